@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+# How everything is compiled: C11, hidden symbols, strict warnings, optional sanitizers.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug or RelWithDebInfo" FORCE)
+endif()
+
+option(PEAT_WERROR "Treat warnings as errors" OFF)
+set(PEAT_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread")
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_C_FLAGS_RELEASE "-O3 -DNDEBUG")
+set(CMAKE_C_FLAGS_DEBUG "-O1 -g -fno-omit-frame-pointer -DPEAT_DEBUG=1")
+
+add_library(peat_flags INTERFACE)
+target_compile_definitions(peat_flags INTERFACE _GNU_SOURCE)
+target_compile_options(peat_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wconversion -Wdouble-promotion -Wstrict-prototypes -Wmissing-prototypes
+  -Wvla -Wpointer-arith -Wno-missing-field-initializers
+  # -ffp-contract=off: contraction would change bits between compilers; never -ffast-math.
+  -fno-math-errno -ffp-contract=off -fstack-protector-strong)
+if(PEAT_WERROR)
+  target_compile_options(peat_flags INTERFACE -Werror)
+endif()
+if(PEAT_SANITIZE)
+  target_compile_options(peat_flags INTERFACE -fsanitize=${PEAT_SANITIZE} -fno-sanitize-recover=all
+                                              -fno-omit-frame-pointer)
+  target_link_options(peat_flags INTERFACE -fsanitize=${PEAT_SANITIZE})
+  target_compile_definitions(peat_flags INTERFACE PEAT_SANITIZED=1)
+endif()

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+# What PEAT is built on. Everything here is a Debian package; `./quickstart` installs them.
+
+find_package(PkgConfig REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS C)
+pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(MD REQUIRED IMPORTED_TARGET libmd)
+pkg_check_modules(CHECK IMPORTED_TARGET check)
+
+find_path(RANDOM123_INCLUDE_DIR Random123/philox.h)
+if(NOT RANDOM123_INCLUDE_DIR)
+  message(FATAL_ERROR "Random123 was not found (Debian: librandom123-dev)")
+endif()
+
+# The OpenMP build of OpenBLAS shares its soname with the pthread build, which gains nothing from
+# a second core here: name its own directory first, and set an RPATH to it (see core/CMakeLists.txt).
+# gemm_start() checks at run time that the right one was loaded.
+find_library(OPENBLAS_LIBRARY NAMES openblas
+  PATH_SUFFIXES openblas-openmp ${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp
+  PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp /usr/lib/openblas-openmp
+  NO_DEFAULT_PATH)
+find_library(OPENBLAS_LIBRARY NAMES openblas)
+if(NOT OPENBLAS_LIBRARY)
+  message(FATAL_ERROR "the OpenMP build of OpenBLAS was not found (Debian: libopenblas-openmp-dev)")
+endif()
+find_path(OPENBLAS_INCLUDE_DIR cblas.h
+  PATHS /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp /usr/include/openblas-openmp
+  NO_DEFAULT_PATH)
+find_path(OPENBLAS_INCLUDE_DIR cblas.h)
+get_filename_component(OPENBLAS_DIR ${OPENBLAS_LIBRARY} DIRECTORY)

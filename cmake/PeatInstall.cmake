@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+# Filled below: headers, find_package(peat), peat.pc, the program.

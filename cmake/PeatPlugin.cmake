@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+# peat_add_plugin(NAME KIND source...): a module with one exported symbol, linked to libc and libm
+# alone; -z defs proves it.
+function(peat_add_plugin name kind)
+  add_library(${kind}-${name} MODULE ${ARGN})
+  target_link_libraries(${kind}-${name} PRIVATE peat_flags m)
+  target_include_directories(${kind}-${name} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  if(NOT PEAT_SANITIZE)
+    target_link_options(${kind}-${name} PRIVATE -Wl,-z,defs)
+  endif()
+  set_target_properties(${kind}-${name} PROPERTIES
+    PREFIX "" OUTPUT_NAME ${name}
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/peat/plugins-${PEAT_ABI}/${kind})
+  install(TARGETS ${kind}-${name} LIBRARY DESTINATION ${PEAT_PLUGIN_DIR}/${kind})
+endfunction()

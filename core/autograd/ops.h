@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ops.h: the engine's operations beyond the SDK's (peat/ops.h documents those; each is op_NAME
+ * here too and takes the same arguments).
+ */
+#ifndef AUTOGRAD_OPS_H
+#define AUTOGRAD_OPS_H
+
+#include "autograd/graph.h"
+
+/* x [..., in] by w [out, in] and b [out] (NULL: none) -> [..., out]; nn.Linear's convention. */
+peat_node *op_linear(peat_graph *g, peat_node *x, peat_node *w, peat_node *b);
+
+/* a as a contiguous tensor; a itself when it already is. */
+peat_node *op_contiguous(peat_graph *g, peat_node *a);
+
+/* Inverted dropout: element i is kept when rng_uniform(stream, i) >= p, and divided by 1-p.
+ * p == 0 returns a. */
+peat_node *op_dropout(peat_graph *g, peat_node *a, double p, uint64_t stream);
+
+/* Mean over targets >= 0 of -log softmax(logits)[target]; logits [..., V], target I32 with
+ * as many elements as logits has rows. Zero targets: 0. Result has shape [1]. */
+peat_node *op_cross_entropy(peat_graph *g, peat_node *logits, peat_node *target);
+
+/* Sum of nll, number of targets, number of targets with the highest logit (lowest id wins ties)
+ * over rows; logits contiguous [rows, V]. No graph. Rows are added in order. */
+struct ce_sums {
+    double nll;
+    int64_t targets, correct;
+};
+void cross_entropy_sums(const struct team *team, const struct tensor *logits,
+                        const int32_t *target, struct ce_sums *sums);
+
+/*
+ * Which keys a query may see. Query row i stands at index offset + i among the keys. Key j is seen
+ * when all hold: not causal or j <= offset + i; window 0 or |offset + i - j| < window; not padding;
+ * same document. Arrays may be NULL.
+ */
+struct attention_mask {
+    bool causal;
+    int64_t window;
+    int64_t offset;
+    const uint8_t *pad_k;        /* [B,Tk] */
+    const int32_t *doc_q, *doc_k; /* [B,Tq], [B,Tk] */
+};
+
+/*
+ * Fused attention: softmax(mask(scale * (q k' + score_add) + bias + rel)) v, never storing a
+ * [Tq,Tk] matrix for the backward pass (it is recomputed tile by tile from the row's log-sum-exp).
+ *
+ *   q [B,H,Tq,C], k [B,H,Tk,C], v [B,H,Tk,Cv], any strides with the last axis dense
+ *   score_add, bias  [1|B, 1|H, 1|Tq, 1|Tk] or NULL
+ *   rel  [1|H, Tq+Tk-1] or NULL: element j - i + Tq - 1 is added to logit (i, j)
+ *   -> [B,H,Tq,Cv] with strides such that permute (0,2,1,3) of it is contiguous
+ *
+ * A row that sees no key gives zeros. Gradients to every operand; those of broadcast biases are
+ * summed in fixed order. Dao et al. 2022, algorithm 1 and appendix B.2, one head at a time.
+ */
+peat_node *op_attention(peat_graph *g, peat_node *q, peat_node *k, peat_node *v,
+                        peat_node *score_add, peat_node *bias, peat_node *rel, double scale,
+                        const struct attention_mask *mask);
+
+/* The mask as a 0/1 node [1|B, 1, Tq, Tk], for the composed path. */
+peat_node *attention_mask_node(struct graph *g, const struct attention_mask *mask, int64_t B,
+                               int64_t Tq, int64_t Tk);
+
+#define OP_DECLARE_UNARY(name) peat_node *op_##name(peat_graph *g, peat_node *a)
+OP_DECLARE_UNARY(exp);
+OP_DECLARE_UNARY(log);
+OP_DECLARE_UNARY(log1p);
+OP_DECLARE_UNARY(sqrt);
+OP_DECLARE_UNARY(sin);
+OP_DECLARE_UNARY(cos);
+OP_DECLARE_UNARY(tanh);
+OP_DECLARE_UNARY(sigmoid);
+OP_DECLARE_UNARY(log_sigmoid);
+OP_DECLARE_UNARY(softplus);
+OP_DECLARE_UNARY(relu);
+OP_DECLARE_UNARY(gelu);
+OP_DECLARE_UNARY(gelu_tanh);
+OP_DECLARE_UNARY(abs);
+OP_DECLARE_UNARY(floor);
+#undef OP_DECLARE_UNARY
+peat_node *op_add(peat_graph *g, peat_node *a, peat_node *b);
+peat_node *op_sub(peat_graph *g, peat_node *a, peat_node *b);
+peat_node *op_mul(peat_graph *g, peat_node *a, peat_node *b);
+peat_node *op_div(peat_graph *g, peat_node *a, peat_node *b);
+peat_node *op_minimum(peat_graph *g, peat_node *a, peat_node *b);
+peat_node *op_maximum(peat_graph *g, peat_node *a, peat_node *b);
+peat_node *op_affine(peat_graph *g, peat_node *a, double scale, double shift);
+peat_node *op_clamp(peat_graph *g, peat_node *a, double lo, double hi);
+peat_node *op_matmul(peat_graph *g, peat_node *a, peat_node *b, uint32_t flags);
+peat_node *op_permute(peat_graph *g, peat_node *a, int32_t n, const int32_t *axis);
+peat_node *op_reshape(peat_graph *g, peat_node *a, int32_t n, const int64_t *dim);
+peat_node *op_slice(peat_graph *g, peat_node *a, int32_t axis, int64_t begin, int64_t end);
+peat_node *op_concat(peat_graph *g, int32_t n, peat_node *const *a, int32_t axis);
+peat_node *op_pad(peat_graph *g, peat_node *a, int32_t axis, int64_t before, int64_t after);
+peat_node *op_expand(peat_graph *g, peat_node *a, int32_t n, const int64_t *dim);
+peat_node *op_sum(peat_graph *g, peat_node *a, int32_t axis);
+peat_node *op_mean(peat_graph *g, peat_node *a, int32_t axis);
+peat_node *op_softmax(peat_graph *g, peat_node *a, peat_node *mask);
+peat_node *op_layernorm(peat_graph *g, peat_node *a, peat_node *w, peat_node *b, double eps);
+peat_node *op_rmsnorm(peat_graph *g, peat_node *a, peat_node *w, double eps);
+peat_node *op_normalize(peat_graph *g, peat_node *a, double eps);
+peat_node *op_cumsum(peat_graph *g, peat_node *a, int32_t axis, bool reverse);
+peat_node *op_gather_rows(peat_graph *g, peat_node *table, peat_node *index);
+peat_node *op_take_last(peat_graph *g, peat_node *a, peat_node *index);
+peat_node *op_rotate(peat_graph *g, peat_node *a, peat_node *cosine, peat_node *sine,
+                     peat_layout layout);
+peat_node *op_custom(peat_graph *g, const peat_op *op, int32_t n, peat_node *const *src,
+                     const void *arg, size_t arg_size);
+
+#endif

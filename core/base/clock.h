@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* clock.h: durations come from the monotonic clock; names never come from a clock. */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stddef.h>
+
+/* Seconds since some fixed point of this machine's uptime. */
+double clock_seconds(void);
+/* "2026-01-31T12:00:00Z" */
+void clock_utc(char *text, size_t n);
+
+#endif

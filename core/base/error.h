@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * error.h: how a failure travels.
+ *
+ * Three kinds, never mixed. A programmer's mistake is BUG: it prints and aborts. A mistake of the
+ * user or the environment is a peat_status with a text in struct error, filled by the callee that
+ * noticed and untouched on success. A numerical event is a result of the run, not an error.
+ * Texts start in lower case, have no final stop, and quote the user's words with '.
+ */
+#ifndef BASE_ERROR_H
+#define BASE_ERROR_H
+
+#include <peat/types.h>
+
+struct error {
+    peat_status status;
+    char text[1024];
+};
+
+/* Fills err (may be NULL) and returns status. */
+peat_status error_set(struct error *err, peat_status status, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Puts "prefix: " before the text already there. */
+void error_prefix(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* "out of memory" and the like. */
+const char *status_text(peat_status status);
+
+/* Of n names, the one nearest to word by edit distance, or NULL when none is near enough to
+ * suggest. */
+const char *nearest_name(const char *word, const char *const *name, int n);
+
+_Noreturn void bug(const char *file, int line, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+#define BUG(...) bug(__FILE__, __LINE__, __VA_ARGS__)
+#define BUG_UNLESS(condition)                                                                      \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            BUG("%s does not hold", #condition);                                                   \
+    } while (0)
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * strbuf.h: growable text. text is always terminated and never NULL, also after strbuf_init.
+ * Running out of memory here is fatal with a message: it holds only small texts.
+ */
+#ifndef BASE_STRBUF_H
+#define BASE_STRBUF_H
+
+#include <stddef.h>
+
+struct strbuf {
+    char *text;
+    size_t n, room;
+};
+
+void strbuf_init(struct strbuf *b);
+/* Frees the memory and leaves an empty, usable buffer. */
+void strbuf_release(struct strbuf *b);
+/* Empties, keeps the memory. */
+void strbuf_clear(struct strbuf *b);
+void strbuf_add(struct strbuf *b, const char *text);
+void strbuf_add_bytes(struct strbuf *b, const void *bytes, size_t n);
+void strbuf_addf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* n copies of c. */
+void strbuf_fill(struct strbuf *b, char c, size_t n);
+/* The text, to be freed by the caller; the buffer is empty afterwards. */
+char *strbuf_detach(struct strbuf *b);
+
+/* Columns that UTF-8 text takes in a terminal. */
+size_t text_columns(const char *text);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parallel.h: the only way to use more than one core; parallel.c alone includes omp.h.
+ *
+ * Work is cut into tiles whose number and size never depend on the number of threads, and each
+ * tile owns what it writes. Sums over tiles are combined in tile order by the caller. So the same
+ * bits come out at any thread count.
+ */
+#ifndef TENSOR_PARALLEL_H
+#define TENSOR_PARALLEL_H
+
+#include <stdint.h>
+
+/* The threads one cell may use. */
+struct team {
+    int threads;
+};
+
+/* Once per process, before any other call: the OpenMP runtime, and with it OpenBLAS, is told to
+ * use one thread on its own; only parallel_for opens regions. */
+void parallel_start(void);
+
+typedef void (*tile_fn)(void *ctx, int64_t tile);
+/* fn(ctx, t) for t in 0..n-1, on the team's threads; the calling thread takes part. team may be
+ * NULL: one thread. */
+void parallel_for(const struct team *team, int64_t n, tile_fn fn, void *ctx);
+
+typedef void (*range_fn)(void *ctx, int64_t begin, int64_t end);
+/* [0, n) cut into ranges of `grain` elements (the last may be shorter). */
+void parallel_ranges(const struct team *team, int64_t n, int64_t grain, range_fn fn, void *ctx);
+
+/* Index of the calling thread inside a region, 0 outside: for scratch memory only. */
+int parallel_thread(void);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * combine.h: a combination says how the positional streams join the token stream.
+ *
+ * Stream 0 is the token embedding; then the schemes' streams in YAML order ("position",
+ * "position.2", ...), then "segment".
+ */
+#ifndef PEAT_COMBINE_H
+#define PEAT_COMBINE_H
+
+#include <peat/scheme.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ *   setup  [setup] Runs before the schemes' setup: widths first. On entry width[i] is 0 (free) or
+ *                  the width stream i insists on, and *D is d_model. The combine fills every
+ *                  width[i] and may change *D; it registers its parameters and refuses with
+ *                  peat_refuse. With n == 1 there is no position to merge.
+ *   merge  [graph] x[i] is [1|B, T, width[i]] (stream 0 always B) -> [B, T, D]. c->q carries the
+ *                  positions, for combinations that make position themselves.
+ */
+typedef struct peat_combine {
+    uint32_t size;
+    uint32_t needs;      /* peat_need bits                                                 */
+    int32_t min_streams; /* 1: makes position itself; 2: needs a positional stream          */
+    int32_t max_streams; /* 0: any number                                                  */
+    peat_status (*setup)(peat_setup *s, const void *config, int32_t n, const char *const *stream,
+                         int64_t *width, int64_t *D, void **self);
+    peat_node *(*merge)(const peat_call *c, int32_t n, peat_node *const *x);
+} peat_combine;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

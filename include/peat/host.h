@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * host.h: what the engine offers a plugin beside operations. Append-only; each function carries
+ * its phase. The wrappers are what plugins call.
+ */
+#ifndef PEAT_HOST_H
+#define PEAT_HOST_H
+
+#include <peat/ops.h>
+#include <peat/scheme.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Stands in a shape for the number of heads of the group the scheme acts on. */
+#define PEAT_HEADS INT64_C(-1)
+
+typedef enum peat_init_kind {
+    PEAT_INIT_ZERO = 0,
+    PEAT_INIT_CONSTANT = 1, /* a everywhere              */
+    PEAT_INIT_NORMAL = 2,   /* mean a, standard deviation b */
+    PEAT_INIT_UNIFORM = 3,  /* in [a, b)                 */
+    PEAT_INIT_EYE = 4,      /* a times the identity, last two axes */
+    PEAT_INIT_VALUES = 5    /* copied from values        */
+} peat_init_kind;
+
+typedef struct peat_init {
+    peat_init_kind kind;
+    double a, b;
+    const double *values; /* VALUES: as many as the shape holds (PEAT_HEADS expanded) */
+} peat_init;
+
+/* Whose tensor it is. PER_USER leaves the choice to the YAML key `share`. */
+typedef enum peat_scope { PEAT_ONCE = 0, PEAT_PER_LAYER = 1, PEAT_PER_USER = 2 } peat_scope;
+
+typedef enum peat_param_use { PEAT_FROZEN = 1, PEAT_NO_DECAY = 2 } peat_param_use;
+
+/* row(config, pos, out, d): pos holds one value per axis, out takes d values. Pure. */
+typedef void (*peat_row_fn)(const void *config, const double *pos, double *out, int64_t d);
+
+/* What setup sees. */
+struct peat_setup {
+    uint32_t size;
+    const peat_host *host;
+    peat_dims dims;
+    /* The rest belongs to the engine. */
+};
+
+struct peat_host {
+    uint32_t size;
+    uint32_t abi_major, abi_minor;
+
+    /* [setup] A trainable tensor; returns a handle 0, 1, 2, ... in order of the calls. The host
+     * owns it, initialises it from its own stream, saves, decays and updates it. */
+    int32_t (*param)(peat_setup *s, const char *name, int32_t rank, const int64_t *dim,
+                     peat_init init, peat_scope scope, uint32_t use);
+    /* [setup] After each update the tensor is brought back into [lo, hi]. */
+    void (*bound)(peat_setup *s, int32_t handle, double lo, double hi);
+    /* [setup] Refuse this configuration with a reason for the user; returns PEAT_REFUSED. */
+    peat_status (*refuse)(peat_setup *s, const char *fmt, ...);
+    /* [setup] Zeroed memory that lives as long as the model; NULL when there is none (then return
+     * PEAT_NOMEM). */
+    void *(*alloc)(peat_setup *s, size_t bytes);
+    /* [setup] Say what an automatic parameter came to; it is written beside the results. */
+    void (*resolved)(peat_setup *s, const char *key, double value);
+    /* [setup] A whole file, borrowed until the model dies; NULL on error, already reported. */
+    const unsigned char *(*read_file)(peat_setup *s, const char *path, int64_t *bytes);
+
+    /* [graph] The tensor behind a handle, as a node of this graph. */
+    peat_node *(*use)(const peat_call *c, int32_t handle);
+    /* [graph] x [1|B,n,D] through this layer's projection (0 = Q, 1 = K, 2 = V), bias included
+     * -> [1|B,H,n,C] for the heads of the group. NEED_PROJECT. */
+    peat_node *(*project)(const peat_call *c, peat_node *x, int32_t which);
+    /* [graph] A constant node; *data takes the values in row-major order, as doubles whatever the
+     * dtype of the graph. NULL data while a plan is made: check before writing. */
+    peat_node *(*fill)(const peat_call *c, int32_t rank, const int64_t *dim, double **data);
+    /* [graph] An I32 constant for gather_rows and take_last. */
+    peat_node *(*fill_index)(const peat_call *c, int32_t rank, const int64_t *dim, int32_t **data);
+    /* [graph] row() at every position of a side -> constant [pos_B, T, d]. Cached over steps. */
+    peat_node *(*rows)(const peat_call *c, const peat_side *side, int64_t d, peat_row_fn row);
+    /* [graph] Positions of one axis as a constant [pos_B, T]. */
+    peat_node *(*pos)(const peat_call *c, const peat_side *side, int32_t axis);
+    /* [graph] pos_k - pos_q of one axis as a constant [1|B, 1, Tq, Tk]. */
+    peat_node *(*delta)(const peat_call *c, int32_t axis);
+    /* [graph] Random numbers as a constant: uniform in [0,1) keyed by seed, scheme, name and
+     * layer, and by step in training or sequence in evaluation. Equal calls, equal numbers. */
+    peat_node *(*random)(const peat_call *c, const char *name, int32_t rank, const int64_t *dim);
+    /* [graph] The same for the positions hook, which has no use for nodes: n doubles for row b. */
+    void (*random_row)(const peat_call *c, const char *name, int64_t b, int64_t n, double *out);
+    /* [graph] Name a node for inspection. */
+    void (*probe)(const peat_call *c, const char *name, peat_node *n);
+
+    /* [any] The index-th 64-bit draw of a stream. */
+    uint64_t (*draw)(uint64_t stream, uint64_t index);
+    /* [any] A line in the cell's log. */
+    void (*log)(const peat_host *h, const char *fmt, ...);
+    /* [any] An optional interface by name, or NULL. */
+    const void *(*extension)(const peat_host *h, const char *name);
+};
+
+static inline int32_t peat_param_new(peat_setup *s, const char *name, int32_t rank,
+                                     const int64_t *dim, peat_init init, peat_scope scope,
+                                     uint32_t use)
+{
+    return s->host->param(s, name, rank, dim, init, scope, use);
+}
+static inline void peat_bound(peat_setup *s, int32_t handle, double lo, double hi)
+{
+    s->host->bound(s, handle, lo, hi);
+}
+#define peat_refuse(s, ...) ((s)->host->refuse((s), __VA_ARGS__))
+static inline void *peat_alloc(peat_setup *s, size_t bytes)
+{
+    return s->host->alloc(s, bytes);
+}
+static inline void peat_resolved(peat_setup *s, const char *key, double value)
+{
+    s->host->resolved(s, key, value);
+}
+static inline peat_node *peat_use(const peat_call *c, int32_t handle)
+{
+    return c->host->use(c, handle);
+}
+static inline peat_node *peat_project(const peat_call *c, peat_node *x, int32_t which)
+{
+    return c->host->project(c, x, which);
+}
+static inline peat_node *peat_rows(const peat_call *c, const peat_side *side, int64_t d,
+                                   peat_row_fn row)
+{
+    return c->host->rows(c, side, d, row);
+}
+static inline peat_node *peat_fill(const peat_call *c, int32_t rank, const int64_t *dim,
+                                   double **data)
+{
+    return c->host->fill(c, rank, dim, data);
+}
+static inline peat_node *peat_fill_index(const peat_call *c, int32_t rank, const int64_t *dim,
+                                         int32_t **data)
+{
+    return c->host->fill_index(c, rank, dim, data);
+}
+/* A uniform whole number in [0, n), from the index-th draw of a stream; n >= 1. The bias is below
+ * 2^-32 for n < 2^32. */
+static inline int64_t peat_below(const peat_host *h, uint64_t stream, uint64_t index, int64_t n)
+{
+    return (int64_t)((h->draw(stream, index) >> 1) % (uint64_t)n);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin.h: the one header a plugin includes.
+ *
+ * A plugin is a shared object with one exported function, peat_entry, which returns a static
+ * const descriptor and does nothing else. It links to libc and libm alone; the engine is reached
+ * through the tables handed to the hooks.
+ */
+#ifndef PEAT_PLUGIN_H
+#define PEAT_PLUGIN_H
+
+#include <peat/combine.h>
+#include <peat/host.h>
+#include <peat/ops.h>
+#include <peat/param.h>
+#include <peat/scheme.h>
+#include <peat/task.h>
+#include <peat/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PEAT_MAGIC UINT32_C(0x54414550) /* "PEAT" in memory on a little-endian machine */
+/* Before 1.0 the minor must match exactly. */
+#define PEAT_ABI_MAJOR 0
+#define PEAT_ABI_MINOR 1
+#define PEAT_ABI "0.1"
+
+typedef enum peat_kind { PEAT_SCHEME = 1, PEAT_COMBINE = 2, PEAT_TASK = 3 } peat_kind;
+
+/* The first four fields never change: a host can always say which ABI a plugin was built for.
+ * All strings are static. `interface` is a peat_scheme, peat_combine or peat_task. */
+typedef struct peat_plugin {
+    uint32_t magic;
+    uint32_t size;
+    uint32_t abi_major, abi_minor;
+    const char *id; /* the name in the YAML: lower case, digits, underscore */
+    const char *version;
+    const char *summary; /* one line */
+    const char *licence;
+    const char *citation; /* "arXiv:1706.03762", or "" */
+    peat_kind kind;
+    uint32_t config_size;
+    const peat_param *param; /* ended by PEAT_PARAM_END, or NULL */
+    const void *interface;
+} peat_plugin;
+
+#if defined(__GNUC__)
+#define PEAT_EXPORT __attribute__((visibility("default")))
+#else
+#define PEAT_EXPORT
+#endif
+
+/* Defines the descriptor and the entry. PEAT_DEFINE_PLAIN is for a plugin without parameters. */
+#define PEAT_DEFINE(kind_, interface_, config_, rows_, id_, version_, summary_, licence_,          \
+                    citation_)                                                                     \
+    static const peat_plugin peat_plugin_descriptor = {                                            \
+        PEAT_MAGIC, sizeof(peat_plugin), PEAT_ABI_MAJOR, PEAT_ABI_MINOR, id_,                      \
+        version_,   summary_,            licence_,       citation_,      kind_,                    \
+        sizeof(config_), rows_,          &(interface_)};                                           \
+    PEAT_EXPORT const peat_plugin *peat_entry(void);                                               \
+    PEAT_EXPORT const peat_plugin *peat_entry(void)                                                \
+    {                                                                                              \
+        return &peat_plugin_descriptor;                                                            \
+    }
+
+#define PEAT_DEFINE_PLAIN(kind_, interface_, id_, version_, summary_, licence_, citation_)         \
+    static const peat_plugin peat_plugin_descriptor = {                                            \
+        PEAT_MAGIC, sizeof(peat_plugin), PEAT_ABI_MAJOR, PEAT_ABI_MINOR, id_, version_, summary_,  \
+        licence_,   citation_,           kind_,          0,              NULL, &(interface_)};     \
+    PEAT_EXPORT const peat_plugin *peat_entry(void);                                               \
+    PEAT_EXPORT const peat_plugin *peat_entry(void)                                                \
+    {                                                                                              \
+        return &peat_plugin_descriptor;                                                            \
+    }
+
+typedef const peat_plugin *(*peat_entry_fn)(void);
+#define PEAT_ENTRY_NAME "peat_entry"
+
+#ifdef __cplusplus
+}
+#endif
+#endif

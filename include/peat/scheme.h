@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scheme.h: a positional scheme says how position is expressed and where it acts.
+ *
+ * Every hook is optional; a missing hook is the identity. Hooks are pure: the same call builds the
+ * same nodes, `self` is const, nothing is remembered between calls. What a scheme does not declare
+ * in `needs` arrives as NULL or 0.
+ *
+ * logits = scale * (q'.k' + sum of score_add) + sum of bias and bias_rel, then `logits`, mask,
+ * softmax, `weights`, mask, context = W v, `context`. The host owns the mask and the scale. Several
+ * schemes act in YAML order: positions, residual, hidden, qkv, logits, weights chain; score_add,
+ * bias, bias_rel are summed; context runs in reverse order; encode gives one stream each.
+ */
+#ifndef PEAT_SCHEME_H
+#define PEAT_SCHEME_H
+
+#include <peat/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Sizes of the model, complete in setup. */
+typedef struct peat_dims {
+    uint32_t size;
+    int64_t D, H, C, L, V;
+    int64_t d;       /* width of this scheme's stream; 0 when it has none               */
+    int64_t T_train; /* longest sequence trained                                        */
+    int64_t T_max;   /* longest sequence trained or evaluated                           */
+    int32_t n_axes;  /* position axes                                                   */
+    bool causal;
+} peat_dims;
+
+/* One side of attention: the queries or the keys. Arrays are borrowed for the call; NULL where the
+ * task has none. [B,T] arrays are row-major. */
+typedef struct peat_side {
+    uint32_t size;
+    int64_t T;
+    int64_t T_total; /* length of the whole sequence: prompt and planned answer           */
+    int64_t pos_B;   /* 1 when all rows share their positions, else B                    */
+    int32_t n_axes;
+    const double *pos;       /* [A, pos_B, T]                                            */
+    const int64_t *sequence; /* [B] id of each sequence, stable over resume and batching */
+    const int32_t *token;    /* [B,T]; NEED_TOKENS                                       */
+    const int32_t *segment;  /* [B,T]                                                    */
+    const int32_t *document; /* [B,T] packing: attention stays inside equal values       */
+    const uint8_t *pad;      /* [B,T] 1 = padding                                        */
+    const uint8_t *special;  /* [B,T] 1 = BOS, SEP, CLS and the like                     */
+} peat_side;
+
+typedef enum peat_phase { PEAT_TRAIN = 0, PEAT_EVAL = 1 } peat_phase;
+
+typedef struct peat_call peat_call;
+
+/* The context of every hook. Borrowed for the call. */
+struct peat_call {
+    uint32_t size;
+    const peat_host *host;
+    peat_graph *g;
+    const void *config;
+    const void *self; /* what setup returned */
+    peat_dims dims;
+    peat_phase phase;
+    int32_t layer;   /* -1 outside the layers                                            */
+    int64_t B;       /* rows in this call: a slice may be smaller than the batch         */
+    int64_t H;       /* heads of the current group                                       */
+    int64_t d;       /* width of this scheme's stream                                    */
+    int64_t step;    /* training step; 0 in evaluation                                   */
+    const peat_side *q, *k;
+    peat_node *mask;     /* [1|B,1,Tq,Tk] 0/1; given to logits and weights               */
+    peat_node *x_q, *x_k; /* [B,T,D] inputs of this layer's projections; NEED_X           */
+    peat_node *const *shared; /* what prepare filled                                      */
+};
+
+/* q [B,H,Tq,C], k [B,H,Tk,C], v [B,H,Tk,C]. In qkv the hook replaces members: C may change for q
+ * and k together. Elsewhere they are as projected; q and k need NEED_QK. */
+typedef struct peat_qkv {
+    uint32_t size;
+    peat_node *q, *k, *v;
+} peat_qkv;
+
+/* The list of differences pos_k - pos_q that occur, for bias_rel. */
+typedef struct peat_rel {
+    uint32_t size;
+    int64_t n;
+    int32_t n_axes;
+    const double *delta; /* [A, n] */
+} peat_rel;
+
+typedef enum peat_need {
+    PEAT_NEED_QK = 1,      /* q, k, v as projected, in bias, score_add, logits, context   */
+    PEAT_NEED_X = 2,       /* x_q, x_k                                                    */
+    PEAT_NEED_W = 4,       /* attention weights in context                                */
+    PEAT_NEED_PROJECT = 8, /* project()                                                   */
+    PEAT_NEED_TOKENS = 16, /* token ids                                                   */
+    PEAT_NEED_BIAS = 32,   /* other schemes' bias apart from the logits, in logits        */
+    PEAT_NEED_LENGTH = 64, /* T_total and T_max: decoding then recomputes the prefix      */
+    PEAT_MIXES_HEADS = 128 /* all heads must be in one call: `where.heads` is refused     */
+} peat_need;
+
+/* Claims that `peat plugins check` executes. */
+typedef enum peat_trait {
+    PEAT_SHIFT_INVARIANT = 1,
+    PEAT_NORM_PRESERVING = 2,
+    PEAT_FINITE_LENGTH = 4, /* refuses beyond a length                       */
+    PEAT_CONTENT_DEPENDENT = 8,
+    PEAT_NEEDS_CAUSAL = 16, /* refused in an encoder                         */
+    PEAT_PERMUTATION_EQUIVARIANT = 32,
+    PEAT_NO_TRAINABLE = 64
+} peat_trait;
+
+typedef enum peat_score_scale {
+    PEAT_SCALE_SQRT = 0, /* 1 / sqrt((1 + sum of score_terms) C) */
+    PEAT_SCALE_ONE = 1   /* 1; score_terms must be 0             */
+} peat_score_scale;
+
+/*
+ * Shapes and units of the hooks. All [graph] but width and setup.
+ *
+ *   width      [any]   fixed width of the stream, or 0 for any.
+ *   setup      [setup] register parameters, refuse with peat_refuse, keep plain data with
+ *                      peat_alloc in *self.
+ *   positions          change pos [A,B,T] in place, once per forward; q and k then see the same.
+ *   prepare            once per forward: up to PEAT_MAX_SHARED nodes for the hooks of all layers.
+ *   encode             -> [1|B, T, d], the scheme's stream.
+ *   residual           x [B,T,D] at the start of a block -> same.
+ *   hidden             xq, xk, xv [B,T,D]: normed inputs of the projections, preset to the same x.
+ *   qkv                after projection: see peat_qkv.
+ *   bias_rel           -> [1|H, n] in logit units, one value per difference.
+ *   bias               -> [1|B, 1|H, 1|Tq, 1|Tk] in logit units.
+ *   score_add          -> same shape in units of q.k: the host multiplies by the scale.
+ *   logits             S [B,H,Tq,Tk] finite and unmasked, bias (NULL unless NEED_BIAS and present;
+ *                      then S excludes it) -> logits [B,H,Tq,Tk].
+ *   weights            W [B,H,Tq,Tk] -> same; the host masks again but does not renormalise.
+ *   context            o [B,H,Tq,C], W (NULL unless NEED_W) -> [B,H,Tq,C].
+ */
+typedef struct peat_scheme {
+    uint32_t size;
+    uint32_t needs;  /* peat_need bits                                                     */
+    uint32_t traits; /* peat_trait bits                                                    */
+    int32_t max_axes; /* position axes understood; 0 means 1                                */
+    peat_score_scale scale;
+    int32_t score_terms; /* further products q.k-like terms that score_add contributes      */
+    int64_t (*width)(const void *config);
+    peat_status (*setup)(peat_setup *s, const void *config, void **self);
+    peat_status (*positions)(const peat_call *c, double *pos);
+    peat_status (*prepare)(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED]);
+    peat_node *(*encode)(const peat_call *c);
+    peat_node *(*residual)(const peat_call *c, peat_node *x);
+    peat_status (*hidden)(const peat_call *c, peat_node **xq, peat_node **xk, peat_node **xv);
+    peat_status (*qkv)(const peat_call *c, peat_qkv *io);
+    peat_node *(*bias_rel)(const peat_call *c, const peat_rel *r);
+    peat_node *(*bias)(const peat_call *c, const peat_qkv *p);
+    peat_node *(*score_add)(const peat_call *c, const peat_qkv *p);
+    peat_node *(*logits)(const peat_call *c, const peat_qkv *p, peat_node *S, peat_node *bias);
+    peat_node *(*weights)(const peat_call *c, peat_node *W);
+    peat_node *(*context)(const peat_call *c, const peat_qkv *p, peat_node *o, peat_node *W);
+} peat_scheme;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * task.h: a task makes batches of token ids and turns sums over an evaluation into metrics.
+ *
+ * A task knows nothing of models or schemes. Its batches depend on the seed, the step and the row
+ * alone, so that every scheme trained with one seed sees the same data in the same order.
+ */
+#ifndef PEAT_TASK_H
+#define PEAT_TASK_H
+
+#include <peat/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum peat_arch { PEAT_DECODER = 0, PEAT_ENCODER = 1 } peat_arch;
+
+/* What the experiment asks of the task, and what the task answers in setup. */
+typedef struct peat_task_plan {
+    uint32_t size;
+    /* asked */
+    peat_arch arch;
+    int64_t seq_len;       /* train.seq_len: tokens of the longest training sequence          */
+    int64_t n_lengths;     /* eval.lengths as given; 0: the task chooses                     */
+    const int64_t *length; /* in the task's own unit (tokens, symbols)                       */
+    int64_t eval_tokens;   /* eval.tokens: targets to score per length; 0 means everything   */
+    uint64_t seed;         /* of the cell: for training data only, never for evaluation data */
+    /* answered */
+    int64_t vocab;
+    int64_t n_segment;   /* 0: no segment stream                                            */
+    int64_t n_eval;      /* lengths evaluated, at most PEAT_MAX_LENGTHS                     */
+    int64_t eval[32];    /* in the task's unit                                              */
+    int64_t eval_T[32];  /* tokens of a sequence of that length                             */
+    const char *length_unit; /* "tokens", "symbols"                                         */
+} peat_task_plan;
+
+#define PEAT_MAX_LENGTHS 32
+
+/*
+ * One batch, filled in place. The host gives arrays of capacity B * T, cleared to 0 with target
+ * -1; the task lowers B and T to what it filled and lays rows out with the T it set.
+ *
+ *   token   [B,T] input ids.
+ *   target  [B,T] the id to be predicted at this place; -1 where no loss is taken.
+ *   segment, document [B,T]; pad, special [B,T] 0/1. Used only when the has_ flag is set.
+ *   sequence [B] stable ids.
+ *   units   what the metric divides by: bytes that the targets stand for.
+ *   prompt  > 0: score by greedy generation. Tokens [0, prompt) are given to the model, the next
+ *           `answer` ones are generated and compared with target at prompt-1 ... prompt+answer-2.
+ */
+typedef struct peat_batch {
+    uint32_t size;
+    int64_t B, T;
+    int32_t *token, *target, *segment, *document;
+    uint8_t *pad, *special;
+    int64_t *sequence;
+    bool has_segment, has_document, has_pad, has_special;
+    int64_t units;
+    int64_t prompt, answer;
+} peat_batch;
+
+/* Sums over one evaluation at one length. */
+typedef struct peat_sums {
+    uint32_t size;
+    double nll;        /* nats, over targets                                   */
+    int64_t targets;   /* places with a target                                 */
+    int64_t correct;   /* targets that had the highest logit, given the truth  */
+    int64_t units;
+    int64_t sequences; /* generated                                            */
+    int64_t matches;   /* whole generated answers equal to the truth           */
+    int64_t generated; /* tokens generated                                     */
+    int64_t generated_correct;
+} peat_sums;
+
+/* One metric; `goal_max`: more is better. The first of a task is its main metric. */
+typedef struct peat_metric {
+    const char *name; /* "bpb", "exact_match" */
+    bool goal_max;
+    const char *doc;
+    double (*value)(const peat_sums *s);
+} peat_metric;
+
+/*
+ *   setup  [setup] read data, check the plan, answer it; *self is kept with peat_alloc.
+ *   train  [any]   fill the batch of `step`. Draw with peat_draw from `stream` only: it is keyed
+ *                  by seed and step. May run on another thread than setup.
+ *   evaluate [any] fill evaluation batch `index` (0, 1, ...) of length number `which`; sets
+ *                  batch->B = 0 when there are no more. The same for every cell and seed.
+ *   render [any]   a token as text for logs, or NULL.
+ */
+typedef struct peat_task {
+    uint32_t size;
+    uint32_t needs;
+    const peat_metric *metric; /* ended by a NULL name */
+    peat_status (*setup)(peat_setup *s, const void *config, peat_task_plan *plan, void **self);
+    peat_status (*train)(const peat_host *h, const void *config, const void *self, uint64_t stream,
+                         peat_batch *batch);
+    peat_status (*evaluate)(const peat_host *h, const void *config, const void *self, int64_t which,
+                            int64_t index, peat_batch *batch);
+} peat_task;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

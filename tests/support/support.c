@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/support.h"
+
+#include <stdlib.h>
+
+int run_suite(Suite *suite)
+{
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
