@@ -1,2 +1,43 @@
 # SPDX-License-Identifier: MIT
-# Filled below: headers, find_package(peat), peat.pc, the program.
+# What an installation holds beside the plugins: headers, the program, and what finds them:
+# find_package(peat) and peat.pc. All paths in them are relative to themselves, so that an installed
+# tree can be moved.
+
+include(CMakePackageConfigHelpers)
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/peat DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h")
+if(TARGET peat)
+  install(TARGETS peat RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/peat)
+configure_package_config_file(
+  ${PROJECT_SOURCE_DIR}/cmake/peatConfig.cmake.in ${PROJECT_BINARY_DIR}/peatConfig.cmake
+  INSTALL_DESTINATION ${package_dir}
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR PEAT_PLUGIN_DIR
+  NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+# Before 1.0 the minor is the ABI.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/peatConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/peatConfig.cmake ${PROJECT_BINARY_DIR}/peatConfigVersion.cmake
+  DESTINATION ${package_dir})
+
+# pkg-config knows where its file is, and nothing else: the way up to the prefix is counted here.
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+  set(PEAT_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+  set(PEAT_PC_PLUGIN_DIR ${PEAT_PLUGIN_DIR})
+else()
+  file(RELATIVE_PATH up /prefix/${pkgconfig_dir} /prefix)
+  string(REGEX REPLACE "/$" "" up ${up})
+  set(PEAT_PC_PREFIX "\${pcfiledir}/${up}")
+  set(PEAT_PC_PLUGIN_DIR "\${prefix}/${PEAT_PLUGIN_DIR}")
+endif()
+if(IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
+  set(PEAT_PC_INCLUDE_DIR ${CMAKE_INSTALL_INCLUDEDIR})
+else()
+  set(PEAT_PC_INCLUDE_DIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/peat.pc.in ${PROJECT_BINARY_DIR}/peat.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/peat.pc DESTINATION ${pkgconfig_dir})

@@ -39,7 +39,7 @@ struct peat_node {
     struct tensor grad; /* data NULL until something is added; then as large as value */
     bool needs_grad;
     int n_src;
-    peat_node **src; /* an entry may be NULL: optional operand                       */
+    peat_node **src;     /* an entry may be NULL: optional operand                       */
     peat_node *view_of;  /* root whose memory this shares, never itself a view         */
     int64_t view_offset; /* in elements, from the root's data                         */
     const void *arg;     /* the operation's arguments                                  */
@@ -59,18 +59,17 @@ struct graph {
     bool no_grad;     /* evaluation: nothing is recorded for backward                  */
     peat_node **node;
     int64_t n_node, room;
-    int64_t flops; /* forward, so far                                                 */
+    int64_t flops;       /* forward, so far                                                 */
     int64_t value_bytes; /* that values take (also when shape_only)                     */
-    const char *hook; /* set around plugin calls                                        */
-    struct error err; /* the first error; operations pass NULL on after it               */
+    const char *hook;    /* set around plugin calls                                        */
+    struct error err;    /* the first error; operations pass NULL on after it               */
 };
 
 /* The arena is not reset: the caller owns the step's life. */
 void graph_init(struct graph *g, struct arena *arena, const struct team *team, peat_dtype dtype);
 bool graph_failed(const struct graph *g);
 /* Keeps the first error, "hook: op: text"; returns NULL for the caller to return. */
-peat_node *graph_fail(struct graph *g, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+peat_node *graph_fail(struct graph *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Memory that lives as long as the graph; NULL (and a sticking error) when there is none, and when
  * shape_only. */
 void *graph_scratch(struct graph *g, size_t bytes);

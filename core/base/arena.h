@@ -33,6 +33,8 @@ void arena_init(struct arena *a, const char *name, size_t first_chunk_bytes);
 /* NULL when the system has no more. Not cleared. */
 void *arena_alloc(struct arena *a, size_t bytes);
 void *arena_zalloc(struct arena *a, size_t bytes);
+/* n elements, cleared; NULL too when n * bytes_each overflows (a negative n does). */
+void *arena_array(struct arena *a, size_t n, size_t bytes_each);
 char *arena_strdup(struct arena *a, const char *text);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 struct arena_mark arena_mark(const struct arena *a);
@@ -44,6 +46,6 @@ void arena_reset(struct arena *a);
 void arena_release(struct arena *a);
 
 #define ARENA_NEW(arena, type) ((type *)arena_zalloc((arena), sizeof(type)))
-#define ARENA_ARRAY(arena, n, type) ((type *)arena_zalloc((arena), (size_t)(n) * sizeof(type)))
+#define ARENA_ARRAY(arena, n, type) ((type *)arena_array((arena), (size_t)(n), sizeof(type)))
 
 #endif

@@ -7,6 +7,8 @@
 
 /* Seconds since some fixed point of this machine's uptime. */
 double clock_seconds(void);
+/* Seconds since 1970, for files whose readers want a date. */
+double clock_wall(void);
 /* "2026-01-31T12:00:00Z" */
 void clock_utc(char *text, size_t n);
 

@@ -4,7 +4,8 @@
  *
  * file_write puts the bytes into a temporary file beside path, fsyncs it, renames it over path and
  * fsyncs the directory: at every instant path holds the old bytes or the new ones. A failed fsync
- * is a failure. EINTR and short writes are retried.
+ * is a failure. EINTR and short writes are retried. A link keeps pointing where it did: the file
+ * behind it is replaced. Pipes and devices are written to directly.
  */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
@@ -13,7 +14,7 @@
 
 peat_status file_write(const char *path, const void *bytes, size_t n, struct error *err);
 /* The whole file, with a terminating 0 after n bytes; freed by the caller. Refuses files beyond
- * limit bytes (0: no limit) and directories. */
+ * limit bytes (0: no limit) and directories. PEAT_NOTFOUND when there is no such file. */
 peat_status file_read(const char *path, size_t limit, char **bytes, size_t *n, struct error *err);
 /* Like mkdir -p. */
 peat_status dir_make(const char *path, struct error *err);

@@ -6,6 +6,7 @@
 #ifndef BASE_STRBUF_H
 #define BASE_STRBUF_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 struct strbuf {
@@ -21,6 +22,8 @@ void strbuf_clear(struct strbuf *b);
 void strbuf_add(struct strbuf *b, const char *text);
 void strbuf_add_bytes(struct strbuf *b, const void *bytes, size_t n);
 void strbuf_addf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void strbuf_addv(struct strbuf *b, const char *fmt, va_list args)
+    __attribute__((format(printf, 2, 0)));
 /* n copies of c. */
 void strbuf_fill(struct strbuf *b, char c, size_t n);
 /* The text, to be freed by the caller; the buffer is empty afterwards. */

@@ -4,7 +4,8 @@
  *
  * The experiment file, the command line and a cell's config.json all become such trees; merging,
  * typing and error messages work on them alone. Trees live in an arena and are shared freely:
- * nothing is changed in place except by value_set on a map the caller made.
+ * nothing is changed in place except by value_set on a map and value_append on a list the caller
+ * made. Texts and keys are copied into the arena. Running out of memory is fatal, as in strbuf.h.
  */
 #ifndef BASE_VALUE_H
 #define BASE_VALUE_H
@@ -70,15 +71,18 @@ struct value *value_get_path(const struct value *map, const char *dotted);
 struct value *value_with_path(struct arena *a, const struct value *map, const char *dotted,
                               struct place key_at, struct value *item);
 /* Deep merge into a new tree: maps merge key by key, everything else is replaced by `over`.
- * Either may be NULL. */
+ * Either may be NULL. Maps are new, lists and scalars are shared. */
 struct value *value_merge(struct arena *a, struct value *base, struct value *over);
 /* Equal content; places do not count, 1 and 1.0 are equal. */
 bool value_equal(const struct value *a, const struct value *b);
 
-/* JSON text. Canonical: keys sorted, no spaces, numbers in their shortest form that reads back.
- * indent 0: one line. */
+/* JSON text. Canonical: keys sorted, no spaces, numbers in their shortest form that reads back and
+ * whole ones as integers, so that equal values give equal texts. Otherwise keys in their order,
+ * and a real stays a real ("1.0"). indent 0: one line; else one line for each key, and lists of
+ * scalars on one line. Bytes that are not UTF-8 become U+FFFD. */
 void value_to_json(const struct value *v, bool canonical, int indent, struct strbuf *out);
-/* Parse JSON; duplicate keys are errors; `file` names it in messages and places. */
+/* Parse JSON; duplicate keys are errors; `file` names it in messages and places (line 0). NULL
+ * on error. */
 struct value *value_from_json(struct arena *a, const char *text, size_t n, const char *file,
                               struct error *err);
 /* The shortest decimal that reads back as x; "null" for NaN and infinities. buf: 32 bytes. */

@@ -28,6 +28,7 @@ struct gemm {
     const void *a, *b;
     void *c;
     int64_t lda, ldb, ldc;
+    const void *bias; /* [n], added to every row of the result; NULL: none */
 };
 
 /* On the calling thread: for use inside parallel_for. */

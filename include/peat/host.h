@@ -72,11 +72,15 @@ struct peat_host {
     /* [graph] x [1|B,n,D] through this layer's projection (0 = Q, 1 = K, 2 = V), bias included
      * -> [1|B,H,n,C] for the heads of the group. NEED_PROJECT. */
     peat_node *(*project)(const peat_call *c, peat_node *x, int32_t which);
-    /* [graph] A constant node; *data takes the values in row-major order, as doubles whatever the
-     * dtype of the graph. NULL data while a plan is made: check before writing. */
-    peat_node *(*fill)(const peat_call *c, int32_t rank, const int64_t *dim, double **data);
-    /* [graph] An I32 constant for gather_rows and take_last. */
-    peat_node *(*fill_index)(const peat_call *c, int32_t rank, const int64_t *dim, int32_t **data);
+    /* [graph] Memory for n doubles that lives as long as the graph; NULL when there is none (what
+     * takes it passes NULL on). */
+    double *(*scratch)(const peat_call *c, int64_t n);
+    /* [graph] A constant node from values in row-major order, copied; doubles whatever the dtype of
+     * the graph. */
+    peat_node *(*fill)(const peat_call *c, int32_t rank, const int64_t *dim, const double *value);
+    /* [graph] The same as I32, for gather_rows and take_last; values must be whole numbers. */
+    peat_node *(*fill_index)(const peat_call *c, int32_t rank, const int64_t *dim,
+                             const double *value);
     /* [graph] row() at every position of a side -> constant [pos_B, T, d]. Cached over steps. */
     peat_node *(*rows)(const peat_call *c, const peat_side *side, int64_t d, peat_row_fn row);
     /* [graph] Positions of one axis as a constant [pos_B, T]. */
@@ -131,15 +135,41 @@ static inline peat_node *peat_rows(const peat_call *c, const peat_side *side, in
 {
     return c->host->rows(c, side, d, row);
 }
-static inline peat_node *peat_fill(const peat_call *c, int32_t rank, const int64_t *dim,
-                                   double **data)
+static inline double *peat_scratch(const peat_call *c, int64_t n)
 {
-    return c->host->fill(c, rank, dim, data);
+    return c->host->scratch(c, n);
+}
+static inline peat_node *peat_fill(const peat_call *c, int32_t rank, const int64_t *dim,
+                                   const double *value)
+{
+    return c->host->fill(c, rank, dim, value);
 }
 static inline peat_node *peat_fill_index(const peat_call *c, int32_t rank, const int64_t *dim,
-                                         int32_t **data)
+                                         const double *value)
 {
-    return c->host->fill_index(c, rank, dim, data);
+    return c->host->fill_index(c, rank, dim, value);
+}
+static inline peat_node *peat_pos(const peat_call *c, const peat_side *side, int32_t axis)
+{
+    return c->host->pos(c, side, axis);
+}
+static inline peat_node *peat_delta(const peat_call *c, int32_t axis)
+{
+    return c->host->delta(c, axis);
+}
+static inline peat_node *peat_random(const peat_call *c, const char *name, int32_t rank,
+                                     const int64_t *dim)
+{
+    return c->host->random(c, name, rank, dim);
+}
+static inline void peat_random_row(const peat_call *c, const char *name, int64_t b, int64_t n,
+                                   double *out)
+{
+    c->host->random_row(c, name, b, n, out);
+}
+static inline void peat_probe(const peat_call *c, const char *name, peat_node *n)
+{
+    c->host->probe(c, name, n);
 }
 /* A uniform whole number in [0, n), from the index-th draw of a stream; n >= 1. The bias is below
  * 2^-32 for n < 2^32. */

@@ -112,7 +112,7 @@ typedef struct peat_ops {
                          peat_layout);
     peat_node *(*custom)(peat_graph *, const peat_op *, int32_t n, peat_node *const *,
                          const void *arg, size_t arg_size);
-    peat_node *(*fail)(peat_graph *, const char *fmt, ...);
+    peat_node *(*give_up)(peat_graph *, const char *fmt, ...);
     void (*shape)(const peat_node *, peat_shape *);
 } peat_ops;
 
@@ -326,7 +326,7 @@ static inline peat_node *peat_custom(peat_graph *g, const peat_op *op, int32_t n
     return g->ops->custom(g, op, n, src, arg, arg_size);
 }
 /* Give up with a message; returns NULL for the hook to return. */
-#define peat_fail(g, ...) ((g)->ops->fail((g), __VA_ARGS__))
+#define peat_fail(g, ...) ((g)->ops->give_up((g), __VA_ARGS__))
 /* The shape of a node; rank 0 for NULL. */
 static inline peat_shape peat_shape_of(peat_graph *g, const peat_node *a)
 {

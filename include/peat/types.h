@@ -34,7 +34,7 @@ extern "C" {
     X(REFUSED, -2, "refused by a plugin")                                                          \
     X(NOMEM, -3, "out of memory")                                                                  \
     X(IO, -4, "input or output failed")                                                            \
-    X(ABI, -5, "plugin does not match this program")                                               \
+    X(MISMATCH, -5, "plugin does not match this program")                                          \
     X(NOTFOUND, -6, "not found")                                                                   \
     X(CORRUPT, -7, "file is damaged")                                                              \
     X(DIVERGED, -8, "training diverged")                                                           \

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* graph.c: building the tape, its gradients, and the walk from the end. */
+#include "autograd/graph.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct op view_op = {.name = "view"};
+
+void graph_init(struct graph *g, struct arena *arena, const struct team *team, peat_dtype dtype)
+{
+    *g = (struct graph){.base.ops = graph_ops(), .arena = arena, .team = team, .dtype = dtype};
+}
+
+bool graph_failed(const struct graph *g)
+{
+    return g->err.status != PEAT_OK;
+}
+
+static peat_node *fail_with(struct graph *g, peat_status status, const char *fmt, va_list ap)
+{
+    if (graph_failed(g))
+        return NULL;
+    char text[sizeof g->err.text];
+    vsnprintf(text, sizeof text, fmt, ap);
+    if (g->hook != NULL)
+        error_set(&g->err, status, "%s: %s", g->hook, text);
+    else
+        error_set(&g->err, status, "%s", text);
+    return NULL;
+}
+
+peat_node *graph_fail(struct graph *g, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fail_with(g, PEAT_INVALID, fmt, ap);
+    va_end(ap);
+    return NULL;
+}
+
+static peat_node *fail_memory(struct graph *g, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static peat_node *fail_memory(struct graph *g, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fail_with(g, PEAT_NOMEM, fmt, ap);
+    va_end(ap);
+    return NULL;
+}
+
+void *graph_scratch(struct graph *g, size_t bytes)
+{
+    if (g->shape_only || graph_failed(g))
+        return NULL;
+    void *p = arena_alloc(g->arena, bytes);
+    if (p == NULL)
+        fail_memory(g, "out of memory for %zu bytes", bytes);
+    return p;
+}
+
+/* Places n at the end of the tape. */
+static bool tape_push(struct graph *g, peat_node *n)
+{
+    if (g->n_node == g->room) {
+        int64_t room = g->room == 0 ? 256 : 2 * g->room;
+        peat_node **node = ARENA_ARRAY(g->arena, room, peat_node *);
+        if (node == NULL) {
+            fail_memory(g, "out of memory for the tape");
+            return false;
+        }
+        if (g->n_node > 0)
+            memcpy(node, g->node, (size_t)g->n_node * sizeof *node);
+        g->node = node;
+        g->room = room;
+    }
+    n->id = g->n_node;
+    g->node[g->n_node++] = n;
+    return true;
+}
+
+static peat_node *node_new(struct graph *g, const struct op *op, int n_src, peat_node *const *src)
+{
+    peat_node *n = ARENA_NEW(g->arena, peat_node);
+    peat_node **own = n_src > 0 ? ARENA_ARRAY(g->arena, n_src, peat_node *) : NULL;
+    if (n == NULL || (n_src > 0 && own == NULL))
+        return fail_memory(g, "out of memory for a node");
+    for (int i = 0; i < n_src; i++)
+        own[i] = src[i];
+    *n = (peat_node){.g = g, .op = op, .n_src = n_src, .src = own, .hook = g->hook};
+    return n;
+}
+
+static bool shape_valid(struct graph *g, const char *what, int rank, const int64_t *dim)
+{
+    if (rank < 0 || rank > PEAT_MAX_RANK) {
+        graph_fail(g, "%s: rank %d is not in 0..%d", what, rank, PEAT_MAX_RANK);
+        return false;
+    }
+    struct tensor t = {.rank = rank};
+    for (int i = 0; i < rank; i++)
+        t.dim[i] = dim[i];
+    if (tensor_count(&t) >= 0)
+        return true;
+    char text[160];
+    graph_fail(g, "%s: shape %s is negative or too large", what,
+               tensor_shape_text(&t, text, sizeof text));
+    return false;
+}
+
+/* Memory for a value whose shape is known. */
+static bool value_alloc(struct graph *g, peat_node *n)
+{
+    size_t bytes = tensor_bytes(&n->value);
+    g->value_bytes += (int64_t)bytes;
+    if (g->shape_only)
+        return true;
+    n->value.data = arena_alloc(g->arena, bytes);
+    if (n->value.data != NULL)
+        return true;
+    fail_memory(g, "%s: out of memory for %zu bytes", n->op ? n->op->name : "constant", bytes);
+    return false;
+}
+
+peat_node *graph_constant(struct graph *g, peat_dtype t, int rank, const int64_t *dim, void *data)
+{
+    if (graph_failed(g) || !shape_valid(g, "constant", rank, dim))
+        return NULL;
+    peat_node *n = node_new(g, NULL, 0, NULL);
+    if (n == NULL)
+        return NULL;
+    n->value = tensor_shape(t, rank, dim);
+    n->value.data = data;
+    if (data == NULL && !value_alloc(g, n))
+        return NULL;
+    return tape_push(g, n) ? n : NULL;
+}
+
+peat_node *graph_leaf(struct graph *g, const struct tensor *value, const struct tensor *grad,
+                      const char *name)
+{
+    const char *who = name != NULL ? name : "leaf";
+    if (graph_failed(g) || !shape_valid(g, who, value->rank, value->dim))
+        return NULL;
+    if (value->dtype != g->dtype)
+        return graph_fail(g, "%s: dtype %s in a graph of %s", who, dtype_name(value->dtype),
+                          dtype_name(g->dtype));
+    /* Views take their gradient from the leaf's by strides: both must be laid out alike. */
+    if (!tensor_contiguous(value) ||
+        (grad != NULL && (grad->dtype != value->dtype || !tensor_contiguous(grad) ||
+                          !tensor_same_shape(grad, value))))
+        return graph_fail(g, "%s: value and gradient must be contiguous and alike", who);
+    peat_node *n = node_new(g, NULL, 0, NULL);
+    if (n == NULL)
+        return NULL;
+    n->value = *value;
+    n->name = name;
+    n->needs_grad = !g->no_grad;
+    if (grad != NULL)
+        n->grad = *grad;
+    return tape_push(g, n) ? n : NULL;
+}
+
+static bool sources_ok(struct graph *g, const struct op *op, int n_src, peat_node *const *src,
+                       uint32_t optional)
+{
+    for (int i = 0; i < n_src; i++) {
+        if (src[i] == NULL && i < 32 && (optional >> i & 1) != 0)
+            continue;
+        if (src[i] == NULL)
+            graph_fail(g, "%s: operand %d is missing", op->name, i + 1);
+        else if (src[i]->g != g)
+            graph_fail(g, "%s: operand %d belongs to another graph", op->name, i + 1);
+        else if (src[i]->value.dtype != g->dtype && src[i]->value.dtype != PEAT_I32)
+            graph_fail(g, "%s: operand %d is %s in a graph of %s", op->name, i + 1,
+                       dtype_name(src[i]->value.dtype), dtype_name(g->dtype));
+        if (graph_failed(g))
+            return false;
+    }
+    return true;
+}
+
+/* Runs infer; its error gets the operation's name, then the hook's. */
+static bool infer(struct graph *g, peat_node *n)
+{
+    const char *hook = g->hook;
+    g->hook = NULL;
+    bool ok = n->op->infer(n);
+    g->hook = hook;
+    if (ok && !graph_failed(g))
+        return shape_valid(g, n->op->name, n->value.rank, n->value.dim);
+    if (!graph_failed(g))
+        error_set(&g->err, PEAT_INVALID, "operands do not fit");
+    error_prefix(&g->err, "%s", n->op->name);
+    if (hook != NULL)
+        error_prefix(&g->err, "%s", hook);
+    return false;
+}
+
+static bool arg_copy(struct graph *g, peat_node *n, const void *arg, size_t size)
+{
+    if (arg == NULL || size == 0)
+        return true;
+    void *own = arena_alloc(g->arena, size);
+    if (own == NULL) {
+        fail_memory(g, "%s: out of memory", n->op->name);
+        return false;
+    }
+    memcpy(own, arg, size);
+    n->arg = own;
+    return true;
+}
+
+peat_node *graph_op(struct graph *g, const struct op *op, int n_src, peat_node *const *src,
+                    uint32_t optional, const void *arg, size_t arg_size)
+{
+    if (graph_failed(g) || !sources_ok(g, op, n_src, src, optional))
+        return NULL;
+    peat_node *n = node_new(g, op, n_src, src);
+    if (n == NULL || !arg_copy(g, n, arg, arg_size) || !infer(g, n) || !value_alloc(g, n))
+        return NULL;
+    for (int i = 0; i < n_src; i++)
+        if (src[i] != NULL && src[i]->needs_grad)
+            n->needs_grad = op->backward != NULL && !g->no_grad;
+    if (!g->shape_only)
+        op->forward(n);
+    if (graph_failed(g))
+        return NULL;
+    if (op->flops != NULL)
+        g->flops += op->flops(n);
+    return tape_push(g, n) ? n : NULL;
+}
+
+peat_node *graph_view(struct graph *g, peat_node *src, int rank, const int64_t *dim,
+                      const int64_t *stride, int64_t offset)
+{
+    if (graph_failed(g) || !sources_ok(g, &view_op, 1, &src, 0) ||
+        !shape_valid(g, "view", rank, dim))
+        return NULL;
+    peat_node *n = node_new(g, &view_op, 1, &src);
+    if (n == NULL)
+        return NULL;
+    n->view_of = src->view_of != NULL ? src->view_of : src;
+    n->view_offset = src->view_offset + offset;
+    n->value = (struct tensor){.dtype = src->value.dtype, .rank = rank};
+    for (int i = 0; i < rank; i++) {
+        n->value.dim[i] = dim[i];
+        n->value.stride[i] = stride[i];
+    }
+    if (src->value.data != NULL)
+        n->value.data = (char *)src->value.data + offset * (int64_t)dtype_bytes(src->value.dtype);
+    n->needs_grad = src->needs_grad;
+    return tape_push(g, n) ? n : NULL;
+}
+
+struct tensor node_grad(peat_node *n)
+{
+    if (n->grad.data != NULL)
+        return n->grad;
+    struct graph *g = n->g;
+    struct tensor grad = n->value;
+    grad.data = NULL;
+    if (n->view_of != NULL) {
+        struct tensor root = node_grad(n->view_of);
+        if (root.data != NULL)
+            grad.data = (char *)root.data + n->view_offset * (int64_t)dtype_bytes(root.dtype);
+    } else if (!g->shape_only) {
+        grad.data = arena_zalloc(g->arena, tensor_bytes(&grad));
+        if (grad.data == NULL)
+            fail_memory(g, "out of memory for a gradient of %zu bytes", tensor_bytes(&grad));
+    }
+    return n->grad = grad;
+}
+
+void graph_reach(struct graph *g, peat_node *loss)
+{
+    if (loss == NULL)
+        return;
+    loss->reached = loss->needs_grad;
+    for (int64_t id = loss->id; id >= 0; id--) {
+        peat_node *n = g->node[id];
+        for (int i = 0; n->reached && i < n->n_src; i++)
+            if (n->src[i] != NULL && n->src[i]->needs_grad)
+                n->src[i]->reached = true;
+    }
+}
+
+/* A backward finds all gradients it adds to in place and so cannot fail half-way. */
+static bool make_source_grads(peat_node *n)
+{
+    for (int i = 0; i < n->n_src; i++)
+        if (n->src[i] != NULL && n->src[i]->needs_grad && node_grad(n->src[i]).data == NULL)
+            return false;
+    return true;
+}
+
+void graph_backward(struct graph *g, peat_node *loss)
+{
+    if (graph_failed(g) || loss == NULL || g->shape_only)
+        return;
+    if (tensor_count(&loss->value) != 1) {
+        graph_fail(g, "backward: the loss must have one element");
+        return;
+    }
+    if (!loss->needs_grad)
+        return;
+    struct tensor seed = node_grad(loss);
+    if (seed.data == NULL)
+        return;
+    tensor_set(&seed, 0, 1.0);
+    graph_reach(g, loss);
+    for (int64_t id = loss->id; id >= 0; id--) {
+        peat_node *n = g->node[id];
+        if (!n->reached || n->op == NULL || n->op->backward == NULL || n->grad.data == NULL)
+            continue;
+        if (!make_source_grads(n))
+            return;
+        n->op->backward(n);
+        if (graph_failed(g))
+            return;
+    }
+}
+
+static bool all_finite(const struct tensor *t)
+{
+    int64_t n = tensor_count(t);
+    /* Values and gradients of roots are dense whatever their axis order. */
+    if (t->data == NULL || t->dtype == PEAT_I32)
+        return true;
+    for (int64_t i = 0; i < n; i++) {
+        bool finite = t->dtype == PEAT_F32 ? isfinite(((const float *)t->data)[i])
+                                           : isfinite(((const double *)t->data)[i]);
+        if (!finite)
+            return false;
+    }
+    return true;
+}
+
+peat_node *graph_first_nonfinite(struct graph *g, bool grads)
+{
+    for (int64_t id = 0; id < g->n_node; id++) {
+        peat_node *n = g->node[id];
+        if (n->view_of != NULL)
+            continue;
+        if (!all_finite(&n->value) || (grads && !all_finite(&n->grad)))
+            return n;
+    }
+    return NULL;
+}

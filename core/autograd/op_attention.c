@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * op_attention.c: fused attention, one head and one block of query rows at a time.
+ *
+ * A task is a (batch, head) pair. It walks over blocks of query rows; the scores of a block over
+ * all keys it may see live in the thread's scratch memory and are gone after the block. The
+ * backward pass makes them again from the log-sum-exp of each row. A task writes only slices of the
+ * gradients of q, k and v that belong to its pair, in block order.
+ *
+ * Gradients of score_add, bias and rel: each task adds into sums of its own, as large as the
+ * operand's last two axes; these are then added to the operand's gradient in task order. Tasks run
+ * in waves of whole batches so that the sums stay below PARTIAL_BYTES (or one batch's worth).
+ */
+#include <math.h>
+#include <string.h>
+
+#include "autograd/ops.h"
+#include "tensor/gemm.h"
+#include "tensor/reduce.h"
+#include "tensor/vecmath.h"
+
+enum {
+    SRC_Q,
+    SRC_K,
+    SRC_V,
+    SRC_SCORE_ADD,
+    SRC_BIAS,
+    SRC_REL,
+    N_SRC,
+    OPTIONAL_SRC = 1 << SRC_SCORE_ADD | 1 << SRC_BIAS | 1 << SRC_REL
+};
+enum { BLOCK_MOST = 128, BLOCK_LEAST = 16, BLOCK_BYTES = 1 << 18, PARTIAL_BYTES = 1 << 25 };
+
+struct attention_arg {
+    double scale;
+    struct attention_mask mask; /* its arrays live as long as the graph */
+};
+
+/* An operand stretched to [B,H,Tq,Tk]; data NULL: absent. */
+struct plane {
+    const void *data;
+    int64_t stride[4];
+};
+
+/* Gradient sums of one wave: [slot, rows, columns]; sums NULL: not wanted. */
+struct partial {
+    void *sums;
+    int64_t rows, columns;
+};
+
+/* One call, the same for all its tasks. */
+struct attention {
+    peat_dtype dtype;
+    int64_t B, H, Tq, Tk, C, Cv;
+    int64_t block; /* query rows at a time                       */
+    int64_t width; /* elements of a row of scores, whole lanes   */
+    double scale;
+    struct attention_mask mask;
+    bool scores;              /* backward: gradients of scores are wanted   */
+    struct tensor q, k, v;    /* [B,H,T,C]                            */
+    struct tensor dq, dk, dv; /* the same; data NULL: not wanted      */
+    struct tensor out, dout;  /* [B,Tq,H,Cv]                          */
+    struct plane score_add, bias, rel;
+    struct partial score_add_sums, bias_sums, rel_sums;
+    void *lse;     /* [B,H,Tq]                        */
+    char *scratch; /* of all threads                  */
+    size_t thread_bytes;
+    int64_t first; /* task of this wave's slot 0 */
+};
+
+/* A block of query rows of one task. */
+struct attention_tile {
+    const struct attention *call;
+    int64_t b, h, slot;
+    int64_t i0, rows; /* queries */
+    int64_t j0, cols; /* keys that any of the rows may see */
+    int64_t padded;   /* cols in whole lanes */
+    void *p;          /* [rows, width] logits, then weights */
+    void *ds;         /* [rows, width] their gradients      */
+    void *row;        /* [rows]                             */
+    void *lse, *out, *dout;
+    int64_t out_step; /* between rows of out and dout */
+};
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Keys [lo, hi) that some query in [first, last] may see, padding and documents apart. */
+static void key_range(const struct attention *c, int64_t first, int64_t last, int64_t *lo,
+                      int64_t *hi)
+{
+    const struct attention_mask *mask = &c->mask;
+    *lo = 0;
+    *hi = c->Tk;
+    if (mask->causal)
+        *hi = least(*hi, mask->offset + last + 1);
+    if (mask->window > 0) {
+        *lo = most(*lo, mask->offset + first - mask->window + 1);
+        *hi = least(*hi, mask->offset + last + mask->window);
+    }
+    *hi = most(*hi, 0);
+    *lo = least(*lo, *hi);
+}
+
+#define REAL    float
+#define F(name) name##_f32
+#include "autograd/attention.inc"
+#undef REAL
+#undef F
+#define REAL    double
+#define F(name) name##_f64
+#include "autograd/attention.inc"
+#undef REAL
+#undef F
+
+/* The row functions of a dtype. */
+struct attention_rows {
+    void (*weigh)(const struct attention_tile *);
+    void (*divide)(const struct attention_tile *);
+    void (*weigh_again)(const struct attention_tile *);
+    void (*score_grads)(const struct attention_tile *);
+};
+
+static const struct attention_rows *rows_of(peat_dtype t)
+{
+    static const struct attention_rows f32 = {weigh_f32, divide_f32, weigh_again_f32,
+                                              score_grads_f32};
+    static const struct attention_rows f64 = {weigh_f64, divide_f64, weigh_again_f64,
+                                              score_grads_f64};
+    return t == PEAT_F32 ? &f32 : &f64;
+}
+
+/* A matrix as a product sees it. */
+struct matrix {
+    void *data;
+    int64_t step; /* between rows */
+    bool trans;
+};
+
+/* Row i of head h of batch b of a [B,H,T,C] tensor, and all rows after it. */
+static struct matrix rows_from(const struct tensor *t, int64_t b, int64_t h, int64_t i)
+{
+    int64_t offset = b * t->stride[0] + h * t->stride[1] + i * t->stride[2];
+    return (struct matrix){(char *)t->data + offset * (int64_t)dtype_bytes(t->dtype),
+                           most(t->stride[2], most(t->dim[3], 1)), false};
+}
+
+static struct matrix transposed(struct matrix x)
+{
+    x.trans = !x.trans;
+    return x;
+}
+
+/* c [m,n] = alpha a [m,k] b [k,n] + beta c */
+static void product(peat_dtype dtype, int64_t m, int64_t n, int64_t k, double alpha,
+                    struct matrix a, struct matrix b, double beta, struct matrix c)
+{
+    struct gemm p = {.dtype = dtype,
+                     .trans_a = a.trans,
+                     .trans_b = b.trans,
+                     .m = m,
+                     .n = n,
+                     .k = k,
+                     .alpha = alpha,
+                     .beta = beta,
+                     .a = a.data,
+                     .b = b.data,
+                     .c = c.data,
+                     .lda = a.step,
+                     .ldb = b.step,
+                     .ldc = c.step};
+    gemm_one(&p);
+}
+
+/* The block of task (b, h) that begins at query i0. */
+static struct attention_tile tile_at(const struct attention *c, int64_t task, int64_t i0)
+{
+    struct attention_tile t = {.call = c, .b = task / c->H, .h = task % c->H, .i0 = i0};
+    int64_t hi, bytes = (int64_t)dtype_bytes(c->dtype);
+    t.slot = task - c->first;
+    t.rows = least(c->block, c->Tq - i0);
+    key_range(c, i0, i0 + t.rows - 1, &t.j0, &hi);
+    t.cols = hi - t.j0;
+    t.padded = (t.cols + LANES - 1) / LANES * LANES;
+    char *scratch = c->scratch + (size_t)parallel_thread() * c->thread_bytes;
+    t.row = scratch;
+    t.p = scratch + BLOCK_MOST * bytes;
+    t.ds = (char *)t.p + c->block * c->width * bytes;
+    t.lse = (char *)c->lse + (task * c->Tq + i0) * bytes;
+    int64_t at = ((t.b * c->Tq + i0) * c->H + t.h) * c->Cv * bytes;
+    t.out = (char *)c->out.data + at;
+    t.dout = c->dout.data ? (char *)c->dout.data + at : NULL;
+    t.out_step = c->H * c->Cv;
+    return t;
+}
+
+/* p = scale q k' over the keys of the tile */
+static void raw_scores(const struct attention_tile *t)
+{
+    const struct attention *c = t->call;
+    product(c->dtype, t->rows, t->cols, c->C, c->scale, rows_from(&c->q, t->b, t->h, t->i0),
+            transposed(rows_from(&c->k, t->b, t->h, t->j0)), 0.0,
+            (struct matrix){t->p, c->width, false});
+}
+
+static void forward_task(void *ctx, int64_t task)
+{
+    const struct attention *c = ctx;
+    const struct attention_rows *rows = rows_of(c->dtype);
+    for (int64_t i0 = 0; i0 < c->Tq; i0 += c->block) {
+        struct attention_tile t = tile_at(c, task, i0);
+        raw_scores(&t);
+        rows->weigh(&t);
+        product(c->dtype, t.rows, c->Cv, t.cols, 1.0, (struct matrix){t.p, c->width, false},
+                rows_from(&c->v, t.b, t.h, t.j0), 0.0,
+                (struct matrix){t.out, most(t.out_step, 1), false});
+        rows->divide(&t);
+    }
+}
+
+/* With s the logits, p = exp(s - lse) and out = p v (Dao et al. 2022, appendix B.2):
+ *   dv += p' dout     ds = p (dout v' - sum(dout out))
+ *   dq += scale ds k  dk += scale ds' q */
+static void backward_task(void *ctx, int64_t slot)
+{
+    const struct attention *c = ctx;
+    const struct attention_rows *rows = rows_of(c->dtype);
+    for (int64_t i0 = 0; i0 < c->Tq; i0 += c->block) {
+        struct attention_tile t = tile_at(c, c->first + slot, i0);
+        if (t.cols == 0)
+            continue;
+        struct matrix p = {t.p, c->width, false}, ds = {t.ds, c->width, false};
+        struct matrix dout = {t.dout, most(t.out_step, 1), false};
+        raw_scores(&t);
+        rows->weigh_again(&t);
+        if (c->dv.data)
+            product(c->dtype, t.cols, c->Cv, t.rows, 1.0, transposed(p), dout, 1.0,
+                    rows_from(&c->dv, t.b, t.h, t.j0));
+        if (!c->scores)
+            continue;
+        product(c->dtype, t.rows, t.cols, c->Cv, 1.0, dout,
+                transposed(rows_from(&c->v, t.b, t.h, t.j0)), 0.0, ds);
+        rows->score_grads(&t);
+        if (c->dq.data)
+            product(c->dtype, t.rows, c->C, t.cols, c->scale, ds, rows_from(&c->k, t.b, t.h, t.j0),
+                    1.0, rows_from(&c->dq, t.b, t.h, i0));
+        if (c->dk.data)
+            product(c->dtype, t.cols, c->C, t.rows, c->scale, transposed(ds),
+                    rows_from(&c->q, t.b, t.h, i0), 1.0, rows_from(&c->dk, t.b, t.h, t.j0));
+    }
+}
+
+/* A dense operand's shape with four axes; rel [1|H, n] becomes [1, 1|H, 1, n]. */
+static struct tensor four_axes(const struct tensor *t, bool rel)
+{
+    struct tensor x = {.dtype = t->dtype, .rank = 4, .dim = {1, 1, 1, 1}, .data = t->data};
+    for (int i = 0; i < t->rank; i++) {
+        int to = 4 - t->rank + i;
+        to = rel && to == 2 ? 1 : to;
+        x.dim[to] = t->dim[i];
+        x.stride[to] = t->stride[i];
+    }
+    return x;
+}
+
+static bool same_or_one(int64_t have, int64_t want)
+{
+    return have == want || have == 1;
+}
+
+static bool fits(peat_node *n, int which, const char *name, const int64_t want[4])
+{
+    if (!n->src[which])
+        return true;
+    const struct tensor *t = &n->src[which]->value;
+    bool rel = which == SRC_REL;
+    bool ok = t->dtype == n->src[SRC_Q]->value.dtype && t->rank <= (rel ? 2 : 4);
+    if (ok) {
+        struct tensor x = four_axes(t, rel);
+        for (int i = 0; i < 4; i++)
+            ok = ok && same_or_one(x.dim[i], want[i]);
+        ok = ok && (!rel || x.dim[3] == want[3]);
+    }
+    if (ok)
+        return true;
+    struct tensor wanted = tensor_shape(t->dtype, 4, want);
+    char have[160], text[160];
+    graph_fail(n->g, "%s of shape %s does not stretch to %s", name,
+               tensor_shape_text(t, have, sizeof have),
+               tensor_shape_text(&wanted, text, sizeof text));
+    return false;
+}
+
+static bool attention_infer(peat_node *n)
+{
+    const struct tensor *q = &n->src[SRC_Q]->value, *k = &n->src[SRC_K]->value,
+                        *v = &n->src[SRC_V]->value;
+    bool ok = q->rank == 4 && k->rank == 4 && v->rank == 4;
+    ok = ok && q->dtype != PEAT_I32 && k->dtype == q->dtype && v->dtype == q->dtype;
+    for (int i = 0; ok && i < 2; i++)
+        ok = k->dim[i] == q->dim[i] && v->dim[i] == q->dim[i];
+    if (!ok || k->dim[3] != q->dim[3] || v->dim[2] != k->dim[2]) {
+        char a[160], b[160], c[160];
+        graph_fail(n->g, "q %s, k %s and v %s do not fit", tensor_shape_text(q, a, sizeof a),
+                   tensor_shape_text(k, b, sizeof b), tensor_shape_text(v, c, sizeof c));
+        return false;
+    }
+    int64_t B = q->dim[0], H = q->dim[1], Tq = q->dim[2], Tk = k->dim[2];
+    const int64_t dense[4] = {B, H, Tq, Tk}, rel[4] = {1, H, 1, Tq + Tk - 1};
+    const int64_t out[4] = {B, Tq, H, v->dim[3]};
+    if (!fits(n, SRC_SCORE_ADD, "score_add", dense) || !fits(n, SRC_BIAS, "bias", dense) ||
+        !fits(n, SRC_REL, "rel", rel))
+        return false;
+    n->value = tensor_shape(q->dtype, 4, out);
+    return true;
+}
+
+/* The products over all Tq x Tk pairs, whatever the mask leaves out: the usual convention. */
+static int64_t attention_flops(const peat_node *n)
+{
+    const struct tensor *q = &n->src[SRC_Q]->value, *v = &n->src[SRC_V]->value;
+    int64_t pairs = q->dim[0] * q->dim[1] * q->dim[2] * v->dim[2];
+    return 2 * pairs * (q->dim[3] + v->dim[3]);
+}
+
+static struct plane plane_of(const peat_node *n, int which)
+{
+    struct plane p = {NULL, {0}};
+    if (!n->src[which])
+        return p;
+    struct tensor x = four_axes(&n->src[which]->value, which == SRC_REL);
+    p.data = x.data;
+    for (int i = 0; i < 4; i++)
+        p.stride[i] = x.dim[i] == 1 ? 0 : x.stride[i];
+    if (x.dim[3] == 1)
+        p.stride[3] = 0;
+    return p;
+}
+
+/* What forward and backward have in common; data of q, k, v read with their own strides. */
+static struct attention attention_call(const peat_node *n)
+{
+    const struct attention_arg *arg = n->arg;
+    struct attention c = {.dtype = n->value.dtype, .scale = arg->scale, .mask = arg->mask};
+    c.q = n->src[SRC_Q]->value;
+    c.k = n->src[SRC_K]->value;
+    c.v = n->src[SRC_V]->value;
+    c.out = n->value;
+    c.B = c.q.dim[0];
+    c.H = c.q.dim[1];
+    c.Tq = c.q.dim[2];
+    c.Tk = c.k.dim[2];
+    c.C = c.q.dim[3];
+    c.Cv = c.v.dim[3];
+    c.width = (c.Tk + LANES - 1) / LANES * LANES;
+    int64_t row_bytes = most(c.width, 1) * (int64_t)dtype_bytes(c.dtype);
+    /* Products like tall blocks; below the diagonal half of a block is lost. */
+    int64_t block = arg->mask.causal ? BLOCK_MOST / 2 : BLOCK_MOST;
+    c.block = most(BLOCK_LEAST, least(block, BLOCK_BYTES / row_bytes));
+    c.score_add = plane_of(n, SRC_SCORE_ADD);
+    c.bias = plane_of(n, SRC_BIAS);
+    c.rel = plane_of(n, SRC_REL);
+    c.lse = n->saved;
+    return c;
+}
+
+/* Room for `blocks` score blocks per thread; false: out of memory. */
+static bool make_scratch(struct graph *g, struct attention *c, int64_t blocks)
+{
+    int64_t threads = g->team ? most(g->team->threads, 1) : 1;
+    c->thread_bytes = (size_t)(BLOCK_MOST + blocks * c->block * c->width) * dtype_bytes(c->dtype);
+    c->scratch = graph_scratch(g, (size_t)threads * c->thread_bytes);
+    return c->scratch != NULL;
+}
+
+static void attention_forward_op(peat_node *n)
+{
+    struct graph *g = n->g;
+    struct attention c = attention_call(n);
+    c.lse = n->saved = graph_scratch(g, (size_t)(c.B * c.H * c.Tq) * dtype_bytes(c.dtype));
+    struct arena_mark mark = arena_mark(g->arena);
+    if (c.lse && make_scratch(g, &c, 1))
+        parallel_for(g->team, c.B * c.H, forward_task, &c);
+    arena_rewind(g->arena, mark);
+}
+
+static int64_t extent(const struct tensor *t)
+{
+    int64_t n = 1;
+    for (int i = 0; i < t->rank; i++)
+        n += (t->dim[i] - 1) * t->stride[i];
+    return n;
+}
+
+/* Columns [*lo, *hi) that all heads of t take in a row of the root; false: it is not laid out as
+ * rows that hold the heads side by side. */
+static bool columns_of(const peat_node *n, int64_t *lo, int64_t *hi)
+{
+    const struct tensor *t = &n->value;
+    int64_t row = t->stride[2];
+    if (row <= 0 || t->stride[0] % row != 0)
+        return false;
+    *lo = n->view_offset % row;
+    *hi = *lo + (t->dim[1] - 1) * t->stride[1] + t->dim[3];
+    return *hi <= row;
+}
+
+static const peat_node *root_of(const peat_node *n)
+{
+    return n->view_of ? n->view_of : n;
+}
+
+/* Whether slices (b,h) of one and slices (b',h') of the other never share memory unless
+ * (b,h) = (b',h'): other roots, the same view, other parts of a root, or other columns. */
+static bool slices_apart(const peat_node *x, const peat_node *y)
+{
+    const struct tensor *s = &x->value, *t = &y->value;
+    if (root_of(x) != root_of(y))
+        return true;
+    bool same_strides = true;
+    for (int i = 0; i < 4; i++)
+        same_strides = same_strides && s->stride[i] == t->stride[i];
+    if (same_strides && x->view_offset == y->view_offset)
+        return true;
+    if (x->view_offset + extent(s) <= y->view_offset ||
+        y->view_offset + extent(t) <= x->view_offset)
+        return true;
+    int64_t a, b, c, d;
+    return same_strides && columns_of(x, &a, &b) && columns_of(y, &c, &d) && (b <= c || d <= a);
+}
+
+/* Whether tasks may add to the gradients of q, k and v in place, side by side. */
+static bool gradients_apart(const peat_node *n)
+{
+    for (int i = SRC_Q; i <= SRC_V; i++) {
+        const struct tensor *t = &n->src[i]->value;
+        for (int axis = 0; axis < 3; axis++)
+            if (t->dim[axis] > 1 && t->stride[axis] == 0)
+                return false;
+        for (int j = i + 1; j <= SRC_V; j++)
+            if (!slices_apart(n->src[i], n->src[j]))
+                return false;
+    }
+    return true;
+}
+
+/* Where tasks add the gradient of an operand: its own gradient, or zeroed memory. */
+static struct tensor grad_target(peat_node *n, int which, bool in_place)
+{
+    peat_node *src = n->src[which];
+    struct tensor none = {.data = NULL};
+    if (!src->needs_grad)
+        return none;
+    if (in_place)
+        return node_grad(src);
+    struct tensor t = tensor_shape(src->value.dtype, 4, src->value.dim);
+    t.data = graph_scratch(n->g, tensor_bytes(&t));
+    if (t.data)
+        memset(t.data, 0, tensor_bytes(&t));
+    return t;
+}
+
+static size_t partial_bytes(const struct partial *p, const struct attention *c)
+{
+    return (size_t)(p->rows * p->columns) * dtype_bytes(c->dtype);
+}
+
+/* Shape of an operand's sums; no rows when it wants no gradient. */
+static struct partial partial_of(const peat_node *n, int which)
+{
+    struct partial p = {NULL, 0, 0};
+    if (n->src[which] && n->src[which]->needs_grad) {
+        struct tensor x = four_axes(&n->src[which]->value, which == SRC_REL);
+        p.rows = x.dim[2];
+        p.columns = x.dim[3];
+    }
+    return p;
+}
+
+/* Adds the sums of batches [b0, b0 + count) to the operand's gradient. */
+static void add_partials(peat_node *n, int which, const struct partial *p,
+                         const struct attention *c, int64_t b0, int64_t count)
+{
+    if (!p->sums)
+        return;
+    const int64_t dim[4] = {count, c->H, p->rows, p->columns};
+    struct tensor sums = tensor_shape(c->dtype, 4, dim);
+    sums.data = p->sums;
+    struct tensor own = node_grad(n->src[which]);
+    own = four_axes(&own, which == SRC_REL);
+    if (own.dim[0] > 1) {
+        own.data = (char *)own.data + b0 * own.stride[0] * (int64_t)dtype_bytes(c->dtype);
+        own.dim[0] = count;
+    }
+    if (!reduce_add(n->g->team, n->g->arena, &own, &sums))
+        graph_fail(n->g, "attention: out of memory");
+}
+
+static void backward_waves(peat_node *n, struct attention *c)
+{
+    struct graph *g = n->g;
+    struct partial *part[] = {&c->score_add_sums, &c->bias_sums, &c->rel_sums};
+    const int src[] = {SRC_SCORE_ADD, SRC_BIAS, SRC_REL};
+    size_t batch_bytes = 0;
+    for (int i = 0; i < 3; i++) {
+        *part[i] = partial_of(n, src[i]);
+        batch_bytes += (size_t)c->H * partial_bytes(part[i], c);
+    }
+    int64_t wave = batch_bytes ? most(1, (int64_t)(PARTIAL_BYTES / batch_bytes)) : c->B;
+    wave = least(wave, c->B);
+    for (int i = 0; i < 3; i++)
+        if (part[i]->rows > 0)
+            part[i]->sums = graph_scratch(g, (size_t)(wave * c->H) * partial_bytes(part[i], c));
+    for (int64_t b0 = 0; b0 < c->B && !graph_failed(g); b0 += wave) {
+        int64_t count = least(wave, c->B - b0);
+        for (int i = 0; i < 3; i++)
+            if (part[i]->sums)
+                memset(part[i]->sums, 0, (size_t)(count * c->H) * partial_bytes(part[i], c));
+        c->first = b0 * c->H;
+        parallel_for(g->team, count * c->H, backward_task, c);
+        for (int i = 0; i < 3; i++)
+            add_partials(n, src[i], part[i], c, b0, count);
+    }
+}
+
+static void attention_backward(peat_node *n)
+{
+    struct graph *g = n->g;
+    struct attention c = attention_call(n);
+    bool in_place = gradients_apart(n);
+    struct tensor *target[] = {&c.dq, &c.dk, &c.dv};
+    struct arena_mark mark = arena_mark(g->arena);
+    c.dout = n->grad;
+    for (int i = SRC_Q; i <= SRC_V; i++)
+        *target[i] = grad_target(n, i, in_place);
+    for (int i = 0; i < N_SRC; i++)
+        c.scores = c.scores || (i != SRC_V && n->src[i] && n->src[i]->needs_grad);
+    if (make_scratch(g, &c, 2))
+        backward_waves(n, &c);
+    for (int i = SRC_Q; i <= SRC_V && !in_place && !graph_failed(g); i++)
+        if (n->src[i]->needs_grad) {
+            struct tensor grad = node_grad(n->src[i]);
+            tensor_add(&grad, target[i]);
+        }
+    arena_rewind(g->arena, mark);
+}
+
+static const struct op attention_op = {"attention", attention_infer, attention_forward_op,
+                                       attention_backward, attention_flops};
+
+/* Products need the last axis dense and rows that do not overlap. */
+static peat_node *with_dense_rows(peat_graph *g, peat_node *x)
+{
+    if (!x || x->value.rank != 4)
+        return x;
+    const struct tensor *t = &x->value;
+    bool dense = t->dim[3] <= 1 || t->stride[3] == 1;
+    bool apart = t->dim[2] <= 1 || t->stride[2] >= t->dim[3];
+    return dense && apart ? x : op_contiguous(g, x);
+}
+
+peat_node *op_attention(peat_graph *g, peat_node *q, peat_node *k, peat_node *v,
+                        peat_node *score_add, peat_node *bias, peat_node *rel, double scale,
+                        const struct attention_mask *mask)
+{
+    peat_node *src[N_SRC] = {
+        with_dense_rows(g, q), with_dense_rows(g, k), with_dense_rows(g, v), score_add, bias, rel};
+    struct attention_arg arg = {.scale = scale};
+    if (mask)
+        arg.mask = *mask;
+    static const int32_t heads_first[] = {0, 2, 1, 3};
+    peat_node *out =
+        graph_op((struct graph *)g, &attention_op, N_SRC, src, OPTIONAL_SRC, &arg, sizeof arg);
+    return out ? op_permute(g, out, 4, heads_first) : NULL;
+}

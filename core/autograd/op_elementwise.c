@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* op_elementwise.c: add, sub, mul, div, minimum, maximum, with broadcasting. */
+#include "autograd/opkit.h"
+#include "autograd/ops.h"
+#include "tensor/loop.h"
+
+#define REAL    float
+#define NAME(f) f##_f32
+#include "autograd/op_elementwise.inc"
+#undef REAL
+#undef NAME
+#define REAL    double
+#define NAME(f) f##_f64
+#include "autograd/op_elementwise.inc"
+#undef REAL
+#undef NAME
+
+enum binary { ADD, SUB, MUL, DIV, MINIMUM, MAXIMUM };
+
+struct kernels {
+    loop_fn forward;
+    loop_fn set[2]; /* contribution to the gradient of a, of b */
+    loop_fn add[2]; /* the same, added in place                */
+};
+
+#define KERNELS(name, real)                                                                        \
+    {                                                                                              \
+        name##_row_##real, {name##_grad_a_##real, name##_grad_b_##real},                           \
+        {                                                                                          \
+            name##_grad_a_add_##real, name##_grad_b_add_##real                                     \
+        }                                                                                          \
+    }
+#define BOTH(name)                                                                                 \
+    {                                                                                              \
+        KERNELS(name, f32), KERNELS(name, f64)                                                     \
+    }
+
+static const struct kernels kernel[][2] = {
+    [ADD] = BOTH(add), [SUB] = BOTH(sub),         [MUL] = BOTH(mul),
+    [DIV] = BOTH(div), [MINIMUM] = BOTH(minimum), [MAXIMUM] = BOTH(maximum)};
+
+static const struct kernels *kernels_of(const peat_node *n)
+{
+    return &kernel[*(const enum binary *)n->arg][n->value.dtype == PEAT_F64];
+}
+
+static bool infer(peat_node *n)
+{
+    const struct tensor *a = &n->src[0]->value, *b = &n->src[1]->value;
+    int rank;
+    int64_t dim[PEAT_MAX_RANK];
+    if (!operand_types(n, 0))
+        return false;
+    if (!shape_broadcast(a, b, &rank, dim)) {
+        char ta[160], tb[160];
+        graph_fail(n->g, "shapes %s and %s do not broadcast", tensor_shape_text(a, ta, sizeof ta),
+                   tensor_shape_text(b, tb, sizeof tb));
+        return false;
+    }
+    n->value = tensor_shape(n->g->dtype, rank, dim);
+    return true;
+}
+
+static struct tensor widened(const peat_node *n, const struct tensor *t)
+{
+    return tensor_broadcast_to(t, n->value.rank, n->value.dim);
+}
+
+/* z = F(a, b) */
+static void forward(peat_node *n)
+{
+    struct tensor a = widened(n, &n->src[0]->value), b = widened(n, &n->src[1]->value);
+    struct loop l;
+    loop_init(&l, 3, (const struct tensor *const[]){&n->value, &a, &b});
+    loop_run(team_of(n), &l, kernels_of(n)->forward, NULL);
+}
+
+/* z = F(a, b):  da += dz F_a, db += dz F_b, summed over the axes along which each was stretched */
+static void backward_to(peat_node *n, int which)
+{
+    struct graph *g = n->g;
+    struct tensor a = widened(n, &n->src[0]->value), b = widened(n, &n->src[1]->value);
+    struct tensor to = node_grad(n->src[which]);
+    struct loop l;
+    if (tensor_same_shape(&to, &n->value)) {
+        loop_init(&l, 4, (const struct tensor *const[]){&to, &n->grad, &a, &b});
+        loop_run(g->team, &l, kernels_of(n)->add[which], NULL);
+        return;
+    }
+    enum binary kind = *(const enum binary *)n->arg;
+    if (kind == ADD || (kind == SUB && which == 0)) {
+        add_reduced(g, &to, &n->grad);
+        return;
+    }
+    struct arena_mark mark = arena_mark(g->arena);
+    struct tensor c = n->value;
+    c.data = graph_scratch(g, tensor_bytes(&c));
+    if (c.data == NULL)
+        return;
+    loop_init(&l, 4, (const struct tensor *const[]){&c, &n->grad, &a, &b});
+    loop_run(g->team, &l, kernels_of(n)->set[which], NULL);
+    add_reduced(g, &to, &c);
+    arena_rewind(g->arena, mark);
+}
+
+static void backward(peat_node *n)
+{
+    for (int i = 0; i < 2; i++)
+        if (wants_grad(n, i))
+            backward_to(n, i);
+}
+
+#define DEFINE_BINARY(name, kind)                                                                  \
+    peat_node *op_##name(peat_graph *g, peat_node *a, peat_node *b)                                \
+    {                                                                                              \
+        static const struct op op = {#name, infer, forward, backward, NULL};                       \
+        const enum binary which = kind;                                                            \
+        return graph_op(graph_of(g), &op, 2, (peat_node *const[]){a, b}, 0, &which, sizeof which); \
+    }
+
+DEFINE_BINARY(add, ADD)
+DEFINE_BINARY(sub, SUB)
+DEFINE_BINARY(mul, MUL)
+DEFINE_BINARY(div, DIV)
+DEFINE_BINARY(minimum, MINIMUM)
+DEFINE_BINARY(maximum, MAXIMUM)

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * op_matmul.c: matmul and linear.
+ *
+ * Operands are read where they stand: a transposed or sliced view is a leading dimension and a
+ * flag for the library, never a copy.
+ */
+#include <string.h>
+
+#include "autograd/opkit.h"
+#include "autograd/ops.h"
+#include "tensor/gemm.h"
+#include "tensor/loop.h"
+
+/* Products this many and more are shared out whole; fewer are cut into blocks one by one. */
+enum { MANY_PRODUCTS = 8 };
+
+/* Matrices [rows, cols], one per point of the leading axes; flipped: stored column by column. */
+struct stack {
+    char *data;
+    int64_t rows, cols, ld;
+    bool flipped;
+    int64_t stride[PEAT_MAX_RANK]; /* along the leading axes, 0 where it repeats */
+};
+
+/* The leading axes of a product, and what it takes from the node. */
+struct product {
+    const peat_node *n;
+    int lead;
+    int64_t dim[PEAT_MAX_RANK];
+};
+
+static int64_t at_least_1(int64_t x)
+{
+    return x < 1 ? 1 : x;
+}
+
+/* The last two axes of t as the library takes them; false when neither is dense. */
+static bool stack_layout(const struct tensor *t, struct stack *s)
+{
+    int r = t->rank - 2;
+    int64_t rows = t->dim[r], cols = t->dim[r + 1];
+    int64_t row_step = rows <= 1 ? at_least_1(cols) : t->stride[r];
+    int64_t col_step = cols <= 1 ? at_least_1(rows) : t->stride[r + 1];
+    *s = (struct stack){.data = t->data, .rows = rows, .cols = cols};
+    if ((t->stride[r + 1] == 1 || cols <= 1) && row_step >= at_least_1(cols)) {
+        s->ld = row_step;
+        return true;
+    }
+    s->flipped = true;
+    s->ld = col_step;
+    return (t->stride[r] == 1 || rows <= 1) && col_step >= at_least_1(rows);
+}
+
+static struct stack flip(struct stack s)
+{
+    int64_t rows = s.rows;
+    s.rows = s.cols;
+    s.cols = rows;
+    s.flipped = !s.flipped;
+    return s;
+}
+
+/* t over the leading axes of p; the data may be the value's or the gradient's. */
+static struct stack stack_of(const struct product *p, const struct tensor *t, bool transposed)
+{
+    struct stack s;
+    bool fits = stack_layout(t, &s);
+    BUG_UNLESS(fits);
+    for (int i = 0; i < t->rank - 2; i++) {
+        int to = i + p->lead - (t->rank - 2);
+        s.stride[to] = t->dim[i] == 1 ? 0 : t->stride[i];
+    }
+    return transposed ? flip(s) : s;
+}
+
+/* All but the last axis of t are one axis of even step. */
+static bool folds(const struct tensor *t)
+{
+    int last = t->rank - 1;
+    int64_t length = 1, step = 0;
+    if (t->dim[last] > 1 && t->stride[last] != 1)
+        return false;
+    for (int i = last - 1; i >= 0; i--) {
+        if (t->dim[i] == 1)
+            continue;
+        if (step != 0 && t->stride[i] != length * step)
+            return false;
+        step = step == 0 ? t->stride[i] : step;
+        length *= t->dim[i];
+    }
+    return step == 0 || step >= t->dim[last];
+}
+
+/* t as one matrix of all its rows. */
+static struct tensor folded(const struct tensor *t)
+{
+    int last = t->rank - 1;
+    struct tensor m = {.dtype = t->dtype, .rank = 2, .data = t->data};
+    m.dim[0] = 1;
+    m.dim[1] = t->dim[last];
+    m.stride[1] = t->stride[last];
+    for (int i = last - 1; i >= 0; i--) {
+        if (m.dim[0] == 1)
+            m.stride[0] = t->stride[i];
+        m.dim[0] *= t->dim[i];
+    }
+    return m;
+}
+
+/* dst = x y (beta 0) or dst += x y (beta 1), all as logical matrices at the given offsets. */
+static struct gemm one_product(const struct product *p, const struct stack *dst,
+                               const struct stack *x, const struct stack *y, double beta)
+{
+    peat_dtype t = p->n->value.dtype;
+    if (dst->flipped) {
+        struct stack d = flip(*dst), yt = flip(*y), xt = flip(*x);
+        return one_product(p, &d, &yt, &xt, beta);
+    }
+    return (struct gemm){.dtype = t,
+                         .trans_a = x->flipped,
+                         .trans_b = y->flipped,
+                         .m = dst->rows,
+                         .n = dst->cols,
+                         .k = x->cols,
+                         .alpha = 1.0,
+                         .beta = beta,
+                         .a = x->data,
+                         .b = y->data,
+                         .c = dst->data,
+                         .lda = x->ld,
+                         .ldb = y->ld,
+                         .ldc = dst->ld};
+}
+
+struct batch {
+    const struct product *p;
+    struct stack dst, x, y;
+    double beta;
+    struct axes moves, repeats; /* leading axes along which dst moves, repeats */
+};
+
+/* The products that end in one matrix of dst, in order. */
+static void run_one(const struct batch *b, int64_t tile, const struct team *team)
+{
+    int64_t size = (int64_t)dtype_bytes(b->p->n->value.dtype);
+    for (int64_t r = 0; r < b->repeats.count; r++) {
+        struct stack d = b->dst, x = b->x, y = b->y;
+        struct stack *s[] = {&d, &x, &y};
+        for (int k = 0; k < 3; k++)
+            s[k]->data += size * (axes_offset(&b->moves, tile, s[k]->stride) +
+                                  axes_offset(&b->repeats, r, s[k]->stride));
+        struct gemm g = one_product(b->p, &d, &x, &y, r == 0 ? b->beta : 1.0);
+        gemm_run(team, &g);
+    }
+}
+
+static void run_tile(void *ctx, int64_t tile)
+{
+    run_one(ctx, tile, NULL);
+}
+
+static void run_all(const struct product *p, struct stack dst, struct stack x, struct stack y,
+                    double beta)
+{
+    const struct team *team = p->n->g->team;
+    struct batch b = {p, dst, x, y, beta, {0}, {0}};
+    axes_split(p->lead, p->dim, dst.stride, &b.moves, &b.repeats);
+    if (b.moves.count >= MANY_PRODUCTS)
+        parallel_for(team, b.moves.count, run_tile, &b);
+    else
+        for (int64_t i = 0; i < b.moves.count; i++)
+            run_one(&b, i, team);
+}
+
+/* --- matmul ------------------------------------------------------------------------------ */
+
+static uint32_t flags_of(const peat_node *n)
+{
+    return *(const uint32_t *)n->arg;
+}
+
+static bool infer_matmul(peat_node *n)
+{
+    const struct tensor *a = &n->src[0]->value, *b = &n->src[1]->value;
+    bool ta = (flags_of(n) & PEAT_TRANS_A) != 0, tb = (flags_of(n) & PEAT_TRANS_B) != 0;
+    if (!operand_types(n, 0))
+        return false;
+    char text_a[160], text_b[160];
+    tensor_shape_text(a, text_a, sizeof text_a);
+    tensor_shape_text(b, text_b, sizeof text_b);
+    if (a->rank < 2 || b->rank < 2) {
+        graph_fail(n->g, "operands must be matrices, not %s and %s", text_a, text_b);
+        return false;
+    }
+    struct tensor lead_a = *a, lead_b = *b;
+    lead_a.rank -= 2;
+    lead_b.rank -= 2;
+    int rank;
+    int64_t dim[PEAT_MAX_RANK];
+    int64_t k_a = a->dim[a->rank - (ta ? 2 : 1)], k_b = b->dim[b->rank - (tb ? 1 : 2)];
+    if (k_a != k_b || !shape_broadcast(&lead_a, &lead_b, &rank, dim)) {
+        graph_fail(n->g, "shapes %s%s and %s%s do not fit", text_a, ta ? " transposed" : "", text_b,
+                   tb ? " transposed" : "");
+        return false;
+    }
+    dim[rank] = a->dim[a->rank - (ta ? 1 : 2)];
+    dim[rank + 1] = b->dim[b->rank - (tb ? 2 : 1)];
+    n->value = tensor_shape(n->g->dtype, rank + 2, dim);
+    return true;
+}
+
+/* Leading axes of a that go with a single b are rows of one big product. */
+static bool folds_rows(const peat_node *n)
+{
+    const struct tensor *a = &n->src[0]->value, *b = &n->src[1]->value;
+    for (int i = 0; i < b->rank - 2; i++)
+        if (b->dim[i] != 1)
+            return false;
+    return a->rank > 2 && (flags_of(n) & PEAT_TRANS_A) == 0 && folds(a);
+}
+
+/* c = a b with the value or the gradient of each. */
+static struct product matmul_plan(const peat_node *n, struct tensor *a, struct tensor *b,
+                                  struct tensor *c)
+{
+    struct product p = {.n = n};
+    if (folds_rows(n)) {
+        *a = folded(a);
+        *c = folded(c);
+        struct tensor flat = *b;
+        flat.rank = 2;
+        memcpy(flat.dim, b->dim + b->rank - 2, 2 * sizeof(int64_t));
+        memcpy(flat.stride, b->stride + b->rank - 2, 2 * sizeof(int64_t));
+        *b = flat;
+        return p;
+    }
+    p.lead = n->value.rank - 2;
+    memcpy(p.dim, n->value.dim, sizeof p.dim);
+    return p;
+}
+
+/* c = op(a) op(b) */
+static void forward_matmul(peat_node *n)
+{
+    struct tensor a = n->src[0]->value, b = n->src[1]->value, c = n->value;
+    struct product p = matmul_plan(n, &a, &b, &c);
+    run_all(&p, stack_of(&p, &c, false), stack_of(&p, &a, (flags_of(n) & PEAT_TRANS_A) != 0),
+            stack_of(&p, &b, (flags_of(n) & PEAT_TRANS_B) != 0), 0.0);
+}
+
+/* c = op(a) op(b):  op(da) += dc op(b)', op(db) += op(a)' dc */
+static void backward_matmul(peat_node *n)
+{
+    bool ta = (flags_of(n) & PEAT_TRANS_A) != 0, tb = (flags_of(n) & PEAT_TRANS_B) != 0;
+    for (int i = 0; i < 2; i++) {
+        if (!wants_grad(n, i))
+            continue;
+        struct tensor a = i == 0 ? node_grad(n->src[0]) : n->src[0]->value;
+        struct tensor b = i == 1 ? node_grad(n->src[1]) : n->src[1]->value;
+        struct tensor dc = n->grad;
+        struct product p = matmul_plan(n, &a, &b, &dc);
+        struct stack sa = stack_of(&p, &a, ta), sb = stack_of(&p, &b, tb);
+        struct stack sc = stack_of(&p, &dc, false);
+        if (i == 0)
+            run_all(&p, sa, sc, flip(sb), 1.0);
+        else
+            run_all(&p, sb, flip(sa), sc, 1.0);
+    }
+}
+
+static int64_t flops_matmul(const peat_node *n)
+{
+    const struct tensor *a = &n->src[0]->value;
+    return 2 * tensor_count(&n->value) *
+           a->dim[a->rank - ((flags_of(n) & PEAT_TRANS_A) != 0 ? 2 : 1)];
+}
+
+/* a, or a copy of it when the library cannot read it in place. */
+static peat_node *readable(peat_graph *g, peat_node *a)
+{
+    struct stack s;
+    if (a == NULL || a->value.rank < 2 || stack_layout(&a->value, &s))
+        return a;
+    return op_contiguous(g, a);
+}
+
+peat_node *op_matmul(peat_graph *g, peat_node *a, peat_node *b, uint32_t flags)
+{
+    static const struct op op = {"matmul", infer_matmul, forward_matmul, backward_matmul,
+                                 flops_matmul};
+    peat_node *src[] = {readable(g, a), readable(g, b)};
+    return graph_op(graph_of(g), &op, 2, src, 0, &flags, sizeof flags);
+}
+
+/* --- linear ------------------------------------------------------------------------------ */
+
+static bool infer_linear(peat_node *n)
+{
+    const struct tensor *x = &n->src[0]->value, *w = &n->src[1]->value;
+    const struct tensor *b = n->src[2] == NULL ? NULL : &n->src[2]->value;
+    if (!operand_types(n, 0))
+        return false;
+    if (x->rank < 1 || w->rank != 2 || x->dim[x->rank - 1] != w->dim[1] ||
+        (b != NULL && (b->rank != 1 || b->dim[0] != w->dim[0]))) {
+        char tx[160], tw[160], tb[160];
+        graph_fail(n->g, "input %s, weight %s and bias %s do not fit",
+                   tensor_shape_text(x, tx, sizeof tx), tensor_shape_text(w, tw, sizeof tw),
+                   b == NULL ? "none" : tensor_shape_text(b, tb, sizeof tb));
+        return false;
+    }
+    int64_t dim[PEAT_MAX_RANK];
+    memcpy(dim, x->dim, sizeof dim);
+    dim[x->rank - 1] = w->dim[0];
+    n->value = tensor_shape(n->g->dtype, x->rank, dim);
+    return true;
+}
+
+/* y = x w' + b */
+static void forward_linear(peat_node *n)
+{
+    struct product p = {.n = n};
+    struct tensor x = folded(&n->src[0]->value), y = folded(&n->value);
+    struct stack sx = stack_of(&p, &x, false), sy = stack_of(&p, &y, false);
+    struct stack sw = stack_of(&p, &n->src[1]->value, true);
+    struct gemm g = one_product(&p, &sy, &sx, &sw, 0.0);
+    g.bias = n->src[2] == NULL ? NULL : n->src[2]->value.data;
+    gemm_run(team_of(n), &g);
+}
+
+/* y = x w' + b:  dx += dy w, dw += dy' x, db += dy summed over rows */
+static void backward_linear(peat_node *n)
+{
+    struct product p = {.n = n};
+    struct tensor dy = folded(&n->grad);
+    struct stack sdy = stack_of(&p, &dy, false);
+    if (wants_grad(n, 0)) {
+        struct tensor full = node_grad(n->src[0]), dx = folded(&full);
+        run_all(&p, stack_of(&p, &dx, false), sdy, stack_of(&p, &n->src[1]->value, false), 1.0);
+    }
+    if (wants_grad(n, 1)) {
+        struct tensor dw = node_grad(n->src[1]), x = folded(&n->src[0]->value);
+        run_all(&p, stack_of(&p, &dw, false), flip(sdy), stack_of(&p, &x, false), 1.0);
+    }
+    if (wants_grad(n, 2)) {
+        struct tensor db = node_grad(n->src[2]);
+        add_reduced(n->g, &db, &dy);
+    }
+}
+
+static int64_t flops_linear(const peat_node *n)
+{
+    return 2 * tensor_count(&n->value) * n->src[1]->value.dim[1];
+}
+
+peat_node *op_linear(peat_graph *g, peat_node *x, peat_node *w, peat_node *b)
+{
+    static const struct op op = {"linear", infer_linear, forward_linear, backward_linear,
+                                 flops_linear};
+    if (x != NULL && x->value.rank > 0 && !folds(&x->value))
+        x = op_contiguous(g, x);
+    peat_node *src[] = {x, readable(g, w), b == NULL ? NULL : op_contiguous(g, b)};
+    /* A bias that failed to be copied is not a missing one. */
+    if (b != NULL && src[2] == NULL)
+        return NULL;
+    return graph_op(graph_of(g), &op, 3, src, 4, NULL, 0);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* op_softmax.c: softmax over the last axis, with an optional 0/1 mask. */
+#include <math.h>
+
+#include "autograd/ops.h"
+#include "autograd/rows.h"
+#include "tensor/loop.h"
+#include "tensor/vecmath.h"
+
+struct softmax {
+    int64_t n; /* length of a row */
+    const void *x;
+    void *y;
+    const void *dy;
+    void *dx;
+    struct tensor mask; /* seen with the shape of x; data NULL: none */
+    struct axes lead;   /* all axes but the last */
+};
+
+#define REAL    float
+#define F(name) name##_f32
+#include "autograd/softmax.inc"
+#undef REAL
+#undef F
+#define REAL    double
+#define F(name) name##_f64
+#include "autograd/softmax.inc"
+#undef REAL
+#undef F
+
+static bool softmax_infer(peat_node *n)
+{
+    const struct tensor *x = &n->src[0]->value;
+    if (n->n_src == 2) {
+        const struct tensor *mask = &n->src[1]->value;
+        int64_t dim[PEAT_MAX_RANK];
+        int rank;
+        struct tensor both = *x;
+        if (mask->dtype != x->dtype || mask->rank > x->rank ||
+            !shape_broadcast(x, mask, &rank, dim)) {
+            graph_fail(n->g, "the mask does not fit the operand");
+            return false;
+        }
+        for (int i = 0; i < rank; i++)
+            both.dim[i] = dim[i];
+        if (!tensor_same_shape(&both, x)) {
+            graph_fail(n->g, "the mask is larger than the operand");
+            return false;
+        }
+    }
+    n->value = tensor_shape(x->dtype, x->rank, x->dim);
+    return true;
+}
+
+/* Every leading axis counts as one along which the mask moves. */
+static struct axes leading_axes(const struct tensor *t)
+{
+    static const int64_t moving[PEAT_MAX_RANK] = {1, 1, 1, 1, 1, 1};
+    struct axes lead, none;
+    axes_split(t->rank > 0 ? t->rank - 1 : 0, t->dim, moving, &lead, &none);
+    return lead;
+}
+
+static void softmax_forward(peat_node *n)
+{
+    const struct tensor *x = &n->src[0]->value;
+    struct softmax s = {.n = row_length(x), .x = x->data, .y = n->value.data};
+    s.lead = leading_axes(x);
+    if (n->n_src == 2)
+        s.mask = tensor_broadcast_to(&n->src[1]->value, x->rank, x->dim);
+    parallel_ranges(n->g->team, row_count(x), row_grain(s.n),
+                    x->dtype == PEAT_F32 ? softmax_rows_f32 : softmax_rows_f64, &s);
+}
+
+static void softmax_backward(peat_node *n)
+{
+    if (!n->src[0]->needs_grad)
+        return;
+    const struct tensor *y = &n->value;
+    struct tensor dx = node_grad(n->src[0]);
+    struct softmax s = {.n = row_length(y), .y = y->data, .dy = n->grad.data, .dx = dx.data};
+    parallel_ranges(n->g->team, row_count(y), row_grain(s.n),
+                    y->dtype == PEAT_F32 ? softmax_grad_rows_f32 : softmax_grad_rows_f64, &s);
+}
+
+static const struct op softmax_op = {"softmax", softmax_infer, softmax_forward, softmax_backward,
+                                     NULL};
+
+peat_node *op_softmax(peat_graph *g, peat_node *a, peat_node *mask)
+{
+    peat_node *src[] = {op_contiguous(g, a), mask};
+    return graph_op((struct graph *)g, &softmax_op, mask ? 2 : 1, src, 0, NULL, 0);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* op_unary.c: functions of one element. */
+#include <math.h>
+
+#include "autograd/opkit.h"
+#include "autograd/ops.h"
+#include "tensor/loop.h"
+#include "tensor/vecmath.h"
+
+enum { BUFFER = 256 };
+
+#define REAL        float
+#define NAME(f)     f##_f32
+#define M(function) function##f
+#include "autograd/op_unary.inc"
+#undef REAL
+#undef NAME
+#undef M
+#define REAL        double
+#define NAME(f)     f##_f64
+#define M(function) function
+#include "autograd/op_unary.inc"
+#undef REAL
+#undef NAME
+#undef M
+
+/* The argument of every node here: kernels by dtype, and two numbers for affine and clamp. */
+struct unary {
+    loop_fn forward[2], backward[2];
+    double number[2];
+};
+
+static bool infer(peat_node *n)
+{
+    if (!operand_types(n, 0))
+        return false;
+    n->value = tensor_shape(n->g->dtype, n->src[0]->value.rank, n->src[0]->value.dim);
+    return true;
+}
+
+/* y = f(x) */
+static void forward(peat_node *n)
+{
+    const struct unary *u = n->arg;
+    struct loop l;
+    loop_init(&l, 2, (const struct tensor *const[]){&n->value, &n->src[0]->value});
+    loop_run(team_of(n), &l, u->forward[n->value.dtype == PEAT_F64], u->number);
+}
+
+/* y = f(x):  dx += dy f'(x) */
+static void backward(peat_node *n)
+{
+    const struct unary *u = n->arg;
+    struct tensor dx = node_grad(n->src[0]);
+    struct loop l;
+    loop_init(&l, 4, (const struct tensor *const[]){&dx, &n->grad, &n->src[0]->value, &n->value});
+    loop_run(team_of(n), &l, u->backward[n->value.dtype == PEAT_F64], u->number);
+}
+
+#define KERNELS(name)                                                                              \
+    .forward = {name##_row_f32, name##_row_f64}, .backward = {name##_grad_f32, name##_grad_f64}
+
+#define DEFINE_UNARY(name)                                                                         \
+    peat_node *op_##name(peat_graph *g, peat_node *a)                                              \
+    {                                                                                              \
+        static const struct op op = {#name, infer, forward, backward, NULL};                       \
+        static const struct unary u = {KERNELS(name)};                                             \
+        return graph_op(graph_of(g), &op, 1, &a, 0, &u, sizeof u);                                 \
+    }
+
+DEFINE_UNARY(exp)
+DEFINE_UNARY(log)
+DEFINE_UNARY(log1p)
+DEFINE_UNARY(sqrt)
+DEFINE_UNARY(sin)
+DEFINE_UNARY(cos)
+DEFINE_UNARY(tanh)
+DEFINE_UNARY(sigmoid)
+DEFINE_UNARY(log_sigmoid)
+DEFINE_UNARY(softplus)
+DEFINE_UNARY(relu)
+DEFINE_UNARY(gelu)
+DEFINE_UNARY(gelu_tanh)
+DEFINE_UNARY(abs)
+
+peat_node *op_floor(peat_graph *g, peat_node *a)
+{
+    static const struct op op = {"floor", infer, forward, NULL, NULL};
+    static const struct unary u = {.forward = {floor_row_f32, floor_row_f64}};
+    return graph_op(graph_of(g), &op, 1, &a, 0, &u, sizeof u);
+}
+
+peat_node *op_affine(peat_graph *g, peat_node *a, double scale, double shift)
+{
+    static const struct op op = {"affine", infer, forward, backward, NULL};
+    struct unary u = {KERNELS(affine), .number = {scale, shift}};
+    return graph_op(graph_of(g), &op, 1, &a, 0, &u, sizeof u);
+}
+
+peat_node *op_clamp(peat_graph *g, peat_node *a, double lo, double hi)
+{
+    static const struct op op = {"clamp", infer, forward, backward, NULL};
+    struct unary u = {KERNELS(clamp), .number = {lo, hi}};
+    if (!(lo <= hi))
+        return graph_fail(graph_of(g), "clamp: the bounds %g and %g are not in order", lo, hi);
+    return graph_op(graph_of(g), &op, 1, &a, 0, &u, sizeof u);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* opkit.h: what the operations' own files share. */
+#ifndef AUTOGRAD_OPKIT_H
+#define AUTOGRAD_OPKIT_H
+
+#include "autograd/graph.h"
+
+/* The engine's graph behind the SDK's handle. */
+static inline struct graph *graph_of(peat_graph *g)
+{
+    return (struct graph *)g;
+}
+static inline const struct team *team_of(const peat_node *n)
+{
+    return n->g->team;
+}
+static inline bool wants_grad(const peat_node *n, int i)
+{
+    return n->src[i] != NULL && n->src[i]->needs_grad;
+}
+/* For infer: fails unless every operand is real; bit i of `index` asks operand i to be I32. */
+bool operand_types(peat_node *n, uint32_t index);
+/* The axis counted from the front; -1 and a failure "NAME: axis ..." when a has no such axis. */
+int axis_of(struct graph *g, const char *name, const peat_node *a, int32_t axis);
+/* dst += src summed over the axes that dst lacks; fails the graph when memory runs out. */
+void add_reduced(struct graph *g, struct tensor *dst, const struct tensor *src);
+/* Elements [begin, end) of one axis. */
+struct tensor tensor_slice(const struct tensor *t, int axis, int64_t begin, int64_t end);
+/* A copy of a, contiguous and aligned, also when a is so already. */
+peat_node *op_copy(struct graph *g, peat_node *a);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arena.c: bump allocation over a chain of chunks.
+ *
+ * Chunks after `current` are always empty. A full chunk is followed by the next kept one that is
+ * large enough, or by a new one inserted right there; so a repeated sequence of requests meets
+ * the same chunks in the same order and needs no new ones.
+ */
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/error.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+enum { RED_ZONE = 64 }; /* poisoned bytes behind each block */
+#else
+#define ASAN_POISON_MEMORY_REGION(address, bytes)   ((void)(address), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
+enum { RED_ZONE = 0 };
+#endif
+
+enum { ALIGNMENT = 64 };
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* Chunks double up to this size; larger requests get a chunk of their own. */
+#define CHUNK_LIMIT ((size_t)256 << 20)
+
+/* No machine has a block as large as this; it keeps sums of sizes from overflowing. */
+#define BLOCK_LIMIT ((size_t)1 << 39)
+
+struct arena_chunk {
+    _Alignas(ALIGNMENT) struct arena_chunk *next;
+    size_t room, used; /* of the bytes that follow */
+};
+
+static unsigned char *chunk_bytes_of(struct arena_chunk *c)
+{
+    return (unsigned char *)(c + 1);
+}
+
+/* Large chunks ask for huge pages: passes over activations then miss the TLB far less. The system
+ * may decline. */
+static void *pages_new(size_t bytes)
+{
+    if (bytes < 2 * HUGE_PAGE)
+        return aligned_alloc(ALIGNMENT, bytes);
+    void *pages = NULL;
+    if (posix_memalign(&pages, HUGE_PAGE, bytes) != 0)
+        return NULL;
+    madvise(pages, bytes, MADV_HUGEPAGE);
+    return pages;
+}
+
+static struct arena_chunk *chunk_new(size_t room)
+{
+    struct arena_chunk *c = pages_new(sizeof(*c) + room);
+    if (!c)
+        return NULL;
+    *c = (struct arena_chunk){.room = room};
+    ASAN_POISON_MEMORY_REGION(chunk_bytes_of(c), room);
+    return c;
+}
+
+static void chunk_cut(struct arena_chunk *c, size_t used)
+{
+    ASAN_POISON_MEMORY_REGION(chunk_bytes_of(c) + used, c->used - used);
+    c->used = used;
+}
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+}
+
+void arena_init(struct arena *a, const char *name, size_t first_chunk_bytes)
+{
+    if (first_chunk_bytes < ALIGNMENT)
+        first_chunk_bytes = ALIGNMENT;
+    *a = (struct arena){.name = name, .chunk_bytes = round_up(first_chunk_bytes)};
+}
+
+static void chain_insert(struct arena *a, struct arena_chunk *c)
+{
+    struct arena_chunk **link = a->current ? &a->current->next : &a->first;
+    c->next = *link;
+    *link = c;
+}
+
+/* A chunk with room for `need` bytes becomes the current one. */
+static bool next_chunk(struct arena *a, size_t need)
+{
+    struct arena_chunk *c = a->current ? a->current->next : a->first;
+    while (c && c->room < need)
+        c = c->next;
+    if (!c) {
+        size_t room = need > a->chunk_bytes ? need : a->chunk_bytes;
+        c = chunk_new(room);
+        if (!c && room > need)
+            c = chunk_new(need);
+        if (!c)
+            return false;
+        chain_insert(a, c);
+        if (a->chunk_bytes <= CHUNK_LIMIT / 2)
+            a->chunk_bytes *= 2;
+    }
+    a->current = c;
+    return true;
+}
+
+void *arena_alloc(struct arena *a, size_t bytes)
+{
+    if (bytes > BLOCK_LIMIT)
+        return NULL;
+    size_t size = bytes ? round_up(bytes) : ALIGNMENT;
+    size_t need = size + RED_ZONE;
+    if ((!a->current || a->current->room - a->current->used < need) && !next_chunk(a, need))
+        return NULL;
+    unsigned char *block = chunk_bytes_of(a->current) + a->current->used;
+    ASAN_UNPOISON_MEMORY_REGION(block, bytes);
+    a->current->used += need;
+    a->used += size;
+    if (a->used > a->high_water)
+        a->high_water = a->used;
+    return block;
+}
+
+void *arena_zalloc(struct arena *a, size_t bytes)
+{
+    void *block = arena_alloc(a, bytes);
+    if (block)
+        memset(block, 0, bytes);
+    return block;
+}
+
+void *arena_array(struct arena *a, size_t n, size_t bytes_each)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(n, bytes_each, &bytes))
+        return NULL;
+    return arena_zalloc(a, bytes);
+}
+
+char *arena_strdup(struct arena *a, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = arena_alloc(a, bytes);
+    if (copy)
+        memcpy(copy, text, bytes);
+    return copy;
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    char *text = n < 0 ? NULL : arena_alloc(a, (size_t)n + 1);
+    if (text)
+        vsnprintf(text, (size_t)n + 1, fmt, again);
+    va_end(again);
+    va_end(args);
+    return text;
+}
+
+struct arena_mark arena_mark(const struct arena *a)
+{
+    size_t chunk_used = a->current ? a->current->used : 0;
+    return (struct arena_mark){a->current, chunk_used, a->used};
+}
+
+void arena_rewind(struct arena *a, struct arena_mark mark)
+{
+    BUG_UNLESS(mark.used <= a->used);
+    if (mark.chunk)
+        chunk_cut(mark.chunk, mark.chunk_used);
+    for (struct arena_chunk *c = mark.chunk ? mark.chunk->next : a->first; c; c = c->next)
+        chunk_cut(c, 0);
+    a->current = mark.chunk;
+    a->used = mark.used;
+}
+
+void arena_reset(struct arena *a)
+{
+    arena_rewind(a, (struct arena_mark){0});
+}
+
+void arena_release(struct arena *a)
+{
+    for (struct arena_chunk *c = a->first, *next; c; c = next) {
+        next = c->next;
+        ASAN_UNPOISON_MEMORY_REGION(chunk_bytes_of(c), c->room);
+        free(c);
+    }
+    a->first = a->current = NULL;
+    a->used = 0;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* error.c: error texts, suggestions for mistyped names, and the end of a program with a bug. */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Arguments may point into err->text, so the new text is made aside. A text that does not fit
+ * ends in "...". */
+static void set_text(struct error *err, const char *fmt, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
+static void set_text(struct error *err, const char *fmt, va_list args)
+{
+    char text[sizeof(err->text)];
+    int n = vsnprintf(text, sizeof(text), fmt, args);
+    if (n < 0)
+        text[0] = '\0';
+    else if ((size_t)n >= sizeof(text))
+        memcpy(text + sizeof(text) - 4, "...", 4);
+    memcpy(err->text, text, sizeof(text));
+}
+
+peat_status error_set(struct error *err, peat_status status, const char *fmt, ...)
+{
+    if (!err)
+        return status;
+    va_list args;
+    va_start(args, fmt);
+    set_text(err, fmt, args);
+    va_end(args);
+    err->status = status;
+    return status;
+}
+
+void error_prefix(struct error *err, const char *fmt, ...)
+{
+    if (!err)
+        return;
+    struct error prefix = {0};
+    va_list args;
+    va_start(args, fmt);
+    set_text(&prefix, fmt, args);
+    va_end(args);
+    error_set(err, err->status, "%s: %s", prefix.text, err->text);
+}
+
+const char *status_text(peat_status status)
+{
+    switch (status) {
+#define STATUS_CASE(name, value, text)                                                             \
+    case PEAT_##name:                                                                              \
+        return text;
+        PEAT_STATUS_LIST(STATUS_CASE)
+#undef STATUS_CASE
+    }
+    return "unknown status";
+}
+
+void bug(const char *file, int line, const char *fmt, ...)
+{
+    fprintf(stderr, "%s:%d: bug: ", file, line);
+    va_list args;
+    va_start(args, fmt);
+    vfprintf(stderr, fmt, args);
+    va_end(args);
+    fputc('\n', stderr);
+    abort();
+}
+
+enum { NAME_MAX_LENGTH = 63 };
+
+static int lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+static int min_int(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/*
+ * Insertions, deletions, substitutions and swaps of neighbours that turn a into b; case is free.
+ *   d[i][j] = min(d[i-1][j] + 1, d[i][j-1] + 1, d[i-1][j-1] + (a_i != b_j),
+ *                 d[i-2][j-2] + 1 when a_i a_{i-1} = b_{j-1} b_j)
+ */
+static int edit_distance(const char *a, int na, const char *b, int nb)
+{
+    int row[3][NAME_MAX_LENGTH + 1];
+    for (int j = 0; j <= nb; j++)
+        row[0][j] = j;
+    for (int i = 1; i <= na; i++) {
+        int *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
+        now[0] = i;
+        for (int j = 1; j <= nb; j++) {
+            int ca = lower(a[i - 1]), cb = lower(b[j - 1]);
+            int best = min_int(last[j], now[j - 1]) + 1;
+            best = min_int(best, last[j - 1] + (ca != cb));
+            if (i > 1 && j > 1 && ca == lower(b[j - 2]) && lower(a[i - 2]) == cb)
+                best = min_int(best, before[j - 2] + 1);
+            now[j] = best;
+        }
+    }
+    return row[na % 3][nb];
+}
+
+const char *nearest_name(const char *word, const char *const *name, int n)
+{
+    size_t length = strlen(word);
+    if (length > NAME_MAX_LENGTH)
+        return NULL;
+    int nearest = length < 2 ? 0 : length < 6 ? 1 : (int)length / 3;
+    const char *found = NULL;
+    for (int i = 0; i < n; i++) {
+        size_t other = strlen(name[i]);
+        if (other > NAME_MAX_LENGTH)
+            continue;
+        int distance = edit_distance(word, (int)length, name[i], (int)other);
+        if (distance < nearest || (distance == nearest && !found)) {
+            nearest = distance;
+            found = name[i];
+        }
+    }
+    return found;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* file.c: whole files, directories and paths. */
+#include "base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "base/strbuf.h"
+
+/* "cannot <verb> '<path>': <what the system says>", from errno. */
+static peat_status failure(struct error *err, const char *verb, const char *path)
+{
+    int reason = errno;
+    peat_status status = reason == ENOENT ? PEAT_NOTFOUND : PEAT_IO;
+    return error_set(err, status, "cannot %s '%s': %s", verb, path, strerror(reason));
+}
+
+static peat_status no_memory(struct error *err, const char *path)
+{
+    return error_set(err, PEAT_NOMEM, "out of memory for '%s'", path);
+}
+
+/* 0 or -1 with errno. */
+static int write_all(int fd, const char *bytes, size_t n)
+{
+    while (n) {
+        ssize_t written = write(fd, bytes, n);
+        if (written < 0 && errno != EINTR)
+            return -1;
+        if (written > 0) {
+            bytes += written;
+            n -= (size_t)written;
+        }
+    }
+    return 0;
+}
+
+peat_status fd_write(int fd, const void *bytes, size_t n, struct error *err)
+{
+    if (write_all(fd, bytes, n) == 0)
+        return PEAT_OK;
+    return error_set(err, PEAT_IO, "cannot write: %s", strerror(errno));
+}
+
+/* Opens for writing; writes, fsyncs when asked, closes. A file that could not be closed cleanly
+ * counts as not written. 0 or -1 with errno. */
+static int write_and_close(const char *path, int flags, const char *bytes, size_t n, bool sync)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
+    if (fd < 0)
+        return -1;
+    int bad = write_all(fd, bytes, n);
+    if (!bad && sync)
+        bad = fsync(fd);
+    int reason = errno;
+    if (close(fd) < 0 && !bad)
+        return -1;
+    errno = reason;
+    return bad;
+}
+
+static char *directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    struct strbuf b;
+    strbuf_init(&b);
+    if (!slash)
+        strbuf_add(&b, ".");
+    else
+        strbuf_add_bytes(&b, path, slash == path ? 1 : (size_t)(slash - path));
+    return strbuf_detach(&b);
+}
+
+static peat_status sync_parent(const char *path, struct error *err)
+{
+    char *parent = directory_of(path);
+    peat_status status = dir_sync(parent, err);
+    free(parent);
+    return status;
+}
+
+static peat_status write_beside(const char *path, const char *temporary, const void *bytes,
+                                size_t n, struct error *err)
+{
+    if (write_and_close(temporary, O_CREAT | O_TRUNC | O_NOFOLLOW, bytes, n, true) < 0 ||
+        rename(temporary, path) < 0) {
+        peat_status status = failure(err, "write", path);
+        unlink(temporary);
+        return status;
+    }
+    return sync_parent(path, err);
+}
+
+peat_status file_write(const char *path, const void *bytes, size_t n, struct error *err)
+{
+    struct stat st;
+    bool exists = stat(path, &st) == 0;
+    if (exists && !S_ISREG(st.st_mode)) {
+        if (write_and_close(path, 0, bytes, n, false) < 0)
+            return failure(err, "write", path);
+        return PEAT_OK;
+    }
+    char *target = exists ? realpath(path, NULL) : NULL;
+    const char *final = target ? target : path;
+    struct strbuf temporary;
+    strbuf_init(&temporary);
+    strbuf_addf(&temporary, "%s.tmp", final);
+    peat_status status = write_beside(final, temporary.text, bytes, n, err);
+    strbuf_release(&temporary);
+    free(target);
+    return status;
+}
+
+static peat_status too_large(struct error *err, const char *path, const char *more, size_t n,
+                             size_t limit)
+{
+    return error_set(err, PEAT_INVALID, "'%s' has %s%zu bytes, the limit is %zu", path, more, n,
+                     limit);
+}
+
+/* Reads to the end whatever fstat said: files in /proc claim to be empty, others grow. */
+static peat_status read_all(int fd, const char *path, size_t guess, size_t limit, char **bytes,
+                            size_t *n, struct error *err)
+{
+    size_t room = guess + 1, used = 0;
+    char *buffer = malloc(room);
+    while (buffer) {
+        if (limit && used > limit) {
+            free(buffer);
+            return too_large(err, path, "at least ", used, limit);
+        }
+        if (room - used < 2) {
+            if (room > SIZE_MAX / 4)
+                break;
+            room = room < 4096 ? 8192 : room * 2;
+            char *larger = realloc(buffer, room);
+            if (!larger)
+                break;
+            buffer = larger;
+        }
+        ssize_t got = read(fd, buffer + used, room - used - 1);
+        if (got > 0)
+            used += (size_t)got;
+        if (got == 0) {
+            buffer[used] = '\0';
+            *bytes = buffer;
+            *n = used;
+            return PEAT_OK;
+        }
+        if (got < 0 && errno != EINTR) {
+            peat_status status = failure(err, "read", path);
+            free(buffer);
+            return status;
+        }
+    }
+    free(buffer);
+    return no_memory(err, path);
+}
+
+peat_status file_read(const char *path, size_t limit, char **bytes, size_t *n, struct error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return failure(err, "open", path);
+    struct stat st;
+    peat_status status;
+    if (fstat(fd, &st) < 0)
+        status = failure(err, "read", path);
+    else if (S_ISDIR(st.st_mode))
+        status = error_set(err, PEAT_INVALID, "'%s' is a directory", path);
+    else if (limit && st.st_size > 0 && (size_t)st.st_size > limit)
+        status = too_large(err, path, "", (size_t)st.st_size, limit);
+    else
+        status = read_all(fd, path, st.st_size > 0 ? (size_t)st.st_size + 1 : 4095, limit, bytes, n,
+                          err);
+    close(fd);
+    return status;
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static peat_status make_one(const char *path, struct error *err)
+{
+    if (is_directory(path))
+        return PEAT_OK;
+    if (mkdir(path, 0777) == 0)
+        return sync_parent(path, err);
+    int reason = errno;
+    if (reason == EEXIST && is_directory(path))
+        return PEAT_OK;
+    errno = reason == EEXIST ? ENOTDIR : reason;
+    return failure(err, "make directory", path);
+}
+
+peat_status dir_make(const char *path, struct error *err)
+{
+    struct strbuf prefix;
+    strbuf_init(&prefix);
+    peat_status status = PEAT_OK;
+    for (const char *end = path; status == PEAT_OK && *end;) {
+        end += strspn(end, "/");
+        end += strcspn(end, "/");
+        strbuf_clear(&prefix);
+        strbuf_add_bytes(&prefix, path, (size_t)(end - path));
+        status = make_one(prefix.text, err);
+    }
+    strbuf_release(&prefix);
+    return status;
+}
+
+/* File systems that cannot sync a directory say EINVAL; they order names by themselves. */
+peat_status dir_sync(const char *path, struct error *err)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return failure(err, "open directory", path);
+    peat_status status = PEAT_OK;
+    if (fsync(fd) < 0 && errno != EINVAL)
+        status = failure(err, "sync directory", path);
+    close(fd);
+    return status;
+}
+
+bool file_exists(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st;
+    (void)kind;
+    (void)at;
+    return remove(path) < 0 && errno != ENOENT ? -1 : 0;
+}
+
+peat_status dir_remove(const char *path, struct error *err)
+{
+    enum { OPEN_DIRECTORIES = 16 };
+    if (nftw(path, remove_entry, OPEN_DIRECTORIES, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT)
+        return PEAT_OK;
+    return failure(err, "remove", path);
+}
+
+char *path_beside(const char *beside, const char *path)
+{
+    const char *slash = strrchr(beside, '/');
+    struct strbuf b;
+    strbuf_init(&b);
+    if (slash && path[0] != '/')
+        strbuf_add_bytes(&b, beside, (size_t)(slash - beside) + 1);
+    strbuf_add(&b, path);
+    return strbuf_detach(&b);
+}
+
+char *path_join(const char *a, const char *b)
+{
+    struct strbuf path;
+    strbuf_init(&path);
+    strbuf_add(&path, a);
+    if (path.n && path.text[path.n - 1] != '/')
+        strbuf_add_bytes(&path, "/", 1);
+    strbuf_add(&path, b);
+    return strbuf_detach(&path);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Adds a copy of the name; room doubles at each power of two. */
+static bool names_add(char ***name, int *n, const char *text)
+{
+    if ((*n & (*n - 1)) == 0) {
+        size_t room = *n ? (size_t)*n * 2 : 1;
+        char **larger = realloc(*name, room * sizeof(**name));
+        if (!larger)
+            return false;
+        *name = larger;
+    }
+    char *copy = strdup(text);
+    if (copy)
+        (*name)[(*n)++] = copy;
+    return copy;
+}
+
+/* 0, or -1 with errno. */
+static int names_read(DIR *dir, char ***name, int *n)
+{
+    for (;;) {
+        errno = 0;
+        const struct dirent *entry = readdir(dir);
+        if (!entry)
+            return errno ? -1 : 0;
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+            continue;
+        if (!names_add(name, n, entry->d_name)) {
+            errno = ENOMEM;
+            return -1;
+        }
+    }
+}
+
+peat_status dir_list(const char *path, char ***name, int *n, struct error *err)
+{
+    DIR *dir = opendir(path);
+    if (!dir)
+        return failure(err, "list", path);
+    char **found = NULL;
+    int count = 0;
+    peat_status status = PEAT_OK;
+    if (names_read(dir, &found, &count) < 0)
+        status = errno == ENOMEM ? no_memory(err, path) : failure(err, "list", path);
+    closedir(dir);
+    if (status != PEAT_OK) {
+        names_free(found, count);
+        return status;
+    }
+    if (count)
+        qsort(found, (size_t)count, sizeof(*found), compare_names);
+    *name = found;
+    *n = count;
+    return PEAT_OK;
+}
+
+void names_free(char **name, int n)
+{
+    for (int i = 0; i < n; i++)
+        free(name[i]);
+    free(name);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* strbuf.c: growable text, and how wide text is on a terminal. */
+#include "base/strbuf.h"
+
+#include <locale.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "base/error.h"
+
+/* room 0 marks text that was not allocated: it points here and is never written to. */
+static const char empty_text[1] = "";
+
+void strbuf_init(struct strbuf *b)
+{
+    *b = (struct strbuf){.text = (char *)empty_text};
+}
+
+void strbuf_release(struct strbuf *b)
+{
+    if (b->room)
+        free(b->text);
+    strbuf_init(b);
+}
+
+void strbuf_clear(struct strbuf *b)
+{
+    b->n = 0;
+    if (b->room)
+        b->text[0] = '\0';
+}
+
+/* Room for `more` bytes and the terminator. */
+static void reserve(struct strbuf *b, size_t more)
+{
+    if (more > SIZE_MAX / 4 - b->n)
+        BUG("a text of %zu bytes", more);
+    size_t need = b->n + more + 1;
+    if (need <= b->room)
+        return;
+    size_t room = b->room ? b->room : 64;
+    while (room < need)
+        room *= 2;
+    char *text = realloc(b->room ? b->text : NULL, room);
+    if (!text)
+        BUG("out of memory for a text of %zu bytes", need);
+    b->text = text;
+    b->room = room;
+}
+
+void strbuf_add(struct strbuf *b, const char *text)
+{
+    strbuf_add_bytes(b, text, strlen(text));
+}
+
+void strbuf_add_bytes(struct strbuf *b, const void *bytes, size_t n)
+{
+    reserve(b, n);
+    if (n)
+        memcpy(b->text + b->n, bytes, n);
+    b->n += n;
+    b->text[b->n] = '\0';
+}
+
+void strbuf_addv(struct strbuf *b, const char *fmt, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    if (n < 0)
+        BUG("format '%s' failed", fmt);
+    reserve(b, (size_t)n);
+    vsnprintf(b->text + b->n, (size_t)n + 1, fmt, again);
+    b->n += (size_t)n;
+    va_end(again);
+}
+
+void strbuf_addf(struct strbuf *b, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    strbuf_addv(b, fmt, args);
+    va_end(args);
+}
+
+void strbuf_fill(struct strbuf *b, char c, size_t n)
+{
+    reserve(b, n);
+    memset(b->text + b->n, c, n);
+    b->n += n;
+    b->text[b->n] = '\0';
+}
+
+char *strbuf_detach(struct strbuf *b)
+{
+    reserve(b, 0);
+    b->text[b->n] = '\0';
+    char *text = b->text;
+    strbuf_init(b);
+    return text;
+}
+
+static size_t characters(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
+/* A byte that is not UTF-8 and a control character count as one column. */
+static size_t columns_in_locale(const char *text)
+{
+    size_t columns = 0;
+    mbstate_t state = {0};
+    for (const char *end = text + strlen(text); text < end;) {
+        wchar_t c;
+        size_t bytes = mbrtowc(&c, text, (size_t)(end - text), &state);
+        if (bytes == (size_t)-1 || bytes == (size_t)-2) {
+            state = (mbstate_t){0};
+            bytes = 1;
+            c = L'?';
+        }
+        int width = wcwidth(c);
+        columns += width < 0 ? 1 : (size_t)width;
+        text += bytes;
+    }
+    return columns;
+}
+
+size_t text_columns(const char *text)
+{
+    size_t n = 0;
+    while (text[n] > 0)
+        n++;
+    if (!text[n])
+        return n;
+    locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    if (!utf8)
+        return characters(text);
+    locale_t before = uselocale(utf8);
+    size_t columns = columns_in_locale(text);
+    uselocale(before);
+    freelocale(utf8);
+    return columns;
+}

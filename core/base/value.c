@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* value.c: trees of settings: making, finding, merging and comparing them. */
+#include "base/value.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void *must(void *memory)
+{
+    if (!memory)
+        BUG("out of memory for settings");
+    return memory;
+}
+
+static const char *copy_text(struct arena *a, const char *text)
+{
+    return must(arena_strdup(a, text));
+}
+
+static struct value *value_new(struct arena *a, enum value_kind kind, struct place at)
+{
+    struct value *v = must(ARENA_NEW(a, struct value));
+    v->kind = kind;
+    v->at = at;
+    return v;
+}
+
+struct value *value_null(struct arena *a, struct place at)
+{
+    struct value *v = value_new(a, VALUE_NULL, at);
+    v->text = "null";
+    return v;
+}
+
+struct value *value_bool(struct arena *a, struct place at, bool boolean)
+{
+    struct value *v = value_new(a, VALUE_BOOL, at);
+    v->boolean = boolean;
+    v->text = boolean ? "true" : "false";
+    return v;
+}
+
+struct value *value_int(struct arena *a, struct place at, int64_t integer)
+{
+    struct value *v = value_new(a, VALUE_INT, at);
+    v->integer = integer;
+    v->real = (double)integer;
+    v->text = must(arena_printf(a, "%" PRId64, integer));
+    return v;
+}
+
+struct value *value_real(struct arena *a, struct place at, double real)
+{
+    char text[32];
+    number_text(real, text);
+    struct value *v = value_new(a, VALUE_REAL, at);
+    v->real = real;
+    v->text = copy_text(a, text);
+    return v;
+}
+
+struct value *value_text(struct arena *a, struct place at, const char *text)
+{
+    struct value *v = value_new(a, VALUE_TEXT, at);
+    v->text = copy_text(a, text);
+    return v;
+}
+
+struct value *value_list(struct arena *a, struct place at)
+{
+    return value_new(a, VALUE_LIST, at);
+}
+
+struct value *value_map(struct arena *a, struct place at)
+{
+    return value_new(a, VALUE_MAP, at);
+}
+
+enum { FIRST_ROOM = 4 };
+
+/* Arrays hold FIRST_ROOM elements or the next power of two: they are full exactly here. */
+static bool is_full(int n)
+{
+    return n == 0 || (n >= FIRST_ROOM && (n & (n - 1)) == 0);
+}
+
+static void *grown(struct arena *a, const void *old, int n, size_t bytes_each)
+{
+    size_t room = n ? 2 * (size_t)n : FIRST_ROOM;
+    void *larger = must(arena_array(a, room, bytes_each));
+    if (n)
+        memcpy(larger, old, (size_t)n * bytes_each);
+    return larger;
+}
+
+void value_append(struct arena *a, struct value *list, struct value *item)
+{
+    BUG_UNLESS(list->kind == VALUE_LIST);
+    if (is_full(list->n))
+        list->item = grown(a, list->item, list->n, sizeof(*list->item));
+    list->item[list->n++] = item;
+}
+
+static void map_append(struct arena *a, struct value *map, const char *key, struct place key_at,
+                       struct value *item)
+{
+    int n = map->n;
+    if (is_full(n)) {
+        map->item = grown(a, map->item, n, sizeof(*map->item));
+        map->key = grown(a, map->key, n, sizeof(*map->key));
+        map->key_at = grown(a, map->key_at, n, sizeof(*map->key_at));
+    }
+    map->item[n] = item;
+    map->key[n] = key;
+    map->key_at[n] = key_at;
+    map->n = n + 1;
+}
+
+/* Keys need not end in a 0: dotted paths are looked up in place. */
+static int find_key(const struct value *map, const char *key, size_t length)
+{
+    if (!map || map->kind != VALUE_MAP)
+        return -1;
+    for (int i = 0; i < map->n; i++)
+        if (!strncmp(map->key[i], key, length) && !map->key[i][length])
+            return i;
+    return -1;
+}
+
+void value_set(struct arena *a, struct value *map, const char *key, struct place key_at,
+               struct value *item)
+{
+    BUG_UNLESS(map->kind == VALUE_MAP);
+    int i = find_key(map, key, strlen(key));
+    if (i < 0) {
+        map_append(a, map, copy_text(a, key), key_at, item);
+        return;
+    }
+    map->item[i] = item;
+    map->key_at[i] = key_at;
+}
+
+struct value *value_get(const struct value *map, const char *key)
+{
+    int i = find_key(map, key, strlen(key));
+    return i < 0 ? NULL : map->item[i];
+}
+
+struct place value_key_place(const struct value *map, const char *key)
+{
+    int i = find_key(map, key, strlen(key));
+    return i < 0 ? map->at : map->key_at[i];
+}
+
+struct value *value_get_path(const struct value *map, const char *dotted)
+{
+    for (;;) {
+        size_t length = strcspn(dotted, ".");
+        int i = find_key(map, dotted, length);
+        if (i < 0 || !dotted[length])
+            return i < 0 ? NULL : map->item[i];
+        map = map->item[i];
+        dotted += length + 1;
+    }
+}
+
+/* A new map with the same items; anything but a map counts as an empty one. */
+static struct value *map_copy(struct arena *a, const struct value *map, struct place otherwise)
+{
+    if (!map || map->kind != VALUE_MAP)
+        return value_map(a, otherwise);
+    struct value *copy = value_map(a, map->at);
+    for (int i = 0; i < map->n; i++)
+        map_append(a, copy, map->key[i], map->key_at[i], map->item[i]);
+    return copy;
+}
+
+struct value *value_with_path(struct arena *a, const struct value *map, const char *dotted,
+                              struct place key_at, struct value *item)
+{
+    struct value *root = map_copy(a, map, key_at), *level = root;
+    for (;;) {
+        size_t length = strcspn(dotted, ".");
+        const char *key = must(arena_printf(a, "%.*s", (int)length, dotted));
+        if (!dotted[length]) {
+            value_set(a, level, key, key_at, item);
+            return root;
+        }
+        struct value *old = value_get(level, key);
+        struct value *next = map_copy(a, old, key_at);
+        struct place at = old ? value_key_place(level, key) : key_at;
+        value_set(a, level, key, at, next);
+        level = next;
+        dotted += length + 1;
+    }
+}
+
+struct value *value_merge(struct arena *a, struct value *base, struct value *over)
+{
+    struct value *top = over ? over : base;
+    if (!top || top->kind != VALUE_MAP)
+        return top;
+    struct value *merged = value_map(a, top->at);
+    if (base && base->kind == VALUE_MAP) {
+        for (int i = 0; i < base->n; i++) {
+            int j = find_key(over, base->key[i], strlen(base->key[i]));
+            map_append(a, merged, base->key[i], j < 0 ? base->key_at[i] : over->key_at[j],
+                       value_merge(a, base->item[i], j < 0 ? NULL : over->item[j]));
+        }
+    }
+    for (int j = 0; over && j < over->n; j++)
+        if (find_key(base, over->key[j], strlen(over->key[j])) < 0)
+            map_append(a, merged, over->key[j], over->key_at[j],
+                       value_merge(a, NULL, over->item[j]));
+    return merged;
+}
+
+/* 2^63 and beyond fit no int64_t; -2^63 does. */
+static bool is_integer(double real, int64_t integer)
+{
+    return real >= -0x1p63 && real < 0x1p63 && real == trunc(real) && (int64_t)real == integer;
+}
+
+static bool number_equal(const struct value *a, const struct value *b)
+{
+    if (a->kind == VALUE_INT && b->kind == VALUE_INT)
+        return a->integer == b->integer;
+    if (a->kind == VALUE_INT)
+        return is_integer(b->real, a->integer);
+    if (b->kind == VALUE_INT)
+        return is_integer(a->real, b->integer);
+    return a->real == b->real || (isnan(a->real) && isnan(b->real));
+}
+
+static bool items_equal(const struct value *a, const struct value *b)
+{
+    if (a->n != b->n)
+        return false;
+    for (int i = 0; i < a->n; i++) {
+        int j = a->kind == VALUE_MAP ? find_key(b, a->key[i], strlen(a->key[i])) : i;
+        if (j < 0 || !value_equal(a->item[i], b->item[j]))
+            return false;
+    }
+    return true;
+}
+
+static bool is_number(const struct value *v)
+{
+    return v->kind == VALUE_INT || v->kind == VALUE_REAL;
+}
+
+bool value_equal(const struct value *a, const struct value *b)
+{
+    if (a == b)
+        return true;
+    if (!a || !b)
+        return false;
+    if (is_number(a) && is_number(b))
+        return number_equal(a, b);
+    if (a->kind != b->kind)
+        return false;
+    switch (a->kind) {
+    case VALUE_BOOL:
+        return a->boolean == b->boolean;
+    case VALUE_TEXT:
+        return !strcmp(a->text, b->text);
+    case VALUE_LIST:
+    case VALUE_MAP:
+        return items_equal(a, b);
+    default:
+        return true;
+    }
+}
+
+peat_status place_error(struct error *err, struct place at, const char *fmt, ...)
+{
+    char text[sizeof(err->text)];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    if (!at.file)
+        return error_set(err, PEAT_INVALID, "%s", text);
+    if (at.line <= 0)
+        return error_set(err, PEAT_INVALID, "%s: %s", at.file, text);
+    if (at.column <= 0)
+        return error_set(err, PEAT_INVALID, "%s:%d: %s", at.file, at.line, text);
+    return error_set(err, PEAT_INVALID, "%s:%d:%d: %s", at.file, at.line, at.column, text);
+}

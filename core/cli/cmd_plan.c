@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_plan.c: peat plan EXP.yaml. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/columns.h"
+#include "cli/loadplan.h"
+#include "cli/planstate.h"
+#include "cli/plugins.h"
+#include "cli/verbs.h"
+
+enum { JSON = CLI_LONG, WRITE, IDS, INJECTION };
+
+static const struct cli_option options[] = {
+    {JSON, "json", NULL, "the whole plan as JSON"},
+    {'o', "output", "DIR", "the run directory (default: runs/<name>)"},
+    {WRITE, "write", NULL, "make the run directory, ready for 'peat cell'"},
+    {IDS, "ids", NULL, "only the cells' names, one a line"},
+    {INJECTION, "injection", NULL, "what acts where in each cell"},
+    {0, NULL, NULL, NULL},
+};
+
+static const struct cli_command command = {
+    .name = "plan",
+    .usage = "EXP.yaml [key=value ...]",
+    .about = "Prints every cell of an experiment with its cost and state. Each is set up as for\n"
+             "training, but without memory for weights; nothing is trained.",
+    .option = options,
+    .example = "peat plan experiments/quickstart.yaml seeds=2",
+};
+
+struct plan_options {
+    bool json, write, ids, injection;
+    const char *dir;
+};
+
+/* ---- numbers for people ---- */
+
+/* 1234567 -> "1.23 M" */
+static const char *short_number(struct arena *a, double x)
+{
+    static const char unit[] = " kMGTP";
+    int i = 0;
+    for (; x >= 999.5 && unit[i + 1]; i++)
+        x /= 1000;
+    return i == 0 ? arena_printf(a, "%.3g", x) : arena_printf(a, "%.3g %c", x, unit[i]);
+}
+
+/* 1234567 -> "1,234,567" */
+static const char *grouped_number(struct arena *a, int64_t x)
+{
+    char digits[32], text[48];
+    int n = snprintf(digits, sizeof digits, "%" PRId64, x), out = 0;
+    for (int i = 0; i < n; i++) {
+        if (i > (digits[0] == '-') && (n - i) % 3 == 0)
+            text[out++] = ',';
+        text[out++] = digits[i];
+    }
+    text[out] = '\0';
+    return arena_strdup(a, text);
+}
+
+static const char *mebibytes(struct arena *a, int64_t bytes)
+{
+    return arena_printf(a, "%.1f MiB", (double)bytes / (1024.0 * 1024.0));
+}
+
+/* ---- the table ---- */
+
+static void print_injection(const struct plan_cell *c)
+{
+    for (const char *line = c->injection; *line;) {
+        size_t n = strcspn(line, "\n");
+        printf("      %.*s\n", (int)n, line);
+        line += n + (line[n] == '\n');
+    }
+    if (c->matched)
+        printf("      matched: %s\n", c->matched);
+}
+
+static void print_injections(const struct plan *p)
+{
+    for (int i = 0; i < p->n / p->experiment->n_seed; i++) {
+        printf("\n%s\n", p->cell[i].label);
+        print_injection(&p->cell[i]);
+    }
+}
+
+static void print_table(struct loaded_plan *l, const struct plan_state *state)
+{
+    static const char *const head[] = {"cell",        "label",       "params", "positional",
+                                       "FLOPs/token", "activations", "path",   "state"};
+    struct columns table;
+    columns_init(&table, &l->arena, 8);
+    columns_add(&table, head);
+    for (int i = 0; i < l->plan.n; i++) {
+        const struct plan_cell *c = &l->plan.cell[i];
+        const char *const row[] = {arena_printf(&l->arena, "%d", c->index),
+                                   c->label,
+                                   grouped_number(&l->arena, c->params),
+                                   grouped_number(&l->arena, c->params_positional),
+                                   short_number(&l->arena, c->flops_per_token),
+                                   mebibytes(&l->arena, c->activation_bytes),
+                                   c->attention_path,
+                                   plan_state_name(state, i)};
+        columns_add(&table, row);
+    }
+    columns_print(&table, "", stdout);
+}
+
+static double total_flops(const struct plan *p)
+{
+    double total = 0;
+    for (int i = 0; i < p->n; i++) {
+        const struct train_config *t = &p->cell[i].config.train;
+        total += p->cell[i].flops_per_token * (double)t->batch * (double)t->seq_len *
+                 (double)t->steps;
+    }
+    return total;
+}
+
+static void print_totals(struct loaded_plan *l, const struct plan_state *state)
+{
+    const struct plan *p = &l->plan;
+    int rows = p->n / l->experiment.n_seed;
+    struct strbuf counts;
+    strbuf_init(&counts);
+    plan_state_counts(state, p->n, &counts);
+    printf("\n%d cell%s: %d row%s x %d seed%s, %sFLOP of training; %s\n", p->n,
+           p->n == 1 ? "" : "s", rows, rows == 1 ? "" : "s", l->experiment.n_seed,
+           l->experiment.n_seed == 1 ? "" : "s", short_number(&l->arena, total_flops(p)),
+           counts.text);
+    strbuf_release(&counts);
+    for (int i = 0; i < p->n; i++)
+        if (p->cell[i].matched && i < rows)
+            printf("matched: %s: %s\n", p->cell[i].label, p->cell[i].matched);
+    for (int i = 0; i < p->n_dropped; i++)
+        printf("left out: %s\n", p->dropped[i]);
+}
+
+static void print_plan(struct loaded_plan *l, const struct plan_options *o,
+                       const struct plan_state *state)
+{
+    if (o->ids) {
+        for (int i = 0; i < l->plan.n; i++)
+            printf("%s\n", l->plan.cell[i].id);
+        return;
+    }
+    if (o->json) {
+        print_json(plan_state_value(state, plan_value(&l->plan, &l->arena), &l->arena));
+        return;
+    }
+    print_table(l, state);
+    print_totals(l, state);
+    if (o->injection)
+        print_injections(&l->plan);
+}
+
+static int plan_and_print(struct loaded_plan *l, const struct plan_options *o)
+{
+    struct error err = {0};
+    struct plan_state state;
+    const char *dir = o->dir ? o->dir : arena_printf(&l->arena, "runs/%s", l->experiment.name);
+    peat_status status = PEAT_OK;
+    if (o->write)
+        status = plan_state_write(dir, &l->plan, &l->arena, &err);
+    if (!status)
+        status = plan_state_read(&state, dir, &l->plan, &l->arena, &err);
+    if (status)
+        return cli_refuse(&err);
+    print_plan(l, o, &state);
+    return CLI_DONE;
+}
+
+int cmd_plan(int argc, char **argv)
+{
+    struct cli cli;
+    struct plan_options o = {0};
+    struct loaded_plan l;
+    struct error err = {0};
+    cli_open(&cli, &command, argc, argv);
+    for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
+        switch (letter) {
+        case 'o':
+            o.dir = cli.argument;
+            break;
+        case JSON:
+            o.json = true;
+            break;
+        case WRITE:
+            o.write = true;
+            break;
+        case IDS:
+            o.ids = true;
+            break;
+        case INJECTION:
+            o.injection = true;
+            break;
+        default:
+            return cli.status;
+        }
+    }
+    if (cli.n_operand == 0)
+        return cli_mistake(&command, "no experiment file is given");
+    if (loaded_plan_open(&l, cli.operand[0], cli.n_operand - 1, cli.operand + 1, &err))
+        return cli_refuse(&err);
+    int code = plan_and_print(&l, &o);
+    loaded_plan_close(&l);
+    return code;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* loadplan.c: the way from a file to a plan that several commands share. */
+#include "cli/loadplan.h"
+
+peat_status loaded_plan_open(struct loaded_plan *l, const char *path, int n_word, char *const *word,
+                             struct error *err)
+{
+    *l = (struct loaded_plan){0};
+    arena_init(&l->arena, "experiment", 1 << 18);
+    peat_status status = experiment_load(&l->experiment, &l->arena, path, n_word, word, err);
+    if (!status)
+        status = registry_init(&l->registry, &l->arena, err);
+    if (!status)
+        status = plan_make(&l->plan, &l->experiment, &l->registry, &l->arena, err);
+    if (status)
+        arena_release(&l->arena);
+    return status;
+}
+
+void loaded_plan_close(struct loaded_plan *l)
+{
+    arena_release(&l->arena);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* loadplan.h: from an experiment file and words of the command line to its plan. */
+#ifndef CLI_LOADPLAN_H
+#define CLI_LOADPLAN_H
+
+#include "experiment/plan.h"
+
+struct loaded_plan {
+    struct arena arena; /* owns all the rest */
+    struct experiment experiment;
+    struct registry registry;
+    struct plan plan;
+};
+
+/* On failure *l is released already. */
+peat_status loaded_plan_open(struct loaded_plan *l, const char *path, int n_word, char *const *word,
+                             struct error *err);
+void loaded_plan_close(struct loaded_plan *l);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* main.c: the program: a table of verbs. */
+#include <stdio.h>
+#include <string.h>
+
+#include <peat/plugin.h>
+
+#include "cli/cli.h"
+#include "cli/verbs.h"
+#include "tensor/gemm.h"
+
+static const struct verb verbs[] = {
+    {"plugins", cmd_plugins, "list and explain schemes, combinations and tasks"},
+    {NULL, NULL, NULL},
+};
+
+static const struct cli_group program = {
+    .name = "peat",
+    .about = "Trains every cell of an experiment that crosses positional schemes with ways to\n"
+             "combine them with the tokens, and puts the results into one table.",
+    .verb = verbs,
+    .example = "peat plugins list",
+};
+
+static int print_version(void)
+{
+    printf("peat %s\nplugin ABI %s\n%s, kernels for %s\n", PEAT_VERSION, PEAT_ABI, gemm_library(),
+           gemm_core());
+    return CLI_DONE;
+}
+
+int main(int argc, char **argv)
+{
+    cli_start();
+    if (argc > 1 && (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")))
+        return cli_finish(print_version());
+    return cli_finish(cli_dispatch(&program, argc, argv));
+}

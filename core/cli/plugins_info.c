@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* plugins_info.c: peat plugins info NAME. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/columns.h"
+#include "cli/plugins.h"
+#include "plugin/params.h"
+
+static const struct cli_option options[] = {
+    {CLI_LONG, "json", NULL, "an object instead of a page"},
+    {0, NULL, NULL, NULL},
+};
+
+static const struct cli_command command = {
+    .name = "plugins info",
+    .usage = "NAME",
+    .about = "Prints what a plugin is and does, and every parameter with its default and what it\n"
+             "may be. NAME is a name, kind/NAME or the path of a shared object.",
+    .option = options,
+    .example = "peat plugins info scheme/rotary\npeat plugins info ./build/mine.so --json",
+};
+
+static const struct place nowhere = {NULL, 0, 0};
+
+/* A plugin with the config that a user gets who gives nothing. */
+struct page {
+    const struct plugin *plugin;
+    struct arena *arena;
+    const void *config;
+};
+
+/* ---- defaults ---- */
+
+static int count_rows(const peat_param *row)
+{
+    int n = 0;
+    while (row && row[n].key)
+        n++;
+    return n;
+}
+
+/* A required row has no default; for its place here it is filled like the others. */
+static peat_status fill_defaults(struct page *page, struct error *err)
+{
+    const peat_plugin *desc = page->plugin->desc;
+    int n = count_rows(desc->param);
+    peat_param *row = ARENA_ARRAY(page->arena, n + 1, peat_param);
+    void *config = arena_zalloc(page->arena, desc->config_size + 1);
+    if (!row || !config)
+        return error_set(err, PEAT_NOMEM, "out of memory for plugin '%s'", desc->id);
+    for (int i = 0; i < n; i++) {
+        row[i] = desc->param[i];
+        row[i].flags &= ~(uint32_t)PEAT_REQUIRED;
+    }
+    page->config = config;
+    return params_fill(row, config, NULL, desc->id, NULL, page->arena, err);
+}
+
+static void default_text(const struct page *page, const peat_param *row, struct strbuf *out)
+{
+    if (row->flags & PEAT_REQUIRED) {
+        strbuf_add(out, "(required)");
+        return;
+    }
+    params_text(row, page->config, out);
+    if ((row->flags & PEAT_AUTO) && row->automatic)
+        strbuf_addf(out, " (%s)", row->automatic);
+}
+
+static const char *type_name(peat_param_type type)
+{
+    switch (type) {
+    case PEAT_BOOL:
+        return "bool";
+    case PEAT_INT:
+        return "int";
+    case PEAT_REAL:
+        return "real";
+    case PEAT_ENUM:
+        return "enum";
+    case PEAT_STRING:
+        return "text";
+    case PEAT_STRINGS:
+        return "texts";
+    case PEAT_REALS:
+        return "reals";
+    }
+    return "unknown";
+}
+
+/* ---- for people ---- */
+
+static void print_facts(const struct page *page)
+{
+    const struct plugin *p = page->plugin;
+    struct strbuf hooks, traits;
+    strbuf_init(&hooks);
+    strbuf_init(&traits);
+    plugin_hooks(p->desc, &hooks);
+    plugin_traits(p->desc, &traits);
+    const char *const fact[][2] = {
+        {"kind", kind_name(p->desc->kind)},
+        {"id", p->desc->id},
+        {"version", p->desc->version},
+        {"licence", p->desc->licence},
+        {"paper", *p->desc->citation ? p->desc->citation : "-"},
+        {"hooks", hooks.n ? hooks.text : "-"},
+        {"traits", traits.n ? traits.text : "-"},
+        {"path", p->path},
+        {"sha256", p->sha256},
+    };
+    struct columns table;
+    columns_init(&table, page->arena, 2);
+    for (size_t i = 0; i < sizeof(fact) / sizeof(fact[0]); i++)
+        columns_add(&table, fact[i]);
+    printf("%s: %s\n\n", p->name, p->desc->summary);
+    columns_print(&table, "", stdout);
+    strbuf_release(&hooks);
+    strbuf_release(&traits);
+}
+
+static void print_parameters(const struct page *page)
+{
+    const peat_param *row = page->plugin->desc->param;
+    if (count_rows(row) == 0) {
+        printf("\nno parameters\n");
+        return;
+    }
+    struct columns table;
+    columns_init(&table, page->arena, 6);
+    const char *const head[] = {"parameter", "type", "default", "allowed", "unit", "meaning"};
+    columns_add(&table, head);
+    struct strbuf preset, allowed;
+    strbuf_init(&preset);
+    strbuf_init(&allowed);
+    for (; row->key; row++) {
+        strbuf_clear(&preset);
+        strbuf_clear(&allowed);
+        default_text(page, row, &preset);
+        peat_param bare = *row; /* the unit has its own column */
+        bare.unit = NULL;
+        params_allowed(&bare, &allowed);
+        const char *const cell[] = {row->key,     type_name(row->type),        preset.text,
+                                    allowed.text, row->unit ? row->unit : "-", row->doc};
+        columns_add(&table, cell);
+    }
+    printf("\n");
+    columns_print(&table, "", stdout);
+    strbuf_release(&preset);
+    strbuf_release(&allowed);
+}
+
+/* ---- for programs ---- */
+
+static struct value *labels_value(const peat_param *row, struct arena *a)
+{
+    if (row->type != PEAT_ENUM)
+        return value_null(a, nowhere);
+    struct value *list = value_list(a, nowhere);
+    for (int i = 0; row->labels[i]; i++)
+        value_append(a, list, value_text(a, nowhere, row->labels[i]));
+    return list;
+}
+
+static struct value *text_or_null(const char *text, struct arena *a)
+{
+    return text ? value_text(a, nowhere, text) : value_null(a, nowhere);
+}
+
+static struct value *bound_value(const peat_param *row, double bound, struct arena *a)
+{
+    if (row->min == 0 && row->max == 0)
+        return value_null(a, nowhere);
+    if (row->type == PEAT_INT && fabs(bound) < 0x1p53)
+        return value_int(a, nowhere, (int64_t)bound);
+    return value_real(a, nowhere, bound);
+}
+
+static struct value *parameter_value(const struct page *page, const peat_param *row,
+                                     const struct value *defaults)
+{
+    struct arena *a = page->arena;
+    bool required = row->flags & PEAT_REQUIRED;
+    struct strbuf allowed;
+    strbuf_init(&allowed);
+    params_allowed(row, &allowed);
+    struct value *map = value_map(a, nowhere);
+    value_set(a, map, "key", nowhere, value_text(a, nowhere, row->key));
+    value_set(a, map, "type", nowhere, value_text(a, nowhere, type_name(row->type)));
+    value_set(a, map, "required", nowhere, value_bool(a, nowhere, required));
+    value_set(a, map, "default", nowhere,
+              required ? value_null(a, nowhere) : value_get(defaults, row->key));
+    value_set(a, map, "automatic", nowhere, text_or_null(row->automatic, a));
+    value_set(a, map, "allowed", nowhere, value_text(a, nowhere, allowed.text));
+    value_set(a, map, "min", nowhere, bound_value(row, row->min, a));
+    value_set(a, map, "max", nowhere, bound_value(row, row->max, a));
+    value_set(a, map, "labels", nowhere, labels_value(row, a));
+    value_set(a, map, "unit", nowhere, text_or_null(row->unit, a));
+    value_set(a, map, "doc", nowhere, value_text(a, nowhere, row->doc));
+    strbuf_release(&allowed);
+    return map;
+}
+
+static void print_object(const struct page *page)
+{
+    struct arena *a = page->arena;
+    const struct plugin *p = page->plugin;
+    struct value *map = plugin_value(p, a);
+    value_set(a, map, "id", nowhere, value_text(a, nowhere, p->desc->id));
+    value_set(a, map, "sha256", nowhere, value_text(a, nowhere, p->sha256));
+    value_set(a, map, "licence", nowhere, value_text(a, nowhere, p->desc->licence));
+    struct value *list = value_list(a, nowhere);
+    const struct value *defaults = params_value(p->desc->param, page->config, a);
+    for (const peat_param *row = p->desc->param; row && row->key; row++)
+        value_append(a, list, parameter_value(page, row, defaults));
+    value_set(a, map, "parameters", nowhere, list);
+    print_json(map);
+}
+
+static int show(struct arena *arena, const char *name, bool json)
+{
+    struct page page = {.arena = arena};
+    struct registry registry;
+    struct error err = {0};
+    if (registry_init(&registry, arena, &err) != PEAT_OK ||
+        registry_find_any(&registry, name, &page.plugin, &err) != PEAT_OK ||
+        fill_defaults(&page, &err) != PEAT_OK)
+        return cli_refuse(&err);
+    if (json) {
+        print_object(&page);
+        return CLI_DONE;
+    }
+    print_facts(&page);
+    print_parameters(&page);
+    return CLI_DONE;
+}
+
+int plugins_info(int argc, char **argv)
+{
+    struct cli cli;
+    bool json = false;
+    cli_open(&cli, &command, argc, argv);
+    for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
+        if (letter != CLI_LONG)
+            return cli.status;
+        json = true;
+    }
+    if (cli.n_operand != 1)
+        return cli_mistake(&command, "peat plugins info takes one name, not %d", cli.n_operand);
+    struct arena arena;
+    arena_init(&arena, "run", 1 << 16);
+    int status = show(&arena, cli.operand[0], json);
+    arena_release(&arena);
+    return status;
+}

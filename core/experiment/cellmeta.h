@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* cellmeta.h: provenance: which plugins, data, engine and machine made a result. */
+#ifndef EXPERIMENT_CELLMETA_H
+#define EXPERIMENT_CELLMETA_H
+
+#include "experiment/cell.h"
+
+/* plugins, data, engine, abi, host, cpu, blas, blas_core, compiler, build, threads, started_utc.
+ * Data files are hashed. */
+peat_status cell_meta(const struct cell_config *c, int threads, struct arena *a,
+                      struct value **meta, struct error *err);
+/* The files that PATH parameters of a plugin name, with their SHA-256: [{path, sha256}]. */
+peat_status plugin_data(const struct plugin_use *use, struct arena *a, struct value **list,
+                        struct error *err);
+/* "0.1.0" */
+const char *engine_version(void);
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/* cellrun.c: one cell from its config.json to its result.json. */
+#include "experiment/cellrun.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "experiment/assemble.h"
+#include "experiment/cellmeta.h"
+#include "experiment/cellmetrics.h"
+#include "experiment/cellresult.h"
+#include "experiment/stopsignal.h"
+#include "tensor/gemm.h"
+#include "train/checkpoint.h"
+#include "train/tensorboard.h"
+
+enum { LOG_EVERY = 10, MAX_MEASURES = 256 };
+
+static const struct place NOWHERE = {0};
+
+/* A running cell. */
+struct cell {
+    const char *dir;
+    const struct cellrun_options *options;
+    struct arena *arena;
+    struct log log;
+    struct registry registry;
+    struct value *config_json;
+    struct cell_config config;
+    struct value *meta;
+    struct assembly assembly;
+    struct team team;
+    struct trainer trainer;
+    struct stop_signal stop;
+    struct cell_metrics metrics;
+    struct tensorboard *tensorboard; /* NULL: not asked for */
+    char init_hash[HASH_HEX];
+    struct value *untrained; /* positional tensors with rows that were never trained */
+    int n_measure;
+    struct measure measure[MAX_MEASURES]; /* of the last evaluation */
+    double last_loss;
+};
+
+/* ---- opening ---- */
+
+static peat_status lock_cell(const char *dir, int *fd, struct error *err)
+{
+    char *path = path_join(dir, "lock");
+    peat_status status = PEAT_OK;
+    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (*fd < 0)
+        status = error_set(err, PEAT_IO, "can not open '%s': %s", path, strerror(errno));
+    else if (flock(*fd, LOCK_EX | LOCK_NB) != 0)
+        status = error_set(err, PEAT_INVALID, "another process is running the cell in '%s'", dir);
+    free(path);
+    return status;
+}
+
+static peat_status read_json(const char *dir, const char *name, struct arena *a, struct value **v,
+                             struct error *err)
+{
+    char *path = path_join(dir, name), *text = NULL;
+    size_t n = 0;
+    peat_status status = file_read(path, 0, &text, &n, err);
+    if (status == PEAT_OK) {
+        *v = value_from_json(a, text, n, arena_strdup(a, path), err);
+        status = *v ? PEAT_OK : PEAT_CORRUPT;
+    }
+    free(text);
+    free(path);
+    return status;
+}
+
+static peat_status write_json(const struct cell *c, const char *name, const struct value *v,
+                              struct error *err)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    value_to_json(v, false, 2, &text);
+    strbuf_add(&text, "\n");
+    char *path = path_join(c->dir, name);
+    peat_status status = file_write(path, text.text, text.n, err);
+    free(path);
+    strbuf_release(&text);
+    return status;
+}
+
+static peat_status read_config(struct cell *c, struct error *err)
+{
+    peat_status status = read_json(c->dir, "config.json", c->arena, &c->config_json, err);
+    if (status == PEAT_OK)
+        status = registry_init(&c->registry, c->arena, err);
+    if (status != PEAT_OK)
+        return status;
+    static const char *const section[] = {"task", "model", "position", "train", "eval"};
+    struct value *tree = value_map(c->arena, c->config_json->at);
+    for (size_t i = 0; i < sizeof section / sizeof *section; i++)
+        if (value_get(c->config_json, section[i]))
+            value_set(c->arena, tree, section[i], NOWHERE, value_get(c->config_json, section[i]));
+    const struct value *seed = value_get(c->config_json, "seed");
+    const struct value *hash = value_get(c->config_json, "hash");
+    if (!seed || seed->kind != VALUE_INT || !hash || hash->kind != VALUE_TEXT)
+        return error_set(err, PEAT_CORRUPT, "'%s/config.json' is not a cell's configuration",
+                         c->dir);
+    status = cell_config_read(&c->config, tree, seed->integer, &c->registry, c->arena, NULL, err);
+    if (status == PEAT_OK && strcmp(c->config.hash, hash->text) != 0)
+        return error_set(err, PEAT_FAILED,
+                         "the data or a plugin has changed since the cell was planned; run "
+                         "`peat run` again to plan it anew");
+    return status;
+}
+
+static peat_status write_running(const struct cell *c, struct error *err)
+{
+    char host[256] = "unknown", utc[32];
+    gethostname(host, sizeof host - 1);
+    clock_utc(utc, sizeof utc);
+    struct value *v = value_map(c->arena, NOWHERE);
+    value_set(c->arena, v, "pid", NOWHERE, value_int(c->arena, NOWHERE, getpid()));
+    value_set(c->arena, v, "host", NOWHERE,
+              value_text(c->arena, NOWHERE, arena_strdup(c->arena, host)));
+    value_set(c->arena, v, "started_utc", NOWHERE,
+              value_text(c->arena, NOWHERE, arena_strdup(c->arena, utc)));
+    return write_json(c, "running.json", v, err);
+}
+
+static void remove_running(const struct cell *c)
+{
+    char *path = path_join(c->dir, "running.json");
+    unlink(path);
+    free(path);
+}
+
+/* ---- what the trainer reports ---- */
+
+static void on_step(void *ctx, int64_t step, double loss, double lr, double grad_norm)
+{
+    struct cell *c = ctx;
+    c->last_loss = loss;
+    if (step != 1 && step % LOG_EVERY != 0 && step != c->config.train.steps &&
+        !c->trainer.diverged.step)
+        return;
+    metrics_step(&c->metrics, step, c->config.train.seq_len, loss, lr, grad_norm);
+    tensorboard_add(c->tensorboard, step, "train/loss", loss);
+    tensorboard_add(c->tensorboard, step, "train/lr", lr);
+}
+
+static void on_measure(void *ctx, const struct measure *m)
+{
+    struct cell *c = ctx;
+    if (c->n_measure > 0 && c->measure[0].step != m->step)
+        c->n_measure = 0;
+    if (c->n_measure < MAX_MEASURES)
+        c->measure[c->n_measure++] = *m;
+    metrics_measure(&c->metrics, m);
+    char tag[128];
+    snprintf(tag, sizeof tag, "%s/%s@%lld", m->split, m->metric, (long long)m->length);
+    tensorboard_add(c->tensorboard, m->step, tag, m->value);
+}
+
+static bool on_stop(void *ctx)
+{
+    struct cell *c = ctx;
+    return stop_requested(&c->stop);
+}
+
+static struct value *identity(struct cell *c)
+{
+    struct value *v = value_map(c->arena, NOWHERE);
+    value_set(c->arena, v, "hash", NOWHERE, value_text(c->arena, NOWHERE, c->config.hash));
+    value_set(c->arena, v, "engine", NOWHERE, value_text(c->arena, NOWHERE, engine_version()));
+    value_set(c->arena, v, "blas_core", NOWHERE, value_text(c->arena, NOWHERE, gemm_core()));
+    value_set(c->arena, v, "last_loss", NOWHERE, value_real(c->arena, NOWHERE, c->last_loss));
+    if (c->untrained)
+        value_set(c->arena, v, "untrained", NOWHERE, c->untrained);
+    return v;
+}
+
+static char *checkpoint_dir(const struct cell *c)
+{
+    return path_join(c->dir, "ckpt");
+}
+
+static peat_status on_save(void *ctx, bool final, struct error *err)
+{
+    struct cell *c = ctx;
+    if (c->metrics.err.status != PEAT_OK)
+        return error_set(err, c->metrics.err.status, "%s", c->metrics.err.text);
+    if (final)
+        c->untrained = untrained_rows(&c->trainer, c->arena);
+    char *dir = checkpoint_dir(c);
+    peat_status status = checkpoint_save(dir, &c->trainer, identity(c), final, err);
+    free(dir);
+    return status;
+}
+
+/* The stored tree does not outlive the callback. */
+static struct value *copy_counts(struct arena *a, const struct value *counts)
+{
+    if (!counts)
+        return NULL;
+    struct value *copy = value_map(a, NOWHERE);
+    for (int i = 0; i < counts->n; i++)
+        value_set(a, copy, arena_strdup(a, counts->key[i]), NOWHERE,
+                  value_int(a, NOWHERE, counts->item[i]->integer));
+    return copy;
+}
+
+/* Bits depend on the engine and on the kernels BLAS picks: such a checkpoint is not continued. */
+static bool accept_checkpoint(void *ctx, const struct value *stored, char *why, size_t n)
+{
+    struct cell *c = ctx;
+    const struct {
+        const char *key, *now;
+    } same[] = {{"hash", c->config.hash}, {"engine", engine_version()}, {"blas_core", gemm_core()}};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        const struct value *was = value_get(stored, same[i].key);
+        if (was && was->kind == VALUE_TEXT && strcmp(was->text, same[i].now) == 0)
+            continue;
+        snprintf(why, n, "its %s is '%s', and this run's is '%s'", same[i].key,
+                 was && was->kind == VALUE_TEXT ? was->text : "missing", same[i].now);
+        return false;
+    }
+    c->untrained = copy_counts(c->arena, value_get(stored, "untrained"));
+    const struct value *loss = value_get(stored, "last_loss");
+    c->last_loss = loss ? loss->real : 0.0;
+    return true;
+}
+
+/* ---- running ---- */
+
+static bool shared_weight(const char *name)
+{
+    return strncmp(name, "block.", 6) == 0 || strncmp(name, "norm", 4) == 0 ||
+           strncmp(name, "head", 4) == 0;
+}
+
+static peat_status set_up(struct cell *c, struct error *err)
+{
+    const struct cell_config *k = &c->config;
+    peat_status status = assemble(&c->assembly, k, c->arena, PEAT_F32, false, err);
+    if (status != PEAT_OK)
+        return status;
+    weights_hash(&c->assembly.model.weights, shared_weight, c->init_hash);
+    c->team.threads = c->options->threads;
+    c->trainer = (struct trainer){
+        .model = &c->assembly.model,
+        .task = &c->assembly.task,
+        .train = &k->train,
+        .eval = &k->eval,
+        .checkpoint_every = c->options->checkpoint_every,
+        .seed = (uint64_t)k->seed,
+        .team = &c->team,
+        .model_arena = c->arena,
+        .events = {c, on_step, on_measure, on_stop, on_save},
+    };
+    return trainer_init(&c->trainer, err);
+}
+
+static peat_status restore(struct cell *c, struct error *err)
+{
+    bool found = false;
+    char *dir = checkpoint_dir(c);
+    peat_status status =
+        checkpoint_load(dir, &c->trainer, accept_checkpoint, c, &c->log, &found, err);
+    free(dir);
+    if (status == PEAT_OK && found)
+        log_line(&c->log, "continues from step %lld", (long long)c->trainer.step);
+    return status;
+}
+
+/* Trains what is left. A finished run whose result was not written, or whose evaluation lengths
+ * have changed, is evaluated again from its final weights. */
+static peat_status train(struct cell *c, enum run_end *end, struct error *err)
+{
+    bool finished = c->trainer.step == c->config.train.steps && !c->trainer.diverged.step;
+    peat_status status = metrics_open(&c->metrics, c->dir, c->trainer.step, finished, err);
+    if (status == PEAT_OK && c->options->tensorboard)
+        status = tensorboard_open(&c->tensorboard, c->dir, c->arena, err);
+    if (status != PEAT_OK)
+        return status;
+    status = trainer_run(&c->trainer, end, err);
+    if (status == PEAT_OK && *end == RUN_DONE && finished)
+        status = trainer_evaluate(&c->trainer, err);
+    if (status == PEAT_OK && c->metrics.err.status != PEAT_OK)
+        status = error_set(err, c->metrics.err.status, "%s", c->metrics.err.text);
+    metrics_close(&c->metrics);
+    tensorboard_close(c->tensorboard);
+    return status;
+}
+
+static peat_status finish(struct cell *c, struct error *err)
+{
+    const struct cell_outcome o = {
+        .config = &c->config,
+        .config_json = c->config_json,
+        .assembly = &c->assembly,
+        .trainer = &c->trainer,
+        .init_hash = c->init_hash,
+        .untrained = c->untrained,
+        .n_measure = c->n_measure,
+        .measure = c->measure,
+        .last_loss = c->last_loss,
+    };
+    struct value *result;
+    peat_status status = cell_result(&o, c->arena, &result, err);
+    return status == PEAT_OK ? write_json(c, "result.json", result, err) : status;
+}
+
+static peat_status run(struct cell *c, enum cellrun_end *end, struct error *err)
+{
+    enum run_end ran = RUN_DONE;
+    peat_status status = read_config(c, err);
+    if (status == PEAT_OK)
+        status = write_running(c, err);
+    if (status == PEAT_OK)
+        status = cell_meta(&c->config, c->options->threads, c->arena, &c->meta, err);
+    if (status == PEAT_OK)
+        status = write_json(c, "meta.json", c->meta, err);
+    if (status == PEAT_OK)
+        status = set_up(c, err);
+    if (status == PEAT_OK)
+        status = restore(c, err);
+    if (status == PEAT_OK)
+        status = train(c, &ran, err);
+    *end = ran == RUN_DONE       ? CELLRUN_DONE
+           : ran == RUN_DIVERGED ? CELLRUN_DIVERGED
+                                 : CELLRUN_INTERRUPTED;
+    if (status == PEAT_OK && ran != RUN_INTERRUPTED)
+        status = finish(c, err);
+    return status;
+}
+
+peat_status cell_run(const char *dir, const struct cellrun_options *options, enum cellrun_end *end,
+                     struct error *err)
+{
+    struct arena arena;
+    int lock = -1;
+    parallel_start();
+    peat_status status = gemm_start(err);
+    if (status == PEAT_OK)
+        status = lock_cell(dir, &lock, err);
+    if (status != PEAT_OK) {
+        if (lock >= 0)
+            close(lock);
+        return status;
+    }
+    arena_init(&arena, "cell", 1 << 20);
+    struct cell *c = ARENA_NEW(&arena, struct cell);
+    if (!c) {
+        status = error_set(err, PEAT_NOMEM, "no memory for a cell");
+    } else {
+        *c = (struct cell){.dir = dir, .options = options, .arena = &arena, .log = {stderr}};
+        stop_open(&c->stop);
+        status = run(c, end, err);
+        remove_running(c);
+        trainer_release(&c->trainer);
+        stop_close(&c->stop);
+    }
+    arena_release(&arena);
+    close(lock);
+    return status;
+}

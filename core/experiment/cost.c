@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* cost.c: what a cell will cost, from its real set-up without memory for weights. */
+#include <string.h>
+
+#include "experiment/assemble.h"
+#include "experiment/planning.h"
+
+struct twin {
+    char hash[HASH_HEX];
+    int64_t params;
+};
+
+static bool is_placed(const struct planning *p, const char *text)
+{
+    size_t n = strlen(p->e->path);
+    return strncmp(text, "command line:", 13) == 0 ||
+           (strncmp(text, p->e->path, n) == 0 && text[n] == ':');
+}
+
+/* What the model itself refuses comes without a place: it is the scheme that asked for it. */
+static peat_status placed(struct planning *p, const struct cell_config *c, peat_status status)
+{
+    const struct plugin_use *at = c->n_scheme > 0 ? &c->scheme[0] : &c->task;
+    if (status && p->err && !is_placed(p, p->err->text))
+        place_error(p->err, at->at, "%s", p->err->text);
+    return status;
+}
+
+/* `injection` may be NULL. */
+static peat_status measure(struct planning *p, const struct cell_config *c, struct model_cost *cost,
+                           struct strbuf *injection)
+{
+    arena_reset(&p->scratch);
+    struct assembly *s = ARENA_NEW(&p->scratch, struct assembly);
+    if (!s)
+        return error_set(p->err, PEAT_NOMEM, "out of memory");
+    peat_status status = assemble(s, c, &p->scratch, PEAT_F32, true, p->err);
+    if (!status)
+        status = model_plan(&s->model, c->train.batch, c->train.seq_len, cost, p->err);
+    if (status)
+        return placed(p, c, status);
+    if (injection)
+        positional_describe(&s->positional, c->model.n_layer, c->model.n_head, injection);
+    return PEAT_OK;
+}
+
+static void rest_hash(const struct cell_config *c, struct arena *a, char hash[HASH_HEX])
+{
+    const struct place nowhere = {NULL, 0, 0};
+    struct strbuf text;
+    strbuf_init(&text);
+    const struct value *rest =
+        value_with_path(a, c->identity, "position", nowhere, value_null(a, nowhere));
+    value_to_json(rest, true, 0, &text);
+    hash_bytes(text.text, text.n, hash);
+    strbuf_release(&text);
+}
+
+/* Numbers trained in the same cell without schemes and combine. */
+static peat_status twin_params(struct planning *p, const struct cell_config *c, int64_t *params)
+{
+    char hash[HASH_HEX];
+    rest_hash(c, p->a, hash);
+    for (int i = 0; i < p->n_twin; i++) {
+        if (strcmp(p->twin[i].hash, hash) == 0) {
+            *params = p->twin[i].params;
+            return PEAT_OK;
+        }
+    }
+    struct cell_config bare = *c;
+    struct model_cost cost = {0};
+    bare.n_scheme = 0;
+    bare.has_combine = false;
+    peat_status status = measure(p, &bare, &cost, NULL);
+    if (status)
+        return status;
+    *params = cost.trainable;
+    memcpy(p->twin[p->n_twin].hash, hash, HASH_HEX);
+    p->twin[p->n_twin++].params = cost.trainable;
+    return PEAT_OK;
+}
+
+static peat_status reserve_twin(struct planning *p)
+{
+    int n = p->n_twin;
+    if (n > 0 && (n < 8 || (n & (n - 1)) != 0))
+        return PEAT_OK;
+    struct twin *larger = ARENA_ARRAY(p->a, n < 8 ? 8 : 2 * n, struct twin);
+    if (!larger)
+        return error_set(p->err, PEAT_NOMEM, "out of memory");
+    if (n)
+        memcpy(larger, p->twin, (size_t)n * sizeof *larger);
+    p->twin = larger;
+    return PEAT_OK;
+}
+
+peat_status cost_measure(struct planning *p, struct plan_cell *cell)
+{
+    const struct cell_config *c = &cell->config;
+    struct model_cost cost = {0};
+    struct strbuf injection;
+    int64_t without = 0;
+    strbuf_init(&injection);
+    peat_status status = measure(p, c, &cost, &injection);
+    if (!status)
+        status = reserve_twin(p);
+    if (!status)
+        status = twin_params(p, c, &without);
+    double tokens = (double)c->train.batch * (double)c->train.seq_len;
+    cell->params = cost.trainable;
+    cell->params_positional = cost.trainable - without;
+    cell->flops_per_token = 3 * (double)cost.forward_flops / tokens;
+    cell->activation_bytes = cost.activation_bytes;
+    cell->attention_path = cost.composed ? "composed" : "fused";
+    while (injection.n > 0 && injection.text[injection.n - 1] == '\n')
+        injection.text[--injection.n] = '\0';
+    cell->injection = arena_strdup(p->a, injection.text);
+    strbuf_release(&injection);
+    return status;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* experiment.c: the experiment file as a whole. */
+#include "experiment/experiment.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "experiment/reading.h"
+#include "experiment/setting.h"
+#include "experiment/yamldoc.h"
+
+#define NAME_BYTES 100
+
+const char *const experiment_keys[] = {"version", "name",      "description", "defaults",
+                                       "matrix",  "overrides", "seeds",       "match",
+                                       "run",     "report",    NULL};
+
+static peat_status no_memory(struct reading *r)
+{
+    return error_set(r->err, PEAT_NOMEM, "out of memory");
+}
+
+/* ---- version, name, description ---- */
+
+/* First of all: a file of another version may have other keys. */
+static peat_status read_version(struct reading *r)
+{
+    const struct value *v = value_get(r->root, "version");
+    if (!v)
+        return place_error(r->err, r->root->at,
+                           "'version' is missing; this program reads version 1");
+    if (v->kind == VALUE_INT && v->integer == 1)
+        return PEAT_OK;
+    const char *label = value_label(r->a, v);
+    return place_error(r->err, v->at, "version %s is not known; this program reads version 1",
+                       label);
+}
+
+static bool is_name(const char *text)
+{
+    size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+    return n > 0 && n <= NAME_BYTES && !text[n] && text[0] != '-' && text[0] != '.';
+}
+
+static peat_status read_name(struct reading *r)
+{
+    const struct value *v = value_get(r->root, "name");
+    if (!v)
+        return place_error(r->err, r->root->at, "'name' is missing; it names the run directory");
+    bool scalar = v->kind == VALUE_TEXT || v->kind == VALUE_INT || v->kind == VALUE_REAL;
+    if (!scalar || !is_name(v->text))
+        return place_error(r->err, v->at,
+                           "'name' must be 1 to %d letters, digits, '.', '_' or '-', and start "
+                           "with a letter, digit or '_'",
+                           NAME_BYTES);
+    r->e->name = v->text;
+    return PEAT_OK;
+}
+
+static peat_status read_description(struct reading *r)
+{
+    const struct value *v = value_get(r->root, "description");
+    r->e->description = "";
+    if (!v || v->kind == VALUE_NULL)
+        return PEAT_OK;
+    if (v->kind != VALUE_TEXT)
+        return place_error(r->err, v->at, "'description' must be a text");
+    r->e->description = v->text;
+    return PEAT_OK;
+}
+
+/* ---- defaults ---- */
+
+static peat_status read_defaults(struct reading *r)
+{
+    struct value *v = value_get(r->root, "defaults");
+    r->e->defaults_at = value_key_place(r->root, "defaults");
+    if (!v || v->kind == VALUE_NULL) {
+        r->e->defaults = value_map(r->a, r->e->defaults_at);
+        return PEAT_OK;
+    }
+    peat_status status = known_keys_only(v, "defaults", setting_sections, r->err);
+    for (int i = 0; !status && i < v->n; i++)
+        status = setting_check_section(v->key[i], v->item[i], r->err);
+    r->e->defaults = v;
+    return status;
+}
+
+/* ---- overrides ---- */
+
+static peat_status read_override(struct reading *r, struct override *o, const struct value *v)
+{
+    static const char *const keys[] = {"when", "set", NULL};
+    peat_status status = known_keys_only(v, "an override", keys, r->err);
+    if (status)
+        return status;
+    const struct value *when = value_get(v, "when");
+    o->set = value_get(v, "set");
+    if (!when || !o->set)
+        return place_error(r->err, v->at, "an override needs 'when' and 'set'");
+    status = labels_resolve(r, when, "when", false, &o->when);
+    if (status)
+        return status;
+    if (o->set->kind != VALUE_MAP)
+        return place_error(r->err, o->set->at,
+                           "'set' must be a map of settings such as train.lr: 1e-3");
+    for (int i = 0; !status && i < o->set->n; i++)
+        status = setting_check(o->set->key[i], o->set->key_at[i], 0, NULL, r->a, r->err);
+    return status;
+}
+
+static peat_status read_overrides(struct reading *r)
+{
+    const struct value *v = value_get(r->root, "overrides");
+    if (!v || v->kind == VALUE_NULL)
+        return PEAT_OK;
+    if (v->kind != VALUE_LIST)
+        return place_error(r->err, v->at, "overrides must be a list of {when: ..., set: ...}");
+    peat_status status = PEAT_OK;
+    r->e->override = ARENA_ARRAY(r->a, v->n + 1, struct override);
+    if (!r->e->override)
+        return no_memory(r);
+    for (int i = 0; !status && i < v->n; i++)
+        status = read_override(r, &r->e->override[i], v->item[i]);
+    r->e->n_override = v->n;
+    return status;
+}
+
+/* ---- seeds ---- */
+
+static peat_status seed_range(struct reading *r, const struct value *v)
+{
+    if (v->integer < 1)
+        return place_error(r->err, v->at, "'seeds' must be at least 1");
+    if (v->integer > EXPERIMENT_MAX_CELLS)
+        return place_error(r->err, v->at, "'seeds' must be at most %d", EXPERIMENT_MAX_CELLS);
+    r->e->seed = ARENA_ARRAY(r->a, v->integer, int64_t);
+    if (!r->e->seed)
+        return no_memory(r);
+    for (int64_t i = 0; i < v->integer; i++)
+        r->e->seed[i] = i;
+    r->e->n_seed = (int)v->integer;
+    return PEAT_OK;
+}
+
+static peat_status seed_list(struct reading *r, const struct value *v)
+{
+    if (v->n == 0)
+        return place_error(r->err, v->at, "the list of seeds is empty");
+    if (v->n > EXPERIMENT_MAX_CELLS)
+        return place_error(r->err, v->at, "more than %d seeds", EXPERIMENT_MAX_CELLS);
+    r->e->seed = ARENA_ARRAY(r->a, v->n, int64_t);
+    if (!r->e->seed)
+        return no_memory(r);
+    for (int i = 0; i < v->n; i++) {
+        const struct value *one = v->item[i];
+        if (one->kind != VALUE_INT || one->integer < 0)
+            return place_error(r->err, one->at, "a seed must be a whole number of at least 0");
+        for (int j = 0; j < i; j++)
+            if (r->e->seed[j] == one->integer)
+                return place_error(r->err, one->at, "seed %" PRId64 " is given twice",
+                                   one->integer);
+        r->e->seed[i] = one->integer;
+    }
+    r->e->n_seed = v->n;
+    return PEAT_OK;
+}
+
+static peat_status read_seeds(struct reading *r)
+{
+    const struct value *v = value_get(r->root, "seeds");
+    if (!v)
+        v = value_int(r->a, r->root->at, 1);
+    if (v->kind == VALUE_INT)
+        return seed_range(r, v);
+    if (v->kind == VALUE_LIST)
+        return seed_list(r, v);
+    return place_error(r->err, v->at, "'seeds' must be how many, or a list of whole numbers");
+}
+
+/* ---- the whole ---- */
+
+static peat_status read_root(struct reading *r)
+{
+    peat_status status = words_to_root(r);
+    if (!status)
+        status = known_keys_only(r->root, "the experiment", experiment_keys, r->err);
+    if (!status)
+        status = read_name(r);
+    if (!status)
+        status = read_description(r);
+    if (!status)
+        status = read_defaults(r);
+    if (!status)
+        status = matrix_read(r);
+    if (!status)
+        status = words_to_settings(r);
+    /* include may bring new labels, which the rest may name */
+    if (!status)
+        status = cells_read(r);
+    if (!status)
+        status = read_overrides(r);
+    if (!status)
+        status = read_seeds(r);
+    if (!status)
+        status = run_read(r);
+    if (!status)
+        status = report_read(r);
+    return status ? status : match_read(r);
+}
+
+peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,
+                            char *const *word, struct error *err)
+{
+    *e = (struct experiment){.arena = arena, .path = arena_strdup(arena, path)};
+    struct reading r = {.e = e, .a = arena, .err = err};
+    if (!e->path)
+        return no_memory(&r);
+    peat_status status = yaml_load(arena, e->path, &r.root, err);
+    if (!status && r.root->kind != VALUE_MAP)
+        status = place_error(err, r.root->at, "an experiment must be a map of keys and values");
+    if (!status)
+        status = words_read(&r, n_word, word);
+    if (!status)
+        status = read_version(&r);
+    return status ? status : read_root(&r);
+}

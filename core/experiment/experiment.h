@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * experiment.h: the experiment file as typed data, before any plugin is asked.
+ *
+ * Precedence: built-in < defaults < axis < overrides < command line. Every value keeps the place
+ * where it was written, so that whoever refuses it later can say so.
+ */
+#ifndef EXPERIMENT_EXPERIMENT_H
+#define EXPERIMENT_EXPERIMENT_H
+
+#include "base/value.h"
+
+#define EXPERIMENT_MAX_AXES  16
+#define EXPERIMENT_MAX_CELLS 10000 /* times seeds */
+
+/* One value of an axis: a label for the table and the settings it makes, dotted key -> value. */
+struct axis_value {
+    const char *label;
+    struct value *set; /* map of dotted keys; one entry unless the axis is labelled */
+};
+
+struct axis {
+    const char *key; /* "position.scheme", or the name of a labelled axis: "size" */
+    struct place at;
+    bool labelled;
+    int n;       /* values of the product                                                  */
+    int n_known; /* and those after them that include, or a file the command line narrows, has */
+    struct axis_value *value;
+};
+
+struct override {
+    struct value *when; /* map: axis key -> label or list of labels */
+    struct value *set;  /* map: dotted key -> value                 */
+};
+
+/* How to run; never part of a cell's identity. */
+struct run_settings {
+    int64_t jobs, threads;
+    int64_t on_failure;       /* 0 continue, 1 stop */
+    double timeout;           /* seconds; 0: none   */
+    int64_t checkpoint_every; /* steps; 0: only at the end */
+    int64_t launcher;         /* 0 local            */
+    int64_t gemm;             /* 0 openblas         */
+    bool tensorboard;
+};
+
+struct report_settings {
+    const char *metric; /* "": the task's main metric                                     */
+    struct place metric_at;
+    int64_t goal;           /* 0 as the metric says, 1 min, 2 max                             */
+    struct value *baseline; /* map: axis key -> label; NULL: none                             */
+    int64_t at;             /* 0 final                                                        */
+};
+
+struct match_settings {
+    bool on;
+    int64_t by;         /* 0 params, 1 flops */
+    struct value *to;   /* map: axis key -> label */
+    const char *adjust; /* "model.d_ff" */
+    double tolerance;
+    struct place at;
+};
+
+struct experiment {
+    struct arena *arena;
+    const char *path; /* of the file, as given */
+    const char *name, *description;
+    struct value *defaults; /* merged with nothing yet; a map                             */
+    int n_axis;
+    struct axis axis[EXPERIMENT_MAX_AXES];
+    struct value *exclude; /* list of maps axis key -> label or list of labels, or NULL      */
+    struct value *include; /* list of maps, axis key -> label, dotted key -> value, or NULL  */
+    int n_override;
+    struct override *override;
+    struct value *command_line; /* map: dotted key -> value, applied after overrides          */
+    int n_seed;
+    int64_t *seed;
+    struct match_settings match;
+    struct run_settings run;
+    struct report_settings report;
+    struct place matrix_at, defaults_at;
+};
+
+/* Reads and checks the file and the command line's key=value words (argument i has the place
+ * "command line:i+1"). Knows every key that is not a plugin's parameter. */
+peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,
+                            char *const *word, struct error *err);
+
+/* One point of the grid: axis labels, seed and merged settings. */
+struct point {
+    const char *label[EXPERIMENT_MAX_AXES]; /* by axis */
+    int64_t seed;
+    struct value *tree; /* sections task, model, position, train, eval */
+};
+
+/* A cell of `include` that sets further keys names them in the label of its last axis:
+ * "S(n_layer=8)". */
+/* The product without what is excluded, plus what is included, times the seeds; seed-major. The
+ * count is computed with overflow checks before anything is expanded. */
+peat_status experiment_points(const struct experiment *e, struct point **point, int *n,
+                              struct error *err);
+/* True when `point` has, for every axis key of the map, the label (or one of the labels). A label
+ * "-" in the point matches anything on position.combine and the keys below it. Unknown axes or
+ * labels were refused by experiment_load. */
+bool point_matches(const struct experiment *e, const struct point *point, const struct value *when);
+
+/* "rotary", "rotary(base=500)", "learned+alibi", "1e-3": how a value stands in labels and tables.
+ */
+const char *value_label(struct arena *a, const struct value *v);
+
+#endif

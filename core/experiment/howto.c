@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* howto.c: the sections run, report and match: how to run and compare, never what. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiment/reading.h"
+#include "experiment/setting.h"
+#include "plugin/params.h"
+
+#define RUN(field)    offsetof(struct run_settings, field)
+#define REPORT(field) offsetof(struct report_settings, field)
+#define MATCH(field)  offsetof(struct match_settings, field)
+
+static const char *const on_failure_labels[] = {"continue", "stop", NULL};
+static const char *const launcher_labels[] = {"local", NULL};
+static const char *const gemm_labels[] = {"openblas", NULL};
+static const char *const goal_labels[] = {"auto", "min", "max", NULL};
+static const char *const at_labels[] = {"final", NULL};
+static const char *const by_labels[] = {"params", "flops", NULL};
+
+static const peat_param run_rows[] = {
+    {.key = "jobs",
+     .type = PEAT_INT,
+     .offset = RUN(jobs),
+     .preset = 1,
+     .min = 1,
+     .max = 1024,
+     .doc = "cells at once"},
+    {.key = "threads",
+     .type = PEAT_INT,
+     .offset = RUN(threads),
+     .preset = 1,
+     .min = 1,
+     .max = 1024,
+     .doc = "threads of each cell"},
+    {.key = "on_failure",
+     .type = PEAT_ENUM,
+     .offset = RUN(on_failure),
+     .labels = on_failure_labels,
+     .doc = "whether a failed cell ends the run"},
+    {.key = "launcher",
+     .type = PEAT_ENUM,
+     .offset = RUN(launcher),
+     .labels = launcher_labels,
+     .doc = "what starts cells"},
+    {.key = "gemm",
+     .type = PEAT_ENUM,
+     .offset = RUN(gemm),
+     .labels = gemm_labels,
+     .doc = "what multiplies matrices"},
+    {.key = "tensorboard",
+     .type = PEAT_BOOL,
+     .offset = RUN(tensorboard),
+     .doc = "write event files beside the metrics"},
+    PEAT_PARAM_END,
+};
+
+static const peat_param checkpoint_rows[] = {
+    {.key = "every",
+     .type = PEAT_INT,
+     .offset = RUN(checkpoint_every),
+     .preset = 500,
+     .min = 0,
+     .max = 1e9,
+     .unit = "steps",
+     .doc = "save so often; 0: only at the end"},
+    PEAT_PARAM_END,
+};
+
+static const peat_param report_rows[] = {
+    {.key = "metric",
+     .type = PEAT_STRING,
+     .offset = REPORT(metric),
+     .doc = "metric of the table; not given: the task's main one"},
+    {.key = "goal",
+     .type = PEAT_ENUM,
+     .offset = REPORT(goal),
+     .labels = goal_labels,
+     .automatic = "as the metric says",
+     .doc = "whether less or more is better",
+     .flags = PEAT_AUTO},
+    {.key = "at",
+     .type = PEAT_ENUM,
+     .offset = REPORT(at),
+     .labels = at_labels,
+     .doc = "which evaluation counts"},
+    PEAT_PARAM_END,
+};
+
+static const peat_param match_rows[] = {
+    {.key = "by",
+     .type = PEAT_ENUM,
+     .offset = MATCH(by),
+     .labels = by_labels,
+     .doc = "what cells are made equal in"},
+    {.key = "tolerance",
+     .type = PEAT_REAL,
+     .offset = MATCH(tolerance),
+     .preset = 0.01,
+     .min = 0,
+     .max = 1,
+     .doc = "largest relative difference that is accepted"},
+    PEAT_PARAM_END,
+};
+
+/* ---- run ---- */
+
+static double unit_seconds(const char *unit)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } known[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(unit, known[i].name) == 0)
+            return known[i].seconds;
+    return 0;
+}
+
+/* 90, 90s, 30m, 2h, 1.5h; 0 or null: no limit. */
+static peat_status read_timeout(struct reading *r, const struct value *v)
+{
+    double seconds = -1;
+    if (!v || v->kind == VALUE_NULL)
+        return PEAT_OK;
+    if (v->kind == VALUE_INT || v->kind == VALUE_REAL)
+        seconds = v->real;
+    if (v->kind == VALUE_TEXT && v->text[0] >= '0' && v->text[0] <= '9') {
+        size_t digits = strspn(v->text, "0123456789.");
+        const char *number = arena_printf(r->a, "%.*s", (int)digits, v->text);
+        BUG_UNLESS(number);
+        const struct value *read = value_scalar(r->a, v->at, number);
+        double unit = unit_seconds(v->text + digits);
+        if (unit > 0 && (read->kind == VALUE_INT || read->kind == VALUE_REAL))
+            seconds = read->real * unit;
+    }
+    if (!(seconds >= 0 && seconds < 1e9))
+        return place_error(r->err, v->at,
+                           "'timeout' in run must be a time such as 90s, 30m, 2h or a number of "
+                           "seconds");
+    r->e->run.timeout = seconds;
+    return PEAT_OK;
+}
+
+static peat_status read_slurm(struct reading *r, const struct value *v)
+{
+    bool empty = !v || v->kind == VALUE_NULL || (v->kind == VALUE_MAP && v->n == 0);
+    if (empty)
+        return PEAT_OK;
+    return place_error(r->err, v->kind == VALUE_MAP ? v->key_at[0] : v->at,
+                       "'slurm' in run must be empty: this version has the launcher local alone");
+}
+
+peat_status run_read(struct reading *r)
+{
+    static const char *const reserved[] = {"timeout", "checkpoint", "slurm", NULL};
+    const struct value *run = value_get(r->root, "run");
+    struct run_settings *s = &r->e->run;
+    peat_status status = params_fill(run_rows, s, run, "run", reserved, r->a, r->err);
+    if (!status)
+        status = params_fill(checkpoint_rows, s, value_get(run, "checkpoint"), "checkpoint", NULL,
+                             r->a, r->err);
+    if (!status)
+        status = read_timeout(r, value_get(run, "timeout"));
+    return status ? status : read_slurm(r, value_get(run, "slurm"));
+}
+
+/* ---- report ---- */
+
+peat_status report_read(struct reading *r)
+{
+    static const char *const reserved[] = {"baseline", NULL};
+    const struct value *report = value_get(r->root, "report");
+    struct report_settings *s = &r->e->report;
+    peat_status status = params_fill(report_rows, s, report, "report", reserved, r->a, r->err);
+    if (status)
+        return status;
+    const struct value *metric = value_get(report, "metric");
+    const struct value *baseline = value_get(report, "baseline");
+    s->metric_at = metric ? metric->at : r->root->at;
+    if (!baseline || baseline->kind == VALUE_NULL)
+        return PEAT_OK;
+    return labels_resolve(r, baseline, "baseline", true, &s->baseline);
+}
+
+/* ---- match ---- */
+
+static peat_status read_adjust(struct reading *r, const struct value *v)
+{
+    static const char *const known[] = {"model.d_ff", "model.d_model", "model.n_layer"};
+    r->e->match.adjust = known[0];
+    if (!v)
+        return PEAT_OK;
+    for (int i = 0; i < 3; i++) {
+        if (v->kind == VALUE_TEXT && strcmp(v->text, known[i]) == 0) {
+            r->e->match.adjust = known[i];
+            return PEAT_OK;
+        }
+    }
+    const char *near = v->kind == VALUE_TEXT ? nearest_name(v->text, known, 3) : NULL;
+    return place_error(r->err, v->at,
+                       "'adjust' in match must be one of model.d_ff, model.d_model, "
+                       "model.n_layer%s%s%s",
+                       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+peat_status match_read(struct reading *r)
+{
+    static const char *const reserved[] = {"to", "adjust", NULL};
+    const struct value *match = value_get(r->root, "match");
+    struct match_settings *s = &r->e->match;
+    if (!match || match->kind == VALUE_NULL)
+        return PEAT_OK;
+    s->at = value_key_place(r->root, "match");
+    s->on = true;
+    peat_status status = params_fill(match_rows, s, match, "match", reserved, r->a, r->err);
+    if (!status)
+        status = read_adjust(r, value_get(match, "adjust"));
+    if (status)
+        return status;
+    const struct value *to = value_get(match, "to");
+    if (!to)
+        return place_error(r->err, s->at,
+                           "match needs 'to': the axis labels of the cells to be equal to");
+    return labels_resolve(r, to, "match", true, &s->to);
+}

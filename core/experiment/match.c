@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* match.c: sizes cells so that what is compared costs the same. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiment/planning.h"
+#include "experiment/setting.h"
+
+#define FACTOR_MAX 64 /* a size is changed by at most this */
+
+/* One row at one value of the size that is adjusted. */
+struct trial {
+    int64_t size;
+    double cost;
+    struct plan_row row;
+};
+
+static double row_cost(const struct planning *p, const struct plan_row *row)
+{
+    return p->e->match.by == 0 ? (double)row->cell.params : row->cell.flops_per_token;
+}
+
+static int64_t row_size(const struct planning *p, const struct plan_row *row)
+{
+    return value_get_path(row->cell.config.resolved, p->e->match.adjust)->integer;
+}
+
+/* A width is kept divisible by the heads, each of even width. */
+static int64_t unit_size(const struct planning *p, const struct plan_row *row)
+{
+    return strcmp(p->e->match.adjust, "model.d_model") == 0 ? 2 * row->cell.config.model.n_head : 1;
+}
+
+static peat_status try_size(struct planning *p, const struct plan_row *from, int64_t size,
+                            struct trial *t)
+{
+    struct place at = p->e->match.at;
+    *t = (struct trial){.size = size, .row = *from};
+    struct value *number = value_int(p->a, at, size);
+    peat_status status =
+        setting_apply(&t->row.point.tree, p->e->match.adjust, at, number, p->a, p->err);
+    bool dropped;
+    if (!status)
+        status = row_config(p, &t->row, &dropped);
+    if (!status)
+        status = cost_measure(p, &t->row.cell);
+    t->cost = row_cost(p, &t->row);
+    return status;
+}
+
+/* Brackets the target between two sizes; the cost grows with the size. *low or *high may end up
+ * on the wrong side when the size can not go further. */
+static peat_status bracket(struct planning *p, const struct plan_row *row, double target,
+                           int64_t unit, struct trial *low, struct trial *high)
+{
+    int64_t size = row_size(p, row);
+    peat_status status = try_size(p, row, size, low);
+    *high = *low;
+    while (!status && high->cost < target && high->size < FACTOR_MAX * size) {
+        *low = *high;
+        status = try_size(p, row, 2 * high->size, high);
+    }
+    while (!status && low->cost > target && low->size > unit) {
+        *high = *low;
+        int64_t half = low->size / 2 / unit * unit;
+        status = try_size(p, row, half < unit ? unit : half, low);
+    }
+    return status;
+}
+
+static peat_status nearest_size(struct planning *p, const struct plan_row *row, double target,
+                                struct trial *best)
+{
+    struct trial low, high, middle;
+    int64_t unit = unit_size(p, row);
+    peat_status status = bracket(p, row, target, unit, &low, &high);
+    while (!status && high.size - low.size > unit) {
+        int64_t size = low.size + (high.size - low.size) / unit / 2 * unit;
+        status = try_size(p, row, size == low.size ? size + unit : size, &middle);
+        if (middle.cost <= target)
+            low = middle;
+        else
+            high = middle;
+    }
+    *best = fabs(low.cost - target) <= fabs(high.cost - target) ? low : high;
+    return status;
+}
+
+static peat_status match_row(struct planning *p, struct plan_row *row, const struct plan_row *to)
+{
+    const struct match_settings *m = &p->e->match;
+    const char *by = m->by == 0 ? "params" : "flops";
+    double target = row_cost(p, to);
+    if (row_cost(p, row) == target)
+        return PEAT_OK;
+    struct trial best;
+    peat_status status = nearest_size(p, row, target, &best);
+    if (status)
+        return status;
+    double off = fabs(best.cost - target) / target;
+    const char *text = arena_printf(p->a, "%s = %" PRId64 " (%s %.2g %% off)", m->adjust, best.size,
+                                    by, 100 * off);
+    if (!text)
+        return error_set(p->err, PEAT_NOMEM, "out of memory");
+    if (off > m->tolerance)
+        return place_error(p->err, m->at,
+                           "cell '%s' can not be matched to '%s' within %g %%; the nearest is %s",
+                           row->cell.label, to->cell.label, 100 * m->tolerance, text);
+    *row = best.row;
+    row->cell.matched = text;
+    return PEAT_OK;
+}
+
+/* The row that this one is sized like; NULL with an error when there is none or several. */
+static const struct plan_row *reference(struct planning *p, const struct plan_row *row)
+{
+    const struct plan_row *found = NULL;
+    for (int i = 0; i < p->n; i++) {
+        const struct plan_row *other = &p->row[i];
+        if (!point_matches(p->e, &other->point, p->e->match.to) ||
+            !rows_equal(p, row, other, p->e->match.to))
+            continue;
+        if (found) {
+            place_error(p->err, p->e->match.to->at,
+                        "cell '%s' could be matched to '%s' and to '%s'; name more axes",
+                        row->cell.label, found->cell.label, other->cell.label);
+            return NULL;
+        }
+        found = other;
+    }
+    if (!found)
+        place_error(p->err, p->e->match.to->at, "there is no cell that '%s' could be matched to",
+                    row->cell.label);
+    return found;
+}
+
+peat_status match_rows_to(struct planning *p)
+{
+    peat_status status = PEAT_OK;
+    for (int i = 0; p->e->match.on && !status && i < p->n; i++) {
+        if (point_matches(p->e, &p->row[i].point, p->e->match.to))
+            continue;
+        const struct plan_row *to = reference(p, &p->row[i]);
+        status = to ? match_row(p, &p->row[i], to) : PEAT_INVALID;
+    }
+    return status;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* planning.h: a plan while it is made: one row for each point of the grid, seeds aside. */
+#ifndef EXPERIMENT_PLANNING_H
+#define EXPERIMENT_PLANNING_H
+
+#include "experiment/plan.h"
+
+struct plan_row {
+    struct point point; /* labels with "-" where there is nothing to merge; settings */
+    struct plan_cell cell;
+};
+
+struct planning {
+    struct plan *plan;
+    const struct experiment *e;
+    struct registry *registry;
+    struct arena *a;
+    struct arena scratch; /* of one set-up */
+    struct error *err;
+    struct file_hashes files;
+    int n;
+    struct plan_row *row;
+    int n_twin;
+    struct twin *twin; /* numbers trained in cells without position, by the rest of the cell */
+};
+
+/* cost.c: fills the cell's cost from a shape-only set-up of its config. */
+peat_status cost_measure(struct planning *p, struct plan_cell *cell);
+/* match.c: sizes the rows as the experiment's `match` asks. */
+peat_status match_rows_to(struct planning *p);
+/* plan.c: the config of a point. dropped: see cell_config_read. */
+peat_status row_config(struct planning *p, struct plan_row *row, bool *dropped);
+/* True when row and other have equal labels on every axis but those of `except`. A combine "-"
+ * equals all. */
+bool rows_equal(const struct planning *p, const struct plan_row *row, const struct plan_row *other,
+                const struct value *except);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* points.c: the product of the axes, without what is excluded, plus what is included. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "experiment/experiment.h"
+#include "experiment/reading.h"
+#include "experiment/setting.h"
+
+struct points {
+    const struct experiment *e;
+    struct arena *a;
+    struct error *err;
+    struct value *base; /* built-in settings under the defaults */
+    int n;
+    struct point *point; /* of one seed */
+};
+
+/* ---- matching ---- */
+
+static bool label_matches(const char *label, const struct value *wanted)
+{
+    if (wanted->kind != VALUE_LIST)
+        return strcmp(label, wanted->text) == 0;
+    for (int i = 0; i < wanted->n; i++)
+        if (strcmp(label, wanted->item[i]->text) == 0)
+            return true;
+    return false;
+}
+
+bool point_matches(const struct experiment *e, const struct point *point, const struct value *when)
+{
+    for (int i = 0; i < when->n; i++) {
+        const char *label = point->label[axis_find(e, when->key[i])];
+        bool nothing =
+            strcmp(label, "-") == 0 && setting_is_below(when->key[i], "position.combine");
+        if (!nothing && !label_matches(label, when->item[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool is_excluded(const struct experiment *e, const struct point *point)
+{
+    for (int i = 0; e->exclude && i < e->exclude->n; i++)
+        if (point_matches(e, point, e->exclude->item[i]))
+            return true;
+    return false;
+}
+
+/* ---- settings of one point ---- */
+
+static peat_status apply(struct points *p, struct value **tree, const struct value *set)
+{
+    peat_status status = PEAT_OK;
+    for (int i = 0; !status && i < set->n; i++)
+        status = setting_apply(tree, set->key[i], set->key_at[i], set->item[i], p->a, p->err);
+    return status;
+}
+
+static const struct value *axis_setting(const struct axis *axis, const char *label)
+{
+    for (int i = 0; i < axis->n_known; i++)
+        if (strcmp(axis->value[i].label, label) == 0)
+            return axis->value[i].set;
+    BUG("axis '%s' has no label '%s'", axis->key, label);
+}
+
+/* Later ones win: axes, then a cell of include's own keys, overrides, the command line. */
+static peat_status merge(struct points *p, struct point *point, const struct value *extra)
+{
+    const struct experiment *e = p->e;
+    peat_status status = PEAT_OK;
+    point->tree = p->base;
+    for (int i = 0; !status && i < e->n_axis; i++)
+        status = apply(p, &point->tree, axis_setting(&e->axis[i], point->label[i]));
+    for (int i = 0; !status && extra && i < extra->n; i++)
+        if (axis_find(e, extra->key[i]) < 0)
+            status = setting_apply(&point->tree, extra->key[i], extra->key_at[i], extra->item[i],
+                                   p->a, p->err);
+    for (int i = 0; !status && i < e->n_override; i++)
+        if (point_matches(e, point, e->override[i].when))
+            status = apply(p, &point->tree, e->override[i].set);
+    return status ? status : apply(p, &point->tree, e->command_line);
+}
+
+/* ---- the product ---- */
+
+static peat_status count(const struct experiment *e, int64_t *n, struct error *err)
+{
+    int64_t cells = 1;
+    bool overflow = false;
+    for (int i = 0; i < e->n_axis; i++)
+        overflow = overflow || __builtin_mul_overflow(cells, (int64_t)e->axis[i].n, &cells);
+    int64_t points = cells + (e->include ? e->include->n : 0);
+    overflow = overflow || __builtin_mul_overflow(points, (int64_t)e->n_seed, &cells);
+    if (overflow)
+        return place_error(err, e->matrix_at, "the grid has more cells than can be counted");
+    if (cells > EXPERIMENT_MAX_CELLS)
+        return place_error(err, e->matrix_at,
+                           "the grid has %" PRId64 " cells (%" PRId64
+                           " for each of %d seeds), more than %d",
+                           cells, points, e->n_seed, EXPERIMENT_MAX_CELLS);
+    *n = points;
+    return PEAT_OK;
+}
+
+static peat_status add_product(struct points *p)
+{
+    const struct experiment *e = p->e;
+    int digit[EXPERIMENT_MAX_AXES] = {0};
+    for (;;) {
+        struct point *point = &p->point[p->n];
+        for (int i = 0; i < e->n_axis; i++)
+            point->label[i] = e->axis[i].value[digit[i]].label;
+        if (!is_excluded(e, point)) {
+            peat_status status = merge(p, point, NULL);
+            if (status)
+                return status;
+            p->n++;
+        }
+        int i = e->n_axis - 1;
+        while (i >= 0 && ++digit[i] == e->axis[i].n)
+            digit[i--] = 0;
+        if (i < 0)
+            return PEAT_OK;
+    }
+}
+
+/* ---- include ---- */
+
+/* "S" and {model.n_layer: 8} -> "S(n_layer=8)". */
+static const char *label_with(struct points *p, const char *label, const struct value *cell)
+{
+    struct strbuf out;
+    const char *between = "(";
+    strbuf_init(&out);
+    strbuf_add(&out, label);
+    for (int i = 0; i < cell->n; i++) {
+        if (axis_find(p->e, cell->key[i]) >= 0)
+            continue;
+        const char *dot = strrchr(cell->key[i], '.');
+        strbuf_addf(&out, "%s%s=%s", between, dot ? dot + 1 : cell->key[i],
+                    value_label(p->a, cell->item[i]));
+        between = ",";
+    }
+    strbuf_add(&out, *between == ',' ? ")" : "");
+    const char *text = arena_strdup(p->a, out.text);
+    strbuf_release(&out);
+    BUG_UNLESS(text);
+    return text;
+}
+
+static bool same_labels(const struct points *p, const struct point *a, const struct point *b)
+{
+    for (int i = 0; i < p->e->n_axis; i++)
+        if (strcmp(a->label[i], b->label[i]) != 0)
+            return false;
+    return true;
+}
+
+static peat_status add_included(struct points *p, const struct value *cell)
+{
+    const struct experiment *e = p->e;
+    struct point *point = &p->point[p->n];
+    for (int i = 0; i < e->n_axis; i++)
+        point->label[i] = value_get(cell, e->axis[i].key)->text;
+    peat_status status = merge(p, point, cell);
+    if (status)
+        return status;
+    point->label[e->n_axis - 1] = label_with(p, point->label[e->n_axis - 1], cell);
+    for (int i = 0; i < p->n; i++)
+        if (same_labels(p, point, &p->point[i]))
+            return place_error(p->err, cell->at, "this cell of include is in the grid already");
+    p->n++;
+    return PEAT_OK;
+}
+
+static struct value *built_in(const struct experiment *e, struct arena *a)
+{
+    struct place at = e->defaults_at;
+    struct value *position = value_map(a, at), *tree = value_map(a, at);
+    value_set(a, position, "scheme", at, value_text(a, at, "none"));
+    value_set(a, position, "combine", at, value_text(a, at, "sum"));
+    value_set(a, tree, "position", at, position);
+    return tree;
+}
+
+static peat_status expand(struct points *p)
+{
+    const struct experiment *e = p->e;
+    peat_status status = add_product(p);
+    for (int i = 0; !status && e->include && i < e->include->n; i++)
+        status = add_included(p, e->include->item[i]);
+    if (!status && p->n == 0)
+        return place_error(p->err, e->exclude->at, "exclude leaves no cell");
+    return status;
+}
+
+peat_status experiment_points(const struct experiment *e, struct point **point, int *n,
+                              struct error *err)
+{
+    struct points p = {.e = e, .a = e->arena, .err = err};
+    int64_t room = 0;
+    peat_status status = count(e, &room, err);
+    if (status)
+        return status;
+    p.point = ARENA_ARRAY(p.a, room + 1, struct point);
+    struct point *all = ARENA_ARRAY(p.a, room * e->n_seed, struct point);
+    if (!p.point || !all)
+        return error_set(err, PEAT_NOMEM, "out of memory");
+    p.base = value_merge(p.a, built_in(e, p.a), e->defaults);
+    status = expand(&p);
+    if (status)
+        return status;
+    for (int s = 0; s < e->n_seed; s++)
+        for (int i = 0; i < p.n; i++) {
+            all[s * p.n + i] = p.point[i];
+            all[s * p.n + i].seed = e->seed[s];
+        }
+    *point = all;
+    *n = p.n * e->n_seed;
+    return PEAT_OK;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rundir.h: a run directory, as docs/guide.md describes it: plain files, no database.
+ *
+ * Reading needs neither plugins nor data. A cell is done when result.json is there; it is written
+ * last, by fsync and rename.
+ */
+#ifndef EXPERIMENT_RUNDIR_H
+#define EXPERIMENT_RUNDIR_H
+
+#include "experiment/plan.h"
+
+enum cell_state {
+    CELL_TODO,        /* never started                            */
+    CELL_RUNNING,     /* its process holds the cell's lock        */
+    CELL_PARTIAL,     /* stopped between; has a checkpoint or not */
+    CELL_DONE,
+    CELL_DIVERGED,    /* done: divergence is a result             */
+    CELL_FAILED,
+    CELL_CRASHED,
+    CELL_TIMEOUT,
+    CELL_OOM,
+    CELL_STALE        /* done with another plugin, data or engine */
+};
+const char *cell_state_name(enum cell_state s);
+
+/* Writes experiment.yaml, plan.json and each new cell's config.json. Cells of other plans stay. */
+peat_status rundir_write(const char *dir, const struct plan *p, struct arena *a,
+                         struct error *err);
+/* The parent's lock on the directory (close-on-exec): *fd, or PEAT_INVALID naming pid and host of
+ * the living parent that holds it. */
+peat_status rundir_lock(const char *dir, int *fd, struct error *err);
+
+/* One cell as its files tell it. */
+struct cell_files {
+    const char *id, *dir;
+    enum cell_state state;
+    struct value *config, *result, *end; /* NULL when absent */
+    bool planned; /* in the present plan.json */
+};
+
+struct rundir {
+    const char *path;
+    struct value *plan;
+    int n;
+    struct cell_files *cell; /* in plan order, then leftovers by name */
+};
+/* Reads everything. A damaged result.json is reported in *err and by the state partial, not by
+ * failing. */
+peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, struct error *err);
+/* CELL is an index, a label or a unique prefix of the hash. */
+peat_status rundir_find(const struct rundir *r, const char *cell, int *index, struct error *err);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runner.h: the parent of a grid: starts cell processes, watches them, tells the user.
+ *
+ * The parent never runs a step: each cell is `peat cell DIR ID` started by spawn with its
+ * environment set before exec, in its own process, ended when the parent dies. Ctrl-C and SIGTERM
+ * are passed on once: cells finish their step, save, and the run ends with 130; a second one kills.
+ */
+#ifndef EXPERIMENT_RUNNER_H
+#define EXPERIMENT_RUNNER_H
+
+#include "experiment/rundir.h"
+
+struct runner_options {
+    int64_t jobs, threads;
+    double timeout; /* seconds per cell; 0: none */
+    bool stop_on_failure;
+    bool retry_failed, rerun_stale;
+    const char *only; /* glob on the label; NULL: all */
+    int64_t shard_index, shard_count; /* 1-based; count 0: all */
+    bool quiet;
+};
+
+struct runner_end {
+    int done, diverged, failed, left; /* of the cells this call was about */
+    int skipped;                     /* finished before */
+    int stale;                       /* left as they are */
+    bool interrupted;
+};
+
+peat_status runner_run(const char *dir, const struct plan *p, const struct runner_options *o,
+                       const char *program, struct runner_end *end, struct error *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stopsignal.h: SIGINT and SIGTERM as a question that can be asked between steps.
+ *
+ * The signals are blocked and read from a descriptor, so no handler and no global is needed. After
+ * the first one they get their default action back: a second one ends the process.
+ */
+#ifndef EXPERIMENT_STOPSIGNAL_H
+#define EXPERIMENT_STOPSIGNAL_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+struct stop_signal {
+    int fd; /* -1: none */
+    bool requested;
+    sigset_t before;
+};
+
+/* Call before threads are started: they inherit the mask. */
+void stop_open(struct stop_signal *s);
+bool stop_requested(struct stop_signal *s);
+void stop_close(struct stop_signal *s);
+
+#endif

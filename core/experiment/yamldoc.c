@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: MIT */
+/* yamldoc.c: from libyaml's events to a tree of settings, refusing what a setting can not be. */
+#include "experiment/yamldoc.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "base/file.h"
+
+#define MOST_BYTES     ((size_t)256 * 1024)
+#define MOST_DEPTH     32
+#define MOST_NODES     100000
+#define MOST_KEYS      4096 /* of one map: trees look keys up one after the other */
+#define MOST_KEY_BYTES 256
+#define N_BUCKET       1024
+#define CORE_TAG       "tag:yaml.org,2002:"
+
+/* A name that may be given once: a key of one map, or an anchor of the document. */
+struct mark {
+    struct mark *next;
+    const void *owner; /* the map, or the reader itself for anchors */
+    const char *name;
+    struct place at;
+    struct value *value; /* of an anchor; NULL while its node is open */
+    int64_t nodes;       /* in the anchored subtree, aliases counted as what they stand for */
+    int height;          /* levels of nesting in it */
+};
+
+/* A list or map whose end has not been read. */
+struct level {
+    struct value *node;
+    struct mark *anchor;
+    int64_t nodes_before;
+    int height;
+    const char *key; /* a map's key that waits for its value */
+    struct place key_at;
+};
+
+struct reader {
+    yaml_parser_t parser;
+    struct arena *a;
+    const char *file;
+    const struct place *whole; /* when set, every place is this one */
+    struct error *err;
+    struct value *root;
+    bool has_document;
+    int64_t nodes;
+    int depth;
+    struct level level[MOST_DEPTH];
+    struct mark *bucket[N_BUCKET];
+};
+
+static struct place place_at(const struct reader *r, size_t line, size_t column)
+{
+    if (r->whole)
+        return *r->whole;
+    return (struct place){r->file, (int)line, (int)column};
+}
+
+static struct place place_of(const struct reader *r, yaml_mark_t mark)
+{
+    return place_at(r, mark.line + 1, mark.column + 1);
+}
+
+static peat_status no_memory(struct reader *r)
+{
+    return error_set(r->err, PEAT_NOMEM, "%s: out of memory", r->file);
+}
+
+/* ---- bytes ---- */
+
+/* The length of the character that starts at s, or 0 when the bytes are not UTF-8. */
+static size_t character(const unsigned char *s, size_t n, uint32_t *code)
+{
+    if (s[0] < 0x80) {
+        *code = s[0];
+        return 1;
+    }
+    size_t length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (s[0] < 0xc2 || s[0] > 0xf4 || length > n)
+        return 0;
+    *code = s[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+        *code = *code << 6 | (s[i] & 0x3fu);
+    }
+    bool surrogate = *code >= 0xd800 && *code <= 0xdfff;
+    return *code < least[length] || *code > 0x10ffff || surrogate ? 0 : length;
+}
+
+/* Printable by YAML's rule, without what editors hide or what only some readers take as the end
+ * of a line: U+0085, U+2028, U+2029, and a byte order mark anywhere but at the start. */
+static bool character_allowed(uint32_t c)
+{
+    if (c < 0x20 || (c >= 0x7f && c < 0xa0))
+        return c == '\t' || c == '\n' || c == '\r';
+    return c != 0x2028 && c != 0x2029 && c != 0xfeff && c != 0xfffe && c != 0xffff;
+}
+
+static peat_status check_bytes(struct reader *r, const unsigned char *s, size_t n)
+{
+    size_t line = 1, column = 1;
+    for (size_t i = 0, length; i < n; i += length) {
+        uint32_t c = 0;
+        length = character(s + i, n - i, &c);
+        struct place at = place_at(r, line, column);
+        if (length == 0)
+            return place_error(r->err, at, "byte 0x%02x is not UTF-8", s[i]);
+        if (c == 0)
+            return place_error(r->err, at, "NUL bytes are not allowed");
+        if (!character_allowed(c))
+            return place_error(r->err, at, "character U+%04X is not allowed", (unsigned)c);
+        bool ends_line = c == '\n' || (c == '\r' && (i + 1 == n || s[i + 1] != '\n'));
+        line += ends_line;
+        column = ends_line ? 1 : column + 1;
+    }
+    return PEAT_OK;
+}
+
+/* The first byte of the character a mark points at, 0 at the end. Marks count characters. */
+static char byte_at(const char *text, size_t n, yaml_mark_t mark)
+{
+    size_t i = 0;
+    for (size_t index = 0; i < n; i++) {
+        bool starts_character = ((unsigned char)text[i] & 0xc0) != 0x80;
+        if (starts_character && index++ == mark.index)
+            return text[i];
+    }
+    return 0;
+}
+
+/* ---- names given once ---- */
+
+static struct mark **bucket_of(struct reader *r, const void *owner, const char *name)
+{
+    /* FNV-1a: short names, and a bad spread only costs time. */
+    uint64_t h = 14695981039346656037u ^ (uint64_t)(uintptr_t)owner;
+    for (const char *c = name; *c; c++)
+        h = (h ^ (unsigned char)*c) * 1099511628211u;
+    return &r->bucket[(h ^ h >> 32) % N_BUCKET];
+}
+
+static struct mark *find_mark(struct reader *r, const void *owner, const char *name)
+{
+    struct mark *m = *bucket_of(r, owner, name);
+    while (m && (m->owner != owner || strcmp(m->name, name) != 0))
+        m = m->next;
+    return m;
+}
+
+/* Refuses a name its owner already has; `noun` says what it is. */
+static peat_status add_mark(struct reader *r, const void *owner, const char *noun, const char *name,
+                            struct place at, struct mark **added)
+{
+    const struct mark *first = find_mark(r, owner, name);
+    if (first && r->whole)
+        return place_error(r->err, at, "duplicate %s '%s'", noun, name);
+    if (first)
+        return place_error(r->err, at, "duplicate %s '%s'; first given at line %d", noun, name,
+                           first->at.line);
+    struct mark **bucket = bucket_of(r, owner, name);
+    struct mark *m = ARENA_NEW(r->a, struct mark);
+    char *copy = arena_strdup(r->a, name);
+    if (!m || !copy)
+        return no_memory(r);
+    *m = (struct mark){.next = *bucket, .owner = owner, .name = copy, .at = at};
+    *bucket = m;
+    *added = m;
+    return PEAT_OK;
+}
+
+static peat_status open_anchor(struct reader *r, const yaml_char_t *name, struct place at,
+                               struct mark **anchor)
+{
+    *anchor = NULL;
+    return name ? add_mark(r, r, "anchor", (const char *)name, at, anchor) : PEAT_OK;
+}
+
+/* ---- nodes ---- */
+
+static peat_status count_nodes(struct reader *r, struct place at, int64_t n)
+{
+    r->nodes += n;
+    if (r->nodes > MOST_NODES)
+        return place_error(
+            r->err, at, "more than %d values, aliases counted as what they stand for", MOST_NODES);
+    return PEAT_OK;
+}
+
+static peat_status too_deep(struct reader *r, struct place at)
+{
+    return place_error(r->err, at, "nested more than %d levels deep", MOST_DEPTH);
+}
+
+/* Puts a finished node where it belongs: the root, the open list, or the open map's key. */
+static peat_status attach(struct reader *r, struct value *node, int height)
+{
+    if (r->depth == 0) {
+        r->root = node;
+        return PEAT_OK;
+    }
+    struct level *top = &r->level[r->depth - 1];
+    if (top->height < height)
+        top->height = height;
+    if (top->node->kind == VALUE_LIST) {
+        value_append(r->a, top->node, node);
+        return PEAT_OK;
+    }
+    value_set(r->a, top->node, top->key, top->key_at, node);
+    top->key = NULL;
+    return PEAT_OK;
+}
+
+static bool wants_key(const struct reader *r)
+{
+    const struct level *top = r->depth > 0 ? &r->level[r->depth - 1] : NULL;
+    return top && top->node->kind == VALUE_MAP && !top->key;
+}
+
+static peat_status read_alias(struct reader *r, const yaml_event_t *e)
+{
+    const char *name = (const char *)e->data.alias.anchor;
+    struct place at = place_of(r, e->start_mark);
+    if (wants_key(r))
+        return place_error(r->err, at, "a key must be a text, not the alias '*%s'", name);
+    const struct mark *anchor = find_mark(r, r, name);
+    if (!anchor)
+        return place_error(r->err, at, "alias '*%s' has no anchor '&%s' before it", name, name);
+    if (!anchor->value)
+        return place_error(r->err, at, "alias '*%s' stands inside its own anchor", name);
+    if (r->depth + anchor->height > MOST_DEPTH)
+        return too_deep(r, at);
+    peat_status status = count_nodes(r, at, anchor->nodes);
+    return status ? status : attach(r, anchor->value, anchor->height);
+}
+
+/* ---- tags ---- */
+
+/* Escapes in a tag can spell anything; only what is visible is repeated. */
+static peat_status refuse_tag(struct reader *r, struct place at, const char *tag)
+{
+    size_t core = strlen(CORE_TAG);
+    for (const char *c = tag; *c; c++)
+        if ((unsigned char)*c <= ' ' || *c == 0x7f)
+            return place_error(r->err, at, "this tag is not allowed");
+    if (strncmp(tag, CORE_TAG, core) == 0)
+        return place_error(r->err, at, "tag '!!%s' is not allowed", tag + core);
+    return place_error(r->err, at, "tag '%s' is not allowed", tag);
+}
+
+/* Lists and maps may carry the tag they have anyway. */
+static peat_status check_tag(struct reader *r, struct place at, const yaml_char_t *tag,
+                             const char *own)
+{
+    const char *text = (const char *)tag;
+    if (!text || strcmp(text, "!") == 0 || strcmp(text, own) == 0)
+        return PEAT_OK;
+    return refuse_tag(r, at, text);
+}
+
+/* A scalar with one of the core schema's tags; the text must be one of that type. */
+static peat_status read_tagged(struct reader *r, struct place at, const char *tag, const char *text,
+                               struct value **value)
+{
+    static const struct {
+        const char *tag;
+        enum value_kind kind;
+    } core[] = {{CORE_TAG "null", VALUE_NULL},
+                {CORE_TAG "bool", VALUE_BOOL},
+                {CORE_TAG "int", VALUE_INT},
+                {CORE_TAG "float", VALUE_REAL}};
+    if (strcmp(tag, "!") == 0 || strcmp(tag, CORE_TAG "str") == 0) {
+        *value = value_text(r->a, at, text);
+        return PEAT_OK;
+    }
+    for (size_t i = 0; i < sizeof core / sizeof *core; i++) {
+        if (strcmp(tag, core[i].tag) != 0)
+            continue;
+        struct value *v = value_scalar(r->a, at, text);
+        if (core[i].kind == VALUE_REAL && v->kind == VALUE_INT)
+            v->kind = VALUE_REAL;
+        if (v->kind != core[i].kind)
+            return place_error(r->err, at, "the value is not of its tag's type '!!%s'",
+                               tag + strlen(CORE_TAG));
+        *value = v;
+        return PEAT_OK;
+    }
+    return refuse_tag(r, at, tag);
+}
+
+/* ---- events ---- */
+
+/* Keys are compared, suggested and printed: they are short and visible. A number is a key as it
+ * is written. */
+static peat_status read_key(struct reader *r, const yaml_event_t *e)
+{
+    const char *text = (const char *)e->data.scalar.value;
+    const char *tag = (const char *)e->data.scalar.tag;
+    size_t n = e->data.scalar.length;
+    struct place at = place_of(r, e->start_mark);
+    bool plain = e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    if (e->data.scalar.anchor)
+        return place_error(r->err, at, "a key can not have an anchor");
+    if (tag && strcmp(tag, "!") != 0 && strcmp(tag, CORE_TAG "str") != 0)
+        return refuse_tag(r, at, tag);
+    if (plain && strcmp(text, "<<") == 0)
+        return place_error(r->err, at, "merge keys (<<) are not supported; write the keys out");
+    if (n == 0)
+        return place_error(r->err, at, "a key can not be empty");
+    if (n > MOST_KEY_BYTES)
+        return place_error(r->err, at, "a key can not be longer than %d bytes", MOST_KEY_BYTES);
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            return place_error(r->err, at, "a key can not hold control characters");
+    struct level *top = &r->level[r->depth - 1];
+    if (top->node->n == MOST_KEYS)
+        return place_error(r->err, at, "more than %d keys in one map", MOST_KEYS);
+    struct mark *key;
+    peat_status status = add_mark(r, top->node, "key", text, at, &key);
+    if (status)
+        return status;
+    top->key = key->name;
+    top->key_at = at;
+    return PEAT_OK;
+}
+
+static peat_status read_scalar(struct reader *r, const yaml_event_t *e)
+{
+    if (wants_key(r))
+        return read_key(r, e);
+    const char *text = (const char *)e->data.scalar.value;
+    const char *tag = (const char *)e->data.scalar.tag;
+    struct place at = place_of(r, e->start_mark);
+    struct mark *anchor;
+    struct value *value = NULL;
+    peat_status status = PEAT_OK;
+    if (strlen(text) != e->data.scalar.length)
+        return place_error(r->err, at, "a text can not hold a NUL character");
+    if (tag)
+        status = read_tagged(r, at, tag, text, &value);
+    else if (e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
+        value = value_scalar(r->a, at, text);
+    else
+        value = value_text(r->a, at, text);
+    if (!status)
+        status = open_anchor(r, e->data.scalar.anchor, at, &anchor);
+    if (!status)
+        status = count_nodes(r, at, 1);
+    if (status)
+        return status;
+    if (anchor) {
+        anchor->value = value;
+        anchor->nodes = 1;
+    }
+    return attach(r, value, 0);
+}
+
+/* Opens a list or map. The depth is checked here, at its first event: libyaml's own time grows
+ * with the square of the nesting. */
+static peat_status open_level(struct reader *r, const yaml_event_t *e)
+{
+    bool is_map = e->type == YAML_MAPPING_START_EVENT;
+    const yaml_char_t *name = is_map ? e->data.mapping_start.anchor : e->data.sequence_start.anchor;
+    struct place at = place_of(r, e->start_mark);
+    if (wants_key(r))
+        return place_error(r->err, at, "a key must be a text, not a %s", is_map ? "map" : "list");
+    if (r->depth == MOST_DEPTH)
+        return too_deep(r, at);
+    peat_status status = is_map ? check_tag(r, at, e->data.mapping_start.tag, CORE_TAG "map")
+                                : check_tag(r, at, e->data.sequence_start.tag, CORE_TAG "seq");
+    struct level *level = &r->level[r->depth];
+    *level = (struct level){.nodes_before = r->nodes, .height = 0};
+    if (!status)
+        status = open_anchor(r, name, at, &level->anchor);
+    if (!status)
+        status = count_nodes(r, at, 1);
+    if (status)
+        return status;
+    level->node = is_map ? value_map(r->a, at) : value_list(r->a, at);
+    r->depth++;
+    return PEAT_OK;
+}
+
+static peat_status close_level(struct reader *r)
+{
+    const struct level *level = &r->level[--r->depth];
+    int height = level->height + 1;
+    if (level->anchor) {
+        level->anchor->value = level->node;
+        level->anchor->nodes = r->nodes - level->nodes_before;
+        level->anchor->height = height;
+    }
+    return attach(r, level->node, height);
+}
+
+static peat_status open_document(struct reader *r, const yaml_event_t *e)
+{
+    if (r->has_document)
+        return place_error(r->err, place_of(r, e->start_mark),
+                           "a second document starts here; a file holds one");
+    r->has_document = true;
+    return PEAT_OK;
+}
+
+static peat_status read_event(struct reader *r, const yaml_event_t *e)
+{
+    switch (e->type) {
+    case YAML_DOCUMENT_START_EVENT:
+        return open_document(r, e);
+    case YAML_ALIAS_EVENT:
+        return read_alias(r, e);
+    case YAML_SCALAR_EVENT:
+        return read_scalar(r, e);
+    case YAML_SEQUENCE_START_EVENT:
+    case YAML_MAPPING_START_EVENT:
+        return open_level(r, e);
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+        return close_level(r);
+    default:
+        return PEAT_OK;
+    }
+}
+
+/* libyaml's own complaint, with the line its context began on when that is another one. */
+static peat_status syntax_error(struct reader *r, const char *text, size_t n)
+{
+    const yaml_parser_t *p = &r->parser;
+    struct place at = place_of(r, p->problem_mark);
+    if (p->error == YAML_MEMORY_ERROR || !p->problem)
+        return no_memory(r);
+    if (p->error == YAML_SCANNER_ERROR && byte_at(text, n, p->problem_mark) == '\t')
+        return place_error(r->err, at, "tabs can not indent");
+    if (!p->context || r->whole || p->context_mark.line == p->problem_mark.line)
+        return place_error(r->err, at, "%s", p->problem);
+    return place_error(r->err, at, "%s %s that starts at line %zu", p->problem, p->context,
+                       p->context_mark.line + 1);
+}
+
+static peat_status read_events(struct reader *r, const char *text, size_t n)
+{
+    peat_status status = PEAT_OK;
+    for (bool ended = false; !status && !ended;) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(&r->parser, &event))
+            return syntax_error(r, text, n);
+        ended = event.type == YAML_STREAM_END_EVENT;
+        status = read_event(r, &event);
+        yaml_event_delete(&event);
+    }
+    return status;
+}
+
+static peat_status read_tree(struct reader *r, const char *text, size_t n)
+{
+    peat_status status = check_bytes(r, (const unsigned char *)text, n);
+    if (status)
+        return status;
+    if (!yaml_parser_initialize(&r->parser))
+        return no_memory(r);
+    yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&r->parser, (const unsigned char *)text, n);
+    status = read_events(r, text, n);
+    yaml_parser_delete(&r->parser);
+    return status;
+}
+
+static bool is_empty(const struct value *root)
+{
+    return !root || (root->kind == VALUE_NULL && (!root->text || !root->text[0]));
+}
+
+/* `whole` may be NULL. An empty text gives *root NULL or an empty null. */
+static peat_status read_text(struct arena *a, const char *text, size_t n, const char *file,
+                             const struct place *whole, struct value **root, struct error *err)
+{
+    if (n > MOST_BYTES)
+        return error_set(err, PEAT_INVALID, "%s: larger than %zu KiB", file, MOST_BYTES / 1024);
+    struct reader *r = calloc(1, sizeof *r);
+    if (!r)
+        return error_set(err, PEAT_NOMEM, "%s: out of memory", file);
+    r->a = a;
+    r->file = arena_strdup(a, file);
+    r->whole = whole;
+    r->err = err;
+    peat_status status =
+        r->file ? read_tree(r, text, n) : error_set(err, PEAT_NOMEM, "%s: out of memory", file);
+    if (!status)
+        *root = r->root;
+    free(r);
+    return status;
+}
+
+peat_status yaml_parse(struct arena *a, const char *text, size_t n, const char *file,
+                       struct value **root, struct error *err)
+{
+    bool has_mark = n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
+    struct value *read = NULL;
+    peat_status status =
+        read_text(a, text + 3 * has_mark, n - 3 * has_mark, file, NULL, &read, err);
+    if (status)
+        return status;
+    if (is_empty(read))
+        return place_error(err, (struct place){file, 1, 1}, "the file is empty");
+    *root = read;
+    return PEAT_OK;
+}
+
+peat_status yaml_load(struct arena *a, const char *file, struct value **root, struct error *err)
+{
+    char *text;
+    size_t n;
+    peat_status status = file_read(file, MOST_BYTES, &text, &n, err);
+    if (status)
+        return status;
+    status = yaml_parse(a, text, n, file, root, err);
+    free(text);
+    return status;
+}
+
+peat_status yaml_value(struct arena *a, const char *text, struct place at, struct value **value,
+                       struct error *err)
+{
+    struct value *read = NULL;
+    const char *file = at.file ? at.file : "value";
+    peat_status status = read_text(a, text, strlen(text), file, &at, &read, err);
+    if (status)
+        return status;
+    *value = read ? read : value_null(a, at);
+    return PEAT_OK;
+}

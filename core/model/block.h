@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* block.h: one pre-norm Transformer block, and the norms and dropout that the model shares. */
+#ifndef MODEL_BLOCK_H
+#define MODEL_BLOCK_H
+
+#include "model/model_config.h"
+#include "nn/attention.h"
+
+struct norm_weights {
+    struct weight *w, *b; /* b NULL for RMS norm */
+};
+
+struct block {
+    struct norm_weights norm1, norm2;
+    struct attention_weights attention;
+    struct weight *up_w, *up_b, *down_w, *down_b;
+};
+
+/* Declares "<name>.weight" and, for layer norm, "<name>.bias". */
+bool norm_declare(struct norm_weights *n, struct weights *w, const char *name, int64_t D,
+                  int64_t kind);
+peat_node *norm_forward(struct graph *g, const struct norm_weights *n, peat_node *x);
+
+/* Declares block `layer`'s weights, "block.<layer>.*". */
+bool block_declare(struct block *b, struct weights *w, const struct model_config *c, int64_t D,
+                   int64_t layer);
+/* x [B,T,D] -> same. The only caller of the residual hooks. */
+peat_node *block_forward(struct pass *pass, const struct block *b, const struct model_config *c,
+                         int64_t layer, peat_node *x);
+
+/* Dropout in training, keyed by seed, place and step; identity in evaluation. */
+peat_node *pass_dropout(struct pass *pass, peat_node *x, double p, const char *place,
+                        int64_t layer);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* input.c: streams and their combination. */
+#include "model/input.h"
+
+#include <math.h>
+
+#include "autograd/ops.h"
+#include "model/block.h"
+
+/* Entries N(0, 1/sqrt(d_model)); embed_scale, sqrt(d_model) unless set, brings them to unit
+ * variance: Vaswani et al. 2017, section 3.4. */
+static struct weight *table_declare(struct model *m, const char *name, int64_t rows, int64_t width)
+{
+    peat_init init = {.kind = PEAT_INIT_NORMAL, .b = 1.0 / sqrt((double)m->config.d_model)};
+    return weights_add(&m->weights, name, 2, (int64_t[]){rows, width}, init, 0);
+}
+
+bool input_declare(struct model *m)
+{
+    const struct positional *p = m->positional;
+    m->token = table_declare(m, "token.weight", m->config.vocab, p->width[0]);
+    m->segment = NULL;
+    if (m->config.n_segment > 0) {
+        m->segment =
+            table_declare(m, "segment.weight", m->config.n_segment, p->width[p->n_stream - 1]);
+        if (!m->segment)
+            return false;
+    }
+    return m->token != NULL;
+}
+
+/* ids [B,T] -> scaled rows [B,T,width] */
+static peat_node *look_up(struct model *m, struct pass *pass, struct weight *table,
+                          const int32_t *id)
+{
+    struct graph *g = pass->g;
+    double scale =
+        m->config.embed_scale > 0 ? m->config.embed_scale : sqrt((double)m->config.d_model);
+    peat_node *index =
+        graph_constant(g, PEAT_I32, 2, (int64_t[]){pass->B, pass->side.T}, (void *)(uintptr_t)id);
+    peat_node *x = op_gather_rows(&g->base, weight_node(g, table), index);
+    return scale == 1.0 ? x : op_affine(&g->base, x, scale, 0.0);
+}
+
+static peat_node *encode(struct pass *pass, int index)
+{
+    const struct scheme_part *s = &pass->positional->scheme[index];
+    struct call c;
+    call_init(&c, pass, index, -1);
+    hook_begin(pass, s->part.id, "encode");
+    return hook_end(pass, s->hooks->encode(&c.base), 3, (int64_t[]){pass->B, pass->side.T, s->d},
+                    1);
+}
+
+static peat_node *merge(struct pass *pass, int n, peat_node *const *x)
+{
+    struct positional *p = pass->positional;
+    struct call c;
+    call_init(&c, pass, -1, -1);
+    hook_begin(pass, p->combine_part.id, "merge");
+    return hook_end(pass, p->combine->merge(&c.base, n, x), 3,
+                    (int64_t[]){pass->B, pass->side.T, p->D}, 0);
+}
+
+peat_node *input_merge(struct pass *pass, int index, peat_node *x)
+{
+    return merge(pass, 2, (peat_node *[]){x, pass->stream[index]});
+}
+
+peat_node *input_forward(struct model *m, struct pass *pass, const struct model_input *in)
+{
+    struct positional *p = m->positional;
+    peat_node *stream[POSITIONAL_MAX + 2];
+    int n = 0;
+    stream[n++] = look_up(m, pass, m->token, in->token);
+    for (int i = 0; i < p->n_scheme; i++) {
+        if (!p->scheme[i].hooks->encode)
+            continue;
+        peat_node *P = encode(pass, i);
+        if (p->scheme[i].where.at == SITE_INPUT)
+            stream[n++] = P;
+        else
+            pass->stream[i] = P;
+    }
+    if (m->segment)
+        stream[n++] = look_up(m, pass, m->segment, in->segment);
+    pass->input = stream[0];
+    pass->position_input = n > 1 ? stream[1] : NULL;
+    peat_node *x =
+        p->combine && p->n_stream >= p->combine->min_streams ? merge(pass, n, stream) : stream[0];
+    return pass_dropout(pass, x, m->config.dropout, "input", 0);
+}

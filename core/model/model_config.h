@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* model_config.h: the sizes of a model, as the experiment file's `model` section and the task give
+ * them. */
+#ifndef MODEL_CONFIG_H
+#define MODEL_CONFIG_H
+
+#include <peat/task.h>
+
+enum norm_kind { NORM_LAYER, NORM_RMS };
+enum activation { ACTIVATION_GELU, ACTIVATION_GELU_TANH, ACTIVATION_RELU };
+
+struct model_config {
+    int64_t arch; /* peat_arch */
+    int64_t d_model, n_layer, n_head;
+    int64_t d_ff; /* 0: 4 * d_model */
+    int64_t norm; /* enum norm_kind */
+    int64_t activation;
+    double dropout;
+    bool tie_embeddings;
+    double embed_scale; /* 0: sqrt(d_model) */
+    int64_t window;     /* 0: none          */
+    int64_t attention_path;  /* enum attention_path of nn/attention.h  */
+    int64_t attention_scale; /* enum attention_scale */
+    double attention_scale_value; /* > 0: the factor itself, instead of attention_scale */
+    /* from the task and the experiment */
+    int64_t vocab, n_segment, T_train, T_max;
+};
+
+#endif

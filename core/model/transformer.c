@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* transformer.c: the model from its input to the logits; positions and prepare are called here. */
+#include "model/transformer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "autograd/ops.h"
+#include "model/block.h"
+#include "model/input.h"
+
+static bool declare_head(struct model *m)
+{
+    int64_t D = m->dims.D;
+    peat_init init = {.kind = PEAT_INIT_NORMAL, .b = 1.0 / sqrt((double)D)};
+    m->head = NULL;
+    if (m->config.tie_embeddings)
+        return true;
+    m->head = weights_add(&m->weights, "head.weight", 2, (int64_t[]){m->config.vocab, D}, init, 0);
+    return m->head != NULL;
+}
+
+static peat_status declare(struct model *m, struct arena *arena, struct error *err)
+{
+    const struct model_config *c = &m->config;
+    m->block = ARENA_ARRAY(arena, c->n_layer, struct block);
+    struct norm_weights last;
+    bool ok = m->block && input_declare(m);
+    for (int64_t l = 0; ok && l < c->n_layer; l++)
+        ok = block_declare(&m->block[l], &m->weights, c, m->dims.D, l);
+    ok = ok && norm_declare(&last, &m->weights, "norm", m->dims.D, c->norm) && declare_head(m);
+    if (!ok)
+        return error_set(err, PEAT_NOMEM, "no memory for a model of %lld layers",
+                         (long long)c->n_layer);
+    m->norm_w = last.w;
+    m->norm_b = last.b;
+    return PEAT_OK;
+}
+
+static peat_dims first_dims(const struct model_config *c)
+{
+    return (peat_dims){
+        .size = sizeof(peat_dims),
+        .D = c->d_model,
+        .H = c->n_head,
+        .C = c->d_model / c->n_head,
+        .L = c->n_layer,
+        .V = c->vocab,
+        .T_train = c->T_train,
+        .T_max = c->T_max,
+        .n_axes = 1,
+        .causal = c->arch == PEAT_DECODER,
+    };
+}
+
+peat_status model_build(struct model *m, const struct model_config *config,
+                        struct positional *positional, struct arena *arena, peat_dtype dtype,
+                        uint64_t seed, bool shape_only, struct error *err)
+{
+    *m = (struct model){.config = *config, .positional = positional, .arena = arena, .seed = seed};
+    weights_init(&m->weights, arena, dtype);
+    m->dims = first_dims(config);
+    peat_status status =
+        positional_setup(positional, &m->weights, &m->dims, config->n_segment, err);
+    if (status != PEAT_OK)
+        return status;
+    if (config->tie_embeddings && positional->width[0] != m->dims.D)
+        return error_set(err, PEAT_INVALID,
+                         "model.tie_embeddings needs tokens as wide as the model, but combine '%s' "
+                         "makes them %lld wide in a model of %lld",
+                         positional->combine_part.id, (long long)positional->width[0],
+                         (long long)m->dims.D);
+    status = declare(m, arena, err);
+    return status == PEAT_OK ? weights_build(&m->weights, seed, shape_only, err) : status;
+}
+
+/* ---- positions ---- */
+
+static bool leading_pad(const struct model_input *in)
+{
+    for (int64_t b = 0; in->pad && b < in->B; b++)
+        if (in->pad[b * in->T])
+            return true;
+    return false;
+}
+
+/* Counted from the start of each document, padding in front not counted. */
+static void count_positions(const struct model_input *in, double *pos)
+{
+    for (int64_t b = 0; b < in->B; b++) {
+        int64_t start = 0;
+        for (int64_t t = 0; t < in->T; t++) {
+            int64_t i = b * in->T + t;
+            bool fresh = in->document && t > 0 && in->document[i] != in->document[i - 1];
+            bool padded = in->pad && t > 0 && in->pad[i - 1] && !in->pad[i];
+            if (fresh || padded)
+                start = t;
+            pos[i] = (double)(t - start);
+        }
+    }
+}
+
+static bool any_positions_hook(const struct positional *p)
+{
+    for (int i = 0; i < p->n_scheme; i++)
+        if (p->scheme[i].hooks->positions)
+            return true;
+    return false;
+}
+
+/* Positions of the batch, then changed by the schemes in YAML order. */
+static bool fill_positions(struct pass *pass, const struct model_input *in)
+{
+    bool hooks = any_positions_hook(pass->positional);
+    bool rows = hooks || in->document || leading_pad(in);
+    int64_t n = (rows ? in->B : 1) * in->T;
+    double *pos = ARENA_ARRAY(pass->g->arena, n, double);
+    if (!pos)
+        return false;
+    if (rows)
+        count_positions(in, pos);
+    else
+        for (int64_t t = 0; t < n; t++)
+            pos[t] = (double)t;
+    pass->side.pos = pos;
+    pass->side.pos_B = rows ? in->B : 1;
+    pass->plain_side = pass->side;
+    pass->plain_side.token = NULL;
+    for (int i = 0; hooks && i < pass->positional->n_scheme; i++) {
+        const struct scheme_part *s = &pass->positional->scheme[i];
+        if (!s->hooks->positions)
+            continue;
+        struct call c;
+        call_init(&c, pass, i, -1);
+        hook_begin(pass, s->part.id, "positions");
+        if (!hook_status(pass, s->hooks->positions(&c.base, pos)))
+            return false;
+    }
+    return true;
+}
+
+static void run_prepare(struct pass *pass)
+{
+    for (int i = 0; i < pass->positional->n_scheme; i++) {
+        const struct scheme_part *s = &pass->positional->scheme[i];
+        if (!s->hooks->prepare)
+            continue;
+        struct call c;
+        call_init(&c, pass, i, -1);
+        hook_begin(pass, s->part.id, "prepare");
+        hook_status(pass, s->hooks->prepare(&c.base, pass->shared[i]));
+    }
+}
+
+/* ---- forward ---- */
+
+static void pass_init(struct pass *pass, struct model *m, struct graph *g,
+                      const struct model_input *in)
+{
+    bool collect = pass->collect;
+    *pass = (struct pass){
+        .g = g,
+        .positional = m->positional,
+        .model_arena = m->arena,
+        .dims = m->dims,
+        .phase = in->phase,
+        .B = in->B,
+        .step = in->phase == PEAT_TRAIN ? in->step : 0,
+        .seed = m->seed,
+        .merge = input_merge,
+        .collect = collect,
+        .side = {.size = sizeof pass->side,
+                 .T = in->T,
+                 .T_total = in->T_total > 0 ? in->T_total : in->T,
+                 .n_axes = 1,
+                 .sequence = in->sequence,
+                 .token = in->token,
+                 .segment = in->segment,
+                 .document = in->document,
+                 .pad = in->pad,
+                 .special = in->special},
+    };
+}
+
+static peat_node *head_forward(struct model *m, struct graph *g, const struct model_input *in,
+                               peat_node *x)
+{
+    int64_t T = in->T, rows = in->B * in->T;
+    if (in->last_only) {
+        x = op_slice(&g->base, x, 1, T - 1, T);
+        rows = in->B;
+    }
+    x = op_reshape(&g->base, op_contiguous(&g->base, x), 2, (int64_t[]){rows, m->dims.D});
+    return op_linear(&g->base, x, weight_node(g, m->head ? m->head : m->token), NULL);
+}
+
+peat_node *model_forward(struct model *m, struct graph *g, const struct model_input *in,
+                         struct pass *pass)
+{
+    struct pass local = {0};
+    if (!pass)
+        pass = &local;
+    pass_init(pass, m, g, in);
+    weights_begin(&m->weights);
+    const struct attention_mask mask = {.causal = m->dims.causal,
+                                        .window = m->config.window,
+                                        .pad_k = in->pad,
+                                        .doc_q = in->document,
+                                        .doc_k = in->document};
+    pass->mask = &mask;
+    if (!fill_positions(pass, in))
+        return graph_fail(g, "no memory for positions");
+    run_prepare(pass);
+    peat_node *x = input_forward(m, pass, in);
+    for (int64_t l = 0; l < m->config.n_layer; l++)
+        x = block_forward(pass, &m->block[l], &m->config, l, x);
+    const struct norm_weights last = {m->norm_w, m->norm_b};
+    x = head_forward(m, g, in, norm_forward(g, &last, x));
+    pass->mask = NULL;
+    return graph_failed(g) ? NULL : x;
+}
+
+/* ---- plan ---- */
+
+static peat_status check_reached(const struct model *m, struct error *err)
+{
+    for (int i = 0; i < m->weights.n; i++) {
+        const struct weight *w = m->weights.item[i];
+        if (!w->frozen && !(w->node && w->node->reached))
+            return error_set(err, PEAT_INVALID,
+                             "weight '%s' would get no gradient: nothing that is trained depends "
+                             "on it",
+                             w->name);
+    }
+    return PEAT_OK;
+}
+
+peat_status model_plan(struct model *m, int64_t B, int64_t T, struct model_cost *cost,
+                       struct error *err)
+{
+    struct arena arena;
+    arena_init(&arena, "plan", 1 << 20);
+    int32_t *id = ARENA_ARRAY(&arena, B * T, int32_t);
+    struct graph g;
+    graph_init(&g, &arena, NULL, m->weights.dtype);
+    g.shape_only = true;
+    struct pass pass = {0};
+    struct model_input in = {.B = B, .T = T, .token = id, .segment = id, .phase = PEAT_TRAIN};
+    peat_status status = PEAT_OK;
+    peat_node *logits = id ? model_forward(m, &g, &in, &pass) : NULL;
+    peat_node *target = graph_constant(&g, PEAT_I32, 1, (int64_t[]){B * T}, id);
+    peat_node *loss = op_cross_entropy(&g.base, logits, target);
+    if (loss) {
+        graph_reach(&g, loss);
+        status = check_reached(m, err);
+        *cost = (struct model_cost){.trainable = weights_trainable(&m->weights),
+                                    .forward_flops = g.flops,
+                                    .activation_bytes = g.value_bytes,
+                                    .composed = pass.composed};
+    } else {
+        status = g.err.status != PEAT_OK ? g.err.status : PEAT_NOMEM;
+        error_set(err, status, "%s", g.err.status != PEAT_OK ? g.err.text : "no memory for a plan");
+    }
+    weights_begin(&m->weights);
+    arena_release(&arena);
+    return status;
+}

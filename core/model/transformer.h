@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transformer.h: a pre-norm Transformer, decoder (causal) or encoder (bidirectional).
+ *
+ *   x = merge(token, positions, segment)
+ *   L times: x = residual hooks(x); x += out(attention(norm1(x))); x += mlp(norm2(x))
+ *   logits = head(norm(x))
+ *
+ * Weights are named as docs/checkpoint.md lists them.
+ */
+#ifndef MODEL_TRANSFORMER_H
+#define MODEL_TRANSFORMER_H
+
+#include "model/model_config.h"
+#include "nn/positional.h"
+
+struct block;
+
+struct model {
+    struct model_config config;
+    struct positional *positional;
+    struct weights weights;
+    struct arena *arena;
+    peat_dims dims;
+    uint64_t seed;
+    struct weight *token;   /* [V, width of the token stream] */
+    struct weight *segment; /* [n_segment, width]; NULL: none */
+    struct block *block;    /* [L] */
+    struct weight *norm_w, *norm_b;
+    struct weight *head; /* [V, D]; NULL: tied to token */
+};
+
+/* Declares everything, sets the positional up, gives memory unless shape_only. positional's
+ * schemes and combine are filled in by the caller. */
+peat_status model_build(struct model *m, const struct model_config *config,
+                        struct positional *positional, struct arena *arena, peat_dtype dtype,
+                        uint64_t seed, bool shape_only, struct error *err);
+
+/* One batch as data. Arrays are borrowed; NULL where absent. */
+struct model_input {
+    int64_t B, T;
+    const int32_t *token;              /* [B,T] */
+    const int32_t *segment, *document; /* [B,T] */
+    const uint8_t *pad, *special;      /* [B,T] */
+    const int64_t *sequence;           /* [B]   */
+    int64_t T_total;                   /* 0: T */
+    peat_phase phase;
+    int64_t step;
+    bool last_only; /* logits of the last position alone: [B, V] */
+};
+
+/* Logits [B*T, V], or [B, V]; NULL with g->err set on error. `pass` keeps what the forward knew
+ * (probes); may be NULL. */
+peat_node *model_forward(struct model *m, struct graph *g, const struct model_input *in,
+                         struct pass *pass);
+
+/* From a plan: forward FLOPs, activation bytes and whether the backward reaches every trainable
+ * weight, for one batch of B sequences of T. */
+struct model_cost {
+    int64_t trainable;     /* numbers trained                                   */
+    int64_t forward_flops; /* for the whole batch                               */
+    int64_t activation_bytes;
+    bool composed; /* some head group takes the composed attention path */
+};
+peat_status model_plan(struct model *m, int64_t B, int64_t T, struct model_cost *cost,
+                       struct error *err);
+
+#endif

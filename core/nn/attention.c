@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: MIT */
+/* attention.c: projections, head groups, the order of hooks, and the two paths. */
+#include "nn/attention.h"
+
+#include <math.h>
+
+#include "nn/differences.h"
+
+/* Heads [begin, end) on which the same schemes act. */
+struct group {
+    int64_t begin, end;
+    uint32_t schemes; /* bit i: scheme i acts */
+};
+
+/* Everything one group's attention works on. */
+struct attention {
+    struct pass *pass;
+    const struct attention_weights *weights;
+    const struct attention_options *options;
+    int64_t layer;
+    peat_node *xq, *xk;
+    struct group group;
+    peat_qkv projected;      /* as projected                */
+    peat_qkv chain;          /* as the qkv hooks left them  */
+    struct bias_terms terms; /* summed over the schemes */
+};
+
+static struct scheme_part *scheme(const struct pass *pass, int i)
+{
+    return &pass->positional->scheme[i];
+}
+
+static bool acts_on_attention(const peat_scheme *h)
+{
+    return h->qkv || h->bias_rel || h->bias || h->score_add || h->logits || h->weights ||
+           h->context;
+}
+
+const char *attention_needs_composed(const peat_scheme *h)
+{
+    if (h->logits)
+        return "logits";
+    if (h->weights)
+        return "weights";
+    if (h->context && (h->needs & PEAT_NEED_W))
+        return "context with the attention weights";
+    return NULL;
+}
+
+/* ---- inputs and projections ---- */
+
+static bool enters_at(enum site at, int which)
+{
+    return at == SITE_ATTN_QKV || (at == SITE_ATTN_QK && which < 2) ||
+           (at == SITE_ATTN_Q && which == 0) || (at == SITE_ATTN_K && which == 1);
+}
+
+/* The normed input, split in three by streams that enter here and by hidden hooks, in YAML order.
+ */
+static void split_input(struct pass *pass, int64_t layer, peat_node *x, peat_node *in[3])
+{
+    const int64_t dim[] = {pass->B, pass->side.T, pass->dims.D};
+    in[0] = in[1] = in[2] = x;
+    for (int i = 0; i < pass->positional->n_scheme; i++) {
+        struct scheme_part *s = scheme(pass, i);
+        if (!positional_acts(s, layer))
+            continue;
+        peat_node *before[3] = {in[0], in[1], in[2]};
+        for (int w = 0; w < 3; w++)
+            if (s->hooks->encode && enters_at(s->where.at, w))
+                in[w] = w > 0 && before[w] == before[w - 1] && enters_at(s->where.at, w - 1)
+                            ? in[w - 1]
+                            : pass->merge(pass, i, in[w]);
+        if (!s->hooks->hidden)
+            continue;
+        struct call c;
+        call_init(&c, pass, i, layer);
+        hook_begin(pass, s->part.id, "hidden");
+        peat_status status = s->hooks->hidden(&c.base, &in[0], &in[1], &in[2]);
+        for (int w = 0; w < 3 && status == PEAT_OK; w++)
+            in[w] = hook_end(pass, in[w], 3, dim, 0);
+        hook_status(pass, status);
+    }
+}
+
+/* qkv [B,T,n*D] -> the which-th D columns as [B,H,T,C], a view. */
+static peat_node *heads_view(struct pass *pass, peat_node *qkv, int64_t n, int64_t which)
+{
+    if (!qkv)
+        return NULL;
+    int64_t B = pass->B, T = pass->side.T, D = pass->dims.D, H = pass->dims.H, C = pass->dims.C;
+    return graph_view(pass->g, qkv, 4, (int64_t[]){B, H, T, C}, (int64_t[]){T * n * D, C, n * D, 1},
+                      which * D);
+}
+
+/* One product when all three inputs are the same, three otherwise. */
+static peat_qkv project(struct pass *pass, const struct attention_weights *w, peat_node *in[3])
+{
+    struct graph *g = pass->g;
+    peat_node *weight = weight_node(g, w->qkv_w), *bias = weight_node(g, w->qkv_b), *out[3];
+    int64_t D = pass->dims.D;
+    if (in[0] == in[1] && in[1] == in[2]) {
+        peat_node *qkv = op_linear(&g->base, in[0], weight, bias);
+        for (int i = 0; i < 3; i++)
+            out[i] = heads_view(pass, qkv, 3, i);
+    } else {
+        for (int i = 0; i < 3; i++) {
+            peat_node *wi = op_slice(&g->base, weight, 0, i * D, (i + 1) * D);
+            peat_node *bi = op_slice(&g->base, bias, 0, i * D, (i + 1) * D);
+            out[i] = heads_view(pass, op_linear(&g->base, in[i], wi, bi), 1, 0);
+        }
+    }
+    return (peat_qkv){sizeof(peat_qkv), out[0], out[1], out[2]};
+}
+
+/* ---- head groups ---- */
+
+static bool covers(const struct scheme_part *s, int64_t head)
+{
+    return s->where.head_end == 0 || (head >= s->where.head_begin && head < s->where.head_end);
+}
+
+static uint32_t schemes_on(const struct pass *pass, int64_t layer, int64_t head)
+{
+    uint32_t bits = 0;
+    for (int i = 0; i < pass->positional->n_scheme; i++) {
+        const struct scheme_part *s = scheme(pass, i);
+        if (acts_on_attention(s->hooks) && positional_acts(s, layer) && covers(s, head))
+            bits |= UINT32_C(1) << i;
+    }
+    return bits;
+}
+
+static struct group next_group(const struct pass *pass, int64_t layer, int64_t begin)
+{
+    struct group group = {begin, begin + 1, schemes_on(pass, layer, begin)};
+    while (group.end < pass->dims.H && schemes_on(pass, layer, group.end) == group.schemes)
+        group.end++;
+    return group;
+}
+
+static bool in_group(const struct attention *a, int i)
+{
+    return a->group.schemes >> i & 1;
+}
+
+/* The call for a hook that sees the heads of the group alone. */
+static void group_call(const struct attention *a, int i, struct call *c)
+{
+    const struct scheme_part *s = scheme(a->pass, i);
+    call_init(c, a->pass, i, a->layer);
+    c->attention = a->weights;
+    c->head_begin = a->group.begin;
+    int64_t own = c->base.H;
+    c->base.H = a->group.end - a->group.begin;
+    if (s->hooks->needs & PEAT_NEED_X) {
+        c->base.x_q = a->xq;
+        c->base.x_k = a->xk;
+    }
+    if (own != c->base.H && s->part.per_head)
+        graph_fail(a->pass->g,
+                   "scheme '%s' has tensors per head, and where.heads of another "
+                   "scheme splits its heads",
+                   s->part.id);
+}
+
+/* ---- hooks of one group ---- */
+
+static const peat_qkv *seen_qkv(const peat_scheme *h, const peat_qkv *p)
+{
+    return h->needs & (PEAT_NEED_QK | PEAT_NEED_W) ? p : NULL;
+}
+
+/* The qkv hook on dims [begin, end) of q and k; the rest passes through. */
+static void qkv_on_dims(struct pass *pass, const struct scheme_part *s, const struct call *c,
+                        peat_qkv *io)
+{
+    peat_graph *g = &pass->g->base;
+    int64_t begin = s->where.dim_begin, end = s->where.dim_end, C = pass->dims.C;
+    peat_qkv part = *io;
+    part.q = op_slice(g, io->q, -1, begin, end);
+    part.k = op_slice(g, io->k, -1, begin, end);
+    if (!hook_status(pass, s->hooks->qkv(&c->base, &part)))
+        return;
+    peat_node *q[3], *k[3];
+    int n = 0;
+    if (begin > 0) {
+        q[n] = op_slice(g, io->q, -1, 0, begin);
+        k[n++] = op_slice(g, io->k, -1, 0, begin);
+    }
+    q[n] = part.q;
+    k[n++] = part.k;
+    if (end < C) {
+        q[n] = op_slice(g, io->q, -1, end, C);
+        k[n++] = op_slice(g, io->k, -1, end, C);
+    }
+    io->q = op_concat(g, n, q, -1);
+    io->k = op_concat(g, n, k, -1);
+    io->v = part.v;
+}
+
+static void check_qkv(struct attention *a, const char *id)
+{
+    struct pass *pass = a->pass;
+    int64_t H = a->group.end - a->group.begin, T = pass->side.T;
+    int64_t C = peat_shape_of(&pass->g->base, a->chain.q).dim[3];
+    hook_begin(pass, id, "qkv");
+    a->chain.q = hook_end(pass, a->chain.q, 4, (int64_t[]){pass->B, H, T, C}, 0);
+    hook_begin(pass, id, "qkv");
+    a->chain.k = hook_end(pass, a->chain.k, 4, (int64_t[]){pass->B, H, T, C}, 0);
+    hook_begin(pass, id, "qkv");
+    a->chain.v = hook_end(pass, a->chain.v, 4, (int64_t[]){pass->B, H, T, pass->dims.C}, 0);
+}
+
+static void run_qkv(struct attention *a)
+{
+    for (int i = 0; i < a->pass->positional->n_scheme; i++) {
+        const struct scheme_part *s = scheme(a->pass, i);
+        if (!in_group(a, i) || !s->hooks->qkv)
+            continue;
+        struct call c;
+        group_call(a, i, &c);
+        hook_begin(a->pass, s->part.id, "qkv");
+        if (s->where.dim_end > 0)
+            qkv_on_dims(a->pass, s, &c, &a->chain);
+        else if (!hook_status(a->pass, s->hooks->qkv(&c.base, &a->chain)))
+            return;
+        check_qkv(a, s->part.id);
+    }
+}
+
+static peat_node *plus(struct pass *pass, peat_node *a, peat_node *b)
+{
+    return !a ? b : !b ? a : op_add(&pass->g->base, a, b);
+}
+
+/* bias_rel's values, straight for the fused kernel or spread over all pairs. */
+static void add_bias_rel(struct pass *pass, const struct scheme_part *s, const struct call *c,
+                         struct bias_terms *out)
+{
+    const struct differences *d = pass_differences(pass);
+    if (!d)
+        return;
+    hook_begin(pass, s->part.id, "bias_rel");
+    peat_node *value = hook_end(pass, s->hooks->bias_rel(&c->base, &d->rel), 2,
+                                (int64_t[]){c->base.H, d->rel.n}, 1);
+    if (d->toeplitz)
+        out->rel = value;
+    else
+        out->bias = plus(pass, out->bias, differences_spread(pass, d, value));
+}
+
+/* What one scheme adds to the logits of the heads that `c` shows. */
+static struct bias_terms scheme_terms(struct pass *pass, const struct scheme_part *s,
+                                      const struct call *c, const peat_qkv *projected)
+{
+    enum { ANY = 15 };
+    const peat_qkv *seen = seen_qkv(s->hooks, projected);
+    const int64_t dim[] = {pass->B, c->base.H, pass->side.T, pass->side.T};
+    struct bias_terms out = {.done = true};
+    if (s->hooks->score_add) {
+        hook_begin(pass, s->part.id, "score_add");
+        out.score_add = hook_end(pass, s->hooks->score_add(&c->base, seen), 4, dim, ANY);
+    }
+    if (s->hooks->bias) {
+        hook_begin(pass, s->part.id, "bias");
+        out.bias = hook_end(pass, s->hooks->bias(&c->base, seen), 4, dim, ANY);
+    }
+    if (s->hooks->bias_rel)
+        add_bias_rel(pass, s, c, &out);
+    return out;
+}
+
+/* Heads [begin, end) of a term that has a head axis longer than 1. */
+static peat_node *term_heads(struct pass *pass, peat_node *t, int32_t axis, int64_t begin,
+                             int64_t end)
+{
+    peat_graph *g = &pass->g->base;
+    int64_t H = peat_shape_of(g, t).dim[axis];
+    return !t || H == 1 || (begin == 0 && end == H) ? t : op_slice(g, t, axis, begin, end);
+}
+
+/* Terms that depend on neither content nor layer are made once, for the scheme's own heads, and
+ * used by all layers: their gradients then sum over the layers on the tape. */
+static struct bias_terms shared_terms(struct attention *a, int i)
+{
+    const struct scheme_part *s = scheme(a->pass, i);
+    struct bias_terms *kept = &a->pass->cache[i];
+    if (!kept->done) {
+        struct call c;
+        call_init(&c, a->pass, i, -1);
+        *kept = scheme_terms(a->pass, s, &c, NULL);
+    }
+    int64_t first = s->where.head_end > 0 ? s->where.head_begin : 0;
+    int64_t begin = a->group.begin - first, end = a->group.end - first;
+    return (struct bias_terms){
+        .score_add = term_heads(a->pass, kept->score_add, 1, begin, end),
+        .bias = term_heads(a->pass, kept->bias, 1, begin, end),
+        .rel = term_heads(a->pass, kept->rel, 0, begin, end),
+    };
+}
+
+static void run_terms(struct attention *a)
+{
+    enum { SEES_CONTENT = PEAT_NEED_QK | PEAT_NEED_X | PEAT_NEED_PROJECT };
+    for (int i = 0; i < a->pass->positional->n_scheme; i++) {
+        const struct scheme_part *s = scheme(a->pass, i);
+        const peat_scheme *h = s->hooks;
+        if (!in_group(a, i) || !(h->score_add || h->bias || h->bias_rel))
+            continue;
+        struct bias_terms t;
+        if ((h->needs & SEES_CONTENT) || s->part.per_layer) {
+            struct call c;
+            group_call(a, i, &c);
+            t = scheme_terms(a->pass, s, &c, &a->projected);
+        } else {
+            t = shared_terms(a, i);
+        }
+        a->terms.score_add = plus(a->pass, a->terms.score_add, t.score_add);
+        a->terms.bias = plus(a->pass, a->terms.bias, t.bias);
+        a->terms.rel = plus(a->pass, a->terms.rel, t.rel);
+    }
+}
+
+static double group_scale(struct attention *a)
+{
+    const struct attention_options *o = a->options;
+    double C = (double)a->pass->dims.C;
+    if (o->scale_value > 0)
+        return o->scale_value;
+    if (o->scale != SCALE_AUTO)
+        return o->scale == SCALE_NONE ? 1.0 : 1.0 / sqrt(C);
+    int terms = 0;
+    bool one = false;
+    for (int i = 0; i < a->pass->positional->n_scheme; i++) {
+        if (!in_group(a, i))
+            continue;
+        terms += scheme(a->pass, i)->hooks->score_terms;
+        one = one || scheme(a->pass, i)->hooks->scale == PEAT_SCALE_ONE;
+    }
+    if (one && terms > 0)
+        graph_fail(a->pass->g, "one scheme wants unscaled scores and another adds terms that are "
+                               "scaled; set model.attention.scale");
+    return one ? 1.0 : 1.0 / sqrt((1.0 + terms) * C);
+}
+
+/* o [B,H,T,C] through the context hooks, last scheme first. */
+static peat_node *run_context(struct attention *a, peat_node *o, peat_node *W)
+{
+    const int64_t dim[] = {a->pass->B, a->group.end - a->group.begin, a->pass->side.T,
+                           a->pass->dims.C};
+    for (int i = a->pass->positional->n_scheme - 1; i >= 0; i--) {
+        const struct scheme_part *s = scheme(a->pass, i);
+        if (!in_group(a, i) || !s->hooks->context)
+            continue;
+        struct call c;
+        group_call(a, i, &c);
+        hook_begin(a->pass, s->part.id, "context");
+        o = hook_end(a->pass,
+                     s->hooks->context(&c.base, seen_qkv(s->hooks, &a->projected), o,
+                                       s->hooks->needs & PEAT_NEED_W ? W : NULL),
+                     4, dim, 0);
+    }
+    return o;
+}
+
+/* ---- the two paths ---- */
+
+static peat_node *fused(struct attention *a)
+{
+    peat_node *o =
+        op_attention(&a->pass->g->base, a->chain.q, a->chain.k, a->chain.v, a->terms.score_add,
+                     a->terms.bias, a->terms.rel, group_scale(a), a->pass->mask);
+    return run_context(a, o, NULL);
+}
+
+static peat_node *mask_of(struct pass *pass)
+{
+    if (!pass->mask_node)
+        pass->mask_node =
+            attention_mask_node(pass->g, pass->mask, pass->B, pass->side.T, pass->side.T);
+    return pass->mask_node;
+}
+
+/* rel [1|H, 2T-1] -> [1, 1|H, T, T]: row i is rel[T-1-i .. 2T-2-i]. */
+static peat_node *rel_as_bias(struct pass *pass, peat_node *rel)
+{
+    int64_t T = pass->side.T, H = peat_shape_of(&pass->g->base, rel).dim[0];
+    int32_t *index = ARENA_ARRAY(pass->g->arena, T * T, int32_t);
+    if (!index)
+        return graph_fail(pass->g, "no memory for a bias");
+    for (int64_t i = 0; i < T; i++)
+        for (int64_t j = 0; j < T; j++)
+            index[i * T + j] = (int32_t)(j - i + T - 1);
+    peat_node *at = graph_constant(pass->g, PEAT_I32, 2, (int64_t[]){1, T * T}, index);
+    peat_node *bias = op_take_last(&pass->g->base, rel, at);
+    return op_reshape(&pass->g->base, bias, 4, (int64_t[]){1, H, T, T});
+}
+
+/* logits hooks: the first may see the bias apart; afterwards it is in. */
+static peat_node *run_logits(struct attention *a, peat_node *S, peat_node *bias)
+{
+    const int64_t dim[] = {a->pass->B, a->group.end - a->group.begin, a->pass->side.T,
+                           a->pass->side.T};
+    for (int i = 0; i < a->pass->positional->n_scheme; i++) {
+        const struct scheme_part *s = scheme(a->pass, i);
+        if (!in_group(a, i) || !s->hooks->logits)
+            continue;
+        if (!(s->hooks->needs & PEAT_NEED_BIAS)) {
+            S = plus(a->pass, S, bias);
+            bias = NULL;
+        }
+        struct call c;
+        group_call(a, i, &c);
+        c.base.mask = mask_of(a->pass);
+        hook_begin(a->pass, s->part.id, "logits");
+        S = hook_end(a->pass, s->hooks->logits(&c.base, seen_qkv(s->hooks, &a->projected), S, bias),
+                     4, dim, 0);
+        bias = NULL;
+    }
+    return plus(a->pass, S, bias);
+}
+
+static peat_node *run_weights(struct attention *a, peat_node *W)
+{
+    const int64_t dim[] = {a->pass->B, a->group.end - a->group.begin, a->pass->side.T,
+                           a->pass->side.T};
+    for (int i = 0; i < a->pass->positional->n_scheme; i++) {
+        const struct scheme_part *s = scheme(a->pass, i);
+        if (!in_group(a, i) || !s->hooks->weights)
+            continue;
+        struct call c;
+        group_call(a, i, &c);
+        c.base.mask = mask_of(a->pass);
+        hook_begin(a->pass, s->part.id, "weights");
+        W = hook_end(a->pass, s->hooks->weights(&c.base, W), 4, dim, 0);
+        W = op_mul(&a->pass->g->base, W, mask_of(a->pass));
+    }
+    return W;
+}
+
+static peat_node *composed(struct attention *a)
+{
+    peat_graph *g = &a->pass->g->base;
+    peat_node *S = op_matmul(g, a->chain.q, a->chain.k, PEAT_TRANS_B);
+    S = op_affine(g, plus(a->pass, S, a->terms.score_add), group_scale(a), 0.0);
+    peat_node *bias = a->terms.bias;
+    if (a->terms.rel)
+        bias = plus(a->pass, bias, rel_as_bias(a->pass, a->terms.rel));
+    S = run_logits(a, S, bias);
+    peat_node *W = run_weights(a, op_softmax(g, S, mask_of(a->pass)));
+    return run_context(a, op_matmul(g, W, a->chain.v, 0), W);
+}
+
+static bool takes_composed(struct attention *a)
+{
+    if (a->options->path == PATH_COMPOSED)
+        return true;
+    for (int i = 0; i < a->pass->positional->n_scheme; i++) {
+        const struct scheme_part *s = scheme(a->pass, i);
+        const char *why = in_group(a, i) ? attention_needs_composed(s->hooks) : NULL;
+        if (!why)
+            continue;
+        if (a->options->path == PATH_FUSED)
+            graph_fail(a->pass->g,
+                       "model.attention.path is fused, but scheme '%s' works on %s, "
+                       "which takes the composed path",
+                       s->part.id, why);
+        return true;
+    }
+    return false;
+}
+
+static peat_node *attend(struct attention *a)
+{
+    run_qkv(a);
+    run_terms(a);
+    if (!takes_composed(a))
+        return fused(a);
+    a->pass->composed = true;
+    return composed(a);
+}
+
+static peat_qkv group_heads(struct pass *pass, const peat_qkv *all, const struct group *group)
+{
+    peat_graph *g = &pass->g->base;
+    if (group->end - group->begin == pass->dims.H)
+        return *all;
+    return (peat_qkv){sizeof(peat_qkv), op_slice(g, all->q, 1, group->begin, group->end),
+                      op_slice(g, all->k, 1, group->begin, group->end),
+                      op_slice(g, all->v, 1, group->begin, group->end)};
+}
+
+peat_node *attention_forward(struct pass *pass, const struct attention_weights *w,
+                             const struct attention_options *options, int64_t layer, peat_node *x)
+{
+    enum { MAX_GROUPS = 2 * POSITIONAL_MAX + 1 };
+    peat_graph *g = &pass->g->base;
+    peat_node *in[3], *out[MAX_GROUPS];
+    split_input(pass, layer, x, in);
+    peat_qkv all = project(pass, w, in);
+    int n = 0;
+    for (int64_t head = 0; head < pass->dims.H; n++) {
+        struct attention a = {.pass = pass,
+                              .weights = w,
+                              .options = options,
+                              .layer = layer,
+                              .xq = in[0],
+                              .xk = in[1],
+                              .group = next_group(pass, layer, head)};
+        a.projected = a.chain = group_heads(pass, &all, &a.group);
+        out[n] = attend(&a);
+        head = a.group.end;
+    }
+    /* [B,H,T,C] -> [B,T,H,C] -> [B,T,D] */
+    peat_node *o = n == 1 ? out[0] : op_concat(g, n, out, 1);
+    o = op_permute(g, o, 4, (int32_t[]){0, 2, 1, 3});
+    o = op_reshape(g, o, 3, (int64_t[]){pass->B, pass->side.T, pass->dims.D});
+    return op_linear(g, o, weight_node(pass->g, w->out_w), weight_node(pass->g, w->out_b));
+}

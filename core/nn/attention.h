@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * attention.h: multi-head self-attention, and the only caller of the attention hooks.
+ *
+ * Heads are partitioned into groups having the same list of acting schemes; each group is one
+ * attention call. A group takes the fused path unless a hook looks at the logits or the weights
+ * themselves.
+ */
+#ifndef NN_ATTENTION_H
+#define NN_ATTENTION_H
+
+#include "autograd/ops.h"
+#include "nn/positional.h"
+
+struct attention_weights {
+    struct weight *qkv_w; /* [3D, D]: Q, K, V stacked */
+    struct weight *qkv_b; /* [3D]    */
+    struct weight *out_w; /* [D, D]  */
+    struct weight *out_b; /* [D]     */
+};
+
+enum attention_path { PATH_AUTO, PATH_FUSED, PATH_COMPOSED };
+/* AUTO: 1/sqrt((1 + score terms) C), or what a scheme demands; SQRT: 1/sqrt(C); NONE: 1. */
+enum attention_scale { SCALE_AUTO, SCALE_SQRT, SCALE_NONE };
+
+struct attention_options {
+    enum attention_path path;
+    enum attention_scale scale;
+    double scale_value; /* > 0: the factor itself, instead of scale */
+};
+
+/* x [B,T,D] (normed) -> [B,T,D]. `layer` counts from 0. */
+peat_node *attention_forward(struct pass *pass, const struct attention_weights *w,
+                             const struct attention_options *options, int64_t layer, peat_node *x);
+/* Why a scheme forces the composed path ("cope: logits"), or NULL. */
+const char *attention_needs_composed(const peat_scheme *s);
+
+#endif

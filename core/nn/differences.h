@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * differences.h: the position differences of one forward pass, for bias_rel.
+ *
+ * Consecutive positions give 2T-1 differences and no index. Whole positions of any other order give
+ * every whole number between the extremes and an index. Anything else gives all pairs.
+ */
+#ifndef NN_DIFFERENCES_H
+#define NN_DIFFERENCES_H
+
+#include "nn/positional.h"
+
+struct differences {
+    peat_rel rel;
+    bool toeplitz;
+    peat_node *index; /* I32 [pos_B, 1, Tq*Tk] into rel; NULL when toeplitz or all pairs */
+};
+
+/* Made once per pass; NULL when memory ran out. */
+struct differences *pass_differences(struct pass *pass);
+/* A scheme's values [1|H, n] as a bias [1|pos_B, 1|H, Tq, Tk], for differences that are not
+ * Toeplitz. */
+peat_node *differences_spread(struct pass *pass, const struct differences *d, peat_node *value);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* positional.c: setting the combination and the schemes of a cell up, and saying what acts where.
+ */
+#include "nn/positional.h"
+
+#include <string.h>
+
+#include "nn/attention.h"
+
+static bool at_input(const struct scheme_part *s)
+{
+    return s->hooks->encode && s->where.at == SITE_INPUT;
+}
+
+static bool at_site(const struct scheme_part *s)
+{
+    return s->hooks->encode && s->where.at != SITE_INPUT;
+}
+
+bool positional_acts(const struct scheme_part *s, int64_t layer)
+{
+    if (layer < 0 || s->where.n_layer == 0)
+        return true;
+    for (int64_t i = 0; i < s->where.n_layer; i++)
+        if (s->where.layer[i] == layer)
+            return true;
+    return false;
+}
+
+bool positional_has_stream(const struct positional *p)
+{
+    return p->n_stream > 1;
+}
+
+void setup_init(struct setup *s, const peat_host *host, struct arena *arena,
+                struct weights *weights, struct part *part, const peat_dims *dims,
+                struct error *err)
+{
+    *s = (struct setup){
+        .base = {.size = sizeof s->base, .host = host, .dims = *dims},
+        .arena = arena,
+        .weights = weights,
+        .part = part,
+        .heads = dims->H,
+        .err = err,
+    };
+}
+
+peat_status setup_end(const struct setup *s, peat_status status)
+{
+    if (s->status != PEAT_OK)
+        return s->status;
+    if (status == PEAT_OK)
+        return PEAT_OK;
+    return error_set(s->err, status, "'%s' failed while it was set up: %s", s->part->id,
+                     status_text(status));
+}
+
+static bool has_attention_hook(const peat_scheme *h)
+{
+    return h->qkv || h->bias_rel || h->bias || h->score_add || h->logits || h->weights ||
+           h->context;
+}
+
+/* What `where` may not ask of this scheme. */
+static peat_status check_where(const struct scheme_part *s, const peat_dims *dims,
+                               struct error *err)
+{
+    const peat_scheme *h = s->hooks;
+    const char *id = s->part.id;
+    bool some_heads = s->where.head_end > 0 && s->where.head_end - s->where.head_begin < dims->H;
+    if (some_heads && (h->encode || h->residual || h->hidden))
+        return error_set(err, PEAT_REFUSED,
+                         "scheme '%s' acts before the heads are split: where.heads means nothing "
+                         "for it",
+                         id);
+    if (some_heads && (h->needs & PEAT_MIXES_HEADS))
+        return error_set(err, PEAT_REFUSED, "scheme '%s' mixes all heads: where.heads is refused",
+                         id);
+    if (s->where.dim_end > 0 && !h->qkv)
+        return error_set(err, PEAT_REFUSED,
+                         "where.dims is for schemes that change q and k, and '%s' does not", id);
+    if (s->where.n_layer > 0 && at_input(s) && !h->residual && !h->hidden && !has_attention_hook(h))
+        return error_set(err, PEAT_REFUSED,
+                         "scheme '%s' acts once, at the input: where.layers means nothing for it "
+                         "(at: residual re-adds it in layers)",
+                         id);
+    if (s->where.at != SITE_INPUT && !h->encode)
+        return error_set(err, PEAT_REFUSED, "scheme '%s' has no stream that `at` could place", id);
+    if ((h->traits & PEAT_NEEDS_CAUSAL) && !dims->causal)
+        return error_set(err, PEAT_REFUSED,
+                         "scheme '%s' is defined for a causal model alone (model.arch: decoder)",
+                         id);
+    return PEAT_OK;
+}
+
+/* Stream names and the widths that schemes insist on. Returns how many the combine merges. */
+static int list_streams(struct positional *p, int64_t n_segment)
+{
+    static const char *const name[] = {"position",   "position.2", "position.3", "position.4",
+                                       "position.5", "position.6", "position.7", "position.8"};
+    int n = 0, positions = 0;
+    p->stream[n] = "token";
+    p->width[n++] = 0;
+    for (int i = 0; i < p->n_scheme; i++) {
+        const struct scheme_part *s = &p->scheme[i];
+        if (!at_input(s))
+            continue;
+        p->stream[n] = name[positions++];
+        p->width[n++] = s->hooks->width ? s->hooks->width(s->part.config) : 0;
+    }
+    if (n_segment > 0) {
+        p->stream[n] = "segment";
+        p->width[n++] = 0;
+    }
+    p->n_stream = n;
+    return n;
+}
+
+static peat_status no_combine(struct positional *p, int64_t D, struct error *err)
+{
+    for (int i = 0; i < p->n_scheme; i++)
+        if (at_site(&p->scheme[i]))
+            return error_set(err, PEAT_INVALID, "the stream of '%s' needs a combine",
+                             p->scheme[i].part.id);
+    if (p->n_stream > 1)
+        return error_set(err, PEAT_INVALID, "%d streams need a combine", p->n_stream);
+    p->width[0] = D;
+    return PEAT_OK;
+}
+
+/* Streams that enter elsewhere than at the input are merged by the same combine, which must keep
+ * the width. */
+static peat_status check_sites(const struct positional *p, int64_t d_model, struct error *err)
+{
+    for (int i = 0; i < p->n_scheme; i++) {
+        const struct scheme_part *s = &p->scheme[i];
+        if (at_site(s) && (p->D != d_model || p->width[0] != p->D || p->width[1] != p->D))
+            return error_set(err, PEAT_REFUSED,
+                             "combine '%s' changes widths, so the stream of '%s' can only enter at "
+                             "the input",
+                             p->combine_part.id, s->part.id);
+    }
+    return PEAT_OK;
+}
+
+static peat_status setup_combine(struct positional *p, struct weights *w, peat_dims *dims,
+                                 int64_t n_segment, struct error *err)
+{
+    int n = list_streams(p, n_segment);
+    int64_t d_model = dims->D;
+    if (!p->combine)
+        return no_combine(p, d_model, err);
+    bool sites = false;
+    for (int i = 0; i < p->n_scheme; i++)
+        sites = sites || at_site(&p->scheme[i]);
+    if (sites && n < 2) {
+        p->stream[1] = "position";
+        p->width[1] = 0;
+        n = 2;
+    }
+    if (n < p->combine->min_streams)
+        return error_set(err, PEAT_INVALID, "combine '%s' needs %d streams, and there are %d",
+                         p->combine_part.id, p->combine->min_streams, n);
+    if (p->combine->max_streams > 0 && n > p->combine->max_streams)
+        return error_set(err, PEAT_INVALID, "combine '%s' takes %d streams, and there are %d",
+                         p->combine_part.id, p->combine->max_streams, n);
+    struct setup s;
+    setup_init(&s, p->host, w->arena, w, &p->combine_part, dims, err);
+    p->D = d_model;
+    peat_status status =
+        setup_end(&s, p->combine->setup(&s.base, p->combine_part.config, n, p->stream, p->width,
+                                        &p->D, &p->combine_part.self));
+    if (status != PEAT_OK)
+        return status;
+    for (int i = 0; i < n; i++)
+        if (p->width[i] <= 0)
+            return error_set(err, PEAT_FAILED, "combine '%s' gave stream '%s' no width",
+                             p->combine_part.id, p->stream[i]);
+    return check_sites(p, d_model, err);
+}
+
+static peat_status setup_scheme(struct positional *p, int index, struct weights *w,
+                                const peat_dims *dims, struct error *err)
+{
+    struct scheme_part *s = &p->scheme[index];
+    peat_status status = check_where(s, dims, err);
+    if (status != PEAT_OK || !s->hooks->setup)
+        return status;
+    struct setup setup;
+    setup_init(&setup, p->host, w->arena, w, &s->part, dims, err);
+    setup.base.dims.d = s->d;
+    setup.where = &s->where;
+    if (s->where.head_end > 0)
+        setup.heads = s->where.head_end - s->where.head_begin;
+    return setup_end(&setup, s->hooks->setup(&setup.base, s->part.config, &s->part.self));
+}
+
+peat_status positional_setup(struct positional *p, struct weights *w, peat_dims *dims,
+                             int64_t n_segment, struct error *err)
+{
+    p->D = dims->D;
+    p->failing = &p->combine_part;
+    peat_status status = setup_combine(p, w, dims, n_segment, err);
+    if (status != PEAT_OK)
+        return status;
+    dims->D = p->D;
+    if (dims->D % dims->H != 0)
+        return error_set(err, PEAT_INVALID, "model width %lld is not divisible by %lld heads",
+                         (long long)dims->D, (long long)dims->H);
+    dims->C = dims->D / dims->H;
+    int stream = 1;
+    for (int i = 0; i < p->n_scheme; i++) {
+        struct scheme_part *s = &p->scheme[i];
+        s->d = at_input(s) ? p->width[stream++] : at_site(s) ? dims->D : 0;
+    }
+    for (int i = 0; i < p->n_scheme; i++) {
+        p->failing = &p->scheme[i].part;
+        status = setup_scheme(p, i, w, dims, err);
+        if (status != PEAT_OK)
+            return status;
+    }
+    p->failing = NULL;
+    return PEAT_OK;
+}
+
+static void describe_hooks(const peat_scheme *h, struct strbuf *out)
+{
+    const struct {
+        const char *name;
+        bool there;
+    } hook[] = {
+        {"positions", h->positions != NULL},
+        {"encode", h->encode != NULL},
+        {"residual", h->residual != NULL},
+        {"hidden", h->hidden != NULL},
+        {"qkv", h->qkv != NULL},
+        {"bias_rel", h->bias_rel != NULL},
+        {"bias", h->bias != NULL},
+        {"score_add", h->score_add != NULL},
+        {"logits", h->logits != NULL},
+        {"weights", h->weights != NULL},
+        {"context", h->context != NULL},
+    };
+    int n = 0;
+    for (size_t i = 0; i < sizeof hook / sizeof *hook; i++)
+        if (hook[i].there)
+            strbuf_addf(out, "%s%s", n++ ? ", " : "", hook[i].name);
+    if (n == 0)
+        strbuf_add(out, "nothing");
+}
+
+static void describe_scheme(const struct scheme_part *s, int64_t L, int64_t H, struct strbuf *out)
+{
+    static const char *const site[] = {"input",  "residual", "attn_q",
+                                       "attn_k", "attn_qk",  "attn_qkv"};
+    strbuf_addf(out, "%s: ", s->part.id);
+    describe_hooks(s->hooks, out);
+    if (s->hooks->encode)
+        strbuf_addf(out, "; stream of width %lld at %s", (long long)s->d, site[s->where.at]);
+    if (s->hooks->residual || s->hooks->hidden || has_attention_hook(s->hooks) || at_site(s)) {
+        strbuf_add(out, "; layers");
+        for (int64_t l = 0; l < L; l++)
+            if (positional_acts(s, l))
+                strbuf_addf(out, " %lld", (long long)l);
+    }
+    if (has_attention_hook(s->hooks)) {
+        int64_t end = s->where.head_end > 0 ? s->where.head_end : H;
+        strbuf_addf(out, "; heads %lld-%lld", (long long)s->where.head_begin, (long long)end - 1);
+        if (s->where.dim_end > 0)
+            strbuf_addf(out, "; dims %lld-%lld", (long long)s->where.dim_begin,
+                        (long long)s->where.dim_end - 1);
+        const char *why = attention_needs_composed(s->hooks);
+        if (why)
+            strbuf_addf(out, "; composed attention (%s)", why);
+    }
+    strbuf_add(out, "\n");
+}
+
+void positional_describe(const struct positional *p, int64_t L, int64_t H, struct strbuf *out)
+{
+    for (int i = 0; i < p->n_scheme; i++)
+        describe_scheme(&p->scheme[i], L, H, out);
+    if (p->combine) {
+        strbuf_addf(out, "%s: merges", p->combine_part.id);
+        for (int i = 0; i < p->n_stream; i++)
+            strbuf_addf(out, " %s[%lld]", p->stream[i], (long long)p->width[i]);
+        strbuf_addf(out, " -> [%lld]\n", (long long)p->D);
+    }
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* weights.c: declaring, laying out and initialising trainable tensors. */
+#include "nn/weights.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/rng.h"
+#include "base/strbuf.h"
+
+/* Tensors start on a 64-byte boundary in F32 too. */
+enum { WEIGHT_ALIGN = 16 };
+
+void weights_init(struct weights *w, struct arena *arena, peat_dtype dtype)
+{
+    *w = (struct weights){.arena = arena, .dtype = dtype};
+}
+
+static bool make_room(struct weights *w)
+{
+    if (w->n < w->room)
+        return true;
+    int room = w->room ? 2 * w->room : 64;
+    struct weight **item = ARENA_ARRAY(w->arena, room, struct weight *);
+    if (!item)
+        return false;
+    if (w->n)
+        memcpy(item, w->item, (size_t)w->n * sizeof *item);
+    w->item = item;
+    w->room = room;
+    return true;
+}
+
+static double *copied_values(struct arena *a, const double *value, int64_t n)
+{
+    double *copy = ARENA_ARRAY(a, n, double);
+    if (copy)
+        memcpy(copy, value, (size_t)n * sizeof *copy);
+    return copy;
+}
+
+struct weight *weights_add(struct weights *w, const char *name, int rank, const int64_t *dim,
+                           peat_init init, uint32_t use)
+{
+    if (weights_find(w, name) || !make_room(w))
+        return NULL;
+    struct weight *x = ARENA_NEW(w->arena, struct weight);
+    if (!x)
+        return NULL;
+    x->name = arena_strdup(w->arena, name);
+    x->value = tensor_shape(w->dtype, rank, dim);
+    x->grad = x->value;
+    x->init = init;
+    x->frozen = (use & PEAT_FROZEN) != 0;
+    x->decay = rank >= 2 && !(use & PEAT_NO_DECAY);
+    int64_t n = tensor_count(&x->value);
+    if (n < 0 || !x->name)
+        return NULL;
+    if (init.kind == PEAT_INIT_VALUES) {
+        x->init.values = copied_values(w->arena, init.values, n);
+        if (!x->init.values)
+            return NULL;
+    }
+    w->item[w->n++] = x;
+    return x;
+}
+
+static double eye_value(const struct tensor *t, int64_t flat, double a)
+{
+    int64_t columns = t->dim[t->rank - 1];
+    int64_t rows = t->rank > 1 ? t->dim[t->rank - 2] : 1;
+    return flat / columns % rows == flat % columns ? a : 0.0;
+}
+
+static double initial_value(const struct weight *x, uint64_t stream, int64_t i)
+{
+    const peat_init *init = &x->init;
+    switch (init->kind) {
+    case PEAT_INIT_ZERO:
+        return 0.0;
+    case PEAT_INIT_CONSTANT:
+        return init->a;
+    case PEAT_INIT_NORMAL:
+        return init->a + init->b * rng_normal(stream, (uint64_t)i);
+    case PEAT_INIT_UNIFORM:
+        return init->a + (init->b - init->a) * rng_uniform(stream, (uint64_t)i);
+    case PEAT_INIT_EYE:
+        return eye_value(&x->value, i, init->a);
+    case PEAT_INIT_VALUES:
+        return init->values[i];
+    }
+    BUG("no such initialiser: %d", (int)init->kind);
+}
+
+static void initialise(struct weight *x, uint64_t seed)
+{
+    uint64_t stream = rng_stream(seed, "init", x->name);
+    int64_t n = tensor_count(&x->value);
+    for (int64_t i = 0; i < n; i++)
+        tensor_set(&x->value, i, initial_value(x, stream, i));
+}
+
+static void lay_out(struct weights *w)
+{
+    w->size = 0;
+    for (int i = 0; i < w->n; i++) {
+        w->item[i]->offset = w->size;
+        int64_t n = tensor_count(&w->item[i]->value);
+        w->size += (n + WEIGHT_ALIGN - 1) / WEIGHT_ALIGN * WEIGHT_ALIGN;
+    }
+}
+
+peat_status weights_build(struct weights *w, uint64_t seed, bool shape_only, struct error *err)
+{
+    lay_out(w);
+    if (shape_only)
+        return PEAT_OK;
+    size_t bytes = (size_t)w->size * dtype_bytes(w->dtype);
+    w->value = arena_zalloc(w->arena, bytes);
+    w->grad = arena_zalloc(w->arena, bytes);
+    if (!w->value || !w->grad)
+        return error_set(err, PEAT_NOMEM, "no memory for %lld weights", (long long)w->size);
+    for (int i = 0; i < w->n; i++) {
+        struct weight *x = w->item[i];
+        size_t at = (size_t)x->offset * dtype_bytes(w->dtype);
+        x->value.data = (char *)w->value + at;
+        x->grad.data = x->frozen ? NULL : (char *)w->grad + at;
+        initialise(x, seed);
+    }
+    return PEAT_OK;
+}
+
+struct weight *weights_find(const struct weights *w, const char *name)
+{
+    for (int i = 0; i < w->n; i++)
+        if (strcmp(w->item[i]->name, name) == 0)
+            return w->item[i];
+    return NULL;
+}
+
+void weights_zero_grad(struct weights *w)
+{
+    memset(w->grad, 0, (size_t)w->size * dtype_bytes(w->dtype));
+}
+
+int64_t weights_trainable(const struct weights *w)
+{
+    int64_t n = 0;
+    for (int i = 0; i < w->n; i++)
+        if (!w->item[i]->frozen)
+            n += tensor_count(&w->item[i]->value);
+    return n;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp((*(struct weight *const *)a)->name, (*(struct weight *const *)b)->name);
+}
+
+void weights_hash(const struct weights *w, bool (*keep)(const char *name), char hex[65])
+{
+    struct weight **sorted = malloc((size_t)(w->n ? w->n : 1) * sizeof *sorted);
+    struct strbuf all;
+    strbuf_init(&all);
+    int n = 0;
+    for (int i = 0; sorted && i < w->n; i++)
+        if (!keep || keep(w->item[i]->name))
+            sorted[n++] = w->item[i];
+    if (sorted)
+        qsort(sorted, (size_t)n, sizeof *sorted, by_name);
+    for (int i = 0; i < n; i++) {
+        char one[HASH_HEX];
+        hash_bytes(sorted[i]->value.data, tensor_bytes(&sorted[i]->value), one);
+        strbuf_addf(&all, "%s %s\n", one, sorted[i]->name);
+    }
+    hash_bytes(all.text, all.n, hex);
+    strbuf_release(&all);
+    free(sorted);
+}
+
+void weights_begin(struct weights *w)
+{
+    for (int i = 0; i < w->n; i++)
+        w->item[i]->node = NULL;
+}
+
+peat_node *weight_node(struct graph *g, struct weight *w)
+{
+    if (!w->node)
+        w->node = graph_leaf(g, &w->value, w->frozen ? NULL : &w->grad, w->name);
+    return w->node;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * weights.h: the trainable tensors of a model, by name, in one block.
+ *
+ * Tensors are declared first and get memory together: values and gradients are each one contiguous
+ * block, so that counting, zeroing, clipping, saving and updating are one loop. Each tensor is
+ * initialised from its own random stream, keyed by seed and name: adding one shifts no other.
+ */
+#ifndef NN_WEIGHTS_H
+#define NN_WEIGHTS_H
+
+#include <peat/host.h>
+
+#include "autograd/graph.h"
+
+struct weight {
+    const char *name;
+    struct tensor value, grad; /* into the blocks; grad.data NULL when frozen or in a plan */
+    int64_t offset;            /* in elements, from the start of the block                  */
+    peat_init init;
+    bool frozen;
+    bool decay;   /* takes weight decay                                                     */
+    bool bounded; /* is kept in [lo, hi] after each update                                  */
+    double lo, hi;
+    peat_node *node; /* in the graph of the present forward pass                            */
+};
+
+struct weights {
+    struct arena *arena; /* model */
+    peat_dtype dtype;
+    struct weight **item;
+    int n, room;
+    int64_t size;       /* elements of a block, padding included; set by weights_build       */
+    void *value, *grad; /* the blocks; NULL in a plan                                        */
+};
+
+void weights_init(struct weights *w, struct arena *arena, peat_dtype dtype);
+/* Declares a tensor; the name is copied. NULL when memory ran out or the name is taken. Matrices
+ * and larger take weight decay unless `use` has PEAT_NO_DECAY. */
+struct weight *weights_add(struct weights *w, const char *name, int rank, const int64_t *dim,
+                           peat_init init, uint32_t use);
+/* Lays all tensors out; unless shape_only gives them memory, initialises values, clears
+ * gradients. */
+peat_status weights_build(struct weights *w, uint64_t seed, bool shape_only, struct error *err);
+struct weight *weights_find(const struct weights *w, const char *name);
+void weights_zero_grad(struct weights *w);
+/* Numbers that are trained (frozen ones not), without padding. */
+int64_t weights_trainable(const struct weights *w);
+/* SHA-256 over the values of all tensors whose name passes `keep` (NULL: all), in name order. */
+void weights_hash(const struct weights *w, bool (*keep)(const char *name), char hex[65]);
+/* Forgets the nodes of the graph before: once before each forward pass. */
+void weights_begin(struct weights *w);
+/* The tensor as a leaf of g; the same node each time within one pass. */
+peat_node *weight_node(struct graph *g, struct weight *w);
+
+#endif

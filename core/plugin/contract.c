@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* contract.c: is this descriptor one that can be used? Reads it and runs nothing of it. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "plugin/params.h"
+#include "plugin/registry.h"
+
+enum { ID_MAX_LENGTH = 63, METRICS_MAX = 32 };
+
+static const uint32_t known_needs = PEAT_NEED_QK | PEAT_NEED_X | PEAT_NEED_W | PEAT_NEED_PROJECT |
+                                    PEAT_NEED_TOKENS | PEAT_NEED_BIAS | PEAT_NEED_LENGTH |
+                                    PEAT_MIXES_HEADS;
+static const uint32_t known_traits =
+    PEAT_SHIFT_INVARIANT | PEAT_NORM_PRESERVING | PEAT_FINITE_LENGTH | PEAT_CONTENT_DEPENDENT |
+    PEAT_NEEDS_CAUSAL | PEAT_PERMUTATION_EQUIVARIANT | PEAT_NO_TRAINABLE;
+
+static peat_status refuse(struct error *err, const char *text)
+{
+    return error_set(err, PEAT_INVALID, "%s", text);
+}
+
+/* Non-empty, lower case, digits, underscore. */
+static bool is_name(const char *text)
+{
+    size_t n = strlen(text);
+    return n > 0 && n <= ID_MAX_LENGTH &&
+           strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == n;
+}
+
+static bool is_line(const char *text)
+{
+    return text && *text && !strchr(text, '\n');
+}
+
+/* Before 1.0 equal numbers mean equal structs, so anything but the exact size was built against
+ * other headers. */
+static peat_status check_size(const char *type, uint32_t size, size_t expected, struct error *err)
+{
+    if (size == expected)
+        return PEAT_OK;
+    if (size == 0)
+        return error_set(err, PEAT_INVALID, "its %s does not set size", type);
+    return error_set(err, PEAT_INVALID, "its %s has %" PRIu32 " bytes, that of ABI %s has %zu",
+                     type, size, PEAT_ABI, expected);
+}
+
+static peat_status check_bits(const char *field, uint32_t bits, uint32_t known, struct error *err)
+{
+    if ((bits & ~known) == 0)
+        return PEAT_OK;
+    return error_set(err, PEAT_INVALID, "%s has unknown bits 0x%" PRIx32, field, bits & ~known);
+}
+
+/* The fields that never change. Nothing after them is read before they fit. */
+static peat_status check_header(const peat_plugin *desc, struct error *err)
+{
+    if (!desc)
+        return refuse(err, "peat_entry returned no descriptor");
+    if (desc->magic != PEAT_MAGIC)
+        return error_set(err, PEAT_INVALID,
+                         "its descriptor starts with 0x%08" PRIx32 ", not with 0x%08" PRIx32,
+                         desc->magic, PEAT_MAGIC);
+    if (desc->abi_major != PEAT_ABI_MAJOR || desc->abi_minor != PEAT_ABI_MINOR)
+        return error_set(err, PEAT_MISMATCH,
+                         "built for ABI %" PRIu32 ".%" PRIu32 ", this program speaks %s",
+                         desc->abi_major, desc->abi_minor, PEAT_ABI);
+    return check_size("descriptor", desc->size, sizeof(*desc), err);
+}
+
+static peat_status check_texts(const peat_plugin *desc, struct error *err)
+{
+    if (!is_line(desc->version))
+        return refuse(err, "the version is missing");
+    if (!is_line(desc->summary))
+        return refuse(err, "the summary must be one line");
+    if (!is_line(desc->licence))
+        return refuse(err, "the licence is missing");
+    if (!desc->citation || strchr(desc->citation, '\n'))
+        return refuse(err, "the citation must be one line, or \"\"");
+    return PEAT_OK;
+}
+
+static peat_status check_params(const peat_plugin *desc, struct error *err)
+{
+    return desc->param ? params_check(desc->param, desc->config_size, err) : PEAT_OK;
+}
+
+static peat_status check_scheme(const peat_scheme *s, struct error *err)
+{
+    peat_status status = check_size("peat_scheme", s->size, sizeof(*s), err);
+    if (status == PEAT_OK)
+        status = check_bits("needs", s->needs, known_needs, err);
+    if (status == PEAT_OK)
+        status = check_bits("traits", s->traits, known_traits, err);
+    if (status != PEAT_OK)
+        return status;
+    if (s->max_axes < 0 || s->max_axes > PEAT_MAX_AXES)
+        return error_set(err, PEAT_INVALID, "max_axes must be from 0 to %d, not %" PRId32,
+                         PEAT_MAX_AXES, s->max_axes);
+    if (s->scale != PEAT_SCALE_SQRT && s->scale != PEAT_SCALE_ONE)
+        return error_set(err, PEAT_INVALID, "scale has the unknown value %d", (int)s->scale);
+    if (s->score_terms < 0)
+        return error_set(err, PEAT_INVALID, "score_terms is negative: %" PRId32, s->score_terms);
+    if (s->score_terms > 0 && s->scale == PEAT_SCALE_ONE)
+        return refuse(err, "score_terms must be 0 with PEAT_SCALE_ONE");
+    if (s->score_terms > 0 && !s->score_add)
+        return refuse(err, "score_terms counts terms of score_add, which is missing");
+    if ((s->needs & PEAT_NEED_W) && !s->context)
+        return refuse(err, "PEAT_NEED_W is for the context hook, which is missing");
+    if ((s->needs & PEAT_NEED_BIAS) && !s->logits)
+        return refuse(err, "PEAT_NEED_BIAS is for the logits hook, which is missing");
+    if (s->width && !s->encode)
+        return refuse(err, "width is that of encode's stream, and encode is missing");
+    return PEAT_OK;
+}
+
+static peat_status check_combine(const peat_combine *c, struct error *err)
+{
+    peat_status status = check_size("peat_combine", c->size, sizeof(*c), err);
+    if (status == PEAT_OK)
+        status = check_bits("needs", c->needs, known_needs, err);
+    if (status != PEAT_OK)
+        return status;
+    if (!c->setup)
+        return refuse(err, "a combine needs setup, which is missing");
+    if (!c->merge)
+        return refuse(err, "a combine needs merge, which is missing");
+    if (c->min_streams < 1)
+        return error_set(err, PEAT_INVALID, "min_streams must be at least 1, not %" PRId32,
+                         c->min_streams);
+    if (c->max_streams != 0 && c->max_streams < c->min_streams)
+        return error_set(err, PEAT_INVALID, "max_streams %" PRId32 " is below min_streams %" PRId32,
+                         c->max_streams, c->min_streams);
+    return PEAT_OK;
+}
+
+static peat_status check_metrics(const peat_metric *metric, struct error *err)
+{
+    if (!metric || !metric->name)
+        return refuse(err, "a task needs a metric, and has none");
+    for (int i = 0; metric[i].name; i++) {
+        if (i == METRICS_MAX)
+            return error_set(err, PEAT_INVALID,
+                             "more than %d metrics; does a NULL name end the list?", METRICS_MAX);
+        if (!is_name(metric[i].name))
+            return error_set(err, PEAT_INVALID,
+                             "the metric name '%s' is not of lower case, digits and underscores",
+                             metric[i].name);
+        if (!is_line(metric[i].doc))
+            return error_set(err, PEAT_INVALID, "metric '%s' has no doc", metric[i].name);
+        if (!metric[i].value)
+            return error_set(err, PEAT_INVALID, "metric '%s' has no value function",
+                             metric[i].name);
+        for (int j = 0; j < i; j++)
+            if (!strcmp(metric[i].name, metric[j].name))
+                return error_set(err, PEAT_INVALID, "two metrics are called '%s'", metric[i].name);
+    }
+    return PEAT_OK;
+}
+
+static peat_status check_task(const peat_task *t, struct error *err)
+{
+    peat_status status = check_size("peat_task", t->size, sizeof(*t), err);
+    if (status == PEAT_OK)
+        status = check_bits("needs", t->needs, known_needs, err);
+    if (status == PEAT_OK)
+        status = check_metrics(t->metric, err);
+    if (status != PEAT_OK)
+        return status;
+    if (!t->setup)
+        return refuse(err, "a task needs setup, which is missing");
+    if (!t->train)
+        return refuse(err, "a task needs train, which is missing");
+    if (!t->evaluate)
+        return refuse(err, "a task needs evaluate, which is missing");
+    return PEAT_OK;
+}
+
+static peat_status check_interface(const peat_plugin *desc, struct error *err)
+{
+    if (!desc->interface)
+        return refuse(err, "the interface is missing");
+    switch (desc->kind) {
+    case PEAT_SCHEME:
+        return check_scheme(desc->interface, err);
+    case PEAT_COMBINE:
+        return check_combine(desc->interface, err);
+    case PEAT_TASK:
+        return check_task(desc->interface, err);
+    }
+    return error_set(err, PEAT_INVALID, "the kind %d is unknown", (int)desc->kind);
+}
+
+peat_status plugin_contract(const peat_plugin *desc, struct error *err)
+{
+    peat_status status = check_header(desc, err);
+    if (status != PEAT_OK)
+        return status;
+    if (!desc->id || !is_name(desc->id))
+        return error_set(err, PEAT_INVALID,
+                         "the id '%s' is not of lower case, digits and underscores",
+                         desc->id ? desc->id : "");
+    status = check_texts(desc, err);
+    if (status == PEAT_OK)
+        status = check_params(desc, err);
+    if (status == PEAT_OK)
+        status = check_interface(desc, err);
+    if (status != PEAT_OK)
+        error_prefix(err, "plugin '%s'", desc->id);
+    return status;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* elfcheck.h: is this a whole shared object for this kind of machine? */
+#ifndef PLUGIN_ELFCHECK_H
+#define PLUGIN_ELFCHECK_H
+
+#include "base/error.h"
+
+/* The dynamic linker dies on a file that was cut short, and says of one for another processor that
+ * it does not exist. `path` is for messages. */
+peat_status elf_check(const char *path, const char *bytes, size_t n, struct error *err);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * params.h: parameter rows at work: from settings to a config struct and back.
+ *
+ * The rows of plugins and those of the experiment file's own sections are the same kind, so every
+ * key a user can write is typed, bounded and explained by one piece of code.
+ */
+#ifndef PLUGIN_PARAMS_H
+#define PLUGIN_PARAMS_H
+
+#include <peat/param.h>
+
+#include "base/value.h"
+
+/*
+ * Fills config (zeroed, of the right size) from presets, then from the map `given` (NULL or
+ * VALUE_NULL: nothing given). Strings and lists are copied into the arena. Unknown key, wrong
+ * type, out of bounds, missing required key: PEAT_INVALID placed at the key's or the value's
+ * file:line:column, naming what is allowed and the nearest key. `what` names the thing in
+ * messages: "scheme 'rotary'", "train". Keys in `reserved` (NULL-terminated, may be NULL) are
+ * passed over. BOOL takes true/false alone; INT takes whole numbers, REAL also integers; `auto` is
+ * accepted where PEAT_AUTO is set. PATH values are resolved beside the file they were written in
+ * (values of the command line: from the current directory) and must exist.
+ */
+peat_status params_fill(const peat_param *row, void *config, const struct value *given,
+                        const char *what, const char *const *reserved, struct arena *a,
+                        struct error *err);
+/* Every row with its value in the config, in row order, as a map. PEAT_AUTO values still at 0
+ * become the text "auto". */
+struct value *params_value(const peat_param *row, const void *config, struct arena *a);
+/* The value as a person would write it: "1e-05", "interleaved", "[128, 256]". */
+void params_text(const peat_param *row, const void *config, struct strbuf *out);
+/* The allowed values of a row: "a whole number from 1 to 4096", "one of interleaved, halves". */
+void params_allowed(const peat_param *row, struct strbuf *out);
+/* Checks the table itself: unique legal keys, preset within bounds, labels where needed, doc
+ * present, offsets inside config_size. */
+peat_status params_check(const peat_param *row, size_t config_size, struct error *err);
+
+#endif

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+/* registry.c: from what the user wrote to one file, and from directories to a list. */
+#include "plugin/registry.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+#define DIRECTORIES_MAX ((int)(sizeof(((struct registry *)0)->dir) / sizeof(const char *)))
+
+static const peat_kind kinds[] = {PEAT_SCHEME, PEAT_COMBINE, PEAT_TASK};
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+const char *kind_name(peat_kind kind)
+{
+    switch (kind) {
+    case PEAT_SCHEME:
+        return "scheme";
+    case PEAT_COMBINE:
+        return "combine";
+    case PEAT_TASK:
+        return "task";
+    }
+    return "unknown kind";
+}
+
+static peat_status no_memory(struct error *err)
+{
+    return error_set(err, PEAT_NOMEM, "out of memory for the list of plugins");
+}
+
+/* ---- where to look ---- */
+
+static peat_status add_directory(struct registry *r, const char *path, struct error *err)
+{
+    if (!path)
+        return no_memory(err);
+    if (r->n_dir == DIRECTORIES_MAX)
+        return error_set(err, PEAT_INVALID, "PEAT_PLUGIN_PATH names more than %d directories",
+                         DIRECTORIES_MAX - 2);
+    for (int i = 0; i < r->n_dir; i++)
+        if (!strcmp(r->dir[i], path))
+            return PEAT_OK;
+    r->dir[r->n_dir++] = path;
+    return PEAT_OK;
+}
+
+static peat_status add_path_list(struct registry *r, const char *list, struct error *err)
+{
+    peat_status status = PEAT_OK;
+    while (status == PEAT_OK && *list) {
+        size_t n = strcspn(list, ":");
+        if (n > 0)
+            status = add_directory(r, arena_printf(r->arena, "%.*s", (int)n, list), err);
+        list += n + (list[n] == ':');
+    }
+    return status;
+}
+
+/* <directory of the program>/.. ; NULL when /proc tells nothing. */
+static char *program_prefix(struct arena *a)
+{
+    char *exe = realpath("/proc/self/exe", NULL);
+    if (!exe)
+        return NULL;
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(exe, '/');
+        if (slash)
+            *slash = '\0';
+    }
+    char *prefix = arena_strdup(a, exe);
+    free(exe);
+    return prefix;
+}
+
+static peat_status add_installed(struct registry *r, struct error *err)
+{
+    if (PEAT_LIBDIR[0] == '/')
+        return add_directory(r, PEAT_LIBDIR "/" PEAT_PLUGIN_SUBDIR, err);
+    const char *prefix = program_prefix(r->arena);
+    if (!prefix)
+        return PEAT_OK;
+    return add_directory(
+        r, arena_printf(r->arena, "%s/%s/%s", prefix, PEAT_LIBDIR, PEAT_PLUGIN_SUBDIR), err);
+}
+
+peat_status registry_init(struct registry *r, struct arena *arena, struct error *err)
+{
+    *r = (struct registry){.arena = arena};
+    const char *list = getenv("PEAT_PLUGIN_PATH");
+    const char *home = getenv("HOME");
+    peat_status status = list ? add_path_list(r, list, err) : PEAT_OK;
+    if (status == PEAT_OK && home && *home)
+        status = add_directory(r, arena_printf(arena, "%s/.local/lib/%s", home, PEAT_PLUGIN_SUBDIR),
+                               err);
+    if (status == PEAT_OK)
+        status = add_installed(r, err);
+    return status;
+}
+
+/* ---- loading once ---- */
+
+static const struct plugin *loaded_from(const struct registry *r, const char *path)
+{
+    char *real = realpath(path, NULL);
+    const struct plugin *found = NULL;
+    for (int i = 0; real && !found && i < r->n; i++)
+        if (!strcmp(r->item[i]->path, real))
+            found = r->item[i];
+    free(real);
+    return found;
+}
+
+static peat_status remember(struct registry *r, const struct plugin *plugin, struct error *err)
+{
+    if (r->n == r->room) {
+        int room = r->room ? 2 * r->room : 32;
+        const struct plugin **larger = ARENA_ARRAY(r->arena, room, const struct plugin *);
+        if (!larger)
+            return no_memory(err);
+        if (r->n)
+            memcpy(larger, r->item, (size_t)r->n * sizeof(*larger));
+        r->item = larger;
+        r->room = room;
+    }
+    r->item[r->n++] = plugin;
+    return PEAT_OK;
+}
+
+static peat_status load(struct registry *r, const char *path, const struct plugin **plugin,
+                        struct error *err)
+{
+    *plugin = loaded_from(r, path);
+    if (*plugin)
+        return PEAT_OK;
+    peat_status status = plugin_load(r->arena, path, plugin, err);
+    return status == PEAT_OK ? remember(r, *plugin, err) : status;
+}
+
+static peat_status expect_kind(const struct plugin *plugin, peat_kind kind, struct error *err)
+{
+    if (plugin->desc->kind == kind)
+        return PEAT_OK;
+    return error_set(err, PEAT_INVALID, "'%s' is a %s, not a %s", plugin->path,
+                     kind_name(plugin->desc->kind), kind_name(kind));
+}
+
+/* ---- names ---- */
+
+/* What the user wrote, taken apart. */
+struct request {
+    bool is_path;
+    bool has_kind; /* "scheme/rotary" */
+    peat_kind kind;
+    const char *name; /* or the path */
+};
+
+static bool ends_in_so(const char *text)
+{
+    size_t n = strlen(text);
+    return n > 3 && !strcmp(text + n - 3, ".so");
+}
+
+static struct request request_parse(const char *text)
+{
+    const char *slash = strchr(text, '/');
+    if (ends_in_so(text) || (slash && strchr(slash + 1, '/')))
+        return (struct request){.is_path = true, .name = text};
+    if (!slash)
+        return (struct request){.name = text};
+    for (int i = 0; i < KINDS; i++) {
+        const char *kind = kind_name(kinds[i]);
+        if (strlen(kind) == (size_t)(slash - text) && !strncmp(kind, text, strlen(kind)))
+            return (struct request){.has_kind = true, .kind = kinds[i], .name = slash + 1};
+    }
+    return (struct request){.is_path = true, .name = text};
+}
+
+/* <dir>/<kind>/NAME.so, then <dir>/NAME.so when that is of this kind. *plugin stays NULL when the
+ * directory has neither. */
+static peat_status search_directory(struct registry *r, const char *dir, peat_kind kind,
+                                    const char *name, const struct plugin **plugin,
+                                    struct error *err)
+{
+    *plugin = NULL;
+    const char *inside = arena_printf(r->arena, "%s/%s/%s.so", dir, kind_name(kind), name);
+    const char *flat = arena_printf(r->arena, "%s/%s.so", dir, name);
+    if (!inside || !flat)
+        return no_memory(err);
+    if (file_exists(inside)) {
+        peat_status status = load(r, inside, plugin, err);
+        return status == PEAT_OK ? expect_kind(*plugin, kind, err) : status;
+    }
+    if (!file_exists(flat))
+        return PEAT_OK;
+    peat_status status = load(r, flat, plugin, err);
+    if (status == PEAT_OK && (*plugin)->desc->kind != kind)
+        *plugin = NULL;
+    return status;
+}
+
+/* *plugin stays NULL when no directory has it. */
+static peat_status search(struct registry *r, peat_kind kind, const char *name,
+                          const struct plugin **plugin, struct error *err)
+{
+    *plugin = NULL;
+    for (int i = 0; i < r->n_dir; i++) {
+        peat_status status = search_directory(r, r->dir[i], kind, name, plugin, err);
+        if (status != PEAT_OK || *plugin)
+            return status;
+    }
+    return PEAT_OK;
+}
+
+/* ---- names that are not there ---- */
+
+struct names {
+    struct arena *arena;
+    int n;
+    const char *item[512];
+};
+
+static void names_collect(struct names *names, const char *dir)
+{
+    char **entry;
+    int n;
+    if (dir_list(dir, &entry, &n, NULL) != PEAT_OK)
+        return;
+    for (int i = 0; i < n; i++) {
+        size_t length = strlen(entry[i]);
+        if (!ends_in_so(entry[i]) || names->n == sizeof(names->item) / sizeof(names->item[0]))
+            continue;
+        const char *name = arena_printf(names->arena, "%.*s", (int)length - 3, entry[i]);
+        if (name)
+            names->item[names->n++] = name;
+    }
+    names_free(entry, n);
+}
+
+static const char *nearest_plugin(struct registry *r, peat_kind kind, const char *word)
+{
+    struct names names = {.arena = r->arena};
+    for (int i = 0; i < r->n_dir; i++) {
+        const char *inside = arena_printf(r->arena, "%s/%s", r->dir[i], kind_name(kind));
+        if (inside)
+            names_collect(&names, inside);
+        names_collect(&names, r->dir[i]);
+    }
+    return nearest_name(word, names.item, names.n);
+}
+
+static bool exists_as(struct registry *r, peat_kind kind, const char *name)
+{
+    const struct plugin *plugin;
+    return search(r, kind, name, &plugin, NULL) == PEAT_OK && plugin;
+}
+
+static void add_directories(const struct registry *r, struct strbuf *out)
+{
+    strbuf_add(out, " (searched in");
+    for (int i = 0; i < r->n_dir; i++)
+        strbuf_addf(out, "%s '%s'", i ? "," : "", r->dir[i]);
+    strbuf_add(out, ")");
+}
+
+static peat_status not_found(struct registry *r, peat_kind kind, const char *name,
+                             struct error *err)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    strbuf_addf(&text, "there is no %s '%s'", kind_name(kind), name);
+    const char *near = nearest_plugin(r, kind, name);
+    const char *other = NULL;
+    for (int i = 0; i < KINDS && !other; i++)
+        if (kinds[i] != kind && exists_as(r, kinds[i], name))
+            other = kind_name(kinds[i]);
+    if (other)
+        strbuf_addf(&text, ", but there is a %s of that name", other);
+    else if (near)
+        strbuf_addf(&text, "; did you mean '%s'?", near);
+    add_directories(r, &text);
+    peat_status status = error_set(err, PEAT_NOTFOUND, "%s", text.text);
+    strbuf_release(&text);
+    return status;
+}
+
+/* ---- one plugin ---- */
+
+static peat_status find(struct registry *r, peat_kind kind, const char *text, const char *beside,
+                        const struct plugin **plugin, struct error *err)
+{
+    struct request request = request_parse(text);
+    if (request.has_kind && request.kind != kind)
+        return error_set(err, PEAT_INVALID, "'%s' names a %s, but a %s is needed here", text,
+                         kind_name(request.kind), kind_name(kind));
+    if (request.is_path) {
+        char *path = path_beside(beside, request.name);
+        peat_status status = load(r, path, plugin, err);
+        free(path);
+        return status == PEAT_OK ? expect_kind(*plugin, kind, err) : status;
+    }
+    peat_status status = search(r, kind, request.name, plugin, err);
+    if (status == PEAT_OK && !*plugin)
+        status = not_found(r, kind, request.name, err);
+    return status;
+}
+
+peat_status registry_find(struct registry *r, peat_kind kind, const char *name, struct place at,
+                          const struct plugin **plugin, struct error *err)
+{
+    const struct plugin *found;
+    peat_status status = find(r, kind, name, at.file ? at.file : "", &found, err);
+    if (status == PEAT_OK)
+        *plugin = found;
+    else if (at.file && err)
+        place_error(err, at, "%s", err->text);
+    return status;
+}
+
+static peat_status unknown_anywhere(struct registry *r, const char *name, struct error *err)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    strbuf_addf(&text, "there is no plugin '%s'", name);
+    for (int i = 0; i < KINDS; i++) {
+        const char *near = nearest_plugin(r, kinds[i], name);
+        if (near) {
+            strbuf_addf(&text, "; did you mean '%s'?", near);
+            break;
+        }
+    }
+    add_directories(r, &text);
+    peat_status status = error_set(err, PEAT_NOTFOUND, "%s", text.text);
+    strbuf_release(&text);
+    return status;
+}
+
+/* A name without a kind: exactly one kind must have it. */
+static peat_status find_in_all_kinds(struct registry *r, const char *name,
+                                     const struct plugin **plugin, struct error *err)
+{
+    const struct plugin *found = NULL;
+    for (int i = 0; i < KINDS; i++) {
+        const struct plugin *hit;
+        peat_status status = search(r, kinds[i], name, &hit, err);
+        if (status != PEAT_OK)
+            return status;
+        if (found && hit)
+            return error_set(err, PEAT_INVALID, "'%s' is both a %s and a %s: say %s/%s or %s/%s",
+                             name, kind_name(found->desc->kind), kind_name(hit->desc->kind),
+                             kind_name(found->desc->kind), name, kind_name(hit->desc->kind), name);
+        if (hit)
+            found = hit;
+    }
+    if (!found)
+        return unknown_anywhere(r, name, err);
+    *plugin = found;
+    return PEAT_OK;
+}
+
+peat_status registry_find_any(struct registry *r, const char *name, const struct plugin **plugin,
+                              struct error *err)
+{
+    struct request request = request_parse(name);
+    if (request.has_kind)
+        return find(r, request.kind, name, "", plugin, err);
+    if (request.is_path)
+        return load(r, name, plugin, err);
+    return find_in_all_kinds(r, name, plugin, err);
+}
+
+/* ---- all plugins ---- */
+
+/* A walk over the directories. The first file to claim a kind and name has it, good or bad. */
+struct walk {
+    struct registry *r;
+    struct strbuf claimed; /* "|scheme/rotary|combine/sum|" */
+    void (*bad)(void *ctx, const char *path, const char *why);
+    void *ctx;
+};
+
+/* False when it was claimed before. */
+static bool claim(struct walk *w, peat_kind kind, const char *file)
+{
+    struct strbuf key;
+    strbuf_init(&key);
+    strbuf_addf(&key, "|%s/%.*s|", kind_name(kind), (int)strlen(file) - 3, file);
+    bool fresh = !strstr(w->claimed.text, key.text);
+    if (fresh)
+        strbuf_add(&w->claimed, key.text);
+    strbuf_release(&key);
+    return fresh;
+}
+
+/* kind NULL: a file that stands beside the kinds' folders. Only running out of memory fails. */
+static peat_status walk_file(struct walk *w, const char *path, const char *file,
+                             const peat_kind *kind, struct error *err)
+{
+    if (kind && !claim(w, *kind, file))
+        return PEAT_OK;
+    if (loaded_from(w->r, path))
+        return PEAT_OK;
+    struct error why = {0};
+    const struct plugin *plugin;
+    peat_status status = plugin_load(w->r->arena, path, &plugin, &why);
+    if (status == PEAT_OK && kind)
+        status = expect_kind(plugin, *kind, &why);
+    if (status != PEAT_OK) {
+        w->bad(w->ctx, path, why.text);
+        return PEAT_OK;
+    }
+    if (!kind && !claim(w, plugin->desc->kind, file))
+        return PEAT_OK;
+    return remember(w->r, plugin, err);
+}
+
+static peat_status walk_directory(struct walk *w, const char *dir, const peat_kind *kind,
+                                  struct error *err)
+{
+    struct error why = {0};
+    char **entry;
+    int n;
+    peat_status status = dir_list(dir, &entry, &n, &why);
+    if (status != PEAT_OK) {
+        if (status != PEAT_NOTFOUND)
+            w->bad(w->ctx, dir, why.text);
+        return PEAT_OK;
+    }
+    for (int i = 0; i < n && status == PEAT_OK; i++) {
+        if (!ends_in_so(entry[i]))
+            continue;
+        char *path = path_join(dir, entry[i]);
+        status = walk_file(w, path, entry[i], kind, err);
+        free(path);
+    }
+    names_free(entry, n);
+    return status;
+}
+
+static peat_status walk_all(struct walk *w, struct error *err)
+{
+    peat_status status = PEAT_OK;
+    for (int i = 0; i < w->r->n_dir; i++) {
+        for (int k = 0; k < KINDS && status == PEAT_OK; k++) {
+            char *inside = path_join(w->r->dir[i], kind_name(kinds[k]));
+            status = walk_directory(w, inside, &kinds[k], err);
+            free(inside);
+        }
+        if (status == PEAT_OK)
+            status = walk_directory(w, w->r->dir[i], NULL, err);
+    }
+    return status;
+}
+
+static int compare_plugins(const void *a, const void *b)
+{
+    const struct plugin *x = *(const struct plugin *const *)a;
+    const struct plugin *y = *(const struct plugin *const *)b;
+    if (x->desc->kind != y->desc->kind)
+        return x->desc->kind < y->desc->kind ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+peat_status registry_load_all(struct registry *r,
+                              void (*bad)(void *ctx, const char *path, const char *why), void *ctx,
+                              struct error *err)
+{
+    struct walk w = {.r = r, .bad = bad, .ctx = ctx};
+    strbuf_init(&w.claimed);
+    peat_status status = walk_all(&w, err);
+    strbuf_release(&w.claimed);
+    if (status == PEAT_OK && r->n)
+        qsort(r->item, (size_t)r->n, sizeof(*r->item), compare_plugins);
+    return status;
+}

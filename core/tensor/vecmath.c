@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* vecmath.c: exp, tanh, erf, the logistic function and GELU over rows. */
+#include "tensor/vecmath.h"
+
+#include <math.h>
+#include <string.h>
+
+#define REAL    float
+#define F(name) name##_f32
+#include "tensor/lanes.inc"
+#undef REAL
+#undef F
+#define REAL    double
+#define F(name) name##_f64
+#include "tensor/lanes.inc"
+#undef REAL
+#undef F
+
+/*
+ * One element each. Polynomials are Chebyshev interpolants, lowest power first in the names.
+ * Both sides of a choice are always computed: a branch would keep the loop from vectorising.
+ */
+
+/*
+ * exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln(2)/2. ln 2 is split in two so that n times
+ * the first part is exact. n is added to the exponent bits of exp(r), so no product ever becomes
+ * denormal (that would cost a hundred cycles); between the bounds the sum is a normal number.
+ */
+VEC_INLINE float exp_one(float x)
+{
+    const float lowest = -87.33f, highest = 88.72f;
+    const float shifter = 12582912.0f; /* 1.5 * 2^23: adding it rounds, n is in the low bits */
+    float shifted = x * 1.44269504f + shifter;
+    float n = shifted - shifter;
+    float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+    float p = 1.392617612e-3f;
+    p = p * r + 8.363173075e-3f;
+    p = p * r + 4.166655466e-2f;
+    p = p * r + 1.666657703e-1f;
+    p = p * r + 0.5f;
+    p = (p * (r * r) + r) + 1.0f;
+    uint32_t exponent, bits;
+    memcpy(&exponent, &shifted, sizeof exponent);
+    memcpy(&bits, &p, sizeof bits);
+    bits += exponent << 23;
+    float y, beyond = x + INFINITY; /* keeps NaN */
+    memcpy(&y, &bits, sizeof y);
+    y = x < lowest ? 0.0f : y;
+    return x <= highest ? y : beyond;
+}
+
+/* 1 - 2 / (exp(2|x|) + 1) with the sign of x; near 0 an odd polynomial keeps the relative error. */
+VEC_INLINE float tanh_one(float x)
+{
+    float a = fabsf(x), u = x * x;
+    float far = 1.0f - 2.0f / (exp_one(2.0f * a) + 1.0f);
+    float p = -6.096714166e-3f;
+    p = p * u + 2.0997179e-2f;
+    p = p * u - 5.385090958e-2f;
+    p = p * u + 1.333276974e-1f;
+    p = p * u - 3.333332894e-1f;
+    float near = a + a * (u * p);
+    return copysignf(a < 0.625f ? near : far, x);
+}
+
+VEC_INLINE float sigmoid_one(float x)
+{
+    return 1.0f / (1.0f + exp_one(-x));
+}
+
+/* erfc(a) / exp(-a^2) for a >= 0, as t P(t) with t = 1 / (1 + 0.4 a): the form of Hastings 1955. */
+VEC_INLINE float erfc_scaled(float a)
+{
+    float t = 1.0f / (1.0f + 0.4f * a);
+    float p = 5.125693553e-2f;
+    p = p * t - 1.871826932e-1f;
+    p = p * t + 1.766641789e-1f;
+    p = p * t - 1.27167801e-2f;
+    p = p * t + 1.452241215e-1f;
+    p = p * t + 1.673948558e-1f;
+    p = p * t + 2.080273447e-1f;
+    p = p * t + 2.256559825e-1f;
+    p = p * t + 2.256761833e-1f;
+    return p * t;
+}
+
+VEC_INLINE float erf_one(float x)
+{
+    float a = fabsf(x), u = x * x;
+    float far = 1.0f - exp_one(-u) * erfc_scaled(a);
+    float p = 4.719082567e-3f;
+    p = p * u - 2.675773274e-2f;
+    p = p * u + 1.128283143e-1f;
+    p = p * u - 3.761260901e-1f;
+    p = p * u + 1.128379166f;
+    return copysignf(a < 0.5f ? a * p : far, x);
+}
+
+/* The normal distribution function, from the tail on the side of x: no cancellation. gauss is
+ * exp(-x^2 / 2). */
+VEC_INLINE float normal_cdf(float x, float gauss)
+{
+    float tail = 0.5f * gauss * erfc_scaled(fabsf(x) * 0.707106781f);
+    float other = 1.0f - tail;
+    return x < 0.0f ? tail : other;
+}
+
+VEC_INLINE float gelu_one(float x)
+{
+    return x * normal_cdf(x, exp_one(-0.5f * (x * x)));
+}
+
+VEC_INLINE float gelu_grad_one(float x)
+{
+    float gauss = exp_one(-0.5f * (x * x));
+    return normal_cdf(x, gauss) + x * (gauss * 0.398942280f);
+}
+
+VEC_INLINE float gelu_tanh_one(float x)
+{
+    float t = tanh_one(0.797884561f * (x + 0.044715f * (x * x * x)));
+    return 0.5f * x * (1.0f + t);
+}
+
+VEC_INLINE float gelu_tanh_grad_one(float x)
+{
+    float t = tanh_one(0.797884561f * (x + 0.044715f * (x * x * x)));
+    float du = 0.797884561f * (1.0f + 0.134145f * (x * x));
+    return 0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * du;
+}
+
+/* The same in double precision. */
+
+static double sigmoid_exact(double x)
+{
+    return 1.0 / (1.0 + exp(-x));
+}
+
+static double normal_cdf_exact(double x)
+{
+    return 0.5 * erfc(-x * sqrt(0.5));
+}
+
+static double gelu_exact(double x)
+{
+    return x * normal_cdf_exact(x);
+}
+
+static double gelu_grad_exact(double x)
+{
+    const double inverse_root_2pi = 0.39894228040143267794;
+    return normal_cdf_exact(x) + x * exp(-0.5 * x * x) * inverse_root_2pi;
+}
+
+static const double root_2_over_pi = 0.79788456080286535588;
+
+static double gelu_tanh_exact(double x)
+{
+    return 0.5 * x * (1.0 + tanh(root_2_over_pi * (x + 0.044715 * x * x * x)));
+}
+
+static double gelu_tanh_grad_exact(double x)
+{
+    double t = tanh(root_2_over_pi * (x + 0.044715 * x * x * x));
+    double du = root_2_over_pi * (1.0 + 3.0 * 0.044715 * x * x);
+    return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * du;
+}
+
+/* The rows. Operands are the same or disjoint, hence ivdep. */
+
+#define ROW_MAP(levels, real, name, one)                                                           \
+    levels void name(real *y, const real *x, int64_t n)                                            \
+    {                                                                                              \
+        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) y[i] = one(x[i]);                     \
+    }
+
+#define ROW_GRAD(levels, real, name, one)                                                          \
+    levels void name(real *dx, const real *x, const real *dy, int64_t n)                           \
+    {                                                                                              \
+        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) dx[i] += dy[i] * one(x[i]);           \
+    }
+
+#define NO_LEVELS
+
+ROW_MAP(VEC_LEVELS, float, vec_exp_f32, exp_one)
+ROW_MAP(VEC_LEVELS, float, vec_tanh_f32, tanh_one)
+ROW_MAP(VEC_LEVELS, float, vec_sigmoid_f32, sigmoid_one)
+ROW_MAP(VEC_LEVELS, float, vec_erf_f32, erf_one)
+ROW_MAP(VEC_LEVELS, float, vec_gelu_f32, gelu_one)
+ROW_GRAD(VEC_LEVELS, float, vec_gelu_grad_f32, gelu_grad_one)
+ROW_MAP(VEC_LEVELS, float, vec_gelu_tanh_f32, gelu_tanh_one)
+ROW_GRAD(VEC_LEVELS, float, vec_gelu_tanh_grad_f32, gelu_tanh_grad_one)
+
+ROW_MAP(NO_LEVELS, double, vec_exp_f64, exp)
+ROW_MAP(NO_LEVELS, double, vec_tanh_f64, tanh)
+ROW_MAP(NO_LEVELS, double, vec_sigmoid_f64, sigmoid_exact)
+ROW_MAP(NO_LEVELS, double, vec_erf_f64, erf)
+ROW_MAP(NO_LEVELS, double, vec_gelu_f64, gelu_exact)
+ROW_GRAD(NO_LEVELS, double, vec_gelu_grad_f64, gelu_grad_exact)
+ROW_MAP(NO_LEVELS, double, vec_gelu_tanh_f64, gelu_tanh_exact)
+ROW_GRAD(NO_LEVELS, double, vec_gelu_tanh_grad_f64, gelu_tanh_grad_exact)
+
+VEC_LEVELS float vec_exp_sum_f32(float *y, const float *x, float shift, int64_t n)
+{
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; i++)
+        y[i] = exp_one(x[i] - shift);
+    return lane_sum_f32(y, n);
+}
+
+double vec_exp_sum_f64(double *y, const double *x, double shift, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = exp(x[i] - shift);
+    return lane_sum_f64(y, n);
+}

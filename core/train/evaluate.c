@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* evaluate.c: sums over one evaluation length, and the metrics made of them. */
+#include <math.h>
+#include <string.h>
+
+#include "autograd/ops.h"
+#include "train/forward.h"
+
+/* Tokens and logits of one evaluation batch. */
+#define EVAL_TOKENS   INT64_C(4096)
+#define EVAL_LOGITS   (INT64_C(1) << 26)
+#define EVAL_MAX_ROWS INT64_C(64)
+
+static int64_t at_most(int64_t x, int64_t limit)
+{
+    return x < limit ? x : limit;
+}
+
+/* Rows of an evaluation batch: by the task alone, so that all cells see the same batches. */
+static int64_t eval_rows(const peat_task_plan *plan, int64_t T)
+{
+    int64_t tokens = at_most(EVAL_TOKENS, EVAL_LOGITS / plan->vocab);
+    int64_t rows = at_most(tokens / T, EVAL_MAX_ROWS);
+    return rows < 1 ? 1 : rows;
+}
+
+/* nll and accuracy of every target, given the truth before it. */
+static peat_status score_truth(struct trainer *t, const peat_batch *b, peat_sums *sums,
+                               struct error *err)
+{
+    struct arena_mark mark = arena_mark(&t->step_arena);
+    struct model_input in = forward_input(b, PEAT_EVAL);
+    struct graph g;
+    peat_node *logits;
+    peat_status status = forward_run(t, &g, &in, &logits, "evaluation", err);
+    if (status == PEAT_OK) {
+        struct ce_sums ce = {0};
+        cross_entropy_sums(t->team, &logits->value, b->target, &ce);
+        sums->nll += ce.nll;
+        sums->targets += ce.targets;
+        sums->correct += ce.correct;
+        sums->units += b->units;
+    }
+    arena_rewind(&t->step_arena, mark);
+    return status;
+}
+
+/* The first T columns of a [B, from] array as a dense [B, T] one. */
+static void *columns(struct arena *a, const void *array, size_t bytes_each, int64_t B, int64_t from,
+                     int64_t T)
+{
+    unsigned char *dense = arena_array(a, (size_t)(B * T), bytes_each);
+    size_t row = (size_t)T * bytes_each, step = (size_t)from * bytes_each;
+    for (int64_t i = 0; dense && i < B; i++)
+        memcpy(dense + (size_t)i * row, (const unsigned char *)array + (size_t)i * step, row);
+    return dense;
+}
+
+/* The batch cut to T columns; what forward_input reads and no targets. False: out of memory. */
+static bool batch_prefix(struct arena *a, const peat_batch *b, int64_t T, peat_batch *prefix)
+{
+    *prefix = *b;
+    prefix->T = T;
+    prefix->token = columns(a, b->token, sizeof(*b->token), b->B, b->T, T);
+    prefix->segment = columns(a, b->segment, sizeof(*b->segment), b->B, b->T, T);
+    prefix->document = columns(a, b->document, sizeof(*b->document), b->B, b->T, T);
+    prefix->pad = columns(a, b->pad, sizeof(*b->pad), b->B, b->T, T);
+    prefix->special = columns(a, b->special, sizeof(*b->special), b->B, b->T, T);
+    return prefix->token && prefix->segment && prefix->document && prefix->pad && prefix->special;
+}
+
+/* The lowest id wins ties. */
+static int32_t highest_logit(const struct tensor *logits, int64_t row)
+{
+    int64_t V = logits->dim[logits->rank - 1], best = 0;
+    for (int64_t v = 1; v < V; v++)
+        if (tensor_get(logits, row * V + v) > tensor_get(logits, row * V + best))
+            best = v;
+    return (int32_t)best;
+}
+
+/* Token i of every row's answer into made [B, answer], from the tokens made before it. */
+static peat_status generate_token(struct trainer *t, const peat_batch *b, int64_t i, int32_t *made,
+                                  struct error *err)
+{
+    peat_batch prefix;
+    if (!batch_prefix(&t->step_arena, b, b->prompt + i, &prefix))
+        return error_set(err, PEAT_NOMEM, "out of memory in evaluation");
+    for (int64_t row = 0; row < b->B; row++)
+        memcpy(prefix.token + row * prefix.T + b->prompt, made + row * b->answer,
+               (size_t)i * sizeof(*made));
+    struct model_input in = forward_input(&prefix, PEAT_EVAL);
+    in.T_total = b->prompt + b->answer;
+    in.last_only = true;
+    struct graph g;
+    peat_node *logits;
+    peat_status status = forward_run(t, &g, &in, &logits, "evaluation", err);
+    for (int64_t row = 0; status == PEAT_OK && row < b->B; row++)
+        made[row * b->answer + i] = highest_logit(&logits->value, row);
+    return status;
+}
+
+static void count_answers(const peat_batch *b, const int32_t *made, peat_sums *sums)
+{
+    for (int64_t row = 0; row < b->B; row++) {
+        const int32_t *truth = b->target + row * b->T + b->prompt - 1;
+        int64_t correct = 0;
+        for (int64_t i = 0; i < b->answer; i++)
+            correct += made[row * b->answer + i] == truth[i];
+        sums->generated_correct += correct;
+        sums->matches += correct == b->answer;
+    }
+    sums->generated += b->B * b->answer;
+    sums->sequences += b->B;
+}
+
+static peat_status score_answers(struct trainer *t, const peat_batch *b, peat_sums *sums,
+                                 struct error *err)
+{
+    struct arena *a = &t->step_arena;
+    struct arena_mark outer = arena_mark(a);
+    int32_t *made = ARENA_ARRAY(a, b->B * b->answer, int32_t);
+    peat_status status = PEAT_OK;
+    if (!made)
+        status = error_set(err, PEAT_NOMEM, "out of memory in evaluation");
+    for (int64_t i = 0; status == PEAT_OK && i < b->answer; i++) {
+        struct arena_mark mark = arena_mark(a);
+        status = generate_token(t, b, i, made, err);
+        arena_rewind(a, mark);
+    }
+    if (status == PEAT_OK)
+        count_answers(b, made, sums);
+    arena_rewind(a, outer);
+    return status;
+}
+
+static peat_status sum_batches(struct trainer *t, int64_t which, struct batch *batch,
+                               peat_sums *sums, struct error *err)
+{
+    for (int64_t index = 0;; index++) {
+        peat_status status = task_eval_batch(t->task, which, index, batch, err);
+        if (status != PEAT_OK || batch->b.B == 0)
+            return status;
+        status = score_truth(t, &batch->b, sums, err);
+        if (status == PEAT_OK && batch->b.prompt > 0)
+            status = score_answers(t, &batch->b, sums, err);
+        if (status != PEAT_OK)
+            return status;
+    }
+}
+
+peat_status evaluate_length(struct trainer *t, int64_t which, peat_sums *sums, struct error *err)
+{
+    BUG_UNLESS(which >= 0 && which < t->task->plan.n_eval);
+    *sums = (peat_sums){.size = sizeof(*sums)};
+    struct arena_mark mark = arena_mark(&t->step_arena);
+    int64_t T = t->task->plan.eval_T[which];
+    struct batch batch;
+    peat_status status = batch_init(&batch, &t->step_arena, eval_rows(&t->task->plan, T), T);
+    if (status == PEAT_OK)
+        status = sum_batches(t, which, &batch, sums, err);
+    else
+        error_set(err, status, "out of memory in evaluation");
+    arena_rewind(&t->step_arena, mark);
+    return status;
+}
+
+static void report_metrics(struct trainer *t, int64_t which, const peat_sums *sums)
+{
+    for (const peat_metric *metric = t->task->hooks->metric; metric->name; metric++) {
+        double value = metric->value(sums);
+        struct measure m = {.metric = metric->name,
+                            .split = "valid",
+                            .length = t->task->plan.eval[which],
+                            .step = t->step,
+                            .value = isfinite(value) ? value : (double)NAN};
+        if (t->events.measure)
+            t->events.measure(t->events.ctx, &m);
+    }
+}
+
+peat_status trainer_evaluate(struct trainer *t, struct error *err)
+{
+    for (int64_t which = 0; which < t->task->plan.n_eval; which++) {
+        peat_sums sums;
+        peat_status status = evaluate_length(t, which, &sums, err);
+        if (status != PEAT_OK)
+            return status;
+        report_metrics(t, which, &sums);
+    }
+    return PEAT_OK;
+}

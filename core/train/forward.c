@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* forward.c: from a batch to logits. */
+#include "train/forward.h"
+
+struct model_input forward_input(const peat_batch *b, peat_phase phase)
+{
+    return (struct model_input){
+        .B = b->B,
+        .T = b->T,
+        .token = b->token,
+        .segment = b->has_segment ? b->segment : NULL,
+        .document = b->has_document ? b->document : NULL,
+        .pad = b->has_pad ? b->pad : NULL,
+        .special = b->has_special ? b->special : NULL,
+        .sequence = b->sequence,
+        .phase = phase,
+    };
+}
+
+peat_status forward_status(const struct graph *g, const char *what, struct error *err)
+{
+    if (!graph_failed(g))
+        return PEAT_OK;
+    return error_set(err, g->err.status, "%s: %s", what, g->err.text);
+}
+
+peat_status forward_run(struct trainer *t, struct graph *g, const struct model_input *in,
+                        peat_node **logits, const char *what, struct error *err)
+{
+    graph_init(g, &t->step_arena, t->team, t->model->weights.dtype);
+    g->no_grad = in->phase == PEAT_EVAL;
+    *logits = model_forward(t->model, g, in, NULL);
+    return forward_status(g, what, err);
+}

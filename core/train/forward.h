@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* forward.h: from a batch to logits, in training and in evaluation alike. */
+#ifndef TRAIN_FORWARD_H
+#define TRAIN_FORWARD_H
+
+#include "train/trainer.h"
+
+/* The batch as the model takes it. */
+struct model_input forward_input(const peat_batch *b, peat_phase phase);
+/* A fresh graph in the step arena and the logits of one input, which live until the arena is
+ * rewound. `what` names the pass in messages: "step 12". */
+peat_status forward_run(struct trainer *t, struct graph *g, const struct model_input *in,
+                        peat_node **logits, const char *what, struct error *err);
+/* PEAT_OK, or the error that stuck to the graph. */
+peat_status forward_status(const struct graph *g, const char *what, struct error *err);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* generation.h: one saved generation: its name, its state.json, its checks. */
+#ifndef TRAIN_GENERATION_H
+#define TRAIN_GENERATION_H
+
+#include "train/trainer.h"
+
+#define GENERATION_MODEL     "model.safetensors"
+#define GENERATION_OPTIMISER "optimiser.safetensors"
+#define GENERATION_STATE     "state.json"
+
+/* "step-00000500" */
+#define GENERATION_NAME 32
+void generation_name(int64_t step, char name[GENERATION_NAME]);
+/* The step of such a name; -1: another name. */
+int64_t generation_step(const char *name);
+
+/* Writes state.json into dir, with the checksums of the files beside it. */
+peat_status generation_write_state(const char *dir, const struct trainer *t,
+                                   const struct value *identity, bool final, struct error *err);
+/* Reads state.json and verifies every checksum. */
+peat_status generation_read_state(const char *dir, struct arena *a, struct value **state,
+                                  struct error *err);
+/* The trainer's fields as state.json has them. */
+peat_status generation_apply_state(const struct value *state, struct trainer *t, struct error *err);
+
+#endif

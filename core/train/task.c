@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* task.c: asking a task for batches, and believing nothing it answers. */
+#include "train/task.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/rng.h"
+
+static peat_status bad_plan(const struct task *t, struct error *err, const char *what,
+                            int64_t value)
+{
+    return error_set(err, PEAT_FAILED, "task '%s' answered its set-up with %s %" PRId64, t->part.id,
+                     what, value);
+}
+
+static peat_status check_plan(const struct task *t, struct error *err)
+{
+    const peat_task_plan *p = &t->plan;
+    if (p->vocab < 1 || p->vocab > INT32_MAX)
+        return bad_plan(t, err, "a vocabulary of", p->vocab);
+    if (p->n_segment < 0)
+        return bad_plan(t, err, "a number of segments of", p->n_segment);
+    if (p->n_eval < 1 || p->n_eval > PEAT_MAX_LENGTHS)
+        return bad_plan(t, err, "a number of evaluation lengths of", p->n_eval);
+    for (int64_t i = 0; i < p->n_eval; i++)
+        if (p->eval_T[i] < 1)
+            return bad_plan(t, err, "evaluation sequences of length", p->eval_T[i]);
+    if (!t->hooks->metric || !t->hooks->metric[0].name)
+        return error_set(err, PEAT_FAILED, "task '%s' has no metric", t->part.id);
+    return PEAT_OK;
+}
+
+peat_status task_setup(struct task *t, struct arena *arena, struct error *err)
+{
+    struct error own = {0};
+    struct setup s = {
+        .base = {.size = sizeof(s.base), .host = t->host, .dims = {.size = sizeof(peat_dims)}},
+        .arena = arena,
+        .part = &t->part,
+        .err = &own,
+    };
+    t->plan.size = sizeof(t->plan);
+    peat_status status = t->hooks->setup(&s.base, t->part.config, &t->plan, &t->part.self);
+    if (own.status != PEAT_OK)
+        return error_set(err, own.status, "%s", own.text);
+    if (status != PEAT_OK)
+        return error_set(err, status, "task '%s': %s", t->part.id, status_text(status));
+    return check_plan(t, err);
+}
+
+peat_status batch_init(struct batch *batch, struct arena *arena, int64_t B, int64_t T)
+{
+    BUG_UNLESS(B > 0 && T > 0 && B <= INT64_MAX / T);
+    size_t n = (size_t)(B * T);
+    peat_batch b = {
+        .size = sizeof(b),
+        .token = ARENA_ARRAY(arena, n, int32_t),
+        .target = ARENA_ARRAY(arena, n, int32_t),
+        .segment = ARENA_ARRAY(arena, n, int32_t),
+        .document = ARENA_ARRAY(arena, n, int32_t),
+        .pad = ARENA_ARRAY(arena, n, uint8_t),
+        .special = ARENA_ARRAY(arena, n, uint8_t),
+        .sequence = ARENA_ARRAY(arena, B, int64_t),
+    };
+    if (!b.token || !b.target || !b.segment || !b.document || !b.pad || !b.special || !b.sequence)
+        return PEAT_NOMEM;
+    *batch = (struct batch){.b = b, .capacity_B = B, .capacity_T = T};
+    return PEAT_OK;
+}
+
+/* An empty batch that offers all there is room for. */
+static void batch_offer(struct batch *batch)
+{
+    peat_batch *b = &batch->b;
+    int64_t B = batch->capacity_B, T = batch->capacity_T;
+    size_t n = (size_t)(B * T);
+    memset(b->token, 0, n * sizeof(*b->token));
+    memset(b->target, -1, n * sizeof(*b->target));
+    memset(b->segment, 0, n * sizeof(*b->segment));
+    memset(b->document, 0, n * sizeof(*b->document));
+    memset(b->pad, 0, n);
+    memset(b->special, 0, n);
+    memset(b->sequence, 0, (size_t)B * sizeof(*b->sequence));
+    b->B = B;
+    b->T = T;
+    b->has_segment = b->has_document = b->has_pad = b->has_special = false;
+    b->units = b->prompt = b->answer = 0;
+}
+
+/* Who made a batch, for messages. */
+struct origin {
+    const struct task *task;
+    const char *kind; /* "training", "evaluation" */
+    int64_t number;
+};
+
+static peat_status bad_batch(const struct origin *o, struct error *err, const char *what,
+                             int64_t value, int64_t limit)
+{
+    return error_set(err, PEAT_FAILED,
+                     "task '%s': %s batch %" PRId64 " has %s %" PRId64 ", the limit is %" PRId64,
+                     o->task->part.id, o->kind, o->number, what, value, limit);
+}
+
+/* Every id is in [least, limit). */
+static peat_status check_ids(const struct origin *o, const char *what, const int32_t *id, int64_t n,
+                             int32_t least, int64_t limit, struct error *err)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (id[i] < least || id[i] >= limit)
+            return bad_batch(o, err, what, id[i], limit);
+    return PEAT_OK;
+}
+
+/* Token i of an answer is predicted at place prompt - 1 + i. */
+static peat_status check_answer(const struct origin *o, const peat_batch *b, struct error *err)
+{
+    if (b->prompt == 0)
+        return PEAT_OK;
+    if (b->prompt < 0 || b->prompt > b->T)
+        return bad_batch(o, err, "a prompt of length", b->prompt, b->T);
+    if (b->answer < 1 || b->answer > b->T - b->prompt + 1)
+        return bad_batch(o, err, "an answer of length", b->answer, b->T - b->prompt + 1);
+    for (int64_t row = 0; row < b->B; row++)
+        for (int64_t i = b->prompt - 1; i < b->prompt - 1 + b->answer; i++)
+            if (b->target[row * b->T + i] < 0)
+                return error_set(err, PEAT_FAILED,
+                                 "task '%s': %s batch %" PRId64
+                                 " has an answer without a target at place %" PRId64,
+                                 o->task->part.id, o->kind, o->number, i);
+    return PEAT_OK;
+}
+
+static peat_status check_batch(const struct origin *o, const struct batch *batch, struct error *err)
+{
+    const peat_batch *b = &batch->b;
+    if (b->B < 1 || b->B > batch->capacity_B)
+        return bad_batch(o, err, "a number of rows of", b->B, batch->capacity_B);
+    if (b->T < 1 || b->T > batch->capacity_T)
+        return bad_batch(o, err, "rows of length", b->T, batch->capacity_T);
+    int64_t n = b->B * b->T;
+    const peat_task_plan *plan = &o->task->plan;
+    peat_status status = check_ids(o, "token", b->token, n, 0, plan->vocab, err);
+    if (status == PEAT_OK)
+        status = check_ids(o, "target", b->target, n, -1, plan->vocab, err);
+    if (status == PEAT_OK && plan->n_segment > 0 && !b->has_segment)
+        status = error_set(err, PEAT_FAILED,
+                           "task '%s': %s batch %" PRId64
+                           " has no segments, its set-up promised %" PRId64,
+                           o->task->part.id, o->kind, o->number, plan->n_segment);
+    if (status == PEAT_OK && b->has_segment)
+        status = check_ids(o, "segment", b->segment, n, 0, plan->n_segment, err);
+    return status == PEAT_OK ? check_answer(o, b, err) : status;
+}
+
+static peat_status hook_failed(const struct origin *o, peat_status status, struct error *err)
+{
+    return error_set(err, status, "task '%s': %s batch %" PRId64 ": %s", o->task->part.id, o->kind,
+                     o->number, status_text(status));
+}
+
+peat_status task_train_batch(const struct task *t, uint64_t seed, int64_t step, struct batch *batch,
+                             struct error *err)
+{
+    const struct origin origin = {t, "training", step};
+    uint64_t stream = rng_substream(rng_stream(seed, "batch", t->part.id), (uint64_t)step);
+    batch_offer(batch);
+    peat_status status = t->hooks->train(t->host, t->part.config, t->part.self, stream, &batch->b);
+    if (status != PEAT_OK)
+        return hook_failed(&origin, status, err);
+    return check_batch(&origin, batch, err);
+}
+
+peat_status task_eval_batch(const struct task *t, int64_t which, int64_t index, struct batch *batch,
+                            struct error *err)
+{
+    const struct origin origin = {t, "evaluation", index};
+    batch_offer(batch);
+    peat_status status =
+        t->hooks->evaluate(t->host, t->part.config, t->part.self, which, index, &batch->b);
+    if (status != PEAT_OK)
+        return hook_failed(&origin, status, err);
+    return batch->b.B == 0 ? PEAT_OK : check_batch(&origin, batch, err);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* task.h: a task as the trainer knows it: the SDK's hooks with their config and plan. */
+#ifndef TRAIN_TASK_H
+#define TRAIN_TASK_H
+
+#include <peat/task.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "nn/positional.h"
+
+struct task {
+    const peat_host *host;
+    const peat_task *hooks;
+    struct part part; /* id, config, self */
+    peat_task_plan plan;
+};
+
+/* plan's asked part is filled in; runs the plugin's setup and checks its answer. */
+peat_status task_setup(struct task *t, struct arena *arena, struct error *err);
+
+/* A batch with its memory: capacity B x T. */
+struct batch {
+    peat_batch b;
+    int64_t capacity_B, capacity_T;
+};
+peat_status batch_init(struct batch *batch, struct arena *arena, int64_t B, int64_t T);
+/* The training batch of `step` (1, 2, ...): a function of seed and step alone. */
+peat_status task_train_batch(const struct task *t, uint64_t seed, int64_t step,
+                             struct batch *batch, struct error *err);
+peat_status task_eval_batch(const struct task *t, int64_t which, int64_t index,
+                            struct batch *batch, struct error *err);
+
+#endif

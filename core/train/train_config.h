@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* train_config.h: the `train` and `eval` sections of an experiment. */
+#ifndef TRAIN_CONFIG_H
+#define TRAIN_CONFIG_H
+
+#include <peat/param.h>
+
+enum schedule_kind { SCHEDULE_COSINE, SCHEDULE_LINEAR, SCHEDULE_CONSTANT };
+
+struct train_config {
+    int64_t steps, batch, seq_len;
+    double lr;
+    int64_t warmup; /* -1: min(steps / 10, 200) */
+    int64_t schedule;
+    double lr_min; /* as a fraction of lr, at the last step */
+    double weight_decay, beta1, beta2, eps, clip;
+    int64_t precision;
+};
+
+struct eval_config {
+    int64_t every;     /* 0: only at the end */
+    peat_reals lengths; /* in the task's unit; n 0: the task chooses */
+    int64_t tokens;    /* targets per length; 0: all */
+};
+
+#endif

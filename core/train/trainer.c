@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* trainer.c: the loop. */
+#include "train/trainer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "autograd/ops.h"
+#include "base/clock.h"
+#include "train/divergence.h"
+#include "train/forward.h"
+
+enum { STEP_ARENA_BYTES = 1 << 20, WARM_STEPS = 3, TIMES_KEPT = 512 };
+
+peat_status trainer_init(struct trainer *t, struct error *err)
+{
+    const struct weights *w = &t->model->weights;
+    arena_init(&t->step_arena, "step", STEP_ARENA_BYTES);
+    t->step = t->above = t->steps_timed = 0;
+    t->first_loss = t->train_seconds = t->median_step_ms = 0.0;
+    t->diverged = (struct divergence){0};
+    peat_status status = adamw_init(&t->adamw, w, t->model_arena);
+    if (status == PEAT_OK)
+        status = batch_init(&t->batch, t->model_arena, t->train->batch, t->task->plan.seq_len);
+    if (status != PEAT_OK)
+        error_set(err, status, "out of memory for the optimiser and the batches");
+    return status;
+}
+
+void trainer_release(struct trainer *t)
+{
+    arena_release(&t->step_arena);
+}
+
+/* Durations of the last steps of this process; the first ones warm caches and arenas. */
+struct step_times {
+    double ms[TIMES_KEPT];
+    int64_t seen;
+};
+
+static void times_add(struct step_times *s, struct trainer *t, double seconds)
+{
+    t->train_seconds += seconds;
+    t->steps_timed++;
+    int64_t place = s->seen++ - WARM_STEPS;
+    if (place >= 0)
+        s->ms[place % TIMES_KEPT] = seconds * 1e3;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void times_median(const struct step_times *s, struct trainer *t)
+{
+    int64_t n = s->seen - WARM_STEPS;
+    if (n <= 0)
+        return;
+    n = n < TIMES_KEPT ? n : TIMES_KEPT;
+    double sorted[TIMES_KEPT];
+    memcpy(sorted, s->ms, (size_t)n * sizeof(*sorted));
+    qsort(sorted, (size_t)n, sizeof(*sorted), compare_doubles);
+    t->median_step_ms = 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2]);
+}
+
+/* What one step measured. */
+struct outcome {
+    double loss, lr, grad_norm;
+};
+
+/* After the backward pass, while its nodes live. */
+static peat_status check_reached(const struct weights *w, struct error *err)
+{
+    for (int i = 0; i < w->n; i++) {
+        const struct weight *one = w->item[i];
+        if (!one->frozen && !(one->node && one->node->reached))
+            return error_set(err, PEAT_FAILED,
+                             "weight '%s' gets no gradient: nothing that is trained depends on it",
+                             one->name);
+    }
+    return PEAT_OK;
+}
+
+/* Forward and backward of the batch at hand; gradients are left in the weights. */
+static peat_status run_graph(struct trainer *t, struct graph *g, int64_t step, double *loss,
+                             struct error *err)
+{
+    char what[32];
+    snprintf(what, sizeof(what), "step %" PRId64, step);
+    const peat_batch *b = &t->batch.b;
+    struct model_input in = forward_input(b, PEAT_TRAIN);
+    in.step = step;
+    peat_node *logits;
+    peat_status status = forward_run(t, g, &in, &logits, what, err);
+    if (status != PEAT_OK)
+        return status;
+    peat_node *target = graph_constant(g, PEAT_I32, 1, (const int64_t[]){b->B * b->T}, b->target);
+    peat_node *mean = op_cross_entropy(&g->base, logits, target);
+    status = forward_status(g, what, err);
+    if (status != PEAT_OK)
+        return status;
+    *loss = tensor_get(&mean->value, 0);
+    weights_zero_grad(&t->model->weights);
+    graph_backward(g, mean);
+    status = forward_status(g, what, err);
+    if (status == PEAT_OK && step == 1)
+        status = check_reached(&t->model->weights, err);
+    return status;
+}
+
+/* Scales gradients of a norm above `clip` down to it; 1e-6 as in PyTorch's clip_grad_norm_. */
+static double clip_scale(double clip, double norm)
+{
+    double scale = clip / (norm + 1e-6);
+    return clip > 0.0 && scale < 1.0 ? scale : 1.0;
+}
+
+/* One step, up to the update. A step whose numbers are not finite changes no weight. */
+static peat_status train_step(struct trainer *t, struct outcome *out, struct error *err)
+{
+    int64_t step = t->step + 1;
+    peat_status status = task_train_batch(t->task, t->seed, step, &t->batch, err);
+    if (status != PEAT_OK)
+        return status;
+    struct weights *w = &t->model->weights;
+    struct graph g;
+    status = run_graph(t, &g, step, &out->loss, err);
+    if (status != PEAT_OK)
+        return status;
+    out->lr = schedule_lr(t->train, step);
+    out->grad_norm = gradient_norm(w, t->team);
+    t->step = step;
+    if (divergence_check(t, &g, step, out->loss, out->grad_norm))
+        return PEAT_OK;
+    adamw_step(&t->adamw, w, t->train, out->lr, clip_scale(t->train->clip, out->grad_norm),
+               t->team);
+    divergence_watch(t, step, out->loss);
+    return PEAT_OK;
+}
+
+static peat_status timed_step(struct trainer *t, struct step_times *times, struct error *err)
+{
+    struct outcome out = {0};
+    double start = clock_seconds();
+    peat_status status = train_step(t, &out, err);
+    arena_reset(&t->step_arena);
+    if (status != PEAT_OK)
+        return status;
+    times_add(times, t, clock_seconds() - start);
+    if (t->events.step)
+        t->events.step(t->events.ctx, t->step, out.loss, out.lr, out.grad_norm);
+    return PEAT_OK;
+}
+
+static bool every(int64_t step, int64_t period)
+{
+    return period > 0 && step % period == 0;
+}
+
+/* Evaluation comes before the checkpoint: what a loaded step would have evaluated is done. */
+static peat_status finish_step(struct trainer *t, const struct step_times *times, bool *stop,
+                               struct error *err)
+{
+    bool diverged = t->diverged.step != 0, last = diverged || t->step == t->train->steps;
+    peat_status status = PEAT_OK;
+    if (!diverged && (last || every(t->step, t->eval->every)))
+        status = trainer_evaluate(t, err);
+    if (status != PEAT_OK)
+        return status;
+    *stop = !last && t->events.stop && t->events.stop(t->events.ctx);
+    if (!t->events.save || !(last || *stop || every(t->step, t->checkpoint_every)))
+        return PEAT_OK;
+    times_median(times, t);
+    return t->events.save(t->events.ctx, last, err);
+}
+
+peat_status trainer_run(struct trainer *t, enum run_end *end, struct error *err)
+{
+    struct step_times times = {.seen = 0};
+    bool stop = false;
+    peat_status status = PEAT_OK;
+    while (status == PEAT_OK && !stop && !t->diverged.step && t->step < t->train->steps) {
+        status = timed_step(t, &times, err);
+        if (status == PEAT_OK)
+            status = finish_step(t, &times, &stop, err);
+    }
+    times_median(&times, t);
+    *end = t->diverged.step ? RUN_DIVERGED : stop ? RUN_INTERRUPTED : RUN_DONE;
+    return status;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trainer.h: the training loop of one cell.
+ *
+ * A step: batch, forward, backward, clip, AdamW. State between steps is the weights, AdamW's
+ * moments, the step number and the divergence counter; all of it is in a checkpoint, so a resumed
+ * run gives the same bits as an uninterrupted one.
+ */
+#ifndef TRAIN_TRAINER_H
+#define TRAIN_TRAINER_H
+
+#include "base/log.h"
+#include "model/transformer.h"
+#include "train/task.h"
+#include "train/train_config.h"
+
+/* Decoupled weight decay, Loshchilov and Hutter 2019, algorithm 2; Kingma and Ba 2015 moments. */
+struct adamw {
+    void *m, *v; /* one block each, laid out as the weights */
+    int64_t t;   /* updates done */
+};
+peat_status adamw_init(struct adamw *o, const struct weights *w, struct arena *arena);
+/* One update of all weights from their gradients, which are first scaled by grad_scale (clipping).
+ * Tensors with `decay` take weight decay; bounded ones are brought back into their bounds. */
+void adamw_step(struct adamw *o, struct weights *w, const struct train_config *c, double lr,
+                double grad_scale, const struct team *team);
+/* sqrt of the sum of squares of all gradients, summed in fixed tiles in double. */
+double gradient_norm(const struct weights *w, const struct team *team);
+
+/* Learning rate of step 1 .. steps: warm-up from lr/warmup, then the schedule to lr * lr_min. */
+double schedule_lr(const struct train_config *c, int64_t step);
+int64_t schedule_warmup(const struct train_config *c);
+
+/* What a run came to. */
+enum run_end { RUN_DONE, RUN_DIVERGED, RUN_INTERRUPTED };
+
+struct divergence {
+    int64_t step;      /* 0: none                                                        */
+    char what[256];    /* "loss is not finite at step 12, first in 'layernorm' (block 2)" */
+};
+
+/* One evaluation result. */
+struct measure {
+    const char *metric, *split; /* "bpb", "valid" */
+    int64_t length, step;
+    double value;
+};
+
+/* Where the loop reports; each may be NULL. */
+struct train_events {
+    void *ctx;
+    /* Every step: cheap. */
+    void (*step)(void *ctx, int64_t step, double loss, double lr, double grad_norm);
+    /* Each evaluated number. */
+    void (*measure)(void *ctx, const struct measure *m);
+    /* True: stop after this step with a checkpoint. */
+    bool (*stop)(void *ctx);
+    /* Save now (called at checkpoint.every, at a stop and at the end). */
+    peat_status (*save)(void *ctx, bool final, struct error *err);
+};
+
+struct trainer {
+    struct model *model;
+    struct task *task;
+    const struct train_config *train;
+    const struct eval_config *eval;
+    int64_t checkpoint_every; /* 0: only at the end */
+    uint64_t seed;
+    const struct team *team;
+    struct arena *model_arena; /* batches, optimiser state: life of the run */
+    struct arena step_arena;
+    struct train_events events;
+    /* state, saved in checkpoints */
+    struct adamw adamw;
+    int64_t step;         /* steps done */
+    double first_loss;    /* of step 1 */
+    int64_t above;        /* steps in a row with loss > first_loss + 2 nats */
+    struct divergence diverged;
+    double train_seconds; /* spent in steps so far, over all attempts; not in checkpoints' bits */
+    double median_step_ms;
+    int64_t steps_timed;
+    struct batch batch;
+};
+
+/* Memory and optimiser state; the model is built. Everything else starts at step 0. */
+peat_status trainer_init(struct trainer *t, struct error *err);
+/* Runs from t->step to train->steps. A weight that the first backward never reaches is an error.
+ * A run that diverged ends with a final save, unevaluated; the step whose numbers were not finite
+ * changed no weight. */
+peat_status trainer_run(struct trainer *t, enum run_end *end, struct error *err);
+/* Evaluates every length at the present weights and reports each metric; split "valid". */
+peat_status trainer_evaluate(struct trainer *t, struct error *err);
+void trainer_release(struct trainer *t);
+
+/* evaluate.c: sums over one length. Decodes greedily where the task asks for it: the prefix is run
+ * again for every token, so decoding is the full forward of the prefix by construction. */
+peat_status evaluate_length(struct trainer *t, int64_t which, peat_sums *sums, struct error *err);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * widths.h: how combinations settle the widths of their streams in setup.
+ *
+ * A width of 0 is free; any other is what its stream insists on.
+ */
+#ifndef COMBINE_WIDTHS_H
+#define COMBINE_WIDTHS_H
+
+#include <peat/plugin.h>
+
+/* All streams get D; refuses when one insists on another width. */
+static inline peat_status widths_equal(peat_setup *s, int32_t n, const char *const *stream,
+                                       int64_t *width, int64_t D)
+{
+    for (int32_t i = 0; i < n; i++) {
+        if (width[i] && width[i] != D)
+            return peat_refuse(s,
+                               "all streams must be as wide as the model, %lld, but '%s' is "
+                               "always %lld wide",
+                               (long long)D, stream[i], (long long)width[i]);
+        width[i] = D;
+    }
+    return PEAT_OK;
+}
+
+/* Free streams beside the tokens get d_pos; returns the sum of all widths beside the tokens. */
+static inline int64_t widths_beside(int32_t n, int64_t *width, int64_t d_pos)
+{
+    int64_t sum = 0;
+    for (int32_t i = 1; i < n; i++) {
+        width[i] = width[i] ? width[i] : d_pos;
+        sum += width[i];
+    }
+    return sum;
+}
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rotary.c: pairs of query and key dimensions turn by an angle proportional to position, so that
+ * their product depends on the distance alone. Su et al. 2021, section 3.2.2.
+ */
+#include <math.h>
+
+#include <peat/plugin.h>
+
+struct config {
+    int64_t layout; /* peat_layout */
+    double fraction, base;
+};
+
+static const char *const layouts[] = {"interleaved", "halves", NULL};
+
+static const peat_param rows[] = {
+    {"layout", PEAT_ENUM, offsetof(struct config, layout), .preset = PEAT_INTERLEAVED,
+     .labels = layouts, .doc = "pairs (0,1), (2,3), ... or (0,C/2), (1,C/2+1), ..."},
+    {"fraction", PEAT_REAL, offsetof(struct config, fraction), .preset = 1, .min = 0, .max = 1,
+     .doc = "part of each head that turns: its first 2*floor(fraction*C/2) dimensions",
+     .flags = PEAT_OPEN_MIN},
+    {"base", PEAT_REAL, offsetof(struct config, base), .preset = 1e4, .min = 1, .max = 1e12,
+     .doc = "ratio of the longest wavelength to the shortest", .flags = PEAT_OPEN_MIN},
+    PEAT_PARAM_END,
+};
+
+/* Dimensions of a head of width C that turn; 0 with *why saying why there are none. */
+static int64_t turning(const struct config *k, int64_t C, const char **why)
+{
+    int64_t d = 2 * (int64_t)(k->fraction * (double)C / 2);
+    *why = d == 0 ? "lower model.n_head or raise fraction" : NULL;
+    if (k->fraction >= 1 && d != C)
+        *why = "make model.d_model / model.n_head even, or set fraction below 1";
+    return *why ? 0 : d;
+}
+
+/* angle_i = pos base^(-i/n) for the n = C_rot/2 pairs */
+static void angle_row(const void *config, const double *pos, double *out, int64_t n)
+{
+    const struct config *k = config;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = pos[0] * pow(k->base, -(double)i / (double)n);
+}
+
+/* [cos angle | sin angle] */
+static void turn_row(const void *config, const double *pos, double *out, int64_t d)
+{
+    int64_t n = d / 2;
+    angle_row(config, pos, out, n);
+    for (int64_t i = 0; i < n; i++) {
+        out[n + i] = sin(out[i]);
+        out[i] = cos(out[i]);
+    }
+}
+
+static peat_status setup(peat_setup *s, const void *config, void **self)
+{
+    const char *why;
+    (void)self;
+    if (turning(config, s->dims.C, &why))
+        return PEAT_OK;
+    return peat_refuse(s, "a head width of %lld does not split into pairs that turn: %s",
+                       (long long)s->dims.C, why);
+}
+
+/* cos and sin of one side, each [pos_B, 1, T, d/2]: the same for all heads. */
+static void turn_side(const peat_call *c, const peat_side *side, int64_t d, peat_node **turn)
+{
+    peat_node *row = peat_rows(c, side, d, turn_row);
+    row = peat_reshape(c->g, row, 4, (int64_t[]){side->pos_B, 1, side->T, d});
+    turn[0] = peat_slice(c->g, row, -1, 0, d / 2);
+    turn[1] = peat_slice(c->g, row, -1, d / 2, d);
+}
+
+/* cos and sin of the queries, then of the keys. */
+static void turns(const peat_call *c, int64_t d, peat_node **turn)
+{
+    turn_side(c, c->q, d, turn);
+    if (c->k != c->q) {
+        turn_side(c, c->k, d, turn + 2);
+    } else {
+        turn[2] = turn[0];
+        turn[3] = turn[1];
+    }
+}
+
+static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
+{
+    const char *why;
+    int64_t d = turning(c->config, c->dims.C, &why);
+    if (d) {
+        turns(c, d, shared);
+        peat_probe(c, "angle", peat_rows(c, c->q, d / 2, angle_row));
+    }
+    return PEAT_OK;
+}
+
+/* The first d dimensions of x [B,H,T,C] turn, the rest stays. */
+static peat_node *turned(const peat_call *c, peat_node *x, int64_t d, peat_node *const *turn)
+{
+    const struct config *k = c->config;
+    int64_t C = peat_shape_of(c->g, x).dim[3];
+    peat_node *first = d == C ? x : peat_slice(c->g, x, -1, 0, d);
+    first = peat_rotate(c->g, first, turn[0], turn[1], (peat_layout)k->layout);
+    if (d == C)
+        return first;
+    return peat_concat(c->g, 2, (peat_node *[]){first, peat_slice(c->g, x, -1, d, C)}, -1);
+}
+
+/* Where `where.dims` narrows a head, the width differs from the one prepared for. */
+static peat_status qkv(const peat_call *c, peat_qkv *io)
+{
+    int64_t C = peat_shape_of(c->g, io->q).dim[3];
+    const char *why;
+    int64_t d = turning(c->config, C, &why);
+    peat_node *own[4];
+    peat_node *const *turn = c->shared;
+    if (!d) {
+        peat_fail(c->g, "%lld dimensions do not split into pairs that turn: %s", (long long)C, why);
+        return PEAT_FAILED;
+    }
+    if (C != c->dims.C) {
+        turns(c, d, own);
+        turn = own;
+    }
+    io->q = turned(c, io->q, d, turn);
+    io->k = turned(c, io->k, d, turn + 2);
+    return PEAT_OK;
+}
+
+static const peat_scheme scheme = {
+    .size = sizeof(scheme),
+    .traits = PEAT_SHIFT_INVARIANT | PEAT_NORM_PRESERVING | PEAT_NO_TRAINABLE,
+    .setup = setup,
+    .prepare = prepare,
+    .qkv = qkv,
+};
+
+PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "rotary", "1.0",
+            "queries and keys turn with position", "MIT", "arXiv:2104.09864")

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* copy.c: y = x. Kazemnejad et al. 2023. */
+#include <peat/plugin.h>
+
+#include "../sequence_task.h"
+
+static int64_t source(int64_t i, int64_t n)
+{
+    (void)n;
+    return i;
+}
+
+static peat_status train(const peat_host *h, const void *config, const void *self, uint64_t stream,
+                         peat_batch *batch)
+{
+    return sequence_train(h, config, self, stream, batch, source);
+}
+
+static peat_status evaluate(const peat_host *h, const void *config, const void *self, int64_t which,
+                            int64_t index, peat_batch *batch)
+{
+    return sequence_evaluate(h, config, self, which, index, batch, source);
+}
+
+static const peat_task task = {
+    .size = sizeof(task),
+    .metric = sequence_metrics,
+    .setup = sequence_setup,
+    .train = train,
+    .evaluate = evaluate,
+};
+
+PEAT_DEFINE(PEAT_TASK, task, struct sequence_config, sequence_rows, "copy", "1.0",
+            "repeat a random sequence", "MIT", "arXiv:2305.19466")

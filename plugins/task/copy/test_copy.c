@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* The task 'copy': a sequence comes back as it was. */
+#include <stdint.h>
+
+static const char task_name[] = "copy";
+
+static int64_t source(int64_t i, int64_t n)
+{
+    (void)n;
+    return i;
+}
+
+#include "../sequence_tests.h"

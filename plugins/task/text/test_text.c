@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: MIT */
+/* The task 'text': windows over files, masks, and evaluation on the same targets at every length.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "support/plugin_harness.h"
+#include "support/support.h"
+
+enum { TEXT_BYTES = 20000, SEQ_LEN = 16 };
+
+/* A temporary file; the name is freed after unlink by forget. */
+static char *remember(const void *bytes, size_t n)
+{
+    char *path = strdup("/tmp/peat-text-XXXXXX");
+    int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, bytes, n), (ssize_t)n);
+    close(fd);
+    return path;
+}
+
+static void forget(char *path)
+{
+    unlink(path);
+    free(path);
+}
+
+/* TEXT_BYTES bytes from a fixed stream; no byte of the last tenth is below 128, all others are. */
+static void make_text(unsigned char *byte)
+{
+    for (int64_t i = 0; i < TEXT_BYTES; i++)
+        byte[i] = (unsigned char)(rng_bits(7, (uint64_t)i) % 128 +
+                                  (i >= TEXT_BYTES - TEXT_BYTES / 10 ? 128 : 0));
+}
+
+/* The task over one file of these bytes; `more` are further parameters: ", \"unit\": ...". */
+static peat_status open_bytes(struct harness *h, const void *bytes, size_t n, const char *more,
+                              const peat_task_plan *plan)
+{
+    char json[256];
+    char *path = remember(bytes, n);
+    snprintf(json, sizeof(json), "{\"path\": \"%s\"%s}", path, more);
+    peat_status status = harness_task(h, "text", json, plan);
+    forget(path);
+    return status;
+}
+
+static void open_text(struct harness *h, peat_arch arch, int64_t n_lengths, const int64_t *length,
+                      int64_t eval_tokens)
+{
+    static unsigned char byte[TEXT_BYTES];
+    peat_task_plan plan = {.arch = arch,
+                           .seq_len = SEQ_LEN,
+                           .n_lengths = n_lengths,
+                           .length = length,
+                           .eval_tokens = eval_tokens};
+    make_text(byte);
+    ck_assert_msg(open_bytes(h, byte, sizeof(byte), "", &plan) == PEAT_OK, "%s", h->err.text);
+}
+
+static void next_train(struct harness *h, uint64_t seed, int64_t step, struct batch *b)
+{
+    peat_status status = task_train_batch(&h->task, seed, step, b, &h->err);
+    ck_assert_msg(status == PEAT_OK, "%s", h->err.text);
+}
+
+START_TEST(a_causal_row_is_a_window_of_the_training_text)
+{
+    static unsigned char byte[TEXT_BYTES];
+    struct harness h;
+    struct batch b;
+    make_text(byte);
+    open_text(&h, PEAT_DECODER, 0, NULL, 0);
+    ck_assert_int_eq(h.task.plan.vocab, 256);
+    batch_init(&b, &h.arena, 64, SEQ_LEN);
+    for (int64_t step = 1; step <= 20; step++) {
+        next_train(&h, 1, step, &b);
+        ck_assert_int_eq(b.b.B, 64);
+        ck_assert_int_eq(b.b.T, SEQ_LEN);
+        ck_assert_int_eq(b.b.units, 64 * SEQ_LEN);
+        for (int64_t i = 0; i < 64 * SEQ_LEN; i++) {
+            int64_t place = b.b.sequence[i / SEQ_LEN] + i % SEQ_LEN;
+            ck_assert_int_lt(place + 1, TEXT_BYTES - TEXT_BYTES / 10);
+            ck_assert_int_eq(b.b.token[i], byte[place]);
+            ck_assert_int_eq(b.b.target[i], byte[place + 1]);
+        }
+    }
+    harness_close(&h);
+}
+END_TEST
+
+/* Of 12 training tokens and windows of 10 + 1 there are two: both are drawn. */
+START_TEST(every_window_of_the_training_text_can_be_drawn)
+{
+    struct harness h;
+    struct batch b;
+    peat_task_plan plan = {
+        .arch = PEAT_DECODER, .seq_len = 10, .n_lengths = 1, .length = (int64_t[]){1}};
+    ck_assert_msg(open_bytes(&h, "abcdefghijklmn", 14, ", \"valid\": 0.2", &plan) == PEAT_OK, "%s",
+                  h.err.text);
+    batch_init(&b, &h.arena, 32, 10);
+    next_train(&h, 1, 1, &b);
+    int64_t seen[2] = {0};
+    for (int64_t row = 0; row < 32; row++)
+        seen[b.b.sequence[row]]++;
+    ck_assert(seen[0] > 0 && seen[1] > 0);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(a_batch_is_a_function_of_seed_and_step_and_a_row_of_its_number)
+{
+    for (int arch = PEAT_DECODER; arch <= PEAT_ENCODER; arch++) {
+        struct harness h;
+        struct batch a, b, few;
+        size_t bytes = 8 * SEQ_LEN * sizeof(int32_t);
+        open_text(&h, (peat_arch)arch, 0, NULL, 0);
+        batch_init(&a, &h.arena, 8, SEQ_LEN);
+        batch_init(&b, &h.arena, 8, SEQ_LEN);
+        batch_init(&few, &h.arena, 2, SEQ_LEN);
+        next_train(&h, 5, 7, &a);
+        next_train(&h, 5, 7, &b);
+        next_train(&h, 5, 7, &few);
+        ck_assert_mem_eq(a.b.token, b.b.token, bytes);
+        ck_assert_mem_eq(a.b.target, b.b.target, bytes);
+        ck_assert_mem_eq(a.b.token, few.b.token, bytes / 4);
+        next_train(&h, 5, 8, &b);
+        ck_assert_int_ne(memcmp(a.b.token, b.b.token, bytes), 0);
+        next_train(&h, 6, 7, &b);
+        ck_assert_int_ne(memcmp(a.b.token, b.b.token, bytes), 0);
+        harness_close(&h);
+    }
+}
+END_TEST
+
+/* Targets and inputs of a whole evaluation, one after another. */
+struct scored {
+    int64_t n, units;
+    int32_t target[TEXT_BYTES], token[TEXT_BYTES];
+};
+
+static void score(struct harness *h, int64_t which, int64_t rows, struct scored *all)
+{
+    struct batch b;
+    int64_t T = h->task.plan.eval_T[which];
+    ck_assert_int_eq(batch_init(&b, &h->arena, rows, T), PEAT_OK);
+    all->n = all->units = 0;
+    for (int64_t index = 0;; index++) {
+        ck_assert_int_eq(task_eval_batch(&h->task, which, index, &b, &h->err), PEAT_OK);
+        if (b.b.B == 0)
+            return;
+        ck_assert_int_eq(b.b.T, T);
+        int64_t n = b.b.B * T;
+        memcpy(all->target + all->n, b.b.target, (size_t)n * sizeof(int32_t));
+        memcpy(all->token + all->n, b.b.token, (size_t)n * sizeof(int32_t));
+        all->n += n;
+        all->units += b.b.units;
+    }
+}
+
+START_TEST(every_length_has_the_same_targets)
+{
+    static struct scored first, other;
+    const int64_t length[] = {16, 64, 24, 1};
+    for (int arch = PEAT_DECODER; arch <= PEAT_ENCODER; arch++) {
+        struct harness h;
+        open_text(&h, (peat_arch)arch, 4, length, 0);
+        ck_assert_int_eq(h.task.plan.n_eval, 4);
+        score(&h, 0, 64, &first);
+        ck_assert_int_eq(first.n, 2000 / 192 * 192);
+        for (int64_t which = 1; which < 4; which++) {
+            score(&h, which, which == 1 ? 3 : 64, &other);
+            ck_assert_int_eq(other.n, first.n);
+            ck_assert_int_eq(other.units, first.units);
+            ck_assert_mem_eq(other.target, first.target, (size_t)first.n * sizeof(int32_t));
+            ck_assert_mem_eq(other.token, first.token, (size_t)first.n * sizeof(int32_t));
+        }
+        harness_close(&h);
+    }
+}
+END_TEST
+
+START_TEST(causal_evaluation_scores_the_validation_text_from_its_second_token)
+{
+    static struct scored all;
+    static unsigned char byte[TEXT_BYTES];
+    struct harness h;
+    make_text(byte);
+    open_text(&h, PEAT_DECODER, 0, NULL, 500);
+    ck_assert_int_eq(h.task.plan.n_eval, 2);
+    ck_assert_int_eq(h.task.plan.eval[0], SEQ_LEN);
+    ck_assert_int_eq(h.task.plan.eval[1], 2 * SEQ_LEN);
+    score(&h, 0, 64, &all);
+    ck_assert_int_eq(all.n, 480);
+    for (int64_t i = 0; i < all.n; i++)
+        ck_assert_int_eq(all.target[i], byte[TEXT_BYTES - TEXT_BYTES / 10 + 1 + i]);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(one_stretch_of_all_lengths_is_scored_even_beyond_the_tokens_asked)
+{
+    static struct scored all;
+    const int64_t length[] = {100, 150};
+    struct harness h;
+    open_text(&h, PEAT_DECODER, 2, length, 10);
+    score(&h, 1, 8, &all);
+    ck_assert_int_eq(all.n, 300);
+    harness_close(&h);
+}
+END_TEST
+
+/* 15 % targets; of them 80 % MASK, 10 % random and 10 % kept; nothing else changes. */
+static void assert_proportions(const int32_t *token, const int32_t *target, const int32_t *truth,
+                               int64_t n)
+{
+    double targets = 0, masked = 0, kept = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (target[i] < 0) {
+            ck_assert_int_eq(token[i], truth[i]);
+            continue;
+        }
+        ck_assert_int_eq(target[i], truth[i]);
+        targets++;
+        masked += token[i] == 256;
+        kept += token[i] == target[i];
+    }
+    ck_assert_double_eq_tol(targets / (double)n, 0.15, 0.01);
+    ck_assert_double_eq_tol(masked / targets, 0.8, 0.02);
+    ck_assert_double_eq_tol(kept / targets, 0.1 + 0.1 / 256, 0.02);
+}
+
+START_TEST(masks_have_their_proportions_in_training)
+{
+    enum { ROWS = 2000 };
+    static unsigned char byte[TEXT_BYTES];
+    static int32_t truth[ROWS * SEQ_LEN];
+    struct harness h;
+    struct batch b;
+    make_text(byte);
+    open_text(&h, PEAT_ENCODER, 0, NULL, 0);
+    ck_assert_int_eq(h.task.plan.vocab, 257);
+    batch_init(&b, &h.arena, ROWS, SEQ_LEN);
+    next_train(&h, 1, 1, &b);
+    int64_t targets = 0;
+    for (int64_t i = 0; i < ROWS * SEQ_LEN; i++) {
+        truth[i] = byte[b.b.sequence[i / SEQ_LEN] + i % SEQ_LEN];
+        targets += b.b.target[i] >= 0;
+    }
+    assert_proportions(b.b.token, b.b.target, truth, ROWS * SEQ_LEN);
+    ck_assert_int_eq(b.b.units, targets);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(masks_have_their_proportions_in_evaluation)
+{
+    static struct scored all;
+    static int32_t truth[TEXT_BYTES];
+    static unsigned char byte[TEXT_BYTES];
+    struct harness h;
+    peat_task_plan plan = {.arch = PEAT_ENCODER, .seq_len = SEQ_LEN};
+    make_text(byte);
+    ck_assert_int_eq(open_bytes(&h, byte, sizeof(byte), ", \"valid\": 0.9", &plan), PEAT_OK);
+    score(&h, 0, 64, &all);
+    for (int64_t i = 0; i < all.n; i++)
+        truth[i] = byte[TEXT_BYTES / 10 + i];
+    assert_proportions(all.token, all.target, truth, all.n);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(a_masked_batch_always_has_a_target)
+{
+    struct harness h;
+    struct batch b;
+    peat_task_plan plan = {.arch = PEAT_ENCODER, .seq_len = 2};
+    ck_assert_msg(open_bytes(&h, "abcdefgh", 8, ", \"valid\": 0.5", &plan) == PEAT_OK, "%s",
+                  h.err.text);
+    batch_init(&b, &h.arena, 1, 2);
+    for (int64_t step = 1; step < 50; step++) {
+        next_train(&h, 1, step, &b);
+        ck_assert(b.b.target[0] >= 0 || b.b.target[1] >= 0);
+        ck_assert_int_ge(b.b.units, 1);
+    }
+    harness_close(&h);
+}
+END_TEST
+
+/* "aé€😀" twenty times: 4 characters of 1, 2, 3 and 4 bytes, numbered by code point. */
+START_TEST(characters_are_numbered_in_order_and_count_their_bytes)
+{
+    enum { TIMES = 20 };
+    char text[TIMES * 10 + 1] = "";
+    struct harness h;
+    struct batch b;
+    peat_task_plan plan = {.arch = PEAT_DECODER, .seq_len = 4};
+    for (int i = 0; i < TIMES; i++)
+        strcat(text, "\xf0\x9f\x98\x80\xe2\x82\xac\xc3\xa9"
+                     "a");
+    ck_assert_msg(open_bytes(&h, text, strlen(text), ", \"unit\": \"characters\"", &plan) ==
+                      PEAT_OK,
+                  "%s", h.err.text);
+    ck_assert_int_eq(h.task.plan.vocab, 4);
+    batch_init(&b, &h.arena, 8, 4);
+    next_train(&h, 1, 1, &b);
+    ck_assert_int_eq(b.b.units, 8 * 10);
+    for (int64_t i = 0; i < 32; i++) {
+        int64_t place = b.b.sequence[i / 4] + i % 4;
+        ck_assert_int_eq(b.b.token[i], 3 - place % 4);
+    }
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(what_is_not_utf8_is_refused_with_its_place)
+{
+    static const struct {
+        const char *text;
+        size_t n;
+        int at;
+    } bad[] = {
+        {"abc\xff", 4, 3},   {"ab\xc3", 3, 2},        {"\x80", 1, 0},
+        {"a\xc0\x80", 3, 1}, {"a\xed\xa0\x80", 4, 1}, {"\xf4\x90\x80\x80", 4, 0},
+        {"\xe2\x82z", 3, 0}, {"\xe0\x80\xaf", 3, 0},  {"\xf8\x88\x80\x80\x80", 5, 0},
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        struct harness h;
+        char tail[64];
+        peat_task_plan plan = {.arch = PEAT_DECODER, .seq_len = 2};
+        ck_assert_int_eq(open_bytes(&h, bad[i].text, bad[i].n, ", \"unit\": \"characters\"", &plan),
+                         PEAT_REFUSED);
+        snprintf(tail, sizeof(tail), "' is not UTF-8 at byte %d; unit: bytes takes any file",
+                 bad[i].at);
+        ck_assert_msg(strstr(h.err.text, tail), "%s", h.err.text);
+        harness_close(&h);
+    }
+}
+END_TEST
+
+START_TEST(files_are_read_one_after_another)
+{
+    static const char *const unit[] = {"bytes", "characters"};
+    for (size_t i = 0; i < 2; i++) {
+        struct harness h;
+        struct batch b;
+        char json[256];
+        char *one = remember("abcd", 4), *two = remember("efgh", 4);
+        peat_task_plan plan = {
+            .arch = PEAT_DECODER, .seq_len = 3, .n_lengths = 1, .length = (int64_t[]){1}};
+        snprintf(json, sizeof(json),
+                 "{\"path\": [\"%s\", \"%s\"], \"unit\": \"%s\", \"valid\": 0.3}", one, two,
+                 unit[i]);
+        peat_status status = harness_task(&h, "text", json, &plan);
+        ck_assert_msg(status == PEAT_OK, "%s", h.err.text);
+        batch_init(&b, &h.arena, 4, 3);
+        next_train(&h, 1, 1, &b);
+        for (int64_t k = 0; k < 12; k++)
+            ck_assert_int_eq(b.b.token[k], (i == 0 ? 'a' : 0) + b.b.sequence[k / 3] + k % 3);
+        harness_close(&h);
+        forget(one);
+        forget(two);
+    }
+}
+END_TEST
+
+START_TEST(two_times_the_length_is_dropped_when_the_text_is_short)
+{
+    struct harness h;
+    char text[100];
+    peat_task_plan plan = {.arch = PEAT_DECODER, .seq_len = 16};
+    memset(text, 'x', sizeof(text));
+    ck_assert_msg(open_bytes(&h, text, 100, ", \"valid\": 0.2", &plan) == PEAT_OK, "%s",
+                  h.err.text);
+    ck_assert_int_eq(h.task.plan.n_eval, 1);
+    ck_assert_int_eq(h.task.plan.eval[0], 16);
+    harness_close(&h);
+}
+END_TEST
+
+static void assert_refused(const char *more, const peat_task_plan *plan, const char *text)
+{
+    struct harness h;
+    char hundred[100];
+    memset(hundred, 'x', sizeof(hundred));
+    ck_assert_int_eq(open_bytes(&h, hundred, 100, more, plan), PEAT_REFUSED);
+    ck_assert_str_eq(h.err.text, text);
+    harness_close(&h);
+}
+
+START_TEST(what_can_not_be_done_is_refused)
+{
+    peat_task_plan plan = {.arch = PEAT_ENCODER, .seq_len = 16};
+    assert_refused(", \"objective\": \"causal\"", &plan,
+                   "objective: causal needs model.arch: decoder; an encoder sees the token it has "
+                   "to predict");
+    plan.arch = PEAT_DECODER;
+    assert_refused(", \"objective\": \"masked\"", &plan,
+                   "objective: masked needs model.arch: encoder; a decoder does not see what "
+                   "follows the mask");
+    assert_refused("", &plan,
+                   "the validation text has 10 tokens, and one window of the longest length needs "
+                   "17; give more text, raise valid or change eval.lengths");
+    plan.n_lengths = 2;
+    plan.length = (int64_t[]){3, 7};
+    assert_refused("", &plan,
+                   "the validation text has 10 tokens, and a stretch that windows of every length "
+                   "tile needs 22; give more text, raise valid or change eval.lengths");
+    plan.length = (int64_t[]){3, 0};
+    assert_refused("", &plan, "eval.lengths has 0, and a window has at least 1 token");
+    plan.seq_len = 90;
+    assert_refused("", &plan,
+                   "the training text has 90 tokens, and train.seq_len = 90 needs at least 91");
+}
+END_TEST
+
+START_TEST(bits_per_byte_divide_by_bytes_and_loss_by_targets)
+{
+    struct harness h;
+    const peat_sums sums = {.nll = 20 * log(2), .targets = 10, .correct = 4, .units = 40};
+    open_text(&h, PEAT_DECODER, 0, NULL, 0);
+    const peat_metric *m = h.task.hooks->metric;
+    ck_assert_str_eq(m[0].name, "bpb");
+    ck_assert_double_eq_tol(m[0].value(&sums), 0.5, 1e-15);
+    ck_assert_str_eq(m[1].name, "loss");
+    ck_assert_double_eq_tol(m[1].value(&sums), 2 * log(2), 1e-15);
+    ck_assert_str_eq(m[2].name, "accuracy");
+    ck_assert_double_eq_tol(m[2].value(&sums), 0.4, 1e-15);
+    ck_assert(!m[0].goal_max && !m[1].goal_max && m[2].goal_max);
+    harness_close(&h);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("text");
+    TCase *t = tcase_create("text");
+    tcase_add_test(t, a_causal_row_is_a_window_of_the_training_text);
+    tcase_add_test(t, every_window_of_the_training_text_can_be_drawn);
+    tcase_add_test(t, a_batch_is_a_function_of_seed_and_step_and_a_row_of_its_number);
+    tcase_add_test(t, every_length_has_the_same_targets);
+    tcase_add_test(t, causal_evaluation_scores_the_validation_text_from_its_second_token);
+    tcase_add_test(t, one_stretch_of_all_lengths_is_scored_even_beyond_the_tokens_asked);
+    tcase_add_test(t, masks_have_their_proportions_in_training);
+    tcase_add_test(t, masks_have_their_proportions_in_evaluation);
+    tcase_add_test(t, a_masked_batch_always_has_a_target);
+    tcase_add_test(t, characters_are_numbered_in_order_and_count_their_bytes);
+    tcase_add_test(t, what_is_not_utf8_is_refused_with_its_place);
+    tcase_add_test(t, files_are_read_one_after_another);
+    tcase_add_test(t, two_times_the_length_is_dropped_when_the_text_is_short);
+    tcase_add_test(t, what_can_not_be_done_is_refused);
+    tcase_add_test(t, bits_per_byte_divide_by_bytes_and_loss_by_targets);
+    suite_add_tcase(suite, t);
+    return run_suite(suite);
+}

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_hooks.c: every hook of a scheme and a combine in a whole model, by a scheme written here.
+ *
+ * Each scheme below uses one hook with a trainable tensor in the way that is hardest for the
+ * engine. Its tensor must get a gradient, all gradients of the model must agree with central
+ * differences in F64, and the fused and the composed attention must give the same logits.
+ */
+#include <check.h>
+#include <math.h>
+#include <string.h>
+
+#include "nn/attention.h"
+#include "support/modelcheck.h"
+#include "support/support.h"
+
+enum { LOGITS = 2 * 5 * 7 };
+
+static peat_init noise(void)
+{
+    return (peat_init){.kind = PEAT_INIT_NORMAL, .a = 0.3, .b = 0.4};
+}
+
+/* ---- set-ups ---- */
+
+static peat_status setup_heads(peat_setup *s, const void *config, void **self)
+{
+    (void)config;
+    (void)self;
+    peat_param_new(s, "w", 1, (int64_t[]){PEAT_HEADS}, noise(), PEAT_ONCE, 0);
+    return PEAT_OK;
+}
+
+static peat_status setup_heads_per_layer(peat_setup *s, const void *config, void **self)
+{
+    (void)config;
+    (void)self;
+    peat_param_new(s, "w", 1, (int64_t[]){PEAT_HEADS}, noise(), PEAT_PER_LAYER, 0);
+    return PEAT_OK;
+}
+
+static peat_status setup_stream(peat_setup *s, const void *config, void **self)
+{
+    (void)config;
+    (void)self;
+    peat_param_new(s, "w", 1, &s->dims.d, noise(), PEAT_ONCE, 0);
+    return PEAT_OK;
+}
+
+static peat_status setup_width(peat_setup *s, const void *config, void **self)
+{
+    (void)config;
+    (void)self;
+    peat_param_new(s, "w", 1, &s->dims.D, noise(), PEAT_PER_LAYER, 0);
+    return PEAT_OK;
+}
+
+static peat_status setup_table(peat_setup *s, const void *config, void **self)
+{
+    (void)config;
+    (void)self;
+    peat_param_new(s, "w", 2, (int64_t[]){4, s->dims.D}, noise(), PEAT_ONCE, 0);
+    return PEAT_OK;
+}
+
+/* w [H] as [1,H,1,1] */
+static peat_node *per_head(const peat_call *c)
+{
+    return peat_reshape(c->g, peat_use(c, 0), 4, (int64_t[]){1, c->H, 1, 1});
+}
+
+/* ---- hooks ---- */
+
+/* P = sin(pos * w) */
+static peat_node *encode_sine(const peat_call *c)
+{
+    peat_node *pos =
+        peat_reshape(c->g, peat_pos(c, c->q, 0), 3, (int64_t[]){c->q->pos_B, c->q->T, 1});
+    return peat_sin(c->g, peat_mul(c->g, pos, peat_use(c, 0)));
+}
+
+/* Different in every row: the rest of the model must then take positions per row. */
+static peat_status positions_stretch(const peat_call *c, double *pos)
+{
+    for (int64_t b = 0; b < c->B; b++) {
+        double u;
+        peat_random_row(c, "stretch", b, 1, &u);
+        for (int64_t t = 0; t < c->q->T; t++)
+            pos[b * c->q->T + t] *= 1.0 + u;
+    }
+    return PEAT_OK;
+}
+
+static peat_status positions_double(const peat_call *c, double *pos)
+{
+    for (int64_t i = 0; i < c->B * c->q->T; i++)
+        pos[i] = pos[i] * 2.0 + (double)(i / c->q->T);
+    return PEAT_OK;
+}
+
+static peat_status prepare_square(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
+{
+    shared[3] = peat_mul(c->g, peat_use(c, 0), peat_use(c, 0));
+    return PEAT_OK;
+}
+
+static peat_node *bias_from_shared(const peat_call *c, const peat_qkv *p)
+{
+    (void)p;
+    peat_node *w = peat_reshape(c->g, c->shared[3], 4, (int64_t[]){1, c->H, 1, 1});
+    return peat_mul(c->g, w, peat_tanh(c->g, peat_delta(c, 0)));
+}
+
+static peat_node *residual_scale(const peat_call *c, peat_node *x)
+{
+    return peat_mul(c->g, x, peat_affine(c->g, peat_use(c, 0), 1.0, 1.0));
+}
+
+static peat_status hidden_three_ways(const peat_call *c, peat_node **xq, peat_node **xk,
+                                     peat_node **xv)
+{
+    peat_node *w = peat_use(c, 0);
+    *xq = peat_mul(c->g, *xq, w);
+    *xk = peat_add(c->g, *xk, w);
+    *xv = peat_tanh(c->g, *xv);
+    return PEAT_OK;
+}
+
+/* q and k twice as wide: [sin, cos]-like pairs from softplus, as polar schemes do. */
+static peat_status qkv_widen(const peat_call *c, peat_qkv *io)
+{
+    peat_node *q = peat_mul(c->g, peat_softplus(c->g, io->q), per_head(c));
+    peat_node *k = peat_softplus(c->g, io->k);
+    io->q = peat_concat(c->g, 2, (peat_node *[]){q, io->q}, -1);
+    io->k = peat_concat(c->g, 2, (peat_node *[]){k, io->k}, -1);
+    io->v = peat_mul(c->g, io->v, per_head(c));
+    return PEAT_OK;
+}
+
+static peat_status qkv_rotate(const peat_call *c, peat_qkv *io)
+{
+    int64_t C = peat_shape_of(c->g, io->q).dim[3];
+    peat_node *pos =
+        peat_reshape(c->g, peat_pos(c, c->q, 0), 4, (int64_t[]){c->q->pos_B, 1, c->q->T, 1});
+    peat_node *angle = peat_mul(c->g, pos, per_head(c));
+    angle = peat_expand(c->g, angle, 4, (int64_t[]){c->q->pos_B, c->H, c->q->T, C / 2});
+    peat_node *cosine = peat_cos(c->g, angle), *sine = peat_sin(c->g, angle);
+    io->q = peat_rotate(c->g, io->q, cosine, sine, PEAT_INTERLEAVED);
+    io->k = peat_rotate(c->g, io->k, cosine, sine, PEAT_INTERLEAVED);
+    return PEAT_OK;
+}
+
+/* -w_h * log(1 + |delta|) */
+static peat_node *bias_rel_log(const peat_call *c, const peat_rel *r)
+{
+    peat_node *d = peat_fill(c, 2, (int64_t[]){1, r->n}, r->delta);
+    peat_node *w = peat_reshape(c->g, peat_use(c, 0), 2, (int64_t[]){c->H, 1});
+    return peat_mul(c->g, w, peat_log1p(c->g, peat_abs(c->g, d)));
+}
+
+/* A gate of the keys' inputs: [B,1,1,Tk] */
+static peat_node *bias_from_x(const peat_call *c, const peat_qkv *p)
+{
+    (void)p;
+    peat_node *w = peat_reshape(c->g, peat_use(c, 0), 2, (int64_t[]){c->dims.D, 1});
+    peat_node *gate = peat_log_sigmoid(c->g, peat_matmul(c->g, c->x_k, w, 0));
+    return peat_reshape(c->g, gate, 4, (int64_t[]){c->B, 1, 1, c->k->T});
+}
+
+/* u.k as in Transformer-XL: [B,H,1,Tk] */
+static peat_node *score_add_key(const peat_call *c, const peat_qkv *p)
+{
+    peat_node *sum = peat_sum(c->g, peat_mul(c->g, p->k, per_head(c)), -1);
+    return peat_permute(c->g, sum, 4, (int32_t[]){0, 1, 3, 2});
+}
+
+/* q.K(r) with r through this layer's own key projection, as in DeBERTa */
+static peat_node *score_add_projected(const peat_call *c, const peat_qkv *p)
+{
+    peat_node *table = peat_reshape(c->g, peat_use(c, 0), 3, (int64_t[]){1, 4, c->dims.D});
+    peat_node *r = peat_project(c, table, 1);                    /* [1,H,4,C] */
+    peat_node *score = peat_matmul(c->g, p->q, r, PEAT_TRANS_B); /* [B,H,T,4] */
+    double *at = peat_scratch(c, c->q->T * c->k->T);
+    for (int64_t i = 0; at && i < c->q->T * c->k->T; i++)
+        at[i] = (double)((i / c->k->T + i % c->k->T) % 4);
+    peat_node *index = peat_fill_index(c, 4, (int64_t[]){1, 1, c->q->T, c->k->T}, at);
+    return peat_take_last(c->g, score, index);
+}
+
+/* Gates from masked logits and a reverse cumulative sum, as in CoPE */
+static peat_node *logits_cumulative(const peat_call *c, const peat_qkv *p, peat_node *S,
+                                    peat_node *bias)
+{
+    (void)p;
+    (void)bias;
+    peat_node *gate = peat_mul(c->g, peat_sigmoid(c->g, S), c->mask);
+    peat_node *position = peat_cumsum(c->g, gate, -1, true);
+    return peat_add(c->g, S, peat_mul(c->g, position, per_head(c)));
+}
+
+static peat_node *logits_with_bias(const peat_call *c, const peat_qkv *p, peat_node *S,
+                                   peat_node *bias)
+{
+    (void)p;
+    peat_node *b = bias ? peat_mul(c->g, peat_tanh(c->g, bias), per_head(c)) : NULL;
+    return b ? peat_add(c->g, peat_add(c->g, S, bias), b)
+             : peat_fail(c->g, "no bias arrived although another scheme has one");
+}
+
+static peat_node *weights_decay(const peat_call *c, peat_node *W)
+{
+    peat_node *d = peat_exp(c->g, peat_scale(c->g, peat_abs(c->g, peat_delta(c, 0)), -0.2));
+    return peat_mul(c->g, W, peat_affine(c->g, peat_mul(c->g, d, per_head(c)), 1.0, 1.0));
+}
+
+static peat_node *context_scale(const peat_call *c, const peat_qkv *p, peat_node *o, peat_node *W)
+{
+    (void)p;
+    return W ? peat_fail(c->g, "weights arrived although they were not declared")
+             : peat_mul(c->g, o, per_head(c));
+}
+
+static peat_node *context_with_weights(const peat_call *c, const peat_qkv *p, peat_node *o,
+                                       peat_node *W)
+{
+    peat_node *more = peat_matmul(c->g, peat_mul(c->g, W, W), p->v, 0);
+    return peat_add(c->g, o, peat_mul(c->g, more, per_head(c)));
+}
+
+/* ---- the table ---- */
+
+static const peat_scheme with_encode = {
+    .size = sizeof(peat_scheme), .setup = setup_stream, .encode = encode_sine};
+static const peat_scheme with_positions = {.size = sizeof(peat_scheme),
+                                           .setup = setup_stream,
+                                           .positions = positions_stretch,
+                                           .encode = encode_sine};
+static const peat_scheme with_prepare = {.size = sizeof(peat_scheme),
+                                         .setup = setup_heads,
+                                         .prepare = prepare_square,
+                                         .bias = bias_from_shared};
+static const peat_scheme with_residual = {
+    .size = sizeof(peat_scheme), .setup = setup_width, .residual = residual_scale};
+static const peat_scheme with_hidden = {
+    .size = sizeof(peat_scheme), .setup = setup_width, .hidden = hidden_three_ways};
+static const peat_scheme with_qkv_wide = {
+    .size = sizeof(peat_scheme), .setup = setup_heads, .qkv = qkv_widen};
+static const peat_scheme with_qkv = {
+    .size = sizeof(peat_scheme), .setup = setup_heads, .qkv = qkv_rotate};
+static const peat_scheme with_bias_rel = {
+    .size = sizeof(peat_scheme), .setup = setup_heads, .bias_rel = bias_rel_log};
+static const peat_scheme with_bias_rel_per_layer = {
+    .size = sizeof(peat_scheme), .setup = setup_heads_per_layer, .bias_rel = bias_rel_log};
+static const peat_scheme with_bias_rel_whole = {.size = sizeof(peat_scheme),
+                                                .setup = setup_heads,
+                                                .positions = positions_double,
+                                                .bias_rel = bias_rel_log};
+static const peat_scheme with_bias_rel_pairs = {.size = sizeof(peat_scheme),
+                                                .setup = setup_heads,
+                                                .positions = positions_stretch,
+                                                .bias_rel = bias_rel_log};
+static const peat_scheme with_bias_x = {
+    .size = sizeof(peat_scheme), .needs = PEAT_NEED_X, .setup = setup_width, .bias = bias_from_x};
+static const peat_scheme with_score_add = {.size = sizeof(peat_scheme),
+                                           .needs = PEAT_NEED_QK,
+                                           .score_terms = 1,
+                                           .setup = setup_heads,
+                                           .score_add = score_add_key};
+static const peat_scheme with_project = {.size = sizeof(peat_scheme),
+                                         .needs = PEAT_NEED_QK | PEAT_NEED_PROJECT,
+                                         .score_terms = 1,
+                                         .setup = setup_table,
+                                         .score_add = score_add_projected};
+static const peat_scheme with_logits = {
+    .size = sizeof(peat_scheme), .setup = setup_heads, .logits = logits_cumulative};
+static const peat_scheme with_logits_bias = {.size = sizeof(peat_scheme),
+                                             .needs = PEAT_NEED_BIAS,
+                                             .setup = setup_heads,
+                                             .logits = logits_with_bias};
+static const peat_scheme with_weights = {
+    .size = sizeof(peat_scheme), .setup = setup_heads, .weights = weights_decay};
+static const peat_scheme with_context = {
+    .size = sizeof(peat_scheme), .setup = setup_heads, .context = context_scale};
+static const peat_scheme with_context_weights = {.size = sizeof(peat_scheme),
+                                                 .needs = PEAT_NEED_W | PEAT_NEED_QK,
+                                                 .setup = setup_heads,
+                                                 .context = context_with_weights};
+
+struct hook_case {
+    const char *name;
+    const peat_scheme *scheme, *second; /* second: acts after it, NULL: none */
+    bool fused;                         /* the fused path can run it */
+};
+
+static const struct hook_case hook_case[] = {
+    {"encode", &with_encode, NULL, true},
+    {"positions", &with_positions, NULL, true},
+    {"prepare and bias", &with_prepare, NULL, true},
+    {"residual", &with_residual, NULL, true},
+    {"hidden", &with_hidden, NULL, true},
+    {"qkv, wider heads", &with_qkv_wide, NULL, true},
+    {"qkv, learned rotation", &with_qkv, NULL, true},
+    {"bias_rel", &with_bias_rel, NULL, true},
+    {"bias_rel, per layer", &with_bias_rel_per_layer, NULL, true},
+    {"bias_rel, whole positions out of order", &with_bias_rel_whole, NULL, true},
+    {"bias_rel, fractional positions", &with_bias_rel_pairs, NULL, true},
+    {"bias from x", &with_bias_x, NULL, true},
+    {"score_add from k", &with_score_add, NULL, true},
+    {"score_add through project", &with_project, NULL, true},
+    {"logits", &with_logits, NULL, false},
+    {"logits with another scheme's bias", &with_bias_rel, &with_logits_bias, false},
+    {"weights", &with_weights, NULL, false},
+    {"context", &with_context, NULL, true},
+    {"context with weights", &with_context_weights, NULL, false},
+    {"two chains", &with_qkv, &with_qkv_wide, true},
+    {"two streams", &with_encode, &with_positions, true},
+    {"two biases", &with_bias_rel, &with_score_add, true},
+};
+
+enum { N_CASES = sizeof hook_case / sizeof *hook_case };
+
+static void build_case(struct modelcheck *m, const struct hook_case *k, peat_arch arch,
+                       enum attention_path path)
+{
+    modelcheck_init(m, arch);
+    modelcheck_scheme(m, "first", k->scheme);
+    if (k->second)
+        modelcheck_scheme(m, "second", k->second);
+    m->config.attention_path = path;
+    modelcheck_build(m);
+}
+
+static peat_arch arch_of(int i)
+{
+    return i % 2 ? PEAT_ENCODER : PEAT_DECODER;
+}
+
+START_TEST(gradients_are_right_on_both_paths)
+{
+    const struct hook_case *k = &hook_case[_i / 2];
+    enum attention_path path = _i % 2 ? PATH_COMPOSED : PATH_FUSED;
+    if (path == PATH_FUSED && !k->fused)
+        return;
+    for (int arch = 0; arch < 2; arch++) {
+        struct modelcheck m;
+        build_case(&m, k, arch_of(arch), path);
+        modelcheck_gradients(&m, 1e-7);
+        modelcheck_release(&m);
+    }
+}
+END_TEST
+
+START_TEST(the_schemes_own_tensors_get_a_gradient)
+{
+    struct modelcheck m;
+    build_case(&m, &hook_case[_i], PEAT_DECODER, PATH_AUTO);
+    modelcheck_loss(&m, true);
+    for (int i = 0; i < m.model.weights.n; i++) {
+        const struct weight *w = m.model.weights.item[i];
+        if (strncmp(w->name, "position.", 9) != 0)
+            continue;
+        double largest = 0.0;
+        for (int64_t e = 0; e < tensor_count(&w->grad); e++)
+            largest = fmax(largest, fabs(tensor_get(&w->grad, e)));
+        ck_assert_msg(largest > 1e-6, "%s: %s got no gradient", hook_case[_i].name, w->name);
+    }
+    modelcheck_release(&m);
+}
+END_TEST
+
+START_TEST(fused_and_composed_attention_agree)
+{
+    const struct hook_case *k = &hook_case[_i];
+    double fused[LOGITS], composed[LOGITS];
+    if (!k->fused)
+        return;
+    for (int arch = 0; arch < 2; arch++) {
+        struct modelcheck m;
+        build_case(&m, k, arch_of(arch), PATH_FUSED);
+        modelcheck_logits(&m, fused);
+        modelcheck_release(&m);
+        build_case(&m, k, arch_of(arch), PATH_COMPOSED);
+        modelcheck_logits(&m, composed);
+        modelcheck_release(&m);
+        for (int i = 0; i < LOGITS; i++)
+            ck_assert_msg(fabs(fused[i] - composed[i]) < 1e-12, "%s: logit %d: %.15g, %.15g",
+                          k->name, i, fused[i], composed[i]);
+    }
+}
+END_TEST
+
+/* The logits with the scheme must differ from those without: no hook is passed over. */
+START_TEST(every_hook_changes_the_output)
+{
+    const struct hook_case *k = &hook_case[_i];
+    double with[LOGITS], without[LOGITS], largest = 0.0;
+    struct modelcheck m;
+    build_case(&m, k, PEAT_DECODER, PATH_AUTO);
+    modelcheck_logits(&m, with);
+    modelcheck_release(&m);
+    modelcheck_init(&m, PEAT_DECODER);
+    modelcheck_build(&m);
+    modelcheck_logits(&m, without);
+    modelcheck_release(&m);
+    for (int i = 0; i < LOGITS; i++)
+        largest = fmax(largest, fabs(with[i] - without[i]));
+    ck_assert_msg(largest > 1e-4, "%s: the output did not change", k->name);
+}
+END_TEST
+
+/* No logit may depend on a later token in a causal model, whatever acts. */
+START_TEST(a_causal_model_does_not_see_the_future)
+{
+    const struct hook_case *k = &hook_case[_i];
+    double before[LOGITS], after[LOGITS];
+    struct modelcheck m;
+    build_case(&m, k, PEAT_DECODER, PATH_AUTO);
+    modelcheck_logits(&m, before);
+    m.token[4] = (m.token[4] + 1) % 7; /* last token of row 0 */
+    modelcheck_logits(&m, after);
+    modelcheck_release(&m);
+    for (int i = 0; i < 4 * 7; i++)
+        ck_assert_msg(before[i] == after[i], "%s: logit %d saw the future", k->name, i);
+}
+END_TEST
+
+/* ---- where ---- */
+
+START_TEST(a_scheme_acts_in_its_layers_alone)
+{
+    static const int64_t layer[] = {1};
+    struct modelcheck m;
+    modelcheck_init(&m, PEAT_DECODER);
+    struct scheme_part *s = modelcheck_scheme(&m, "first", &with_bias_rel_per_layer);
+    s->where.n_layer = 1;
+    s->where.layer = layer;
+    modelcheck_build(&m);
+    ck_assert_ptr_null(weights_find(&m.model.weights, "position.0.first.layer.0.w"));
+    ck_assert_ptr_nonnull(weights_find(&m.model.weights, "position.0.first.layer.1.w"));
+    modelcheck_gradients(&m, 1e-7);
+    modelcheck_release(&m);
+}
+END_TEST
+
+/* A scheme on some heads splits them into groups; both paths may then run side by side. */
+START_TEST(head_groups_have_right_gradients)
+{
+    const peat_scheme *scheme[] = {&with_bias_rel, &with_qkv_wide, &with_logits, &with_score_add};
+    struct modelcheck m;
+    modelcheck_init(&m, PEAT_DECODER);
+    m.config.n_head = 4;
+    struct scheme_part *s = modelcheck_scheme(&m, "some", scheme[_i]);
+    s->where.head_begin = 1;
+    s->where.head_end = 3;
+    modelcheck_scheme(&m, "all", &with_bias_rel);
+    modelcheck_build(&m);
+    modelcheck_gradients(&m, 1e-7);
+    modelcheck_release(&m);
+}
+END_TEST
+
+/* Heads that a scheme leaves alone compute what they would without it. */
+START_TEST(a_head_outside_the_group_is_untouched)
+{
+    struct modelcheck m;
+    modelcheck_init(&m, PEAT_DECODER);
+    struct scheme_part *s = modelcheck_scheme(&m, "some", &with_context);
+    s->where.head_begin = 1;
+    s->where.head_end = 2;
+    modelcheck_build(&m);
+    struct weight *w = weights_find(&m.model.weights, "position.0.some.w");
+    ck_assert_int_eq(tensor_count(&w->value), 1);
+    double one[LOGITS], two[LOGITS];
+    tensor_set(&w->value, 0, 1.0);
+    modelcheck_logits(&m, one);
+    modelcheck_release(&m);
+    modelcheck_init(&m, PEAT_DECODER);
+    modelcheck_build(&m);
+    modelcheck_logits(&m, two);
+    modelcheck_release(&m);
+    for (int i = 0; i < LOGITS; i++)
+        ck_assert_double_eq_tol(one[i], two[i], 1e-12);
+}
+END_TEST
+
+START_TEST(dims_are_sliced_and_passed_through)
+{
+    struct modelcheck m;
+    modelcheck_init(&m, PEAT_DECODER);
+    m.config.d_model = 16;
+    struct scheme_part *s = modelcheck_scheme(&m, "some", &with_qkv);
+    s->where.dim_begin = 2;
+    s->where.dim_end = 6;
+    modelcheck_build(&m);
+    modelcheck_gradients(&m, 1e-7);
+    modelcheck_release(&m);
+}
+END_TEST
+
+START_TEST(a_stream_can_enter_elsewhere)
+{
+    struct modelcheck m;
+    modelcheck_init(&m, _i % 2 ? PEAT_DECODER : PEAT_ENCODER);
+    struct scheme_part *s = modelcheck_scheme(&m, "some", &with_encode);
+    s->where.at = (enum site)(SITE_RESIDUAL + _i);
+    modelcheck_build(&m);
+    modelcheck_gradients(&m, 1e-7);
+    modelcheck_release(&m);
+}
+END_TEST
+
+START_TEST(heads_before_the_projection_are_refused)
+{
+    struct modelcheck m;
+    modelcheck_init(&m, PEAT_DECODER);
+    struct scheme_part *s = modelcheck_scheme(&m, "some", &with_hidden);
+    s->where.head_end = 1;
+    ck_assert_int_eq(modelcheck_try(&m), PEAT_REFUSED);
+    ck_assert_str_eq(m.err.text, "scheme 'some' acts before the heads are split: where.heads means "
+                                 "nothing for it");
+    modelcheck_release(&m);
+}
+END_TEST
+
+/* ---- the check itself ---- */
+
+static peat_node *wrong_sine(const peat_call *c)
+{
+    /* floor has gradient zero: a forward that moves with w and a backward that does not know */
+    peat_node *w = peat_use(c, 0), *pos = peat_pos(c, c->q, 0);
+    pos = peat_reshape(c->g, pos, 3, (int64_t[]){c->q->pos_B, c->q->T, 1});
+    peat_node *steps = peat_scale(c->g, peat_floor(c->g, peat_scale(c->g, w, 1e7)), 1e-7);
+    return peat_mul(c->g, pos, peat_add(c->g, w, steps));
+}
+
+START_TEST(a_planted_error_is_caught)
+{
+    static const peat_scheme wrong = {
+        .size = sizeof(peat_scheme), .setup = setup_stream, .encode = wrong_sine};
+    struct modelcheck m;
+    modelcheck_init(&m, PEAT_DECODER);
+    modelcheck_scheme(&m, "wrong", &wrong);
+    modelcheck_build(&m);
+    ck_assert_double_gt(modelcheck_gradients(&m, 0), 1e-4);
+    modelcheck_release(&m);
+}
+END_TEST
+
+/* ---- the model's own options ---- */
+
+START_TEST(model_options_have_right_gradients)
+{
+    struct modelcheck m;
+    modelcheck_init(&m, _i & 1 ? PEAT_ENCODER : PEAT_DECODER);
+    modelcheck_scheme(&m, "first", &with_encode);
+    m.config.norm = _i & 2 ? NORM_RMS : NORM_LAYER;
+    m.config.activation = _i & 4 ? ACTIVATION_GELU_TANH : ACTIVATION_GELU;
+    m.config.tie_embeddings = _i & 8;
+    m.config.dropout = _i & 16 ? 0.25 : 0.0;
+    m.config.window = _i & 32 ? 2 : 0;
+    modelcheck_build(&m);
+    modelcheck_gradients(&m, 1e-7);
+    modelcheck_release(&m);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("hooks");
+    TCase *t = tcase_create("hooks");
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, gradients_are_right_on_both_paths, 0, 2 * N_CASES);
+    tcase_add_loop_test(t, the_schemes_own_tensors_get_a_gradient, 0, N_CASES);
+    tcase_add_loop_test(t, fused_and_composed_attention_agree, 0, N_CASES);
+    tcase_add_loop_test(t, every_hook_changes_the_output, 0, N_CASES);
+    tcase_add_loop_test(t, a_causal_model_does_not_see_the_future, 0, N_CASES);
+    tcase_add_test(t, a_scheme_acts_in_its_layers_alone);
+    tcase_add_loop_test(t, head_groups_have_right_gradients, 0, 4);
+    tcase_add_test(t, a_head_outside_the_group_is_untouched);
+    tcase_add_test(t, dims_are_sliced_and_passed_through);
+    tcase_add_loop_test(t, a_stream_can_enter_elsewhere, 0, 5);
+    tcase_add_test(t, heads_before_the_projection_are_refused);
+    tcase_add_test(t, a_planted_error_is_caught);
+    tcase_add_loop_test(t, model_options_have_right_gradients, 0, 64);
+    suite_add_tcase(s, t);
+    return run_suite(s);
+}

@@ -1,0 +1,644 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_ops.c: every general operation against central differences in F64, against itself in F32,
+ * at several thread counts and without data; and proof that the check notices planted errors.
+ */
+#include <stdio.h>
+
+#include "autograd/ops.h"
+#include "support/gradcase.h"
+#include "support/support.h"
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+static peat_graph *base(struct graph *g)
+{
+    return &g->base;
+}
+
+static void check_all(const struct gradcase *c)
+{
+    gradcase_run(c);
+    gradcase_f32(c);
+    gradcase_threads(c);
+    gradcase_shape(c);
+}
+
+static void check_table(const struct gradcase *c, int n)
+{
+    for (int i = 0; i < n; i++)
+        check_all(&c[i]);
+}
+
+/* --- elementwise, two operands ------------------------------------------------------------- */
+
+typedef peat_node *(*binary_fn)(peat_graph *, peat_node *, peat_node *);
+
+static const struct {
+    const char *name;
+    binary_fn fn;
+    double b_lo, b_hi;
+} binaries[] = {
+    {"add", op_add, -1, 1}, {"sub", op_sub, -1, 1},         {"mul", op_mul, -1, 1},
+    {"div", op_div, 1, 2},  {"minimum", op_minimum, -1, 1}, {"maximum", op_maximum, -1, 1},
+};
+
+static const struct {
+    int rank_a;
+    int64_t a[4];
+    int rank_b;
+    int64_t b[4];
+} pairs[] = {
+    {1, {1}, 1, {1}},
+    {2, {3, 5}, 2, {3, 5}},
+    {3, {2, 3, 5}, 1, {5}},
+    {1, {5}, 3, {2, 3, 5}},
+    {3, {2, 3, 5}, 3, {1, 3, 5}},
+    {2, {3, 1}, 2, {1, 5}},
+    {3, {2, 3, 1}, 2, {3, 7}},
+    {1, {7}, 1, {1}},
+    {4, {2, 1, 3, 1}, 4, {1, 5, 1, 7}},
+    {0, {0}, 2, {3, 2}},
+    {3, {2, 3, 5}, 3, {1, 1, 1}},
+};
+
+static peat_node *build_binary(struct graph *g, peat_node *const *in, void *ctx)
+{
+    return (*(const binary_fn *)ctx)(base(g), in[0], in[1]);
+}
+
+/* Both operands are views: one transposed, one cut out of the middle. */
+static peat_node *build_binary_views(struct graph *g, peat_node *const *in, void *ctx)
+{
+    peat_node *a = op_permute(base(g), in[0], 2, (const int32_t[]){1, 0});
+    peat_node *b = op_slice(base(g), in[1], -1, 2, 7);
+    return (*(const binary_fn *)ctx)(base(g), a, b);
+}
+
+static peat_node *build_binary_self(struct graph *g, peat_node *const *in, void *ctx)
+{
+    return (*(const binary_fn *)ctx)(base(g), in[0], in[0]);
+}
+
+START_TEST(elementwise_gradients_match_for_every_broadcast)
+{
+    for (int i = 0; i < COUNT(pairs); i++) {
+        binary_fn fn = binaries[_i].fn;
+        char name[64];
+        snprintf(name, sizeof name, "%s %d", binaries[_i].name, i);
+        struct gradcase c = {name, 2, .build = build_binary, .ctx = &fn};
+        c.input[0] = (struct gradcase_input){.rank = pairs[i].rank_a};
+        c.input[1] = (struct gradcase_input){
+            .rank = pairs[i].rank_b, .lo = binaries[_i].b_lo, .hi = binaries[_i].b_hi};
+        for (int k = 0; k < 4; k++) {
+            c.input[0].dim[k] = pairs[i].a[k];
+            c.input[1].dim[k] = pairs[i].b[k];
+        }
+        check_all(&c);
+    }
+}
+END_TEST
+
+START_TEST(elementwise_gradients_match_for_views)
+{
+    binary_fn fn = binaries[_i].fn;
+    double lo = binaries[_i].b_lo, hi = binaries[_i].b_hi;
+    const struct gradcase c[] = {
+        {binaries[_i].name, 2, {{2, {5, 3}}, {2, {3, 9}, lo, hi}}, build_binary_views, &fn},
+        {binaries[_i].name, 2, {{2, {5, 3}}, {2, {1, 9}, lo, hi}}, build_binary_views, &fn},
+        {binaries[_i].name, 2, {{2, {1, 3}}, {2, {3, 9}, lo, hi}}, build_binary_views, &fn},
+    };
+    check_table(c, COUNT(c));
+    if (fn == op_add || fn == op_sub || fn == op_mul || fn == op_div) {
+        const struct gradcase self = {"self", 1, {{2, {3, 5}, 1, 2}}, build_binary_self, &fn};
+        gradcase_run(&self);
+    }
+}
+END_TEST
+
+/* --- elementwise, one operand -------------------------------------------------------------- */
+
+typedef peat_node *(*unary_fn)(peat_graph *, peat_node *);
+
+static peat_node *clamp_half(peat_graph *g, peat_node *a)
+{
+    return op_clamp(g, a, -0.5, 0.5);
+}
+
+static peat_node *affine_3_7(peat_graph *g, peat_node *a)
+{
+    return op_affine(g, a, 3.0, -0.7);
+}
+
+static const struct {
+    const char *name;
+    unary_fn fn;
+    double lo, hi;
+} unaries[] = {
+    {"exp", op_exp, -3, 2},
+    {"log", op_log, 0.3, 3},
+    {"log1p", op_log1p, -0.5, 3},
+    {"sqrt", op_sqrt, 0.3, 3},
+    {"sin", op_sin, -4, 4},
+    {"cos", op_cos, -4, 4},
+    {"tanh", op_tanh, -3, 3},
+    {"sigmoid", op_sigmoid, -6, 6},
+    {"log_sigmoid", op_log_sigmoid, -20, 20},
+    {"softplus", op_softplus, -20, 20},
+    {"relu", op_relu, -1, 1},
+    {"gelu", op_gelu, -2, 4},
+    {"gelu_tanh", op_gelu_tanh, -2, 4},
+    {"abs", op_abs, -1, 1},
+    {"floor", op_floor, -3, 3},
+    {"clamp", clamp_half, -1, 1},
+    {"affine", affine_3_7, -1, 1},
+    {"contiguous", op_contiguous, -1, 1},
+};
+
+static peat_node *build_unary(struct graph *g, peat_node *const *in, void *ctx)
+{
+    return (*(const unary_fn *)ctx)(base(g), in[0]);
+}
+
+static peat_node *build_unary_permuted(struct graph *g, peat_node *const *in, void *ctx)
+{
+    peat_node *a = op_permute(base(g), in[0], 3, (const int32_t[]){2, 0, 1});
+    return (*(const unary_fn *)ctx)(base(g), a);
+}
+
+static peat_node *build_unary_sliced(struct graph *g, peat_node *const *in, void *ctx)
+{
+    peat_node *a = op_slice(base(g), in[0], 1, 1, 4);
+    return (*(const unary_fn *)ctx)(base(g), op_slice(base(g), a, 0, 1, 3));
+}
+
+START_TEST(unary_gradients_match)
+{
+    double lo = unaries[_i].lo, hi = unaries[_i].hi;
+    unary_fn fn = unaries[_i].fn;
+    const struct gradcase c[] = {
+        {unaries[_i].name, 1, {{1, {1}, lo, hi}}, build_unary, &fn},
+        {unaries[_i].name, 1, {{3, {2, 3, 7}, lo, hi}}, build_unary, &fn},
+        {unaries[_i].name, 1, {{3, {5, 3, 2}, lo, hi}}, build_unary_permuted, &fn},
+        {unaries[_i].name, 1, {{2, {4, 5}, lo, hi}}, build_unary_sliced, &fn},
+        /* Longer than a buffer of the strided path. */
+        {unaries[_i].name, 1, {{3, {300, 1, 2}, lo, hi}}, build_unary_permuted, &fn},
+    };
+    check_table(c, COUNT(c));
+}
+END_TEST
+
+/* --- products ------------------------------------------------------------------------------ */
+
+static const struct {
+    int rank_a;
+    int64_t a[2];
+    int rank_b;
+    int64_t b[2];
+} leads[] = {
+    {0, {0}, 0, {0}},       {1, {2}, 1, {2}},    {2, {2, 3}, 0, {0}},    {0, {0}, 1, {3}},
+    {2, {2, 1}, 2, {1, 3}}, {1, {9}, 1, {9}},    {1, {9}, 1, {1}},       {1, {1}, 1, {9}},
+    {2, {3, 2}, 1, {2}},    {1, {3}, 2, {1, 1}}, {2, {8, 1}, 2, {1, 2}},
+};
+
+static const int64_t sizes[][3] = {{1, 1, 1}, {2, 3, 5}, {7, 5, 3}};
+
+static peat_node *build_matmul(struct graph *g, peat_node *const *in, void *ctx)
+{
+    return op_matmul(base(g), in[0], in[1], *(const uint32_t *)ctx);
+}
+
+static struct gradcase_input matrix_input(int lead, const int64_t *dim, int64_t rows, int64_t cols,
+                                          bool transposed)
+{
+    struct gradcase_input in = {.rank = lead + 2};
+    for (int i = 0; i < lead; i++)
+        in.dim[i] = dim[i];
+    in.dim[lead] = transposed ? cols : rows;
+    in.dim[lead + 1] = transposed ? rows : cols;
+    return in;
+}
+
+START_TEST(matmul_gradients_match_for_every_batch_and_flag)
+{
+    uint32_t flags = (uint32_t)_i;
+    for (int l = 0; l < COUNT(leads); l++)
+        for (int s = 0; s < COUNT(sizes); s++) {
+            int64_t m = sizes[s][0], k = sizes[s][1], n = sizes[s][2];
+            char name[64];
+            snprintf(name, sizeof name, "matmul lead %d size %d flags %u", l, s, flags);
+            struct gradcase c = {name, 2, .build = build_matmul, .ctx = &flags};
+            c.input[0] = matrix_input(leads[l].rank_a, leads[l].a, m, k, (flags & 1) != 0);
+            c.input[1] = matrix_input(leads[l].rank_b, leads[l].b, k, n, (flags & 2) != 0);
+            check_all(&c);
+        }
+}
+END_TEST
+
+/* Scores of attention: heads are permuted views of [B,T,H,C]. */
+static peat_node *build_heads(struct graph *g, peat_node *const *in, void *ctx)
+{
+    static const int32_t heads[] = {0, 2, 1, 3};
+    peat_node *q = op_permute(base(g), in[0], 4, heads);
+    peat_node *k = op_permute(base(g), in[1], 4, heads);
+    (void)ctx;
+    return op_matmul(base(g), q, k, PEAT_TRANS_B);
+}
+
+/* Rows of a wider matrix: a leading dimension, no copy. */
+static peat_node *build_columns(struct graph *g, peat_node *const *in, void *ctx)
+{
+    peat_node *a = op_slice(base(g), in[0], -1, 2, 5);
+    (void)ctx;
+    return op_matmul(base(g), a, op_slice(base(g), in[1], 1, 1, 5), 0);
+}
+
+/* Neither of the last two axes is dense: a copy is made. */
+static peat_node *build_reversed(struct graph *g, peat_node *const *in, void *ctx)
+{
+    peat_node *a = op_permute(base(g), in[0], 3, (const int32_t[]){2, 1, 0});
+    (void)ctx;
+    return op_matmul(base(g), a, in[1], 0);
+}
+
+/* A column-major view: a flag, no copy. */
+static peat_node *build_flipped(struct graph *g, peat_node *const *in, void *ctx)
+{
+    static const int32_t swap[] = {0, 2, 1};
+    peat_node *a = op_permute(base(g), in[0], 3, swap), *b = op_permute(base(g), in[1], 3, swap);
+    return op_matmul(base(g), a, b, *(const uint32_t *)ctx);
+}
+
+START_TEST(matmul_gradients_match_for_views)
+{
+    uint32_t none = 0, both = PEAT_TRANS_A | PEAT_TRANS_B;
+    const struct gradcase c[] = {
+        {"heads", 2, {{4, {2, 3, 4, 5}}, {4, {2, 7, 4, 5}}}, build_heads, NULL},
+        {"columns", 2, {{3, {2, 3, 7}}, {2, {3, 6}}}, build_columns, NULL},
+        {"reversed", 2, {{3, {3, 4, 2}}, {2, {3, 5}}}, build_reversed, NULL},
+        {"flipped", 2, {{3, {2, 3, 4}}, {3, {2, 5, 3}}}, build_flipped, &none},
+        {"flipped twice", 2, {{3, {2, 4, 3}}, {3, {2, 3, 5}}}, build_flipped, &both},
+    };
+    check_table(c, COUNT(c));
+}
+END_TEST
+
+static peat_node *build_linear(struct graph *g, peat_node *const *in, void *ctx)
+{
+    return op_linear(base(g), in[0], in[1], ctx == NULL ? NULL : in[2]);
+}
+
+static peat_node *build_linear_views(struct graph *g, peat_node *const *in, void *ctx)
+{
+    peat_node *x = op_slice(base(g), in[0], -1, 1, 4);
+    peat_node *w = op_permute(base(g), in[1], 2, (const int32_t[]){1, 0});
+    (void)ctx;
+    return op_linear(base(g), x, w, op_slice(base(g), in[2], 0, 1, 6));
+}
+
+static peat_node *build_linear_permuted(struct graph *g, peat_node *const *in, void *ctx)
+{
+    peat_node *x = op_permute(base(g), in[0], 3, (const int32_t[]){1, 2, 0});
+    (void)ctx;
+    return op_linear(base(g), x, in[1], in[2]);
+}
+
+START_TEST(linear_gradients_match)
+{
+    int with_bias = 1;
+    const struct gradcase c[] = {
+        {"linear 1", 2, {{2, {1, 1}}, {2, {1, 1}}}, build_linear, NULL},
+        {"linear 2", 2, {{3, {2, 3, 5}}, {2, {7, 5}}}, build_linear, NULL},
+        {"linear 3", 3, {{3, {2, 3, 5}}, {2, {7, 5}}, {1, {7}}}, build_linear, &with_bias},
+        {"linear 4", 3, {{1, {5}}, {2, {7, 5}}, {1, {7}}}, build_linear, &with_bias},
+        {"linear views", 3, {{3, {2, 3, 5}}, {2, {3, 5}}, {1, {7}}}, build_linear_views, NULL},
+        {"linear copy", 3, {{3, {5, 2, 3}}, {2, {2, 5}}, {1, {2}}}, build_linear_permuted, NULL},
+        {"linear fixed",
+         3,
+         {{2, {3, 5}, .fixed = true}, {2, {7, 5}}, {1, {7}}},
+         build_linear,
+         &with_bias},
+    };
+    check_table(c, COUNT(c));
+}
+END_TEST
+
+/* --- shapes -------------------------------------------------------------------------------- */
+
+#define BUILD(name, expression)                                                                    \
+    static peat_node *build_##name(struct graph *graph, peat_node *const *in, void *ctx)           \
+    {                                                                                              \
+        peat_graph *g = base(graph);                                                               \
+        (void)ctx;                                                                                 \
+        return expression;                                                                         \
+    }
+
+BUILD(permute, op_permute(g, in[0], 3, (const int32_t[]){1, -1, 0}))
+BUILD(reshape, op_reshape(g, in[0], 2, (const int64_t[]){-1, 10}))
+BUILD(reshape_view, op_reshape(g, op_permute(g, in[0], 3, (const int32_t[]){2, 0, 1}), 3,
+                               (const int64_t[]){5, 3, 4}))
+BUILD(reshape_copy,
+      op_reshape(g, op_permute(g, in[0], 3, (const int32_t[]){0, 2, 1}), 1, (const int64_t[]){60}))
+BUILD(slice, op_slice(g, in[0], 1, 1, 3))
+BUILD(slice_twice, op_slice(g, op_slice(g, in[0], 1, 1, 4), 2, 2, 5))
+BUILD(slice_permuted,
+      op_slice(g, op_permute(g, op_slice(g, in[0], 2, 1, 5), 3, (const int32_t[]){2, 1, 0}), 0, 1,
+               3))
+BUILD(concat, op_concat(g, 3, in, 1))
+BUILD(concat_last, op_concat(g, 3, in, -1))
+BUILD(concat_twice, op_concat(g, 2, (peat_node *const[]){in[0], in[0]}, 0))
+BUILD(concat_views,
+      op_concat(g, 2, (peat_node *const[]){op_permute(g, in[0], 2, (const int32_t[]){1, 0}), in[1]},
+                -1))
+BUILD(pad, op_pad(g, in[0], -1, 2, 3))
+BUILD(pad_middle, op_pad(g, op_slice(g, in[0], 0, 1, 3), 1, 1, 0))
+BUILD(expand, op_expand(g, in[0], 3, (const int64_t[]){4, 3, 5}))
+BUILD(expand_rank, op_expand(g, in[0], 4, (const int64_t[]){1, 1, 3, 5}))
+/* Views that overlap in their root share its gradient. */
+BUILD(overlap, op_mul(g, op_slice(g, in[0], 0, 0, 4), op_slice(g, in[0], 0, 1, 5)))
+/* A view that is used again after its root was used directly. */
+BUILD(view_and_root,
+      op_add(g, op_mul(g, in[0], in[0]), op_permute(g, in[0], 2, (const int32_t[]){1, 0})))
+
+START_TEST(shape_gradients_match)
+{
+    static const struct gradcase c[] = {
+        {"permute", 1, {{3, {3, 4, 5}}}, build_permute, NULL},
+        {"reshape", 1, {{3, {3, 4, 5}}}, build_reshape, NULL},
+        {"reshape view", 1, {{3, {3, 4, 5}}}, build_reshape_view, NULL},
+        {"reshape copy", 1, {{3, {3, 4, 5}}}, build_reshape_copy, NULL},
+        {"slice", 1, {{3, {3, 4, 5}}}, build_slice, NULL},
+        {"slice twice", 1, {{3, {3, 4, 5}}}, build_slice_twice, NULL},
+        {"slice permuted", 1, {{3, {3, 4, 5}}}, build_slice_permuted, NULL},
+        {"concat", 3, {{2, {3, 1}}, {2, {3, 4}}, {2, {3, 2}}}, build_concat, NULL},
+        {"concat broadcast",
+         3,
+         {{3, {1, 3, 2}}, {1, {4}}, {3, {2, 1, 1}}},
+         build_concat_last,
+         NULL},
+        {"concat twice", 1, {{2, {2, 3}}}, build_concat_twice, NULL},
+        {"concat views", 2, {{2, {4, 3}}, {2, {1, 2}}}, build_concat_views, NULL},
+        {"pad", 1, {{2, {3, 4}}}, build_pad, NULL},
+        {"pad middle", 1, {{2, {3, 4}}}, build_pad_middle, NULL},
+        {"expand", 1, {{2, {3, 1}}}, build_expand, NULL},
+        {"expand rank", 1, {{2, {3, 5}}}, build_expand_rank, NULL},
+        {"overlap", 1, {{2, {5, 3}}}, build_overlap, NULL},
+        {"view and root", 1, {{2, {3, 3}}}, build_view_and_root, NULL},
+    };
+    check_table(c, COUNT(c));
+}
+END_TEST
+
+/* --- sums ---------------------------------------------------------------------------------- */
+
+static peat_node *build_sum(struct graph *g, peat_node *const *in, void *ctx)
+{
+    return op_sum(base(g), in[0], *(const int32_t *)ctx);
+}
+
+static peat_node *build_mean(struct graph *g, peat_node *const *in, void *ctx)
+{
+    peat_node *a = op_permute(base(g), in[0], 3, (const int32_t[]){1, 2, 0});
+    return op_mean(base(g), a, *(const int32_t *)ctx);
+}
+
+static peat_node *build_cumsum(struct graph *g, peat_node *const *in, void *ctx)
+{
+    return op_cumsum(base(g), in[0], *(const int32_t *)ctx, false);
+}
+
+static peat_node *build_cumsum_reverse(struct graph *g, peat_node *const *in, void *ctx)
+{
+    peat_node *a = op_permute(base(g), in[0], 3, (const int32_t[]){1, 2, 0});
+    return op_cumsum(base(g), a, *(const int32_t *)ctx, true);
+}
+
+START_TEST(sum_gradients_match_along_every_axis)
+{
+    int32_t axis = _i - 3;
+    const struct gradcase c[] = {
+        {"sum", 1, {{3, {3, 4, 5}}}, build_sum, &axis},
+        {"sum of one", 1, {{3, {1, 1, 1}}}, build_sum, &axis},
+        {"mean", 1, {{3, {3, 4, 5}}}, build_mean, &axis},
+        {"cumsum", 1, {{3, {3, 4, 5}}}, build_cumsum, &axis},
+        {"cumsum of one", 1, {{3, {1, 1, 1}}}, build_cumsum, &axis},
+        {"cumsum wide", 1, {{3, {2, 3, 131}}}, build_cumsum, &axis},
+        {"cumsum reverse", 1, {{3, {3, 4, 5}}}, build_cumsum_reverse, &axis},
+    };
+    check_table(c, COUNT(c));
+}
+END_TEST
+
+/* --- indices ------------------------------------------------------------------------------- */
+
+static const int32_t some_index[] = {2, 0, 2, 1, 3, 3, 0, 2, 1, 1, 2, 0,
+                                     0, 3, 1, 2, 2, 2, 3, 0, 1, 3, 0, 2};
+
+static peat_node *index_node(struct graph *g, int rank, const int64_t *dim)
+{
+    /* Constants borrow; nothing writes through an index. */
+    return graph_constant(g, PEAT_I32, rank, dim, (void *)(uintptr_t)some_index);
+}
+
+BUILD(gather, op_gather_rows(g, in[0], index_node(graph, 1, (const int64_t[]){7})))
+BUILD(gather_2d, op_gather_rows(g, in[0], index_node(graph, 2, (const int64_t[]){2, 3})))
+BUILD(gather_view, op_gather_rows(g, op_permute(g, in[0], 2, (const int32_t[]){1, 0}),
+                                  op_permute(g, index_node(graph, 2, (const int64_t[]){2, 3}), 2,
+                                             (const int32_t[]){1, 0})))
+BUILD(take, op_take_last(g, in[0], index_node(graph, 1, (const int64_t[]){5})))
+BUILD(take_rows, op_take_last(g, in[0], index_node(graph, 2, (const int64_t[]){3, 7})))
+/* A table per head, one index per pair of positions. */
+BUILD(take_heads, op_take_last(g, op_reshape(g, in[0], 3, (const int64_t[]){3, 1, 4}),
+                               index_node(graph, 2, (const int64_t[]){4, 5})))
+BUILD(take_both, op_take_last(g, in[0], index_node(graph, 4, (const int64_t[]){2, 1, 3, 4})))
+
+START_TEST(index_gradients_match)
+{
+    static const struct gradcase c[] = {
+        {"gather", 1, {{2, {4, 5}}}, build_gather, NULL},
+        {"gather column", 1, {{2, {4, 1}}}, build_gather_2d, NULL},
+        {"gather wide", 1, {{2, {4, 71}}}, build_gather_2d, NULL},
+        {"gather view", 1, {{2, {5, 4}}}, build_gather_view, NULL},
+        {"take", 1, {{1, {4}}}, build_take, NULL},
+        {"take broadcast", 1, {{3, {2, 3, 4}}}, build_take, NULL},
+        {"take rows", 1, {{3, {2, 3, 4}}}, build_take_rows, NULL},
+        {"take one row", 1, {{2, {1, 4}}}, build_take_rows, NULL},
+        {"take heads", 1, {{2, {3, 4}}}, build_take_heads, NULL},
+        {"take both", 1, {{3, {5, 1, 4}}}, build_take_both, NULL},
+    };
+    check_table(c, COUNT(c));
+}
+END_TEST
+
+/* --- custom operations, right and wrong ---------------------------------------------------- */
+
+enum fault { RIGHT, SIGN, SCALE, MISSING, ONE_INDEX, ZERO, ASSIGNS, FAULTS };
+
+/* y = a b^2, with one planted error in the gradient. */
+static bool infer_custom(const peat_op_call *c, peat_shape *out)
+{
+    *out = c->src[0].shape;
+    return c->n_src == 2 && c->src[1].shape.rank == out->rank;
+}
+
+static int64_t units_custom(const peat_op_call *c)
+{
+    int64_t n = 1;
+    for (int i = 0; i < c->src[0].shape.rank; i++)
+        n *= c->src[0].shape.dim[i];
+    return n;
+}
+
+static double item(const peat_view *v, int64_t i)
+{
+    return v->dtype == PEAT_F32 ? (double)((const float *)v->data)[i]
+                                : ((const double *)v->data)[i];
+}
+
+static void put(const peat_view *v, int64_t i, double x)
+{
+    if (v->dtype == PEAT_F32)
+        ((float *)v->data)[i] = (float)x;
+    else
+        ((double *)v->data)[i] = x;
+}
+
+static void forward_custom(const peat_op_call *c, int64_t begin, int64_t end)
+{
+    for (int64_t i = begin; i < end; i++)
+        put(c->out, i, item(&c->src[0], i) * item(&c->src[1], i) * item(&c->src[1], i));
+}
+
+/* y = a b^2:  da += dy b^2, db += dy 2 a b */
+static void backward_custom(const peat_op_call *c, int64_t begin, int64_t end)
+{
+    enum fault fault = *(const enum fault *)c->arg;
+    const peat_view *da = &c->src_grad[0], *db = &c->src_grad[1];
+    for (int64_t i = begin; i < end; i++) {
+        double a = item(&c->src[0], i), b = item(&c->src[1], i), dy = item(c->out_grad, i);
+        double to_a = dy * b * b, to_b = dy * 2.0 * a * b;
+        to_a = fault == SIGN ? -to_a : fault == SCALE ? 1.01 * to_a : fault == ZERO ? 0 : to_a;
+        to_b = fault == MISSING ? dy * a * b : to_b;
+        if (fault == ONE_INDEX && i == 3)
+            to_b = dy * 2.0 * item(&c->src[0], i - 1) * b;
+        if (da->data != NULL)
+            put(da, i, (fault == ASSIGNS ? 0.0 : item(da, i)) + to_a);
+        if (db->data != NULL)
+            put(db, i, item(db, i) + to_b);
+    }
+}
+
+static const peat_op custom_op = {.size = sizeof custom_op,
+                                  .name = "cube",
+                                  .infer = infer_custom,
+                                  .units = units_custom,
+                                  .forward = forward_custom,
+                                  .backward = backward_custom};
+
+static peat_node *build_custom(struct graph *g, peat_node *const *in, void *ctx)
+{
+    peat_node *y = op_custom(base(g), &custom_op, 2, in, ctx, sizeof(enum fault));
+    /* Used first, so its gradient already holds something when the custom backward runs. */
+    return op_add(base(g), y, op_affine(base(g), in[0], 0.5, 0.0));
+}
+
+static peat_node *build_custom_views(struct graph *g, peat_node *const *in, void *ctx)
+{
+    peat_node *a = op_permute(base(g), in[0], 2, (const int32_t[]){1, 0});
+    peat_node *src[] = {a, op_slice(base(g), in[1], 0, 1, 4)};
+    return op_custom(base(g), &custom_op, 2, src, ctx, sizeof(enum fault));
+}
+
+START_TEST(custom_operations_get_right_gradients)
+{
+    enum fault fault = RIGHT;
+    const struct gradcase c[] = {
+        {"custom", 2, {{2, {3, 5}}, {2, {3, 5}}}, build_custom, &fault},
+        {"custom one", 2, {{1, {1}}, {1, {1}}}, build_custom, &fault},
+        {"custom views", 2, {{2, {5, 3}}, {2, {6, 5}}}, build_custom_views, &fault},
+        {"custom fixed", 2, {{2, {3, 5}}, {2, {3, 5}, .fixed = true}}, build_custom, &fault},
+        {"custom large", 2, {{2, {31, 67}}, {2, {31, 67}}}, build_custom, &fault},
+    };
+    check_table(c, COUNT(c));
+}
+END_TEST
+
+START_TEST(gradient_check_notices_every_planted_error)
+{
+    enum fault fault = (enum fault)_i;
+    const struct gradcase c = {"planted", 2, {{2, {3, 5}}, {2, {3, 5}}}, build_custom, &fault};
+    struct error err = {0};
+    ck_assert_int_eq(gradcase_check(&c, &err), fault == RIGHT ? PEAT_OK : PEAT_FAILED);
+}
+END_TEST
+
+/* --- sizes at which work is cut into tiles ------------------------------------------------- */
+
+BUILD(large_bias, op_add(g, in[0], in[1]))
+BUILD(large_gain, op_mul(g, in[0], in[1]))
+BUILD(large_sum, op_sum(g, op_sum(g, in[0], 0), 2))
+BUILD(large_copy, op_contiguous(g, op_permute(g, in[0], 4, (const int32_t[]){0, 2, 1, 3})))
+BUILD(large_linear, op_linear(g, in[0], in[1], in[2]))
+BUILD(large_matmul, op_matmul(g, in[0], in[1], 0))
+BUILD(large_gelu, op_gelu(g, in[0]))
+BUILD(large_cumsum, op_cumsum(g, in[0], 1, false))
+
+START_TEST(large_results_have_the_same_bits_at_any_thread_count)
+{
+    static const struct gradcase c[] = {
+        {"bias", 2, {{3, {7, 61, 96}}, {1, {96}}}, build_large_bias, NULL},
+        {"table", 2, {{3, {7, 61, 96}}, {3, {1, 61, 96}}}, build_large_bias, NULL},
+        {"per head", 2, {{4, {4, 3, 67, 67}}, {3, {3, 1, 1}}}, build_large_gain, NULL},
+        {"one gain", 2, {{1, {33021}}, {1, {1}}}, build_large_gain, NULL},
+        {"rows", 2, {{3, {7, 61, 96}}, {3, {7, 61, 1}}}, build_large_gain, NULL},
+        {"sum", 1, {{3, {7, 61, 96}}}, build_large_sum, NULL},
+        {"copy", 1, {{4, {4, 61, 4, 32}}}, build_large_copy, NULL},
+        {"linear", 3, {{3, {4, 131, 96}}, {2, {200, 96}}, {1, {200}}}, build_large_linear, NULL},
+        {"wide", 3, {{2, {17, 96}}, {2, {1003, 96}}, {1, {1003}}}, build_large_linear, NULL},
+        {"batch", 2, {{3, {11, 67, 65}}, {3, {11, 65, 70}}}, build_large_matmul, NULL},
+        {"few", 2, {{3, {3, 130, 65}}, {3, {3, 65, 70}}}, build_large_matmul, NULL},
+        {"shared", 2, {{2, {130, 65}}, {3, {9, 65, 70}}}, build_large_matmul, NULL},
+        {"gelu", 1, {{2, {301, 131}, -4, 4}}, build_large_gelu, NULL},
+        {"cumsum", 1, {{3, {5, 61, 300}}}, build_large_cumsum, NULL},
+    };
+    gradcase_threads(&c[_i]);
+    gradcase_f32(&c[_i]);
+    gradcase_shape(&c[_i]);
+}
+END_TEST
+
+/* Partial sums and column blocks have to be right, not only repeatable. */
+START_TEST(large_gradients_match)
+{
+    static const struct gradcase c[] = {
+        {"bias", 2, {{2, {1501, 31}}, {1, {31}}}, build_large_gain, NULL},
+        {"one gain", 2, {{1, {33021}}, {1, {1}}}, build_large_gain, NULL},
+        {"sum", 1, {{3, {7, 61, 67}}}, build_large_sum, NULL},
+        {"linear", 3, {{2, {131, 67}}, {2, {200, 67}}, {1, {200}}}, build_large_linear, NULL},
+        {"wide", 3, {{2, {17, 67}}, {2, {307, 67}}, {1, {307}}}, build_large_linear, NULL},
+    };
+    gradcase_run(&c[_i]);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("ops");
+    TCase *tc = tcase_create("gradients");
+    tcase_set_timeout(tc, 120);
+    tcase_add_loop_test(tc, elementwise_gradients_match_for_every_broadcast, 0, COUNT(binaries));
+    tcase_add_loop_test(tc, elementwise_gradients_match_for_views, 0, COUNT(binaries));
+    tcase_add_loop_test(tc, unary_gradients_match, 0, COUNT(unaries));
+    tcase_add_loop_test(tc, matmul_gradients_match_for_every_batch_and_flag, 0, 4);
+    tcase_add_test(tc, matmul_gradients_match_for_views);
+    tcase_add_test(tc, linear_gradients_match);
+    tcase_add_test(tc, shape_gradients_match);
+    tcase_add_loop_test(tc, sum_gradients_match_along_every_axis, 0, 6);
+    tcase_add_test(tc, index_gradients_match);
+    tcase_add_test(tc, custom_operations_get_right_gradients);
+    tcase_add_loop_test(tc, gradient_check_notices_every_planted_error, 0, FAULTS);
+    tcase_add_loop_test(tc, large_results_have_the_same_bits_at_any_thread_count, 0, 14);
+    tcase_add_loop_test(tc, large_gradients_match, 0, 5);
+    suite_add_tcase(suite, tc);
+    return run_suite(suite);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_install.c: an installation serves people who have no source tree.
+ *
+ * The build is installed, the tree is moved, and a scheme is built against it in both ways that are
+ * offered. PEAT_TEST_DIR, set by main, holds everything:
+ *   moved/ the installation   home/ an empty home   twist/ a project of its own
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "support/support.h"
+
+static const char source_text[] =
+    "#include <peat/plugin.h>\n"
+    "struct config { double rate; };\n"
+    "static const peat_param rows[] = {\n"
+    "    {\"rate\", PEAT_REAL, offsetof(struct config, rate), 0.5, 0, 1, 0, 0, \"turns\", "
+    "\"speed\", 0},\n"
+    "    PEAT_PARAM_END};\n"
+    "static peat_node *encode(const peat_call *c) { return peat_pos(c, c->q, 0); }\n"
+    "static const peat_scheme scheme = {.size = sizeof(scheme), .encode = encode};\n"
+    "PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, \"twist\", \"2.5\", \"turns\", \"MIT\", "
+    "\"\")\n";
+
+static const char project_text[] = "cmake_minimum_required(VERSION 3.21)\n"
+                                   "project(twist C)\n"
+                                   "find_package(peat 0.1 REQUIRED)\n"
+                                   "peat_add_plugin(twist scheme twist.c)\n"
+                                   "message(STATUS \"ABI ${peat_ABI} in ${peat_PLUGIN_DIR}\")\n";
+
+static int run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The exit status of a shell command in PEAT_TEST_DIR; its output is in `output`. */
+static int run(const char *fmt, ...)
+{
+    struct strbuf command;
+    strbuf_init(&command);
+    strbuf_add(&command, "cd \"$PEAT_TEST_DIR\" && { ");
+    va_list args;
+    va_start(args, fmt);
+    strbuf_addv(&command, fmt, args);
+    va_end(args);
+    strbuf_add(&command, "; } >output 2>&1");
+    fflush(NULL);
+    int status = system(command.text);
+    strbuf_release(&command);
+    return status;
+}
+
+/* What the last command printed; freed by the caller. */
+static char *output(void)
+{
+    char *path = path_join(getenv("PEAT_TEST_DIR"), "output"), *text;
+    size_t n;
+    if (file_read(path, 0, &text, &n, NULL) != PEAT_OK)
+        text = strdup("(no output)");
+    free(path);
+    return text;
+}
+
+static void assert_runs(const char *command)
+{
+    int status = run("%s", command);
+    char *text = output();
+    ck_assert_msg(status == 0, "%s\n%s", command, text);
+    free(text);
+}
+
+static void assert_prints(const char *command, const char *expected)
+{
+    assert_runs(command);
+    char *text = output();
+    ck_assert_msg(strstr(text, expected) != NULL, "no '%s' from %s:\n%s", expected, command, text);
+    free(text);
+}
+
+static bool put_file(const char *name, const char *text)
+{
+    char *path = path_join(getenv("PEAT_TEST_DIR"), name);
+    peat_status status = file_write(path, text, strlen(text), NULL);
+    free(path);
+    return status == PEAT_OK;
+}
+
+START_TEST(the_moved_program_finds_its_own_plugins_and_libraries)
+{
+    assert_prints("moved/bin/peat plugins list", "rotary");
+    assert_prints("moved/bin/peat plugins info rotary", "/moved/lib");
+    assert_prints("moved/bin/peat --version", "USE_OPENMP");
+}
+END_TEST
+
+START_TEST(find_package_builds_and_installs_a_plugin)
+{
+    assert_prints("cmake -S twist -B twist/build -DCMAKE_BUILD_TYPE=Release "
+                  "-DCMAKE_PREFIX_PATH=\"$PEAT_TEST_DIR/moved\"",
+                  "ABI 0.1 in ");
+    assert_runs("cmake --build twist/build");
+    assert_prints("moved/bin/peat plugins info twist/build/twist.so", "twist: turns");
+    assert_runs("cmake --install twist/build");
+    assert_prints("moved/bin/peat plugins info scheme/twist", "2.5");
+    assert_runs("rm \"$(find moved -name twist.so)\"");
+}
+END_TEST
+
+START_TEST(find_package_refuses_another_minor)
+{
+    assert_runs("mkdir -p other && sed 's/peat 0.1/peat 0.2/' twist/CMakeLists.txt "
+                ">other/CMakeLists.txt && cp twist/twist.c other/");
+    ck_assert_int_ne(
+        run("cmake -S other -B other/build -DCMAKE_PREFIX_PATH=\"$PEAT_TEST_DIR/moved\""), 0);
+}
+END_TEST
+
+START_TEST(pkg_config_builds_a_plugin)
+{
+    if (run("pkg-config --version") != 0) {
+        printf("skipped: no pkg-config\n");
+        return;
+    }
+    assert_runs("PKG_CONFIG_PATH=\"$(dirname \"$(find \"$PWD/moved\" -name peat.pc)\")\"; "
+                "export PKG_CONFIG_PATH; ${CC:-cc} -shared -fPIC $(pkg-config --cflags peat) "
+                "twist/twist.c -o x.so -Wl,-z,defs $(pkg-config --libs peat) && "
+                "test -e \"$(pkg-config --variable=plugindir peat)/scheme/rotary.so\" && "
+                "test \"$(pkg-config --variable=abi peat)\" = 0.1");
+    assert_prints("moved/bin/peat plugins info ./x.so", "rate       real  0.5");
+    assert_prints("moved/bin/peat plugins info x.so --json", "\"version\": \"2.5\"");
+}
+END_TEST
+
+/* True when the build is installed under PEAT_TEST_DIR/moved and the project is written. */
+static bool prepare(void)
+{
+    unsetenv("PEAT_PLUGIN_PATH");
+    unsetenv("DESTDIR");
+    char *home = path_join(getenv("PEAT_TEST_DIR"), "home");
+    setenv("HOME", home, 1);
+    free(home);
+    if (run("mkdir home twist && cmake --install \"$PEAT_BUILD\" --prefix \"$PWD/first\" && "
+            "mv first moved") != 0)
+        return false;
+    return put_file("twist/twist.c", source_text) && put_file("twist/CMakeLists.txt", project_text);
+}
+
+static int run_tests(void)
+{
+    if (!prepare()) {
+        char *text = output();
+        printf("the build could not be installed:\n%s\n", text);
+        free(text);
+        return EXIT_FAILURE;
+    }
+    Suite *suite = suite_create("install");
+    TCase *all = tcase_create("install");
+    tcase_set_timeout(all, 120);
+    tcase_add_test(all, the_moved_program_finds_its_own_plugins_and_libraries);
+    tcase_add_test(all, find_package_builds_and_installs_a_plugin);
+    tcase_add_test(all, find_package_refuses_another_minor);
+    tcase_add_test(all, pkg_config_builds_a_plugin);
+    suite_add_tcase(suite, all);
+    return run_suite(suite);
+}
+
+int main(void)
+{
+    char dir[] = "/tmp/peat-install-XXXXXX";
+    if (!getenv("PEAT_BUILD") || system("cmake --version >/dev/null 2>&1") != 0) {
+        printf("skipped: PEAT_BUILD is not set, or there is no cmake\n");
+        return 77;
+    }
+    if (!mkdtemp(dir)) {
+        perror(dir);
+        return EXIT_FAILURE;
+    }
+    setenv("PEAT_TEST_DIR", dir, 1);
+    int status = run_tests();
+    dir_remove(dir, NULL);
+    return status;
+}

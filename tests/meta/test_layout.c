@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/* test_layout.c: the rules of the house that can be read off the sources. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "support/support.h"
+
+/* A folder includes itself and those before it. */
+static const char *const folders[] = {"base",  "tensor", "autograd",   "nn",     "model",
+                                      "train", "plugin", "experiment", "report", "cli"};
+enum { FOLDERS = sizeof(folders) / sizeof(folders[0]) };
+
+/* Who alone may include what. */
+static const char *const alone[][2] = {
+    {"cblas.h", "core/tensor/gemm.c"},
+    {"omp.h", "core/tensor/parallel.c"},
+    {"dlfcn.h", "core/plugin/loader.c"},
+    {"yaml.h", "core/experiment/yamldoc.c"},
+};
+enum { ALONE = sizeof(alone) / sizeof(alone[0]) };
+
+/* What a plugin may use of C: no threads, no clock, no signals, no jumps, no locale. */
+static const char *const plugin_headers[] = {
+    "assert.h", "complex.h",  "ctype.h",   "errno.h",      "float.h",  "inttypes.h",
+    "limits.h", "math.h",     "stdarg.h",  "stddef.h",     "stdint.h", "stdio.h",
+    "stdlib.h", "string.h",   "stdbool.h", "uchar.h",      "wchar.h",  "wctype.h",
+    "tgmath.h", "stdalign.h", "iso646.h",  "stdnoreturn.h"};
+enum { PLUGIN_HEADERS = sizeof(plugin_headers) / sizeof(plugin_headers[0]) };
+
+/* ---- reading ---- */
+
+static bool starts(const char *text, const char *with)
+{
+    return !strncmp(text, with, strlen(with));
+}
+
+static bool ends(const char *text, const char *with)
+{
+    size_t n = strlen(text), m = strlen(with);
+    return n >= m && !strcmp(text + n - m, with);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static char *in_root(const char *path)
+{
+    return path_join(getenv("PEAT_SOURCE"), path);
+}
+
+static bool is_directory(const char *path)
+{
+    char *full = in_root(path);
+    struct stat st;
+    bool yes = stat(full, &st) == 0 && S_ISDIR(st.st_mode);
+    free(full);
+    return yes;
+}
+
+static bool is_there(const char *path)
+{
+    char *full = in_root(path);
+    bool yes = file_exists(full);
+    free(full);
+    return yes;
+}
+
+/* A rule sees one file, by its path from the root, and adds a line for each offence. */
+typedef void (*rule_fn)(const char *path, const char *text, struct strbuf *offences);
+
+static void apply(const char *path, rule_fn rule, struct strbuf *offences)
+{
+    char *full = in_root(path), *text;
+    size_t n;
+    struct error err;
+    ck_assert_msg(file_read(full, 0, &text, &n, &err) == PEAT_OK, "%s", err.text);
+    rule(path, text, offences);
+    free(text);
+    free(full);
+}
+
+static void walk(const char *dir, rule_fn rule, struct strbuf *offences)
+{
+    char *full = in_root(dir), **name;
+    int n;
+    struct error err;
+    ck_assert_msg(dir_list(full, &name, &n, &err) == PEAT_OK, "%s", err.text);
+    for (int i = 0; i < n; i++) {
+        char *path = path_join(dir, name[i]);
+        if (is_directory(path))
+            walk(path, rule, offences);
+        else
+            apply(path, rule, offences);
+        free(path);
+    }
+    names_free(name, n);
+    free(full);
+}
+
+static void assert_none(struct strbuf *offences)
+{
+    ck_assert_msg(offences->n == 0, "\n%s", offences->text);
+    strbuf_release(offences);
+}
+
+static void hold_in(const char *dir, rule_fn rule)
+{
+    struct strbuf offences;
+    strbuf_init(&offences);
+    walk(dir, rule, &offences);
+    assert_none(&offences);
+}
+
+/* The next #include after *text; false at the end. `quoted`: with ", not with <. */
+static bool next_include(const char **text, char name[256], bool *quoted)
+{
+    for (const char *line = *text; *line;) {
+        const char *at = line + strspn(line, " \t"), *end = line + strcspn(line, "\n");
+        line = end + (*end == '\n');
+        if (*at != '#')
+            continue;
+        at += 1 + strspn(at + 1, " \t");
+        if (!starts(at, "include"))
+            continue;
+        at += strlen("include");
+        at += strspn(at, " \t");
+        *quoted = *at == '"';
+        size_t n = strcspn(at + 1, "\">\n");
+        snprintf(name, 256, "%.*s", (int)n, at + 1);
+        *text = line;
+        return true;
+    }
+    return false;
+}
+
+/* ---- core ---- */
+
+/* Rank of the folder a path begins with; -1: none. */
+static int rank(const char *path)
+{
+    for (int i = 0; i < FOLDERS; i++)
+        if (starts(path, folders[i]) && path[strlen(folders[i])] == '/')
+            return i;
+    return -1;
+}
+
+static void includes_only_what_stands_before(const char *path, const char *text,
+                                             struct strbuf *offences)
+{
+    int own = rank(path + strlen("core/"));
+    char name[256];
+    bool quoted;
+    while (own >= 0 && next_include(&text, name, &quoted)) {
+        int other = rank(name);
+        if (!quoted)
+            continue;
+        if (other < 0)
+            strbuf_addf(offences, "%s: '%s' does not begin with a folder of core\n", path, name);
+        else if (other > own)
+            strbuf_addf(offences, "%s: '%s' stands above it\n", path, name);
+        else if (starts(name, "plugin/") && starts(path, "core/report/"))
+            strbuf_addf(offences, "%s: only experiment and cli know plugins\n", path);
+    }
+}
+
+static void leaves_libraries_to_their_one_file(const char *path, const char *text,
+                                               struct strbuf *offences)
+{
+    if (!strcmp(path, "core/tensor/parallel.c"))
+        ;
+    else if (strstr(text, "#pragma omp"))
+        strbuf_addf(offences, "%s: OpenMP belongs to parallel.c\n", path);
+    char name[256];
+    bool quoted;
+    while (next_include(&text, name, &quoted))
+        for (int i = 0; i < ALONE; i++)
+            if (!strcmp(base_name(name), alone[i][0]) && strcmp(path, alone[i][1]) != 0)
+                strbuf_addf(offences, "%s: only %s includes %s\n", path, alone[i][1], name);
+}
+
+START_TEST(folders_of_core_include_only_those_before_them)
+{
+    hold_in("core", includes_only_what_stands_before);
+}
+END_TEST
+
+START_TEST(each_library_is_known_to_one_file)
+{
+    hold_in("core", leaves_libraries_to_their_one_file);
+    hold_in("plugins", leaves_libraries_to_their_one_file);
+}
+END_TEST
+
+static void list_name(const char *path, const char *text, struct strbuf *names)
+{
+    (void)text;
+    if (ends(path, ".c") || ends(path, ".h"))
+        strbuf_addf(names, "/%s\n", base_name(path));
+}
+
+START_TEST(names_in_core_are_unique)
+{
+    struct strbuf names, offences;
+    strbuf_init(&names);
+    strbuf_init(&offences);
+    walk("core", list_name, &names);
+    for (char *at = names.text; *at;) {
+        char *end = strchr(at, '\n') + 1, key[256];
+        snprintf(key, sizeof(key), "%.*s", (int)(end - at), at);
+        if (strstr(end, key))
+            strbuf_addf(&offences, "core has two files called %s", key + 1);
+        at = end;
+    }
+    strbuf_release(&names);
+    assert_none(&offences);
+}
+END_TEST
+
+/* ---- licence ---- */
+
+static bool is_source(const char *path)
+{
+    return ends(path, ".c") || ends(path, ".h") || ends(path, ".inc") || ends(path, ".cmake") ||
+           ends(path, ".cmake.in") || ends(path, "CMakeLists.txt");
+}
+
+static void states_its_licence(const char *path, const char *text, struct strbuf *offences)
+{
+    bool script = starts(text, "#!");
+    if (!is_source(path) && !script)
+        return;
+    if (script)
+        text += strcspn(text, "\n") + (text[strcspn(text, "\n")] == '\n');
+    if (!starts(text, "/* SPDX-License-Identifier: MIT */\n") &&
+        !starts(text, "# SPDX-License-Identifier: MIT\n"))
+        strbuf_addf(offences, "%s: line %d is not the licence\n", path, script ? 2 : 1);
+}
+
+START_TEST(each_source_begins_with_its_licence)
+{
+    struct strbuf offences;
+    strbuf_init(&offences);
+    static const char *const dirs[] = {"cmake", "core", "include", "plugins", "tests"};
+    for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+        walk(dirs[i], states_its_licence, &offences);
+    apply("CMakeLists.txt", states_its_licence, &offences);
+    if (is_there("quickstart"))
+        apply("quickstart", states_its_licence, &offences);
+    assert_none(&offences);
+}
+END_TEST
+
+/* ---- plugins ---- */
+
+static bool is_plugin_header(const char *name)
+{
+    for (int i = 0; i < PLUGIN_HEADERS; i++)
+        if (!strcmp(name, plugin_headers[i]))
+            return true;
+    return starts(name, "peat/");
+}
+
+/* Quoted: a header beside it or one folder up, where those of its kind share. */
+static bool is_of_its_kind(const char *path, const char *name)
+{
+    if (starts(name, "../"))
+        name += strlen("../");
+    if (strchr(name, '/'))
+        return false;
+    char *beside = path_beside(path, name), *above = path_beside(path, "../");
+    char *shared = path_join(above, name);
+    bool found = is_there(beside) || is_there(shared);
+    free(beside);
+    free(above);
+    free(shared);
+    return found;
+}
+
+/* A plugin's own test, or what the tests of a kind share. */
+static bool is_test(const char *path)
+{
+    return starts(base_name(path), "test_") || ends(path, "_tests.h");
+}
+
+static void includes_the_sdk_alone(const char *path, const char *text, struct strbuf *offences)
+{
+    if (!(ends(path, ".c") || ends(path, ".h")) || is_test(path))
+        return;
+    char name[256];
+    bool quoted;
+    while (next_include(&text, name, &quoted))
+        if (quoted ? !is_of_its_kind(path, name) : !is_plugin_header(name))
+            strbuf_addf(offences, "%s: a plugin does not include '%s'\n", path, name);
+}
+
+START_TEST(plugins_include_the_sdk_and_standard_c_alone)
+{
+    hold_in("plugins", includes_the_sdk_alone);
+}
+END_TEST
+
+static void require(const char *folder, const char *file, struct strbuf *offences)
+{
+    char *path = path_join(folder, file);
+    if (!is_there(path))
+        strbuf_addf(offences, "%s is missing\n", path);
+    free(path);
+}
+
+static void require_parts(const char *folder, struct strbuf *offences)
+{
+    char file[256];
+    snprintf(file, sizeof(file), "%s.c", base_name(folder));
+    require(folder, file, offences);
+    snprintf(file, sizeof(file), "test_%s.c", base_name(folder));
+    require(folder, file, offences);
+    require(folder, "README.md", offences);
+}
+
+START_TEST(each_plugin_has_source_test_and_page)
+{
+    static const char *const kinds[] = {"plugins/scheme", "plugins/combine", "plugins/task"};
+    struct strbuf offences;
+    strbuf_init(&offences);
+    for (int k = 0; k < 3; k++) {
+        char *full = in_root(kinds[k]), **name;
+        int n;
+        ck_assert_int_eq(dir_list(full, &name, &n, NULL), PEAT_OK);
+        for (int i = 0; i < n; i++) {
+            char *folder = path_join(kinds[k], name[i]);
+            if (is_directory(folder))
+                require_parts(folder, &offences);
+            free(folder);
+        }
+        names_free(name, n);
+        free(full);
+    }
+    assert_none(&offences);
+}
+END_TEST
+
+/* ---- the rules themselves ---- */
+
+static void assert_offends(rule_fn rule, const char *path, const char *text, bool expected)
+{
+    struct strbuf offences;
+    strbuf_init(&offences);
+    rule(path, text, &offences);
+    ck_assert_msg((offences.n > 0) == expected, "%s with \"%s\": %s", path, text, offences.text);
+    strbuf_release(&offences);
+}
+
+START_TEST(the_rules_notice_an_offence)
+{
+    rule_fn rule = includes_only_what_stands_before;
+    assert_offends(rule, "core/nn/a.c", "#include \"nn/b.h\"\n#include \"base/file.h\"\n", false);
+    assert_offends(rule, "core/nn/a.c", "int x;\n  # include \"plugin/registry.h\"", true);
+    assert_offends(rule, "core/nn/a.c", "#include \"b.h\"\n", true);
+    assert_offends(rule, "core/report/a.c", "#include \"plugin/registry.h\"\n", true);
+    assert_offends(rule, "core/cli/a.c", "#include \"plugin/registry.h\"\n", false);
+    rule = leaves_libraries_to_their_one_file;
+    assert_offends(rule, "core/tensor/gemm.c", "#include <cblas.h>\n", false);
+    assert_offends(rule, "core/nn/gemm.c", "#include <cblas.h>\n", true);
+    assert_offends(rule, "core/nn/a.c", "#include <openblas/cblas.h>\n", true);
+    assert_offends(rule, "core/nn/a.c", "#pragma omp parallel\n", true);
+    rule = states_its_licence;
+    assert_offends(rule, "a.c", "/* SPDX-License-Identifier: MIT */\nint x;\n", false);
+    assert_offends(rule, "a.c", "int x;\n/* SPDX-License-Identifier: MIT */\n", true);
+    assert_offends(rule, "run", "#!/bin/sh\n# SPDX-License-Identifier: MIT\n", false);
+    assert_offends(rule, "run", "#!/bin/sh\n", true);
+    rule = includes_the_sdk_alone;
+    assert_offends(rule, "plugins/scheme/a/a.c", "#include <peat/plugin.h>\n#include <math.h>\n",
+                   false);
+    assert_offends(rule, "plugins/scheme/a/a.c", "#include <pthread.h>\n", true);
+    assert_offends(rule, "plugins/scheme/a/a.c", "#include \"base/file.h\"\n", true);
+}
+END_TEST
+
+int main(void)
+{
+    if (!getenv("PEAT_SOURCE")) {
+        printf("skipped: PEAT_SOURCE is not set\n");
+        return 77;
+    }
+    Suite *suite = suite_create("layout");
+    TCase *all = tcase_create("rules");
+    tcase_set_timeout(all, 60);
+    tcase_add_test(all, folders_of_core_include_only_those_before_them);
+    tcase_add_test(all, each_library_is_known_to_one_file);
+    tcase_add_test(all, names_in_core_are_unique);
+    tcase_add_test(all, each_source_begins_with_its_licence);
+    tcase_add_test(all, plugins_include_the_sdk_and_standard_c_alone);
+    tcase_add_test(all, each_plugin_has_source_test_and_page);
+    tcase_add_test(all, the_rules_notice_an_offence);
+    suite_add_tcase(suite, all);
+    return run_suite(suite);
+}

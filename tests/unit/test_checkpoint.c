@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/* test_checkpoint.c: a run that was cut off ends with the bits of one that was not. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "model/safetensors.h"
+#include "support/support.h"
+#include "support/toy_task.h"
+#include "train/checkpoint.h"
+
+static char directory[64];
+
+static void make_directory(void)
+{
+    strcpy(directory, "/tmp/peat-test-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+}
+
+static void remove_directory(void)
+{
+    ck_assert_int_eq(dir_remove(directory, NULL), PEAT_OK);
+}
+
+/* Valid until the next call. */
+static const char *inside(const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
+    return path;
+}
+
+/* 20 steps, saves and evaluations every 5. */
+static void cell_start(struct toy_cell *c, bool saves)
+{
+    toy_cell_init(c);
+    c->eval.every = 5;
+    c->trainer.checkpoint_every = 5;
+    c->trace.dir = saves ? directory : NULL;
+    toy_cell_build(c);
+}
+
+static void run_and_stop(int64_t stop_after)
+{
+    struct toy_cell c;
+    cell_start(&c, true);
+    c.trace.stop_after = stop_after;
+    ck_assert_int_eq(toy_cell_run(&c), RUN_INTERRUPTED);
+    toy_cell_release(&c);
+}
+
+static bool load(struct toy_cell *c, FILE *lines)
+{
+    const struct log log = {lines};
+    struct error err = {0};
+    bool found;
+    ck_assert_msg(checkpoint_load(directory, &c->trainer, NULL, NULL, &log, &found, &err) ==
+                      PEAT_OK,
+                  "%s", err.text);
+    return found;
+}
+
+static void flip_bit(const char *name, double place)
+{
+    char *bytes;
+    size_t n;
+    ck_assert_int_eq(file_read(inside(name), 0, &bytes, &n, NULL), PEAT_OK);
+    bytes[(size_t)(place * (double)(n - 1))] ^= 1;
+    ck_assert_int_eq(file_write(inside(name), bytes, n, NULL), PEAT_OK);
+    free(bytes);
+}
+
+/* Goes on from `from` steps and compares everything with a run that was never cut off. */
+static void assert_resumes_from(int64_t from)
+{
+    struct toy_cell resumed, straight;
+    cell_start(&resumed, true);
+    cell_start(&straight, false);
+    ck_assert_int_eq(load(&resumed, NULL), from > 0);
+    ck_assert_int_eq(resumed.trainer.step, from);
+    ck_assert_int_eq(toy_cell_run(&resumed), RUN_DONE);
+    ck_assert_int_eq(toy_cell_run(&straight), RUN_DONE);
+    toy_cell_assert_same(&resumed, &straight);
+    ck_assert_double_eq(resumed.trainer.first_loss, straight.trainer.first_loss);
+    ck_assert_int_eq(resumed.trainer.adamw.t, straight.trainer.adamw.t);
+    int64_t done = from / 5 * 4;
+    ck_assert_int_eq(resumed.trace.measures, straight.trace.measures - done);
+    ck_assert_mem_eq(resumed.trace.measure, straight.trace.measure + done,
+                     (size_t)resumed.trace.measures * sizeof(double));
+    toy_cell_release(&resumed);
+    toy_cell_release(&straight);
+}
+
+START_TEST(interrupted_run_ends_with_the_same_bits)
+{
+    run_and_stop(10);
+    assert_resumes_from(10);
+}
+END_TEST
+
+START_TEST(stop_between_checkpoints_loses_nothing)
+{
+    run_and_stop(13);
+    ck_assert(file_exists(inside("step-00000013")));
+    assert_resumes_from(13);
+}
+END_TEST
+
+static const char *const damaged[] = {"model.safetensors", "optimiser.safetensors", "state.json"};
+
+START_TEST(damaged_generation_falls_back_to_the_one_before)
+{
+    char name[64];
+    run_and_stop(10);
+    snprintf(name, sizeof(name), "step-00000010/%s", damaged[_i]);
+    flip_bit(name, 0.5);
+    assert_resumes_from(5);
+}
+END_TEST
+
+START_TEST(missing_file_falls_back_to_the_one_before)
+{
+    char name[64];
+    run_and_stop(10);
+    snprintf(name, sizeof(name), "step-00000010/%s", damaged[_i]);
+    ck_assert_int_eq(remove(inside(name)), 0);
+    assert_resumes_from(5);
+}
+END_TEST
+
+START_TEST(two_damaged_generations_mean_starting_over)
+{
+    run_and_stop(10);
+    flip_bit("step-00000010/optimiser.safetensors", 1.0);
+    flip_bit("step-00000005/model.safetensors", 0.99);
+    assert_resumes_from(0);
+}
+END_TEST
+
+START_TEST(damage_is_named_in_the_log)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *lines = open_memstream(&text, &n);
+    struct toy_cell c;
+    run_and_stop(10);
+    flip_bit("step-00000010/model.safetensors", 0.9);
+    cell_start(&c, false);
+    ck_assert(load(&c, lines));
+    fclose(lines);
+    ck_assert_msg(strstr(text, "step-00000010' is not used: model.safetensors does not have the "
+                               "checksum that state.json gives\n"),
+                  "%s", text);
+    free(text);
+    toy_cell_release(&c);
+}
+END_TEST
+
+START_TEST(no_flipped_bit_in_the_state_goes_unnoticed)
+{
+    char *bytes;
+    size_t n;
+    run_and_stop(5);
+    struct toy_cell c, good;
+    cell_start(&c, false);
+    cell_start(&good, false);
+    ck_assert(load(&good, NULL));
+    const char *path = inside("step-00000005/state.json");
+    ck_assert_int_eq(file_read(path, 0, &bytes, &n, NULL), PEAT_OK);
+    for (size_t i = 0; i < n; i++) {
+        bytes[i] ^= 1;
+        FILE *file = fopen(path, "w"); /* not file_write: hundreds of fsyncs would take long */
+        ck_assert_uint_eq(fwrite(bytes, 1, n, file), n);
+        fclose(file);
+        bytes[i] ^= 1;
+        if (!load(&c, NULL))
+            continue;
+        ck_assert_int_eq(c.trainer.step, good.trainer.step);
+        ck_assert_double_eq(c.trainer.first_loss, good.trainer.first_loss);
+        ck_assert_int_eq(c.trainer.adamw.t, good.trainer.adamw.t);
+    }
+    free(bytes);
+    toy_cell_release(&c);
+    toy_cell_release(&good);
+}
+END_TEST
+
+START_TEST(two_generations_are_kept_and_one_at_the_end)
+{
+    run_and_stop(15);
+    ck_assert(!file_exists(inside("step-00000005")));
+    ck_assert(file_exists(inside("step-00000010/optimiser.safetensors")));
+    ck_assert(file_exists(inside("step-00000015/optimiser.safetensors")));
+    assert_resumes_from(15);
+    char **name;
+    int n;
+    ck_assert_int_eq(dir_list(directory, &name, &n, NULL), PEAT_OK);
+    ck_assert_int_eq(n, 1);
+    ck_assert_str_eq(name[0], "step-00000020");
+    names_free(name, n);
+    ck_assert(file_exists(inside("step-00000020/model.safetensors")));
+    ck_assert(!file_exists(inside("step-00000020/optimiser.safetensors")));
+    char *latest = checkpoint_latest(directory);
+    ck_assert_str_eq(latest, inside("step-00000020"));
+    free(latest);
+}
+END_TEST
+
+START_TEST(finished_run_is_loaded_as_finished)
+{
+    struct toy_cell c, again;
+    cell_start(&c, true);
+    cell_start(&again, true);
+    ck_assert_int_eq(toy_cell_run(&c), RUN_DONE);
+    ck_assert(load(&again, NULL));
+    toy_cell_assert_same(&c, &again);
+    ck_assert_int_eq(toy_cell_run(&again), RUN_DONE);
+    ck_assert_int_eq(again.trace.steps, 0);
+    ck_assert_int_eq(again.trace.measures, 0);
+    ck_assert_double_eq(again.trainer.train_seconds, c.trainer.train_seconds);
+    ck_assert_double_eq(again.trainer.median_step_ms, c.trainer.median_step_ms);
+    toy_cell_release(&c);
+    toy_cell_release(&again);
+}
+END_TEST
+
+START_TEST(weights_alone_are_not_enough_to_go_on)
+{
+    struct toy_cell c, longer;
+    cell_start(&c, true);
+    cell_start(&longer, true);
+    longer.train.steps = 40;
+    toy_cell_run(&c);
+    ck_assert(!load(&longer, NULL));
+    ck_assert_int_eq(longer.trainer.step, 0);
+    toy_cell_release(&c);
+    toy_cell_release(&longer);
+}
+END_TEST
+
+START_TEST(diverged_run_is_loaded_as_diverged)
+{
+    struct toy_cell c, again;
+    cell_start(&c, true);
+    cell_start(&again, true);
+    c.train.lr = 1e30;
+    ck_assert_int_eq(toy_cell_run(&c), RUN_DIVERGED);
+    ck_assert(load(&again, NULL));
+    ck_assert_int_eq(toy_cell_run(&again), RUN_DIVERGED);
+    ck_assert_int_eq(again.trace.steps, 0);
+    ck_assert_int_eq(again.trainer.diverged.step, c.trainer.diverged.step);
+    ck_assert_str_eq(again.trainer.diverged.what, c.trainer.diverged.what);
+    toy_cell_release(&c);
+    toy_cell_release(&again);
+}
+END_TEST
+
+START_TEST(numbers_come_back_exactly)
+{
+    struct toy_cell c, again;
+    cell_start(&c, false);
+    cell_start(&again, false);
+    c.trainer.step = 3;
+    c.trainer.first_loss = 0.1 + 0.2;
+    c.trainer.above = 17;
+    c.trainer.adamw.t = 3;
+    c.trainer.train_seconds = 1.0 / 3.0;
+    c.trainer.median_step_ms = 1e-300;
+    c.trainer.steps_timed = INT64_C(1) << 60;
+    ck_assert_int_eq(checkpoint_save(directory, &c.trainer, NULL, false, NULL), PEAT_OK);
+    ck_assert(load(&again, NULL));
+    ck_assert_mem_eq(&again.trainer.first_loss, &c.trainer.first_loss, sizeof(double));
+    ck_assert_mem_eq(&again.trainer.train_seconds, &c.trainer.train_seconds, sizeof(double));
+    ck_assert_mem_eq(&again.trainer.median_step_ms, &c.trainer.median_step_ms, sizeof(double));
+    ck_assert_int_eq(again.trainer.above, 17);
+    ck_assert_int_eq(again.trainer.adamw.t, 3);
+    ck_assert_int_eq(again.trainer.steps_timed, c.trainer.steps_timed);
+    c.trainer.first_loss = (double)NAN;
+    ck_assert_int_eq(checkpoint_save(directory, &c.trainer, NULL, false, NULL), PEAT_OK);
+    ck_assert(load(&again, NULL));
+    ck_assert(isnan(again.trainer.first_loss));
+    toy_cell_release(&c);
+    toy_cell_release(&again);
+}
+END_TEST
+
+static bool accept_haswell(void *ctx, const struct value *identity, char *why, size_t n)
+{
+    int *asked = ctx;
+    (*asked)++;
+    const struct value *core = value_get(identity, "core");
+    snprintf(why, n, "it was made on '%s'", core ? core->text : "?");
+    return core && !strcmp(core->text, "Haswell");
+}
+
+START_TEST(identity_decides_whether_a_generation_is_used)
+{
+    struct toy_cell c;
+    const struct place at = {.file = NULL};
+    char *text = NULL;
+    size_t n = 0;
+    int asked = 0;
+    bool found;
+    cell_start(&c, false);
+    struct value *identity = value_map(&c.arena, at);
+    c.trainer.step = 4;
+    value_set(&c.arena, identity, "core", at, value_text(&c.arena, at, "Haswell"));
+    ck_assert_int_eq(checkpoint_save(directory, &c.trainer, identity, false, NULL), PEAT_OK);
+    c.trainer.step = 9;
+    value_set(&c.arena, identity, "core", at, value_text(&c.arena, at, "Zen"));
+    ck_assert_int_eq(checkpoint_save(directory, &c.trainer, identity, false, NULL), PEAT_OK);
+    FILE *lines = open_memstream(&text, &n);
+    const struct log log = {lines};
+    ck_assert_int_eq(
+        checkpoint_load(directory, &c.trainer, accept_haswell, &asked, &log, &found, NULL),
+        PEAT_OK);
+    fclose(lines);
+    ck_assert(found);
+    ck_assert_int_eq(c.trainer.step, 4);
+    ck_assert_int_eq(asked, 2);
+    ck_assert_ptr_nonnull(strstr(text, "step-00000009' is not used: it was made on 'Zen'\n"));
+    free(text);
+    toy_cell_release(&c);
+}
+END_TEST
+
+START_TEST(leftovers_and_strangers_do_no_harm)
+{
+    struct toy_cell c;
+    cell_start(&c, true);
+    ck_assert(!load(&c, NULL));
+    ck_assert_int_eq(dir_make(inside("step-00000099.tmp/deep"), NULL), PEAT_OK);
+    ck_assert_int_eq(dir_make(inside("step-00000098.old.tmp"), NULL), PEAT_OK);
+    ck_assert_int_eq(dir_make(inside("step-7"), NULL), PEAT_OK);
+    ck_assert_int_eq(file_write(inside("notes"), "mine", 4, NULL), PEAT_OK);
+    ck_assert(!load(&c, NULL));
+    ck_assert_ptr_null(checkpoint_latest(directory));
+    ck_assert_int_eq(toy_cell_run(&c), RUN_DONE);
+    ck_assert(!file_exists(inside("step-00000099.tmp")));
+    ck_assert(!file_exists(inside("step-00000098.old.tmp")));
+    ck_assert(file_exists(inside("step-7")));
+    ck_assert(file_exists(inside("notes")));
+    toy_cell_release(&c);
+}
+END_TEST
+
+START_TEST(generations_of_a_given_up_future_are_removed)
+{
+    run_and_stop(10);
+    flip_bit("step-00000010/state.json", 0.3);
+    struct toy_cell c;
+    cell_start(&c, true);
+    ck_assert(load(&c, NULL));
+    c.trace.stop_after = 7;
+    ck_assert_int_eq(toy_cell_run(&c), RUN_INTERRUPTED);
+    ck_assert(file_exists(inside("step-00000005")));
+    ck_assert(file_exists(inside("step-00000007")));
+    ck_assert(!file_exists(inside("step-00000010")));
+    toy_cell_release(&c);
+    assert_resumes_from(7);
+}
+END_TEST
+
+START_TEST(directory_that_is_absent_holds_nothing)
+{
+    struct toy_cell c;
+    bool found = true;
+    cell_start(&c, false);
+    ck_assert_int_eq(checkpoint_load(inside("absent"), &c.trainer, NULL, NULL, NULL, &found, NULL),
+                     PEAT_OK);
+    ck_assert(!found);
+    ck_assert_ptr_null(checkpoint_latest(inside("absent")));
+    toy_cell_release(&c);
+}
+END_TEST
+
+START_TEST(weights_of_another_model_are_refused_and_change_nothing)
+{
+    struct toy_cell small, wide, untouched;
+    struct error err = {0};
+    toy_cell_init(&small);
+    toy_cell_init(&wide);
+    toy_cell_init(&untouched);
+    wide.model_config.d_model = untouched.model_config.d_model = 24;
+    toy_cell_build(&small);
+    toy_cell_build(&wide);
+    toy_cell_build(&untouched);
+    ck_assert_int_eq(checkpoint_save(directory, &small.trainer, NULL, true, NULL), PEAT_OK);
+    const char *path = inside("step-00000000/model.safetensors");
+    ck_assert_int_eq(checkpoint_load_weights(path, &wide.model.weights, &err), PEAT_INVALID);
+    ck_assert_msg(strstr(err.text, "the model has F32 ["), "%s", err.text);
+    toy_cell_assert_same(&wide, &untouched);
+    memset(small.model.weights.value, 0, (size_t)small.model.weights.size * sizeof(float));
+    ck_assert_int_eq(checkpoint_load_weights(path, &small.model.weights, &err), PEAT_OK);
+    ck_assert_double_ne(tensor_get(&small.model.token->value, 0), 0.0);
+    toy_cell_release(&small);
+    toy_cell_release(&wide);
+    toy_cell_release(&untouched);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("checkpoint");
+    TCase *tests = tcase_create("checkpoint");
+    tcase_add_checked_fixture(tests, make_directory, remove_directory);
+    tcase_add_test(tests, interrupted_run_ends_with_the_same_bits);
+    tcase_add_test(tests, stop_between_checkpoints_loses_nothing);
+    tcase_add_loop_test(tests, damaged_generation_falls_back_to_the_one_before, 0, 3);
+    tcase_add_loop_test(tests, missing_file_falls_back_to_the_one_before, 0, 3);
+    tcase_add_test(tests, two_damaged_generations_mean_starting_over);
+    tcase_add_test(tests, damage_is_named_in_the_log);
+    tcase_add_test(tests, no_flipped_bit_in_the_state_goes_unnoticed);
+    tcase_add_test(tests, two_generations_are_kept_and_one_at_the_end);
+    tcase_add_test(tests, finished_run_is_loaded_as_finished);
+    tcase_add_test(tests, weights_alone_are_not_enough_to_go_on);
+    tcase_add_test(tests, diverged_run_is_loaded_as_diverged);
+    tcase_add_test(tests, numbers_come_back_exactly);
+    tcase_add_test(tests, identity_decides_whether_a_generation_is_used);
+    tcase_add_test(tests, leftovers_and_strangers_do_no_harm);
+    tcase_add_test(tests, generations_of_a_given_up_future_are_removed);
+    tcase_add_test(tests, directory_that_is_absent_holds_nothing);
+    tcase_add_test(tests, weights_of_another_model_are_refused_and_change_nothing);
+    tcase_set_timeout(tests, 60);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* test_gemm.c: products against the plain triple loop, and the same bits at any thread count. */
+#include "tensor/gemm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "support/support.h"
+
+static const int64_t sizes[][3] = {
+    {1, 1, 1},      {3, 5, 7},      {130, 70, 103}, {333, 77, 91},
+    {17, 1003, 65}, {600, 128, 33}, {96, 384, 117}, {100, 100, 100},
+};
+
+static double *filled(int64_t n, const char *name)
+{
+    double *x = malloc((size_t)n * sizeof *x);
+    ck_assert_ptr_nonnull(x);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = 2.0 * rng_uniform(rng_stream(1, "gemm", name), (uint64_t)i) - 1.0;
+    return x;
+}
+
+static float *narrowed(const double *x, int64_t n)
+{
+    float *y = malloc((size_t)n * sizeof *y);
+    ck_assert_ptr_nonnull(y);
+    for (int64_t i = 0; i < n; i++)
+        y[i] = (float)x[i];
+    return y;
+}
+
+static void start(void)
+{
+    struct error err = {0};
+    parallel_start();
+    ck_assert_msg(gemm_start(&err) == PEAT_OK, "%s", err.text);
+}
+
+/* Operands with two spare columns each. */
+static struct gemm shaped(const int64_t *size, int flags)
+{
+    struct gemm p = {.dtype = PEAT_F64, .m = size[0], .n = size[1], .k = size[2]};
+    p.trans_a = (flags & 1) != 0;
+    p.trans_b = (flags & 2) != 0;
+    p.lda = (p.trans_a ? p.m : p.k) + 2;
+    p.ldb = (p.trans_b ? p.k : p.n) + 2;
+    p.ldc = p.n + 2;
+    p.alpha = 0.5;
+    return p;
+}
+
+static double at(const double *x, int64_t ld, bool transposed, int64_t i, int64_t j)
+{
+    return transposed ? x[j * ld + i] : x[i * ld + j];
+}
+
+START_TEST(products_match_the_plain_loop)
+{
+    start();
+    struct gemm p = shaped(sizes[_i / 4], _i % 4);
+    double *a = filled((p.m + p.k) * (p.lda + 2), "a"), *b = filled((p.k + p.n) * (p.ldb + 2), "b");
+    double *c = filled(p.m * p.ldc, "c"), *before = filled(p.m * p.ldc, "c");
+    double *bias = filled(p.n, "bias");
+    struct team team = {2};
+    p.a = a;
+    p.b = b;
+    p.c = c;
+    p.beta = _i % 2 == 0 ? 0.25 : 0.0;
+    p.bias = _i % 3 == 0 ? bias : NULL;
+    gemm_run(&team, &p);
+    for (int64_t i = 0; i < p.m; i++)
+        for (int64_t j = 0; j < p.ldc; j++) {
+            double want = before[i * p.ldc + j];
+            if (j < p.n) {
+                double sum = 0.0;
+                for (int64_t k = 0; k < p.k; k++)
+                    sum += at(a, p.lda, p.trans_a, i, k) * at(b, p.ldb, p.trans_b, k, j);
+                want = 0.5 * sum + p.beta * want + (p.bias != NULL ? bias[j] : 0.0);
+            }
+            ck_assert_double_eq_tol(c[i * p.ldc + j], want, 1e-11);
+        }
+    free(a);
+    free(b);
+    free(c);
+    free(before);
+    free(bias);
+}
+END_TEST
+
+START_TEST(single_precision_has_the_same_bits_at_any_thread_count)
+{
+    start();
+    struct gemm p = shaped(sizes[_i / 4], _i % 4);
+    int64_t na = (p.m + p.k) * (p.lda + 2), nb = (p.k + p.n) * (p.ldb + 2), nc = p.m * p.ldc;
+    double *a = filled(na, "a"), *b = filled(nb, "b"), *c = filled(nc, "c");
+    float *fa = narrowed(a, na), *fb = narrowed(b, nb), *first = narrowed(c, nc);
+    p.dtype = PEAT_F32;
+    p.a = fa;
+    p.b = fb;
+    p.c = first;
+    p.beta = 1.0;
+    gemm_run(NULL, &p);
+    for (int threads = 1; threads <= 4; threads *= 2) {
+        struct team team = {threads};
+        float *next = narrowed(c, nc);
+        p.c = next;
+        gemm_run(&team, &p);
+        ck_assert_mem_eq(first, next, (size_t)nc * sizeof *first);
+        free(next);
+    }
+    free(a);
+    free(b);
+    free(c);
+    free(fa);
+    free(fb);
+    free(first);
+}
+END_TEST
+
+START_TEST(an_empty_inner_axis_gives_zero)
+{
+    start();
+    double c[4] = {1.0, NAN, 3.0, 4.0}, unused[4] = {0};
+    struct gemm p = {.dtype = PEAT_F64,
+                     .m = 2,
+                     .n = 2,
+                     .k = 0,
+                     .alpha = 1.0,
+                     .a = unused,
+                     .b = unused,
+                     .c = c,
+                     .lda = 1,
+                     .ldb = 2,
+                     .ldc = 2};
+    gemm_run(NULL, &p);
+    for (int i = 0; i < 4; i++)
+        ck_assert(c[i] == 0.0);
+    p.m = 0;
+    gemm_run(NULL, &p);
+}
+END_TEST
+
+START_TEST(beta_zero_does_not_read_the_result)
+{
+    start();
+    double a[1] = {2.0}, b[1] = {3.0}, c[1] = {NAN};
+    struct gemm p = {.dtype = PEAT_F64,
+                     .m = 1,
+                     .n = 1,
+                     .k = 1,
+                     .alpha = 1.0,
+                     .a = a,
+                     .b = b,
+                     .c = c,
+                     .lda = 1,
+                     .ldb = 1,
+                     .ldc = 1};
+    gemm_run(NULL, &p);
+    ck_assert(c[0] == 6.0);
+}
+END_TEST
+
+START_TEST(the_library_names_itself)
+{
+    start();
+    ck_assert_ptr_nonnull(strstr(gemm_library(), "OpenBLAS"));
+    ck_assert(strlen(gemm_core()) > 0);
+}
+END_TEST
+
+struct marks {
+    int count[100];
+    int thread[100];
+};
+
+static void mark_tile(void *ctx, int64_t tile)
+{
+    struct marks *m = ctx;
+    m->count[tile]++;
+    m->thread[tile] = parallel_thread();
+}
+
+static void mark_range(void *ctx, int64_t begin, int64_t end)
+{
+    for (int64_t i = begin; i < end; i++)
+        ((struct marks *)ctx)->count[i]++;
+}
+
+START_TEST(every_tile_runs_once_whatever_the_team)
+{
+    parallel_start();
+    for (int threads = 0; threads <= 4; threads++) {
+        struct team team = {threads};
+        struct marks m = {{0}, {0}};
+        parallel_for(threads == 0 ? NULL : &team, 100, mark_tile, &m);
+        parallel_ranges(threads == 0 ? NULL : &team, 97, 10, mark_range, &m);
+        parallel_ranges(&team, 0, 10, mark_range, &m);
+        for (int i = 0; i < 100; i++) {
+            ck_assert_int_eq(m.count[i], i < 97 ? 2 : 1);
+            ck_assert(m.thread[i] >= 0 && m.thread[i] < (threads < 1 ? 1 : threads));
+        }
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("gemm");
+    TCase *tc = tcase_create("gemm");
+    int cases = 4 * (int)(sizeof sizes / sizeof *sizes);
+    tcase_set_timeout(tc, 60);
+    tcase_add_loop_test(tc, products_match_the_plain_loop, 0, cases);
+    tcase_add_loop_test(tc, single_precision_has_the_same_bits_at_any_thread_count, 0, cases);
+    tcase_add_test(tc, an_empty_inner_axis_gives_zero);
+    tcase_add_test(tc, beta_zero_does_not_read_the_result);
+    tcase_add_test(tc, the_library_names_itself);
+    tcase_add_test(tc, every_tile_runs_once_whatever_the_team);
+    suite_add_tcase(suite, tc);
+    return run_suite(suite);
+}

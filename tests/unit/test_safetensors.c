@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* test_safetensors.c: the bytes written, and what is refused when reading. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "model/safetensors.h"
+#include "support/support.h"
+
+static char directory[64];
+
+static void make_directory(void)
+{
+    strcpy(directory, "/tmp/peat-test-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+}
+
+static void remove_directory(void)
+{
+    ck_assert_int_eq(dir_remove(directory, NULL), PEAT_OK);
+}
+
+/* Valid until the next call. */
+static const char *inside(const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
+    return path;
+}
+
+static struct named_tensor filled(struct arena *a, const char *name, peat_dtype dtype, int rank,
+                                  const int64_t *dim)
+{
+    struct named_tensor t = {name, tensor_new(a, dtype, rank, dim)};
+    for (int64_t i = 0; i < tensor_count(&t.tensor); i++)
+        tensor_set(&t.tensor, i, (double)i + 1.0);
+    return t;
+}
+
+START_TEST(bytes_are_those_of_the_format)
+{
+    static const char header[] = "{\"__metadata__\":{\"format\":\"pt\"},"
+                                 "\"z\":{\"dtype\":\"F64\",\"shape\":[1],\"data_offsets\":[0,8]},"
+                                 "\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,16]},"
+                                 "\"b\":{\"dtype\":\"I32\",\"shape\":[],\"data_offsets\":[16,20]}"
+                                 "}       ";
+    static const unsigned char data[] = {0, 0, 0,    0,    0, 0, 0xf0, 0x3f, /* 1.0 */
+                                         0, 0, 0x80, 0x3f,                   /* 1.0f */
+                                         0, 0, 0,    0x40,                   /* 2.0f */
+                                         1, 0, 0,    0};
+    _Static_assert((sizeof(header) - 1) % 8 == 0, "the header is padded");
+    struct arena a;
+    arena_init(&a, "test", 4096);
+    const int64_t one = 1, two = 2;
+    struct named_tensor t[] = {filled(&a, "b", PEAT_I32, 0, NULL),
+                               filled(&a, "a", PEAT_F32, 1, &two),
+                               filled(&a, "z", PEAT_F64, 1, &one)};
+    ck_assert_int_eq(safetensors_write(inside("f"), t, 3, NULL, NULL), PEAT_OK);
+    char *bytes;
+    size_t n;
+    ck_assert_int_eq(file_read(inside("f"), 0, &bytes, &n, NULL), PEAT_OK);
+    ck_assert_uint_eq(n, 8 + sizeof(header) - 1 + sizeof(data));
+    const unsigned char length[8] = {(unsigned char)(sizeof(header) - 1)};
+    ck_assert_mem_eq(bytes, length, 8);
+    ck_assert_mem_eq(bytes + 8, header, sizeof(header) - 1);
+    ck_assert_mem_eq(bytes + 8 + sizeof(header) - 1, data, sizeof(data));
+    free(bytes);
+    arena_release(&a);
+}
+END_TEST
+
+START_TEST(what_is_written_is_read_back_sorted_by_name)
+{
+    struct arena a;
+    arena_init(&a, "test", 4096);
+    const int64_t cube[] = {3, 4, 5}, empty[] = {2, 0}, deep[] = {1, 2, 1, 2, 1, 2};
+    struct named_tensor t[] = {
+        filled(&a, "w/\"q\"\n", PEAT_F32, 3, cube), filled(&a, "none", PEAT_F32, 2, empty),
+        filled(&a, "deep", PEAT_F64, 6, deep), filled(&a, "\xc3\xa9", PEAT_I32, 0, NULL)};
+    struct value *metadata = value_map(&a, (struct place){0}), *found;
+    value_set(&a, metadata, "scheme", (struct place){0},
+              value_text(&a, (struct place){0}, "rotary"));
+    ck_assert_int_eq(safetensors_write(inside("f"), t, 4, metadata, NULL), PEAT_OK);
+
+    struct named_tensor *back;
+    int n;
+    struct error err = {0};
+    ck_assert_msg(safetensors_read(inside("f"), &a, &back, &n, &found, &err) == PEAT_OK, "%s",
+                  err.text);
+    ck_assert_int_eq(n, 4);
+    ck_assert_str_eq(value_get(found, "scheme")->text, "rotary");
+    ck_assert_str_eq(value_get(found, "format")->text, "pt");
+    for (int i = 1; i < n; i++)
+        ck_assert_int_lt(strcmp(back[i - 1].name, back[i].name), 0);
+    for (int i = 0; i < 4; i++) {
+        const struct named_tensor *x = safetensors_find(back, n, t[i].name);
+        ck_assert_ptr_nonnull(x);
+        ck_assert_int_eq(x->tensor.dtype, t[i].tensor.dtype);
+        ck_assert(tensor_same_shape(&x->tensor, &t[i].tensor));
+        ck_assert_uint_eq((uintptr_t)x->tensor.data % 64, 0);
+        if (tensor_bytes(&x->tensor))
+            ck_assert_mem_eq(x->tensor.data, t[i].tensor.data, tensor_bytes(&x->tensor));
+    }
+    ck_assert_ptr_null(safetensors_find(back, n, "deeper"));
+    arena_release(&a);
+}
+END_TEST
+
+START_TEST(file_without_tensors_is_legal)
+{
+    struct arena a;
+    arena_init(&a, "test", 4096);
+    struct named_tensor *t;
+    int n;
+    ck_assert_int_eq(safetensors_write(inside("f"), NULL, 0, NULL, NULL), PEAT_OK);
+    ck_assert_int_eq(safetensors_read(inside("f"), &a, &t, &n, NULL, NULL), PEAT_OK);
+    ck_assert_int_eq(n, 0);
+    ck_assert_ptr_null(safetensors_find(t, n, "x"));
+    arena_release(&a);
+}
+END_TEST
+
+START_TEST(missing_file_is_not_found)
+{
+    struct arena a;
+    struct named_tensor *t;
+    int n;
+    arena_init(&a, "test", 4096);
+    ck_assert_int_eq(safetensors_read(inside("absent"), &a, &t, &n, NULL, NULL), PEAT_NOTFOUND);
+    arena_release(&a);
+}
+END_TEST
+
+/* A header and that many bytes of data behind it. */
+struct bad_file {
+    const char *header;
+    int data;
+    const char *text;
+};
+
+#define T(name, dtype, shape, offsets)                                                             \
+    "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":" offsets "}"
+
+static const struct bad_file bad_files[] = {
+    {"[]", 0, "f: the header does not begin with '{'"},
+    {" {}", 0, "f: the header does not begin with '{'"},
+    {"", 0, "f: the header does not begin with '{'"},
+    {"{\"a\":1}", 0, "f: tensor 'a' is not described by an object"},
+    {"{\"a\":{\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "f: tensor 'a' has no dtype"},
+    {"{\"a\":{\"dtype\":\"F32\",\"data_offsets\":[0,4]}}", 4, "f: tensor 'a' has no shape"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1]}}", 4, "f: tensor 'a' has no data_offsets"},
+    {"{" T("a", "BF16", "[2]", "[0,4]") "}", 4,
+     "f: tensor 'a' has dtype 'BF16'; F32, F64 and I32 can be read"},
+    {"{" T("a", "F32", "[1,1,1,1,1,1,1]", "[0,4]") "}", 4,
+     "f: tensor 'a' has rank 7, the limit is 6"},
+    {"{" T("a", "F32", "[-1]", "[0,4]") "}", 4,
+     "f: tensor 'a' has a shape that is not of whole numbers"},
+    {"{" T("a", "F32", "[1.5]", "[0,4]") "}", 4,
+     "f: tensor 'a' has a shape that is not of whole numbers"},
+    {"{" T("a", "F32", "[4294967296,4294967296]", "[0,4]") "}", 4,
+     "f: the size of tensor 'a' overflows"},
+    {"{" T("a", "F32", "[4294967296,4294967296,0]", "[0,0]") "}", 0,
+     "f: the size of tensor 'a' overflows"},
+    {"{" T("a", "F32", "[1]", "[0]") "}", 4, "f: tensor 'a' has no data_offsets"},
+    {"{" T("a", "F32", "[1]", "[4,0]") "}", 4, "f: tensor 'a' ends before it begins"},
+    {"{" T("a", "F32", "[1]", "[-4,0]") "}", 4, "f: tensor 'a' ends before it begins"},
+    {"{" T("a", "F32", "[2]", "[0,8]") "}", 4, "f: tensor 'a' ends beyond the file"},
+    {"{" T("a", "F32", "[2]", "[0,4]") "}", 4, "f: tensor 'a' has 4 bytes, its shape takes 8"},
+    {"{" T("a", "F32", "[1]", "[4,8]") "}", 8, "f: a hole of 4 bytes before tensor 'a'"},
+    {"{" T("a", "F32", "[2]", "[0,8]") "," T("b", "F32", "[1]", "[4,8]") "}", 8,
+     "f: tensor 'b' overlaps another"},
+    {"{" T("a", "F32", "[1]", "[0,4]") "}", 7, "f: 3 bytes after the last tensor"},
+    {"{}", 1, "f: 1 bytes after the last tensor"},
+    {"{" T("a", "F32", "[1]", "[0,4]") "," T("a", "F32", "[1]", "[0,4]") "}", 4,
+     "f: header: duplicate object key near '\"a\"'"},
+    {"{\"a\":", 0, "f: header: "},
+    {"{} x", 0, "f: header: "},
+    {"{\"\xff\":1}", 0, "f: header: "},
+    {"{\"a\\u0000b\":1}", 0, "f: header: "},
+    {"{\"__metadata__\":[]}", 0, "f: the metadata is not an object"},
+    {"{\"__metadata__\":{\"a\":1}}", 0, "f: metadata 'a' is not a text"},
+};
+
+START_TEST(malformed_file_is_refused_with_its_reason)
+{
+    const struct bad_file *bad = &bad_files[_i];
+    size_t length = strlen(bad->header), size = 8 + length + (size_t)bad->data;
+    unsigned char *bytes = calloc(1, size);
+    bytes[0] = (unsigned char)(length & 0xff);
+    bytes[1] = (unsigned char)(length >> 8);
+    memcpy(bytes + 8, bad->header, length);
+    struct arena a;
+    struct named_tensor *t;
+    int n;
+    struct error err = {0};
+    arena_init(&a, "test", 4096);
+    ck_assert_int_eq(safetensors_parse(bytes, size, "f", &a, &t, &n, NULL, &err), PEAT_CORRUPT);
+    ck_assert_msg(!strncmp(err.text, bad->text, strlen(bad->text)), "'%s', not '%s'", err.text,
+                  bad->text);
+    arena_release(&a);
+    free(bytes);
+}
+END_TEST
+
+START_TEST(length_of_the_header_is_checked_before_it_is_used)
+{
+    struct arena a;
+    struct named_tensor *t;
+    int n;
+    struct error err = {0};
+    arena_init(&a, "test", 4096);
+    const unsigned char endless[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, '{', '}'};
+    const unsigned char beyond[] = {3, 0, 0, 0, 0, 0, 0, 0, '{', '}'};
+    ck_assert_int_eq(safetensors_parse(beyond, 7, "f", &a, &t, &n, NULL, &err), PEAT_CORRUPT);
+    ck_assert_str_eq(err.text, "f: too short for a safetensors file");
+    ck_assert_int_eq(safetensors_parse(endless, 10, "f", &a, &t, &n, NULL, &err), PEAT_CORRUPT);
+    ck_assert_str_eq(err.text, "f: a header of 18446744073709551615 bytes, the limit is 100000000");
+    ck_assert_int_eq(safetensors_parse(beyond, 10, "f", &a, &t, &n, NULL, &err), PEAT_CORRUPT);
+    ck_assert_str_eq(err.text, "f: the header ends beyond the file");
+    arena_release(&a);
+}
+END_TEST
+
+START_TEST(truncated_file_is_refused_at_every_length)
+{
+    struct arena a;
+    arena_init(&a, "test", 4096);
+    const int64_t dim[] = {3, 2};
+    struct named_tensor t[] = {filled(&a, "a", PEAT_F32, 2, dim),
+                               filled(&a, "b", PEAT_F64, 2, dim)};
+    ck_assert_int_eq(safetensors_write(inside("f"), t, 2, NULL, NULL), PEAT_OK);
+    char *bytes;
+    size_t size;
+    ck_assert_int_eq(file_read(inside("f"), 0, &bytes, &size, NULL), PEAT_OK);
+    for (size_t n = 0; n < size; n++) {
+        struct named_tensor *back;
+        int count;
+        char *exact = malloc(n ? n : 1); /* so that a sanitizer sees a read beyond the end */
+        memcpy(exact, bytes, n);
+        ck_assert_int_eq(safetensors_parse(exact, n, "f", &a, &back, &count, NULL, NULL),
+                         PEAT_CORRUPT);
+        free(exact);
+    }
+    free(bytes);
+    arena_release(&a);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("safetensors");
+    TCase *tests = tcase_create("safetensors");
+    tcase_add_checked_fixture(tests, make_directory, remove_directory);
+    tcase_add_test(tests, bytes_are_those_of_the_format);
+    tcase_add_test(tests, what_is_written_is_read_back_sorted_by_name);
+    tcase_add_test(tests, file_without_tensors_is_legal);
+    tcase_add_test(tests, missing_file_is_not_found);
+    tcase_add_loop_test(tests, malformed_file_is_refused_with_its_reason, 0,
+                        (int)(sizeof(bad_files) / sizeof(*bad_files)));
+    tcase_add_test(tests, length_of_the_header_is_checked_before_it_is_used);
+    tcase_add_test(tests, truncated_file_is_refused_at_every_length);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}

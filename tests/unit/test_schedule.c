@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* test_schedule.c: the learning rate of each step. */
+#include <math.h>
+
+#include "support/support.h"
+#include "train/trainer.h"
+
+static struct train_config config_of(enum schedule_kind schedule)
+{
+    return (struct train_config){
+        .steps = 1000, .lr = 2e-3, .warmup = 100, .schedule = schedule, .lr_min = 0.1};
+}
+
+START_TEST(warmup_rises_in_equal_steps_to_lr)
+{
+    for (int kind = SCHEDULE_COSINE; kind <= SCHEDULE_CONSTANT; kind++) {
+        struct train_config c = config_of((enum schedule_kind)kind);
+        ck_assert_double_eq_tol(schedule_lr(&c, 1), 2e-5, 1e-18);
+        ck_assert_double_eq_tol(schedule_lr(&c, 37), 37 * 2e-5, 1e-17);
+        ck_assert_double_eq(schedule_lr(&c, 100), 2e-3);
+    }
+}
+END_TEST
+
+START_TEST(last_step_gets_exactly_the_lowest_rate)
+{
+    struct train_config c = config_of(SCHEDULE_COSINE);
+    ck_assert_double_eq(schedule_lr(&c, 1000), c.lr * c.lr_min);
+    c = config_of(SCHEDULE_LINEAR);
+    ck_assert_double_eq(schedule_lr(&c, 1000), c.lr * c.lr_min);
+    c = config_of(SCHEDULE_CONSTANT);
+    ck_assert_double_eq(schedule_lr(&c, 1000), c.lr);
+}
+END_TEST
+
+START_TEST(cosine_and_linear_follow_their_formulas)
+{
+    struct train_config c = config_of(SCHEDULE_COSINE), l = config_of(SCHEDULE_LINEAR);
+    for (int64_t step = 101; step <= 1000; step++) {
+        double x = (double)(step - 100) / 900.0;
+        double cosine = 2e-4 + 1.8e-3 * 0.5 * (1.0 + cos(M_PI * x));
+        double linear = 2e-4 + 1.8e-3 * (1.0 - x);
+        ck_assert_double_eq_tol(schedule_lr(&c, step), cosine, 1e-17);
+        ck_assert_double_eq_tol(schedule_lr(&l, step), linear, 1e-17);
+        ck_assert_double_lt(schedule_lr(&c, step), schedule_lr(&c, step - 1));
+    }
+}
+END_TEST
+
+START_TEST(warmup_left_open_is_a_tenth_and_at_most_200)
+{
+    struct train_config c = config_of(SCHEDULE_COSINE);
+    c.warmup = -1;
+    ck_assert_int_eq(schedule_warmup(&c), 100);
+    c.steps = 5000;
+    ck_assert_int_eq(schedule_warmup(&c), 200);
+    c.steps = 5;
+    ck_assert_int_eq(schedule_warmup(&c), 0);
+    c.warmup = 0;
+    c.steps = 5000;
+    ck_assert_int_eq(schedule_warmup(&c), 0);
+    ck_assert_double_lt(schedule_lr(&c, 1), c.lr);
+}
+END_TEST
+
+START_TEST(warmup_as_long_as_the_run_stays_finite)
+{
+    struct train_config c = config_of(SCHEDULE_COSINE);
+    c.warmup = c.steps;
+    for (int64_t step = 1; step <= c.steps; step++)
+        ck_assert_double_eq_tol(schedule_lr(&c, step), c.lr * (double)step / 1000.0, 1e-17);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("schedule");
+    TCase *tests = tcase_create("schedule");
+    tcase_add_test(tests, warmup_rises_in_equal_steps_to_lr);
+    tcase_add_test(tests, last_step_gets_exactly_the_lowest_rate);
+    tcase_add_test(tests, cosine_and_linear_follow_their_formulas);
+    tcase_add_test(tests, warmup_left_open_is_a_tenth_and_at_most_200);
+    tcase_add_test(tests, warmup_as_long_as_the_run_stays_finite);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* test_tensor.c: shapes, strides, broadcasting, copies and sums over axes. */
+#include "tensor/tensor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/support.h"
+#include "tensor/loop.h"
+#include "tensor/reduce.h"
+
+#define DIMS(...) ((const int64_t[]){__VA_ARGS__})
+
+/* 0, 1, 2, ... */
+static struct tensor counting(double *data, int rank, const int64_t *dim)
+{
+    struct tensor t = tensor_shape(PEAT_F64, rank, dim);
+    t.data = data;
+    int64_t n = tensor_count(&t);
+    for (int64_t i = 0; i < n; i++)
+        data[i] = (double)i;
+    return t;
+}
+
+static struct tensor transposed(struct tensor t)
+{
+    struct tensor x = t;
+    for (int i = 0; i < t.rank; i++) {
+        x.dim[i] = t.dim[t.rank - 1 - i];
+        x.stride[i] = t.stride[t.rank - 1 - i];
+    }
+    return x;
+}
+
+START_TEST(new_shapes_are_row_major_and_aligned)
+{
+    struct arena a;
+    arena_init(&a, "test", 4096);
+    struct tensor t = tensor_new(&a, PEAT_F32, 3, DIMS(2, 3, 5));
+    ck_assert_int_eq(t.stride[0], 15);
+    ck_assert_int_eq(t.stride[1], 5);
+    ck_assert_int_eq(t.stride[2], 1);
+    ck_assert(tensor_contiguous(&t));
+    ck_assert_uint_eq(tensor_bytes(&t), 120);
+    ck_assert_uint_eq((uintptr_t)t.data % 64, 0);
+    arena_release(&a);
+}
+END_TEST
+
+START_TEST(counts_notice_overflow_and_negative_lengths)
+{
+    struct tensor t = tensor_shape(PEAT_F32, 2, DIMS(INT64_C(1) << 40, INT64_C(1) << 40));
+    ck_assert_int_eq(tensor_count(&t), -1);
+    ck_assert(tensor_bytes(&t) == SIZE_MAX);
+    t = tensor_shape(PEAT_F64, 1, DIMS(INT64_MAX));
+    ck_assert_int_eq(tensor_count(&t), -1);
+    t = tensor_shape(PEAT_F64, 2, DIMS(3, -1));
+    ck_assert_int_eq(tensor_count(&t), -1);
+    t = tensor_shape(PEAT_F64, 3, DIMS(INT64_MAX, 0, INT64_MAX));
+    ck_assert_int_eq(tensor_count(&t), 0);
+    t = tensor_shape(PEAT_F64, 0, NULL);
+    ck_assert_int_eq(tensor_count(&t), 1);
+}
+END_TEST
+
+START_TEST(contiguity_ignores_axes_of_one)
+{
+    struct tensor t = tensor_shape(PEAT_F32, 3, DIMS(2, 1, 5));
+    t.stride[1] = 99;
+    ck_assert(tensor_contiguous(&t));
+    t.stride[0] = 6;
+    ck_assert(!tensor_contiguous(&t));
+}
+END_TEST
+
+START_TEST(broadcasting_follows_numpy)
+{
+    int rank;
+    int64_t dim[PEAT_MAX_RANK];
+    struct tensor a = tensor_shape(PEAT_F32, 3, DIMS(2, 1, 5));
+    struct tensor b = tensor_shape(PEAT_F32, 2, DIMS(3, 1));
+    ck_assert(shape_broadcast(&a, &b, &rank, dim));
+    ck_assert_int_eq(rank, 3);
+    ck_assert(dim[0] == 2 && dim[1] == 3 && dim[2] == 5);
+    b = tensor_shape(PEAT_F32, 1, DIMS(4));
+    ck_assert(!shape_broadcast(&a, &b, &rank, dim));
+    b = tensor_shape(PEAT_F32, 1, DIMS(0));
+    a = tensor_shape(PEAT_F32, 1, DIMS(1));
+    ck_assert(shape_broadcast(&a, &b, &rank, dim));
+    ck_assert_int_eq(dim[0], 0);
+}
+END_TEST
+
+START_TEST(broadcast_views_repeat_elements)
+{
+    double data[3];
+    struct tensor t = counting(data, 2, DIMS(3, 1));
+    struct tensor wide = tensor_broadcast_to(&t, 3, DIMS(2, 3, 4));
+    for (int64_t i = 0; i < 24; i++)
+        ck_assert(tensor_get(&wide, i) == (double)(i / 4 % 3));
+}
+END_TEST
+
+START_TEST(shape_text_never_overruns)
+{
+    struct tensor t = tensor_shape(PEAT_F32, 3, DIMS(2, 3, 4));
+    char text[32], small[6];
+    ck_assert_str_eq(tensor_shape_text(&t, text, sizeof text), "[2, 3, 4]");
+    tensor_shape_text(&t, small, sizeof small);
+    ck_assert_str_eq(small, "[2, 3");
+    t.rank = 0;
+    ck_assert_str_eq(tensor_shape_text(&t, text, sizeof text), "[]");
+}
+END_TEST
+
+START_TEST(copies_follow_strides_and_convert)
+{
+    double data[12];
+    float out[12];
+    int32_t whole[12];
+    struct tensor t = counting(data, 2, DIMS(3, 4)), back = transposed(t);
+    struct tensor f = tensor_shape(PEAT_F32, 2, DIMS(4, 3));
+    struct tensor i32 = tensor_shape(PEAT_I32, 2, DIMS(4, 3));
+    f.data = out;
+    i32.data = whole;
+    tensor_copy(&f, &back);
+    tensor_copy(&i32, &f);
+    for (int64_t i = 0; i < 12; i++) {
+        ck_assert(out[i] == (float)(i % 3 * 4 + i / 3));
+        ck_assert_int_eq(whole[i], (int)(i % 3 * 4 + i / 3));
+    }
+    double sum[12];
+    struct tensor s = counting(sum, 2, DIMS(4, 3));
+    tensor_add(&s, &back);
+    for (int64_t i = 0; i < 12; i++)
+        ck_assert(sum[i] == (double)(i + i % 3 * 4 + i / 3));
+}
+END_TEST
+
+START_TEST(empty_tensors_are_walked_without_a_step)
+{
+    double data[1] = {7.0};
+    struct tensor t = tensor_shape(PEAT_F64, 3, DIMS(2, 0, 3));
+    t.data = data;
+    tensor_copy(&t, &t);
+    tensor_add(&t, &t);
+    tensor_fill(&t, 1.0);
+    ck_assert(data[0] == 7.0);
+}
+END_TEST
+
+START_TEST(loops_merge_axes_that_continue_each_other)
+{
+    double x[60], y[5];
+    struct tensor a = counting(x, 3, DIMS(3, 4, 5));
+    struct tensor b = counting(y, 1, DIMS(5)), wide = tensor_broadcast_to(&b, 3, DIMS(3, 4, 5));
+    struct loop l;
+    loop_init(&l, 1, (const struct tensor *const[]){&a});
+    ck_assert_int_eq(l.rank, 1);
+    ck_assert_int_eq(l.dim[0], 60);
+    loop_init(&l, 2, (const struct tensor *const[]){&a, &wide});
+    ck_assert_int_eq(l.rank, 2);
+    ck_assert(l.dim[0] == 12 && l.dim[1] == 5);
+    ck_assert(l.stride[1][0] == 0 && l.stride[1][1] == 1);
+    struct tensor back = transposed(a);
+    loop_init(&l, 1, (const struct tensor *const[]){&back});
+    ck_assert_int_eq(l.rank, 3);
+}
+END_TEST
+
+static void add_up(const void *ctx, const struct loop_row *row)
+{
+    double *sum = *(double *const *)ctx;
+    for (int64_t i = 0; i < row->n; i++)
+        *sum = 31.0 * *sum + ((const double *)row->p[0])[i * row->stride[0]];
+}
+
+START_TEST(ranges_of_a_loop_cover_it_once_in_order)
+{
+    double x[30], whole = 0.0, parts = 0.0, *sum = &whole;
+    struct tensor t = counting(x, 3, DIMS(2, 3, 5));
+    /* Rows of 3 with gaps, so that parts begin and end inside them. */
+    t.dim[2] = 3;
+    struct loop l;
+    loop_init(&l, 1, (const struct tensor *const[]){&t});
+    loop_range(&l, 0, l.count, add_up, &sum);
+    sum = &parts;
+    for (int64_t i = 0; i < l.count; i += 4)
+        loop_range(&l, i, i + 4 < l.count ? i + 4 : l.count, add_up, &sum);
+    ck_assert(whole == parts && whole > 0.0);
+}
+END_TEST
+
+/* A dst of the given shape summed from `large`, against the plain loop over all elements. */
+static void check_reduce(struct tensor large, int rank, const int64_t *dim, int threads)
+{
+    struct arena a;
+    struct team team = {threads};
+    arena_init(&a, "test", 4096);
+    struct tensor dst = tensor_new(&a, PEAT_F64, rank, dim);
+    struct tensor want = tensor_new(&a, PEAT_F64, rank, dim);
+    tensor_fill(&dst, 0.5);
+    tensor_fill(&want, 0.5);
+    struct tensor wide = tensor_broadcast_to(&want, large.rank, large.dim);
+    int64_t n = tensor_count(&large);
+    for (int64_t i = 0; i < n; i++)
+        tensor_set(&wide, i, tensor_get(&wide, i) + tensor_get(&large, i));
+    size_t used = a.used;
+    ck_assert(reduce_add(&team, &a, &dst, &large));
+    ck_assert_uint_eq(a.used, used);
+    /* Whole numbers below 2^53 and one half: every order gives the same sum. */
+    ck_assert_mem_eq(dst.data, want.data, tensor_bytes(&dst));
+    arena_release(&a);
+}
+
+START_TEST(sums_over_axes_are_exact_for_whole_numbers)
+{
+    static double x[4 * 50 * 6 * 70];
+    struct tensor t = counting(x, 4, DIMS(4, 50, 6, 70)), back = transposed(t);
+    for (int threads = 1; threads <= 4; threads += 3) {
+        check_reduce(t, 1, DIMS(70), threads);
+        check_reduce(t, 4, DIMS(1, 50, 6, 70), threads);
+        check_reduce(t, 4, DIMS(4, 50, 6, 1), threads);
+        check_reduce(t, 3, DIMS(50, 1, 1), threads);
+        check_reduce(t, 4, DIMS(4, 1, 6, 1), threads);
+        check_reduce(t, 1, DIMS(1), threads);
+        check_reduce(t, 4, DIMS(4, 50, 6, 70), threads);
+        check_reduce(back, 4, DIMS(1, 6, 1, 4), threads);
+        check_reduce(back, 2, DIMS(50, 1), threads);
+    }
+}
+END_TEST
+
+START_TEST(axes_are_split_by_what_moves)
+{
+    struct axes moves, repeats;
+    axes_split(4, DIMS(2, 3, 1, 5), DIMS(3, 1, 0, 0), &moves, &repeats);
+    ck_assert(moves.count == 6 && repeats.count == 5);
+    ck_assert_int_eq(axes_offset(&moves, 4, DIMS(100, 10, 1, 1000)), 110);
+    ck_assert_int_eq(axes_offset(&repeats, 4, DIMS(100, 10, 1, 1000)), 4000);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("tensor");
+    TCase *tc = tcase_create("tensor");
+    tcase_add_test(tc, new_shapes_are_row_major_and_aligned);
+    tcase_add_test(tc, counts_notice_overflow_and_negative_lengths);
+    tcase_add_test(tc, contiguity_ignores_axes_of_one);
+    tcase_add_test(tc, broadcasting_follows_numpy);
+    tcase_add_test(tc, broadcast_views_repeat_elements);
+    tcase_add_test(tc, shape_text_never_overruns);
+    tcase_add_test(tc, copies_follow_strides_and_convert);
+    tcase_add_test(tc, empty_tensors_are_walked_without_a_step);
+    tcase_add_test(tc, loops_merge_axes_that_continue_each_other);
+    tcase_add_test(tc, ranges_of_a_loop_cover_it_once_in_order);
+    tcase_add_test(tc, sums_over_axes_are_exact_for_whole_numbers);
+    tcase_add_test(tc, axes_are_split_by_what_moves);
+    suite_add_tcase(suite, tc);
+    return run_suite(suite);
+}
