@@ -116,8 +116,8 @@ static double total_flops(const struct plan *p)
     double total = 0;
     for (int i = 0; i < p->n; i++) {
         const struct train_config *t = &p->cell[i].config.train;
-        total += p->cell[i].flops_per_token * (double)t->batch * (double)t->seq_len *
-                 (double)t->steps;
+        total +=
+            p->cell[i].flops_per_token * (double)t->batch * (double)t->seq_len * (double)t->steps;
     }
     return total;
 }

@@ -10,7 +10,9 @@
 #include "tensor/gemm.h"
 
 static const struct verb verbs[] = {
+    {"plan", cmd_plan, "every cell of an experiment with its cost and state"},
     {"plugins", cmd_plugins, "list and explain schemes, combinations and tasks"},
+    {"validate", cmd_validate, "check an experiment without training it"},
     {NULL, NULL, NULL},
 };
 

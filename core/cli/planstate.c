@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* planstate.c: cells of a plan as the run directory has them. */
+#include "cli/planstate.h"
+
+#include <string.h>
+
+peat_status plan_state_read(struct plan_state *s, const char *dir, const struct plan *p,
+                            struct arena *a, struct error *err)
+{
+    (void)dir;
+    s->name = ARENA_ARRAY(a, p->n, const char *);
+    if (!s->name)
+        return error_set(err, PEAT_NOMEM, "out of memory");
+    for (int i = 0; i < p->n; i++)
+        s->name[i] = "todo";
+    return PEAT_OK;
+}
+
+peat_status plan_state_write(const char *dir, const struct plan *p, struct arena *a,
+                             struct error *err)
+{
+    (void)p;
+    (void)a;
+    return error_set(err, PEAT_INVALID, "'%s' can not be written yet", dir);
+}
+
+const char *plan_state_name(const struct plan_state *s, int cell)
+{
+    return s->name[cell];
+}
+
+/* Each state once, in the order in which the cells have them. */
+void plan_state_counts(const struct plan_state *s, int n, struct strbuf *out)
+{
+    for (int i = 0; i < n; i++) {
+        int same = 0;
+        bool counted = false;
+        for (int j = 0; j < n; j++) {
+            bool equal = strcmp(s->name[i], s->name[j]) == 0;
+            counted = counted || (equal && j < i);
+            same += equal;
+        }
+        if (!counted)
+            strbuf_addf(out, "%s%d %s", out->n ? ", " : "", same, s->name[i]);
+    }
+}
+
+struct value *plan_state_value(const struct plan_state *s, struct value *plan, struct arena *a)
+{
+    const struct place nowhere = {NULL, 0, 0};
+    struct value *cells = value_get(plan, "cells");
+    for (int i = 0; i < cells->n; i++)
+        value_set(a, cells->item[i], "state", nowhere, value_text(a, nowhere, s->name[i]));
+    return plan;
+}
