@@ -19,38 +19,32 @@ bool graph_failed(const struct graph *g)
     return g->err.status != PEAT_OK;
 }
 
-static peat_node *fail_with(struct graph *g, peat_status status, const char *fmt, va_list ap)
+/* The first error stays. */
+static peat_node *keep_error(struct graph *g, peat_status status, const char *text)
 {
     if (graph_failed(g))
         return NULL;
-    char text[sizeof g->err.text];
-    vsnprintf(text, sizeof text, fmt, ap);
+    error_set(&g->err, status, "%s", text);
     if (g->hook != NULL)
-        error_set(&g->err, status, "%s: %s", g->hook, text);
-    else
-        error_set(&g->err, status, "%s", text);
+        error_prefix(&g->err, "%s", g->hook);
     return NULL;
 }
 
 peat_node *graph_fail(struct graph *g, const char *fmt, ...)
 {
+    char text[sizeof g->err.text];
     va_list ap;
     va_start(ap, fmt);
-    fail_with(g, PEAT_INVALID, fmt, ap);
+    vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    return NULL;
+    return keep_error(g, PEAT_INVALID, text);
 }
 
-static peat_node *fail_memory(struct graph *g, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static peat_node *fail_memory(struct graph *g, const char *fmt, ...)
+peat_node *graph_no_memory(struct graph *g, const char *what, size_t bytes)
 {
-    va_list ap;
-    va_start(ap, fmt);
-    fail_with(g, PEAT_NOMEM, fmt, ap);
-    va_end(ap);
-    return NULL;
+    char text[256];
+    snprintf(text, sizeof text, "%s: out of memory for %zu bytes", what, bytes);
+    return keep_error(g, PEAT_NOMEM, text);
 }
 
 void *graph_scratch(struct graph *g, size_t bytes)
@@ -59,7 +53,7 @@ void *graph_scratch(struct graph *g, size_t bytes)
         return NULL;
     void *p = arena_alloc(g->arena, bytes);
     if (p == NULL)
-        fail_memory(g, "out of memory for %zu bytes", bytes);
+        graph_no_memory(g, "scratch", bytes);
     return p;
 }
 
@@ -70,7 +64,7 @@ static bool tape_push(struct graph *g, peat_node *n)
         int64_t room = g->room == 0 ? 256 : 2 * g->room;
         peat_node **node = ARENA_ARRAY(g->arena, room, peat_node *);
         if (node == NULL) {
-            fail_memory(g, "out of memory for the tape");
+            graph_no_memory(g, "tape", (size_t)room * sizeof *node);
             return false;
         }
         if (g->n_node > 0)
@@ -88,7 +82,7 @@ static peat_node *node_new(struct graph *g, const struct op *op, int n_src, peat
     peat_node *n = ARENA_NEW(g->arena, peat_node);
     peat_node **own = n_src > 0 ? ARENA_ARRAY(g->arena, n_src, peat_node *) : NULL;
     if (n == NULL || (n_src > 0 && own == NULL))
-        return fail_memory(g, "out of memory for a node");
+        return graph_no_memory(g, op != NULL ? op->name : "leaf", sizeof *n);
     for (int i = 0; i < n_src; i++)
         own[i] = src[i];
     *n = (peat_node){.g = g, .op = op, .n_src = n_src, .src = own, .hook = g->hook};
@@ -122,7 +116,7 @@ static bool value_alloc(struct graph *g, peat_node *n)
     n->value.data = arena_alloc(g->arena, bytes);
     if (n->value.data != NULL)
         return true;
-    fail_memory(g, "%s: out of memory for %zu bytes", n->op ? n->op->name : "constant", bytes);
+    graph_no_memory(g, n->op != NULL ? n->op->name : "constant", bytes);
     return false;
 }
 
@@ -207,7 +201,7 @@ static bool arg_copy(struct graph *g, peat_node *n, const void *arg, size_t size
         return true;
     void *own = arena_alloc(g->arena, size);
     if (own == NULL) {
-        fail_memory(g, "%s: out of memory", n->op->name);
+        graph_no_memory(g, n->op->name, size);
         return false;
     }
     memcpy(own, arg, size);
@@ -271,7 +265,7 @@ struct tensor node_grad(peat_node *n)
     } else if (!g->shape_only) {
         grad.data = arena_zalloc(g->arena, tensor_bytes(&grad));
         if (grad.data == NULL)
-            fail_memory(g, "out of memory for a gradient of %zu bytes", tensor_bytes(&grad));
+            graph_no_memory(g, "gradient", tensor_bytes(&grad));
     }
     return n->grad = grad;
 }

@@ -70,12 +70,15 @@ void graph_init(struct graph *g, struct arena *arena, const struct team *team, p
 bool graph_failed(const struct graph *g);
 /* Keeps the first error, "hook: op: text"; returns NULL for the caller to return. */
 peat_node *graph_fail(struct graph *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same with PEAT_NOMEM, "what: out of memory for ... bytes". */
+peat_node *graph_no_memory(struct graph *g, const char *what, size_t bytes);
 /* Memory that lives as long as the graph; NULL (and a sticking error) when there is none, and when
  * shape_only. */
 void *graph_scratch(struct graph *g, size_t bytes);
 
 /* Leaves. A constant borrows data (NULL: allocates, uncleared). A leaf with gradient accumulates
- * into `grad` when that is given (a parameter's own block), else into the arena. */
+ * into `grad` when that is given (a parameter's own block), else into the arena. Both are
+ * contiguous. */
 peat_node *graph_constant(struct graph *g, peat_dtype t, int rank, const int64_t *dim, void *data);
 peat_node *graph_leaf(struct graph *g, const struct tensor *value, const struct tensor *grad,
                       const char *name);

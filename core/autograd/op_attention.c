@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "autograd/ops.h"
+#include "autograd/slices.h"
 #include "tensor/gemm.h"
 #include "tensor/reduce.h"
 #include "tensor/vecmath.h"
@@ -29,7 +30,7 @@ enum {
     N_SRC,
     OPTIONAL_SRC = 1 << SRC_SCORE_ADD | 1 << SRC_BIAS | 1 << SRC_REL
 };
-enum { BLOCK_MOST = 128, BLOCK_LEAST = 16, BLOCK_BYTES = 1 << 18, PARTIAL_BYTES = 1 << 25 };
+enum { BLOCK_MOST = 128, BLOCK_LEAST = 16, BLOCK_BYTES = 1 << 18, PARTIAL_BYTES = 1 << 23 };
 
 struct attention_arg {
     double scale;
@@ -52,18 +53,18 @@ struct partial {
 struct attention {
     peat_dtype dtype;
     int64_t B, H, Tq, Tk, C, Cv;
-    int64_t block; /* query rows at a time                       */
-    int64_t width; /* elements of a row of scores, whole lanes   */
+    int64_t block; /* query rows at a time                     */
+    int64_t width; /* elements of a row of scores, whole lanes */
     double scale;
     struct attention_mask mask;
-    bool scores;              /* backward: gradients of scores are wanted   */
-    struct tensor q, k, v;    /* [B,H,T,C]                            */
-    struct tensor dq, dk, dv; /* the same; data NULL: not wanted      */
-    struct tensor out, dout;  /* [B,Tq,H,Cv]                          */
+    bool scores;              /* backward: gradients of the scores are wanted */
+    struct tensor q, k, v;    /* [B,H,T,C]                                    */
+    struct tensor dq, dk, dv; /* the same; data NULL: not wanted              */
+    struct tensor out, dout;  /* [B,Tq,H,Cv]                                  */
     struct plane score_add, bias, rel;
     struct partial score_add_sums, bias_sums, rel_sums;
-    void *lse;     /* [B,H,Tq]                        */
-    char *scratch; /* of all threads                  */
+    void *lse;     /* [B,H,Tq]                   */
+    char *scratch; /* of all threads             */
     size_t thread_bytes;
     int64_t first; /* task of this wave's slot 0 */
 };
@@ -110,15 +111,15 @@ static void key_range(const struct attention *c, int64_t first, int64_t last, in
 }
 
 #define REAL    float
-#define F(name) name##_f32
+#define NAME(f) f##_f32
 #include "autograd/attention.inc"
 #undef REAL
-#undef F
+#undef NAME
 #define REAL    double
-#define F(name) name##_f64
+#define NAME(f) f##_f64
 #include "autograd/attention.inc"
 #undef REAL
-#undef F
+#undef NAME
 
 /* The row functions of a dtype. */
 struct attention_rows {
@@ -339,8 +340,6 @@ static struct plane plane_of(const peat_node *n, int which)
     p.data = x.data;
     for (int i = 0; i < 4; i++)
         p.stride[i] = x.dim[i] == 1 ? 0 : x.stride[i];
-    if (x.dim[3] == 1)
-        p.stride[3] = 0;
     return p;
 }
 
@@ -363,7 +362,8 @@ static struct attention attention_call(const peat_node *n)
     int64_t row_bytes = most(c.width, 1) * (int64_t)dtype_bytes(c.dtype);
     /* Products like tall blocks; below the diagonal half of a block is lost. */
     int64_t block = arg->mask.causal ? BLOCK_MOST / 2 : BLOCK_MOST;
-    c.block = most(BLOCK_LEAST, least(block, BLOCK_BYTES / row_bytes));
+    block = least(block, BLOCK_BYTES / row_bytes);
+    c.block = most(block, BLOCK_LEAST) / BLOCK_LEAST * BLOCK_LEAST;
     c.score_add = plane_of(n, SRC_SCORE_ADD);
     c.bias = plane_of(n, SRC_BIAS);
     c.rel = plane_of(n, SRC_REL);
@@ -389,51 +389,6 @@ static void attention_forward_op(peat_node *n)
     if (c.lse && make_scratch(g, &c, 1))
         parallel_for(g->team, c.B * c.H, forward_task, &c);
     arena_rewind(g->arena, mark);
-}
-
-static int64_t extent(const struct tensor *t)
-{
-    int64_t n = 1;
-    for (int i = 0; i < t->rank; i++)
-        n += (t->dim[i] - 1) * t->stride[i];
-    return n;
-}
-
-/* Columns [*lo, *hi) that all heads of t take in a row of the root; false: it is not laid out as
- * rows that hold the heads side by side. */
-static bool columns_of(const peat_node *n, int64_t *lo, int64_t *hi)
-{
-    const struct tensor *t = &n->value;
-    int64_t row = t->stride[2];
-    if (row <= 0 || t->stride[0] % row != 0)
-        return false;
-    *lo = n->view_offset % row;
-    *hi = *lo + (t->dim[1] - 1) * t->stride[1] + t->dim[3];
-    return *hi <= row;
-}
-
-static const peat_node *root_of(const peat_node *n)
-{
-    return n->view_of ? n->view_of : n;
-}
-
-/* Whether slices (b,h) of one and slices (b',h') of the other never share memory unless
- * (b,h) = (b',h'): other roots, the same view, other parts of a root, or other columns. */
-static bool slices_apart(const peat_node *x, const peat_node *y)
-{
-    const struct tensor *s = &x->value, *t = &y->value;
-    if (root_of(x) != root_of(y))
-        return true;
-    bool same_strides = true;
-    for (int i = 0; i < 4; i++)
-        same_strides = same_strides && s->stride[i] == t->stride[i];
-    if (same_strides && x->view_offset == y->view_offset)
-        return true;
-    if (x->view_offset + extent(s) <= y->view_offset ||
-        y->view_offset + extent(t) <= x->view_offset)
-        return true;
-    int64_t a, b, c, d;
-    return same_strides && columns_of(x, &a, &b) && columns_of(y, &c, &d) && (b <= c || d <= a);
 }
 
 /* Whether tasks may add to the gradients of q, k and v in place, side by side. */

@@ -41,7 +41,7 @@ static bool call_init(const peat_node *n, struct custom_call *c)
     *c = (struct custom_call){.op = arg->op};
     c->src = ARENA_ARRAY(g->arena, n->n_src + 1, peat_view);
     if (c->src == NULL) {
-        graph_fail(g, "out of memory");
+        graph_no_memory(g, n->op->name, (size_t)n->n_src * sizeof *c->src);
         return false;
     }
     for (int i = 0; i < n->n_src; i++)
@@ -105,7 +105,7 @@ static void backward(peat_node *n)
     show_result(n, &c);
     c.src_grad = ARENA_ARRAY(n->g->arena, n->n_src + 1, peat_view);
     if (c.src_grad == NULL) {
-        graph_fail(n->g, "out of memory");
+        graph_no_memory(n->g, n->op->name, (size_t)n->n_src * sizeof *c.src_grad);
         return;
     }
     for (int i = 0; i < n->n_src; i++) {
@@ -153,7 +153,7 @@ peat_node *op_custom(peat_graph *pg, const peat_op *op, int32_t n, peat_node *co
     struct custom_arg copy = {op, NULL};
     void *bytes = arg_size > 0 ? arena_alloc(g->arena, arg_size) : NULL;
     if (own == NULL || dense == NULL || (arg_size > 0 && bytes == NULL))
-        return graph_fail(g, "%s: out of memory", name);
+        return graph_no_memory(g, name, arg_size);
     if (arg_size > 0)
         copy.arg = memcpy(bytes, arg, arg_size);
     /* The node carries the plugin's name for it. */

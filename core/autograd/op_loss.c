@@ -28,15 +28,15 @@ struct scores {
 };
 
 #define REAL    float
-#define F(name) name##_f32
+#define NAME(f) f##_f32
 #include "autograd/loss.inc"
 #undef REAL
-#undef F
+#undef NAME
 #define REAL    double
-#define F(name) name##_f64
+#define NAME(f) f##_f64
 #include "autograd/loss.inc"
 #undef REAL
-#undef F
+#undef NAME
 
 struct cross_entropy_saved {
     int64_t targets;

@@ -140,7 +140,7 @@ struct batch {
     struct axes moves, repeats; /* leading axes along which dst moves, repeats */
 };
 
-/* The products that end in one matrix of dst, in order. */
+/* The products that end in one matrix of dst, in order. Only gradients repeat: beta is then 1. */
 static void run_one(const struct batch *b, int64_t tile, const struct team *team)
 {
     int64_t size = (int64_t)dtype_bytes(b->p->n->value.dtype);
@@ -150,7 +150,7 @@ static void run_one(const struct batch *b, int64_t tile, const struct team *team
         for (int k = 0; k < 3; k++)
             s[k]->data += size * (axes_offset(&b->moves, tile, s[k]->stride) +
                                   axes_offset(&b->repeats, r, s[k]->stride));
-        struct gemm g = one_product(b->p, &d, &x, &y, r == 0 ? b->beta : 1.0);
+        struct gemm g = one_product(b->p, &d, &x, &y, b->beta);
         gemm_run(team, &g);
     }
 }

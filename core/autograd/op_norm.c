@@ -25,15 +25,15 @@ struct norm {
 };
 
 #define REAL    float
-#define F(name) name##_f32
+#define NAME(f) f##_f32
 #include "autograd/norm.inc"
 #undef REAL
-#undef F
+#undef NAME
 #define REAL    double
-#define F(name) name##_f64
+#define NAME(f) f##_f64
 #include "autograd/norm.inc"
 #undef REAL
-#undef F
+#undef NAME
 
 static bool norm_infer(peat_node *n)
 {

@@ -14,15 +14,15 @@ struct rotate {
 };
 
 #define REAL    float
-#define F(name) name##_f32
+#define NAME(f) f##_f32
 #include "autograd/rotate.inc"
 #undef REAL
-#undef F
+#undef NAME
 #define REAL    double
-#define F(name) name##_f64
+#define NAME(f) f##_f64
 #include "autograd/rotate.inc"
 #undef REAL
-#undef F
+#undef NAME
 
 enum { SRC_X, SRC_COS, SRC_SIN };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* op_scan.c: running sums. */
-#include <string.h>
 
 #include "autograd/opkit.h"
 #include "autograd/ops.h"

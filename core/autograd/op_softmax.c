@@ -18,19 +18,23 @@ struct softmax {
 };
 
 #define REAL    float
-#define F(name) name##_f32
+#define NAME(f) f##_f32
 #include "autograd/softmax.inc"
 #undef REAL
-#undef F
+#undef NAME
 #define REAL    double
-#define F(name) name##_f64
+#define NAME(f) f##_f64
 #include "autograd/softmax.inc"
 #undef REAL
-#undef F
+#undef NAME
 
 static bool softmax_infer(peat_node *n)
 {
     const struct tensor *x = &n->src[0]->value;
+    if (x->rank < 1) {
+        graph_fail(n->g, "the operand has no axis");
+        return false;
+    }
     if (n->n_src == 2) {
         const struct tensor *mask = &n->src[1]->value;
         int64_t dim[PEAT_MAX_RANK];
@@ -57,7 +61,7 @@ static struct axes leading_axes(const struct tensor *t)
 {
     static const int64_t moving[PEAT_MAX_RANK] = {1, 1, 1, 1, 1, 1};
     struct axes lead, none;
-    axes_split(t->rank > 0 ? t->rank - 1 : 0, t->dim, moving, &lead, &none);
+    axes_split(t->rank - 1, t->dim, moving, &lead, &none);
     return lead;
 }
 

@@ -34,7 +34,7 @@ void add_reduced(struct graph *g, struct tensor *dst, const struct tensor *src)
     if (tensor_same_shape(dst, src))
         loop_axpy(g->team, dst, 1.0, src);
     else if (!reduce_add(g->team, g->arena, dst, src))
-        graph_fail(g, "out of memory for partial sums");
+        graph_no_memory(g, "partial sums", tensor_bytes(dst));
 }
 
 struct tensor tensor_slice(const struct tensor *t, int axis, int64_t begin, int64_t end)

@@ -161,16 +161,15 @@ static void print_plan(struct loaded_plan *l, const struct plan_options *o,
 
 static int plan_and_print(struct loaded_plan *l, const struct plan_options *o)
 {
-    struct error err = {0};
+    struct error err = {0}, damage = {0};
     struct plan_state state;
     const char *dir = o->dir ? o->dir : arena_printf(&l->arena, "runs/%s", l->experiment.name);
-    peat_status status = PEAT_OK;
-    if (o->write)
-        status = plan_state_write(dir, &l->plan, &l->arena, &err);
-    if (!status)
-        status = plan_state_read(&state, dir, &l->plan, &l->arena, &err);
-    if (status)
+    if (o->write && plan_state_write(dir, &l->plan, &l->arena, &err))
         return cli_refuse(&err);
+    if (plan_state_read(&state, dir, &l->plan, &l->arena, &damage))
+        return cli_refuse(&damage);
+    if (damage.text[0])
+        cli_say("%s", damage.text);
     print_plan(l, o, &state);
     return CLI_DONE;
 }

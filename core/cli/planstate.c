@@ -2,26 +2,60 @@
 /* planstate.c: cells of a plan as the run directory has them. */
 #include "cli/planstate.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "experiment/rundir.h"
+#include "experiment/stale.h"
+
+static bool has_plan(const char *dir)
+{
+    char *path = path_join(dir, "plan.json");
+    bool exists = file_exists(path);
+    free(path);
+    return exists;
+}
+
+static const char *state_of(const struct rundir *r, const char *id)
+{
+    for (int i = 0; i < r->n; i++)
+        if (strcmp(r->cell[i].id, id) == 0)
+            return cell_state_name(r->cell[i].state);
+    return cell_state_name(CELL_TODO);
+}
 
 peat_status plan_state_read(struct plan_state *s, const char *dir, const struct plan *p,
                             struct arena *a, struct error *err)
 {
-    (void)dir;
+    struct rundir r = {0};
     s->name = ARENA_ARRAY(a, p->n, const char *);
     if (!s->name)
         return error_set(err, PEAT_NOMEM, "out of memory");
+    if (has_plan(dir)) {
+        peat_status status = rundir_read(dir, &r, a, err);
+        if (status)
+            return status;
+        stale_find(&r, p, a);
+    }
     for (int i = 0; i < p->n; i++)
-        s->name[i] = "todo";
+        s->name[i] = state_of(&r, p->cell[i].id);
     return PEAT_OK;
 }
 
 peat_status plan_state_write(const char *dir, const struct plan *p, struct arena *a,
                              struct error *err)
 {
-    (void)p;
-    (void)a;
-    return error_set(err, PEAT_INVALID, "'%s' can not be written yet", dir);
+    int lock = -1;
+    peat_status status = rundir_check(dir, p, err);
+    if (!status)
+        status = rundir_lock(dir, &lock, err);
+    if (!status)
+        status = rundir_write(dir, p, a, err);
+    if (lock >= 0)
+        close(lock);
+    return status;
 }
 
 const char *plan_state_name(const struct plan_state *s, int cell)

@@ -9,7 +9,8 @@ struct plan_state {
     const char **name; /* by cell: "todo", "done", ... */
 };
 
-/* The states of the plan's cells in the run directory; all "todo" where there is none. */
+/* The states of the plan's cells in the run directory; all "todo" where there is none. A damaged
+ * result is told in *err without failing. */
 peat_status plan_state_read(struct plan_state *s, const char *dir, const struct plan *p,
                             struct arena *a, struct error *err);
 /* Makes the run directory. */

@@ -141,6 +141,11 @@ static peat_status read_eval(const struct cell_reader *r, struct eval_config *e,
 static struct value *eval_value(const struct eval_config *e, struct arena *a)
 {
     struct value *eval = params_value(eval_rows, e, a);
+    struct value *lengths = value_list(a, nowhere);
+    for (int64_t i = 0; i < e->lengths.n; i++)
+        value_append(a, lengths, value_int(a, nowhere, (int64_t)e->lengths.item[i]));
+    if (lengths->n > 0)
+        value_set(a, eval, "lengths", nowhere, lengths);
     if (e->tokens == 0)
         value_set(a, eval, "tokens", nowhere, value_text(a, nowhere, "all"));
     return eval;

@@ -74,6 +74,10 @@ static peat_status use_read(const struct cell_reader *r, struct plugin_use *use,
     value_set(r->a, use->given, "plugin", name->at, value_text(r->a, name->at, named));
     use->given = value_merge(r->a, use->given, params_value(desc->param, use->config, r->a));
     use->given->at = v->at;
+    for (int i = 0; i < use->given->n; i++) {
+        const struct value *written = value_get(v, use->given->key[i]);
+        use->given->item[i]->at = written ? written->at : use->at;
+    }
     return PEAT_OK;
 }
 
@@ -274,11 +278,12 @@ static peat_status hash_paths(const struct cell_reader *r, const struct plugin_u
     const void *field = (const char *)use->config + row->offset;
     peat_strings one = {1, field};
     const peat_strings *paths = row->type == PEAT_STRINGS ? field : &one;
+    struct place at = value_get(use->given, row->key)->at;
     struct value *list = value_list(r->a, nowhere);
     for (int64_t i = 0; i < paths->n; i++) {
         const char *hex = "";
         if (paths->item[i][0]) {
-            peat_status status = file_hash(r, paths->item[i], use->at, &hex);
+            peat_status status = file_hash(r, paths->item[i], at, &hex);
             if (status)
                 return status;
         }

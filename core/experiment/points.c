@@ -97,10 +97,10 @@ static peat_status count(const struct experiment *e, int64_t *n, struct error *e
     if (overflow)
         return place_error(err, e->matrix_at, "the grid has more cells than can be counted");
     if (cells > EXPERIMENT_MAX_CELLS)
-        return place_error(err, e->matrix_at,
-                           "the grid has %" PRId64 " cells (%" PRId64
-                           " for each of %d seeds), more than %d",
-                           cells, points, e->n_seed, EXPERIMENT_MAX_CELLS);
+        return place_error(
+            err, e->matrix_at,
+            "the grid has %" PRId64 " cells (%" PRId64 " for each of %d seed%s), more than %d",
+            cells, points, e->n_seed, e->n_seed == 1 ? "" : "s", EXPERIMENT_MAX_CELLS);
     *n = points;
     return PEAT_OK;
 }

@@ -16,18 +16,25 @@ struct runner_options {
     double timeout; /* seconds per cell; 0: none */
     bool stop_on_failure;
     bool retry_failed, rerun_stale;
-    const char *only; /* glob on the label; NULL: all */
+    const char *only;                 /* glob on the label; NULL: all */
     int64_t shard_index, shard_count; /* 1-based; count 0: all */
     bool quiet;
 };
 
+/* Each cell the call was about is in exactly one of the counts. */
 struct runner_end {
-    int done, diverged, failed, left; /* of the cells this call was about */
-    int skipped;                     /* finished before */
-    int stale;                       /* left as they are */
+    int done, diverged; /* ended in this call                                      */
+    int failed;         /* in this call, or before and not tried again             */
+    int left;           /* interrupted, not started, or run by somebody else       */
+    int skipped;        /* finished before                                         */
+    int stale;          /* left as they are                                        */
     bool interrupted;
 };
 
+/* Refuses an `only` that no cell fits. */
+peat_status runner_check(const struct plan *p, const struct runner_options *o, struct error *err);
+/* dir was written by rundir_write with this plan, and this process holds its lock. `program` is
+ * the path of peat. An error only when nothing was run. */
 peat_status runner_run(const char *dir, const struct plan *p, const struct runner_options *o,
                        const char *program, struct runner_end *end, struct error *err);
 

@@ -27,6 +27,11 @@ bool positional_acts(const struct scheme_part *s, int64_t layer)
     return false;
 }
 
+int64_t positional_width(const struct scheme_part *s, int64_t C)
+{
+    return s->where.dim_end > 0 ? s->where.dim_end - s->where.dim_begin : C;
+}
+
 bool positional_has_stream(const struct positional *p)
 {
     return p->n_stream > 1;
@@ -190,6 +195,7 @@ static peat_status setup_scheme(struct positional *p, int index, struct weights 
     struct setup setup;
     setup_init(&setup, p->host, w->arena, w, &s->part, dims, err);
     setup.base.dims.d = s->d;
+    setup.base.dims.C = positional_width(s, dims->C);
     setup.where = &s->where;
     if (s->where.head_end > 0)
         setup.heads = s->where.head_end - s->where.head_begin;

@@ -107,6 +107,8 @@ peat_status setup_end(const struct setup *s, peat_status status);
 peat_status positional_setup(struct positional *p, struct weights *w, peat_dims *dims,
                              int64_t n_segment, struct error *err);
 bool positional_acts(const struct scheme_part *s, int64_t layer);
+/* Head dimensions that the scheme sees of C. */
+int64_t positional_width(const struct scheme_part *s, int64_t C);
 /* True when some scheme gives a stream at the input or a segment stream is there. */
 bool positional_has_stream(const struct positional *p);
 /* "model/rotary: qkv at layers 0-3, all heads; alibi: bias_rel ..." one line per scheme. */

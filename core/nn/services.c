@@ -222,6 +222,7 @@ void call_init(struct call *c, struct pass *pass, int index, int64_t layer)
         return;
     const struct scheme_part *s = &p->scheme[index];
     c->base.d = c->base.dims.d = s->d;
+    c->base.dims.C = positional_width(s, pass->dims.C);
     if (s->where.head_end > 0) {
         c->base.H = s->where.head_end - s->where.head_begin;
         c->head_begin = s->where.head_begin;
@@ -289,7 +290,7 @@ peat_node *service_project(const peat_call *c, peat_node *x, int32_t which)
     struct graph *g = graph_of(c);
     if (!call->attention || which < 0 || which > 2)
         return graph_fail(g, "project is for attention hooks that declare NEED_PROJECT");
-    int64_t D = c->dims.D, C = c->dims.C;
+    int64_t D = c->dims.D, C = call->pass->dims.C;
     int64_t begin = which * D + call->head_begin * C, end = begin + c->H * C;
     peat_node *w = op_slice(&g->base, weight_node(g, call->attention->qkv_w), 0, begin, end);
     peat_node *b = op_slice(&g->base, weight_node(g, call->attention->qkv_b), 0, begin, end);

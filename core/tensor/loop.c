@@ -126,8 +126,8 @@ void loop_run(const struct team *team, const struct loop *l, loop_fn fn, const v
 #define AXPY_ROW(name, real)                                                                       \
     static void name(const void *ctx, const struct loop_row *row)                                  \
     {                                                                                              \
-        real *restrict y = row->p[0];                                                              \
-        const real *restrict x = row->p[1];                                                        \
+        real *y = row->p[0];                                                                       \
+        const real *x = row->p[1];                                                                 \
         const real scale = (real) * (const double *)ctx;                                           \
         if (row->stride[0] == 1 && row->stride[1] == 1) {                                          \
             for (int64_t i = 0; i < row->n; i++)                                                   \

@@ -8,8 +8,6 @@
  */
 #include "tensor/reduce.h"
 
-#include <string.h>
-
 #include "tensor/loop.h"
 
 #define REAL    float

@@ -174,9 +174,9 @@ void tensor_set(struct tensor *t, int64_t flat, double x)
 
 void tensor_fill(struct tensor *t, double x)
 {
-    int64_t n = tensor_count(t);
-    for (int64_t i = 0; i < n; i++)
-        tensor_set(t, i, x);
+    struct tensor one = {.dtype = PEAT_F64, .data = &x};
+    struct tensor wide = tensor_broadcast_to(&one, t->rank, t->dim);
+    loop_copy(NULL, t, &wide);
 }
 
 void tensor_copy(struct tensor *dst, const struct tensor *src)

@@ -6,15 +6,15 @@
 #include <string.h>
 
 #define REAL    float
-#define F(name) name##_f32
+#define NAME(f) f##_f32
 #include "tensor/lanes.inc"
 #undef REAL
-#undef F
+#undef NAME
 #define REAL    double
-#define F(name) name##_f64
+#define NAME(f) f##_f64
 #include "tensor/lanes.inc"
 #undef REAL
-#undef F
+#undef NAME
 
 /*
  * One element each. Polynomials are Chebyshev interpolants, lowest power first in the names.

@@ -80,8 +80,8 @@ START_TEST(a_reader_that_goes_away_is_no_crash_and_no_noise)
 {
     struct strbuf printed;
     strbuf_init(&printed);
-    run("--help >/dev/null; { sleep 0.3; \"$PEAT\" plugins list 2>&4; echo status $? >&4; } 4>&1 | "
-        "true 4>&1",
+    run("--help >/dev/null; { { sleep 0.3; \"$PEAT\" plugins list 2>&4; echo status $? >&4; } 4>&3 "
+        "| true; } 3>&1",
         &printed);
     ck_assert_str_eq(printed.text, "status 1\n");
     strbuf_release(&printed);

@@ -46,7 +46,7 @@ struct run {
 };
 
 static void run_init(struct run *r, const struct gradcase *c, peat_dtype t, int threads,
-                     bool shape_only)
+                     bool shape_only, double grad)
 {
     arena_init(&r->arena, "gradcase", (size_t)1 << 16);
     r->team = (struct team){threads};
@@ -57,7 +57,9 @@ static void run_init(struct run *r, const struct gradcase *c, peat_dtype t, int 
         struct tensor *x = &r->value[i], *dx = &r->grad[i];
         *x = input_new(c, i, t, &r->arena);
         *dx = tensor_new(&r->arena, t, x->rank, x->dim);
-        memset(dx->data, 0, tensor_bytes(dx));
+        tensor_fill(dx, grad);
+        if (shape_only && !c->input[i].fixed)
+            x->data = NULL;
         leaf[i] = c->input[i].fixed ? graph_constant(&r->g, t, x->rank, x->dim, x->data)
                                     : graph_leaf(&r->g, x, dx, NULL);
     }
@@ -91,18 +93,12 @@ peat_status gradcase_check(const struct gradcase *c, struct error *err)
     return status;
 }
 
-void gradcase_run(const struct gradcase *c)
-{
-    struct error err = {0};
-    ck_assert_msg(gradcase_check(c, &err) == PEAT_OK, "%s: %s", c->name, err.text);
-}
-
 void gradcase_f32(const struct gradcase *c)
 {
     start();
     struct run f64, f32;
-    run_init(&f64, c, PEAT_F64, 1, false);
-    run_init(&f32, c, PEAT_F32, 1, false);
+    run_init(&f64, c, PEAT_F64, 1, false, 0.0);
+    run_init(&f32, c, PEAT_F32, 1, false, 0.0);
     ck_assert(tensor_same_shape(&f64.y->value, &f32.y->value));
     int64_t n = tensor_count(&f64.y->value);
     double error = 0.0, square = 0.0;
@@ -131,6 +127,33 @@ static void seed_backward(struct run *r)
     ck_assert_msg(!graph_failed(g), "%s", g->err.text);
 }
 
+/* Gradients on top of 1 are 1 more than those on top of 0. */
+static void check_adds(const struct gradcase *c)
+{
+    struct run zero, one;
+    run_init(&zero, c, PEAT_F64, 1, false, 0.0);
+    run_init(&one, c, PEAT_F64, 1, false, 1.0);
+    seed_backward(&zero);
+    seed_backward(&one);
+    for (int i = 0; i < c->n_input; i++) {
+        int64_t n = tensor_count(&zero.grad[i]);
+        for (int64_t k = 0; k < n; k++) {
+            double more = tensor_get(&one.grad[i], k) - tensor_get(&zero.grad[i], k);
+            ck_assert_msg(fabs(more - 1.0) < 1e-9, "%s: gradient of input %d is not added to",
+                          c->name, i + 1);
+        }
+    }
+    run_release(&one);
+    run_release(&zero);
+}
+
+void gradcase_run(const struct gradcase *c)
+{
+    struct error err = {0};
+    ck_assert_msg(gradcase_check(c, &err) == PEAT_OK, "%s: %s", c->name, err.text);
+    check_adds(c);
+}
+
 static void same_bits(const struct gradcase *c, const struct tensor *a, const struct tensor *b,
                       const char *what, int threads)
 {
@@ -149,10 +172,10 @@ void gradcase_threads(const struct gradcase *c)
 {
     start();
     struct run one, many;
-    run_init(&one, c, PEAT_F32, 1, false);
+    run_init(&one, c, PEAT_F32, 1, false, 0.0);
     seed_backward(&one);
     for (int threads = 2; threads <= 4; threads *= 2) {
-        run_init(&many, c, PEAT_F32, threads, false);
+        run_init(&many, c, PEAT_F32, threads, false, 0.0);
         seed_backward(&many);
         same_bits(c, &one.y->value, &many.y->value, "result", threads);
         for (int i = 0; i < c->n_input; i++)
@@ -166,8 +189,8 @@ void gradcase_shape(const struct gradcase *c)
 {
     start();
     struct run real, plan;
-    run_init(&real, c, PEAT_F32, 1, false);
-    run_init(&plan, c, PEAT_F32, 1, true);
+    run_init(&real, c, PEAT_F32, 1, false, 0.0);
+    run_init(&plan, c, PEAT_F32, 1, true, 0.0);
     ck_assert_msg(tensor_same_shape(&real.y->value, &plan.y->value), "%s", c->name);
     ck_assert_msg(real.g.value_bytes == plan.g.value_bytes && real.g.flops == plan.g.flops,
                   "%s: the plan counts other bytes or operations", c->name);

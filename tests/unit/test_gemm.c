@@ -206,6 +206,38 @@ START_TEST(every_tile_runs_once_whatever_the_team)
 }
 END_TEST
 
+struct nest {
+    struct team team;
+    int outer[8];
+    bool differs[8];
+};
+
+static void inner_tile(void *ctx, int64_t tile)
+{
+    (void)tile;
+    *(int *)ctx = parallel_thread();
+}
+
+static void outer_tile(void *ctx, int64_t tile)
+{
+    struct nest *n = ctx;
+    int inner[2] = {-1, -1};
+    parallel_for(&n->team, 2, inner_tile, inner);
+    n->outer[tile] = parallel_thread();
+    n->differs[tile] = inner[0] != n->outer[tile];
+}
+
+START_TEST(a_tile_that_opens_a_region_keeps_its_thread_number)
+{
+    parallel_start();
+    struct nest n = {{4}, {0}, {0}};
+    parallel_for(&n.team, 8, outer_tile, &n);
+    for (int i = 0; i < 8; i++)
+        ck_assert(!n.differs[i]);
+    ck_assert_int_ne(n.outer[0], n.outer[7]);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("gemm");
@@ -218,6 +250,7 @@ int main(void)
     tcase_add_test(tc, beta_zero_does_not_read_the_result);
     tcase_add_test(tc, the_library_names_itself);
     tcase_add_test(tc, every_tile_runs_once_whatever_the_team);
+    tcase_add_test(tc, a_tile_that_opens_a_region_keeps_its_thread_number);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

@@ -316,6 +316,22 @@ START_TEST(nonfinite_gradients_are_found_too)
 }
 END_TEST
 
+START_TEST(comparisons_and_clamps_let_nan_pass)
+{
+    struct fixture f;
+    setup(&f, PEAT_F32);
+    peat_node *x = leaf(&f, 1, DIMS(2)), *bad = leaf(&f, 1, DIMS(2));
+    tensor_set(&bad->value, 0, NAN);
+    peat_node *y[] = {
+        op_minimum(f.base, x, bad), op_minimum(f.base, bad, x), op_maximum(f.base, x, bad),
+        op_maximum(f.base, bad, x), op_relu(f.base, bad),       op_clamp(f.base, bad, 0.0, 1.0),
+    };
+    for (size_t i = 0; i < sizeof y / sizeof *y; i++)
+        ck_assert(isnan(tensor_get(&y[i]->value, 0)) && !isnan(tensor_get(&y[i]->value, 1)));
+    teardown(&f);
+}
+END_TEST
+
 START_TEST(operands_of_another_graph_are_refused)
 {
     struct fixture f, other;
@@ -362,6 +378,7 @@ int main(void)
     tcase_add_test(tc, sums_of_nothing_are_zero);
     tcase_add_test(tc, the_first_nonfinite_node_is_named);
     tcase_add_test(tc, nonfinite_gradients_are_found_too);
+    tcase_add_test(tc, comparisons_and_clamps_let_nan_pass);
     tcase_add_test(tc, operands_of_another_graph_are_refused);
     tcase_add_test(tc, reshape_copies_only_when_strides_cannot_say_it);
     suite_add_tcase(suite, tc);

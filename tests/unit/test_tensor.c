@@ -2,9 +2,6 @@
 /* test_tensor.c: shapes, strides, broadcasting, copies and sums over axes. */
 #include "tensor/tensor.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/support.h"
 #include "tensor/loop.h"
 #include "tensor/reduce.h"

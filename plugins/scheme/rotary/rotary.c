@@ -73,26 +73,14 @@ static void turn_side(const peat_call *c, const peat_side *side, int64_t d, peat
     turn[1] = peat_slice(c->g, row, -1, d / 2, d);
 }
 
-/* cos and sin of the queries, then of the keys. */
-static void turns(const peat_call *c, int64_t d, peat_node **turn)
-{
-    turn_side(c, c->q, d, turn);
-    if (c->k != c->q) {
-        turn_side(c, c->k, d, turn + 2);
-    } else {
-        turn[2] = turn[0];
-        turn[3] = turn[1];
-    }
-}
-
+/* Of the queries, then of the keys. */
 static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
 {
     const char *why;
     int64_t d = turning(c->config, c->dims.C, &why);
-    if (d) {
-        turns(c, d, shared);
-        peat_probe(c, "angle", peat_rows(c, c->q, d / 2, angle_row));
-    }
+    turn_side(c, c->q, d, shared);
+    turn_side(c, c->k, d, shared + 2);
+    peat_probe(c, "angle", peat_rows(c, c->q, d / 2, angle_row));
     return PEAT_OK;
 }
 
@@ -108,24 +96,12 @@ static peat_node *turned(const peat_call *c, peat_node *x, int64_t d, peat_node 
     return peat_concat(c->g, 2, (peat_node *[]){first, peat_slice(c->g, x, -1, d, C)}, -1);
 }
 
-/* Where `where.dims` narrows a head, the width differs from the one prepared for. */
 static peat_status qkv(const peat_call *c, peat_qkv *io)
 {
-    int64_t C = peat_shape_of(c->g, io->q).dim[3];
     const char *why;
-    int64_t d = turning(c->config, C, &why);
-    peat_node *own[4];
-    peat_node *const *turn = c->shared;
-    if (!d) {
-        peat_fail(c->g, "%lld dimensions do not split into pairs that turn: %s", (long long)C, why);
-        return PEAT_FAILED;
-    }
-    if (C != c->dims.C) {
-        turns(c, d, own);
-        turn = own;
-    }
-    io->q = turned(c, io->q, d, turn);
-    io->k = turned(c, io->k, d, turn + 2);
+    int64_t d = turning(c->config, c->dims.C, &why);
+    io->q = turned(c, io->q, d, c->shared);
+    io->k = turned(c, io->k, d, c->shared + 2);
     return PEAT_OK;
 }
 

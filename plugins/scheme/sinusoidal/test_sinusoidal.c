@@ -144,6 +144,22 @@ START_TEST(the_last_channel_of_an_odd_width_is_zero)
 }
 END_TEST
 
+/* Between whole numbers rows go straight into memory that is not cleared. */
+START_TEST(the_last_channel_of_an_odd_width_is_written)
+{
+    const double pos[] = {0.5, 1.5};
+    struct harness h;
+    table(&h, NULL, 7, 2, pos);
+    double *used = peat_scratch(&h.call.base, 1000);
+    for (int64_t i = 0; i < 1000; i++)
+        used[i] = 5;
+    peat_node *n = h.scheme->encode(harness_call(&h, 1, 2, 1, pos));
+    ck_assert_double_eq(harness_at(n, 6), 0);
+    ck_assert_double_eq(harness_at(n, 13), 0);
+    harness_close(&h);
+}
+END_TEST
+
 START_TEST(scale_multiplies_and_base_spaces)
 {
     struct harness h;
@@ -185,6 +201,7 @@ int main(void)
     tcase_add_test(t, layouts_hold_the_same_values_in_another_order);
     tcase_add_test(t, products_of_rows_depend_on_their_distance_alone);
     tcase_add_test(t, the_last_channel_of_an_odd_width_is_zero);
+    tcase_add_test(t, the_last_channel_of_an_odd_width_is_written);
     tcase_add_test(t, scale_multiplies_and_base_spaces);
     tcase_add_test(t, positions_may_lie_between_whole_numbers);
     tcase_add_test(t, a_width_of_one_is_refused);

@@ -383,6 +383,24 @@ START_TEST(two_times_the_length_is_dropped_when_the_text_is_short)
 }
 END_TEST
 
+/* Ten tokens are ten places to mask, but only nine to predict from one before. */
+START_TEST(validation_text_of_just_one_window_is_enough)
+{
+    for (int arch = PEAT_DECODER; arch <= PEAT_ENCODER; arch++)
+        for (int64_t length = 9; length <= 11; length++) {
+            struct harness h;
+            char hundred[100];
+            peat_task_plan plan = {
+                .arch = (peat_arch)arch, .seq_len = 16, .n_lengths = 1, .length = &length};
+            memset(hundred, 'x', sizeof(hundred));
+            bool fits = length + (arch == PEAT_DECODER) <= 10;
+            ck_assert_int_eq(open_bytes(&h, hundred, 100, "", &plan),
+                             fits ? PEAT_OK : PEAT_REFUSED);
+            harness_close(&h);
+        }
+}
+END_TEST
+
 static void assert_refused(const char *more, const peat_task_plan *plan, const char *text)
 {
     struct harness h;
@@ -453,6 +471,7 @@ int main(void)
     tcase_add_test(t, what_is_not_utf8_is_refused_with_its_place);
     tcase_add_test(t, files_are_read_one_after_another);
     tcase_add_test(t, two_times_the_length_is_dropped_when_the_text_is_short);
+    tcase_add_test(t, validation_text_of_just_one_window_is_enough);
     tcase_add_test(t, what_can_not_be_done_is_refused);
     tcase_add_test(t, bits_per_byte_divide_by_bytes_and_loss_by_targets);
     suite_add_tcase(suite, t);

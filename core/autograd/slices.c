@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* slices.c: what two views of one root share. */
+#include "autograd/slices.h"
+
+/* Elements from the first to the last, both included. */
+static int64_t extent(const struct tensor *t)
+{
+    int64_t n = 1;
+    for (int i = 0; i < t->rank; i++)
+        n += (t->dim[i] - 1) * t->stride[i];
+    return n;
+}
+
+/* Columns [*lo, *hi) that all heads of t take in a row of the root; false: it is not laid out as
+ * rows that hold the heads side by side. */
+static bool columns_of(const peat_node *n, int64_t *lo, int64_t *hi)
+{
+    const struct tensor *t = &n->value;
+    int64_t row = t->stride[2];
+    if (row <= 0 || t->stride[0] % row != 0)
+        return false;
+    *lo = n->view_offset % row;
+    *hi = *lo + (t->dim[1] - 1) * t->stride[1] + t->dim[3];
+    return *hi <= row;
+}
+
+static const peat_node *root_of(const peat_node *n)
+{
+    return n->view_of ? n->view_of : n;
+}
+
+bool slices_apart(const peat_node *x, const peat_node *y)
+{
+    const struct tensor *s = &x->value, *t = &y->value;
+    if (root_of(x) != root_of(y))
+        return true;
+    bool same_strides = true;
+    for (int i = 0; i < 4; i++)
+        same_strides = same_strides && s->stride[i] == t->stride[i];
+    if (same_strides && x->view_offset == y->view_offset)
+        return true;
+    if (x->view_offset + extent(s) <= y->view_offset ||
+        y->view_offset + extent(t) <= x->view_offset)
+        return true;
+    int64_t a, b, c, d;
+    return same_strides && columns_of(x, &a, &b) && columns_of(y, &c, &d) && (b <= c || d <= a);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* slices.h: whether tasks may write to the gradients of two operands side by side. */
+#ifndef AUTOGRAD_SLICES_H
+#define AUTOGRAD_SLICES_H
+
+#include "autograd/graph.h"
+
+/* For x and y [B,H,T,C]: slices (b,h) of one and (b',h') of the other never share memory unless
+ * (b,h) = (b',h'). True for different roots, the same view, separate parts of a root, and separate
+ * columns of its rows, as q, k and v are of one projection; false when in doubt. */
+bool slices_apart(const peat_node *x, const peat_node *y);
+
+#endif

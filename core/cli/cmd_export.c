@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_export.c: peat export DIR CELL -o FILE. */
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "cli/cli.h"
+#include "cli/verbs.h"
+#include "experiment/jsonfile.h"
+#include "experiment/rundir.h"
+#include "model/safetensors.h"
+#include "train/checkpoint.h"
+
+static const struct cli_option options[] = {
+    {'o', "output", "FILE", "the file to write"},
+    {0, NULL, NULL, NULL},
+};
+
+static const struct cli_command command = {
+    .name = "export",
+    .usage = "DIR CELL",
+    .about = "Writes the weights of a cell's newest checkpoint as one safetensors file, which\n"
+             "PyTorch and Hugging Face read. Its metadata holds the cell's configuration\n"
+             "(peat_config, as JSON). CELL is an index, a label or the start of a hash.",
+    .option = options,
+    .example = "peat export runs/sum-vs-concat rotary.sum.s0 -o model.safetensors",
+};
+
+static const struct place nowhere = {NULL, 0, 0};
+
+struct exporter {
+    const char *dir, *cell, *file;
+    struct arena *arena;
+    struct error err;
+};
+
+static void set_text(struct exporter *x, struct value *map, const char *key, const char *text)
+{
+    if (text)
+        value_set(x->arena, map, key, nowhere, value_text(x->arena, nowhere, text));
+}
+
+static struct value *metadata_of(struct exporter *x, const struct cell_files *cell)
+{
+    struct value *m = value_map(x->arena, nowhere);
+    struct strbuf config;
+    strbuf_init(&config);
+    if (cell->config)
+        value_to_json(cell->config, true, 0, &config);
+    set_text(x, m, "peat_config", config.n ? config.text : NULL);
+    set_text(x, m, "peat_cell", cell->id);
+    set_text(x, m, "peat_state", cell_state_name(cell->state));
+    set_text(x, m, "peat_hash", json_text(cell->config, "hash"));
+    set_text(x, m, "length_unit", json_text(cell->result, "length_unit"));
+    strbuf_release(&config);
+    return m;
+}
+
+static peat_status copy_weights(struct exporter *x, const struct cell_files *cell,
+                                const char *checkpoint)
+{
+    struct named_tensor *tensor;
+    int n;
+    char *path = path_join(checkpoint, "model.safetensors");
+    peat_status status = safetensors_read(path, x->arena, &tensor, &n, NULL, &x->err);
+    free(path);
+    if (status != PEAT_OK)
+        return status;
+    return safetensors_write(x->file, tensor, n, metadata_of(x, cell), &x->err);
+}
+
+static peat_status export_cell(struct exporter *x)
+{
+    struct rundir run;
+    int index;
+    struct error damaged = {0};
+    peat_status status = rundir_read(x->dir, &run, x->arena, &damaged);
+    if (status != PEAT_OK)
+        return error_set(&x->err, status, "%s", damaged.text);
+    status = rundir_find(&run, x->cell, &index, &x->err);
+    if (status != PEAT_OK)
+        return status;
+    const struct cell_files *cell = &run.cell[index];
+    char *checkpoints = path_join(cell->dir, "ckpt");
+    char *newest = checkpoint_latest(checkpoints);
+    if (newest)
+        status = copy_weights(x, cell, newest);
+    else
+        status = error_set(&x->err, PEAT_NOTFOUND, "cell '%s' has no checkpoint in '%s'", cell->id,
+                           checkpoints);
+    free(newest);
+    free(checkpoints);
+    return status;
+}
+
+int cmd_export(int argc, char **argv)
+{
+    struct cli cli;
+    struct exporter x = {.file = NULL};
+    cli_open(&cli, &command, argc, argv);
+    for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
+        if (letter != 'o')
+            return cli.status;
+        x.file = cli.argument;
+    }
+    if (cli.n_operand != 2)
+        return cli_mistake(&command, "a run directory and a cell are needed");
+    if (!x.file)
+        return cli_mistake(&command, "where to? give -o FILE");
+    struct arena arena;
+    arena_init(&arena, "export", 1 << 20);
+    x.arena = &arena;
+    x.dir = cli.operand[0];
+    x.cell = cli.operand[1];
+    int code = export_cell(&x) == PEAT_OK ? CLI_DONE : cli_refuse(&x.err);
+    arena_release(&arena);
+    return code;
+}

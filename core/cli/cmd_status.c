@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_status.c: peat status DIR. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/columns.h"
+#include "cli/plugins.h"
+#include "cli/verbs.h"
+#include "experiment/cellend.h"
+#include "experiment/jsonfile.h"
+#include "experiment/progress.h"
+#include "experiment/rundir.h"
+
+enum { JSON = CLI_LONG, WATCH_SECONDS = 2 };
+
+static const struct cli_option options[] = {
+    {'w', "watch", NULL, "redraw every 2 seconds until nothing runs"},
+    {JSON, "json", NULL, "one object instead of text"},
+    {0, NULL, NULL, NULL},
+};
+
+static const struct cli_command command = {
+    .name = "status",
+    .usage = "DIR",
+    .about = "Counts a run directory's cells by state and names those that run and those that\n"
+             "failed, with the reason and the last line of the log.",
+    .option = options,
+    .example = "peat status runs/quickstart --watch",
+};
+
+static const struct place nowhere = {NULL, 0, 0};
+
+/* A run directory at one moment. */
+struct status {
+    struct rundir dir;
+    int n[CELL_STATES]; /* planned cells */
+    int planned, unplanned;
+    struct arena *arena;
+};
+
+static peat_status read_status(struct status *s, const char *dir, struct error *err)
+{
+    peat_status status = rundir_read(dir, &s->dir, s->arena, err);
+    for (int i = 0; status == PEAT_OK && i < s->dir.n; i++) {
+        const struct cell_files *c = &s->dir.cell[i];
+        s->planned += c->planned;
+        s->unplanned += !c->planned;
+        s->n[c->state] += c->planned;
+    }
+    return status;
+}
+
+/* ---- text ---- */
+
+static void print_counts(const struct status *s)
+{
+    const char *name = json_text(s->dir.plan, "experiment");
+    const char *between = "";
+    printf("%s: %d cell%s: ", name ? name : s->dir.path, s->planned, s->planned == 1 ? "" : "s");
+    for (int i = 0; i < CELL_STATES; i++) {
+        if (!s->n[i])
+            continue;
+        printf("%s%d %s", between, s->n[i], cell_state_name((enum cell_state)i));
+        between = ", ";
+    }
+    printf("\n");
+    if (s->unplanned)
+        printf("%d more of earlier plans\n", s->unplanned);
+}
+
+static int64_t total_steps(const struct cell_files *c)
+{
+    return json_integer(value_get(c->config, "train"), "steps", 0);
+}
+
+static const char *running_text(const struct cell_files *c, struct arena *a)
+{
+    char text[64];
+    int64_t step = metrics_tail(c->dir, text, sizeof(text));
+    return arena_printf(a, "step %" PRId64 "/%" PRId64 "  %s", step, total_steps(c), text);
+}
+
+static const char *reason_of(const struct cell_files *c)
+{
+    const char *reason = json_text(c->end, "reason");
+    return reason ? reason : "";
+}
+
+static void print_cells(const struct status *s)
+{
+    struct columns table;
+    columns_init(&table, s->arena, 3);
+    for (int i = 0; i < s->dir.n; i++) {
+        const struct cell_files *c = &s->dir.cell[i];
+        bool failed = cell_has_failed(c->state);
+        if (!c->planned || (!failed && c->state != CELL_RUNNING))
+            continue;
+        const char *text = failed ? reason_of(c) : running_text(c, s->arena);
+        columns_add(&table, (const char *const[]){cell_state_name(c->state), c->label, text});
+        const char *last = failed ? log_last_line(c->dir, 0, "", s->arena) : NULL;
+        if (last)
+            columns_add(&table, (const char *const[]){"", "", last});
+    }
+    columns_print(&table, "  ", stdout);
+}
+
+/* ---- JSON ---- */
+
+static struct value *cell_value(const struct cell_files *c, struct arena *a)
+{
+    struct value *v = value_map(a, nowhere);
+    json_set_text(a, v, "id", c->id);
+    json_set_text(a, v, "label", c->label);
+    json_set_text(a, v, "state", cell_state_name(c->state));
+    if (cell_has_failed(c->state)) {
+        json_set_text(a, v, "reason", reason_of(c));
+        json_set_text(a, v, "signal", json_text(c->end, "signal"));
+        json_set_text(a, v, "log", arena_printf(a, "%s/log.txt", c->dir));
+        json_set_text(a, v, "last_line", log_last_line(c->dir, 0, "", a));
+    }
+    if (c->state == CELL_RUNNING) {
+        char text[64];
+        json_set_integer(a, v, "step", metrics_tail(c->dir, text, sizeof(text)));
+        json_set_integer(a, v, "steps", total_steps(c));
+    }
+    return v;
+}
+
+static void print_object(const struct status *s)
+{
+    struct arena *a = s->arena;
+    struct value *v = value_map(a, nowhere), *counts = value_map(a, nowhere);
+    struct value *running = value_list(a, nowhere), *failures = value_list(a, nowhere);
+    for (int i = 0; i < CELL_STATES; i++)
+        json_set_integer(a, counts, cell_state_name((enum cell_state)i), s->n[i]);
+    for (int i = 0; i < s->dir.n; i++) {
+        const struct cell_files *c = &s->dir.cell[i];
+        if (c->planned && c->state == CELL_RUNNING)
+            value_append(a, running, cell_value(c, a));
+        if (c->planned && cell_has_failed(c->state))
+            value_append(a, failures, cell_value(c, a));
+    }
+    json_set_text(a, v, "experiment", json_text(s->dir.plan, "experiment"));
+    json_set_text(a, v, "path", s->dir.path);
+    json_set_integer(a, v, "cells", s->planned);
+    json_set_integer(a, v, "unplanned", s->unplanned);
+    value_set(a, v, "counts", nowhere, counts);
+    value_set(a, v, "running", nowhere, running);
+    value_set(a, v, "failures", nowhere, failures);
+    print_json(v);
+}
+
+/* ---- the command ---- */
+
+/* *running: cells that run now. */
+static int show(const char *dir, bool json, bool redraw, int *running)
+{
+    struct arena arena;
+    struct error err = {0};
+    arena_init(&arena, "status", 1 << 16);
+    struct status s = {.arena = &arena};
+    int code = CLI_DONE;
+    if (read_status(&s, dir, &err) != PEAT_OK) {
+        code = cli_refuse(&err);
+    } else {
+        if (err.status != PEAT_OK)
+            cli_say("%s", err.text);
+        if (redraw)
+            fputs("\x1b[H\x1b[J", stdout);
+        if (json) {
+            print_object(&s);
+        } else {
+            print_counts(&s);
+            print_cells(&s);
+        }
+        fflush(stdout);
+    }
+    *running = s.n[CELL_RUNNING];
+    arena_release(&arena);
+    return code;
+}
+
+static int watch(const char *dir, bool json)
+{
+    const struct timespec pause = {WATCH_SECONDS, 0};
+    bool redraw = isatty(STDOUT_FILENO) && !json;
+    for (;;) {
+        int running;
+        int code = show(dir, json, redraw, &running);
+        if (code != CLI_DONE || !running || ferror(stdout))
+            return code;
+        nanosleep(&pause, NULL);
+    }
+}
+
+int cmd_status(int argc, char **argv)
+{
+    struct cli cli;
+    bool json = false, again = false;
+    int running;
+    cli_open(&cli, &command, argc, argv);
+    for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
+        switch (letter) {
+        case JSON:
+            json = true;
+            break;
+        case 'w':
+            again = true;
+            break;
+        default:
+            return cli.status;
+        }
+    }
+    if (cli.n_operand != 1)
+        return cli_mistake(&command, "a run directory is needed");
+    return again ? watch(cli.operand[0], json) : show(cli.operand[0], json, false, &running);
+}

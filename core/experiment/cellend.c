@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* cellend.c: from an exit status to a cell's state and reason. */
+#include "experiment/cellend.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "experiment/jsonfile.h"
+
+enum { EXIT_INTERRUPTED = 130, LOG_TAIL = 1 << 16 };
+
+static const struct place nowhere = {NULL, 0, 0};
+
+/* ---- the log ---- */
+
+/* At most the last LOG_TAIL bytes after `from`; NULL when there are none. */
+static char *read_tail(const char *path, off_t from, size_t *n, struct arena *a)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    char *text = NULL;
+    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > from) {
+        if (st.st_size - from > LOG_TAIL)
+            from = st.st_size - LOG_TAIL;
+        size_t wanted = (size_t)(st.st_size - from);
+        text = arena_alloc(a, wanted + 1);
+        ssize_t got = text ? pread(fd, text, wanted, from) : 0;
+        *n = got > 0 ? (size_t)got : 0;
+        if (text)
+            text[*n] = '\0';
+    }
+    if (fd >= 0)
+        close(fd);
+    return text;
+}
+
+const char *log_last_line(const char *dir, off_t from, const char *prefix, struct arena *a)
+{
+    char *path = path_join(dir, "log.txt");
+    size_t n = 0, skip = strlen(prefix);
+    char *text = read_tail(path, from, &n, a);
+    free(path);
+    const char *found = NULL;
+    while (text && n && !found) {
+        while (n && (text[n - 1] == '\n' || text[n - 1] == '\r'))
+            text[--n] = '\0';
+        while (n && text[n - 1] != '\n')
+            n--;
+        const char *line = text + n;
+        if (!strncmp(line, prefix, skip) && line[skip])
+            found = line + skip;
+    }
+    return found;
+}
+
+/* ---- classifying ---- */
+
+static const char *signal_name(int signal, struct arena *a)
+{
+    const char *abbreviation = sigabbrev_np(signal);
+    return abbreviation ? arena_printf(a, "SIG%s", abbreviation)
+                        : arena_printf(a, "signal %d", signal);
+}
+
+static void end_by_signal(struct cell_end *end, int signal, enum cell_stop stop, struct arena *a)
+{
+    end->exit = -1;
+    end->signal = signal_name(signal, a);
+    bool asked = signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+    if (asked || (stop == STOP_ASKED && signal == SIGKILL)) {
+        end->state = CELL_PARTIAL;
+        end->reason = "interrupted";
+    } else if (signal == SIGKILL) {
+        end->state = CELL_OOM;
+        end->reason = "killed (out of memory?)";
+    } else {
+        end->state = CELL_CRASHED;
+        end->reason = arena_printf(a, "crashed with %s", end->signal);
+    }
+}
+
+static void end_by_error(struct cell_end *end, const char *dir, off_t log_at, struct arena *a)
+{
+    const char *said = log_last_line(dir, log_at, "peat: ", a);
+    const char *last = said ? NULL : log_last_line(dir, log_at, "", a);
+    end->state = CELL_FAILED;
+    end->reason =
+        said ? said
+             : arena_printf(a, "exit status %d%s%s", end->exit, last ? ": " : "", last ? last : "");
+}
+
+static void end_by_result(struct cell_end *end, const char *dir, struct arena *a)
+{
+    struct error why = {0};
+    peat_status status = json_read(dir, "result.json", a, &end->result, &why);
+    const char *state = status == PEAT_OK ? json_text(end->result, "state") : NULL;
+    if (state && !strcmp(state, "done")) {
+        end->state = CELL_DONE;
+    } else if (state && !strcmp(state, "diverged")) {
+        end->state = CELL_DIVERGED;
+    } else {
+        end->result = NULL;
+        end->state = CELL_FAILED;
+        end->reason =
+            status == PEAT_NOTFOUND ? "ended without a result" : "ended with a damaged result";
+    }
+}
+
+static void check_disk(struct cell_end *end)
+{
+    if (end->state != CELL_FAILED || !strstr(end->reason, strerror(ENOSPC)))
+        return;
+    end->disk_full = true;
+    end->state = CELL_PARTIAL;
+}
+
+struct cell_end cell_end_read(const char *dir, int wait_status, enum cell_stop stop, off_t log_at,
+                              double timeout, struct arena *a)
+{
+    struct cell_end end = {.exit = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1};
+    if (end.exit == 0) {
+        end_by_result(&end, dir, a);
+        return end;
+    }
+    if (WIFSIGNALED(wait_status)) {
+        end_by_signal(&end, WTERMSIG(wait_status), stop, a);
+    } else if (end.exit == EXIT_INTERRUPTED) {
+        end.state = CELL_PARTIAL;
+        end.reason = "interrupted";
+    } else {
+        end_by_error(&end, dir, log_at, a);
+        check_disk(&end);
+    }
+    if (stop == STOP_TIMEOUT) {
+        end.state = CELL_TIMEOUT;
+        end.reason = arena_printf(a, "took longer than %g s", timeout);
+    }
+    return end;
+}
+
+struct cell_end cell_end_failed(const char *reason, struct arena *a)
+{
+    struct cell_end end = {.state = CELL_FAILED, .reason = arena_strdup(a, reason), .exit = -1};
+    check_disk(&end);
+    return end;
+}
+
+/* ---- end.json ---- */
+
+peat_status cell_end_write(const struct cell_end *end, const char *dir, struct arena *a,
+                           struct error *err)
+{
+    if (end->result)
+        return PEAT_OK;
+    char utc[32];
+    clock_utc(utc, sizeof(utc));
+    struct value *v = value_map(a, nowhere);
+    json_set_text(a, v, "state",
+                  end->state == CELL_PARTIAL ? "interrupted" : cell_state_name(end->state));
+    json_set_text(a, v, "reason", end->reason);
+    json_set_text(a, v, "signal", end->signal);
+    json_set_integer(a, v, "exit", end->exit);
+    json_set_text(a, v, "utc", utc);
+    return json_write(dir, "end.json", v, err);
+}
+
+void cell_end_forget(const char *dir)
+{
+    static const char *const left[] = {"end.json", "running.json"};
+    for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++) {
+        char *path = path_join(dir, left[i]);
+        unlink(path);
+        free(path);
+    }
+}

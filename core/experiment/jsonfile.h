@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* jsonfile.h: the small JSON files of a run directory, read and written whole. */
+#ifndef EXPERIMENT_JSONFILE_H
+#define EXPERIMENT_JSONFILE_H
+
+#include "base/value.h"
+
+/* <dir>/<name> as a tree. PEAT_NOTFOUND when there is no such file. */
+peat_status json_read(const char *dir, const char *name, struct arena *a, struct value **v,
+                      struct error *err);
+/* Leaves a file that holds the same bytes already as it is. */
+peat_status json_write(const char *dir, const char *name, const struct value *v, struct error *err);
+
+/* The text under key; NULL when there is none or it is no text. */
+const char *json_text(const struct value *map, const char *key);
+/* The whole number under key, or `otherwise`. */
+int64_t json_integer(const struct value *map, const char *key, int64_t otherwise);
+
+void json_set_text(struct arena *a, struct value *map, const char *key, const char *text);
+void json_set_integer(struct arena *a, struct value *map, const char *key, int64_t integer);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* orphan.c: ending cells of a parent that has died. */
+#include "experiment/orphan.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "experiment/jsonfile.h"
+
+static bool is_this_host(const char *host)
+{
+    char mine[256] = "unknown";
+    gethostname(mine, sizeof(mine) - 1);
+    return host && !strcmp(host, mine);
+}
+
+/* Numbers of processes are used again: it must be a `peat cell` of this very cell with a parent. */
+static bool is_cell_of_parent(int64_t pid, const char *id)
+{
+    char path[64], *line = NULL;
+    size_t n = 0;
+    bool cell = false, parent = false;
+    snprintf(path, sizeof(path), "/proc/%" PRId64 "/cmdline", pid);
+    if (file_read(path, 0, &line, &n, NULL) != PEAT_OK)
+        return false;
+    for (const char *word = line; word < line + n; word += strlen(word) + 1) {
+        cell = cell || !strcmp(word, id);
+        parent = parent || !strcmp(word, "--with-parent");
+    }
+    free(line);
+    return cell && parent;
+}
+
+static bool wait_unlocked(const char *dir, double seconds)
+{
+    const struct timespec pause = {0, 20 * 1000 * 1000};
+    double until = clock_seconds() + seconds;
+    while (cell_is_locked(dir)) {
+        if (clock_seconds() > until)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+/* An orphan ends by itself when its parent dies. The signal is for one that missed it. */
+static peat_status end_process(const struct cell_files *c, pid_t pid, double grace,
+                               struct error *err)
+{
+    const double after_kill = 5;
+    kill(pid, SIGTERM);
+    if (wait_unlocked(c->dir, grace))
+        return PEAT_OK;
+    if (is_cell_of_parent(pid, c->id))
+        kill(pid, SIGKILL);
+    if (wait_unlocked(c->dir, after_kill))
+        return PEAT_OK;
+    return error_set(err, PEAT_FAILED, "cell '%s' is still held by process %ld, which does not end",
+                     c->label, (long)pid);
+}
+
+peat_status orphan_end(const struct cell_files *c, double grace, bool *ended, char who[128],
+                       struct error *err)
+{
+    struct arena a;
+    struct value *running = NULL;
+    arena_init(&a, "orphan", 1 << 12);
+    bool known = json_read(c->dir, "running.json", &a, &running, NULL) == PEAT_OK;
+    const char *host = known ? json_text(running, "host") : NULL;
+    int64_t pid = known ? json_integer(running, "pid", 0) : 0;
+    snprintf(who, 128, "process %" PRId64 " on host %.80s", pid, host ? host : "unknown");
+    peat_status status = PEAT_OK;
+    *ended = !cell_is_locked(c->dir);
+    if (!*ended && pid > 1 && is_this_host(host) && is_cell_of_parent(pid, c->id)) {
+        status = end_process(c, (pid_t)pid, grace, err);
+        *ended = status == PEAT_OK;
+    }
+    arena_release(&a);
+    return status;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* comparison.c: means over seeds, differences to the baseline paired by seed, and the best. */
+#include <stdlib.h>
+
+#include "report/fields.h"
+#include "report/selector.h"
+#include "report/statistics.h"
+
+/* ---- baseline ---- */
+
+/* The row that `row` is compared with is equal to it on every axis the selector does not name. */
+static bool is_baseline_of(const struct results *r, const struct selector *s,
+                           const struct result_row *row, const struct result_row *other)
+{
+    for (int i = 0; i < r->n_axis; i++)
+        if (!selector_same(r, i, other->axis[i], s->label[i] ? s->label[i] : row->axis[i]))
+            return false;
+    return true;
+}
+
+static peat_status no_baseline(const struct results *r, const struct result_row *row,
+                               const char *which, struct arena *a, struct error *err)
+{
+    return error_set(err, PEAT_INVALID, "row '%s' has %s to be compared with: name %s axes",
+                     results_row_label(r, row, a), which,
+                     strcmp(which, "no baseline") == 0 ? "other" : "more");
+}
+
+static peat_status find_baseline(const struct results *r, const struct selector *s, int index,
+                                 struct arena *a, struct error *err)
+{
+    struct result_row *row = &r->row[index];
+    int n = 0;
+    row->baseline = -1;
+    if (is_baseline_of(r, s, row, row)) {
+        row->baseline = index;
+        return PEAT_OK;
+    }
+    for (int i = 0; i < r->n_row; i++)
+        if (is_baseline_of(r, s, row, &r->row[i])) {
+            row->baseline = i;
+            n++;
+        }
+    return n == 1 ? PEAT_OK : no_baseline(r, row, n ? "several baselines" : "no baseline", a, err);
+}
+
+static peat_status find_baselines(struct results *r, const struct results_options *o,
+                                  struct arena *a, struct error *err)
+{
+    struct selector s;
+    peat_status status = PEAT_OK;
+    if (!o->baseline && !r->baseline)
+        return PEAT_OK;
+    if (o->baseline)
+        status = selector_parse(r, o->baseline, "--baseline", &s, a, err);
+    else
+        status = selector_from_map(r, r->baseline, "report.baseline", &s, err);
+    for (int i = 0; status == PEAT_OK && i < r->n_row; i++)
+        status = find_baseline(r, &s, i, a, err);
+    if (status == PEAT_OK)
+        r->baseline_text = selector_text(r, &s, a);
+    return status;
+}
+
+/* ---- over seeds ---- */
+
+static int finite_values(const struct result_row *row, int length, double *x)
+{
+    int n = 0;
+    for (int i = 0; i < row->n_cell; i++)
+        if (result_counts(row->cell[i]) && isfinite(row->cell[i]->value[length]))
+            x[n++] = row->cell[i]->value[length];
+    return n;
+}
+
+static void summarise(const struct result_row *row, int length, double *x, struct summary *s)
+{
+    int n = finite_values(row, length, x);
+    double half = stats_ci_half(x, n);
+    *s = (struct summary){.n = n, .mean = stats_mean(x, n), .sd = stats_sd(x, n)};
+    s->ci_low = s->mean - half;
+    s->ci_high = s->mean + half;
+    s->diff = s->diff_ci_low = s->diff_ci_high = s->p = s->p_holm = (double)NAN;
+    for (int i = 0; i < row->n_cell; i++)
+        s->untrained =
+            s->untrained || (result_counts(row->cell[i]) && row->cell[i]->untrained[length]);
+}
+
+int row_differences(const struct result_row *x, const struct result_row *y, int length, double *d)
+{
+    int n = 0;
+    for (int i = 0; i < x->n_cell; i++) {
+        const struct result_cell *a = x->cell[i], *b = row_cell(y, a->seed);
+        if (b && result_counts(a) && result_counts(b) && isfinite(a->value[length]) &&
+            isfinite(b->value[length]))
+            d[n++] = a->value[length] - b->value[length];
+    }
+    return n;
+}
+
+static void difference(const struct results *r, int index, int length, double *d)
+{
+    const struct result_row *row = &r->row[index];
+    struct summary *s = &r->row[index].at[length];
+    if (row->baseline < 0 || row->baseline == index)
+        return;
+    int n = row_differences(row, &r->row[row->baseline], length, d);
+    double half = stats_ci_half(d, n);
+    s->n_pairs = n;
+    s->diff = stats_mean(d, n);
+    s->diff_ci_low = s->diff - half;
+    s->diff_ci_high = s->diff + half;
+    s->p = s->p_holm = signflip_p(d, n);
+}
+
+static void adjust(struct results *r, int length, double *p)
+{
+    for (int i = 0; i < r->n_row; i++) {
+        p[i] = r->row[i].at[length].p;
+        r->comparisons[length] += !isnan(p[i]);
+    }
+    holm_adjust(p, r->n_row);
+    for (int i = 0; i < r->n_row; i++)
+        r->row[i].at[length].p_holm = p[i];
+}
+
+/* ---- best ---- */
+
+static const struct result_row *best_row(const struct results *r, int length)
+{
+    const struct result_row *best = NULL;
+    for (int i = 0; i < r->n_row; i++) {
+        const struct summary *s = &r->row[i].at[length];
+        if (s->n == 0)
+            continue;
+        double mean = s->mean, other = best ? best->at[length].mean : 0.0;
+        if (!best || (r->goal_max ? mean > other : mean < other))
+            best = &r->row[i];
+    }
+    return best;
+}
+
+/* The best mean, its equals, and those whose paired difference to it has an interval with 0. */
+static void mark_best(struct results *r, int length, double *d)
+{
+    const struct result_row *best = best_row(r, length);
+    for (int i = 0; best && i < r->n_row; i++) {
+        struct result_row *row = &r->row[i];
+        int n = row_differences(row, best, length, d);
+        double mean = stats_mean(d, n), half = stats_ci_half(d, n);
+        bool equal = row->at[length].n > 0 && row->at[length].mean == best->at[length].mean;
+        row->best[length] = row == best || equal || (n >= 2 && fabs(mean) <= half);
+    }
+}
+
+peat_status results_compare(struct results *r, const struct results_options *o, struct arena *a,
+                            struct error *err)
+{
+    peat_status status = find_baselines(r, o, a, err);
+    if (status != PEAT_OK)
+        return status;
+    double *x = ARENA_ARRAY(a, r->n_seed + r->n_row + 1, double);
+    if (!x)
+        return error_set(err, PEAT_NOMEM, "out of memory for results");
+    for (int l = 0; l < r->n_length; l++) {
+        for (int i = 0; i < r->n_row; i++)
+            summarise(&r->row[i], l, x, &r->row[i].at[l]);
+        for (int i = 0; i < r->n_row; i++)
+            difference(r, i, l, x);
+        adjust(r, l, x);
+        mark_best(r, l, x);
+    }
+    return PEAT_OK;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* numbers.c: how numbers stand in a table. */
+#include "report/numbers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { DECIMALS_MAX = 12 };
+
+/* Decimals that show `digits` significant digits of x, after rounding to them: 0.0996 with two is
+ * 0.10. */
+static int decimals_of(double x, int digits)
+{
+    char text[40];
+    if (x == 0.0)
+        return 0;
+    snprintf(text, sizeof(text), "%.*e", digits - 1, fabs(x));
+    const char *e = text;
+    while (*e && *e != 'e')
+        e++;
+    int decimals = digits - 1 - (*e ? atoi(e + 1) : 0);
+    return decimals < 0 ? 0 : decimals > DECIMALS_MAX ? DECIMALS_MAX : decimals;
+}
+
+void number_interval(struct strbuf *out, double x, double half, bool with_sign)
+{
+    if (!isfinite(x)) {
+        strbuf_add(out, "-");
+        return;
+    }
+    bool exact = !isfinite(half) || half == 0.0;
+    int decimals = exact ? decimals_of(x, 4) : decimals_of(half, 2);
+    strbuf_addf(out, with_sign ? "%+.*f" : "%.*f", decimals, x);
+    if (half == 0.0)
+        strbuf_add(out, " ± 0");
+    else if (!exact)
+        strbuf_addf(out, " ± %.*f", decimals, half);
+}
+
+void number_count(struct strbuf *out, double x)
+{
+    static const char *const unit[] = {"", "k", "M", "G", "T", "P"};
+    size_t i = 0;
+    if (!isfinite(x)) {
+        strbuf_add(out, "-");
+        return;
+    }
+    for (; i + 1 < sizeof(unit) / sizeof(*unit) && fabs(x) >= 999.5; i++)
+        x /= 1000.0;
+    int decimals = i == 0 || fabs(x) >= 99.95 ? 0 : fabs(x) >= 9.995 ? 1 : 2;
+    strbuf_addf(out, "%.*f%s", decimals, x, unit[i]);
+}
+
+void number_p(struct strbuf *out, double p)
+{
+    if (isnan(p))
+        strbuf_add(out, "-");
+    else
+        strbuf_addf(out, p < 0.001 ? "%.1e" : "%.3f", p);
+}

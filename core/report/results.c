@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: MIT */
+/* results.c: from run directories to rows of cells. */
+#include "report/results.h"
+
+#include "report/fields.h"
+#include "report/statistics.h"
+
+/* What is being read. */
+struct reader {
+    struct results *r;
+    const struct results_options *options;
+    int n_dir;
+    char *const *dir;
+    struct rundir *run;
+    struct arena *a;
+    struct error *err;
+};
+
+static void *array(struct reader *x, int n, size_t bytes)
+{
+    void *memory = arena_array(x->a, (size_t)(n > 0 ? n : 1), bytes);
+    if (!memory)
+        BUG("out of memory for results");
+    return memory;
+}
+
+/* ---- directories ---- */
+
+static const char *axis_key(const struct value *plan, int i)
+{
+    return json_text(value_get(plan, "axes")->item[i], "key");
+}
+
+static peat_status check_plan(const struct reader *x, int d)
+{
+    const struct value *plan = x->run[d].plan;
+    bool sound = json_text(plan, "experiment") && value_get(plan, "axes") &&
+                 field_count(plan, "axes") <= EXPERIMENT_MAX_AXES;
+    for (int i = 0; sound && i < field_count(plan, "axes"); i++)
+        sound = axis_key(plan, i) != NULL;
+    const struct value *cells = value_get(plan, "cells");
+    sound = sound && cells && cells->kind == VALUE_LIST;
+    for (int i = 0; sound && i < cells->n; i++)
+        sound = json_text(cells->item[i], "id") && value_get(cells->item[i], "axes") &&
+                json_integer(cells->item[i], "seed", -1) >= 0;
+    return sound ? PEAT_OK
+                 : error_set(x->err, PEAT_CORRUPT, "'%s/plan.json' is not a plan", x->dir[d]);
+}
+
+static void list_axes(const struct value *plan, struct strbuf *out)
+{
+    int n = field_count(plan, "axes");
+    for (int i = 0; i < n; i++)
+        strbuf_addf(out, "%s%s", i ? ", " : "", axis_key(plan, i));
+    if (n == 0)
+        strbuf_add(out, "none");
+}
+
+static bool same_axes(const struct value *a, const struct value *b)
+{
+    bool same = field_count(a, "axes") == field_count(b, "axes");
+    for (int i = 0; same && i < field_count(a, "axes"); i++)
+        same = strcmp(axis_key(a, i), axis_key(b, i)) == 0;
+    return same;
+}
+
+/* Rows of two directories are one table when their axes are the same. */
+static peat_status check_together(const struct reader *x, int d)
+{
+    const struct value *first = x->run[0].plan, *other = x->run[d].plan;
+    if (!same_axes(first, other)) {
+        struct strbuf a, b;
+        strbuf_init(&a);
+        strbuf_init(&b);
+        list_axes(first, &a);
+        list_axes(other, &b);
+        error_set(x->err, PEAT_INVALID,
+                  "'%s' and '%s' do not make one table: the axes of the first are %s, of the "
+                  "second %s",
+                  x->dir[0], x->dir[d], a.text, b.text);
+        strbuf_release(&a);
+        strbuf_release(&b);
+        return PEAT_INVALID;
+    }
+    const char *m = json_text(value_get(first, "report"), "metric");
+    const char *n = json_text(value_get(other, "report"), "metric");
+    if (!x->options->metric && m && n && strcmp(m, n) != 0)
+        return error_set(x->err, PEAT_INVALID,
+                         "'%s' and '%s' do not make one table: the metric of the first is '%s', of "
+                         "the second '%s'; choose with --metric",
+                         x->dir[0], x->dir[d], *m ? m : "the task's", *n ? n : "the task's");
+    return PEAT_OK;
+}
+
+static peat_status read_dirs(struct reader *x)
+{
+    x->run = array(x, x->n_dir, sizeof(*x->run));
+    for (int d = 0; d < x->n_dir; d++) {
+        struct error damage = {0};
+        peat_status status = rundir_read(x->dir[d], &x->run[d], x->a, &damage);
+        if (status != PEAT_OK)
+            return error_set(x->err, status, "%s", damage.text);
+        if (damage.text[0])
+            x->r->warning = arena_strdup(x->a, damage.text);
+        status = check_plan(x, d);
+        if (status == PEAT_OK && d > 0)
+            status = check_together(x, d);
+        if (status != PEAT_OK)
+            return status;
+    }
+    return PEAT_OK;
+}
+
+static void join_names(struct reader *x)
+{
+    struct strbuf name;
+    strbuf_init(&name);
+    for (int d = 0; d < x->n_dir; d++) {
+        const char *own = json_text(x->run[d].plan, "experiment");
+        bool seen = false;
+        for (int e = 0; e < d; e++)
+            seen = seen || strcmp(json_text(x->run[e].plan, "experiment"), own) == 0;
+        if (!seen)
+            strbuf_addf(&name, "%s%s", d ? " + " : "", own);
+    }
+    x->r->experiment = arena_strdup(x->a, name.text);
+    strbuf_release(&name);
+}
+
+static void list_dropped(struct reader *x)
+{
+    int room = 0;
+    for (int d = 0; d < x->n_dir; d++)
+        room += field_count(x->run[d].plan, "dropped");
+    x->r->dropped = array(x, room, sizeof(*x->r->dropped));
+    for (int d = 0; d < x->n_dir; d++)
+        for (int i = 0; i < field_count(x->run[d].plan, "dropped"); i++) {
+            const struct value *v = value_get(x->run[d].plan, "dropped")->item[i];
+            bool seen = v->kind != VALUE_TEXT;
+            for (int k = 0; !seen && k < x->r->n_dropped; k++)
+                seen = strcmp(x->r->dropped[k], v->text) == 0;
+            if (!seen)
+                x->r->dropped[x->r->n_dropped++] = v->text;
+        }
+}
+
+/* ---- cells ---- */
+
+static const struct cell_files *find_files(const struct rundir *run, const char *id)
+{
+    for (int i = 0; i < run->n; i++)
+        if (strcmp(run->cell[i].id, id) == 0)
+            return &run->cell[i];
+    return NULL;
+}
+
+/* rundir_read gives planned cells in plan order; look further only when it did not. */
+static const struct cell_files *files_of(const struct rundir *run, int place, const char *id)
+{
+    if (place < run->n && strcmp(run->cell[place].id, id) == 0)
+        return &run->cell[place];
+    return find_files(run, id);
+}
+
+static void read_cells(struct reader *x)
+{
+    struct results *r = x->r;
+    int room = 0;
+    for (int d = 0; d < x->n_dir; d++)
+        room += field_count(x->run[d].plan, "cells");
+    r->cell = array(x, room, sizeof(*r->cell));
+    for (int d = 0; d < x->n_dir; d++) {
+        const struct value *plan = x->run[d].plan, *cells = value_get(plan, "cells");
+        for (int i = 0; i < cells->n; i++) {
+            const struct value *planned = cells->item[i];
+            const char *id = json_text(planned, "id");
+            const struct cell_files *files = files_of(&x->run[d], i, id);
+            struct result_cell *c = &r->cell[r->n_cell++];
+            *c = (struct result_cell){.seed = json_integer(planned, "seed", 0),
+                                      .state = files ? files->state : CELL_TODO,
+                                      .planned = planned,
+                                      .experiment = json_text(plan, "experiment"),
+                                      .id = id,
+                                      .label = json_text(planned, "label")};
+            if (!files)
+                continue;
+            c->config = files->config;
+            c->result = files->result;
+            c->dir = files->dir;
+            /* Without it, or when it is damaged, there is a table all the same. */
+            struct value *meta = NULL;
+            if (json_read(files->dir, "meta.json", x->a, &meta, NULL) == PEAT_OK)
+                c->meta = meta;
+        }
+    }
+}
+
+/* ---- metric and lengths ---- */
+
+static struct result_metric *find_metric(struct results *r, const char *name)
+{
+    for (int i = 0; i < r->n_metric; i++)
+        if (strcmp(r->known[i].name, name) == 0)
+            return &r->known[i];
+    return NULL;
+}
+
+static struct result_metric *add_metric(struct results *r, const char *name)
+{
+    struct result_metric *m = name ? find_metric(r, name) : NULL;
+    if (m || !name || r->n_metric == RESULTS_MAX_METRICS)
+        return m;
+    r->known[r->n_metric] = (struct result_metric){name, NULL, false};
+    return &r->known[r->n_metric++];
+}
+
+/* The task's metrics in its order, then what else was measured: the training loss. */
+static void list_metrics(struct results *r)
+{
+    for (int i = 0; i < r->n_cell; i++) {
+        const struct value *metrics = value_get(r->cell[i].result, "metrics");
+        for (int k = 0; k < field_count(r->cell[i].result, "metrics"); k++) {
+            struct result_metric *m = add_metric(r, json_text(metrics->item[k], "name"));
+            if (m)
+                m->goal_max = same_text(json_text(metrics->item[k], "goal"), "max");
+        }
+    }
+    for (int i = 0; i < r->n_cell; i++) {
+        const struct value *measures = value_get(r->cell[i].result, "measures");
+        for (int k = 0; k < field_count(r->cell[i].result, "measures"); k++) {
+            struct result_metric *m = add_metric(r, json_text(measures->item[k], "metric"));
+            const char *split = json_text(measures->item[k], "split");
+            if (m && split && (!m->split || strcmp(split, "valid") == 0))
+                m->split = split;
+        }
+    }
+}
+
+static peat_status unknown_metric(const struct reader *x)
+{
+    const struct results *r = x->r;
+    const char *name[RESULTS_MAX_METRICS];
+    struct strbuf known;
+    strbuf_init(&known);
+    for (int i = 0; i < r->n_metric; i++) {
+        name[i] = r->known[i].name;
+        strbuf_addf(&known, "%s%s", i ? ", " : "", name[i]);
+    }
+    const char *near = nearest_name(r->metric, name, r->n_metric);
+    error_set(x->err, PEAT_INVALID, "no finished cell has the metric '%s'; there are %s%s%s%s",
+              r->metric, known.text, near ? "; did you mean '" : "", near ? near : "",
+              near ? "'?" : "");
+    strbuf_release(&known);
+    return PEAT_INVALID;
+}
+
+static peat_status choose_metric(struct reader *x)
+{
+    struct results *r = x->r;
+    const struct value *report = value_get(x->run[0].plan, "report");
+    const char *asked = x->options->metric, *wanted = json_text(report, "metric");
+    const char *goal = json_text(report, "goal");
+    const char *main_metric = wanted && *wanted ? wanted : r->n_metric ? r->known[0].name : "";
+    r->metric = asked ? asked : main_metric;
+    r->split = "valid";
+    if (r->n_metric == 0)
+        return PEAT_OK;
+    const struct result_metric *m = find_metric(r, r->metric);
+    if (!m)
+        return unknown_metric(x);
+    r->split = m->split ? m->split : "valid";
+    r->goal_max = m->goal_max;
+    if (goal && strcmp(goal, "metric") != 0 && strcmp(r->metric, main_metric) == 0)
+        r->goal_max = strcmp(goal, "max") == 0;
+    return PEAT_OK;
+}
+
+/* A measure of the chosen metric and split. */
+static bool is_chosen(const struct results *r, const struct value *measure)
+{
+    return same_text(json_text(measure, "metric"), r->metric) &&
+           same_text(json_text(measure, "split"), r->split);
+}
+
+static peat_status add_length(struct reader *x, int64_t length)
+{
+    struct results *r = x->r;
+    int at = 0;
+    while (at < r->n_length && r->length[at] < length)
+        at++;
+    if (at < r->n_length && r->length[at] == length)
+        return PEAT_OK;
+    if (r->n_length == RESULTS_MAX_LENGTHS)
+        return error_set(x->err, PEAT_INVALID, "more than %d evaluation lengths in one table",
+                         RESULTS_MAX_LENGTHS);
+    memmove(&r->length[at + 1], &r->length[at], (size_t)(r->n_length - at) * sizeof(*r->length));
+    r->length[at] = length;
+    r->n_length++;
+    return PEAT_OK;
+}
+
+static peat_status list_lengths(struct reader *x)
+{
+    struct results *r = x->r;
+    r->length_unit = "";
+    for (int i = 0; i < r->n_cell; i++) {
+        const struct value *result = r->cell[i].result;
+        const char *unit = json_text(result, "length_unit");
+        if (unit && !*r->length_unit)
+            r->length_unit = unit;
+        for (int k = 0; k < field_count(result, "measures"); k++) {
+            const struct value *m = value_get(result, "measures")->item[k];
+            peat_status status =
+                is_chosen(r, m) ? add_length(x, json_integer(m, "length", 0)) : PEAT_OK;
+            if (status != PEAT_OK)
+                return status;
+        }
+    }
+    return PEAT_OK;
+}
+
+static void read_values(struct results *r)
+{
+    for (int i = 0; i < r->n_cell; i++) {
+        struct result_cell *c = &r->cell[i];
+        for (int l = 0; l < r->n_length; l++)
+            c->value[l] = (double)NAN;
+        for (int k = 0; k < field_count(c->result, "measures"); k++) {
+            const struct value *m = value_get(c->result, "measures")->item[k];
+            for (int l = 0; l < r->n_length && is_chosen(r, m); l++)
+                if (json_integer(m, "length", 0) == r->length[l]) {
+                    c->value[l] = field_number(m, "value");
+                    c->untrained[l] = field_true(m, "untrained");
+                }
+        }
+    }
+}
+
+/* ---- rows ---- */
+
+static void read_labels(const struct results *r, const struct result_cell *c, const char **label)
+{
+    for (int i = 0; i < r->n_axis; i++) {
+        label[i] = json_text(value_get(c->planned, "axes"), r->axis[i]);
+        if (!label[i])
+            label[i] = "-";
+    }
+}
+
+static struct result_row *find_row(const struct results *r, const char *const *label)
+{
+    for (int i = 0; i < r->n_row; i++) {
+        bool same = true;
+        for (int k = 0; same && k < r->n_axis; k++)
+            same = strcmp(r->row[i].axis[k], label[k]) == 0;
+        if (same)
+            return &r->row[i];
+    }
+    return NULL;
+}
+
+/* Two directories may both have a row when it is the same setting; of a cell that is in both, the
+ * one that counts is kept. */
+static peat_status check_same_setting(struct reader *x, const struct result_row *row,
+                                      const struct result_cell *c)
+{
+    static const char *const section[] = {"task", "model", "position", "train"};
+    const struct result_cell *first = row->cell[0];
+    for (size_t i = 0; i < sizeof(section) / sizeof(*section); i++) {
+        const struct value *a = value_get(first->config, section[i]);
+        const struct value *b = value_get(c->config, section[i]);
+        if (a && b && !value_equal(a, b))
+            return error_set(x->err, PEAT_INVALID,
+                             "'%s' and '%s' do not make one table: both have the row '%s', and "
+                             "their settings of '%s' differ",
+                             first->dir, c->dir, results_row_label(x->r, row, x->a), section[i]);
+    }
+    return PEAT_OK;
+}
+
+static void place_cell(struct result_row *row, struct result_cell *c)
+{
+    int at = 0;
+    while (at < row->n_cell && row->cell[at]->seed < c->seed)
+        at++;
+    if (at < row->n_cell && row->cell[at]->seed == c->seed) {
+        if (!result_counts(row->cell[at]) && result_counts(c))
+            row->cell[at] = c;
+        return;
+    }
+    memmove(&row->cell[at + 1], &row->cell[at],
+            (size_t)(row->n_cell - at) * sizeof(struct result_cell *));
+    row->cell[at] = c;
+    row->n_cell++;
+}
+
+static void add_seed(struct results *r, int64_t seed)
+{
+    int at = 0;
+    while (at < r->n_seed && r->seed[at] < seed)
+        at++;
+    if (at < r->n_seed && r->seed[at] == seed)
+        return;
+    memmove(&r->seed[at + 1], &r->seed[at], (size_t)(r->n_seed - at) * sizeof(*r->seed));
+    r->seed[at] = seed;
+    r->n_seed++;
+}
+
+/* Rows in the order in which the plan first names them. */
+static peat_status make_rows(struct reader *x)
+{
+    struct results *r = x->r;
+    r->row = array(x, r->n_cell, sizeof(*r->row));
+    r->seed = array(x, r->n_cell, sizeof(*r->seed));
+    for (int i = 0; i < r->n_cell; i++)
+        add_seed(r, r->cell[i].seed);
+    for (int i = 0; i < r->n_cell; i++) {
+        const char *label[EXPERIMENT_MAX_AXES];
+        read_labels(r, &r->cell[i], label);
+        struct result_row *row = find_row(r, label);
+        if (!row) {
+            row = &r->row[r->n_row++];
+            memcpy(row->axis, label, sizeof(label));
+            row->cell = array(x, r->n_seed, sizeof(struct result_cell *));
+            row->baseline = -1;
+        } else if (x->n_dir > 1) {
+            peat_status status = check_same_setting(x, row, &r->cell[i]);
+            if (status != PEAT_OK)
+                return status;
+        }
+        place_cell(row, &r->cell[i]);
+    }
+    return PEAT_OK;
+}
+
+static double median_of(const struct result_row *row, const char *key, double *room)
+{
+    int n = 0;
+    for (int i = 0; i < row->n_cell; i++) {
+        double x = field_number(row->cell[i]->result, key);
+        if (result_counts(row->cell[i]) && isfinite(x))
+            room[n++] = x;
+    }
+    return stats_median(room, n);
+}
+
+static void count_states(struct result_row *row)
+{
+    for (int i = 0; i < row->n_cell; i++) {
+        enum cell_state state = row->cell[i]->state;
+        row->diverged += state == CELL_DIVERGED;
+        row->stale += state == CELL_STALE;
+        row->failed += cell_has_failed(state);
+        row->missing += state == CELL_TODO || state == CELL_RUNNING || state == CELL_PARTIAL;
+    }
+}
+
+static void add_costs(struct reader *x)
+{
+    struct results *r = x->r;
+    double *room = array(x, r->n_seed, sizeof(*room));
+    for (int i = 0; i < r->n_row; i++) {
+        struct result_row *row = &r->row[i];
+        const struct value *planned = row->cell[0]->planned;
+        count_states(row);
+        row->params = field_number(planned, "params");
+        row->params_positional = field_number(planned, "params_positional");
+        row->flops_per_token = field_number(planned, "flops_per_token");
+        row->attention_path = json_text(planned, "attention_path");
+        row->injection = json_text(planned, "injection");
+        row->matched = json_text(planned, "matched");
+        row->tokens_per_s = median_of(row, "tokens_per_s", room);
+        row->step_ms_median = median_of(row, "step_ms_median", room);
+        row->peak_rss_kib = median_of(row, "peak_rss_kib", room);
+        row->wall_s = median_of(row, "wall_s", room);
+        row->cpu_s = median_of(row, "cpu_s", room);
+    }
+}
+
+/* ---- everything ---- */
+
+peat_status results_read(struct results *r, int n_dir, char *const *dir,
+                         const struct results_options *o, struct arena *a, struct error *err)
+{
+    *r = (struct results){.metric = "", .length_unit = ""};
+    struct reader x = {r, o, n_dir, dir, NULL, a, err};
+    peat_status status = read_dirs(&x);
+    if (status != PEAT_OK)
+        return status;
+    const struct value *plan = x.run[0].plan;
+    r->n_axis = field_count(plan, "axes");
+    for (int i = 0; i < r->n_axis; i++)
+        r->axis[i] = axis_key(plan, i);
+    const struct value *baseline = value_get(value_get(plan, "report"), "baseline");
+    r->baseline = baseline && baseline->kind == VALUE_MAP ? baseline : NULL;
+    join_names(&x);
+    list_dropped(&x);
+    read_cells(&x);
+    list_metrics(r);
+    status = choose_metric(&x);
+    if (status == PEAT_OK)
+        status = list_lengths(&x);
+    if (status != PEAT_OK)
+        return status;
+    read_values(r);
+    status = make_rows(&x);
+    if (status != PEAT_OK)
+        return status;
+    add_costs(&x);
+    return results_compare(r, o, a, err);
+}
+
+static const char *last_part(const char *key)
+{
+    const char *dot = strrchr(key, '.');
+    return dot ? dot + 1 : key;
+}
+
+const char *results_axis_name(const struct results *r, int axis)
+{
+    const char *name = last_part(r->axis[axis]);
+    for (int i = 0; i < r->n_axis; i++)
+        if (i != axis && strcmp(last_part(r->axis[i]), name) == 0)
+            return r->axis[axis];
+    return name;
+}
+
+const char *results_row_label(const struct results *r, const struct result_row *row,
+                              struct arena *a)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    for (int i = 0; i < r->n_axis; i++)
+        strbuf_addf(&out, "%s%s", i ? "." : "", row->axis[i]);
+    const char *label = arena_strdup(a, r->n_axis ? out.text : "-");
+    strbuf_release(&out);
+    BUG_UNLESS(label);
+    return label;
+}
+
+const struct result_cell *row_cell(const struct result_row *row, int64_t seed)
+{
+    for (int i = 0; i < row->n_cell; i++)
+        if (row->cell[i]->seed == seed)
+            return row->cell[i];
+    return NULL;
+}

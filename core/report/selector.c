@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* selector.c: from the user's words to axes and rows. */
+#include "report/selector.h"
+
+#include "report/fields.h"
+
+/* Length of the first part of text up to `stop` outside of brackets: labels hold commas and '='
+ * inside theirs, as "rotary(base=500,layout=halves)". */
+static size_t part_length(const char *text, char stop)
+{
+    int depth = 0;
+    size_t n = 0;
+    for (; text[n]; n++) {
+        depth += strchr("([{", text[n]) != NULL;
+        depth -= strchr(")]}", text[n]) != NULL;
+        if (depth == 0 && text[n] == stop)
+            break;
+    }
+    return n;
+}
+
+static bool equals(const char *name, const char *word, size_t n)
+{
+    return strlen(name) == n && memcmp(name, word, n) == 0;
+}
+
+int selector_axis(const struct results *r, const char *name, size_t n)
+{
+    for (int i = 0; i < r->n_axis; i++)
+        if (equals(r->axis[i], name, n) || equals(results_axis_name(r, i), name, n))
+            return i;
+    return -1;
+}
+
+static bool has_label(const struct results *r, int axis, const char *label)
+{
+    for (int i = 0; i < r->n_row; i++)
+        if (strcmp(r->row[i].axis[axis], label) == 0)
+            return true;
+    return false;
+}
+
+/* The labels of an axis, each once, in row order. */
+static void list_labels(const struct results *r, int axis, struct strbuf *out)
+{
+    for (int i = 0; i < r->n_row; i++) {
+        bool seen = false;
+        for (int k = 0; !seen && k < i; k++)
+            seen = strcmp(r->row[k].axis[axis], r->row[i].axis[axis]) == 0;
+        if (!seen)
+            strbuf_addf(out, "%s%s", i ? ", " : "", r->row[i].axis[axis]);
+    }
+}
+
+static peat_status unknown_axis(const struct results *r, const char *what, const char *name,
+                                struct error *err)
+{
+    struct strbuf known;
+    strbuf_init(&known);
+    for (int i = 0; i < r->n_axis; i++)
+        strbuf_addf(&known, "%s%s", i ? ", " : "", r->axis[i]);
+    error_set(err, PEAT_INVALID, "%s: there is no axis '%s'; the axes are %s", what, name,
+              r->n_axis ? known.text : "none");
+    strbuf_release(&known);
+    return PEAT_INVALID;
+}
+
+static peat_status set_label(const struct results *r, const char *what, int axis, const char *label,
+                             struct selector *s, struct error *err)
+{
+    s->label[axis] = label;
+    if (has_label(r, axis, label))
+        return PEAT_OK;
+    struct strbuf known;
+    strbuf_init(&known);
+    list_labels(r, axis, &known);
+    error_set(err, PEAT_INVALID, "%s: no row has %s '%s'; there are %s", what, r->axis[axis], label,
+              known.text);
+    strbuf_release(&known);
+    return PEAT_INVALID;
+}
+
+static peat_status parse_pairs(const struct results *r, const char *text, const char *what,
+                               struct selector *s, struct arena *a, struct error *err)
+{
+    for (const char *part = text; *part;) {
+        size_t n = part_length(part, ','), key = part_length(part, '=');
+        const char *word = arena_printf(a, "%.*s", (int)n, part);
+        if (key >= n)
+            return error_set(err, PEAT_INVALID, "%s: '%s' is not axis=label", what, word);
+        int axis = selector_axis(r, part, key);
+        if (axis < 0)
+            return unknown_axis(r, what, arena_printf(a, "%.*s", (int)key, part), err);
+        peat_status status = set_label(r, what, axis, word + key + 1, s, err);
+        if (status != PEAT_OK)
+            return status;
+        part += n + (part[n] == ',');
+    }
+    return PEAT_OK;
+}
+
+peat_status selector_parse(const struct results *r, const char *text, const char *what,
+                           struct selector *s, struct arena *a, struct error *err)
+{
+    *s = (struct selector){{NULL}};
+    if (text[part_length(text, '=')] == '=')
+        return parse_pairs(r, text, what, s, a, err);
+    int found = -1;
+    for (int i = 0; i < r->n_axis; i++) {
+        if (!has_label(r, i, text))
+            continue;
+        if (found >= 0)
+            return error_set(err, PEAT_INVALID,
+                             "%s: '%s' is a label of both %s and %s; write %s=%s", what, text,
+                             r->axis[found], r->axis[i], r->axis[found], text);
+        found = i;
+    }
+    if (found < 0)
+        return error_set(err, PEAT_INVALID, "%s: no axis has the label '%s'", what, text);
+    s->label[found] = text;
+    return PEAT_OK;
+}
+
+peat_status selector_from_map(const struct results *r, const struct value *map, const char *what,
+                              struct selector *s, struct error *err)
+{
+    *s = (struct selector){{NULL}};
+    for (int i = 0; i < map->n; i++) {
+        int axis = selector_axis(r, map->key[i], strlen(map->key[i]));
+        if (axis < 0)
+            return unknown_axis(r, what, map->key[i], err);
+        const char *label = map->item[i]->text;
+        peat_status status = set_label(r, what, axis, label ? label : "", s, err);
+        if (status != PEAT_OK)
+            return status;
+    }
+    return PEAT_OK;
+}
+
+const char *selector_text(const struct results *r, const struct selector *s, struct arena *a)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    for (int i = 0; i < r->n_axis; i++)
+        if (s->label[i])
+            strbuf_addf(&out, "%s%s=%s", out.n ? ", " : "", results_axis_name(r, i), s->label[i]);
+    const char *text = arena_strdup(a, out.text);
+    strbuf_release(&out);
+    BUG_UNLESS(text);
+    return text;
+}
+
+static bool below_combine(const char *key)
+{
+    const char combine[] = "position.combine";
+    size_t n = sizeof(combine) - 1;
+    return strncmp(key, combine, n) == 0 && (key[n] == '\0' || key[n] == '.');
+}
+
+bool selector_same(const struct results *r, int axis, const char *x, const char *y)
+{
+    bool any = below_combine(r->axis[axis]) && (strcmp(x, "-") == 0 || strcmp(y, "-") == 0);
+    return any || strcmp(x, y) == 0;
+}
+
+/* ---- one row ---- */
+
+/* The row's first n labels joined by '.'. */
+static bool starts_as(const struct result_row *row, int n, const char *text)
+{
+    for (int i = 0; i < n; i++) {
+        size_t length = strlen(row->axis[i]);
+        if (strncmp(text, row->axis[i], length) != 0)
+            return false;
+        text += length;
+        if (i + 1 < n && *text++ != '.')
+            return false;
+    }
+    return !*text;
+}
+
+/* How text may name a row, strictest first: all labels, the first n, the label of axis n. */
+static bool is_named(const struct results *r, const struct result_row *row, int way,
+                     const char *text)
+{
+    int n = r->n_axis - way;
+    return n > 0 ? starts_as(row, n, text) : strcmp(row->axis[-n], text) == 0;
+}
+
+static bool is_selected(const struct results *r, const struct result_row *row,
+                        const struct selector *s)
+{
+    for (int i = 0; i < r->n_axis; i++)
+        if (s->label[i] && !selector_same(r, i, row->axis[i], s->label[i]))
+            return false;
+    return true;
+}
+
+static peat_status not_one_row(const struct results *r, const char *text, int n, struct arena *a,
+                               struct error *err)
+{
+    enum { SHOWN = 20 };
+    struct strbuf rows;
+    strbuf_init(&rows);
+    for (int i = 0; i < r->n_row && i < SHOWN; i++)
+        strbuf_addf(&rows, "%s%s", i ? ", " : "", results_row_label(r, &r->row[i], a));
+    if (r->n_row > SHOWN)
+        strbuf_addf(&rows, " and %d more", r->n_row - SHOWN);
+    if (n == 0)
+        error_set(err, PEAT_INVALID, "no row is called '%s'; there are %s", text, rows.text);
+    else
+        error_set(err, PEAT_INVALID, "'%s' names %d rows; the rows are %s", text, n, rows.text);
+    strbuf_release(&rows);
+    return PEAT_INVALID;
+}
+
+const struct result_row *selector_row(const struct results *r, const char *text, struct arena *a,
+                                      struct error *err)
+{
+    const struct result_row *found = NULL;
+    int n = 0;
+    if (text[part_length(text, '=')] == '=') {
+        struct selector s;
+        if (selector_parse(r, text, "row", &s, a, err) != PEAT_OK)
+            return NULL;
+        for (int i = 0; i < r->n_row; i++)
+            if (is_selected(r, &r->row[i], &s)) {
+                found = &r->row[i];
+                n++;
+            }
+    }
+    for (int way = 0; n == 0 && way < 2 * r->n_axis; way++)
+        for (int i = 0; i < r->n_row; i++)
+            if (is_named(r, &r->row[i], way, text)) {
+                found = &r->row[i];
+                n++;
+            }
+    if (n == 1)
+        return found;
+    not_one_row(r, text, n, a, err);
+    return NULL;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* selector.h: naming rows by the labels of their axes. */
+#ifndef REPORT_SELECTOR_H
+#define REPORT_SELECTOR_H
+
+#include "report/results.h"
+
+struct selector {
+    const char *label[EXPERIMENT_MAX_AXES]; /* NULL: not named */
+};
+
+/* "axis=label[,axis=label]", an axis by its key or its last part; or a bare label that occurs in
+ * exactly one axis. `what` names the thing in messages: "--baseline". */
+peat_status selector_parse(const struct results *r, const char *text, const char *what,
+                           struct selector *s, struct arena *a, struct error *err);
+/* From a map axis key -> label. */
+peat_status selector_from_map(const struct results *r, const struct value *map, const char *what,
+                              struct selector *s, struct error *err);
+/* "scheme=none, size=S" */
+const char *selector_text(const struct results *r, const struct selector *s, struct arena *a);
+/* True when both labels of the axis are the same; "-" on position.combine, and on keys below it,
+ * goes with any. */
+bool selector_same(const struct results *r, int axis, const char *x, const char *y);
+/* The one row that `text` names: all its labels joined by '.', the first of them, a label of one
+ * axis, or what selector_parse takes. NULL and an error that lists the rows otherwise. */
+const struct result_row *selector_row(const struct results *r, const char *text, struct arena *a,
+                                      struct error *err);
+/* The axis of this key or last part; -1: none. */
+int selector_axis(const struct results *r, const char *name, size_t n);
+
+#endif

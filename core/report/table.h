@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table.h: results as texts in rows and columns, and the ways to write them.
+ *
+ * table_build decides what is shown; the format_ functions only how it looks.
+ */
+#ifndef REPORT_TABLE_H
+#define REPORT_TABLE_H
+
+#include "report/results.h"
+
+struct table_options {
+    const char *rows; /* axis that stands first; NULL: as in the experiment            */
+    const char *cols; /* axes, comma-separated, that become columns; NULL: none        */
+    const char *sort; /* an axis, or "metric": best first; NULL: as in the experiment  */
+    int64_t length;   /* that differences and --cols are about; -1: the first          */
+    bool injection;   /* say what acts where                                           */
+};
+
+struct table_column {
+    const char *head;
+    bool right; /* aligned */
+};
+
+struct table_cell {
+    const char *text;
+    const char *mark; /* letters explained in a note; "" */
+    bool strong;      /* best, or not separable from it */
+};
+
+struct table {
+    struct arena *arena;
+    const char *title;
+    int n_column, n_label; /* the first n_label columns name the row */
+    struct table_column *column;
+    int n_row;
+    struct table_cell *cell; /* [n_row, n_column] */
+    bool any_strong;
+    int n_note, note_room;
+    const char **note;
+};
+
+/* PEAT_INVALID: an option names no axis or length. */
+peat_status table_build(struct table *t, const struct results *r, const struct table_options *o,
+                        struct arena *a, struct error *err);
+
+/* Aligned text. Columns that do not fit the width go into further blocks, which repeat the labels.
+ * bold: strong cells by terminal control; otherwise marked with '*'. */
+void format_text(const struct table *t, int width, bool bold, struct strbuf *out);
+void format_markdown(const struct table *t, struct strbuf *out);
+/* A LaTeX tabular with booktabs rules. */
+void format_tex(const struct table *t, struct strbuf *out);
+
+/* One line per cell, metric, split and length: the last evaluation, or with all_steps every one in
+ * metrics.jsonl but that of step 0. */
+peat_status format_csv(const struct results *r, bool all_steps, struct strbuf *out,
+                       struct error *err);
+/* One object; rows has an entry per row and length. */
+void format_json(const struct results *r, struct arena *a, struct strbuf *out);
+/* The entries of rows alone, one a line. */
+void format_jsonl(const struct results *r, struct arena *a, struct strbuf *out);
+
+/* What strong cells mean. */
+#define TABLE_STRONG                                                                               \
+    "best, and every row whose paired difference to it has a 95 % interval that includes 0"
+
+#endif

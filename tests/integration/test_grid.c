@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_grid.c: whole grids by the program: the same bits at any parallelism and after any
+ * interruption, nothing trained twice, plugins from outside the tree.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/shell.h"
+#include "support/support.h"
+
+/* Two schemes with different hooks, two combinations, two tasks' worth of evaluation lengths. */
+static const char experiment[] = "version: 1\n"
+                                 "name: grid\n"
+                                 "defaults:\n"
+                                 "  task: {plugin: text, path: text.txt}\n"
+                                 "  model: {d_model: 16, n_layer: 2, n_head: 2, dropout: 0.1}\n"
+                                 "  train: {steps: 60, batch: 4, seq_len: 16, lr: 2e-3}\n"
+                                 "  eval: {every: 20, lengths: [16, 32], tokens: 256}\n"
+                                 "matrix:\n"
+                                 "  position.scheme: [learned, alibi, [sinusoidal, rotary]]\n"
+                                 "  position.combine: [sum, concat_split]\n"
+                                 "seeds: 2\n"
+                                 "run: {checkpoint: {every: 7}}\n";
+
+static void open_grid(struct shell *s)
+{
+    shell_open(s);
+    shell_write(s, "grid.yaml", experiment);
+    shell_expect(s, 0, "cat \"$PEAT_SOURCE\"/core/nn/*.h > text.txt");
+}
+
+/* What a run came to, without times and memory: one line of every file that must not change. */
+#define FINGERPRINT                                                                                \
+    "for c in %s/cells/*/; do cat $c/metrics.jsonl; "                                              \
+    "grep -o '\"weights_hash\": *\"[^\"]*\"' $c/result.json; done"
+
+static char *fingerprint(struct shell *s, const char *dir)
+{
+    shell_expect(s, 0, FINGERPRINT, dir);
+    ck_assert(shell_printed(s, "weights_hash"));
+    return strbuf_detach(&s->printed);
+}
+
+static void assert_same(struct shell *s, const char *one, const char *two)
+{
+    char *a = fingerprint(s, one), *b = fingerprint(s, two);
+    ck_assert_msg(strcmp(a, b) == 0, "%s and %s differ", one, two);
+    free(a);
+    free(b);
+}
+
+START_TEST(jobs_and_threads_do_not_change_a_bit)
+{
+    struct shell s;
+    open_grid(&s);
+    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o one -j 1 -t 1");
+    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o two -j 2 -t 1");
+    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o three -j 1 -t 2");
+    assert_same(&s, "one", "two");
+    assert_same(&s, "one", "three");
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(an_interrupted_run_goes_on_to_the_same_bits)
+{
+    struct shell s;
+    open_grid(&s);
+    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o whole -j 2 train.steps=400");
+    shell_expect(&s, 130,
+                 "\"$PEAT\" run grid.yaml -o cut -j 2 train.steps=400 & pid=$!; sleep 1; "
+                 "kill -INT $pid; wait $pid");
+    shell_expect(&s, 0, "\"$PEAT\" status cut");
+    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o cut -j 2 train.steps=400");
+    assert_same(&s, "whole", "cut");
+    shell_close(&s);
+}
+END_TEST
+
+/* Cells are killed at several moments; the parent too. Running again ends in the same bits. */
+START_TEST(killed_cells_go_on_to_the_same_bits)
+{
+    struct shell s;
+    open_grid(&s);
+    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o whole -j 2");
+    shell_run(&s, "for t in 0.05 0.1 0.2 0.3 0.4; do "
+                  "setsid \"$PEAT\" run grid.yaml -o cut -j 2 >/dev/null 2>&1 & pid=$!; sleep $t; "
+                  "kill -KILL -- -$pid; pkill -KILL -P $pid; wait $pid; done");
+    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o cut -j 2 --retry-failed");
+    assert_same(&s, "whole", "cut");
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(a_second_run_trains_nothing_and_prints_the_same_table)
+{
+    struct shell s;
+    open_grid(&s);
+    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o runs -j 2 2>/dev/null");
+    char *first = strbuf_detach(&s.printed);
+    shell_expect(&s, 0, "find runs -name result.json -printf '%%T@ %%p\\n' | sort > before");
+    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o runs -j 2 2>/dev/null");
+    ck_assert_msg(strcmp(first, s.printed.text) == 0, "first:\n%s\nsecond:\n%s", first,
+                  s.printed.text);
+    shell_expect(&s, 0, "find runs -name result.json -printf '%%T@ %%p\\n' | sort | cmp - before");
+    free(first);
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(new_evaluation_lengths_do_not_retrain)
+{
+    struct shell s;
+    open_grid(&s);
+    shell_expect(&s, 0,
+                 "\"$PEAT\" run grid.yaml -o runs position.scheme=alibi seeds=1 "
+                 "position.combine=sum");
+    shell_expect(&s, 0, "grep -ho '\"weights_hash\": *\"[^\"]*\"' runs/cells/*/result.json > a");
+    shell_expect(&s, 0,
+                 "\"$PEAT\" run grid.yaml -o runs position.scheme=alibi seeds=1 "
+                 "position.combine=sum 'eval.lengths=[16, 64]'");
+    shell_expect(&s, 0,
+                 "grep -ho '\"weights_hash\": *\"[^\"]*\"' runs/cells/*/result.json | "
+                 "cmp - a");
+    shell_expect(&s, 0, "\"$PEAT\" results runs --format csv");
+    ck_assert(shell_printed(&s, ",valid,64,"));
+    shell_close(&s);
+}
+END_TEST
+
+static const char outside[] =
+    "#include <peat/plugin.h>\n"
+    "static peat_node *bias_rel(const peat_call *c, const peat_rel *r)\n"
+    "{\n"
+    "    peat_node *distance = peat_fill(c, 2, (int64_t[]){1, r->n}, r->delta);\n"
+    "    peat_node *w = peat_reshape(c->g, peat_use(c, 0), 2, (int64_t[]){c->H, 1});\n"
+    "    return peat_mul(c->g, w, peat_tanh(c->g, distance));\n"
+    "}\n"
+    "static peat_status setup(peat_setup *s, const void *config, void **self)\n"
+    "{\n"
+    "    (void)config;\n"
+    "    (void)self;\n"
+    "    peat_param_new(s, \"w\", 1, (int64_t[]){PEAT_HEADS},\n"
+    "                   (peat_init){.kind = PEAT_INIT_CONSTANT, .a = 0.1}, PEAT_PER_LAYER, 0);\n"
+    "    return PEAT_OK;\n"
+    "}\n"
+    "static const peat_scheme scheme = {\n"
+    "    .size = sizeof(scheme), .setup = setup, .bias_rel = bias_rel};\n"
+    "PEAT_DEFINE_PLAIN(PEAT_SCHEME, scheme, \"slant\", \"1\", \"a slanted bias\", \"MIT\", \"\")\n";
+
+START_TEST(a_scheme_from_outside_trains_by_path)
+{
+    struct shell s;
+    open_grid(&s);
+    shell_write(&s, "slant.c", outside);
+    shell_expect(&s, 0,
+                 "${CC:-cc} -std=c11 -shared -fPIC -I\"$PEAT_SOURCE\"/include slant.c -o "
+                 "slant.so -lm -Wl,-z,defs");
+    shell_expect(&s, 0,
+                 "\"$PEAT\" run grid.yaml -o runs 'position.scheme=[none, {plugin: "
+                 "./slant.so}]' position.combine=sum");
+    ck_assert_msg(shell_printed(&s, "slant"), "%s", s.printed.text);
+    shell_expect(&s, 0, "test $(find runs -name result.json | wc -l) = 4");
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(a_diverging_cell_is_a_result)
+{
+    struct shell s;
+    open_grid(&s);
+    shell_expect(&s, 0,
+                 "\"$PEAT\" run grid.yaml -o runs position.scheme=none seeds=1 "
+                 "train.lr=1e6 train.clip=0 train.steps=200");
+    shell_expect(&s, 0, "grep -q '\"state\": \"diverged\"' runs/cells/*/result.json");
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(sequence_tasks_are_scored_by_generation)
+{
+    struct shell s;
+    open_grid(&s);
+    shell_expect(&s, 0,
+                 "\"$PEAT\" run grid.yaml -o runs 'task={plugin: copy, symbols: 3}' "
+                 "'eval.lengths=[3, 6]' position.combine=sum seeds=1 -j 2");
+    shell_expect(&s, 0, "\"$PEAT\" results runs --format csv");
+    ck_assert(shell_printed(&s, ",exact_match,valid,6,"));
+    ck_assert(shell_printed(&s, ",token_accuracy,valid,3,"));
+    shell_close(&s);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("grid");
+    TCase *t = tcase_create("grid");
+    tcase_set_timeout(t, 240);
+    tcase_add_test(t, jobs_and_threads_do_not_change_a_bit);
+    tcase_add_test(t, an_interrupted_run_goes_on_to_the_same_bits);
+    tcase_add_test(t, killed_cells_go_on_to_the_same_bits);
+    tcase_add_test(t, a_second_run_trains_nothing_and_prints_the_same_table);
+    tcase_add_test(t, new_evaluation_lengths_do_not_retrain);
+    tcase_add_test(t, a_scheme_from_outside_trains_by_path);
+    tcase_add_test(t, a_diverging_cell_is_a_result);
+    tcase_add_test(t, sequence_tasks_are_scored_by_generation);
+    suite_add_tcase(s, t);
+    return run_suite(s);
+}

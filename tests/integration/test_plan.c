@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+/* Plans made with the real plugins: rows, costs, identities, matching and baselines. */
+#include "experiment/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/file.h"
+#include "support/support.h"
+
+#define HEAD "version: 1\nname: t\n"
+#define COPY                                                                                       \
+    "defaults:\n"                                                                                  \
+    "  task: copy\n"                                                                               \
+    "  model: {d_model: 32, n_layer: 2, n_head: 2}\n"                                              \
+    "  train: {steps: 20, batch: 4, seq_len: 32}\n"
+
+static char work[] = "/tmp/peat-plan-XXXXXX";
+static struct arena arena;
+static struct error error;
+
+/* One plan; several may live at once. */
+struct made {
+    struct experiment experiment;
+    struct registry registry;
+    struct plan plan;
+};
+
+static const char *need(const char *name)
+{
+    const char *value = getenv(name);
+    ck_assert_msg(value, "%s is not set", name);
+    return value;
+}
+
+static void set_up(void)
+{
+    strcpy(work + strlen(work) - 6, "XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(work));
+    arena_init(&arena, "test", 1 << 18);
+    error = (struct error){0};
+    const char *build = need("PEAT_BUILD");
+    const char *path = arena_printf(&arena,
+                                    "%s/lib/peat/plugins-%s:%s/lib/x86_64-linux-gnu/peat/"
+                                    "plugins-%s:%s/lib64/peat/plugins-%s",
+                                    build, PEAT_ABI, build, PEAT_ABI, build, PEAT_ABI);
+    setenv("PEAT_PLUGIN_PATH", path, 1);
+}
+
+static void tear_down(void)
+{
+    arena_release(&arena);
+    ck_assert_int_eq(dir_remove(work, NULL), PEAT_OK);
+}
+
+static const char *write_file(const char *name, const char *text)
+{
+    const char *path = arena_printf(&arena, "%s/%s", work, name);
+    ck_assert_int_eq(file_write(path, text, strlen(text), &error), PEAT_OK);
+    return path;
+}
+
+static struct made *make_with(const char *text, int n, const char *const *word)
+{
+    struct made *m = ARENA_NEW(&arena, struct made);
+    const char *path = write_file("exp.yaml", text);
+    char *words[4];
+    for (int i = 0; i < n; i++)
+        words[i] = arena_strdup(&arena, word[i]);
+    peat_status status = experiment_load(&m->experiment, &arena, path, n, words, &error);
+    if (!status)
+        status = registry_init(&m->registry, &arena, &error);
+    if (!status)
+        status = plan_make(&m->plan, &m->experiment, &m->registry, &arena, &error);
+    ck_assert_msg(status == PEAT_OK, "%s", error.text);
+    return m;
+}
+
+static const struct plan *make(const char *text)
+{
+    return &make_with(text, 0, NULL)->plan;
+}
+
+static const struct plan_cell *cell(const struct plan *p, const char *label)
+{
+    for (int i = 0; i < p->n; i++)
+        if (strcmp(p->cell[i].label, label) == 0)
+            return &p->cell[i];
+    ck_abort_msg("there is no cell '%s'", label);
+    return NULL;
+}
+
+static const char *only_hash(const char *text)
+{
+    const struct plan *p = make(text);
+    ck_assert_int_eq(p->n, 1);
+    return p->cell[0].config.hash;
+}
+
+/* ---- rows ---- */
+
+START_TEST(a_scheme_without_stream_has_one_row_whatever_it_is_crossed_with)
+{
+    const struct plan *p = make(HEAD COPY "matrix:\n"
+                                          "  position.scheme: [none, sinusoidal, rotary]\n"
+                                          "  position.combine: [sum, concat_split, gate_scalar]\n"
+                                          "  train.lr: [1e-3, 2e-3]\n");
+    ck_assert_int_eq(p->n, 2 + 6 + 2);
+    ck_assert_str_eq(p->cell[0].label, "none.-.1e-3.s0");
+    ck_assert_str_eq(p->cell[0].axis[1], "-");
+    ck_assert(!p->cell[0].config.has_combine);
+    ck_assert_str_eq(cell(p, "sinusoidal.gate_scalar.2e-3.s0")->combine, "gate_scalar");
+    ck_assert_int_eq(p->n_dropped, 2);
+    ck_assert_str_eq(p->dropped[0], "none x concat_split, gate_scalar: nothing to merge");
+    ck_assert_str_eq(p->dropped[1], "rotary x concat_split, gate_scalar: nothing to merge");
+}
+END_TEST
+
+START_TEST(a_parameter_of_the_combine_repeats_nothing_either)
+{
+    const struct plan *p = make(HEAD COPY "  position: {combine: concat_split}\n"
+                                          "matrix:\n"
+                                          "  position.scheme: [none, sinusoidal]\n"
+                                          "  position.combine.d_pos: [4, 8]\n");
+    ck_assert_int_eq(p->n, 3);
+    ck_assert_str_eq(p->cell[0].label, "none.-.-.s0");
+    ck_assert_str_eq(p->cell[2].label, "sinusoidal.concat_split-d_pos=8.8.s0");
+}
+END_TEST
+
+START_TEST(sum_is_accepted_with_any_scheme)
+{
+    const struct plan *p = make(HEAD COPY "  position: {scheme: alibi, combine: sum}\n");
+    ck_assert_int_eq(p->n, 1);
+    ck_assert_str_eq(p->cell[0].label, "alibi.-.s0");
+    ck_assert_int_eq(p->n_dropped, 0);
+}
+END_TEST
+
+START_TEST(cells_are_seed_major_and_seeds_share_all_but_their_identity)
+{
+    const struct plan *p = make(HEAD COPY "matrix: {position.scheme: [none, learned]}\n"
+                                          "seeds: [7, 5]\n");
+    ck_assert_int_eq(p->n, 4);
+    ck_assert_str_eq(p->cell[1].label, "learned.sum.s7");
+    ck_assert_str_eq(p->cell[3].label, "learned.sum.s5");
+    ck_assert_int_eq(p->cell[3].index, 3);
+    ck_assert_int_eq(p->cell[3].config.seed, 5);
+    ck_assert_int_eq(p->cell[1].params, p->cell[3].params);
+    ck_assert_str_ne(p->cell[1].config.hash, p->cell[3].config.hash);
+    const char *id = arena_printf(&arena, "learned.sum.s5-%.8s", p->cell[3].config.hash);
+    ck_assert_str_eq(p->cell[3].id, id);
+}
+END_TEST
+
+START_TEST(a_seed_of_a_grid_is_the_cell_of_that_seed_alone)
+{
+    const struct plan *both = make(HEAD COPY "seeds: [0, 5]\n");
+    const struct plan *one = make(HEAD COPY "seeds: [5]\n");
+    ck_assert_str_eq(both->cell[1].id, one->cell[0].id);
+}
+END_TEST
+
+/* ---- costs ---- */
+
+START_TEST(a_learned_table_is_what_a_cell_has_more_than_without_position)
+{
+    const struct plan *p = make(HEAD COPY "matrix: {position.scheme: [none, "
+                                          "{plugin: learned, max_len: 100}, sinusoidal]}\n");
+    ck_assert_int_eq(p->cell[0].params_positional, 0);
+    ck_assert_int_eq(p->cell[1].params_positional, 100 * 32);
+    ck_assert_int_eq(p->cell[1].params - p->cell[0].params, 100 * 32);
+    ck_assert_int_eq(p->cell[2].params_positional, 0);
+    ck_assert_str_eq(p->cell[1].attention_path, "fused");
+    ck_assert_ptr_nonnull(strstr(p->cell[1].injection, "learned"));
+    ck_assert_int_gt(p->cell[1].activation_bytes, 0);
+}
+END_TEST
+
+/* Per token and layer 2 * 12 d^2 in matrices and 4 T d in attention, forward; 2 d V for the head;
+ * training is three times that. Norms and the like add little. */
+START_TEST(flops_follow_the_usual_count)
+{
+    const struct plan *p = make(HEAD COPY);
+    double d = 32, L = 2, T = 32, V = 13, usual = 3 * (L * (24 * d * d + 4 * T * d) + 2 * d * V);
+    ck_assert_double_ge(p->cell[0].flops_per_token, usual);
+    ck_assert_double_le(p->cell[0].flops_per_token, 1.2 * usual);
+}
+END_TEST
+
+START_TEST(matched_cells_cost_the_same_within_tolerance)
+{
+    const struct plan *p =
+        make(HEAD COPY "  position: {scheme: sinusoidal}\n"
+                       "matrix: {position.combine: [sum, concat_project, concat_wide]}\n"
+                       "match: {to: {position.combine: sum}, tolerance: 0.02}\n");
+    const struct plan_cell *sum = &p->cell[0];
+    ck_assert_ptr_null(sum->matched);
+    ck_assert_int_eq(sum->config.model.d_ff, 128);
+    for (int i = 1; i < 3; i++) {
+        const struct plan_cell *c = &p->cell[i];
+        ck_assert_ptr_nonnull(c->matched);
+        ck_assert_int_lt(c->config.model.d_ff, 128);
+        ck_assert_int_le(llabs(c->params - sum->params), sum->params / 50);
+        const char *size =
+            arena_printf(&arena, "model.d_ff = %d (params ", (int)c->config.model.d_ff);
+        ck_assert_int_eq(strncmp(c->matched, size, strlen(size)), 0);
+    }
+}
+END_TEST
+
+/* ---- baselines ---- */
+
+START_TEST(a_row_without_combine_is_the_baseline_of_every_combine)
+{
+    const struct plan *p = make(HEAD COPY "matrix:\n"
+                                          "  position.scheme: [none, sinusoidal]\n"
+                                          "  position.combine: [sum, concat_split]\n"
+                                          "  train.lr: [1e-3, 2e-3]\n"
+                                          "seeds: 2\n"
+                                          "report: {baseline: {position.scheme: none}}\n");
+    for (int i = 0; i < p->n; i++) {
+        const struct plan_cell *base = &p->cell[plan_baseline(p, i)];
+        ck_assert_str_eq(base->scheme, "none");
+        ck_assert_str_eq(base->axis[2], p->cell[i].axis[2]);
+        ck_assert_int_eq(base->seed, p->cell[i].seed);
+    }
+}
+END_TEST
+
+START_TEST(without_a_baseline_nothing_is_compared)
+{
+    ck_assert_int_eq(plan_baseline(make(HEAD COPY), 0), -1);
+}
+END_TEST
+
+/* ---- identity ---- */
+
+START_TEST(the_hash_is_of_what_is_trained_and_of_nothing_else)
+{
+    const char *plain = only_hash(HEAD COPY);
+    const char *same[] = {
+        "version: 1\nname: other\ndescription: x\n" COPY,
+        HEAD COPY "  eval: {every: 5, lengths: [4, 8]}\nrun: {threads: 2}\n",
+        HEAD COPY "report: {metric: loss, goal: min}\n",
+        HEAD "defaults:\n  train: {seq_len: 32, batch: 4, steps: 20, warmup: 2, lr: 0.001}\n"
+             "  task: {plugin: task/copy}\n  position: {combine: sum, scheme: {plugin: none}}\n"
+             "  model: {n_head: 2, n_layer: 2, d_model: 32.0, d_ff: 128, attention: {}}\n",
+        HEAD "defaults: {task: copy, model: {d_model: 32}, train: {steps: 20, batch: 4}}\n"
+             "matrix: {train.seq_len: [32], size: {S: {model.n_layer: 2, model.n_head: 2}}}\n",
+    };
+    const char *different[] = {
+        HEAD COPY "seeds: [1]\n",
+        HEAD COPY "  position: {scheme: alibi}\n",
+        HEAD COPY "  position: {scheme: sinusoidal}\n",
+        HEAD "defaults: {task: copy, model: {d_model: 32, n_layer: 2, n_head: 2, norm: rms}, "
+             "train: {steps: 20, batch: 4, seq_len: 32}}\n",
+        HEAD "defaults: {task: {plugin: copy, symbols: 11}, model: {d_model: 32, n_layer: 2, "
+             "n_head: 2}, train: {steps: 20, batch: 4, seq_len: 32}}\n",
+        HEAD "defaults: {task: copy, model: {d_model: 32, n_layer: 2, n_head: 2}, train: {steps: "
+             "20, batch: 4, seq_len: 32, warmup: 0}}\n",
+    };
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        ck_assert_msg(strcmp(only_hash(same[i]), plain) == 0, "differs: %s", same[i]);
+    for (size_t i = 0; i < sizeof different / sizeof *different; i++)
+        ck_assert_msg(strcmp(only_hash(different[i]), plain) != 0, "equals: %s", different[i]);
+}
+END_TEST
+
+START_TEST(where_a_scheme_acts_is_part_of_the_identity)
+{
+    const char *all = only_hash(HEAD COPY "  position: {scheme: alibi}\n");
+    const char *some =
+        only_hash(HEAD COPY "  position: {scheme: {plugin: alibi, where: {layers: 1}}}\n");
+    const char *heads =
+        only_hash(HEAD COPY "  position: {scheme: {plugin: alibi, where: {heads: 1}}}\n");
+    ck_assert_str_ne(all, some);
+    ck_assert_str_ne(some, heads);
+    ck_assert_str_eq(only_hash(HEAD COPY "  position: {scheme: {plugin: sinusoidal, at: input, "
+                                         "share: model}}\n"),
+                     only_hash(HEAD COPY "  position: {scheme: sinusoidal}\n"));
+}
+END_TEST
+
+static const char *text_hash(const char *path)
+{
+    return only_hash(arena_printf(&arena,
+                                  HEAD "defaults:\n  task: {plugin: text, path: %s}\n"
+                                       "  model: {d_model: 32, n_layer: 2, n_head: 2}\n"
+                                       "  train: {seq_len: 16, batch: 2}\n",
+                                  path));
+}
+
+START_TEST(data_counts_by_its_content_and_is_found_beside_the_file)
+{
+    char text[2000];
+    memset(text, 'a', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    write_file("one.txt", text);
+    const char *absolute = write_file("two.txt", text);
+    text[5] = 'b';
+    write_file("three.txt", text);
+    ck_assert_str_eq(text_hash("one.txt"), text_hash("two.txt"));
+    ck_assert_str_eq(text_hash("one.txt"), text_hash(absolute));
+    ck_assert_str_ne(text_hash("one.txt"), text_hash("three.txt"));
+}
+END_TEST
+
+START_TEST(a_plugin_named_by_its_path_counts_by_its_file_too)
+{
+    struct made *m = make_with(HEAD COPY "  position: {scheme: alibi}\n", 0, NULL);
+    const char *path = m->plan.cell[0].config.scheme[0].plugin->path;
+    const char *text = arena_printf(&arena, HEAD COPY "  position: {scheme: {plugin: %s}}\n", path);
+    const struct plan *p = make(text);
+    ck_assert_str_ne(p->cell[0].config.hash, m->plan.cell[0].config.hash);
+    const struct value *sha =
+        value_get(value_get_path(p->cell[0].config.identity, "position.scheme")->item[0], "sha256");
+    ck_assert_str_eq(sha->text, p->cell[0].config.scheme[0].plugin->sha256);
+}
+END_TEST
+
+/* ---- files ---- */
+
+static struct value *through_json(const struct value *v)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    value_to_json(v, false, 2, &text);
+    struct value *read = value_from_json(&arena, text.text, text.n, "config.json", &error);
+    ck_assert_msg(read, "%s", error.text);
+    strbuf_release(&text);
+    return read;
+}
+
+START_TEST(a_cell_reads_the_same_from_its_own_config)
+{
+    struct made *m = make_with(
+        HEAD COPY "  eval: {lengths: [8, 4], tokens: all}\n"
+                  "matrix:\n"
+                  "  position.scheme: [none, learned, {plugin: sinusoidal, at: residual},\n"
+                  "    [{plugin: rotary, fraction: 0.5, where: {heads: [0, 0], layers: [1]}}, "
+                  "{plugin: learned, share: layer}]]\n"
+                  "  model.attention: [{path: composed}, {scale: 0.3}, {scale: sqrt}]\n"
+                  "  position.combine: [sum, concat_project]\n",
+        0, NULL);
+    ck_assert_int_eq(m->plan.n, 21);
+    for (int i = 0; i < m->plan.n; i++) {
+        const struct plan_cell *c = &m->plan.cell[i];
+        struct value *config = through_json(plan_cell_value(&m->plan, c, &arena));
+        struct cell_config read;
+        bool dropped = true;
+        peat_status status =
+            cell_config_read(&read, config, c->seed, &m->registry, &arena, &dropped, &error);
+        ck_assert_msg(status == PEAT_OK, "%s: %s", c->label, error.text);
+        ck_assert(!dropped);
+        ck_assert_str_eq(read.hash, c->config.hash);
+        ck_assert(value_equal(read.resolved, c->config.resolved));
+        ck_assert_int_eq(read.eval.tokens, 0);
+        ck_assert_double_eq(read.eval.lengths.item[0], 4);
+    }
+}
+END_TEST
+
+START_TEST(the_plan_lists_axes_cells_and_what_was_left_out)
+{
+    const struct plan *p = make(HEAD COPY "matrix:\n"
+                                          "  position.scheme: [none, learned]\n"
+                                          "  position.combine: [sum, multiply]\n"
+                                          "seeds: 2\n"
+                                          "report: {baseline: {position.scheme: none}}\n");
+    const struct value *plan = through_json(plan_value(p, &arena));
+    const struct value *combine = value_get(plan, "axes")->item[1];
+    ck_assert_str_eq(value_get(combine, "key")->text, "position.combine");
+    ck_assert_str_eq(value_label(&arena, value_get(combine, "labels")), "sum+multiply+-");
+    ck_assert_int_eq(value_get(plan, "cells")->n, 6);
+    const struct value *last = value_get(plan, "cells")->item[5];
+    ck_assert_str_eq(value_get(last, "label")->text, "learned.multiply.s1");
+    ck_assert_str_eq(value_get(value_get(last, "axes"), "position.scheme")->text, "learned");
+    ck_assert_int_eq(value_get(last, "baseline")->integer, 3);
+    ck_assert_str_eq(value_get(plan, "dropped")->item[0]->text,
+                     "none x multiply: nothing to merge");
+    ck_assert_str_eq(value_get_path(plan, "report.baseline")->item[0]->text, "none");
+}
+END_TEST
+
+START_TEST(the_command_prints_one_line_for_each_cell)
+{
+    const char *path = write_file("exp.yaml", HEAD COPY "matrix: {position.scheme: [none, alibi]}\n"
+                                                        "seeds: 3\n");
+    const char *command = arena_printf(
+        &arena,
+        "cd '%s' && '%s' plan '%s' seeds=2 --ids > ids && '%s' plan '%s' --json > json "
+        "&& '%s' plan '%s' --injection > table",
+        work, need("PEAT"), path, need("PEAT"), path, need("PEAT"), path);
+    ck_assert_int_eq(system(command), 0);
+    char *text;
+    size_t n;
+    int lines = 0;
+    char *ids = path_join(work, "ids"), *json = path_join(work, "json");
+    ck_assert_int_eq(file_read(ids, 0, &text, &n, &error), PEAT_OK);
+    for (const char *c = text; *c; c++)
+        lines += *c == '\n';
+    ck_assert_int_eq(lines, 4);
+    ck_assert_int_eq(strncmp(text, "none.-.s0-", 10), 0);
+    free(text);
+    ck_assert_int_eq(file_read(json, 0, &text, &n, &error), PEAT_OK);
+    const struct value *plan = value_from_json(&arena, text, n, "json", &error);
+    ck_assert_msg(plan, "%s", error.text);
+    ck_assert_str_eq(value_get(value_get(plan, "cells")->item[0], "state")->text, "todo");
+    free(text);
+    free(ids);
+    free(json);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("plan");
+    TCase *tc = tcase_create("plan");
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, a_scheme_without_stream_has_one_row_whatever_it_is_crossed_with);
+    tcase_add_test(tc, a_parameter_of_the_combine_repeats_nothing_either);
+    tcase_add_test(tc, sum_is_accepted_with_any_scheme);
+    tcase_add_test(tc, cells_are_seed_major_and_seeds_share_all_but_their_identity);
+    tcase_add_test(tc, a_seed_of_a_grid_is_the_cell_of_that_seed_alone);
+    tcase_add_test(tc, a_learned_table_is_what_a_cell_has_more_than_without_position);
+    tcase_add_test(tc, flops_follow_the_usual_count);
+    tcase_add_test(tc, matched_cells_cost_the_same_within_tolerance);
+    tcase_add_test(tc, a_row_without_combine_is_the_baseline_of_every_combine);
+    tcase_add_test(tc, without_a_baseline_nothing_is_compared);
+    tcase_add_test(tc, the_hash_is_of_what_is_trained_and_of_nothing_else);
+    tcase_add_test(tc, where_a_scheme_acts_is_part_of_the_identity);
+    tcase_add_test(tc, data_counts_by_its_content_and_is_found_beside_the_file);
+    tcase_add_test(tc, a_plugin_named_by_its_path_counts_by_its_file_too);
+    tcase_add_test(tc, a_cell_reads_the_same_from_its_own_config);
+    tcase_add_test(tc, the_plan_lists_axes_cells_and_what_was_left_out);
+    tcase_add_test(tc, the_command_prints_one_line_for_each_cell);
+    suite_add_tcase(suite, tc);
+    return run_suite(suite);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_rebuild.c: a trained decoder, exported and rebuilt in PyTorch from docs/checkpoint.md alone,
+ * has the same validation loss to 1e-5. Skipped where PyTorch is not installed.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/shell.h"
+#include "support/support.h"
+
+static const char experiment[] = "version: 1\n"
+                                 "name: rebuild\n"
+                                 "defaults:\n"
+                                 "  task: {plugin: text, path: text.txt}\n"
+                                 "  model: {d_model: 32, n_layer: 2, n_head: 4}\n"
+                                 "  train: {steps: 300, batch: 8, seq_len: 32, lr: 2e-3}\n"
+                                 "  eval: {lengths: [32, 64], tokens: 2048}\n"
+                                 "matrix:\n"
+                                 "  position.scheme: [learned, sinusoidal, rotary, alibi]\n"
+                                 "  position.combine: [sum, concat_split, concat_project, "
+                                 "gate_scalar]\n";
+
+/* Compares {length: loss} with result.json's measures. */
+static const char compare[] =
+    "import glob, json, subprocess, sys\n"
+    "n = 0\n"
+    "for path in sorted(glob.glob('runs/cells/*/result.json')):\n"
+    "    result = json.load(open(path))\n"
+    "    subprocess.run([sys.argv[1], 'export', 'runs', result['id'], '-o', 'm.safetensors'],\n"
+    "                   check=True)\n"
+    "    out = subprocess.run([sys.executable, sys.argv[2], 'm.safetensors'], check=True,\n"
+    "                         capture_output=True, text=True).stdout\n"
+    "    for length, loss in json.loads(out).items():\n"
+    "        ours = [m['value'] for m in result['measures'] if m['metric'] == 'loss'\n"
+    "                and m['split'] == 'valid' and m['length'] == int(length)]\n"
+    "        print(result['id'], length, loss, ours)\n"
+    "        assert len(ours) == 1 and abs(ours[0] - loss) <= 1e-5 * abs(loss)\n"
+    "        n += 1\n"
+    "assert n == 20, n\n";
+
+START_TEST(pytorch_computes_the_same_loss)
+{
+    struct shell s;
+    shell_open(&s);
+    shell_write(&s, "rebuild.yaml", experiment);
+    shell_write(&s, "compare.py", compare);
+    shell_expect(&s, 0, "cat \"$PEAT_SOURCE\"/core/nn/*.[ch] > text.txt");
+    shell_expect(&s, 0, "\"$PEAT\" run rebuild.yaml -o runs -j 2");
+    shell_expect(&s, 0,
+                 "OMP_NUM_THREADS=1 /usr/bin/python3 compare.py \"$PEAT\" "
+                 "\"$PEAT_SOURCE\"/tests/integration/torch_rebuild.py");
+    shell_close(&s);
+}
+END_TEST
+
+int main(void)
+{
+    if (system("/usr/bin/python3 -c 'import torch' 2>/dev/null") != 0) {
+        puts("skipped: PyTorch (python3-torch) is not installed");
+        return 77;
+    }
+    Suite *s = suite_create("rebuild");
+    TCase *t = tcase_create("rebuild");
+    tcase_set_timeout(t, 280);
+    tcase_add_test(t, pytorch_computes_the_same_loss);
+    suite_add_tcase(s, t);
+    return run_suite(s);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* The fast row functions against libm in double precision. */
+#include <math.h>
+#include <string.h>
+
+#include "support/support.h"
+#include "tensor/vecmath.h"
+
+static double exact_sigmoid(double x)
+{
+    return 1.0 / (1.0 + exp(-x));
+}
+
+static double exact_cdf(double x)
+{
+    return 0.5 * erfc(-x / sqrt(2.0));
+}
+
+static double exact_gelu(double x)
+{
+    return x * exact_cdf(x);
+}
+
+static double exact_gelu_slope(double x)
+{
+    return exact_cdf(x) + x * exp(-0.5 * x * x) / sqrt(2.0 * acos(-1.0));
+}
+
+static double exact_gelu_tanh(double x)
+{
+    return 0.5 * x * (1.0 + tanh(sqrt(2.0 / acos(-1.0)) * (x + 0.044715 * x * x * x)));
+}
+
+/* The derivative by a difference quotient: independent of the formula in use. */
+static double exact_gelu_tanh_slope(double x)
+{
+    const double h = 1e-5;
+    return (exact_gelu_tanh(x + h) - exact_gelu_tanh(x - h)) / (2.0 * h);
+}
+
+typedef void (*map_f32)(float *, const float *, int64_t);
+typedef void (*map_f64)(double *, const double *, int64_t);
+typedef void (*grad_f32)(float *, const float *, const float *, int64_t);
+typedef void (*grad_f64)(double *, const double *, const double *, int64_t);
+
+static const struct {
+    const char *name;
+    map_f32 f32;
+    map_f64 f64;
+    double (*exact)(double);
+} maps[] = {
+    {"exp", vec_exp_f32, vec_exp_f64, exp},
+    {"tanh", vec_tanh_f32, vec_tanh_f64, tanh},
+    {"sigmoid", vec_sigmoid_f32, vec_sigmoid_f64, exact_sigmoid},
+    {"erf", vec_erf_f32, vec_erf_f64, erf},
+    {"gelu", vec_gelu_f32, vec_gelu_f64, exact_gelu},
+    {"gelu_tanh", vec_gelu_tanh_f32, vec_gelu_tanh_f64, exact_gelu_tanh},
+};
+static const struct {
+    const char *name;
+    grad_f32 f32;
+    grad_f64 f64;
+    double (*exact)(double);
+} grads[] = {
+    {"gelu", vec_gelu_grad_f32, vec_gelu_grad_f64, exact_gelu_slope},
+    {"gelu_tanh", vec_gelu_tanh_grad_f32, vec_gelu_tanh_grad_f64, exact_gelu_tanh_slope},
+};
+enum { N_MAP = sizeof maps / sizeof *maps, N_GRAD = sizeof grads / sizeof *grads, ROW = 67 };
+
+static float float_of(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+START_TEST(exp_is_relatively_exact_over_its_range)
+{
+    double worst = 0.0;
+    for (uint32_t sign = 0; sign <= 1; sign++)
+        for (uint32_t bits = 0; bits < UINT32_C(0x43000000); bits += 5003) {
+            float x = float_of(bits | sign << 31), y;
+            if (x < -87.33f || x > 88.72f)
+                continue;
+            vec_exp_f32(&y, &x, 1);
+            double want = exp((double)x);
+            worst = fmax(worst, fabs((double)y - want) / want);
+        }
+    ck_assert_msg(worst < 2e-7, "%g", worst);
+}
+END_TEST
+
+START_TEST(exp_ends_in_zero_and_infinity)
+{
+    const float x[] = {-INFINITY, -3e38f, -1e30f, -1000.0f, -103.9f,
+                       -88.0f,    88.8f,  1e30f,  INFINITY};
+    float y[9];
+    vec_exp_f32(y, x, 9);
+    for (int i = 0; i < 9; i++)
+        ck_assert_msg(y[i] == (x[i] < 0.0f ? 0.0f : INFINITY), "exp(%g) = %g", (double)x[i],
+                      (double)y[i]);
+}
+END_TEST
+
+START_TEST(f32_is_within_its_bound)
+{
+    if (maps[_i].f32 == vec_exp_f32)
+        return;
+    for (double at = -30.0; at < 30.0; at += 5e-3) {
+        float x = (float)at, y;
+        maps[_i].f32(&y, &x, 1);
+        double error = fabs((double)y - maps[_i].exact((double)x));
+        ck_assert_msg(error < 5e-7 * fmax(1.0, fabs(at)), "%s(%g): %g", maps[_i].name, at, error);
+    }
+}
+END_TEST
+
+START_TEST(small_arguments_keep_their_relative_error)
+{
+    for (double at = 1e-30; at < 1e-2; at *= 1.7) {
+        float x = (float)at, y;
+        vec_tanh_f32(&y, &x, 1);
+        ck_assert_double_le(fabs((double)y / tanh((double)x) - 1.0), 3e-7);
+        vec_erf_f32(&y, &x, 1);
+        ck_assert_double_le(fabs((double)y / erf((double)x) - 1.0), 3e-7);
+    }
+}
+END_TEST
+
+START_TEST(gradients_are_added_and_within_their_bound)
+{
+    for (double at = -12.0; at < 12.0; at += 5e-3) {
+        float x = (float)at, dy = 2.0f, dx = 1.0f;
+        grads[_i].f32(&dx, &x, &dy, 1);
+        double want = 1.0 + 2.0 * grads[_i].exact((double)x);
+        ck_assert_msg(fabs((double)dx - want) < 2e-6, "%s at %g: %g, not %g", grads[_i].name, at,
+                      (double)dx, want);
+        double wide = (double)x, wide_dy = 2.0, wide_dx = 1.0;
+        grads[_i].f64(&wide_dx, &wide, &wide_dy, 1);
+        ck_assert_double_eq_tol(wide_dx, want, 1e-9);
+    }
+}
+END_TEST
+
+START_TEST(f64_is_exact)
+{
+    for (double at = -30.0; at < 30.0; at += 0.37) {
+        double y, want = maps[_i].exact(at);
+        maps[_i].f64(&y, &at, 1);
+        ck_assert_double_eq_tol(y, want, 1e-14 * fmax(1.0, fabs(want)));
+    }
+}
+END_TEST
+
+/* Every length and start, in place or not: the bits of an element are those it has alone. */
+START_TEST(an_element_does_not_depend_on_its_place)
+{
+    float x[ROW], y[ROW], alone[ROW];
+    for (int i = 0; i < ROW; i++) {
+        x[i] = (float)(i * i % 41) * 0.5f - 10.0f;
+        maps[_i].f32(&alone[i], &x[i], 1);
+    }
+    for (int from = 0; from < 17; from++)
+        for (int n = 0; from + n <= ROW; n++) {
+            maps[_i].f32(y, x + from, n);
+            ck_assert_mem_eq(y, alone + from, (size_t)n * sizeof *y);
+            memcpy(y, x, sizeof y);
+            maps[_i].f32(y + from, y + from, n);
+            ck_assert_mem_eq(y + from, alone + from, (size_t)n * sizeof *y);
+            ck_assert_mem_eq(y, x, (size_t)from * sizeof *y);
+        }
+}
+END_TEST
+
+START_TEST(nan_stays)
+{
+    const float x = NAN, negative = -NAN, strange = float_of(UINT32_C(0x7fc12345));
+    float y;
+    maps[_i].f32(&y, &x, 1);
+    ck_assert(isnan(y));
+    maps[_i].f32(&y, &negative, 1);
+    ck_assert(isnan(y));
+    maps[_i].f32(&y, &strange, 1);
+    ck_assert(isnan(y));
+}
+END_TEST
+
+START_TEST(exp_sum_is_the_sum_of_what_it_writes)
+{
+    float x[ROW], y[ROW], want[ROW];
+    for (int i = 0; i < ROW; i++)
+        x[i] = (float)(i * i % 41) * 0.1f;
+    for (int n = 0; n <= ROW; n++) {
+        float sum = vec_exp_sum_f32(y, x, 2.0f, n);
+        double expected = 0.0;
+        for (int i = 0; i < n; i++) {
+            float shifted = x[i] - 2.0f;
+            vec_exp_f32(&want[i], &shifted, 1);
+            expected += (double)want[i];
+        }
+        ck_assert_mem_eq(y, want, (size_t)n * sizeof *y);
+        ck_assert_double_eq_tol((double)sum, expected, 1e-6 * expected + 1e-9);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("vecmath");
+    TCase *t = tcase_create("rows");
+    tcase_add_test(t, exp_is_relatively_exact_over_its_range);
+    tcase_add_test(t, exp_ends_in_zero_and_infinity);
+    tcase_add_loop_test(t, f32_is_within_its_bound, 0, N_MAP);
+    tcase_add_test(t, small_arguments_keep_their_relative_error);
+    tcase_add_loop_test(t, gradients_are_added_and_within_their_bound, 0, N_GRAD);
+    tcase_add_loop_test(t, f64_is_exact, 0, N_MAP);
+    tcase_add_loop_test(t, an_element_does_not_depend_on_its_place, 0, N_MAP);
+    tcase_add_loop_test(t, nan_stays, 0, N_MAP);
+    tcase_add_test(t, exp_sum_is_the_sum_of_what_it_writes);
+    suite_add_tcase(suite, t);
+    return run_suite(suite);
+}
