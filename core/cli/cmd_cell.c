@@ -59,7 +59,7 @@ static int fail(const struct cell_files *c, const struct cell_options *o, const 
 {
     struct error err = {0};
     cli_say("%s", why->text);
-    if (!o->parent && !c->result && !cell_is_locked(c->dir)) {
+    if (!o->parent && !c->result && !lock_is_held(c->dir)) {
         const struct cell_end end = cell_end_failed(why->text, a);
         if (cell_end_write(&end, c->dir, a, &err) != PEAT_OK)
             cli_say("%s", err.text);
@@ -75,7 +75,7 @@ static int run_here(const struct cell_files *c, const struct cell_options *o, st
         cli_say("%s is finished", c->label);
         return CLI_DONE;
     }
-    if (!o->parent && !cell_is_locked(c->dir))
+    if (!o->parent && !lock_is_held(c->dir))
         cell_end_forget(c->dir);
     if (cell_run(c->dir, &o->run, &end, &err) != PEAT_OK)
         return fail(c, o, &err, a);
@@ -123,8 +123,8 @@ static void add_job(struct jobs *j, const struct cell_files *c)
         .id = c->id,
         .label = c->label,
         .dir = c->dir,
-        .steps = json_integer(train, "steps", 0),
-        .seq_len = json_integer(train, "seq_len", 0),
+        .steps = member_integer(train, "steps", 0),
+        .seq_len = member_integer(train, "seq_len", 0),
         .weight = 1,
     };
 }

@@ -58,7 +58,7 @@ static peat_status read_status(struct status *s, const char *dir, struct error *
 
 static void print_counts(const struct status *s)
 {
-    const char *name = json_text(s->dir.plan, "experiment");
+    const char *name = member_text(s->dir.plan, "experiment");
     const char *between = "";
     printf("%s: %d cell%s: ", name ? name : s->dir.path, s->planned, s->planned == 1 ? "" : "s");
     for (int i = 0; i < CELL_STATES; i++) {
@@ -74,7 +74,7 @@ static void print_counts(const struct status *s)
 
 static int64_t total_steps(const struct cell_files *c)
 {
-    return json_integer(value_get(c->config, "train"), "steps", 0);
+    return member_integer(value_get(c->config, "train"), "steps", 0);
 }
 
 static const char *running_text(const struct cell_files *c, struct arena *a)
@@ -86,7 +86,7 @@ static const char *running_text(const struct cell_files *c, struct arena *a)
 
 static const char *reason_of(const struct cell_files *c)
 {
-    const char *reason = json_text(c->end, "reason");
+    const char *reason = member_text(c->end, "reason");
     return reason ? reason : "";
 }
 
@@ -113,19 +113,19 @@ static void print_cells(const struct status *s)
 static struct value *cell_value(const struct cell_files *c, struct arena *a)
 {
     struct value *v = value_map(a, nowhere);
-    json_set_text(a, v, "id", c->id);
-    json_set_text(a, v, "label", c->label);
-    json_set_text(a, v, "state", cell_state_name(c->state));
+    member_set_text(a, v, "id", c->id);
+    member_set_text(a, v, "label", c->label);
+    member_set_text(a, v, "state", cell_state_name(c->state));
     if (cell_has_failed(c->state)) {
-        json_set_text(a, v, "reason", reason_of(c));
-        json_set_text(a, v, "signal", json_text(c->end, "signal"));
-        json_set_text(a, v, "log", arena_printf(a, "%s/log.txt", c->dir));
-        json_set_text(a, v, "last_line", log_last_line(c->dir, 0, "", a));
+        member_set_text(a, v, "reason", reason_of(c));
+        member_set_text(a, v, "signal", member_text(c->end, "signal"));
+        member_set_text(a, v, "log", arena_printf(a, "%s/log.txt", c->dir));
+        member_set_text(a, v, "last_line", log_last_line(c->dir, 0, "", a));
     }
     if (c->state == CELL_RUNNING) {
         char text[64];
-        json_set_integer(a, v, "step", metrics_tail(c->dir, text, sizeof(text)));
-        json_set_integer(a, v, "steps", total_steps(c));
+        member_set_integer(a, v, "step", metrics_tail(c->dir, text, sizeof(text)));
+        member_set_integer(a, v, "steps", total_steps(c));
     }
     return v;
 }
@@ -136,7 +136,7 @@ static void print_object(const struct status *s)
     struct value *v = value_map(a, nowhere), *counts = value_map(a, nowhere);
     struct value *running = value_list(a, nowhere), *failures = value_list(a, nowhere);
     for (int i = 0; i < CELL_STATES; i++)
-        json_set_integer(a, counts, cell_state_name((enum cell_state)i), s->n[i]);
+        member_set_integer(a, counts, cell_state_name((enum cell_state)i), s->n[i]);
     for (int i = 0; i < s->dir.n; i++) {
         const struct cell_files *c = &s->dir.cell[i];
         if (c->planned && c->state == CELL_RUNNING)
@@ -144,10 +144,10 @@ static void print_object(const struct status *s)
         if (c->planned && cell_has_failed(c->state))
             value_append(a, failures, cell_value(c, a));
     }
-    json_set_text(a, v, "experiment", json_text(s->dir.plan, "experiment"));
-    json_set_text(a, v, "path", s->dir.path);
-    json_set_integer(a, v, "cells", s->planned);
-    json_set_integer(a, v, "unplanned", s->unplanned);
+    member_set_text(a, v, "experiment", member_text(s->dir.plan, "experiment"));
+    member_set_text(a, v, "path", s->dir.path);
+    member_set_integer(a, v, "cells", s->planned);
+    member_set_integer(a, v, "unplanned", s->unplanned);
     value_set(a, v, "counts", nowhere, counts);
     value_set(a, v, "running", nowhere, running);
     value_set(a, v, "failures", nowhere, failures);
@@ -156,8 +156,8 @@ static void print_object(const struct status *s)
 
 /* ---- the command ---- */
 
-/* *running: cells that run now. */
-static int show(const char *dir, bool json, bool redraw, int *running)
+/* *running: a cell runs, or a parent that will start the next one does. */
+static int show(const char *dir, bool json, bool redraw, bool *running)
 {
     struct arena arena;
     struct error err = {0};
@@ -179,7 +179,7 @@ static int show(const char *dir, bool json, bool redraw, int *running)
         }
         fflush(stdout);
     }
-    *running = s.n[CELL_RUNNING];
+    *running = s.n[CELL_RUNNING] > 0 || lock_is_held(dir);
     arena_release(&arena);
     return code;
 }
@@ -189,7 +189,7 @@ static int watch(const char *dir, bool json)
     const struct timespec pause = {WATCH_SECONDS, 0};
     bool redraw = isatty(STDOUT_FILENO) && !json;
     for (;;) {
-        int running;
+        bool running;
         int code = show(dir, json, redraw, &running);
         if (code != CLI_DONE || !running || ferror(stdout))
             return code;
@@ -200,8 +200,7 @@ static int watch(const char *dir, bool json)
 int cmd_status(int argc, char **argv)
 {
     struct cli cli;
-    bool json = false, again = false;
-    int running;
+    bool json = false, again = false, running;
     cli_open(&cli, &command, argc, argv);
     for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
         switch (letter) {

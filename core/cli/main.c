@@ -10,8 +10,15 @@
 #include "tensor/gemm.h"
 
 static const struct verb verbs[] = {
+    {"cell", cmd_cell, "train one cell of a run directory, or a range of them"},
+    {"compare", cmd_compare, "two rows, seed by seed"},
+    {"export", cmd_export, "a cell's weights as a safetensors file"},
+    {"logs", cmd_logs, "what a cell has said"},
     {"plan", cmd_plan, "every cell of an experiment with its cost and state"},
     {"plugins", cmd_plugins, "list and explain schemes, combinations and tasks"},
+    {"results", cmd_results, "the table: means over seeds, differences, costs"},
+    {"run", cmd_run, "train every cell of an experiment, or go on with it"},
+    {"status", cmd_status, "how far a run directory is, and what failed"},
     {"validate", cmd_validate, "check an experiment without training it"},
     {NULL, NULL, NULL},
 };

@@ -97,21 +97,26 @@ static void end_by_error(struct cell_end *end, const char *dir, off_t log_at, st
              : arena_printf(a, "exit status %d%s%s", end->exit, last ? ": " : "", last ? last : "");
 }
 
-static void end_by_result(struct cell_end *end, const char *dir, struct arena *a)
+/* PEAT_OK: there is a result. */
+static peat_status end_by_result(struct cell_end *end, const char *dir, struct arena *a)
 {
-    struct error why = {0};
-    peat_status status = json_read(dir, "result.json", a, &end->result, &why);
-    const char *state = status == PEAT_OK ? json_text(end->result, "state") : NULL;
+    peat_status status = jsonfile_read(dir, "result.json", a, &end->result, NULL);
+    const char *state = status == PEAT_OK ? member_text(end->result, "state") : NULL;
     if (state && !strcmp(state, "done")) {
         end->state = CELL_DONE;
     } else if (state && !strcmp(state, "diverged")) {
         end->state = CELL_DIVERGED;
     } else {
         end->result = NULL;
-        end->state = CELL_FAILED;
-        end->reason =
-            status == PEAT_NOTFOUND ? "ended without a result" : "ended with a damaged result";
+        status = status == PEAT_OK ? PEAT_CORRUPT : status;
     }
+    return status;
+}
+
+static void end_without_result(struct cell_end *end, peat_status why)
+{
+    end->state = CELL_FAILED;
+    end->reason = why == PEAT_NOTFOUND ? "ended without a result" : "ended with a damaged result";
 }
 
 static void check_disk(struct cell_end *end)
@@ -122,26 +127,30 @@ static void check_disk(struct cell_end *end)
     end->state = CELL_PARTIAL;
 }
 
-struct cell_end cell_end_read(const char *dir, int wait_status, enum cell_stop stop, off_t log_at,
-                              double timeout, struct arena *a)
+struct cell_end cell_end_read(const struct cell_process *p, int wait_status, struct arena *a)
 {
     struct cell_end end = {.exit = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1};
-    if (end.exit == 0) {
-        end_by_result(&end, dir, a);
-        return end;
+    if (end.exit == 0 || !p->had_result) {
+        peat_status status = end_by_result(&end, p->dir, a);
+        if (status == PEAT_OK)
+            return end;
+        if (end.exit == 0) {
+            end_without_result(&end, status);
+            return end;
+        }
     }
     if (WIFSIGNALED(wait_status)) {
-        end_by_signal(&end, WTERMSIG(wait_status), stop, a);
+        end_by_signal(&end, WTERMSIG(wait_status), p->stop, a);
     } else if (end.exit == EXIT_INTERRUPTED) {
         end.state = CELL_PARTIAL;
         end.reason = "interrupted";
     } else {
-        end_by_error(&end, dir, log_at, a);
+        end_by_error(&end, p->dir, p->log_at, a);
         check_disk(&end);
     }
-    if (stop == STOP_TIMEOUT) {
+    if (p->stop == STOP_TIMEOUT) {
         end.state = CELL_TIMEOUT;
-        end.reason = arena_printf(a, "took longer than %g s", timeout);
+        end.reason = arena_printf(a, "took longer than %g s", p->timeout);
     }
     return end;
 }
@@ -163,13 +172,13 @@ peat_status cell_end_write(const struct cell_end *end, const char *dir, struct a
     char utc[32];
     clock_utc(utc, sizeof(utc));
     struct value *v = value_map(a, nowhere);
-    json_set_text(a, v, "state",
-                  end->state == CELL_PARTIAL ? "interrupted" : cell_state_name(end->state));
-    json_set_text(a, v, "reason", end->reason);
-    json_set_text(a, v, "signal", end->signal);
-    json_set_integer(a, v, "exit", end->exit);
-    json_set_text(a, v, "utc", utc);
-    return json_write(dir, "end.json", v, err);
+    member_set_text(a, v, "state",
+                    end->state == CELL_PARTIAL ? "interrupted" : cell_state_name(end->state));
+    member_set_text(a, v, "reason", end->reason);
+    member_set_text(a, v, "signal", end->signal);
+    member_set_integer(a, v, "exit", end->exit);
+    member_set_text(a, v, "utc", utc);
+    return jsonfile_write(dir, "end.json", v, err);
 }
 
 void cell_end_forget(const char *dir)

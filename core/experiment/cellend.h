@@ -2,7 +2,8 @@
 /*
  * cellend.h: what became of a cell's process, as its parent sees it.
  *
- *   exit 0 and a result.json   done, diverged
+ *   a new result.json          done, diverged, however the process ended after it
+ *   exit 0 and an older one    done, diverged
  *   exit 130                   partial: stopped, with a checkpoint
  *   any other exit             failed, with the last "peat: " line of its log
  *   a signal                   crashed; SIGKILL that nobody here sent: oom
@@ -29,9 +30,17 @@ struct cell_end {
     struct value *result; /* NULL: none */
 };
 
-/* wait_status is waitpid's; the log is read from log_at on. */
-struct cell_end cell_end_read(const char *dir, int wait_status, enum cell_stop stop, off_t log_at,
-                              double timeout, struct arena *a);
+/* What the parent knows of the process. */
+struct cell_process {
+    const char *dir; /* the cell's */
+    bool had_result; /* when it was started */
+    off_t log_at;    /* where its log began */
+    enum cell_stop stop;
+    double timeout;
+};
+
+/* wait_status is waitpid's. */
+struct cell_end cell_end_read(const struct cell_process *p, int wait_status, struct arena *a);
 /* A cell that could not be started or that ended without a process of its own. */
 struct cell_end cell_end_failed(const char *reason, struct arena *a);
 /* Writes end.json when there is no result. */

@@ -74,8 +74,8 @@ static void stop_all(struct loop *l)
     l->stopping = true;
     for (int i = 0; i < l->n_active; i++) {
         struct job *job = l->active[i];
-        if (job->stop == STOP_NONE) {
-            job->stop = STOP_ASKED;
+        if (job->process.stop == STOP_NONE) {
+            job->process.stop = STOP_ASKED;
             process_signal(job->pid, SIGTERM);
         }
     }
@@ -103,13 +103,20 @@ static void start_next(struct loop *l)
     struct jobs *j = l->j;
     struct job *job = &j->job[l->next++];
     struct error err = {0};
-    char *log = path_join(job->dir, "log.txt"), **argv = cell_arguments(j, job);
+    char *log = path_join(job->dir, "log.txt"), *result = path_join(job->dir, "result.json");
+    char **argv = cell_arguments(j, job);
     cell_end_forget(job->dir);
-    job->log_at = file_size(log);
+    job->process = (struct cell_process){
+        .dir = job->dir,
+        .had_result = file_exists(result),
+        .log_at = file_size(log),
+        .timeout = j->timeout,
+    };
     job->started = clock_seconds();
     job->deadline = j->timeout > 0 ? job->started + j->timeout : 0;
     peat_status status = argv ? process_start(argv, l->env, log, &job->pid, &err)
                               : error_set(&err, PEAT_NOMEM, "out of memory");
+    free(result);
     free(log);
     if (status == PEAT_OK) {
         l->active[l->n_active++] = job;
@@ -142,8 +149,8 @@ static void reap(struct loop *l)
         l->n_active--;
         memmove(l->active + i, l->active + i + 1, (size_t)(l->n_active - i) * sizeof(*l->active));
         job->seconds = clock_seconds() - job->started;
-        job->end =
-            cell_end_read(job->dir, wait_status, job->stop, job->log_at, j->timeout, j->arena);
+        job->end = cell_end_read(job->dir, wait_status, job->process.stop, job->log_at, j->timeout,
+                                 j->arena);
         ended(l, job);
     }
 }
@@ -156,8 +163,8 @@ static void enforce_deadlines(struct loop *l)
         struct job *job = l->active[i];
         if (job->deadline <= 0 || now < job->deadline)
             continue;
-        bool asked = job->stop == STOP_TIMEOUT;
-        job->stop = STOP_TIMEOUT;
+        bool asked = job->process.stop == STOP_TIMEOUT;
+        job->process.stop = STOP_TIMEOUT;
         process_signal(job->pid, asked ? SIGKILL : SIGTERM);
         job->deadline = asked ? 0 : now + l->j->grace;
     }
@@ -176,7 +183,7 @@ static void interrupt(struct loop *l)
         return;
     }
     for (int i = 0; i < l->n_active; i++) {
-        l->active[i]->stop = STOP_ASKED;
+        l->active[i]->process.stop = STOP_ASKED;
         process_signal(l->active[i]->pid, SIGKILL);
     }
 }

@@ -21,8 +21,7 @@ struct job {
     /* filled by jobs_run */
     pid_t pid;
     double started, seconds, deadline; /* deadline 0: none */
-    off_t log_at;
-    enum cell_stop stop;
+    struct cell_process process;
     struct cell_end end;
     bool ended;
 };

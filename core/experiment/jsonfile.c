@@ -9,8 +9,8 @@
 
 static const struct place nowhere = {NULL, 0, 0};
 
-peat_status json_read(const char *dir, const char *name, struct arena *a, struct value **v,
-                      struct error *err)
+peat_status jsonfile_read(const char *dir, const char *name, struct arena *a, struct value **v,
+                          struct error *err)
 {
     char *path = path_join(dir, name), *text = NULL;
     size_t n = 0;
@@ -34,7 +34,8 @@ static bool file_holds(const char *path, const struct strbuf *text)
     return same;
 }
 
-peat_status json_write(const char *dir, const char *name, const struct value *v, struct error *err)
+peat_status jsonfile_write(const char *dir, const char *name, const struct value *v,
+                           struct error *err)
 {
     struct strbuf text;
     strbuf_init(&text);
@@ -49,24 +50,24 @@ peat_status json_write(const char *dir, const char *name, const struct value *v,
     return status;
 }
 
-const char *json_text(const struct value *map, const char *key)
+const char *member_text(const struct value *map, const char *key)
 {
     const struct value *v = value_get(map, key);
     return v && v->kind == VALUE_TEXT ? v->text : NULL;
 }
 
-int64_t json_integer(const struct value *map, const char *key, int64_t otherwise)
+int64_t member_integer(const struct value *map, const char *key, int64_t otherwise)
 {
     const struct value *v = value_get(map, key);
     return v && v->kind == VALUE_INT ? v->integer : otherwise;
 }
 
-void json_set_text(struct arena *a, struct value *map, const char *key, const char *text)
+void member_set_text(struct arena *a, struct value *map, const char *key, const char *text)
 {
     value_set(a, map, key, nowhere, text ? value_text(a, nowhere, text) : value_null(a, nowhere));
 }
 
-void json_set_integer(struct arena *a, struct value *map, const char *key, int64_t integer)
+void member_set_integer(struct arena *a, struct value *map, const char *key, int64_t integer)
 {
     value_set(a, map, key, nowhere, value_int(a, nowhere, integer));
 }

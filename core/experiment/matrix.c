@@ -363,7 +363,7 @@ static peat_status resolve_item(struct reading *r, const struct axis *axis, cons
         return resolve_one(r, axis, v, resolved);
     *resolved = value_list(r->a, v->at);
     for (int i = 0; i < v->n; i++) {
-        struct value *label;
+        struct value *label = NULL;
         peat_status status = resolve_one(r, axis, v->item[i], &label);
         if (status)
             return status;
@@ -380,7 +380,7 @@ peat_status labels_resolve(struct reading *r, const struct value *map, const cha
     *resolved = value_map(r->a, map->at);
     for (int i = 0; i < map->n; i++) {
         int axis = axis_find(r->e, map->key[i]);
-        struct value *item;
+        struct value *item = NULL;
         if (axis < 0)
             return unknown_axis(r, map->key_at[i], map->key[i], what);
         peat_status status = resolve_item(r, &r->e->axis[axis], map->item[i], one, &item);

@@ -42,7 +42,7 @@ static bool wait_unlocked(const char *dir, double seconds)
 {
     const struct timespec pause = {0, 20 * 1000 * 1000};
     double until = clock_seconds() + seconds;
-    while (cell_is_locked(dir)) {
+    while (lock_is_held(dir)) {
         if (clock_seconds() > until)
             return false;
         nanosleep(&pause, NULL);
@@ -72,12 +72,12 @@ peat_status orphan_end(const struct cell_files *c, double grace, bool *ended, ch
     struct arena a;
     struct value *running = NULL;
     arena_init(&a, "orphan", 1 << 12);
-    bool known = json_read(c->dir, "running.json", &a, &running, NULL) == PEAT_OK;
-    const char *host = known ? json_text(running, "host") : NULL;
-    int64_t pid = known ? json_integer(running, "pid", 0) : 0;
+    bool known = jsonfile_read(c->dir, "running.json", &a, &running, NULL) == PEAT_OK;
+    const char *host = known ? member_text(running, "host") : NULL;
+    int64_t pid = known ? member_integer(running, "pid", 0) : 0;
     snprintf(who, 128, "process %" PRId64 " on host %.80s", pid, host ? host : "unknown");
     peat_status status = PEAT_OK;
-    *ended = !cell_is_locked(c->dir);
+    *ended = !lock_is_held(c->dir);
     if (!*ended && pid > 1 && is_this_host(host) && is_cell_of_parent(pid, c->id)) {
         status = end_process(c, (pid_t)pid, grace, err);
         *ended = status == PEAT_OK;

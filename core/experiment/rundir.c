@@ -51,11 +51,11 @@ peat_status rundir_check(const char *dir, const struct plan *p, struct error *er
     struct arena a;
     struct value *plan = NULL;
     arena_init(&a, "check", 1 << 16);
-    peat_status status = json_read(dir, "plan.json", &a, &plan, err);
+    peat_status status = jsonfile_read(dir, "plan.json", &a, &plan, err);
     if (status == PEAT_NOTFOUND) {
         status = check_new(dir, p->experiment, err);
     } else if (status == PEAT_OK) {
-        const char *name = json_text(plan, "experiment");
+        const char *name = member_text(plan, "experiment");
         if (!name || strcmp(name, p->experiment->name) != 0)
             status = error_set(err, PEAT_INVALID,
                                "'%s' belongs to experiment '%s', not to '%s'; choose another "
@@ -74,11 +74,11 @@ static peat_status held_by_another(const char *dir, struct error *err)
     struct value *owner = NULL;
     arena_init(&a, "lock", 1 << 12);
     peat_status status;
-    if (json_read(dir, "lock", &a, &owner, NULL) == PEAT_OK && json_text(owner, "host"))
+    if (jsonfile_read(dir, "lock", &a, &owner, NULL) == PEAT_OK && member_text(owner, "host"))
         status =
             error_set(err, PEAT_INVALID,
                       "%s is being run by process %" PRId64 " on host %s; wait for it or stop it",
-                      dir, json_integer(owner, "pid", 0), json_text(owner, "host"));
+                      dir, member_integer(owner, "pid", 0), member_text(owner, "host"));
     else
         status = error_set(err, PEAT_INVALID,
                            "%s is being run by another process; wait for it or stop it", dir);
@@ -97,9 +97,9 @@ static peat_status sign_lock(int fd, struct error *err)
     arena_init(&a, "lock", 1 << 12);
     strbuf_init(&text);
     struct value *v = value_map(&a, nowhere);
-    json_set_integer(&a, v, "pid", getpid());
-    json_set_text(&a, v, "host", host);
-    json_set_text(&a, v, "started_utc", utc);
+    member_set_integer(&a, v, "pid", getpid());
+    member_set_text(&a, v, "host", host);
+    member_set_text(&a, v, "started_utc", utc);
     value_to_json(v, false, 0, &text);
     strbuf_add(&text, "\n");
     peat_status status = PEAT_OK;
@@ -170,7 +170,7 @@ static peat_status write_cell(const char *dir, const struct plan *p, const struc
     char *cells = path_join(dir, "cells"), *cell = path_join(cells, c->id);
     peat_status status = dir_make(cell, err);
     if (status == PEAT_OK)
-        status = json_write(cell, "config.json", plan_cell_value(p, c, a), err);
+        status = jsonfile_write(cell, "config.json", plan_cell_value(p, c, a), err);
     free(cell);
     free(cells);
     return status;
@@ -183,7 +183,7 @@ peat_status rundir_write(const char *dir, const struct plan *p, struct arena *a,
     if (status == PEAT_OK)
         status = dir_make(dir, err);
     if (status == PEAT_OK)
-        status = json_write(dir, "plan.json", plan_value(p, a), err);
+        status = jsonfile_write(dir, "plan.json", plan_value(p, a), err);
     if (status == PEAT_OK)
         status = copy_experiment(dir, p->experiment, err);
     for (int i = 0; i < p->n && status == PEAT_OK; i++) {

@@ -65,8 +65,8 @@ peat_status rundir_read_cell(const char *path, const char *id, struct cell_files
 /* CELL is an index, an id, a label or a unique prefix of the hash. */
 peat_status rundir_find(const struct rundir *r, const char *cell, int *index, struct error *err);
 
-/* A living process holds the lock of the cell in this directory. */
-bool cell_is_locked(const char *dir);
+/* A living process holds the lock in this directory: a cell's, or a run directory's own. */
+bool lock_is_held(const char *dir);
 /* True when the configuration asks for an evaluation length that the result does not have. */
 bool cell_lacks_evaluation(const struct value *config, const struct value *result);
 

@@ -42,7 +42,7 @@ static bool has_file(const char *dir, const char *name)
 }
 
 /* Asking takes the lock for an instant. */
-bool cell_is_locked(const char *dir)
+bool lock_is_held(const char *dir)
 {
     char *path = path_join(dir, "lock");
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -58,7 +58,7 @@ bool cell_is_locked(const char *dir)
  * that asking can not get in the way of a process that starts. */
 static bool is_running(const char *dir)
 {
-    return has_file(dir, "running.json") && cell_is_locked(dir);
+    return has_file(dir, "running.json") && lock_is_held(dir);
 }
 
 static bool was_started(const char *dir)
@@ -74,7 +74,7 @@ static bool was_started(const char *dir)
 /* "interrupted" and what is not known: partial. */
 static enum cell_state end_state(const struct value *end)
 {
-    const char *name = json_text(end, "state");
+    const char *name = member_text(end, "state");
     for (int s = CELL_FAILED; name && s <= CELL_OOM; s++)
         if (!strcmp(name, state_names[s]))
             return (enum cell_state)s;
@@ -89,13 +89,13 @@ static bool same_text(const char *a, const char *b)
 /* NULL: a result of this cell. */
 static const char *result_fault(const struct cell_files *c)
 {
-    const char *state = json_text(c->result, "state");
+    const char *state = member_text(c->result, "state");
     const struct value *measures = value_get(c->result, "measures");
     if (!same_text(state, "done") && !same_text(state, "diverged"))
         return "it names no end state";
     if (!measures || measures->kind != VALUE_LIST)
         return "it has no measures";
-    if (c->config && !same_text(json_text(c->config, "hash"), json_text(c->result, "hash")))
+    if (c->config && !same_text(member_text(c->config, "hash"), member_text(c->result, "hash")))
         return "it is of another cell";
     return NULL;
 }
@@ -104,7 +104,7 @@ static const char *result_fault(const struct cell_files *c)
 static void read_result(struct cell_files *c, struct arena *a, struct error *err)
 {
     struct error why = {0};
-    peat_status status = json_read(c->dir, "result.json", a, &c->result, &why);
+    peat_status status = jsonfile_read(c->dir, "result.json", a, &c->result, &why);
     if (status == PEAT_NOTFOUND)
         return;
     if (status == PEAT_OK) {
@@ -125,7 +125,7 @@ static enum cell_state state_of(const struct cell_files *c)
     if (c->result && has_file(c->dir, "stale.json"))
         return CELL_STALE;
     if (c->result)
-        return same_text(json_text(c->result, "state"), "done") ? CELL_DONE : CELL_DIVERGED;
+        return same_text(member_text(c->result, "state"), "done") ? CELL_DONE : CELL_DIVERGED;
     if (c->end)
         return end_state(c->end);
     return was_started(c->dir) ? CELL_PARTIAL : CELL_TODO;
@@ -133,14 +133,14 @@ static enum cell_state state_of(const struct cell_files *c)
 
 static void read_cell(struct cell_files *c, struct arena *a, struct error *err)
 {
-    if (json_read(c->dir, "config.json", a, &c->config, NULL) != PEAT_OK)
+    if (jsonfile_read(c->dir, "config.json", a, &c->config, NULL) != PEAT_OK)
         c->config = NULL;
-    if (json_read(c->dir, "end.json", a, &c->end, NULL) != PEAT_OK)
+    if (jsonfile_read(c->dir, "end.json", a, &c->end, NULL) != PEAT_OK)
         c->end = NULL;
     read_result(c, a, err);
     c->state = state_of(c);
     if (!c->label)
-        c->label = json_text(c->config, "label");
+        c->label = member_text(c->config, "label");
     if (!c->label)
         c->label = c->id;
 }
@@ -181,11 +181,11 @@ static peat_status add_planned(struct rundir *r, const struct value *cells, stru
                                struct error *err)
 {
     for (int i = 0; i < cells->n; i++) {
-        const char *id = json_text(cells->item[i], "id");
+        const char *id = member_text(cells->item[i], "id");
         if (!is_usable_id(id))
             return error_set(err, PEAT_CORRUPT,
                              "'%s/plan.json' is damaged: cell %d has no usable id", r->path, i);
-        add_cell(r, id, json_text(cells->item[i], "label"), true, a);
+        add_cell(r, id, member_text(cells->item[i], "label"), true, a);
     }
     return PEAT_OK;
 }
@@ -217,7 +217,7 @@ static peat_status list_cells(struct rundir *r, const struct value *cells, int n
 
 static peat_status read_plan(struct rundir *r, struct arena *a, struct error *err)
 {
-    peat_status status = json_read(r->path, "plan.json", a, &r->plan, err);
+    peat_status status = jsonfile_read(r->path, "plan.json", a, &r->plan, err);
     if (status == PEAT_NOTFOUND)
         return error_set(err, PEAT_NOTFOUND, "'%s' is no run directory: it has no plan.json",
                          r->path);
@@ -255,7 +255,7 @@ peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, str
 
 static bool hash_starts(const struct cell_files *c, const char *prefix)
 {
-    const char *hash = json_text(c->config, "hash");
+    const char *hash = member_text(c->config, "hash");
     const char *dash = strrchr(c->id, '-');
     size_t n = strlen(prefix);
     return (hash && !strncmp(hash, prefix, n)) || (!hash && dash && !strncmp(dash + 1, prefix, n));
@@ -334,7 +334,7 @@ static bool has_length(const struct value *measures, double length)
 {
     for (int i = 0; measures && i < measures->n; i++) {
         const struct value *m = measures->item[i], *at = value_get(m, "length");
-        if (same_text(json_text(m, "split"), "valid") && at && at->real == length)
+        if (same_text(member_text(m, "split"), "valid") && at && at->real == length)
             return true;
     }
     return false;
@@ -345,7 +345,7 @@ bool cell_lacks_evaluation(const struct value *config, const struct value *resul
     const struct value *lengths = value_get_path(config, "eval.lengths");
     const struct value *measures = value_get(result, "measures");
     if (!lengths || lengths->kind != VALUE_LIST ||
-        same_text(json_text(result, "state"), "diverged"))
+        same_text(member_text(result, "state"), "diverged"))
         return false;
     for (int i = 0; i < lengths->n; i++)
         if (!has_length(measures, lengths->item[i]->real))

@@ -247,11 +247,12 @@ static void show_failures(struct run *r)
     int shown = 0;
     for (int i = 0; i < r->n_old; i++)
         show_failure(r, &shown, r->old[i]->state, r->old[i]->label,
-                     json_text(r->old[i]->end, "reason"), r->old[i]->dir);
+                     member_text(r->old[i]->end, "reason"), r->old[i]->dir);
     for (int i = 0; i < r->jobs.n; i++) {
         const struct job *job = &r->jobs.job[i];
         if (job->ended && (cell_has_failed(job->end.state) || job->end.disk_full))
-            show_failure(r, &shown, CELL_FAILED, job->label, job->end.reason, job->dir);
+            show_failure(r, &shown, job->end.disk_full ? CELL_FAILED : job->end.state, job->label,
+                         job->end.reason, job->dir);
     }
     if (shown > FAILURES_SHOWN)
         fprintf(r->progress.out, "  and %d more: peat status %s\n", shown - FAILURES_SHOWN,

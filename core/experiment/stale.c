@@ -17,10 +17,10 @@ static const struct place nowhere = {NULL, 0, 0};
 static const char *recorded_hash(const struct value *plugins, const peat_plugin *desc)
 {
     for (int i = 0; plugins && i < plugins->n; i++) {
-        const char *kind = json_text(plugins->item[i], "kind");
-        const char *id = json_text(plugins->item[i], "id");
+        const char *kind = member_text(plugins->item[i], "kind");
+        const char *id = member_text(plugins->item[i], "id");
         if (kind && id && !strcmp(kind, kind_name(desc->kind)) && !strcmp(id, desc->id))
-            return json_text(plugins->item[i], "sha256");
+            return member_text(plugins->item[i], "sha256");
     }
     return NULL;
 }
@@ -41,9 +41,9 @@ const char *stale_reason(const struct cell_files *c, const struct cell_config *p
                          struct arena *a)
 {
     struct value *meta = NULL;
-    if (json_read(c->dir, "meta.json", a, &meta, NULL) != PEAT_OK)
+    if (jsonfile_read(c->dir, "meta.json", a, &meta, NULL) != PEAT_OK)
         return NULL;
-    const char *engine = json_text(meta, "engine");
+    const char *engine = member_text(meta, "engine");
     if (engine && strcmp(engine, engine_version()) != 0)
         return arena_printf(a, "made by engine %s, this is %s", engine, engine_version());
     const struct value *plugins = value_get(meta, "plugins");
@@ -62,7 +62,7 @@ int stale_find(struct rundir *r, const struct plan *p, struct arena *a)
         struct cell_files *c = &r->cell[i];
         if (!cell_has_ended(c->state) && c->state != CELL_STALE)
             continue;
-        const char *state = json_text(c->result, "state");
+        const char *state = member_text(c->result, "state");
         if (stale_reason(c, &p->cell[i].config, a))
             c->state = CELL_STALE;
         else
@@ -78,8 +78,8 @@ peat_status stale_mark(const struct cell_files *c, const struct cell_config *pre
     const char *reason = c->result ? stale_reason(c, present, a) : NULL;
     if (reason) {
         struct value *v = value_map(a, nowhere);
-        json_set_text(a, v, "reason", reason);
-        return json_write(c->dir, "stale.json", v, err);
+        member_set_text(a, v, "reason", reason);
+        return jsonfile_write(c->dir, "stale.json", v, err);
     }
     char *path = path_join(c->dir, "stale.json");
     peat_status status = PEAT_OK;

@@ -86,29 +86,43 @@ static void add_block(const struct table *t, const struct widths *w, int begin, 
     }
 }
 
-static size_t column_width(const struct widths *w)
+/* Of columns [begin, end). */
+static size_t line_width(const struct widths *w, int begin, int end)
 {
-    return w->text + w->mark + GAP;
+    size_t sum = 0;
+    for (int k = begin; k < end; k++)
+        sum += w[k].text + w[k].mark + GAP;
+    return sum;
+}
+
+/* As many columns as fit, at least one. */
+static int block_end(const struct table *t, const struct widths *w, int begin, size_t room)
+{
+    int end = begin + 1;
+    while (end < t->n_column && line_width(w, begin, end + 1) <= room)
+        end++;
+    return begin < t->first_cost && end < t->n_column && end > t->first_cost ? t->first_cost : end;
+}
+
+static void add_blocks(const struct table *t, const struct widths *w, size_t width, bool bold,
+                       struct strbuf *out)
+{
+    size_t labels = line_width(w, 0, t->n_label), room = width > labels ? width - labels : 0;
+    for (int begin = t->n_label, end; begin < t->n_column; begin = end) {
+        end = block_end(t, w, begin, room);
+        add_block(t, w, begin, end, bold, out);
+        strbuf_add(out, "\n");
+    }
 }
 
 void format_text(const struct table *t, int width, bool bold, struct strbuf *out)
 {
     struct widths *w = ARENA_ARRAY(t->arena, t->n_column + 1, struct widths);
     BUG_UNLESS(w);
-    size_t labels = 0;
-    for (int k = 0; k < t->n_column; k++) {
+    for (int k = 0; k < t->n_column; k++)
         w[k] = measure(t, k, bold);
-        labels += k < t->n_label ? column_width(&w[k]) : 0;
-    }
     strbuf_addf(out, "%s\n\n", t->title);
-    for (int begin = t->n_label, end; begin < t->n_column; begin = end) {
-        size_t line = labels + column_width(&w[begin]);
-        for (end = begin + 1;
-             end < t->n_column && line + column_width(&w[end]) <= (size_t)width + GAP; end++)
-            line += column_width(&w[end]);
-        add_block(t, w, begin, end, bold, out);
-        strbuf_add(out, "\n");
-    }
+    add_blocks(t, w, (size_t)width + GAP, bold, out);
     if (t->any_strong)
         strbuf_addf(out, "%s: %s\n", bold ? "bold" : "*", TABLE_STRONG);
     for (int i = 0; i < t->n_note; i++)

@@ -264,6 +264,7 @@ static void add_heads(struct builder *b, const struct shown *s)
         add_column(b, "failed", true);
     if (s->diverged)
         add_column(b, "diverged", true);
+    b->t->first_cost = b->t->n_column;
     static const char *const cost[] = {"params",   "pos.params", "FLOPs/token",
                                        "tokens/s", "peak MiB",   "path"};
     for (size_t i = 0; i < sizeof(cost) / sizeof(*cost); i++)

@@ -31,7 +31,10 @@ struct table_cell {
 struct table {
     struct arena *arena;
     const char *title;
-    int n_column, n_label; /* the first n_label columns name the row */
+    int n_column;
+    int n_label;    /* the first n_label columns name the row                                */
+    int first_cost; /* columns from here on belong together, in a block of their own when not all
+                       columns fit one; 0: none */
     struct table_column *column;
     int n_row;
     struct table_cell *cell; /* [n_row, n_column] */

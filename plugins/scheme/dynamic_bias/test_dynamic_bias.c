@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* The scheme 'dynamic_bias' against a computed network, and its gradient. */
+#include "../scheme_tests.h"
+
+/* Element i of tensor k is sin(1 + i + 10 k); 2 heads, distances -3, 0, 1, 8. */
+static void assert_golden(const char *json, const double expected[8])
+{
+    const double delta[] = {-3, 0, 1, 8};
+    struct harness h;
+    scheme_open(&h, "dynamic_bias", json, 2, 4, 8, false);
+    scheme_wave(&h);
+    scheme_assert(scheme_bias_rel(&h, 4, delta), 8, expected, 1e-13);
+    harness_close(&h);
+}
+
+START_TEST(normed_layers_match_the_reference)
+{
+    const double expected[] = {DYNAMIC_NORM_GOLDEN};
+    assert_golden("{\"width\": 3, \"depth\": 2}", expected);
+}
+END_TEST
+
+START_TEST(logarithms_without_norm_match_the_reference)
+{
+    const double expected[] = {DYNAMIC_LOG_GOLDEN};
+    assert_golden("{\"width\": 3, \"depth\": 2, \"log\": true, \"norm\": false}", expected);
+}
+END_TEST
+
+START_TEST(the_width_is_a_quarter_of_the_model)
+{
+    struct harness h;
+    scheme_open(&h, "dynamic_bias", NULL, 4, 8, 8, false);
+    ck_assert_int_eq(h.weights.n, 3 * 4 + 1);
+    const struct tensor *out = &h.weights.item[12]->value;
+    ck_assert_int_eq(out->dim[0], 8);
+    ck_assert_int_eq(out->dim[1], 4);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(a_single_unit_with_norm_is_refused)
+{
+    scheme_refuses("dynamic_bias", "{\"width\": 1}", 2, 4, 8, true,
+                   "layer normalisation of a single unit gives 0: raise width or set norm to "
+                   "false");
+}
+END_TEST
+
+START_TEST(gradients_are_exact)
+{
+    scheme_gradients("dynamic_bias", "{\"width\": 4}", PEAT_ENCODER, PEAT_ONCE);
+    scheme_gradients("dynamic_bias", "{\"width\": 4, \"depth\": 1, \"log\": true}", PEAT_DECODER,
+                     PEAT_PER_LAYER);
+    scheme_gradients("dynamic_bias", "{\"width\": 4, \"norm\": false}", PEAT_DECODER, PEAT_ONCE);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("dynamic_bias");
+    TCase *t = tcase_create("dynamic_bias");
+    tcase_add_test(t, normed_layers_match_the_reference);
+    tcase_add_test(t, logarithms_without_norm_match_the_reference);
+    tcase_add_test(t, the_width_is_a_quarter_of_the_model);
+    tcase_add_test(t, a_single_unit_with_norm_is_refused);
+    tcase_add_test(t, gradients_are_exact);
+    suite_add_tcase(suite, t);
+    return run_suite(suite);
+}
