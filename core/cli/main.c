@@ -10,9 +10,11 @@
 #include "tensor/gemm.h"
 
 static const struct verb verbs[] = {
+    {"bench", cmd_bench, "time a training step on this machine"},
     {"cell", cmd_cell, "train one cell of a run directory, or a range of them"},
     {"compare", cmd_compare, "two rows, seed by seed"},
     {"export", cmd_export, "a cell's weights as a safetensors file"},
+    {"inspect", cmd_inspect, "what a scheme makes of positions, as numbers"},
     {"logs", cmd_logs, "what a cell has said"},
     {"plan", cmd_plan, "every cell of an experiment with its cost and state"},
     {"plugins", cmd_plugins, "list and explain schemes, combinations and tasks"},

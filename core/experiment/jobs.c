@@ -149,8 +149,7 @@ static void reap(struct loop *l)
         l->n_active--;
         memmove(l->active + i, l->active + i + 1, (size_t)(l->n_active - i) * sizeof(*l->active));
         job->seconds = clock_seconds() - job->started;
-        job->end = cell_end_read(job->dir, wait_status, job->process.stop, job->log_at, j->timeout,
-                                 j->arena);
+        job->end = cell_end_read(&job->process, wait_status, j->arena);
         ended(l, job);
     }
 }

@@ -21,21 +21,26 @@ static bool is_this_host(const char *host)
     return host && !strcmp(host, mine);
 }
 
-/* Numbers of processes are used again: it must be a `peat cell` of this very cell with a parent. */
-static bool is_cell_of_parent(int64_t pid, const char *id)
+enum owner { OWNER_GONE, OWNER_PARENT, OWNER_OTHER };
+
+/* Numbers of processes are used again: it must be a `peat cell` of this very cell with a parent.
+ * One that is just ending has no command line any more. */
+static enum owner owner_of(int64_t pid, const char *id)
 {
     char path[64], *line = NULL;
     size_t n = 0;
     bool cell = false, parent = false;
     snprintf(path, sizeof(path), "/proc/%" PRId64 "/cmdline", pid);
     if (file_read(path, 0, &line, &n, NULL) != PEAT_OK)
-        return false;
+        return OWNER_GONE;
     for (const char *word = line; word < line + n; word += strlen(word) + 1) {
         cell = cell || !strcmp(word, id);
         parent = parent || !strcmp(word, "--with-parent");
     }
     free(line);
-    return cell && parent;
+    if (n == 0)
+        return OWNER_GONE;
+    return cell && parent ? OWNER_PARENT : OWNER_OTHER;
 }
 
 static bool wait_unlocked(const char *dir, double seconds)
@@ -58,7 +63,7 @@ static peat_status end_process(const struct cell_files *c, pid_t pid, double gra
     kill(pid, SIGTERM);
     if (wait_unlocked(c->dir, grace))
         return PEAT_OK;
-    if (is_cell_of_parent(pid, c->id))
+    if (owner_of(pid, c->id) == OWNER_PARENT)
         kill(pid, SIGKILL);
     if (wait_unlocked(c->dir, after_kill))
         return PEAT_OK;
@@ -69,18 +74,22 @@ static peat_status end_process(const struct cell_files *c, pid_t pid, double gra
 peat_status orphan_end(const struct cell_files *c, double grace, bool *ended, char who[128],
                        struct error *err)
 {
+    const double while_ending = 2;
     struct arena a;
     struct value *running = NULL;
     arena_init(&a, "orphan", 1 << 12);
     bool known = jsonfile_read(c->dir, "running.json", &a, &running, NULL) == PEAT_OK;
     const char *host = known ? member_text(running, "host") : NULL;
     int64_t pid = known ? member_integer(running, "pid", 0) : 0;
+    enum owner owner = is_this_host(host) && pid > 1 ? owner_of(pid, c->id) : OWNER_OTHER;
     snprintf(who, 128, "process %" PRId64 " on host %.80s", pid, host ? host : "unknown");
     peat_status status = PEAT_OK;
     *ended = !lock_is_held(c->dir);
-    if (!*ended && pid > 1 && is_this_host(host) && is_cell_of_parent(pid, c->id)) {
+    if (!*ended && owner == OWNER_PARENT) {
         status = end_process(c, (pid_t)pid, grace, err);
         *ended = status == PEAT_OK;
+    } else if (!*ended && (!known || owner == OWNER_GONE)) {
+        *ended = wait_unlocked(c->dir, while_ending);
     }
     arena_release(&a);
     return status;

@@ -46,22 +46,31 @@ static peat_status check_new(const char *dir, const struct experiment *e, struct
     return status;
 }
 
+static peat_status check_name(const char *dir, const struct value *plan, const struct experiment *e,
+                              struct error *err)
+{
+    const char *name = member_text(plan, "experiment");
+    if (name && !strcmp(name, e->name))
+        return PEAT_OK;
+    return error_set(err, PEAT_INVALID,
+                     "'%s' belongs to experiment '%s', not to '%s'; choose another directory "
+                     "with -o",
+                     dir, name ? name : "", e->name);
+}
+
 peat_status rundir_check(const char *dir, const struct plan *p, struct error *err)
 {
     struct arena a;
+    struct error why = {0};
     struct value *plan = NULL;
     arena_init(&a, "check", 1 << 16);
-    peat_status status = jsonfile_read(dir, "plan.json", &a, &plan, err);
-    if (status == PEAT_NOTFOUND) {
+    peat_status status = jsonfile_read(dir, "plan.json", &a, &plan, &why);
+    if (status == PEAT_NOTFOUND)
         status = check_new(dir, p->experiment, err);
-    } else if (status == PEAT_OK) {
-        const char *name = member_text(plan, "experiment");
-        if (!name || strcmp(name, p->experiment->name) != 0)
-            status = error_set(err, PEAT_INVALID,
-                               "'%s' belongs to experiment '%s', not to '%s'; choose another "
-                               "directory with -o",
-                               dir, name ? name : "", p->experiment->name);
-    }
+    else if (status == PEAT_OK)
+        status = check_name(dir, plan, p->experiment, err);
+    else
+        error_set(err, status, "%s", why.text);
     arena_release(&a);
     return status;
 }

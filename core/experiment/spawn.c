@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -87,28 +88,31 @@ void process_signal(pid_t pid, int signal)
 }
 
 /* One thread for BLAS: the engine divides its products itself. One malloc arena for each of few
- * threads keeps peak memory comparable between cells. */
+ * threads keeps peak memory comparable between cells. Threads that wait spin for microseconds, not
+ * for milliseconds: where cells share cores, long spins were seen to cost ten times the work. */
 char **cell_environment(struct arena *a, int64_t threads)
 {
     char *set[] = {arena_printf(a, "OMP_NUM_THREADS=%" PRId64, threads),
                    arena_strdup(a, "OPENBLAS_NUM_THREADS=1"), arena_strdup(a, "OMP_DYNAMIC=false"),
-                   arena_strdup(a, "MALLOC_ARENA_MAX=2")};
-    enum { SET = sizeof(set) / sizeof(*set) };
+                   arena_strdup(a, "MALLOC_ARENA_MAX=2"), arena_strdup(a, "GOMP_SPINCOUNT=1000")};
+    /* The last one is the user's to overrule. */
+    const size_t all = sizeof set / sizeof *set;
+    const size_t n_set = getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY") ? all - 1 : all;
     size_t n = 0, out = 0;
     while (environ[n])
         n++;
-    char **env = arena_array(a, n + SET + 1, sizeof(*env));
-    for (size_t j = 0; j < SET; j++)
+    char **env = arena_array(a, n + n_set + 1, sizeof(*env));
+    for (size_t j = 0; j < n_set; j++)
         if (!env || !set[j])
             return NULL;
     for (size_t i = 0; i < n; i++) {
         bool replaced = false;
-        for (size_t j = 0; j < SET; j++)
+        for (size_t j = 0; j < n_set; j++)
             replaced = replaced || !strncmp(environ[i], set[j], strcspn(set[j], "=") + 1);
         if (!replaced)
             env[out++] = environ[i];
     }
-    for (size_t j = 0; j < SET; j++)
+    for (size_t j = 0; j < n_set; j++)
         env[out++] = set[j];
     return env;
 }

@@ -31,7 +31,7 @@ void number_interval(struct strbuf *out, double x, double half, bool with_sign)
     }
     bool exact = !isfinite(half) || half == 0.0;
     int decimals = exact ? decimals_of(x, 4) : decimals_of(half, 2);
-    strbuf_addf(out, with_sign ? "%+.*f" : "%.*f", decimals, x);
+    strbuf_addf(out, with_sign && x != 0.0 ? "%+.*f" : "%.*f", decimals, x);
     if (half == 0.0)
         strbuf_add(out, " ± 0");
     else if (!exact)

@@ -33,9 +33,9 @@ static const char *axis_key(const struct value *plan, int i)
 
 static peat_status check_plan(const struct reader *x, int d)
 {
-    const struct value *plan = x->run[d].plan;
-    bool sound = json_text(plan, "experiment") && value_get(plan, "axes") &&
-                 field_count(plan, "axes") <= EXPERIMENT_MAX_AXES;
+    const struct value *plan = x->run[d].plan, *axes = value_get(plan, "axes");
+    bool sound = json_text(plan, "experiment") && axes && axes->kind == VALUE_LIST &&
+                 axes->n <= EXPERIMENT_MAX_AXES;
     for (int i = 0; sound && i < field_count(plan, "axes"); i++)
         sound = axis_key(plan, i) != NULL;
     const struct value *cells = value_get(plan, "cells");

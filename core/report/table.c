@@ -82,13 +82,11 @@ static peat_status choose_length(struct builder *b)
     b->length = r->n_length ? 0 : -1;
     if (b->o->length < 0 || r->n_length == 0)
         return PEAT_OK;
-    for (int l = 0; l < r->n_length; l++) {
-        if (r->length[l] == b->o->length) {
-            b->length = l;
+    for (b->length = 0; b->length < r->n_length; b->length++)
+        if (r->length[b->length] == b->o->length)
             return PEAT_OK;
-        }
+    for (int l = 0; l < r->n_length; l++)
         strbuf_addf(&b->text, "%s%" PRId64, l ? ", " : "", r->length[l]);
-    }
     return error_set(b->err, PEAT_INVALID,
                      "nothing was evaluated at length %" PRId64 "; there are %s", b->o->length,
                      keep(b));

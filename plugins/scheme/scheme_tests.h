@@ -17,14 +17,8 @@
 static inline peat_status scheme_try(struct harness *h, const char *name, const char *json,
                                      int64_t H, int64_t C, int64_t T, bool causal)
 {
-    peat_dims dims = {.D = H * C,
-                      .H = H,
-                      .d = H * C,
-                      .L = 1,
-                      .V = 7,
-                      .T_train = T,
-                      .T_max = T,
-                      .causal = causal};
+    peat_dims dims = {
+        .D = H * C, .H = H, .d = H * C, .L = 1, .V = 7, .T_train = T, .T_max = T, .causal = causal};
     return harness_scheme(h, name, json, &dims);
 }
 

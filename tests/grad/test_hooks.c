@@ -497,6 +497,38 @@ START_TEST(dims_are_sliced_and_passed_through)
 }
 END_TEST
 
+static peat_status setup_of_four(peat_setup *s, const void *config, void **self)
+{
+    if (s->dims.C != 4)
+        return peat_refuse(s, "told of %lld dimensions", (long long)s->dims.C);
+    return setup_heads(s, config, self);
+}
+
+static peat_status qkv_of_four(const peat_call *c, peat_qkv *io)
+{
+    if (c->dims.C != 4 || peat_shape_of(c->g, io->q).dim[3] != 4) {
+        peat_fail(c->g, "told of %lld dimensions", (long long)c->dims.C);
+        return PEAT_FAILED;
+    }
+    return qkv_rotate(c, io);
+}
+
+START_TEST(a_scheme_is_told_the_width_that_dims_leave_it)
+{
+    static const peat_scheme of_four = {
+        .size = sizeof(peat_scheme), .setup = setup_of_four, .qkv = qkv_of_four};
+    struct modelcheck m;
+    modelcheck_init(&m, PEAT_DECODER);
+    m.config.d_model = 16;
+    struct scheme_part *s = modelcheck_scheme(&m, "some", &of_four);
+    s->where.dim_begin = 2;
+    s->where.dim_end = 6;
+    modelcheck_build(&m);
+    modelcheck_loss(&m, true);
+    modelcheck_release(&m);
+}
+END_TEST
+
 START_TEST(a_stream_can_enter_elsewhere)
 {
     struct modelcheck m;
@@ -578,6 +610,7 @@ int main(void)
     tcase_add_loop_test(t, head_groups_have_right_gradients, 0, 4);
     tcase_add_test(t, a_head_outside_the_group_is_untouched);
     tcase_add_test(t, dims_are_sliced_and_passed_through);
+    tcase_add_test(t, a_scheme_is_told_the_width_that_dims_leave_it);
     tcase_add_loop_test(t, a_stream_can_enter_elsewhere, 0, 5);
     tcase_add_test(t, heads_before_the_projection_are_refused);
     tcase_add_test(t, a_planted_error_is_caught);

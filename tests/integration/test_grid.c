@@ -173,7 +173,7 @@ START_TEST(a_diverging_cell_is_a_result)
     open_grid(&s);
     shell_expect(&s, 0,
                  "\"$PEAT\" run grid.yaml -o runs position.scheme=none seeds=1 "
-                 "train.lr=1e6 train.clip=0 train.steps=200");
+                 "train.lr=100 train.clip=0 train.steps=200");
     shell_expect(&s, 0, "grep -q '\"state\": \"diverged\"' runs/cells/*/result.json");
     shell_close(&s);
 }

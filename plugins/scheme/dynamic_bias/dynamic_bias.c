@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * dynamic_bias.c: a small network turns each signed distance into a logit per head.
- * Wang et al. 2021, section 3.3.
+ * Wang et al. 2021.
  */
 #include <math.h>
 #include <stdio.h>

@@ -15,14 +15,18 @@ static void assert_golden(const char *json, const double expected[8])
 
 START_TEST(normed_layers_match_the_reference)
 {
-    const double expected[] = {DYNAMIC_NORM_GOLDEN};
+    const double expected[] = {-1.2150876677630724, -1.2134139601792668, -1.0695257489543637,
+                               0.3017771411391936,  0.6042350928775596,  0.6034027966703135,
+                               0.53185050544056,    0.2284884334264692};
     assert_golden("{\"width\": 3, \"depth\": 2}", expected);
 }
 END_TEST
 
 START_TEST(logarithms_without_norm_match_the_reference)
 {
-    const double expected[] = {DYNAMIC_LOG_GOLDEN};
+    const double expected[] = {0.21477982347971536, 0.060224956081147585, 0.05303424116471142,
+                               0.31934976987190183, 0.7781734260410391,   0.662033079594815,
+                               0.6622291194421004,  0.8315111392019268};
     assert_golden("{\"width\": 3, \"depth\": 2, \"log\": true, \"norm\": false}", expected);
 }
 END_TEST

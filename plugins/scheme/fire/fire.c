@@ -91,5 +91,4 @@ static const peat_scheme scheme = {
 };
 
 PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "fire", "1.0",
-            "a network of the distance relative to the query's position", "MIT",
-            "arXiv:2310.04418")
+            "a network of the distance relative to the query's position", "MIT", "arXiv:2310.04418")

@@ -19,14 +19,36 @@ static void assert_golden(const char *json, const double expected[12])
 
 START_TEST(log_kernels_match_the_reference)
 {
-    const double expected[] = {LOG_GOLDEN};
+    const double expected[] = {-0.0,
+                               -0.733032585499324,
+                               -1.1090354888959124,
+                               -1.3637984737907403,
+                               -1.5567281192442506,
+                               -1.7120529307970167,
+                               -0.0,
+                               -0.1591884753186511,
+                               -0.26264062120616993,
+                               -0.3394206334473301,
+                               -0.400500320019702,
+                               -0.45122321903288215};
     assert_golden(NULL, expected);
 }
 END_TEST
 
 START_TEST(power_kernels_match_the_reference)
 {
-    const double expected[] = {POWER_GOLDEN};
+    const double expected[] = {-0.0,
+                               -0.8,
+                               -2.2627416997969525,
+                               -4.156921938165306,
+                               -6.4,
+                               -8.944271909999157,
+                               -0.0,
+                               -0.3,
+                               -0.48735143781374124,
+                               -0.6473007839923778,
+                               -0.7917047464637365,
+                               -0.9255507940800143};
     assert_golden("{\"kind\": \"power\"}", expected);
 }
 END_TEST

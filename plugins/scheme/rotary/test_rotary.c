@@ -117,22 +117,6 @@ START_TEST(a_fraction_turns_the_first_dimensions_and_leaves_the_rest)
 }
 END_TEST
 
-/* Where dims are narrowed the hook gets fewer of them, and turns those as a head of that width. */
-START_TEST(narrowed_dimensions_turn_as_a_narrow_head)
-{
-    struct harness wide, narrow;
-    open_rotary(&wide, NULL, 8);
-    open_rotary(&narrow, NULL, 4);
-    peat_qkv a = turn(&wide, 3, 1, 4, q8, k8), b = turn(&narrow, 3, 1, 4, q8, k8);
-    for (int64_t i = 0; i < 8; i++) {
-        ck_assert_double_eq(harness_at(a.q, i), harness_at(b.q, i));
-        ck_assert_double_eq(harness_at(a.k, i), harness_at(b.k, i));
-    }
-    harness_close(&wide);
-    harness_close(&narrow);
-}
-END_TEST
-
 START_TEST(queries_and_keys_may_stand_at_different_positions)
 {
     const double key_pos[] = {40, 41};
@@ -202,7 +186,6 @@ int main(void)
     tcase_add_test(t, products_depend_on_the_distance_alone);
     tcase_add_test(t, norms_are_preserved);
     tcase_add_test(t, a_fraction_turns_the_first_dimensions_and_leaves_the_rest);
-    tcase_add_test(t, narrowed_dimensions_turn_as_a_narrow_head);
     tcase_add_test(t, queries_and_keys_may_stand_at_different_positions);
     tcase_add_test(t, angles_can_be_inspected);
     tcase_add_test(t, widths_without_pairs_are_refused);

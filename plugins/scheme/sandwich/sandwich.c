@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sandwich.c: the logits get the product of two sinusoidal encodings, a function of their distance,
- * weaker from head to head. Chi et al. 2023, section 5.
+ * weaker from head to head. Chi et al. 2023.
  */
 #include <math.h>
 

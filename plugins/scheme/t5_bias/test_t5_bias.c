@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheme 't5_bias': its buckets against exact integer arithmetic, its table and gradient. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "../scheme_tests.h"
@@ -18,7 +19,9 @@ static const struct {
     {NULL, false, 16, {0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23, 32, 46, 64, 91}},
     {"{\"buckets\": 8, \"max_distance\": 32}", true, 8, {0, 1, 2, 3, 4, 7, 12, 20}},
     {"{\"buckets\": 8, \"max_distance\": 32}", false, 4, {0, 1, 2, 8}},
-    {"{\"buckets\": 16, \"max_distance\": 64}", true, 16,
+    {"{\"buckets\": 16, \"max_distance\": 64}",
+     true,
+     16,
      {0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 14, 18, 23, 30, 39, 50}},
 };
 

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* run_maker.c: run directories without training. */
+#include "support/run_maker.h"
+
+#include <check.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/value.h"
+
+void run_maker_open(struct run_maker *m, const char *name)
+{
+    *m = (struct run_maker){
+        .name = name,
+        .report = "{\"metric\":\"bpb\",\"goal\":\"metric\",\"baseline\":null,\"at\":\"final\"}",
+        .axes = "[{\"key\":\"position.scheme\",\"labels\":[]},"
+                "{\"key\":\"position.combine\",\"labels\":[]}]",
+        .dropped = "[]",
+        .d_model = 32,
+    };
+    snprintf(m->dir, sizeof(m->dir), "/tmp/peat-results-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(m->dir));
+    strbuf_init(&m->cells);
+}
+
+void run_maker_close(struct run_maker *m)
+{
+    dir_remove(m->dir, NULL);
+    strbuf_release(&m->cells);
+}
+
+static void write_file(const char *path, const char *text)
+{
+    struct error err = {0};
+    ck_assert_msg(file_write(path, text, strlen(text), &err) == PEAT_OK, "%s", err.text);
+}
+
+/* The directory of a cell is named after its label in plan.json, which `file` reads back. */
+static void cell_path(const struct run_maker *m, int cell, char *path, size_t n)
+{
+    char key[32];
+    snprintf(key, sizeof(key), "-%08d\"", cell);
+    const char *end = strstr(m->cells.text, key), *id = end;
+    ck_assert_ptr_nonnull(end);
+    while (id[-1] != '"')
+        id--;
+    snprintf(path, n, "%s/cells/%.*s", m->dir, (int)(end - id) + 9, id);
+}
+
+void run_maker_file(const struct run_maker *m, int cell, const char *name, const char *text)
+{
+    char path[256], file[320];
+    struct error err = {0};
+    cell_path(m, cell, path, sizeof(path));
+    ck_assert_msg(dir_make(path, &err) == PEAT_OK, "%s", err.text);
+    snprintf(file, sizeof(file), "%s/%s", path, name);
+    write_file(file, text);
+}
+
+/* Into plan.json; config.json beside it. Returns the cell's number. */
+static int add_cell(struct run_maker *m, const char *scheme, const char *combine, int64_t seed)
+{
+    int cell = m->n++;
+    strbuf_addf(&m->cells,
+                "%s{\"index\":%d,\"id\":\"%s.%s.s%" PRId64 "-%08d\",\"label\":\"%s.%s.s%" PRId64
+                "\",\"axes\":{\"position.scheme\":\"%s\",\"position.combine\":\"%s\"},"
+                "\"scheme\":\"%s\",\"combine\":\"%s\",\"task\":\"text\",\"seed\":%" PRId64
+                ",\"hash\":\"%08d\",\"params\":12345,\"params_positional\":2000,"
+                "\"flops_per_token\":74000.0,\"attention_path\":\"fused\","
+                "\"injection\":\"%s: acts\",\"matched\":null,\"baseline\":null}",
+                cell ? "," : "", cell, scheme, combine, seed, cell, scheme, combine, seed, scheme,
+                combine, scheme, combine, seed, cell, scheme);
+    struct strbuf text;
+    strbuf_init(&text);
+    strbuf_addf(&text,
+                "{\"format\":1,\"hash\":\"%08d\",\"label\":\"%s.%s.s%" PRId64
+                "\",\"task\":{\"plugin\":\"text\"},\"model\":{\"d_model\":%" PRId64 "}}",
+                cell, scheme, combine, seed, m->d_model);
+    run_maker_file(m, cell, "config.json", text.text);
+    strbuf_release(&text);
+    return cell;
+}
+
+static void add_measure(struct strbuf *out, const char *metric, int length, double value)
+{
+    char number[32];
+    number_text(value, number);
+    strbuf_addf(out,
+                "{\"metric\":\"%s\",\"split\":\"valid\",\"length\":%d,\"step\":300,\"value\":%s,"
+                "\"untrained\":%s},",
+                metric, length, number, length > 128 ? "true" : "false");
+}
+
+static void add_result(struct run_maker *m, int cell, const char *state, double at_128,
+                       double at_256)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    bool diverged = strcmp(state, "diverged") == 0;
+    strbuf_addf(&out, "{\"format\":1,\"hash\":\"%08d\",\"state\":\"%s\",\"diverged\":%s,", cell,
+                state, diverged ? "{\"step\":12,\"what\":\"loss is not finite\"}" : "null");
+    strbuf_add(&out, "\"steps\":300,\"measures\":[");
+    if (!diverged) {
+        add_measure(&out, "bpb", 128, at_128);
+        add_measure(&out, "bpb", 256, at_256);
+        add_measure(&out, "accuracy", 128, 1.0 - at_128 / 10.0);
+    }
+    strbuf_addf(&out,
+                "{\"metric\":\"loss\",\"split\":\"train\",\"length\":64,\"step\":300,"
+                "\"value\":%s,\"untrained\":false}],"
+                "\"metrics\":[{\"name\":\"bpb\",\"goal\":\"min\"},"
+                "{\"name\":\"accuracy\",\"goal\":\"max\"}],\"length_unit\":\"tokens\","
+                "\"tokens_per_s\":%d,\"step_ms_median\":1.5,\"peak_rss_kib\":20480,"
+                "\"wall_s\":3.25,\"cpu_s\":3.5}",
+                diverged ? "null" : "1.25", 1000 + cell);
+    run_maker_file(m, cell, "result.json", out.text);
+    run_maker_file(m, cell, "meta.json",
+                   "{\"plugins\":[{\"kind\":\"task\",\"id\":\"text\",\"version\":\"1.0\","
+                   "\"sha256\":\"aa\"},{\"kind\":\"scheme\",\"id\":\"rotary\",\"version\":\"1.1\","
+                   "\"sha256\":\"bb\"}],\"data\":[{\"path\":\"x\",\"sha256\":\"cc\"}],"
+                   "\"engine\":\"0.1.0\",\"abi\":\"0.1\",\"host\":\"h\",\"cpu\":\"a, \\\"b\\\"\","
+                   "\"threads\":1,\"started_utc\":\"2026-01-31T12:00:00Z\"}");
+    strbuf_release(&out);
+}
+
+void run_maker_done(struct run_maker *m, const char *scheme, const char *combine, int64_t seed,
+                    double at_128, double at_256)
+{
+    add_result(m, add_cell(m, scheme, combine, seed), "done", at_128, at_256);
+}
+
+void run_maker_state(struct run_maker *m, const char *scheme, const char *combine, int64_t seed,
+                     const char *state)
+{
+    int cell = add_cell(m, scheme, combine, seed);
+    char text[64];
+    if (strcmp(state, "todo") == 0)
+        return;
+    if (strcmp(state, "diverged") == 0) {
+        add_result(m, cell, state, (double)NAN, (double)NAN);
+        return;
+    }
+    if (strcmp(state, "stale") == 0) {
+        add_result(m, cell, "done", 9.0, 9.0);
+        run_maker_file(m, cell, "stale.json", "{}");
+        return;
+    }
+    snprintf(text, sizeof(text), "{\"state\":\"%s\",\"reason\":\"why\"}", state);
+    run_maker_file(m, cell, "end.json", text);
+}
+
+void run_maker_finish(struct run_maker *m)
+{
+    struct strbuf out;
+    char path[128];
+    strbuf_init(&out);
+    strbuf_addf(&out,
+                "{\"format\":1,\"experiment\":\"%s\",\"axes\":%s,\"seeds\":[0,1,2],"
+                "\"report\":%s,\"cells\":[%s],\"dropped\":%s}",
+                m->name, m->axes, m->report, m->cells.text, m->dropped);
+    snprintf(path, sizeof(path), "%s/plan.json", m->dir);
+    write_file(path, out.text);
+    strbuf_release(&out);
+}

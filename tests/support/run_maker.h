@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_maker.h: run directories without training.
+ *
+ * Axes are position.scheme and position.combine, the metric is bpb (and accuracy, 1 - bpb / 10) at
+ * the lengths 128 and 256 tokens.
+ */
+#ifndef TESTS_RUN_MAKER_H
+#define TESTS_RUN_MAKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+
+struct run_maker {
+    char dir[96];
+    const char *name;
+    const char *report;  /* JSON of plan.json's "report"; preset: bpb, no baseline */
+    const char *axes;    /* JSON of plan.json's "axes" */
+    const char *dropped; /* JSON list */
+    int64_t d_model;     /* in every cell's configuration */
+    struct strbuf cells;
+    int n;
+};
+
+/* A new directory below /tmp. */
+void run_maker_open(struct run_maker *m, const char *name);
+/* A cell that is finished; NaN: the value is null. */
+void run_maker_done(struct run_maker *m, const char *scheme, const char *combine, int64_t seed,
+                    double at_128, double at_256);
+/* A cell without values: "todo", "diverged", "stale" (with values 9 and 9), or an end such as
+ * "crashed". */
+void run_maker_state(struct run_maker *m, const char *scheme, const char *combine, int64_t seed,
+                     const char *state);
+/* Writes plan.json. */
+void run_maker_finish(struct run_maker *m);
+/* Removes the directory. */
+void run_maker_close(struct run_maker *m);
+/* Writes <dir>/cells/<id>/<name>; id as the maker gives it: "rotary.sum.s0-00000000", the hash
+ * being the number of the cell. */
+void run_maker_file(const struct run_maker *m, int cell, const char *name, const char *text);
+
+#endif

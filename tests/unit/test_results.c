@@ -1,0 +1,745 @@
+/* SPDX-License-Identifier: MIT */
+/* test_results.c: from run directories to rows, comparisons and tables. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/numbers.h"
+#include "report/selector.h"
+#include "report/statistics.h"
+#include "report/table.h"
+#include "support/run_maker.h"
+#include "support/support.h"
+
+/* One table under test. */
+struct bench {
+    struct run_maker run, other;
+    struct arena arena;
+    struct results r;
+    struct error err;
+    struct strbuf out;
+};
+
+static void bench_open(struct bench *b, const char *name)
+{
+    *b = (struct bench){.err = {0}};
+    arena_init(&b->arena, "results", 1 << 16);
+    strbuf_init(&b->out);
+    run_maker_open(&b->run, name);
+}
+
+static void bench_close(struct bench *b)
+{
+    run_maker_close(&b->run);
+    if (b->other.name)
+        run_maker_close(&b->other);
+    arena_release(&b->arena);
+    strbuf_release(&b->out);
+}
+
+static peat_status read_with(struct bench *b, const struct results_options *o)
+{
+    char *dir[] = {b->run.dir, b->other.dir};
+    run_maker_finish(&b->run);
+    if (b->other.name)
+        run_maker_finish(&b->other);
+    return results_read(&b->r, b->other.name ? 2 : 1, dir, o, &b->arena, &b->err);
+}
+
+static void read_all(struct bench *b, const struct results_options *o)
+{
+    static const struct results_options none;
+    ck_assert_msg(read_with(b, o ? o : &none) == PEAT_OK, "%s", b->err.text);
+}
+
+static void assert_refused(struct bench *b, const struct results_options *o, const char *part)
+{
+    static const struct results_options none;
+    ck_assert_int_ne(read_with(b, o ? o : &none), PEAT_OK);
+    ck_assert_msg(strstr(b->err.text, part), "'%s' does not say '%s'", b->err.text, part);
+}
+
+static const struct result_row *row(const struct bench *b, const char *scheme, const char *combine)
+{
+    for (int i = 0; i < b->r.n_row; i++)
+        if (!strcmp(b->r.row[i].axis[0], scheme) && !strcmp(b->r.row[i].axis[1], combine))
+            return &b->r.row[i];
+    ck_abort_msg("no row %s %s", scheme, combine);
+    return NULL;
+}
+
+static const double rotary[] = {2.00, 2.10, 2.05}, learned[] = {2.50, 2.40, 2.60};
+
+/* Seed-major, as plans are. */
+static void add_two_rows(struct run_maker *m)
+{
+    for (int seed = 0; seed < 3; seed++) {
+        run_maker_done(m, "learned", "sum", seed, learned[seed], learned[seed] + 1.0);
+        run_maker_done(m, "rotary", "sum", seed, rotary[seed], rotary[seed] + 2.0);
+    }
+}
+
+/* ---- rows ---- */
+
+START_TEST(rows_stand_in_plan_order_with_values_by_seed)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    add_two_rows(&b.run);
+    read_all(&b, NULL);
+    ck_assert_int_eq(b.r.n_row, 2);
+    ck_assert_str_eq(b.r.row[0].axis[0], "learned");
+    ck_assert_str_eq(b.r.metric, "bpb");
+    ck_assert_str_eq(b.r.length_unit, "tokens");
+    ck_assert(!b.r.goal_max);
+    ck_assert_int_eq(b.r.n_length, 2);
+    ck_assert_int_eq(b.r.length[0], 128);
+    const struct result_row *x = row(&b, "rotary", "sum");
+    ck_assert_int_eq(x->n_cell, 3);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(x->cell[i]->seed, i);
+        ck_assert_double_eq(x->cell[i]->value[0], rotary[i]);
+        ck_assert_double_eq(x->cell[i]->value[1], rotary[i] + 2.0);
+    }
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(mean_and_interval_are_those_of_the_values)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    add_two_rows(&b.run);
+    read_all(&b, NULL);
+    const struct summary *s = &row(&b, "rotary", "sum")->at[0];
+    ck_assert_int_eq(s->n, 3);
+    ck_assert_double_eq_tol(s->mean, 2.05, 1e-12);
+    ck_assert_double_eq_tol(s->sd, 0.05, 1e-12);
+    ck_assert_double_eq_tol(s->ci_high - s->mean, 4.302652729749462 * 0.05 / sqrt(3), 1e-10);
+    ck_assert(!s->untrained);
+    ck_assert(row(&b, "rotary", "sum")->at[1].untrained);
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(one_seed_has_a_mean_and_no_interval)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    run_maker_done(&b.run, "rotary", "sum", 0, 2.0, 3.0);
+    read_all(&b, NULL);
+    const struct summary *s = &b.r.row[0].at[0];
+    ck_assert_double_eq(s->mean, 2.0);
+    ck_assert_double_nan(s->sd);
+    ck_assert_double_nan(s->ci_low);
+    ck_assert(b.r.row[0].best[0]);
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(cells_that_did_not_finish_are_counted_and_never_averaged)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    static const char *const state[] = {"todo",    "interrupted", "failed", "crashed",
+                                        "timeout", "oom",         "stale",  "diverged"};
+    run_maker_done(&b.run, "rotary", "sum", 0, 2.0, 3.0);
+    for (int i = 0; i < 8; i++)
+        run_maker_state(&b.run, "rotary", "sum", 1 + i, state[i]);
+    run_maker_done(&b.run, "rotary", "sum", 9, (double)NAN, 5.0);
+    read_all(&b, NULL);
+    const struct result_row *x = &b.r.row[0];
+    ck_assert_int_eq(x->n_cell, 10);
+    ck_assert_int_eq(x->missing, 2);
+    ck_assert_int_eq(x->failed, 4);
+    ck_assert_int_eq(x->stale, 1);
+    ck_assert_int_eq(x->diverged, 1);
+    ck_assert_int_eq(x->at[0].n, 1);
+    ck_assert_double_eq(x->at[0].mean, 2.0);
+    ck_assert_int_eq(x->at[1].n, 2);
+    ck_assert_double_eq(x->at[1].mean, 4.0);
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(a_grid_without_results_is_a_table_without_values)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    run_maker_state(&b.run, "rotary", "sum", 0, "todo");
+    read_all(&b, NULL);
+    ck_assert_int_eq(b.r.n_length, 0);
+    ck_assert_int_eq(b.r.row[0].missing, 1);
+    struct table t;
+    struct table_options o = {.length = -1, .cols = "combine"};
+    ck_assert_int_eq(table_build(&t, &b.r, &o, &b.arena, &b.err), PEAT_OK);
+    o.cols = NULL;
+    ck_assert_int_eq(table_build(&t, &b.r, &o, &b.arena, &b.err), PEAT_OK);
+    format_text(&t, 100, false, &b.out);
+    format_json(&b.r, &b.arena, &b.out);
+    ck_assert_ptr_nonnull(strstr(b.out.text, "nothing is finished yet"));
+    ck_assert_ptr_nonnull(strstr(b.out.text, "1 of 1 cells not finished"));
+    bench_close(&b);
+}
+END_TEST
+
+/* ---- metric ---- */
+
+START_TEST(another_metric_brings_its_own_goal)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    add_two_rows(&b.run);
+    read_all(&b, &(struct results_options){.metric = "accuracy"});
+    ck_assert(b.r.goal_max);
+    ck_assert_int_eq(b.r.n_length, 1);
+    ck_assert_double_eq_tol(row(&b, "rotary", "sum")->at[0].mean, 0.795, 1e-12);
+    ck_assert(row(&b, "rotary", "sum")->best[0]);
+    ck_assert(!row(&b, "learned", "sum")->best[0]);
+    read_all(&b, &(struct results_options){.metric = "loss"});
+    ck_assert_str_eq(b.r.split, "train");
+    ck_assert_double_eq(b.r.row[0].at[0].mean, 1.25);
+    assert_refused(&b, &(struct results_options){.metric = "acuracy"}, "did you mean 'accuracy'?");
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(the_reports_goal_wins_over_the_metrics)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    b.run.report = "{\"metric\":\"\",\"goal\":\"max\",\"baseline\":null}";
+    add_two_rows(&b.run);
+    read_all(&b, NULL);
+    ck_assert(b.r.goal_max);
+    ck_assert(row(&b, "learned", "sum")->best[0]);
+    bench_close(&b);
+}
+END_TEST
+
+/* ---- comparisons ---- */
+
+START_TEST(differences_are_paired_by_seed)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    b.run.report = "{\"metric\":\"bpb\",\"goal\":\"min\","
+                   "\"baseline\":{\"position.scheme\":\"learned\"}}";
+    add_two_rows(&b.run);
+    run_maker_done(&b.run, "learned", "sum", 3, 100.0, 100.0);
+    run_maker_state(&b.run, "rotary", "sum", 3, "crashed");
+    read_all(&b, NULL);
+    const struct result_row *x = row(&b, "rotary", "sum"), *y = row(&b, "learned", "sum");
+    const struct summary *s = &x->at[0];
+    const double d[] = {-0.5, -0.3, -0.55};
+    ck_assert_int_eq(x->baseline, (int)(y - b.r.row));
+    ck_assert_int_eq(s->n_pairs, 3);
+    ck_assert_double_eq_tol(s->diff, -0.45, 1e-12);
+    ck_assert_double_eq_tol(s->diff_ci_high - s->diff, stats_ci_half(d, 3), 1e-12);
+    ck_assert_double_eq(s->p, 0.25);
+    ck_assert_int_eq(y->baseline, (int)(y - b.r.row));
+    ck_assert_double_nan(y->at[0].diff);
+    ck_assert_double_nan(y->at[0].p);
+    ck_assert_int_eq(b.r.comparisons[0], 1);
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(holm_is_over_the_rows_shown)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    static const char *const scheme[] = {"none", "alibi", "rotary", "learned"};
+    for (int seed = 0; seed < 6; seed++)
+        for (int i = 0; i < 4; i++)
+            run_maker_done(&b.run, scheme[i], "sum", seed, 3.0 - 0.1 * i + 0.001 * seed * i, 1.0);
+    read_all(&b, &(struct results_options){.baseline = "none"});
+    ck_assert_int_eq(b.r.comparisons[0], 3);
+    for (int i = 1; i < 4; i++) {
+        ck_assert_double_eq(row(&b, scheme[i], "sum")->at[0].p, 1.0 / 32.0);
+        ck_assert_double_eq(row(&b, scheme[i], "sum")->at[0].p_holm, 3.0 / 32.0);
+    }
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(a_dash_on_combine_goes_with_any)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    run_maker_done(&b.run, "none", "-", 0, 3.0, 3.0);
+    run_maker_done(&b.run, "learned", "sum", 0, 2.0, 2.0);
+    run_maker_done(&b.run, "learned", "concat", 0, 2.5, 2.0);
+    run_maker_done(&b.run, "rotary", "-", 0, 1.5, 2.0);
+    read_all(&b, &(struct results_options){.baseline = "scheme=none"});
+    for (int i = 1; i < 4; i++)
+        ck_assert_int_eq(b.r.row[i].baseline, 0);
+    ck_assert_double_eq(row(&b, "learned", "concat")->at[0].diff, -0.5);
+    /* By combine, rows without one are their own baseline. */
+    read_all(&b, &(struct results_options){.baseline = "position.combine=sum"});
+    ck_assert_int_eq(row(&b, "rotary", "-")->baseline, 3);
+    ck_assert_int_eq(row(&b, "learned", "concat")->baseline, 1);
+    assert_refused(&b, &(struct results_options){.baseline = "learned"},
+                   "row 'none.-' has several baselines");
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(a_baseline_that_names_nothing_is_refused)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    add_two_rows(&b.run);
+    assert_refused(&b, &(struct results_options){.baseline = "alibi"}, "no axis has the label");
+    assert_refused(&b, &(struct results_options){.baseline = "scheme=alibi"},
+                   "there are learned, rotary");
+    assert_refused(&b, &(struct results_options){.baseline = "size=S"}, "there is no axis 'size'");
+    assert_refused(&b, &(struct results_options){.baseline = "scheme=rotary,x"},
+                   "'x' is not axis=label");
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(best_are_the_best_mean_and_what_is_not_separable_from_it)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    const double close[] = {2.01, 2.08, 2.07};
+    add_two_rows(&b.run);
+    for (int seed = 0; seed < 3; seed++)
+        run_maker_done(&b.run, "alibi", "sum", seed, close[seed], 9.0);
+    run_maker_done(&b.run, "none", "sum", 0, 2.06, 9.0);
+    read_all(&b, NULL);
+    ck_assert(row(&b, "rotary", "sum")->best[0]);
+    ck_assert(row(&b, "alibi", "sum")->best[0]);
+    ck_assert(!row(&b, "learned", "sum")->best[0]);
+    ck_assert(!row(&b, "none", "sum")->best[0]);
+    ck_assert(!row(&b, "alibi", "sum")->best[1]);
+    bench_close(&b);
+}
+END_TEST
+
+/* ---- several directories ---- */
+
+START_TEST(directories_with_the_same_axes_make_one_table)
+{
+    struct bench b;
+    bench_open(&b, "first");
+    run_maker_open(&b.other, "second");
+    add_two_rows(&b.run);
+    run_maker_done(&b.other, "rotary", "sum", 3, 2.2, 3.0);
+    run_maker_done(&b.other, "rotary", "sum", 0, 99.0, 99.0);
+    run_maker_done(&b.other, "alibi", "sum", 0, 2.3, 3.0);
+    read_all(&b, NULL);
+    ck_assert_str_eq(b.r.experiment, "first + second");
+    ck_assert_int_eq(b.r.n_row, 3);
+    ck_assert_int_eq(b.r.n_seed, 4);
+    ck_assert_int_eq(row(&b, "rotary", "sum")->at[0].n, 4);
+    ck_assert_double_eq(row(&b, "rotary", "sum")->cell[0]->value[0], 2.0);
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(directories_that_differ_are_refused_with_both_named)
+{
+    struct bench b;
+    bench_open(&b, "first");
+    run_maker_open(&b.other, "second");
+    add_two_rows(&b.run);
+    add_two_rows(&b.other);
+    b.other.d_model = 32;
+    b.other.axes = "[{\"key\":\"position.scheme\"},{\"key\":\"size\"}]";
+    assert_refused(&b, NULL, "position.scheme, size");
+    ck_assert_ptr_nonnull(strstr(b.err.text, b.run.dir));
+    ck_assert_ptr_nonnull(strstr(b.err.text, b.other.dir));
+    b.other.axes = b.run.axes;
+    b.other.report = "{\"metric\":\"accuracy\"}";
+    assert_refused(&b, NULL, "of the second 'accuracy'");
+    read_all(&b, &(struct results_options){.metric = "accuracy"});
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(one_row_with_two_settings_is_refused)
+{
+    struct bench b;
+    bench_open(&b, "first");
+    run_maker_open(&b.other, "second");
+    add_two_rows(&b.run);
+    b.other.d_model = 64;
+    run_maker_done(&b.other, "rotary", "sum", 3, 2.2, 3.0);
+    assert_refused(&b, NULL, "their settings of 'model' differ");
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(a_directory_that_is_none_is_refused)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    char *dir[] = {b.run.dir};
+    struct results_options none = {NULL, NULL};
+    ck_assert_int_eq(results_read(&b.r, 1, dir, &none, &b.arena, &b.err), PEAT_NOTFOUND);
+    b.run.axes = "{}";
+    run_maker_state(&b.run, "rotary", "sum", 0, "todo");
+    assert_refused(&b, NULL, "plan.json' is not a plan");
+    bench_close(&b);
+}
+END_TEST
+
+/* ---- naming rows ---- */
+
+START_TEST(rows_are_named_by_labels_or_axes)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    run_maker_done(&b.run, "learned", "sum", 0, 2.0, 2.0);
+    run_maker_done(&b.run, "learned", "concat", 0, 2.5, 2.0);
+    run_maker_done(&b.run, "rotary(base=500,x=1)", "-", 0, 1.5, 2.0);
+    read_all(&b, NULL);
+    static const struct {
+        const char *text;
+        int row;
+    } named[] = {{"learned.sum", 0},
+                 {"learned.concat", 1},
+                 {"concat", 1},
+                 {"rotary(base=500,x=1)", 2},
+                 {"rotary(base=500,x=1).-", 2},
+                 {"scheme=learned,combine=concat", 1},
+                 {"position.scheme=rotary(base=500,x=1)", 2},
+                 {"scheme=rotary(base=500,x=1),combine=sum", 2}};
+    for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++) {
+        const struct result_row *x = selector_row(&b.r, named[i].text, &b.arena, &b.err);
+        ck_assert_msg(x, "%s: %s", named[i].text, b.err.text);
+        ck_assert_int_eq((int)(x - b.r.row), named[i].row);
+    }
+    ck_assert_ptr_null(selector_row(&b.r, "learned", &b.arena, &b.err));
+    ck_assert_ptr_nonnull(strstr(b.err.text, "'learned' names 2 rows"));
+    ck_assert_ptr_null(selector_row(&b.r, "alibi", &b.arena, &b.err));
+    ck_assert_ptr_nonnull(strstr(b.err.text, "no row is called 'alibi'; there are learned.sum"));
+    bench_close(&b);
+}
+END_TEST
+
+/* ---- numbers ---- */
+
+static const char *interval_text(struct strbuf *out, double x, double half, bool with_sign)
+{
+    strbuf_clear(out);
+    number_interval(out, x, half, with_sign);
+    return out->text;
+}
+
+START_TEST(intervals_have_two_significant_digits)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    ck_assert_str_eq(interval_text(&out, 2.14321, 0.01234, false), "2.143 ± 0.012");
+    ck_assert_str_eq(interval_text(&out, 2.14321, 0.0996, false), "2.14 ± 0.10");
+    ck_assert_str_eq(interval_text(&out, 2.14321, 1.5, false), "2.1 ± 1.5");
+    ck_assert_str_eq(interval_text(&out, 1234.5, 123.4, false), "1234 ± 123");
+    ck_assert_str_eq(interval_text(&out, -0.25, 0.031, true), "-0.250 ± 0.031");
+    ck_assert_str_eq(interval_text(&out, 0.25, 0.031, true), "+0.250 ± 0.031");
+    ck_assert_str_eq(interval_text(&out, 0.5, 0.0, false), "0.5000 ± 0");
+    ck_assert_str_eq(interval_text(&out, 2.14321, (double)NAN, false), "2.143");
+    ck_assert_str_eq(interval_text(&out, 0.0, (double)NAN, true), "0");
+    ck_assert_str_eq(interval_text(&out, 12345.6, (double)NAN, false), "12346");
+    ck_assert_str_eq(interval_text(&out, (double)NAN, 0.1, false), "-");
+    strbuf_release(&out);
+}
+END_TEST
+
+START_TEST(counts_have_three_digits_and_a_unit)
+{
+    static const struct {
+        double x;
+        const char *text;
+    } one[] = {{0, "0"},           {812, "812"},     {999.4, "999"},
+               {999.6, "1.00k"},   {43512, "43.5k"}, {999600, "1.00M"},
+               {1234567, "1.23M"}, {3.4e9, "3.40G"}, {-1500, "-1.50k"}};
+    struct strbuf out;
+    strbuf_init(&out);
+    for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++) {
+        strbuf_clear(&out);
+        number_count(&out, one[i].x);
+        ck_assert_str_eq(out.text, one[i].text);
+    }
+    strbuf_clear(&out);
+    number_count(&out, (double)NAN);
+    ck_assert_str_eq(out.text, "-");
+    strbuf_release(&out);
+}
+END_TEST
+
+/* ---- tables ---- */
+
+static void make_text(struct bench *b, const struct table_options *o, int width)
+{
+    struct table t;
+    strbuf_clear(&b->out);
+    ck_assert_msg(table_build(&t, &b->r, o, &b->arena, &b->err) == PEAT_OK, "%s", b->err.text);
+    format_text(&t, width, false, &b->out);
+}
+
+static void assert_has(const struct bench *b, const char *part)
+{
+    ck_assert_msg(strstr(b->out.text, part), "no '%s' in\n%s", part, b->out.text);
+}
+
+static void assert_fits(const struct bench *b, size_t width)
+{
+    for (const char *line = b->out.text; *line;) {
+        size_t n = strcspn(line, "\n");
+        char copy[512];
+        snprintf(copy, sizeof(copy), "%.*s", (int)n, line);
+        bool note =
+            strstr(copy, "p_holm:") || copy[0] == '*' || copy[0] == 'u' || strstr(copy, "Student");
+        ck_assert_msg(note || text_columns(copy) <= width, "too wide: %s", copy);
+        line += n + (line[n] == '\n');
+    }
+}
+
+START_TEST(the_table_says_what_its_numbers_are)
+{
+    struct bench b;
+    bench_open(&b, "sum-vs-concat");
+    b.run.dropped = "[\"none x concat: nothing to merge\"]";
+    add_two_rows(&b.run);
+    run_maker_state(&b.run, "rotary", "sum", 3, "crashed");
+    run_maker_state(&b.run, "learned", "sum", 3, "diverged");
+    run_maker_state(&b.run, "learned", "sum", 4, "todo");
+    read_all(&b, &(struct results_options){.baseline = "learned"});
+    struct table_options o = {.length = -1, .injection = true};
+    make_text(&b, &o, 100);
+    assert_has(&b, "sum-vs-concat: bpb (lower is better), mean ± 95 % CI (Student t) over n seeds");
+    assert_has(&b, "2.05 ± 0.12*");
+    assert_has(&b, "u: at this length");
+    assert_has(&b, "baseline (scheme=learned)");
+    assert_has(&b, "3 seeds can not reach p < .05 in a sign-flip test: the smallest p is 0.25");
+    assert_has(&b, "1 of 9 cells failed");
+    assert_has(&b, "1 of 9 cells diverged");
+    assert_has(&b, "1 of 9 cells not finished");
+    assert_has(&b, "none x concat: nothing to merge");
+    assert_has(&b, "  rotary: acts");
+    assert_has(&b, "3/4");
+    assert_has(&b, "3/5");
+    assert_fits(&b, 100);
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(a_narrow_table_repeats_its_labels)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    add_two_rows(&b.run);
+    read_all(&b, NULL);
+    struct table_options o = {.length = -1};
+    make_text(&b, &o, 60);
+    int labels = 0;
+    for (const char *at = b.out.text; (at = strstr(at, "\nlearned")); at++)
+        labels++;
+    ck_assert_int_gt(labels, 1);
+    assert_fits(&b, 60);
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(rows_can_be_sorted_and_grouped)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    run_maker_done(&b.run, "learned", "sum", 0, 3.0, 1.0);
+    run_maker_done(&b.run, "learned", "concat", 0, 1.0, 3.0);
+    run_maker_done(&b.run, "rotary", "sum", 0, 2.0, 2.0);
+    run_maker_state(&b.run, "alibi", "sum", 0, "todo");
+    read_all(&b, NULL);
+    static const struct {
+        struct table_options o;
+        const char *first[4];
+    } one[] = {
+        {{.length = -1}, {"3.000", "1.000", "2.000", "-"}},
+        {{.length = -1, .sort = "metric"}, {"1.000", "2.000", "3.000", "-"}},
+        {{.length = 256, .sort = "metric"}, {"3.000", "2.000", "1.000", "-"}},
+        {{.length = -1, .sort = "combine"}, {"3.000", "2.000", "-", "1.000"}},
+        {{.length = -1, .rows = "combine"}, {"3.000", "2.000", "-", "1.000"}},
+    };
+    for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++) {
+        struct table t;
+        ck_assert_int_eq(table_build(&t, &b.r, &one[i].o, &b.arena, &b.err), PEAT_OK);
+        for (int k = 0; k < 4; k++)
+            ck_assert_str_eq(t.cell[k * t.n_column + 2].text, one[i].first[k]);
+    }
+    struct table t;
+    struct table_options bad = {.length = 7};
+    ck_assert_int_eq(table_build(&t, &b.r, &bad, &b.arena, &b.err), PEAT_INVALID);
+    ck_assert_ptr_nonnull(strstr(b.err.text, "length 7; there are 128, 256"));
+    bad = (struct table_options){.length = -1, .cols = "combine,size"};
+    ck_assert_int_eq(table_build(&t, &b.r, &bad, &b.arena, &b.err), PEAT_INVALID);
+    ck_assert_ptr_nonnull(strstr(b.err.text, "there is no axis 'size'"));
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(axes_become_columns)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    run_maker_done(&b.run, "learned", "sum", 0, 3.0, 1.0);
+    run_maker_done(&b.run, "learned", "concat", 0, 1.0, 3.0);
+    run_maker_done(&b.run, "rotary", "sum", 0, 2.0, 2.0);
+    read_all(&b, NULL);
+    struct table_options o = {.length = 256, .cols = "combine"};
+    make_text(&b, &o, 100);
+    assert_has(&b, "e: bpb (lower is better) at 256 tokens");
+    assert_has(&b, "scheme       sum  concat\n");
+    assert_has(&b, "learned  1.000*u  3.000u\n");
+    assert_has(&b, "rotary   2.000u\n");
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(markdown_and_tex_escape_what_they_must)
+{
+    struct bench b;
+    struct table t;
+    bench_open(&b, "e");
+    run_maker_done(&b.run, "a|b", "concat_split", 0, 3.0, 1.0);
+    read_all(&b, NULL);
+    struct table_options o = {.length = -1};
+    ck_assert_int_eq(table_build(&t, &b.r, &o, &b.arena, &b.err), PEAT_OK);
+    format_markdown(&t, &b.out);
+    assert_has(&b, "| a\\|b | concat\\_split | **3.000** |");
+    strbuf_clear(&b.out);
+    format_tex(&t, &b.out);
+    assert_has(&b, "a|b & concat\\_split & \\textbf{3.000}");
+    assert_has(&b, "\\begin{tabular}{llrr");
+    bench_close(&b);
+}
+END_TEST
+
+/* ---- data ---- */
+
+static int lines_with(const struct bench *b, const char *part)
+{
+    int n = 0;
+    for (const char *line = b->out.text; *line;) {
+        size_t length = strcspn(line, "\n");
+        const char *hit = strstr(line, part);
+        n += hit && hit < line + length;
+        line += length + (line[length] == '\n');
+    }
+    return n;
+}
+
+START_TEST(csv_has_a_line_for_each_cell_metric_split_and_length)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    run_maker_done(&b.run, "rotary(base=500,x=1)", "sum", 0, 0.1, 2.0);
+    run_maker_state(&b.run, "learned", "sum", 0, "diverged");
+    run_maker_state(&b.run, "alibi", "sum", 0, "oom");
+    run_maker_state(&b.run, "none", "-", 0, "todo");
+    run_maker_state(&b.run, "none", "-", 1, "stale");
+    read_all(&b, NULL);
+    ck_assert_int_eq(format_csv(&b.r, false, &b.out, &b.err), PEAT_OK);
+    ck_assert_int_eq(lines_with(&b, ","), 1 + 4 * 4);
+    ck_assert_int_eq(lines_with(&b, ",todo,"), 0);
+    assert_has(&b, "experiment,cell,scheme,combine,task,seed,metric,split,length,step,value,");
+    assert_has(&b, "\"rotary(base=500,x=1)\",sum,text,0,bpb,valid,128,300,0.1,00000000,done,min,");
+    assert_has(&b, ",accuracy,valid,128,300,0.99,00000000,done,max,");
+    assert_has(&b, ",loss,train,64,300,1.25,");
+    assert_has(&b, "learned,sum,text,0,bpb,valid,128,12,,00000001,diverged,min,");
+    assert_has(&b, "alibi,sum,text,0,bpb,valid,128,,,00000002,oom,min,");
+    assert_has(&b, ",bpb,valid,128,,,00000004,stale,min,");
+    assert_has(&b, ",12345,2000,74000,1000,1.5,20480,3.25,3.5,1,h,\"a, \"\"b\"\"\",");
+    assert_has(&b, ",task/text;scheme/rotary,1.0;1.1,0.1;0.1,aa;bb,cc,2026-01-31T12:00:00Z\n");
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(csv_of_all_steps_reads_the_curves_without_step_0)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    run_maker_done(&b.run, "rotary", "sum", 0, 0.1, 2.0);
+    run_maker_state(&b.run, "learned", "sum", 0, "todo");
+    run_maker_file(
+        &b.run, 0, "metrics.jsonl",
+        "{\"step\":0,\"metric\":\"bpb\",\"split\":\"valid\",\"length\":128,\"value\":8.0}\n"
+        "{\"step\":10,\"metric\":\"loss\",\"split\":\"train\",\"length\":null,\"value\":2.5}\n"
+        "{\"step\":20,\"metric\":\"bpb\",\"split\":\"valid\",\"length\":128,\"value\":null}\n"
+        "{\"step\":30,\"metric\":\"bp");
+    read_all(&b, NULL);
+    ck_assert_int_eq(format_csv(&b.r, true, &b.out, &b.err), PEAT_OK);
+    ck_assert_int_eq(lines_with(&b, ","), 3);
+    assert_has(&b, ",0,loss,train,,10,2.5,");
+    assert_has(&b, ",0,bpb,valid,128,20,,");
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(json_has_an_entry_for_each_row_and_length)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    add_two_rows(&b.run);
+    run_maker_state(&b.run, "rotary", "sum", 3, "crashed");
+    read_all(&b, &(struct results_options){.baseline = "learned"});
+    format_json(&b.r, &b.arena, &b.out);
+    const struct value *v = value_from_json(&b.arena, b.out.text, b.out.n, "out", &b.err);
+    ck_assert_msg(v, "%s", b.err.text);
+    const struct value *rows = value_get(v, "rows");
+    ck_assert_int_eq(rows->n, 4);
+    ck_assert_str_eq(value_get(v, "goal")->text, "min");
+    const struct value *baseline = rows->item[0], *other = rows->item[2];
+    ck_assert_str_eq(value_get(value_get(other, "axes"), "position.scheme")->text, "rotary");
+    ck_assert_int_eq(value_get(baseline, "diff")->kind, VALUE_NULL);
+    ck_assert_double_eq_tol(value_get(other, "diff")->real, -0.45, 1e-12);
+    ck_assert_double_eq(value_get(other, "p_holm")->real, 0.25);
+    ck_assert_int_eq(value_get(other, "failed")->integer, 1);
+    ck_assert_int_eq(value_get(other, "length")->integer, 128);
+    const struct value *values = value_get(other, "values");
+    ck_assert_double_eq(value_get(values, "1")->real, rotary[1]);
+    ck_assert_int_eq(value_get(values, "3")->kind, VALUE_NULL);
+    strbuf_clear(&b.out);
+    format_jsonl(&b.r, &b.arena, &b.out);
+    ck_assert_int_eq(lines_with(&b, "\"axes\""), 4);
+    bench_close(&b);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("results");
+    TCase *tests = tcase_create("results");
+    tcase_add_test(tests, rows_stand_in_plan_order_with_values_by_seed);
+    tcase_add_test(tests, mean_and_interval_are_those_of_the_values);
+    tcase_add_test(tests, one_seed_has_a_mean_and_no_interval);
+    tcase_add_test(tests, cells_that_did_not_finish_are_counted_and_never_averaged);
+    tcase_add_test(tests, a_grid_without_results_is_a_table_without_values);
+    tcase_add_test(tests, another_metric_brings_its_own_goal);
+    tcase_add_test(tests, the_reports_goal_wins_over_the_metrics);
+    tcase_add_test(tests, differences_are_paired_by_seed);
+    tcase_add_test(tests, holm_is_over_the_rows_shown);
+    tcase_add_test(tests, a_dash_on_combine_goes_with_any);
+    tcase_add_test(tests, a_baseline_that_names_nothing_is_refused);
+    tcase_add_test(tests, best_are_the_best_mean_and_what_is_not_separable_from_it);
+    tcase_add_test(tests, directories_with_the_same_axes_make_one_table);
+    tcase_add_test(tests, directories_that_differ_are_refused_with_both_named);
+    tcase_add_test(tests, one_row_with_two_settings_is_refused);
+    tcase_add_test(tests, a_directory_that_is_none_is_refused);
+    tcase_add_test(tests, rows_are_named_by_labels_or_axes);
+    tcase_add_test(tests, intervals_have_two_significant_digits);
+    tcase_add_test(tests, counts_have_three_digits_and_a_unit);
+    tcase_add_test(tests, the_table_says_what_its_numbers_are);
+    tcase_add_test(tests, a_narrow_table_repeats_its_labels);
+    tcase_add_test(tests, rows_can_be_sorted_and_grouped);
+    tcase_add_test(tests, axes_become_columns);
+    tcase_add_test(tests, markdown_and_tex_escape_what_they_must);
+    tcase_add_test(tests, csv_has_a_line_for_each_cell_metric_split_and_length);
+    tcase_add_test(tests, csv_of_all_steps_reads_the_curves_without_step_0);
+    tcase_add_test(tests, json_has_an_entry_for_each_row_and_length);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
