@@ -35,7 +35,19 @@ static void format_real(double x, char *buf)
     }
 }
 
-void number_text(double x, char *buf)
+/* The same for a float, which reads back from fewer digits. */
+static void format_single(double x, char *buf)
+{
+    float single = (float)x;
+    for (int digits = fabsf(single) < FLT_MIN ? 1 : FLT_DIG; digits <= FLT_DECIMAL_DIG; digits++) {
+        snprintf(buf, 32, "%.*g", digits, x);
+        if (strtof(buf, NULL) == single)
+            return;
+    }
+}
+
+/* In the C locale, wherever the process is. */
+static void format_text(double x, char *buf, void (*format)(double x, char *buf))
 {
     if (!isfinite(x)) {
         strcpy(buf, "null");
@@ -43,9 +55,19 @@ void number_text(double x, char *buf)
     }
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = uselocale(c);
-    format_real(x, buf);
+    format(x, buf);
     uselocale(before);
     freelocale(c);
+}
+
+void number_text(double x, char *buf)
+{
+    format_text(x, buf, format_real);
+}
+
+void number_text_single(float x, char *buf)
+{
+    format_text((double)x, buf, format_single);
 }
 
 static const char *skip_digits(const char *s, const char *digits)

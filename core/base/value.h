@@ -87,6 +87,8 @@ struct value *value_from_json(struct arena *a, const char *text, size_t n, const
                               struct error *err);
 /* The shortest decimal that reads back as x; "null" for NaN and infinities. buf: 32 bytes. */
 void number_text(double x, char *buf);
+/* The same for a float: 0.1f is "0.1". */
+void number_text_single(float x, char *buf);
 
 /* "file:line:column: text". Returns PEAT_INVALID. */
 peat_status place_error(struct error *err, struct place at, const char *fmt, ...)

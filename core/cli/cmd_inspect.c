@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
-#include "report/scheme_table.h"
+#include "experiment/scheme_table.h"
 #include "tensor/gemm.h"
 
 enum { TABLE, CSV, LARGEST = 1 << 16 };
@@ -38,7 +38,7 @@ static const struct cli_command command = {
 
 /* ---- csv ---- */
 
-/* Nine digits tell every float from its neighbours. */
+/* Every float in the shortest form that reads back. */
 static void add_csv(const struct scheme_table *t, struct strbuf *out)
 {
     int64_t heads = t->heads ? t->heads : 1;
@@ -52,8 +52,11 @@ static void add_csv(const struct scheme_table *t, struct strbuf *out)
     for (int64_t row = 0; row < heads * t->rows; row++) {
         if (t->heads)
             strbuf_addf(out, "%" PRId64 ",%" PRId64 ",", row / t->rows, row % t->rows);
-        for (int64_t j = 0; j < t->columns; j++)
-            strbuf_addf(out, "%s%.9g", j ? "," : "", (double)*value++);
+        for (int64_t j = 0; j < t->columns; j++) {
+            char text[32];
+            number_text_single(*value++, text);
+            strbuf_addf(out, "%s%s", j ? "," : "", text);
+        }
         strbuf_add(out, "\n");
     }
 }

@@ -178,8 +178,9 @@ static struct table_cell metric_cell(struct builder *b, const struct result_row 
 {
     const struct summary *s = &row->at[length];
     number_interval(&b->text, s->mean, s->ci_high - s->mean, false);
-    b->t->any_strong = b->t->any_strong || row->best[length];
-    return (struct table_cell){keep(b), s->untrained ? "u" : "", row->best[length]};
+    bool strong = row->best[length] && b->r->n_row > 1;
+    b->t->any_strong = b->t->any_strong || strong;
+    return (struct table_cell){keep(b), s->untrained ? "u" : "", strong};
 }
 
 static struct table_cell diff_cell(struct builder *b, const struct result_row *row)
@@ -219,6 +220,12 @@ static struct table_cell count_cell(struct builder *b, double x)
 static struct table_cell mib_cell(struct builder *b, double kib)
 {
     strbuf_addf(&b->text, isfinite(kib) ? "%.0f" : "-", kib / 1024.0);
+    return plain(keep(b));
+}
+
+static struct table_cell seconds_cell(struct builder *b, double s)
+{
+    strbuf_addf(&b->text, !isfinite(s) ? "-" : s < 100.0 ? "%.1f" : "%.0f", s);
     return plain(keep(b));
 }
 
@@ -263,10 +270,10 @@ static void add_heads(struct builder *b, const struct shown *s)
     if (s->diverged)
         add_column(b, "diverged", true);
     b->t->first_cost = b->t->n_column;
-    static const char *const cost[] = {"params",   "pos.params", "FLOPs/token",
-                                       "tokens/s", "peak MiB",   "path"};
+    static const char *const cost[] = {"params",   "pos.params", "FLOPs/tok", "tok/s",
+                                       "peak MiB", "wall s",     "attention"};
     for (size_t i = 0; i < sizeof(cost) / sizeof(*cost); i++)
-        add_column(b, cost[i], i < 5);
+        add_column(b, cost[i], i < 6);
 }
 
 static void fill_row(struct builder *b, const struct shown *s, const struct result_row *row,
@@ -291,6 +298,7 @@ static void fill_row(struct builder *b, const struct shown *s, const struct resu
     *cell++ = count_cell(b, row->flops_per_token);
     *cell++ = count_cell(b, row->tokens_per_s);
     *cell++ = mib_cell(b, row->peak_rss_kib);
+    *cell++ = seconds_cell(b, row->wall_s);
     *cell++ = plain(row->attention_path ? row->attention_path : "-");
 }
 
@@ -462,7 +470,7 @@ static void note_comparisons(struct builder *b)
         strbuf_addf(&b->text,
                     "%d seeds can not reach p < .05 over %d comparisons: the smallest p_holm is "
                     "%.2g",
-                    n, m, m * smallest);
+                    n, m, fmin(1.0, m * smallest));
     add_note(b);
 }
 

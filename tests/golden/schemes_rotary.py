@@ -36,3 +36,19 @@ angle = pos[:, None] * 1e4 ** (-numpy.arange(4) / 4)
 zq = softplus(q) * numpy.exp(1j * angle)
 zk = softplus(k) * numpy.exp(1j * (angle + phase))
 show("polar", (zq[:, None, :] * zk[None, :, :].conj()).real.sum(-1))
+
+
+def scaled(kind, s, d=8, base=1e4, L=64, fast=8, slow=.5):
+    i = numpy.arange(0, d, 2)
+    w = 1 / base ** (i / d)
+    if kind == "linear":
+        return w / s, 1
+    if kind == "ntk":
+        return 1 / (base * s ** (d / (d - 2))) ** (i / d), 1
+    gamma = numpy.clip((L / (2 * numpy.pi / w) - slow) / (fast - slow), 0, 1)
+    return (1 - gamma) * w / s + gamma * w, .1 * numpy.log(s) + 1
+
+
+for kind in ("linear", "ntk", "yarn"):
+    w, magnitude = scaled(kind, 4)
+    show(kind, turned(Q8, magnitude * numpy.exp(90j * w), False))

@@ -605,14 +605,17 @@ START_TEST(markdown_and_tex_escape_what_they_must)
     struct table t;
     bench_open(&b, "e");
     run_maker_done(&b.run, "a|b", "concat_split", 0, 3.0, 1.0);
+    run_maker_done(&b.run, "100%", "sum", 0, 2.5, 2.0);
     read_all(&b, NULL);
     struct table_options o = {.length = -1};
     ck_assert_int_eq(table_build(&t, &b.r, &o, &b.arena, &b.err), PEAT_OK);
     format_markdown(&t, &b.out);
-    assert_has(&b, "| a\\|b | concat\\_split | **3.000** |");
+    assert_has(&b, "| a\\|b | concat\\_split | 3.000 |");
+    assert_has(&b, "| 100% | sum | **2.500** |");
     strbuf_clear(&b.out);
     format_tex(&t, &b.out);
-    assert_has(&b, "a|b & concat\\_split & \\textbf{3.000}");
+    assert_has(&b, "a|b & concat\\_split & 3.000");
+    assert_has(&b, "100\\% & sum & \\textbf{2.500}");
     assert_has(&b, "\\begin{tabular}{llrr");
     bench_close(&b);
 }

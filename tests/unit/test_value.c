@@ -470,6 +470,25 @@ START_TEST(places_are_named_as_far_as_known)
 }
 END_TEST
 
+START_TEST(a_float_is_as_short_as_reads_back)
+{
+    static const struct {
+        float x;
+        const char *text;
+    } row[] = {{0.1f, "0.1"},
+               {0.9984067f, "0.9984067"},
+               {0.99998015f, "0.99998015"},
+               {1.0f / 3, "0.33333334"},
+               {-0.0f, "-0"},
+               {1e-45f, "1e-45"}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char text[32];
+        number_text_single(row[i].x, text);
+        ck_assert_str_eq(text, row[i].text);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("value");
@@ -493,6 +512,7 @@ int main(void)
     tcase_add_test(tests, bytes_that_are_not_utf8_are_replaced);
     tcase_add_test(tests, bad_json_is_placed);
     tcase_add_test(tests, places_are_named_as_far_as_known);
+    tcase_add_test(tests, a_float_is_as_short_as_reads_back);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -95,6 +95,8 @@ static bool places(const peat_call *c, int64_t b, double *row)
 
 static peat_node *encode(const peat_call *c)
 {
+    if (!c->q->token)
+        return peat_fail(c->g, "places are counted in token ids, and there are none");
     double *row = peat_scratch(c, c->B * c->q->T);
     for (int64_t b = 0; row && b < c->B; b++)
         if (!places(c, b, row))

@@ -95,6 +95,17 @@ START_TEST(numbers_longer_than_the_table_are_errors)
 }
 END_TEST
 
+START_TEST(without_token_ids_it_gives_up)
+{
+    struct harness h;
+    scheme_open(&h, "abacus", three, 1, 2, T, true);
+    ck_assert_ptr_null(h.scheme->encode(harness_call(&h, 1, T, 1, NULL)));
+    ck_assert_msg(strstr(h.graph.err.text, "places are counted in token ids"), "%s",
+                  h.graph.err.text);
+    harness_close(&h);
+}
+END_TEST
+
 START_TEST(digits_that_are_no_tokens_are_refused)
 {
     scheme_refuses("abacus", NULL, 1, 2, T, true,
@@ -121,6 +132,7 @@ int main(void)
     tcase_add_test(t, numbers_end_with_their_document);
     tcase_add_test(t, training_shifts_all_numbers_of_a_sequence_alike);
     tcase_add_test(t, numbers_longer_than_the_table_are_errors);
+    tcase_add_test(t, without_token_ids_it_gives_up);
     tcase_add_test(t, digits_that_are_no_tokens_are_refused);
     tcase_add_test(t, gradients_are_exact);
     suite_add_tcase(suite, t);

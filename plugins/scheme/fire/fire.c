@@ -44,12 +44,12 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
     const peat_init first = {.kind = PEAT_INIT_UNIFORM, .a = -1, .b = 1};
     const double r = 1 / sqrt((double)k->width);
     const peat_init last = {.kind = PEAT_INIT_UNIFORM, .a = -r, .b = r};
-    const int64_t scalar[] = {1}, column[] = {k->width, 1}, out[] = {PEAT_HEADS, k->width};
+    const int64_t scalar[] = {1}, out[] = {PEAT_HEADS, k->width};
     peat_bound(s, peat_param_new(s, "c", 1, scalar, c, PEAT_PER_USER, PEAT_NO_DECAY), 1e-6, 1e6);
     peat_bound(s, peat_param_new(s, "threshold", 1, scalar, one, PEAT_PER_USER, PEAT_NO_DECAY),
                1e-3, 1e3);
-    peat_param_new(s, "w1", 2, column, first, PEAT_PER_USER, 0);
-    peat_param_new(s, "b1", 2, column, first, PEAT_PER_USER, PEAT_NO_DECAY);
+    peat_param_new(s, "w1", 1, &k->width, first, PEAT_PER_USER, 0);
+    peat_param_new(s, "b1", 1, &k->width, first, PEAT_PER_USER, PEAT_NO_DECAY);
     peat_param_new(s, "w2", 2, out, last, PEAT_PER_USER, 0);
     *self = f;
     return PEAT_OK;
@@ -78,8 +78,11 @@ static peat_node *bias(const peat_call *c, const peat_qkv *p)
     (void)p;
     peat_node *x = share(c);
     int64_t B = peat_shape_of(c->g, x).dim[0], pairs = c->q->T * c->k->T;
+    const int64_t column[] = {((const struct config *)c->config)->width, 1};
+    peat_node *w1 = peat_reshape(c->g, peat_use(c, W1), 2, column);
+    peat_node *b1 = peat_reshape(c->g, peat_use(c, B1), 2, column);
     x = peat_reshape(c->g, x, 3, (int64_t[]){B, 1, pairs});
-    peat_node *hidden = peat_add(c->g, peat_mul(c->g, peat_use(c, W1), x), peat_use(c, B1));
+    peat_node *hidden = peat_add(c->g, peat_mul(c->g, w1, x), b1);
     peat_node *logit = peat_matmul(c->g, peat_use(c, W2), peat_relu(c->g, hidden), 0);
     return peat_reshape(c->g, logit, 4, (int64_t[]){B, c->H, c->q->T, c->k->T});
 }

@@ -25,7 +25,8 @@ static const peat_param rows[] = {
      .max = 1e9, .unit = "tokens", .doc = "distance over which pair i fades by zeta_i"},
     {"centre", PEAT_REAL, offsetof(struct config, centre), .min = 0, .max = 1e9,
      .automatic = "half of the longest sequence trained or evaluated", .unit = "tokens",
-     .doc = "where both scales are 1; products do not depend on it", .flags = PEAT_AUTO | PEAT_OPEN_MIN},
+     .doc = "where both scales are 1; products do not depend on it",
+     .flags = PEAT_AUTO | PEAT_OPEN_MIN},
     PEAT_PARAM_END,
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* scheme_table.c: one scheme without a model around it. */
-#include "report/scheme_table.h"
+#include "experiment/scheme_table.h"
 
 #include <string.h>
 

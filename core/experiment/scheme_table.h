@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* scheme_table.h: what a scheme makes of positions 0 .. T-1, as numbers. */
-#ifndef REPORT_SCHEME_TABLE_H
-#define REPORT_SCHEME_TABLE_H
+#ifndef EXPERIMENT_SCHEME_TABLE_H
+#define EXPERIMENT_SCHEME_TABLE_H
 
 #include "base/value.h"
 

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rotary_scaled.c: rotary with frequencies lowered for sequences longer than those trained: all of
+ * them (Chen et al. 2023), the slow ones (NTK-aware), or by how often they turn within the trained
+ * length (YaRN: Peng et al. 2024).
+ */
+#include <math.h>
+
+#include <peat/plugin.h>
+
+enum { LINEAR, NTK, YARN };
+
+struct config {
+    int64_t kind, layout, original_length;
+    double factor, base, beta_fast, beta_slow;
+};
+
+static const char *const kinds[] = {"linear", "ntk", "yarn", NULL};
+static const char *const layouts[] = {"interleaved", "halves", NULL};
+
+static const peat_param rows[] = {
+    {"kind", PEAT_ENUM, offsetof(struct config, kind), .preset = NTK, .labels = kinds,
+     .doc = "which frequencies are lowered: all alike, the slower the more, or those that turn "
+            "seldom"},
+    {"factor", PEAT_REAL, offsetof(struct config, factor), .min = 1, .max = 1e6,
+     .automatic = "sequence length / original_length, where that is above 1",
+     .doc = "s: how many times longer sequences become; a given one acts in training too",
+     .flags = PEAT_AUTO},
+    {"original_length", PEAT_INT, offsetof(struct config, original_length), .min = 1,
+     .max = 1 << 24, .automatic = "the longest sequence trained", .unit = "tokens",
+     .doc = "length that needs no scaling", .flags = PEAT_AUTO},
+    {"layout", PEAT_ENUM, offsetof(struct config, layout), .preset = PEAT_INTERLEAVED,
+     .labels = layouts, .doc = "pairs (0,1), (2,3), ... or (0,C/2), (1,C/2+1), ..."},
+    {"base", PEAT_REAL, offsetof(struct config, base), .preset = 1e4, .min = 1, .max = 1e12,
+     .doc = "ratio of the longest wavelength to the shortest, unscaled", .flags = PEAT_OPEN_MIN},
+    {"beta_fast", PEAT_REAL, offsetof(struct config, beta_fast), .preset = 32, .min = 0, .max = 1e6,
+     .unit = "turns", .doc = "yarn: pairs that turn more often in original_length stay"},
+    {"beta_slow", PEAT_REAL, offsetof(struct config, beta_slow), .preset = 1, .min = 0, .max = 1e6,
+     .unit = "turns", .doc = "yarn: pairs that turn less often are lowered by s"},
+    PEAT_PARAM_END,
+};
+
+struct scaled {
+    double length; /* original */
+};
+
+static peat_status setup(peat_setup *s, const void *config, void **self)
+{
+    const struct config *k = config;
+    struct scaled *r = peat_alloc(s, sizeof(*r));
+    if (!r)
+        return PEAT_NOMEM;
+    if (s->dims.C % 2)
+        return peat_refuse(s,
+                           "a head width of %lld does not split into pairs that turn: make "
+                           "model.d_model / model.n_head even",
+                           (long long)s->dims.C);
+    if (k->beta_fast <= k->beta_slow)
+        return peat_refuse(s, "beta_fast = %g must be above beta_slow = %g", k->beta_fast,
+                           k->beta_slow);
+    r->length = (double)(k->original_length ? k->original_length : s->dims.T_train);
+    peat_resolved(s, "original_length", r->length);
+    *self = r;
+    return PEAT_OK;
+}
+
+/* s, of this call's sequences when it is automatic. */
+static double factor(const peat_call *c)
+{
+    double given = ((const struct config *)c->config)->factor;
+    double length = ((const struct scaled *)c->self)->length;
+    return given > 0 ? given : fmax(1, (double)c->q->T_total / length);
+}
+
+/* Of pair i of n. NTK: (base s^(d/(d-2)))^(-2i/d) for d = 2n. YaRN: w (keep + (1 - keep)/s), where
+ * keep rises from 0 to 1 between beta_slow and beta_fast turns of the unscaled w. */
+static double frequency(const peat_call *c, double s, int64_t i, int64_t n)
+{
+    const struct config *k = c->config;
+    double w = pow(k->base, -(double)i / (double)n);
+    if (k->kind == LINEAR)
+        return w / s;
+    if (k->kind == NTK)
+        return i == 0 ? w : w * pow(s, -(double)i / (double)(n - 1));
+    double turns = ((const struct scaled *)c->self)->length * w / (2 * acos(-1));
+    double keep = (turns - k->beta_slow) / (k->beta_fast - k->beta_slow);
+    keep = fmin(fmax(keep, 0), 1);
+    return w * (keep + (1 - keep) / s);
+}
+
+/* YaRN's attention temperature, which queries and keys carry alike. */
+static double magnitude(const peat_call *c, double s)
+{
+    return ((const struct config *)c->config)->kind == YARN ? 0.1 * log(s) + 1 : 1;
+}
+
+/* cos and sin of the n pairs' angles at one side, each [pos_B, 1, T, n]: the same for all heads. */
+static void turn_side(const peat_call *c, const peat_side *side, int64_t n, peat_node **turn)
+{
+    double s = factor(c), by = magnitude(c, s);
+    double *cosine = peat_scratch(c, side->pos_B * side->T * n);
+    double *sine = peat_scratch(c, side->pos_B * side->T * n);
+    for (int64_t i = 0; cosine && sine && i < n; i++) {
+        double w = frequency(c, s, i, n);
+        for (int64_t t = 0; t < side->pos_B * side->T; t++) {
+            cosine[t * n + i] = by * cos(side->pos[t] * w);
+            sine[t * n + i] = by * sin(side->pos[t] * w);
+        }
+    }
+    const int64_t dim[] = {side->pos_B, 1, side->T, n};
+    turn[0] = peat_fill(c, 4, dim, cosine);
+    turn[1] = peat_fill(c, 4, dim, sine);
+}
+
+/* Of the queries, then of the keys. */
+static void turns(const peat_call *c, int64_t n, peat_node **turn)
+{
+    turn_side(c, c->q, n, turn);
+    if (c->k != c->q) {
+        turn_side(c, c->k, n, turn + 2);
+    } else {
+        turn[2] = turn[0];
+        turn[3] = turn[1];
+    }
+}
+
+static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
+{
+    turns(c, c->dims.C / 2, shared);
+    return PEAT_OK;
+}
+
+/* Where `where.dims` narrows a head, the width differs from the one prepared for. */
+static peat_status qkv(const peat_call *c, peat_qkv *io)
+{
+    peat_layout layout = (peat_layout)((const struct config *)c->config)->layout;
+    int64_t C = peat_shape_of(c->g, io->q).dim[3];
+    peat_node *own[4];
+    peat_node *const *turn = c->shared;
+    if (C % 2) {
+        peat_fail(c->g, "%lld dimensions do not split into pairs that turn", (long long)C);
+        return PEAT_FAILED;
+    }
+    if (C != c->dims.C) {
+        turns(c, C / 2, own);
+        turn = own;
+    }
+    io->q = peat_rotate(c->g, io->q, turn[0], turn[1], layout);
+    io->k = peat_rotate(c->g, io->k, turn[2], turn[3], layout);
+    return PEAT_OK;
+}
+
+static const peat_scheme scheme = {
+    .size = sizeof(scheme),
+    .needs = PEAT_NEED_LENGTH,
+    .traits = PEAT_SHIFT_INVARIANT | PEAT_NO_TRAINABLE,
+    .setup = setup,
+    .prepare = prepare,
+    .qkv = qkv,
+};
+
+PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "rotary_scaled", "1.0",
+            "rotary with frequencies lowered for longer sequences", "MIT",
+            "arXiv:2306.15595, arXiv:2309.00071")
