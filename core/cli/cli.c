@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -281,15 +282,23 @@ void cli_start(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
+/* The reader of a pipe went away: nobody is there to tell. An earlier write's errno may be lost by
+ * now; the pipe itself still knows. */
+static bool reader_is_gone(int error)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO};
+    return error == EPIPE || (poll(&out, 1, 0) == 1 && (out.revents & POLLERR));
+}
+
 int cli_finish(int code)
 {
     errno = 0;
     bool bad = ferror(stdout);
     if (fflush(stdout) == 0 && !bad)
         return code;
-    if (errno != EPIPE)
-        cli_say("cannot write to standard output: %s", errno ? strerror(errno)
-                                                             : "input/output "
-                                                               "error");
+    int error = errno;
+    if (!reader_is_gone(error))
+        cli_say("cannot write to standard output: %s",
+                error ? strerror(error) : "input/output error");
     return code == CLI_DONE ? CLI_FAILED : code;
 }

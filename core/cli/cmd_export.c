@@ -49,8 +49,8 @@ static struct value *metadata_of(struct exporter *x, const struct cell_files *ce
     set_text(x, m, "peat_config", config.n ? config.text : NULL);
     set_text(x, m, "peat_cell", cell->id);
     set_text(x, m, "peat_state", cell_state_name(cell->state));
-    set_text(x, m, "peat_hash", json_text(cell->config, "hash"));
-    set_text(x, m, "length_unit", json_text(cell->result, "length_unit"));
+    set_text(x, m, "peat_hash", member_text(cell->config, "hash"));
+    set_text(x, m, "length_unit", member_text(cell->result, "length_unit"));
     strbuf_release(&config);
     return m;
 }

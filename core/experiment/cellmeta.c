@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "experiment/jsonfile.h"
 #include "tensor/gemm.h"
 
 static const struct place NOWHERE = {0};
@@ -16,20 +17,17 @@ const char *engine_version(void)
     return PEAT_VERSION;
 }
 
-static void set_text(struct arena *a, struct value *map, const char *key, const char *text)
-{
-    value_set(a, map, key, NOWHERE, value_text(a, NOWHERE, text));
-}
-
 static void add_plugin(struct arena *a, struct value *list, const struct plugin_use *use)
 {
     const peat_plugin *d = use->plugin->desc;
     struct value *m = value_map(a, NOWHERE);
-    set_text(a, m, "kind", kind_name(d->kind));
-    set_text(a, m, "id", d->id);
-    set_text(a, m, "version", d->version);
-    set_text(a, m, "path", use->plugin->path);
-    set_text(a, m, "sha256", use->plugin->sha256);
+    member_set_text(a, m, "kind", kind_name(d->kind));
+    member_set_text(a, m, "id", d->id);
+    member_set_text(a, m, "version", d->version);
+    member_set_text(a, m, "abi",
+                    arena_printf(a, "%u.%u", (unsigned)d->abi_major, (unsigned)d->abi_minor));
+    member_set_text(a, m, "path", use->plugin->path);
+    member_set_text(a, m, "sha256", use->plugin->sha256);
     value_append(a, list, m);
 }
 
@@ -52,8 +50,8 @@ static peat_status add_file(const char *path, struct arena *a, struct value *lis
     if (status != PEAT_OK)
         return status;
     struct value *m = value_map(a, NOWHERE);
-    set_text(a, m, "path", arena_strdup(a, path));
-    set_text(a, m, "sha256", arena_strdup(a, hex));
+    member_set_text(a, m, "path", arena_strdup(a, path));
+    member_set_text(a, m, "sha256", arena_strdup(a, hex));
     value_append(a, list, m);
     return PEAT_OK;
 }
@@ -111,17 +109,17 @@ peat_status cell_meta(const struct cell_config *c, int threads, struct arena *a,
     char host[256] = "unknown", utc[32];
     gethostname(host, sizeof host - 1);
     clock_utc(utc, sizeof utc);
-    value_set(a, m, "plugins", NOWHERE, list_plugins(c, a));
-    value_set(a, m, "data", NOWHERE, data);
-    set_text(a, m, "engine", engine_version());
-    set_text(a, m, "abi", PEAT_ABI);
-    set_text(a, m, "host", arena_strdup(a, host));
-    set_text(a, m, "cpu", cpu_name(a));
-    set_text(a, m, "blas", gemm_library());
-    set_text(a, m, "blas_core", gemm_core());
-    set_text(a, m, "compiler", PEAT_COMPILER);
-    set_text(a, m, "build", PEAT_BUILD_TYPE);
-    value_set(a, m, "threads", NOWHERE, value_int(a, NOWHERE, threads));
-    set_text(a, m, "started_utc", arena_strdup(a, utc));
+    member_set(a, m, "plugins", list_plugins(c, a));
+    member_set(a, m, "data", data);
+    member_set_text(a, m, "engine", engine_version());
+    member_set_text(a, m, "abi", PEAT_ABI);
+    member_set_text(a, m, "host", arena_strdup(a, host));
+    member_set_text(a, m, "cpu", cpu_name(a));
+    member_set_text(a, m, "blas", gemm_library());
+    member_set_text(a, m, "blas_core", gemm_core());
+    member_set_text(a, m, "compiler", PEAT_COMPILER);
+    member_set_text(a, m, "build", PEAT_BUILD_TYPE);
+    member_set_integer(a, m, "threads", threads);
+    member_set_text(a, m, "started_utc", arena_strdup(a, utc));
     return PEAT_OK;
 }

@@ -6,38 +6,22 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "experiment/jsonfile.h"
+
 static const struct place NOWHERE = {0};
-
-static void set_int(struct arena *a, struct value *map, const char *key, int64_t x)
-{
-    value_set(a, map, key, NOWHERE, value_int(a, NOWHERE, x));
-}
-
-/* NaN stands for "there is none". */
-static void set_real(struct arena *a, struct value *map, const char *key, double x)
-{
-    value_set(a, map, key, NOWHERE,
-              isfinite(x) ? value_real(a, NOWHERE, x) : value_null(a, NOWHERE));
-}
-
-static void set_text(struct arena *a, struct value *map, const char *key, const char *text)
-{
-    value_set(a, map, key, NOWHERE,
-              text ? value_text(a, NOWHERE, arena_strdup(a, text)) : value_null(a, NOWHERE));
-}
 
 static void set_copy(struct arena *a, struct value *map, const char *key, const struct value *from)
 {
-    struct value *v = value_get(from, key);
-    value_set(a, map, key, NOWHERE, v ? v : value_null(a, NOWHERE));
+    member_set(a, map, key, value_get(from, key));
 }
 
 /* ---- rows that were never trained ---- */
 
+/* Row `row` of a tensor of any rank: AdamW's second moment is exactly 0 where no gradient came. */
 static bool row_untouched(const struct trainer *t, const struct weight *w, int64_t row)
 {
-    int64_t d = w->value.dim[1], first = w->offset + row * d;
-    for (int64_t i = first; i < first + d; i++) {
+    int64_t width = tensor_count(&w->value) / w->value.dim[0], first = w->offset + row * width;
+    for (int64_t i = first; i < first + width; i++) {
         double v = w->value.dtype == PEAT_F32 ? (double)((const float *)t->adamw.v)[i]
                                               : ((const double *)t->adamw.v)[i];
         if (v != 0.0)
@@ -46,24 +30,35 @@ static bool row_untouched(const struct trainer *t, const struct weight *w, int64
     return true;
 }
 
+static void count_rows(const struct trainer *t, const struct weight *w, struct arena *a,
+                       struct value **found)
+{
+    if (!w || w->frozen || w->value.rank < 2 || w->value.dim[0] <= t->model->config.T_train)
+        return;
+    int64_t n = 0;
+    for (int64_t row = 0; row < w->value.dim[0]; row++)
+        n += row_untouched(t, w, row);
+    if (n == 0)
+        return;
+    if (!*found)
+        *found = value_map(a, NOWHERE);
+    member_set_integer(a, *found, w->name, n);
+}
+
+/* Only schemes of a finite length have rows for positions; others may have units that died. */
 struct value *untrained_rows(const struct trainer *t, struct arena *a)
 {
-    const struct weights *all = &t->model->weights;
+    const struct positional *p = t->model->positional;
     struct value *found = NULL;
-    for (int i = 0; i < all->n; i++) {
-        const struct weight *w = all->item[i];
-        bool positional = strncmp(w->name, "position.", 9) == 0;
-        if (!positional || w->frozen || w->value.rank != 2 ||
-            w->value.dim[0] <= t->model->config.T_train)
+    for (int i = 0; i < p->n_scheme; i++) {
+        const struct part *part = &p->scheme[i].part;
+        if (!(p->scheme[i].hooks->traits & PEAT_FINITE_LENGTH))
             continue;
-        int64_t n = 0;
-        for (int64_t row = 0; row < w->value.dim[0]; row++)
-            n += row_untouched(t, w, row);
-        if (n == 0)
-            continue;
-        if (!found)
-            found = value_map(a, NOWHERE);
-        set_int(a, found, w->name, n);
+        for (int k = 0; k < part->n_weight; k++) {
+            bool per_layer = part->weight[k].scope == PEAT_PER_LAYER;
+            for (int64_t l = 0; l < (per_layer ? t->model->dims.L : 1); l++)
+                count_rows(t, part->weight[k].layer[l], a, &found);
+        }
     }
     return found;
 }
@@ -145,14 +140,14 @@ static struct value *measure_value(const struct cell_outcome *o, const struct me
                                    struct arena *a)
 {
     struct value *v = value_map(a, NOWHERE);
-    set_text(a, v, "metric", m->metric);
-    set_text(a, v, "split", m->split);
-    set_int(a, v, "length", m->length);
-    set_int(a, v, "step", m->step);
-    set_real(a, v, "value", m->value);
+    member_set_text(a, v, "metric", m->metric);
+    member_set_text(a, v, "split", m->split);
+    member_set_integer(a, v, "length", m->length);
+    member_set_integer(a, v, "step", m->step);
+    member_set_real(a, v, "value", m->value);
     bool untrained = o->untrained &&
                      eval_T(&o->assembly->task.plan, m->length) > o->assembly->model.config.T_train;
-    value_set(a, v, "untrained", NOWHERE, value_bool(a, NOWHERE, untrained));
+    member_set(a, v, "untrained", value_bool(a, NOWHERE, untrained));
     return v;
 }
 
@@ -172,8 +167,8 @@ static struct value *metrics(const struct cell_outcome *o, struct arena *a)
     struct value *list = value_list(a, NOWHERE);
     for (const peat_metric *m = o->assembly->task.hooks->metric; m->name; m++) {
         struct value *v = value_map(a, NOWHERE);
-        set_text(a, v, "name", m->name);
-        set_text(a, v, "goal", m->goal_max ? "max" : "min");
+        member_set_text(a, v, "name", m->name);
+        member_set_text(a, v, "goal", m->goal_max ? "max" : "min");
         value_append(a, list, v);
     }
     return list;
@@ -206,13 +201,14 @@ static void add_costs(const struct cell_outcome *o, struct arena *a, struct valu
     getrusage(RUSAGE_SELF, &use);
     double tokens = (double)(t->train->batch * t->train->seq_len);
     bool timed = t->median_step_ms > 0.0;
-    set_real(a, r, "tokens_per_s", timed ? tokens / (t->median_step_ms * 1e-3) : (double)NAN);
-    set_real(a, r, "step_ms_median", timed ? t->median_step_ms : (double)NAN);
-    set_int(a, r, "peak_rss_kib", use.ru_maxrss);
-    set_real(a, r, "wall_s", t->train_seconds);
-    set_real(a, r, "cpu_s",
-             (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
-                 1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec));
+    member_set_real(a, r, "tokens_per_s",
+                    timed ? tokens / (t->median_step_ms * 1e-3) : (double)NAN);
+    member_set_real(a, r, "step_ms_median", timed ? t->median_step_ms : (double)NAN);
+    member_set_integer(a, r, "peak_rss_kib", use.ru_maxrss);
+    member_set_real(a, r, "wall_s", t->train_seconds);
+    member_set_real(a, r, "cpu_s",
+                    (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+                        1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec));
 }
 
 peat_status cell_result(const struct cell_outcome *o, struct arena *a, struct value **result,
@@ -225,29 +221,29 @@ peat_status cell_result(const struct cell_outcome *o, struct arena *a, struct va
     if (status != PEAT_OK)
         return status;
     weights_hash(&t->model->weights, NULL, weights);
-    set_int(a, r, "format", 1);
+    member_set_integer(a, r, "format", 1);
     set_copy(a, r, "id", o->config_json);
-    set_text(a, r, "hash", o->config->hash);
-    set_text(a, r, "state", t->diverged.step ? "diverged" : "done");
+    member_set_text(a, r, "hash", o->config->hash);
+    member_set_text(a, r, "state", t->diverged.step ? "diverged" : "done");
     if (t->diverged.step) {
         struct value *d = value_map(a, NOWHERE);
-        set_int(a, d, "step", t->diverged.step);
-        set_text(a, d, "what", t->diverged.what);
-        value_set(a, r, "diverged", NOWHERE, d);
+        member_set_integer(a, d, "step", t->diverged.step);
+        member_set_text(a, d, "what", t->diverged.what);
+        member_set(a, r, "diverged", d);
     } else {
-        value_set(a, r, "diverged", NOWHERE, value_null(a, NOWHERE));
+        member_set(a, r, "diverged", value_null(a, NOWHERE));
     }
-    set_int(a, r, "steps", t->step);
-    value_set(a, r, "measures", NOWHERE, measures(o, a));
-    value_set(a, r, "metrics", NOWHERE, metrics(o, a));
-    set_text(a, r, "length_unit", o->assembly->task.plan.length_unit);
+    member_set_integer(a, r, "steps", t->step);
+    member_set(a, r, "measures", measures(o, a));
+    member_set(a, r, "metrics", metrics(o, a));
+    member_set_text(a, r, "length_unit", o->assembly->task.plan.length_unit);
     add_costs(o, a, r);
-    value_set(a, r, "resolved", NOWHERE, resolved(o, a));
-    value_set(a, r, "untrained", NOWHERE,
-              o->untrained ? (struct value *)(uintptr_t)o->untrained : value_null(a, NOWHERE));
-    set_real(a, r, "input_ratio", t->diverged.step ? (double)NAN : input_ratio(o));
-    set_text(a, r, "batch_hash", batches);
-    set_text(a, r, "init_hash", o->init_hash);
-    set_text(a, r, "weights_hash", weights);
+    member_set(a, r, "resolved", resolved(o, a));
+    member_set(a, r, "untrained",
+               o->untrained ? (struct value *)(uintptr_t)o->untrained : value_null(a, NOWHERE));
+    member_set_real(a, r, "input_ratio", t->diverged.step ? (double)NAN : input_ratio(o));
+    member_set_text(a, r, "batch_hash", batches);
+    member_set_text(a, r, "init_hash", o->init_hash);
+    member_set_text(a, r, "weights_hash", weights);
     return PEAT_OK;
 }

@@ -21,8 +21,8 @@ struct cell_outcome {
 peat_status cell_result(const struct cell_outcome *o, struct arena *a, struct value **result,
                         struct error *err);
 
-/* Positional tensors with more rows than the longest training sequence, some of which never got a
- * gradient (AdamW's second moment is exactly 0): {name: rows}; NULL when there are none. */
+/* Tensors of finite-length schemes with more rows than the longest training sequence, some of which
+ * never got a gradient: {name: rows}; NULL when there are none. */
 struct value *untrained_rows(const struct trainer *t, struct arena *a);
 
 #endif

@@ -16,6 +16,7 @@
 #include "experiment/cellmeta.h"
 #include "experiment/cellmetrics.h"
 #include "experiment/cellresult.h"
+#include "experiment/jsonfile.h"
 #include "experiment/stopsignal.h"
 #include "tensor/gemm.h"
 #include "train/checkpoint.h"
@@ -63,38 +64,9 @@ static peat_status lock_cell(const char *dir, int *fd, struct error *err)
     return status;
 }
 
-static peat_status read_json(const char *dir, const char *name, struct arena *a, struct value **v,
-                             struct error *err)
-{
-    char *path = path_join(dir, name), *text = NULL;
-    size_t n = 0;
-    peat_status status = file_read(path, 0, &text, &n, err);
-    if (status == PEAT_OK) {
-        *v = value_from_json(a, text, n, arena_strdup(a, path), err);
-        status = *v ? PEAT_OK : PEAT_CORRUPT;
-    }
-    free(text);
-    free(path);
-    return status;
-}
-
-static peat_status write_json(const struct cell *c, const char *name, const struct value *v,
-                              struct error *err)
-{
-    struct strbuf text;
-    strbuf_init(&text);
-    value_to_json(v, false, 2, &text);
-    strbuf_add(&text, "\n");
-    char *path = path_join(c->dir, name);
-    peat_status status = file_write(path, text.text, text.n, err);
-    free(path);
-    strbuf_release(&text);
-    return status;
-}
-
 static peat_status read_config(struct cell *c, struct error *err)
 {
-    peat_status status = read_json(c->dir, "config.json", c->arena, &c->config_json, err);
+    peat_status status = jsonfile_read(c->dir, "config.json", c->arena, &c->config_json, err);
     if (status == PEAT_OK)
         status = registry_init(&c->registry, c->arena, err);
     if (status != PEAT_OK)
@@ -104,13 +76,13 @@ static peat_status read_config(struct cell *c, struct error *err)
     for (size_t i = 0; i < sizeof section / sizeof *section; i++)
         if (value_get(c->config_json, section[i]))
             value_set(c->arena, tree, section[i], NOWHERE, value_get(c->config_json, section[i]));
-    const struct value *seed = value_get(c->config_json, "seed");
-    const struct value *hash = value_get(c->config_json, "hash");
-    if (!seed || seed->kind != VALUE_INT || !hash || hash->kind != VALUE_TEXT)
+    int64_t seed = member_integer(c->config_json, "seed", -1);
+    const char *hash = member_text(c->config_json, "hash");
+    if (seed < 0 || !hash)
         return error_set(err, PEAT_CORRUPT, "'%s/config.json' is not a cell's configuration",
                          c->dir);
-    status = cell_config_read(&c->config, tree, seed->integer, &c->registry, c->arena, NULL, err);
-    if (status == PEAT_OK && strcmp(c->config.hash, hash->text) != 0)
+    status = cell_config_read(&c->config, tree, seed, &c->registry, c->arena, NULL, err);
+    if (status == PEAT_OK && strcmp(c->config.hash, hash) != 0)
         return error_set(err, PEAT_FAILED,
                          "the data or a plugin has changed since the cell was planned; run "
                          "`peat run` again to plan it anew");
@@ -123,12 +95,10 @@ static peat_status write_running(const struct cell *c, struct error *err)
     gethostname(host, sizeof host - 1);
     clock_utc(utc, sizeof utc);
     struct value *v = value_map(c->arena, NOWHERE);
-    value_set(c->arena, v, "pid", NOWHERE, value_int(c->arena, NOWHERE, getpid()));
-    value_set(c->arena, v, "host", NOWHERE,
-              value_text(c->arena, NOWHERE, arena_strdup(c->arena, host)));
-    value_set(c->arena, v, "started_utc", NOWHERE,
-              value_text(c->arena, NOWHERE, arena_strdup(c->arena, utc)));
-    return write_json(c, "running.json", v, err);
+    member_set_integer(c->arena, v, "pid", getpid());
+    member_set_text(c->arena, v, "host", host);
+    member_set_text(c->arena, v, "started_utc", utc);
+    return jsonfile_write(c->dir, "running.json", v, err);
 }
 
 static void remove_running(const struct cell *c)
@@ -174,12 +144,12 @@ static bool on_stop(void *ctx)
 static struct value *identity(struct cell *c)
 {
     struct value *v = value_map(c->arena, NOWHERE);
-    value_set(c->arena, v, "hash", NOWHERE, value_text(c->arena, NOWHERE, c->config.hash));
-    value_set(c->arena, v, "engine", NOWHERE, value_text(c->arena, NOWHERE, engine_version()));
-    value_set(c->arena, v, "blas_core", NOWHERE, value_text(c->arena, NOWHERE, gemm_core()));
-    value_set(c->arena, v, "last_loss", NOWHERE, value_real(c->arena, NOWHERE, c->last_loss));
+    member_set_text(c->arena, v, "hash", c->config.hash);
+    member_set_text(c->arena, v, "engine", engine_version());
+    member_set_text(c->arena, v, "blas_core", gemm_core());
+    member_set_real(c->arena, v, "last_loss", c->last_loss);
     if (c->untrained)
-        value_set(c->arena, v, "untrained", NOWHERE, c->untrained);
+        member_set(c->arena, v, "untrained", c->untrained);
     return v;
 }
 
@@ -208,8 +178,7 @@ static struct value *copy_counts(struct arena *a, const struct value *counts)
         return NULL;
     struct value *copy = value_map(a, NOWHERE);
     for (int i = 0; i < counts->n; i++)
-        value_set(a, copy, arena_strdup(a, counts->key[i]), NOWHERE,
-                  value_int(a, NOWHERE, counts->item[i]->integer));
+        member_set_integer(a, copy, arena_strdup(a, counts->key[i]), counts->item[i]->integer);
     return copy;
 }
 
@@ -221,11 +190,11 @@ static bool accept_checkpoint(void *ctx, const struct value *stored, char *why, 
         const char *key, *now;
     } same[] = {{"hash", c->config.hash}, {"engine", engine_version()}, {"blas_core", gemm_core()}};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        const struct value *was = value_get(stored, same[i].key);
-        if (was && was->kind == VALUE_TEXT && strcmp(was->text, same[i].now) == 0)
+        const char *was = member_text(stored, same[i].key);
+        if (was && strcmp(was, same[i].now) == 0)
             continue;
         snprintf(why, n, "its %s is '%s', and this run's is '%s'", same[i].key,
-                 was && was->kind == VALUE_TEXT ? was->text : "missing", same[i].now);
+                 was ? was : "missing", same[i].now);
         return false;
     }
     c->untrained = copy_counts(c->arena, value_get(stored, "untrained"));
@@ -311,7 +280,7 @@ static peat_status finish(struct cell *c, struct error *err)
     };
     struct value *result;
     peat_status status = cell_result(&o, c->arena, &result, err);
-    return status == PEAT_OK ? write_json(c, "result.json", result, err) : status;
+    return status == PEAT_OK ? jsonfile_write(c->dir, "result.json", result, err) : status;
 }
 
 static peat_status run(struct cell *c, enum cellrun_end *end, struct error *err)
@@ -323,7 +292,7 @@ static peat_status run(struct cell *c, enum cellrun_end *end, struct error *err)
     if (status == PEAT_OK)
         status = cell_meta(&c->config, c->options->threads, c->arena, &c->meta, err);
     if (status == PEAT_OK)
-        status = write_json(c, "meta.json", c->meta, err);
+        status = jsonfile_write(c->dir, "meta.json", c->meta, err);
     if (status == PEAT_OK)
         status = set_up(c, err);
     if (status == PEAT_OK)

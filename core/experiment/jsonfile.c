@@ -2,6 +2,7 @@
 /* jsonfile.c: JSON files of a run directory. */
 #include "experiment/jsonfile.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,4 +71,15 @@ void member_set_text(struct arena *a, struct value *map, const char *key, const 
 void member_set_integer(struct arena *a, struct value *map, const char *key, int64_t integer)
 {
     value_set(a, map, key, nowhere, value_int(a, nowhere, integer));
+}
+
+void member_set_real(struct arena *a, struct value *map, const char *key, double real)
+{
+    value_set(a, map, key, nowhere,
+              isfinite(real) ? value_real(a, nowhere, real) : value_null(a, nowhere));
+}
+
+void member_set(struct arena *a, struct value *map, const char *key, struct value *item)
+{
+    value_set(a, map, key, nowhere, item ? item : value_null(a, nowhere));
 }

@@ -19,23 +19,8 @@ int64_t member_integer(const struct value *map, const char *key, int64_t otherwi
 
 void member_set_text(struct arena *a, struct value *map, const char *key, const char *text);
 void member_set_integer(struct arena *a, struct value *map, const char *key, int64_t integer);
-
-/* Shorter names for readers. Inline, since jansson exports functions of such names: a second one in
- * the program would be called in its place. */
-static inline peat_status json_read(const char *dir, const char *name, struct arena *a,
-                                    struct value **v, struct error *err)
-{
-    return jsonfile_read(dir, name, a, v, err);
-}
-
-static inline const char *json_text(const struct value *map, const char *key)
-{
-    return member_text(map, key);
-}
-
-static inline int64_t json_integer(const struct value *map, const char *key, int64_t otherwise)
-{
-    return member_integer(map, key, otherwise);
-}
+/* NaN and infinities become null: there is no such number. */
+void member_set_real(struct arena *a, struct value *map, const char *key, double real);
+void member_set(struct arena *a, struct value *map, const char *key, struct value *item);
 
 #endif

@@ -93,7 +93,8 @@ static void next_joined(struct strbuf *out, const struct value *map, const char 
     strbuf_init(&all);
     for (int i = 0; i < field_count(map, list); i++) {
         const struct value *item = value_get(map, list)->item[i];
-        const char *prefix = kind ? json_text(item, kind) : NULL, *text = json_text(item, member);
+        const char *prefix = kind ? member_text(item, kind) : NULL,
+                   *text = member_text(item, member);
         text = text ? text : otherwise ? otherwise : "";
         strbuf_addf(&all, "%s%s%s%s", i ? ";" : "", prefix ? prefix : "", prefix ? "/" : "", text);
     }
@@ -115,28 +116,28 @@ static void fill_cost(struct writer *w, const struct result_cell *c)
         next_number(out, field_number(c->result, measured[i]));
     next_number(out, field_number(c->meta, "threads"));
     for (size_t i = 0; i < sizeof(machine) / sizeof(*machine); i++)
-        next_text(out, json_text(c->meta, machine[i]));
+        next_text(out, member_text(c->meta, machine[i]));
     next_joined(out, c->meta, "plugins", "kind", "id", NULL);
     next_joined(out, c->meta, "plugins", NULL, "version", NULL);
-    next_joined(out, c->meta, "plugins", NULL, "abi", json_text(c->meta, "abi"));
+    next_joined(out, c->meta, "plugins", NULL, "abi", member_text(c->meta, "abi"));
     next_joined(out, c->meta, "plugins", NULL, "sha256", NULL);
     next_joined(out, c->meta, "data", NULL, "sha256", NULL);
-    next_text(out, json_text(c->meta, "started_utc"));
+    next_text(out, member_text(c->meta, "started_utc"));
     strbuf_add(out, "\n");
 }
 
 /* Where it is no axis, the label stands in the plan or in the configuration. */
 static const char *label_of(const struct result_cell *c, const char *axis, const char *key)
 {
-    const char *label = json_text(value_get(c->planned, "axes"), axis);
-    label = label ? label : json_text(c->planned, key);
-    return label ? label : json_text(c->config, key);
+    const char *label = member_text(value_get(c->planned, "axes"), axis);
+    label = label ? label : member_text(c->planned, key);
+    return label ? label : member_text(c->config, key);
 }
 
 static const char *task_of(const struct result_cell *c)
 {
     const char *label = label_of(c, "task", "task");
-    return label ? label : json_text(value_get(c->config, "task"), "plugin");
+    return label ? label : member_text(value_get(c->config, "task"), "plugin");
 }
 
 static const char *goal_of(const struct results *r, const char *metric)
@@ -157,14 +158,14 @@ static void add_line(struct writer *w, const struct result_cell *c, const struct
     next_text(out, task_of(c));
     for (int i = 0; i < w->r->n_axis; i++)
         if (is_other_axis(w->r->axis[i]))
-            next_text(out, json_text(value_get(c->planned, "axes"), w->r->axis[i]));
+            next_text(out, member_text(value_get(c->planned, "axes"), w->r->axis[i]));
     strbuf_addf(out, ",%" PRId64, c->seed);
     next_text(out, x->metric);
     next_text(out, x->split);
     strbuf_addf(out, x->has_length ? ",%" PRId64 : ",", x->length);
     strbuf_addf(out, x->has_step ? ",%" PRId64 : ",", x->step);
     next_number(out, x->value);
-    next_text(out, json_text(c->planned, "hash"));
+    next_text(out, member_text(c->planned, "hash"));
     next_text(out, cell_state_name(c->state));
     next_text(out, goal_of(w->r, x->metric));
     strbuf_add(out, w->cost.text);
@@ -176,12 +177,12 @@ static struct number read_number(const struct value *measure)
 {
     const struct value *length = value_get(measure, "length"), *step = value_get(measure, "step");
     return (struct number){
-        .metric = json_text(measure, "metric"),
-        .split = json_text(measure, "split"),
+        .metric = member_text(measure, "metric"),
+        .split = member_text(measure, "split"),
         .has_length = length && length->kind == VALUE_INT,
         .has_step = step && step->kind == VALUE_INT,
-        .length = json_integer(measure, "length", 0),
-        .step = json_integer(measure, "step", 0),
+        .length = member_integer(measure, "length", 0),
+        .step = member_integer(measure, "step", 0),
         .value = field_number(measure, "value"),
     };
 }
@@ -236,7 +237,7 @@ static void add_last(struct writer *w, const struct result_cell *c, const struct
     const struct value *diverged = value_get(c->result, "diverged");
     for (int k = 0; k < p->n; k++) {
         struct number x = p->item[k];
-        x.step = json_integer(diverged, "step", 0);
+        x.step = member_integer(diverged, "step", 0);
         x.has_step = x.step > 0;
         add_line(w, c, &x);
     }

@@ -28,21 +28,21 @@ static void *array(struct reader *x, int n, size_t bytes)
 
 static const char *axis_key(const struct value *plan, int i)
 {
-    return json_text(value_get(plan, "axes")->item[i], "key");
+    return member_text(value_get(plan, "axes")->item[i], "key");
 }
 
 static peat_status check_plan(const struct reader *x, int d)
 {
     const struct value *plan = x->run[d].plan, *axes = value_get(plan, "axes");
-    bool sound = json_text(plan, "experiment") && axes && axes->kind == VALUE_LIST &&
+    bool sound = member_text(plan, "experiment") && axes && axes->kind == VALUE_LIST &&
                  axes->n <= EXPERIMENT_MAX_AXES;
     for (int i = 0; sound && i < field_count(plan, "axes"); i++)
         sound = axis_key(plan, i) != NULL;
     const struct value *cells = value_get(plan, "cells");
     sound = sound && cells && cells->kind == VALUE_LIST;
     for (int i = 0; sound && i < cells->n; i++)
-        sound = json_text(cells->item[i], "id") && value_get(cells->item[i], "axes") &&
-                json_integer(cells->item[i], "seed", -1) >= 0;
+        sound = member_text(cells->item[i], "id") && value_get(cells->item[i], "axes") &&
+                member_integer(cells->item[i], "seed", -1) >= 0;
     return sound ? PEAT_OK
                  : error_set(x->err, PEAT_CORRUPT, "'%s/plan.json' is not a plan", x->dir[d]);
 }
@@ -82,8 +82,8 @@ static peat_status check_together(const struct reader *x, int d)
         strbuf_release(&b);
         return PEAT_INVALID;
     }
-    const char *m = json_text(value_get(first, "report"), "metric");
-    const char *n = json_text(value_get(other, "report"), "metric");
+    const char *m = member_text(value_get(first, "report"), "metric");
+    const char *n = member_text(value_get(other, "report"), "metric");
     if (!x->options->metric && m && n && strcmp(m, n) != 0)
         return error_set(x->err, PEAT_INVALID,
                          "'%s' and '%s' do not make one table: the metric of the first is '%s', of "
@@ -116,10 +116,10 @@ static void join_names(struct reader *x)
     struct strbuf name;
     strbuf_init(&name);
     for (int d = 0; d < x->n_dir; d++) {
-        const char *own = json_text(x->run[d].plan, "experiment");
+        const char *own = member_text(x->run[d].plan, "experiment");
         bool seen = false;
         for (int e = 0; e < d; e++)
-            seen = seen || strcmp(json_text(x->run[e].plan, "experiment"), own) == 0;
+            seen = seen || strcmp(member_text(x->run[e].plan, "experiment"), own) == 0;
         if (!seen)
             strbuf_addf(&name, "%s%s", d ? " + " : "", own);
     }
@@ -173,15 +173,15 @@ static void read_cells(struct reader *x)
         const struct value *plan = x->run[d].plan, *cells = value_get(plan, "cells");
         for (int i = 0; i < cells->n; i++) {
             const struct value *planned = cells->item[i];
-            const char *id = json_text(planned, "id");
+            const char *id = member_text(planned, "id");
             const struct cell_files *files = files_of(&x->run[d], i, id);
             struct result_cell *c = &r->cell[r->n_cell++];
-            *c = (struct result_cell){.seed = json_integer(planned, "seed", 0),
+            *c = (struct result_cell){.seed = member_integer(planned, "seed", 0),
                                       .state = files ? files->state : CELL_TODO,
                                       .planned = planned,
-                                      .experiment = json_text(plan, "experiment"),
+                                      .experiment = member_text(plan, "experiment"),
                                       .id = id,
-                                      .label = json_text(planned, "label")};
+                                      .label = member_text(planned, "label")};
             if (!files)
                 continue;
             c->config = files->config;
@@ -189,7 +189,7 @@ static void read_cells(struct reader *x)
             c->dir = files->dir;
             /* Without it, or when it is damaged, there is a table all the same. */
             struct value *meta = NULL;
-            if (json_read(files->dir, "meta.json", x->a, &meta, NULL) == PEAT_OK)
+            if (jsonfile_read(files->dir, "meta.json", x->a, &meta, NULL) == PEAT_OK)
                 c->meta = meta;
         }
     }
@@ -220,16 +220,16 @@ static void list_metrics(struct results *r)
     for (int i = 0; i < r->n_cell; i++) {
         const struct value *metrics = value_get(r->cell[i].result, "metrics");
         for (int k = 0; k < field_count(r->cell[i].result, "metrics"); k++) {
-            struct result_metric *m = add_metric(r, json_text(metrics->item[k], "name"));
+            struct result_metric *m = add_metric(r, member_text(metrics->item[k], "name"));
             if (m)
-                m->goal_max = same_text(json_text(metrics->item[k], "goal"), "max");
+                m->goal_max = same_text(member_text(metrics->item[k], "goal"), "max");
         }
     }
     for (int i = 0; i < r->n_cell; i++) {
         const struct value *measures = value_get(r->cell[i].result, "measures");
         for (int k = 0; k < field_count(r->cell[i].result, "measures"); k++) {
-            struct result_metric *m = add_metric(r, json_text(measures->item[k], "metric"));
-            const char *split = json_text(measures->item[k], "split");
+            struct result_metric *m = add_metric(r, member_text(measures->item[k], "metric"));
+            const char *split = member_text(measures->item[k], "split");
             if (m && split && (!m->split || strcmp(split, "valid") == 0))
                 m->split = split;
         }
@@ -258,8 +258,8 @@ static peat_status choose_metric(struct reader *x)
 {
     struct results *r = x->r;
     const struct value *report = value_get(x->run[0].plan, "report");
-    const char *asked = x->options->metric, *wanted = json_text(report, "metric");
-    const char *goal = json_text(report, "goal");
+    const char *asked = x->options->metric, *wanted = member_text(report, "metric");
+    const char *goal = member_text(report, "goal");
     const char *main_metric = wanted && *wanted ? wanted : r->n_metric ? r->known[0].name : "";
     r->metric = asked ? asked : main_metric;
     r->split = "valid";
@@ -278,8 +278,8 @@ static peat_status choose_metric(struct reader *x)
 /* A measure of the chosen metric and split. */
 static bool is_chosen(const struct results *r, const struct value *measure)
 {
-    return same_text(json_text(measure, "metric"), r->metric) &&
-           same_text(json_text(measure, "split"), r->split);
+    return same_text(member_text(measure, "metric"), r->metric) &&
+           same_text(member_text(measure, "split"), r->split);
 }
 
 static peat_status add_length(struct reader *x, int64_t length)
@@ -305,13 +305,13 @@ static peat_status list_lengths(struct reader *x)
     r->length_unit = "";
     for (int i = 0; i < r->n_cell; i++) {
         const struct value *result = r->cell[i].result;
-        const char *unit = json_text(result, "length_unit");
+        const char *unit = member_text(result, "length_unit");
         if (unit && !*r->length_unit)
             r->length_unit = unit;
         for (int k = 0; k < field_count(result, "measures"); k++) {
             const struct value *m = value_get(result, "measures")->item[k];
             peat_status status =
-                is_chosen(r, m) ? add_length(x, json_integer(m, "length", 0)) : PEAT_OK;
+                is_chosen(r, m) ? add_length(x, member_integer(m, "length", 0)) : PEAT_OK;
             if (status != PEAT_OK)
                 return status;
         }
@@ -328,7 +328,7 @@ static void read_values(struct results *r)
         for (int k = 0; k < field_count(c->result, "measures"); k++) {
             const struct value *m = value_get(c->result, "measures")->item[k];
             for (int l = 0; l < r->n_length && is_chosen(r, m); l++)
-                if (json_integer(m, "length", 0) == r->length[l]) {
+                if (member_integer(m, "length", 0) == r->length[l]) {
                     c->value[l] = field_number(m, "value");
                     c->untrained[l] = field_true(m, "untrained");
                 }
@@ -341,7 +341,7 @@ static void read_values(struct results *r)
 static void read_labels(const struct results *r, const struct result_cell *c, const char **label)
 {
     for (int i = 0; i < r->n_axis; i++) {
-        label[i] = json_text(value_get(c->planned, "axes"), r->axis[i]);
+        label[i] = member_text(value_get(c->planned, "axes"), r->axis[i]);
         if (!label[i])
             label[i] = "-";
     }
@@ -466,9 +466,9 @@ static void add_costs(struct reader *x)
         row->params = field_number(planned, "params");
         row->params_positional = field_number(planned, "params_positional");
         row->flops_per_token = field_number(planned, "flops_per_token");
-        row->attention_path = json_text(planned, "attention_path");
-        row->injection = json_text(planned, "injection");
-        row->matched = json_text(planned, "matched");
+        row->attention_path = member_text(planned, "attention_path");
+        row->injection = member_text(planned, "injection");
+        row->matched = member_text(planned, "matched");
         row->tokens_per_s = median_of(row, "tokens_per_s", room);
         row->step_ms_median = median_of(row, "step_ms_median", room);
         row->peak_rss_kib = median_of(row, "peak_rss_kib", room);

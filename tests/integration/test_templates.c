@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "experiment/cell.h"
 #include "plugin/params.h"
-#include "plugin/registry.h"
 #include "support/modelcheck.h"
 #include "support/shell.h"
 #include "support/support.h"
@@ -112,9 +112,38 @@ START_TEST(experiments_of_the_guide_are_valid)
     struct shell s;
     open_guide(&s);
     ck_assert_int_ge(write_blocks(&s, "docs/guide.md"), 1);
-    shell_expect(&s, 0, "for i in $(seq 200); do echo a line of text; done >corpus.txt");
+    shell_expect(&s, 0, "for i in $(seq 2000); do echo a line of text; done >corpus.txt");
     shell_expect(&s, 0, "for f in *.yaml; do \"$PEAT\" validate $f || exit 1; done");
     shell_close(&s);
+}
+END_TEST
+
+/* ---- the guide's tables ---- */
+
+static void assert_lists(const char *guide, const peat_param *row)
+{
+    for (; row->key; row++) {
+        char key[64];
+        snprintf(key, sizeof(key), "\n| `%s` | ", row->key);
+        const char *line = strstr(guide, key);
+        ck_assert_msg(line, "docs/guide.md has no row for '%s'", row->key);
+        const char *doc = strstr(line, row->doc);
+        ck_assert_msg(doc && doc < strchr(line + 1, '\n'), "docs/guide.md says of '%s' not '%s'",
+                      row->key, row->doc);
+    }
+}
+
+START_TEST(the_guide_lists_every_setting_with_its_meaning)
+{
+    char *path = path_join(getenv("PEAT_SOURCE"), "docs/guide.md"), *guide;
+    size_t n;
+    ck_assert_int_eq(file_read(path, 0, &guide, &n, NULL), PEAT_OK);
+    assert_lists(guide, model_rows);
+    assert_lists(guide, attention_rows);
+    assert_lists(guide, train_rows);
+    assert_lists(guide, eval_rows);
+    free(guide);
+    free(path);
 }
 END_TEST
 
@@ -295,6 +324,7 @@ int main(void)
     tcase_add_test(all, the_test_of_the_guide_compiles);
     tcase_add_test(all, plugins_of_the_guide_train_together);
     tcase_add_test(all, experiments_of_the_guide_are_valid);
+    tcase_add_test(all, the_guide_lists_every_setting_with_its_meaning);
     tcase_add_test(all, gradients_of_the_plugins_of_the_guide_agree_in_a_model);
     tcase_add_test(all, templates_train_together);
     tcase_add_test(all, gradients_of_the_templates_agree_in_a_model);
