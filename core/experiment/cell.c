@@ -41,9 +41,9 @@ static peat_status check_heads(const struct cell_reader *r, const struct model_c
 {
     if (m->d_model % m->n_head == 0)
         return PEAT_OK;
-    const struct value *at = value_get(v, "n_head");
-    if (!at)
-        at = value_get(v, "d_model");
+    const struct value *at = value_get(v, "n_head"), *width = value_get(v, "d_model");
+    if (!at || (width && strcmp(width->at.file, "command line") == 0))
+        at = width;
     return place_error(r->err, at->at,
                        "d_model %" PRId64 " is not divisible by n_head %" PRId64
                        ": every head needs the same width",

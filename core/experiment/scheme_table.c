@@ -156,7 +156,6 @@ static bool begin_pass(struct view *v)
                             .B = 1,
                             .model_arena = v->a,
                             .side = side,
-                            .plain_side = side,
                             .collect = true};
     weights_begin(&v->weights);
     struct call c;

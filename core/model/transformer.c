@@ -124,8 +124,6 @@ static bool fill_positions(struct pass *pass, const struct model_input *in)
             pos[t] = (double)t;
     pass->side.pos = pos;
     pass->side.pos_B = rows ? in->B : 1;
-    pass->plain_side = pass->side;
-    pass->plain_side.token = NULL;
     for (int i = 0; hooks && i < pass->positional->n_scheme; i++) {
         const struct scheme_part *s = &pass->positional->scheme[i];
         if (!s->hooks->positions)

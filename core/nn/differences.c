@@ -80,7 +80,7 @@ struct differences *pass_differences(struct pass *pass)
     if (pass->differences)
         return pass->differences;
     struct graph *g = pass->g;
-    const peat_side *s = &pass->plain_side;
+    const peat_side *s = &pass->side;
     struct differences *d = ARENA_NEW(g->arena, struct differences);
     double min, max;
     bool ok = d != NULL;
@@ -101,7 +101,7 @@ struct differences *pass_differences(struct pass *pass)
 peat_node *differences_spread(struct pass *pass, const struct differences *d, peat_node *value)
 {
     peat_graph *g = &pass->g->base;
-    const peat_side *s = &pass->plain_side;
+    const peat_side *s = &pass->side;
     int64_t T = s->T, H = peat_shape_of(g, value).dim[0];
     if (d->index) {
         /* [1|H, n] -> [1, 1|H, n], taken at [pos_B, 1, T*T] -> [pos_B, 1|H, T*T] */

@@ -132,8 +132,7 @@ struct pass {
     int64_t B, step;
     uint64_t seed;
     struct arena *model_arena; /* for tables kept over steps */
-    peat_side side;            /* queries and keys are the same: self-attention       */
-    peat_side plain_side;      /* the same without token ids, for who does not need them */
+    peat_side side;            /* queries and keys are the same: self-attention */
     peat_node *shared[POSITIONAL_MAX][PEAT_MAX_SHARED];
     peat_node *stream[POSITIONAL_MAX]; /* of schemes that enter elsewhere than at the input */
     /* Merges scheme `index`'s stream into x: model/input.c, the only caller of merge. */
@@ -156,6 +155,7 @@ struct call {
     peat_call base;
     struct pass *pass;
     struct part *part;
+    peat_side own; /* what the plugin sees of the pass's side: nothing that it did not declare */
     const struct attention_weights *attention; /* for project; NULL outside attention */
     int64_t head_begin;
 };
@@ -169,7 +169,8 @@ peat_node *hook_end(struct pass *pass, peat_node *node, int rank, const int64_t 
 /* Ends a hook that answered with a status; false when it failed. */
 bool hook_status(struct pass *pass, peat_status status);
 
-/* Fills a call for scheme `index`, or for the combine when index is -1. */
+/* Fills a call for scheme `index`, or for the combine when index is -1. A call points into itself:
+ * it is never copied. */
 void call_init(struct call *c, struct pass *pass, int index, int64_t layer);
 
 /* The services behind peat_host; the table itself is plugin/host.c. */

@@ -212,12 +212,16 @@ void call_init(struct call *c, struct pass *pass, int index, int64_t layer)
                  .B = pass->B,
                  .H = pass->dims.H,
                  .step = pass->step,
-                 .q = needs & PEAT_NEED_TOKENS ? &pass->side : &pass->plain_side,
                  .shared = index < 0 ? NULL : pass->shared[index]},
         .pass = pass,
         .part = part,
     };
-    c->base.k = c->base.q;
+    c->own = pass->side;
+    if (!(needs & PEAT_NEED_TOKENS))
+        c->own.token = NULL;
+    if (!(needs & PEAT_NEED_LENGTH))
+        c->own.T_total = 0;
+    c->base.q = c->base.k = &c->own;
     if (index < 0)
         return;
     const struct scheme_part *s = &p->scheme[index];

@@ -10,7 +10,7 @@ enum schedule_kind { SCHEDULE_COSINE, SCHEDULE_LINEAR, SCHEDULE_CONSTANT };
 struct train_config {
     int64_t steps, batch, seq_len;
     double lr;
-    int64_t warmup; /* -1: min(steps / 10, 200) */
+    int64_t warmup; /* steps; -1: min(steps / 10, 200), which a cell has filled in */
     int64_t schedule;
     double lr_min; /* as a fraction of lr, at the last step */
     double weight_decay, beta1, beta2, eps, clip;

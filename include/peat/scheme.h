@@ -24,10 +24,10 @@ extern "C" {
 typedef struct peat_dims {
     uint32_t size;
     int64_t D, H, C, L, V; /* C: what `where.dims` leaves of a head for this scheme      */
-    int64_t d;       /* width of this scheme's stream; 0 when it has none               */
-    int64_t T_train; /* longest sequence trained                                        */
-    int64_t T_max;   /* longest sequence trained or evaluated                           */
-    int32_t n_axes;  /* position axes                                                   */
+    int64_t d;             /* width of this scheme's stream; 0 when it has none               */
+    int64_t T_train;       /* longest sequence trained                                        */
+    int64_t T_max;         /* longest sequence trained or evaluated                           */
+    int32_t n_axes;        /* position axes                                                   */
     bool causal;
 } peat_dims;
 
@@ -36,7 +36,7 @@ typedef struct peat_dims {
 typedef struct peat_side {
     uint32_t size;
     int64_t T;
-    int64_t T_total; /* length of the whole sequence: prompt and planned answer           */
+    int64_t T_total; /* length of the whole sequence: prompt and planned answer; NEED_LENGTH */
     int64_t pos_B;   /* 1 when all rows share their positions, else B                    */
     int32_t n_axes;
     const double *pos;       /* [A, pos_B, T]                                            */
@@ -61,14 +61,14 @@ struct peat_call {
     const void *self; /* what setup returned */
     peat_dims dims;
     peat_phase phase;
-    int32_t layer;   /* -1 outside the layers                                            */
-    int64_t B;       /* rows in this call: a slice may be smaller than the batch         */
-    int64_t H;       /* heads of the current group                                       */
-    int64_t d;       /* width of this scheme's stream                                    */
-    int64_t step;    /* training step; 0 in evaluation                                   */
+    int32_t layer; /* -1 outside the layers                                            */
+    int64_t B;     /* rows in this call: a slice may be smaller than the batch         */
+    int64_t H;     /* heads of the current group                                       */
+    int64_t d;     /* width of this scheme's stream                                    */
+    int64_t step;  /* training step; 0 in evaluation                                   */
     const peat_side *q, *k;
-    peat_node *mask;     /* [1|B,1,Tq,Tk] 0/1; given to logits and weights               */
-    peat_node *x_q, *x_k; /* [B,T,D] inputs of this layer's projections; NEED_X           */
+    peat_node *mask;          /* [1|B,1,Tq,Tk] 0/1; given to logits and weights               */
+    peat_node *x_q, *x_k;     /* [B,T,D] inputs of this layer's projections; NEED_X           */
     peat_node *const *shared; /* what prepare filled                                      */
 };
 
@@ -94,7 +94,7 @@ typedef enum peat_need {
     PEAT_NEED_PROJECT = 8, /* project()                                                   */
     PEAT_NEED_TOKENS = 16, /* token ids                                                   */
     PEAT_NEED_BIAS = 32,   /* other schemes' bias apart from the logits, in logits        */
-    PEAT_NEED_LENGTH = 64, /* T_total and T_max: decoding then recomputes the prefix      */
+    PEAT_NEED_LENGTH = 64, /* T_total: what depends on it can not be cached while decoding  */
     PEAT_MIXES_HEADS = 128 /* all heads must be in one call: `where.heads` is refused     */
 } peat_need;
 
@@ -136,8 +136,8 @@ typedef enum peat_score_scale {
  */
 typedef struct peat_scheme {
     uint32_t size;
-    uint32_t needs;  /* peat_need bits                                                     */
-    uint32_t traits; /* peat_trait bits                                                    */
+    uint32_t needs;   /* peat_need bits                                                     */
+    uint32_t traits;  /* peat_trait bits                                                    */
     int32_t max_axes; /* position axes understood; 0 means 1                                */
     peat_score_scale scale;
     int32_t score_terms; /* further products q.k-like terms that score_add contributes      */

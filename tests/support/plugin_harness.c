@@ -165,7 +165,6 @@ static const peat_call *begin(struct harness *h, struct graph *g, int64_t B, con
         .seed = 1,
         .model_arena = &h->arena,
         .side = *side,
-        .plain_side = *side,
         .collect = true,
     };
     weights_begin(&h->weights);

@@ -20,8 +20,8 @@ static peat_status places(struct harness *h, const char *json, int64_t B, const 
     for (int64_t i = 0; i < tensor_count(table); i++)
         tensor_set(table, i, (double)(i / 2));
     harness_call(h, B, T, 1, NULL);
-    h->pass.side.token = id;
-    h->pass.side.document = document;
+    h->call.own.token = id;
+    h->call.own.document = document;
     h->call.base.phase = phase;
     h->call.base.step = step;
     peat_node *n = h->scheme->encode(&h->call.base);

@@ -13,7 +13,7 @@ static void drawn(struct harness *h, peat_phase phase, int64_t step, int64_t T_t
     const double count[] = {0, 1, 2, 0, 1, 2};
     memcpy(pos, count, sizeof(count));
     harness_call(h, B, T, B, count);
-    h->pass.plain_side.T_total = T_total;
+    h->call.own.T_total = T_total;
     h->call.base.phase = phase;
     h->call.base.step = step;
     peat_status status = h->scheme->positions(&h->call.base, pos);

@@ -128,7 +128,7 @@ START_TEST(queries_and_keys_may_stand_at_different_positions)
     for (int64_t i = 0; i < 16; i++)
         rows[i] = harness_at(same.k, i);
     harness_call(&h, 1, 2, 1, NULL);
-    peat_side keys = h.pass.plain_side;
+    peat_side keys = h.pass.side;
     keys.pos = key_pos;
     h.call.base.k = &keys;
     h.scheme->prepare(&h.call.base, h.pass.shared[0]);
