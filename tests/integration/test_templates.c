@@ -62,6 +62,7 @@ static void open_guide(struct shell *s)
 {
     shell_open(s);
     ck_assert_int_ge(write_blocks(s, "docs/plugin-guide.md"), 8);
+    ck_assert_int_ge(write_blocks(s, "README.md"), 1);
     shell_expect(s, 0,
                  "for f in *.c; do case $f in test_*) continue;; esac; "
                  "%s -shared -fPIC $f -o ${f%%.c}.so -lm -Wl,-z,defs || exit 1; done",
