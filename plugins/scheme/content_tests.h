@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * content_tests.h: what tests of schemes that look at content share: inputs that the reference
+ * computation has too, and properties of the scheme in a whole tiny model on either path.
+ */
+#ifndef SCHEME_CONTENT_TESTS_H
+#define SCHEME_CONTENT_TESTS_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "nn/attention.h"
+#include "scheme_tests.h"
+
+enum { CONTENT_LOGITS = 2 * 5 * 7, CONTENT_FIRST_FOUR = 4 * 7 };
+
+/* A constant whose element i is scale sin(1 + i + phase). */
+static inline peat_node *content_wave(struct harness *h, double scale, double phase, int32_t rank,
+                                      const int64_t *dim)
+{
+    double value[256];
+    int64_t n = 1;
+    for (int32_t i = 0; i < rank; i++)
+        n *= dim[i];
+    ck_assert_int_le(n, 256);
+    for (int64_t i = 0; i < n; i++)
+        value[i] = scale * sin((double)(1 + i) + phase);
+    return harness_constant(h, rank, dim, value);
+}
+
+/* The call of one row in layer 0 of a scheme whose tensors are scheme_wave's. */
+static inline const peat_call *content_call(struct harness *h, int64_t T, const double *pos)
+{
+    scheme_wave(h);
+    harness_call(h, 1, T, 1, pos);
+    h->call.base.layer = 0;
+    return &h->call.base;
+}
+
+/* q, k and v of one row: waves of phase 100, 200 and 300. */
+static inline peat_qkv content_qkv(struct harness *h, int64_t T)
+{
+    const int64_t dim[] = {1, h->dims.H, T, h->dims.C};
+    return (peat_qkv){.size = sizeof(peat_qkv),
+                      .q = content_wave(h, 1, 100, 4, dim),
+                      .k = content_wave(h, 1, 200, 4, dim),
+                      .v = content_wave(h, 1, 300, 4, dim)};
+}
+
+/* Element i of the k-th tensor of any scheme becomes 0.4 sin(1 + i + 10 k). */
+static inline void content_fill(struct modelcheck *m)
+{
+    int k = 0;
+    for (int w = 0; w < m->model.weights.n; w++) {
+        struct weight *x = m->model.weights.item[w];
+        if (strncmp(x->name, "position.", 9) != 0)
+            continue;
+        for (int64_t i = 0; i < tensor_count(&x->value); i++)
+            tensor_set(&x->value, i, 0.4 * sin((double)(1 + i + 10 * k)));
+        k++;
+    }
+}
+
+/* scheme_model with a choice of path and known tensors. */
+static inline void content_model(struct modelcheck *m, struct harness *h, const char *name,
+                                 const char *json, peat_arch arch, enum attention_path path)
+{
+    scheme_open(h, name, json, 2, 4, 5, arch == PEAT_DECODER);
+    modelcheck_init(m, arch);
+    struct scheme_part *part = modelcheck_scheme(m, name, h->scheme);
+    part->part.config = h->config;
+    m->config.attention_path = path;
+    modelcheck_build(m);
+    content_fill(m);
+}
+
+/* Adds a second scheme before modelcheck_build. */
+static inline void content_add(struct modelcheck *m, struct harness *h, const char *name,
+                               const char *json)
+{
+    scheme_open(h, name, json, 2, 4, 5, m->config.arch == PEAT_DECODER);
+    modelcheck_scheme(m, name, h->scheme)->part.config = h->config;
+}
+
+static inline void content_close(struct modelcheck *m, struct harness *h)
+{
+    modelcheck_release(m);
+    harness_close(h);
+}
+
+/* Every tensor of a scheme in the model has a gradient that is not 0 throughout. */
+static inline void content_all_learn(struct modelcheck *m)
+{
+    modelcheck_loss(m, true);
+    for (int i = 0; i < m->model.weights.n; i++) {
+        const struct weight *w = m->model.weights.item[i];
+        double largest = 0;
+        for (int64_t e = 0; e < tensor_count(&w->grad); e++)
+            largest = fmax(largest, fabs(tensor_get(&w->grad, e)));
+        ck_assert_msg(strncmp(w->name, "position.", 9) != 0 || largest > 1e-7, "%s got no gradient",
+                      w->name);
+    }
+}
+
+static inline void content_gradients(const char *name, const char *json, peat_arch arch,
+                                     enum attention_path path)
+{
+    struct modelcheck m;
+    struct harness h;
+    content_model(&m, &h, name, json, arch, path);
+    content_all_learn(&m);
+    modelcheck_gradients(&m, 1e-6);
+    content_close(&m, &h);
+}
+
+static inline void content_logits(const char *name, const char *json, peat_arch arch,
+                                  enum attention_path path, double *out)
+{
+    struct modelcheck m;
+    struct harness h;
+    content_model(&m, &h, name, json, arch, path);
+    modelcheck_logits(&m, out);
+    content_close(&m, &h);
+}
+
+static inline double content_distance(const double *a, const double *b, int64_t n)
+{
+    double largest = 0;
+    for (int64_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(a[i] - b[i]));
+    return largest;
+}
+
+static inline void content_paths_agree(const char *name, const char *json, peat_arch arch)
+{
+    double fused[CONTENT_LOGITS], composed[CONTENT_LOGITS];
+    content_logits(name, json, arch, PATH_FUSED, fused);
+    content_logits(name, json, arch, PATH_COMPOSED, composed);
+    ck_assert_double_le(content_distance(fused, composed, CONTENT_LOGITS), 1e-12);
+}
+
+/* Logits at the first four of five tokens do not move with the fifth; those at the fifth do. */
+static inline void content_sees_no_future(struct modelcheck *m)
+{
+    double before[CONTENT_LOGITS], after[CONTENT_LOGITS];
+    modelcheck_logits(m, before);
+    m->token[4] = (m->token[4] + 1) % 7;
+    modelcheck_logits(m, after);
+    ck_assert_double_eq(content_distance(before, after, CONTENT_FIRST_FOUR), 0);
+    ck_assert_double_ge(
+        content_distance(before + CONTENT_FIRST_FOUR, after + CONTENT_FIRST_FOUR, 7), 1e-3);
+}
+
+static inline void content_no_future(const char *name, const char *json)
+{
+    struct modelcheck m;
+    struct harness h;
+    content_model(&m, &h, name, json, PEAT_DECODER, PATH_AUTO);
+    content_sees_no_future(&m);
+    content_close(&m, &h);
+}
+
+/* In a row of two packed documents, of 2 and 3 tokens, the second is as if it stood alone. */
+static inline void content_documents_are_apart(const char *name, const char *json, peat_arch arch)
+{
+    static const int32_t document[] = {0, 0, 1, 1, 1, 0, 0, 1, 1, 1};
+    double packed[CONTENT_LOGITS], other[CONTENT_LOGITS];
+    struct modelcheck m;
+    struct harness h;
+    content_model(&m, &h, name, json, arch, PATH_AUTO);
+    m.input.document = document;
+    modelcheck_logits(&m, packed);
+    m.token[0] = (m.token[0] + 1) % 7;
+    m.token[1] = (m.token[1] + 2) % 7;
+    modelcheck_logits(&m, other);
+    ck_assert_double_le(content_distance(packed + 2 * 7, other + 2 * 7, 3 * 7), 1e-12);
+    ck_assert_double_ge(content_distance(packed, other, 2 * 7), 1e-3);
+    content_close(&m, &h);
+}
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* The scheme 'cope' against computed logits; its gates, its limits and its gradient. */
+#include "../content_tests.h"
+
+/* 1 below and on the diagonal: [1,1,T,T] */
+static peat_node *causal(struct harness *h, int64_t T)
+{
+    double value[64];
+    for (int64_t i = 0; i < T * T; i++)
+        value[i] = i % T <= i / T;
+    return harness_constant(h, 4, (int64_t[]){1, 1, T, T}, value);
+}
+
+static peat_node *logits(struct harness *h, int64_t T, const double *S)
+{
+    content_call(h, T, NULL);
+    h->call.base.mask = causal(h, T);
+    peat_qkv p = content_qkv(h, T);
+    peat_node *s = harness_constant(h, 4, (int64_t[]){1, 1, T, T}, S);
+    peat_node *n = h->scheme->logits(&h->call.base, &p, s, NULL);
+    ck_assert_msg(n, "%s", h->graph.err.text);
+    return n;
+}
+
+START_TEST(logits_match_the_reference)
+{
+    const double expected[] = {
+        0.23516033465189495, 2.89779683954664,    3.1515794261489,      1.6892007444405617,
+        -1.166387155860437,  -1.7051010118939247, -0.44483362146322036, 1.449912294000856,
+        3.0336214620998074,  1.331101585759724,   -1.9446528874062492,  -3.474560272681755,
+        -1.6117003944448025, 0.29023974794759977, 1.447199421449232,    1.0499352644047932};
+    double S[16];
+    struct harness h;
+    for (int i = 0; i < 16; i++)
+        S[i] = 2 * sin(1 + i + 200.0);
+    scheme_open(&h, "cope", "{\"positions\": 3}", 1, 2, 4, true);
+    scheme_assert(logits(&h, 4, S), 16, expected, 1e-13);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(positions_count_the_gates_from_the_key_on)
+{
+    const double expected[] = {2.503256409179737, 1.6224593312018545, 1.3535179098318595,
+                               0.7310585786300049};
+    const double S[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, -1, 0.5, 1};
+    struct harness h;
+    scheme_open(&h, "cope", NULL, 1, 2, 4, true);
+    logits(&h, 4, S);
+    ck_assert_int_eq(h.pass.n_probe, 1);
+    ck_assert_str_eq(h.pass.probe[0]->name, "position");
+    for (int64_t j = 0; j < 4; j++)
+        ck_assert_double_eq_tol(harness_at(h.pass.probe[0], 12 + j), expected[j], 1e-14);
+    harness_close(&h);
+}
+END_TEST
+
+/* Scores of keys that are masked are finite and may be anything: their gates are 0. */
+START_TEST(masked_keys_open_no_gate)
+{
+    double first[16], S[16];
+    struct harness h;
+    for (int i = 0; i < 16; i++)
+        S[i] = sin(1.0 + i);
+    scheme_open(&h, "cope", "{\"positions\": 3}", 1, 2, 4, true);
+    peat_node *n = logits(&h, 4, S);
+    for (int64_t i = 0; i < 16; i++)
+        first[i] = harness_at(n, i);
+    for (int i = 0; i < 16; i++)
+        S[i] = i % 4 > i / 4 ? 700 : S[i];
+    n = logits(&h, 4, S);
+    for (int64_t i = 0; i < 16; i++)
+        if (i % 4 <= i / 4)
+            ck_assert_double_eq(harness_at(n, i), first[i]);
+    harness_close(&h);
+}
+END_TEST
+
+/* All gates open: positions 4, 3, 2, 1 of which only 0, 1 and 2 have vectors. */
+START_TEST(far_keys_share_the_last_vector)
+{
+    const double S[16] = {40, 0, 0, 0, 40, 40, 0, 0, 40, 40, 40, 0, 40, 40, 40, 40};
+    struct harness h;
+    scheme_open(&h, "cope", "{\"positions\": 3}", 1, 2, 4, true);
+    peat_node *n = logits(&h, 4, S);
+    ck_assert_double_eq_tol(harness_at(n, 12), harness_at(n, 13), 1e-13);
+    ck_assert_double_eq_tol(harness_at(n, 13), harness_at(n, 14), 1e-13);
+    ck_assert_double_ge(fabs(harness_at(n, 14) - harness_at(n, 15)), 1e-3);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(encoders_are_refused)
+{
+    struct modelcheck m;
+    struct harness h;
+    modelcheck_init(&m, PEAT_ENCODER);
+    content_add(&m, &h, "cope", NULL);
+    ck_assert_int_eq(modelcheck_try(&m), PEAT_REFUSED);
+    ck_assert_str_eq(m.err.text, "scheme 'cope' is defined for a causal model alone (model.arch: "
+                                 "decoder)");
+    content_close(&m, &h);
+}
+END_TEST
+
+START_TEST(a_model_learns)
+{
+    content_gradients("cope", "{\"positions\": 2}", PEAT_DECODER, PATH_AUTO);
+    content_gradients("cope", "{\"positions\": 4}", PEAT_DECODER, PATH_AUTO);
+    content_no_future("cope", "{\"positions\": 3}");
+    content_documents_are_apart("cope", "{\"positions\": 3}", PEAT_DECODER);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cope");
+    TCase *t = tcase_create("cope");
+    tcase_add_test(t, logits_match_the_reference);
+    tcase_add_test(t, positions_count_the_gates_from_the_key_on);
+    tcase_add_test(t, masked_keys_open_no_gate);
+    tcase_add_test(t, far_keys_share_the_last_vector);
+    tcase_add_test(t, encoders_are_refused);
+    tcase_add_test(t, a_model_learns);
+    suite_add_tcase(suite, t);
+    return run_suite(suite);
+}

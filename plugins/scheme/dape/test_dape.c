@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* The scheme 'dape' against computed logits; what it refuses, and its gradient. */
+#include "../content_tests.h"
+
+START_TEST(logits_match_the_reference)
+{
+    const double expected[] = {1.3081819141855016,  2.4236885804089585,  0.5646185674071562,
+                               0.28073777653656073, -0.7474760454248767, -0.9848699458070496,
+                               1.3539732405885994,  1.3944643232553458};
+    struct harness h;
+    scheme_open(&h, "dape", "{\"width\": 3}", 2, 2, 2, false);
+    const peat_call *c = content_call(&h, 2, NULL);
+    peat_node *S = content_wave(&h, 1, 100, 4, (int64_t[]){1, 2, 2, 2});
+    peat_node *bias = content_wave(&h, 1, 200, 4, (int64_t[]){1, 2, 1, 2});
+    scheme_assert(h.scheme->logits(c, NULL, S, bias), 8, expected, 1e-13);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(without_a_bias_it_has_nothing_to_adapt)
+{
+    struct harness h;
+    scheme_open(&h, "dape", NULL, 2, 2, 2, false);
+    const peat_call *c = content_call(&h, 2, NULL);
+    peat_node *S = content_wave(&h, 1, 100, 4, (int64_t[]){1, 2, 2, 2});
+    ck_assert_ptr_null(h.scheme->logits(c, NULL, S, NULL));
+    ck_assert_msg(strstr(h.graph.err.text, "there is no bias to adapt: list 'dape' with a scheme "
+                                           "that adds one in the same layers, such as [kerple, "
+                                           "dape]"),
+                  "%s", h.graph.err.text);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(some_heads_alone_are_refused)
+{
+    struct modelcheck m;
+    struct harness h;
+    modelcheck_init(&m, PEAT_DECODER);
+    content_add(&m, &h, "dape", NULL);
+    m.positional.scheme[0].where.head_end = 1;
+    ck_assert_int_eq(modelcheck_try(&m), PEAT_REFUSED);
+    ck_assert_str_eq(m.err.text, "scheme 'dape' mixes all heads: where.heads is refused");
+    content_close(&m, &h);
+}
+END_TEST
+
+/* kerple's tensors stay positive, and scores weigh enough for units to be on and off in one row. */
+static void with_bias(struct modelcheck *m, struct harness h[2], const char *bias, peat_arch arch)
+{
+    modelcheck_init(m, arch);
+    content_add(m, &h[0], bias, NULL);
+    content_add(m, &h[1], "dape", "{\"width\": 3}");
+    modelcheck_build(m);
+    content_fill(m);
+    for (int w = 0; w < m->model.weights.n; w++) {
+        struct weight *x = m->model.weights.item[w];
+        for (int64_t i = 0; i < tensor_count(&x->value); i++)
+            if (strstr(x->name, "kerple"))
+                tensor_set(&x->value, i, 0.5 + (double)i);
+            else if (strstr(x->name, "w_score"))
+                tensor_set(&x->value, i, 10 * tensor_get(&x->value, i));
+    }
+}
+
+START_TEST(a_model_learns_with_any_bias)
+{
+    static const char *const bias[] = {"kerple", "alibi", "forgetting"};
+    for (int i = 0; i < 3; i++) {
+        struct modelcheck m;
+        struct harness h[2];
+        with_bias(&m, h, bias[i], i == 1 ? PEAT_ENCODER : PEAT_DECODER);
+        content_all_learn(&m);
+        modelcheck_gradients(&m, 1e-6);
+        content_close(&m, &h[0]);
+        harness_close(&h[1]);
+    }
+}
+END_TEST
+
+START_TEST(the_future_stays_hidden)
+{
+    struct modelcheck m;
+    struct harness h[2];
+    with_bias(&m, h, "alibi", PEAT_DECODER);
+    content_sees_no_future(&m);
+    content_close(&m, &h[0]);
+    harness_close(&h[1]);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("dape");
+    TCase *t = tcase_create("dape");
+    tcase_add_test(t, logits_match_the_reference);
+    tcase_add_test(t, without_a_bias_it_has_nothing_to_adapt);
+    tcase_add_test(t, some_heads_alone_are_refused);
+    tcase_add_test(t, a_model_learns_with_any_bias);
+    tcase_add_test(t, the_future_stays_hidden);
+    suite_add_tcase(suite, t);
+    return run_suite(suite);
+}

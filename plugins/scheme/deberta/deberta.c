@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * deberta.c: contents meet trained vectors of the distance, both ways, through the projections of
+ * the tokens. He et al. 2021, section 3.1.
+ */
+#include <math.h>
+
+#include <peat/plugin.h>
+
+#include "../relative.h"
+
+enum { TABLE, W_Q, W_K };
+enum { SHARED, OWN };
+enum { C2P, P2C, ROWS };
+
+struct config {
+    int64_t clip, projection;
+    bool norm;
+    double init_std;
+};
+
+static const char *const projections[] = {"shared", "own", NULL};
+
+static const peat_param rows[] = {
+    {"clip", PEAT_INT, offsetof(struct config, clip), .min = 1, .max = 1 << 20,
+     .automatic = "the longest sequence trained", .unit = "tokens",
+     .doc = "from here on all distances of a side share a vector", .flags = PEAT_AUTO},
+    {"projection", PEAT_ENUM, offsetof(struct config, projection), .preset = SHARED,
+     .labels = projections, .doc = "the tokens' W_q and W_k, or matrices of its own per layer"},
+    {"norm", PEAT_BOOL, offsetof(struct config, norm), .preset = false,
+     .doc = "layer normalisation of the vectors"},
+    {"init_std", PEAT_REAL, offsetof(struct config, init_std), .preset = 0.02, .min = 1e-6,
+     .max = 1e3, .doc = "standard deviation of the initial vectors"},
+    PEAT_PARAM_END,
+};
+
+struct deberta {
+    int64_t clip;
+};
+
+static void add_tensors(peat_setup *s, const struct config *k, int64_t clip)
+{
+    int64_t D = s->dims.D;
+    peat_init table = {.kind = PEAT_INIT_NORMAL, .b = k->init_std};
+    peat_init matrix = {.kind = PEAT_INIT_NORMAL, .b = 1 / sqrt((double)D)};
+    peat_init one = {.kind = PEAT_INIT_CONSTANT, .a = 1}, zero = {.kind = PEAT_INIT_ZERO};
+    const int64_t head_dim[] = {PEAT_HEADS, s->dims.C, D};
+    peat_param_new(s, "p", 2, (int64_t[]){2 * clip, D}, table, PEAT_ONCE, 0);
+    if (k->projection == OWN) {
+        peat_param_new(s, "w_q", 3, head_dim, matrix, PEAT_PER_LAYER, 0);
+        peat_param_new(s, "w_k", 3, head_dim, matrix, PEAT_PER_LAYER, 0);
+    }
+    if (k->norm) {
+        peat_param_new(s, "norm_weight", 1, &D, one, PEAT_ONCE, 0);
+        peat_param_new(s, "norm_shift", 1, &D, zero, PEAT_ONCE, 0);
+    }
+}
+
+static peat_status setup(peat_setup *s, const void *config, void **self)
+{
+    const struct config *k = config;
+    struct deberta *t = peat_alloc(s, sizeof(*t));
+    if (!t)
+        return PEAT_NOMEM;
+    t->clip = k->clip ? k->clip : s->dims.T_train;
+    peat_resolved(s, "clip", (double)t->clip);
+    add_tensors(s, k, t->clip);
+    *self = t;
+    return PEAT_OK;
+}
+
+/* Row of a distance d: min(max(d, -clip), clip - 1) + clip. c2p takes i - j as [Tq,Tk], p2c takes
+ * j - i as [Tk,Tq]. */
+static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
+{
+    const struct config *k = c->config;
+    int64_t clip = ((const struct deberta *)c->self)->clip;
+    int32_t norm = k->projection == OWN ? W_K + 1 : TABLE + 1;
+    peat_node *table = peat_use(c, TABLE);
+    if (k->norm)
+        table = peat_layernorm(c->g, table, peat_use(c, norm), peat_use(c, norm + 1), 1e-7);
+    shared[ROWS] = peat_reshape(c->g, table, 3, (int64_t[]){1, 2 * clip, c->dims.D});
+    shared[C2P] = relative_index(c, c->q, c->k, -clip, clip - 1);
+    shared[P2C] = relative_index(c, c->k, c->q, -clip, clip - 1);
+    return PEAT_OK;
+}
+
+/* The vectors as queries (0) or keys (1): [1,H,2 clip,C] */
+static peat_node *projected(const peat_call *c, int32_t which)
+{
+    if (((const struct config *)c->config)->projection == SHARED)
+        return peat_project(c, c->shared[ROWS], which);
+    int64_t C = c->dims.C;
+    peat_node *w = peat_use(c, which == 0 ? W_Q : W_K);
+    w = peat_reshape(c->g, w, 2, (int64_t[]){c->H * C, c->dims.D});
+    peat_node *r = peat_matmul(c->g, c->shared[ROWS], w, PEAT_TRANS_B);
+    r = peat_reshape(c->g, r, 4, (int64_t[]){1, -1, c->H, C});
+    return peat_permute(c->g, r, 4, (int32_t[]){0, 2, 1, 3});
+}
+
+/* q_i . K_r[row(i - j)] + k_j . Q_r[row(j - i)] */
+static peat_node *score_add(const peat_call *c, const peat_qkv *p)
+{
+    peat_node *c2p = peat_matmul(c->g, p->q, projected(c, 1), PEAT_TRANS_B);
+    peat_node *p2c = peat_matmul(c->g, p->k, projected(c, 0), PEAT_TRANS_B);
+    c2p = peat_take_last(c->g, c2p, c->shared[C2P]);
+    p2c = peat_take_last(c->g, p2c, c->shared[P2C]);
+    return peat_add(c->g, c2p, peat_permute(c->g, p2c, 4, (int32_t[]){0, 1, 3, 2}));
+}
+
+static const peat_scheme scheme = {
+    .size = sizeof(scheme),
+    .needs = PEAT_NEED_QK | PEAT_NEED_PROJECT,
+    .traits = PEAT_SHIFT_INVARIANT | PEAT_CONTENT_DEPENDENT,
+    .score_terms = 2,
+    .setup = setup,
+    .prepare = prepare,
+    .score_add = score_add,
+};
+
+PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "deberta", "1.0",
+            "contents meet vectors of the distance, both ways", "MIT", "arXiv:2006.03654")

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* The scheme 'deberta' against computed scores; whose projections it takes, and its gradient. */
+#include "../content_tests.h"
+
+START_TEST(scores_match_the_reference)
+{
+    const double expected[] = {
+        0.7061942709103096,   -1.1963096160704616, 2.1789168113944988,  1.149356001163947,
+        -2.059741535241198,   0.9141797429096704,  -0.5641772525875739, 0.6911192851997622,
+        -0.25190581738614726, 0.8636282879904005,  -1.4670602870049885, 1.6658707739028165,
+        1.8666057459424579,   -0.5774040197953612, 1.3409491752415377,  0.30684525201246715,
+        -1.0684997192351628,  1.8910667952401814,  -3.1221348303132466, -1.266895495309415,
+        1.5566520282812863,   -0.5322951976055094, -0.3782531279723318, 0.2777884128691485,
+        0.9903167498621166,   -0.8889421435176058, 1.5115256444207006,  -1.576249110000687,
+        -1.281964611132411,   0.23461333339629076, -0.8167911064847111, -0.7257380329656015};
+    struct harness h;
+    scheme_open(&h, "deberta", "{\"clip\": 2, \"projection\": \"own\"}", 2, 2, 4, false);
+    const peat_call *c = content_call(&h, 4, NULL);
+    peat_qkv p = content_qkv(&h, 4);
+    scheme_assert(h.scheme->score_add(c, &p), 32, expected, 1e-13);
+    harness_close(&h);
+}
+END_TEST
+
+/* Own matrices that are copies of the layer's W_q and W_k, whose shifts are 0, change nothing. */
+START_TEST(shared_projections_are_those_of_the_layer)
+{
+    double shared[CONTENT_LOGITS], own[CONTENT_LOGITS];
+    struct modelcheck m;
+    struct harness h;
+    content_logits("deberta", "{\"clip\": 3}", PEAT_ENCODER, PATH_AUTO, shared);
+    content_model(&m, &h, "deberta", "{\"clip\": 3, \"projection\": \"own\"}", PEAT_ENCODER,
+                  PATH_AUTO);
+    for (int layer = 0; layer < 2; layer++)
+        for (int which = 0; which < 2; which++) {
+            char from[64], to[64];
+            snprintf(from, sizeof(from), "block.%d.attention.qkv.weight", layer);
+            snprintf(to, sizeof(to), "position.0.deberta.layer.%d.w_%c", layer, "qk"[which]);
+            const struct weight *w = weights_find(&m.model.weights, from);
+            struct weight *x = weights_find(&m.model.weights, to);
+            for (int64_t i = 0; i < 64; i++)
+                tensor_set(&x->value, i, tensor_get(&w->value, which * 64 + i));
+        }
+    modelcheck_logits(&m, own);
+    ck_assert_double_le(content_distance(shared, own, CONTENT_LOGITS), 1e-12);
+    content_close(&m, &h);
+}
+END_TEST
+
+/* Three terms: tokens, and positions both ways. */
+START_TEST(scores_are_scaled_for_three_terms)
+{
+    double automatic[CONTENT_LOGITS], given[CONTENT_LOGITS];
+    struct modelcheck m;
+    struct harness h;
+    content_logits("deberta", NULL, PEAT_ENCODER, PATH_AUTO, automatic);
+    content_model(&m, &h, "deberta", NULL, PEAT_ENCODER, PATH_AUTO);
+    m.model.config.attention_scale_value = 1 / sqrt(3 * 4);
+    modelcheck_logits(&m, given);
+    ck_assert_double_le(content_distance(automatic, given, CONTENT_LOGITS), 1e-13);
+    content_close(&m, &h);
+}
+END_TEST
+
+START_TEST(a_group_of_heads_projects_through_its_own)
+{
+    struct modelcheck m;
+    struct harness h;
+    modelcheck_init(&m, PEAT_DECODER);
+    m.config.n_head = 4;
+    scheme_open(&h, "deberta", "{\"clip\": 2}", 4, 2, 5, true);
+    struct scheme_part *part = modelcheck_scheme(&m, "deberta", h.scheme);
+    part->part.config = h.config;
+    part->where.head_begin = 1;
+    part->where.head_end = 3;
+    modelcheck_build(&m);
+    content_fill(&m);
+    modelcheck_gradients(&m, 1e-6);
+    content_close(&m, &h);
+}
+END_TEST
+
+START_TEST(distances_are_told_apart_up_to_what_is_trained)
+{
+    struct harness h;
+    scheme_open(&h, "deberta", NULL, 2, 4, 9, false);
+    ck_assert_int_eq(h.weights.item[0]->value.dim[0], 18);
+    ck_assert_int_eq(value_get(h.positional.scheme[0].part.resolved, "clip")->integer, 9);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(a_model_learns_on_either_path)
+{
+    const char *norm = "{\"clip\": 2, \"norm\": true}";
+    const char *own = "{\"clip\": 3, \"projection\": \"own\", \"norm\": true}";
+    content_gradients("deberta", NULL, PEAT_DECODER, PATH_FUSED);
+    content_gradients("deberta", norm, PEAT_ENCODER, PATH_COMPOSED);
+    content_gradients("deberta", own, PEAT_DECODER, PATH_COMPOSED);
+    content_paths_agree("deberta", norm, PEAT_DECODER);
+    content_paths_agree("deberta", own, PEAT_ENCODER);
+    content_no_future("deberta", NULL);
+    content_documents_are_apart("deberta", NULL, PEAT_ENCODER);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("deberta");
+    TCase *t = tcase_create("deberta");
+    tcase_add_test(t, scores_match_the_reference);
+    tcase_add_test(t, shared_projections_are_those_of_the_layer);
+    tcase_add_test(t, scores_are_scaled_for_three_terms);
+    tcase_add_test(t, a_group_of_heads_projects_through_its_own);
+    tcase_add_test(t, distances_are_told_apart_up_to_what_is_trained);
+    tcase_add_test(t, a_model_learns_on_either_path);
+    suite_add_tcase(suite, t);
+    return run_suite(suite);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* The scheme 'erpe' against computed weights; its mask, its limits and its gradient. */
+#include "../content_tests.h"
+
+START_TEST(weights_match_the_reference)
+{
+    const double expected[] = {0.5931457952382178,   1.9041242181840878,   1.4644596162502452,
+                               -1.0784248984704594,  -0.8294152754776177,  0.18215492674482892,
+                               -0.7741425301024711,  0.17001601010985645,  0.9578626146961843,
+                               0.9451155685383107,   -0.20756484989181911, -1.169411102565759,
+                               0.3149365793485476,   1.7743386353046922,   1.6024219327435594,
+                               -0.30735971752508373, -0.27757945569363246, 0.007406077579298009};
+    struct harness h;
+    scheme_open(&h, "erpe", NULL, 2, 2, 3, false);
+    const peat_call *c = content_call(&h, 3, NULL);
+    peat_node *W = content_wave(&h, 1, 100, 4, (int64_t[]){1, 2, 3, 3});
+    scheme_assert(h.scheme->weights(c, W), 18, expected, 1e-14);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(it_begins_as_if_absent)
+{
+    double with[CONTENT_LOGITS], without[CONTENT_LOGITS];
+    struct modelcheck m;
+    struct harness h;
+    modelcheck_init(&m, PEAT_DECODER);
+    modelcheck_build(&m);
+    modelcheck_logits(&m, without);
+    modelcheck_release(&m);
+    modelcheck_init(&m, PEAT_DECODER);
+    content_add(&m, &h, "erpe", NULL);
+    modelcheck_build(&m);
+    modelcheck_logits(&m, with);
+    ck_assert_double_le(content_distance(with, without, CONTENT_LOGITS), 1e-12);
+    content_close(&m, &h);
+}
+END_TEST
+
+START_TEST(a_causal_model_learns_the_past_alone)
+{
+    struct harness h;
+    scheme_open(&h, "erpe", NULL, 2, 2, 3, true);
+    ck_assert_int_eq(h.weights.item[0]->value.dim[1], 3);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(distances_beyond_the_table_are_refused)
+{
+    peat_side side = {.size = sizeof(side), .T = 2, .pos_B = 1, .n_axes = 1};
+    peat_node *shared[PEAT_MAX_SHARED];
+    struct harness h;
+    scheme_refuses("erpe", "{\"max_len\": 5}", 2, 4, 8, true,
+                   "learns max_len = 5 distances, but sequences of 8 are evaluated; raise max_len");
+    scheme_open(&h, "erpe", NULL, 2, 4, 5, true);
+    harness_call(&h, 1, 2, 1, NULL);
+    h.call.base.q = h.call.base.k = &side;
+    side.pos = (const double[]){0, 4};
+    ck_assert_int_eq(h.scheme->prepare(&h.call.base, shared), PEAT_OK);
+    side.pos = (const double[]){0, 5};
+    ck_assert_int_eq(h.scheme->prepare(&h.call.base, shared), PEAT_FAILED);
+    ck_assert_msg(
+        strstr(h.graph.err.text, "a distance of 5 is not one of those learned: max_len is 5"), "%s",
+        h.graph.err.text);
+    harness_close(&h);
+}
+END_TEST
+
+/* What the table adds to keys of the future or of other documents is masked again. */
+START_TEST(a_model_learns)
+{
+    content_gradients("erpe", NULL, PEAT_DECODER, PATH_AUTO);
+    content_gradients("erpe", NULL, PEAT_ENCODER, PATH_AUTO);
+    content_no_future("erpe", NULL);
+    content_documents_are_apart("erpe", NULL, PEAT_ENCODER);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("erpe");
+    TCase *t = tcase_create("erpe");
+    tcase_add_test(t, weights_match_the_reference);
+    tcase_add_test(t, it_begins_as_if_absent);
+    tcase_add_test(t, a_causal_model_learns_the_past_alone);
+    tcase_add_test(t, distances_beyond_the_table_are_refused);
+    tcase_add_test(t, a_model_learns);
+    suite_add_tcase(suite, t);
+    return run_suite(suite);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * relative.h: tables with a row for each difference of positions. Scores against the whole table,
+ * [.., Tq, R], are computed first and then picked with take_last: no [Tq, Tk, C] is ever made.
+ */
+#ifndef SCHEME_RELATIVE_H
+#define SCHEME_RELATIVE_H
+
+#include <math.h>
+
+#include <peat/plugin.h>
+
+static inline double relative_position(const peat_side *s, int64_t b, int64_t t)
+{
+    return s->pos[(s->pos_B == 1 ? 0 : b) * s->T + t];
+}
+
+/* pos_row - pos_column, brought into [lo, hi], counted from lo: I32 [1|B, 1, rows, columns]. */
+static inline peat_node *relative_index(const peat_call *c, const peat_side *row,
+                                        const peat_side *column, int64_t lo, int64_t hi)
+{
+    int64_t B = row->pos_B > column->pos_B ? row->pos_B : column->pos_B;
+    double *at = peat_scratch(c, B * row->T * column->T), *next = at;
+    for (int64_t b = 0; at && b < B; b++)
+        for (int64_t i = 0; i < row->T; i++)
+            for (int64_t j = 0; j < column->T; j++) {
+                double d = relative_position(row, b, i) - relative_position(column, b, j);
+                *next++ = fmin(fmax(d, (double)lo), (double)hi) - (double)lo;
+            }
+    return peat_fill_index(c, 4, (int64_t[]){B, 1, row->T, column->T}, at);
+}
+
+/* The largest distance of a query from a key, rounded up. */
+static inline int64_t relative_reach(const peat_call *c)
+{
+    double reach = 0;
+    int64_t B = c->q->pos_B > c->k->pos_B ? c->q->pos_B : c->k->pos_B;
+    for (int64_t b = 0; b < B; b++) {
+        double q_min = INFINITY, q_max = -INFINITY, k_min = INFINITY, k_max = -INFINITY;
+        for (int64_t i = 0; i < c->q->T; i++) {
+            q_min = fmin(q_min, relative_position(c->q, b, i));
+            q_max = fmax(q_max, relative_position(c->q, b, i));
+        }
+        for (int64_t j = 0; j < c->k->T; j++) {
+            k_min = fmin(k_min, relative_position(c->k, b, j));
+            k_max = fmax(k_max, relative_position(c->k, b, j));
+        }
+        reach = fmax(reach, fmax(q_max - k_min, k_max - q_min));
+    }
+    return (int64_t)ceil(reach);
+}
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* The scheme 'roper' against computed contexts; its order beside others, and its gradient. */
+#include "../content_tests.h"
+
+static const double places[] = {0, 3, 20};
+
+/* Values of 3 tokens through the hooks around W. */
+static peat_node *contexts(struct harness *h, const char *json, const double *pos)
+{
+    scheme_open(h, "roper", json, 1, 4, 3, false);
+    const peat_call *c = harness_call(h, 1, 3, 1, pos);
+    peat_qkv io = content_qkv(h, 3);
+    io.v = content_wave(h, 1, 100, 4, (int64_t[]){1, 1, 3, 4});
+    ck_assert_int_eq(h->scheme->qkv(c, &io), PEAT_OK);
+    peat_node *W = content_wave(h, 1, 200, 4, (int64_t[]){1, 1, 3, 3});
+    return h->scheme->context(c, NULL, peat_matmul(c->g, W, io.v, 0), NULL);
+}
+
+START_TEST(contexts_match_the_reference)
+{
+    const double interleaved[] = {1.1783668934400682,   1.0875578402877528,  -0.5378184070092193,
+                                  -0.20294698480001971, 0.892254534447932,   1.061314133743168,
+                                  0.6755401677202355,   0.2661462245850975,  1.0326336019434748,
+                                  -0.48825742924351684, -0.8400142429904127, -0.20102422549427523};
+    const double halves[] = {1.7735411293624117,   -0.5455520965471696, 0.07010944676873926,
+                             -0.07290378722755064, 1.650292824470222,   0.614612565133852,
+                             0.26379060410345445,  0.1286293575748909,  0.6134942332032305,
+                             -0.6933083653653124,  -1.407165456945085,  -0.082064767595175};
+    struct harness h;
+    scheme_assert(contexts(&h, NULL, places), 12, interleaved, 1e-13);
+    harness_close(&h);
+    scheme_assert(contexts(&h, "{\"layout\": \"halves\"}", places), 12, halves, 1e-13);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(only_distances_count)
+{
+    const double far[] = {500, 503, 520};
+    double first[12];
+    struct harness h;
+    peat_node *n = contexts(&h, NULL, places);
+    for (int64_t i = 0; i < 12; i++)
+        first[i] = harness_at(n, i);
+    harness_close(&h);
+    scheme_assert(contexts(&h, NULL, far), 12, first, 1e-12);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(a_value_comes_back_to_its_own_place_as_it_was)
+{
+    struct harness h;
+    scheme_open(&h, "roper", "{\"scores\": false}", 1, 4, 3, false);
+    const peat_call *c = harness_call(&h, 1, 3, 1, places);
+    peat_qkv io = content_qkv(&h, 3), before = io;
+    ck_assert_int_eq(h.scheme->qkv(c, &io), PEAT_OK);
+    ck_assert_ptr_eq(io.q, before.q);
+    ck_assert_ptr_eq(io.k, before.k);
+    peat_node *o = h.scheme->context(c, NULL, io.v, NULL);
+    for (int64_t i = 0; i < 12; i++)
+        ck_assert_double_eq_tol(harness_at(o, i), harness_at(before.v, i), 1e-14);
+    harness_close(&h);
+}
+END_TEST
+
+/* Queries and keys turn as in rotary: without turning values, both are the same model. */
+START_TEST(rotary_and_values_alone_make_the_whole)
+{
+    double whole[CONTENT_LOGITS], parts[CONTENT_LOGITS];
+    struct modelcheck m;
+    struct harness h[2];
+    content_logits("roper", NULL, PEAT_ENCODER, PATH_AUTO, whole);
+    modelcheck_init(&m, PEAT_ENCODER);
+    content_add(&m, &h[0], "rotary", NULL);
+    content_add(&m, &h[1], "roper", "{\"scores\": false}");
+    modelcheck_build(&m);
+    modelcheck_logits(&m, parts);
+    ck_assert_double_le(content_distance(whole, parts, CONTENT_LOGITS), 1e-12);
+    content_close(&m, &h[0]);
+    harness_close(&h[1]);
+}
+END_TEST
+
+/* Two that turn different pairs of values nest: the context is undone in reverse. With the weights
+ * of a single key, that of the query itself, nothing is left of either. */
+START_TEST(two_of_them_nest)
+{
+    double with[CONTENT_LOGITS], without[CONTENT_LOGITS];
+    struct modelcheck m;
+    struct harness h[2];
+    modelcheck_init(&m, PEAT_DECODER);
+    m.config.window = 1;
+    modelcheck_build(&m);
+    modelcheck_logits(&m, without);
+    modelcheck_release(&m);
+    modelcheck_init(&m, PEAT_DECODER);
+    m.config.window = 1;
+    content_add(&m, &h[0], "roper", NULL);
+    content_add(&m, &h[1], "roper", "{\"layout\": \"halves\"}");
+    modelcheck_build(&m);
+    modelcheck_logits(&m, with);
+    ck_assert_double_le(content_distance(with, without, CONTENT_LOGITS), 1e-12);
+    content_close(&m, &h[0]);
+    harness_close(&h[1]);
+}
+END_TEST
+
+START_TEST(widths_that_do_not_turn_are_refused)
+{
+    struct modelcheck m;
+    struct harness h;
+    scheme_refuses("roper", NULL, 2, 3, 4, true,
+                   "a head width of 3 does not split into pairs that turn: make model.d_model / "
+                   "model.n_head even");
+    modelcheck_init(&m, PEAT_DECODER);
+    content_add(&m, &h, "roper", NULL);
+    m.positional.scheme[0].where.dim_end = 2;
+    ck_assert_int_eq(modelcheck_try(&m), PEAT_REFUSED);
+    ck_assert_str_eq(m.err.text, "where.dims narrows q and k alone, and values turn whole");
+    content_close(&m, &h);
+}
+END_TEST
+
+START_TEST(a_model_learns_on_either_path)
+{
+    content_gradients("roper", NULL, PEAT_DECODER, PATH_FUSED);
+    content_gradients("roper", "{\"layout\": \"halves\"}", PEAT_ENCODER, PATH_COMPOSED);
+    content_paths_agree("roper", NULL, PEAT_DECODER);
+    content_paths_agree("roper", NULL, PEAT_ENCODER);
+    content_no_future("roper", NULL);
+    content_documents_are_apart("roper", NULL, PEAT_ENCODER);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("roper");
+    TCase *t = tcase_create("roper");
+    tcase_add_test(t, contexts_match_the_reference);
+    tcase_add_test(t, only_distances_count);
+    tcase_add_test(t, a_value_comes_back_to_its_own_place_as_it_was);
+    tcase_add_test(t, rotary_and_values_alone_make_the_whole);
+    tcase_add_test(t, two_of_them_nest);
+    tcase_add_test(t, widths_that_do_not_turn_are_refused);
+    tcase_add_test(t, a_model_learns_on_either_path);
+    suite_add_tcase(suite, t);
+    return run_suite(suite);
+}

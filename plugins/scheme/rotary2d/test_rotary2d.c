@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* The scheme 'rotary2d' against computed rotations; its identities and its gradient. */
+#include "../content_tests.h"
+
+static const char axial[] = "{\"columns\": 3}";
+static const char mixed[] = "{\"columns\": 3, \"learned\": true}";
+
+/* A query and a key of 8 at two places. */
+static peat_qkv turned(struct harness *h, const char *json, double a, double b, bool wave)
+{
+    const double pos[] = {a, b};
+    scheme_open(h, "rotary2d", json, 1, 8, 9, false);
+    if (wave)
+        scheme_wave(h);
+    harness_call(h, 1, 2, 1, pos);
+    h->call.base.layer = 0;
+    double q[16], k[16];
+    for (int i = 0; i < 16; i++) {
+        q[i] = sin(1 + i % 8 + 100.0);
+        k[i] = sin(1 + i % 8 + 200.0);
+    }
+    peat_qkv io = {.size = sizeof(io)};
+    io.q = harness_constant(h, 4, (int64_t[]){1, 1, 2, 8}, q);
+    io.k = harness_constant(h, 4, (int64_t[]){1, 1, 2, 8}, k);
+    ck_assert_msg(h->scheme->qkv(&h->call.base, &io) == PEAT_OK, "%s", h->graph.err.text);
+    return io;
+}
+
+static void assert_query(const char *json, const double expected[8])
+{
+    struct harness h;
+    peat_qkv io = turned(&h, json, 5, 0, true);
+    for (int64_t i = 0; i < 8; i++)
+        ck_assert_double_eq_tol(harness_at(io.q, i), expected[i], 1e-14);
+    harness_close(&h);
+}
+
+START_TEST(axial_rotations_match_the_reference)
+{
+    const double expected[] = {-1.0927025428914505,  -0.002968136996017501, 0.6744668436567007,
+                               -0.19144263352299545, 0.0874868640170191,    -1.2095540503175073,
+                               0.09133114749784006,  0.9406356662409033};
+    assert_query(axial, expected);
+}
+END_TEST
+
+START_TEST(learned_rotations_match_the_reference)
+{
+    const double expected[] = {-0.2771783461787488, 1.056967275504915,    0.4857183780063783,
+                               0.505602079099073,   -0.27102382190521496, -1.1820410483459995,
+                               0.6230078603608997,  0.7106321418541902};
+    assert_query(mixed, expected);
+}
+END_TEST
+
+/* From (0,0) to (1,1) is from (1,1) to (2,2), and not from (0,0) to (1,0). */
+START_TEST(products_depend_on_both_distances_alone)
+{
+    static const char *const json[] = {axial, mixed};
+    for (int i = 0; i < 2; i++) {
+        struct harness h;
+        peat_qkv io = turned(&h, json[i], 0, 4, false);
+        double first = scheme_product(&io, 0, 1);
+        harness_close(&h);
+        io = turned(&h, json[i], 4, 8, false);
+        ck_assert_double_eq_tol(scheme_product(&io, 0, 1), first, 1e-13);
+        harness_close(&h);
+        io = turned(&h, json[i], 0, 3, false);
+        ck_assert_double_ge(fabs(scheme_product(&io, 0, 1) - first), 1e-3);
+        harness_close(&h);
+    }
+}
+END_TEST
+
+START_TEST(norms_are_preserved)
+{
+    static const char *const json[] = {axial, mixed};
+    for (int i = 0; i < 2; i++) {
+        struct harness h;
+        peat_qkv io = turned(&h, json[i], 8, 0, false);
+        double norm = 0, plain = 0;
+        for (int64_t e = 0; e < 8; e++) {
+            norm += harness_at(io.q, e) * harness_at(io.q, e);
+            plain += pow(sin((double)(1 + e) + 100), 2);
+        }
+        ck_assert_double_eq_tol(norm, plain, 1e-13);
+        harness_close(&h);
+    }
+}
+END_TEST
+
+/* Head h of 4 looks along h quarters of a right angle; the pairs' other half stands upright. */
+START_TEST(learned_directions_begin_apart)
+{
+    struct harness h;
+    scheme_open(&h, "rotary2d", mixed, 4, 8, 9, false);
+    const struct tensor *column = &h.weights.item[0]->value, *line = &h.weights.item[1]->value;
+    for (int64_t head = 0; head < 4; head++)
+        for (int64_t i = 0; i < 2; i++) {
+            double a = (double)head * acos(-1) / 8, f = i ? 1 / sqrt(10) : 1;
+            ck_assert_double_eq_tol(tensor_get(column, 4 * head + i), f * cos(a), 1e-15);
+            ck_assert_double_eq_tol(tensor_get(line, 4 * head + i), f * sin(a), 1e-15);
+            ck_assert_double_eq_tol(tensor_get(column, 4 * head + 2 + i), -f * sin(a), 1e-15);
+            ck_assert_double_eq_tol(tensor_get(line, 4 * head + 2 + i), f * cos(a), 1e-15);
+        }
+    ck_assert(!h.weights.item[0]->decay && !h.weights.item[1]->decay);
+    harness_close(&h);
+}
+END_TEST
+
+/* At the start one head of the learned kind is the axial one with its base. */
+START_TEST(one_learned_head_begins_axial)
+{
+    struct harness a, b;
+    peat_qkv x = turned(&a, "{\"columns\": 3, \"base\": 10}", 5, 7, false);
+    peat_qkv y = turned(&b, mixed, 5, 7, false);
+    for (int64_t i = 0; i < 16; i++)
+        ck_assert_double_eq_tol(harness_at(x.k, i), harness_at(y.k, i), 1e-14);
+    harness_close(&a);
+    harness_close(&b);
+}
+END_TEST
+
+START_TEST(widths_without_quarters_are_refused)
+{
+    scheme_refuses("rotary2d", axial, 2, 6, 9, false,
+                   "a head width of 6 does not split into pairs of two axes: make it a multiple "
+                   "of 4");
+}
+END_TEST
+
+START_TEST(a_group_of_heads_and_dims_has_right_gradients)
+{
+    struct modelcheck m;
+    struct harness h;
+    modelcheck_init(&m, PEAT_ENCODER);
+    m.config.d_model = 16;
+    scheme_open(&h, "rotary2d", mixed, 2, 8, 5, false);
+    struct scheme_part *part = modelcheck_scheme(&m, "rotary2d", h.scheme);
+    part->part.config = h.config;
+    part->where.head_begin = 1;
+    part->where.head_end = 2;
+    part->where.dim_begin = 2;
+    part->where.dim_end = 6;
+    modelcheck_build(&m);
+    modelcheck_gradients(&m, 1e-6);
+    content_close(&m, &h);
+}
+END_TEST
+
+START_TEST(a_model_learns_on_either_path)
+{
+    const char *learned = "{\"columns\": 2, \"learned\": true}";
+    content_gradients("rotary2d", learned, PEAT_ENCODER, PATH_FUSED);
+    content_gradients("rotary2d", learned, PEAT_DECODER, PATH_COMPOSED);
+    content_gradients("rotary2d", axial, PEAT_ENCODER, PATH_FUSED);
+    content_paths_agree("rotary2d", learned, PEAT_ENCODER);
+    content_no_future("rotary2d", learned);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("rotary2d");
+    TCase *t = tcase_create("rotary2d");
+    tcase_add_test(t, axial_rotations_match_the_reference);
+    tcase_add_test(t, learned_rotations_match_the_reference);
+    tcase_add_test(t, products_depend_on_both_distances_alone);
+    tcase_add_test(t, norms_are_preserved);
+    tcase_add_test(t, learned_directions_begin_apart);
+    tcase_add_test(t, one_learned_head_begins_axial);
+    tcase_add_test(t, widths_without_quarters_are_refused);
+    tcase_add_test(t, a_group_of_heads_and_dims_has_right_gradients);
+    tcase_add_test(t, a_model_learns_on_either_path);
+    suite_add_tcase(suite, t);
+    return run_suite(suite);
+}

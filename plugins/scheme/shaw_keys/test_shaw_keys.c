@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* The scheme 'shaw_keys' against a computed score; its clip, its memory and its gradient. */
+#include "../content_tests.h"
+
+/* The score_add of one row of T tokens. */
+static peat_node *scores(struct harness *h, int64_t T, const double *pos)
+{
+    const peat_call *c = content_call(h, T, pos);
+    peat_qkv p = content_qkv(h, T);
+    peat_node *n = h->scheme->score_add(c, &p);
+    ck_assert_msg(n, "%s", h->graph.err.text);
+    return n;
+}
+
+START_TEST(scores_match_the_reference)
+{
+    const double expected[] = {
+        -0.7114285236280821,   -0.689097515369345,  1.2849600258149791, 1.2849600258149791,
+        0.09109540514410192,   -0.5075326375176412, 0.3313207979506859, 0.23177643361873543,
+        -0.004394660256287911, -1.3570331037932024, 1.1338447267228702, 0.41334131147043945,
+        -0.4280568602415372,   -0.4280568602415372, 1.0383546613224799, -0.4361591548051217};
+    struct harness h;
+    scheme_open(&h, "shaw_keys", "{\"clip\": 2}", 1, 2, 4, false);
+    scheme_assert(scores(&h, 4, NULL), 16, expected, 1e-14);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(positions_are_data)
+{
+    const double near[] = {0, 1, 2, 0}, far[] = {70, 71, 72, 70};
+    double first[16];
+    struct harness h;
+    scheme_open(&h, "shaw_keys", "{\"clip\": 2}", 1, 2, 4, false);
+    peat_node *n = scores(&h, 4, near);
+    for (int64_t i = 0; i < 16; i++)
+        first[i] = harness_at(n, i);
+    ck_assert_double_eq(first[0], first[3]);
+    scheme_assert(scores(&h, 4, far), 16, first, 1e-15);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(a_causal_model_has_vectors_of_the_past_alone)
+{
+    struct harness h;
+    scheme_open(&h, "shaw_keys", "{\"clip\": 3}", 2, 4, 5, true);
+    ck_assert_int_eq(h.weights.item[0]->value.dim[0], 4);
+    harness_close(&h);
+    scheme_open(&h, "shaw_keys", "{\"clip\": 3}", 2, 4, 5, false);
+    ck_assert_int_eq(h.weights.item[0]->value.dim[0], 7);
+    harness_close(&h);
+}
+END_TEST
+
+/* A vector for each pair would take T T C doubles. */
+START_TEST(no_vector_is_kept_for_each_pair)
+{
+    enum { T = 8, C = 32 };
+    struct harness h;
+    double q[T * C] = {0};
+    scheme_open(&h, "shaw_keys", "{\"clip\": 2}", 1, C, T, false);
+    const peat_call *c = content_call(&h, T, NULL);
+    const int64_t dim[] = {1, 1, T, C};
+    peat_qkv p = {.size = sizeof(p), .q = harness_constant(&h, 4, dim, q)};
+    int64_t before = h.graph.n_node;
+    ck_assert_ptr_nonnull(h.scheme->score_add(c, &p));
+    for (int64_t i = before; i < h.graph.n_node; i++)
+        ck_assert_int_lt(tensor_count(&h.graph.node[i]->value), T * T * C / 8);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(fractional_positions_are_an_error)
+{
+    const double pos[] = {0, 0.5};
+    struct harness h;
+    scheme_open(&h, "shaw_keys", NULL, 1, 2, 4, false);
+    scheme_wave(&h);
+    harness_call(&h, 1, 2, 1, pos);
+    ck_assert_msg(strstr(h.graph.err.text, "is not a whole number"), "%s", h.graph.err.text);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(a_model_learns_on_either_path)
+{
+    const char *json = "{\"clip\": 2}";
+    content_gradients("shaw_keys", json, PEAT_DECODER, PATH_FUSED);
+    content_gradients("shaw_keys", json, PEAT_ENCODER, PATH_COMPOSED);
+    content_paths_agree("shaw_keys", json, PEAT_DECODER);
+    content_paths_agree("shaw_keys", json, PEAT_ENCODER);
+    content_no_future("shaw_keys", json);
+    content_documents_are_apart("shaw_keys", json, PEAT_ENCODER);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("shaw_keys");
+    TCase *t = tcase_create("shaw_keys");
+    tcase_add_test(t, scores_match_the_reference);
+    tcase_add_test(t, positions_are_data);
+    tcase_add_test(t, a_causal_model_has_vectors_of_the_past_alone);
+    tcase_add_test(t, no_vector_is_kept_for_each_pair);
+    tcase_add_test(t, fractional_positions_are_an_error);
+    tcase_add_test(t, a_model_learns_on_either_path);
+    suite_add_tcase(suite, t);
+    return run_suite(suite);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* The scheme 'sincos2d' against computed rows; rows, columns and what it refuses. */
+#include <string.h>
+
+#include "../scheme_tests.h"
+
+static peat_node *rows(struct harness *h, int64_t n, const double *pos)
+{
+    scheme_open(h, "sincos2d", "{\"columns\": 3}", 1, 8, 4, false);
+    return h->scheme->encode(harness_call(h, 1, n, 1, pos));
+}
+
+/* Place 5 of a grid of 3 columns is column 2 of row 1. */
+START_TEST(vectors_match_the_reference)
+{
+    const double pos = 5;
+    const double expected[] = {0.8414709848078965,  0.009999833334166664, 0.5403023058681397,
+                               0.9999500004166654,  0.9092974268256816,   0.01999866669333308,
+                               -0.4161468365471424, 0.999800006666578};
+    struct harness h;
+    scheme_assert(rows(&h, 1, &pos), 8, expected, 1e-15);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(a_line_shares_the_first_half_and_a_column_the_second)
+{
+    const double pos[] = {3, 4, 5, 1, 7};
+    struct harness h;
+    peat_node *n = rows(&h, 5, pos);
+    for (int64_t i = 0; i < 4; i++) {
+        ck_assert_double_eq(harness_at(n, i), harness_at(n, 8 + i));
+        ck_assert_double_eq(harness_at(n, i), harness_at(n, 16 + i));
+        ck_assert_double_eq(harness_at(n, 12 + i), harness_at(n, 28 + i));
+        ck_assert_double_eq(harness_at(n, 12 + i), harness_at(n, 36 + i));
+    }
+    ck_assert_double_ne(harness_at(n, 0), harness_at(n, 24));
+    ck_assert_double_ne(harness_at(n, 4), harness_at(n, 12));
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(widths_without_quarters_are_refused)
+{
+    scheme_refuses("sincos2d", "{\"columns\": 3}", 1, 6, 4, false,
+                   "a width of 6 does not split into sine and cosine of two axes: make it a "
+                   "multiple of 4");
+}
+END_TEST
+
+START_TEST(the_grid_must_be_given)
+{
+    struct harness h;
+    ck_assert_int_ne(scheme_try(&h, "sincos2d", "{}", 1, 8, 4, false), PEAT_OK);
+    ck_assert_msg(strstr(h.err.text, "columns"), "%s", h.err.text);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(gradients_are_exact)
+{
+    scheme_gradients("sincos2d", "{\"columns\": 2}", PEAT_ENCODER, PEAT_ONCE);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("sincos2d");
+    TCase *t = tcase_create("sincos2d");
+    tcase_add_test(t, vectors_match_the_reference);
+    tcase_add_test(t, a_line_shares_the_first_half_and_a_column_the_second);
+    tcase_add_test(t, widths_without_quarters_are_refused);
+    tcase_add_test(t, the_grid_must_be_given);
+    tcase_add_test(t, gradients_are_exact);
+    suite_add_tcase(suite, t);
+    return run_suite(suite);
+}
