@@ -15,7 +15,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/peat)
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/peatConfig.cmake.in ${PROJECT_BINARY_DIR}/peatConfig.cmake
   INSTALL_DESTINATION ${package_dir}
-  PATH_VARS CMAKE_INSTALL_INCLUDEDIR PEAT_PLUGIN_DIR
+  PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR PEAT_PLUGIN_DIR
   NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 # Before 1.0 the minor is the ABI.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/peatConfigVersion.cmake
@@ -38,6 +38,11 @@ if(IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
   set(PEAT_PC_INCLUDE_DIR ${CMAKE_INSTALL_INCLUDEDIR})
 else()
   set(PEAT_PC_INCLUDE_DIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+if(IS_ABSOLUTE ${CMAKE_INSTALL_BINDIR})
+  set(PEAT_PC_BIN_DIR ${CMAKE_INSTALL_BINDIR})
+else()
+  set(PEAT_PC_BIN_DIR "\${prefix}/${CMAKE_INSTALL_BINDIR}")
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/peat.pc.in ${PROJECT_BINARY_DIR}/peat.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/peat.pc DESTINATION ${pkgconfig_dir})

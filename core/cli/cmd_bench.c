@@ -156,6 +156,7 @@ static peat_status run_step(struct bench *b, int64_t step)
         .B = b->s.B, .T = b->s.T, .token = b->token, .phase = PEAT_TRAIN, .step = step};
     struct graph g;
     graph_init(&g, &b->step_arena, &b->team, PEAT_F32);
+    g.reuse = true;
     peat_node *logits = model_forward(&b->model, &g, &in, NULL);
     peat_node *target =
         graph_constant(&g, PEAT_I32, 1, (const int64_t[]){b->s.B * b->s.T}, b->target);

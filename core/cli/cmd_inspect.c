@@ -9,17 +9,23 @@
 #include "cli/cli.h"
 #include "cli/verbs.h"
 #include "experiment/scheme_table.h"
+#include "report/describe.h"
+#include "report/heatmap.h"
 #include "tensor/gemm.h"
 
-enum { TABLE, CSV, LARGEST = 1 << 16 };
+enum { DESCRIBE = CLI_LONG, AS_JSON };
+enum format { TABLE, CSV, NPY, SVG, PNG };
+enum { LARGEST = 1 << 16 };
 
-static const char *const format_words[] = {"table", "csv"};
+static const char *const format_words[] = {"table", "csv", "npy", "svg", "png"};
 
 static const struct cli_option options[] = {
     {'d', "d", "N", "width of the stream and of the model"},
     {'T', "T", "N", "positions 0 .. N-1"},
     {'H', "heads", "N", "attention heads (default 1)"},
-    {'f', "format", "FORMAT", "table (default) or csv"},
+    {'f', "format", "FORMAT", "table (default), csv, npy, svg or png"},
+    {DESCRIBE, "describe", NULL, "what the numbers look like instead of the numbers"},
+    {AS_JSON, "json", NULL, "with --describe: an object instead of a page"},
     {'o', "output", "FILE", "write there, whole or not at all"},
     {0, NULL, NULL, NULL},
 };
@@ -31,9 +37,20 @@ static const struct cli_command command = {
              "per position; or else its bias per head with a row per query and a column per key;\n"
              "or else what it names for inspection, such as the angles of rotary. csv of a stream\n"
              "has a row per position and nothing else; csv of what differs by head starts each\n"
-             "row with the head and the position.",
+             "row with the head and the position. npy is for numpy.load; svg (by gnuplot) and png\n"
+             "are heat maps. --describe tells which dimensions move, how much of the energy is\n"
+             "constant, the rank, how alike positions are, and whether a shift is linear.",
     .option = options,
-    .example = "peat inspect sinusoidal layout=halves --d 128 --T 128 --format csv",
+    .example = "peat inspect sinusoidal layout=halves --d 128 --T 128 --describe\n"
+               "peat inspect alibi --d 64 --T 128 --heads 8 --format svg -o alibi.svg",
+};
+
+/* What was asked for. */
+struct request {
+    struct scheme_request scheme;
+    int format;
+    bool describe, json;
+    const char *file; /* NULL: stdout */
 };
 
 /* ---- csv ---- */
@@ -103,54 +120,142 @@ static void add_table(const struct scheme_table *t, const char *scheme, int widt
     }
 }
 
-static int inspect(const struct scheme_request *q, int format, const char *file, struct arena *a)
+/* ---- npy ---- */
+
+/* NumPy's format 1.0: the header ends with a newline at a multiple of 64 bytes. */
+static void add_npy(const struct scheme_table *t, struct strbuf *out)
+{
+    enum { PREFIX = 10, BLOCK = 64 };
+    const char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
+    int64_t n = (t->heads ? t->heads : 1) * t->rows * t->columns;
+    struct strbuf head;
+    strbuf_init(&head);
+    strbuf_addf(&head, "{'descr': '%cf4', 'fortran_order': False, 'shape': (", order);
+    if (t->heads)
+        strbuf_addf(&head, "%" PRId64 ", ", t->heads);
+    strbuf_addf(&head, "%" PRId64 ", %" PRId64 "), }", t->rows, t->columns);
+    strbuf_fill(&head, ' ', BLOCK - 1 - (PREFIX + head.n) % BLOCK);
+    strbuf_add(&head, "\n");
+    const unsigned char length[] = {(unsigned char)(head.n & 0xff), (unsigned char)(head.n >> 8)};
+    strbuf_add_bytes(out, "\x93NUMPY\x01\x00", PREFIX - sizeof(length));
+    strbuf_add_bytes(out, length, sizeof(length));
+    strbuf_add_bytes(out, head.text, head.n);
+    strbuf_add_bytes(out, t->value, (size_t)n * sizeof(*t->value));
+    strbuf_release(&head);
+}
+
+/* ---- everything ---- */
+
+static peat_status add_description(const struct scheme_table *t, const struct request *q,
+                                   struct arena *a, struct strbuf *out, struct error *err)
+{
+    struct value *v;
+    if (!q->json)
+        return describe_page(t, q->scheme.scheme, out, a, err);
+    peat_status status = describe_value(t, q->scheme.scheme, &v, a, err);
+    if (status == PEAT_OK) {
+        value_to_json(v, false, 2, out);
+        strbuf_add(out, "\n");
+    }
+    return status;
+}
+
+static peat_status add_svg(const struct heatmap *h, struct strbuf *out, struct error *err)
+{
+    struct figure f;
+    heatmap_figure(h, &f);
+    peat_status status = figure_svg(&f, out, err);
+    figure_release(&f);
+    return status;
+}
+
+static peat_status add_format(const struct scheme_table *t, const struct request *q,
+                              struct arena *a, struct strbuf *out, struct error *err)
+{
+    const struct heatmap h = heatmap_of_scheme(t);
+    if (q->describe)
+        return add_description(t, q, a, out, err);
+    switch (q->format) {
+    case CSV:
+        add_csv(t, out);
+        return PEAT_OK;
+    case NPY:
+        add_npy(t, out);
+        return PEAT_OK;
+    case SVG:
+        return add_svg(&h, out, err);
+    case PNG:
+        return heatmap_png(&h, out, err);
+    default:
+        add_table(t, q->scheme.scheme, terminal_width(q->file), out);
+        return PEAT_OK;
+    }
+}
+
+static int inspect(const struct request *q, struct arena *a)
 {
     struct scheme_table t;
     struct error err = {0};
     struct strbuf out;
+    strbuf_init(&out);
     parallel_start();
     peat_status status = gemm_start(&err);
     if (status == PEAT_OK)
-        status = scheme_table_make(&t, q, a, &err);
-    if (status != PEAT_OK)
-        return cli_refuse(&err);
-    strbuf_init(&out);
-    if (format == CSV)
-        add_csv(&t, &out);
-    else
-        add_table(&t, q->scheme, terminal_width(file), &out);
-    if (file)
-        status = file_write(file, out.text, out.n, &err);
-    else
+        status = scheme_table_make(&t, &q->scheme, a, &err);
+    if (status == PEAT_OK)
+        status = add_format(&t, q, a, &out, &err);
+    if (status == PEAT_OK && q->file)
+        status = file_write(q->file, out.text, out.n, &err);
+    else if (status == PEAT_OK)
         fwrite(out.text, 1, out.n, stdout);
     strbuf_release(&out);
     return status == PEAT_OK ? CLI_DONE : cli_refuse(&err);
 }
 
+/* Bytes would upset a terminal. */
+static int check(const struct request *q)
+{
+    bool bytes = q->format == NPY || q->format == PNG;
+    if (!q->scheme.d || !q->scheme.T)
+        return cli_mistake(&command, "--d and --T are needed");
+    if (q->json && !q->describe)
+        return cli_mistake(&command, "option '--json' is for --describe");
+    if (q->describe && q->format != TABLE)
+        return cli_mistake(&command, "option '--describe' prints text: without --format");
+    if (bytes && !q->file && isatty(STDOUT_FILENO))
+        return cli_mistake(&command, "--format %s is not for a terminal: name a file with -o",
+                           format_words[q->format]);
+    return CLI_DONE;
+}
+
 int cmd_inspect(int argc, char **argv)
 {
     struct cli cli;
-    struct scheme_request q = {.heads = 1};
-    int format = TABLE;
-    const char *file = NULL;
+    struct request q = {.scheme.heads = 1};
     cli_open(&cli, &command, argc, argv);
     for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
         bool good = true;
         switch (letter) {
         case 'd':
-            good = cli_whole_number(&cli, 1, LARGEST, &q.d);
+            good = cli_whole_number(&cli, 1, LARGEST, &q.scheme.d);
             break;
         case 'T':
-            good = cli_whole_number(&cli, 1, LARGEST, &q.T);
+            good = cli_whole_number(&cli, 1, LARGEST, &q.scheme.T);
             break;
         case 'H':
-            good = cli_whole_number(&cli, 1, LARGEST, &q.heads);
+            good = cli_whole_number(&cli, 1, LARGEST, &q.scheme.heads);
             break;
         case 'f':
-            good = cli_word(&cli, format_words, 2, &format);
+            good = cli_word(&cli, format_words, 5, &q.format);
+            break;
+        case DESCRIBE:
+            q.describe = true;
+            break;
+        case AS_JSON:
+            q.json = true;
             break;
         case 'o':
-            file = cli.argument;
+            q.file = cli.argument;
             break;
         default:
             good = false;
@@ -160,14 +265,15 @@ int cmd_inspect(int argc, char **argv)
     }
     if (!cli.n_operand)
         return cli_mistake(&command, "which scheme?");
-    if (!q.d || !q.T)
-        return cli_mistake(&command, "--d and --T are needed");
-    q.scheme = cli.operand[0];
-    q.n_word = cli.n_operand - 1;
-    q.word = cli.operand + 1;
+    int status = check(&q);
+    if (status != CLI_DONE)
+        return status;
+    q.scheme.scheme = cli.operand[0];
+    q.scheme.n_word = cli.n_operand - 1;
+    q.scheme.word = cli.operand + 1;
     struct arena arena;
     arena_init(&arena, "inspect", 1 << 20);
-    int status = inspect(&q, format, file, &arena);
+    status = inspect(&q, &arena);
     arena_release(&arena);
     return status;
 }

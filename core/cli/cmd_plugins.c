@@ -10,6 +10,9 @@
 static const struct verb verbs[] = {
     {"list", plugins_list, "all plugins that are found, one line each"},
     {"info", plugins_info, "one plugin: what it does and its parameters"},
+    {"check", plugins_check, "execute what a plugin promises"},
+    {"new", plugins_new, "make a folder with a plugin to start from"},
+    {"reference", plugins_reference, "write the reference pages"},
     {NULL, NULL, NULL},
 };
 

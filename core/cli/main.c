@@ -17,6 +17,7 @@ static const struct verb verbs[] = {
     {"inspect", cmd_inspect, "what a scheme makes of positions, as numbers"},
     {"logs", cmd_logs, "what a cell has said"},
     {"plan", cmd_plan, "every cell of an experiment with its cost and state"},
+    {"plot", cmd_plot, "figures of the results, by gnuplot"},
     {"plugins", cmd_plugins, "list and explain schemes, combinations and tasks"},
     {"results", cmd_results, "the table: means over seeds, differences, costs"},
     {"run", cmd_run, "train every cell of an experiment, or go on with it"},

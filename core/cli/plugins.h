@@ -7,6 +7,9 @@
 
 int plugins_list(int argc, char **argv);
 int plugins_info(int argc, char **argv);
+int plugins_check(int argc, char **argv);
+int plugins_new(int argc, char **argv);
+int plugins_reference(int argc, char **argv);
 
 /* The plugin as a map: name, kind, version, summary, hooks, traits, paper, path. */
 struct value *plugin_value(const struct plugin *p, struct arena *a);

@@ -55,7 +55,7 @@ static const struct use uses[] = {
     {"plugins info rotary 2>/dev/null", 0, "\nhooks    prepare, qkv\n"},
     {"plugins info scheme/rotary 2>/dev/null", 0, "paper    arXiv:2104.09864"},
     {"plugins info /etc 2>&1", 2, "peat: '/etc' is a directory, not a plugin"},
-    {"plugins list 2>/dev/null", 0, "scheme   sinusoidal      1.0"},
+    {"plugins list 2>/dev/null", 0, "scheme   sinusoidal "},
     {"plugins list --kind=task 2>/dev/null", 0, "task  copy"},
     {"plugins list 2>&1 >/dev/full", 1, "peat: cannot write to standard output: No space left"},
     {"plugins list 2>&1 >&-", 1, "peat: cannot write to standard output"},

@@ -6,7 +6,7 @@
 
 struct config {
     double token_scale, position_scale;
-    bool learned;
+    bool learned, per_dimension;
 };
 
 static const peat_param rows[] = {
@@ -16,6 +16,8 @@ static const peat_param rows[] = {
      .max = 1e6, .doc = "factor on every other stream"},
     {"learned", PEAT_BOOL, offsetof(struct config, learned),
      .doc = "train one factor for each stream, starting at these"},
+    {"per_dimension", PEAT_BOOL, offsetof(struct config, per_dimension),
+     .doc = "with learned: a factor for each dimension of each stream"},
     PEAT_PARAM_END,
 };
 
@@ -28,10 +30,13 @@ static peat_status setup(peat_setup *s, const void *config, int32_t n, const cha
                          int64_t *width, int64_t *D, void **self)
 {
     const struct config *k = config;
+    int64_t factors = k->per_dimension ? *D : 1;
     (void)self;
+    if (k->per_dimension && !k->learned)
+        return peat_refuse(s, "per_dimension is about learned factors: set learned to true");
     for (int32_t i = 0; k->learned && n > 1 && i < n; i++) {
         peat_init init = {.kind = PEAT_INIT_CONSTANT, .a = factor(k, i)};
-        peat_param_new(s, stream[i], 1, (int64_t[]){1}, init, PEAT_ONCE, PEAT_NO_DECAY);
+        peat_param_new(s, stream[i], 1, &factors, init, PEAT_ONCE, PEAT_NO_DECAY);
     }
     return widths_equal(s, n, stream, width, *D);
 }

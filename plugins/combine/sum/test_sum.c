@@ -63,6 +63,33 @@ START_TEST(learned_scales_start_at_the_given_ones_and_do_not_decay)
 }
 END_TEST
 
+START_TEST(factors_per_dimension_are_trained_one_by_one)
+{
+    struct harness h;
+    peat_node *y = merged(&h, "{\"learned\": true, \"per_dimension\": true}");
+    ck_assert_double_eq_tol(harness_at(y, 0), 11, 1e-14);
+    ck_assert_int_eq(weights_trainable(&h.weights), 4);
+    tensor_set(&h.weights.item[1]->value, 1, 0.5);
+    const peat_call *c = harness_call(&h, 1, 1, 1, NULL);
+    peat_node *x = harness_constant(&h, 3, (int64_t[]){1, 1, 2}, (double[]){1, 2});
+    peat_node *p = harness_constant(&h, 3, (int64_t[]){1, 1, 2}, (double[]){10, -20});
+    y = h.combine->merge(c, 2, (peat_node *[]){x, p});
+    ck_assert_double_eq_tol(harness_at(y, 0), 11, 1e-14);
+    ck_assert_double_eq_tol(harness_at(y, 1), -8, 1e-14);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(factors_per_dimension_must_be_learned)
+{
+    struct harness h;
+    int64_t width[] = {0, 0};
+    ck_assert_int_eq(open_combine(&h, "{\"per_dimension\": true}", 2, 1, 2, width), PEAT_REFUSED);
+    ck_assert_str_eq(h.err.text, "per_dimension is about learned factors: set learned to true");
+    harness_close(&h);
+}
+END_TEST
+
 /* Without a position to add, all combinations are the same model. */
 START_TEST(a_single_stream_passes_unchanged)
 {
@@ -92,7 +119,8 @@ END_TEST
 START_TEST(gradients_are_right_for_every_stream_and_tensor)
 {
     static const char *const json[] = {NULL, "{\"token_scale\": 2, \"position_scale\": -3}",
-                                       "{\"learned\": true}"};
+                                       "{\"learned\": true}",
+                                       "{\"learned\": true, \"per_dimension\": true}"};
     for (size_t i = 0; i < sizeof(json) / sizeof(*json); i++) {
         struct harness h;
         int64_t width[] = {0, 0, 0};
@@ -110,6 +138,8 @@ int main(void)
     tcase_add_test(t, streams_are_added);
     tcase_add_test(t, scales_multiply_tokens_and_positions);
     tcase_add_test(t, learned_scales_start_at_the_given_ones_and_do_not_decay);
+    tcase_add_test(t, factors_per_dimension_are_trained_one_by_one);
+    tcase_add_test(t, factors_per_dimension_must_be_learned);
     tcase_add_test(t, a_single_stream_passes_unchanged);
     tcase_add_test(t, a_stream_of_another_width_is_refused);
     tcase_add_test(t, gradients_are_right_for_every_stream_and_tensor);

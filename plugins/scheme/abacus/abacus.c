@@ -75,7 +75,8 @@ static double offset(const peat_call *c, int64_t b)
     return floor(u * (double)(max + 1));
 }
 
-/* Rows of the table of sequence b: numbers end at documents too. False: a number is too long. */
+/* Rows of the table of sequence b: numbers end at documents and padding too. False: a number is
+ * too long. */
 static bool places(const peat_call *c, int64_t b, double *row)
 {
     const struct abacus *a = c->self;
@@ -85,7 +86,8 @@ static bool places(const peat_call *c, int64_t b, double *row)
     for (int64_t i = b * side->T; i < (b + 1) * side->T; i++) {
         bool fresh =
             side->document && i > b * side->T && side->document[i] != side->document[i - 1];
-        run = !a->digit[side->token[i]] ? 0 : fresh ? 1 : run + 1;
+        bool digit = a->digit[side->token[i]] && !(side->pad && side->pad[i]);
+        run = !digit ? 0 : fresh ? 1 : run + 1;
         if (run > a->max_digits)
             return false;
         row[i] = run > 0 ? (double)run + shift : 0;

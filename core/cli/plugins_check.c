@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/* plugins_check.c: peat plugins check. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "base/file.h"
+#include "cli/checkchild.h"
+#include "cli/cli.h"
+#include "cli/columns.h"
+#include "cli/plugins.h"
+
+enum { OPT_JSON = CLI_LONG, OPT_LIST, OPT_TIMEOUT, OPT_HERE, OPT_RECORD };
+
+static const struct cli_option options[] = {
+    {'c', "only", "CHECK", "this check alone"},
+    {OPT_JSON, "json", NULL, "an object instead of lines"},
+    {OPT_LIST, "list", NULL, "print the names of all checks and what they are about"},
+    {OPT_TIMEOUT, "timeout", "SECONDS", "for each check; 60 unless given"},
+    {OPT_HERE, "here", NULL, "with --only: run it in this process, for a debugger"},
+    {OPT_RECORD, "record", "FILE", "with --only: run it in this process, write its end to FILE"},
+    {0, NULL, NULL, NULL},
+};
+
+static const struct cli_command command = {
+    .name = "plugins check",
+    .usage = "NAME [KEY=VALUE...]",
+    .about = "Executes what a plugin promises, each check in a process of its own: contract,\n"
+             "parameters, gradients, traits, causality, batching, purity, threads, memory and\n"
+             "more. NAME is a name, kind/NAME or the path of a shared object; KEY=VALUE sets one\n"
+             "of its parameters. Every switch and every label is tried beside the parameters as\n"
+             "given. Exit status 1 when a check fails, crashes or takes too long.",
+    .option = options,
+    .example = "peat plugins check ./mine.so\npeat plugins check rotary --only gradients --json",
+};
+
+static const struct place nowhere = {NULL, 0, 0};
+
+/* One call of the command. */
+struct checking {
+    struct check_request request;
+    const char *only; /* NULL: all */
+    bool json;
+    const char *record;
+    bool here;
+    struct arena arena;
+    int n;
+    struct check_report *report;
+    const struct value *subject;
+    int count[CHECK_ENDS];
+};
+
+/* ---- printing ---- */
+
+static int list_checks(void)
+{
+    struct arena arena;
+    arena_init(&arena, "run", 1 << 14);
+    struct columns table;
+    columns_init(&table, &arena, 3);
+    columns_add(&table, (const char *const[]){"check", "kinds", "passes when"});
+    for (const struct check *c = check_table(); c->name; c++) {
+        const char *kinds = c->scheme && c->combine && c->task ? "all"
+                            : c->scheme && c->combine          ? "scheme, combine"
+                            : c->scheme                        ? "scheme"
+                            : c->combine                       ? "combine"
+                                                               : "task";
+        columns_add(&table, (const char *const[]){c->name, kinds, c->doc});
+    }
+    columns_print(&table, "", stdout);
+    arena_release(&arena);
+    return CLI_DONE;
+}
+
+static const char *subject_text(const struct checking *c, const char *key)
+{
+    const struct value *v = value_get(c->subject, key);
+    return v ? v->text : "";
+}
+
+/* A command line that does this check again; the path, since names may be found elsewhere. */
+static const char *repeat_command(struct checking *c, const char *check)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    const char *path = subject_text(c, "path");
+    strbuf_addf(&out, "peat plugins check %s", *path ? path : c->request.plugin);
+    for (int i = 0; i < c->request.n_setting; i++)
+        strbuf_addf(&out, " '%s'", c->request.setting[i]);
+    strbuf_addf(&out, " --only %s --here", check);
+    const char *text = arena_strdup(&c->arena, out.text);
+    strbuf_release(&out);
+    return text;
+}
+
+static bool is_bad(enum check_end end)
+{
+    return end != CHECK_END_PASSED && end != CHECK_END_SKIPPED;
+}
+
+static void print_head(const struct checking *c)
+{
+    if (c->subject)
+        printf("%s %s %s  %s\n", subject_text(c, "kind"), subject_text(c, "name"),
+               subject_text(c, "version"), subject_text(c, "path"));
+}
+
+static void print_report(struct checking *c, const struct check_report *r)
+{
+    if (*r->text)
+        printf("  %-8s %-24s%s\n", check_end_name(r->end), r->check, r->text);
+    else
+        printf("  %-8s %s\n", check_end_name(r->end), r->check);
+    if (is_bad(r->end))
+        printf("           again: %s\n", repeat_command(c, r->check));
+    fflush(stdout);
+}
+
+static void print_sum(const struct checking *c)
+{
+    const char *comma = "";
+    for (int i = 0; i < CHECK_ENDS; i++) {
+        if (c->count[i] == 0)
+            continue;
+        printf("%s%d %s", comma, c->count[i], check_end_name((enum check_end)i));
+        comma = ", ";
+    }
+    printf("\n");
+}
+
+static struct value *report_value(struct checking *c, const struct check_report *r)
+{
+    struct arena *a = &c->arena;
+    struct value *map = value_map(a, nowhere);
+    value_set(a, map, "check", nowhere, value_text(a, nowhere, r->check));
+    value_set(a, map, "end", nowhere, value_text(a, nowhere, check_end_name(r->end)));
+    value_set(a, map, "text", nowhere, value_text(a, nowhere, r->text));
+    value_set(a, map, "seconds", nowhere, value_real(a, nowhere, r->seconds));
+    value_set(a, map, "command", nowhere,
+              is_bad(r->end) ? value_text(a, nowhere, repeat_command(c, r->check))
+                             : value_null(a, nowhere));
+    return map;
+}
+
+static void print_object(struct checking *c)
+{
+    struct arena *a = &c->arena;
+    struct value *map = value_map(a, nowhere), *list = value_list(a, nowhere);
+    static const char *const keys[] = {"kind", "name", "version", "path", "sha256"};
+    for (int i = 0; i < 5; i++)
+        value_set(a, map, keys[i], nowhere,
+                  c->subject ? value_get(c->subject, keys[i]) : value_null(a, nowhere));
+    for (int i = 0; i < c->n; i++)
+        value_append(a, list, report_value(c, &c->report[i]));
+    value_set(a, map, "checks", nowhere, list);
+    for (int i = 0; i < CHECK_ENDS; i++)
+        value_set(a, map, check_end_name((enum check_end)i), nowhere,
+                  value_int(a, nowhere, c->count[i]));
+    print_json(map);
+}
+
+/* ---- running ---- */
+
+static peat_status run_apart(struct checking *c, const char *check, struct error *err)
+{
+    struct check_report *r = &c->report[c->n];
+    peat_status status = check_apart(&c->request, check, &c->arena, r, err);
+    if (status != PEAT_OK)
+        return status;
+    c->subject = c->subject ? c->subject : r->subject;
+    return PEAT_OK;
+}
+
+static void count(struct checking *c)
+{
+    struct check_report *r = &c->report[c->n++];
+    c->count[r->end]++;
+    if (!c->json)
+        print_report(c, r);
+}
+
+static bool is_wanted(const struct checking *c, const struct check *check)
+{
+    const char *kind = subject_text(c, "kind");
+    for (int k = PEAT_SCHEME; k <= PEAT_TASK; k++)
+        if (!strcmp(kind, kind_name((peat_kind)k)) && !check_is_for(check, (peat_kind)k))
+            return false;
+    return !c->only || !strcmp(c->only, check->name);
+}
+
+/* The first check says what the plugin is; one that cannot be loaded has no others. */
+static int run_all(struct checking *c)
+{
+    struct error err = {0};
+    const struct check *first = check_table();
+    c->report = ARENA_ARRAY(&c->arena, 64, struct check_report);
+    BUG_UNLESS(c->report);
+    if (run_apart(c, first->name, &err) != PEAT_OK)
+        return cli_refuse(&err);
+    if (c->report[0].absent) {
+        cli_say("%s", c->report[0].text);
+        return CLI_USAGE;
+    }
+    if (!c->json)
+        print_head(c);
+    bool loaded = c->subject != NULL;
+    if (!loaded || is_wanted(c, first))
+        count(c);
+    for (const struct check *k = first + 1; loaded && k->name; k++) {
+        if (!is_wanted(c, k))
+            continue;
+        if (run_apart(c, k->name, &err) != PEAT_OK)
+            return cli_refuse(&err);
+        count(c);
+    }
+    if (c->n == 0)
+        return cli_mistake(&command, "check '%s' is not for a %s", c->only,
+                           subject_text(c, "kind"));
+    if (c->json)
+        print_object(c);
+    else
+        print_sum(c);
+    int bad =
+        c->count[CHECK_END_FAILED] + c->count[CHECK_END_CRASHED] + c->count[CHECK_END_TIMEOUT];
+    return bad ? CLI_FAILED : CLI_DONE;
+}
+
+/* In this process: the record goes to a file when a parent asked for it, which this process does
+ * not outlive. */
+static int run_recorded(struct checking *c)
+{
+    struct check_report report;
+    struct error err = {0};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    char *scratch = path_beside(c->record, ".");
+    peat_status status =
+        check_here(&c->request, c->only, c->record, scratch, &c->arena, &report, &err);
+    free(scratch);
+    return status == PEAT_OK ? CLI_DONE : cli_refuse(&err);
+}
+
+static int run_here(struct checking *c)
+{
+    struct check_report report;
+    struct error err = {0};
+    char scratch[] = "/tmp/peat-check-XXXXXX";
+    if (!mkdtemp(scratch)) {
+        cli_say("cannot make a directory in /tmp");
+        return CLI_USAGE;
+    }
+    peat_status status = check_here(&c->request, c->only, NULL, scratch, &c->arena, &report, &err);
+    dir_remove(scratch, NULL);
+    if (status != PEAT_OK)
+        return cli_refuse(&err);
+    if (report.absent) {
+        cli_say("%s", report.text);
+        return CLI_USAGE;
+    }
+    printf("%s %s%s%s\n", check_end_name(report.end), report.check, *report.text ? ": " : "",
+           report.text);
+    return is_bad(report.end) ? CLI_FAILED : CLI_DONE;
+}
+
+/* ---- the command line ---- */
+
+static bool known_check(struct cli *cli)
+{
+    if (check_find(cli->argument))
+        return true;
+    const char *name[64];
+    int n = 0;
+    for (const struct check *c = check_table(); c->name; c++)
+        name[n++] = c->name;
+    const char *near = nearest_name(cli->argument, name, n);
+    cli->status =
+        cli_mistake(&command, "there is no check '%s'%s%s%s; --list prints all", cli->argument,
+                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return false;
+}
+
+/* False: the command is over with cli->status. */
+static bool read_option(struct checking *c, struct cli *cli, int letter)
+{
+    int64_t seconds;
+    switch (letter) {
+    case 'c':
+        c->only = cli->argument;
+        return known_check(cli);
+    case OPT_JSON:
+        c->json = true;
+        return true;
+    case OPT_LIST:
+        cli->status = list_checks();
+        return false;
+    case OPT_TIMEOUT:
+        if (!cli_whole_number(cli, 1, 86400, &seconds))
+            return false;
+        c->request.timeout = (double)seconds;
+        return true;
+    case OPT_HERE:
+        c->here = true;
+        return true;
+    case OPT_RECORD:
+        c->record = cli->argument;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int read_operands(struct checking *c, const struct cli *cli)
+{
+    if (cli->n_operand < 1)
+        return cli_mistake(&command, "which plugin is to be checked?");
+    c->request.plugin = cli->operand[0];
+    c->request.setting = cli->operand + 1;
+    c->request.n_setting = cli->n_operand - 1;
+    for (int i = 1; i < cli->n_operand; i++)
+        if (!strchr(cli->operand[i], '=') || cli->operand[i][0] == '=')
+            return cli_mistake(&command, "'%s' is not KEY=VALUE", cli->operand[i]);
+    if ((c->here || c->record) && !c->only)
+        return cli_mistake(&command, "--here and --record go with --only");
+    return CLI_DONE;
+}
+
+int plugins_check(int argc, char **argv)
+{
+    struct cli cli;
+    struct checking c = {.request = {.timeout = 60}};
+    cli_open(&cli, &command, argc, argv);
+    for (int letter; (letter = cli_next(&cli)) != CLI_END;)
+        if (!read_option(&c, &cli, letter))
+            return cli.status;
+    int status = read_operands(&c, &cli);
+    if (status != CLI_DONE)
+        return status;
+    arena_init(&c.arena, "run", 1 << 18);
+    status = c.record ? run_recorded(&c) : c.here ? run_here(&c) : run_all(&c);
+    arena_release(&c.arena);
+    return status;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* plugins_new.c: peat plugins new NAME: a folder that builds at once, to start from. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "cli/cli.h"
+#include "cli/plugins.h"
+#include "experiment/spawn.h"
+
+static const struct cli_option options[] = {
+    {'k', "kind", "KIND", "scheme, combine or task"},
+    {'o', "output", "DIR", "the directory in which the folder is made; here unless given"},
+    {0, NULL, NULL, NULL},
+};
+
+static const struct cli_command command = {
+    .name = "plugins new",
+    .usage = "NAME",
+    .about =
+        "Makes a folder NAME with a small plugin that works: its source, a CMakeLists.txt and\n"
+        "a Makefile that build it against this installation and check it, and a README to\n"
+        "fill in.",
+    .option = options,
+    .example = "peat plugins new wavelet --kind scheme && cd wavelet && make check",
+};
+
+static const char *const kind_words[] = {"scheme", "combine", "task"};
+
+enum { NAME_MAX_LENGTH = 48 };
+
+/* A folder to be made from a template. */
+struct making {
+    struct arena arena;
+    const char *name, *kind;
+    const char *from, *to; /* folders                             */
+    const char *old;       /* the name in the template: my_scheme */
+};
+
+/* A name is a part of file names, of the YAML and of C comments; reserved words of neither matter.
+ */
+static const char *name_fault(const char *name)
+{
+    size_t n = strlen(name);
+    if (n == 0 || name[0] < 'a' || name[0] > 'z')
+        return "must start with a lower-case letter";
+    if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")])
+        return "may have lower-case letters, digits and underscores only";
+    if (n > NAME_MAX_LENGTH)
+        return "is too long: 48 letters at most";
+    return NULL;
+}
+
+/* A directory of the installation, by its absolute name or by that below PREFIX: the program
+ * stands in PREFIX/bin. */
+static const char *installed(struct making *m, const char *dir, struct error *err)
+{
+    char program[4096];
+    if (dir[0] == '/')
+        return dir;
+    if (own_program(program, sizeof(program), err) != PEAT_OK)
+        return NULL;
+    for (int up = 0; up < 2; up++)
+        *strrchr(program, '/') = '\0';
+    return arena_printf(&m->arena, "%s/%s", program, dir);
+}
+
+static peat_status find_template(struct making *m, struct error *err)
+{
+    const char *data = installed(m, PEAT_DATADIR, err);
+    if (!data)
+        return err->status;
+    m->from = arena_printf(&m->arena, "%s/peat/template/%s", data, m->kind);
+    if (file_exists(m->from))
+        return PEAT_OK;
+    return error_set(err, PEAT_NOTFOUND, "there is no template '%s'; is PEAT installed whole?",
+                     m->from);
+}
+
+static void add_renamed(const struct making *m, const char *text, struct strbuf *out)
+{
+    for (const char *hit; (hit = strstr(text, m->old)); text = hit + strlen(m->old)) {
+        strbuf_add_bytes(out, text, (size_t)(hit - text));
+        strbuf_add(out, m->name);
+    }
+    strbuf_add(out, text);
+}
+
+static peat_status copy_file(struct making *m, const char *file, struct error *err)
+{
+    char *from = path_join(m->from, file), *text = NULL;
+    size_t n;
+    struct strbuf path, renamed;
+    strbuf_init(&path);
+    strbuf_init(&renamed);
+    strbuf_addf(&path, "%s/", m->to);
+    add_renamed(m, file, &path);
+    peat_status status = file_read(from, 0, &text, &n, err);
+    if (status == PEAT_OK) {
+        add_renamed(m, text, &renamed);
+        status = file_write(path.text, renamed.text, renamed.n, err);
+    }
+    strbuf_release(&path);
+    strbuf_release(&renamed);
+    free(text);
+    free(from);
+    return status;
+}
+
+static peat_status make_folder(struct making *m, struct error *err)
+{
+    char **file;
+    int n;
+    peat_status status = find_template(m, err);
+    if (status == PEAT_OK)
+        status = dir_list(m->from, &file, &n, err);
+    if (status != PEAT_OK)
+        return status;
+    if (mkdir(m->to, 0777) != 0)
+        status = errno == EEXIST
+                     ? error_set(err, PEAT_INVALID, "'%s' exists already", m->to)
+                     : error_set(err, PEAT_IO, "cannot make '%s': %s", m->to, strerror(errno));
+    bool made = status == PEAT_OK;
+    for (int i = 0; i < n && status == PEAT_OK; i++)
+        status = copy_file(m, file[i], err);
+    if (made && status != PEAT_OK)
+        dir_remove(m->to, NULL);
+    names_free(file, n);
+    return status;
+}
+
+/* How it is built; a program that runs where it was built is not installed. */
+static void print_next(struct making *m)
+{
+    const char *lib = installed(m, PEAT_LIBDIR, NULL);
+    const char *pc = lib ? arena_printf(&m->arena, "%s/pkgconfig", lib) : "";
+    bool found = file_exists(pc);
+    printf("%s/%s.c is to be changed; build and check it with\n"
+           "  cd %s && make check PKG_CONFIG_PATH=%s\n",
+           m->to, m->name, m->to, found ? pc : "PREFIX/lib/pkgconfig");
+    if (!found)
+        printf("where PREFIX is what cmake --install got as --prefix\n");
+}
+
+static int make(struct making *m)
+{
+    struct error err = {0};
+    m->old = arena_printf(&m->arena, "my_%s", m->kind);
+    if (make_folder(m, &err) != PEAT_OK)
+        return cli_refuse(&err);
+    print_next(m);
+    return CLI_DONE;
+}
+
+int plugins_new(int argc, char **argv)
+{
+    struct cli cli;
+    const char *where = ".";
+    int kind = -1;
+    cli_open(&cli, &command, argc, argv);
+    for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
+        if (letter == 'o')
+            where = cli.argument;
+        else if (letter != 'k' || !cli_word(&cli, kind_words, 3, &kind))
+            return cli.status;
+    }
+    if (cli.n_operand != 1)
+        return cli_mistake(&command, "peat plugins new takes one name, not %d", cli.n_operand);
+    if (kind < 0)
+        return cli_mistake(&command, "say what it is to be: --kind scheme, combine or task");
+    const char *fault = name_fault(cli.operand[0]);
+    if (fault)
+        return cli_mistake(&command, "the name '%s' %s", cli.operand[0], fault);
+    struct making m = {.name = cli.operand[0], .kind = kind_words[kind]};
+    arena_init(&m.arena, "run", 1 << 12);
+    m.to = !strcmp(where, ".") ? m.name : arena_printf(&m.arena, "%s/%s", where, m.name);
+    int status = make(&m);
+    arena_release(&m.arena);
+    return status;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* plugins_reference.c: peat plugins reference: the reference pages, from the parameter rows. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "cli/cli.h"
+#include "cli/plugins.h"
+#include "plugin/params.h"
+
+static const struct cli_option options[] = {
+    {'o', "output", "DIR", "where the pages go; docs/reference unless given"},
+    {0, NULL, NULL, NULL},
+};
+
+static const struct cli_command command = {
+    .name = "plugins reference",
+    .usage = "",
+    .about = "Writes schemes.md, combinations.md and tasks.md: every plugin that is found, with\n"
+             "its parameters as its own table has them.",
+    .option = options,
+    .example = "peat plugins reference -o docs/reference",
+};
+
+/* One page. */
+struct page {
+    peat_kind kind;
+    const char *file, *title, *about;
+};
+
+static const struct page pages[] = {
+    {PEAT_SCHEME, "schemes.md", "Schemes",
+     "How position is expressed. Named under `position.scheme`; `where`, `at` and `share` may be "
+     "given to each beside its own parameters."},
+    {PEAT_COMBINE, "combinations.md", "Combinations",
+     "How positional streams join the tokens. Named under `position.combine`."},
+    {PEAT_TASK, "tasks.md", "Tasks", "What is learned. Named under `task`."},
+};
+enum { PAGES = sizeof(pages) / sizeof(pages[0]) };
+
+/* A cell of a table: what would end it is escaped. */
+static void add_cell(struct strbuf *out, const char *text)
+{
+    strbuf_add(out, " ");
+    for (; *text; text++) {
+        if (*text == '|')
+            strbuf_add(out, "\\");
+        strbuf_add_bytes(out, text, 1);
+    }
+    strbuf_add(out, " |");
+}
+
+static void add_default(struct strbuf *out, const peat_param *row, const void *config)
+{
+    if (row->flags & PEAT_REQUIRED)
+        strbuf_add(out, "required");
+    else if (row->flags & PEAT_AUTO)
+        strbuf_addf(out, "auto: %s", row->automatic);
+    else
+        params_text(row, config, out);
+}
+
+static void add_row(struct strbuf *out, const peat_param *row, const void *config)
+{
+    struct strbuf preset, allowed;
+    strbuf_init(&preset);
+    strbuf_init(&allowed);
+    add_default(&preset, row, config);
+    params_allowed(row, &allowed);
+    strbuf_addf(out, "| `%s` |", row->key);
+    add_cell(out, *preset.text ? preset.text : "\"\"");
+    add_cell(out, allowed.text);
+    add_cell(out, row->doc);
+    strbuf_add(out, "\n");
+    strbuf_release(&preset);
+    strbuf_release(&allowed);
+}
+
+/* What a user gets who gives nothing; required rows are left empty. */
+static const void *defaults(const peat_plugin *desc, struct arena *a)
+{
+    int n = 0;
+    while (desc->param[n].key)
+        n++;
+    peat_param *row = ARENA_ARRAY(a, n + 1, peat_param);
+    void *config = arena_zalloc(a, desc->config_size + 1);
+    BUG_UNLESS(row && config);
+    for (int i = 0; i < n; i++) {
+        row[i] = desc->param[i];
+        row[i].flags &= ~(uint32_t)PEAT_REQUIRED;
+    }
+    struct error err = {0};
+    if (params_fill(row, config, NULL, desc->id, NULL, a, &err) != PEAT_OK)
+        BUG("defaults of '%s': %s", desc->id, err.text);
+    return config;
+}
+
+static void add_parameters(struct strbuf *out, const peat_plugin *desc, struct arena *a)
+{
+    if (!desc->param || !desc->param->key) {
+        strbuf_add(out, "\nNo parameters.\n");
+        return;
+    }
+    const void *config = defaults(desc, a);
+    strbuf_add(out, "\n| parameter | default | allowed | meaning |\n| --- | --- | --- | --- |\n");
+    for (const peat_param *row = desc->param; row->key; row++)
+        add_row(out, row, config);
+}
+
+static void add_words(struct strbuf *out, const char *name, const peat_plugin *desc,
+                      void (*words)(const peat_plugin *desc, struct strbuf *out))
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    words(desc, &text);
+    if (text.n)
+        strbuf_addf(out, "; %s: %s", name, text.text);
+    strbuf_release(&text);
+}
+
+static void add_plugin(struct strbuf *out, const struct plugin *p, struct arena *a)
+{
+    const peat_plugin *desc = p->desc;
+    strbuf_addf(out, "\n## %s\n\n%s", p->name, desc->summary);
+    if (*desc->citation)
+        strbuf_addf(out, " (%s)", desc->citation);
+    strbuf_addf(out, ". [More](../../plugins/%s/%s/README.md).\n\nversion %s; licence %s",
+                kind_name(desc->kind), p->name, desc->version, desc->licence);
+    add_words(out, "hooks", desc, plugin_hooks);
+    add_words(out, "traits", desc, plugin_traits);
+    strbuf_add(out, "\n");
+    add_parameters(out, desc, a);
+}
+
+static peat_status write_page(const struct page *page, const struct registry *r, const char *dir,
+                              struct arena *a, struct error *err)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    strbuf_addf(&out,
+                "# %s\n\n%s\n\nMade by `peat plugins reference` from the plugins themselves: do "
+                "not edit.\n",
+                page->title, page->about);
+    for (int i = 0; i < r->n; i++)
+        if (r->item[i]->desc->kind == page->kind)
+            add_plugin(&out, r->item[i], a);
+    char *path = path_join(dir, page->file);
+    peat_status status = file_write(path, out.text, out.n, err);
+    free(path);
+    strbuf_release(&out);
+    return status;
+}
+
+static void report_bad(void *ctx, const char *path, const char *why)
+{
+    (void)path; /* the reason names it */
+    cli_say("%s", why);
+    (*(int *)ctx)++;
+}
+
+static int write_pages(const char *dir, struct arena *a)
+{
+    struct registry registry;
+    struct error err = {0};
+    int bad = 0;
+    peat_status status = registry_init(&registry, a, &err);
+    if (status == PEAT_OK)
+        status = registry_load_all(&registry, report_bad, &bad, &err);
+    if (status == PEAT_OK)
+        status = dir_make(dir, &err);
+    for (int i = 0; i < PAGES && status == PEAT_OK; i++)
+        status = write_page(&pages[i], &registry, dir, a, &err);
+    if (status != PEAT_OK)
+        return cli_refuse(&err);
+    return bad ? CLI_FAILED : CLI_DONE;
+}
+
+int plugins_reference(int argc, char **argv)
+{
+    struct cli cli;
+    const char *dir = "docs/reference";
+    cli_open(&cli, &command, argc, argv);
+    for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
+        if (letter != 'o')
+            return cli.status;
+        dir = cli.argument;
+    }
+    if (cli.n_operand)
+        return cli_mistake(&command, "unexpected operand '%s'", cli.operand[0]);
+    struct arena arena;
+    arena_init(&arena, "run", 1 << 16);
+    int status = write_pages(dir, &arena);
+    arena_release(&arena);
+    return status;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Planted gradient error: tensors get none. */
+#include "planted.h"
+
+static void column(const struct column *c)
+{
+    for (int64_t i = 0; i < c->n; i++) {
+        double gy = c->gy[i * c->step];
+        c->gx[i * c->step] += gy * c->w;
+    }
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_check.c: `peat plugins check` catches each crime of bad_check/ by the check that is about
+ * it, in words that say what and where, and passes every plugin that was built.
+ */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/value.h"
+#include "plugin/registry.h"
+#include "support/shell.h"
+#include "support/support.h"
+
+/* Messages are patterns: `*` stands for numbers whose last digits depend on the machine. */
+struct crime {
+    const char *source, *check, *end, *text;
+};
+
+static const struct crime crimes[] = {
+    {"grad_sign", "gradients", "failed",
+     "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"},
+    {"grad_scale", "gradients", "failed",
+     "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"},
+    {"grad_missing_term", "gradients", "failed",
+     "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"},
+    {"grad_one_index", "gradients", "failed",
+     "planted.w[[]5]: gradient *, central difference * at T = 6 (decoder)"},
+    {"grad_zero", "gradients", "failed",
+     "planted.w[[]*]: gradient 0, central difference * at T = 6 (decoder)"},
+    {"grad_transposed", "gradients", "failed",
+     "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"},
+    {"grad_assigns", "gradients", "failed",
+     "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"},
+    {"grad_broadcast", "gradients", "failed",
+     "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"},
+    {"grad_wrong_tensor", "gradients", "failed",
+     "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"},
+    {"grad_off_by_one", "gradients", "failed",
+     "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"},
+    {"grad_of_result", "gradients", "failed",
+     "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"},
+    {"grad_operand_only", "gradients", "failed",
+     "planted.w[[]*]: gradient 0, central difference * at T = 6 (decoder)"},
+    {"wrong_label", "gradients", "failed",
+     "token.weight[[]*]: gradient *, central difference * at T = 6 (decoder, form: custom)"},
+    {"claims_shift", "shift-invariant", "failed",
+     "it claims to be shift-invariant, but the logits at place * differ by * when all positions "
+     "move by 7 (decoder)"},
+    {"claims_norm", "norm-preserving", "failed",
+     "it claims to preserve norms, but makes a query at place 0 of * one of * (decoder)"},
+    {"claims_norm_without_qkv", "norm-preserving", "failed",
+     "it claims to preserve norms, which is for schemes with qkv"},
+    {"claims_permutation", "permutation-equivariant", "failed",
+     "it claims to be permutation-equivariant, but the logits of a token moved from place * to * "
+     "differ by * (encoder)"},
+    {"claims_length", "finite-length", "failed",
+     "it claims a finite length, but takes sequences of 7 in a model for 6, and models for "
+     "131072"},
+    {"claims_no_trainable", "no-trainable", "failed",
+     "it claims to have no trained tensors, but registers 'gain' (decoder)"},
+    {"claims_content", "content-dependent", "failed",
+     "it claims to depend on content, but asks for none: no hook sees tokens, queries, keys or "
+     "scores"},
+    {"sees_future", "causality", "failed",
+     "the logits at place 0 differ by * when the token at place 1 changes (decoder)"},
+    {"merges_future", "causality", "failed",
+     "the logits at place 0 differ by * when the token at place 1 changes (decoder)"},
+    {"sees_length", "prefix", "failed",
+     "the logits at place 1 differ by * between 6 tokens and their first 2 (decoder)"},
+    {"sees_batch", "batch", "failed",
+     "the logits at place * differ by * between a row in a batch and the row alone (decoder)"},
+    {"sees_padding", "padding", "failed",
+     "the logits at place 1 differ by * between a row with padding before it and the row alone "
+     "(decoder)"},
+    {"sees_document", "packing", "failed",
+     "the logits at place 2 differ by * between a document packed with another and the document "
+     "alone (decoder)"},
+    {"counts_calls", "purity", "failed", "the loss is * and * in two equal calls (decoder)"},
+    {"remembers_batch", "purity", "failed",
+     "the loss is * and * after a call with another batch (decoder)"},
+    {"counts_models", "purity", "failed",
+     "the loss is * and * in a second model of the same kind (decoder)"},
+    {"sees_thread", "threads", "failed", "the loss is * and * with 1 and with * threads (decoder)"},
+    {"writes_operand", "buffers", "failed",
+     "the result of '*' was written to by what ran after it (decoder)"},
+    {"writes_beyond", "buffers", "failed",
+     "'crime' in writes_beyond.residual writes beyond its result (decoder)"},
+    {"writes_tensor", "buffers", "failed", "a trained tensor was written to (decoder)"},
+    {"writes_tokens", "buffers", "failed", "the token ids were written to (decoder)"},
+    {"leaks", "leaks", "failed", "20 steps keep * bytes (decoder)"},
+    {"sets_rounding", "environment", "failed",
+     "the rounding mode or the treatment of denormals has changed (decoder)"},
+    {"sets_locale", "environment", "failed", "the locale is 'C.UTF-8' and was 'C' (decoder)"},
+    {"sets_directory", "environment", "failed", "the directory is '/' and was '/*' (decoder)"},
+    {"sets_signal", "environment", "failed",
+     "the handler of signal 10 (User defined signal 1) has changed (decoder)"},
+    {"sets_variable", "environment", "failed", "an environment variable has changed (decoder)"},
+    {"sets_umask", "environment", "failed", "the umask has changed (decoder)"},
+    {"keeps_file", "environment", "failed", "there are * open files and were * (decoder)"},
+    {"starts_thread", "environment", "failed", "there are * threads and were * (decoder)"},
+    {"refuses_defaults", "parameters", "failed",
+     "its defaults are refused: a width of 16 is not a multiple of 7"},
+    {"fails_at_bound", "parameters", "failed",
+     "with size: 64 its set-up fails: 'fails_at_bound' failed while it was set up: failed"},
+    {"dies_at_bound", "parameters", "crashed", "*"},
+    {"not_finite", "finite", "failed", "a logit at place 0 of 1 is not a number (decoder)"},
+    {"wrong_shape", "finite", "failed",
+     "wrong_shape.encode: the hook returned shape [[]1, 1, 8], expected [[]2, 1, 16] (decoder)"},
+    {"dies_in_hook", "finite", "crashed", "*"},
+    {"aborts", "finite", "crashed", "killed by signal 6 (Aborted)*"},
+    {"exits", "finite", "crashed", "the process ended with code 0 before the check did*"},
+    {"hangs", "finite", "timeout", "still running after 2 seconds"},
+    {"dies_on_load", "abi", "crashed", "killed by signal 6 (Aborted)*"},
+    {"exports_more", "abi", "failed",
+     "it exports 'helper'; only peat_entry may be seen from outside (compile with "
+     "-fvisibility=hidden)"},
+    {"ignores_width", "widths", "failed",
+     "stream 'position' is always 1 wide, and it gives it 2 (width 2, 2 streams, streams of 1)"},
+    {"merges_two", "widths", "failed",
+     "merges_two.merge: the hook returned shape [[]3, 6, 3], expected [[]3, 6, 2] (width 2, 3 "
+     "streams, streams of 0)"},
+    {"task_ids", "batches", "failed",
+     "task 'task_ids': training batch 1 has token 8, the limit is 8 (decoder)"},
+    {"task_counts", "batches", "failed",
+     "the training batch of step 1 differs when it is made again (decoder)"},
+    {"task_one_seed", "batches", "failed",
+     "the seed does not change its training batches (decoder)"},
+    {"task_eval_seed", "batches", "failed",
+     "evaluation batch 0 of length 32 differs between two seeds (decoder)"},
+    {"task_eval_rows", "batches", "failed",
+     "evaluation row 1 depends on the number of rows in a batch (decoder)"},
+    {"task_metric_nan", "metrics", "failed",
+     "metric 'score' is not a number when 0 of 1000 targets are right"},
+    {"task_metric_goal", "metrics", "failed",
+     "metric 'score' says that more is better, but goes from * over * to * as more targets are "
+     "right"},
+    {"task_leaks", "leaks", "failed", "200 batches keep * bytes"},
+};
+enum { CRIMES = sizeof(crimes) / sizeof(crimes[0]) };
+
+static void build(struct shell *s, const char *source)
+{
+    shell_expect(s, 0,
+                 "${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra -Werror -shared -fPIC "
+                 "-fvisibility=hidden -I\"$PEAT_SOURCE/include\" "
+                 "\"$PEAT_SOURCE/tests/contract/bad_check/%s.c\" -o %s.so -lm",
+                 source, source);
+}
+
+/* What the last command printed, as JSON. */
+static struct value *printed_value(struct shell *s, struct arena *a)
+{
+    struct error err = {0};
+    struct value *v = value_from_json(a, s->printed.text, s->printed.n, "printed", &err);
+    ck_assert_msg(v, "%s\n%s", err.text, s->printed.text);
+    return v;
+}
+
+static const char *text_of(const struct value *map, const char *key)
+{
+    const struct value *v = value_get(map, key);
+    ck_assert_msg(v && v->text, "no '%s'", key);
+    return v->text;
+}
+
+START_TEST(each_crime_is_caught_by_its_check)
+{
+    const struct crime *crime = &crimes[_i];
+    struct shell s;
+    struct arena a;
+    shell_open(&s);
+    arena_init(&a, "test", 1 << 12);
+    build(&s, crime->source);
+    int status = shell_run(&s, "\"$PEAT\" plugins check ./%s.so --only %s --json --timeout %d",
+                           crime->source, crime->check, !strcmp(crime->end, "timeout") ? 2 : 100);
+    const struct value *checks = value_get(printed_value(&s, &a), "checks");
+    ck_assert_int_eq(checks->n, 1);
+    const struct value *one = checks->item[0];
+    ck_assert_str_eq(text_of(one, "check"), crime->check);
+    ck_assert_msg(!strcmp(text_of(one, "end"), crime->end) &&
+                      fnmatch(crime->text, text_of(one, "text"), 0) == 0,
+                  "%s %s: %s", crime->source, text_of(one, "end"), text_of(one, "text"));
+    ck_assert_ptr_nonnull(strstr(text_of(one, "command"), "peat plugins check "));
+    ck_assert_int_eq(status, 1);
+    arena_release(&a);
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(what_differs_from_the_bad_tasks_in_one_crime_passes)
+{
+    struct shell s;
+    shell_open(&s);
+    build(&s, "task_sound");
+    shell_expect(&s, 0, "\"$PEAT\" plugins check ./task_sound.so");
+    shell_close(&s);
+}
+END_TEST
+
+/* ---- every plugin that was built ---- */
+
+enum { SHARES = 4 };
+
+/* Every fourth plugin, so that failures of one do not hide those of all others. */
+START_TEST(every_built_plugin_keeps_its_promises)
+{
+    struct shell s;
+    shell_open(&s);
+    shell_expect(&s, 0,
+                 "n=0; bad=0; for p in $(find \"$PEAT_BUILD\" -path '*/peat/plugins-*/*.so' | "
+                 "sort); do n=$((n + 1)); [ $((n %% %d)) = %d ] || continue; "
+                 "\"$PEAT\" plugins check $p --timeout 120 >out || { cat out; bad=1; }; "
+                 "done; [ $n -gt 0 ] && exit $bad",
+                 SHARES, _i);
+    shell_close(&s);
+}
+END_TEST
+
+/* ---- the command ---- */
+
+START_TEST(mistakes_on_the_command_line_are_told_from_failures)
+{
+    struct shell s;
+    shell_open(&s);
+    shell_expect(&s, 2, "\"$PEAT\" plugins check");
+    shell_expect(&s, 2, "\"$PEAT\" plugins check rotry");
+    ck_assert(shell_printed(&s, "peat: there is no plugin 'rotry'; did you mean 'rotary'?"));
+    shell_expect(&s, 2, "\"$PEAT\" plugins check ./none.so");
+    ck_assert(shell_printed(&s, "cannot open plugin './none.so': No such file or directory"));
+    shell_expect(&s, 2, "\"$PEAT\" plugins check rotary --only gradient");
+    ck_assert(shell_printed(&s, "there is no check 'gradient'; did you mean 'gradients'?"));
+    shell_expect(&s, 2, "\"$PEAT\" plugins check rotary --only batches");
+    ck_assert(shell_printed(&s, "check 'batches' is not for a scheme"));
+    shell_expect(&s, 2, "\"$PEAT\" plugins check rotary base");
+    ck_assert(shell_printed(&s, "'base' is not KEY=VALUE"));
+    shell_expect(&s, 2, "\"$PEAT\" plugins check rotary --here");
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(a_file_that_is_no_plugin_fails_the_first_check)
+{
+    struct shell s;
+    shell_open(&s);
+    shell_write(&s, "text.so", "hello\n");
+    shell_expect(&s, 1, "\"$PEAT\" plugins check ./text.so");
+    ck_assert(shell_printed(&s, "  failed   abi                     './text.so' is not a shared "
+                                "object\n"));
+    ck_assert(shell_printed(&s, "1 failed\n"));
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(parameters_can_be_given)
+{
+    struct shell s;
+    shell_open(&s);
+    shell_expect(&s, 0, "\"$PEAT\" plugins check learned max_len=40 beyond=clamp --only gradients");
+    shell_expect(&s, 1, "\"$PEAT\" plugins check learned max_len=3 --only parameters");
+    ck_assert(shell_printed(&s, "its defaults are refused: learns max_len = 3 positions"));
+    shell_expect(&s, 1, "\"$PEAT\" plugins check learned max_lem=3 --only parameters");
+    ck_assert(shell_printed(&s, "unknown parameter 'max_lem' of scheme 'learned'; did you mean "
+                                "'max_len'?"));
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(a_failure_says_how_it_is_repeated)
+{
+    struct shell s;
+    shell_open(&s);
+    build(&s, "grad_sign");
+    shell_expect(&s, 1, "\"$PEAT\" plugins check ./grad_sign.so --only gradients");
+    char *command = strstr(s.printed.text, "again: peat ");
+    ck_assert_ptr_nonnull(command);
+    command += strlen("again: peat ");
+    command[strcspn(command, "\n")] = '\0';
+    char *copy = strdup(command);
+    shell_expect(&s, 1, "\"$PEAT\" %s", copy);
+    ck_assert(shell_printed(&s, "failed gradients: planted.w["));
+    free(copy);
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(nothing_is_left_behind)
+{
+    struct shell s;
+    shell_open(&s);
+    build(&s, "hangs");
+    shell_expect(&s, 1,
+                 "mkdir tmp && TMPDIR=$PWD/tmp \"$PEAT\" plugins check ./hangs.so --only finite "
+                 "--timeout 1 && exit 9; [ -z \"$(ls tmp)\" ] && exit 1");
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(all_checks_are_listed)
+{
+    struct shell s;
+    shell_open(&s);
+    shell_expect(&s, 0, "\"$PEAT\" plugins check --list");
+    for (size_t i = 0; i < CRIMES; i++)
+        ck_assert_msg(shell_printed(&s, crimes[i].check), "%s", crimes[i].check);
+    shell_close(&s);
+}
+END_TEST
+
+int main(void)
+{
+    const char *compiler = getenv("CC");
+    char command[512];
+    snprintf(command, sizeof(command), "%s --version >/dev/null 2>&1", compiler ? compiler : "cc");
+    if (!getenv("PEAT_SOURCE") || !getenv("PEAT_BUILD") || !getenv("PEAT") ||
+        system(command) != 0) {
+        printf("skipped: PEAT_SOURCE, PEAT_BUILD and PEAT are not set, or there is no C compiler "
+               "to build plugins with\n");
+        return 77;
+    }
+    Suite *suite = suite_create("check");
+    TCase *t = tcase_create("check");
+    tcase_set_timeout(t, 250);
+    tcase_add_loop_test(t, each_crime_is_caught_by_its_check, 0, CRIMES);
+    tcase_add_test(t, what_differs_from_the_bad_tasks_in_one_crime_passes);
+    tcase_add_loop_test(t, every_built_plugin_keeps_its_promises, 0, SHARES);
+    tcase_add_test(t, mistakes_on_the_command_line_are_told_from_failures);
+    tcase_add_test(t, a_file_that_is_no_plugin_fails_the_first_check);
+    tcase_add_test(t, parameters_can_be_given);
+    tcase_add_test(t, a_failure_says_how_it_is_repeated);
+    tcase_add_test(t, nothing_is_left_behind);
+    tcase_add_test(t, all_checks_are_listed);
+    suite_add_tcase(suite, t);
+    return run_suite(suite);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* test_new.c: `peat plugins new` makes folders that build at once and pass their own check. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/shell.h"
+#include "support/support.h"
+
+static const char *const kinds[] = {"scheme", "combine", "task"};
+
+START_TEST(a_new_folder_builds_from_the_build_tree_and_passes)
+{
+    struct shell s;
+    shell_open(&s);
+    shell_expect(&s, 0, "\"$PEAT\" plugins new wavelet --kind %s", kinds[_i]);
+    ck_assert(shell_printed(&s, "wavelet/wavelet.c is to be changed"));
+    shell_expect(&s, 1, "grep -rn my_ wavelet");
+    shell_expect(&s, 0,
+                 "cd wavelet && ls CMakeLists.txt Makefile README.md && "
+                 "${CC:-cc} -std=c11 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden "
+                 "-I\"$PEAT_SOURCE/include\" wavelet.c -o wavelet.so -lm && "
+                 "\"$PEAT\" plugins check ./wavelet.so");
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(a_new_folder_builds_and_checks_itself_with_an_installation)
+{
+    struct shell s;
+    shell_open(&s);
+    shell_expect(&s, 0, "cmake --install \"$PEAT_BUILD\" --prefix \"$PWD/prefix\"");
+    shell_expect(&s, 0,
+                 "prefix/bin/peat plugins new wavelet -k %s -o . | sed -n 's/^  //p' >next && "
+                 "sh ./next",
+                 kinds[_i]);
+    ck_assert_msg(shell_printed(&s, " passed"), "%s", s.printed.text);
+    shell_expect(&s, 0,
+                 "cd wavelet && cmake -S . -B b -DCMAKE_PREFIX_PATH=\"$PWD/../prefix\" && "
+                 "cmake --build b && ctest --test-dir b --no-tests=error");
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(names_and_folders_that_cannot_be_are_refused)
+{
+    struct shell s;
+    shell_open(&s);
+    shell_expect(&s, 2, "\"$PEAT\" plugins new Wave -k task");
+    ck_assert(shell_printed(&s, "the name 'Wave' must start with a lower-case letter"));
+    shell_expect(&s, 2, "\"$PEAT\" plugins new a-b -k task");
+    ck_assert(shell_printed(&s, "the name 'a-b' may have lower-case letters, digits and "
+                                "underscores only"));
+    shell_expect(&s, 2, "\"$PEAT\" plugins new ../x -k task");
+    shell_expect(&s, 2, "\"$PEAT\" plugins new wave");
+    ck_assert(shell_printed(&s, "say what it is to be: --kind scheme, combine or task"));
+    shell_expect(&s, 2, "\"$PEAT\" plugins new wave -k model");
+    shell_expect(&s, 2, "\"$PEAT\" plugins new -k task");
+    shell_expect(&s, 2, "\"$PEAT\" plugins new wave -k task -o missing");
+    ck_assert(shell_printed(&s, "cannot make 'missing/wave': No such file or directory"));
+    shell_expect(&s, 2, "mkdir wave && \"$PEAT\" plugins new wave -k task");
+    ck_assert(shell_printed(&s, "'wave' exists already"));
+    shell_expect(&s, 0, "[ -z \"$(ls wave)\" ]");
+    shell_close(&s);
+}
+END_TEST
+
+static bool have(const char *command)
+{
+    char line[128];
+    snprintf(line, sizeof(line), "%s --version >/dev/null 2>&1", command);
+    fflush(NULL);
+    if (system(line) == 0)
+        return true;
+    printf("skipped: the part that needs %s\n", command);
+    return false;
+}
+
+int main(void)
+{
+    if (!getenv("PEAT_SOURCE") || !getenv("PEAT_BUILD") || !getenv("PEAT") ||
+        !have(getenv("CC") ? getenv("CC") : "cc")) {
+        printf("skipped: PEAT_SOURCE, PEAT_BUILD and PEAT are not set, or no C compiler\n");
+        return 77;
+    }
+    Suite *suite = suite_create("new");
+    TCase *t = tcase_create("new");
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, a_new_folder_builds_from_the_build_tree_and_passes, 0, 3);
+    tcase_add_test(t, names_and_folders_that_cannot_be_are_refused);
+    if (have("cmake") && have("make") && have("pkg-config"))
+        tcase_add_loop_test(t, a_new_folder_builds_and_checks_itself_with_an_installation, 0, 3);
+    suite_add_tcase(suite, t);
+    return run_suite(suite);
+}

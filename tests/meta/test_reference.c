@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* test_reference.c: the reference pages are those that the plugins make. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/shell.h"
+#include "support/support.h"
+
+START_TEST(the_reference_pages_are_up_to_date)
+{
+    struct shell s;
+    shell_open(&s);
+    shell_expect(&s, 0, "\"$PEAT\" plugins reference -o pages");
+    shell_expect(&s, 0,
+                 "diff -r -u \"$PEAT_SOURCE/docs/reference\" pages || "
+                 "{ echo 'peat plugins reference -o docs/reference makes them'; exit 1; }");
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(every_plugin_of_the_tree_has_its_place)
+{
+    struct shell s;
+    shell_open(&s);
+    shell_expect(&s, 0,
+                 "cd \"$PEAT_SOURCE\"; bad=0; for k in scheme combine task; do "
+                 "for d in plugins/$k/*/; do n=$(basename $d); "
+                 "grep -qx \"## $n\" docs/reference/*.md || { echo $n; bad=1; }; "
+                 "[ -f $d/README.md ] || { echo $d has no README.md; bad=1; }; done; done; "
+                 "exit $bad");
+    shell_close(&s);
+}
+END_TEST
+
+int main(void)
+{
+    if (!getenv("PEAT_SOURCE") || !getenv("PEAT")) {
+        printf("skipped: PEAT_SOURCE and PEAT are not set\n");
+        return 77;
+    }
+    Suite *suite = suite_create("reference");
+    TCase *t = tcase_create("reference");
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, the_reference_pages_are_up_to_date);
+    tcase_add_test(t, every_plugin_of_the_tree_has_its_place);
+    suite_add_tcase(suite, t);
+    return run_suite(suite);
+}
