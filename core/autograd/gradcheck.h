@@ -16,10 +16,10 @@
 typedef peat_node *(*gradcheck_fn)(struct graph *g, peat_node *const *input, void *ctx);
 
 struct gradcheck {
-    double h;        /* 0: 1e-5 */
-    double limit;    /* relative error allowed, |a - n| / max(1, |a|, |n|); 0: 1e-7 */
+    double h;             /* 0: 1e-5 */
+    double limit;         /* relative error allowed, |a - n| / max(1, |a|, |n|); 0: 1e-7 */
     int64_t max_elements; /* 0: all */
-    int threads;     /* 0: 1 */
+    int threads;          /* 0: 1 */
 };
 
 struct gradcheck_result {
@@ -33,7 +33,7 @@ struct gradcheck_result {
 /* PEAT_OK, PEAT_FAILED with a text naming input, index and both values, or the graph's error.
  * An input with needs[i] false is not checked. needs may be NULL. */
 peat_status gradcheck_run(const struct gradcheck *options, gradcheck_fn fn, void *ctx, int n_input,
-                          struct tensor *input, const bool *needs,
-                          struct gradcheck_result *result, struct error *err);
+                          struct tensor *input, const bool *needs, struct gradcheck_result *result,
+                          struct error *err);
 
 #endif

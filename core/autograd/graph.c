@@ -57,6 +57,12 @@ void *graph_scratch(struct graph *g, size_t bytes)
     return p;
 }
 
+void graph_done_with(struct graph *g, void *scratch, size_t bytes)
+{
+    if (g->reuse && scratch != NULL)
+        pool_give(&g->pool, scratch, bytes);
+}
+
 /* Places n at the end of the tape. */
 static bool tape_push(struct graph *g, peat_node *n)
 {
@@ -251,23 +257,66 @@ peat_node *graph_view(struct graph *g, peat_node *src, int rank, const int64_t *
     return tape_push(g, n) ? n : NULL;
 }
 
+/* Memory for the root's gradient, not cleared. */
+static bool root_grad_alloc(peat_node *root)
+{
+    struct graph *g = root->g;
+    if (root->grad.data != NULL || g->shape_only)
+        return root->grad.data != NULL;
+    size_t bytes = tensor_bytes(&root->value);
+    root->grad = root->value;
+    root->grad.data = pool_take(&g->pool, g->arena, bytes);
+    root->grad_fresh = root->grad.data != NULL;
+    if (root->grad.data == NULL)
+        graph_no_memory(g, "gradient", bytes);
+    return root->grad_fresh;
+}
+
+static peat_node *root_of(peat_node *n)
+{
+    return n->view_of != NULL ? n->view_of : n;
+}
+
+/* A gradient that nothing was written to is zero. */
+static void settle(peat_node *root)
+{
+    if (!root->grad_fresh)
+        return;
+    memset(root->grad.data, 0, tensor_bytes(&root->grad));
+    root->grad_fresh = false;
+}
+
+/* n's part of its root's gradient; data NULL when that has none. */
+static struct tensor grad_part(peat_node *n)
+{
+    char *root = root_of(n)->grad.data;
+    if (n->grad.data == NULL) {
+        n->grad = n->value;
+        n->grad.data =
+            root == NULL ? NULL : root + n->view_offset * (int64_t)dtype_bytes(n->value.dtype);
+    }
+    return n->grad;
+}
+
 struct tensor node_grad(peat_node *n)
 {
-    if (n->grad.data != NULL)
-        return n->grad;
-    struct graph *g = n->g;
-    struct tensor grad = n->value;
-    grad.data = NULL;
-    if (n->view_of != NULL) {
-        struct tensor root = node_grad(n->view_of);
-        if (root.data != NULL)
-            grad.data = (char *)root.data + n->view_offset * (int64_t)dtype_bytes(root.dtype);
-    } else if (!g->shape_only) {
-        grad.data = arena_zalloc(g->arena, tensor_bytes(&grad));
-        if (grad.data == NULL)
-            graph_no_memory(g, "gradient", tensor_bytes(&grad));
-    }
-    return n->grad = grad;
+    peat_node *root = root_of(n);
+    if (root_grad_alloc(root))
+        settle(root);
+    return grad_part(n);
+}
+
+struct tensor node_grad_whole(peat_node *n, bool *fresh)
+{
+    peat_node *root = root_of(n);
+    /* A view shows each element of its root at most once. */
+    *fresh = root_grad_alloc(root) && root->grad_fresh &&
+             tensor_count(&n->value) == tensor_count(&root->value);
+    if (*fresh)
+        root->grad_fresh = false;
+    else if (root->grad.data != NULL)
+        settle(root);
+    return grad_part(n);
 }
 
 void graph_reach(struct graph *g, peat_node *loss)
@@ -283,13 +332,91 @@ void graph_reach(struct graph *g, peat_node *loss)
     }
 }
 
-/* A backward finds all gradients it adds to in place and so cannot fail half-way. */
-static bool make_source_grads(peat_node *n)
+/* A node whose gradient may get memory that was another's: nothing was added to it yet. */
+static bool takes_memory(const peat_node *n, const peat_node *from)
 {
-    for (int i = 0; i < n->n_src; i++)
-        if (n->src[i] != NULL && n->src[i]->needs_grad && node_grad(n->src[i]).data == NULL)
+    return n != NULL && n->needs_grad && n->op != NULL && n->view_of == NULL &&
+           n->grad.data == NULL && tensor_same_shape(&n->value, &from->value);
+}
+
+/* The memory of the result's gradient becomes that of an operand's. */
+static void hand_on(peat_node *n, peat_node *src, bool fresh)
+{
+    src->grad = n->grad;
+    src->grad_fresh = fresh;
+    src->grad_lent = n->grad_lent;
+    n->grad_lent = true; /* the first one owns it */
+}
+
+/* Whether src and the node right before n, another operand, can have one gradient: nothing adds to
+ * the one of src before the backward of that node, its last reader, is over. */
+static bool can_share(const peat_node *n, const peat_node *last, const peat_node *src)
+{
+    if (last == src || last->id != n->id - 1)
+        return false;
+    for (int i = 0; i < last->n_src; i++)
+        if (last->src[i] == src || (last->src[i] != NULL && last->src[i]->view_of == src))
             return false;
     return true;
+}
+
+/* n's gradient is about to be read for the last time: its operands may have it. */
+static void hand_on_gradient(peat_node *n)
+{
+    if (!n->g->reuse || n->op->grads == GRADS_APART || n->grad_lent)
+        return;
+    if (n->op->grads == GRAD_IN_PLACE) {
+        if (takes_memory(n->src[0], n))
+            hand_on(n, n->src[0], true);
+        return;
+    }
+    peat_node *a = takes_memory(n->src[0], n) ? n->src[0] : NULL;
+    peat_node *b = n->n_src > 1 && takes_memory(n->src[1], n) ? n->src[1] : NULL;
+    if (a != NULL && b != NULL && (can_share(n, b, a) || can_share(n, a, b))) {
+        peat_node *last = can_share(n, b, a) ? b : a;
+        hand_on(n, last == b ? a : b, false);
+        hand_on(n, last, false);
+    } else if (a != NULL && a != b) {
+        hand_on(n, a, false);
+    } else if (b != NULL && a != b) {
+        hand_on(n, b, false);
+    }
+}
+
+/* A backward finds the memory of all gradients it adds to and so cannot fail half-way. */
+static bool make_source_grads(peat_node *n)
+{
+    hand_on_gradient(n);
+    for (int i = 0; i < n->n_src; i++)
+        if (n->src[i] != NULL && n->src[i]->needs_grad && !root_grad_alloc(root_of(n->src[i])))
+            return false;
+    return true;
+}
+
+/* All that could read n's value or gradient has run. Leaves keep theirs. */
+static void give_memory(peat_node *n)
+{
+    struct graph *g = n->g;
+    if (!g->reuse || n->op == NULL || n->view_of != NULL)
+        return;
+    if (n->grad.data != NULL && !n->grad_lent)
+        pool_give(&g->pool, n->grad.data, tensor_bytes(&n->grad));
+    if (n->value.data != NULL)
+        pool_give(&g->pool, n->value.data, tensor_bytes(&n->value));
+    n->grad.data = n->value.data = NULL;
+}
+
+static bool run_backward(peat_node *n)
+{
+    if (!n->reached || n->view_of != NULL || n->grad.data == NULL)
+        return true;
+    settle(n);
+    if (n->op == NULL || n->op->backward == NULL)
+        return true;
+    if (!make_source_grads(n))
+        return false;
+    n->op->backward(n);
+    return !graph_failed(n->g);
 }
 
 void graph_backward(struct graph *g, peat_node *loss)
@@ -308,14 +435,9 @@ void graph_backward(struct graph *g, peat_node *loss)
     tensor_set(&seed, 0, 1.0);
     graph_reach(g, loss);
     for (int64_t id = loss->id; id >= 0; id--) {
-        peat_node *n = g->node[id];
-        if (!n->reached || n->op == NULL || n->op->backward == NULL || n->grad.data == NULL)
-            continue;
-        if (!make_source_grads(n))
+        if (!run_backward(g->node[id]))
             return;
-        n->op->backward(n);
-        if (graph_failed(g))
-            return;
+        give_memory(g->node[id]);
     }
 }
 

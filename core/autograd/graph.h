@@ -12,11 +12,20 @@
 
 #include <peat/ops.h>
 
-#include "base/arena.h"
+#include "autograd/pool.h"
 #include "tensor/parallel.h"
 #include "tensor/tensor.h"
 
 struct graph;
+
+/* Where the gradients of an operation's operands may lie when the graph reuses memory. */
+enum op_grads {
+    GRADS_APART = 0, /* never in the memory of the result's gradient                        */
+    GRAD_IN_PLACE,   /* the first operand's may overwrite it: backward reads an element of
+                      * n->grad before it writes the same element of the operand's          */
+    GRADS_PASS       /* an operand's is the result's, unless that was stretched; backward has
+                      * nothing to do where it finds both in the same place                 */
+};
 
 /* One operation, whole on one screen of its file: infer, forward, backward. */
 struct op {
@@ -30,6 +39,7 @@ struct op {
     void (*backward)(peat_node *n);
     /* Floating-point operations of forward; NULL: not counted (less than a product). */
     int64_t (*flops)(const peat_node *n);
+    enum op_grads grads;
 };
 
 struct peat_node {
@@ -37,6 +47,8 @@ struct peat_node {
     const struct op *op; /* NULL: a leaf                                              */
     struct tensor value;
     struct tensor grad; /* data NULL until something is added; then as large as value */
+    bool grad_fresh;    /* of a root: grad has memory, but nothing was written there  */
+    bool grad_lent;     /* its gradient's memory is another node's                    */
     bool needs_grad;
     int n_src;
     peat_node **src;     /* an entry may be NULL: optional operand                       */
@@ -57,6 +69,8 @@ struct graph {
     peat_dtype dtype; /* F32, or F64 for gradient checks                               */
     bool shape_only;  /* plan: no memory for values, nothing is computed               */
     bool no_grad;     /* evaluation: nothing is recorded for backward                  */
+    bool reuse;       /* backward gives memory of values and gradients to those after  */
+    struct pool pool; /* what was given                                                */
     peat_node **node;
     int64_t n_node, room;
     int64_t flops;       /* forward, so far                                                 */
@@ -75,6 +89,8 @@ peat_node *graph_no_memory(struct graph *g, const char *what, size_t bytes);
 /* Memory that lives as long as the graph; NULL (and a sticking error) when there is none, and when
  * shape_only. */
 void *graph_scratch(struct graph *g, size_t bytes);
+/* For a backward: memory from graph_scratch that nothing reads any more. */
+void graph_done_with(struct graph *g, void *scratch, size_t bytes);
 
 /* Leaves. A constant borrows data (NULL: allocates, uncleared). A leaf with gradient accumulates
  * into `grad` when that is given (a parameter's own block), else into the arena. Both are
@@ -91,10 +107,16 @@ peat_node *graph_op(struct graph *g, const struct op *op, int n_src, peat_node *
 peat_node *graph_view(struct graph *g, peat_node *src, int rank, const int64_t *dim,
                       const int64_t *stride, int64_t offset);
 
-/* The node's gradient, made and zeroed at the first call; a view of the root's for views. */
+/* The node's gradient to add to, made and zeroed at the first call; a view of the root's for
+ * views. */
 struct tensor node_grad(peat_node *n);
+/* The same for a contribution to every element. *fresh: nothing is there yet, and the contribution
+ * must be written, not added. */
+struct tensor node_grad_whole(peat_node *n, bool *fresh);
 
-/* Seeds d loss / d loss = 1 (loss has one element) and runs every backward once, last first. */
+/* Seeds d loss / d loss = 1 (loss has one element) and runs every backward once, last first. With
+ * g->reuse only leaves keep a gradient and a value: the memory of the others is handed on as soon
+ * as no backward needs it. */
 void graph_backward(struct graph *g, peat_node *loss);
 /* Marks `reached` on all nodes that graph_backward would reach: for plans, where nothing runs. */
 void graph_reach(struct graph *g, peat_node *loss);

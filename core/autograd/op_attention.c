@@ -60,6 +60,7 @@ struct attention {
     bool scores;              /* backward: gradients of the scores are wanted */
     struct tensor q, k, v;    /* [B,H,T,C]                                    */
     struct tensor dq, dk, dv; /* the same; data NULL: not wanted              */
+    bool fresh[3];            /* dq, dk, dv hold nothing yet                  */
     struct tensor out, dout;  /* [B,Tq,H,Cv]                                  */
     struct plane score_add, bias, rel;
     struct partial score_add_sums, bias_sums, rel_sums;
@@ -153,6 +154,15 @@ static struct matrix rows_from(const struct tensor *t, int64_t b, int64_t h, int
                            most(t->stride[2], most(t->dim[3], 1)), false};
 }
 
+/* All rows of head h of batch b: while they are about to be used, not the whole tensor before. */
+static void clear_rows(const struct tensor *t, int64_t b, int64_t h)
+{
+    int64_t bytes = (int64_t)dtype_bytes(t->dtype);
+    char *row = (char *)t->data + (b * t->stride[0] + h * t->stride[1]) * bytes;
+    for (int64_t i = 0; i < t->dim[2]; i++, row += t->stride[2] * bytes)
+        memset(row, 0, (size_t)(t->dim[3] * bytes));
+}
+
 static struct matrix transposed(struct matrix x)
 {
     x.trans = !x.trans;
@@ -233,6 +243,10 @@ static void backward_task(void *ctx, int64_t slot)
 {
     const struct attention *c = ctx;
     const struct attention_rows *rows = rows_of(c->dtype);
+    const struct tensor *grad[] = {&c->dq, &c->dk, &c->dv};
+    for (int i = 0; i < 3; i++)
+        if (c->fresh[i])
+            clear_rows(grad[i], (c->first + slot) / c->H, (c->first + slot) % c->H);
     for (int64_t i0 = 0; i0 < c->Tq; i0 += c->block) {
         struct attention_tile t = tile_at(c, c->first + slot, i0);
         if (t.cols == 0)
@@ -406,20 +420,32 @@ static bool gradients_apart(const peat_node *n)
     return true;
 }
 
-/* Where tasks add the gradient of an operand: its own gradient, or zeroed memory. */
-static struct tensor grad_target(peat_node *n, int which, bool in_place)
+/* Where tasks add the gradients of q, k and v: the operands' own. */
+static void targets_in_place(peat_node *n, struct tensor *const target[3], bool fresh[3])
 {
-    peat_node *src = n->src[which];
-    struct tensor none = {.data = NULL};
-    if (!src->needs_grad)
-        return none;
-    if (in_place)
-        return node_grad(src);
-    struct tensor t = tensor_shape(src->value.dtype, 4, src->value.dim);
-    t.data = graph_scratch(n->g, tensor_bytes(&t));
-    if (t.data)
-        memset(t.data, 0, tensor_bytes(&t));
-    return t;
+    peat_node *const *src = n->src;
+    bool cover = src[SRC_Q]->needs_grad && slices_cover(src[SRC_Q], src[SRC_K], src[SRC_V]);
+    bool all = false;
+    if (cover)
+        node_grad_whole(src[SRC_Q]->view_of, &all);
+    for (int i = SRC_Q; i <= SRC_V; i++) {
+        fresh[i] = all;
+        if (src[i]->needs_grad)
+            *target[i] = node_grad(src[i]);
+    }
+}
+
+/* The same in zeroed memory: tasks would not be apart in place. */
+static void targets_apart(peat_node *n, struct tensor *const target[3])
+{
+    for (int i = SRC_Q; i <= SRC_V; i++) {
+        if (!n->src[i]->needs_grad)
+            continue;
+        *target[i] = tensor_shape(n->value.dtype, 4, n->src[i]->value.dim);
+        target[i]->data = graph_scratch(n->g, tensor_bytes(target[i]));
+        if (target[i]->data)
+            memset(target[i]->data, 0, tensor_bytes(target[i]));
+    }
 }
 
 static size_t partial_bytes(const struct partial *p, const struct attention *c)
@@ -490,11 +516,13 @@ static void attention_backward(peat_node *n)
     struct graph *g = n->g;
     struct attention c = attention_call(n);
     bool in_place = gradients_apart(n);
-    struct tensor *target[] = {&c.dq, &c.dk, &c.dv};
+    struct tensor *const target[] = {&c.dq, &c.dk, &c.dv};
     struct arena_mark mark = arena_mark(g->arena);
     c.dout = n->grad;
-    for (int i = SRC_Q; i <= SRC_V; i++)
-        *target[i] = grad_target(n, i, in_place);
+    if (in_place)
+        targets_in_place(n, target, c.fresh);
+    else
+        targets_apart(n, target);
     for (int i = 0; i < N_SRC; i++)
         c.scores = c.scores || (i != SRC_V && n->src[i] && n->src[i]->needs_grad);
     if (make_scratch(g, &c, 2))

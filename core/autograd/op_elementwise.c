@@ -3,6 +3,7 @@
 #include "autograd/opkit.h"
 #include "autograd/ops.h"
 #include "tensor/loop.h"
+#include "tensor/vecmath.h"
 
 #define REAL    float
 #define NAME(f) f##_f32
@@ -80,13 +81,18 @@ static void backward_to(peat_node *n, int which)
 {
     struct graph *g = n->g;
     struct tensor a = widened(n, &n->src[0]->value), b = widened(n, &n->src[1]->value);
-    struct tensor to = node_grad(n->src[which]);
     struct loop l;
-    if (tensor_same_shape(&to, &n->value)) {
+    if (tensor_same_shape(&n->src[which]->value, &n->value)) {
+        bool fresh;
+        struct tensor to = node_grad_whole(n->src[which], &fresh);
+        if (to.data == n->grad.data)
+            return; /* passed on */
+        const struct kernels *k = kernels_of(n);
         loop_init(&l, 4, (const struct tensor *const[]){&to, &n->grad, &a, &b});
-        loop_run(g->team, &l, kernels_of(n)->add[which], NULL);
+        loop_run(g->team, &l, fresh ? k->set[which] : k->add[which], NULL);
         return;
     }
+    struct tensor to = node_grad(n->src[which]);
     enum binary kind = *(const enum binary *)n->arg;
     if (kind == ADD || (kind == SUB && which == 0)) {
         add_reduced(g, &to, &n->grad);
@@ -110,17 +116,17 @@ static void backward(peat_node *n)
             backward_to(n, i);
 }
 
-#define DEFINE_BINARY(name, kind)                                                                  \
+#define DEFINE_BINARY(name, kind, grads)                                                           \
     peat_node *op_##name(peat_graph *g, peat_node *a, peat_node *b)                                \
     {                                                                                              \
-        static const struct op op = {#name, infer, forward, backward, NULL};                       \
+        static const struct op op = {#name, infer, forward, backward, NULL, grads};                \
         const enum binary which = kind;                                                            \
         return graph_op(graph_of(g), &op, 2, (peat_node *const[]){a, b}, 0, &which, sizeof which); \
     }
 
-DEFINE_BINARY(add, ADD)
-DEFINE_BINARY(sub, SUB)
-DEFINE_BINARY(mul, MUL)
-DEFINE_BINARY(div, DIV)
-DEFINE_BINARY(minimum, MINIMUM)
-DEFINE_BINARY(maximum, MAXIMUM)
+DEFINE_BINARY(add, ADD, GRADS_PASS)
+DEFINE_BINARY(sub, SUB, GRADS_APART)
+DEFINE_BINARY(mul, MUL, GRADS_APART)
+DEFINE_BINARY(div, DIV, GRADS_APART)
+DEFINE_BINARY(minimum, MINIMUM, GRADS_APART)
+DEFINE_BINARY(maximum, MAXIMUM, GRADS_APART)

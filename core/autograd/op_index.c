@@ -217,6 +217,7 @@ static void forward_take(peat_node *n)
 static void backward_take(peat_node *n)
 {
     struct take t = take_of(n);
+    node_grad(n->src[0]);
     parallel_for(team_of(n), t.moves.count, backward_tile, &t);
 }
 

@@ -2,6 +2,7 @@
 /* op_loss.c: cross-entropy as a training loss, and its sums for evaluation. */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "autograd/ops.h"
 #include "autograd/rows.h"
@@ -15,6 +16,7 @@ struct loss {
     const int32_t *target;
     double *lse; /* of each row that has a target */
     void *dx;
+    bool fresh; /* dx is written, not added to */
     double scale;
 };
 
@@ -110,8 +112,8 @@ static void cross_entropy_backward(peat_node *n)
                      .x = x->data,
                      .target = n->src[1]->value.data,
                      .lse = saved->lse,
-                     .dx = node_grad(n->src[0]).data,
                      .scale = tensor_get(&n->grad, 0) / (double)saved->targets};
+    c.dx = node_grad_whole(n->src[0], &c.fresh).data;
     parallel_ranges(n->g->team, row_count(x), row_grain(c.n),
                     x->dtype == PEAT_F32 ? loss_grad_rows_f32 : loss_grad_rows_f64, &c);
 }

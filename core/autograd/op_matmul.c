@@ -140,7 +140,7 @@ struct batch {
     struct axes moves, repeats; /* leading axes along which dst moves, repeats */
 };
 
-/* The products that end in one matrix of dst, in order. Only gradients repeat: beta is then 1. */
+/* The products that end in one matrix of dst, in order; only the first may write over it. */
 static void run_one(const struct batch *b, int64_t tile, const struct team *team)
 {
     int64_t size = (int64_t)dtype_bytes(b->p->n->value.dtype);
@@ -150,7 +150,7 @@ static void run_one(const struct batch *b, int64_t tile, const struct team *team
         for (int k = 0; k < 3; k++)
             s[k]->data += size * (axes_offset(&b->moves, tile, s[k]->stride) +
                                   axes_offset(&b->repeats, r, s[k]->stride));
-        struct gemm g = one_product(b->p, &d, &x, &y, b->beta);
+        struct gemm g = one_product(b->p, &d, &x, &y, r == 0 ? b->beta : 1.0);
         gemm_run(team, &g);
     }
 }
@@ -254,18 +254,21 @@ static void backward_matmul(peat_node *n)
 {
     bool ta = (flags_of(n) & PEAT_TRANS_A) != 0, tb = (flags_of(n) & PEAT_TRANS_B) != 0;
     for (int i = 0; i < 2; i++) {
-        if (!wants_grad(n, i))
+        if (!wants_grad(n, i) || tensor_count(&n->value) == 0)
             continue;
-        struct tensor a = i == 0 ? node_grad(n->src[0]) : n->src[0]->value;
-        struct tensor b = i == 1 ? node_grad(n->src[1]) : n->src[1]->value;
+        bool fresh;
+        struct tensor to = node_grad_whole(n->src[i], &fresh);
+        struct tensor a = i == 0 ? to : n->src[0]->value;
+        struct tensor b = i == 1 ? to : n->src[1]->value;
+        double beta = fresh ? 0.0 : 1.0;
         struct tensor dc = n->grad;
         struct product p = matmul_plan(n, &a, &b, &dc);
         struct stack sa = stack_of(&p, &a, ta), sb = stack_of(&p, &b, tb);
         struct stack sc = stack_of(&p, &dc, false);
         if (i == 0)
-            run_all(&p, sa, sc, flip(sb), 1.0);
+            run_all(&p, sa, sc, flip(sb), beta);
         else
-            run_all(&p, sb, flip(sa), sc, 1.0);
+            run_all(&p, sb, flip(sa), sc, beta);
     }
 }
 
@@ -328,6 +331,24 @@ static void forward_linear(peat_node *n)
     gemm_run(team_of(n), &g);
 }
 
+/* dw += dy' x: a long sum over rows */
+static void weight_gradient(peat_node *n, const struct tensor *dy)
+{
+    struct graph *g = n->g;
+    struct product p = {.n = n};
+    bool fresh;
+    struct tensor dw = node_grad_whole(n->src[1], &fresh), x = folded(&n->src[0]->value);
+    struct stack sdw = stack_of(&p, &dw, false), sx = stack_of(&p, &x, false);
+    struct stack sdy = flip(stack_of(&p, dy, false));
+    struct gemm product = one_product(&p, &sdw, &sdy, &sx, fresh ? 0.0 : 1.0);
+    struct arena_mark mark = arena_mark(g->arena);
+    size_t bytes = gemm_long_bytes(&product);
+    void *scratch = bytes > 0 ? graph_scratch(g, bytes) : NULL;
+    if (!graph_failed(g))
+        gemm_run_long(g->team, &product, scratch);
+    arena_rewind(g->arena, mark);
+}
+
 /* y = x w' + b:  dx += dy w, dw += dy' x, db += dy summed over rows */
 static void backward_linear(peat_node *n)
 {
@@ -335,13 +356,13 @@ static void backward_linear(peat_node *n)
     struct tensor dy = folded(&n->grad);
     struct stack sdy = stack_of(&p, &dy, false);
     if (wants_grad(n, 0)) {
-        struct tensor full = node_grad(n->src[0]), dx = folded(&full);
-        run_all(&p, stack_of(&p, &dx, false), sdy, stack_of(&p, &n->src[1]->value, false), 1.0);
+        bool fresh;
+        struct tensor full = node_grad_whole(n->src[0], &fresh), dx = folded(&full);
+        run_all(&p, stack_of(&p, &dx, false), sdy, stack_of(&p, &n->src[1]->value, false),
+                fresh ? 0.0 : 1.0);
     }
-    if (wants_grad(n, 1)) {
-        struct tensor dw = node_grad(n->src[1]), x = folded(&n->src[0]->value);
-        run_all(&p, stack_of(&p, &dw, false), flip(sdy), stack_of(&p, &x, false), 1.0);
-    }
+    if (wants_grad(n, 1))
+        weight_gradient(n, &dy);
     if (wants_grad(n, 2)) {
         struct tensor db = node_grad(n->src[2]);
         add_reduced(n->g, &db, &dy);

@@ -18,7 +18,7 @@ struct norm_arg {
 struct norm {
     int64_t n, grain;
     double eps, divisor;
-    bool centre;
+    bool centre, fresh; /* fresh: dx is written, not added to */
     const void *x, *w, *b, *dy;
     void *y, *dx, *dw, *db; /* dw, db: [tiles, n] partial sums */
     void *stat;             /* [rows, 2]: mean and rate        */
@@ -126,7 +126,7 @@ static void norm_backward(peat_node *n)
     c.grain = c.grain < least ? least : c.grain;
     int64_t tiles = (rows + c.grain - 1) / c.grain;
     if (n->src[0]->needs_grad)
-        c.dx = node_grad(n->src[0]).data;
+        c.dx = node_grad_whole(n->src[0], &c.fresh).data;
     c.dy = n->grad.data;
     struct arena_mark mark = arena_mark(n->g->arena);
     c.dw = partial_sums(n, arg->gain, tiles);

@@ -27,8 +27,12 @@ static void forward_copy(peat_node *n)
 /* y = a:  da += dy */
 static void backward_copy(peat_node *n)
 {
-    struct tensor da = node_grad(n->src[0]);
-    loop_axpy(team_of(n), &da, 1.0, &n->grad);
+    bool fresh;
+    struct tensor da = node_grad_whole(n->src[0], &fresh);
+    if (fresh)
+        loop_copy(team_of(n), &da, &n->grad);
+    else
+        loop_axpy(team_of(n), &da, 1.0, &n->grad);
 }
 
 peat_node *op_copy(struct graph *g, peat_node *a)

@@ -26,7 +26,7 @@ enum { BUFFER = 256 };
 
 /* The argument of every node here: kernels by dtype, and two numbers for affine and clamp. */
 struct unary {
-    loop_fn forward[2], backward[2];
+    loop_fn forward[2], add[2], set[2]; /* the last two: dx += ..., dx = ... */
     double number[2];
 };
 
@@ -51,19 +51,21 @@ static void forward(peat_node *n)
 static void backward(peat_node *n)
 {
     const struct unary *u = n->arg;
-    struct tensor dx = node_grad(n->src[0]);
+    bool fresh;
+    struct tensor dx = node_grad_whole(n->src[0], &fresh);
     struct loop l;
     loop_init(&l, 4, (const struct tensor *const[]){&dx, &n->grad, &n->src[0]->value, &n->value});
-    loop_run(team_of(n), &l, u->backward[n->value.dtype == PEAT_F64], u->number);
+    loop_run(team_of(n), &l, (fresh ? u->set : u->add)[n->value.dtype == PEAT_F64], u->number);
 }
 
 #define KERNELS(name)                                                                              \
-    .forward = {name##_row_f32, name##_row_f64}, .backward = {name##_grad_f32, name##_grad_f64}
+    .forward = {name##_row_f32, name##_row_f64}, .add = {name##_grad_f32, name##_grad_f64},        \
+    .set = {name##_set_f32, name##_set_f64}
 
 #define DEFINE_UNARY(name)                                                                         \
     peat_node *op_##name(peat_graph *g, peat_node *a)                                              \
     {                                                                                              \
-        static const struct op op = {#name, infer, forward, backward, NULL};                       \
+        static const struct op op = {#name, infer, forward, backward, NULL, GRAD_IN_PLACE};        \
         static const struct unary u = {KERNELS(name)};                                             \
         return graph_op(graph_of(g), &op, 1, &a, 0, &u, sizeof u);                                 \
     }
@@ -92,14 +94,14 @@ peat_node *op_floor(peat_graph *g, peat_node *a)
 
 peat_node *op_affine(peat_graph *g, peat_node *a, double scale, double shift)
 {
-    static const struct op op = {"affine", infer, forward, backward, NULL};
+    static const struct op op = {"affine", infer, forward, backward, NULL, GRAD_IN_PLACE};
     struct unary u = {KERNELS(affine), .number = {scale, shift}};
     return graph_op(graph_of(g), &op, 1, &a, 0, &u, sizeof u);
 }
 
 peat_node *op_clamp(peat_graph *g, peat_node *a, double lo, double hi)
 {
-    static const struct op op = {"clamp", infer, forward, backward, NULL};
+    static const struct op op = {"clamp", infer, forward, backward, NULL, GRAD_IN_PLACE};
     struct unary u = {KERNELS(clamp), .number = {lo, hi}};
     if (!(lo <= hi))
         return graph_fail(graph_of(g), "clamp: the bounds %g and %g are not in order", lo, hi);

@@ -11,6 +11,15 @@
 /* x [..., in] by w [out, in] and b [out] (NULL: none) -> [..., out]; nn.Linear's convention. */
 peat_node *op_linear(peat_graph *g, peat_node *x, peat_node *w, peat_node *b);
 
+/*
+ * The feed-forward part of a block: y = f(x w1' + b1) w2' + b2 with x [..., D], w1 [F, D], b1 [F],
+ * w2 [E, F], b2 [E] -> [..., E]. Equal to linear, activation, linear, but only x w1' + b1 is kept
+ * for the backward pass; f of it and all gradients of width F live for a block of rows.
+ */
+enum mlp_activation { MLP_GELU, MLP_GELU_TANH, MLP_RELU };
+peat_node *op_mlp(peat_graph *g, peat_node *x, peat_node *w1, peat_node *b1, peat_node *w2,
+                  peat_node *b2, enum mlp_activation f);
+
 /* a as a contiguous tensor; a itself when it already is. */
 peat_node *op_contiguous(peat_graph *g, peat_node *a);
 
@@ -28,8 +37,8 @@ struct ce_sums {
     double nll;
     int64_t targets, correct;
 };
-void cross_entropy_sums(const struct team *team, const struct tensor *logits,
-                        const int32_t *target, struct ce_sums *sums);
+void cross_entropy_sums(const struct team *team, const struct tensor *logits, const int32_t *target,
+                        struct ce_sums *sums);
 
 /*
  * Which keys a query may see. Query row i stands at index offset + i among the keys. Key j is seen
@@ -40,7 +49,7 @@ struct attention_mask {
     bool causal;
     int64_t window;
     int64_t offset;
-    const uint8_t *pad_k;        /* [B,Tk] */
+    const uint8_t *pad_k;         /* [B,Tk] */
     const int32_t *doc_q, *doc_k; /* [B,Tq], [B,Tk] */
 };
 

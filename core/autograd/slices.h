@@ -9,5 +9,7 @@
  * (b,h) = (b',h'). True for different roots, the same view, separate parts of a root, and separate
  * columns of its rows, as q, k and v are of one projection; false when in doubt. */
 bool slices_apart(const peat_node *x, const peat_node *y);
+/* The three are separate views of one root and show all of it. */
+bool slices_cover(const peat_node *x, const peat_node *y, const peat_node *z);
 
 #endif

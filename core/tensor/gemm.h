@@ -35,5 +35,10 @@ struct gemm {
 void gemm_one(const struct gemm *p);
 /* Cut into fixed row blocks over the team. */
 void gemm_run(const struct team *team, const struct gemm *p);
+/* For a long k and a small C, as in gradients of weights: cut along k as well, where the library
+ * loses least. Partial results go to `scratch` of gemm_long_bytes(p) bytes (NULL when 0) and are
+ * added to C in order. */
+size_t gemm_long_bytes(const struct gemm *p);
+void gemm_run_long(const struct team *team, const struct gemm *p, void *scratch);
 
 #endif

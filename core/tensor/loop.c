@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "tensor/vecmath.h"
+
 enum { LOOP_GRAIN = 16384 }; /* elements of a tile */
 
 /* Stepping over an axis with these strides is going on along the axis already there. */
@@ -124,7 +126,7 @@ void loop_run(const struct team *team, const struct loop *l, loop_fn fn, const v
     }
 /* y[i] += scale * x[i] */
 #define AXPY_ROW(name, real)                                                                       \
-    static void name(const void *ctx, const struct loop_row *row)                                  \
+    VEC_LEVELS static void name(const void *ctx, const struct loop_row *row)                       \
     {                                                                                              \
         real *y = row->p[0];                                                                       \
         const real *x = row->p[1];                                                                 \

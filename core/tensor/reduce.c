@@ -9,6 +9,7 @@
 #include "tensor/reduce.h"
 
 #include "tensor/loop.h"
+#include "tensor/vecmath.h"
 
 #define REAL    float
 #define NAME(f) f##_f32

@@ -174,10 +174,21 @@ static double gelu_tanh_grad_exact(double x)
         _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) y[i] = one(x[i]);                     \
     }
 
-#define ROW_GRAD(levels, real, name, one)                                                          \
+#define ROW_GRAD(levels, real, name, one, OP)                                                      \
     levels void name(real *dx, const real *x, const real *dy, int64_t n)                           \
     {                                                                                              \
-        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) dx[i] += dy[i] * one(x[i]);           \
+        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) dx[i] OP dy[i] * one(x[i]);           \
+    }
+
+/* Value and derivative at once: they share their exponential. */
+#define ROW_BOTH(levels, real, name, one, slope)                                                   \
+    levels void name(real *restrict y, real *restrict d, const real *restrict x, int64_t n)        \
+    {                                                                                              \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            real at = x[i];                                                                        \
+            y[i] = one(at);                                                                        \
+            d[i] *= slope(at);                                                                     \
+        }                                                                                          \
     }
 
 #define NO_LEVELS
@@ -187,18 +198,27 @@ ROW_MAP(VEC_LEVELS, float, vec_tanh_f32, tanh_one)
 ROW_MAP(VEC_LEVELS, float, vec_sigmoid_f32, sigmoid_one)
 ROW_MAP(VEC_LEVELS, float, vec_erf_f32, erf_one)
 ROW_MAP(VEC_LEVELS, float, vec_gelu_f32, gelu_one)
-ROW_GRAD(VEC_LEVELS, float, vec_gelu_grad_f32, gelu_grad_one)
+ROW_GRAD(VEC_LEVELS, float, vec_gelu_grad_f32, gelu_grad_one, +=)
+ROW_GRAD(VEC_LEVELS, float, vec_gelu_set_f32, gelu_grad_one, =)
 ROW_MAP(VEC_LEVELS, float, vec_gelu_tanh_f32, gelu_tanh_one)
-ROW_GRAD(VEC_LEVELS, float, vec_gelu_tanh_grad_f32, gelu_tanh_grad_one)
+ROW_GRAD(VEC_LEVELS, float, vec_gelu_tanh_grad_f32, gelu_tanh_grad_one, +=)
+ROW_GRAD(VEC_LEVELS, float, vec_gelu_tanh_set_f32, gelu_tanh_grad_one, =)
 
 ROW_MAP(NO_LEVELS, double, vec_exp_f64, exp)
 ROW_MAP(NO_LEVELS, double, vec_tanh_f64, tanh)
 ROW_MAP(NO_LEVELS, double, vec_sigmoid_f64, sigmoid_exact)
 ROW_MAP(NO_LEVELS, double, vec_erf_f64, erf)
 ROW_MAP(NO_LEVELS, double, vec_gelu_f64, gelu_exact)
-ROW_GRAD(NO_LEVELS, double, vec_gelu_grad_f64, gelu_grad_exact)
+ROW_GRAD(NO_LEVELS, double, vec_gelu_grad_f64, gelu_grad_exact, +=)
+ROW_GRAD(NO_LEVELS, double, vec_gelu_set_f64, gelu_grad_exact, =)
 ROW_MAP(NO_LEVELS, double, vec_gelu_tanh_f64, gelu_tanh_exact)
-ROW_GRAD(NO_LEVELS, double, vec_gelu_tanh_grad_f64, gelu_tanh_grad_exact)
+ROW_GRAD(NO_LEVELS, double, vec_gelu_tanh_grad_f64, gelu_tanh_grad_exact, +=)
+ROW_GRAD(NO_LEVELS, double, vec_gelu_tanh_set_f64, gelu_tanh_grad_exact, =)
+
+ROW_BOTH(VEC_LEVELS, float, vec_gelu_both_f32, gelu_one, gelu_grad_one)
+ROW_BOTH(VEC_LEVELS, float, vec_gelu_tanh_both_f32, gelu_tanh_one, gelu_tanh_grad_one)
+ROW_BOTH(NO_LEVELS, double, vec_gelu_both_f64, gelu_exact, gelu_grad_exact)
+ROW_BOTH(NO_LEVELS, double, vec_gelu_tanh_both_f64, gelu_tanh_exact, gelu_tanh_grad_exact)
 
 VEC_LEVELS float vec_exp_sum_f32(float *y, const float *x, float shift, int64_t n)
 {

@@ -37,13 +37,19 @@ float vec_exp_sum_f32(float *y, const float *x, float shift, int64_t n);
 void vec_sigmoid_f32(float *y, const float *x, int64_t n);
 void vec_erf_f32(float *y, const float *x, int64_t n);
 
-/* y = x Phi(x), Phi the normal distribution function; dx += dy (Phi(x) + x phi(x)) */
+/* y = x Phi(x), Phi the normal distribution function; dx += dy (Phi(x) + x phi(x)); set: dx = ...,
+ * where dx may be dy; both: y as in the first, d *= the derivative */
 void vec_gelu_f32(float *y, const float *x, int64_t n);
 void vec_gelu_grad_f32(float *dx, const float *x, const float *dy, int64_t n);
+void vec_gelu_set_f32(float *dx, const float *x, const float *dy, int64_t n);
+void vec_gelu_both_f32(float *restrict y, float *restrict d, const float *restrict x, int64_t n);
 /* y = x/2 (1 + tanh(u)), u = sqrt(2/pi) (x + 0.044715 x^3);
  * dx += dy (1/2 (1 + tanh u) + x/2 (1 - tanh^2 u) u') */
 void vec_gelu_tanh_f32(float *y, const float *x, int64_t n);
 void vec_gelu_tanh_grad_f32(float *dx, const float *x, const float *dy, int64_t n);
+void vec_gelu_tanh_set_f32(float *dx, const float *x, const float *dy, int64_t n);
+void vec_gelu_tanh_both_f32(float *restrict y, float *restrict d, const float *restrict x,
+                            int64_t n);
 
 /* The same in double precision by libm. */
 void vec_exp_f64(double *y, const double *x, int64_t n);
@@ -53,7 +59,12 @@ void vec_sigmoid_f64(double *y, const double *x, int64_t n);
 void vec_erf_f64(double *y, const double *x, int64_t n);
 void vec_gelu_f64(double *y, const double *x, int64_t n);
 void vec_gelu_grad_f64(double *dx, const double *x, const double *dy, int64_t n);
+void vec_gelu_set_f64(double *dx, const double *x, const double *dy, int64_t n);
+void vec_gelu_both_f64(double *restrict y, double *restrict d, const double *restrict x, int64_t n);
 void vec_gelu_tanh_f64(double *y, const double *x, int64_t n);
 void vec_gelu_tanh_grad_f64(double *dx, const double *x, const double *dy, int64_t n);
+void vec_gelu_tanh_set_f64(double *dx, const double *x, const double *dy, int64_t n);
+void vec_gelu_tanh_both_f64(double *restrict y, double *restrict d, const double *restrict x,
+                            int64_t n);
 
 #endif

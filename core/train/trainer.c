@@ -3,6 +3,7 @@
 #include "train/trainer.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,9 +86,10 @@ static peat_status check_reached(const struct weights *w, struct error *err)
     return PEAT_OK;
 }
 
-/* Forward and backward of the batch at hand; gradients are left in the weights. */
-static peat_status run_graph(struct trainer *t, struct graph *g, int64_t step, double *loss,
-                             struct error *err)
+/* Forward and backward of the batch at hand; gradients are left in the weights, and with `keep`
+ * also all values and gradients in the graph. */
+static peat_status run_graph(struct trainer *t, struct graph *g, int64_t step, bool keep,
+                             double *loss, struct error *err)
 {
     char what[32];
     snprintf(what, sizeof(what), "step %" PRId64, step);
@@ -105,6 +107,7 @@ static peat_status run_graph(struct trainer *t, struct graph *g, int64_t step, d
         return status;
     *loss = tensor_get(&mean->value, 0);
     weights_zero_grad(&t->model->weights);
+    g->reuse = !keep;
     graph_backward(g, mean);
     status = forward_status(g, what, err);
     if (status == PEAT_OK && step == 1)
@@ -128,11 +131,18 @@ static peat_status train_step(struct trainer *t, struct outcome *out, struct err
         return status;
     struct weights *w = &t->model->weights;
     struct graph g;
-    status = run_graph(t, &g, step, &out->loss, err);
+    status = run_graph(t, &g, step, false, &out->loss, err);
     if (status != PEAT_OK)
         return status;
     out->lr = schedule_lr(t->train, step);
     out->grad_norm = gradient_norm(w, t->team);
+    if (!isfinite(out->loss) || !isfinite(out->grad_norm)) {
+        /* The same once more, to see where it began. */
+        arena_reset(&t->step_arena);
+        status = run_graph(t, &g, step, true, &out->loss, err);
+        if (status != PEAT_OK)
+            return status;
+    }
     t->step = step;
     if (divergence_check(t, &g, step, out->loss, out->grad_norm))
         return PEAT_OK;

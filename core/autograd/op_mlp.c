@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * op_mlp.c: two linear maps with an activation between them, a block of rows at a time.
+ *
+ * With u = x w1' + b1 and h = f(u), forward keeps u alone. Backward makes h again and forms the
+ * gradient of u for a block of rows, while it is in the caches. Rows are cut into strips; each sums
+ * the gradients of the weights over its blocks in order, and strips are added in order.
+ */
+#include <string.h>
+
+#include "autograd/opkit.h"
+#include "autograd/ops.h"
+#include "tensor/gemm.h"
+#include "tensor/vecmath.h"
+
+enum { SRC_X, SRC_W1, SRC_B1, SRC_W2, SRC_B2, N_SRC };
+enum { STRIPS = 4, STRIP_LEAST = 64, BLOCK_ROWS = 256, SUM_GRAIN = 16384 };
+
+/* The sums of one weight, for add_strips. */
+struct strip_sums {
+    void *own;
+    const void *apart; /* [n, count] */
+    int64_t n, count;
+};
+
+#define REAL    float
+#define NAME(f) f##_f32
+#include "autograd/mlp.inc"
+#undef REAL
+#undef NAME
+#define REAL    double
+#define NAME(f) f##_f64
+#include "autograd/mlp.inc"
+#undef REAL
+#undef NAME
+
+/* The gradient of a weight: the first strip adds to the tensor's own, the others to sums apart. */
+struct weight_sum {
+    char *own, *apart; /* own NULL: not wanted; apart: [strips - 1, count] */
+    bool fresh;        /* own holds nothing yet                            */
+    int64_t count;
+};
+
+struct mlp {
+    const peat_node *n;
+    int64_t size;          /* bytes of a number                        */
+    int64_t rows, D, F, E; /* rows of x, and widths of x, u, y         */
+    int64_t strip, block;  /* rows                                     */
+    char *u;               /* [rows, F], or NULL: in scratch           */
+    char *dx;              /* [rows, D]; NULL: not wanted              */
+    bool fresh;            /* dx holds nothing yet                     */
+    struct weight_sum sum[N_SRC];
+    char *scratch; /* per thread: h and du (forward: u) [block, F] */
+};
+
+static bool infer(peat_node *n)
+{
+    const struct tensor *x = &n->src[SRC_X]->value, *w1 = &n->src[SRC_W1]->value;
+    const struct tensor *b1 = &n->src[SRC_B1]->value, *w2 = &n->src[SRC_W2]->value;
+    const struct tensor *b2 = &n->src[SRC_B2]->value;
+    bool ok = operand_types(n, 0) && x->rank >= 1 && w1->rank == 2 && w2->rank == 2 &&
+              b1->rank == 1 && b2->rank == 1;
+    ok = ok && w1->dim[1] == x->dim[x->rank - 1] && b1->dim[0] == w1->dim[0] &&
+         w2->dim[1] == w1->dim[0] && b2->dim[0] == w2->dim[0];
+    if (!ok) {
+        char tx[160], t1[160], t2[160];
+        graph_fail(n->g, "input %s and weights %s, %s with their biases do not fit",
+                   tensor_shape_text(x, tx, sizeof tx), tensor_shape_text(w1, t1, sizeof t1),
+                   tensor_shape_text(w2, t2, sizeof t2));
+        return false;
+    }
+    int64_t dim[PEAT_MAX_RANK];
+    memcpy(dim, x->dim, sizeof dim);
+    dim[x->rank - 1] = w2->dim[0];
+    n->value = tensor_shape(n->g->dtype, x->rank, dim);
+    return true;
+}
+
+static struct mlp mlp_of(const peat_node *n)
+{
+    struct mlp m = {.n = n, .size = (int64_t)dtype_bytes(n->value.dtype), .u = n->saved};
+    m.F = n->src[SRC_W1]->value.dim[0];
+    m.D = n->src[SRC_W1]->value.dim[1];
+    m.E = n->src[SRC_W2]->value.dim[0];
+    m.rows = 1;
+    for (int i = 0; i < n->value.rank - 1; i++)
+        m.rows *= n->value.dim[i];
+    m.strip = (m.rows + STRIPS - 1) / STRIPS;
+    m.strip = m.strip < STRIP_LEAST ? STRIP_LEAST : m.strip;
+    m.block = m.strip < BLOCK_ROWS ? m.strip : BLOCK_ROWS;
+    return m;
+}
+
+/* Two blocks of width F per thread. */
+static bool make_scratch(struct mlp *m)
+{
+    const struct team *team = m->n->g->team;
+    int64_t threads = team != NULL && team->threads > 1 ? team->threads : 1;
+    m->scratch = graph_scratch(m->n->g, (size_t)(threads * 2 * m->block * m->F * m->size));
+    return m->scratch != NULL;
+}
+
+static char *thread_block(const struct mlp *m, int which)
+{
+    return m->scratch + (2 * parallel_thread() + which) * m->block * m->F * m->size;
+}
+
+static char *rows_at(const struct mlp *m, const void *data, int64_t row, int64_t width)
+{
+    return (char *)(uintptr_t)data + row * width * m->size;
+}
+
+/* c [r,n] = a [r,k] b' + bias with b [n,k], or beta c + a b with b [k,n] */
+static void rows_product(const struct mlp *m, int64_t r, int64_t n, int64_t k, const void *a,
+                         const struct tensor *b, bool trans, const struct tensor *bias, double beta,
+                         void *c)
+{
+    struct gemm p = {.dtype = m->n->value.dtype,
+                     .trans_b = trans,
+                     .m = r,
+                     .n = n,
+                     .k = k,
+                     .alpha = 1.0,
+                     .beta = beta,
+                     .a = a,
+                     .b = b->data,
+                     .c = c,
+                     .lda = k,
+                     .ldb = trans ? k : n,
+                     .ldc = n,
+                     .bias = bias != NULL ? bias->data : NULL};
+    gemm_one(&p);
+}
+
+static void activate(const struct mlp *m, const void *u, void *h, void *d, int64_t count)
+{
+    const enum mlp_activation f = *(const enum mlp_activation *)m->n->arg;
+    (m->n->value.dtype == PEAT_F32 ? activate_f32 : activate_f64)(f, u, h, d, count);
+}
+
+/* u = x w1' + b1,  y = f(u) w2' + b2 */
+static void forward_block(void *ctx, int64_t begin, int64_t end)
+{
+    const struct mlp *m = ctx;
+    peat_node *const *src = m->n->src;
+    int64_t r = end - begin;
+    char *h = thread_block(m, 0);
+    char *u = m->u != NULL ? rows_at(m, m->u, begin, m->F) : thread_block(m, 1);
+    rows_product(m, r, m->F, m->D, rows_at(m, src[SRC_X]->value.data, begin, m->D),
+                 &src[SRC_W1]->value, true, &src[SRC_B1]->value, 0.0, u);
+    activate(m, u, h, NULL, r * m->F);
+    rows_product(m, r, m->E, m->F, h, &src[SRC_W2]->value, true, &src[SRC_B2]->value, 0.0,
+                 rows_at(m, m->n->value.data, begin, m->E));
+}
+
+static void forward(peat_node *n)
+{
+    struct graph *g = n->g;
+    struct mlp m = mlp_of(n);
+    if (n->needs_grad) {
+        m.u = n->saved = graph_scratch(g, (size_t)(m.rows * m.F * m.size));
+        if (m.u == NULL)
+            return;
+    }
+    struct arena_mark mark = arena_mark(g->arena);
+    if (make_scratch(&m))
+        parallel_ranges(g->team, m.rows, m.block, forward_block, &m);
+    arena_rewind(g->arena, mark);
+}
+
+/* Where a strip sums the gradient of src[i], and whether its first block writes there. */
+static char *strip_sum(const struct mlp *m, int i, int64_t strip, bool *fresh)
+{
+    const struct weight_sum *s = &m->sum[i];
+    *fresh = strip > 0 || s->fresh;
+    return strip == 0 ? s->own : s->apart + (strip - 1) * s->count * m->size;
+}
+
+/* dw [F,D] += dy' x, db [F] += dy summed, over the rows of a block */
+static void add_weight_grads(const struct mlp *m, int w, int64_t strip, bool first, int64_t r,
+                             const void *dy, const void *x)
+{
+    const struct tensor *weight = &m->n->src[w]->value;
+    int64_t n = weight->dim[0], k = weight->dim[1];
+    bool fresh;
+    if (m->sum[w].own != NULL) {
+        char *dw = strip_sum(m, w, strip, &fresh);
+        struct gemm p = {.dtype = weight->dtype,
+                         .trans_a = true,
+                         .m = n,
+                         .n = k,
+                         .k = r,
+                         .alpha = 1.0,
+                         .beta = first && fresh ? 0.0 : 1.0,
+                         .a = dy,
+                         .b = x,
+                         .c = dw,
+                         .lda = n,
+                         .ldb = k,
+                         .ldc = k};
+        gemm_one(&p);
+    }
+    if (m->sum[w + 1].own != NULL) {
+        char *db = strip_sum(m, w + 1, strip, &fresh);
+        if (first && fresh)
+            memset(db, 0, (size_t)(n * m->size));
+        (weight->dtype == PEAT_F32 ? sum_rows_f32 : sum_rows_f64)(db, dy, r, n);
+    }
+}
+
+/* h = f(u):  du = (dy w2) f'(u), dx += du w1; dw1, db1 from du and x; dw2, db2 from dy and h */
+static void backward_strip(void *ctx, int64_t begin, int64_t end)
+{
+    const struct mlp *m = ctx;
+    peat_node *const *src = m->n->src;
+    char *h = thread_block(m, 0), *du = thread_block(m, 1);
+    for (int64_t row = begin; row < end; row += m->block) {
+        int64_t r = end - row < m->block ? end - row : m->block, strip = begin / m->strip;
+        const char *dy = rows_at(m, m->n->grad.data, row, m->E);
+        rows_product(m, r, m->F, m->E, dy, &src[SRC_W2]->value, false, NULL, 0.0, du);
+        activate(m, rows_at(m, m->u, row, m->F), h, du, r * m->F);
+        if (m->dx != NULL)
+            rows_product(m, r, m->D, m->F, du, &src[SRC_W1]->value, false, NULL,
+                         m->fresh ? 0.0 : 1.0, rows_at(m, m->dx, row, m->D));
+        add_weight_grads(m, SRC_W2, strip, row == begin, r, dy, h);
+        add_weight_grads(m, SRC_W1, strip, row == begin, r, du,
+                         rows_at(m, src[SRC_X]->value.data, row, m->D));
+    }
+}
+
+/* Memory for the sums of src[i]; the gradient itself for the first strip. */
+static void begin_sum(struct mlp *m, int i, int64_t strips)
+{
+    peat_node *w = m->n->src[i];
+    struct weight_sum *s = &m->sum[i];
+    if (!w->needs_grad)
+        return;
+    s->own = node_grad_whole(w, &s->fresh).data;
+    s->count = tensor_count(&w->value);
+    if (strips > 1)
+        s->apart = graph_scratch(m->n->g, (size_t)((strips - 1) * s->count * m->size));
+}
+
+static void add_sums(const struct mlp *m, const struct weight_sum *s, int64_t strips)
+{
+    if (s->own == NULL || strips < 2)
+        return;
+    struct strip_sums all = {s->own, s->apart, strips - 1, s->count};
+    parallel_ranges(m->n->g->team, s->count, SUM_GRAIN,
+                    m->size == sizeof(float) ? add_strips_f32 : add_strips_f64, &all);
+}
+
+static void backward(peat_node *n)
+{
+    struct graph *g = n->g;
+    struct mlp m = mlp_of(n);
+    if (m.rows == 0)
+        return;
+    int64_t strips = (m.rows + m.strip - 1) / m.strip;
+    struct arena_mark mark = arena_mark(g->arena);
+    if (n->src[SRC_X]->needs_grad)
+        m.dx = node_grad_whole(n->src[SRC_X], &m.fresh).data;
+    for (int i = SRC_W1; i < N_SRC; i++)
+        begin_sum(&m, i, strips);
+    if (make_scratch(&m) && !graph_failed(g)) {
+        parallel_ranges(g->team, m.rows, m.strip, backward_strip, &m);
+        for (int i = SRC_W1; i < N_SRC; i++)
+            add_sums(&m, &m.sum[i], strips);
+    }
+    arena_rewind(g->arena, mark);
+    graph_done_with(g, n->saved, (size_t)(m.rows * m.F * m.size));
+}
+
+static int64_t flops(const peat_node *n)
+{
+    struct mlp m = mlp_of(n);
+    return 2 * m.rows * m.F * (m.D + m.E);
+}
+
+peat_node *op_mlp(peat_graph *pg, peat_node *x, peat_node *w1, peat_node *b1, peat_node *w2,
+                  peat_node *b2, enum mlp_activation f)
+{
+    static const struct op op = {"mlp", infer, forward, backward, flops, GRADS_APART};
+    struct graph *g = graph_of(pg);
+    peat_node *src[] = {x, w1, b1, w2, b2};
+    for (int i = 0; i < N_SRC; i++)
+        src[i] = src[i] != NULL ? op_contiguous(pg, src[i]) : NULL;
+    peat_node *n = graph_op(g, &op, N_SRC, src, 0, &f, sizeof f);
+    if (n != NULL && n->needs_grad) {
+        struct mlp m = mlp_of(n);
+        g->value_bytes += m.rows * m.F * m.size; /* what forward keeps */
+    }
+    return n;
+}

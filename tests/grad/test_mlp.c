@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* test_mlp.c: the feed-forward operation against differences and against the operations in it. */
+#include "autograd/ops.h"
+#include "support/gradcase.h"
+#include "support/support.h"
+
+static enum mlp_activation kinds[] = {MLP_GELU, MLP_GELU_TANH, MLP_RELU};
+
+static peat_node *mlp(struct graph *g, peat_node *const *in, void *ctx)
+{
+    return op_mlp(&g->base, in[0], in[1], in[2], in[3], in[4], *(enum mlp_activation *)ctx);
+}
+
+static peat_node *in_steps(struct graph *g, peat_node *const *in, void *ctx)
+{
+    peat_graph *b = &g->base;
+    enum mlp_activation f = *(enum mlp_activation *)ctx;
+    peat_node *u = op_linear(b, in[0], in[1], in[2]);
+    peat_node *h = f == MLP_GELU        ? op_gelu(b, u)
+                   : f == MLP_GELU_TANH ? op_gelu_tanh(b, u)
+                                        : op_relu(b, u);
+    return op_linear(b, h, in[3], in[4]);
+}
+
+static peat_node *difference(struct graph *g, peat_node *const *in, void *ctx)
+{
+    return op_sub(&g->base, mlp(g, in, ctx), in_steps(g, in, ctx));
+}
+
+/* The input stands transposed: it is copied first. */
+static peat_node *mlp_of_view(struct graph *g, peat_node *const *in, void *ctx)
+{
+    static const int32_t turned[] = {1, 0};
+    peat_node *src[] = {op_permute(&g->base, in[0], 2, turned), in[1], in[2], in[3], in[4]};
+    return mlp(g, src, ctx);
+}
+
+/* relu keeps away from its kink by inputs and weights above 0. */
+static const struct gradcase cases[] = {
+    {"gelu", 5, {{3, {2, 3, 4}}, {2, {6, 4}}, {1, {6}}, {2, {5, 6}}, {1, {5}}}, mlp, &kinds[0]},
+    {"gelu_tanh", 5, {{2, {3, 4}}, {2, {6, 4}}, {1, {6}}, {2, {4, 6}}, {1, {4}}}, mlp, &kinds[1]},
+    {"relu",
+     5,
+     {{2, {3, 4}, 0.1, 1}, {2, {6, 4}, 0.1, 1}, {1, {6}, 0.1, 1}, {2, {4, 6}}, {1, {4}}},
+     mlp,
+     &kinds[2]},
+    {"of a view",
+     5,
+     {{2, {4, 3}}, {2, {6, 4}}, {1, {6}}, {2, {5, 6}}, {1, {5}}},
+     mlp_of_view,
+     &kinds[0]},
+    {"several strips",
+     5,
+     {{2, {130, 2}}, {2, {3, 2}}, {1, {3}}, {2, {2, 3}}, {1, {2}}},
+     mlp,
+     &kinds[0]},
+    {"frozen weights",
+     5,
+     {{2, {3, 4}},
+      {2, {6, 4}, .fixed = true},
+      {1, {6}, .fixed = true},
+      {2, {5, 6}},
+      {1, {5}, .fixed = true}},
+     mlp,
+     &kinds[0]},
+    {"less itself in steps",
+     5,
+     {{3, {2, 3, 4}}, {2, {6, 4}}, {1, {6}}, {2, {5, 6}}, {1, {5}}},
+     difference,
+     &kinds[0]},
+};
+
+static const struct gradcase large = {
+    "blocks",
+    5,
+    {{2, {1300, 24}}, {2, {96, 24}}, {1, {96}}, {2, {24, 96}}, {1, {24}}},
+    mlp,
+    &kinds[0]};
+
+START_TEST(gradients_equal_differences)
+{
+    gradcase_run(&cases[_i]);
+}
+END_TEST
+
+START_TEST(single_precision_is_near_double)
+{
+    if (_i < (int)(sizeof cases / sizeof *cases) - 1)
+        gradcase_f32(&cases[_i]);
+    gradcase_f32(&large);
+}
+END_TEST
+
+START_TEST(threads_do_not_change_bits)
+{
+    gradcase_threads(&large);
+}
+END_TEST
+
+START_TEST(plans_know_shape_and_bytes)
+{
+    gradcase_shape(&cases[_i]);
+}
+END_TEST
+
+START_TEST(it_equals_its_steps)
+{
+    struct arena a;
+    struct graph g;
+    struct team team = {1};
+    arena_init(&a, "test", 1 << 16);
+    graph_init(&g, &a, &team, PEAT_F64);
+    peat_node *in[5];
+    for (int i = 0; i < 5; i++) {
+        struct tensor t = tensor_new(&a, PEAT_F64, cases[0].input[i].rank, cases[0].input[i].dim);
+        for (int64_t k = 0; k < tensor_count(&t); k++)
+            tensor_set(&t, k, (double)(k % 7 - 3) / 4.0);
+        in[i] = graph_leaf(&g, &t, NULL, "x");
+    }
+    for (int k = 0; k < 3; k++) {
+        peat_node *zero = difference(&g, in, &kinds[k]);
+        ck_assert_ptr_nonnull(zero);
+        for (int64_t i = 0; i < tensor_count(&zero->value); i++)
+            ck_assert_double_eq_tol(tensor_get(&zero->value, i), 0.0, 1e-14);
+    }
+    arena_release(&a);
+}
+END_TEST
+
+START_TEST(shapes_that_do_not_fit_are_refused)
+{
+    struct arena a;
+    struct graph g;
+    arena_init(&a, "test", 1 << 16);
+    graph_init(&g, &a, NULL, PEAT_F32);
+    peat_node *x = graph_constant(&g, PEAT_F32, 2, (int64_t[]){3, 4}, NULL);
+    peat_node *v = graph_constant(&g, PEAT_F32, 1, (int64_t[]){4}, NULL);
+    ck_assert_ptr_null(op_mlp(&g.base, x, x, v, x, v, MLP_GELU));
+    ck_assert_msg(strncmp(g.err.text, "mlp: ", 5) == 0, "%s", g.err.text);
+    arena_release(&a);
+}
+END_TEST
+
+int main(void)
+{
+    const int n = (int)(sizeof cases / sizeof *cases);
+    Suite *suite = suite_create("mlp");
+    TCase *tc = tcase_create("mlp");
+    tcase_add_loop_test(tc, gradients_equal_differences, 0, n);
+    tcase_add_loop_test(tc, single_precision_is_near_double, 0, n);
+    tcase_add_test(tc, threads_do_not_change_bits);
+    tcase_add_loop_test(tc, plans_know_shape_and_bytes, 0, n);
+    tcase_add_test(tc, it_equals_its_steps);
+    tcase_add_test(tc, shapes_that_do_not_fit_are_refused);
+    suite_add_tcase(suite, tc);
+    return run_suite(suite);
+}
