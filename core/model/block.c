@@ -98,11 +98,11 @@ static peat_node *run_residual(struct pass *pass, int64_t layer, peat_node *x)
 static peat_node *mlp(struct pass *pass, const struct block *b, int64_t activation, peat_node *x)
 {
     struct graph *g = pass->g;
-    x = op_linear(&g->base, x, weight_node(g, b->up_w), weight_node(g, b->up_b));
-    x = activation == ACTIVATION_RELU        ? op_relu(&g->base, x)
-        : activation == ACTIVATION_GELU_TANH ? op_gelu_tanh(&g->base, x)
-                                             : op_gelu(&g->base, x);
-    return op_linear(&g->base, x, weight_node(g, b->down_w), weight_node(g, b->down_b));
+    enum mlp_activation f = activation == ACTIVATION_RELU        ? MLP_RELU
+                            : activation == ACTIVATION_GELU_TANH ? MLP_GELU_TANH
+                                                                 : MLP_GELU;
+    return op_mlp(&g->base, x, weight_node(g, b->up_w), weight_node(g, b->up_b),
+                  weight_node(g, b->down_w), weight_node(g, b->down_b), f);
 }
 
 peat_node *block_forward(struct pass *pass, const struct block *b, const struct model_config *c,
