@@ -24,6 +24,32 @@ START_TEST(a_new_folder_builds_from_the_build_tree_and_passes)
 }
 END_TEST
 
+/* %s stands for the new plugin, as a path and as a name. */
+static const char *const cell_of[] = {
+    "position.scheme={plugin: %s}",
+    "position.combine={plugin: %s}",
+    "'task={plugin: %s}' train.seq_len=33",
+};
+
+static const char grid[] = "version: 1\n"
+                           "name: new\n"
+                           "defaults:\n"
+                           "  task: {plugin: copy, symbols: 4}\n"
+                           "  model: {d_model: 16, n_layer: 1, n_head: 2}\n"
+                           "  position: {scheme: learned}\n"
+                           "  train: {steps: 3, batch: 2, seq_len: 11}\n"
+                           "  eval: {tokens: 64}\n";
+
+/* Runs a cell with the plugin of kind `kind` called so. */
+static void run_with(struct shell *s, int kind, const char *called)
+{
+    char words[256];
+    snprintf(words, sizeof words, cell_of[kind], called);
+    shell_expect(s, 0, "rm -rf runs && prefix/bin/peat run grid.yaml -q %s%s%s",
+                 kind < 2 ? "'" : "", words, kind < 2 ? "'" : "");
+    shell_expect(s, 0, "grep -q '\"state\": \"done\"' runs/new/cells/*/result.json");
+}
+
 START_TEST(a_new_folder_builds_and_checks_itself_with_an_installation)
 {
     struct shell s;
@@ -36,7 +62,10 @@ START_TEST(a_new_folder_builds_and_checks_itself_with_an_installation)
     ck_assert_msg(shell_printed(&s, " passed"), "%s", s.printed.text);
     shell_expect(&s, 0,
                  "cd wavelet && cmake -S . -B b -DCMAKE_PREFIX_PATH=\"$PWD/../prefix\" && "
-                 "cmake --build b && ctest --test-dir b --no-tests=error");
+                 "cmake --build b && ctest --test-dir b --no-tests=error && cmake --install b");
+    shell_write(&s, "grid.yaml", grid);
+    run_with(&s, _i, "./wavelet/wavelet.so");
+    run_with(&s, _i, "wavelet");
     shell_close(&s);
 }
 END_TEST
