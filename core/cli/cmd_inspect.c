@@ -172,7 +172,7 @@ static peat_status add_svg(const struct heatmap *h, struct strbuf *out, struct e
 static peat_status add_format(const struct scheme_table *t, const struct request *q,
                               struct arena *a, struct strbuf *out, struct error *err)
 {
-    const struct heatmap h = heatmap_of_scheme(t);
+    const struct heatmap h = heatmap_of_scheme(t, a);
     if (q->describe)
         return add_description(t, q, a, out, err);
     switch (q->format) {

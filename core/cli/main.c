@@ -19,6 +19,7 @@ static const struct verb verbs[] = {
     {"plan", cmd_plan, "every cell of an experiment with its cost and state"},
     {"plot", cmd_plot, "figures of the results, by gnuplot"},
     {"plugins", cmd_plugins, "list and explain schemes, combinations and tasks"},
+    {"report", cmd_report, "the results as one page for a browser"},
     {"results", cmd_results, "the table: means over seeds, differences, costs"},
     {"run", cmd_run, "train every cell of an experiment, or go on with it"},
     {"status", cmd_status, "how far a run directory is, and what failed"},

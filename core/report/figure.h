@@ -30,8 +30,8 @@ void figure_number(struct strbuf *out, double x);
 /* Which of svg, pdf and png a path ends in; -1: none. */
 int figure_format_of(const char *path);
 /* Writes <stem>.gp and <stem>.dat beside path and lets gnuplot write path. PEAT_NOTFOUND: gnuplot
- * is not installed; script and data are there. PEAT_FAILED: gnuplot did not like them. PEAT_IO: they
- * could not be written. */
+ * is not installed; script and data are there. PEAT_FAILED: gnuplot did not like them. PEAT_IO:
+ * they could not be written. */
 peat_status figure_save(const struct figure *f, const char *path, enum figure_format format,
                         struct error *err);
 /* The SVG as text, without a background; nothing stays on the disk. PEAT_NOTFOUND as above. */

@@ -86,18 +86,35 @@ void heatmap_colour(double x, double low, double high, unsigned char rgb[3])
 
 /* ---- figure ---- */
 
-struct heatmap heatmap_of_scheme(const struct scheme_table *t)
+/* Angles turn pairs of dimensions, and the first ones turn many times: their cosines tell more. */
+static const float *cosines(const struct scheme_table *t, int64_t sheets, struct arena *a)
 {
-    bool bias = strcmp(t->what, "bias") == 0;
-    return (struct heatmap){.value = t->value,
-                            .sheets = t->heads ? t->heads : 1,
-                            .rows = t->rows,
-                            .columns = t->columns,
-                            .sheet_name = "head",
-                            .row_name = bias ? "query" : "position",
-                            .column_name = bias                             ? "key"
-                                           : strcmp(t->what, "stream") == 0 ? "dimension"
-                                                                            : t->what};
+    int64_t n = sheets * t->rows * t->columns;
+    float *value = ARENA_ARRAY(a, n, float);
+    for (int64_t i = 0; value && i < n; i++)
+        value[i] = cosf(t->value[i]);
+    return value ? value : t->value;
+}
+
+struct heatmap heatmap_of_scheme(const struct scheme_table *t, struct arena *a)
+{
+    bool bias = strcmp(t->what, "bias") == 0, angle = strcmp(t->what, "angle") == 0;
+    struct heatmap h = {.value = t->value,
+                        .sheets = t->heads ? t->heads : 1,
+                        .rows = t->rows,
+                        .columns = t->columns,
+                        .sheet_name = "head",
+                        .row_name = bias ? "query" : "position",
+                        .column_name = t->what};
+    if (bias)
+        h.column_name = "key";
+    else if (strcmp(t->what, "stream") == 0)
+        h.column_name = "dimension";
+    if (angle) {
+        h.value = cosines(t, h.sheets, a);
+        h.column_name = "cosine of the angle of pair";
+    }
+    return h;
 }
 
 static void add_data(const struct heatmap *h, struct strbuf *out)
@@ -111,11 +128,11 @@ static void add_data(const struct heatmap *h, struct strbuf *out)
     }
 }
 
-/* About three tics on an axis of n values, at 1, 2 or 5 times a power of ten. */
+/* About four tics on an axis of n values, at 1, 2 or 5 times a power of ten. */
 static int64_t tic_step(int64_t n)
 {
     int64_t step = 1;
-    for (int i = 0; 3 * step < n; i++)
+    for (int i = 0; 4 * step < n; i++)
         step = i % 3 == 1 ? step / 2 * 5 : step * 2;
     return step;
 }

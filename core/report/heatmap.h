@@ -18,7 +18,8 @@ struct heatmap {
     const char *row_name, *column_name;
 };
 
-struct heatmap heatmap_of_scheme(const struct scheme_table *t);
+/* Borrows the table's values; of angles the cosines, in the arena. */
+struct heatmap heatmap_of_scheme(const struct scheme_table *t, struct arena *a);
 
 /* Of all sheets together; -1 .. 1 when there is nothing finite. */
 void heatmap_range(const struct heatmap *h, double *low, double *high);

@@ -5,11 +5,15 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "experiment/jsonfile.h"
+
 static const char style[] =
     ":root{color-scheme:light dark;--paper:#fff;--ink:#1b1f24;--soft:#59636e;--line:#d5dae0;"
     "--box:#f5f7f9;--mark:#0072b2}\n"
     "@media(prefers-color-scheme:dark){:root{--paper:#15181c;--ink:#e4e7eb;--soft:#9aa4af;"
-    "--line:#353c44;--box:#1d2126;--mark:#56b4e9}}\n"
+    "--line:#353c44;--box:#1d2126;--mark:#56b4e9}\n"
+    ".drawing svg [stroke='rgb(  0, 114, 178)']{stroke:#4aa3df}"
+    ".drawing svg [color='rgb(  0, 114, 178)']{color:#4aa3df}}\n"
     "*{box-sizing:border-box}\n"
     "body{margin:0;background:var(--paper);color:var(--ink);"
     "font:16px/1.55 system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif}\n"
@@ -25,16 +29,17 @@ static const char style[] =
     "table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums;"
     "white-space:nowrap}\n"
     ".scroll table{min-width:100%}\n"
-    "th,td{padding:.3rem .7rem;text-align:left;border-bottom:1px solid var(--line)}\n"
+    "th,td{padding:.3rem .55rem;text-align:left;border-bottom:1px solid var(--line)}\n"
     "thead th{background:var(--box);font-weight:600}tbody tr:last-child>*{border-bottom:0}\n"
     "tbody th{font-weight:400}.number{text-align:right}\n"
-    "sup{color:var(--soft);margin-left:.15em}\n"
+    "sup{color:var(--soft);margin-left:.15em;line-height:0}\n"
     "ul.notes{padding-left:1.2rem;color:var(--soft);font-size:.9rem}\n"
     "figure{margin:1.25rem 0}figcaption{margin-top:.3rem;max-width:60rem}\n"
     ".drawing{overflow-x:auto}.drawing svg{display:block;height:auto;max-width:100%;"
     "min-width:36rem}\n"
     ".drawing svg [stroke='black']{stroke:var(--ink)}.drawing svg [fill='black']{fill:var(--ink)}"
-    ".drawing svg [color='black']{color:var(--ink)}\n"
+    ".drawing svg [color='black']{color:var(--ink)}.drawing svg [stroke='rgb(187, 187, 187)']"
+    "{stroke:var(--line)}\n"
     "pre{background:var(--box);border:1px solid var(--line);border-radius:4px;padding:.6rem .8rem;"
     "overflow-x:auto;font:.82rem/1.45 ui-monospace,'DejaVu Sans Mono',monospace;margin:.6rem 0}\n"
     "summary{cursor:pointer;color:var(--mark)}details{margin:.75rem 0}\n"
@@ -106,12 +111,11 @@ static const char *title_of(const struct html_page *p)
 /* The policy makes a browser refuse what the page does not hold itself. */
 static void add_head(struct html_page *p)
 {
-    strbuf_add(p->out,
-               "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-               "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-               "<meta name=\"generator\" content=\"peat " PEAT_VERSION "\">\n"
-               "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-               "style-src 'unsafe-inline'; img-src data:\">\n<title>");
+    strbuf_add(p->out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                       "<meta name=\"generator\" content=\"peat " PEAT_VERSION "\">\n"
+                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                       "style-src 'unsafe-inline'; img-src data:\">\n<title>");
     html_text(p->out, title_of(p));
     strbuf_addf(p->out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n", style);
 }

@@ -43,7 +43,6 @@ void html_end_section(struct html_page *p);
 void html_svg(struct strbuf *out, const char *svg, int n, const char *title);
 
 peat_status html_table(struct html_page *p);
-void html_exact(struct html_page *p);
 void html_verdict(struct html_page *p);
 void html_figures(struct html_page *p);
 void html_schemes(struct html_page *p);
@@ -53,8 +52,8 @@ void html_provenance(struct html_page *p);
 void html_reproduce(struct html_page *p);
 
 struct figure;
-/* Renders f into a <figure> with a caption; false when it could not be. */
-bool html_figure(struct html_page *p, const struct figure *f, const char *title,
+/* f as a <figure> with heading and caption; nothing but p->no_gnuplot where gnuplot is missing. */
+void html_figure(struct html_page *p, const struct figure *f, const char *title,
                  const char *caption);
 
 #endif

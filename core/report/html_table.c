@@ -2,6 +2,7 @@
 /* html_table.c: the results table, and below it every number in full. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "report/html.h"
 #include "report/table.h"
@@ -21,6 +22,67 @@ static void add_head(struct html_page *p, const char *text, bool number)
     strbuf_addf(p->out, "<th scope=\"col\"%s>", number ? " class=\"number\"" : "");
     html_text(p->out, text);
     strbuf_add(p->out, "</th>");
+}
+
+/* ---- in full ---- */
+
+static void add_number(struct html_page *p, double x)
+{
+    char text[32];
+    number_text(x, text);
+    strbuf_addf(p->out, "<td class=\"number\">%s</td>", isfinite(x) ? text : "");
+}
+
+static void add_seeds(struct html_page *p, const struct result_row *row, int length)
+{
+    for (int i = 0; i < p->r->n_seed; i++) {
+        const struct result_cell *c = row_cell(row, p->r->seed[i]);
+        add_number(p, c && result_counts(c) ? c->value[length] : (double)NAN);
+    }
+}
+
+static void add_row(struct html_page *p, const struct result_row *row, int length)
+{
+    const struct summary *s = &row->at[length];
+    strbuf_add(p->out, "<tr><th scope=\"row\">");
+    html_text(p->out, results_row_label(p->r, row, p->a));
+    strbuf_addf(p->out,
+                "</th><td class=\"number\">%" PRId64 "</td>"
+                "<td class=\"number\">%d</td>",
+                p->r->length[length], s->n);
+    const double column[] = {s->mean,        s->sd,           s->ci_low, s->ci_high, s->diff,
+                             s->diff_ci_low, s->diff_ci_high, s->p,      s->p_holm};
+    for (size_t k = 0; k < sizeof(column) / sizeof(*column); k++)
+        add_number(p, column[k]);
+    add_seeds(p, row, length);
+    strbuf_add(p->out, "</tr>\n");
+}
+
+static void add_exact(struct html_page *p)
+{
+    static const char *const head[] = {"length",       "n",       "mean",  "sd",
+                                       "ci_low",       "ci_high", "diff",  "diff_ci_low",
+                                       "diff_ci_high", "p",       "p_holm"};
+    const struct results *r = p->r;
+    if (r->n_length == 0)
+        return;
+    strbuf_add(p->out, "<details id=\"exact\"><summary>Every number in full, and each seed's"
+                       "</summary>\n");
+    open_table(p);
+    add_head(p, "row", false);
+    for (size_t k = 0; k < sizeof(head) / sizeof(*head); k++)
+        add_head(p, head[k], true);
+    for (int i = 0; i < r->n_seed; i++) {
+        char seed[40];
+        snprintf(seed, sizeof(seed), "seed %" PRId64, r->seed[i]);
+        add_head(p, seed, true);
+    }
+    strbuf_add(p->out, "</tr></thead>\n<tbody>\n");
+    for (int i = 0; i < r->n_row; i++)
+        for (int l = 0; l < r->n_length; l++)
+            add_row(p, &r->row[i], l);
+    close_table(p);
+    strbuf_add(p->out, "</details>\n");
 }
 
 /* ---- as in the terminal ---- */
@@ -77,68 +139,7 @@ peat_status html_table(struct html_page *p)
     }
     close_table(p);
     add_notes(p, &t);
-    html_exact(p);
+    add_exact(p);
     html_end_section(p);
     return PEAT_OK;
-}
-
-/* ---- in full ---- */
-
-static void add_number(struct html_page *p, double x)
-{
-    char text[32];
-    number_text(x, text);
-    strbuf_addf(p->out, "<td class=\"number\">%s</td>", isfinite(x) ? text : "");
-}
-
-static void add_seeds(struct html_page *p, const struct result_row *row, int length)
-{
-    for (int i = 0; i < p->r->n_seed; i++) {
-        const struct result_cell *c = row_cell(row, p->r->seed[i]);
-        add_number(p, c && result_counts(c) ? c->value[length] : (double)NAN);
-    }
-}
-
-static void add_row(struct html_page *p, const struct result_row *row, int length)
-{
-    const struct summary *s = &row->at[length];
-    strbuf_add(p->out, "<tr><th scope=\"row\">");
-    html_text(p->out, results_row_label(p->r, row, p->a));
-    strbuf_addf(p->out,
-                "</th><td class=\"number\">%" PRId64 "</td>"
-                "<td class=\"number\">%d</td>",
-                p->r->length[length], s->n);
-    const double column[] = {s->mean,        s->sd,           s->ci_low, s->ci_high, s->diff,
-                             s->diff_ci_low, s->diff_ci_high, s->p,      s->p_holm};
-    for (size_t k = 0; k < sizeof(column) / sizeof(*column); k++)
-        add_number(p, column[k]);
-    add_seeds(p, row, length);
-    strbuf_add(p->out, "</tr>\n");
-}
-
-void html_exact(struct html_page *p)
-{
-    static const char *const head[] = {"length", "n",    "mean",        "sd",
-                                       "ci_low", "ci_high", "diff",     "diff_ci_low",
-                                       "diff_ci_high", "p", "p_holm"};
-    const struct results *r = p->r;
-    if (r->n_length == 0)
-        return;
-    strbuf_add(p->out, "<details id=\"exact\"><summary>Every number in full, and each seed's"
-                       "</summary>\n");
-    open_table(p);
-    add_head(p, "row", false);
-    for (size_t k = 0; k < sizeof(head) / sizeof(*head); k++)
-        add_head(p, head[k], true);
-    for (int i = 0; i < r->n_seed; i++) {
-        char seed[40];
-        snprintf(seed, sizeof(seed), "seed %" PRId64, r->seed[i]);
-        add_head(p, seed, true);
-    }
-    strbuf_add(p->out, "</tr></thead>\n<tbody>\n");
-    for (int i = 0; i < r->n_row; i++)
-        for (int l = 0; l < r->n_length; l++)
-            add_row(p, &r->row[i], l);
-    close_table(p);
-    strbuf_add(p->out, "</details>\n");
 }

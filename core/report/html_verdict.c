@@ -143,9 +143,9 @@ static void say_ratio(struct html_page *p, double x, double y)
 
 static void say_cost(struct html_page *p, const struct result_row *best)
 {
-    const struct result_row *baseline =
-        best->baseline >= 0 && &p->r->row[best->baseline] != best ? &p->r->row[best->baseline]
-                                                                  : NULL;
+    const struct result_row *baseline = best->baseline >= 0 && &p->r->row[best->baseline] != best
+                                            ? &p->r->row[best->baseline]
+                                            : NULL;
     struct strbuf count;
     strbuf_init(&count);
     number_count(&count, best->params);

@@ -40,14 +40,16 @@ static int add_data(struct plotter *p)
     return n;
 }
 
-/* Colours and shapes both change from row to row: there are no lines to tell them by. */
+/* Colours and shapes both change from row to row: there are no lines to tell them by. Intervals are
+ * plain lines: behind the open points of its error bars gnuplot would paint white. */
 static void add_rows(struct plotter *p, struct strbuf *out)
 {
     for (int i = 0; i < p->r->n_row; i++) {
+        const char *colour = figure_colour(i);
         strbuf_addf(out,
-                    "%s  data index %d using 1:2:3:4 with yerrorbars ps 1.2 lw 1.5 lc rgb '%s' "
-                    "pt %d",
-                    i ? ", \\\n" : "", i, figure_colour(i), figure_point(i));
+                    "%s  data index %d using 1:3:(0):($4-$3) with vectors nohead lw 1.5 lc rgb '%s'"
+                    ", \\\n  data index %d using 1:2 with points ps 1.2 lc rgb '%s' pt %d",
+                    i ? ", \\\n" : "", i, colour, i, colour, figure_point(i));
     }
     strbuf_add(out, "\n");
 }

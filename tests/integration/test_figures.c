@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* test_figures.c: plot, report and the pictures of inspect as a user runs them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "support/run_maker.h"
+#include "support/shell.h"
+#include "support/support.h"
+
+#define PEAT "\"$PEAT\" "
+
+static bool has_gnuplot(void)
+{
+    return system("command -v gnuplot >/dev/null 2>&1") == 0;
+}
+
+static char *slurp(struct shell *s, const char *name, size_t *n)
+{
+    char *path = path_join(s->dir, name), *text;
+    struct error err = {0};
+    ck_assert_msg(file_read(path, 0, &text, n, &err) == PEAT_OK, "%s", err.text);
+    free(path);
+    return text;
+}
+
+static bool is_there(struct shell *s, const char *name)
+{
+    char *path = path_join(s->dir, name);
+    bool there = file_exists(path);
+    free(path);
+    return there;
+}
+
+static int count(const char *text, const char *part)
+{
+    int n = 0;
+    for (; (text = strstr(text, part)); text += strlen(part))
+        n++;
+    return n;
+}
+
+static void assert_printed(const struct shell *s, const char *text)
+{
+    ck_assert_msg(shell_printed(s, text), "no '%s' in\n%s", text, s->printed.text);
+}
+
+static void make_grid(struct run_maker *m)
+{
+    run_maker_open(m, "grid");
+    for (int seed = 0; seed < 3; seed++) {
+        run_maker_done(m, "learned", "sum", seed, 2.5 + 0.1 * seed, 3.5);
+        run_maker_done(m, "rotary", "-", seed, 2.0 + 0.05 * seed, 3.0);
+    }
+    for (int cell = 0; cell < 6; cell++) {
+        struct strbuf text;
+        strbuf_init(&text);
+        for (int step = 10; step <= 100; step += 10)
+            strbuf_addf(&text,
+                        "{\"step\":%d,\"metric\":\"loss\",\"split\":\"train\",\"value\":%g}\n",
+                        step, 3.0 + cell + 9.0 / step);
+        run_maker_file(m, cell, "metrics.jsonl", text.text);
+        strbuf_release(&text);
+    }
+    run_maker_finish(m);
+}
+
+/* ---- plot ---- */
+
+START_TEST(every_kind_of_figure_is_drawn_beside_its_script_and_data)
+{
+    static const char *const kind[] = {"curves", "bars", "length", "cost", "heatmap"};
+    struct shell s;
+    struct run_maker m;
+    shell_open(&s);
+    make_grid(&m);
+    for (int i = 0; i < 5; i++) {
+        char name[40];
+        size_t n;
+        shell_expect(&s, 0, PEAT "plot %s --kind %s -o 'my %s.svg'", m.dir, kind[i], kind[i]);
+        snprintf(name, sizeof(name), "my %s.svg", kind[i]);
+        assert_printed(&s, name);
+        char *svg = slurp(&s, name, &n);
+        ck_assert_ptr_nonnull(strstr(svg, "</svg>"));
+        ck_assert_int_gt(count(svg, "<text>"), 3);
+        free(svg);
+        snprintf(name, sizeof(name), "my %s.gp", kind[i]);
+        ck_assert(is_there(&s, name));
+        snprintf(name, sizeof(name), "my %s.dat", kind[i]);
+        ck_assert(is_there(&s, name));
+    }
+    run_maker_close(&m);
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(other_formats_and_places_work_and_the_script_draws_again)
+{
+    struct shell s;
+    struct run_maker m;
+    size_t n;
+    shell_open(&s);
+    make_grid(&m);
+    shell_expect(&s, 0, PEAT "plot %s --kind bars -f pdf -o x.pdf", m.dir);
+    char *pdf = slurp(&s, "x.pdf", &n);
+    ck_assert_int_eq(strncmp(pdf, "%PDF", 4), 0);
+    free(pdf);
+    shell_expect(&s, 0, PEAT "plot %s --kind bars -o x.png", m.dir);
+    char *png = slurp(&s, "x.png", &n);
+    ck_assert_int_eq(strncmp(png + 1, "PNG", 3), 0);
+    free(png);
+    shell_expect(&s, 0, "rm x.png && gnuplot x.gp && test -s x.png");
+    shell_expect(&s, 0, PEAT "plot %s --kind bars && test -s %s/figures/bars.svg", m.dir, m.dir);
+    run_maker_close(&m);
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(without_gnuplot_the_script_is_written_all_the_same)
+{
+    struct shell s;
+    struct run_maker m;
+    shell_open(&s);
+    make_grid(&m);
+    shell_expect(&s, 1, "PATH=/nonexistent " PEAT "plot %s --kind bars -o x.svg", m.dir);
+    assert_printed(&s, "apt-get install gnuplot-nox");
+    ck_assert(is_there(&s, "x.gp") && is_there(&s, "x.dat") && !is_there(&s, "x.svg"));
+    shell_expect(&s, 2, "PATH=/nonexistent " PEAT "inspect sinusoidal --d 8 --T 8 -f svg");
+    assert_printed(&s, "apt-get install gnuplot-nox");
+    shell_expect(&s, 0, "PATH=/nonexistent " PEAT "report %s -o r.html", m.dir);
+    shell_expect(&s, 0, "grep -q 'figures are left out: gnuplot' r.html");
+    shell_expect(&s, 1, "grep -q '<svg' r.html");
+    run_maker_close(&m);
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(mistakes_are_told_before_anything_is_drawn)
+{
+    struct shell s;
+    struct run_maker m;
+    shell_open(&s);
+    make_grid(&m);
+    shell_expect(&s, 2, PEAT "plot --kind bars");
+    assert_printed(&s, "which run directory?");
+    shell_expect(&s, 2, PEAT "plot %s", m.dir);
+    assert_printed(&s, "which figure?");
+    shell_expect(&s, 2, PEAT "plot %s --kind pie", m.dir);
+    assert_printed(&s, "one of curves, bars, length, cost, heatmap");
+    shell_expect(&s, 2, PEAT "plot %s --kind bars -o x.txt", m.dir);
+    assert_printed(&s, "ends in none of .svg, .pdf and .png");
+    shell_expect(&s, 2, PEAT "plot %s --kind bars -f pdf -o x.svg", m.dir);
+    assert_printed(&s, "does not end in .pdf");
+    shell_expect(&s, 2, PEAT "plot %s --kind bars --length 3", m.dir);
+    assert_printed(&s, "there are 128, 256");
+    shell_expect(&s, 2, PEAT "plot %s --kind bars -o nowhere/x.svg", m.dir);
+    assert_printed(&s, "nowhere");
+    shell_expect(&s, 2, PEAT "plot . --kind bars");
+    assert_printed(&s, "is no run directory");
+    shell_expect(&s, 2, PEAT "report");
+    shell_expect(&s, 2, PEAT "report %s -o nowhere/r.html", m.dir);
+    run_maker_close(&m);
+    shell_close(&s);
+}
+END_TEST
+
+/* ---- report ---- */
+
+/* Bars, lengths, curves, cost and the two axes. */
+START_TEST(the_report_has_every_figure_once)
+{
+    static const char *const heading[] = {"Every row", "By evaluation length", "By training step",
+                                          "Quality against cost", "Two axes at a glance"};
+    struct shell s;
+    struct run_maker m;
+    size_t n;
+    shell_open(&s);
+    make_grid(&m);
+    shell_expect(&s, 0, PEAT "report %s -o r.html", m.dir);
+    char *page = slurp(&s, "r.html", &n);
+    for (int i = 0; i < 5; i++)
+        ck_assert_int_eq(count(page, heading[i]), 2);
+    ck_assert_int_eq(count(page, "<figure>"), 5);
+    ck_assert_int_eq(count(page, "<svg"), 5);
+    ck_assert_int_eq(count(page, "id='f1gpPt0'"), 1);
+    ck_assert_ptr_null(strstr(page, "http://"));
+    ck_assert_ptr_null(strstr(page, "<script"));
+    free(page);
+    run_maker_close(&m);
+    shell_close(&s);
+}
+END_TEST
+
+/* The schemes' tables come from the plugins; one that is not there is named. */
+START_TEST(the_report_shows_what_the_schemes_look_like)
+{
+    struct shell s;
+    struct run_maker m;
+    size_t n;
+    shell_open(&s);
+    make_grid(&m);
+    run_maker_file(&m, 0, "config.json",
+                   "{\"format\":1,\"hash\":\"00000000\",\"label\":\"learned.sum.s0\","
+                   "\"task\":{\"plugin\":\"text\"},\"model\":{\"d_model\":16,\"n_head\":2},"
+                   "\"train\":{\"seq_len\":24},\"position\":{\"scheme\":["
+                   "{\"plugin\":\"sinusoidal\",\"layout\":\"halves\",\"base\":500},"
+                   "{\"plugin\":\"alibi\",\"where\":{\"layers\":[0]}},{\"plugin\":\"none\"},"
+                   "{\"plugin\":\"vanished\"}]}}");
+    shell_expect(&s, 0, PEAT "report %s -o r.html", m.dir);
+    char *page = slurp(&s, "r.html", &n);
+    ck_assert_ptr_nonnull(strstr(page, "<h3>sinusoidal layout=halves base=500</h3>"));
+    ck_assert_ptr_nonnull(strstr(page, "<h3>alibi</h3>"));
+    ck_assert_ptr_nonnull(strstr(page, "stream at positions 0 to 23"));
+    ck_assert_ptr_nonnull(strstr(page, "of the energy is in one constant vector"));
+    ck_assert_ptr_nonnull(strstr(page, "<li>vanished: "));
+    ck_assert_int_eq(count(page, "<svg"), 7);
+    free(page);
+    run_maker_close(&m);
+    shell_close(&s);
+}
+END_TEST
+
+/* 16 rows, 3 seeds. */
+START_TEST(a_report_of_48_cells_is_small_and_quick)
+{
+    struct shell s;
+    struct run_maker m;
+    size_t n;
+    char scheme[16];
+    shell_open(&s);
+    run_maker_open(&m, "large");
+    for (int i = 0; i < 48; i++) {
+        snprintf(scheme, sizeof(scheme), "scheme%d", i / 2 % 8);
+        run_maker_done(&m, scheme, i % 2 ? "sum" : "multiply", i / 16, 2.0 + 0.1 * i, 3.0);
+    }
+    run_maker_finish(&m);
+    double start = clock_wall();
+    shell_expect(&s, 0, PEAT "report %s -o r.html", m.dir);
+    ck_assert_double_lt(clock_wall() - start, 5.0);
+    free(slurp(&s, "r.html", &n));
+    ck_assert_uint_lt(n, 3u << 20);
+    run_maker_close(&m);
+    shell_close(&s);
+}
+END_TEST
+
+/* ---- inspect ---- */
+
+START_TEST(a_scheme_is_described_in_numbers)
+{
+    struct shell s;
+    shell_open(&s);
+    shell_expect(&s, 0,
+                 PEAT "inspect sinusoidal layout=halves frequencies=tensor2tensor --d 512 --T 128 "
+                      "--describe");
+    assert_printed(&s, "286 of 512 dimensions move by more than 0.5, 355 by 0.1, 445 by 0.01");
+    assert_printed(&s, "57.3 % of the energy");
+    assert_printed(&s, "40 components hold 99 %");
+    assert_printed(&s, "(i, d/2 + i)");
+    shell_expect(&s, 0, PEAT "inspect random_fixed --d 64 --T 128 --describe --json");
+    assert_printed(&s, "\"residual\": {");
+    assert_printed(&s, "\"1\": 0.9");
+    shell_expect(&s, 0, PEAT "inspect alibi --d 8 --heads 2 --T 16 --describe");
+    assert_printed(&s, "alibi: bias of head 1, 16 x 16");
+    assert_printed(&s, "100.0 % of that is a function of i - j alone");
+    shell_expect(&s, 2, PEAT "inspect sinusoidal --d 8 --T 8 --json");
+    shell_expect(&s, 2, PEAT "inspect sinusoidal --d 8 --T 8 --describe -f csv");
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(numpy_reads_the_table)
+{
+    struct shell s;
+    size_t n;
+    float value;
+    shell_open(&s);
+    shell_expect(&s, 0, PEAT "inspect sinusoidal --d 6 --T 5 -f npy -o t.npy");
+    char *npy = slurp(&s, "t.npy", &n);
+    ck_assert_int_eq(memcmp(npy, "\x93NUMPY\x01\x00", 8), 0);
+    size_t head = 10 + (unsigned char)npy[8] + 256 * (size_t)(unsigned char)npy[9];
+    ck_assert_uint_eq(head % 64, 0);
+    ck_assert_int_eq(npy[head - 1], '\n');
+    ck_assert_ptr_nonnull(strstr(npy + 10, "'fortran_order': False, 'shape': (5, 6), }"));
+    ck_assert_uint_eq(n, head + 5 * 6 * sizeof(float));
+    memcpy(&value, npy + head + sizeof(float), sizeof(float));
+    ck_assert_double_eq((double)value, 1.0);
+    free(npy);
+    shell_expect(&s, 0, PEAT "inspect alibi --d 8 --T 3 --heads 2 -f npy >a.npy");
+    npy = slurp(&s, "a.npy", &n);
+    ck_assert_ptr_nonnull(strstr(npy + 10, "'shape': (2, 3, 3), }"));
+    free(npy);
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(a_heat_map_is_drawn_without_a_trace)
+{
+    struct shell s;
+    size_t n;
+    shell_open(&s);
+    shell_expect(&s, 0, PEAT "inspect alibi --d 8 --T 16 --heads 4 -f svg -o a.svg && ls");
+    ck_assert_str_eq(s.printed.text, "a.svg\n");
+    char *svg = slurp(&s, "a.svg", &n);
+    ck_assert_ptr_nonnull(strstr(svg, "head 3"));
+    ck_assert_int_eq(count(svg, "image-rendering:pixelated"), 4);
+    free(svg);
+    shell_close(&s);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("figures");
+    TCase *tests = tcase_create("figures");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, without_gnuplot_the_script_is_written_all_the_same);
+    tcase_add_test(tests, mistakes_are_told_before_anything_is_drawn);
+    tcase_add_test(tests, a_report_of_48_cells_is_small_and_quick);
+    tcase_add_test(tests, a_scheme_is_described_in_numbers);
+    tcase_add_test(tests, numpy_reads_the_table);
+    if (has_gnuplot()) {
+        tcase_add_test(tests, every_kind_of_figure_is_drawn_beside_its_script_and_data);
+        tcase_add_test(tests, other_formats_and_places_work_and_the_script_draws_again);
+        tcase_add_test(tests, the_report_has_every_figure_once);
+        tcase_add_test(tests, the_report_shows_what_the_schemes_look_like);
+        tcase_add_test(tests, a_heat_map_is_drawn_without_a_trace);
+    } else {
+        fprintf(stderr, "gnuplot is not installed: nothing is drawn in these tests\n");
+    }
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
