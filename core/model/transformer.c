@@ -239,13 +239,15 @@ peat_status model_plan(struct model *m, int64_t B, int64_t T, struct model_cost 
     struct arena arena;
     arena_init(&arena, "plan", 1 << 20);
     int32_t *id = ARENA_ARRAY(&arena, B * T, int32_t);
+    uint8_t *special = ARENA_ARRAY(&arena, B * T, uint8_t);
     struct graph g;
     graph_init(&g, &arena, NULL, m->weights.dtype);
     g.shape_only = true;
     struct pass pass = {0};
-    struct model_input in = {.B = B, .T = T, .token = id, .segment = id, .phase = PEAT_TRAIN};
+    struct model_input in = {
+        .B = B, .T = T, .token = id, .segment = id, .special = special, .phase = PEAT_TRAIN};
     peat_status status = PEAT_OK;
-    peat_node *logits = id ? model_forward(m, &g, &in, &pass) : NULL;
+    peat_node *logits = id && special ? model_forward(m, &g, &in, &pass) : NULL;
     peat_node *target = graph_constant(&g, PEAT_I32, 1, (int64_t[]){B * T}, id);
     peat_node *loss = op_cross_entropy(&g.base, logits, target);
     if (loss) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The scheme 'tupe' against a computed score; its scale, its sharing and its gradient. */
+/* The scheme 'tupe' against a computed score; its scale, sharing, reset and gradient. */
 #include "../content_tests.h"
 
 START_TEST(scores_match_the_reference)
@@ -89,6 +89,148 @@ START_TEST(positions_beyond_the_table_are_refused)
 }
 END_TEST
 
+static const char reset_json[] = "{\"reset\": true}";
+
+/* The scores of scores_match_the_reference after a reset, by hand: 2 heads, 3 tokens. */
+static void assert_reset(const uint8_t special[3], const double expected[18])
+{
+    const double pos[] = {0, 2, 1}, theta[2][2] = {{7, 8}, {-5, -6}};
+    struct harness h;
+    scheme_open(&h, "tupe", reset_json, 2, 2, 3, false);
+    ck_assert_int_eq(h.weights.n, 7);
+    scheme_wave(&h);
+    for (int k = 0; k < 2; k++)
+        for (int64_t head = 0; head < 2; head++)
+            tensor_set(&h.weights.item[5 + k]->value, head, theta[k][head]);
+    harness_call(&h, 1, 3, 1, pos);
+    h.call.own.special = special;
+    scheme_assert(h.scheme->score_add(&h.call.base, NULL), 18, expected, 1e-12);
+    harness_close(&h);
+}
+
+START_TEST(a_special_token_has_no_position_as_query_or_key)
+{
+    const uint8_t first[] = {1, 0, 0}, middle[] = {0, 1, 0};
+    const double of_first[] = {7,
+                               7,
+                               7,
+                               -5,
+                               -1.5638029257495676,
+                               1.555292167768917,
+                               -5,
+                               -1.4017391561380723,
+                               -1.3111149058999036,
+                               8,
+                               8,
+                               8,
+                               -6,
+                               -3.083313106661991,
+                               -3.106275769999479,
+                               -6,
+                               -6.06330709390647,
+                               -7.480506315972016};
+    const double of_middle[] = {-2.513990722768842,
+                                -5,
+                                1.0401202002894672,
+                                7,
+                                7,
+                                7,
+                                -2.4290194148726307,
+                                -5,
+                                -1.3111149058999036,
+                                -13.359001608858122,
+                                -6,
+                                -8.120288154728435,
+                                8,
+                                8,
+                                8,
+                                -11.589427769890532,
+                                -6,
+                                -7.480506315972016};
+    assert_reset(first, of_first);
+    assert_reset(middle, of_middle);
+}
+END_TEST
+
+START_TEST(between_two_special_tokens_the_query_decides)
+{
+    const uint8_t special[] = {1, 0, 1};
+    const double expected[] = {7, 7, 7, -5, -1.5638029257495676, -5, 7, 7, 7,
+                               8, 8, 8, -6, -3.083313106661991,  -6, 8, 8, 8};
+    assert_reset(special, expected);
+}
+END_TEST
+
+/* The positions of a batch are shared, its special tokens are not. */
+static const uint8_t special_batch[] = {1, 0, 0, 1, 0, 0, 0, 1, 0, 0};
+
+START_TEST(rows_of_a_batch_have_their_own_special_tokens)
+{
+    double both[CONTENT_LOGITS], first[CONTENT_LOGITS];
+    uint8_t special[10] = {0};
+    struct modelcheck m;
+    struct harness h;
+    content_model(&m, &h, "tupe", reset_json, PEAT_ENCODER, PATH_AUTO);
+    m.input.special = special_batch;
+    modelcheck_logits(&m, both);
+    memcpy(special, special_batch, 5);
+    m.input.special = special;
+    modelcheck_logits(&m, first);
+    ck_assert_double_eq(content_distance(both, first, CONTENT_LOGITS / 2), 0);
+    ck_assert_double_ge(
+        content_distance(both + CONTENT_LOGITS / 2, first + CONTENT_LOGITS / 2, CONTENT_LOGITS / 2),
+        1e-4);
+    content_close(&m, &h);
+}
+END_TEST
+
+/* The larger of the gradients of two heads, after a loss. */
+static double theta_gradient(const struct modelcheck *m, const char *name)
+{
+    char full[64];
+    snprintf(full, sizeof(full), "position.0.tupe.%s", name);
+    const struct weight *w = weights_find(&m->model.weights, full);
+    ck_assert_ptr_nonnull(w);
+    return fmax(fabs(tensor_get(&w->grad, 0)), fabs(tensor_get(&w->grad, 1)));
+}
+
+/* Softmax cancels theta_query, which is the same for all keys. */
+START_TEST(a_reset_learns_what_softmax_does_not_cancel)
+{
+    static const enum attention_path path[] = {PATH_FUSED, PATH_COMPOSED};
+    double logits[2][CONTENT_LOGITS];
+    for (int i = 0; i < 2; i++) {
+        struct modelcheck m;
+        struct harness h;
+        content_model(&m, &h, "tupe", reset_json, PEAT_ENCODER, path[i]);
+        m.input.special = special_batch;
+        modelcheck_gradients(&m, 1e-6);
+        ck_assert_double_ge(theta_gradient(&m, "theta_key"), 1e-6);
+        ck_assert_double_le(theta_gradient(&m, "theta_query"), 1e-14);
+        modelcheck_logits(&m, logits[i]);
+        content_close(&m, &h);
+    }
+    ck_assert_double_le(content_distance(logits[0], logits[1], CONTENT_LOGITS), 1e-12);
+}
+END_TEST
+
+/* A plan can not know what tokens the task has; a step without special ones reaches no theta. */
+START_TEST(a_reset_without_special_tokens_is_planned_and_not_trained)
+{
+    struct modelcheck m;
+    struct harness h;
+    struct model_cost cost;
+    content_model(&m, &h, "tupe", reset_json, PEAT_ENCODER, PATH_AUTO);
+    peat_status status = model_plan(&m.model, 2, 5, &cost, &m.err);
+    ck_assert_msg(status == PEAT_OK, "%s", m.err.text);
+    modelcheck_loss(&m, true);
+    const struct weight *theta = weights_find(&m.model.weights, "position.0.tupe.theta_query");
+    ck_assert_ptr_nonnull(theta);
+    ck_assert_ptr_null(theta->node);
+    content_close(&m, &h);
+}
+END_TEST
+
 START_TEST(a_model_learns_on_either_path)
 {
     content_gradients("tupe", NULL, PEAT_DECODER, PATH_FUSED);
@@ -107,6 +249,11 @@ int main(void)
     tcase_add_test(t, a_second_term_widens_the_scale);
     tcase_add_test(t, a_shared_table_learns_from_all_layers);
     tcase_add_test(t, positions_beyond_the_table_are_refused);
+    tcase_add_test(t, a_special_token_has_no_position_as_query_or_key);
+    tcase_add_test(t, between_two_special_tokens_the_query_decides);
+    tcase_add_test(t, rows_of_a_batch_have_their_own_special_tokens);
+    tcase_add_test(t, a_reset_learns_what_softmax_does_not_cancel);
+    tcase_add_test(t, a_reset_without_special_tokens_is_planned_and_not_trained);
     tcase_add_test(t, a_model_learns_on_either_path);
     suite_add_tcase(suite, t);
     return run_suite(suite);
