@@ -113,14 +113,18 @@ static void key_range(const struct attention *c, int64_t first, int64_t last, in
 
 #define REAL    float
 #define NAME(f) f##_f32
+#define LOG     logf
 #include "autograd/attention.inc"
 #undef REAL
 #undef NAME
+#undef LOG
 #define REAL    double
 #define NAME(f) f##_f64
+#define LOG     log
 #include "autograd/attention.inc"
 #undef REAL
 #undef NAME
+#undef LOG
 
 /* The row functions of a dtype. */
 struct attention_rows {
@@ -154,13 +158,13 @@ static struct matrix rows_from(const struct tensor *t, int64_t b, int64_t h, int
                            most(t->stride[2], most(t->dim[3], 1)), false};
 }
 
-/* All rows of head h of batch b: while they are about to be used, not the whole tensor before. */
-static void clear_rows(const struct tensor *t, int64_t b, int64_t h)
+/* Rows [first, first + rows) of head h of batch b. */
+static void clear_rows(const struct tensor *t, int64_t b, int64_t h, int64_t first, int64_t rows)
 {
+    struct matrix m = rows_from(t, b, h, first);
     int64_t bytes = (int64_t)dtype_bytes(t->dtype);
-    char *row = (char *)t->data + (b * t->stride[0] + h * t->stride[1]) * bytes;
-    for (int64_t i = 0; i < t->dim[2]; i++, row += t->stride[2] * bytes)
-        memset(row, 0, (size_t)(t->dim[3] * bytes));
+    for (int64_t i = 0; i < rows; i++)
+        memset((char *)m.data + i * m.step * bytes, 0, (size_t)(t->dim[3] * bytes));
 }
 
 static struct matrix transposed(struct matrix x)
@@ -239,36 +243,52 @@ static void forward_task(void *ctx, int64_t task)
 /* With s the logits, p = exp(s - lse) and out = p v (Dao et al. 2022, appendix B.2):
  *   dv += p' dout     ds = p (dout v' - sum(dout out))
  *   dq += scale ds k  dk += scale ds' q */
+static void backward_tile(const struct attention_tile *t, const double beta[3])
+{
+    const struct attention *c = t->call;
+    const struct attention_rows *rows = rows_of(c->dtype);
+    struct matrix p = {t->p, c->width, false}, ds = {t->ds, c->width, false};
+    struct matrix dout = {t->dout, most(t->out_step, 1), false};
+    raw_scores(t);
+    rows->weigh_again(t);
+    if (c->dv.data)
+        product(c->dtype, t->cols, c->Cv, t->rows, 1.0, transposed(p), dout, beta[SRC_V],
+                rows_from(&c->dv, t->b, t->h, t->j0));
+    if (!c->scores)
+        return;
+    product(c->dtype, t->rows, t->cols, c->Cv, 1.0, dout,
+            transposed(rows_from(&c->v, t->b, t->h, t->j0)), 0.0, ds);
+    rows->score_grads(t);
+    if (c->dq.data)
+        product(c->dtype, t->rows, c->C, t->cols, c->scale, ds, rows_from(&c->k, t->b, t->h, t->j0),
+                beta[SRC_Q], rows_from(&c->dq, t->b, t->h, t->i0));
+    if (c->dk.data)
+        product(c->dtype, t->cols, c->C, t->rows, c->scale, transposed(ds),
+                rows_from(&c->q, t->b, t->h, t->i0), beta[SRC_K],
+                rows_from(&c->dk, t->b, t->h, t->j0));
+}
+
+/* The last block comes first: where it sees all keys, as under a causal mask, it can write fresh
+ * gradients of k and v instead of adding to zeros. */
 static void backward_task(void *ctx, int64_t slot)
 {
     const struct attention *c = ctx;
-    const struct attention_rows *rows = rows_of(c->dtype);
     const struct tensor *grad[] = {&c->dq, &c->dk, &c->dv};
-    for (int i = 0; i < 3; i++)
-        if (c->fresh[i])
-            clear_rows(grad[i], (c->first + slot) / c->H, (c->first + slot) % c->H);
-    for (int64_t i0 = 0; i0 < c->Tq; i0 += c->block) {
-        struct attention_tile t = tile_at(c, c->first + slot, i0);
-        if (t.cols == 0)
-            continue;
-        struct matrix p = {t.p, c->width, false}, ds = {t.ds, c->width, false};
-        struct matrix dout = {t.dout, most(t.out_step, 1), false};
-        raw_scores(&t);
-        rows->weigh_again(&t);
-        if (c->dv.data)
-            product(c->dtype, t.cols, c->Cv, t.rows, 1.0, transposed(p), dout, 1.0,
-                    rows_from(&c->dv, t.b, t.h, t.j0));
-        if (!c->scores)
-            continue;
-        product(c->dtype, t.rows, t.cols, c->Cv, 1.0, dout,
-                transposed(rows_from(&c->v, t.b, t.h, t.j0)), 0.0, ds);
-        rows->score_grads(&t);
-        if (c->dq.data)
-            product(c->dtype, t.rows, c->C, t.cols, c->scale, ds, rows_from(&c->k, t.b, t.h, t.j0),
-                    1.0, rows_from(&c->dq, t.b, t.h, i0));
-        if (c->dk.data)
-            product(c->dtype, t.cols, c->C, t.rows, c->scale, transposed(ds),
-                    rows_from(&c->q, t.b, t.h, i0), 1.0, rows_from(&c->dk, t.b, t.h, t.j0));
+    double beta[3] = {c->fresh[SRC_Q] ? 0.0 : 1.0, 1.0, 1.0};
+    int64_t blocks = (c->Tq + c->block - 1) / c->block;
+    for (int64_t i = blocks - 1; i >= 0; i--) {
+        struct attention_tile t = tile_at(c, c->first + slot, i * c->block);
+        bool sees_all = t.cols == c->Tk;
+        for (int k = SRC_K; k <= SRC_V; k++) {
+            bool write = i == blocks - 1 && c->fresh[k];
+            beta[k] = write && sees_all ? 0.0 : 1.0;
+            if (write && !sees_all)
+                clear_rows(grad[k], t.b, t.h, 0, c->Tk);
+        }
+        if (t.cols > 0)
+            backward_tile(&t, beta);
+        else if (c->fresh[SRC_Q])
+            clear_rows(grad[SRC_Q], t.b, t.h, t.i0, t.rows);
     }
 }
 
@@ -420,17 +440,30 @@ static bool gradients_apart(const peat_node *n)
     return true;
 }
 
-/* Where tasks add the gradients of q, k and v: the operands' own. */
+static const peat_node *root_of(const peat_node *n)
+{
+    return n->view_of ? n->view_of : n;
+}
+
+/* Where tasks add the gradients of q, k and v: the operands' own. Three parts of one projection
+ * are fresh together, others where they share with none. */
 static void targets_in_place(peat_node *n, struct tensor *const target[3], bool fresh[3])
 {
     peat_node *const *src = n->src;
-    bool cover = src[SRC_Q]->needs_grad && slices_cover(src[SRC_Q], src[SRC_K], src[SRC_V]);
+    bool cover = src[SRC_Q]->needs_grad && tensor_count(&src[SRC_Q]->value) > 0 &&
+                 slices_cover(src[SRC_Q], src[SRC_K], src[SRC_V]);
     bool all = false;
     if (cover)
         node_grad_whole(src[SRC_Q]->view_of, &all);
     for (int i = SRC_Q; i <= SRC_V; i++) {
+        const peat_node *root = root_of(src[i]);
+        bool alone = root != root_of(src[(i + 1) % 3]) && root != root_of(src[(i + 2) % 3]);
         fresh[i] = all;
-        if (src[i]->needs_grad)
+        if (!src[i]->needs_grad)
+            continue;
+        if (alone && tensor_count(&n->value) > 0)
+            *target[i] = node_grad_whole(src[i], &fresh[i]);
+        else
             *target[i] = node_grad(src[i]);
     }
 }

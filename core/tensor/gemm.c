@@ -4,6 +4,7 @@
 
 #include <cblas.h>
 #include <limits.h>
+#include <string.h>
 
 #include "tensor/tensor.h"
 #include "tensor/vecmath.h"
@@ -46,7 +47,15 @@ static void scale_rows(const struct gemm *p)
         }
 }
 
-VEC_LEVELS static void add_bias(const struct gemm *p)
+/* Every row of C becomes the bias: the library would write zeros there instead. */
+static void fill_bias(const struct gemm *p)
+{
+    size_t size = dtype_bytes(p->dtype);
+    for (int64_t i = 0; i < p->m; i++)
+        memcpy((char *)p->c + (size_t)(i * p->ldc) * size, p->bias, (size_t)p->n * size);
+}
+
+static void add_bias(const struct gemm *p)
 {
     for (int64_t i = 0; i < p->m; i++) {
         if (p->dtype == PEAT_F32) {
@@ -73,6 +82,10 @@ void gemm_one(const struct gemm *p)
 {
     if (p->m == 0 || p->n == 0)
         return;
+    bool bias_first = p->bias != NULL && p->beta == 0.0 && p->k > 0;
+    double beta = bias_first ? 1.0 : p->beta;
+    if (bias_first)
+        fill_bias(p);
     if (p->k == 0) {
         scale_rows(p);
     } else {
@@ -82,12 +95,12 @@ void gemm_one(const struct gemm *p)
         blasint lda = blas_int(p->lda), ldb = blas_int(p->ldb), ldc = blas_int(p->ldc);
         if (p->dtype == PEAT_F32)
             cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, (float)p->alpha, p->a, lda, p->b, ldb,
-                        (float)p->beta, p->c, ldc);
+                        (float)beta, p->c, ldc);
         else
-            cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, p->alpha, p->a, lda, p->b, ldb, p->beta,
-                        p->c, ldc);
+            cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, p->alpha, p->a, lda, p->b, ldb, beta, p->c,
+                        ldc);
     }
-    if (p->bias != NULL)
+    if (p->bias != NULL && !bias_first)
         add_bias(p);
 }
 

@@ -110,23 +110,40 @@ VEC_INLINE float gelu_one(float x)
     return x * normal_cdf(x, exp_one(-0.5f * (x * x)));
 }
 
+/* gelu_one and its derivative, which share their exponential. */
+VEC_INLINE float gelu_both_one(float x, float *slope)
+{
+    float gauss = exp_one(-0.5f * (x * x)), cdf = normal_cdf(x, gauss);
+    *slope = cdf + x * (gauss * 0.398942280f);
+    return x * cdf;
+}
+
 VEC_INLINE float gelu_grad_one(float x)
 {
-    float gauss = exp_one(-0.5f * (x * x));
-    return normal_cdf(x, gauss) + x * (gauss * 0.398942280f);
+    float slope;
+    gelu_both_one(x, &slope);
+    return slope;
+}
+
+VEC_INLINE float gelu_tanh_both_one(float x, float *slope)
+{
+    float t = tanh_one(0.797884561f * (x + 0.044715f * (x * x * x)));
+    float du = 0.797884561f * (1.0f + 0.134145f * (x * x));
+    *slope = 0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * du;
+    return 0.5f * x * (1.0f + t);
 }
 
 VEC_INLINE float gelu_tanh_one(float x)
 {
-    float t = tanh_one(0.797884561f * (x + 0.044715f * (x * x * x)));
-    return 0.5f * x * (1.0f + t);
+    float slope;
+    return gelu_tanh_both_one(x, &slope);
 }
 
 VEC_INLINE float gelu_tanh_grad_one(float x)
 {
-    float t = tanh_one(0.797884561f * (x + 0.044715f * (x * x * x)));
-    float du = 0.797884561f * (1.0f + 0.134145f * (x * x));
-    return 0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * du;
+    float slope;
+    gelu_tanh_both_one(x, &slope);
+    return slope;
 }
 
 /* The same in double precision. */
@@ -166,6 +183,18 @@ static double gelu_tanh_grad_exact(double x)
     return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * du;
 }
 
+static double gelu_both_exact(double x, double *slope)
+{
+    *slope = gelu_grad_exact(x);
+    return gelu_exact(x);
+}
+
+static double gelu_tanh_both_exact(double x, double *slope)
+{
+    *slope = gelu_tanh_grad_exact(x);
+    return gelu_tanh_exact(x);
+}
+
 /* The rows. Operands are the same or disjoint, hence ivdep. */
 
 #define ROW_MAP(levels, real, name, one)                                                           \
@@ -180,14 +209,14 @@ static double gelu_tanh_grad_exact(double x)
         _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) dx[i] OP dy[i] * one(x[i]);           \
     }
 
-/* Value and derivative at once: they share their exponential. */
-#define ROW_BOTH(levels, real, name, one, slope)                                                   \
+/* y = f(x), d *= f'(x) */
+#define ROW_BOTH(levels, real, name, both)                                                         \
     levels void name(real *restrict y, real *restrict d, const real *restrict x, int64_t n)        \
     {                                                                                              \
         for (int64_t i = 0; i < n; i++) {                                                          \
-            real at = x[i];                                                                        \
-            y[i] = one(at);                                                                        \
-            d[i] *= slope(at);                                                                     \
+            real slope, value = both(x[i], &slope);                                                \
+            y[i] = value;                                                                          \
+            d[i] *= slope;                                                                         \
         }                                                                                          \
     }
 
@@ -215,17 +244,30 @@ ROW_MAP(NO_LEVELS, double, vec_gelu_tanh_f64, gelu_tanh_exact)
 ROW_GRAD(NO_LEVELS, double, vec_gelu_tanh_grad_f64, gelu_tanh_grad_exact, +=)
 ROW_GRAD(NO_LEVELS, double, vec_gelu_tanh_set_f64, gelu_tanh_grad_exact, =)
 
-ROW_BOTH(VEC_LEVELS, float, vec_gelu_both_f32, gelu_one, gelu_grad_one)
-ROW_BOTH(VEC_LEVELS, float, vec_gelu_tanh_both_f32, gelu_tanh_one, gelu_tanh_grad_one)
-ROW_BOTH(NO_LEVELS, double, vec_gelu_both_f64, gelu_exact, gelu_grad_exact)
-ROW_BOTH(NO_LEVELS, double, vec_gelu_tanh_both_f64, gelu_tanh_exact, gelu_tanh_grad_exact)
+ROW_BOTH(VEC_LEVELS, float, vec_gelu_both_f32, gelu_both_one)
+ROW_BOTH(VEC_LEVELS, float, vec_gelu_tanh_both_f32, gelu_tanh_both_one)
+ROW_BOTH(NO_LEVELS, double, vec_gelu_both_f64, gelu_both_exact)
+ROW_BOTH(NO_LEVELS, double, vec_gelu_tanh_both_f64, gelu_tanh_both_exact)
 
+/* In one pass; the lanes are those of lane_sum. */
 VEC_LEVELS float vec_exp_sum_f32(float *y, const float *x, float shift, int64_t n)
 {
+    float lane[LANES] = {0}, rest[LANES] = {0};
+    int64_t whole = n - n % LANES;
+    for (int64_t first = 0; first < whole; first += LANES)
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; i++)
-        y[i] = exp_one(x[i] - shift);
-    return lane_sum_f32(y, n);
+        for (int64_t j = 0; j < LANES; j++) {
+            float e = exp_one(x[first + j] - shift);
+            y[first + j] = e;
+            lane[j] += e;
+        }
+    if (whole < n) {
+        for (int64_t i = whole; i < n; i++)
+            rest[i - whole] = y[i] = exp_one(x[i] - shift);
+        for (int j = 0; j < LANES; j++)
+            lane[j] += rest[j];
+    }
+    return lane_fold_f32(lane);
 }
 
 double vec_exp_sum_f64(double *y, const double *x, double shift, int64_t n)

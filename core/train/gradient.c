@@ -2,6 +2,7 @@
 /* gradient.c: the norm of all gradients. */
 #include <math.h>
 
+#include "tensor/vecmath.h"
 #include "train/slice.h"
 #include "train/trainer.h"
 
@@ -17,7 +18,7 @@ struct norm_job {
 /* Lane j takes elements j, j + 8, ...; lanes are added in order. A fixed order of summation that
  * leaves room for vectors. */
 #define DEFINE_SQUARES(name, real)                                                                 \
-    static double name(const real *x, int64_t n)                                                   \
+    VEC_LEVELS static double name(const real *x, int64_t n)                                        \
     {                                                                                              \
         double lane[NORM_LANES] = {0.0}, sum = 0.0;                                                \
         int64_t whole = n - n % NORM_LANES;                                                        \

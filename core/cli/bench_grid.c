@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* bench_grid.c: how many cells of a small experiment are done in an hour. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "cli/bench.h"
+#include "experiment/spawn.h"
+
+enum { CELLS = 16, DIR_BYTES = 512, PATH_BYTES = 1024 };
+
+static const char experiment[] = "version: 1\n"
+                                 "name: bench\n"
+                                 "defaults:\n"
+                                 "  task: {plugin: reverse, symbols: 8}\n"
+                                 "  model: {d_model: 64, n_layer: 2, n_head: 4}\n"
+                                 "  train: {steps: 100, batch: 16, seq_len: 31}\n"
+                                 "  eval: {lengths: [8], tokens: 512}\n"
+                                 "matrix:\n"
+                                 "  position.scheme: [none, learned, sinusoidal, rotary]\n"
+                                 "seeds: 4\n";
+
+/* The program itself on the experiment, as a user would call it. */
+static peat_status run_grid(const char dir[DIR_BYTES], int jobs, double *seconds, struct error *err)
+{
+    char program[PATH_BYTES], file[PATH_BYTES], runs[PATH_BYTES], log[PATH_BYTES], number[16];
+    snprintf(file, sizeof file, "%s/bench.yaml", dir);
+    snprintf(runs, sizeof runs, "%s/jobs-%d", dir, jobs);
+    snprintf(log, sizeof log, "%s/log-%d.txt", dir, jobs);
+    snprintf(number, sizeof number, "%d", jobs);
+    peat_status status = own_program(program, sizeof program, err);
+    if (status != PEAT_OK)
+        return status;
+    char *const argv[] = {program, "run", file, "-o", runs, "-j", number, NULL};
+    double start = clock_seconds();
+    pid_t pid;
+    status = process_start(argv, environ, log, &pid, err);
+    if (status != PEAT_OK)
+        return status;
+    int end = 0;
+    while (waitpid(pid, &end, 0) < 0)
+        ;
+    *seconds = clock_seconds() - start;
+    if (WIFEXITED(end) && WEXITSTATUS(end) == 0)
+        return PEAT_OK;
+    char *text = NULL;
+    size_t n = 0;
+    if (file_read(log, 0, &text, &n, NULL) == PEAT_OK)
+        fputs(text, stderr);
+    free(text);
+    return error_set(err, PEAT_FAILED, "the experiment did not end well");
+}
+
+static void print_jobs(int jobs, double seconds, bool json)
+{
+    struct arena a;
+    const struct place nowhere = {NULL, 0, 0};
+    arena_init(&a, "grid", 4096);
+    struct value *map = value_map(&a, nowhere);
+    bench_put(&a, map, "jobs", value_int(&a, nowhere, jobs));
+    bench_put(&a, map, "cells", value_int(&a, nowhere, CELLS));
+    bench_real(&a, map, "seconds", seconds, 3);
+    bench_real(&a, map, "cells_per_hour", CELLS * 3600.0 / seconds, 0);
+    bench_print(map, json);
+    arena_release(&a);
+}
+
+int bench_grid(const struct bench_sizes *s, bool json)
+{
+    (void)s;
+    struct error err = {0};
+    const char *tmp = getenv("TMPDIR");
+    char dir[DIR_BYTES], file[PATH_BYTES];
+    snprintf(dir, sizeof dir, "%s/peat-bench-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (!mkdtemp(dir)) {
+        error_set(&err, PEAT_FAILED, "can not make '%s'", dir);
+        return cli_refuse(&err);
+    }
+    snprintf(file, sizeof file, "%s/bench.yaml", dir);
+    peat_status status = file_write(file, experiment, strlen(experiment), &err);
+    for (int jobs = 1; status == PEAT_OK && jobs <= 2; jobs++) {
+        double seconds = 0.0;
+        status = run_grid(dir, jobs, &seconds, &err);
+        if (status == PEAT_OK)
+            print_jobs(jobs, seconds, json);
+    }
+    dir_remove(dir, NULL);
+    return status == PEAT_OK ? CLI_DONE : cli_refuse(&err);
+}

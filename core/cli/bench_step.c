@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* bench_step.c: how long a training step takes, and what sgemm alone reaches. */
+#include <math.h>
+#include <sys/resource.h>
+
+#include "autograd/ops.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "cli/bench.h"
+#include "plugin/params.h"
+#include "plugin/registry.h"
+#include "report/statistics.h"
+#include "tensor/gemm.h"
+#include "train/trainer.h"
+
+/* A model with its batch. */
+struct bench {
+    struct bench_sizes s;
+    struct team team;
+    struct arena arena, step_arena;
+    struct registry registry;
+    struct positional positional;
+    struct model model;
+    struct train_config train;
+    struct adamw adamw;
+    int32_t *token, *target;
+    struct error err;
+};
+
+/* ---- set-up ---- */
+
+static peat_status find_part(struct bench *b, peat_kind kind, const char *name, struct part *part,
+                             const void **hooks)
+{
+    const struct plugin *plugin;
+    peat_status status =
+        registry_find(&b->registry, kind, name, (struct place){NULL, 0, 0}, &plugin, &b->err);
+    if (status != PEAT_OK)
+        return status;
+    const peat_plugin *desc = plugin->desc;
+    void *config = arena_zalloc(&b->arena, desc->config_size + 1);
+    if (!config)
+        return error_set(&b->err, PEAT_NOMEM, "out of memory");
+    *part = (struct part){.id = desc->id, .prefix = desc->id, .config = config};
+    *hooks = desc->interface;
+    return desc->param ? params_fill(desc->param, config, NULL, name, NULL, &b->arena, &b->err)
+                       : PEAT_OK;
+}
+
+static peat_status set_up_positional(struct bench *b)
+{
+    struct positional *p = &b->positional;
+    const void *scheme = NULL, *combine = NULL;
+    *p = (struct positional){.host = host_table(), .n_scheme = 1};
+    peat_status status = registry_init(&b->registry, &b->arena, &b->err);
+    if (status == PEAT_OK)
+        status = find_part(b, PEAT_SCHEME, b->s.scheme, &p->scheme[0].part, &scheme);
+    if (status == PEAT_OK)
+        status = find_part(b, PEAT_COMBINE, "sum", &p->combine_part, &combine);
+    p->scheme[0].hooks = scheme;
+    p->combine = combine;
+    return status;
+}
+
+static struct model_config model_config_of(const struct bench_sizes *s)
+{
+    return (struct model_config){
+        .arch = PEAT_DECODER,
+        .d_model = s->d,
+        .n_layer = s->layers,
+        .n_head = s->heads,
+        .d_ff = 4 * s->d,
+        .embed_scale = 1.0,
+        .vocab = s->V,
+        .T_train = s->T,
+        .T_max = s->T,
+    };
+}
+
+static peat_status set_up_batch(struct bench *b)
+{
+    int64_t n = b->s.B * b->s.T;
+    uint64_t stream = rng_stream(0, "batch", "bench");
+    b->token = ARENA_ARRAY(&b->arena, n, int32_t);
+    b->target = ARENA_ARRAY(&b->arena, n, int32_t);
+    if (!b->token || !b->target)
+        return error_set(&b->err, PEAT_NOMEM, "out of memory for a batch");
+    for (int64_t i = 0; i < n; i++) {
+        b->token[i] = (int32_t)(rng_uniform(stream, (uint64_t)(2 * i)) * (double)b->s.V);
+        b->target[i] = (int32_t)(rng_uniform(stream, (uint64_t)(2 * i + 1)) * (double)b->s.V);
+    }
+    return PEAT_OK;
+}
+
+static peat_status set_up(struct bench *b)
+{
+    struct model_config config = model_config_of(&b->s);
+    parallel_start();
+    peat_status status = gemm_start(&b->err);
+    if (status == PEAT_OK)
+        status = set_up_positional(b);
+    if (status == PEAT_OK)
+        status =
+            model_build(&b->model, &config, &b->positional, &b->arena, PEAT_F32, 0, false, &b->err);
+    if (status == PEAT_OK)
+        status = set_up_batch(b);
+    if (status == PEAT_OK && adamw_init(&b->adamw, &b->model.weights, &b->arena) != PEAT_OK)
+        status = error_set(&b->err, PEAT_NOMEM, "out of memory for the optimiser");
+    b->train = (struct train_config){
+        .lr = 3e-4, .weight_decay = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .clip = 1.0};
+    return status;
+}
+
+/* ---- steps ---- */
+
+static peat_status run_step(struct bench *b, int64_t step)
+{
+    struct weights *w = &b->model.weights;
+    struct model_input in = {
+        .B = b->s.B, .T = b->s.T, .token = b->token, .phase = PEAT_TRAIN, .step = step};
+    struct graph g;
+    graph_init(&g, &b->step_arena, &b->team, PEAT_F32);
+    g.reuse = true;
+    peat_node *logits = model_forward(&b->model, &g, &in, NULL);
+    peat_node *target =
+        graph_constant(&g, PEAT_I32, 1, (const int64_t[]){b->s.B * b->s.T}, b->target);
+    peat_node *loss = op_cross_entropy(&g.base, logits, target);
+    if (loss) {
+        weights_zero_grad(w);
+        graph_backward(&g, loss);
+    }
+    if (graph_failed(&g))
+        return error_set(&b->err, g.err.status, "%s", g.err.text);
+    double scale = b->train.clip / (gradient_norm(w, &b->team) + 1e-6);
+    adamw_step(&b->adamw, w, &b->train, b->train.lr, fmin(scale, 1.0), &b->team);
+    arena_reset(&b->step_arena);
+    return PEAT_OK;
+}
+
+static peat_status time_steps(struct bench *b, double *ms)
+{
+    peat_status status = PEAT_OK;
+    for (int64_t i = 0; status == PEAT_OK && i < b->s.warmup + b->s.steps; i++) {
+        double start = clock_seconds();
+        status = run_step(b, i + 1);
+        if (i >= b->s.warmup)
+            ms[i - b->s.warmup] = (clock_seconds() - start) * 1e3;
+    }
+    return status;
+}
+
+/* ---- report ---- */
+
+static double step_flops(const struct bench_sizes *s)
+{
+    double d = (double)s->d, layers = (double)s->layers;
+    double matrices = layers * 12.0 * d * d + (double)s->V * d;
+    return (double)(s->B * s->T) * (6.0 * matrices + 12.0 * layers * d * (double)s->T);
+}
+
+static double peak_rss_mib(void)
+{
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    return (double)use.ru_maxrss / 1024.0;
+}
+
+static struct value *report(struct bench *b, double *ms)
+{
+    const struct place nowhere = {NULL, 0, 0};
+    const struct bench_sizes *s = &b->s;
+    struct value *map = value_map(&b->arena, nowhere);
+    const struct {
+        const char *key;
+        int64_t x;
+    } size[] = {{"d", s->d}, {"heads", s->heads}, {"layers", s->layers},  {"T", s->T},
+                {"B", s->B}, {"V", s->V},         {"threads", s->threads}};
+    bench_put(&b->arena, map, "engine", value_text(&b->arena, nowhere, "peat " PEAT_VERSION));
+    for (size_t i = 0; i < sizeof(size) / sizeof(*size); i++)
+        bench_put(&b->arena, map, size[i].key, value_int(&b->arena, nowhere, size[i].x));
+    double rss = peak_rss_mib(), sgemm = bench_sgemm(s, &b->team, &b->step_arena);
+    double median = stats_median(ms, (int)s->steps), gflops = step_flops(s) / median / 1e6;
+    bench_put(&b->arena, map, "scheme", value_text(&b->arena, nowhere, s->scheme));
+    bench_put(&b->arena, map, "precision", value_text(&b->arena, nowhere, "fp32"));
+    bench_real(&b->arena, map, "step_ms_median", median, 3);
+    bench_real(&b->arena, map, "step_ms_min", ms[0], 3); /* sorted by the median */
+    bench_real(&b->arena, map, "tokens_per_s", (double)(s->B * s->T) / median * 1e3, 1);
+    bench_real(&b->arena, map, "gflops", gflops, 2);
+    bench_real(&b->arena, map, "peak_rss_mib", rss, 1);
+    bench_real(&b->arena, map, "sgemm_gflops", sgemm, 2);
+    bench_real(&b->arena, map, "fraction_of_sgemm", gflops / sgemm, 3);
+    return map;
+}
+
+int bench_step(const struct bench_sizes *s, bool json)
+{
+    struct bench b = {.s = *s, .team = {(int)s->threads}};
+    arena_init(&b.arena, "bench", 1 << 20);
+    arena_init(&b.step_arena, "step", 1 << 20);
+    double *ms = ARENA_ARRAY(&b.arena, s->steps, double);
+    peat_status status = ms ? set_up(&b) : error_set(&b.err, PEAT_NOMEM, "out of memory");
+    if (status == PEAT_OK)
+        status = time_steps(&b, ms);
+    if (status == PEAT_OK) {
+        bench_print(report(&b, ms), json);
+    }
+    arena_release(&b.step_arena);
+    arena_release(&b.arena);
+    return status == PEAT_OK ? CLI_DONE : cli_refuse(&b.err);
+}
