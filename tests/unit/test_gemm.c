@@ -120,6 +120,52 @@ START_TEST(single_precision_has_the_same_bits_at_any_thread_count)
 }
 END_TEST
 
+/* Sums of differing length: one piece, several pieces, several blocks of rows. */
+static const int64_t long_sizes[][3] = {
+    {33, 20, 40}, {48, 24, 1500}, {130, 9, 1024}, {800, 5, 1111}, {1600, 4, 1030}};
+
+/* op(A) is a transpose, as in the gradient of a weight; what stands in C is added to. */
+START_TEST(long_products_match_and_have_the_same_bits_at_any_thread_count)
+{
+    start();
+    struct gemm p = shaped(long_sizes[_i], 1);
+    int64_t na = p.k * p.lda, nb = p.k * p.ldb, nc = p.m * p.ldc;
+    double *a = filled(na, "a"), *b = filled(nb, "b"), *c = filled(nc, "c");
+    float *fa = narrowed(a, na), *fb = narrowed(b, nb), *first = NULL;
+    p.dtype = PEAT_F32;
+    p.a = fa;
+    p.b = fb;
+    p.beta = 1.0;
+    for (int threads = 1; threads <= 4; threads *= 2) {
+        struct team team = {threads};
+        size_t bytes = gemm_long_bytes(&p);
+        float *next = narrowed(c, nc);
+        void *scratch = bytes > 0 ? malloc(bytes) : NULL;
+        p.c = next;
+        gemm_run_long(&team, &p, scratch);
+        free(scratch);
+        first = first != NULL ? first : next;
+        ck_assert_mem_eq(first, next, (size_t)nc * sizeof *first);
+        if (next != first)
+            free(next);
+    }
+    for (int64_t i = 0; i < p.m; i++)
+        for (int64_t j = 0; j < p.n; j++) {
+            double sum = 0.0;
+            for (int64_t k = 0; k < p.k; k++)
+                sum += at(a, p.lda, true, i, k) * at(b, p.ldb, false, k, j);
+            ck_assert_double_eq_tol((double)first[i * p.ldc + j], 0.5 * sum + c[i * p.ldc + j],
+                                    1e-4);
+        }
+    free(a);
+    free(b);
+    free(c);
+    free(fa);
+    free(fb);
+    free(first);
+}
+END_TEST
+
 START_TEST(an_empty_inner_axis_gives_zero)
 {
     start();
@@ -246,6 +292,8 @@ int main(void)
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, products_match_the_plain_loop, 0, cases);
     tcase_add_loop_test(tc, single_precision_has_the_same_bits_at_any_thread_count, 0, cases);
+    tcase_add_loop_test(tc, long_products_match_and_have_the_same_bits_at_any_thread_count, 0,
+                        (int)(sizeof long_sizes / sizeof *long_sizes));
     tcase_add_test(tc, an_empty_inner_axis_gives_zero);
     tcase_add_test(tc, beta_zero_does_not_read_the_result);
     tcase_add_test(tc, the_library_names_itself);
