@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/* attention_profile.c: where each head looks, and how much of that its position decides. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose/diagnostics.h"
+#include "diagnose/figures.h"
+#include "diagnose/trace.h"
+#include "tensor/gemm.h"
+
+enum { DISTANCES = 12 }; /* 0, 1, 2-3, 4-7, .. */
+
+/* Of one head, over all windows. Logits are centred over the keys that their query sees. */
+struct head_profile {
+    double queries;           /* that see a key                                      */
+    double weight[DISTANCES]; /* sum of the weights of keys at these distances       */
+    double entropy, most;     /* sums of the entropy and of ln(keys seen)            */
+    double distance, self, first;
+    double square; /* sum of logit^2                                      */
+    double bias_square, turn_square;
+    double bias[DISTANCES], pairs[DISTANCES];
+    double *sum, *count; /* [T,T]: of centred logits by query and key              */
+    bool has_bias, turns;
+    const char *changed_by;
+};
+
+struct profile {
+    struct subject *s;
+    int64_t T;
+    int n_distance;
+    struct head_profile *head; /* [L * H] */
+    double uniform[DISTANCES], queries;
+};
+
+/* Dense arrays of one group of one batch, [B,H,T,T]. */
+struct scores {
+    int64_t B, H, T;
+    double *logits, *weights, *bias, *plain; /* bias, plain NULL: none; plain: without the turn */
+    double *mask;                            /* [B,1,T,T] */
+};
+
+static int bin_of(int64_t distance)
+{
+    int bin = 0;
+    for (int64_t d = distance < 0 ? -distance : distance; d > 0 && bin < DISTANCES - 1; d /= 2)
+        bin++;
+    return bin;
+}
+
+/* ---- one row of one head ---- */
+
+/* Mean of x over the keys seen. */
+static double mean_seen(const double *x, const double *mask, int64_t T, double n)
+{
+    double sum = 0.0;
+    for (int64_t j = 0; j < T; j++)
+        sum += mask[j] != 0.0 ? x[j] : 0.0;
+    return sum / n;
+}
+
+static void add_weights(struct head_profile *h, const double *w, const double *mask, int64_t i,
+                        int64_t T, double n)
+{
+    double first = (double)NAN;
+    for (int64_t j = 0; j < T; j++) {
+        if (mask[j] == 0.0)
+            continue;
+        if (isnan(first))
+            first = w[j];
+        h->weight[bin_of(i - j)] += w[j];
+        h->distance += w[j] * (double)llabs(i - j);
+        h->self += i == j ? w[j] : 0.0;
+        h->entropy -= w[j] > 0.0 ? w[j] * log(w[j]) : 0.0;
+    }
+    h->first += first;
+    h->most += log(n);
+    h->queries++;
+}
+
+static void add_logits(struct head_profile *h, const struct scores *x, int64_t at,
+                       const double *mask, int64_t i, double n)
+{
+    int64_t T = x->T;
+    const double *S = x->logits + at, *bias = x->bias ? x->bias + at : NULL;
+    const double *plain = x->plain ? x->plain + at : NULL;
+    double mean = mean_seen(S, mask, T, n);
+    double bias_mean = bias ? mean_seen(bias, mask, T, n) : 0.0;
+    double plain_mean = plain ? mean_seen(plain, mask, T, n) : 0.0;
+    for (int64_t j = 0; j < T; j++) {
+        if (mask[j] == 0.0)
+            continue;
+        double value = S[j] - mean;
+        int bin = bin_of(i - j);
+        h->square += value * value;
+        h->sum[i * T + j] += value;
+        h->count[i * T + j]++;
+        h->pairs[bin]++;
+        if (bias) {
+            h->bias_square += (bias[j] - bias_mean) * (bias[j] - bias_mean);
+            h->bias[bin] += bias[j] - bias_mean;
+        }
+        if (plain) {
+            double turn = value - (bias ? bias[j] - bias_mean : 0.0) - (plain[j] - plain_mean);
+            h->turn_square += turn * turn;
+        }
+    }
+}
+
+static void add_uniform(struct profile *p, const double *mask, int64_t i, double n)
+{
+    for (int64_t j = 0; j < p->T; j++)
+        if (mask[j] != 0.0)
+            p->uniform[bin_of(i - j)] += 1.0 / n;
+    p->queries++;
+}
+
+static void add_head(struct profile *p, struct head_profile *h, const struct scores *x, int64_t b,
+                     int64_t head, const uint8_t *pad, bool first)
+{
+    for (int64_t i = 0; i < x->T; i++) {
+        const double *mask = x->mask + (b * x->T + i) * x->T;
+        double n = 0.0;
+        for (int64_t j = 0; j < x->T; j++)
+            n += mask[j] != 0.0;
+        if (n == 0.0 || (pad && pad[b * x->T + i]))
+            continue;
+        int64_t at = ((b * x->H + head) * x->T + i) * x->T;
+        add_weights(h, x->weights + at, mask, i, x->T, n);
+        add_logits(h, x, at, mask, i, n);
+        if (first)
+            add_uniform(p, mask, i, n);
+    }
+}
+
+/* ---- one group of one batch ---- */
+
+static double *spread(const peat_node *x, const int64_t *dim, struct arena *a)
+{
+    struct tensor all = tensor_new(a, PEAT_F64, 4, dim);
+    if (!all.data)
+        return NULL;
+    struct tensor wide = tensor_broadcast_to(&x->value, 4, dim);
+    tensor_copy(&all, &wide);
+    return all.data;
+}
+
+/* scale q k' of the queries and keys as projected: no turn, no bias. */
+static double *plain_scores(const struct subject *s, const struct attention_seen *seen,
+                            const struct scores *x, struct arena *a)
+{
+    int64_t T = x->T, C = seen->projected.q->value.dim[3];
+    double *q = node_copy(seen->projected.q, a), *k = node_copy(seen->projected.k, a);
+    double *out = ARENA_ARRAY(a, x->B * x->H * T * T, double);
+    for (int64_t i = 0; q && k && out && i < x->B * x->H; i++) {
+        const struct gemm g = {.dtype = PEAT_F64,
+                               .trans_b = true,
+                               .m = T,
+                               .n = T,
+                               .k = C,
+                               .alpha = seen->scale,
+                               .a = q + i * T * C,
+                               .b = k + i * T * C,
+                               .c = out + i * T * T,
+                               .lda = C,
+                               .ldb = C,
+                               .ldc = T};
+        gemm_one(s->team, &g);
+    }
+    return q && k ? out : NULL;
+}
+
+static bool turned(const struct attention_seen *seen)
+{
+    return seen->chain.q != seen->projected.q && !seen->changed_by && !seen->score_add &&
+           seen->chain.q->value.dim[3] == seen->projected.q->value.dim[3];
+}
+
+static peat_status get_scores(struct subject *s, struct trace *t, const struct attention_seen *seen,
+                              struct scores *x, struct error *err)
+{
+    struct arena *a = &s->work;
+    int64_t B = t->in.B, T = t->in.T;
+    const int64_t dim[] = {B, seen->end - seen->begin, T, T}, mask_dim[] = {B, 1, T, T};
+    peat_node *mask = attention_mask_node(&t->g, &t->mask, B, T, T);
+    *x = (struct scores){.B = B, .H = dim[1], .T = T};
+    x->logits = node_copy(seen->logits, a);
+    x->weights = node_copy(seen->weights, a);
+    x->mask = mask ? spread(mask, mask_dim, a) : NULL;
+    x->bias = seen->bias ? spread(seen->bias, dim, a) : NULL;
+    x->plain = turned(seen) ? plain_scores(s, seen, x, a) : NULL;
+    bool ok = x->logits && x->weights && x->mask && (x->bias || !seen->bias) &&
+              (x->plain || !turned(seen));
+    return ok ? PEAT_OK : subject_no_memory(err);
+}
+
+static peat_status add_group(struct profile *p, struct trace *t, const struct attention_seen *seen,
+                             const peat_batch *b, struct error *err)
+{
+    struct scores x;
+    peat_status status = get_scores(p->s, t, seen, &x, err);
+    for (int64_t h = seen->begin; status == PEAT_OK && h < seen->end; h++) {
+        struct head_profile *head = &p->head[seen->layer * p->s->model->dims.H + h];
+        head->has_bias = head->has_bias || x.bias;
+        head->turns = head->turns || x.plain;
+        head->changed_by = seen->changed_by;
+        for (int64_t row = 0; row < x.B; row++)
+            add_head(p, head, &x, row, h - seen->begin, b->has_pad ? b->pad : NULL,
+                     seen->layer == 0 && h == 0);
+    }
+    return status;
+}
+
+static peat_status add_batch(struct profile *p, const peat_batch *b, struct error *err)
+{
+    struct trace t;
+    const struct trace_options o = {.keep = KEEP_ALL, .attention = true};
+    peat_status status = trace_run(&t, p->s, b, &o, err);
+    for (int i = 0; i < t.n_seen && status == PEAT_OK; i++) {
+        struct arena_mark mark = arena_mark(&p->s->work);
+        status = add_group(p, &t, &t.seen[i], b, err);
+        arena_rewind(&p->s->work, mark);
+    }
+    trace_end(&t);
+    return status;
+}
+
+/* ---- position and distance ---- */
+
+/* What query and key positions explain of the logits, and what i - j alone explains. */
+struct explained {
+    double position, distance;
+};
+
+/* One round of least squares by turns for M(i, j) = row(i) + f(j - i), each pair weighted by its
+ * count. */
+static void fit_round(const struct head_profile *h, int64_t T, double *row, double *f, double *n)
+{
+    for (int64_t i = 0; i < T; i++) {
+        double sum = 0.0, all = 0.0;
+        for (int64_t j = 0; j < T; j++) {
+            sum += h->sum[i * T + j] - h->count[i * T + j] * f[j - i + T - 1];
+            all += h->count[i * T + j];
+        }
+        row[i] = all > 0.0 ? sum / all : 0.0;
+    }
+    memset(f, 0, (size_t)(2 * T - 1) * sizeof(*f));
+    memset(n, 0, (size_t)(2 * T - 1) * sizeof(*n));
+    for (int64_t i = 0; i < T; i++)
+        for (int64_t j = 0; j < T; j++) {
+            f[j - i + T - 1] += h->sum[i * T + j] - h->count[i * T + j] * row[i];
+            n[j - i + T - 1] += h->count[i * T + j];
+        }
+    for (int64_t d = 0; d < 2 * T - 1; d++)
+        f[d] = n[d] > 0.0 ? f[d] / n[d] : 0.0;
+}
+
+/* sum logit^2 = sum count M^2 + rest, with M the mean logit of each pair of positions. */
+static peat_status explain(const struct head_profile *h, int64_t T, struct arena *a,
+                           struct explained *e, struct error *err)
+{
+    enum { ROUNDS = 100 };
+    struct arena_mark mark = arena_mark(a);
+    double *row = ARENA_ARRAY(a, T, double), *f = ARENA_ARRAY(a, 2 * T, double);
+    double *n = ARENA_ARRAY(a, 2 * T, double), fixed = 0.0, left = 0.0;
+    *e = (struct explained){(double)NAN, (double)NAN};
+    if (!row || !f || !n)
+        return subject_no_memory(err);
+    for (int i = 0; i < ROUNDS; i++)
+        fit_round(h, T, row, f, n);
+    for (int64_t i = 0; i < T; i++)
+        for (int64_t j = 0; j < T; j++) {
+            double count = h->count[i * T + j];
+            double M = count > 0.0 ? h->sum[i * T + j] / count : 0.0;
+            double rest = M - row[i] - f[j - i + T - 1];
+            fixed += count * M * M;
+            left += count * rest * rest;
+        }
+    if (h->square > 0.0)
+        *e = (struct explained){fixed / h->square, fmax(0.0, fixed - left) / h->square};
+    arena_rewind(a, mark);
+    return PEAT_OK;
+}
+
+/* ---- figures ---- */
+
+static double ratio(double part, double whole)
+{
+    return whole > 0.0 ? part / whole : (double)NAN;
+}
+
+static struct value *ratios(struct arena *a, const double *part, const double *whole, double one,
+                            int n)
+{
+    struct value *list = figures_list(a);
+    for (int i = 0; i < n; i++)
+        value_append(a, list, figure(a, ratio(part[i], whole ? whole[i] : one)));
+    return list;
+}
+
+static struct value *nothing(struct arena *a)
+{
+    return figure(a, (double)NAN);
+}
+
+static peat_status head_value(struct profile *p, const struct head_profile *h, int64_t head,
+                              struct value **v, struct error *err)
+{
+    struct arena *a = &p->s->arena;
+    struct explained e;
+    peat_status status = explain(h, p->T, &p->s->work, &e, err);
+    struct value *m = *v = figures_map(a);
+    member_set_integer(a, m, "head", head);
+    figure_set(a, m, "entropy", ratio(h->entropy, h->queries));
+    figure_set(a, m, "entropy_share", ratio(h->entropy, h->most));
+    figure_set(a, m, "mean_distance", ratio(h->distance, h->queries));
+    figure_set(a, m, "self", ratio(h->self, h->queries));
+    figure_set(a, m, "first", ratio(h->first, h->queries));
+    member_set(a, m, "by_distance", ratios(a, h->weight, NULL, h->queries, p->n_distance));
+    figure_set(a, m, "position_share", e.position);
+    figure_set(a, m, "distance_share", e.distance);
+    figure_set(a, m, "bias_share", h->has_bias ? ratio(h->bias_square, h->square) : (double)NAN);
+    member_set(a, m, "bias_by_distance",
+               h->has_bias ? ratios(a, h->bias, h->pairs, 0.0, p->n_distance) : nothing(a));
+    figure_set(a, m, "rotation_share", h->turns ? ratio(h->turn_square, h->square) : (double)NAN);
+    if (h->changed_by)
+        member_set_text(a, m, "changed_by", h->changed_by);
+    else
+        member_set(a, m, "changed_by", nothing(a));
+    return status;
+}
+
+static struct value *distances(const struct profile *p)
+{
+    struct arena *a = &p->s->arena;
+    struct value *list = figures_list(a);
+    for (int i = 0; i < p->n_distance; i++) {
+        int64_t low = i == 0 ? 0 : INT64_C(1) << (i - 1), high = i == 0 ? 0 : 2 * low - 1;
+        struct value *one = figures_list(a);
+        if (high > p->T - 1 || i == DISTANCES - 1)
+            high = p->T - 1;
+        value_append(a, one, value_int(a, (struct place){0}, low));
+        value_append(a, one, value_int(a, (struct place){0}, high));
+        value_append(a, list, one);
+    }
+    return list;
+}
+
+static void summarise(const struct profile *p, struct value *v)
+{
+    const peat_dims *d = &p->s->model->dims;
+    double entropy = 0.0, most = 0.0, nearest = 2.0;
+    int64_t at = 0;
+    for (int64_t i = 0; i < d->L * d->H; i++) {
+        const struct head_profile *h = &p->head[i];
+        double distance = ratio(h->distance, h->queries) / (double)p->T;
+        entropy += h->entropy;
+        most += h->most;
+        if (distance < nearest) {
+            nearest = distance;
+            at = i;
+        }
+    }
+    summary_set(&p->s->arena, v,
+                "entropy is %.0f %% of what uniform attention has; the nearest-looking head is "
+                "head %lld of layer %lld, %.1f tokens away in the mean",
+                100 * ratio(entropy, most), (long long)(at % d->H), (long long)(at / d->H),
+                nearest * (double)p->T);
+}
+
+static peat_status profile_value(struct profile *p, struct value **v, struct error *err)
+{
+    struct arena *a = &p->s->arena;
+    const peat_dims *d = &p->s->model->dims;
+    struct value *layers = figures_list(a);
+    *v = figures_map(a);
+    summarise(p, *v);
+    member_set(a, *v, "distances", distances(p));
+    member_set(a, *v, "uniform", ratios(a, p->uniform, NULL, p->queries, p->n_distance));
+    for (int64_t l = 0; l < d->L; l++) {
+        struct value *layer = figures_map(a), *heads = figures_list(a), *one;
+        for (int64_t h = 0; h < d->H; h++) {
+            peat_status status = head_value(p, &p->head[l * d->H + h], h, &one, err);
+            if (status != PEAT_OK)
+                return status;
+            value_append(a, heads, one);
+        }
+        member_set_integer(a, layer, "layer", l);
+        member_set(a, layer, "heads", heads);
+        value_append(a, layers, layer);
+    }
+    member_set(a, *v, "layers", layers);
+    return PEAT_OK;
+}
+
+static bool make_heads(struct profile *p)
+{
+    const peat_dims *d = &p->s->model->dims;
+    p->head = ARENA_ARRAY(&p->s->arena, d->L * d->H, struct head_profile);
+    for (int64_t i = 0; p->head && i < d->L * d->H; i++) {
+        p->head[i].sum = ARENA_ARRAY(&p->s->arena, p->T * p->T, double);
+        p->head[i].count = ARENA_ARRAY(&p->s->arena, p->T * p->T, double);
+        if (!p->head[i].sum || !p->head[i].count)
+            return false;
+    }
+    return p->head != NULL;
+}
+
+peat_status diagnose_attention(struct subject *s, struct value **v, struct error *err)
+{
+    struct profile p = {.s = s, .T = s->batch[0].T};
+    p.n_distance = bin_of(p.T - 1) + 1;
+    if (!make_heads(&p))
+        return subject_no_memory(err);
+    for (int i = 0; i < s->n_batch; i++) {
+        peat_status status = add_batch(&p, &s->batch[i], err);
+        if (status != PEAT_OK)
+            return status;
+    }
+    return profile_value(&p, v, err);
+}

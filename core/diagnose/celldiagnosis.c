@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* celldiagnosis.c: rebuilding a trained cell, and the head of its diagnosis. */
+#include "diagnose/celldiagnosis.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "diagnose/figures.h"
+#include "diagnose/tables.h"
+#include "experiment/cellmeta.h"
+#include "experiment/stale.h"
+#include "model/safetensors.h"
+#include "tensor/gemm.h"
+#include "train/checkpoint.h"
+#include "train/generation.h"
+
+/* ---- configuration and data ---- */
+
+/* The file whose content is not what meta.json recorded; NULL: none. */
+static const char *changed_file(const struct cell_diagnosis *d, struct value *now)
+{
+    struct value *meta = NULL;
+    struct arena *a = (struct arena *)(uintptr_t)&d->arena;
+    if (jsonfile_read(d->cell->dir, "meta.json", a, &meta, NULL) != PEAT_OK)
+        return NULL;
+    const struct value *then = value_get(meta, "data");
+    for (int i = 0; then && i < then->n && i < now->n; i++) {
+        const char *was = member_text(then->item[i], "sha256");
+        const char *is = member_text(now->item[i], "sha256");
+        if (was && is && strcmp(was, is) != 0)
+            return member_text(now->item[i], "path");
+    }
+    return NULL;
+}
+
+static peat_status check_identity(struct cell_diagnosis *d, struct error *err)
+{
+    const char *hash = member_text(d->cell->config, "hash");
+    struct value *data;
+    if (hash && !strcmp(d->config.hash, hash))
+        return PEAT_OK;
+    peat_status status = plugin_data(&d->config.task, &d->arena, &data, err);
+    if (status != PEAT_OK)
+        return status;
+    const char *file = changed_file(d, data);
+    if (file)
+        return error_set(err, PEAT_INVALID,
+                         "'%s' is not what cell '%s' was trained on: its content has changed", file,
+                         d->cell->label);
+    return error_set(err, PEAT_INVALID,
+                     "cell '%s' was trained with other data or another plugin file than are there "
+                     "now",
+                     d->cell->label);
+}
+
+static peat_status read_config(struct cell_diagnosis *d, struct error *err)
+{
+    static const char *const section[] = {"task", "model", "position", "train", "eval"};
+    const struct value *stored = d->cell->config;
+    int64_t seed = member_integer(stored, "seed", -1);
+    if (!stored || seed < 0)
+        return error_set(err, PEAT_CORRUPT, "'%s/config.json' is not a cell's configuration",
+                         d->cell->dir);
+    struct value *tree = value_map(&d->arena, stored->at);
+    for (size_t i = 0; i < sizeof section / sizeof *section; i++) {
+        struct value *v = value_get(stored, section[i]);
+        if (v)
+            value_set(&d->arena, tree, section[i], v->at, v);
+    }
+    peat_status status = registry_init(&d->registry, &d->arena, err);
+    if (status == PEAT_OK)
+        status = cell_config_read(&d->config, tree, seed, &d->registry, &d->arena, NULL, err);
+    if (status != PEAT_OK) {
+        error_prefix(err, "a diagnosis needs the cell's plugins and data");
+        return status;
+    }
+    return check_identity(d, err);
+}
+
+/* ---- weights ---- */
+
+static peat_status copy_weights(struct weights *w, const struct named_tensor *t, int n,
+                                const char *path, struct error *err)
+{
+    for (int i = 0; i < w->n; i++) {
+        struct tensor *to = &w->item[i]->value;
+        const struct named_tensor *from = safetensors_find(t, n, w->item[i]->name);
+        if (!from || from->tensor.dtype == PEAT_I32 || !tensor_same_shape(&from->tensor, to))
+            return error_set(err, PEAT_CORRUPT, "%s: tensor '%s' is %s", path, w->item[i]->name,
+                             from ? "of another shape than the model's" : "missing");
+        tensor_copy(to, &from->tensor);
+    }
+    return PEAT_OK;
+}
+
+static peat_status load_weights(struct cell_diagnosis *d, struct error *err)
+{
+    struct named_tensor *tensor;
+    int n;
+    char *all = path_join(d->cell->dir, "ckpt"), *newest = checkpoint_latest(all);
+    peat_status status = PEAT_OK;
+    if (newest) {
+        const char *slash = strrchr(newest, '/');
+        char *path = path_join(newest, GENERATION_MODEL);
+        d->step = generation_step(slash ? slash + 1 : newest);
+        status = safetensors_read(path, &d->arena, &tensor, &n, NULL, err);
+        if (status == PEAT_OK)
+            status = copy_weights(&d->assembly.model.weights, tensor, n, path, err);
+        free(path);
+    } else {
+        status = error_set(err, PEAT_NOTFOUND,
+                           "cell '%s' has no weights in '%s': it was not trained yet",
+                           d->cell->label, all);
+    }
+    free(newest);
+    free(all);
+    return status;
+}
+
+/* ---- opening ---- */
+
+peat_status cell_diagnosis_open(struct cell_diagnosis *d, const struct cell_files *cell,
+                                int n_batch, int threads, struct error *err)
+{
+    *d = (struct cell_diagnosis){.cell = cell, .team = {.threads = threads}};
+    arena_init(&d->arena, "diagnosed cell", 1 << 20);
+    subject_init(&d->subject, &d->assembly.model, &d->team, 0);
+    peat_status status = read_config(d, err);
+    if (status == PEAT_OK)
+        status = assemble(&d->assembly, &d->config, &d->arena, PEAT_F64, false, err);
+    if (status == PEAT_OK)
+        status = load_weights(d, err);
+    if (status != PEAT_OK)
+        return status;
+    d->changed = stale_reason(cell, &d->config, &d->arena);
+    return subject_read(&d->subject, &d->assembly.task, 0, n_batch, err);
+}
+
+void cell_diagnosis_close(struct cell_diagnosis *d)
+{
+    subject_release(&d->subject);
+    arena_release(&d->arena);
+}
+
+/* ---- the head ---- */
+
+static peat_status mean_loss(struct subject *s, double *loss, struct error *err)
+{
+    double nll = 0.0;
+    int64_t targets = 0;
+    peat_status status = PEAT_OK;
+    for (int i = 0; i < s->n_batch && status == PEAT_OK; i++) {
+        struct trace t;
+        const struct trace_options o = {.keep = KEEP_ALL};
+        status = trace_run(&t, s, &s->batch[i], &o, err);
+        if (status == PEAT_OK)
+            trace_loss(&t, &s->batch[i], &nll, &targets);
+        trace_end(&t);
+    }
+    *loss = targets > 0 ? nll / (double)targets : (double)NAN;
+    return status;
+}
+
+static const char *schemes_text(const struct cell_diagnosis *d, struct arena *a)
+{
+    const char *text = "none";
+    for (int i = 0; i < d->config.n_scheme; i++)
+        text = i == 0 ? d->assembly.positional.scheme[i].part.id
+                      : arena_printf(a, "%s+%s", text, d->assembly.positional.scheme[i].part.id);
+    return text;
+}
+
+static void note(struct arena *a, struct value *list, const char *text)
+{
+    value_append(a, list, value_text(a, (struct place){0}, text));
+}
+
+static struct value *notes(const struct cell_diagnosis *d, bool moving_token, struct arena *a)
+{
+    struct value *list = figures_list(a);
+    int64_t T = d->assembly.task.plan.eval_T[0];
+    if (d->changed)
+        note(a, list, arena_printf(a, "%s since the training", d->changed));
+    if (!cell_has_ended(d->cell->state) && d->cell->state != CELL_STALE)
+        note(a, list,
+             arena_printf(a, "the cell is %s: these are the weights of step %lld of %lld",
+                          cell_state_name(d->cell->state), (long long)d->step,
+                          (long long)d->config.train.steps));
+    if (d->cell->state == CELL_DIVERGED)
+        note(a, list, "the training diverged");
+    if (d->subject.batch[0].T < T)
+        note(a, list,
+             arena_printf(a, "windows of %lld tokens are cut to their first %d", (long long)T,
+                          SUBJECT_LENGTH));
+    if (moving_token)
+        note(a, list,
+             "the combination gives a token another vector at each position: all of that is "
+             "counted as token here");
+    return list;
+}
+
+static void add_head(struct cell_diagnosis *d, struct value *v, double loss, bool moving_token)
+{
+    struct arena *a = &d->subject.arena;
+    const peat_dims *m = &d->assembly.model.dims;
+    int64_t windows = 0;
+    for (int i = 0; i < d->subject.n_batch; i++)
+        windows += d->subject.batch[i].B;
+    member_set_integer(a, v, "version", 1);
+    member_set_text(a, v, "cell", d->cell->id);
+    member_set_text(a, v, "label", d->cell->label);
+    member_set_text(a, v, "hash", d->config.hash);
+    member_set_text(a, v, "engine", engine_version());
+    member_set_text(a, v, "scheme", schemes_text(d, a));
+    member_set_text(a, v, "combine",
+                    d->config.has_combine ? d->assembly.positional.combine_part.id : "-");
+    member_set_integer(a, v, "layers", m->L);
+    member_set_integer(a, v, "heads", m->H);
+    member_set_integer(a, v, "width", m->D);
+    member_set(a, v, "causal", value_bool(a, (struct place){0}, m->causal));
+    member_set_integer(a, v, "step", d->step);
+    member_set_integer(a, v, "length", d->subject.batch[0].T);
+    member_set_integer(a, v, "windows", windows);
+    member_set_integer(a, v, "tokens", subject_tokens(&d->subject));
+    figure_set(a, v, "loss", loss);
+    member_set(a, v, "notes", notes(d, moving_token, a));
+}
+
+peat_status cell_diagnosis_run(struct cell_diagnosis *d, const char *const *only, int n_only,
+                               struct value **v, struct error *err)
+{
+    double loss = 0.0;
+    struct tables t;
+    *v = figures_map(&d->subject.arena);
+    peat_status status = mean_loss(&d->subject, &loss, err);
+    if (status == PEAT_OK)
+        status = tables_find(&d->subject, &t, err);
+    if (status != PEAT_OK)
+        return status;
+    add_head(d, *v, loss, t.moving_token);
+    return diagnose(&d->subject, only, n_only, *v, err);
+}

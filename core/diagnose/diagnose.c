@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* diagnose.c: the list of diagnostics, and all of them in order. */
+#include <string.h>
+
+#include "diagnose/diagnostics.h"
+#include "diagnose/figures.h"
+
+const struct diagnostic diagnostics[] = {
+    {"logits", diagnose_logits, "Terms of the attention logits",
+     "how much of what a head reacts to is content, how much position, how much both"},
+    {"subspaces", diagnose_subspaces, "Subspaces of tokens and positions",
+     "90 degrees to each other: the sum keeps them as well apart as concatenation would"},
+    {"support", diagnose_support, "Which dimensions carry what",
+     "an index of 1 means that the model has split its dimensions as concatenation does"},
+    {"collisions", diagnose_collisions, "Collisions",
+     "whether a sum of token and position can be mistaken for another token elsewhere"},
+    {"probes", diagnose_probes, "Linear probes",
+     "whether a linear map finds position and token in the stream, block by block"},
+    {"order", diagnose_order, "Order sensitivity",
+     "how far the last output moves when the other tokens change places; 0: order is unknown"},
+    {"attention", diagnose_attention, "Attention by distance",
+     "where the heads look, and how much of their logits distance alone explains"},
+    {NULL, NULL, NULL, NULL},
+};
+
+static bool is_wanted(const char *name, const char *const *only, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!strcmp(only[i], name))
+            return true;
+    return n == 0;
+}
+
+peat_status diagnose(struct subject *s, const char *const *only, int n_only, struct value *v,
+                     struct error *err)
+{
+    for (const struct diagnostic *d = diagnostics; d->name; d++) {
+        struct value *one = NULL;
+        if (!is_wanted(d->name, only, n_only))
+            continue;
+        peat_status status = d->run(s, &one, err);
+        if (status != PEAT_OK) {
+            error_prefix(err, "%s", d->name);
+            return status;
+        }
+        member_set(&s->arena, v, d->name, one);
+    }
+    return PEAT_OK;
+}

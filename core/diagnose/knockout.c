@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* knockout.c: which dimensions carry what, and what the loss says when they are taken away. */
+#include <math.h>
+#include <string.h>
+
+#include "diagnose/diagnostics.h"
+#include "diagnose/figures.h"
+#include "diagnose/support.h"
+#include "diagnose/tables.h"
+
+enum { BLOCKS = 8, LOSS_BATCHES = 2 };
+
+struct block_loss {
+    int64_t begin, end;
+    double nll[2]; /* without the token's, without the position's dimensions */
+};
+
+/* Sums over batches; a loss is nll / targets. */
+struct knockout {
+    struct subject *s;
+    double nll;
+    int64_t targets;
+    struct block_loss block[BLOCKS];
+    double without[2]; /* the whole stream */
+    int n_block;
+};
+
+static int64_t at_most(int64_t x, int64_t limit)
+{
+    return x < limit ? x : limit;
+}
+
+/* The loss of b without what x holds in dimensions [begin, end). */
+static peat_status loss_without(struct subject *s, const peat_batch *b, const double *x,
+                                int64_t begin, int64_t end, double *nll, struct error *err)
+{
+    int64_t D = s->model->dims.D, rows = b->B * b->T, targets = 0;
+    struct trace t;
+    struct arena_mark mark = arena_mark(&s->work);
+    double *minus = ARENA_ARRAY(&s->work, rows * D, double);
+    if (!minus)
+        return subject_no_memory(err);
+    for (int64_t i = 0; x && i < rows; i++)
+        memcpy(minus + i * D + begin, x + i * D + begin, (size_t)(end - begin) * sizeof(*x));
+    const struct trace_options o = {.keep = KEEP_ALL, .minus = minus};
+    peat_status status = trace_run(&t, s, b, &o, err);
+    if (status == PEAT_OK)
+        trace_loss(&t, b, nll, &targets);
+    trace_end(&t);
+    arena_rewind(&s->work, mark);
+    return status;
+}
+
+static peat_status add_batch(struct knockout *k, const peat_batch *b, struct error *err)
+{
+    struct parts input, block;
+    struct trace t;
+    const struct trace_options all = {.keep = KEEP_ALL};
+    peat_status status = parts_find(k->s, b, &input, &block, err);
+    if (status != PEAT_OK)
+        return status;
+    status = trace_run(&t, k->s, b, &all, err);
+    if (status == PEAT_OK)
+        trace_loss(&t, b, &k->nll, &k->targets);
+    trace_end(&t);
+    for (int p = 0; p < 2 && status == PEAT_OK; p++) {
+        const double *x = input.x[p == 0 ? PART_TOKEN : PART_POSITION];
+        status = loss_without(k->s, b, x, 0, input.D, &k->without[p], err);
+        for (int i = 0; i < k->n_block && status == PEAT_OK; i++)
+            status = loss_without(k->s, b, x, k->block[i].begin, k->block[i].end,
+                                  &k->block[i].nll[p], err);
+    }
+    return status;
+}
+
+static peat_status measure(struct knockout *k, struct error *err)
+{
+    int64_t D = k->s->model->dims.D;
+    k->n_block = (int)at_most(D, BLOCKS);
+    for (int i = 0; i < k->n_block; i++) {
+        k->block[i].begin = D * i / k->n_block;
+        k->block[i].end = D * (i + 1) / k->n_block;
+    }
+    for (int i = 0; i < k->s->n_batch && i < LOSS_BATCHES; i++) {
+        struct arena_mark mark = arena_mark(&k->s->work);
+        peat_status status = add_batch(k, &k->s->batch[i], err);
+        arena_rewind(&k->s->work, mark);
+        if (status != PEAT_OK)
+            return status;
+    }
+    return PEAT_OK;
+}
+
+static double mean_loss(const struct knockout *k, double nll)
+{
+    return k->targets > 0 ? nll / (double)k->targets : (double)NAN;
+}
+
+static void add_losses(const struct knockout *k, struct value *v)
+{
+    struct arena *a = &k->s->arena;
+    double loss = mean_loss(k, k->nll);
+    struct value *list = figures_list(a), *whole = figures_map(a);
+    figure_set(a, v, "loss", loss);
+    figure_set(a, whole, "token", mean_loss(k, k->without[0]) - loss);
+    figure_set(a, whole, "position", mean_loss(k, k->without[1]) - loss);
+    member_set(a, v, "whole", whole);
+    for (int i = 0; i < k->n_block; i++) {
+        struct value *one = figures_map(a);
+        member_set_integer(a, one, "begin", k->block[i].begin);
+        member_set_integer(a, one, "end", k->block[i].end);
+        figure_set(a, one, "token", mean_loss(k, k->block[i].nll[0]) - loss);
+        figure_set(a, one, "position", mean_loss(k, k->block[i].nll[1]) - loss);
+        value_append(a, list, one);
+    }
+    member_set(a, v, "blocks", list);
+}
+
+static void add_support(const struct support *x, struct arena *a, struct value *v)
+{
+    figure_set(a, v, "disjoint", x->disjoint);
+    figure_set(a, v, "disjoint_by_chance", 1.0 - x->by_chance);
+    figure_set(a, v, "correlation", x->correlation);
+    member_set_integer(a, v, "token_dimensions", x->token_dimensions);
+    member_set_integer(a, v, "position_dimensions", x->position_dimensions);
+}
+
+static void summarise(const struct knockout *k, const struct support *x, struct value *v)
+{
+    double loss = mean_loss(k, k->nll);
+    if (isnan(x->disjoint))
+        summary_set(&k->s->arena, v, "one of the two does not vary: there is no index");
+    else
+        summary_set(&k->s->arena, v,
+                    "disjoint-support index %.2f (%.2f by chance)%s; without positions at the "
+                    "input the loss changes by %+.3g nats, without tokens by %+.3g",
+                    x->disjoint, 1.0 - x->by_chance,
+                    x->disjoint > 0.999 ? ": no dimension carries both" : "",
+                    mean_loss(k, k->without[1]) - loss, mean_loss(k, k->without[0]) - loss);
+}
+
+peat_status diagnose_support(struct subject *s, struct value **v, struct error *err)
+{
+    struct tables t;
+    struct support x;
+    struct knockout k = {.s = s};
+    struct arena *a = &s->arena;
+    int64_t D = s->model->dims.D;
+    double *token = ARENA_ARRAY(a, D, double), *position = ARENA_ARRAY(a, D, double);
+    if (!token || !position)
+        return subject_no_memory(err);
+    peat_status status = tables_find(s, &t, err);
+    if (status != PEAT_OK)
+        return status;
+    if (t.missing) {
+        *v = figures_skipped(a, t.missing);
+        return PEAT_OK;
+    }
+    column_variances(&t.token, token);
+    column_variances(&t.position, position);
+    status = support_find(&x, token, position, D, a, err);
+    if (status == PEAT_OK)
+        status = measure(&k, err);
+    if (status != PEAT_OK)
+        return status;
+    *v = figures_map(a);
+    summarise(&k, &x, *v);
+    add_support(&x, a, *v);
+    member_set(a, *v, "token_variance", figure_row(a, token, D));
+    member_set(a, *v, "position_variance", figure_row(a, position, D));
+    add_losses(&k, *v);
+    return PEAT_OK;
+}

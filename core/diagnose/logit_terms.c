@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * logit_terms.c: q = sum of q_a and k = sum of k_b, so logit(i, j) = sum over (a, b) of
+ * scale q_a(i).k_b(j), plus the bias. The
+ * terms of tokens and positions are the four of Ke et al. 2021.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "diagnose/diagnostics.h"
+#include "diagnose/figures.h"
+#include "diagnose/parts.h"
+#include "tensor/gemm.h"
+
+enum { BIAS_TERM = PARTS * PARTS, TERMS };
+
+/* Of one head, over all batches. Every term is first centred over the keys that its query sees:
+ * softmax does not see what a row has in common. */
+struct head_sums {
+    double square[TERMS]; /* sum of term^2         */
+    double cross[TERMS];  /* sum of term * logit   */
+    double logit;         /* sum of logit^2        */
+    double pairs;         /* of a query and a key that it sees */
+    const char *changed_by;
+};
+
+struct layer_sums {
+    bool done;
+    double error; /* worst over groups and batches */
+    struct head_sums *head;
+};
+
+struct logit_work {
+    struct subject *s;
+    struct layer_sums *layer;
+    bool part[PARTS];
+    const char *stopped;
+};
+
+/* One batch row and head at work. */
+struct square {
+    int64_t T;
+    double *term[TERMS]; /* [T,T]; NULL: no such term */
+    double *logit;
+    const double *mask; /* [T,T], 1 where a key is seen */
+};
+
+/* Row i less its mean over the keys it sees; 0 at those it does not. */
+static void centre(double *x, const double *mask, int64_t T)
+{
+    for (int64_t i = 0; i < T; i++) {
+        double sum = 0.0, n = 0.0;
+        for (int64_t j = 0; j < T; j++) {
+            sum += mask[i * T + j] != 0.0 ? x[i * T + j] : 0.0;
+            n += mask[i * T + j] != 0.0;
+        }
+        for (int64_t j = 0; j < T; j++)
+            x[i * T + j] = mask[i * T + j] != 0.0 ? x[i * T + j] - sum / n : 0.0;
+    }
+}
+
+static void add_sums(const struct square *q, struct head_sums *h)
+{
+    int64_t n = q->T * q->T;
+    memset(q->logit, 0, (size_t)n * sizeof(double));
+    for (int t = 0; t < TERMS; t++) {
+        if (!q->term[t])
+            continue;
+        centre(q->term[t], q->mask, q->T);
+        for (int64_t i = 0; i < n; i++)
+            q->logit[i] += q->term[t][i];
+    }
+    for (int64_t i = 0; i < n; i++) {
+        h->logit += q->logit[i] * q->logit[i];
+        h->pairs += q->mask[i] != 0.0;
+    }
+    for (int t = 0; t < TERMS; t++)
+        for (int64_t i = 0; q->term[t] && i < n; i++) {
+            h->square[t] += q->term[t][i] * q->term[t][i];
+            h->cross[t] += q->term[t][i] * q->logit[i];
+        }
+}
+
+/* scale q k' of one head; q and k [T,C] */
+static void product(const struct subject *s, const double *q, const double *k, double scale,
+                    int64_t T, int64_t C, double *out)
+{
+    const struct gemm g = {.dtype = PEAT_F64,
+                           .trans_b = true,
+                           .m = T,
+                           .n = T,
+                           .k = C,
+                           .alpha = scale,
+                           .a = q,
+                           .b = k,
+                           .c = out,
+                           .lda = C,
+                           .ldb = C,
+                           .ldc = T};
+    gemm_one(s->team, &g);
+}
+
+/* What is broadcast to [B,H,T,T], dense; NULL for NULL. */
+static double *spread(const peat_node *x, const int64_t *dim, struct arena *a)
+{
+    struct tensor all = tensor_new(a, PEAT_F64, 4, dim);
+    if (!all.data)
+        return NULL;
+    struct tensor wide = tensor_broadcast_to(&x->value, 4, dim);
+    tensor_copy(&all, &wide);
+    return all.data;
+}
+
+/* bias + scale * score_add; *out stays NULL when there is neither. */
+static peat_status whole_bias(const struct attention_seen *seen, const int64_t *dim,
+                              struct arena *a, double **out, struct error *err)
+{
+    int64_t n = dim[0] * dim[1] * dim[2] * dim[3];
+    *out = seen->bias ? spread(seen->bias, dim, a) : NULL;
+    if (seen->bias && !*out)
+        return subject_no_memory(err);
+    if (!seen->score_add)
+        return PEAT_OK;
+    double *add = spread(seen->score_add, dim, a);
+    if (!add)
+        return subject_no_memory(err);
+    for (int64_t i = 0; i < n; i++)
+        add[i] = add[i] * seen->scale + (*out ? (*out)[i] : 0.0);
+    *out = add;
+    return PEAT_OK;
+}
+
+static peat_status add_group(struct logit_work *w, struct trace *t, const struct group_parts *g,
+                             struct layer_sums *sums, struct error *err)
+{
+    struct arena *a = &w->s->work;
+    int64_t B = t->in.B, T = t->in.T, TT = T * T;
+    const int64_t dim[] = {B, g->H, T, T};
+    double *bias, *room = ARENA_ARRAY(a, (TERMS + 1) * TT, double);
+    peat_node *mask_node = attention_mask_node(&t->g, &t->mask, B, T, T);
+    double *mask = mask_node ? spread(mask_node, (int64_t[]){B, 1, T, T}, a) : NULL;
+    peat_status status = whole_bias(g->seen, dim, a, &bias, err);
+    if (status != PEAT_OK || !room || !mask)
+        return status != PEAT_OK ? status : subject_no_memory(err);
+    for (int64_t b = 0; b < B; b++)
+        for (int64_t h = 0; h < g->H; h++) {
+            int64_t at = b * g->H + h;
+            struct square q = {.T = T, .logit = room + TERMS * TT, .mask = mask + b * TT};
+            for (int i = 0; i < BIAS_TERM; i++) {
+                const double *query = g->q[i / PARTS], *key = g->k[i % PARTS];
+                if (!query || !key)
+                    continue;
+                q.term[i] = room + i * TT;
+                product(w->s, query + at * T * g->C, key + at * T * g->C, g->seen->scale, T, g->C,
+                        q.term[i]);
+            }
+            if (bias)
+                q.term[BIAS_TERM] =
+                    memcpy(room + BIAS_TERM * TT, bias + at * TT, (size_t)TT * sizeof(double));
+            add_sums(&q, &sums->head[g->seen->begin + h]);
+        }
+    return PEAT_OK;
+}
+
+/* False in *linear: the layer can not be taken apart, and w->stopped says why. */
+static peat_status add_layer(struct logit_work *w, struct trace *t, int64_t layer,
+                             struct group_parts *g, int n, bool *linear, struct error *err)
+{
+    struct layer_sums *sums = &w->layer[layer];
+    *linear = true;
+    for (int i = 0; i < n; i++)
+        if (g[i].error > PARTS_ROUNDING) {
+            *linear = false;
+            w->stopped = arena_printf(&w->s->arena,
+                                      "layer %lld: queries and keys are not linear in the "
+                                      "streams",
+                                      (long long)layer);
+        }
+    peat_status status = PEAT_OK;
+    for (int i = 0; *linear && i < n && status == PEAT_OK; i++) {
+        sums->error = fmax(sums->error, g[i].error);
+        for (int64_t h = g[i].seen->begin; h < g[i].seen->end; h++)
+            sums->head[h].changed_by = g[i].seen->changed_by;
+        status = add_group(w, t, &g[i], sums, err);
+    }
+    sums->done = *linear;
+    return status;
+}
+
+/* *more: the parts go on into the next layer. */
+static peat_status follow_layer(struct logit_work *w, struct trace *t, int64_t layer,
+                                struct parts *x, bool *more, struct error *err)
+{
+    struct group_parts *g;
+    int n;
+    peat_status status = parts_project(t, layer, x, &g, &n, err);
+    if (status == PEAT_OK)
+        status = add_layer(w, t, layer, g, n, more, err);
+    *more = *more && status == PEAT_OK && layer + 1 < w->s->model->dims.L;
+    const char *why = *more ? parts_obstacle(w->s->model, layer, &w->s->arena) : NULL;
+    if (why) {
+        w->stopped = arena_printf(&w->s->arena, "after layer %lld: %s", (long long)layer, why);
+        *more = false;
+    }
+    return *more ? parts_advance(t, layer, x, g, n, err) : status;
+}
+
+static peat_status follow(struct logit_work *w, struct trace *t, struct parts *x, struct error *err)
+{
+    peat_status status = PEAT_OK;
+    bool more = true;
+    for (int64_t layer = 0; more && status == PEAT_OK; layer++) {
+        struct arena_mark mark = arena_mark(&w->s->work);
+        status = follow_layer(w, t, layer, x, &more, err);
+        arena_rewind(&w->s->work, mark);
+    }
+    return status;
+}
+
+static peat_status add_batch(struct logit_work *w, const peat_batch *b, bool *linear,
+                             struct error *err)
+{
+    struct parts input, block;
+    struct trace t;
+    const struct trace_options o = {.keep = KEEP_ALL, .attention = true};
+    peat_status status = parts_find(w->s, b, &input, &block, err);
+    *linear = status == PEAT_OK && parts_are_linear(&block);
+    if (status != PEAT_OK || !*linear)
+        return status;
+    for (int p = 0; p < PARTS; p++)
+        w->part[p] = block.x[p] != NULL;
+    status = trace_run(&t, w->s, b, &o, err);
+    if (status == PEAT_OK)
+        status = follow(w, &t, &block, err);
+    trace_end(&t);
+    return status;
+}
+
+/* ---- figures ---- */
+
+static const char *term_name(struct arena *a, int t)
+{
+    return t == BIAS_TERM ? "bias"
+                          : arena_printf(a, "%s.%s", part_name[t / PARTS], part_name[t % PARTS]);
+}
+
+static bool term_exists(const struct logit_work *w, int t)
+{
+    return t == BIAS_TERM || (w->part[t / PARTS] && w->part[t % PARTS]);
+}
+
+static double all_squares(const struct head_sums *h)
+{
+    double sum = 0.0;
+    for (int t = 0; t < TERMS; t++)
+        sum += h->square[t];
+    return sum;
+}
+
+static double ratio(double part, double whole)
+{
+    return whole > 0.0 ? part / whole : (double)NAN;
+}
+
+static struct value *head_value(const struct logit_work *w, const struct head_sums *h, int64_t head)
+{
+    struct arena *a = &w->s->arena;
+    struct value *v = figures_map(a), *share = figures_map(a), *cross = figures_map(a);
+    member_set_integer(a, v, "head", head);
+    figure_set(a, v, "variance", ratio(h->logit, h->pairs));
+    if (h->changed_by)
+        member_set_text(a, v, "changed_by", h->changed_by);
+    else
+        member_set(a, v, "changed_by", figure(a, (double)NAN));
+    for (int t = 0; t < TERMS; t++) {
+        if (!term_exists(w, t))
+            continue;
+        figure_set(a, share, term_name(a, t), ratio(h->square[t], all_squares(h)));
+        figure_set(a, cross, term_name(a, t), ratio(h->cross[t], h->logit));
+    }
+    member_set(a, v, "share", share);
+    member_set(a, v, "covariance", cross);
+    return v;
+}
+
+/* Mean of the shares over heads that have any variance. */
+static double mean_share(const struct layer_sums *l, int64_t H, int t)
+{
+    double sum = 0.0;
+    int64_t n = 0;
+    for (int64_t h = 0; h < H; h++) {
+        double all = all_squares(&l->head[h]);
+        sum += all > 0.0 ? l->head[h].square[t] / all : 0.0;
+        n += all > 0.0;
+    }
+    return ratio(sum, (double)n);
+}
+
+static struct value *layer_value(const struct logit_work *w, int64_t layer)
+{
+    struct arena *a = &w->s->arena;
+    const struct layer_sums *l = &w->layer[layer];
+    struct value *v = figures_map(a), *share = figures_map(a), *heads = figures_list(a);
+    int64_t H = w->s->model->dims.H;
+    member_set_integer(a, v, "layer", layer);
+    member_set(a, v, "exact", value_bool(a, (struct place){0}, layer == 0));
+    figure_set(a, v, "error", l->error);
+    for (int t = 0; t < TERMS; t++)
+        if (term_exists(w, t))
+            figure_set(a, share, term_name(a, t), mean_share(l, H, t));
+    for (int64_t h = 0; h < H; h++)
+        value_append(a, heads, head_value(w, &l->head[h], h));
+    member_set(a, v, "share", share);
+    member_set(a, v, "heads", heads);
+    return v;
+}
+
+static void summarise(const struct logit_work *w, struct value *v)
+{
+    const struct layer_sums *l = &w->layer[0];
+    int64_t H = w->s->model->dims.H;
+    double tt = mean_share(l, H, PART_TOKEN * PARTS + PART_TOKEN);
+    double bias = mean_share(l, H, BIAS_TERM);
+    if (w->part[PART_POSITION])
+        summary_set(&w->s->arena, v,
+                    "layer 0: %.0f %% of the terms' variance is token-token, %.0f %% "
+                    "token-position and position-token, %.0f %% position-position, %.0f %% bias",
+                    100 * tt,
+                    100 * (mean_share(l, H, PART_TOKEN * PARTS + PART_POSITION) +
+                           mean_share(l, H, PART_POSITION * PARTS + PART_TOKEN)),
+                    100 * mean_share(l, H, PART_POSITION * PARTS + PART_POSITION), 100 * bias);
+    else
+        summary_set(&w->s->arena, v,
+                    "no position at the input; layer 0: %.0f %% of the terms' variance is "
+                    "token-token, %.0f %% bias",
+                    100 * tt, 100 * bias);
+}
+
+static struct value *logits_value(const struct logit_work *w)
+{
+    struct arena *a = &w->s->arena;
+    struct value *v = figures_map(a), *streams = figures_list(a), *layers = figures_list(a);
+    summarise(w, v);
+    for (int p = 0; p < PARTS; p++)
+        if (w->part[p])
+            value_append(a, streams, value_text(a, (struct place){0}, part_name[p]));
+    for (int64_t l = 0; l < w->s->model->dims.L && w->layer[l].done; l++)
+        value_append(a, layers, layer_value(w, l));
+    member_set(a, v, "streams", streams);
+    member_set(a, v, "layers", layers);
+    if (w->stopped)
+        member_set_text(a, v, "stopped", w->stopped);
+    else
+        member_set(a, v, "stopped", figure(a, (double)NAN));
+    return v;
+}
+
+static bool make_sums(struct logit_work *w)
+{
+    const peat_dims *d = &w->s->model->dims;
+    w->layer = ARENA_ARRAY(&w->s->arena, d->L, struct layer_sums);
+    for (int64_t l = 0; w->layer && l < d->L; l++) {
+        w->layer[l].head = ARENA_ARRAY(&w->s->arena, d->H, struct head_sums);
+        if (!w->layer[l].head)
+            return false;
+    }
+    return w->layer != NULL;
+}
+
+peat_status diagnose_logits(struct subject *s, struct value **v, struct error *err)
+{
+    struct logit_work w = {.s = s};
+    bool linear = true;
+    if (!make_sums(&w))
+        return subject_no_memory(err);
+    for (int i = 0; i < s->n_batch && linear; i++) {
+        struct arena_mark mark = arena_mark(&s->work);
+        peat_status status = add_batch(&w, &s->batch[i], &linear, err);
+        arena_rewind(&s->work, mark);
+        if (status != PEAT_OK)
+            return status;
+    }
+    if (linear && w.layer[0].done)
+        *v = logits_value(&w);
+    else
+        *v = figures_skipped(&s->arena, linear ? w.stopped
+                                               : "not linear, not decomposed: the input is not a "
+                                                 "sum of what each stream brings");
+    return PEAT_OK;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* order.c: the other tokens are permuted; what changes at the last place? */
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "diagnose/diagnostics.h"
+#include "diagnose/figures.h"
+#include "diagnose/trace.h"
+
+enum { PERMUTATIONS = 4 };
+
+/* Sums over windows and permutations, for the stream after l blocks, 0 .. L, and for the logits. */
+struct order {
+    struct subject *s;
+    double *change, *norm; /* [L + 2] */
+    bool input_moves;      /* a permuted input is not the permutation of the input */
+    int64_t windows;
+};
+
+static const double ROUNDING = 1e-12;
+
+/* ---- permuting ---- */
+
+/* The last place that is not padding; -1: none. */
+static int64_t last_place(const peat_batch *b, int64_t row)
+{
+    int64_t last = b->T - 1;
+    while (last >= 0 && b->has_pad && b->pad[row * b->T + last])
+        last--;
+    return last;
+}
+
+/* Whether place i may change places with others of its kind. */
+static bool may_move(const peat_batch *b, int64_t row, int64_t i, int64_t last, bool causal)
+{
+    int64_t at = row * b->T + i, end = row * b->T + last;
+    if (i == last || (causal && i > last) || (b->has_pad && b->pad[at]))
+        return false;
+    return !b->has_document || b->document[at] == b->document[end];
+}
+
+/* from [B*T]: what stands at each place is taken from there. */
+static void draw(const struct subject *s, const peat_batch *b, uint64_t stream, int64_t *from,
+                 int64_t *place)
+{
+    for (int64_t row = 0; row < b->B; row++) {
+        int64_t n = 0, last = last_place(b, row);
+        uint64_t own = rng_substream(stream, (uint64_t)row);
+        for (int64_t i = 0; i < b->T; i++) {
+            from[row * b->T + i] = row * b->T + i;
+            if (last >= 0 && may_move(b, row, i, last, s->model->dims.causal))
+                place[n++] = row * b->T + i;
+        }
+        for (int64_t i = n - 1; i > 0; i--) {
+            int64_t j = (int64_t)(rng_bits(own, (uint64_t)i) % (uint64_t)(i + 1));
+            int64_t kept = from[place[i]];
+            from[place[i]] = from[place[j]];
+            from[place[j]] = kept;
+        }
+    }
+}
+
+/* b with tokens, segments and marks of special ones taken from elsewhere. */
+static bool permute(const peat_batch *b, const int64_t *from, peat_batch *out, struct arena *a)
+{
+    int64_t n = b->B * b->T;
+    *out = *b;
+    out->token = ARENA_ARRAY(a, n, int32_t);
+    out->segment = ARENA_ARRAY(a, n, int32_t);
+    out->special = ARENA_ARRAY(a, n, uint8_t);
+    if (!out->token || !out->segment || !out->special)
+        return false;
+    for (int64_t i = 0; i < n; i++) {
+        out->token[i] = b->token[from[i]];
+        out->segment[i] = b->segment[from[i]];
+        out->special[i] = b->special[from[i]];
+    }
+    return true;
+}
+
+/* ---- measuring ---- */
+
+/* What one pass left at the last places: [L + 2][B, width], and the whole input. */
+struct ends {
+    double **row;
+    double *input;
+};
+
+static peat_status run(struct subject *s, const peat_batch *b, struct ends *e, struct error *err)
+{
+    int64_t L = s->model->dims.L;
+    struct trace t;
+    const struct trace_options o = {.keep = KEEP_ALL};
+    e->row = ARENA_ARRAY(&s->work, L + 2, double *);
+    peat_status status = trace_run(&t, s, b, &o, err);
+    bool ok = e->row != NULL;
+    for (int64_t l = 0; ok && status == PEAT_OK && l <= L + 1; l++) {
+        e->row[l] = node_copy(l <= L ? t.residual[l] : t.logits, &s->work);
+        ok = e->row[l] != NULL;
+    }
+    if (ok && status == PEAT_OK) {
+        e->input = node_copy(t.residual[0], &s->work);
+        ok = e->input != NULL;
+    }
+    trace_end(&t);
+    return status == PEAT_OK && !ok ? subject_no_memory(err) : status;
+}
+
+static void compare_rows(const double *x, const double *y, int64_t n, double *change, double *norm)
+{
+    for (int64_t i = 0; i < n; i++) {
+        *change += (y[i] - x[i]) * (y[i] - x[i]);
+        *norm += x[i] * x[i];
+    }
+}
+
+static void compare(struct order *o, const peat_batch *b, const int64_t *from, const struct ends *x,
+                    const struct ends *y)
+{
+    int64_t L = o->s->model->dims.L, D = o->s->model->dims.D, V = o->s->model->config.vocab;
+    for (int64_t row = 0; row < b->B; row++) {
+        int64_t last = last_place(b, row);
+        if (last < 0)
+            continue;
+        for (int64_t l = 0; l <= L + 1; l++) {
+            int64_t width = l <= L ? D : V, at = (row * b->T + last) * width;
+            compare_rows(x->row[l] + at, y->row[l] + at, width, &o->change[l], &o->norm[l]);
+        }
+    }
+    double change = 0.0, norm = 0.0;
+    for (int64_t i = 0; i < b->B * b->T; i++)
+        compare_rows(x->input + from[i] * D, y->input + i * D, D, &change, &norm);
+    o->input_moves = o->input_moves || change > ROUNDING * ROUNDING * norm;
+}
+
+static peat_status add_batch(struct order *o, int index, struct error *err)
+{
+    struct subject *s = o->s;
+    const peat_batch *b = &s->batch[index];
+    struct ends x, y;
+    int64_t *from = ARENA_ARRAY(&s->work, b->B * b->T, int64_t);
+    int64_t *place = ARENA_ARRAY(&s->work, b->T, int64_t);
+    peat_status status = from && place ? run(s, b, &x, err) : subject_no_memory(err);
+    for (int i = 0; i < PERMUTATIONS && status == PEAT_OK; i++) {
+        peat_batch permuted;
+        draw(s, b, rng_substream(rng_substream(s->stream, 2 + (uint64_t)i), (uint64_t)index), from,
+             place);
+        if (!permute(b, from, &permuted, &s->work))
+            return subject_no_memory(err);
+        status = run(s, &permuted, &y, err);
+        if (status == PEAT_OK)
+            compare(o, b, from, &x, &y);
+        o->windows += b->B;
+    }
+    return status;
+}
+
+/* ---- what theory says ---- */
+
+static bool has_hook(const peat_scheme *h)
+{
+    return h->positions || h->prepare || h->encode || h->residual || h->hidden || h->qkv ||
+           h->bias_rel || h->bias || h->score_add || h->logits || h->weights || h->context;
+}
+
+/* Without any position attention treats the keys as a set: a bidirectional model is equivariant at
+ * every depth, and a causal one up to its first layer, whose last query sees all keys. */
+static bool must_be_zero(const struct order *o, int64_t layer)
+{
+    const struct model *m = o->s->model;
+    for (int i = 0; i < m->positional->n_scheme; i++)
+        if (has_hook(m->positional->scheme[i].hooks))
+            return false;
+    if (o->input_moves || m->config.window > 0)
+        return false;
+    return !m->dims.causal || layer <= 1;
+}
+
+static double relative(const struct order *o, int64_t l)
+{
+    return o->norm[l] > 0.0 ? sqrt(o->change[l] / o->norm[l]) : (double)NAN;
+}
+
+static struct value *order_value(const struct order *o)
+{
+    struct arena *a = &o->s->arena;
+    int64_t L = o->s->model->dims.L;
+    struct value *v = figures_map(a), *layers = figures_list(a);
+    bool zero = must_be_zero(o, L), holds = true;
+    for (int64_t l = 1; l <= L; l++) {
+        struct value *one = figures_map(a);
+        double change = relative(o, l);
+        member_set_integer(a, one, "layer", l);
+        figure_set(a, one, "change", change);
+        member_set(a, one, "must_be_zero", value_bool(a, (struct place){0}, must_be_zero(o, l)));
+        holds = holds && !(must_be_zero(o, l) && change > ROUNDING);
+        value_append(a, layers, one);
+    }
+    if (!holds)
+        summary_set(a, v, "order changes the last output where it must not: this is an error");
+    else if (zero)
+        summary_set(a, v,
+                    "the model does not know the order of the other tokens, as it must be "
+                    "without positions");
+    else
+        summary_set(a, v,
+                    "permuting the other tokens moves the last place's stream by %.3g of its "
+                    "length after the first block and by %.3g after the last",
+                    relative(o, 1), relative(o, L));
+    member_set_integer(a, v, "permutations", PERMUTATIONS);
+    member_set_integer(a, v, "windows", o->windows);
+    member_set(a, v, "layers", layers);
+    figure_set(a, v, "logits", relative(o, L + 1));
+    return v;
+}
+
+peat_status diagnose_order(struct subject *s, struct value **v, struct error *err)
+{
+    int64_t n = s->model->dims.L + 2;
+    struct order o = {.s = s,
+                      .change = ARENA_ARRAY(&s->arena, n, double),
+                      .norm = ARENA_ARRAY(&s->arena, n, double)};
+    if (!o.change || !o.norm)
+        return subject_no_memory(err);
+    if (s->batch[0].T < 3) {
+        *v = figures_skipped(&s->arena, "windows of less than 3 tokens have no order to change");
+        return PEAT_OK;
+    }
+    for (int i = 0; i < s->n_batch; i++) {
+        struct arena_mark mark = arena_mark(&s->work);
+        peat_status status = add_batch(&o, i, err);
+        arena_rewind(&s->work, mark);
+        if (status != PEAT_OK)
+            return status;
+    }
+    *v = order_value(&o);
+    return PEAT_OK;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* parts.c: the parts at the input, and what a layer's projections make of them. */
+#include "diagnose/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/block.h"
+
+const char *const part_name[PARTS] = {"token", "position", "segment", "constant"};
+
+bool position_at_input(const struct model *m)
+{
+    const struct positional *p = m->positional;
+    for (int i = 0; i < p->n_scheme; i++)
+        if (p->scheme[i].hooks->encode && p->scheme[i].where.at == SITE_INPUT)
+            return true;
+    return false;
+}
+
+bool parts_are_linear(const struct parts *p)
+{
+    return p->error < PARTS_ROUNDING;
+}
+
+/* ---- small sums ---- */
+
+static double largest(const double *x, int64_t n)
+{
+    double most = 0.0;
+    for (int64_t i = 0; i < n; i++)
+        most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+/* Largest |whole - sum of parts| / largest |whole|. */
+static double sum_error(const double *whole, double *const *part, int64_t n)
+{
+    double worst = 0.0, most = largest(whole, n);
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (int p = 0; p < PARTS; p++)
+            sum += part[p] ? part[p][i] : 0.0;
+        worst = fmax(worst, fabs(whole[i] - sum));
+    }
+    return most > 0.0 ? worst / most : worst;
+}
+
+static void subtract(double *x, const double *y, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        x[i] -= y[i];
+}
+
+/* ---- at the input ---- */
+
+static bool has_stream(const struct model *m, enum part_kind p)
+{
+    const struct positional *s = m->positional;
+    if (p == PART_TOKEN || p == PART_CONSTANT)
+        return true;
+    if (p == PART_SEGMENT)
+        return m->segment != NULL;
+    for (int i = 0; i < s->n_scheme; i++)
+        if (s->scheme[i].hooks->encode)
+            return true;
+    return false;
+}
+
+/* Merged input and block 0's input with the streams of `keep` alone. */
+static peat_status run_kept(struct subject *s, const peat_batch *b, unsigned keep, double **input,
+                            double **block, struct error *err)
+{
+    struct trace t;
+    const struct trace_options o = {.keep = keep, .input_alone = true};
+    peat_status status = trace_run(&t, s, b, &o, err);
+    if (status == PEAT_OK) {
+        *input = node_copy(t.input, &s->work);
+        *block = node_copy(t.residual[0], &s->work);
+        if (!*input || !*block)
+            status = subject_no_memory(err);
+    }
+    trace_end(&t);
+    return status;
+}
+
+double parts_error(const struct parts *p)
+{
+    return sum_error(p->whole, p->x, p->rows * p->D);
+}
+
+static void close_parts(struct parts *p)
+{
+    for (int i = 0; i < PART_CONSTANT; i++)
+        if (p->x[i])
+            subtract(p->x[i], p->x[PART_CONSTANT], p->rows * p->D);
+    p->error = parts_error(p);
+}
+
+peat_status parts_find(struct subject *s, const peat_batch *b, struct parts *input,
+                       struct parts *block, struct error *err)
+{
+    *input = *block = (struct parts){.rows = b->B * b->T, .D = s->model->dims.D};
+    peat_status status = run_kept(s, b, KEEP_ALL, &input->whole, &block->whole, err);
+    for (int p = 0; p < PARTS && status == PEAT_OK; p++)
+        if (has_stream(s->model, (enum part_kind)p))
+            status =
+                run_kept(s, b, p == PART_CONSTANT ? 0 : 1u << p, &input->x[p], &block->x[p], err);
+    if (status != PEAT_OK)
+        return status;
+    close_parts(input);
+    close_parts(block);
+    return PEAT_OK;
+}
+
+/* ---- the norm with the whole's scale ---- */
+
+/* In place. */
+static void norm_rows(const struct norm_weights *n, struct parts *p)
+{
+    const double *w = n->w->value.data, *b = n->b ? n->b->value.data : NULL;
+    for (int64_t row = 0; row < p->rows; row++) {
+        const double *whole = p->whole + row * p->D;
+        double mean = 0.0, square = 0.0;
+        for (int64_t j = 0; b && j < p->D; j++)
+            mean += whole[j] / (double)p->D;
+        for (int64_t j = 0; j < p->D; j++)
+            square += (whole[j] - mean) * (whole[j] - mean) / (double)p->D;
+        double rate = 1.0 / sqrt(square + NORM_EPS);
+        for (int i = 0; i < PARTS; i++) {
+            double *x = p->x[i] ? p->x[i] + row * p->D : NULL, own = 0.0;
+            for (int64_t j = 0; x && b && j < p->D; j++)
+                own += x[j] / (double)p->D;
+            for (int64_t j = 0; x && j < p->D; j++)
+                x[j] = (x[j] - own) * rate * w[j] + (i == PART_CONSTANT && b ? b[j] : 0.0);
+        }
+    }
+}
+
+bool parts_norm(const struct norm_weights *n, const struct parts *from, struct parts *to,
+                struct arena *a)
+{
+    size_t bytes = (size_t)(from->rows * from->D) * sizeof(double);
+    *to = *from;
+    for (int p = 0; p < PARTS; p++) {
+        if (!from->x[p])
+            continue;
+        to->x[p] = arena_alloc(a, bytes);
+        if (!to->x[p])
+            return false;
+        memcpy(to->x[p], from->x[p], bytes);
+    }
+    norm_rows(n, to);
+    return true;
+}
+
+/* ---- projections ---- */
+
+/* What a call of attention_forward shows. */
+struct chains {
+    struct arena *arena;
+    int n;
+    struct chain {
+        double *q, *k, *v;
+    } group[2 * POSITIONAL_MAX + 1];
+    bool no_memory;
+};
+
+static void on_chain(void *ctx, const struct attention_seen *seen)
+{
+    struct chains *c = ctx;
+    struct chain *g = &c->group[c->n++];
+    g->q = node_copy(seen->chain.q, c->arena);
+    g->k = node_copy(seen->chain.k, c->arena);
+    g->v = node_copy(seen->chain.v, c->arena);
+    c->no_memory = c->no_memory || !g->q || !g->k || !g->v;
+}
+
+/* Streams that enter attention itself are merged there again: zero, unless `sites`. */
+static void silence_sites(struct trace *t, peat_node **kept, bool sites)
+{
+    for (int i = 0; i < POSITIONAL_MAX; i++) {
+        kept[i] = t->pass.stream[i];
+        if (!sites && kept[i]) {
+            const struct tensor *x = &kept[i]->value;
+            peat_node *zero = graph_constant(&t->g, x->dtype, x->rank, x->dim, NULL);
+            if (zero)
+                memset(zero->value.data, 0, tensor_bytes(&zero->value));
+            t->pass.stream[i] = zero;
+        }
+    }
+}
+
+/* Queries, keys and values of the normed input y (NULL: zeros). */
+static peat_status chains_of(struct trace *t, int64_t layer, double *y, bool sites,
+                             struct chains *out, struct error *err)
+{
+    struct subject *s = t->subject;
+    const struct attention_options options = block_attention_options(&s->model->config);
+    const struct observer watch = {.ctx = out, .chain_only = true, .attention = on_chain};
+    const int64_t dim[] = {t->in.B, t->in.T, s->model->dims.D};
+    peat_node *kept[POSITIONAL_MAX], *x = graph_constant(&t->g, PEAT_F64, 3, dim, y);
+    if (x && !y)
+        memset(x->value.data, 0, tensor_bytes(&x->value));
+    *out = (struct chains){.arena = &s->work};
+    silence_sites(t, kept, sites);
+    t->pass.observer = &watch;
+    attention_forward(&t->pass, &s->model->block[layer].attention, &options, layer, x);
+    t->pass.observer = &t->observer;
+    memcpy(t->pass.stream, kept, sizeof(kept));
+    if (graph_failed(&t->g))
+        return error_set(err, t->g.err.status, "a part of the input can not be run: %s",
+                         t->g.err.text);
+    return out->no_memory ? subject_no_memory(err) : PEAT_OK;
+}
+
+/* part -= base, in every group. */
+static void chains_subtract(struct chains *part, const struct chains *base,
+                            const struct group_parts *g)
+{
+    for (int i = 0; i < part->n; i++) {
+        int64_t rows = tensor_count(&g[i].seen->chain.q->value) / g[i].C;
+        subtract(part->group[i].q, base->group[i].q, rows * g[i].C);
+        subtract(part->group[i].k, base->group[i].k, rows * g[i].C);
+        subtract(part->group[i].v, base->group[i].v, rows * g[i].Cv);
+    }
+}
+
+static void store(struct group_parts *g, const struct chains *c, enum part_kind p)
+{
+    for (int i = 0; i < c->n; i++) {
+        g[i].q[p] = c->group[i].q;
+        g[i].k[p] = c->group[i].k;
+        g[i].v[p] = c->group[i].v;
+    }
+}
+
+/* What positions bring by entering attention itself is added to their part. */
+static peat_status add_sites(struct trace *t, int64_t layer, const struct chains *silent,
+                             struct group_parts *g, struct error *err)
+{
+    bool any = false;
+    for (int i = 0; i < POSITIONAL_MAX; i++)
+        any = any || t->pass.stream[i];
+    if (!any)
+        return PEAT_OK;
+    struct chains sites;
+    peat_status status = chains_of(t, layer, NULL, true, &sites, err);
+    if (status != PEAT_OK)
+        return status;
+    chains_subtract(&sites, silent, g);
+    for (int i = 0; i < sites.n; i++) {
+        int64_t rows = tensor_count(&g[i].seen->chain.q->value) / g[i].C;
+        double *const own[] = {g[i].q[PART_POSITION], g[i].k[PART_POSITION], g[i].v[PART_POSITION]};
+        double *const more[] = {sites.group[i].q, sites.group[i].k, sites.group[i].v};
+        for (int w = 0; w < 3; w++)
+            for (int64_t j = 0; j < rows * (w < 2 ? g[i].C : g[i].Cv); j++)
+                own[w][j] += more[w][j];
+    }
+    return PEAT_OK;
+}
+
+static peat_status check_sums(struct trace *t, struct group_parts *g, int n, struct error *err)
+{
+    for (int i = 0; i < n; i++) {
+        const peat_qkv *chain = &g[i].seen->chain;
+        double *q = node_copy(chain->q, &t->subject->work);
+        double *k = node_copy(chain->k, &t->subject->work);
+        double *v = node_copy(chain->v, &t->subject->work);
+        if (!q || !k || !v)
+            return subject_no_memory(err);
+        g[i].error = fmax(sum_error(q, g[i].q, tensor_count(&chain->q->value)),
+                          sum_error(k, g[i].k, tensor_count(&chain->k->value)));
+        g[i].value_error = sum_error(v, g[i].v, tensor_count(&chain->v->value));
+    }
+    return PEAT_OK;
+}
+
+/* The groups of one layer as the pass showed them. */
+static struct group_parts *list_groups(struct trace *t, int64_t layer, int *n)
+{
+    struct group_parts *g = ARENA_ARRAY(&t->subject->work, t->n_seen, struct group_parts);
+    *n = 0;
+    for (int i = 0; g && i < t->n_seen; i++) {
+        const struct attention_seen *seen = &t->seen[i];
+        if (seen->layer != layer)
+            continue;
+        g[(*n)++] = (struct group_parts){.seen = seen,
+                                         .H = seen->end - seen->begin,
+                                         .C = seen->chain.q->value.dim[3],
+                                         .Cv = seen->chain.v->value.dim[3]};
+    }
+    return g;
+}
+
+peat_status parts_project(struct trace *t, int64_t layer, const struct parts *x,
+                          struct group_parts **group, int *n, struct error *err)
+{
+    struct subject *s = t->subject;
+    struct parts y;
+    struct chains silent, one;
+    struct group_parts *g = *group = list_groups(t, layer, n);
+    if (!g || !parts_norm(&s->model->block[layer].norm1, x, &y, &s->work))
+        return subject_no_memory(err);
+    peat_status status = chains_of(t, layer, NULL, false, &silent, err);
+    for (int p = 0; p < PARTS && status == PEAT_OK; p++) {
+        if (!y.x[p])
+            continue;
+        status = chains_of(t, layer, y.x[p], false, &one, err);
+        if (status != PEAT_OK)
+            break;
+        if (p != PART_CONSTANT)
+            chains_subtract(&one, &silent, g);
+        store(g, &one, (enum part_kind)p);
+    }
+    if (status == PEAT_OK && y.x[PART_POSITION])
+        status = add_sites(t, layer, &silent, g, err);
+    return status == PEAT_OK ? check_sums(t, g, *n, err) : status;
+}

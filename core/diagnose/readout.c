@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* readout.c: linear probes for position and token at the input and after every block. */
+#include <math.h>
+
+#include "base/rng.h"
+#include "diagnose/diagnostics.h"
+#include "diagnose/figures.h"
+#include "diagnose/probe.h"
+#include "diagnose/trace.h"
+
+/* Of one layer: places of all windows, padding left out. */
+struct readout {
+    struct subject *s;
+    int64_t n, D, windows;
+    float *x;                           /* [L + 1][n, D] */
+    int64_t *token, *position, *window; /* [n]           */
+    double *place;                      /* [n]           */
+    bool *new_position, *new_window;    /* [n]: not trained on */
+};
+
+static const double HELD_OUT = 0.2;
+
+static peat_status add_batch(struct readout *r, const peat_batch *b, struct error *err)
+{
+    struct trace t;
+    const struct trace_options o = {.keep = KEEP_ALL};
+    int64_t L = r->s->model->dims.L, first = r->n;
+    peat_status status = trace_run(&t, r->s, b, &o, err);
+    for (int64_t i = 0; status == PEAT_OK && i < b->B * b->T; i++) {
+        if (b->has_pad && b->pad[i])
+            continue;
+        r->token[r->n] = b->token[i];
+        r->position[r->n] = i % b->T;
+        r->place[r->n] = (double)(i % b->T);
+        r->window[r->n++] = r->windows + i / b->T;
+    }
+    for (int64_t l = 0; l <= L && status == PEAT_OK; l++) {
+        const double *x = node_copy(t.residual[l], &r->s->work);
+        if (!x)
+            status = subject_no_memory(err);
+        float *out = r->x + (l * subject_tokens(r->s) + first) * r->D;
+        for (int64_t i = 0; x && i < b->B * b->T; i++)
+            for (int64_t j = 0; !(b->has_pad && b->pad[i]) && j < r->D; j++)
+                *out++ = (float)x[i * r->D + j];
+    }
+    trace_end(&t);
+    r->windows += b->B;
+    return status;
+}
+
+static peat_status gather(struct readout *r, struct error *err)
+{
+    struct arena *a = &r->s->work;
+    int64_t n = subject_tokens(r->s), L = r->s->model->dims.L;
+    r->D = r->s->model->dims.D;
+    r->x = ARENA_ARRAY(a, (L + 1) * n * r->D, float);
+    r->token = ARENA_ARRAY(a, n, int64_t);
+    r->position = ARENA_ARRAY(a, n, int64_t);
+    r->window = ARENA_ARRAY(a, n, int64_t);
+    r->place = ARENA_ARRAY(a, n, double);
+    r->new_position = ARENA_ARRAY(a, n, bool);
+    r->new_window = ARENA_ARRAY(a, n, bool);
+    if (!r->x || !r->token || !r->position || !r->window || !r->place || !r->new_position ||
+        !r->new_window)
+        return subject_no_memory(err);
+    for (int i = 0; i < r->s->n_batch; i++) {
+        struct arena_mark mark = arena_mark(a);
+        peat_status status = add_batch(r, &r->s->batch[i], err);
+        arena_rewind(a, mark);
+        if (status != PEAT_OK)
+            return status;
+    }
+    return PEAT_OK;
+}
+
+/* The three probes of one layer. */
+struct layer_probes {
+    struct probe_regression place;
+    struct probe_classes position, token;
+};
+
+static peat_status probe_layer(struct readout *r, int64_t layer, struct layer_probes *p,
+                               struct error *err)
+{
+    struct arena *a = &r->s->work;
+    struct arena_mark mark = arena_mark(a);
+    const struct matrix m = {r->x + layer * subject_tokens(r->s) * r->D, r->n, r->D};
+    peat_status status = probe_regression(&p->place, &m, r->place, r->position, r->new_position,
+                                          rng_substream(r->s->stream, 101), a, err);
+    if (status == PEAT_OK)
+        status = probe_classes(&p->position, &m, r->position, r->new_window, a, err);
+    if (status == PEAT_OK)
+        status = probe_classes(&p->token, &m, r->token, r->new_window, a, err);
+    arena_rewind(a, mark);
+    return status;
+}
+
+static struct value *layer_value(struct arena *a, int64_t layer, const struct layer_probes *p)
+{
+    struct value *v = figures_map(a);
+    member_set_integer(a, v, "layer", layer);
+    figure_set(a, v, "position_r2", p->place.r2);
+    figure_set(a, v, "position_error", p->place.error);
+    figure_set(a, v, "position_accuracy", p->position.accuracy);
+    figure_set(a, v, "token_accuracy", p->token.accuracy);
+    return v;
+}
+
+static void finish(struct arena *a, struct value *v, const struct layer_probes *first,
+                   const struct layer_probes *last)
+{
+    struct value *chance = figures_map(a);
+    figure_set(a, chance, "position_accuracy", first->position.chance);
+    figure_set(a, chance, "token_accuracy", first->token.chance);
+    member_set(a, v, "chance", chance);
+    member_set_integer(a, v, "train", first->token.train);
+    member_set_integer(a, v, "test", first->token.test);
+    summary_set(a, v,
+                "a linear readout finds the position (of windows it was not fitted on) in %.0f %% "
+                "of the places at the input and %.0f %% after the last block, the token in %.0f %% "
+                "and %.0f %%",
+                100 * first->position.accuracy, 100 * last->position.accuracy,
+                100 * first->token.accuracy, 100 * last->token.accuracy);
+}
+
+static peat_status run_probes(struct readout *r, struct value *v, struct error *err)
+{
+    struct arena *a = &r->s->arena;
+    struct value *layers = figures_list(a);
+    struct layer_probes first = {0}, last = {0};
+    for (int64_t l = 0; l <= r->s->model->dims.L; l++) {
+        peat_status status = probe_layer(r, l, &last, err);
+        if (status != PEAT_OK)
+            return status;
+        if (l == 0)
+            first = last;
+        value_append(a, layers, layer_value(a, l, &last));
+    }
+    finish(a, v, &first, &last);
+    member_set(a, v, "layers", layers);
+    return PEAT_OK;
+}
+
+peat_status diagnose_probes(struct subject *s, struct value **v, struct error *err)
+{
+    struct readout r = {.s = s};
+    struct arena_mark mark = arena_mark(&s->work);
+    peat_status status = gather(&r, err);
+    if (status == PEAT_OK && (r.windows < 2 || s->batch[0].T < 2)) {
+        *v = figures_skipped(&s->arena, "probes need two windows of two tokens");
+    } else if (status == PEAT_OK) {
+        *v = figures_map(&s->arena);
+        if (probe_hold_out(r.position, r.n, HELD_OUT, rng_substream(s->stream, 102), r.new_position,
+                           &s->work) < 0 ||
+            probe_hold_out(r.window, r.n, HELD_OUT, rng_substream(s->stream, 103), r.new_window,
+                           &s->work) < 0)
+            status = subject_no_memory(err);
+        else
+            status = run_probes(&r, *v, err);
+    }
+    arena_rewind(&s->work, mark);
+    return status;
+}

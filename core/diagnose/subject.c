@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* subject.c: reading windows. */
+#include "diagnose/subject.h"
+
+#include <string.h>
+
+#include "base/rng.h"
+
+void subject_init(struct subject *s, struct model *model, const struct team *team, uint64_t seed)
+{
+    *s = (struct subject){.model = model, .team = team, .stream = rng_stream(seed, "diagnose", "")};
+    arena_init(&s->arena, "diagnosis", 1 << 20);
+    arena_init(&s->work, "diagnosis work", 1 << 20);
+    arena_init(&s->scratch, "diagnosis pass", 1 << 20);
+}
+
+void subject_release(struct subject *s)
+{
+    arena_release(&s->scratch);
+    arena_release(&s->work);
+    arena_release(&s->arena);
+}
+
+peat_status subject_no_memory(struct error *err)
+{
+    return error_set(err, PEAT_NOMEM, "out of memory in a diagnosis");
+}
+
+int64_t subject_tokens(const struct subject *s)
+{
+    int64_t n = 0;
+    for (int i = 0; i < s->n_batch; i++)
+        n += s->batch[i].B * s->batch[i].T;
+    return n;
+}
+
+/* The first T columns of x [B, from], in place. */
+static void cut(void *x, size_t each, int64_t B, int64_t from, int64_t T)
+{
+    unsigned char *bytes = x;
+    for (int64_t b = 1; b < B; b++)
+        memmove(bytes + (size_t)(b * T) * each, bytes + (size_t)(b * from) * each,
+                (size_t)T * each);
+}
+
+static void cut_batch(peat_batch *b, int64_t T)
+{
+    if (b->T <= T)
+        return;
+    cut(b->token, sizeof(*b->token), b->B, b->T, T);
+    cut(b->target, sizeof(*b->target), b->B, b->T, T);
+    cut(b->segment, sizeof(*b->segment), b->B, b->T, T);
+    cut(b->document, sizeof(*b->document), b->B, b->T, T);
+    cut(b->pad, sizeof(*b->pad), b->B, b->T, T);
+    cut(b->special, sizeof(*b->special), b->B, b->T, T);
+    b->T = T;
+}
+
+/* Fewer tokens where the vocabulary makes logits large, or the length attention weights. */
+static int64_t rows_of(const peat_task_plan *plan, int64_t T)
+{
+    const int64_t most = 64, logits = INT64_C(1) << 25, pairs = INT64_C(1) << 18;
+    int64_t shown = T < SUBJECT_LENGTH ? T : SUBJECT_LENGTH;
+    int64_t tokens = logits / plan->vocab < SUBJECT_TOKENS ? logits / plan->vocab : SUBJECT_TOKENS;
+    tokens = pairs / shown < tokens ? pairs / shown : tokens;
+    int64_t rows = tokens / shown;
+    return rows < 1 ? 1 : rows < most ? rows : most;
+}
+
+peat_status subject_read(struct subject *s, const struct task *task, int64_t which, int n,
+                         struct error *err)
+{
+    int64_t T = task->plan.eval_T[which];
+    s->n_batch = 0;
+    s->batch = ARENA_ARRAY(&s->arena, n, peat_batch);
+    if (!s->batch)
+        return subject_no_memory(err);
+    for (int i = 0; i < n; i++) {
+        struct batch batch;
+        if (batch_init(&batch, &s->arena, rows_of(&task->plan, T), T) != PEAT_OK)
+            return subject_no_memory(err);
+        peat_status status = task_eval_batch(task, which, i, &batch, err);
+        if (status != PEAT_OK)
+            return status;
+        if (batch.b.B == 0)
+            break;
+        cut_batch(&batch.b, SUBJECT_LENGTH);
+        if (i > 0 && batch.b.T != s->batch[0].T)
+            break;
+        s->batch[s->n_batch++] = batch.b;
+    }
+    if (s->n_batch == 0)
+        return error_set(err, PEAT_INVALID, "task '%s' has no evaluation windows", task->part.id);
+    return PEAT_OK;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* tables.c: gathering them from the windows. */
+#include "diagnose/tables.h"
+
+#include <math.h>
+#include <string.h>
+
+struct gather {
+    struct subject *s;
+    struct tables *t;
+    int64_t V, T, D;
+    int64_t *row_of; /* [V]: a token's row in token, -1: not seen */
+    float *token, *position, *input;
+    int64_t *token_id, *input_token, *input_position;
+    bool linear, has_position;
+};
+
+/* Equal up to F32's rounding of the tables. */
+static bool same_row(const double *x, const float *row, int64_t D)
+{
+    for (int64_t j = 0; j < D; j++)
+        if (fabs(x[j] - (double)row[j]) > 1e-5 * (1.0 + fabs(x[j])))
+            return false;
+    return true;
+}
+
+static void put_row(float *row, const double *x, int64_t D)
+{
+    for (int64_t j = 0; j < D; j++)
+        row[j] = (float)x[j];
+}
+
+static void add_token(struct gather *g, int32_t id, const double *x)
+{
+    struct tables *t = g->t;
+    if (g->row_of[id] < 0) {
+        g->row_of[id] = t->token.rows;
+        g->token_id[t->token.rows] = id;
+        put_row(g->token + t->token.rows++ * g->D, x, g->D);
+    } else if (!same_row(x, g->token + g->row_of[id] * g->D, g->D)) {
+        t->moving_token = true;
+    }
+}
+
+/* Rows come in the order of the windows: position p is seen first where rows == p. */
+static void add_position(struct gather *g, int64_t p, const double *x)
+{
+    struct tables *t = g->t;
+    if (p == t->position.rows)
+        put_row(g->position + t->position.rows++ * g->D, x, g->D);
+    else if (p < t->position.rows && !same_row(x, g->position + p * g->D, g->D))
+        t->moving_position = true;
+}
+
+static peat_status add_batch(struct gather *g, const peat_batch *b, struct error *err)
+{
+    struct parts input, block;
+    peat_status status = parts_find(g->s, b, &input, &block, err);
+    if (status != PEAT_OK)
+        return status;
+    g->linear = g->linear && parts_are_linear(&input);
+    for (int64_t i = 0; i < input.rows; i++) {
+        if (b->has_pad && b->pad[i])
+            continue;
+        struct matrix *m = &g->t->input;
+        add_token(g, b->token[i], input.x[PART_TOKEN] + i * g->D);
+        if (g->has_position)
+            add_position(g, i % b->T, input.x[PART_POSITION] + i * g->D);
+        g->input_token[m->rows] = b->token[i];
+        g->input_position[m->rows] = i % b->T;
+        put_row(g->input + m->rows++ * g->D, input.whole + i * g->D, g->D);
+    }
+    return PEAT_OK;
+}
+
+static bool make_room(struct gather *g)
+{
+    struct arena *a = &g->s->arena;
+    int64_t n = subject_tokens(g->s), tokens = n < g->V ? n : g->V;
+    g->row_of = ARENA_ARRAY(a, g->V, int64_t);
+    g->token = ARENA_ARRAY(a, tokens * g->D, float);
+    g->position = ARENA_ARRAY(a, g->T * g->D, float);
+    g->input = ARENA_ARRAY(a, n * g->D, float);
+    g->token_id = ARENA_ARRAY(a, tokens, int64_t);
+    g->input_token = ARENA_ARRAY(a, n, int64_t);
+    g->input_position = ARENA_ARRAY(a, n, int64_t);
+    if (g->row_of)
+        memset(g->row_of, -1, (size_t)g->V * sizeof(*g->row_of));
+    return g->row_of && g->token && g->position && g->input && g->token_id && g->input_token &&
+           g->input_position;
+}
+
+peat_status tables_find(struct subject *s, struct tables *t, struct error *err)
+{
+    struct gather g = {.s = s,
+                       .t = t,
+                       .V = s->model->config.vocab,
+                       .T = s->batch[0].T,
+                       .D = s->model->dims.D,
+                       .linear = true,
+                       .has_position = position_at_input(s->model)};
+    *t = (struct tables){.missing = NULL};
+    if (!make_room(&g))
+        return subject_no_memory(err);
+    for (int i = 0; i < s->n_batch; i++) {
+        struct arena_mark mark = arena_mark(&s->work);
+        peat_status status = add_batch(&g, &s->batch[i], err);
+        arena_rewind(&s->work, mark);
+        if (status != PEAT_OK)
+            return status;
+    }
+    t->token = (struct matrix){g.token, t->token.rows, g.D};
+    t->position = (struct matrix){g.position, t->position.rows, g.D};
+    t->input = (struct matrix){g.input, t->input.rows, g.D};
+    t->token_id = g.token_id;
+    t->input_token = g.input_token;
+    t->input_position = g.input_position;
+    if (!g.has_position)
+        t->missing = "no position at the input";
+    else if (!g.linear)
+        t->missing =
+            "not linear, not decomposed: the input is not a sum of what each stream brings";
+    else if (t->position.rows == 0)
+        t->missing = "the windows begin with padding: positions can not be listed";
+    return PEAT_OK;
+}

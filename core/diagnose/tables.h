@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tables.h: the vectors that tokens and positions bring to the model's input.
+ *
+ * Where the merge is linear: row v of `token` is what token v becomes when all other streams are
+ * zero, row t of `position` what position t of a window becomes. Both are [.., D], in the space of
+ * the model's input; concatenation leaves zeros where the other stream stands.
+ */
+#ifndef DIAGNOSE_TABLES_H
+#define DIAGNOSE_TABLES_H
+
+#include "diagnose/parts.h"
+#include "diagnose/spectrum.h"
+
+struct tables {
+    const char *missing;           /* why there are no tables; NULL: there are        */
+    struct matrix token, position; /* token: those that the windows hold, by id       */
+    const int64_t *token_id;       /* [token.rows]                                    */
+    struct matrix input;           /* merged inputs of all windows, padding left out  */
+    const int64_t *input_token, *input_position; /* [input.rows]                      */
+    bool moving_token; /* a token's part differs from place to place: the first is in the table */
+    bool moving_position; /* a position's part differs from window to window          */
+};
+
+/* In s->arena. Tables are missing, but for `input`, when the merge is not linear or one of the two
+ * streams is not there. */
+peat_status tables_find(struct subject *s, struct tables *t, struct error *err);
+
+#endif

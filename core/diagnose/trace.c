@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* trace.c: watching a forward pass, and what is taken out of it. */
+#include "diagnose/trace.h"
+
+#include <string.h>
+
+static peat_node *zeros_like(struct pass *pass, const peat_node *x)
+{
+    peat_node *zero = graph_constant(pass->g, x->value.dtype, x->value.rank, x->value.dim, NULL);
+    if (zero && zero->value.data)
+        memset(zero->value.data, 0, tensor_bytes(&zero->value));
+    return zero;
+}
+
+static peat_node *on_stream(void *ctx, struct pass *pass, enum stream_kind kind, int scheme,
+                            peat_node *x)
+{
+    const struct trace *t = ctx;
+    (void)scheme;
+    return t->options.keep >> kind & 1 ? x : zeros_like(pass, x);
+}
+
+static peat_node *on_input(void *ctx, struct pass *pass, peat_node *x)
+{
+    struct trace *t = ctx;
+    if (t->options.minus) {
+        peat_node *minus = graph_constant(pass->g, PEAT_F64, x->value.rank, x->value.dim,
+                                          (void *)(uintptr_t)t->options.minus);
+        x = op_sub(&pass->g->base, x, minus);
+    }
+    return t->input = x;
+}
+
+static void on_residual(void *ctx, int64_t layer, peat_node *x)
+{
+    struct trace *t = ctx;
+    t->residual[layer] = x;
+}
+
+static void on_attention(void *ctx, const struct attention_seen *seen)
+{
+    struct trace *t = ctx;
+    t->seen[t->n_seen++] = *seen;
+}
+
+static struct model_input input_of(const peat_batch *b)
+{
+    return (struct model_input){
+        .B = b->B,
+        .T = b->T,
+        .token = b->token,
+        .segment = b->has_segment ? b->segment : NULL,
+        .document = b->has_document ? b->document : NULL,
+        .pad = b->has_pad ? b->pad : NULL,
+        .special = b->has_special ? b->special : NULL,
+        .sequence = b->sequence,
+        .phase = PEAT_EVAL,
+    };
+}
+
+peat_status trace_run(struct trace *t, struct subject *s, const peat_batch *b,
+                      const struct trace_options *o, struct error *err)
+{
+    struct model *m = s->model;
+    BUG_UNLESS(m->weights.dtype == PEAT_F64);
+    *t = (struct trace){
+        .subject = s, .options = *o, .in = input_of(b), .mark = arena_mark(&s->scratch)};
+    t->observer = (struct observer){.ctx = t,
+                                    .stream = o->keep == KEEP_ALL ? NULL : on_stream,
+                                    .input = on_input,
+                                    .residual = on_residual,
+                                    .attention = o->attention ? on_attention : NULL};
+    t->mask = model_mask(m, &t->in);
+    t->residual = ARENA_ARRAY(&s->scratch, m->dims.L + 1, peat_node *);
+    t->seen = ARENA_ARRAY(&s->scratch, m->dims.L * m->dims.H, struct attention_seen);
+    if (!t->residual || !t->seen)
+        return subject_no_memory(err);
+    graph_init(&t->g, &s->scratch, s->team, PEAT_F64);
+    t->g.no_grad = true;
+    t->pass.observer = &t->observer;
+    struct model first = *m;
+    if (o->input_alone)
+        first.config.n_layer = 1;
+    t->in.last_only = o->input_alone;
+    t->logits = model_forward(&first, &t->g, &t->in, &t->pass);
+    t->pass.mask = &t->mask;
+    if (t->logits)
+        return PEAT_OK;
+    return error_set(err, t->g.err.status, "the model can not be run: %s", t->g.err.text);
+}
+
+void trace_end(struct trace *t)
+{
+    arena_rewind(&t->subject->scratch, t->mark);
+}
+
+void trace_loss(const struct trace *t, const peat_batch *b, double *nll, int64_t *targets)
+{
+    struct ce_sums sums = {0};
+    cross_entropy_sums(t->subject->team, &t->logits->value, b->target, &sums);
+    *nll += sums.nll;
+    *targets += sums.targets;
+}
+
+double *node_copy(const peat_node *n, struct arena *a)
+{
+    struct tensor copy = tensor_new(a, PEAT_F64, n->value.rank, n->value.dim);
+    if (copy.data)
+        tensor_copy(&copy, &n->value);
+    return copy.data;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* trace.h: one forward pass that stays alive, so that its nodes can be read. */
+#ifndef DIAGNOSE_TRACE_H
+#define DIAGNOSE_TRACE_H
+
+#include "diagnose/subject.h"
+#include "nn/attention.h"
+
+/* Kinds of streams, as bits of 1 << enum stream_kind. */
+enum {
+    KEEP_TOKEN = 1 << STREAM_TOKEN,
+    KEEP_POSITION = 1 << STREAM_POSITION,
+    KEEP_SEGMENT = 1 << STREAM_SEGMENT,
+    KEEP_ALL = KEEP_TOKEN | KEEP_POSITION | KEEP_SEGMENT
+};
+
+struct trace_options {
+    unsigned keep;       /* streams of other kinds are zero                           */
+    bool attention;      /* logits and weights of every head are made                 */
+    bool input_alone;    /* stop after the first block; logits of the last places alone */
+    const double *minus; /* [B*T*D], taken from the merged input; NULL: nothing is    */
+};
+
+struct trace {
+    struct subject *subject;
+    struct trace_options options;
+    struct graph g;
+    struct model_input in;
+    struct attention_mask mask;
+    struct pass pass; /* attention_forward may be called with it until trace_end */
+    struct observer observer;
+    struct arena_mark mark;
+    peat_node *input;     /* [B,T,D], merged                               */
+    peat_node **residual; /* [L+1]: what block l works on, and the last norm */
+    int n_seen;
+    struct attention_seen *seen; /* one for each head group, in layer order; only `attention` */
+    peat_node *logits;           /* [B*T, V]                                      */
+};
+
+/* Runs the batch. Whatever it returns, trace_end gives the scratch arena back. */
+peat_status trace_run(struct trace *t, struct subject *s, const peat_batch *b,
+                      const struct trace_options *o, struct error *err);
+void trace_end(struct trace *t);
+
+/* Adds the batch's losses to *nll and the number of targets to *targets. */
+void trace_loss(const struct trace *t, const peat_batch *b, double *nll, int64_t *targets);
+/* A node's elements, row-major, from the arena; NULL: out of memory. */
+double *node_copy(const peat_node *n, struct arena *a);
+
+#endif

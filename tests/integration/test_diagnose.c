@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* test_diagnose.c: peat diagnose on cells that were trained, as a user runs it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "diagnose/celldiagnosis.h"
+#include "diagnose/figures.h"
+#include "diagnose/trace.h"
+#include "support/shell.h"
+#include "support/support.h"
+#include "tensor/gemm.h"
+
+#define PEAT "\"$PEAT\" "
+
+static struct shell s;
+
+static const char experiment[] =
+    "version: 1\n"
+    "name: d\n"
+    "defaults:\n"
+    "  task: {plugin: text, path: corpus.txt}\n"
+    "  model: {d_model: 16, n_layer: 2, n_head: 2}\n"
+    "  train: {steps: 20, batch: 4, seq_len: 16, lr: 1e-2}\n"
+    "  eval: {lengths: [16], tokens: 1024}\n"
+    "matrix:\n"
+    "  position.scheme: [none, learned, rotary, alibi]\n"
+    "  position.combine: [sum, {plugin: concat_split, d_pos: 4}, gate_scalar]\n"
+    "seeds: 1\n";
+
+static void write_corpus(const char *more)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    for (int i = 0; i < 400; i++)
+        strbuf_addf(&text, "%d brown foxes jump over %d lazy dogs%s.\n", i % 7, i % 5, more);
+    shell_write(&s, "corpus.txt", text.text);
+    strbuf_release(&text);
+}
+
+/* One grid for all tests: they only read it, but for what each makes itself. */
+static void train(void)
+{
+    shell_open(&s);
+    write_corpus("");
+    shell_write(&s, "d.yaml", experiment);
+    shell_expect(&s, 0, PEAT "run d.yaml");
+}
+
+static void clean_up(void)
+{
+    shell_close(&s);
+}
+
+static void assert_printed(const char *text)
+{
+    ck_assert_msg(shell_printed(&s, text), "no '%s' in\n%s", text, s.printed.text);
+}
+
+/* ---- the command ---- */
+
+START_TEST(a_cell_is_diagnosed_as_a_page_and_as_an_object)
+{
+    static const char *const title[] = {"Terms of the attention logits",
+                                        "Subspaces of tokens and positions",
+                                        "Which dimensions carry what",
+                                        "Collisions",
+                                        "Linear probes",
+                                        "Order sensitivity",
+                                        "Attention by distance"};
+    struct arena a;
+    struct error err = {0};
+    shell_expect(&s, 0, PEAT "diagnose runs/d learned.sum.s0");
+    for (int i = 0; i < 7; i++)
+        assert_printed(title[i]);
+    shell_expect(&s, 0, PEAT "diagnose runs/d learned.sum.s0 --json");
+    arena_init(&a, "test", 1 << 16);
+    const struct value *v = value_from_json(&a, s.printed.text, s.printed.n, "stdout", &err);
+    ck_assert_msg(v != NULL, "%s", err.text);
+    ck_assert_str_eq(member_text(v, "scheme"), "learned");
+    ck_assert_str_eq(member_text(v, "combine"), "sum");
+    ck_assert_int_eq(member_integer(v, "step", 0), 20);
+    for (const struct diagnostic *d = diagnostics; d->name; d++)
+        ck_assert_msg(member_text(value_get(v, d->name), "summary") != NULL, "%s", d->name);
+    arena_release(&a);
+}
+END_TEST
+
+START_TEST(the_same_cell_gives_the_same_bytes_at_any_number_of_threads)
+{
+    shell_expect(&s, 0, PEAT "diagnose runs/d learned.sum.s0 --json > one.json");
+    shell_expect(&s, 0, PEAT "diagnose runs/d learned.sum.s0 --json > two.json");
+    shell_expect(&s, 0, PEAT "diagnose runs/d learned.sum.s0 --json -t 2 > three.json");
+    shell_expect(&s, 0, "test -s one.json && cmp one.json two.json && cmp one.json three.json");
+}
+END_TEST
+
+START_TEST(save_keeps_what_json_prints_beside_the_cell)
+{
+    struct arena a;
+    struct error err = {0};
+    struct value *kept;
+    shell_expect(&s, 0, PEAT "diagnose runs/d rotary.-.s0 --json --save --only order,probes");
+    arena_init(&a, "test", 1 << 16);
+    const struct value *v = value_from_json(&a, s.printed.text, s.printed.n, "stdout", &err);
+    ck_assert_msg(v != NULL, "%s", err.text);
+    char *dir = path_join(s.dir, "runs/d/cells");
+    char *cell = path_join(dir, member_text(v, "cell"));
+    ck_assert_msg(jsonfile_read(cell, "diagnose.json", &a, &kept, &err) == PEAT_OK, "%s", err.text);
+    ck_assert(value_equal(v, kept));
+    ck_assert(value_get(v, "order") && value_get(v, "probes") && !value_get(v, "logits"));
+    shell_expect(&s, 0, PEAT "results runs/d && " PEAT "status runs/d");
+    free(cell);
+    free(dir);
+    arena_release(&a);
+}
+END_TEST
+
+START_TEST(a_diagnosis_changes_nothing_of_the_cell)
+{
+    shell_expect(&s, 0,
+                 "find runs/d -type f ! -name diagnose.json ! -name lock | sort | "
+                 "xargs sha256sum > before");
+    shell_expect(&s, 0, PEAT "diagnose runs/d alibi.-.s0 > page");
+    shell_expect(&s, 0,
+                 "find runs/d -type f ! -name diagnose.json ! -name lock | sort | "
+                 "xargs sha256sum | cmp - before");
+}
+END_TEST
+
+START_TEST(what_a_cell_does_not_have_is_said)
+{
+    shell_expect(&s, 0, PEAT "diagnose runs/d learned.gate_scalar.s0 --only logits,subspaces");
+    assert_printed("not linear, not decomposed");
+    shell_expect(&s, 0, PEAT "diagnose runs/d rotary.-.s0 --only subspaces,order");
+    assert_printed("no position at the input");
+    shell_expect(&s, 0, PEAT "diagnose runs/d none.-.s0 --only order");
+    assert_printed("(must be zero)");
+}
+END_TEST
+
+START_TEST(mistakes_are_refused_with_what_would_be_right)
+{
+    shell_expect(&s, 2, PEAT "diagnose runs/d");
+    assert_printed("a run directory and a cell are needed");
+    shell_expect(&s, 2, PEAT "diagnose runs/d learned.sun.s0");
+    assert_printed("did you mean 'learned.sum.s0'");
+    shell_expect(&s, 2, PEAT "diagnose runs/nowhere 0");
+    shell_expect(&s, 2, PEAT "diagnose runs/d 0 --only logit");
+    assert_printed("did you mean 'logits'");
+    shell_expect(&s, 2, PEAT "diagnose runs/d 0 --batches 0");
+    assert_printed("from 1 to 1024");
+    shell_expect(&s, 0, PEAT "diagnose --help");
+    assert_printed("example:");
+}
+END_TEST
+
+START_TEST(other_data_than_in_training_are_refused_by_name)
+{
+    write_corpus(" again");
+    int status = shell_run(&s, PEAT "diagnose runs/d learned.sum.s0");
+    bool named = shell_printed(&s, "corpus.txt") && shell_printed(&s, "content has changed");
+    shell_expect(&s, 0, "mv corpus.txt gone.txt");
+    int missing = shell_run(&s, PEAT "diagnose runs/d learned.sum.s0");
+    bool said = shell_printed(&s, "corpus.txt") && shell_printed(&s, "needs the cell's plugins");
+    write_corpus("");
+    ck_assert_int_eq(status, 2);
+    ck_assert(named);
+    ck_assert_int_eq(missing, 2);
+    ck_assert(said);
+    shell_expect(&s, 0, PEAT "diagnose runs/d learned.sum.s0 --only order");
+}
+END_TEST
+
+START_TEST(a_cell_that_was_not_trained_has_nothing_to_diagnose)
+{
+    shell_expect(&s, 0, PEAT "plan d.yaml name=later --write -o runs/later");
+    shell_expect(&s, 2, PEAT "diagnose runs/later learned.sum.s0");
+    assert_printed("it was not trained yet");
+}
+END_TEST
+
+/* ---- sum holds concatenation ---- */
+
+static void find_plugins(void)
+{
+    struct strbuf path;
+    const char *build = getenv("PEAT_BUILD");
+    strbuf_init(&path);
+    strbuf_addf(&path,
+                "%s/lib/peat/plugins-%s:%s/lib/x86_64-linux-gnu/peat/plugins-%s:"
+                "%s/lib64/peat/plugins-%s",
+                build, PEAT_ABI, build, PEAT_ABI, build, PEAT_ABI);
+    setenv("PEAT_PLUGIN_PATH", path.text, 1);
+    strbuf_release(&path);
+}
+
+static void open_cell(struct cell_diagnosis *d, struct rundir *r, struct arena *a,
+                      const char *label)
+{
+    struct error err = {0};
+    int index;
+    char *dir = path_join(s.dir, "runs/d");
+    ck_assert_msg(rundir_read(arena_strdup(a, dir), r, a, &err) == PEAT_OK, "%s", err.text);
+    ck_assert_msg(rundir_find(r, label, &index, &err) == PEAT_OK, "%s", err.text);
+    ck_assert_msg(cell_diagnosis_open(d, &r->cell[index], 2, 1, &err) == PEAT_OK, "%s", err.text);
+    free(dir);
+}
+
+/* Each row of a table goes to columns [at, at + its width) of one that is zero elsewhere. */
+static void pad(struct tensor *to, const struct tensor *from, int64_t at)
+{
+    tensor_fill(to, 0.0);
+    for (int64_t i = 0; i < from->dim[0]; i++)
+        for (int64_t j = 0; j < from->dim[1]; j++)
+            tensor_set(to, i * to->dim[1] + at + j, tensor_get(from, i * from->dim[1] + j));
+}
+
+/* The sum model becomes the concatenation: tables padded with zeros, all else copied. */
+static void become(struct model *sum, const struct model *concat)
+{
+    int64_t d_tok = weights_find(&concat->weights, "token.weight")->value.dim[1];
+    for (int i = 0; i < sum->weights.n; i++) {
+        struct weight *to = sum->weights.item[i];
+        const struct weight *from = weights_find(&concat->weights, to->name);
+        ck_assert_msg(from != NULL, "%s", to->name);
+        if (tensor_same_shape(&to->value, &from->value))
+            tensor_copy(&to->value, &from->value);
+        else
+            pad(&to->value, &from->value, strcmp(to->name, "token.weight") == 0 ? 0 : d_tok);
+    }
+}
+
+static double *logits_of(struct cell_diagnosis *d)
+{
+    struct trace t;
+    struct error err = {0};
+    const struct trace_options o = {.keep = KEEP_ALL};
+    ck_assert_int_eq(trace_run(&t, &d->subject, &d->subject.batch[0], &o, &err), PEAT_OK);
+    double *copy = node_copy(t.logits, &d->subject.arena);
+    trace_end(&t);
+    return copy;
+}
+
+START_TEST(a_trained_concatenation_padded_with_zeros_is_a_sum_of_disjoint_support)
+{
+    struct arena a;
+    struct cell_diagnosis concat, sum;
+    struct rundir r, q;
+    struct value *v;
+    struct error err = {0};
+    arena_init(&a, "test", 1 << 16);
+    find_plugins();
+    open_cell(&concat, &r, &a, "learned.concat_split-d_pos=4.s0");
+    open_cell(&sum, &q, &a, "learned.sum.s0");
+    ck_assert_int_eq(diagnose_support(&sum.subject, &v, &err), PEAT_OK);
+    ck_assert_double_lt(figure_get(v, "disjoint"), 0.9);
+    become(&sum.assembly.model, &concat.assembly.model);
+    const double *x = logits_of(&concat), *y = logits_of(&sum);
+    const peat_batch *b = &sum.subject.batch[0];
+    for (int64_t i = 0; i < b->B * b->T * sum.assembly.model.config.vocab; i++)
+        ck_assert_double_eq_tol(x[i], y[i], 1e-6);
+    ck_assert_int_eq(diagnose_support(&sum.subject, &v, &err), PEAT_OK);
+    ck_assert_double_eq_tol(figure_get(v, "disjoint"), 1.0, 1e-12);
+    ck_assert_int_eq(diagnose_subspaces(&sum.subject, &v, &err), PEAT_OK);
+    ck_assert_double_eq_tol(figure_get(v, "smallest"), 90.0, 1e-6);
+    ck_assert_double_eq_tol(figure_get(v, "overlap"), 0.0, 1e-12);
+    cell_diagnosis_close(&concat);
+    cell_diagnosis_close(&sum);
+    arena_release(&a);
+}
+END_TEST
+
+int main(void)
+{
+    struct error err = {0};
+    struct team team = {.threads = 1};
+    Suite *suite = suite_create("diagnose");
+    TCase *all = tcase_create("diagnose");
+    parallel_start();
+    if (gemm_start(&team, "openblas", &err) != PEAT_OK)
+        return 1;
+    tcase_set_timeout(all, 120);
+    tcase_add_unchecked_fixture(all, train, clean_up);
+    tcase_add_test(all, a_cell_is_diagnosed_as_a_page_and_as_an_object);
+    tcase_add_test(all, the_same_cell_gives_the_same_bytes_at_any_number_of_threads);
+    tcase_add_test(all, save_keeps_what_json_prints_beside_the_cell);
+    tcase_add_test(all, a_diagnosis_changes_nothing_of_the_cell);
+    tcase_add_test(all, what_a_cell_does_not_have_is_said);
+    tcase_add_test(all, mistakes_are_refused_with_what_would_be_right);
+    tcase_add_test(all, other_data_than_in_training_are_refused_by_name);
+    tcase_add_test(all, a_cell_that_was_not_trained_has_nothing_to_diagnose);
+    tcase_add_test(all, a_trained_concatenation_padded_with_zeros_is_a_sum_of_disjoint_support);
+    suite_add_tcase(suite, all);
+    return run_suite(suite);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* fixed_table.h: the tables whose figures tests/golden/diagnostics.py gives. */
+#ifndef TESTS_FIXED_TABLE_H
+#define TESTS_FIXED_TABLE_H
+
+#include "diagnose/spectrum.h"
+
+/* A fixed sequence without structure, in [-1, 1). */
+double fixed_noise(uint64_t *state);
+/* [rows, columns]: noise about 0.25, in column j scaled by (1 + j) / columns when `rising`, and by
+ * 1 / (1 + j) otherwise. */
+struct matrix fixed_table(uint64_t seed, int64_t rows, int64_t columns, bool rising,
+                          struct arena *a);
+/* Zeros to write to; *x is the same memory. */
+struct matrix empty_table(int64_t rows, int64_t columns, float **x, struct arena *a);
+
+#endif

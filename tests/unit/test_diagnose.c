@@ -1,0 +1,733 @@
+/* SPDX-License-Identifier: MIT */
+/* test_diagnose.c: models whose weights the test writes, so that the figures are known. */
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "diagnose/diagnostics.h"
+#include "diagnose/figures.h"
+#include "diagnose/parts.h"
+#include "support/modelcheck.h"
+#include "support/support.h"
+
+enum { T = 8, B = 12, V = 7, D = 8, HALF = D / 2 };
+
+/* ---- a subject ---- */
+
+struct exam {
+    struct modelcheck m;
+    struct subject subject;
+    peat_batch batch;
+    int32_t token[B * T], target[B * T], segment[B * T], document[B * T];
+    uint8_t pad[B * T], special[B * T];
+    int64_t sequence[B];
+};
+
+static void exam_init(struct exam *e, peat_arch arch)
+{
+    memset(e, 0, sizeof(*e));
+    modelcheck_init(&e->m, arch);
+    e->m.config.T_train = e->m.config.T_max = T;
+    e->m.config.norm = NORM_RMS;
+    uint64_t stream = rng_stream(5, "test", "windows");
+    for (int i = 0; i < B * T; i++) {
+        e->token[i] = (int32_t)(rng_bits(stream, (uint64_t)i) % V);
+        e->target[i] = (int32_t)(rng_bits(stream, (uint64_t)(1000 + i)) % V);
+    }
+    e->batch = (peat_batch){.size = sizeof(e->batch),
+                            .B = B,
+                            .T = T,
+                            .token = e->token,
+                            .target = e->target,
+                            .segment = e->segment,
+                            .document = e->document,
+                            .pad = e->pad,
+                            .special = e->special,
+                            .sequence = e->sequence};
+}
+
+static void exam_build(struct exam *e)
+{
+    modelcheck_build(&e->m);
+    subject_init(&e->subject, &e->m.model, &e->m.team, 1);
+    e->subject.batch = &e->batch;
+    e->subject.n_batch = 1;
+}
+
+static void exam_release(struct exam *e)
+{
+    subject_release(&e->subject);
+    modelcheck_release(&e->m);
+}
+
+static const struct value *ask(struct exam *e, diagnostic_fn diagnostic)
+{
+    struct value *v = NULL;
+    struct error err = {0};
+    peat_status status = diagnostic(&e->subject, &v, &err);
+    ck_assert_msg(status == PEAT_OK, "%s", err.text);
+    return v;
+}
+
+static struct weight *weight(struct exam *e, const char *name)
+{
+    struct weight *w = weights_find(&e->m.model.weights, name);
+    ck_assert_msg(w != NULL, "no weight '%s'", name);
+    return w;
+}
+
+static void put(struct exam *e, const char *name, int64_t row, int64_t column, double x)
+{
+    struct weight *w = weight(e, name);
+    tensor_set(&w->value, row * w->value.dim[w->value.rank - 1] + column, x);
+}
+
+static void clear(struct exam *e, const char *name)
+{
+    tensor_fill(&weight(e, name)->value, 0.0);
+}
+
+static const struct value *item(const struct value *list, int i)
+{
+    ck_assert(list && list->n > i);
+    return list->item[i];
+}
+
+static const struct value *head_of(const struct value *v, int layer, int head)
+{
+    return item(value_get(item(value_get(v, "layers"), layer), "heads"), head);
+}
+
+static double share(const struct value *v, int layer, const char *term)
+{
+    return figure_get(value_get(item(value_get(v, "layers"), layer), "share"), term);
+}
+
+static void assert_skipped(const struct value *v, const char *why)
+{
+    const char *text = member_text(v, "skipped");
+    ck_assert_msg(text && strstr(text, why), "skipped: %s, not %s", text ? text : "no", why);
+}
+
+/* ---- schemes of the test ---- */
+
+/* A trained table [T, D], "table". */
+static peat_status table_setup(peat_setup *s, const void *config, void **self)
+{
+    (void)config;
+    (void)self;
+    peat_init init = {.kind = PEAT_INIT_NORMAL, .b = 1};
+    peat_param_new(s, "table", 2, (int64_t[]){T, s->dims.d}, init, PEAT_ONCE, 0);
+    return PEAT_OK;
+}
+
+static peat_node *table_encode(const peat_call *c)
+{
+    return peat_reshape(c->g, peat_use(c, 0), 3, (int64_t[]){1, T, c->d});
+}
+
+static const peat_scheme table = {
+    .size = sizeof(table), .setup = table_setup, .encode = table_encode};
+
+/* -3 per token of distance */
+static peat_node *slope_rel(const peat_call *c, const peat_rel *r)
+{
+    double *value = peat_scratch(c, r->n);
+    for (int64_t i = 0; value && i < r->n; i++)
+        value[i] = -3.0 * fabs(r->delta[i]);
+    return peat_fill(c, 2, (int64_t[]){1, r->n}, value);
+}
+
+static const peat_scheme slope = {.size = sizeof(slope), .bias_rel = slope_rel};
+
+/* q and k turned by half a radian per place. */
+static peat_status turn_qkv(const peat_call *c, peat_qkv *io)
+{
+    double turn[2 * T * 2];
+    for (int t = 0; t < T; t++)
+        for (int i = 0; i < 2; i++) {
+            turn[2 * t + i] = cos(0.5 * (i + 1) * t);
+            turn[2 * T + 2 * t + i] = sin(0.5 * (i + 1) * t);
+        }
+    const int64_t dim[] = {1, 1, T, 2};
+    peat_node *cosine = peat_fill(c, 4, dim, turn), *sine = peat_fill(c, 4, dim, turn + 2 * T);
+    io->q = peat_rotate(c->g, io->q, cosine, sine, PEAT_INTERLEAVED);
+    io->k = peat_rotate(c->g, io->k, cosine, sine, PEAT_INTERLEAVED);
+    return PEAT_OK;
+}
+
+static const peat_scheme turn = {.size = sizeof(turn), .qkv = turn_qkv};
+
+/* q and k through a function that is not linear. */
+static peat_status bent_qkv(const peat_call *c, peat_qkv *io)
+{
+    io->q = peat_softplus(c->g, io->q);
+    io->k = peat_softplus(c->g, io->k);
+    return PEAT_OK;
+}
+
+static const peat_scheme bent = {.size = sizeof(bent), .qkv = bent_qkv};
+
+/* A merge that is not linear: y = x_0 x_1. */
+static peat_status product_setup(peat_setup *s, const void *config, int32_t n,
+                                 const char *const *stream, int64_t *width, int64_t *D_,
+                                 void **self)
+{
+    (void)s;
+    (void)config;
+    (void)stream;
+    (void)self;
+    for (int32_t i = 0; i < n; i++)
+        width[i] = *D_;
+    return PEAT_OK;
+}
+
+static peat_node *product_merge(const peat_call *c, int32_t n, peat_node *const *x)
+{
+    return n == 1 ? x[0] : peat_mul(c->g, x[0], x[1]);
+}
+
+static const peat_combine product = {
+    .size = sizeof(product), .min_streams = 1, .setup = product_setup, .merge = product_merge};
+
+/* A model with a table of positions; tokens fill the first half of the dimensions, positions the
+ * second, both with arbitrary numbers. */
+static void exam_split(struct exam *e, peat_arch arch)
+{
+    exam_init(e, arch);
+    modelcheck_scheme(&e->m, "table", &table);
+    exam_build(e);
+    for (int64_t i = 0; i < V; i++)
+        for (int64_t j = HALF; j < D; j++)
+            put(e, "token.weight", i, j, 0.0);
+    for (int64_t i = 0; i < T; i++)
+        for (int64_t j = 0; j < HALF; j++)
+            put(e, "position.0.table.table", i, j, 0.0);
+}
+
+/* ---- logits ---- */
+
+/* Layer 0's queries read dimensions [q, q + HALF) alone and its keys [k, k + HALF). */
+static void read_halves(struct exam *e, int64_t q, int64_t k)
+{
+    clear(e, "block.0.attention.qkv.bias");
+    for (int64_t row = 0; row < 2 * D; row++)
+        for (int64_t j = 0; j < D; j++) {
+            int64_t begin = row < D ? q : k;
+            if (j < begin || j >= begin + HALF)
+                put(e, "block.0.attention.qkv.weight", row, j, 0.0);
+        }
+}
+
+START_TEST(queries_of_tokens_and_keys_of_positions_give_that_term_alone)
+{
+    static const char *const term[] = {"token.token", "token.position", "position.token",
+                                       "position.position"};
+    for (int i = 0; i < 4; i++) {
+        struct exam e;
+        exam_split(&e, PEAT_ENCODER);
+        read_halves(&e, i / 2 * HALF, i % 2 * HALF);
+        const struct value *v = ask(&e, diagnose_logits);
+        for (int j = 0; j < 4; j++)
+            ck_assert_double_eq_tol(share(v, 0, term[j]), i == j, 1e-12);
+        ck_assert_double_eq_tol(share(v, 0, "bias"), 0.0, 1e-12);
+        exam_release(&e);
+    }
+}
+END_TEST
+
+/* Every query is the same number a for its token and b for its position, every key varies alike by
+ * its token: the terms' variances are as a^2 to b^2. */
+START_TEST(shares_are_as_the_squares_of_what_the_queries_hold)
+{
+    struct exam e;
+    exam_split(&e, PEAT_ENCODER);
+    clear(&e, "token.weight");
+    clear(&e, "position.0.table.table");
+    clear(&e, "block.0.attention.qkv.weight");
+    clear(&e, "block.0.attention.qkv.bias");
+    for (int64_t i = 0; i < V; i++) {
+        put(&e, "token.weight", i, 0, 1.0);
+        put(&e, "token.weight", i, 1, i % 2 ? 1.0 : -1.0);
+    }
+    for (int64_t i = 0; i < T; i++)
+        put(&e, "position.0.table.table", i, HALF, sqrt(8.0));
+    for (int64_t h = 0; h < 2; h++) {
+        put(&e, "block.0.attention.qkv.weight", h * 4, 0, 1.0);
+        put(&e, "block.0.attention.qkv.weight", h * 4, HALF, 3.0);
+        put(&e, "block.0.attention.qkv.weight", D + h * 4, 1, 1.0);
+        put(&e, "block.0.attention.qkv.bias", 0, D + h * 4, 7.0); /* the same for all keys */
+    }
+    const struct value *v = ask(&e, diagnose_logits);
+    ck_assert_double_eq_tol(share(v, 0, "token.token"), 0.1, 1e-6);
+    ck_assert_double_eq_tol(share(v, 0, "position.token"), 0.9, 1e-6);
+    ck_assert_double_eq_tol(share(v, 0, "position.constant"), 0.0, 1e-12);
+    const struct value *cross = value_get(head_of(v, 0, 1), "covariance");
+    ck_assert_double_eq_tol(figure_get(cross, "token.token"), 0.25, 1e-6);
+    ck_assert_double_eq_tol(figure_get(cross, "position.token"), 0.75, 1e-6);
+    exam_release(&e);
+}
+END_TEST
+
+START_TEST(a_bias_has_all_the_variance_when_queries_are_zero)
+{
+    struct exam e;
+    exam_init(&e, PEAT_DECODER);
+    modelcheck_scheme(&e.m, "slope", &slope);
+    exam_build(&e);
+    clear(&e, "block.0.attention.qkv.weight");
+    clear(&e, "block.0.attention.qkv.bias");
+    const struct value *v = ask(&e, diagnose_logits);
+    ck_assert_double_eq_tol(share(v, 0, "bias"), 1.0, 1e-12);
+    ck_assert_double_eq_tol(share(v, 0, "token.token"), 0.0, 1e-12);
+    exam_release(&e);
+}
+END_TEST
+
+/* The parts of every layer of a model with everything: layer norms with beta, biases, segments,
+ * positions, a turn and a bias. */
+START_TEST(terms_add_up_to_the_logits_in_every_layer)
+{
+    static const int64_t activation[] = {ACTIVATION_GELU, ACTIVATION_GELU_TANH, ACTIVATION_RELU};
+    for (int k = 0; k < 3; k++) {
+        struct exam e;
+        exam_init(&e, k % 2 ? PEAT_DECODER : PEAT_ENCODER);
+        e.m.config.norm = NORM_LAYER;
+        e.m.config.n_layer = 3;
+        e.m.config.n_segment = 2;
+        e.m.config.activation = activation[k];
+        modelcheck_scheme(&e.m, "table", &table);
+        modelcheck_scheme(&e.m, "turn", &turn);
+        modelcheck_scheme(&e.m, "slope", &slope);
+        e.batch.has_segment = true;
+        for (int i = 0; i < B * T; i++)
+            e.segment[i] = i % 3 == 0;
+        exam_build(&e);
+        uint64_t stream = rng_stream(9, "test", "biases");
+        for (int i = 0; i < e.m.model.weights.n; i++) {
+            struct tensor *x = &e.m.model.weights.item[i]->value;
+            for (int64_t j = 0; x->rank == 1 && j < x->dim[0]; j++)
+                tensor_set(x, j,
+                           tensor_get(x, j) + 0.3 * rng_normal(stream, (uint64_t)(99 * i + j)));
+        }
+        const struct value *v = ask(&e, diagnose_logits);
+        const struct value *layers = value_get(v, "layers");
+        ck_assert_int_eq(layers->n, 3);
+        for (int l = 0; l < 3; l++) {
+            double sum = 0.0;
+            const struct value *all = value_get(head_of(v, l, 1), "covariance");
+            for (int i = 0; i < all->n; i++)
+                sum += all->item[i]->real;
+            ck_assert_double_eq_tol(sum, 1.0, 1e-4);
+            ck_assert_double_lt(figure_get(layers->item[l], "error"), 1e-12);
+        }
+        ck_assert_int_eq(value_get(item(layers, 0), "share")->n, 4 * 4 + 1);
+        exam_release(&e);
+    }
+}
+END_TEST
+
+START_TEST(what_is_not_linear_is_said_to_be_not_decomposed)
+{
+    struct exam e;
+    exam_init(&e, PEAT_DECODER);
+    modelcheck_scheme(&e.m, "table", &table);
+    e.m.positional.combine = &product;
+    exam_build(&e);
+    assert_skipped(ask(&e, diagnose_logits), "not linear");
+    assert_skipped(ask(&e, diagnose_subspaces), "not linear");
+    exam_release(&e);
+    exam_init(&e, PEAT_DECODER);
+    modelcheck_scheme(&e.m, "table", &table);
+    modelcheck_scheme(&e.m, "bent", &bent);
+    exam_build(&e);
+    assert_skipped(ask(&e, diagnose_logits), "not linear");
+    exam_release(&e);
+}
+END_TEST
+
+/* ---- subspaces and support ---- */
+
+START_TEST(tokens_and_positions_in_other_dimensions_are_at_right_angles)
+{
+    struct exam e;
+    exam_split(&e, PEAT_DECODER);
+    const struct value *v = ask(&e, diagnose_subspaces);
+    ck_assert_double_eq_tol(figure_get(v, "smallest"), 90.0, 1e-4);
+    ck_assert_int_eq(member_integer(value_get(v, "token"), "rank", 0), HALF);
+    ck_assert_int_eq(member_integer(value_get(v, "position"), "rank", 0), HALF);
+    ck_assert_double_lt(figure_get(value_get(v, "random"), "mean"), 89.0);
+    v = ask(&e, diagnose_support);
+    ck_assert_double_eq_tol(figure_get(v, "disjoint"), 1.0, 1e-9);
+    exam_release(&e);
+}
+END_TEST
+
+START_TEST(lines_at_45_degrees_are_found_at_45_degrees)
+{
+    struct exam e;
+    exam_split(&e, PEAT_DECODER);
+    clear(&e, "token.weight");
+    clear(&e, "position.0.table.table");
+    for (int64_t i = 0; i < V; i++)
+        put(&e, "token.weight", i, 0, (double)i);
+    for (int64_t i = 0; i < T; i++) {
+        put(&e, "position.0.table.table", i, 0, (double)i);
+        put(&e, "position.0.table.table", i, 1, (double)i);
+    }
+    const struct value *v = ask(&e, diagnose_subspaces);
+    ck_assert_double_eq_tol(figure_get(v, "mean"), 45.0, 1e-4);
+    ck_assert_int_eq(member_integer(value_get(v, "sum"), "rank", 0), 2);
+    /* Profiles (1, 0) and (1/2, 1/2): half of the variance is apart. */
+    v = ask(&e, diagnose_support);
+    ck_assert_double_eq_tol(figure_get(v, "disjoint"), 0.5, 1e-6);
+    exam_release(&e);
+}
+END_TEST
+
+/* The head reads dimension 0, which tokens alone fill, and nothing else changes the stream. */
+START_TEST(the_loss_moves_only_without_the_dimensions_it_is_made_of)
+{
+    struct exam e;
+    exam_split(&e, PEAT_DECODER);
+    for (int l = 0; l < 2; l++) {
+        clear(&e, l ? "block.1.attention.out.weight" : "block.0.attention.out.weight");
+        clear(&e, l ? "block.1.mlp.down.weight" : "block.0.mlp.down.weight");
+    }
+    clear(&e, "head.weight");
+    for (int64_t i = 0; i < V; i++)
+        put(&e, "head.weight", i, 0, (double)(i - 3));
+    /* The last norm divides by the length of the whole row: equal for all, whatever is zeroed. */
+    for (int64_t i = 0; i < V; i++)
+        for (int64_t j = 0; j < HALF; j++)
+            put(&e, "token.weight", i, j, j == 0 ? (i % 2 ? 1.0 : -1.0) : 0.0);
+    clear(&e, "position.0.table.table");
+    for (int64_t i = 0; i < T; i++)
+        put(&e, "position.0.table.table", i, HALF, i % 2 ? 1e-4 : -1e-4);
+    const struct value *v = ask(&e, diagnose_support), *blocks = value_get(v, "blocks");
+    ck_assert_int_eq(blocks->n, D);
+    for (int i = 0; i < D; i++) {
+        double token = figure_get(item(blocks, i), "token");
+        double position = figure_get(item(blocks, i), "position");
+        if (i == 0)
+            ck_assert_double_gt(fabs(token), 1e-2);
+        else
+            ck_assert_double_eq_tol(token, 0.0, 1e-12);
+        ck_assert_double_eq_tol(position, 0.0, 1e-6);
+    }
+    ck_assert_double_eq_tol(figure_get(value_get(v, "whole"), "token"),
+                            figure_get(item(blocks, 0), "token"), 1e-9);
+    exam_release(&e);
+}
+END_TEST
+
+/* ---- collisions ---- */
+
+/* e_b = e_a + (p_1 - p_0) / sqrt(D), the tokens' scale: a at position 1 is b at position 0. */
+static void plant_collision(struct exam *e, int64_t a, int64_t b)
+{
+    struct weight *token = weight(e, "token.weight");
+    struct weight *position = weight(e, "position.0.table.table");
+    for (int64_t j = 0; j < D; j++) {
+        double move = tensor_get(&position->value, D + j) - tensor_get(&position->value, j);
+        tensor_set(&token->value, b * D + j,
+                   tensor_get(&token->value, a * D + j) + move / sqrt((double)D));
+    }
+}
+
+START_TEST(a_planted_collision_is_found_and_named)
+{
+    struct exam e;
+    exam_init(&e, PEAT_DECODER);
+    modelcheck_scheme(&e.m, "table", &table);
+    exam_build(&e);
+    const struct value *v = ask(&e, diagnose_collisions);
+    ck_assert_int_eq(member_integer(v, "exact", -1), 0);
+    ck_assert_double_eq_tol(figure_get(item(value_get(v, "decoded"), 0), "both"), 1.0, 1e-12);
+    plant_collision(&e, 2, 5);
+    v = ask(&e, diagnose_collisions);
+    ck_assert_int_eq(member_integer(v, "exact", -1), 2);
+    ck_assert_double_eq_tol(figure_get(item(value_get(v, "decoded"), 0), "both"),
+                            1.0 - 2.0 / (V * T), 1e-6);
+    const struct value *pair = item(value_get(v, "pairs"), 0);
+    int64_t a = member_integer(pair, "token_a", -1), i = member_integer(pair, "position_a", -1);
+    int64_t b = member_integer(pair, "token_b", -1), j = member_integer(pair, "position_b", -1);
+    ck_assert((a == 2 && i == 1 && b == 5 && j == 0) || (a == 5 && i == 0 && b == 2 && j == 1));
+    exam_release(&e);
+}
+END_TEST
+
+/* ---- probes ---- */
+
+START_TEST(probes_find_what_is_there_and_nothing_else)
+{
+    struct exam e;
+    exam_split(&e, PEAT_ENCODER);
+    clear(&e, "position.0.table.table");
+    for (int64_t i = 0; i < T; i++)
+        put(&e, "position.0.table.table", i, HALF, (double)i / 2);
+    const struct value *v = ask(&e, diagnose_probes);
+    const struct value *input = item(value_get(v, "layers"), 0);
+    ck_assert_int_eq(value_get(v, "layers")->n, 3);
+    ck_assert_double_gt(figure_get(input, "position_r2"), 0.999);
+    ck_assert_double_eq_tol(figure_get(input, "position_accuracy"), 1.0, 1e-12);
+    ck_assert_double_eq_tol(figure_get(input, "token_accuracy"), 1.0, 1e-12);
+    clear(&e, "position.0.table.table");
+    v = ask(&e, diagnose_probes);
+    input = item(value_get(v, "layers"), 0);
+    ck_assert_double_lt(figure_get(input, "position_r2"), 0.3);
+    ck_assert_double_lt(figure_get(input, "position_accuracy"), 0.5);
+    ck_assert_double_eq_tol(figure_get(input, "token_accuracy"), 1.0, 1e-12);
+    exam_release(&e);
+}
+END_TEST
+
+/* ---- order ---- */
+
+/* Largest |permuted output - output of the permuted| / largest |output|, over all places. */
+static double equivariance(peat_dtype dtype, int64_t layers, peat_arch arch, bool last_alone)
+{
+    static const int from[T] = {3, 0, 6, 1, 5, 2, 4, 7};
+    struct exam e;
+    int32_t permuted[B * T];
+    double worst = 0.0, most = 0.0;
+    exam_init(&e, arch);
+    e.m.config.n_layer = layers;
+    ck_assert_int_eq(model_build(&e.m.model, &e.m.config, &e.m.positional, &e.m.arena, dtype, 3,
+                                 false, &e.m.err),
+                     PEAT_OK);
+    for (int i = 0; i < B * T; i++)
+        permuted[i] = e.token[i / T * T + from[i % T]];
+    struct model_input in = {.B = B, .T = T, .token = e.token, .phase = PEAT_EVAL};
+    struct graph g, h;
+    graph_init(&g, &e.m.step, &e.m.team, dtype);
+    const peat_node *x = model_forward(&e.m.model, &g, &in, NULL);
+    in.token = permuted;
+    graph_init(&h, &e.m.step, &e.m.team, dtype);
+    const peat_node *y = model_forward(&e.m.model, &h, &in, NULL);
+    ck_assert(x && y);
+    for (int i = 0; i < B * T; i++)
+        for (int64_t v = 0; v < V && (!last_alone || i % T == T - 1); v++) {
+            double was = tensor_get(&x->value, (i / T * T + from[i % T]) * V + v);
+            worst = fmax(worst, fabs(tensor_get(&y->value, i * V + v) - was));
+            most = fmax(most, fabs(was));
+        }
+    modelcheck_release(&e.m);
+    return worst / most;
+}
+
+START_TEST(an_encoder_without_positions_is_permutation_equivariant_at_every_depth)
+{
+    for (int64_t layers = 1; layers <= 6; layers++) {
+        ck_assert_double_lt(equivariance(PEAT_F64, layers, PEAT_ENCODER, false), 1e-12);
+        ck_assert_double_lt(equivariance(PEAT_F32, layers, PEAT_ENCODER, false), 1e-5);
+    }
+}
+END_TEST
+
+START_TEST(a_causal_model_without_positions_knows_order_from_its_second_layer_on)
+{
+    ck_assert_double_lt(equivariance(PEAT_F64, 1, PEAT_DECODER, true), 1e-12);
+    ck_assert_double_lt(equivariance(PEAT_F32, 1, PEAT_DECODER, true), 1e-5);
+    ck_assert_double_gt(equivariance(PEAT_F64, 2, PEAT_DECODER, true), 1e-3);
+    ck_assert_double_gt(equivariance(PEAT_F32, 2, PEAT_DECODER, true), 1e-3);
+}
+END_TEST
+
+static bool zero_is_due(const struct value *layer)
+{
+    const struct value *v = value_get(layer, "must_be_zero");
+    ck_assert(v && v->kind == VALUE_BOOL);
+    return v->boolean;
+}
+
+START_TEST(order_sensitivity_is_zero_where_it_must_be_and_nowhere_else)
+{
+    for (int causal = 0; causal < 2; causal++) {
+        struct exam e;
+        exam_init(&e, causal ? PEAT_DECODER : PEAT_ENCODER);
+        e.m.config.n_layer = 4;
+        exam_build(&e);
+        const struct value *layers = value_get(ask(&e, diagnose_order), "layers");
+        ck_assert_int_eq(layers->n, 4);
+        for (int l = 0; l < 4; l++) {
+            bool zero = !causal || l == 0;
+            ck_assert_int_eq(zero_is_due(layers->item[l]), zero);
+            if (zero)
+                ck_assert_double_lt(figure_get(layers->item[l], "change"), 1e-12);
+            else
+                ck_assert_double_gt(figure_get(layers->item[l], "change"), 1e-4);
+        }
+        exam_release(&e);
+        exam_init(&e, causal ? PEAT_DECODER : PEAT_ENCODER);
+        modelcheck_scheme(&e.m, "slope", &slope);
+        exam_build(&e);
+        layers = value_get(ask(&e, diagnose_order), "layers");
+        ck_assert(!zero_is_due(layers->item[0]));
+        ck_assert_double_gt(figure_get(layers->item[0], "change"), 1e-4);
+        exam_release(&e);
+    }
+}
+END_TEST
+
+/* ---- attention ---- */
+
+START_TEST(zero_queries_look_at_all_keys_alike)
+{
+    struct exam e;
+    exam_init(&e, PEAT_ENCODER);
+    exam_build(&e);
+    clear(&e, "block.0.attention.qkv.weight");
+    clear(&e, "block.0.attention.qkv.bias");
+    const struct value *v = ask(&e, diagnose_attention), *h = head_of(v, 0, 0);
+    ck_assert_double_eq_tol(figure_get(h, "entropy"), log(T), 1e-5);
+    ck_assert_double_eq_tol(figure_get(h, "entropy_share"), 1.0, 1e-6);
+    ck_assert_double_eq_tol(figure_get(h, "self"), 1.0 / T, 1e-6);
+    ck_assert_double_eq_tol(figure_get(h, "first"), 1.0 / T, 1e-6);
+    ck_assert_double_eq_tol(figure_get(h, "mean_distance"), (T * T - 1) / (3.0 * T), 1e-5);
+    const struct value *by = value_get(h, "by_distance"), *uniform = value_get(v, "uniform");
+    ck_assert_int_eq(by->n, 4); /* 0, 1, 2-3, 4-7 */
+    for (int i = 0; i < by->n; i++)
+        ck_assert_double_eq_tol(by->item[i]->real, uniform->item[i]->real, 1e-6);
+    exam_release(&e);
+}
+END_TEST
+
+START_TEST(a_slope_alone_is_all_distance_and_all_bias)
+{
+    struct exam e;
+    exam_init(&e, PEAT_DECODER);
+    modelcheck_scheme(&e.m, "slope", &slope);
+    exam_build(&e);
+    clear(&e, "block.0.attention.qkv.weight");
+    clear(&e, "block.0.attention.qkv.bias");
+    const struct value *v = ask(&e, diagnose_attention), *h = head_of(v, 0, 1);
+    ck_assert_double_eq_tol(figure_get(h, "bias_share"), 1.0, 1e-6);
+    ck_assert_double_eq_tol(figure_get(h, "position_share"), 1.0, 1e-6);
+    ck_assert_double_eq_tol(figure_get(h, "distance_share"), 1.0, 1e-3);
+    /* (1 - r) / (1 - r^n) with r = e^-3, mean over the n = 1 .. T keys seen */
+    double self = 0.0, r = exp(-3.0);
+    for (int n = 1; n <= T; n++)
+        self += (1 - r) / (1 - pow(r, n)) / T;
+    ck_assert_double_eq_tol(figure_get(h, "self"), self, 1e-5);
+    ck_assert(isnan(figure_get(h, "rotation_share")));
+    exam_release(&e);
+}
+END_TEST
+
+/* Constant queries and keys (0.., biases alone) that are turned: all logits are due to the turn. */
+START_TEST(a_turn_of_constant_queries_is_all_rotation)
+{
+    struct exam e;
+    exam_init(&e, PEAT_ENCODER);
+    modelcheck_scheme(&e.m, "turn", &turn);
+    exam_build(&e);
+    clear(&e, "block.0.attention.qkv.weight");
+    tensor_fill(&weight(&e, "block.0.attention.qkv.bias")->value, 1.0);
+    const struct value *v = ask(&e, diagnose_attention), *h = head_of(v, 0, 0);
+    ck_assert_double_eq_tol(figure_get(h, "rotation_share"), 1.0, 1e-6);
+    ck_assert_double_eq_tol(figure_get(h, "distance_share"), 1.0, 1e-3);
+    ck_assert(isnan(figure_get(h, "bias_share")));
+    exam_release(&e);
+}
+END_TEST
+
+/* ---- observing ---- */
+
+static peat_node *hear_stream(void *ctx, struct pass *pass, enum stream_kind kind, int scheme,
+                              peat_node *x)
+{
+    (void)pass;
+    (void)kind;
+    (void)scheme;
+    ++*(int *)ctx;
+    return x;
+}
+
+static void hear_residual(void *ctx, int64_t layer, peat_node *x)
+{
+    (void)layer;
+    (void)x;
+    ++*(int *)ctx;
+}
+
+static void hear_attention(void *ctx, const struct attention_seen *seen)
+{
+    ck_assert(seen->logits && seen->weights);
+    ++*(int *)ctx;
+}
+
+START_TEST(an_observer_hears_everything_and_changes_no_bit)
+{
+    struct exam e;
+    int heard = 0;
+    exam_init(&e, PEAT_DECODER);
+    modelcheck_scheme(&e.m, "table", &table);
+    modelcheck_scheme(&e.m, "slope", &slope);
+    exam_build(&e);
+    const struct observer o = {.ctx = &heard,
+                               .stream = hear_stream,
+                               .residual = hear_residual,
+                               .attention = hear_attention};
+    struct model_input in = {.B = B, .T = T, .token = e.token, .phase = PEAT_TRAIN, .step = 1};
+    struct graph g, h;
+    struct pass watched = {.observer = &o};
+    graph_init(&g, &e.m.step, &e.m.team, PEAT_F64);
+    const peat_node *x = model_forward(&e.m.model, &g, &in, NULL);
+    ck_assert_int_eq(heard, 0);
+    graph_init(&h, &e.m.step, &e.m.team, PEAT_F64);
+    const peat_node *y = model_forward(&e.m.model, &h, &in, &watched);
+    ck_assert(x && y);
+    ck_assert_mem_eq(x->value.data, y->value.data, tensor_bytes(&x->value));
+    ck_assert_int_eq(heard, 2 + 3 + 2); /* streams; residuals of 2 layers and the end; layers */
+    exam_release(&e);
+}
+END_TEST
+
+START_TEST(the_same_subject_gives_the_same_tree)
+{
+    struct strbuf text[2];
+    for (int i = 0; i < 2; i++) {
+        struct exam e;
+        struct error err = {0};
+        exam_split(&e, PEAT_DECODER);
+        struct value *v = figures_map(&e.subject.arena);
+        ck_assert_int_eq(diagnose(&e.subject, NULL, 0, v, &err), PEAT_OK);
+        strbuf_init(&text[i]);
+        value_to_json(v, false, 2, &text[i]);
+        for (const struct diagnostic *d = diagnostics; d->name; d++)
+            ck_assert_ptr_nonnull(value_get(v, d->name));
+        exam_release(&e);
+    }
+    ck_assert_str_eq(text[0].text, text[1].text);
+    strbuf_release(&text[0]);
+    strbuf_release(&text[1]);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("diagnose");
+    TCase *all = tcase_create("diagnose");
+    tcase_set_timeout(all, 120);
+    tcase_add_test(all, queries_of_tokens_and_keys_of_positions_give_that_term_alone);
+    tcase_add_test(all, shares_are_as_the_squares_of_what_the_queries_hold);
+    tcase_add_test(all, a_bias_has_all_the_variance_when_queries_are_zero);
+    tcase_add_test(all, terms_add_up_to_the_logits_in_every_layer);
+    tcase_add_test(all, what_is_not_linear_is_said_to_be_not_decomposed);
+    tcase_add_test(all, tokens_and_positions_in_other_dimensions_are_at_right_angles);
+    tcase_add_test(all, lines_at_45_degrees_are_found_at_45_degrees);
+    tcase_add_test(all, the_loss_moves_only_without_the_dimensions_it_is_made_of);
+    tcase_add_test(all, a_planted_collision_is_found_and_named);
+    tcase_add_test(all, probes_find_what_is_there_and_nothing_else);
+    tcase_add_test(all, an_encoder_without_positions_is_permutation_equivariant_at_every_depth);
+    tcase_add_test(all, a_causal_model_without_positions_knows_order_from_its_second_layer_on);
+    tcase_add_test(all, order_sensitivity_is_zero_where_it_must_be_and_nowhere_else);
+    tcase_add_test(all, zero_queries_look_at_all_keys_alike);
+    tcase_add_test(all, a_slope_alone_is_all_distance_and_all_bias);
+    tcase_add_test(all, a_turn_of_constant_queries_is_all_rotation);
+    tcase_add_test(all, an_observer_hears_everything_and_changes_no_bit);
+    tcase_add_test(all, the_same_subject_gives_the_same_tree);
+    suite_add_tcase(suite, all);
+    return run_suite(suite);
+}
