@@ -6,26 +6,31 @@
 
 #include "cli/cli.h"
 #include "cli/verbs.h"
+#include "report/jsonmap.h"
 #include "report/numbers.h"
 #include "report/selector.h"
-#include "report/statistics.h"
 #include "report/table.h"
 
-enum { METRIC = CLI_LONG, LENGTH };
+enum { METRIC = CLI_LONG, LENGTH, TEST, AS_JSON };
+
+static const char *const test_words[] = {"sign-flip", "wilcoxon", "t"};
 
 static const struct cli_option options[] = {
     {METRIC, "metric", "METRIC", "another metric than the experiment's"},
     {LENGTH, "length", "N", "one length instead of all"},
+    {TEST, "test", "TEST", "of the differences: sign-flip (default), wilcoxon or t"},
+    {AS_JSON, "json", NULL, "an entry for each length, every number in full"},
     {0, NULL, NULL, NULL},
 };
 
 static const struct cli_command command = {
     .name = "compare",
     .usage = "A B DIR",
-    .about =
-        "Compares two rows of a run directory seed by seed: the difference A - B, its mean\n"
-        "with a 95 % interval, its size and an exact sign-flip test. A row is named by its\n"
-        "labels (rotary.sum), by one that only it has (rotary), or by axis=label[,axis=label].",
+    .about = "Compares two rows of a run directory seed by seed: the difference A - B, its mean\n"
+             "with a 95 % interval, its size and a test. Seeds that saw other data, or\n"
+             "began with other weights of the same shape, are no pairs and are refused. A row is\n"
+             "named by its labels (rotary.sum), by one that only it has (rotary), or by\n"
+             "axis=label[,axis=label].",
     .option = options,
     .example = "peat compare rotary learned.sum runs/sum-vs-concat",
 };
@@ -54,7 +59,10 @@ static const char *difference_text(const struct pair *p, const struct result_cel
                                    const struct result_cell *b, int length)
 {
     bool both = a && b && result_counts(a) && result_counts(b);
+    struct pairs pairs = {0};
     struct strbuf out;
+    if (both && !pair_holds(a, b, &pairs))
+        return pairs.other_batches ? "other batches" : "other weights";
     strbuf_init(&out);
     number_interval(&out, both ? a->value[length] - b->value[length] : (double)NAN, (double)NAN,
                     true);
@@ -94,27 +102,57 @@ static void fill_table(const struct pair *p, int length, struct table *t)
     }
 }
 
-static void add_verdict(const double *d, int n, struct strbuf *out)
+static void add_pairs(const struct pairs *pairs, struct strbuf *out)
 {
-    double mean = stats_mean(d, n), sd = stats_sd(d, n);
+    int all = pairs->n + pairs_refused(pairs);
+    if (pairs->other_batches)
+        strbuf_addf(out, "%d of %d pairs refused: different batches\n", pairs->other_batches, all);
+    if (pairs->other_init)
+        strbuf_addf(out,
+                    "%d of %d pairs refused: different initial values in weights of the same "
+                    "shape\n",
+                    pairs->other_init, all);
+    if (pairs->by_data)
+        strbuf_addf(out, "%d of %d pairs share the data order alone: weights of other shapes\n",
+                    pairs->by_data, all);
+}
+
+static void add_test(const struct pair *p, const double *d, int n, struct strbuf *out)
+{
+    enum paired_test test = p->r->test;
+    double smallest = paired_p_smallest(test, n);
+    strbuf_addf(out, "%s p ", paired_test_name(test));
+    number_p(out, paired_p(test, d, n));
+    if (test != TEST_T) {
+        strbuf_addf(out, "; the smallest that %d seed%s can give is ", n, n == 1 ? "" : "s");
+        number_p(out, smallest);
+        strbuf_add(out, smallest >= 0.05 ? ": too few seeds for p < .05" : "");
+    }
+    strbuf_add(out, "\n");
+}
+
+static void add_verdict(const struct pair *p, const double *d, const struct pairs *pairs,
+                        struct strbuf *out)
+{
+    int n = pairs->n;
+    add_pairs(pairs, out);
     if (n == 0) {
-        strbuf_add(out, "no seed is finished in both\n");
+        strbuf_add(out,
+                   pairs_refused(pairs) ? "nothing is paired\n" : "no seed is finished in both\n");
         return;
     }
     strbuf_add(out, "mean difference ");
-    number_interval(out, mean, stats_ci_half(d, n), true);
+    number_interval(out, stats_mean(d, n), stats_ci_half(d, n), true);
     if (n < 2)
         strbuf_add(out, " (one seed: no interval)\n");
     else
         strbuf_addf(out, " (95 %% CI, Student t, n = %d)\n", n);
-    if (sd > 0.0)
-        strbuf_addf(out, "effect size d_z %.2f\n", mean / sd);
-    double smallest = fmin(1.0, 2.0 * exp2(-n));
-    strbuf_add(out, "sign-flip test p ");
-    number_p(out, signflip_p(d, n));
-    strbuf_addf(out, "; the smallest that %d seed%s can give is ", n, n == 1 ? "" : "s");
-    number_p(out, smallest);
-    strbuf_add(out, smallest >= 0.05 ? ": too few seeds for p < .05\n" : "\n");
+    if (isfinite(effect_dz(d, n)))
+        strbuf_addf(out, "effect size d_z %.2f", effect_dz(d, n));
+    if (isfinite(effect_gz(d, n)))
+        strbuf_addf(out, ", with Hedges' correction g_z %.2f", effect_gz(d, n));
+    strbuf_add(out, isfinite(effect_dz(d, n)) ? "\n" : "");
+    add_test(p, d, n, out);
 }
 
 static const char *title_of(const struct pair *p, int length)
@@ -128,45 +166,114 @@ static const char *title_of(const struct pair *p, int length)
     return title;
 }
 
-/* Number of seeds finished in both. */
+static double *room_for_differences(const struct pair *p)
+{
+    double *d = ARENA_ARRAY(p->arena, p->a->n_cell + 1, double);
+    BUG_UNLESS(d);
+    return d;
+}
+
+/* Number of pairs. */
 static int print_length(const struct pair *p, int length)
 {
     enum { WIDTH = 100 };
     struct table t = {.arena = p->arena, .title = title_of(p, length)};
     struct strbuf out;
-    double *d = ARENA_ARRAY(p->arena, p->a->n_cell + 1, double);
-    BUG_UNLESS(d);
+    double *d = room_for_differences(p);
     strbuf_init(&out);
     fill_table(p, length, &t);
     format_text(&t, WIDTH, false, &out);
-    int n = row_differences(p->a, p->b, length, d);
-    add_verdict(d, n, &out);
+    struct pairs pairs = row_differences(p->a, p->b, length, d);
+    add_verdict(p, d, &pairs, &out);
     fputs(out.text, stdout);
     strbuf_release(&out);
-    return n;
+    return pairs.n;
 }
 
-static int print_pair(const struct pair *p, int64_t only)
+/* ---- JSON ---- */
+
+static struct value *length_value(const struct pair *p, int length, int *n)
 {
-    int shown = 0, seeds = 0;
+    struct jsonmap m = jsonmap_new(p->arena), by_seed = jsonmap_new(p->arena);
+    double *d = room_for_differences(p);
+    struct pairs pairs = row_differences(p->a, p->b, length, d);
+    double mean = stats_mean(d, pairs.n), half = stats_ci_half(d, pairs.n);
+    for (int i = 0, k = 0; i < p->a->n_cell; i++) {
+        const struct result_cell *a = p->a->cell[i], *b = row_cell(p->b, a->seed);
+        bool both = b && result_counts(a) && result_counts(b) && isfinite(a->value[length]) &&
+                    isfinite(b->value[length]) && pair_holds(a, b, &(struct pairs){0});
+        jsonmap_number(&by_seed, arena_printf(p->arena, "%" PRId64, a->seed),
+                       both ? d[k++] : (double)NAN);
+    }
+    jsonmap_int(&m, "length", p->r->length[length]);
+    jsonmap_int(&m, "n_pairs", pairs.n);
+    jsonmap_int(&m, "pairs_by_data", pairs.by_data);
+    jsonmap_int(&m, "pairs_refused", pairs_refused(&pairs));
+    jsonmap_put(&m, "differences", by_seed.v);
+    jsonmap_number(&m, "diff", mean);
+    jsonmap_number(&m, "diff_sd", stats_sd(d, pairs.n));
+    jsonmap_number(&m, "diff_ci_low", mean - half);
+    jsonmap_number(&m, "diff_ci_high", mean + half);
+    jsonmap_number(&m, "effect_dz", effect_dz(d, pairs.n));
+    jsonmap_number(&m, "effect_gz", effect_gz(d, pairs.n));
+    jsonmap_number(&m, "p", paired_p(p->r->test, d, pairs.n));
+    *n = pairs.n;
+    return m.v;
+}
+
+static struct value *head_value(const struct pair *p, struct value *lengths)
+{
+    struct jsonmap m = jsonmap_new(p->arena);
+    jsonmap_text(&m, "experiment", p->r->experiment);
+    jsonmap_text(&m, "metric", p->r->metric);
+    jsonmap_text(&m, "goal", p->r->goal_max ? "max" : "min");
+    jsonmap_text(&m, "a", results_row_label(p->r, p->a, p->arena));
+    jsonmap_text(&m, "b", results_row_label(p->r, p->b, p->arena));
+    jsonmap_text(&m, "test", paired_test_word(p->r->test));
+    jsonmap_put(&m, "lengths", lengths);
+    return m.v;
+}
+
+/* ---- all lengths ---- */
+
+static void print_json(const struct pair *p, struct value *lengths)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    value_to_json(head_value(p, lengths), false, 2, &out);
+    printf("%s\n", out.text);
+    strbuf_release(&out);
+}
+
+static int print_pair(const struct pair *p, int64_t only, bool json)
+{
+    struct value *lengths = jsonmap_list(p->arena);
+    int shown = 0, pairs = 0;
     for (int l = 0; l < p->r->n_length; l++) {
+        int n = 0;
         if (only >= 0 && p->r->length[l] != only)
             continue;
-        if (shown++)
+        if (shown++ && !json)
             printf("\n");
-        seeds += print_length(p, l);
+        if (json)
+            value_append(p->arena, lengths, length_value(p, l, &n));
+        else
+            n = print_length(p, l);
+        pairs += n;
     }
     if (!shown && only >= 0 && p->r->n_length) {
         cli_say("nothing was evaluated at length %" PRId64, only);
         return CLI_USAGE;
     }
-    if (!seeds)
-        cli_say("there is no seed that both rows have finished");
-    return seeds ? CLI_DONE : CLI_FAILED;
+    if (json)
+        print_json(p, lengths);
+    if (!pairs)
+        cli_say("there is no seed at which both rows are finished and paired");
+    return pairs ? CLI_DONE : CLI_FAILED;
 }
 
 static int compare(const char *const *row, char *dir, const struct results_options *o,
-                   int64_t length, struct arena *a)
+                   int64_t length, bool json, struct arena *a)
 {
     struct results r;
     struct error err = {0};
@@ -178,14 +285,16 @@ static int compare(const char *const *row, char *dir, const struct results_optio
         return cli_refuse(&err);
     if (p.a == p.b)
         return cli_mistake(&command, "'%s' and '%s' are the same row", row[0], row[1]);
-    return print_pair(&p, length);
+    return print_pair(&p, length, json);
 }
 
 int cmd_compare(int argc, char **argv)
 {
     struct cli cli;
-    struct results_options o = {NULL, NULL};
+    struct results_options o = {.metric = NULL};
     int64_t length = -1;
+    int word;
+    bool json = false;
     cli_open(&cli, &command, argc, argv);
     for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
         switch (letter) {
@@ -196,6 +305,14 @@ int cmd_compare(int argc, char **argv)
             if (!cli_whole_number(&cli, 0, INT64_MAX, &length))
                 return cli.status;
             break;
+        case TEST:
+            if (!cli_word(&cli, test_words, PAIRED_TESTS, &word))
+                return cli.status;
+            o.test = (enum paired_test)word;
+            break;
+        case AS_JSON:
+            json = true;
+            break;
         default:
             return cli.status;
         }
@@ -205,7 +322,7 @@ int cmd_compare(int argc, char **argv)
     const char *row[] = {cli.operand[0], cli.operand[1]};
     struct arena arena;
     arena_init(&arena, "compare", 1 << 20);
-    int status = compare(row, cli.operand[2], &o, length, &arena);
+    int status = compare(row, cli.operand[2], &o, length, json, &arena);
     arena_release(&arena);
     return status;
 }

@@ -7,13 +7,16 @@
 #include "cli/verbs.h"
 #include "report/html.h"
 
-enum { METRIC = CLI_LONG, LENGTH, TITLE };
+enum { METRIC = CLI_LONG, LENGTH, TITLE, TEST };
+
+static const char *const test_words[] = {"sign-flip", "wilcoxon", "t"};
 
 static const struct cli_option options[] = {
     {'o', "output", "FILE", "the page (default: standard output)"},
     {METRIC, "metric", "METRIC", "another metric than the experiment's"},
     {LENGTH, "length", "N", "length that it is about (default: the first)"},
     {'b', "baseline", "ROW", "compare with axis=label[,axis=label] or a label"},
+    {TEST, "test", "TEST", "of paired differences: sign-flip (default), wilcoxon or t"},
     {TITLE, "title", "TEXT", "instead of the experiment's name"},
     {0, NULL, NULL, NULL},
 };
@@ -56,6 +59,7 @@ int cmd_report(int argc, char **argv)
 {
     struct cli cli;
     struct request q = {.page.length = -1};
+    int word;
     cli_open(&cli, &command, argc, argv);
     for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
         switch (letter) {
@@ -71,6 +75,11 @@ int cmd_report(int argc, char **argv)
             break;
         case 'b':
             q.read.baseline = cli.argument;
+            break;
+        case TEST:
+            if (!cli_word(&cli, test_words, PAIRED_TESTS, &word))
+                return cli.status;
+            q.read.test = (enum paired_test)word;
             break;
         case TITLE:
             q.page.head = cli.argument;

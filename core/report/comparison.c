@@ -80,22 +80,48 @@ static void summarise(const struct result_row *row, int length, double *x, struc
     *s = (struct summary){.n = n, .mean = stats_mean(x, n), .sd = stats_sd(x, n)};
     s->ci_low = s->mean - half;
     s->ci_high = s->mean + half;
-    s->diff = s->diff_ci_low = s->diff_ci_high = s->p = s->p_holm = (double)NAN;
+    s->diff = s->diff_sd = s->diff_ci_low = s->diff_ci_high = (double)NAN;
+    s->dz = s->gz = s->p = s->p_holm = (double)NAN;
     for (int i = 0; i < row->n_cell; i++)
         s->untrained =
             s->untrained || (result_counts(row->cell[i]) && row->cell[i]->untrained[length]);
 }
 
-int row_differences(const struct result_row *x, const struct result_row *y, int length, double *d)
+/* What was not recorded, by an older engine, is taken for the same. */
+static bool differ(const char *a, const char *b)
 {
+    return a && b && strcmp(a, b) != 0;
+}
+
+bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct pairs *p)
+{
+    bool other_init = differ(a->init, b->init);
+    bool other_shapes = !a->shapes || !b->shapes || differ(a->shapes, b->shapes);
+    if (differ(a->batches, b->batches)) {
+        p->other_batches++;
+        return false;
+    }
+    if (other_init && !other_shapes) {
+        p->other_init++;
+        return false;
+    }
+    p->n++;
+    p->by_data += other_init;
+    return true;
+}
+
+struct pairs row_differences(const struct result_row *x, const struct result_row *y, int length,
+                             double *d)
+{
+    struct pairs pairs = {0};
     int n = 0;
     for (int i = 0; i < x->n_cell; i++) {
         const struct result_cell *a = x->cell[i], *b = row_cell(y, a->seed);
         if (b && result_counts(a) && result_counts(b) && isfinite(a->value[length]) &&
-            isfinite(b->value[length]))
+            isfinite(b->value[length]) && pair_holds(a, b, &pairs))
             d[n++] = a->value[length] - b->value[length];
     }
-    return n;
+    return pairs;
 }
 
 static void difference(const struct results *r, int index, int length, double *d)
@@ -104,13 +130,16 @@ static void difference(const struct results *r, int index, int length, double *d
     struct summary *s = &r->row[index].at[length];
     if (row->baseline < 0 || row->baseline == index)
         return;
-    int n = row_differences(row, &r->row[row->baseline], length, d);
+    s->pairs = row_differences(row, &r->row[row->baseline], length, d);
+    int n = s->pairs.n;
     double half = stats_ci_half(d, n);
-    s->n_pairs = n;
     s->diff = stats_mean(d, n);
+    s->diff_sd = stats_sd(d, n);
     s->diff_ci_low = s->diff - half;
     s->diff_ci_high = s->diff + half;
-    s->p = s->p_holm = signflip_p(d, n);
+    s->dz = effect_dz(d, n);
+    s->gz = effect_gz(d, n);
+    s->p = s->p_holm = paired_p(r->test, d, n);
 }
 
 static void adjust(struct results *r, int length, double *p)
@@ -126,12 +155,22 @@ static void adjust(struct results *r, int length, double *p)
 
 /* ---- best ---- */
 
-static const struct result_row *best_row(const struct results *r, int length)
+static int most_seeds(const struct results *r, int task, int length)
+{
+    int n = 0;
+    for (int i = 0; i < r->n_row; i++)
+        if (r->row[i].task == task && r->row[i].at[length].n > n)
+            n = r->row[i].at[length].n;
+    return n;
+}
+
+const struct result_row *results_best(const struct results *r, int task, int length)
 {
     const struct result_row *best = NULL;
+    int least = most_seeds(r, task, length) >= 2 ? 2 : 1;
     for (int i = 0; i < r->n_row; i++) {
         const struct summary *s = &r->row[i].at[length];
-        if (s->n == 0)
+        if (s->n < least || r->row[i].task != task)
             continue;
         double mean = s->mean, other = best ? best->at[length].mean : 0.0;
         if (!best || (r->goal_max ? mean > other : mean < other))
@@ -140,16 +179,28 @@ static const struct result_row *best_row(const struct results *r, int length)
     return best;
 }
 
-/* The best mean, its equals, and those whose paired difference to it has an interval with 0. */
-static void mark_best(struct results *r, int length, double *d)
+/* By the interval of the paired differences, or Welch's where the seeds are not pairs. */
+static bool is_separable(const struct result_row *row, const struct result_row *best, int length,
+                         double *d)
 {
-    const struct result_row *best = best_row(r, length);
+    const struct summary *x = &row->at[length], *y = &best->at[length];
+    struct pairs pairs = row_differences(row, best, length, d);
+    if (pairs.n == 0 && pairs_refused(&pairs)) {
+        double half = welch_ci_half(x->sd, x->n, y->sd, y->n);
+        return !(fabs(x->mean - y->mean) <= half);
+    }
+    return pairs.n < 2 || fabs(stats_mean(d, pairs.n)) > stats_ci_half(d, pairs.n);
+}
+
+/* The best mean of its task, its equals, and those not separable from it. */
+static void mark_best(struct results *r, int task, int length, double *d)
+{
+    const struct result_row *best = results_best(r, task, length);
     for (int i = 0; best && i < r->n_row; i++) {
         struct result_row *row = &r->row[i];
-        int n = row_differences(row, best, length, d);
-        double mean = stats_mean(d, n), half = stats_ci_half(d, n);
         bool equal = row->at[length].n > 0 && row->at[length].mean == best->at[length].mean;
-        row->best[length] = row == best || equal || (n >= 2 && fabs(mean) <= half);
+        if (row->task == task)
+            row->best[length] = row == best || equal || !is_separable(row, best, length, d);
     }
 }
 
@@ -168,7 +219,8 @@ peat_status results_compare(struct results *r, const struct results_options *o, 
         for (int i = 0; i < r->n_row; i++)
             difference(r, i, l, x);
         adjust(r, l, x);
-        mark_best(r, l, x);
+        for (int task = 0; task < r->n_task; task++)
+            mark_best(r, task, l, x);
     }
     return PEAT_OK;
 }

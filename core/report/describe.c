@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "diagnose/subspace.h"
+
 const double describe_limit[DESCRIBE_LIMITS] = {0.5, 0.1, 0.01};
 const int64_t describe_shift[DESCRIBE_SHIFTS] = {1, 7, 64};
 
@@ -74,18 +76,6 @@ static void fill_gram(const struct stream_description *s, const float *x, const 
     }
 }
 
-/* How many of the largest make up 99 % of the sum. Rounding leaves small negative ones. */
-static int64_t count_largest(const double *value, int64_t n)
-{
-    double all = 0.0, sum = 0.0;
-    int64_t count = 0;
-    for (int64_t i = 0; i < n; i++)
-        all += fmax(value[i], 0.0);
-    while (count < n && sum < 0.99 * all)
-        sum += fmax(value[n - 1 - count++], 0.0);
-    return count;
-}
-
 static peat_status find_rank(struct stream_description *s, const float *x, const double *mean,
                              struct arena *a, struct error *err)
 {
@@ -99,9 +89,11 @@ static peat_status find_rank(struct stream_description *s, const float *x, const
         return error_set(err, PEAT_NOMEM, "out of memory for a matrix of %lld x %lld", (long long)n,
                          (long long)n);
     fill_gram(s, x, mean, gram, room);
-    if (spectrum(gram, n, value, room))
-        s->rank = count_largest(value, n);
-    return PEAT_OK;
+    struct error why;
+    peat_status status = spectrum_symmetric(gram, n, false, value, a, &why);
+    if (status == PEAT_OK)
+        s->rank = effective_rank(value, n, 0.99).components;
+    return status == PEAT_NOMEM ? error_set(err, status, "%s", why.text) : PEAT_OK;
 }
 
 /* ---- likeness ---- */

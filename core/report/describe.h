@@ -57,8 +57,4 @@ peat_status describe_page(const struct scheme_table *t, const char *scheme, stru
 peat_status describe_value(const struct scheme_table *t, const char *scheme, struct value **v,
                            struct arena *a, struct error *err);
 
-/* describe_spectrum.c: eigenvalues of the symmetric x [n, n], ascending, into value [n]; x and
- * `room` [n] are overwritten. False: x is not finite, or no convergence. */
-bool spectrum(double *x, int64_t n, double *value, double *room);
-
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "experiment/cellmetrics.h"
 #include "report/fields.h"
 #include "report/table.h"
 
@@ -79,7 +80,7 @@ static void add_head(const struct results *r, struct strbuf *out)
             next_text(out, r->axis[i]);
     strbuf_add(out, ",seed,metric,split,length,step,value,config_sha256,status,goal,params,"
                     "params_pe,flops_per_token,tokens_per_s,step_ms_median,peak_rss_kib,wall_s,"
-                    "cpu_s,threads,host,cpu,blas,blas_core,compiler,engine_version,plugin,"
+                    "cpu_s,threads,host,cpu,gemm,blas,blas_core,precision,compiler,engine_version,plugin,"
                     "plugin_version,plugin_abi,plugin_sha256,data_sha256,started_utc\n");
 }
 
@@ -107,7 +108,9 @@ static void fill_cost(struct writer *w, const struct result_cell *c)
     static const char *const planned[] = {"params", "params_positional", "flops_per_token"};
     static const char *const measured[] = {"tokens_per_s", "step_ms_median", "peak_rss_kib",
                                            "wall_s", "cpu_s"};
-    static const char *const machine[] = {"host", "cpu", "blas", "blas_core", "compiler", "engine"};
+    static const char *const machine[] = {"host",      "cpu",       "gemm",     "blas",
+                                          "blas_core",
+                                          "precision", "compiler", "engine"};
     struct strbuf *out = &w->cost;
     strbuf_clear(out);
     for (size_t i = 0; i < sizeof(planned) / sizeof(*planned); i++)
@@ -252,8 +255,7 @@ static void add_steps(struct writer *w, const struct result_cell *c, const char 
     arena_init(&line, "line", 4096);
     for (const char *end; (end = memchr(text, '\n', n));
          n -= (size_t)(end + 1 - text), text = end + 1) {
-        const struct value *v =
-            value_from_json(&line, text, (size_t)(end - text), "metrics.jsonl", NULL);
+        const struct value *v = metrics_line(&line, text, (size_t)(end - text));
         struct number x = read_number(v);
         if (x.metric && x.step != 0)
             add_line(w, c, &x);

@@ -40,7 +40,7 @@ void format_markdown(const struct table *t, struct strbuf *out)
     if (t->any_strong || t->n_note)
         strbuf_add(out, "\n");
     if (t->any_strong)
-        strbuf_addf(out, "- bold: %s\n", TABLE_STRONG);
+        strbuf_addf(out, "- bold: %s\n", t->strong);
     for (int i = 0; i < t->n_note; i++) {
         const char *note = t->note[i];
         strbuf_add(out, note[0] == ' ' ? "  - " : "- ");

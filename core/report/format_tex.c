@@ -61,7 +61,7 @@ void format_tex(const struct table *t, struct strbuf *out)
 {
     add_comment(out, t->title);
     if (t->any_strong)
-        add_comment(out, "bold: " TABLE_STRONG);
+        strbuf_addf(out, "%% bold: %s\n", t->strong);
     for (int i = 0; i < t->n_note; i++)
         add_comment(out, t->note[i]);
     strbuf_add(out, "\\begin{tabular}{");

@@ -124,7 +124,7 @@ void format_text(const struct table *t, int width, bool bold, struct strbuf *out
     strbuf_addf(out, "%s\n\n", t->title);
     add_blocks(t, w, (size_t)width + GAP, bold, out);
     if (t->any_strong)
-        strbuf_addf(out, "%s: %s\n", bold ? "bold" : "*", TABLE_STRONG);
+        strbuf_addf(out, "%s: %s\n", bold ? "bold" : "*", t->strong);
     for (int i = 0; i < t->n_note; i++)
         strbuf_addf(out, "%s\n", t->note[i]);
 }

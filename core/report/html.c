@@ -12,8 +12,11 @@ static const char style[] =
     "--box:#f5f7f9;--mark:#0072b2}\n"
     "@media(prefers-color-scheme:dark){:root{--paper:#15181c;--ink:#e4e7eb;--soft:#9aa4af;"
     "--line:#353c44;--box:#1d2126;--mark:#56b4e9}\n"
-    ".drawing svg [stroke='rgb(  0, 114, 178)']{stroke:#4aa3df}"
-    ".drawing svg [color='rgb(  0, 114, 178)']{color:#4aa3df}}\n"
+    /* The two blues of the palette, lighter and still apart. */
+    ".drawing svg [stroke='rgb(  0, 114, 178)']{stroke:#3d8fd6}"
+    ".drawing svg [color='rgb(  0, 114, 178)']{color:#3d8fd6}"
+    ".drawing svg [stroke='rgb( 86, 180, 233)']{stroke:#a9deff}"
+    ".drawing svg [color='rgb( 86, 180, 233)']{color:#a9deff}}\n"
     "*{box-sizing:border-box}\n"
     "body{margin:0;background:var(--paper);color:var(--ink);"
     "font:16px/1.55 system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif}\n"
@@ -24,13 +27,22 @@ static const char style[] =
     "h3{font-size:1rem;margin:1.5rem 0 .5rem;overflow-wrap:anywhere}\n"
     "p,li,dd{overflow-wrap:anywhere}p{margin:.6rem 0;max-width:60rem}\n"
     ".soft,figcaption,caption{color:var(--soft);font-size:.9rem}\n"
-    ".verdict{background:var(--box);border-left:4px solid var(--mark);padding:.4rem 1rem}\n"
+    ".verdict{background:var(--box);border-left:4px solid var(--mark);border-radius:0 6px 6px 0;"
+    "padding:1rem 1.25rem .6rem;margin:1.25rem 0}\n"
+    ".verdict .scroll{background:var(--paper)}"
+    ".headline{font-size:1.45rem;line-height:1.3;margin:0 0 .5rem}.headline b{font-weight:700}\n"
+    ".tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(13.5rem,1fr));"
+    "gap:.5rem 1.75rem;margin:1rem 0}\n"
+    ".tiles p{margin:0}.value{font-size:1.3rem;font-weight:600;line-height:1.4;"
+    "font-variant-numeric:tabular-nums;white-space:nowrap}.tiles .soft{line-height:1.4}\n"
     ".scroll{overflow-x:auto;border:1px solid var(--line);border-radius:4px;margin:.75rem 0}\n"
     "table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums;"
     "white-space:nowrap}\n"
     ".scroll table{min-width:100%}\n"
     "th,td{padding:.3rem .55rem;text-align:left;border-bottom:1px solid var(--line)}\n"
     "thead th{background:var(--box);font-weight:600}tbody tr:last-child>*{border-bottom:0}\n"
+    ".scroll th:first-child{position:sticky;left:0;background:var(--paper)}"
+    ".scroll thead th:first-child{background:var(--box)}"
     "tbody th{font-weight:400}.number{text-align:right}\n"
     "sup{color:var(--soft);margin-left:.15em;line-height:0}\n"
     "ul.notes{padding-left:1.2rem;color:var(--soft);font-size:.9rem}\n"
@@ -176,7 +188,9 @@ peat_status html_report(const struct results *r, const struct html_options *o, s
     status = html_table(&p);
     if (status != PEAT_OK)
         return status;
+    html_ranks(&p);
     html_figures(&p);
+    html_learned(&p);
     html_schemes(&p);
     html_injection(&p);
     html_cells(&p);

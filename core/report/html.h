@@ -5,6 +5,7 @@
 #ifndef REPORT_HTML_H
 #define REPORT_HTML_H
 
+#include "report/plot.h"
 #include "report/results.h"
 
 struct html_options {
@@ -43,15 +44,19 @@ void html_end_section(struct html_page *p);
 void html_svg(struct strbuf *out, const char *svg, int n, const char *title);
 
 peat_status html_table(struct html_page *p);
+/* Ranks over tasks, where there are several. */
+void html_ranks(struct html_page *p);
 void html_verdict(struct html_page *p);
 void html_figures(struct html_page *p);
 void html_schemes(struct html_page *p);
+void html_learned(struct html_page *p);
 void html_injection(struct html_page *p);
 void html_cells(struct html_page *p);
 void html_provenance(struct html_page *p);
 void html_reproduce(struct html_page *p);
 
-struct figure;
+/* A figure of plot.h at the page's length; nothing where it can not be drawn. */
+void html_plot(struct html_page *p, enum plot_kind kind, const char *title, const char *caption);
 /* f as a <figure> with heading and caption; nothing but p->no_gnuplot where gnuplot is missing. */
 void html_figure(struct html_page *p, const struct figure *f, const char *title,
                  const char *caption);

@@ -37,8 +37,7 @@ void html_figure(struct html_page *p, const struct figure *f, const char *title,
     strbuf_release(&svg);
 }
 
-static void add_plot(struct html_page *p, enum plot_kind kind, const char *title,
-                     const char *caption)
+void html_plot(struct html_page *p, enum plot_kind kind, const char *title, const char *caption)
 {
     const struct plot_options o = {.kind = kind,
                                    .length = p->length >= 0 ? p->r->length[p->length] : -1};
@@ -51,19 +50,17 @@ static void add_plot(struct html_page *p, enum plot_kind kind, const char *title
 void html_figures(struct html_page *p)
 {
     html_section(p, "figures", "Figures");
-    add_plot(p, PLOT_BARS, "Every row",
-             "Mean over seeds with its 95 % interval (Student t); small points are seeds, the "
-             "dashed line is the baseline. The axis does not begin at 0.");
-    add_plot(p, PLOT_LENGTH, "By evaluation length",
-             "Mean over seeds; the band is the 95 % interval. A row that has nothing to combine "
-             "stands in every panel.");
-    add_plot(p, PLOT_CURVES, "By training step",
-             "Mean over seeds; the band is the 95 % interval. The steep beginning may be cut off.");
-    add_plot(p, PLOT_COST, "Quality against cost",
-             "Mean with its 95 % interval against the median time of a training step on the "
-             "machine that ran it.");
+    html_plot(p, PLOT_LENGTH, "By evaluation length",
+              "Mean over seeds; the band is the 95 % interval. A row that has nothing to combine "
+              "stands in every panel.");
+    html_plot(p, PLOT_CURVES, "By training step",
+              "Mean over seeds; the band is the 95 % interval. The steep beginning may be cut "
+              "off.");
+    html_plot(p, PLOT_COST, "Quality against cost",
+              "Mean with its 95 % interval against the median time of a training step on the "
+              "machine that ran it.");
     if (p->r->n_axis > 1)
-        add_plot(p, PLOT_HEATMAP, "Two axes at a glance", "Means; darker is better.");
+        html_plot(p, PLOT_HEATMAP, "Two axes at a glance", "Means; darker is better.");
     if (p->no_gnuplot)
         strbuf_add(p->out, "<p>The figures are left out: gnuplot is not installed here (Debian: "
                            "apt-get install gnuplot-nox). Write the report again with it.</p>\n");

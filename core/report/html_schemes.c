@@ -123,8 +123,9 @@ static _Noreturn void make_table(const struct look *look, int fd)
     dup2(null, STDERR_FILENO);
     alarm(SECONDS_MAX);
     arena_init(&a, "scheme", 1 << 20);
+    struct team team = {1, NULL};
     parallel_start();
-    peat_status status = gemm_start(&err);
+    peat_status status = gemm_start(&team, "auto", &err);
     if (status == PEAT_OK)
         status = scheme_table_make(&t, &look->request, &a, &err);
     struct message m = {status == PEAT_OK, "", t.heads, t.rows, t.columns};

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "report/html.h"
-#include "report/table.h"
+#include "report/ranking.h"
 
 static void open_table(struct html_page *p)
 {
@@ -107,13 +107,31 @@ static void add_notes(struct html_page *p, const struct table *t)
 {
     strbuf_add(p->out, "<ul class=\"notes\">\n");
     if (t->any_strong)
-        strbuf_add(p->out, "<li><b>bold</b>: " TABLE_STRONG "</li>\n");
+        strbuf_addf(p->out, "<li><b>bold</b>: %s</li>\n", t->strong);
     for (int i = 0; i < t->n_note; i++) {
         strbuf_add(p->out, "<li>");
         html_text(p->out, t->note[i]);
         strbuf_add(p->out, "</li>\n");
     }
     strbuf_add(p->out, "</ul>\n");
+}
+
+static void add_table(struct html_page *p, const struct table *t)
+{
+    strbuf_add(p->out, "<p class=\"soft\">");
+    html_text(p->out, t->title);
+    strbuf_add(p->out, "</p>\n");
+    open_table(p);
+    for (int k = 0; k < t->n_column; k++)
+        add_head(p, t->column[k].head, t->column[k].right);
+    strbuf_add(p->out, "</tr></thead>\n<tbody>\n");
+    for (int i = 0; i < t->n_row; i++) {
+        strbuf_add(p->out, "<tr>");
+        for (int k = 0; k < t->n_column; k++)
+            add_cell(p, t, i, k);
+        strbuf_add(p->out, "</tr>\n");
+    }
+    close_table(p);
 }
 
 peat_status html_table(struct html_page *p)
@@ -124,22 +142,22 @@ peat_status html_table(struct html_page *p)
     if (status != PEAT_OK)
         return status;
     html_section(p, "table", "Results");
-    strbuf_add(p->out, "<p class=\"soft\">");
-    html_text(p->out, t.title);
-    strbuf_add(p->out, "</p>\n");
-    open_table(p);
-    for (int k = 0; k < t.n_column; k++)
-        add_head(p, t.column[k].head, t.column[k].right);
-    strbuf_add(p->out, "</tr></thead>\n<tbody>\n");
-    for (int i = 0; i < t.n_row; i++) {
-        strbuf_add(p->out, "<tr>");
-        for (int k = 0; k < t.n_column; k++)
-            add_cell(p, &t, i, k);
-        strbuf_add(p->out, "</tr>\n");
-    }
-    close_table(p);
+    add_table(p, &t);
     add_notes(p, &t);
     add_exact(p);
     html_end_section(p);
     return PEAT_OK;
+}
+
+void html_ranks(struct html_page *p)
+{
+    struct ranking k;
+    struct table t;
+    if (p->r->n_task < 2 || ranking_make(&k, p->r, p->o->length, p->a, NULL) != PEAT_OK)
+        return;
+    ranking_table(&k, p->a, &t);
+    html_section(p, "ranks", "Over tasks");
+    add_table(p, &t);
+    add_notes(p, &t);
+    html_end_section(p);
 }

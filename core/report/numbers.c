@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { DECIMALS_MAX = 12 };
+enum { DECIMALS_MAX = 15 };
 
 /* Decimals that show `digits` significant digits of x, after rounding to them: 0.0996 with two is
  * 0.10. */
@@ -25,12 +25,19 @@ static int decimals_of(double x, int digits)
 
 void number_interval(struct strbuf *out, double x, double half, bool with_sign)
 {
+    number_spread(out, x, half, 2, with_sign);
+}
+
+void number_spread(struct strbuf *out, double x, double half, int digits, bool with_sign)
+{
     if (!isfinite(x)) {
         strbuf_add(out, "-");
         return;
     }
+    if (half < 1e-13 * fabs(x)) /* nothing but rounding */
+        half = 0.0;
     bool exact = !isfinite(half) || half == 0.0;
-    int decimals = exact ? decimals_of(x, 4) : decimals_of(half, 2);
+    int decimals = exact ? decimals_of(x, digits + 2) : decimals_of(half, digits);
     strbuf_addf(out, with_sign && x != 0.0 ? "%+.*f" : "%.*f", decimals, x);
     if (half == 0.0)
         strbuf_add(out, " ± 0");

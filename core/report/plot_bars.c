@@ -54,7 +54,7 @@ static void add_rows(struct plotter *p, struct strbuf *out)
         const struct result_row *row = &r->row[i];
         if (row->at[p->length].n)
             continue;
-        strbuf_addf(out, "set label '%s' at graph 0.02, first %d tc rgb '#888888'\n",
+        strbuf_addf(out, "set label '%s' at graph 0.02, first %d\n",
                     row->diverged  ? "diverged"
                     : row->failed  ? "failed"
                     : row->missing ? "not finished"

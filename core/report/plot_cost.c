@@ -4,7 +4,7 @@
 
 #include "report/plot.h"
 
-enum { LEFT = 76, TOP = 16, BOTTOM = 58, WIDTH = 480, HEIGHT = 340 };
+enum { LEFT = 96, TOP = 16, BOTTOM = 58, WIDTH = 480, HEIGHT = 340 };
 
 static const char *const cost_label[PLOT_COSTS] = {"median time of a training step (ms)",
                                                    "training FLOPs for a token", "parameters",

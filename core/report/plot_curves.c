@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "experiment/cellmetrics.h"
 #include "report/fields.h"
 #include "report/plot.h"
 #include "report/statistics.h"
@@ -67,8 +68,7 @@ static void read_cell(const struct result_cell *c, const struct wanted *w, point
             *end = '\0';
             if (!strstr(at, name.text))
                 continue;
-            read_point(value_from_json(&line, at, (size_t)(end - at), "metrics.jsonl", NULL), w, fn,
-                       ctx);
+            read_point(metrics_line(&line, at, (size_t)(end - at)), w, fn, ctx);
             arena_reset(&line);
         }
     }

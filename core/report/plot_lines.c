@@ -2,7 +2,7 @@
 /* plot_lines.c: lines with bands, in one panel or several beside one legend. */
 #include "report/plot.h"
 
-enum { LEFT = 72, TOP = 34, BOTTOM = 58, GAP_X = 56, GAP_Y = 76, RIGHT = 20 };
+enum { LEFT = 92, TOP = 34, BOTTOM = 58, GAP_X = 56, GAP_Y = 76, RIGHT = 20 };
 
 void lines_add(struct plotter *p, double x, double mean, double low, double high)
 {

@@ -20,7 +20,7 @@ static void *array(struct reader *x, int n, size_t bytes)
 {
     void *memory = arena_array(x->a, (size_t)(n > 0 ? n : 1), bytes);
     if (!memory)
-        BUG("out of memory for results");
+        out_of_memory("results");
     return memory;
 }
 
@@ -144,6 +144,27 @@ static void list_dropped(struct reader *x)
         }
 }
 
+static bool skips(const struct rundir *run, const char *label)
+{
+    for (int i = 0; i < field_count(run->plan, "skipped"); i++)
+        if (same_text(member_text(value_get(run->plan, "skipped")->item[i], "label"), label))
+            return true;
+    return false;
+}
+
+/* Shards of one experiment skip the same cells. */
+static void count_skipped(struct reader *x)
+{
+    for (int d = 0; d < x->n_dir; d++)
+        for (int i = 0; i < field_count(x->run[d].plan, "skipped"); i++) {
+            const struct value *v = value_get(x->run[d].plan, "skipped")->item[i];
+            bool seen = false;
+            for (int e = 0; e < d && !seen; e++)
+                seen = skips(&x->run[e], member_text(v, "label"));
+            x->r->n_skipped += !seen;
+        }
+}
+
 /* ---- cells ---- */
 
 static const struct cell_files *find_files(const struct rundir *run, const char *id)
@@ -187,6 +208,9 @@ static void read_cells(struct reader *x)
             c->config = files->config;
             c->result = files->result;
             c->dir = files->dir;
+            c->batches = member_text(files->result, "batch_hash");
+            c->init = member_text(files->result, "init_hash");
+            c->shapes = member_text(files->result, "init_shapes");
             /* Without it, or when it is damaged, there is a table all the same. */
             struct value *meta = NULL;
             if (jsonfile_read(files->dir, "meta.json", x->a, &meta, NULL) == PEAT_OK)
@@ -359,13 +383,17 @@ static struct result_row *find_row(const struct results *r, const char *const *l
     return NULL;
 }
 
-/* Two directories may both have a row when it is the same setting; of a cell that is in both, the
- * one that counts is kept. */
+/* Two directories may both have a row when it is the same setting, wherever its data lies; of a
+ * cell that is in both, the one that counts is kept. */
 static peat_status check_same_setting(struct reader *x, const struct result_row *row,
                                       const struct result_cell *c)
 {
     static const char *const section[] = {"task", "model", "position", "train"};
     const struct result_cell *first = row->cell[0];
+    const char *one = member_text(first->config, "setting");
+    const char *two = member_text(c->config, "setting");
+    if (one && two && !strcmp(one, two))
+        return PEAT_OK;
     for (size_t i = 0; i < sizeof(section) / sizeof(*section); i++) {
         const struct value *a = value_get(first->config, section[i]);
         const struct value *b = value_get(c->config, section[i]);
@@ -375,6 +403,11 @@ static peat_status check_same_setting(struct reader *x, const struct result_row 
                              "their settings of '%s' differ",
                              first->dir, c->dir, results_row_label(x->r, row, x->a), section[i]);
     }
+    if (one && two)
+        return error_set(x->err, PEAT_INVALID,
+                         "'%s' and '%s' do not make one table: both have the row '%s', and the "
+                         "content of their data or plugins differs",
+                         first->dir, c->dir, results_row_label(x->r, row, x->a));
     return PEAT_OK;
 }
 
@@ -433,6 +466,27 @@ static peat_status make_rows(struct reader *x)
     return PEAT_OK;
 }
 
+/* Without a configuration the plugin's name in the plan has to do. */
+static bool same_task(const struct result_row *x, const struct result_row *y)
+{
+    const struct value *a = value_get(x->cell[0]->config, "task");
+    const struct value *b = value_get(y->cell[0]->config, "task");
+    if (a && b)
+        return value_equal(a, b);
+    return same_text(member_text(x->cell[0]->planned, "task"),
+                     member_text(y->cell[0]->planned, "task"));
+}
+
+static void number_tasks(struct results *r)
+{
+    for (int i = 0; i < r->n_row; i++) {
+        int first = 0;
+        while (first < i && !same_task(&r->row[first], &r->row[i]))
+            first++;
+        r->row[i].task = first < i ? r->row[first].task : r->n_task++;
+    }
+}
+
 static double median_of(const struct result_row *row, const char *key, double *room)
 {
     int n = 0;
@@ -482,7 +536,7 @@ static void add_costs(struct reader *x)
 peat_status results_read(struct results *r, int n_dir, char *const *dir,
                          const struct results_options *o, struct arena *a, struct error *err)
 {
-    *r = (struct results){.metric = "", .length_unit = ""};
+    *r = (struct results){.metric = "", .length_unit = "", .test = o->test};
     struct reader x = {r, o, n_dir, dir, NULL, a, err};
     peat_status status = read_dirs(&x);
     if (status != PEAT_OK)
@@ -495,6 +549,7 @@ peat_status results_read(struct results *r, int n_dir, char *const *dir,
     r->baseline = baseline && baseline->kind == VALUE_MAP ? baseline : NULL;
     join_names(&x);
     list_dropped(&x);
+    count_skipped(&x);
     read_cells(&x);
     list_metrics(r);
     status = choose_metric(&x);
@@ -506,6 +561,7 @@ peat_status results_read(struct results *r, int n_dir, char *const *dir,
     status = make_rows(&x);
     if (status != PEAT_OK)
         return status;
+    number_tasks(r);
     add_costs(&x);
     return results_compare(r, o, a, err);
 }

@@ -9,6 +9,7 @@
 #define REPORT_RESULTS_H
 
 #include "experiment/rundir.h"
+#include "report/statistics.h"
 
 #define RESULTS_MAX_LENGTHS 32
 #define RESULTS_MAX_METRICS 64
@@ -16,6 +17,7 @@
 struct results_options {
     const char *metric;   /* NULL: the report's, else the task's main metric */
     const char *baseline; /* "axis=label[,axis=label]" or a label; NULL: the plan's */
+    enum paired_test test;
 };
 
 /* One cell of the grid with what it came to. */
@@ -25,6 +27,9 @@ struct result_cell {
     const struct value *planned;                /* its entry in plan.json */
     const struct value *config, *result, *meta; /* NULL when absent       */
     const char *experiment, *id, *label, *dir;
+    /* Of the batches, of the initial values and of the shapes of the weights that every scheme and
+     * combination shares; NULL: not recorded. */
+    const char *batches, *init, *shapes;
     double value[RESULTS_MAX_LENGTHS]; /* of the metric, by length; NaN: none */
     bool untrained[RESULTS_MAX_LENGTHS];
 };
@@ -35,18 +40,33 @@ static inline bool result_counts(const struct result_cell *c)
     return c->state == CELL_DONE;
 }
 
+/* Cells of two rows at the same seed, both with a value. A pair that did not train on the same
+ * batches, or did not begin with the same values where shapes are the same, is no pair. */
+struct pairs {
+    int n; /* that are paired, of these `by_data` alone: their weights differ in shape */
+    int by_data;
+    int other_batches, other_init; /* refused */
+};
+
+static inline int pairs_refused(const struct pairs *p)
+{
+    return p->other_batches + p->other_init;
+}
+
 /* Mean over seeds with a Student-t interval, and the difference to the baseline paired by seed. */
 struct summary {
     int n;                            /* seeds with a finite value */
     double mean, sd, ci_low, ci_high; /* NaN where undefined (n < 2: sd and interval) */
-    int n_pairs;
-    double diff, diff_ci_low, diff_ci_high; /* NaN for the baseline itself */
-    double p, p_holm;                       /* exact sign-flip; Holm over the rows at this length */
+    struct pairs pairs;
+    double diff, diff_sd, diff_ci_low, diff_ci_high; /* NaN for the baseline itself */
+    double dz, gz;                                   /* effect sizes */
+    double p, p_holm;                                /* Holm over the rows at this length */
     bool untrained;
 };
 
 struct result_row {
     const char *axis[EXPERIMENT_MAX_AXES];
+    int task; /* rows with equal task settings have the same number */
     int n_cell;
     struct result_cell **cell; /* by seed */
     int failed, diverged, missing, stale;
@@ -56,7 +76,7 @@ struct result_row {
     double tokens_per_s, step_ms_median; /* medians over finished seeds; NaN: none */
     double peak_rss_kib, wall_s, cpu_s;
     const char *attention_path, *injection, *matched; /* NULL: unknown, none */
-    bool best[RESULTS_MAX_LENGTHS];                   /* best, or not separable from it */
+    bool best[RESULTS_MAX_LENGTHS]; /* best of its task, or not separable from it */
 };
 
 struct result_metric {
@@ -70,11 +90,12 @@ struct results {
     const char *split;       /* "valid"; "train" for what is only measured there */
     const char *length_unit; /* "" while unknown */
     bool goal_max;
+    enum paired_test test;
     int n_axis;
     const char *axis[EXPERIMENT_MAX_AXES];
     int n_length;
     int64_t length[RESULTS_MAX_LENGTHS];
-    int n_row;
+    int n_row, n_task;
     struct result_row *row;
     int n_seed;
     int64_t *seed;
@@ -85,6 +106,7 @@ struct results {
     int comparisons[RESULTS_MAX_LENGTHS]; /* size of the Holm family */
     int n_dropped;
     const char **dropped;         /* grid points that are the same model as a row */
+    int n_skipped;                /* cells that the plan refused                  */
     const char *warning;          /* what could not be read; NULL: nothing */
     const struct value *baseline; /* the plan's: axis -> label; NULL: none */
     const char *baseline_text;    /* "scheme=none", of the plan or as asked; NULL: none */
@@ -106,7 +128,13 @@ const struct result_cell *row_cell(const struct result_row *row, int64_t seed);
 /* comparison.c: fills baseline, at and best of every row. */
 peat_status results_compare(struct results *r, const struct results_options *o, struct arena *a,
                             struct error *err);
-/* x - y over the seeds at which both have a value; d holds x->n_cell numbers. Returns how many. */
-int row_differences(const struct result_row *x, const struct result_row *y, int length, double *d);
+/* The best mean among the rows of one task: values of different tasks are not compared, and a row
+ * of one seed stands back where another has more. NULL: none has a value. */
+const struct result_row *results_best(const struct results *r, int task, int length);
+/* x - y over the seeds that are paired; d holds x->n_cell numbers. */
+struct pairs row_differences(const struct result_row *x, const struct result_row *y, int length,
+                             double *d);
+/* Whether a and b, of the same seed and with values, are a pair: counts into p. */
+bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct pairs *p);
 
 #endif

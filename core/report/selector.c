@@ -2,6 +2,8 @@
 /* selector.c: from the user's words to axes and rows. */
 #include "report/selector.h"
 
+#include <stdlib.h>
+
 #include "report/fields.h"
 
 /* Length of the first part of text up to `stop` outside of brackets: labels hold commas and '='
@@ -40,27 +42,50 @@ static bool has_label(const struct results *r, int axis, const char *label)
     return false;
 }
 
-/* The labels of an axis, each once, in row order. */
-static void list_labels(const struct results *r, int axis, struct strbuf *out)
+/* "known; did you mean 'near'?" */
+static void add_nearest(struct strbuf *out, const char *word, const char *const *name, int n)
 {
-    for (int i = 0; i < r->n_row; i++) {
-        bool seen = false;
-        for (int k = 0; !seen && k < i; k++)
-            seen = strcmp(r->row[k].axis[axis], r->row[i].axis[axis]) == 0;
-        if (!seen)
-            strbuf_addf(out, "%s%s", i ? ", " : "", r->row[i].axis[axis]);
-    }
+    const char *near = nearest_name(word, name, n);
+    if (near)
+        strbuf_addf(out, "; did you mean '%s'?", near);
 }
 
-static peat_status unknown_axis(const struct results *r, const char *what, const char *name,
-                                struct error *err)
+/* The labels of an axis, each once, in row order, and the one nearest to `word`. */
+static void list_labels(const struct results *r, int axis, const char *word, struct strbuf *out)
 {
+    const char **label = malloc((size_t)(r->n_row + 1) * sizeof(*label));
+    int n = 0;
+    if (!label)
+        out_of_memory("results");
+    for (int i = 0; i < r->n_row; i++) {
+        bool seen = false;
+        for (int k = 0; !seen && k < n; k++)
+            seen = strcmp(label[k], r->row[i].axis[axis]) == 0;
+        if (seen)
+            continue;
+        label[n++] = r->row[i].axis[axis];
+        strbuf_addf(out, "%s%s", n > 1 ? ", " : "", r->row[i].axis[axis]);
+    }
+    add_nearest(out, word, label, n);
+    free(label);
+}
+
+peat_status selector_no_axis(const struct results *r, const char *what, const char *name,
+                             struct error *err)
+{
+    const char *key[2 * EXPERIMENT_MAX_AXES];
     struct strbuf known;
     strbuf_init(&known);
-    for (int i = 0; i < r->n_axis; i++)
+    for (int i = 0; i < r->n_axis; i++) {
         strbuf_addf(&known, "%s%s", i ? ", " : "", r->axis[i]);
+        key[2 * i] = results_axis_name(r, i);
+        key[2 * i + 1] = r->axis[i];
+    }
+    if (r->n_axis == 0)
+        strbuf_add(&known, "none");
+    add_nearest(&known, name, key, 2 * r->n_axis);
     error_set(err, PEAT_INVALID, "%s: there is no axis '%s'; the axes are %s", what, name,
-              r->n_axis ? known.text : "none");
+              known.text);
     strbuf_release(&known);
     return PEAT_INVALID;
 }
@@ -73,9 +98,25 @@ static peat_status set_label(const struct results *r, const char *what, int axis
         return PEAT_OK;
     struct strbuf known;
     strbuf_init(&known);
-    list_labels(r, axis, &known);
+    list_labels(r, axis, label, &known);
     error_set(err, PEAT_INVALID, "%s: no row has %s '%s'; there are %s", what, r->axis[axis], label,
               known.text);
+    strbuf_release(&known);
+    return PEAT_INVALID;
+}
+
+/* Every label of every axis. */
+static peat_status no_label(const struct results *r, const char *what, const char *text,
+                            struct error *err)
+{
+    struct strbuf known;
+    strbuf_init(&known);
+    for (int i = 0; i < r->n_axis; i++) {
+        strbuf_addf(&known, "%s%s: ", i ? "; " : "", results_axis_name(r, i));
+        list_labels(r, i, text, &known);
+    }
+    error_set(err, PEAT_INVALID, "%s: no axis has the label '%s'; there are %s", what, text,
+              r->n_axis ? known.text : "no axes");
     strbuf_release(&known);
     return PEAT_INVALID;
 }
@@ -90,7 +131,7 @@ static peat_status parse_pairs(const struct results *r, const char *text, const 
             return error_set(err, PEAT_INVALID, "%s: '%s' is not axis=label", what, word);
         int axis = selector_axis(r, part, key);
         if (axis < 0)
-            return unknown_axis(r, what, arena_printf(a, "%.*s", (int)key, part), err);
+            return selector_no_axis(r, what, arena_printf(a, "%.*s", (int)key, part), err);
         peat_status status = set_label(r, what, axis, word + key + 1, s, err);
         if (status != PEAT_OK)
             return status;
@@ -116,7 +157,7 @@ peat_status selector_parse(const struct results *r, const char *text, const char
         found = i;
     }
     if (found < 0)
-        return error_set(err, PEAT_INVALID, "%s: no axis has the label '%s'", what, text);
+        return no_label(r, what, text, err);
     s->label[found] = text;
     return PEAT_OK;
 }
@@ -128,7 +169,7 @@ peat_status selector_from_map(const struct results *r, const struct value *map, 
     for (int i = 0; i < map->n; i++) {
         int axis = selector_axis(r, map->key[i], strlen(map->key[i]));
         if (axis < 0)
-            return unknown_axis(r, what, map->key[i], err);
+            return selector_no_axis(r, what, map->key[i], err);
         const char *label = map->item[i]->text;
         peat_status status = set_label(r, what, axis, label ? label : "", s, err);
         if (status != PEAT_OK)

@@ -27,5 +27,8 @@ const struct result_row *selector_row(const struct results *r, const char *text,
                                       struct error *err);
 /* The axis of this key or last part; -1: none. */
 int selector_axis(const struct results *r, const char *name, size_t n);
+/* "WHAT: there is no axis 'NAME'; the axes are ...; did you mean ...?" */
+peat_status selector_no_axis(const struct results *r, const char *what, const char *name,
+                             struct error *err);
 
 #endif

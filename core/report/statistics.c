@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* statistics.c: means, Student's t, the sign-flip test, Holm's adjustment. */
+/* statistics.c: moments, and the distributions of t, F and chi squared. */
 #include "report/statistics.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
-
-#include "base/error.h"
-#include "base/rng.h"
 
 /* ---- moments ---- */
 
@@ -130,97 +128,73 @@ double stats_ci_half(const double *x, int n)
     return student_t_quantile(0.975, n - 1) * stats_sd(x, n) / sqrt(n);
 }
 
-/* ---- sign-flip test ---- */
-
-enum { EXACT_MAX = 20, HALF_MAX = EXACT_MAX / 2, DRAWS = 100000 };
-
-/* All 2^n sums of d with signs; returns how many. */
-static int signed_sums(const double *d, int n, double *sum)
+double welch_ci_half(double sd_x, int n_x, double sd_y, int n_y)
 {
-    int count = 1;
-    sum[0] = 0.0;
-    for (int i = 0; i < n; i++, count *= 2)
-        for (int j = 0; j < count; j++) {
-            sum[count + j] = sum[j] - d[i];
-            sum[j] += d[i];
-        }
-    return count;
-}
-
-/* Two halves: every sum is made of at most n additions, so that ties stay ties. */
-static double exact_p(const double *d, int n, double limit)
-{
-    double left[1 << HALF_MAX], right[1 << HALF_MAX];
-    int n_left = signed_sums(d, n / 2, left), n_right = signed_sums(d + n / 2, n - n / 2, right);
-    int64_t as_large = 0;
-    for (int i = 0; i < n_left; i++)
-        for (int j = 0; j < n_right; j++)
-            as_large += fabs(left[i] + right[j]) >= limit;
-    return (double)as_large / ((double)n_left * n_right);
-}
-
-static double drawn_p(const double *d, int n, double limit)
-{
-    uint64_t stream = rng_stream(0, "signflip", "");
-    int64_t as_large = 0;
-    for (int draw = 0; draw < DRAWS; draw++) {
-        uint64_t row = rng_substream(stream, (uint64_t)draw), bits = 0;
-        double sum = 0.0;
-        for (int i = 0; i < n; i++) {
-            if (i % 64 == 0)
-                bits = rng_bits(row, (uint64_t)i / 64);
-            sum += bits >> (i % 64) & 1 ? d[i] : -d[i];
-        }
-        as_large += fabs(sum) >= limit;
-    }
-    return (1.0 + (double)as_large) / (1.0 + DRAWS);
-}
-
-/* p = share of sign patterns s with |sum s_i d_i| >= |sum d_i|; sums that differ by rounding count
- * as equal. */
-double signflip_p(const double *d, int n)
-{
-    if (n < 1)
+    double x = sd_x * sd_x / n_x, y = sd_y * sd_y / n_y;
+    if (n_x < 2 || n_y < 2)
         return (double)NAN;
-    double sum = 0.0, size = 0.0;
-    for (int i = 0; i < n; i++) {
-        sum += d[i];
-        size += fabs(d[i]);
-    }
-    double limit = fabs(sum) - 1e-12 * size;
-    return n <= EXACT_MAX ? exact_p(d, n, limit) : drawn_p(d, n, limit);
+    if (x + y == 0.0)
+        return 0.0;
+    double df = (x + y) * (x + y) / (x * x / (n_x - 1) + y * y / (n_y - 1));
+    return student_t_quantile(0.975, df) * sqrt(x + y);
 }
 
-/* ---- Holm ---- */
-
-struct placed {
-    double p;
-    int place;
-};
-
-static int compare_placed(const void *a, const void *b)
+double student_t_p(double t, double df)
 {
-    const struct placed *x = a, *y = b;
-    return x->p != y->p ? (x->p > y->p) - (x->p < y->p) : x->place - y->place;
+    return isnan(t) || !(df > 0.0) ? (double)NAN : t_mass(t, df, false);
 }
 
-/* Holm 1979: the j-th smallest of m becomes max over i <= j of min(1, (m - i + 1) p_(i)). */
-void holm_adjust(double *p, int n)
+/* ---- F and chi squared ---- */
+
+double f_tail(double f, double a, double b)
 {
-    if (n < 1)
-        return;
-    struct placed *sorted = malloc((size_t)n * sizeof(*sorted));
-    if (!sorted)
-        BUG("out of memory for %d p values", n);
-    int m = 0;
-    for (int i = 0; i < n; i++)
-        if (!isnan(p[i]))
-            sorted[m++] = (struct placed){p[i], i};
-    qsort(sorted, (size_t)m, sizeof(*sorted), compare_placed);
-    double so_far = 0.0;
-    for (int j = 0; j < m; j++) {
-        so_far = fmax(so_far, fmin(1.0, (m - j) * sorted[j].p));
-        p[sorted[j].place] = so_far;
+    if (isnan(f) || !(a > 0.0) || !(b > 0.0))
+        return (double)NAN;
+    if (f <= 0.0 || isinf(f))
+        return f <= 0.0 ? 1.0 : 0.0;
+    return incomplete_beta(b / 2.0, a / 2.0, b / (b + a * f), a * f / (b + a * f));
+}
+
+/* x^a e^-x / gamma(a) */
+static double gamma_front(double a, double x)
+{
+    return exp(a * log(x) - x - log_gamma(a));
+}
+
+/* P(a, x) by its series (NIST DLMF 8.7.1), for small x. */
+static double gamma_series(double a, double x)
+{
+    double term = 1.0 / a, sum = term;
+    for (int k = 1; term > sum * 1e-17; k++) {
+        term *= x / (a + k);
+        sum += term;
     }
-    free(sorted);
+    return gamma_front(a, x) * sum;
+}
+
+/* Q(a, x) by its continued fraction (NIST DLMF 8.9.2), for large x. */
+static double gamma_fraction(double a, double x)
+{
+    enum { TERMS = 10000 };
+    double b = x + 1.0 - a, c = 1e300, d = 1.0 / away_from_zero(b), value = d;
+    for (int k = 1; k < TERMS; k++) {
+        double up = -k * (k - a);
+        b += 2.0;
+        d = 1.0 / away_from_zero(up * d + b);
+        c = away_from_zero(b + up / c);
+        value *= c * d;
+        if (fabs(c * d - 1.0) < 1e-16)
+            break;
+    }
+    return gamma_front(a, x) * value;
+}
+
+double chi2_tail(double x, double df)
+{
+    double a = df / 2.0, y = x / 2.0;
+    if (isnan(x) || !(df > 0.0))
+        return (double)NAN;
+    if (x <= 0.0 || isinf(x))
+        return x <= 0.0 ? 1.0 : 0.0;
+    return y < a + 1.0 ? 1.0 - gamma_series(a, y) : gamma_fraction(a, y);
 }

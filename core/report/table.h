@@ -9,12 +9,19 @@
 
 #include "report/results.h"
 
+/* What stands behind a mean. */
+enum spread { SPREAD_CI, SPREAD_SD, SPREAD_SE };
+
 struct table_options {
-    const char *rows; /* axis that stands first; NULL: as in the experiment            */
-    const char *cols; /* axes, comma-separated, that become columns; NULL: none        */
-    const char *sort; /* an axis, or "metric": best first; NULL: as in the experiment  */
-    int64_t length;   /* that differences and --cols are about; -1: the first          */
-    bool injection;   /* say what acts where                                           */
+    const char *rows;    /* axis that stands first; NULL: as in the experiment            */
+    const char *cols;    /* axes, comma-separated, that become columns; NULL: none        */
+    const char *sort;    /* an axis, or "metric": best first; NULL: as in the experiment  */
+    int64_t length;      /* that differences and --cols are about; -1: the first          */
+    const char *columns; /* of table_list, comma-separated; NULL: the usual ones       */
+    enum spread err;
+    int digits;        /* significant ones of the spread; 0: two                       */
+    bool only_changed; /* leave out labels and costs that are the same in every row    */
+    bool injection;    /* say what acts where                                          */
 };
 
 struct table_column {
@@ -39,6 +46,7 @@ struct table {
     int n_row;
     struct table_cell *cell; /* [n_row, n_column] */
     bool any_strong;
+    const char *strong; /* what strong cells mean */
     int n_note, note_room;
     const char **note;
 };
@@ -46,6 +54,10 @@ struct table {
 /* PEAT_INVALID: an option names no axis or length. */
 peat_status table_build(struct table *t, const struct results *r, const struct table_options *o,
                         struct arena *a, struct error *err);
+
+/* Row numbers in the order that the table has them. */
+peat_status table_order(const struct results *r, const struct table_options *o, struct arena *a,
+                        const int **order, struct error *err);
 
 /* Aligned text. Columns that do not fit the width go into further blocks, which repeat the labels.
  * bold: strong cells by terminal control; otherwise marked with '*'. */
@@ -58,10 +70,14 @@ void format_tex(const struct table *t, struct strbuf *out);
  * metrics.jsonl but that of step 0. */
 peat_status format_csv(const struct results *r, bool all_steps, struct strbuf *out,
                        struct error *err);
-/* One object; rows has an entry per row and length. */
-void format_json(const struct results *r, struct arena *a, struct strbuf *out);
+/* One object; rows has an entry per row and length. order: row numbers; NULL: as they are. */
+void format_json(const struct results *r, const int *order, struct arena *a, struct strbuf *out);
 /* The entries of rows alone, one a line. */
-void format_jsonl(const struct results *r, struct arena *a, struct strbuf *out);
+void format_jsonl(const struct results *r, const int *order, struct arena *a, struct strbuf *out);
+/* Leaves in csv only these columns ("seed,value"; NULL: all), and with only_changed those of them
+ * that differ between lines, `value` always. PEAT_INVALID: there is no such column. */
+peat_status csv_select(struct strbuf *csv, const char *columns, bool only_changed,
+                       struct error *err);
 
 /* What strong cells mean. */
 #define TABLE_STRONG                                                                               \

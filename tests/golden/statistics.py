@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Reference values of tests/unit/test_statistics.c, from scipy: prints C tables to paste."""
-import itertools
-
 import numpy
-from scipy import special, stats
+from scipy import stats
+
+from statistics_formulas import holm, paired_t, sign_flip, t_quantile, wilcoxon
 
 SAMPLES = {
     "pair": [2.0, 2.5],
@@ -24,6 +24,24 @@ DIFFERENCES = {
     "twelve": [0.3, -0.1, 0.25, 0.5, -0.4, 0.15, 0.05, 0.7, -0.2, 0.35, 0.45, -0.6],
     "sixteen": [((7 * i) % 16 - 6) / 8 for i in range(16)],
 }
+SIGNED = DIFFERENCES | {
+    "equal sizes": [1.0, 1.0, -1.0, 1.0, 1.0, -1.0, 1.0, 1.0],
+    "nothing": [0.0, 0.0, 0.0],
+    "no spread": [0.25, 0.25, 0.25],
+    "ties and zeros": [0.5, -0.25, 0.5, 0.0, 0.75, -0.5, 0.25, 0.25, 0.0, 1.0],
+}
+WELCH = {
+    "equal": ([1.0, 2.0, 3.0], [2.0, 3.0, 4.0]),
+    "unlike": ([0.5, 0.75, 0.25, 0.875, 0.5], [4.0, 1.0]),
+    "pair": ([1.0, 2.0], [1.5, 3.5]),
+}
+# Rows are tasks, columns methods.
+FRIEDMAN = {
+    "clear": [[1.0, 2.0, 3.0]] * 5,
+    "mixed": [[1.2, 0.5, 3.1, 2.2], [0.9, 0.8, 2.5, 2.6], [1.5, 1.7, 1.1, 3.0], [0.4, 0.6, 0.8, 0.7],
+              [2.2, 1.0, 2.9, 2.0], [1.1, 1.3, 1.4, 1.2]],
+    "ties": [[1.0, 1.0, 2.0], [3.0, 1.0, 2.0], [1.0, 2.0, 2.0], [1.0, 1.0, 1.0], [2.0, 3.0, 1.0]],
+}
 HOLM = {
     "one": [0.04],
     "plain": [0.01, 0.04, 0.03, 0.005],
@@ -32,44 +50,35 @@ HOLM = {
 }
 
 
-def t_quantile(p, df):
-    """stats.t.ppf of scipy 1.10 errs by up to 4e-10; a root of its distribution function does not."""
-    tail = 2 * min(p, 1 - p)
-    if tail > 0.5:
-        y = special.betaincinv(0.5, df / 2, 1 - tail)
-        t = numpy.sqrt(df * y / (1 - y))
-    else:
-        x = special.betaincinv(df / 2, 0.5, tail)
-        t = numpy.sqrt(df * (1 - x) / x)
-    return float(numpy.copysign(t, p - 0.5)) if p != 0.5 else 0.0
-
-
 def row(name, values, *results):
     numbers = ", ".join(repr(float(v)) for v in values)
     tail = ", ".join(repr(float(r)) for r in results)
     print(f'    {{"{name}", {len(values)}, {{{numbers}}}, {tail}}},')
 
 
-def sign_flip(d):
-    """Enumerated: scipy's own permutation test for the same hypothesis agrees."""
-    d = numpy.array(d)
-    limit = abs(d.sum()) - 1e-12 * abs(d).sum()
-    signs = itertools.product((1, -1), repeat=len(d))
-    p = numpy.mean([abs(numpy.dot(s, d)) >= limit for s in signs])
-    if 1 < len(d) <= 12:
-        same = stats.permutation_test((d,), lambda x: numpy.sum(x), permutation_type="samples",
-                                      n_resamples=numpy.inf, alternative="two-sided")
-        assert abs(same.pvalue - p) < 1e-12, (d, same.pvalue, p)
-    return p
+def welch(x, y):
+    vx, vy = numpy.var(x, ddof=1) / len(x), numpy.var(y, ddof=1) / len(y)
+    df = (vx + vy) ** 2 / (vx**2 / (len(x) - 1) + vy**2 / (len(y) - 1))
+    half = t_quantile(0.975, df) * numpy.sqrt(vx + vy)
+    # At the edge of its own interval Welch's test has p = .05.
+    edge = stats.ttest_ind(numpy.array(x) - numpy.mean(x) + half, numpy.array(y) - numpy.mean(y),
+                           equal_var=False)
+    assert abs(edge.pvalue - 0.05) < 1e-9
+    return half
 
 
-def holm(p):
-    p = numpy.array(p)
-    order, out, so_far = p.argsort(kind="stable"), numpy.empty(len(p)), 0.0
-    for j, i in enumerate(order):
-        so_far = max(so_far, min(1.0, (len(p) - j) * p[i]))
-        out[i] = so_far
-    return out
+def friedman(x):
+    x = numpy.array(x)
+    n, k = x.shape
+    chi2, p = stats.friedmanchisquare(*x.T)
+    rest = n * (k - 1) - chi2
+    f = (n - 1) * chi2 / rest if rest > 1e-9 else numpy.inf
+    critical = stats.studentized_range.ppf(0.95, k, numpy.inf) / numpy.sqrt(2)
+    return chi2, p, f, stats.f.sf(f, k - 1, (k - 1) * (n - 1)), critical * numpy.sqrt(k * (k + 1) / (6 * n))
+
+
+def c_number(x):
+    return "NAN" if numpy.isnan(x) else "INFINITY" if numpy.isinf(x) else repr(float(x))
 
 
 print("/* t quantile: p, then df 1 .. 100 */")
@@ -91,3 +100,33 @@ print("/* Holm */")
 for name, p in HOLM.items():
     adjusted = ", ".join(repr(float(v)) for v in holm(p))
     print(f'    {{"{name}", {len(p)}, {{{", ".join(map(repr, p))}}}, {{{adjusted}}}}},')
+print("/* Wilcoxon p, t p, d_z, g_z */")
+for name, d in SIGNED.items():
+    numbers = ", ".join(repr(float(v)) for v in d)
+    tail = ", ".join(c_number(v) for v in (wilcoxon(d), *paired_t(d)))
+    print(f'    {{"{name}", {len(d)}, {{{numbers}}}, {tail}}},')
+print("/* Wilcoxon of 60 distinct differences, and of 250 */")
+for n in (60, 250):
+    d = [(((37 * i) % 101) - 40) / 16 + i / 1024 for i in range(n)]
+    long = stats.wilcoxon(d, mode="exact" if n == 60 else "approx",
+                                           correction=True).pvalue
+    print(f"    {{{n}, {float(long)!r}}},")
+print("/* Welch's half-width: sd, n, sd, n */")
+for name, (x, y) in WELCH.items():
+    print(f'    {{"{name}", {float(numpy.std(x, ddof=1))!r}, {len(x)}, {float(numpy.std(y, ddof=1))!r}, '
+          f"{len(y)}, {float(welch(x, y))!r}}},")
+print("/* Friedman: tasks, methods, values; chi2, p, F, p, critical difference */")
+for name, x in FRIEDMAN.items():
+    numbers = ", ".join(repr(float(v)) for row in x for v in row)
+    tail = ", ".join(c_number(v) for v in friedman(x))
+    print(f'    {{"{name}", {len(x)}, {len(x[0])}, {{{numbers}}}, {tail}}},')
+print("/* Nemenyi q for k = 2 .. 20 */")
+print("    " + ", ".join(repr(float(stats.studentized_range.ppf(0.95, k, numpy.inf) / numpy.sqrt(2)))
+                        for k in range(2, 21)))
+print("/* tails: t, df, p; f, a, b, p; chi2, df, p */")
+for t, df in ((0.0, 3), (1.0, 1), (2.5, 7), (40.0, 2), (-3.0, 19)):
+    print(f"    {{{t}, {df}, {float(2 * stats.t.sf(abs(t), df))!r}}},")
+for f, a, b in ((0.5, 2, 8), (4.0, 3, 15), (30.0, 1, 4), (1.0, 19, 95)):
+    print(f"    {{{f}, {a}, {b}, {float(stats.f.sf(f, a, b))!r}}},")
+for x, df in ((0.5, 1), (3.0, 2), (9.5, 3), (60.0, 19), (1e-3, 4)):
+    print(f"    {{{x}, {df}, {float(stats.chi2.sf(x, df))!r}}},")

@@ -134,6 +134,17 @@ START_TEST(what_is_no_run_directory_is_refused)
     assert_refuses(&o, m.dir, "results absent", "is no run directory");
     assert_refuses(&o, m.dir, "results . --format xml", "one of table, md, csv");
     assert_refuses(&o, m.dir, "results . --all-steps", "--format csv");
+    assert_refuses(&o, m.dir, "results . --columns n --cols combine", "do not go together");
+    assert_refuses(&o, m.dir, "results . --columns n -f json", "'--columns' is for --format table");
+    assert_refuses(&o, m.dir, "results . --err sd -f csv", "every number in full");
+    assert_refuses(&o, m.dir, "results . --err sdd", "one of ci, sd, se");
+    assert_refuses(&o, m.dir, "results . --test wilcoxn", "one of sign-flip, wilcoxon, t");
+    assert_refuses(&o, m.dir, "results . --precision 0", "precision");
+    assert_refuses(&o, m.dir, "results . --sort schem", "did you mean 'scheme'?");
+    assert_refuses(&o, m.dir, "results . --baseline rotry", "did you mean 'rotary'?");
+    assert_refuses(&o, m.dir, "results . --ranks", "ranks are over tasks");
+    assert_refuses(&o, m.dir, "results . --ranks -f csv", "--ranks");
+    assert_refuses(&o, m.dir, "results . -f csv --columns sed", "did you mean 'seed'?");
     assert_refuses(&o, m.dir, "compare rotary learned absent", "is no run directory");
     assert_refuses(&o, m.dir, "export . 0", "-o FILE");
     assert_refuses(&o, m.dir, "export . 0 -o x.safetensors", "has no checkpoint");
@@ -154,6 +165,51 @@ START_TEST(compare_goes_seed_by_seed)
     assert_has(o.out, "sign-flip test p 0.250; the smallest that 3 seeds can give is 0.250");
     assert_refuses(&o, m.dir, "compare rotary rotary .", "are the same row");
     assert_refuses(&o, m.dir, "compare rotary alibi .", "no row is called 'alibi'");
+    run_maker_close(&m);
+}
+END_TEST
+
+START_TEST(compare_has_every_test_and_says_it_in_json)
+{
+    static struct outcome o;
+    struct run_maker m;
+    make_grid(&m);
+    assert_runs(&o, m.dir, "compare rotary learned . --length 128 --test wilcoxon");
+    assert_has(o.out, "exact Wilcoxon signed-rank test p 0.250; the smallest that 3 seeds");
+    assert_runs(&o, m.dir, "compare rotary learned . --length 128 --test t");
+    assert_has(o.out, "paired t test p 0.003\n");
+    assert_runs(&o, m.dir, "compare rotary learned . --length 128 --json");
+    struct arena a;
+    struct error err = {0};
+    arena_init(&a, "json", 1 << 16);
+    const struct value *v = value_from_json(&a, o.out, strlen(o.out), "stdout", &err);
+    ck_assert_msg(v, "%s", err.text);
+    const struct value *x = value_get(v, "lengths")->item[0];
+    ck_assert_double_eq_tol(value_get(x, "diff")->real, -0.55, 1e-12);
+    ck_assert_double_eq_tol(value_get(x, "effect_dz")->real, -11.0, 1e-9);
+    ck_assert_double_eq(value_get(x, "p")->real, 0.25);
+    ck_assert_double_eq_tol(value_get(value_get(x, "differences"), "2")->real, -0.6, 1e-12);
+    arena_release(&a);
+    run_maker_close(&m);
+}
+END_TEST
+
+START_TEST(compare_refuses_pairs_that_are_none)
+{
+    static struct outcome o;
+    struct run_maker m;
+    run_maker_open(&m, "grid");
+    for (int seed = 0; seed < 3; seed++) {
+        m.batches = "aa";
+        run_maker_done(&m, "learned", "sum", seed, 2.5, 3.5);
+        m.batches = seed ? "bb" : "aa";
+        run_maker_done(&m, "rotary", "sum", seed, 2.0, 3.0);
+    }
+    run_maker_finish(&m);
+    assert_runs(&o, m.dir, "compare rotary learned . --length 128");
+    assert_has(o.out, "2 of 3 pairs refused: different batches");
+    assert_has(o.out, "other batches");
+    assert_has(o.out, "(one seed: no interval)");
     run_maker_close(&m);
 }
 END_TEST
@@ -357,6 +413,8 @@ int main(void)
     tcase_add_test(tests, a_file_is_written_whole_or_not_at_all);
     tcase_add_test(tests, what_is_no_run_directory_is_refused);
     tcase_add_test(tests, compare_goes_seed_by_seed);
+    tcase_add_test(tests, compare_has_every_test_and_says_it_in_json);
+    tcase_add_test(tests, compare_refuses_pairs_that_are_none);
     tcase_add_test(tests, compare_without_a_common_seed_fails);
     tcase_add_test(tests, the_mean_in_the_table_is_that_of_the_cells);
     tcase_add_test(tests, inspect_prints_the_numbers_themselves);

@@ -64,65 +64,6 @@ static void fill_noise(struct bench *b)
         b->x[i] = (float)noise(&state);
 }
 
-/* ---- eigenvalues ---- */
-
-/* 2 on the diagonal and -1 beside it: 2 - 2 cos(k pi / (n + 1)). */
-START_TEST(eigenvalues_of_the_second_difference_are_known)
-{
-    enum { N = 40 };
-    double x[N * N] = {0}, value[N], room[N];
-    for (int i = 0; i < N; i++) {
-        x[i * N + i] = 2.0;
-        if (i > 0)
-            x[i * N + i - 1] = x[(i - 1) * N + i] = -1.0;
-    }
-    ck_assert(spectrum(x, N, value, room));
-    for (int k = 0; k < N; k++)
-        ck_assert_double_eq_tol(value[k], 2.0 - 2.0 * cos((k + 1) * M_PI / (N + 1)), 1e-13);
-}
-END_TEST
-
-/* (I - 2 v v'/v'v) D (I - 2 v v'/v'v) has the eigenvalues D. */
-START_TEST(a_reflected_diagonal_keeps_its_eigenvalues)
-{
-    enum { N = 25 };
-    double v[N], x[N * N], value[N], room[N], vv = 0.0;
-    uint64_t state = 7;
-    for (int i = 0; i < N; i++) {
-        v[i] = noise(&state);
-        vv += v[i] * v[i];
-    }
-    for (int i = 0; i < N; i++)
-        for (int j = 0; j < N; j++) {
-            double sum = 0.0;
-            for (int k = 0; k < N; k++)
-                sum += ((i == k) - 2.0 * v[i] * v[k] / vv) * (k - 10.0) *
-                       ((k == j) - 2.0 * v[k] * v[j] / vv);
-            x[i * N + j] = sum;
-        }
-    ck_assert(spectrum(x, N, value, room));
-    for (int k = 0; k < N; k++)
-        ck_assert_double_eq_tol(value[k], k - 10.0, 1e-12);
-}
-END_TEST
-
-START_TEST(what_has_no_eigenvalues_is_refused)
-{
-    double x[] = {1.0, (double)NAN, (double)NAN, 1.0}, value[2], room[2];
-    ck_assert(!spectrum(x, 2, value, room));
-}
-END_TEST
-
-START_TEST(small_and_zero_matrices_are_fine)
-{
-    double one[] = {-3.0}, zero[9] = {0}, value[3], room[3];
-    ck_assert(spectrum(one, 1, value, room));
-    ck_assert_double_eq(value[0], -3.0);
-    ck_assert(spectrum(zero, 3, value, room));
-    ck_assert_double_eq(value[2], 0.0);
-}
-END_TEST
-
 /* ---- streams ---- */
 
 START_TEST(the_sinusoid_of_width_512_moves_in_286_dimensions)
@@ -338,10 +279,6 @@ int main(void)
 {
     Suite *suite = suite_create("describe");
     TCase *tests = tcase_create("describe");
-    tcase_add_test(tests, eigenvalues_of_the_second_difference_are_known);
-    tcase_add_test(tests, a_reflected_diagonal_keeps_its_eigenvalues);
-    tcase_add_test(tests, what_has_no_eigenvalues_is_refused);
-    tcase_add_test(tests, small_and_zero_matrices_are_fine);
     tcase_add_test(tests, the_sinusoid_of_width_512_moves_in_286_dimensions);
     tcase_add_test(tests, a_shift_of_the_sinusoid_is_linear_and_its_pairing_is_found);
     tcase_add_test(tests, a_shift_of_noise_is_not_linear);

@@ -120,7 +120,7 @@ START_TEST(the_page_has_the_numbers_of_the_json_format)
     strbuf_init(&cell);
     add_rows(&b.run);
     assert_written(&b);
-    format_json(&b.r, &b.arena, &json);
+    format_json(&b.r, NULL, &b.arena, &json);
     const struct value *v = value_from_json(&b.arena, json.text, json.n, "json", &b.err);
     const struct value *rows = value_get(v, "rows");
     ck_assert_int_eq(rows->n, 4);
@@ -151,13 +151,19 @@ START_TEST(the_verdict_names_the_best_row_and_what_it_gains)
     bench_open(&b, "e");
     add_rows(&b.run);
     assert_written(&b);
-    assert_has(&b, "At 128 tokens <b>rotary.sum</b> has the lowest bpb: 2.05 ± 0.12 (mean and "
-                   "95&nbsp;% interval over 3 seeds).");
-    assert_has(&b, "That is 0.55 ± 0.12 (21&nbsp;%) lower than the baseline <b>learned.sum</b>.");
-    assert_has(&b, "the exact sign-flip test gives p = 0.250.");
-    assert_has(&b, "With 3 seeds this test can not reach p &lt; .05 here: that takes 6 or more.");
-    assert_has(&b, "It costs 12.3k parameters (as the baseline)");
-    assert_has(&b, "At 256 tokens <b>rotary.sum</b>");
+    assert_has(&b, "<b>rotary · sum</b> has the lowest bpb at 128 tokens");
+    assert_has(&b, "<p class=\"value\">2.05 ± 0.12</p><p class=\"soft\">bpb, mean and 95&nbsp;% "
+                   "interval over 3 seeds</p>");
+    assert_has(&b, "<p class=\"value\">-0.55 ± 0.12</p><p class=\"soft\">against <b>learned · "
+                   "sum</b>, paired over 3 seeds; 21&nbsp;% lower</p>");
+    assert_has(&b, "It is better than the baseline <b>learned · sum</b>: the 95&nbsp;% interval of "
+                   "the gain leaves out 0.");
+    assert_has(&b, "<p class=\"value\">p = 0.250</p><p class=\"soft\">exact sign-flip test");
+    assert_has(&b,
+               "But 3 seeds can not make it significant among 1 comparison: that takes 6 or more.");
+    assert_has(&b, "<p class=\"value\">12.3k parameters</p><p class=\"soft\">1.00× the baseline");
+    assert_has(&b, "Every other row is separable from it.");
+    assert_has(&b, "<th scope=\"row\" class=\"number\">256</th><td><b>rotary · sum</b></td>");
     assert_has(&b, "All 6 cells are in the means.");
     bench_close(&b);
 }
@@ -170,8 +176,102 @@ START_TEST(a_best_baseline_is_said_to_be_it)
     run_maker_done(&b.run, "learned", "sum", 0, 2.0, 3.0);
     run_maker_done(&b.run, "rotary", "sum", 0, 2.5, 3.5);
     assert_written(&b);
-    assert_has(&b, "<b>learned.sum</b> has the lowest bpb: 2.000 (one seed: no interval).");
+    assert_has(&b, "<b>learned · sum</b> has the lowest bpb at 128 tokens");
+    assert_has(&b, "One seed: there is no interval");
     assert_has(&b, "It is the baseline: no row is better.");
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(a_gain_that_seeds_can_show_is_called_significant)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    for (int seed = 0; seed < 6; seed++) {
+        run_maker_done(&b.run, "learned", "sum", seed, 2.5 + 0.1 * seed, 3.5);
+        run_maker_done(&b.run, "rotary", "sum", seed, 2.0 + 0.11 * seed, 3.0);
+        run_maker_done(&b.run, "rotary", "-", seed, 2.01 + 0.1 * seed, 3.0);
+    }
+    b.run.report = "{\"metric\":\"bpb\",\"goal\":\"metric\","
+                   "\"baseline\":{\"position.scheme\":\"learned\",\"position.combine\":\"sum\"}}";
+    assert_written(&b);
+    assert_has(&b,
+               "6 seeds can not make it significant among 2 comparisons: that takes 7 or more.");
+    assert_has(&b, "Not separable from it: <b>rotary · sum</b>.");
+    bench_close(&b);
+    bench_open(&b, "e");
+    for (int seed = 0; seed < 6; seed++) {
+        run_maker_done(&b.run, "learned", "sum", seed, 2.5 + 0.1 * seed, 3.5);
+        run_maker_done(&b.run, "rotary", "sum", seed, 2.0 + 0.11 * seed, 3.0);
+    }
+    assert_written(&b);
+    assert_has(&b, "The gain is significant.");
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(each_task_has_a_best_row_of_its_own)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    b.run.axes = "[{\"key\":\"position.scheme\"},{\"key\":\"task\"}]";
+    b.run.second = "task";
+    for (int seed = 0; seed < 2; seed++) {
+        run_maker_done(&b.run, "learned", "copy", seed, 2.0 + seed, 3.0);
+        run_maker_done(&b.run, "rotary", "copy", seed, 1.0 + seed, 3.0);
+        run_maker_done(&b.run, "learned", "sort", seed, 7.0 + seed, 3.0);
+        run_maker_done(&b.run, "rotary", "sort", seed, 8.0 + seed, 3.0);
+    }
+    assert_written(&b);
+    assert_has(&b, "2 tasks, each with a best row of its own");
+    assert_has(&b, "<td><b>rotary · copy</b></td>");
+    assert_has(&b, "<td><b>learned · sort</b></td>");
+    assert_has(&b, "<h2>Over tasks</h2>");
+    assert_has(&b, "no test: 2 tasks: fewer than 5, too few to test ranks");
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(what_cells_learned_is_shown_where_it_was_saved)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    add_rows(&b.run);
+    run_maker_file(
+        &b.run, 0, "diagnose.json",
+        "{\"version\":1,\"logits\":{\"summary\":\"tokens <lead>\",\"layers\":[{\"layer\":0,"
+        "\"share\":{\"token.token\":0.5,\"token.position\":0.125,\"bias\":0.25}}]},"
+        "\"probes\":{\"summary\":\"linear\",\"layers\":[{\"position_r2\":0.875},"
+        "{\"position_r2\":0.25}]},"
+        "\"order\":{\"skipped\":\"not causal\"},"
+        "\"attention\":{\"summary\":\"near\",\"layers\":[{\"heads\":["
+        "{\"mean_distance\":4},{\"mean_distance\":8}]}]}}");
+    assert_written(&b);
+    assert_has(&b, "<h2>What the cells learned</h2>");
+    assert_has(&b, "<tr><th scope=\"row\">learned.sum.s0</th><td class=\"number\">0.375</td>"
+                   "<td class=\"number\">0.875</td><td class=\"number\">0.25</td>"
+                   "<td class=\"number\">6</td><td class=\"number\">-</td>");
+    assert_has(&b, "<dd>tokens &lt;lead&gt;</dd>");
+    assert_has(&b, "<dd>left out: not causal</dd>");
+    bench_close(&b);
+    bench_open(&b, "e");
+    add_rows(&b.run);
+    assert_written(&b);
+    assert_lacks(&b, "What the cells learned");
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(a_damaged_diagnosis_is_passed_over)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    add_rows(&b.run);
+    run_maker_file(&b.run, 0, "diagnose.json", "{\"version\":1,");
+    run_maker_file(&b.run, 1, "diagnose.json", "[1,2]");
+    run_maker_file(&b.run, 2, "diagnose.json", "{\"logits\":7,\"probes\":{\"layers\":{}}}");
+    assert_written(&b);
+    assert_has(&b, "</html>");
     bench_close(&b);
 }
 END_TEST
@@ -281,6 +381,10 @@ int main(void)
     tcase_add_test(tests, the_page_has_the_numbers_of_the_json_format);
     tcase_add_test(tests, the_verdict_names_the_best_row_and_what_it_gains);
     tcase_add_test(tests, a_best_baseline_is_said_to_be_it);
+    tcase_add_test(tests, a_gain_that_seeds_can_show_is_called_significant);
+    tcase_add_test(tests, each_task_has_a_best_row_of_its_own);
+    tcase_add_test(tests, what_cells_learned_is_shown_where_it_was_saved);
+    tcase_add_test(tests, a_damaged_diagnosis_is_passed_over);
     tcase_add_test(tests, what_is_not_in_the_means_is_listed_with_its_reason);
     tcase_add_test(tests, nothing_finished_is_a_page_too);
     tcase_add_test(tests, the_page_asks_for_nothing_from_elsewhere);

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "report/numbers.h"
+#include "report/ranking.h"
 #include "report/selector.h"
-#include "report/statistics.h"
-#include "report/table.h"
 #include "support/run_maker.h"
 #include "support/support.h"
 
@@ -176,7 +175,7 @@ START_TEST(a_grid_without_results_is_a_table_without_values)
     o.cols = NULL;
     ck_assert_int_eq(table_build(&t, &b.r, &o, &b.arena, &b.err), PEAT_OK);
     format_text(&t, 100, false, &b.out);
-    format_json(&b.r, &b.arena, &b.out);
+    format_json(&b.r, NULL, &b.arena, &b.out);
     ck_assert_ptr_nonnull(strstr(b.out.text, "nothing is finished yet"));
     ck_assert_ptr_nonnull(strstr(b.out.text, "1 of 1 cells not finished"));
     bench_close(&b);
@@ -233,7 +232,7 @@ START_TEST(differences_are_paired_by_seed)
     const struct summary *s = &x->at[0];
     const double d[] = {-0.5, -0.3, -0.55};
     ck_assert_int_eq(x->baseline, (int)(y - b.r.row));
-    ck_assert_int_eq(s->n_pairs, 3);
+    ck_assert_int_eq(s->pairs.n, 3);
     ck_assert_double_eq_tol(s->diff, -0.45, 1e-12);
     ck_assert_double_eq_tol(s->diff_ci_high - s->diff, stats_ci_half(d, 3), 1e-12);
     ck_assert_double_eq(s->p, 0.25);
@@ -378,7 +377,7 @@ START_TEST(a_directory_that_is_none_is_refused)
     struct bench b;
     bench_open(&b, "e");
     char *dir[] = {b.run.dir};
-    struct results_options none = {NULL, NULL};
+    struct results_options none = {.metric = NULL};
     ck_assert_int_eq(results_read(&b.r, 1, dir, &none, &b.arena, &b.err), PEAT_NOTFOUND);
     b.run.axes = "{}";
     run_maker_state(&b.run, "rotary", "sum", 0, "todo");
@@ -492,8 +491,8 @@ static void assert_fits(const struct bench *b, size_t width)
         size_t n = strcspn(line, "\n");
         char copy[512];
         snprintf(copy, sizeof(copy), "%.*s", (int)n, line);
-        bool note =
-            strstr(copy, "p_holm:") || copy[0] == '*' || copy[0] == 'u' || strstr(copy, "Student");
+        bool note = strstr(copy, "p_holm:") || strstr(copy, "g_z:") || copy[0] == '*' ||
+                    copy[0] == 'u' || strstr(copy, "Student");
         ck_assert_msg(note || text_columns(copy) <= width, "too wide: %s", copy);
         line += n + (line[n] == '\n');
     }
@@ -621,6 +620,342 @@ START_TEST(markdown_and_tex_escape_what_they_must)
 }
 END_TEST
 
+/* ---- pairing ---- */
+
+/* Two rows of six seeds; from `from` on the second row's cells have the other hashes. */
+static void add_hashed_rows(struct bench *b, int from, const char *batches, const char *init,
+                            const char *shapes)
+{
+    b->run.report = "{\"metric\":\"bpb\",\"goal\":\"min\","
+                    "\"baseline\":{\"position.scheme\":\"learned\"}}";
+    for (int seed = 0; seed < 6; seed++) {
+        bool other = seed >= from;
+        b->run.batches = "aa";
+        b->run.init = "bb";
+        b->run.shapes = "cc";
+        run_maker_done(&b->run, "learned", "sum", seed, 3.0 + 0.1 * seed, 1.0);
+        b->run.batches = other ? batches : "aa";
+        b->run.init = other ? init : "bb";
+        b->run.shapes = other ? shapes : "cc";
+        run_maker_done(&b->run, "rotary", "sum", seed, 2.0 + 0.09 * seed, 1.0);
+    }
+}
+
+START_TEST(pairs_that_saw_other_batches_are_refused)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    add_hashed_rows(&b, 4, "other", "bb", "cc");
+    read_all(&b, NULL);
+    const struct summary *s = &row(&b, "rotary", "sum")->at[0];
+    ck_assert_int_eq(s->n, 6);
+    ck_assert_int_eq(s->pairs.n, 4);
+    ck_assert_int_eq(s->pairs.other_batches, 2);
+    ck_assert_double_eq_tol(s->diff, -1.015, 1e-12);
+    ck_assert_double_eq(s->p, 0.125);
+    make_text(&b, &(struct table_options){.length = -1}, 120);
+    assert_has(&b, "2 of 6 pairs refused: different batches");
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(a_row_without_a_pair_is_shown_unpaired_and_not_tested)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    add_hashed_rows(&b, 0, "other", "bb", "cc");
+    read_all(&b, NULL);
+    const struct summary *s = &row(&b, "rotary", "sum")->at[0];
+    ck_assert_int_eq(s->pairs.n, 0);
+    ck_assert_double_nan(s->diff);
+    ck_assert_double_nan(s->p);
+    ck_assert_int_eq(b.r.comparisons[0], 0);
+    make_text(&b, &(struct table_options){.length = -1}, 120);
+    assert_has(&b, "unpaired");
+    assert_has(&b, "6 of 6 pairs refused: different batches");
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(equal_shapes_with_other_initial_values_are_refused)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    add_hashed_rows(&b, 3, "aa", "other", "cc");
+    read_all(&b, NULL);
+    const struct pairs *p = &row(&b, "rotary", "sum")->at[0].pairs;
+    ck_assert_int_eq(p->n, 3);
+    ck_assert_int_eq(p->other_init, 3);
+    ck_assert_int_eq(p->by_data, 0);
+    make_text(&b, &(struct table_options){.length = -1}, 120);
+    assert_has(&b, "3 of 6 pairs refused: different initial values in weights of the same shape");
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(other_shapes_are_paired_by_their_data_and_the_table_says_so)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    add_hashed_rows(&b, 0, "aa", "other", "wider");
+    read_all(&b, NULL);
+    const struct pairs *p = &row(&b, "rotary", "sum")->at[0].pairs;
+    ck_assert_int_eq(p->n, 6);
+    ck_assert_int_eq(p->by_data, 6);
+    ck_assert_int_eq(pairs_refused(p), 0);
+    make_text(&b, &(struct table_options){.length = -1}, 120);
+    assert_has(&b, "6 of 6 pairs (1 row) share the data order alone");
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(best_of_unpaired_rows_goes_by_welchs_interval)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    const double near[] = {2.0, 2.2, 2.1}, other[] = {2.05, 2.3, 2.0}, far[] = {3.0, 3.1, 2.9};
+    for (int seed = 0; seed < 3; seed++) {
+        b.run.batches = "aa";
+        run_maker_done(&b.run, "rotary", "sum", seed, near[seed], 1.0);
+        b.run.batches = "bb";
+        run_maker_done(&b.run, "alibi", "sum", seed, other[seed], 1.0);
+        run_maker_done(&b.run, "none", "sum", seed, far[seed], 1.0);
+    }
+    read_all(&b, NULL);
+    ck_assert(row(&b, "rotary", "sum")->best[0]);
+    ck_assert(row(&b, "alibi", "sum")->best[0]);
+    ck_assert(!row(&b, "none", "sum")->best[0]);
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(another_test_is_used_and_named)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    add_hashed_rows(&b, 6, NULL, NULL, NULL);
+    double d[6];
+    for (int seed = 0; seed < 6; seed++)
+        d[seed] = 2.0 + 0.09 * seed - (3.0 + 0.1 * seed);
+    for (int test = 0; test < PAIRED_TESTS; test++) {
+        read_all(&b, &(struct results_options){.test = (enum paired_test)test});
+        const struct summary *s = &row(&b, "rotary", "sum")->at[0];
+        ck_assert_double_eq_tol(s->p, paired_p((enum paired_test)test, d, 6), 1e-9);
+        ck_assert_double_eq_tol(s->dz, effect_dz(d, 6), 1e-6);
+        ck_assert_double_eq_tol(s->gz / s->dz, effect_gz(d, 6) / effect_dz(d, 6), 1e-9);
+        make_text(&b, &(struct table_options){.length = -1}, 120);
+        assert_has(&b, paired_test_name((enum paired_test)test));
+    }
+    bench_close(&b);
+}
+END_TEST
+
+/* ---- columns ---- */
+
+START_TEST(columns_are_those_asked_for_in_their_order)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    add_hashed_rows(&b, 6, NULL, NULL, NULL);
+    read_all(&b, NULL);
+    struct table t;
+    struct table_options o = {.length = -1, .columns = "n,p,metric@256,d_z,missing,step"};
+    ck_assert_int_eq(table_build(&t, &b.r, &o, &b.arena, &b.err), PEAT_OK);
+    static const char *const head[] = {"scheme",  "combine", "n",       "p",
+                                       "bpb@256", "d_z",     "missing", "step ms"};
+    ck_assert_int_eq(t.n_column, 8);
+    for (int k = 0; k < 8; k++)
+        ck_assert_str_eq(t.column[k].head, head[k]);
+    o.columns = "n,p_hol";
+    ck_assert_int_eq(table_build(&t, &b.r, &o, &b.arena, &b.err), PEAT_INVALID);
+    ck_assert_ptr_nonnull(strstr(b.err.text, "did you mean 'p_holm'?"));
+    o.columns = "metric@7";
+    ck_assert_int_eq(table_build(&t, &b.r, &o, &b.arena, &b.err), PEAT_INVALID);
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(a_column_of_comparisons_needs_a_baseline)
+{
+    struct bench b;
+    struct table t;
+    bench_open(&b, "e");
+    add_two_rows(&b.run);
+    read_all(&b, NULL);
+    struct table_options o = {.length = -1, .columns = "diff"};
+    ck_assert_int_eq(table_build(&t, &b.r, &o, &b.arena, &b.err), PEAT_INVALID);
+    ck_assert_ptr_nonnull(strstr(b.err.text, "'diff' needs a baseline"));
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(what_never_changes_is_named_below_and_left_out)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    add_two_rows(&b.run);
+    read_all(&b, NULL);
+    make_text(&b, &(struct table_options){.length = -1, .only_changed = true}, 200);
+    assert_has(&b, "scheme ");
+    assert_has(&b, "tok/s");
+    assert_has(&b, "the same in every row: combine sum, params 12.3k");
+    ck_assert_ptr_null(strstr(b.out.text, "combine  "));
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(spread_and_digits_are_those_asked_for)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    add_two_rows(&b.run);
+    read_all(&b, NULL);
+    make_text(&b, &(struct table_options){.length = -1, .err = SPREAD_SD, .digits = 4}, 200);
+    assert_has(&b, "mean ± standard deviation over n seeds");
+    assert_has(&b, "2.05000 ± 0.05000");
+    make_text(&b, &(struct table_options){.length = -1, .err = SPREAD_SE, .digits = 1}, 200);
+    assert_has(&b, "mean ± standard error over n seeds");
+    assert_has(&b, "2.05 ± 0.03");
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(csv_columns_can_be_chosen)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    run_maker_done(&b.run, "rotary(base=500,x=1)", "sum", 0, 0.5, 2.0);
+    run_maker_done(&b.run, "learned", "sum", 1, 0.25, 2.0);
+    read_all(&b, NULL);
+    ck_assert_int_eq(format_csv(&b.r, false, &b.out, &b.err), PEAT_OK);
+    ck_assert_int_eq(csv_select(&b.out, "seed,scheme,cpu,value", false, &b.err), PEAT_OK);
+    assert_has(&b, "seed,scheme,cpu,value\n0,\"rotary(base=500,x=1)\",\"a, \"\"b\"\"\",0.5\n");
+    ck_assert_int_eq(csv_select(&b.out, NULL, true, &b.err), PEAT_OK);
+    assert_has(&b, "seed,scheme,value\n0,\"rotary(base=500,x=1)\",0.5\n");
+    ck_assert_int_eq(csv_select(&b.out, "sede", false, &b.err), PEAT_INVALID);
+    ck_assert_ptr_nonnull(strstr(b.err.text, "it has seed, scheme, value; did you mean 'seed'?"));
+    bench_close(&b);
+}
+END_TEST
+
+/* ---- tasks ---- */
+
+/* Four schemes on n tasks; the values of each task are on a scale of their own. */
+static void add_tasks(struct bench *b, int n)
+{
+    static const char *const scheme[] = {"none", "alibi", "rotary", "learned"},
+                             *const task[] = {"copy", "sort", "add", "text", "recall", "parity"};
+    b->run.axes = "[{\"key\":\"position.scheme\"},{\"key\":\"task\"}]";
+    b->run.second = "task";
+    b->run.report = "{\"metric\":\"bpb\",\"goal\":\"min\","
+                    "\"baseline\":{\"position.scheme\":\"none\"}}";
+    for (int t = 0; t < n; t++)
+        for (int i = 0; i < 4; i++)
+            for (int seed = 0; seed < 2; seed++)
+                run_maker_done(&b->run, scheme[i], task[t], seed, (t + 1) * (4.0 - i + 0.01 * seed),
+                               1.0);
+}
+
+START_TEST(best_is_marked_within_each_task)
+{
+    struct bench b;
+    bench_open(&b, "e");
+    add_tasks(&b, 3);
+    read_all(&b, NULL);
+    ck_assert_int_eq(b.r.n_task, 3);
+    for (int i = 0; i < b.r.n_row; i++)
+        ck_assert_int_eq(b.r.row[i].best[0], strcmp(b.r.row[i].axis[0], "learned") == 0);
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(ranks_over_tasks_have_friedman_and_a_critical_difference)
+{
+    struct bench b;
+    struct ranking k;
+    struct table t;
+    bench_open(&b, "e");
+    add_tasks(&b, 6);
+    read_all(&b, NULL);
+    ck_assert_int_eq(ranking_make(&k, &b.r, -1, &b.arena, &b.err), PEAT_OK);
+    ck_assert_int_eq(k.k, 4);
+    ck_assert_int_eq(k.n, 6);
+    ck_assert_str_eq(k.method[0].row->axis[0], "learned");
+    ck_assert_double_eq(k.method[0].mean_rank, 1.0);
+    ck_assert_double_eq(k.method[3].mean_rank, 4.0);
+    ck_assert_double_eq_tol(k.method[0].score, 1.0, 1e-12);
+    ck_assert_double_eq_tol(k.method[1].score, 2.0 / 3.0, 1e-12);
+    ck_assert_double_eq_tol(k.method[3].score, 0.0, 1e-12);
+    ck_assert_double_eq_tol(k.method[0].ratio, 1.005 / 4.005, 1e-12);
+    ck_assert(k.tested);
+    ck_assert_double_eq_tol(k.test.chi2, 18.0, 1e-9);
+    ck_assert_double_eq_tol(k.test.critical, 1.9148432265902373, 1e-9);
+    ck_assert(k.method[1].best && !k.method[2].best);
+    ranking_table(&k, &b.arena, &t);
+    format_text(&t, 120, false, &b.out);
+    assert_has(&b, "mean ranks that differ by less than 1.91 are not separable");
+    assert_has(&b, "score: mean over 6 tasks of (x - baseline) / (best - baseline)");
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(a_task_on_which_nothing_beats_the_baseline_is_in_no_score)
+{
+    struct bench b;
+    struct ranking k;
+    bench_open(&b, "e");
+    add_tasks(&b, 2);
+    run_maker_done(&b.run, "none", "parity", 0, 1.0, 1.0);
+    for (int i = 1; i < 4; i++)
+        run_maker_done(&b.run,
+                       i == 1   ? "alibi"
+                       : i == 2 ? "rotary"
+                                : "learned",
+                       "parity", 0, 1.0 + i, 1.0);
+    read_all(&b, NULL);
+    ck_assert_int_eq(ranking_make(&k, &b.r, -1, &b.arena, &b.err), PEAT_OK);
+    ck_assert_int_eq(k.n, 3);
+    ck_assert_int_eq(k.n_score, 2);
+    for (int j = 0; j < k.k; j++)
+        if (strcmp(k.method[j].row->axis[0], "learned") == 0)
+            ck_assert_double_eq_tol(k.method[j].score, 1.0, 1e-12);
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(few_tasks_are_ranked_without_a_test)
+{
+    struct bench b;
+    struct ranking k;
+    bench_open(&b, "e");
+    add_tasks(&b, 4);
+    run_maker_state(&b.run, "fire", "copy", 0, "crashed");
+    read_all(&b, NULL);
+    ck_assert_int_eq(ranking_make(&k, &b.r, -1, &b.arena, &b.err), PEAT_OK);
+    ck_assert(!k.tested);
+    ck_assert_str_eq(k.why_not, "4 tasks: fewer than 5, too few to test ranks");
+    ck_assert_int_eq(k.n_incomplete, 1);
+    ck_assert_str_eq(k.incomplete[0], "fire");
+    ranking_json(&k, &b.arena, &b.out);
+    ck_assert_ptr_nonnull(value_from_json(&b.arena, b.out.text, b.out.n, "out", &b.err));
+    assert_has(&b, "\"why_not\"");
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(ranks_without_tasks_are_refused)
+{
+    struct bench b;
+    struct ranking k;
+    bench_open(&b, "e");
+    add_two_rows(&b.run);
+    read_all(&b, NULL);
+    ck_assert_int_eq(ranking_make(&k, &b.r, -1, &b.arena, &b.err), PEAT_INVALID);
+    ck_assert_ptr_nonnull(strstr(b.err.text, "ranks are over tasks, not over seeds"));
+    bench_close(&b);
+}
+END_TEST
+
 /* ---- data ---- */
 
 static int lines_with(const struct bench *b, const char *part)
@@ -689,7 +1024,7 @@ START_TEST(json_has_an_entry_for_each_row_and_length)
     add_two_rows(&b.run);
     run_maker_state(&b.run, "rotary", "sum", 3, "crashed");
     read_all(&b, &(struct results_options){.baseline = "learned"});
-    format_json(&b.r, &b.arena, &b.out);
+    format_json(&b.r, NULL, &b.arena, &b.out);
     const struct value *v = value_from_json(&b.arena, b.out.text, b.out.n, "out", &b.err);
     ck_assert_msg(v, "%s", b.err.text);
     const struct value *rows = value_get(v, "rows");
@@ -706,7 +1041,7 @@ START_TEST(json_has_an_entry_for_each_row_and_length)
     ck_assert_double_eq(value_get(values, "1")->real, rotary[1]);
     ck_assert_int_eq(value_get(values, "3")->kind, VALUE_NULL);
     strbuf_clear(&b.out);
-    format_jsonl(&b.r, &b.arena, &b.out);
+    format_jsonl(&b.r, NULL, &b.arena, &b.out);
     ck_assert_int_eq(lines_with(&b, "\"axes\""), 4);
     bench_close(&b);
 }
@@ -743,6 +1078,22 @@ int main(void)
     tcase_add_test(tests, csv_has_a_line_for_each_cell_metric_split_and_length);
     tcase_add_test(tests, csv_of_all_steps_reads_the_curves_without_step_0);
     tcase_add_test(tests, json_has_an_entry_for_each_row_and_length);
+    tcase_add_test(tests, pairs_that_saw_other_batches_are_refused);
+    tcase_add_test(tests, a_row_without_a_pair_is_shown_unpaired_and_not_tested);
+    tcase_add_test(tests, equal_shapes_with_other_initial_values_are_refused);
+    tcase_add_test(tests, other_shapes_are_paired_by_their_data_and_the_table_says_so);
+    tcase_add_test(tests, best_of_unpaired_rows_goes_by_welchs_interval);
+    tcase_add_test(tests, another_test_is_used_and_named);
+    tcase_add_test(tests, columns_are_those_asked_for_in_their_order);
+    tcase_add_test(tests, a_column_of_comparisons_needs_a_baseline);
+    tcase_add_test(tests, what_never_changes_is_named_below_and_left_out);
+    tcase_add_test(tests, spread_and_digits_are_those_asked_for);
+    tcase_add_test(tests, csv_columns_can_be_chosen);
+    tcase_add_test(tests, best_is_marked_within_each_task);
+    tcase_add_test(tests, ranks_over_tasks_have_friedman_and_a_critical_difference);
+    tcase_add_test(tests, a_task_on_which_nothing_beats_the_baseline_is_in_no_score);
+    tcase_add_test(tests, few_tasks_are_ranked_without_a_test);
+    tcase_add_test(tests, ranks_without_tasks_are_refused);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -272,6 +272,277 @@ START_TEST(holm_leaves_undefined_values_out_of_the_family)
 }
 END_TEST
 
+/* ---- other paired tests ---- */
+
+static void assert_same(double x, double expected, double relative, const char *what)
+{
+    if (isnan(expected))
+        ck_assert_msg(isnan(x), "%s: %.17g instead of NaN", what, x);
+    else if (isinf(expected))
+        ck_assert_msg(isinf(x), "%s: %.17g instead of infinity", what, x);
+    else
+        assert_near(x, expected, relative, what);
+}
+
+START_TEST(wilcoxon_t_and_effect_sizes_are_scipys)
+{
+    static const struct {
+        const char *name;
+        int n;
+        double d[16], wilcoxon, t, dz, gz;
+    } one[] = {
+        {"one", 1, {0.3}, 1.0, NAN, NAN, NAN},
+        {"pair", 2, {0.25, 0.5}, 0.5, 0.20483276469913345, 2.1213203435596424, NAN},
+        {"split",
+         3,
+         {0.25, -0.5, 1.0},
+         0.75,
+         0.6220355269907728,
+         0.3333333333333333,
+         0.1880631945159188},
+        {"rounding",
+         4,
+         {0.1, 0.2, -0.3, 0.4},
+         0.625,
+         0.5456274012746509,
+         0.33968311024337877,
+         0.2457951247243632},
+        {"ties",
+         6,
+         {0.5, 0.5, -0.5, 0.5, -0.5, 0.5},
+         0.6875,
+         0.465022638260757,
+         0.32274861218395134,
+         0.2713504704593503},
+        {"zeros", 4, {0.0, 0.0, 0.75, 0.0}, 1.0, 0.39100221895577053, 0.5, 0.3618006272791338},
+        {"eight",
+         8,
+         {0.01, 0.03, -0.02, 0.05, 0.04, 0.02, -0.01, 0.06},
+         0.0859375,
+         0.05832171173164498,
+         0.7990704058551495,
+         0.7097366579157893},
+        {"twelve",
+         12,
+         {0.3, -0.1, 0.25, 0.5, -0.4, 0.15, 0.05, 0.7, -0.2, 0.35, 0.45, -0.6},
+         0.30126953125,
+         0.3011485324087835,
+         0.31319878820776015,
+         0.2912622855663327},
+        {"sixteen",
+         16,
+         {-0.75, 0.125, 1.0, -0.125, 0.75, -0.375, 0.5, -0.625, 0.25, 1.125, 0.0, 0.875, -0.25,
+          0.625, -0.5, 0.375},
+         0.24871826171875,
+         0.22683190885506566,
+         0.31506301890630223,
+         0.2989971953701657},
+        {"equal sizes",
+         8,
+         {1.0, 1.0, -1.0, 1.0, 1.0, -1.0, 1.0, 1.0},
+         0.2890625,
+         0.17047066078705375,
+         0.5400617248673217,
+         0.4796843943499166},
+        {"nothing", 3, {0.0, 0.0, 0.0}, 1.0, NAN, NAN, NAN},
+        {"no spread", 3, {0.25, 0.25, 0.25}, 0.25, NAN, NAN, NAN},
+        {"ties and zeros",
+         10,
+         {0.5, -0.25, 0.5, 0.0, 0.75, -0.5, 0.25, 0.25, 0.0, 1.0},
+         0.1640625,
+         0.11730680301423822,
+         0.5477225575051661,
+         0.5005498929723737},
+    };
+    for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++) {
+        const double *d = one[i].d;
+        int n = one[i].n;
+        assert_same(wilcoxon_p(d, n), one[i].wilcoxon, 1e-13, one[i].name);
+        assert_same(paired_t_p(d, n), one[i].t, 1e-12, one[i].name);
+        assert_same(effect_dz(d, n), one[i].dz, 1e-12, one[i].name);
+        assert_same(effect_gz(d, n), one[i].gz, 1e-12, one[i].name);
+        ck_assert_double_eq(paired_p(TEST_WILCOXON, d, n), wilcoxon_p(d, n));
+    }
+    ck_assert_double_nan(wilcoxon_p(one[0].d, 0));
+    ck_assert_double_nan(paired_t_p(one[0].d, 0));
+}
+END_TEST
+
+START_TEST(wilcoxon_of_many_differences_is_scipys)
+{
+    static const struct {
+        int n;
+        double p;
+    } one[] = {
+        {60, 0.020652701520027014},
+        {250, 2.4833970778269274e-08},
+    };
+    double d[250];
+    for (int i = 0; i < 250; i++)
+        d[i] = ((37 * i) % 101 - 40) / 16.0 + i / 1024.0;
+    for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++)
+        assert_near(wilcoxon_p(d, one[i].n), one[i].p, 1e-9, "p");
+}
+END_TEST
+
+START_TEST(sizes_that_differ_by_rounding_share_their_rank)
+{
+    const double exact[] = {0.5, -0.5, 0.5, 1.0, 0.75},
+                 rounded[] = {0.7 - 0.2, -0.5, 0.9 - 0.4, 1.0, 0.75};
+    ck_assert_double_eq(wilcoxon_p(rounded, 5), wilcoxon_p(exact, 5));
+}
+END_TEST
+
+START_TEST(the_smallest_p_is_that_of_differences_of_one_sign)
+{
+    const double d[] = {0.25, 0.5, 0.125, 1.0, 2.0, 0.75, 3.0};
+    for (int n = 1; n <= 7; n++) {
+        ck_assert_double_eq(paired_p(TEST_SIGN_FLIP, d, n), paired_p_smallest(TEST_SIGN_FLIP, n));
+        ck_assert_double_eq(paired_p(TEST_WILCOXON, d, n), paired_p_smallest(TEST_WILCOXON, n));
+    }
+    ck_assert_double_eq(paired_p_smallest(TEST_T, 2), 0.0);
+    ck_assert_double_eq(paired_p_smallest(TEST_SIGN_FLIP, 0), 1.0);
+}
+END_TEST
+
+START_TEST(welchs_interval_is_scipys)
+{
+    static const struct {
+        const char *name;
+        double sd_x;
+        int n_x;
+        double sd_y;
+        int n_y;
+        double half;
+    } one[] = {
+        {"equal", 1.0, 3, 1.0, 3, 2.266957935527519},
+        {"unlike", 0.24366985862022408, 5, 2.1213203435596424, 2, 18.643347605788964},
+        {"pair", 0.7071067811865476, 2, 1.4142135623730951, 2, 6.918522830071065},
+    };
+    for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++)
+        assert_near(welch_ci_half(one[i].sd_x, one[i].n_x, one[i].sd_y, one[i].n_y), one[i].half,
+                    1e-11, one[i].name);
+    ck_assert_double_nan(welch_ci_half(1.0, 1, 1.0, 5));
+    ck_assert_double_eq(welch_ci_half(0.0, 3, 0.0, 3), 0.0);
+}
+END_TEST
+
+/* ---- over tasks ---- */
+
+START_TEST(friedman_and_critical_difference_are_scipys)
+{
+    static const struct {
+        const char *name;
+        int n, k;
+        double x[24], chi2, p_chi2, f, p, critical;
+    } one[] = {
+        {"clear",
+         5,
+         3,
+         {1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0, 3.0},
+         10.0,
+         0.006737946999085468,
+         INFINITY,
+         0.0,
+         1.4822864012855947},
+        {"mixed",
+         6,
+         4,
+         {1.2, 0.5, 3.1, 2.2, 0.9, 0.8, 2.5, 2.6, 1.5, 1.7, 1.1, 3.0,
+          0.4, 0.6, 0.8, 0.7, 2.2, 1.0, 2.9, 2.0, 1.1, 1.3, 1.4, 1.2},
+         6.6000000000000085,
+         0.08580108740012275,
+         2.894736842105269,
+         0.06985545552013554,
+         1.9148432265902373},
+        {"ties",
+         5,
+         3,
+         {1.0, 1.0, 2.0, 3.0, 1.0, 2.0, 1.0, 2.0, 2.0, 1.0, 1.0, 1.0, 2.0, 3.0, 1.0},
+         0.1428571428571449,
+         0.9310627797040218,
+         0.057971014492754463,
+         0.9440700124947927,
+         1.4822864012855947},
+    };
+    for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++) {
+        double rank[24];
+        struct friedman t;
+        int n = one[i].n, k = one[i].k;
+        for (int task = 0; task < n; task++)
+            mean_ranks(&one[i].x[task * k], k, &rank[task * k]);
+        friedman_test(rank, k, n, &t);
+        assert_near(t.chi2, one[i].chi2, 1e-11, one[i].name);
+        assert_near(t.p_chi2, one[i].p_chi2, 1e-11, one[i].name);
+        assert_same(t.f, one[i].f, 1e-10, one[i].name);
+        assert_same(t.p, one[i].p, 1e-10, one[i].name);
+        assert_near(t.critical, one[i].critical, 1e-9, one[i].name);
+    }
+}
+END_TEST
+
+START_TEST(friedman_of_equal_methods_is_undefined)
+{
+    const double rank[] = {1.5, 1.5, 1.5, 1.5, 1.5, 1.5};
+    struct friedman t;
+    friedman_test(rank, 2, 3, &t);
+    ck_assert_double_nan(t.chi2);
+    ck_assert_double_nan(t.p);
+}
+END_TEST
+
+START_TEST(nemenyi_q_is_scipys_studentized_range)
+{
+    static const double q[] = {
+        1.9599639845400534, 2.343700586378409,  2.569031772546482,  2.7277743708703763,
+        2.8497054196100016, 2.9483200175296744, 3.030878449614413,  3.1017303413033805,
+        3.163683577053373,  3.2186536073291525, 3.268003924466142,  3.31273859335082,
+        3.3536177518523043, 3.391230283765257,  3.4260413793706097, 3.4584247073473247,
+        3.4886847993791976, 3.517073008691811,  3.5437991315177815};
+    for (int k = 2; k <= 20; k++)
+        assert_near(nemenyi_q(k), q[k - 2], 1e-9, "q");
+    ck_assert_double_nan(nemenyi_q(1));
+}
+END_TEST
+
+START_TEST(tails_are_scipys)
+{
+    static const struct {
+        double t, df, p;
+    } t[] = {
+        {0.0, 3, 1.0},
+        {1.0, 1, 0.49999999999999956},
+        {2.5, 7, 0.040992218585752874},
+        {40.0, 2, 0.0006244146721847406},
+        {-3.0, 19, 0.007361724183868639},
+    };
+    static const struct {
+        double f, a, b, p;
+    } f[] = {
+        {0.5, 2, 8, 0.624295076969974},
+        {4.0, 3, 15, 0.028137039870877897},
+        {30.0, 1, 4, 0.0054084788647625745},
+        {1.0, 19, 95, 0.4684050289409974},
+    };
+    static const struct {
+        double x, df, p;
+    } chi2[] = {
+        {0.5, 1, 0.47950012218695337},  {3.0, 2, 0.22313016014842982},
+        {9.5, 3, 0.023331360430831553}, {60.0, 19, 3.869826300664181e-06},
+        {0.001, 4, 0.9999998750416589},
+    };
+    for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++)
+        assert_near(student_t_p(t[i].t, t[i].df), t[i].p, 1e-11, "t");
+    for (size_t i = 0; i < sizeof(f) / sizeof(*f); i++)
+        assert_near(f_tail(f[i].f, f[i].a, f[i].b), f[i].p, 1e-11, "F");
+    for (size_t i = 0; i < sizeof(chi2) / sizeof(*chi2); i++)
+        assert_near(chi2_tail(chi2[i].x, chi2[i].df), chi2[i].p, 1e-11, "chi squared");
+    ck_assert_double_nan(student_t_p(1.0, 0));
+    ck_assert_double_nan(f_tail((double)NAN, 1, 1));
+    ck_assert_double_eq(chi2_tail(0.0, 3), 1.0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("statistics");
@@ -288,6 +559,15 @@ int main(void)
     tcase_add_test(tests, drawn_signflip_p_is_near_the_exact_one_and_always_the_same);
     tcase_add_test(tests, holm_adjusts_as_defined);
     tcase_add_test(tests, holm_leaves_undefined_values_out_of_the_family);
+    tcase_add_test(tests, wilcoxon_t_and_effect_sizes_are_scipys);
+    tcase_add_test(tests, wilcoxon_of_many_differences_is_scipys);
+    tcase_add_test(tests, sizes_that_differ_by_rounding_share_their_rank);
+    tcase_add_test(tests, the_smallest_p_is_that_of_differences_of_one_sign);
+    tcase_add_test(tests, welchs_interval_is_scipys);
+    tcase_add_test(tests, friedman_and_critical_difference_are_scipys);
+    tcase_add_test(tests, friedman_of_equal_methods_is_undefined);
+    tcase_add_test(tests, nemenyi_q_is_scipys_studentized_range);
+    tcase_add_test(tests, tails_are_scipys);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

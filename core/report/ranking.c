@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* ranking.c: from rows to ranks over tasks. */
+#include "report/ranking.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static void *room_for(struct arena *a, int n, size_t bytes)
+{
+    void *memory = arena_array(a, (size_t)(n > 0 ? n : 1), bytes);
+    if (!memory)
+        out_of_memory("ranks");
+    return memory;
+}
+
+/* ---- tasks and methods ---- */
+
+/* Equal on the axes of tasks, or on the others. */
+static bool same_side(const struct ranking *k, bool tasks, const struct result_row *x,
+                      const struct result_row *y)
+{
+    for (int i = 0; i < k->r->n_axis; i++)
+        if (k->is_task[i] == tasks && strcmp(x->axis[i], y->axis[i]) != 0)
+            return false;
+    return true;
+}
+
+static bool differ_only_on(const struct results *r, int axis, const struct result_row *x,
+                           const struct result_row *y)
+{
+    for (int i = 0; i < r->n_axis; i++)
+        if ((strcmp(x->axis[i], y->axis[i]) != 0) != (i == axis))
+            return false;
+    return true;
+}
+
+static bool is_task_axis(const struct results *r, int axis)
+{
+    for (int i = 0; i < r->n_row; i++)
+        for (int j = 0; j < i; j++)
+            if (r->row[i].task != r->row[j].task && differ_only_on(r, axis, &r->row[i], &r->row[j]))
+                return true;
+    return strcmp(r->axis[axis], "task") == 0;
+}
+
+static int collect(const struct ranking *k, bool tasks, const struct result_row *row,
+                   const struct result_row **list, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (same_side(k, tasks, list[i], row))
+            return n;
+    list[n] = row;
+    return n + 1;
+}
+
+static const struct result_row *crossing(const struct ranking *k, const struct result_row *task,
+                                         const struct result_row *method)
+{
+    for (int i = 0; i < k->r->n_row; i++)
+        if (same_side(k, true, &k->r->row[i], task) && same_side(k, false, &k->r->row[i], method))
+            return &k->r->row[i];
+    return NULL;
+}
+
+/* The first length at which the task has values; -1: none. */
+static int first_length(const struct ranking *k, const struct result_row *task)
+{
+    for (int l = 0; l < k->r->n_length; l++)
+        for (int i = 0; i < k->r->n_row; i++)
+            if (k->r->row[i].at[l].n && same_side(k, true, &k->r->row[i], task))
+                return l;
+    return -1;
+}
+
+static double value_at(const struct ranking *k, int task, const struct result_row *method)
+{
+    const struct result_row *row = crossing(k, k->task[task], method);
+    return row && k->length[task] >= 0 ? row->at[k->length[task]].mean : (double)NAN;
+}
+
+static peat_status find_tasks(struct ranking *k, int64_t length, struct arena *a, struct error *err)
+{
+    const struct results *r = k->r;
+    bool any = false;
+    int only = -1;
+    for (int i = 0; i < r->n_axis; i++) {
+        k->is_task[i] = is_task_axis(r, i);
+        any = any || k->is_task[i];
+    }
+    if (!any)
+        return error_set(err, PEAT_INVALID,
+                         "option '--ranks': no axis of '%s' is one of tasks or data sets; ranks "
+                         "are over tasks, not over seeds",
+                         r->experiment);
+    for (int l = 0; length >= 0 && l < r->n_length; l++)
+        only = r->length[l] == length ? l : only;
+    if (length >= 0 && only < 0)
+        return error_set(err, PEAT_INVALID, "nothing was evaluated at length %" PRId64, length);
+    k->task = room_for(a, r->n_row, sizeof(*k->task));
+    k->length = room_for(a, r->n_row, sizeof(*k->length));
+    for (int i = 0; i < r->n_row; i++)
+        k->n = collect(k, true, &r->row[i], k->task, k->n);
+    for (int i = 0; i < k->n; i++)
+        k->length[i] = only >= 0 ? only : first_length(k, k->task[i]);
+    return PEAT_OK;
+}
+
+static const char *method_label(const struct ranking *k, const struct result_row *row,
+                                struct arena *a)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    for (int i = 0; i < k->r->n_axis; i++)
+        if (!k->is_task[i])
+            strbuf_addf(&out, "%s%s", out.n ? "." : "", row->axis[i]);
+    const char *label = arena_strdup(a, out.n ? out.text : "-");
+    strbuf_release(&out);
+    if (!label)
+        out_of_memory("ranks");
+    return label;
+}
+
+/* Only methods that have a value on every task are ranked. */
+static void find_methods(struct ranking *k, struct arena *a)
+{
+    const struct results *r = k->r;
+    const struct result_row **all = room_for(a, r->n_row, sizeof(*all));
+    int n = 0;
+    for (int i = 0; i < r->n_row; i++)
+        n = collect(k, false, &r->row[i], all, n);
+    k->method = room_for(a, n, sizeof(*k->method));
+    k->incomplete = room_for(a, n, sizeof(*k->incomplete));
+    for (int i = 0; i < n; i++) {
+        bool complete = true;
+        for (int t = 0; t < k->n; t++)
+            complete = complete && isfinite(value_at(k, t, all[i]));
+        if (complete)
+            k->method[k->k++].row = all[i];
+        else
+            k->incomplete[k->n_incomplete++] = method_label(k, all[i], a);
+    }
+}
+
+/* ---- ranks and scores ---- */
+
+static void fill_ranks(struct ranking *k, struct arena *a)
+{
+    double *cost = room_for(a, k->k, sizeof(*cost));
+    k->value = room_for(a, k->n * k->k, sizeof(*k->value));
+    k->rank = room_for(a, k->n * k->k, sizeof(*k->rank));
+    for (int t = 0; t < k->n; t++) {
+        for (int j = 0; j < k->k; j++) {
+            double x = value_at(k, t, k->method[j].row);
+            k->value[t * k->k + j] = x;
+            cost[j] = k->r->goal_max ? -x : x;
+        }
+        mean_ranks(cost, k->k, &k->rank[t * k->k]);
+    }
+    for (int j = 0; j < k->k; j++) {
+        double sum = 0.0;
+        for (int t = 0; t < k->n; t++)
+            sum += k->rank[t * k->k + j];
+        k->method[j].mean_rank = sum / k->n;
+    }
+}
+
+static double baseline_of(const struct ranking *k, int task, int method)
+{
+    const struct result_row *row = crossing(k, k->task[task], k->method[method].row);
+    return row->baseline >= 0 ? k->r->row[row->baseline].at[k->length[task]].mean : (double)NAN;
+}
+
+static double best_of(const struct ranking *k, int task)
+{
+    double best = k->value[task * k->k];
+    for (int j = 1; j < k->k; j++)
+        best = k->r->goal_max ? fmax(best, k->value[task * k->k + j])
+                              : fmin(best, k->value[task * k->k + j]);
+    return best;
+}
+
+/* Something is better than every baseline of this task. */
+static bool has_score(const struct ranking *k, int task)
+{
+    double best = best_of(k, task);
+    for (int j = 0; j < k->k; j++) {
+        double b = baseline_of(k, task, j);
+        if (!(k->r->goal_max ? best > b : best < b))
+            return false;
+    }
+    return true;
+}
+
+static void fill_scores(struct ranking *k)
+{
+    for (int t = 0; t < k->n; t++)
+        k->n_score += has_score(k, t);
+    for (int j = 0; j < k->k; j++) {
+        double score = 0.0, logs = 0.0;
+        for (int t = 0; t < k->n; t++) {
+            double x = k->value[t * k->k + j], b = baseline_of(k, t, j);
+            if (has_score(k, t))
+                score += (x - b) / (best_of(k, t) - b);
+            logs += x > 0.0 && b > 0.0 ? log(x / b) : (double)NAN;
+        }
+        k->method[j].score = k->n_score ? score / k->n_score : (double)NAN;
+        k->method[j].ratio = exp(logs / k->n);
+    }
+}
+
+static void test_ranks(struct ranking *k, struct arena *a)
+{
+    if (k->n < RANKING_TASKS_MIN)
+        k->why_not = arena_printf(a, "%d task%s: fewer than %d, too few to test ranks", k->n,
+                                  k->n == 1 ? "" : "s", RANKING_TASKS_MIN);
+    else if (k->k < 3)
+        k->why_not = arena_printf(a, "%d method%s: Friedman's test compares three or more", k->k,
+                                  k->k == 1 ? "" : "s");
+    k->tested = !k->why_not;
+    if (!k->tested)
+        return;
+    friedman_test(k->rank, k->k, k->n, &k->test);
+    double best = (double)INFINITY;
+    for (int j = 0; j < k->k; j++)
+        best = fmin(best, k->method[j].mean_rank);
+    for (int j = 0; j < k->k; j++)
+        k->method[j].best = k->method[j].mean_rank - best < k->test.critical;
+}
+
+static int compare_methods(const void *a, const void *b)
+{
+    double x = ((const struct ranked_method *)a)->mean_rank;
+    double y = ((const struct ranked_method *)b)->mean_rank;
+    return (x > y) - (x < y);
+}
+
+/* Best first, in place: insertion keeps equals in plan order and moves the columns along. */
+static void sort_methods(struct ranking *k)
+{
+    for (int j = 1; j < k->k; j++)
+        for (int i = j; i > 0 && compare_methods(&k->method[i - 1], &k->method[i]) > 0; i--) {
+            struct ranked_method m = k->method[i];
+            k->method[i] = k->method[i - 1];
+            k->method[i - 1] = m;
+            for (int t = 0; t < k->n; t++) {
+                double *v = &k->value[t * k->k + i], *w = &k->rank[t * k->k + i];
+                double value = v[0], rank = w[0];
+                v[0] = v[-1];
+                w[0] = w[-1];
+                v[-1] = value;
+                w[-1] = rank;
+            }
+        }
+}
+
+peat_status ranking_make(struct ranking *k, const struct results *r, int64_t length,
+                         struct arena *a, struct error *err)
+{
+    *k = (struct ranking){.r = r};
+    peat_status status = find_tasks(k, length, a, err);
+    if (status != PEAT_OK)
+        return status;
+    find_methods(k, a);
+    if (k->k == 0)
+        return error_set(err, PEAT_INVALID,
+                         "option '--ranks': no row has a value of '%s' on every task", r->metric);
+    fill_ranks(k, a);
+    fill_scores(k);
+    test_ranks(k, a);
+    sort_methods(k);
+    return PEAT_OK;
+}

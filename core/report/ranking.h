@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ranking.h: methods ranked within each of several tasks, and what may be said over tasks.
+ *
+ * A task axis is one along which the tasks of rows differ; a method is a setting of the other axes.
+ * Raw values are never averaged over tasks. With x the mean of a method on a task, b that of its
+ * baseline and g the best of the task:
+ *   score  mean over tasks of (x - b) / (g - b): 0 is the baseline, 1 the best; tasks on which
+ *          nothing is better than the baseline are left out
+ *   ratio  exp(mean over tasks of log(x / b)), where all are positive
+ */
+#ifndef REPORT_RANKING_H
+#define REPORT_RANKING_H
+
+#include "report/table.h"
+
+struct ranked_method {
+    const struct result_row *row;   /* one that has its labels */
+    double mean_rank, score, ratio; /* NaN: not defined */
+    bool best;                      /* of the best mean rank, or within the critical difference */
+};
+
+struct ranking {
+    const struct results *r;
+    bool is_task[EXPERIMENT_MAX_AXES]; /* axes */
+    int k, n;                          /* methods with a value on all n tasks */
+    struct ranked_method *method;
+    const struct result_row **task; /* a row of each */
+    int *length;                    /* index of the length used on each task */
+    double *value, *rank;           /* [n][k] */
+    int n_score;                    /* tasks that the score is over */
+    bool tested;
+    struct friedman test;
+    const char *why_not; /* there is no test; NULL when tested */
+    int n_incomplete;
+    const char **incomplete; /* methods that lack a value on some task */
+};
+
+enum { RANKING_TASKS_MIN = 5 };
+
+/* PEAT_INVALID: no axis is one of tasks, or nothing was evaluated at this length (-1: of each task
+ * its first). */
+peat_status ranking_make(struct ranking *k, const struct results *r, int64_t length,
+                         struct arena *a, struct error *err);
+void ranking_table(const struct ranking *k, struct arena *a, struct table *t);
+void ranking_json(const struct ranking *k, struct arena *a, struct strbuf *out);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* ranking_table.c: ranks over tasks as a table and as JSON. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "report/jsonmap.h"
+#include "report/numbers.h"
+#include "report/ranking.h"
+
+static const char *task_label(const struct ranking *k, int task, struct arena *a)
+{
+    const char *label = "";
+    for (int i = 0; i < k->r->n_axis; i++)
+        if (k->is_task[i])
+            label = arena_printf(a, "%s%s%s", label, *label ? " " : "", k->task[task]->axis[i]);
+    return label;
+}
+
+/* "copy@16" */
+static const char *task_head(const struct ranking *k, int task, struct arena *a)
+{
+    return arena_printf(a, "%s@%" PRId64, task_label(k, task, a), k->r->length[k->length[task]]);
+}
+
+/* ---- table ---- */
+
+static struct table_cell text_cell(struct arena *a, const char *fmt, double x)
+{
+    return (struct table_cell){isfinite(x) ? arena_printf(a, fmt, x) : "-", "", false};
+}
+
+static void add_columns(const struct ranking *k, struct arena *a, struct table *t)
+{
+    const struct results *r = k->r;
+    t->column = ARENA_ARRAY(a, r->n_axis + k->n + 3, struct table_column);
+    if (!t->column)
+        out_of_memory("ranks");
+    for (int i = 0; i < r->n_axis; i++)
+        if (!k->is_task[i])
+            t->column[t->n_column++] = (struct table_column){results_axis_name(r, i), false};
+    t->n_label = t->n_column;
+    t->column[t->n_column++] = (struct table_column){"mean rank", true};
+    t->column[t->n_column++] = (struct table_column){"score", true};
+    t->column[t->n_column++] = (struct table_column){"ratio", true};
+    for (int i = 0; i < k->n; i++)
+        t->column[t->n_column++] = (struct table_column){task_head(k, i, a), true};
+}
+
+static void add_method(const struct ranking *k, int j, struct arena *a, struct table_cell *cell)
+{
+    const struct ranked_method *m = &k->method[j];
+    for (int i = 0; i < k->r->n_axis; i++)
+        if (!k->is_task[i])
+            *cell++ = (struct table_cell){m->row->axis[i], "", false};
+    *cell = text_cell(a, "%.2f", m->mean_rank);
+    cell++->strong = m->best;
+    *cell++ = text_cell(a, "%+.3f", m->score);
+    *cell++ = text_cell(a, "%.4f", m->ratio);
+    for (int t = 0; t < k->n; t++)
+        *cell++ = text_cell(a, "%g", k->rank[t * k->k + j]);
+}
+
+static void add_notes(const struct ranking *k, struct arena *a, struct table *t)
+{
+    const struct friedman *f = &k->test;
+    struct strbuf p;
+    strbuf_init(&p);
+    number_p(&p, f->p);
+    t->note = ARENA_ARRAY(a, 7, const char *);
+    if (!t->note)
+        out_of_memory("ranks");
+    if (k->tested) {
+        t->note[t->n_note++] =
+            arena_printf(a, "Friedman's test (Iman-Davenport F = %.3g, %d methods, %d tasks): p %s",
+                         f->f, f->k, f->n, p.text);
+        t->note[t->n_note++] = arena_printf(
+            a, "Nemenyi: mean ranks that differ by less than %.2f are not separable at .05",
+            f->critical);
+    } else {
+        t->note[t->n_note++] = arena_printf(a, "no test: %s", k->why_not);
+    }
+    if (k->r->baseline_text && k->n_score)
+        t->note[t->n_note++] = arena_printf(
+            a, "score: mean over %d task%s of (x - baseline) / (best - baseline); baseline (%s)",
+            k->n_score, k->n_score == 1 ? "" : "s", k->r->baseline_text);
+    if (k->r->baseline_text)
+        t->note[t->n_note++] = "ratio: geometric mean over tasks of x / baseline";
+    else
+        t->note[t->n_note++] = "score and ratio need a baseline: --baseline ROW";
+    for (int i = 0; i < k->n_incomplete; i++)
+        if (i == 0 || i == k->n_incomplete - 1)
+            t->note[t->n_note++] =
+                arena_printf(a, i == 0 ? "not ranked, without a value on every task: %s" : "... %s",
+                             k->incomplete[i]);
+    strbuf_release(&p);
+}
+
+void ranking_table(const struct ranking *k, struct arena *a, struct table *t)
+{
+    *t = (struct table){.arena = a,
+                        .n_row = k->k,
+                        .strong =
+                            "best mean rank, and what is less than the critical difference away"};
+    t->title = arena_printf(a, "%s: ranks by %s (%s is better) within each task; 1 is best",
+                            k->r->experiment, k->r->metric, k->r->goal_max ? "higher" : "lower");
+    add_columns(k, a, t);
+    t->cell = ARENA_ARRAY(a, (int64_t)t->n_row * t->n_column + 1, struct table_cell);
+    if (!t->cell)
+        out_of_memory("ranks");
+    for (int j = 0; j < k->k; j++)
+        add_method(k, j, a, t->cell + (int64_t)j * t->n_column);
+    t->any_strong = k->tested;
+    add_notes(k, a, t);
+}
+
+/* ---- JSON ---- */
+
+static struct value *method_value(const struct ranking *k, int j, struct arena *a)
+{
+    struct jsonmap m = jsonmap_new(a), axes = jsonmap_new(a), ranks = jsonmap_new(a),
+                   values = jsonmap_new(a);
+    for (int i = 0; i < k->r->n_axis; i++)
+        if (!k->is_task[i])
+            jsonmap_text(&axes, k->r->axis[i], k->method[j].row->axis[i]);
+    for (int t = 0; t < k->n; t++) {
+        jsonmap_number(&ranks, task_label(k, t, a), k->rank[t * k->k + j]);
+        jsonmap_number(&values, task_label(k, t, a), k->value[t * k->k + j]);
+    }
+    jsonmap_put(&m, "axes", axes.v);
+    jsonmap_number(&m, "mean_rank", k->method[j].mean_rank);
+    jsonmap_number(&m, "score", k->method[j].score);
+    jsonmap_number(&m, "ratio", k->method[j].ratio);
+    jsonmap_put(&m, "ranks", ranks.v);
+    jsonmap_put(&m, "values", values.v);
+    return m.v;
+}
+
+static struct value *test_value(const struct ranking *k, struct arena *a)
+{
+    struct jsonmap m = jsonmap_new(a);
+    if (!k->tested) {
+        jsonmap_text(&m, "why_not", k->why_not);
+        return m.v;
+    }
+    jsonmap_number(&m, "chi2", k->test.chi2);
+    jsonmap_number(&m, "p_chi2", k->test.p_chi2);
+    jsonmap_number(&m, "f", k->test.f);
+    jsonmap_number(&m, "p", k->test.p);
+    jsonmap_number(&m, "critical_difference", k->test.critical);
+    return m.v;
+}
+
+void ranking_json(const struct ranking *k, struct arena *a, struct strbuf *out)
+{
+    struct jsonmap m = jsonmap_new(a), lengths = jsonmap_new(a);
+    struct value *methods = jsonmap_list(a), *incomplete = jsonmap_list(a);
+    for (int t = 0; t < k->n; t++)
+        jsonmap_int(&lengths, task_label(k, t, a), k->r->length[k->length[t]]);
+    for (int j = 0; j < k->k; j++)
+        value_append(a, methods, method_value(k, j, a));
+    for (int i = 0; i < k->n_incomplete; i++)
+        value_append(a, incomplete, value_text(a, jsonmap_nowhere, k->incomplete[i]));
+    jsonmap_text(&m, "experiment", k->r->experiment);
+    jsonmap_text(&m, "metric", k->r->metric);
+    jsonmap_text(&m, "goal", k->r->goal_max ? "max" : "min");
+    jsonmap_text(&m, "baseline", k->r->baseline_text);
+    jsonmap_put(&m, "lengths", lengths.v);
+    jsonmap_int(&m, "tasks_in_score", k->n_score);
+    jsonmap_put(&m, "methods", methods);
+    jsonmap_put(&m, "friedman", test_value(k, a));
+    jsonmap_put(&m, "incomplete", incomplete);
+    value_to_json(m.v, false, 2, out);
+    strbuf_add(out, "\n");
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* table_notes.c: what stands above and below a table: what the numbers are, and what to doubt. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "report/table_builder.h"
+
+const char *table_title(struct builder *b)
+{
+    const struct results *r = b->r;
+    if (!*r->metric || r->n_length == 0) {
+        strbuf_addf(&b->text, "%s: nothing is finished yet", r->experiment);
+        return builder_keep(b);
+    }
+    strbuf_addf(&b->text, "%s: %s (%s%s is better)", r->experiment, r->metric,
+                strcmp(r->split, "train") == 0 ? "on the training batch, " : "",
+                r->goal_max ? "higher" : "lower");
+    if (b->o->cols)
+        strbuf_addf(&b->text, " at %" PRId64 " %s", r->length[b->length], r->length_unit);
+    static const char *const spread[] = {"95 % CI (Student t)", "standard deviation",
+                                         "standard error"};
+    strbuf_addf(&b->text, ", mean ± %s over n seeds", spread[b->o->err]);
+    if (!b->o->cols && *r->length_unit)
+        strbuf_addf(&b->text, "; @: length in %s", r->length_unit);
+    return builder_keep(b);
+}
+
+static bool has_mark(const struct table *t, char mark)
+{
+    for (int64_t i = 0; i < (int64_t)t->n_row * t->n_column; i++)
+        if (strchr(t->cell[i].mark, mark))
+            return true;
+    return false;
+}
+
+static void note_marks(struct builder *b)
+{
+    if (!has_mark(b->t, 'u'))
+        return;
+    strbuf_add(&b->text, "u: at this length the model used rows of a learned table that were never "
+                         "trained");
+    builder_note(b);
+}
+
+/* Pairs that are none, and those that only share their data. */
+static void note_pairs(struct builder *b)
+{
+    struct pairs all = {0};
+    int rows = 0;
+    for (int i = 0; i < b->r->n_row; i++) {
+        const struct pairs *p = &b->r->row[i].at[b->length].pairs;
+        all.n += p->n;
+        all.by_data += p->by_data;
+        all.other_batches += p->other_batches;
+        all.other_init += p->other_init;
+        rows += p->by_data > 0;
+    }
+    int total = all.n + pairs_refused(&all);
+    if (all.other_batches) {
+        strbuf_addf(&b->text, "%d of %d pairs refused: different batches", all.other_batches,
+                    total);
+        builder_note(b);
+    }
+    if (all.other_init) {
+        strbuf_addf(&b->text,
+                    "%d of %d pairs refused: different initial values in weights of the same shape",
+                    all.other_init, total);
+        builder_note(b);
+    }
+    if (all.by_data) {
+        strbuf_addf(&b->text,
+                    "%d of %d pairs (%d row%s) share the data order alone: their weights have "
+                    "other shapes than the baseline's",
+                    all.by_data, total, rows, rows == 1 ? "" : "s");
+        builder_note(b);
+    }
+}
+
+/* What a test of so many seeds can not show. */
+static void note_power(struct builder *b, int m)
+{
+    const struct results *r = b->r;
+    int n = 0;
+    for (int i = 0; i < r->n_row; i++)
+        n = r->row[i].at[b->length].pairs.n > n ? r->row[i].at[b->length].pairs.n : n;
+    double smallest = paired_p_smallest(r->test, n);
+    if (m == 0 || m * smallest < 0.05)
+        return;
+    if (smallest >= 0.05)
+        strbuf_addf(&b->text,
+                    "%d seed%s can not reach p < .05 in a %s test: the smallest p is %.2g", n,
+                    n == 1 ? "" : "s", paired_test_word(r->test), smallest);
+    else
+        strbuf_addf(&b->text,
+                    "%d seeds can not reach p < .05 over %d comparisons: the smallest p_holm is "
+                    "%.2g",
+                    n, m, fmin(1.0, m * smallest));
+    builder_note(b);
+}
+
+static bool has_column(const struct table *t, const char *head)
+{
+    for (int k = 0; k < t->n_column; k++)
+        if (strcmp(t->column[k].head, head) == 0)
+            return true;
+    return false;
+}
+
+static void note_comparisons(struct builder *b)
+{
+    const struct results *r = b->r;
+    if (b->o->cols || b->length < 0 || !r->baseline_text)
+        return;
+    int m = r->comparisons[b->length];
+    strbuf_addf(&b->text,
+                "diff: to the baseline (%s), paired by seed; p_holm: %s, Holm over %d comparison%s",
+                r->baseline_text, paired_test_name(r->test), m, m == 1 ? "" : "s");
+    builder_note(b);
+    if (has_column(b->t, "g_z")) {
+        strbuf_add(&b->text,
+                   "g_z: effect size: mean difference / standard deviation of differences, "
+                   "Hedges' correction");
+        builder_note(b);
+    }
+    note_power(b, m);
+    note_pairs(b);
+}
+
+static void note_states(struct builder *b)
+{
+    const struct results *r = b->r;
+    int failed = 0, diverged = 0, missing = 0, stale = 0, n = 0;
+    for (int i = 0; i < r->n_row; i++) {
+        n += r->row[i].n_cell;
+        failed += r->row[i].failed;
+        diverged += r->row[i].diverged;
+        missing += r->row[i].missing;
+        stale += r->row[i].stale;
+    }
+    const struct {
+        int n;
+        const char *what;
+    } line[] = {{missing, "not finished"},
+                {failed, "failed: not in the means"},
+                {diverged, "diverged: not in the means"},
+                {stale, "stale (made with another plugin, data file or engine): not in the means"}};
+    for (size_t i = 0; i < sizeof(line) / sizeof(*line); i++) {
+        if (!line[i].n)
+            continue;
+        strbuf_addf(&b->text, "%d of %d cells %s", line[i].n, n, line[i].what);
+        builder_note(b);
+    }
+}
+
+static void note_lists(struct builder *b)
+{
+    const struct results *r = b->r;
+    for (int i = 0; i < r->n_dropped; i++) {
+        strbuf_addf(&b->text, "the same model as a row above: %s", r->dropped[i]);
+        builder_note(b);
+    }
+    if (r->n_skipped) {
+        strbuf_addf(&b->text, "%d cell%s skipped: refused by the plan; peat status says why",
+                    r->n_skipped, r->n_skipped == 1 ? "" : "s");
+        builder_note(b);
+    }
+    for (int i = 0; i < r->n_row; i++) {
+        if (!r->row[i].matched)
+            continue;
+        strbuf_addf(&b->text, "matched: %s: %s", results_row_label(r, &r->row[i], b->t->arena),
+                    r->row[i].matched);
+        builder_note(b);
+    }
+    if (r->warning) {
+        strbuf_add(&b->text, r->warning);
+        builder_note(b);
+    }
+}
+
+/* What acts where, one line per scheme. */
+static void note_injection(struct builder *b)
+{
+    for (int i = 0; i < b->r->n_row && b->o->injection; i++) {
+        const struct result_row *row = &b->r->row[b->order[i]];
+        strbuf_addf(&b->text, "%s:", results_row_label(b->r, row, b->t->arena));
+        builder_note(b);
+        for (const char *line = row->injection; line && *line;) {
+            size_t n = strcspn(line, "\n");
+            strbuf_addf(&b->text, "  %.*s", (int)n, line);
+            builder_note(b);
+            line += n + (line[n] == '\n');
+        }
+    }
+}
+
+void table_notes(struct builder *b)
+{
+    note_marks(b);
+    note_comparisons(b);
+    note_states(b);
+    note_lists(b);
+    note_injection(b);
+}

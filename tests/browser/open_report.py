@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: MIT
+"""Opens a report in headless Chromium and says what is wrong with it, one line each.
+
+    open_report.py CHROMIUM REPORT.html [--figures N] [--shots DIR]
+
+At 1280 and 400 pixels, light and dark: no message on the console, no request but the page itself,
+nothing wider than the page, every drawing and table inside the box that scrolls it, no text smaller
+than can be read or without contrast, N drawings at least. The browser is spoken to by its debugging
+protocol over a pipe, so nothing but Python's own library is needed."""
+import argparse
+import base64
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-extensions",
+           "--disable-background-networking", "--disable-component-update", "--disable-sync",
+           "--disable-dev-shm-usage", "--hide-scrollbars", "--force-color-profile=srgb",
+           "--remote-debugging-pipe"]
+
+# What a person would call broken, as a list of texts.
+MEASURE = r"""
+(() => {
+  const wrong = [], root = document.documentElement;
+  const box = e => e.getBoundingClientRect();
+  const name = e => e.tagName.toLowerCase() + (e.id ? '#' + e.id : '') + ' "' +
+      (e.querySelector('title,th,caption')?.textContent || e.textContent).trim().slice(0, 40) + '"';
+  if (!document.querySelector('main #verdict')) wrong.push('this is no report');
+  for (const d of document.querySelectorAll('details')) d.open = true;
+  if (root.scrollWidth > root.clientWidth)
+    wrong.push(`the page is ${root.scrollWidth} wide in a window of ${root.clientWidth}`);
+  for (const e of document.querySelectorAll('svg, table')) {
+    const inside = e.closest('.scroll, .drawing');
+    const b = box(e);
+    if (b.width < 1 || b.height < 1) wrong.push(`${name(e)} has no size`);
+    if (!inside) { wrong.push(`${name(e)} is in nothing that scrolls`); continue; }
+    const i = box(inside), end = i.left + inside.clientLeft + inside.scrollWidth - inside.scrollLeft;
+    if (b.left < i.left - 1 || b.right > end + 1) wrong.push(`${name(e)} is clipped`);
+    if (i.right > root.clientWidth + 1 || i.left < -1) wrong.push(`the box of ${name(e)} is cut off`);
+  }
+  for (const e of document.querySelectorAll('svg')) {
+    const outer = box(e), all = [...e.querySelectorAll('text')].filter(t => t.textContent.trim());
+    if (!all.length) wrong.push(`${name(e)} has no text`);
+    for (const t of all) {
+      const b = box(t);
+      if (b.left < outer.left - 1 || b.right > outer.right + 1 || b.top < outer.top - 1 ||
+          b.bottom > outer.bottom + 1)
+        wrong.push(`"${t.textContent}" is cut off in ${name(e)}`);
+      if (b.height < 7) wrong.push(`"${t.textContent}" is ${b.height.toFixed(1)} high in ${name(e)}`);
+    }
+  }
+  for (const e of document.querySelectorAll('h1, h2, h3, p, li, dd, dt, summary, figcaption, th, td')) {
+    const b = box(e), inside = e.closest('.scroll, .drawing, pre');
+    if (!inside && b.width && (b.right > root.clientWidth + 1 || b.left < -1))
+      wrong.push(`${name(e)} leaves the page`);
+    if (parseFloat(getComputedStyle(e).fontSize) < 11) wrong.push(`${name(e)} is too small`);
+  }
+  const rgb = text => (text.match(/[\d.]+/g) || []).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(x => x / 255)
+      .map(x => x <= .03928 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4)
+      .reduce((sum, x, k) => sum + x * [.2126, .7152, .0722][k], 0);
+  const paper = e => {
+    for (; e; e = e.parentElement) {
+      const c = rgb(getComputedStyle(e).backgroundColor);
+      if (c.length === 3 || c[3] === 1) return c;
+    }
+    return [255, 255, 255];
+  };
+  const seen = new Set();
+  for (const e of document.querySelectorAll('h1, h2, h3, p, li, dd, dt, b, a, summary, th, td, sup, figcaption, pre, svg text')) {
+    const style = getComputedStyle(e);
+    const ink = rgb(e.namespaceURI.endsWith('svg') ? style.fill : style.color), on = paper(e);
+    const a = light(ink), b = light(on), ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+    const key = e.tagName + ink + on;
+    // Almost white and almost black stand on the cells of a heat map, not on the paper.
+    const onCell = e.tagName === 'text' && ['255,255,254', '0,0,1'].includes(String(ink));
+    if (ratio < 4.5 && !onCell && !seen.has(key) && e.textContent.trim()) {
+      seen.add(key);
+      wrong.push(`${name(e)} has a contrast of ${ratio.toFixed(1)} (${ink} on ${on})`);
+    }
+  }
+  return {wrong, figures: document.querySelectorAll('figure svg').length,
+          height: root.scrollHeight, sections: [...document.querySelectorAll('section')].map(e => e.id)};
+})()
+"""
+
+
+class Browser:
+    """One page; messages that arrive between answers are kept in `events`."""
+
+    def __init__(self, chromium, profile):
+        to_read, self.to = os.pipe()
+        self.back, back_write = os.pipe()
+
+        def place():
+            # dup2 to 3 and 4 by way of higher numbers, lest one overwrites the other.
+            a, b = os.dup(to_read), os.dup(back_write)
+            a, b = (os.dup(a), os.dup(b)) if {a, b} & {3, 4} else (a, b)
+            os.dup2(a, 3)
+            os.dup2(b, 4)
+
+        self.process = subprocess.Popen([chromium, *OPTIONS, f"--user-data-dir={profile}"],
+                                        preexec_fn=place, close_fds=False,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
+        os.close(to_read)
+        os.close(back_write)
+        self.rest, self.events, self.number, self.session = b"", [], 0, None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+
+    def message(self):
+        while b"\0" not in self.rest:
+            part = os.read(self.back, 1 << 16)
+            if not part:
+                raise RuntimeError("the browser has gone")
+            self.rest += part
+        one, self.rest = self.rest.split(b"\0", 1)
+        return json.loads(one)
+
+    def call(self, method, **parameters):
+        self.number += 1
+        request = {"id": self.number, "method": method, "params": parameters}
+        if self.session:
+            request["sessionId"] = self.session
+        os.write(self.to, json.dumps(request).encode() + b"\0")
+        while (answer := self.message()).get("id") != self.number:
+            self.events.append(answer)
+        if "error" in answer:
+            raise RuntimeError(f"{method}: {answer['error']}")
+        return answer["result"]
+
+    def wait(self, method):
+        while not any(e.get("method") == method for e in self.events):
+            self.events.append(self.message())
+
+    def close(self):
+        self.session = None
+        try:
+            self.call("Browser.close")
+        except (RuntimeError, OSError):
+            pass
+        self.process.wait(timeout=20)
+
+
+def complaints(events, url):
+    for e in events:
+        parameters = e.get("params", {})
+        if e.get("method") == "Network.requestWillBeSent":
+            asked = parameters["request"]["url"]
+            if asked != url and not asked.startswith("data:"):
+                yield f"asks for {asked}"
+        elif e.get("method") == "Runtime.exceptionThrown":
+            yield f"exception: {parameters['exceptionDetails'].get('text')}"
+        elif e.get("method") == "Runtime.consoleAPICalled":
+            yield f"console: {parameters['args']}"
+        elif e.get("method") == "Log.entryAdded":
+            yield f"log: {parameters['entry']['text']}"
+
+
+def look(browser, url, width, scheme, shots):
+    """What is wrong at this width and in these colours; how many figures there are."""
+    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900,
+                 deviceScaleFactor=1, mobile=False)
+    browser.call("Emulation.setEmulatedMedia",
+                 features=[{"name": "prefers-color-scheme", "value": scheme}])
+    browser.events.clear()
+    browser.call("Page.navigate", url=url)
+    browser.wait("Page.loadEventFired")
+    if shots:
+        for kind, whole in (("first", False), ("all", True)):
+            size = browser.call("Page.getLayoutMetrics")["cssContentSize"]
+            clip = {"x": 0, "y": 0, "width": width, "height": size["height"] if whole else 900,
+                    "scale": 1}
+            shot = browser.call("Page.captureScreenshot", format="png", clip=clip,
+                                captureBeyondViewport=True)
+            path = pathlib.Path(shots) / f"{kind}-{width}-{scheme}.png"
+            path.write_bytes(base64.b64decode(shot["data"]))
+    found = browser.call("Runtime.evaluate", expression=MEASURE, returnByValue=True)
+    if "exceptionDetails" in found:
+        raise RuntimeError(found["exceptionDetails"])
+    found = found["result"]["value"]
+    where = f"{width} px, {scheme}"
+    wrong = [f"{where}: {text}" for text in (*complaints(browser.events, url), *found["wrong"])]
+    return wrong, found
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("chromium")
+    parser.add_argument("report", type=pathlib.Path)
+    parser.add_argument("--figures", type=int, default=0)
+    parser.add_argument("--shots", type=pathlib.Path)
+    asked = parser.parse_args()
+    wrong = []
+    if asked.shots:
+        asked.shots.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        browser = Browser(asked.chromium, profile)
+        for domain in ("Page", "Network", "Runtime", "Log"):
+            browser.call(f"{domain}.enable")
+        for width in (1280, 400):
+            for scheme in ("light", "dark"):
+                more, found = look(browser, asked.report.resolve().as_uri(), width, scheme,
+                                   asked.shots)
+                wrong += more
+                if found["figures"] < asked.figures:
+                    wrong.append(f"{found['figures']} figures instead of {asked.figures}")
+        browser.close()
+    print("\n".join(wrong) if wrong else f"nothing is wrong: {found['figures']} figures, sections "
+          + " ".join(found["sections"]))
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

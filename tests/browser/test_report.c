@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_report.c: a report of 48 cells, opened in headless Chromium by open_report.py: it says
+ * nothing on the console, asks for nothing, has its figures, and nothing in it is cut off at 1280
+ * or 400 pixels, light or dark.
+ *
+ * --shots DIR keeps what was seen as PNG files.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "support/shell.h"
+#include "support/support.h"
+
+#define PEAT "\"$PEAT\" "
+
+static const char *shots; /* NULL: none asked for */
+
+static bool has_program(const char *name)
+{
+    char command[128];
+    snprintf(command, sizeof(command), "command -v %s >/dev/null 2>&1", name);
+    return system(command) == 0;
+}
+
+static const char *find_chromium(void)
+{
+    static const char *const name[] = {"chromium", "chromium-browser", "google-chrome"};
+    for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
+        if (has_program(name[i]))
+            return name[i];
+    return NULL;
+}
+
+/* Eight rows of six seeds, trained in seconds; with one label long and strange. */
+static void run_grid(struct shell *s)
+{
+    shell_write(s, "text.txt",
+                "The quick brown fox jumps over the lazy dog, and the dog lets it be.\n");
+    shell_expect(s, 0,
+                 "for i in 1 2 3 4 5 6 7; do cat text.txt text.txt > t && mv t text.txt; done");
+    shell_write(s, "e.yaml",
+                "version: 1\n"
+                "name: grid\n"
+                "description: A page with <markup> & \"quotes\" in what it is called\n"
+                "defaults:\n"
+                "  task: {plugin: text, path: text.txt}\n"
+                "  model: {d_model: 16, n_layer: 1, n_head: 2}\n"
+                "  train: {steps: 12, batch: 4, seq_len: 16}\n"
+                "  eval: {every: 3, lengths: [16, 32], tokens: 128}\n"
+                "matrix:\n"
+                "  position.scheme:\n"
+                "    [none, learned, sinusoidal, rotary, {plugin: rotary, base: 123456.5}, alibi]\n"
+                "  position.combine: [sum, concat_split]\n"
+                "seeds: 6\n"
+                "report: {baseline: {position.scheme: none}}\n");
+    shell_expect(s, 0, "GOMP_SPINCOUNT=1000 " PEAT "run e.yaml -j 2 -t 1 -q -o run");
+}
+
+static void assert_size(struct shell *s, const char *name, long most)
+{
+    char path[128];
+    struct stat st;
+    snprintf(path, sizeof(path), "%s/%s", s->dir, name);
+    ck_assert_int_eq(stat(path, &st), 0);
+    ck_assert_int_lt(st.st_size, most);
+}
+
+static void open_report(struct shell *s, const char *report, int figures)
+{
+    shell_expect(s, 0,
+                 "PYTHONDONTWRITEBYTECODE=1 python3 \"$PEAT_SOURCE\"/tests/browser/open_report.py "
+                 "\"$(command -v %s)\" %s --figures %d %s%s",
+                 find_chromium(), report, figures, shots ? "--shots " : "", shots ? shots : "");
+}
+
+START_TEST(a_report_of_48_cells_is_whole_in_a_browser)
+{
+    struct shell s;
+    shell_open(&s);
+    run_grid(&s);
+    shell_expect(&s, 0, PEAT "report run -o r.html");
+    assert_size(&s, "r.html", 3 << 20);
+    /* bars, length, curves, cost, heat map, and one for each of five schemes */
+    open_report(&s, "r.html", 10);
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(a_report_of_a_grid_with_holes_is_whole_in_a_browser)
+{
+    struct shell s;
+    shell_open(&s);
+    run_grid(&s);
+    shell_expect(&s, 0,
+                 "for c in run/cells/alibi* run/cells/*s5*; do rm $c/result.json; "
+                 "echo '{\"state\":\"crashed\",\"reason\":\"a_very_long_reason_without_a_space_"
+                 "that_can_not_be_broken_anywhere_at_all_and_goes_on\"}' > $c/end.json; done");
+    shell_expect(&s, 0, PEAT "report run -o r.html --length 32 --baseline alibi --test t");
+    open_report(&s, "r.html", 8);
+    shell_close(&s);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && strcmp(argv[1], "--shots") == 0)
+        shots = argv[2];
+    const char *const needed[] = {"gnuplot", "python3"};
+    for (int i = 0; i < 2; i++)
+        if (!has_program(needed[i])) {
+            printf("not tested: %s is not installed\n", needed[i]);
+            return 77;
+        }
+    if (!find_chromium()) {
+        printf("not tested: no chromium, chromium-browser or google-chrome\n");
+        return 77;
+    }
+    Suite *suite = suite_create("report");
+    TCase *tests = tcase_create("report");
+    tcase_set_timeout(tests, 240);
+    tcase_add_test(tests, a_report_of_48_cells_is_whole_in_a_browser);
+    tcase_add_test(tests, a_report_of_a_grid_with_holes_is_whole_in_a_browser);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}

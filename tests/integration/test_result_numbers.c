@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_result_numbers.c: every format of `peat results` says what scipy says of the same values.
+ *
+ * tests/golden/results.json holds cells and what tests/golden/results.py made of them.
+ */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/value.h"
+#include "support/run_maker.h"
+#include "support/shell.h"
+#include "support/support.h"
+
+#define PEAT "\"$PEAT\" "
+
+static const char *const tests[] = {"sign-flip", "wilcoxon", "t"};
+
+/* The grid of results.json as a run directory. */
+struct grid {
+    struct run_maker run;
+    struct shell shell;
+    struct arena arena;
+    const struct value *golden;
+};
+
+static const struct value *read_json(struct arena *a, const char *text, size_t n)
+{
+    struct error err = {0};
+    const struct value *v = value_from_json(a, text, n, "json", &err);
+    ck_assert_msg(v, "%s", err.text);
+    return v;
+}
+
+static const struct value *read_golden(struct arena *a)
+{
+    char *path = path_join(getenv("PEAT_SOURCE"), "tests/golden/results.json"), *text;
+    struct error err = {0};
+    size_t n;
+    ck_assert_msg(file_read(path, 0, &text, &n, &err) == PEAT_OK, "%s", err.text);
+    const struct value *v = read_json(a, text, n);
+    free(text);
+    free(path);
+    return v;
+}
+
+static void add_cell(struct run_maker *m, const struct value *cell)
+{
+    const struct value *hash = value_get(cell, "hashes"), *values = value_get(cell, "values");
+    const char *scheme = value_get(cell, "scheme")->text, *state = value_get(cell, "state")->text;
+    int64_t seed = value_get(cell, "seed")->integer;
+    m->batches = value_get(hash, "batch")->text;
+    m->init = value_get(hash, "init")->text;
+    m->shapes = value_get(hash, "shapes")->text;
+    if (values->kind == VALUE_LIST)
+        run_maker_done(m, scheme, "sum", seed, values->item[0]->real, values->item[1]->real);
+    else
+        run_maker_state(m, scheme, "sum", seed, state);
+}
+
+static void grid_open(struct grid *g)
+{
+    arena_init(&g->arena, "golden", 1 << 20);
+    shell_open(&g->shell);
+    run_maker_open(&g->run, "golden");
+    g->run.report = "{\"metric\":\"bpb\",\"goal\":\"min\","
+                    "\"baseline\":{\"position.scheme\":\"none\"}}";
+    g->golden = read_golden(&g->arena);
+    const struct value *cells = value_get(g->golden, "cells");
+    for (int i = 0; i < cells->n; i++)
+        add_cell(&g->run, cells->item[i]);
+    run_maker_finish(&g->run);
+}
+
+static void grid_close(struct grid *g)
+{
+    run_maker_close(&g->run);
+    shell_close(&g->shell);
+    arena_release(&g->arena);
+}
+
+static const struct value *expected_of(const struct grid *g, const char *scheme, int64_t length)
+{
+    const struct value *all = value_get(g->golden, "expected");
+    for (int i = 0; i < all->n; i++)
+        if (!strcmp(value_get(all->item[i], "scheme")->text, scheme) &&
+            value_get(all->item[i], "length")->integer == length)
+            return all->item[i];
+    ck_abort_msg("scipy has no row %s", scheme);
+    return NULL;
+}
+
+/* ---- json ---- */
+
+static void assert_equal(const struct value *x, const struct value *y, const char *what)
+{
+    ck_assert_msg(x && y, "%s is missing", what);
+    if (y->kind == VALUE_NULL || x->kind == VALUE_NULL)
+        ck_assert_msg(x->kind == y->kind, "%s: one of the two is null", what);
+    else
+        ck_assert_msg(fabs(x->real - y->real) <= 1e-9 * fabs(y->real) + 1e-14,
+                      "%s: %.17g instead of %.17g", what, x->real, y->real);
+}
+
+static void assert_row(const struct grid *g, const struct value *row, const char *test)
+{
+    static const char *const key[] = {
+        "n",           "mean",         "sd",        "ci_low",    "ci_high",       "failed",
+        "diverged",    "stale",        "missing",   "n_pairs",   "diff",          "diff_sd",
+        "diff_ci_low", "diff_ci_high", "effect_dz", "effect_gz", "pairs_by_data", "pairs_refused"};
+    const char *scheme = value_get(value_get(row, "axes"), "position.scheme")->text;
+    const struct value *y = expected_of(g, scheme, value_get(row, "length")->integer);
+    char what[64];
+    for (size_t k = 0; k < sizeof(key) / sizeof(*key); k++) {
+        snprintf(what, sizeof(what), "%s %s", scheme, key[k]);
+        assert_equal(value_get(row, key[k]), value_get(y, key[k]), what);
+    }
+    snprintf(what, sizeof(what), "%s %s", scheme, test);
+    assert_equal(value_get(row, "p"), value_get(value_get(y, "p"), test), what);
+    assert_equal(value_get(row, "p_holm"), value_get(value_get(y, "p_holm"), test), what);
+}
+
+START_TEST(json_agrees_with_scipy_in_every_number)
+{
+    struct grid g;
+    grid_open(&g);
+    for (int t = 0; t < 3; t++) {
+        shell_expect(&g.shell, 0, PEAT "results %s -f json --test %s", g.run.dir, tests[t]);
+        const struct strbuf *out = &g.shell.printed;
+        const struct value *v = read_json(&g.arena, out->text, out->n);
+        const struct value *rows = value_get(v, "rows");
+        ck_assert_int_eq(rows->n, value_get(g.golden, "expected")->n);
+        for (int i = 0; i < rows->n; i++)
+            assert_row(&g, rows->item[i], tests[t]);
+    }
+    grid_close(&g);
+}
+END_TEST
+
+START_TEST(jsonl_has_the_rows_of_json_one_a_line)
+{
+    struct grid g;
+    int n = 0;
+    grid_open(&g);
+    shell_expect(&g.shell, 0, PEAT "results %s -f jsonl", g.run.dir);
+    for (const char *line = g.shell.printed.text; *line; n++) {
+        size_t length = strcspn(line, "\n");
+        assert_row(&g, read_json(&g.arena, line, length), "sign-flip");
+        line += length + 1;
+    }
+    ck_assert_int_eq(n, value_get(g.golden, "expected")->n);
+    grid_close(&g);
+}
+END_TEST
+
+/* ---- csv ---- */
+
+START_TEST(csv_has_every_value_as_it_was_stored)
+{
+    struct grid g;
+    char line[200], number[32];
+    grid_open(&g);
+    shell_expect(&g.shell, 0, PEAT "results %s -f csv --columns scheme,seed,metric,length,value",
+                 g.run.dir);
+    const struct value *cells = value_get(g.golden, "cells");
+    for (int i = 0; i < cells->n; i++) {
+        const struct value *c = cells->item[i], *values = value_get(c, "values");
+        if (values->kind != VALUE_LIST)
+            continue;
+        for (int at = 0; at < 2; at++) {
+            number_text(values->item[at]->real, number);
+            snprintf(line, sizeof(line), "\n%s,%d,bpb,%d,%s\n", value_get(c, "scheme")->text,
+                     (int)value_get(c, "seed")->integer, at ? 256 : 128, number);
+            ck_assert_msg(shell_printed(&g.shell, line), "no line%s", line);
+        }
+    }
+    ck_assert(shell_printed(&g.shell, "\nbroken,0,bpb,128,\n"));
+    grid_close(&g);
+}
+END_TEST
+
+/* ---- tables ---- */
+
+/* The next number of the line, with the decimals it is printed with; false at the line's end. */
+static bool next_number(const char **at, double *x, int *decimals)
+{
+    for (const char *text = *at; *text && *text != '\n'; text++) {
+        bool minus = !strncmp(text, "$-$", 3) || *text == '-';
+        const char *digits = text + (!strncmp(text, "$-$", 3) ? 3 : *text == '-' || *text == '+');
+        if (!isdigit((unsigned char)*digits))
+            continue;
+        char *end;
+        *x = (minus ? -1.0 : 1.0) * strtod(digits, &end);
+        const char *dot = memchr(digits, '.', (size_t)(end - digits));
+        const char *e = memchr(digits, 'e', (size_t)(end - digits));
+        *decimals = e ? 17 : dot ? (int)(end - dot) - 1 : 0;
+        *at = end;
+        return true;
+    }
+    return false;
+}
+
+/* Equal as far as it is printed. */
+static void assert_next(const char **at, double y, const char *what)
+{
+    double x = 0.0;
+    int decimals = 0;
+    ck_assert_msg(next_number(at, &x, &decimals), "%s is missing", what);
+    ck_assert_msg(fabs(x - y) <= 0.5000001 * pow(10.0, -decimals) + 1e-14,
+                  "%s: %.17g instead of %.17g", what, x, y);
+    bool full = decimals >= 9 || x == floor(x);
+    ck_assert_msg(full || what[0] == 'p' || what[0] == 'g', "%s has %d decimals", what, decimals);
+}
+
+static double number_of(const struct value *y, const char *key)
+{
+    const struct value *v = value_get(y, key);
+    return v->kind == VALUE_NULL ? (double)NAN : v->real;
+}
+
+static const char *line_of(const struct grid *g, const char *before, const char *scheme)
+{
+    char start[64];
+    snprintf(start, sizeof(start), "\n%s%s ", before, scheme);
+    const char *line = strstr(g->shell.printed.text, start);
+    ck_assert_msg(line, "no line of %s in\n%s", scheme, g->shell.printed.text);
+    return line + strlen(start);
+}
+
+/* With 12 digits: mean, half-width, difference, half-width, p, g_z, n. */
+static void assert_line(const struct grid *g, const char *line, const struct value *y)
+{
+    double half = number_of(y, "ci_high") - number_of(y, "mean");
+    double diff = number_of(y, "diff"), diff_half = number_of(y, "diff_ci_high") - diff;
+    double p = number_of(value_get(y, "p_holm"), "wilcoxon"), gz = number_of(y, "effect_gz");
+    (void)g;
+    if (isfinite(number_of(y, "mean")))
+        assert_next(&line, number_of(y, "mean"), "mean");
+    if (isfinite(half))
+        assert_next(&line, half, "interval");
+    if (isfinite(diff))
+        assert_next(&line, diff, "diff");
+    if (isfinite(diff_half))
+        assert_next(&line, diff_half, "interval of diff");
+    if (isfinite(p))
+        assert_next(&line, p, "p_holm");
+    if (isfinite(gz))
+        assert_next(&line, gz, "g_z");
+    assert_next(&line, number_of(y, "n"), "n");
+}
+
+static void assert_table(struct grid *g, const char *format, const char *before, int64_t length)
+{
+    const struct value *all = value_get(g->golden, "expected");
+    shell_expect(&g->shell, 0,
+                 PEAT "results %s -f %s --test wilcoxon --precision 12 --length %d --only-changed "
+                      "--columns metric@%d,diff,p_holm,g_z,n",
+                 g->run.dir, format, (int)length, (int)length);
+    for (int i = 0; i < all->n; i++) {
+        const struct value *y = all->item[i];
+        if (value_get(y, "length")->integer == length)
+            assert_line(g, line_of(g, before, value_get(y, "scheme")->text), y);
+    }
+}
+
+START_TEST(tables_agree_with_scipy_in_every_digit)
+{
+    struct grid g;
+    grid_open(&g);
+    for (int64_t length = 128; length <= 256; length += 128) {
+        assert_table(&g, "md", "| ", length);
+        assert_table(&g, "tex", "  ", length);
+        assert_table(&g, "table", "", length);
+    }
+    grid_close(&g);
+}
+END_TEST
+
+START_TEST(the_table_says_what_is_not_in_its_numbers)
+{
+    struct grid g;
+    grid_open(&g);
+    shell_expect(&g.shell, 0, PEAT "results %s", g.run.dir);
+    static const char *const said[] = {
+        "unpaired",
+        "7 of 56 pairs refused: different batches",
+        "7 of 56 pairs (1 row) share the data order alone",
+        "cells failed: not in the means",
+        "cells diverged: not in the means",
+        "1 of 73 cells not finished",
+        "1 of 73 cells stale",
+        "Holm over 9 comparisons",
+    };
+    for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++)
+        ck_assert_msg(shell_printed(&g.shell, said[i]), "no '%s' in\n%s", said[i],
+                      g.shell.printed.text);
+    grid_close(&g);
+}
+END_TEST
+
+/* ---- other programs ---- */
+
+/* The first in PATH, or Debian's own. */
+static const char *python_with_pandas(struct shell *s)
+{
+    static const char *const python[] = {"python3", "/usr/bin/python3"};
+    for (int i = 0; i < 2; i++)
+        if (shell_run(s, "%s -c 'import pandas'", python[i]) == 0)
+            return python[i];
+    return NULL;
+}
+
+START_TEST(csv_loads_in_pandas_with_the_same_means)
+{
+    static const char script[] =
+        "import json, sys, pandas\n"
+        "d = pandas.read_csv(sys.argv[1])\n"
+        "assert d.seed.dtype.kind == 'i' and d.value.dtype.kind == 'f', d.dtypes\n"
+        "d = d[(d.metric == 'bpb') & (d.status == 'done')]\n"
+        "mean = d.groupby(['scheme', 'length']).value.mean()\n"
+        "rows = [r for r in json.load(open(sys.argv[2]))['rows'] if r['n']]\n"
+        "assert len(rows) == len(mean), (len(rows), len(mean))\n"
+        "for r in rows:\n"
+        "    m = mean[r['axes']['position.scheme'], r['length']]\n"
+        "    assert abs(m - r['mean']) < 1e-12, (r, m)\n"
+        "print('agreed')\n";
+    struct grid g;
+    grid_open(&g);
+    const char *python = python_with_pandas(&g.shell);
+    if (!python) {
+        printf("not tested: no python3 here has pandas\n");
+    } else {
+        shell_write(&g.shell, "load.py", script);
+        shell_expect(&g.shell, 0, PEAT "results %s -f csv -o x.csv", g.run.dir);
+        shell_expect(&g.shell, 0, PEAT "results %s -f json -o x.json", g.run.dir);
+        shell_expect(&g.shell, 0, "%s load.py x.csv x.json", python);
+        ck_assert(shell_printed(&g.shell, "agreed"));
+    }
+    grid_close(&g);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("result_numbers");
+    TCase *cases = tcase_create("result_numbers");
+    tcase_set_timeout(cases, 60);
+    tcase_add_test(cases, json_agrees_with_scipy_in_every_number);
+    tcase_add_test(cases, jsonl_has_the_rows_of_json_one_a_line);
+    tcase_add_test(cases, csv_has_every_value_as_it_was_stored);
+    tcase_add_test(cases, tables_agree_with_scipy_in_every_digit);
+    tcase_add_test(cases, the_table_says_what_is_not_in_its_numbers);
+    tcase_add_test(cases, csv_loads_in_pandas_with_the_same_means);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* test_results_tex.c: `peat results --format tex` is a table that pdflatex sets. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/run_maker.h"
+#include "support/shell.h"
+#include "support/support.h"
+
+#define PEAT "\"$PEAT\" "
+
+static void make_grid(struct run_maker *m)
+{
+    static const char *const scheme[] = {
+        "none",        "rotary(base=500)", "a&b_c%d#e$f{g}h~i^j", "back\\\\slash|bar<less>",
+        "plugin.so", "learned+alibi"};
+    run_maker_open(m, "grid_of 100 % & more");
+    m->report = "{\"metric\":\"bpb\",\"goal\":\"metric\","
+                "\"baseline\":{\"position.scheme\":\"none\"}}";
+    for (int seed = 0; seed < 3; seed++)
+        for (int i = 0; i < 6; i++)
+            run_maker_done(m, scheme[i], "concat_split", seed, 2.0 + 0.1 * i + 0.01 * i * seed,
+                           3.0 - 0.2 * i);
+    run_maker_state(m, "none", "concat_split", 3, "diverged");
+    run_maker_finish(m);
+}
+
+static void assert_sets(struct shell *s, const char *table)
+{
+    shell_write(s, "paper.tex",
+                "\\documentclass{article}\n"
+                "\\usepackage[utf8]{inputenc}\n"
+                "\\IfFileExists{booktabs.sty}{\\usepackage{booktabs}}{%\n"
+                "  \\let\\toprule\\hline\\let\\midrule\\hline\\let\\bottomrule\\hline}\n"
+                "\\begin{document}\n"
+                "\\input{table.tex}\n"
+                "\\end{document}\n");
+    shell_expect(s, 0, PEAT "%s", table);
+    shell_expect(s, 0, "pdflatex -interaction=nonstopmode -halt-on-error paper.tex");
+    ck_assert(shell_printed(s, "(1 page"));
+    shell_expect(s, 0, "! grep -i 'missing character\\|undefined' paper.log");
+}
+
+START_TEST(tables_of_every_shape_are_set_by_pdflatex)
+{
+    static const char *const options[] = {"", "--cols combine", "--columns metric,diff,p_holm,g_z",
+                                          "--only-changed --err sd --injection"};
+    struct shell s;
+    struct run_maker m;
+    shell_open(&s);
+    make_grid(&m);
+    for (int i = 0; i < 4; i++) {
+        char command[256];
+        snprintf(command, sizeof(command), "results %s -f tex -o table.tex %s", m.dir, options[i]);
+        assert_sets(&s, command);
+    }
+    run_maker_close(&m);
+    shell_close(&s);
+}
+END_TEST
+
+int main(void)
+{
+    if (system("command -v pdflatex >/dev/null 2>&1") != 0) {
+        printf("not tested: no pdflatex (Debian: texlive-latex-base)\n");
+        return 77;
+    }
+    Suite *suite = suite_create("results_tex");
+    TCase *tests = tcase_create("results_tex");
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, tables_of_every_shape_are_set_by_pdflatex);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
