@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* runslurm.c: giving cells to Slurm, and telling the user. */
+#include "cli/runslurm.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+
+peat_status run_slurm_open(struct run_slurm *s, struct loaded_plan *l, const char *dir, bool dry,
+                           struct error *err)
+{
+    *s = (struct run_slurm){
+        .array = {.dir = dir,
+                  .name = l->experiment.name,
+                  .plugin_path = getenv("PEAT_PLUGIN_PATH"),
+                  .settings = &l->experiment.run.slurm},
+        .arena = &l->arena,
+        .dry = dry,
+    };
+    return slurm_array_open(&s->array, s->arena, err);
+}
+
+static void print_script(const struct run_slurm *s, const char *name,
+                         void (*script)(const struct slurm_array *, struct strbuf *))
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    script(&s->array, &text);
+    printf("==> %s/slurm/%s <==\n%s", s->array.dir, name, text.text);
+    strbuf_release(&text);
+}
+
+static void print_scripts(const struct run_slurm *s)
+{
+    int64_t tasks = slurm_tasks(&s->array);
+    print_script(s, "array.sbatch", slurm_array_script);
+    printf("\n");
+    print_script(s, "table.sbatch", slurm_table_script);
+    cli_say("%d cell%s in %" PRId64 " task%s would be submitted", s->array.jobs->n,
+            s->array.jobs->n == 1 ? "" : "s", tasks, tasks == 1 ? "" : "s");
+}
+
+peat_status run_slurm_launch(void *ctx, const struct jobs *jobs, struct error *err)
+{
+    struct run_slurm *s = ctx;
+    s->array.jobs = jobs;
+    s->launched = true;
+    if (!s->dry)
+        return slurm_submit(&s->array, &s->jobs, s->arena, err);
+    print_scripts(s);
+    return PEAT_OK;
+}
+
+bool run_slurm_say(const struct run_slurm *s)
+{
+    const char *dir = s->array.dir;
+    if (!s->jobs.array) {
+        if (!s->launched)
+            cli_say("there is nothing to submit");
+        return true;
+    }
+    cli_say("Slurm's job %s runs them; its script and logs are in %s/slurm", s->jobs.array, dir);
+    if (!s->jobs.table) {
+        cli_say("no job will print the table: %s", s->jobs.table_error.text);
+        return false;
+    }
+    cli_say("job %s prints the table into %s/results.txt after it", s->jobs.table, dir);
+    return true;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* runslurm.h: the part of `peat run` that gives cells to Slurm. */
+#ifndef CLI_RUNSLURM_H
+#define CLI_RUNSLURM_H
+
+#include "cli/loadplan.h"
+#include "experiment/slurm.h"
+
+struct run_slurm {
+    struct slurm_array array;
+    struct arena *arena;
+    bool dry;               /* prints the scripts, submits nothing */
+    bool launched;          /* there were cells to submit          */
+    struct slurm_jobs jobs; /* what was submitted                  */
+};
+
+peat_status run_slurm_open(struct run_slurm *s, struct loaded_plan *l, const char *dir, bool dry,
+                           struct error *err);
+/* runner_options.launch, with a run_slurm. */
+peat_status run_slurm_launch(void *ctx, const struct jobs *jobs, struct error *err);
+/* Says what was submitted, or that there was nothing; false: a part of it was refused. */
+bool run_slurm_say(const struct run_slurm *s);
+
+#endif

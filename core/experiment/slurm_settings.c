@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* slurm_settings.c: the section run.slurm of an experiment. */
+#include <ctype.h>
+#include <string.h>
+
+#include "experiment/reading.h"
+#include "plugin/params.h"
+
+#define SLURM(field) offsetof(struct slurm_settings, field)
+
+static const peat_param slurm_rows[] = {
+    {.key = "partition",
+     .type = PEAT_STRING,
+     .offset = SLURM(partition),
+     .doc = "partition; not given: the cluster's default"},
+    {.key = "account",
+     .type = PEAT_STRING,
+     .offset = SLURM(account),
+     .doc = "account that is charged; not given: the user's default"},
+    {.key = "memory",
+     .type = PEAT_STRING,
+     .offset = SLURM(memory),
+     .doc = "memory of a task such as 500M or 4G; not given: the cluster's default"},
+    {.key = "cells_per_task",
+     .type = PEAT_INT,
+     .offset = SLURM(cells_per_task),
+     .preset = 1,
+     .min = 1,
+     .max = EXPERIMENT_MAX_CELLS,
+     .doc = "cells that a task runs one after the other"},
+    {.key = "max_parallel",
+     .type = PEAT_INT,
+     .offset = SLURM(max_parallel),
+     .min = 0,
+     .max = EXPERIMENT_MAX_CELLS,
+     .unit = "tasks",
+     .doc = "tasks at once; 0: as many as Slurm starts"},
+    {.key = "cpus",
+     .type = PEAT_INT,
+     .offset = SLURM(cpus),
+     .min = 1,
+     .max = 1024,
+     .automatic = "run.threads",
+     .doc = "processors of a task",
+     .flags = PEAT_AUTO},
+    {.key = "extra",
+     .type = PEAT_STRINGS,
+     .offset = SLURM(extra),
+     .doc = "options of sbatch (they start with -), or lines of shell to run before the cells"},
+    PEAT_PARAM_END,
+};
+
+/* These words stand in the script unquoted. */
+static peat_status check_word(struct reading *r, const struct value *given, const char *key)
+{
+    const struct value *v = value_get(given, key);
+    if (!v || v->kind == VALUE_NULL)
+        return PEAT_OK;
+    for (const char *c = v->text; c && *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("._+,-", *c))
+            return place_error(r->err, v->at,
+                               "'%s' in slurm may have letters, digits, '.', '_', '+', ',' and "
+                               "'-', not '%c'",
+                               key, *c);
+    return PEAT_OK;
+}
+
+/* "4G" */
+static bool is_memory(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    return digits > 0 && strspn(text, "0") < digits &&
+           (!text[digits] || (strchr("KMGT", text[digits]) && !text[digits + 1]));
+}
+
+static peat_status check_memory(struct reading *r, const struct value *given,
+                                const struct slurm_settings *s)
+{
+    if (!s->memory[0] || is_memory(s->memory))
+        return PEAT_OK;
+    return place_error(r->err, value_get(given, "memory")->at,
+                       "'memory' in slurm must be a size such as 500M or 4G, with K, M, G or T, "
+                       "not '%s'",
+                       s->memory);
+}
+
+static peat_status check_extra(struct reading *r, const struct value *given,
+                               const struct slurm_settings *s)
+{
+    for (int64_t i = 0; i < s->extra.n; i++)
+        if (strpbrk(s->extra.item[i], "\r\n"))
+            return place_error(r->err, value_get(given, "extra")->at,
+                               "'extra' in slurm must be single lines; give several as a list");
+    return PEAT_OK;
+}
+
+peat_status slurm_read(struct reading *r, const struct value *given)
+{
+    static const char *const reserved[] = {"time", NULL};
+    struct slurm_settings *s = &r->e->run.slurm;
+    peat_status status = params_fill(slurm_rows, s, given, "slurm", reserved, r->a, r->err);
+    if (!status)
+        status = seconds_read(r, value_get(given, "time"), "time", "slurm", &s->time);
+    if (!status)
+        status = check_word(r, given, "partition");
+    if (!status)
+        status = check_word(r, given, "account");
+    if (!status)
+        status = check_memory(r, given, s);
+    return status ? status : check_extra(r, given, s);
+}
