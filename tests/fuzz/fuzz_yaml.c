@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * fuzz_yaml.c: any bytes are a tree or an error with a text, and a tree survives being walked.
- *
- * Not part of the build. With clang, from the root of the sources:
- *   clang -std=c11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -Icore -Iinclude \
- *     tests/fuzz/fuzz_yaml.c core/experiment/yamldoc.c core/base/{arena,error,file,number}.c \
- *     core/base/{strbuf,value,valuejson}.c -lyaml -ljansson -o fuzz_yaml
- *   ./fuzz_yaml -max_total_time=60 -max_len=4096 NEW_INPUTS tests/fuzz/corpus/yaml
- */
+/* fuzz_yaml.c: any bytes are a tree or an error with a text, and a tree survives being walked. */
 #include "experiment/yamldoc.h"
+#include "fuzz/fuzz.h"
 
-int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n);
-
-int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     struct arena arena;
     struct error error = {0};

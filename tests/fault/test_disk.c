@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_disk.c: what a machine does to a run between its start and its end: a disk that is full or
+ * read-only, data that go away or change, plugins that are rebuilt.
+ *
+ * Disks are mounted in a mount namespace of this process alone, which takes root.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "fault/faultkit.h"
+#include "support/support.h"
+
+static const char experiment[] = "version: 1\n"
+                                 "name: disk\n"
+                                 "defaults:\n"
+                                 "  task: {plugin: text, path: text.txt}\n"
+                                 "  model: {d_model: 16, n_layer: 1, n_head: 1, d_ff: 16}\n"
+                                 "  train: {steps: 6, batch: 2, seq_len: 8}\n"
+                                 "  eval: {every: 2, lengths: [8], tokens: 16}\n"
+                                 "matrix:\n"
+                                 "  position.scheme: [none, learned]\n"
+                                 "seeds: 2\n"
+                                 "run: {checkpoint: {every: 2}}\n";
+
+static struct rig rig;
+static bool may_mount;
+static char *reference;
+static struct ran said;
+static long faults;
+
+/* The status; what was said stays until the next call. */
+static int peat(const char *words)
+{
+    if (said.out.text)
+        ran_release(&said);
+    run_peat(&rig, 0, NULL, words, &said);
+    return said.status;
+}
+
+static void assert_said(const char *text)
+{
+    ck_assert_msg(strstr(said.err.text, text) != NULL, "'%s' is not in:\n%s", text, said.err.text);
+}
+
+static void assert_status(const char *words, int status)
+{
+    int ended = peat(words);
+    ck_assert_msg(ended == status, "'peat %s' ends with %d, not %d:\n%s", words, ended, status,
+                  said.err.text);
+}
+
+static void assert_same_as_reference(const char *run)
+{
+    char *now = grid_fingerprint(&rig, run);
+    ck_assert_msg(strcmp(now, reference) == 0, "'%s' has other bytes", run);
+    free(now);
+}
+
+static void put_text(int line)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    for (int i = 0; i < 200; i++)
+        strbuf_addf(&text, "line %d of %d\n", i == line ? 1000 : i, i * i);
+    rig_write(&rig, "text.txt", text.text);
+    strbuf_release(&text);
+}
+
+static void put_plugin(bool other)
+{
+    struct strbuf from;
+    char *bytes = NULL, *to = rig_path(&rig, "plugins/scheme/learned.so");
+    size_t n = 0;
+    strbuf_init(&from);
+    strbuf_addf(&from, "%s/lib/peat/plugins-0.1/scheme/learned.so", getenv("PEAT_BUILD"));
+    /* One byte behind its end changes its hash and nothing else. */
+    if (file_read(from.text, 0, &bytes, &n, NULL) != PEAT_OK ||
+        file_write(to, bytes, n + (other ? 1 : 0), NULL) != PEAT_OK) {
+        fprintf(stderr, "can not copy %s\n", from.text);
+        exit(EXIT_FAILURE);
+    }
+    strbuf_release(&from);
+    free(bytes);
+    free(to);
+}
+
+static void forget(const char *name)
+{
+    char *path = rig_path(&rig, "%s", name);
+    dir_remove(path, NULL);
+    free(path);
+}
+
+/* ---- disks ---- */
+
+static void mount_disk(int kib, unsigned long flags)
+{
+    char options[32], *path = rig_path(&rig, "disk");
+    snprintf(options, sizeof options, "size=%dk", kib);
+    if (!(flags & MS_REMOUNT))
+        mkdir(path, 0777);
+    ck_assert_msg(mount("tmpfs", path, "tmpfs", flags, options) == 0, "mount: %s", strerror(errno));
+    free(path);
+}
+
+static void unmount_disk(void)
+{
+    char *path = rig_path(&rig, "disk");
+    ck_assert_int_eq(umount(path), 0);
+    free(path);
+}
+
+/* Of every size from one that holds nothing on; the run goes on when there is room. */
+START_TEST(full_disk_is_said_and_gone_on_from)
+{
+    bool fits = false;
+    int full = 0;
+    for (int kib = 4; !fits; kib += rig.is_long ? 4 : 28) {
+        mount_disk(kib, 0);
+        int status = peat("run disk.yaml -o disk/run");
+        fits = status == 0;
+        ck_assert_msg(fits || status == 1 || status == 2, "%d KiB: status %d", kib, status);
+        if (!fits) {
+            assert_said("No space left on device");
+            full++;
+            faults++;
+            ck_assert_msg(status == 2 || strstr(said.err.text, "the disk is full"), "%d KiB:\n%s",
+                          kib, said.err.text);
+            peat("results disk/run");
+            mount_disk(4096, MS_REMOUNT);
+            assert_status("run disk.yaml -o disk/run --retry-failed", 0);
+        }
+        assert_same_as_reference("disk/run");
+        expect_no_leftovers(&rig, "disk/run", "full disk");
+        unmount_disk();
+    }
+    ck_assert_int_gt(full, 2);
+    ck_assert_int_eq(failures(), 0);
+}
+END_TEST
+
+START_TEST(read_only_disk_is_refused_and_its_results_are_shown)
+{
+    mount_disk(4096, 0);
+    assert_status("run disk.yaml -o disk/run", 0);
+    assert_status("results disk/run", 0);
+    char *table = strdup(said.out.text);
+    mount_disk(4096, MS_REMOUNT | MS_RDONLY);
+    assert_status("results disk/run", 0);
+    ck_assert_str_eq(said.out.text, table);
+    assert_status("status disk/run", 0);
+    assert_status("run disk.yaml -o disk/run", 2);
+    assert_said("Read-only file system");
+    assert_said("disk/run");
+    assert_status("run disk.yaml -o disk/other", 2);
+    assert_said("Read-only file system");
+    mount_disk(4096, MS_REMOUNT);
+    assert_status("run disk.yaml -o disk/run", 0);
+    unmount_disk();
+    free(table);
+    faults += 2;
+}
+END_TEST
+
+START_TEST(file_in_the_place_of_the_directory_is_refused)
+{
+    rig_write(&rig, "taken", "a file");
+    assert_status("run disk.yaml -o taken", 2);
+    assert_said("taken");
+    assert_status("run disk.yaml -o taken/below", 2);
+    assert_said("taken");
+    assert_status("results taken", 2);
+    assert_said("taken");
+}
+END_TEST
+
+/* ---- data and plugins ---- */
+
+/* A run with a checkpoint of its first cell. */
+static void run_half(const char *run)
+{
+    struct strbuf words;
+    struct ran r;
+    strbuf_init(&words);
+    strbuf_addf(&words, "run disk.yaml -o %s", run);
+    run_peat(&rig, 1, "rename:kill:10:once:cell", words.text, &r);
+    ck_assert_int_eq(r.status, 1);
+    ran_release(&r);
+    strbuf_release(&words);
+}
+
+START_TEST(data_that_are_gone_are_named_and_the_run_goes_on_when_they_are_back)
+{
+    run_half("gone");
+    forget("text.txt");
+    assert_status("run disk.yaml -o gone --retry-failed", 2);
+    assert_said("text.txt");
+    assert_status("results gone", 0);
+    assert_status("cell gone 0", 1);
+    assert_said("text.txt");
+    put_text(-1);
+    assert_status("run disk.yaml -o gone --retry-failed", 0);
+    assert_same_as_reference("gone");
+    faults++;
+}
+END_TEST
+
+START_TEST(other_data_make_other_cells)
+{
+    assert_status("run disk.yaml -o data", 0);
+    put_text(7);
+    assert_status("run disk.yaml -o data", 0);
+    assert_status("status data", 0);
+    put_text(-1);
+    assert_status("run disk.yaml -o data", 0);
+    assert_said("4 finished before");
+    char *cells = rig_path(&rig, "data/cells"), **name = NULL;
+    int n = 0;
+    ck_assert_int_eq(dir_list(cells, &name, &n, NULL), PEAT_OK);
+    ck_assert_int_eq(n, 8);
+    names_free(name, n);
+    free(cells);
+}
+END_TEST
+
+START_TEST(rebuilt_plugin_makes_its_finished_cells_stale)
+{
+    assert_status("run disk.yaml -o plugin", 0);
+    put_plugin(true);
+    assert_status("run disk.yaml -o plugin", 0);
+    assert_said("is stale");
+    assert_said("2 stale");
+    assert_status("results plugin --format csv", 0);
+    assert_status("run disk.yaml -o plugin --rerun-stale", 0);
+    assert_said("2 done");
+    assert_same_as_reference("plugin");
+    put_plugin(false);
+    faults++;
+}
+END_TEST
+
+START_TEST(half_trained_cell_of_a_rebuilt_plugin_starts_over)
+{
+    run_half("half");
+    put_plugin(true);
+    assert_status("run disk.yaml -o half --retry-failed", 0);
+    assert_same_as_reference("half");
+    put_plugin(false);
+    faults++;
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    Suite *s = suite_create("disk");
+    TCase *t = tcase_create("disk");
+    setenv("CK_FORK", "no", 1);
+    rig_open(&rig, argc, argv);
+    may_mount = geteuid() == 0 && unshare(CLONE_NEWNS) == 0 &&
+                mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+    rig_write(&rig, "disk.yaml", experiment);
+    put_text(-1);
+    char *plugins = rig_path(&rig, "plugins/scheme");
+    dir_make(plugins, NULL);
+    free(plugins);
+    put_plugin(false);
+    if (peat("run disk.yaml -o whole") != 0) {
+        fprintf(stderr, "%s", said.err.text);
+        return EXIT_FAILURE;
+    }
+    reference = grid_fingerprint(&rig, "whole");
+    tcase_add_test(t, file_in_the_place_of_the_directory_is_refused);
+    tcase_add_test(t, data_that_are_gone_are_named_and_the_run_goes_on_when_they_are_back);
+    tcase_add_test(t, other_data_make_other_cells);
+    tcase_add_test(t, rebuilt_plugin_makes_its_finished_cells_stale);
+    tcase_add_test(t, half_trained_cell_of_a_rebuilt_plugin_starts_over);
+    if (may_mount) {
+        tcase_add_test(t, full_disk_is_said_and_gone_on_from);
+        tcase_add_test(t, read_only_disk_is_refused_and_its_results_are_shown);
+    } else {
+        printf("skipped: full and read-only disks need root and a mount namespace\n");
+    }
+    suite_add_tcase(s, t);
+    int bad = run_suite(s);
+    printf("%ld faults of disks, data and plugins\n", faults);
+    free(reference);
+    ran_release(&said);
+    return rig_close(&rig) || bad;
+}

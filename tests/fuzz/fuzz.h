@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz.h: one input for one parser. A target is a file fuzz_<name>.c with this function; its corpus
+ * is corpus/<name>. fuzz_driver.c runs the corpus and mutations of it in every test run; clang's
+ * libFuzzer looks for new inputs where it is there (fuzz.sh).
+ */
+#ifndef TESTS_FUZZ_H
+#define TESTS_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Ends the process where a property does not hold. */
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_state.c: a state.json of any content never breaks the reader of a checkpoint. Maps are
+ * sealed first, or the checksum would keep all but one from what comes after it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/seal.h"
+#include "fuzz/fuzz.h"
+#include "train/generation.h"
+
+static void put(const char *path, const char *text, size_t n)
+{
+    FILE *f = fopen(path, "we");
+    BUG_UNLESS(f && fwrite(text, 1, n, f) == n && fclose(f) == 0);
+}
+
+static void remove_directory(void);
+
+/* Made once, removed at exit. */
+static char *directory(void)
+{
+    static char path[] = "/dev/shm/peat-fuzz-XXXXXX";
+    static bool made;
+    if (!made) {
+        if (access("/dev/shm", W_OK) != 0)
+            strcpy(path, "/tmp/peat-fuzz-XXXXXX");
+        BUG_UNLESS(mkdtemp(path));
+        made = true;
+        atexit(remove_directory);
+    }
+    return path;
+}
+
+static void remove_directory(void)
+{
+    dir_remove(directory(), NULL);
+}
+
+static void put_state(struct arena *a, const char *path, const uint8_t *bytes, size_t n)
+{
+    struct strbuf text;
+    const struct value *v = value_from_json(a, (const char *)bytes, n, "input", NULL);
+    strbuf_init(&text);
+    if (v && v->kind == VALUE_MAP)
+        value_to_json(sealed(a, v), false, 0, &text);
+    else
+        strbuf_add_bytes(&text, bytes, n);
+    put(path, text.text, text.n);
+    strbuf_release(&text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+    struct arena arena;
+    struct trainer trainer = {.step = 0};
+    struct value *state = NULL;
+    struct error err = {0};
+    char *path = path_join(directory(), GENERATION_STATE);
+    arena_init(&arena, "fuzz", 1 << 16);
+    put_state(&arena, path, bytes, n);
+    peat_status status = generation_read_state(directory(), &arena, &state, &err);
+    BUG_UNLESS(status == PEAT_OK || err.text[0]);
+    if (state && state->kind == VALUE_MAP)
+        generation_apply_state(state, &trainer, &err);
+    arena_release(&arena);
+    free(path);
+    return 0;
+}
