@@ -31,3 +31,7 @@ find_path(OPENBLAS_INCLUDE_DIR cblas.h
   NO_DEFAULT_PATH)
 find_path(OPENBLAS_INCLUDE_DIR cblas.h)
 get_filename_component(OPENBLAS_DIR ${OPENBLAS_LIBRARY} DIRECTORY)
+
+# Optional, and faster where it is there (docs/performance.md): `run.gemm: onednn`.
+find_path(ONEDNN_INCLUDE_DIR dnnl.h)
+find_library(ONEDNN_LIBRARY NAMES dnnl)

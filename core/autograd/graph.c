@@ -43,7 +43,10 @@ peat_node *graph_fail(struct graph *g, const char *fmt, ...)
 peat_node *graph_no_memory(struct graph *g, const char *what, size_t bytes)
 {
     char text[256];
-    snprintf(text, sizeof text, "%s: out of memory for %zu bytes", what, bytes);
+    if (bytes > 0)
+        snprintf(text, sizeof text, "%s: out of memory for %zu bytes", what, bytes);
+    else
+        snprintf(text, sizeof text, "%s: out of memory", what);
     return keep_error(g, PEAT_NOMEM, text);
 }
 

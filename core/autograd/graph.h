@@ -13,6 +13,7 @@
 #include <peat/ops.h>
 
 #include "autograd/pool.h"
+#include "base/trail.h"
 #include "tensor/parallel.h"
 #include "tensor/tensor.h"
 
@@ -76,6 +77,7 @@ struct graph {
     int64_t flops;       /* forward, so far                                                 */
     int64_t value_bytes; /* that values take (also when shape_only)                     */
     const char *hook;    /* set around plugin calls                                        */
+    struct trail *trail; /* where kernels of plugins are noted; NULL: nowhere               */
     struct error err;    /* the first error; operations pass NULL on after it               */
 };
 
@@ -84,7 +86,7 @@ void graph_init(struct graph *g, struct arena *arena, const struct team *team, p
 bool graph_failed(const struct graph *g);
 /* Keeps the first error, "hook: op: text"; returns NULL for the caller to return. */
 peat_node *graph_fail(struct graph *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The same with PEAT_NOMEM, "what: out of memory for ... bytes". */
+/* The same with PEAT_NOMEM, "what: out of memory for ... bytes"; 0: it is not known how many. */
 peat_node *graph_no_memory(struct graph *g, const char *what, size_t bytes);
 /* Memory that lives as long as the graph; NULL (and a sticking error) when there is none, and when
  * shape_only. */

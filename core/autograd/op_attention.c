@@ -51,6 +51,7 @@ struct partial {
 
 /* One call, the same for all its tasks. */
 struct attention {
+    const struct team *team;
     peat_dtype dtype;
     int64_t B, H, Tq, Tk, C, Cv;
     int64_t block; /* query rows at a time                     */
@@ -174,10 +175,10 @@ static struct matrix transposed(struct matrix x)
 }
 
 /* c [m,n] = alpha a [m,k] b [k,n] + beta c */
-static void product(peat_dtype dtype, int64_t m, int64_t n, int64_t k, double alpha,
+static void product(const struct attention *call, int64_t m, int64_t n, int64_t k, double alpha,
                     struct matrix a, struct matrix b, double beta, struct matrix c)
 {
-    struct gemm p = {.dtype = dtype,
+    struct gemm p = {.dtype = call->dtype,
                      .trans_a = a.trans,
                      .trans_b = b.trans,
                      .m = m,
@@ -191,7 +192,7 @@ static void product(peat_dtype dtype, int64_t m, int64_t n, int64_t k, double al
                      .lda = a.step,
                      .ldb = b.step,
                      .ldc = c.step};
-    gemm_one(&p);
+    gemm_one(call->team, &p);
 }
 
 /* The block of task (b, h) that begins at query i0. */
@@ -220,7 +221,7 @@ static struct attention_tile tile_at(const struct attention *c, int64_t task, in
 static void raw_scores(const struct attention_tile *t)
 {
     const struct attention *c = t->call;
-    product(c->dtype, t->rows, t->cols, c->C, c->scale, rows_from(&c->q, t->b, t->h, t->i0),
+    product(c, t->rows, t->cols, c->C, c->scale, rows_from(&c->q, t->b, t->h, t->i0),
             transposed(rows_from(&c->k, t->b, t->h, t->j0)), 0.0,
             (struct matrix){t->p, c->width, false});
 }
@@ -233,7 +234,7 @@ static void forward_task(void *ctx, int64_t task)
         struct attention_tile t = tile_at(c, task, i0);
         raw_scores(&t);
         rows->weigh(&t);
-        product(c->dtype, t.rows, c->Cv, t.cols, 1.0, (struct matrix){t.p, c->width, false},
+        product(c, t.rows, c->Cv, t.cols, 1.0, (struct matrix){t.p, c->width, false},
                 rows_from(&c->v, t.b, t.h, t.j0), 0.0,
                 (struct matrix){t.out, most(t.out_step, 1), false});
         rows->divide(&t);
@@ -252,18 +253,18 @@ static void backward_tile(const struct attention_tile *t, const double beta[3])
     raw_scores(t);
     rows->weigh_again(t);
     if (c->dv.data)
-        product(c->dtype, t->cols, c->Cv, t->rows, 1.0, transposed(p), dout, beta[SRC_V],
+        product(c, t->cols, c->Cv, t->rows, 1.0, transposed(p), dout, beta[SRC_V],
                 rows_from(&c->dv, t->b, t->h, t->j0));
     if (!c->scores)
         return;
-    product(c->dtype, t->rows, t->cols, c->Cv, 1.0, dout,
+    product(c, t->rows, t->cols, c->Cv, 1.0, dout,
             transposed(rows_from(&c->v, t->b, t->h, t->j0)), 0.0, ds);
     rows->score_grads(t);
     if (c->dq.data)
-        product(c->dtype, t->rows, c->C, t->cols, c->scale, ds, rows_from(&c->k, t->b, t->h, t->j0),
+        product(c, t->rows, c->C, t->cols, c->scale, ds, rows_from(&c->k, t->b, t->h, t->j0),
                 beta[SRC_Q], rows_from(&c->dq, t->b, t->h, t->i0));
     if (c->dk.data)
-        product(c->dtype, t->cols, c->C, t->rows, c->scale, transposed(ds),
+        product(c, t->cols, c->C, t->rows, c->scale, transposed(ds),
                 rows_from(&c->q, t->b, t->h, t->i0), beta[SRC_K],
                 rows_from(&c->dk, t->b, t->h, t->j0));
 }
@@ -381,7 +382,10 @@ static struct plane plane_of(const peat_node *n, int which)
 static struct attention attention_call(const peat_node *n)
 {
     const struct attention_arg *arg = n->arg;
-    struct attention c = {.dtype = n->value.dtype, .scale = arg->scale, .mask = arg->mask};
+    struct attention c = {.team = n->g->team,
+                          .dtype = n->value.dtype,
+                          .scale = arg->scale,
+                          .mask = arg->mask};
     c.q = n->src[SRC_Q]->value;
     c.k = n->src[SRC_K]->value;
     c.v = n->src[SRC_V]->value;

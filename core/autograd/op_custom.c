@@ -84,8 +84,10 @@ static void run_units(void *ctx, int64_t begin, int64_t end)
 
 static void run_all(const peat_node *n, struct custom_call *c)
 {
+    trail_enter_kernel(n->g->trail, n->hook, n->op->name, c->back);
     int64_t units = PEAT_HAS(c->op, units) ? c->op->units(&c->call) : 1;
     parallel_ranges(n->g->team, units, (units + CUSTOM_TILES - 1) / CUSTOM_TILES, run_units, c);
+    trail_leave_kernel(n->g->trail);
 }
 
 static void forward(peat_node *n)

@@ -26,6 +26,7 @@ struct stack {
 /* The leading axes of a product, and what it takes from the node. */
 struct product {
     const peat_node *n;
+    bool rounds; /* may be a bf16 product */
     int lead;
     int64_t dim[PEAT_MAX_RANK];
 };
@@ -118,6 +119,7 @@ static struct gemm one_product(const struct product *p, const struct stack *dst,
         return one_product(p, &d, &yt, &xt, beta);
     }
     return (struct gemm){.dtype = t,
+                         .rounds = p->rounds,
                          .trans_a = x->flipped,
                          .trans_b = y->flipped,
                          .m = dst->rows,
@@ -157,7 +159,8 @@ static void run_one(const struct batch *b, int64_t tile, const struct team *team
 
 static void run_tile(void *ctx, int64_t tile)
 {
-    run_one(ctx, tile, NULL);
+    const struct batch *b = ctx;
+    run_one(b, tile, b->p->n->g->team);
 }
 
 static void run_all(const struct product *p, struct stack dst, struct stack x, struct stack y,
@@ -322,7 +325,7 @@ static bool infer_linear(peat_node *n)
 /* y = x w' + b */
 static void forward_linear(peat_node *n)
 {
-    struct product p = {.n = n};
+    struct product p = {.n = n, .rounds = true};
     struct tensor x = folded(&n->src[0]->value), y = folded(&n->value);
     struct stack sx = stack_of(&p, &x, false), sy = stack_of(&p, &y, false);
     struct stack sw = stack_of(&p, &n->src[1]->value, true);
@@ -335,7 +338,7 @@ static void forward_linear(peat_node *n)
 static void weight_gradient(peat_node *n, const struct tensor *dy)
 {
     struct graph *g = n->g;
-    struct product p = {.n = n};
+    struct product p = {.n = n, .rounds = true};
     bool fresh;
     struct tensor dw = node_grad_whole(n->src[1], &fresh), x = folded(&n->src[0]->value);
     struct stack sdw = stack_of(&p, &dw, false), sx = stack_of(&p, &x, false);
@@ -352,7 +355,7 @@ static void weight_gradient(peat_node *n, const struct tensor *dy)
 /* y = x w' + b:  dx += dy w, dw += dy' x, db += dy summed over rows */
 static void backward_linear(peat_node *n)
 {
-    struct product p = {.n = n};
+    struct product p = {.n = n, .rounds = true};
     struct tensor dy = folded(&n->grad);
     struct stack sdy = stack_of(&p, &dy, false);
     if (wants_grad(n, 0)) {

@@ -14,7 +14,8 @@
 #include "tensor/vecmath.h"
 
 enum { SRC_X, SRC_W1, SRC_B1, SRC_W2, SRC_B2, N_SRC };
-enum { STRIPS = 4, STRIP_LEAST = 64, BLOCK_ROWS = 256, SUM_GRAIN = 16384 };
+/* bf16 products are done so soon that adding to the sums of the weights counts: longer blocks. */
+enum { STRIPS = 4, STRIP_LEAST = 64, BLOCK_ROWS = 256, BLOCK_ROWS_BF16 = 512, SUM_GRAIN = 16384 };
 
 /* The sums of one weight, for add_strips. */
 struct strip_sums {
@@ -50,7 +51,8 @@ struct mlp {
     char *dx;              /* [rows, D]; NULL: not wanted              */
     bool fresh;            /* dx holds nothing yet                     */
     struct weight_sum sum[N_SRC];
-    char *scratch; /* per thread: h and du (forward: u) [block, F] */
+    void *rounded[N_SRC]; /* w1, w2 as bf16; NULL: products take them as they are */
+    char *scratch;        /* per thread: h and du (forward: u) [block, F] */
 };
 
 static bool infer(peat_node *n)
@@ -87,7 +89,9 @@ static struct mlp mlp_of(const peat_node *n)
         m.rows *= n->value.dim[i];
     m.strip = (m.rows + STRIPS - 1) / STRIPS;
     m.strip = m.strip < STRIP_LEAST ? STRIP_LEAST : m.strip;
-    m.block = m.strip < BLOCK_ROWS ? m.strip : BLOCK_ROWS;
+    bool rounds = gemm_rounded_bytes(n->g->team, n->value.dtype, 1) > 0;
+    m.block = rounds ? BLOCK_ROWS_BF16 : BLOCK_ROWS;
+    m.block = m.strip < m.block ? m.strip : m.block;
     return m;
 }
 
@@ -110,12 +114,29 @@ static char *rows_at(const struct mlp *m, const void *data, int64_t row, int64_t
     return (char *)(uintptr_t)data + row * width * m->size;
 }
 
-/* c [r,n] = a [r,k] b' + bias with b [n,k], or beta c + a b with b [k,n] */
-static void rows_product(const struct mlp *m, int64_t r, int64_t n, int64_t k, const void *a,
-                         const struct tensor *b, bool trans, const struct tensor *bias, double beta,
-                         void *c)
+/* Every block multiplies by the weights: they are rounded once. */
+static bool round_weights(struct mlp *m)
+{
+    struct graph *g = m->n->g;
+    for (int w = SRC_W1; w <= SRC_W2; w += SRC_W2 - SRC_W1) {
+        const struct tensor *t = &m->n->src[w]->value;
+        size_t bytes = gemm_rounded_bytes(g->team, t->dtype, tensor_count(t));
+        if (bytes == 0)
+            continue;
+        m->rounded[w] = graph_scratch(g, bytes);
+        if (m->rounded[w] == NULL)
+            return false;
+        gemm_round(g->team, m->rounded[w], t->data, tensor_count(t));
+    }
+    return true;
+}
+
+/* c [r,n] = a [r,k] b' + bias with b [n,k], or beta c + a b with b [k,n]; b is weight w */
+static void rows_product(const struct mlp *m, int64_t r, int64_t n, int64_t k, const void *a, int w,
+                         bool trans, const struct tensor *bias, double beta, void *c)
 {
     struct gemm p = {.dtype = m->n->value.dtype,
+                     .rounds = true,
                      .trans_b = trans,
                      .m = r,
                      .n = n,
@@ -123,19 +144,20 @@ static void rows_product(const struct mlp *m, int64_t r, int64_t n, int64_t k, c
                      .alpha = 1.0,
                      .beta = beta,
                      .a = a,
-                     .b = b->data,
+                     .b = m->n->src[w]->value.data,
                      .c = c,
                      .lda = k,
                      .ldb = trans ? k : n,
                      .ldc = n,
-                     .bias = bias != NULL ? bias->data : NULL};
-    gemm_one(&p);
+                     .bias = bias != NULL ? bias->data : NULL,
+                     .b16 = m->rounded[w],
+                     .ldb16 = trans ? k : n};
+    gemm_one(m->n->g->team, &p);
 }
 
-static void activate(const struct mlp *m, const void *u, void *h, void *d, int64_t count)
+static enum mlp_activation activation_of(const struct mlp *m)
 {
-    const enum mlp_activation f = *(const enum mlp_activation *)m->n->arg;
-    (m->n->value.dtype == PEAT_F32 ? activate_f32 : activate_f64)(f, u, h, d, count);
+    return *(const enum mlp_activation *)m->n->arg;
 }
 
 /* u = x w1' + b1,  y = f(u) w2' + b2 */
@@ -146,10 +168,11 @@ static void forward_block(void *ctx, int64_t begin, int64_t end)
     int64_t r = end - begin;
     char *h = thread_block(m, 0);
     char *u = m->u != NULL ? rows_at(m, m->u, begin, m->F) : thread_block(m, 1);
-    rows_product(m, r, m->F, m->D, rows_at(m, src[SRC_X]->value.data, begin, m->D),
-                 &src[SRC_W1]->value, true, &src[SRC_B1]->value, 0.0, u);
-    activate(m, u, h, NULL, r * m->F);
-    rows_product(m, r, m->E, m->F, h, &src[SRC_W2]->value, true, &src[SRC_B2]->value, 0.0,
+    rows_product(m, r, m->F, m->D, rows_at(m, src[SRC_X]->value.data, begin, m->D), SRC_W1, true,
+                 NULL, 0.0, u);
+    (m->size == sizeof(float) ? activate_biased_f32 : activate_biased_f64)(
+        activation_of(m), u, src[SRC_B1]->value.data, h, r, m->F);
+    rows_product(m, r, m->E, m->F, h, SRC_W2, true, &src[SRC_B2]->value, 0.0,
                  rows_at(m, m->n->value.data, begin, m->E));
 }
 
@@ -163,7 +186,7 @@ static void forward(peat_node *n)
             return;
     }
     struct arena_mark mark = arena_mark(g->arena);
-    if (make_scratch(&m))
+    if (make_scratch(&m) && round_weights(&m))
         parallel_ranges(g->team, m.rows, m.block, forward_block, &m);
     arena_rewind(g->arena, mark);
 }
@@ -186,6 +209,7 @@ static void add_weight_grads(const struct mlp *m, int w, int64_t strip, bool fir
     if (m->sum[w].own != NULL) {
         char *dw = strip_sum(m, w, strip, &fresh);
         struct gemm p = {.dtype = weight->dtype,
+                         .rounds = true,
                          .trans_a = true,
                          .m = n,
                          .n = k,
@@ -198,7 +222,7 @@ static void add_weight_grads(const struct mlp *m, int w, int64_t strip, bool fir
                          .lda = n,
                          .ldb = k,
                          .ldc = k};
-        gemm_one(&p);
+        gemm_one(m->n->g->team, &p);
     }
     if (m->sum[w + 1].own != NULL) {
         char *db = strip_sum(m, w + 1, strip, &fresh);
@@ -217,11 +241,12 @@ static void backward_strip(void *ctx, int64_t begin, int64_t end)
     for (int64_t row = begin; row < end; row += m->block) {
         int64_t r = end - row < m->block ? end - row : m->block, strip = begin / m->strip;
         const char *dy = rows_at(m, m->n->grad.data, row, m->E);
-        rows_product(m, r, m->F, m->E, dy, &src[SRC_W2]->value, false, NULL, 0.0, du);
-        activate(m, rows_at(m, m->u, row, m->F), h, du, r * m->F);
+        rows_product(m, r, m->F, m->E, dy, SRC_W2, false, NULL, 0.0, du);
+        (m->size == sizeof(float) ? activate_f32 : activate_f64)(
+            activation_of(m), rows_at(m, m->u, row, m->F), h, du, r * m->F);
         if (m->dx != NULL)
-            rows_product(m, r, m->D, m->F, du, &src[SRC_W1]->value, false, NULL,
-                         m->fresh ? 0.0 : 1.0, rows_at(m, m->dx, row, m->D));
+            rows_product(m, r, m->D, m->F, du, SRC_W1, false, NULL, m->fresh ? 0.0 : 1.0,
+                         rows_at(m, m->dx, row, m->D));
         add_weight_grads(m, SRC_W2, strip, row == begin, r, dy, h);
         add_weight_grads(m, SRC_W1, strip, row == begin, r, du,
                          rows_at(m, src[SRC_X]->value.data, row, m->D));
@@ -262,7 +287,7 @@ static void backward(peat_node *n)
         m.dx = node_grad_whole(n->src[SRC_X], &m.fresh).data;
     for (int i = SRC_W1; i < N_SRC; i++)
         begin_sum(&m, i, strips);
-    if (make_scratch(&m) && !graph_failed(g)) {
+    if (make_scratch(&m) && round_weights(&m) && !graph_failed(g)) {
         parallel_ranges(g->team, m.rows, m.strip, backward_strip, &m);
         for (int i = SRC_W1; i < N_SRC; i++)
             add_sums(&m, &m.sum[i], strips);

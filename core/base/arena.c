@@ -151,9 +151,9 @@ char *arena_strdup(struct arena *a, const char *text)
 {
     size_t bytes = strlen(text) + 1;
     char *copy = arena_alloc(a, bytes);
-    if (copy)
-        memcpy(copy, text, bytes);
-    return copy;
+    if (!copy)
+        out_of_memory("a text");
+    return memcpy(copy, text, bytes);
 }
 
 char *arena_printf(struct arena *a, const char *fmt, ...)
@@ -162,9 +162,12 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
     va_start(args, fmt);
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, fmt, args);
-    char *text = n < 0 ? NULL : arena_alloc(a, (size_t)n + 1);
-    if (text)
-        vsnprintf(text, (size_t)n + 1, fmt, again);
+    if (n < 0)
+        BUG("format '%s' failed", fmt);
+    char *text = arena_alloc(a, (size_t)n + 1);
+    if (!text)
+        out_of_memory("a text");
+    vsnprintf(text, (size_t)n + 1, fmt, again);
     va_end(again);
     va_end(args);
     return text;

@@ -35,6 +35,7 @@ void *arena_alloc(struct arena *a, size_t bytes);
 void *arena_zalloc(struct arena *a, size_t bytes);
 /* n elements, cleared; NULL too when n * bytes_each overflows (a negative n does). */
 void *arena_array(struct arena *a, size_t n, size_t bytes_each);
+/* Running out of memory for a text is fatal, as in strbuf.h. */
 char *arena_strdup(struct arena *a, const char *text);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 struct arena_mark arena_mark(const struct arena *a);

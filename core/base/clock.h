@@ -9,6 +9,8 @@
 double clock_seconds(void);
 /* Seconds since 1970, for files whose readers want a date. */
 double clock_wall(void);
+/* Seconds of all cores that this process has used. */
+double clock_cpu(void);
 /* "2026-01-31T12:00:00Z" */
 void clock_utc(char *text, size_t n);
 

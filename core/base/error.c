@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Arguments may point into err->text, so the new text is made aside. A text that does not fit
  * ends in "...". */
@@ -57,6 +58,16 @@ const char *status_text(peat_status status)
 #undef STATUS_CASE
     }
     return "unknown status";
+}
+
+/* Without the memory that stdio might ask for. */
+void out_of_memory(const char *what)
+{
+    char line[128];
+    int n = snprintf(line, sizeof(line), "peat: out of memory for %.80s\n", what);
+    if (n > 0)
+        (void)!write(STDERR_FILENO, line, (size_t)n);
+    _exit(1);
 }
 
 void bug(const char *file, int line, const char *fmt, ...)

@@ -46,7 +46,7 @@ static void reserve(struct strbuf *b, size_t more)
         room *= 2;
     char *text = realloc(b->room ? b->text : NULL, room);
     if (!text)
-        BUG("out of memory for a text of %zu bytes", need);
+        out_of_memory("a text");
     b->text = text;
     b->room = room;
 }

@@ -11,7 +11,7 @@
 static void *must(void *memory)
 {
     if (!memory)
-        BUG("out of memory for settings");
+        out_of_memory("settings");
     return memory;
 }
 

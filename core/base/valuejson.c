@@ -128,7 +128,7 @@ static struct entry *entries_of(const struct value *map, bool sorted)
 {
     struct entry *entry = calloc((size_t)map->n + 1, sizeof(*entry));
     if (!entry)
-        BUG("out of memory for settings");
+        out_of_memory("settings");
     for (int i = 0; i < map->n; i++)
         entry[i] = (struct entry){map->key[i], map->item[i]};
     if (sorted)
@@ -187,6 +187,19 @@ void value_to_json(const struct value *v, bool canonical, int indent, struct str
     write_value(&w, v, 0);
 }
 
+static void *must_have(size_t n)
+{
+    void *memory = malloc(n);
+    if (!memory)
+        out_of_memory("JSON");
+    return memory;
+}
+
+void json_start(void)
+{
+    json_set_alloc_funcs(must_have, free);
+}
+
 static struct value *from_jansson(struct arena *a, json_t *json, struct place at)
 {
     struct value *v, *child;
@@ -227,6 +240,7 @@ struct value *value_from_json(struct arena *a, const char *text, size_t n, const
                               struct error *err)
 {
     json_error_t wrong;
+    json_start();
     json_t *json = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &wrong);
     if (!json) {
         place_error(err, (struct place){file, wrong.line, wrong.column}, "%s", wrong.text);

@@ -9,7 +9,8 @@
 
 struct bench_sizes {
     int64_t d, heads, layers, T, B, V, threads, steps, warmup;
-    const char *scheme;
+    const char *scheme, *gemm;
+    bool bf16;
 };
 
 /* Each prints its results and returns the exit code. */

@@ -15,7 +15,7 @@
 #include "cli/bench.h"
 #include "tensor/gemm.h"
 
-enum { OPERANDS = 4, TIMES = 9 };
+enum { OPERANDS = 5, ROW = 3, TIMES = 9 };
 
 struct ops_bench {
     const struct bench_sizes *s;
@@ -24,7 +24,7 @@ struct ops_bench {
     double copy_gbs, sgemm;
 };
 
-/* in: x and y [B*T, d], a matrix [4d, d], a row [4d] */
+/* in: x and y [B*T, d], a matrix [4d, d], a row [4d], a matrix [d, 4d] */
 typedef peat_node *(*build_fn)(peat_graph *g, peat_node *const *in, const struct bench_sizes *s);
 
 static peat_node *add(peat_graph *g, peat_node *const *in, const struct bench_sizes *s)
@@ -72,9 +72,7 @@ static peat_node *linear(peat_graph *g, peat_node *const *in, const struct bench
 
 static peat_node *mlp(peat_graph *g, peat_node *const *in, const struct bench_sizes *s)
 {
-    static const int32_t turned[] = {1, 0};
-    peat_node *down = op_contiguous(g, op_permute(g, in[2], 2, turned));
-    return op_mlp(g, in[0], in[2], in[3], down, op_slice(g, in[3], 0, 0, s->d), MLP_GELU);
+    return op_mlp(g, in[0], in[2], in[3], in[4], op_slice(g, in[3], 0, 0, s->d), MLP_GELU);
 }
 
 static peat_node *attention(peat_graph *g, peat_node *const *in, const struct bench_sizes *s)
@@ -115,9 +113,10 @@ static void operands(struct ops_bench *b, struct graph *g, peat_node *in[OPERAND
 {
     const struct bench_sizes *s = b->s;
     const int64_t rows = s->B * s->T, wide = 4 * s->d;
-    const int64_t dim[OPERANDS][2] = {{rows, s->d}, {rows, s->d}, {wide, s->d}, {wide, 1}};
+    const int64_t dim[OPERANDS][2] = {
+        {rows, s->d}, {rows, s->d}, {wide, s->d}, {wide, 1}, {s->d, wide}};
     for (int i = 0; i < OPERANDS; i++) {
-        struct tensor t = tensor_new(&b->arena, g->dtype, i == 3 ? 1 : 2, dim[i]);
+        struct tensor t = tensor_new(&b->arena, g->dtype, i == ROW ? 1 : 2, dim[i]);
         int64_t n = t.data ? tensor_count(&t) : 0;
         for (int64_t k = 0; k < n; k++)
             tensor_set(&t, k, rng_uniform(rng_stream(0, "bench", "ops"), (uint64_t)k) * 4.0 - 2.0);
@@ -211,10 +210,10 @@ static bool run_case(struct ops_bench *b, size_t i, bool json)
 
 int bench_ops(const struct bench_sizes *s, bool json)
 {
-    struct ops_bench b = {.s = s, .team = {(int)s->threads}};
+    struct ops_bench b = {.s = s, .team = {(int)s->threads, NULL}};
     struct error err = {0};
     parallel_start();
-    if (gemm_start(&err) != PEAT_OK)
+    if (gemm_start(&b.team, s->gemm, &err) != PEAT_OK)
         return cli_refuse(&err);
     arena_init(&b.arena, "ops", 1 << 20);
     b.copy_gbs = copy_speed(&b);

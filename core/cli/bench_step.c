@@ -5,6 +5,7 @@
 
 #include "autograd/ops.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/rng.h"
 #include "cli/bench.h"
 #include "plugin/params.h"
@@ -24,6 +25,7 @@ struct bench {
     struct train_config train;
     struct adamw adamw;
     int32_t *token, *target;
+    double *ms, *cpu_ms; /* [steps] */
     struct error err;
 };
 
@@ -94,9 +96,12 @@ static peat_status set_up_batch(struct bench *b)
 
 static peat_status set_up(struct bench *b)
 {
+    const struct bench_sizes *s = &b->s;
     struct model_config config = model_config_of(&b->s);
     parallel_start();
-    peat_status status = gemm_start(&b->err);
+    peat_status status = gemm_start(&b->team, s->gemm, &b->err);
+    if (status == PEAT_OK && s->bf16)
+        status = gemm_start_bf16(&b->team, &b->err);
     if (status == PEAT_OK)
         status = set_up_positional(b);
     if (status == PEAT_OK)
@@ -137,14 +142,16 @@ static peat_status run_step(struct bench *b, int64_t step)
     return PEAT_OK;
 }
 
-static peat_status time_steps(struct bench *b, double *ms)
+static peat_status time_steps(struct bench *b)
 {
     peat_status status = PEAT_OK;
     for (int64_t i = 0; status == PEAT_OK && i < b->s.warmup + b->s.steps; i++) {
-        double start = clock_seconds();
+        double start = clock_seconds(), cpu = clock_cpu();
         status = run_step(b, i + 1);
-        if (i >= b->s.warmup)
-            ms[i - b->s.warmup] = (clock_seconds() - start) * 1e3;
+        if (i < b->s.warmup)
+            continue;
+        b->ms[i - b->s.warmup] = (clock_seconds() - start) * 1e3;
+        b->cpu_ms[i - b->s.warmup] = (clock_cpu() - cpu) * 1e3;
     }
     return status;
 }
@@ -165,7 +172,7 @@ static double peak_rss_mib(void)
     return (double)use.ru_maxrss / 1024.0;
 }
 
-static struct value *report(struct bench *b, double *ms)
+static struct value *report(struct bench *b)
 {
     const struct place nowhere = {NULL, 0, 0};
     const struct bench_sizes *s = &b->s;
@@ -179,11 +186,16 @@ static struct value *report(struct bench *b, double *ms)
     for (size_t i = 0; i < sizeof(size) / sizeof(*size); i++)
         bench_put(&b->arena, map, size[i].key, value_int(&b->arena, nowhere, size[i].x));
     double rss = peak_rss_mib(), sgemm = bench_sgemm(s, &b->team, &b->step_arena);
-    double median = stats_median(ms, (int)s->steps), gflops = step_flops(s) / median / 1e6;
+    double median = stats_median(b->ms, (int)s->steps), gflops = step_flops(s) / median / 1e6;
     bench_put(&b->arena, map, "scheme", value_text(&b->arena, nowhere, s->scheme));
-    bench_put(&b->arena, map, "precision", value_text(&b->arena, nowhere, "fp32"));
+    bench_put(&b->arena, map, "gemm", value_text(&b->arena, nowhere, b->team.gemm->name));
+    bench_put(&b->arena, map, "precision", value_text(&b->arena, nowhere, s->bf16 ? "bf16" : "fp32"));
+    char hash[HASH_HEX];
+    weights_hash(&b->model.weights, NULL, hash);
+    bench_put(&b->arena, map, "weights", value_text(&b->arena, nowhere, hash));
     bench_real(&b->arena, map, "step_ms_median", median, 3);
-    bench_real(&b->arena, map, "step_ms_min", ms[0], 3); /* sorted by the median */
+    bench_real(&b->arena, map, "step_ms_min", b->ms[0], 3); /* sorted by the median */
+    bench_real(&b->arena, map, "step_cpu_ms_median", stats_median(b->cpu_ms, (int)s->steps), 3);
     bench_real(&b->arena, map, "tokens_per_s", (double)(s->B * s->T) / median * 1e3, 1);
     bench_real(&b->arena, map, "gflops", gflops, 2);
     bench_real(&b->arena, map, "peak_rss_mib", rss, 1);
@@ -194,16 +206,18 @@ static struct value *report(struct bench *b, double *ms)
 
 int bench_step(const struct bench_sizes *s, bool json)
 {
-    struct bench b = {.s = *s, .team = {(int)s->threads}};
+    struct bench b = {.s = *s, .team = {(int)s->threads, NULL}};
     arena_init(&b.arena, "bench", 1 << 20);
     arena_init(&b.step_arena, "step", 1 << 20);
-    double *ms = ARENA_ARRAY(&b.arena, s->steps, double);
-    peat_status status = ms ? set_up(&b) : error_set(&b.err, PEAT_NOMEM, "out of memory");
+    b.ms = ARENA_ARRAY(&b.arena, s->steps, double);
+    b.cpu_ms = ARENA_ARRAY(&b.arena, s->steps, double);
+    peat_status status = b.ms && b.cpu_ms ? set_up(&b) : error_set(&b.err, PEAT_NOMEM, "out of memory");
     if (status == PEAT_OK)
-        status = time_steps(&b, ms);
+        status = time_steps(&b);
     if (status == PEAT_OK) {
-        bench_print(report(&b, ms), json);
+        bench_print(report(&b), json);
     }
+    gemm_stop_bf16(&b.team);
     arena_release(&b.step_arena);
     arena_release(&b.arena);
     return status == PEAT_OK ? CLI_DONE : cli_refuse(&b.err);

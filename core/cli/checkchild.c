@@ -106,8 +106,9 @@ peat_status check_here(const struct check_request *q, const char *check, const c
     struct value *given;
     struct error why = {0};
     *report = (struct check_report){.check = check, .text = ""};
+    struct team team = {1, NULL};
     parallel_start();
-    peat_status status = gemm_start(err);
+    peat_status status = gemm_start(&team, "openblas", err);
     if (status == PEAT_OK)
         status = registry_init(&registry, arena, err);
     if (status == PEAT_OK)

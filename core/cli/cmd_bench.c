@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "cli/bench.h"
+#include "cli/cli_apart.h"
 #include "cli/verbs.h"
 
-enum { HEADS = CLI_LONG, LAYERS, THREADS, STEPS, WARMUP, SCHEME, JSON };
+enum { HEADS = CLI_LONG, LAYERS, THREADS, STEPS, WARMUP, SCHEME, GEMM, PRECISION, JSON };
 
 static const struct cli_option options[] = {
     {'d', "d", "N", "model width (default 128)"},
@@ -19,6 +20,8 @@ static const struct cli_option options[] = {
     {STEPS, "steps", "N", "steps timed (default 20)"},
     {WARMUP, "warmup", "N", "steps before them (default 3)"},
     {SCHEME, "scheme", "NAME", "positional scheme (default learned)"},
+    {GEMM, "gemm", "NAME", "what multiplies: auto, openblas, onednn (default auto)"},
+    {PRECISION, "precision", "NAME", "of step's products: fp32, bf16 (default fp32)"},
     {JSON, "json", NULL, "one JSON object"},
     {0, NULL, NULL, NULL},
 };
@@ -29,7 +32,8 @@ static const struct cli_command command = {
     .about = "step  Times whole training steps of a decoder: zero gradients, forward, loss,\n"
              "      backward, clip to norm 1, AdamW. gflops counts 6 operations per matrix\n"
              "      parameter and token, and 12 layers d T per token for attention;\n"
-             "      sgemm_gflops is the most that single products of such sizes reach.\n"
+             "      sgemm_gflops is the most that single products of such sizes reach; weights\n"
+             "      is the SHA-256 of the trained weights, the same at any number of threads.\n"
              "ops   Times each operation by itself, forward and backward, beside the plain\n"
              "      double-precision one, what copying memory reaches, and sgemm.\n"
              "grid  Times a small experiment of 16 cells with one and with two jobs.\n"
@@ -69,10 +73,23 @@ static int64_t *size_of(struct bench_sizes *s, int letter, int64_t *max)
     }
 }
 
+struct step_bench {
+    const struct bench_sizes *sizes;
+    bool json;
+};
+
+static int step_apart(void *ctx, struct trail *trail)
+{
+    const struct step_bench *b = ctx;
+    (void)trail;
+    return bench_step(b->sizes, b->json);
+}
+
 static int run_named(const char *what, const struct bench_sizes *s, bool json)
 {
+    struct step_bench step = {s, json};
     if (strcmp(what, "step") == 0)
-        return bench_step(s, json);
+        return cli_apart(step_apart, &step);
     if (strcmp(what, "ops") == 0)
         return bench_ops(s, json);
     if (strcmp(what, "grid") == 0)
@@ -92,7 +109,8 @@ int cmd_bench(int argc, char **argv)
                             .threads = 1,
                             .steps = 20,
                             .warmup = 3,
-                            .scheme = "learned"};
+                            .scheme = "learned",
+                            .gemm = "auto"};
     bool json = false;
     cli_open(&cli, &command, argc, argv);
     for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
@@ -101,6 +119,14 @@ int cmd_bench(int argc, char **argv)
             json = true;
         else if (letter == SCHEME)
             s.scheme = cli.argument;
+        else if (letter == GEMM)
+            s.gemm = cli.argument;
+        else if (letter == PRECISION && strcmp(cli.argument, "fp32") == 0)
+            s.bf16 = false;
+        else if (letter == PRECISION && strcmp(cli.argument, "bf16") == 0)
+            s.bf16 = true;
+        else if (letter == PRECISION)
+            return cli_mistake(&command, "precision '%s' is neither fp32 nor bf16", cli.argument);
         else if (!size || !cli_whole_number(&cli, letter == WARMUP ? 0 : 1, max, size))
             return cli.status;
     }

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "cli/cli.h"
+#include "cli/cli_apart.h"
 #include "cli/verbs.h"
 #include "experiment/scheme_table.h"
 #include "report/describe.h"
@@ -198,8 +199,9 @@ static int inspect(const struct request *q, struct arena *a)
     struct error err = {0};
     struct strbuf out;
     strbuf_init(&out);
+    struct team team = {1, NULL};
     parallel_start();
-    peat_status status = gemm_start(&err);
+    peat_status status = gemm_start(&team, "auto", &err);
     if (status == PEAT_OK)
         status = scheme_table_make(&t, &q->scheme, a, &err);
     if (status == PEAT_OK)
@@ -210,6 +212,17 @@ static int inspect(const struct request *q, struct arena *a)
         fwrite(out.text, 1, out.n, stdout);
     strbuf_release(&out);
     return status == PEAT_OK ? CLI_DONE : cli_refuse(&err);
+}
+
+static int inspect_apart(void *ctx, struct trail *trail)
+{
+    struct request *q = ctx;
+    struct arena arena;
+    q->scheme.trail = trail;
+    arena_init(&arena, "inspect", 1 << 20);
+    int code = inspect(q, &arena);
+    arena_release(&arena);
+    return code;
 }
 
 /* Bytes would upset a terminal. */
@@ -271,9 +284,5 @@ int cmd_inspect(int argc, char **argv)
     q.scheme.scheme = cli.operand[0];
     q.scheme.n_word = cli.n_operand - 1;
     q.scheme.word = cli.operand + 1;
-    struct arena arena;
-    arena_init(&arena, "inspect", 1 << 20);
-    status = inspect(&q, &arena);
-    arena_release(&arena);
-    return status;
+    return cli_apart(inspect_apart, &q);
 }

@@ -139,6 +139,8 @@ static void print_totals(struct loaded_plan *l, const struct plan_state *state)
             printf("matched: %s: %s\n", p->cell[i].label, p->cell[i].matched);
     for (int i = 0; i < p->n_dropped; i++)
         printf("left out: %s\n", p->dropped[i]);
+    for (int i = 0; i < p->n_skipped / l->experiment.n_seed; i++)
+        printf("skipped: %s: %s\n", p->skipped[i].label, p->skipped[i].reason);
 }
 
 static void print_plan(struct loaded_plan *l, const struct plan_options *o,

@@ -9,22 +9,28 @@
 
 #include "cli/cli.h"
 #include "cli/loadplan.h"
+#include "cli/runslurm.h"
 #include "cli/verbs.h"
 #include "experiment/runner.h"
 #include "experiment/spawn.h"
+#include "tensor/gemm.h"
 
-enum { ONLY = CLI_LONG, SHARD, RETRY_FAILED, RERUN_STALE, JOBS_MAX = 4096, THREADS_MAX = 1024 };
+enum { ONLY = CLI_LONG, SHARD, RETRY_FAILED, RERUN_STALE, LAUNCHER };
+enum { JOBS_MAX = 4096, THREADS_MAX = 1024 };
+
+static const char *const launcher_words[] = {"local", "slurm"};
 
 static const struct cli_option options[] = {
     {'o', "output", "DIR", "the run directory (default: runs/<name>)"},
     {'j', "jobs", "N", "cells at a time (default: run.jobs)"},
     {'t', "threads", "N", "threads of each cell (default: run.threads)"},
-    {'n', "dry-run", NULL, "only print the plan"},
+    {'n', "dry-run", NULL, "only print the plan; with Slurm, what would be submitted"},
     {'x', "stop", NULL, "stop at the first failure; other cells save and end"},
     {ONLY, "only", "GLOB", "cells whose label fits, 'rotary.*'"},
     {SHARD, "shard", "I/N", "every N-th cell, starting with the I-th"},
     {RETRY_FAILED, "retry-failed", NULL, "try failed cells again"},
     {RERUN_STALE, "rerun-stale", NULL, "run cells again whose plugins or engine have changed"},
+    {LAUNCHER, "launcher", "NAME", "local, or slurm: submit an array job (default: run.launcher)"},
     {'q', "quiet", NULL, "tell failures alone"},
     {0, NULL, NULL, NULL},
 };
@@ -42,6 +48,7 @@ static const struct cli_command command = {
 struct run_options {
     const char *dir;
     int64_t jobs, threads; /* 0: as the experiment says */
+    int launcher;          /* -1: likewise */
     bool dry, stop;
     struct runner_options runner;
 };
@@ -87,6 +94,8 @@ static bool read_option(struct cli *cli, int letter, struct run_options *o)
     case RERUN_STALE:
         o->runner.rerun_stale = true;
         return true;
+    case LAUNCHER:
+        return cli_word(cli, launcher_words, 2, &o->launcher);
     case 'q':
         o->runner.quiet = true;
         return true;
@@ -118,6 +127,22 @@ static int print_plan(const struct cli *cli, const char *dir)
     return code;
 }
 
+/* Without plugins. What is wrong with the file is told by whoever plans it. */
+static bool dry_is_slurm(const struct cli *cli, const struct run_options *o)
+{
+    struct arena arena;
+    struct experiment e;
+    struct error err = {0};
+    if (o->launcher >= 0)
+        return o->launcher == LAUNCHER_SLURM;
+    arena_init(&arena, "experiment", 1 << 16);
+    bool slurm = experiment_load(&e, &arena, cli->operand[0], cli->n_operand - 1, cli->operand + 1,
+                                 &err) == PEAT_OK &&
+                 e.run.launcher == LAUNCHER_SLURM;
+    arena_release(&arena);
+    return slurm;
+}
+
 /* ---- running ---- */
 
 static void print_results(const char *dir)
@@ -147,15 +172,44 @@ static peat_status run_plan(struct loaded_plan *l, const char *dir, const struct
         status = runner_check(&l->plan, o, err);
     if (status == PEAT_OK)
         status = rundir_check(dir, &l->plan, err);
+    if (status == PEAT_OK && o->dry)
+        return runner_run(dir, &l->plan, o, program, end, err);
     if (status == PEAT_OK)
         status = rundir_lock(dir, &lock, err);
     if (status != PEAT_OK)
         return status;
-    status = rundir_write(dir, &l->plan, &l->arena, err);
+    if (o->launch)
+        status = slurm_check(dir, &l->arena, err);
+    if (status == PEAT_OK)
+        status = rundir_write(dir, &l->plan, &l->arena, err);
     if (status == PEAT_OK)
         status = runner_run(dir, &l->plan, o, program, end, err);
     close(lock);
     return status;
+}
+
+static bool by_slurm(const struct run_options *o, const struct run_settings *settings)
+{
+    return (o->launcher >= 0 ? o->launcher : settings->launcher) == LAUNCHER_SLURM;
+}
+
+/* Refuses what a batch system can not do. */
+static bool open_slurm(struct run_slurm *s, struct loaded_plan *l, const char *dir,
+                       struct run_options *o, struct error *err)
+{
+    if (o->jobs)
+        error_set(err, PEAT_INVALID,
+                  "option '--jobs' is for the launcher local; run.slurm.max_parallel says how many "
+                  "tasks run at once");
+    else if (o->runner.stop_on_failure)
+        error_set(err, PEAT_INVALID,
+                  "stopping at the first failure is for the launcher local; tasks of Slurm go on");
+    else
+        run_slurm_open(s, l, dir, o->dry, err);
+    o->runner.launch = run_slurm_launch;
+    o->runner.launch_ctx = s;
+    o->runner.dry = o->dry;
+    return err->status == PEAT_OK;
 }
 
 static int run(struct loaded_plan *l, struct run_options *o)
@@ -163,13 +217,22 @@ static int run(struct loaded_plan *l, struct run_options *o)
     const struct run_settings *settings = &l->experiment.run;
     struct error err = {0};
     struct runner_end end;
+    struct run_slurm slurm;
     const char *dir = o->dir ? o->dir : arena_printf(&l->arena, "runs/%s", l->experiment.name);
     o->runner.jobs = o->jobs ? o->jobs : settings->jobs;
     o->runner.threads = o->threads ? o->threads : settings->threads;
+    o->runner.gemm = gemm_words[settings->gemm];
     o->runner.timeout = settings->timeout;
+    o->runner.no_progress = settings->no_progress;
     o->runner.stop_on_failure = o->stop || settings->on_failure == 1;
+    if (by_slurm(o, settings) && !open_slurm(&slurm, l, dir, o, &err))
+        return cli_refuse(&err);
     if (run_plan(l, dir, &o->runner, &end, &err) != PEAT_OK)
         return cli_refuse(&err);
+    if (end.launched || o->dry) {
+        bool whole = run_slurm_say(&slurm);
+        return o->dry ? CLI_DONE : whole ? exit_code(&end) : CLI_FAILED;
+    }
     if (!end.interrupted && end.done + end.diverged + end.skipped > 0)
         print_results(dir);
     return exit_code(&end);
@@ -178,7 +241,7 @@ static int run(struct loaded_plan *l, struct run_options *o)
 int cmd_run(int argc, char **argv)
 {
     struct cli cli;
-    struct run_options o = {0};
+    struct run_options o = {.launcher = -1};
     struct loaded_plan l;
     struct error err = {0};
     cli_open(&cli, &command, argc, argv);
@@ -187,7 +250,7 @@ int cmd_run(int argc, char **argv)
             return cli.status;
     if (cli.n_operand == 0)
         return cli_mistake(&command, "no experiment file is given");
-    if (o.dry)
+    if (o.dry && !dry_is_slurm(&cli, &o))
         return print_plan(&cli, o.dir);
     if (loaded_plan_open(&l, cli.operand[0], cli.n_operand - 1, cli.operand + 1, &err))
         return cli_refuse(&err);

@@ -39,12 +39,17 @@ struct status {
     struct rundir dir;
     int n[CELL_STATES]; /* planned cells */
     int planned, unplanned;
+    const struct value *skipped; /* plan.json's; NULL: none */
     struct arena *arena;
 };
 
 static peat_status read_status(struct status *s, const char *dir, struct error *err)
 {
     peat_status status = rundir_read(dir, &s->dir, s->arena, err);
+    if (status == PEAT_OK)
+        s->skipped = value_get(s->dir.plan, "skipped");
+    s->n[CELL_SKIPPED] = s->skipped ? s->skipped->n : 0;
+    s->planned += s->n[CELL_SKIPPED];
     for (int i = 0; status == PEAT_OK && i < s->dir.n; i++) {
         const struct cell_files *c = &s->dir.cell[i];
         s->planned += c->planned;
@@ -105,7 +110,16 @@ static void print_cells(const struct status *s)
         if (last)
             columns_add(&table, (const char *const[]){"", "", last});
     }
+    for (int i = 0; i < s->n[CELL_SKIPPED]; i++) {
+        const struct value *skip = s->skipped->item[i];
+        columns_add(&table,
+                    (const char *const[]){cell_state_name(CELL_SKIPPED), member_text(skip, "label"),
+                                          member_text(skip, "reason")});
+    }
     columns_print(&table, "  ", stdout);
+    const struct value *dropped = value_get(s->dir.plan, "dropped");
+    for (int i = 0; dropped && i < dropped->n; i++)
+        printf("  the same model as another cell: %s\n", dropped->item[i]->text);
 }
 
 /* ---- JSON ---- */
@@ -119,6 +133,7 @@ static struct value *cell_value(const struct cell_files *c, struct arena *a)
     if (cell_has_failed(c->state)) {
         member_set_text(a, v, "reason", reason_of(c));
         member_set_text(a, v, "signal", member_text(c->end, "signal"));
+        member_set_text(a, v, "hook", member_text(c->end, "hook"));
         member_set_text(a, v, "log", arena_printf(a, "%s/log.txt", c->dir));
         member_set_text(a, v, "last_line", log_last_line(c->dir, 0, "", a));
     }
@@ -135,6 +150,7 @@ static void print_object(const struct status *s)
     struct arena *a = s->arena;
     struct value *v = value_map(a, nowhere), *counts = value_map(a, nowhere);
     struct value *running = value_list(a, nowhere), *failures = value_list(a, nowhere);
+    struct value *skipped = value_list(a, nowhere);
     for (int i = 0; i < CELL_STATES; i++)
         member_set_integer(a, counts, cell_state_name((enum cell_state)i), s->n[i]);
     for (int i = 0; i < s->dir.n; i++) {
@@ -144,6 +160,8 @@ static void print_object(const struct status *s)
         if (c->planned && cell_has_failed(c->state))
             value_append(a, failures, cell_value(c, a));
     }
+    for (int i = 0; i < s->n[CELL_SKIPPED]; i++)
+        value_append(a, skipped, s->skipped->item[i]);
     member_set_text(a, v, "experiment", member_text(s->dir.plan, "experiment"));
     member_set_text(a, v, "path", s->dir.path);
     member_set_integer(a, v, "cells", s->planned);
@@ -151,6 +169,7 @@ static void print_object(const struct status *s)
     value_set(a, v, "counts", nowhere, counts);
     value_set(a, v, "running", nowhere, running);
     value_set(a, v, "failures", nowhere, failures);
+    value_set(a, v, "skipped", nowhere, skipped);
     print_json(v);
 }
 

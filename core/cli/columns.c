@@ -16,7 +16,7 @@ void columns_init(struct columns *t, struct arena *arena, int n)
 static void need(const void *memory)
 {
     if (!memory)
-        BUG("out of memory for a table");
+        out_of_memory("a table");
 }
 
 static void grow(struct columns *t)

@@ -2,6 +2,8 @@
 /* loadplan.c: the way from a file to a plan that several commands share. */
 #include "cli/loadplan.h"
 
+#include "experiment/planapart.h"
+
 peat_status loaded_plan_open(struct loaded_plan *l, const char *path, int n_word, char *const *word,
                              struct error *err)
 {
@@ -9,9 +11,7 @@ peat_status loaded_plan_open(struct loaded_plan *l, const char *path, int n_word
     arena_init(&l->arena, "experiment", 1 << 18);
     peat_status status = experiment_load(&l->experiment, &l->arena, path, n_word, word, err);
     if (!status)
-        status = registry_init(&l->registry, &l->arena, err);
-    if (!status)
-        status = plan_make(&l->plan, &l->experiment, &l->registry, &l->arena, err);
+        status = plan_make_apart(&l->plan, &l->experiment, &l->arena, err);
     if (status)
         arena_release(&l->arena);
     return status;

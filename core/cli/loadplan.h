@@ -8,11 +8,10 @@
 struct loaded_plan {
     struct arena arena; /* owns all the rest */
     struct experiment experiment;
-    struct registry registry;
     struct plan plan;
 };
 
-/* On failure *l is released already. */
+/* Plugins run in a child (planapart.h). On failure *l is released already. */
 peat_status loaded_plan_open(struct loaded_plan *l, const char *path, int n_word, char *const *word,
                              struct error *err);
 void loaded_plan_close(struct loaded_plan *l);

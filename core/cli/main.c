@@ -13,6 +13,7 @@ static const struct verb verbs[] = {
     {"bench", cmd_bench, "time a training step on this machine"},
     {"cell", cmd_cell, "train one cell of a run directory, or a range of them"},
     {"compare", cmd_compare, "two rows, seed by seed"},
+    {"diagnose", cmd_diagnose, "what a trained cell has learned about position"},
     {"export", cmd_export, "a cell's weights as a safetensors file"},
     {"inspect", cmd_inspect, "what a scheme makes of positions, as numbers"},
     {"logs", cmd_logs, "what a cell has said"},
@@ -37,8 +38,14 @@ static const struct cli_group program = {
 
 static int print_version(void)
 {
-    printf("peat %s\nplugin ABI %s\n%s, kernels for %s\n", PEAT_VERSION, PEAT_ABI, gemm_library(),
-           gemm_core());
+    printf("peat %s\nplugin ABI %s\n", PEAT_VERSION, PEAT_ABI);
+    for (int i = 1; gemm_words[i]; i++) { /* 0 is auto */
+        struct team team = {.threads = 1};
+        struct error err = {0};
+        if (gemm_start(&team, gemm_words[i], &err) != PEAT_OK)
+            return cli_refuse(&err);
+        printf("%s, kernels for %s\n", team.gemm->library(), team.gemm->kernels());
+    }
     return CLI_DONE;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/cli_apart.h"
 #include "cli/columns.h"
 #include "cli/plugins.h"
 #include "plugin/params.h"
@@ -220,39 +221,53 @@ static void print_object(const struct page *page)
     print_json(map);
 }
 
-static int show(struct arena *arena, const char *name, bool json)
+static int show(struct page *page, const char *name, bool json, struct trail *trail)
 {
-    struct page page = {.arena = arena};
     struct registry registry;
     struct error err = {0};
-    if (registry_init(&registry, arena, &err) != PEAT_OK ||
-        registry_find_any(&registry, name, &page.plugin, &err) != PEAT_OK ||
-        fill_defaults(&page, &err) != PEAT_OK)
+    if (registry_init(&registry, page->arena, &err) != PEAT_OK)
+        return cli_refuse(&err);
+    registry.trail = trail;
+    if (registry_find_any(&registry, name, &page->plugin, &err) != PEAT_OK ||
+        fill_defaults(page, &err) != PEAT_OK)
         return cli_refuse(&err);
     if (json) {
-        print_object(&page);
+        print_object(page);
         return CLI_DONE;
     }
-    print_facts(&page);
-    print_parameters(&page);
+    print_facts(page);
+    print_parameters(page);
     return CLI_DONE;
+}
+
+struct question {
+    const char *name;
+    bool json;
+};
+
+static int answer(void *ctx, struct trail *trail)
+{
+    const struct question *q = ctx;
+    struct arena arena;
+    arena_init(&arena, "run", 1 << 16);
+    struct page page = {.arena = &arena};
+    int code = show(&page, q->name, q->json, trail);
+    arena_release(&arena);
+    return code;
 }
 
 int plugins_info(int argc, char **argv)
 {
     struct cli cli;
-    bool json = false;
+    struct question q = {.json = false};
     cli_open(&cli, &command, argc, argv);
     for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
         if (letter != CLI_LONG)
             return cli.status;
-        json = true;
+        q.json = true;
     }
     if (cli.n_operand != 1)
         return cli_mistake(&command, "peat plugins info takes one name, not %d", cli.n_operand);
-    struct arena arena;
-    arena_init(&arena, "run", 1 << 16);
-    int status = show(&arena, cli.operand[0], json);
-    arena_release(&arena);
-    return status;
+    q.name = cli.operand[0];
+    return cli_apart(answer, &q);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* plugins_list.c: peat plugins list. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/plugins.h"
+#include "experiment/apart.h"
 
 static const struct cli_option options[] = {
     {'k', "kind", "KIND", "only scheme, combine or task"},
@@ -22,17 +24,106 @@ static const struct cli_command command = {
 };
 
 static const char *const kind_words[] = {"scheme", "combine", "task"};
+static const struct place nowhere = {NULL, 0, 0};
 
-/* What to show. */
+enum { BAD_MAX = 64 };
+
+/* One call of the command. */
 struct list {
-    const struct registry *registry;
     int kind; /* index into kind_words, -1: all */
+    struct value *plugins;
+    int n_skip;
+    const char *skip[BAD_MAX]; /* files that take a process down */
     struct arena *arena;
 };
 
-static bool is_listed(const struct list *l, const struct plugin *p)
+/* ---- in the child ---- */
+
+struct walk_result {
+    struct arena *arena;
+    struct value *bad;
+};
+
+static void note_bad(void *ctx, const char *path, const char *why)
 {
-    return l->kind < 0 || p->desc->kind == (peat_kind)(PEAT_SCHEME + l->kind);
+    struct walk_result *w = ctx;
+    (void)path; /* the reason names it */
+    value_append(w->arena, w->bad, value_text(w->arena, nowhere, why));
+}
+
+/* Loads what is there and says what it is. */
+static peat_status walk(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
+{
+    const struct list *l = ctx;
+    struct arena *a = l->arena;
+    struct registry registry;
+    struct walk_result w = {a, value_list(a, nowhere)};
+    struct value *all = value_map(a, nowhere), *plugins = value_list(a, nowhere);
+    peat_status status = registry_init(&registry, a, err);
+    registry.trail = trail;
+    registry.n_skip = l->n_skip;
+    registry.skip = l->skip;
+    if (status == PEAT_OK)
+        status = registry_load_all(&registry, note_bad, &w, err);
+    for (int i = 0; status == PEAT_OK && i < registry.n; i++)
+        value_append(a, plugins, plugin_value(registry.item[i], a));
+    value_set(a, all, "plugins", nowhere, plugins);
+    value_set(a, all, "bad", nowhere, w.bad);
+    if (status == PEAT_OK)
+        value_to_json(all, false, 0, out);
+    return status;
+}
+
+/* ---- here ---- */
+
+static void take(struct list *l, const struct value *all)
+{
+    const struct value *bad = value_get(all, "bad");
+    for (int i = 0; bad && i < bad->n; i++)
+        cli_say("%s", bad->item[i]->text);
+    l->plugins = value_get(all, "plugins");
+}
+
+/* A file that takes the child down is named and passed over at the next try. */
+static peat_status read_all(struct list *l, struct error *err)
+{
+    struct trail_plugin died;
+    struct strbuf text;
+    peat_status status;
+    strbuf_init(&text);
+    do {
+        strbuf_clear(&text);
+        status = apart_run(walk, l, APART_SECONDS, false, &text, &died, err);
+        if (status == PEAT_OK || !died.file[0] || l->n_skip == BAD_MAX)
+            break;
+        cli_say("%s", err->text);
+        l->skip[l->n_skip++] = arena_strdup(l->arena, died.file);
+    } while (l->skip[l->n_skip - 1]);
+    const struct value *all =
+        status == PEAT_OK ? value_from_json(l->arena, text.text, text.n, "plugins", err) : NULL;
+    if (all)
+        take(l, all);
+    strbuf_release(&text);
+    return all ? PEAT_OK : err->status;
+}
+
+static const char *text_of(const struct value *plugin, const char *key)
+{
+    const struct value *v = value_get(plugin, key);
+    return v && v->text ? v->text : "";
+}
+
+static bool is_listed(const struct list *l, const struct value *plugin)
+{
+    return l->kind < 0 || strcmp(text_of(plugin, "kind"), kind_words[l->kind]) == 0;
+}
+
+static const char *words_of(const struct value *list, struct arena *a)
+{
+    const char *text = NULL;
+    for (int i = 0; list && i < list->n; i++)
+        text = text ? arena_printf(a, "%s, %s", text, list->item[i]->text) : list->item[i]->text;
+    return text ? text : "-";
 }
 
 static void print_table(const struct list *l)
@@ -41,46 +132,32 @@ static void print_table(const struct list *l)
     columns_init(&table, l->arena, 5);
     const char *const head[] = {"kind", "name", "version", "hooks", "summary"};
     columns_add(&table, head);
-    struct strbuf hooks;
-    strbuf_init(&hooks);
-    for (int i = 0; i < l->registry->n; i++) {
-        const struct plugin *p = l->registry->item[i];
-        if (!is_listed(l, p))
-            continue;
-        strbuf_clear(&hooks);
-        plugin_hooks(p->desc, &hooks);
-        const char *const row[] = {kind_name(p->desc->kind), p->name, p->desc->version,
-                                   hooks.n ? hooks.text : "-", p->desc->summary};
-        columns_add(&table, row);
+    for (int i = 0; i < l->plugins->n; i++) {
+        const struct value *p = l->plugins->item[i];
+        const char *const row[] = {text_of(p, "kind"), text_of(p, "name"), text_of(p, "version"),
+                                   words_of(value_get(p, "hooks"), l->arena),
+                                   text_of(p, "summary")};
+        if (is_listed(l, p))
+            columns_add(&table, row);
     }
-    strbuf_release(&hooks);
     columns_print(&table, "", stdout);
 }
 
 static void print_array(const struct list *l)
 {
-    struct value *array = value_list(l->arena, (struct place){NULL, 0, 0});
-    for (int i = 0; i < l->registry->n; i++)
-        if (is_listed(l, l->registry->item[i]))
-            value_append(l->arena, array, plugin_value(l->registry->item[i], l->arena));
+    struct value *array = value_list(l->arena, nowhere);
+    for (int i = 0; i < l->plugins->n; i++)
+        if (is_listed(l, l->plugins->item[i]))
+            value_append(l->arena, array, l->plugins->item[i]);
     print_json(array);
-}
-
-static void report_bad(void *ctx, const char *path, const char *why)
-{
-    (void)ctx;
-    (void)path; /* the reason names it */
-    cli_say("%s", why);
 }
 
 static int list_all(struct arena *arena, int kind, bool json)
 {
-    struct registry registry;
     struct error err = {0};
-    if (registry_init(&registry, arena, &err) != PEAT_OK ||
-        registry_load_all(&registry, report_bad, NULL, &err) != PEAT_OK)
+    struct list list = {.kind = kind, .arena = arena};
+    if (read_all(&list, &err) != PEAT_OK)
         return cli_refuse(&err);
-    const struct list list = {&registry, kind, arena};
     if (json)
         print_array(&list);
     else

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "cli/cli.h"
+#include "cli/cli_apart.h"
 #include "cli/plugins.h"
 #include "plugin/params.h"
 
@@ -159,12 +160,13 @@ static void report_bad(void *ctx, const char *path, const char *why)
     (*(int *)ctx)++;
 }
 
-static int write_pages(const char *dir, struct arena *a)
+static int write_pages(const char *dir, struct trail *trail, struct arena *a)
 {
     struct registry registry;
     struct error err = {0};
     int bad = 0;
     peat_status status = registry_init(&registry, a, &err);
+    registry.trail = trail;
     if (status == PEAT_OK)
         status = registry_load_all(&registry, report_bad, &bad, &err);
     if (status == PEAT_OK)
@@ -174,6 +176,15 @@ static int write_pages(const char *dir, struct arena *a)
     if (status != PEAT_OK)
         return cli_refuse(&err);
     return bad ? CLI_FAILED : CLI_DONE;
+}
+
+static int write_apart(void *ctx, struct trail *trail)
+{
+    struct arena arena;
+    arena_init(&arena, "run", 1 << 16);
+    int code = write_pages(*(const char *const *)ctx, trail, &arena);
+    arena_release(&arena);
+    return code;
 }
 
 int plugins_reference(int argc, char **argv)
@@ -188,9 +199,5 @@ int plugins_reference(int argc, char **argv)
     }
     if (cli.n_operand)
         return cli_mistake(&command, "unexpected operand '%s'", cli.operand[0]);
-    struct arena arena;
-    arena_init(&arena, "run", 1 << 16);
-    int status = write_pages(dir, &arena);
-    arena_release(&arena);
-    return status;
+    return cli_apart(write_apart, &dir);
 }

@@ -7,15 +7,43 @@ static struct part part_of(const struct plugin_use *use, const char *prefix)
     return (struct part){.id = use->plugin->desc->id, .prefix = prefix, .config = use->config};
 }
 
-static peat_status assemble_task(struct task *t, const struct cell_config *c, struct arena *arena,
-                                 struct error *err)
+/* place_error with the status of `inner`. */
+static peat_status placed(struct error *err, struct place at, const struct error *inner)
 {
+    place_error(err, at, "%s", inner->text);
+    if (err)
+        err->status = inner->status;
+    return inner->status;
+}
+
+static void note_plugin(struct trail *t, const struct plugin_use *use)
+{
+    struct error at = {0};
+    place_error(&at, use->at, "%s", "");
+    trail_plugin(t, use->plugin->desc->id, use->plugin->path, at.text);
+}
+
+static void note_plugins(struct trail *t, const struct cell_config *c)
+{
+    trail_forget_plugins(t);
+    note_plugin(t, &c->task);
+    for (int i = 0; i < c->n_scheme; i++)
+        note_plugin(t, &c->scheme[i]);
+    if (c->has_combine)
+        note_plugin(t, &c->combine);
+}
+
+static peat_status assemble_task(struct assembly *s, const struct cell_config *c,
+                                 struct arena *arena, struct error *err)
+{
+    struct task *t = &s->task;
     int64_t *length = ARENA_ARRAY(arena, c->eval.lengths.n + 1, int64_t);
     if (!length)
         return error_set(err, PEAT_NOMEM, "no memory for a cell");
     for (int64_t i = 0; i < c->eval.lengths.n; i++)
         length[i] = (int64_t)c->eval.lengths.item[i];
     *t = (struct task){
+        .trail = s->trail,
         .host = host_table(),
         .hooks = c->task.plugin->desc->interface,
         .part = part_of(&c->task, "task"),
@@ -28,7 +56,7 @@ static peat_status assemble_task(struct task *t, const struct cell_config *c, st
     };
     struct error inner = {0};
     peat_status status = task_setup(t, arena, &inner);
-    return status == PEAT_OK ? PEAT_OK : place_error(err, c->task.at, "%s", inner.text);
+    return status == PEAT_OK ? PEAT_OK : placed(err, c->task.at, &inner);
 }
 
 static peat_status fill_positional(struct positional *p, const struct cell_config *c,
@@ -77,11 +105,13 @@ static struct place place_of(const struct assembly *s, const struct cell_config 
 peat_status assemble(struct assembly *s, const struct cell_config *c, struct arena *arena,
                      peat_dtype dtype, bool shape_only, struct error *err)
 {
-    peat_status status = assemble_task(&s->task, c, arena, err);
+    note_plugins(s->trail, c);
+    peat_status status = assemble_task(s, c, arena, err);
     if (status != PEAT_OK)
         return status;
     if (fill_positional(&s->positional, c, arena) != PEAT_OK)
         return error_set(err, PEAT_NOMEM, "no memory for a cell");
+    s->positional.trail = s->trail;
     struct model_config m = model_config_of(c, &s->task.plan);
     struct error inner = {0};
     status = model_build(&s->model, &m, &s->positional, arena, dtype, (uint64_t)c->seed, shape_only,
@@ -89,6 +119,5 @@ peat_status assemble(struct assembly *s, const struct cell_config *c, struct are
     if (status == PEAT_OK)
         return PEAT_OK;
     struct place at = place_of(s, c);
-    return at.file ? place_error(err, at, "%s", inner.text)
-                   : error_set(err, status, "%s", inner.text);
+    return at.file ? placed(err, at, &inner) : error_set(err, status, "%s", inner.text);
 }

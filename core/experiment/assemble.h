@@ -8,6 +8,7 @@
 #include "train/task.h"
 
 struct assembly {
+    struct trail *trail; /* set before assemble; NULL: none */
     struct task task;
     struct positional positional;
     struct model model;
@@ -15,7 +16,7 @@ struct assembly {
 
 /* Task set-up, then the model with its positional. shape_only: a plan, no memory for weights.
  * `arena` lives as long as the assembly. A refusal by a plugin is placed where the plugin is named
- * in the experiment. */
+ * in the experiment and keeps its status, so that PEAT_REFUSED can be told from a mistake. */
 peat_status assemble(struct assembly *s, const struct cell_config *c, struct arena *arena,
                      peat_dtype dtype, bool shape_only, struct error *err);
 

@@ -288,6 +288,9 @@ static void set_seed(struct cell_config *c, int64_t seed, struct arena *a)
     c->resolved = with_seed(c->resolved, seed, a);
     value_to_json(with_seed(c->identity, seed, a), true, 0, &text);
     hash_bytes(text.text, text.n, c->hash);
+    strbuf_clear(&text);
+    value_to_json(c->identity, true, 0, &text);
+    hash_bytes(text.text, text.n, c->setting);
     strbuf_release(&text);
 }
 

@@ -36,6 +36,7 @@ struct cell_config {
     struct value *identity; /* what the hash is of, but for the seed                            */
     char hash[HASH_HEX]; /* of task, model, position, train, seed; files by content, plugins by id
                             (and by content hash when named by path) */
+    char setting[HASH_HEX]; /* the same without the seed: equal for the cells of one row */
 };
 
 /* Types and checks everything that needs no set-up: keys, values, plugins, parameters, where. The

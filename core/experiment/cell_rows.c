@@ -12,7 +12,7 @@ static const char *const activation_labels[] = {"gelu", "gelu_tanh", "relu", NUL
 static const char *const path_labels[] = {"auto", "fused", "composed", NULL};
 static const char *const scale_labels[] = {"auto", "sqrt", "none", NULL};
 static const char *const schedule_labels[] = {"cosine", "linear", "constant", NULL};
-static const char *const precision_labels[] = {"fp32", NULL};
+static const char *const precision_labels[] = {"fp32", "bf16", NULL};
 
 const peat_param model_rows[] = {
     {.key = "arch",
@@ -197,7 +197,7 @@ const peat_param train_rows[] = {
      .type = PEAT_ENUM,
      .offset = TRAIN(precision),
      .labels = precision_labels,
-     .doc = "element type of weights and activations"},
+     .doc = "operands of products by weights; bf16: rounded, summed in fp32 (needs oneDNN and its CPU)"},
     PEAT_PARAM_END,
 };
 

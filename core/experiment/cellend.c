@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,17 @@ static const char *signal_name(int signal, struct arena *a)
                         : arena_printf(a, "signal %d", signal);
 }
 
+bool cell_stop_is_limit(enum cell_stop stop)
+{
+    return stop == STOP_TIMEOUT || stop == STOP_STALLED;
+}
+
+/* " in rotary.qkv" */
+static const char *in_hook(const struct cell_end *end, struct arena *a)
+{
+    return end->hook ? arena_printf(a, " in %s", end->hook) : "";
+}
+
 static void end_by_signal(struct cell_end *end, int signal, enum cell_stop stop, struct arena *a)
 {
     end->exit = -1;
@@ -80,21 +92,70 @@ static void end_by_signal(struct cell_end *end, int signal, enum cell_stop stop,
         end->reason = "interrupted";
     } else if (signal == SIGKILL) {
         end->state = CELL_OOM;
-        end->reason = "killed (out of memory?)";
+        end->reason = arena_printf(a, "killed%s (out of memory?)", in_hook(end, a));
     } else {
         end->state = CELL_CRASHED;
-        end->reason = arena_printf(a, "crashed with %s", end->signal);
+        end->reason = arena_printf(a, "crashed with %s%s", end->signal, in_hook(end, a));
     }
 }
 
-static void end_by_error(struct cell_end *end, const char *dir, off_t log_at, struct arena *a)
+static void end_by_error(struct cell_end *end, const struct cell_process *p, struct arena *a)
 {
-    const char *said = log_last_line(dir, log_at, "peat: ", a);
-    const char *last = said ? NULL : log_last_line(dir, log_at, "", a);
-    end->state = CELL_FAILED;
+    struct error why = {0};
+    const char *said = trail_said(p->trail, &why) ? arena_strdup(a, why.text)
+                                                  : log_last_line(p->dir, p->log_at, "peat: ", a);
+    const char *last = said ? NULL : log_last_line(p->dir, p->log_at, "", a);
+    end->state = why.status == PEAT_NOMEM ? CELL_OOM : CELL_FAILED;
     end->reason =
         said ? said
              : arena_printf(a, "exit status %d%s%s", end->exit, last ? ": " : "", last ? last : "");
+}
+
+/* The first line in which a sanitizer says what is wrong: "AddressSanitizer: SEGV". */
+static const char *sanitizer_line(const struct cell_process *p, struct arena *a)
+{
+    static const char *const mark[] = {"ERROR: ", "runtime error: "};
+    char *path = path_join(p->dir, "log.txt");
+    size_t n = 0;
+    char *text = read_tail(path, p->log_at, &n, a);
+    free(path);
+    for (size_t i = 0; text && i < sizeof(mark) / sizeof(*mark); i++) {
+        char *line = strstr(text, mark[i]);
+        if (!line)
+            continue;
+        line += i == 0 ? strlen(mark[i]) : 0;
+        char *end = line + strcspn(line, "\n");
+        *end = '\0';
+        end = strstr(line, " on ");
+        if (end)
+            *end = '\0';
+        return line;
+    }
+    return NULL;
+}
+
+/* exit() from a plugin, or a sanitizer that found one at fault. */
+static void end_by_plugin(struct cell_end *end, const struct cell_process *p, struct arena *a)
+{
+    const char *found = sanitizer_line(p, a);
+    end->state = CELL_CRASHED;
+    end->reason = found
+                      ? arena_printf(a, "%s%s", found, in_hook(end, a))
+                      : arena_printf(a, "the process was ended with status %d%s, without a result",
+                                     end->exit, in_hook(end, a));
+}
+
+static void end_by_limit(struct cell_end *end, const struct cell_process *p, struct arena *a)
+{
+    end->state = CELL_TIMEOUT;
+    end->hook = p->where[0] ? arena_strdup(a, p->where) : NULL;
+    const char *step = p->step > 0 ? arena_printf(a, " at step %lld", (long long)p->step) : "";
+    if (p->stop == STOP_TIMEOUT)
+        end->reason = arena_printf(a, "took longer than %g s (run.timeout)%s%s", p->timeout, step,
+                                   in_hook(end, a));
+    else
+        end->reason = arena_printf(a, "no progress for %g s (run.no_progress)%s%s", p->no_progress,
+                                   step, in_hook(end, a));
 }
 
 /* PEAT_OK: there is a result. */
@@ -121,7 +182,7 @@ static void end_without_result(struct cell_end *end, peat_status why)
 
 static void check_disk(struct cell_end *end)
 {
-    if (end->state != CELL_FAILED || !strstr(end->reason, strerror(ENOSPC)))
+    if (end->state != CELL_FAILED || !end->reason || !strstr(end->reason, strerror(ENOSPC)))
         return;
     end->disk_full = true;
     end->state = CELL_PARTIAL;
@@ -130,36 +191,80 @@ static void check_disk(struct cell_end *end)
 struct cell_end cell_end_read(const struct cell_process *p, int wait_status, struct arena *a)
 {
     struct cell_end end = {.exit = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1};
+    struct error why = {0};
+    char where[TRAIL_TEXT];
+    trail_where(p->trail, where);
+    bool ended_by_plugin = end.exit >= 0 && where[0] && !trail_said(p->trail, &why);
+    end.hook = where[0] ? arena_strdup(a, where) : NULL;
     if (end.exit == 0 || !p->had_result) {
         peat_status status = end_by_result(&end, p->dir, a);
         if (status == PEAT_OK)
             return end;
-        if (end.exit == 0) {
+        if (end.exit == 0 && !ended_by_plugin) {
             end_without_result(&end, status);
             return end;
         }
     }
     if (WIFSIGNALED(wait_status)) {
         end_by_signal(&end, WTERMSIG(wait_status), p->stop, a);
+    } else if (ended_by_plugin) {
+        end_by_plugin(&end, p, a);
     } else if (end.exit == EXIT_INTERRUPTED) {
         end.state = CELL_PARTIAL;
         end.reason = "interrupted";
     } else {
-        end_by_error(&end, p->dir, p->log_at, a);
+        end_by_error(&end, p, a);
         check_disk(&end);
     }
-    if (p->stop == STOP_TIMEOUT) {
-        end.state = CELL_TIMEOUT;
-        end.reason = arena_printf(a, "took longer than %g s", p->timeout);
-    }
+    if (cell_stop_is_limit(p->stop))
+        end_by_limit(&end, p, a);
     return end;
 }
 
-struct cell_end cell_end_failed(const char *reason, struct arena *a)
+struct cell_end cell_end_failed(const struct error *why, struct arena *a)
 {
-    struct cell_end end = {.state = CELL_FAILED, .reason = arena_strdup(a, reason), .exit = -1};
+    struct cell_end end = {.state = why->status == PEAT_NOMEM ? CELL_OOM : CELL_FAILED,
+                           .reason = arena_strdup(a, why->text),
+                           .exit = -1};
     check_disk(&end);
     return end;
+}
+
+/* ---- run by another process ---- */
+
+/* The process number of who runs the cell and its host; false: not known. */
+static bool read_owner(const char *dir, struct arena *a, int64_t *pid, const char **host)
+{
+    struct value *running = NULL;
+    if (jsonfile_read(dir, "running.json", a, &running, NULL) != PEAT_OK)
+        return false;
+    *pid = member_integer(running, "pid", 0);
+    *host = member_text(running, "host");
+    return *host != NULL;
+}
+
+struct cell_end cell_end_elsewhere(const char *dir, struct arena *a)
+{
+    struct cell_end end = {.state = CELL_RUNNING, .exit = -1};
+    const char *host;
+    int64_t pid;
+    end.reason = read_owner(dir, a, &pid, &host)
+                     ? arena_printf(a, "left to process %" PRId64 " on host %s", pid, host)
+                     : "left to another process";
+    return end;
+}
+
+bool cell_runs_elsewhere(const char *dir, pid_t pid)
+{
+    char mine[256] = "unknown";
+    struct arena a;
+    const char *host;
+    int64_t owner;
+    gethostname(mine, sizeof(mine) - 1);
+    arena_init(&a, "owner", 1 << 12);
+    bool other = read_owner(dir, &a, &owner, &host) && (owner != pid || strcmp(host, mine) != 0);
+    arena_release(&a);
+    return other && cell_is_running(dir);
 }
 
 /* ---- end.json ---- */
@@ -167,7 +272,7 @@ struct cell_end cell_end_failed(const char *reason, struct arena *a)
 peat_status cell_end_write(const struct cell_end *end, const char *dir, struct arena *a,
                            struct error *err)
 {
-    if (end->result)
+    if (end->result || end->state == CELL_RUNNING)
         return PEAT_OK;
     char utc[32];
     clock_utc(utc, sizeof(utc));
@@ -176,6 +281,7 @@ peat_status cell_end_write(const struct cell_end *end, const char *dir, struct a
                     end->state == CELL_PARTIAL ? "interrupted" : cell_state_name(end->state));
     member_set_text(a, v, "reason", end->reason);
     member_set_text(a, v, "signal", end->signal);
+    member_set_text(a, v, "hook", end->hook);
     member_set_integer(a, v, "exit", end->exit);
     member_set_text(a, v, "utc", utc);
     return jsonfile_write(dir, "end.json", v, err);
@@ -183,7 +289,8 @@ peat_status cell_end_write(const struct cell_end *end, const char *dir, struct a
 
 void cell_end_forget(const char *dir)
 {
-    static const char *const left[] = {"end.json", "running.json"};
+    static const char *const left[] = {"end.json", "end.json.tmp", "running.json",
+                                       "running.json.tmp"};
     for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++) {
         char *path = path_join(dir, left[i]);
         unlink(path);

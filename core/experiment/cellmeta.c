@@ -99,7 +99,7 @@ static const char *cpu_name(struct arena *a)
     return name;
 }
 
-peat_status cell_meta(const struct cell_config *c, int threads, struct arena *a,
+peat_status cell_meta(const struct cell_config *c, const struct team *team, struct arena *a,
                       struct value **meta, struct error *err)
 {
     struct value *m = *meta = value_map(a, NOWHERE), *data;
@@ -115,11 +115,13 @@ peat_status cell_meta(const struct cell_config *c, int threads, struct arena *a,
     member_set_text(a, m, "abi", PEAT_ABI);
     member_set_text(a, m, "host", arena_strdup(a, host));
     member_set_text(a, m, "cpu", cpu_name(a));
-    member_set_text(a, m, "blas", gemm_library());
-    member_set_text(a, m, "blas_core", gemm_core());
+    member_set_text(a, m, "gemm", team->gemm->name);
+    member_set_text(a, m, "blas", team->gemm->library());
+    member_set_text(a, m, "blas_core", team->gemm->kernels());
+    member_set_text(a, m, "precision", c->train.precision == PRECISION_BF16 ? "bf16" : "fp32");
     member_set_text(a, m, "compiler", PEAT_COMPILER);
     member_set_text(a, m, "build", PEAT_BUILD_TYPE);
-    member_set_integer(a, m, "threads", threads);
+    member_set_integer(a, m, "threads", team->threads);
     member_set_text(a, m, "started_utc", arena_strdup(a, utc));
     return PEAT_OK;
 }

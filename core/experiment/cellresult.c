@@ -244,6 +244,7 @@ peat_status cell_result(const struct cell_outcome *o, struct arena *a, struct va
     member_set_real(a, r, "input_ratio", t->diverged.step ? (double)NAN : input_ratio(o));
     member_set_text(a, r, "batch_hash", batches);
     member_set_text(a, r, "init_hash", o->init_hash);
+    member_set_text(a, r, "init_shapes", o->init_shapes);
     member_set_text(a, r, "weights_hash", weights);
     return PEAT_OK;
 }

@@ -11,7 +11,7 @@ struct cell_outcome {
     const struct value *config_json;
     struct assembly *assembly;
     struct trainer *trainer;
-    const char *init_hash;
+    const char *init_hash, *init_shapes; /* of the weights that schemes and combinations share */
     const struct value *untrained; /* NULL: all rows were trained */
     int n_measure;
     const struct measure *measure;

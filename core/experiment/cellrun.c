@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -16,6 +17,7 @@
 #include "experiment/cellmeta.h"
 #include "experiment/cellmetrics.h"
 #include "experiment/cellresult.h"
+#include "experiment/guard.h"
 #include "experiment/jsonfile.h"
 #include "experiment/stopsignal.h"
 #include "tensor/gemm.h"
@@ -42,14 +44,28 @@ struct cell {
     struct stop_signal stop;
     struct cell_metrics metrics;
     struct tensorboard *tensorboard; /* NULL: not asked for */
-    char init_hash[HASH_HEX];
+    char init_hash[HASH_HEX], init_shapes[HASH_HEX];
     struct value *untrained; /* positional tensors with rows that were never trained */
     int n_measure;
     struct measure measure[MAX_MEASURES]; /* of the last evaluation */
     double last_loss;
+    struct guard guard;
+    char plugins[256]; /* "the plugins copy, rotary, sum" */
 };
 
 /* ---- opening ---- */
+
+/* Who asks whether a cell runs holds its lock for an instant. */
+static bool try_lock(int fd)
+{
+    const struct timespec pause = {0, 20 * 1000 * 1000};
+    for (int i = 0; i < 25; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
 
 static peat_status lock_cell(const char *dir, int *fd, struct error *err)
 {
@@ -58,7 +74,7 @@ static peat_status lock_cell(const char *dir, int *fd, struct error *err)
     *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (*fd < 0)
         status = error_set(err, PEAT_IO, "can not open '%s': %s", path, strerror(errno));
-    else if (flock(*fd, LOCK_EX | LOCK_NB) != 0)
+    else if (!try_lock(*fd))
         status = error_set(err, PEAT_INVALID, "another process is running the cell in '%s'", dir);
     free(path);
     return status;
@@ -81,6 +97,7 @@ static peat_status read_config(struct cell *c, struct error *err)
     if (seed < 0 || !hash)
         return error_set(err, PEAT_CORRUPT, "'%s/config.json' is not a cell's configuration",
                          c->dir);
+    c->registry.trail = c->options->trail;
     status = cell_config_read(&c->config, tree, seed, &c->registry, c->arena, NULL, err);
     if (status == PEAT_OK && strcmp(c->config.hash, hash) != 0)
         return error_set(err, PEAT_FAILED,
@@ -108,7 +125,49 @@ static void remove_running(const struct cell *c)
     free(path);
 }
 
+/* ---- what plugins leave behind ---- */
+
+static void look_after(void *ctx, const char *hook)
+{
+    struct cell *c = ctx;
+    guard_look(&c->guard, hook);
+}
+
+/* Each function of a plugin is looked after until the first step is done; then a look after every
+ * step has to do. */
+static void watch_closely(struct cell *c, bool closely)
+{
+    struct trail *t = c->options->trail;
+    t->left = closely ? look_after : NULL;
+    t->ctx = c;
+}
+
+static void name_plugins(struct cell *c)
+{
+    const struct cell_config *k = &c->config;
+    char *text = c->plugins;
+    size_t room = sizeof c->plugins;
+    int n = snprintf(text, room, "one of the plugins %s", k->task.plugin->desc->id);
+    for (int i = 0; i < k->n_scheme && n < (int)room; i++)
+        n += snprintf(text + n, room - (size_t)n, ", %s", k->scheme[i].plugin->desc->id);
+    if (k->has_combine && n < (int)room)
+        snprintf(text + n, room - (size_t)n, ", %s", k->combine.plugin->desc->id);
+}
+
+static peat_status look(struct cell *c, struct error *err)
+{
+    guard_look(&c->guard, c->plugins);
+    return guard_verdict(&c->guard, err);
+}
+
 /* ---- what the trainer reports ---- */
+
+static peat_status on_check(void *ctx, struct error *err)
+{
+    struct cell *c = ctx;
+    watch_closely(c, false);
+    return look(c, err);
+}
 
 static void on_step(void *ctx, int64_t step, double loss, double lr, double grad_norm)
 {
@@ -146,7 +205,8 @@ static struct value *identity(struct cell *c)
     struct value *v = value_map(c->arena, NOWHERE);
     member_set_text(c->arena, v, "hash", c->config.hash);
     member_set_text(c->arena, v, "engine", engine_version());
-    member_set_text(c->arena, v, "blas_core", gemm_core());
+    member_set_text(c->arena, v, "gemm", c->team.gemm->name);
+    member_set_text(c->arena, v, "blas_core", c->team.gemm->kernels());
     member_set_real(c->arena, v, "last_loss", c->last_loss);
     if (c->untrained)
         member_set(c->arena, v, "untrained", c->untrained);
@@ -161,12 +221,17 @@ static char *checkpoint_dir(const struct cell *c)
 static peat_status on_save(void *ctx, bool final, struct error *err)
 {
     struct cell *c = ctx;
-    if (c->metrics.err.status != PEAT_OK)
-        return error_set(err, c->metrics.err.status, "%s", c->metrics.err.text);
+    struct value *curve;
+    peat_status status =
+        metrics_seal(&c->metrics, c->dir, c->trainer.step, final, c->arena, &curve, err);
+    if (status != PEAT_OK)
+        return status;
     if (final)
         c->untrained = untrained_rows(&c->trainer, c->arena);
+    struct value *id = identity(c);
+    member_set(c->arena, id, "metrics", curve);
     char *dir = checkpoint_dir(c);
-    peat_status status = checkpoint_save(dir, &c->trainer, identity(c), final, err);
+    status = checkpoint_save(dir, &c->trainer, id, final, err);
     free(dir);
     return status;
 }
@@ -188,13 +253,21 @@ static bool accept_checkpoint(void *ctx, const struct value *stored, char *why, 
     struct cell *c = ctx;
     const struct {
         const char *key, *now;
-    } same[] = {{"hash", c->config.hash}, {"engine", engine_version()}, {"blas_core", gemm_core()}};
+    } same[] = {{"hash", c->config.hash},
+                {"engine", engine_version()},
+                {"gemm", c->team.gemm->name},
+                {"blas_core", c->team.gemm->kernels()}};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         const char *was = member_text(stored, same[i].key);
         if (was && strcmp(was, same[i].now) == 0)
             continue;
         snprintf(why, n, "its %s is '%s', and this run's is '%s'", same[i].key,
                  was ? was : "missing", same[i].now);
+        return false;
+    }
+    const struct value *curve = value_get(stored, "metrics");
+    if (curve && !metrics_are_whole(c->dir, curve)) {
+        snprintf(why, n, "metrics.jsonl is not what it was when it was saved");
         return false;
     }
     c->untrained = copy_counts(c->arena, value_get(stored, "untrained"));
@@ -214,11 +287,15 @@ static bool shared_weight(const char *name)
 static peat_status set_up(struct cell *c, struct error *err)
 {
     const struct cell_config *k = &c->config;
+    name_plugins(c);
+    c->assembly.trail = c->options->trail;
     peat_status status = assemble(&c->assembly, k, c->arena, PEAT_F32, false, err);
+    if (status == PEAT_OK)
+        status = look(c, err);
     if (status != PEAT_OK)
         return status;
     weights_hash(&c->assembly.model.weights, shared_weight, c->init_hash);
-    c->team.threads = c->options->threads;
+    weights_shape_hash(&c->assembly.model.weights, shared_weight, c->init_shapes);
     c->trainer = (struct trainer){
         .model = &c->assembly.model,
         .task = &c->assembly.task,
@@ -228,7 +305,12 @@ static peat_status set_up(struct cell *c, struct error *err)
         .seed = (uint64_t)k->seed,
         .team = &c->team,
         .model_arena = c->arena,
-        .events = {c, on_step, on_measure, on_stop, on_save},
+        .events = {.ctx = c,
+                   .step = on_step,
+                   .measure = on_measure,
+                   .check = on_check,
+                   .stop = on_stop,
+                   .save = on_save},
     };
     return trainer_init(&c->trainer, err);
 }
@@ -253,13 +335,16 @@ static peat_status train(struct cell *c, enum run_end *end, struct error *err)
     peat_status status = metrics_open(&c->metrics, c->dir, c->trainer.step, finished, err);
     if (status == PEAT_OK && c->options->tensorboard)
         status = tensorboard_open(&c->tensorboard, c->dir, c->arena, err);
+    if (status == PEAT_OK)
+        status = look(c, err);
     if (status != PEAT_OK)
         return status;
+    guard_start(&c->guard); /* the files just opened */
     status = trainer_run(&c->trainer, end, err);
     if (status == PEAT_OK && *end == RUN_DONE && finished)
         status = trainer_evaluate(&c->trainer, err);
-    if (status == PEAT_OK && c->metrics.err.status != PEAT_OK)
-        status = error_set(err, c->metrics.err.status, "%s", c->metrics.err.text);
+    if (status == PEAT_OK)
+        status = metrics_sync(&c->metrics, err);
     metrics_close(&c->metrics);
     tensorboard_close(c->tensorboard);
     return status;
@@ -273,6 +358,7 @@ static peat_status finish(struct cell *c, struct error *err)
         .assembly = &c->assembly,
         .trainer = &c->trainer,
         .init_hash = c->init_hash,
+        .init_shapes = c->init_shapes,
         .untrained = c->untrained,
         .n_measure = c->n_measure,
         .measure = c->measure,
@@ -287,10 +373,12 @@ static peat_status run(struct cell *c, enum cellrun_end *end, struct error *err)
 {
     enum run_end ran = RUN_DONE;
     peat_status status = read_config(c, err);
+    if (status == PEAT_OK && c->config.train.precision == PRECISION_BF16)
+        status = gemm_start_bf16(&c->team, err);
     if (status == PEAT_OK)
         status = write_running(c, err);
     if (status == PEAT_OK)
-        status = cell_meta(&c->config, c->options->threads, c->arena, &c->meta, err);
+        status = cell_meta(&c->config, &c->team, c->arena, &c->meta, err);
     if (status == PEAT_OK)
         status = jsonfile_write(c->dir, "meta.json", c->meta, err);
     if (status == PEAT_OK)
@@ -307,13 +395,27 @@ static peat_status run(struct cell *c, enum cellrun_end *end, struct error *err)
     return status;
 }
 
+/* Where memory runs out the kernel had better end a cell than its parent. Raising is allowed to
+ * everybody; where it can not be done, it is not. */
+static void offer_to_oom_killer(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)!write(fd, "500", 3);
+        close(fd);
+    }
+}
+
 peat_status cell_run(const char *dir, const struct cellrun_options *options, enum cellrun_end *end,
                      struct error *err)
 {
     struct arena arena;
     int lock = -1;
+    struct team team = {options->threads, NULL};
+    if (options->has_parent)
+        offer_to_oom_killer();
     parallel_start();
-    peat_status status = gemm_start(err);
+    peat_status status = gemm_start(&team, options->gemm, err);
     if (status == PEAT_OK)
         status = lock_cell(dir, &lock, err);
     if (status != PEAT_OK) {
@@ -326,11 +428,14 @@ peat_status cell_run(const char *dir, const struct cellrun_options *options, enu
     if (!c) {
         status = error_set(err, PEAT_NOMEM, "no memory for a cell");
     } else {
-        *c = (struct cell){.dir = dir, .options = options, .arena = &arena, .log = {stderr}};
-        stop_open(&c->stop);
+        *c = (struct cell){.dir = dir, .options = options, .arena = &arena, .team = team, .log = {stderr}};
+        stop_open(&c->stop, options->has_parent);
+        guard_start(&c->guard);
+        watch_closely(c, true);
         status = run(c, end, err);
         remove_running(c);
         trainer_release(&c->trainer);
+        gemm_stop_bf16(&c->team);
         stop_close(&c->stop);
     }
     arena_release(&arena);

@@ -21,8 +21,10 @@ static bool is_placed(const struct planning *p, const char *text)
 static peat_status placed(struct planning *p, const struct cell_config *c, peat_status status)
 {
     const struct plugin_use *at = c->n_scheme > 0 ? &c->scheme[0] : &c->task;
-    if (status && p->err && !is_placed(p, p->err->text))
+    if (status && p->err && !is_placed(p, p->err->text)) {
         place_error(p->err, at->at, "%s", p->err->text);
+        p->err->status = status;
+    }
     return status;
 }
 
@@ -34,6 +36,7 @@ static peat_status measure(struct planning *p, const struct cell_config *c, stru
     struct assembly *s = ARENA_NEW(&p->scratch, struct assembly);
     if (!s)
         return error_set(p->err, PEAT_NOMEM, "out of memory");
+    s->trail = p->registry->trail;
     peat_status status = assemble(s, c, &p->scratch, PEAT_F32, true, p->err);
     if (!status)
         status = model_plan(&s->model, c->train.batch, c->train.seq_len, cost, p->err);
@@ -100,6 +103,7 @@ peat_status cost_measure(struct planning *p, struct plan_cell *cell)
     struct model_cost cost = {0};
     struct strbuf injection;
     int64_t without = 0;
+    trail_cell(p->registry->trail, cell->label);
     strbuf_init(&injection);
     peat_status status = measure(p, c, &cost, &injection);
     if (!status)

@@ -8,6 +8,8 @@
 #ifndef EXPERIMENT_EXPERIMENT_H
 #define EXPERIMENT_EXPERIMENT_H
 
+#include <peat/param.h>
+
 #include "base/value.h"
 
 #define EXPERIMENT_MAX_AXES  16
@@ -33,15 +35,30 @@ struct override {
     struct value *set;  /* map: dotted key -> value                 */
 };
 
+enum launcher { LAUNCHER_LOCAL, LAUNCHER_SLURM };
+
+/* What `run --launcher slurm` asks of Slurm. */
+struct slurm_settings {
+    const char *partition, *account, *memory; /* "": as the cluster has it         */
+    double time;                              /* seconds of a task; 0: likewise     */
+    int64_t cells_per_task;
+    int64_t max_parallel; /* tasks at once; 0: no limit       */
+    int64_t cpus;         /* of a task; 0: the cells' threads */
+    peat_strings extra;   /* options of sbatch, and lines of shell before the cells */
+};
+
 /* How to run; never part of a cell's identity. */
 struct run_settings {
     int64_t jobs, threads;
     int64_t on_failure;       /* 0 continue, 1 stop */
     double timeout;           /* seconds; 0: none   */
+    double no_progress;       /* the same, of a cell that stands still */
+    double plan_timeout;      /* the same, of one plugin function in a plan */
     int64_t checkpoint_every; /* steps; 0: only at the end */
-    int64_t launcher;         /* 0 local            */
-    int64_t gemm;             /* 0 openblas         */
+    int64_t launcher;         /* enum launcher      */
+    int64_t gemm;             /* of gemm_words()    */
     bool tensorboard;
+    struct slurm_settings slurm;
 };
 
 struct report_settings {

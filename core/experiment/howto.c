@@ -7,14 +7,14 @@
 #include "experiment/reading.h"
 #include "experiment/setting.h"
 #include "plugin/params.h"
+#include "tensor/gemm.h"
 
 #define RUN(field)    offsetof(struct run_settings, field)
 #define REPORT(field) offsetof(struct report_settings, field)
 #define MATCH(field)  offsetof(struct match_settings, field)
 
 static const char *const on_failure_labels[] = {"continue", "stop", NULL};
-static const char *const launcher_labels[] = {"local", NULL};
-static const char *const gemm_labels[] = {"openblas", NULL};
+static const char *const launcher_labels[] = {"local", "slurm", NULL};
 static const char *const goal_labels[] = {"auto", "min", "max", NULL};
 static const char *const at_labels[] = {"final", NULL};
 static const char *const by_labels[] = {"params", "flops", NULL};
@@ -47,7 +47,7 @@ static const peat_param run_rows[] = {
     {.key = "gemm",
      .type = PEAT_ENUM,
      .offset = RUN(gemm),
-     .labels = gemm_labels,
+     .labels = gemm_words,
      .doc = "what multiplies matrices"},
     {.key = "tensorboard",
      .type = PEAT_BOOL,
@@ -118,43 +118,53 @@ static double unit_seconds(const char *unit)
     return 0;
 }
 
-/* 90, 90s, 30m, 2h, 1.5h; 0 or null: no limit. */
-static peat_status read_timeout(struct reading *r, const struct value *v)
+peat_status seconds_read(struct reading *r, const struct value *v, const char *key,
+                         const char *what, double *seconds)
 {
-    double seconds = -1;
+    double read = -1;
     if (!v || v->kind == VALUE_NULL)
         return PEAT_OK;
     if (v->kind == VALUE_INT || v->kind == VALUE_REAL)
-        seconds = v->real;
+        read = v->real;
     if (v->kind == VALUE_TEXT && v->text[0] >= '0' && v->text[0] <= '9') {
         size_t digits = strspn(v->text, "0123456789.");
         const char *number = arena_printf(r->a, "%.*s", (int)digits, v->text);
         BUG_UNLESS(number);
-        const struct value *read = value_scalar(r->a, v->at, number);
+        const struct value *scalar = value_scalar(r->a, v->at, number);
         double unit = unit_seconds(v->text + digits);
-        if (unit > 0 && (read->kind == VALUE_INT || read->kind == VALUE_REAL))
-            seconds = read->real * unit;
+        if (unit > 0 && (scalar->kind == VALUE_INT || scalar->kind == VALUE_REAL))
+            read = scalar->real * unit;
     }
-    if (!(seconds >= 0 && seconds < 1e9))
+    if (!(read >= 0 && read < 1e9))
         return place_error(r->err, v->at,
-                           "'timeout' in run must be a time such as 90s, 30m, 2h or a number of "
-                           "seconds");
-    r->e->run.timeout = seconds;
+                           "'%s' in %s must be a time such as 90s, 30m, 2h or a number of seconds",
+                           key, what);
+    *seconds = read;
     return PEAT_OK;
 }
 
-static peat_status read_slurm(struct reading *r, const struct value *v)
+static peat_status read_limits(struct reading *r, const struct value *run)
 {
-    bool empty = !v || v->kind == VALUE_NULL || (v->kind == VALUE_MAP && v->n == 0);
-    if (empty)
-        return PEAT_OK;
-    return place_error(r->err, v->kind == VALUE_MAP ? v->key_at[0] : v->at,
-                       "'slurm' in run must be empty: this version has the launcher local alone");
+    struct run_settings *s = &r->e->run;
+    s->no_progress = 600;
+    s->plan_timeout = 30;
+    const struct {
+        const char *key;
+        double *seconds;
+    } limit[] = {{"timeout", &s->timeout},
+                 {"no_progress", &s->no_progress},
+                 {"plan_timeout", &s->plan_timeout}};
+    peat_status status = PEAT_OK;
+    for (size_t i = 0; i < sizeof limit / sizeof *limit && !status; i++)
+        status =
+            seconds_read(r, value_get(run, limit[i].key), limit[i].key, "run", limit[i].seconds);
+    return status;
 }
 
 peat_status run_read(struct reading *r)
 {
-    static const char *const reserved[] = {"timeout", "checkpoint", "slurm", NULL};
+    static const char *const reserved[] = {"timeout",    "no_progress", "plan_timeout",
+                                           "checkpoint", "slurm",       NULL};
     const struct value *run = value_get(r->root, "run");
     struct run_settings *s = &r->e->run;
     peat_status status = params_fill(run_rows, s, run, "run", reserved, r->a, r->err);
@@ -162,8 +172,8 @@ peat_status run_read(struct reading *r)
         status = params_fill(checkpoint_rows, s, value_get(run, "checkpoint"), "checkpoint", NULL,
                              r->a, r->err);
     if (!status)
-        status = read_timeout(r, value_get(run, "timeout"));
-    return status ? status : read_slurm(r, value_get(run, "slurm"));
+        status = read_limits(r, run);
+    return status ? status : slurm_read(r, value_get(run, "slurm"));
 }
 
 /* ---- report ---- */

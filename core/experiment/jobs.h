@@ -20,7 +20,10 @@ struct job {
     double begun;    /* the fraction that was done before     */
     /* filled by jobs_run */
     pid_t pid;
-    double started, seconds, deadline; /* deadline 0: none */
+    double started, seconds;
+    double deadline; /* of the clock, for the next signal; 0: none */
+    double idle;     /* seconds without a beat */
+    uint64_t beats;
     struct cell_process process;
     struct cell_end end;
     bool ended;
@@ -31,7 +34,9 @@ struct jobs {
     int n;
     struct job *job;
     int64_t at_once, threads, checkpoint_every;
-    double timeout, grace; /* seconds; timeout 0: none; grace: from SIGTERM to SIGKILL */
+    const char *gemm;            /* run.gemm's word */
+    double timeout, no_progress; /* seconds of a cell, and of one that stands still; 0: no limit */
+    double grace;                /* seconds from SIGTERM to SIGKILL */
     bool tensorboard, stop_on_failure;
     struct progress *progress;
     struct arena *arena;

@@ -7,8 +7,32 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/seal.h"
 
 static const struct place nowhere = {NULL, 0, 0};
+
+/* The seal is not part of what the file says. */
+static void drop_seal(struct value *v)
+{
+    if (v->kind == VALUE_MAP && v->n && !strcmp(v->key[v->n - 1], SEAL_KEY))
+        v->n--;
+}
+
+static peat_status parse(const char *path, const char *text, size_t n, struct arena *a,
+                         struct value **v, struct error *err)
+{
+    struct error why = {0};
+    *v = value_from_json(a, text, n, path, &why);
+    if (!*v)
+        return error_set(err, PEAT_CORRUPT, "%s", why.text);
+    if (seal_check(*v) == SEAL_BROKEN) {
+        *v = NULL;
+        return error_set(err, PEAT_CORRUPT,
+                         "'%s' is damaged: its checksum is not that of what it says", path);
+    }
+    drop_seal(*v);
+    return PEAT_OK;
+}
 
 peat_status jsonfile_read(const char *dir, const char *name, struct arena *a, struct value **v,
                           struct error *err)
@@ -16,10 +40,10 @@ peat_status jsonfile_read(const char *dir, const char *name, struct arena *a, st
     char *path = path_join(dir, name), *text = NULL;
     size_t n = 0;
     peat_status status = file_read(path, 0, &text, &n, err);
-    if (status == PEAT_OK) {
-        *v = value_from_json(a, text, n, arena_strdup(a, path), err);
-        status = *v ? PEAT_OK : PEAT_CORRUPT;
-    }
+    const char *kept = status == PEAT_OK ? arena_strdup(a, path) : NULL;
+    if (status == PEAT_OK)
+        status = kept ? parse(kept, text, n, a, v, err)
+                      : error_set(err, PEAT_NOMEM, "out of memory for '%s'", path);
     free(text);
     free(path);
     return status;
@@ -38,9 +62,11 @@ static bool file_holds(const char *path, const struct strbuf *text)
 peat_status jsonfile_write(const char *dir, const char *name, const struct value *v,
                            struct error *err)
 {
+    struct arena a;
     struct strbuf text;
+    arena_init(&a, "json file", 4096);
     strbuf_init(&text);
-    value_to_json(v, false, 2, &text);
+    value_to_json(sealed(&a, v), false, 2, &text);
     strbuf_add(&text, "\n");
     char *path = path_join(dir, name);
     peat_status status = PEAT_OK;
@@ -48,6 +74,7 @@ peat_status jsonfile_write(const char *dir, const char *name, const struct value
         status = file_write(path, text.text, text.n, err);
     free(path);
     strbuf_release(&text);
+    arena_release(&a);
     return status;
 }
 

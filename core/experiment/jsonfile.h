@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* jsonfile.h: the small JSON files of a run directory, read and written whole. */
+/*
+ * jsonfile.h: the small JSON files of a run directory, read and written whole.
+ *
+ * Each is a map with a seal (base/seal.h), which is checked and taken off when it is read.
+ */
 #ifndef EXPERIMENT_JSONFILE_H
 #define EXPERIMENT_JSONFILE_H
 
 #include "base/value.h"
 
-/* <dir>/<name> as a tree. PEAT_NOTFOUND when there is no such file. */
+/* <dir>/<name> as a tree. PEAT_NOTFOUND when there is no such file, PEAT_CORRUPT when it is no
+ * JSON or its seal is broken. */
 peat_status jsonfile_read(const char *dir, const char *name, struct arena *a, struct value **v,
                           struct error *err);
 /* Leaves a file that holds the same bytes already as it is. */

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "experiment/jsonfile.h"
+#include "experiment/spawn.h"
 
 static bool is_this_host(const char *host)
 {
@@ -23,8 +24,24 @@ static bool is_this_host(const char *host)
 
 enum owner { OWNER_GONE, OWNER_PARENT, OWNER_OTHER };
 
-/* Numbers of processes are used again: it must be a `peat cell` of this very cell with a parent.
- * One that is just ending has no command line any more. */
+static pid_t parent_of(int64_t pid)
+{
+    char path[64], *line = NULL;
+    size_t n = 0;
+    int parent = 0;
+    snprintf(path, sizeof(path), "/proc/%" PRId64 "/stat", pid);
+    if (file_read(path, 0, &line, &n, NULL) == PEAT_OK) {
+        const char *name_end = strrchr(line, ')');
+        if (!name_end || sscanf(name_end, ") %*c %d", &parent) != 1)
+            parent = 0;
+    }
+    free(line);
+    return parent;
+}
+
+/* Numbers of processes are used again: it must be a `peat cell` of this very cell with a parent
+ * that has gone. A parent that lives is another `peat cell`, of a batch system's or a person's.
+ * A process that is just ending has no command line any more. */
 static enum owner owner_of(int64_t pid, const char *id)
 {
     char path[64], *line = NULL;
@@ -35,7 +52,10 @@ static enum owner owner_of(int64_t pid, const char *id)
         return OWNER_GONE;
     for (const char *word = line; word < line + n; word += strlen(word) + 1) {
         cell = cell || !strcmp(word, id);
-        parent = parent || !strcmp(word, "--with-parent");
+        bool names_parent = !strcmp(word, "--with-parent");
+        const char *number = word + strlen(word) + 1;
+        if (names_parent && number < line + n)
+            parent = strtol(number, NULL, 10) != parent_of(pid);
     }
     free(line);
     if (n == 0)
@@ -55,16 +75,25 @@ static bool wait_unlocked(const char *dir, double seconds)
     return true;
 }
 
+/* Cells that a parent started lead a group of their own, with all that their plugins started. */
+static void signal_cell(pid_t pid, int signal)
+{
+    if (getpgid(pid) == pid)
+        process_signal(pid, signal);
+    else
+        kill(pid, signal);
+}
+
 /* An orphan ends by itself when its parent dies. The signal is for one that missed it. */
 static peat_status end_process(const struct cell_files *c, pid_t pid, double grace,
                                struct error *err)
 {
     const double after_kill = 5;
-    kill(pid, SIGTERM);
+    signal_cell(pid, SIGTERM);
     if (wait_unlocked(c->dir, grace))
         return PEAT_OK;
     if (owner_of(pid, c->id) == OWNER_PARENT)
-        kill(pid, SIGKILL);
+        signal_cell(pid, SIGKILL);
     if (wait_unlocked(c->dir, after_kill))
         return PEAT_OK;
     return error_set(err, PEAT_FAILED, "cell '%s' is still held by process %ld, which does not end",

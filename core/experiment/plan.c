@@ -8,6 +8,7 @@
 
 #include "experiment/planning.h"
 #include "experiment/setting.h"
+#include "tensor/gemm.h"
 
 static peat_status no_memory(struct planning *p)
 {
@@ -204,12 +205,69 @@ static peat_status read_rows(struct planning *p, const struct point *point, int 
     return status;
 }
 
+/* Products of bf16 take a library and a CPU that have them. */
+static peat_status check_precision(struct planning *p)
+{
+    const char *gemm = gemm_words[p->e->run.gemm];
+    for (int i = 0; i < p->n; i++) {
+        const struct plan_row *row = &p->row[i];
+        const char *missing =
+            row->cell.config.train.precision == PRECISION_BF16 ? gemm_bf16_missing(gemm) : NULL;
+        if (missing)
+            return place_error(p->err, value_get_path(row->point.tree, "train.precision")->at,
+                               "precision 'bf16' is not to be had here: %s; 'fp32' always is", missing);
+    }
+    return PEAT_OK;
+}
+
+static peat_status refuse_row(struct planning *p, const struct plan_row *row,
+                              const struct error *why)
+{
+    if (!p->refused)
+        p->refused = ARENA_ARRAY(p->a, p->n, struct refused);
+    const char *reason = arena_strdup(p->a, why->text);
+    if (!p->refused || !reason)
+        return no_memory(p);
+    p->refused[p->n_refused++] = (struct refused){*row, reason};
+    return PEAT_OK;
+}
+
+/* Rows that are refused go to p->refused. A grid of which nothing is left has a mistake. */
 static peat_status cost_rows(struct planning *p)
 {
+    struct error *err = p->err, why = {0}, first = {0};
     peat_status status = PEAT_OK;
-    for (int i = 0; !status && i < p->n; i++)
+    int n = p->n, kept = 0;
+    p->err = &why;
+    for (int i = 0; !status && i < n; i++) {
+        why = (struct error){0};
         status = cost_measure(p, &p->row[i].cell);
-    return status;
+        if (status == PEAT_REFUSED) {
+            first = p->n_refused ? first : why;
+            status = refuse_row(p, &p->row[i], &why);
+        } else if (!status) {
+            p->row[kept++] = p->row[i];
+        }
+    }
+    p->err = err;
+    if (status)
+        return error_set(err, status, "%s", why.text);
+    p->n = kept;
+    return kept ? PEAT_OK : error_set(err, first.status, "%s", first.text);
+}
+
+/* Each for every seed, as it would have been a cell. */
+static peat_status list_skipped(struct planning *p)
+{
+    struct plan *plan = p->plan;
+    plan->skipped = ARENA_ARRAY(p->a, p->n_refused * p->e->n_seed + 1, struct plan_skip);
+    if (!plan->skipped)
+        return no_memory(p);
+    for (int s = 0; s < p->e->n_seed; s++)
+        for (int i = 0; i < p->n_refused; i++)
+            plan->skipped[plan->n_skipped++] = (struct plan_skip){
+                row_label(p, &p->refused[i].row, p->e->seed[s]), p->refused[i].reason};
+    return PEAT_OK;
 }
 
 /* ---- what results are reported by ---- */
@@ -334,7 +392,11 @@ peat_status plan_make(struct plan *plan, const struct experiment *e, struct regi
     arena_init(&p.scratch, "plan", 1 << 20);
     status = read_rows(&p, point, n / e->n_seed);
     if (!status)
+        status = check_precision(&p);
+    if (!status)
         status = cost_rows(&p);
+    if (!status)
+        status = list_skipped(&p);
     if (!status)
         status = match_rows_to(&p);
     if (!status)

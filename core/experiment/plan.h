@@ -26,14 +26,23 @@ struct plan_cell {
     int baseline;        /* index of the row it is compared with; -1: none                  */
 };
 
+/* A grid point that a plugin or the engine refuses, such as a width that a scheme can not halve. */
+struct plan_skip {
+    const char *label, *reason; /* "rotary.sum.s0"; placed where the plugin is named */
+};
+
 struct plan {
     const struct experiment *experiment;
     int n;
     struct plan_cell *cell;
     int n_dropped;        /* grid points that are the same model as one kept */
     const char **dropped; /* "none x concat_split, gate_scalar: nothing to merge" */
+    int n_skipped;        /* seed-major, as cells */
+    struct plan_skip *skipped;
 };
 
+/* Runs plugins: see planapart.h. What is refused is left out of the cells and listed in `skipped`
+ * when there is a grid of which another point is accepted; otherwise it is an error. */
 peat_status plan_make(struct plan *p, const struct experiment *e, struct registry *r,
                       struct arena *a, struct error *err);
 /* The row that `cell` is compared with: same seed, equal on every axis the baseline does not name.

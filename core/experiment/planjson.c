@@ -102,6 +102,18 @@ static struct value *report_value(const struct report_settings *r, struct arena 
     return m.map;
 }
 
+static struct value *skipped_value(const struct plan *p, struct arena *a)
+{
+    struct value *list = value_list(a, nowhere);
+    for (int i = 0; i < p->n_skipped; i++) {
+        struct maker m = make(a);
+        put_text(&m, "label", p->skipped[i].label);
+        put_text(&m, "reason", p->skipped[i].reason);
+        value_append(a, list, m.map);
+    }
+    return list;
+}
+
 static struct value *row_value(const struct plan *p, const struct plan_cell *c, struct arena *a)
 {
     struct maker m = make(a);
@@ -114,6 +126,7 @@ static struct value *row_value(const struct plan *p, const struct plan_cell *c, 
     put_text(&m, "task", c->task);
     put_int(&m, "seed", c->seed);
     put_text(&m, "hash", c->config.hash);
+    put_text(&m, "setting", c->config.setting);
     put_int(&m, "params", c->params);
     put_int(&m, "params_positional", c->params_positional);
     put_real(&m, "flops_per_token", c->flops_per_token);
@@ -145,6 +158,7 @@ struct value *plan_value(const struct plan *p, struct arena *a)
     put(&m, "report", report_value(&e->report, a));
     put(&m, "cells", cells);
     put(&m, "dropped", dropped);
+    put(&m, "skipped", skipped_value(p, a));
     return m.map;
 }
 
@@ -162,6 +176,7 @@ struct value *plan_cell_value(const struct plan *p, const struct plan_cell *c, s
     put_text(&m, "scheme", c->scheme);
     put_text(&m, "combine", c->combine);
     put_text(&m, "hash", c->config.hash);
+    put_text(&m, "setting", c->config.setting);
     m.map = value_merge(a, m.map, c->config.resolved);
     put_int(&m, "params", c->params);
     put_int(&m, "params_positional", c->params_positional);

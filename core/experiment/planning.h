@@ -20,6 +20,11 @@ struct planning {
     struct file_hashes files;
     int n;
     struct plan_row *row;
+    int n_refused;
+    struct refused {
+        struct plan_row row;
+        const char *reason;
+    } * refused;
     int n_twin;
     struct twin *twin; /* numbers trained in cells without position, by the rest of the cell */
 };

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "experiment/cellmetrics.h"
 #include "experiment/jobs.h"
 #include "experiment/jsonfile.h"
 
@@ -130,7 +131,8 @@ void progress_ended(struct progress *p, const struct job *job)
     bool bad = cell_has_failed(end->state) || end->disk_full;
     char time[32];
     struct strbuf line;
-    p->finished += end->state != CELL_PARTIAL || end->disk_full;
+    bool left = end->state == CELL_PARTIAL || end->state == CELL_RUNNING;
+    p->finished += !left || end->disk_full;
     p->failed += bad;
     if (p->quiet && !bad)
         return;
@@ -189,7 +191,7 @@ int64_t metrics_tail(const char *dir, char *text, size_t n)
         return 0;
     struct arena a;
     arena_init(&a, "tail", 1 << 12);
-    const struct value *v = value_from_json(&a, line, strlen(line), "metrics.jsonl", NULL);
+    const struct value *v = metrics_line(&a, line, strlen(line));
     if (v) {
         step = member_integer(v, "step", 0);
         describe(v, text, n);

@@ -44,5 +44,11 @@ int axis_find(const struct experiment *e, const char *key);
 peat_status run_read(struct reading *r);
 peat_status report_read(struct reading *r);
 peat_status match_read(struct reading *r);
+/* `key` of section `what`: 90, 90s, 30m, 2h, 1.5h; absent or null leave *seconds as it is. */
+peat_status seconds_read(struct reading *r, const struct value *v, const char *key,
+                         const char *what, double *seconds);
+
+/* slurm_settings.c: run.slurm. */
+peat_status slurm_read(struct reading *r, const struct value *given);
 
 #endif

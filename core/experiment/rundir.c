@@ -69,6 +69,9 @@ peat_status rundir_check(const char *dir, const struct plan *p, struct error *er
         status = check_new(dir, p->experiment, err);
     else if (status == PEAT_OK)
         status = check_name(dir, plan, p->experiment, err);
+    else if (status == PEAT_CORRUPT)
+        error_set(err, status, "%s; remove the file and run again, it is then written anew",
+                  why.text);
     else
         error_set(err, status, "%s", why.text);
     arena_release(&a);

@@ -20,9 +20,10 @@ enum cell_state {
     CELL_CRASHED,
     CELL_TIMEOUT,
     CELL_OOM,
-    CELL_STALE /* done with another plugin or engine; stale.json says so */
+    CELL_STALE,  /* done with another plugin or engine; stale.json says so */
+    CELL_SKIPPED /* refused by the plan: no directory, only a line in plan.json */
 };
-enum { CELL_STATES = CELL_STALE + 1 };
+enum { CELL_STATES = CELL_SKIPPED + 1 };
 
 const char *cell_state_name(enum cell_state s);
 /* Done or diverged: there is a result. */
@@ -65,6 +66,8 @@ peat_status rundir_read_cell(const char *path, const char *id, struct cell_files
 /* CELL is an index, an id, a label or a unique prefix of the hash. */
 peat_status rundir_find(const struct rundir *r, const char *cell, int *index, struct error *err);
 
+/* A living process runs the cell of this directory. */
+bool cell_is_running(const char *dir);
 /* A living process holds the lock in this directory: a cell's, or a run directory's own. */
 bool lock_is_held(const char *dir);
 /* True when the configuration asks for an evaluation length that the result does not have. */

@@ -13,7 +13,7 @@
 
 static const char *const state_names[CELL_STATES] = {
     "todo",   "running", "partial", "done", "diverged",
-    "failed", "crashed", "timeout", "oom",  "stale",
+    "failed", "crashed", "timeout", "oom",  "stale",   "skipped",
 };
 
 const char *cell_state_name(enum cell_state s)
@@ -56,7 +56,7 @@ bool lock_is_held(const char *dir)
 
 /* A process writes running.json once it has the lock: without the file the lock is left alone, so
  * that asking can not get in the way of a process that starts. */
-static bool is_running(const char *dir)
+bool cell_is_running(const char *dir)
 {
     return has_file(dir, "running.json") && lock_is_held(dir);
 }
@@ -100,27 +100,42 @@ static const char *result_fault(const struct cell_files *c)
     return NULL;
 }
 
-/* Only the first damaged file is reported. */
+/* Only the first damaged file is reported; running out of memory goes before all. */
+static void note(struct error *err, const struct error *why)
+{
+    if (err && (err->status == PEAT_OK || why->status == PEAT_NOMEM))
+        error_set(err, why->status, "%s", why->text);
+}
+
+/* NULL when there is no such file, or none that can be used. */
+static struct value *read_file(const struct cell_files *c, const char *name, struct arena *a,
+                               struct error *err)
+{
+    struct error why = {0};
+    struct value *v = NULL;
+    peat_status status = jsonfile_read(c->dir, name, a, &v, &why);
+    if (status == PEAT_OK)
+        return v;
+    if (status != PEAT_NOTFOUND)
+        note(err, &why);
+    return NULL;
+}
+
 static void read_result(struct cell_files *c, struct arena *a, struct error *err)
 {
     struct error why = {0};
-    peat_status status = jsonfile_read(c->dir, "result.json", a, &c->result, &why);
-    if (status == PEAT_NOTFOUND)
+    c->result = read_file(c, "result.json", a, err);
+    const char *fault = c->result ? result_fault(c) : NULL;
+    if (!fault)
         return;
-    if (status == PEAT_OK) {
-        const char *fault = result_fault(c);
-        if (!fault)
-            return;
-        status = error_set(&why, PEAT_CORRUPT, "'%s/result.json' is damaged: %s", c->dir, fault);
-    }
+    error_set(&why, PEAT_CORRUPT, "'%s/result.json' is damaged: %s", c->dir, fault);
+    note(err, &why);
     c->result = NULL;
-    if (err && err->status == PEAT_OK)
-        error_set(err, status, "%s", why.text);
 }
 
 static enum cell_state state_of(const struct cell_files *c)
 {
-    if (is_running(c->dir))
+    if (cell_is_running(c->dir))
         return CELL_RUNNING;
     if (c->result && has_file(c->dir, "stale.json"))
         return CELL_STALE;
@@ -133,10 +148,8 @@ static enum cell_state state_of(const struct cell_files *c)
 
 static void read_cell(struct cell_files *c, struct arena *a, struct error *err)
 {
-    if (jsonfile_read(c->dir, "config.json", a, &c->config, NULL) != PEAT_OK)
-        c->config = NULL;
-    if (jsonfile_read(c->dir, "end.json", a, &c->end, NULL) != PEAT_OK)
-        c->end = NULL;
+    c->config = read_file(c, "config.json", a, err);
+    c->end = read_file(c, "end.json", a, err);
     read_result(c, a, err);
     c->state = state_of(c);
     if (!c->label)
@@ -159,8 +172,12 @@ peat_status rundir_read_cell(const char *path, const char *id, struct cell_files
     };
     if (!is_usable_id(id) || !has_file(c->dir, "config.json"))
         return error_set(err, PEAT_NOTFOUND, "'%s' has no cell '%s'", path, id);
-    read_cell(c, a, err);
-    return PEAT_OK;
+    struct error damaged = {0};
+    read_cell(c, a, &damaged);
+    if (damaged.status == PEAT_OK)
+        return PEAT_OK;
+    error_set(err, damaged.status, "%s", damaged.text);
+    return damaged.status == PEAT_NOMEM ? PEAT_NOMEM : PEAT_OK;
 }
 
 /* ---- all cells ---- */
@@ -246,9 +263,10 @@ peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, str
     struct error damaged = {0};
     for (int i = 0; i < r->n && status == PEAT_OK; i++)
         read_cell(&r->cell[i], a, &damaged);
-    if (status == PEAT_OK && damaged.status != PEAT_OK)
-        error_set(err, damaged.status, "%s", damaged.text);
-    return status;
+    if (status != PEAT_OK || damaged.status == PEAT_OK)
+        return status;
+    error_set(err, damaged.status, "%s", damaged.text);
+    return damaged.status == PEAT_NOMEM ? PEAT_NOMEM : PEAT_OK;
 }
 
 /* ---- finding one ---- */

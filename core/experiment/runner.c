@@ -65,10 +65,12 @@ static peat_status remove_file(const char *dir, const char *name, struct error *
 }
 
 /* Back to step 0. The result goes first: without it nothing counts as done. */
-static peat_status start_over(const char *dir, struct error *err)
+static peat_status start_over(const struct run *r, const char *dir, struct error *err)
 {
     static const char *const made[] = {"result.json", "stale.json", "end.json", "metrics.jsonl"};
     peat_status status = PEAT_OK;
+    if (r->options->dry)
+        return PEAT_OK;
     for (size_t i = 0; i < sizeof(made) / sizeof(*made) && status == PEAT_OK; i++)
         status = remove_file(dir, made[i], err);
     char *checkpoints = path_join(dir, "ckpt");
@@ -76,6 +78,12 @@ static peat_status start_over(const char *dir, struct error *err)
         status = dir_remove(checkpoints, err);
     free(checkpoints);
     return status;
+}
+
+static peat_status mark_stale(struct run *r, const struct plan_cell *c, const struct cell_files *f,
+                              struct error *err)
+{
+    return r->options->dry ? PEAT_OK : stale_mark(f, &c->config, r->arena, err);
 }
 
 static void add_job(struct run *r, const struct plan_cell *c, const struct cell_files *f)
@@ -106,7 +114,7 @@ static peat_status add_unfinished(struct run *r, const struct plan_cell *c,
     peat_status status = PEAT_OK;
     if (stale) {
         progress_say(&r->progress, "%s starts from step 0: %s", c->label, stale);
-        status = start_over(f->dir, err);
+        status = start_over(r, f->dir, err);
     }
     add_job(r, c, f);
     return status;
@@ -116,14 +124,14 @@ static peat_status choose_stale(struct run *r, const struct plan_cell *c,
                                 const struct cell_files *f, struct error *err)
 {
     if (r->options->rerun_stale) {
-        peat_status status = start_over(f->dir, err);
+        peat_status status = start_over(r, f->dir, err);
         add_job(r, c, f);
         return status;
     }
     r->end->stale++;
     progress_say(&r->progress, "%s is stale: %s; --rerun-stale runs it again", c->label,
                  stale_reason(f, &c->config, r->arena));
-    return stale_mark(f, &c->config, r->arena, err);
+    return mark_stale(r, c, f, err);
 }
 
 static peat_status choose(struct run *r, int i, struct error *err)
@@ -142,7 +150,7 @@ static peat_status choose(struct run *r, int i, struct error *err)
             add_job(r, c, f);
         else
             r->end->skipped++;
-        return stale_mark(f, &c->config, r->arena, err);
+        return mark_stale(r, c, f, err);
     case CELL_FAILED:
     case CELL_CRASHED:
     case CELL_TIMEOUT:
@@ -219,9 +227,27 @@ static peat_status end_orphans(struct run *r, bool *again, struct error *err)
     return PEAT_OK;
 }
 
+/* The cells of the plan as they are where an earlier plan may be, or nothing. */
+static peat_status peek_dir(struct run *r, const char *dir, struct error *err)
+{
+    const struct plan *p = r->plan;
+    r->dir = (struct rundir){.path = dir, .n = p->n};
+    r->dir.cell = ARENA_ARRAY(r->arena, p->n + 1, struct cell_files);
+    if (!r->dir.cell)
+        return error_set(err, PEAT_NOMEM, "out of memory");
+    for (int i = 0; i < p->n; i++) {
+        rundir_read_cell(dir, p->cell[i].id, &r->dir.cell[i], r->arena, NULL);
+        r->dir.cell[i].config = plan_cell_value(p, &p->cell[i], r->arena);
+    }
+    stale_find(&r->dir, p, r->arena);
+    return PEAT_OK;
+}
+
 static peat_status open_dir(struct run *r, const char *dir, struct error *err)
 {
     bool again;
+    if (r->options->dry)
+        return peek_dir(r, dir, err);
     peat_status status = read_dir(r, dir, err);
     if (status == PEAT_OK)
         status = end_orphans(r, &again, err);
@@ -230,6 +256,16 @@ static peat_status open_dir(struct run *r, const char *dir, struct error *err)
     if (status == PEAT_OK)
         stale_find(&r->dir, r->plan, r->arena);
     return status;
+}
+
+/* ---- what is not run at all ---- */
+
+/* Each once, not for every seed. */
+static void show_skipped(struct run *r)
+{
+    const struct plan *p = r->plan;
+    for (int i = 0; p->n_skipped && i < p->n_skipped / p->experiment->n_seed; i++)
+        progress_say(&r->progress, "%s is skipped: %s", p->skipped[i].label, p->skipped[i].reason);
 }
 
 /* ---- the end ---- */
@@ -268,12 +304,14 @@ static void show_counts(struct run *r)
     const struct {
         int n;
         const char *what;
-    } part[] = {{e->done, "done"}, {e->diverged, "diverged"},       {e->failed, "failed"},
-                {e->left, "left"}, {e->skipped, "finished before"}, {e->stale, "stale"}};
+    } part[] = {{e->done, "done"},          {e->diverged, "diverged"},       {e->failed, "failed"},
+                {e->left, "left"},          {e->skipped, "finished before"}, {e->stale, "stale"},
+                {e->launched, "submitted"}, {r->plan->n_skipped, "skipped"}};
     const char *between = ": ";
     struct strbuf line;
     strbuf_init(&line);
-    strbuf_addf(&line, "%d cell%s", r->progress.total, r->progress.total == 1 ? "" : "s");
+    int total = r->progress.total + r->plan->n_skipped;
+    strbuf_addf(&line, "%d cell%s", total, total == 1 ? "" : "s");
     for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++) {
         if (!part[i].n)
             continue;
@@ -299,6 +337,10 @@ static void show_end(struct run *r)
 static peat_status run_jobs(struct run *r, struct error *err)
 {
     struct jobs *j = &r->jobs;
+    if (r->options->launch) {
+        r->end->launched = j->n;
+        return j->n ? r->options->launch(r->options->launch_ctx, j, err) : PEAT_OK;
+    }
     peat_status status = jobs_run(j, err);
     r->end->done += j->done;
     r->end->diverged += j->diverged;
@@ -323,8 +365,10 @@ peat_status runner_run(const char *dir, const struct plan *p, const struct runne
         .program = program,
         .at_once = o->jobs,
         .threads = o->threads,
+        .gemm = o->gemm,
         .checkpoint_every = settings->checkpoint_every,
         .timeout = o->timeout,
+        .no_progress = o->no_progress,
         .grace = grace_seconds,
         .tensorboard = settings->tensorboard,
         .stop_on_failure = o->stop_on_failure,
@@ -335,10 +379,12 @@ peat_status runner_run(const char *dir, const struct plan *p, const struct runne
     if (status == PEAT_OK)
         status = open_dir(&r, dir, err);
     if (status == PEAT_OK)
+        show_skipped(&r);
+    if (status == PEAT_OK)
         status = choose_all(&r, err);
     if (status == PEAT_OK)
         status = run_jobs(&r, err);
-    if (status == PEAT_OK)
+    if (status == PEAT_OK && !o->dry)
         show_end(&r);
     arena_release(&arena);
     return status;

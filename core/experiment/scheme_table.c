@@ -78,6 +78,7 @@ static peat_status fill_config(struct view *v, void **config)
 static peat_status find_plugin(struct view *v)
 {
     peat_status status = registry_init(&v->registry, v->a, v->err);
+    v->registry.trail = v->request->trail;
     if (status == PEAT_OK)
         status = registry_find(&v->registry, PEAT_SCHEME, v->request->scheme,
                                (struct place){NULL, 0, 0}, &v->plugin, v->err);
@@ -130,8 +131,13 @@ static peat_status set_up(struct view *v)
     struct setup setup;
     setup_init(&setup, host_table(), v->a, &v->weights, &s->part, &v->dims, v->err);
     setup.where = &s->where;
+    trail_forget_plugins(q->trail);
+    trail_plugin(q->trail, s->part.id, v->plugin->path, "");
+    trail_enter(q->trail, arena_printf(v->a, "%s.setup", s->part.id));
     if (v->hooks->setup)
-        status = setup_end(&setup, v->hooks->setup(&setup.base, config, &s->part.self));
+        status = v->hooks->setup(&setup.base, config, &s->part.self);
+    trail_leave(q->trail);
+    status = setup_end(&setup, status);
     return status == PEAT_OK ? weights_build(&v->weights, 0, false, v->err) : status;
 }
 
@@ -149,6 +155,7 @@ static bool begin_pass(struct view *v)
         .size = sizeof(side), .T = T, .T_total = T, .pos_B = 1, .n_axes = 1, .pos = pos};
     graph_init(&v->graph, v->a, NULL, PEAT_F32);
     v->graph.no_grad = true;
+    v->graph.trail = v->request->trail;
     v->pass = (struct pass){.g = &v->graph,
                             .positional = &v->positional,
                             .dims = v->dims,

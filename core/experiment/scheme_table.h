@@ -3,6 +3,7 @@
 #ifndef EXPERIMENT_SCHEME_TABLE_H
 #define EXPERIMENT_SCHEME_TABLE_H
 
+#include "base/trail.h"
 #include "base/value.h"
 
 struct scheme_request {
@@ -11,6 +12,7 @@ struct scheme_request {
     char *const *word; /* parameters as key=value; word i has the place "command line:i+1" */
     int64_t d;         /* width of the stream, and of the model */
     int64_t T, heads;
+    struct trail *trail; /* NULL: none */
 };
 
 /* A stream or a probe has a row per position, a bias one per query and a column per key. */

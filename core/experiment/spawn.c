@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static int add_files(posix_spawn_file_actions_t *files, const char *log)
+/* share -1: nothing is shared. */
+static int add_files(posix_spawn_file_actions_t *files, const char *log, int share)
 {
     int bad = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (!bad)
@@ -19,6 +20,8 @@ static int add_files(posix_spawn_file_actions_t *files, const char *log)
                                                O_WRONLY | O_CREAT | O_APPEND, 0666);
     if (!bad)
         bad = posix_spawn_file_actions_adddup2(files, STDOUT_FILENO, STDERR_FILENO);
+    if (!bad && share >= 0)
+        bad = posix_spawn_file_actions_adddup2(files, share, SPAWN_SHARED);
     return bad;
 }
 
@@ -38,7 +41,7 @@ static int set_attributes(posix_spawnattr_t *attributes)
     return bad ? bad : posix_spawnattr_setsigdefault(attributes, &all);
 }
 
-static int start(char *const *argv, char *const *env, const char *log, pid_t *pid)
+static int start(char *const *argv, char *const *env, const char *log, int share, pid_t *pid)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -47,7 +50,7 @@ static int start(char *const *argv, char *const *env, const char *log, pid_t *pi
         return bad;
     bad = posix_spawnattr_init(&attributes);
     if (!bad) {
-        bad = add_files(&files, log);
+        bad = add_files(&files, log, share);
         if (!bad)
             bad = set_attributes(&attributes);
         if (!bad)
@@ -60,17 +63,23 @@ static int start(char *const *argv, char *const *env, const char *log, pid_t *pi
 
 /* What fails in the new process before exec comes back as its errno too: the log is opened here
  * first, so that a full or unwritable directory is not blamed on the program. */
-peat_status process_start(char *const *argv, char *const *env, const char *log, pid_t *pid,
-                          struct error *err)
+peat_status process_start_sharing(char *const *argv, char *const *env, const char *log, int share,
+                                  pid_t *pid, struct error *err)
 {
     int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0)
         return error_set(err, PEAT_IO, "cannot open '%s': %s", log, strerror(errno));
-    int bad = start(argv, env, log, pid);
+    int bad = start(argv, env, log, share, pid);
     close(fd);
     if (bad)
         return error_set(err, PEAT_IO, "cannot start '%s': %s", argv[0], strerror(bad));
     return PEAT_OK;
+}
+
+peat_status process_start(char *const *argv, char *const *env, const char *log, pid_t *pid,
+                          struct error *err)
+{
+    return process_start_sharing(argv, env, log, -1, pid, err);
 }
 
 peat_status own_program(char *path, size_t n, struct error *err)

@@ -41,7 +41,10 @@ const char *stale_reason(const struct cell_files *c, const struct cell_config *p
                          struct arena *a)
 {
     struct value *meta = NULL;
-    if (jsonfile_read(c->dir, "meta.json", a, &meta, NULL) != PEAT_OK)
+    peat_status status = jsonfile_read(c->dir, "meta.json", a, &meta, NULL);
+    if (status == PEAT_CORRUPT)
+        return "its meta.json is damaged: nothing tells what made it";
+    if (status != PEAT_OK)
         return NULL;
     const char *engine = member_text(meta, "engine");
     if (engine && strcmp(engine, engine_version()) != 0)

@@ -14,10 +14,10 @@ static sigset_t stop_set(void)
     return set;
 }
 
-void stop_open(struct stop_signal *s)
+void stop_open(struct stop_signal *s, bool patient)
 {
     sigset_t set = stop_set();
-    *s = (struct stop_signal){.fd = -1};
+    *s = (struct stop_signal){.fd = -1, .patient = patient};
     sigprocmask(SIG_BLOCK, &set, &s->before);
     s->fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
@@ -27,7 +27,8 @@ bool stop_requested(struct stop_signal *s)
     struct signalfd_siginfo info;
     if (!s->requested && s->fd >= 0 && read(s->fd, &info, sizeof info) == (ssize_t)sizeof info) {
         s->requested = true;
-        sigprocmask(SIG_SETMASK, &s->before, NULL);
+        if (!s->patient)
+            sigprocmask(SIG_SETMASK, &s->before, NULL);
     }
     return s->requested;
 }

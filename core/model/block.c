@@ -7,8 +7,6 @@
 
 #include "base/rng.h"
 
-static const double NORM_EPS = 1e-5;
-
 bool norm_declare(struct norm_weights *n, struct weights *w, const char *name, int64_t D,
                   int64_t kind)
 {
@@ -105,16 +103,29 @@ static peat_node *mlp(struct pass *pass, const struct block *b, int64_t activati
                   weight_node(g, b->down_w), weight_node(g, b->down_b), f);
 }
 
-peat_node *block_forward(struct pass *pass, const struct block *b, const struct model_config *c,
-                         int64_t layer, peat_node *x)
+struct attention_options block_attention_options(const struct model_config *c)
 {
-    struct graph *g = pass->g;
-    const struct attention_options options = {
+    return (struct attention_options){
         .path = (enum attention_path)c->attention_path,
         .scale = (enum attention_scale)c->attention_scale,
         .scale_value = c->attention_scale_value,
     };
+}
+
+void pass_show_residual(struct pass *pass, int64_t layer, peat_node *x)
+{
+    const struct observer *o = pass->observer;
+    if (o && o->residual && x && !graph_failed(pass->g))
+        o->residual(o->ctx, layer, x);
+}
+
+peat_node *block_forward(struct pass *pass, const struct block *b, const struct model_config *c,
+                         int64_t layer, peat_node *x)
+{
+    struct graph *g = pass->g;
+    const struct attention_options options = block_attention_options(c);
     x = run_residual(pass, layer, x);
+    pass_show_residual(pass, layer, x);
     peat_node *y = norm_forward(g, &b->norm1, x);
     y = attention_forward(pass, &b->attention, &options, layer, y);
     x = op_add(&g->base, x, pass_dropout(pass, y, c->dropout, "attention", layer));

@@ -6,6 +6,8 @@
 #include "model/model_config.h"
 #include "nn/attention.h"
 
+#define NORM_EPS 1e-5 /* added to the variance */
+
 struct norm_weights {
     struct weight *w, *b; /* b NULL for RMS norm */
 };
@@ -24,6 +26,10 @@ peat_node *norm_forward(struct graph *g, const struct norm_weights *n, peat_node
 /* Declares block `layer`'s weights, "block.<layer>.*". */
 bool block_declare(struct block *b, struct weights *w, const struct model_config *c, int64_t D,
                    int64_t layer);
+/* What the model's configuration says about attention. */
+struct attention_options block_attention_options(const struct model_config *c);
+/* Shows the observer, if there is one, what block `layer` works on. */
+void pass_show_residual(struct pass *pass, int64_t layer, peat_node *x);
 /* x [B,T,D] -> same. The only caller of the residual hooks. */
 peat_node *block_forward(struct pass *pass, const struct block *b, const struct model_config *c,
                          int64_t layer, peat_node *x);

@@ -52,6 +52,13 @@ static peat_node *encode(struct pass *pass, int index)
                     1);
 }
 
+/* What an observer makes of a stream: mostly itself. */
+static peat_node *observed(struct pass *pass, enum stream_kind kind, int scheme, peat_node *x)
+{
+    const struct observer *o = pass->observer;
+    return o && o->stream && x ? o->stream(o->ctx, pass, kind, scheme, x) : x;
+}
+
 static peat_node *merge(struct pass *pass, int n, peat_node *const *x)
 {
     struct positional *p = pass->positional;
@@ -72,21 +79,24 @@ peat_node *input_forward(struct model *m, struct pass *pass, const struct model_
     struct positional *p = m->positional;
     peat_node *stream[POSITIONAL_MAX + 2];
     int n = 0;
-    stream[n++] = look_up(m, pass, m->token, in->token);
+    stream[n++] = observed(pass, STREAM_TOKEN, -1, look_up(m, pass, m->token, in->token));
     for (int i = 0; i < p->n_scheme; i++) {
         if (!p->scheme[i].hooks->encode)
             continue;
-        peat_node *P = encode(pass, i);
+        peat_node *P = observed(pass, STREAM_POSITION, i, encode(pass, i));
         if (p->scheme[i].where.at == SITE_INPUT)
             stream[n++] = P;
         else
             pass->stream[i] = P;
     }
     if (m->segment)
-        stream[n++] = look_up(m, pass, m->segment, in->segment);
+        stream[n++] = observed(pass, STREAM_SEGMENT, -1, look_up(m, pass, m->segment, in->segment));
     pass->input = stream[0];
     pass->position_input = n > 1 ? stream[1] : NULL;
     peat_node *x =
         p->combine && p->n_stream >= p->combine->min_streams ? merge(pass, n, stream) : stream[0];
+    const struct observer *o = pass->observer;
+    if (o && o->input && x)
+        x = o->input(o->ctx, pass, x);
     return pass_dropout(pass, x, m->config.dropout, "input", 0);
 }

@@ -103,6 +103,7 @@ peat_status safetensors_write(const char *path, const struct named_tensor *t, in
                               const struct value *metadata, struct error *err)
 {
     size_t data_bytes, size;
+    json_start();
     const struct named_tensor **order = in_file_order(t, n);
     char *header = order ? header_text(order, n, metadata, &data_bytes) : NULL;
     unsigned char *image = header ? file_image(order, n, header, data_bytes, &size) : NULL;
@@ -346,6 +347,7 @@ peat_status safetensors_parse(const void *bytes, size_t size, const char *path, 
     if (length == 0 || *text != '{')
         return damaged(path, err, "the header does not begin with '{'");
     json_error_t wrong;
+    json_start();
     json_t *header = json_loadb(text, length, JSON_REJECT_DUPLICATES, &wrong);
     if (!header)
         return damaged(path, err, "header: %s", wrong.text);

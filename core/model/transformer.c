@@ -65,7 +65,7 @@ peat_status model_build(struct model *m, const struct model_config *config,
     if (status != PEAT_OK)
         return status;
     if (config->tie_embeddings && positional->width[0] != m->dims.D)
-        return error_set(err, PEAT_INVALID,
+        return error_set(err, PEAT_REFUSED,
                          "model.tie_embeddings needs tokens as wide as the model, but combine '%s' "
                          "makes them %lld wide in a model of %lld",
                          positional->combine_part.id, (long long)positional->width[0],
@@ -156,6 +156,7 @@ static void pass_init(struct pass *pass, struct model *m, struct graph *g,
                       const struct model_input *in)
 {
     bool collect = pass->collect;
+    const struct observer *observer = pass->observer;
     *pass = (struct pass){
         .g = g,
         .positional = m->positional,
@@ -167,6 +168,7 @@ static void pass_init(struct pass *pass, struct model *m, struct graph *g,
         .seed = m->seed,
         .merge = input_merge,
         .collect = collect,
+        .observer = observer,
         .side = {.size = sizeof pass->side,
                  .T = in->T,
                  .T_total = in->T_total > 0 ? in->T_total : in->T,
@@ -192,6 +194,15 @@ static peat_node *head_forward(struct model *m, struct graph *g, const struct mo
     return op_linear(&g->base, x, weight_node(g, m->head ? m->head : m->token), NULL);
 }
 
+struct attention_mask model_mask(const struct model *m, const struct model_input *in)
+{
+    return (struct attention_mask){.causal = m->dims.causal,
+                                   .window = m->config.window,
+                                   .pad_k = in->pad,
+                                   .doc_q = in->document,
+                                   .doc_k = in->document};
+}
+
 peat_node *model_forward(struct model *m, struct graph *g, const struct model_input *in,
                          struct pass *pass)
 {
@@ -199,19 +210,18 @@ peat_node *model_forward(struct model *m, struct graph *g, const struct model_in
     if (!pass)
         pass = &local;
     pass_init(pass, m, g, in);
+    g->trail = m->positional->trail;
+    trail_beat(g->trail);
     weights_begin(&m->weights);
-    const struct attention_mask mask = {.causal = m->dims.causal,
-                                        .window = m->config.window,
-                                        .pad_k = in->pad,
-                                        .doc_q = in->document,
-                                        .doc_k = in->document};
+    const struct attention_mask mask = model_mask(m, in);
     pass->mask = &mask;
     if (!fill_positions(pass, in))
-        return graph_fail(g, "no memory for positions");
+        return graph_no_memory(g, "positions", 0);
     run_prepare(pass);
     peat_node *x = input_forward(m, pass, in);
     for (int64_t l = 0; l < m->config.n_layer; l++)
         x = block_forward(pass, &m->block[l], &m->config, l, x);
+    pass_show_residual(pass, m->config.n_layer, x);
     const struct norm_weights last = {m->norm_w, m->norm_b};
     x = head_forward(m, g, in, norm_forward(g, &last, x));
     pass->mask = NULL;

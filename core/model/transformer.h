@@ -11,6 +11,7 @@
 #ifndef MODEL_TRANSFORMER_H
 #define MODEL_TRANSFORMER_H
 
+#include "autograd/ops.h"
 #include "model/model_config.h"
 #include "nn/positional.h"
 
@@ -49,8 +50,10 @@ struct model_input {
     bool last_only; /* logits of the last position alone: [B, V] */
 };
 
+/* Which keys each query of this input may see; borrows the input's arrays. */
+struct attention_mask model_mask(const struct model *m, const struct model_input *in);
 /* Logits [B*T, V], or [B, V]; NULL with g->err set on error. `pass` keeps what the forward knew
- * (probes); may be NULL. */
+ * (probes), and names an observer before; may be NULL. */
 peat_node *model_forward(struct model *m, struct graph *g, const struct model_input *in,
                          struct pass *pass);
 

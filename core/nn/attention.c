@@ -388,7 +388,7 @@ static peat_node *rel_as_bias(struct pass *pass, peat_node *rel)
     int64_t T = pass->side.T, H = peat_shape_of(&pass->g->base, rel).dim[0];
     int32_t *index = ARENA_ARRAY(pass->g->arena, T * T, int32_t);
     if (!index)
-        return graph_fail(pass->g, "no memory for a bias");
+        return graph_no_memory(pass->g, "a bias", (size_t)(T * T) * sizeof *index);
     for (int64_t i = 0; i < T; i++)
         for (int64_t j = 0; j < T; j++)
             index[i * T + j] = (int32_t)(j - i + T - 1);
@@ -439,17 +439,64 @@ static peat_node *run_weights(struct attention *a, peat_node *W)
     return W;
 }
 
-static peat_node *composed(struct attention *a)
+static peat_node *whole_bias(struct attention *a)
+{
+    peat_node *bias = a->terms.bias;
+    return a->terms.rel ? plus(a->pass, bias, rel_as_bias(a->pass, a->terms.rel)) : bias;
+}
+
+static peat_node *composed_logits(struct attention *a, peat_node *bias)
 {
     peat_graph *g = &a->pass->g->base;
     peat_node *S = op_matmul(g, a->chain.q, a->chain.k, PEAT_TRANS_B);
     S = op_affine(g, plus(a->pass, S, a->terms.score_add), group_scale(a), 0.0);
-    peat_node *bias = a->terms.bias;
-    if (a->terms.rel)
-        bias = plus(a->pass, bias, rel_as_bias(a->pass, a->terms.rel));
-    S = run_logits(a, S, bias);
-    peat_node *W = run_weights(a, op_softmax(g, S, mask_of(a->pass)));
-    return run_context(a, op_matmul(g, W, a->chain.v, 0), W);
+    return run_logits(a, S, bias);
+}
+
+static peat_node *composed_weights(struct attention *a, peat_node *S)
+{
+    return run_weights(a, op_softmax(&a->pass->g->base, S, mask_of(a->pass)));
+}
+
+static peat_node *composed(struct attention *a)
+{
+    peat_node *W = composed_weights(a, composed_logits(a, whole_bias(a)));
+    return run_context(a, op_matmul(&a->pass->g->base, W, a->chain.v, 0), W);
+}
+
+/* ---- watching ---- */
+
+static const char *who_changes_scores(const struct attention *a)
+{
+    for (int i = 0; i < a->pass->positional->n_scheme; i++) {
+        const struct scheme_part *s = scheme(a->pass, i);
+        if (in_group(a, i) && (s->hooks->logits || s->hooks->weights))
+            return s->part.id;
+    }
+    return NULL;
+}
+
+/* Logits and weights are made for the observer alone: what the pass goes on with stays as it is. */
+static void show(struct attention *a)
+{
+    const struct observer *o = a->pass->observer;
+    if (!o || !o->attention || graph_failed(a->pass->g))
+        return;
+    struct attention_seen seen = {.layer = a->layer,
+                                  .begin = a->group.begin,
+                                  .end = a->group.end,
+                                  .projected = a->projected,
+                                  .chain = a->chain,
+                                  .score_add = a->terms.score_add,
+                                  .bias = whole_bias(a),
+                                  .scale = group_scale(a),
+                                  .changed_by = who_changes_scores(a)};
+    if (!o->chain_only) {
+        seen.logits = composed_logits(a, seen.bias);
+        seen.weights = composed_weights(a, seen.logits);
+    }
+    if (!graph_failed(a->pass->g))
+        o->attention(o->ctx, &seen);
 }
 
 static bool takes_composed(struct attention *a)
@@ -475,6 +522,7 @@ static peat_node *attend(struct attention *a)
 {
     run_qkv(a);
     run_terms(a);
+    show(a);
     if (!takes_composed(a))
         return fused(a);
     a->pass->composed = true;

@@ -92,7 +92,7 @@ struct differences *pass_differences(struct pass *pass)
     else if (ok)
         ok = list_pairs(d, g->arena, s);
     if (!ok) {
-        graph_fail(g, "no memory for position differences");
+        graph_no_memory(g, "position differences", 0);
         return NULL;
     }
     return pass->differences = d;

@@ -3,6 +3,7 @@
  */
 #include "nn/positional.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "nn/attention.h"
@@ -99,6 +100,23 @@ static peat_status check_where(const struct scheme_part *s, const peat_dims *dim
     return PEAT_OK;
 }
 
+static void enter(struct positional *p, const char *id, const char *hook)
+{
+    char text[TRAIL_TEXT];
+    snprintf(text, sizeof text, "%s.%s", id, hook);
+    trail_enter(p->trail, text);
+}
+
+static int64_t own_width(struct positional *p, const struct scheme_part *s)
+{
+    if (!s->hooks->width)
+        return 0;
+    enter(p, s->part.id, "width");
+    int64_t width = s->hooks->width(s->part.config);
+    trail_leave(p->trail);
+    return width;
+}
+
 /* Stream names and the widths that schemes insist on. Returns how many the combine merges. */
 static int list_streams(struct positional *p, int64_t n_segment)
 {
@@ -112,7 +130,7 @@ static int list_streams(struct positional *p, int64_t n_segment)
         if (!at_input(s))
             continue;
         p->stream[n] = name[positions++];
-        p->width[n++] = s->hooks->width ? s->hooks->width(s->part.config) : 0;
+        p->width[n++] = own_width(p, s);
     }
     if (n_segment > 0) {
         p->stream[n] = "segment";
@@ -165,17 +183,19 @@ static peat_status setup_combine(struct positional *p, struct weights *w, peat_d
         n = 2;
     }
     if (n < p->combine->min_streams)
-        return error_set(err, PEAT_INVALID, "combine '%s' needs %d streams, and there are %d",
+        return error_set(err, PEAT_REFUSED, "combine '%s' needs %d streams, and there are %d",
                          p->combine_part.id, p->combine->min_streams, n);
     if (p->combine->max_streams > 0 && n > p->combine->max_streams)
-        return error_set(err, PEAT_INVALID, "combine '%s' takes %d streams, and there are %d",
+        return error_set(err, PEAT_REFUSED, "combine '%s' takes %d streams, and there are %d",
                          p->combine_part.id, p->combine->max_streams, n);
     struct setup s;
     setup_init(&s, p->host, w->arena, w, &p->combine_part, dims, err);
     p->D = d_model;
-    peat_status status =
-        setup_end(&s, p->combine->setup(&s.base, p->combine_part.config, n, p->stream, p->width,
-                                        &p->D, &p->combine_part.self));
+    enter(p, p->combine_part.id, "setup");
+    peat_status status = p->combine->setup(&s.base, p->combine_part.config, n, p->stream, p->width,
+                                           &p->D, &p->combine_part.self);
+    trail_leave(p->trail);
+    status = setup_end(&s, status);
     if (status != PEAT_OK)
         return status;
     for (int i = 0; i < n; i++)
@@ -199,7 +219,10 @@ static peat_status setup_scheme(struct positional *p, int index, struct weights 
     setup.where = &s->where;
     if (s->where.head_end > 0)
         setup.heads = s->where.head_end - s->where.head_begin;
-    return setup_end(&setup, s->hooks->setup(&setup.base, s->part.config, &s->part.self));
+    enter(p, s->part.id, "setup");
+    status = s->hooks->setup(&setup.base, s->part.config, &s->part.self);
+    trail_leave(p->trail);
+    return setup_end(&setup, status);
 }
 
 peat_status positional_setup(struct positional *p, struct weights *w, peat_dims *dims,
@@ -212,7 +235,7 @@ peat_status positional_setup(struct positional *p, struct weights *w, peat_dims 
         return status;
     dims->D = p->D;
     if (dims->D % dims->H != 0)
-        return error_set(err, PEAT_INVALID, "model width %lld is not divisible by %lld heads",
+        return error_set(err, PEAT_REFUSED, "model width %lld is not divisible by %lld heads",
                          (long long)dims->D, (long long)dims->H);
     dims->C = dims->D / dims->H;
     int stream = 1;

@@ -70,6 +70,7 @@ struct scheme_part {
 
 struct positional {
     const peat_host *host;
+    struct trail *trail; /* where its hooks are noted; NULL: nowhere */
     int n_scheme;
     struct scheme_part scheme[POSITIONAL_MAX];
     struct part combine_part;
@@ -122,6 +123,35 @@ struct bias_terms {
 };
 
 struct differences;
+struct pass;
+
+enum stream_kind { STREAM_TOKEN, STREAM_POSITION, STREAM_SEGMENT };
+
+/* What the attention of one head group came to. Nodes die with the graph. */
+struct attention_seen {
+    int64_t layer, begin, end;   /* heads [begin, end)                                        */
+    peat_qkv projected, chain;   /* [B,H,T,C] of the group: as projected, as qkv hooks left them */
+    peat_node *score_add, *bias; /* [1|B,1|H,1|T,1|T] or NULL; bias has bias_rel in it        */
+    double scale;
+    peat_node *logits;      /* [B,H,T,T] not yet masked, as the logits hooks left them        */
+    peat_node *weights;     /* [B,H,T,T] as the weights hooks left them                       */
+    const char *changed_by; /* the scheme whose logits or weights hook had a say; NULL: none */
+};
+
+/* Who watches a forward pass, for diagnosis. Each function may be NULL. The first two may return
+ * another node of the same shape in the place of the one that they are shown. */
+struct observer {
+    void *ctx;
+    bool chain_only; /* seen.logits and seen.weights are not wanted and stay NULL */
+    /* Every stream before it is merged; scheme: whose, for positions. */
+    peat_node *(*stream)(void *ctx, struct pass *pass, enum stream_kind kind, int scheme,
+                         peat_node *x);
+    /* The merged input [B,T,D]. */
+    peat_node *(*input)(void *ctx, struct pass *pass, peat_node *x);
+    /* What block `layer` works on, after the residual hooks; layer L: what the last norm takes. */
+    void (*residual)(void *ctx, int64_t layer, peat_node *x);
+    void (*attention)(void *ctx, const struct attention_seen *seen);
+};
 
 /* Everything one forward pass knows; hooks see parts of it through peat_call. */
 struct pass {
@@ -146,6 +176,7 @@ struct pass {
     bool collect;  /* keep probes, for inspection                                    */
     int n_probe;
     peat_node *probe[64];
+    const struct observer *observer; /* NULL: nobody watches */
 };
 
 struct attention_weights;

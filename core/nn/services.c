@@ -236,6 +236,8 @@ void call_init(struct call *c, struct pass *pass, int index, int64_t layer)
 void hook_begin(struct pass *pass, const char *id, const char *hook)
 {
     pass->g->hook = arena_printf(pass->g->arena, "%s.%s", id, hook);
+    if (pass->g->hook)
+        trail_enter(pass->g->trail, pass->g->hook);
 }
 
 static bool shape_fits(const struct tensor *t, int rank, const int64_t *dim, uint32_t either)
@@ -251,6 +253,7 @@ static bool shape_fits(const struct tensor *t, int rank, const int64_t *dim, uin
 peat_node *hook_end(struct pass *pass, peat_node *node, int rank, const int64_t *dim,
                     uint32_t either)
 {
+    trail_leave(pass->g->trail);
     if (!node && !graph_failed(pass->g))
         graph_fail(pass->g, "the hook returned nothing");
     if (node && !shape_fits(&node->value, rank, dim, either)) {
@@ -266,6 +269,7 @@ peat_node *hook_end(struct pass *pass, peat_node *node, int rank, const int64_t 
 
 bool hook_status(struct pass *pass, peat_status status)
 {
+    trail_leave(pass->g->trail);
     if (status != PEAT_OK && !graph_failed(pass->g))
         graph_fail(pass->g, "the hook failed: %s", status_text(status));
     pass->g->hook = NULL;
@@ -307,14 +311,14 @@ peat_node *service_project(const peat_call *c, peat_node *x, int32_t which)
 
 double *service_scratch(const peat_call *c, int64_t n)
 {
-    return arena_alloc(graph_of(c)->arena, (size_t)n * sizeof(double));
+    return ARENA_ARRAY(graph_of(c)->arena, n, double);
 }
 
 static peat_node *constant(const peat_call *c, peat_dtype t, int32_t rank, const int64_t *dim,
                            const double *value)
 {
     if (!value)
-        return graph_fail(graph_of(c), "no memory for a constant");
+        return graph_no_memory(graph_of(c), "a constant", 0);
     peat_node *n = graph_constant(graph_of(c), t, rank, dim, NULL);
     if (!n || !n->value.data)
         return n;
@@ -400,11 +404,11 @@ peat_node *service_rows(const peat_call *c, const peat_side *side, int64_t d, pe
     int64_t n = side->pos_B * side->T;
     double *value = service_scratch(c, n * d), max;
     if (!value)
-        return graph_fail(graph_of(c), "no memory for rows");
+        return graph_no_memory(graph_of(c), "rows", (size_t)(n * d) * sizeof *value);
     if (table_positions(side, &max)) {
         const struct row_table *t = row_table(c, d, row, (int64_t)max + 1);
         if (!t)
-            return graph_fail(graph_of(c), "no memory for rows");
+            return graph_no_memory(graph_of(c), "rows", (size_t)(n * d) * sizeof *value);
         for (int64_t i = 0; i < n; i++)
             memcpy(value + i * d, t->value + (int64_t)side->pos[i] * d, (size_t)d * sizeof *value);
     } else {

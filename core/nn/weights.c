@@ -158,25 +158,49 @@ static int by_name(const void *a, const void *b)
     return strcmp((*(struct weight *const *)a)->name, (*(struct weight *const *)b)->name);
 }
 
-void weights_hash(const struct weights *w, bool (*keep)(const char *name), char hex[65])
+static void add_values(struct strbuf *out, const struct weight *w)
+{
+    char one[HASH_HEX];
+    hash_bytes(w->value.data, tensor_bytes(&w->value), one);
+    strbuf_addf(out, "%s %s\n", one, w->name);
+}
+
+static void add_shape(struct strbuf *out, const struct weight *w)
+{
+    for (int i = 0; i < w->value.rank; i++)
+        strbuf_addf(out, "%lld ", (long long)w->value.dim[i]);
+    strbuf_addf(out, "%s\n", w->name);
+}
+
+/* Over what `add` writes of the tensors that pass, in name order. */
+static void hash_by_name(const struct weights *w, bool (*keep)(const char *name),
+                         void (*add)(struct strbuf *out, const struct weight *w), char hex[65])
 {
     struct weight **sorted = malloc((size_t)(w->n ? w->n : 1) * sizeof *sorted);
+    if (!sorted)
+        out_of_memory("the names of weights");
     struct strbuf all;
     strbuf_init(&all);
     int n = 0;
-    for (int i = 0; sorted && i < w->n; i++)
+    for (int i = 0; i < w->n; i++)
         if (!keep || keep(w->item[i]->name))
             sorted[n++] = w->item[i];
-    if (sorted)
-        qsort(sorted, (size_t)n, sizeof *sorted, by_name);
-    for (int i = 0; i < n; i++) {
-        char one[HASH_HEX];
-        hash_bytes(sorted[i]->value.data, tensor_bytes(&sorted[i]->value), one);
-        strbuf_addf(&all, "%s %s\n", one, sorted[i]->name);
-    }
+    qsort(sorted, (size_t)n, sizeof *sorted, by_name);
+    for (int i = 0; i < n; i++)
+        add(&all, sorted[i]);
     hash_bytes(all.text, all.n, hex);
     strbuf_release(&all);
     free(sorted);
+}
+
+void weights_hash(const struct weights *w, bool (*keep)(const char *name), char hex[65])
+{
+    hash_by_name(w, keep, add_values, hex);
+}
+
+void weights_shape_hash(const struct weights *w, bool (*keep)(const char *name), char hex[65])
+{
+    hash_by_name(w, keep, add_shape, hex);
 }
 
 void weights_begin(struct weights *w)

@@ -48,6 +48,8 @@ void weights_zero_grad(struct weights *w);
 int64_t weights_trainable(const struct weights *w);
 /* SHA-256 over the values of all tensors whose name passes `keep` (NULL: all), in name order. */
 void weights_hash(const struct weights *w, bool (*keep)(const char *name), char hex[65]);
+/* The same over names and shapes, which training leaves as they are. */
+void weights_shape_hash(const struct weights *w, bool (*keep)(const char *name), char hex[65]);
 /* Forgets the nodes of the graph before: once before each forward pass. */
 void weights_begin(struct weights *w);
 /* The tensor as a leaf of g; the same node each time within one pass. */

@@ -2,6 +2,7 @@
 /* registry.c: from what the user wrote to one file, and from directories to a list. */
 #include "plugin/registry.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -129,13 +130,31 @@ static peat_status remember(struct registry *r, const struct plugin *plugin, str
     return PEAT_OK;
 }
 
+/* Loading runs the plugin's constructors and its entry. */
+static peat_status load_noted(struct registry *r, const char *path, const struct plugin **plugin,
+                              struct error *err)
+{
+    struct error at = {0};
+    char name[TRAIL_TEXT / 2], hook[TRAIL_TEXT];
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(file, "."), file);
+    snprintf(hook, sizeof(hook), "%s.load", name);
+    place_error(&at, r->at, "%s", "");
+    trail_forget_plugins(r->trail);
+    trail_plugin(r->trail, name, path, at.text);
+    trail_enter(r->trail, hook);
+    peat_status status = plugin_load(r->arena, path, plugin, err);
+    trail_leave(r->trail);
+    return status;
+}
+
 static peat_status load(struct registry *r, const char *path, const struct plugin **plugin,
                         struct error *err)
 {
     *plugin = loaded_from(r, path);
     if (*plugin)
         return PEAT_OK;
-    peat_status status = plugin_load(r->arena, path, plugin, err);
+    peat_status status = load_noted(r, path, plugin, err);
     return status == PEAT_OK ? remember(r, *plugin, err) : status;
 }
 
@@ -311,6 +330,7 @@ peat_status registry_find(struct registry *r, peat_kind kind, const char *name, 
                           const struct plugin **plugin, struct error *err)
 {
     const struct plugin *found;
+    r->at = at;
     peat_status status = find(r, kind, name, at.file ? at.file : "", &found, err);
     if (status == PEAT_OK)
         *plugin = found;
@@ -400,11 +420,14 @@ static peat_status walk_file(struct walk *w, const char *path, const char *file,
 {
     if (kind && !claim(w, *kind, file))
         return PEAT_OK;
+    for (int i = 0; i < w->r->n_skip; i++)
+        if (strcmp(w->r->skip[i], path) == 0)
+            return PEAT_OK;
     if (loaded_from(w->r, path))
         return PEAT_OK;
     struct error why = {0};
     const struct plugin *plugin;
-    peat_status status = plugin_load(w->r->arena, path, &plugin, &why);
+    peat_status status = load_noted(w->r, path, &plugin, &why);
     if (status == PEAT_OK && kind)
         status = expect_kind(plugin, *kind, &why);
     if (status != PEAT_OK) {

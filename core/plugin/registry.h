@@ -12,6 +12,7 @@
 #include <peat/plugin.h>
 
 #include "base/hash.h"
+#include "base/trail.h"
 #include "base/value.h"
 
 struct plugin {
@@ -23,10 +24,14 @@ struct plugin {
 
 struct registry {
     struct arena *arena; /* run */
+    struct trail *trail; /* where the loading of a plugin is noted; NULL: nowhere. Set after init */
     int n_dir;
     const char *dir[34];
     int n, room;
     const struct plugin **item; /* loaded so far */
+    struct place at;            /* of the request at hand, for the trail */
+    int n_skip;                 /* files that registry_load_all passes over */
+    const char *const *skip;
 };
 
 peat_status registry_init(struct registry *r, struct arena *arena, struct error *err);
@@ -44,9 +49,9 @@ peat_status registry_find_any(struct registry *r, const char *name, const struct
                               struct error *err);
 /* Loads all plugins of all directories; those that fail to load are reported through `bad` (path
  * and reason), not as an error. Sorted by kind, then name; shadowed ones left out. */
-peat_status registry_load_all(struct registry *r, void (*bad)(void *ctx, const char *path,
-                                                              const char *why),
-                              void *ctx, struct error *err);
+peat_status registry_load_all(struct registry *r,
+                              void (*bad)(void *ctx, const char *path, const char *why), void *ctx,
+                              struct error *err);
 
 /* loader.c: opens one file with RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE and checks its contract
  * (contract.c) before anything of it is used. Never closed. */

@@ -1,35 +1,103 @@
 /* SPDX-License-Identifier: MIT */
-/* gemm.c: OpenBLAS behind fixed blocks. */
+/* gemm.c: which library multiplies, and how a product is cut into blocks. */
 #include "tensor/gemm.h"
 
-#include <cblas.h>
-#include <limits.h>
 #include <string.h>
 
+#include "tensor/bf16.h"
 #include "tensor/tensor.h"
 #include "tensor/vecmath.h"
 
-peat_status gemm_start(struct error *err)
+#ifdef PEAT_ONEDNN
+/* The faster one wherever both are: see docs/performance.md. */
+static const struct gemm_provider *const fastest = &gemm_onednn;
+const char *const gemm_words[] = {"auto", "onednn", "openblas", NULL};
+#else
+static const struct gemm_provider *const fastest = &gemm_openblas;
+const char *const gemm_words[] = {"auto", "openblas", NULL};
+#endif
+
+static const struct gemm_provider *provider_named(const char *name)
 {
-    int build = openblas_get_parallel();
-    if (build != OPENBLAS_OPENMP)
-        return error_set(err, PEAT_FAILED,
-                         "this program needs the OpenMP build of OpenBLAS, but the %s build was "
-                         "loaded; install libopenblas-openmp-dev and run the program with its own "
-                         "RPATH",
-                         build == OPENBLAS_THREAD ? "pthread" : "serial");
-    openblas_set_num_threads(1);
-    return PEAT_OK;
+    if (strcmp(name, gemm_openblas.name) == 0)
+        return &gemm_openblas;
+    return strcmp(name, "auto") == 0 || strcmp(name, fastest->name) == 0 ? fastest : NULL;
 }
 
-const char *gemm_library(void)
+peat_status gemm_start(struct team *team, const char *name, struct error *err)
 {
-    return openblas_get_config();
+    const struct gemm_provider *provider = provider_named(name);
+    if (provider == NULL)
+        return error_set(err, PEAT_INVALID,
+                         "this program was built without '%s' for matrix products", name);
+    team->gemm = provider;
+    return provider->start(err);
 }
 
-const char *gemm_core(void)
+const char *gemm_bf16_missing(const char *name)
 {
-    return openblas_get_corename();
+    const struct gemm_provider *provider = provider_named(name);
+    if (provider == NULL || provider->bf16 == NULL)
+        return fastest->bf16 != NULL ? "only gemm 'onednn' has bf16 products"
+                                     : "this program was built without oneDNN (libdnnl-dev), which "
+                                       "alone has bf16 products";
+    return provider->bf16->missing();
+}
+
+peat_status gemm_start_bf16(struct team *team, struct error *err)
+{
+    const char *missing = gemm_bf16_missing(team->gemm != NULL ? team->gemm->name : "openblas");
+    if (missing != NULL)
+        return error_set(err, PEAT_INVALID, "%s", missing);
+    team->bf16 = team->gemm->bf16->open(team->threads);
+    return team->bf16 != NULL ? PEAT_OK
+                              : error_set(err, PEAT_NOMEM, "out of memory for bf16 products");
+}
+
+void gemm_stop_bf16(struct team *team)
+{
+    if (team->bf16 != NULL)
+        team->gemm->bf16->close(team->bf16);
+    team->bf16 = NULL;
+}
+
+static bool rounds(const struct team *team, const struct gemm *p)
+{
+    return p->rounds && p->dtype == PEAT_F32 && team != NULL && team->bf16 != NULL;
+}
+
+size_t gemm_rounded_bytes(const struct team *team, peat_dtype dtype, int64_t n)
+{
+    const struct gemm p = {.dtype = dtype, .rounds = true};
+    return rounds(team, &p) ? (size_t)n * sizeof(bf16) : 0;
+}
+
+struct rounding {
+    bf16 *to;
+    const float *from;
+};
+
+static void round_range(void *ctx, int64_t begin, int64_t end)
+{
+    const struct rounding *r = ctx;
+    bf16_round(r->to + begin, r->from + begin, end - begin);
+}
+
+void gemm_round(const struct team *team, void *to, const void *from, int64_t n)
+{
+    enum { GRAIN = 1 << 15 };
+    parallel_ranges(team, n, GRAIN, round_range, &(struct rounding){to, from});
+}
+
+/* With B rounded once for all blocks. */
+static struct gemm with_rounded_b(const struct team *team, const struct gemm *p)
+{
+    struct gemm q = *p;
+    if (rounds(team, p) && p->b16 == NULL && p->k > 0 && p->n > 0) {
+        q.b16 = team->gemm->bf16->round_b(team->bf16, p);
+        q.ldb16 = p->trans_b ? p->k : p->n;
+    }
+    return q;
 }
 
 /* k == 0: the product is zero. */
@@ -72,33 +140,23 @@ static void add_bias(const struct gemm *p)
     }
 }
 
-static blasint blas_int(int64_t x)
+void gemm_one(const struct team *team, const struct gemm *p)
 {
-    BUG_UNLESS(x <= INT_MAX);
-    return (blasint)x;
-}
-
-void gemm_one(const struct gemm *p)
-{
+    const struct gemm_provider *provider =
+        team != NULL && team->gemm != NULL ? team->gemm : &gemm_openblas;
     if (p->m == 0 || p->n == 0)
         return;
     bool bias_first = p->bias != NULL && p->beta == 0.0 && p->k > 0;
-    double beta = bias_first ? 1.0 : p->beta;
-    if (bias_first)
-        fill_bias(p);
     if (p->k == 0) {
         scale_rows(p);
     } else {
-        CBLAS_TRANSPOSE ta = p->trans_a ? CblasTrans : CblasNoTrans;
-        CBLAS_TRANSPOSE tb = p->trans_b ? CblasTrans : CblasNoTrans;
-        blasint m = blas_int(p->m), n = blas_int(p->n), k = blas_int(p->k);
-        blasint lda = blas_int(p->lda), ldb = blas_int(p->ldb), ldc = blas_int(p->ldc);
-        if (p->dtype == PEAT_F32)
-            cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, (float)p->alpha, p->a, lda, p->b, ldb,
-                        (float)beta, p->c, ldc);
-        else
-            cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, p->alpha, p->a, lda, p->b, ldb, beta, p->c,
-                        ldc);
+        struct gemm q = *p;
+        if (bias_first)
+            fill_bias(p);
+        q.beta = bias_first ? 1.0 : p->beta;
+        q.bias = NULL;
+        if (!rounds(team, p) || !provider->bf16->multiply(team->bf16, &q))
+            provider->multiply(&q);
     }
     if (p->bias != NULL && !bias_first)
         add_bias(p);
@@ -122,40 +180,60 @@ static const void *element(const struct gemm *p, const void *base, int64_t offse
     return (const char *)base + offset * (int64_t)dtype_bytes(p->dtype);
 }
 
+/* From row `row` of op(B) and column `column` on. */
+static void move_b(struct gemm *p, int64_t row, int64_t column)
+{
+    p->b = element(p, p->b, p->trans_b ? column * p->ldb + row : row * p->ldb + column);
+    if (p->b16 != NULL)
+        p->b16 =
+            (const bf16 *)p->b16 + (p->trans_b ? column * p->ldb16 + row : row * p->ldb16 + column);
+}
+
+/* A product and who computes it. */
+struct blocked {
+    const struct team *team;
+    struct gemm whole;
+};
+
 static void run_rows(void *ctx, int64_t begin, int64_t end)
 {
-    const struct gemm *whole = ctx;
+    const struct blocked *b = ctx;
+    const struct gemm *whole = &b->whole;
     struct gemm p = *whole;
     p.m = end - begin;
     p.a = element(whole, whole->a, whole->trans_a ? begin : begin * whole->lda);
     p.c = (char *)whole->c + begin * whole->ldc * (int64_t)dtype_bytes(whole->dtype);
-    gemm_one(&p);
+    gemm_one(b->team, &p);
 }
 
 static void run_columns(void *ctx, int64_t begin, int64_t end)
 {
-    const struct gemm *whole = ctx;
+    const struct blocked *b = ctx;
+    const struct gemm *whole = &b->whole;
     struct gemm p = *whole;
     p.n = end - begin;
-    p.b = element(whole, whole->b, whole->trans_b ? begin * whole->ldb : begin);
+    move_b(&p, 0, begin);
     p.c = (char *)whole->c + begin * (int64_t)dtype_bytes(whole->dtype);
     p.bias = whole->bias == NULL ? NULL : element(whole, whole->bias, begin);
-    gemm_one(&p);
+    gemm_one(b->team, &p);
 }
 
 void gemm_run(const struct team *team, const struct gemm *p)
 {
-    struct gemm whole = *p;
-    if (p->m * p->n * p->k < 64 * 64 * 64)
-        gemm_one(p);
-    else if (p->m >= p->n || p->m >= 512)
-        parallel_ranges(team, p->m, block_length(p->m), run_rows, &whole);
+    if (p->m * p->n * p->k < 64 * 64 * 64) {
+        gemm_one(team, p);
+        return;
+    }
+    struct blocked b = {team, with_rounded_b(team, p)};
+    if (p->m >= p->n || p->m >= 512)
+        parallel_ranges(team, p->m, block_length(p->m), run_rows, &b);
     else
-        parallel_ranges(team, p->n, block_length(p->n), run_columns, &whole);
+        parallel_ranges(team, p->n, block_length(p->n), run_columns, &b);
 }
 
 /* A product in tiles of rows and pieces of k. */
 struct long_product {
+    const struct team *team;
     struct gemm whole;
     int64_t row_blocks, rows; /* number, length of one */
     int64_t pieces, depth;    /* the same along k      */
@@ -193,7 +271,7 @@ static void run_long_tile(void *ctx, int64_t tile)
     p.m = whole->m - row < l->rows ? whole->m - row : l->rows;
     p.k = whole->k - at < l->depth ? whole->k - at : l->depth;
     p.a = element(whole, whole->a, whole->trans_a ? at * p.lda + row : row * p.lda + at);
-    p.b = element(whole, whole->b, whole->trans_b ? at : at * p.ldb);
+    move_b(&p, at, 0);
     if (piece == 0) {
         p.c = (char *)whole->c + row * p.ldc * (int64_t)dtype_bytes(p.dtype);
     } else {
@@ -202,7 +280,7 @@ static void run_long_tile(void *ctx, int64_t tile)
         p.ldc = p.n;
         p.c = l->scratch + ((piece - 1) * whole->m + row) * p.n * (int64_t)dtype_bytes(p.dtype);
     }
-    gemm_one(&p);
+    gemm_one(l->team, &p);
 }
 
 #define ADD_PIECES(name, real)                                                                     \
@@ -230,6 +308,9 @@ void gemm_run_long(const struct team *team, const struct gemm *p, void *scratch)
         gemm_run(team, p);
         return;
     }
+    l.team = team;
+    if (l.row_blocks > 1)
+        l.whole = with_rounded_b(team, p);
     parallel_for(team, l.row_blocks * l.pieces, run_long_tile, &l);
     if (l.pieces > 1)
         parallel_ranges(team, p->m, GRAIN / p->n + 1,

@@ -11,9 +11,11 @@
 
 #include <stdint.h>
 
-/* The threads one cell may use. */
+/* What one cell computes with. */
 struct team {
     int threads;
+    const struct gemm_provider *gemm; /* multiplies matrices; NULL: OpenBLAS              */
+    struct bf16_products *bf16;       /* some products round their operands; NULL: none do */
 };
 
 /* Once per process, before any other call: the OpenMP runtime, and with it OpenBLAS, is told to

@@ -3,8 +3,8 @@
  * vecmath.h: exp and its relatives over rows, fast in F32 and exact (libm) in F64.
  *
  * The F32 functions are polynomials in plain C that the compiler vectorises, built for several CPU
- * levels. They use no fused multiply-add and no sum, so an element's result depends neither on its
- * place in the row nor on the CPU level. y may be x, but not overlap it otherwise; n may be 0. NaN
+ * levels. Every rounding is spelled out and there is no sum, so an element's result depends neither
+ * on its place in the row nor on the CPU level. y may be x, but not overlap it otherwise; n may be 0. NaN
  * gives NaN.
  *
  * Largest errors: exp 2e-7 relative; the others 5e-7 absolute per unit of |x| where they grow.
@@ -33,6 +33,14 @@ void vec_exp_f32(float *y, const float *x, int64_t n);
 void vec_tanh_f32(float *y, const float *x, int64_t n);
 /* y = exp(x - shift); returns the sum of y, added in 16 interleaved lanes. */
 float vec_exp_sum_f32(float *y, const float *x, float shift, int64_t n);
+/* The same in place for short rows, where a call each would cost as much as the row: n is a multiple
+ * of 16; sum is filled. */
+struct exp_row_f32 {
+    float *x;
+    int64_t n;
+    float shift, sum;
+};
+void vec_exp_sums_f32(struct exp_row_f32 *row, int64_t rows);
 /* y = 1 / (1 + exp(-x)) */
 void vec_sigmoid_f32(float *y, const float *x, int64_t n);
 void vec_erf_f32(float *y, const float *x, int64_t n);
@@ -54,6 +62,12 @@ void vec_gelu_tanh_both_f32(float *restrict y, float *restrict d, const float *r
 /* The same in double precision by libm. */
 void vec_exp_f64(double *y, const double *x, int64_t n);
 double vec_exp_sum_f64(double *y, const double *x, double shift, int64_t n);
+struct exp_row_f64 {
+    double *x;
+    int64_t n;
+    double shift, sum;
+};
+void vec_exp_sums_f64(struct exp_row_f64 *row, int64_t rows);
 void vec_tanh_f64(double *y, const double *x, int64_t n);
 void vec_sigmoid_f64(double *y, const double *x, int64_t n);
 void vec_erf_f64(double *y, const double *x, int64_t n);

@@ -102,6 +102,12 @@ static peat_status remove_leftovers(const char *dir, struct error *err)
     return status;
 }
 
+void checkpoint_tidy(const char *dir)
+{
+    if (file_exists(dir))
+        remove_leftovers(dir, NULL);
+}
+
 static peat_status move(const char *from, const char *to, struct error *err)
 {
     if (rename(from, to) == 0)

@@ -19,7 +19,10 @@
  * optimiser. */
 peat_status checkpoint_save(const char *dir, const struct trainer *t, const struct value *identity,
                             bool final, struct error *err);
-/* Restores the newest good generation into a freshly initialised trainer. *found: whether there
+/* Removes what an earlier process left under temporary names; what can not be removed stays. */
+void checkpoint_tidy(const char *dir);
+/* Restores the newest good generation into a freshly initialised trainer, after
+ * checkpoint_tidy. *found: whether there
  * was one; damaged ones are named through `log`. `accept` decides on the stored identity (NULL:
  * all); a refusal says why and means starting at step 0. */
 peat_status checkpoint_load(const char *dir, struct trainer *t,

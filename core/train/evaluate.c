@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* evaluate.c: sums over one evaluation length, and the metrics made of them. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "autograd/ops.h"
@@ -168,7 +169,11 @@ peat_status evaluate_length(struct trainer *t, int64_t which, peat_sums *sums, s
 static void report_metrics(struct trainer *t, int64_t which, const peat_sums *sums)
 {
     for (const peat_metric *metric = t->task->hooks->metric; metric->name; metric++) {
+        char hook[TRAIL_TEXT];
+        snprintf(hook, sizeof(hook), "%s.metric %s", t->task->part.id, metric->name);
+        trail_enter(t->task->trail, hook);
         double value = metric->value(sums);
+        trail_leave(t->task->trail);
         struct measure m = {.metric = metric->name,
                             .split = "valid",
                             .length = t->task->plan.eval[which],

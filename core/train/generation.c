@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/seal.h"
 
 enum { STATE_VERSION = 1, STATE_LIMIT = 1 << 20 };
 
@@ -72,24 +73,9 @@ static peat_status add_checksum(struct arena *a, struct value *files, const char
     return status;
 }
 
-/* Of everything but "check" itself. */
-static void state_check(struct arena *a, const struct value *state, char hex[HASH_HEX])
-{
-    struct value *rest = value_map(a, nowhere);
-    struct strbuf text;
-    strbuf_init(&text);
-    for (int i = 0; i < state->n; i++)
-        if (strcmp(state->key[i], "check") != 0)
-            set(a, rest, state->key[i], state->item[i]);
-    value_to_json(rest, true, 0, &text);
-    hash_bytes(text.text, text.n, hex);
-    strbuf_release(&text);
-}
-
 static struct value *state_value(struct arena *a, const struct trainer *t,
                                  const struct value *identity, const struct value *files)
 {
-    char hex[HASH_HEX];
     struct value *state = value_map(a, nowhere);
     set_int(a, state, "version", STATE_VERSION);
     set_int(a, state, "step", t->step);
@@ -102,9 +88,7 @@ static struct value *state_value(struct arena *a, const struct trainer *t,
     set_int(a, state, "steps_timed", t->steps_timed);
     set(a, state, "identity", identity ? (struct value *)identity : value_map(a, nowhere));
     set(a, state, "files", (struct value *)files);
-    state_check(a, state, hex);
-    set(a, state, "check", value_text(a, nowhere, hex));
-    return state;
+    return sealed(a, state);
 }
 
 static peat_status write_json(const char *dir, const struct value *state, struct error *err)
@@ -175,14 +159,12 @@ static peat_status verify_file(const char *dir, const char *name, const struct v
 peat_status generation_read_state(const char *dir, struct arena *a, struct value **state,
                                   struct error *err)
 {
-    char hex[HASH_HEX];
     peat_status status = parse_state(dir, a, state, err);
     if (status != PEAT_OK)
         return status;
     if ((*state)->kind != VALUE_MAP)
         return not_whole(err, "is not a map");
-    state_check(a, *state, hex);
-    if (!is_text(value_get(*state, "check"), hex))
+    if (seal_check(*state) != SEAL_GOOD)
         return not_whole(err, "does not have its own checksum");
     const struct value *version = value_get(*state, "version"), *files = value_get(*state, "files");
     if (!version || version->integer != STATE_VERSION)

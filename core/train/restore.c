@@ -187,6 +187,7 @@ peat_status checkpoint_load(const char *dir, struct trainer *t,
     char **name;
     int n;
     *found = false;
+    checkpoint_tidy(dir);
     peat_status status = list_generations(dir, &name, &n, err);
     for (int i = n - 1; status == PEAT_OK && !*found && i >= 0; i--) {
         if (generation_step(name[i]) < 0)

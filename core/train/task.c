@@ -3,9 +3,17 @@
 #include "train/task.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/rng.h"
+
+static void enter(const struct task *t, const char *hook)
+{
+    char text[TRAIL_TEXT];
+    snprintf(text, sizeof(text), "%s.%s", t->part.id, hook);
+    trail_enter(t->trail, text);
+}
 
 static peat_status bad_plan(const struct task *t, struct error *err, const char *what,
                             int64_t value)
@@ -41,7 +49,9 @@ peat_status task_setup(struct task *t, struct arena *arena, struct error *err)
         .err = &own,
     };
     t->plan.size = sizeof(t->plan);
+    enter(t, "setup");
     peat_status status = t->hooks->setup(&s.base, t->part.config, &t->plan, &t->part.self);
+    trail_leave(t->trail);
     if (own.status != PEAT_OK)
         return error_set(err, own.status, "%s", own.text);
     if (status != PEAT_OK)
@@ -166,7 +176,9 @@ peat_status task_train_batch(const struct task *t, uint64_t seed, int64_t step, 
     const struct origin origin = {t, "training", step};
     uint64_t stream = rng_substream(rng_stream(seed, "batch", t->part.id), (uint64_t)step);
     batch_offer(batch);
+    enter(t, "train");
     peat_status status = t->hooks->train(t->host, t->part.config, t->part.self, stream, &batch->b);
+    trail_leave(t->trail);
     if (status != PEAT_OK)
         return hook_failed(&origin, status, err);
     return check_batch(&origin, batch, err);
@@ -177,8 +189,10 @@ peat_status task_eval_batch(const struct task *t, int64_t which, int64_t index, 
 {
     const struct origin origin = {t, "evaluation", index};
     batch_offer(batch);
+    enter(t, "evaluate");
     peat_status status =
         t->hooks->evaluate(t->host, t->part.config, t->part.self, which, index, &batch->b);
+    trail_leave(t->trail);
     if (status != PEAT_OK)
         return hook_failed(&origin, status, err);
     return batch->b.B == 0 ? PEAT_OK : check_batch(&origin, batch, err);

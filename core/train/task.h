@@ -12,7 +12,8 @@
 struct task {
     const peat_host *host;
     const peat_task *hooks;
-    struct part part; /* id, config, self */
+    struct part part;    /* id, config, self */
+    struct trail *trail; /* where its functions are noted; NULL: nowhere */
     peat_task_plan plan;
 };
 
@@ -26,9 +27,9 @@ struct batch {
 };
 peat_status batch_init(struct batch *batch, struct arena *arena, int64_t B, int64_t T);
 /* The training batch of `step` (1, 2, ...): a function of seed and step alone. */
-peat_status task_train_batch(const struct task *t, uint64_t seed, int64_t step,
-                             struct batch *batch, struct error *err);
-peat_status task_eval_batch(const struct task *t, int64_t which, int64_t index,
-                            struct batch *batch, struct error *err);
+peat_status task_train_batch(const struct task *t, uint64_t seed, int64_t step, struct batch *batch,
+                             struct error *err);
+peat_status task_eval_batch(const struct task *t, int64_t which, int64_t index, struct batch *batch,
+                            struct error *err);
 
 #endif

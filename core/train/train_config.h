@@ -7,6 +7,9 @@
 
 enum schedule_kind { SCHEDULE_COSINE, SCHEDULE_LINEAR, SCHEDULE_CONSTANT };
 
+/* Of products by weights; everything else is F32. */
+enum precision { PRECISION_FP32, PRECISION_BF16 };
+
 struct train_config {
     int64_t steps, batch, seq_len;
     double lr;

@@ -152,12 +152,20 @@ static peat_status train_step(struct trainer *t, struct outcome *out, struct err
     return PEAT_OK;
 }
 
+static peat_status check(struct trainer *t, struct error *err)
+{
+    return t->events.check ? t->events.check(t->events.ctx, err) : PEAT_OK;
+}
+
 static peat_status timed_step(struct trainer *t, struct step_times *times, struct error *err)
 {
     struct outcome out = {0};
     double start = clock_seconds();
+    trail_step(t->task->trail, t->step + 1);
     peat_status status = train_step(t, &out, err);
     arena_reset(&t->step_arena);
+    if (status == PEAT_OK)
+        status = check(t, err);
     if (status != PEAT_OK)
         return status;
     times_add(times, t, clock_seconds() - start);
@@ -177,8 +185,10 @@ static peat_status finish_step(struct trainer *t, const struct step_times *times
 {
     bool diverged = t->diverged.step != 0, last = diverged || t->step == t->train->steps;
     peat_status status = PEAT_OK;
-    if (!diverged && (last || every(t->step, t->eval->every)))
+    if (!diverged && (last || every(t->step, t->eval->every))) {
         status = trainer_evaluate(t, err);
+        status = status == PEAT_OK ? check(t, err) : status;
+    }
     if (status != PEAT_OK)
         return status;
     *stop = !last && t->events.stop && t->events.stop(t->events.ctx);

@@ -57,6 +57,9 @@ struct train_events {
     bool (*stop)(void *ctx);
     /* Save now (called at checkpoint.every, at a stop and at the end). */
     peat_status (*save)(void *ctx, bool final, struct error *err);
+    /* After every step and every evaluation, before anything of them is kept: an error ends the
+     * run. */
+    peat_status (*check)(void *ctx, struct error *err);
 };
 
 struct trainer {

@@ -60,6 +60,34 @@ START_TEST(a_scheme_can_be_chosen)
 }
 END_TEST
 
+/* d, heads, layers, T, B: the last four are those of docs/performance.md, in the long form alone. */
+static const int shapes[][5] = {{32, 2, 2, 48, 8},
+                                {64, 4, 2, 64, 32},
+                                {128, 4, 4, 128, 16},
+                                {256, 8, 6, 256, 8},
+                                {512, 8, 8, 512, 4}};
+
+START_TEST(twenty_steps_give_the_same_weights_at_one_two_and_four_threads)
+{
+    static const char *const provider[] = {"openblas", "auto"};
+    const int *s = shapes[_i / 2];
+    char words[256], first[80] = "";
+    static char out[1 << 12];
+    for (int threads = 1; threads <= 4; threads *= 2) {
+        snprintf(words, sizeof words,
+                 "step --d %d --heads %d --layers %d --T %d --B %d --warmup 0 --steps 20 --json "
+                 "--gemm %s --threads %d",
+                 s[0], s[1], s[2], s[3], s[4], provider[_i % 2], threads);
+        ck_assert_msg(run(words, out, sizeof out) == 0, "%s", out);
+        const char *weights = strstr(out, "\"weights\": ");
+        ck_assert_ptr_nonnull(weights);
+        if (threads == 1)
+            snprintf(first, sizeof first, "%.77s", weights);
+        ck_assert_msg(strncmp(first, weights, strlen(first)) == 0, "%s\nnot %s", out, first);
+    }
+}
+END_TEST
+
 START_TEST(other_words_are_refused)
 {
     static char out[1 << 12];
@@ -68,11 +96,15 @@ START_TEST(other_words_are_refused)
 }
 END_TEST
 
-int main(void)
+int main(int argc, char **argv)
 {
     Suite *suite = suite_create("bench");
     TCase *tc = tcase_create("bench");
-    tcase_set_timeout(tc, 60);
+    bool all = argc > 1 && strcmp(argv[1], "--long") == 0;
+    tcase_set_timeout(tc, all ? 900 : 60);
+    setenv("GOMP_SPINCOUNT", "1000", 0); /* there may be fewer cores than threads */
+    tcase_add_loop_test(tc, twenty_steps_give_the_same_weights_at_one_two_and_four_threads, 0,
+                        all ? 2 * (int)(sizeof shapes / sizeof *shapes) : 2);
     tcase_add_test(tc, every_operation_is_one_line_of_json);
     tcase_add_test(tc, a_scheme_can_be_chosen);
     tcase_add_test(tc, other_words_are_refused);

@@ -328,7 +328,18 @@ START_TEST(cell_over_its_time_is_stopped)
     run("slow good");
     assert_end(1, 0, 1, 0, 0, 0);
     ck_assert_int_eq(cell(0).state, CELL_TIMEOUT);
-    ck_assert_str_eq(reason(0), "took longer than 0.2 s");
+    ck_assert_str_eq(reason(0), "took longer than 0.2 s (run.timeout)");
+}
+END_TEST
+
+START_TEST(cell_that_stands_still_is_stopped)
+{
+    options.no_progress = 0.3;
+    options.timeout = 100;
+    run("slow good");
+    assert_end(1, 0, 1, 0, 0, 0);
+    ck_assert_int_eq(cell(0).state, CELL_TIMEOUT);
+    ck_assert_str_eq(reason(0), "no progress for 0.3 s (run.no_progress)");
 }
 END_TEST
 
@@ -512,6 +523,7 @@ int main(void)
     tcase_add_test(tests, first_failure_stops_the_others_when_asked);
     tcase_add_test(tests, quiet_tells_failures_alone);
     tcase_add_test(tests, cell_over_its_time_is_stopped);
+    tcase_add_test(tests, cell_that_stands_still_is_stopped);
     tcase_add_test(tests, cell_that_ignores_its_time_is_killed);
     tcase_add_test(tests, interruption_lets_cells_save_and_the_next_run_goes_on);
     tcase_add_test(tests, second_interruption_kills);

@@ -15,7 +15,7 @@ static void start(void)
 {
     struct error err = {0};
     parallel_start();
-    ck_assert_msg(gemm_start(&err) == PEAT_OK, "%s", err.text);
+    ck_assert_msg(gemm_start(&(struct team){1, NULL}, "openblas", &err) == PEAT_OK, "%s", err.text);
 }
 
 /* The same numbers for both dtypes: F64 inputs are rounded to what F32 can hold. */

@@ -21,6 +21,7 @@ void run_maker_open(struct run_maker *m, const char *name)
                 "{\"key\":\"position.combine\",\"labels\":[]}]",
         .dropped = "[]",
         .d_model = 32,
+        .second = "position.combine",
     };
     snprintf(m->dir, sizeof(m->dir), "/tmp/peat-results-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(m->dir));
@@ -69,22 +70,29 @@ static int add_cell(struct run_maker *m, const char *scheme, const char *combine
     int cell = m->n++;
     strbuf_addf(&m->cells,
                 "%s{\"index\":%d,\"id\":\"%s.%s.s%" PRId64 "-%08d\",\"label\":\"%s.%s.s%" PRId64
-                "\",\"axes\":{\"position.scheme\":\"%s\",\"position.combine\":\"%s\"},"
+                "\",\"axes\":{\"position.scheme\":\"%s\",\"%s\":\"%s\"},"
                 "\"scheme\":\"%s\",\"combine\":\"%s\",\"task\":\"text\",\"seed\":%" PRId64
                 ",\"hash\":\"%08d\",\"params\":12345,\"params_positional\":2000,"
                 "\"flops_per_token\":74000.0,\"attention_path\":\"fused\","
                 "\"injection\":\"%s: acts\",\"matched\":null,\"baseline\":null}",
                 cell ? "," : "", cell, scheme, combine, seed, cell, scheme, combine, seed, scheme,
-                combine, scheme, combine, seed, cell, scheme);
+                m->second, combine, scheme, combine, seed, cell, scheme);
     struct strbuf text;
     strbuf_init(&text);
     strbuf_addf(&text,
                 "{\"format\":1,\"hash\":\"%08d\",\"label\":\"%s.%s.s%" PRId64
-                "\",\"task\":{\"plugin\":\"text\"},\"model\":{\"d_model\":%" PRId64 "}}",
-                cell, scheme, combine, seed, m->d_model);
+                "\",\"task\":{\"plugin\":\"%s\"},\"model\":{\"d_model\":%" PRId64 "}}",
+                cell, scheme, combine, seed, strcmp(m->second, "task") == 0 ? combine : "text",
+                m->d_model);
     run_maker_file(m, cell, "config.json", text.text);
     strbuf_release(&text);
     return cell;
+}
+
+static void add_hash(struct strbuf *out, const char *key, const char *hash)
+{
+    if (hash)
+        strbuf_addf(out, "\"%s\":\"%s\",", key, hash);
 }
 
 static void add_measure(struct strbuf *out, const char *metric, int length, double value)
@@ -105,6 +113,9 @@ static void add_result(struct run_maker *m, int cell, const char *state, double 
     bool diverged = strcmp(state, "diverged") == 0;
     strbuf_addf(&out, "{\"format\":1,\"hash\":\"%08d\",\"state\":\"%s\",\"diverged\":%s,", cell,
                 state, diverged ? "{\"step\":12,\"what\":\"loss is not finite\"}" : "null");
+    add_hash(&out, "batch_hash", m->batches);
+    add_hash(&out, "init_hash", m->init);
+    add_hash(&out, "init_shapes", m->shapes);
     strbuf_add(&out, "\"steps\":300,\"measures\":[");
     if (!diverged) {
         add_measure(&out, "bpb", 128, at_128);

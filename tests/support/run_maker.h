@@ -2,8 +2,8 @@
 /*
  * run_maker.h: run directories without training.
  *
- * Axes are position.scheme and position.combine, the metric is bpb (and accuracy, 1 - bpb / 10) at
- * the lengths 128 and 256 tokens.
+ * Axes are position.scheme and position.combine (or another second one), the metric is bpb (and
+ * accuracy, 1 - bpb / 10) at the lengths 128 and 256 tokens.
  */
 #ifndef TESTS_RUN_MAKER_H
 #define TESTS_RUN_MAKER_H
@@ -20,6 +20,8 @@ struct run_maker {
     const char *axes;    /* JSON of plan.json's "axes" */
     const char *dropped; /* JSON list */
     int64_t d_model;     /* in every cell's configuration */
+    const char *second;  /* key of the second axis; "task": its labels are the tasks' names too */
+    const char *batches, *init, *shapes; /* the hashes of the cells to come; NULL: not recorded */
     struct strbuf cells;
     int n;
 };

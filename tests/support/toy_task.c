@@ -203,7 +203,7 @@ void toy_cell_build(struct toy_cell *c)
 {
     struct error err = {0};
     parallel_start();
-    ck_assert_msg(gemm_start(&err) == PEAT_OK, "%s", err.text);
+    ck_assert_msg(gemm_start(&(struct team){1, NULL}, "openblas", &err) == PEAT_OK, "%s", err.text);
     arena_init(&c->arena, "toy", 1 << 16);
     toy_task_init(&c->task, &c->toy, c->train.seq_len);
     ck_assert_msg(task_setup(&c->task, &c->arena, &err) == PEAT_OK, "%s", err.text);

@@ -121,19 +121,19 @@ static peat_node *composed(struct graph *g, const struct setup *s, peat_node *co
 }
 
 /* Inside a test: its process has no OpenMP runtime yet. */
-static void start(void)
+static void start(struct team *team)
 {
     struct error err = {0};
     parallel_start();
-    ck_assert_msg(gemm_start(&err) == PEAT_OK, "%s", err.text);
+    ck_assert_msg(gemm_start(team, "auto", &err) == PEAT_OK, "%s", err.text);
 }
 
 static void run(const struct setup *s, peat_dtype dtype, int threads, bool fused,
                 struct outcome *result)
 {
-    start();
     struct arena arena;
-    struct team team = {threads};
+    struct team team = {threads, NULL};
+    start(&team);
     struct graph g;
     arena_init(&arena, "test", 1 << 20);
     graph_init(&g, &arena, &team, dtype);
@@ -277,11 +277,12 @@ END_TEST
 /* One query over two keys; the first logit is not a number. */
 START_TEST(nan_is_not_lost)
 {
-    start();
+    struct team team = {1, NULL};
+    start(&team);
     struct arena arena;
     struct graph g;
     arena_init(&arena, "test", 1 << 16);
-    graph_init(&g, &arena, NULL, PEAT_F32);
+    graph_init(&g, &arena, &team, PEAT_F32);
     const int64_t q_dim[] = {1, 1, 1, 1}, k_dim[] = {1, 1, 2, 1};
     float q[] = {1.0f}, k[] = {NAN, NAN}, v[] = {1.0f, 1.0f};
     struct attention_mask mask = {.causal = _i == 1}; /* with one key or with two */

@@ -32,11 +32,22 @@ static float *narrowed(const double *x, int64_t n)
     return y;
 }
 
-static void start(void)
+/* A team of so many threads with a provider that this build has. */
+static struct team started(const char *provider, int threads)
 {
     struct error err = {0};
+    struct team team = {threads, NULL};
     parallel_start();
-    ck_assert_msg(gemm_start(&err) == PEAT_OK, "%s", err.text);
+    ck_assert_msg(gemm_start(&team, provider, &err) == PEAT_OK, "%s", err.text);
+    return team;
+}
+
+static int providers(void)
+{
+    int n = 0;
+    while (gemm_words[n])
+        n++;
+    return n;
 }
 
 /* Operands with two spare columns each. */
@@ -59,12 +70,11 @@ static double at(const double *x, int64_t ld, bool transposed, int64_t i, int64_
 
 START_TEST(products_match_the_plain_loop)
 {
-    start();
+    struct team team = started("openblas", 2);
     struct gemm p = shaped(sizes[_i / 4], _i % 4);
     double *a = filled((p.m + p.k) * (p.lda + 2), "a"), *b = filled((p.k + p.n) * (p.ldb + 2), "b");
     double *c = filled(p.m * p.ldc, "c"), *before = filled(p.m * p.ldc, "c");
     double *bias = filled(p.n, "bias");
-    struct team team = {2};
     p.a = a;
     p.b = b;
     p.c = c;
@@ -90,10 +100,12 @@ START_TEST(products_match_the_plain_loop)
 }
 END_TEST
 
-START_TEST(single_precision_has_the_same_bits_at_any_thread_count)
+/* Every provider, close to the double-precision product. */
+START_TEST(single_precision_matches_and_has_the_same_bits_at_any_thread_count)
 {
-    start();
-    struct gemm p = shaped(sizes[_i / 4], _i % 4);
+    const char *provider = gemm_words[_i % providers()];
+    int which = _i / providers();
+    struct gemm p = shaped(sizes[which / 4], which % 4);
     int64_t na = (p.m + p.k) * (p.lda + 2), nb = (p.k + p.n) * (p.ldb + 2), nc = p.m * p.ldc;
     double *a = filled(na, "a"), *b = filled(nb, "b"), *c = filled(nc, "c");
     float *fa = narrowed(a, na), *fb = narrowed(b, nb), *first = narrowed(c, nc);
@@ -102,15 +114,24 @@ START_TEST(single_precision_has_the_same_bits_at_any_thread_count)
     p.b = fb;
     p.c = first;
     p.beta = 1.0;
-    gemm_run(NULL, &p);
+    struct team alone = started(provider, 1);
+    gemm_run(&alone, &p);
     for (int threads = 1; threads <= 4; threads *= 2) {
-        struct team team = {threads};
+        struct team team = started(provider, threads);
         float *next = narrowed(c, nc);
         p.c = next;
         gemm_run(&team, &p);
         ck_assert_mem_eq(first, next, (size_t)nc * sizeof *first);
         free(next);
     }
+    p.dtype = PEAT_F64;
+    p.a = a;
+    p.b = b;
+    p.c = c;
+    gemm_run(&alone, &p);
+    for (int64_t i = 0; i < p.m; i++)
+        for (int64_t j = 0; j < p.n; j++)
+            ck_assert_double_eq_tol((double)first[i * p.ldc + j], c[i * p.ldc + j], 5e-5);
     free(a);
     free(b);
     free(c);
@@ -127,8 +148,8 @@ static const int64_t long_sizes[][3] = {
 /* op(A) is a transpose, as in the gradient of a weight; what stands in C is added to. */
 START_TEST(long_products_match_and_have_the_same_bits_at_any_thread_count)
 {
-    start();
-    struct gemm p = shaped(long_sizes[_i], 1);
+    const char *provider = gemm_words[_i % providers()];
+    struct gemm p = shaped(long_sizes[_i / providers()], 1);
     int64_t na = p.k * p.lda, nb = p.k * p.ldb, nc = p.m * p.ldc;
     double *a = filled(na, "a"), *b = filled(nb, "b"), *c = filled(nc, "c");
     float *fa = narrowed(a, na), *fb = narrowed(b, nb), *first = NULL;
@@ -137,7 +158,7 @@ START_TEST(long_products_match_and_have_the_same_bits_at_any_thread_count)
     p.b = fb;
     p.beta = 1.0;
     for (int threads = 1; threads <= 4; threads *= 2) {
-        struct team team = {threads};
+        struct team team = started(provider, threads);
         size_t bytes = gemm_long_bytes(&p);
         float *next = narrowed(c, nc);
         void *scratch = bytes > 0 ? malloc(bytes) : NULL;
@@ -168,7 +189,7 @@ END_TEST
 
 START_TEST(an_empty_inner_axis_gives_zero)
 {
-    start();
+    started("auto", 1);
     double c[4] = {1.0, NAN, 3.0, 4.0}, unused[4] = {0};
     struct gemm p = {.dtype = PEAT_F64,
                      .m = 2,
@@ -191,9 +212,9 @@ END_TEST
 
 START_TEST(beta_zero_does_not_read_the_result)
 {
-    start();
-    double a[1] = {2.0}, b[1] = {3.0}, c[1] = {NAN};
-    struct gemm p = {.dtype = PEAT_F64,
+    struct team team = started(gemm_words[_i], 1);
+    float a[1] = {2.0f}, b[1] = {3.0f}, c[1] = {NAN};
+    struct gemm p = {.dtype = PEAT_F32,
                      .m = 1,
                      .n = 1,
                      .k = 1,
@@ -204,16 +225,28 @@ START_TEST(beta_zero_does_not_read_the_result)
                      .lda = 1,
                      .ldb = 1,
                      .ldc = 1};
-    gemm_run(NULL, &p);
-    ck_assert(c[0] == 6.0);
+    gemm_run(&team, &p);
+    ck_assert(c[0] == 6.0f);
 }
 END_TEST
 
-START_TEST(the_library_names_itself)
+START_TEST(a_provider_names_its_library_and_kernels)
 {
-    start();
-    ck_assert_ptr_nonnull(strstr(gemm_library(), "OpenBLAS"));
-    ck_assert(strlen(gemm_core()) > 0);
+    struct team team = started(gemm_words[_i], 1);
+    bool openblas = strcmp(team.gemm->name, "openblas") == 0;
+    ck_assert_ptr_nonnull(strstr(team.gemm->library(), openblas ? "OpenBLAS" : "oneDNN"));
+    ck_assert(strlen(team.gemm->kernels()) > 0);
+    ck_assert(_i == 0 || strcmp(team.gemm->name, gemm_words[_i]) == 0);
+}
+END_TEST
+
+START_TEST(an_unknown_provider_is_refused)
+{
+    struct error err = {0};
+    struct team team = {1, NULL};
+    ck_assert_int_eq(gemm_start(&team, "abacus", &err), PEAT_INVALID);
+    ck_assert_ptr_nonnull(strstr(err.text, "without 'abacus'"));
+    ck_assert_ptr_null(team.gemm);
 }
 END_TEST
 
@@ -239,7 +272,7 @@ START_TEST(every_tile_runs_once_whatever_the_team)
 {
     parallel_start();
     for (int threads = 0; threads <= 4; threads++) {
-        struct team team = {threads};
+        struct team team = {threads, NULL};
         struct marks m = {{0}, {0}};
         parallel_for(threads == 0 ? NULL : &team, 100, mark_tile, &m);
         parallel_ranges(threads == 0 ? NULL : &team, 97, 10, mark_range, &m);
@@ -291,12 +324,14 @@ int main(void)
     int cases = 4 * (int)(sizeof sizes / sizeof *sizes);
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, products_match_the_plain_loop, 0, cases);
-    tcase_add_loop_test(tc, single_precision_has_the_same_bits_at_any_thread_count, 0, cases);
+    tcase_add_loop_test(tc, single_precision_matches_and_has_the_same_bits_at_any_thread_count, 0,
+                        cases * providers());
     tcase_add_loop_test(tc, long_products_match_and_have_the_same_bits_at_any_thread_count, 0,
-                        (int)(sizeof long_sizes / sizeof *long_sizes));
+                        providers() * (int)(sizeof long_sizes / sizeof *long_sizes));
     tcase_add_test(tc, an_empty_inner_axis_gives_zero);
-    tcase_add_test(tc, beta_zero_does_not_read_the_result);
-    tcase_add_test(tc, the_library_names_itself);
+    tcase_add_loop_test(tc, beta_zero_does_not_read_the_result, 0, providers());
+    tcase_add_loop_test(tc, a_provider_names_its_library_and_kernels, 0, providers());
+    tcase_add_test(tc, an_unknown_provider_is_refused);
     tcase_add_test(tc, every_tile_runs_once_whatever_the_team);
     tcase_add_test(tc, a_tile_that_opens_a_region_keeps_its_thread_number);
     suite_add_tcase(suite, tc);

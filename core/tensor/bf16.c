@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* bf16.c: F32 to bf16 and back. */
+#include "tensor/bf16.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "tensor/vecmath.h"
+
+/* Adding all but one half of the last kept bit's unit, and the bit itself, carries exactly where
+ * the rest is more than half, or half and the bit odd. A carry out of the significand belongs to
+ * the exponent, up to inf. In NaN it could carry to inf or 0: there a bit that is kept is set. */
+VEC_INLINE bf16 rounded(uint32_t x)
+{
+    const uint32_t infinite = 0x7f800000, magnitude = 0x7fffffff, normal = 0x00800000;
+    uint32_t nearest = (x + 0x7fff + (x >> 16 & 1)) >> 16, nan = x >> 16 | 0x40;
+    nearest = (x & magnitude) < normal ? x >> 31 << 15 : nearest;
+    return (bf16)((x & magnitude) > infinite ? nan : nearest);
+}
+
+VEC_LEVELS void bf16_round_plainly(bf16 *to, const float *from, float scale, int64_t rows,
+                                   int64_t cols, int64_t step)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        bf16 *restrict y = to + i * cols;
+        const float *restrict x = from + i * step;
+        for (int64_t j = 0; j < cols; j++) {
+            float scaled = scale * x[j];
+            uint32_t bits;
+            memcpy(&bits, &scaled, sizeof bits);
+            y[j] = rounded(bits);
+        }
+    }
+}
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#include <immintrin.h>
+
+/* By the CPU's own conversion, with the same results. */
+__attribute__((target("avx512f,avx512vl,avx512bw,avx512bf16"))) static void
+round_at_once(bf16 *to, const float *from, float scale, int64_t rows, int64_t cols, int64_t step)
+{
+    enum { WIDE = 16 };
+    const __m512 factor = _mm512_set1_ps(scale);
+    const __mmask16 last = (__mmask16)((1u << cols % WIDE) - 1);
+    for (int64_t i = 0; i < rows; i++) {
+        bf16 *restrict y = to + i * cols;
+        const float *restrict x = from + i * step;
+        int64_t j = 0;
+        for (; j + WIDE <= cols; j += WIDE) {
+            __m512 scaled = _mm512_mul_ps(factor, _mm512_loadu_ps(x + j));
+            _mm256_storeu_si256((void *)(y + j), (__m256i)_mm512_cvtneps_pbh(scaled));
+        }
+        if (last != 0) {
+            __m512 scaled = _mm512_mul_ps(factor, _mm512_maskz_loadu_ps(last, x + j));
+            _mm256_mask_storeu_epi16(y + j, last, (__m256i)_mm512_cvtneps_pbh(scaled));
+        }
+    }
+}
+
+static bool converts_at_once(void)
+{
+    return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512bw");
+}
+#else
+#define round_at_once bf16_round_plainly
+static bool converts_at_once(void)
+{
+    return false;
+}
+#endif
+
+void bf16_round_rows(bf16 *to, const float *from, float scale, int64_t rows, int64_t cols,
+                     int64_t step)
+{
+    if (step == cols) {
+        cols *= rows;
+        step = cols;
+        rows = 1;
+    }
+    (converts_at_once() ? round_at_once : bf16_round_plainly)(to, from, scale, rows, cols, step);
+}
+
+void bf16_round(bf16 *to, const float *from, int64_t n)
+{
+    bf16_round_rows(to, from, 1.0f, 1, n, n);
+}
+
+float bf16_value(bf16 x)
+{
+    uint32_t bits = (uint32_t)x << 16;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bf16.h: numbers of 16 bits with the exponent of F32 and 8 bits of significand.
+ *
+ * Only operands of products are ever rounded to them; nothing is stored or added up in them.
+ */
+#ifndef TENSOR_BF16_H
+#define TENSOR_BF16_H
+
+#include <stdint.h>
+
+typedef uint16_t bf16;
+
+/* To the nearest, of two equally near the even one. NaN stays NaN, what is too large becomes inf,
+ * and what is too small for a normal number of F32 becomes 0: the CPU's products would take it so.
+ */
+void bf16_round(bf16 *to, const float *from, int64_t n);
+/* scale * from: rows of `cols` elements, `step` apart, to rows without gaps. */
+void bf16_round_rows(bf16 *to, const float *from, float scale, int64_t rows, int64_t cols,
+                     int64_t step);
+/* The same without the CPU's own conversion. */
+void bf16_round_plainly(bf16 *to, const float *from, float scale, int64_t rows, int64_t cols,
+                        int64_t step);
+float bf16_value(bf16 x);
+
+#endif

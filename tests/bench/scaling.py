@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""How a training step scales: over T, d, layers and threads, one at a time.
+
+  tests/bench/scaling.py build/bin/peat -o docs/performance
+
+Runs `peat bench step` at each point, each axis twice and in turn so that a slow minute of the
+machine does not fall on one end, keeps the better time, prints Markdown tables and writes
+DIR/scaling.csv, and DIR/scaling.svg with gnuplot where it is installed.
+"""
+import argparse
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+BASE = {"d": 128, "heads": 4, "layers": 4, "T": 128, "B": 16, "threads": 1}
+TOKENS = 2048  # of a batch, whatever T is
+AXES = {
+    "T": [64, 128, 256, 512, 1024, 2048],
+    "d": [64, 128, 256, 512, 768],
+    "layers": [1, 2, 4, 8, 16],
+    "threads": [1, 2],
+}
+
+PLOT = """
+set datafile separator ','
+set terminal svg size 900,600 font 'sans,13' background '#ffffff'
+set output '{svg}'
+set multiplot layout 2,2
+set key off
+set grid lc rgb '#dddddd'
+set ylabel 'ms per step'
+{plots}
+unset multiplot
+"""
+ONE = """set title 'over {axis}'
+set logscale xy 2
+set xtics ({ticks})
+plot '{data}' using 2:(strcol(1) eq '{axis}' ? $3 : 1/0) with linespoints lw 2 pt 7 lc rgb '#0072b2'
+"""
+
+
+def point(axis, value):
+    sizes = dict(BASE, **{axis: value})
+    if axis == "T":
+        sizes["B"] = TOKENS // value
+    if axis == "d":
+        sizes["heads"] = max(4, value // 64)
+    return sizes
+
+
+def measure(program, sizes):
+    words = [word for key, value in sizes.items() for word in (f"--{key}", str(value))]
+    steps = "6" if sizes["d"] >= 512 or sizes["T"] >= 1024 else "12"
+    command = [program, "bench", "step", *words, "--steps", steps, "--warmup", "2", "--json"]
+    environment = dict(os.environ, GOMP_SPINCOUNT="1000")
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment)
+    if done.returncode != 0:
+        sys.exit(f"scaling.py: '{' '.join(command)}' ended with {done.returncode}")
+    return json.loads(done.stdout)
+
+
+def measure_axis(program, axis):
+    best = {}
+    for values in (AXES[axis], AXES[axis][::-1]):
+        for value in values:
+            result = measure(program, point(axis, value))
+            if value not in best or result["step_ms_median"] < best[value]["step_ms_median"]:
+                best[value] = result
+    return [best[value] for value in AXES[axis]]
+
+
+def print_table(axis, results):
+    print(f"\n| {axis} | ms | tokens/s | GFLOP/s | of sgemm | peak MiB |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for r in results:
+        print(f"| {r[axis]} | {r['step_ms_median']:.1f} | {r['tokens_per_s']:.0f} | "
+              f"{r['gflops']:.0f} | {r['fraction_of_sgemm']:.2f} | {r['peak_rss_mib']:.0f} |",
+              flush=True)
+
+
+def plot(directory, data):
+    svg = os.path.join(directory, "scaling.svg")
+    plots = "".join(ONE.format(axis=axis, data=data, ticks=",".join(str(v) for v in values))
+                    for axis, values in AXES.items())
+    subprocess.run(["gnuplot"], input=PLOT.format(svg=svg, plots=plots), text=True, check=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("program")
+    parser.add_argument("-o", "--output", required=True, help="directory for csv and svg")
+    options = parser.parse_args()
+    os.makedirs(options.output, exist_ok=True)
+    data = os.path.join(options.output, "scaling.csv")
+    with open(data, "w", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["axis", "value", "ms", "tokens_per_s", "gflops", "of_sgemm", "peak_mib"])
+        for axis in AXES:
+            results = measure_axis(options.program, axis)
+            print_table(axis, results)
+            for r in results:
+                rows.writerow([axis, r[axis], r["step_ms_median"], r["tokens_per_s"], r["gflops"],
+                               r["fraction_of_sgemm"], r["peak_rss_mib"]])
+    if shutil.which("gnuplot"):
+        plot(options.output, data)
+
+
+if __name__ == "__main__":
+    main()
