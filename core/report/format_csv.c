@@ -248,20 +248,28 @@ static void add_last(struct writer *w, const struct result_cell *c, const struct
 
 /* ---- every step ---- */
 
-/* A last line that was cut short is passed over. */
-static void add_steps(struct writer *w, const struct result_cell *c, const char *text, size_t n)
+/* A last line that was cut short is passed over; a damaged one would be a hole that nobody sees. */
+static peat_status add_steps(struct writer *w, const struct result_cell *c, const char *path,
+                             const char *text, size_t n, struct error *err)
 {
     struct arena line;
+    peat_status status = PEAT_OK;
     arena_init(&line, "line", 4096);
-    for (const char *end; (end = memchr(text, '\n', n));
-         n -= (size_t)(end + 1 - text), text = end + 1) {
+    int number = 1;
+    for (const char *end; status == PEAT_OK && (end = memchr(text, '\n', n));
+         n -= (size_t)(end + 1 - text), text = end + 1, number++) {
         const struct value *v = metrics_line(&line, text, (size_t)(end - text));
         struct number x = read_number(v);
-        if (x.metric && x.step != 0)
+        if (!v)
+            status = error_set(err, PEAT_INVALID,
+                               "line %d of '%s' is damaged; remove it, or run the cell again", number,
+                               path);
+        else if (x.metric && x.step != 0)
             add_line(w, c, &x);
         arena_reset(&line);
     }
     arena_release(&line);
+    return status;
 }
 
 static peat_status read_steps(struct writer *w, const struct result_cell *c, struct error *err)
@@ -272,7 +280,7 @@ static peat_status read_steps(struct writer *w, const struct result_cell *c, str
     size_t n = 0;
     peat_status status = file_read(path, 0, &text, &n, err);
     if (status == PEAT_OK)
-        add_steps(w, c, text, n);
+        status = add_steps(w, c, path, text, n, err);
     free(text);
     free(path);
     return status == PEAT_NOTFOUND ? PEAT_OK : status;

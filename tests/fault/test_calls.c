@@ -85,10 +85,10 @@ static const struct campaign campaigns[] = {
     {CELL, "unlink", E_IO, "on", 1, 2},
     {CELL, "read", E_IO, "once", 1, 6},
     {CELL, "read", E_INTR, "once", 1, 4},
-    {CELL, "alloc", E_NOMEM, "once", 29, 24},
-    {CELL, "alloc", E_NOMEM, "on", 47, 16},
+    {CELL, "alloc", E_NOMEM, "once", 53, 16},
+    {CELL, "alloc", E_NOMEM, "on", 89, 8},
     /* the parent's */
-    {RUN, "file", "kill", "once", 1, 12},
+    {RUN, "file", "kill", "once", 1, 8},
     {RUN, "write", E_NOSPC, "once", 1, 4},
     {RUN, "write", E_NOSPC, "on", 1, 4},
     {RUN, "write", E_IO, "once", 1, 0},
@@ -107,8 +107,8 @@ static const struct campaign campaigns[] = {
     {RUN, "spawn", E_AGAIN, "once", 1, 2},
     {RUN, "spawn", E_NOMEM, "on", 1, 2},
     {RUN, "read", E_IO, "once", 2, 4},
-    {RUN, "alloc", E_NOMEM, "once", 61, 16},
-    {RUN, "alloc", E_NOMEM, "on", 97, 8},
+    {RUN, "alloc", E_NOMEM, "once", 97, 8},
+    {RUN, "alloc", E_NOMEM, "on", 149, 4},
     /* programs that read */
     {RESULTS, "open", E_MFILE, "once", 1, 4},
     {RESULTS, "open", E_IO, "on", 1, 4},
@@ -121,7 +121,7 @@ static const struct campaign campaigns[] = {
     {REPORT, "open", E_IO, "once", 2, 4},
     {REPORT, "write", E_NOSPC, "once", 1, 1},
     {REPORT, "rename", E_IO, "once", 1, 1},
-    {REPORT, "alloc", E_NOMEM, "once", 41, 12},
+    {REPORT, "alloc", E_NOMEM, "once", 41, 6},
 };
 
 /* The grid without any fault. */
@@ -406,7 +406,7 @@ int main(int argc, char **argv)
 #ifdef PEAT_SANITIZED
     const int least = s.is_long ? 1000 : 100;
 #else
-    const int least = s.is_long ? 2000 : 200;
+    const int least = s.is_long ? 2000 : 150;
 #endif
     expect(n >= least, "too few faults");
     free_reference(&f);
