@@ -154,7 +154,7 @@ static struct operands operands(const int64_t *size, int flags)
     p->c = o.c = random_floats(o.nc, "c");
     o.before = random_floats(o.nc, "c");
     o.bias = random_floats(p->n, "bias");
-    p->bias = (flags & 4) != 0 ? NULL : o.bias;
+    p->bias = (flags & 1) != 0 ? o.bias : NULL;
     return o;
 }
 
@@ -176,14 +176,15 @@ static void check_against_double(const struct operands *o)
     int64_t b_column = p->trans_b ? p->ldb : 1, b_step = p->trans_b ? 1 : p->ldb;
     for (int64_t i = 0; i < p->m; i++)
         for (int64_t j = 0; j < p->n; j++) {
-            double sum = p->beta != 0.0 ? (double)o->before[i * p->ldc + j] : (double)o->bias[j];
+            double sum = p->beta != 0.0 ? (double)o->before[i * p->ldc + j] : 0.0;
+            sum += p->bias != NULL ? (double)o->bias[j] : 0.0;
             double size = fabs(sum);
             for (int64_t k = 0; k < p->k; k++) {
                 double x = a[i * a_row + k * a_step] * b[j * b_column + k * b_step];
                 sum += x;
                 size += fabs(x);
             }
-            double most = (double)(p->k + 2) * 0x1p-24 * size;
+            double most = (double)(p->k + 3) * 0x1p-24 * size;
             ck_assert_msg(fabs((double)o->c[i * p->ldc + j] - sum) <= most,
                           "%.9g at %d, %d, not %.9g", (double)o->c[i * p->ldc + j], (int)i, (int)j,
                           sum);
@@ -290,6 +291,24 @@ START_TEST(nan_in_an_operand_reaches_the_result_and_old_results_do_not)
 }
 END_TEST
 
+START_TEST(products_of_one_team_differ_in_each_part_of_their_shape)
+{
+    struct team team = started(1);
+    for (int round = 0; round < 2; round++)
+        for (int flags = 0; flags < 8; flags++)
+            for (int longer = 0; longer < 4; longer++) {
+                int64_t size[3] = {48, 48, 48};
+                for (int i = 0; i < 3; i++)
+                    size[i] += longer == i + 1 ? 16 : 0;
+                struct operands o = operands(size, flags);
+                gemm_run(&team, &o.p);
+                check_against_double(&o);
+                release(&o);
+            }
+    gemm_stop_bf16(&team);
+}
+END_TEST
+
 /* More than are kept. */
 START_TEST(more_shapes_than_are_kept_are_all_right)
 {
@@ -335,6 +354,7 @@ static void add_product_tests(TCase *tc)
     tcase_add_loop_test(tc, an_operand_may_be_rounded_before, 0, 8 * N_SIZES);
     tcase_add_test(tc, only_products_that_say_so_are_rounded);
     tcase_add_test(tc, nan_in_an_operand_reaches_the_result_and_old_results_do_not);
+    tcase_add_test(tc, products_of_one_team_differ_in_each_part_of_their_shape);
     tcase_add_test(tc, more_shapes_than_are_kept_are_all_right);
 }
 
