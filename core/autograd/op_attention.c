@@ -257,8 +257,8 @@ static void backward_tile(const struct attention_tile *t, const double beta[3])
                 rows_from(&c->dv, t->b, t->h, t->j0));
     if (!c->scores)
         return;
-    product(c, t->rows, t->cols, c->Cv, 1.0, dout,
-            transposed(rows_from(&c->v, t->b, t->h, t->j0)), 0.0, ds);
+    product(c, t->rows, t->cols, c->Cv, 1.0, dout, transposed(rows_from(&c->v, t->b, t->h, t->j0)),
+            0.0, ds);
     rows->score_grads(t);
     if (c->dq.data)
         product(c, t->rows, c->C, t->cols, c->scale, ds, rows_from(&c->k, t->b, t->h, t->j0),
@@ -382,10 +382,8 @@ static struct plane plane_of(const peat_node *n, int which)
 static struct attention attention_call(const peat_node *n)
 {
     const struct attention_arg *arg = n->arg;
-    struct attention c = {.team = n->g->team,
-                          .dtype = n->value.dtype,
-                          .scale = arg->scale,
-                          .mask = arg->mask};
+    struct attention c = {
+        .team = n->g->team, .dtype = n->value.dtype, .scale = arg->scale, .mask = arg->mask};
     c.q = n->src[SRC_Q]->value;
     c.k = n->src[SRC_K]->value;
     c.v = n->src[SRC_V]->value;

@@ -46,7 +46,7 @@ void arena_reset(struct arena *a);
 /* Gives the pages back to the system. */
 void arena_release(struct arena *a);
 
-#define ARENA_NEW(arena, type) ((type *)arena_zalloc((arena), sizeof(type)))
+#define ARENA_NEW(arena, type)      ((type *)arena_zalloc((arena), sizeof(type)))
 #define ARENA_ARRAY(arena, n, type) ((type *)arena_array((arena), (size_t)(n), sizeof(type)))
 
 #endif

@@ -42,8 +42,8 @@ struct value {
     const char *text; /* TEXT: the text; other scalars: as the user wrote them */
     int n;            /* LIST, MAP */
     struct value **item;
-    const char **key;      /* MAP */
-    struct place *key_at;  /* MAP */
+    const char **key;     /* MAP */
+    struct place *key_at; /* MAP */
 };
 
 struct value *value_null(struct arena *a, struct place at);
@@ -81,8 +81,8 @@ bool value_equal(const struct value *a, const struct value *b);
  * and a real stays a real ("1.0"). indent 0: one line; else one line for each key, and lists of
  * scalars on one line. Bytes that are not UTF-8 become U+FFFD. */
 void value_to_json(const struct value *v, bool canonical, int indent, struct strbuf *out);
-/* Before any use of jansson: running out of memory in it is fatal, as in trees. Its own parser calls
- * that a mistake in the text. */
+/* Before any use of jansson: running out of memory in it is fatal, as in trees. Its own parser
+ * calls that a mistake in the text. */
 void json_start(void);
 /* Parse JSON; duplicate keys are errors; `file` names it in messages and places (line 0). NULL
  * on error. */

@@ -189,7 +189,8 @@ static struct value *report(struct bench *b)
     double median = stats_median(b->ms, (int)s->steps), gflops = step_flops(s) / median / 1e6;
     bench_put(&b->arena, map, "scheme", value_text(&b->arena, nowhere, s->scheme));
     bench_put(&b->arena, map, "gemm", value_text(&b->arena, nowhere, b->team.gemm->name));
-    bench_put(&b->arena, map, "precision", value_text(&b->arena, nowhere, s->bf16 ? "bf16" : "fp32"));
+    bench_put(&b->arena, map, "precision",
+              value_text(&b->arena, nowhere, s->bf16 ? "bf16" : "fp32"));
     char hash[HASH_HEX];
     weights_hash(&b->model.weights, NULL, hash);
     bench_put(&b->arena, map, "weights", value_text(&b->arena, nowhere, hash));
@@ -211,7 +212,8 @@ int bench_step(const struct bench_sizes *s, bool json)
     arena_init(&b.step_arena, "step", 1 << 20);
     b.ms = ARENA_ARRAY(&b.arena, s->steps, double);
     b.cpu_ms = ARENA_ARRAY(&b.arena, s->steps, double);
-    peat_status status = b.ms && b.cpu_ms ? set_up(&b) : error_set(&b.err, PEAT_NOMEM, "out of memory");
+    peat_status status =
+        b.ms && b.cpu_ms ? set_up(&b) : error_set(&b.err, PEAT_NOMEM, "out of memory");
     if (status == PEAT_OK)
         status = time_steps(&b);
     if (status == PEAT_OK) {

@@ -197,8 +197,9 @@ const peat_param train_rows[] = {
      .type = PEAT_ENUM,
      .offset = TRAIN(precision),
      .labels = precision_labels,
-     .doc = "operands of products by weights; bf16: rounded, summed in fp32 (needs oneDNN and a CPU "
-            "with bf16)"},
+     .doc =
+         "operands of products by weights; bf16: rounded, summed in fp32 (needs oneDNN and a CPU "
+         "with bf16)"},
     PEAT_PARAM_END,
 };
 

@@ -428,7 +428,8 @@ peat_status cell_run(const char *dir, const struct cellrun_options *options, enu
     if (!c) {
         status = error_set(err, PEAT_NOMEM, "no memory for a cell");
     } else {
-        *c = (struct cell){.dir = dir, .options = options, .arena = &arena, .team = team, .log = {stderr}};
+        *c = (struct cell){
+            .dir = dir, .options = options, .arena = &arena, .team = team, .log = {stderr}};
         stop_open(&c->stop, options->has_parent);
         guard_start(&c->guard);
         watch_closely(c, true);

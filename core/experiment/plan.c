@@ -215,7 +215,8 @@ static peat_status check_precision(struct planning *p)
             row->cell.config.train.precision == PRECISION_BF16 ? gemm_bf16_missing(gemm) : NULL;
         if (missing)
             return place_error(p->err, value_get_path(row->point.tree, "train.precision")->at,
-                               "precision 'bf16' is not to be had here: %s; 'fp32' always is", missing);
+                               "precision 'bf16' is not to be had here: %s; 'fp32' always is",
+                               missing);
     }
     return PEAT_OK;
 }

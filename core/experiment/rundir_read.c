@@ -12,8 +12,8 @@
 #include "experiment/rundir.h"
 
 static const char *const state_names[CELL_STATES] = {
-    "todo",   "running", "partial", "done", "diverged",
-    "failed", "crashed", "timeout", "oom",  "stale",   "skipped",
+    "todo",    "running", "partial", "done",  "diverged", "failed",
+    "crashed", "timeout", "oom",     "stale", "skipped",
 };
 
 const char *cell_state_name(enum cell_state s)

@@ -78,10 +78,11 @@ static void add_head(const struct results *r, struct strbuf *out)
     for (int i = 0; i < r->n_axis; i++)
         if (is_other_axis(r->axis[i]))
             next_text(out, r->axis[i]);
-    strbuf_add(out, ",seed,metric,split,length,step,value,config_sha256,status,goal,params,"
-                    "params_pe,flops_per_token,tokens_per_s,step_ms_median,peak_rss_kib,wall_s,"
-                    "cpu_s,threads,host,cpu,gemm,blas,blas_core,precision,compiler,engine_version,plugin,"
-                    "plugin_version,plugin_abi,plugin_sha256,data_sha256,started_utc\n");
+    strbuf_add(
+        out, ",seed,metric,split,length,step,value,config_sha256,status,goal,params,"
+             "params_pe,flops_per_token,tokens_per_s,step_ms_median,peak_rss_kib,wall_s,"
+             "cpu_s,threads,host,cpu,gemm,blas,blas_core,precision,compiler,engine_version,plugin,"
+             "plugin_version,plugin_abi,plugin_sha256,data_sha256,started_utc\n");
 }
 
 /* ---- what is the same in all lines of a cell ---- */
@@ -109,8 +110,7 @@ static void fill_cost(struct writer *w, const struct result_cell *c)
     static const char *const measured[] = {"tokens_per_s", "step_ms_median", "peak_rss_kib",
                                            "wall_s", "cpu_s"};
     static const char *const machine[] = {"host",      "cpu",       "gemm",     "blas",
-                                          "blas_core",
-                                          "precision", "compiler", "engine"};
+                                          "blas_core", "precision", "compiler", "engine"};
     struct strbuf *out = &w->cost;
     strbuf_clear(out);
     for (size_t i = 0; i < sizeof(planned) / sizeof(*planned); i++)
@@ -262,8 +262,8 @@ static peat_status add_steps(struct writer *w, const struct result_cell *c, cons
         struct number x = read_number(v);
         if (!v)
             status = error_set(err, PEAT_INVALID,
-                               "line %d of '%s' is damaged; remove it, or run the cell again", number,
-                               path);
+                               "line %d of '%s' is damaged; remove it, or run the cell again",
+                               number, path);
         else if (x.metric && x.step != 0)
             add_line(w, c, &x);
         arena_reset(&line);

@@ -65,11 +65,11 @@ static const char *number_or_text(struct html_page *p, const struct value *meta,
 
 static void add_machine(struct html_page *p, int cells)
 {
-    static const char *const key[][2] = {
-        {"engine", "engine"},   {"abi", "plugin ABI"}, {"compiler", "compiler"},
-        {"build", "build"},     {"blas", "BLAS"},      {"blas_core", "BLAS kernels"},
-        {"precision", "precision"},
-        {"threads", "threads"}, {"cpu", "processor"},  {"host", "host"}};
+    static const char *const key[][2] = {{"engine", "engine"},       {"abi", "plugin ABI"},
+                                         {"compiler", "compiler"},   {"build", "build"},
+                                         {"blas", "BLAS"},           {"blas_core", "BLAS kernels"},
+                                         {"precision", "precision"}, {"threads", "threads"},
+                                         {"cpu", "processor"},       {"host", "host"}};
     for (size_t k = 0; k < sizeof(key) / sizeof(*key); k++) {
         struct tally t = {.n = 0};
         for (int i = 0; i < p->r->n_cell; i++)

@@ -58,7 +58,6 @@ static const char *kernels(void)
     }
 }
 
-/* With valid sizes only memory can fail. */
 /* Below this OpenBLAS is faster, and a model that has no larger products spares itself the
  * compiling of kernels when they are first used (40 ms). */
 enum { SMALL = 32 * 32 * 32 };
@@ -69,6 +68,7 @@ static void multiply(const struct gemm *p)
         gemm_openblas.multiply(p);
         return;
     }
+    /* With valid sizes only memory can fail. */
     if (dnnl_sgemm(p->trans_a ? 'T' : 'N', p->trans_b ? 'T' : 'N', p->m, p->n, p->k,
                    (float)p->alpha, p->a, p->lda, p->b, p->ldb, (float)p->beta, p->c,
                    p->ldc) != dnnl_success)

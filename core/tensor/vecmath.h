@@ -4,8 +4,8 @@
  *
  * The F32 functions are polynomials in plain C that the compiler vectorises, built for several CPU
  * levels. Every rounding is spelled out and there is no sum, so an element's result depends neither
- * on its place in the row nor on the CPU level. y may be x, but not overlap it otherwise; n may be 0. NaN
- * gives NaN.
+ * on its place in the row nor on the CPU level. y may be x, but not overlap it otherwise; n may be
+ * 0. NaN gives NaN.
  *
  * Largest errors: exp 2e-7 relative; the others 5e-7 absolute per unit of |x| where they grow.
  */
@@ -33,8 +33,8 @@ void vec_exp_f32(float *y, const float *x, int64_t n);
 void vec_tanh_f32(float *y, const float *x, int64_t n);
 /* y = exp(x - shift); returns the sum of y, added in 16 interleaved lanes. */
 float vec_exp_sum_f32(float *y, const float *x, float shift, int64_t n);
-/* The same in place for short rows, where a call each would cost as much as the row: n is a multiple
- * of 16; sum is filled. */
+/* The same in place for short rows, where a call each would cost as much as the row: n is a
+ * multiple of 16; sum is filled. */
 struct exp_row_f32 {
     float *x;
     int64_t n;

@@ -21,9 +21,9 @@ struct train_config {
 };
 
 struct eval_config {
-    int64_t every;     /* 0: only at the end */
+    int64_t every;      /* 0: only at the end */
     peat_reals lengths; /* in the task's unit; n 0: the task chooses */
-    int64_t tokens;    /* targets per length; 0: all */
+    int64_t tokens;     /* targets per length; 0: all */
 };
 
 #endif

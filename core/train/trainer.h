@@ -35,8 +35,8 @@ int64_t schedule_warmup(const struct train_config *c);
 enum run_end { RUN_DONE, RUN_DIVERGED, RUN_INTERRUPTED };
 
 struct divergence {
-    int64_t step;      /* 0: none                                                        */
-    char what[256];    /* "loss is not finite at step 12, first in 'layernorm' (block 2)" */
+    int64_t step;   /* 0: none                                                        */
+    char what[256]; /* "loss is not finite at step 12, first in 'layernorm' (block 2)" */
 };
 
 /* One evaluation result. */
@@ -75,9 +75,9 @@ struct trainer {
     struct train_events events;
     /* state, saved in checkpoints */
     struct adamw adamw;
-    int64_t step;         /* steps done */
-    double first_loss;    /* of step 1 */
-    int64_t above;        /* steps in a row with loss > first_loss + 2 nats */
+    int64_t step;      /* steps done */
+    double first_loss; /* of step 1 */
+    int64_t above;     /* steps in a row with loss > first_loss + 2 nats */
     struct divergence diverged;
     double train_seconds; /* spent in steps so far, over all attempts; not in checkpoints' bits */
     double median_step_ms;

@@ -60,7 +60,8 @@ START_TEST(a_scheme_can_be_chosen)
 }
 END_TEST
 
-/* d, heads, layers, T, B: the last four are those of docs/performance.md, in the long form alone. */
+/* d, heads, layers, T, B: the last four are those of docs/performance.md, in the long form alone.
+ */
 static const int shapes[][5] = {{32, 2, 2, 48, 8},
                                 {64, 4, 2, 64, 32},
                                 {128, 4, 4, 128, 16},
