@@ -38,6 +38,7 @@ unset multiplot
 """
 ONE = """set title 'over {axis}'
 set logscale xy 2
+set xrange [{first}:{last}]
 set xtics ({ticks})
 plot '{data}' using 2:(strcol(1) eq '{axis}' ? $3 : 1/0) with linespoints lw 2 pt 7 lc rgb '#0072b2'
 """
@@ -84,7 +85,8 @@ def print_table(axis, results):
 
 def plot(directory, data):
     svg = os.path.join(directory, "scaling.svg")
-    plots = "".join(ONE.format(axis=axis, data=data, ticks=",".join(str(v) for v in values))
+    plots = "".join(ONE.format(axis=axis, data=data, first=values[0] / 1.3, last=values[-1] * 1.3,
+                               ticks=",".join(str(v) for v in values))
                     for axis, values in AXES.items())
     subprocess.run(["gnuplot"], input=PLOT.format(svg=svg, plots=plots), text=True, check=True)
 
