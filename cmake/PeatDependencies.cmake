@@ -32,6 +32,27 @@ find_path(OPENBLAS_INCLUDE_DIR cblas.h
 find_path(OPENBLAS_INCLUDE_DIR cblas.h)
 get_filename_component(OPENBLAS_DIR ${OPENBLAS_LIBRARY} DIRECTORY)
 
-# Optional, and faster where it is there (docs/performance.md): `run.gemm: onednn`.
-find_path(ONEDNN_INCLUDE_DIR dnnl.h)
-find_library(ONEDNN_LIBRARY NAMES dnnl)
+# Optional, and faster where it is there (docs/performance.md): `run.gemm: onednn`. Its interface
+# changed with version 3; what was written for version 2 is left out there.
+option(PEAT_WITH_ONEDNN "use oneDNN 2 for matrix products where it is installed" ON)
+set(PEAT_HAS_ONEDNN OFF)
+if(PEAT_WITH_ONEDNN)
+  find_path(ONEDNN_INCLUDE_DIR dnnl.h)
+  find_library(ONEDNN_LIBRARY NAMES dnnl)
+  if(ONEDNN_INCLUDE_DIR AND ONEDNN_LIBRARY)
+    include(CheckCSourceCompiles)
+    set(CMAKE_REQUIRED_INCLUDES ${ONEDNN_INCLUDE_DIR})
+    set(CMAKE_REQUIRED_LIBRARIES ${ONEDNN_LIBRARY})
+    check_c_source_compiles("#include <dnnl.h>
+      int main(void)
+      {
+          dnnl_matmul_desc_t product;
+          return dnnl_matmul_desc_init(&product, 0, 0, 0, 0) == dnnl_success;
+      }" ONEDNN_IS_VERSION_2)
+    unset(CMAKE_REQUIRED_INCLUDES)
+    unset(CMAKE_REQUIRED_LIBRARIES)
+    if(ONEDNN_IS_VERSION_2)
+      set(PEAT_HAS_ONEDNN ON)
+    endif()
+  endif()
+endif()
