@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/block.h"
+#include "train/forward.h"
 
 const char *const part_name[PARTS] = {"token", "position", "segment", "constant"};
 
@@ -208,10 +209,8 @@ static peat_status chains_of(struct trace *t, int64_t layer, double *y, bool sit
     attention_forward(&t->pass, &s->model->block[layer].attention, &options, layer, x);
     t->pass.observer = &t->observer;
     memcpy(t->pass.stream, kept, sizeof(kept));
-    if (graph_failed(&t->g))
-        return error_set(err, t->g.err.status, "a part of the input can not be run: %s",
-                         t->g.err.text);
-    return out->no_memory ? subject_no_memory(err) : PEAT_OK;
+    peat_status status = forward_status(&t->g, "a part of the input can not be run", err);
+    return status == PEAT_OK && out->no_memory ? subject_no_memory(err) : status;
 }
 
 /* part -= base, in every group. */

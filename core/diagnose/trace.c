@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "train/forward.h"
+
 static peat_node *zeros_like(struct pass *pass, const peat_node *x)
 {
     peat_node *zero = graph_constant(pass->g, x->value.dtype, x->value.rank, x->value.dim, NULL);
@@ -43,28 +45,15 @@ static void on_attention(void *ctx, const struct attention_seen *seen)
     t->seen[t->n_seen++] = *seen;
 }
 
-static struct model_input input_of(const peat_batch *b)
-{
-    return (struct model_input){
-        .B = b->B,
-        .T = b->T,
-        .token = b->token,
-        .segment = b->has_segment ? b->segment : NULL,
-        .document = b->has_document ? b->document : NULL,
-        .pad = b->has_pad ? b->pad : NULL,
-        .special = b->has_special ? b->special : NULL,
-        .sequence = b->sequence,
-        .phase = PEAT_EVAL,
-    };
-}
-
 peat_status trace_run(struct trace *t, struct subject *s, const peat_batch *b,
                       const struct trace_options *o, struct error *err)
 {
     struct model *m = s->model;
     BUG_UNLESS(m->weights.dtype == PEAT_F64);
-    *t = (struct trace){
-        .subject = s, .options = *o, .in = input_of(b), .mark = arena_mark(&s->scratch)};
+    *t = (struct trace){.subject = s,
+                        .options = *o,
+                        .in = forward_input(b, PEAT_EVAL),
+                        .mark = arena_mark(&s->scratch)};
     t->observer = (struct observer){.ctx = t,
                                     .stream = o->keep == KEEP_ALL ? NULL : on_stream,
                                     .input = on_input,
@@ -84,9 +73,7 @@ peat_status trace_run(struct trace *t, struct subject *s, const peat_batch *b,
     t->in.last_only = o->input_alone;
     t->logits = model_forward(&first, &t->g, &t->in, &t->pass);
     t->pass.mask = &t->mask;
-    if (t->logits)
-        return PEAT_OK;
-    return error_set(err, t->g.err.status, "the model can not be run: %s", t->g.err.text);
+    return forward_status(&t->g, "the model can not be run", err);
 }
 
 void trace_end(struct trace *t)

@@ -76,6 +76,16 @@ void rig_write(const struct rig *s, const char *name, const char *text)
     free(path);
 }
 
+void rig_write_text(const struct rig *s, int lines, int other)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    for (int i = 0; i < lines; i++)
+        strbuf_addf(&text, "line %d of %d\n", i == other ? 1000 : i, i * i);
+    rig_write(s, "text.txt", text.text);
+    strbuf_release(&text);
+}
+
 /* splitmix64 */
 unsigned long long draw(unsigned long long *state)
 {

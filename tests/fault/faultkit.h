@@ -27,6 +27,8 @@ int rig_close(struct rig *s);
 /* <dir>/name; freed by the caller. */
 char *rig_path(const struct rig *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void rig_write(const struct rig *s, const char *name, const char *text);
+/* "text.txt": so many lines to train on, of which line `other` differs; -1: none does. */
+void rig_write_text(const struct rig *s, int lines, int other);
 /* 64 random bits; the same seed gives the same ones. */
 unsigned long long draw(unsigned long long *state);
 

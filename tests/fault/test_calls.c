@@ -198,13 +198,8 @@ static char *first_cell(const struct rig *s)
 static void make_reference(const struct rig *s, struct reference *f)
 {
     struct ran r;
-    struct strbuf text;
-    strbuf_init(&text);
-    for (int i = 0; i < 200; i++)
-        strbuf_addf(&text, "line %d of %d\n", i, i * i);
-    rig_write(s, "text.txt", text.text);
+    rig_write_text(s, 200, -1);
     rig_write(s, "micro.yaml", experiment);
-    strbuf_release(&text);
     must_run(s, "run micro.yaml -o done", &r);
     ran_release(&r);
     f->cell = first_cell(s);

@@ -356,9 +356,7 @@ static char *make_runs(const struct rig *s)
 {
     struct strbuf text;
     strbuf_init(&text);
-    for (int i = 0; i < 200; i++)
-        strbuf_addf(&text, "line %d of %d\n", i, i * i);
-    rig_write(s, "text.txt", text.text);
+    rig_write_text(s, 200, -1);
     rig_write(s, "micro.yaml", experiment);
     must_run(s, NULL, "run micro.yaml -o done", false);
     char *cell = only_cell(s), *state = NULL;

@@ -66,12 +66,7 @@ static void assert_same_as_reference(const char *run)
 
 static void put_text(int line)
 {
-    struct strbuf text;
-    strbuf_init(&text);
-    for (int i = 0; i < 200; i++)
-        strbuf_addf(&text, "line %d of %d\n", i == line ? 1000 : i, i * i);
-    rig_write(&rig, "text.txt", text.text);
-    strbuf_release(&text);
+    rig_write_text(&rig, 200, line);
 }
 
 static void put_plugin(bool other)

@@ -106,14 +106,9 @@ static void must_run(const struct rig *s, const char *words, struct ran *r)
 
 static double make_reference(const struct rig *s, char **fingerprint, struct ran *csv)
 {
-    struct strbuf text;
     struct ran r;
-    strbuf_init(&text);
-    for (int i = 0; i < 400; i++)
-        strbuf_addf(&text, "line %d of %d\n", i, i * i);
-    rig_write(s, "text.txt", text.text);
+    rig_write_text(s, 400, -1);
     rig_write(s, "kill.yaml", experiment);
-    strbuf_release(&text);
     double start = clock_seconds();
     must_run(s, "run kill.yaml -o whole", &r);
     double seconds = clock_seconds() - start;
