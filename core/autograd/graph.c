@@ -32,10 +32,10 @@ static peat_node *keep_error(struct graph *g, peat_status status, const char *te
 
 peat_node *graph_fail(struct graph *g, const char *fmt, ...)
 {
-    char text[sizeof g->err.text];
+    char text[sizeof(g->err.text)];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
     return keep_error(g, PEAT_INVALID, text);
 }
@@ -44,9 +44,9 @@ peat_node *graph_no_memory(struct graph *g, const char *what, size_t bytes)
 {
     char text[256];
     if (bytes > 0)
-        snprintf(text, sizeof text, "%s: out of memory for %zu bytes", what, bytes);
+        snprintf(text, sizeof(text), "%s: out of memory for %zu bytes", what, bytes);
     else
-        snprintf(text, sizeof text, "%s: out of memory", what);
+        snprintf(text, sizeof(text), "%s: out of memory", what);
     return keep_error(g, PEAT_NOMEM, text);
 }
 
@@ -73,11 +73,11 @@ static bool tape_push(struct graph *g, peat_node *n)
         int64_t room = g->room == 0 ? 256 : 2 * g->room;
         peat_node **node = ARENA_ARRAY(g->arena, room, peat_node *);
         if (node == NULL) {
-            graph_no_memory(g, "tape", (size_t)room * sizeof *node);
+            graph_no_memory(g, "tape", (size_t)room * sizeof(*node));
             return false;
         }
         if (g->n_node > 0)
-            memcpy(node, g->node, (size_t)g->n_node * sizeof *node);
+            memcpy(node, g->node, (size_t)g->n_node * sizeof(*node));
         g->node = node;
         g->room = room;
     }
@@ -91,7 +91,7 @@ static peat_node *node_new(struct graph *g, const struct op *op, int n_src, peat
     peat_node *n = ARENA_NEW(g->arena, peat_node);
     peat_node **own = n_src > 0 ? ARENA_ARRAY(g->arena, n_src, peat_node *) : NULL;
     if (n == NULL || (n_src > 0 && own == NULL))
-        return graph_no_memory(g, op != NULL ? op->name : "leaf", sizeof *n);
+        return graph_no_memory(g, op != NULL ? op->name : "leaf", sizeof(*n));
     for (int i = 0; i < n_src; i++)
         own[i] = src[i];
     *n = (peat_node){.g = g, .op = op, .n_src = n_src, .src = own, .hook = g->hook};
@@ -111,7 +111,7 @@ static bool shape_valid(struct graph *g, const char *what, int rank, const int64
         return true;
     char text[160];
     graph_fail(g, "%s: shape %s is negative or too large", what,
-               tensor_shape_text(&t, text, sizeof text));
+               tensor_shape_text(&t, text, sizeof(text)));
     return false;
 }
 

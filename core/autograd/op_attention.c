@@ -329,8 +329,8 @@ static bool fits(peat_node *n, int which, const char *name, const int64_t want[4
     struct tensor wanted = tensor_shape(t->dtype, 4, want);
     char have[160], text[160];
     graph_fail(n->g, "%s of shape %s does not stretch to %s", name,
-               tensor_shape_text(t, have, sizeof have),
-               tensor_shape_text(&wanted, text, sizeof text));
+               tensor_shape_text(t, have, sizeof(have)),
+               tensor_shape_text(&wanted, text, sizeof(text)));
     return false;
 }
 
@@ -344,8 +344,8 @@ static bool attention_infer(peat_node *n)
         ok = k->dim[i] == q->dim[i] && v->dim[i] == q->dim[i];
     if (!ok || k->dim[3] != q->dim[3] || v->dim[2] != k->dim[2]) {
         char a[160], b[160], c[160];
-        graph_fail(n->g, "q %s, k %s and v %s do not fit", tensor_shape_text(q, a, sizeof a),
-                   tensor_shape_text(k, b, sizeof b), tensor_shape_text(v, c, sizeof c));
+        graph_fail(n->g, "q %s, k %s and v %s do not fit", tensor_shape_text(q, a, sizeof(a)),
+                   tensor_shape_text(k, b, sizeof(b)), tensor_shape_text(v, c, sizeof(c)));
         return false;
     }
     int64_t B = q->dim[0], H = q->dim[1], Tq = q->dim[2], Tk = k->dim[2];
@@ -595,6 +595,6 @@ peat_node *op_attention(peat_graph *g, peat_node *q, peat_node *k, peat_node *v,
         arg.mask = *mask;
     static const int32_t heads_first[] = {0, 2, 1, 3};
     peat_node *out =
-        graph_op((struct graph *)g, &attention_op, N_SRC, src, OPTIONAL_SRC, &arg, sizeof arg);
+        graph_op((struct graph *)g, &attention_op, N_SRC, src, OPTIONAL_SRC, &arg, sizeof(arg));
     return out ? op_permute(g, out, 4, heads_first) : NULL;
 }

@@ -28,9 +28,9 @@ struct custom_call {
 
 static peat_view view_of(const struct tensor *t, bool with_data)
 {
-    peat_view v = {.size = sizeof v, .dtype = t->dtype, .data = with_data ? t->data : NULL};
+    peat_view v = {.size = sizeof(v), .dtype = t->dtype, .data = with_data ? t->data : NULL};
     v.shape.rank = t->rank;
-    memcpy(v.shape.dim, t->dim, sizeof v.shape.dim);
+    memcpy(v.shape.dim, t->dim, sizeof(v.shape.dim));
     return v;
 }
 
@@ -41,13 +41,13 @@ static bool call_init(const peat_node *n, struct custom_call *c)
     *c = (struct custom_call){.op = arg->op};
     c->src = ARENA_ARRAY(g->arena, n->n_src + 1, peat_view);
     if (c->src == NULL) {
-        graph_no_memory(g, n->op->name, (size_t)n->n_src * sizeof *c->src);
+        graph_no_memory(g, n->op->name, (size_t)n->n_src * sizeof(*c->src));
         return false;
     }
     for (int i = 0; i < n->n_src; i++)
         c->src[i] = view_of(&n->src[i]->value, true);
     c->call =
-        (peat_op_call){.size = sizeof c->call, .n_src = n->n_src, .src = c->src, .arg = arg->arg};
+        (peat_op_call){.size = sizeof(c->call), .n_src = n->n_src, .src = c->src, .arg = arg->arg};
     return true;
 }
 
@@ -107,7 +107,7 @@ static void backward(peat_node *n)
     show_result(n, &c);
     c.src_grad = ARENA_ARRAY(n->g->arena, n->n_src + 1, peat_view);
     if (c.src_grad == NULL) {
-        graph_no_memory(n->g, n->op->name, (size_t)n->n_src * sizeof *c.src_grad);
+        graph_no_memory(n->g, n->op->name, (size_t)n->n_src * sizeof(*c.src_grad));
         return;
     }
     for (int i = 0; i < n->n_src; i++) {
@@ -162,5 +162,5 @@ peat_node *op_custom(peat_graph *pg, const peat_op *op, int32_t n, peat_node *co
     *own = (struct op){name, infer, forward, PEAT_HAS(op, backward) ? backward : NULL, flops};
     for (int i = 0; i < n; i++)
         dense[i] = presentable(g, src[i]);
-    return graph_op(g, own, n, dense, 0, &copy, sizeof copy);
+    return graph_op(g, own, n, dense, 0, &copy, sizeof(copy));
 }

@@ -74,5 +74,5 @@ peat_node *op_dropout(peat_graph *g, peat_node *a, double p, uint64_t stream)
         return a;
     peat_node *src[] = {op_contiguous(g, a)};
     struct dropout_arg arg = {p, stream};
-    return graph_op((struct graph *)g, &dropout_op, 1, src, 0, &arg, sizeof arg);
+    return graph_op((struct graph *)g, &dropout_op, 1, src, 0, &arg, sizeof(arg));
 }

@@ -54,8 +54,8 @@ static bool infer(peat_node *n)
         return false;
     if (!shape_broadcast(a, b, &rank, dim)) {
         char ta[160], tb[160];
-        graph_fail(n->g, "shapes %s and %s do not broadcast", tensor_shape_text(a, ta, sizeof ta),
-                   tensor_shape_text(b, tb, sizeof tb));
+        graph_fail(n->g, "shapes %s and %s do not broadcast", tensor_shape_text(a, ta, sizeof(ta)),
+                   tensor_shape_text(b, tb, sizeof(tb)));
         return false;
     }
     n->value = tensor_shape(n->g->dtype, rank, dim);
@@ -121,7 +121,8 @@ static void backward(peat_node *n)
     {                                                                                              \
         static const struct op op = {#name, infer, forward, backward, NULL, grads};                \
         const enum binary which = kind;                                                            \
-        return graph_op(graph_of(g), &op, 2, (peat_node *const[]){a, b}, 0, &which, sizeof which); \
+        return graph_op(graph_of(g), &op, 2, (peat_node *const[]){a, b}, 0, &which,                \
+                        sizeof(which));                                                            \
     }
 
 DEFINE_BINARY(add, ADD, GRADS_PASS)

@@ -32,11 +32,11 @@ static bool infer_gather(peat_node *n)
     if (table->rank != 2 || index->rank == PEAT_MAX_RANK) {
         char text[160];
         graph_fail(n->g, "the table must be [rows, columns], not %s, and the index below rank %d",
-                   tensor_shape_text(table, text, sizeof text), PEAT_MAX_RANK);
+                   tensor_shape_text(table, text, sizeof(text)), PEAT_MAX_RANK);
         return false;
     }
     int64_t dim[PEAT_MAX_RANK];
-    memcpy(dim, index->dim, sizeof dim);
+    memcpy(dim, index->dim, sizeof(dim));
     dim[index->rank] = table->dim[1];
     n->value = tensor_shape(n->g->dtype, index->rank + 1, dim);
     return true;
@@ -110,8 +110,8 @@ static bool infer_take(peat_node *n)
     if (!operand_types(n, 2))
         return false;
     char ta[160], ti[160];
-    tensor_shape_text(a, ta, sizeof ta);
-    tensor_shape_text(index, ti, sizeof ti);
+    tensor_shape_text(a, ta, sizeof(ta));
+    tensor_shape_text(index, ti, sizeof(ti));
     if (a->rank < 1 || index->rank < 1) {
         graph_fail(n->g, "shapes %s and %s need a last axis", ta, ti);
         return false;
@@ -144,11 +144,12 @@ static struct take take_of(const peat_node *n)
     int lead = n->value.rank - 1;
     t.columns = n->value.dim[lead];
     int64_t dim[PEAT_MAX_RANK];
-    memcpy(dim, n->value.dim, sizeof dim);
+    memcpy(dim, n->value.dim, sizeof(dim));
     dim[lead] = t.length;
-    memcpy(t.a_stride, tensor_broadcast_to(a, lead + 1, dim).stride, sizeof t.a_stride);
+    memcpy(t.a_stride, tensor_broadcast_to(a, lead + 1, dim).stride, sizeof(t.a_stride));
     dim[lead] = t.columns;
-    memcpy(t.index_stride, tensor_broadcast_to(index, lead + 1, dim).stride, sizeof t.index_stride);
+    memcpy(t.index_stride, tensor_broadcast_to(index, lead + 1, dim).stride,
+           sizeof(t.index_stride));
     axes_split(lead, n->value.dim, t.a_stride, &t.moves, &t.repeats);
     return t;
 }

@@ -56,8 +56,8 @@ static bool cross_entropy_infer(peat_node *n)
     if (x->rank < 1 || tensor_count(target) != row_count(x)) {
         char logits[160], targets[160];
         graph_fail(n->g, "targets %s do not fit logits %s",
-                   tensor_shape_text(target, targets, sizeof targets),
-                   tensor_shape_text(x, logits, sizeof logits));
+                   tensor_shape_text(target, targets, sizeof(targets)),
+                   tensor_shape_text(x, logits, sizeof(logits)));
         return false;
     }
     n->value = tensor_shape(x->dtype, 1, &one);
@@ -82,8 +82,8 @@ static void cross_entropy_forward(peat_node *n)
     const struct tensor *x = &n->src[0]->value;
     int64_t rows = row_count(x);
     struct loss c = {.n = row_length(x), .x = x->data, .target = n->src[1]->value.data};
-    struct cross_entropy_saved *saved = graph_scratch(g, sizeof *saved);
-    c.lse = graph_scratch(g, (size_t)rows * sizeof *c.lse);
+    struct cross_entropy_saved *saved = graph_scratch(g, sizeof(*saved));
+    c.lse = graph_scratch(g, (size_t)rows * sizeof(*c.lse));
     if (graph_failed(g) || !targets_valid(g, &c, rows))
         return;
     parallel_ranges(g->team, rows, row_grain(c.n),

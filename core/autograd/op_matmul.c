@@ -190,8 +190,8 @@ static bool infer_matmul(peat_node *n)
     if (!operand_types(n, 0))
         return false;
     char text_a[160], text_b[160];
-    tensor_shape_text(a, text_a, sizeof text_a);
-    tensor_shape_text(b, text_b, sizeof text_b);
+    tensor_shape_text(a, text_a, sizeof(text_a));
+    tensor_shape_text(b, text_b, sizeof(text_b));
     if (a->rank < 2 || b->rank < 2) {
         graph_fail(n->g, "operands must be matrices, not %s and %s", text_a, text_b);
         return false;
@@ -239,7 +239,7 @@ static struct product matmul_plan(const peat_node *n, struct tensor *a, struct t
         return p;
     }
     p.lead = n->value.rank - 2;
-    memcpy(p.dim, n->value.dim, sizeof p.dim);
+    memcpy(p.dim, n->value.dim, sizeof(p.dim));
     return p;
 }
 
@@ -296,7 +296,7 @@ peat_node *op_matmul(peat_graph *g, peat_node *a, peat_node *b, uint32_t flags)
     static const struct op op = {"matmul", infer_matmul, forward_matmul, backward_matmul,
                                  flops_matmul};
     peat_node *src[] = {readable(g, a), readable(g, b)};
-    return graph_op(graph_of(g), &op, 2, src, 0, &flags, sizeof flags);
+    return graph_op(graph_of(g), &op, 2, src, 0, &flags, sizeof(flags));
 }
 
 /* --- linear ------------------------------------------------------------------------------ */
@@ -311,12 +311,12 @@ static bool infer_linear(peat_node *n)
         (b != NULL && (b->rank != 1 || b->dim[0] != w->dim[0]))) {
         char tx[160], tw[160], tb[160];
         graph_fail(n->g, "input %s, weight %s and bias %s do not fit",
-                   tensor_shape_text(x, tx, sizeof tx), tensor_shape_text(w, tw, sizeof tw),
-                   b == NULL ? "none" : tensor_shape_text(b, tb, sizeof tb));
+                   tensor_shape_text(x, tx, sizeof(tx)), tensor_shape_text(w, tw, sizeof(tw)),
+                   b == NULL ? "none" : tensor_shape_text(b, tb, sizeof(tb)));
         return false;
     }
     int64_t dim[PEAT_MAX_RANK];
-    memcpy(dim, x->dim, sizeof dim);
+    memcpy(dim, x->dim, sizeof(dim));
     dim[x->rank - 1] = w->dim[0];
     n->value = tensor_shape(n->g->dtype, x->rank, dim);
     return true;

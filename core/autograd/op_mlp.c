@@ -67,12 +67,12 @@ static bool infer(peat_node *n)
     if (!ok) {
         char tx[160], t1[160], t2[160];
         graph_fail(n->g, "input %s and weights %s, %s with their biases do not fit",
-                   tensor_shape_text(x, tx, sizeof tx), tensor_shape_text(w1, t1, sizeof t1),
-                   tensor_shape_text(w2, t2, sizeof t2));
+                   tensor_shape_text(x, tx, sizeof(tx)), tensor_shape_text(w1, t1, sizeof(t1)),
+                   tensor_shape_text(w2, t2, sizeof(t2)));
         return false;
     }
     int64_t dim[PEAT_MAX_RANK];
-    memcpy(dim, x->dim, sizeof dim);
+    memcpy(dim, x->dim, sizeof(dim));
     dim[x->rank - 1] = w2->dim[0];
     n->value = tensor_shape(n->g->dtype, x->rank, dim);
     return true;
@@ -310,7 +310,7 @@ peat_node *op_mlp(peat_graph *pg, peat_node *x, peat_node *w1, peat_node *b1, pe
     peat_node *src[] = {x, w1, b1, w2, b2};
     for (int i = 0; i < N_SRC; i++)
         src[i] = src[i] != NULL ? op_contiguous(pg, src[i]) : NULL;
-    peat_node *n = graph_op(g, &op, N_SRC, src, 0, &f, sizeof f);
+    peat_node *n = graph_op(g, &op, N_SRC, src, 0, &f, sizeof(f));
     if (n != NULL && n->needs_grad) {
         struct mlp m = mlp_of(n);
         g->value_bytes += m.rows * m.F * m.size; /* what forward keeps */

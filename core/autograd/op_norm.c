@@ -45,8 +45,8 @@ static bool norm_infer(peat_node *n)
             continue;
         char have[160], want[160];
         graph_fail(n->g, "gain or offset of shape %s for an operand %s",
-                   tensor_shape_text(w, have, sizeof have),
-                   tensor_shape_text(x, want, sizeof want));
+                   tensor_shape_text(w, have, sizeof(have)),
+                   tensor_shape_text(x, want, sizeof(want)));
         return false;
     }
     n->value = tensor_shape(x->dtype, x->rank, x->dim);
@@ -157,7 +157,7 @@ static peat_node *norm(peat_graph *g, const struct op *op, peat_node *a, peat_no
         arg.offset = (int8_t)n;
         src[n++] = op_contiguous(g, b);
     }
-    return graph_op((struct graph *)g, op, n, src, 0, &arg, sizeof arg);
+    return graph_op((struct graph *)g, op, n, src, 0, &arg, sizeof(arg));
 }
 
 peat_node *op_layernorm(peat_graph *g, peat_node *a, peat_node *w, peat_node *b, double eps)

@@ -28,7 +28,7 @@ static bool infer(peat_node *n)
         return false;
     }
     int64_t dim[PEAT_MAX_RANK];
-    memcpy(dim, a->dim, sizeof dim);
+    memcpy(dim, a->dim, sizeof(dim));
     dim[arg->axis] = 1;
     n->value = tensor_shape(n->g->dtype, a->rank, dim);
     return true;
@@ -70,7 +70,7 @@ static peat_node *reduce(struct graph *g, peat_node *a, int32_t axis, bool mean)
     if (a == NULL)
         return graph_op(g, op, 1, &a, 0, NULL, 0);
     struct reduce_arg arg = {axis_of(g, op->name, a, axis), mean};
-    return arg.axis < 0 ? NULL : graph_op(g, op, 1, &a, 0, &arg, sizeof arg);
+    return arg.axis < 0 ? NULL : graph_op(g, op, 1, &a, 0, &arg, sizeof(arg));
 }
 
 peat_node *op_sum(peat_graph *g, peat_node *a, int32_t axis)

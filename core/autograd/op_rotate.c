@@ -43,8 +43,8 @@ static bool rotate_infer(peat_node *n)
         if (!shape_broadcast(&pairs, angle, &rank, dim) || dim[rank - 1] != half) {
             char have[160], want[160];
             graph_fail(n->g, "cosine or sine of shape %s for an operand %s",
-                       tensor_shape_text(angle, have, sizeof have),
-                       tensor_shape_text(x, want, sizeof want));
+                       tensor_shape_text(angle, have, sizeof(have)),
+                       tensor_shape_text(x, want, sizeof(want)));
             return false;
         }
         pairs = tensor_shape(x->dtype, rank, dim);
@@ -168,5 +168,5 @@ peat_node *op_rotate(peat_graph *g, peat_node *a, peat_node *cosine, peat_node *
                      peat_layout layout)
 {
     peat_node *src[] = {a, cosine, sine};
-    return graph_op((struct graph *)g, &rotate_op, 3, src, 0, &layout, sizeof layout);
+    return graph_op((struct graph *)g, &rotate_op, 3, src, 0, &layout, sizeof(layout));
 }

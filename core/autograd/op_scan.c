@@ -91,5 +91,5 @@ peat_node *op_cumsum(peat_graph *g, peat_node *a, int32_t axis, bool reverse)
     if (a == NULL)
         return NULL;
     struct scan_arg arg = {axis_of(graph_of(g), op.name, a, axis), reverse};
-    return arg.axis < 0 ? NULL : graph_op(graph_of(g), &op, 1, &a, 0, &arg, sizeof arg);
+    return arg.axis < 0 ? NULL : graph_op(graph_of(g), &op, 1, &a, 0, &arg, sizeof(arg));
 }

@@ -98,7 +98,7 @@ peat_node *op_expand(peat_graph *pg, peat_node *a, int32_t n, const int64_t *dim
     if (!shape_arg(g, op.name, n, dim, &arg))
         return NULL;
     struct tensor to = {.rank = n};
-    memcpy(to.dim, arg.dim, sizeof to.dim);
+    memcpy(to.dim, arg.dim, sizeof(to.dim));
     int rank = 0;
     int64_t both[PEAT_MAX_RANK] = {0};
     bool fits = shape_broadcast(&a->value, &to, &rank, both) && rank == n;
@@ -107,13 +107,13 @@ peat_node *op_expand(peat_graph *pg, peat_node *a, int32_t n, const int64_t *dim
     if (!fits) {
         char ta[SHAPE_TEXT], tb[SHAPE_TEXT];
         return graph_fail(g, "expand: shape %s does not stretch to %s",
-                          tensor_shape_text(&a->value, ta, sizeof ta),
-                          tensor_shape_text(&to, tb, sizeof tb));
+                          tensor_shape_text(&a->value, ta, sizeof(ta)),
+                          tensor_shape_text(&to, tb, sizeof(tb)));
     }
     struct tensor wide = tensor_broadcast_to(&a->value, n, arg.dim);
     if (tensor_count(&wide) == tensor_count(&a->value))
         return graph_view(g, a, n, wide.dim, wide.stride, 0);
-    return graph_op(g, &op, 1, &a, 0, &arg, sizeof arg);
+    return graph_op(g, &op, 1, &a, 0, &arg, sizeof(arg));
 }
 
 /* --- concat ------------------------------------------------------------------------------ */
@@ -198,7 +198,7 @@ peat_node *op_concat(peat_graph *g, int32_t n, peat_node *const *a, int32_t axis
     static const struct op op = {"concat", infer_concat, forward_concat, backward_concat, NULL};
     if (n < 1)
         return graph_fail(graph_of(g), "concat: no operands");
-    return graph_op(graph_of(g), &op, n, a, 0, &axis, sizeof axis);
+    return graph_op(graph_of(g), &op, n, a, 0, &axis, sizeof(axis));
 }
 
 /* --- pad --------------------------------------------------------------------------------- */
@@ -219,7 +219,7 @@ static bool infer_pad(peat_node *n)
                    pad->after);
         return false;
     }
-    memcpy(dim, a->dim, sizeof dim);
+    memcpy(dim, a->dim, sizeof(dim));
     dim[pad->axis] = length;
     n->value = tensor_shape(a->dtype, a->rank, dim);
     return true;
@@ -254,7 +254,7 @@ peat_node *op_pad(peat_graph *pg, peat_node *a, int32_t axis, int64_t before, in
     if (a == NULL || graph_failed(g))
         return graph_op(g, &op, 1, &a, 0, NULL, 0);
     struct pad_arg arg = {axis_of(g, op.name, a, axis), before, after};
-    return arg.axis < 0 ? NULL : graph_op(g, &op, 1, &a, 0, &arg, sizeof arg);
+    return arg.axis < 0 ? NULL : graph_op(g, &op, 1, &a, 0, &arg, sizeof(arg));
 }
 
 /* --- views ------------------------------------------------------------------------------- */
@@ -350,10 +350,10 @@ static bool complete(struct graph *g, const peat_node *a, struct shape_arg *to)
     if (ok)
         return true;
     struct tensor t = {.rank = to->rank};
-    memcpy(t.dim, to->dim, sizeof t.dim);
+    memcpy(t.dim, to->dim, sizeof(t.dim));
     char ta[SHAPE_TEXT], tb[SHAPE_TEXT];
     graph_fail(g, "reshape: shape %s does not hold the elements of %s",
-               tensor_shape_text(&t, tb, sizeof tb), tensor_shape_text(&a->value, ta, sizeof ta));
+               tensor_shape_text(&t, tb, sizeof(tb)), tensor_shape_text(&a->value, ta, sizeof(ta)));
     return false;
 }
 

@@ -67,7 +67,7 @@ static void backward(peat_node *n)
     {                                                                                              \
         static const struct op op = {#name, infer, forward, backward, NULL, GRAD_IN_PLACE};        \
         static const struct unary u = {KERNELS(name)};                                             \
-        return graph_op(graph_of(g), &op, 1, &a, 0, &u, sizeof u);                                 \
+        return graph_op(graph_of(g), &op, 1, &a, 0, &u, sizeof(u));                                \
     }
 
 DEFINE_UNARY(exp)
@@ -89,14 +89,14 @@ peat_node *op_floor(peat_graph *g, peat_node *a)
 {
     static const struct op op = {"floor", infer, forward, NULL, NULL};
     static const struct unary u = {.forward = {floor_row_f32, floor_row_f64}};
-    return graph_op(graph_of(g), &op, 1, &a, 0, &u, sizeof u);
+    return graph_op(graph_of(g), &op, 1, &a, 0, &u, sizeof(u));
 }
 
 peat_node *op_affine(peat_graph *g, peat_node *a, double scale, double shift)
 {
     static const struct op op = {"affine", infer, forward, backward, NULL, GRAD_IN_PLACE};
     struct unary u = {KERNELS(affine), .number = {scale, shift}};
-    return graph_op(graph_of(g), &op, 1, &a, 0, &u, sizeof u);
+    return graph_op(graph_of(g), &op, 1, &a, 0, &u, sizeof(u));
 }
 
 peat_node *op_clamp(peat_graph *g, peat_node *a, double lo, double hi)
@@ -105,5 +105,5 @@ peat_node *op_clamp(peat_graph *g, peat_node *a, double lo, double hi)
     struct unary u = {KERNELS(clamp), .number = {lo, hi}};
     if (!(lo <= hi))
         return graph_fail(graph_of(g), "clamp: the bounds %g and %g are not in order", lo, hi);
-    return graph_op(graph_of(g), &op, 1, &a, 0, &u, sizeof u);
+    return graph_op(graph_of(g), &op, 1, &a, 0, &u, sizeof(u));
 }

@@ -25,7 +25,7 @@ int axis_of(struct graph *g, const char *name, const peat_node *a, int32_t axis)
         return axis < 0 ? axis + rank : axis;
     char text[160];
     graph_fail(g, "%s: axis %d of shape %s does not exist", name, axis,
-               tensor_shape_text(&a->value, text, sizeof text));
+               tensor_shape_text(&a->value, text, sizeof(text)));
     return -1;
 }
 

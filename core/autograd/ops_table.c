@@ -13,7 +13,7 @@ static peat_node *fail(peat_graph *g, const char *fmt, ...)
     char text[512];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
     return graph_fail(graph_of(g), "%s", text);
 }
@@ -28,7 +28,7 @@ static void shape(const peat_node *a, peat_shape *s)
 const peat_ops *graph_ops(void)
 {
     static const peat_ops table = {
-        .size = sizeof table,
+        .size = sizeof(table),
         .add = op_add,
         .sub = op_sub,
         .mul = op_mul,

@@ -14,7 +14,7 @@ static size_t round_up(size_t bytes)
 static void drop(struct pool *p, int i)
 {
     p->n--;
-    memmove(p->block + i, p->block + i + 1, (size_t)(p->n - i) * sizeof *p->block);
+    memmove(p->block + i, p->block + i + 1, (size_t)(p->n - i) * sizeof(*p->block));
 }
 
 void *pool_take(struct pool *p, struct arena *a, size_t bytes)

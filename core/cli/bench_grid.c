@@ -28,11 +28,11 @@ static const char experiment[] = "version: 1\n"
 static peat_status run_grid(const char dir[DIR_BYTES], int jobs, double *seconds, struct error *err)
 {
     char program[PATH_BYTES], file[PATH_BYTES], runs[PATH_BYTES], log[PATH_BYTES], number[16];
-    snprintf(file, sizeof file, "%s/bench.yaml", dir);
-    snprintf(runs, sizeof runs, "%s/jobs-%d", dir, jobs);
-    snprintf(log, sizeof log, "%s/log-%d.txt", dir, jobs);
-    snprintf(number, sizeof number, "%d", jobs);
-    peat_status status = own_program(program, sizeof program, err);
+    snprintf(file, sizeof(file), "%s/bench.yaml", dir);
+    snprintf(runs, sizeof(runs), "%s/jobs-%d", dir, jobs);
+    snprintf(log, sizeof(log), "%s/log-%d.txt", dir, jobs);
+    snprintf(number, sizeof(number), "%d", jobs);
+    peat_status status = own_program(program, sizeof(program), err);
     if (status != PEAT_OK)
         return status;
     char *const argv[] = {program, "run", file, "-o", runs, "-j", number, NULL};
@@ -75,12 +75,12 @@ int bench_grid(const struct bench_sizes *s, bool json)
     struct error err = {0};
     const char *tmp = getenv("TMPDIR");
     char dir[DIR_BYTES], file[PATH_BYTES];
-    snprintf(dir, sizeof dir, "%s/peat-bench-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    snprintf(dir, sizeof(dir), "%s/peat-bench-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     if (!mkdtemp(dir)) {
-        error_set(&err, PEAT_FAILED, "can not make '%s'", dir);
+        error_set(&err, PEAT_FAILED, "cannot make '%s'", dir);
         return cli_refuse(&err);
     }
-    snprintf(file, sizeof file, "%s/bench.yaml", dir);
+    snprintf(file, sizeof(file), "%s/bench.yaml", dir);
     peat_status status = file_write(file, experiment, strlen(experiment), &err);
     for (int jobs = 1; status == PEAT_OK && jobs <= 2; jobs++) {
         double seconds = 0.0;

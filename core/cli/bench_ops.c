@@ -180,13 +180,13 @@ static void put_direction(struct ops_bench *b, struct value *map, const char *na
     char key[64];
     double n = (double)(b->s->B * b->s->T * b->s->d);
     double rate = 1e-9 * (bytes > 0 ? (double)bytes * n : flops) / seconds;
-    snprintf(key, sizeof key, "%s_ns", name);
+    snprintf(key, sizeof(key), "%s_ns", name);
     bench_real(&b->arena, map, key, 1e9 * seconds / n, 3);
-    snprintf(key, sizeof key, "%s_plain_ns", name);
+    snprintf(key, sizeof(key), "%s_plain_ns", name);
     bench_real(&b->arena, map, key, 1e9 * plain / n, 3);
-    snprintf(key, sizeof key, "%s_%s", name, bytes > 0 ? "gb_s" : "gflops");
+    snprintf(key, sizeof(key), "%s_%s", name, bytes > 0 ? "gb_s" : "gflops");
     bench_real(&b->arena, map, key, rate, 2);
-    snprintf(key, sizeof key, "%s_share", name);
+    snprintf(key, sizeof(key), "%s_share", name);
     bench_real(&b->arena, map, key, rate / (bytes > 0 ? b->copy_gbs : b->sgemm), 3);
 }
 

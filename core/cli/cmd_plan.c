@@ -53,7 +53,7 @@ static const char *short_number(struct arena *a, double x)
 static const char *grouped_number(struct arena *a, int64_t x)
 {
     char digits[32], text[48];
-    int n = snprintf(digits, sizeof digits, "%" PRId64, x), out = 0;
+    int n = snprintf(digits, sizeof(digits), "%" PRId64, x), out = 0;
     for (int i = 0; i < n; i++) {
         if (i > (digits[0] == '-') && (n - i) % 3 == 0)
             text[out++] = ',';
@@ -166,9 +166,9 @@ static int plan_and_print(struct loaded_plan *l, const struct plan_options *o)
     struct error err = {0}, damage = {0};
     struct plan_state state;
     const char *dir = o->dir ? o->dir : arena_printf(&l->arena, "runs/%s", l->experiment.name);
-    if (o->write && plan_state_write(dir, &l->plan, &l->arena, &err))
+    if (o->write && plan_state_write(dir, &l->plan, &l->arena, &err) != PEAT_OK)
         return cli_refuse(&err);
-    if (plan_state_read(&state, dir, &l->plan, &l->arena, &damage))
+    if (plan_state_read(&state, dir, &l->plan, &l->arena, &damage) != PEAT_OK)
         return cli_refuse(&damage);
     if (damage.text[0])
         cli_say("%s", damage.text);
@@ -206,7 +206,7 @@ int cmd_plan(int argc, char **argv)
     }
     if (cli.n_operand == 0)
         return cli_mistake(&command, "no experiment file is given");
-    if (loaded_plan_open(&l, cli.operand[0], cli.n_operand - 1, cli.operand + 1, &err))
+    if (loaded_plan_open(&l, cli.operand[0], cli.n_operand - 1, cli.operand + 1, &err) != PEAT_OK)
         return cli_refuse(&err);
     int code = plan_and_print(&l, &o);
     loaded_plan_close(&l);

@@ -193,7 +193,7 @@ static bool by_slurm(const struct run_options *o, const struct run_settings *set
     return (o->launcher >= 0 ? o->launcher : settings->launcher) == LAUNCHER_SLURM;
 }
 
-/* Refuses what a batch system can not do. */
+/* Refuses what a batch system cannot do. */
 static bool open_slurm(struct run_slurm *s, struct loaded_plan *l, const char *dir,
                        struct run_options *o, struct error *err)
 {
@@ -252,7 +252,7 @@ int cmd_run(int argc, char **argv)
         return cli_mistake(&command, "no experiment file is given");
     if (o.dry && !dry_is_slurm(&cli, &o))
         return print_plan(&cli, o.dir);
-    if (loaded_plan_open(&l, cli.operand[0], cli.n_operand - 1, cli.operand + 1, &err))
+    if (loaded_plan_open(&l, cli.operand[0], cli.n_operand - 1, cli.operand + 1, &err) != PEAT_OK)
         return cli_refuse(&err);
     int code = run(&l, &o);
     loaded_plan_close(&l);

@@ -29,7 +29,7 @@ int cmd_validate(int argc, char **argv)
         return cli.status;
     if (cli.n_operand == 0)
         return cli_mistake(&command, "no experiment file is given");
-    if (loaded_plan_open(&l, cli.operand[0], cli.n_operand - 1, cli.operand + 1, &err))
+    if (loaded_plan_open(&l, cli.operand[0], cli.n_operand - 1, cli.operand + 1, &err) != PEAT_OK)
         return cli_refuse(&err);
     int cells = l.plan.n, seeds = l.experiment.n_seed;
     printf("%s: ok, %d cell%s, %d seed%s\n", cli.operand[0], cells, plural(cells), seeds,

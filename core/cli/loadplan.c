@@ -10,9 +10,9 @@ peat_status loaded_plan_open(struct loaded_plan *l, const char *path, int n_word
     *l = (struct loaded_plan){0};
     arena_init(&l->arena, "experiment", 1 << 18);
     peat_status status = experiment_load(&l->experiment, &l->arena, path, n_word, word, err);
-    if (!status)
+    if (status == PEAT_OK)
         status = plan_make_apart(&l->plan, &l->experiment, &l->arena, err);
-    if (status)
+    if (status != PEAT_OK)
         arena_release(&l->arena);
     return status;
 }

@@ -35,7 +35,7 @@ peat_status plan_state_read(struct plan_state *s, const char *dir, const struct 
         return error_set(err, PEAT_NOMEM, "out of memory");
     if (has_plan(dir)) {
         peat_status status = rundir_read(dir, &r, a, err);
-        if (status)
+        if (status != PEAT_OK)
             return status;
         stale_find(&r, p, a);
     }
@@ -49,9 +49,9 @@ peat_status plan_state_write(const char *dir, const struct plan *p, struct arena
 {
     int lock = -1;
     peat_status status = rundir_check(dir, p, err);
-    if (!status)
+    if (status == PEAT_OK)
         status = rundir_lock(dir, &lock, err);
-    if (!status)
+    if (status == PEAT_OK)
         status = rundir_write(dir, p, a, err);
     if (lock >= 0)
         close(lock);

@@ -17,7 +17,7 @@ static const struct cli_option options[] = {
 static const struct cli_command command = {
     .name = "plugins list",
     .usage = "",
-    .about = "Prints every plugin that is found. One that can not be loaded is named on stderr\n"
+    .about = "Prints every plugin that is found. One that cannot be loaded is named on stderr\n"
              "with the reason.",
     .option = options,
     .example = "peat plugins list --kind scheme",

@@ -64,7 +64,7 @@ static peat_status read_config(struct cell_diagnosis *d, struct error *err)
         return error_set(err, PEAT_CORRUPT, "'%s/config.json' is not a cell's configuration",
                          d->cell->dir);
     struct value *tree = value_map(&d->arena, stored->at);
-    for (size_t i = 0; i < sizeof section / sizeof *section; i++) {
+    for (size_t i = 0; i < sizeof(section) / sizeof(*section); i++) {
         struct value *v = value_get(stored, section[i]);
         if (v)
             value_set(&d->arena, tree, section[i], v->at, v);

@@ -162,7 +162,7 @@ static peat_status add_group(struct logit_work *w, struct trace *t, const struct
     return PEAT_OK;
 }
 
-/* False in *linear: the layer can not be taken apart, and w->stopped says why. */
+/* False in *linear: the layer cannot be taken apart, and w->stopped says why. */
 static peat_status add_layer(struct logit_work *w, struct trace *t, int64_t layer,
                              struct group_parts *g, int n, bool *linear, struct error *err)
 {

@@ -209,7 +209,7 @@ static peat_status chains_of(struct trace *t, int64_t layer, double *y, bool sit
     attention_forward(&t->pass, &s->model->block[layer].attention, &options, layer, x);
     t->pass.observer = &t->observer;
     memcpy(t->pass.stream, kept, sizeof(kept));
-    peat_status status = forward_status(&t->g, "a part of the input can not be run", err);
+    peat_status status = forward_status(&t->g, "a part of the input cannot be run", err);
     return status == PEAT_OK && out->no_memory ? subject_no_memory(err) : status;
 }
 

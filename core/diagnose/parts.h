@@ -67,7 +67,7 @@ peat_status parts_project(struct trace *t, int64_t layer, const struct parts *x,
 /* x becomes the parts of what block layer + 1 works on. */
 peat_status parts_advance(struct trace *t, int64_t layer, struct parts *x,
                           const struct group_parts *group, int n, struct error *err);
-/* Why parts can not be followed through block `layer`; NULL: they can. */
+/* Why parts cannot be followed through block `layer`; NULL: they can. */
 const char *parts_obstacle(const struct model *m, int64_t layer, struct arena *a);
 
 #endif

@@ -100,7 +100,7 @@ peat_status tables_find(struct subject *s, struct tables *t, struct error *err)
                        .linear = true,
                        .has_position = position_at_input(s->model)};
     *t = (struct tables){.missing = NULL};
-    if (!make_room(&g))
+    if (make_room(&g) == PEAT_OK)
         return subject_no_memory(err);
     for (int i = 0; i < s->n_batch; i++) {
         struct arena_mark mark = arena_mark(&s->work);
@@ -121,6 +121,6 @@ peat_status tables_find(struct subject *s, struct tables *t, struct error *err)
         t->missing =
             "not linear, not decomposed: the input is not a sum of what each stream brings";
     else if (t->position.rows == 0)
-        t->missing = "the windows begin with padding: positions can not be listed";
+        t->missing = "the windows begin with padding: positions cannot be listed";
     return PEAT_OK;
 }

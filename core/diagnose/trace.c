@@ -73,7 +73,7 @@ peat_status trace_run(struct trace *t, struct subject *s, const peat_batch *b,
     t->in.last_only = o->input_alone;
     t->logits = model_forward(&first, &t->g, &t->in, &t->pass);
     t->pass.mask = &t->mask;
-    return forward_status(&t->g, "the model can not be run", err);
+    return forward_status(&t->g, "the model cannot be run", err);
 }
 
 void trace_end(struct trace *t)

@@ -31,7 +31,7 @@ static peat_status read_attention(const struct cell_reader *r, struct model_conf
         return place_error(r->err, scale->at, "'scale' in attention must be above 0");
     peat_status status =
         params_fill(attention_rows, m, v, "attention", number ? scale_key : NULL, r->a, r->err);
-    if (!status && number)
+    if (status == PEAT_OK && number)
         m->attention_scale_value = scale->real;
     return status;
 }
@@ -55,9 +55,9 @@ static peat_status read_model(const struct cell_reader *r, struct model_config *
 {
     static const char *const reserved[] = {"attention", NULL};
     peat_status status = params_fill(model_rows, m, v, "model", reserved, r->a, r->err);
-    if (!status)
+    if (status == PEAT_OK)
         status = read_attention(r, m, value_get(v, "attention"));
-    if (!status)
+    if (status == PEAT_OK)
         status = check_heads(r, m, v);
     if (m->d_ff == 0)
         m->d_ff = 4 * m->d_model;
@@ -121,7 +121,7 @@ static peat_status check_lengths(const struct cell_reader *r, struct eval_config
             if (length[j] == length[i])
                 return place_error(r->err, at, "'lengths' in eval holds %.0f twice", length[i]);
     }
-    qsort(length, (size_t)e->lengths.n, sizeof *length, compare_reals);
+    qsort(length, (size_t)e->lengths.n, sizeof(*length), compare_reals);
     e->lengths.item = length;
     return PEAT_OK;
 }
@@ -135,7 +135,7 @@ static peat_status read_eval(const struct cell_reader *r, struct eval_config *e,
         params_fill(eval_rows, e, v, "eval", all ? tokens_key : NULL, r->a, r->err);
     if (all)
         e->tokens = 0;
-    return status ? status : check_lengths(r, e, value_get(v, "lengths"));
+    return status != PEAT_OK ? status : check_lengths(r, e, value_get(v, "lengths"));
 }
 
 static struct value *eval_value(const struct eval_config *e, struct arena *a)
@@ -174,7 +174,7 @@ static peat_status read_schemes(const struct cell_reader *r, struct cell_config 
         return place_error(r->err, v->at, "%d schemes act together, more than %d", n,
                            POSITIONAL_MAX);
     peat_status status = PEAT_OK;
-    for (int i = 0; !status && i < n; i++)
+    for (int i = 0; status == PEAT_OK && i < n; i++)
         status = scheme_use_read(r, &c->scheme[i], list ? v->item[i] : v, &c->model);
     c->n_scheme = n;
     return status;
@@ -202,7 +202,7 @@ static peat_status read_combine(const struct cell_reader *r, struct cell_config 
                            c->scheme[0].plugin->desc->id);
     }
     peat_status status = plugin_use_read(r, &c->combine, PEAT_COMBINE, v);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     const peat_combine *hooks = c->combine.plugin->desc->interface;
     bool makes_position =
@@ -220,14 +220,14 @@ static peat_status read_position(const struct cell_reader *r, struct cell_config
     if (!position)
         return place_error(r->err, tree->at, "no position is given");
     peat_status status = known_keys_only(position, "position", keys, r->err);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     const struct value *scheme = value_get(position, "scheme");
     if (!scheme || scheme->kind == VALUE_NULL)
         return place_error(r->err, scheme ? scheme->at : position->at,
                            "no scheme is named; 'none' is a scheme");
     status = read_schemes(r, c, scheme);
-    return status ? status : read_combine(r, c, value_get(position, "combine"), dropped);
+    return status != PEAT_OK ? status : read_combine(r, c, value_get(position, "combine"), dropped);
 }
 
 /* ---- resolved values and identity ---- */
@@ -258,14 +258,14 @@ static peat_status identify(const struct cell_reader *r, struct cell_config *c)
 {
     struct value *schemes = value_list(r->a, nowhere), *task, *one, *combine = NULL;
     peat_status status = plugin_use_identity(r, &c->task, &task);
-    for (int i = 0; !status && i < c->n_scheme; i++) {
+    for (int i = 0; status == PEAT_OK && i < c->n_scheme; i++) {
         status = plugin_use_identity(r, &c->scheme[i], &one);
-        if (!status)
+        if (status == PEAT_OK)
             value_append(r->a, schemes, one);
     }
-    if (!status && c->has_combine)
+    if (status == PEAT_OK && c->has_combine)
         status = plugin_use_identity(r, &c->combine, &combine);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     c->identity = value_map(r->a, nowhere);
     value_set(r->a, c->identity, "task", nowhere, task);
@@ -311,19 +311,19 @@ peat_status cell_config_read_with(struct cell_config *c, const struct value *tre
     bool dropped = false;
     *c = (struct cell_config){0};
     peat_status status = read_model(&reader, &c->model, value_get(tree, "model"));
-    if (!status)
+    if (status == PEAT_OK)
         status = read_train(&reader, &c->train, value_get(tree, "train"));
-    if (!status)
+    if (status == PEAT_OK)
         status = read_eval(&reader, &c->eval, value_get(tree, "eval"));
-    if (!status)
+    if (status == PEAT_OK)
         status = read_task(&reader, c, tree);
-    if (!status)
+    if (status == PEAT_OK)
         status = read_position(&reader, c, tree, &dropped);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     resolve(c, a);
     status = identify(&reader, c);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     set_seed(c, seed, a);
     if (combine_dropped)

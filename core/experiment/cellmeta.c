@@ -85,7 +85,7 @@ static const char *cpu_name(struct arena *a)
     FILE *f = fopen("/proc/cpuinfo", "r");
     char line[256];
     const char *name = "unknown";
-    while (f && fgets(line, sizeof line, f)) {
+    while (f && fgets(line, sizeof(line), f)) {
         char *colon = strchr(line, ':');
         if (strncmp(line, "model name", 10) != 0 || !colon)
             continue;
@@ -107,8 +107,8 @@ peat_status cell_meta(const struct cell_config *c, const struct team *team, stru
     if (status != PEAT_OK)
         return status;
     char host[256] = "unknown", utc[32];
-    gethostname(host, sizeof host - 1);
-    clock_utc(utc, sizeof utc);
+    gethostname(host, sizeof(host) - 1);
+    clock_utc(utc, sizeof(utc));
     member_set(a, m, "plugins", list_plugins(c, a));
     member_set(a, m, "data", data);
     member_set_text(a, m, "engine", engine_version());

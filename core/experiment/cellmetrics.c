@@ -74,7 +74,7 @@ peat_status metrics_open(struct cell_metrics *m, const char *dir, int64_t step, 
     if (status == PEAT_OK) {
         m->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
         if (m->fd < 0)
-            status = error_set(err, PEAT_IO, "can not open '%s': %s", path, strerror(errno));
+            status = error_set(err, PEAT_IO, "cannot open '%s': %s", path, strerror(errno));
     }
     free(path);
     return status;

@@ -79,8 +79,8 @@ static peat_status batch_hash(const struct cell_outcome *o, char hex[HASH_HEX], 
         const peat_batch *b = &t->batch.b;
         if (status != PEAT_OK)
             break;
-        strbuf_add_bytes(&all, b->token, (size_t)(b->B * b->T) * sizeof *b->token);
-        strbuf_add_bytes(&all, b->target, (size_t)(b->B * b->T) * sizeof *b->target);
+        strbuf_add_bytes(&all, b->token, (size_t)(b->B * b->T) * sizeof(*b->token));
+        strbuf_add_bytes(&all, b->target, (size_t)(b->B * b->T) * sizeof(*b->target));
     }
     hash_bytes(all.text, all.n, hex);
     strbuf_release(&all);
@@ -195,7 +195,7 @@ static void add_costs(const struct cell_outcome *o, struct arena *a, struct valu
     const struct trainer *t = o->trainer;
     static const char *const planned[] = {"params", "params_positional", "flops_per_token",
                                           "attention_path", "injection"};
-    for (size_t i = 0; i < sizeof planned / sizeof *planned; i++)
+    for (size_t i = 0; i < sizeof(planned) / sizeof(*planned); i++)
         set_copy(a, r, planned[i], o->config_json);
     struct rusage use;
     getrusage(RUSAGE_SELF, &use);

@@ -73,7 +73,7 @@ static peat_status lock_cell(const char *dir, int *fd, struct error *err)
     peat_status status = PEAT_OK;
     *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (*fd < 0)
-        status = error_set(err, PEAT_IO, "can not open '%s': %s", path, strerror(errno));
+        status = error_set(err, PEAT_IO, "cannot open '%s': %s", path, strerror(errno));
     else if (!try_lock(*fd))
         status = error_set(err, PEAT_INVALID, "another process is running the cell in '%s'", dir);
     free(path);
@@ -89,7 +89,7 @@ static peat_status read_config(struct cell *c, struct error *err)
         return status;
     static const char *const section[] = {"task", "model", "position", "train", "eval"};
     struct value *tree = value_map(c->arena, c->config_json->at);
-    for (size_t i = 0; i < sizeof section / sizeof *section; i++)
+    for (size_t i = 0; i < sizeof(section) / sizeof(*section); i++)
         if (value_get(c->config_json, section[i]))
             value_set(c->arena, tree, section[i], NOWHERE, value_get(c->config_json, section[i]));
     int64_t seed = member_integer(c->config_json, "seed", -1);
@@ -109,8 +109,8 @@ static peat_status read_config(struct cell *c, struct error *err)
 static peat_status write_running(const struct cell *c, struct error *err)
 {
     char host[256] = "unknown", utc[32];
-    gethostname(host, sizeof host - 1);
-    clock_utc(utc, sizeof utc);
+    gethostname(host, sizeof(host) - 1);
+    clock_utc(utc, sizeof(utc));
     struct value *v = value_map(c->arena, NOWHERE);
     member_set_integer(c->arena, v, "pid", getpid());
     member_set_text(c->arena, v, "host", host);
@@ -146,7 +146,7 @@ static void name_plugins(struct cell *c)
 {
     const struct cell_config *k = &c->config;
     char *text = c->plugins;
-    size_t room = sizeof c->plugins;
+    size_t room = sizeof(c->plugins);
     int n = snprintf(text, room, "one of the plugins %s", k->task.plugin->desc->id);
     for (int i = 0; i < k->n_scheme && n < (int)room; i++)
         n += snprintf(text + n, room - (size_t)n, ", %s", k->scheme[i].plugin->desc->id);
@@ -190,7 +190,7 @@ static void on_measure(void *ctx, const struct measure *m)
         c->measure[c->n_measure++] = *m;
     metrics_measure(&c->metrics, m);
     char tag[128];
-    snprintf(tag, sizeof tag, "%s/%s@%lld", m->split, m->metric, (long long)m->length);
+    snprintf(tag, sizeof(tag), "%s/%s@%lld", m->split, m->metric, (long long)m->length);
     tensorboard_add(c->tensorboard, m->step, tag, m->value);
 }
 
@@ -257,7 +257,7 @@ static bool accept_checkpoint(void *ctx, const struct value *stored, char *why, 
                 {"engine", engine_version()},
                 {"gemm", c->team.gemm->name},
                 {"blas_core", c->team.gemm->kernels()}};
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+    for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++) {
         const char *was = member_text(stored, same[i].key);
         if (was && strcmp(was, same[i].now) == 0)
             continue;
@@ -396,7 +396,7 @@ static peat_status run(struct cell *c, enum cellrun_end *end, struct error *err)
 }
 
 /* Where memory runs out the kernel had better end a cell than its parent. Raising is allowed to
- * everybody; where it can not be done, it is not. */
+ * everybody; where it cannot be done, it is not. */
 static void offer_to_oom_killer(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);

@@ -21,7 +21,7 @@ static bool is_placed(const struct planning *p, const char *text)
 static peat_status placed(struct planning *p, const struct cell_config *c, peat_status status)
 {
     const struct plugin_use *at = c->n_scheme > 0 ? &c->scheme[0] : &c->task;
-    if (status && p->err && !is_placed(p, p->err->text)) {
+    if (status != PEAT_OK && p->err && !is_placed(p, p->err->text)) {
         place_error(p->err, at->at, "%s", p->err->text);
         p->err->status = status;
     }
@@ -38,9 +38,9 @@ static peat_status measure(struct planning *p, const struct cell_config *c, stru
         return error_set(p->err, PEAT_NOMEM, "out of memory");
     s->trail = p->registry->trail;
     peat_status status = assemble(s, c, &p->scratch, PEAT_F32, true, p->err);
-    if (!status)
+    if (status == PEAT_OK)
         status = model_plan(&s->model, c->train.batch, c->train.seq_len, cost, p->err);
-    if (status)
+    if (status != PEAT_OK)
         return placed(p, c, status);
     if (injection)
         positional_describe(&s->positional, c->model.n_layer, c->model.n_head, injection);
@@ -75,7 +75,7 @@ static peat_status twin_params(struct planning *p, const struct cell_config *c, 
     bare.n_scheme = 0;
     bare.has_combine = false;
     peat_status status = measure(p, &bare, &cost, NULL);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     *params = cost.trainable;
     memcpy(p->twin[p->n_twin].hash, hash, HASH_HEX);
@@ -92,7 +92,7 @@ static peat_status reserve_twin(struct planning *p)
     if (!larger)
         return error_set(p->err, PEAT_NOMEM, "out of memory");
     if (n)
-        memcpy(larger, p->twin, (size_t)n * sizeof *larger);
+        memcpy(larger, p->twin, (size_t)n * sizeof(*larger));
     p->twin = larger;
     return PEAT_OK;
 }
@@ -106,9 +106,9 @@ peat_status cost_measure(struct planning *p, struct plan_cell *cell)
     trail_cell(p->registry->trail, cell->label);
     strbuf_init(&injection);
     peat_status status = measure(p, c, &cost, &injection);
-    if (!status)
+    if (status == PEAT_OK)
         status = reserve_twin(p);
-    if (!status)
+    if (status == PEAT_OK)
         status = twin_params(p, c, &without);
     double tokens = (double)c->train.batch * (double)c->train.seq_len;
     cell->params = cost.trainable;

@@ -80,7 +80,7 @@ static peat_status read_defaults(struct reading *r)
         return PEAT_OK;
     }
     peat_status status = known_keys_only(v, "defaults", setting_sections, r->err);
-    for (int i = 0; !status && i < v->n; i++)
+    for (int i = 0; status == PEAT_OK && i < v->n; i++)
         status = setting_check_section(v->key[i], v->item[i], r->err);
     r->e->defaults = v;
     return status;
@@ -92,19 +92,19 @@ static peat_status read_override(struct reading *r, struct override *o, const st
 {
     static const char *const keys[] = {"when", "set", NULL};
     peat_status status = known_keys_only(v, "an override", keys, r->err);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     const struct value *when = value_get(v, "when");
     o->set = value_get(v, "set");
     if (!when || !o->set)
         return place_error(r->err, v->at, "an override needs 'when' and 'set'");
     status = labels_resolve(r, when, "when", false, &o->when);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     if (o->set->kind != VALUE_MAP)
         return place_error(r->err, o->set->at,
                            "'set' must be a map of settings such as train.lr: 1e-3");
-    for (int i = 0; !status && i < o->set->n; i++)
+    for (int i = 0; status == PEAT_OK && i < o->set->n; i++)
         status = setting_check(o->set->key[i], o->set->key_at[i], 0, NULL, r->a, r->err);
     return status;
 }
@@ -120,7 +120,7 @@ static peat_status read_overrides(struct reading *r)
     r->e->override = ARENA_ARRAY(r->a, v->n + 1, struct override);
     if (!r->e->override)
         return no_memory(r);
-    for (int i = 0; !status && i < v->n; i++)
+    for (int i = 0; status == PEAT_OK && i < v->n; i++)
         status = read_override(r, &r->e->override[i], v->item[i]);
     r->e->n_override = v->n;
     return status;
@@ -183,30 +183,30 @@ static peat_status read_seeds(struct reading *r)
 static peat_status read_root(struct reading *r)
 {
     peat_status status = words_to_root(r);
-    if (!status)
+    if (status == PEAT_OK)
         status = known_keys_only(r->root, "the experiment", experiment_keys, r->err);
-    if (!status)
+    if (status == PEAT_OK)
         status = read_name(r);
-    if (!status)
+    if (status == PEAT_OK)
         status = read_description(r);
-    if (!status)
+    if (status == PEAT_OK)
         status = read_defaults(r);
-    if (!status)
+    if (status == PEAT_OK)
         status = matrix_read(r);
-    if (!status)
+    if (status == PEAT_OK)
         status = words_to_settings(r);
     /* include may bring new labels, which the rest may name */
-    if (!status)
+    if (status == PEAT_OK)
         status = cells_read(r);
-    if (!status)
+    if (status == PEAT_OK)
         status = read_overrides(r);
-    if (!status)
+    if (status == PEAT_OK)
         status = read_seeds(r);
-    if (!status)
+    if (status == PEAT_OK)
         status = run_read(r);
-    if (!status)
+    if (status == PEAT_OK)
         status = report_read(r);
-    return status ? status : match_read(r);
+    return status != PEAT_OK ? status : match_read(r);
 }
 
 peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,
@@ -217,11 +217,11 @@ peat_status experiment_load(struct experiment *e, struct arena *arena, const cha
     if (!e->path)
         return no_memory(&r);
     peat_status status = yaml_load(arena, e->path, &r.root, err);
-    if (!status && r.root->kind != VALUE_MAP)
+    if (status == PEAT_OK && r.root->kind != VALUE_MAP)
         status = place_error(err, r.root->at, "an experiment must be a map of keys and values");
-    if (!status)
+    if (status == PEAT_OK)
         status = words_read(&r, n_word, word);
-    if (!status)
+    if (status == PEAT_OK)
         status = read_version(&r);
-    return status ? status : read_root(&r);
+    return status != PEAT_OK ? status : read_root(&r);
 }

@@ -155,7 +155,7 @@ peat_status guard_verdict(struct guard *g, struct error *err)
         return PEAT_OK;
     rounding_set(g->rounding);
     if (g->directory[0] && chdir(g->directory) < 0)
-        return error_set(err, PEAT_FAILED, "%s %s, and '%s' can not be gone back to: %s", g->where,
+        return error_set(err, PEAT_FAILED, "%s %s, and '%s' cannot be gone back to: %s", g->where,
                          g->what, g->directory, strerror(errno));
     return error_set(err, PEAT_FAILED, "%s %s", g->where, g->what);
 }

@@ -112,7 +112,7 @@ static double unit_seconds(const char *unit)
         const char *name;
         double seconds;
     } known[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
         if (strcmp(unit, known[i].name) == 0)
             return known[i].seconds;
     return 0;
@@ -155,7 +155,7 @@ static peat_status read_limits(struct reading *r, const struct value *run)
                  {"no_progress", &s->no_progress},
                  {"plan_timeout", &s->plan_timeout}};
     peat_status status = PEAT_OK;
-    for (size_t i = 0; i < sizeof limit / sizeof *limit && !status; i++)
+    for (size_t i = 0; i < sizeof(limit) / sizeof(*limit) && status == PEAT_OK; i++)
         status =
             seconds_read(r, value_get(run, limit[i].key), limit[i].key, "run", limit[i].seconds);
     return status;
@@ -168,12 +168,12 @@ peat_status run_read(struct reading *r)
     const struct value *run = value_get(r->root, "run");
     struct run_settings *s = &r->e->run;
     peat_status status = params_fill(run_rows, s, run, "run", reserved, r->a, r->err);
-    if (!status)
+    if (status == PEAT_OK)
         status = params_fill(checkpoint_rows, s, value_get(run, "checkpoint"), "checkpoint", NULL,
                              r->a, r->err);
-    if (!status)
+    if (status == PEAT_OK)
         status = read_limits(r, run);
-    return status ? status : slurm_read(r, value_get(run, "slurm"));
+    return status != PEAT_OK ? status : slurm_read(r, value_get(run, "slurm"));
 }
 
 /* ---- report ---- */
@@ -184,7 +184,7 @@ peat_status report_read(struct reading *r)
     const struct value *report = value_get(r->root, "report");
     struct report_settings *s = &r->e->report;
     peat_status status = params_fill(report_rows, s, report, "report", reserved, r->a, r->err);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     const struct value *metric = value_get(report, "metric");
     const struct value *baseline = value_get(report, "baseline");
@@ -225,9 +225,9 @@ peat_status match_read(struct reading *r)
     s->at = value_key_place(r->root, "match");
     s->on = true;
     peat_status status = params_fill(match_rows, s, match, "match", reserved, r->a, r->err);
-    if (!status)
+    if (status == PEAT_OK)
         status = read_adjust(r, value_get(match, "adjust"));
-    if (status)
+    if (status != PEAT_OK)
         return status;
     const struct value *to = value_get(match, "to");
     if (!to)

@@ -42,27 +42,27 @@ static peat_status try_size(struct planning *p, const struct plan_row *from, int
     peat_status status =
         setting_apply(&t->row.point.tree, p->e->match.adjust, at, number, p->a, p->err);
     bool dropped;
-    if (!status)
+    if (status == PEAT_OK)
         status = row_config(p, &t->row, &dropped);
-    if (!status)
+    if (status == PEAT_OK)
         status = cost_measure(p, &t->row.cell);
     t->cost = row_cost(p, &t->row);
     return status;
 }
 
 /* Brackets the target between two sizes; the cost grows with the size. *low or *high may end up
- * on the wrong side when the size can not go further. */
+ * on the wrong side when the size cannot go further. */
 static peat_status bracket(struct planning *p, const struct plan_row *row, double target,
                            int64_t unit, struct trial *low, struct trial *high)
 {
     int64_t size = row_size(p, row);
     peat_status status = try_size(p, row, size, low);
     *high = *low;
-    while (!status && high->cost < target && high->size < FACTOR_MAX * size) {
+    while (status == PEAT_OK && high->cost < target && high->size < FACTOR_MAX * size) {
         *low = *high;
         status = try_size(p, row, 2 * high->size, high);
     }
-    while (!status && low->cost > target && low->size > unit) {
+    while (status == PEAT_OK && low->cost > target && low->size > unit) {
         *high = *low;
         int64_t half = low->size / 2 / unit * unit;
         status = try_size(p, row, half < unit ? unit : half, low);
@@ -76,7 +76,7 @@ static peat_status nearest_size(struct planning *p, const struct plan_row *row, 
     struct trial low, high, middle;
     int64_t unit = unit_size(p, row);
     peat_status status = bracket(p, row, target, unit, &low, &high);
-    while (!status && high.size - low.size > unit) {
+    while (status == PEAT_OK && high.size - low.size > unit) {
         int64_t size = low.size + (high.size - low.size) / unit / 2 * unit;
         status = try_size(p, row, size == low.size ? size + unit : size, &middle);
         if (middle.cost <= target)
@@ -97,7 +97,7 @@ static peat_status match_row(struct planning *p, struct plan_row *row, const str
         return PEAT_OK;
     struct trial best;
     peat_status status = nearest_size(p, row, target, &best);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     double off = fabs(best.cost - target) / target;
     const char *text = arena_printf(p->a, "%s = %" PRId64 " (%s %.2g %% off)", m->adjust, best.size,
@@ -106,7 +106,7 @@ static peat_status match_row(struct planning *p, struct plan_row *row, const str
         return error_set(p->err, PEAT_NOMEM, "out of memory");
     if (off > m->tolerance)
         return place_error(p->err, m->at,
-                           "cell '%s' can not be matched to '%s' within %g %%; the nearest is %s",
+                           "cell '%s' cannot be matched to '%s' within %g %%; the nearest is %s",
                            row->cell.label, to->cell.label, 100 * m->tolerance, text);
     *row = best.row;
     row->cell.matched = text;
@@ -139,7 +139,7 @@ static const struct plan_row *reference(struct planning *p, const struct plan_ro
 peat_status match_rows_to(struct planning *p)
 {
     peat_status status = PEAT_OK;
-    for (int i = 0; p->e->match.on && !status && i < p->n; i++) {
+    for (int i = 0; p->e->match.on && status == PEAT_OK && i < p->n; i++) {
         if (point_matches(p->e, &p->row[i].point, p->e->match.to))
             continue;
         const struct plan_row *to = reference(p, &p->row[i]);

@@ -50,7 +50,7 @@ static peat_status append(struct reading *r, struct axis *axis, struct axis_valu
         if (!larger)
             return error_set(r->err, PEAT_NOMEM, "out of memory");
         if (n)
-            memcpy(larger, axis->value, (size_t)n * sizeof *larger);
+            memcpy(larger, axis->value, (size_t)n * sizeof(*larger));
         axis->value = larger;
     }
     axis->value[axis->n_known++] = v;
@@ -85,7 +85,7 @@ static peat_status check_settings(struct reading *r, const struct value *set, co
                            what);
     for (int i = 0; i < set->n; i++) {
         peat_status status = setting_check(set->key[i], set->key_at[i], 0, NULL, r->a, r->err);
-        if (status)
+        if (status != PEAT_OK)
             return status;
     }
     return PEAT_OK;
@@ -97,11 +97,12 @@ static peat_status append_labelled(struct reading *r, struct axis *axis, const c
     const char *what = arena_printf(r->a, "'%s' of axis '%s'", label, axis->key);
     BUG_UNLESS(what);
     peat_status status = check_settings(r, set, what);
-    for (int i = 0; !status && i < axis->n_known; i++)
+    for (int i = 0; status == PEAT_OK && i < axis->n_known; i++)
         if (value_equal(axis->value[i].set, set))
             return place_error(r->err, at, "'%s' and '%s' of axis '%s' are the same settings",
                                axis->value[i].label, label, axis->key);
-    return status ? status : append(r, axis, (struct axis_value){arena_strdup(r->a, label), set});
+    return status != PEAT_OK ? status
+                             : append(r, axis, (struct axis_value){arena_strdup(r->a, label), set});
 }
 
 /* ---- one axis ---- */
@@ -115,7 +116,7 @@ static bool is_plain_name(const char *key)
 static peat_status check_labelled(struct reading *r, const struct axis *axis, const struct value *v)
 {
     bool taken = false;
-    for (size_t i = 0; i < sizeof taken_names / sizeof *taken_names; i++)
+    for (size_t i = 0; i < sizeof(taken_names) / sizeof(*taken_names); i++)
         taken = taken || strcmp(axis->key, taken_names[i]) == 0;
     for (int i = 0; experiment_keys[i]; i++)
         taken = taken || strcmp(axis->key, experiment_keys[i]) == 0;
@@ -132,7 +133,7 @@ static peat_status check_labelled(struct reading *r, const struct axis *axis, co
                            axis->key);
     }
     if (taken)
-        return place_error(r->err, axis->at, "'%s' can not be the name of an axis%s", axis->key,
+        return place_error(r->err, axis->at, "'%s' cannot be the name of an axis%s", axis->key,
                            strcmp(axis->key, "seed") == 0 || strcmp(axis->key, "seeds") == 0
                                ? "; seeds are a key of their own at the top level"
                                : "");
@@ -151,9 +152,9 @@ static peat_status empty_axis(struct reading *r, const struct axis *axis, struct
 static peat_status read_labelled(struct reading *r, struct axis *axis, const struct value *v)
 {
     peat_status status = check_labelled(r, axis, v);
-    if (!status && v->n == 0)
+    if (status == PEAT_OK && v->n == 0)
         return empty_axis(r, axis, v->at);
-    for (int i = 0; !status && i < v->n; i++)
+    for (int i = 0; status == PEAT_OK && i < v->n; i++)
         status = append_labelled(r, axis, v->key[i], v->key_at[i], v->item[i]);
     return status;
 }
@@ -161,13 +162,13 @@ static peat_status read_labelled(struct reading *r, struct axis *axis, const str
 static peat_status read_plain(struct reading *r, struct axis *axis, const struct value *v)
 {
     peat_status status = setting_check(axis->key, axis->at, 0, NULL, r->a, r->err);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     if (v->kind != VALUE_LIST)
         return place_error(r->err, v->at, "axis '%s' must be a list of values", axis->key);
     if (v->n == 0)
         return empty_axis(r, axis, v->at);
-    for (int i = 0; !status && i < v->n; i++)
+    for (int i = 0; status == PEAT_OK && i < v->n; i++)
         status = append_plain(r, axis, v->item[i]);
     return status;
 }
@@ -244,10 +245,10 @@ static peat_status narrow(struct reading *r, struct axis *axis)
     axis->n_known = 0;
     axis->at = w->at;
     peat_status status = PEAT_OK;
-    for (int i = 0; !status && i < n; i++)
+    for (int i = 0; status == PEAT_OK && i < n; i++)
         status = narrow_to(r, &old, axis, list ? w->value->item[i] : w->value);
     axis->n = axis->n_known;
-    for (int i = 0; !status && i < old.n_known; i++)
+    for (int i = 0; status == PEAT_OK && i < old.n_known; i++)
         if (label_find(axis, axis->n_known, old.value[i].label) < 0)
             status = append(r, axis, old.value[i]);
     return status;
@@ -258,7 +259,7 @@ static peat_status axis_read(struct reading *r, struct axis *axis, const struct 
     axis->labelled = !strchr(axis->key, '.') && !setting_is_section(axis->key);
     peat_status status = axis->labelled ? read_labelled(r, axis, v) : read_plain(r, axis, v);
     axis->n = axis->n_known;
-    return status ? status : narrow(r, axis);
+    return status != PEAT_OK ? status : narrow(r, axis);
 }
 
 /* ---- several axes ---- */
@@ -315,9 +316,9 @@ peat_status matrix_read(struct reading *r)
         struct axis *axis = &e->axis[e->n_axis++];
         *axis = (struct axis){.key = matrix->key[i], .at = matrix->key_at[i]};
         peat_status status = axis_read(r, axis, matrix->item[i]);
-        for (int j = 0; !status && j < e->n_axis - 1; j++)
+        for (int j = 0; status == PEAT_OK && j < e->n_axis - 1; j++)
             status = check_conflict(r, &e->axis[j], axis);
-        if (status)
+        if (status != PEAT_OK)
             return status;
     }
     return PEAT_OK;
@@ -365,7 +366,7 @@ static peat_status resolve_item(struct reading *r, const struct axis *axis, cons
     for (int i = 0; i < v->n; i++) {
         struct value *label = NULL;
         peat_status status = resolve_one(r, axis, v->item[i], &label);
-        if (status)
+        if (status != PEAT_OK)
             return status;
         value_append(r->a, *resolved, label);
     }
@@ -384,7 +385,7 @@ peat_status labels_resolve(struct reading *r, const struct value *map, const cha
         if (axis < 0)
             return unknown_axis(r, map->key_at[i], map->key[i], what);
         peat_status status = resolve_item(r, &r->e->axis[axis], map->item[i], one, &item);
-        if (status)
+        if (status != PEAT_OK)
             return status;
         value_set(r->a, *resolved, map->key[i], map->key_at[i], item);
     }
@@ -400,7 +401,7 @@ static peat_status read_exclude(struct reading *r, const struct value *v)
     for (int i = 0; i < (list ? v->n : 1); i++) {
         struct value *one;
         peat_status status = labels_resolve(r, list ? v->item[i] : v, "exclude", false, &one);
-        if (status)
+        if (status != PEAT_OK)
             return status;
         value_append(r->a, r->e->exclude, one);
     }
@@ -416,7 +417,7 @@ static peat_status include_value(struct reading *r, struct axis *axis, struct va
         return unknown_label(r, axis, v->at, value_label(r->a, v));
     if (found < 0) {
         peat_status status = append_plain(r, axis, v);
-        if (status)
+        if (status != PEAT_OK)
             return status;
         found = axis->n_known - 1;
     }
@@ -445,7 +446,7 @@ static peat_status include_one(struct reading *r, const struct value *map, struc
         peat_status status =
             axis < 0 ? setting_check(map->key[i], map->key_at[i], e->n_axis, keys, r->a, r->err)
                      : include_value(r, &e->axis[axis], map->item[i], &item);
-        if (status)
+        if (status != PEAT_OK)
             return status;
         value_set(r->a, *cell, map->key[i], map->key_at[i], item);
     }
@@ -461,7 +462,7 @@ static peat_status read_include(struct reading *r, const struct value *v)
     for (int i = 0; i < (list ? v->n : 1); i++) {
         struct value *cell = NULL;
         peat_status status = include_one(r, list ? v->item[i] : v, &cell);
-        if (status)
+        if (status != PEAT_OK)
             return status;
         value_append(r->a, r->e->include, cell);
     }
@@ -476,7 +477,7 @@ peat_status cells_read(struct reading *r)
     peat_status status = PEAT_OK;
     if (include && include->kind != VALUE_NULL)
         status = read_include(r, include);
-    if (!status && exclude && exclude->kind != VALUE_NULL)
+    if (status == PEAT_OK && exclude && exclude->kind != VALUE_NULL)
         status = read_exclude(r, exclude);
     return status;
 }

@@ -76,7 +76,7 @@ static const char *row_label(const struct planning *p, const struct plan_row *ro
 static void set_labels(struct planning *p, struct plan_row *row)
 {
     struct plan_cell *cell = &row->cell;
-    memcpy(cell->axis, row->point.label, sizeof cell->axis);
+    memcpy(cell->axis, row->point.label, sizeof(cell->axis));
     cell->scheme = setting_label(p, row, "position.scheme");
     cell->combine = cell->config.has_combine ? setting_label(p, row, "position.combine") : "-";
     const char *task = axis_label(p, row, "task");
@@ -179,9 +179,9 @@ static peat_status read_row(struct planning *p, const struct point *point, struc
     bool dropped = false, kept = true;
     *row = (struct plan_row){.point = *point};
     peat_status status = row_config(p, row, &dropped);
-    if (!status && dropped)
+    if (status == PEAT_OK && dropped)
         status = drop_combine(p, row, &kept);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     if (!kept) {
         note_drop(p, drops, row);
@@ -199,7 +199,7 @@ static peat_status read_rows(struct planning *p, const struct point *point, int 
     p->row = ARENA_ARRAY(p->a, n, struct plan_row);
     if (!p->row)
         return no_memory(p);
-    for (int i = 0; !status && i < n; i++)
+    for (int i = 0; status == PEAT_OK && i < n; i++)
         status = read_row(p, &point[i], drops);
     list_drops(p, drops);
     return status;
@@ -240,18 +240,18 @@ static peat_status cost_rows(struct planning *p)
     peat_status status = PEAT_OK;
     int n = p->n, kept = 0;
     p->err = &why;
-    for (int i = 0; !status && i < n; i++) {
+    for (int i = 0; status == PEAT_OK && i < n; i++) {
         why = (struct error){0};
         status = cost_measure(p, &p->row[i].cell);
         if (status == PEAT_REFUSED) {
             first = p->n_refused ? first : why;
             status = refuse_row(p, &p->row[i], &why);
-        } else if (!status) {
+        } else if (status == PEAT_OK) {
             p->row[kept++] = p->row[i];
         }
     }
     p->err = err;
-    if (status)
+    if (status != PEAT_OK)
         return error_set(err, status, "%s", why.text);
     p->n = kept;
     return kept ? PEAT_OK : error_set(err, first.status, "%s", first.text);
@@ -321,9 +321,9 @@ static peat_status find_baseline(struct planning *p, struct plan_row *row)
 static peat_status check_reports(struct planning *p)
 {
     peat_status status = PEAT_OK;
-    for (int i = 0; !status && i < p->n; i++) {
+    for (int i = 0; status == PEAT_OK && i < p->n; i++) {
         status = check_metric(p, &p->row[i]);
-        if (!status)
+        if (status == PEAT_OK)
             status = find_baseline(p, &p->row[i]);
     }
     return status;
@@ -358,7 +358,7 @@ static peat_status check_ids(struct planning *p)
         return no_memory(p);
     for (int i = 0; i < p->plan->n; i++)
         id[i] = p->plan->cell[i].id;
-    qsort(id, (size_t)p->plan->n, sizeof *id, compare_ids);
+    qsort(id, (size_t)p->plan->n, sizeof(*id), compare_ids);
     for (int i = 1; i < p->plan->n; i++)
         if (strcmp(id[i - 1], id[i]) == 0)
             return place_error(p->err, p->e->matrix_at,
@@ -388,21 +388,21 @@ peat_status plan_make(struct plan *plan, const struct experiment *e, struct regi
     int n = 0;
     *plan = (struct plan){.experiment = e};
     peat_status status = experiment_points(e, &point, &n, err);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     arena_init(&p.scratch, "plan", 1 << 20);
     status = read_rows(&p, point, n / e->n_seed);
-    if (!status)
+    if (status == PEAT_OK)
         status = check_precision(&p);
-    if (!status)
+    if (status == PEAT_OK)
         status = cost_rows(&p);
-    if (!status)
+    if (status == PEAT_OK)
         status = list_skipped(&p);
-    if (!status)
+    if (status == PEAT_OK)
         status = match_rows_to(&p);
-    if (!status)
+    if (status == PEAT_OK)
         status = check_reports(&p);
-    if (!status)
+    if (status == PEAT_OK)
         status = make_cells(&p);
     arena_release(&p.scratch);
     return status;

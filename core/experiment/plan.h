@@ -26,7 +26,7 @@ struct plan_cell {
     int baseline;        /* index of the row it is compared with; -1: none                  */
 };
 
-/* A grid point that a plugin or the engine refuses, such as a width that a scheme can not halve. */
+/* A grid point that a plugin or the engine refuses, such as a width that a scheme cannot halve. */
 struct plan_skip {
     const char *label, *reason; /* "rotary.sum.s0"; placed where the plugin is named */
 };

@@ -202,7 +202,7 @@ peat_status plan_make_apart(struct plan *p, const struct experiment *e, struct a
         const struct value *v = value_from_json(a, text.text, text.n, "plan", err);
         if (!v)
             status = PEAT_CORRUPT;
-        else if (!read_plan(p, v, a))
+        else if (read_plan(p, v, a) == PEAT_OK)
             status = error_set(err, PEAT_CORRUPT, "the process that plans sent half a plan");
     }
     strbuf_release(&text);

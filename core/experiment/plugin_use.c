@@ -55,9 +55,9 @@ static peat_status use_read(const struct cell_reader *r, struct plugin_use *use,
 {
     const struct value *name = NULL;
     peat_status status = read_name(r, kind, v, &name);
-    if (!status)
+    if (status == PEAT_OK)
         status = registry_find(r->registry, kind, name->text, name->at, &use->plugin, r->err);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     const peat_plugin *desc = use->plugin->desc;
     use->at = name->at;
@@ -67,7 +67,7 @@ static peat_status use_read(const struct cell_reader *r, struct plugin_use *use,
         return error_set(r->err, PEAT_NOMEM, "out of memory");
     struct value *given = v->kind == VALUE_MAP ? NULL : value_map(r->a, v->at);
     status = params_fill(desc->param, use->config, given ? given : v, what, reserved, r->a, r->err);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     const char *named = is_path(kind, name->text) ? use->plugin->path : use->plugin->name;
     use->given = value_map(r->a, name->at);
@@ -128,7 +128,7 @@ static peat_status read_layers(const struct cell_reader *r, struct where *where,
                                    one->integer);
         layer[i] = one->integer;
     }
-    qsort(layer, (size_t)n, sizeof *layer, compare_int64);
+    qsort(layer, (size_t)n, sizeof(*layer), compare_int64);
     where->layer = layer;
     where->n_layer = n;
     return PEAT_OK;
@@ -172,11 +172,11 @@ static peat_status read_where(const struct cell_reader *r, struct where *where,
     peat_status status = known_keys_only(v, "where", where_keys, r->err);
     const struct value *layers = value_get(v, "layers"), *heads = value_get(v, "heads"),
                        *dims = value_get(v, "dims");
-    if (!status && layers)
+    if (status == PEAT_OK && layers)
         status = read_layers(r, where, layers, model->n_layer);
-    if (!status && heads)
+    if (status == PEAT_OK && heads)
         status = read_heads(r, where, heads, model->n_head);
-    if (!status && dims)
+    if (status == PEAT_OK && dims)
         status = read_dims(r, where, dims, model->d_model / model->n_head);
     return status;
 }
@@ -216,13 +216,13 @@ peat_status scheme_use_read(const struct cell_reader *r, struct plugin_use *use,
     const struct value *where = value_get(v, "where"), *at = value_get(v, "at"),
                        *share = value_get(v, "share");
     int site = SITE_INPUT, scope = 0;
-    if (!status && where)
+    if (status == PEAT_OK && where)
         status = read_where(r, &use->where, where, model);
-    if (!status && at)
+    if (status == PEAT_OK && at)
         status = read_label(r, at, "at", 6, site_labels, &site);
-    if (!status && share)
+    if (status == PEAT_OK && share)
         status = read_label(r, share, "share", 2, share_labels, &scope);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     if (at && !plugin_use_has_stream(use))
         return place_error(r->err, at->at, "scheme '%s' gives no stream that 'at' could place",
@@ -255,13 +255,13 @@ static peat_status file_hash(const struct cell_reader *r, const char *path, stru
         if (!larger)
             return error_set(r->err, PEAT_NOMEM, "out of memory");
         if (f->n)
-            memcpy(larger, f->item, (size_t)f->n * sizeof *larger);
+            memcpy(larger, f->item, (size_t)f->n * sizeof(*larger));
         f->item = larger;
         f->room = room;
     }
     struct file_hash *h = &f->item[f->n];
     peat_status status = hash_file(path, h->hex, r->err);
-    if (status) {
+    if (status != PEAT_OK) {
         if (r->err)
             place_error(r->err, at, "%s", r->err->text);
         return status;
@@ -284,7 +284,7 @@ static peat_status hash_paths(const struct cell_reader *r, const struct plugin_u
         const char *hex = "";
         if (paths->item[i][0]) {
             peat_status status = file_hash(r, paths->item[i], at, &hex);
-            if (status)
+            if (status != PEAT_OK)
                 return status;
         }
         value_append(r->a, list, value_text(r->a, nowhere, hex));
@@ -303,7 +303,7 @@ peat_status plugin_use_identity(const struct cell_reader *r, const struct plugin
         value_set(r->a, own, "sha256", nowhere, value_text(r->a, nowhere, use->plugin->sha256));
     *identity = value_merge(r->a, use->given, own);
     peat_status status = PEAT_OK;
-    for (const peat_param *row = desc->param; !status && row && row->key; row++)
+    for (const peat_param *row = desc->param; status == PEAT_OK && row && row->key; row++)
         if (row->flags & PEAT_PATH)
             status = hash_paths(r, use, row, *identity);
     return status;

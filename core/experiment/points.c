@@ -53,7 +53,7 @@ static bool is_excluded(const struct experiment *e, const struct point *point)
 static peat_status apply(struct points *p, struct value **tree, const struct value *set)
 {
     peat_status status = PEAT_OK;
-    for (int i = 0; !status && i < set->n; i++)
+    for (int i = 0; status == PEAT_OK && i < set->n; i++)
         status = setting_apply(tree, set->key[i], set->key_at[i], set->item[i], p->a, p->err);
     return status;
 }
@@ -72,16 +72,16 @@ static peat_status merge(struct points *p, struct point *point, const struct val
     const struct experiment *e = p->e;
     peat_status status = PEAT_OK;
     point->tree = p->base;
-    for (int i = 0; !status && i < e->n_axis; i++)
+    for (int i = 0; status == PEAT_OK && i < e->n_axis; i++)
         status = apply(p, &point->tree, axis_setting(&e->axis[i], point->label[i]));
-    for (int i = 0; !status && extra && i < extra->n; i++)
+    for (int i = 0; status == PEAT_OK && extra && i < extra->n; i++)
         if (axis_find(e, extra->key[i]) < 0)
             status = setting_apply(&point->tree, extra->key[i], extra->key_at[i], extra->item[i],
                                    p->a, p->err);
-    for (int i = 0; !status && i < e->n_override; i++)
+    for (int i = 0; status == PEAT_OK && i < e->n_override; i++)
         if (point_matches(e, point, e->override[i].when))
             status = apply(p, &point->tree, e->override[i].set);
-    return status ? status : apply(p, &point->tree, e->command_line);
+    return status != PEAT_OK ? status : apply(p, &point->tree, e->command_line);
 }
 
 /* ---- the product ---- */
@@ -115,7 +115,7 @@ static peat_status add_product(struct points *p)
             point->label[i] = e->axis[i].value[digit[i]].label;
         if (!is_excluded(e, point)) {
             peat_status status = merge(p, point, NULL);
-            if (status)
+            if (status != PEAT_OK)
                 return status;
             p->n++;
         }
@@ -166,7 +166,7 @@ static peat_status add_included(struct points *p, const struct value *cell)
     for (int i = 0; i < e->n_axis; i++)
         point->label[i] = value_get(cell, e->axis[i].key)->text;
     peat_status status = merge(p, point, cell);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     point->label[e->n_axis - 1] = label_with(p, point->label[e->n_axis - 1], cell);
     for (int i = 0; i < p->n; i++)
@@ -190,9 +190,9 @@ static peat_status expand(struct points *p)
 {
     const struct experiment *e = p->e;
     peat_status status = add_product(p);
-    for (int i = 0; !status && e->include && i < e->include->n; i++)
+    for (int i = 0; status == PEAT_OK && e->include && i < e->include->n; i++)
         status = add_included(p, e->include->item[i]);
-    if (!status && p->n == 0)
+    if (status == PEAT_OK && p->n == 0)
         return place_error(p->err, e->exclude->at, "exclude leaves no cell");
     return status;
 }
@@ -203,7 +203,7 @@ peat_status experiment_points(const struct experiment *e, struct point **point, 
     struct points p = {.e = e, .a = e->arena, .err = err};
     int64_t room = 0;
     peat_status status = count(e, &room, err);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     p.point = ARENA_ARRAY(p.a, room + 1, struct point);
     struct point *all = ARENA_ARRAY(p.a, room * e->n_seed, struct point);
@@ -211,7 +211,7 @@ peat_status experiment_points(const struct experiment *e, struct point **point, 
         return error_set(err, PEAT_NOMEM, "out of memory");
     p.base = value_merge(p.a, built_in(e, p.a), e->defaults);
     status = expand(&p);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     for (int s = 0; s < e->n_seed; s++)
         for (int i = 0; i < p.n; i++) {

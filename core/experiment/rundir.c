@@ -157,7 +157,7 @@ peat_status rundir_lock(const char *dir, int *fd, struct error *err)
 
 /* ---- writing ---- */
 
-/* Verbatim. An experiment read from a pipe can not be read again and is not kept. */
+/* Verbatim. An experiment read from a pipe cannot be read again and is not kept. */
 static peat_status copy_experiment(const char *dir, const struct experiment *e, struct error *err)
 {
     struct stat st;

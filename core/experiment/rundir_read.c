@@ -55,7 +55,7 @@ bool lock_is_held(const char *dir)
 }
 
 /* A process writes running.json once it has the lock: without the file the lock is left alone, so
- * that asking can not get in the way of a process that starts. */
+ * that asking cannot get in the way of a process that starts. */
 bool cell_is_running(const char *dir)
 {
     return has_file(dir, "running.json") && lock_is_held(dir);

@@ -123,7 +123,7 @@ static int all_keys(const char *name[KEYS_MAX], struct arena *a)
     static const char *const section[] = {"model", "attention", "position", "train", "eval"};
     int n = 0;
     name[n++] = "task";
-    for (size_t s = 0; s < sizeof section / sizeof *section; s++) {
+    for (size_t s = 0; s < sizeof(section) / sizeof(*section); s++) {
         const char *key[KEYS_MAX];
         int keys = section_keys(section[s], key);
         const char *prefix = strcmp(section[s], "attention") == 0 ? "model.attention" : section[s];
@@ -144,7 +144,7 @@ static bool is_known(const char *key)
         setting_is_below(key, "position.combine"))
         return true;
     char section[16] = "";
-    if ((size_t)(dot - key) < sizeof section)
+    if ((size_t)(dot - key) < sizeof(section))
         memcpy(section, key, (size_t)(dot - key));
     if (strncmp(key, "model.attention.", 16) == 0)
         return is_row_key("attention", key + 16);
@@ -184,7 +184,7 @@ peat_status setting_check_section(const char *section, const struct value *v, st
 static size_t plugin_prefix(const char *key)
 {
     static const char *const prefix[] = {"task", "position.scheme", "position.combine"};
-    for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++) {
+    for (size_t i = 0; i < sizeof(prefix) / sizeof(*prefix); i++) {
         size_t n = strlen(prefix[i]);
         if (strncmp(key, prefix[i], n) == 0 && key[n] == '.')
             return n;
@@ -202,7 +202,7 @@ static peat_status open_plugin(struct value **tree, const char *key, size_t pref
     if (!old || old->kind == VALUE_MAP)
         return PEAT_OK;
     if (old->kind != VALUE_TEXT)
-        return place_error(err, key_at, "'%s' can not be set: '%s' is %s here", key, path,
+        return place_error(err, key_at, "'%s' cannot be set: '%s' is %s here", key, path,
                            old->kind == VALUE_LIST ? "a list of plugins" : "no plugin");
     struct value *map = value_map(a, old->at);
     value_set(a, map, "plugin", old->at, value_text(a, old->at, old->text));
@@ -215,7 +215,7 @@ peat_status setting_apply(struct value **tree, const char *key, struct place key
 {
     size_t prefix = plugin_prefix(key);
     peat_status status = prefix ? open_plugin(tree, key, prefix, key_at, a, err) : PEAT_OK;
-    if (status)
+    if (status != PEAT_OK)
         return status;
     if (setting_is_section(key) && strcmp(key, "task") != 0 && item->kind == VALUE_MAP)
         item = value_merge(a, value_get(*tree, key), item);

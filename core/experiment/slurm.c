@@ -65,7 +65,7 @@ static int wait_for(pid_t pid)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* *code: its exit status, -1 for a signal. An error only when it can not be started. */
+/* *code: its exit status, -1 for a signal. An error only when it cannot be started. */
 static peat_status run_program(const char *const *word, int *code, struct printed *p,
                                struct arena *a, struct error *err)
 {

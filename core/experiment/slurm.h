@@ -39,7 +39,7 @@ struct slurm_jobs {
 };
 
 /* PEAT_INVALID naming the job when the array that was last submitted from this directory waits or
- * runs; also when Slurm can not be asked about it. */
+ * runs; also when Slurm cannot be asked about it. */
 peat_status slurm_check(const char *dir, struct arena *a, struct error *err);
 /* Submits. None of the cells counts as having failed before. */
 peat_status slurm_submit(const struct slurm_array *s, struct slurm_jobs *jobs, struct arena *a,

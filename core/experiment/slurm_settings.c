@@ -99,13 +99,13 @@ peat_status slurm_read(struct reading *r, const struct value *given)
     static const char *const reserved[] = {"time", NULL};
     struct slurm_settings *s = &r->e->run.slurm;
     peat_status status = params_fill(slurm_rows, s, given, "slurm", reserved, r->a, r->err);
-    if (!status)
+    if (status == PEAT_OK)
         status = seconds_read(r, value_get(given, "time"), "time", "slurm", &s->time);
-    if (!status)
+    if (status == PEAT_OK)
         status = check_word(r, given, "partition");
-    if (!status)
+    if (status == PEAT_OK)
         status = check_word(r, given, "account");
-    if (!status)
+    if (status == PEAT_OK)
         status = check_memory(r, given, s);
-    return status ? status : check_extra(r, given, s);
+    return status != PEAT_OK ? status : check_extra(r, given, s);
 }

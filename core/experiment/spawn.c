@@ -105,7 +105,7 @@ char **cell_environment(struct arena *a, int64_t threads)
                    arena_strdup(a, "OPENBLAS_NUM_THREADS=1"), arena_strdup(a, "OMP_DYNAMIC=false"),
                    arena_strdup(a, "MALLOC_ARENA_MAX=2"), arena_strdup(a, "GOMP_SPINCOUNT=1000")};
     /* The last one is the user's to overrule. */
-    const size_t all = sizeof set / sizeof *set;
+    const size_t all = sizeof(set) / sizeof(*set);
     const size_t n_set = getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY") ? all - 1 : all;
     size_t n = 0, out = 0;
     while (environ[n])

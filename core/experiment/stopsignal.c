@@ -25,7 +25,7 @@ void stop_open(struct stop_signal *s, bool patient)
 bool stop_requested(struct stop_signal *s)
 {
     struct signalfd_siginfo info;
-    if (!s->requested && s->fd >= 0 && read(s->fd, &info, sizeof info) == (ssize_t)sizeof info) {
+    if (!s->requested && s->fd >= 0 && read(s->fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
         s->requested = true;
         if (!s->patient)
             sigprocmask(SIG_SETMASK, &s->before, NULL);

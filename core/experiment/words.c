@@ -29,7 +29,7 @@ peat_status words_read(struct reading *r, int n, char *const *text)
     r->word = ARENA_ARRAY(r->a, n + 1, struct word);
     if (!r->word)
         return error_set(r->err, PEAT_NOMEM, "out of memory");
-    for (int i = 0; !status && i < n; i++)
+    for (int i = 0; status == PEAT_OK && i < n; i++)
         status = word_read(r, i, text[i]);
     return status;
 }
@@ -74,7 +74,7 @@ peat_status words_to_settings(struct reading *r)
         if (w->used)
             continue;
         peat_status status = setting_check(w->key, w->at, n, other, r->a, r->err);
-        if (status)
+        if (status != PEAT_OK)
             return status;
         value_set(r->a, r->e->command_line, w->key, w->at, w->value);
     }

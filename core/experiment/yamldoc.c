@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* yamldoc.c: from libyaml's events to a tree of settings, refusing what a setting can not be. */
+/* yamldoc.c: from libyaml's events to a tree of settings, refusing what a setting cannot be. */
 #include "experiment/yamldoc.h"
 
 #include <stdlib.h>
@@ -234,7 +234,7 @@ static peat_status read_alias(struct reader *r, const yaml_event_t *e)
     if (r->depth + anchor->height > MOST_DEPTH)
         return too_deep(r, at);
     peat_status status = count_nodes(r, at, anchor->nodes);
-    return status ? status : attach(r, anchor->value, anchor->height);
+    return status != PEAT_OK ? status : attach(r, anchor->value, anchor->height);
 }
 
 /* ---- tags ---- */
@@ -276,7 +276,7 @@ static peat_status read_tagged(struct reader *r, struct place at, const char *ta
         *value = value_text(r->a, at, text);
         return PEAT_OK;
     }
-    for (size_t i = 0; i < sizeof core / sizeof *core; i++) {
+    for (size_t i = 0; i < sizeof(core) / sizeof(*core); i++) {
         if (strcmp(tag, core[i].tag) != 0)
             continue;
         struct value *v = value_scalar(r->a, at, text);
@@ -303,24 +303,24 @@ static peat_status read_key(struct reader *r, const yaml_event_t *e)
     struct place at = place_of(r, e->start_mark);
     bool plain = e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     if (e->data.scalar.anchor)
-        return place_error(r->err, at, "a key can not have an anchor");
+        return place_error(r->err, at, "a key cannot have an anchor");
     if (tag && strcmp(tag, "!") != 0 && strcmp(tag, CORE_TAG "str") != 0)
         return refuse_tag(r, at, tag);
     if (plain && strcmp(text, "<<") == 0)
         return place_error(r->err, at, "merge keys (<<) are not supported; write the keys out");
     if (n == 0)
-        return place_error(r->err, at, "a key can not be empty");
+        return place_error(r->err, at, "a key cannot be empty");
     if (n > MOST_KEY_BYTES)
-        return place_error(r->err, at, "a key can not be longer than %d bytes", MOST_KEY_BYTES);
+        return place_error(r->err, at, "a key cannot be longer than %d bytes", MOST_KEY_BYTES);
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-            return place_error(r->err, at, "a key can not hold control characters");
+            return place_error(r->err, at, "a key cannot hold control characters");
     struct level *top = &r->level[r->depth - 1];
     if (top->node->n == MOST_KEYS)
         return place_error(r->err, at, "more than %d keys in one map", MOST_KEYS);
     struct mark *key;
     peat_status status = add_mark(r, top->node, "key", text, at, &key);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     top->key = key->name;
     top->key_at = at;
@@ -338,18 +338,18 @@ static peat_status read_scalar(struct reader *r, const yaml_event_t *e)
     struct value *value = NULL;
     peat_status status = PEAT_OK;
     if (strlen(text) != e->data.scalar.length)
-        return place_error(r->err, at, "a text can not hold a NUL character");
+        return place_error(r->err, at, "a text cannot hold a NUL character");
     if (tag)
         status = read_tagged(r, at, tag, text, &value);
     else if (e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
         value = value_scalar(r->a, at, text);
     else
         value = value_text(r->a, at, text);
-    if (!status)
+    if (status == PEAT_OK)
         status = open_anchor(r, e->data.scalar.anchor, at, &anchor);
-    if (!status)
+    if (status == PEAT_OK)
         status = count_nodes(r, at, 1);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     if (anchor) {
         anchor->value = value;
@@ -373,11 +373,11 @@ static peat_status open_level(struct reader *r, const yaml_event_t *e)
                                 : check_tag(r, at, e->data.sequence_start.tag, CORE_TAG "seq");
     struct level *level = &r->level[r->depth];
     *level = (struct level){.nodes_before = r->nodes, .height = 0};
-    if (!status)
+    if (status == PEAT_OK)
         status = open_anchor(r, name, at, &level->anchor);
-    if (!status)
+    if (status == PEAT_OK)
         status = count_nodes(r, at, 1);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     level->node = is_map ? value_map(r->a, at) : value_list(r->a, at);
     r->depth++;
@@ -433,7 +433,7 @@ static peat_status syntax_error(struct reader *r, const char *text, size_t n)
     if (p->error == YAML_MEMORY_ERROR || !p->problem)
         return no_memory(r);
     if (p->error == YAML_SCANNER_ERROR && byte_at(text, n, p->problem_mark) == '\t')
-        return place_error(r->err, at, "tabs can not indent");
+        return place_error(r->err, at, "tabs cannot indent");
     if (!p->context || r->whole || p->context_mark.line == p->problem_mark.line)
         return place_error(r->err, at, "%s", p->problem);
     return place_error(r->err, at, "%s %s that starts at line %zu", p->problem, p->context,
@@ -443,7 +443,7 @@ static peat_status syntax_error(struct reader *r, const char *text, size_t n)
 static peat_status read_events(struct reader *r, const char *text, size_t n)
 {
     peat_status status = PEAT_OK;
-    for (bool ended = false; !status && !ended;) {
+    for (bool ended = false; status == PEAT_OK && !ended;) {
         yaml_event_t event;
         if (!yaml_parser_parse(&r->parser, &event))
             return syntax_error(r, text, n);
@@ -457,7 +457,7 @@ static peat_status read_events(struct reader *r, const char *text, size_t n)
 static peat_status read_tree(struct reader *r, const char *text, size_t n)
 {
     peat_status status = check_bytes(r, (const unsigned char *)text, n);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     if (!yaml_parser_initialize(&r->parser))
         return no_memory(r);
@@ -479,7 +479,7 @@ static peat_status read_text(struct arena *a, const char *text, size_t n, const 
 {
     if (n > MOST_BYTES)
         return error_set(err, PEAT_INVALID, "%s: larger than %zu KiB", file, MOST_BYTES / 1024);
-    struct reader *r = calloc(1, sizeof *r);
+    struct reader *r = calloc(1, sizeof(*r));
     if (!r)
         return error_set(err, PEAT_NOMEM, "%s: out of memory", file);
     r->a = a;
@@ -488,7 +488,7 @@ static peat_status read_text(struct arena *a, const char *text, size_t n, const 
     r->err = err;
     peat_status status =
         r->file ? read_tree(r, text, n) : error_set(err, PEAT_NOMEM, "%s: out of memory", file);
-    if (!status)
+    if (status == PEAT_OK)
         *root = r->root;
     free(r);
     return status;
@@ -501,7 +501,7 @@ peat_status yaml_parse(struct arena *a, const char *text, size_t n, const char *
     struct value *read = NULL;
     peat_status status =
         read_text(a, text + 3 * has_mark, n - 3 * has_mark, file, NULL, &read, err);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     if (is_empty(read))
         return place_error(err, (struct place){file, 1, 1}, "the file is empty");
@@ -514,7 +514,7 @@ peat_status yaml_load(struct arena *a, const char *file, struct value **root, st
     char *text;
     size_t n;
     peat_status status = file_read(file, MOST_BYTES, &text, &n, err);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     status = yaml_parse(a, text, n, file, root, err);
     free(text);
@@ -527,7 +527,7 @@ peat_status yaml_value(struct arena *a, const char *text, struct place at, struc
     struct value *read = NULL;
     const char *file = at.file ? at.file : "value";
     peat_status status = read_text(a, text, strlen(text), file, &at, &read, err);
-    if (status)
+    if (status != PEAT_OK)
         return status;
     *value = read ? read : value_null(a, at);
     return PEAT_OK;

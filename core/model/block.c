@@ -11,12 +11,12 @@ bool norm_declare(struct norm_weights *n, struct weights *w, const char *name, i
                   int64_t kind)
 {
     char full[64];
-    snprintf(full, sizeof full, "%s.weight", name);
+    snprintf(full, sizeof(full), "%s.weight", name);
     n->w = weights_add(w, full, 1, &D, (peat_init){.kind = PEAT_INIT_CONSTANT, .a = 1.0}, 0);
     n->b = NULL;
     if (kind == NORM_RMS)
         return n->w != NULL;
-    snprintf(full, sizeof full, "%s.bias", name);
+    snprintf(full, sizeof(full), "%s.bias", name);
     n->b = weights_add(w, full, 1, &D, (peat_init){.kind = PEAT_INIT_ZERO}, 0);
     return n->w && n->b;
 }
@@ -35,9 +35,9 @@ static bool linear_declare(struct weights *w, const char *name, int64_t out, int
 {
     char full[64];
     peat_init normal = {.kind = PEAT_INIT_NORMAL, .b = gain / sqrt((double)in)};
-    snprintf(full, sizeof full, "%s.weight", name);
+    snprintf(full, sizeof(full), "%s.weight", name);
     *weight = weights_add(w, full, 2, (int64_t[]){out, in}, normal, 0);
-    snprintf(full, sizeof full, "%s.bias", name);
+    snprintf(full, sizeof(full), "%s.bias", name);
     *bias = weights_add(w, full, 1, &out, (peat_init){.kind = PEAT_INIT_ZERO}, 0);
     return *weight && *bias;
 }
@@ -52,10 +52,10 @@ bool block_declare(struct block *b, struct weights *w, const struct model_config
     char name[4][64];
     static const char *const part[] = {"attention.qkv", "attention.out", "mlp.up", "mlp.down"};
     for (int i = 0; i < 4; i++)
-        snprintf(name[i], sizeof name[i], "block.%lld.%s", (long long)layer, part[i]);
+        snprintf(name[i], sizeof(name[i]), "block.%lld.%s", (long long)layer, part[i]);
     char norm1[64], norm2[64];
-    snprintf(norm1, sizeof norm1, "block.%lld.norm1", (long long)layer);
-    snprintf(norm2, sizeof norm2, "block.%lld.norm2", (long long)layer);
+    snprintf(norm1, sizeof(norm1), "block.%lld.norm1", (long long)layer);
+    snprintf(norm2, sizeof(norm2), "block.%lld.norm2", (long long)layer);
     struct attention_weights *a = &b->attention;
     return norm_declare(&b->norm1, w, norm1, D, c->norm) &&
            linear_declare(w, name[0], 3 * D, D, 1.0, &a->qkv_w, &a->qkv_b) &&

@@ -388,7 +388,7 @@ static peat_node *rel_as_bias(struct pass *pass, peat_node *rel)
     int64_t T = pass->side.T, H = peat_shape_of(&pass->g->base, rel).dim[0];
     int32_t *index = ARENA_ARRAY(pass->g->arena, T * T, int32_t);
     if (!index)
-        return graph_no_memory(pass->g, "a bias", (size_t)(T * T) * sizeof *index);
+        return graph_no_memory(pass->g, "a bias", (size_t)(T * T) * sizeof(*index));
     for (int64_t i = 0; i < T; i++)
         for (int64_t j = 0; j < T; j++)
             index[i * T + j] = (int32_t)(j - i + T - 1);

@@ -35,7 +35,7 @@ static bool list_toeplitz(struct differences *d, struct arena *a, int64_t T)
     for (int64_t m = 0; delta && m < n; m++)
         delta[m] = (double)(m - (T - 1));
     d->toeplitz = true;
-    d->rel = (peat_rel){sizeof d->rel, n, 1, delta};
+    d->rel = (peat_rel){sizeof(d->rel), n, 1, delta};
     return delta != NULL;
 }
 
@@ -54,7 +54,7 @@ static bool list_whole(struct differences *d, struct graph *g, const peat_side *
             for (int64_t j = 0; j < T; j++)
                 index[(b * T + i) * T + j] =
                     (int32_t)(s->pos[b * T + j] - s->pos[b * T + i] + (double)reach);
-    d->rel = (peat_rel){sizeof d->rel, n, 1, delta};
+    d->rel = (peat_rel){sizeof(d->rel), n, 1, delta};
     d->index = graph_constant(g, PEAT_I32, 3, (int64_t[]){s->pos_B, 1, T * T}, index);
     return d->index != NULL;
 }
@@ -70,7 +70,7 @@ static bool list_pairs(struct differences *d, struct arena *a, const peat_side *
                 for (int64_t j = 0; j < T; j++)
                     delta[axis * n + (b * T + i) * T + j] = pos[b * T + j] - pos[b * T + i];
     }
-    d->rel = (peat_rel){sizeof d->rel, n, s->n_axes, delta};
+    d->rel = (peat_rel){sizeof(d->rel), n, s->n_axes, delta};
     return delta != NULL;
 }
 

@@ -43,7 +43,7 @@ void setup_init(struct setup *s, const peat_host *host, struct arena *arena,
                 struct error *err)
 {
     *s = (struct setup){
-        .base = {.size = sizeof s->base, .host = host, .dims = *dims},
+        .base = {.size = sizeof(s->base), .host = host, .dims = *dims},
         .arena = arena,
         .weights = weights,
         .part = part,
@@ -103,7 +103,7 @@ static peat_status check_where(const struct scheme_part *s, const peat_dims *dim
 static void enter(struct positional *p, const char *id, const char *hook)
 {
     char text[TRAIL_TEXT];
-    snprintf(text, sizeof text, "%s.%s", id, hook);
+    snprintf(text, sizeof(text), "%s.%s", id, hook);
     trail_enter(p->trail, text);
 }
 
@@ -272,7 +272,7 @@ static void describe_hooks(const peat_scheme *h, struct strbuf *out)
         {"context", h->context != NULL},
     };
     int n = 0;
-    for (size_t i = 0; i < sizeof hook / sizeof *hook; i++)
+    for (size_t i = 0; i < sizeof(hook) / sizeof(*hook); i++)
         if (hook[i].there)
             strbuf_addf(out, "%s%s", n++ ? ", " : "", hook[i].name);
     if (n == 0)

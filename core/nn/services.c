@@ -37,7 +37,7 @@ static peat_status setup_fail(struct setup *s, peat_status status, const char *f
     struct error text = {0};
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text.text, sizeof text.text, fmt, args);
+    vsnprintf(text.text, sizeof(text.text), fmt, args);
     va_end(args);
     s->status = status;
     return error_set(s->err, status, "%s", text.text);
@@ -103,11 +103,11 @@ int32_t service_param(peat_setup *base, const char *name, int32_t rank, const in
     int64_t shape[PEAT_MAX_RANK];
     scope = scope_of(s, scope);
     if (!s->weights || (scope == PEAT_PER_LAYER && !s->where)) {
-        setup_fail(s, PEAT_FAILED, "'%s' can not register '%s': %s", part->id, name,
+        setup_fail(s, PEAT_FAILED, "'%s' cannot register '%s': %s", part->id, name,
                    s->weights ? "a combine has no layers" : "a task has no trainable tensors");
         return -1;
     }
-    if (part->n_weight == (int)(sizeof part->weight / sizeof *part->weight)) {
+    if (part->n_weight == (int)(sizeof(part->weight) / sizeof(*part->weight))) {
         setup_fail(s, PEAT_FAILED, "'%s' registers more than %d tensors", part->id, part->n_weight);
         return -1;
     }
@@ -152,7 +152,7 @@ peat_status service_refuse(peat_setup *base, const char *fmt, ...)
     char text[1024];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
     return setup_fail(setup_of(base), PEAT_REFUSED, "%s", text);
 }
@@ -201,7 +201,7 @@ void call_init(struct call *c, struct pass *pass, int index, int64_t layer)
     struct part *part = index < 0 ? &p->combine_part : &p->scheme[index].part;
     uint32_t needs = index < 0 ? p->combine->needs : p->scheme[index].hooks->needs;
     *c = (struct call){
-        .base = {.size = sizeof c->base,
+        .base = {.size = sizeof(c->base),
                  .host = p->host,
                  .g = &pass->g->base,
                  .config = part->config,
@@ -260,8 +260,8 @@ peat_node *hook_end(struct pass *pass, peat_node *node, int rank, const int64_t 
         char got[96], want[96];
         struct tensor expected = tensor_shape(node->value.dtype, rank, dim);
         node = graph_fail(pass->g, "the hook returned shape %s, expected %s",
-                          tensor_shape_text(&node->value, got, sizeof got),
-                          tensor_shape_text(&expected, want, sizeof want));
+                          tensor_shape_text(&node->value, got, sizeof(got)),
+                          tensor_shape_text(&expected, want, sizeof(want)));
     }
     pass->g->hook = NULL;
     return node;
@@ -286,7 +286,7 @@ peat_node *service_use(const peat_call *c, int32_t handle)
         return weight_node(graph_of(c), sw->layer[0]);
     if (c->layer < 0)
         return graph_fail(graph_of(c),
-                          "'%s' has one tensor per layer and can not be used outside "
+                          "'%s' has one tensor per layer and cannot be used outside "
                           "the layers",
                           sw->name);
     return weight_node(graph_of(c), sw->layer[c->layer]);
@@ -327,7 +327,7 @@ static peat_node *constant(const peat_call *c, peat_dtype t, int32_t rank, const
         for (int64_t i = 0; i < count; i++)
             ((float *)n->value.data)[i] = (float)value[i];
     else if (t == PEAT_F64)
-        memcpy(n->value.data, value, (size_t)count * sizeof *value);
+        memcpy(n->value.data, value, (size_t)count * sizeof(*value));
     else
         for (int64_t i = 0; i < count; i++)
             ((int32_t *)n->value.data)[i] = (int32_t)value[i];
@@ -404,13 +404,13 @@ peat_node *service_rows(const peat_call *c, const peat_side *side, int64_t d, pe
     int64_t n = side->pos_B * side->T;
     double *value = service_scratch(c, n * d), max;
     if (!value)
-        return graph_no_memory(graph_of(c), "rows", (size_t)(n * d) * sizeof *value);
+        return graph_no_memory(graph_of(c), "rows", (size_t)(n * d) * sizeof(*value));
     if (table_positions(side, &max)) {
         const struct row_table *t = row_table(c, d, row, (int64_t)max + 1);
         if (!t)
-            return graph_no_memory(graph_of(c), "rows", (size_t)(n * d) * sizeof *value);
+            return graph_no_memory(graph_of(c), "rows", (size_t)(n * d) * sizeof(*value));
         for (int64_t i = 0; i < n; i++)
-            memcpy(value + i * d, t->value + (int64_t)side->pos[i] * d, (size_t)d * sizeof *value);
+            memcpy(value + i * d, t->value + (int64_t)side->pos[i] * d, (size_t)d * sizeof(*value));
     } else {
         double pos[PEAT_MAX_AXES];
         for (int64_t i = 0; i < n; i++) {
@@ -472,7 +472,7 @@ void service_random_row(const peat_call *c, const char *name, int64_t b, int64_t
 void service_probe(const peat_call *c, const char *name, peat_node *n)
 {
     struct pass *pass = call_of(c)->pass;
-    if (!pass->collect || !n || pass->n_probe == (int)(sizeof pass->probe / sizeof *pass->probe))
+    if (!pass->collect || !n || pass->n_probe == (int)(sizeof(pass->probe) / sizeof(*pass->probe)))
         return;
     n->name = arena_strdup(pass->g->arena, name);
     pass->probe[pass->n_probe++] = n;

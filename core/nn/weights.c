@@ -26,7 +26,7 @@ static bool make_room(struct weights *w)
     if (!item)
         return false;
     if (w->n)
-        memcpy(item, w->item, (size_t)w->n * sizeof *item);
+        memcpy(item, w->item, (size_t)w->n * sizeof(*item));
     w->item = item;
     w->room = room;
     return true;
@@ -36,14 +36,14 @@ static double *copied_values(struct arena *a, const double *value, int64_t n)
 {
     double *copy = ARENA_ARRAY(a, n, double);
     if (copy)
-        memcpy(copy, value, (size_t)n * sizeof *copy);
+        memcpy(copy, value, (size_t)n * sizeof(*copy));
     return copy;
 }
 
 struct weight *weights_add(struct weights *w, const char *name, int rank, const int64_t *dim,
                            peat_init init, uint32_t use)
 {
-    if (weights_find(w, name) || !make_room(w))
+    if (weights_find(w, name) || make_room(w) == PEAT_OK)
         return NULL;
     struct weight *x = ARENA_NEW(w->arena, struct weight);
     if (!x)
@@ -176,7 +176,7 @@ static void add_shape(struct strbuf *out, const struct weight *w)
 static void hash_by_name(const struct weights *w, bool (*keep)(const char *name),
                          void (*add)(struct strbuf *out, const struct weight *w), char hex[65])
 {
-    struct weight **sorted = malloc((size_t)(w->n ? w->n : 1) * sizeof *sorted);
+    struct weight **sorted = malloc((size_t)(w->n ? w->n : 1) * sizeof(*sorted));
     if (!sorted)
         out_of_memory("the names of weights");
     struct strbuf all;
@@ -185,7 +185,7 @@ static void hash_by_name(const struct weights *w, bool (*keep)(const char *name)
     for (int i = 0; i < w->n; i++)
         if (!keep || keep(w->item[i]->name))
             sorted[n++] = w->item[i];
-    qsort(sorted, (size_t)n, sizeof *sorted, by_name);
+    qsort(sorted, (size_t)n, sizeof(*sorted), by_name);
     for (int i = 0; i < n; i++)
         add(&all, sorted[i]);
     hash_bytes(all.text, all.n, hex);

@@ -16,7 +16,7 @@ static size_t field_bytes(peat_param_type type, size_t *align)
         [PEAT_STRINGS] = {sizeof(peat_strings), _Alignof(peat_strings)},
         [PEAT_REALS] = {sizeof(peat_reals), _Alignof(peat_reals)},
     };
-    if ((unsigned)type >= sizeof field / sizeof *field)
+    if ((unsigned)type >= sizeof(field) / sizeof(*field))
         return 0;
     *align = field[type].align;
     return field[type].bytes;

@@ -139,7 +139,7 @@ static peat_status refuse_key(const struct filling *f, const char *key, struct p
 static bool is_old_boolean(const char *text)
 {
     static const char *const old[] = {"yes", "no", "on", "off", "y", "n"};
-    for (size_t i = 0; text && i < sizeof old / sizeof *old; i++)
+    for (size_t i = 0; text && i < sizeof(old) / sizeof(*old); i++)
         if (strcasecmp(text, old[i]) == 0)
             return true;
     return false;
@@ -157,7 +157,7 @@ static void add_hint(struct strbuf *out, const peat_param *row, const struct val
     else if (row->type == PEAT_BOOL && is_old_boolean(text))
         strbuf_add(out, "; only true and false are booleans");
     else if (wants_text && v->kind == VALUE_TEXT)
-        strbuf_add(out, "; it can not be empty");
+        strbuf_add(out, "; it cannot be empty");
     else if (wants_text && text && text[0])
         strbuf_add(out, "; put it in quotes to make it a text");
 }
@@ -201,7 +201,7 @@ static peat_status refuse_path(const struct filling *f, const peat_param *row,
     if (error == ENOENT || error == ENOTDIR)
         strbuf_addf(&out, "does not exist (looked for '%s')", looked_for);
     else
-        strbuf_addf(&out, "can not be reached (%s: %s)", looked_for, strerror(error));
+        strbuf_addf(&out, "cannot be reached (%s: %s)", looked_for, strerror(error));
     return refuse(f, v->at, &out);
 }
 
@@ -222,7 +222,7 @@ static peat_status resolve(const struct filling *f, const peat_param *row, const
     return status;
 }
 
-/* "" means not given: what is required can not be "", nor can a path in a list. */
+/* "" means not given: what is required cannot be "", nor can a path in a list. */
 static peat_status fill_text(const struct filling *f, const peat_param *row, bool item,
                              const struct value *v, const char **field)
 {
@@ -287,7 +287,7 @@ static peat_status fill_texts(const struct filling *f, const peat_param *row, co
     for (int i = 0; i < n; i++) {
         const struct value *one = list ? v->item[i] : v;
         peat_status status = fill_text(f, row, list, one, &item[i]);
-        if (status)
+        if (status != PEAT_OK)
             return status;
     }
     *field = (peat_strings){n, item};
@@ -307,7 +307,7 @@ static peat_status fill_numbers(const struct filling *f, const peat_param *row,
     for (int i = 0; i < n; i++) {
         const struct value *one = list ? v->item[i] : v;
         peat_status status = fill_number(f, row, list, one, &item[i]);
-        if (status)
+        if (status != PEAT_OK)
             return status;
     }
     *field = (peat_reals){n, item};
@@ -376,7 +376,7 @@ static peat_status fill_given(const struct filling *f, const struct value *given
         if (!row)
             return refuse_key(f, key, given->key_at[i]);
         peat_status status = fill_value(f, row, given->item[i]);
-        if (status)
+        if (status != PEAT_OK)
             return status;
     }
     return PEAT_OK;
@@ -412,7 +412,7 @@ peat_status params_fill(const peat_param *row, void *config, const struct value 
     if (given && !is_map && given->kind != VALUE_NULL)
         return refuse_kind(&f, given);
     peat_status status = is_map ? fill_given(&f, given) : PEAT_OK;
-    if (status)
+    if (status != PEAT_OK)
         return status;
     for (const peat_param *p = row; p && p->key; p++)
         if (p->flags & PEAT_REQUIRED && !(is_map && value_get(given, p->key)))

@@ -55,7 +55,7 @@ void html_cells(struct html_page *p);
 void html_provenance(struct html_page *p);
 void html_reproduce(struct html_page *p);
 
-/* A figure of plot.h at the page's length; nothing where it can not be drawn. */
+/* A figure of plot.h at the page's length; nothing where it cannot be drawn. */
 void html_plot(struct html_page *p, enum plot_kind kind, const char *title, const char *caption);
 /* f as a <figure> with heading and caption; nothing but p->no_gnuplot where gnuplot is missing. */
 void html_figure(struct html_page *p, const struct figure *f, const char *title,

@@ -154,7 +154,7 @@ static bool read_table(struct html_page *p, int fd, struct scheme_table *t, cons
 {
     struct message m;
     *why = "the plugin did not come back";
-    if (!read_all(fd, &m, sizeof(m)))
+    if (read_all(fd, &m, sizeof(m)) == PEAT_OK)
         return false;
     const char *text = arena_strdup(p->a, m.text);
     BUG_UNLESS(text);

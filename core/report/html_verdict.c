@@ -101,7 +101,7 @@ static void say_significance(struct html_page *p, const struct summary *s, int l
     } else if (m * paired_p_smallest(test, s->pairs.n) >= 0.05) {
         strbuf_addf(
             p->out,
-            "But %d seed%s can not make it significant among %d comparison%s: that takes %d or "
+            "But %d seed%s cannot make it significant among %d comparison%s: that takes %d or "
             "more.",
             s->pairs.n, s->pairs.n == 1 ? "" : "s", m, m == 1 ? "" : "s", pairs_needed(test, m));
     } else {
@@ -129,7 +129,7 @@ static void say_against_baseline(struct html_page *p, const struct result_row *b
     }
     bool apart = s->diff_ci_low > 0.0 || s->diff_ci_high < 0.0;
     strbuf_add(p->out, apart ? "It is better than the baseline "
-                             : "It can not be told from the "
+                             : "It cannot be told from the "
                                "baseline ");
     add_label(p, baseline);
     strbuf_add(p->out, apart ? ": the 95&nbsp;% interval of the gain leaves out 0. "

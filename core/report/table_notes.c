@@ -77,7 +77,7 @@ static void note_pairs(struct builder *b)
     }
 }
 
-/* What a test of so many seeds can not show. */
+/* What a test of so many seeds cannot show. */
 static void note_power(struct builder *b, int m)
 {
     const struct results *r = b->r;
@@ -88,12 +88,11 @@ static void note_power(struct builder *b, int m)
     if (m == 0 || m * smallest < 0.05)
         return;
     if (smallest >= 0.05)
-        strbuf_addf(&b->text,
-                    "%d seed%s can not reach p < .05 in a %s test: the smallest p is %.2g", n,
-                    n == 1 ? "" : "s", paired_test_word(r->test), smallest);
+        strbuf_addf(&b->text, "%d seed%s cannot reach p < .05 in a %s test: the smallest p is %.2g",
+                    n, n == 1 ? "" : "s", paired_test_word(r->test), smallest);
     else
         strbuf_addf(&b->text,
-                    "%d seeds can not reach p < .05 over %d comparisons: the smallest p_holm is "
+                    "%d seeds cannot reach p < .05 over %d comparisons: the smallest p_holm is "
                     "%.2g",
                     n, m, fmin(1.0, m * smallest));
     builder_note(b);

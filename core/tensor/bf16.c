@@ -27,7 +27,7 @@ VEC_LEVELS void bf16_round_plainly(bf16 *to, const float *from, float scale, int
         for (int64_t j = 0; j < cols; j++) {
             float scaled = scale * x[j];
             uint32_t bits;
-            memcpy(&bits, &scaled, sizeof bits);
+            memcpy(&bits, &scaled, sizeof(bits));
             y[j] = rounded(bits);
         }
     }
@@ -91,6 +91,6 @@ float bf16_value(bf16 x)
 {
     uint32_t bits = (uint32_t)x << 16;
     float value;
-    memcpy(&value, &bits, sizeof value);
+    memcpy(&value, &bits, sizeof(value));
     return value;
 }

@@ -134,7 +134,7 @@ static void forget(struct product *p)
             dnnl_memory_destroy(p->arg[i].memory);
     if (p->primitive != NULL)
         dnnl_primitive_destroy(p->primitive);
-    memset(p, 0, sizeof *p);
+    memset(p, 0, sizeof(*p));
 }
 
 static void forget_all(struct thread_products *t)
@@ -242,7 +242,7 @@ static uint64_t hash_of(const struct shape *s)
 {
     const int64_t part[] = {s->m, s->n, s->k, s->ldb, s->ldc, s->trans_a, s->trans_b};
     uint64_t hash = s->beta != 0.0;
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+    for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++)
         hash = (hash ^ (uint64_t)part[i]) * 0x9e3779b97f4a7c15u;
     return hash >> 32;
 }
@@ -253,7 +253,7 @@ static struct product *find(struct bf16_products *all, struct thread_products *t
     struct product *p;
     uint64_t at = hash_of(s);
     for (; (p = &t->table[at % TABLE])->used; at++)
-        if (memcmp(&p->shape, s, sizeof *s) == 0)
+        if (memcmp(&p->shape, s, sizeof(*s)) == 0)
             return p;
     if (t->n == MOST_PRIMITIVES) {
         forget_all(t);
@@ -275,7 +275,7 @@ static struct thread_products *own(struct bf16_products *all)
 static bf16 *rounded(struct room *r, const void *x, double scale, bool trans, int64_t rows,
                      int64_t cols, int64_t ld)
 {
-    bf16 *to = room_of(r, (size_t)(rows * cols) * sizeof *to);
+    bf16 *to = room_of(r, (size_t)(rows * cols) * sizeof(*to));
     if (trans)
         bf16_round_rows(to, x, (float)scale, cols, rows, ld);
     else
@@ -347,7 +347,7 @@ static struct bf16_products *open_bf16(int threads)
 {
     threads = threads < 1 ? 1 : threads;
     struct bf16_products *all =
-        calloc(1, sizeof *all + (size_t)threads * sizeof(struct thread_products));
+        calloc(1, sizeof(*all) + (size_t)threads * sizeof(struct thread_products));
     if (all == NULL)
         return NULL;
     all->threads = threads;

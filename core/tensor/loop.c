@@ -118,7 +118,7 @@ void loop_run(const struct team *team, const struct loop *l, loop_fn fn, const v
         const real *x = row->p[1];                                                                 \
         (void)ctx;                                                                                 \
         if (row->stride[0] == 1 && row->stride[1] == 1) {                                          \
-            memmove(y, x, (size_t)row->n * sizeof *y);                                             \
+            memmove(y, x, (size_t)row->n * sizeof(*y));                                            \
             return;                                                                                \
         }                                                                                          \
         for (int64_t i = 0; i < row->n; i++)                                                       \

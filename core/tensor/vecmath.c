@@ -46,11 +46,11 @@ VEC_INLINE float exp_one(float x)
     p = fma_of(p, r, 0.5f);
     p = fma_of(p, r * r, r) + 1.0f;
     uint32_t exponent, bits;
-    memcpy(&exponent, &shifted, sizeof exponent);
-    memcpy(&bits, &p, sizeof bits);
+    memcpy(&exponent, &shifted, sizeof(exponent));
+    memcpy(&bits, &p, sizeof(bits));
     bits += exponent << 23;
     float y, beyond = x + INFINITY; /* keeps NaN */
-    memcpy(&y, &bits, sizeof y);
+    memcpy(&y, &bits, sizeof(y));
     y = x < lowest ? 0.0f : y;
     return x <= highest ? y : beyond;
 }

@@ -19,7 +19,7 @@
  * optimiser. */
 peat_status checkpoint_save(const char *dir, const struct trainer *t, const struct value *identity,
                             bool final, struct error *err);
-/* Removes what an earlier process left under temporary names; what can not be removed stays. */
+/* Removes what an earlier process left under temporary names; what cannot be removed stays. */
 void checkpoint_tidy(const char *dir);
 /* Restores the newest good generation into a freshly initialised trainer, after
  * checkpoint_tidy. *found: whether there

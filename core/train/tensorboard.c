@@ -56,7 +56,7 @@ static void add_varint(struct strbuf *out, uint64_t x)
 static void add_double_field(struct strbuf *out, int field, double x)
 {
     uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
+    memcpy(&bits, &x, sizeof(bits));
     add_varint(out, (uint64_t)field << 3 | 1);
     add_little_endian(out, bits, 8);
 }
@@ -84,7 +84,7 @@ peat_status tensorboard_open(struct tensorboard **t, const char *dir, struct are
                              struct error *err)
 {
     char host[256] = "unknown";
-    gethostname(host, sizeof host - 1);
+    gethostname(host, sizeof(host) - 1);
     const char *path = arena_printf(a, "%s/events.out.tfevents.%.0f.%s.%ld", dir, clock_wall(),
                                     host, (long)getpid());
     *t = path ? ARENA_NEW(a, struct tensorboard) : NULL;
@@ -92,7 +92,7 @@ peat_status tensorboard_open(struct tensorboard **t, const char *dir, struct are
         return error_set(err, PEAT_NOMEM, "no memory for a TensorBoard file");
     (*t)->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if ((*t)->fd < 0)
-        return error_set(err, PEAT_IO, "can not open '%s': %s", path, strerror(errno));
+        return error_set(err, PEAT_IO, "cannot open '%s': %s", path, strerror(errno));
     struct strbuf event;
     strbuf_init(&event);
     add_double_field(&event, 1, clock_wall());
@@ -109,7 +109,7 @@ void tensorboard_add(struct tensorboard *t, int64_t step, const char *tag, doubl
         return;
     float simple = (float)value;
     uint32_t bits;
-    memcpy(&bits, &simple, sizeof bits);
+    memcpy(&bits, &simple, sizeof(bits));
     struct strbuf event, summary, scalar;
     strbuf_init(&event);
     strbuf_init(&summary);

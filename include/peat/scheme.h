@@ -94,7 +94,7 @@ typedef enum peat_need {
     PEAT_NEED_PROJECT = 8, /* project()                                                   */
     PEAT_NEED_TOKENS = 16, /* token ids                                                   */
     PEAT_NEED_BIAS = 32,   /* other schemes' bias apart from the logits, in logits        */
-    PEAT_NEED_LENGTH = 64, /* T_total: what depends on it can not be cached while decoding  */
+    PEAT_NEED_LENGTH = 64, /* T_total: what depends on it cannot be cached while decoding  */
     PEAT_MIXES_HEADS = 128 /* all heads must be in one call: `where.heads` is refused     */
 } peat_need;
 

@@ -44,7 +44,7 @@ static const char grid[] = "version: 1\n"
 static void run_with(struct shell *s, int kind, const char *called)
 {
     char words[256];
-    snprintf(words, sizeof words, cell_of[kind], called);
+    snprintf(words, sizeof(words), cell_of[kind], called);
     shell_expect(s, 0, "rm -rf runs && prefix/bin/peat run grid.yaml -q %s%s%s",
                  kind < 2 ? "'" : "", words, kind < 2 ? "'" : "");
     shell_expect(s, 0, "grep -q '\"state\": \"done\"' runs/new/cells/*/result.json");

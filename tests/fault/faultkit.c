@@ -128,7 +128,7 @@ static char **environment(const struct rig *s, int slot, const char *fault, stru
     char **env = calloc(n + 8, sizeof(*env));
     for (size_t i = 0; env && i < n; i++) {
         bool drop = false;
-        for (size_t k = 0; k < sizeof dropped / sizeof *dropped; k++)
+        for (size_t k = 0; k < sizeof(dropped) / sizeof(*dropped); k++)
             drop = drop || !strncmp(environ[i], dropped[k], strlen(dropped[k]));
         if (!drop)
             env[out++] = strdup(environ[i]);
@@ -267,7 +267,7 @@ static bool is_volatile(const char *line, size_t n)
 {
     static const char *const key[] = {"\"tokens_per_s\"", "\"step_ms_median\"", "\"peak_rss_kib\"",
                                       "\"wall_s\"",       "\"cpu_s\"",          "\"check\""};
-    for (size_t i = 0; i < sizeof key / sizeof *key; i++)
+    for (size_t i = 0; i < sizeof(key) / sizeof(*key); i++)
         if (memmem(line, n, key[i], strlen(key[i])))
             return true;
     return false;

@@ -82,7 +82,7 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *ctx)
     (void)size;
     (void)ctx;
     bool is_foreign = false;
-    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
         is_foreign = is_foreign || strstr(info->dlpi_name, foreign[i]);
     for (int i = 0; is_foreign && i < info->dlpi_phnum; i++) {
         if (info->dlpi_phdr[i].p_type != PT_LOAD || plan.n_foreign == OURS_MAX)

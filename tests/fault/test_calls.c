@@ -172,7 +172,7 @@ static void strip(const char *run)
         static const char *const made[] = {"result.json", "meta.json", "metrics.jsonl",
                                            "log.txt",     "lock",      "ckpt"};
         char *cell = path_join(cells, name[i]);
-        for (size_t k = 0; k < sizeof made / sizeof *made; k++) {
+        for (size_t k = 0; k < sizeof(made) / sizeof(*made); k++) {
             char *path = path_join(cell, made[k]);
             dir_remove(path, NULL);
             free(path);
@@ -264,7 +264,7 @@ static void check_writer(const struct rig *s, const struct reference *f, enum pr
     struct strbuf words;
     char run[16];
     strbuf_init(&words);
-    snprintf(run, sizeof run, "run%d", slot);
+    snprintf(run, sizeof(run), "run%d", slot);
     char *dir = rig_path(s, "%s/plan.json", run);
     if (file_exists(dir))
         expect_table_within(s, slot, run, f->csv.text, what);
@@ -362,7 +362,7 @@ static bool can_be_done(const struct campaign *c)
 
 static void work(const struct rig *s, const struct reference *f, struct counts *counts, int slot)
 {
-    const int n = (int)(sizeof campaigns / sizeof *campaigns);
+    const int n = (int)(sizeof(campaigns) / sizeof(*campaigns));
     for (int i; (i = atomic_fetch_add(&counts->next, 1)) < n;) {
         unsigned long long state = s->seed + (unsigned long long)i;
         const struct campaign *c = &campaigns[i];

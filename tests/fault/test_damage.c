@@ -85,7 +85,7 @@ static void each_damage(const struct rig *s, const char *file, const struct byte
              at += 1 + draw(&state) % (2 * every - 1)) {
             const struct damage d = {cut, cut ? at : 8 * at + draw(&state) % 8};
             char what[256];
-            describe(&d, file, what, sizeof what);
+            describe(&d, file, what, sizeof(what));
             apply(&d, whole, &damaged);
             check(ctx, &damaged, what);
             faults++;
@@ -179,7 +179,7 @@ static void damage_checkpoints(const struct rig *s)
     x.late = copy_weights(&made, &x.bytes);
     toy_cell_release(&made);
     cell_start(&x.cell, NULL, 0);
-    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+    for (size_t i = 0; i < sizeof(file) / sizeof(*file); i++) {
         x.path = rig_path(s, "ckpt/step-00000010/%s", file[i]);
         struct bytes whole = read_bytes(x.path);
         /* Of tensors every byte is alike; their headers and the small file are taken whole. */
@@ -409,7 +409,7 @@ START_TEST(damaged_json_is_refused_by_name)
     struct strbuf dir;
     strbuf_init(&dir);
     strbuf_addf(&dir, "done/cells/%s", cell);
-    for (size_t i = 0; i < sizeof file / sizeof *file; i++)
+    for (size_t i = 0; i < sizeof(file) / sizeof(*file); i++)
         damage_json(&rig, dir.text, file[i], 300);
     strbuf_clear(&dir);
     strbuf_addf(&dir, "part/cells/%s", cell);
@@ -438,9 +438,9 @@ START_TEST(run_again_after_damage_ends_in_the_same_bytes)
                                        "ckpt/step-00000004/optimiser.safetensors",
                                        "log.txt"};
     static const char *const done[] = {"config.json", "meta.json", "result.json"};
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+    for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++)
         in_cell(&rig, "part", cell, part[i], whole_run, 3);
-    for (size_t i = 0; i < sizeof done / sizeof *done; i++)
+    for (size_t i = 0; i < sizeof(done) / sizeof(*done); i++)
         in_cell(&rig, "done", cell, done[i], whole_run, 3);
     damage_and_run(&rig, "part", "plan.json", whole_run, 3);
     damage_and_run(&rig, "part", "experiment.yaml", whole_run, 2);

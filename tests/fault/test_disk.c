@@ -79,7 +79,7 @@ static void put_plugin(bool other)
     /* One byte behind its end changes its hash and nothing else. */
     if (file_read(from.text, 0, &bytes, &n, NULL) != PEAT_OK ||
         file_write(to, bytes, n + (other ? 1 : 0), NULL) != PEAT_OK) {
-        fprintf(stderr, "can not copy %s\n", from.text);
+        fprintf(stderr, "cannot copy %s\n", from.text);
         exit(EXIT_FAILURE);
     }
     strbuf_release(&from);
@@ -99,7 +99,7 @@ static void forget(const char *name)
 static void mount_disk(int kib, unsigned long flags)
 {
     char options[32], *path = rig_path(&rig, "disk");
-    snprintf(options, sizeof options, "size=%dk", kib);
+    snprintf(options, sizeof(options), "size=%dk", kib);
     if (!(flags & MS_REMOUNT))
         mkdir(path, 0777);
     ck_assert_msg(mount("tmpfs", path, "tmpfs", flags, options) == 0, "mount: %s", strerror(errno));

@@ -136,7 +136,7 @@ static void check_done(const struct rig *s, const char *fingerprint)
 static void check_between(const struct rig *s, const char *csv, int kills)
 {
     char *plan = rig_path(s, "cut/plan.json"), what[32];
-    snprintf(what, sizeof what, "after kill %d", kills);
+    snprintf(what, sizeof(what), "after kill %d", kills);
     if (file_exists(plan))
         expect_table_within(s, 0, "cut", csv, what);
     free(plan);

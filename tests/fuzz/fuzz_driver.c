@@ -32,7 +32,7 @@ static size_t mutate(char *text, size_t n, uint64_t *state)
             text[at] = (char)draw(state);
             break;
         case 1:
-            text[at] = telling[draw(state) % (sizeof telling - 1)];
+            text[at] = telling[draw(state) % (sizeof(telling) - 1)];
             break;
         case 2:
             memmove(text + at, text + at + run, n - at - run);

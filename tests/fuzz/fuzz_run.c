@@ -43,7 +43,7 @@ static const struct {
      "{\"step\":1,\"metric\":\"loss\",\"split\":\"train\",\"length\":8,\"value\":1.5}\n"},
 };
 
-enum { FILES = sizeof files / sizeof *files };
+enum { FILES = sizeof(files) / sizeof(*files) };
 
 static void put(const char *dir, const char *name, const void *text, size_t n)
 {

@@ -317,7 +317,7 @@ static const struct hook_case hook_case[] = {
     {"two biases", &with_bias_rel, &with_score_add, true},
 };
 
-enum { N_CASES = sizeof hook_case / sizeof *hook_case };
+enum { N_CASES = sizeof(hook_case) / sizeof(*hook_case) };
 
 static void build_case(struct modelcheck *m, const struct hook_case *k, peat_arch arch,
                        enum attention_path path)

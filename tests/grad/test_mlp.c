@@ -85,7 +85,7 @@ END_TEST
 
 START_TEST(single_precision_is_near_double)
 {
-    if (_i < (int)(sizeof cases / sizeof *cases) - 1)
+    if (_i < (int)(sizeof(cases) / sizeof(*cases)) - 1)
         gradcase_f32(&cases[_i]);
     gradcase_f32(&large);
 }
@@ -143,7 +143,7 @@ END_TEST
 
 int main(void)
 {
-    const int n = (int)(sizeof cases / sizeof *cases);
+    const int n = (int)(sizeof(cases) / sizeof(*cases));
     Suite *suite = suite_create("mlp");
     TCase *tc = tcase_create("mlp");
     tcase_add_loop_test(tc, gradients_equal_differences, 0, n);

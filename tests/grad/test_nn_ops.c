@@ -8,7 +8,7 @@
 #include "support/gradcase.h"
 #include "support/support.h"
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 /* --- softmax ------------------------------------------------------------------------------- */
 
@@ -375,7 +375,7 @@ static void leak_backward(const peat_op_call *c, int64_t begin, int64_t end)
 }
 
 static const peat_op leak = {
-    sizeof leak, "leak", leak_infer, leak_units, leak_forward, leak_backward, NULL,
+    sizeof(leak), "leak", leak_infer, leak_units, leak_forward, leak_backward, NULL,
 };
 
 /* A row of a table whose gradients are all too large by one in a thousand. */

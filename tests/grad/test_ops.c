@@ -9,7 +9,7 @@
 #include "support/gradcase.h"
 #include "support/support.h"
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 static peat_graph *base(struct graph *g)
 {
@@ -85,7 +85,7 @@ START_TEST(elementwise_gradients_match_for_every_broadcast)
     for (int i = 0; i < COUNT(pairs); i++) {
         binary_fn fn = binaries[_i].fn;
         char name[64];
-        snprintf(name, sizeof name, "%s %d", binaries[_i].name, i);
+        snprintf(name, sizeof(name), "%s %d", binaries[_i].name, i);
         struct gradcase c = {name, 2, .build = build_binary, .ctx = &fn};
         c.input[0] = (struct gradcase_input){.rank = pairs[i].rank_a};
         c.input[1] = (struct gradcase_input){
@@ -226,7 +226,7 @@ START_TEST(matmul_gradients_match_for_every_batch_and_flag)
         for (int s = 0; s < COUNT(sizes); s++) {
             int64_t m = sizes[s][0], k = sizes[s][1], n = sizes[s][2];
             char name[64];
-            snprintf(name, sizeof name, "matmul lead %d size %d flags %u", l, s, flags);
+            snprintf(name, sizeof(name), "matmul lead %d size %d flags %u", l, s, flags);
             struct gradcase c = {name, 2, .build = build_matmul, .ctx = &flags};
             c.input[0] = matrix_input(leads[l].rank_a, leads[l].a, m, k, (flags & 1) != 0);
             c.input[1] = matrix_input(leads[l].rank_b, leads[l].b, k, n, (flags & 2) != 0);
@@ -528,7 +528,7 @@ static void backward_custom(const peat_op_call *c, int64_t begin, int64_t end)
     }
 }
 
-static const peat_op custom_op = {.size = sizeof custom_op,
+static const peat_op custom_op = {.size = sizeof(custom_op),
                                   .name = "cube",
                                   .infer = infer_custom,
                                   .units = units_custom,

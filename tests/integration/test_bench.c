@@ -12,7 +12,7 @@
 static int run(const char *arguments, char *out, size_t room)
 {
     char command[512];
-    snprintf(command, sizeof command, "%s bench %s 2>&1", getenv("PEAT"), arguments);
+    snprintf(command, sizeof(command), "%s bench %s 2>&1", getenv("PEAT"), arguments);
     FILE *f = popen(command, "r");
     ck_assert_ptr_nonnull(f);
     size_t n = fread(out, 1, room - 1, f);
@@ -24,7 +24,7 @@ static int run(const char *arguments, char *out, size_t room)
 START_TEST(every_operation_is_one_line_of_json)
 {
     static char out[1 << 15];
-    int code = run("ops --d 16 --heads 2 --T 8 --B 2 --V 11 --json", out, sizeof out);
+    int code = run("ops --d 16 --heads 2 --T 8 --B 2 --V 11 --json", out, sizeof(out));
     ck_assert_msg(code == 0, "%d: %s", code, out);
     struct arena a;
     struct error err = {0};
@@ -51,11 +51,11 @@ START_TEST(a_scheme_can_be_chosen)
     static const char step[] = "step --d 16 --heads 2 --layers 1 --T 8 --B 2 --steps 1 --warmup 0 "
                                "--json --scheme ";
     char words[256];
-    snprintf(words, sizeof words, "%srotary", step);
-    ck_assert_msg(run(words, out, sizeof out) == 0, "%s", out);
+    snprintf(words, sizeof(words), "%srotary", step);
+    ck_assert_msg(run(words, out, sizeof(out)) == 0, "%s", out);
     ck_assert_msg(strstr(out, "\"scheme\": \"rotary\"") != NULL, "%s", out);
-    snprintf(words, sizeof words, "%srotory", step);
-    ck_assert_int_eq(run(words, out, sizeof out), 2);
+    snprintf(words, sizeof(words), "%srotory", step);
+    ck_assert_int_eq(run(words, out, sizeof(out)), 2);
     ck_assert_msg(strstr(out, "there is no scheme 'rotory'") != NULL, "%s", out);
 }
 END_TEST
@@ -75,15 +75,15 @@ START_TEST(twenty_steps_give_the_same_weights_at_one_two_and_four_threads)
     char words[256], first[80] = "";
     static char out[1 << 12];
     for (int threads = 1; threads <= 4; threads *= 2) {
-        snprintf(words, sizeof words,
+        snprintf(words, sizeof(words),
                  "step --d %d --heads %d --layers %d --T %d --B %d --warmup 0 --steps 20 --json "
                  "--gemm %s --threads %d",
                  s[0], s[1], s[2], s[3], s[4], provider[_i % 2], threads);
-        ck_assert_msg(run(words, out, sizeof out) == 0, "%s", out);
+        ck_assert_msg(run(words, out, sizeof(out)) == 0, "%s", out);
         const char *weights = strstr(out, "\"weights\": ");
         ck_assert_ptr_nonnull(weights);
         if (threads == 1)
-            snprintf(first, sizeof first, "%.77s", weights);
+            snprintf(first, sizeof(first), "%.77s", weights);
         ck_assert_msg(strncmp(first, weights, strlen(first)) == 0, "%s\nnot %s", out, first);
     }
 }
@@ -92,7 +92,7 @@ END_TEST
 START_TEST(other_words_are_refused)
 {
     static char out[1 << 12];
-    ck_assert_int_eq(run("stop", out, sizeof out), 2);
+    ck_assert_int_eq(run("stop", out, sizeof(out)), 2);
     ck_assert_msg(strstr(out, "'step', 'ops' and 'grid', not 'stop'") != NULL, "%s", out);
 }
 END_TEST
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
     tcase_set_timeout(tc, all ? 900 : 60);
     setenv("GOMP_SPINCOUNT", "1000", 0); /* there may be fewer cores than threads */
     tcase_add_loop_test(tc, twenty_steps_give_the_same_weights_at_one_two_and_four_threads, 0,
-                        all ? 2 * (int)(sizeof shapes / sizeof *shapes) : 2);
+                        all ? 2 * (int)(sizeof(shapes) / sizeof(*shapes)) : 2);
     tcase_add_test(tc, every_operation_is_one_line_of_json);
     tcase_add_test(tc, a_scheme_can_be_chosen);
     tcase_add_test(tc, other_words_are_refused);

@@ -148,7 +148,7 @@ static bool prepare(void)
 
 static int run_tests(void)
 {
-    if (!prepare()) {
+    if (prepare() == PEAT_OK) {
         char *text = output();
         printf("the build could not be installed:\n%s\n", text);
         free(text);

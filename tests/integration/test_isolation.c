@@ -363,12 +363,12 @@ START_TEST(refused_point_of_a_grid_is_skipped_and_listed)
     write_experiment("refused", "position.scheme", "  task: {plugin: copy}\n", "    - none\n",
                      "evil_scheme", 1, refused, "");
     shell_expect(&shell, 0, "\"$PEAT\" run refused.yaml seeds=2");
-    ck_assert(shell_printed(&shell, "is skipped: refused.yaml:11:16: this can not be"));
+    ck_assert(shell_printed(&shell, "is skipped: refused.yaml:11:16: this cannot be"));
     ck_assert(shell_printed(&shell, "4 cells: 2 done, 2 skipped"));
     ck_assert(shell_printed(&shell, "2 cells skipped: refused by the plan; peat status says why"));
     shell_expect(&shell, 0, "\"$PEAT\" status runs/refused");
     ck_assert(shell_printed(&shell, "refused: 4 cells: 2 done, 2 skipped\n"));
-    ck_assert(shell_printed(&shell, "this can not be"));
+    ck_assert(shell_printed(&shell, "this cannot be"));
     const struct value *skipped = value_get(status_of("runs/refused"), "skipped");
     ck_assert_int_eq(skipped->n, 2);
     ck_assert_ptr_nonnull(strstr(text_of(skipped->item[1], "label"), ".s1"));
@@ -384,7 +384,7 @@ START_TEST(grid_of_which_all_is_refused_is_a_mistake)
     write_experiment("refused", "position.scheme", "  task: {plugin: copy}\n", "", "evil_scheme", 1,
                      refused, "");
     shell_expect(&shell, 2, "\"$PEAT\" run refused.yaml");
-    ck_assert_str_eq(shell.printed.text, "peat: refused.yaml:10:16: this can not be\n");
+    ck_assert_str_eq(shell.printed.text, "peat: refused.yaml:10:16: this cannot be\n");
 }
 END_TEST
 

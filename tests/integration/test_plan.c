@@ -70,9 +70,9 @@ static struct made *make_with(const char *text, int n, const char *const *word)
     for (int i = 0; i < n; i++)
         words[i] = arena_strdup(&arena, word[i]);
     peat_status status = experiment_load(&m->experiment, &arena, path, n, words, &error);
-    if (!status)
+    if (status == PEAT_OK)
         status = registry_init(&m->registry, &arena, &error);
-    if (!status)
+    if (status == PEAT_OK)
         status = plan_make(&m->plan, &m->experiment, &m->registry, &arena, &error);
     ck_assert_msg(status == PEAT_OK, "%s", error.text);
     return m;
@@ -262,9 +262,9 @@ START_TEST(the_hash_is_of_what_is_trained_and_of_nothing_else)
         HEAD "defaults: {task: copy, model: {d_model: 32, n_layer: 2, n_head: 2}, train: {steps: "
              "20, batch: 4, seq_len: 32, warmup: 0}}\n",
     };
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+    for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
         ck_assert_msg(strcmp(only_hash(same[i]), plain) == 0, "differs: %s", same[i]);
-    for (size_t i = 0; i < sizeof different / sizeof *different; i++)
+    for (size_t i = 0; i < sizeof(different) / sizeof(*different); i++)
         ck_assert_msg(strcmp(only_hash(different[i]), plain) != 0, "equals: %s", different[i]);
 }
 END_TEST
@@ -296,8 +296,8 @@ static const char *text_hash(const char *path)
 START_TEST(data_counts_by_its_content_and_is_found_beside_the_file)
 {
     char text[2000];
-    memset(text, 'a', sizeof text - 1);
-    text[sizeof text - 1] = '\0';
+    memset(text, 'a', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
     write_file("one.txt", text);
     const char *absolute = write_file("two.txt", text);
     text[5] = 'b';

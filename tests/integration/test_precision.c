@@ -103,7 +103,7 @@ START_TEST(trained_weights_have_the_same_bits_at_any_thread_count)
                           "grep -o '\"weights\": \"[0-9a-f]*\"'",
                      threads);
         if (threads == 1)
-            snprintf(first, sizeof first, "%s", sh.printed.text);
+            snprintf(first, sizeof(first), "%s", sh.printed.text);
         ck_assert_str_eq(first, sh.printed.text);
     }
     shell_expect(&sh, 0,

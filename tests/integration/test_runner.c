@@ -46,7 +46,7 @@ static const char script[] =
     "oom*) kill -KILL $$;;\n"
     "empty*) exit 0;;\n"
     "late*) finish done; kill -SEGV $$;;\n"
-    "full*) echo \"peat: can not write 'x': No space left on device\"; exit 1;;\n"
+    "full*) echo \"peat: cannot write 'x': No space left on device\"; exit 1;;\n"
     "slow*) linger;;\n"
     "stuck*) trap '' TERM; while :; do sleep 0.02; done;;\n"
     "meet*) touch $dir/../here-$id; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do\n"

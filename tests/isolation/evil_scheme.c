@@ -93,7 +93,7 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
     const struct config *k = config;
     (void)self;
     if (k->place == AT_SETUP && k->does == SHAPE)
-        return peat_refuse(s, "this can not be");
+        return peat_refuse(s, "this cannot be");
     if (k->place == AT_SETUP)
         commit(k->does);
     return PEAT_OK;

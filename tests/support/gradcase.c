@@ -162,7 +162,7 @@ static void same_bits(const struct gradcase *c, const struct tensor *a, const st
         return;
     for (int64_t i = 0; i < n; i++) {
         double x = tensor_get(a, i), y = tensor_get(b, i);
-        ck_assert_msg(memcmp(&x, &y, sizeof x) == 0,
+        ck_assert_msg(memcmp(&x, &y, sizeof(x)) == 0,
                       "%s: %s element %lld differs at %d threads: %.9g, %.9g", c->name, what,
                       (long long)i, threads, x, y);
     }

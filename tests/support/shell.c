@@ -36,7 +36,7 @@ static int run(struct shell *s, const char *fmt, va_list args)
     FILE *pipe = popen(command.text, "r");
     ck_assert_ptr_nonnull(pipe);
     char part[4096];
-    for (size_t n; (n = fread(part, 1, sizeof part, pipe)) > 0;)
+    for (size_t n; (n = fread(part, 1, sizeof(part), pipe)) > 0;)
         strbuf_add_bytes(&s->printed, part, n);
     int status = pclose(pipe);
     strbuf_release(&command);

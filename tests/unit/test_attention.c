@@ -214,7 +214,7 @@ static const struct setup setups[] = {
      .pad = true, .documents = true, .bias = {1, 3, 67, 70}, .score_add = {2, 1, 1, 70},
      .rel_heads = 3},
 };
-enum { N_SETUP = sizeof setups / sizeof *setups };
+enum { N_SETUP = sizeof(setups) / sizeof(*setups) };
 
 START_TEST(fused_equals_composed_in_f64)
 {

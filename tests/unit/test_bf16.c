@@ -19,7 +19,7 @@ static const round_fn ways[] = {bf16_round_rows, bf16_round_plainly};
 static float from_bits(uint32_t bits)
 {
     float x;
-    memcpy(&x, &bits, sizeof x);
+    memcpy(&x, &bits, sizeof(x));
     return x;
 }
 
@@ -35,7 +35,7 @@ START_TEST(rounding_is_to_the_nearest_and_between_two_to_the_even_one)
         {0x00000000, 0x0000}, {0x80000000, 0x8000}, {0x00800000, 0x0080}, {0x007fffff, 0x0000},
         {0x807fffff, 0x8000}, {0x00000001, 0x0000},
     };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
         float x = from_bits(known[i].from);
         bf16 y = 0x1234;
         ways[_i](&y, &x, 1.0f, 1, 1, 1);
@@ -48,7 +48,7 @@ END_TEST
 START_TEST(nan_stays_nan)
 {
     static const uint32_t nan[] = {0x7fc00000, 0x7f800001, 0xff800001, 0x7fffffff, 0xffffffff};
-    for (size_t i = 0; i < sizeof nan / sizeof *nan; i++) {
+    for (size_t i = 0; i < sizeof(nan) / sizeof(*nan); i++) {
         float x = from_bits(nan[i]);
         bf16 y = 0;
         ways[_i](&y, &x, 1.0f, 1, 1, 1);
@@ -92,11 +92,11 @@ static const int64_t sizes[][3] = {
     {1, 1, 1},     {3, 5, 7},      {130, 70, 103}, {1, 64, 64},    {64, 1, 64},
     {300, 96, 33}, {512, 128, 64}, {100, 700, 40}, {32, 48, 2100}, {800, 16, 1100},
 };
-enum { N_SIZES = sizeof sizes / sizeof *sizes };
+enum { N_SIZES = sizeof(sizes) / sizeof(*sizes) };
 
 static float *random_floats(int64_t n, const char *name)
 {
-    float *x = malloc((size_t)n * sizeof *x);
+    float *x = malloc((size_t)n * sizeof(*x));
     ck_assert_ptr_nonnull(x);
     for (int64_t i = 0; i < n; i++)
         x[i] = (float)(2.0 * rng_uniform(rng_stream(1, "bf16", name), (uint64_t)i) - 1.0);
@@ -106,8 +106,8 @@ static float *random_floats(int64_t n, const char *name)
 /* The operand as products see it, in double precision. */
 static double *rounded(const float *x, float scale, int64_t n)
 {
-    double *y = malloc((size_t)n * sizeof *y);
-    bf16 *narrow = malloc((size_t)n * sizeof *narrow);
+    double *y = malloc((size_t)n * sizeof(*y));
+    bf16 *narrow = malloc((size_t)n * sizeof(*narrow));
     ck_assert(y != NULL && narrow != NULL);
     bf16_round_rows(narrow, x, scale, 1, n, n);
     for (int64_t i = 0; i < n; i++)
@@ -223,14 +223,14 @@ END_TEST
 START_TEST(a_product_has_the_same_bits_at_any_thread_count)
 {
     struct operands o = operands(sizes[_i / 8], _i % 8);
-    float *first = malloc((size_t)o.nc * sizeof *first);
+    float *first = malloc((size_t)o.nc * sizeof(*first));
     for (int threads = 1; threads <= 4; threads *= 2) {
         struct team team = started(threads);
-        memcpy(o.c, o.before, (size_t)o.nc * sizeof *o.c);
+        memcpy(o.c, o.before, (size_t)o.nc * sizeof(*o.c));
         gemm_run(&team, &o.p);
         if (threads == 1)
-            memcpy(first, o.c, (size_t)o.nc * sizeof *first);
-        ck_assert_mem_eq(first, o.c, (size_t)o.nc * sizeof *first);
+            memcpy(first, o.c, (size_t)o.nc * sizeof(*first));
+        ck_assert_mem_eq(first, o.c, (size_t)o.nc * sizeof(*first));
         gemm_stop_bf16(&team);
     }
     free(first);
@@ -258,17 +258,17 @@ START_TEST(only_products_that_say_so_are_rounded)
 {
     struct operands o = operands((int64_t[]){96, 96, 96}, 0);
     struct team team = started(1), plain = {.threads = 1, .gemm = team.gemm};
-    float *want = malloc((size_t)o.nc * sizeof *want);
+    float *want = malloc((size_t)o.nc * sizeof(*want));
     gemm_run(&plain, &o.p);
-    memcpy(want, o.c, (size_t)o.nc * sizeof *want);
+    memcpy(want, o.c, (size_t)o.nc * sizeof(*want));
     o.p.rounds = false;
     gemm_run(&team, &o.p);
-    ck_assert_mem_eq(want, o.c, (size_t)o.nc * sizeof *want);
+    ck_assert_mem_eq(want, o.c, (size_t)o.nc * sizeof(*want));
     ck_assert_uint_eq(gemm_rounded_bytes(&plain, PEAT_F32, 7), 0);
     ck_assert_uint_eq(gemm_rounded_bytes(&team, PEAT_F64, 7), 0);
     o.p.rounds = true;
     gemm_run(&team, &o.p);
-    ck_assert_mem_ne(want, o.c, (size_t)o.nc * sizeof *want);
+    ck_assert_mem_ne(want, o.c, (size_t)o.nc * sizeof(*want));
     free(want);
     gemm_stop_bf16(&team);
     release(&o);
@@ -318,7 +318,7 @@ START_TEST(more_shapes_than_are_kept_are_all_right)
     for (int64_t m = 1; m <= SHAPES; m++) {
         struct operands part = o;
         part.p.m = m;
-        memcpy(o.c, o.before, (size_t)o.nc * sizeof *o.c);
+        memcpy(o.c, o.before, (size_t)o.nc * sizeof(*o.c));
         gemm_run(&team, &part.p);
         if (m % 100 == 1 || m > SHAPES - 2)
             check_against_double(&part);

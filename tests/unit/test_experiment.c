@@ -130,8 +130,8 @@ END_TEST
 START_TEST(long_labels_are_cut_to_fit_a_file_name)
 {
     char x[400];
-    memset(x, 'x', sizeof x - 1);
-    x[sizeof x - 1] = '\0';
+    memset(x, 'x', sizeof(x) - 1);
+    x[sizeof(x) - 1] = '\0';
     const char *many[16];
     for (int i = 0; i < 16; i++)
         many[i] = x;
@@ -350,7 +350,7 @@ START_TEST(mistakes_on_the_command_line_are_placed_there)
         {"defaults.train.lr=2", "command line:2: leave 'defaults.' out: write train.steps=10"},
         {"size=[]", "command line:2: axis 'size' has no values"},
     };
-    for (size_t i = 0; i < sizeof item / sizeof *item; i++) {
+    for (size_t i = 0; i < sizeof(item) / sizeof(*item); i++) {
         const char *word[] = {"train.lr=1", item[i].word};
         ck_assert_str_eq(refusal(GRID, 2, word), item[i].expected);
     }
@@ -376,10 +376,12 @@ END_TEST
 
 START_TEST(the_tables_of_the_sections_are_sound)
 {
-    ck_assert_msg(!params_check(model_rows, sizeof(struct model_config), &error), "%s", error.text);
-    ck_assert_msg(!params_check(attention_rows, sizeof(struct model_config), &error), "%s",
+    ck_assert_msg(params_check(model_rows, sizeof(struct model_config), &error) == PEAT_OK, "%s",
                   error.text);
-    ck_assert_msg(!params_check(eval_rows, sizeof(struct eval_config), &error), "%s", error.text);
+    ck_assert_msg(params_check(attention_rows, sizeof(struct model_config), &error) == PEAT_OK,
+                  "%s", error.text);
+    ck_assert_msg(params_check(eval_rows, sizeof(struct eval_config), &error) == PEAT_OK, "%s",
+                  error.text);
     /* warmup alone is both automatic and allowed to be 0 */
     ck_assert(params_check(train_rows, sizeof(struct train_config), &error));
     ck_assert_ptr_nonnull(strstr(error.text, "'warmup'"));

@@ -16,7 +16,7 @@ static const int64_t sizes[][3] = {
 
 static double *filled(int64_t n, const char *name)
 {
-    double *x = malloc((size_t)n * sizeof *x);
+    double *x = malloc((size_t)n * sizeof(*x));
     ck_assert_ptr_nonnull(x);
     for (int64_t i = 0; i < n; i++)
         x[i] = 2.0 * rng_uniform(rng_stream(1, "gemm", name), (uint64_t)i) - 1.0;
@@ -25,7 +25,7 @@ static double *filled(int64_t n, const char *name)
 
 static float *narrowed(const double *x, int64_t n)
 {
-    float *y = malloc((size_t)n * sizeof *y);
+    float *y = malloc((size_t)n * sizeof(*y));
     ck_assert_ptr_nonnull(y);
     for (int64_t i = 0; i < n; i++)
         y[i] = (float)x[i];
@@ -121,7 +121,7 @@ START_TEST(single_precision_matches_and_has_the_same_bits_at_any_thread_count)
         float *next = narrowed(c, nc);
         p.c = next;
         gemm_run(&team, &p);
-        ck_assert_mem_eq(first, next, (size_t)nc * sizeof *first);
+        ck_assert_mem_eq(first, next, (size_t)nc * sizeof(*first));
         free(next);
     }
     p.dtype = PEAT_F64;
@@ -166,7 +166,7 @@ START_TEST(long_products_match_and_have_the_same_bits_at_any_thread_count)
         gemm_run_long(&team, &p, scratch);
         free(scratch);
         first = first != NULL ? first : next;
-        ck_assert_mem_eq(first, next, (size_t)nc * sizeof *first);
+        ck_assert_mem_eq(first, next, (size_t)nc * sizeof(*first));
         if (next != first)
             free(next);
     }
@@ -321,13 +321,13 @@ int main(void)
 {
     Suite *suite = suite_create("gemm");
     TCase *tc = tcase_create("gemm");
-    int cases = 4 * (int)(sizeof sizes / sizeof *sizes);
+    int cases = 4 * (int)(sizeof(sizes) / sizeof(*sizes));
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, products_match_the_plain_loop, 0, cases);
     tcase_add_loop_test(tc, single_precision_matches_and_has_the_same_bits_at_any_thread_count, 0,
                         cases * providers());
     tcase_add_loop_test(tc, long_products_match_and_have_the_same_bits_at_any_thread_count, 0,
-                        providers() * (int)(sizeof long_sizes / sizeof *long_sizes));
+                        providers() * (int)(sizeof(long_sizes) / sizeof(*long_sizes)));
     tcase_add_test(tc, an_empty_inner_axis_gives_zero);
     tcase_add_loop_test(tc, beta_zero_does_not_read_the_result, 0, providers());
     tcase_add_loop_test(tc, a_provider_names_its_library_and_kernels, 0, providers());

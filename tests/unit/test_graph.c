@@ -326,7 +326,7 @@ START_TEST(comparisons_and_clamps_let_nan_pass)
         op_minimum(f.base, x, bad), op_minimum(f.base, bad, x), op_maximum(f.base, x, bad),
         op_maximum(f.base, bad, x), op_relu(f.base, bad),       op_clamp(f.base, bad, 0.0, 1.0),
     };
-    for (size_t i = 0; i < sizeof y / sizeof *y; i++)
+    for (size_t i = 0; i < sizeof(y) / sizeof(*y); i++)
         ck_assert(isnan(tensor_get(&y[i]->value, 0)) && !isnan(tensor_get(&y[i]->value, 1)));
     teardown(&f);
 }

@@ -160,7 +160,7 @@ START_TEST(the_verdict_names_the_best_row_and_what_it_gains)
                    "the gain leaves out 0.");
     assert_has(&b, "<p class=\"value\">p = 0.250</p><p class=\"soft\">exact sign-flip test");
     assert_has(&b,
-               "But 3 seeds can not make it significant among 1 comparison: that takes 6 or more.");
+               "But 3 seeds cannot make it significant among 1 comparison: that takes 6 or more.");
     assert_has(&b, "<p class=\"value\">12.3k parameters</p><p class=\"soft\">1.00× the baseline");
     assert_has(&b, "Every other row is separable from it.");
     assert_has(&b, "<th scope=\"row\" class=\"number\">256</th><td><b>rotary · sum</b></td>");
@@ -195,8 +195,7 @@ START_TEST(a_gain_that_seeds_can_show_is_called_significant)
     b.run.report = "{\"metric\":\"bpb\",\"goal\":\"metric\","
                    "\"baseline\":{\"position.scheme\":\"learned\",\"position.combine\":\"sum\"}}";
     assert_written(&b);
-    assert_has(&b,
-               "6 seeds can not make it significant among 2 comparisons: that takes 7 or more.");
+    assert_has(&b, "6 seeds cannot make it significant among 2 comparisons: that takes 7 or more.");
     assert_has(&b, "Not separable from it: <b>rotary · sum</b>.");
     bench_close(&b);
     bench_open(&b, "e");

@@ -12,7 +12,7 @@
 
 #define DIMS(...)    ((const int64_t[]){__VA_ARGS__})
 #define AXES(...)    ((const int32_t[]){__VA_ARGS__})
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 struct fixture {
     struct arena arena;
@@ -176,8 +176,8 @@ START_TEST(matmul_is_the_sum_of_products_for_every_batch_and_flag)
     for (int l = 0; l < COUNT(batches); l++) {
         int ra = batches[l].rank_a, rb = batches[l].rank_b, r = batches[l].rank;
         int64_t da[4], db[4], points = 1;
-        memcpy(da, batches[l].a, sizeof batches[l].a);
-        memcpy(db, batches[l].b, sizeof batches[l].b);
+        memcpy(da, batches[l].a, sizeof(batches[l].a));
+        memcpy(db, batches[l].b, sizeof(batches[l].b));
         da[ra] = ta ? K : M;
         da[ra + 1] = ta ? M : K;
         db[rb] = tb ? N : K;

@@ -228,7 +228,7 @@ END_TEST
 START_TEST(what_is_no_finite_number_is_refused)
 {
     const char *const written[] = {"1e999", ".nan", "-.inf", "1_000", "1:30", "true", "'1'", "[1]"};
-    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+    for (size_t i = 0; i < sizeof(written) / sizeof(*written); i++) {
         const char *text = arena_printf(&arena, "clip: %s\n", written[i]);
         ck_assert_int_eq(params_fill(rows, &config, parse(text), "train", NULL, &arena, &error),
                          PEAT_INVALID);
@@ -300,7 +300,7 @@ START_TEST(a_missing_required_key_is_refused_at_the_map)
                      PEAT_INVALID);
     ck_assert_str_eq(error.text, "task 'text' needs parameter 'path': the text to read");
     assert_refused_by(required_rows, "task", "path: ''\n",
-                      "exp.yaml:1:7: 'path' in task must be a text, not ''; it can not be empty");
+                      "exp.yaml:1:7: 'path' in task must be a text, not ''; it cannot be empty");
 }
 END_TEST
 
@@ -418,7 +418,7 @@ static const char *const settings[] = {
 
 START_TEST(settings_of_a_config_give_the_same_config)
 {
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
         struct config again = {0};
         fill(settings[i]);
         const struct value *map = params_value(rows, &config, &arena);
@@ -431,7 +431,7 @@ END_TEST
 
 START_TEST(settings_survive_json)
 {
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
         struct config again = {0};
         struct strbuf json;
         strbuf_init(&json);
@@ -448,7 +448,7 @@ END_TEST
 /* Each row's text, read as YAML, fills the same field. */
 START_TEST(the_text_of_a_value_reads_back)
 {
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
         struct config first, again = {0};
         struct strbuf text;
         strbuf_init(&text);
@@ -471,7 +471,7 @@ START_TEST(every_row_is_in_the_settings_in_row_order)
 {
     fill("{}");
     const struct value *map = params_value(rows, &config, &arena);
-    ck_assert_int_eq(map->n, (int)(sizeof rows / sizeof *rows) - 1);
+    ck_assert_int_eq(map->n, (int)(sizeof(rows) / sizeof(*rows)) - 1);
     for (int i = 0; i < map->n; i++)
         ck_assert_str_eq(map->key[i], rows[i].key);
     ck_assert_str_eq(value_get(map, "span")->text, "auto");

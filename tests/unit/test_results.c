@@ -514,7 +514,7 @@ START_TEST(the_table_says_what_its_numbers_are)
     assert_has(&b, "2.05 ± 0.12*");
     assert_has(&b, "u: at this length");
     assert_has(&b, "baseline (scheme=learned)");
-    assert_has(&b, "3 seeds can not reach p < .05 in a sign-flip test: the smallest p is 0.25");
+    assert_has(&b, "3 seeds cannot reach p < .05 in a sign-flip test: the smallest p is 0.25");
     assert_has(&b, "1 of 9 cells failed");
     assert_has(&b, "1 of 9 cells diverged");
     assert_has(&b, "1 of 9 cells not finished");

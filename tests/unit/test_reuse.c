@@ -101,7 +101,7 @@ static void run(build_fn f, bool reuse, struct result *out)
     struct arena a;
     struct graph g;
     struct team team = {1};
-    memset(out, 0, sizeof *out);
+    memset(out, 0, sizeof(*out));
     arena_init(&a, "test", 1 << 16);
     graph_init(&g, &a, &team, PEAT_F32);
     g.reuse = reuse;
@@ -130,13 +130,13 @@ static void run(build_fn f, bool reuse, struct result *out)
 
 START_TEST(reuse_changes_no_bit_and_takes_less_memory)
 {
-    struct result *kept = malloc(sizeof *kept), *reused = malloc(sizeof *reused);
+    struct result *kept = malloc(sizeof(*kept)), *reused = malloc(sizeof(*reused));
     ck_assert(kept != NULL && reused != NULL);
     run(functions[_i], false, kept);
     run(functions[_i], true, reused);
     ck_assert(kept->loss == reused->loss && kept->loss > 0.0f);
     for (int i = 0; i < N_LEAF; i++)
-        ck_assert_mem_eq(kept->grad[i], reused->grad[i], sizeof kept->grad[i]);
+        ck_assert_mem_eq(kept->grad[i], reused->grad[i], sizeof(kept->grad[i]));
     ck_assert_uint_lt(reused->bytes, kept->bytes);
     free(kept);
     free(reused);
@@ -185,7 +185,7 @@ int main(void)
     Suite *suite = suite_create("reuse");
     TCase *tc = tcase_create("reuse");
     tcase_add_loop_test(tc, reuse_changes_no_bit_and_takes_less_memory, 0,
-                        (int)(sizeof functions / sizeof *functions));
+                        (int)(sizeof(functions) / sizeof(*functions)));
     tcase_add_test(tc, the_pool_prefers_the_smallest_and_the_newest_that_fits);
     tcase_add_test(tc, a_full_pool_forgets_the_oldest);
     suite_add_tcase(suite, tc);

@@ -102,11 +102,11 @@ START_TEST(shape_text_never_overruns)
 {
     struct tensor t = tensor_shape(PEAT_F32, 3, DIMS(2, 3, 4));
     char text[32], small[6];
-    ck_assert_str_eq(tensor_shape_text(&t, text, sizeof text), "[2, 3, 4]");
-    tensor_shape_text(&t, small, sizeof small);
+    ck_assert_str_eq(tensor_shape_text(&t, text, sizeof(text)), "[2, 3, 4]");
+    tensor_shape_text(&t, small, sizeof(small));
     ck_assert_str_eq(small, "[2, 3");
     t.rank = 0;
-    ck_assert_str_eq(tensor_shape_text(&t, text, sizeof text), "[]");
+    ck_assert_str_eq(tensor_shape_text(&t, text, sizeof(text)), "[]");
 }
 END_TEST
 

@@ -481,7 +481,7 @@ START_TEST(a_float_is_as_short_as_reads_back)
                {1.0f / 3, "0.33333334"},
                {-0.0f, "-0"},
                {1e-45f, "1e-45"}};
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+    for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
         char text[32];
         number_text_single(row[i].x, text);
         ck_assert_str_eq(text, row[i].text);

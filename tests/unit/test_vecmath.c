@@ -65,12 +65,12 @@ static const struct {
     {"gelu", vec_gelu_grad_f32, vec_gelu_grad_f64, exact_gelu_slope},
     {"gelu_tanh", vec_gelu_tanh_grad_f32, vec_gelu_tanh_grad_f64, exact_gelu_tanh_slope},
 };
-enum { N_MAP = sizeof maps / sizeof *maps, N_GRAD = sizeof grads / sizeof *grads, ROW = 67 };
+enum { N_MAP = sizeof(maps) / sizeof(*maps), N_GRAD = sizeof(grads) / sizeof(*grads), ROW = 67 };
 
 static float float_of(uint32_t bits)
 {
     float x;
-    memcpy(&x, &bits, sizeof x);
+    memcpy(&x, &bits, sizeof(x));
     return x;
 }
 
@@ -163,11 +163,11 @@ START_TEST(an_element_does_not_depend_on_its_place)
     for (int from = 0; from < 17; from++)
         for (int n = 0; from + n <= ROW; n++) {
             maps[_i].f32(y, x + from, n);
-            ck_assert_mem_eq(y, alone + from, (size_t)n * sizeof *y);
-            memcpy(y, x, sizeof y);
+            ck_assert_mem_eq(y, alone + from, (size_t)n * sizeof(*y));
+            memcpy(y, x, sizeof(y));
             maps[_i].f32(y + from, y + from, n);
-            ck_assert_mem_eq(y + from, alone + from, (size_t)n * sizeof *y);
-            ck_assert_mem_eq(y, x, (size_t)from * sizeof *y);
+            ck_assert_mem_eq(y + from, alone + from, (size_t)n * sizeof(*y));
+            ck_assert_mem_eq(y, x, (size_t)from * sizeof(*y));
         }
 }
 END_TEST
@@ -198,7 +198,7 @@ START_TEST(exp_sum_is_the_sum_of_what_it_writes)
             vec_exp_f32(&want[i], &shifted, 1);
             expected += (double)want[i];
         }
-        ck_assert_mem_eq(y, want, (size_t)n * sizeof *y);
+        ck_assert_mem_eq(y, want, (size_t)n * sizeof(*y));
         ck_assert_double_eq_tol((double)sum, expected, 1e-6 * expected + 1e-9);
     }
 }

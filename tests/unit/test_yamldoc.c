@@ -216,7 +216,7 @@ static const char experiment[] = "name: &n x\n"
 
 START_TEST(every_prefix_is_a_tree_or_an_error_with_its_place)
 {
-    for (size_t n = 0; n < sizeof experiment; n++)
+    for (size_t n = 0; n < sizeof(experiment); n++)
         assert_tree_or_place(experiment, n);
 }
 END_TEST
@@ -224,12 +224,12 @@ END_TEST
 START_TEST(every_changed_byte_leaves_a_tree_or_an_error_with_its_place)
 {
     const char hostile[] = "\0\t\n\r :-?[]{},&*!|>'\"%@#~\\\xff\xc3";
-    char text[sizeof experiment];
-    for (size_t i = 0; i < sizeof experiment - 1; i++) {
-        memcpy(text, experiment, sizeof experiment);
-        for (size_t j = 0; j < sizeof hostile - 1; j++) {
+    char text[sizeof(experiment)];
+    for (size_t i = 0; i < sizeof(experiment) - 1; i++) {
+        memcpy(text, experiment, sizeof(experiment));
+        for (size_t j = 0; j < sizeof(hostile) - 1; j++) {
             text[i] = hostile[j];
-            assert_tree_or_place(text, sizeof experiment - 1);
+            assert_tree_or_place(text, sizeof(experiment) - 1);
         }
     }
 }
@@ -309,7 +309,7 @@ START_TEST(a_value_of_the_command_line_is_typed_like_the_file)
     } word[] = {{"8", VALUE_INT},       {"1e-3", VALUE_REAL}, {"true", VALUE_BOOL},
                 {"rotary", VALUE_TEXT}, {"'8'", VALUE_TEXT},  {"[1, 2]", VALUE_LIST},
                 {"", VALUE_NULL},       {"./a b", VALUE_TEXT}};
-    for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
+    for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++) {
         struct value *value = NULL;
         ck_assert_int_eq(yaml_value(&arena, word[i].text, second_word, &value, &error), PEAT_OK);
         ck_assert_int_eq(value->kind, word[i].kind);
@@ -320,7 +320,7 @@ END_TEST
 START_TEST(a_bad_value_of_the_command_line_is_refused_at_its_word)
 {
     const char *const word[] = {"[1, 2", "{a: 1, a: 2}", "\xff", "*x", "!mine 1"};
-    for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
+    for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++) {
         struct value *value = NULL;
         ck_assert_int_eq(yaml_value(&arena, word[i], second_word, &value, &error), PEAT_INVALID);
         ck_assert_int_eq(strncmp(error.text, "command line:2: ", 16), 0);

@@ -71,7 +71,7 @@ static peat_status qkv(const peat_call *c, peat_qkv *io)
 {
     int64_t C = peat_shape_of(c->g, io->q).dim[3];
     if (C != c->dims.C) {
-        peat_fail(c->g, "phases are for heads of width %lld: where.dims can not narrow them",
+        peat_fail(c->g, "phases are for heads of width %lld: where.dims cannot narrow them",
                   (long long)c->dims.C);
         return PEAT_FAILED;
     }

@@ -91,7 +91,7 @@ START_TEST(narrowed_dimensions_are_an_error)
     peat_qkv io = {.size = sizeof(io)};
     io.q = io.k = harness_constant(&h, 4, (int64_t[]){1, 1, 1, 4}, q4);
     ck_assert_int_ne(h.scheme->qkv(&h.call.base, &io), PEAT_OK);
-    ck_assert_msg(strstr(h.graph.err.text, "where.dims can not narrow them"), "%s",
+    ck_assert_msg(strstr(h.graph.err.text, "where.dims cannot narrow them"), "%s",
                   h.graph.err.text);
     harness_close(&h);
 }

@@ -29,7 +29,7 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
     (void)self;
     if (s->dims.T_max > max)
         return peat_refuse(s,
-                           "max = %lld positions can not be shared out over sequences of %lld: "
+                           "max = %lld positions cannot be shared out over sequences of %lld: "
                            "raise max",
                            (long long)max, (long long)s->dims.T_max);
     return PEAT_OK;
@@ -72,7 +72,7 @@ static peat_status positions(const peat_call *c, double *pos)
     if (c->phase == PEAT_EVAL && k->eval == PLAIN)
         return PEAT_OK;
     if (n > k->max) {
-        peat_fail(c->g, "max = %lld positions can not be shared out over a sequence of %lld",
+        peat_fail(c->g, "max = %lld positions cannot be shared out over a sequence of %lld",
                   (long long)k->max, (long long)n);
         return PEAT_FAILED;
     }

@@ -118,7 +118,7 @@ END_TEST
 START_TEST(a_range_too_short_is_refused)
 {
     scheme_refuses("randomized", "{\"max\": 7}", 2, 4, 8, true,
-                   "max = 7 positions can not be shared out over sequences of 8: raise max");
+                   "max = 7 positions cannot be shared out over sequences of 8: raise max");
 }
 END_TEST
 

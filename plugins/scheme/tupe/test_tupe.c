@@ -214,7 +214,7 @@ START_TEST(a_reset_learns_what_softmax_does_not_cancel)
 }
 END_TEST
 
-/* A plan can not know what tokens the task has; a step without special ones reaches no theta. */
+/* A plan cannot know what tokens the task has; a step without special ones reaches no theta. */
 START_TEST(a_reset_without_special_tokens_is_planned_and_not_trained)
 {
     struct modelcheck m;
