@@ -54,7 +54,7 @@ void *graph_scratch(struct graph *g, size_t bytes)
 {
     if (g->shape_only || graph_failed(g))
         return NULL;
-    void *p = arena_alloc(g->arena, bytes);
+    void *p = arena_try_alloc(g->arena, bytes);
     if (p == NULL)
         graph_no_memory(g, "scratch", bytes);
     return p;
@@ -71,7 +71,7 @@ static bool tape_push(struct graph *g, peat_node *n)
 {
     if (g->n_node == g->room) {
         int64_t room = g->room == 0 ? 256 : 2 * g->room;
-        peat_node **node = ARENA_ARRAY(g->arena, room, peat_node *);
+        peat_node **node = ARENA_TRY_ARRAY(g->arena, room, peat_node *);
         if (node == NULL) {
             graph_no_memory(g, "tape", (size_t)room * sizeof(*node));
             return false;
@@ -88,8 +88,8 @@ static bool tape_push(struct graph *g, peat_node *n)
 
 static peat_node *node_new(struct graph *g, const struct op *op, int n_src, peat_node *const *src)
 {
-    peat_node *n = ARENA_NEW(g->arena, peat_node);
-    peat_node **own = n_src > 0 ? ARENA_ARRAY(g->arena, n_src, peat_node *) : NULL;
+    peat_node *n = ARENA_TRY_NEW(g->arena, peat_node);
+    peat_node **own = n_src > 0 ? ARENA_TRY_ARRAY(g->arena, n_src, peat_node *) : NULL;
     if (n == NULL || (n_src > 0 && own == NULL))
         return graph_no_memory(g, op != NULL ? op->name : "leaf", sizeof(*n));
     for (int i = 0; i < n_src; i++)
@@ -122,7 +122,7 @@ static bool value_alloc(struct graph *g, peat_node *n)
     g->value_bytes += (int64_t)bytes;
     if (g->shape_only)
         return true;
-    n->value.data = arena_alloc(g->arena, bytes);
+    n->value.data = arena_try_alloc(g->arena, bytes);
     if (n->value.data != NULL)
         return true;
     graph_no_memory(g, n->op != NULL ? n->op->name : "constant", bytes);
@@ -208,7 +208,7 @@ static bool arg_copy(struct graph *g, peat_node *n, const void *arg, size_t size
 {
     if (arg == NULL || size == 0)
         return true;
-    void *own = arena_alloc(g->arena, size);
+    void *own = arena_try_alloc(g->arena, size);
     if (own == NULL) {
         graph_no_memory(g, n->op->name, size);
         return false;

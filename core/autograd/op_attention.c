@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "autograd/ops.h"
-#include "autograd/slices.h"
+#include "slices.h"
 #include "tensor/gemm.h"
 #include "tensor/reduce.h"
 #include "tensor/vecmath.h"
@@ -115,14 +115,14 @@ static void key_range(const struct attention *c, int64_t first, int64_t last, in
 #define REAL    float
 #define NAME(f) f##_f32
 #define LOG     logf
-#include "autograd/attention.inc"
+#include "attention.inc"
 #undef REAL
 #undef NAME
 #undef LOG
 #define REAL    double
 #define NAME(f) f##_f64
 #define LOG     log
-#include "autograd/attention.inc"
+#include "attention.inc"
 #undef REAL
 #undef NAME
 #undef LOG

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "autograd/opkit.h"
 #include "autograd/ops.h"
+#include "opkit.h"
 
 enum { CUSTOM_TILES = 32, ALIGNMENT = 64 };
 
@@ -39,7 +39,7 @@ static bool call_init(const peat_node *n, struct custom_call *c)
     const struct custom_arg *arg = n->arg;
     struct graph *g = n->g;
     *c = (struct custom_call){.op = arg->op};
-    c->src = ARENA_ARRAY(g->arena, n->n_src + 1, peat_view);
+    c->src = ARENA_TRY_ARRAY(g->arena, n->n_src + 1, peat_view);
     if (c->src == NULL) {
         graph_no_memory(g, n->op->name, (size_t)n->n_src * sizeof(*c->src));
         return false;
@@ -105,7 +105,7 @@ static void backward(peat_node *n)
     if (!call_init(n, &c))
         return;
     show_result(n, &c);
-    c.src_grad = ARENA_ARRAY(n->g->arena, n->n_src + 1, peat_view);
+    c.src_grad = ARENA_TRY_ARRAY(n->g->arena, n->n_src + 1, peat_view);
     if (c.src_grad == NULL) {
         graph_no_memory(n->g, n->op->name, (size_t)n->n_src * sizeof(*c.src_grad));
         return;
@@ -150,10 +150,10 @@ peat_node *op_custom(peat_graph *pg, const peat_op *op, int32_t n, peat_node *co
     const char *name = PEAT_HAS(op, name) ? op->name : "custom";
     if (n < 0 || !PEAT_HAS(op, infer) || !PEAT_HAS(op, forward))
         return graph_fail(g, "%s: a custom operation needs infer and forward", name);
-    struct op *own = ARENA_NEW(g->arena, struct op);
-    peat_node **dense = ARENA_ARRAY(g->arena, n + 1, peat_node *);
+    struct op *own = ARENA_TRY_NEW(g->arena, struct op);
+    peat_node **dense = ARENA_TRY_ARRAY(g->arena, n + 1, peat_node *);
     struct custom_arg copy = {op, NULL};
-    void *bytes = arg_size > 0 ? arena_alloc(g->arena, arg_size) : NULL;
+    void *bytes = arg_size > 0 ? arena_try_alloc(g->arena, arg_size) : NULL;
     if (own == NULL || dense == NULL || (arg_size > 0 && bytes == NULL))
         return graph_no_memory(g, name, arg_size);
     if (arg_size > 0)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* op_elementwise.c: add, sub, mul, div, minimum, maximum, with broadcasting. */
-#include "autograd/opkit.h"
 #include "autograd/ops.h"
+#include "opkit.h"
 #include "tensor/loop.h"
 #include "tensor/vecmath.h"
 
 #define REAL    float
 #define NAME(f) f##_f32
-#include "autograd/op_elementwise.inc"
+#include "op_elementwise.inc"
 #undef REAL
 #undef NAME
 #define REAL    double
 #define NAME(f) f##_f64
-#include "autograd/op_elementwise.inc"
+#include "op_elementwise.inc"
 #undef REAL
 #undef NAME
 

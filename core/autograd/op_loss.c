@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "autograd/ops.h"
-#include "autograd/rows.h"
+#include "rows.h"
 #include "tensor/vecmath.h"
 
 enum { LOSS_PIECE = 512, SCORE_BLOCK = 256 };
@@ -31,12 +31,12 @@ struct scores {
 
 #define REAL    float
 #define NAME(f) f##_f32
-#include "autograd/loss.inc"
+#include "loss.inc"
 #undef REAL
 #undef NAME
 #define REAL    double
 #define NAME(f) f##_f64
-#include "autograd/loss.inc"
+#include "loss.inc"
 #undef REAL
 #undef NAME
 

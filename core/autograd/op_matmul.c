@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "autograd/opkit.h"
 #include "autograd/ops.h"
+#include "opkit.h"
 #include "tensor/gemm.h"
 #include "tensor/loop.h"
 

@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
-#include "autograd/opkit.h"
 #include "autograd/ops.h"
+#include "opkit.h"
 #include "tensor/gemm.h"
 #include "tensor/vecmath.h"
 
@@ -26,12 +26,12 @@ struct strip_sums {
 
 #define REAL    float
 #define NAME(f) f##_f32
-#include "autograd/mlp.inc"
+#include "mlp.inc"
 #undef REAL
 #undef NAME
 #define REAL    double
 #define NAME(f) f##_f64
-#include "autograd/mlp.inc"
+#include "mlp.inc"
 #undef REAL
 #undef NAME
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "autograd/ops.h"
-#include "autograd/rows.h"
+#include "rows.h"
 #include "tensor/vecmath.h"
 
 struct norm_arg {
@@ -26,12 +26,12 @@ struct norm {
 
 #define REAL    float
 #define NAME(f) f##_f32
-#include "autograd/norm.inc"
+#include "norm.inc"
 #undef REAL
 #undef NAME
 #define REAL    double
 #define NAME(f) f##_f64
-#include "autograd/norm.inc"
+#include "norm.inc"
 #undef REAL
 #undef NAME
 

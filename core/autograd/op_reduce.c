@@ -2,8 +2,8 @@
 /* op_reduce.c: sum and mean over one axis. */
 #include <string.h>
 
-#include "autograd/opkit.h"
 #include "autograd/ops.h"
+#include "opkit.h"
 #include "tensor/loop.h"
 
 struct reduce_arg {

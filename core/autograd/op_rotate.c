@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "autograd/ops.h"
-#include "autograd/rows.h"
+#include "rows.h"
 #include "tensor/loop.h"
 #include "tensor/reduce.h"
 #include "tensor/vecmath.h"
@@ -15,12 +15,12 @@ struct rotate {
 
 #define REAL    float
 #define NAME(f) f##_f32
-#include "autograd/rotate.inc"
+#include "rotate.inc"
 #undef REAL
 #undef NAME
 #define REAL    double
 #define NAME(f) f##_f64
-#include "autograd/rotate.inc"
+#include "rotate.inc"
 #undef REAL
 #undef NAME
 

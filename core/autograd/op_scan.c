@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* op_scan.c: running sums. */
 
-#include "autograd/opkit.h"
 #include "autograd/ops.h"
+#include "opkit.h"
 
 enum { SCAN_COLUMNS = 64 }; /* inner elements of a tile */
 

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "autograd/opkit.h"
 #include "autograd/ops.h"
+#include "opkit.h"
 #include "tensor/loop.h"
 
 enum { SHAPE_TEXT = 160 };

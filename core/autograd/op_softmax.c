@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "autograd/ops.h"
-#include "autograd/rows.h"
+#include "rows.h"
 #include "tensor/loop.h"
 #include "tensor/vecmath.h"
 
@@ -19,12 +19,12 @@ struct softmax {
 
 #define REAL    float
 #define NAME(f) f##_f32
-#include "autograd/softmax.inc"
+#include "softmax.inc"
 #undef REAL
 #undef NAME
 #define REAL    double
 #define NAME(f) f##_f64
-#include "autograd/softmax.inc"
+#include "softmax.inc"
 #undef REAL
 #undef NAME
 

@@ -2,8 +2,8 @@
 /* op_unary.c: functions of one element. */
 #include <math.h>
 
-#include "autograd/opkit.h"
 #include "autograd/ops.h"
+#include "opkit.h"
 #include "tensor/loop.h"
 #include "tensor/vecmath.h"
 
@@ -12,14 +12,14 @@ enum { BUFFER = 256 };
 #define REAL        float
 #define NAME(f)     f##_f32
 #define M(function) function##f
-#include "autograd/op_unary.inc"
+#include "op_unary.inc"
 #undef REAL
 #undef NAME
 #undef M
 #define REAL        double
 #define NAME(f)     f##_f64
 #define M(function) function
-#include "autograd/op_unary.inc"
+#include "op_unary.inc"
 #undef REAL
 #undef NAME
 #undef M

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* opkit.c: checks and views that many operations need. */
-#include "autograd/opkit.h"
+#include "opkit.h"
 
 #include "tensor/loop.h"
 #include "tensor/reduce.h"

@@ -3,8 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "autograd/opkit.h"
 #include "autograd/ops.h"
+#include "opkit.h"
 
 static peat_node *fail(peat_graph *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

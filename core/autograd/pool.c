@@ -25,7 +25,7 @@ void *pool_take(struct pool *p, struct arena *a, size_t bytes)
         if (p->block[i].bytes >= need && (best < 0 || p->block[i].bytes < p->block[best].bytes))
             best = i;
     if (best < 0 || need == 0)
-        return arena_alloc(a, bytes);
+        return arena_try_alloc(a, bytes);
     struct pool_block *b = &p->block[best];
     void *data = b->data;
     b->data += need;

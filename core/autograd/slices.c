@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* slices.c: what two views of one root share. */
-#include "autograd/slices.h"
+#include "slices.h"
 
 /* Elements from the first to the last, both included. */
 static int64_t extent(const struct tensor *t)

@@ -114,7 +114,7 @@ static bool next_chunk(struct arena *a, size_t need)
     return true;
 }
 
-void *arena_alloc(struct arena *a, size_t bytes)
+void *arena_try_alloc(struct arena *a, size_t bytes)
 {
     if (bytes > BLOCK_LIMIT)
         return NULL;
@@ -131,29 +131,60 @@ void *arena_alloc(struct arena *a, size_t bytes)
     return block;
 }
 
-void *arena_zalloc(struct arena *a, size_t bytes)
+void *arena_try_zalloc(struct arena *a, size_t bytes)
 {
-    void *block = arena_alloc(a, bytes);
+    void *block = arena_try_alloc(a, bytes);
     if (block)
         memset(block, 0, bytes);
     return block;
 }
 
-void *arena_array(struct arena *a, size_t n, size_t bytes_each)
+void *arena_try_array(struct arena *a, size_t n, size_t bytes_each)
 {
     size_t bytes;
     if (__builtin_mul_overflow(n, bytes_each, &bytes))
         return NULL;
-    return arena_zalloc(a, bytes);
+    return arena_try_zalloc(a, bytes);
+}
+
+static void *or_end(const struct arena *a, void *block)
+{
+    if (!block)
+        out_of_memory(a->name);
+    return block;
+}
+
+void *arena_alloc(struct arena *a, size_t bytes)
+{
+    return or_end(a, arena_try_alloc(a, bytes));
+}
+
+void *arena_zalloc(struct arena *a, size_t bytes)
+{
+    return or_end(a, arena_try_zalloc(a, bytes));
+}
+
+void *arena_array(struct arena *a, size_t n, size_t bytes_each)
+{
+    return or_end(a, arena_try_array(a, n, bytes_each));
+}
+
+void *arena_grow(struct arena *a, void *item, int n, int *room, size_t bytes_each)
+{
+    enum { FIRST_ROOM = 8 };
+    if (n < *room)
+        return item;
+    *room = *room ? 2 * *room : FIRST_ROOM;
+    void *larger = arena_array(a, (size_t)*room, bytes_each);
+    if (n)
+        memcpy(larger, item, (size_t)n * bytes_each);
+    return larger;
 }
 
 char *arena_strdup(struct arena *a, const char *text)
 {
     size_t bytes = strlen(text) + 1;
-    char *copy = arena_alloc(a, bytes);
-    if (!copy)
-        out_of_memory("a text");
-    return memcpy(copy, text, bytes);
+    return memcpy(arena_alloc(a, bytes), text, bytes);
 }
 
 char *arena_printf(struct arena *a, const char *fmt, ...)
@@ -165,8 +196,6 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
     if (n < 0)
         BUG("format '%s' failed", fmt);
     char *text = arena_alloc(a, (size_t)n + 1);
-    if (!text)
-        out_of_memory("a text");
     vsnprintf(text, (size_t)n + 1, fmt, again);
     va_end(again);
     va_end(args);

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "cli/bench.h"
-#include "experiment/spawn.h"
+#include "process/spawn.h"
 
 enum { CELLS = 16, DIR_BYTES = 512, PATH_BYTES = 1024 };
 

@@ -8,9 +8,9 @@
 #include "base/hash.h"
 #include "base/rng.h"
 #include "cli/bench.h"
+#include "maths/statistics.h"
 #include "plugin/params.h"
 #include "plugin/registry.h"
-#include "report/statistics.h"
 #include "tensor/gemm.h"
 #include "train/trainer.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
-#include "experiment/apart.h"
+#include "process/apart.h"
 
 struct command_body {
     int (*run)(void *ctx, struct trail *trail);

@@ -3,7 +3,7 @@
 #ifndef CLI_CLI_APART_H
 #define CLI_CLI_APART_H
 
-#include "base/trail.h"
+#include "process/trail.h"
 
 /* Runs the body of a command, which prints and returns an exit code, in a child process. A plugin
  * that takes the child down is one line and CLI_USAGE. The child is a fork: no threads yet. */

@@ -10,12 +10,12 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
+#include "cell/cellrun.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
-#include "experiment/cellrun.h"
-#include "experiment/jobs.h"
-#include "experiment/jsonfile.h"
-#include "experiment/spawn.h"
+#include "grid/jobs.h"
+#include "process/spawn.h"
 
 enum {
     GEMM = CLI_LONG,

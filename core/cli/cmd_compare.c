@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/jsonmap.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
-#include "report/jsonmap.h"
 #include "report/numbers.h"
 #include "report/selector.h"
 #include "report/table.h"

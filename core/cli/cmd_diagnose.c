@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/jsonfile.h"
 #include "cli/cli.h"
 #include "cli/cli_apart.h"
 #include "cli/verbs.h"
 #include "diagnose/celldiagnosis.h"
-#include "experiment/jsonfile.h"
 #include "tensor/gemm.h"
 
 enum { AS_JSON = CLI_LONG, SAVE, ONLY, BATCHES };

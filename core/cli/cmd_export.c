@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/jsonfile.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
-#include "experiment/jsonfile.h"
-#include "experiment/rundir.h"
+#include "grid/rundir.h"
 #include "model/safetensors.h"
 #include "train/checkpoint.h"
 

@@ -9,9 +9,9 @@
 #include "cli/cli.h"
 #include "cli/cli_apart.h"
 #include "cli/verbs.h"
-#include "experiment/scheme_table.h"
-#include "report/describe.h"
-#include "report/heatmap.h"
+#include "inspect/describe.h"
+#include "inspect/scheme_table.h"
+#include "plot/heatmap.h"
 #include "tensor/gemm.h"
 
 enum { DESCRIBE = CLI_LONG, AS_JSON };

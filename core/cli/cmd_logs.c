@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
-#include "experiment/rundir.h"
+#include "grid/rundir.h"
 
 static const struct cli_command command = {
     .name = "logs",

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
-#include "report/plot.h"
+#include "plot/plot.h"
 
 enum { METRIC = CLI_LONG, LENGTH, COST };
 

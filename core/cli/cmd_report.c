@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
-#include "report/html.h"
+#include "page/html.h"
 
 enum { METRIC = CLI_LONG, LENGTH, TITLE, TEST };
 

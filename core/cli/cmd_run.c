@@ -11,8 +11,8 @@
 #include "cli/loadplan.h"
 #include "cli/runslurm.h"
 #include "cli/verbs.h"
-#include "experiment/runner.h"
-#include "experiment/spawn.h"
+#include "grid/runner.h"
+#include "process/spawn.h"
 #include "tensor/gemm.h"
 
 enum { ONLY = CLI_LONG, SHARD, RETRY_FAILED, RERUN_STALE, LAUNCHER };

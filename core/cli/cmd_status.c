@@ -6,14 +6,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/jsonfile.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
-#include "experiment/cellend.h"
-#include "experiment/jsonfile.h"
-#include "experiment/progress.h"
-#include "experiment/rundir.h"
+#include "grid/cellend.h"
+#include "grid/progress.h"
+#include "grid/rundir.h"
 
 enum { JSON = CLI_LONG, WATCH_SECONDS = 2 };
 

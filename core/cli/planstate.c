@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "experiment/rundir.h"
-#include "experiment/stale.h"
+#include "grid/rundir.h"
+#include "grid/stale.h"
 
 static bool has_plan(const char *dir)
 {

@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 
 #include "base/file.h"
-#include "cli/checkchild.h"
+#include "check/checkchild.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/plugins.h"

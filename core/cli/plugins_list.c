@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/plugins.h"
-#include "experiment/apart.h"
+#include "process/apart.h"
 
 static const struct cli_option options[] = {
     {'k', "kind", "KIND", "only scheme, combine or task"},

@@ -10,7 +10,7 @@
 #include "base/strbuf.h"
 #include "cli/cli.h"
 #include "cli/plugins.h"
-#include "experiment/spawn.h"
+#include "process/spawn.h"
 
 static const struct cli_option options[] = {
     {'k', "kind", "KIND", "scheme, combine or task"},

@@ -4,7 +4,7 @@
 #define CLI_RUNSLURM_H
 
 #include "cli/loadplan.h"
-#include "experiment/slurm.h"
+#include "grid/slurm.h"
 
 struct run_slurm {
     struct slurm_array array;

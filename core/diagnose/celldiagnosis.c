@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "cell/cellmeta.h"
 #include "diagnose/figures.h"
-#include "diagnose/tables.h"
-#include "experiment/cellmeta.h"
-#include "experiment/stale.h"
+#include "grid/stale.h"
 #include "model/safetensors.h"
+#include "tables.h"
 #include "tensor/gemm.h"
 #include "train/checkpoint.h"
 #include "train/generation.h"

@@ -6,7 +6,7 @@
 #include "diagnose/diagnostics.h"
 #include "diagnose/figures.h"
 #include "diagnose/support.h"
-#include "diagnose/tables.h"
+#include "tables.h"
 
 enum { BLOCKS = 8, LOSS_BATCHES = 2 };
 

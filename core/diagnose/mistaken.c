@@ -6,7 +6,7 @@
 #include "diagnose/collisions.h"
 #include "diagnose/diagnostics.h"
 #include "diagnose/figures.h"
-#include "diagnose/tables.h"
+#include "tables.h"
 
 static struct value *noise_value(struct arena *a, const struct decoded *d)
 {

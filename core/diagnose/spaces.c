@@ -3,8 +3,8 @@
 #include "base/rng.h"
 #include "diagnose/diagnostics.h"
 #include "diagnose/figures.h"
-#include "diagnose/subspace.h"
-#include "diagnose/tables.h"
+#include "maths/subspace.h"
+#include "tables.h"
 
 static const double ENERGY = 0.99;
 

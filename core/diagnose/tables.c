@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tables.c: gathering them from the windows. */
-#include "diagnose/tables.h"
+#include "tables.h"
 
 #include <math.h>
 #include <string.h>

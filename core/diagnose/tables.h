@@ -10,7 +10,7 @@
 #define DIAGNOSE_TABLES_H
 
 #include "diagnose/parts.h"
-#include "diagnose/spectrum.h"
+#include "maths/spectrum.h"
 
 struct tables {
     const char *missing;           /* why there are no tables; NULL: there are        */

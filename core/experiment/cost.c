@@ -2,8 +2,8 @@
 /* cost.c: what a cell will cost, from its real set-up without memory for weights. */
 #include <string.h>
 
-#include "experiment/assemble.h"
-#include "experiment/planning.h"
+#include "cell/assemble.h"
+#include "planning.h"
 
 struct twin {
     char hash[HASH_HEX];

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "experiment/reading.h"
-#include "experiment/setting.h"
+#include "cell/setting.h"
 #include "experiment/yamldoc.h"
+#include "reading.h"
 
 #define NAME_BYTES 100
 

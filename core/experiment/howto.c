@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment/reading.h"
-#include "experiment/setting.h"
+#include "cell/setting.h"
 #include "plugin/params.h"
+#include "reading.h"
 #include "tensor/gemm.h"
 
 #define RUN(field)    offsetof(struct run_settings, field)

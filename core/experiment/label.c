@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "experiment/cell.h"
+#include "cell/cell.h"
 #include "experiment/experiment.h"
 
 #define PART_BYTES  48  /* most of one axis in a file's name  */

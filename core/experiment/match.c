@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment/planning.h"
-#include "experiment/setting.h"
+#include "cell/setting.h"
+#include "planning.h"
 
 #define FACTOR_MAX 64 /* a size is changed by at most this */
 

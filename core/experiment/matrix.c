@@ -2,8 +2,8 @@
 /* matrix.c: the axes of a grid, and the labels by which everything else names their values. */
 #include <string.h>
 
-#include "experiment/reading.h"
-#include "experiment/setting.h"
+#include "cell/setting.h"
+#include "reading.h"
 
 /* Names of table columns that an axis would hide. */
 static const char *const taken_names[] = {"exclude", "include", "experiment", "cell",

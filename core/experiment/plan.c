@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment/planning.h"
-#include "experiment/setting.h"
+#include "cell/setting.h"
+#include "planning.h"
 #include "tensor/gemm.h"
 
 static peat_status no_memory(struct planning *p)

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "experiment/apart.h"
-#include "experiment/jsonfile.h"
+#include "base/jsonfile.h"
+#include "process/apart.h"
 
 static const struct place nowhere = {NULL, 0, 0};
 

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cell/setting.h"
 #include "experiment/experiment.h"
-#include "experiment/reading.h"
-#include "experiment/setting.h"
+#include "reading.h"
 
 struct points {
     const struct experiment *e;

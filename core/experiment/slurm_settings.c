@@ -3,8 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "experiment/reading.h"
 #include "plugin/params.h"
+#include "reading.h"
 
 #define SLURM(field) offsetof(struct slurm_settings, field)
 

@@ -2,9 +2,9 @@
 /* words.c: the command line's key=value words. */
 #include <string.h>
 
-#include "experiment/reading.h"
-#include "experiment/setting.h"
+#include "cell/setting.h"
 #include "experiment/yamldoc.h"
+#include "reading.h"
 
 static peat_status word_read(struct reading *r, int i, const char *text)
 {

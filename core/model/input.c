@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* input.c: streams and their combination. */
-#include "model/input.h"
+#include "input.h"
 
 #include <math.h>
 

@@ -322,7 +322,7 @@ static peat_status read_header(const struct reader *r, json_t *header, struct na
     peat_status status = read_metadata(r, header, metadata);
     if (status != PEAT_OK)
         return status;
-    struct named_tensor *out = ARENA_ARRAY(r->arena, count, struct named_tensor);
+    struct named_tensor *out = ARENA_TRY_ARRAY(r->arena, count, struct named_tensor);
     struct range *range = calloc(2 * count + 1, sizeof(*range));
     status = out && range ? read_tensors(r, header, out, range, range + count, n) : no_memory(r);
     free(range);

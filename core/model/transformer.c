@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "autograd/ops.h"
+#include "input.h"
 #include "model/block.h"
-#include "model/input.h"
 
 static bool declare_head(struct model *m)
 {
@@ -23,7 +23,7 @@ static bool declare_head(struct model *m)
 static peat_status declare(struct model *m, struct arena *arena, struct error *err)
 {
     const struct model_config *c = &m->config;
-    m->block = ARENA_ARRAY(arena, c->n_layer, struct block);
+    m->block = ARENA_TRY_ARRAY(arena, c->n_layer, struct block);
     struct norm_weights last;
     bool ok = m->block && input_declare(m);
     for (int64_t l = 0; ok && l < c->n_layer; l++)
@@ -114,7 +114,7 @@ static bool fill_positions(struct pass *pass, const struct model_input *in)
     bool hooks = any_positions_hook(pass->positional);
     bool rows = hooks || in->document || leading_pad(in);
     int64_t n = (rows ? in->B : 1) * in->T;
-    double *pos = ARENA_ARRAY(pass->g->arena, n, double);
+    double *pos = ARENA_TRY_ARRAY(pass->g->arena, n, double);
     if (!pos)
         return false;
     if (rows)
@@ -248,8 +248,8 @@ peat_status model_plan(struct model *m, int64_t B, int64_t T, struct model_cost 
 {
     struct arena arena;
     arena_init(&arena, "plan", 1 << 20);
-    int32_t *id = ARENA_ARRAY(&arena, B * T, int32_t);
-    uint8_t *special = ARENA_ARRAY(&arena, B * T, uint8_t);
+    int32_t *id = ARENA_TRY_ARRAY(&arena, B * T, int32_t);
+    uint8_t *special = ARENA_TRY_ARRAY(&arena, B * T, uint8_t);
     struct graph g;
     graph_init(&g, &arena, NULL, m->weights.dtype);
     g.shape_only = true;

@@ -386,7 +386,7 @@ static peat_node *mask_of(struct pass *pass)
 static peat_node *rel_as_bias(struct pass *pass, peat_node *rel)
 {
     int64_t T = pass->side.T, H = peat_shape_of(&pass->g->base, rel).dim[0];
-    int32_t *index = ARENA_ARRAY(pass->g->arena, T * T, int32_t);
+    int32_t *index = ARENA_TRY_ARRAY(pass->g->arena, T * T, int32_t);
     if (!index)
         return graph_no_memory(pass->g, "a bias", (size_t)(T * T) * sizeof(*index));
     for (int64_t i = 0; i < T; i++)

@@ -31,7 +31,7 @@ static bool whole(const peat_side *s, double *min, double *max)
 static bool list_toeplitz(struct differences *d, struct arena *a, int64_t T)
 {
     int64_t n = 2 * T - 1;
-    double *delta = ARENA_ARRAY(a, n, double);
+    double *delta = ARENA_TRY_ARRAY(a, n, double);
     for (int64_t m = 0; delta && m < n; m++)
         delta[m] = (double)(m - (T - 1));
     d->toeplitz = true;
@@ -43,8 +43,8 @@ static bool list_toeplitz(struct differences *d, struct arena *a, int64_t T)
 static bool list_whole(struct differences *d, struct graph *g, const peat_side *s, int64_t reach)
 {
     int64_t T = s->T, n = 2 * reach + 1;
-    double *delta = ARENA_ARRAY(g->arena, n, double);
-    int32_t *index = ARENA_ARRAY(g->arena, s->pos_B * T * T, int32_t);
+    double *delta = ARENA_TRY_ARRAY(g->arena, n, double);
+    int32_t *index = ARENA_TRY_ARRAY(g->arena, s->pos_B * T * T, int32_t);
     if (!delta || !index)
         return false;
     for (int64_t m = 0; m < n; m++)
@@ -62,7 +62,7 @@ static bool list_whole(struct differences *d, struct graph *g, const peat_side *
 static bool list_pairs(struct differences *d, struct arena *a, const peat_side *s)
 {
     int64_t T = s->T, n = s->pos_B * T * T;
-    double *delta = ARENA_ARRAY(a, s->n_axes * n, double);
+    double *delta = ARENA_TRY_ARRAY(a, s->n_axes * n, double);
     for (int32_t axis = 0; delta && axis < s->n_axes; axis++) {
         const double *pos = s->pos + axis * s->pos_B * T;
         for (int64_t b = 0; b < s->pos_B; b++)
@@ -81,7 +81,7 @@ struct differences *pass_differences(struct pass *pass)
         return pass->differences;
     struct graph *g = pass->g;
     const peat_side *s = &pass->side;
-    struct differences *d = ARENA_NEW(g->arena, struct differences);
+    struct differences *d = ARENA_TRY_NEW(g->arena, struct differences);
     double min, max;
     bool ok = d != NULL;
     if (ok && consecutive(s))

@@ -117,7 +117,7 @@ int32_t service_param(peat_setup *base, const char *name, int32_t rank, const in
     part->per_layer = part->per_layer || scope == PEAT_PER_LAYER;
     struct scheme_weight *sw = &part->weight[part->n_weight];
     *sw = (struct scheme_weight){arena_strdup(s->arena, name), scope,
-                                 ARENA_ARRAY(s->arena, n, struct weight *)};
+                                 ARENA_TRY_ARRAY(s->arena, n, struct weight *)};
     if (!sw->layer) {
         setup_fail(s, PEAT_NOMEM, "no memory for the tensors of '%s'", part->id);
         return -1;
@@ -159,7 +159,7 @@ peat_status service_refuse(peat_setup *base, const char *fmt, ...)
 
 void *service_alloc(peat_setup *base, size_t bytes)
 {
-    return arena_zalloc(setup_of(base)->arena, bytes);
+    return arena_try_zalloc(setup_of(base)->arena, bytes);
 }
 
 void service_resolved(peat_setup *base, const char *key, double value)
@@ -183,7 +183,7 @@ const unsigned char *service_read_file(peat_setup *base, const char *path, int64
         setup_fail(s, err.status, "%s", err.text);
         return NULL;
     }
-    unsigned char *copy = arena_alloc(s->arena, n + 1);
+    unsigned char *copy = arena_try_alloc(s->arena, n + 1);
     if (copy)
         memcpy(copy, text, n + 1);
     else
@@ -311,7 +311,7 @@ peat_node *service_project(const peat_call *c, peat_node *x, int32_t which)
 
 double *service_scratch(const peat_call *c, int64_t n)
 {
-    return ARENA_ARRAY(graph_of(c)->arena, n, double);
+    return ARENA_TRY_ARRAY(graph_of(c)->arena, n, double);
 }
 
 static peat_node *constant(const peat_call *c, peat_dtype t, int32_t rank, const int64_t *dim,
@@ -360,7 +360,7 @@ static struct row_table *row_table(const peat_call *c, int64_t d, peat_row_fn ro
     while (t && (t->row != row || t->d != d))
         t = t->next;
     if (!t) {
-        t = ARENA_NEW(arena, struct row_table);
+        t = ARENA_TRY_NEW(arena, struct row_table);
         if (!t)
             return NULL;
         *t = (struct row_table){row, d, 0, NULL, call->part->rows};
@@ -371,7 +371,7 @@ static struct row_table *row_table(const peat_call *c, int64_t d, peat_row_fn ro
     int64_t room = t->n ? t->n : 64;
     while (room < n)
         room *= 2;
-    double *value = ARENA_ARRAY(arena, room * d, double);
+    double *value = ARENA_TRY_ARRAY(arena, room * d, double);
     if (!value)
         return NULL;
     for (int64_t p = 0; p < room; p++) {

@@ -22,7 +22,7 @@ static bool make_room(struct weights *w)
     if (w->n < w->room)
         return true;
     int room = w->room ? 2 * w->room : 64;
-    struct weight **item = ARENA_ARRAY(w->arena, room, struct weight *);
+    struct weight **item = ARENA_TRY_ARRAY(w->arena, room, struct weight *);
     if (!item)
         return false;
     if (w->n)
@@ -34,7 +34,7 @@ static bool make_room(struct weights *w)
 
 static double *copied_values(struct arena *a, const double *value, int64_t n)
 {
-    double *copy = ARENA_ARRAY(a, n, double);
+    double *copy = ARENA_TRY_ARRAY(a, n, double);
     if (copy)
         memcpy(copy, value, (size_t)n * sizeof(*copy));
     return copy;
@@ -45,7 +45,7 @@ struct weight *weights_add(struct weights *w, const char *name, int rank, const 
 {
     if (weights_find(w, name) || make_room(w) == PEAT_OK)
         return NULL;
-    struct weight *x = ARENA_NEW(w->arena, struct weight);
+    struct weight *x = ARENA_TRY_NEW(w->arena, struct weight);
     if (!x)
         return NULL;
     x->name = arena_strdup(w->arena, name);
@@ -117,8 +117,8 @@ peat_status weights_build(struct weights *w, uint64_t seed, bool shape_only, str
     if (shape_only)
         return PEAT_OK;
     size_t bytes = (size_t)w->size * dtype_bytes(w->dtype);
-    w->value = arena_zalloc(w->arena, bytes);
-    w->grad = arena_zalloc(w->arena, bytes);
+    w->value = arena_try_zalloc(w->arena, bytes);
+    w->grad = arena_try_zalloc(w->arena, bytes);
     if (!w->value || !w->grad)
         return error_set(err, PEAT_NOMEM, "no memory for %lld weights", (long long)w->size);
     for (int i = 0; i < w->n; i++) {

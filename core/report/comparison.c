@@ -2,9 +2,9 @@
 /* comparison.c: means over seeds, differences to the baseline paired by seed, and the best. */
 #include <stdlib.h>
 
+#include "maths/statistics.h"
 #include "report/fields.h"
 #include "report/selector.h"
-#include "report/statistics.h"
 
 /* ---- baseline ---- */
 

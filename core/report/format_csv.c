@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "experiment/cellmetrics.h"
+#include "cell/cellmetrics.h"
 #include "report/fields.h"
 #include "report/table.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "report/jsonmap.h"
+#include "base/jsonmap.h"
 #include "report/table.h"
 
 static struct value *axes_value(const struct results *r, const struct result_row *row,

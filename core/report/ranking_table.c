@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/jsonmap.h"
+#include "base/jsonmap.h"
 #include "report/numbers.h"
 #include "report/ranking.h"
 

@@ -2,8 +2,8 @@
 /* results.c: from run directories to rows of cells. */
 #include "report/results.h"
 
+#include "maths/statistics.h"
 #include "report/fields.h"
-#include "report/statistics.h"
 
 /* What is being read. */
 struct reader {

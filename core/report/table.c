@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report/selector.h"
-#include "report/table_builder.h"
+#include "table_builder.h"
 
 const char *builder_keep(struct builder *b)
 {

@@ -7,7 +7,7 @@
 
 #include "report/numbers.h"
 #include "report/selector.h"
-#include "report/table_builder.h"
+#include "table_builder.h"
 
 /* ---- cells ---- */
 

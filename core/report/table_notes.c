@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/table_builder.h"
+#include "table_builder.h"
 
 const char *table_title(struct builder *b)
 {

@@ -13,12 +13,12 @@
 
 #define REAL    float
 #define NAME(f) f##_f32
-#include "tensor/reduce.inc"
+#include "reduce.inc"
 #undef REAL
 #undef NAME
 #define REAL    double
 #define NAME(f) f##_f64
-#include "tensor/reduce.inc"
+#include "reduce.inc"
 #undef REAL
 #undef NAME
 
@@ -91,7 +91,7 @@ bool reduce_add(const struct team *team, struct arena *arena, struct tensor *dst
     }
     struct arena_mark mark = arena_mark(arena);
     size_t bytes = (tensor_bytes(dst) + 63) / 64 * 64;
-    char *memory = arena_zalloc(arena, (size_t)r.tiles * bytes);
+    char *memory = arena_try_zalloc(arena, (size_t)r.tiles * bytes);
     if (memory == NULL)
         return false;
     r.l.data[0] = memory;

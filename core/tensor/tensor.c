@@ -44,7 +44,7 @@ struct tensor tensor_new(struct arena *a, peat_dtype t, int rank, const int64_t 
 {
     struct tensor x = tensor_shape(t, rank, dim);
     if (tensor_count(&x) >= 0)
-        x.data = arena_alloc(a, tensor_bytes(&x));
+        x.data = arena_try_alloc(a, tensor_bytes(&x));
     return x;
 }
 

@@ -2,8 +2,8 @@
 /* adamw.c: one update of all weights, in one pass over values, gradients and moments. */
 #include <math.h>
 
+#include "slice.h"
 #include "tensor/vecmath.h"
-#include "train/slice.h"
 #include "train/trainer.h"
 
 enum { UPDATE_GRAIN = 16384 };
@@ -11,8 +11,8 @@ enum { UPDATE_GRAIN = 16384 };
 peat_status adamw_init(struct adamw *o, const struct weights *w, struct arena *arena)
 {
     size_t bytes_each = dtype_bytes(w->dtype);
-    *o = (struct adamw){.m = arena_array(arena, (size_t)w->size, bytes_each),
-                        .v = arena_array(arena, (size_t)w->size, bytes_each)};
+    *o = (struct adamw){.m = arena_try_array(arena, (size_t)w->size, bytes_each),
+                        .v = arena_try_array(arena, (size_t)w->size, bytes_each)};
     return o->m && o->v ? PEAT_OK : PEAT_NOMEM;
 }
 

@@ -31,7 +31,7 @@ static peat_status write_named(const char *dir, const char *file, const struct n
 static peat_status write_weights(const char *dir, const struct weights *w, struct arena *a,
                                  struct error *err)
 {
-    struct named_tensor *t = ARENA_ARRAY(a, w->n, struct named_tensor);
+    struct named_tensor *t = ARENA_TRY_ARRAY(a, w->n, struct named_tensor);
     if (!t)
         return error_set(err, PEAT_NOMEM, "out of memory for a checkpoint");
     for (int i = 0; i < w->n; i++)
@@ -42,7 +42,7 @@ static peat_status write_weights(const char *dir, const struct weights *w, struc
 static peat_status write_optimiser(const char *dir, const struct weights *w, const struct adamw *o,
                                    struct arena *a, struct error *err)
 {
-    struct named_tensor *t = ARENA_ARRAY(a, 2 * w->n, struct named_tensor);
+    struct named_tensor *t = ARENA_TRY_ARRAY(a, 2 * w->n, struct named_tensor);
     if (!t)
         return error_set(err, PEAT_NOMEM, "out of memory for a checkpoint");
     int n = 0;

@@ -50,7 +50,7 @@ static peat_status score_truth(struct trainer *t, const peat_batch *b, peat_sums
 static void *columns(struct arena *a, const void *array, size_t bytes_each, int64_t B, int64_t from,
                      int64_t T)
 {
-    unsigned char *dense = arena_array(a, (size_t)(B * T), bytes_each);
+    unsigned char *dense = arena_try_array(a, (size_t)(B * T), bytes_each);
     size_t row = (size_t)T * bytes_each, step = (size_t)from * bytes_each;
     for (int64_t i = 0; dense && i < B; i++)
         memcpy(dense + (size_t)i * row, (const unsigned char *)array + (size_t)i * step, row);
@@ -120,7 +120,7 @@ static peat_status score_answers(struct trainer *t, const peat_batch *b, peat_su
 {
     struct arena *a = &t->step_arena;
     struct arena_mark outer = arena_mark(a);
-    int32_t *made = ARENA_ARRAY(a, b->B * b->answer, int32_t);
+    int32_t *made = ARENA_TRY_ARRAY(a, b->B * b->answer, int32_t);
     peat_status status = PEAT_OK;
     if (!made)
         status = error_set(err, PEAT_NOMEM, "out of memory in evaluation");

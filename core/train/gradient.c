@@ -2,8 +2,8 @@
 /* gradient.c: the norm of all gradients. */
 #include <math.h>
 
+#include "slice.h"
 #include "tensor/vecmath.h"
-#include "train/slice.h"
 #include "train/trainer.h"
 
 /* The block is cut into this many tiles whatever its size: their sums need no memory. */

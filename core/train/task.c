@@ -65,13 +65,13 @@ peat_status batch_init(struct batch *batch, struct arena *arena, int64_t B, int6
     size_t n = (size_t)(B * T);
     peat_batch b = {
         .size = sizeof(b),
-        .token = ARENA_ARRAY(arena, n, int32_t),
-        .target = ARENA_ARRAY(arena, n, int32_t),
-        .segment = ARENA_ARRAY(arena, n, int32_t),
-        .document = ARENA_ARRAY(arena, n, int32_t),
-        .pad = ARENA_ARRAY(arena, n, uint8_t),
-        .special = ARENA_ARRAY(arena, n, uint8_t),
-        .sequence = ARENA_ARRAY(arena, B, int64_t),
+        .token = ARENA_TRY_ARRAY(arena, n, int32_t),
+        .target = ARENA_TRY_ARRAY(arena, n, int32_t),
+        .segment = ARENA_TRY_ARRAY(arena, n, int32_t),
+        .document = ARENA_TRY_ARRAY(arena, n, int32_t),
+        .pad = ARENA_TRY_ARRAY(arena, n, uint8_t),
+        .special = ARENA_TRY_ARRAY(arena, n, uint8_t),
+        .sequence = ARENA_TRY_ARRAY(arena, B, int64_t),
     };
     if (!b.token || !b.target || !b.segment || !b.document || !b.pad || !b.special || !b.sequence)
         return PEAT_NOMEM;

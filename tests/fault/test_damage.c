@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/jsonfile.h"
 #include "base/seal.h"
-#include "experiment/cellmetrics.h"
-#include "experiment/jsonfile.h"
+#include "cell/cellmetrics.h"
 #include "fault/faultkit.h"
 #include "support/support.h"
 #include "support/toy_task.h"

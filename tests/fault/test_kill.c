@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "experiment/jsonfile.h"
+#include "base/jsonfile.h"
 #include "fault/faultkit.h"
 
 static const char experiment[] =

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "experiment/stale.h"
 #include "fuzz/fuzz.h"
+#include "grid/stale.h"
 #include "report/results.h"
 #include "report/table.h"
 

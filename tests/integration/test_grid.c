@@ -28,7 +28,7 @@ static void open_grid(struct shell *s)
 {
     shell_open(s);
     shell_write(s, "grid.yaml", experiment);
-    shell_expect(s, 0, "cat \"$PEAT_SOURCE\"/core/nn/*.h > text.txt");
+    shell_expect(s, 0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt");
 }
 
 /* What a run came to, without times and memory: one line of every file that must not change. */

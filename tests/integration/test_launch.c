@@ -50,7 +50,7 @@ static void open_grid(struct shell *s)
 {
     shell_open(s);
     shell_write(s, "grid.yaml", experiment);
-    shell_expect(s, 0, "cat \"$PEAT_SOURCE\"/core/nn/*.h > text.txt; mkdir bin");
+    shell_expect(s, 0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt; mkdir bin");
     shell_write(s, "bin/sbatch", sbatch);
     shell_write(s, "bin/squeue", squeue);
     shell_write(s, "bin/scontrol", scontrol);

@@ -46,7 +46,7 @@ START_TEST(pytorch_computes_the_same_loss)
     shell_open(&s);
     shell_write(&s, "rebuild.yaml", experiment);
     shell_write(&s, "compare.py", compare);
-    shell_expect(&s, 0, "cat \"$PEAT_SOURCE\"/core/nn/*.[ch] > text.txt");
+    shell_expect(&s, 0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt");
     shell_expect(&s, 0, "\"$PEAT\" run rebuild.yaml -o runs -j 2");
     shell_expect(&s, 0,
                  "OMP_NUM_THREADS=1 /usr/bin/python3 compare.py \"$PEAT\" "

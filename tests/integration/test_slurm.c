@@ -63,7 +63,7 @@ static void open_grid(struct shell *s)
     shell_open(s);
     shell_write(s, "grid.yaml", experiment);
     shell_write(s, "boom.c", boom);
-    shell_expect(s, 0, "cat \"$PEAT_SOURCE\"/core/nn/*.h > text.txt && " COMPILE);
+    shell_expect(s, 0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt && " COMPILE);
 }
 
 /* The csv of results up to `value`: what follows are times, sizes and provenance. */

@@ -10,17 +10,11 @@
 #include "base/strbuf.h"
 #include "support/support.h"
 
-/* A folder includes itself and those before it. */
-static const char *const folders[] = {"base",     "tensor", "autograd", "nn",
-                                      "model",    "train",  "plugin",   "experiment",
-                                      "diagnose", "report", "cli"};
-enum { FOLDERS = sizeof(folders) / sizeof(folders[0]) };
-
 /* Who alone may include what. */
 static const char *const alone[][2] = {
     {"cblas.h", "core/tensor/gemm_openblas.c"}, {"dnnl.h", "core/tensor/gemm_onednn.c"},
     {"omp.h", "core/tensor/parallel.c"},        {"dlfcn.h", "core/plugin/loader.c"},
-    {"yaml.h", "core/experiment/yamldoc.c"},    {"png.h", "core/report/heatmap_png.c"},
+    {"yaml.h", "core/experiment/yamldoc.c"},    {"png.h", "core/plot/heatmap_png.c"},
 };
 enum { ALONE = sizeof(alone) / sizeof(alone[0]) };
 
@@ -143,34 +137,6 @@ static bool next_include(const char **text, char name[256], bool *quoted)
 
 /* ---- core ---- */
 
-/* Rank of the folder a path begins with; -1: none. */
-static int rank(const char *path)
-{
-    for (int i = 0; i < FOLDERS; i++)
-        if (starts(path, folders[i]) && path[strlen(folders[i])] == '/')
-            return i;
-    return -1;
-}
-
-static void includes_only_what_stands_before(const char *path, const char *text,
-                                             struct strbuf *offences)
-{
-    int own = rank(path + strlen("core/"));
-    char name[256];
-    bool quoted;
-    while (own >= 0 && next_include(&text, name, &quoted)) {
-        int other = rank(name);
-        if (!quoted)
-            continue;
-        if (other < 0)
-            strbuf_addf(offences, "%s: '%s' does not begin with a folder of core\n", path, name);
-        else if (other > own)
-            strbuf_addf(offences, "%s: '%s' stands above it\n", path, name);
-        else if (starts(name, "plugin/") && starts(path, "core/report/"))
-            strbuf_addf(offences, "%s: only experiment and cli know plugins\n", path);
-    }
-}
-
 static void leaves_libraries_to_their_one_file(const char *path, const char *text,
                                                struct strbuf *offences)
 {
@@ -183,12 +149,6 @@ static void leaves_libraries_to_their_one_file(const char *path, const char *tex
             if (!strcmp(base_name(name), alone[i][0]) && strcmp(path, alone[i][1]) != 0)
                 strbuf_addf(offences, "%s: only %s includes %s\n", path, alone[i][1], name);
 }
-
-START_TEST(folders_of_core_include_only_those_before_them)
-{
-    hold_in("core", includes_only_what_stands_before);
-}
-END_TEST
 
 START_TEST(each_library_is_known_to_one_file)
 {
@@ -358,13 +318,7 @@ static void assert_offends(rule_fn rule, const char *path, const char *text, boo
 
 START_TEST(the_rules_notice_an_offence)
 {
-    rule_fn rule = includes_only_what_stands_before;
-    assert_offends(rule, "core/nn/a.c", "#include \"nn/b.h\"\n#include \"base/file.h\"\n", false);
-    assert_offends(rule, "core/nn/a.c", "int x;\n  # include \"plugin/registry.h\"", true);
-    assert_offends(rule, "core/nn/a.c", "#include \"b.h\"\n", true);
-    assert_offends(rule, "core/report/a.c", "#include \"plugin/registry.h\"\n", true);
-    assert_offends(rule, "core/cli/a.c", "#include \"plugin/registry.h\"\n", false);
-    rule = leaves_libraries_to_their_one_file;
+    rule_fn rule = leaves_libraries_to_their_one_file;
     assert_offends(rule, "core/tensor/gemm_openblas.c", "#include <cblas.h>\n", false);
     assert_offends(rule, "core/nn/gemm.c", "#include <cblas.h>\n", true);
     assert_offends(rule, "core/nn/a.c", "#include <openblas/cblas.h>\n", true);
@@ -391,7 +345,6 @@ int main(void)
     Suite *suite = suite_create("layout");
     TCase *all = tcase_create("rules");
     tcase_set_timeout(all, 60);
-    tcase_add_test(all, folders_of_core_include_only_those_before_them);
     tcase_add_test(all, each_library_is_known_to_one_file);
     tcase_add_test(all, names_in_core_are_unique);
     tcase_add_test(all, each_source_begins_with_its_licence);

@@ -3,7 +3,7 @@
 #ifndef TESTS_FIXED_TABLE_H
 #define TESTS_FIXED_TABLE_H
 
-#include "diagnose/spectrum.h"
+#include "maths/spectrum.h"
 
 /* A fixed sequence without structure, in [-1, 1). */
 double fixed_noise(uint64_t *state);

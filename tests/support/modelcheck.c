@@ -7,7 +7,6 @@
 
 #include "autograd/ops.h"
 #include "base/rng.h"
-#include "plugin/registry.h"
 #include "support/toy_positional.h"
 
 void modelcheck_init(struct modelcheck *m, peat_arch arch)

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph.h: the tape. Every operation runs when it is called and is recorded; graph_backward walks
+ * the record from the end.
+ *
+ * A node's value and gradient live in the graph's step arena and die with it. A view (slice,
+ * permute, reshape, expand of nothing) shares its root's memory, and its gradient is the same view
+ * of its root's gradient: views cost nothing in either direction and have no backward.
+ */
+#ifndef AUTOGRAD_GRAPH_H
+#define AUTOGRAD_GRAPH_H
+
+#include <peat/ops.h>
+
+#include "autograd/pool.h"
+#include "process/trail.h"
+#include "tensor/parallel.h"
+#include "tensor/tensor.h"
+
+struct graph;
+
+/* Where the gradients of an operation's operands may lie when the graph reuses memory. */
+enum op_grads {
+    GRADS_APART = 0, /* never in the memory of the result's gradient                        */
+    GRAD_IN_PLACE,   /* the first operand's may overwrite it: backward reads an element of
+                      * n->grad before it writes the same element of the operand's          */
+    GRADS_PASS       /* an operand's is the result's, unless that was stretched; backward has
+                      * nothing to do where it finds both in the same place                 */
+};
+
+/* One operation, whole on one screen of its file: infer, forward, backward. */
+struct op {
+    const char *name;
+    /* Sets n->value's dtype and shape from n->src and n->arg; on failure calls graph_fail and
+     * returns false. */
+    bool (*infer)(peat_node *n);
+    /* Writes n->value.data. May keep memory in n->saved (graph_scratch). */
+    void (*forward)(peat_node *n);
+    /* Adds to node_grad(src) of every src with needs_grad, from n->grad. NULL: gradient zero. */
+    void (*backward)(peat_node *n);
+    /* Floating-point operations of forward; NULL: not counted (less than a product). */
+    int64_t (*flops)(const peat_node *n);
+    enum op_grads grads;
+};
+
+struct peat_node {
+    struct graph *g;
+    const struct op *op; /* NULL: a leaf                                              */
+    struct tensor value;
+    struct tensor grad; /* data NULL until something is added; then as large as value */
+    bool grad_fresh;    /* of a root: grad has memory, but nothing was written there  */
+    bool grad_lent;     /* its gradient's memory is another node's                    */
+    bool needs_grad;
+    int n_src;
+    peat_node **src;     /* an entry may be NULL: optional operand                       */
+    peat_node *view_of;  /* root whose memory this shares, never itself a view         */
+    int64_t view_offset; /* in elements, from the root's data                         */
+    const void *arg;     /* the operation's arguments                                  */
+    void *saved;         /* what forward kept for backward                             */
+    const char *name;    /* of a leaf or probe; else NULL                              */
+    const char *hook;    /* the hook that built it, for messages; else NULL            */
+    int64_t id;          /* place on the tape                                          */
+    bool reached;        /* set by graph_backward and graph_reach                      */
+};
+
+struct graph {
+    peat_graph base; /* first: what plugins see */
+    struct arena *arena;
+    const struct team *team;
+    peat_dtype dtype; /* F32, or F64 for gradient checks                               */
+    bool shape_only;  /* plan: no memory for values, nothing is computed               */
+    bool no_grad;     /* evaluation: nothing is recorded for backward                  */
+    bool reuse;       /* backward gives memory of values and gradients to those after  */
+    struct pool pool; /* what was given                                                */
+    peat_node **node;
+    int64_t n_node, room;
+    int64_t flops;       /* forward, so far                                                 */
+    int64_t value_bytes; /* that values take (also when shape_only)                     */
+    const char *hook;    /* set around plugin calls                                        */
+    struct trail *trail; /* where kernels of plugins are noted; NULL: nowhere               */
+    struct error err;    /* the first error; operations pass NULL on after it               */
+};
+
+/* The arena is not reset: the caller owns the step's life. */
+void graph_init(struct graph *g, struct arena *arena, const struct team *team, peat_dtype dtype);
+bool graph_failed(const struct graph *g);
+/* Keeps the first error, "hook: op: text"; returns NULL for the caller to return. */
+peat_node *graph_fail(struct graph *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same with PEAT_NOMEM, "what: out of memory for ... bytes"; 0: it is not known how many. */
+peat_node *graph_no_memory(struct graph *g, const char *what, size_t bytes);
+/* Memory that lives as long as the graph; NULL (and a sticking error) when there is none, and when
+ * shape_only. */
+void *graph_scratch(struct graph *g, size_t bytes);
+/* For a backward: memory from graph_scratch that nothing reads any more. */
+void graph_done_with(struct graph *g, void *scratch, size_t bytes);
+
+/* Leaves. A constant borrows data (NULL: allocates, uncleared). A leaf with gradient accumulates
+ * into `grad` when that is given (a parameter's own block), else into the arena. Both are
+ * contiguous. */
+peat_node *graph_constant(struct graph *g, peat_dtype t, int rank, const int64_t *dim, void *data);
+peat_node *graph_leaf(struct graph *g, const struct tensor *value, const struct tensor *grad,
+                      const char *name);
+
+/* Records and runs op. src entries that are NULL are allowed only where `optional` has their bit;
+ * any other NULL gives NULL. arg is copied into the arena. */
+peat_node *graph_op(struct graph *g, const struct op *op, int n_src, peat_node *const *src,
+                    uint32_t optional, const void *arg, size_t arg_size);
+/* A view of src with the given shape and strides, offset in elements from src's own start. */
+peat_node *graph_view(struct graph *g, peat_node *src, int rank, const int64_t *dim,
+                      const int64_t *stride, int64_t offset);
+
+/* The node's gradient to add to, made and zeroed at the first call; a view of the root's for
+ * views. */
+struct tensor node_grad(peat_node *n);
+/* The same for a contribution to every element. *fresh: nothing is there yet, and the contribution
+ * must be written, not added. */
+struct tensor node_grad_whole(peat_node *n, bool *fresh);
+
+/* Seeds d loss / d loss = 1 (loss has one element) and runs every backward once, last first. With
+ * g->reuse only leaves keep a gradient and a value: the memory of the others is handed on as soon
+ * as no backward needs it. */
+void graph_backward(struct graph *g, peat_node *loss);
+/* Marks `reached` on all nodes that graph_backward would reach: for plans, where nothing runs. */
+void graph_reach(struct graph *g, peat_node *loss);
+
+/* The SDK's table, made of the op_ functions of ops.h. */
+const peat_ops *graph_ops(void);
+
+/* First node (in tape order) whose value or, with grads, gradient is not finite; NULL: none. */
+peat_node *graph_first_nonfinite(struct graph *g, bool grads);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* assemble.c: wiring a cell's plugins, task and model together. */
+#include "cell/assemble.h"
+
+static struct part part_of(const struct plugin_use *use, const char *prefix)
+{
+    return (struct part){.id = use->plugin->desc->id, .prefix = prefix, .config = use->config};
+}
+
+/* place_error with the status of `inner`. */
+static peat_status placed(struct error *err, struct place at, const struct error *inner)
+{
+    place_error(err, at, "%s", inner->text);
+    if (err)
+        err->status = inner->status;
+    return inner->status;
+}
+
+static void note_plugin(struct trail *t, const struct plugin_use *use)
+{
+    struct error at = {0};
+    place_error(&at, use->at, "%s", "");
+    trail_plugin(t, use->plugin->desc->id, use->plugin->path, at.text);
+}
+
+static void note_plugins(struct trail *t, const struct cell_config *c)
+{
+    trail_forget_plugins(t);
+    note_plugin(t, &c->task);
+    for (int i = 0; i < c->n_scheme; i++)
+        note_plugin(t, &c->scheme[i]);
+    if (c->has_combine)
+        note_plugin(t, &c->combine);
+}
+
+static peat_status assemble_task(struct assembly *s, const struct cell_config *c,
+                                 struct arena *arena, struct error *err)
+{
+    struct task *t = &s->task;
+    int64_t *length = ARENA_ARRAY(arena, c->eval.lengths.n + 1, int64_t);
+    if (!length)
+        return error_set(err, PEAT_NOMEM, "no memory for a cell");
+    for (int64_t i = 0; i < c->eval.lengths.n; i++)
+        length[i] = (int64_t)c->eval.lengths.item[i];
+    *t = (struct task){
+        .trail = s->trail,
+        .host = host_table(),
+        .hooks = c->task.plugin->desc->interface,
+        .part = part_of(&c->task, "task"),
+        .plan = {.arch = (peat_arch)c->model.arch,
+                 .seq_len = c->train.seq_len,
+                 .n_lengths = c->eval.lengths.n,
+                 .length = length,
+                 .eval_tokens = c->eval.tokens,
+                 .seed = (uint64_t)c->seed},
+    };
+    struct error inner = {0};
+    peat_status status = task_setup(t, arena, &inner);
+    return status == PEAT_OK ? PEAT_OK : placed(err, c->task.at, &inner);
+}
+
+static peat_status fill_positional(struct positional *p, const struct cell_config *c,
+                                   struct arena *arena)
+{
+    *p = (struct positional){.host = host_table(), .n_scheme = c->n_scheme};
+    for (int i = 0; i < c->n_scheme; i++) {
+        const struct plugin_use *use = &c->scheme[i];
+        const char *prefix = arena_printf(arena, "position.%d.%s", i, use->plugin->desc->id);
+        if (!prefix)
+            return PEAT_NOMEM;
+        p->scheme[i] = (struct scheme_part){.part = part_of(use, prefix),
+                                            .hooks = use->plugin->desc->interface,
+                                            .where = use->where};
+    }
+    if (!c->has_combine)
+        return PEAT_OK;
+    const char *prefix = arena_printf(arena, "combine.%s", c->combine.plugin->desc->id);
+    p->combine_part = part_of(&c->combine, prefix);
+    p->combine = c->combine.plugin->desc->interface;
+    return prefix ? PEAT_OK : PEAT_NOMEM;
+}
+
+static struct model_config model_config_of(const struct cell_config *c, const peat_task_plan *plan)
+{
+    struct model_config m = c->model;
+    m.vocab = plan->vocab;
+    m.n_segment = plan->n_segment;
+    m.T_train = m.T_max = plan->seq_len;
+    for (int64_t i = 0; i < plan->n_eval; i++)
+        m.T_max = plan->eval_T[i] > m.T_max ? plan->eval_T[i] : m.T_max;
+    return m;
+}
+
+/* Where the plugin whose set-up failed is named. */
+static struct place place_of(const struct assembly *s, const struct cell_config *c)
+{
+    for (int i = 0; i < c->n_scheme; i++)
+        if (s->positional.failing == &s->positional.scheme[i].part)
+            return c->scheme[i].at;
+    if (s->positional.failing == &s->positional.combine_part && c->has_combine)
+        return c->combine.at;
+    return (struct place){0};
+}
+
+peat_status assemble(struct assembly *s, const struct cell_config *c, struct arena *arena,
+                     peat_dtype dtype, bool shape_only, struct error *err)
+{
+    note_plugins(s->trail, c);
+    peat_status status = assemble_task(s, c, arena, err);
+    if (status != PEAT_OK)
+        return status;
+    if (fill_positional(&s->positional, c, arena) != PEAT_OK)
+        return error_set(err, PEAT_NOMEM, "no memory for a cell");
+    s->positional.trail = s->trail;
+    struct model_config m = model_config_of(c, &s->task.plan);
+    struct error inner = {0};
+    status = model_build(&s->model, &m, &s->positional, arena, dtype, (uint64_t)c->seed, shape_only,
+                         &inner);
+    if (status == PEAT_OK)
+        return PEAT_OK;
+    struct place at = place_of(s, c);
+    return at.file ? placed(err, at, &inner) : error_set(err, status, "%s", inner.text);
+}

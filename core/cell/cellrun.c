@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+/* cellrun.c: one cell from its config.json to its result.json. */
+#include "cell/cellrun.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/jsonfile.h"
+#include "cell/assemble.h"
+#include "cell/cellmeta.h"
+#include "cell/cellmetrics.h"
+#include "cellresult.h"
+#include "process/guard.h"
+#include "process/stopsignal.h"
+#include "tensor/gemm.h"
+#include "tensorboard.h"
+#include "train/checkpoint.h"
+
+enum { LOG_EVERY = 10, MAX_MEASURES = 256 };
+
+static const struct place NOWHERE = {0};
+
+/* A running cell. */
+struct cell {
+    const char *dir;
+    const struct cellrun_options *options;
+    struct arena *arena;
+    struct log log;
+    struct registry registry;
+    struct value *config_json;
+    struct cell_config config;
+    struct value *meta;
+    struct assembly assembly;
+    struct team team;
+    struct trainer trainer;
+    struct stop_signal stop;
+    struct cell_metrics metrics;
+    struct tensorboard *tensorboard; /* NULL: not asked for */
+    char init_hash[HASH_HEX], init_shapes[HASH_HEX];
+    struct value *untrained; /* positional tensors with rows that were never trained */
+    int n_measure;
+    struct measure measure[MAX_MEASURES]; /* of the last evaluation */
+    double last_loss;
+    struct guard guard;
+    char plugins[256]; /* "the plugins copy, rotary, sum" */
+};
+
+/* ---- opening ---- */
+
+/* Who asks whether a cell runs holds its lock for an instant. */
+static bool try_lock(int fd)
+{
+    const struct timespec pause = {0, 20 * 1000 * 1000};
+    for (int i = 0; i < 25; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+static peat_status lock_cell(const char *dir, int *fd, struct error *err)
+{
+    char *path = path_join(dir, "lock");
+    peat_status status = PEAT_OK;
+    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (*fd < 0)
+        status = error_set(err, PEAT_IO, "cannot open '%s': %s", path, strerror(errno));
+    else if (!try_lock(*fd))
+        status = error_set(err, PEAT_INVALID, "another process is running the cell in '%s'", dir);
+    free(path);
+    return status;
+}
+
+static peat_status read_config(struct cell *c, struct error *err)
+{
+    peat_status status = jsonfile_read(c->dir, "config.json", c->arena, &c->config_json, err);
+    if (status == PEAT_OK)
+        status = registry_init(&c->registry, c->arena, err);
+    if (status != PEAT_OK)
+        return status;
+    static const char *const section[] = {"task", "model", "position", "train", "eval"};
+    struct value *tree = value_map(c->arena, c->config_json->at);
+    for (size_t i = 0; i < sizeof(section) / sizeof(*section); i++)
+        if (value_get(c->config_json, section[i]))
+            value_set(c->arena, tree, section[i], NOWHERE, value_get(c->config_json, section[i]));
+    int64_t seed = member_integer(c->config_json, "seed", -1);
+    const char *hash = member_text(c->config_json, "hash");
+    if (seed < 0 || !hash)
+        return error_set(err, PEAT_CORRUPT, "'%s/config.json' is not a cell's configuration",
+                         c->dir);
+    c->registry.trail = c->options->trail;
+    status = cell_config_read(&c->config, tree, seed, &c->registry, c->arena, NULL, err);
+    if (status == PEAT_OK && strcmp(c->config.hash, hash) != 0)
+        return error_set(err, PEAT_FAILED,
+                         "the data or a plugin has changed since the cell was planned; run "
+                         "`peat run` again to plan it anew");
+    return status;
+}
+
+static peat_status write_running(const struct cell *c, struct error *err)
+{
+    char host[256] = "unknown", utc[32];
+    gethostname(host, sizeof(host) - 1);
+    clock_utc(utc, sizeof(utc));
+    struct value *v = value_map(c->arena, NOWHERE);
+    member_set_integer(c->arena, v, "pid", getpid());
+    member_set_text(c->arena, v, "host", host);
+    member_set_text(c->arena, v, "started_utc", utc);
+    return jsonfile_write(c->dir, "running.json", v, err);
+}
+
+static void remove_running(const struct cell *c)
+{
+    char *path = path_join(c->dir, "running.json");
+    unlink(path);
+    free(path);
+}
+
+/* ---- what plugins leave behind ---- */
+
+static void look_after(void *ctx, const char *hook)
+{
+    struct cell *c = ctx;
+    guard_look(&c->guard, hook);
+}
+
+/* Each function of a plugin is looked after until the first step is done; then a look after every
+ * step has to do. */
+static void watch_closely(struct cell *c, bool closely)
+{
+    struct trail *t = c->options->trail;
+    t->left = closely ? look_after : NULL;
+    t->ctx = c;
+}
+
+static void name_plugins(struct cell *c)
+{
+    const struct cell_config *k = &c->config;
+    char *text = c->plugins;
+    size_t room = sizeof(c->plugins);
+    int n = snprintf(text, room, "one of the plugins %s", k->task.plugin->desc->id);
+    for (int i = 0; i < k->n_scheme && n < (int)room; i++)
+        n += snprintf(text + n, room - (size_t)n, ", %s", k->scheme[i].plugin->desc->id);
+    if (k->has_combine && n < (int)room)
+        snprintf(text + n, room - (size_t)n, ", %s", k->combine.plugin->desc->id);
+}
+
+static peat_status look(struct cell *c, struct error *err)
+{
+    guard_look(&c->guard, c->plugins);
+    return guard_verdict(&c->guard, err);
+}
+
+/* ---- what the trainer reports ---- */
+
+static peat_status on_check(void *ctx, struct error *err)
+{
+    struct cell *c = ctx;
+    watch_closely(c, false);
+    return look(c, err);
+}
+
+static void on_step(void *ctx, int64_t step, double loss, double lr, double grad_norm)
+{
+    struct cell *c = ctx;
+    c->last_loss = loss;
+    if (step != 1 && step % LOG_EVERY != 0 && step != c->config.train.steps &&
+        !c->trainer.diverged.step)
+        return;
+    metrics_step(&c->metrics, step, c->config.train.seq_len, loss, lr, grad_norm);
+    tensorboard_add(c->tensorboard, step, "train/loss", loss);
+    tensorboard_add(c->tensorboard, step, "train/lr", lr);
+}
+
+static void on_measure(void *ctx, const struct measure *m)
+{
+    struct cell *c = ctx;
+    if (c->n_measure > 0 && c->measure[0].step != m->step)
+        c->n_measure = 0;
+    if (c->n_measure < MAX_MEASURES)
+        c->measure[c->n_measure++] = *m;
+    metrics_measure(&c->metrics, m);
+    char tag[128];
+    snprintf(tag, sizeof(tag), "%s/%s@%lld", m->split, m->metric, (long long)m->length);
+    tensorboard_add(c->tensorboard, m->step, tag, m->value);
+}
+
+static bool on_stop(void *ctx)
+{
+    struct cell *c = ctx;
+    return stop_requested(&c->stop);
+}
+
+static struct value *identity(struct cell *c)
+{
+    struct value *v = value_map(c->arena, NOWHERE);
+    member_set_text(c->arena, v, "hash", c->config.hash);
+    member_set_text(c->arena, v, "engine", engine_version());
+    member_set_text(c->arena, v, "gemm", c->team.gemm->name);
+    member_set_text(c->arena, v, "blas_core", c->team.gemm->kernels());
+    member_set_real(c->arena, v, "last_loss", c->last_loss);
+    if (c->untrained)
+        member_set(c->arena, v, "untrained", c->untrained);
+    return v;
+}
+
+static char *checkpoint_dir(const struct cell *c)
+{
+    return path_join(c->dir, "ckpt");
+}
+
+static peat_status on_save(void *ctx, bool final, struct error *err)
+{
+    struct cell *c = ctx;
+    struct value *curve;
+    peat_status status =
+        metrics_seal(&c->metrics, c->dir, c->trainer.step, final, c->arena, &curve, err);
+    if (status != PEAT_OK)
+        return status;
+    if (final)
+        c->untrained = untrained_rows(&c->trainer, c->arena);
+    struct value *id = identity(c);
+    member_set(c->arena, id, "metrics", curve);
+    char *dir = checkpoint_dir(c);
+    status = checkpoint_save(dir, &c->trainer, id, final, err);
+    free(dir);
+    return status;
+}
+
+/* The stored tree does not outlive the callback. */
+static struct value *copy_counts(struct arena *a, const struct value *counts)
+{
+    if (!counts)
+        return NULL;
+    struct value *copy = value_map(a, NOWHERE);
+    for (int i = 0; i < counts->n; i++)
+        member_set_integer(a, copy, arena_strdup(a, counts->key[i]), counts->item[i]->integer);
+    return copy;
+}
+
+/* Bits depend on the engine and on the kernels BLAS picks: such a checkpoint is not continued. */
+static bool accept_checkpoint(void *ctx, const struct value *stored, char *why, size_t n)
+{
+    struct cell *c = ctx;
+    const struct {
+        const char *key, *now;
+    } same[] = {{"hash", c->config.hash},
+                {"engine", engine_version()},
+                {"gemm", c->team.gemm->name},
+                {"blas_core", c->team.gemm->kernels()}};
+    for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++) {
+        const char *was = member_text(stored, same[i].key);
+        if (was && strcmp(was, same[i].now) == 0)
+            continue;
+        snprintf(why, n, "its %s is '%s', and this run's is '%s'", same[i].key,
+                 was ? was : "missing", same[i].now);
+        return false;
+    }
+    const struct value *curve = value_get(stored, "metrics");
+    if (curve && !metrics_are_whole(c->dir, curve)) {
+        snprintf(why, n, "metrics.jsonl is not what it was when it was saved");
+        return false;
+    }
+    c->untrained = copy_counts(c->arena, value_get(stored, "untrained"));
+    const struct value *loss = value_get(stored, "last_loss");
+    c->last_loss = loss ? loss->real : 0.0;
+    return true;
+}
+
+/* ---- running ---- */
+
+static bool shared_weight(const char *name)
+{
+    return strncmp(name, "block.", 6) == 0 || strncmp(name, "norm", 4) == 0 ||
+           strncmp(name, "head", 4) == 0;
+}
+
+static peat_status set_up(struct cell *c, struct error *err)
+{
+    const struct cell_config *k = &c->config;
+    name_plugins(c);
+    c->assembly.trail = c->options->trail;
+    peat_status status = assemble(&c->assembly, k, c->arena, PEAT_F32, false, err);
+    if (status == PEAT_OK)
+        status = look(c, err);
+    if (status != PEAT_OK)
+        return status;
+    weights_hash(&c->assembly.model.weights, shared_weight, c->init_hash);
+    weights_shape_hash(&c->assembly.model.weights, shared_weight, c->init_shapes);
+    c->trainer = (struct trainer){
+        .model = &c->assembly.model,
+        .task = &c->assembly.task,
+        .train = &k->train,
+        .eval = &k->eval,
+        .checkpoint_every = c->options->checkpoint_every,
+        .seed = (uint64_t)k->seed,
+        .team = &c->team,
+        .model_arena = c->arena,
+        .events = {.ctx = c,
+                   .step = on_step,
+                   .measure = on_measure,
+                   .check = on_check,
+                   .stop = on_stop,
+                   .save = on_save},
+    };
+    return trainer_init(&c->trainer, err);
+}
+
+static peat_status restore(struct cell *c, struct error *err)
+{
+    bool found = false;
+    char *dir = checkpoint_dir(c);
+    peat_status status =
+        checkpoint_load(dir, &c->trainer, accept_checkpoint, c, &c->log, &found, err);
+    free(dir);
+    if (status == PEAT_OK && found)
+        log_line(&c->log, "continues from step %lld", (long long)c->trainer.step);
+    return status;
+}
+
+/* Trains what is left. A finished run whose result was not written, or whose evaluation lengths
+ * have changed, is evaluated again from its final weights. */
+static peat_status train(struct cell *c, enum run_end *end, struct error *err)
+{
+    bool finished = c->trainer.step == c->config.train.steps && !c->trainer.diverged.step;
+    peat_status status = metrics_open(&c->metrics, c->dir, c->trainer.step, finished, err);
+    if (status == PEAT_OK && c->options->tensorboard)
+        status = tensorboard_open(&c->tensorboard, c->dir, c->arena, err);
+    if (status == PEAT_OK)
+        status = look(c, err);
+    if (status != PEAT_OK)
+        return status;
+    guard_start(&c->guard); /* the files just opened */
+    status = trainer_run(&c->trainer, end, err);
+    if (status == PEAT_OK && *end == RUN_DONE && finished)
+        status = trainer_evaluate(&c->trainer, err);
+    if (status == PEAT_OK)
+        status = metrics_sync(&c->metrics, err);
+    metrics_close(&c->metrics);
+    tensorboard_close(c->tensorboard);
+    return status;
+}
+
+static peat_status finish(struct cell *c, struct error *err)
+{
+    const struct cell_outcome o = {
+        .config = &c->config,
+        .config_json = c->config_json,
+        .assembly = &c->assembly,
+        .trainer = &c->trainer,
+        .init_hash = c->init_hash,
+        .init_shapes = c->init_shapes,
+        .untrained = c->untrained,
+        .n_measure = c->n_measure,
+        .measure = c->measure,
+        .last_loss = c->last_loss,
+    };
+    struct value *result;
+    peat_status status = cell_result(&o, c->arena, &result, err);
+    return status == PEAT_OK ? jsonfile_write(c->dir, "result.json", result, err) : status;
+}
+
+static peat_status run(struct cell *c, enum cellrun_end *end, struct error *err)
+{
+    enum run_end ran = RUN_DONE;
+    peat_status status = read_config(c, err);
+    if (status == PEAT_OK && c->config.train.precision == PRECISION_BF16)
+        status = gemm_start_bf16(&c->team, err);
+    if (status == PEAT_OK)
+        status = write_running(c, err);
+    if (status == PEAT_OK)
+        status = cell_meta(&c->config, &c->team, c->arena, &c->meta, err);
+    if (status == PEAT_OK)
+        status = jsonfile_write(c->dir, "meta.json", c->meta, err);
+    if (status == PEAT_OK)
+        status = set_up(c, err);
+    if (status == PEAT_OK)
+        status = restore(c, err);
+    if (status == PEAT_OK)
+        status = train(c, &ran, err);
+    *end = ran == RUN_DONE       ? CELLRUN_DONE
+           : ran == RUN_DIVERGED ? CELLRUN_DIVERGED
+                                 : CELLRUN_INTERRUPTED;
+    if (status == PEAT_OK && ran != RUN_INTERRUPTED)
+        status = finish(c, err);
+    return status;
+}
+
+/* Where memory runs out the kernel had better end a cell than its parent. Raising is allowed to
+ * everybody; where it cannot be done, it is not. */
+static void offer_to_oom_killer(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)!write(fd, "500", 3);
+        close(fd);
+    }
+}
+
+peat_status cell_run(const char *dir, const struct cellrun_options *options, enum cellrun_end *end,
+                     struct error *err)
+{
+    struct arena arena;
+    int lock = -1;
+    struct team team = {options->threads, NULL};
+    if (options->has_parent)
+        offer_to_oom_killer();
+    parallel_start();
+    peat_status status = gemm_start(&team, options->gemm, err);
+    if (status == PEAT_OK)
+        status = lock_cell(dir, &lock, err);
+    if (status != PEAT_OK) {
+        if (lock >= 0)
+            close(lock);
+        return status;
+    }
+    arena_init(&arena, "cell", 1 << 20);
+    struct cell *c = ARENA_NEW(&arena, struct cell);
+    if (!c) {
+        status = error_set(err, PEAT_NOMEM, "no memory for a cell");
+    } else {
+        *c = (struct cell){
+            .dir = dir, .options = options, .arena = &arena, .team = team, .log = {stderr}};
+        stop_open(&c->stop, options->has_parent);
+        guard_start(&c->guard);
+        watch_closely(c, true);
+        status = run(c, end, err);
+        remove_running(c);
+        trainer_release(&c->trainer);
+        gemm_stop_bf16(&c->team);
+        stop_close(&c->stop);
+    }
+    arena_release(&arena);
+    close(lock);
+    return status;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* assemble.h: from a cell's configuration to a task and a model that can run. */
+#ifndef CELL_ASSEMBLE_H
+#define CELL_ASSEMBLE_H
+
+#include "cell/cell.h"
+#include "model/transformer.h"
+#include "train/task.h"
+
+struct assembly {
+    struct trail *trail; /* set before assemble; NULL: none */
+    struct task task;
+    struct positional positional;
+    struct model model;
+};
+
+/* Task set-up, then the model with its positional. shape_only: a plan, no memory for weights.
+ * `arena` lives as long as the assembly. A refusal by a plugin is placed where the plugin is named
+ * in the experiment and keeps its status, so that PEAT_REFUSED can be told from a mistake. */
+peat_status assemble(struct assembly *s, const struct cell_config *c, struct arena *arena,
+                     peat_dtype dtype, bool shape_only, struct error *err);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cell.h: one resolved configuration with one seed: typed, with every default filled in, hashed.
+ *
+ * The same code reads a point of the grid (places: the experiment file) and a cell's config.json
+ * (places: that file), so a cell process sees exactly what the plan saw.
+ */
+#ifndef CELL_CELL_H
+#define CELL_CELL_H
+
+#include "model/model_config.h"
+#include "nn/positional.h"
+#include "plugin/registry.h"
+#include "train/train_config.h"
+
+/* A plugin with its filled config. */
+struct plugin_use {
+    const struct plugin *plugin;
+    void *config;
+    struct value *given; /* map with `plugin` and all parameters resolved */
+    struct where where;  /* schemes only */
+    struct place at;
+};
+
+struct cell_config {
+    struct plugin_use task;
+    struct model_config model; /* without what the task answers */
+    int n_scheme;
+    struct plugin_use scheme[POSITIONAL_MAX];
+    bool has_combine; /* false: no stream to merge; the table shows `-` */
+    struct plugin_use combine;
+    struct train_config train;
+    struct eval_config eval;
+    int64_t seed;
+    struct value *resolved; /* map: task, model, position, train, eval, seed: all values explicit */
+    struct value *identity; /* what the hash is of, but for the seed                            */
+    char hash[HASH_HEX]; /* of task, model, position, train, seed; files by content, plugins by id
+                            (and by content hash when named by path) */
+    char setting[HASH_HEX]; /* the same without the seed: equal for the cells of one row */
+};
+
+/* Types and checks everything that needs no set-up: keys, values, plugins, parameters, where. The
+ * section rows are exported for the reference pages. combine_dropped (may be NULL) is set when the
+ * schemes give no stream and the combine named in the tree makes no position itself. */
+peat_status cell_config_read(struct cell_config *c, const struct value *tree, int64_t seed,
+                             struct registry *r, struct arena *a, bool *combine_dropped,
+                             struct error *err);
+
+extern const peat_param model_rows[], attention_rows[], train_rows[], eval_rows[];
+
+/* Hashes of data files, so that a grid reads each of them once. Zeroed at first. */
+struct file_hashes {
+    int n, room;
+    struct file_hash {
+        const char *path;
+        char hex[HASH_HEX];
+    } * item;
+};
+/* cell_config_read for the cells of one grid, which share `files`. */
+peat_status cell_config_read_with(struct cell_config *c, const struct value *tree, int64_t seed,
+                                  struct registry *r, struct file_hashes *files, struct arena *a,
+                                  bool *combine_dropped, struct error *err);
+/* The same cell with another seed. */
+void cell_config_reseed(struct cell_config *c, const struct cell_config *from, int64_t seed,
+                        struct arena *a);
+
+/* "rotary.sum.S.s3": scheme.combine.<other axes>.sN with characters that are safe in file names;
+ * a long label is cut. */
+const char *cell_label(struct arena *a, int n, const char *const *axis_label, int64_t seed);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* cellmeta.h: provenance: which plugins, data, engine and machine made a result. */
+#ifndef CELL_CELLMETA_H
+#define CELL_CELLMETA_H
+
+#include "cell/cell.h"
+#include "tensor/parallel.h"
+
+/* plugins, data, engine, abi, host, cpu, gemm, blas, blas_core, precision, compiler, build,
+ * threads, started_utc. Data files are hashed. */
+peat_status cell_meta(const struct cell_config *c, const struct team *team, struct arena *a,
+                      struct value **meta, struct error *err);
+/* The files that PATH parameters of a plugin name, with their SHA-256: [{path, sha256}]. */
+peat_status plugin_data(const struct plugin_use *use, struct arena *a, struct value **list,
+                        struct error *err);
+/* "0.1.0" */
+const char *engine_version(void);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * setting.h: dotted keys such as "train.lr" or "position.scheme.base".
+ *
+ * A dotted key starts with a section of a cell. Below `task`, `position.scheme` and
+ * `position.combine` anything may follow: only the plugin knows its parameters.
+ */
+#ifndef CELL_SETTING_H
+#define CELL_SETTING_H
+
+#include <peat/param.h>
+
+#include "base/value.h"
+
+/* task, model, position, train, eval; ended by NULL. */
+extern const char *const setting_sections[];
+
+bool setting_is_section(const char *key);
+/* True when `key` is `prefix` or stands below it. */
+bool setting_is_below(const char *key, const char *prefix);
+/* Refuses keys that do not exist, at `at`, with the nearest one among these and the n others. */
+peat_status setting_check(const char *key, struct place at, int n_other, const char *const *other,
+                          struct arena *a, struct error *err);
+/* The keys of one section as written in the file, `what` in messages. */
+peat_status setting_check_section(const char *section, const struct value *v, struct error *err);
+
+/* *tree becomes a new tree in which key is item. A whole section given as a map merges; a plugin
+ * given by its name alone becomes a map when a parameter below it is set. */
+peat_status setting_apply(struct value **tree, const char *key, struct place key_at,
+                          struct value *item, struct arena *a, struct error *err);
+
+/* "unknown key 'x' in what; did you mean 'y'?" at `at`. */
+peat_status unknown_key(struct error *err, struct place at, const char *key, const char *what,
+                        int n, const char *const *known);
+/* Refuses every key of the map that is not in `known` (ended by NULL), and what is no map. */
+peat_status known_keys_only(const struct value *map, const char *what, const char *const *known,
+                            struct error *err);
+
+#endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* plugin_use.c: from `rotary` or {plugin: rotary, base: 500, where: ...} to a filled config. */
+#include "plugin_use.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cell/setting.h"
+#include "plugin/params.h"
+
+static const char *const use_keys[] = {"plugin", NULL};
+static const char *const scheme_keys[] = {"plugin", "where", "at", "share", NULL};
+static const char *const where_keys[] = {"layers", "heads", "dims", NULL};
+static const char *const site_labels[] = {"input",  "residual", "attn_q",
+                                          "attn_k", "attn_qk",  "attn_qkv"};
+static const char *const share_labels[] = {"model", "layer"};
+
+static const struct place nowhere = {NULL, 0, 0};
+
+/* ---- name and parameters ---- */
+
+static peat_status read_name(const struct cell_reader *r, peat_kind kind, const struct value *v,
+                             const struct value **name)
+{
+    const char *what = kind_name(kind);
+    if (v->kind == VALUE_TEXT && v->text[0]) {
+        *name = v;
+        return PEAT_OK;
+    }
+    if (v->kind != VALUE_MAP)
+        return place_error(r->err, v->at, "a %s is a plugin's name or a map with 'plugin'%s", what,
+                           kind == PEAT_SCHEME ? ", or a list of such" : "");
+    *name = value_get(v, "plugin");
+    if (!*name)
+        return place_error(r->err, v->at, "a %s given as a map needs the key 'plugin'", what);
+    if ((*name)->kind != VALUE_TEXT || !(*name)->text[0])
+        return place_error(r->err, (*name)->at, "'plugin' must be the name of a %s", what);
+    return PEAT_OK;
+}
+
+/* As registry_find takes names apart. */
+static bool is_path(peat_kind kind, const char *name)
+{
+    size_t n = strlen(name), k = strlen(kind_name(kind));
+    if (n > 3 && strcmp(name + n - 3, ".so") == 0)
+        return true;
+    const char *slash = strchr(name, '/');
+    bool has_kind = slash && (size_t)(slash - name) == k && strncmp(name, kind_name(kind), k) == 0;
+    return slash && (!has_kind || strchr(slash + 1, '/'));
+}
+
+static peat_status use_read(const struct cell_reader *r, struct plugin_use *use, peat_kind kind,
+                            const struct value *v, const char *const *reserved)
+{
+    const struct value *name = NULL;
+    peat_status status = read_name(r, kind, v, &name);
+    if (status == PEAT_OK)
+        status = registry_find(r->registry, kind, name->text, name->at, &use->plugin, r->err);
+    if (status != PEAT_OK)
+        return status;
+    const peat_plugin *desc = use->plugin->desc;
+    use->at = name->at;
+    use->config = arena_zalloc(r->a, desc->config_size ? desc->config_size : 1);
+    const char *what = arena_printf(r->a, "%s '%s'", kind_name(kind), desc->id);
+    if (!use->config || !what)
+        return error_set(r->err, PEAT_NOMEM, "out of memory");
+    struct value *given = v->kind == VALUE_MAP ? NULL : value_map(r->a, v->at);
+    status = params_fill(desc->param, use->config, given ? given : v, what, reserved, r->a, r->err);
+    if (status != PEAT_OK)
+        return status;
+    const char *named = is_path(kind, name->text) ? use->plugin->path : use->plugin->name;
+    use->given = value_map(r->a, name->at);
+    value_set(r->a, use->given, "plugin", name->at, value_text(r->a, name->at, named));
+    use->given = value_merge(r->a, use->given, params_value(desc->param, use->config, r->a));
+    use->given->at = v->at;
+    for (int i = 0; i < use->given->n; i++) {
+        const struct value *written = value_get(v, use->given->key[i]);
+        use->given->item[i]->at = written ? written->at : use->at;
+    }
+    return PEAT_OK;
+}
+
+peat_status plugin_use_read(const struct cell_reader *r, struct plugin_use *use, peat_kind kind,
+                            const struct value *v)
+{
+    *use = (struct plugin_use){0};
+    return use_read(r, use, kind, v, use_keys);
+}
+
+bool plugin_use_has_stream(const struct plugin_use *use)
+{
+    const peat_scheme *hooks = use->plugin->desc->interface;
+    return PEAT_HAS(hooks, encode);
+}
+
+/* ---- where ---- */
+
+static bool is_whole(const struct value *v, int64_t low, int64_t high)
+{
+    return v->kind == VALUE_INT && v->integer >= low && v->integer <= high;
+}
+
+static int compare_int64(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static peat_status read_layers(const struct cell_reader *r, struct where *where,
+                               const struct value *v, int64_t n_layer)
+{
+    bool list = v->kind == VALUE_LIST;
+    int n = list ? v->n : 1;
+    int64_t *layer = ARENA_ARRAY(r->a, n + 1, int64_t);
+    if (!layer)
+        return error_set(r->err, PEAT_NOMEM, "out of memory");
+    if (n == 0)
+        return place_error(r->err, v->at, "'where.layers' must name a layer");
+    for (int i = 0; i < n; i++) {
+        const struct value *one = list ? v->item[i] : v;
+        if (!is_whole(one, 0, n_layer - 1))
+            return place_error(r->err, one->at,
+                               "'where.layers' must hold layers from 0 to %" PRId64, n_layer - 1);
+        for (int j = 0; j < i; j++)
+            if (layer[j] == one->integer)
+                return place_error(r->err, one->at, "'where.layers' names layer %" PRId64 " twice",
+                                   one->integer);
+        layer[i] = one->integer;
+    }
+    qsort(layer, (size_t)n, sizeof(*layer), compare_int64);
+    where->layer = layer;
+    where->n_layer = n;
+    return PEAT_OK;
+}
+
+/* heads: [first, last] or one. */
+static peat_status read_heads(const struct cell_reader *r, struct where *where,
+                              const struct value *v, int64_t n_head)
+{
+    bool pair = v->kind == VALUE_LIST && v->n == 2;
+    const struct value *first = pair ? v->item[0] : v, *last = pair ? v->item[1] : v;
+    if (!is_whole(first, 0, n_head - 1) || !is_whole(last, 0, n_head - 1))
+        return place_error(r->err, v->at,
+                           "'where.heads' must be one head or [first, last] from 0 to %" PRId64,
+                           n_head - 1);
+    if (first->integer > last->integer)
+        return place_error(r->err, v->at, "'where.heads' must be [first, last] in this order");
+    where->head_begin = first->integer;
+    where->head_end = last->integer + 1;
+    return PEAT_OK;
+}
+
+/* dims: [begin, end), of the head width. */
+static peat_status read_dims(const struct cell_reader *r, struct where *where,
+                             const struct value *v, int64_t width)
+{
+    if (v->kind != VALUE_LIST || v->n != 2 || !is_whole(v->item[0], 0, width - 1) ||
+        !is_whole(v->item[1], 1, width) || v->item[0]->integer >= v->item[1]->integer)
+        return place_error(r->err, v->at,
+                           "'where.dims' must be [begin, end] with 0 <= begin < end <= %" PRId64
+                           ", the width of a head",
+                           width);
+    where->dim_begin = v->item[0]->integer;
+    where->dim_end = v->item[1]->integer;
+    return PEAT_OK;
+}
+
+static peat_status read_where(const struct cell_reader *r, struct where *where,
+                              const struct value *v, const struct model_config *model)
+{
+    peat_status status = known_keys_only(v, "where", where_keys, r->err);
+    const struct value *layers = value_get(v, "layers"), *heads = value_get(v, "heads"),
+                       *dims = value_get(v, "dims");
+    if (status == PEAT_OK && layers)
+        status = read_layers(r, where, layers, model->n_layer);
+    if (status == PEAT_OK && heads)
+        status = read_heads(r, where, heads, model->n_head);
+    if (status == PEAT_OK && dims)
+        status = read_dims(r, where, dims, model->d_model / model->n_head);
+    return status;
+}
+
+static peat_status read_label(const struct cell_reader *r, const struct value *v, const char *key,
+                              int n, const char *const *label, int *index)
+{
+    struct strbuf list;
+    const char *text = v->kind == VALUE_TEXT ? v->text : "";
+    for (*index = 0; *index < n; (*index)++)
+        if (strcmp(text, label[*index]) == 0)
+            return PEAT_OK;
+    strbuf_init(&list);
+    for (int i = 0; i < n; i++)
+        strbuf_addf(&list, "%s%s", i ? ", " : "", label[i]);
+    const char *near = nearest_name(text, label, n);
+    peat_status status =
+        place_error(r->err, v->at, "'%s' of a scheme must be one of %s%s%s%s", key, list.text,
+                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    strbuf_release(&list);
+    return status;
+}
+
+static void keep(const struct cell_reader *r, struct value *given, const struct value *v,
+                 const char *key)
+{
+    struct value *item = value_get(v, key);
+    if (item)
+        value_set(r->a, given, key, value_key_place(v, key), item);
+}
+
+peat_status scheme_use_read(const struct cell_reader *r, struct plugin_use *use,
+                            const struct value *v, const struct model_config *model)
+{
+    *use = (struct plugin_use){0};
+    peat_status status = use_read(r, use, PEAT_SCHEME, v, scheme_keys);
+    const struct value *where = value_get(v, "where"), *at = value_get(v, "at"),
+                       *share = value_get(v, "share");
+    int site = SITE_INPUT, scope = 0;
+    if (status == PEAT_OK && where)
+        status = read_where(r, &use->where, where, model);
+    if (status == PEAT_OK && at)
+        status = read_label(r, at, "at", 6, site_labels, &site);
+    if (status == PEAT_OK && share)
+        status = read_label(r, share, "share", 2, share_labels, &scope);
+    if (status != PEAT_OK)
+        return status;
+    if (at && !plugin_use_has_stream(use))
+        return place_error(r->err, at->at, "scheme '%s' gives no stream that 'at' could place",
+                           use->plugin->desc->id);
+    use->where.at = (enum site)site;
+    use->where.share = scope == 0 ? PEAT_ONCE : PEAT_PER_LAYER;
+    keep(r, use->given, v, "where");
+    if (site != SITE_INPUT)
+        keep(r, use->given, v, "at");
+    if (scope != 0)
+        keep(r, use->given, v, "share");
+    return PEAT_OK;
+}
+
+/* ---- identity ---- */
+
+static peat_status file_hash(const struct cell_reader *r, const char *path, struct place at,
+                             const char **hex)
+{
+    struct file_hashes *f = r->files;
+    for (int i = 0; i < f->n; i++) {
+        if (strcmp(f->item[i].path, path) == 0) {
+            *hex = f->item[i].hex;
+            return PEAT_OK;
+        }
+    }
+    if (f->n == f->room) {
+        int room = f->room ? 2 * f->room : 8;
+        struct file_hash *larger = ARENA_ARRAY(r->a, room, struct file_hash);
+        if (!larger)
+            return error_set(r->err, PEAT_NOMEM, "out of memory");
+        if (f->n)
+            memcpy(larger, f->item, (size_t)f->n * sizeof(*larger));
+        f->item = larger;
+        f->room = room;
+    }
+    struct file_hash *h = &f->item[f->n];
+    peat_status status = hash_file(path, h->hex, r->err);
+    if (status != PEAT_OK) {
+        if (r->err)
+            place_error(r->err, at, "%s", r->err->text);
+        return status;
+    }
+    h->path = path;
+    f->n++;
+    *hex = arena_strdup(r->a, h->hex);
+    return PEAT_OK;
+}
+
+static peat_status hash_paths(const struct cell_reader *r, const struct plugin_use *use,
+                              const peat_param *row, struct value *identity)
+{
+    const void *field = (const char *)use->config + row->offset;
+    peat_strings one = {1, field};
+    const peat_strings *paths = row->type == PEAT_STRINGS ? field : &one;
+    struct place at = value_get(use->given, row->key)->at;
+    struct value *list = value_list(r->a, nowhere);
+    for (int64_t i = 0; i < paths->n; i++) {
+        const char *hex = "";
+        if (paths->item[i][0]) {
+            peat_status status = file_hash(r, paths->item[i], at, &hex);
+            if (status != PEAT_OK)
+                return status;
+        }
+        value_append(r->a, list, value_text(r->a, nowhere, hex));
+    }
+    value_set(r->a, identity, row->key, nowhere, list);
+    return PEAT_OK;
+}
+
+peat_status plugin_use_identity(const struct cell_reader *r, const struct plugin_use *use,
+                                struct value **identity)
+{
+    const peat_plugin *desc = use->plugin->desc;
+    struct value *own = value_map(r->a, nowhere);
+    value_set(r->a, own, "plugin", nowhere, value_text(r->a, nowhere, desc->id));
+    if (strchr(value_get(use->given, "plugin")->text, '/'))
+        value_set(r->a, own, "sha256", nowhere, value_text(r->a, nowhere, use->plugin->sha256));
+    *identity = value_merge(r->a, use->given, own);
+    peat_status status = PEAT_OK;
+    for (const peat_param *row = desc->param; status == PEAT_OK && row && row->key; row++)
+        if (row->flags & PEAT_PATH)
+            status = hash_paths(r, use, row, *identity);
+    return status;
+}

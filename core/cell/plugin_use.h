@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* plugin_use.h: one plugin as a cell names it, with its parameters and where it acts. */
+#ifndef CELL_PLUGIN_USE_H
+#define CELL_PLUGIN_USE_H
+
+#include "cell/cell.h"
+
+/* What every reading of a cell needs. */
+struct cell_reader {
+    struct registry *registry;
+    struct file_hashes *files;
+    struct arena *a;
+    struct error *err;
+};
+
+/* `v`: a name, or a map with `plugin`. */
+peat_status plugin_use_read(const struct cell_reader *r, struct plugin_use *use, peat_kind kind,
+                            const struct value *v);
+/* The same for a scheme, with where, at and share checked against the model's sizes. */
+peat_status scheme_use_read(const struct cell_reader *r, struct plugin_use *use,
+                            const struct value *v, const struct model_config *model);
+/* given, with files by the hash of their content and the plugin by its id. */
+peat_status plugin_use_identity(const struct cell_reader *r, const struct plugin_use *use,
+                                struct value **identity);
+/* True when the scheme has a stream for the combine. */
+bool plugin_use_has_stream(const struct plugin_use *use);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* tensorboard.h: scalars as a TensorBoard event file, events.out.tfevents.<host>.<pid>. */
+#ifndef CELL_TENSORBOARD_H
+#define CELL_TENSORBOARD_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+struct tensorboard;
+
+peat_status tensorboard_open(struct tensorboard **t, const char *dir, struct arena *a,
+                             struct error *err);
+/* NULL t: nothing. Values that are not finite are left out. */
+void tensorboard_add(struct tensorboard *t, int64_t step, const char *tag, double value);
+void tensorboard_close(struct tensorboard *t);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* check_gradients.c: gradients against central differences, and finite logits, in whole models. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/rng.h"
+#include "checkrig.h"
+
+/*
+ * Each tensor is first moved along one random direction of unit length, which every element
+ * enters: g.v against (L(w + hv) - L(w - hv)) / 2h. Where that disagrees its elements are tried
+ * one by one, to name the worst. A kink may lie between w - h and w + h, so other steps are tried
+ * before a difference counts.
+ */
+
+enum { ELEMENTS_MAX = 2000 };
+static const double limit = 1e-7;
+static const double steps[] = {1e-5, 1e-6, 1e-4};
+
+/* Where and how far. */
+struct difference {
+    double analytic, numeric;
+};
+
+static double relative(const struct difference *d)
+{
+    return fabs(d->analytic - d->numeric) / fmax(1, fmax(fabs(d->analytic), fabs(d->numeric)));
+}
+
+/* A direction over a tensor, or one of its elements when at >= 0. */
+struct direction {
+    uint64_t stream;
+    int64_t n, at;
+};
+
+static double component(const struct direction *v, int64_t i)
+{
+    if (v->at >= 0)
+        return i == v->at;
+    return (2 * rng_uniform(v->stream, (uint64_t)i) - 1) * sqrt(3.0 / (double)v->n);
+}
+
+static double loss_at(struct rig *r, const struct model_input *in, struct weight *w,
+                      const struct direction *v, const double *kept, double h)
+{
+    for (int64_t i = 0; i < v->n; i++)
+        tensor_set(&w->value, i, kept[i] + h * component(v, i));
+    double L = rig_step(r, in, false);
+    for (int64_t i = 0; i < v->n; i++)
+        tensor_set(&w->value, i, kept[i]);
+    return L;
+}
+
+/* True when analytic and numeric agree at some step; *d: at the first one. */
+static bool agrees(struct rig *r, const struct model_input *in, struct weight *w,
+                   const struct direction *v, const double *kept, double analytic,
+                   struct difference *d)
+{
+    for (size_t k = 0; k < sizeof(steps) / sizeof(*steps); k++) {
+        double up = loss_at(r, in, w, v, kept, steps[k]);
+        double down = loss_at(r, in, w, v, kept, -steps[k]);
+        const struct difference one = {analytic, (up - down) / (2 * steps[k])};
+        if (k == 0)
+            *d = one;
+        if (relative(&one) <= limit)
+            return true;
+    }
+    return false;
+}
+
+static enum verdict name_element(struct rig *r, const struct model_input *in, struct weight *w,
+                                 const double *kept, const double *grad, int64_t n,
+                                 struct strbuf *why)
+{
+    struct difference worst = {0, 0};
+    int64_t at = -1;
+    for (int64_t i = 0; i < n && i < ELEMENTS_MAX; i++) {
+        const struct direction v = {0, n, i};
+        struct difference d;
+        if (agrees(r, in, w, &v, kept, grad[i], &d) || relative(&d) <= relative(&worst))
+            continue;
+        worst = d;
+        at = i;
+    }
+    if (at < 0)
+        return n <= ELEMENTS_MAX
+                   ? CHECK_PASSED
+                   : check_failed(why, "%s: the gradient disagrees with central differences",
+                                  w->name);
+    return check_failed(why, "%s[%" PRId64 "]: gradient %.5g, central difference %.5g", w->name, at,
+                        worst.analytic, worst.numeric);
+}
+
+static enum verdict check_weight(struct rig *r, const struct model_input *in, struct weight *w,
+                                 const double *grad, struct strbuf *why)
+{
+    int64_t n = tensor_count(&w->value);
+    double *kept = ARENA_ARRAY(&r->arena, n, double), along = 0;
+    BUG_UNLESS(kept);
+    const struct direction v = {rng_stream(1, "direction", w->name), n, -1};
+    for (int64_t i = 0; i < n; i++) {
+        kept[i] = tensor_get(&w->value, i);
+        along += grad[i] * component(&v, i);
+    }
+    struct difference d;
+    if (agrees(r, in, w, &v, kept, along, &d))
+        return CHECK_PASSED;
+    return name_element(r, in, w, kept, grad, n, why);
+}
+
+/* Gradients of all weights, copied: later passes overwrite them. */
+static double **copy_gradients(struct rig *r)
+{
+    const struct weights *w = &r->model.weights;
+    double **copy = ARENA_ARRAY(&r->arena, w->n + 1, double *);
+    for (int k = 0; copy && k < w->n; k++) {
+        int64_t n = tensor_count(&w->item[k]->value);
+        copy[k] = ARENA_ARRAY(&r->arena, n, double);
+        for (int64_t i = 0; copy[k] && !w->item[k]->frozen && i < n; i++)
+            copy[k][i] = tensor_get(&w->item[k]->grad, i);
+    }
+    return copy;
+}
+
+static enum verdict gradients_at(struct situation *s, struct rig *r, int64_t T)
+{
+    struct rig_input x = rig_input(r, 2, T);
+    x.in.phase = PEAT_TRAIN;
+    x.in.step = 1;
+    if (isnan(rig_step(r, &x.in, true)))
+        return rig_broken(r, s->why);
+    double **grad = copy_gradients(r);
+    BUG_UNLESS(grad);
+    for (int k = 0; k < r->model.weights.n; k++) {
+        struct weight *w = r->model.weights.item[k];
+        if (w->frozen)
+            continue;
+        enum verdict verdict = check_weight(r, &x.in, w, grad[k], s->why);
+        if (verdict != CHECK_PASSED) {
+            strbuf_addf(s->why, " at T = %" PRId64, T);
+            return verdict;
+        }
+    }
+    return CHECK_PASSED;
+}
+
+static enum verdict gradients_of(struct situation *s, struct rig *r)
+{
+    enum verdict verdict = gradients_at(s, r, RIG_T);
+    return verdict == CHECK_PASSED ? gradients_at(s, r, 1) : verdict;
+}
+
+enum verdict check_gradients(const struct subject *s, struct strbuf *why)
+{
+    const peat_combine *combine = subject_combine(s);
+    const struct rig_plan plan = {.dtype = PEAT_F64, .T_max = 8};
+    enum verdict verdict = rig_each(s, &plan, why, gradients_of);
+    if (verdict != CHECK_PASSED || !combine || (combine->max_streams && combine->max_streams < 3))
+        return verdict;
+    const struct rig_plan three = {.dtype = PEAT_F64, .T_max = 8, .n_stream = 3};
+    return rig_each_of(s, PEAT_DECODER, &three, why, gradients_of);
+}
+
+/* ---- finite logits ---- */
+
+static enum verdict finite_of(struct situation *s, struct rig *r)
+{
+    static const int64_t lengths[] = {1, 2, RIG_T, RIG_T_MAX};
+    for (size_t k = 0; k < sizeof(lengths) / sizeof(*lengths); k++) {
+        struct rig_input x = rig_input(r, 2, lengths[k]);
+        const double *logit = rig_logits(r, &x.in);
+        if (!logit)
+            return rig_broken(r, s->why);
+        for (int64_t i = 0; i < 2 * lengths[k] * RIG_V; i++)
+            if (!isfinite(logit[i]))
+                return check_failed(s->why, "a logit at place %" PRId64 " of %" PRId64 " is %s",
+                                    i / RIG_V % lengths[k], lengths[k],
+                                    isnan(logit[i]) ? "not a number" : "infinite");
+    }
+    return CHECK_PASSED;
+}
+
+enum verdict check_finite(const struct subject *s, struct strbuf *why)
+{
+    const struct rig_plan plan = {.dtype = PEAT_F32};
+    return rig_each(s, &plan, why, finite_of);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* check_repeat.c: equal calls give equal bits, write only their results, and keep no memory. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "checkrig.h"
+
+/* ---- bits ---- */
+
+/* Loss and gradients of one training step. */
+struct outcome {
+    double loss;
+    size_t bytes;
+    void *grad;
+};
+
+static bool run_step(struct rig *r, const struct model_input *in, struct outcome *o)
+{
+    o->loss = rig_step(r, in, true);
+    o->bytes = (size_t)r->model.weights.size * dtype_bytes(r->model.weights.dtype);
+    o->grad = arena_alloc(&r->arena, o->bytes);
+    BUG_UNLESS(o->grad);
+    memcpy(o->grad, r->model.weights.grad, o->bytes);
+    return !isnan(o->loss);
+}
+
+/* The tensor in whose gradient two blocks differ first. */
+static const char *first_difference(const struct rig *r, const struct outcome *a,
+                                    const struct outcome *b)
+{
+    const struct weights *w = &r->model.weights;
+    size_t each = dtype_bytes(w->dtype);
+    for (int i = 0; i < w->n; i++) {
+        size_t at = (size_t)w->item[i]->offset * each;
+        if (memcmp((char *)a->grad + at, (char *)b->grad + at, tensor_bytes(&w->item[i]->value)))
+            return w->item[i]->name;
+    }
+    return NULL;
+}
+
+static enum verdict same_bits(struct strbuf *why, const struct rig *r, const struct outcome *a,
+                              const struct outcome *b, const char *what)
+{
+    if (memcmp(&a->loss, &b->loss, sizeof(a->loss)) != 0)
+        return check_failed(why, "the loss is %.17g and %.17g %s", a->loss, b->loss, what);
+    const char *name = first_difference(r, a, b);
+    return name ? check_failed(why, "the gradient of %s differs %s", name, what) : CHECK_PASSED;
+}
+
+static struct rig_input train_input(struct rig *r, int64_t B, int64_t T)
+{
+    struct rig_input x = rig_input(r, B, T);
+    x.in.phase = PEAT_TRAIN;
+    x.in.step = 3;
+    return x;
+}
+
+static enum verdict purity_of(struct situation *s, struct rig *r)
+{
+    struct rig_input x = train_input(r, RIG_B, RIG_T), other = rig_input(r, 1, RIG_T - 2);
+    struct outcome first, again, later;
+    if (run_step(r, &x.in, &first) == PEAT_OK || run_step(r, &x.in, &again) == PEAT_OK ||
+        !rig_logits(r, &other.in) || run_step(r, &x.in, &later) == PEAT_OK)
+        return rig_broken(r, s->why);
+    enum verdict verdict = same_bits(s->why, r, &first, &again, "in two equal calls");
+    if (verdict != CHECK_PASSED)
+        return verdict;
+    verdict = same_bits(s->why, r, &first, &later, "after a call with another batch");
+    if (verdict != CHECK_PASSED)
+        return verdict;
+    struct rig *twin = ARENA_NEW(s->subject->arena, struct rig);
+    BUG_UNLESS(twin);
+    struct outcome elsewhere;
+    if (rig_open(twin, s->subject, s->variant, &s->plan) == PEAT_OK &&
+        run_step(twin, &x.in, &elsewhere))
+        verdict = same_bits(s->why, r, &first, &elsewhere, "in a second model of the same kind");
+    else
+        verdict = rig_broken(twin, s->why);
+    rig_close(twin);
+    return verdict;
+}
+
+enum verdict check_purity(const struct subject *s, struct strbuf *why)
+{
+    const struct rig_plan plan = {.dtype = PEAT_F64};
+    return rig_each(s, &plan, why, purity_of);
+}
+
+static enum verdict threads_of(struct situation *s, struct rig *r)
+{
+    struct rig_input x = train_input(r, 5, 17);
+    struct outcome one, many;
+    if (run_step(r, &x.in, &one) == PEAT_OK)
+        return rig_broken(r, s->why);
+    enum verdict verdict = CHECK_PASSED;
+    for (int n = 2; n <= 4 && verdict == CHECK_PASSED; n++) {
+        char what[64];
+        snprintf(what, sizeof(what), "with 1 and with %d threads", n);
+        r->team.threads = n;
+        verdict = run_step(r, &x.in, &many) ? same_bits(s->why, r, &one, &many, what)
+                                            : rig_broken(r, s->why);
+    }
+    return verdict;
+}
+
+enum verdict check_threads(const struct subject *s, struct strbuf *why)
+{
+    const struct rig_plan plan = {.dtype = PEAT_F32};
+    return rig_each(s, &plan, why, threads_of);
+}
+
+/* ---- buffers ---- */
+
+/*
+ * Values are cut from the step arena in blocks of 64 bytes, which is filled with a mark before the
+ * pass: a result that does not fill its last block must leave the rest of it alone. After the pass
+ * every operation is run once more: a value that comes out differently was written to by another.
+ */
+enum { MARK = 0xa5, BLOCK = 64, ARENA_BYTES = 1 << 23 };
+
+static bool owns_value(const peat_node *n)
+{
+    return n->op && !n->view_of && n->value.data && n->op->forward;
+}
+
+static void mark_arena(struct rig *r)
+{
+    arena_reset(&r->step);
+    void *all = arena_alloc(&r->step, ARENA_BYTES);
+    BUG_UNLESS(all);
+    memset(all, MARK, ARENA_BYTES);
+    arena_reset(&r->step);
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+__attribute__((no_sanitize_address))
+#endif
+static bool
+slack_is_marked(const peat_node *n)
+{
+    size_t bytes = tensor_bytes(&n->value), end = (bytes + BLOCK - 1) / BLOCK * BLOCK;
+    const unsigned char *data = n->value.data;
+    for (size_t i = bytes; i < end; i++)
+        if (data[i] != MARK)
+            return false;
+    return true;
+}
+
+static enum verdict replay(struct strbuf *why, struct graph *g, peat_node *n)
+{
+    size_t bytes = tensor_bytes(&n->value);
+    char *kept = arena_alloc(g->arena, bytes);
+    BUG_UNLESS(kept);
+    memcpy(kept, n->value.data, bytes);
+    n->op->forward(n);
+    bool same = memcmp(kept, n->value.data, bytes) == 0;
+    memcpy(n->value.data, kept, bytes);
+    return same ? CHECK_PASSED
+                : check_failed(why, "the result of '%s'%s%s was written to by what ran after it",
+                               n->op->name, n->hook ? " in " : "", n->hook ? n->hook : "");
+}
+
+static enum verdict check_tape(struct strbuf *why, struct graph *g)
+{
+    int64_t n = g->n_node;
+    for (int64_t i = 0; i < n; i++)
+        if (owns_value(g->node[i]) && g->node[i]->hook && !slack_is_marked(g->node[i]))
+            return check_failed(why, "'%s' in %s writes beyond its result", g->node[i]->op->name,
+                                g->node[i]->hook);
+    enum verdict verdict = CHECK_PASSED;
+    for (int64_t i = 0; i < n && verdict == CHECK_PASSED; i++)
+        if (owns_value(g->node[i]))
+            verdict = replay(why, g, g->node[i]);
+    return verdict;
+}
+
+/* What a pass is given. */
+struct given {
+    char weights[HASH_HEX], tokens[HASH_HEX], sequence[HASH_HEX];
+};
+
+static struct given read_given(const struct rig *r, const struct model_input *in)
+{
+    struct given x;
+    weights_hash(&r->model.weights, NULL, x.weights);
+    hash_bytes(in->token, (size_t)(in->B * in->T) * sizeof(*in->token), x.tokens);
+    hash_bytes(in->sequence, (size_t)in->B * sizeof(*in->sequence), x.sequence);
+    return x;
+}
+
+static enum verdict compare_given(struct strbuf *why, const struct given *a, const struct given *b)
+{
+    if (strcmp(a->weights, b->weights) != 0)
+        return check_failed(why, "a trained tensor was written to");
+    if (strcmp(a->tokens, b->tokens) != 0)
+        return check_failed(why, "the token ids were written to");
+    if (strcmp(a->sequence, b->sequence) != 0)
+        return check_failed(why, "the sequence ids were written to");
+    return CHECK_PASSED;
+}
+
+static enum verdict buffers_of(struct situation *s, struct rig *r)
+{
+    struct rig_input x = train_input(r, RIG_B, RIG_T - 1);
+    struct graph g;
+    const struct given before = read_given(r, &x.in);
+    mark_arena(r);
+    peat_node *loss = rig_loss(r, &g, &x.in);
+    if (!loss)
+        return rig_broken(r, s->why);
+    struct given after = read_given(r, &x.in);
+    enum verdict verdict = compare_given(s->why, &before, &after);
+    if (verdict == CHECK_PASSED)
+        verdict = check_tape(s->why, &g);
+    if (verdict != CHECK_PASSED)
+        return verdict;
+    graph_backward(&g, loss);
+    after = read_given(r, &x.in);
+    return compare_given(s->why, &before, &after);
+}
+
+enum verdict check_buffers(const struct subject *s, struct strbuf *why)
+{
+    const struct rig_plan plan = {.dtype = PEAT_F32};
+    return rig_each(s, &plan, why, buffers_of);
+}
+
+/* ---- memory ---- */
+
+/* Steps take from arenas that have grown by then: what the system gives after that is kept by
+ * somebody. */
+static enum verdict leaks_of(struct situation *s, struct rig *r)
+{
+    enum { WARM = 3, STEPS = 20 };
+    struct rig_input x = train_input(r, RIG_B, RIG_T);
+    size_t before = 0;
+    for (int i = 0; i < WARM + STEPS; i++) {
+        if (i == WARM)
+            before = state_memory();
+        if (isnan(rig_step(r, &x.in, true)))
+            return rig_broken(r, s->why);
+    }
+    size_t kept = state_memory_kept(before);
+    if (kept == 0)
+        return CHECK_PASSED;
+    return check_failed(s->why, "%d steps keep %zu bytes", STEPS, kept);
+}
+
+enum verdict check_leaks(const struct subject *s, struct strbuf *why)
+{
+    const struct rig_plan plan = {.dtype = PEAT_F32};
+    return s->plugin->desc->kind == PEAT_TASK ? check_task_leaks(s, why)
+                                              : rig_each(s, &plan, why, leaks_of);
+}

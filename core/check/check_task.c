@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* check_task.c: batches and metrics of a task. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "checkrig.h"
+#include "train/task.h"
+
+enum { ROWS = 3, SEQ_LEN = 32, EVAL_TOKENS = 512, STEPS = 4, BATCHES_MAX = 64 };
+
+/* A task set up for one seed. */
+struct bench {
+    struct arena arena;
+    struct task task;
+    struct batch train, eval;
+    struct error err;
+};
+
+static peat_status bench_open(struct bench *b, const struct subject *s, const void *config,
+                              peat_arch arch, uint64_t seed, int64_t rows)
+{
+    *b = (struct bench){.task = {.host = host_table(), .hooks = s->plugin->desc->interface}};
+    arena_init(&b->arena, "check task", 1 << 18);
+    b->task.part = (struct part){.id = s->plugin->desc->id, .prefix = "task", .config = config};
+    b->task.plan = (peat_task_plan){
+        .arch = arch, .seq_len = SEQ_LEN, .eval_tokens = EVAL_TOKENS, .seed = seed};
+    peat_status status = task_setup(&b->task, &b->arena, &b->err);
+    if (status != PEAT_OK)
+        return status;
+    int64_t longest = SEQ_LEN;
+    for (int64_t i = 0; i < b->task.plan.n_eval; i++)
+        longest = b->task.plan.eval_T[i] > longest ? b->task.plan.eval_T[i] : longest;
+    status = batch_init(&b->train, &b->arena, rows, SEQ_LEN);
+    return status == PEAT_OK ? batch_init(&b->eval, &b->arena, rows, longest) : status;
+}
+
+static void bench_close(struct bench *b)
+{
+    arena_release(&b->arena);
+}
+
+static bool equal_part(const void *a, const void *b, int64_t n, size_t each)
+{
+    return memcmp(a, b, (size_t)n * each) == 0;
+}
+
+/* B rows of x from row i on against those of y from row 0 on. */
+static bool same_rows(const peat_batch *x, int64_t i, const peat_batch *y)
+{
+    int64_t n = y->B * y->T, at = i * x->T;
+    return x->T == y->T && x->B - i >= y->B && equal_part(x->token + at, y->token, n, 4) &&
+           equal_part(x->target + at, y->target, n, 4) &&
+           equal_part(x->segment + at, y->segment, n, 4) &&
+           equal_part(x->document + at, y->document, n, 4) &&
+           equal_part(x->pad + at, y->pad, n, 1) && equal_part(x->special + at, y->special, n, 1) &&
+           equal_part(x->sequence + i, y->sequence, y->B, 8);
+}
+
+static bool same_batch(const peat_batch *x, const peat_batch *y)
+{
+    return x->B == y->B && x->units == y->units && x->prompt == y->prompt &&
+           x->answer == y->answer && same_rows(x, 0, y);
+}
+
+/* ---- training ---- */
+
+static enum verdict train_batches(struct bench *a, struct bench *b, struct strbuf *why)
+{
+    bool seed_matters = false, step_matters = false;
+    for (int64_t step = 1; step <= STEPS; step++) {
+        if (task_train_batch(&a->task, 1, step, &a->train, &a->err) != PEAT_OK)
+            return check_failed(why, "%s", a->err.text);
+        if (task_train_batch(&b->task, 1, step, &b->train, &b->err) != PEAT_OK)
+            return check_failed(why, "%s", b->err.text);
+        if (!same_batch(&a->train.b, &b->train.b))
+            return check_failed(why,
+                                "the training batch of step %" PRId64 " differs when it is "
+                                "made again",
+                                step);
+        if (task_train_batch(&b->task, 2, step, &b->train, &b->err) != PEAT_OK)
+            return check_failed(why, "%s", b->err.text);
+        seed_matters = seed_matters || !same_batch(&a->train.b, &b->train.b);
+        if (task_train_batch(&b->task, 1, step + 1, &b->train, &b->err) != PEAT_OK)
+            return check_failed(why, "%s", b->err.text);
+        step_matters = step_matters || !same_batch(&a->train.b, &b->train.b);
+    }
+    if (!seed_matters)
+        return check_failed(why, "the seed does not change its training batches");
+    if (!step_matters)
+        return check_failed(why, "all steps have the same training batch");
+    return CHECK_PASSED;
+}
+
+/* ---- evaluation ---- */
+
+static enum verdict eval_batch(struct bench *a, int64_t which, int64_t index, struct strbuf *why)
+{
+    if (task_eval_batch(&a->task, which, index, &a->eval, &a->err) != PEAT_OK)
+        return check_failed(why, "%s", a->err.text);
+    return CHECK_PASSED;
+}
+
+/* All batches of one length by a task of two seeds: equal, and there is an end. */
+static enum verdict eval_length(struct bench *a, struct bench *b, int64_t which, struct strbuf *why)
+{
+    int64_t targets = 0, index = 0;
+    for (; index < BATCHES_MAX; index++) {
+        if (eval_batch(a, which, index, why) != CHECK_PASSED ||
+            eval_batch(b, which, index, why) != CHECK_PASSED)
+            return CHECK_FAILED;
+        const peat_batch *x = &a->eval.b;
+        if (x->B != b->eval.b.B || (x->B && !same_batch(x, &b->eval.b)))
+            return check_failed(
+                why, "evaluation batch %" PRId64 " of length %" PRId64 " differs between two seeds",
+                index, a->task.plan.eval[which]);
+        if (x->B == 0)
+            break;
+        for (int64_t i = 0; i < x->B * x->T; i++)
+            targets += x->target[i] >= 0;
+    }
+    if (targets == 0)
+        return check_failed(why, "length %" PRId64 " has no target to evaluate",
+                            a->task.plan.eval[which]);
+    return CHECK_PASSED;
+}
+
+/* The first rows are the same whatever the number of rows in a batch. */
+static enum verdict eval_rows(struct bench *a, struct bench *single, struct strbuf *why)
+{
+    if (eval_batch(a, 0, 0, why) != CHECK_PASSED)
+        return CHECK_FAILED;
+    for (int64_t i = 0; i < a->eval.b.B; i++) {
+        if (eval_batch(single, 0, i, why) != CHECK_PASSED)
+            return CHECK_FAILED;
+        if (single->eval.b.B != 1 || !same_rows(&a->eval.b, i, &single->eval.b))
+            return check_failed(why,
+                                "evaluation row %" PRId64 " depends on the number of rows in "
+                                "a batch",
+                                i);
+    }
+    return CHECK_PASSED;
+}
+
+static enum verdict compare_benches(struct bench *a, struct bench *b, struct bench *single,
+                                    struct strbuf *why)
+{
+    enum verdict verdict = train_batches(a, b, why);
+    for (int64_t i = 0; verdict == CHECK_PASSED && i < a->task.plan.n_eval; i++)
+        verdict = eval_length(a, b, i, why);
+    return verdict == CHECK_PASSED ? eval_rows(a, single, why) : verdict;
+}
+
+/* *refused is set when the task is not for this architecture or these parameters. */
+static enum verdict batches_of(const struct subject *s, const void *config, peat_arch arch,
+                               struct error *refused, struct strbuf *why)
+{
+    struct bench a, b, single;
+    enum verdict verdict = CHECK_PASSED;
+    if (bench_open(&a, s, config, arch, 1, ROWS) != PEAT_OK) {
+        *refused = a.err;
+        bench_close(&a);
+        return refused->status == PEAT_REFUSED ? CHECK_PASSED
+                                               : check_failed(why, "%s", refused->text);
+    }
+    bool open = bench_open(&b, s, config, arch, 2, ROWS) == PEAT_OK;
+    bool both = bench_open(&single, s, config, arch, 1, 1) == PEAT_OK;
+    if (!open || !both)
+        verdict = check_failed(why, "its set-up fails the second time: %s",
+                               open ? single.err.text : b.err.text);
+    else
+        verdict = compare_benches(&a, &b, &single, why);
+    bench_close(&a);
+    bench_close(&b);
+    bench_close(&single);
+    return verdict;
+}
+
+enum verdict check_batches(const struct subject *s, struct strbuf *why)
+{
+    struct error err = {0}, refused = {0};
+    const struct variants *v = variants_make(s, &err);
+    int ran = 0;
+    if (!v)
+        return check_skipped(why, "%s", err.text);
+    for (int i = 0; i < 2 * v->n; i++) {
+        struct error one = {0};
+        peat_arch arch = i % 2 ? PEAT_ENCODER : PEAT_DECODER;
+        const struct variant *variant = &v->item[i / 2];
+        enum verdict verdict = batches_of(s, variant->config, arch, &one, why);
+        if (verdict == CHECK_FAILED) {
+            strbuf_addf(why, " (%s%s%s)", arch == PEAT_DECODER ? "decoder" : "encoder",
+                        *variant->text ? ", " : "", variant->text);
+            return verdict;
+        }
+        if (one.status == PEAT_OK)
+            ran++;
+        else
+            refused = one;
+    }
+    return ran ? CHECK_PASSED : check_failed(why, "refused: %s", refused.text);
+}
+
+/* ---- what runs for other checks ---- */
+
+peat_status check_task_runs(const struct subject *s, struct error *err)
+{
+    const void *config;
+    peat_status status = subject_config(s, NULL, &config, err);
+    if (status != PEAT_OK)
+        return status;
+    struct bench b;
+    status = bench_open(&b, s, config, PEAT_DECODER, 1, ROWS);
+    if (status == PEAT_REFUSED) {
+        bench_close(&b);
+        status = bench_open(&b, s, config, PEAT_ENCODER, 1, ROWS);
+    }
+    for (int64_t step = 1; status == PEAT_OK && step <= STEPS; step++)
+        status = task_train_batch(&b.task, 1, step, &b.train, &b.err);
+    if (status == PEAT_OK)
+        status = task_eval_batch(&b.task, 0, 0, &b.eval, &b.err);
+    if (status != PEAT_OK)
+        error_set(err, status, "%s", b.err.text);
+    bench_close(&b);
+    return status;
+}
+
+enum verdict check_task_leaks(const struct subject *s, struct strbuf *why)
+{
+    enum { BATCHES = 200 };
+    struct error err = {0};
+    const void *config;
+    struct bench b;
+    if (subject_config(s, NULL, &config, &err) != PEAT_OK)
+        return check_skipped(why, "%s", err.text);
+    peat_status status = bench_open(&b, s, config, PEAT_DECODER, 1, ROWS);
+    size_t before = 0;
+    for (int64_t step = 1; status == PEAT_OK && step <= BATCHES; step++) {
+        status = task_train_batch(&b.task, 1, step, &b.train, &b.err);
+        if (step == 1)
+            before = state_memory();
+    }
+    size_t kept = state_memory_kept(before);
+    enum verdict verdict = CHECK_PASSED;
+    if (status != PEAT_OK)
+        verdict = check_skipped(why, "%s", b.err.text);
+    else if (kept > 0)
+        verdict = check_failed(why, "%d batches keep %zu bytes", BATCHES, kept);
+    bench_close(&b);
+    return verdict;
+}
+
+/* ---- metrics ---- */
+
+/* Sums of an evaluation of 1000 targets in which `right` were; less right, larger loss. */
+static peat_sums sums_of(int64_t right)
+{
+    return (peat_sums){.size = sizeof(peat_sums),
+                       .nll = 0.01 + 5.0 * (double)(1000 - right),
+                       .targets = 1000,
+                       .correct = right,
+                       .units = 1000,
+                       .sequences = 100,
+                       .matches = right / 10,
+                       .generated = 1000,
+                       .generated_correct = right};
+}
+
+static enum verdict check_metric(const peat_metric *m, struct strbuf *why)
+{
+    const peat_sums bad = sums_of(0), middle = sums_of(500), good = sums_of(1000);
+    double value[] = {m->value(&bad), m->value(&middle), m->value(&good)};
+    for (int i = 0; i < 3; i++)
+        if (!isfinite(value[i]))
+            return check_failed(why, "metric '%s' is %s when %d of 1000 targets are right", m->name,
+                                isnan(value[i]) ? "not a number" : "infinite", 500 * i);
+    bool rises = value[0] <= value[1] && value[1] <= value[2];
+    bool falls = value[0] >= value[1] && value[1] >= value[2];
+    if (m->goal_max ? !rises : !falls)
+        return check_failed(why,
+                            "metric '%s' says that %s is better, but goes from %g over %g to %g "
+                            "as more targets are right",
+                            m->name, m->goal_max ? "more" : "less", value[0], value[1], value[2]);
+    return CHECK_PASSED;
+}
+
+enum verdict check_metrics(const struct subject *s, struct strbuf *why)
+{
+    const peat_task *task = s->plugin->desc->interface;
+    enum verdict verdict = CHECK_PASSED;
+    for (const peat_metric *m = task->metric; m->name && verdict == CHECK_PASSED; m++)
+        verdict = check_metric(m, why);
+    return verdict;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* checkrig.c: the small model around a plugin under check, and the situations it goes through. */
+#include "checkrig.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "autograd/ops.h"
+#include "base/rng.h"
+#include "checkparts.h"
+
+static const peat_host *host(void)
+{
+    return host_table();
+}
+
+const peat_scheme *subject_scheme(const struct subject *s)
+{
+    const peat_plugin *desc = s->plugin->desc;
+    return desc->kind == PEAT_SCHEME ? desc->interface : NULL;
+}
+
+const peat_combine *subject_combine(const struct subject *s)
+{
+    const peat_plugin *desc = s->plugin->desc;
+    return desc->kind == PEAT_COMBINE ? desc->interface : NULL;
+}
+
+/* ---- the positional ---- */
+
+static void add_scheme(struct rig *r, const char *id, const peat_scheme *hooks, const void *config)
+{
+    struct positional *p = &r->positional;
+    p->scheme[p->n_scheme++] =
+        (struct scheme_part){.part = {.id = id, .prefix = id, .config = config}, .hooks = hooks};
+}
+
+static void add_subject(struct rig *r, const peat_scheme *hooks, const struct variant *v)
+{
+    bool records = hooks->qkv != NULL;
+    if (hooks->needs & PEAT_NEED_BIAS)
+        add_scheme(r, "companion_bias", part_bias(), NULL);
+    if (records)
+        add_scheme(r, "before", part_record(), &r->before);
+    add_scheme(r, r->subject->plugin->desc->id, hooks, v->config);
+    if (records)
+        add_scheme(r, "after", part_record(), &r->after);
+}
+
+static void add_streams(struct rig *r, const peat_combine *hooks)
+{
+    static const char *const id[] = {"stream_1", "stream_2", "stream_3", "stream_4"};
+    int n = r->plan.n_stream ? r->plan.n_stream : hooks->min_streams;
+    for (int i = 0; i < n - 1 && i < 4; i++)
+        add_scheme(r, id[i], part_stream(), &r->plan.width);
+}
+
+static void fill_positional(struct rig *r, const struct variant *v)
+{
+    const peat_scheme *scheme = subject_scheme(r->subject);
+    const peat_combine *combine = subject_combine(r->subject);
+    const char *id = r->subject->plugin->desc->id;
+    r->positional = (struct positional){.host = host()};
+    if (r->plan.moved)
+        add_scheme(r, "shift", part_shift(), &r->shift);
+    if (scheme)
+        add_subject(r, scheme, v);
+    if (combine)
+        add_streams(r, combine);
+    r->positional.combine = combine ? combine : part_sum();
+    r->positional.combine_part = combine
+                                     ? (struct part){.id = id, .prefix = id, .config = v->config}
+                                     : (struct part){.id = "sum", .prefix = "sum"};
+}
+
+/* ---- the model ---- */
+
+/* Off the initial values, which may be zero or equal, and inside the bounds. */
+static void disturb(struct weights *w)
+{
+    for (int i = 0; i < w->n; i++) {
+        struct weight *x = w->item[i];
+        uint64_t stream = rng_stream(1, "check", x->name);
+        for (int64_t k = 0; k < tensor_count(&x->value); k++) {
+            double value = tensor_get(&x->value, k) + 0.2 * rng_uniform(stream, (uint64_t)k) - 0.1;
+            if (x->bounded)
+                value = fmin(fmax(value, x->lo), x->hi);
+            tensor_set(&x->value, k, value);
+        }
+    }
+}
+
+static peat_status build(struct rig *r)
+{
+    const struct rig_plan *plan = &r->plan;
+    const struct model_config config = {
+        .arch = plan->arch,
+        .d_model = plan->D ? plan->D : 16,
+        .n_layer = 2,
+        .n_head = 2,
+        .d_ff = 16,
+        .attention_path = plan->path,
+        .vocab = RIG_V,
+        .T_train = RIG_T,
+        .T_max = plan->T_max ? plan->T_max : RIG_T_MAX,
+    };
+    peat_status status = model_build(&r->model, &config, &r->positional, &r->arena, plan->dtype, 1,
+                                     plan->shape_only, &r->err);
+    if (status == PEAT_OK && !plan->shape_only)
+        disturb(&r->model.weights);
+    return status;
+}
+
+peat_status rig_open(struct rig *r, const struct subject *s, const struct variant *v,
+                     const struct rig_plan *plan)
+{
+    *r = (struct rig){.subject = s, .plan = *plan, .shift = plan->shift, .team = {1}};
+    arena_init(&r->arena, "check", 1 << 18);
+    arena_init(&r->step, "check step", 1 << 20);
+    fill_positional(r, v);
+    return build(r);
+}
+
+void rig_close(struct rig *r)
+{
+    arena_release(&r->step);
+    arena_release(&r->arena);
+}
+
+/* ---- passes ---- */
+
+struct rig_input rig_input(struct rig *r, int64_t B, int64_t T)
+{
+    struct rig_input x = {.token = ARENA_ARRAY(&r->arena, B * T, int32_t),
+                          .document = ARENA_ARRAY(&r->arena, B * T, int32_t),
+                          .pad = ARENA_ARRAY(&r->arena, B * T, uint8_t),
+                          .sequence = ARENA_ARRAY(&r->arena, B, int64_t)};
+    BUG_UNLESS(x.token && x.document && x.pad && x.sequence);
+    uint64_t stream = rng_stream(1, "check", "tokens");
+    for (int64_t b = 0; b < B; b++) {
+        x.sequence[b] = 100 + b;
+        for (int64_t t = 0; t < T; t++)
+            x.token[b * T + t] =
+                (int32_t)(40 + rng_bits(stream, (uint64_t)(1000 * b + t)) % (RIG_V - 40));
+    }
+    x.in = (struct model_input){
+        .B = B, .T = T, .token = x.token, .sequence = x.sequence, .phase = PEAT_EVAL};
+    return x;
+}
+
+static peat_node *forward(struct rig *r, struct graph *g, const struct model_input *in)
+{
+    arena_reset(&r->step);
+    graph_init(g, &r->step, &r->team, r->model.weights.dtype);
+    peat_node *logits = model_forward(&r->model, g, in, NULL);
+    if (!logits && graph_failed(g))
+        error_set(&r->err, g->err.status, "%s", g->err.text);
+    return logits;
+}
+
+double *rig_logits(struct rig *r, const struct model_input *in)
+{
+    struct graph g;
+    peat_node *logits = forward(r, &g, in);
+    if (!logits)
+        return NULL;
+    int64_t n = tensor_count(&logits->value);
+    double *out = ARENA_ARRAY(&r->arena, n, double);
+    BUG_UNLESS(out);
+    for (int64_t i = 0; i < n; i++)
+        out[i] = tensor_get(&logits->value, i);
+    arena_reset(&r->step);
+    return out;
+}
+
+/* L = sum of w_i logit_i with fixed w_i in [-1, 1): every logit counts, and differently. */
+peat_node *rig_loss(struct rig *r, struct graph *g, const struct model_input *in)
+{
+    peat_node *logits = forward(r, g, in);
+    if (!logits)
+        return NULL;
+    int64_t n = tensor_count(&logits->value);
+    uint64_t stream = rng_stream(1, "check", "loss");
+    peat_node *w = graph_constant(g, g->dtype, 2, (int64_t[]){n, 1}, NULL);
+    for (int64_t i = 0; w && i < n; i++)
+        tensor_set(&w->value, i, 2 * rng_uniform(stream, (uint64_t)i) - 1);
+    peat_node *row = peat_reshape(&g->base, logits, 2, (int64_t[]){1, n});
+    return peat_matmul(&g->base, row, w, 0);
+}
+
+double rig_step(struct rig *r, const struct model_input *in, bool backward)
+{
+    struct graph g;
+    peat_node *loss = rig_loss(r, &g, in);
+    if (!loss)
+        return NAN;
+    double value = tensor_get(&loss->value, 0);
+    if (backward) {
+        weights_zero_grad(&r->model.weights);
+        graph_backward(&g, loss);
+        if (graph_failed(&g)) {
+            error_set(&r->err, g.err.status, "%s", g.err.text);
+            return NAN;
+        }
+    }
+    return value;
+}
+
+enum verdict rig_broken(const struct rig *r, struct strbuf *why)
+{
+    return check_failed(why, "%s", r->err.text[0] ? r->err.text : "the loss is not a number");
+}
+
+double rig_distance(const double *a, const double *b, int64_t n, int64_t *at)
+{
+    double worst = 0;
+    *at = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double d = fabs(a[i] - b[i]) / fmax(1, fmax(fabs(a[i]), fabs(b[i])));
+        if (!(d <= worst)) {
+            worst = isnan(d) ? (double)INFINITY : d;
+            *at = i;
+        }
+    }
+    return worst;
+}
+
+/* ---- situations ---- */
+
+static const char *arch_name(peat_arch arch)
+{
+    return arch == PEAT_DECODER ? "decoder" : "encoder";
+}
+
+/* One variant of one architecture; *refused is set when the plugin does not want it. */
+static enum verdict run_one(struct situation *s, situation_fn fn, struct error *refused)
+{
+    struct rig *r = ARENA_NEW(s->subject->arena, struct rig);
+    BUG_UNLESS(r);
+    enum verdict verdict = CHECK_PASSED;
+    peat_status status = rig_open(r, s->subject, s->variant, &s->plan);
+    if (status == PEAT_REFUSED || status == PEAT_INVALID)
+        *refused = r->err;
+    else if (status != PEAT_OK)
+        verdict = rig_broken(r, s->why);
+    else
+        verdict = fn(s, r);
+    if (verdict == CHECK_FAILED)
+        strbuf_addf(s->why, " (%s%s%s)", arch_name(s->plan.arch), *s->variant->text ? ", " : "",
+                    s->variant->text);
+    rig_close(r);
+    return verdict;
+}
+
+/* Bits of what was tried. */
+struct tried {
+    int ran;
+    struct error refused;
+};
+
+static enum verdict run_variants(const struct subject *s, const struct variants *v,
+                                 const struct rig_plan *plan, struct strbuf *why, situation_fn fn,
+                                 struct tried *tried)
+{
+    for (int i = 0; i < v->n; i++) {
+        struct situation one = {s, &v->item[i], *plan, why};
+        struct error refused = {0};
+        enum verdict verdict = run_one(&one, fn, &refused);
+        if (verdict != CHECK_PASSED)
+            return verdict;
+        if (refused.status == PEAT_OK)
+            tried->ran++;
+        else if (tried->refused.status == PEAT_OK)
+            tried->refused = refused;
+    }
+    return CHECK_PASSED;
+}
+
+static enum verdict each(const struct subject *s, int n, const peat_arch *arch,
+                         const struct rig_plan *plan, struct strbuf *why, situation_fn fn)
+{
+    struct error err = {0};
+    struct tried tried = {0};
+    const struct variants *v = variants_make(s, &err);
+    if (!v)
+        return check_skipped(why, "%s", err.text);
+    for (int i = 0; i < n; i++) {
+        struct rig_plan one = *plan;
+        one.arch = arch[i];
+        enum verdict verdict = run_variants(s, v, &one, why, fn, &tried);
+        if (verdict != CHECK_PASSED)
+            return verdict;
+    }
+    return tried.ran ? CHECK_PASSED : check_skipped(why, "refused: %s", tried.refused.text);
+}
+
+enum verdict rig_each(const struct subject *s, const struct rig_plan *plan, struct strbuf *why,
+                      situation_fn fn)
+{
+    return each(s, 2, (const peat_arch[]){PEAT_DECODER, PEAT_ENCODER}, plan, why, fn);
+}
+
+enum verdict rig_each_of(const struct subject *s, peat_arch arch, const struct rig_plan *plan,
+                         struct strbuf *why, situation_fn fn)
+{
+    return each(s, 1, &arch, plan, why, fn);
+}

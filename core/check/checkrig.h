@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * checkrig.h: a small model around the plugin under check.
+ *
+ * A scheme stands between companions of the host's own: one that moves all positions, one that
+ * gives a bias to who asks for one, and one on either side that remembers queries and keys. A
+ * combine gets positional streams with trained tensors, so that gradients through it are seen. All
+ * weights are moved a little off their initial values: what starts at zero would hide mistakes.
+ */
+#ifndef CHECK_CHECKRIG_H
+#define CHECK_CHECKRIG_H
+
+#include "check/check.h"
+#include "model/transformer.h"
+
+/* D 16, H 2, L 2, V 60; ids from 40 on, which in ASCII has the digits. */
+enum { RIG_V = 60, RIG_T_MAX = 32, RIG_B = 3, RIG_T = 6, RIG_SHIFT = 7 };
+
+/* The plugin's parameters with one switch or label changed. */
+struct variant {
+    const char *text; /* "beyond: clamp"; "" for the parameters as given */
+    const void *config;
+};
+
+struct variants {
+    int n;
+    struct variant *item;
+};
+
+/* What to build. */
+struct rig_plan {
+    peat_arch arch;
+    peat_dtype dtype;
+    int64_t path;  /* enum attention_path */
+    int64_t T_max; /* 0: RIG_T_MAX */
+    int n_stream;  /* of a combine, tokens included; 0: as few as it takes */
+    int64_t width; /* that the positional streams insist on; 0: any */
+    int64_t D;     /* 0: 16 */
+    bool moved;    /* all positions move by `shift`, which may be 0 */
+    double shift;
+    bool shape_only;
+};
+
+/* Queries and keys of each layer as they passed. */
+struct record {
+    peat_node *q[2], *k[2];
+};
+
+struct rig {
+    struct arena arena, step;
+    const struct subject *subject;
+    struct rig_plan plan;
+    double shift;
+    struct record before, after;
+    struct positional positional;
+    struct model model;
+    struct team team;
+    struct error err;
+};
+
+/* Tokens and what goes with them, made from a fixed stream. */
+struct rig_input {
+    struct model_input in;
+    int32_t *token, *document;
+    uint8_t *pad;
+    int64_t *sequence;
+};
+
+/* PEAT_REFUSED, and other failures of a plugin's set-up, with their text in r->err. */
+peat_status rig_open(struct rig *r, const struct subject *s, const struct variant *v,
+                     const struct rig_plan *plan);
+void rig_close(struct rig *r);
+/* Kept in the rig's arena. */
+struct rig_input rig_input(struct rig *r, int64_t B, int64_t T);
+/* Logits as doubles [B*T, V] in the rig's arena; NULL: r->err says why. The graph is dead. */
+double *rig_logits(struct rig *r, const struct model_input *in);
+/* The same and keeps the graph in the step arena, with a scalar loss that every logit enters. */
+peat_node *rig_loss(struct rig *r, struct graph *g, const struct model_input *in);
+/* The loss; gradients are left in the weights. NaN: r->err says why. */
+double rig_step(struct rig *r, const struct model_input *in, bool backward);
+
+/* NULL with err filled when the parameters as given are refused. */
+const struct variants *variants_make(const struct subject *s, struct error *err);
+/* One config: the subject's parameters, stand-ins for what is required, and `over` on top. */
+peat_status subject_config(const struct subject *s, const struct value *over, const void **config,
+                           struct error *err);
+
+/* One situation that a check goes through. */
+struct situation {
+    const struct subject *subject;
+    const struct variant *variant;
+    struct rig_plan plan;
+    struct strbuf *why;
+};
+
+typedef enum verdict (*situation_fn)(struct situation *s, struct rig *r);
+
+/* fn for a decoder and an encoder, with every variant, in F64. What the plugin refuses is passed
+ * over; when it refuses everything the check is skipped. A failure's reason gets the situation. */
+enum verdict rig_each(const struct subject *s, const struct rig_plan *plan, struct strbuf *why,
+                      situation_fn fn);
+/* The same for one architecture alone. */
+enum verdict rig_each_of(const struct subject *s, peat_arch arch, const struct rig_plan *plan,
+                         struct strbuf *why, situation_fn fn);
+
+const peat_scheme *subject_scheme(const struct subject *s);   /* NULL: not a scheme */
+const peat_combine *subject_combine(const struct subject *s); /* NULL: not a combine */
+/* Writes that a pass failed, for a verdict. */
+enum verdict rig_broken(const struct rig *r, struct strbuf *why);
+/* Largest |a - b| / max(1, |a|, |b|) of n values; *at: where. */
+double rig_distance(const double *a, const double *b, int64_t n, int64_t *at);
+
+#endif

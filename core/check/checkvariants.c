@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* checkvariants.c: the configs a plugin is checked with. */
+#include <math.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "checkrig.h"
+#include "plugin/paramrow.h"
+
+static const struct place nowhere = {NULL, 0, 0};
+
+/* ---- stand-ins for what the user must give ---- */
+
+/* A file of some thousand lines to read. */
+static const char *text_file(const struct subject *s)
+{
+    static const char *const word[] = {"one", "two", "three", "four", "five", "six", "seven"};
+    const char *path = arena_printf(s->arena, "%s/text.txt", s->scratch);
+    struct strbuf text;
+    strbuf_init(&text);
+    for (int line = 0; line < 2000; line++) {
+        for (int i = 0; i < 5; i++)
+            strbuf_addf(&text, "%s ", word[(line * 5 + i * i) % 7]);
+        strbuf_addf(&text, "%d\n", line);
+    }
+    if (file_write(path, text.text, text.n, NULL) != PEAT_OK)
+        path = NULL;
+    strbuf_release(&text);
+    return path;
+}
+
+static struct value *stand_in(const struct subject *s, const peat_param *row)
+{
+    struct arena *a = s->arena;
+    switch (row->type) {
+    case PEAT_BOOL:
+        return value_bool(a, nowhere, false);
+    case PEAT_INT:
+    case PEAT_REAL:
+    case PEAT_REALS:
+        return value_real(a, nowhere, row_in_bounds(row, 1) ? 1 : row->max);
+    case PEAT_ENUM:
+        return value_text(a, nowhere, row->labels[0]);
+    case PEAT_STRING:
+    case PEAT_STRINGS: {
+        const char *path = row->flags & PEAT_PATH ? text_file(s) : "text";
+        return path ? value_text(a, nowhere, path) : NULL;
+    }
+    }
+    return NULL;
+}
+
+static struct value *with_stand_ins(const struct subject *s)
+{
+    struct value *map = value_map(s->arena, nowhere);
+    for (const peat_param *row = s->plugin->desc->param; row && row->key; row++) {
+        struct value *v = row->flags & PEAT_REQUIRED ? stand_in(s, row) : NULL;
+        if (v)
+            value_set(s->arena, map, row->key, nowhere, v);
+    }
+    return map;
+}
+
+peat_status subject_config(const struct subject *s, const struct value *over, const void **config,
+                           struct error *err)
+{
+    const peat_plugin *desc = s->plugin->desc;
+    void *filled = arena_zalloc(s->arena, desc->config_size + 1);
+    if (!filled)
+        return error_set(err, PEAT_NOMEM, "out of memory for plugin '%s'", desc->id);
+    struct value *given =
+        value_merge(s->arena, with_stand_ins(s), (struct value *)(uintptr_t)s->given);
+    given = value_merge(s->arena, given, (struct value *)(uintptr_t)over);
+    const char *what = arena_printf(s->arena, "%s '%s'", kind_name(desc->kind), desc->id);
+    *config = filled;
+    static const peat_param none[] = {PEAT_PARAM_END};
+    return params_fill(desc->param ? desc->param : none, filled, given, what, NULL, s->arena, err);
+}
+
+/* ---- variants ---- */
+
+static int count_variants(const peat_param *row)
+{
+    int n = 1;
+    for (; row && row->key; row++)
+        n += row->type == PEAT_BOOL ? 1 : row->type == PEAT_ENUM ? names_count(row->labels) : 0;
+    return n;
+}
+
+/* The parameters as given are the first one; what the table itself refuses is left out. */
+static peat_status add_variant(const struct subject *s, struct variants *v, const char *key,
+                               struct value *value, const char *text, struct error *err)
+{
+    struct value *over = value_map(s->arena, nowhere);
+    if (key)
+        value_set(s->arena, over, key, nowhere, value);
+    struct variant *one = &v->item[v->n];
+    peat_status status = subject_config(s, over, &one->config, err);
+    if (status != PEAT_OK)
+        return status;
+    one->text = text;
+    v->n++;
+    return PEAT_OK;
+}
+
+static void add_labels(const struct subject *s, struct variants *v, const peat_param *row,
+                       const void *base)
+{
+    int64_t now = *(const int64_t *)(const void *)((const char *)base + row->offset);
+    for (int i = 0; row->labels[i]; i++)
+        if (i != now)
+            add_variant(s, v, row->key, value_text(s->arena, nowhere, row->labels[i]),
+                        arena_printf(s->arena, "%s: %s", row->key, row->labels[i]), NULL);
+}
+
+static void add_switch(const struct subject *s, struct variants *v, const peat_param *row,
+                       const void *base)
+{
+    bool now = *(const bool *)(const void *)((const char *)base + row->offset);
+    add_variant(s, v, row->key, value_bool(s->arena, nowhere, !now),
+                arena_printf(s->arena, "%s: %s", row->key, now ? "false" : "true"), NULL);
+}
+
+const struct variants *variants_make(const struct subject *s, struct error *err)
+{
+    const peat_param *row = s->plugin->desc->param;
+    struct variants *v = ARENA_NEW(s->arena, struct variants);
+    BUG_UNLESS(v);
+    v->item = ARENA_ARRAY(s->arena, count_variants(row), struct variant);
+    BUG_UNLESS(v->item);
+    if (add_variant(s, v, NULL, NULL, "", err) != PEAT_OK)
+        return NULL;
+    const void *base = v->item[0].config;
+    for (; row && row->key; row++) {
+        if (row->type == PEAT_ENUM)
+            add_labels(s, v, row, base);
+        else if (row->type == PEAT_BOOL)
+            add_switch(s, v, row, base);
+    }
+    return v;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* checkchild.h: one check of a plugin in a process of its own. */
+#ifndef CHECK_CHECKCHILD_H
+#define CHECK_CHECKCHILD_H
+
+#include "check/check.h"
+
+enum check_end {
+    CHECK_END_PASSED,
+    CHECK_END_FAILED,
+    CHECK_END_SKIPPED,
+    CHECK_END_CRASHED,
+    CHECK_END_TIMEOUT,
+    CHECK_ENDS
+};
+
+const char *check_end_name(enum check_end end); /* "passed" */
+
+/* What came of one check. */
+struct check_report {
+    const char *check;
+    enum check_end end;
+    const char *text;            /* "" when it passed */
+    const struct value *subject; /* what the child said of the plugin; NULL: not loaded */
+    bool absent;                 /* there is no such plugin: text says so */
+    double seconds;
+};
+
+/* What is checked, and how the child is asked to. */
+struct check_request {
+    const char *plugin; /* name or path */
+    int n_setting;
+    char *const *setting; /* "key=value" */
+    double timeout;       /* seconds */
+};
+
+/* The child's side: runs the check in this process and writes what came of it to `record` (NULL:
+ * nothing is written). Files of the check go to `scratch`. */
+peat_status check_here(const struct check_request *q, const char *check, const char *record,
+                       const char *scratch, struct arena *arena, struct check_report *report,
+                       struct error *err);
+/* The parent's side: runs it in a new process of this program. */
+peat_status check_apart(const struct check_request *q, const char *check, struct arena *arena,
+                        struct check_report *report, struct error *err);
+
+#endif

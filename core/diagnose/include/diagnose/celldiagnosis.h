@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* celldiagnosis.h: from a cell of a run directory to its diagnosis. */
+#ifndef DIAGNOSE_CELLDIAGNOSIS_H
+#define DIAGNOSE_CELLDIAGNOSIS_H
+
+#include "cell/assemble.h"
+#include "diagnose/diagnostics.h"
+#include "grid/rundir.h"
+
+struct cell_diagnosis {
+    struct arena arena; /* plugins' configurations, model */
+    struct registry registry;
+    struct cell_config config;
+    struct assembly assembly;
+    struct team team;
+    struct subject subject;
+    int64_t step;        /* of the weights                        */
+    const char *changed; /* what is not as it was in training; NULL: nothing */
+    const struct cell_files *cell;
+};
+
+/* Rebuilds the cell's model in F64 with its newest weights and reads n_batch batches of its first
+ * evaluation length. Refuses a cell without weights, and data that are not those of the training;
+ * plugins that differ are noted. cell_diagnosis_close also after a failure. */
+peat_status cell_diagnosis_open(struct cell_diagnosis *d, const struct cell_files *cell,
+                                int n_batch, int threads, struct error *err);
+/* The whole tree, in d's memory. */
+peat_status cell_diagnosis_run(struct cell_diagnosis *d, const char *const *only, int n_only,
+                               struct value **v, struct error *err);
+void cell_diagnosis_close(struct cell_diagnosis *d);
+
+#endif

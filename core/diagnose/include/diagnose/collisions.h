@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collisions.h: can e_a + p_i be mistaken for e_b + p_j?
+ *
+ * A nearest-neighbour decoder sees x = e_a + p_i + noise and answers with the pair (b, j) whose sum
+ * is nearest. Each query (a, i) is compared with every pair of the tables; when there are too many
+ * queries for the budget a seeded sample of them is asked, never a sample of the answers. Noise is
+ * normal, the same in every dimension; its size is given relative to the sums' own spread.
+ *
+ * Distances are Euclidean. Candidates are found through scalar products of the centred tables in
+ * double and then measured by subtraction, so equal sums are at distance 0, not at rounding's.
+ */
+#ifndef DIAGNOSE_COLLISIONS_H
+#define DIAGNOSE_COLLISIONS_H
+
+#include "maths/spectrum.h"
+#include "tensor/parallel.h"
+
+enum { COLLISION_NOISES = 3, COLLISION_PAIRS = 8 };
+
+struct collision_settings {
+    const struct team *team;        /* NULL: one thread. The answer does not depend on it */
+    uint64_t stream;                /* of rng_stream(): queries and noise                       */
+    int64_t budget;                 /* comparisons, at least 64 queries; 0: 2^32, some seconds  */
+    int n_noise;                    /* 0 .. COLLISION_NOISES                                    */
+    double noise[COLLISION_NOISES]; /* standard deviation per dimension / `spread` of the result */
+};
+
+/* (a, i) and (b, j), a != b and i != j; distance = |e_a + p_i - e_b - p_j|. */
+struct collision {
+    int64_t a, i, b, j;
+    double distance;
+};
+
+/* Shares of the queries. A query that lies as near to a wrong answer as to the right one (within
+ * `tolerance`) is not decoded. */
+struct decoded {
+    double noise, token, position, both;
+};
+
+struct collisions {
+    int64_t queries;  /* asked, of all pairs                                                     */
+    bool exhaustive;  /* all of them                                                             */
+    double spread;    /* root mean square over dimensions of the sums' standard deviation        */
+    double scale;     /* root mean square distance of two sums: spread * sqrt(2 d)               */
+    double tolerance; /* 1e-6 scale: distances that differ by less are the same                  */
+    int n_decoded;    /* 1 + n_noise                                                             */
+    struct decoded decoded[1 + COLLISION_NOISES]; /* the first without noise                     */
+    /* Without noise, in units of `scale`, over the queries; NaN when no pair is like that. */
+    double near_token;    /* least |e_a - e_b|, a != b: of the token table alone                 */
+    double near_position; /* least |p_i - p_j|, i != j: of the position table alone              */
+    double near_least, near_mean; /* of each query's nearest with a != b and i != j              */
+    int64_t exact;                /* queries whose nearest such pair is within `tolerance`       */
+    int n_pairs;                  /* the nearest such pairs, each once, nearest first            */
+    struct collision pair[COLLISION_PAIRS];
+};
+
+/* token [V, d], position [T, d], V and T at least 1. Any combination that is linear in its streams
+ * can be asked: give what each stream alone becomes (concatenation: padded with zeros). A
+ * comparison is one query against one pair (b, j); V T d of products come on top for each 1024
+ * queries. PEAT_FAILED: not finite; PEAT_NOMEM. */
+peat_status collisions_of_sums(struct collisions *c, const struct matrix *token,
+                               const struct matrix *position, const struct collision_settings *s,
+                               struct arena *a, struct error *err);
+
+/* The same for any combination: row r of x [n, d] is what token[r] and position[r] become
+ * together. Every row is asked and compared with every row: n^2 d products. */
+peat_status collisions_of_rows(struct collisions *c, const struct matrix *x, const int64_t *token,
+                               const int64_t *position, const struct collision_settings *s,
+                               struct arena *a, struct error *err);
+
+#endif

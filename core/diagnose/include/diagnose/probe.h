@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe.h: what a linear readout finds in activations x [n, d].
+ *
+ * Both probes are closed forms: no iterations, no stopping rule, the same answer each time. Both
+ * first scale each column to mean 0 and variance 1 over the training rows.
+ *
+ * A number (position) is read by ridge regression: w = (C + l I)^-1 c, C and c the training rows'
+ * covariances. l is chosen among PROBE_RIDGES on groups that are held out of training, then w is
+ * fitted again on all training rows.
+ *
+ * A class (token, position) is read by linear discriminant analysis: equal covariances W within
+ * classes, W = (1 - s) S + s (tr S / d) I with Ledoit & Wolf's s (2004) for the pooled S. Least
+ * squares on one-hot targets, the other closed form, may never answer with a class whose mean lies
+ * between two others' (Hastie, Tibshirani & Friedman, 4.2), which is how positions lie; logistic
+ * regression needs iterations.
+ */
+#ifndef DIAGNOSE_PROBE_H
+#define DIAGNOSE_PROBE_H
+
+#include "maths/spectrum.h"
+
+enum { PROBE_RIDGES = 9 }; /* 1e-6, 1e-5, .. 1e2 */
+
+/* held_out [n]: true where the row's group is one of round(share * groups), at least 1 and not
+ * all, chosen by the stream. Rows with the same number in `group` stay together: positions for a
+ * regression on position, sequences for a classification of positions. Returns the number of
+ * groups that are held out; 0: fewer than two groups, nothing is. -1: out of memory. */
+int64_t probe_hold_out(const int64_t *group, int64_t n, double share, uint64_t stream,
+                       bool *held_out, struct arena *a);
+
+struct probe_regression {
+    int64_t train, test; /* rows                                                                */
+    double r2;           /* 1 - sum (y - f)^2 / sum (y - mean y)^2 over the test rows; at most 1,
+                            negative when worse than their mean; NaN: no test rows or constant   */
+    double error;        /* mean |y - f| over the test rows, in units of y                       */
+    double train_r2;
+    double ridge; /* l; columns have variance 1                                                  */
+};
+
+/* y [n] targets, group [n] as above, test [n] the rows to score (probe_hold_out's). The choice of
+ * l holds a fifth of the training groups out by `stream`; with fewer than two groups it is the
+ * middle of the list. PEAT_FAILED: no training rows, or not finite. */
+peat_status probe_regression(struct probe_regression *p, const struct matrix *x, const double *y,
+                             const int64_t *group, const bool *test, uint64_t stream,
+                             struct arena *a, struct error *err);
+
+struct probe_classes {
+    int64_t train, test; /* rows                                                                */
+    int64_t classes;     /* seen in training                                                    */
+    int64_t unseen;      /* test rows whose class was not: they count as wrong                  */
+    double accuracy;     /* share of the test rows; NaN without any                             */
+    double chance;       /* the same for the answer that is most frequent in training           */
+    double shrinkage;    /* of the covariance, 0 .. 1                                           */
+};
+
+/* label [n] any numbers; the class shares of training are the prior. PEAT_FAILED: no training
+ * rows, or not finite. */
+peat_status probe_classes(struct probe_classes *p, const struct matrix *x, const int64_t *label,
+                          const bool *test, struct arena *a, struct error *err);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * support.h: which dimensions carry what.
+ *
+ * t_j and p_j are the variances of dimension j over tokens and over positions. With u = t / sum(t)
+ * and v = p / sum(p)
+ *
+ *   overlap  = sum_j min(u_j, v_j)       1: the same profile over dimensions
+ *   disjoint = 1 - overlap               1: no dimension carries both
+ *
+ * disjoint is the total variation distance of the two profiles. It does not depend on the scale of
+ * either table, but it does depend on the basis: two tables can be orthogonal (subspace.h) and
+ * share every dimension.
+ */
+#ifndef DIAGNOSE_SUPPORT_H
+#define DIAGNOSE_SUPPORT_H
+
+#include "maths/spectrum.h"
+
+struct support {
+    double token_variance, position_variance; /* sums over dimensions                           */
+    double overlap, disjoint; /* NaN when one of the two does not vary                          */
+    double by_chance;         /* expected overlap if the dimensions of one were shuffled:
+                                 sum over all j, k of min(u_j, v_k) / d                         */
+    double shared;            /* sum_j min(t_j, p_j) / min(sum t, sum p): the same with scales  */
+    double correlation;       /* Spearman's, of t_j and p_j; ties share a rank; NaN: constant   */
+    int64_t token_dimensions, position_dimensions; /* fewest that hold 99 % of the variance     */
+};
+
+/* variance [columns] of each column over the rows of m, divided by rows, in two passes. */
+void column_variances(const struct matrix *m, double *variance);
+/* token, position [d]: variances. PEAT_FAILED: not finite; PEAT_NOMEM. */
+peat_status support_find(struct support *s, const double *token, const double *position, int64_t d,
+                         struct arena *a, struct error *err);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan.h: all cells of an experiment with what they will cost, from the real set-up and one
+ * shape-only forward of each; nothing is trained.
+ */
+#ifndef EXPERIMENT_PLAN_H
+#define EXPERIMENT_PLAN_H
+
+#include "cell/cell.h"
+#include "experiment/experiment.h"
+
+struct plan_cell {
+    int index;
+    const char *id;                        /* label-hash8: the directory's name */
+    const char *label;                     /* "rotary.sum.s0"                   */
+    const char *axis[EXPERIMENT_MAX_AXES]; /* labels; combine may be "-"         */
+    const char *scheme, *combine, *task;   /* labels, axes or not                */
+    int64_t seed;
+    struct cell_config config;
+    int64_t params, params_positional; /* the latter: total minus the same cell with `none` */
+    double flops_per_token;            /* of training: three times the forward              */
+    int64_t activation_bytes;
+    const char *attention_path; /* "fused", "composed" */
+    const char *injection;      /* what acts where, one line per scheme */
+    const char *matched; /* "model.d_ff = 498 (params 0.3 % off)"; NULL: not adjusted       */
+    int baseline;        /* index of the row it is compared with; -1: none                  */
+};
+
+/* A grid point that a plugin or the engine refuses, such as a width that a scheme cannot halve. */
+struct plan_skip {
+    const char *label, *reason; /* "rotary.sum.s0"; placed where the plugin is named */
+};
+
+struct plan {
+    const struct experiment *experiment;
+    int n;
+    struct plan_cell *cell;
+    int n_dropped;        /* grid points that are the same model as one kept */
+    const char **dropped; /* "none x concat_split, gate_scalar: nothing to merge" */
+    int n_skipped;        /* seed-major, as cells */
+    struct plan_skip *skipped;
+};
+
+/* Runs plugins: see planapart.h. What is refused is left out of the cells and listed in `skipped`
+ * when there is a grid of which another point is accepted; otherwise it is an error. */
+peat_status plan_make(struct plan *p, const struct experiment *e, struct registry *r,
+                      struct arena *a, struct error *err);
+/* The row that `cell` is compared with: same seed, equal on every axis the baseline does not name.
+ * -1: the experiment names no baseline. Checked for all cells by plan_make. */
+int plan_baseline(const struct plan *p, int cell);
+/* plan.json: name, axes with labels, report settings, cells (index, id, label, axes, seed, hash,
+ * cost, injection, baseline index). */
+struct value *plan_value(const struct plan *p, struct arena *a);
+/* A cell's config.json. */
+struct value *plan_cell_value(const struct plan *p, const struct plan_cell *c, struct arena *a);
+
+#endif

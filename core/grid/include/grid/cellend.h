@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cellend.h: what became of a cell's process, as its parent sees it.
+ *
+ *   a new result.json          done, diverged, however the process ended after it
+ *   exit 0 and an older one    done, diverged
+ *   exit while a plugin runs   crashed: the plugin has ended the process
+ *   exit 130                   partial: stopped, with a checkpoint
+ *   any other exit             failed, with what the cell said or the last "peat: " line of its
+ *                              log; oom when it said that it was out of memory
+ *   a signal                   crashed; SIGKILL that nobody here sent: oom
+ *   stopped for a limit        timeout
+ *   failed, and others run it  running
+ *
+ * A cell that ran out of disk is partial: it goes on when there is room again.
+ */
+#ifndef GRID_CELLEND_H
+#define GRID_CELLEND_H
+
+#include <sys/types.h>
+
+#include "grid/rundir.h"
+#include "process/trail.h"
+
+/* Why its parent has sent it a signal. */
+enum cell_stop { STOP_NONE, STOP_ASKED, STOP_TIMEOUT, STOP_STALLED };
+
+/* One of run.timeout and run.no_progress. */
+bool cell_stop_is_limit(enum cell_stop stop);
+
+struct cell_end {
+    enum cell_state state; /* DONE, DIVERGED, PARTIAL, FAILED, CRASHED, TIMEOUT, OOM, RUNNING */
+    const char *reason;    /* NULL: there is a result                               */
+    const char *signal;    /* "SIGSEGV", or NULL                                    */
+    const char *hook;      /* "rotary.qkv": the plugin's function that ran; or NULL  */
+    int exit;              /* -1: ended by a signal                                 */
+    bool disk_full;
+    struct value *result; /* NULL: none */
+};
+
+/* What the parent knows of the process. */
+struct cell_process {
+    const char *dir; /* the cell's */
+    bool had_result; /* when it was started */
+    off_t log_at;    /* where its log began */
+    enum cell_stop stop;
+    double timeout, no_progress;
+    struct trail_page *trail; /* NULL: none */
+    char where[TRAIL_TEXT];   /* when it was stopped */
+    int64_t step;
+};
+
+/* wait_status is waitpid's. */
+struct cell_end cell_end_read(const struct cell_process *p, int wait_status, struct arena *a);
+/* A cell that could not be started or that ended without a process of its own. */
+struct cell_end cell_end_failed(const struct error *why, struct arena *a);
+/* A cell that another process runs, here or elsewhere: RUNNING. */
+struct cell_end cell_end_elsewhere(const char *dir, struct arena *a);
+/* True when a process other than `pid` of this host runs the cell. */
+bool cell_runs_elsewhere(const char *dir, pid_t pid);
+/* Writes end.json when there is no result and no other process that will write one. */
+peat_status cell_end_write(const struct cell_end *end, const char *dir, struct arena *a,
+                           struct error *err);
+/* Removes what an earlier attempt left: end.json, running.json. */
+void cell_end_forget(const char *dir);
+
+/* The last line of the log that starts with `prefix` ("": the last that is not empty), from byte
+ * `from` on and without the prefix; NULL when there is none. */
+const char *log_last_line(const char *dir, off_t from, const char *prefix, struct arena *a);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * jobs.h: cells run by processes of their own, a few at a time, in the order given.
+ *
+ * The loop waits for signals alone: SIGCHLD ends a cell, the first SIGINT or SIGTERM asks all cells
+ * to save and end and starts no more, the second kills them. Signals are blocked and waited for, so
+ * there is no handler. The caller has no other threads that would take them.
+ */
+#ifndef GRID_JOBS_H
+#define GRID_JOBS_H
+
+#include "grid/cellend.h"
+#include "grid/progress.h"
+
+struct job {
+    const char *id, *label, *dir;
+    int64_t steps;   /* of its training; 0: not known         */
+    int64_t seq_len; /* the length whose measure is shown      */
+    double weight;   /* its share of the work                 */
+    double begun;    /* the fraction that was done before     */
+    /* filled by jobs_run */
+    pid_t pid;
+    double started, seconds;
+    double deadline; /* of the clock, for the next signal; 0: none */
+    double idle;     /* seconds without a beat */
+    uint64_t beats;
+    struct cell_process process;
+    struct cell_end end;
+    bool ended;
+};
+
+struct jobs {
+    const char *dir, *program; /* the run directory; `peat` */
+    int n;
+    struct job *job;
+    int64_t at_once, threads, checkpoint_every;
+    const char *gemm;            /* run.gemm's word */
+    double timeout, no_progress; /* seconds of a cell, and of one that stands still; 0: no limit */
+    double grace;                /* seconds from SIGTERM to SIGKILL */
+    bool tensorboard, stop_on_failure;
+    struct progress *progress;
+    struct arena *arena;
+    /* filled by jobs_run */
+    int done, diverged, failed, left; /* left: not started, or to be gone on with */
+    bool interrupted, disk_full;
+};
+
+/* An error only when nothing was started. */
+peat_status jobs_run(struct jobs *j, struct error *err);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * progress.h: what a grid tells on stderr while it runs: one line for each cell that ends, and on
+ * a terminal a live line below them.
+ */
+#ifndef GRID_PROGRESS_H
+#define GRID_PROGRESS_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+
+struct job;
+
+struct progress {
+    FILE *out;
+    const char *metric; /* "": the task's main one */
+    int total, finished, failed;
+    bool quiet;        /* failures alone */
+    bool live, colour; /* a terminal; one that wants colours */
+    bool shown;        /* the live line stands there */
+    double start;      /* of the clock */
+};
+
+/* `out` decides about live and colour, with TERM and NO_COLOR. */
+void progress_open(struct progress *p, FILE *out, bool quiet);
+/* Redraws the live line. job: all of the run; the running ones are among active[0 .. n_active). */
+void progress_live(struct progress *p, int n, const struct job *job, int n_active,
+                   struct job *const *active);
+/* Takes the live line away, so that something else can be printed. */
+void progress_clear(struct progress *p);
+/* The line of a cell that has just ended. */
+void progress_ended(struct progress *p, const struct job *job);
+void progress_say(struct progress *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* "12.3 s", "4m05s", "2h10m"; buf: 32 bytes. */
+void duration_text(double seconds, char *buf);
+/* The last line of a cell's metrics.jsonl: step (0: none yet), metric and value as text. */
+int64_t metrics_tail(const char *dir, char *text, size_t n);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rundir.h: a run directory, as docs/guide.md describes it: plain files, no database.
+ *
+ * Reading needs neither plugins nor data. A cell is done when result.json is there; it is written
+ * last, by fsync and rename.
+ */
+#ifndef GRID_RUNDIR_H
+#define GRID_RUNDIR_H
+
+#include "experiment/plan.h"
+
+enum cell_state {
+    CELL_TODO,    /* never started                            */
+    CELL_RUNNING, /* its process holds the cell's lock        */
+    CELL_PARTIAL, /* stopped between; has a checkpoint or not */
+    CELL_DONE,
+    CELL_DIVERGED, /* done: divergence is a result             */
+    CELL_FAILED,
+    CELL_CRASHED,
+    CELL_TIMEOUT,
+    CELL_OOM,
+    CELL_STALE,  /* done with another plugin or engine; stale.json says so */
+    CELL_SKIPPED /* refused by the plan: no directory, only a line in plan.json */
+};
+enum { CELL_STATES = CELL_SKIPPED + 1 };
+
+const char *cell_state_name(enum cell_state s);
+/* Done or diverged: there is a result. */
+bool cell_has_ended(enum cell_state s);
+/* Failed, crashed, timed out or out of memory. */
+bool cell_has_failed(enum cell_state s);
+
+/* Refuses a directory that belongs to another experiment. One that does not exist is fine. */
+peat_status rundir_check(const char *dir, const struct plan *p, struct error *err);
+/* The parent's lock on the directory (close-on-exec), which is made when it does not exist: *fd,
+ * or PEAT_INVALID naming pid and host of the living parent that holds it. */
+peat_status rundir_lock(const char *dir, int *fd, struct error *err);
+/* Writes experiment.yaml, plan.json and each cell's config.json where they are new or changed, in
+ * a directory that rundir_check accepts. Cells of other plans stay. */
+peat_status rundir_write(const char *dir, const struct plan *p, struct arena *a, struct error *err);
+
+/* One cell as its files tell it. */
+struct cell_files {
+    const char *id, *dir;
+    const char *label; /* the id when nothing tells it */
+    enum cell_state state;
+    struct value *config, *result, *end; /* NULL when absent */
+    bool planned;                        /* in the present plan.json */
+};
+
+struct rundir {
+    const char *path;
+    struct value *plan;
+    int n;
+    struct cell_files *cell; /* in plan order, then leftovers by name */
+};
+
+/* Reads everything. A damaged result.json is reported in *err and by the state partial, not by
+ * failing. */
+peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, struct error *err);
+/* One cell alone, quickly; PEAT_NOTFOUND when there is no directory for it. planned is not known.
+ */
+peat_status rundir_read_cell(const char *path, const char *id, struct cell_files *c,
+                             struct arena *a, struct error *err);
+/* CELL is an index, an id, a label or a unique prefix of the hash. */
+peat_status rundir_find(const struct rundir *r, const char *cell, int *index, struct error *err);
+
+/* A living process runs the cell of this directory. */
+bool cell_is_running(const char *dir);
+/* A living process holds the lock in this directory: a cell's, or a run directory's own. */
+bool lock_is_held(const char *dir);
+/* True when the configuration asks for an evaluation length that the result does not have. */
+bool cell_lacks_evaluation(const struct value *config, const struct value *result);
+
+#endif

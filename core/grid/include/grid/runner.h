@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runner.h: the parent of a grid: starts cell processes, watches them, tells the user.
+ *
+ * The parent never runs a step: each cell is `peat cell DIR ID` started by spawn with its
+ * environment set before exec, in its own process, ended when the parent dies. Ctrl-C and SIGTERM
+ * are passed on once: cells finish their step, save, and the run ends with 130; a second one kills.
+ */
+#ifndef GRID_RUNNER_H
+#define GRID_RUNNER_H
+
+#include "grid/jobs.h"
+
+struct runner_options {
+    int64_t jobs, threads;
+    const char *gemm;
+    double timeout;     /* seconds per cell; 0: none */
+    double no_progress; /* the same, of a cell that stands still */
+    bool stop_on_failure;
+    bool retry_failed, rerun_stale;
+    const char *only;                 /* glob on the label; NULL: all */
+    int64_t shard_index, shard_count; /* 1-based; count 0: all */
+    bool quiet;
+    /* Takes the chosen cells, at least one, instead of their being run here. NULL: none does. */
+    peat_status (*launch)(void *ctx, const struct jobs *jobs, struct error *err);
+    void *launch_ctx;
+    bool dry; /* with launch: reads the directory if there is one, and changes nothing */
+};
+
+/* Each cell the call was about is in exactly one of the counts. */
+struct runner_end {
+    int done, diverged; /* ended in this call                                      */
+    int failed;         /* in this call, or before and not tried again             */
+    int left;           /* interrupted, not started, or run by somebody else       */
+    int skipped;        /* finished before                                         */
+    int stale;          /* left as they are                                        */
+    int launched;       /* given to `launch`                                       */
+    bool interrupted;
+};
+
+/* Refuses an `only` that no cell fits. */
+peat_status runner_check(const struct plan *p, const struct runner_options *o, struct error *err);
+/* Unless dry, dir was written by rundir_write with this plan, and this process holds its lock.
+ * `program` is the path of peat. An error only when nothing was run. */
+peat_status runner_run(const char *dir, const struct plan *p, const struct runner_options *o,
+                       const char *program, struct runner_end *end, struct error *err);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stale.h: results that were made by other plugins or another engine than the present ones.
+ *
+ * Data need no comparison: they are part of a cell's identity, and other data are another cell.
+ * Processor, BLAS and compiler are provenance and make nothing stale.
+ */
+#ifndef GRID_STALE_H
+#define GRID_STALE_H
+
+#include "grid/rundir.h"
+
+/* What differs between the cell's meta.json and the present, "scheme 'rotary' has changed"; NULL
+ * when nothing does or there is no meta.json. A damaged one counts as a difference. */
+const char *stale_reason(const struct cell_files *c, const struct cell_config *present,
+                         struct arena *a);
+/* Gives finished cells of the plan that are not the present ones the state stale, and those that
+ * are again lose it. The directory is not touched. Returns how many are stale. */
+int stale_find(struct rundir *r, const struct plan *p, struct arena *a);
+/* Writes or removes the cell's stale.json, which tells readers that know no plugins. */
+peat_status stale_mark(const struct cell_files *c, const struct cell_config *present,
+                       struct arena *a, struct error *err);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* jobs.c: the loop of a grid's parent. */
+#include "grid/jobs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "process/spawn.h"
+
+#define LIVE_SECONDS 0.5
+#define IDLE_SECONDS 3600.0
+
+struct loop {
+    struct jobs *j;
+    char **env;
+    int next, n_active;
+    double looked; /* when progress was looked at, of the clock */
+    struct job **active;
+    bool stopping; /* starts no more */
+};
+
+/* ---- starting ---- */
+
+static char **cell_arguments(const struct jobs *j, const struct job *job)
+{
+    const char *here = j->dir[0] == '-' ? "./" : "";
+    const char *const word[] = {
+        j->program,
+        "cell",
+        arena_printf(j->arena, "%s%s", here, j->dir),
+        job->id,
+        "-t",
+        arena_printf(j->arena, "%" PRId64, j->threads),
+        "--checkpoint-every",
+        arena_printf(j->arena, "%" PRId64, j->checkpoint_every),
+        "--with-parent",
+        arena_printf(j->arena, "%ld", (long)getpid()),
+        "--trail",
+        arena_printf(j->arena, "%d", SPAWN_SHARED),
+        "--gemm",
+        j->gemm ? j->gemm : "auto",
+        j->tensorboard ? "--tensorboard" : NULL,
+        NULL,
+    };
+    enum { WORDS = sizeof(word) / sizeof(*word) };
+    char **argv = ARENA_ARRAY(j->arena, WORDS, char *);
+    for (int i = 0; argv && i < WORDS && word[i]; i++)
+        argv[i] = arena_strdup(j->arena, word[i]);
+    return argv;
+}
+
+static off_t file_size(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? st.st_size : 0;
+}
+
+static void count(struct jobs *j, const struct job *job)
+{
+    j->done += job->end.state == CELL_DONE;
+    j->diverged += job->end.state == CELL_DIVERGED;
+    j->failed += cell_has_failed(job->end.state) || job->end.disk_full;
+    j->left += job->end.state == CELL_PARTIAL && !job->end.disk_full;
+    j->left += job->end.state == CELL_RUNNING;
+    j->disk_full = j->disk_full || job->end.disk_full;
+}
+
+static void stop_all(struct loop *l)
+{
+    l->stopping = true;
+    for (int i = 0; i < l->n_active; i++) {
+        struct job *job = l->active[i];
+        if (job->process.stop == STOP_NONE) {
+            job->process.stop = STOP_ASKED;
+            process_signal(job->pid, SIGTERM);
+        }
+    }
+}
+
+/* Where not even the end can be written, the next cells would fare no better. */
+static void ended(struct loop *l, struct job *job)
+{
+    struct jobs *j = l->j;
+    struct error err = {0};
+    bool recorded = cell_end_write(&job->end, job->dir, j->arena, &err) == PEAT_OK;
+    job->ended = true;
+    trail_page_free(job->process.trail);
+    job->process.trail = NULL;
+    count(j, job);
+    progress_ended(j->progress, job);
+    if (!recorded)
+        progress_say(j->progress, "%s", err.text);
+    if (!recorded || job->end.disk_full)
+        l->stopping = true;
+    if (j->stop_on_failure && cell_has_failed(job->end.state))
+        stop_all(l);
+}
+
+static void start_next(struct loop *l)
+{
+    struct jobs *j = l->j;
+    struct job *job = &j->job[l->next++];
+    struct error err = {0};
+    if (cell_is_running(job->dir)) {
+        job->end = cell_end_elsewhere(job->dir, j->arena);
+        ended(l, job);
+        return;
+    }
+    char *log = path_join(job->dir, "log.txt"), *result = path_join(job->dir, "result.json");
+    char **argv = cell_arguments(j, job);
+    cell_end_forget(job->dir);
+    int share = -1;
+    job->process = (struct cell_process){
+        .dir = job->dir,
+        .had_result = file_exists(result),
+        .log_at = file_size(log),
+        .timeout = j->timeout,
+        .no_progress = j->no_progress,
+        .trail = trail_page_new(&share),
+    };
+    job->started = clock_seconds();
+    job->deadline = j->timeout > 0 ? job->started + j->timeout : 0;
+    job->idle = 0;
+    job->beats = 0;
+    peat_status status = argv ? process_start_sharing(argv, l->env, log, share, &job->pid, &err)
+                              : error_set(&err, PEAT_NOMEM, "out of memory");
+    if (share >= 0)
+        close(share);
+    free(result);
+    free(log);
+    if (status == PEAT_OK) {
+        l->active[l->n_active++] = job;
+        return;
+    }
+    job->end = cell_end_failed(&err, j->arena);
+    ended(l, job);
+}
+
+/* ---- watching ---- */
+
+/* Processes that a plugin started end with the cell: while it is not waited for, its number is the
+ * group's alone. */
+static bool has_exited(struct job *job, int *wait_status)
+{
+    siginfo_t info = {0};
+    pid_t got;
+    if (waitid(P_PID, (id_t)job->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        info.si_pid != job->pid)
+        return false;
+    process_signal(job->pid, SIGKILL);
+    do
+        got = waitpid(job->pid, wait_status, WNOHANG);
+    while (got < 0 && errno == EINTR);
+    return got == job->pid;
+}
+
+static void reap(struct loop *l)
+{
+    struct jobs *j = l->j;
+    for (int i = 0, wait_status; i < l->n_active;) {
+        struct job *job = l->active[i];
+        if (!has_exited(job, &wait_status)) {
+            i++;
+            continue;
+        }
+        l->n_active--;
+        memmove(l->active + i, l->active + i + 1, (size_t)(l->n_active - i) * sizeof(*l->active));
+        job->seconds = clock_seconds() - job->started;
+        job->end = cell_end_read(&job->process, wait_status, j->arena);
+        if (job->end.state == CELL_FAILED && cell_runs_elsewhere(job->dir, job->pid))
+            job->end = cell_end_elsewhere(job->dir, j->arena);
+        ended(l, job);
+    }
+}
+
+/* First SIGTERM, which lets the cell save what it has; a stopped one has to be woken for it. Where
+ * it is now says more than where it will be then. */
+static void end_for(struct loop *l, struct job *job, enum cell_stop why)
+{
+    struct cell_process *p = &job->process;
+    p->stop = why;
+    p->step = p->trail ? p->trail->step : 0;
+    trail_where(p->trail, p->where);
+    process_signal(job->pid, SIGTERM);
+    process_signal(job->pid, SIGCONT);
+    bool stalled = why == STOP_STALLED && l->j->no_progress < l->j->grace;
+    job->deadline = clock_seconds() + (stalled ? l->j->no_progress : l->j->grace);
+}
+
+static void enforce_deadlines(struct loop *l)
+{
+    double now = clock_seconds();
+    for (int i = 0; i < l->n_active; i++) {
+        struct job *job = l->active[i];
+        if (job->deadline <= 0 || now < job->deadline)
+            continue;
+        if (!cell_stop_is_limit(job->process.stop)) {
+            end_for(l, job, STOP_TIMEOUT);
+            continue;
+        }
+        process_signal(job->pid, SIGKILL);
+        job->deadline = 0;
+    }
+}
+
+/* How often progress is looked at. */
+static double look_seconds(const struct jobs *j)
+{
+    return fmin(fmax(j->no_progress / 10, 0.02), 10);
+}
+
+/* A look counts for little more than the time between two: in a suspended machine or job nobody
+ * gets on, and this process does not either. */
+static void watch_progress(struct loop *l)
+{
+    double now = clock_seconds();
+    double past = fmin(now - l->looked, 2 * look_seconds(l->j));
+    l->looked = now;
+    for (int i = 0; i < l->n_active && l->j->no_progress > 0; i++) {
+        struct job *job = l->active[i];
+        const struct trail_page *page = job->process.trail;
+        if (!page || job->process.stop != STOP_NONE)
+            continue;
+        job->idle = page->beats == job->beats ? job->idle + past : 0;
+        job->beats = page->beats;
+        if (job->idle > l->j->no_progress)
+            end_for(l, job, STOP_STALLED);
+    }
+}
+
+static void interrupt(struct loop *l)
+{
+    struct jobs *j = l->j;
+    if (!j->interrupted) {
+        j->interrupted = true;
+        if (l->n_active)
+            progress_say(j->progress,
+                         "stopping: %d running cell%s will save and end; once more to kill",
+                         l->n_active, l->n_active == 1 ? "" : "s");
+        stop_all(l);
+        return;
+    }
+    for (int i = 0; i < l->n_active; i++) {
+        l->active[i]->process.stop = STOP_ASKED;
+        process_signal(l->active[i]->pid, SIGKILL);
+    }
+}
+
+static double next_wake(const struct loop *l)
+{
+    double wait = l->j->progress->live && !l->j->progress->quiet ? LIVE_SECONDS : IDLE_SECONDS;
+    double now = clock_seconds();
+    if (l->j->no_progress > 0)
+        wait = fmin(wait, look_seconds(l->j));
+    for (int i = 0; i < l->n_active; i++)
+        if (l->active[i]->deadline > 0)
+            wait = fmin(wait, fmax(l->active[i]->deadline - now, 0.001));
+    return wait;
+}
+
+/* The signal, or 0 when the time is up. */
+static int wait_signal(const sigset_t *set, double seconds)
+{
+    struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - floor(seconds)))};
+    int signal = sigtimedwait(set, NULL, &time);
+    return signal > 0 ? signal : 0;
+}
+
+static bool is_stop(int signal)
+{
+    return signal == SIGINT || signal == SIGTERM;
+}
+
+static void run_loop(struct loop *l, const sigset_t *set)
+{
+    struct jobs *j = l->j;
+    for (;;) {
+        while (!l->stopping && l->next < j->n && l->n_active < j->at_once)
+            start_next(l);
+        if (!l->n_active)
+            break;
+        progress_live(j->progress, j->n, j->job, l->n_active, l->active);
+        if (is_stop(wait_signal(set, next_wake(l))))
+            interrupt(l);
+        reap(l);
+        watch_progress(l);
+        enforce_deadlines(l);
+    }
+    progress_clear(j->progress);
+    /* One that came as the last cell ended must not end this process instead. */
+    for (int signal; (signal = wait_signal(set, 0)) != 0;)
+        j->interrupted = j->interrupted || is_stop(signal);
+    j->left += j->n - l->next;
+}
+
+peat_status jobs_run(struct jobs *j, struct error *err)
+{
+    struct loop l = {
+        .j = j,
+        .env = cell_environment(j->arena, j->threads),
+        .active = ARENA_ARRAY(j->arena, j->n + 1, struct job *),
+        .looked = clock_seconds(),
+    };
+    if (!l.env || !l.active)
+        return error_set(err, PEAT_NOMEM, "out of memory");
+    sigset_t set, before;
+    struct sigaction standard = {.sa_handler = SIG_DFL}, child;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGCHLD);
+    /* Where SIGCHLD is ignored by inheritance, children vanish without a status. */
+    sigaction(SIGCHLD, &standard, &child);
+    sigprocmask(SIG_BLOCK, &set, &before);
+    run_loop(&l, &set);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    sigaction(SIGCHLD, &child, NULL);
+    return PEAT_OK;
+}

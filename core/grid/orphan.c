@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* orphan.c: ending cells of a parent that has died. */
+#include "orphan.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/jsonfile.h"
+#include "process/spawn.h"
+
+static bool is_this_host(const char *host)
+{
+    char mine[256] = "unknown";
+    gethostname(mine, sizeof(mine) - 1);
+    return host && !strcmp(host, mine);
+}
+
+enum owner { OWNER_GONE, OWNER_PARENT, OWNER_OTHER };
+
+static pid_t parent_of(int64_t pid)
+{
+    char path[64], *line = NULL;
+    size_t n = 0;
+    int parent = 0;
+    snprintf(path, sizeof(path), "/proc/%" PRId64 "/stat", pid);
+    if (file_read(path, 0, &line, &n, NULL) == PEAT_OK) {
+        const char *name_end = strrchr(line, ')');
+        if (!name_end || sscanf(name_end, ") %*c %d", &parent) != 1)
+            parent = 0;
+    }
+    free(line);
+    return parent;
+}
+
+/* Numbers of processes are used again: it must be a `peat cell` of this very cell with a parent
+ * that has gone. A parent that lives is another `peat cell`, of a batch system's or a person's.
+ * A process that is just ending has no command line any more. */
+static enum owner owner_of(int64_t pid, const char *id)
+{
+    char path[64], *line = NULL;
+    size_t n = 0;
+    bool cell = false, parent = false;
+    snprintf(path, sizeof(path), "/proc/%" PRId64 "/cmdline", pid);
+    if (file_read(path, 0, &line, &n, NULL) != PEAT_OK)
+        return OWNER_GONE;
+    for (const char *word = line; word < line + n; word += strlen(word) + 1) {
+        cell = cell || !strcmp(word, id);
+        bool names_parent = !strcmp(word, "--with-parent");
+        const char *number = word + strlen(word) + 1;
+        if (names_parent && number < line + n)
+            parent = strtol(number, NULL, 10) != parent_of(pid);
+    }
+    free(line);
+    if (n == 0)
+        return OWNER_GONE;
+    return cell && parent ? OWNER_PARENT : OWNER_OTHER;
+}
+
+static bool wait_unlocked(const char *dir, double seconds)
+{
+    const struct timespec pause = {0, 20 * 1000 * 1000};
+    double until = clock_seconds() + seconds;
+    while (lock_is_held(dir)) {
+        if (clock_seconds() > until)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+/* Cells that a parent started lead a group of their own, with all that their plugins started. */
+static void signal_cell(pid_t pid, int signal)
+{
+    if (getpgid(pid) == pid)
+        process_signal(pid, signal);
+    else
+        kill(pid, signal);
+}
+
+/* An orphan ends by itself when its parent dies. The signal is for one that missed it. */
+static peat_status end_process(const struct cell_files *c, pid_t pid, double grace,
+                               struct error *err)
+{
+    const double after_kill = 5;
+    signal_cell(pid, SIGTERM);
+    if (wait_unlocked(c->dir, grace))
+        return PEAT_OK;
+    if (owner_of(pid, c->id) == OWNER_PARENT)
+        signal_cell(pid, SIGKILL);
+    if (wait_unlocked(c->dir, after_kill))
+        return PEAT_OK;
+    return error_set(err, PEAT_FAILED, "cell '%s' is still held by process %ld, which does not end",
+                     c->label, (long)pid);
+}
+
+peat_status orphan_end(const struct cell_files *c, double grace, bool *ended, char who[128],
+                       struct error *err)
+{
+    const double while_ending = 2;
+    struct arena a;
+    struct value *running = NULL;
+    arena_init(&a, "orphan", 1 << 12);
+    bool known = jsonfile_read(c->dir, "running.json", &a, &running, NULL) == PEAT_OK;
+    const char *host = known ? member_text(running, "host") : NULL;
+    int64_t pid = known ? member_integer(running, "pid", 0) : 0;
+    enum owner owner = is_this_host(host) && pid > 1 ? owner_of(pid, c->id) : OWNER_OTHER;
+    snprintf(who, 128, "process %" PRId64 " on host %.80s", pid, host ? host : "unknown");
+    peat_status status = PEAT_OK;
+    *ended = !lock_is_held(c->dir);
+    if (!*ended && owner == OWNER_PARENT) {
+        status = end_process(c, (pid_t)pid, grace, err);
+        *ended = status == PEAT_OK;
+    } else if (!*ended && (!known || owner == OWNER_GONE)) {
+        *ended = wait_unlocked(c->dir, while_ending);
+    }
+    arena_release(&a);
+    return status;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * orphan.h: cell processes whose parent has died. They end by themselves, but perhaps not yet.
+ *
+ * Called by who holds the lock of the run directory, so every cell that was started by a parent
+ * is an orphan. Cells that somebody runs by `peat cell` alone, here or elsewhere, are not.
+ */
+#ifndef GRID_ORPHAN_H
+#define GRID_ORPHAN_H
+
+#include "grid/rundir.h"
+
+/* Of a running cell: *ended when it was an orphan, which had `grace` seconds to save what it has.
+ * Otherwise `who` tells who runs it: "process 12 on host h". */
+peat_status orphan_end(const struct cell_files *c, double grace, bool *ended, char who[128],
+                       struct error *err);
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* progress.c: lines about a running grid. */
+#include "grid/progress.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/jsonfile.h"
+#include "cell/cellmetrics.h"
+#include "grid/jobs.h"
+
+enum { TAIL_BYTES = 2048, NARROWEST = 20 };
+
+#define RED   "\x1b[31m"
+#define PLAIN "\x1b[0m"
+#define ERASE "\r\x1b[K"
+
+void progress_open(struct progress *p, FILE *out, bool quiet)
+{
+    const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
+    bool terminal = isatty(fileno(out)) && term && strcmp(term, "dumb") != 0;
+    *p = (struct progress){
+        .out = out,
+        .metric = "",
+        .quiet = quiet,
+        .live = terminal,
+        .colour = terminal && !(no_colour && *no_colour),
+        .start = clock_seconds(),
+    };
+}
+
+void duration_text(double seconds, char *buf)
+{
+    enum { ROOM = 32 };
+    int64_t whole = (int64_t)(seconds + 0.5);
+    if (seconds < 60)
+        snprintf(buf, ROOM, "%.1f s", seconds);
+    else if (whole < 3600)
+        snprintf(buf, ROOM, "%" PRId64 "m%02" PRId64 "s", whole / 60, whole % 60);
+    else
+        snprintf(buf, ROOM, "%" PRId64 "h%02" PRId64 "m", whole / 3600, whole / 60 % 60);
+}
+
+/* ---- lines ---- */
+
+/* One line in one write, after the live line was taken away. */
+static void print_line(struct progress *p, struct strbuf *line)
+{
+    progress_clear(p);
+    strbuf_add(line, "\n");
+    fwrite(line->text, 1, line->n, p->out);
+    fflush(p->out);
+}
+
+void progress_say(struct progress *p, const char *fmt, ...)
+{
+    struct strbuf line;
+    va_list args;
+    strbuf_init(&line);
+    strbuf_add(&line, "peat: ");
+    va_start(args, fmt);
+    strbuf_addv(&line, fmt, args);
+    va_end(args);
+    print_line(p, &line);
+    strbuf_release(&line);
+}
+
+void progress_clear(struct progress *p)
+{
+    if (!p->shown)
+        return;
+    fputs(ERASE, p->out);
+    fflush(p->out);
+    p->shown = false;
+}
+
+/* The metric asked for or the main one, at the length that was trained or the first. */
+static const struct value *shown_measure(const struct value *result, const char *metric,
+                                         int64_t length)
+{
+    const struct value *metrics = value_get(result, "metrics"),
+                       *all = value_get(result, "measures");
+    const struct value *found = NULL;
+    if (!*metric && metrics && metrics->kind == VALUE_LIST && metrics->n)
+        metric = member_text(metrics->item[0], "name");
+    for (int i = 0; metric && all && i < all->n; i++) {
+        const struct value *m = all->item[i];
+        const char *name = member_text(m, "metric"), *split = member_text(m, "split");
+        if (!name || strcmp(name, metric) != 0 || !split || strcmp(split, "valid") != 0)
+            continue;
+        if (!found || member_integer(m, "length", -1) == length)
+            found = m;
+    }
+    return found;
+}
+
+static void add_result(struct strbuf *line, const struct progress *p, const struct job *job)
+{
+    const struct cell_end *end = &job->end;
+    const struct value *diverged = value_get(end->result, "diverged");
+    if (end->state == CELL_DIVERGED) {
+        const char *what = member_text(diverged, "what");
+        strbuf_addf(line, "  at step %" PRId64 ": %s", member_integer(diverged, "step", 0),
+                    what ? what : "not finite");
+        return;
+    }
+    const struct value *m = shown_measure(end->result, p->metric, job->seq_len);
+    const struct value *x = value_get(m, "value");
+    if (x && (x->kind == VALUE_INT || x->kind == VALUE_REAL))
+        strbuf_addf(line, "  %s %.4g", member_text(m, "metric"), x->real);
+}
+
+static const char *end_word(const struct cell_end *end)
+{
+    if (end->disk_full)
+        return "failed";
+    return end->state == CELL_PARTIAL ? "stopped" : cell_state_name(end->state);
+}
+
+void progress_ended(struct progress *p, const struct job *job)
+{
+    const struct cell_end *end = &job->end;
+    bool bad = cell_has_failed(end->state) || end->disk_full;
+    char time[32];
+    struct strbuf line;
+    bool left = end->state == CELL_PARTIAL || end->state == CELL_RUNNING;
+    p->finished += !left || end->disk_full;
+    p->failed += bad;
+    if (p->quiet && !bad)
+        return;
+    strbuf_init(&line);
+    duration_text(job->seconds, time);
+    strbuf_addf(&line, "%s%s%s  %s", bad && p->colour ? RED : "", end_word(end),
+                bad && p->colour ? PLAIN : "", job->label);
+    if (end->result)
+        add_result(&line, p, job);
+    else
+        strbuf_addf(&line, "  %s", end->reason);
+    strbuf_addf(&line, "  %s  (%d/%d)", time, p->finished, p->total);
+    if (bad)
+        strbuf_addf(&line, "\n  log: %s/log.txt", job->dir);
+    print_line(p, &line);
+    strbuf_release(&line);
+}
+
+/* ---- the live line ---- */
+
+/* The bytes after the last but one newline; a line that is still being written does not count. */
+static char *last_line(char *text, size_t n)
+{
+    char *end = n ? memrchr(text, '\n', n) : NULL;
+    if (!end)
+        return NULL;
+    *end = '\0';
+    char *before = strrchr(text, '\n');
+    return before ? before + 1 : text;
+}
+
+static void describe(const struct value *v, char *text, size_t n)
+{
+    const char *metric = member_text(v, "metric");
+    const struct value *x = value_get(v, "value");
+    if (metric && x && (x->kind == VALUE_INT || x->kind == VALUE_REAL))
+        snprintf(text, n, "%s %.4g", metric, x->real);
+}
+
+int64_t metrics_tail(const char *dir, char *text, size_t n)
+{
+    char *path = path_join(dir, "metrics.jsonl"), tail[TAIL_BYTES + 1];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int64_t step = 0;
+    struct stat st;
+    free(path);
+    text[0] = '\0';
+    if (fd < 0)
+        return 0;
+    off_t from = fstat(fd, &st) == 0 && st.st_size > TAIL_BYTES ? st.st_size - TAIL_BYTES : 0;
+    ssize_t got = pread(fd, tail, TAIL_BYTES, from);
+    close(fd);
+    tail[got > 0 ? got : 0] = '\0';
+    char *line = last_line(tail, got > 0 ? (size_t)got : 0);
+    if (!line)
+        return 0;
+    struct arena a;
+    arena_init(&a, "tail", 1 << 12);
+    const struct value *v = metrics_line(&a, line, strlen(line));
+    if (v) {
+        step = member_integer(v, "step", 0);
+        describe(v, text, n);
+    }
+    arena_release(&a);
+    return step;
+}
+
+static double fraction_done(const struct job *job, int64_t step)
+{
+    if (job->steps <= 0)
+        return job->begun;
+    double done = (double)step / (double)job->steps;
+    return done > 1 ? 1 : done;
+}
+
+/* Seconds left at the speed so far, from shares of work; -1: not known yet. A cell that ends early
+ * has done its share. */
+static double time_left(const struct progress *p, int n, const struct job *job, int n_active,
+                        struct job *const *active)
+{
+    double done = 0, total = 0;
+    char text[64];
+    for (int i = 0; i < n; i++) {
+        double share = job[i].weight * (1 - job[i].begun);
+        total += share;
+        done += job[i].ended ? share : 0;
+    }
+    for (int i = 0; i < n_active; i++) {
+        double here = fraction_done(active[i], metrics_tail(active[i]->dir, text, sizeof(text)));
+        if (here > active[i]->begun)
+            done += active[i]->weight * (here - active[i]->begun);
+    }
+    if (done <= 0 || done > total)
+        return -1;
+    return (total - done) * (clock_seconds() - p->start) / done;
+}
+
+static size_t terminal_width(FILE *out)
+{
+    struct winsize size;
+    if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= NARROWEST)
+        return size.ws_col;
+    return 80;
+}
+
+void progress_live(struct progress *p, int n, const struct job *job, int n_active,
+                   struct job *const *active)
+{
+    if (!p->live || p->quiet || !n_active)
+        return;
+    struct strbuf line;
+    char text[64], eta[32];
+    strbuf_init(&line);
+    strbuf_addf(&line, "[%*d/%d] %d running",
+                p->total > 99  ? 3
+                : p->total > 9 ? 2
+                               : 1,
+                p->finished, p->total, n_active);
+    if (p->failed)
+        strbuf_addf(&line, "  %d failed", p->failed);
+    double left = time_left(p, n, job, n_active, active);
+    if (left >= 0) {
+        duration_text(left, eta);
+        strbuf_addf(&line, "  eta %s", eta);
+    }
+    int64_t step = metrics_tail(active[0]->dir, text, sizeof(text));
+    strbuf_addf(&line, "  %s", active[0]->label);
+    if (step > 0)
+        strbuf_addf(&line, " step %" PRId64 "/%" PRId64 "%s%s", step, active[0]->steps,
+                    *text ? " " : "", text);
+    size_t width = terminal_width(p->out) - 1;
+    fprintf(p->out, ERASE "%.*s", (int)(line.n < width ? line.n : width), line.text);
+    fflush(p->out);
+    p->shown = true;
+    strbuf_release(&line);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* rundir.c: making a run directory and keeping it to one parent. */
+#include "grid/rundir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/jsonfile.h"
+
+static const struct place nowhere = {NULL, 0, 0};
+
+/* ---- whose directory it is ---- */
+
+/* True when path can be read and holds other bytes than the experiment's file. */
+static bool differs_from_file(const char *path, const struct experiment *e)
+{
+    char *mine = NULL, *theirs = NULL;
+    size_t n_mine = 0, n_theirs = 0;
+    bool differs = file_read(path, 0, &theirs, &n_theirs, NULL) == PEAT_OK &&
+                   !(file_read(e->path, 0, &mine, &n_mine, NULL) == PEAT_OK && n_mine == n_theirs &&
+                     memcmp(mine, theirs, n_mine) == 0);
+    free(mine);
+    free(theirs);
+    return differs;
+}
+
+/* A directory without plan.json is new, but a file of the user's is never written over. */
+static peat_status check_new(const char *dir, const struct experiment *e, struct error *err)
+{
+    char *path = path_join(dir, "experiment.yaml");
+    peat_status status = PEAT_OK;
+    if (differs_from_file(path, e))
+        status = error_set(err, PEAT_INVALID,
+                           "'%s' is no run directory, and its experiment.yaml would be replaced; "
+                           "choose another directory with -o",
+                           dir);
+    free(path);
+    return status;
+}
+
+static peat_status check_name(const char *dir, const struct value *plan, const struct experiment *e,
+                              struct error *err)
+{
+    const char *name = member_text(plan, "experiment");
+    if (name && !strcmp(name, e->name))
+        return PEAT_OK;
+    return error_set(err, PEAT_INVALID,
+                     "'%s' belongs to experiment '%s', not to '%s'; choose another directory "
+                     "with -o",
+                     dir, name ? name : "", e->name);
+}
+
+peat_status rundir_check(const char *dir, const struct plan *p, struct error *err)
+{
+    struct arena a;
+    struct error why = {0};
+    struct value *plan = NULL;
+    arena_init(&a, "check", 1 << 16);
+    peat_status status = jsonfile_read(dir, "plan.json", &a, &plan, &why);
+    if (status == PEAT_NOTFOUND)
+        status = check_new(dir, p->experiment, err);
+    else if (status == PEAT_OK)
+        status = check_name(dir, plan, p->experiment, err);
+    else if (status == PEAT_CORRUPT)
+        error_set(err, status, "%s; remove the file and run again, it is then written anew",
+                  why.text);
+    else
+        error_set(err, status, "%s", why.text);
+    arena_release(&a);
+    return status;
+}
+
+/* ---- the lock ---- */
+
+static peat_status held_by_another(const char *dir, struct error *err)
+{
+    struct arena a;
+    struct value *owner = NULL;
+    arena_init(&a, "lock", 1 << 12);
+    peat_status status;
+    if (jsonfile_read(dir, "lock", &a, &owner, NULL) == PEAT_OK && member_text(owner, "host"))
+        status =
+            error_set(err, PEAT_INVALID,
+                      "%s is being run by process %" PRId64 " on host %s; wait for it or stop it",
+                      dir, member_integer(owner, "pid", 0), member_text(owner, "host"));
+    else
+        status = error_set(err, PEAT_INVALID,
+                           "%s is being run by another process; wait for it or stop it", dir);
+    arena_release(&a);
+    return status;
+}
+
+/* Who holds it, for the message of the next one. In place: the file is the lock. */
+static peat_status sign_lock(int fd, struct error *err)
+{
+    struct arena a;
+    struct strbuf text;
+    char host[256] = "unknown", utc[32];
+    gethostname(host, sizeof(host) - 1);
+    clock_utc(utc, sizeof(utc));
+    arena_init(&a, "lock", 1 << 12);
+    strbuf_init(&text);
+    struct value *v = value_map(&a, nowhere);
+    member_set_integer(&a, v, "pid", getpid());
+    member_set_text(&a, v, "host", host);
+    member_set_text(&a, v, "started_utc", utc);
+    value_to_json(v, false, 0, &text);
+    strbuf_add(&text, "\n");
+    peat_status status = PEAT_OK;
+    if (ftruncate(fd, 0) < 0)
+        status = error_set(err, PEAT_IO, "cannot write: %s", strerror(errno));
+    else
+        status = fd_write(fd, text.text, text.n, err);
+    strbuf_release(&text);
+    arena_release(&a);
+    return status;
+}
+
+static peat_status lock_file(const char *dir, const char *path, int *fd, struct error *err)
+{
+    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (*fd < 0)
+        return error_set(err, PEAT_IO, "cannot open '%s': %s", path, strerror(errno));
+    peat_status status;
+    if (flock(*fd, LOCK_EX | LOCK_NB) == 0) {
+        status = sign_lock(*fd, err);
+        if (status != PEAT_OK)
+            error_prefix(err, "'%s'", path);
+    } else if (errno == EWOULDBLOCK) {
+        status = held_by_another(dir, err);
+    } else {
+        status = error_set(err, PEAT_IO, "cannot lock '%s': %s", path, strerror(errno));
+    }
+    if (status != PEAT_OK)
+        close(*fd);
+    return status;
+}
+
+peat_status rundir_lock(const char *dir, int *fd, struct error *err)
+{
+    peat_status status = dir_make(dir, err);
+    if (status != PEAT_OK)
+        return status;
+    char *path = path_join(dir, "lock");
+    status = lock_file(dir, path, fd, err);
+    free(path);
+    return status;
+}
+
+/* ---- writing ---- */
+
+/* Verbatim. An experiment read from a pipe cannot be read again and is not kept. */
+static peat_status copy_experiment(const char *dir, const struct experiment *e, struct error *err)
+{
+    struct stat st;
+    if (stat(e->path, &st) < 0 || !S_ISREG(st.st_mode))
+        return PEAT_OK;
+    char *path = path_join(dir, "experiment.yaml"), *bytes = NULL;
+    size_t n = 0;
+    peat_status status = PEAT_OK;
+    if (!file_exists(path) || differs_from_file(path, e)) {
+        status = file_read(e->path, 0, &bytes, &n, err);
+        if (status == PEAT_OK)
+            status = file_write(path, bytes, n, err);
+    }
+    free(bytes);
+    free(path);
+    return status;
+}
+
+static peat_status write_cell(const char *dir, const struct plan *p, const struct plan_cell *c,
+                              struct arena *a, struct error *err)
+{
+    char *cells = path_join(dir, "cells"), *cell = path_join(cells, c->id);
+    peat_status status = dir_make(cell, err);
+    if (status == PEAT_OK)
+        status = jsonfile_write(cell, "config.json", plan_cell_value(p, c, a), err);
+    free(cell);
+    free(cells);
+    return status;
+}
+
+/* plan.json first: it is what makes the directory this experiment's. */
+peat_status rundir_write(const char *dir, const struct plan *p, struct arena *a, struct error *err)
+{
+    peat_status status = rundir_check(dir, p, err);
+    if (status == PEAT_OK)
+        status = dir_make(dir, err);
+    if (status == PEAT_OK)
+        status = jsonfile_write(dir, "plan.json", plan_value(p, a), err);
+    if (status == PEAT_OK)
+        status = copy_experiment(dir, p->experiment, err);
+    for (int i = 0; i < p->n && status == PEAT_OK; i++) {
+        struct arena_mark mark = arena_mark(a);
+        status = write_cell(dir, p, &p->cell[i], a, err);
+        arena_rewind(a, mark);
+    }
+    return status;
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/* rundir_read.c: a run directory as its files tell it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/jsonfile.h"
+#include "grid/rundir.h"
+
+static const char *const state_names[CELL_STATES] = {
+    "todo",    "running", "partial", "done",  "diverged", "failed",
+    "crashed", "timeout", "oom",     "stale", "skipped",
+};
+
+const char *cell_state_name(enum cell_state s)
+{
+    return state_names[s];
+}
+
+bool cell_has_ended(enum cell_state s)
+{
+    return s == CELL_DONE || s == CELL_DIVERGED;
+}
+
+bool cell_has_failed(enum cell_state s)
+{
+    return s == CELL_FAILED || s == CELL_CRASHED || s == CELL_TIMEOUT || s == CELL_OOM;
+}
+
+/* ---- one cell ---- */
+
+static bool has_file(const char *dir, const char *name)
+{
+    char *path = path_join(dir, name);
+    bool exists = file_exists(path);
+    free(path);
+    return exists;
+}
+
+/* Asking takes the lock for an instant. */
+bool lock_is_held(const char *dir)
+{
+    char *path = path_join(dir, "lock");
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    free(path);
+    if (fd < 0)
+        return false;
+    bool locked = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return locked;
+}
+
+/* A process writes running.json once it has the lock: without the file the lock is left alone, so
+ * that asking cannot get in the way of a process that starts. */
+bool cell_is_running(const char *dir)
+{
+    return has_file(dir, "running.json") && lock_is_held(dir);
+}
+
+static bool was_started(const char *dir)
+{
+    static const char *const trace[] = {"log.txt",   "metrics.jsonl", "running.json",
+                                        "meta.json", "result.json",   "ckpt"};
+    for (size_t i = 0; i < sizeof(trace) / sizeof(*trace); i++)
+        if (has_file(dir, trace[i]))
+            return true;
+    return false;
+}
+
+/* "interrupted" and what is not known: partial. */
+static enum cell_state end_state(const struct value *end)
+{
+    const char *name = member_text(end, "state");
+    for (int s = CELL_FAILED; name && s <= CELL_OOM; s++)
+        if (!strcmp(name, state_names[s]))
+            return (enum cell_state)s;
+    return CELL_PARTIAL;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b && !strcmp(a, b);
+}
+
+/* NULL: a result of this cell. */
+static const char *result_fault(const struct cell_files *c)
+{
+    const char *state = member_text(c->result, "state");
+    const struct value *measures = value_get(c->result, "measures");
+    if (!same_text(state, "done") && !same_text(state, "diverged"))
+        return "it names no end state";
+    if (!measures || measures->kind != VALUE_LIST)
+        return "it has no measures";
+    if (c->config && !same_text(member_text(c->config, "hash"), member_text(c->result, "hash")))
+        return "it is of another cell";
+    return NULL;
+}
+
+/* Only the first damaged file is reported; running out of memory goes before all. */
+static void note(struct error *err, const struct error *why)
+{
+    if (err && (err->status == PEAT_OK || why->status == PEAT_NOMEM))
+        error_set(err, why->status, "%s", why->text);
+}
+
+/* NULL when there is no such file, or none that can be used. */
+static struct value *read_file(const struct cell_files *c, const char *name, struct arena *a,
+                               struct error *err)
+{
+    struct error why = {0};
+    struct value *v = NULL;
+    peat_status status = jsonfile_read(c->dir, name, a, &v, &why);
+    if (status == PEAT_OK)
+        return v;
+    if (status != PEAT_NOTFOUND)
+        note(err, &why);
+    return NULL;
+}
+
+static void read_result(struct cell_files *c, struct arena *a, struct error *err)
+{
+    struct error why = {0};
+    c->result = read_file(c, "result.json", a, err);
+    const char *fault = c->result ? result_fault(c) : NULL;
+    if (!fault)
+        return;
+    error_set(&why, PEAT_CORRUPT, "'%s/result.json' is damaged: %s", c->dir, fault);
+    note(err, &why);
+    c->result = NULL;
+}
+
+static enum cell_state state_of(const struct cell_files *c)
+{
+    if (cell_is_running(c->dir))
+        return CELL_RUNNING;
+    if (c->result && has_file(c->dir, "stale.json"))
+        return CELL_STALE;
+    if (c->result)
+        return same_text(member_text(c->result, "state"), "done") ? CELL_DONE : CELL_DIVERGED;
+    if (c->end)
+        return end_state(c->end);
+    return was_started(c->dir) ? CELL_PARTIAL : CELL_TODO;
+}
+
+static void read_cell(struct cell_files *c, struct arena *a, struct error *err)
+{
+    c->config = read_file(c, "config.json", a, err);
+    c->end = read_file(c, "end.json", a, err);
+    read_result(c, a, err);
+    c->state = state_of(c);
+    if (!c->label)
+        c->label = member_text(c->config, "label");
+    if (!c->label)
+        c->label = c->id;
+}
+
+static bool is_usable_id(const char *id)
+{
+    return id && *id && *id != '.' && !strchr(id, '/');
+}
+
+peat_status rundir_read_cell(const char *path, const char *id, struct cell_files *c,
+                             struct arena *a, struct error *err)
+{
+    *c = (struct cell_files){
+        .id = arena_strdup(a, id),
+        .dir = arena_printf(a, "%s/cells/%s", path, id),
+    };
+    if (!is_usable_id(id) || !has_file(c->dir, "config.json"))
+        return error_set(err, PEAT_NOTFOUND, "'%s' has no cell '%s'", path, id);
+    struct error damaged = {0};
+    read_cell(c, a, &damaged);
+    if (damaged.status == PEAT_OK)
+        return PEAT_OK;
+    error_set(err, damaged.status, "%s", damaged.text);
+    return damaged.status == PEAT_NOMEM ? PEAT_NOMEM : PEAT_OK;
+}
+
+/* ---- all cells ---- */
+
+static void add_cell(struct rundir *r, const char *id, const char *label, bool planned,
+                     struct arena *a)
+{
+    struct cell_files *c = &r->cell[r->n++];
+    *c = (struct cell_files){
+        .id = arena_strdup(a, id),
+        .dir = arena_printf(a, "%s/cells/%s", r->path, id),
+        .label = label,
+        .planned = planned,
+    };
+}
+
+static peat_status add_planned(struct rundir *r, const struct value *cells, struct arena *a,
+                               struct error *err)
+{
+    for (int i = 0; i < cells->n; i++) {
+        const char *id = member_text(cells->item[i], "id");
+        if (!is_usable_id(id))
+            return error_set(err, PEAT_CORRUPT,
+                             "'%s/plan.json' is damaged: cell %d has no usable id", r->path, i);
+        add_cell(r, id, member_text(cells->item[i], "label"), true, a);
+    }
+    return PEAT_OK;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names are sorted. */
+static peat_status list_cells(struct rundir *r, const struct value *cells, int n_name, char **name,
+                              struct arena *a, struct error *err)
+{
+    r->cell = ARENA_ARRAY(a, cells->n + n_name + 1, struct cell_files);
+    bool *planned = ARENA_ARRAY(a, n_name + 1, bool);
+    if (!r->cell || !planned)
+        return error_set(err, PEAT_NOMEM, "out of memory for '%s'", r->path);
+    peat_status status = add_planned(r, cells, a, err);
+    for (int i = 0; i < r->n && n_name; i++) {
+        char **found = bsearch(&r->cell[i].id, name, (size_t)n_name, sizeof(*name), compare_names);
+        if (found)
+            planned[found - name] = true;
+    }
+    for (int i = 0; i < n_name && status == PEAT_OK; i++)
+        if (!planned[i])
+            add_cell(r, name[i], NULL, false, a);
+    return status;
+}
+
+static peat_status read_plan(struct rundir *r, struct arena *a, struct error *err)
+{
+    peat_status status = jsonfile_read(r->path, "plan.json", a, &r->plan, err);
+    if (status == PEAT_NOTFOUND)
+        return error_set(err, PEAT_NOTFOUND, "'%s' is no run directory: it has no plan.json",
+                         r->path);
+    const struct value *cells = value_get(r->plan, "cells");
+    if (status == PEAT_OK && (!cells || cells->kind != VALUE_LIST))
+        status =
+            error_set(err, PEAT_CORRUPT, "'%s/plan.json' is damaged: it has no cells", r->path);
+    return status;
+}
+
+peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, struct error *err)
+{
+    *r = (struct rundir){.path = arena_strdup(a, path)};
+    peat_status status = read_plan(r, a, err);
+    if (status != PEAT_OK)
+        return status;
+    char *cells = path_join(path, "cells"), **name = NULL;
+    int n = 0;
+    struct error why = {0};
+    status = dir_list(cells, &name, &n, &why);
+    free(cells);
+    if (status != PEAT_OK && status != PEAT_NOTFOUND)
+        return error_set(err, status, "%s", why.text);
+    status = list_cells(r, value_get(r->plan, "cells"), n, name, a, err);
+    names_free(name, n);
+    struct error damaged = {0};
+    for (int i = 0; i < r->n && status == PEAT_OK; i++)
+        read_cell(&r->cell[i], a, &damaged);
+    if (status != PEAT_OK || damaged.status == PEAT_OK)
+        return status;
+    error_set(err, damaged.status, "%s", damaged.text);
+    return damaged.status == PEAT_NOMEM ? PEAT_NOMEM : PEAT_OK;
+}
+
+/* ---- finding one ---- */
+
+static bool hash_starts(const struct cell_files *c, const char *prefix)
+{
+    const char *hash = member_text(c->config, "hash");
+    const char *dash = strrchr(c->id, '-');
+    size_t n = strlen(prefix);
+    return (hash && !strncmp(hash, prefix, n)) || (!hash && dash && !strncmp(dash + 1, prefix, n));
+}
+
+static bool is_label(const struct cell_files *c, const char *label)
+{
+    return !strcmp(c->label, label);
+}
+
+/* Cells of the plan go before leftovers. *index is -1 when there is none; more than one is an
+ * error. */
+static peat_status find_one(const struct rundir *r, const char *cell,
+                            bool (*fits)(const struct cell_files *, const char *), int *index,
+                            struct error *err)
+{
+    *index = -1;
+    for (int i = 0; i < r->n; i++) {
+        if (!fits(&r->cell[i], cell))
+            continue;
+        if (*index >= 0 && r->cell[*index].planned && !r->cell[i].planned)
+            continue;
+        if (*index >= 0)
+            return error_set(err, PEAT_INVALID, "'%s' is more than one cell: '%s' and '%s'", cell,
+                             r->cell[*index].id, r->cell[i].id);
+        *index = i;
+    }
+    return PEAT_OK;
+}
+
+static bool is_id(const struct cell_files *c, const char *id)
+{
+    return !strcmp(c->id, id);
+}
+
+static peat_status not_found(const struct rundir *r, const char *cell, struct error *err)
+{
+    const char **label = calloc((size_t)r->n + 1, sizeof(*label));
+    const char *near = NULL;
+    for (int i = 0; label && i < r->n; i++)
+        label[i] = r->cell[i].label;
+    if (label)
+        near = nearest_name(cell, label, r->n);
+    peat_status status =
+        error_set(err, PEAT_NOTFOUND, "'%s' has no cell '%s'%s%s%s", r->path, cell,
+                  near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    free(label);
+    return status;
+}
+
+peat_status rundir_find(const struct rundir *r, const char *cell, int *index, struct error *err)
+{
+    char *end;
+    errno = 0;
+    long number = strtol(cell, &end, 10);
+    if (*cell >= '0' && *cell <= '9' && !*end && !errno && number < r->n) {
+        *index = (int)number;
+        return PEAT_OK;
+    }
+    bool (*const fits[])(const struct cell_files *, const char *) = {is_id, is_label, hash_starts};
+    int found = -1;
+    for (int i = 0; i < 3 && found < 0 && *cell; i++) {
+        peat_status status = find_one(r, cell, fits[i], &found, err);
+        if (status != PEAT_OK)
+            return status;
+    }
+    if (found < 0)
+        return not_found(r, cell, err);
+    *index = found;
+    return PEAT_OK;
+}
+
+/* ---- evaluations ---- */
+
+static bool has_length(const struct value *measures, double length)
+{
+    for (int i = 0; measures && i < measures->n; i++) {
+        const struct value *m = measures->item[i], *at = value_get(m, "length");
+        if (same_text(member_text(m, "split"), "valid") && at && at->real == length)
+            return true;
+    }
+    return false;
+}
+
+bool cell_lacks_evaluation(const struct value *config, const struct value *result)
+{
+    const struct value *lengths = value_get_path(config, "eval.lengths");
+    const struct value *measures = value_get(result, "measures");
+    if (!lengths || lengths->kind != VALUE_LIST ||
+        same_text(member_text(result, "state"), "diverged"))
+        return false;
+    for (int i = 0; i < lengths->n; i++)
+        if (!has_length(measures, lengths->item[i]->real))
+            return true;
+    return false;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/* runner.c: which cells of a plan are to be run, and what came of them. */
+#include "grid/runner.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/jsonfile.h"
+#include "grid/jobs.h"
+#include "grid/stale.h"
+#include "orphan.h"
+
+enum { FAILURES_SHOWN = 20 };
+
+static const double grace_seconds = 10;
+
+/* One call. */
+struct run {
+    const struct plan *plan;
+    const struct runner_options *options;
+    struct rundir dir;
+    struct jobs jobs;
+    struct progress progress;
+    struct runner_end *end;
+    int n_old; /* failed before and not tried again */
+    const struct cell_files **old;
+    struct arena *arena;
+};
+
+/* ---- choosing ---- */
+
+static bool fits_glob(const struct runner_options *o, const char *label)
+{
+    return !o->only || fnmatch(o->only, label, 0) == 0;
+}
+
+/* ordinal: among the cells that fit the glob. */
+static bool in_shard(const struct runner_options *o, int ordinal)
+{
+    return o->shard_count == 0 || ordinal % o->shard_count == o->shard_index - 1;
+}
+
+peat_status runner_check(const struct plan *p, const struct runner_options *o, struct error *err)
+{
+    for (int i = 0; i < p->n; i++)
+        if (fits_glob(o, p->cell[i].label))
+            return PEAT_OK;
+    return error_set(err, PEAT_INVALID, "no cell fits '%s'; their labels are like '%s'", o->only,
+                     p->n ? p->cell[0].label : "");
+}
+
+static peat_status remove_file(const char *dir, const char *name, struct error *err)
+{
+    char *path = path_join(dir, name);
+    peat_status status = PEAT_OK;
+    if (unlink(path) < 0 && errno != ENOENT)
+        status = error_set(err, PEAT_IO, "cannot remove '%s': %s", path, strerror(errno));
+    free(path);
+    return status;
+}
+
+/* Back to step 0. The result goes first: without it nothing counts as done. */
+static peat_status start_over(const struct run *r, const char *dir, struct error *err)
+{
+    static const char *const made[] = {"result.json", "stale.json", "end.json", "metrics.jsonl"};
+    peat_status status = PEAT_OK;
+    if (r->options->dry)
+        return PEAT_OK;
+    for (size_t i = 0; i < sizeof(made) / sizeof(*made) && status == PEAT_OK; i++)
+        status = remove_file(dir, made[i], err);
+    char *checkpoints = path_join(dir, "ckpt");
+    if (status == PEAT_OK)
+        status = dir_remove(checkpoints, err);
+    free(checkpoints);
+    return status;
+}
+
+static peat_status mark_stale(struct run *r, const struct plan_cell *c, const struct cell_files *f,
+                              struct error *err)
+{
+    return r->options->dry ? PEAT_OK : stale_mark(f, &c->config, r->arena, err);
+}
+
+static void add_job(struct run *r, const struct plan_cell *c, const struct cell_files *f)
+{
+    const struct train_config *t = &c->config.train;
+    double work = c->flops_per_token * (double)t->batch * (double)t->seq_len * (double)t->steps;
+    struct job *job = &r->jobs.job[r->jobs.n++];
+    char text[64];
+    *job = (struct job){
+        .id = c->id,
+        .label = c->label,
+        .dir = f->dir,
+        .steps = t->steps,
+        .seq_len = t->seq_len,
+        .weight = work > 0 ? work : 1,
+    };
+    if (f->state != CELL_TODO && t->steps > 0) {
+        double begun = (double)metrics_tail(f->dir, text, sizeof(text)) / (double)t->steps;
+        job->begun = begun < 1 ? begun : 1;
+    }
+}
+
+/* A checkpoint of other plugins or another engine is not gone on with. */
+static peat_status add_unfinished(struct run *r, const struct plan_cell *c,
+                                  const struct cell_files *f, struct error *err)
+{
+    const char *stale = f->state == CELL_TODO ? NULL : stale_reason(f, &c->config, r->arena);
+    peat_status status = PEAT_OK;
+    if (stale) {
+        progress_say(&r->progress, "%s starts from step 0: %s", c->label, stale);
+        status = start_over(r, f->dir, err);
+    }
+    add_job(r, c, f);
+    return status;
+}
+
+static peat_status choose_stale(struct run *r, const struct plan_cell *c,
+                                const struct cell_files *f, struct error *err)
+{
+    if (r->options->rerun_stale) {
+        peat_status status = start_over(r, f->dir, err);
+        add_job(r, c, f);
+        return status;
+    }
+    r->end->stale++;
+    progress_say(&r->progress, "%s is stale: %s; --rerun-stale runs it again", c->label,
+                 stale_reason(f, &c->config, r->arena));
+    return mark_stale(r, c, f, err);
+}
+
+static peat_status choose(struct run *r, int i, struct error *err)
+{
+    const struct plan_cell *c = &r->plan->cell[i];
+    const struct cell_files *f = &r->dir.cell[i];
+    switch (f->state) {
+    case CELL_RUNNING:
+        r->end->left++;
+        return PEAT_OK;
+    case CELL_STALE:
+        return choose_stale(r, c, f, err);
+    case CELL_DONE:
+    case CELL_DIVERGED:
+        if (cell_lacks_evaluation(f->config, f->result))
+            add_job(r, c, f);
+        else
+            r->end->skipped++;
+        return mark_stale(r, c, f, err);
+    case CELL_FAILED:
+    case CELL_CRASHED:
+    case CELL_TIMEOUT:
+    case CELL_OOM:
+        if (r->options->retry_failed)
+            return add_unfinished(r, c, f, err);
+        r->end->failed++;
+        r->old[r->n_old++] = f;
+        return PEAT_OK;
+    default:
+        return add_unfinished(r, c, f, err);
+    }
+}
+
+static peat_status choose_all(struct run *r, struct error *err)
+{
+    const struct plan *p = r->plan;
+    r->jobs.job = ARENA_ARRAY(r->arena, p->n + 1, struct job);
+    r->old = ARENA_ARRAY(r->arena, p->n + 1, const struct cell_files *);
+    if (!r->jobs.job || !r->old)
+        return error_set(err, PEAT_NOMEM, "out of memory");
+    peat_status status = PEAT_OK;
+    for (int i = 0, ordinal = 0; i < p->n && status == PEAT_OK; i++) {
+        if (!fits_glob(r->options, p->cell[i].label))
+            continue;
+        if (in_shard(r->options, ordinal++)) {
+            status = choose(r, i, err);
+            r->progress.total++;
+        }
+    }
+    r->progress.failed = r->n_old;
+    r->progress.finished = r->end->skipped + r->end->stale + r->n_old;
+    return status;
+}
+
+/* ---- the directory ---- */
+
+static peat_status read_dir(struct run *r, const char *dir, struct error *err)
+{
+    struct error damaged = {0};
+    peat_status status = rundir_read(dir, &r->dir, r->arena, &damaged);
+    if (status != PEAT_OK)
+        return error_set(err, status, "%s", damaged.text);
+    for (int i = 0; i < r->plan->n; i++)
+        if (i >= r->dir.n || strcmp(r->dir.cell[i].id, r->plan->cell[i].id) != 0)
+            return error_set(err, PEAT_CORRUPT, "'%s/plan.json' is not of this plan", dir);
+    if (damaged.status != PEAT_OK)
+        progress_say(&r->progress, "%s; the cell is run again", damaged.text);
+    return PEAT_OK;
+}
+
+/* *again: a cell has ended, its files have changed. */
+static peat_status end_orphans(struct run *r, bool *again, struct error *err)
+{
+    *again = false;
+    for (int i = 0; i < r->dir.n; i++) {
+        const struct cell_files *c = &r->dir.cell[i];
+        char who[128];
+        bool ended = false;
+        if (c->state != CELL_RUNNING)
+            continue;
+        peat_status status = orphan_end(c, grace_seconds, &ended, who, err);
+        if (status != PEAT_OK)
+            return status;
+        *again = *again || ended;
+        if (!ended)
+            progress_say(&r->progress, "%s is left to %s, which is running it", c->label, who);
+        else
+            progress_say(&r->progress,
+                         "%s was still running for a parent that has gone; it has "
+                         "been ended",
+                         c->label);
+    }
+    return PEAT_OK;
+}
+
+/* The cells of the plan as they are where an earlier plan may be, or nothing. */
+static peat_status peek_dir(struct run *r, const char *dir, struct error *err)
+{
+    const struct plan *p = r->plan;
+    r->dir = (struct rundir){.path = dir, .n = p->n};
+    r->dir.cell = ARENA_ARRAY(r->arena, p->n + 1, struct cell_files);
+    if (!r->dir.cell)
+        return error_set(err, PEAT_NOMEM, "out of memory");
+    for (int i = 0; i < p->n; i++) {
+        rundir_read_cell(dir, p->cell[i].id, &r->dir.cell[i], r->arena, NULL);
+        r->dir.cell[i].config = plan_cell_value(p, &p->cell[i], r->arena);
+    }
+    stale_find(&r->dir, p, r->arena);
+    return PEAT_OK;
+}
+
+static peat_status open_dir(struct run *r, const char *dir, struct error *err)
+{
+    bool again;
+    if (r->options->dry)
+        return peek_dir(r, dir, err);
+    peat_status status = read_dir(r, dir, err);
+    if (status == PEAT_OK)
+        status = end_orphans(r, &again, err);
+    if (status == PEAT_OK && again)
+        status = read_dir(r, dir, err);
+    if (status == PEAT_OK)
+        stale_find(&r->dir, r->plan, r->arena);
+    return status;
+}
+
+/* ---- what is not run at all ---- */
+
+/* Each once, not for every seed. */
+static void show_skipped(struct run *r)
+{
+    const struct plan *p = r->plan;
+    for (int i = 0; p->n_skipped && i < p->n_skipped / p->experiment->n_seed; i++)
+        progress_say(&r->progress, "%s is skipped: %s", p->skipped[i].label, p->skipped[i].reason);
+}
+
+/* ---- the end ---- */
+
+static void show_failure(struct run *r, int *shown, enum cell_state state, const char *label,
+                         const char *reason, const char *dir)
+{
+    if ((*shown)++ < FAILURES_SHOWN)
+        fprintf(r->progress.out, "  %s  %s  %s\n    log: %s/log.txt\n", cell_state_name(state),
+                label, reason ? reason : "", dir);
+}
+
+static void show_failures(struct run *r)
+{
+    int shown = 0;
+    for (int i = 0; i < r->n_old; i++)
+        show_failure(r, &shown, r->old[i]->state, r->old[i]->label,
+                     member_text(r->old[i]->end, "reason"), r->old[i]->dir);
+    for (int i = 0; i < r->jobs.n; i++) {
+        const struct job *job = &r->jobs.job[i];
+        if (job->ended && (cell_has_failed(job->end.state) || job->end.disk_full))
+            show_failure(r, &shown, job->end.disk_full ? CELL_FAILED : job->end.state, job->label,
+                         job->end.reason, job->dir);
+    }
+    if (shown > FAILURES_SHOWN)
+        fprintf(r->progress.out, "  and %d more: peat status %s\n", shown - FAILURES_SHOWN,
+                r->dir.path);
+    if (r->n_old)
+        progress_say(&r->progress, "%d failed before; --retry-failed tries %s again", r->n_old,
+                     r->n_old == 1 ? "it" : "them");
+}
+
+static void show_counts(struct run *r)
+{
+    const struct runner_end *e = r->end;
+    const struct {
+        int n;
+        const char *what;
+    } part[] = {{e->done, "done"},          {e->diverged, "diverged"},       {e->failed, "failed"},
+                {e->left, "left"},          {e->skipped, "finished before"}, {e->stale, "stale"},
+                {e->launched, "submitted"}, {r->plan->n_skipped, "skipped"}};
+    const char *between = ": ";
+    struct strbuf line;
+    strbuf_init(&line);
+    int total = r->progress.total + r->plan->n_skipped;
+    strbuf_addf(&line, "%d cell%s", total, total == 1 ? "" : "s");
+    for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++) {
+        if (!part[i].n)
+            continue;
+        strbuf_addf(&line, "%s%d %s", between, part[i].n, part[i].what);
+        between = ", ";
+    }
+    progress_say(&r->progress, "%s", line.text);
+    strbuf_release(&line);
+}
+
+static void show_end(struct run *r)
+{
+    if (r->options->quiet && !r->end->failed)
+        return;
+    show_counts(r);
+    show_failures(r);
+    if (r->jobs.disk_full)
+        progress_say(&r->progress, "the disk is full: make room, then run again to go on");
+    else if (r->end->left)
+        progress_say(&r->progress, "run again to go on");
+}
+
+static peat_status run_jobs(struct run *r, struct error *err)
+{
+    struct jobs *j = &r->jobs;
+    if (r->options->launch) {
+        r->end->launched = j->n;
+        return j->n ? r->options->launch(r->options->launch_ctx, j, err) : PEAT_OK;
+    }
+    peat_status status = jobs_run(j, err);
+    r->end->done += j->done;
+    r->end->diverged += j->diverged;
+    r->end->failed += j->failed;
+    r->end->left += j->left;
+    r->end->interrupted = j->interrupted;
+    return status;
+}
+
+peat_status runner_run(const char *dir, const struct plan *p, const struct runner_options *o,
+                       const char *program, struct runner_end *end, struct error *err)
+{
+    struct arena arena;
+    const struct run_settings *settings = &p->experiment->run;
+    struct run r = {.plan = p, .options = o, .end = end, .arena = &arena};
+    arena_init(&arena, "runner", 1 << 18);
+    *end = (struct runner_end){0};
+    progress_open(&r.progress, stderr, o->quiet);
+    r.progress.metric = p->experiment->report.metric ? p->experiment->report.metric : "";
+    r.jobs = (struct jobs){
+        .dir = dir,
+        .program = program,
+        .at_once = o->jobs,
+        .threads = o->threads,
+        .gemm = o->gemm,
+        .checkpoint_every = settings->checkpoint_every,
+        .timeout = o->timeout,
+        .no_progress = o->no_progress,
+        .grace = grace_seconds,
+        .tensorboard = settings->tensorboard,
+        .stop_on_failure = o->stop_on_failure,
+        .progress = &r.progress,
+        .arena = &arena,
+    };
+    peat_status status = runner_check(p, o, err);
+    if (status == PEAT_OK)
+        status = open_dir(&r, dir, err);
+    if (status == PEAT_OK)
+        show_skipped(&r);
+    if (status == PEAT_OK)
+        status = choose_all(&r, err);
+    if (status == PEAT_OK)
+        status = run_jobs(&r, err);
+    if (status == PEAT_OK && !o->dry)
+        show_end(&r);
+    arena_release(&arena);
+    return status;
+}

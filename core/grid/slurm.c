@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/* slurm.c: submitting to Slurm, and asking it whether what was submitted still runs. */
+#include "grid/slurm.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/jsonfile.h"
+
+enum { STATES_MAX = 16 };
+
+static const struct place nowhere = {NULL, 0, 0};
+
+/* ---- one of Slurm's programs ---- */
+
+/* What it printed, without the ends of lines at the end. */
+struct printed {
+    const char *out, *err;
+};
+
+static const char *read_back(FILE *file, struct arena *a)
+{
+    struct strbuf text;
+    char part[4096];
+    strbuf_init(&text);
+    rewind(file);
+    for (size_t n; (n = fread(part, 1, sizeof(part), file)) > 0;)
+        strbuf_add_bytes(&text, part, n);
+    while (text.n && isspace((unsigned char)text.text[text.n - 1]))
+        text.text[--text.n] = '\0';
+    const char *copy = arena_strdup(a, text.text);
+    strbuf_release(&text);
+    return copy ? copy : "";
+}
+
+static int start(char *const *argv, int out, int err, pid_t *pid)
+{
+    posix_spawn_file_actions_t files;
+    int bad = posix_spawn_file_actions_init(&files);
+    if (bad)
+        return bad;
+    bad = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+    if (!bad)
+        bad = posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
+    if (!bad)
+        bad = posix_spawnp(pid, argv[0], &files, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&files);
+    return bad;
+}
+
+static int wait_for(pid_t pid)
+{
+    int status = -1;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* *code: its exit status, -1 for a signal. An error only when it cannot be started. */
+static peat_status run_program(const char *const *word, int *code, struct printed *p,
+                               struct arena *a, struct error *err)
+{
+    char *const *argv = (char *const *)(uintptr_t)word;
+    FILE *out = tmpfile(), *errors = tmpfile();
+    pid_t pid;
+    int bad = out && errors ? start(argv, fileno(out), fileno(errors), &pid) : errno;
+    peat_status status = PEAT_OK;
+    if (bad == ENOENT)
+        status = error_set(err, PEAT_NOTFOUND, "there is no '%s' here: is Slurm installed?", *word);
+    else if (bad)
+        status = error_set(err, PEAT_IO, "cannot start '%s': %s", *word, strerror(bad));
+    if (status == PEAT_OK) {
+        *code = wait_for(pid);
+        *p = (struct printed){read_back(out, a), read_back(errors, a)};
+    }
+    if (out)
+        fclose(out);
+    if (errors)
+        fclose(errors);
+    return status;
+}
+
+/* Its messages as one line, without "sbatch: error: " before each. */
+static const char *one_line(const char *text, struct arena *a)
+{
+    char *copy = arena_strdup(a, *text ? text : "it said nothing"), *rest = copy;
+    struct strbuf line;
+    strbuf_init(&line);
+    for (char *part; copy && (part = strtok_r(rest, "\n", &rest));) {
+        char *error = strstr(part, "error: ");
+        strbuf_addf(&line, "%s%s", line.n ? "; " : "", error ? error + strlen("error: ") : part);
+    }
+    const char *joined = arena_strdup(a, line.text);
+    strbuf_release(&line);
+    return joined ? joined : "";
+}
+
+/* ---- the directory ---- */
+
+static const char *absolute(const char *path, const char *work, struct arena *a)
+{
+    return *path == '/' ? path : arena_printf(a, "%s/%s", work, path);
+}
+
+peat_status slurm_array_open(struct slurm_array *s, struct arena *a, struct error *err)
+{
+    char *work = get_current_dir_name();
+    if (!work)
+        return error_set(err, PEAT_IO, "cannot tell the current directory: %s", strerror(errno));
+    s->work = arena_strdup(a, work);
+    free(work);
+    if (s->work)
+        s->dir = absolute(s->dir, s->work, a);
+    if (!s->work || !s->dir)
+        return error_set(err, PEAT_NOMEM, "out of memory");
+    if (strpbrk(s->dir, "\\\n\r"))
+        return error_set(err, PEAT_INVALID,
+                         "Slurm can write no log in '%s': there is a backslash or an end of line "
+                         "in its name",
+                         s->dir);
+    return PEAT_OK;
+}
+
+static char *slurm_dir(const char *dir)
+{
+    return path_join(dir, "slurm");
+}
+
+static peat_status write_file(const char *dir, const char *name, struct strbuf *text,
+                              struct error *err)
+{
+    char *path = path_join(dir, name);
+    peat_status status = file_write(path, text->text, text->n, err);
+    free(path);
+    strbuf_clear(text);
+    return status;
+}
+
+static peat_status write_scripts(const struct slurm_array *s, struct error *err)
+{
+    char *dir = slurm_dir(s->dir);
+    struct strbuf text;
+    strbuf_init(&text);
+    peat_status status = dir_make(dir, err);
+    for (int i = 0; i < s->jobs->n; i++)
+        strbuf_addf(&text, "%s\n", s->jobs->job[i].id);
+    if (status == PEAT_OK)
+        status = write_file(dir, "cells", &text, err);
+    slurm_array_script(s, &text);
+    if (status == PEAT_OK)
+        status = write_file(dir, "array.sbatch", &text, err);
+    slurm_table_script(s, &text);
+    if (status == PEAT_OK)
+        status = write_file(dir, "table.sbatch", &text, err);
+    strbuf_release(&text);
+    free(dir);
+    return status;
+}
+
+static peat_status write_jobs(const struct slurm_array *s, const struct slurm_jobs *jobs,
+                              struct arena *a, struct error *err)
+{
+    char utc[32], *dir = slurm_dir(s->dir);
+    clock_utc(utc, sizeof(utc));
+    struct value *v = value_map(a, nowhere);
+    member_set_text(a, v, "array", jobs->array);
+    member_set_text(a, v, "table", jobs->table);
+    member_set_integer(a, v, "tasks", slurm_tasks(s));
+    member_set_integer(a, v, "cells", s->jobs->n);
+    member_set_text(a, v, "submitted_utc", utc);
+    peat_status status = jsonfile_write(dir, "job.json", v, err);
+    free(dir);
+    return status;
+}
+
+/* ---- is it still there ---- */
+
+/* "2 running, 3 pending" from a word for each task. */
+static const char *count_states(const char *states, struct arena *a)
+{
+    char *copy = arena_strdup(a, states), *rest = copy;
+    const char *name[STATES_MAX];
+    int n = 0, count[STATES_MAX];
+    struct strbuf line;
+    for (char *word; copy && (word = strtok_r(rest, " \n", &rest));) {
+        int i = 0;
+        while (i < n && strcmp(name[i], word) != 0)
+            i++;
+        if (i == STATES_MAX)
+            continue;
+        count[i] = i == n ? 1 : count[i] + 1;
+        name[i] = word;
+        n += i == n;
+    }
+    strbuf_init(&line);
+    for (int i = 0; i < n; i++) {
+        strbuf_addf(&line, "%s%d ", i ? ", " : "", count[i]);
+        for (const char *c = name[i]; *c; c++)
+            strbuf_add(&line, (char[]){(char)tolower((unsigned char)*c), '\0'});
+    }
+    const char *text = arena_strdup(a, line.text);
+    strbuf_release(&line);
+    return text ? text : "";
+}
+
+static peat_status check_array(const char *dir, const char *array, struct arena *a,
+                               struct error *err)
+{
+    const char *const word[] = {"squeue", "-h", "-r", "-o", "%T", "-j", array, NULL};
+    struct printed p;
+    int code;
+    peat_status status = run_program(word, &code, &p, a, err);
+    if (status != PEAT_OK)
+        return status;
+    if (code == 0 && !p.out[0])
+        return PEAT_OK;
+    if (code == 0)
+        return error_set(err, PEAT_INVALID,
+                         "%s is being run by Slurm's job %s (%s); wait for it, or stop it with "
+                         "`scancel %s`",
+                         dir, array, count_states(p.out, a), array);
+    if (strstr(p.err, "Invalid job id"))
+        return PEAT_OK;
+    return error_set(err, PEAT_INVALID, "cannot ask Slurm whether its job %s still runs %s: %s",
+                     array, dir, one_line(p.err, a));
+}
+
+peat_status slurm_check(const char *dir, struct arena *a, struct error *err)
+{
+    char *in = slurm_dir(dir);
+    struct value *jobs = NULL;
+    peat_status status = jsonfile_read(in, "job.json", a, &jobs, err);
+    const char *array = status == PEAT_OK ? member_text(jobs, "array") : NULL;
+    free(in);
+    if (status == PEAT_NOTFOUND) {
+        if (err)
+            *err = (struct error){0};
+        return PEAT_OK;
+    }
+    if (status != PEAT_OK)
+        return status;
+    return array ? check_array(dir, array, a, err) : PEAT_OK;
+}
+
+/* ---- submitting ---- */
+
+/* The longest array that Slurm takes; 0: not known. */
+static int64_t largest_array(struct arena *a)
+{
+    static const char *const word[] = {"scontrol", "show", "config", NULL};
+    static const char key[] = "MaxArraySize";
+    struct printed p;
+    int code;
+    if (run_program(word, &code, &p, a, NULL) != PEAT_OK || code != 0)
+        return 0;
+    const char *line = strstr(p.out, key);
+    const char *sign = line ? strchr(line, '=') : NULL;
+    return sign ? strtoimax(sign + 1, NULL, 10) : 0;
+}
+
+/* MaxArraySize is one more than the largest index. */
+static peat_status check_size(const struct slurm_array *s, struct arena *a, struct error *err)
+{
+    int64_t tasks = slurm_tasks(s), most = largest_array(a);
+    if (most <= 0 || tasks <= most)
+        return PEAT_OK;
+    return error_set(err, PEAT_INVALID,
+                     "%d cells make %" PRId64 " tasks, and this Slurm takes %" PRId64
+                     " in an array; set run.slurm.cells_per_task to %" PRId64 " or more",
+                     s->jobs->n, tasks, most, (s->jobs->n + most - 1) / most);
+}
+
+/* "12" or "12;cluster" */
+static const char *job_number(const char *printed, struct arena *a)
+{
+    size_t digits = strspn(printed, "0123456789");
+    bool whole = digits > 0 && (!printed[digits] || printed[digits] == ';');
+    return whole ? arena_printf(a, "%.*s", (int)digits, printed) : NULL;
+}
+
+/* `after`: NULL, or the job to wait for. */
+static peat_status submit(const struct slurm_array *s, const char *script, const char *after,
+                          const char **number, struct arena *a, struct error *err)
+{
+    const char *path = arena_printf(a, "%s/slurm/%s", s->dir, script);
+    const char *dependency = arena_printf(a, "--dependency=afterany:%s", after ? after : "");
+    const char *const word[] = {"sbatch", "--parsable", after ? dependency : path,
+                                after ? path : NULL, NULL};
+    struct printed p = {"", ""};
+    int code;
+    if (!path || !dependency)
+        return error_set(err, PEAT_NOMEM, "out of memory");
+    peat_status status = run_program(word, &code, &p, a, err);
+    if (status != PEAT_OK)
+        return status;
+    *number = code == 0 ? job_number(p.out, a) : NULL;
+    return *number ? PEAT_OK
+                   : error_set(err, PEAT_FAILED, "sbatch does not take '%s': %s", path,
+                               one_line(code ? p.err : p.out, a));
+}
+
+/* A task that was put back does not try again what failed in it: earlier failures must not look
+ * like that. They are kept until Slurm has taken the job. */
+static struct value **forget_ends(const struct jobs *j, struct arena *a)
+{
+    struct value **end = ARENA_ARRAY(a, j->n + 1, struct value *);
+    for (int i = 0; end && i < j->n; i++) {
+        if (jsonfile_read(j->job[i].dir, "end.json", a, &end[i], NULL) != PEAT_OK)
+            end[i] = NULL;
+        if (!end[i])
+            continue;
+        char *path = path_join(j->job[i].dir, "end.json");
+        unlink(path);
+        free(path);
+    }
+    return end;
+}
+
+static void restore_ends(const struct jobs *j, struct value **end)
+{
+    for (int i = 0; i < j->n; i++)
+        if (end[i])
+            jsonfile_write(j->job[i].dir, "end.json", end[i], NULL);
+}
+
+static peat_status submit_array(const struct slurm_array *s, struct slurm_jobs *jobs,
+                                struct arena *a, struct error *err)
+{
+    struct value **end = forget_ends(s->jobs, a);
+    if (!end)
+        return error_set(err, PEAT_NOMEM, "out of memory");
+    peat_status status = submit(s, "array.sbatch", NULL, &jobs->array, a, err);
+    if (status != PEAT_OK)
+        restore_ends(s->jobs, end);
+    return status;
+}
+
+peat_status slurm_submit(const struct slurm_array *s, struct slurm_jobs *jobs, struct arena *a,
+                         struct error *err)
+{
+    *jobs = (struct slurm_jobs){0};
+    peat_status status = check_size(s, a, err);
+    if (status == PEAT_OK)
+        status = write_scripts(s, err);
+    if (status == PEAT_OK)
+        status = submit_array(s, jobs, a, err);
+    if (status != PEAT_OK)
+        return status;
+    status = write_jobs(s, jobs, a, err);
+    if (submit(s, "table.sbatch", jobs->array, &jobs->table, a, &jobs->table_error) == PEAT_OK &&
+        status == PEAT_OK)
+        status = write_jobs(s, jobs, a, err);
+    return status;
+}

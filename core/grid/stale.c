@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* stale.c: comparing a result's provenance with the present. */
+#include "grid/stale.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/jsonfile.h"
+#include "cell/cellmeta.h"
+
+static const struct place nowhere = {NULL, 0, 0};
+
+/* The recorded hash of a plugin, NULL when it is not listed. */
+static const char *recorded_hash(const struct value *plugins, const peat_plugin *desc)
+{
+    for (int i = 0; plugins && i < plugins->n; i++) {
+        const char *kind = member_text(plugins->item[i], "kind");
+        const char *id = member_text(plugins->item[i], "id");
+        if (kind && id && !strcmp(kind, kind_name(desc->kind)) && !strcmp(id, desc->id))
+            return member_text(plugins->item[i], "sha256");
+    }
+    return NULL;
+}
+
+static const char *plugin_change(const struct value *plugins, const struct plugin_use *use,
+                                 struct arena *a)
+{
+    if (!use->plugin)
+        return NULL;
+    const peat_plugin *desc = use->plugin->desc;
+    const char *hash = recorded_hash(plugins, desc);
+    if (!hash || !strcmp(hash, use->plugin->sha256))
+        return NULL;
+    return arena_printf(a, "%s '%s' has changed", kind_name(desc->kind), desc->id);
+}
+
+const char *stale_reason(const struct cell_files *c, const struct cell_config *present,
+                         struct arena *a)
+{
+    struct value *meta = NULL;
+    peat_status status = jsonfile_read(c->dir, "meta.json", a, &meta, NULL);
+    if (status == PEAT_CORRUPT)
+        return "its meta.json is damaged: nothing tells what made it";
+    if (status != PEAT_OK)
+        return NULL;
+    const char *engine = member_text(meta, "engine");
+    if (engine && strcmp(engine, engine_version()) != 0)
+        return arena_printf(a, "made by engine %s, this is %s", engine, engine_version());
+    const struct value *plugins = value_get(meta, "plugins");
+    const char *change = plugin_change(plugins, &present->task, a);
+    for (int i = 0; i < present->n_scheme && !change; i++)
+        change = plugin_change(plugins, &present->scheme[i], a);
+    if (!change && present->has_combine)
+        change = plugin_change(plugins, &present->combine, a);
+    return change;
+}
+
+int stale_find(struct rundir *r, const struct plan *p, struct arena *a)
+{
+    int n = 0;
+    for (int i = 0; i < p->n && i < r->n; i++) {
+        struct cell_files *c = &r->cell[i];
+        if (!cell_has_ended(c->state) && c->state != CELL_STALE)
+            continue;
+        const char *state = member_text(c->result, "state");
+        if (stale_reason(c, &p->cell[i].config, a))
+            c->state = CELL_STALE;
+        else
+            c->state = state && !strcmp(state, "done") ? CELL_DONE : CELL_DIVERGED;
+        n += c->state == CELL_STALE;
+    }
+    return n;
+}
+
+peat_status stale_mark(const struct cell_files *c, const struct cell_config *present,
+                       struct arena *a, struct error *err)
+{
+    const char *reason = c->result ? stale_reason(c, present, a) : NULL;
+    if (reason) {
+        struct value *v = value_map(a, nowhere);
+        member_set_text(a, v, "reason", reason);
+        return jsonfile_write(c->dir, "stale.json", v, err);
+    }
+    char *path = path_join(c->dir, "stale.json");
+    peat_status status = PEAT_OK;
+    if (unlink(path) < 0 && errno != ENOENT)
+        status = error_set(err, PEAT_IO, "cannot remove '%s': %s", path, strerror(errno));
+    free(path);
+    return status;
+}

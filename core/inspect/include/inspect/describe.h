@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * describe.h: what a scheme's table looks like, in numbers.
+ *
+ * The formulas take the table as it is: rows are positions 0, 1, 2, ...
+ */
+#ifndef INSPECT_DESCRIBE_H
+#define INSPECT_DESCRIBE_H
+
+#include "inspect/scheme_table.h"
+
+enum {
+    DESCRIBE_LIMITS = 3,     /* 0.5, 0.1, 0.01 */
+    DESCRIBE_SHIFTS = 3,     /* 1, 7, 64       */
+    DESCRIBE_DISTANCES = 32, /* powers of two  */
+    DESCRIBE_RANK_MAX = 2048 /* beyond, the rank is not computed */
+};
+
+extern const double describe_limit[DESCRIBE_LIMITS];
+extern const int64_t describe_shift[DESCRIBE_SHIFTS];
+
+/* Rows of one stream. NaN: not defined for this table. */
+struct stream_description {
+    int64_t rows, columns;
+    int64_t moving[DESCRIBE_LIMITS]; /* dimensions with max - min over positions above the limit */
+    double constant; /* share of the sum of squares that is in the mean over positions          */
+    int64_t rank;    /* components for 99 % of the variance about the mean; -1: not computed     */
+    int n_distance;
+    int64_t distance[DESCRIBE_DISTANCES];
+    double cosine[DESCRIBE_DISTANCES]; /* mean over p of cos(x_p, x_(p+k)) */
+    /* M x_p = x_(p+k), one 2 x 2 block for each pair of dimensions: what least squares over all p
+     * leaves, as a share of the norm of x_(p+k). Of both ways to pair, the one that leaves less. */
+    double residual[DESCRIBE_SHIFTS];
+    bool halves; /* pairs (i, d/2 + i); otherwise (2i, 2i + 1) */
+};
+
+/* One head's bias [T, T]; softmax does not see what a whole row has in common. */
+struct bias_description {
+    int64_t T;
+    double low, high;     /* of b(i, j) - mean over the keys of row i, j <= i */
+    double distance_only; /* share of that centred bias' sum of squares that i - j explains */
+    int n_distance;
+    int64_t distance[DESCRIBE_DISTANCES];
+    double centred[DESCRIBE_DISTANCES]; /* the last query's centred bias at this distance */
+};
+
+/* x [rows, columns]. PEAT_NOMEM is the only failure. */
+peat_status describe_stream(struct stream_description *s, const float *x, int64_t rows,
+                            int64_t columns, struct arena *a, struct error *err);
+peat_status describe_bias(struct bias_description *s, const float *b, int64_t T, struct arena *a,
+                          struct error *err);
+
+/* describe_text.c: a whole table, head by head, as a page or as a map. A table of angles is
+ * described as the cosines and sines that they stand for. */
+peat_status describe_page(const struct scheme_table *t, const char *scheme, struct strbuf *out,
+                          struct arena *a, struct error *err);
+peat_status describe_value(const struct scheme_table *t, const char *scheme, struct value **v,
+                           struct arena *a, struct error *err);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/* scheme_table.c: one scheme without a model around it. */
+#include "inspect/scheme_table.h"
+
+#include <string.h>
+
+#include "experiment/yamldoc.h"
+#include "nn/differences.h"
+#include "plugin/params.h"
+#include "plugin/registry.h"
+
+enum { SEES_CONTENT = PEAT_NEED_QK | PEAT_NEED_X | PEAT_NEED_PROJECT | PEAT_NEED_TOKENS };
+
+/* A scheme that is being looked at. */
+struct view {
+    const struct scheme_request *request;
+    const struct plugin *plugin;
+    const peat_scheme *hooks;
+    struct registry registry;
+    struct positional positional;
+    struct weights weights;
+    peat_dims dims;
+    struct graph graph;
+    struct pass pass;
+    struct arena *a;
+    struct error *err;
+};
+
+static struct scheme_part *part_of(struct view *v)
+{
+    return &v->positional.scheme[0];
+}
+
+static peat_status no_memory(struct view *v)
+{
+    return error_set(v->err, PEAT_NOMEM, "out of memory for scheme '%s'", v->request->scheme);
+}
+
+/* ---- parameters ---- */
+
+static peat_status add_word(struct view *v, int i, struct value *given)
+{
+    const char *text = v->request->word[i], *equals = strchr(text, '=');
+    struct place at = {"command line", i + 1, 0};
+    struct value *value;
+    if (!equals || equals == text)
+        return place_error(v->err, at, "'%s' is not of the form key=value", text);
+    const char *key = arena_printf(v->a, "%.*s", (int)(equals - text), text);
+    if (!key)
+        return no_memory(v);
+    if (value_get(given, key))
+        return place_error(v->err, at, "'%s' is given twice", key);
+    peat_status status = yaml_value(v->a, equals + 1, at, &value, v->err);
+    if (status == PEAT_OK)
+        value_set(v->a, given, key, at, value);
+    return status;
+}
+
+static peat_status fill_config(struct view *v, void **config)
+{
+    static const peat_param none[] = {PEAT_PARAM_END};
+    const peat_plugin *desc = v->plugin->desc;
+    struct value *given = value_map(v->a, (struct place){"command line", 0, 0});
+    peat_status status = PEAT_OK;
+    for (int i = 0; i < v->request->n_word && status == PEAT_OK; i++)
+        status = add_word(v, i, given);
+    if (status != PEAT_OK)
+        return status;
+    const char *what = arena_printf(v->a, "scheme '%s'", v->plugin->name);
+    *config = arena_zalloc(v->a, desc->config_size + 1);
+    if (!what || !*config)
+        return no_memory(v);
+    return params_fill(desc->param ? desc->param : none, *config, given, what, NULL, v->a, v->err);
+}
+
+/* ---- set-up ---- */
+
+static peat_status find_plugin(struct view *v)
+{
+    peat_status status = registry_init(&v->registry, v->a, v->err);
+    v->registry.trail = v->request->trail;
+    if (status == PEAT_OK)
+        status = registry_find(&v->registry, PEAT_SCHEME, v->request->scheme,
+                               (struct place){NULL, 0, 0}, &v->plugin, v->err);
+    if (status == PEAT_OK)
+        v->hooks = v->plugin->desc->interface;
+    return status;
+}
+
+static peat_status check_sizes(struct view *v, const void *config)
+{
+    const struct scheme_request *q = v->request;
+    int64_t width = v->hooks->encode && v->hooks->width ? v->hooks->width(config) : 0;
+    if (q->d % q->heads != 0)
+        return error_set(v->err, PEAT_INVALID, "a width of %lld does not split into %lld heads",
+                         (long long)q->d, (long long)q->heads);
+    if (width > 0 && width != q->d)
+        return error_set(v->err, PEAT_INVALID, "scheme '%s' is %lld wide, not %lld",
+                         v->plugin->name, (long long)width, (long long)q->d);
+    return PEAT_OK;
+}
+
+static peat_status set_up(struct view *v)
+{
+    const struct scheme_request *q = v->request;
+    void *config;
+    peat_status status = fill_config(v, &config);
+    if (status == PEAT_OK)
+        status = check_sizes(v, config);
+    if (status != PEAT_OK)
+        return status;
+    v->dims = (peat_dims){.size = sizeof(v->dims),
+                          .D = q->d,
+                          .H = q->heads,
+                          .C = q->d / q->heads,
+                          .L = 1,
+                          .V = 1,
+                          .d = v->hooks->encode ? q->d : 0,
+                          .T_train = q->T,
+                          .T_max = q->T,
+                          .n_axes = 1,
+                          .causal = true};
+    v->positional = (struct positional){.host = host_table(), .n_scheme = 1, .D = q->d};
+    struct scheme_part *s = part_of(v);
+    s->part = (struct part){.id = v->plugin->desc->id,
+                            .prefix = arena_printf(v->a, "position.0.%s", v->plugin->desc->id),
+                            .config = config};
+    s->hooks = v->hooks;
+    s->d = v->dims.d;
+    weights_init(&v->weights, v->a, PEAT_F32);
+    struct setup setup;
+    setup_init(&setup, host_table(), v->a, &v->weights, &s->part, &v->dims, v->err);
+    setup.where = &s->where;
+    trail_forget_plugins(q->trail);
+    trail_plugin(q->trail, s->part.id, v->plugin->path, "");
+    trail_enter(q->trail, arena_printf(v->a, "%s.setup", s->part.id));
+    if (v->hooks->setup)
+        status = v->hooks->setup(&setup.base, config, &s->part.self);
+    trail_leave(q->trail);
+    status = setup_end(&setup, status);
+    return status == PEAT_OK ? weights_build(&v->weights, 0, false, v->err) : status;
+}
+
+/* ---- one pass ---- */
+
+static bool begin_pass(struct view *v)
+{
+    int64_t T = v->request->T;
+    double *pos = ARENA_ARRAY(v->a, T, double);
+    if (!pos)
+        return no_memory(v) == PEAT_OK;
+    for (int64_t i = 0; i < T; i++)
+        pos[i] = (double)i;
+    peat_side side = {
+        .size = sizeof(side), .T = T, .T_total = T, .pos_B = 1, .n_axes = 1, .pos = pos};
+    graph_init(&v->graph, v->a, NULL, PEAT_F32);
+    v->graph.no_grad = true;
+    v->graph.trail = v->request->trail;
+    v->pass = (struct pass){.g = &v->graph,
+                            .positional = &v->positional,
+                            .dims = v->dims,
+                            .phase = PEAT_EVAL,
+                            .B = 1,
+                            .model_arena = v->a,
+                            .side = side,
+                            .collect = true};
+    weights_begin(&v->weights);
+    struct call c;
+    const char *id = part_of(v)->part.id;
+    call_init(&c, &v->pass, 0, -1);
+    if (v->hooks->positions) {
+        hook_begin(&v->pass, id, "positions");
+        hook_status(&v->pass, v->hooks->positions(&c.base, pos));
+    }
+    if (v->hooks->prepare && !graph_failed(&v->graph)) {
+        hook_begin(&v->pass, id, "prepare");
+        hook_status(&v->pass, v->hooks->prepare(&c.base, v->pass.shared[0]));
+    }
+    return !graph_failed(&v->graph);
+}
+
+static peat_status fill_table(struct view *v, struct scheme_table *t)
+{
+    int64_t heads = t->heads ? t->heads : 1;
+    t->value = ARENA_ARRAY(v->a, heads * t->rows * t->columns, float);
+    return t->value ? PEAT_OK : no_memory(v);
+}
+
+/* ---- stream ---- */
+
+static peat_status show_stream(struct view *v, struct scheme_table *t)
+{
+    struct call c;
+    int64_t T = v->request->T, d = v->request->d;
+    call_init(&c, &v->pass, 0, -1);
+    hook_begin(&v->pass, part_of(v)->part.id, "encode");
+    peat_node *x = hook_end(&v->pass, v->hooks->encode(&c.base), 3, (int64_t[]){1, T, d}, 0);
+    *t = (struct scheme_table){"stream", 0, T, d, NULL};
+    peat_status status = x ? fill_table(v, t) : PEAT_OK;
+    for (int64_t i = 0; x && status == PEAT_OK && i < T * d; i++)
+        t->value[i] = (float)tensor_get(&x->value, i);
+    return status;
+}
+
+/* ---- bias ---- */
+
+/* Element [0, h, i, j] of what broadcasts to [1, H, T, T]. */
+static double bias_at(const struct tensor *x, int64_t h, int64_t i, int64_t j)
+{
+    const int64_t at[] = {0, h, i, j};
+    int64_t flat = 0;
+    for (int k = 0; k < 4; k++)
+        flat = flat * x->dim[k] + (x->dim[k] == 1 ? 0 : at[k]);
+    return tensor_get(x, flat);
+}
+
+/* bias_rel's values at j - i + T - 1, or spread over all pairs where positions are not consecutive;
+ * *rel and *bias may stay NULL. */
+static void run_bias(struct view *v, peat_node **rel, peat_node **bias)
+{
+    enum { ANY = 15 };
+    struct pass *pass = &v->pass;
+    const struct scheme_part *s = part_of(v);
+    int64_t H = v->dims.H, T = v->request->T;
+    struct call c;
+    call_init(&c, pass, 0, s->part.per_layer ? 0 : -1);
+    *rel = *bias = NULL;
+    if (v->hooks->bias) {
+        hook_begin(pass, s->part.id, "bias");
+        *bias = hook_end(pass, v->hooks->bias(&c.base, NULL), 4, (int64_t[]){1, H, T, T}, ANY);
+    }
+    const struct differences *d = v->hooks->bias_rel ? pass_differences(pass) : NULL;
+    if (!d)
+        return;
+    hook_begin(pass, s->part.id, "bias_rel");
+    *rel = hook_end(pass, v->hooks->bias_rel(&c.base, &d->rel), 2, (int64_t[]){H, d->rel.n}, 1);
+    if (*rel && !d->toeplitz) {
+        peat_node *all = differences_spread(pass, d, *rel);
+        *bias = *bias ? peat_add(&v->graph.base, *bias, all) : all;
+        *rel = NULL;
+    }
+}
+
+static peat_status show_bias(struct view *v, struct scheme_table *t)
+{
+    int64_t H = v->dims.H, T = v->request->T;
+    peat_node *rel, *bias;
+    run_bias(v, &rel, &bias);
+    *t = (struct scheme_table){"bias", H, T, T, NULL};
+    if (graph_failed(&v->graph))
+        return PEAT_OK;
+    peat_status status = fill_table(v, t);
+    for (int64_t n = 0; status == PEAT_OK && n < H * T * T; n++) {
+        int64_t h = n / (T * T), i = n / T % T, j = n % T;
+        double sum = bias ? bias_at(&bias->value, h, i, j) : 0.0;
+        if (rel) {
+            int64_t row = rel->value.dim[0] == 1 ? 0 : h;
+            sum += tensor_get(&rel->value, row * (2 * T - 1) + j - i + T - 1);
+        }
+        t->value[n] = (float)sum;
+    }
+    return status;
+}
+
+/* ---- probes ---- */
+
+/* Named nodes that prepare has not shown may come from qkv, of queries and keys that are 0. */
+static void run_qkv(struct view *v)
+{
+    struct pass *pass = &v->pass;
+    struct call c;
+    peat_qkv io = {.size = sizeof(io)};
+    const int64_t dim[] = {1, v->dims.H, v->request->T, v->dims.C};
+    peat_node **node[] = {&io.q, &io.k, &io.v};
+    for (int i = 0; i < 3; i++) {
+        *node[i] = graph_constant(&v->graph, PEAT_F32, 4, dim, NULL);
+        if (!*node[i])
+            return;
+        tensor_fill(&(*node[i])->value, 0.0);
+    }
+    call_init(&c, pass, 0, 0);
+    hook_begin(pass, part_of(v)->part.id, "qkv");
+    hook_status(pass, v->hooks->qkv(&c.base, &io));
+}
+
+/* A row per position in the last two axes. */
+static const peat_node *find_probe(const struct view *v)
+{
+    for (int i = 0; i < v->pass.n_probe; i++) {
+        const struct tensor *x = &v->pass.probe[i]->value;
+        if (x->rank >= 2 && x->dim[x->rank - 2] == v->request->T)
+            return v->pass.probe[i];
+    }
+    return NULL;
+}
+
+static peat_status show_probe(struct view *v, struct scheme_table *t)
+{
+    const peat_node *probe = find_probe(v);
+    if (!probe && v->hooks->qkv && !(v->hooks->needs & SEES_CONTENT)) {
+        run_qkv(v);
+        probe = find_probe(v);
+    }
+    if (graph_failed(&v->graph))
+        return PEAT_OK;
+    if (!probe)
+        return error_set(v->err, PEAT_REFUSED,
+                         "scheme '%s' has no table: no stream, no bias that depends on position "
+                         "alone, and it names nothing for inspection",
+                         v->plugin->name);
+    const struct tensor *x = &probe->value;
+    int64_t n = tensor_count(x), columns = x->dim[x->rank - 1];
+    int64_t heads = n / (v->request->T * columns);
+    *t = (struct scheme_table){probe->name, heads > 1 ? heads : 0, v->request->T, columns, NULL};
+    peat_status status = fill_table(v, t);
+    for (int64_t i = 0; status == PEAT_OK && i < n; i++)
+        t->value[i] = (float)tensor_get(x, i);
+    return status;
+}
+
+static peat_status show(struct view *v, struct scheme_table *t)
+{
+    bool content = (v->hooks->needs & SEES_CONTENT) != 0;
+    if (v->hooks->encode && !(v->hooks->needs & PEAT_NEED_TOKENS))
+        return show_stream(v, t);
+    if ((v->hooks->bias || v->hooks->bias_rel) && !content)
+        return show_bias(v, t);
+    return show_probe(v, t);
+}
+
+peat_status scheme_table_make(struct scheme_table *t, const struct scheme_request *q,
+                              struct arena *a, struct error *err)
+{
+    struct view *v = ARENA_NEW(a, struct view);
+    if (!v)
+        return error_set(err, PEAT_NOMEM, "out of memory");
+    v->request = q;
+    v->a = a;
+    v->err = err;
+    peat_status status = find_plugin(v);
+    if (status == PEAT_OK)
+        status = set_up(v);
+    if (status == PEAT_OK && begin_pass(v))
+        status = show(v, t);
+    if (status == PEAT_OK && graph_failed(&v->graph))
+        return error_set(err, v->graph.err.status, "%s", v->graph.err.text);
+    return status;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * statistics.h: the formulas of a results table; each is tested against scipy's values.
+ *
+ * statistics.c has moments and distributions, paired_tests.c what is said of differences d_1 .. d_n
+ * of two rows at the same seeds, rank_tests.c what is said of k methods over N tasks.
+ */
+#ifndef MATHS_STATISTICS_H
+#define MATHS_STATISTICS_H
+
+#include <stdint.h>
+
+/* ---- moments ---- */
+
+double stats_mean(const double *x, int n);
+/* Sample standard deviation (n - 1); NaN for n < 2. */
+double stats_sd(const double *x, int n);
+double stats_median(double *x, int n); /* sorts x */
+/* Half-width of the 95 % Student-t interval of a mean, t_{n-1,.975} sd / sqrt(n); NaN for n < 2. */
+double stats_ci_half(const double *x, int n);
+/* Half-width of Welch's 95 % interval of the difference of two independent means; NaN unless both n
+ * are 2 or more. */
+double welch_ci_half(double sd_x, int n_x, double sd_y, int n_y);
+
+/* ---- distributions ---- */
+
+/* Quantile of Student's t: P(T <= t) = p with df degrees of freedom. */
+double student_t_quantile(double p, double df);
+/* P(|T| >= |t|) with df degrees of freedom. */
+double student_t_p(double t, double df);
+/* P(F >= f) with a and b degrees of freedom. */
+double f_tail(double f, double a, double b);
+/* P(X >= x) of chi squared with df degrees of freedom. */
+double chi2_tail(double x, double df);
+
+/* ---- paired differences ---- */
+
+enum paired_test { TEST_SIGN_FLIP, TEST_WILCOXON, TEST_T };
+enum { PAIRED_TESTS = TEST_T + 1 };
+
+/* Two-sided p; NaN for n == 0 and where the test is not defined. */
+double paired_p(enum paired_test test, const double *d, int n);
+/* The smallest p that n differences can give: min(1, 2 / 2^n), and 0 for t, which has none. */
+double paired_p_smallest(enum paired_test test, int n);
+/* "sign-flip", and "exact sign-flip test" for sentences. */
+const char *paired_test_word(enum paired_test test);
+const char *paired_test_name(enum paired_test test);
+
+/* The share of sign patterns s with |sum s_i d_i| >= |sum d_i|: exact for n <= 20; beyond, Monte
+ * Carlo with 100,000 draws from a fixed stream: (1 + b) / (1 + B). */
+double signflip_p(const double *d, int n);
+/* Wilcoxon's signed ranks: zeros are dropped, ties share their mean rank, and the null distribution
+ * of the sum of positive ranks is counted exactly with those ranks up to n = 200 (beyond, a normal
+ * with ties and continuity correction). 1 when every difference is 0. */
+double wilcoxon_p(const double *d, int n);
+/* Student's t of the mean difference; NaN when the differences have no spread. */
+double paired_t_p(const double *d, int n);
+
+/* Cohen's d_z = mean(d) / sd(d); NaN when the differences have no spread. */
+double effect_dz(const double *d, int n);
+/* Hedges' g_z = J(n - 1) d_z, J(m) = gamma(m / 2) / (sqrt(m / 2) gamma((m - 1) / 2)), which takes
+ * away the upward bias of small samples; NaN for n < 3, where J is 0. */
+double effect_gz(const double *d, int n);
+
+/* Holm's step-down adjustment in place, monotone, at most 1. NaN entries are left out. */
+void holm_adjust(double *p, int n);
+
+/* ---- ranks over tasks ---- */
+
+/* Ranks 1 .. n with the smallest first; equal values share their mean rank. */
+void mean_ranks(const double *x, int n, double *rank);
+
+struct friedman {
+    int k, n; /* methods, tasks */
+    /* chi2 is corrected for ties, as in scipy.stats.friedmanchisquare; NaN when all is tied. */
+    double chi2, p_chi2;
+    /* Iman and Davenport 1980: (n - 1) chi2 / (n (k - 1) - chi2) with k - 1 and (k - 1)(n - 1)
+     * degrees of freedom: less conservative. */
+    double f, p;
+    /* Nemenyi's critical difference of mean ranks at .05: q sqrt(k (k + 1) / (6 n)). */
+    double critical;
+};
+
+/* rank is [n][k]: of every method on every task. */
+void friedman_test(const double *rank, int k, int n, struct friedman *out);
+/* The .95 quantile of the range of k standard normals, over sqrt(2). */
+double nemenyi_q(int k);
+
+#endif

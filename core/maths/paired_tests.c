@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* paired_tests.c: tests and effect sizes of differences at the same seeds, and Holm's adjustment.
+ */
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "maths/statistics.h"
+
+/* ---- sign-flip test ---- */
+
+enum { EXACT_MAX = 20, HALF_MAX = EXACT_MAX / 2, DRAWS = 100000 };
+
+/* All 2^n sums of d with signs; returns how many. */
+static int signed_sums(const double *d, int n, double *sum)
+{
+    int count = 1;
+    sum[0] = 0.0;
+    for (int i = 0; i < n; i++, count *= 2)
+        for (int j = 0; j < count; j++) {
+            sum[count + j] = sum[j] - d[i];
+            sum[j] += d[i];
+        }
+    return count;
+}
+
+/* Two halves: every sum is made of at most n additions, so that ties stay ties. */
+static double exact_p(const double *d, int n, double limit)
+{
+    double left[1 << HALF_MAX], right[1 << HALF_MAX];
+    int n_left = signed_sums(d, n / 2, left), n_right = signed_sums(d + n / 2, n - n / 2, right);
+    int64_t as_large = 0;
+    for (int i = 0; i < n_left; i++)
+        for (int j = 0; j < n_right; j++)
+            as_large += fabs(left[i] + right[j]) >= limit;
+    return (double)as_large / ((double)n_left * n_right);
+}
+
+static double drawn_p(const double *d, int n, double limit)
+{
+    uint64_t stream = rng_stream(0, "signflip", "");
+    int64_t as_large = 0;
+    for (int draw = 0; draw < DRAWS; draw++) {
+        uint64_t row = rng_substream(stream, (uint64_t)draw), bits = 0;
+        double sum = 0.0;
+        for (int i = 0; i < n; i++) {
+            if (i % 64 == 0)
+                bits = rng_bits(row, (uint64_t)i / 64);
+            sum += bits >> (i % 64) & 1 ? d[i] : -d[i];
+        }
+        as_large += fabs(sum) >= limit;
+    }
+    return (1.0 + (double)as_large) / (1.0 + DRAWS);
+}
+
+/* p = share of sign patterns s with |sum s_i d_i| >= |sum d_i|; sums that differ by rounding count
+ * as equal. */
+double signflip_p(const double *d, int n)
+{
+    if (n < 1)
+        return (double)NAN;
+    double sum = 0.0, size = 0.0;
+    for (int i = 0; i < n; i++) {
+        sum += d[i];
+        size += fabs(d[i]);
+    }
+    double limit = fabs(sum) - 1e-12 * size;
+    return n <= EXACT_MAX ? exact_p(d, n, limit) : drawn_p(d, n, limit);
+}
+
+/* ---- Wilcoxon's signed ranks ---- */
+
+enum { COUNTED_MAX = 200 };
+
+static void *room_for(int n, size_t bytes)
+{
+    void *memory = malloc((size_t)(n > 0 ? n : 1) * bytes);
+    if (!memory)
+        out_of_memory("statistics");
+    return memory;
+}
+
+/* P(S <= s) over all sign patterns, with S and s sums of doubled ranks, which are whole. */
+static double counted_tail(const double *rank, int n, int s)
+{
+    int top = n * (n + 1);
+    double *share = room_for(top + 1, sizeof(*share)), tail = 0.0;
+    for (int i = 0; i <= top; i++)
+        share[i] = i == 0;
+    for (int i = 0; i < n; i++) {
+        int step = (int)lround(2.0 * rank[i]);
+        for (int j = top; j >= 0; j--)
+            share[j] = 0.5 * (share[j] + (j >= step ? share[j - step] : 0.0));
+    }
+    for (int i = 0; i <= s && i <= top; i++)
+        tail += share[i];
+    free(share);
+    return tail;
+}
+
+/* s: the smaller of the two sums of ranks. */
+static double normal_p(const double *rank, int n, double s)
+{
+    double squares = 0.0;
+    for (int i = 0; i < n; i++)
+        squares += rank[i] * rank[i];
+    double z = fmax(0.0, n * (n + 1) / 4.0 - s - 0.5) / sqrt(squares / 4.0);
+    return erfc(z / sqrt(2.0));
+}
+
+/* Sizes of the differences that are not 0, and the sum of ranks of the negative ones; sizes that
+ * differ by rounding share their rank. */
+static double ranks_of(const double *d, int n, double *rank, int *kept)
+{
+    double *size = room_for(n, sizeof(*size)), negative = 0.0, largest = 0.0;
+    int m = 0;
+    for (int i = 0; i < n; i++)
+        largest = fmax(largest, fabs(d[i]));
+    for (int i = 0; i < n; i++)
+        if (d[i] != 0.0)
+            size[m++] = nearbyint(fabs(d[i]) / largest * 1e12);
+    mean_ranks(size, m, rank);
+    for (int i = 0, at = 0; i < n; i++)
+        if (d[i] != 0.0)
+            negative += rank[at++] * (d[i] < 0.0);
+    free(size);
+    *kept = m;
+    return negative;
+}
+
+double wilcoxon_p(const double *d, int n)
+{
+    if (n < 1)
+        return (double)NAN;
+    double *rank = room_for(n, sizeof(*rank));
+    int m;
+    double negative = ranks_of(d, n, rank, &m);
+    double less = fmin(negative, m * (m + 1) / 2.0 - negative), p = 1.0;
+    if (m > COUNTED_MAX)
+        p = normal_p(rank, m, less);
+    else if (m > 0)
+        p = fmin(1.0, 2.0 * counted_tail(rank, m, (int)lround(2.0 * less)));
+    free(rank);
+    return p;
+}
+
+/* ---- Student's t and effect sizes ---- */
+
+/* NaN when the spread is nothing, or nothing but rounding. */
+static double standardised(const double *d, int n)
+{
+    double mean = stats_mean(d, n), sd = stats_sd(d, n), size = 0.0;
+    for (int i = 0; i < n; i++)
+        size = fmax(size, fabs(d[i]));
+    return sd > 1e-13 * size ? mean / sd : (double)NAN;
+}
+
+double paired_t_p(const double *d, int n)
+{
+    return student_t_p(standardised(d, n) * sqrt(n), n - 1);
+}
+
+double effect_dz(const double *d, int n)
+{
+    return standardised(d, n);
+}
+
+double effect_gz(const double *d, int n)
+{
+    int sign;
+    double m = n - 1;
+    if (n < 3)
+        return (double)NAN;
+    double j = exp(lgamma_r(m / 2.0, &sign) - lgamma_r((m - 1.0) / 2.0, &sign)) / sqrt(m / 2.0);
+    return j * standardised(d, n);
+}
+
+/* ---- by name ---- */
+
+static const struct {
+    const char *word, *name;
+    double (*p)(const double *d, int n);
+} tests[PAIRED_TESTS] = {
+    [TEST_SIGN_FLIP] = {"sign-flip", "exact sign-flip test", signflip_p},
+    [TEST_WILCOXON] = {"wilcoxon", "exact Wilcoxon signed-rank test", wilcoxon_p},
+    [TEST_T] = {"t", "paired t test", paired_t_p},
+};
+
+double paired_p(enum paired_test test, const double *d, int n)
+{
+    return tests[test].p(d, n);
+}
+
+double paired_p_smallest(enum paired_test test, int n)
+{
+    return test == TEST_T ? 0.0 : fmin(1.0, 2.0 * exp2(-n));
+}
+
+const char *paired_test_word(enum paired_test test)
+{
+    return tests[test].word;
+}
+
+const char *paired_test_name(enum paired_test test)
+{
+    return tests[test].name;
+}
+
+/* ---- Holm ---- */
+
+struct placed {
+    double p;
+    int place;
+};
+
+static int compare_placed(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    return x->p != y->p ? (x->p > y->p) - (x->p < y->p) : x->place - y->place;
+}
+
+/* Holm 1979: the j-th smallest of m becomes max over i <= j of min(1, (m - i + 1) p_(i)). */
+void holm_adjust(double *p, int n)
+{
+    if (n < 1)
+        return;
+    struct placed *sorted = malloc((size_t)n * sizeof(*sorted));
+    if (!sorted)
+        out_of_memory("p values");
+    int m = 0;
+    for (int i = 0; i < n; i++)
+        if (!isnan(p[i]))
+            sorted[m++] = (struct placed){p[i], i};
+    qsort(sorted, (size_t)m, sizeof(*sorted), compare_placed);
+    double so_far = 0.0;
+    for (int j = 0; j < m; j++) {
+        so_far = fmax(so_far, fmin(1.0, (m - j) * sorted[j].p));
+        p[sorted[j].place] = so_far;
+    }
+    free(sorted);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spectrum.c: LAPACK behind row-major matrices.
+ *
+ * LAPACK counts columns first: our rows are its columns, our lower triangle its upper one. Each
+ * call asks for the size of its workspace first (a length of -1).
+ */
+#include "maths/spectrum.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "tensor/gemm.h"
+
+/* The Fortran interface: everything by address; the lengths of texts come last. */
+void dsyevd_(const char *job, const char *triangle, const int *n, double *x, const int *ld,
+             double *value, double *work, const int *n_work, int *iwork, const int *n_iwork,
+             int *info, size_t job_length, size_t triangle_length);
+void dgesdd_(const char *job, const int *m, const int *n, double *x, const int *ld, double *value,
+             double *u, const int *ldu, double *vt, const int *ldvt, double *work,
+             const int *n_work, int *iwork, int *info, size_t job_length);
+void dgeqrf_(const int *m, const int *n, double *x, const int *ld, double *tau, double *work,
+             const int *n_work, int *info);
+void dorgqr_(const int *m, const int *n, const int *k, double *x, const int *ld, const double *tau,
+             double *work, const int *n_work, int *info);
+
+static const int ask = -1;
+
+static peat_status no_memory(int64_t rows, int64_t columns, struct error *err)
+{
+    return error_set(err, PEAT_NOMEM, "out of memory for a matrix of %lld x %lld", (long long)rows,
+                     (long long)columns);
+}
+
+/* info < 0 is our mistake. */
+static peat_status converged(int info, const char *what, int64_t rows, int64_t columns,
+                             struct error *err)
+{
+    BUG_UNLESS(info >= 0);
+    if (info > 0)
+        return error_set(err, PEAT_FAILED, "the %s of a matrix of %lld x %lld did not converge",
+                         what, (long long)rows, (long long)columns);
+    return PEAT_OK;
+}
+
+static peat_status check_finite(const double *x, int64_t rows, int64_t columns, struct error *err)
+{
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++)
+            if (!isfinite(x[i * columns + j]))
+                return error_set(err, PEAT_FAILED,
+                                 "a matrix of %lld x %lld has %g in row %lld, column %lld",
+                                 (long long)rows, (long long)columns, x[i * columns + j],
+                                 (long long)i, (long long)j);
+    return PEAT_OK;
+}
+
+static int lapack_int(int64_t n)
+{
+    BUG_UNLESS(n >= 0 && n <= INT_MAX);
+    return (int)n;
+}
+
+static peat_status run_symmetric(double *x, int n, bool vectors, double *value, struct arena *a,
+                                 struct error *err)
+{
+    const char *job = vectors ? "V" : "N";
+    double work_wanted;
+    int iwork_wanted, info;
+    dsyevd_(job, "U", &n, x, &n, value, &work_wanted, &ask, &iwork_wanted, &ask, &info, 1, 1);
+    int n_work = (int)work_wanted, n_iwork = iwork_wanted;
+    double *work = ARENA_ARRAY(a, n_work, double);
+    int *iwork = ARENA_ARRAY(a, n_iwork, int);
+    if (!work || !iwork)
+        return no_memory(n, n, err);
+    dsyevd_(job, "U", &n, x, &n, value, work, &n_work, iwork, &n_iwork, &info, 1, 1);
+    return converged(info, "eigenvalues", n, n, err);
+}
+
+/* Only the lower triangle is ours to look at. */
+static peat_status check_triangle(const double *x, int64_t n, struct error *err)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j <= i; j++)
+            if (!isfinite(x[i * n + j]))
+                return error_set(
+                    err, PEAT_FAILED, "a matrix of %lld x %lld has %g in row %lld, column %lld",
+                    (long long)n, (long long)n, x[i * n + j], (long long)i, (long long)j);
+    return PEAT_OK;
+}
+
+peat_status spectrum_symmetric(double *x, int64_t n, bool vectors, double *value, struct arena *a,
+                               struct error *err)
+{
+    if (n == 0)
+        return PEAT_OK;
+    peat_status status = check_triangle(x, n, err);
+    if (status != PEAT_OK)
+        return status;
+    struct arena_mark mark = arena_mark(a);
+    status = run_symmetric(x, lapack_int(n), vectors, value, a, err);
+    arena_rewind(a, mark);
+    return status;
+}
+
+static peat_status run_singular(double *x, int m, int n, double *value, struct arena *a,
+                                struct error *err)
+{
+    int least = m < n ? m : n, one = 1, info;
+    double none, work_wanted;
+    int *iwork = ARENA_ARRAY(a, 8 * least, int);
+    if (!iwork)
+        return no_memory(n, m, err);
+    dgesdd_("N", &m, &n, x, &m, value, &none, &one, &none, &one, &work_wanted, &ask, iwork, &info,
+            1);
+    int n_work = (int)work_wanted;
+    double *work = ARENA_ARRAY(a, n_work, double);
+    if (!work)
+        return no_memory(n, m, err);
+    dgesdd_("N", &m, &n, x, &m, value, &none, &one, &none, &one, work, &n_work, iwork, &info, 1);
+    return converged(info, "singular values", n, m, err);
+}
+
+peat_status spectrum_singular(double *x, int64_t rows, int64_t columns, double *value,
+                              struct arena *a, struct error *err)
+{
+    if (rows == 0 || columns == 0)
+        return PEAT_OK;
+    peat_status status = check_finite(x, rows, columns, err);
+    if (status != PEAT_OK)
+        return status;
+    struct arena_mark mark = arena_mark(a);
+    status = run_singular(x, lapack_int(columns), lapack_int(rows), value, a, err);
+    arena_rewind(a, mark);
+    return status;
+}
+
+static peat_status run_orthonormal(double *x, int m, int n, struct arena *a, struct error *err)
+{
+    double wanted[2];
+    int info;
+    double *tau = ARENA_ARRAY(a, n, double);
+    if (!tau)
+        return no_memory(n, m, err);
+    dgeqrf_(&m, &n, x, &m, tau, &wanted[0], &ask, &info);
+    dorgqr_(&m, &n, &n, x, &m, tau, &wanted[1], &ask, &info);
+    int n_work = (int)fmax(wanted[0], wanted[1]);
+    double *work = ARENA_ARRAY(a, n_work, double);
+    if (!work)
+        return no_memory(n, m, err);
+    dgeqrf_(&m, &n, x, &m, tau, work, &n_work, &info);
+    BUG_UNLESS(info == 0);
+    dorgqr_(&m, &n, &n, x, &m, tau, work, &n_work, &info);
+    BUG_UNLESS(info == 0);
+    return PEAT_OK;
+}
+
+peat_status spectrum_orthonormal(double *x, int64_t rows, int64_t columns, struct arena *a,
+                                 struct error *err)
+{
+    BUG_UNLESS(rows <= columns);
+    if (rows == 0)
+        return PEAT_OK;
+    peat_status status = check_finite(x, rows, columns, err);
+    if (status != PEAT_OK)
+        return status;
+    struct arena_mark mark = arena_mark(a);
+    status = run_orthonormal(x, lapack_int(columns), lapack_int(rows), a, err);
+    arena_rewind(a, mark);
+    return status;
+}
+
+/* ---- covariance ---- */
+
+static void find_mean(const struct matrix *m, double *mean)
+{
+    memset(mean, 0, (size_t)m->columns * sizeof(*mean));
+    for (int64_t i = 0; i < m->rows; i++)
+        for (int64_t j = 0; j < m->columns; j++)
+            mean[j] += (double)m->x[i * m->columns + j];
+    for (int64_t j = 0; j < m->columns; j++)
+        mean[j] /= (double)m->rows;
+}
+
+static void centre(const struct matrix *m, const double *mean, int64_t begin, int64_t end,
+                   double *out)
+{
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t j = 0; j < m->columns; j++)
+            *out++ = (double)m->x[i * m->columns + j] - mean[j];
+}
+
+peat_status matrix_covariance(const struct matrix *m, double *mean, double *covariance,
+                              struct arena *a, struct error *err)
+{
+    enum { BLOCK = 256 };
+    int64_t n = m->rows, d = m->columns;
+    struct arena_mark mark = arena_mark(a);
+    double *block = ARENA_ARRAY(a, BLOCK * d, double);
+    if (!block)
+        return no_memory(BLOCK, d, err);
+    find_mean(m, mean);
+    memset(covariance, 0, (size_t)(d * d) * sizeof(*covariance));
+    for (int64_t begin = 0; begin < n; begin += BLOCK) {
+        int64_t end = begin + BLOCK < n ? begin + BLOCK : n;
+        centre(m, mean, begin, end, block);
+        struct gemm p = {.dtype = PEAT_F64, .trans_a = true, .m = d, .n = d, .k = end - begin};
+        p.alpha = 1.0 / (double)n;
+        p.beta = 1.0;
+        p.a = p.b = block;
+        p.c = covariance;
+        p.lda = p.ldb = p.ldc = d;
+        gemm_one(NULL, &p);
+    }
+    arena_rewind(a, mark);
+    return PEAT_OK;
+}
+
+void row_products(const double *x, int64_t m, const double *y, int64_t n, int64_t k, double alpha,
+                  double *c, int64_t ldc)
+{
+    struct gemm p = {.dtype = PEAT_F64, .trans_b = true, .m = m, .n = n, .k = k, .alpha = alpha};
+    p.a = x;
+    p.b = y;
+    p.c = c;
+    p.lda = p.ldb = k;
+    p.ldc = ldc;
+    gemm_one(NULL, &p);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* statistics.c: moments, and the distributions of t, F and chi squared. */
+#include "maths/statistics.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* ---- moments ---- */
+
+double stats_mean(const double *x, int n)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++)
+        sum += x[i];
+    return n > 0 ? sum / n : (double)NAN;
+}
+
+/* Two passes: values of a table differ in their last digits. */
+double stats_sd(const double *x, int n)
+{
+    if (n < 2)
+        return (double)NAN;
+    double mean = stats_mean(x, n), squares = 0.0;
+    for (int i = 0; i < n; i++)
+        squares += (x[i] - mean) * (x[i] - mean);
+    return sqrt(squares / (n - 1));
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double stats_median(double *x, int n)
+{
+    if (n < 1)
+        return (double)NAN;
+    qsort(x, (size_t)n, sizeof(*x), compare_doubles);
+    return 0.5 * (x[(n - 1) / 2] + x[n / 2]);
+}
+
+/* ---- Student's t ---- */
+
+static double away_from_zero(double x)
+{
+    const double tiny = 1e-300;
+    return fabs(x) < tiny ? tiny : x;
+}
+
+/* The continued fraction of the incomplete beta function (NIST DLMF 8.17.22) by Lentz's method:
+ * 1/(1 + d1/(1 + d2/(1 + ...))). */
+static double beta_fraction(double a, double b, double x)
+{
+    enum { TERMS = 10000 };
+    double c = 1.0, d = 1.0 / away_from_zero(1.0 - (a + b) * x / (a + 1.0)), value = d;
+    for (int m = 1; m < TERMS; m++) {
+        double even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
+        d = 1.0 / away_from_zero(1.0 + even * d);
+        c = away_from_zero(1.0 + even / c);
+        value *= c * d;
+        double odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+        d = 1.0 / away_from_zero(1.0 + odd * d);
+        c = away_from_zero(1.0 + odd / c);
+        value *= c * d;
+        if (fabs(c * d - 1.0) < 1e-16)
+            break;
+    }
+    return value;
+}
+
+static double log_gamma(double x)
+{
+    int sign;
+    return lgamma_r(x, &sign);
+}
+
+/* I_x(a, b) with y = 1 - x given apart, so that neither end loses digits. */
+static double incomplete_beta(double a, double b, double x, double y)
+{
+    if (x <= 0.0 || y <= 0.0)
+        return x <= 0.0 ? 0.0 : 1.0;
+    double front = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * log(x) + b * log(y));
+    if (x < (a + 1.0) / (a + b + 2.0))
+        return front * beta_fraction(a, b, x) / a;
+    return 1.0 - front * beta_fraction(b, a, y) / b;
+}
+
+/* P(|T| > t), and P(|T| <= t) when `inside`. */
+static double t_mass(double t, double df, bool inside)
+{
+    double square = t * t, x = df / (df + square), y = square / (df + square);
+    if (isinf(square)) {
+        x = 0.0;
+        y = 1.0;
+    }
+    return inside ? incomplete_beta(0.5, df / 2.0, y, x) : incomplete_beta(df / 2.0, 0.5, x, y);
+}
+
+/* Bisection on the ratio hi/lo: the error is relative, and t spans many orders for few degrees of
+ * freedom. */
+double student_t_quantile(double p, double df)
+{
+    if (!(df > 0.0) || !(p >= 0.0 && p <= 1.0))
+        return (double)NAN;
+    if (p == 0.0 || p == 1.0)
+        return p == 0.0 ? -(double)INFINITY : (double)INFINITY;
+    double tail = 2.0 * fmin(p, 1.0 - p), middle = fabs(2.0 * p - 1.0);
+    if (middle == 0.0)
+        return 0.0;
+    /* Whichever mass is smaller is known to more digits. */
+    bool inside = middle < tail;
+    double target = inside ? middle : tail, lo = 1e-300, hi = 1e300;
+    for (int i = 0; i < 200 && hi / lo > 1.0 + 1e-15; i++) {
+        double t = hi / lo > 4.0 ? sqrt(lo) * sqrt(hi) : 0.5 * (lo + hi);
+        bool below = inside ? t_mass(t, df, true) < target : t_mass(t, df, false) > target;
+        *(below ? &lo : &hi) = t;
+    }
+    double t = 0.5 * (lo + hi);
+    return p < 0.5 ? -t : t;
+}
+
+double stats_ci_half(const double *x, int n)
+{
+    if (n < 2)
+        return (double)NAN;
+    return student_t_quantile(0.975, n - 1) * stats_sd(x, n) / sqrt(n);
+}
+
+double welch_ci_half(double sd_x, int n_x, double sd_y, int n_y)
+{
+    double x = sd_x * sd_x / n_x, y = sd_y * sd_y / n_y;
+    if (n_x < 2 || n_y < 2)
+        return (double)NAN;
+    if (x + y == 0.0)
+        return 0.0;
+    double df = (x + y) * (x + y) / (x * x / (n_x - 1) + y * y / (n_y - 1));
+    return student_t_quantile(0.975, df) * sqrt(x + y);
+}
+
+double student_t_p(double t, double df)
+{
+    return isnan(t) || !(df > 0.0) ? (double)NAN : t_mass(t, df, false);
+}
+
+/* ---- F and chi squared ---- */
+
+double f_tail(double f, double a, double b)
+{
+    if (isnan(f) || !(a > 0.0) || !(b > 0.0))
+        return (double)NAN;
+    if (f <= 0.0 || isinf(f))
+        return f <= 0.0 ? 1.0 : 0.0;
+    return incomplete_beta(b / 2.0, a / 2.0, b / (b + a * f), a * f / (b + a * f));
+}
+
+/* x^a e^-x / gamma(a) */
+static double gamma_front(double a, double x)
+{
+    return exp(a * log(x) - x - log_gamma(a));
+}
+
+/* P(a, x) by its series (NIST DLMF 8.7.1), for small x. */
+static double gamma_series(double a, double x)
+{
+    double term = 1.0 / a, sum = term;
+    for (int k = 1; term > sum * 1e-17; k++) {
+        term *= x / (a + k);
+        sum += term;
+    }
+    return gamma_front(a, x) * sum;
+}
+
+/* Q(a, x) by its continued fraction (NIST DLMF 8.9.2), for large x. */
+static double gamma_fraction(double a, double x)
+{
+    enum { TERMS = 10000 };
+    double b = x + 1.0 - a, c = 1e300, d = 1.0 / away_from_zero(b), value = d;
+    for (int k = 1; k < TERMS; k++) {
+        double up = -k * (k - a);
+        b += 2.0;
+        d = 1.0 / away_from_zero(up * d + b);
+        c = away_from_zero(b + up / c);
+        value *= c * d;
+        if (fabs(c * d - 1.0) < 1e-16)
+            break;
+    }
+    return gamma_front(a, x) * value;
+}
+
+double chi2_tail(double x, double df)
+{
+    double a = df / 2.0, y = x / 2.0;
+    if (isnan(x) || !(df > 0.0))
+        return (double)NAN;
+    if (x <= 0.0 || isinf(x))
+        return x <= 0.0 ? 1.0 : 0.0;
+    return y < a + 1.0 ? 1.0 - gamma_series(a, y) : gamma_fraction(a, y);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* subspace.c: effective ranks and principal angles. */
+#include "maths/subspace.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "tensor/gemm.h"
+
+static const double degrees = 180.0 / M_PI;
+
+static peat_status no_memory(struct error *err)
+{
+    return error_set(err, PEAT_NOMEM, "out of memory for a subspace");
+}
+
+/* ---- rank ---- */
+
+struct effective_rank effective_rank(const double *value, int64_t n, double share)
+{
+    struct effective_rank r = {0};
+    double sum = 0.0, held = 0.0, entropy = 0.0;
+    for (int64_t i = 0; i < n; i++)
+        sum += fmax(value[i], 0.0);
+    if (sum <= 0.0)
+        return r;
+    while (r.components < n && held < share * sum)
+        held += fmax(value[n - 1 - r.components++], 0.0);
+    for (int64_t i = 0; i < n; i++) {
+        double p = fmax(value[i], 0.0) / sum;
+        entropy -= p > 0.0 ? p * log(p) : 0.0;
+    }
+    r.entropy = exp(entropy);
+    return r;
+}
+
+/* ---- subspace ---- */
+
+/* The last k rows of `vector` [d, d], in descending order of their values. */
+static void take_basis(struct subspace *s, const double *vector)
+{
+    for (int64_t i = 0; i < s->k; i++)
+        memcpy(s->basis + i * s->d, vector + (s->d - 1 - i) * s->d, (size_t)s->d * sizeof(*vector));
+}
+
+static peat_status fill_subspace(struct subspace *s, const struct matrix *m, double share,
+                                 double *vector, double *mean, struct arena *a, struct error *err)
+{
+    peat_status status = matrix_covariance(m, mean, vector, a, err);
+    if (status == PEAT_OK)
+        status = spectrum_symmetric(vector, s->d, true, s->value, a, err);
+    if (status != PEAT_OK)
+        return status;
+    double constant = 0.0;
+    for (int64_t j = 0; j < s->d; j++) {
+        s->variance += fmax(s->value[j], 0.0);
+        constant += mean[j] * mean[j];
+    }
+    s->constant = constant + s->variance > 0.0 ? constant / (constant + s->variance) : (double)NAN;
+    s->rank = effective_rank(s->value, s->d, share);
+    s->k = s->rank.components;
+    take_basis(s, vector);
+    return PEAT_OK;
+}
+
+peat_status subspace_find(struct subspace *s, const struct matrix *m, double share, struct arena *a,
+                          struct error *err)
+{
+    int64_t d = m->columns, most = m->rows < d ? m->rows : d;
+    *s = (struct subspace){.d = d};
+    s->value = ARENA_ARRAY(a, d, double);
+    s->basis = ARENA_ARRAY(a, most * d, double);
+    struct arena_mark mark = arena_mark(a);
+    double *vector = ARENA_ARRAY(a, d * d, double), *mean = ARENA_ARRAY(a, d, double);
+    if (!s->value || !s->basis || !vector || !mean)
+        return no_memory(err);
+    peat_status status = fill_subspace(s, m, share, vector, mean, a, err);
+    arena_rewind(a, mark);
+    return status;
+}
+
+/* ---- angles ---- */
+
+static struct angle_summary summarise(const double *angle, int64_t n)
+{
+    struct angle_summary s = {.n = n,
+                              .smallest = (double)NAN,
+                              .mean = (double)NAN,
+                              .largest = (double)NAN,
+                              .overlap = (double)NAN};
+    if (n == 0)
+        return s;
+    s.smallest = angle[0];
+    s.largest = angle[n - 1];
+    s.mean = s.overlap = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        double c = cos(angle[i] / degrees);
+        s.mean += angle[i] / (double)n;
+        s.overlap += c * c / (double)n;
+    }
+    return s;
+}
+
+/* cosine [n] descending; sine [n] descending. */
+static void find_angles(const double *cosine, const double *sine, int64_t n, double *angle)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double c = fmin(cosine[i], 1.0), s = fmin(sine[n - 1 - i], 1.0);
+        angle[i] = degrees * (c * c >= 0.5 ? asin(s) : acos(c));
+    }
+}
+
+/* rest [n, d] less cross [n, k] times the basis. */
+static void take_away(const double *cross, const struct subspace *s, int64_t n, double *rest)
+{
+    struct gemm p = {.dtype = PEAT_F64, .m = n, .n = s->d, .k = s->k, .alpha = -1.0, .beta = 1.0};
+    p.a = cross;
+    p.b = s->basis;
+    p.c = rest;
+    p.lda = s->k;
+    p.ldb = p.ldc = s->d;
+    gemm_one(NULL, &p);
+}
+
+/* `large` has at least as many dimensions as `small`. cross = small large', rest = small - cross
+ * large: their singular values are the cosines and the sines. */
+static peat_status measure(const struct subspace *large, const struct subspace *small,
+                           double *angle, struct arena *a, struct error *err)
+{
+    int64_t n = small->k, d = small->d;
+    double *cross = ARENA_ARRAY(a, n * large->k, double), *rest = ARENA_ARRAY(a, n * d, double);
+    double *cosine = ARENA_ARRAY(a, n, double), *sine = ARENA_ARRAY(a, n, double);
+    if (!cross || !rest || !cosine || !sine)
+        return no_memory(err);
+    row_products(small->basis, n, large->basis, large->k, d, 1.0, cross, large->k);
+    memcpy(rest, small->basis, (size_t)(n * d) * sizeof(*rest));
+    take_away(cross, large, n, rest);
+    peat_status status = spectrum_singular(cross, n, large->k, cosine, a, err);
+    if (status == PEAT_OK)
+        status = spectrum_singular(rest, n, d, sine, a, err);
+    if (status == PEAT_OK)
+        find_angles(cosine, sine, n, angle);
+    return status;
+}
+
+peat_status principal_angles(const struct subspace *x, const struct subspace *y, double *angle,
+                             struct angle_summary *s, struct arena *a, struct error *err)
+{
+    BUG_UNLESS(x->d == y->d);
+    const struct subspace *large = x->k >= y->k ? x : y, *small = large == x ? y : x;
+    struct arena_mark mark = arena_mark(a);
+    double *room = angle != NULL ? angle : ARENA_ARRAY(a, small->k, double);
+    if (!room)
+        return no_memory(err);
+    peat_status status = measure(large, small, room, a, err);
+    if (status == PEAT_OK)
+        *s = summarise(room, small->k);
+    arena_rewind(a, mark);
+    return status;
+}
+
+/* ---- chance ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double quantile(const double *sorted, int64_t n, double p)
+{
+    double at = p * (double)(n - 1);
+    int64_t below = (int64_t)at, above = below + 1 < n ? below + 1 : below;
+    return sorted[below] + (at - (double)below) * (sorted[above] - sorted[below]);
+}
+
+struct spread spread_of(double *x, int64_t n)
+{
+    if (n == 0)
+        return (struct spread){(double)NAN, (double)NAN, (double)NAN, (double)NAN};
+    struct spread s = {.mean = 0.0};
+    for (int64_t i = 0; i < n; i++)
+        s.mean += x[i] / (double)n;
+    qsort(x, (size_t)n, sizeof(*x), ascending);
+    s.q05 = quantile(x, n, 0.05);
+    s.q50 = quantile(x, n, 0.5);
+    s.q95 = quantile(x, n, 0.95);
+    return s;
+}
+
+/* Only how the two lie to each other matters, so one of them may be the first `large` axes: the
+ * cosines are the singular values of the other's basis cut to these columns. */
+static peat_status draw_angles(int64_t large, int64_t small, int64_t d, uint64_t stream,
+                               double *basis, double *angle, struct arena *a, struct error *err)
+{
+    for (int64_t i = 0; i < small * d; i++)
+        basis[i] = rng_normal(stream, (uint64_t)i);
+    peat_status status = spectrum_orthonormal(basis, small, d, a, err);
+    if (status != PEAT_OK)
+        return status;
+    for (int64_t i = 1; i < small; i++)
+        memmove(basis + i * large, basis + i * d, (size_t)large * sizeof(*basis));
+    status = spectrum_singular(basis, small, large, angle, a, err);
+    for (int64_t i = 0; status == PEAT_OK && i < small; i++)
+        angle[i] = degrees * acos(fmin(angle[i], 1.0));
+    return status;
+}
+
+static peat_status draw_all(int64_t large, int64_t small, struct angle_baseline *b, int64_t d,
+                            uint64_t stream, double *seen[4], struct arena *a, struct error *err)
+{
+    double *basis = ARENA_ARRAY(a, small * d, double), *angle = ARENA_ARRAY(a, small, double);
+    if (!basis || !angle)
+        return no_memory(err);
+    for (int64_t t = 0; t < b->draws; t++) {
+        peat_status status =
+            draw_angles(large, small, d, rng_substream(stream, (uint64_t)t), basis, angle, a, err);
+        if (status != PEAT_OK)
+            return status;
+        struct angle_summary s = summarise(angle, small);
+        seen[0][t] = s.smallest;
+        seen[1][t] = s.mean;
+        seen[2][t] = s.largest;
+        seen[3][t] = s.overlap;
+    }
+    return PEAT_OK;
+}
+
+peat_status angles_random(int64_t k_a, int64_t k_b, int64_t d, int64_t draws, uint64_t stream,
+                          struct angle_baseline *b, struct arena *a, struct error *err)
+{
+    int64_t large = k_a > k_b ? k_a : k_b, small = k_a > k_b ? k_b : k_a;
+    BUG_UNLESS(small >= 1 && large <= d && draws >= 1);
+    struct arena_mark mark = arena_mark(a);
+    double *seen[4];
+    for (int i = 0; i < 4; i++)
+        if (!(seen[i] = ARENA_ARRAY(a, draws, double)))
+            return no_memory(err);
+    *b = (struct angle_baseline){.draws = draws};
+    peat_status status = draw_all(large, small, b, d, stream, seen, a, err);
+    if (status == PEAT_OK) {
+        b->smallest = spread_of(seen[0], draws);
+        b->mean = spread_of(seen[1], draws);
+        b->largest = spread_of(seen[2], draws);
+        b->overlap = spread_of(seen[3], draws);
+    }
+    arena_rewind(a, mark);
+    return status;
+}

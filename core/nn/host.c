@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* host.c: the engine's table for plugins. */
+#include <stdio.h>
+
+#include <peat/plugin.h>
+
+#include "base/rng.h"
+#include "base/strbuf.h"
+#include "nn/positional.h"
+
+/* stderr of a cell is its log.txt. One write: lines of several cells stay whole. */
+static void host_log(const peat_host *h, const char *fmt, ...)
+{
+    (void)h;
+    struct strbuf line;
+    strbuf_init(&line);
+    strbuf_add(&line, "plugin: ");
+    va_list args;
+    va_start(args, fmt);
+    strbuf_addv(&line, fmt, args);
+    va_end(args);
+    strbuf_add(&line, "\n");
+    fwrite(line.text, 1, line.n, stderr);
+    strbuf_release(&line);
+}
+
+/* No extension is defined yet. */
+static const void *host_extension(const peat_host *h, const char *name)
+{
+    (void)h;
+    (void)name;
+    return NULL;
+}
+
+static const peat_host table = {
+    .size = sizeof(table),
+    .abi_major = PEAT_ABI_MAJOR,
+    .abi_minor = PEAT_ABI_MINOR,
+    .param = service_param,
+    .bound = service_bound,
+    .refuse = service_refuse,
+    .alloc = service_alloc,
+    .resolved = service_resolved,
+    .read_file = service_read_file,
+    .use = service_use,
+    .project = service_project,
+    .scratch = service_scratch,
+    .fill = service_fill,
+    .fill_index = service_fill_index,
+    .rows = service_rows,
+    .pos = service_pos,
+    .delta = service_delta,
+    .random = service_random,
+    .random_row = service_random_row,
+    .probe = service_probe,
+    .draw = rng_bits,
+    .log = host_log,
+    .extension = host_extension,
+};
+
+const peat_host *host_table(void)
+{
+    return &table;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* html_cells.c: what acts where, and what became of every cell. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "page/html.h"
+#include "report/fields.h"
+
+/* ---- injection ---- */
+
+/* std(tokens) / std(positions) where they meet, over seeds. */
+static double input_ratio(const struct result_row *row)
+{
+    double sum = 0.0;
+    int n = 0;
+    for (int i = 0; i < row->n_cell; i++) {
+        double x = field_number(row->cell[i]->result, "input_ratio");
+        if (result_counts(row->cell[i]) && isfinite(x)) {
+            sum += x;
+            n++;
+        }
+    }
+    return n ? sum / n : (double)NAN;
+}
+
+static void add_injection(struct html_page *p, const struct result_row *row, bool ratios)
+{
+    double ratio = input_ratio(row);
+    strbuf_add(p->out, "<tr><th scope=\"row\">");
+    html_text(p->out, results_row_label(p->r, row, p->a));
+    strbuf_add(p->out, "</th><td>");
+    for (const char *line = row->injection ? row->injection : "unknown"; *line;) {
+        size_t n = strcspn(line, "\n");
+        html_textf(p->out, "%.*s", (int)n, line);
+        line += n + (line[n] == '\n');
+        strbuf_add(p->out, *line ? "<br>" : "");
+    }
+    strbuf_add(p->out, "</td>");
+    if (ratios && isfinite(ratio))
+        strbuf_addf(p->out, "<td class=\"number\">%.3g</td>", ratio);
+    else if (ratios)
+        strbuf_add(p->out, "<td class=\"number\">-</td>");
+    strbuf_add(p->out, "</tr>\n");
+}
+
+void html_injection(struct html_page *p)
+{
+    const struct results *r = p->r;
+    bool ratios = false;
+    for (int i = 0; i < r->n_row; i++)
+        ratios = ratios || isfinite(input_ratio(&r->row[i]));
+    html_section(p, "injection", "What acts where");
+    strbuf_add(p->out, "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>"
+                       "<th scope=\"col\">row</th><th scope=\"col\">injection plan</th>");
+    if (ratios)
+        strbuf_add(p->out, "<th scope=\"col\" class=\"number\">tokens / positions</th>");
+    strbuf_add(p->out, "</tr></thead>\n<tbody>\n");
+    for (int i = 0; i < r->n_row; i++)
+        add_injection(p, &r->row[i], ratios);
+    strbuf_add(p->out, "</tbody>\n</table></div>\n");
+    if (ratios)
+        strbuf_add(p->out, "<p class=\"soft\">tokens / positions: standard deviation of the token "
+                           "stream over that of the position stream where they are combined, mean "
+                           "over seeds.</p>\n");
+    html_end_section(p);
+}
+
+/* ---- cells ---- */
+
+static void add_counts(struct html_page *p)
+{
+    int n[CELL_STATES] = {0};
+    bool first = true;
+    for (int i = 0; i < p->r->n_cell; i++)
+        n[p->r->cell[i].state]++;
+    strbuf_addf(p->out, "<p>%d cells: ", p->r->n_cell);
+    for (int s = 0; s < CELL_STATES; s++) {
+        if (!n[s])
+            continue;
+        strbuf_addf(p->out, "%s%d %s", first ? "" : ", ", n[s],
+                    cell_state_name((enum cell_state)s));
+        first = false;
+    }
+    strbuf_add(p->out, ".</p>\n");
+}
+
+static const char *reason_of(struct html_page *p, const struct result_cell *c)
+{
+    struct value *end = NULL;
+    const struct value *diverged = value_get(c->result, "diverged");
+    const char *text = NULL;
+    if (c->state == CELL_DIVERGED) {
+        const char *what = member_text(diverged, "what");
+        return arena_printf(p->a, "at step %" PRId64 ": %s", member_integer(diverged, "step", 0),
+                            what ? what : "");
+    }
+    if (c->dir && cell_has_failed(c->state) &&
+        jsonfile_read(c->dir, "end.json", p->a, &end, NULL) == PEAT_OK)
+        text = member_text(end, "reason");
+    return text ? text : "";
+}
+
+static void add_others(struct html_page *p)
+{
+    enum { LISTED = 200 };
+    const struct results *r = p->r;
+    int others = 0;
+    for (int i = 0; i < r->n_cell; i++)
+        others += !result_counts(&r->cell[i]);
+    if (!others)
+        return;
+    strbuf_add(p->out, "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>"
+                       "<th scope=\"col\">cell</th><th scope=\"col\">state</th>"
+                       "<th scope=\"col\">reason</th></tr></thead>\n<tbody>\n");
+    int listed = 0;
+    for (int i = 0; i < r->n_cell && listed < LISTED; i++) {
+        const struct result_cell *c = &r->cell[i];
+        if (result_counts(c))
+            continue;
+        const char *reason = reason_of(p, c);
+        listed++;
+        strbuf_add(p->out, "<tr><th scope=\"row\">");
+        html_text(p->out, c->label ? c->label : c->id);
+        strbuf_addf(p->out, "</th><td>%s</td><td>", cell_state_name(c->state));
+        html_text(p->out, reason ? reason : "");
+        strbuf_add(p->out, "</td></tr>\n");
+    }
+    strbuf_add(p->out, "</tbody>\n</table></div>\n");
+    if (others > listed)
+        strbuf_addf(p->out, "<p class=\"soft\">and %d more</p>\n", others - listed);
+}
+
+void html_cells(struct html_page *p)
+{
+    html_section(p, "cells", "Cells");
+    add_counts(p);
+    add_others(p);
+    html_end_section(p);
+}

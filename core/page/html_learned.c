@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* html_learned.c: what `peat diagnose --save` found in the cells, side by side and cell by cell. */
+#include <math.h>
+
+#include "page/html.h"
+#include "report/fields.h"
+
+enum { CELLS_SHOWN = 60 };
+
+static const char *const diagnostic[][2] = {
+    {"logits", "attention logits"}, {"subspaces", "subspaces"}, {"support", "dimensions"},
+    {"collisions", "collisions"},   {"probes", "probes"},       {"order", "order"},
+    {"attention", "attention"}};
+enum { DIAGNOSTICS = sizeof(diagnostic) / sizeof(*diagnostic) };
+
+struct learned {
+    const struct result_cell *cell;
+    const struct value *found;
+};
+
+/* ---- one number of a cell ---- */
+
+static const struct value *layer_of(const struct value *found, const char *what, int from_end)
+{
+    const struct value *layers = value_get(value_get(found, what), "layers");
+    if (!layers || layers->kind != VALUE_LIST || layers->n == 0)
+        return NULL;
+    return layers->item[from_end ? layers->n - 1 : 0];
+}
+
+/* Of the first layer's logits, all that position has a part in. */
+static double position_share(const struct value *found)
+{
+    static const char *const part[] = {"token.position",    "position.token",
+                                       "position.position", "position.constant",
+                                       "constant.position", "bias"};
+    const struct value *share = value_get(layer_of(found, "logits", 0), "share");
+    double sum = 0.0;
+    for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++) {
+        double x = field_number(share, part[i]);
+        sum += isfinite(x) ? x : 0.0;
+    }
+    return share ? sum : (double)NAN;
+}
+
+static double first_r2(const struct value *found)
+{
+    return field_number(layer_of(found, "probes", 0), "position_r2");
+}
+
+static double last_r2(const struct value *found)
+{
+    return field_number(layer_of(found, "probes", 1), "position_r2");
+}
+
+static double order_change(const struct value *found)
+{
+    return field_number(layer_of(found, "order", 1), "change");
+}
+
+/* Mean over the heads of the first layer. */
+static double mean_distance(const struct value *found)
+{
+    const struct value *layer = layer_of(found, "attention", 0), *heads = value_get(layer, "heads");
+    int n = field_count(layer, "heads");
+    double sum = 0.0;
+    for (int i = 0; i < n; i++)
+        sum += field_number(heads->item[i], "mean_distance");
+    return n ? sum / n : (double)NAN;
+}
+
+static double smallest_angle(const struct value *found)
+{
+    return field_number(value_get(found, "subspaces"), "smallest");
+}
+
+static const struct {
+    const char *head;
+    double (*number)(const struct value *found);
+} columns[] = {
+    {"position in the logits", position_share},
+    {"R² at the input", first_r2},
+    {"R² at the end", last_r2},
+    {"mean distance", mean_distance},
+    {"smallest angle", smallest_angle},
+    {"reordering", order_change},
+};
+enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
+
+/* ---- the section ---- */
+
+static const char *label_of(const struct result_cell *c)
+{
+    return c->label ? c->label : c->id;
+}
+
+static void add_table(struct html_page *p, const struct learned *l, int n)
+{
+    strbuf_add(p->out, "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>"
+                       "<th scope=\"col\">cell</th>");
+    for (int k = 0; k < COLUMNS; k++)
+        strbuf_addf(p->out, "<th scope=\"col\" class=\"number\">%s</th>", columns[k].head);
+    strbuf_add(p->out, "</tr></thead>\n<tbody>\n");
+    for (int i = 0; i < n; i++) {
+        strbuf_add(p->out, "<tr><th scope=\"row\">");
+        html_text(p->out, label_of(l[i].cell));
+        strbuf_add(p->out, "</th>");
+        for (int k = 0; k < COLUMNS; k++) {
+            double x = columns[k].number(l[i].found);
+            x = fabs(x) < 1e-9 ? 0.0 : x; /* nothing but rounding */
+            strbuf_addf(
+                p->out,
+                isfinite(x) ? "<td class=\"number\">%.3g</td>" : "<td class=\"number\">-</td>", x);
+        }
+        strbuf_add(p->out, "</tr>\n");
+    }
+    strbuf_add(p->out,
+               "</tbody>\n</table></div>\n<p class=\"soft\">position in the logits: share "
+               "of the variance of the first layer&#39;s attention logits in which position "
+               "has a part as a stream or a bias (rotations turn logits, and are not in it). R²: "
+               "of a linear probe for the position, in the model&#39;s input "
+               "and after its last block. Mean distance: in tokens, over the heads of the "
+               "first layer. Angle: in degrees, between the subspaces of tokens and "
+               "positions. Reordering: change of the last layer, when earlier tokens are "
+               "permuted.</p>\n");
+}
+
+static void add_cell(struct html_page *p, const struct learned *l)
+{
+    strbuf_add(p->out, "<details><summary>");
+    html_text(p->out, label_of(l->cell));
+    strbuf_add(p->out, "</summary>\n<dl>\n");
+    for (int i = 0; i < DIAGNOSTICS; i++) {
+        const struct value *one = value_get(l->found, diagnostic[i][0]);
+        const char *said = member_text(one, "summary"), *why = member_text(one, "skipped");
+        if (!said && !why)
+            continue;
+        strbuf_addf(p->out, "<dt>%s</dt><dd>%s", diagnostic[i][1], said ? "" : "left out: ");
+        html_text(p->out, said ? said : why);
+        strbuf_add(p->out, "</dd>\n");
+    }
+    strbuf_add(p->out, "</dl>\n</details>\n");
+}
+
+void html_learned(struct html_page *p)
+{
+    struct learned l[CELLS_SHOWN];
+    int n = 0, all = 0;
+    for (int i = 0; i < p->r->n_cell; i++) {
+        const struct result_cell *c = &p->r->cell[i];
+        struct value *found = NULL;
+        if (!c->dir || jsonfile_read(c->dir, "diagnose.json", p->a, &found, NULL) != PEAT_OK)
+            continue;
+        if (all++ < CELLS_SHOWN)
+            l[n++] = (struct learned){c, found};
+    }
+    if (!n)
+        return;
+    html_section(p, "learned", "What the cells learned");
+    add_table(p, l, n);
+    for (int i = 0; i < n; i++)
+        add_cell(p, &l[i]);
+    if (all > n)
+        strbuf_addf(p->out, "<p class=\"soft\">and %d more cells</p>\n", all - n);
+    html_end_section(p);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* html_provenance.c: what made these numbers, and how to make them again. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "page/html.h"
+#include "report/fields.h"
+
+enum { DISTINCT_MAX = 16, HASH_SHOWN = 12 };
+
+/* Different texts in the order they are met, with how many cells have each. */
+struct tally {
+    int n, cells[DISTINCT_MAX], others;
+    const char *text[DISTINCT_MAX];
+};
+
+static void count_text(struct tally *t, const char *text)
+{
+    if (!text || !*text)
+        return;
+    for (int i = 0; i < t->n; i++)
+        if (strcmp(t->text[i], text) == 0) {
+            t->cells[i]++;
+            return;
+        }
+    if (t->n == DISTINCT_MAX) {
+        t->others++;
+        return;
+    }
+    t->text[t->n] = text;
+    t->cells[t->n++] = 1;
+}
+
+/* How many cells is said where not all have the same. */
+static void add_tally(struct html_page *p, const char *name, const struct tally *t, int cells)
+{
+    if (!t->n)
+        return;
+    strbuf_addf(p->out, "<dt>%s</dt><dd>", name);
+    for (int i = 0; i < t->n; i++) {
+        html_textf(p->out, "%s%s", i ? "; " : "", t->text[i]);
+        if (t->cells[i] != cells)
+            strbuf_addf(p->out, " (%d cells)", t->cells[i]);
+    }
+    if (t->others)
+        strbuf_add(p->out, "; and more");
+    strbuf_add(p->out, "</dd>\n");
+}
+
+static int count_meta(const struct results *r)
+{
+    int n = 0;
+    for (int i = 0; i < r->n_cell; i++)
+        n += r->cell[i].meta != NULL;
+    return n;
+}
+
+static const char *number_or_text(struct html_page *p, const struct value *meta, const char *key)
+{
+    const char *text = member_text(meta, key);
+    int64_t number = member_integer(meta, key, INT64_MIN);
+    return text || number == INT64_MIN ? text : arena_printf(p->a, "%" PRId64, number);
+}
+
+static void add_machine(struct html_page *p, int cells)
+{
+    static const char *const key[][2] = {{"engine", "engine"},       {"abi", "plugin ABI"},
+                                         {"compiler", "compiler"},   {"build", "build"},
+                                         {"blas", "BLAS"},           {"blas_core", "BLAS kernels"},
+                                         {"precision", "precision"}, {"threads", "threads"},
+                                         {"cpu", "processor"},       {"host", "host"}};
+    for (size_t k = 0; k < sizeof(key) / sizeof(*key); k++) {
+        struct tally t = {.n = 0};
+        for (int i = 0; i < p->r->n_cell; i++)
+            count_text(&t, number_or_text(p, p->r->cell[i].meta, key[k][0]));
+        add_tally(p, key[k][1], &t, cells);
+    }
+}
+
+/* Dates are compared as texts: ISO 8601 in UTC. */
+static void add_dates(struct html_page *p)
+{
+    const char *first = NULL, *last = NULL;
+    for (int i = 0; i < p->r->n_cell; i++) {
+        const char *at = member_text(p->r->cell[i].meta, "started_utc");
+        if (!at)
+            continue;
+        first = !first || strcmp(at, first) < 0 ? at : first;
+        last = !last || strcmp(at, last) > 0 ? at : last;
+    }
+    if (!first)
+        return;
+    strbuf_add(p->out, "<dt>started</dt><dd>");
+    html_textf(p->out, strcmp(first, last) == 0 ? "%s" : "%s to %s", first, last);
+    strbuf_add(p->out, "</dd>\n");
+}
+
+static const char *plugin_text(struct html_page *p, const struct value *v)
+{
+    const char *kind = member_text(v, "kind"), *id = member_text(v, "id");
+    const char *version = member_text(v, "version"), *hash = member_text(v, "sha256");
+    return arena_printf(p->a, "%s/%s %s, sha256 %.*s", kind ? kind : "", id ? id : "",
+                        version ? version : "", HASH_SHOWN, hash ? hash : "");
+}
+
+static const char *data_text(struct html_page *p, const struct value *v)
+{
+    const char *path = member_text(v, "path"), *hash = member_text(v, "sha256");
+    return arena_printf(p->a, "%s, sha256 %.*s", path ? path : "", HASH_SHOWN, hash ? hash : "");
+}
+
+static void add_list(struct html_page *p, const char *key, const char *name,
+                     const char *(*text)(struct html_page *, const struct value *))
+{
+    const char *seen[256];
+    int n = 0;
+    for (int i = 0; i < p->r->n_cell; i++) {
+        const struct value *list = value_get(p->r->cell[i].meta, key);
+        for (int k = 0; k < field_count(p->r->cell[i].meta, key); k++) {
+            const char *line = text(p, list->item[k]);
+            bool known = !line || n == (int)(sizeof(seen) / sizeof(*seen));
+            for (int m = 0; m < n && !known; m++)
+                known = strcmp(seen[m], line) == 0;
+            if (!known)
+                seen[n++] = line;
+        }
+    }
+    if (!n)
+        return;
+    strbuf_addf(p->out, "<dt>%s</dt><dd>", name);
+    for (int i = 0; i < n; i++) {
+        strbuf_add(p->out, i ? "<br>" : "");
+        html_text(p->out, seen[i]);
+    }
+    strbuf_add(p->out, "</dd>\n");
+}
+
+void html_provenance(struct html_page *p)
+{
+    int cells = count_meta(p->r);
+    if (!cells)
+        return;
+    html_section(p, "provenance", "Provenance");
+    strbuf_add(p->out, "<dl>\n");
+    add_machine(p, cells);
+    add_dates(p);
+    add_list(p, "plugins", "plugins", plugin_text);
+    add_list(p, "data", "data", data_text);
+    strbuf_add(p->out, "</dl>\n");
+    html_end_section(p);
+}
+
+/* ---- again ---- */
+
+static void add_experiment(struct html_page *p, const char *dir)
+{
+    char *path = path_join(dir, "experiment.yaml"), *text = NULL;
+    size_t n;
+    if (file_read(path, 1 << 20, &text, &n, NULL) == PEAT_OK) {
+        strbuf_add(p->out, "<details><summary>");
+        html_text(p->out, path);
+        strbuf_add(p->out, "</summary>\n<pre>");
+        html_text(p->out, text);
+        strbuf_add(p->out, "</pre></details>\n");
+    }
+    free(text);
+    free(path);
+}
+
+/* A word as a shell takes it. */
+static void add_word(struct strbuf *out, const char *word)
+{
+    static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                   "._-/+=:,@%";
+    if (*word && strspn(word, harmless) == strlen(word)) {
+        strbuf_add(out, word);
+        return;
+    }
+    strbuf_add(out, "'");
+    for (; *word; word++)
+        strbuf_add(out, *word == '\'' ? "'\\''" : (char[]){*word, '\0'});
+    strbuf_add(out, "'");
+}
+
+void html_reproduce(struct html_page *p)
+{
+    struct strbuf text;
+    html_section(p, "reproduce", "Make it again");
+    strbuf_init(&text);
+    for (int d = 0; d < p->o->n_dir; d++) {
+        const char *dir = p->o->dir[d];
+        struct strbuf word;
+        strbuf_init(&word);
+        add_word(&word, dir);
+        strbuf_addf(&text,
+                    "# every cell, or what is missing of %s\npeat run %s/experiment.yaml -o %s\n",
+                    dir, word.text, word.text);
+        strbuf_addf(&text, "# one cell\npeat cell %s 0\n", word.text);
+        strbuf_addf(&text,
+                    "# the table, a figure for a paper\npeat results %s\n"
+                    "peat plot %s --kind bars --format pdf\n",
+                    word.text, word.text);
+        strbuf_release(&word);
+    }
+    strbuf_add(p->out, "<pre>");
+    html_text(p->out, text.text);
+    strbuf_add(p->out, "</pre>\n");
+    strbuf_release(&text);
+    for (int d = 0; d < p->o->n_dir; d++)
+        add_experiment(p, p->o->dir[d]);
+    html_end_section(p);
+}

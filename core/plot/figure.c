@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* figure.c: writing a gnuplot script with its data, and running it. */
+#include "plot/figure.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/value.h"
+
+static const char *const extension[] = {"svg", "pdf", "png"};
+
+void figure_init(struct figure *f, int width, int height)
+{
+    strbuf_init(&f->script);
+    strbuf_init(&f->data);
+    f->width = width;
+    f->height = height;
+}
+
+void figure_release(struct figure *f)
+{
+    strbuf_release(&f->script);
+    strbuf_release(&f->data);
+}
+
+void figure_quote(struct strbuf *out, const char *text)
+{
+    strbuf_add(out, "'");
+    for (; *text; text++) {
+        bool control = (unsigned char)*text < ' ';
+        strbuf_add_bytes(out, control ? " " : text, 1);
+        if (*text == '\'')
+            strbuf_add(out, "'");
+    }
+    strbuf_add(out, "'");
+}
+
+void figure_number(struct strbuf *out, double x)
+{
+    char text[32];
+    number_text(x, text);
+    strbuf_add(out, isfinite(x) ? text : "NaN");
+}
+
+int figure_format_of(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    for (int i = 0; dot && i < (int)(sizeof(extension) / sizeof(extension[0])); i++)
+        if (strcmp(dot + 1, extension[i]) == 0)
+            return i;
+    return -1;
+}
+
+/* ---- files ---- */
+
+/* Where a figure is written: names as the script sees them, which is run in its directory. */
+struct target {
+    char *dir, *name, *script, *data;
+};
+
+static char *joined(const char *stem, size_t n, const char *end)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    strbuf_add_bytes(&out, stem, n);
+    strbuf_add(&out, end);
+    return strbuf_detach(&out);
+}
+
+static struct target target_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    size_t n = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+    struct target t = {.dir = slash ? joined(path, (size_t)(slash - path) + 1, "") : NULL,
+                       .name = joined(name, strlen(name), ""),
+                       .script = joined(name, n, ".gp"),
+                       .data = joined(name, n, ".dat")};
+    if (!t.dir)
+        t.dir = joined("./", 2, "");
+    return t;
+}
+
+static void target_free(struct target *t)
+{
+    free(t->dir);
+    free(t->name);
+    free(t->script);
+    free(t->data);
+}
+
+static void add_terminals(struct strbuf *out, const struct figure *f, enum figure_format format,
+                          bool paper)
+{
+    struct strbuf line;
+    strbuf_init(&line);
+    for (enum figure_format i = FIGURE_SVG; i <= FIGURE_PNG; i++) {
+        strbuf_clear(&line);
+        if (i == FIGURE_SVG)
+            strbuf_addf(&line, "svg size %d,%d noenhanced font 'sans-serif,13'%s", f->width,
+                        f->height, paper ? " background '#ffffff'" : "");
+        else if (i == FIGURE_PDF)
+            strbuf_addf(&line, "pdfcairo size %.2fin,%.2fin noenhanced font 'sans,10'",
+                        f->width / 96.0, f->height / 96.0);
+        else
+            strbuf_addf(&line,
+                        "pngcairo size %d,%d noenhanced font 'sans,10' fontscale 2 linewidth 2 "
+                        "pointscale 2",
+                        2 * f->width, 2 * f->height);
+        strbuf_addf(out, "%sset terminal %s\n", i == format ? "" : "# ", line.text);
+    }
+    strbuf_release(&line);
+}
+
+/* A name that begins with '<' would be a command: ./ stands before it. */
+static void add_head(struct strbuf *out, const struct figure *f, const struct target *t,
+                     enum figure_format format, bool paper)
+{
+    char *data = joined("./", 2, t->data), *name = joined("./", 2, t->name);
+    strbuf_addf(out, "# gnuplot %s draws this again\nset encoding utf8\n", t->script);
+    add_terminals(out, f, format, paper);
+    strbuf_add(out, "set output ");
+    figure_quote(out, name);
+    strbuf_add(out, "\ndata = ");
+    figure_quote(out, data);
+    strbuf_add(out, "\n\n");
+    free(data);
+    free(name);
+}
+
+static peat_status write_parts(const struct figure *f, const struct target *t,
+                               enum figure_format format, bool paper, struct error *err)
+{
+    struct strbuf script;
+    char *script_path = path_join(t->dir, t->script), *data_path = path_join(t->dir, t->data);
+    strbuf_init(&script);
+    add_head(&script, f, t, format, paper);
+    strbuf_add_bytes(&script, f->script.text, f->script.n);
+    peat_status status = file_write(script_path, script.text, script.n, err);
+    if (status == PEAT_OK)
+        status = file_write(data_path, f->data.text, f->data.n, err);
+    strbuf_release(&script);
+    free(script_path);
+    free(data_path);
+    return status == PEAT_OK ? PEAT_OK : PEAT_IO;
+}
+
+/* ---- gnuplot ---- */
+
+static int start(const struct target *t, int output, pid_t *pid)
+{
+    char program[] = "gnuplot", plain[] = "-d";
+    char *script = joined("./", 2, t->script), *argv[] = {program, plain, script, NULL};
+    posix_spawn_file_actions_t files;
+    int bad = posix_spawn_file_actions_init(&files);
+    if (bad) {
+        free(script);
+        return bad;
+    }
+    bad = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (!bad)
+        bad = posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+    if (!bad)
+        bad = posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
+    if (!bad)
+        bad = posix_spawn_file_actions_addchdir_np(&files, t->dir);
+    if (!bad)
+        bad = posix_spawnp(pid, program, &files, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&files);
+    free(script);
+    return bad;
+}
+
+/* What it says, as one line; the pipe is read to its end so that it never blocks. */
+static void listen(int fd, char *said, size_t room)
+{
+    char part[512];
+    size_t n = 0;
+    for (ssize_t got; (got = read(fd, part, sizeof(part))) != 0;) {
+        if (got < 0 && errno != EINTR)
+            break;
+        for (ssize_t i = 0; i < got; i++) {
+            bool space = (unsigned char)part[i] <= ' ';
+            if (n + 1 < room && !(space && (n == 0 || said[n - 1] == ' ')))
+                said[n++] = space ? ' ' : part[i];
+        }
+    }
+    said[n] = '\0';
+}
+
+static peat_status finish(pid_t pid, const char *said, struct error *err)
+{
+    int status;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return error_set(err, PEAT_IO, "cannot wait for gnuplot: %s", strerror(errno));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return PEAT_OK;
+    return error_set(err, PEAT_FAILED, "gnuplot failed: %s", *said ? said : "it says nothing");
+}
+
+static peat_status run_gnuplot(const struct target *t, struct error *err)
+{
+    int fd[2];
+    pid_t pid;
+    char said[512];
+    if (pipe2(fd, O_CLOEXEC) != 0)
+        return error_set(err, PEAT_IO, "cannot make a pipe: %s", strerror(errno));
+    int bad = start(t, fd[1], &pid);
+    close(fd[1]);
+    peat_status status = PEAT_OK;
+    if (bad == ENOENT)
+        status = error_set(err, PEAT_NOTFOUND,
+                           "gnuplot is not installed (Debian: apt-get install gnuplot-nox)");
+    else if (bad)
+        status = error_set(err, PEAT_IO, "cannot start gnuplot: %s", strerror(bad));
+    if (!bad) {
+        listen(fd[0], said, sizeof(said));
+        status = finish(pid, said, err);
+    }
+    close(fd[0]);
+    return status;
+}
+
+peat_status figure_save(const struct figure *f, const char *path, enum figure_format format,
+                        struct error *err)
+{
+    struct target t = target_of(path);
+    peat_status status = write_parts(f, &t, format, true, err);
+    if (status == PEAT_OK) {
+        status = run_gnuplot(&t, err);
+        if (status == PEAT_NOTFOUND)
+            error_set(err, status,
+                      "gnuplot is not installed (Debian: apt-get install gnuplot-nox); '%s%s' and "
+                      "'%s' are there for it",
+                      t.dir, t.script, t.data);
+    }
+    target_free(&t);
+    return status;
+}
+
+/* Browsers blur the few pixels of a heat map unless told otherwise. */
+static void add_sharp(struct strbuf *out, const char *svg)
+{
+    static const char tag[] = "<image ";
+    for (const char *at; (at = strstr(svg, tag)); svg = at + sizeof(tag) - 1) {
+        strbuf_add_bytes(out, svg, (size_t)(at - svg));
+        strbuf_add(out, "<image style='image-rendering:pixelated' ");
+    }
+    strbuf_add(out, svg);
+}
+
+peat_status figure_svg(const struct figure *f, struct strbuf *out, struct error *err)
+{
+    const char *tmp = getenv("TMPDIR");
+    char *dir = path_join(tmp && *tmp ? tmp : "/tmp", "peat-figure-XXXXXX");
+    if (!mkdtemp(dir)) {
+        peat_status status =
+            error_set(err, PEAT_IO, "cannot make a directory like '%s': %s", dir, strerror(errno));
+        free(dir);
+        return status;
+    }
+    char *path = path_join(dir, "figure.svg"), *text = NULL;
+    size_t n = 0;
+    struct target t = target_of(path);
+    peat_status status = write_parts(f, &t, FIGURE_SVG, false, err);
+    if (status == PEAT_OK)
+        status = run_gnuplot(&t, err);
+    if (status == PEAT_OK)
+        status = file_read(path, 0, &text, &n, err);
+    if (status == PEAT_OK)
+        add_sharp(out, text);
+    dir_remove(dir, NULL);
+    target_free(&t);
+    free(text);
+    free(path);
+    free(dir);
+    return status;
+}

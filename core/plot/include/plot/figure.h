@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * figure.h: a gnuplot script with its data, and the picture that gnuplot makes of them.
+ *
+ * The script names no terminal, no output and no file: it reads `data`, which is set when the
+ * figure is written, as everything around it is.
+ */
+#ifndef PLOT_FIGURE_H
+#define PLOT_FIGURE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+
+enum figure_format { FIGURE_SVG, FIGURE_PDF, FIGURE_PNG };
+
+struct figure {
+    struct strbuf script, data;
+    int width, height; /* px at 96 for an inch */
+};
+
+void figure_init(struct figure *f, int width, int height);
+void figure_release(struct figure *f);
+
+/* 'text' for gnuplot: quotes doubled, control characters as spaces. */
+void figure_quote(struct strbuf *out, const char *text);
+/* A number of a data file; "NaN" where there is none. */
+void figure_number(struct strbuf *out, double x);
+
+/* Which of svg, pdf and png a path ends in; -1: none. */
+int figure_format_of(const char *path);
+/* Writes <stem>.gp and <stem>.dat beside path and lets gnuplot write path. PEAT_NOTFOUND: gnuplot
+ * is not installed; script and data are there. PEAT_FAILED: gnuplot did not like them. PEAT_IO:
+ * they could not be written. */
+peat_status figure_save(const struct figure *f, const char *path, enum figure_format format,
+                        struct error *err);
+/* The SVG as text, without a background; nothing stays on the disk. PEAT_NOTFOUND as above. */
+peat_status figure_svg(const struct figure *f, struct strbuf *out, struct error *err);
+
+/* figure_colour.c: the palette of Okabe and Ito without its black and yellow, which vanish on dark
+ * and on white paper: "#0072B2". Any i; colours, dashes and points repeat with different periods.
+ */
+const char *figure_colour(int i);
+/* gnuplot's numbers of distinct dashes and points. */
+int figure_dash(int i);
+int figure_point(int i);
+
+#endif

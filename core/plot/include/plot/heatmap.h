@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heatmap.h: tables of numbers as colours.
+ *
+ * Values of both signs get two hues that meet in white at 0 and one range for both; others go from
+ * pale to dark with their distance from 0.
+ */
+#ifndef PLOT_HEATMAP_H
+#define PLOT_HEATMAP_H
+
+#include "inspect/scheme_table.h"
+#include "plot/figure.h"
+
+struct heatmap {
+    const float *value; /* [sheets, rows, columns]; NaN is drawn as grey */
+    int64_t sheets, rows, columns;
+    const char *sheet_name; /* "head"; with one sheet: not shown */
+    const char *row_name, *column_name;
+};
+
+/* Borrows the table's values; of angles the cosines, in the arena. */
+struct heatmap heatmap_of_scheme(const struct scheme_table *t, struct arena *a);
+
+/* Of all sheets together; -1 .. 1 when there is nothing finite. */
+void heatmap_range(const struct heatmap *h, double *low, double *high);
+/* gnuplot's "set palette" for values in this range. */
+void heatmap_palette(struct strbuf *out, double low, double high);
+/* The same colour for one value, as red, green, blue. */
+void heatmap_colour(double x, double low, double high, unsigned char rgb[3]);
+
+/* With axes and a scale. f is initialised here. */
+void heatmap_figure(const struct heatmap *h, struct figure *f);
+/* heatmap_png.c: the colours alone, a square of pixels for each value. PEAT_FAILED where the
+ * program was built without libpng. */
+peat_status heatmap_png(const struct heatmap *h, struct strbuf *out, struct error *err);
+
+#endif

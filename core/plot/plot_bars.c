@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* plot_bars.c: a row's mean with its interval, and its seeds below it. */
+#include <math.h>
+
+#include "plot/plot.h"
+
+enum { ROW = 26, TOP = 16, BOTTOM = 58, RIGHT = 24, WIDTH = 460, LABEL_MAX = 44 };
+
+/* Block 0: y, mean, low, high, row by row from the top; block 1: y and a seed's value. */
+static void add_data(struct plotter *p)
+{
+    const struct results *r = p->r;
+    const double below = 0.27;
+    for (int i = 0; i < r->n_row; i++) {
+        const struct summary *s = &r->row[i].at[p->length];
+        /* One seed alone has no interval: only its point is seen. */
+        bool interval = isfinite(s->ci_low);
+        lines_add(p, i, s->mean, interval ? s->ci_low : s->mean, interval ? s->ci_high : s->mean);
+    }
+    lines_end(p);
+    for (int i = 0; i < r->n_row; i++)
+        for (int k = 0; k < r->row[i].n_cell; k++) {
+            const struct result_cell *c = r->row[i].cell[k];
+            bool counts = result_counts(c) && isfinite(c->value[p->length]);
+            lines_add(p, i + below, counts ? c->value[p->length] : (double)NAN, (double)NAN,
+                      (double)NAN);
+        }
+    lines_end(p);
+}
+
+static int label_width(struct plotter *p)
+{
+    int widest = 0;
+    for (int i = 0; i < p->r->n_row; i++) {
+        const char *label = results_row_label(p->r, &p->r->row[i], p->a);
+        int width = plot_text_width(plot_shorten(p, label, LABEL_MAX));
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+static void add_rows(struct plotter *p, struct strbuf *out)
+{
+    const struct results *r = p->r;
+    strbuf_add(out, "set ytics (");
+    for (int i = 0; i < r->n_row; i++) {
+        const char *label = results_row_label(r, &r->row[i], p->a);
+        strbuf_add(out, i ? ", " : "");
+        figure_quote(out, plot_shorten(p, label, LABEL_MAX));
+        strbuf_addf(out, " %d", i);
+    }
+    strbuf_addf(out, ")\nset yrange [%d.5:-0.5]\n", r->n_row - 1);
+    for (int i = 0; i < r->n_row; i++) {
+        const struct result_row *row = &r->row[i];
+        if (row->at[p->length].n)
+            continue;
+        strbuf_addf(out, "set label '%s' at graph 0.02, first %d\n",
+                    row->diverged  ? "diverged"
+                    : row->failed  ? "failed"
+                    : row->missing ? "not finished"
+                                   : "no value",
+                    i);
+    }
+}
+
+/* Where all rows are compared with one: a line to hold them against. */
+static void add_baseline(struct plotter *p, struct strbuf *out)
+{
+    const struct results *r = p->r;
+    int baseline = r->n_row ? r->row[0].baseline : -1;
+    for (int i = 1; i < r->n_row; i++)
+        if (r->row[i].baseline != baseline)
+            return;
+    if (baseline < 0 || !r->row[baseline].at[p->length].n)
+        return;
+    double mean = r->row[baseline].at[p->length].mean;
+    strbuf_addf(out,
+                "set arrow from first %.10g, graph 0 to first %.10g, graph 1 nohead dt 2 "
+                "lc rgb '#888888'\n",
+                mean, mean);
+}
+
+peat_status plot_bars(struct plotter *p)
+{
+    struct strbuf *out = &p->f->script;
+    int left = label_width(p) + 24;
+    p->f->width = left + WIDTH + RIGHT;
+    p->f->height = TOP + BOTTOM + ROW * (p->r->n_row < 3 ? 3 : p->r->n_row);
+    plot_set_frame(p, (struct plot_frame){left, RIGHT, TOP, BOTTOM});
+    add_data(p);
+    strbuf_add(out, "set grid xtics ytics lc rgb '#bbbbbb' dt 3\nunset key\n"
+                    "set offsets graph 0.03, graph 0.03, 0, 0\nset xlabel ");
+    figure_quote(out, plot_metric_label(p, true));
+    strbuf_add(out, "\n");
+    add_rows(p, out);
+    add_baseline(p, out);
+    strbuf_addf(out,
+                "plot data index 1 using 2:1 with points pt 7 ps 0.4 lc rgb '#999999', \\\n"
+                "  data index 0 using 2:1:3:4 with xerrorbars pt 7 ps 1.1 lw 2 lc rgb '%s'\n",
+                figure_colour(0));
+    return PEAT_OK;
+}

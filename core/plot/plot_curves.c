@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* plot_curves.c: a metric against the training step. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "cell/cellmetrics.h"
+#include "maths/statistics.h"
+#include "plot/plot.h"
+#include "report/fields.h"
+
+/* Steps are drawn in at most BINS places: a seed's values in one of them are averaged. */
+enum { BINS = 120, STEPS_MIN = 3 };
+
+/* What is read from metrics.jsonl. */
+struct wanted {
+    const char *metric, *split;
+    int64_t length; /* -1: any */
+};
+
+/* One cell's values by place. */
+struct history {
+    int n[BINS];
+    double step[BINS], value[BINS]; /* sums */
+};
+
+struct curve {
+    double step[BINS], mean[BINS], low[BINS], high[BINS]; /* NaN: none */
+};
+
+/* Curves need no result: cells under way have begun theirs. */
+static bool is_drawn(const struct result_cell *c)
+{
+    return c->dir &&
+           (c->state == CELL_DONE || c->state == CELL_RUNNING || c->state == CELL_PARTIAL);
+}
+
+/* ---- reading ---- */
+
+typedef void (*point_fn)(void *ctx, int64_t step, double value);
+
+static void read_point(const struct value *v, const struct wanted *w, point_fn fn, void *ctx)
+{
+    int64_t step = member_integer(v, "step", 0);
+    bool fits = same_text(member_text(v, "metric"), w->metric) &&
+                same_text(member_text(v, "split"), w->split) &&
+                (w->length < 0 || member_integer(v, "length", -1) == w->length);
+    double value = field_number(v, "value");
+    if (fits && step > 0 && isfinite(value))
+        fn(ctx, step, value);
+}
+
+/* Lines of other metrics are passed over before they are parsed: there may be many. A last line
+ * that was cut short is none. */
+static void read_cell(const struct result_cell *c, const struct wanted *w, point_fn fn, void *ctx)
+{
+    char *path = path_join(c->dir, "metrics.jsonl"), *text = NULL;
+    size_t n = 0;
+    struct arena line;
+    struct strbuf name;
+    arena_init(&line, "line", 4096);
+    strbuf_init(&name);
+    strbuf_addf(&name, "\"%s\"", w->metric);
+    if (file_read(path, 0, &text, &n, NULL) == PEAT_OK) {
+        for (char *at = text, *end; (end = memchr(at, '\n', n - (size_t)(at - text)));
+             at = end + 1) {
+            *end = '\0';
+            if (!strstr(at, name.text))
+                continue;
+            read_point(metrics_line(&line, at, (size_t)(end - at)), w, fn, ctx);
+            arena_reset(&line);
+        }
+    }
+    strbuf_release(&name);
+    arena_release(&line);
+    free(text);
+    free(path);
+}
+
+struct extent {
+    int64_t last;
+    int points; /* of the cell that has most */
+    int own;
+};
+
+static void measure_point(void *ctx, int64_t step, double value)
+{
+    struct extent *e = ctx;
+    (void)value;
+    e->last = step > e->last ? step : e->last;
+    e->own++;
+}
+
+static struct extent find_extent(const struct results *r, const struct wanted *w)
+{
+    struct extent e = {.last = 0};
+    for (int i = 0; i < r->n_cell; i++) {
+        e.own = 0;
+        if (is_drawn(&r->cell[i]))
+            read_cell(&r->cell[i], w, measure_point, &e);
+        e.points = e.own > e.points ? e.own : e.points;
+    }
+    return e;
+}
+
+/* ---- means ---- */
+
+struct filling {
+    struct history *history;
+    int64_t last;
+};
+
+static void fill_point(void *ctx, int64_t step, double value)
+{
+    const struct filling *f = ctx;
+    int bin = (int)((step - 1) * BINS / f->last);
+    if (bin >= BINS)
+        return;
+    f->history->n[bin]++;
+    f->history->step[bin] += (double)step;
+    f->history->value[bin] += value;
+}
+
+static void average(const struct history *h, int n, double *x, struct curve *c)
+{
+    for (int bin = 0; bin < BINS; bin++) {
+        int seeds = 0;
+        double steps = 0.0;
+        for (int i = 0; i < n; i++) {
+            if (!h[i].n[bin])
+                continue;
+            steps += h[i].step[bin] / h[i].n[bin];
+            x[seeds++] = h[i].value[bin] / h[i].n[bin];
+        }
+        double half = stats_ci_half(x, seeds);
+        c->step[bin] = seeds ? steps / seeds : (double)NAN;
+        c->mean[bin] = stats_mean(x, seeds);
+        c->low[bin] = c->mean[bin] - half;
+        c->high[bin] = c->mean[bin] + half;
+    }
+}
+
+static peat_status make_curve(struct plotter *p, const struct wanted *w, int64_t last,
+                              const struct result_row *row, struct curve *c)
+{
+    struct arena_mark mark = arena_mark(p->a);
+    struct history *h = ARENA_ARRAY(p->a, row->n_cell, struct history);
+    double *x = ARENA_ARRAY(p->a, row->n_cell, double);
+    int n = 0;
+    if (!h || !x)
+        return error_set(p->err, PEAT_NOMEM, "out of memory for curves");
+    for (int i = 0; i < row->n_cell; i++)
+        if (is_drawn(row->cell[i]))
+            read_cell(row->cell[i], w, fill_point, &(struct filling){&h[n++], last});
+    average(h, n, x, c);
+    arena_rewind(p->a, mark);
+    return PEAT_OK;
+}
+
+/* ---- drawing ---- */
+
+/* NaN where a row has no seed; a row without any point is one gap. */
+static void add_curve(struct plotter *p, const struct curve *c)
+{
+    int n = 0;
+    for (int bin = 0; bin < BINS; bin++) {
+        if (isnan(c->mean[bin]))
+            continue;
+        lines_add(p, c->step[bin], c->mean[bin], c->low[bin], c->high[bin]);
+        n++;
+    }
+    if (n == 0)
+        lines_add(p, (double)NAN, (double)NAN, (double)NAN, (double)NAN);
+    lines_end(p);
+}
+
+/* What is seen of all curves, and of their steps after the first tenth alone. */
+struct heights {
+    double low, high, later_high;
+};
+
+static void add_heights(const struct curve *c, int64_t last, struct heights *h)
+{
+    for (int bin = 0; bin < BINS; bin++) {
+        if (isnan(c->mean[bin]))
+            continue;
+        double low = isnan(c->low[bin]) ? c->mean[bin] : c->low[bin];
+        double high = isnan(c->high[bin]) ? c->mean[bin] : c->high[bin];
+        h->low = fmin(h->low, low);
+        h->high = fmax(h->high, high);
+        if (c->step[bin] > 0.1 * (double)last)
+            h->later_high = fmax(h->later_high, high);
+    }
+}
+
+/* One range for all panels. A metric that falls steeply at first would be drawn as one line along
+ * the bottom: then its beginning is left out. */
+static void add_range(const struct plotter *p, const struct heights *h, struct strbuf *out)
+{
+    double top = h->high, span = h->later_high - h->low;
+    if (!p->r->goal_max && isfinite(span) && h->high - h->low > 1.5 * span)
+        top = h->later_high + 0.05 * span;
+    if (h->low < top)
+        strbuf_addf(out, "set yrange [%.10g:%.10g]\n", h->low - 0.05 * (top - h->low),
+                    top + 0.05 * (top - h->low));
+}
+
+/* The evaluations, or the training loss where there are none to speak of. */
+static peat_status choose(const struct plotter *p, struct wanted *w, struct extent *e)
+{
+    const struct results *r = p->r;
+    bool train = r->n_length == 0 || strcmp(r->split, "train") == 0;
+    *w = (struct wanted){r->n_length ? r->metric : "loss", train ? "train" : "valid",
+                         train ? -1 : r->length[p->length]};
+    *e = find_extent(r, w);
+    if (e->points >= STEPS_MIN || (p->o->asked && r->n_length)) {
+        return e->points >= STEPS_MIN
+                   ? PEAT_OK
+                   : error_set(p->err, PEAT_INVALID,
+                               "%s was evaluated at fewer than %d steps: set eval.every, or leave "
+                               "--metric away for the training loss",
+                               r->metric, STEPS_MIN);
+    }
+    *w = (struct wanted){"loss", "train", -1};
+    *e = find_extent(r, w);
+    return e->points >= 1 ? PEAT_OK
+                          : error_set(p->err, PEAT_INVALID, "no cell has taken a step yet");
+}
+
+peat_status plot_curves(struct plotter *p)
+{
+    struct wanted w;
+    struct extent e;
+    struct series_set s;
+    struct curve *c = ARENA_NEW(p->a, struct curve);
+    struct heights h = {(double)INFINITY, -(double)INFINITY, -(double)INFINITY};
+    struct strbuf setting;
+    peat_status status = choose(p, &w, &e);
+    if (status == PEAT_OK && !c)
+        status = error_set(p->err, PEAT_NOMEM, "out of memory for curves");
+    if (status != PEAT_OK)
+        return status;
+    series_find(p, &s);
+    for (int i = 0; i < p->r->n_row && status == PEAT_OK; i++) {
+        status = make_curve(p, &w, e.last, &p->r->row[i], c);
+        add_curve(p, c);
+        add_heights(c, e.last, &h);
+    }
+    if (status != PEAT_OK)
+        return status;
+    bool loss = strcmp(w.split, "train") == 0;
+    strbuf_init(&setting);
+    strbuf_addf(&setting, "set xrange [0:%" PRId64 "]\n", e.last);
+    add_range(p, &h, &setting);
+    lines_draw(
+        p, &s,
+        &(struct lines){.x_label = "step",
+                        .y_label = loss ? "loss of the training batch" : plot_metric_label(p, true),
+                        .setting = setting.text,
+                        .point_every = (e.points < BINS ? e.points : BINS) / 6 + 1});
+    strbuf_release(&setting);
+    return PEAT_OK;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* plot_heatmap.c: a metric by two axes, or by an axis and the length. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "plot/heatmap.h"
+#include "plot/plot.h"
+#include "report/numbers.h"
+#include "report/selector.h"
+
+enum { RIGHT = 96, TOP = 40, SIDE_X = 108, SIDE_Y = 30, LABEL_MAX = 30 };
+
+/* Rows are labels of one axis, columns the other axes together, or lengths. */
+struct grid {
+    int axis, n_row, n_column;
+    const char **row, **column;
+    double *mean; /* [n_row, n_column] */
+};
+
+static void *room_for(struct plotter *p, int n, size_t bytes)
+{
+    void *memory = arena_array(p->a, (size_t)(n > 0 ? n : 1), bytes);
+    BUG_UNLESS(memory);
+    return memory;
+}
+
+static int place_of(const char **label, int *n, const char *text)
+{
+    for (int i = 0; i < *n; i++)
+        if (strcmp(label[i], text) == 0)
+            return i;
+    label[*n] = text;
+    return (*n)++;
+}
+
+static const char *column_label(struct plotter *p, const struct grid *g,
+                                const struct result_row *row)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    for (int i = 0; i < p->r->n_axis; i++)
+        if (i != g->axis)
+            strbuf_addf(&text, "%s%s", text.n ? ", " : "", row->axis[i]);
+    const char *label = arena_strdup(p->a, text.text);
+    BUG_UNLESS(label);
+    strbuf_release(&text);
+    return label;
+}
+
+/* What the columns are: the names of their axes. */
+static const char *column_title(struct plotter *p, const struct grid *g)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    if (p->r->n_axis < 2)
+        strbuf_addf(&text, "evaluation length (%s)", p->r->length_unit);
+    for (int i = 0; i < p->r->n_axis && p->r->n_axis > 1; i++)
+        if (i != g->axis)
+            strbuf_addf(&text, "%s%s", text.n ? ", " : "", results_axis_name(p->r, i));
+    const char *title = arena_strdup(p->a, text.text);
+    BUG_UNLESS(title);
+    strbuf_release(&text);
+    return title;
+}
+
+static void list_lengths(struct plotter *p, struct grid *g)
+{
+    for (int l = 0; l < p->r->n_length; l++) {
+        g->column[l] = arena_printf(p->a, "%" PRId64, p->r->length[l]);
+        BUG_UNLESS(g->column[l]);
+    }
+    g->n_column = p->r->n_length;
+}
+
+static void fill(struct plotter *p, struct grid *g)
+{
+    const struct results *r = p->r;
+    int room = r->n_row * (r->n_row > r->n_length ? r->n_row : r->n_length);
+    bool by_length = r->n_axis < 2;
+    *g = (struct grid){.axis = selector_axis(r, "position.scheme", strlen("position.scheme"))};
+    g->axis = g->axis < 0 ? 0 : g->axis;
+    g->row = room_for(p, r->n_row, sizeof(*g->row));
+    g->column = room_for(p, r->n_row + r->n_length, sizeof(*g->column));
+    g->mean = room_for(p, room, sizeof(*g->mean));
+    int *row = room_for(p, r->n_row, sizeof(*row)), *column = room_for(p, r->n_row, sizeof(*row));
+    if (by_length)
+        list_lengths(p, g);
+    for (int i = 0; i < r->n_row; i++) {
+        row[i] = place_of(g->row, &g->n_row, r->n_axis ? r->row[i].axis[g->axis] : "-");
+        if (!by_length)
+            column[i] = place_of(g->column, &g->n_column, column_label(p, g, &r->row[i]));
+    }
+    for (int i = 0; i < g->n_row * g->n_column; i++)
+        g->mean[i] = (double)NAN;
+    for (int i = 0; i < r->n_row; i++)
+        for (int l = 0; l < r->n_length; l++)
+            if (by_length || l == p->length)
+                g->mean[row[i] * g->n_column + (by_length ? l : column[i])] = r->row[i].at[l].mean;
+}
+
+static void find_range(const struct grid *g, double *low, double *high)
+{
+    *low = (double)INFINITY;
+    *high = -(double)INFINITY;
+    for (int i = 0; i < g->n_row * g->n_column; i++) {
+        if (!isfinite(g->mean[i]))
+            continue;
+        *low = fmin(*low, g->mean[i]);
+        *high = fmax(*high, g->mean[i]);
+    }
+    if (*low == *high)
+        *high += fmax(1e-6, 1e-6 * fabs(*low));
+}
+
+/* Block 0 for colours, 1 and 2 for the numbers on pale and on dark. Blue is good. */
+static void add_data(struct plotter *p, const struct grid *g, double low, double high)
+{
+    struct strbuf *out = &p->f->data, text;
+    const double dark_from = 0.55;
+    strbuf_init(&text);
+    for (int i = 0; i < g->n_row; i++) {
+        for (int k = 0; k < g->n_column; k++) {
+            strbuf_add(out, k ? " " : "");
+            figure_number(out, g->mean[i * g->n_column + k]);
+        }
+        strbuf_add(out, "\n");
+    }
+    for (int dark = 0; dark < 2; dark++) {
+        strbuf_add(out, "\n\nNaN NaN -\n");
+        for (int i = 0; i < g->n_row * g->n_column; i++) {
+            double x = g->mean[i], at = (x - low) / (high - low);
+            at = p->r->goal_max ? at : 1.0 - at;
+            if (!isfinite(x) || (at >= dark_from) != dark)
+                continue;
+            strbuf_clear(&text);
+            number_interval(&text, x, (double)NAN, false);
+            strbuf_addf(out, "%d %d %s\n", i % g->n_column, i / g->n_column, text.text);
+        }
+    }
+    strbuf_release(&text);
+}
+
+static int add_tics(struct plotter *p, char axis, const char **label, int n)
+{
+    struct strbuf *out = &p->f->script;
+    int widest = 0;
+    strbuf_addf(out, "set %ctics (", axis);
+    for (int i = 0; i < n; i++) {
+        const char *text = plot_shorten(p, label[i], LABEL_MAX);
+        int width = plot_text_width(text);
+        widest = width > widest ? width : widest;
+        strbuf_add(out, i ? ", " : "");
+        figure_quote(out, text);
+        strbuf_addf(out, " %d", i);
+    }
+    strbuf_add(out, ")\n");
+    return widest;
+}
+
+/* Colours as for one sign, dark for the better end. */
+static void add_palette(struct plotter *p, double low, double high)
+{
+    struct strbuf *out = &p->f->script;
+    double shift = low <= 0.0 ? 1.0 - low : 0.0;
+    heatmap_palette(out, low + shift, high + shift);
+    strbuf_addf(out, "set cbrange [%.10g:%.10g]\nset palette %s\n", low, high,
+                p->r->goal_max ? "positive" : "negative");
+}
+
+peat_status plot_heatmap(struct plotter *p)
+{
+    struct grid g;
+    struct strbuf *out = &p->f->script;
+    double low, high;
+    fill(p, &g);
+    find_range(&g, &low, &high);
+    if (low > high)
+        return error_set(p->err, PEAT_INVALID, "no row has a value yet");
+    add_data(p, &g, low, high);
+    add_palette(p, low, high);
+    int wide = add_tics(p, 'x', g.column, g.n_column), left = 24 + add_tics(p, 'y', g.row, g.n_row);
+    bool slanted = wide > SIDE_X - 8;
+    int bottom = slanted ? 64 + wide / 2 : 64;
+    int columns = g.n_column < 3 ? 3 : g.n_column, rows = g.n_row < 4 ? 4 : g.n_row;
+    p->f->width = left + RIGHT + columns * SIDE_X;
+    p->f->height = TOP + bottom + rows * SIDE_Y;
+    plot_set_frame(p, (struct plot_frame){left, RIGHT, TOP, bottom});
+    if (slanted)
+        strbuf_add(out, "set xtics rotate by -30\n");
+    strbuf_addf(out,
+                "set border 15\nset tics scale 0\nunset key\n"
+                "set xrange [-0.5:%d.5]\nset yrange [%d.5:-0.5]\nset title ",
+                g.n_column - 1, g.n_row - 1);
+    figure_quote(out, plot_metric_label(p, p->r->n_axis > 1));
+    strbuf_add(out, "\nset xlabel ");
+    figure_quote(out, column_title(p, &g));
+    /* A dark that is not black: a page in dark colours turns black text white, and not this. */
+    strbuf_add(out, "\nplot data index 0 matrix with image pixels, \\\n"
+                    "  data index 1 using 1:2:3 with labels tc rgb '#000001', \\\n"
+                    "  data index 2 using 1:2:3 with labels tc rgb '#fffffe'\n");
+    return PEAT_OK;
+}

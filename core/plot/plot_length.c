@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* plot_length.c: a metric against the length it was evaluated at. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/jsonfile.h"
+#include "plot/plot.h"
+
+/* Of all rows; 0 where they differ, where it is unknown, or where lengths count something else. */
+static int64_t training_length(const struct results *r)
+{
+    int64_t length = 0;
+    if (strcmp(r->length_unit, "tokens") != 0)
+        return 0;
+    for (int i = 0; i < r->n_cell; i++) {
+        int64_t own = member_integer(value_get(r->cell[i].config, "train"), "seq_len", 0);
+        if (own == 0 || (length && own != length))
+            return 0;
+        length = own;
+    }
+    return length;
+}
+
+/* One range for all panels. */
+static void add_range(const struct results *r, struct strbuf *out)
+{
+    double low = (double)INFINITY, high = -(double)INFINITY;
+    for (int i = 0; i < r->n_row; i++)
+        for (int l = 0; l < r->n_length; l++) {
+            const struct summary *s = &r->row[i].at[l];
+            if (!s->n)
+                continue;
+            low = fmin(low, isnan(s->ci_low) ? s->mean : s->ci_low);
+            high = fmax(high, isnan(s->ci_high) ? s->mean : s->ci_high);
+        }
+    if (low < high)
+        strbuf_addf(out, "set yrange [%.10g:%.10g]\n", low - 0.05 * (high - low),
+                    high + 0.05 * (high - low));
+}
+
+static void add_setting(const struct results *r, struct strbuf *out)
+{
+    enum { LOG_FROM = 4 };
+    int64_t first = r->length[0], last = r->length[r->n_length - 1], trained = training_length(r);
+    if (first > 0 && last >= LOG_FROM * first)
+        strbuf_addf(out, "set logscale x 2\nset xrange [%g:%g]\n", (double)first / 1.15,
+                    (double)last * 1.15);
+    else
+        strbuf_add(out, "set offsets graph 0.04, graph 0.04, 0, 0\n");
+    strbuf_add(out, "set xtics (");
+    for (int l = 0; l < r->n_length; l++)
+        strbuf_addf(out, "%s%" PRId64, l ? ", " : "", r->length[l]);
+    strbuf_add(out, ")\n");
+    if (trained >= first && trained <= last)
+        strbuf_addf(out,
+                    "set arrow from first %" PRId64 ", graph 0 to first %" PRId64
+                    ", graph 1 nohead dt 2 lc rgb '#888888'\n",
+                    trained, trained);
+}
+
+static void add_x_label(const struct results *r, struct strbuf *out)
+{
+    int64_t trained = training_length(r);
+    strbuf_addf(out, "evaluation length (%s", r->length_unit);
+    strbuf_addf(out, trained ? "; trained with %" PRId64 ")" : ")", trained);
+}
+
+peat_status plot_length(struct plotter *p)
+{
+    const struct results *r = p->r;
+    struct series_set s;
+    struct strbuf setting, x_label;
+    if (r->n_length < 2)
+        return error_set(p->err, PEAT_INVALID,
+                         "%s was evaluated at one length only: list more in eval.lengths",
+                         r->metric);
+    series_find(p, &s);
+    for (int i = 0; i < r->n_row; i++) {
+        for (int l = 0; l < r->n_length; l++) {
+            const struct summary *at = &r->row[i].at[l];
+            lines_add(p, (double)r->length[l], at->mean, at->ci_low, at->ci_high);
+        }
+        lines_end(p);
+    }
+    strbuf_init(&setting);
+    strbuf_init(&x_label);
+    add_setting(r, &setting);
+    add_range(r, &setting);
+    add_x_label(r, &x_label);
+    lines_draw(p, &s,
+               &(struct lines){.x_label = x_label.text,
+                               .y_label = plot_metric_label(p, false),
+                               .setting = setting.text,
+                               .point_every = 1});
+    strbuf_release(&setting);
+    strbuf_release(&x_label);
+    return PEAT_OK;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* plot_lines.c: lines with bands, in one panel or several beside one legend. */
+#include "plot/plot.h"
+
+enum { LEFT = 92, TOP = 34, BOTTOM = 58, GAP_X = 56, GAP_Y = 76, RIGHT = 20 };
+
+void lines_add(struct plotter *p, double x, double mean, double low, double high)
+{
+    struct strbuf *out = &p->f->data;
+    const double column[] = {x, mean, low, high};
+    for (int i = 0; i < 4; i++) {
+        strbuf_add(out, i ? " " : "");
+        figure_number(out, column[i]);
+    }
+    strbuf_add(out, "\n");
+}
+
+void lines_end(struct plotter *p)
+{
+    strbuf_add(&p->f->data, "\n\n");
+}
+
+/* Panels of one size. */
+struct sheet {
+    int across, down, width, height, legend;
+};
+
+static struct sheet lay_out(struct plotter *p, const struct series_set *s)
+{
+    struct sheet t = {.across = s->n_panel == 1 ? 1 : s->n_panel <= 4 ? 2 : 3};
+    t.down = (s->n_panel + t.across - 1) / t.across;
+    t.width = s->n_panel == 1 ? 520 : t.across == 2 ? 330 : 250;
+    t.height = s->n_panel == 1 ? 340 : 220;
+    t.legend = plot_legend_width(p, s->n_series, s->series);
+    p->f->width = LEFT + RIGHT + t.legend + t.across * t.width + (t.across - 1) * GAP_X;
+    p->f->height = TOP + BOTTOM + t.down * t.height + (t.down - 1) * GAP_Y;
+    int tall = TOP + plot_legend_height(s->n_series);
+    p->f->height = p->f->height < tall ? tall : p->f->height;
+    return t;
+}
+
+static void place_panel(struct plotter *p, const struct sheet *t, int panel)
+{
+    int column = panel % t->across, row = panel / t->across;
+    struct plot_frame m = {.left = LEFT + column * (t->width + GAP_X),
+                           .top = TOP + row * (t->height + GAP_Y)};
+    m.right = p->f->width - m.left - t->width;
+    m.bottom = p->f->height - m.top - t->height;
+    plot_set_frame(p, m);
+}
+
+/* Bands first, so that no line is under one. */
+static void draw_rows(struct plotter *p, const struct series_set *s, const struct lines *l,
+                      int panel)
+{
+    struct strbuf *out = &p->f->script;
+    for (int i = 0; i < p->r->n_row; i++)
+        if (series_in_panel(p, s, i, panel))
+            strbuf_addf(out,
+                        "  data index %d using 1:3:4 with filledcurves lc rgb '%s' fs transparent "
+                        "solid 0.14 noborder, \\\n",
+                        i, figure_colour(s->series_of[i]));
+    for (int i = 0; i < p->r->n_row; i++) {
+        if (!series_in_panel(p, s, i, panel))
+            continue;
+        strbuf_addf(out, "  data index %d using 1:2 with linespoints pi %d lw 2 ps 0.8", i,
+                    l->point_every);
+        plot_add_style(out, s->series_of[i]);
+        strbuf_add(out, ", \\\n");
+    }
+}
+
+void lines_draw(struct plotter *p, const struct series_set *s, const struct lines *l)
+{
+    struct sheet t = lay_out(p, s);
+    struct strbuf *out = &p->f->script;
+    strbuf_addf(out, "set grid ytics lc rgb '#bbbbbb' dt 3\n%s", l->setting);
+    strbuf_add(out, "unset key\nset multiplot\n");
+    for (int k = 0; k < s->n_panel; k++) {
+        place_panel(p, &t, k);
+        strbuf_add(out, "set title ");
+        figure_quote(out, s->panel[k]);
+        strbuf_add(out, " offset 0,-0.6\nset ylabel ");
+        figure_quote(out, k % t.across == 0 ? l->y_label : "");
+        strbuf_add(out, "\nset xlabel ");
+        figure_quote(out, k + t.across >= s->n_panel ? l->x_label : "");
+        strbuf_add(out, "\nplot \\\n");
+        draw_rows(p, s, l, k);
+        strbuf_add(out, "  NaN\n");
+    }
+    plot_legend(p, "linespoints lw 2 ps 0.8", s->n_series, s->series);
+    strbuf_add(out, "unset multiplot\n");
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * registry.h: plugins by name or path.
+ *
+ * Search order: a path as given; the directories of PEAT_PLUGIN_PATH (colon-separated);
+ * ~/.local/lib/peat/plugins-<abi>; <directory of the program>/../<libdir>/peat/plugins-<abi>. In
+ * each directory NAME is looked for as <kind>/NAME.so and NAME.so. The first hit wins.
+ */
+#ifndef PLUGIN_REGISTRY_H
+#define PLUGIN_REGISTRY_H
+
+#include <peat/plugin.h>
+
+#include "base/hash.h"
+#include "base/value.h"
+#include "process/trail.h"
+
+struct plugin {
+    const peat_plugin *desc;
+    const char *name; /* what the file is called, without .so: how it is asked for */
+    const char *path; /* absolute */
+    char sha256[HASH_HEX];
+};
+
+struct registry {
+    struct arena *arena; /* run */
+    struct trail *trail; /* where the loading of a plugin is noted; NULL: nowhere. Set after init */
+    int n_dir;
+    const char *dir[34];
+    int n, room;
+    const struct plugin **item; /* loaded so far */
+    struct place at;            /* of the request at hand, for the trail */
+    int n_skip;                 /* files that registry_load_all passes over */
+    const char *const *skip;
+};
+
+peat_status registry_init(struct registry *r, struct arena *arena, struct error *err);
+const char *kind_name(peat_kind kind); /* "scheme", "combine", "task" */
+
+/* Loads the plugin of this kind called `name`: "rotary", "scheme/rotary", or a path (it contains a
+ * '/' and no kind before it, or ends in .so), relative to the file of `at`. Unknown names: an error
+ * placed at `at` with the nearest name and the directories searched. A plugin that does not match
+ * in ABI, kind or contract is refused with what and why. Loading twice gives the same pointer. */
+peat_status registry_find(struct registry *r, peat_kind kind, const char *name, struct place at,
+                          const struct plugin **plugin, struct error *err);
+/* For the command line, where no kind is known: NAME, kind/NAME or a path. A name that exists in
+ * two kinds is an error that lists both. */
+peat_status registry_find_any(struct registry *r, const char *name, const struct plugin **plugin,
+                              struct error *err);
+/* Loads all plugins of all directories; those that fail to load are reported through `bad` (path
+ * and reason), not as an error. Sorted by kind, then name; shadowed ones left out. */
+peat_status registry_load_all(struct registry *r,
+                              void (*bad)(void *ctx, const char *path, const char *why), void *ctx,
+                              struct error *err);
+
+/* loader.c: opens one file with RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE and checks its contract
+ * (contract.c) before anything of it is used. Never closed. */
+peat_status plugin_load(struct arena *a, const char *path, const struct plugin **plugin,
+                        struct error *err);
+/* contract.c: magic, size, ABI numbers, id, kind, parameter rows, interface. */
+peat_status plugin_contract(const peat_plugin *desc, struct error *err);
+/* Names of hooks, needs and traits, comma-separated, for listings. */
+void plugin_hooks(const peat_plugin *desc, struct strbuf *out);
+void plugin_traits(const peat_plugin *desc, struct strbuf *out);
+
+#endif

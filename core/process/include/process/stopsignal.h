@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stopsignal.h: SIGINT and SIGTERM as a question that can be asked between steps.
+ *
+ * The signals are blocked and read from a descriptor, so no handler and no global is needed. After
+ * the first one they get their default action back, unless told otherwise: a second one ends the
+ * process.
+ */
+#ifndef PROCESS_STOPSIGNAL_H
+#define PROCESS_STOPSIGNAL_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+struct stop_signal {
+    int fd; /* -1: none */
+    bool requested, patient;
+    sigset_t before;
+};
+
+/* Call before threads are started: they inherit the mask. `patient`: further signals are the same
+ * question, for a process whose parent sends SIGKILL when it means that. Batch systems send SIGTERM
+ * to every process of a job, so that a cell gets it from them and from its parent. */
+void stop_open(struct stop_signal *s, bool patient);
+bool stop_requested(struct stop_signal *s);
+void stop_close(struct stop_signal *s);
+
+#endif

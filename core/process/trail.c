@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* trail.c: texts in a shared page. */
+#include "process/trail.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- the page ---- */
+
+static struct trail_page *map(int fd)
+{
+    void *page = mmap(NULL, sizeof(struct trail_page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return page == MAP_FAILED ? NULL : page;
+}
+
+struct trail_page *trail_page_new(int *fd)
+{
+    struct trail_page *page = NULL;
+    *fd = memfd_create("peat-trail", MFD_CLOEXEC);
+    if (*fd >= 0 && ftruncate(*fd, sizeof(*page)) == 0)
+        page = map(*fd);
+    if (!page && *fd >= 0) {
+        close(*fd);
+        *fd = -1;
+    }
+    return page;
+}
+
+struct trail_page *trail_page_open(int fd)
+{
+    struct stat st;
+    struct trail_page *page = NULL;
+    if (fstat(fd, &st) == 0 && st.st_size == sizeof(*page)) {
+        page = map(fd);
+        close(fd);
+    }
+    return page;
+}
+
+void trail_page_free(struct trail_page *page)
+{
+    if (page)
+        munmap(page, sizeof(*page));
+}
+
+/* ---- the process that leaves a trail ---- */
+
+static void copy(char *to, size_t room, const char *from)
+{
+    size_t n = strnlen(from, room - 1);
+    memcpy(to, from, n);
+    to[n] = '\0';
+}
+
+#define COPY(field, text) copy((field), sizeof(field), (text))
+
+static struct trail_page *page_of(struct trail *t)
+{
+    return t ? t->page : NULL;
+}
+
+void trail_enter(struct trail *t, const char *hook)
+{
+    struct trail_page *p = page_of(t);
+    if (!p)
+        return;
+    p->beats++;
+    COPY(p->hook, hook);
+}
+
+void trail_leave(struct trail *t)
+{
+    struct trail_page *p = page_of(t);
+    if (!p || !p->hook[0])
+        return;
+    if (t->left)
+        t->left(t->ctx, p->hook);
+    p->hook[0] = '\0';
+}
+
+void trail_enter_kernel(struct trail *t, const char *hook, const char *name, bool backward)
+{
+    struct trail_page *p = page_of(t);
+    if (p)
+        snprintf(p->kernel, sizeof(p->kernel), "%s%skernel '%s'%s", hook ? hook : "",
+                 hook ? ", " : "", name, backward ? " backward" : "");
+}
+
+void trail_leave_kernel(struct trail *t)
+{
+    if (page_of(t))
+        t->page->kernel[0] = '\0';
+}
+
+void trail_beat(struct trail *t)
+{
+    if (page_of(t))
+        t->page->beats++;
+}
+
+void trail_step(struct trail *t, int64_t step)
+{
+    struct trail_page *p = page_of(t);
+    if (!p)
+        return;
+    p->step = step;
+    p->beats++;
+}
+
+void trail_cell(struct trail *t, const char *label)
+{
+    if (page_of(t))
+        COPY(t->page->cell, label);
+}
+
+void trail_forget_plugins(struct trail *t)
+{
+    if (page_of(t))
+        t->page->n_plugin = 0;
+}
+
+void trail_plugin(struct trail *t, const char *id, const char *file, const char *at)
+{
+    struct trail_page *p = page_of(t);
+    if (!p || p->n_plugin < 0 || p->n_plugin >= TRAIL_PLUGINS)
+        return;
+    struct trail_plugin *plugin = &p->plugin[p->n_plugin++];
+    COPY(plugin->id, id);
+    COPY(plugin->file, file);
+    COPY(plugin->at, at);
+}
+
+void trail_say(struct trail *t, const struct error *err)
+{
+    struct trail_page *p = page_of(t);
+    if (!p)
+        return;
+    p->status = err->status;
+    COPY(p->said, err->text);
+}
+
+/* ---- the parent ---- */
+
+void trail_where(const struct trail_page *page, char where[TRAIL_TEXT])
+{
+    where[0] = '\0';
+    if (!page)
+        return;
+    const char *text = page->kernel[0] ? page->kernel : page->hook;
+    memcpy(where, text, TRAIL_TEXT);
+    where[TRAIL_TEXT - 1] = '\0';
+}
+
+bool trail_said(const struct trail_page *page, struct error *err)
+{
+    if (!page || !page->said[0])
+        return false;
+    err->status = (peat_status)page->status;
+    memcpy(err->text, page->said, sizeof(page->said));
+    err->text[sizeof(page->said) - 1] = '\0';
+    return true;
+}
+
+bool trail_find(const struct trail_page *page, const char *where, struct trail_plugin *plugin)
+{
+    size_t n = strcspn(where, ".");
+    for (int i = 0; page && i < page->n_plugin && i < TRAIL_PLUGINS; i++) {
+        *plugin = page->plugin[i];
+        plugin->id[sizeof(plugin->id) - 1] = '\0';
+        plugin->file[sizeof(plugin->file) - 1] = '\0';
+        plugin->at[sizeof(plugin->at) - 1] = '\0';
+        if (strlen(plugin->id) == n && strncmp(plugin->id, where, n) == 0)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * results.h: the results of one or more run directories as rows over seeds.
+ *
+ * A row is one setting of all axes; its values are one number per seed. Reading needs neither
+ * plugins nor data.
+ */
+#ifndef REPORT_RESULTS_H
+#define REPORT_RESULTS_H
+
+#include "grid/rundir.h"
+#include "maths/statistics.h"
+
+#define RESULTS_MAX_LENGTHS 32
+#define RESULTS_MAX_METRICS 64
+
+struct results_options {
+    const char *metric;   /* NULL: the report's, else the task's main metric */
+    const char *baseline; /* "axis=label[,axis=label]" or a label; NULL: the plan's */
+    enum paired_test test;
+};
+
+/* One cell of the grid with what it came to. */
+struct result_cell {
+    int64_t seed;
+    enum cell_state state;
+    const struct value *planned;                /* its entry in plan.json */
+    const struct value *config, *result, *meta; /* NULL when absent       */
+    const char *experiment, *id, *label, *dir;
+    /* Of the batches, of the initial values and of the shapes of the weights that every scheme and
+     * combination shares; NULL: not recorded. */
+    const char *batches, *init, *shapes;
+    double value[RESULTS_MAX_LENGTHS]; /* of the metric, by length; NaN: none */
+    bool untrained[RESULTS_MAX_LENGTHS];
+};
+
+/* Finished, and not stale: its values count. */
+static inline bool result_counts(const struct result_cell *c)
+{
+    return c->state == CELL_DONE;
+}
+
+/* Cells of two rows at the same seed, both with a value. A pair that did not train on the same
+ * batches, or did not begin with the same values where shapes are the same, is no pair. */
+struct pairs {
+    int n; /* that are paired, of these `by_data` alone: their weights differ in shape */
+    int by_data;
+    int other_batches, other_init; /* refused */
+};
+
+static inline int pairs_refused(const struct pairs *p)
+{
+    return p->other_batches + p->other_init;
+}
+
+/* Mean over seeds with a Student-t interval, and the difference to the baseline paired by seed. */
+struct summary {
+    int n;                            /* seeds with a finite value */
+    double mean, sd, ci_low, ci_high; /* NaN where undefined (n < 2: sd and interval) */
+    struct pairs pairs;
+    double diff, diff_sd, diff_ci_low, diff_ci_high; /* NaN for the baseline itself */
+    double dz, gz;                                   /* effect sizes */
+    double p, p_holm;                                /* Holm over the rows at this length */
+    bool untrained;
+};
+
+struct result_row {
+    const char *axis[EXPERIMENT_MAX_AXES];
+    int task; /* rows with equal task settings have the same number */
+    int n_cell;
+    struct result_cell **cell; /* by seed */
+    int failed, diverged, missing, stale;
+    struct summary at[RESULTS_MAX_LENGTHS];
+    int baseline; /* row index, -1: none, own index: is the baseline */
+    double params, params_positional, flops_per_token;
+    double tokens_per_s, step_ms_median; /* medians over finished seeds; NaN: none */
+    double peak_rss_kib, wall_s, cpu_s;
+    const char *attention_path, *injection, *matched; /* NULL: unknown, none */
+    bool best[RESULTS_MAX_LENGTHS]; /* best of its task, or not separable from it */
+};
+
+struct result_metric {
+    const char *name, *split;
+    bool goal_max;
+};
+
+struct results {
+    const char *experiment;  /* names of all directories' experiments, joined by " + " */
+    const char *metric;      /* "" while nothing is finished and none was asked for */
+    const char *split;       /* "valid"; "train" for what is only measured there */
+    const char *length_unit; /* "" while unknown */
+    bool goal_max;
+    enum paired_test test;
+    int n_axis;
+    const char *axis[EXPERIMENT_MAX_AXES];
+    int n_length;
+    int64_t length[RESULTS_MAX_LENGTHS];
+    int n_row, n_task;
+    struct result_row *row;
+    int n_seed;
+    int64_t *seed;
+    int n_cell;
+    struct result_cell *cell;
+    int n_metric;
+    struct result_metric known[RESULTS_MAX_METRICS];
+    int comparisons[RESULTS_MAX_LENGTHS]; /* size of the Holm family */
+    int n_dropped;
+    const char **dropped;         /* grid points that are the same model as a row */
+    int n_skipped;                /* cells that the plan refused                  */
+    const char *warning;          /* what could not be read; NULL: nothing */
+    const struct value *baseline; /* the plan's: axis -> label; NULL: none */
+    const char *baseline_text;    /* "scheme=none", of the plan or as asked; NULL: none */
+};
+
+/* PEAT_NOTFOUND, PEAT_IO, ...: not a run directory; PEAT_INVALID: directories that do not go
+ * together, an unknown metric or baseline. */
+peat_status results_read(struct results *r, int n_dir, char *const *dir,
+                         const struct results_options *o, struct arena *a, struct error *err);
+
+/* The last part of an axis' name, or all of it where two would be the same: "scheme". */
+const char *results_axis_name(const struct results *r, int axis);
+/* "rotary.sum": the row's labels joined; "-" without axes. */
+const char *results_row_label(const struct results *r, const struct result_row *row,
+                              struct arena *a);
+/* The row's cell of this seed, or NULL. */
+const struct result_cell *row_cell(const struct result_row *row, int64_t seed);
+
+/* comparison.c: fills baseline, at and best of every row. */
+peat_status results_compare(struct results *r, const struct results_options *o, struct arena *a,
+                            struct error *err);
+/* The best mean among the rows of one task: values of different tasks are not compared, and a row
+ * of one seed stands back where another has more. NULL: none has a value. */
+const struct result_row *results_best(const struct results *r, int task, int length);
+/* x - y over the seeds that are paired; d holds x->n_cell numbers. */
+struct pairs row_differences(const struct result_row *x, const struct result_row *y, int length,
+                             double *d);
+/* Whether a and b, of the same seed and with values, are a pair: counts into p. */
+bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct pairs *p);
+
+#endif

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_loader.c: what is loaded, what is refused and in which words, and where it is looked for.
+ *
+ * The plugins of bad/ and good/ are compiled here, each into its own directory.
+ */
+#include <fcntl.h>
+#include <fenv.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "nn/positional.h"
+#include "plugin/registry.h"
+#include "support/support.h"
+
+struct fixture {
+    char dir[64]; /* of this test alone; a plugin path within it is "<dir>/..." */
+    struct arena arena;
+    struct error err;
+};
+
+static struct fixture *fixture_new(void)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+    ck_assert_ptr_nonnull(f);
+    strcpy(f->dir, "/tmp/peat-loader-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(f->dir));
+    arena_init(&f->arena, "run", 4096);
+    return f;
+}
+
+static void fixture_free(struct fixture *f)
+{
+    ck_assert_int_eq(dir_remove(f->dir, NULL), PEAT_OK);
+    arena_release(&f->arena);
+    free(f);
+}
+
+static const char *inside(struct fixture *f, const char *name)
+{
+    return arena_printf(&f->arena, "%s/%s", f->dir, name);
+}
+
+static int shell(const char *command)
+{
+    fflush(NULL);
+    return system(command);
+}
+
+/* Compiles <folder>/<source>.c to <dir>/<target>; returns the path. */
+static const char *build(struct fixture *f, const char *source, const char *target,
+                         const char *flags)
+{
+    const char *path = inside(f, target);
+    char *parent = path_beside(path, "");
+    ck_assert_int_eq(dir_make(parent, NULL), PEAT_OK);
+    free(parent);
+    const char *compiler = getenv("CC"), *root = getenv("PEAT_SOURCE");
+    const char *command = arena_printf(
+        &f->arena,
+        "%s -std=c11 -shared -fPIC -fvisibility=hidden %s -I'%s/include' '%s/tests/contract/%s.c' "
+        "-o '%s'",
+        compiler ? compiler : "cc", flags, root, root, source, path);
+    ck_assert_msg(shell(command) == 0, "%s", command);
+    return path;
+}
+
+static const char *write_bytes(struct fixture *f, const char *name, const void *bytes, size_t n)
+{
+    const char *path = inside(f, name);
+    ck_assert_int_eq(file_write(path, bytes, n, NULL), PEAT_OK);
+    return path;
+}
+
+/* A copy of a file with its first `n` bytes alone (0: all) and one byte changed (-1: none). */
+static const char *damage(struct fixture *f, const char *from, const char *to, size_t n, int at,
+                          char byte)
+{
+    char *bytes;
+    size_t size;
+    ck_assert_int_eq(file_read(from, 0, &bytes, &size, NULL), PEAT_OK);
+    if (at >= 0)
+        bytes[at] = byte;
+    const char *path = write_bytes(f, to, bytes, n ? n : size);
+    free(bytes);
+    return path;
+}
+
+/* The message with the test's directory taken out. */
+static void assert_message(struct fixture *f, const char *expected)
+{
+    char text[sizeof(f->err.text)];
+    size_t n = 0, skip = strlen(f->dir) + 1;
+    for (const char *from = f->err.text; *from;) {
+        if (!strncmp(from, f->dir, skip - 1) && from[skip - 1] == '/')
+            from += skip;
+        else
+            text[n++] = *from++;
+    }
+    text[n] = '\0';
+    ck_assert_str_eq(text, expected);
+}
+
+static void assert_refused(struct fixture *f, const char *path, const char *expected)
+{
+    const struct plugin *plugin = NULL;
+    ck_assert_int_ne(plugin_load(&f->arena, path, &plugin, &f->err), PEAT_OK);
+    ck_assert_ptr_null(plugin);
+    assert_message(f, expected);
+}
+
+/* ---- one file ---- */
+
+/* A plugin of bad/ and the message about it, without the path before it. */
+struct crime {
+    const char *name, *text;
+};
+
+static const struct crime crimes[] = {
+    {"null_descriptor", "peat_entry returned no descriptor"},
+    {"wrong_magic", "its descriptor starts with 0x50414c43, not with 0x54414550"},
+    {"wrong_abi", "built for ABI 0.3, this program speaks 0.1"},
+    {"short_descriptor", "its descriptor has 72 bytes, that of ABI 0.1 has 80"},
+    {"id_with_capitals", "the id 'Rotary-2' is not of lower case, digits and underscores"},
+    {"no_summary", "plugin 'no_summary': the summary must be one line"},
+    {"no_citation", "plugin 'no_citation': the citation must be one line, or \"\""},
+    {"unknown_kind", "plugin 'unknown_kind': the kind 7 is unknown"},
+    {"no_interface", "plugin 'no_interface': the interface is missing"},
+    {"no_size", "plugin 'no_size': its peat_scheme does not set size"},
+    {"other_size", "plugin 'other_size': its peat_scheme has 128 bytes, that of ABI 0.1 has 136"},
+    {"unknown_need", "plugin 'unknown_need': needs has unknown bits 0x1000"},
+    {"unknown_trait", "plugin 'unknown_trait': traits has unknown bits 0x8000"},
+    {"too_many_axes", "plugin 'too_many_axes': max_axes must be from 0 to 3, not 4"},
+    {"scale_with_terms", "plugin 'scale_with_terms': score_terms must be 0 with PEAT_SCALE_ONE"},
+    {"terms_without_score",
+     "plugin 'terms_without_score': score_terms counts terms of score_add, which is missing"},
+    {"weights_without_context",
+     "plugin 'weights_without_context': PEAT_NEED_W is for the context hook, which is missing"},
+    {"width_without_encode",
+     "plugin 'width_without_encode': width is that of encode's stream, and encode is missing"},
+    {"combine_without_merge",
+     "plugin 'combine_without_merge': a combine needs merge, which is missing"},
+    {"combine_without_streams",
+     "plugin 'combine_without_streams': max_streams 2 is below min_streams 3"},
+    {"task_without_metric", "plugin 'task_without_metric': a task needs a metric, and has none"},
+    {"task_without_train", "plugin 'task_without_train': a task needs train, which is missing"},
+};
+enum { CRIMES = sizeof(crimes) / sizeof(crimes[0]) };
+
+START_TEST(each_bad_plugin_is_refused_with_its_reason)
+{
+    const struct crime *crime = &crimes[_i];
+    struct fixture *f = fixture_new();
+    const char *source = arena_printf(&f->arena, "bad/%s", crime->name);
+    const char *path = build(f, source, "x.so", "");
+    assert_refused(f, path, arena_printf(&f->arena, "'x.so': %s", crime->text));
+    fixture_free(f);
+}
+END_TEST
+
+static const struct crime row_crimes[] = {
+    {"preset_out_of_bounds", "base"},
+    {"one_key_twice", "base"},
+    {"row_outside_config", "base"},
+    {"reserved_key", "where"},
+};
+enum { ROW_CRIMES = sizeof(row_crimes) / sizeof(row_crimes[0]) };
+
+START_TEST(a_bad_row_is_refused_by_plugin_and_key)
+{
+    const struct crime *crime = &row_crimes[_i];
+    struct fixture *f = fixture_new();
+    const char *path = build(f, arena_printf(&f->arena, "bad/%s", crime->name), "x.so", "");
+    const struct plugin *plugin;
+    ck_assert_int_ne(plugin_load(&f->arena, path, &plugin, &f->err), PEAT_OK);
+    const char *id = arena_printf(&f->arena, "plugin '%s': ", crime->name);
+    const char *key = arena_printf(&f->arena, "'%s'", crime->text);
+    ck_assert_ptr_nonnull(strstr(f->err.text, id));
+    ck_assert_ptr_nonnull(strstr(f->err.text, key));
+    fixture_free(f);
+}
+END_TEST
+
+START_TEST(what_is_no_plugin_is_named_for_what_it_is)
+{
+    struct fixture *f = fixture_new();
+    const char *good = build(f, "good/scheme", "good.so", "");
+    assert_refused(f, inside(f, "none.so"),
+                   "cannot open plugin 'none.so': No such file or directory");
+    ck_assert_int_eq(mkdir(inside(f, "dir.so"), 0777), 0);
+    assert_refused(f, inside(f, "dir.so"), "'dir.so' is a directory, not a plugin");
+    ck_assert_int_eq(mkfifo(inside(f, "pipe.so"), 0666), 0);
+    assert_refused(f, inside(f, "pipe.so"), "'pipe.so' is not a regular file");
+    assert_refused(f, write_bytes(f, "empty.so", "", 0), "'empty.so' is empty");
+    assert_refused(f, write_bytes(f, "text.so", "int x;\n", 7), "'text.so' is not a shared object");
+    assert_refused(f, damage(f, good, "cut.so", 2000, -1, 0), "'cut.so' is cut short");
+    assert_refused(f, damage(f, good, "head.so", 40, -1, 0), "'head.so' is cut short");
+    assert_refused(f, damage(f, good, "machine.so", 0, 18, 2),
+                   "'machine.so' was built for another kind of machine");
+    assert_refused(f, build(f, "bad/no_entry", "no_entry.so", ""),
+                   "'no_entry.so' is not a PEAT plugin: it has no peat_entry");
+    fixture_free(f);
+}
+END_TEST
+
+START_TEST(an_unresolved_symbol_is_named)
+{
+    struct fixture *f = fixture_new();
+    assert_refused(f, build(f, "bad/undefined_symbol", "x.so", ""),
+                   "cannot load 'x.so': undefined symbol: arena_alloc");
+    fixture_free(f);
+}
+END_TEST
+
+#if defined(__SSE__)
+START_TEST(a_change_of_rounding_is_refused_and_undone)
+{
+    struct fixture *f = fixture_new();
+    assert_refused(f, build(f, "bad/flush_to_zero", "x.so", ""),
+                   "'x.so' was linked with -ffast-math: loading it changes how every number is "
+                   "rounded");
+    volatile float tiny = 1e-38f;
+    ck_assert(tiny / 16 > 0);
+    fixture_free(f);
+}
+END_TEST
+#endif
+
+START_TEST(a_good_plugin_is_loaded_with_hash_hooks_and_traits)
+{
+    struct fixture *f = fixture_new();
+    const char *path = build(f, "good/scheme", "some.so", "");
+    const struct plugin *plugin;
+    ck_assert_int_eq(plugin_load(&f->arena, path, &plugin, &f->err), PEAT_OK);
+    ck_assert_str_eq(plugin->name, "some");
+    ck_assert_str_eq(plugin->desc->id, "good_scheme");
+    ck_assert_str_eq(plugin->path, path);
+    char hex[HASH_HEX];
+    ck_assert_int_eq(hash_file(path, hex, NULL), PEAT_OK);
+    ck_assert_str_eq(plugin->sha256, hex);
+    struct strbuf text;
+    strbuf_init(&text);
+    plugin_hooks(plugin->desc, &text);
+    ck_assert_str_eq(text.text, "prepare, qkv");
+    strbuf_clear(&text);
+    plugin_traits(plugin->desc, &text);
+    ck_assert_str_eq(text.text, "shift-invariant, no-trainable");
+    strbuf_release(&text);
+    fixture_free(f);
+}
+END_TEST
+
+/* ---- names ---- */
+
+static const struct place nowhere = {NULL, 0, 0};
+
+/* A registry over directories of the fixture alone: "a:b". */
+static struct registry registry_over(struct fixture *f, const char *list)
+{
+    struct strbuf path;
+    strbuf_init(&path);
+    while (*list) {
+        size_t n = strcspn(list, ":");
+        strbuf_addf(&path, "%s/%.*s:", f->dir, (int)n, list);
+        list += n + (list[n] == ':');
+    }
+    setenv("PEAT_PLUGIN_PATH", path.text, 1);
+    setenv("HOME", f->dir, 1);
+    strbuf_release(&path);
+    struct registry r;
+    ck_assert_int_eq(registry_init(&r, &f->arena, &f->err), PEAT_OK);
+    return r;
+}
+
+static const struct plugin *must_find(struct fixture *f, struct registry *r, peat_kind kind,
+                                      const char *name)
+{
+    const struct plugin *plugin = NULL;
+    peat_status status = registry_find(r, kind, name, nowhere, &plugin, &f->err);
+    ck_assert_msg(status == PEAT_OK, "%s", f->err.text);
+    return plugin;
+}
+
+START_TEST(the_first_directory_wins_and_a_kind_folder_comes_before_the_flat_file)
+{
+    struct fixture *f = fixture_new();
+    build(f, "good/scheme", "a/x.so", "-DVERSION='\"flat\"'");
+    build(f, "good/scheme", "a/scheme/y.so", "-DVERSION='\"kind\"'");
+    build(f, "good/scheme", "a/y.so", "-DVERSION='\"flat\"'");
+    build(f, "good/scheme", "b/scheme/x.so", "-DVERSION='\"second\"'");
+    build(f, "good/scheme", "b/scheme/z.so", "-DVERSION='\"second\"'");
+    build(f, "good/scheme", ".local/lib/peat/plugins-" PEAT_ABI "/scheme/home.so", "");
+    struct registry r = registry_over(f, "a::missing:b");
+    ck_assert_str_eq(must_find(f, &r, PEAT_SCHEME, "x")->desc->version, "flat");
+    ck_assert_str_eq(must_find(f, &r, PEAT_SCHEME, "y")->desc->version, "kind");
+    ck_assert_str_eq(must_find(f, &r, PEAT_SCHEME, "scheme/z")->desc->version, "second");
+    ck_assert_str_eq(must_find(f, &r, PEAT_SCHEME, "home")->desc->version, "1.0");
+    fixture_free(f);
+}
+END_TEST
+
+START_TEST(the_same_file_by_any_name_is_the_same_plugin)
+{
+    struct fixture *f = fixture_new();
+    const char *path = build(f, "good/scheme", "a/scheme/x.so", "");
+    struct registry r = registry_over(f, "a");
+    const struct plugin *first = must_find(f, &r, PEAT_SCHEME, "x");
+    ck_assert_ptr_eq(must_find(f, &r, PEAT_SCHEME, "scheme/x"), first);
+    ck_assert_ptr_eq(must_find(f, &r, PEAT_SCHEME, path), first);
+    ck_assert_ptr_eq(must_find(f, &r, PEAT_SCHEME, inside(f, "a/../a/scheme/x.so")), first);
+    ck_assert_int_eq(r.n, 1);
+    fixture_free(f);
+}
+END_TEST
+
+START_TEST(a_path_is_relative_to_the_file_it_is_written_in)
+{
+    struct fixture *f = fixture_new();
+    build(f, "good/scheme", "lab/mine.so", "");
+    struct registry r = registry_over(f, "");
+    const struct place at = {inside(f, "lab/exp.yaml"), 4, 9};
+    const struct plugin *plugin = NULL;
+    ck_assert_int_eq(registry_find(&r, PEAT_SCHEME, "./mine.so", at, &plugin, &f->err), PEAT_OK);
+    ck_assert_str_eq(plugin->path, inside(f, "lab/mine.so"));
+    plugin = NULL;
+    ck_assert_int_eq(registry_find(&r, PEAT_SCHEME, "mine.so", at, &plugin, &f->err), PEAT_OK);
+    ck_assert_int_ne(registry_find(&r, PEAT_SCHEME, "./other.so", at, &plugin, &f->err), PEAT_OK);
+    assert_message(f, "lab/exp.yaml:4:9: cannot open plugin 'lab/./other.so': No such file or "
+                      "directory");
+    ck_assert_int_ne(registry_find(&r, PEAT_COMBINE, "./mine.so", at, &plugin, &f->err), PEAT_OK);
+    assert_message(f, "lab/exp.yaml:4:9: 'lab/mine.so' is a scheme, not a combine");
+    fixture_free(f);
+}
+END_TEST
+
+/* The message ends in the directories, of which the last is this test's own build. */
+static void assert_starts(struct fixture *f, const char *expected)
+{
+    ck_assert_msg(!strncmp(f->err.text, expected, strlen(expected)),
+                  "'%s' does not start with '%s'", f->err.text, expected);
+}
+
+START_TEST(an_unknown_name_gets_the_nearest_one_and_the_directories)
+{
+    struct fixture *f = fixture_new();
+    build(f, "good/scheme", "a/scheme/rotary.so", "");
+    build(f, "good/combine", "a/combine/sum.so", "");
+    struct registry r = registry_over(f, "a");
+    const struct place at = {"exp.yaml", 7, 12};
+    const struct plugin *plugin = NULL;
+    ck_assert_int_ne(registry_find(&r, PEAT_SCHEME, "rotry", at, &plugin, &f->err), PEAT_OK);
+    assert_starts(f, arena_printf(&f->arena,
+                                  "exp.yaml:7:12: there is no scheme 'rotry'; did you mean "
+                                  "'rotary'? (searched in '%s/a', '%s/.local/lib/peat/plugins-%s'",
+                                  f->dir, f->dir, PEAT_ABI));
+    ck_assert_int_ne(registry_find(&r, PEAT_SCHEME, "sum", at, &plugin, &f->err), PEAT_OK);
+    assert_starts(f,
+                  "exp.yaml:7:12: there is no scheme 'sum', but there is a combine of that name");
+    ck_assert_int_ne(registry_find(&r, PEAT_SCHEME, "combine/sum", at, &plugin, &f->err), PEAT_OK);
+    ck_assert_str_eq(f->err.text, "exp.yaml:7:12: 'combine/sum' names a combine, but a scheme is "
+                                  "needed here");
+    ck_assert_ptr_null(plugin);
+    fixture_free(f);
+}
+END_TEST
+
+START_TEST(a_name_in_two_kinds_must_say_which)
+{
+    struct fixture *f = fixture_new();
+    build(f, "good/scheme", "a/scheme/x.so", "");
+    build(f, "good/combine", "b/combine/x.so", "");
+    build(f, "good/combine", "b/only.so", "");
+    struct registry r = registry_over(f, "a:b");
+    const struct plugin *plugin = NULL;
+    ck_assert_int_ne(registry_find_any(&r, "x", &plugin, &f->err), PEAT_OK);
+    ck_assert_str_eq(f->err.text, "'x' is both a scheme and a combine: say scheme/x or combine/x");
+    ck_assert_int_eq(registry_find_any(&r, "combine/x", &plugin, &f->err), PEAT_OK);
+    ck_assert_int_eq(plugin->desc->kind, PEAT_COMBINE);
+    ck_assert_int_eq(registry_find_any(&r, "only", &plugin, &f->err), PEAT_OK);
+    ck_assert_str_eq(plugin->name, "only");
+    ck_assert_int_eq(registry_find_any(&r, inside(f, "a/scheme/x.so"), &plugin, &f->err), PEAT_OK);
+    ck_assert_int_eq(plugin->desc->kind, PEAT_SCHEME);
+    ck_assert_int_ne(registry_find_any(&r, "onyl", &plugin, &f->err), PEAT_OK);
+    assert_starts(f, "there is no plugin 'onyl'; did you mean 'only'?");
+    fixture_free(f);
+}
+END_TEST
+
+static void collect(void *ctx, const char *path, const char *why)
+{
+    (void)path;
+    strbuf_addf(ctx, "%s\n", why);
+}
+
+START_TEST(loading_all_sorts_leaves_out_the_shadowed_and_goes_on_after_bad_ones)
+{
+    struct fixture *f = fixture_new();
+    build(f, "good/scheme", "a/scheme/z.so", "-DVERSION='\"a\"'");
+    build(f, "good/combine", "a/combine/b.so", "");
+    build(f, "bad/no_size", "a/scheme/bad.so", "");
+    build(f, "good/scheme", "b/scheme/z.so", "-DVERSION='\"b\"'");
+    build(f, "good/scheme", "b/scheme/bad.so", "-DVERSION='\"b\"'");
+    build(f, "good/scheme", "b/y.so", "");
+    build(f, "good/combine", "b/scheme/strayed.so", "");
+    struct registry r = registry_over(f, "a:b");
+    r.n_dir = 2; /* not those of the machine */
+    struct strbuf bad;
+    strbuf_init(&bad);
+    ck_assert_int_eq(registry_load_all(&r, collect, &bad, &f->err), PEAT_OK);
+    ck_assert_int_eq(r.n, 3);
+    ck_assert_str_eq(r.item[0]->name, "y");
+    ck_assert_str_eq(r.item[1]->name, "z");
+    ck_assert_str_eq(r.item[1]->desc->version, "a");
+    ck_assert_str_eq(r.item[2]->name, "b");
+    ck_assert_int_eq(r.item[2]->desc->kind, PEAT_COMBINE);
+    snprintf(f->err.text, sizeof(f->err.text), "%s", bad.text);
+    assert_message(f, "'a/scheme/bad.so': plugin 'no_size': its peat_scheme does not set size\n"
+                      "'b/scheme/strayed.so' is a combine, not a scheme\n");
+    strbuf_release(&bad);
+    fixture_free(f);
+}
+END_TEST
+
+START_TEST(the_host_table_is_complete)
+{
+    const peat_host *host = host_table();
+    ck_assert_uint_eq(host->size, sizeof(*host));
+    ck_assert_uint_eq(host->abi_major, PEAT_ABI_MAJOR);
+    ck_assert_uint_eq(host->abi_minor, PEAT_ABI_MINOR);
+    /* All that follows is pointers to functions. */
+    size_t first = offsetof(peat_host, param);
+    for (size_t at = first; at < sizeof(*host); at += sizeof(void *)) {
+        const void *function;
+        memcpy(&function, (const char *)host + at, sizeof(function));
+        ck_assert_msg(function != NULL, "the entry at byte %zu is NULL", at);
+    }
+    ck_assert_ptr_null(host->extension(host, "peat.nothing/1"));
+    ck_assert_uint_ne(host->draw(1, 2), host->draw(1, 3));
+}
+END_TEST
+
+int main(void)
+{
+    const char *compiler = getenv("CC");
+    char command[512];
+    snprintf(command, sizeof(command), "%s --version >/dev/null 2>&1", compiler ? compiler : "cc");
+    if (!getenv("PEAT_SOURCE") || shell(command) != 0) {
+        printf(
+            "skipped: PEAT_SOURCE is not set, or there is no C compiler to build plugins with\n");
+        return 77;
+    }
+    Suite *suite = suite_create("loader");
+    TCase *file = tcase_create("one file");
+    tcase_set_timeout(file, 60);
+    tcase_add_loop_test(file, each_bad_plugin_is_refused_with_its_reason, 0, CRIMES);
+    tcase_add_loop_test(file, a_bad_row_is_refused_by_plugin_and_key, 0, ROW_CRIMES);
+    tcase_add_test(file, what_is_no_plugin_is_named_for_what_it_is);
+    tcase_add_test(file, an_unresolved_symbol_is_named);
+#if defined(__SSE__)
+    tcase_add_test(file, a_change_of_rounding_is_refused_and_undone);
+#endif
+    tcase_add_test(file, a_good_plugin_is_loaded_with_hash_hooks_and_traits);
+    suite_add_tcase(suite, file);
+    TCase *names = tcase_create("names");
+    tcase_set_timeout(names, 60);
+    tcase_add_test(names, the_first_directory_wins_and_a_kind_folder_comes_before_the_flat_file);
+    tcase_add_test(names, the_same_file_by_any_name_is_the_same_plugin);
+    tcase_add_test(names, a_path_is_relative_to_the_file_it_is_written_in);
+    tcase_add_test(names, an_unknown_name_gets_the_nearest_one_and_the_directories);
+    tcase_add_test(names, a_name_in_two_kinds_must_say_which);
+    tcase_add_test(names, loading_all_sorts_leaves_out_the_shadowed_and_goes_on_after_bad_ones);
+    suite_add_tcase(suite, names);
+    TCase *host = tcase_create("host");
+    tcase_add_test(host, the_host_table_is_complete);
+    suite_add_tcase(suite, host);
+    return run_suite(suite);
+}

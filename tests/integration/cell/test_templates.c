@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_templates.c: what the documents show works, and the template folders build without a tree.
+ *
+ * A fenced block whose first line names a file, "```c wave.c", is a complete file: each test writes
+ * the blocks of a document into a directory and does with them what a reader would do.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "cell/cell.h"
+#include "plugin/params.h"
+#include "support/modelcheck.h"
+#include "support/shell.h"
+#include "support/support.h"
+
+static const char compile[] =
+    "${CC:-cc} -std=c11 -O1 -Wall -Wextra -Wshadow -Wconversion -Wdouble-promotion "
+    "-Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -I\"$PEAT_SOURCE/include\"";
+
+/* ---- documents ---- */
+
+/* "c wave.c" -> "wave.c"; false for a block that names no file. */
+static bool block_name(const char *info, char name[64])
+{
+    const char *space = strchr(info, ' ');
+    size_t n = space ? strcspn(space + 1, " \n") : 0;
+    if (!space || space > info + strcspn(info, "\n") || n == 0 || n >= 64)
+        return false;
+    snprintf(name, 64, "%.*s", (int)n, space + 1);
+    return true;
+}
+
+/* Writes the named blocks of a document; returns how many. */
+static int write_blocks(struct shell *s, const char *document)
+{
+    char *path = path_join(getenv("PEAT_SOURCE"), document), *text;
+    size_t size;
+    int n = 0;
+    ck_assert_msg(file_read(path, 0, &text, &size, NULL) == PEAT_OK, "no %s", path);
+    for (char *at = text; (at = strstr(at, "\n```"));) {
+        char *info = at + 4, name[64];
+        char *body = info + strcspn(info, "\n"), *end = strstr(body, "\n```");
+        ck_assert_msg(end, "%s: a block does not end", document);
+        if (block_name(info, name)) {
+            end[1] = '\0';
+            shell_write(s, name, body + 1);
+            end[1] = '`';
+            n++;
+        }
+        at = end + 4;
+    }
+    free(text);
+    free(path);
+    return n;
+}
+
+/* The plugin guide's files, its plugins built. */
+static void open_guide(struct shell *s)
+{
+    shell_open(s);
+    ck_assert_int_ge(write_blocks(s, "docs/plugin-guide.md"), 8);
+    ck_assert_int_ge(write_blocks(s, "README.md"), 1);
+    shell_expect(s, 0,
+                 "for f in *.c; do case $f in test_*) continue;; esac; "
+                 "%s -shared -fPIC $f -o ${f%%.c}.so -lm -Wl,-z,defs || exit 1; done",
+                 compile);
+}
+
+START_TEST(plugins_of_the_guide_compile_without_warnings_and_load)
+{
+    struct shell s;
+    open_guide(&s);
+    shell_expect(&s, 0, "for f in *.so; do \"$PEAT\" plugins info ./$f || exit 1; done");
+    ck_assert(shell_printed(&s, "wave: sines of falling frequency"));
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(the_test_of_the_guide_compiles)
+{
+    struct shell s;
+    shell_open(&s);
+    write_blocks(&s, "docs/plugin-guide.md");
+    shell_expect(&s, 0,
+                 "%s -D_GNU_SOURCE $(printf -- '-I%%s ' \"$PEAT_SOURCE\"/core/*/include) "
+                 "-I\"$PEAT_SOURCE/tests\" -fsyntax-only test_near.c",
+                 compile);
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(plugins_of_the_guide_train_together)
+{
+    struct shell s;
+    open_guide(&s);
+    shell_expect(&s, 0, "\"$PEAT\" validate first.yaml");
+    shell_expect(&s, 0,
+                 "\"$PEAT\" run first.yaml -q seeds=1 train.steps=2 train.batch=2 "
+                 "report.metric=accuracy report.baseline=null "
+                 "task=./delay.so position.combine=./mix.so "
+                 "'position.scheme=[./wave.so, ./bell.so, [./fall.so, ./near.so, ./bell.so]]'");
+    shell_expect(&s, 0, "\"$PEAT\" status runs/first");
+    ck_assert_msg(shell_printed(&s, "3 done"), "%s", s.printed.text);
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(experiments_of_the_guide_are_valid)
+{
+    struct shell s;
+    open_guide(&s);
+    ck_assert_int_ge(write_blocks(&s, "docs/guide.md"), 1);
+    shell_expect(&s, 0, "for i in $(seq 2000); do echo a line of text; done >corpus.txt");
+    shell_expect(&s, 0, "for f in *.yaml; do \"$PEAT\" validate $f || exit 1; done");
+    shell_close(&s);
+}
+END_TEST
+
+/* ---- the guide's tables ---- */
+
+static void assert_lists(const char *guide, const peat_param *row)
+{
+    for (; row->key; row++) {
+        char key[64];
+        snprintf(key, sizeof(key), "\n| `%s` | ", row->key);
+        const char *line = strstr(guide, key);
+        ck_assert_msg(line, "docs/guide.md has no row for '%s'", row->key);
+        const char *doc = strstr(line, row->doc);
+        ck_assert_msg(doc && doc < strchr(line + 1, '\n'), "docs/guide.md says of '%s' not '%s'",
+                      row->key, row->doc);
+    }
+}
+
+START_TEST(the_guide_lists_every_setting_with_its_meaning)
+{
+    char *path = path_join(getenv("PEAT_SOURCE"), "docs/guide.md"), *guide;
+    size_t n;
+    ck_assert_int_eq(file_read(path, 0, &guide, &n, NULL), PEAT_OK);
+    assert_lists(guide, model_rows);
+    assert_lists(guide, attention_rows);
+    assert_lists(guide, train_rows);
+    assert_lists(guide, eval_rows);
+    free(guide);
+    free(path);
+}
+END_TEST
+
+/* ---- gradients ---- */
+
+/* A built plugin, with its parameters at their defaults. */
+static const peat_plugin *load(struct modelcheck *m, const char *path, void **config)
+{
+    const struct plugin *plugin;
+    peat_status status = plugin_load(&m->arena, path, &plugin, &m->err);
+    ck_assert_msg(status == PEAT_OK, "%s", m->err.text);
+    const peat_plugin *desc = plugin->desc;
+    *config = arena_zalloc(&m->arena, desc->config_size + 1);
+    status = params_fill(desc->param, *config, NULL, desc->id, NULL, &m->arena, &m->err);
+    ck_assert_msg(status == PEAT_OK, "%s", m->err.text);
+    return desc;
+}
+
+static void add_scheme(struct modelcheck *m, const char *path)
+{
+    void *config;
+    const peat_plugin *desc = load(m, path, &config);
+    modelcheck_scheme(m, desc->id, desc->interface)->part.config = config;
+}
+
+static void set_combine(struct modelcheck *m, const char *path)
+{
+    void *config;
+    const peat_plugin *desc = load(m, path, &config);
+    m->positional.combine = desc->interface;
+    m->positional.combine_part =
+        (struct part){.id = desc->id, .prefix = "combine", .config = config};
+}
+
+/* All tensors of a small model with this scheme and this combination (NULL: the model's own). */
+static void assert_gradients(struct shell *s, const char *scheme, const char *combine)
+{
+    struct modelcheck m;
+    modelcheck_init(&m, PEAT_DECODER);
+    add_scheme(&m, arena_printf(&m.arena, "%s/%s.so", s->dir, scheme));
+    if (combine)
+        set_combine(&m, arena_printf(&m.arena, "%s/%s.so", s->dir, combine));
+    modelcheck_build(&m);
+    modelcheck_gradients(&m, 1e-7);
+    modelcheck_release(&m);
+}
+
+START_TEST(gradients_of_the_plugins_of_the_guide_agree_in_a_model)
+{
+    struct shell s;
+    open_guide(&s);
+    assert_gradients(&s, "wave", NULL);
+    assert_gradients(&s, "fall", NULL);
+    assert_gradients(&s, "near", NULL);
+    assert_gradients(&s, "bell", NULL);
+    assert_gradients(&s, "bell", "mix");
+    shell_close(&s);
+}
+END_TEST
+
+/* ---- templates ---- */
+
+static const char *const kinds[] = {"scheme", "combine", "task"};
+
+/* prefix/ an installation, <kind>/ a copy of each template folder, home/ */
+static void open_templates(struct shell *s)
+{
+    shell_open(s);
+    shell_expect(s, 0, "cmake --install \"$PEAT_BUILD\" --prefix \"$PWD/prefix\"");
+    shell_expect(s, 0, "cp -r \"$PEAT_SOURCE\"/plugins/template/* . && mkdir home");
+}
+
+START_TEST(a_template_builds_and_installs_with_cmake)
+{
+    struct shell s;
+    const char *kind = kinds[_i];
+    open_templates(&s);
+    shell_expect(&s, 0,
+                 "cd %s && cmake -S . -B build -DCMAKE_PREFIX_PATH=\"$PWD/../prefix\" "
+                 "-DCMAKE_C_FLAGS=-Werror && cmake --build build && cmake --install build",
+                 kind);
+    shell_expect(&s, 0, "prefix/bin/peat plugins info %s/my_%s", kind, kind);
+    ck_assert_msg(shell_printed(&s, "/prefix/"), "%s", s.printed.text);
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(a_template_builds_and_installs_with_make)
+{
+    struct shell s;
+    const char *kind = kinds[_i];
+    open_templates(&s);
+    shell_expect(&s, 0,
+                 "export HOME=\"$PWD/home\"; "
+                 "pc=$(dirname \"$(find \"$PWD/prefix\" -name peat.pc)\"); cd %s && "
+                 "make CFLAGS='-O2 -Werror' PKG_CONFIG_PATH=\"$pc\" install && make clean",
+                 kind);
+    shell_expect(&s, 0, "HOME=\"$PWD/home\" prefix/bin/peat plugins info my_%s", kind);
+    ck_assert_msg(shell_printed(&s, "/home/.local/lib/peat/"), "%s", s.printed.text);
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(a_template_can_be_renamed)
+{
+    struct shell s;
+    const char *kind = kinds[_i];
+    open_templates(&s);
+    shell_expect(&s, 0,
+                 "pc=$(dirname \"$(find \"$PWD/prefix\" -name peat.pc)\"); cd %s && "
+                 "sed -i s/my_%s/ramp/g * && mv my_%s.c ramp.c && make PKG_CONFIG_PATH=\"$pc\"",
+                 kind, kind, kind);
+    shell_expect(&s, 0, "prefix/bin/peat plugins info %s/ramp.so", kind);
+    ck_assert_msg(shell_printed(&s, "id       ramp\n"), "%s", s.printed.text);
+    shell_close(&s);
+}
+END_TEST
+
+/* Compiled straight from the tree, as the guide's are. */
+static void open_built_templates(struct shell *s)
+{
+    shell_open(s);
+    shell_expect(s, 0,
+                 "for k in scheme combine task; do %s -shared -fPIC -o my_$k.so -Wl,-z,defs "
+                 "\"$PEAT_SOURCE\"/plugins/template/$k/my_$k.c -lm || exit 1; done",
+                 compile);
+}
+
+START_TEST(templates_train_together)
+{
+    struct shell s;
+    open_built_templates(&s);
+    shell_write(&s, "exp.yaml",
+                "version: 1\n"
+                "name: exp\n"
+                "defaults:\n"
+                "  task: ./my_task.so\n"
+                "  model: {d_model: 16, n_layer: 1, n_head: 2}\n"
+                "  position: {scheme: ./my_scheme.so, combine: ./my_combine.so}\n"
+                "  train: {steps: 2, batch: 2, seq_len: 8}\n"
+                "  eval: {lengths: [8, 100]}\n");
+    shell_expect(&s, 0, "\"$PEAT\" run exp.yaml");
+    ck_assert_msg(shell_printed(&s, "accuracy"), "%s", s.printed.text);
+    shell_close(&s);
+}
+END_TEST
+
+START_TEST(gradients_of_the_templates_agree_in_a_model)
+{
+    struct shell s;
+    open_built_templates(&s);
+    assert_gradients(&s, "my_scheme", "my_combine");
+    shell_close(&s);
+}
+END_TEST
+
+static bool have(const char *command)
+{
+    char line[128];
+    snprintf(line, sizeof(line), "%s --version >/dev/null 2>&1", command);
+    fflush(NULL);
+    if (system(line) == 0)
+        return true;
+    printf("skipped: the part that needs %s\n", command);
+    return false;
+}
+
+int main(void)
+{
+    if (!getenv("PEAT_SOURCE") || !getenv("PEAT_BUILD") || !getenv("PEAT")) {
+        printf("skipped: PEAT_SOURCE, PEAT_BUILD and PEAT are not set\n");
+        return 77;
+    }
+    Suite *suite = suite_create("templates");
+    TCase *all = tcase_create("templates");
+    tcase_set_timeout(all, 120);
+    tcase_add_test(all, plugins_of_the_guide_compile_without_warnings_and_load);
+    tcase_add_test(all, the_test_of_the_guide_compiles);
+    tcase_add_test(all, plugins_of_the_guide_train_together);
+    tcase_add_test(all, experiments_of_the_guide_are_valid);
+    tcase_add_test(all, the_guide_lists_every_setting_with_its_meaning);
+    tcase_add_test(all, gradients_of_the_plugins_of_the_guide_agree_in_a_model);
+    tcase_add_test(all, templates_train_together);
+    tcase_add_test(all, gradients_of_the_templates_agree_in_a_model);
+    if (have("cmake"))
+        tcase_add_loop_test(all, a_template_builds_and_installs_with_cmake, 0, 3);
+    if (have("cmake") && have("pkg-config") && have("make")) {
+        tcase_add_loop_test(all, a_template_builds_and_installs_with_make, 0, 3);
+        tcase_add_loop_test(all, a_template_can_be_renamed, 0, 3);
+    }
+    suite_add_tcase(suite, all);
+    return run_suite(suite);
+}

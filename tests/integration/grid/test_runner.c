@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_runner.c: the parent of a grid, with a shell script in the place of cells.
+ *
+ * The script does what the beginning of its cell's label says. It counts its starts in the file
+ * "starts" of the cell, one letter each.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/jsonfile.h"
+#include "grid/jobs.h"
+#include "grid/runner.h"
+#include "process/spawn.h"
+#include "support/handplan.h"
+#include "support/support.h"
+
+static const char script[] =
+    "#!/bin/sh\n"
+    "id=$3\n"
+    "dir=$2/cells/$id\n"
+    "printf x >> $dir/starts\n"
+    "finish() {\n"
+    "    printf '{\"state\":\"%s\",\"hash\":\"%s\",\"metrics\":[{\"name\":\"bpb\"}],'"
+    " $1 ${id##*-} > $dir/new\n"
+    "    printf '\"measures\":[{\"metric\":\"bpb\",\"split\":\"valid\",\"length\":8,' >> $dir/new\n"
+    "    printf '\"value\":1.5}],\"diverged\":%s}' ${2:-null} >> $dir/new\n"
+    "    mv $dir/new $dir/result.json\n"
+    "}\n"
+    /* Until it is asked to end. */
+    "linger() { trap 'exit 130' TERM; sleep 30 9>&- & wait; }\n"
+    "case $id in\n"
+    "good*) finish done;;\n"
+    "diverge*) finish diverged '{\"step\":12,\"what\":\"loss\"}';;\n"
+    "fail*) echo 'peat: it broke' >&2; echo 'more' ; exit 3;;\n"
+    "mute*) exit 4;;\n"
+    "crash*) kill -SEGV $$;;\n"
+    "oom*) kill -KILL $$;;\n"
+    "empty*) exit 0;;\n"
+    "late*) finish done; kill -SEGV $$;;\n"
+    "full*) echo \"peat: cannot write 'x': No space left on device\"; exit 1;;\n"
+    "slow*) linger;;\n"
+    "stuck*) trap '' TERM; while :; do sleep 0.02; done;;\n"
+    "meet*) touch $dir/../here-$id; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do\n"
+    "    [ $(ls -d $dir/../here-* | wc -l) = 2 ] && finish done && exit 0; sleep 0.1; done;;\n"
+    "alone*) touch $dir/../here-$id; sleep 0.1; [ $(ls -d $dir/../here-* | wc -l) = 1 ] &&\n"
+    "    finish done; rm $dir/../here-$id;;\n"
+    "once*) [ -e $dir/ckpt ] && finish done && exit 0; mkdir $dir/ckpt; exit 130;;\n"
+    "int*) [ -e $dir/ckpt ] && finish done && exit 0; mkdir $dir/ckpt; kill -INT $PPID; linger;;\n"
+    "twice*) trap '' TERM; kill -INT $PPID; sleep 0.1; kill -INT $PPID\n"
+    "    while :; do sleep 0.02; done;;\n"
+    "env*) echo $OMP_NUM_THREADS $OPENBLAS_NUM_THREADS $OMP_DYNAMIC $MALLOC_ARENA_MAX; cat\n"
+    "    echo \"$1 $4 $5 $6 $7 $8 $9\"; [ $9 = $PPID ] && echo parent; finish done;;\n"
+    "held*) [ -e $dir/ckpt ] && finish done && exit 0; mkdir $dir/ckpt; exec 9>> $dir/lock\n"
+    "    flock 9; printf '{\"pid\":%d,\"host\":\"%s\"}' $$ $(uname -n) > $dir/running.json\n"
+    "    linger;;\n"
+    "esac\n";
+
+static struct handplan hand;
+static struct error err;
+static struct runner_options options;
+static struct runner_end end;
+static const char *program, *said;
+static int saved_stderr;
+
+/* What the runner says goes into a file. */
+static void open_run(void)
+{
+    handplan_open(&hand);
+    program = arena_printf(&hand.arena, "%s/cell", hand.dir);
+    said = arena_printf(&hand.arena, "%s/said", hand.dir);
+    ck_assert_int_eq(file_write(program, script, strlen(script), NULL), PEAT_OK);
+    ck_assert_int_eq(chmod(program, 0755), 0);
+    err = (struct error){0};
+    options = (struct runner_options){.jobs = 1, .threads = 1};
+    fflush(stderr);
+    saved_stderr = dup(STDERR_FILENO);
+    ck_assert_ptr_nonnull(freopen(said, "w", stderr));
+}
+
+static void close_run(void)
+{
+    fflush(stderr);
+    dup2(saved_stderr, STDERR_FILENO);
+    close(saved_stderr);
+    handplan_close(&hand);
+}
+
+static void add_cells(const char *words)
+{
+    char copy[256], *rest = copy;
+    snprintf(copy, sizeof(copy), "%s", words);
+    for (char *word; (word = strtok_r(rest, " ", &rest));)
+        handplan_add(&hand, word);
+}
+
+static void run_again(void)
+{
+    peat_status status = runner_run(hand.run, &hand.plan, &options, program, &end, &err);
+    ck_assert_msg(status == PEAT_OK, "%s", err.text);
+}
+
+static void run(const char *words)
+{
+    add_cells(words);
+    ck_assert_int_eq(rundir_write(hand.run, &hand.plan, &hand.arena, &err), PEAT_OK);
+    run_again();
+}
+
+static struct cell_files cell(int i)
+{
+    struct rundir r;
+    ck_assert_int_eq(rundir_read(hand.run, &r, &hand.arena, &err), PEAT_OK);
+    return r.cell[i];
+}
+
+static const char *reason(int i)
+{
+    const char *text = member_text(cell(i).end, "reason");
+    return text ? text : "";
+}
+
+static int starts(int i)
+{
+    struct stat st;
+    return stat(handplan_path(&hand, i, "starts"), &st) == 0 ? (int)st.st_size : 0;
+}
+
+static const char *text_of(const char *path)
+{
+    char *text = NULL;
+    size_t n;
+    ck_assert_int_eq(file_read(path, 0, &text, &n, &err), PEAT_OK);
+    const char *copy = arena_strdup(&hand.arena, text);
+    free(text);
+    return copy;
+}
+
+static void assert_said(const char *text)
+{
+    const char *all = text_of(said);
+    ck_assert_msg(strstr(all, text) != NULL, "'%s' is not in:\n%s", text, all);
+}
+
+static void assert_end(int done, int diverged, int failed, int left, int skipped, int stale)
+{
+    ck_assert_int_eq(end.done, done);
+    ck_assert_int_eq(end.diverged, diverged);
+    ck_assert_int_eq(end.failed, failed);
+    ck_assert_int_eq(end.left, left);
+    ck_assert_int_eq(end.skipped, skipped);
+    ck_assert_int_eq(end.stale, stale);
+}
+
+/* ---- ends ---- */
+
+START_TEST(every_end_gets_its_state_and_reason)
+{
+    static const struct {
+        enum cell_state state;
+        const char *reason;
+    } expected[] = {
+        {CELL_DONE, ""},
+        {CELL_DIVERGED, ""},
+        {CELL_FAILED, "it broke"},
+        {CELL_FAILED, "exit status 4"},
+        {CELL_CRASHED, "crashed with SIGSEGV"},
+        {CELL_OOM, "killed (out of memory?)"},
+        {CELL_FAILED, "ended without a result"},
+        {CELL_DONE, ""},
+        {CELL_PARTIAL, "interrupted"},
+    };
+    run("good diverge fail mute crash oom empty late once");
+    for (int i = 0; i < 9; i++) {
+        ck_assert_msg(cell(i).state == expected[i].state, "cell %d", i);
+        ck_assert_str_eq(reason(i), expected[i].reason);
+        ck_assert_int_eq(starts(i), 1);
+    }
+    assert_end(2, 1, 5, 1, 0, 0);
+    ck_assert(!end.interrupted);
+    ck_assert_str_eq(member_text(cell(4).end, "signal"), "SIGSEGV");
+    ck_assert_int_eq(member_integer(cell(2).end, "exit", 0), 3);
+    assert_said("done  good.s0  bpb 1.5  ");
+    assert_said("(1/9)");
+    assert_said("diverged  diverge.s0  at step 12: loss");
+    assert_said("failed  fail.s0  it broke");
+    assert_said("fail.s0-10000002/log.txt");
+    assert_said("peat: 9 cells: 2 done, 1 diverged, 5 failed, 1 left");
+}
+END_TEST
+
+START_TEST(program_that_can_not_be_started_is_a_failure)
+{
+    program = "/nonexistent/peat";
+    run("good");
+    assert_end(0, 0, 1, 0, 0, 0);
+    ck_assert_str_eq(reason(0), "cannot start '/nonexistent/peat': No such file or directory");
+}
+END_TEST
+
+START_TEST(full_disk_stops_the_grid_and_is_gone_on_from)
+{
+    run("full good");
+    assert_end(0, 0, 1, 1, 0, 0);
+    ck_assert_int_eq(cell(0).state, CELL_PARTIAL);
+    ck_assert_int_eq(starts(1), 0);
+    assert_said("the disk is full");
+    run_again();
+    ck_assert_int_eq(starts(0), 2);
+}
+END_TEST
+
+START_TEST(cells_have_their_environment_and_arguments)
+{
+    setenv("OMP_NUM_THREADS", "77", 1);
+    options.threads = 3;
+    hand.experiment.run.checkpoint_every = 50;
+    run("env");
+    const char *log = text_of(handplan_path(&hand, 0, "log.txt"));
+    ck_assert_str_eq(log, arena_printf(&hand.arena,
+                                       "3 1 false 2\ncell -t 3 --checkpoint-every 50 "
+                                       "--with-parent %ld\nparent\n",
+                                       (long)getpid()));
+}
+END_TEST
+
+/* ---- order and choice ---- */
+
+START_TEST(cells_run_at_once_as_asked)
+{
+    options.jobs = 2;
+    run("meet1 meet2");
+    assert_end(2, 0, 0, 0, 0, 0);
+}
+END_TEST
+
+START_TEST(one_job_at_a_time_runs_one)
+{
+    run("alone1 alone2");
+    assert_end(2, 0, 0, 0, 0, 0);
+}
+END_TEST
+
+START_TEST(second_run_does_only_what_is_left)
+{
+    run("good fail once diverge");
+    run_again();
+    assert_end(1, 0, 1, 0, 2, 0);
+    ck_assert_int_eq(starts(0), 1);
+    ck_assert_int_eq(starts(1), 1);
+    ck_assert_int_eq(starts(2), 2);
+    ck_assert_int_eq(starts(3), 1);
+    ck_assert_ptr_null(cell(2).end);
+    assert_said("1 failed before; --retry-failed tries it again");
+    options.retry_failed = true;
+    run_again();
+    assert_end(0, 0, 1, 0, 3, 0);
+    ck_assert_int_eq(starts(1), 2);
+}
+END_TEST
+
+START_TEST(finished_cell_without_an_evaluation_is_started_again)
+{
+    run("good1 good2 diverge");
+    struct value *lengths = value_get_path(hand.cell[0].config.resolved, "eval.lengths");
+    value_append(&hand.arena, lengths, value_int(&hand.arena, lengths->at, 16));
+    ck_assert_int_eq(rundir_write(hand.run, &hand.plan, &hand.arena, &err), PEAT_OK);
+    run_again();
+    assert_end(1, 0, 0, 0, 2, 0);
+    ck_assert_int_eq(starts(0), 2);
+    ck_assert_int_eq(starts(1), 1);
+}
+END_TEST
+
+START_TEST(glob_and_shard_choose_cells)
+{
+    options.only = "good*";
+    options.shard_index = 2;
+    options.shard_count = 2;
+    run("good1 fail good2 good3 good4");
+    assert_end(2, 0, 0, 0, 0, 0);
+    ck_assert_int_eq(starts(0) + starts(1) + starts(3), 0);
+    ck_assert_int_eq(starts(2) + starts(4), 2);
+}
+END_TEST
+
+START_TEST(glob_that_nothing_fits_is_refused)
+{
+    add_cells("good");
+    options.only = "bad*";
+    ck_assert_int_eq(runner_check(&hand.plan, &options, &err), PEAT_INVALID);
+    ck_assert_ptr_nonnull(strstr(err.text, "no cell fits 'bad*'"));
+}
+END_TEST
+
+START_TEST(first_failure_stops_the_others_when_asked)
+{
+    options.jobs = 2;
+    options.stop_on_failure = true;
+    run("slow fail good");
+    assert_end(0, 0, 1, 2, 0, 0);
+    ck_assert_int_eq(cell(0).state, CELL_PARTIAL);
+    ck_assert_int_eq(starts(2), 0);
+}
+END_TEST
+
+START_TEST(quiet_tells_failures_alone)
+{
+    options.quiet = true;
+    run("good");
+    ck_assert_str_eq(text_of(said), "");
+}
+END_TEST
+
+/* ---- time ---- */
+
+START_TEST(cell_over_its_time_is_stopped)
+{
+    options.timeout = 0.2;
+    run("slow good");
+    assert_end(1, 0, 1, 0, 0, 0);
+    ck_assert_int_eq(cell(0).state, CELL_TIMEOUT);
+    ck_assert_str_eq(reason(0), "took longer than 0.2 s (run.timeout)");
+}
+END_TEST
+
+START_TEST(cell_that_stands_still_is_stopped)
+{
+    options.no_progress = 0.3;
+    options.timeout = 100;
+    run("slow good");
+    assert_end(1, 0, 1, 0, 0, 0);
+    ck_assert_int_eq(cell(0).state, CELL_TIMEOUT);
+    ck_assert_str_eq(reason(0), "no progress for 0.3 s (run.no_progress)");
+}
+END_TEST
+
+START_TEST(cell_that_ignores_its_time_is_killed)
+{
+    struct progress progress;
+    add_cells("stuck");
+    ck_assert_int_eq(rundir_write(hand.run, &hand.plan, &hand.arena, &err), PEAT_OK);
+    progress_open(&progress, stderr, false);
+    struct job job = {.id = hand.cell[0].id, .label = "stuck", .dir = cell(0).dir};
+    struct jobs jobs = {
+        .dir = hand.run,
+        .program = program,
+        .n = 1,
+        .job = &job,
+        .at_once = 1,
+        .threads = 1,
+        .timeout = 0.2,
+        .grace = 0.2,
+        .progress = &progress,
+        .arena = &hand.arena,
+    };
+    ck_assert_int_eq(jobs_run(&jobs, &err), PEAT_OK);
+    ck_assert_int_eq(jobs.failed, 1);
+    ck_assert_int_eq(cell(0).state, CELL_TIMEOUT);
+    ck_assert_str_eq(member_text(cell(0).end, "signal"), "SIGKILL");
+}
+END_TEST
+
+/* ---- signals ---- */
+
+START_TEST(interruption_lets_cells_save_and_the_next_run_goes_on)
+{
+    options.jobs = 2;
+    run("slow int good");
+    ck_assert(end.interrupted);
+    assert_end(0, 0, 0, 3, 0, 0);
+    ck_assert_int_eq(cell(0).state, CELL_PARTIAL);
+    ck_assert_int_eq(cell(1).state, CELL_PARTIAL);
+    ck_assert_int_eq(cell(2).state, CELL_TODO);
+    options.only = "[!s]*";
+    run_again();
+    ck_assert(!end.interrupted);
+    assert_end(2, 0, 0, 0, 0, 0);
+}
+END_TEST
+
+START_TEST(second_interruption_kills)
+{
+    double start = clock_seconds();
+    run("twice good");
+    ck_assert(end.interrupted);
+    assert_end(0, 0, 0, 2, 0, 0);
+    ck_assert_int_eq(cell(0).state, CELL_PARTIAL);
+    ck_assert(clock_seconds() - start < 5);
+}
+END_TEST
+
+START_TEST(signals_are_as_before_after_a_run)
+{
+    sigset_t before, after;
+    sigprocmask(SIG_SETMASK, NULL, &before);
+    run("good");
+    sigprocmask(SIG_SETMASK, NULL, &after);
+    for (int signal = 1; signal < 32; signal++)
+        ck_assert_int_eq(sigismember(&before, signal), sigismember(&after, signal));
+}
+END_TEST
+
+/* ---- cells that others left ---- */
+
+/* Starts the program for cell i as a parent would have, and waits until it runs. */
+static pid_t start_alone(int i, const char *extra)
+{
+    char *argv[] = {(char *)program, "cell", hand.run, (char *)hand.cell[i].id,
+                    (char *)extra,   "1",    NULL};
+    const struct timespec pause = {0, 10 * 1000 * 1000};
+    pid_t pid;
+    ck_assert_int_eq(process_start(argv, environ, handplan_path(&hand, i, "log.txt"), &pid, &err),
+                     PEAT_OK);
+    for (int n = 0; n < 500 && cell(i).state != CELL_RUNNING; n++)
+        nanosleep(&pause, NULL);
+    ck_assert_int_eq(cell(i).state, CELL_RUNNING);
+    return pid;
+}
+
+START_TEST(cell_of_a_dead_parent_is_ended_and_gone_on_with)
+{
+    add_cells("held");
+    ck_assert_int_eq(rundir_write(hand.run, &hand.plan, &hand.arena, &err), PEAT_OK);
+    pid_t pid = start_alone(0, "--with-parent");
+    run_again();
+    assert_end(1, 0, 0, 0, 0, 0);
+    ck_assert_int_eq(starts(0), 2);
+    int status;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    assert_said("for a parent that has gone");
+}
+END_TEST
+
+START_TEST(cell_that_somebody_runs_alone_is_left_to_them)
+{
+    add_cells("held good");
+    ck_assert_int_eq(rundir_write(hand.run, &hand.plan, &hand.arena, &err), PEAT_OK);
+    pid_t pid = start_alone(0, "-t");
+    run_again();
+    assert_end(1, 0, 0, 1, 0, 0);
+    ck_assert_int_eq(starts(0), 1);
+    ck_assert_int_eq(cell(0).state, CELL_RUNNING);
+    assert_said("is left to process");
+    process_signal(pid, SIGTERM);
+    waitpid(pid, NULL, 0);
+}
+END_TEST
+
+START_TEST(stale_cells_are_left_until_asked_for)
+{
+    run("good1 good2");
+    handplan_put(&hand, 0, "meta.json", "{\"engine\": \"0.0.0\", \"plugins\": []}");
+    handplan_put(&hand, 0, "metrics.jsonl", "{\"step\":100}\n");
+    run_again();
+    assert_end(0, 0, 0, 0, 1, 1);
+    ck_assert_int_eq(cell(0).state, CELL_STALE);
+    assert_said("good1.s0 is stale: made by engine 0.0.0");
+    options.rerun_stale = true;
+    run_again();
+    assert_end(1, 0, 0, 0, 1, 0);
+    ck_assert_int_eq(starts(0), 2);
+    ck_assert(!file_exists(handplan_path(&hand, 0, "metrics.jsonl")));
+    ck_assert_int_eq(cell(0).state, CELL_DONE);
+}
+END_TEST
+
+START_TEST(changed_plugin_makes_its_cells_stale_and_the_old_one_fresh_again)
+{
+    static const peat_plugin desc = {.id = "rotary", .kind = PEAT_SCHEME};
+    struct plugin plugin = {.desc = &desc, .sha256 = "aa"};
+    run("good");
+    hand.cell[0].config.n_scheme = 1;
+    hand.cell[0].config.scheme[0].plugin = &plugin;
+    handplan_put(&hand, 0, "meta.json",
+                 "{\"plugins\": [{\"kind\": \"scheme\", \"id\": \"rotary\", \"sha256\": \"bb\"}]}");
+    run_again();
+    assert_end(0, 0, 0, 0, 0, 1);
+    assert_said("scheme 'rotary' has changed");
+    strcpy(plugin.sha256, "bb");
+    run_again();
+    assert_end(0, 0, 0, 0, 1, 0);
+    ck_assert_int_eq(cell(0).state, CELL_DONE);
+}
+END_TEST
+
+START_TEST(checkpoint_of_another_engine_is_not_gone_on_with)
+{
+    run("once");
+    handplan_put(&hand, 0, "meta.json", "{\"engine\": \"0.0.0\"}");
+    run_again();
+    assert_end(0, 0, 0, 1, 0, 0);
+    ck_assert_int_eq(starts(0), 2);
+    assert_said("once.s0 starts from step 0: made by engine 0.0.0");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("runner");
+    TCase *tests = tcase_create("runner");
+    tcase_set_timeout(tests, 20);
+    tcase_add_checked_fixture(tests, open_run, close_run);
+    tcase_add_test(tests, every_end_gets_its_state_and_reason);
+    tcase_add_test(tests, program_that_can_not_be_started_is_a_failure);
+    tcase_add_test(tests, full_disk_stops_the_grid_and_is_gone_on_from);
+    tcase_add_test(tests, cells_have_their_environment_and_arguments);
+    tcase_add_test(tests, cells_run_at_once_as_asked);
+    tcase_add_test(tests, one_job_at_a_time_runs_one);
+    tcase_add_test(tests, second_run_does_only_what_is_left);
+    tcase_add_test(tests, finished_cell_without_an_evaluation_is_started_again);
+    tcase_add_test(tests, glob_and_shard_choose_cells);
+    tcase_add_test(tests, glob_that_nothing_fits_is_refused);
+    tcase_add_test(tests, first_failure_stops_the_others_when_asked);
+    tcase_add_test(tests, quiet_tells_failures_alone);
+    tcase_add_test(tests, cell_over_its_time_is_stopped);
+    tcase_add_test(tests, cell_that_stands_still_is_stopped);
+    tcase_add_test(tests, cell_that_ignores_its_time_is_killed);
+    tcase_add_test(tests, interruption_lets_cells_save_and_the_next_run_goes_on);
+    tcase_add_test(tests, second_interruption_kills);
+    tcase_add_test(tests, signals_are_as_before_after_a_run);
+    tcase_add_test(tests, cell_of_a_dead_parent_is_ended_and_gone_on_with);
+    tcase_add_test(tests, cell_that_somebody_runs_alone_is_left_to_them);
+    tcase_add_test(tests, stale_cells_are_left_until_asked_for);
+    tcase_add_test(tests, changed_plugin_makes_its_cells_stale_and_the_old_one_fresh_again);
+    tcase_add_test(tests, checkpoint_of_another_engine_is_not_gone_on_with);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}

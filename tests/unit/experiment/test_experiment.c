@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/* The experiment file and the command line as axes, points and settings; no plugin is asked. */
+#include "experiment/experiment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cell/cell.h"
+#include "plugin/params.h"
+#include "support/support.h"
+
+#define HEAD "version: 1\nname: t\n"
+#define GRID                                                                                       \
+    HEAD "defaults:\n"                                                                             \
+         "  task: copy\n"                                                                          \
+         "  train: {steps: 20, lr: 1e-3}\n"                                                        \
+         "matrix:\n"                                                                               \
+         "  position.scheme: [none, {plugin: rotary, base: 500}, [learned, alibi]]\n"              \
+         "  size:\n"                                                                               \
+         "    S: {model.d_model: 64}\n"                                                            \
+         "    M: {model.d_model: 128, train.batch: 8}\n"
+
+static struct arena arena;
+static struct error error;
+static struct experiment experiment;
+static char file[] = "/tmp/peat-experiment-XXXXXX";
+
+static void set_up(void)
+{
+    arena_init(&arena, "test", 65536);
+    error = (struct error){0};
+    strcpy(file + strlen(file) - 6, "XXXXXX");
+    int fd = mkstemp(file);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+}
+
+static void tear_down(void)
+{
+    unlink(file);
+    arena_release(&arena);
+}
+
+static peat_status try_load(const char *text, int n, const char *const *word)
+{
+    char *words[8];
+    ck_assert_int_eq(file_write(file, text, strlen(text), &error), PEAT_OK);
+    for (int i = 0; i < n; i++)
+        words[i] = arena_strdup(&arena, word[i]);
+    return experiment_load(&experiment, &arena, file, n, words, &error);
+}
+
+static void load(const char *text, int n, const char *const *word)
+{
+    ck_assert_msg(try_load(text, n, word) == PEAT_OK, "%s", error.text);
+}
+
+static struct point *points(int *n)
+{
+    struct point *point;
+    ck_assert_msg(experiment_points(&experiment, &point, n, &error) == PEAT_OK, "%s", error.text);
+    return point;
+}
+
+/* The only point of a file without matrix. */
+static const struct value *only_tree(void)
+{
+    int n;
+    const struct point *point = points(&n);
+    ck_assert_int_eq(n, 1);
+    return point[0].tree;
+}
+
+static const char *text_at(const struct value *tree, const char *path)
+{
+    const struct value *v = value_get_path(tree, path);
+    ck_assert_msg(v, "%s is not set", path);
+    return value_label(&arena, v);
+}
+
+/* The message without the file's name. */
+static const char *refusal(const char *text, int n, const char *const *word)
+{
+    peat_status status = try_load(text, n, word);
+    if (status == PEAT_OK) {
+        struct point *point;
+        int count;
+        status = experiment_points(&experiment, &point, &count, &error);
+    }
+    ck_assert_int_ne(status, PEAT_OK);
+    size_t length = strlen(file);
+    return strncmp(error.text, file, length) == 0 ? error.text + length + 1 : error.text;
+}
+
+static const char *label_of(const char *text)
+{
+    const char *word[] = {arena_printf(&arena, "position.scheme=%s", text)};
+    load(HEAD "defaults: {task: copy}\n", 1, word);
+    return text_at(only_tree(), "position.scheme");
+}
+
+/* ---- labels ---- */
+
+START_TEST(labels_read_as_people_write_them)
+{
+    ck_assert_str_eq(label_of("rotary"), "rotary");
+    ck_assert_str_eq(label_of("{plugin: rotary}"), "rotary");
+    ck_assert_str_eq(label_of("{plugin: rotary, base: 500}"), "rotary(base=500)");
+    ck_assert_str_eq(label_of("{base: 1e4, plugin: rotary, layout: halves}"),
+                     "rotary(base=1e4,layout=halves)");
+    ck_assert_str_eq(label_of("[learned, alibi]"), "learned+alibi");
+    ck_assert_str_eq(label_of("[learned, {plugin: alibi, where: {heads: [0, 1]}}]"),
+                     "learned+alibi(where={heads=[0,1]})");
+}
+END_TEST
+
+START_TEST(names_of_cells_are_safe_in_file_names)
+{
+    const char *plain[] = {"rotary", "sum", "S"};
+    const char *odd[] = {"rotary(base=500)", "-",           "./my plugin.so",
+                         "[64,128]",         "\xc3\xa9/..", ".a"};
+    ck_assert_str_eq(cell_label(&arena, 3, plain, 3), "rotary.sum.S.s3");
+    ck_assert_str_eq(cell_label(&arena, 6, odd, 0), "rotary-base=500.-.my-plugin.so.64-128.x.a.s0");
+}
+END_TEST
+
+START_TEST(long_labels_are_cut_to_fit_a_file_name)
+{
+    char x[400];
+    memset(x, 'x', sizeof(x) - 1);
+    x[sizeof(x) - 1] = '\0';
+    const char *many[16];
+    for (int i = 0; i < 16; i++)
+        many[i] = x;
+    ck_assert_uint_lt(strlen(cell_label(&arena, 16, many, 12345)), 240);
+}
+END_TEST
+
+/* ---- precedence ---- */
+
+START_TEST(built_in_position_is_none_and_sum)
+{
+    load(HEAD "defaults: {task: copy}\n", 0, NULL);
+    ck_assert_str_eq(text_at(only_tree(), "position.scheme"), "none");
+    ck_assert_str_eq(text_at(only_tree(), "position.combine"), "sum");
+}
+END_TEST
+
+START_TEST(later_settings_win_default_axis_override_command_line)
+{
+    const char *file_text = HEAD "defaults: {task: copy, train: {lr: 1, steps: 5, batch: 2}}\n"
+                                 "matrix: {train.lr: [2, 3]}\n"
+                                 "overrides:\n"
+                                 "  - {when: {train.lr: 3}, set: {train.lr: 4, train.batch: 7}}\n"
+                                 "  - {when: {train.lr: [2, 3]}, set: {train.steps: 6}}\n";
+    const char *word[] = {"train.batch=9"};
+    int n;
+    load(file_text, 0, NULL);
+    const struct point *p = points(&n);
+    ck_assert_int_eq(n, 2);
+    ck_assert_str_eq(text_at(p[0].tree, "train.lr"), "2");
+    ck_assert_str_eq(text_at(p[0].tree, "train.batch"), "2");
+    ck_assert_str_eq(text_at(p[1].tree, "train.lr"), "4");
+    ck_assert_str_eq(text_at(p[1].tree, "train.batch"), "7");
+    ck_assert_str_eq(text_at(p[1].tree, "train.steps"), "6");
+    ck_assert_str_eq(p[1].label[0], "3");
+    load(file_text, 1, word);
+    ck_assert_str_eq(text_at(points(&n)[1].tree, "train.batch"), "9");
+}
+END_TEST
+
+START_TEST(a_parameter_of_a_bare_name_makes_it_a_map)
+{
+    const char *word[] = {"task.path=f", "position.scheme.base=500"};
+    load(HEAD "defaults: {task: text, position: {scheme: rotary}}\n", 2, word);
+    const struct value *tree = only_tree();
+    ck_assert_str_eq(text_at(tree, "task.plugin"), "text");
+    ck_assert_str_eq(text_at(tree, "task.path"), "f");
+    ck_assert_str_eq(value_get_path(tree, "task.path")->at.file, "command line");
+    ck_assert_str_eq(text_at(tree, "position.scheme"), "rotary(base=500)");
+}
+END_TEST
+
+START_TEST(an_axis_replaces_a_plugin_and_its_parameters)
+{
+    int n;
+    load(HEAD "defaults: {task: {plugin: text, path: f}}\nmatrix: {task: [copy, reverse]}\n", 0,
+         NULL);
+    const struct point *p = points(&n);
+    ck_assert_str_eq(text_at(p[1].tree, "task"), "reverse");
+    ck_assert_ptr_null(value_get_path(p[1].tree, "task.path"));
+}
+END_TEST
+
+/* ---- points ---- */
+
+START_TEST(the_product_is_in_axis_order_and_seed_major)
+{
+    int n;
+    load(GRID "seeds: [4, 2]\n", 0, NULL);
+    const struct point *p = points(&n);
+    ck_assert_int_eq(n, 12);
+    ck_assert_str_eq(p[0].label[0], "none");
+    ck_assert_str_eq(p[0].label[1], "S");
+    ck_assert_str_eq(p[1].label[1], "M");
+    ck_assert_str_eq(p[5].label[0], "learned+alibi");
+    ck_assert_int_eq(p[5].seed, 4);
+    ck_assert_int_eq(p[6].seed, 2);
+    ck_assert_str_eq(p[6].label[0], "none");
+    ck_assert_str_eq(text_at(p[1].tree, "train.batch"), "8");
+    ck_assert_str_eq(text_at(p[1].tree, "train.steps"), "20");
+}
+END_TEST
+
+START_TEST(exclude_matches_in_part_and_lists_mean_any)
+{
+    int n;
+    load(GRID "  exclude: [{size: M, position.scheme: [none, learned+alibi]}]\n", 0, NULL);
+    const struct point *p = points(&n);
+    ck_assert_int_eq(n, 4);
+    ck_assert_str_eq(p[2].label[0], "rotary(base=500)");
+    ck_assert_str_eq(p[2].label[1], "M");
+    load(GRID "  exclude: {position.scheme: {base: 500, plugin: rotary}}\n", 0, NULL);
+    points(&n);
+    ck_assert_int_eq(n, 4);
+}
+END_TEST
+
+START_TEST(numbers_name_an_axis_value_however_they_are_written)
+{
+    int n;
+    load(HEAD "defaults: {task: copy}\nmatrix: {train.lr: [1e-3, 2e-3], exclude: {train.lr: "
+              "0.001}}\n",
+         0, NULL);
+    ck_assert_str_eq(points(&n)[0].label[0], "2e-3");
+    ck_assert_int_eq(n, 1);
+}
+END_TEST
+
+START_TEST(include_adds_cells_and_names_their_own_settings)
+{
+    int n;
+    load(GRID "  include:\n"
+              "    - {position.scheme: alibi, size: S}\n"
+              "    - {position.scheme: none, size: M, model.n_layer: 8}\n",
+         0, NULL);
+    const struct point *p = points(&n);
+    ck_assert_int_eq(n, 8);
+    ck_assert_str_eq(p[6].label[0], "alibi");
+    ck_assert_str_eq(text_at(p[6].tree, "position.scheme"), "alibi");
+    ck_assert_str_eq(p[7].label[1], "M(n_layer=8)");
+    ck_assert_str_eq(text_at(p[7].tree, "model.n_layer"), "8");
+    ck_assert_str_eq(text_at(p[7].tree, "model.d_model"), "128");
+}
+END_TEST
+
+START_TEST(a_dash_matches_any_combine_and_nothing_else)
+{
+    load(HEAD "defaults: {task: copy}\n"
+              "matrix: {position.scheme: [none, learned], position.combine: [sum, multiply]}\n"
+              "report: {baseline: {position.combine: sum}}\n",
+         0, NULL);
+    const struct point dash = {.label = {"none", "-"}}, other = {.label = {"-", "multiply"}};
+    ck_assert(point_matches(&experiment, &dash, experiment.report.baseline));
+    ck_assert(!point_matches(&experiment, &other, experiment.report.baseline));
+}
+END_TEST
+
+START_TEST(the_count_is_checked_before_anything_is_expanded)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    strbuf_add(&text, HEAD "defaults: {task: copy}\nmatrix:\n");
+    static const char *const key[] = {"batch", "steps", "seq_len", "warmup"};
+    for (int i = 0; i < 4; i++) {
+        strbuf_addf(&text, "  train.%s: [1", key[i]);
+        for (int j = 2; j <= 12; j++)
+            strbuf_addf(&text, ", %d", j);
+        strbuf_add(&text, "]\n");
+    }
+    ck_assert_str_eq(refusal(text.text, 0, NULL),
+                     "4:1: the grid has 20736 cells (20736 for each of 1 seed), more than 10000");
+    strbuf_release(&text);
+}
+END_TEST
+
+/* ---- the command line ---- */
+
+START_TEST(words_address_the_top_level_too)
+{
+    const char *word[] = {"seeds=3", "name=other", "run.jobs=2", "run.checkpoint.every=7",
+                          "report.metric=loss"};
+    load(HEAD "defaults: {task: copy}\nrun: {threads: 2, timeout: 1.5h}\n", 5, word);
+    ck_assert_int_eq(experiment.n_seed, 3);
+    ck_assert_str_eq(experiment.name, "other");
+    ck_assert_int_eq(experiment.run.jobs, 2);
+    ck_assert_int_eq(experiment.run.threads, 2);
+    ck_assert_int_eq(experiment.run.checkpoint_every, 7);
+    ck_assert_double_eq(experiment.run.timeout, 5400);
+    ck_assert_str_eq(experiment.report.metric, "loss");
+}
+END_TEST
+
+START_TEST(a_word_that_names_an_axis_replaces_its_values)
+{
+    const char *schemes[] = {"position.scheme=[alibi, [learned, alibi]]"}, *size[] = {"size=M"};
+    int n;
+    load(GRID, 1, schemes);
+    const struct point *p = points(&n);
+    ck_assert_int_eq(n, 4);
+    ck_assert_str_eq(p[0].label[0], "alibi");
+    ck_assert_str_eq(p[2].label[0], "learned+alibi");
+    load(GRID, 1, size);
+    p = points(&n);
+    ck_assert_int_eq(n, 3);
+    ck_assert_str_eq(text_at(p[0].tree, "model.d_model"), "128");
+}
+END_TEST
+
+START_TEST(a_file_may_name_labels_that_the_command_line_left_out)
+{
+    const char *word[] = {"position.scheme=alibi"};
+    int n;
+    load(GRID "  exclude: [{position.scheme: none, size: S}]\n"
+              "overrides: [{when: {position.scheme: none}, set: {train.lr: 1}}]\n",
+         1, word);
+    points(&n);
+    ck_assert_int_eq(n, 2);
+}
+END_TEST
+
+START_TEST(mistakes_on_the_command_line_are_placed_there)
+{
+    const struct {
+        const char *word, *expected;
+    } item[] = {
+        {"train.stpes=3", "command line:2: unknown key 'train.stpes'; did you mean 'train.steps'?"},
+        {"steps=3", "command line:2: unknown key 'steps'; did you mean 'train.steps'?"},
+        {"sise=M", "command line:2: unknown key 'sise'; did you mean 'size'?"},
+        {"size=L", "command line:2: axis 'size' has no value 'L'; it has: S, M"},
+        {"run.jbos=3", "command line:2: unknown key 'jbos' in run; did you mean 'jobs'?"},
+        {"run.jobs=0",
+         "command line:2: 'jobs' in run must be a whole number from 1 to 1024, not 0"},
+        {"seeds=none", "command line:2: 'seeds' must be how many, or a list of whole numbers"},
+        {"quick", "command line:2: 'quick' is not of the form key=value"},
+        {"train.lr=2", "command line:2: 'train.lr' is given twice"},
+        {"defaults.train.lr=2", "command line:2: leave 'defaults.' out: write train.steps=10"},
+        {"size=[]", "command line:2: axis 'size' has no values"},
+    };
+    for (size_t i = 0; i < sizeof(item) / sizeof(*item); i++) {
+        const char *word[] = {"train.lr=1", item[i].word};
+        ck_assert_str_eq(refusal(GRID, 2, word), item[i].expected);
+    }
+}
+END_TEST
+
+/* ---- places and rows ---- */
+
+START_TEST(every_value_keeps_the_place_where_it_was_written)
+{
+    int n;
+    load(GRID "overrides: [{when: {size: M}, set: {train.lr: 1}}]\n", 0, NULL);
+    const struct point *p = points(&n);
+    struct place axis = value_get_path(p[1].tree, "model.d_model")->at;
+    struct place override = value_get_path(p[1].tree, "train.lr")->at;
+    struct place given = value_get_path(p[0].tree, "train.lr")->at;
+    ck_assert_int_eq(axis.line, 10);
+    ck_assert_int_eq(override.line, 11);
+    ck_assert_int_eq(given.line, 5);
+    ck_assert_str_eq(given.file, file);
+}
+END_TEST
+
+START_TEST(the_tables_of_the_sections_are_sound)
+{
+    ck_assert_msg(params_check(model_rows, sizeof(struct model_config), &error) == PEAT_OK, "%s",
+                  error.text);
+    ck_assert_msg(params_check(attention_rows, sizeof(struct model_config), &error) == PEAT_OK,
+                  "%s", error.text);
+    ck_assert_msg(params_check(eval_rows, sizeof(struct eval_config), &error) == PEAT_OK, "%s",
+                  error.text);
+    /* warmup alone is both automatic and allowed to be 0 */
+    ck_assert(params_check(train_rows, sizeof(struct train_config), &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "'warmup'"));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("experiment");
+    TCase *tc = tcase_create("experiment");
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_add_test(tc, labels_read_as_people_write_them);
+    tcase_add_test(tc, names_of_cells_are_safe_in_file_names);
+    tcase_add_test(tc, long_labels_are_cut_to_fit_a_file_name);
+    tcase_add_test(tc, built_in_position_is_none_and_sum);
+    tcase_add_test(tc, later_settings_win_default_axis_override_command_line);
+    tcase_add_test(tc, a_parameter_of_a_bare_name_makes_it_a_map);
+    tcase_add_test(tc, an_axis_replaces_a_plugin_and_its_parameters);
+    tcase_add_test(tc, the_product_is_in_axis_order_and_seed_major);
+    tcase_add_test(tc, exclude_matches_in_part_and_lists_mean_any);
+    tcase_add_test(tc, numbers_name_an_axis_value_however_they_are_written);
+    tcase_add_test(tc, include_adds_cells_and_names_their_own_settings);
+    tcase_add_test(tc, a_dash_matches_any_combine_and_nothing_else);
+    tcase_add_test(tc, the_count_is_checked_before_anything_is_expanded);
+    tcase_add_test(tc, words_address_the_top_level_too);
+    tcase_add_test(tc, a_word_that_names_an_axis_replaces_its_values);
+    tcase_add_test(tc, a_file_may_name_labels_that_the_command_line_left_out);
+    tcase_add_test(tc, mistakes_on_the_command_line_are_placed_there);
+    tcase_add_test(tc, every_value_keeps_the_place_where_it_was_written);
+    tcase_add_test(tc, the_tables_of_the_sections_are_sound);
+    suite_add_tcase(suite, tc);
+    return run_suite(suite);
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* test_rundir.c: run directories: made once, read from any state of their files. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "grid/cellend.h"
+#include "grid/progress.h"
+#include "grid/rundir.h"
+#include "support/handplan.h"
+#include "support/support.h"
+
+static struct handplan hand;
+static struct error err;
+
+static void open_plan(void)
+{
+    err = (struct error){0};
+    handplan_open(&hand);
+    handplan_add(&hand, "none");
+    handplan_add(&hand, "rotary");
+    handplan_add(&hand, "learned");
+}
+
+static void close_plan(void)
+{
+    handplan_close(&hand);
+}
+
+static void write_run(void)
+{
+    ck_assert_int_eq(rundir_write(hand.run, &hand.plan, &hand.arena, &err), PEAT_OK);
+}
+
+static struct rundir read_run(void)
+{
+    struct rundir r;
+    ck_assert_int_eq(rundir_read(hand.run, &r, &hand.arena, &err), PEAT_OK);
+    return r;
+}
+
+static const char *in_run(const char *name)
+{
+    return arena_printf(&hand.arena, "%s/%s", hand.run, name);
+}
+
+static ino_t identity(const char *path)
+{
+    struct stat st;
+    ck_assert_int_eq(stat(path, &st), 0);
+    return st.st_ino;
+}
+
+/* A result of cell i, whose hash is the given one. */
+static void put_result(int i, const char *state, const char *hash)
+{
+    handplan_put(&hand, i, "result.json",
+                 arena_printf(&hand.arena,
+                              "{\"state\": \"%s\", \"hash\": \"%s\", \"measures\": []}", state,
+                              hash));
+}
+
+static void put_done(int i, const char *state)
+{
+    put_result(i, state, hand.cell[i].config.hash);
+}
+
+/* ---- writing ---- */
+
+START_TEST(new_directory_has_plan_file_and_cells)
+{
+    write_run();
+    ck_assert(file_exists(in_run("plan.json")));
+    ck_assert(file_exists(in_run("experiment.yaml")));
+    struct rundir r = read_run();
+    ck_assert_int_eq(r.n, 3);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_str_eq(r.cell[i].id, hand.cell[i].id);
+        ck_assert_str_eq(r.cell[i].label, hand.cell[i].label);
+        ck_assert_int_eq(r.cell[i].state, CELL_TODO);
+        ck_assert(r.cell[i].planned);
+        ck_assert_ptr_nonnull(r.cell[i].config);
+        ck_assert_ptr_null(r.cell[i].result);
+        ck_assert_ptr_null(r.cell[i].end);
+    }
+}
+END_TEST
+
+START_TEST(writing_again_touches_only_what_changed)
+{
+    write_run();
+    ino_t plan = identity(in_run("plan.json")), file = identity(in_run("experiment.yaml"));
+    ino_t first = identity(handplan_path(&hand, 0, "config.json"));
+    ino_t second = identity(handplan_path(&hand, 1, "config.json"));
+    hand.cell[1].params = 12;
+    /* The old inode stays in use while it is open, so a new file cannot get its number. */
+    int keep = open(handplan_path(&hand, 1, "config.json"), O_RDONLY);
+    write_run();
+    ck_assert_uint_eq(identity(in_run("experiment.yaml")), file);
+    ck_assert_uint_eq(identity(handplan_path(&hand, 0, "config.json")), first);
+    ck_assert_uint_ne(identity(handplan_path(&hand, 1, "config.json")), second);
+    close(keep);
+    plan = identity(in_run("plan.json"));
+    write_run();
+    ck_assert_uint_eq(identity(in_run("plan.json")), plan);
+}
+END_TEST
+
+START_TEST(cells_of_other_plans_stay_behind_the_planned_ones)
+{
+    write_run();
+    put_done(2, "done");
+    hand.plan.n = 2;
+    write_run();
+    struct rundir r = read_run();
+    ck_assert_int_eq(r.n, 3);
+    ck_assert(r.cell[1].planned);
+    ck_assert(!r.cell[2].planned);
+    ck_assert_str_eq(r.cell[2].label, "learned.s0");
+    ck_assert_int_eq(r.cell[2].state, CELL_DONE);
+}
+END_TEST
+
+START_TEST(directory_of_another_experiment_is_refused)
+{
+    write_run();
+    hand.experiment.name = "other";
+    ck_assert_int_eq(rundir_check(hand.run, &hand.plan, &err), PEAT_INVALID);
+    ck_assert_ptr_nonnull(strstr(err.text, "belongs to experiment 'hand', not to 'other'"));
+    ck_assert_int_eq(rundir_write(hand.run, &hand.plan, &hand.arena, &err), PEAT_INVALID);
+}
+END_TEST
+
+START_TEST(file_of_the_user_is_not_written_over)
+{
+    ck_assert_int_eq(dir_make(hand.run, &err), PEAT_OK);
+    ck_assert_int_eq(file_write(in_run("experiment.yaml"), "mine", 4, &err), PEAT_OK);
+    ck_assert_int_eq(rundir_check(hand.run, &hand.plan, &err), PEAT_INVALID);
+    ck_assert_int_eq(rundir_write(hand.run, &hand.plan, &hand.arena, &err), PEAT_INVALID);
+    ck_assert(!file_exists(in_run("plan.json")));
+}
+END_TEST
+
+START_TEST(check_accepts_what_does_not_exist_and_makes_nothing)
+{
+    ck_assert_int_eq(rundir_check(hand.run, &hand.plan, &err), PEAT_OK);
+    ck_assert(!file_exists(hand.run));
+}
+END_TEST
+
+/* ---- the lock ---- */
+
+START_TEST(lock_is_held_once_and_names_its_holder)
+{
+    char host[256] = "", expected[512];
+    int fd = -1, other = -1;
+    gethostname(host, sizeof(host) - 1);
+    ck_assert_int_eq(rundir_lock(hand.run, &fd, &err), PEAT_OK);
+    ck_assert_int_eq(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    ck_assert_int_eq(rundir_lock(hand.run, &other, &err), PEAT_INVALID);
+    snprintf(expected, sizeof(expected),
+             "%s is being run by process %ld on host %s; wait for it or stop it", hand.run,
+             (long)getpid(), host);
+    ck_assert_str_eq(err.text, expected);
+    ck_assert(lock_is_held(hand.run));
+    close(fd);
+    ck_assert(!lock_is_held(hand.run));
+    ck_assert_int_eq(rundir_lock(hand.run, &fd, &err), PEAT_OK);
+    close(fd);
+}
+END_TEST
+
+START_TEST(lock_in_an_unusable_place_is_refused_with_the_reason)
+{
+    int fd = -1;
+    ck_assert_int_ne(rundir_lock(hand.file, &fd, &err), PEAT_OK);
+    ck_assert_ptr_nonnull(strstr(err.text, "Not a directory"));
+}
+END_TEST
+
+/* ---- states ---- */
+
+START_TEST(state_follows_from_the_files)
+{
+    static const struct {
+        const char *file, *text;
+        enum cell_state state;
+    } row[] = {
+        {"log.txt", "x", CELL_PARTIAL},
+        {"metrics.jsonl", "", CELL_PARTIAL},
+        {"running.json", "{}", CELL_PARTIAL},
+        {"end.json", "{\"state\": \"failed\"}", CELL_FAILED},
+        {"end.json", "{\"state\": \"crashed\"}", CELL_CRASHED},
+        {"end.json", "{\"state\": \"timeout\"}", CELL_TIMEOUT},
+        {"end.json", "{\"state\": \"oom\"}", CELL_OOM},
+        {"end.json", "{\"state\": \"interrupted\"}", CELL_PARTIAL},
+        {"end.json", "{\"state\": \"done\"}", CELL_PARTIAL},
+        {"lock", "", CELL_TODO},
+    };
+    write_run();
+    for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+        handplan_put(&hand, 0, row[i].file, row[i].text);
+        ck_assert_msg(read_run().cell[0].state == row[i].state, "row %zu", i);
+        unlink(handplan_path(&hand, 0, row[i].file));
+    }
+    ck_assert_str_eq(err.text, "");
+}
+END_TEST
+
+START_TEST(result_outranks_everything_but_a_living_process)
+{
+    write_run();
+    handplan_put(&hand, 0, "end.json", "{\"state\": \"failed\"}");
+    put_done(0, "done");
+    put_done(1, "diverged");
+    struct rundir r = read_run();
+    ck_assert_int_eq(r.cell[0].state, CELL_DONE);
+    ck_assert_int_eq(r.cell[1].state, CELL_DIVERGED);
+    handplan_put(&hand, 1, "stale.json", "{}");
+    ck_assert_int_eq(read_run().cell[1].state, CELL_STALE);
+    handplan_put(&hand, 0, "lock", "");
+    handplan_put(&hand, 0, "running.json", "{}");
+    int fd = open(handplan_path(&hand, 0, "lock"), O_RDWR | O_CLOEXEC);
+    ck_assert_int_eq(flock(fd, LOCK_EX), 0);
+    ck_assert_int_eq(read_run().cell[0].state, CELL_RUNNING);
+    close(fd);
+    ck_assert_int_eq(read_run().cell[0].state, CELL_DONE);
+}
+END_TEST
+
+START_TEST(damaged_results_are_told_and_count_as_partial)
+{
+    static const char *const text[] = {
+        "",
+        "{\"state\": \"done\"",
+        "[]",
+        "{\"state\": \"done\", \"hash\": \"10000000\"}",
+        "{\"state\": \"odd\", \"hash\": \"10000000\", \"measures\": []}",
+        "{\"state\": \"done\", \"hash\": \"20000000\", \"measures\": []}",
+    };
+    write_run();
+    for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++) {
+        handplan_put(&hand, 0, "result.json", text[i]);
+        err = (struct error){0};
+        struct rundir r = read_run();
+        ck_assert_msg(r.cell[0].state == CELL_PARTIAL, "text %zu", i);
+        ck_assert_ptr_null(r.cell[0].result);
+        ck_assert_ptr_nonnull(strstr(err.text, "result.json"));
+    }
+}
+END_TEST
+
+START_TEST(what_is_no_run_directory_is_refused)
+{
+    struct rundir r;
+    ck_assert_int_eq(rundir_read(hand.run, &r, &hand.arena, &err), PEAT_NOTFOUND);
+    ck_assert_ptr_nonnull(strstr(err.text, "is no run directory"));
+    write_run();
+    static const char bad[] = "{\"cells\": [{\"id\": \"../x\"}]}";
+    ck_assert_int_eq(file_write(in_run("plan.json"), bad, strlen(bad), &err), PEAT_OK);
+    ck_assert_int_eq(rundir_read(hand.run, &r, &hand.arena, &err), PEAT_CORRUPT);
+}
+END_TEST
+
+/* ---- finding ---- */
+
+static void assert_found(const char *cell, int expected)
+{
+    struct rundir r = read_run();
+    int index = -1;
+    ck_assert_msg(rundir_find(&r, cell, &index, &err) == PEAT_OK, "%s", err.text);
+    ck_assert_int_eq(index, expected);
+}
+
+START_TEST(cell_is_found_by_index_id_label_and_hash)
+{
+    write_run();
+    assert_found("2", 2);
+    assert_found("rotary.s0", 1);
+    assert_found(hand.cell[2].id, 2);
+    assert_found("10000001", 1);
+}
+END_TEST
+
+START_TEST(unknown_and_ambiguous_cells_are_refused)
+{
+    write_run();
+    struct rundir r = read_run();
+    int index;
+    ck_assert_int_eq(rundir_find(&r, "rotari.s0", &index, &err), PEAT_NOTFOUND);
+    ck_assert_ptr_nonnull(strstr(err.text, "did you mean 'rotary.s0'?"));
+    ck_assert_int_eq(rundir_find(&r, "100000", &index, &err), PEAT_INVALID);
+    ck_assert_ptr_nonnull(strstr(err.text, "more than one cell"));
+    ck_assert_int_eq(rundir_find(&r, "", &index, &err), PEAT_NOTFOUND);
+    ck_assert_int_eq(rundir_find(&r, "9", &index, &err), PEAT_NOTFOUND);
+}
+END_TEST
+
+START_TEST(one_cell_is_read_alone)
+{
+    struct cell_files c;
+    write_run();
+    put_done(1, "done");
+    ck_assert_int_eq(rundir_read_cell(hand.run, hand.cell[1].id, &c, &hand.arena, &err), PEAT_OK);
+    ck_assert_int_eq(c.state, CELL_DONE);
+    ck_assert_str_eq(c.label, "rotary.s0");
+    ck_assert_int_eq(rundir_read_cell(hand.run, "../cells", &c, &hand.arena, &err), PEAT_NOTFOUND);
+}
+END_TEST
+
+/* ---- what results and logs tell ---- */
+
+static struct value *json(const char *text)
+{
+    struct value *v = value_from_json(&hand.arena, text, strlen(text), "text", &err);
+    ck_assert_ptr_nonnull(v);
+    return v;
+}
+
+START_TEST(missing_evaluation_lengths_are_noticed)
+{
+    struct value *result =
+        json("{\"state\": \"done\", \"measures\": [{\"split\": \"valid\", \"length\": 8},"
+             " {\"split\": \"train\", \"length\": 16}]}");
+    ck_assert(!cell_lacks_evaluation(json("{\"eval\": {\"lengths\": [8]}}"), result));
+    ck_assert(!cell_lacks_evaluation(json("{\"eval\": {\"lengths\": \"auto\"}}"), result));
+    ck_assert(cell_lacks_evaluation(json("{\"eval\": {\"lengths\": [8, 16]}}"), result));
+    ck_assert(!cell_lacks_evaluation(json("{\"eval\": {\"lengths\": [16]}}"),
+                                     json("{\"state\": \"diverged\", \"measures\": []}")));
+}
+END_TEST
+
+START_TEST(last_lines_of_logs_are_found)
+{
+    write_run();
+    struct rundir r = read_run();
+    const char *dir = r.cell[0].dir;
+    ck_assert_ptr_null(log_last_line(dir, 0, "", &hand.arena));
+    handplan_put(&hand, 0, "log.txt", "peat: old\none\npeat: new\nlast\n\n");
+    ck_assert_str_eq(log_last_line(dir, 0, "", &hand.arena), "last");
+    ck_assert_str_eq(log_last_line(dir, 0, "peat: ", &hand.arena), "new");
+    ck_assert_str_eq(log_last_line(dir, 10, "peat: ", &hand.arena), "new");
+    ck_assert_ptr_null(log_last_line(dir, 24, "peat: ", &hand.arena));
+    handplan_put(&hand, 0, "log.txt", "peat: only");
+    ck_assert_str_eq(log_last_line(dir, 0, "peat: ", &hand.arena), "only");
+    handplan_put(&hand, 0, "log.txt", "\n\n");
+    ck_assert_ptr_null(log_last_line(dir, 0, "", &hand.arena));
+}
+END_TEST
+
+START_TEST(tail_of_metrics_is_the_last_whole_line)
+{
+    char text[64];
+    write_run();
+    struct rundir r = read_run();
+    ck_assert_int_eq(metrics_tail(r.cell[0].dir, text, sizeof(text)), 0);
+    handplan_put(&hand, 0, "metrics.jsonl",
+                 "{\"step\":10,\"metric\":\"loss\",\"value\":2.5}\n"
+                 "{\"step\":20,\"metric\":\"bpb\",\"value\":1.25}\n{\"step\":3");
+    ck_assert_int_eq(metrics_tail(r.cell[0].dir, text, sizeof(text)), 20);
+    ck_assert_str_eq(text, "bpb 1.25");
+    handplan_put(&hand, 0, "metrics.jsonl", "garbage\n");
+    ck_assert_int_eq(metrics_tail(r.cell[0].dir, text, sizeof(text)), 0);
+}
+END_TEST
+
+START_TEST(durations_are_short)
+{
+    char text[32];
+    duration_text(0.04, text);
+    ck_assert_str_eq(text, "0.0 s");
+    duration_text(12.34, text);
+    ck_assert_str_eq(text, "12.3 s");
+    duration_text(245, text);
+    ck_assert_str_eq(text, "4m05s");
+    duration_text(7800, text);
+    ck_assert_str_eq(text, "2h10m");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("rundir");
+    TCase *tests = tcase_create("rundir");
+    tcase_add_checked_fixture(tests, open_plan, close_plan);
+    tcase_add_test(tests, new_directory_has_plan_file_and_cells);
+    tcase_add_test(tests, writing_again_touches_only_what_changed);
+    tcase_add_test(tests, cells_of_other_plans_stay_behind_the_planned_ones);
+    tcase_add_test(tests, directory_of_another_experiment_is_refused);
+    tcase_add_test(tests, file_of_the_user_is_not_written_over);
+    tcase_add_test(tests, check_accepts_what_does_not_exist_and_makes_nothing);
+    tcase_add_test(tests, lock_is_held_once_and_names_its_holder);
+    tcase_add_test(tests, lock_in_an_unusable_place_is_refused_with_the_reason);
+    tcase_add_test(tests, state_follows_from_the_files);
+    tcase_add_test(tests, result_outranks_everything_but_a_living_process);
+    tcase_add_test(tests, damaged_results_are_told_and_count_as_partial);
+    tcase_add_test(tests, what_is_no_run_directory_is_refused);
+    tcase_add_test(tests, cell_is_found_by_index_id_label_and_hash);
+    tcase_add_test(tests, unknown_and_ambiguous_cells_are_refused);
+    tcase_add_test(tests, one_cell_is_read_alone);
+    tcase_add_test(tests, missing_evaluation_lengths_are_noticed);
+    tcase_add_test(tests, last_lines_of_logs_are_found);
+    tcase_add_test(tests, tail_of_metrics_is_the_last_whole_line);
+    tcase_add_test(tests, durations_are_short);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}

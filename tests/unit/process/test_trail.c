@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* test_trail.c: what a dead process leaves behind, and what a plugin changed in a living one. */
+#include <fcntl.h>
+#include <fenv.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "process/apart.h"
+#include "process/guard.h"
+#include "process/trail.h"
+#include "support/support.h"
+
+static char where[TRAIL_TEXT];
+
+/* ---- the trail ---- */
+
+START_TEST(page_tells_where_a_process_died)
+{
+    int fd;
+    struct trail_page *page = trail_page_new(&fd);
+    ck_assert_ptr_nonnull(page);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct trail trail = {.page = trail_page_open(fd)};
+        trail_step(&trail, 7);
+        trail_enter(&trail, "rotary.qkv");
+        kill(getpid(), SIGKILL);
+    }
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    trail_where(page, where);
+    ck_assert_str_eq(where, "rotary.qkv");
+    ck_assert_int_eq(page->step, 7);
+    ck_assert_int_eq((int64_t)page->beats, 2);
+    close(fd);
+    trail_page_free(page);
+}
+END_TEST
+
+START_TEST(kernel_goes_before_the_hook_it_runs_in)
+{
+    struct trail_page page = {0};
+    struct trail trail = {.page = &page};
+    trail_enter(&trail, "mine.bias");
+    trail_enter_kernel(&trail, "mine.bias", "swirl", true);
+    trail_where(&page, where);
+    ck_assert_str_eq(where, "mine.bias, kernel 'swirl' backward");
+    trail_leave_kernel(&trail);
+    trail_where(&page, where);
+    ck_assert_str_eq(where, "mine.bias");
+    trail_leave(&trail);
+    trail_where(&page, where);
+    ck_assert_str_eq(where, "");
+}
+END_TEST
+
+START_TEST(plugin_of_a_place_is_found_by_its_whole_name)
+{
+    struct trail_page page = {0};
+    struct trail trail = {.page = &page};
+    struct trail_plugin found;
+    trail_plugin(&trail, "rotary_scaled", "/a.so", "");
+    trail_plugin(&trail, "rotary", "/b.so", "e.yaml:3:5: ");
+    ck_assert(trail_find(&page, "rotary.qkv", &found));
+    ck_assert_str_eq(found.file, "/b.so");
+    ck_assert_str_eq(found.at, "e.yaml:3:5: ");
+    ck_assert(!trail_find(&page, "rot.qkv", &found));
+    for (int i = 0; i < 100; i++)
+        trail_plugin(&trail, "x", "", "");
+    ck_assert_int_eq(page.n_plugin, TRAIL_PLUGINS);
+}
+END_TEST
+
+START_TEST(page_that_was_overwritten_does_no_harm)
+{
+    struct trail_page page;
+    struct trail_plugin found;
+    struct error err = {0};
+    memset(&page, 0x41, sizeof(page));
+    trail_where(&page, where);
+    ck_assert_int_eq((int)strlen(where), TRAIL_TEXT - 1);
+    ck_assert(!trail_find(&page, "rotary.qkv", &found));
+    ck_assert(trail_said(&page, &err));
+    ck_assert_int_lt((int)strlen(err.text), (int)sizeof(err.text));
+}
+END_TEST
+
+/* ---- the guard ---- */
+
+static void to_root(void)
+{
+    ck_assert_int_eq(chdir("/"), 0);
+}
+
+static void to_utf8(void)
+{
+    setlocale(LC_ALL, "C.UTF-8");
+}
+
+static void round_up(void)
+{
+    fesetround(FE_UPWARD);
+}
+
+static void ignore_sigterm(void)
+{
+    signal(SIGTERM, SIG_IGN);
+}
+
+static void block_sigint(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+static void close_input(void)
+{
+    close(STDIN_FILENO);
+}
+
+static void replace_input(void)
+{
+    int fd = open("/dev/zero", O_RDONLY);
+    dup2(fd, STDIN_FILENO);
+    close(fd);
+}
+
+static void leave_child(void)
+{
+    if (fork() == 0)
+        _exit(0);
+}
+
+static void nothing(void)
+{
+}
+
+static const struct {
+    void (*change)(void);
+    const char *what;
+} changes[] = {
+    {nothing, ""},
+    {to_root, "changed the current directory"},
+    {to_utf8, "changed the locale"},
+    {round_up, "changed how numbers are rounded"},
+    {ignore_sigterm, "changed what SIGTERM does"},
+    {block_sigint, "changed what SIGINT does"},
+    {close_input, "closed file descriptor 0"},
+    {replace_input, "closed file descriptor 0"},
+    {leave_child, "left a child process"},
+};
+
+/* In the child of apart_run, whose own guard would say the same: it is not called. */
+static peat_status change(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
+{
+    struct guard guard = {0};
+    (void)trail;
+    (void)err;
+    guard_start(&guard);
+    changes[*(const int *)ctx].change();
+    guard_look(&guard, "x.y");
+    guard_look(&guard, "later");
+    strbuf_addf(out, "%s|%s", guard.where, guard.what);
+    return PEAT_OK;
+}
+
+START_TEST(guard_names_each_change_and_who_made_it)
+{
+    struct strbuf out;
+    struct error err = {0};
+    char expected[128];
+    strbuf_init(&out);
+    ck_assert_msg(apart_run(change, &_i, 20, false, &out, NULL, &err) == PEAT_OK, "%s", err.text);
+    const char *what = changes[_i].what;
+    snprintf(expected, sizeof(expected), "%s|%s", *what ? "x.y" : "", what);
+    ck_assert_str_eq(out.text, expected);
+    strbuf_release(&out);
+}
+END_TEST
+
+/* ---- work apart ---- */
+
+static peat_status refuse(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
+{
+    (void)ctx, (void)trail;
+    strbuf_add(out, "half");
+    return error_set(err, PEAT_REFUSED, "no");
+}
+
+static peat_status hang_in_the_engine(void *ctx, struct trail *trail, struct strbuf *out,
+                                      struct error *err)
+{
+    const struct timespec pause = {0, 400 * 1000 * 1000};
+    (void)ctx, (void)trail, (void)err;
+    nanosleep(&pause, NULL);
+    strbuf_fill(out, 'x', 1 << 20);
+    return PEAT_OK;
+}
+
+static peat_status die_apart(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
+{
+    (void)ctx, (void)out, (void)err;
+    trail_plugin(trail, "mine", "/mine.so", "e.yaml:1:2: ");
+    trail_enter(trail, "mine.setup");
+    kill(getpid(), SIGKILL);
+    return PEAT_OK;
+}
+
+START_TEST(error_of_the_work_comes_back_and_nothing_else)
+{
+    struct strbuf out;
+    struct error err = {0};
+    strbuf_init(&out);
+    ck_assert_int_eq(apart_run(refuse, NULL, 1, false, &out, NULL, &err), PEAT_REFUSED);
+    ck_assert_str_eq(err.text, "no");
+    ck_assert_str_eq(out.text, "");
+    strbuf_release(&out);
+}
+END_TEST
+
+START_TEST(limit_is_for_plugins_alone_and_all_bytes_come)
+{
+    struct strbuf out;
+    struct error err = {0};
+    strbuf_init(&out);
+    ck_assert_int_eq(apart_run(hang_in_the_engine, NULL, 0.1, false, &out, NULL, &err), PEAT_OK);
+    ck_assert_uint_eq(out.n, 1 << 20);
+    strbuf_release(&out);
+}
+END_TEST
+
+START_TEST(death_of_the_child_names_the_plugin)
+{
+    struct strbuf out;
+    struct error err = {0};
+    struct trail_plugin died;
+    strbuf_init(&out);
+    ck_assert_int_eq(apart_run(die_apart, NULL, 1, false, &out, &died, &err), PEAT_FAILED);
+    ck_assert_str_eq(err.text, "e.yaml:1:2: 'mine' (/mine.so) crashed with SIGKILL in its setup");
+    ck_assert_str_eq(died.file, "/mine.so");
+    strbuf_release(&out);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("trail");
+    TCase *tests = tcase_create("trail");
+    tcase_add_test(tests, page_tells_where_a_process_died);
+    tcase_add_test(tests, kernel_goes_before_the_hook_it_runs_in);
+    tcase_add_test(tests, plugin_of_a_place_is_found_by_its_whole_name);
+    tcase_add_test(tests, page_that_was_overwritten_does_no_harm);
+    tcase_add_loop_test(tests, guard_names_each_change_and_who_made_it, 0,
+                        (int)(sizeof(changes) / sizeof(*changes)));
+    tcase_add_test(tests, error_of_the_work_comes_back_and_nothing_else);
+    tcase_add_test(tests, limit_is_for_plugins_alone_and_all_bytes_come);
+    tcase_add_test(tests, death_of_the_child_names_the_plugin);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
