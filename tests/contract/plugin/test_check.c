@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_check.c: `peat plugins check` catches each crime of bad_check/ by the check that is about
- * it, in words that say what and where, and passes every plugin that was built.
+ * test_check.c: `peat plugins check` catches each crime of planted/ by the check that is about it,
+ * in words that say what and where, and passes every plugin that was built.
  */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -16,138 +16,141 @@
 
 /* Messages are patterns: `*` stands for numbers whose last digits depend on the machine. */
 struct crime {
-    const char *source, *check, *end, *text;
+    const char *source, *name, *check, *end, *text;
 };
 
+#define W_IS_WRONG "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"
+
 static const struct crime crimes[] = {
-    {"grad_sign", "gradients", "failed",
-     "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"},
-    {"grad_scale", "gradients", "failed",
-     "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"},
-    {"grad_missing_term", "gradients", "failed",
-     "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"},
-    {"grad_one_index", "gradients", "failed",
+    {"kernel", "grad_sign", "gradients", "failed", W_IS_WRONG},
+    {"kernel", "grad_scale", "gradients", "failed", W_IS_WRONG},
+    {"kernel", "grad_missing_term", "gradients", "failed", W_IS_WRONG},
+    {"kernel", "grad_one_index", "gradients", "failed",
      "planted.w[[]5]: gradient *, central difference * at T = 6 (decoder)"},
-    {"grad_zero", "gradients", "failed",
+    {"kernel", "grad_zero", "gradients", "failed",
      "planted.w[[]*]: gradient 0, central difference * at T = 6 (decoder)"},
-    {"grad_transposed", "gradients", "failed",
-     "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"},
-    {"grad_assigns", "gradients", "failed",
-     "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"},
-    {"grad_broadcast", "gradients", "failed",
-     "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"},
-    {"grad_wrong_tensor", "gradients", "failed",
-     "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"},
-    {"grad_off_by_one", "gradients", "failed",
-     "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"},
-    {"grad_of_result", "gradients", "failed",
-     "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"},
-    {"grad_operand_only", "gradients", "failed",
+    {"kernel", "grad_transposed", "gradients", "failed", W_IS_WRONG},
+    {"kernel", "grad_assigns", "gradients", "failed", W_IS_WRONG},
+    {"kernel", "grad_broadcast", "gradients", "failed", W_IS_WRONG},
+    {"kernel", "grad_wrong_tensor", "gradients", "failed", W_IS_WRONG},
+    {"kernel", "grad_off_by_one", "gradients", "failed", W_IS_WRONG},
+    {"kernel", "grad_of_result", "gradients", "failed", W_IS_WRONG},
+    {"kernel", "grad_operand_only", "gradients", "failed",
      "planted.w[[]*]: gradient 0, central difference * at T = 6 (decoder)"},
-    {"wrong_label", "gradients", "failed",
+    {"parameters", "wrong_label", "gradients", "failed",
      "token.weight[[]*]: gradient *, central difference * at T = 6 (decoder, form: custom)"},
-    {"claims_shift", "shift-invariant", "failed",
+    {"stream", "claims_shift", "shift-invariant", "failed",
      "it claims to be shift-invariant, but the logits at place * differ by * when all positions "
      "move by 7 (decoder)"},
-    {"claims_norm", "norm-preserving", "failed",
+    {"stream", "claims_norm", "norm-preserving", "failed",
      "it claims to preserve norms, but makes a query at place 0 of * one of * (decoder)"},
-    {"claims_norm_without_qkv", "norm-preserving", "failed",
+    {"stream", "claims_norm_without_qkv", "norm-preserving", "failed",
      "it claims to preserve norms, which is for schemes with qkv"},
-    {"claims_permutation", "permutation-equivariant", "failed",
+    {"stream", "claims_permutation", "permutation-equivariant", "failed",
      "it claims to be permutation-equivariant, but the logits of a token moved from place * to * "
      "differ by * (encoder)"},
-    {"claims_length", "finite-length", "failed",
+    {"stream", "claims_length", "finite-length", "failed",
      "it claims a finite length, but takes sequences of 7 in a model for 6, and models for "
      "131072"},
-    {"claims_no_trainable", "no-trainable", "failed",
+    {"stream", "claims_no_trainable", "no-trainable", "failed",
      "it claims to have no trained tensors, but registers 'gain' (decoder)"},
-    {"claims_content", "content-dependent", "failed",
+    {"stream", "claims_content", "content-dependent", "failed",
      "it claims to depend on content, but asks for none: no hook sees tokens, queries, keys or "
      "scores"},
-    {"sees_future", "causality", "failed",
+    {"neighbour", "sees_future", "causality", "failed",
      "the logits at place 0 differ by * when the token at place 1 changes (decoder)"},
-    {"merges_future", "causality", "failed",
+    {"combine", "merges_future", "causality", "failed",
      "the logits at place 0 differ by * when the token at place 1 changes (decoder)"},
-    {"sees_length", "prefix", "failed",
+    {"neighbour", "sees_length", "prefix", "failed",
      "the logits at place 1 differ by * between 6 tokens and their first 2 (decoder)"},
-    {"sees_batch", "batch", "failed",
+    {"neighbour", "sees_batch", "batch", "failed",
      "the logits at place * differ by * between a row in a batch and the row alone (decoder)"},
-    {"sees_padding", "padding", "failed",
+    {"neighbour", "sees_padding", "padding", "failed",
      "the logits at place 1 differ by * between a row with padding before it and the row alone "
      "(decoder)"},
-    {"sees_document", "packing", "failed",
+    {"neighbour", "sees_document", "packing", "failed",
      "the logits at place 2 differ by * between a document packed with another and the document "
      "alone (decoder)"},
-    {"counts_calls", "purity", "failed", "the loss is * and * in two equal calls (decoder)"},
-    {"remembers_batch", "purity", "failed",
+    {"process", "counts_calls", "purity", "failed",
+     "the loss is * and * in two equal calls (decoder)"},
+    {"process", "remembers_batch", "purity", "failed",
      "the loss is * and * after a call with another batch (decoder)"},
-    {"counts_models", "purity", "failed",
+    {"process", "counts_models", "purity", "failed",
      "the loss is * and * in a second model of the same kind (decoder)"},
-    {"sees_thread", "threads", "failed", "the loss is * and * with 1 and with * threads (decoder)"},
-    {"writes_operand", "buffers", "failed",
+    {"kernel", "sees_thread", "threads", "failed",
+     "the loss is * and * with 1 and with * threads (decoder)"},
+    {"kernel", "writes_operand", "buffers", "failed",
      "the result of '*' was written to by what ran after it (decoder)"},
-    {"writes_beyond", "buffers", "failed",
-     "'crime' in writes_beyond.residual writes beyond its result (decoder)"},
-    {"writes_tensor", "buffers", "failed", "a trained tensor was written to (decoder)"},
-    {"writes_tokens", "buffers", "failed", "the token ids were written to (decoder)"},
-    {"leaks", "leaks", "failed", "20 steps keep * bytes (decoder)"},
-    {"sets_rounding", "environment", "failed",
+    {"kernel", "writes_beyond", "buffers", "failed",
+     "'crime' in planted.residual writes beyond its result (decoder)"},
+    {"kernel", "writes_tensor", "buffers", "failed", "a trained tensor was written to (decoder)"},
+    {"process", "writes_tokens", "buffers", "failed", "the token ids were written to (decoder)"},
+    {"process", "leaks", "leaks", "failed", "20 steps keep * bytes (decoder)"},
+    {"process", "sets_rounding", "environment", "failed",
      "the rounding mode or the treatment of denormals has changed (decoder)"},
-    {"sets_locale", "environment", "failed", "the locale is 'C.UTF-8' and was 'C' (decoder)"},
-    {"sets_directory", "environment", "failed", "the directory is '/' and was '/*' (decoder)"},
-    {"sets_signal", "environment", "failed",
+    {"process", "sets_locale", "environment", "failed",
+     "the locale is 'C.UTF-8' and was 'C' (decoder)"},
+    {"process", "sets_directory", "environment", "failed",
+     "the directory is '/' and was '/*' (decoder)"},
+    {"process", "sets_signal", "environment", "failed",
      "the handler of signal 10 (User defined signal 1) has changed (decoder)"},
-    {"sets_variable", "environment", "failed", "an environment variable has changed (decoder)"},
-    {"sets_umask", "environment", "failed", "the umask has changed (decoder)"},
-    {"keeps_file", "environment", "failed", "there are * open files and were * (decoder)"},
-    {"starts_thread", "environment", "failed", "there are * threads and were * (decoder)"},
-    {"refuses_defaults", "parameters", "failed",
+    {"process", "sets_variable", "environment", "failed",
+     "an environment variable has changed (decoder)"},
+    {"process", "sets_umask", "environment", "failed", "the umask has changed (decoder)"},
+    {"process", "keeps_file", "environment", "failed",
+     "there are * open files and were * (decoder)"},
+    {"process", "starts_thread", "environment", "failed",
+     "there are * threads and were * (decoder)"},
+    {"parameters", "refuses_defaults", "parameters", "failed",
      "its defaults are refused: a width of 16 is not a multiple of 7"},
-    {"fails_at_bound", "parameters", "failed",
-     "with size: 64 its set-up fails: 'fails_at_bound' failed while it was set up: failed"},
-    {"dies_at_bound", "parameters", "crashed", "*"},
-    {"not_finite", "finite", "failed", "a logit at place 0 of 1 is not a number (decoder)"},
-    {"wrong_shape", "finite", "failed",
-     "wrong_shape.encode: the hook returned shape [[]1, 1, 8], expected [[]2, 1, 16] (decoder)"},
-    {"dies_in_hook", "finite", "crashed", "*"},
-    {"aborts", "finite", "crashed", "killed by signal 6 (Aborted)*"},
-    {"exits", "finite", "crashed", "the process ended with code 0 before the check did*"},
-    {"hangs", "finite", "timeout", "still running after 2 seconds"},
-    {"dies_on_load", "abi", "crashed", "killed by signal 6 (Aborted)*"},
-    {"exports_more", "abi", "failed",
+    {"parameters", "fails_at_bound", "parameters", "failed",
+     "with size: 64 its set-up fails: 'planted' failed while it was set up: failed"},
+    {"parameters", "dies_at_bound", "parameters", "crashed", "*"},
+    {"stream", "not_finite", "finite", "failed",
+     "a logit at place 0 of 1 is not a number (decoder)"},
+    {"stream", "wrong_shape", "finite", "failed",
+     "planted.encode: the hook returned shape [[]1, 1, 8], expected [[]2, 1, 16] (decoder)"},
+    {"process", "dies_in_hook", "finite", "crashed", "*"},
+    {"process", "aborts", "finite", "crashed", "killed by signal 6 (Aborted)*"},
+    {"process", "exits", "finite", "crashed",
+     "the process ended with code 0 before the check did*"},
+    {"process", "hangs", "finite", "timeout", "still running after 2 seconds"},
+    {"process", "dies_on_load", "abi", "crashed", "killed by signal 6 (Aborted)*"},
+    {"process", "exports_more", "abi", "failed",
      "it exports 'helper'; only peat_entry may be seen from outside (compile with "
      "-fvisibility=hidden)"},
-    {"ignores_width", "widths", "failed",
+    {"combine", "ignores_width", "widths", "failed",
      "stream 'position' is always 1 wide, and it gives it 2 (width 2, 2 streams, streams of 1)"},
-    {"merges_two", "widths", "failed",
-     "merges_two.merge: the hook returned shape [[]3, 6, 3], expected [[]3, 6, 2] (width 2, 3 "
+    {"combine", "merges_two", "widths", "failed",
+     "planted.merge: the hook returned shape [[]3, 6, 3], expected [[]3, 6, 2] (width 2, 3 "
      "streams, streams of 0)"},
-    {"task_ids", "batches", "failed",
-     "task 'task_ids': training batch 1 has token 8, the limit is 8 (decoder)"},
-    {"task_counts", "batches", "failed",
+    {"task", "task_ids", "batches", "failed",
+     "task 'planted': training batch 1 has token 8, the limit is 8 (decoder)"},
+    {"task", "task_counts", "batches", "failed",
      "the training batch of step 1 differs when it is made again (decoder)"},
-    {"task_one_seed", "batches", "failed",
+    {"task", "task_one_seed", "batches", "failed",
      "the seed does not change its training batches (decoder)"},
-    {"task_eval_seed", "batches", "failed",
+    {"task", "task_eval_seed", "batches", "failed",
      "evaluation batch 0 of length 32 differs between two seeds (decoder)"},
-    {"task_eval_rows", "batches", "failed",
+    {"task", "task_eval_rows", "batches", "failed",
      "evaluation row 1 depends on the number of rows in a batch (decoder)"},
-    {"task_metric_nan", "metrics", "failed",
+    {"task", "task_metric_nan", "metrics", "failed",
      "metric 'score' is not a number when 0 of 1000 targets are right"},
-    {"task_metric_goal", "metrics", "failed",
+    {"task", "task_metric_goal", "metrics", "failed",
      "metric 'score' says that more is better, but goes from * over * to * as more targets are "
      "right"},
-    {"task_leaks", "leaks", "failed", "200 batches keep * bytes"},
+    {"task", "task_leaks", "leaks", "failed", "200 batches keep * bytes"},
 };
 enum { CRIMES = sizeof(crimes) / sizeof(crimes[0]) };
 
-static void build(struct shell *s, const char *source)
+/* Compiles planted/<source>.c to <crime>.so, with that crime in it unless it is "sound". */
+static void build(struct shell *s, const char *source, const char *crime)
 {
     shell_expect(s, 0,
                  "${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra -Werror -shared -fPIC "
-                 "-fvisibility=hidden -I\"$PEAT_SOURCE/include\" "
-                 "\"$PEAT_SOURCE/tests/contract/bad_check/%s.c\" -o %s.so -lm",
-                 source, source);
+                 "-fvisibility=hidden -DCRIME_%s -I\"$PEAT_SOURCE/include\" "
+                 "\"$PEAT_SOURCE/tests/contract/planted/%s.c\" -o %s.so -lm",
+                 crime, source, crime);
 }
 
 /* What the last command printed, as JSON. */
@@ -173,16 +176,16 @@ START_TEST(each_crime_is_caught_by_its_check)
     struct arena a;
     shell_open(&s);
     arena_init(&a, "test", 1 << 12);
-    build(&s, crime->source);
+    build(&s, crime->source, crime->name);
     int status = shell_run(&s, "\"$PEAT\" plugins check ./%s.so --only %s --json --timeout %d",
-                           crime->source, crime->check, !strcmp(crime->end, "timeout") ? 2 : 100);
+                           crime->name, crime->check, !strcmp(crime->end, "timeout") ? 2 : 100);
     const struct value *checks = value_get(printed_value(&s, &a), "checks");
     ck_assert_int_eq(checks->n, 1);
     const struct value *one = checks->item[0];
     ck_assert_str_eq(text_of(one, "check"), crime->check);
     ck_assert_msg(!strcmp(text_of(one, "end"), crime->end) &&
                       fnmatch(crime->text, text_of(one, "text"), 0) == 0,
-                  "%s %s: %s", crime->source, text_of(one, "end"), text_of(one, "text"));
+                  "%s %s: %s", crime->name, text_of(one, "end"), text_of(one, "text"));
     ck_assert_ptr_nonnull(strstr(text_of(one, "command"), "peat plugins check "));
     ck_assert_int_eq(status, 1);
     arena_release(&a);
@@ -190,12 +193,16 @@ START_TEST(each_crime_is_caught_by_its_check)
 }
 END_TEST
 
-START_TEST(what_differs_from_the_bad_tasks_in_one_crime_passes)
+static const char *const sources[] = {"process",    "neighbour", "stream", "kernel",
+                                      "parameters", "combine",   "task"};
+enum { SOURCES = sizeof(sources) / sizeof(sources[0]) };
+
+START_TEST(what_differs_from_the_bad_plugins_in_one_crime_passes)
 {
     struct shell s;
     shell_open(&s);
-    build(&s, "task_sound");
-    shell_expect(&s, 0, "\"$PEAT\" plugins check ./task_sound.so");
+    build(&s, sources[_i], "sound");
+    shell_expect(&s, 0, "\"$PEAT\" plugins check ./sound.so");
     shell_close(&s);
 }
 END_TEST
@@ -272,7 +279,7 @@ START_TEST(a_failure_says_how_it_is_repeated)
 {
     struct shell s;
     shell_open(&s);
-    build(&s, "grad_sign");
+    build(&s, "kernel", "grad_sign");
     shell_expect(&s, 1, "\"$PEAT\" plugins check ./grad_sign.so --only gradients");
     char *command = strstr(s.printed.text, "again: peat ");
     ck_assert_ptr_nonnull(command);
@@ -290,7 +297,7 @@ START_TEST(nothing_is_left_behind)
 {
     struct shell s;
     shell_open(&s);
-    build(&s, "hangs");
+    build(&s, "process", "hangs");
     shell_expect(&s, 1,
                  "mkdir tmp && TMPDIR=$PWD/tmp \"$PEAT\" plugins check ./hangs.so --only finite "
                  "--timeout 1 && exit 9; [ -z \"$(ls tmp)\" ] && exit 1");
@@ -324,7 +331,7 @@ int main(void)
     TCase *t = tcase_create("check");
     tcase_set_timeout(t, 250);
     tcase_add_loop_test(t, each_crime_is_caught_by_its_check, 0, CRIMES);
-    tcase_add_test(t, what_differs_from_the_bad_tasks_in_one_crime_passes);
+    tcase_add_loop_test(t, what_differs_from_the_bad_plugins_in_one_crime_passes, 0, SOURCES);
     tcase_add_loop_test(t, every_built_plugin_keeps_its_promises, 0, SHARES);
     tcase_add_test(t, mistakes_on_the_command_line_are_told_from_failures);
     tcase_add_test(t, a_file_that_is_no_plugin_fails_the_first_check);

@@ -2,7 +2,7 @@
 /*
  * test_loader.c: what is loaded, what is refused and in which words, and where it is looked for.
  *
- * The plugins of bad/ and good/ are compiled here, each into its own directory.
+ * The plugins of planted/ are compiled here, each into its own directory.
  */
 #include <fcntl.h>
 #include <fenv.h>
@@ -51,7 +51,7 @@ static int shell(const char *command)
     return system(command);
 }
 
-/* Compiles <folder>/<source>.c to <dir>/<target>; returns the path. */
+/* Compiles planted/<source>.c to <dir>/<target>; returns the path. */
 static const char *build(struct fixture *f, const char *source, const char *target,
                          const char *flags)
 {
@@ -60,11 +60,11 @@ static const char *build(struct fixture *f, const char *source, const char *targ
     ck_assert_int_eq(dir_make(parent, NULL), PEAT_OK);
     free(parent);
     const char *compiler = getenv("CC"), *root = getenv("PEAT_SOURCE");
-    const char *command = arena_printf(
-        &f->arena,
-        "%s -std=c11 -shared -fPIC -fvisibility=hidden %s -I'%s/include' '%s/tests/contract/%s.c' "
-        "-o '%s'",
-        compiler ? compiler : "cc", flags, root, root, source, path);
+    const char *command = arena_printf(&f->arena,
+                                       "%s -std=c11 -shared -fPIC -fvisibility=hidden %s "
+                                       "-I'%s/include' '%s/tests/contract/planted/%s.c' "
+                                       "-o '%s'",
+                                       compiler ? compiler : "cc", flags, root, root, source, path);
     ck_assert_msg(shell(command) == 0, "%s", command);
     return path;
 }
@@ -115,58 +115,63 @@ static void assert_refused(struct fixture *f, const char *path, const char *expe
 
 /* ---- one file ---- */
 
-/* A plugin of bad/ and the message about it, without the path before it. */
+/* A crime of planted/<source>.c and the message about it, without the path before it. */
 struct crime {
-    const char *name, *text;
+    const char *source, *name, *text;
 };
 
 static const struct crime crimes[] = {
-    {"null_descriptor", "peat_entry returned no descriptor"},
-    {"wrong_magic", "its descriptor starts with 0x50414c43, not with 0x54414550"},
-    {"wrong_abi", "built for ABI 0.3, this program speaks 0.1"},
-    {"short_descriptor", "its descriptor has 72 bytes, that of ABI 0.1 has 80"},
-    {"id_with_capitals", "the id 'Rotary-2' is not of lower case, digits and underscores"},
-    {"no_summary", "plugin 'no_summary': the summary must be one line"},
-    {"no_citation", "plugin 'no_citation': the citation must be one line, or \"\""},
-    {"unknown_kind", "plugin 'unknown_kind': the kind 7 is unknown"},
-    {"no_interface", "plugin 'no_interface': the interface is missing"},
-    {"no_size", "plugin 'no_size': its peat_scheme does not set size"},
-    {"other_size", "plugin 'other_size': its peat_scheme has 128 bytes, that of ABI 0.1 has 136"},
-    {"unknown_need", "plugin 'unknown_need': needs has unknown bits 0x1000"},
-    {"unknown_trait", "plugin 'unknown_trait': traits has unknown bits 0x8000"},
-    {"too_many_axes", "plugin 'too_many_axes': max_axes must be from 0 to 3, not 4"},
-    {"scale_with_terms", "plugin 'scale_with_terms': score_terms must be 0 with PEAT_SCALE_ONE"},
-    {"terms_without_score",
-     "plugin 'terms_without_score': score_terms counts terms of score_add, which is missing"},
-    {"weights_without_context",
-     "plugin 'weights_without_context': PEAT_NEED_W is for the context hook, which is missing"},
-    {"width_without_encode",
-     "plugin 'width_without_encode': width is that of encode's stream, and encode is missing"},
-    {"combine_without_merge",
-     "plugin 'combine_without_merge': a combine needs merge, which is missing"},
-    {"combine_without_streams",
-     "plugin 'combine_without_streams': max_streams 2 is below min_streams 3"},
-    {"task_without_metric", "plugin 'task_without_metric': a task needs a metric, and has none"},
-    {"task_without_train", "plugin 'task_without_train': a task needs train, which is missing"},
+    {"descriptor", "null_descriptor", "peat_entry returned no descriptor"},
+    {"descriptor", "wrong_magic", "its descriptor starts with 0x50414c43, not with 0x54414550"},
+    {"descriptor", "wrong_abi", "built for ABI 0.3, this program speaks 0.1"},
+    {"descriptor", "short_descriptor", "its descriptor has 72 bytes, that of ABI 0.1 has 80"},
+    {"descriptor", "id_with_capitals",
+     "the id 'Rotary-2' is not of lower case, digits and underscores"},
+    {"descriptor", "no_summary", "plugin 'planted': the summary must be one line"},
+    {"descriptor", "no_citation", "plugin 'planted': the citation must be one line, or \"\""},
+    {"descriptor", "unknown_kind", "plugin 'planted': the kind 7 is unknown"},
+    {"descriptor", "no_interface", "plugin 'planted': the interface is missing"},
+    {"scheme", "no_size", "plugin 'planted': its peat_scheme does not set size"},
+    {"scheme", "other_size",
+     "plugin 'planted': its peat_scheme has 128 bytes, that of ABI 0.1 has 136"},
+    {"scheme", "unknown_need", "plugin 'planted': needs has unknown bits 0x1000"},
+    {"scheme", "unknown_trait", "plugin 'planted': traits has unknown bits 0x8000"},
+    {"scheme", "too_many_axes", "plugin 'planted': max_axes must be from 0 to 3, not 4"},
+    {"scheme", "scale_with_terms", "plugin 'planted': score_terms must be 0 with PEAT_SCALE_ONE"},
+    {"scheme", "terms_without_score",
+     "plugin 'planted': score_terms counts terms of score_add, which is missing"},
+    {"scheme", "weights_without_context",
+     "plugin 'planted': PEAT_NEED_W is for the context hook, which is missing"},
+    {"scheme", "width_without_encode",
+     "plugin 'planted': width is that of encode's stream, and encode is missing"},
+    {"combine", "combine_without_merge",
+     "plugin 'planted': a combine needs merge, which is missing"},
+    {"combine", "combine_without_streams",
+     "plugin 'planted': max_streams 2 is below min_streams 3"},
+    {"task", "task_without_metric", "plugin 'planted': a task needs a metric, and has none"},
+    {"task", "task_without_train", "plugin 'planted': a task needs train, which is missing"},
 };
 enum { CRIMES = sizeof(crimes) / sizeof(crimes[0]) };
+
+static const char *build_crime(struct fixture *f, const struct crime *crime)
+{
+    return build(f, crime->source, "x.so", arena_printf(&f->arena, "-DCRIME_%s", crime->name));
+}
 
 START_TEST(each_bad_plugin_is_refused_with_its_reason)
 {
     const struct crime *crime = &crimes[_i];
     struct fixture *f = fixture_new();
-    const char *source = arena_printf(&f->arena, "bad/%s", crime->name);
-    const char *path = build(f, source, "x.so", "");
-    assert_refused(f, path, arena_printf(&f->arena, "'x.so': %s", crime->text));
+    assert_refused(f, build_crime(f, crime), arena_printf(&f->arena, "'x.so': %s", crime->text));
     fixture_free(f);
 }
 END_TEST
 
 static const struct crime row_crimes[] = {
-    {"preset_out_of_bounds", "base"},
-    {"one_key_twice", "base"},
-    {"row_outside_config", "base"},
-    {"reserved_key", "where"},
+    {"scheme", "preset_out_of_bounds", "base"},
+    {"scheme", "one_key_twice", "base"},
+    {"scheme", "row_outside_config", "base"},
+    {"scheme", "reserved_key", "where"},
 };
 enum { ROW_CRIMES = sizeof(row_crimes) / sizeof(row_crimes[0]) };
 
@@ -174,12 +179,11 @@ START_TEST(a_bad_row_is_refused_by_plugin_and_key)
 {
     const struct crime *crime = &row_crimes[_i];
     struct fixture *f = fixture_new();
-    const char *path = build(f, arena_printf(&f->arena, "bad/%s", crime->name), "x.so", "");
+    const char *path = build_crime(f, crime);
     const struct plugin *plugin;
     ck_assert_int_ne(plugin_load(&f->arena, path, &plugin, &f->err), PEAT_OK);
-    const char *id = arena_printf(&f->arena, "plugin '%s': ", crime->name);
     const char *key = arena_printf(&f->arena, "'%s'", crime->text);
-    ck_assert_ptr_nonnull(strstr(f->err.text, id));
+    ck_assert_ptr_nonnull(strstr(f->err.text, "plugin 'planted': "));
     ck_assert_ptr_nonnull(strstr(f->err.text, key));
     fixture_free(f);
 }
@@ -188,7 +192,7 @@ END_TEST
 START_TEST(what_is_no_plugin_is_named_for_what_it_is)
 {
     struct fixture *f = fixture_new();
-    const char *good = build(f, "good/scheme", "good.so", "");
+    const char *good = build(f, "scheme", "good.so", "");
     assert_refused(f, inside(f, "none.so"),
                    "cannot open plugin 'none.so': No such file or directory");
     ck_assert_int_eq(mkdir(inside(f, "dir.so"), 0777), 0);
@@ -201,7 +205,7 @@ START_TEST(what_is_no_plugin_is_named_for_what_it_is)
     assert_refused(f, damage(f, good, "head.so", 40, -1, 0), "'head.so' is cut short");
     assert_refused(f, damage(f, good, "machine.so", 0, 18, 2),
                    "'machine.so' was built for another kind of machine");
-    assert_refused(f, build(f, "bad/no_entry", "no_entry.so", ""),
+    assert_refused(f, build(f, "descriptor", "no_entry.so", "-DCRIME_no_entry"),
                    "'no_entry.so' is not a PEAT plugin: it has no peat_entry");
     fixture_free(f);
 }
@@ -210,7 +214,7 @@ END_TEST
 START_TEST(an_unresolved_symbol_is_named)
 {
     struct fixture *f = fixture_new();
-    assert_refused(f, build(f, "bad/undefined_symbol", "x.so", ""),
+    assert_refused(f, build(f, "scheme", "x.so", "-DCRIME_undefined_symbol"),
                    "cannot load 'x.so': undefined symbol: arena_alloc");
     fixture_free(f);
 }
@@ -220,7 +224,7 @@ END_TEST
 START_TEST(a_change_of_rounding_is_refused_and_undone)
 {
     struct fixture *f = fixture_new();
-    assert_refused(f, build(f, "bad/flush_to_zero", "x.so", ""),
+    assert_refused(f, build(f, "descriptor", "x.so", "-DCRIME_flush_to_zero"),
                    "'x.so' was linked with -ffast-math: loading it changes how every number is "
                    "rounded");
     volatile float tiny = 1e-38f;
@@ -233,11 +237,11 @@ END_TEST
 START_TEST(a_good_plugin_is_loaded_with_hash_hooks_and_traits)
 {
     struct fixture *f = fixture_new();
-    const char *path = build(f, "good/scheme", "some.so", "");
+    const char *path = build(f, "scheme", "some.so", "");
     const struct plugin *plugin;
     ck_assert_int_eq(plugin_load(&f->arena, path, &plugin, &f->err), PEAT_OK);
     ck_assert_str_eq(plugin->name, "some");
-    ck_assert_str_eq(plugin->desc->id, "good_scheme");
+    ck_assert_str_eq(plugin->desc->id, "planted");
     ck_assert_str_eq(plugin->path, path);
     char hex[HASH_HEX];
     ck_assert_int_eq(hash_file(path, hex, NULL), PEAT_OK);
@@ -288,12 +292,12 @@ static const struct plugin *must_find(struct fixture *f, struct registry *r, pea
 START_TEST(the_first_directory_wins_and_a_kind_folder_comes_before_the_flat_file)
 {
     struct fixture *f = fixture_new();
-    build(f, "good/scheme", "a/x.so", "-DVERSION='\"flat\"'");
-    build(f, "good/scheme", "a/scheme/y.so", "-DVERSION='\"kind\"'");
-    build(f, "good/scheme", "a/y.so", "-DVERSION='\"flat\"'");
-    build(f, "good/scheme", "b/scheme/x.so", "-DVERSION='\"second\"'");
-    build(f, "good/scheme", "b/scheme/z.so", "-DVERSION='\"second\"'");
-    build(f, "good/scheme", ".local/lib/peat/plugins-" PEAT_ABI "/scheme/home.so", "");
+    build(f, "scheme", "a/x.so", "-DVERSION='\"flat\"'");
+    build(f, "scheme", "a/scheme/y.so", "-DVERSION='\"kind\"'");
+    build(f, "scheme", "a/y.so", "-DVERSION='\"flat\"'");
+    build(f, "scheme", "b/scheme/x.so", "-DVERSION='\"second\"'");
+    build(f, "scheme", "b/scheme/z.so", "-DVERSION='\"second\"'");
+    build(f, "scheme", ".local/lib/peat/plugins-" PEAT_ABI "/scheme/home.so", "");
     struct registry r = registry_over(f, "a::missing:b");
     ck_assert_str_eq(must_find(f, &r, PEAT_SCHEME, "x")->desc->version, "flat");
     ck_assert_str_eq(must_find(f, &r, PEAT_SCHEME, "y")->desc->version, "kind");
@@ -306,7 +310,7 @@ END_TEST
 START_TEST(the_same_file_by_any_name_is_the_same_plugin)
 {
     struct fixture *f = fixture_new();
-    const char *path = build(f, "good/scheme", "a/scheme/x.so", "");
+    const char *path = build(f, "scheme", "a/scheme/x.so", "");
     struct registry r = registry_over(f, "a");
     const struct plugin *first = must_find(f, &r, PEAT_SCHEME, "x");
     ck_assert_ptr_eq(must_find(f, &r, PEAT_SCHEME, "scheme/x"), first);
@@ -320,7 +324,7 @@ END_TEST
 START_TEST(a_path_is_relative_to_the_file_it_is_written_in)
 {
     struct fixture *f = fixture_new();
-    build(f, "good/scheme", "lab/mine.so", "");
+    build(f, "scheme", "lab/mine.so", "");
     struct registry r = registry_over(f, "");
     const struct place at = {inside(f, "lab/exp.yaml"), 4, 9};
     const struct plugin *plugin = NULL;
@@ -347,8 +351,8 @@ static void assert_starts(struct fixture *f, const char *expected)
 START_TEST(an_unknown_name_gets_the_nearest_one_and_the_directories)
 {
     struct fixture *f = fixture_new();
-    build(f, "good/scheme", "a/scheme/rotary.so", "");
-    build(f, "good/combine", "a/combine/sum.so", "");
+    build(f, "scheme", "a/scheme/rotary.so", "");
+    build(f, "combine", "a/combine/sum.so", "");
     struct registry r = registry_over(f, "a");
     const struct place at = {"exp.yaml", 7, 12};
     const struct plugin *plugin = NULL;
@@ -371,9 +375,9 @@ END_TEST
 START_TEST(a_name_in_two_kinds_must_say_which)
 {
     struct fixture *f = fixture_new();
-    build(f, "good/scheme", "a/scheme/x.so", "");
-    build(f, "good/combine", "b/combine/x.so", "");
-    build(f, "good/combine", "b/only.so", "");
+    build(f, "scheme", "a/scheme/x.so", "");
+    build(f, "combine", "b/combine/x.so", "");
+    build(f, "combine", "b/only.so", "");
     struct registry r = registry_over(f, "a:b");
     const struct plugin *plugin = NULL;
     ck_assert_int_ne(registry_find_any(&r, "x", &plugin, &f->err), PEAT_OK);
@@ -399,13 +403,13 @@ static void collect(void *ctx, const char *path, const char *why)
 START_TEST(loading_all_sorts_leaves_out_the_shadowed_and_goes_on_after_bad_ones)
 {
     struct fixture *f = fixture_new();
-    build(f, "good/scheme", "a/scheme/z.so", "-DVERSION='\"a\"'");
-    build(f, "good/combine", "a/combine/b.so", "");
-    build(f, "bad/no_size", "a/scheme/bad.so", "");
-    build(f, "good/scheme", "b/scheme/z.so", "-DVERSION='\"b\"'");
-    build(f, "good/scheme", "b/scheme/bad.so", "-DVERSION='\"b\"'");
-    build(f, "good/scheme", "b/y.so", "");
-    build(f, "good/combine", "b/scheme/strayed.so", "");
+    build(f, "scheme", "a/scheme/z.so", "-DVERSION='\"a\"'");
+    build(f, "combine", "a/combine/b.so", "");
+    build(f, "scheme", "a/scheme/bad.so", "-DCRIME_no_size");
+    build(f, "scheme", "b/scheme/z.so", "-DVERSION='\"b\"'");
+    build(f, "scheme", "b/scheme/bad.so", "-DVERSION='\"b\"'");
+    build(f, "scheme", "b/y.so", "");
+    build(f, "combine", "b/scheme/strayed.so", "");
     struct registry r = registry_over(f, "a:b");
     r.n_dir = 2; /* not those of the machine */
     struct strbuf bad;
@@ -418,7 +422,7 @@ START_TEST(loading_all_sorts_leaves_out_the_shadowed_and_goes_on_after_bad_ones)
     ck_assert_str_eq(r.item[2]->name, "b");
     ck_assert_int_eq(r.item[2]->desc->kind, PEAT_COMBINE);
     snprintf(f->err.text, sizeof(f->err.text), "%s", bad.text);
-    assert_message(f, "'a/scheme/bad.so': plugin 'no_size': its peat_scheme does not set size\n"
+    assert_message(f, "'a/scheme/bad.so': plugin 'planted': its peat_scheme does not set size\n"
                       "'b/scheme/strayed.so' is a combine, not a scheme\n");
     strbuf_release(&bad);
     fixture_free(f);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* An id beyond the vocabulary. */
+/* task.c: a task that asks for the token it gives. The first two crimes are for the loader. */
+#include <stdlib.h>
+
 #include <peat/plugin.h>
 
 struct self {
@@ -22,14 +24,20 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
     return PEAT_OK;
 }
 
-static void fill(const peat_host *h, const struct self *own, uint64_t stream, uint64_t first,
-                 peat_batch *batch, int64_t b)
+static void fill(const peat_host *h, uint64_t stream, uint64_t first, peat_batch *batch, int64_t b)
 {
     int32_t *token = batch->token + b * batch->T, *target = batch->target + b * batch->T;
-    (void)own;
+    int64_t vocab = 8;
+#ifdef CRIME_task_ids
+    vocab = 9;
+#endif
     for (int64_t t = 0; t < batch->T; t++) {
         uint64_t i = first * 1000 + (uint64_t)t;
-        token[t] = (int32_t)peat_below(h, stream, i, 9);
+#ifdef CRIME_task_counts
+        static uint64_t made;
+        i += made++;
+#endif
+        token[t] = (int32_t)peat_below(h, stream, i, vocab);
         target[t] = token[t];
     }
     batch->sequence[b] = (int64_t)first;
@@ -39,9 +47,15 @@ static void fill(const peat_host *h, const struct self *own, uint64_t stream, ui
 static peat_status train(const peat_host *h, const void *config, const void *self, uint64_t stream,
                          peat_batch *batch)
 {
-    (void)config;
+    (void)config, (void)self;
+#if defined(CRIME_task_leaks)
+    if (!malloc(1000))
+        return PEAT_NOMEM;
+#elif defined(CRIME_task_one_seed)
+    stream = 5;
+#endif
     for (int64_t b = 0; b < batch->B; b++)
-        fill(h, self, stream, (uint64_t)b, batch, b);
+        fill(h, stream, (uint64_t)b, batch, b);
     return PEAT_OK;
 }
 
@@ -49,11 +63,17 @@ static peat_status evaluate(const peat_host *h, const void *config, const void *
                             int64_t index, peat_batch *batch)
 {
     const struct self *own = self;
-    (void)config;
-    (void)which;
+    uint64_t stream = 77;
+    int64_t before = index * batch->B; /* rows of earlier batches */
+    (void)config, (void)which;
+#if defined(CRIME_task_eval_seed)
+    stream = own->seed;
+#elif defined(CRIME_task_eval_rows)
+    before = index * 7;
+#endif
     batch->T = own->T;
     for (int64_t b = 0; b < batch->B; b++)
-        fill(h, self, 77, (uint64_t)(index * batch->B + b), batch, b);
+        fill(h, stream, (uint64_t)(before + b), batch, b);
     if (index * batch->B >= 12)
         batch->B = 0;
     return PEAT_OK;
@@ -61,11 +81,19 @@ static peat_status evaluate(const peat_host *h, const void *config, const void *
 
 static double value(const peat_sums *s)
 {
+#if defined(CRIME_task_metric_nan)
+    return (double)s->matches / (double)(s->sequences - 100);
+#elif defined(CRIME_task_metric_goal) /* falls, and is called better when it rises */
+    return s->nll / (double)s->targets;
+#else
     return (double)s->correct / (double)s->targets;
+#endif
 }
 
 static const peat_metric metrics[] = {
+#ifndef CRIME_task_without_metric
     {"score", true, "part that is right", value},
+#endif
     {NULL, false, NULL, NULL},
 };
 
@@ -73,8 +101,10 @@ static const peat_task task = {
     .size = sizeof(task),
     .metric = metrics,
     .setup = setup,
+#ifndef CRIME_task_without_train
     .train = train,
+#endif
     .evaluate = evaluate,
 };
 
-PEAT_DEFINE_PLAIN(PEAT_TASK, task, "task_ids", "1.0", "a planted mistake", "MIT", "")
+PEAT_DEFINE_PLAIN(PEAT_TASK, task, "planted", "1.0", "asks for the token it gives", "MIT", "")
