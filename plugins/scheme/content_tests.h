@@ -6,9 +6,6 @@
 #ifndef SCHEME_CONTENT_TESTS_H
 #define SCHEME_CONTENT_TESTS_H
 
-#include <stdio.h>
-#include <string.h>
-
 #include "nn/attention.h"
 #include "scheme_tests.h"
 
@@ -45,6 +42,16 @@ static inline peat_qkv content_qkv(struct harness *h, int64_t T)
                       .q = content_wave(h, 1, 100, 4, dim),
                       .k = content_wave(h, 1, 200, 4, dim),
                       .v = content_wave(h, 1, 300, 4, dim)};
+}
+
+/* score_add of one row for waves. */
+static inline peat_node *content_scores(struct harness *h, int64_t T, const double *pos)
+{
+    const peat_call *c = content_call(h, T, pos);
+    peat_qkv p = content_qkv(h, T);
+    peat_node *n = h->scheme->score_add(c, &p);
+    ck_assert_msg(n, "%s", h->graph.err.text);
+    return n;
 }
 
 /* Element i of the k-th tensor of any scheme becomes 0.4 sin(1 + i + 10 k). */
@@ -123,12 +130,47 @@ static inline void content_logits(const char *name, const char *json, peat_arch 
     content_close(&m, &h);
 }
 
+/* Heads 1 and 2 of 4 alone: the scheme takes their part of the projections. */
+static inline void content_group_gradients(const char *name, const char *json)
+{
+    struct modelcheck m;
+    struct harness h;
+    modelcheck_init(&m, PEAT_DECODER);
+    m.config.n_head = 4;
+    scheme_open(&h, name, json, 4, 2, 5, true);
+    struct scheme_part *part = modelcheck_scheme(&m, name, h.scheme);
+    part->part.config = h.config;
+    part->where.head_begin = 1;
+    part->where.head_end = 3;
+    modelcheck_build(&m);
+    content_fill(&m);
+    modelcheck_gradients(&m, 1e-6);
+    content_close(&m, &h);
+}
+
 static inline double content_distance(const double *a, const double *b, int64_t n)
 {
     double largest = 0;
     for (int64_t i = 0; i < n; i++)
         largest = fmax(largest, fabs(a[i] - b[i]));
     return largest;
+}
+
+/* The scores of an encoder are scaled as the sum of so many terms, of 4 products each. */
+static inline void content_scale_has_terms(const char *name, int terms)
+{
+    double automatic[CONTENT_LOGITS], given[CONTENT_LOGITS];
+    struct modelcheck m;
+    struct harness h;
+    content_logits(name, NULL, PEAT_ENCODER, PATH_AUTO, automatic);
+    content_model(&m, &h, name, NULL, PEAT_ENCODER, PATH_AUTO);
+    m.model.config.attention_scale_value = 1 / sqrt(terms * 4);
+    modelcheck_logits(&m, given);
+    ck_assert_double_le(content_distance(automatic, given, CONTENT_LOGITS), 1e-13);
+    m.model.config.attention_scale_value = 1 / sqrt(4);
+    modelcheck_logits(&m, given);
+    ck_assert_double_ge(content_distance(automatic, given, CONTENT_LOGITS), 1e-4);
+    content_close(&m, &h);
 }
 
 static inline void content_paths_agree(const char *name, const char *json, peat_arch arch)

@@ -7,6 +7,8 @@
 #define SCHEME_SCHEME_TESTS_H
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "support/modelcheck.h"
 #include "support/plugin_harness.h"
@@ -38,6 +40,39 @@ static inline void scheme_refuses(const char *name, const char *json, int64_t H,
     harness_close(&h);
 }
 
+/* There is no default for this parameter. */
+static inline void scheme_requires(const char *name, const char *key)
+{
+    struct harness h;
+    ck_assert_int_ne(scheme_try(&h, name, "{}", 1, 8, 4, false), PEAT_OK);
+    ck_assert_msg(strstr(h.err.text, key), "%s", h.err.text);
+    harness_close(&h);
+}
+
+/* A hook gave nothing, and the engine would say this among other words. */
+static inline void scheme_fails(const struct harness *h, const peat_node *given, const char *text)
+{
+    ck_assert_ptr_null(given);
+    ck_assert_msg(strstr(h->graph.err.text, text), "%s", h->graph.err.text);
+}
+
+/* The scheme is for decoders alone. */
+static inline void scheme_refuses_encoders(const char *name)
+{
+    struct modelcheck m;
+    struct harness h;
+    char text[128];
+    scheme_open(&h, name, NULL, 2, 4, 5, false);
+    modelcheck_init(&m, PEAT_ENCODER);
+    modelcheck_scheme(&m, name, h.scheme)->part.config = h.config;
+    ck_assert_int_eq(modelcheck_try(&m), PEAT_REFUSED);
+    snprintf(text, sizeof(text),
+             "scheme '%s' is defined for a causal model alone (model.arch: decoder)", name);
+    ck_assert_str_eq(m.err.text, text);
+    modelcheck_release(&m);
+    harness_close(&h);
+}
+
 /* Element i of tensor k becomes sin(1 + i + 10 k). */
 static inline void scheme_wave(struct harness *h)
 {
@@ -53,6 +88,14 @@ static inline void scheme_assert(const peat_node *n, int64_t count, const double
     ck_assert_int_eq(tensor_count(&n->value), count);
     for (int64_t i = 0; i < count; i++)
         ck_assert_double_eq_tol(harness_at(n, i), expected[i], tolerance);
+}
+
+static inline void scheme_copy(const peat_node *n, int64_t count, double *out)
+{
+    ck_assert_ptr_nonnull(n);
+    ck_assert_int_eq(tensor_count(&n->value), count);
+    for (int64_t i = 0; i < count; i++)
+        out[i] = harness_at(n, i);
 }
 
 /* bias_rel of the scheme for n differences. */
@@ -92,6 +135,49 @@ static inline double scheme_product(const peat_qkv *io, int64_t i, int64_t j)
         sum += harness_at(io->q, i * C + m) * harness_at(io->k, j * C + m);
     return sum;
 }
+
+/* ---- rotations of one head of 8 ---- */
+
+static const double scheme_q8[] = {.1, .2, .3, .4, .5, .6, .7, .8};
+static const double scheme_k8[] = {.8, .7, .6, .5, .4, .3, .2, .1};
+
+/* Row 0 is at position m, row 1 at n. */
+static inline peat_qkv scheme_turn_8(struct harness *h, double m, double n)
+{
+    return scheme_turn(h, 2, (double[]){m, n}, 8, scheme_q8, scheme_k8);
+}
+
+/* The product of the query at m with the key at n. */
+static inline double scheme_product_8(struct harness *h, double m, double n)
+{
+    peat_qkv io = scheme_turn_8(h, m, n);
+    return scheme_product(&io, 0, 1);
+}
+
+static inline void scheme_products_follow_distance(const char *name, const char *json)
+{
+    struct harness h;
+    scheme_open(&h, name, json, 1, 8, 8, true);
+    double at = scheme_product_8(&h, 5, 2);
+    ck_assert_double_eq_tol(scheme_product_8(&h, 105, 102), at, 1e-13);
+    ck_assert_double_eq_tol(scheme_product_8(&h, 1005, 1002), at, 1e-12);
+    ck_assert_double_ge(fabs(scheme_product_8(&h, 5, 3) - at), 1e-3);
+    harness_close(&h);
+}
+
+/* The query at position m, of a model trained with T positions. */
+static inline void scheme_turns_query(const char *name, const char *json, int64_t T, double m,
+                                      const double expected[8])
+{
+    struct harness h;
+    scheme_open(&h, name, json, 1, 8, T, true);
+    peat_qkv io = scheme_turn_8(&h, m, 1);
+    for (int64_t i = 0; i < 8; i++)
+        ck_assert_double_eq_tol(harness_at(io.q, i), expected[i], 1e-14);
+    harness_close(&h);
+}
+
+/* ---- models ---- */
 
 /* The scheme in modelcheck's model: d_model 8, 2 heads, 2 layers, 5 positions, vocabulary of 7. */
 static inline void scheme_model(struct modelcheck *m, struct harness *h, const char *name,

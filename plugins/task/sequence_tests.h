@@ -32,18 +32,6 @@ static void open_or_fail(struct harness *h, const char *json, int64_t seq_len, i
     ck_assert_msg(status == PEAT_OK, "%s", h->err.text);
 }
 
-static void next_train(struct harness *h, uint64_t seed, int64_t step, struct batch *b)
-{
-    peat_status status = task_train_batch(&h->task, seed, step, b, &h->err);
-    ck_assert_msg(status == PEAT_OK, "%s", h->err.text);
-}
-
-static void next_eval(struct harness *h, int64_t which, int64_t index, struct batch *b)
-{
-    peat_status status = task_eval_batch(&h->task, which, index, b, &h->err);
-    ck_assert_msg(status == PEAT_OK, "%s", h->err.text);
-}
-
 /* Symbols between BOS and SEP of a row. */
 static int64_t symbols_in(const peat_batch *b, int64_t row)
 {
@@ -85,7 +73,7 @@ START_TEST(training_rows_ask_for_the_answer)
     batch_init(&b, &h.arena, 32, 16);
     int64_t units = 0;
     for (int64_t step = 1; step <= 4; step++) {
-        next_train(&h, 1, step, &b);
+        harness_train(&h, 1, step, &b);
         ck_assert_int_eq(b.b.B, 32);
         for (int64_t row = 0; row < 32; row++) {
             assert_row(&b.b, row);
@@ -106,7 +94,7 @@ START_TEST(lengths_stay_within_their_bounds)
     struct batch b;
     open_or_fail(&h, "{\"min_len\": 4, \"max_len\": 4, \"symbols\": 2}", 64, 0);
     batch_init(&b, &h.arena, 8, 64);
-    next_train(&h, 3, 9, &b);
+    harness_train(&h, 3, 9, &b);
     ck_assert_int_eq(b.b.T, 10);
     ck_assert(!b.b.has_pad && b.b.has_special);
     for (int64_t row = 0; row < 8; row++)
@@ -122,14 +110,14 @@ START_TEST(a_batch_is_a_function_of_seed_and_step)
     open_or_fail(&h, NULL, 32, 0);
     batch_init(&a, &h.arena, 8, 32);
     batch_init(&b, &h.arena, 8, 32);
-    next_train(&h, 5, 7, &a);
-    next_train(&h, 5, 7, &b);
+    harness_train(&h, 5, 7, &a);
+    harness_train(&h, 5, 7, &b);
     size_t bytes = (size_t)(a.b.B * a.b.T) * sizeof(int32_t);
     ck_assert_mem_eq(a.b.token, b.b.token, bytes);
     ck_assert_mem_eq(a.b.target, b.b.target, bytes);
-    next_train(&h, 5, 8, &b);
+    harness_train(&h, 5, 8, &b);
     ck_assert_int_ne(memcmp(a.b.token, b.b.token, bytes), 0);
-    next_train(&h, 6, 7, &b);
+    harness_train(&h, 6, 7, &b);
     ck_assert_int_ne(memcmp(a.b.token, b.b.token, bytes), 0);
     harness_close(&h);
 }
@@ -143,8 +131,8 @@ START_TEST(rows_do_not_depend_on_the_batch_size)
     open_or_fail(&h, NULL, 32, 0);
     batch_init(&a, &h.arena, 8, 32);
     batch_init(&b, &h.arena, 2, 32);
-    next_train(&h, 5, 7, &a);
-    next_train(&h, 5, 7, &b);
+    harness_train(&h, 5, 7, &a);
+    harness_train(&h, 5, 7, &b);
     ck_assert_mem_eq(a.b.token, b.b.token, (size_t)(2 * a.b.T) * sizeof(int32_t));
     harness_close(&h);
 }
@@ -163,7 +151,7 @@ START_TEST(evaluation_is_generated_at_one_and_two_times_the_length)
         ck_assert_int_eq(n, which == 0 ? 5 : 10);
         ck_assert_int_eq(plan->eval_T[which], 2 * n + 2);
         for (int64_t index = 0;; index++) {
-            next_eval(&h, which, index, &b);
+            harness_eval(&h, which, index, &b);
             if (b.b.B == 0)
                 break;
             ck_assert_int_eq(b.b.T, 2 * n + 2);
@@ -190,8 +178,8 @@ START_TEST(evaluation_data_is_the_same_for_every_seed_and_batch)
     ck_assert_int_eq(harness_task(&other, task_name, NULL, &plan), PEAT_OK);
     batch_init(&a, &h.arena, 64, 30);
     batch_init(&b, &other.arena, 32, 30);
-    next_eval(&h, 1, 0, &a);
-    next_eval(&other, 1, 1, &b);
+    harness_eval(&h, 1, 0, &a);
+    harness_eval(&other, 1, 1, &b);
     ck_assert_int_eq(a.b.B, 64);
     size_t n = (size_t)(32 * a.b.T);
     ck_assert_mem_eq(a.b.token + n, b.b.token, n * sizeof(int32_t));
@@ -208,18 +196,18 @@ START_TEST(the_number_of_evaluated_sequences_is_bounded)
     struct batch b;
     ck_assert_int_eq(open_task(&h, NULL, 16, 2, length, 100), PEAT_OK);
     batch_init(&b, &h.arena, 64, 402);
-    next_eval(&h, 0, 0, &b);
+    harness_eval(&h, 0, 0, &b);
     ck_assert_int_eq(b.b.B, 25);
-    next_eval(&h, 1, 0, &b);
+    harness_eval(&h, 1, 0, &b);
     ck_assert_int_eq(b.b.B, 1);
-    next_eval(&h, 1, 1, &b);
+    harness_eval(&h, 1, 1, &b);
     ck_assert_int_eq(b.b.B, 0);
     harness_close(&h);
     open_or_fail(&h, NULL, 16, 1000000);
     batch_init(&b, &h.arena, 64, 30);
-    next_eval(&h, 0, 3, &b);
+    harness_eval(&h, 0, 3, &b);
     ck_assert_int_eq(b.b.B, 64);
-    next_eval(&h, 0, 4, &b);
+    harness_eval(&h, 0, 4, &b);
     ck_assert_int_eq(b.b.B, 0);
     harness_close(&h);
 }
@@ -277,22 +265,11 @@ START_TEST(an_encoder_is_refused)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create(task_name);
-    TCase *t = tcase_create(task_name);
-    tcase_add_test(t, training_rows_ask_for_the_answer);
-    tcase_add_test(t, lengths_stay_within_their_bounds);
-    tcase_add_test(t, a_batch_is_a_function_of_seed_and_step);
-    tcase_add_test(t, rows_do_not_depend_on_the_batch_size);
-    tcase_add_test(t, evaluation_is_generated_at_one_and_two_times_the_length);
-    tcase_add_test(t, evaluation_data_is_the_same_for_every_seed_and_batch);
-    tcase_add_test(t, the_number_of_evaluated_sequences_is_bounded);
-    tcase_add_test(t, metrics_divide_what_they_say);
-    tcase_add_test(t, what_does_not_fit_is_refused);
-    tcase_add_test(t, an_encoder_is_refused);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS(task_name, training_rows_ask_for_the_answer, lengths_stay_within_their_bounds,
+             a_batch_is_a_function_of_seed_and_step, rows_do_not_depend_on_the_batch_size,
+             evaluation_is_generated_at_one_and_two_times_the_length,
+             evaluation_data_is_the_same_for_every_seed_and_batch,
+             the_number_of_evaluated_sequences_is_bounded, metrics_divide_what_they_say,
+             what_does_not_fit_is_refused, an_encoder_is_refused)
 
 #endif

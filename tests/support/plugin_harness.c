@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "plugin/params.h"
 #include "plugin/registry.h"
+#include "support/support.h"
 
 enum { GRADCHECK_INPUTS = 12 };
 
@@ -136,6 +137,18 @@ peat_status harness_task(struct harness *h, const char *name, const char *json,
     h->task.part = (struct part){.id = name, .prefix = name, .config = h->config};
     h->task.plan = *plan;
     return task_setup(&h->task, &h->arena, &h->err);
+}
+
+void harness_train(struct harness *h, uint64_t seed, int64_t step, struct batch *b)
+{
+    peat_status status = task_train_batch(&h->task, seed, step, b, &h->err);
+    ck_assert_msg(status == PEAT_OK, "%s", h->err.text);
+}
+
+void harness_eval(struct harness *h, int64_t which, int64_t index, struct batch *b)
+{
+    peat_status status = task_eval_batch(&h->task, which, index, b, &h->err);
+    ck_assert_msg(status == PEAT_OK, "%s", h->err.text);
 }
 
 /* A side of T positions; those not given are 0 .. T-1. */
@@ -265,4 +278,14 @@ void harness_gradcheck_encode(struct harness *h, int64_t T, const double *pos)
     struct check k = {.h = h, .side = side_of(h, T, 1, pos), .B = 1};
     ck_assert_int_le(h->weights.n, GRADCHECK_INPUTS);
     run_check(&k, encode_again, input);
+}
+
+int harness_run(const char *plugin, const TTest *const *test)
+{
+    Suite *suite = suite_create(plugin);
+    TCase *t = tcase_create(plugin);
+    for (; *test; test++)
+        tcase_add_test(t, *test);
+    suite_add_tcase(suite, t);
+    return run_suite(suite);
 }

@@ -8,6 +8,7 @@
 #ifndef TESTS_PLUGIN_HARNESS_H
 #define TESTS_PLUGIN_HARNESS_H
 
+#include <check.h>
 #include <peat/plugin.h>
 
 #include "autograd/gradcheck.h"
@@ -41,6 +42,10 @@ peat_status harness_task(struct harness *h, const char *name, const char *json,
                          const peat_task_plan *plan);
 void harness_close(struct harness *h);
 
+/* The task's next batch; the test fails if there is none. */
+void harness_train(struct harness *h, uint64_t seed, int64_t step, struct batch *b);
+void harness_eval(struct harness *h, int64_t which, int64_t index, struct batch *b);
+
 /* A call of a new forward pass over B rows of T positions; pos [pos_B, T] (NULL: 0 .. T-1). Runs
  * prepare where there is one. What the call before gave is dead. */
 const peat_call *harness_call(struct harness *h, int64_t B, int64_t T, int64_t pos_B,
@@ -54,5 +59,14 @@ double harness_at(const peat_node *n, int64_t flat);
 void harness_gradcheck_merge(struct harness *h, int64_t T, int32_t n, const int64_t *batch);
 /* The same for encode and the scheme's tensors. */
 void harness_gradcheck_encode(struct harness *h, int64_t T, const double *pos);
+
+/* Runs the tests of one plugin, up to NULL; gives main its exit status. */
+int harness_run(const char *plugin, const TTest *const *test);
+/* main of a plugin's test. */
+#define PLUGIN_TESTS(plugin_, ...)                                                                 \
+    int main(void)                                                                                 \
+    {                                                                                              \
+        return harness_run(plugin_, (const TTest *const[]){__VA_ARGS__, NULL});                    \
+    }
 
 #endif

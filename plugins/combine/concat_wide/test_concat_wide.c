@@ -1,105 +1,56 @@
 /* SPDX-License-Identifier: MIT */
 /* The combination 'concat_wide'. */
-#include "support/plugin_harness.h"
-#include "support/support.h"
-
-static const char *const stream[] = {"token", "position", "position.2"};
-
-/* Sets the combine up for n streams of the given widths (0: free), filled in. */
-static peat_status open_combine(struct harness *h, const char *json, int64_t D, int64_t H,
-                                int32_t n, int64_t *width)
-{
-    peat_dims dims = {.D = D, .H = H, .L = 1, .V = 4, .T_train = 4, .T_max = 4};
-    return harness_combine(h, "concat_wide", json, &dims, n, stream, width);
-}
-
-static void assert_widths(const char *json, int64_t D, int64_t H, int32_t n, int64_t *width,
-                          const int64_t *expected, int64_t final)
-{
-    struct harness h;
-    ck_assert_msg(open_combine(&h, json, D, H, n, width) == PEAT_OK, "%s", h.err.text);
-    for (int32_t i = 0; i < n; i++)
-        ck_assert_int_eq(width[i], expected[i]);
-    ck_assert_int_eq(h.positional.D, final);
-    harness_close(&h);
-}
-
-static void assert_refused(const char *json, int64_t D, int64_t H, int32_t n, int64_t *width,
-                           const char *text)
-{
-    struct harness h;
-    ck_assert_int_eq(open_combine(&h, json, D, H, n, width), PEAT_REFUSED);
-    ck_assert_str_eq(h.err.text, text);
-    harness_close(&h);
-}
+#include "../combine_tests.h"
 
 START_TEST(the_model_grows_by_the_positions)
 {
-    assert_widths(NULL, 128, 4, 2, (int64_t[]){0, 0}, (int64_t[]){128, 32}, 160);
-    assert_widths("{\"d_pos\": 16}", 64, 4, 3, (int64_t[]){0, 0, 0}, (int64_t[]){64, 16, 16}, 96);
-    assert_widths("{\"d_pos\": 13}", 64, 4, 3, (int64_t[]){0, 3, 0}, (int64_t[]){64, 3, 13}, 80);
+    const char *name = "concat_wide";
+    combine_widths(name, NULL, 128, 4, 2, (int64_t[]){0, 0}, (int64_t[]){128, 32}, 160);
+    combine_widths(name, "{\"d_pos\": 16}", 64, 4, 3, (int64_t[]){0, 0, 0}, (int64_t[]){64, 16, 16},
+                   96);
+    combine_widths(name, "{\"d_pos\": 13}", 64, 4, 3, (int64_t[]){0, 3, 0}, (int64_t[]){64, 3, 13},
+                   80);
 }
 END_TEST
 
 START_TEST(the_automatic_width_suits_the_heads)
 {
-    assert_widths(NULL, 40, 8, 2, (int64_t[]){0, 0}, (int64_t[]){40, 16}, 56);
+    combine_widths("concat_wide", NULL, 40, 8, 2, (int64_t[]){0, 0}, (int64_t[]){40, 16}, 56);
 }
 END_TEST
 
 START_TEST(widths_that_heads_do_not_divide_are_refused_with_the_nearest)
 {
-    assert_refused("{\"d_pos\": 30}", 128, 4, 2, (int64_t[]){0, 0},
-                   "model width 128 + 30 = 158 is not divisible by 4 heads; the nearest d_pos are "
-                   "28 and 32");
-    assert_refused("{\"d_pos\": 3}", 128, 4, 2, (int64_t[]){0, 0},
-                   "model width 128 + 3 = 131 is not divisible by 4 heads; the nearest d_pos is 4");
-    assert_refused("{\"d_pos\": 30}", 128, 4, 2, (int64_t[]){0, 5},
-                   "model width 128 + 5 = 133 is not divisible by 4 heads");
-    assert_refused(NULL, 128, 4, 2, (int64_t[]){0, 5},
-                   "model width 128 + 5 = 133 is not divisible by 4 heads");
+    const char *name = "concat_wide", *insists = "model width 128 + 5 = 133 is not divisible by 4 "
+                                                 "heads";
+    combine_refuses(name, "{\"d_pos\": 30}", 128, 4, 2, (int64_t[]){0, 0},
+                    "model width 128 + 30 = 158 is not divisible by 4 heads; the nearest d_pos are "
+                    "28 and 32");
+    combine_refuses(name, "{\"d_pos\": 3}", 128, 4, 2, (int64_t[]){0, 0},
+                    "model width 128 + 3 = 131 is not divisible by 4 heads; the nearest d_pos is "
+                    "4");
+    combine_refuses(name, "{\"d_pos\": 30}", 128, 4, 2, (int64_t[]){0, 5}, insists);
+    combine_refuses(name, NULL, 128, 4, 2, (int64_t[]){0, 5}, insists);
 }
 END_TEST
 
 START_TEST(streams_stand_side_by_side)
 {
     struct harness h;
-    int64_t width[] = {0, 0};
-    ck_assert_int_eq(open_combine(&h, "{\"d_pos\": 1}", 2, 1, 2, width), PEAT_OK);
-    const peat_call *c = harness_call(&h, 2, 1, 1, NULL);
-    peat_node *x = harness_constant(&h, 3, (int64_t[]){2, 1, 2}, (double[]){1, 2, 3, 4});
-    peat_node *p = harness_constant(&h, 3, (int64_t[]){1, 1, 1}, (double[]){9});
-    peat_node *y = h.combine->merge(c, 2, (peat_node *[]){x, p});
-    const double expected[] = {1, 2, 9, 3, 4, 9};
-    ck_assert_int_eq(y->value.dim[2], 3);
-    for (int64_t i = 0; i < 6; i++)
-        ck_assert_double_eq(harness_at(y, i), expected[i]);
+    combine_open_as(&h, "concat_wide", "{\"d_pos\": 1}", 2, 1, 2, (int64_t[]){0, 0},
+                    (int64_t[]){2, 1}, 3);
+    combine_gives(combine_merge(&h, 1, (double[]){9}), 1, 3, (double[]){1, 2, 9, 3, 4, 9});
     harness_close(&h);
 }
 END_TEST
 
 START_TEST(gradients_are_right_for_every_stream_and_tensor)
 {
-    static const char *const json[] = {NULL, "{\"d_pos\": 3}"};
-    for (size_t i = 0; i < sizeof(json) / sizeof(*json); i++) {
-        struct harness h;
-        int64_t width[] = {0, 0, 0};
-        ck_assert_msg(open_combine(&h, json[i], 8, 2, 3, width) == PEAT_OK, "%s", h.err.text);
-        harness_gradcheck_merge(&h, 3, 3, (int64_t[]){2, 1, 2});
-        harness_close(&h);
-    }
+    combine_gradients("concat_wide", NULL, 8, 3);
+    combine_gradients("concat_wide", "{\"d_pos\": 3}", 8, 3);
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("concat_wide");
-    TCase *t = tcase_create("concat_wide");
-    tcase_add_test(t, the_model_grows_by_the_positions);
-    tcase_add_test(t, the_automatic_width_suits_the_heads);
-    tcase_add_test(t, widths_that_heads_do_not_divide_are_refused_with_the_nearest);
-    tcase_add_test(t, streams_stand_side_by_side);
-    tcase_add_test(t, gradients_are_right_for_every_stream_and_tensor);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("concat_wide", the_model_grows_by_the_positions, the_automatic_width_suits_the_heads,
+             widths_that_heads_do_not_divide_are_refused_with_the_nearest,
+             streams_stand_side_by_side, gradients_are_right_for_every_stream_and_tensor)

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheme 'alibi' against the slopes its authors print. */
-#include "support/plugin_harness.h"
-#include "support/support.h"
+#include "../scheme_tests.h"
 
 enum { HEADS_MAX = 20 };
 
 /* bias_rel for the given differences: [H, n]. */
 static peat_node *bias(struct harness *h, int64_t H, int64_t n, const double *delta)
 {
-    peat_dims dims = {.D = 8 * H, .H = H, .L = 1, .V = 4, .T_train = 4, .T_max = 4};
-    ck_assert_int_eq(harness_scheme(h, "alibi", NULL, &dims), PEAT_OK);
-    const peat_rel rel = {.size = sizeof(rel), .n = n, .n_axes = 1, .delta = delta};
-    peat_node *node = h->scheme->bias_rel(harness_call(h, 1, 4, 1, NULL), &rel);
+    scheme_open(h, "alibi", NULL, H, 8, 4, false);
+    peat_node *node = scheme_bias_rel(h, n, delta);
     ck_assert_int_eq(node->value.dim[0], H);
-    ck_assert_int_eq(node->value.dim[1], n);
     return node;
 }
 
@@ -79,13 +75,5 @@ START_TEST(slopes_are_those_of_the_group_of_heads)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("alibi");
-    TCase *t = tcase_create("alibi");
-    tcase_add_test(t, slopes_are_the_authors_for_any_number_of_heads);
-    tcase_add_test(t, bias_is_proportional_to_distance_on_both_sides);
-    tcase_add_test(t, slopes_are_those_of_the_group_of_heads);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("alibi", slopes_are_the_authors_for_any_number_of_heads,
+             bias_is_proportional_to_distance_on_both_sides, slopes_are_those_of_the_group_of_heads)

@@ -63,10 +63,7 @@ END_TEST
 
 START_TEST(the_grid_must_be_given)
 {
-    struct harness h;
-    ck_assert_int_ne(scheme_try(&h, "alibi2d", "{}", 1, 4, 4, false), PEAT_OK);
-    ck_assert_msg(strstr(h.err.text, "columns"), "%s", h.err.text);
-    harness_close(&h);
+    scheme_requires("alibi2d", "columns");
 }
 END_TEST
 
@@ -78,16 +75,7 @@ START_TEST(gradients_are_exact)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("alibi2d");
-    TCase *t = tcase_create("alibi2d");
-    tcase_add_test(t, logits_fall_with_steps_in_the_grid);
-    tcase_add_test(t, the_end_of_a_line_is_far_from_the_start_of_the_next);
-    tcase_add_test(t, rows_of_a_batch_have_their_own_places);
-    tcase_add_test(t, a_single_line_is_alibi);
-    tcase_add_test(t, the_grid_must_be_given);
-    tcase_add_test(t, gradients_are_exact);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("alibi2d", logits_fall_with_steps_in_the_grid,
+             the_end_of_a_line_is_far_from_the_start_of_the_next,
+             rows_of_a_batch_have_their_own_places, a_single_line_is_alibi, the_grid_must_be_given,
+             gradients_are_exact)

@@ -78,15 +78,6 @@ START_TEST(gradients_are_exact)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("alibi_learned");
-    TCase *t = tcase_create("alibi_learned");
-    tcase_add_test(t, the_factor_of_a_head_scales_its_slope);
-    tcase_add_test(t, before_training_it_is_alibi);
-    tcase_add_test(t, factors_stay_above_zero_and_do_not_decay);
-    tcase_add_test(t, a_group_of_heads_has_its_own_slopes);
-    tcase_add_test(t, gradients_are_exact);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("alibi_learned", the_factor_of_a_head_scales_its_slope, before_training_it_is_alibi,
+             factors_stay_above_zero_and_do_not_decay, a_group_of_heads_has_its_own_slopes,
+             gradients_are_exact)

@@ -97,16 +97,6 @@ START_TEST(a_model_learns_on_either_path)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("conv");
-    TCase *t = tcase_create("conv");
-    tcase_add_test(t, mixtures_match_the_reference);
-    tcase_add_test(t, a_sequence_may_be_shorter_than_the_kernel);
-    tcase_add_test(t, padding_is_not_mixed_in);
-    tcase_add_test(t, an_encoder_needs_a_middle);
-    tcase_add_test(t, one_layer_may_have_it);
-    tcase_add_test(t, a_model_learns_on_either_path);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("conv", mixtures_match_the_reference, a_sequence_may_be_shorter_than_the_kernel,
+             padding_is_not_mixed_in, an_encoder_needs_a_middle, one_layer_may_have_it,
+             a_model_learns_on_either_path)

@@ -64,8 +64,7 @@ START_TEST(masked_keys_open_no_gate)
         S[i] = sin(1.0 + i);
     scheme_open(&h, "cope", "{\"positions\": 3}", 1, 2, 4, true);
     peat_node *n = logits(&h, 4, S);
-    for (int64_t i = 0; i < 16; i++)
-        first[i] = harness_at(n, i);
+    scheme_copy(n, 16, first);
     for (int i = 0; i < 16; i++)
         S[i] = i % 4 > i / 4 ? 700 : S[i];
     n = logits(&h, 4, S);
@@ -92,14 +91,7 @@ END_TEST
 
 START_TEST(encoders_are_refused)
 {
-    struct modelcheck m;
-    struct harness h;
-    modelcheck_init(&m, PEAT_ENCODER);
-    content_add(&m, &h, "cope", NULL);
-    ck_assert_int_eq(modelcheck_try(&m), PEAT_REFUSED);
-    ck_assert_str_eq(m.err.text, "scheme 'cope' is defined for a causal model alone (model.arch: "
-                                 "decoder)");
-    content_close(&m, &h);
+    scheme_refuses_encoders("cope");
 }
 END_TEST
 
@@ -112,16 +104,6 @@ START_TEST(a_model_learns)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cope");
-    TCase *t = tcase_create("cope");
-    tcase_add_test(t, logits_match_the_reference);
-    tcase_add_test(t, positions_count_the_gates_from_the_key_on);
-    tcase_add_test(t, masked_keys_open_no_gate);
-    tcase_add_test(t, far_keys_share_the_last_vector);
-    tcase_add_test(t, encoders_are_refused);
-    tcase_add_test(t, a_model_learns);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("cope", logits_match_the_reference, positions_count_the_gates_from_the_key_on,
+             masked_keys_open_no_gate, far_keys_share_the_last_vector, encoders_are_refused,
+             a_model_learns)

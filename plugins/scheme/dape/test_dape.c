@@ -23,11 +23,9 @@ START_TEST(without_a_bias_it_has_nothing_to_adapt)
     scheme_open(&h, "dape", NULL, 2, 2, 2, false);
     const peat_call *c = content_call(&h, 2, NULL);
     peat_node *S = content_wave(&h, 1, 100, 4, (int64_t[]){1, 2, 2, 2});
-    ck_assert_ptr_null(h.scheme->logits(c, NULL, S, NULL));
-    ck_assert_msg(strstr(h.graph.err.text, "there is no bias to adapt: list 'dape' with a scheme "
-                                           "that adds one in the same layers, such as [kerple, "
-                                           "dape]"),
-                  "%s", h.graph.err.text);
+    scheme_fails(&h, h.scheme->logits(c, NULL, S, NULL),
+                 "there is no bias to adapt: list 'dape' with a scheme that adds one in the same "
+                 "layers, such as [kerple, dape]");
     harness_close(&h);
 }
 END_TEST
@@ -89,15 +87,5 @@ START_TEST(the_future_stays_hidden)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("dape");
-    TCase *t = tcase_create("dape");
-    tcase_add_test(t, logits_match_the_reference);
-    tcase_add_test(t, without_a_bias_it_has_nothing_to_adapt);
-    tcase_add_test(t, some_heads_alone_are_refused);
-    tcase_add_test(t, a_model_learns_with_any_bias);
-    tcase_add_test(t, the_future_stays_hidden);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("dape", logits_match_the_reference, without_a_bias_it_has_nothing_to_adapt,
+             some_heads_alone_are_refused, a_model_learns_with_any_bias, the_future_stays_hidden)

@@ -15,9 +15,7 @@ START_TEST(scores_match_the_reference)
         -1.281964611132411,   0.23461333339629076, -0.8167911064847111, -0.7257380329656015};
     struct harness h;
     scheme_open(&h, "deberta", "{\"clip\": 2, \"projection\": \"own\"}", 2, 2, 4, false);
-    const peat_call *c = content_call(&h, 4, NULL);
-    peat_qkv p = content_qkv(&h, 4);
-    scheme_assert(h.scheme->score_add(c, &p), 32, expected, 1e-13);
+    scheme_assert(content_scores(&h, 4, NULL), 32, expected, 1e-13);
     harness_close(&h);
 }
 END_TEST
@@ -50,33 +48,13 @@ END_TEST
 /* Three terms: tokens, and positions both ways. */
 START_TEST(scores_are_scaled_for_three_terms)
 {
-    double automatic[CONTENT_LOGITS], given[CONTENT_LOGITS];
-    struct modelcheck m;
-    struct harness h;
-    content_logits("deberta", NULL, PEAT_ENCODER, PATH_AUTO, automatic);
-    content_model(&m, &h, "deberta", NULL, PEAT_ENCODER, PATH_AUTO);
-    m.model.config.attention_scale_value = 1 / sqrt(3 * 4);
-    modelcheck_logits(&m, given);
-    ck_assert_double_le(content_distance(automatic, given, CONTENT_LOGITS), 1e-13);
-    content_close(&m, &h);
+    content_scale_has_terms("deberta", 3);
 }
 END_TEST
 
 START_TEST(a_group_of_heads_projects_through_its_own)
 {
-    struct modelcheck m;
-    struct harness h;
-    modelcheck_init(&m, PEAT_DECODER);
-    m.config.n_head = 4;
-    scheme_open(&h, "deberta", "{\"clip\": 2}", 4, 2, 5, true);
-    struct scheme_part *part = modelcheck_scheme(&m, "deberta", h.scheme);
-    part->part.config = h.config;
-    part->where.head_begin = 1;
-    part->where.head_end = 3;
-    modelcheck_build(&m);
-    content_fill(&m);
-    modelcheck_gradients(&m, 1e-6);
-    content_close(&m, &h);
+    content_group_gradients("deberta", "{\"clip\": 2}");
 }
 END_TEST
 
@@ -104,16 +82,6 @@ START_TEST(a_model_learns_on_either_path)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("deberta");
-    TCase *t = tcase_create("deberta");
-    tcase_add_test(t, scores_match_the_reference);
-    tcase_add_test(t, shared_projections_are_those_of_the_layer);
-    tcase_add_test(t, scores_are_scaled_for_three_terms);
-    tcase_add_test(t, a_group_of_heads_projects_through_its_own);
-    tcase_add_test(t, distances_are_told_apart_up_to_what_is_trained);
-    tcase_add_test(t, a_model_learns_on_either_path);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("deberta", scores_match_the_reference, shared_projections_are_those_of_the_layer,
+             scores_are_scaled_for_three_terms, a_group_of_heads_projects_through_its_own,
+             distances_are_told_apart_up_to_what_is_trained, a_model_learns_on_either_path)

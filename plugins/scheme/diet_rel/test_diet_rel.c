@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheme 'diet_rel': its rows, its limits and its gradient. */
-#include <string.h>
-
 #include "../scheme_tests.h"
 
 enum { T = 4, N = 2 * T - 1 };
@@ -45,9 +43,8 @@ START_TEST(distances_beyond_the_table_are_refused)
     scheme_refuses("diet_rel", "{\"max_len\": 5}", 2, 4, 8, true,
                    "learns max_len = 5 distances, but sequences of 8 are evaluated; raise max_len");
     scheme_open(&h, "diet_rel", NULL, 2, 4, T, true);
-    ck_assert_ptr_null(h.scheme->bias_rel(harness_call(&h, 1, T, 1, NULL), &rel));
-    ck_assert_msg(strstr(h.graph.err.text, "a distance of 4 is not one of those learned"), "%s",
-                  h.graph.err.text);
+    scheme_fails(&h, h.scheme->bias_rel(harness_call(&h, 1, T, 1, NULL), &rel),
+                 "a distance of 4 is not one of those learned");
     harness_close(&h);
 }
 END_TEST
@@ -59,14 +56,6 @@ START_TEST(gradients_are_exact)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("diet_rel");
-    TCase *t = tcase_create("diet_rel");
-    tcase_add_test(t, each_difference_of_an_encoder_has_its_row);
-    tcase_add_test(t, a_causal_model_learns_the_past_alone);
-    tcase_add_test(t, distances_beyond_the_table_are_refused);
-    tcase_add_test(t, gradients_are_exact);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("diet_rel", each_difference_of_an_encoder_has_its_row,
+             a_causal_model_learns_the_past_alone, distances_beyond_the_table_are_refused,
+             gradients_are_exact)

@@ -60,15 +60,6 @@ START_TEST(gradients_are_exact)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("dynamic_bias");
-    TCase *t = tcase_create("dynamic_bias");
-    tcase_add_test(t, normed_layers_match_the_reference);
-    tcase_add_test(t, logarithms_without_norm_match_the_reference);
-    tcase_add_test(t, the_width_is_a_quarter_of_the_model);
-    tcase_add_test(t, a_single_unit_with_norm_is_refused);
-    tcase_add_test(t, gradients_are_exact);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("dynamic_bias", normed_layers_match_the_reference,
+             logarithms_without_norm_match_the_reference, the_width_is_a_quarter_of_the_model,
+             a_single_unit_with_norm_is_refused, gradients_are_exact)

@@ -60,9 +60,7 @@ START_TEST(distances_beyond_the_table_are_refused)
     ck_assert_int_eq(h.scheme->prepare(&h.call.base, shared), PEAT_OK);
     side.pos = (const double[]){0, 5};
     ck_assert_int_eq(h.scheme->prepare(&h.call.base, shared), PEAT_FAILED);
-    ck_assert_msg(
-        strstr(h.graph.err.text, "a distance of 5 is not one of those learned: max_len is 5"), "%s",
-        h.graph.err.text);
+    scheme_fails(&h, NULL, "a distance of 5 is not one of those learned: max_len is 5");
     harness_close(&h);
 }
 END_TEST
@@ -77,15 +75,6 @@ START_TEST(a_model_learns)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("erpe");
-    TCase *t = tcase_create("erpe");
-    tcase_add_test(t, weights_match_the_reference);
-    tcase_add_test(t, it_begins_as_if_absent);
-    tcase_add_test(t, a_causal_model_learns_the_past_alone);
-    tcase_add_test(t, distances_beyond_the_table_are_refused);
-    tcase_add_test(t, a_model_learns);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("erpe", weights_match_the_reference, it_begins_as_if_absent,
+             a_causal_model_learns_the_past_alone, distances_beyond_the_table_are_refused,
+             a_model_learns)

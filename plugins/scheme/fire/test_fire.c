@@ -42,10 +42,8 @@ START_TEST(below_the_threshold_only_distance_counts)
         struct harness h;
         double moved = 0, first[2 * T * T];
         scheme_open(&h, "fire", json[i], 2, 4, 8, true);
-        peat_node *n = bias(&h, near);
-        for (int64_t e = 0; e < 2 * T * T; e++)
-            first[e] = harness_at(n, e);
-        n = bias(&h, shifted);
+        scheme_copy(bias(&h, near), 2 * T * T, first);
+        peat_node *n = bias(&h, shifted);
         for (int64_t e = 0; e < 2 * T * T; e++)
             moved = fmax(moved, fabs(first[e] - harness_at(n, e)));
         if (i == 0)
@@ -75,14 +73,5 @@ START_TEST(gradients_are_exact)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("fire");
-    TCase *t = tcase_create("fire");
-    tcase_add_test(t, logits_match_the_reference);
-    tcase_add_test(t, below_the_threshold_only_distance_counts);
-    tcase_add_test(t, the_threshold_starts_at_a_quarter_of_what_is_trained);
-    tcase_add_test(t, gradients_are_exact);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("fire", logits_match_the_reference, below_the_threshold_only_distance_counts,
+             the_threshold_starts_at_a_quarter_of_what_is_trained, gradients_are_exact)

@@ -49,14 +49,7 @@ END_TEST
 
 START_TEST(encoders_are_refused)
 {
-    struct modelcheck m;
-    struct harness h;
-    modelcheck_init(&m, PEAT_ENCODER);
-    content_add(&m, &h, "forgetting", NULL);
-    ck_assert_int_eq(modelcheck_try(&m), PEAT_REFUSED);
-    ck_assert_str_eq(m.err.text, "scheme 'forgetting' is defined for a causal model alone "
-                                 "(model.arch: decoder)");
-    content_close(&m, &h);
+    scheme_refuses_encoders("forgetting");
 }
 END_TEST
 
@@ -70,15 +63,5 @@ START_TEST(a_model_learns_on_either_path)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("forgetting");
-    TCase *t = tcase_create("forgetting");
-    tcase_add_test(t, biases_match_the_reference);
-    tcase_add_test(t, one_number_for_each_key_suffices);
-    tcase_add_test(t, gates_can_be_inspected);
-    tcase_add_test(t, encoders_are_refused);
-    tcase_add_test(t, a_model_learns_on_either_path);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("forgetting", biases_match_the_reference, one_number_for_each_key_suffices,
+             gates_can_be_inspected, encoders_are_refused, a_model_learns_on_either_path)

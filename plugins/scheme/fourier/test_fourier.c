@@ -73,15 +73,7 @@ START_TEST(gradients_are_exact)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("fourier");
-    TCase *t = tcase_create("fourier");
-    tcase_add_test(t, the_network_of_features_matches_the_reference);
-    tcase_add_test(t, without_a_network_it_starts_as_the_fixed_sines_and_cosines);
-    tcase_add_test(t, normal_frequencies_have_the_deviation_of_one_over_gamma);
-    tcase_add_test(t, widths_that_do_not_fit_are_refused);
-    tcase_add_test(t, gradients_are_exact);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("fourier", the_network_of_features_matches_the_reference,
+             without_a_network_it_starts_as_the_fixed_sines_and_cosines,
+             normal_frequencies_have_the_deviation_of_one_over_gamma,
+             widths_that_do_not_fit_are_refused, gradients_are_exact)

@@ -92,14 +92,5 @@ START_TEST(gradients_are_exact)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("kerple");
-    TCase *t = tcase_create("kerple");
-    tcase_add_test(t, log_kernels_match_the_reference);
-    tcase_add_test(t, power_kernels_match_the_reference);
-    tcase_add_test(t, tensors_start_inside_their_bounds_and_are_kept_there);
-    tcase_add_test(t, gradients_are_exact);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("kerple", log_kernels_match_the_reference, power_kernels_match_the_reference,
+             tensors_start_inside_their_bounds_and_are_kept_there, gradients_are_exact)

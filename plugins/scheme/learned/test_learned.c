@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheme 'learned': its table, its gradient, and what happens beyond its last row. */
-#include <string.h>
-
-#include "support/plugin_harness.h"
-#include "support/support.h"
+#include "../scheme_tests.h"
 
 enum { WIDTH = 3 };
 
@@ -57,10 +54,8 @@ START_TEST(each_position_gives_its_row)
 {
     const double pos[] = {2, 0, 2};
     struct harness h;
-    peat_node *n = encode_counted(&h, NULL, 4, 3, pos);
     const double expected[] = {20, 21, 22, 0, 1, 2, 20, 21, 22};
-    for (int64_t i = 0; i < 9; i++)
-        ck_assert_double_eq(harness_at(n, i), expected[i]);
+    scheme_assert(encode_counted(&h, NULL, 4, 3, pos), 9, expected, 1e-15);
     harness_close(&h);
 }
 END_TEST
@@ -126,8 +121,7 @@ END_TEST
 static void assert_fails(const char *json, const double pos[2], const char *text)
 {
     struct harness h;
-    ck_assert_ptr_null(encode_counted(&h, json, 4, 2, pos));
-    ck_assert_msg(strstr(h.graph.err.text, text), "%s", h.graph.err.text);
+    scheme_fails(&h, encode_counted(&h, json, 4, 2, pos), text);
     harness_close(&h);
 }
 
@@ -159,21 +153,10 @@ START_TEST(gradients_reach_the_rows_used)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("learned");
-    TCase *t = tcase_create("learned");
-    tcase_add_test(t, the_table_has_a_row_for_each_position_up_to_the_longest);
-    tcase_add_test(t, rows_start_normal_with_init_std);
-    tcase_add_test(t, each_position_gives_its_row);
-    tcase_add_test(t, longer_evaluation_than_the_table_is_refused);
-    tcase_add_test(t, clamp_repeats_the_last_row);
-    tcase_add_test(t, zero_gives_zero_vectors);
-    tcase_add_test(t, interpolate_stretches_the_table_over_the_sequence);
-    tcase_add_test(t, interpolate_changes_nothing_when_the_sequence_fits);
-    tcase_add_test(t, a_table_of_one_row_interpolates_to_that_row);
-    tcase_add_test(t, positions_without_a_row_are_errors);
-    tcase_add_test(t, gradients_reach_the_rows_used);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("learned", the_table_has_a_row_for_each_position_up_to_the_longest,
+             rows_start_normal_with_init_std, each_position_gives_its_row,
+             longer_evaluation_than_the_table_is_refused, clamp_repeats_the_last_row,
+             zero_gives_zero_vectors, interpolate_stretches_the_table_over_the_sequence,
+             interpolate_changes_nothing_when_the_sequence_fits,
+             a_table_of_one_row_interpolates_to_that_row, positions_without_a_row_are_errors,
+             gradients_reach_the_rows_used)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheme 'polar' against computed products; its phases and gradient. */
-#include <string.h>
-
 #include "../scheme_tests.h"
 
 static const double q4[] = {.1, -.2, .3, .4};
@@ -91,8 +89,7 @@ START_TEST(narrowed_dimensions_are_an_error)
     peat_qkv io = {.size = sizeof(io)};
     io.q = io.k = harness_constant(&h, 4, (int64_t[]){1, 1, 1, 4}, q4);
     ck_assert_int_ne(h.scheme->qkv(&h.call.base, &io), PEAT_OK);
-    ck_assert_msg(strstr(h.graph.err.text, "where.dims cannot narrow them"), "%s",
-                  h.graph.err.text);
+    scheme_fails(&h, NULL, "where.dims cannot narrow them");
     harness_close(&h);
 }
 END_TEST
@@ -104,16 +101,6 @@ START_TEST(gradients_are_exact)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("polar");
-    TCase *t = tcase_create("polar");
-    tcase_add_test(t, products_match_the_reference);
-    tcase_add_test(t, products_depend_on_the_distance_alone);
-    tcase_add_test(t, lengths_hold_the_content);
-    tcase_add_test(t, phases_stay_within_a_turn);
-    tcase_add_test(t, narrowed_dimensions_are_an_error);
-    tcase_add_test(t, gradients_are_exact);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("polar", products_match_the_reference, products_depend_on_the_distance_alone,
+             lengths_hold_the_content, phases_stay_within_a_turn, narrowed_dimensions_are_an_error,
+             gradients_are_exact)

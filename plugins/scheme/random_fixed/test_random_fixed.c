@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheme 'random_fixed': its statistics, its constancy and its limits. */
-#include <string.h>
-
 #include "../scheme_tests.h"
 
 static void assert_moments(const char *json, double std, double fourth)
@@ -63,9 +61,8 @@ START_TEST(positions_without_a_vector_are_refused)
                    "has vectors for max_len = 5 positions, but sequences of 6 are evaluated; raise "
                    "max_len");
     scheme_open(&h, "random_fixed", NULL, 1, 8, 6, true);
-    ck_assert_ptr_null(h.scheme->encode(harness_call(&h, 1, 2, 1, pos)));
-    ck_assert_msg(strstr(h.graph.err.text, "position 6 has no vector: max_len is 6"), "%s",
-                  h.graph.err.text);
+    scheme_fails(&h, h.scheme->encode(harness_call(&h, 1, 2, 1, pos)),
+                 "position 6 has no vector: max_len is 6");
     harness_close(&h);
 }
 END_TEST
@@ -76,15 +73,6 @@ START_TEST(gradients_of_the_model_around_it_are_exact)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("random_fixed");
-    TCase *t = tcase_create("random_fixed");
-    tcase_add_test(t, vectors_have_the_distribution_asked_for);
-    tcase_add_test(t, a_position_has_the_same_vector_wherever_it_stands);
-    tcase_add_test(t, nothing_is_trained);
-    tcase_add_test(t, positions_without_a_vector_are_refused);
-    tcase_add_test(t, gradients_of_the_model_around_it_are_exact);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("random_fixed", vectors_have_the_distribution_asked_for,
+             a_position_has_the_same_vector_wherever_it_stands, nothing_is_trained,
+             positions_without_a_vector_are_refused, gradients_of_the_model_around_it_are_exact)

@@ -141,17 +141,7 @@ START_TEST(gradients_of_a_scheme_on_drawn_positions_are_exact)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("randomized");
-    TCase *t = tcase_create("randomized");
-    tcase_add_test(t, positions_rise_within_the_range);
-    tcase_add_test(t, all_samples_are_equally_likely);
-    tcase_add_test(t, each_sequence_and_step_has_its_own_draw);
-    tcase_add_test(t, a_prefix_has_the_positions_of_the_whole);
-    tcase_add_test(t, evaluation_can_be_even_or_plain);
-    tcase_add_test(t, a_range_too_short_is_refused);
-    tcase_add_test(t, gradients_of_a_scheme_on_drawn_positions_are_exact);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("randomized", positions_rise_within_the_range, all_samples_are_equally_likely,
+             each_sequence_and_step_has_its_own_draw, a_prefix_has_the_positions_of_the_whole,
+             evaluation_can_be_even_or_plain, a_range_too_short_is_refused,
+             gradients_of_a_scheme_on_drawn_positions_are_exact)

@@ -39,9 +39,7 @@ START_TEST(only_distances_count)
     const double far[] = {500, 503, 520};
     double first[12];
     struct harness h;
-    peat_node *n = contexts(&h, NULL, places);
-    for (int64_t i = 0; i < 12; i++)
-        first[i] = harness_at(n, i);
+    scheme_copy(contexts(&h, NULL, places), 12, first);
     harness_close(&h);
     scheme_assert(contexts(&h, NULL, far), 12, first, 1e-12);
     harness_close(&h);
@@ -133,17 +131,6 @@ START_TEST(a_model_learns_on_either_path)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("roper");
-    TCase *t = tcase_create("roper");
-    tcase_add_test(t, contexts_match_the_reference);
-    tcase_add_test(t, only_distances_count);
-    tcase_add_test(t, a_value_comes_back_to_its_own_place_as_it_was);
-    tcase_add_test(t, rotary_and_values_alone_make_the_whole);
-    tcase_add_test(t, two_of_them_nest);
-    tcase_add_test(t, widths_that_do_not_turn_are_refused);
-    tcase_add_test(t, a_model_learns_on_either_path);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("roper", contexts_match_the_reference, only_distances_count,
+             a_value_comes_back_to_its_own_place_as_it_was, rotary_and_values_alone_make_the_whole,
+             two_of_them_nest, widths_that_do_not_turn_are_refused, a_model_learns_on_either_path)

@@ -159,19 +159,8 @@ START_TEST(a_model_learns_on_either_path)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("rotary2d");
-    TCase *t = tcase_create("rotary2d");
-    tcase_add_test(t, axial_rotations_match_the_reference);
-    tcase_add_test(t, learned_rotations_match_the_reference);
-    tcase_add_test(t, products_depend_on_both_distances_alone);
-    tcase_add_test(t, norms_are_preserved);
-    tcase_add_test(t, learned_directions_begin_apart);
-    tcase_add_test(t, one_learned_head_begins_axial);
-    tcase_add_test(t, widths_without_quarters_are_refused);
-    tcase_add_test(t, a_group_of_heads_and_dims_has_right_gradients);
-    tcase_add_test(t, a_model_learns_on_either_path);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("rotary2d", axial_rotations_match_the_reference, learned_rotations_match_the_reference,
+             products_depend_on_both_distances_alone, norms_are_preserved,
+             learned_directions_begin_apart, one_learned_head_begins_axial,
+             widths_without_quarters_are_refused, a_group_of_heads_and_dims_has_right_gradients,
+             a_model_learns_on_either_path)

@@ -4,19 +4,10 @@
 
 #include "../scheme_tests.h"
 
-static const double q8[] = {.1, .2, .3, .4, .5, .6, .7, .8};
-static const double k8[] = {.8, .7, .6, .5, .4, .3, .2, .1};
-
 /* The query at 90 of sequences trained with 64. */
 static void assert_golden(const char *json, const double expected[8])
 {
-    const double pos[] = {90, 1};
-    struct harness h;
-    scheme_open(&h, "rotary_scaled", json, 1, 8, 64, true);
-    peat_qkv io = scheme_turn(&h, 2, pos, 8, q8, k8);
-    for (int64_t i = 0; i < 8; i++)
-        ck_assert_double_eq_tol(harness_at(io.q, i), expected[i], 1e-13);
-    harness_close(&h);
+    scheme_turns_query("rotary_scaled", json, 64, 90, expected);
 }
 
 START_TEST(linear_matches_the_reference)
@@ -50,12 +41,11 @@ END_TEST
 /* Largest difference of what two settings make of two positions. */
 static double apart(const char *a, const char *b)
 {
-    const double pos[] = {7, 2};
     struct harness x, y;
     double most = 0;
     scheme_open(&x, "rotary_scaled", a, 1, 8, 64, true);
     scheme_open(&y, "rotary_scaled", b, 1, 8, 64, true);
-    peat_qkv p = scheme_turn(&x, 2, pos, 8, q8, k8), q = scheme_turn(&y, 2, pos, 8, q8, k8);
+    peat_qkv p = scheme_turn_8(&x, 7, 2), q = scheme_turn_8(&y, 7, 2);
     for (int64_t i = 0; i < 16; i++)
         most = fmax(most, fabs(harness_at(p.q, i) - harness_at(q.q, i)));
     harness_close(&x);
@@ -84,29 +74,16 @@ END_TEST
 /* A factor of 1 is the plain rotation of the golden values of rotary. */
 START_TEST(a_factor_of_one_is_rotary)
 {
-    const double pos[] = {3, 1};
     const double expected[] = {-0.127223251272018, -0.18388649851410238, 0.16839286407314596,
                                0.4707906576486443, 0.48177771675299647,  0.6147277703506404,
                                0.6975968536023608, 0.8020963968527014};
-    struct harness h;
-    scheme_open(&h, "rotary_scaled", NULL, 1, 8, 64, true);
-    peat_qkv io = scheme_turn(&h, 2, pos, 8, q8, k8);
-    for (int64_t i = 0; i < 8; i++)
-        ck_assert_double_eq_tol(harness_at(io.q, i), expected[i], 1e-14);
-    harness_close(&h);
+    scheme_turns_query("rotary_scaled", NULL, 64, 3, expected);
 }
 END_TEST
 
 START_TEST(products_depend_on_the_distance_alone)
 {
-    const double near[] = {5, 2}, far[] = {1005, 1002};
-    struct harness h;
-    scheme_open(&h, "rotary_scaled", "{\"kind\": \"yarn\", \"factor\": 3}", 1, 8, 64, true);
-    peat_qkv io = scheme_turn(&h, 2, near, 8, q8, k8);
-    double at = scheme_product(&io, 0, 1);
-    io = scheme_turn(&h, 2, far, 8, q8, k8);
-    ck_assert_double_eq_tol(scheme_product(&io, 0, 1), at, 1e-12);
-    harness_close(&h);
+    scheme_products_follow_distance("rotary_scaled", "{\"kind\": \"yarn\", \"factor\": 3}");
 }
 END_TEST
 
@@ -129,18 +106,7 @@ START_TEST(gradients_of_the_model_around_it_are_exact)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("rotary_scaled");
-    TCase *t = tcase_create("rotary_scaled");
-    tcase_add_test(t, linear_matches_the_reference);
-    tcase_add_test(t, ntk_matches_the_reference);
-    tcase_add_test(t, yarn_matches_the_reference);
-    tcase_add_test(t, an_automatic_factor_acts_beyond_the_original_length_alone);
-    tcase_add_test(t, a_factor_of_one_is_rotary);
-    tcase_add_test(t, products_depend_on_the_distance_alone);
-    tcase_add_test(t, impossible_settings_are_refused);
-    tcase_add_test(t, gradients_of_the_model_around_it_are_exact);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("rotary_scaled", linear_matches_the_reference, ntk_matches_the_reference,
+             yarn_matches_the_reference, an_automatic_factor_acts_beyond_the_original_length_alone,
+             a_factor_of_one_is_rotary, products_depend_on_the_distance_alone,
+             impossible_settings_are_refused, gradients_of_the_model_around_it_are_exact)

@@ -53,14 +53,6 @@ START_TEST(gradients_of_the_model_around_it_are_exact)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("sandwich");
-    TCase *t = tcase_create("sandwich");
-    tcase_add_test(t, the_first_of_eight_heads_has_the_product_of_two_encodings);
-    tcase_add_test(t, width_and_base_and_heads_match_the_reference);
-    tcase_add_test(t, an_odd_width_is_refused);
-    tcase_add_test(t, gradients_of_the_model_around_it_are_exact);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("sandwich", the_first_of_eight_heads_has_the_product_of_two_encodings,
+             width_and_base_and_heads_match_the_reference, an_odd_width_is_refused,
+             gradients_of_the_model_around_it_are_exact)

@@ -87,15 +87,5 @@ START_TEST(a_model_learns)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("shaw");
-    TCase *t = tcase_create("shaw");
-    tcase_add_test(t, contexts_match_the_reference);
-    tcase_add_test(t, each_row_has_its_own_positions);
-    tcase_add_test(t, keys_are_those_of_shaw_keys);
-    tcase_add_test(t, values_take_the_composed_path);
-    tcase_add_test(t, a_model_learns);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("shaw", contexts_match_the_reference, each_row_has_its_own_positions,
+             keys_are_those_of_shaw_keys, values_take_the_composed_path, a_model_learns)

@@ -2,16 +2,6 @@
 /* The scheme 'shaw_keys' against a computed score; its clip, its memory and its gradient. */
 #include "../content_tests.h"
 
-/* The score_add of one row of T tokens. */
-static peat_node *scores(struct harness *h, int64_t T, const double *pos)
-{
-    const peat_call *c = content_call(h, T, pos);
-    peat_qkv p = content_qkv(h, T);
-    peat_node *n = h->scheme->score_add(c, &p);
-    ck_assert_msg(n, "%s", h->graph.err.text);
-    return n;
-}
-
 START_TEST(scores_match_the_reference)
 {
     const double expected[] = {
@@ -21,7 +11,7 @@ START_TEST(scores_match_the_reference)
         -0.4280568602415372,   -0.4280568602415372, 1.0383546613224799, -0.4361591548051217};
     struct harness h;
     scheme_open(&h, "shaw_keys", "{\"clip\": 2}", 1, 2, 4, false);
-    scheme_assert(scores(&h, 4, NULL), 16, expected, 1e-14);
+    scheme_assert(content_scores(&h, 4, NULL), 16, expected, 1e-14);
     harness_close(&h);
 }
 END_TEST
@@ -32,11 +22,9 @@ START_TEST(positions_are_data)
     double first[16];
     struct harness h;
     scheme_open(&h, "shaw_keys", "{\"clip\": 2}", 1, 2, 4, false);
-    peat_node *n = scores(&h, 4, near);
-    for (int64_t i = 0; i < 16; i++)
-        first[i] = harness_at(n, i);
+    scheme_copy(content_scores(&h, 4, near), 16, first);
     ck_assert_double_eq(first[0], first[3]);
-    scheme_assert(scores(&h, 4, far), 16, first, 1e-15);
+    scheme_assert(content_scores(&h, 4, far), 16, first, 1e-15);
     harness_close(&h);
 }
 END_TEST
@@ -78,7 +66,7 @@ START_TEST(fractional_positions_are_an_error)
     scheme_open(&h, "shaw_keys", NULL, 1, 2, 4, false);
     scheme_wave(&h);
     harness_call(&h, 1, 2, 1, pos);
-    ck_assert_msg(strstr(h.graph.err.text, "is not a whole number"), "%s", h.graph.err.text);
+    scheme_fails(&h, NULL, "is not a whole number");
     harness_close(&h);
 }
 END_TEST
@@ -95,16 +83,6 @@ START_TEST(a_model_learns_on_either_path)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("shaw_keys");
-    TCase *t = tcase_create("shaw_keys");
-    tcase_add_test(t, scores_match_the_reference);
-    tcase_add_test(t, positions_are_data);
-    tcase_add_test(t, a_causal_model_has_vectors_of_the_past_alone);
-    tcase_add_test(t, no_vector_is_kept_for_each_pair);
-    tcase_add_test(t, fractional_positions_are_an_error);
-    tcase_add_test(t, a_model_learns_on_either_path);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("shaw_keys", scores_match_the_reference, positions_are_data,
+             a_causal_model_has_vectors_of_the_past_alone, no_vector_is_kept_for_each_pair,
+             fractional_positions_are_an_error, a_model_learns_on_either_path)

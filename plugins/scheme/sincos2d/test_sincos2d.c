@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheme 'sincos2d' against computed rows; rows, columns and what it refuses. */
-#include <string.h>
-
 #include "../scheme_tests.h"
 
 static peat_node *rows(struct harness *h, int64_t n, const double *pos)
@@ -50,10 +48,7 @@ END_TEST
 
 START_TEST(the_grid_must_be_given)
 {
-    struct harness h;
-    ck_assert_int_ne(scheme_try(&h, "sincos2d", "{}", 1, 8, 4, false), PEAT_OK);
-    ck_assert_msg(strstr(h.err.text, "columns"), "%s", h.err.text);
-    harness_close(&h);
+    scheme_requires("sincos2d", "columns");
 }
 END_TEST
 
@@ -63,15 +58,6 @@ START_TEST(gradients_are_exact)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("sincos2d");
-    TCase *t = tcase_create("sincos2d");
-    tcase_add_test(t, vectors_match_the_reference);
-    tcase_add_test(t, a_line_shares_the_first_half_and_a_column_the_second);
-    tcase_add_test(t, widths_without_quarters_are_refused);
-    tcase_add_test(t, the_grid_must_be_given);
-    tcase_add_test(t, gradients_are_exact);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("sincos2d", vectors_match_the_reference,
+             a_line_shares_the_first_half_and_a_column_the_second,
+             widths_without_quarters_are_refused, the_grid_must_be_given, gradients_are_exact)

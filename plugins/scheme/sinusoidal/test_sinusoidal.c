@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheme 'sinusoidal' against printed tables and its identities. */
-#include <math.h>
-
-#include "support/plugin_harness.h"
-#include "support/support.h"
+#include "../scheme_tests.h"
 
 /* The stream [1, T, d] of positions 0 .. T-1, or of pos [T]. */
 static peat_node *table(struct harness *h, const char *json, int64_t d, int64_t T,
                         const double *pos)
 {
-    peat_dims dims = {.D = d, .H = 1, .d = d, .L = 1, .V = 4, .T_train = T, .T_max = T};
-    ck_assert_msg(harness_scheme(h, "sinusoidal", json, &dims) == PEAT_OK, "%s", h->err.text);
+    scheme_open(h, "sinusoidal", json, 1, d, T, false);
     peat_node *n = h->scheme->encode(harness_call(h, 1, T, 1, pos));
     ck_assert_int_eq(n->value.rank, 3);
     ck_assert_int_eq(n->value.dim[0], 1);
@@ -183,28 +179,16 @@ END_TEST
 
 START_TEST(a_width_of_one_is_refused)
 {
-    struct harness h;
-    peat_dims dims = {.D = 8, .H = 1, .d = 1, .T_train = 4, .T_max = 4};
-    ck_assert_int_eq(harness_scheme(&h, "sinusoidal", NULL, &dims), PEAT_REFUSED);
-    ck_assert_str_eq(h.err.text, "a width of 1 holds no pair of sine and cosine");
-    harness_close(&h);
+    scheme_refuses("sinusoidal", NULL, 1, 1, 4, false,
+                   "a width of 1 holds no pair of sine and cosine");
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("sinusoidal");
-    TCase *t = tcase_create("sinusoidal");
-    tcase_add_test(t, the_default_is_the_table_of_the_paper);
-    tcase_add_test(t, halves_with_tensor2tensor_frequencies_is_its_timing_signal);
-    tcase_add_test(t, six_printed_values_of_the_timing_signal_are_met);
-    tcase_add_test(t, layouts_hold_the_same_values_in_another_order);
-    tcase_add_test(t, products_of_rows_depend_on_their_distance_alone);
-    tcase_add_test(t, the_last_channel_of_an_odd_width_is_zero);
-    tcase_add_test(t, the_last_channel_of_an_odd_width_is_written);
-    tcase_add_test(t, scale_multiplies_and_base_spaces);
-    tcase_add_test(t, positions_may_lie_between_whole_numbers);
-    tcase_add_test(t, a_width_of_one_is_refused);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("sinusoidal", the_default_is_the_table_of_the_paper,
+             halves_with_tensor2tensor_frequencies_is_its_timing_signal,
+             six_printed_values_of_the_timing_signal_are_met,
+             layouts_hold_the_same_values_in_another_order,
+             products_of_rows_depend_on_their_distance_alone,
+             the_last_channel_of_an_odd_width_is_zero, the_last_channel_of_an_odd_width_is_written,
+             scale_multiplies_and_base_spaces, positions_may_lie_between_whole_numbers,
+             a_width_of_one_is_refused)

@@ -115,15 +115,7 @@ START_TEST(gradients_are_exact)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("t5_bias");
-    TCase *t = tcase_create("t5_bias");
-    tcase_add_test(t, buckets_are_those_of_exact_arithmetic_in_both_directions);
-    tcase_add_test(t, distances_beyond_the_last_share_its_bucket);
-    tcase_add_test(t, layers_share_one_table_unless_they_are_given_their_own);
-    tcase_add_test(t, impossible_buckets_are_refused);
-    tcase_add_test(t, gradients_are_exact);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("t5_bias", buckets_are_those_of_exact_arithmetic_in_both_directions,
+             distances_beyond_the_last_share_its_bucket,
+             layers_share_one_table_unless_they_are_given_their_own, impossible_buckets_are_refused,
+             gradients_are_exact)

@@ -78,15 +78,6 @@ START_TEST(gradients_of_the_model_around_it_are_exact)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("tape");
-    TCase *t = tcase_create("tape");
-    tcase_add_test(t, rows_match_the_reference);
-    tcase_add_test(t, a_length_of_the_width_gives_the_sinusoid);
-    tcase_add_test(t, rows_depend_on_the_place_in_the_length);
-    tcase_add_test(t, a_width_of_one_is_refused);
-    tcase_add_test(t, gradients_of_the_model_around_it_are_exact);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("tape", rows_match_the_reference, a_length_of_the_width_gives_the_sinusoid,
+             rows_depend_on_the_place_in_the_length, a_width_of_one_is_refused,
+             gradients_of_the_model_around_it_are_exact)

@@ -77,16 +77,7 @@ START_TEST(a_model_learns_on_either_path)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("token_shift");
-    TCase *t = tcase_create("token_shift");
-    tcase_add_test(t, half_the_features_are_those_of_the_token_before);
-    tcase_add_test(t, an_encoder_takes_from_both_sides);
-    tcase_add_test(t, all_features_may_move);
-    tcase_add_test(t, inputs_that_differ_are_shifted_apart);
-    tcase_add_test(t, a_fraction_that_takes_nothing_is_refused);
-    tcase_add_test(t, a_model_learns_on_either_path);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("token_shift", half_the_features_are_those_of_the_token_before,
+             an_encoder_takes_from_both_sides, all_features_may_move,
+             inputs_that_differ_are_shifted_apart, a_fraction_that_takes_nothing_is_refused,
+             a_model_learns_on_either_path)

@@ -2,44 +2,31 @@
 /* The scheme 'transformer_xl' against a computed score; what it sees, and its gradient. */
 #include "../content_tests.h"
 
-static peat_node *scores(struct harness *h, int64_t T, const double *pos)
-{
-    const peat_call *c = content_call(h, T, pos);
-    peat_qkv p = content_qkv(h, T);
-    peat_node *n = h->scheme->score_add(c, &p);
-    ck_assert_msg(n, "%s", h->graph.err.text);
-    return n;
-}
+/* Of two heads and three tokens. */
+static const double reference[] = {2.2035253262385517,  2.5100814535696094,  -0.7779707587908276,
+                                   0.3426672932035453,  0.5763240222544566,  -1.4736317071468,
+                                   0.5660967206357778,  1.4031230060254398,  0.413224410041096,
+                                   -3.142193865793744,  -3.63666578881385,   -1.8247743413319426,
+                                   -1.15582394450929,   -1.3748436702723876, -0.15754041050599588,
+                                   -0.5407546244787957, -0.1466937752103592, 0.477892689004207};
 
 START_TEST(scores_match_the_reference)
 {
-    const double expected[] = {2.2035253262385517,  2.5100814535696094,  -0.7779707587908276,
-                               0.3426672932035453,  0.5763240222544566,  -1.4736317071468,
-                               0.5660967206357778,  1.4031230060254398,  0.413224410041096,
-                               -3.142193865793744,  -3.63666578881385,   -1.8247743413319426,
-                               -1.15582394450929,   -1.3748436702723876, -0.15754041050599588,
-                               -0.5407546244787957, -0.1466937752103592, 0.477892689004207};
     struct harness h;
     scheme_open(&h, "transformer_xl", NULL, 2, 2, 3, false);
-    scheme_assert(scores(&h, 3, NULL), 18, expected, 1e-13);
+    scheme_assert(content_scores(&h, 3, NULL), 18, reference, 1e-13);
     harness_close(&h);
 }
 END_TEST
 
 START_TEST(a_causal_model_has_the_same_past)
 {
-    const double expected[] = {2.2035253262385517,  2.5100814535696094,  -0.7779707587908276,
-                               0.3426672932035453,  0.5763240222544566,  -1.4736317071468,
-                               0.5660967206357778,  1.4031230060254398,  0.413224410041096,
-                               -3.142193865793744,  -3.63666578881385,   -1.8247743413319426,
-                               -1.15582394450929,   -1.3748436702723876, -0.15754041050599588,
-                               -0.5407546244787957, -0.1466937752103592, 0.477892689004207};
     struct harness h;
     scheme_open(&h, "transformer_xl", NULL, 2, 2, 3, true);
-    peat_node *n = scores(&h, 3, NULL);
+    peat_node *n = content_scores(&h, 3, NULL);
     for (int64_t e = 0; e < 18; e++)
         if (e % 3 <= e / 3 % 3)
-            ck_assert_double_eq_tol(harness_at(n, e), expected[e], 1e-13);
+            ck_assert_double_eq_tol(harness_at(n, e), reference[e], 1e-13);
     harness_close(&h);
 }
 END_TEST
@@ -50,10 +37,8 @@ START_TEST(only_distances_count)
     double first[18];
     struct harness h;
     scheme_open(&h, "transformer_xl", NULL, 2, 2, 3, true);
-    peat_node *n = scores(&h, 3, near);
-    for (int64_t i = 0; i < 18; i++)
-        first[i] = harness_at(n, i);
-    scheme_assert(scores(&h, 3, far), 18, first, 1e-14);
+    scheme_copy(content_scores(&h, 3, near), 18, first);
+    scheme_assert(content_scores(&h, 3, far), 18, first, 1e-14);
     harness_close(&h);
 }
 END_TEST
@@ -93,19 +78,7 @@ END_TEST
 
 START_TEST(a_group_of_heads_has_right_gradients)
 {
-    struct modelcheck m;
-    struct harness h;
-    modelcheck_init(&m, PEAT_DECODER);
-    m.config.n_head = 4;
-    scheme_open(&h, "transformer_xl", NULL, 4, 2, 5, true);
-    struct scheme_part *part = modelcheck_scheme(&m, "transformer_xl", h.scheme);
-    part->part.config = h.config;
-    part->where.head_begin = 1;
-    part->where.head_end = 3;
-    modelcheck_build(&m);
-    content_fill(&m);
-    modelcheck_gradients(&m, 1e-6);
-    content_close(&m, &h);
+    content_group_gradients("transformer_xl", NULL);
 }
 END_TEST
 
@@ -120,17 +93,7 @@ START_TEST(a_model_learns_on_either_path)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("transformer_xl");
-    TCase *t = tcase_create("transformer_xl");
-    tcase_add_test(t, scores_match_the_reference);
-    tcase_add_test(t, a_causal_model_has_the_same_past);
-    tcase_add_test(t, only_distances_count);
-    tcase_add_test(t, the_order_beside_rotary_does_not_matter);
-    tcase_add_test(t, tensors_are_shared_as_in_the_paper);
-    tcase_add_test(t, a_group_of_heads_has_right_gradients);
-    tcase_add_test(t, a_model_learns_on_either_path);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("transformer_xl", scores_match_the_reference, a_causal_model_has_the_same_past,
+             only_distances_count, the_order_beside_rotary_does_not_matter,
+             tensors_are_shared_as_in_the_paper, a_group_of_heads_has_right_gradients,
+             a_model_learns_on_either_path)

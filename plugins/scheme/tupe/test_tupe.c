@@ -23,18 +23,7 @@ END_TEST
 /* Tokens and positions are each scaled by 1/sqrt(2 C). */
 START_TEST(a_second_term_widens_the_scale)
 {
-    double automatic[CONTENT_LOGITS], given[CONTENT_LOGITS];
-    struct modelcheck m;
-    struct harness h;
-    content_logits("tupe", NULL, PEAT_ENCODER, PATH_AUTO, automatic);
-    content_model(&m, &h, "tupe", NULL, PEAT_ENCODER, PATH_AUTO);
-    m.model.config.attention_scale_value = 1 / sqrt(2 * 4);
-    modelcheck_logits(&m, given);
-    ck_assert_double_le(content_distance(automatic, given, CONTENT_LOGITS), 1e-13);
-    m.model.config.attention_scale_value = 1 / sqrt(4);
-    modelcheck_logits(&m, given);
-    ck_assert_double_ge(content_distance(automatic, given, CONTENT_LOGITS), 1e-4);
-    content_close(&m, &h);
+    content_scale_has_terms("tupe", 2);
 }
 END_TEST
 
@@ -82,9 +71,8 @@ START_TEST(positions_beyond_the_table_are_refused)
     scheme_refuses("tupe", "{\"max_len\": 5}", 2, 4, 8, true,
                    "learns max_len = 5 positions, but sequences of 8 are evaluated; raise max_len");
     scheme_open(&h, "tupe", NULL, 2, 4, 3, true);
-    ck_assert_ptr_null(h.scheme->score_add(harness_call(&h, 1, 2, 1, pos), NULL));
-    ck_assert_msg(strstr(h.graph.err.text, "position 3 is not one of those learned: max_len is 3"),
-                  "%s", h.graph.err.text);
+    scheme_fails(&h, h.scheme->score_add(harness_call(&h, 1, 2, 1, pos), NULL),
+                 "position 3 is not one of those learned: max_len is 3");
     harness_close(&h);
 }
 END_TEST
@@ -241,20 +229,11 @@ START_TEST(a_model_learns_on_either_path)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("tupe");
-    TCase *t = tcase_create("tupe");
-    tcase_add_test(t, scores_match_the_reference);
-    tcase_add_test(t, a_second_term_widens_the_scale);
-    tcase_add_test(t, a_shared_table_learns_from_all_layers);
-    tcase_add_test(t, positions_beyond_the_table_are_refused);
-    tcase_add_test(t, a_special_token_has_no_position_as_query_or_key);
-    tcase_add_test(t, between_two_special_tokens_the_query_decides);
-    tcase_add_test(t, rows_of_a_batch_have_their_own_special_tokens);
-    tcase_add_test(t, a_reset_learns_what_softmax_does_not_cancel);
-    tcase_add_test(t, a_reset_without_special_tokens_is_planned_and_not_trained);
-    tcase_add_test(t, a_model_learns_on_either_path);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("tupe", scores_match_the_reference, a_second_term_widens_the_scale,
+             a_shared_table_learns_from_all_layers, positions_beyond_the_table_are_refused,
+             a_special_token_has_no_position_as_query_or_key,
+             between_two_special_tokens_the_query_decides,
+             rows_of_a_batch_have_their_own_special_tokens,
+             a_reset_learns_what_softmax_does_not_cancel,
+             a_reset_without_special_tokens_is_planned_and_not_trained,
+             a_model_learns_on_either_path)

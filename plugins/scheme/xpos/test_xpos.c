@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheme 'xpos' against computed rotations, and what its products depend on. */
-#include <string.h>
-
 #include "../scheme_tests.h"
-
-static const double q8[] = {.1, .2, .3, .4, .5, .6, .7, .8};
-static const double k8[] = {.8, .7, .6, .5, .4, .3, .2, .1};
-
-static double product(struct harness *h, double m, double n)
-{
-    const double pos[] = {m, n};
-    peat_qkv io = scheme_turn(h, 2, pos, 8, q8, k8);
-    return scheme_product(&io, 0, 1);
-}
 
 /* Query at 300, key at 1, centre 4: rows of q and of k. */
 static void assert_golden(const char *json, const double q[8], const double k[8])
 {
-    const double pos[] = {300, 1};
     struct harness h;
     scheme_open(&h, "xpos", json, 1, 8, 8, true);
-    peat_qkv io = scheme_turn(&h, 2, pos, 8, q8, k8);
+    peat_qkv io = scheme_turn_8(&h, 300, 1);
     for (int64_t i = 0; i < 8; i++) {
         ck_assert_double_eq_tol(harness_at(io.q, i), q[i], 1e-13);
         ck_assert_double_eq_tol(harness_at(io.k, 8 + i), k[i], 1e-13);
@@ -56,13 +43,7 @@ END_TEST
 
 START_TEST(products_depend_on_the_distance_alone)
 {
-    struct harness h;
-    scheme_open(&h, "xpos", NULL, 1, 8, 8, true);
-    double at = product(&h, 5, 2);
-    ck_assert_double_eq_tol(product(&h, 105, 102), at, 1e-13);
-    ck_assert_double_eq_tol(product(&h, 1005, 1002), at, 1e-12);
-    ck_assert_double_ge(fabs(product(&h, 5, 3) - at), 1e-3);
-    harness_close(&h);
+    scheme_products_follow_distance("xpos", NULL);
 }
 END_TEST
 
@@ -71,7 +52,7 @@ START_TEST(products_do_not_depend_on_the_centre)
     struct harness a, b;
     scheme_open(&a, "xpos", NULL, 1, 8, 8, true);
     scheme_open(&b, "xpos", "{\"centre\": 200}", 1, 8, 8, true);
-    ck_assert_double_eq_tol(product(&a, 90, 20), product(&b, 90, 20), 1e-14);
+    ck_assert_double_eq_tol(scheme_product_8(&a, 90, 20), scheme_product_8(&b, 90, 20), 1e-14);
     harness_close(&a);
     harness_close(&b);
 }
@@ -103,15 +84,7 @@ END_TEST
 
 START_TEST(an_encoder_is_refused)
 {
-    struct modelcheck m;
-    struct harness h;
-    scheme_open(&h, "xpos", NULL, 2, 4, 5, false);
-    modelcheck_init(&m, PEAT_ENCODER);
-    modelcheck_scheme(&m, "xpos", h.scheme)->part.config = h.config;
-    ck_assert_int_eq(modelcheck_try(&m), PEAT_REFUSED);
-    ck_assert_msg(strstr(m.err.text, "is defined for a causal model alone"), "%s", m.err.text);
-    modelcheck_release(&m);
-    harness_close(&h);
+    scheme_refuses_encoders("xpos");
 }
 END_TEST
 
@@ -122,18 +95,8 @@ START_TEST(gradients_of_the_model_around_it_are_exact)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("xpos");
-    TCase *t = tcase_create("xpos");
-    tcase_add_test(t, interleaved_pairs_match_the_reference);
-    tcase_add_test(t, halves_with_other_numbers_match_the_reference);
-    tcase_add_test(t, products_depend_on_the_distance_alone);
-    tcase_add_test(t, products_do_not_depend_on_the_centre);
-    tcase_add_test(t, products_fade_by_zeta);
-    tcase_add_test(t, widths_and_scales_without_sense_are_refused);
-    tcase_add_test(t, an_encoder_is_refused);
-    tcase_add_test(t, gradients_of_the_model_around_it_are_exact);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("xpos", interleaved_pairs_match_the_reference,
+             halves_with_other_numbers_match_the_reference, products_depend_on_the_distance_alone,
+             products_do_not_depend_on_the_centre, products_fade_by_zeta,
+             widths_and_scales_without_sense_are_refused, an_encoder_is_refused,
+             gradients_of_the_model_around_it_are_exact)

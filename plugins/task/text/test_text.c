@@ -50,6 +50,13 @@ static peat_status open_bytes(struct harness *h, const void *bytes, size_t n, co
     return status;
 }
 
+static void must_open(struct harness *h, const void *bytes, size_t n, const char *more,
+                      const peat_task_plan *plan)
+{
+    peat_status status = open_bytes(h, bytes, n, more, plan);
+    ck_assert_msg(status == PEAT_OK, "%s", h->err.text);
+}
+
 static void open_text(struct harness *h, peat_arch arch, int64_t n_lengths, const int64_t *length,
                       int64_t eval_tokens)
 {
@@ -60,13 +67,7 @@ static void open_text(struct harness *h, peat_arch arch, int64_t n_lengths, cons
                            .length = length,
                            .eval_tokens = eval_tokens};
     make_text(byte);
-    ck_assert_msg(open_bytes(h, byte, sizeof(byte), "", &plan) == PEAT_OK, "%s", h->err.text);
-}
-
-static void next_train(struct harness *h, uint64_t seed, int64_t step, struct batch *b)
-{
-    peat_status status = task_train_batch(&h->task, seed, step, b, &h->err);
-    ck_assert_msg(status == PEAT_OK, "%s", h->err.text);
+    must_open(h, byte, sizeof(byte), "", &plan);
 }
 
 START_TEST(a_causal_row_is_a_window_of_the_training_text)
@@ -79,7 +80,7 @@ START_TEST(a_causal_row_is_a_window_of_the_training_text)
     ck_assert_int_eq(h.task.plan.vocab, 256);
     batch_init(&b, &h.arena, 64, SEQ_LEN);
     for (int64_t step = 1; step <= 20; step++) {
-        next_train(&h, 1, step, &b);
+        harness_train(&h, 1, step, &b);
         ck_assert_int_eq(b.b.B, 64);
         ck_assert_int_eq(b.b.T, SEQ_LEN);
         ck_assert_int_eq(b.b.units, 64 * SEQ_LEN);
@@ -101,10 +102,9 @@ START_TEST(every_window_of_the_training_text_can_be_drawn)
     struct batch b;
     peat_task_plan plan = {
         .arch = PEAT_DECODER, .seq_len = 10, .n_lengths = 1, .length = (int64_t[]){1}};
-    ck_assert_msg(open_bytes(&h, "abcdefghijklmn", 14, ", \"valid\": 0.2", &plan) == PEAT_OK, "%s",
-                  h.err.text);
+    must_open(&h, "abcdefghijklmn", 14, ", \"valid\": 0.2", &plan);
     batch_init(&b, &h.arena, 32, 10);
-    next_train(&h, 1, 1, &b);
+    harness_train(&h, 1, 1, &b);
     int64_t seen[2] = {0};
     for (int64_t row = 0; row < 32; row++)
         seen[b.b.sequence[row]]++;
@@ -123,15 +123,15 @@ START_TEST(a_batch_is_a_function_of_seed_and_step_and_a_row_of_its_number)
         batch_init(&a, &h.arena, 8, SEQ_LEN);
         batch_init(&b, &h.arena, 8, SEQ_LEN);
         batch_init(&few, &h.arena, 2, SEQ_LEN);
-        next_train(&h, 5, 7, &a);
-        next_train(&h, 5, 7, &b);
-        next_train(&h, 5, 7, &few);
+        harness_train(&h, 5, 7, &a);
+        harness_train(&h, 5, 7, &b);
+        harness_train(&h, 5, 7, &few);
         ck_assert_mem_eq(a.b.token, b.b.token, bytes);
         ck_assert_mem_eq(a.b.target, b.b.target, bytes);
         ck_assert_mem_eq(a.b.token, few.b.token, bytes / 4);
-        next_train(&h, 5, 8, &b);
+        harness_train(&h, 5, 8, &b);
         ck_assert_int_ne(memcmp(a.b.token, b.b.token, bytes), 0);
-        next_train(&h, 6, 7, &b);
+        harness_train(&h, 6, 7, &b);
         ck_assert_int_ne(memcmp(a.b.token, b.b.token, bytes), 0);
         harness_close(&h);
     }
@@ -151,7 +151,7 @@ static void score(struct harness *h, int64_t which, int64_t rows, struct scored 
     ck_assert_int_eq(batch_init(&b, &h->arena, rows, T), PEAT_OK);
     all->n = all->units = 0;
     for (int64_t index = 0;; index++) {
-        ck_assert_int_eq(task_eval_batch(&h->task, which, index, &b, &h->err), PEAT_OK);
+        harness_eval(h, which, index, &b);
         if (b.b.B == 0)
             return;
         ck_assert_int_eq(b.b.T, T);
@@ -246,7 +246,7 @@ START_TEST(masks_have_their_proportions_in_training)
     open_text(&h, PEAT_ENCODER, 0, NULL, 0);
     ck_assert_int_eq(h.task.plan.vocab, 257);
     batch_init(&b, &h.arena, ROWS, SEQ_LEN);
-    next_train(&h, 1, 1, &b);
+    harness_train(&h, 1, 1, &b);
     int64_t targets = 0;
     for (int64_t i = 0; i < ROWS * SEQ_LEN; i++) {
         truth[i] = byte[b.b.sequence[i / SEQ_LEN] + i % SEQ_LEN];
@@ -266,7 +266,7 @@ START_TEST(masks_have_their_proportions_in_evaluation)
     struct harness h;
     peat_task_plan plan = {.arch = PEAT_ENCODER, .seq_len = SEQ_LEN};
     make_text(byte);
-    ck_assert_int_eq(open_bytes(&h, byte, sizeof(byte), ", \"valid\": 0.9", &plan), PEAT_OK);
+    must_open(&h, byte, sizeof(byte), ", \"valid\": 0.9", &plan);
     score(&h, 0, 64, &all);
     for (int64_t i = 0; i < all.n; i++)
         truth[i] = byte[TEXT_BYTES / 10 + i];
@@ -280,11 +280,10 @@ START_TEST(a_masked_batch_always_has_a_target)
     struct harness h;
     struct batch b;
     peat_task_plan plan = {.arch = PEAT_ENCODER, .seq_len = 2};
-    ck_assert_msg(open_bytes(&h, "abcdefgh", 8, ", \"valid\": 0.5", &plan) == PEAT_OK, "%s",
-                  h.err.text);
+    must_open(&h, "abcdefgh", 8, ", \"valid\": 0.5", &plan);
     batch_init(&b, &h.arena, 1, 2);
     for (int64_t step = 1; step < 50; step++) {
-        next_train(&h, 1, step, &b);
+        harness_train(&h, 1, step, &b);
         ck_assert(b.b.target[0] >= 0 || b.b.target[1] >= 0);
         ck_assert_int_ge(b.b.units, 1);
     }
@@ -303,12 +302,10 @@ START_TEST(characters_are_numbered_in_order_and_count_their_bytes)
     for (int i = 0; i < TIMES; i++)
         strcat(text, "\xf0\x9f\x98\x80\xe2\x82\xac\xc3\xa9"
                      "a");
-    ck_assert_msg(open_bytes(&h, text, strlen(text), ", \"unit\": \"characters\"", &plan) ==
-                      PEAT_OK,
-                  "%s", h.err.text);
+    must_open(&h, text, strlen(text), ", \"unit\": \"characters\"", &plan);
     ck_assert_int_eq(h.task.plan.vocab, 4);
     batch_init(&b, &h.arena, 8, 4);
-    next_train(&h, 1, 1, &b);
+    harness_train(&h, 1, 1, &b);
     ck_assert_int_eq(b.b.units, 8 * 10);
     for (int64_t i = 0; i < 32; i++) {
         int64_t place = b.b.sequence[i / 4] + i % 4;
@@ -359,7 +356,7 @@ START_TEST(files_are_read_one_after_another)
         peat_status status = harness_task(&h, "text", json, &plan);
         ck_assert_msg(status == PEAT_OK, "%s", h.err.text);
         batch_init(&b, &h.arena, 4, 3);
-        next_train(&h, 1, 1, &b);
+        harness_train(&h, 1, 1, &b);
         for (int64_t k = 0; k < 12; k++)
             ck_assert_int_eq(b.b.token[k], (i == 0 ? 'a' : 0) + b.b.sequence[k / 3] + k % 3);
         harness_close(&h);
@@ -375,8 +372,7 @@ START_TEST(two_times_the_length_is_dropped_when_the_text_is_short)
     char text[100];
     peat_task_plan plan = {.arch = PEAT_DECODER, .seq_len = 16};
     memset(text, 'x', sizeof(text));
-    ck_assert_msg(open_bytes(&h, text, 100, ", \"valid\": 0.2", &plan) == PEAT_OK, "%s",
-                  h.err.text);
+    must_open(&h, text, 100, ", \"valid\": 0.2", &plan);
     ck_assert_int_eq(h.task.plan.n_eval, 1);
     ck_assert_int_eq(h.task.plan.eval[0], 16);
     harness_close(&h);
@@ -454,26 +450,16 @@ START_TEST(bits_per_byte_divide_by_bytes_and_loss_by_targets)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("text");
-    TCase *t = tcase_create("text");
-    tcase_add_test(t, a_causal_row_is_a_window_of_the_training_text);
-    tcase_add_test(t, every_window_of_the_training_text_can_be_drawn);
-    tcase_add_test(t, a_batch_is_a_function_of_seed_and_step_and_a_row_of_its_number);
-    tcase_add_test(t, every_length_has_the_same_targets);
-    tcase_add_test(t, causal_evaluation_scores_the_validation_text_from_its_second_token);
-    tcase_add_test(t, one_stretch_of_all_lengths_is_scored_even_beyond_the_tokens_asked);
-    tcase_add_test(t, masks_have_their_proportions_in_training);
-    tcase_add_test(t, masks_have_their_proportions_in_evaluation);
-    tcase_add_test(t, a_masked_batch_always_has_a_target);
-    tcase_add_test(t, characters_are_numbered_in_order_and_count_their_bytes);
-    tcase_add_test(t, what_is_not_utf8_is_refused_with_its_place);
-    tcase_add_test(t, files_are_read_one_after_another);
-    tcase_add_test(t, two_times_the_length_is_dropped_when_the_text_is_short);
-    tcase_add_test(t, validation_text_of_just_one_window_is_enough);
-    tcase_add_test(t, what_can_not_be_done_is_refused);
-    tcase_add_test(t, bits_per_byte_divide_by_bytes_and_loss_by_targets);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}
+PLUGIN_TESTS("text", a_causal_row_is_a_window_of_the_training_text,
+             every_window_of_the_training_text_can_be_drawn,
+             a_batch_is_a_function_of_seed_and_step_and_a_row_of_its_number,
+             every_length_has_the_same_targets,
+             causal_evaluation_scores_the_validation_text_from_its_second_token,
+             one_stretch_of_all_lengths_is_scored_even_beyond_the_tokens_asked,
+             masks_have_their_proportions_in_training, masks_have_their_proportions_in_evaluation,
+             a_masked_batch_always_has_a_target,
+             characters_are_numbered_in_order_and_count_their_bytes,
+             what_is_not_utf8_is_refused_with_its_place, files_are_read_one_after_another,
+             two_times_the_length_is_dropped_when_the_text_is_short,
+             validation_text_of_just_one_window_is_enough, what_can_not_be_done_is_refused,
+             bits_per_byte_divide_by_bytes_and_loss_by_targets)
