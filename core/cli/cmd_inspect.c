@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/cli_apart.h"
 #include "cli/verbs.h"
+#include "experiment/words.h"
 #include "inspect/describe.h"
 #include "inspect/scheme_table.h"
 #include "plot/heatmap.h"
@@ -49,6 +50,8 @@ static const struct cli_command command = {
 /* What was asked for. */
 struct request {
     struct scheme_request scheme;
+    int n_word;
+    char *const *word; /* key=value */
     int format;
     bool describe, json;
     const char *file; /* NULL: stdout */
@@ -193,9 +196,10 @@ static peat_status add_format(const struct scheme_table *t, const struct request
     }
 }
 
-static int inspect(const struct request *q, struct arena *a)
+static int inspect(struct request *q, struct arena *a)
 {
     struct scheme_table t;
+    struct value *given;
     struct error err = {0};
     struct strbuf out;
     strbuf_init(&out);
@@ -203,7 +207,11 @@ static int inspect(const struct request *q, struct arena *a)
     parallel_start();
     peat_status status = gemm_start(&team, "auto", &err);
     if (status == PEAT_OK)
+        status = words_map(a, q->n_word, q->word, &given, &err);
+    if (status == PEAT_OK) {
+        q->scheme.given = given;
         status = scheme_table_make(&t, &q->scheme, a, &err);
+    }
     if (status == PEAT_OK)
         status = add_format(&t, q, a, &out, &err);
     if (status == PEAT_OK && q->file)
@@ -282,7 +290,7 @@ int cmd_inspect(int argc, char **argv)
     if (status != CLI_DONE)
         return status;
     q.scheme.scheme = cli.operand[0];
-    q.scheme.n_word = cli.n_operand - 1;
-    q.scheme.word = cli.operand + 1;
+    q.n_word = cli.n_operand - 1;
+    q.word = cli.operand + 1;
     return cli_apart(inspect_apart, &q);
 }

@@ -3,34 +3,45 @@
 #include <string.h>
 
 #include "cell/setting.h"
+#include "experiment/words.h"
 #include "experiment/yamldoc.h"
 #include "reading.h"
 
-static peat_status word_read(struct reading *r, int i, const char *text)
+static peat_status read_word(struct arena *a, int i, const char *text, struct value *map,
+                             struct error *err)
 {
-    struct word *w = &r->word[i];
     const char *equals = strchr(text, '=');
-    w->at = (struct place){"command line", i + 1, 0};
+    struct place at = {"command line", i + 1, 0};
+    struct value *value;
     if (!equals || equals == text)
-        return place_error(r->err, w->at, "'%s' is not of the form key=value", text);
-    w->key = arena_printf(r->a, "%.*s", (int)(equals - text), text);
-    if (!w->key)
-        return error_set(r->err, PEAT_NOMEM, "out of memory");
-    for (int j = 0; j < i; j++)
-        if (strcmp(r->word[j].key, w->key) == 0)
-            return place_error(r->err, w->at, "'%s' is given twice", w->key);
-    return yaml_value(r->a, equals + 1, w->at, &w->value, r->err);
+        return place_error(err, at, "'%s' is not of the form key=value", text);
+    const char *key = arena_printf(a, "%.*s", (int)(equals - text), text);
+    if (value_get(map, key))
+        return place_error(err, at, "'%s' is given twice", key);
+    peat_status status = yaml_value(a, equals + 1, at, &value, err);
+    if (status == PEAT_OK)
+        value_set(a, map, key, at, value);
+    return status;
+}
+
+peat_status words_map(struct arena *a, int n, char *const *text, struct value **map,
+                      struct error *err)
+{
+    peat_status status = PEAT_OK;
+    *map = value_map(a, (struct place){"command line", 0, 0});
+    for (int i = 0; status == PEAT_OK && i < n; i++)
+        status = read_word(a, i, text[i], *map, err);
+    return status;
 }
 
 peat_status words_read(struct reading *r, int n, char *const *text)
 {
-    peat_status status = PEAT_OK;
-    r->n_word = n;
-    r->word = ARENA_ARRAY(r->a, n + 1, struct word);
-    if (!r->word)
-        return error_set(r->err, PEAT_NOMEM, "out of memory");
-    for (int i = 0; status == PEAT_OK && i < n; i++)
-        status = word_read(r, i, text[i]);
+    struct value *map;
+    peat_status status = words_map(r->a, n, text, &map, r->err);
+    r->n_word = map->n;
+    r->word = ARENA_ARRAY(r->a, map->n + 1, struct word);
+    for (int i = 0; i < map->n; i++)
+        r->word[i] = (struct word){map->key[i], map->item[i], map->key_at[i]};
     return status;
 }
 

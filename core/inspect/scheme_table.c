@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "experiment/yamldoc.h"
 #include "nn/differences.h"
 #include "plugin/params.h"
 #include "plugin/registry.h"
@@ -31,49 +30,16 @@ static struct scheme_part *part_of(struct view *v)
     return &v->positional.scheme[0];
 }
 
-static peat_status no_memory(struct view *v)
-{
-    return error_set(v->err, PEAT_NOMEM, "out of memory for scheme '%s'", v->request->scheme);
-}
-
-/* ---- parameters ---- */
-
-static peat_status add_word(struct view *v, int i, struct value *given)
-{
-    const char *text = v->request->word[i], *equals = strchr(text, '=');
-    struct place at = {"command line", i + 1, 0};
-    struct value *value;
-    if (!equals || equals == text)
-        return place_error(v->err, at, "'%s' is not of the form key=value", text);
-    const char *key = arena_printf(v->a, "%.*s", (int)(equals - text), text);
-    if (!key)
-        return no_memory(v);
-    if (value_get(given, key))
-        return place_error(v->err, at, "'%s' is given twice", key);
-    peat_status status = yaml_value(v->a, equals + 1, at, &value, v->err);
-    if (status == PEAT_OK)
-        value_set(v->a, given, key, at, value);
-    return status;
-}
+/* ---- set-up ---- */
 
 static peat_status fill_config(struct view *v, void **config)
 {
     static const peat_param none[] = {PEAT_PARAM_END};
     const peat_plugin *desc = v->plugin->desc;
-    struct value *given = value_map(v->a, (struct place){"command line", 0, 0});
-    peat_status status = PEAT_OK;
-    for (int i = 0; i < v->request->n_word && status == PEAT_OK; i++)
-        status = add_word(v, i, given);
-    if (status != PEAT_OK)
-        return status;
-    const char *what = arena_printf(v->a, "scheme '%s'", v->plugin->name);
     *config = arena_zalloc(v->a, desc->config_size + 1);
-    if (!what || !*config)
-        return no_memory(v);
-    return params_fill(desc->param ? desc->param : none, *config, given, what, NULL, v->a, v->err);
+    return params_fill(desc->param ? desc->param : none, *config, v->request->given,
+                       arena_printf(v->a, "scheme '%s'", v->plugin->name), NULL, v->a, v->err);
 }
-
-/* ---- set-up ---- */
 
 static peat_status find_plugin(struct view *v)
 {
@@ -147,8 +113,6 @@ static bool begin_pass(struct view *v)
 {
     int64_t T = v->request->T;
     double *pos = ARENA_ARRAY(v->a, T, double);
-    if (!pos)
-        return no_memory(v) == PEAT_OK;
     for (int64_t i = 0; i < T; i++)
         pos[i] = (double)i;
     peat_side side = {
@@ -179,11 +143,13 @@ static bool begin_pass(struct view *v)
     return !graph_failed(&v->graph);
 }
 
-static peat_status fill_table(struct view *v, struct scheme_table *t)
+static peat_status allocate_table(struct view *v, struct scheme_table *t)
 {
     int64_t heads = t->heads ? t->heads : 1;
-    t->value = ARENA_ARRAY(v->a, heads * t->rows * t->columns, float);
-    return t->value ? PEAT_OK : no_memory(v);
+    t->value = ARENA_TRY_ARRAY(v->a, heads * t->rows * t->columns, float);
+    return t->value
+               ? PEAT_OK
+               : error_set(v->err, PEAT_NOMEM, "out of memory for scheme '%s'", v->request->scheme);
 }
 
 /* ---- stream ---- */
@@ -196,7 +162,7 @@ static peat_status show_stream(struct view *v, struct scheme_table *t)
     hook_begin(&v->pass, part_of(v)->part.id, "encode");
     peat_node *x = hook_end(&v->pass, v->hooks->encode(&c.base), 3, (int64_t[]){1, T, d}, 0);
     *t = (struct scheme_table){"stream", 0, T, d, NULL};
-    peat_status status = x ? fill_table(v, t) : PEAT_OK;
+    peat_status status = x ? allocate_table(v, t) : PEAT_OK;
     for (int64_t i = 0; x && status == PEAT_OK && i < T * d; i++)
         t->value[i] = (float)tensor_get(&x->value, i);
     return status;
@@ -249,7 +215,7 @@ static peat_status show_bias(struct view *v, struct scheme_table *t)
     *t = (struct scheme_table){"bias", H, T, T, NULL};
     if (graph_failed(&v->graph))
         return PEAT_OK;
-    peat_status status = fill_table(v, t);
+    peat_status status = allocate_table(v, t);
     for (int64_t n = 0; status == PEAT_OK && n < H * T * T; n++) {
         int64_t h = n / (T * T), i = n / T % T, j = n % T;
         double sum = bias ? bias_at(&bias->value, h, i, j) : 0.0;
@@ -312,7 +278,7 @@ static peat_status show_probe(struct view *v, struct scheme_table *t)
     int64_t n = tensor_count(x), columns = x->dim[x->rank - 1];
     int64_t heads = n / (v->request->T * columns);
     *t = (struct scheme_table){probe->name, heads > 1 ? heads : 0, v->request->T, columns, NULL};
-    peat_status status = fill_table(v, t);
+    peat_status status = allocate_table(v, t);
     for (int64_t i = 0; status == PEAT_OK && i < n; i++)
         t->value[i] = (float)tensor_get(x, i);
     return status;
@@ -332,8 +298,6 @@ peat_status scheme_table_make(struct scheme_table *t, const struct scheme_reques
                               struct arena *a, struct error *err)
 {
     struct view *v = ARENA_NEW(a, struct view);
-    if (!v)
-        return error_set(err, PEAT_NOMEM, "out of memory");
     v->request = q;
     v->a = a;
     v->err = err;

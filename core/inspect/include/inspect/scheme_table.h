@@ -7,10 +7,9 @@
 #include "process/trail.h"
 
 struct scheme_request {
-    const char *scheme; /* name or path */
-    int n_word;
-    char *const *word; /* parameters as key=value; word i has the place "command line:i+1" */
-    int64_t d;         /* width of the stream, and of the model */
+    const char *scheme;        /* name or path */
+    const struct value *given; /* parameters; NULL: none */
+    int64_t d;                 /* width of the stream, and of the model */
     int64_t T, heads;
     struct trail *trail; /* NULL: none */
 };

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* words.h: the command line's key=value words. */
+#ifndef EXPERIMENT_WORDS_H
+#define EXPERIMENT_WORDS_H
+
+#include "base/value.h"
+
+/* As a map of its own keys, dots and all; values are YAML. Word i has the place "command line:i+1".
+ * PEAT_INVALID: a word is no key=value, or a key is given twice. *map holds the words before. */
+peat_status words_map(struct arena *a, int n, char *const *text, struct value **map,
+                      struct error *err);
+
+#endif
