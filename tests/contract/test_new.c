@@ -106,8 +106,7 @@ static bool have(const char *command)
 
 int main(void)
 {
-    if (!getenv("PEAT_SOURCE") || !getenv("PEAT_BUILD") || !getenv("PEAT") ||
-        !have(getenv("CC") ? getenv("CC") : "cc")) {
+    if (!getenv("PEAT_SOURCE") || !getenv("PEAT_BUILD") || !getenv("PEAT") || !have("${CC:-cc}")) {
         printf("skipped: PEAT_SOURCE, PEAT_BUILD and PEAT are not set, or no C compiler\n");
         return 77;
     }

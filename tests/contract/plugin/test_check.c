@@ -318,11 +318,8 @@ END_TEST
 
 int main(void)
 {
-    const char *compiler = getenv("CC");
-    char command[512];
-    snprintf(command, sizeof(command), "%s --version >/dev/null 2>&1", compiler ? compiler : "cc");
     if (!getenv("PEAT_SOURCE") || !getenv("PEAT_BUILD") || !getenv("PEAT") ||
-        system(command) != 0) {
+        system("${CC:-cc} --version >/dev/null 2>&1") != 0) {
         printf("skipped: PEAT_SOURCE, PEAT_BUILD and PEAT are not set, or there is no C compiler "
                "to build plugins with\n");
         return 77;

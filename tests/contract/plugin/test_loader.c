@@ -59,12 +59,11 @@ static const char *build(struct fixture *f, const char *source, const char *targ
     char *parent = path_beside(path, "");
     ck_assert_int_eq(dir_make(parent, NULL), PEAT_OK);
     free(parent);
-    const char *compiler = getenv("CC"), *root = getenv("PEAT_SOURCE");
     const char *command = arena_printf(&f->arena,
-                                       "%s -std=c11 -shared -fPIC -fvisibility=hidden %s "
-                                       "-I'%s/include' '%s/tests/contract/planted/%s.c' "
-                                       "-o '%s'",
-                                       compiler ? compiler : "cc", flags, root, root, source, path);
+                                       "${CC:-cc} -std=c11 -shared -fPIC -fvisibility=hidden %s "
+                                       "-I\"$PEAT_SOURCE/include\" "
+                                       "\"$PEAT_SOURCE/tests/contract/planted/%s.c\" -o '%s'",
+                                       flags, source, path);
     ck_assert_msg(shell(command) == 0, "%s", command);
     return path;
 }
@@ -449,10 +448,7 @@ END_TEST
 
 int main(void)
 {
-    const char *compiler = getenv("CC");
-    char command[512];
-    snprintf(command, sizeof(command), "%s --version >/dev/null 2>&1", compiler ? compiler : "cc");
-    if (!getenv("PEAT_SOURCE") || shell(command) != 0) {
+    if (!getenv("PEAT_SOURCE") || shell("${CC:-cc} --version >/dev/null 2>&1") != 0) {
         printf(
             "skipped: PEAT_SOURCE is not set, or there is no C compiler to build plugins with\n");
         return 77;
