@@ -4,31 +4,27 @@
 
 #include <string.h>
 
+#include "base/json.h"
+
 enum { LINE_DIGITS = 8 };
 
 static const char line_key[] = ",\"" SEAL_KEY "\":\"", line_end[] = "\"}";
 enum { LINE_SEAL = sizeof(line_key) - 1 + LINE_DIGITS + sizeof(line_end) - 1 };
 
-static const struct place nowhere = {.file = NULL};
-
 static struct value *without_seal(struct arena *a, const struct value *map)
 {
-    struct value *rest = value_map(a, nowhere);
+    struct value *rest = value_map(a, NOWHERE);
     for (int i = 0; i < map->n; i++)
         if (strcmp(map->key[i], SEAL_KEY) != 0)
-            value_set(a, rest, map->key[i], nowhere, map->item[i]);
+            value_set(a, rest, map->key[i], NOWHERE, map->item[i]);
     return rest;
 }
 
 void seal_of(const struct value *map, char hex[HASH_HEX])
 {
     struct arena a;
-    struct strbuf text;
     arena_init(&a, "seal", 4096);
-    strbuf_init(&text);
-    value_to_json(without_seal(&a, map), true, 0, &text);
-    hash_bytes(text.text, text.n, hex);
-    strbuf_release(&text);
+    json_hash(without_seal(&a, map), hex);
     arena_release(&a);
 }
 
@@ -37,7 +33,7 @@ struct value *sealed(struct arena *a, const struct value *map)
     char hex[HASH_HEX];
     struct value *copy = without_seal(a, map);
     seal_of(map, hex);
-    value_set(a, copy, SEAL_KEY, nowhere, value_text(a, nowhere, hex));
+    value_set(a, copy, SEAL_KEY, NOWHERE, value_text(a, NOWHERE, hex));
     return copy;
 }
 

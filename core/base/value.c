@@ -8,21 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static void *must(void *memory)
-{
-    if (!memory)
-        out_of_memory("settings");
-    return memory;
-}
-
-static const char *copy_text(struct arena *a, const char *text)
-{
-    return must(arena_strdup(a, text));
-}
+#include "base/number.h"
 
 static struct value *value_new(struct arena *a, enum value_kind kind, struct place at)
 {
-    struct value *v = must(ARENA_NEW(a, struct value));
+    struct value *v = ARENA_NEW(a, struct value);
     v->kind = kind;
     v->at = at;
     return v;
@@ -48,24 +38,24 @@ struct value *value_int(struct arena *a, struct place at, int64_t integer)
     struct value *v = value_new(a, VALUE_INT, at);
     v->integer = integer;
     v->real = (double)integer;
-    v->text = must(arena_printf(a, "%" PRId64, integer));
+    v->text = arena_printf(a, "%" PRId64, integer);
     return v;
 }
 
 struct value *value_real(struct arena *a, struct place at, double real)
 {
-    char text[32];
+    char text[NUMBER_TEXT];
     number_text(real, text);
     struct value *v = value_new(a, VALUE_REAL, at);
     v->real = real;
-    v->text = copy_text(a, text);
+    v->text = arena_strdup(a, text);
     return v;
 }
 
 struct value *value_text(struct arena *a, struct place at, const char *text)
 {
     struct value *v = value_new(a, VALUE_TEXT, at);
-    v->text = copy_text(a, text);
+    v->text = arena_strdup(a, text);
     return v;
 }
 
@@ -90,7 +80,7 @@ static bool is_full(int n)
 static void *grown(struct arena *a, const void *old, int n, size_t bytes_each)
 {
     size_t room = n ? 2 * (size_t)n : FIRST_ROOM;
-    void *larger = must(arena_array(a, room, bytes_each));
+    void *larger = arena_array(a, room, bytes_each);
     if (n)
         memcpy(larger, old, (size_t)n * bytes_each);
     return larger;
@@ -104,6 +94,7 @@ void value_append(struct arena *a, struct value *list, struct value *item)
     list->item[list->n++] = item;
 }
 
+/* The key is not copied. */
 static void map_append(struct arena *a, struct value *map, const char *key, struct place key_at,
                        struct value *item)
 {
@@ -136,11 +127,18 @@ void value_set(struct arena *a, struct value *map, const char *key, struct place
     BUG_UNLESS(map->kind == VALUE_MAP);
     int i = find_key(map, key, strlen(key));
     if (i < 0) {
-        map_append(a, map, copy_text(a, key), key_at, item);
+        map_append(a, map, arena_strdup(a, key), key_at, item);
         return;
     }
     map->item[i] = item;
     map->key_at[i] = key_at;
+}
+
+void value_set_new(struct arena *a, struct value *map, const char *key, struct place key_at,
+                   struct value *item)
+{
+    BUG_UNLESS(map->kind == VALUE_MAP);
+    map_append(a, map, arena_strdup(a, key), key_at, item);
 }
 
 struct value *value_get(const struct value *map, const char *key)
@@ -184,7 +182,7 @@ struct value *value_with_path(struct arena *a, const struct value *map, const ch
     struct value *root = map_copy(a, map, key_at), *level = root;
     for (;;) {
         size_t length = strcspn(dotted, ".");
-        const char *key = must(arena_printf(a, "%.*s", (int)length, dotted));
+        const char *key = arena_printf(a, "%.*s", (int)length, dotted);
         if (!dotted[length]) {
             value_set(a, level, key, key_at, item);
             return root;

@@ -10,8 +10,6 @@
 #include "base/jsonfile.h"
 #include "tensor/gemm.h"
 
-static const struct place NOWHERE = {0};
-
 const char *engine_version(void)
 {
     return PEAT_VERSION;

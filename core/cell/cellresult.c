@@ -8,8 +8,6 @@
 
 #include "base/jsonfile.h"
 
-static const struct place NOWHERE = {0};
-
 static void set_copy(struct arena *a, struct value *map, const char *key, const struct value *from)
 {
     member_set(a, map, key, value_get(from, key));

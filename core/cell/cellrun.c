@@ -26,8 +26,6 @@
 
 enum { LOG_EVERY = 10, MAX_MEASURES = 256 };
 
-static const struct place NOWHERE = {0};
-
 /* A running cell. */
 struct cell {
     const char *dir;

@@ -81,11 +81,6 @@ static enum cell_state end_state(const struct value *end)
     return CELL_PARTIAL;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a && b && !strcmp(a, b);
-}
-
 /* NULL: a result of this cell. */
 static const char *result_fault(const struct cell_files *c)
 {

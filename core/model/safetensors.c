@@ -2,11 +2,13 @@
 /* safetensors.c: writing and reading named tensors. */
 #include "model/safetensors.h"
 
-#include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
+#include "base/memory.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format is little-endian");
 
@@ -27,52 +29,51 @@ static int by_size_then_name(const void *a, const void *b)
 
 static const struct named_tensor **in_file_order(const struct named_tensor *t, int n)
 {
-    const struct named_tensor **order = calloc((size_t)n + 1, sizeof(*order));
-    for (int i = 0; order && i < n; i++)
+    const struct named_tensor **order = mem_array((size_t)n, sizeof(*order), "tensors");
+    for (int i = 0; i < n; i++)
         order[i] = &t[i];
-    if (order)
-        qsort(order, (size_t)n, sizeof(*order), by_size_then_name);
+    qsort(order, (size_t)n, sizeof(*order), by_size_then_name);
     return order;
 }
 
 /* {"dtype": ..., "shape": [...], "data_offsets": [begin, end]} */
-static json_t *entry_of(const struct tensor *t, size_t begin)
+static void put_tensor(struct json header, const char *name, const struct tensor *t, size_t begin)
 {
-    json_t *shape = json_array();
+    struct json entry = json_put_map(header, name);
+    json_put_text(entry, "dtype", dtype_name(t->dtype));
+    struct json shape = json_put_list(entry, "shape");
     for (int i = 0; i < t->rank; i++)
-        json_array_append_new(shape, json_integer(t->dim[i]));
-    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtype_name(t->dtype), "shape", shape,
-                     "data_offsets", (json_int_t)begin, (json_int_t)(begin + tensor_bytes(t)));
+        json_add_int(shape, t->dim[i]);
+    struct json offsets = json_put_list(entry, "data_offsets");
+    json_add_int(offsets, (int64_t)begin);
+    json_add_int(offsets, (int64_t)(begin + tensor_bytes(t)));
 }
 
-static json_t *metadata_entry(const struct value *metadata)
+static void put_metadata(struct json header, const struct value *metadata)
 {
-    json_t *map = json_pack("{s:s}", "format", "pt");
+    struct json map = json_put_map(header, metadata_key);
+    json_put_text(map, "format", "pt");
     for (int i = 0; metadata && i < metadata->n; i++) {
         BUG_UNLESS(metadata->item[i]->kind == VALUE_TEXT);
-        json_object_set_new(map, metadata->key[i], json_string(metadata->item[i]->text));
+        json_put(map, metadata->key[i], metadata->item[i]);
     }
-    return map;
 }
 
-/* The header's text, freed by the caller, and the bytes of data it describes. */
-static char *header_text(const struct named_tensor *const *order, int n,
-                         const struct value *metadata, size_t *data_bytes)
+/* The header's text, and the bytes of data it describes. */
+static const char *header_text(const struct named_tensor *const *order, int n,
+                               const struct value *metadata, struct arena *a, size_t *data_bytes)
 {
-    json_t *header = json_object();
-    json_object_set_new(header, metadata_key, metadata_entry(metadata));
+    struct json header = json_map(a);
+    put_metadata(header, metadata);
     size_t begin = 0;
     for (int i = 0; i < n; i++) {
         BUG_UNLESS(tensor_contiguous(&order[i]->tensor) && tensor_count(&order[i]->tensor) >= 0);
-        BUG_UNLESS(!json_object_get(header, order[i]->name));
-        json_object_set_new(header, order[i]->name, entry_of(&order[i]->tensor, begin));
+        put_tensor(header, order[i]->name, &order[i]->tensor, begin);
         begin += tensor_bytes(&order[i]->tensor);
     }
-    bool whole = json_object_size(header) == (size_t)n + 1;
-    char *text = whole ? json_dumps(header, JSON_COMPACT) : NULL;
-    json_decref(header);
+    BUG_UNLESS(header.v->n == n + 1); /* no two of one name */
     *data_bytes = begin;
-    return text;
+    return json_to_text(header.v, JSON_DENSE, a);
 }
 
 /* The whole file in memory, freed by the caller; NULL when there is none. */
@@ -102,16 +103,17 @@ static unsigned char *file_image(const struct named_tensor *const *order, int n,
 peat_status safetensors_write(const char *path, const struct named_tensor *t, int n,
                               const struct value *metadata, struct error *err)
 {
+    struct arena a;
     size_t data_bytes, size;
-    json_start();
+    arena_init(&a, "header", 1 << 16);
     const struct named_tensor **order = in_file_order(t, n);
-    char *header = order ? header_text(order, n, metadata, &data_bytes) : NULL;
-    unsigned char *image = header ? file_image(order, n, header, data_bytes, &size) : NULL;
+    const char *header = header_text(order, n, metadata, &a, &data_bytes);
+    unsigned char *image = file_image(order, n, header, data_bytes, &size);
     peat_status status = image ? file_write(path, image, size, err)
                                : error_set(err, PEAT_NOMEM, "out of memory to write '%s'", path);
     free(image);
-    free(header);
     free(order);
+    arena_release(&a);
     return status;
 }
 
@@ -151,11 +153,11 @@ static peat_status no_memory(const struct reader *r)
     return error_set(r->err, PEAT_NOMEM, "%s: out of memory", r->path);
 }
 
-static peat_status read_dtype(const struct reader *r, const char *name, const json_t *entry,
+static peat_status read_dtype(const struct reader *r, const char *name, const struct value *entry,
                               peat_dtype *dtype)
 {
     static const peat_dtype known[] = {PEAT_F32, PEAT_F64, PEAT_I32};
-    const char *text = json_string_value(json_object_get(entry, "dtype"));
+    const char *text = json_get_text(entry, "dtype");
     if (!text)
         return DAMAGED(r, "tensor '%s' has no dtype", name);
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
@@ -167,36 +169,36 @@ static peat_status read_dtype(const struct reader *r, const char *name, const js
     return DAMAGED(r, "tensor '%s' has dtype '%s'; F32, F64 and I32 can be read", name, text);
 }
 
-static peat_status read_shape(const struct reader *r, const char *name, const json_t *entry,
+static peat_status read_shape(const struct reader *r, const char *name, const struct value *entry,
                               peat_dtype dtype, struct tensor *t)
 {
-    const json_t *shape = json_object_get(entry, "shape");
-    if (!json_is_array(shape))
+    const struct value *shape = value_get(entry, "shape");
+    if (!shape || shape->kind != VALUE_LIST)
         return DAMAGED(r, "tensor '%s' has no shape", name);
-    size_t rank = json_array_size(shape);
-    if (rank > PEAT_MAX_RANK)
-        return DAMAGED(r, "tensor '%s' has rank %zu, the limit is %d", name, rank, PEAT_MAX_RANK);
+    if (shape->n > PEAT_MAX_RANK)
+        return DAMAGED(r, "tensor '%s' has rank %d, the limit is %d", name, shape->n,
+                       PEAT_MAX_RANK);
     int64_t dim[PEAT_MAX_RANK], bytes = (int64_t)dtype_bytes(dtype);
-    for (size_t i = 0; i < rank; i++) {
-        const json_t *one = json_array_get(shape, i);
-        if (!json_is_integer(one) || json_integer_value(one) < 0)
+    for (int i = 0; i < shape->n; i++) {
+        const struct value *one = shape->item[i];
+        if (one->kind != VALUE_INT || one->integer < 0)
             return DAMAGED(r, "tensor '%s' has a shape that is not of whole numbers", name);
-        dim[i] = json_integer_value(one);
+        dim[i] = one->integer;
         if (__builtin_mul_overflow(bytes, dim[i], &bytes))
             return DAMAGED(r, "the size of tensor '%s' overflows", name);
     }
-    *t = tensor_shape(dtype, (int)rank, dim);
+    *t = tensor_shape(dtype, shape->n, dim);
     return PEAT_OK;
 }
 
-static peat_status read_range(const struct reader *r, const char *name, const json_t *entry,
+static peat_status read_range(const struct reader *r, const char *name, const struct value *entry,
                               const struct tensor *t, struct range *range)
 {
-    const json_t *offsets = json_object_get(entry, "data_offsets");
-    const json_t *begin = json_array_get(offsets, 0), *end = json_array_get(offsets, 1);
-    if (json_array_size(offsets) != 2 || !json_is_integer(begin) || !json_is_integer(end))
+    const struct value *offsets = value_get(entry, "data_offsets");
+    if (!offsets || offsets->kind != VALUE_LIST || offsets->n != 2 ||
+        offsets->item[0]->kind != VALUE_INT || offsets->item[1]->kind != VALUE_INT)
         return DAMAGED(r, "tensor '%s' has no data_offsets", name);
-    json_int_t b = json_integer_value(begin), e = json_integer_value(end);
+    int64_t b = offsets->item[0]->integer, e = offsets->item[1]->integer;
     if (b < 0 || e < b)
         return DAMAGED(r, "tensor '%s' ends before it begins", name);
     if ((uint64_t)e > r->data_bytes)
@@ -208,10 +210,10 @@ static peat_status read_range(const struct reader *r, const char *name, const js
     return PEAT_OK;
 }
 
-static peat_status read_entry(const struct reader *r, const char *name, const json_t *entry,
+static peat_status read_entry(const struct reader *r, const char *name, const struct value *entry,
                               struct tensor *t, struct range *range)
 {
-    if (!json_is_object(entry))
+    if (entry->kind != VALUE_MAP)
         return DAMAGED(r, "tensor '%s' is not described by an object", name);
     peat_dtype dtype = PEAT_F32;
     peat_status status = read_dtype(r, name, entry, &dtype);
@@ -251,7 +253,7 @@ static peat_status copy_tensor(const struct reader *r, const struct tensor *shap
 {
     out->name = arena_strdup(r->arena, range->name);
     out->tensor = tensor_new(r->arena, shape->dtype, shape->rank, shape->dim);
-    if (!out->name || !out->tensor.data)
+    if (!out->tensor.data)
         return no_memory(r);
     if (range->end > range->begin)
         memcpy(out->tensor.data, r->data + range->begin, range->end - range->begin);
@@ -264,17 +266,16 @@ static int by_name(const void *a, const void *b)
 }
 
 /* All checks first: `sorted` is put into the order of the file and only looked at. */
-static peat_status read_tensors(const struct reader *r, json_t *header, struct named_tensor *out,
-                                struct range *range, struct range *sorted, int *n)
+static peat_status read_tensors(const struct reader *r, const struct value *header,
+                                struct named_tensor *out, struct range *range, struct range *sorted,
+                                int *n)
 {
-    const char *name;
-    json_t *entry;
     int count = 0;
-    json_object_foreach(header, name, entry)
-    {
-        if (!strcmp(name, metadata_key))
+    for (int i = 0; i < header->n; i++) {
+        if (!strcmp(header->key[i], metadata_key))
             continue;
-        peat_status status = read_entry(r, name, entry, &out[count].tensor, &range[count]);
+        peat_status status =
+            read_entry(r, header->key[i], header->item[i], &out[count].tensor, &range[count]);
         if (status != PEAT_OK)
             return status;
         sorted[count] = range[count];
@@ -291,32 +292,29 @@ static peat_status read_tensors(const struct reader *r, json_t *header, struct n
     return status;
 }
 
-static peat_status read_metadata(const struct reader *r, const json_t *header,
+static peat_status read_metadata(const struct reader *r, const struct value *header,
                                  struct value **metadata)
 {
-    json_t *entry = json_object_get(header, metadata_key), *item;
-    const char *key;
-    const struct place at = {.file = NULL};
-    struct value *map = value_map(r->arena, at);
-    if (entry && !json_is_object(entry))
+    const struct value *entry = value_get(header, metadata_key);
+    struct json map = json_map(r->arena);
+    if (entry && entry->kind != VALUE_MAP)
         return DAMAGED(r, "the metadata is not an object");
-    if (json_object_size(entry) > METADATA_LIMIT)
+    if (entry && entry->n > METADATA_LIMIT)
         return DAMAGED(r, "more than %d entries of metadata", METADATA_LIMIT);
-    json_object_foreach(entry, key, item)
-    {
-        if (!json_is_string(item))
-            return DAMAGED(r, "metadata '%s' is not a text", key);
-        value_set(r->arena, map, key, at, value_text(r->arena, at, json_string_value(item)));
+    for (int i = 0; entry && i < entry->n; i++) {
+        if (entry->item[i]->kind != VALUE_TEXT)
+            return DAMAGED(r, "metadata '%s' is not a text", entry->key[i]);
+        json_put_text(map, entry->key[i], entry->item[i]->text);
     }
     if (metadata)
-        *metadata = map;
+        *metadata = map.v;
     return PEAT_OK;
 }
 
-static peat_status read_header(const struct reader *r, json_t *header, struct named_tensor **t,
-                               int *n, struct value **metadata)
+static peat_status read_header(const struct reader *r, const struct value *header,
+                               struct named_tensor **t, int *n, struct value **metadata)
 {
-    size_t count = json_object_size(header);
+    size_t count = (size_t)header->n;
     if (count > TENSOR_LIMIT + 1)
         return DAMAGED(r, "more than %d tensors", TENSOR_LIMIT);
     peat_status status = read_metadata(r, header, metadata);
@@ -346,15 +344,15 @@ peat_status safetensors_parse(const void *bytes, size_t size, const char *path, 
     const char *text = (const char *)bytes + PREFIX_BYTES;
     if (length == 0 || *text != '{')
         return damaged(path, err, "the header does not begin with '{'");
-    json_error_t wrong;
-    json_start();
-    json_t *header = json_loadb(text, length, JSON_REJECT_DUPLICATES, &wrong);
-    if (!header)
-        return damaged(path, err, "header: %s", wrong.text);
+    struct arena tree;
+    struct error wrong = {0};
+    arena_init(&tree, "header", 1 << 16);
+    const struct value *header = json_parse(&tree, text, length, NULL, &wrong);
     const struct reader r = {path, (const unsigned char *)text + length,
                              size - PREFIX_BYTES - length, a, err};
-    peat_status status = read_header(&r, header, t, n, metadata);
-    json_decref(header);
+    peat_status status = header ? read_header(&r, header, t, n, metadata)
+                                : damaged(path, err, "header: %s", wrong.text);
+    arena_release(&tree);
     return status;
 }
 

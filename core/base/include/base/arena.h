@@ -30,8 +30,8 @@ struct arena_mark {
 };
 
 void arena_init(struct arena *a, const char *name, size_t first_chunk_bytes);
-/* These never return NULL: running out of memory ends the process with one line (docs/architecture.md,
- * "Memory"). Not cleared: */
+/* These never return NULL: running out of memory ends the process with one line
+ * (docs/architecture.md, "Memory"). Not cleared: */
 void *arena_alloc(struct arena *a, size_t bytes);
 /* Cleared: */
 void *arena_zalloc(struct arena *a, size_t bytes);
@@ -57,10 +57,11 @@ void arena_reset(struct arena *a);
 /* Gives the pages back to the system. */
 void arena_release(struct arena *a);
 
-#define ARENA_NEW(arena, type)          ((type *)arena_zalloc((arena), sizeof(type)))
-#define ARENA_ARRAY(arena, n, type)     ((type *)arena_array((arena), (size_t)(n), sizeof(type)))
-#define ARENA_TRY_NEW(arena, type)      ((type *)arena_try_zalloc((arena), sizeof(type)))
-#define ARENA_TRY_ARRAY(arena, n, type) ((type *)arena_try_array((arena), (size_t)(n), sizeof(type)))
+#define ARENA_NEW(arena, type)      ((type *)arena_zalloc((arena), sizeof(type)))
+#define ARENA_ARRAY(arena, n, type) ((type *)arena_array((arena), (size_t)(n), sizeof(type)))
+#define ARENA_TRY_NEW(arena, type)  ((type *)arena_try_zalloc((arena), sizeof(type)))
+#define ARENA_TRY_ARRAY(arena, n, type)                                                            \
+    ((type *)arena_try_array((arena), (size_t)(n), sizeof(type)))
 /* One more element, cleared, behind the n of `item`; its address. */
 #define ARENA_APPEND(arena, item, n, room)                                                         \
     ((item) = arena_grow((arena), (item), (n), &(room), sizeof(*(item))), &(item)[(n)++])

@@ -23,6 +23,9 @@ struct place {
     int line, column;
 };
 
+/* Of what nobody wrote. */
+static const struct place NOWHERE = {NULL, 0, 0};
+
 enum value_kind {
     VALUE_NULL,
     VALUE_BOOL,
@@ -61,6 +64,9 @@ void value_append(struct arena *a, struct value *list, struct value *item);
 /* Adds or replaces. */
 void value_set(struct arena *a, struct value *map, const char *key, struct place key_at,
                struct value *item);
+/* Adds a key that the caller knows is not there: value_set has to look for it. */
+void value_set_new(struct arena *a, struct value *map, const char *key, struct place key_at,
+                   struct value *item);
 /* NULL when absent or not a map. */
 struct value *value_get(const struct value *map, const char *key);
 /* Where the key stands, or the map's own place. */
@@ -76,25 +82,12 @@ struct value *value_merge(struct arena *a, struct value *base, struct value *ove
 /* Equal content; places do not count, 1 and 1.0 are equal. */
 bool value_equal(const struct value *a, const struct value *b);
 
-/* JSON text. Canonical: keys sorted, no spaces, numbers in their shortest form that reads back and
- * whole ones as integers, so that equal values give equal texts. Otherwise keys in their order,
- * and a real stays a real ("1.0"). indent 0: one line; else one line for each key, and lists of
- * scalars on one line. Bytes that are not UTF-8 become U+FFFD. */
-void value_to_json(const struct value *v, bool canonical, int indent, struct strbuf *out);
-/* Before any use of jansson: running out of memory in it is fatal, as in trees. Its own parser
- * calls that a mistake in the text. */
-void json_start(void);
-/* Parse JSON; duplicate keys are errors; `file` names it in messages and places (line 0). NULL
- * on error. */
-struct value *value_from_json(struct arena *a, const char *text, size_t n, const char *file,
-                              struct error *err);
-/* The shortest decimal that reads back as x; "null" for NaN and infinities. buf: 32 bytes. */
-void number_text(double x, char *buf);
-/* The same for a float: 0.1f is "0.1". */
-void number_text_single(float x, char *buf);
-
 /* "file:line:column: text". Returns PEAT_INVALID. */
 peat_status place_error(struct error *err, struct place at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Until all who use it include it. */
+#include "base/json.h"   /* IWYU pragma: keep */
+#include "base/number.h" /* IWYU pragma: keep */
 
 #endif

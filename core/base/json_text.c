@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* valuejson.c: settings as JSON; reading is jansson's work. */
+/* json_text.c: trees as JSON text and back; reading is jansson's work. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/value.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/number.h"
+
+enum { INDENT = 2 };
 
 struct writer {
     struct strbuf *out;
-    bool canonical;
-    int indent;
+    enum json_style style;
 };
 
 /* Bytes of the UTF-8 character that starts here; 0 when there is none: stray, overlong, surrogate
@@ -62,9 +65,9 @@ static void write_text(struct strbuf *out, const char *text)
 
 static void write_real(const struct writer *w, double real)
 {
-    char text[32];
+    char text[NUMBER_TEXT];
     bool whole = real == trunc(real) && real >= -0x1p63 && real < 0x1p63;
-    if (w->canonical && whole) {
+    if (w->style == JSON_CANONICAL && whole) {
         strbuf_addf(w->out, "%" PRId64, (int64_t)real);
         return;
     }
@@ -76,16 +79,21 @@ static void write_real(const struct writer *w, double real)
 
 static void new_line(const struct writer *w, int depth)
 {
-    if (w->indent == 0)
+    if (w->style != JSON_INDENTED)
         return;
     strbuf_add_bytes(w->out, "\n", 1);
-    strbuf_fill(w->out, ' ', (size_t)depth * (size_t)w->indent);
+    strbuf_fill(w->out, ' ', (size_t)depth * INDENT);
+}
+
+static bool has_spaces(const struct writer *w)
+{
+    return w->style == JSON_LINE || w->style == JSON_INDENTED;
 }
 
 /* Between items on one line. */
-static void comma(const struct writer *w, bool spaced)
+static const char *comma(const struct writer *w)
 {
-    strbuf_add(w->out, spaced && !(w->canonical && w->indent == 0) ? ", " : ",");
+    return has_spaces(w) ? ", " : ",";
 }
 
 static bool is_flat(const struct value *list)
@@ -100,11 +108,11 @@ static void write_value(const struct writer *w, const struct value *v, int depth
 
 static void write_list(const struct writer *w, const struct value *list, int depth)
 {
-    bool one_line = w->indent == 0 || is_flat(list);
+    bool one_line = w->style != JSON_INDENTED || is_flat(list);
     strbuf_add(w->out, "[");
     for (int i = 0; i < list->n; i++) {
         if (i)
-            comma(w, one_line);
+            strbuf_add(w->out, one_line ? comma(w) : ",");
         if (!one_line)
             new_line(w, depth + 1);
         write_value(w, list->item[i], depth + 1);
@@ -126,9 +134,7 @@ static int compare_entries(const void *a, const void *b)
 
 static struct entry *entries_of(const struct value *map, bool sorted)
 {
-    struct entry *entry = calloc((size_t)map->n + 1, sizeof(*entry));
-    if (!entry)
-        out_of_memory("settings");
+    struct entry *entry = mem_array((size_t)map->n, sizeof(*entry), "settings");
     for (int i = 0; i < map->n; i++)
         entry[i] = (struct entry){map->key[i], map->item[i]};
     if (sorted)
@@ -138,14 +144,14 @@ static struct entry *entries_of(const struct value *map, bool sorted)
 
 static void write_map(const struct writer *w, const struct value *map, int depth)
 {
-    struct entry *entry = entries_of(map, w->canonical);
+    struct entry *entry = entries_of(map, w->style == JSON_CANONICAL);
     strbuf_add(w->out, "{");
     for (int i = 0; i < map->n; i++) {
         if (i)
-            comma(w, w->indent == 0);
+            strbuf_add(w->out, w->style == JSON_INDENTED ? "," : comma(w));
         new_line(w, depth + 1);
         write_text(w->out, entry[i].key);
-        strbuf_add(w->out, w->canonical && w->indent == 0 ? ":" : ": ");
+        strbuf_add(w->out, has_spaces(w) ? ": " : ":");
         write_value(w, entry[i].item, depth + 1);
     }
     if (map->n)
@@ -181,23 +187,39 @@ static void write_value(const struct writer *w, const struct value *v, int depth
     }
 }
 
-void value_to_json(const struct value *v, bool canonical, int indent, struct strbuf *out)
+void json_print(const struct value *v, enum json_style style, struct strbuf *out)
 {
-    const struct writer w = {out, canonical, indent};
+    const struct writer w = {out, style};
     write_value(&w, v, 0);
 }
 
-static void *must_have(size_t n)
+const char *json_to_text(const struct value *v, enum json_style style, struct arena *a)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    json_print(v, style, &text);
+    const char *copy = arena_strdup(a, text.text);
+    strbuf_release(&text);
+    return copy;
+}
+
+void json_hash(const struct value *v, char hex[HASH_HEX])
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    json_print(v, JSON_CANONICAL, &text);
+    hash_bytes(text.text, text.n, hex);
+    strbuf_release(&text);
+}
+
+/* ---- reading ---- */
+
+static void *allocate(size_t n)
 {
     void *memory = malloc(n);
     if (!memory)
         out_of_memory("JSON");
     return memory;
-}
-
-void json_start(void)
-{
-    json_set_alloc_funcs(must_have, free);
 }
 
 static struct value *from_jansson(struct arena *a, json_t *json, struct place at)
@@ -228,7 +250,7 @@ static struct value *from_jansson(struct arena *a, json_t *json, struct place at
         json_object_foreach(json, key, item)
         {
             child = from_jansson(a, item, at);
-            value_set(a, v, key, at, child);
+            value_set_new(a, v, key, at, child);
         }
         return v;
     default:
@@ -236,11 +258,12 @@ static struct value *from_jansson(struct arena *a, json_t *json, struct place at
     }
 }
 
-struct value *value_from_json(struct arena *a, const char *text, size_t n, const char *file,
-                              struct error *err)
+struct value *json_parse(struct arena *a, const char *text, size_t n, const char *file,
+                         struct error *err)
 {
     json_error_t wrong;
-    json_start();
+    /* Its parser would call a lack of memory a mistake in the text. */
+    json_set_alloc_funcs(allocate, free);
     json_t *json = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &wrong);
     if (!json) {
         place_error(err, (struct place){file, wrong.line, wrong.column}, "%s", wrong.text);

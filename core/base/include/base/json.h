@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * json.h: JSON, the one way to write it and to read it.
+ *
+ * A value (value.h) becomes text and text becomes a value; maps and lists are built member by
+ * member; members of a map are read that may be missing or of another kind; and files are read and
+ * written whole, with a seal (seal.h).
+ */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include "base/hash.h"
+#include "base/value.h"
+
+/* ---- text ---- */
+
+enum json_style {
+    JSON_CANONICAL, /* keys sorted, no spaces, whole numbers as integers: equal values, equal texts
+                     */
+    JSON_DENSE,     /* keys in their order, no spaces */
+    JSON_LINE,      /* one line with spaces */
+    JSON_INDENTED,  /* a line for each key; lists of scalars on one line */
+};
+
+/* Numbers are in their shortest form that reads back, and a real stays a real ("1.0") in all styles
+ * but the canonical. NaN and infinities become null, bytes that are not UTF-8 become U+FFFD. */
+void json_print(const struct value *v, enum json_style style, struct strbuf *out);
+/* The same into the arena. */
+const char *json_to_text(const struct value *v, enum json_style style, struct arena *a);
+/* Of the canonical text. */
+void json_hash(const struct value *v, char hex[HASH_HEX]);
+/* NULL when the text is no JSON; a duplicate key is an error. `file` names it in messages and
+ * places (line 0), and is borrowed. */
+struct value *json_parse(struct arena *a, const char *text, size_t n, const char *file,
+                         struct error *err);
+
+/* ---- building ---- */
+
+/* A map or a list under construction: a handle, passed by value. What it holds has no place. */
+struct json {
+    struct arena *a;
+    struct value *v;
+};
+
+struct json json_map(struct arena *a);
+struct json json_list(struct arena *a);
+
+/* Adds or replaces. The item is shared, not copied; NULL becomes null. */
+void json_put(struct json map, const char *key, const struct value *item);
+/* NULL becomes null. */
+void json_put_text(struct json map, const char *key, const char *text);
+void json_put_int(struct json map, const char *key, int64_t integer);
+void json_put_bool(struct json map, const char *key, bool boolean);
+/* A real stays a real ("1.0"); NaN and infinities become null. */
+void json_put_real(struct json map, const char *key, double real);
+/* Whole numbers as integers ("1"); NaN and infinities become null. */
+void json_put_number(struct json map, const char *key, double x);
+/* An empty map or list under key, to be filled. */
+struct json json_put_map(struct json map, const char *key);
+struct json json_put_list(struct json map, const char *key);
+
+/* The same at the end of a list. */
+void json_add(struct json list, const struct value *item);
+void json_add_text(struct json list, const char *text);
+void json_add_int(struct json list, int64_t integer);
+void json_add_real(struct json list, double real);
+struct json json_add_map(struct json list);
+
+/* ---- reading ---- */
+
+/* The text under key; NULL when there is none. */
+const char *json_get_text(const struct value *map, const char *key);
+/* Under key is this text. */
+bool json_text_is(const struct value *map, const char *key, const char *text);
+/* The whole number under key, or `otherwise`. */
+int64_t json_get_int(const struct value *map, const char *key, int64_t otherwise);
+/* The number under key; NaN when there is none. */
+double json_get_number(const struct value *map, const char *key);
+/* Under key is true. */
+bool json_get_bool(const struct value *map, const char *key);
+/* Items of the list under key; 0 when there is none. */
+int json_get_count(const struct value *map, const char *key);
+/* Both are there and equal. */
+bool same_text(const char *a, const char *b);
+
+/* ---- files ---- */
+
+/* The file as a tree, its seal not looked at. `name` stands for it in messages about its content.
+ * limit: bytes (0: none). PEAT_NOTFOUND when there is no such file, PEAT_CORRUPT when it is no
+ * JSON. */
+peat_status json_read(const char *path, const char *name, size_t limit, struct arena *a,
+                      struct value **v, struct error *err);
+/* <dir>/<name>, a sealed map: its seal is checked and taken off. PEAT_CORRUPT also when the seal is
+ * broken. */
+peat_status json_read_file(const char *dir, const char *name, struct arena *a, struct value **v,
+                           struct error *err);
+/* Seals it. Leaves a file that holds the same bytes already as it is. */
+peat_status json_write_file(const char *dir, const char *name, const struct value *map,
+                            struct error *err);
+
+/* Earlier names, for what has not moved yet. */
+#define value_to_json(v, canonical, indent, out)                                                   \
+    json_print((v), (canonical) ? JSON_CANONICAL : (indent) ? JSON_INDENTED : JSON_LINE, (out))
+#define value_from_json json_parse
+
+#endif

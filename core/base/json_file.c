@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* json_file.c: JSON files, read and written whole. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/seal.h"
+
+peat_status json_read(const char *path, const char *name, size_t limit, struct arena *a,
+                      struct value **v, struct error *err)
+{
+    char *text = NULL;
+    size_t n = 0;
+    struct error why = {0};
+    peat_status status = file_read(path, limit, &text, &n, err);
+    if (status != PEAT_OK)
+        return status;
+    *v = json_parse(a, text, n, arena_strdup(a, name), &why);
+    free(text);
+    return *v ? PEAT_OK : error_set(err, PEAT_CORRUPT, "%s", why.text);
+}
+
+/* The seal is not part of what the file says. */
+static void drop_seal(struct value *v)
+{
+    if (v->kind == VALUE_MAP && v->n && !strcmp(v->key[v->n - 1], SEAL_KEY))
+        v->n--;
+}
+
+peat_status json_read_file(const char *dir, const char *name, struct arena *a, struct value **v,
+                           struct error *err)
+{
+    char *path = path_join(dir, name);
+    peat_status status = json_read(path, path, 0, a, v, err);
+    if (status == PEAT_OK && seal_check(*v) == SEAL_BROKEN) {
+        *v = NULL;
+        status = error_set(err, PEAT_CORRUPT,
+                           "'%s' is damaged: its checksum is not that of what it says", path);
+    }
+    if (status == PEAT_OK)
+        drop_seal(*v);
+    free(path);
+    return status;
+}
+
+static bool file_holds(const char *path, const struct strbuf *text)
+{
+    char *bytes = NULL;
+    size_t n = 0;
+    bool same = file_read(path, 0, &bytes, &n, NULL) == PEAT_OK && n == text->n &&
+                memcmp(bytes, text->text, n) == 0;
+    free(bytes);
+    return same;
+}
+
+peat_status json_write_file(const char *dir, const char *name, const struct value *map,
+                            struct error *err)
+{
+    struct arena a;
+    struct strbuf text;
+    arena_init(&a, "json file", 4096);
+    strbuf_init(&text);
+    json_print(sealed(&a, map), JSON_INDENTED, &text);
+    strbuf_add(&text, "\n");
+    char *path = path_join(dir, name);
+    peat_status status = PEAT_OK;
+    if (!file_holds(path, &text))
+        status = file_write(path, text.text, text.n, err);
+    free(path);
+    strbuf_release(&text);
+    arena_release(&a);
+    return status;
+}
