@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "page/html.h"
+#include "page_parts.h"
 #include "report/fields.h"
 
 /* ---- injection ---- */
@@ -25,10 +25,8 @@ static double input_ratio(const struct result_row *row)
 
 static void add_injection(struct html_page *p, const struct result_row *row, bool ratios)
 {
-    double ratio = input_ratio(row);
-    strbuf_add(p->out, "<tr><th scope=\"row\">");
-    html_text(p->out, results_row_label(p->r, row, p->a));
-    strbuf_add(p->out, "</th><td>");
+    html_open_row(p->out, results_row_label(p->r, row, p->a));
+    strbuf_add(p->out, "<td>");
     for (const char *line = row->injection ? row->injection : "unknown"; *line;) {
         size_t n = strcspn(line, "\n");
         html_textf(p->out, "%.*s", (int)n, line);
@@ -36,11 +34,9 @@ static void add_injection(struct html_page *p, const struct result_row *row, boo
         strbuf_add(p->out, *line ? "<br>" : "");
     }
     strbuf_add(p->out, "</td>");
-    if (ratios && isfinite(ratio))
-        strbuf_addf(p->out, "<td class=\"number\">%.3g</td>", ratio);
-    else if (ratios)
-        strbuf_add(p->out, "<td class=\"number\">-</td>");
-    strbuf_add(p->out, "</tr>\n");
+    if (ratios)
+        html_number_cell(p->out, input_ratio(row));
+    html_close_row(p->out);
 }
 
 void html_injection(struct html_page *p)
@@ -49,20 +45,21 @@ void html_injection(struct html_page *p)
     bool ratios = false;
     for (int i = 0; i < r->n_row; i++)
         ratios = ratios || isfinite(input_ratio(&r->row[i]));
-    html_section(p, "injection", "What acts where");
-    strbuf_add(p->out, "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>"
-                       "<th scope=\"col\">row</th><th scope=\"col\">injection plan</th>");
+    html_section(p->out, "injection", "What acts where");
+    html_open_table(p->out);
+    html_column(p->out, "row", false);
+    html_column(p->out, "injection plan", false);
     if (ratios)
-        strbuf_add(p->out, "<th scope=\"col\" class=\"number\">tokens / positions</th>");
-    strbuf_add(p->out, "</tr></thead>\n<tbody>\n");
+        html_column(p->out, "tokens / positions", true);
+    html_open_rows(p->out);
     for (int i = 0; i < r->n_row; i++)
         add_injection(p, &r->row[i], ratios);
-    strbuf_add(p->out, "</tbody>\n</table></div>\n");
+    html_close_table(p->out);
     if (ratios)
         strbuf_add(p->out, "<p class=\"soft\">tokens / positions: standard deviation of the token "
                            "stream over that of the position stream where they are combined, mean "
                            "over seeds.</p>\n");
-    html_end_section(p);
+    html_end_section(p->out);
 }
 
 /* ---- cells ---- */
@@ -109,31 +106,31 @@ static void add_others(struct html_page *p)
         others += !result_counts(&r->cell[i]);
     if (!others)
         return;
-    strbuf_add(p->out, "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>"
-                       "<th scope=\"col\">cell</th><th scope=\"col\">state</th>"
-                       "<th scope=\"col\">reason</th></tr></thead>\n<tbody>\n");
+    html_open_table(p->out);
+    html_column(p->out, "cell", false);
+    html_column(p->out, "state", false);
+    html_column(p->out, "reason", false);
+    html_open_rows(p->out);
     int listed = 0;
     for (int i = 0; i < r->n_cell && listed < LISTED; i++) {
         const struct result_cell *c = &r->cell[i];
         if (result_counts(c))
             continue;
-        const char *reason = reason_of(p, c);
         listed++;
-        strbuf_add(p->out, "<tr><th scope=\"row\">");
-        html_text(p->out, c->label ? c->label : c->id);
-        strbuf_addf(p->out, "</th><td>%s</td><td>", cell_state_name(c->state));
-        html_text(p->out, reason ? reason : "");
-        strbuf_add(p->out, "</td></tr>\n");
+        html_open_row(p->out, c->label ? c->label : c->id);
+        html_cell(p->out, cell_state_name(c->state), false);
+        html_cell(p->out, reason_of(p, c), false);
+        html_close_row(p->out);
     }
-    strbuf_add(p->out, "</tbody>\n</table></div>\n");
+    html_close_table(p->out);
     if (others > listed)
         strbuf_addf(p->out, "<p class=\"soft\">and %d more</p>\n", others - listed);
 }
 
 void html_cells(struct html_page *p)
 {
-    html_section(p, "cells", "Cells");
+    html_section(p->out, "cells", "Cells");
     add_counts(p);
     add_others(p);
-    html_end_section(p);
+    html_end_section(p->out);
 }

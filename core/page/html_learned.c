@@ -2,7 +2,7 @@
 /* html_learned.c: what `peat diagnose --save` found in the cells, side by side and cell by cell. */
 #include <math.h>
 
-#include "page/html.h"
+#include "page_parts.h"
 #include "report/fields.h"
 
 enum { CELLS_SHOWN = 60 };
@@ -96,26 +96,22 @@ static const char *label_of(const struct result_cell *c)
 
 static void add_table(struct html_page *p, const struct learned *l, int n)
 {
-    strbuf_add(p->out, "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>"
-                       "<th scope=\"col\">cell</th>");
+    html_open_table(p->out);
+    html_column(p->out, "cell", false);
     for (int k = 0; k < COLUMNS; k++)
-        strbuf_addf(p->out, "<th scope=\"col\" class=\"number\">%s</th>", columns[k].head);
-    strbuf_add(p->out, "</tr></thead>\n<tbody>\n");
+        html_column(p->out, columns[k].head, true);
+    html_open_rows(p->out);
     for (int i = 0; i < n; i++) {
-        strbuf_add(p->out, "<tr><th scope=\"row\">");
-        html_text(p->out, label_of(l[i].cell));
-        strbuf_add(p->out, "</th>");
+        html_open_row(p->out, label_of(l[i].cell));
         for (int k = 0; k < COLUMNS; k++) {
             double x = columns[k].number(l[i].found);
-            x = fabs(x) < 1e-9 ? 0.0 : x; /* nothing but rounding */
-            strbuf_addf(
-                p->out,
-                isfinite(x) ? "<td class=\"number\">%.3g</td>" : "<td class=\"number\">-</td>", x);
+            html_number_cell(p->out, fabs(x) < 1e-9 ? 0.0 : x); /* nothing but rounding */
         }
-        strbuf_add(p->out, "</tr>\n");
+        html_close_row(p->out);
     }
+    html_close_table(p->out);
     strbuf_add(p->out,
-               "</tbody>\n</table></div>\n<p class=\"soft\">position in the logits: share "
+               "<p class=\"soft\">position in the logits: share "
                "of the variance of the first layer&#39;s attention logits in which position "
                "has a part as a stream or a bias (rotations turn logits, and are not in it). R²: "
                "of a linear probe for the position, in the model&#39;s input "
@@ -127,17 +123,14 @@ static void add_table(struct html_page *p, const struct learned *l, int n)
 
 static void add_cell(struct html_page *p, const struct learned *l)
 {
-    strbuf_add(p->out, "<details><summary>");
-    html_text(p->out, label_of(l->cell));
-    strbuf_add(p->out, "</summary>\n<dl>\n");
+    html_wrap(p->out, "<details><summary>", label_of(l->cell), "</summary>\n<dl>\n");
     for (int i = 0; i < DIAGNOSTICS; i++) {
         const struct value *one = value_get(l->found, diagnostic[i][0]);
         const char *said = member_text(one, "summary"), *why = member_text(one, "skipped");
         if (!said && !why)
             continue;
-        strbuf_addf(p->out, "<dt>%s</dt><dd>%s", diagnostic[i][1], said ? "" : "left out: ");
-        html_text(p->out, said ? said : why);
-        strbuf_add(p->out, "</dd>\n");
+        strbuf_addf(p->out, "<dt>%s</dt>", diagnostic[i][1]);
+        html_wrap(p->out, said ? "<dd>" : "<dd>left out: ", said ? said : why, "</dd>\n");
     }
     strbuf_add(p->out, "</dl>\n</details>\n");
 }
@@ -156,11 +149,11 @@ void html_learned(struct html_page *p)
     }
     if (!n)
         return;
-    html_section(p, "learned", "What the cells learned");
+    html_section(p->out, "learned", "What the cells learned");
     add_table(p, l, n);
     for (int i = 0; i < n; i++)
         add_cell(p, &l[i]);
     if (all > n)
         strbuf_addf(p->out, "<p class=\"soft\">and %d more cells</p>\n", all - n);
-    html_end_section(p);
+    html_end_section(p->out);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "page/html.h"
+#include "page_parts.h"
 #include "report/fields.h"
 
 enum { DISTINCT_MAX = 16, HASH_SHOWN = 12 };
@@ -129,10 +129,8 @@ static void add_list(struct html_page *p, const char *key, const char *name,
     if (!n)
         return;
     strbuf_addf(p->out, "<dt>%s</dt><dd>", name);
-    for (int i = 0; i < n; i++) {
-        strbuf_add(p->out, i ? "<br>" : "");
-        html_text(p->out, seen[i]);
-    }
+    for (int i = 0; i < n; i++)
+        html_wrap(p->out, i ? "<br>" : "", seen[i], "");
     strbuf_add(p->out, "</dd>\n");
 }
 
@@ -141,14 +139,14 @@ void html_provenance(struct html_page *p)
     int cells = count_meta(p->r);
     if (!cells)
         return;
-    html_section(p, "provenance", "Provenance");
+    html_section(p->out, "provenance", "Provenance");
     strbuf_add(p->out, "<dl>\n");
     add_machine(p, cells);
     add_dates(p);
     add_list(p, "plugins", "plugins", plugin_text);
     add_list(p, "data", "data", data_text);
     strbuf_add(p->out, "</dl>\n");
-    html_end_section(p);
+    html_end_section(p->out);
 }
 
 /* ---- again ---- */
@@ -158,11 +156,8 @@ static void add_experiment(struct html_page *p, const char *dir)
     char *path = path_join(dir, "experiment.yaml"), *text = NULL;
     size_t n;
     if (file_read(path, 1 << 20, &text, &n, NULL) == PEAT_OK) {
-        strbuf_add(p->out, "<details><summary>");
-        html_text(p->out, path);
-        strbuf_add(p->out, "</summary>\n<pre>");
-        html_text(p->out, text);
-        strbuf_add(p->out, "</pre></details>\n");
+        html_wrap(p->out, "<details><summary>", path, "</summary>\n");
+        html_wrap(p->out, "<pre>", text, "</pre></details>\n");
     }
     free(text);
     free(path);
@@ -186,7 +181,7 @@ static void add_word(struct strbuf *out, const char *word)
 void html_reproduce(struct html_page *p)
 {
     struct strbuf text;
-    html_section(p, "reproduce", "Make it again");
+    html_section(p->out, "reproduce", "Make it again");
     strbuf_init(&text);
     for (int d = 0; d < p->o->n_dir; d++) {
         const char *dir = p->o->dir[d];
@@ -203,11 +198,9 @@ void html_reproduce(struct html_page *p)
                     word.text, word.text);
         strbuf_release(&word);
     }
-    strbuf_add(p->out, "<pre>");
-    html_text(p->out, text.text);
-    strbuf_add(p->out, "</pre>\n");
+    html_wrap(p->out, "<pre>", text.text, "</pre>\n");
     strbuf_release(&text);
     for (int d = 0; d < p->o->n_dir; d++)
         add_experiment(p, p->o->dir[d]);
-    html_end_section(p);
+    html_end_section(p->out);
 }

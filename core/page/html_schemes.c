@@ -5,7 +5,7 @@
 
 #include "inspect/describe.h"
 #include "looks.h"
-#include "page/html.h"
+#include "page_parts.h"
 #include "plot/heatmap.h"
 
 enum { HEADS_MAX = 8 };
@@ -16,11 +16,8 @@ static void add_description(struct html_page *p, const struct look *look,
     struct strbuf text;
     strbuf_init(&text);
     if (describe_page(t, look->request.scheme, &text, p->a, NULL) == PEAT_OK) {
-        strbuf_add(p->out, "<details><summary>");
-        html_textf(p->out, "%s in numbers", look->title);
-        strbuf_add(p->out, "</summary>\n<pre>");
-        html_text(p->out, text.text);
-        strbuf_add(p->out, "</pre></details>\n");
+        html_wrap(p->out, "<details><summary>", look->title, " in numbers</summary>\n");
+        html_wrap(p->out, "<pre>", text.text, "</pre></details>\n");
     }
     strbuf_release(&text);
 }
@@ -36,7 +33,7 @@ static void add_look(struct html_page *p, const struct look *look, const struct 
              "%.60s at positions 0 to %" PRId64 ", initial weights of seed 0%s; a width of %" PRId64
              ", %" PRId64 " head%s.",
              t->what, t->rows - 1, few.heads < t->heads ? ", the first heads" : "", look->request.d,
-             look->request.heads, look->request.heads == 1 ? "" : "s");
+             look->request.heads, plural(look->request.heads));
     heatmap_figure(&h, &f);
     html_figure(p, &f, look->title, caption);
     figure_release(&f);
@@ -50,7 +47,7 @@ void html_schemes(struct html_page *p)
     int n = looks_list(p->r, p->a, look), missing = 0;
     if (n == 0)
         return;
-    html_section(p, "schemes", "What the schemes look like");
+    html_section(p->out, "schemes", "What the schemes look like");
     for (int i = 0; i < n; i++) {
         struct arena_mark mark = arena_mark(p->a);
         struct scheme_table t;
@@ -66,11 +63,10 @@ void html_schemes(struct html_page *p)
         strbuf_add(p->out, "<details><summary>Not shown</summary>\n<ul class=\"notes\">\n");
     for (int i = 0; i < n; i++)
         if (why[i]) {
-            strbuf_add(p->out, "<li>");
-            html_textf(p->out, "%s: %s", look[i].title, why[i]);
-            strbuf_add(p->out, "</li>\n");
+            html_wrap(p->out, "<li>", look[i].title, ": ");
+            html_wrap(p->out, "", why[i], "</li>\n");
         }
     if (missing)
         strbuf_add(p->out, "</ul></details>\n");
-    html_end_section(p);
+    html_end_section(p->out);
 }

@@ -5,46 +5,17 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "support/page_text.h"
 #include "support/run_maker.h"
 #include "support/shell.h"
 #include "support/support.h"
+#include "support/texts.h"
 
 #define PEAT "\"$PEAT\" "
 
 static bool has_gnuplot(void)
 {
     return system("command -v gnuplot >/dev/null 2>&1") == 0;
-}
-
-static char *slurp(struct shell *s, const char *name, size_t *n)
-{
-    char *path = path_join(s->dir, name), *text;
-    struct error err = {0};
-    ck_assert_msg(file_read(path, 0, &text, n, &err) == PEAT_OK, "%s", err.text);
-    free(path);
-    return text;
-}
-
-static bool is_there(struct shell *s, const char *name)
-{
-    char *path = path_join(s->dir, name);
-    bool there = file_exists(path);
-    free(path);
-    return there;
-}
-
-static int count(const char *text, const char *part)
-{
-    int n = 0;
-    for (; (text = strstr(text, part)); text += strlen(part))
-        n++;
-    return n;
-}
-
-static void assert_printed(const struct shell *s, const char *text)
-{
-    ck_assert_msg(shell_printed(s, text), "no '%s' in\n%s", text, s->printed.text);
 }
 
 static void make_grid(struct run_maker *m)
@@ -81,15 +52,15 @@ START_TEST(every_kind_of_figure_is_drawn_beside_its_script_and_data)
         size_t n;
         shell_expect(&s, 0, PEAT "plot %s --kind %s -o 'my %s.svg'", m.dir, kind[i], kind[i]);
         snprintf(name, sizeof(name), "my %s.svg", kind[i]);
-        assert_printed(&s, name);
-        char *svg = slurp(&s, name, &n);
-        ck_assert_ptr_nonnull(strstr(svg, "</svg>"));
-        ck_assert_int_gt(count(svg, "<text>"), 3);
+        assert_has(s.printed.text, name);
+        char *svg = shell_read(&s, name, &n);
+        assert_has(svg, "</svg>");
+        ck_assert_int_gt(count_parts(svg, "<text>"), 3);
         free(svg);
         snprintf(name, sizeof(name), "my %s.gp", kind[i]);
-        ck_assert(is_there(&s, name));
+        ck_assert(shell_has(&s, name));
         snprintf(name, sizeof(name), "my %s.dat", kind[i]);
-        ck_assert(is_there(&s, name));
+        ck_assert(shell_has(&s, name));
     }
     run_maker_close(&m);
     shell_close(&s);
@@ -104,11 +75,11 @@ START_TEST(other_formats_and_places_work_and_the_script_draws_again)
     shell_open(&s);
     make_grid(&m);
     shell_expect(&s, 0, PEAT "plot %s --kind bars -f pdf -o x.pdf", m.dir);
-    char *pdf = slurp(&s, "x.pdf", &n);
+    char *pdf = shell_read(&s, "x.pdf", &n);
     ck_assert_int_eq(strncmp(pdf, "%PDF", 4), 0);
     free(pdf);
     shell_expect(&s, 0, PEAT "plot %s --kind bars -o x.png", m.dir);
-    char *png = slurp(&s, "x.png", &n);
+    char *png = shell_read(&s, "x.png", &n);
     ck_assert_int_eq(strncmp(png + 1, "PNG", 3), 0);
     free(png);
     shell_expect(&s, 0, "rm x.png && gnuplot x.gp && test -s x.png");
@@ -125,10 +96,10 @@ START_TEST(without_gnuplot_the_script_is_written_all_the_same)
     shell_open(&s);
     make_grid(&m);
     shell_expect(&s, 1, "PATH=/nonexistent " PEAT "plot %s --kind bars -o x.svg", m.dir);
-    assert_printed(&s, "apt-get install gnuplot-nox");
-    ck_assert(is_there(&s, "x.gp") && is_there(&s, "x.dat") && !is_there(&s, "x.svg"));
+    assert_has(s.printed.text, "apt-get install gnuplot-nox");
+    ck_assert(shell_has(&s, "x.gp") && shell_has(&s, "x.dat") && !shell_has(&s, "x.svg"));
     shell_expect(&s, 2, "PATH=/nonexistent " PEAT "inspect sinusoidal --d 8 --T 8 -f svg");
-    assert_printed(&s, "apt-get install gnuplot-nox");
+    assert_has(s.printed.text, "apt-get install gnuplot-nox");
     shell_expect(&s, 0, "PATH=/nonexistent " PEAT "report %s -o r.html", m.dir);
     shell_expect(&s, 0, "grep -q 'figures are left out: gnuplot' r.html");
     shell_expect(&s, 1, "grep -q '<svg' r.html");
@@ -144,21 +115,21 @@ START_TEST(mistakes_are_told_before_anything_is_drawn)
     shell_open(&s);
     make_grid(&m);
     shell_expect(&s, 2, PEAT "plot --kind bars");
-    assert_printed(&s, "which run directory?");
+    assert_has(s.printed.text, "which run directory?");
     shell_expect(&s, 2, PEAT "plot %s", m.dir);
-    assert_printed(&s, "which figure?");
+    assert_has(s.printed.text, "which figure?");
     shell_expect(&s, 2, PEAT "plot %s --kind pie", m.dir);
-    assert_printed(&s, "one of curves, bars, length, cost, heatmap");
+    assert_has(s.printed.text, "one of curves, bars, length, cost, heatmap");
     shell_expect(&s, 2, PEAT "plot %s --kind bars -o x.txt", m.dir);
-    assert_printed(&s, "ends in none of .svg, .pdf and .png");
+    assert_has(s.printed.text, "ends in none of .svg, .pdf and .png");
     shell_expect(&s, 2, PEAT "plot %s --kind bars -f pdf -o x.svg", m.dir);
-    assert_printed(&s, "does not end in .pdf");
+    assert_has(s.printed.text, "does not end in .pdf");
     shell_expect(&s, 2, PEAT "plot %s --kind bars --length 3", m.dir);
-    assert_printed(&s, "there are 128, 256");
+    assert_has(s.printed.text, "there are 128, 256");
     shell_expect(&s, 2, PEAT "plot %s --kind bars -o nowhere/x.svg", m.dir);
-    assert_printed(&s, "nowhere");
+    assert_has(s.printed.text, "nowhere");
     shell_expect(&s, 2, PEAT "plot . --kind bars");
-    assert_printed(&s, "is no run directory");
+    assert_has(s.printed.text, "is no run directory");
     shell_expect(&s, 2, PEAT "report");
     shell_expect(&s, 2, PEAT "report %s -o nowhere/r.html", m.dir);
     run_maker_close(&m);
@@ -175,18 +146,30 @@ START_TEST(the_report_has_every_figure_once)
                                           "Quality against cost", "Two axes at a glance"};
     struct shell s;
     struct run_maker m;
+    struct strbuf shown;
+    char text[80];
     size_t n;
     shell_open(&s);
     make_grid(&m);
     shell_expect(&s, 0, PEAT "report %s -o r.html", m.dir);
-    char *page = slurp(&s, "r.html", &n);
-    for (int i = 0; i < 5; i++)
-        ck_assert_int_eq(count(page, heading[i]), 2);
-    ck_assert_int_eq(count(page, "<figure>"), 5);
-    ck_assert_int_eq(count(page, "<svg"), 5);
-    ck_assert_int_eq(count(page, "id='f1gpPt0'"), 1);
-    ck_assert_ptr_null(strstr(page, "http://"));
-    ck_assert_ptr_null(strstr(page, "<script"));
+    char *page = shell_read(&s, "r.html", &n);
+    strbuf_init(&shown);
+    page_text(page, &shown);
+    for (int i = 0; i < 5; i++) {
+        snprintf(text, sizeof(text), "\n%s\n[%s]\n", heading[i], heading[i]);
+        ck_assert_int_eq(count_parts(shown.text, text), 1);
+    }
+    ck_assert_int_eq(count_parts(page, "<svg"), 5);
+    /* Names of one drawing are not those of another. */
+    for (int i = 1; i <= 5; i++) {
+        snprintf(text, sizeof(text), "id='f%dgpPt0'", i);
+        ck_assert_int_eq(count_parts(page, text), 1);
+    }
+    assert_lacks(page, "'gpPt");
+    assert_lacks(page, "#gpPt");
+    assert_lacks(page, "http://");
+    assert_lacks(page, "<script");
+    strbuf_release(&shown);
     free(page);
     run_maker_close(&m);
     shell_close(&s);
@@ -198,6 +181,7 @@ START_TEST(the_report_shows_what_the_schemes_look_like)
 {
     struct shell s;
     struct run_maker m;
+    struct strbuf shown;
     size_t n;
     shell_open(&s);
     make_grid(&m);
@@ -209,13 +193,17 @@ START_TEST(the_report_shows_what_the_schemes_look_like)
                    "{\"plugin\":\"alibi\",\"where\":{\"layers\":[0]}},{\"plugin\":\"none\"},"
                    "{\"plugin\":\"vanished\"}]}}");
     shell_expect(&s, 0, PEAT "report %s -o r.html", m.dir);
-    char *page = slurp(&s, "r.html", &n);
-    ck_assert_ptr_nonnull(strstr(page, "<h3>sinusoidal layout=halves base=500</h3>"));
-    ck_assert_ptr_nonnull(strstr(page, "<h3>alibi</h3>"));
-    ck_assert_ptr_nonnull(strstr(page, "stream at positions 0 to 23"));
-    ck_assert_ptr_nonnull(strstr(page, "of the energy is in one constant vector"));
-    ck_assert_ptr_nonnull(strstr(page, "<li>vanished: "));
-    ck_assert_int_eq(count(page, "<svg"), 7);
+    char *page = shell_read(&s, "r.html", &n);
+    strbuf_init(&shown);
+    page_text(page, &shown);
+    assert_has(shown.text,
+               "\nsinusoidal layout=halves base=500\n[sinusoidal layout=halves base=500]\n"
+               "stream at positions 0 to 23");
+    assert_has(shown.text, "\nalibi\n[alibi]\n");
+    assert_has(shown.text, "of the energy is in one constant vector");
+    assert_has(shown.text, "\nvanished: ");
+    ck_assert_int_eq(count_parts(page, "<svg"), 7);
+    strbuf_release(&shown);
     free(page);
     run_maker_close(&m);
     shell_close(&s);
@@ -239,7 +227,7 @@ START_TEST(a_report_of_48_cells_is_small_and_quick)
     double start = clock_wall();
     shell_expect(&s, 0, PEAT "report %s -o r.html", m.dir);
     ck_assert_double_lt(clock_wall() - start, 5.0);
-    free(slurp(&s, "r.html", &n));
+    free(shell_read(&s, "r.html", &n));
     ck_assert_uint_lt(n, 3u << 20);
     run_maker_close(&m);
     shell_close(&s);
@@ -255,16 +243,17 @@ START_TEST(a_scheme_is_described_in_numbers)
     shell_expect(&s, 0,
                  PEAT "inspect sinusoidal layout=halves frequencies=tensor2tensor --d 512 --T 128 "
                       "--describe");
-    assert_printed(&s, "286 of 512 dimensions move by more than 0.5, 355 by 0.1, 445 by 0.01");
-    assert_printed(&s, "57.3 % of the energy");
-    assert_printed(&s, "40 components hold 99 %");
-    assert_printed(&s, "(i, d/2 + i)");
+    assert_has(s.printed.text,
+               "286 of 512 dimensions move by more than 0.5, 355 by 0.1, 445 by 0.01");
+    assert_has(s.printed.text, "57.3 % of the energy");
+    assert_has(s.printed.text, "40 components hold 99 %");
+    assert_has(s.printed.text, "(i, d/2 + i)");
     shell_expect(&s, 0, PEAT "inspect random_fixed --d 64 --T 128 --describe --json");
-    assert_printed(&s, "\"residual\": {");
-    assert_printed(&s, "\"1\": 0.9");
+    assert_has(s.printed.text, "\"residual\": {");
+    assert_has(s.printed.text, "\"1\": 0.9");
     shell_expect(&s, 0, PEAT "inspect alibi --d 8 --heads 2 --T 16 --describe");
-    assert_printed(&s, "alibi: bias of head 1, 16 x 16");
-    assert_printed(&s, "100.0 % of that is a function of i - j alone");
+    assert_has(s.printed.text, "alibi: bias of head 1, 16 x 16");
+    assert_has(s.printed.text, "100.0 % of that is a function of i - j alone");
     shell_expect(&s, 2, PEAT "inspect sinusoidal --d 8 --T 8 --json");
     shell_expect(&s, 2, PEAT "inspect sinusoidal --d 8 --T 8 --describe -f csv");
     shell_close(&s);
@@ -278,19 +267,19 @@ START_TEST(numpy_reads_the_table)
     float value;
     shell_open(&s);
     shell_expect(&s, 0, PEAT "inspect sinusoidal --d 6 --T 5 -f npy -o t.npy");
-    char *npy = slurp(&s, "t.npy", &n);
+    char *npy = shell_read(&s, "t.npy", &n);
     ck_assert_int_eq(memcmp(npy, "\x93NUMPY\x01\x00", 8), 0);
     size_t head = 10 + (unsigned char)npy[8] + 256 * (size_t)(unsigned char)npy[9];
     ck_assert_uint_eq(head % 64, 0);
     ck_assert_int_eq(npy[head - 1], '\n');
-    ck_assert_ptr_nonnull(strstr(npy + 10, "'fortran_order': False, 'shape': (5, 6), }"));
+    assert_has(npy + 10, "'fortran_order': False, 'shape': (5, 6), }");
     ck_assert_uint_eq(n, head + 5 * 6 * sizeof(float));
     memcpy(&value, npy + head + sizeof(float), sizeof(float));
     ck_assert_double_eq((double)value, 1.0);
     free(npy);
     shell_expect(&s, 0, PEAT "inspect alibi --d 8 --T 3 --heads 2 -f npy >a.npy");
-    npy = slurp(&s, "a.npy", &n);
-    ck_assert_ptr_nonnull(strstr(npy + 10, "'shape': (2, 3, 3), }"));
+    npy = shell_read(&s, "a.npy", &n);
+    assert_has(npy + 10, "'shape': (2, 3, 3), }");
     free(npy);
     shell_close(&s);
 }
@@ -303,9 +292,9 @@ START_TEST(a_heat_map_is_drawn_without_a_trace)
     shell_open(&s);
     shell_expect(&s, 0, PEAT "inspect alibi --d 8 --T 16 --heads 4 -f svg -o a.svg && ls");
     ck_assert_str_eq(s.printed.text, "a.svg\n");
-    char *svg = slurp(&s, "a.svg", &n);
-    ck_assert_ptr_nonnull(strstr(svg, "head 3"));
-    ck_assert_int_eq(count(svg, "image-rendering:pixelated"), 4);
+    char *svg = shell_read(&s, "a.svg", &n);
+    assert_has(svg, "head 3");
+    ck_assert_int_eq(count_parts(svg, "image-rendering:pixelated"), 4);
     free(svg);
     shell_close(&s);
 }

@@ -74,3 +74,20 @@ bool shell_printed(const struct shell *s, const char *text)
 {
     return strstr(s->printed.text, text) != NULL;
 }
+
+char *shell_read(const struct shell *s, const char *name, size_t *n)
+{
+    char *path = path_join(s->dir, name), *text;
+    struct error err = {0};
+    ck_assert_msg(file_read(path, 0, &text, n, &err) == PEAT_OK, "%s", err.text);
+    free(path);
+    return text;
+}
+
+bool shell_has(const struct shell *s, const char *name)
+{
+    char *path = path_join(s->dir, name);
+    bool there = file_exists(path);
+    free(path);
+    return there;
+}

@@ -23,6 +23,9 @@ void shell_expect(struct shell *s, int status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Writes a file there. */
 void shell_write(struct shell *s, const char *name, const char *text);
+/* A file's bytes, which the caller frees; the test fails when there is none. */
+char *shell_read(const struct shell *s, const char *name, size_t *n);
+bool shell_has(const struct shell *s, const char *name);
 /* True when the last command printed this. */
 bool shell_printed(const struct shell *s, const char *text);
 

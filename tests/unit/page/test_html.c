@@ -7,8 +7,10 @@
 
 #include "page/html.h"
 #include "report/table.h"
+#include "support/page_text.h"
 #include "support/run_maker.h"
 #include "support/support.h"
+#include "support/texts.h"
 
 /* One page under test. */
 struct bench {
@@ -16,7 +18,8 @@ struct bench {
     struct arena arena;
     struct results r;
     struct error err;
-    struct strbuf page;
+    const char *title;
+    struct strbuf page, shown; /* markup, and what it shows */
 };
 
 static void bench_open(struct bench *b, const char *name)
@@ -24,6 +27,7 @@ static void bench_open(struct bench *b, const char *name)
     *b = (struct bench){.err = {0}};
     arena_init(&b->arena, "html", 1 << 16);
     strbuf_init(&b->page);
+    strbuf_init(&b->shown);
     run_maker_open(&b->run, name);
     b->run.report = "{\"metric\":\"bpb\",\"goal\":\"metric\","
                     "\"baseline\":{\"position.scheme\":\"learned\"},\"at\":\"final\"}";
@@ -34,33 +38,24 @@ static void bench_close(struct bench *b)
     run_maker_close(&b->run);
     arena_release(&b->arena);
     strbuf_release(&b->page);
+    strbuf_release(&b->shown);
 }
 
 static peat_status write_page(struct bench *b, int64_t length)
 {
     static const struct results_options none;
     char *dir[] = {b->run.dir};
-    const struct html_options o = {.n_dir = 1, .dir = dir, .length = length};
+    const struct html_options o = {.n_dir = 1, .dir = dir, .length = length, .head = b->title};
     run_maker_finish(&b->run);
     ck_assert_msg(results_read(&b->r, 1, dir, &none, &b->arena, &b->err) == PEAT_OK, "%s",
                   b->err.text);
     return html_report(&b->r, &o, &b->arena, &b->page, &b->err);
 }
 
-static void assert_written(struct bench *b)
+static void show_page(struct bench *b)
 {
     ck_assert_msg(write_page(b, -1) == PEAT_OK, "%s", b->err.text);
-}
-
-static void assert_has(const struct bench *b, const char *part)
-{
-    ck_assert_msg(strstr(b->page.text, part), "no '%s' in\n%s", part, b->page.text);
-}
-
-static void assert_lacks(const struct bench *b, const char *part)
-{
-    const char *at = strstr(b->page.text, part);
-    ck_assert_msg(!at, "there is '%.80s'", at);
+    page_text(b->page.text, &b->shown);
 }
 
 static void add_rows(struct run_maker *m)
@@ -71,76 +66,39 @@ static void add_rows(struct run_maker *m)
     }
 }
 
-/* ---- parts ---- */
-
-START_TEST(texts_are_escaped)
-{
-    struct strbuf out;
-    strbuf_init(&out);
-    html_text(&out, "<b a=\"1\" c='2'>\x01&amp;");
-    ck_assert_str_eq(out.text, "&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt; &amp;amp;");
-    strbuf_release(&out);
-}
-END_TEST
-
-START_TEST(two_drawings_share_no_name)
-{
-    static const char svg[] =
-        "<?xml version=\"1.0\"?>\n<svg \n width=\"640\" height=\"400\"\n viewBox=\"0 0 640 400\"\n"
-        " xmlns=\"http://www.w3.org/2000/svg\">\n<title>Gnuplot</title>\n<desc>By GNUPLOT</desc>\n"
-        "<g id=\"gnuplot_canvas\"><path id='gpPt0' d='M0,0'/><use xlink:href='#gpPt0'/>"
-        "<rect fill='url(#gpPat1)'/><text>gp</text></g>\n</svg>\n";
-    struct strbuf out;
-    strbuf_init(&out);
-    html_svg(&out, svg, 7, "a < b");
-    ck_assert_str_eq(
-        out.text, "<svg role=\"img\" width=\"640\" height=\"400\" viewBox=\"0 0 640 400\">"
-                  "<title>a &lt; b</title>\n"
-                  "<g id=\"f7gnuplot_canvas\"><path id='f7gpPt0' d='M0,0'/>"
-                  "<use xlink:href='#f7gpPt0'/><rect fill='url(#f7gpPat1)'/><text>gp</text></g>\n"
-                  "</svg>\n");
-    strbuf_clear(&out);
-    html_svg(&out, "no drawing", 1, "x");
-    ck_assert_str_eq(out.text, "");
-    strbuf_release(&out);
-}
-END_TEST
-
-/* ---- page ---- */
-
-/* Every number of `results --format json` stands in the page, digit by digit. */
+/* Every number of `results --format json` stands in its row and column, digit by digit. */
 START_TEST(the_page_has_the_numbers_of_the_json_format)
 {
     static const char *const key[] = {"mean", "sd",          "ci_low",       "ci_high", "diff",
                                       "p",    "diff_ci_low", "diff_ci_high", "p_holm"};
     struct bench b;
-    struct strbuf json, cell;
+    struct strbuf json;
+    char cell[128], text[32];
+    int seen = 0;
     bench_open(&b, "e");
     strbuf_init(&json);
-    strbuf_init(&cell);
     add_rows(&b.run);
-    assert_written(&b);
+    show_page(&b);
     format_json(&b.r, NULL, &b.arena, &json);
     const struct value *v = value_from_json(&b.arena, json.text, json.n, "json", &b.err);
     const struct value *rows = value_get(v, "rows");
     ck_assert_int_eq(rows->n, 4);
-    int seen = 0;
     for (int i = 0; i < rows->n; i++)
         for (size_t k = 0; k < sizeof(key) / sizeof(*key); k++) {
             const struct value *x = value_get(rows->item[i], key[k]);
-            char text[32];
-            if (x->kind == VALUE_NULL)
-                continue;
+            const struct value *axes = value_get(rows->item[i], "axes");
+            const char *row =
+                arena_printf(&b.arena, "%s.%s | %s", axes->item[0]->text, axes->item[1]->text,
+                             value_get(rows->item[i], "length")->text);
             number_text(x->real, text);
-            strbuf_clear(&cell);
-            strbuf_addf(&cell, "<td class=\"number\">%s</td>", text);
-            assert_has(&b, cell.text);
-            seen++;
+            page_cell(b.shown.text, row, key[k], cell);
+            ck_assert_str_eq(cell, x->kind == VALUE_NULL ? "" : text);
+            seen += x->kind != VALUE_NULL;
         }
     ck_assert_int_eq(seen, 2 * 4 + 2 * 9);
-    assert_has(&b, "<td class=\"number\">2.7</td>");
+    page_cell(b.shown.text, "learned.sum | 128", "seed 2", cell);
+    ck_assert_str_eq(cell, "2.7");
     strbuf_release(&json);
-    strbuf_release(&cell);
     bench_close(&b);
 }
 END_TEST
@@ -148,23 +106,25 @@ END_TEST
 START_TEST(the_verdict_names_the_best_row_and_what_it_gains)
 {
     struct bench b;
+    char cell[128];
     bench_open(&b, "e");
     add_rows(&b.run);
-    assert_written(&b);
-    assert_has(&b, "<b>rotary · sum</b> has the lowest bpb at 128 tokens");
-    assert_has(&b, "<p class=\"value\">2.05 ± 0.12</p><p class=\"soft\">bpb, mean and 95&nbsp;% "
-                   "interval over 3 seeds</p>");
-    assert_has(&b, "<p class=\"value\">-0.55 ± 0.12</p><p class=\"soft\">against <b>learned · "
-                   "sum</b>, paired over 3 seeds; 21&nbsp;% lower</p>");
-    assert_has(&b, "It is better than the baseline <b>learned · sum</b>: the 95&nbsp;% interval of "
-                   "the gain leaves out 0.");
-    assert_has(&b, "<p class=\"value\">p = 0.250</p><p class=\"soft\">exact sign-flip test");
-    assert_has(&b,
+    show_page(&b);
+    assert_has(b.shown.text, "\nrotary · sum has the lowest bpb at 128 tokens\n");
+    assert_has(b.shown.text, "\n2.05 ± 0.12\nbpb, mean and 95 % interval over 3 seeds\n");
+    assert_has(b.shown.text,
+               "\n-0.55 ± 0.12\nagainst learned · sum, paired over 3 seeds; 21 % lower\n");
+    assert_has(b.shown.text,
+               "It is better than the baseline learned · sum: the 95 % interval of the gain "
+               "leaves out 0.");
+    assert_has(b.shown.text, "\np = 0.250\nexact sign-flip test");
+    assert_has(b.shown.text,
                "But 3 seeds cannot make it significant among 1 comparison: that takes 6 or more.");
-    assert_has(&b, "<p class=\"value\">12.3k parameters</p><p class=\"soft\">1.00× the baseline");
-    assert_has(&b, "Every other row is separable from it.");
-    assert_has(&b, "<th scope=\"row\" class=\"number\">256</th><td><b>rotary · sum</b></td>");
-    assert_has(&b, "All 6 cells are in the means.");
+    assert_has(b.shown.text, "\n12.3k parameters\n1.00× the baseline's; ");
+    assert_has(b.shown.text, "Every other row is separable from it.");
+    page_cell(b.shown.text, "256", "best", cell);
+    ck_assert_str_eq(cell, "rotary · sum");
+    assert_has(b.shown.text, "\nAll 6 cells are in the means.\n");
     bench_close(&b);
 }
 END_TEST
@@ -175,10 +135,10 @@ START_TEST(a_best_baseline_is_said_to_be_it)
     bench_open(&b, "e");
     run_maker_done(&b.run, "learned", "sum", 0, 2.0, 3.0);
     run_maker_done(&b.run, "rotary", "sum", 0, 2.5, 3.5);
-    assert_written(&b);
-    assert_has(&b, "<b>learned · sum</b> has the lowest bpb at 128 tokens");
-    assert_has(&b, "One seed: there is no interval");
-    assert_has(&b, "It is the baseline: no row is better.");
+    show_page(&b);
+    assert_has(b.shown.text, "learned · sum has the lowest bpb at 128 tokens");
+    assert_has(b.shown.text, "One seed: there is no interval");
+    assert_has(b.shown.text, "It is the baseline: no row is better.");
     bench_close(&b);
 }
 END_TEST
@@ -194,17 +154,18 @@ START_TEST(a_gain_that_seeds_can_show_is_called_significant)
     }
     b.run.report = "{\"metric\":\"bpb\",\"goal\":\"metric\","
                    "\"baseline\":{\"position.scheme\":\"learned\",\"position.combine\":\"sum\"}}";
-    assert_written(&b);
-    assert_has(&b, "6 seeds cannot make it significant among 2 comparisons: that takes 7 or more.");
-    assert_has(&b, "Not separable from it: <b>rotary · sum</b>.");
+    show_page(&b);
+    assert_has(b.shown.text,
+               "6 seeds cannot make it significant among 2 comparisons: that takes 7 or more.");
+    assert_has(b.shown.text, "Not separable from it: rotary · sum.");
     bench_close(&b);
     bench_open(&b, "e");
     for (int seed = 0; seed < 6; seed++) {
         run_maker_done(&b.run, "learned", "sum", seed, 2.5 + 0.1 * seed, 3.5);
         run_maker_done(&b.run, "rotary", "sum", seed, 2.0 + 0.11 * seed, 3.0);
     }
-    assert_written(&b);
-    assert_has(&b, "The gain is significant.");
+    show_page(&b);
+    assert_has(b.shown.text, "The gain is significant.");
     bench_close(&b);
 }
 END_TEST
@@ -221,12 +182,12 @@ START_TEST(each_task_has_a_best_row_of_its_own)
         run_maker_done(&b.run, "learned", "sort", seed, 7.0 + seed, 3.0);
         run_maker_done(&b.run, "rotary", "sort", seed, 8.0 + seed, 3.0);
     }
-    assert_written(&b);
-    assert_has(&b, "2 tasks, each with a best row of its own");
-    assert_has(&b, "<td><b>rotary · copy</b></td>");
-    assert_has(&b, "<td><b>learned · sort</b></td>");
-    assert_has(&b, "<h2>Over tasks</h2>");
-    assert_has(&b, "no test: 2 tasks: fewer than 5, too few to test ranks");
+    show_page(&b);
+    assert_has(b.shown.text, "2 tasks, each with a best row of its own");
+    assert_has(b.shown.text, "\n128 | rotary · copy | ");
+    assert_has(b.shown.text, "\n128 | learned · sort | ");
+    assert_has(b.shown.text, "\nOver tasks\n");
+    assert_has(b.shown.text, "no test: 2 tasks: fewer than 5, too few to test ranks");
     bench_close(&b);
 }
 END_TEST
@@ -245,18 +206,16 @@ START_TEST(what_cells_learned_is_shown_where_it_was_saved)
         "\"order\":{\"skipped\":\"not causal\"},"
         "\"attention\":{\"summary\":\"near\",\"layers\":[{\"heads\":["
         "{\"mean_distance\":4},{\"mean_distance\":8}]}]}}");
-    assert_written(&b);
-    assert_has(&b, "<h2>What the cells learned</h2>");
-    assert_has(&b, "<tr><th scope=\"row\">learned.sum.s0</th><td class=\"number\">0.375</td>"
-                   "<td class=\"number\">0.875</td><td class=\"number\">0.25</td>"
-                   "<td class=\"number\">6</td><td class=\"number\">-</td>");
-    assert_has(&b, "<dd>tokens &lt;lead&gt;</dd>");
-    assert_has(&b, "<dd>left out: not causal</dd>");
+    show_page(&b);
+    assert_has(b.shown.text, "\nWhat the cells learned\n");
+    assert_has(b.shown.text, "\nlearned.sum.s0 | 0.375 | 0.875 | 0.25 | 6 | - | -\n");
+    assert_has(b.shown.text, "\ntokens <lead>\n");
+    assert_has(b.shown.text, "\nleft out: not causal\n");
     bench_close(&b);
     bench_open(&b, "e");
     add_rows(&b.run);
-    assert_written(&b);
-    assert_lacks(&b, "What the cells learned");
+    show_page(&b);
+    assert_lacks(b.page.text, "What the cells learned");
     bench_close(&b);
 }
 END_TEST
@@ -269,8 +228,8 @@ START_TEST(a_damaged_diagnosis_is_passed_over)
     run_maker_file(&b.run, 0, "diagnose.json", "{\"version\":1,");
     run_maker_file(&b.run, 1, "diagnose.json", "[1,2]");
     run_maker_file(&b.run, 2, "diagnose.json", "{\"logits\":7,\"probes\":{\"layers\":{}}}");
-    assert_written(&b);
-    assert_has(&b, "</html>");
+    show_page(&b);
+    assert_has(b.page.text, "</html>");
     bench_close(&b);
 }
 END_TEST
@@ -283,11 +242,11 @@ START_TEST(what_is_not_in_the_means_is_listed_with_its_reason)
     run_maker_state(&b.run, "alibi", "sum", 0, "diverged");
     run_maker_state(&b.run, "fire", "sum", 0, "crashed");
     run_maker_state(&b.run, "cope", "sum", 0, "todo");
-    assert_written(&b);
-    assert_has(&b, "6 of 9 cells are in the means");
-    assert_has(&b, "<p>9 cells: 1 todo, 6 done, 1 diverged, 1 crashed.</p>");
-    assert_has(&b, "<td>diverged</td><td>at step 12: loss is not finite</td>");
-    assert_has(&b, "<td>crashed</td><td>why</td>");
+    show_page(&b);
+    assert_has(b.shown.text, "6 of 9 cells are in the means");
+    assert_has(b.shown.text, "\n9 cells: 1 todo, 6 done, 1 diverged, 1 crashed.\n");
+    assert_has(b.shown.text, "\nalibi.sum.s0 | diverged | at step 12: loss is not finite\n");
+    assert_has(b.shown.text, "\nfire.sum.s0 | crashed | why\n");
     bench_close(&b);
 }
 END_TEST
@@ -297,9 +256,9 @@ START_TEST(nothing_finished_is_a_page_too)
     struct bench b;
     bench_open(&b, "e");
     run_maker_state(&b.run, "learned", "sum", 0, "todo");
-    assert_written(&b);
-    assert_has(&b, "Nothing is finished yet.");
-    assert_has(&b, "</html>");
+    show_page(&b);
+    assert_has(b.shown.text, "Nothing is finished yet.");
+    assert_has(b.page.text, "</html>");
     bench_close(&b);
 }
 END_TEST
@@ -309,13 +268,13 @@ START_TEST(the_page_asks_for_nothing_from_elsewhere)
     struct bench b;
     bench_open(&b, "e");
     add_rows(&b.run);
-    assert_written(&b);
-    assert_has(&b, "Content-Security-Policy");
-    assert_lacks(&b, "http://");
-    assert_lacks(&b, "https://");
-    assert_lacks(&b, "<script");
-    assert_lacks(&b, "<link");
-    assert_lacks(&b, "@import");
+    show_page(&b);
+    assert_has(b.page.text, "Content-Security-Policy");
+    assert_lacks(b.page.text, "http://");
+    assert_lacks(b.page.text, "https://");
+    assert_lacks(b.page.text, "<script");
+    assert_lacks(b.page.text, "<link");
+    assert_lacks(b.page.text, "@import");
     bench_close(&b);
 }
 END_TEST
@@ -323,40 +282,15 @@ END_TEST
 START_TEST(labels_can_not_become_markup)
 {
     struct bench b;
-    bench_open(&b, "<i>e");
+    bench_open(&b, "e");
+    b.title = "<b a=\"1\" c='2'>\x01&amp;";
     run_maker_done(&b.run, "x<script>alert(1)", "a&b", 0, 2.0, 3.0);
     run_maker_done(&b.run, "learned", "a&b", 0, 2.0, 3.0);
-    assert_written(&b);
-    assert_lacks(&b, "<script");
-    assert_lacks(&b, "<i>");
-    assert_has(&b, "x&lt;script&gt;alert(1).a&amp;b");
-    assert_has(&b, "<title>&lt;i&gt;e</title>");
-    bench_close(&b);
-}
-END_TEST
-
-START_TEST(every_element_that_is_opened_is_closed)
-{
-    static const char *const name[] = {"section", "table", "tr",  "div",    "p",
-                                       "details", "ul",    "pre", "figure", "main"};
-    struct bench b;
-    bench_open(&b, "e");
-    add_rows(&b.run);
-    run_maker_state(&b.run, "alibi", "sum", 0, "diverged");
-    assert_written(&b);
-    for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++) {
-        char open[2][24], close[24];
-        int n = 0;
-        snprintf(open[0], sizeof(open[0]), "<%s>", name[i]);
-        snprintf(open[1], sizeof(open[1]), "<%s ", name[i]);
-        snprintf(close, sizeof(close), "</%s>", name[i]);
-        for (int k = 0; k < 2; k++)
-            for (const char *at = b.page.text; (at = strstr(at, open[k])); at++)
-                n++;
-        for (const char *at = b.page.text; (at = strstr(at, close)); at++)
-            n--;
-        ck_assert_msg(n == 0, "%s: %d more opened than closed", name[i], n);
-    }
+    show_page(&b);
+    assert_lacks(b.page.text, "<script");
+    assert_has(b.page.text, "<title>&lt;b ");
+    ck_assert_int_eq(strncmp(b.shown.text, "<b a=\"1\" c='2'> &amp;\n", 22), 0);
+    assert_has(b.shown.text, "\nx<script>alert(1).a&b | ");
     bench_close(&b);
 }
 END_TEST
@@ -375,8 +309,6 @@ int main(void)
 {
     Suite *suite = suite_create("html");
     TCase *tests = tcase_create("html");
-    tcase_add_test(tests, texts_are_escaped);
-    tcase_add_test(tests, two_drawings_share_no_name);
     tcase_add_test(tests, the_page_has_the_numbers_of_the_json_format);
     tcase_add_test(tests, the_verdict_names_the_best_row_and_what_it_gains);
     tcase_add_test(tests, a_best_baseline_is_said_to_be_it);
@@ -388,7 +320,6 @@ int main(void)
     tcase_add_test(tests, nothing_finished_is_a_page_too);
     tcase_add_test(tests, the_page_asks_for_nothing_from_elsewhere);
     tcase_add_test(tests, labels_can_not_become_markup);
-    tcase_add_test(tests, every_element_that_is_opened_is_closed);
     tcase_add_test(tests, a_length_that_was_not_evaluated_is_refused);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

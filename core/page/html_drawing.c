@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* html_svg.c: gnuplot's SVG as an element of a page that has several. */
+/* html_drawing.c: plots, drawn by gnuplot, as elements of the page. */
 #include <string.h>
 
-#include "page/html.h"
+#include "page_parts.h"
+
+/* ---- gnuplot's SVG ---- */
 
 /* The text of an attribute of the first tag; its length in n. */
 static const char *attribute(const char *svg, const char *name, size_t *n)
@@ -48,7 +50,9 @@ static const char *after_head(const char *body)
     return body;
 }
 
-void html_svg(struct strbuf *out, const char *svg, int n, const char *title)
+/* gnuplot's drawing as an element of a page that has several: names made unique by n, and no name
+ * space, which HTML does not need. */
+static void add_drawing(struct strbuf *out, const char *svg, int n, const char *title)
 {
     const char *start = strstr(svg, "<svg"), *end = start ? strstr(start, "</svg>") : NULL;
     size_t width = 0, height = 0, box = 0;
@@ -59,9 +63,42 @@ void html_svg(struct strbuf *out, const char *svg, int n, const char *title)
         return;
     strbuf_addf(out, "<svg role=\"img\" width=\"%.*s\" height=\"%.*s\" viewBox=\"%.*s\">",
                 (int)width, w, (int)height, h, (int)box, b);
-    strbuf_add(out, "<title>");
-    html_text(out, title);
-    strbuf_add(out, "</title>");
+    html_wrap(out, "<title>", title, "</title>");
     add_body(out, after_head(strchr(start, '>') + 1), end, n);
     strbuf_add(out, "</svg>\n");
+}
+
+/* ---- figures ---- */
+
+void html_figure(struct html_page *p, const struct figure *f, const char *title,
+                 const char *caption)
+{
+    struct strbuf svg;
+    struct error err = {0};
+    if (p->no_gnuplot)
+        return;
+    strbuf_init(&svg);
+    peat_status status = figure_svg(f, &svg, &err);
+    p->no_gnuplot = status == PEAT_NOTFOUND;
+    if (status == PEAT_OK) {
+        html_wrap(p->out, "<h3>", title, "</h3>\n");
+        strbuf_add(p->out, "<figure>\n<div class=\"drawing\" tabindex=\"0\">");
+        add_drawing(p->out, svg.text, ++p->n_figure, title);
+        html_wrap(p->out, "</div>\n<figcaption>", caption, "</figcaption>\n</figure>\n");
+    } else if (!p->no_gnuplot) {
+        strbuf_add(p->out, "<p>");
+        html_textf(p->out, "%s: %s.", title, err.text);
+        strbuf_add(p->out, "</p>\n");
+    }
+    strbuf_release(&svg);
+}
+
+void html_plot(struct html_page *p, enum plot_kind kind, const char *title, const char *caption)
+{
+    const struct plot_options o = {.kind = kind,
+                                   .length = p->length >= 0 ? p->r->length[p->length] : -1};
+    struct figure f;
+    if (plot_make(&f, p->r, &o, p->a, NULL) == PEAT_OK)
+        html_figure(p, &f, title, caption);
+    figure_release(&f);
 }

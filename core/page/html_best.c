@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* html_best.c: the best row at a length: by how much, how surely, at what cost. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "page_parts.h"
+#include "report/numbers.h"
+
+/* "learned · sum" */
+void html_label(struct html_page *p, const struct result_row *row)
+{
+    int n = 0;
+    strbuf_add(p->out, "<b>");
+    for (int i = 0; i < p->r->n_axis; i++)
+        if (strcmp(row->axis[i], "-") != 0)
+            html_wrap(p->out, n++ ? " · " : "", row->axis[i], "");
+    strbuf_add(p->out, n ? "</b>" : "-</b>");
+}
+
+const struct result_row *baseline_of(const struct html_page *p, const struct result_row *row)
+{
+    return row->baseline >= 0 ? &p->r->row[row->baseline] : NULL;
+}
+
+static bool is_company(const struct result_row *row, const struct result_row *best, int length)
+{
+    return row->best[length] && row != best && row->task == best->task;
+}
+
+static int count_company(const struct results *r, const struct result_row *best, int length)
+{
+    int n = 0;
+    for (int i = 0; i < r->n_row; i++)
+        n += is_company(&r->row[i], best, length);
+    return n;
+}
+
+void html_company(struct html_page *p, const struct result_row *best, int length)
+{
+    enum { NAMED = 4 };
+    const struct results *r = p->r;
+    int all = count_company(r, best, length), named = 0;
+    for (int i = 0; i < r->n_row && named < NAMED; i++) {
+        if (!is_company(&r->row[i], best, length))
+            continue;
+        strbuf_add(p->out, named++ ? ", " : "");
+        html_label(p, &r->row[i]);
+    }
+    if (all > named)
+        strbuf_addf(p->out, " and %d more", all - named);
+}
+
+/* ---- how surely ---- */
+
+/* Pairs with which the smallest p of the test, times m, is below .05. */
+static int pairs_needed(enum paired_test test, int m)
+{
+    int n = 1;
+    while (n < 40 && m * paired_p_smallest(test, n) >= 0.05)
+        n++;
+    return n;
+}
+
+static void say_significance(struct html_page *p, const struct summary *s, int length)
+{
+    enum paired_test test = p->r->test;
+    int m = p->r->comparisons[length];
+    if (s->p_holm < 0.05) {
+        strbuf_add(p->out, "The gain is significant.");
+    } else if (m * paired_p_smallest(test, s->pairs.n) >= 0.05) {
+        strbuf_addf(
+            p->out,
+            "But %d seed%s cannot make it significant among %d comparison%s: that takes %d or "
+            "more.",
+            s->pairs.n, plural(s->pairs.n), m, plural(m), pairs_needed(test, m));
+    } else {
+        strbuf_add(p->out, "The gain is not significant.");
+    }
+}
+
+static void say_against_baseline(struct html_page *p, const struct result_row *best, int length)
+{
+    const struct result_row *baseline = baseline_of(p, best);
+    const struct summary *s = &best->at[length];
+    if (!baseline || (baseline != best && s->pairs.n == 1))
+        return;
+    if (baseline == best) {
+        strbuf_add(p->out, "It is the baseline: no row is better. ");
+        return;
+    }
+    if (s->pairs.n < 2) {
+        strbuf_add(p->out, "Nothing pairs it with the baseline ");
+        html_label(p, baseline);
+        strbuf_add(p->out, ". ");
+        return;
+    }
+    bool apart = s->diff_ci_low > 0.0 || s->diff_ci_high < 0.0;
+    strbuf_add(p->out,
+               apart ? "It is better than the baseline " : "It cannot be told from the baseline ");
+    html_label(p, baseline);
+    strbuf_addf(p->out, ": the 95&nbsp;%% interval of the gain %s. ",
+                apart ? "leaves out 0" : "has 0 in it");
+    say_significance(p, s, length);
+    strbuf_add(p->out, " ");
+}
+
+static void say_how_surely(struct html_page *p, const struct result_row *best, int length)
+{
+    bool one_seed = best->at[length].n < 2;
+    strbuf_add(p->out, "<p>");
+    if (one_seed)
+        strbuf_add(p->out, "One seed: there is no interval, and no row can be told from another. ");
+    say_against_baseline(p, best, length);
+    if (!one_seed && p->r->n_row > 1 && count_company(p->r, best, length)) {
+        strbuf_add(p->out, "Not separable from it: ");
+        html_company(p, best, length);
+        strbuf_add(p->out, ".");
+    } else if (!one_seed && p->r->n_row > 1) {
+        strbuf_add(p->out, "Every other row is separable from it.");
+    }
+    strbuf_add(p->out, "</p>\n");
+}
+
+/* ---- tiles ---- */
+
+static void open_tile(struct html_page *p)
+{
+    strbuf_add(p->out, "<div><p class=\"value\">");
+}
+
+static void tile_label(struct html_page *p)
+{
+    strbuf_add(p->out, "</p><p class=\"soft\">");
+}
+
+static void close_tile(struct html_page *p)
+{
+    strbuf_add(p->out, "</p></div>\n");
+}
+
+static void add_value_tile(struct html_page *p, const struct result_row *best, int length)
+{
+    const struct summary *s = &best->at[length];
+    open_tile(p);
+    number_interval(p->out, s->mean, s->ci_high - s->mean, false);
+    tile_label(p);
+    html_text(p->out, p->r->metric);
+    if (s->n > 1)
+        strbuf_addf(p->out, ", mean and 95&nbsp;%% interval over %d seeds", s->n);
+    else
+        strbuf_add(p->out, ", one seed");
+    close_tile(p);
+}
+
+static void add_difference_tile(struct html_page *p, const struct result_row *best, int length)
+{
+    const struct summary *s = &best->at[length];
+    const struct result_row *baseline = baseline_of(p, best);
+    double mean = baseline ? baseline->at[length].mean : (double)NAN;
+    open_tile(p);
+    number_interval(p->out, s->diff, s->diff_ci_high - s->diff, true);
+    tile_label(p);
+    strbuf_add(p->out, "against ");
+    html_label(p, baseline);
+    strbuf_addf(p->out, ", paired over %d seed%s", s->pairs.n, plural(s->pairs.n));
+    if (mean != 0.0)
+        strbuf_addf(p->out, "; %.2g&nbsp;%% %s", 100.0 * fabs(s->diff / mean),
+                    s->diff < 0.0 ? "lower" : "higher");
+    close_tile(p);
+}
+
+static void add_p_tile(struct html_page *p, const struct result_row *best, int length)
+{
+    const struct summary *s = &best->at[length];
+    int m = p->r->comparisons[length];
+    open_tile(p);
+    strbuf_add(p->out, "p = ");
+    number_p(p->out, s->p_holm);
+    tile_label(p);
+    html_text(p->out, paired_test_name(p->r->test));
+    if (m > 1) {
+        strbuf_addf(p->out, ", Holm over %d comparisons; alone ", m);
+        number_p(p->out, s->p);
+    }
+    if (isfinite(s->gz))
+        strbuf_addf(p->out, "; effect size g<sub>z</sub> %+.2f", s->gz);
+    close_tile(p);
+}
+
+/* " (1.32×)": against the baseline, where there is one. */
+static void add_ratio(struct html_page *p, double x, double y)
+{
+    if (isfinite(x) && isfinite(y) && y != 0.0)
+        strbuf_addf(p->out, " (%.2f×)", x / y);
+}
+
+static void add_cost_tile(struct html_page *p, const struct result_row *best)
+{
+    const struct result_row *baseline = baseline_of(p, best);
+    bool compared = baseline && baseline != best;
+    double unknown = (double)NAN;
+    open_tile(p);
+    number_count(p->out, best->params);
+    strbuf_add(p->out, " parameters");
+    tile_label(p);
+    if (compared && isfinite(best->params / baseline->params))
+        strbuf_addf(p->out, "%.2f× the baseline&#39;s; ", best->params / baseline->params);
+    number_count(p->out, best->flops_per_token);
+    strbuf_add(p->out, " training FLOPs a token");
+    add_ratio(p, best->flops_per_token, compared ? baseline->flops_per_token : unknown);
+    if (isfinite(best->step_ms_median)) {
+        strbuf_addf(p->out, ", %.3g ms a step", best->step_ms_median);
+        add_ratio(p, best->step_ms_median, compared ? baseline->step_ms_median : unknown);
+    }
+    close_tile(p);
+}
+
+static void add_tiles(struct html_page *p, const struct result_row *best, int length)
+{
+    bool compared = isfinite(best->at[length].diff);
+    strbuf_add(p->out, "<div class=\"tiles\">\n");
+    add_value_tile(p, best, length);
+    if (compared)
+        add_difference_tile(p, best, length);
+    if (compared)
+        add_p_tile(p, best, length);
+    add_cost_tile(p, best);
+    strbuf_add(p->out, "</div>\n");
+}
+
+static void add_headline(struct html_page *p, const struct result_row *best, int length)
+{
+    const struct results *r = p->r;
+    strbuf_add(p->out, "<p class=\"headline\">");
+    html_label(p, best);
+    html_textf(p->out, " has the %s %s at %" PRId64 " %s", r->goal_max ? "highest" : "lowest",
+               r->metric, r->length[length], r->length_unit);
+    strbuf_add(p->out, "</p>\n");
+}
+
+void html_best(struct html_page *p, const struct result_row *best, int length)
+{
+    add_headline(p, best, length);
+    say_how_surely(p, best, length);
+    add_tiles(p, best, length);
+}

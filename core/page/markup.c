@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* markup.c: escaping, sections and tables. */
+#include "markup.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* NULL: the character stands for itself. */
+static const char *escape_of(char c)
+{
+    switch (c) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    case '\n':
+    case '\t':
+        return NULL;
+    default:
+        return (unsigned char)c < ' ' || c == 0x7f ? " " : NULL;
+    }
+}
+
+void html_text(struct strbuf *out, const char *text)
+{
+    for (; *text; text++) {
+        const char *escape = escape_of(*text);
+        if (escape)
+            strbuf_add(out, escape);
+        else
+            strbuf_add_bytes(out, text, 1);
+    }
+}
+
+void html_textf(struct strbuf *out, const char *fmt, ...)
+{
+    struct strbuf text;
+    va_list args;
+    strbuf_init(&text);
+    va_start(args, fmt);
+    strbuf_addv(&text, fmt, args);
+    va_end(args);
+    html_text(out, text.text);
+    strbuf_release(&text);
+}
+
+void html_wrap(struct strbuf *out, const char *before, const char *text, const char *after)
+{
+    strbuf_add(out, before);
+    html_text(out, text);
+    strbuf_add(out, after);
+}
+
+void html_section(struct strbuf *out, const char *id, const char *title)
+{
+    strbuf_addf(out, "<section id=\"%s\">\n", id);
+    html_wrap(out, "<h2>", title, "</h2>\n");
+}
+
+void html_end_section(struct strbuf *out)
+{
+    strbuf_add(out, "</section>\n");
+}
+
+/* ---- tables ---- */
+
+void html_open_table(struct strbuf *out)
+{
+    strbuf_add(out, "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>");
+}
+
+void html_column(struct strbuf *out, const char *head, bool number)
+{
+    html_wrap(out, number ? "<th scope=\"col\" class=\"number\">" : "<th scope=\"col\">", head,
+              "</th>");
+}
+
+void html_open_rows(struct strbuf *out)
+{
+    strbuf_add(out, "</tr></thead>\n<tbody>\n");
+}
+
+void html_open_row(struct strbuf *out, const char *label)
+{
+    html_wrap(out, "<tr><th scope=\"row\">", label, "</th>");
+}
+
+void html_cell(struct strbuf *out, const char *text, bool number)
+{
+    html_wrap(out, number ? "<td class=\"number\">" : "<td>", text, "</td>");
+}
+
+void html_number_cell(struct strbuf *out, double x)
+{
+    char text[24] = "-";
+    if (isfinite(x))
+        snprintf(text, sizeof(text), "%.3g", x);
+    html_cell(out, text, true);
+}
+
+void html_close_row(struct strbuf *out)
+{
+    strbuf_add(out, "</tr>\n");
+}
+
+void html_close_table(struct strbuf *out)
+{
+    strbuf_add(out, "</tbody>\n</table></div>\n");
+}

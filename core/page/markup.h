@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* markup.h: pieces of HTML. Every text from outside the program is escaped here. */
+#ifndef PAGE_MARKUP_H
+#define PAGE_MARKUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+
+/* & < > " ' escaped; control characters that HTML forbids become spaces. */
+void html_text(struct strbuf *out, const char *text);
+/* Printed, then escaped. */
+void html_textf(struct strbuf *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Escaped text between two pieces of markup. */
+void html_wrap(struct strbuf *out, const char *before, const char *text, const char *after);
+
+/* A part of the page with a heading; html_end_section closes it. */
+void html_section(struct strbuf *out, const char *id, const char *title);
+void html_end_section(struct strbuf *out);
+
+/* A table: its columns, html_open_rows, its rows. A number stands to the right. */
+void html_open_table(struct strbuf *out);
+void html_column(struct strbuf *out, const char *head, bool number);
+void html_open_rows(struct strbuf *out);
+void html_open_row(struct strbuf *out, const char *label);
+void html_cell(struct strbuf *out, const char *text, bool number);
+/* Three digits; "-" for NaN. */
+void html_number_cell(struct strbuf *out, double x);
+void html_close_row(struct strbuf *out);
+void html_close_table(struct strbuf *out);
+
+/* What "cell" needs behind it when there are n of them. */
+static inline const char *plural(int64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* page_parts.h: the parts of the page, from its top to its end, and how they show a plot. */
+#ifndef PAGE_PAGE_PARTS_H
+#define PAGE_PAGE_PARTS_H
+
+#include "markup.h"
+#include "page/html.h"
+#include "plot/plot.h"
+
+struct html_page {
+    struct strbuf *out;
+    const struct results *r;
+    const struct html_options *o;
+    int length; /* index; -1: nothing was measured */
+    int n_figure;
+    bool no_gnuplot; /* found to be missing: said once */
+    struct arena *a;
+    struct error *err;
+};
+
+void html_verdict(struct html_page *p);
+peat_status html_table(struct html_page *p);
+/* Ranks over tasks, where there are several. */
+void html_ranks(struct html_page *p);
+void html_figures(struct html_page *p);
+void html_learned(struct html_page *p);
+void html_schemes(struct html_page *p);
+void html_injection(struct html_page *p);
+void html_cells(struct html_page *p);
+void html_provenance(struct html_page *p);
+void html_reproduce(struct html_page *p);
+
+/* ---- html_drawing.c ---- */
+
+/* A figure of plot.h at the page's length; nothing where it cannot be drawn. */
+void html_plot(struct html_page *p, enum plot_kind kind, const char *title, const char *caption);
+/* f as a <figure> with heading and caption; nothing but p->no_gnuplot where gnuplot is missing. */
+void html_figure(struct html_page *p, const struct figure *f, const char *title,
+                 const char *caption);
+
+/* ---- html_best.c ---- */
+
+/* A row's labels, without those that say nothing, in bold. */
+void html_label(struct html_page *p, const struct result_row *row);
+/* The row that it is compared with; NULL: none. */
+const struct result_row *baseline_of(const struct html_page *p, const struct result_row *row);
+/* The rows that cannot be told from the best one. */
+void html_company(struct html_page *p, const struct result_row *best, int length);
+/* The best row at a length: by how much, how surely, at what cost. */
+void html_best(struct html_page *p, const struct result_row *best, int length);
+
+#endif
