@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# What an installation holds beside the plugins: headers, the program, and what finds them:
-# find_package(peat) and peat.pc. All paths in them are relative to themselves, so that an installed
-# tree can be moved.
+# What an installation holds beside the plugins: headers, the program with its manual pages and its
+# completion, and what finds them: find_package(peat) and peat.pc. All paths in them are relative to
+# themselves, so that an installed tree can be moved.
 
 include(CMakePackageConfigHelpers)
 
@@ -9,6 +9,15 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/peat DESTINATION ${CMAKE_INSTALL
   FILES_MATCHING PATTERN "*.h")
 if(TARGET peat)
   install(TARGETS peat RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+  # The program writes its own manual.
+  set(man_dir ${PROJECT_BINARY_DIR}/man/man1)
+  add_custom_command(OUTPUT ${man_dir}/peat.1 COMMAND peat help --man ${man_dir}
+    DEPENDS peat VERBATIM)
+  add_custom_target(manual ALL DEPENDS ${man_dir}/peat.1)
+  install(DIRECTORY ${man_dir}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${PROJECT_SOURCE_DIR}/core/cli/completion.bash
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME peat)
 endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/peat)

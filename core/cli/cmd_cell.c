@@ -12,51 +12,13 @@
 
 #include "base/jsonfile.h"
 #include "cell/cellrun.h"
-#include "cli/cli.h"
 #include "cli/verbs.h"
 #include "grid/jobs.h"
 #include "process/spawn.h"
 
-enum {
-    GEMM = CLI_LONG,
-    CHECKPOINT_EVERY,
-    TENSORBOARD,
-    TIMEOUT,
-    NO_PROGRESS,
-    SKIP_FAILED,
-    WITH_PARENT,
-    TRAIL
-};
 enum { THREADS_MAX = 1024, SECONDS_MAX = 1000000000, JOBS_LEAST = 16 };
 
-static const struct cli_option options[] = {
-    {'t', "threads", "N", "threads (default: 1)"},
-    {GEMM, "gemm", "NAME", "what multiplies: auto, openblas, onednn (default: auto)"},
-    {CHECKPOINT_EVERY, "checkpoint-every", "K", "steps (default: 500; 0: only at the end)"},
-    {TENSORBOARD, "tensorboard", NULL, "write event files for TensorBoard too"},
-    {TIMEOUT, "timeout", "SECONDS", "of each cell (default: none)"},
-    {NO_PROGRESS, "no-progress", "SECONDS", "of a cell that stands still (default: 600; 0: none)"},
-    {SKIP_FAILED, "skip-failed", NULL, "leave cells that failed before as they are"},
-    {WITH_PARENT, "with-parent", "PID", "one cell, in this process; end when its parent PID ends"},
-    {TRAIL, "trail", "FD", "with --with-parent: memory in which the parent follows the cell"},
-    {0, NULL, NULL, NULL},
-};
-
-static const struct cli_command command = {
-    .name = "cell",
-    .usage = "DIR ID|I-J...",
-    .about =
-        "Trains cells of a run directory, one after the other in processes of their own: what\n"
-        "batch systems, xargs and GNU parallel call. A cell is named as in 'peat plan --ids',\n"
-        "or by its number, or many by their numbers I-J. A finished cell is skipped, an\n"
-        "interrupted one goes on, one that another process runs is left to it.\n"
-        "'peat plan --write' makes a run directory without running it.",
-    .option = options,
-    .example = "peat plan exp.yaml --write && peat plan exp.yaml --ids |\n"
-               "    xargs -P 4 -I ID peat cell runs/exp ID",
-};
-
-struct cell_options {
+struct request {
     struct cellrun_options run;
     int64_t threads, parent;      /* parent 0: none                */
     int64_t timeout, no_progress; /* seconds of a cell; 0: no limit */
@@ -74,7 +36,7 @@ static bool is_finished(const struct cell_files *c)
 }
 
 /* The parent records how it ended. */
-static int run_here(const struct cell_files *c, const struct cell_options *o)
+static int run_here(const struct cell_files *c, const struct request *q)
 {
     struct error err = {0};
     enum cellrun_end end = CELLRUN_DONE;
@@ -82,8 +44,8 @@ static int run_here(const struct cell_files *c, const struct cell_options *o)
         cli_say("%s is finished", c->label);
         return CLI_DONE;
     }
-    if (cell_run(c->dir, &o->run, &end, &err) != PEAT_OK) {
-        trail_say(o->run.trail, &err);
+    if (cell_run(c->dir, &q->run, &end, &err) != PEAT_OK) {
+        trail_say(q->run.trail, &err);
         cli_say("%s", err.text);
         return CLI_FAILED;
     }
@@ -91,17 +53,17 @@ static int run_here(const struct cell_files *c, const struct cell_options *o)
 }
 
 /* By its id without looking at the other cells: a grid of thousands starts thousands of these. */
-static int run_one(const char *dir, const char *cell, const struct cell_options *o, struct arena *a)
+static int run_one(const char *dir, const char *cell, const struct request *q, struct arena *a)
 {
     struct error err = {0};
     struct cell_files c;
     struct rundir r;
     int index = 0;
     if (rundir_read_cell(dir, cell, &c, a, &err) == PEAT_OK)
-        return run_here(&c, o);
+        return run_here(&c, q);
     if (rundir_read(dir, &r, a, &err) != PEAT_OK || rundir_find(&r, cell, &index, &err) != PEAT_OK)
         return cli_refuse(&err);
-    return run_here(&r.cell[index], o);
+    return run_here(&r.cell[index], q);
 }
 
 /* ---- cells in processes of their own ---- */
@@ -109,7 +71,7 @@ static int run_one(const char *dir, const char *cell, const struct cell_options 
 /* The cells of the operands, in their order, each once. */
 struct choice {
     const char *dir;
-    const struct cell_options *options;
+    const struct request *options;
     struct jobs jobs;
     int room;     /* of jobs.job */
     int n_failed; /* left as they are */
@@ -150,39 +112,34 @@ static bool is_chosen(const struct jobs *j, const char *id)
     return false;
 }
 
-static peat_status make_room(struct choice *c, struct error *err)
+static void make_room(struct choice *c)
 {
     struct jobs *j = &c->jobs;
     if (j->n < c->room)
-        return PEAT_OK;
+        return;
     int room = c->room ? 2 * c->room : JOBS_LEAST;
     struct job *job = ARENA_ARRAY(c->arena, room, struct job);
-    if (!job)
-        return error_set(err, PEAT_NOMEM, "out of memory");
     if (j->n)
         memcpy(job, j->job, (size_t)j->n * sizeof(*job));
     j->job = job;
     c->room = room;
-    return PEAT_OK;
 }
 
-static peat_status add_cell(struct choice *c, const struct cell_files *f, struct error *err)
+static void add_cell(struct choice *c, const struct cell_files *f)
 {
     const struct value *train = value_get(f->config, "train");
     if (is_chosen(&c->jobs, f->id))
-        return PEAT_OK;
+        return;
     if (is_finished(f)) {
         cli_say("%s is finished", f->label);
-        return PEAT_OK;
+        return;
     }
     if (c->options->skip_failed && cell_has_failed(f->state)) {
         cli_say("%s is left as it is: %s", f->label, cell_state_name(f->state));
         c->n_failed++;
-        return PEAT_OK;
+        return;
     }
-    peat_status status = make_room(c, err);
-    if (status != PEAT_OK)
-        return status;
+    make_room(c);
     c->jobs.job[c->jobs.n++] = (struct job){
         .id = f->id,
         .label = f->label,
@@ -191,7 +148,6 @@ static peat_status add_cell(struct choice *c, const struct cell_files *f, struct
         .seq_len = member_integer(train, "seq_len", 0),
         .weight = 1,
     };
-    return PEAT_OK;
 }
 
 static peat_status add_range(struct choice *c, int64_t first, int64_t last, struct error *err)
@@ -205,7 +161,7 @@ static peat_status add_range(struct choice *c, int64_t first, int64_t last, stru
                          "cells go from 0 to %" PRId64 ", not from %" PRId64 " to %" PRId64,
                          planned - 1, first, last);
     for (int64_t i = first; status == PEAT_OK && i <= last; i++)
-        status = add_cell(c, &c->all.cell[i], err);
+        add_cell(c, &c->all.cell[i]);
     return status;
 }
 
@@ -217,12 +173,16 @@ static peat_status add_operand(struct choice *c, const char *word, struct error 
     int index = 0;
     if (is_range(word, &first, &last))
         return add_range(c, first, last, err);
-    if (rundir_read_cell(c->dir, word, &f, c->arena, NULL) == PEAT_OK)
-        return add_cell(c, &f, err);
+    if (rundir_read_cell(c->dir, word, &f, c->arena, NULL) == PEAT_OK) {
+        add_cell(c, &f);
+        return PEAT_OK;
+    }
     peat_status status = read_all(c, err);
     if (status == PEAT_OK)
         status = rundir_find(&c->all, word, &index, err);
-    return status == PEAT_OK ? add_cell(c, &c->all.cell[index], err) : status;
+    if (status == PEAT_OK)
+        add_cell(c, &c->all.cell[index]);
+    return status;
 }
 
 static int run_jobs(const struct choice *c, struct jobs *j)
@@ -235,7 +195,7 @@ static int run_jobs(const struct choice *c, struct jobs *j)
     return j->failed || j->left || c->n_failed ? CLI_FAILED : CLI_DONE;
 }
 
-static int run_cells(const char *dir, int n, char *const *word, const struct cell_options *o,
+static int run_cells(const char *dir, int n, char *const *word, const struct request *q,
                      struct arena *a)
 {
     struct error err = {0};
@@ -244,18 +204,18 @@ static int run_cells(const char *dir, int n, char *const *word, const struct cel
     progress_open(&progress, stderr, false);
     struct choice c = {
         .dir = dir,
-        .options = o,
+        .options = q,
         .arena = a,
         .jobs = {.dir = dir,
                  .program = program,
                  .at_once = 1,
-                 .threads = o->threads,
-                 .gemm = o->run.gemm,
-                 .checkpoint_every = o->run.checkpoint_every,
-                 .timeout = (double)o->timeout,
-                 .no_progress = (double)o->no_progress,
+                 .threads = q->threads,
+                 .gemm = q->run.gemm,
+                 .checkpoint_every = q->run.checkpoint_every,
+                 .timeout = (double)q->timeout,
+                 .no_progress = (double)q->no_progress,
                  .grace = 10,
-                 .tensorboard = o->run.tensorboard,
+                 .tensorboard = q->run.tensorboard,
                  .progress = &progress,
                  .arena = a},
     };
@@ -277,61 +237,55 @@ static bool follow_parent(int64_t pid)
     return getppid() == (pid_t)pid;
 }
 
-/* False: the command is over with cli->status. */
-static bool read_option(struct cli *cli, int letter, struct cell_options *o)
+static int train_cells(const struct cli *cli)
 {
-    switch (letter) {
-    case 't':
-        return cli_whole_number(cli, 1, THREADS_MAX, &o->threads);
-    case GEMM:
-        o->run.gemm = cli->argument;
-        return true;
-    case CHECKPOINT_EVERY:
-        return cli_whole_number(cli, 0, INT64_MAX, &o->run.checkpoint_every);
-    case TENSORBOARD:
-        o->run.tensorboard = true;
-        return true;
-    case TIMEOUT:
-        return cli_whole_number(cli, 1, SECONDS_MAX, &o->timeout);
-    case NO_PROGRESS:
-        return cli_whole_number(cli, 0, SECONDS_MAX, &o->no_progress);
-    case SKIP_FAILED:
-        o->skip_failed = true;
-        return true;
-    case WITH_PARENT:
-        return cli_whole_number(cli, 1, INT_MAX, &o->parent);
-    case TRAIL:
-        return cli_whole_number(cli, SPAWN_SHARED, SPAWN_SHARED, &o->trail);
-    default:
-        return false;
-    }
+    struct request *q = cli->options;
+    char *const *operand = cli->operand;
+    struct trail trail = {.page = NULL};
+    if (q->parent && cli->n_operand > 2)
+        return cli_mistake(cmd_cell.name, "with --with-parent one cell can be given");
+    if (q->parent && !follow_parent(q->parent))
+        return CLI_STOPPED;
+    q->run.threads = (int)q->threads;
+    q->run.has_parent = q->parent != 0;
+    q->run.trail = &trail;
+    if (q->trail)
+        trail.page = trail_page_open((int)q->trail);
+    return q->parent ? run_one(operand[0], operand[1], q, cli->arena)
+                     : run_cells(operand[0], cli->n_operand - 1, operand + 1, q, cli->arena);
 }
 
-int cmd_cell(int argc, char **argv)
-{
-    struct cli cli;
-    struct cell_options o = {
-        .run = {.gemm = "auto", .checkpoint_every = 500}, .threads = 1, .no_progress = 600};
-    struct trail trail = {.page = NULL};
-    cli_open(&cli, &command, argc, argv);
-    for (int letter; (letter = cli_next(&cli)) != CLI_END;)
-        if (!read_option(&cli, letter, &o))
-            return cli.status;
-    if (cli.n_operand < 2)
-        return cli_mistake(&command, "a run directory and a cell are needed");
-    if (o.parent && cli.n_operand > 2)
-        return cli_mistake(&command, "with --with-parent one cell can be given");
-    if (o.parent && !follow_parent(o.parent))
-        return CLI_STOPPED;
-    o.run.threads = (int)o.threads;
-    o.run.has_parent = o.parent != 0;
-    o.run.trail = &trail;
-    if (o.trail)
-        trail.page = trail_page_open((int)o.trail);
-    struct arena arena;
-    arena_init(&arena, "cells", 1 << 16);
-    int code = o.parent ? run_one(cli.operand[0], cli.operand[1], &o, &arena)
-                        : run_cells(cli.operand[0], cli.n_operand - 1, cli.operand + 1, &o, &arena);
-    arena_release(&arena);
-    return code;
-}
+static const struct cli_option options[] = {
+    CLI_WHOLE('t', "threads", "N", 1, THREADS_MAX, threads, "threads (default: 1)"),
+    CLI_TEXT(0, "gemm", "NAME", run.gemm,
+             "what multiplies: auto, openblas, onednn (default: auto)"),
+    CLI_WHOLE(0, "checkpoint-every", "K", 0, INT64_MAX, run.checkpoint_every,
+              "steps (default: 500; 0: only at the end)"),
+    CLI_FLAG(0, "tensorboard", run.tensorboard, "write event files for TensorBoard too"),
+    CLI_WHOLE(0, "timeout", "SECONDS", 1, SECONDS_MAX, timeout, "of each cell (default: none)"),
+    CLI_WHOLE(0, "no-progress", "SECONDS", 0, SECONDS_MAX, no_progress,
+              "of a cell that stands still (default: 600; 0: none)"),
+    CLI_FLAG(0, "skip-failed", skip_failed, "leave cells that failed before as they are"),
+    CLI_WHOLE(0, "with-parent", "PID", 1, INT_MAX, parent,
+              "one cell, in this process; end when its parent PID ends"),
+    CLI_WHOLE(0, "trail", "FD", SPAWN_SHARED, SPAWN_SHARED, trail,
+              "with --with-parent: memory in which the parent follows the cell"),
+};
+
+const struct cli_command cmd_cell = {
+    .name = "peat cell",
+    .summary = "train one cell of a run directory, or a range of them",
+    .about =
+        "Trains cells of a run directory, one after the other in processes of their own: what\n"
+        "batch systems, xargs and GNU parallel call. A cell is named as in 'peat plan --ids',\n"
+        "or by its number, or many by their numbers I-J. A finished cell is skipped, an\n"
+        "interrupted one goes on, one that another process runs is left to it.\n"
+        "'peat plan --write' makes a run directory without running it.",
+    .example = "peat plan exp.yaml --write && peat plan exp.yaml --ids |\n"
+               "    xargs -P 4 -I ID peat cell runs/exp ID",
+    CLI_OPERANDS("DIR ID|I-J...", 2, CLI_MANY, "a run directory and a cell are needed"),
+    CLI_ROWS(options),
+    CLI_DEFAULTS(.run = {.gemm = "auto", .checkpoint_every = 500}, .threads = 1,
+                 .no_progress = 600),
+    .run = train_cells,
+};

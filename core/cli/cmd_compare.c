@@ -5,34 +5,15 @@
 #include <stdio.h>
 
 #include "base/jsonmap.h"
-#include "cli/cli.h"
 #include "cli/verbs.h"
 #include "report/numbers.h"
 #include "report/selector.h"
 #include "report/table.h"
 
-enum { METRIC = CLI_LONG, LENGTH, TEST, AS_JSON };
-
-static const char *const test_words[] = {"sign-flip", "wilcoxon", "t"};
-
-static const struct cli_option options[] = {
-    {METRIC, "metric", "METRIC", "another metric than the experiment's"},
-    {LENGTH, "length", "N", "one length instead of all"},
-    {TEST, "test", "TEST", "of the differences: sign-flip (default), wilcoxon or t"},
-    {AS_JSON, "json", NULL, "an entry for each length, every number in full"},
-    {0, NULL, NULL, NULL},
-};
-
-static const struct cli_command command = {
-    .name = "compare",
-    .usage = "A B DIR",
-    .about = "Compares two rows of a run directory seed by seed: the difference A - B, its mean\n"
-             "with a 95 % interval, its size and a test. Seeds that saw other data, or\n"
-             "began with other weights of the same shape, are no pairs and are refused. A row is\n"
-             "named by its labels (rotary.sum), by one that only it has (rotary), or by\n"
-             "axis=label[,axis=label].",
-    .option = options,
-    .example = "peat compare rotary learned.sum runs/sum-vs-concat",
+struct request {
+    struct results_options read;
+    int64_t length; /* -1: all */
+    bool json;
 };
 
 struct pair {
@@ -51,7 +32,6 @@ static const char *value_text_of(const struct pair *p, const struct result_cell 
         strbuf_add(&out, c ? cell_state_name(c->state) : "-");
     const char *text = arena_strdup(p->arena, out.text);
     strbuf_release(&out);
-    BUG_UNLESS(text);
     return text;
 }
 
@@ -68,7 +48,6 @@ static const char *difference_text(const struct pair *p, const struct result_cel
                     true);
     const char *text = arena_strdup(p->arena, out.text);
     strbuf_release(&out);
-    BUG_UNLESS(text);
     return text;
 }
 
@@ -82,7 +61,6 @@ static void fill_table(const struct pair *p, int length, struct table *t)
     enum { COLUMNS = sizeof(column) / sizeof(*column) };
     t->column = ARENA_ARRAY(p->arena, COLUMNS, struct table_column);
     t->cell = ARENA_ARRAY(p->arena, (int64_t)COLUMNS * p->r->n_seed, struct table_cell);
-    BUG_UNLESS(t->column && t->cell);
     for (int k = 0; k < COLUMNS; k++)
         t->column[k] = column[k];
     t->n_column = COLUMNS;
@@ -158,19 +136,10 @@ static void add_verdict(const struct pair *p, const double *d, const struct pair
 static const char *title_of(const struct pair *p, int length)
 {
     const struct results *r = p->r;
-    const char *title = arena_printf(
-        p->arena, "%s: %s at %" PRId64 " %s (%s is better), %s against %s", r->experiment,
-        r->metric, r->length[length], r->length_unit, r->goal_max ? "higher" : "lower",
-        results_row_label(r, p->a, p->arena), results_row_label(r, p->b, p->arena));
-    BUG_UNLESS(title);
-    return title;
-}
-
-static double *room_for_differences(const struct pair *p)
-{
-    double *d = ARENA_ARRAY(p->arena, p->a->n_cell + 1, double);
-    BUG_UNLESS(d);
-    return d;
+    return arena_printf(p->arena, "%s: %s at %" PRId64 " %s (%s is better), %s against %s",
+                        r->experiment, r->metric, r->length[length], r->length_unit,
+                        r->goal_max ? "higher" : "lower", results_row_label(r, p->a, p->arena),
+                        results_row_label(r, p->b, p->arena));
 }
 
 /* Number of pairs. */
@@ -179,7 +148,7 @@ static int print_length(const struct pair *p, int length)
     enum { WIDTH = 100 };
     struct table t = {.arena = p->arena, .title = title_of(p, length)};
     struct strbuf out;
-    double *d = room_for_differences(p);
+    double *d = ARENA_ARRAY(p->arena, p->a->n_cell + 1, double);
     strbuf_init(&out);
     fill_table(p, length, &t);
     format_text(&t, WIDTH, false, &out);
@@ -195,7 +164,7 @@ static int print_length(const struct pair *p, int length)
 static struct value *length_value(const struct pair *p, int length, int *n)
 {
     struct jsonmap m = jsonmap_new(p->arena), by_seed = jsonmap_new(p->arena);
-    double *d = room_for_differences(p);
+    double *d = ARENA_ARRAY(p->arena, p->a->n_cell + 1, double);
     struct pairs pairs = row_differences(p->a, p->b, length, d);
     double mean = stats_mean(d, pairs.n), half = stats_ci_half(d, pairs.n);
     for (int i = 0, k = 0; i < p->a->n_cell; i++) {
@@ -272,57 +241,42 @@ static int print_pair(const struct pair *p, int64_t only, bool json)
     return pairs ? CLI_DONE : CLI_FAILED;
 }
 
-static int compare(const char *const *row, char *dir, const struct results_options *o,
-                   int64_t length, bool json, struct arena *a)
+static int compare_rows(const struct cli *cli)
 {
+    const struct request *q = cli->options;
+    char *const *row = cli->operand;
     struct results r;
     struct error err = {0};
-    if (results_read(&r, 1, &dir, o, a, &err) != PEAT_OK)
+    if (results_read(&r, 1, &cli->operand[2], &q->read, cli->arena, &err) != PEAT_OK)
         return cli_refuse(&err);
-    struct pair p = {&r, selector_row(&r, row[0], a, &err), NULL, a};
-    p.b = p.a ? selector_row(&r, row[1], a, &err) : NULL;
+    struct pair p = {&r, selector_row(&r, row[0], cli->arena, &err), NULL, cli->arena};
+    p.b = p.a ? selector_row(&r, row[1], cli->arena, &err) : NULL;
     if (!p.a || !p.b)
         return cli_refuse(&err);
     if (p.a == p.b)
-        return cli_mistake(&command, "'%s' and '%s' are the same row", row[0], row[1]);
-    return print_pair(&p, length, json);
+        return cli_mistake(cmd_compare.name, "'%s' and '%s' are the same row", row[0], row[1]);
+    return print_pair(&p, q->length, q->json);
 }
 
-int cmd_compare(int argc, char **argv)
-{
-    struct cli cli;
-    struct results_options o = {.metric = NULL};
-    int64_t length = -1;
-    int word;
-    bool json = false;
-    cli_open(&cli, &command, argc, argv);
-    for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
-        switch (letter) {
-        case METRIC:
-            o.metric = cli.argument;
-            break;
-        case LENGTH:
-            if (!cli_whole_number(&cli, 0, INT64_MAX, &length))
-                return cli.status;
-            break;
-        case TEST:
-            if (!cli_word(&cli, test_words, PAIRED_TESTS, &word))
-                return cli.status;
-            o.test = (enum paired_test)word;
-            break;
-        case AS_JSON:
-            json = true;
-            break;
-        default:
-            return cli.status;
-        }
-    }
-    if (cli.n_operand != 3)
-        return cli_mistake(&command, "two rows and a run directory are needed");
-    const char *row[] = {cli.operand[0], cli.operand[1]};
-    struct arena arena;
-    arena_init(&arena, "compare", 1 << 20);
-    int status = compare(row, cli.operand[2], &o, length, json, &arena);
-    arena_release(&arena);
-    return status;
-}
+static const struct cli_option options[] = {
+    CLI_TEXT(0, "metric", "METRIC", read.metric, "another metric than the experiment's"),
+    CLI_WHOLE(0, "length", "N", 0, INT64_MAX, length, "one length instead of all"),
+    CLI_WORD(0, "test", "TEST", test_words, read.test,
+             "of the differences: sign-flip (default), wilcoxon or t"),
+    CLI_FLAG(0, "json", json, "an entry for each length, every number in full"),
+};
+
+const struct cli_command cmd_compare = {
+    .name = "peat compare",
+    .summary = "two rows, seed by seed",
+    .about = "Compares two rows of a run directory seed by seed: the difference A - B, its mean\n"
+             "with a 95 % interval, its size and a test. Seeds that saw other data, or\n"
+             "began with other weights of the same shape, are no pairs and are refused. A row is\n"
+             "named by its labels (rotary.sum), by one that only it has (rotary), or by\n"
+             "axis=label[,axis=label].",
+    .example = "peat compare rotary learned.sum runs/sum-vs-concat",
+    CLI_OPERANDS("A B DIR", 3, 3, "two rows and a run directory are needed"),
+    CLI_ROWS(options),
+    CLI_DEFAULTS(.length = -1),
+    .run = compare_rows,
+};

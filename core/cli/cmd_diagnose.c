@@ -8,38 +8,12 @@
 
 #include "base/file.h"
 #include "base/jsonfile.h"
-#include "cli/cli.h"
 #include "cli/cli_apart.h"
 #include "cli/verbs.h"
 #include "diagnose/celldiagnosis.h"
 #include "tensor/gemm.h"
 
-enum { AS_JSON = CLI_LONG, SAVE, ONLY, BATCHES };
 enum { ONLY_MAX = 16, BATCHES_MAX = 1024, THREADS_MAX = 1024 };
-
-static const struct cli_option options[] = {
-    {AS_JSON, "json", NULL, "an object instead of a page"},
-    {SAVE, "save", NULL, "keep the object as diagnose.json in the cell, for 'peat report'"},
-    {ONLY, "only", "NAME,...", "logits, subspaces, support, collisions, probes, order, attention"},
-    {BATCHES, "batches", "N", "batches of evaluation windows, up to 1024 tokens each (default 4)"},
-    {'t', "threads", "N", "threads (default: 1); the figures are the same"},
-    {0, NULL, NULL, NULL},
-};
-
-static const struct cli_command command = {
-    .name = "diagnose",
-    .usage = "DIR CELL",
-    .about = "Looks inside a trained cell: of which pairs of streams the attention logits are\n"
-             "made, whether tokens and positions keep apart in subspaces and dimensions, which\n"
-             "sums collide, what linear probes find after every block, how much the order of\n"
-             "the tokens matters, and where the heads look. It runs the trained weights on the\n"
-             "first windows of the cell's first evaluation length, so it needs the cell's\n"
-             "plugins and data; data that have changed since are refused. CELL is an index, a\n"
-             "label or the start of a hash. docs/diagnostics.md explains every figure.",
-    .option = options,
-    .example = "peat diagnose runs/sum-vs-concat learned.sum.s0\n"
-               "peat diagnose runs/sum-vs-concat 3 --only logits,order --json",
-};
 
 struct request {
     const char *dir, *cell;
@@ -63,7 +37,7 @@ static int unknown_name(const char *word)
     }
     const char *near = nearest_name(word, name, n);
     int status =
-        cli_mistake(&command, "there is no diagnostic '%s'%s%s%s; there are %s", word,
+        cli_mistake(cmd_diagnose.name, "there is no diagnostic '%s'%s%s%s; there are %s", word,
                     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "", all.text);
     strbuf_release(&all);
     return status;
@@ -77,17 +51,18 @@ static bool is_diagnostic(const char *word)
     return false;
 }
 
-/* Cuts the list at its commas; it is the process's own argv. */
-static int read_only(struct request *q, char *list)
+/* Cuts the list at its commas. */
+static int read_only(struct cli *cli, const char *list)
 {
-    char *rest = list;
+    struct request *q = cli->options;
+    char *rest = arena_strdup(cli->arena, list);
     for (char *word; (word = strsep(&rest, ","));) {
         if (!is_diagnostic(word))
             return unknown_name(word);
         if (q->n_only < ONLY_MAX)
             q->only[q->n_only++] = word;
     }
-    return CLI_DONE;
+    return CLI_GO_ON;
 }
 
 /* ---- one cell ---- */
@@ -163,39 +138,39 @@ static int run_apart(void *ctx, struct trail *trail)
     return status;
 }
 
-int cmd_diagnose(int argc, char **argv)
+static int diagnose_cell(const struct cli *cli)
 {
-    struct cli cli;
-    struct request q = {.batches = 4, .threads = 1};
-    cli_open(&cli, &command, argc, argv);
-    for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
-        bool good = true;
-        switch (letter) {
-        case AS_JSON:
-            q.json = true;
-            break;
-        case SAVE:
-            q.save = true;
-            break;
-        case ONLY:
-            cli.status = read_only(&q, (char *)(uintptr_t)cli.argument);
-            good = cli.status == CLI_DONE;
-            break;
-        case BATCHES:
-            good = cli_whole_number(&cli, 1, BATCHES_MAX, &q.batches);
-            break;
-        case 't':
-            good = cli_whole_number(&cli, 1, THREADS_MAX, &q.threads);
-            break;
-        default:
-            good = false;
-        }
-        if (!good)
-            return cli.status;
-    }
-    if (cli.n_operand != 2)
-        return cli_mistake(&command, "a run directory and a cell are needed");
-    q.dir = cli.operand[0];
-    q.cell = cli.operand[1];
-    return cli_apart(run_apart, &q);
+    struct request *q = cli->options;
+    q->dir = cli->operand[0];
+    q->cell = cli->operand[1];
+    return cli_apart(run_apart, q);
 }
+
+static const struct cli_option options[] = {
+    CLI_FLAG(0, "json", json, "an object instead of a page"),
+    CLI_FLAG(0, "save", save, "keep the object as diagnose.json in the cell, for 'peat report'"),
+    CLI_OTHER(0, "only", "NAME,...", read_only,
+              "logits, subspaces, support, collisions, probes, order, attention"),
+    CLI_WHOLE(0, "batches", "N", 1, BATCHES_MAX, batches,
+              "batches of evaluation windows, up to 1024 tokens each (default 4)"),
+    CLI_WHOLE('t', "threads", "N", 1, THREADS_MAX, threads,
+              "threads (default: 1); the figures are the same"),
+};
+
+const struct cli_command cmd_diagnose = {
+    .name = "peat diagnose",
+    .summary = "what a trained cell has learned about position",
+    .about = "Looks inside a trained cell: of which pairs of streams the attention logits are\n"
+             "made, whether tokens and positions keep apart in subspaces and dimensions, which\n"
+             "sums collide, what linear probes find after every block, how much the order of\n"
+             "the tokens matters, and where the heads look. It runs the trained weights on the\n"
+             "first windows of the cell's first evaluation length, so it needs the cell's\n"
+             "plugins and data; data that have changed since are refused. CELL is an index, a\n"
+             "label or the start of a hash. docs/diagnostics.md explains every figure.",
+    .example = "peat diagnose runs/sum-vs-concat learned.sum.s0\n"
+               "peat diagnose runs/sum-vs-concat 3 --only logits,order --json",
+    CLI_OPERANDS("DIR CELL", 2, 2, "a run directory and a cell are needed"),
+    CLI_ROWS(options),
+    CLI_DEFAULTS(.batches = 4, .threads = 1),
+    .run = diagnose_cell,
+};

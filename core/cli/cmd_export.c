@@ -4,28 +4,16 @@
 
 #include "base/file.h"
 #include "base/jsonfile.h"
-#include "cli/cli.h"
 #include "cli/verbs.h"
 #include "grid/rundir.h"
 #include "model/safetensors.h"
 #include "train/checkpoint.h"
 
-static const struct cli_option options[] = {
-    {'o', "output", "FILE", "the file to write"},
-    {0, NULL, NULL, NULL},
-};
-
-static const struct cli_command command = {
-    .name = "export",
-    .usage = "DIR CELL",
-    .about = "Writes the weights of a cell's newest checkpoint as one safetensors file, which\n"
-             "PyTorch and Hugging Face read. Its metadata holds the cell's configuration\n"
-             "(peat_config, as JSON). CELL is an index, a label or the start of a hash.",
-    .option = options,
-    .example = "peat export runs/sum-vs-concat rotary.sum.s0 -o model.safetensors",
-};
-
 static const struct place nowhere = {NULL, 0, 0};
+
+struct request {
+    const char *file;
+};
 
 struct exporter {
     const char *dir, *cell, *file;
@@ -92,26 +80,28 @@ static peat_status export_cell(struct exporter *x)
     return status;
 }
 
-int cmd_export(int argc, char **argv)
+static int export_weights(const struct cli *cli)
 {
-    struct cli cli;
-    struct exporter x = {.file = NULL};
-    cli_open(&cli, &command, argc, argv);
-    for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
-        if (letter != 'o')
-            return cli.status;
-        x.file = cli.argument;
-    }
-    if (cli.n_operand != 2)
-        return cli_mistake(&command, "a run directory and a cell are needed");
-    if (!x.file)
-        return cli_mistake(&command, "where to? give -o FILE");
-    struct arena arena;
-    arena_init(&arena, "export", 1 << 20);
-    x.arena = &arena;
-    x.dir = cli.operand[0];
-    x.cell = cli.operand[1];
-    int code = export_cell(&x) == PEAT_OK ? CLI_DONE : cli_refuse(&x.err);
-    arena_release(&arena);
-    return code;
+    const struct request *q = cli->options;
+    struct exporter x = {
+        .dir = cli->operand[0], .cell = cli->operand[1], .file = q->file, .arena = cli->arena};
+    if (!q->file)
+        return cli_mistake(cmd_export.name, "where to? give -o FILE");
+    return export_cell(&x) == PEAT_OK ? CLI_DONE : cli_refuse(&x.err);
 }
+
+static const struct cli_option options[] = {
+    CLI_TEXT('o', "output", "FILE", file, "the file to write"),
+};
+
+const struct cli_command cmd_export = {
+    .name = "peat export",
+    .summary = "a cell's weights as a safetensors file",
+    .about = "Writes the weights of a cell's newest checkpoint as one safetensors file, which\n"
+             "PyTorch and Hugging Face read. Its metadata holds the cell's configuration\n"
+             "(peat_config, as JSON). CELL is an index, a label or the start of a hash.",
+    .example = "peat export runs/sum-vs-concat rotary.sum.s0 -o model.safetensors",
+    CLI_OPERANDS("DIR CELL", 2, 2, "a run directory and a cell are needed"),
+    CLI_ROWS(options),
+    .run = export_weights,
+};

@@ -5,8 +5,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "cli/cli.h"
 #include "cli/cli_apart.h"
 #include "cli/verbs.h"
 #include "experiment/words.h"
@@ -15,37 +13,10 @@
 #include "plot/heatmap.h"
 #include "tensor/gemm.h"
 
-enum { DESCRIBE = CLI_LONG, AS_JSON };
 enum format { TABLE, CSV, NPY, SVG, PNG };
 enum { LARGEST = 1 << 16 };
 
 static const char *const format_words[] = {"table", "csv", "npy", "svg", "png"};
-
-static const struct cli_option options[] = {
-    {'d', "d", "N", "width of the stream and of the model"},
-    {'T', "T", "N", "positions 0 .. N-1"},
-    {'H', "heads", "N", "attention heads (default 1)"},
-    {'f', "format", "FORMAT", "table (default), csv, npy, svg or png"},
-    {DESCRIBE, "describe", NULL, "what the numbers look like instead of the numbers"},
-    {AS_JSON, "json", NULL, "with --describe: an object instead of a page"},
-    {'o', "output", "FILE", "write there, whole or not at all"},
-    {0, NULL, NULL, NULL},
-};
-
-static const struct cli_command command = {
-    .name = "inspect",
-    .usage = "SCHEME [key=value ...]",
-    .about = "Prints what a scheme makes of positions, before any training: its stream with a row\n"
-             "per position; or else its bias per head with a row per query and a column per key;\n"
-             "or else what it names for inspection, such as the angles of rotary. csv of a stream\n"
-             "has a row per position and nothing else; csv of what differs by head starts each\n"
-             "row with the head and the position. npy is for numpy.load; svg (by gnuplot) and png\n"
-             "are heat maps. --describe tells which dimensions move, how much of the energy is\n"
-             "constant, the rank, how alike positions are, and whether a shift is linear.",
-    .option = options,
-    .example = "peat inspect sinusoidal layout=halves --d 128 --T 128 --describe\n"
-               "peat inspect alibi --d 64 --T 128 --heads 8 --format svg -o alibi.svg",
-};
 
 /* What was asked for. */
 struct request {
@@ -196,7 +167,7 @@ static peat_status add_format(const struct scheme_table *t, const struct request
     }
 }
 
-static int inspect(struct request *q, struct arena *a)
+static int inspect_scheme(struct request *q, struct arena *a)
 {
     struct scheme_table t;
     struct value *given;
@@ -214,10 +185,8 @@ static int inspect(struct request *q, struct arena *a)
     }
     if (status == PEAT_OK)
         status = add_format(&t, q, a, &out, &err);
-    if (status == PEAT_OK && q->file)
-        status = file_write(q->file, out.text, out.n, &err);
-    else if (status == PEAT_OK)
-        fwrite(out.text, 1, out.n, stdout);
+    if (status == PEAT_OK)
+        status = cli_write(q->file, &out, &err);
     strbuf_release(&out);
     return status == PEAT_OK ? CLI_DONE : cli_refuse(&err);
 }
@@ -228,69 +197,63 @@ static int inspect_apart(void *ctx, struct trail *trail)
     struct arena arena;
     q->scheme.trail = trail;
     arena_init(&arena, "inspect", 1 << 20);
-    int code = inspect(q, &arena);
+    int code = inspect_scheme(q, &arena);
     arena_release(&arena);
     return code;
 }
 
 /* Bytes would upset a terminal. */
-static int check(const struct request *q)
+static int check_request(const struct request *q)
 {
     bool bytes = q->format == NPY || q->format == PNG;
     if (!q->scheme.d || !q->scheme.T)
-        return cli_mistake(&command, "--d and --T are needed");
+        return cli_mistake(cmd_inspect.name, "--d and --T are needed");
     if (q->json && !q->describe)
-        return cli_mistake(&command, "option '--json' is for --describe");
+        return cli_mistake(cmd_inspect.name, "option '--json' is for --describe");
     if (q->describe && q->format != TABLE)
-        return cli_mistake(&command, "option '--describe' prints text: without --format");
+        return cli_mistake(cmd_inspect.name, "option '--describe' prints text: without --format");
     if (bytes && !q->file && isatty(STDOUT_FILENO))
-        return cli_mistake(&command, "--format %s is not for a terminal: name a file with -o",
+        return cli_mistake(cmd_inspect.name,
+                           "--format %s is not for a terminal: name a file with -o",
                            format_words[q->format]);
     return CLI_DONE;
 }
 
-int cmd_inspect(int argc, char **argv)
+static int inspect_scheme_apart(const struct cli *cli)
 {
-    struct cli cli;
-    struct request q = {.scheme.heads = 1};
-    cli_open(&cli, &command, argc, argv);
-    for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
-        bool good = true;
-        switch (letter) {
-        case 'd':
-            good = cli_whole_number(&cli, 1, LARGEST, &q.scheme.d);
-            break;
-        case 'T':
-            good = cli_whole_number(&cli, 1, LARGEST, &q.scheme.T);
-            break;
-        case 'H':
-            good = cli_whole_number(&cli, 1, LARGEST, &q.scheme.heads);
-            break;
-        case 'f':
-            good = cli_word(&cli, format_words, 5, &q.format);
-            break;
-        case DESCRIBE:
-            q.describe = true;
-            break;
-        case AS_JSON:
-            q.json = true;
-            break;
-        case 'o':
-            q.file = cli.argument;
-            break;
-        default:
-            good = false;
-        }
-        if (!good)
-            return cli.status;
-    }
-    if (!cli.n_operand)
-        return cli_mistake(&command, "which scheme?");
-    int status = check(&q);
-    if (status != CLI_DONE)
-        return status;
-    q.scheme.scheme = cli.operand[0];
-    q.n_word = cli.n_operand - 1;
-    q.word = cli.operand + 1;
-    return cli_apart(inspect_apart, &q);
+    struct request *q = cli->options;
+    int status = check_request(q);
+    q->scheme.scheme = cli->operand[0];
+    q->n_word = cli->n_operand - 1;
+    q->word = cli->operand + 1;
+    return status == CLI_DONE ? cli_apart(inspect_apart, q) : status;
 }
+
+static const struct cli_option options[] = {
+    CLI_WHOLE('d', "d", "N", 1, LARGEST, scheme.d, "width of the stream and of the model"),
+    CLI_WHOLE('T', "T", "N", 1, LARGEST, scheme.T, "positions 0 .. N-1"),
+    CLI_WHOLE('H', "heads", "N", 1, LARGEST, scheme.heads, "attention heads (default 1)"),
+    CLI_WORD('f', "format", "FORMAT", format_words, format,
+             "table (default), csv, npy, svg or png"),
+    CLI_FLAG(0, "describe", describe, "what the numbers look like instead of the numbers"),
+    CLI_FLAG(0, "json", json, "with --describe: an object instead of a page"),
+    CLI_TEXT('o', "output", "FILE", file, "write there, whole or not at all"),
+};
+
+const struct cli_command cmd_inspect = {
+    .name = "peat inspect",
+    .summary = "what a scheme makes of positions, as numbers",
+    .about = "Prints what a scheme makes of positions, before any training: its stream with a row\n"
+             "per position; or else its bias per head with a row per query and a column per key;\n"
+             "or else what it names for inspection, such as the angles of rotary. csv of a stream\n"
+             "has a row per position and nothing else; csv of what differs by head starts each\n"
+             "row with the head and the position. npy is for numpy.load; svg (by gnuplot) and png\n"
+             "are heat maps. --describe tells which dimensions move, how much of the energy is\n"
+             "constant, the rank, how alike positions are, and whether a shift is linear.",
+    .example = "peat inspect sinusoidal layout=halves --d 128 --T 128 --describe\n"
+               "peat inspect alibi --d 64 --T 128 --heads 8 --format svg -o alibi.svg",
+    CLI_OPERANDS("SCHEME [key=value ...]", 1, CLI_MANY, "which scheme?"),
+    CLI_ROWS(options),
+    CLI_DEFAULTS(.scheme.heads = 1),
+    .run = inspect_scheme_apart,
+};

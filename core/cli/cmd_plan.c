@@ -5,34 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/loadplan.h"
 #include "cli/planstate.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 
-enum { JSON = CLI_LONG, WRITE, IDS, INJECTION };
-
-static const struct cli_option options[] = {
-    {JSON, "json", NULL, "the whole plan as JSON"},
-    {'o', "output", "DIR", "the run directory (default: runs/<name>)"},
-    {WRITE, "write", NULL, "make the run directory, ready for 'peat cell'"},
-    {IDS, "ids", NULL, "only the cells' names, one a line"},
-    {INJECTION, "injection", NULL, "what acts where in each cell"},
-    {0, NULL, NULL, NULL},
-};
-
-static const struct cli_command command = {
-    .name = "plan",
-    .usage = "EXP.yaml [key=value ...]",
-    .about = "Prints every cell of an experiment with its cost and state. Each is set up as for\n"
-             "training, but without memory for weights; nothing is trained.",
-    .option = options,
-    .example = "peat plan experiments/quickstart.yaml seeds=2",
-};
-
-struct plan_options {
+struct request {
     bool json, write, ids, injection;
     const char *dir;
 };
@@ -143,72 +122,70 @@ static void print_totals(struct loaded_plan *l, const struct plan_state *state)
         printf("skipped: %s: %s\n", p->skipped[i].label, p->skipped[i].reason);
 }
 
-static void print_plan(struct loaded_plan *l, const struct plan_options *o,
-                       const struct plan_state *state)
+static void print_parts(struct loaded_plan *l, const struct request *q,
+                        const struct plan_state *state)
 {
-    if (o->ids) {
+    if (q->ids) {
         for (int i = 0; i < l->plan.n; i++)
             printf("%s\n", l->plan.cell[i].id);
         return;
     }
-    if (o->json) {
+    if (q->json) {
         print_json(plan_state_value(state, plan_value(&l->plan, &l->arena), &l->arena));
         return;
     }
     print_table(l, state);
     print_totals(l, state);
-    if (o->injection)
+    if (q->injection)
         print_injections(&l->plan);
 }
 
-static int plan_and_print(struct loaded_plan *l, const struct plan_options *o)
+static int plan_and_print(struct loaded_plan *l, const struct request *q)
 {
     struct error err = {0}, damage = {0};
     struct plan_state state;
-    const char *dir = o->dir ? o->dir : arena_printf(&l->arena, "runs/%s", l->experiment.name);
-    if (o->write && plan_state_write(dir, &l->plan, &l->arena, &err) != PEAT_OK)
+    const char *dir = q->dir ? q->dir : arena_printf(&l->arena, "runs/%s", l->experiment.name);
+    if (q->write && plan_state_write(dir, &l->plan, &l->arena, &err) != PEAT_OK)
         return cli_refuse(&err);
     if (plan_state_read(&state, dir, &l->plan, &l->arena, &damage) != PEAT_OK)
         return cli_refuse(&damage);
     if (damage.text[0])
         cli_say("%s", damage.text);
-    print_plan(l, o, &state);
+    print_parts(l, q, &state);
     return CLI_DONE;
 }
 
-int cmd_plan(int argc, char **argv)
+int print_plan(struct loaded_plan *l, const char *dir)
 {
-    struct cli cli;
-    struct plan_options o = {0};
+    return plan_and_print(l, &(struct request){.dir = dir});
+}
+
+static int plan_experiment(const struct cli *cli)
+{
     struct loaded_plan l;
     struct error err = {0};
-    cli_open(&cli, &command, argc, argv);
-    for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
-        switch (letter) {
-        case 'o':
-            o.dir = cli.argument;
-            break;
-        case JSON:
-            o.json = true;
-            break;
-        case WRITE:
-            o.write = true;
-            break;
-        case IDS:
-            o.ids = true;
-            break;
-        case INJECTION:
-            o.injection = true;
-            break;
-        default:
-            return cli.status;
-        }
-    }
-    if (cli.n_operand == 0)
-        return cli_mistake(&command, "no experiment file is given");
-    if (loaded_plan_open(&l, cli.operand[0], cli.n_operand - 1, cli.operand + 1, &err) != PEAT_OK)
+    if (loaded_plan_open(&l, cli, &err) != PEAT_OK)
         return cli_refuse(&err);
-    int code = plan_and_print(&l, &o);
+    int code = plan_and_print(&l, cli->options);
     loaded_plan_close(&l);
     return code;
 }
+
+static const struct cli_option options[] = {
+    CLI_FLAG(0, "json", json, "the whole plan as JSON"),
+    CLI_TEXT('o', "output", "DIR", dir, "the run directory (default: runs/<name>)"),
+    CLI_FLAG(0, "write", write, "make the run directory, ready for 'peat cell'"),
+    CLI_FLAG(0, "ids", ids, "only the cells' names, one a line"),
+    CLI_FLAG(0, "injection", injection, "what acts where in each cell"),
+};
+
+const struct cli_command cmd_plan = {
+    .name = "peat plan",
+    .summary = "every cell of an experiment with its cost and state",
+    .about = "Prints every cell of an experiment with its cost and state. Each is set up as for\n"
+             "training, but without memory for weights; nothing is trained.",
+    .example = "peat plan experiments/quickstart.yaml seeds=2",
+    EXPERIMENT_OPERANDS,
+    CLI_ROWS(options),
+    .run = plan_experiment,
+};

@@ -3,32 +3,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
+#include "plugin/params.h"
 
-static const struct verb verbs[] = {
-    {"list", plugins_list, "all plugins that are found, one line each"},
-    {"info", plugins_info, "one plugin: what it does and its parameters"},
-    {"check", plugins_check, "execute what a plugin promises"},
-    {"new", plugins_new, "make a folder with a plugin to start from"},
-    {"reference", plugins_reference, "write the reference pages"},
-    {NULL, NULL, NULL},
-};
+const char *const kind_words[3] = {"scheme", "combine", "task"};
 
-static const struct cli_group group = {
+const struct cli_command cmd_plugins = {
     .name = "peat plugins",
+    .summary = "list and explain schemes, combinations and tasks",
     .about = "Schemes say how position is expressed, combinations how it joins the tokens, tasks\n"
              "what is learned. A plugin is looked for in the directories of PEAT_PLUGIN_PATH, in\n"
              "~/.local/lib/peat and beside the program; NAME, kind/NAME and a path name one.",
-    .verb = verbs,
     .example = "peat plugins info rotary",
+    .verb = (const struct cli_command *const[]){&plugins_list, &plugins_info, &plugins_check,
+                                                &plugins_new, &plugins_reference, NULL},
 };
-
-int cmd_plugins(int argc, char **argv)
-{
-    return cli_dispatch(&group, argc, argv);
-}
 
 static const struct place nowhere = {NULL, 0, 0};
 
@@ -71,6 +61,23 @@ struct value *plugin_value(const struct plugin *p, struct arena *a)
     set_text(map, "paper", p->desc->citation, a);
     set_text(map, "path", p->path, a);
     return map;
+}
+
+const void *plugin_defaults(const peat_plugin *desc, struct arena *a)
+{
+    int n = 0;
+    while (desc->param && desc->param[n].key)
+        n++;
+    peat_param *row = ARENA_ARRAY(a, n + 1, peat_param);
+    void *config = arena_zalloc(a, desc->config_size + 1);
+    for (int i = 0; i < n; i++) {
+        row[i] = desc->param[i];
+        row[i].flags &= ~(uint32_t)PEAT_REQUIRED;
+    }
+    struct error err = {0};
+    if (params_fill(row, config, NULL, desc->id, NULL, a, &err) != PEAT_OK)
+        BUG("defaults of '%s': %s", desc->id, err.text);
+    return config;
 }
 
 void print_json(const struct value *v)

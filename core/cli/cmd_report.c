@@ -1,36 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_report.c: peat report DIR... -o FILE. */
-#include <stdio.h>
-
-#include "base/file.h"
-#include "cli/cli.h"
 #include "cli/verbs.h"
 #include "page/html.h"
-
-enum { METRIC = CLI_LONG, LENGTH, TITLE, TEST };
-
-static const char *const test_words[] = {"sign-flip", "wilcoxon", "t"};
-
-static const struct cli_option options[] = {
-    {'o', "output", "FILE", "the page (default: standard output)"},
-    {METRIC, "metric", "METRIC", "another metric than the experiment's"},
-    {LENGTH, "length", "N", "length that it is about (default: the first)"},
-    {'b', "baseline", "ROW", "compare with axis=label[,axis=label] or a label"},
-    {TEST, "test", "TEST", "of paired differences: sign-flip (default), wilcoxon or t"},
-    {TITLE, "title", "TEXT", "instead of the experiment's name"},
-    {0, NULL, NULL, NULL},
-};
-
-static const struct cli_command command = {
-    .name = "report",
-    .usage = "DIR...",
-    .about = "Writes the results of run directories as one HTML page that needs no network and\n"
-             "no script: what came out in sentences, the table, figures, what each scheme looks\n"
-             "like, what acts where, failures, provenance, and how to make it again. Needs\n"
-             "neither plugins nor data; without gnuplot figures are left out.",
-    .option = options,
-    .example = "peat report runs/sum-vs-concat -o report.html",
-};
 
 struct request {
     struct results_options read;
@@ -38,63 +9,46 @@ struct request {
     const char *file; /* NULL: stdout */
 };
 
-static int write_report(const struct request *q, struct arena *a)
+static int write_report(const struct cli *cli)
 {
+    struct request *q = cli->options;
     struct results r;
     struct error err = {0};
     struct strbuf out;
     strbuf_init(&out);
-    peat_status status = results_read(&r, q->page.n_dir, q->page.dir, &q->read, a, &err);
+    q->page.n_dir = cli->n_operand;
+    q->page.dir = cli->operand;
+    peat_status status = results_read(&r, cli->n_operand, cli->operand, &q->read, cli->arena, &err);
     if (status == PEAT_OK)
-        status = html_report(&r, &q->page, a, &out, &err);
-    if (status == PEAT_OK && q->file)
-        status = file_write(q->file, out.text, out.n, &err);
-    else if (status == PEAT_OK)
-        fwrite(out.text, 1, out.n, stdout);
+        status = html_report(&r, &q->page, cli->arena, &out, &err);
+    if (status == PEAT_OK)
+        status = cli_write(q->file, &out, &err);
     strbuf_release(&out);
     return status == PEAT_OK ? CLI_DONE : cli_refuse(&err);
 }
 
-int cmd_report(int argc, char **argv)
-{
-    struct cli cli;
-    struct request q = {.page.length = -1};
-    int word;
-    cli_open(&cli, &command, argc, argv);
-    for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
-        switch (letter) {
-        case 'o':
-            q.file = cli.argument;
-            break;
-        case METRIC:
-            q.read.metric = cli.argument;
-            break;
-        case LENGTH:
-            if (!cli_whole_number(&cli, 0, INT64_MAX, &q.page.length))
-                return cli.status;
-            break;
-        case 'b':
-            q.read.baseline = cli.argument;
-            break;
-        case TEST:
-            if (!cli_word(&cli, test_words, PAIRED_TESTS, &word))
-                return cli.status;
-            q.read.test = (enum paired_test)word;
-            break;
-        case TITLE:
-            q.page.head = cli.argument;
-            break;
-        default:
-            return cli.status;
-        }
-    }
-    if (!cli.n_operand)
-        return cli_mistake(&command, "which run directory?");
-    q.page.n_dir = cli.n_operand;
-    q.page.dir = cli.operand;
-    struct arena arena;
-    arena_init(&arena, "report", 1 << 20);
-    int status = write_report(&q, &arena);
-    arena_release(&arena);
-    return status;
-}
+static const struct cli_option options[] = {
+    CLI_TEXT('o', "output", "FILE", file, "the page (default: standard output)"),
+    CLI_TEXT(0, "metric", "METRIC", read.metric, "another metric than the experiment's"),
+    CLI_WHOLE(0, "length", "N", 0, INT64_MAX, page.length,
+              "length that it is about (default: the first)"),
+    CLI_TEXT('b', "baseline", "ROW", read.baseline,
+             "compare with axis=label[,axis=label] or a label"),
+    CLI_WORD(0, "test", "TEST", test_words, read.test,
+             "of paired differences: sign-flip (default), wilcoxon or t"),
+    CLI_TEXT(0, "title", "TEXT", page.head, "instead of the experiment's name"),
+};
+
+const struct cli_command cmd_report = {
+    .name = "peat report",
+    .summary = "the results as one page for a browser",
+    .about = "Writes the results of run directories as one HTML page that needs no network and\n"
+             "no script: what came out in sentences, the table, figures, what each scheme looks\n"
+             "like, what acts where, failures, provenance, and how to make it again. Needs\n"
+             "neither plugins nor data; without gnuplot figures are left out.",
+    .example = "peat report runs/sum-vs-concat -o report.html",
+    CLI_OPERANDS("DIR...", 1, CLI_MANY, "which run directory?"),
+    CLI_ROWS(options),
+    CLI_DEFAULTS(.page.length = -1),
+    .run = write_report,
+};

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
 #include "cli/loadplan.h"
 #include "cli/runslurm.h"
 #include "cli/verbs.h"
@@ -15,37 +14,11 @@
 #include "process/spawn.h"
 #include "tensor/gemm.h"
 
-enum { ONLY = CLI_LONG, SHARD, RETRY_FAILED, RERUN_STALE, LAUNCHER };
 enum { JOBS_MAX = 4096, THREADS_MAX = 1024 };
 
 static const char *const launcher_words[] = {"local", "slurm"};
 
-static const struct cli_option options[] = {
-    {'o', "output", "DIR", "the run directory (default: runs/<name>)"},
-    {'j', "jobs", "N", "cells at a time (default: run.jobs)"},
-    {'t', "threads", "N", "threads of each cell (default: run.threads)"},
-    {'n', "dry-run", NULL, "only print the plan; with Slurm, what would be submitted"},
-    {'x', "stop", NULL, "stop at the first failure; other cells save and end"},
-    {ONLY, "only", "GLOB", "cells whose label fits, 'rotary.*'"},
-    {SHARD, "shard", "I/N", "every N-th cell, starting with the I-th"},
-    {RETRY_FAILED, "retry-failed", NULL, "try failed cells again"},
-    {RERUN_STALE, "rerun-stale", NULL, "run cells again whose plugins or engine have changed"},
-    {LAUNCHER, "launcher", "NAME", "local, or slurm: submit an array job (default: run.launcher)"},
-    {'q', "quiet", NULL, "tell failures alone"},
-    {0, NULL, NULL, NULL},
-};
-
-static const struct cli_command command = {
-    .name = "run",
-    .usage = "EXP.yaml [key=value ...]",
-    .about = "Trains every cell of an experiment, each in a process of its own, and prints the\n"
-             "results. The same command goes on where an earlier one stopped: finished cells\n"
-             "are left alone, interrupted ones continue from their checkpoint.",
-    .option = options,
-    .example = "peat run experiments/quickstart.yaml -j 2 train.steps=100",
-};
-
-struct run_options {
+struct request {
     const char *dir;
     int64_t jobs, threads; /* 0: as the experiment says */
     int launcher;          /* -1: likewise */
@@ -53,106 +26,7 @@ struct run_options {
     struct runner_options runner;
 };
 
-/* "2/8" */
-static bool read_shard(struct cli *cli, struct runner_options *o)
-{
-    int used = 0;
-    if (sscanf(cli->argument, "%5" SCNd64 "/%5" SCNd64 "%n", &o->shard_index, &o->shard_count,
-               &used) == 2 &&
-        !cli->argument[used] && o->shard_index >= 1 && o->shard_index <= o->shard_count)
-        return true;
-    cli->status = cli_mistake(&command, "option '--shard' must be I/N with I from 1 to N, not '%s'",
-                              cli->argument);
-    return false;
-}
-
-/* False: the command is over with cli->status. */
-static bool read_option(struct cli *cli, int letter, struct run_options *o)
-{
-    switch (letter) {
-    case 'o':
-        o->dir = cli->argument;
-        return true;
-    case 'j':
-        return cli_whole_number(cli, 1, JOBS_MAX, &o->jobs);
-    case 't':
-        return cli_whole_number(cli, 1, THREADS_MAX, &o->threads);
-    case 'n':
-        o->dry = true;
-        return true;
-    case 'x':
-        o->stop = true;
-        return true;
-    case ONLY:
-        o->runner.only = cli->argument;
-        return true;
-    case SHARD:
-        return read_shard(cli, &o->runner);
-    case RETRY_FAILED:
-        o->runner.retry_failed = true;
-        return true;
-    case RERUN_STALE:
-        o->runner.rerun_stale = true;
-        return true;
-    case LAUNCHER:
-        return cli_word(cli, launcher_words, 2, &o->launcher);
-    case 'q':
-        o->runner.quiet = true;
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* ---- -n ---- */
-
-static int print_plan(const struct cli *cli, const char *dir)
-{
-    char verb[] = "plan", output[] = "-o";
-    char **argv = calloc((size_t)cli->n_operand + 4, sizeof(*argv));
-    char *own_dir = dir ? strdup(dir) : NULL;
-    int argc = 0, code = CLI_FAILED;
-    if (argv && (own_dir || !dir)) {
-        argv[argc++] = verb;
-        for (int i = 0; i < cli->n_operand; i++)
-            argv[argc++] = cli->operand[i];
-        if (own_dir) {
-            argv[argc++] = output;
-            argv[argc++] = own_dir;
-        }
-        code = cmd_plan(argc, argv);
-    }
-    free(own_dir);
-    free(argv);
-    return code;
-}
-
-/* Without plugins. What is wrong with the file is told by whoever plans it. */
-static bool dry_is_slurm(const struct cli *cli, const struct run_options *o)
-{
-    struct arena arena;
-    struct experiment e;
-    struct error err = {0};
-    if (o->launcher >= 0)
-        return o->launcher == LAUNCHER_SLURM;
-    arena_init(&arena, "experiment", 1 << 16);
-    bool slurm = experiment_load(&e, &arena, cli->operand[0], cli->n_operand - 1, cli->operand + 1,
-                                 &err) == PEAT_OK &&
-                 e.run.launcher == LAUNCHER_SLURM;
-    arena_release(&arena);
-    return slurm;
-}
-
 /* ---- running ---- */
-
-static void print_results(const char *dir)
-{
-    char verb[] = "results", *own_dir = strdup(dir);
-    char *argv[] = {verb, own_dir, NULL};
-    if (own_dir)
-        cmd_results(2, argv);
-    free(own_dir);
-}
 
 static int exit_code(const struct runner_end *end)
 {
@@ -188,73 +62,109 @@ static peat_status run_plan(struct loaded_plan *l, const char *dir, const struct
     return status;
 }
 
-static bool by_slurm(const struct run_options *o, const struct run_settings *settings)
+static bool by_slurm(const struct request *q, const struct run_settings *settings)
 {
-    return (o->launcher >= 0 ? o->launcher : settings->launcher) == LAUNCHER_SLURM;
+    return (q->launcher >= 0 ? q->launcher : settings->launcher) == LAUNCHER_SLURM;
 }
 
 /* Refuses what a batch system cannot do. */
 static bool open_slurm(struct run_slurm *s, struct loaded_plan *l, const char *dir,
-                       struct run_options *o, struct error *err)
+                       struct request *q, struct error *err)
 {
-    if (o->jobs)
+    if (q->jobs)
         error_set(err, PEAT_INVALID,
                   "option '--jobs' is for the launcher local; run.slurm.max_parallel says how many "
                   "tasks run at once");
-    else if (o->runner.stop_on_failure)
+    else if (q->runner.stop_on_failure)
         error_set(err, PEAT_INVALID,
                   "stopping at the first failure is for the launcher local; tasks of Slurm go on");
     else
-        run_slurm_open(s, l, dir, o->dry, err);
-    o->runner.launch = run_slurm_launch;
-    o->runner.launch_ctx = s;
-    o->runner.dry = o->dry;
+        run_slurm_open(s, l, dir, q->dry, err);
+    q->runner.launch = run_slurm_launch;
+    q->runner.launch_ctx = s;
+    q->runner.dry = q->dry;
     return err->status == PEAT_OK;
 }
 
-static int run(struct loaded_plan *l, struct run_options *o)
+static int run_loaded(struct loaded_plan *l, struct request *q)
 {
     const struct run_settings *settings = &l->experiment.run;
     struct error err = {0};
     struct runner_end end;
     struct run_slurm slurm;
-    const char *dir = o->dir ? o->dir : arena_printf(&l->arena, "runs/%s", l->experiment.name);
-    o->runner.jobs = o->jobs ? o->jobs : settings->jobs;
-    o->runner.threads = o->threads ? o->threads : settings->threads;
-    o->runner.gemm = gemm_words[settings->gemm];
-    o->runner.timeout = settings->timeout;
-    o->runner.no_progress = settings->no_progress;
-    o->runner.stop_on_failure = o->stop || settings->on_failure == 1;
-    if (by_slurm(o, settings) && !open_slurm(&slurm, l, dir, o, &err))
+    char *dir = q->dir ? arena_strdup(&l->arena, q->dir)
+                       : arena_printf(&l->arena, "runs/%s", l->experiment.name);
+    if (q->dry && !by_slurm(q, settings))
+        return print_plan(l, dir);
+    q->runner.jobs = q->jobs ? q->jobs : settings->jobs;
+    q->runner.threads = q->threads ? q->threads : settings->threads;
+    q->runner.gemm = gemm_words[settings->gemm];
+    q->runner.timeout = settings->timeout;
+    q->runner.no_progress = settings->no_progress;
+    q->runner.stop_on_failure = q->stop || settings->on_failure == 1;
+    if (by_slurm(q, settings) && !open_slurm(&slurm, l, dir, q, &err))
         return cli_refuse(&err);
-    if (run_plan(l, dir, &o->runner, &end, &err) != PEAT_OK)
+    if (run_plan(l, dir, &q->runner, &end, &err) != PEAT_OK)
         return cli_refuse(&err);
-    if (end.launched || o->dry) {
+    if (end.launched || q->dry) {
         bool whole = run_slurm_say(&slurm);
-        return o->dry ? CLI_DONE : whole ? exit_code(&end) : CLI_FAILED;
+        return q->dry ? CLI_DONE : whole ? exit_code(&end) : CLI_FAILED;
     }
     if (!end.interrupted && end.done + end.diverged + end.skipped > 0)
-        print_results(dir);
+        print_results(dir, &l->arena);
     return exit_code(&end);
 }
 
-int cmd_run(int argc, char **argv)
+/* "2/8" */
+static int read_shard(struct cli *cli, const char *argument)
 {
-    struct cli cli;
-    struct run_options o = {.launcher = -1};
+    struct runner_options *o = &((struct request *)cli->options)->runner;
+    int used = 0;
+    if (sscanf(argument, "%5" SCNd64 "/%5" SCNd64 "%n", &o->shard_index, &o->shard_count, &used) ==
+            2 &&
+        !argument[used] && o->shard_index >= 1 && o->shard_index <= o->shard_count)
+        return CLI_GO_ON;
+    return cli_mistake(cmd_run.name, "option '--shard' must be I/N with I from 1 to N, not '%s'",
+                       argument);
+}
+
+static int run_experiment(const struct cli *cli)
+{
     struct loaded_plan l;
     struct error err = {0};
-    cli_open(&cli, &command, argc, argv);
-    for (int letter; (letter = cli_next(&cli)) != CLI_END;)
-        if (!read_option(&cli, letter, &o))
-            return cli.status;
-    if (cli.n_operand == 0)
-        return cli_mistake(&command, "no experiment file is given");
-    if (o.dry && !dry_is_slurm(&cli, &o))
-        return print_plan(&cli, o.dir);
-    if (loaded_plan_open(&l, cli.operand[0], cli.n_operand - 1, cli.operand + 1, &err) != PEAT_OK)
+    if (loaded_plan_open(&l, cli, &err) != PEAT_OK)
         return cli_refuse(&err);
-    int code = run(&l, &o);
+    int code = run_loaded(&l, cli->options);
     loaded_plan_close(&l);
     return code;
 }
+
+static const struct cli_option options[] = {
+    CLI_TEXT('o', "output", "DIR", dir, "the run directory (default: runs/<name>)"),
+    CLI_WHOLE('j', "jobs", "N", 1, JOBS_MAX, jobs, "cells at a time (default: run.jobs)"),
+    CLI_WHOLE('t', "threads", "N", 1, THREADS_MAX, threads,
+              "threads of each cell (default: run.threads)"),
+    CLI_FLAG('n', "dry-run", dry, "only print the plan; with Slurm, what would be submitted"),
+    CLI_FLAG('x', "stop", stop, "stop at the first failure; other cells save and end"),
+    CLI_TEXT(0, "only", "GLOB", runner.only, "cells whose label fits, 'rotary.*'"),
+    CLI_OTHER(0, "shard", "I/N", read_shard, "every N-th cell, starting with the I-th"),
+    CLI_FLAG(0, "retry-failed", runner.retry_failed, "try failed cells again"),
+    CLI_FLAG(0, "rerun-stale", runner.rerun_stale,
+             "run cells again whose plugins or engine have changed"),
+    CLI_WORD(0, "launcher", "NAME", launcher_words, launcher,
+             "local, or slurm: submit an array job (default: run.launcher)"),
+    CLI_FLAG('q', "quiet", runner.quiet, "tell failures alone"),
+};
+
+const struct cli_command cmd_run = {
+    .name = "peat run",
+    .summary = "train every cell of an experiment, or go on with it",
+    .about = "Trains every cell of an experiment, each in a process of its own, and prints the\n"
+             "results. The same command goes on where an earlier one stopped: finished cells\n"
+             "are left alone, interrupted ones continue from their checkpoint.",
+    .example = "peat run experiments/quickstart.yaml -j 2 train.steps=100",
+    EXPERIMENT_OPERANDS,
+    CLI_ROWS(options),
+    CLI_DEFAULTS(.launcher = -1),
+    .run = run_experiment,
+};

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/jsonfile.h"
-#include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
@@ -15,21 +14,10 @@
 #include "grid/progress.h"
 #include "grid/rundir.h"
 
-enum { JSON = CLI_LONG, WATCH_SECONDS = 2 };
+enum { WATCH_SECONDS = 2 };
 
-static const struct cli_option options[] = {
-    {'w', "watch", NULL, "redraw every 2 seconds until nothing runs"},
-    {JSON, "json", NULL, "one object instead of text"},
-    {0, NULL, NULL, NULL},
-};
-
-static const struct cli_command command = {
-    .name = "status",
-    .usage = "DIR",
-    .about = "Counts a run directory's cells by state and names those that run and those that\n"
-             "failed, with the reason and the last line of the log.",
-    .option = options,
-    .example = "peat status runs/quickstart --watch",
+struct request {
+    bool json, watch;
 };
 
 static const struct place nowhere = {NULL, 0, 0};
@@ -216,24 +204,26 @@ static int watch(const char *dir, bool json)
     }
 }
 
-int cmd_status(int argc, char **argv)
+static int print_status(const struct cli *cli)
 {
-    struct cli cli;
-    bool json = false, again = false, running;
-    cli_open(&cli, &command, argc, argv);
-    for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
-        switch (letter) {
-        case JSON:
-            json = true;
-            break;
-        case 'w':
-            again = true;
-            break;
-        default:
-            return cli.status;
-        }
-    }
-    if (cli.n_operand != 1)
-        return cli_mistake(&command, "a run directory is needed");
-    return again ? watch(cli.operand[0], json) : show(cli.operand[0], json, false, &running);
+    const struct request *q = cli->options;
+    bool running;
+    return q->watch ? watch(cli->operand[0], q->json)
+                    : show(cli->operand[0], q->json, false, &running);
 }
+
+static const struct cli_option options[] = {
+    CLI_FLAG('w', "watch", watch, "redraw every 2 seconds until nothing runs"),
+    CLI_FLAG(0, "json", json, "one object instead of text"),
+};
+
+const struct cli_command cmd_status = {
+    .name = "peat status",
+    .summary = "how far a run directory is, and what failed",
+    .about = "Counts a run directory's cells by state and names those that run and those that\n"
+             "failed, with the reason and the last line of the log.",
+    .example = "peat status runs/quickstart --watch",
+    CLI_OPERANDS("DIR", 1, 1, "a run directory is needed"),
+    CLI_ROWS(options),
+    .run = print_status,
+};

@@ -3,6 +3,7 @@
 #ifndef CLI_LOADPLAN_H
 #define CLI_LOADPLAN_H
 
+#include "cli/command.h"
 #include "experiment/plan.h"
 
 struct loaded_plan {
@@ -11,9 +12,12 @@ struct loaded_plan {
     struct plan plan;
 };
 
-/* Plugins run in a child (planapart.h). On failure *l is released already. */
-peat_status loaded_plan_open(struct loaded_plan *l, const char *path, int n_word, char *const *word,
-                             struct error *err);
+#define EXPERIMENT_OPERANDS                                                                        \
+    CLI_OPERANDS("EXP.yaml [key=value ...]", 1, CLI_MANY, "no experiment file is given")
+
+/* By the operands above. Plugins run in a child (planapart.h). On failure *l is released already.
+ */
+peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, struct error *err);
 void loaded_plan_close(struct loaded_plan *l);
 
 #endif

@@ -31,8 +31,6 @@ peat_status plan_state_read(struct plan_state *s, const char *dir, const struct 
 {
     struct rundir r = {0};
     s->name = ARENA_ARRAY(a, p->n, const char *);
-    if (!s->name)
-        return error_set(err, PEAT_NOMEM, "out of memory");
     if (has_plan(dir)) {
         peat_status status = rundir_read(dir, &r, a, err);
         if (status != PEAT_OK)

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* plugins.h: the verbs of `peat plugins`, and what they share. */
+/* plugins.h: what the verbs of `peat plugins` share. */
 #ifndef CLI_PLUGINS_H
 #define CLI_PLUGINS_H
 
 #include "plugin/registry.h"
 
-int plugins_list(int argc, char **argv);
-int plugins_info(int argc, char **argv);
-int plugins_check(int argc, char **argv);
-int plugins_new(int argc, char **argv);
-int plugins_reference(int argc, char **argv);
+/* "scheme", "combine", "task" */
+extern const char *const kind_words[3];
 
 /* The plugin as a map: name, kind, version, summary, hooks, traits, paper, path. */
 struct value *plugin_value(const struct plugin *p, struct arena *a);
+/* The config of a user who gives nothing; what is required is left empty. */
+const void *plugin_defaults(const peat_plugin *desc, struct arena *a);
 /* JSON on stdout, indented. */
 void print_json(const struct value *v);
 

@@ -8,44 +8,24 @@
 
 #include "base/file.h"
 #include "check/checkchild.h"
-#include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/plugins.h"
-
-enum { OPT_JSON = CLI_LONG, OPT_LIST, OPT_TIMEOUT, OPT_HERE, OPT_RECORD };
-
-static const struct cli_option options[] = {
-    {'c', "only", "CHECK", "this check alone"},
-    {OPT_JSON, "json", NULL, "an object instead of lines"},
-    {OPT_LIST, "list", NULL, "print the names of all checks and what they are about"},
-    {OPT_TIMEOUT, "timeout", "SECONDS", "for each check; 60 unless given"},
-    {OPT_HERE, "here", NULL, "with --only: run it in this process, for a debugger"},
-    {OPT_RECORD, "record", "FILE", "with --only: run it in this process, write its end to FILE"},
-    {0, NULL, NULL, NULL},
-};
-
-static const struct cli_command command = {
-    .name = "plugins check",
-    .usage = "NAME [KEY=VALUE...]",
-    .about = "Executes what a plugin promises, each check in a process of its own: contract,\n"
-             "parameters, gradients, traits, causality, batching, purity, threads, memory and\n"
-             "more. NAME is a name, kind/NAME or the path of a shared object; KEY=VALUE sets one\n"
-             "of its parameters. Every switch and every label is tried beside the parameters as\n"
-             "given. Exit status 1 when a check fails, crashes or takes too long.",
-    .option = options,
-    .example = "peat plugins check ./mine.so\npeat plugins check rotary --only gradients --json",
-};
+#include "cli/verbs.h"
 
 static const struct place nowhere = {NULL, 0, 0};
 
+struct request {
+    int64_t timeout;  /* seconds of each check */
+    const char *only; /* NULL: all             */
+    const char *record;
+    bool json, here;
+};
+
 /* One call of the command. */
 struct checking {
+    struct request q;
     struct check_request request;
-    const char *only; /* NULL: all */
-    bool json;
-    const char *record;
-    bool here;
-    struct arena arena;
+    struct arena *arena;
     int n;
     struct check_report *report;
     const struct value *subject;
@@ -54,12 +34,11 @@ struct checking {
 
 /* ---- printing ---- */
 
-static int list_checks(void)
+static int list_checks(struct cli *cli, const char *argument)
 {
-    struct arena arena;
-    arena_init(&arena, "run", 1 << 14);
     struct columns table;
-    columns_init(&table, &arena, 3);
+    (void)argument;
+    columns_init(&table, cli->arena, 3);
     columns_add(&table, (const char *const[]){"check", "kinds", "passes when"});
     for (const struct check *c = check_table(); c->name; c++) {
         const char *kinds = c->scheme && c->combine && c->task ? "all"
@@ -70,7 +49,6 @@ static int list_checks(void)
         columns_add(&table, (const char *const[]){c->name, kinds, c->doc});
     }
     columns_print(&table, "", stdout);
-    arena_release(&arena);
     return CLI_DONE;
 }
 
@@ -90,7 +68,7 @@ static const char *repeat_command(struct checking *c, const char *check)
     for (int i = 0; i < c->request.n_setting; i++)
         strbuf_addf(&out, " '%s'", c->request.setting[i]);
     strbuf_addf(&out, " --only %s --here", check);
-    const char *text = arena_strdup(&c->arena, out.text);
+    const char *text = arena_strdup(c->arena, out.text);
     strbuf_release(&out);
     return text;
 }
@@ -132,7 +110,7 @@ static void print_sum(const struct checking *c)
 
 static struct value *report_value(struct checking *c, const struct check_report *r)
 {
-    struct arena *a = &c->arena;
+    struct arena *a = c->arena;
     struct value *map = value_map(a, nowhere);
     value_set(a, map, "check", nowhere, value_text(a, nowhere, r->check));
     value_set(a, map, "end", nowhere, value_text(a, nowhere, check_end_name(r->end)));
@@ -146,7 +124,7 @@ static struct value *report_value(struct checking *c, const struct check_report 
 
 static void print_object(struct checking *c)
 {
-    struct arena *a = &c->arena;
+    struct arena *a = c->arena;
     struct value *map = value_map(a, nowhere), *list = value_list(a, nowhere);
     static const char *const keys[] = {"kind", "name", "version", "path", "sha256"};
     for (int i = 0; i < 5; i++)
@@ -166,7 +144,7 @@ static void print_object(struct checking *c)
 static peat_status run_apart(struct checking *c, const char *check, struct error *err)
 {
     struct check_report *r = &c->report[c->n];
-    peat_status status = check_apart(&c->request, check, &c->arena, r, err);
+    peat_status status = check_apart(&c->request, check, c->arena, r, err);
     if (status != PEAT_OK)
         return status;
     c->subject = c->subject ? c->subject : r->subject;
@@ -177,7 +155,7 @@ static void count(struct checking *c)
 {
     struct check_report *r = &c->report[c->n++];
     c->count[r->end]++;
-    if (!c->json)
+    if (!c->q.json)
         print_report(c, r);
 }
 
@@ -187,7 +165,7 @@ static bool is_wanted(const struct checking *c, const struct check *check)
     for (int k = PEAT_SCHEME; k <= PEAT_TASK; k++)
         if (!strcmp(kind, kind_name((peat_kind)k)) && !check_is_for(check, (peat_kind)k))
             return false;
-    return !c->only || !strcmp(c->only, check->name);
+    return !c->q.only || !strcmp(c->q.only, check->name);
 }
 
 /* The first check says what the plugin is; one that cannot be loaded has no others. */
@@ -195,15 +173,14 @@ static int run_all(struct checking *c)
 {
     struct error err = {0};
     const struct check *first = check_table();
-    c->report = ARENA_ARRAY(&c->arena, 64, struct check_report);
-    BUG_UNLESS(c->report);
+    c->report = ARENA_ARRAY(c->arena, 64, struct check_report);
     if (run_apart(c, first->name, &err) != PEAT_OK)
         return cli_refuse(&err);
     if (c->report[0].absent) {
         cli_say("%s", c->report[0].text);
         return CLI_USAGE;
     }
-    if (!c->json)
+    if (!c->q.json)
         print_head(c);
     bool loaded = c->subject != NULL;
     if (!loaded || is_wanted(c, first))
@@ -216,9 +193,9 @@ static int run_all(struct checking *c)
         count(c);
     }
     if (c->n == 0)
-        return cli_mistake(&command, "check '%s' is not for a %s", c->only,
+        return cli_mistake(plugins_check.name, "check '%s' is not for a %s", c->q.only,
                            subject_text(c, "kind"));
-    if (c->json)
+    if (c->q.json)
         print_object(c);
     else
         print_sum(c);
@@ -234,9 +211,9 @@ static int run_recorded(struct checking *c)
     struct check_report report;
     struct error err = {0};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    char *scratch = path_beside(c->record, ".");
+    char *scratch = path_beside(c->q.record, ".");
     peat_status status =
-        check_here(&c->request, c->only, c->record, scratch, &c->arena, &report, &err);
+        check_here(&c->request, c->q.only, c->q.record, scratch, c->arena, &report, &err);
     free(scratch);
     return status == PEAT_OK ? CLI_DONE : cli_refuse(&err);
 }
@@ -250,7 +227,7 @@ static int run_here(struct checking *c)
         cli_say("cannot make a directory in /tmp");
         return CLI_USAGE;
     }
-    peat_status status = check_here(&c->request, c->only, NULL, scratch, &c->arena, &report, &err);
+    peat_status status = check_here(&c->request, c->q.only, NULL, scratch, c->arena, &report, &err);
     dir_remove(scratch, NULL);
     if (status != PEAT_OK)
         return cli_refuse(&err);
@@ -265,79 +242,60 @@ static int run_here(struct checking *c)
 
 /* ---- the command line ---- */
 
-static bool known_check(struct cli *cli)
+static int read_check(struct cli *cli, const char *argument)
 {
-    if (check_find(cli->argument))
-        return true;
     const char *name[64];
     int n = 0;
+    ((struct request *)cli->options)->only = argument;
+    if (check_find(argument))
+        return CLI_GO_ON;
     for (const struct check *c = check_table(); c->name; c++)
         name[n++] = c->name;
-    const char *near = nearest_name(cli->argument, name, n);
-    cli->status =
-        cli_mistake(&command, "there is no check '%s'%s%s%s; --list prints all", cli->argument,
-                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-    return false;
+    const char *near = nearest_name(argument, name, n);
+    return cli_mistake(plugins_check.name, "there is no check '%s'%s%s%s; --list prints all",
+                       argument, near ? "; did you mean '" : "", near ? near : "",
+                       near ? "'?" : "");
 }
 
-/* False: the command is over with cli->status. */
-static bool read_option(struct checking *c, struct cli *cli, int letter)
+static int check_plugin(const struct cli *cli)
 {
-    int64_t seconds;
-    switch (letter) {
-    case 'c':
-        c->only = cli->argument;
-        return known_check(cli);
-    case OPT_JSON:
-        c->json = true;
-        return true;
-    case OPT_LIST:
-        cli->status = list_checks();
-        return false;
-    case OPT_TIMEOUT:
-        if (!cli_whole_number(cli, 1, 86400, &seconds))
-            return false;
-        c->request.timeout = (double)seconds;
-        return true;
-    case OPT_HERE:
-        c->here = true;
-        return true;
-    case OPT_RECORD:
-        c->record = cli->argument;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static int read_operands(struct checking *c, const struct cli *cli)
-{
-    if (cli->n_operand < 1)
-        return cli_mistake(&command, "which plugin is to be checked?");
-    c->request.plugin = cli->operand[0];
-    c->request.setting = cli->operand + 1;
-    c->request.n_setting = cli->n_operand - 1;
+    const struct request *q = cli->options;
+    struct checking c = {.q = *q,
+                         .request = {.timeout = (double)q->timeout,
+                                     .plugin = cli->operand[0],
+                                     .setting = cli->operand + 1,
+                                     .n_setting = cli->n_operand - 1},
+                         .arena = cli->arena};
     for (int i = 1; i < cli->n_operand; i++)
         if (!strchr(cli->operand[i], '=') || cli->operand[i][0] == '=')
-            return cli_mistake(&command, "'%s' is not KEY=VALUE", cli->operand[i]);
-    if ((c->here || c->record) && !c->only)
-        return cli_mistake(&command, "--here and --record go with --only");
-    return CLI_DONE;
+            return cli_mistake(plugins_check.name, "'%s' is not KEY=VALUE", cli->operand[i]);
+    if ((q->here || q->record) && !q->only)
+        return cli_mistake(plugins_check.name, "--here and --record go with --only");
+    return q->record ? run_recorded(&c) : q->here ? run_here(&c) : run_all(&c);
 }
 
-int plugins_check(int argc, char **argv)
-{
-    struct cli cli;
-    struct checking c = {.request = {.timeout = 60}};
-    cli_open(&cli, &command, argc, argv);
-    for (int letter; (letter = cli_next(&cli)) != CLI_END;)
-        if (!read_option(&c, &cli, letter))
-            return cli.status;
-    int status = read_operands(&c, &cli);
-    if (status != CLI_DONE)
-        return status;
-    arena_init(&c.arena, "run", 1 << 18);
-    status = c.record ? run_recorded(&c) : c.here ? run_here(&c) : run_all(&c);
-    arena_release(&c.arena);
-    return status;
-}
+static const struct cli_option options[] = {
+    CLI_OTHER('c', "only", "CHECK", read_check, "this check alone"),
+    CLI_FLAG(0, "json", json, "an object instead of lines"),
+    CLI_OTHER(0, "list", NULL, list_checks,
+              "print the names of all checks and what they are about"),
+    CLI_WHOLE(0, "timeout", "SECONDS", 1, 86400, timeout, "for each check; 60 unless given"),
+    CLI_FLAG(0, "here", here, "with --only: run it in this process, for a debugger"),
+    CLI_TEXT(0, "record", "FILE", record,
+             "with --only: run it in this process, write its end to FILE"),
+};
+
+const struct cli_command plugins_check = {
+    .name = "peat plugins check",
+    .summary = "execute what a plugin promises",
+    .about = "Executes what a plugin promises, each check in a process of its own: contract,\n"
+             "parameters, gradients, traits, causality, batching, purity, threads, memory and\n"
+             "more. NAME is a name, kind/NAME or the path of a shared object; KEY=VALUE sets one\n"
+             "of its parameters. Every switch and every label is tried beside the parameters as\n"
+             "given. Exit status 1 when a check fails, crashes or takes too long.",
+    .example = "peat plugins check ./mine.so\npeat plugins check rotary --only gradients --json",
+    CLI_OPERANDS("NAME [KEY=VALUE...]", 1, CLI_MANY, "which plugin is to be checked?"),
+    CLI_ROWS(options),
+    CLI_DEFAULTS(.timeout = 60),
+    .run = check_plugin,
+};

@@ -4,27 +4,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
 #include "cli/cli_apart.h"
 #include "cli/columns.h"
 #include "cli/plugins.h"
+#include "cli/verbs.h"
 #include "plugin/params.h"
 
-static const struct cli_option options[] = {
-    {CLI_LONG, "json", NULL, "an object instead of a page"},
-    {0, NULL, NULL, NULL},
-};
-
-static const struct cli_command command = {
-    .name = "plugins info",
-    .usage = "NAME",
-    .about = "Prints what a plugin is and does, and every parameter with its default and what it\n"
-             "may be. NAME is a name, kind/NAME or the path of a shared object.",
-    .option = options,
-    .example = "peat plugins info scheme/rotary\npeat plugins info ./build/mine.so --json",
-};
-
 static const struct place nowhere = {NULL, 0, 0};
+
+struct request {
+    const char *name;
+    bool json;
+};
 
 /* A plugin with the config that a user gets who gives nothing. */
 struct page {
@@ -34,31 +25,6 @@ struct page {
 };
 
 /* ---- defaults ---- */
-
-static int count_rows(const peat_param *row)
-{
-    int n = 0;
-    while (row && row[n].key)
-        n++;
-    return n;
-}
-
-/* A required row has no default; for its place here it is filled like the others. */
-static peat_status fill_defaults(struct page *page, struct error *err)
-{
-    const peat_plugin *desc = page->plugin->desc;
-    int n = count_rows(desc->param);
-    peat_param *row = ARENA_ARRAY(page->arena, n + 1, peat_param);
-    void *config = arena_zalloc(page->arena, desc->config_size + 1);
-    if (!row || !config)
-        return error_set(err, PEAT_NOMEM, "out of memory for plugin '%s'", desc->id);
-    for (int i = 0; i < n; i++) {
-        row[i] = desc->param[i];
-        row[i].flags &= ~(uint32_t)PEAT_REQUIRED;
-    }
-    page->config = config;
-    return params_fill(row, config, NULL, desc->id, NULL, page->arena, err);
-}
 
 static void default_text(const struct page *page, const peat_param *row, struct strbuf *out)
 {
@@ -126,7 +92,7 @@ static void print_facts(const struct page *page)
 static void print_parameters(const struct page *page)
 {
     const peat_param *row = page->plugin->desc->param;
-    if (count_rows(row) == 0) {
+    if (!row || !row->key) {
         printf("\nno parameters\n");
         return;
     }
@@ -228,9 +194,9 @@ static int show(struct page *page, const char *name, bool json, struct trail *tr
     if (registry_init(&registry, page->arena, &err) != PEAT_OK)
         return cli_refuse(&err);
     registry.trail = trail;
-    if (registry_find_any(&registry, name, &page->plugin, &err) != PEAT_OK ||
-        fill_defaults(page, &err) != PEAT_OK)
+    if (registry_find_any(&registry, name, &page->plugin, &err) != PEAT_OK)
         return cli_refuse(&err);
+    page->config = plugin_defaults(page->plugin->desc, page->arena);
     if (json) {
         print_object(page);
         return CLI_DONE;
@@ -240,14 +206,9 @@ static int show(struct page *page, const char *name, bool json, struct trail *tr
     return CLI_DONE;
 }
 
-struct question {
-    const char *name;
-    bool json;
-};
-
-static int answer(void *ctx, struct trail *trail)
+static int explain_apart(void *ctx, struct trail *trail)
 {
-    const struct question *q = ctx;
+    const struct request *q = ctx;
     struct arena arena;
     arena_init(&arena, "run", 1 << 16);
     struct page page = {.arena = &arena};
@@ -256,18 +217,24 @@ static int answer(void *ctx, struct trail *trail)
     return code;
 }
 
-int plugins_info(int argc, char **argv)
+static int explain_plugin(const struct cli *cli)
 {
-    struct cli cli;
-    struct question q = {.json = false};
-    cli_open(&cli, &command, argc, argv);
-    for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
-        if (letter != CLI_LONG)
-            return cli.status;
-        q.json = true;
-    }
-    if (cli.n_operand != 1)
-        return cli_mistake(&command, "peat plugins info takes one name, not %d", cli.n_operand);
-    q.name = cli.operand[0];
-    return cli_apart(answer, &q);
+    struct request *q = cli->options;
+    q->name = cli->operand[0];
+    return cli_apart(explain_apart, q);
 }
+
+static const struct cli_option options[] = {
+    CLI_FLAG(0, "json", json, "an object instead of a page"),
+};
+
+const struct cli_command plugins_info = {
+    .name = "peat plugins info",
+    .summary = "one plugin: what it does and its parameters",
+    .about = "Prints what a plugin is and does, and every parameter with its default and what it\n"
+             "may be. NAME is a name, kind/NAME or the path of a shared object.",
+    .example = "peat plugins info scheme/rotary\npeat plugins info ./build/mine.so --json",
+    CLI_OPERANDS("NAME", 1, 1, NULL),
+    CLI_ROWS(options),
+    .run = explain_plugin,
+};

@@ -3,27 +3,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/plugins.h"
+#include "cli/verbs.h"
 #include "process/apart.h"
 
-static const struct cli_option options[] = {
-    {'k', "kind", "KIND", "only scheme, combine or task"},
-    {CLI_LONG, "json", NULL, "an array of objects instead of a table"},
-    {0, NULL, NULL, NULL},
+struct request {
+    int kind; /* of kind_words; -1: all */
+    bool json;
 };
 
-static const struct cli_command command = {
-    .name = "plugins list",
-    .usage = "",
-    .about = "Prints every plugin that is found. One that cannot be loaded is named on stderr\n"
-             "with the reason.",
-    .option = options,
-    .example = "peat plugins list --kind scheme",
-};
-
-static const char *const kind_words[] = {"scheme", "combine", "task"};
 static const struct place nowhere = {NULL, 0, 0};
 
 enum { BAD_MAX = 64 };
@@ -152,43 +141,32 @@ static void print_array(const struct list *l)
     print_json(array);
 }
 
-static int list_all(struct arena *arena, int kind, bool json)
+static int list_plugins(const struct cli *cli)
 {
+    const struct request *q = cli->options;
     struct error err = {0};
-    struct list list = {.kind = kind, .arena = arena};
+    struct list list = {.kind = q->kind, .arena = cli->arena};
     if (read_all(&list, &err) != PEAT_OK)
         return cli_refuse(&err);
-    if (json)
+    if (q->json)
         print_array(&list);
     else
         print_table(&list);
     return CLI_DONE;
 }
 
-int plugins_list(int argc, char **argv)
-{
-    struct cli cli;
-    int kind = -1;
-    bool json = false;
-    cli_open(&cli, &command, argc, argv);
-    for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
-        switch (letter) {
-        case 'k':
-            if (!cli_word(&cli, kind_words, 3, &kind))
-                return cli.status;
-            break;
-        case CLI_LONG:
-            json = true;
-            break;
-        default:
-            return cli.status;
-        }
-    }
-    if (cli.n_operand)
-        return cli_mistake(&command, "unexpected operand '%s'", cli.operand[0]);
-    struct arena arena;
-    arena_init(&arena, "run", 1 << 16);
-    int status = list_all(&arena, kind, json);
-    arena_release(&arena);
-    return status;
-}
+static const struct cli_option options[] = {
+    CLI_WORD('k', "kind", "KIND", kind_words, kind, "only scheme, combine or task"),
+    CLI_FLAG(0, "json", json, "an array of objects instead of a table"),
+};
+
+const struct cli_command plugins_list = {
+    .name = "peat plugins list",
+    .summary = "all plugins that are found, one line each",
+    .about = "Prints every plugin that is found. One that cannot be loaded is named on stderr\n"
+             "with the reason.",
+    .example = "peat plugins list --kind scheme",
+    CLI_ROWS(options),
+    CLI_DEFAULTS(.kind = -1),
+    .run = list_plugins,
+};

@@ -8,34 +8,20 @@
 
 #include "base/file.h"
 #include "base/strbuf.h"
-#include "cli/cli.h"
 #include "cli/plugins.h"
+#include "cli/verbs.h"
 #include "process/spawn.h"
-
-static const struct cli_option options[] = {
-    {'k', "kind", "KIND", "scheme, combine or task"},
-    {'o', "output", "DIR", "the directory in which the folder is made; here unless given"},
-    {0, NULL, NULL, NULL},
-};
-
-static const struct cli_command command = {
-    .name = "plugins new",
-    .usage = "NAME",
-    .about =
-        "Makes a folder NAME with a small plugin that works: its source, a CMakeLists.txt and\n"
-        "a Makefile that build it against this installation and check it, and a README to\n"
-        "fill in.",
-    .option = options,
-    .example = "peat plugins new wavelet --kind scheme && cd wavelet && make check",
-};
-
-static const char *const kind_words[] = {"scheme", "combine", "task"};
 
 enum { NAME_MAX_LENGTH = 48 };
 
+struct request {
+    int kind; /* of kind_words; -1: not given */
+    const char *where;
+};
+
 /* A folder to be made from a template. */
 struct making {
-    struct arena arena;
+    struct arena *arena;
     const char *name, *kind;
     const char *from, *to; /* folders                             */
     const char *old;       /* the name in the template: my_scheme */
@@ -66,7 +52,7 @@ static const char *installed(struct making *m, const char *dir, struct error *er
         return NULL;
     for (int up = 0; up < 2; up++)
         *strrchr(program, '/') = '\0';
-    return arena_printf(&m->arena, "%s/%s", program, dir);
+    return arena_printf(m->arena, "%s/%s", program, dir);
 }
 
 static peat_status find_template(struct making *m, struct error *err)
@@ -74,7 +60,7 @@ static peat_status find_template(struct making *m, struct error *err)
     const char *data = installed(m, PEAT_DATADIR, err);
     if (!data)
         return err->status;
-    m->from = arena_printf(&m->arena, "%s/peat/template/%s", data, m->kind);
+    m->from = arena_printf(m->arena, "%s/peat/template/%s", data, m->kind);
     if (file_exists(m->from))
         return PEAT_OK;
     return error_set(err, PEAT_NOTFOUND, "there is no template '%s'; is PEAT installed whole?",
@@ -137,7 +123,7 @@ static peat_status make_folder(struct making *m, struct error *err)
 static void print_next(struct making *m)
 {
     const char *lib = installed(m, PEAT_LIBDIR, NULL);
-    const char *pc = lib ? arena_printf(&m->arena, "%s/pkgconfig", lib) : "";
+    const char *pc = lib ? arena_printf(m->arena, "%s/pkgconfig", lib) : "";
     bool found = file_exists(pc);
     printf("%s/%s.c is to be changed; build and check it with\n"
            "  cd %s && make check PKG_CONFIG_PATH=%s\n",
@@ -146,39 +132,47 @@ static void print_next(struct making *m)
         printf("where PREFIX is what cmake --install got as --prefix\n");
 }
 
-static int make(struct making *m)
+static int make_from_template(struct making *m)
 {
     struct error err = {0};
-    m->old = arena_printf(&m->arena, "my_%s", m->kind);
+    m->old = arena_printf(m->arena, "my_%s", m->kind);
     if (make_folder(m, &err) != PEAT_OK)
         return cli_refuse(&err);
     print_next(m);
     return CLI_DONE;
 }
 
-int plugins_new(int argc, char **argv)
+static int make_plugin(const struct cli *cli)
 {
-    struct cli cli;
-    const char *where = ".";
-    int kind = -1;
-    cli_open(&cli, &command, argc, argv);
-    for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
-        if (letter == 'o')
-            where = cli.argument;
-        else if (letter != 'k' || !cli_word(&cli, kind_words, 3, &kind))
-            return cli.status;
-    }
-    if (cli.n_operand != 1)
-        return cli_mistake(&command, "peat plugins new takes one name, not %d", cli.n_operand);
-    if (kind < 0)
-        return cli_mistake(&command, "say what it is to be: --kind scheme, combine or task");
-    const char *fault = name_fault(cli.operand[0]);
+    const struct request *q = cli->options;
+    const char *name = cli->operand[0], *fault = name_fault(name);
+    if (q->kind < 0)
+        return cli_mistake(plugins_new.name,
+                           "say what it is to be: --kind scheme, combine or task");
     if (fault)
-        return cli_mistake(&command, "the name '%s' %s", cli.operand[0], fault);
-    struct making m = {.name = cli.operand[0], .kind = kind_words[kind]};
-    arena_init(&m.arena, "run", 1 << 12);
-    m.to = !strcmp(where, ".") ? m.name : arena_printf(&m.arena, "%s/%s", where, m.name);
-    int status = make(&m);
-    arena_release(&m.arena);
-    return status;
+        return cli_mistake(plugins_new.name, "the name '%s' %s", name, fault);
+    struct making m = {.arena = cli->arena, .name = name, .to = name, .kind = kind_words[q->kind]};
+    if (strcmp(q->where, ".") != 0)
+        m.to = arena_printf(m.arena, "%s/%s", q->where, name);
+    return make_from_template(&m);
 }
+
+static const struct cli_option options[] = {
+    CLI_WORD('k', "kind", "KIND", kind_words, kind, "scheme, combine or task"),
+    CLI_TEXT('o', "output", "DIR", where,
+             "the directory in which the folder is made; here unless given"),
+};
+
+const struct cli_command plugins_new = {
+    .name = "peat plugins new",
+    .summary = "make a folder with a plugin to start from",
+    .about =
+        "Makes a folder NAME with a small plugin that works: its source, a CMakeLists.txt and\n"
+        "a Makefile that build it against this installation and check it, and a README to\n"
+        "fill in.",
+    .example = "peat plugins new wavelet --kind scheme && cd wavelet && make check",
+    CLI_OPERANDS("NAME", 1, 1, NULL),
+    CLI_ROWS(options),
+    CLI_DEFAULTS(.kind = -1, .where = "."),
+    .run = make_plugin,
+};

@@ -5,23 +5,13 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "cli/cli.h"
 #include "cli/cli_apart.h"
 #include "cli/plugins.h"
+#include "cli/verbs.h"
 #include "plugin/params.h"
 
-static const struct cli_option options[] = {
-    {'o', "output", "DIR", "where the pages go; docs/reference unless given"},
-    {0, NULL, NULL, NULL},
-};
-
-static const struct cli_command command = {
-    .name = "plugins reference",
-    .usage = "",
-    .about = "Writes schemes.md, combinations.md and tasks.md: every plugin that is found, with\n"
-             "its parameters as its own table has them.",
-    .option = options,
-    .example = "peat plugins reference -o docs/reference",
+struct request {
+    const char *dir;
 };
 
 /* One page. */
@@ -78,32 +68,13 @@ static void add_row(struct strbuf *out, const peat_param *row, const void *confi
     strbuf_release(&allowed);
 }
 
-/* What a user gets who gives nothing; required rows are left empty. */
-static const void *defaults(const peat_plugin *desc, struct arena *a)
-{
-    int n = 0;
-    while (desc->param[n].key)
-        n++;
-    peat_param *row = ARENA_ARRAY(a, n + 1, peat_param);
-    void *config = arena_zalloc(a, desc->config_size + 1);
-    BUG_UNLESS(row && config);
-    for (int i = 0; i < n; i++) {
-        row[i] = desc->param[i];
-        row[i].flags &= ~(uint32_t)PEAT_REQUIRED;
-    }
-    struct error err = {0};
-    if (params_fill(row, config, NULL, desc->id, NULL, a, &err) != PEAT_OK)
-        BUG("defaults of '%s': %s", desc->id, err.text);
-    return config;
-}
-
 static void add_parameters(struct strbuf *out, const peat_plugin *desc, struct arena *a)
 {
     if (!desc->param || !desc->param->key) {
         strbuf_add(out, "\nNo parameters.\n");
         return;
     }
-    const void *config = defaults(desc, a);
+    const void *config = plugin_defaults(desc, a);
     strbuf_add(out, "\n| parameter | default | allowed | meaning |\n| --- | --- | --- | --- |\n");
     for (const peat_param *row = desc->param; row->key; row++)
         add_row(out, row, config);
@@ -182,22 +153,27 @@ static int write_apart(void *ctx, struct trail *trail)
 {
     struct arena arena;
     arena_init(&arena, "run", 1 << 16);
-    int code = write_pages(*(const char *const *)ctx, trail, &arena);
+    int code = write_pages(((const struct request *)ctx)->dir, trail, &arena);
     arena_release(&arena);
     return code;
 }
 
-int plugins_reference(int argc, char **argv)
+static int write_reference(const struct cli *cli)
 {
-    struct cli cli;
-    const char *dir = "docs/reference";
-    cli_open(&cli, &command, argc, argv);
-    for (int letter; (letter = cli_next(&cli)) != CLI_END;) {
-        if (letter != 'o')
-            return cli.status;
-        dir = cli.argument;
-    }
-    if (cli.n_operand)
-        return cli_mistake(&command, "unexpected operand '%s'", cli.operand[0]);
-    return cli_apart(write_apart, &dir);
+    return cli_apart(write_apart, cli->options);
 }
+
+static const struct cli_option options[] = {
+    CLI_TEXT('o', "output", "DIR", dir, "where the pages go; docs/reference unless given"),
+};
+
+const struct cli_command plugins_reference = {
+    .name = "peat plugins reference",
+    .summary = "write the reference pages",
+    .about = "Writes schemes.md, combinations.md and tasks.md: every plugin that is found, with\n"
+             "its parameters as its own table has them.",
+    .example = "peat plugins reference -o docs/reference",
+    CLI_ROWS(options),
+    CLI_DEFAULTS(.dir = "docs/reference"),
+    .run = write_reference,
+};

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* verbs.h: the commands, one file each: cmd_run is in cmd_run.c. argv[0] is the verb; the result is
- * the exit code. */
+/* verbs.h: the commands, one file each: `peat run` is in cmd_run.c, `peat plugins list` in
+ * plugins_list.c. */
 #ifndef CLI_VERBS_H
 #define CLI_VERBS_H
 
-int cmd_bench(int argc, char **argv);
-int cmd_cell(int argc, char **argv);
-int cmd_compare(int argc, char **argv);
-int cmd_diagnose(int argc, char **argv);
-int cmd_export(int argc, char **argv);
-int cmd_inspect(int argc, char **argv);
-int cmd_logs(int argc, char **argv);
-int cmd_plan(int argc, char **argv);
-int cmd_plot(int argc, char **argv);
-int cmd_plugins(int argc, char **argv);
-int cmd_report(int argc, char **argv);
-int cmd_results(int argc, char **argv);
-int cmd_run(int argc, char **argv);
-int cmd_status(int argc, char **argv);
-int cmd_validate(int argc, char **argv);
+#include "cli/command.h"
+
+struct loaded_plan;
+
+extern const struct cli_command cmd_bench, cmd_cell, cmd_compare, cmd_diagnose, cmd_export,
+    cmd_inspect, cmd_logs, cmd_plan, cmd_plot, cmd_plugins, cmd_report, cmd_results, cmd_run,
+    cmd_status, cmd_validate;
+
+/* The verbs of cmd_plugins. */
+extern const struct cli_command plugins_list, plugins_info, plugins_check, plugins_new,
+    plugins_reference;
+
+/* What one verb does for another: `peat plan` of a plan and its run directory, and `peat results`
+ * of a run directory. Both return the exit code. */
+int print_plan(struct loaded_plan *l, const char *dir);
+int print_results(char *dir, struct arena *a);
+
+/* Those of paired differences, as `--test` names them. */
+extern const char *const test_words[3];
 
 #endif

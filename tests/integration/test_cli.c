@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cli.c: the frame of the command line: exit codes, help, messages, and `peat plugins`. */
+/* test_cli.c: the frame of the command line: exit codes, help, manual, completion, messages, and
+ * `peat plugins`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/strbuf.h"
 #include "base/value.h"
 #include "support/support.h"
@@ -40,15 +43,13 @@ static const struct use uses[] = {
     {"--version 2>/dev/null", 0, "OpenBLAS"},
     {"plugisn 2>&1", 2, "peat: unknown verb 'plugisn' of 'peat'; did you mean 'plugins'?"},
     {"help plugins 2>/dev/null", 0, "usage: peat plugins VERB"},
+    {"help plugins info 2>/dev/null", 0, "usage: peat plugins info NAME [options]"},
+    {"help run there 2>&1", 2, "peat: unknown verb 'there' of 'peat run'"},
     {"plugins help info 2>/dev/null", 0, "usage: peat plugins info NAME [options]"},
-    {"plugins list --help 2>/dev/null", 0, "-k, --kind KIND"},
     {"plugins list --knid 2>&1", 2,
      "peat: unknown option '--knid' of 'peat plugins list'; did you "
      "mean '--kind'?\ntry 'peat plugins list --help'\n"},
     {"plugins list -x 2>&1", 2, "peat: unknown option '-x' of 'peat plugins list'"},
-    {"plugins list --kind 2>&1", 2, "peat: option '--kind' needs a value"},
-    {"plugins list --json=1 2>&1", 2, "peat: option '--json' takes no value"},
-    {"plugins list -k layer 2>&1", 2, "must be one of scheme, combine, task, not 'layer'"},
     {"plugins list all 2>&1", 2, "peat: unexpected operand 'all'"},
     {"plugins info 2>&1", 2, "takes one name, not 0"},
     {"plugins info rotry 2>&1", 2, "peat: there is no plugin 'rotry'; did you mean 'rotary'?"},
@@ -71,6 +72,176 @@ START_TEST(each_use_has_its_exit_code_and_text)
     ck_assert_msg(status == use->status, "peat %s: %d\n%s", use->arguments, status, printed.text);
     ck_assert_msg(strstr(printed.text, use->expected) != NULL, "peat %s: no '%s' in\n%s",
                   use->arguments, use->expected, printed.text);
+    strbuf_release(&printed);
+}
+END_TEST
+
+/* ---- every verb ---- */
+
+enum { NAMES = 64 };
+
+/* Words, one a line in what was printed. */
+struct names {
+    struct strbuf text;
+    int n;
+    char *name[NAMES];
+};
+
+/* What completion offers after these words, the last of which is begun. */
+static void read_offers(struct names *o, const char *words)
+{
+    struct strbuf arguments;
+    strbuf_init(&arguments);
+    strbuf_init(&o->text);
+    strbuf_addf(&arguments, "help --complete -- %s", words);
+    ck_assert_int_eq(run(arguments.text, &o->text), 0);
+    o->n = 0;
+    for (char *rest = NULL, *name = strtok_r(o->text.text, "\n", &rest); name;
+         name = strtok_r(NULL, "\n", &rest)) {
+        ck_assert_int_lt(o->n, NAMES);
+        o->name[o->n++] = name;
+    }
+    strbuf_release(&arguments);
+}
+
+static void assert_prints(const char *verb, const char *words, int expected, const char *text)
+{
+    struct strbuf arguments, printed;
+    strbuf_init(&arguments);
+    strbuf_init(&printed);
+    strbuf_addf(&arguments, "%s %s 2>&1", verb, words);
+    int status = run(arguments.text, &printed);
+    ck_assert_msg(status == expected && strstr(printed.text, text), "peat %s: %d, no '%s' in\n%s",
+                  arguments.text, status, text, printed.text);
+    strbuf_release(&arguments);
+    strbuf_release(&printed);
+}
+
+/* "--jobs" and whether it is a whole number, a word of a list, something else or a flag. */
+static void assert_option_is_checked(const char *verb, const char *option, const char *page)
+{
+    struct strbuf words;
+    struct names values;
+    strbuf_init(&words);
+    strbuf_addf(&words, " %s ", option);
+    const char *row = strstr(page, words.text);
+    ck_assert_msg(row != NULL, "the help page of '%s' has no '%s'", verb, option);
+    const char *argument = row + words.n;
+    bool number = strcspn(argument, " \n") == 1 && (*argument == 'N' || *argument == 'K');
+    bool valued = *argument >= 'A' && *argument <= 'Z';
+    strbuf_clear(&words);
+    strbuf_addf(&words, "%s %s ''", verb, option);
+    read_offers(&values, words.text);
+    strbuf_clear(&words);
+    strbuf_addf(&words, valued ? "%s" : "%s=1", option);
+    assert_prints(verb, words.text, 2, valued ? "' needs a value" : "' takes no value");
+    strbuf_addf(&words, "=1x");
+    if (number)
+        assert_prints(verb, words.text, 2, "' must be a whole number from ");
+    if (valued && values.n > 0 && *values.name[0] != '<')
+        assert_prints(verb, words.text, 2, "' must be one of ");
+    strbuf_release(&values.text);
+    strbuf_release(&words);
+}
+
+static void assert_verb_is_explained_and_checked(const char *verb)
+{
+    struct names options;
+    struct strbuf words, page;
+    strbuf_init(&words);
+    strbuf_init(&page);
+    strbuf_addf(&words, "usage: peat %s", verb);
+    assert_prints(verb, "--help", 0, words.text);
+    assert_prints(verb, "--no-such-option", 2, "unknown option '--no-such-option' of 'peat ");
+    assert_prints(verb, "-%", 2, "unknown option '-%' of 'peat ");
+    strbuf_clear(&words);
+    strbuf_addf(&words, "%s --help", verb);
+    run(words.text, &page);
+    strbuf_clear(&words);
+    strbuf_addf(&words, "%s -", verb);
+    read_offers(&options, words.text);
+    for (const char *row = page.text; (row = strstr(row, "\n  ")); row++) /* each is offered */
+        if (row[3] == '-' || !strncmp(row + 3, "    --", 6)) {
+            const char *name = strstr(row, "--");
+            bool offered = false;
+            for (int i = 0; i < options.n; i++)
+                offered = offered || (strlen(options.name[i]) == strcspn(name, " \n") &&
+                                      !strncmp(options.name[i], name, strlen(options.name[i])));
+            ck_assert_msg(offered, "'%s' is offered without %.12s", verb, name);
+        }
+    for (int i = 0; i < options.n; i++)
+        if (options.name[i][1] == '-')
+            assert_option_is_checked(verb, options.name[i], page.text);
+    strbuf_release(&options.text);
+    strbuf_release(&words);
+    strbuf_release(&page);
+}
+
+START_TEST(each_verb_is_explained_and_checked)
+{
+    struct names verbs;
+    read_offers(&verbs, _i ? "plugins ''" : "''");
+    ck_assert_int_gt(verbs.n, 5);
+    for (int i = 0; i < verbs.n; i++) {
+        char verb[64];
+        snprintf(verb, sizeof(verb), "%s%s", _i ? "plugins " : "", verbs.name[i]);
+        if (*verbs.name[i] != '-' && strcmp(verbs.name[i], "help") && strcmp(verb, "plugins"))
+            assert_verb_is_explained_and_checked(verb);
+    }
+    strbuf_release(&verbs.text);
+}
+END_TEST
+
+START_TEST(manual_pages_are_well_formed)
+{
+    struct strbuf printed;
+    strbuf_init(&printed);
+    int status = run("help --man man1 && test -s man1/peat.1 -a -s man1/peat-plugins-list.1 && "
+                     "{ ! command -v mandoc >/dev/null || mandoc -Tlint man1/*.1; }",
+                     &printed);
+    ck_assert_msg(status == 0 && printed.n == 0, "%d: %s", status, printed.text);
+    strbuf_release(&printed);
+}
+END_TEST
+
+/* Words of a line as bash cuts it, "|" between what is offered for the last one. */
+static const struct {
+    const char *words, *offered;
+} completions[] = {
+    {"peat ru", "run|"},
+    {"peat plugins li", "list|"},
+    {"peat help plugins ch", "check|"},
+    {"peat run --launch", "--launcher|"},
+    {"peat results --format c", "csv|"},
+    {"peat results --format = c", "csv|"},
+    {"peat bench s", "step|"},
+    {"peat run man1/peat-ru", "man1/peat-run.1|"},
+    {"peat run a.yaml man1/peat-ru", "|"},
+    {"peat results --cols a -o ma", "man1|"},
+    {"peat results one ma", "man1|"},
+    {"peat compare a = b c ma", "man1|"},
+    {"peat run no-such-file --threads 1", "|"},
+    {"peat nonsense x", "|"},
+};
+enum { COMPLETIONS = sizeof(completions) / sizeof(completions[0]) };
+
+START_TEST(bash_completes)
+{
+    struct strbuf script, printed;
+    strbuf_init(&script);
+    strbuf_init(&printed);
+    strbuf_addf(
+        &script,
+        "help >/dev/null; command -v bash >/dev/null || exit 77; bash -c '"
+        "mkdir -p man1; touch man1/peat-run.1; . \"$PEAT_SOURCE\"/core/cli/completion.bash; "
+        "COMP_WORDS=(%s); COMP_WORDS[0]=$PEAT; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
+        "_peat; printf \"%%s|\" \"${COMPREPLY[@]}\"'",
+        completions[_i].words);
+    int status = run(script.text, &printed);
+    if (status != 77)
+        ck_assert_msg(!strcmp(printed.text, completions[_i].offered), "%s: %s",
+                      completions[_i].words, printed.text);
+    strbuf_release(&script);
     strbuf_release(&printed);
 }
 END_TEST
@@ -149,16 +320,29 @@ int main(void)
         printf("skipped: PEAT, the program, is not set\n");
         return 77;
     }
+    char dir[] = "/tmp/peat-cli-XXXXXX";
+    if (!mkdtemp(dir) || chdir(dir) != 0) {
+        perror(dir);
+        return EXIT_FAILURE;
+    }
     Suite *suite = suite_create("cli");
     TCase *frame = tcase_create("frame");
     tcase_set_timeout(frame, 30);
     tcase_add_loop_test(frame, each_use_has_its_exit_code_and_text, 0, USES);
     tcase_add_test(frame, a_reader_that_goes_away_is_no_crash_and_no_noise);
     suite_add_tcase(suite, frame);
+    TCase *verbs = tcase_create("verbs");
+    tcase_set_timeout(verbs, 120);
+    tcase_add_loop_test(verbs, each_verb_is_explained_and_checked, 0, 2);
+    tcase_add_test(verbs, manual_pages_are_well_formed);
+    tcase_add_loop_test(verbs, bash_completes, 0, COMPLETIONS);
+    suite_add_tcase(suite, verbs);
     TCase *json = tcase_create("json");
     tcase_set_timeout(json, 30);
     tcase_add_test(json, list_as_json_has_every_key_of_every_plugin);
     tcase_add_test(json, info_as_json_explains_each_parameter);
     suite_add_tcase(suite, json);
-    return run_suite(suite);
+    int status = run_suite(suite);
+    dir_remove(dir, NULL);
+    return status;
 }

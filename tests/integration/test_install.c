@@ -91,6 +91,8 @@ START_TEST(the_moved_program_finds_its_own_plugins_and_libraries)
     assert_prints("moved/bin/peat plugins list", "rotary");
     assert_prints("moved/bin/peat plugins info rotary", "/moved/lib");
     assert_prints("moved/bin/peat --version", "USE_OPENMP");
+    assert_prints("cat moved/share/man/man1/peat-plugins-list.1", "list");
+    assert_prints("cat moved/share/bash-completion/completions/peat", "complete ");
 }
 END_TEST
 
@@ -148,7 +150,7 @@ static bool prepare(void)
 
 static int run_tests(void)
 {
-    if (prepare() == PEAT_OK) {
+    if (!prepare()) {
         char *text = output();
         printf("the build could not be installed:\n%s\n", text);
         free(text);

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command.h: commands as static descriptions.
+ *
+ * A command says what its operands are, and has a row for each option, bound to a field of the
+ * command's own struct. From these the command line is read, refused where it does not fit, and
+ * explained: help pages, manual pages, completion. What is left to the command is what it does:
+ *
+ *   struct request { bool json; int64_t length; };
+ *
+ *   static const struct cli_option options[] = {
+ *       CLI_FLAG(0, "json", json, "an object instead of a page"),
+ *       CLI_WHOLE('n', "length", "N", 0, INT64_MAX, length, "one length alone"),
+ *   };
+ *
+ *   static int show(const struct cli *cli)
+ *   {
+ *       const struct request *q = cli->options;
+ *       ... q->length, cli->operand[0] ...
+ *   }
+ *
+ *   const struct cli_command cmd_show = {
+ *       .name = "peat show",
+ *       ...
+ *       CLI_OPERANDS("DIR", 1, 1, "a run directory is needed"),
+ *       CLI_ROWS(options),
+ *       CLI_DEFAULTS(.length = -1),
+ *       .run = show,
+ *   };
+ */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "cli/cli.h"
+
+struct cli;
+
+enum cli_kind {
+    CLI_KIND_FLAG,  /* bool; no argument                     */
+    CLI_KIND_TEXT,  /* const char *                          */
+    CLI_KIND_WHOLE, /* int64_t, from min to max              */
+    CLI_KIND_WORD,  /* int or an enum: which of the words    */
+    CLI_KIND_OTHER  /* whatever the row's function makes of it */
+};
+
+/* An option. Completion goes by the argument's name: DIR and FILE are paths. */
+struct cli_option {
+    char letter;          /* its short form; 0: none                  */
+    const char *name;     /* its long form                            */
+    const char *argument; /* "DIR"; NULL: takes none                  */
+    enum cli_kind kind;
+    int64_t min, max;                                   /* WHOLE */
+    const char *const *word;                            /* WORD: max of them */
+    int (*read)(struct cli *cli, const char *argument); /* OTHER: CLI_GO_ON or an exit code */
+    size_t offset;                                      /* of the field; not of OTHER       */
+    const char *doc;
+};
+
+/* Rows for fields of a `struct request`; a field of another type than the row's does not compile.
+ */
+#define CLI_FIELD(field, type)                                                                     \
+    (offsetof(struct request, field) + 0 * sizeof((type *)NULL == &((struct request *)NULL)->field))
+#define CLI_INT_FIELD(field)                                                                       \
+    (offsetof(struct request, field) +                                                             \
+     0 * sizeof(char[sizeof(((struct request *)NULL)->field) == sizeof(int) ? 1 : -1]))
+#define CLI_FLAG(letter, name, field, doc)                                                         \
+    {                                                                                              \
+        letter, name, NULL, CLI_KIND_FLAG, 0, 0, NULL, NULL, CLI_FIELD(field, bool), doc           \
+    }
+#define CLI_TEXT(letter, name, argument, field, doc)                                               \
+    {                                                                                              \
+        letter, name, argument, CLI_KIND_TEXT, 0, 0, NULL, NULL, CLI_FIELD(field, const char *),   \
+            doc                                                                                    \
+    }
+#define CLI_WHOLE(letter, name, argument, min, max, field, doc)                                    \
+    {                                                                                              \
+        letter, name, argument, CLI_KIND_WHOLE, min, max, NULL, NULL, CLI_FIELD(field, int64_t),   \
+            doc                                                                                    \
+    }
+#define CLI_WORD(letter, name, argument, words, field, doc)                                        \
+    {                                                                                              \
+        letter, name, argument, CLI_KIND_WORD, 0, sizeof(words) / sizeof(*(words)), words, NULL,   \
+            CLI_INT_FIELD(field), doc                                                              \
+    }
+#define CLI_OTHER(letter, name, argument, read, doc)                                               \
+    {                                                                                              \
+        letter, name, argument, CLI_KIND_OTHER, 0, 0, NULL, read, 0, doc                           \
+    }
+
+enum { CLI_OPTIONS_MAX = 24, CLI_MANY = INT_MAX };
+
+/* A command, or a group of commands: then `verb` is given, and neither operands nor run. */
+struct cli_command {
+    const char *name;     /* "peat plugins info": the last word is the verb              */
+    const char *summary;  /* for the list of verbs                                       */
+    const char *about;    /* one paragraph, broken into lines                            */
+    const char *example;  /* whole lines, "peat plugins info rotary"                     */
+    const char *operands; /* CLI_OPERANDS: "DIR CELL"; NULL: takes none */
+    int least, most;
+    const char *missing; /* said when there are fewer or more          */
+    int n_option;        /* CLI_ROWS: the options but --help           */
+    const struct cli_option *option;
+    size_t options_size;                   /* of the struct that the rows are bound to            */
+    const void *defaults;                  /* CLI_DEFAULTS: what it holds at first; NULL: zero    */
+    int (*run)(const struct cli *cli);     /* returns the exit code */
+    const struct cli_command *const *verb; /* ended by NULL         */
+};
+
+#define CLI_OPERANDS(names, fewest, largest, text)                                                 \
+    .operands = (names), .least = (fewest), .most = (largest), .missing = (text)
+#define CLI_ROWS(rows)                                                                             \
+    .option = (rows), .n_option = sizeof(rows) / sizeof(*(rows)),                                  \
+    .options_size = sizeof(struct request)
+#define CLI_DEFAULTS(...)                                                                          \
+    .defaults = &(const struct request)                                                            \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+
+/* One call of a command. */
+struct cli {
+    const struct cli_command *command;
+    void *options; /* the struct, filled */
+    int n_operand;
+    char **operand;
+    bool given[CLI_OPTIONS_MAX]; /* by row */
+    struct arena *arena;         /* lives as long as the call */
+};
+
+/* Runs the command, or the verb of the group, that argv[1] and so on call; returns the exit code.
+ */
+int cli_dispatch(const struct cli_command *command, int argc, char **argv);
+
+/* Whether one of these options, "rows cols", was given. */
+bool cli_given(const struct cli *cli, const char *names);
+
+/* ---- for the frame ---- */
+
+/* Beside exit codes: nothing is wrong so far, or the help page is asked for. */
+enum { CLI_GO_ON = -1, CLI_ASKS_HELP = -2 };
+
+/* Fills all of cli but command, options (which hold the defaults) and arena. */
+int cli_read(struct cli *cli, int argc, char **argv);
+/* The i-th option, --help being the last; NULL: there are fewer. */
+const struct cli_option *cli_option(const struct cli_command *command, int i);
+/* "-o" or "--output"; NULL: there is none. */
+const struct cli_option *cli_find_option(const struct cli_command *command, const char *word);
+/* "info" of "peat plugins info" */
+const char *cli_verb(const struct cli_command *command);
+const struct cli_command *cli_find_verb(const struct cli_command *group, const char *word);
+
+void cli_print_help(const struct cli_command *command, FILE *out);
+/* Writes the manual page of the command, and of its verbs, into a directory that it makes. */
+peat_status cli_write_manual(const struct cli_command *command, const char *dir, struct error *err);
+/* Prints what may stand for the last word, one a line; "<file>" and "<dir>" stand for paths. */
+void cli_complete(const struct cli_command *command, int n, char *const *word);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* dispatch.c: from the words of a call to the command that they name. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+/* ---- help ---- */
+
+struct request {
+    const char *man;
+    bool complete;
+};
+
+static const struct cli_option help_options[] = {
+    CLI_TEXT(0, "man", "DIR", man, "write the manual pages of all verbs there"),
+    CLI_FLAG(0, "complete", complete,
+             "what may stand for the last of these words, after --: for shells"),
+};
+
+static const struct cli_command help_command = {
+    .name = "peat help",
+    .operands = "[VERB ...]",
+    .most = CLI_MANY,
+    .about = "Explains the program or one of its verbs, as 'peat VERB --help' does.",
+    .example = "peat help plugins check",
+    CLI_ROWS(help_options),
+};
+
+static int refuse_verb(const struct cli_command *group, const char *word)
+{
+    const char *name[32];
+    int n = 0;
+    for (; group->verb && group->verb[n] && n < 32; n++)
+        name[n] = cli_verb(group->verb[n]);
+    const char *near = nearest_name(word, name, n);
+    return cli_mistake(group->name, "unknown verb '%s' of '%s'%s%s%s", word, group->name,
+                       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+/* After an option that was the whole call. */
+static int finish_reading(const struct cli_command *command, int status)
+{
+    if (status != CLI_ASKS_HELP)
+        return status;
+    cli_print_help(command, stdout);
+    return CLI_DONE;
+}
+
+static int run_help(const struct cli_command *of, int argc, char **argv)
+{
+    struct request q = {0};
+    struct error err = {0};
+    struct cli cli = {.command = &help_command, .options = &q};
+    int status = cli_read(&cli, argc, argv);
+    if (status != CLI_GO_ON)
+        return finish_reading(&help_command, status);
+    if (q.man)
+        return cli_write_manual(of, q.man, &err) == PEAT_OK ? CLI_DONE : cli_refuse(&err);
+    if (q.complete) {
+        cli_complete(of, cli.n_operand, cli.operand);
+        return CLI_DONE;
+    }
+    for (int i = 0; i < cli.n_operand; i++) {
+        const struct cli_command *verb = cli_find_verb(of, cli.operand[i]);
+        if (!verb)
+            return refuse_verb(of, cli.operand[i]);
+        of = verb;
+    }
+    return finish_reading(of, CLI_ASKS_HELP);
+}
+
+/* ---- verbs ---- */
+
+const char *cli_verb(const struct cli_command *command)
+{
+    const char *space = strrchr(command->name, ' ');
+    return space ? space + 1 : command->name;
+}
+
+const struct cli_command *cli_find_verb(const struct cli_command *group, const char *word)
+{
+    for (const struct cli_command *const *v = group->verb; v && *v; v++)
+        if (!strcmp(cli_verb(*v), word))
+            return *v;
+    return NULL;
+}
+
+static int run_command(const struct cli_command *command, int argc, char **argv)
+{
+    struct arena arena;
+    arena_init(&arena, command->name, 1 << 16);
+    struct cli cli = {.command = command, .arena = &arena};
+    cli.options = arena_zalloc(&arena, command->options_size + 1);
+    if (command->defaults)
+        memcpy(cli.options, command->defaults, command->options_size);
+    int status = cli_read(&cli, argc, argv);
+    status = status == CLI_GO_ON ? command->run(&cli) : finish_reading(command, status);
+    arena_release(&arena);
+    return status;
+}
+
+int cli_dispatch(const struct cli_command *command, int argc, char **argv)
+{
+    if (!command->verb)
+        return run_command(command, argc, argv);
+    if (argc < 2) {
+        cli_print_help(command, stderr);
+        return CLI_USAGE;
+    }
+    const char *word = argv[1];
+    if (!strcmp(word, "help"))
+        return run_help(command, argc - 1, argv + 1);
+    const struct cli_option *option = cli_find_option(command, word);
+    if (option)
+        return finish_reading(command, option->read(NULL, NULL));
+    const struct cli_command *verb = cli_find_verb(command, word);
+    return verb ? cli_dispatch(verb, argc - 1, argv + 1) : refuse_verb(command, word);
+}

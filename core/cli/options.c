@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* options.c: a command line, by the command's rows and getopt_long. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "cli/command.h"
+
+/* What getopt_long returns for an option without a letter: this and the row's number. */
+enum { LONG_ONLY = 256 };
+
+/* ---- rows ---- */
+
+static int ask_help(struct cli *cli, const char *argument)
+{
+    (void)cli, (void)argument;
+    return CLI_ASKS_HELP;
+}
+
+static const struct cli_option help_option =
+    CLI_OTHER('h', "help", NULL, ask_help, "print this page");
+
+const struct cli_option *cli_option(const struct cli_command *command, int i)
+{
+    return i < command->n_option    ? &command->option[i]
+           : i == command->n_option ? &help_option
+                                    : NULL;
+}
+
+const struct cli_option *cli_find_option(const struct cli_command *command, const char *word)
+{
+    const struct cli_option *o;
+    for (int i = 0; (o = cli_option(command, i)); i++)
+        if (!strncmp(word, "--", 2) ? !strcmp(word + 2, o->name)
+                                    : word[0] == '-' && word[1] && word[1] == o->letter && !word[2])
+            return o;
+    return NULL;
+}
+
+bool cli_given(const struct cli *cli, const char *names)
+{
+    for (; *names; names += strspn(names, " ")) {
+        size_t n = strcspn(names, " ");
+        int i = 0;
+        while (i < cli->command->n_option &&
+               (strncmp(cli->command->option[i].name, names, n) || cli->command->option[i].name[n]))
+            i++;
+        if (i == cli->command->n_option)
+            BUG("'%s' has no option '--%s'", cli->command->name, names);
+        if (cli->given[i])
+            return true;
+        names += n;
+    }
+    return false;
+}
+
+/* ---- getopt_long ---- */
+
+static int code_of(const struct cli_option *o, int i)
+{
+    return o->letter ? o->letter : LONG_ONLY + i;
+}
+
+/* The row of what getopt_long returned, NULL for none. */
+static const struct cli_option *row_of(const struct cli_command *command, int code)
+{
+    const struct cli_option *o;
+    for (int i = 0; (o = cli_option(command, i)); i++)
+        if (code_of(o, i) == code)
+            return o;
+    return NULL;
+}
+
+/* ':' first: a missing argument is told from an unknown option, and getopt stays silent. */
+static void describe_options(const struct cli_command *command, struct option *table, char *letter)
+{
+    const struct cli_option *o;
+    if (command->n_option > CLI_OPTIONS_MAX)
+        BUG("'%s' has more than %d options", command->name, CLI_OPTIONS_MAX);
+    *letter++ = ':';
+    for (int i = 0; (o = cli_option(command, i)); i++) {
+        table[i] = (struct option){
+            .name = o->name,
+            .has_arg = o->argument ? required_argument : no_argument,
+            .val = code_of(o, i),
+        };
+        if (!o->letter)
+            continue;
+        *letter++ = o->letter;
+        if (o->argument)
+            *letter++ = ':';
+    }
+}
+
+static int refuse_option(const struct cli_command *command, const char *written)
+{
+    const struct cli_option *o = optopt ? row_of(command, optopt) : NULL;
+    const char *name[CLI_OPTIONS_MAX + 1];
+    int n = 0;
+    if (o)
+        return cli_mistake(command->name, "option '--%s' takes no value", o->name);
+    if (optopt)
+        return cli_mistake(command->name, "unknown option '-%c' of '%s'", optopt, command->name);
+    while ((o = cli_option(command, n)))
+        name[n++] = o->name;
+    const char *near = nearest_name(written + strspn(written, "-"), name, n);
+    return cli_mistake(command->name, "unknown option '%s' of '%s'%s%s%s", written, command->name,
+                       near ? "; did you mean '--" : "", near ? near : "", near ? "'?" : "");
+}
+
+/* ---- values ---- */
+
+static int read_whole(const struct cli *cli, const struct cli_option *o, const char *argument,
+                      int64_t *number)
+{
+    char *end;
+    errno = 0;
+    intmax_t read = strtoimax(argument, &end, 10);
+    if (*argument && !*end && !errno && read >= o->min && read <= o->max) {
+        *number = read;
+        return CLI_GO_ON;
+    }
+    return cli_mistake(cli->command->name,
+                       "option '--%s' must be a whole number from %" PRId64 " to %" PRId64
+                       ", not '%s'",
+                       o->name, o->min, o->max, argument);
+}
+
+static int read_word(const struct cli *cli, const struct cli_option *o, const char *argument,
+                     int *which)
+{
+    const char *allowed = o->word[0];
+    for (int i = 0; i < o->max; i++) {
+        if (!strcmp(argument, o->word[i])) {
+            *which = i;
+            return CLI_GO_ON;
+        }
+        if (i)
+            allowed = arena_printf(cli->arena, "%s, %s", allowed, o->word[i]);
+    }
+    return cli_mistake(cli->command->name, "option '--%s' must be one of %s, not '%s'", o->name,
+                       allowed, argument);
+}
+
+static int read_option(struct cli *cli, const struct cli_option *o, const char *argument)
+{
+    void *field = (char *)cli->options + o->offset;
+    switch (o->kind) {
+    case CLI_KIND_FLAG:
+        *(bool *)field = true;
+        return CLI_GO_ON;
+    case CLI_KIND_TEXT:
+        *(const char **)field = argument;
+        return CLI_GO_ON;
+    case CLI_KIND_WHOLE:
+        return read_whole(cli, o, argument, field);
+    case CLI_KIND_WORD:
+        return read_word(cli, o, argument, field);
+    case CLI_KIND_OTHER:
+        return o->read(cli, argument);
+    }
+    BUG("option '--%s' has no kind", o->name);
+}
+
+static int check_operands(const struct cli *cli)
+{
+    const struct cli_command *c = cli->command;
+    if (cli->n_operand >= c->least && cli->n_operand <= c->most)
+        return CLI_GO_ON;
+    if (c->missing)
+        return cli_mistake(c->name, "%s", c->missing);
+    if (c->most == 1)
+        return cli_mistake(c->name, "%s takes one name, not %d", c->name, cli->n_operand);
+    return cli_mistake(c->name, "unexpected operand '%s'", cli->operand[c->most]);
+}
+
+int cli_read(struct cli *cli, int argc, char **argv)
+{
+    const struct cli_command *command = cli->command;
+    struct option table[CLI_OPTIONS_MAX + 2] = {0};
+    char letters[2 * CLI_OPTIONS_MAX + 4] = {0};
+    describe_options(command, table, letters);
+    optind = 0; /* another command line may have been read before */
+    for (int code; (code = getopt_long(argc, argv, letters, table, NULL)) != -1;) {
+        if (code == '?')
+            return refuse_option(command, argv[optind - 1]);
+        if (code == ':')
+            return cli_mistake(command->name, "option '--%s' needs a value",
+                               row_of(command, optopt)->name);
+        const struct cli_option *o = row_of(command, code);
+        int status = read_option(cli, o, optarg);
+        if (status != CLI_GO_ON)
+            return status;
+        cli->given[o - command->option] = true;
+    }
+    cli->operand = argv + optind;
+    cli->n_operand = argc - optind;
+    return check_operands(cli);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* streams.c: the standard streams, and results that go to stdout or to a file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cli/cli.h"
+
+/* A closed standard descriptor would be given to the next file opened, and text printed into it.
+ * Opened the wrong way round, it fails when it is used. */
+void cli_start(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+peat_status cli_write(const char *file, const struct strbuf *text, struct error *err)
+{
+    if (file)
+        return file_write(file, text->text, text->n, err);
+    fwrite(text->text, 1, text->n, stdout);
+    return PEAT_OK;
+}
+
+/* The reader of a pipe went away: nobody is there to tell. An earlier write's errno may be lost by
+ * now; the pipe itself still knows. */
+static bool reader_is_gone(int error)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO};
+    return error == EPIPE || (poll(&out, 1, 0) == 1 && (out.revents & POLLERR));
+}
+
+int cli_finish(int code)
+{
+    errno = 0;
+    bool bad = ferror(stdout);
+    if (fflush(stdout) == 0 && !bad)
+        return code;
+    int error = errno;
+    if (!reader_is_gone(error))
+        cli_say("cannot write to standard output: %s",
+                error ? strerror(error) : "input/output error");
+    return code == CLI_DONE ? CLI_FAILED : code;
+}
