@@ -6,8 +6,7 @@
 
 #include "diagnose/diagnostics.h"
 #include "diagnose/figures.h"
-#include "diagnose/trace.h"
-#include "tensor/gemm.h"
+#include "heads.h"
 
 enum { DISTANCES = 12 }; /* 0, 1, 2-3, 4-7, .. */
 
@@ -135,39 +134,16 @@ static void add_head(struct profile *p, struct head_profile *h, const struct sco
 
 /* ---- one group of one batch ---- */
 
-static double *spread(const peat_node *x, const int64_t *dim, struct arena *a)
-{
-    struct tensor all = tensor_new(a, PEAT_F64, 4, dim);
-    if (!all.data)
-        return NULL;
-    struct tensor wide = tensor_broadcast_to(&x->value, 4, dim);
-    tensor_copy(&all, &wide);
-    return all.data;
-}
-
 /* scale q k' of the queries and keys as projected: no turn, no bias. */
 static double *plain_scores(const struct subject *s, const struct attention_seen *seen,
                             const struct scores *x, struct arena *a)
 {
     int64_t T = x->T, C = seen->projected.q->value.dim[3];
-    double *q = node_copy(seen->projected.q, a), *k = node_copy(seen->projected.k, a);
+    const double *q = node_copy(seen->projected.q, a), *k = node_copy(seen->projected.k, a);
     double *out = ARENA_ARRAY(a, x->B * x->H * T * T, double);
-    for (int64_t i = 0; q && k && out && i < x->B * x->H; i++) {
-        const struct gemm g = {.dtype = PEAT_F64,
-                               .trans_b = true,
-                               .m = T,
-                               .n = T,
-                               .k = C,
-                               .alpha = seen->scale,
-                               .a = q + i * T * C,
-                               .b = k + i * T * C,
-                               .c = out + i * T * T,
-                               .lda = C,
-                               .ldb = C,
-                               .ldc = T};
-        gemm_one(s->team, &g);
-    }
-    return q && k ? out : NULL;
+    for (int64_t i = 0; i < x->B * x->H; i++)
+        score_head(s->team, q + i * T * C, k + i * T * C, seen->scale, T, C, out + i * T * T);
+    return out;
 }
 
 static bool turned(const struct attention_seen *seen)
@@ -176,30 +152,24 @@ static bool turned(const struct attention_seen *seen)
            seen->chain.q->value.dim[3] == seen->projected.q->value.dim[3];
 }
 
-static peat_status get_scores(struct subject *s, struct trace *t, const struct attention_seen *seen,
-                              struct scores *x, struct error *err)
+static struct scores get_scores(const struct trace *t, const struct attention_seen *seen,
+                                struct arena *a)
 {
-    struct arena *a = &s->work;
-    int64_t B = t->in.B, T = t->in.T;
-    const int64_t dim[] = {B, seen->end - seen->begin, T, T}, mask_dim[] = {B, 1, T, T};
-    peat_node *mask = attention_mask_node(&t->g, &t->mask, B, T, T);
-    *x = (struct scores){.B = B, .H = dim[1], .T = T};
-    x->logits = node_copy(seen->logits, a);
-    x->weights = node_copy(seen->weights, a);
-    x->mask = mask ? spread(mask, mask_dim, a) : NULL;
-    x->bias = seen->bias ? spread(seen->bias, dim, a) : NULL;
-    x->plain = turned(seen) ? plain_scores(s, seen, x, a) : NULL;
-    bool ok = x->logits && x->weights && x->mask && (x->bias || !seen->bias) &&
-              (x->plain || !turned(seen));
-    return ok ? PEAT_OK : subject_no_memory(err);
+    const int64_t dim[] = {t->in.B, seen->end - seen->begin, t->in.T, t->in.T};
+    struct scores x = {.B = dim[0], .H = dim[1], .T = dim[2]};
+    x.logits = node_copy(seen->logits, a);
+    x.weights = node_copy(seen->weights, a);
+    x.mask = keys_seen(t, a);
+    x.bias = seen->bias ? node_spread(seen->bias, 4, dim, a) : NULL;
+    x.plain = turned(seen) ? plain_scores(t->subject, seen, &x, a) : NULL;
+    return x;
 }
 
-static peat_status add_group(struct profile *p, struct trace *t, const struct attention_seen *seen,
-                             const peat_batch *b, struct error *err)
+static void add_group(struct profile *p, const struct trace *t, const struct attention_seen *seen,
+                      const peat_batch *b)
 {
-    struct scores x;
-    peat_status status = get_scores(p->s, t, seen, &x, err);
-    for (int64_t h = seen->begin; status == PEAT_OK && h < seen->end; h++) {
+    struct scores x = get_scores(t, seen, &p->s->work);
+    for (int64_t h = seen->begin; h < seen->end; h++) {
         struct head_profile *head = &p->head[seen->layer * p->s->model->dims.H + h];
         head->has_bias = head->has_bias || x.bias;
         head->turns = head->turns || x.plain;
@@ -208,7 +178,6 @@ static peat_status add_group(struct profile *p, struct trace *t, const struct at
             add_head(p, head, &x, row, h - seen->begin, b->has_pad ? b->pad : NULL,
                      seen->layer == 0 && h == 0);
     }
-    return status;
 }
 
 static peat_status add_batch(struct profile *p, const peat_batch *b, struct error *err)
@@ -216,9 +185,9 @@ static peat_status add_batch(struct profile *p, const peat_batch *b, struct erro
     struct trace t;
     const struct trace_options o = {.keep = KEEP_ALL, .attention = true};
     peat_status status = trace_run(&t, p->s, b, &o, err);
-    for (int i = 0; i < t.n_seen && status == PEAT_OK; i++) {
+    for (int i = 0; status == PEAT_OK && i < t.n_seen; i++) {
         struct arena_mark mark = arena_mark(&p->s->work);
-        status = add_group(p, &t, &t.seen[i], b, err);
+        add_group(p, &t, &t.seen[i], b);
         arena_rewind(&p->s->work, mark);
     }
     trace_end(&t);
@@ -256,16 +225,12 @@ static void fit_round(const struct head_profile *h, int64_t T, double *row, doub
 }
 
 /* sum logit^2 = sum count M^2 + rest, with M the mean logit of each pair of positions. */
-static peat_status explain(const struct head_profile *h, int64_t T, struct arena *a,
-                           struct explained *e, struct error *err)
+static struct explained explain(const struct head_profile *h, int64_t T, struct arena *a)
 {
     enum { ROUNDS = 100 };
     struct arena_mark mark = arena_mark(a);
     double *row = ARENA_ARRAY(a, T, double), *f = ARENA_ARRAY(a, 2 * T, double);
     double *n = ARENA_ARRAY(a, 2 * T, double), fixed = 0.0, left = 0.0;
-    *e = (struct explained){(double)NAN, (double)NAN};
-    if (!row || !f || !n)
-        return subject_no_memory(err);
     for (int i = 0; i < ROUNDS; i++)
         fit_round(h, T, row, f, n);
     for (int64_t i = 0; i < T; i++)
@@ -276,18 +241,11 @@ static peat_status explain(const struct head_profile *h, int64_t T, struct arena
             fixed += count * M * M;
             left += count * rest * rest;
         }
-    if (h->square > 0.0)
-        *e = (struct explained){fixed / h->square, fmax(0.0, fixed - left) / h->square};
     arena_rewind(a, mark);
-    return PEAT_OK;
+    return (struct explained){ratio(fixed, h->square), ratio(fmax(0.0, fixed - left), h->square)};
 }
 
 /* ---- figures ---- */
-
-static double ratio(double part, double whole)
-{
-    return whole > 0.0 ? part / whole : (double)NAN;
-}
 
 static struct value *ratios(struct arena *a, const double *part, const double *whole, double one,
                             int n)
@@ -303,13 +261,11 @@ static struct value *nothing(struct arena *a)
     return figure(a, (double)NAN);
 }
 
-static peat_status head_value(struct profile *p, const struct head_profile *h, int64_t head,
-                              struct value **v, struct error *err)
+static struct value *head_value(struct profile *p, const struct head_profile *h, int64_t head)
 {
     struct arena *a = &p->s->arena;
-    struct explained e;
-    peat_status status = explain(h, p->T, &p->s->work, &e, err);
-    struct value *m = *v = figures_map(a);
+    struct explained e = explain(h, p->T, &p->s->work);
+    struct value *m = figures_map(a);
     member_set_integer(a, m, "head", head);
     figure_set(a, m, "entropy", ratio(h->entropy, h->queries));
     figure_set(a, m, "entropy_share", ratio(h->entropy, h->most));
@@ -327,7 +283,7 @@ static peat_status head_value(struct profile *p, const struct head_profile *h, i
         member_set_text(a, m, "changed_by", h->changed_by);
     else
         member_set(a, m, "changed_by", nothing(a));
-    return status;
+    return m;
 }
 
 static struct value *distances(const struct profile *p)
@@ -368,54 +324,46 @@ static void summarise(const struct profile *p, struct value *v)
                 nearest * (double)p->T);
 }
 
-static peat_status profile_value(struct profile *p, struct value **v, struct error *err)
+static struct value *profile_value(struct profile *p)
 {
     struct arena *a = &p->s->arena;
     const peat_dims *d = &p->s->model->dims;
-    struct value *layers = figures_list(a);
-    *v = figures_map(a);
-    summarise(p, *v);
-    member_set(a, *v, "distances", distances(p));
-    member_set(a, *v, "uniform", ratios(a, p->uniform, NULL, p->queries, p->n_distance));
+    struct value *v = figures_map(a), *layers = figures_list(a);
+    summarise(p, v);
+    member_set(a, v, "distances", distances(p));
+    member_set(a, v, "uniform", ratios(a, p->uniform, NULL, p->queries, p->n_distance));
     for (int64_t l = 0; l < d->L; l++) {
-        struct value *layer = figures_map(a), *heads = figures_list(a), *one;
-        for (int64_t h = 0; h < d->H; h++) {
-            peat_status status = head_value(p, &p->head[l * d->H + h], h, &one, err);
-            if (status != PEAT_OK)
-                return status;
-            value_append(a, heads, one);
-        }
+        struct value *layer = figures_map(a), *heads = figures_list(a);
+        for (int64_t h = 0; h < d->H; h++)
+            value_append(a, heads, head_value(p, &p->head[l * d->H + h], h));
         member_set_integer(a, layer, "layer", l);
         member_set(a, layer, "heads", heads);
         value_append(a, layers, layer);
     }
-    member_set(a, *v, "layers", layers);
-    return PEAT_OK;
+    member_set(a, v, "layers", layers);
+    return v;
 }
 
-static bool make_heads(struct profile *p)
+static void make_heads(struct profile *p)
 {
     const peat_dims *d = &p->s->model->dims;
     p->head = ARENA_ARRAY(&p->s->arena, d->L * d->H, struct head_profile);
-    for (int64_t i = 0; p->head && i < d->L * d->H; i++) {
+    for (int64_t i = 0; i < d->L * d->H; i++) {
         p->head[i].sum = ARENA_ARRAY(&p->s->arena, p->T * p->T, double);
         p->head[i].count = ARENA_ARRAY(&p->s->arena, p->T * p->T, double);
-        if (!p->head[i].sum || !p->head[i].count)
-            return false;
     }
-    return p->head != NULL;
 }
 
 peat_status diagnose_attention(struct subject *s, struct value **v, struct error *err)
 {
     struct profile p = {.s = s, .T = s->batch[0].T};
     p.n_distance = bin_of(p.T - 1) + 1;
-    if (!make_heads(&p))
-        return subject_no_memory(err);
+    make_heads(&p);
     for (int i = 0; i < s->n_batch; i++) {
         peat_status status = add_batch(&p, &s->batch[i], err);
         if (status != PEAT_OK)
             return status;
     }
-    return profile_value(&p, v, err);
+    *v = profile_value(&p);
+    return PEAT_OK;
 }

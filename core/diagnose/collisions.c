@@ -32,11 +32,6 @@ struct query {
     int64_t b, j;            /* the nearest answer with both wrong */
 };
 
-static peat_status no_memory(struct error *err)
-{
-    return error_set(err, PEAT_NOMEM, "out of memory for nearest neighbours");
-}
-
 /* ---- what queries add up to ---- */
 
 struct tally {
@@ -150,8 +145,6 @@ static peat_status total_variance(const struct matrix *m, const char *what, doub
 {
     struct arena_mark mark = arena_mark(a);
     double *variance = ARENA_ARRAY(a, m->columns, double);
-    if (!variance)
-        return no_memory(err);
     column_variances(m, variance);
     *sum = 0.0;
     for (int64_t j = 0; j < m->columns; j++)
@@ -196,7 +189,7 @@ struct sums {
     struct query *query;                /* [BATCH]                                           */
 };
 
-static bool sums_alloc(struct sums *s, struct arena *a)
+static void sums_alloc(struct sums *s, struct arena *a)
 {
     int64_t d = s->token->columns, T = s->position->rows;
     double **const part[] = {
@@ -206,12 +199,10 @@ static bool sums_alloc(struct sums *s, struct arena *a)
     const int64_t size[] = {d,         d,     T * d,     T,         BLOCK * d,     BLOCK,
                             BLOCK * T, BLOCK, BATCH * d, BATCH * d, BATCH * BLOCK, BATCH * T,
                             BATCH,     BATCH};
-    bool fits = true;
     for (size_t k = 0; k < sizeof(part) / sizeof(part[0]); k++)
-        fits = (*part[k] = ARENA_ARRAY(a, size[k], double)) != NULL && fits;
+        *part[k] = ARENA_ARRAY(a, size[k], double);
     s->best = arena_array(a, BATCH, sizeof(*s->best));
     s->query = ARENA_ARRAY(a, BATCH, struct query);
-    return fits && s->best && s->query;
 }
 
 static void mean_of(const struct matrix *m, double *mean)
@@ -439,8 +430,7 @@ peat_status collisions_of_sums(struct collisions *c, const struct matrix *token,
     if (status != PEAT_OK)
         return status;
     struct arena_mark mark = arena_mark(a);
-    if (!sums_alloc(&s, a))
-        return no_memory(err);
+    sums_alloc(&s, a);
     mean_of(token, s.token_mean);
     mean_of(position, s.position_mean);
     centre_rows(position, s.position_mean, 0, position->rows, s.place, s.place_square);
@@ -470,7 +460,7 @@ struct rows {
     struct query *query;          /* [BLOCK]; index is a row                 */
 };
 
-static bool rows_alloc(struct rows *r, struct arena *a)
+static void rows_alloc(struct rows *r, struct arena *a)
 {
     int64_t d = r->m->columns;
     r->mean = ARENA_ARRAY(a, d, double);
@@ -482,8 +472,6 @@ static bool rows_alloc(struct rows *r, struct arena *a)
     r->product = ARENA_ARRAY(a, BLOCK * BLOCK, double);
     r->best = arena_array(a, BLOCK, sizeof(*r->best));
     r->query = ARENA_ARRAY(a, BLOCK, struct query);
-    return r->mean && r->block && r->block_square && r->noise && r->x && r->square && r->product &&
-           r->best && r->query;
 }
 
 /* WRONGS: nothing is wrong. */
@@ -560,8 +548,7 @@ peat_status collisions_of_rows(struct collisions *c, const struct matrix *x, con
     if (status != PEAT_OK)
         return status;
     struct arena_mark mark = arena_mark(a);
-    if (!rows_alloc(&r, a))
-        return no_memory(err);
+    rows_alloc(&r, a);
     mean_of(x, r.mean);
     *c = collisions_begin(variance, x->columns, settings);
     c->queries = x->rows;

@@ -38,8 +38,6 @@ static peat_status loss_without(struct subject *s, const peat_batch *b, const do
     struct trace t;
     struct arena_mark mark = arena_mark(&s->work);
     double *minus = ARENA_ARRAY(&s->work, rows * D, double);
-    if (!minus)
-        return subject_no_memory(err);
     for (int64_t i = 0; x && i < rows; i++)
         memcpy(minus + i * D + begin, x + i * D + begin, (size_t)(end - begin) * sizeof(*x));
     const struct trace_options o = {.keep = KEEP_ALL, .minus = minus};
@@ -147,8 +145,6 @@ peat_status diagnose_support(struct subject *s, struct value **v, struct error *
     struct arena *a = &s->arena;
     int64_t D = s->model->dims.D;
     double *token = ARENA_ARRAY(a, D, double), *position = ARENA_ARRAY(a, D, double);
-    if (!token || !position)
-        return subject_no_memory(err);
     peat_status status = tables_find(s, &t, err);
     if (status != PEAT_OK)
         return status;

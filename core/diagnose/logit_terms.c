@@ -10,7 +10,7 @@
 #include "diagnose/diagnostics.h"
 #include "diagnose/figures.h"
 #include "diagnose/parts.h"
-#include "tensor/gemm.h"
+#include "heads.h"
 
 enum { BIAS_TERM = PARTS * PARTS, TERMS };
 
@@ -81,67 +81,27 @@ static void add_sums(const struct square *q, struct head_sums *h)
         }
 }
 
-/* scale q k' of one head; q and k [T,C] */
-static void product(const struct subject *s, const double *q, const double *k, double scale,
-                    int64_t T, int64_t C, double *out)
-{
-    const struct gemm g = {.dtype = PEAT_F64,
-                           .trans_b = true,
-                           .m = T,
-                           .n = T,
-                           .k = C,
-                           .alpha = scale,
-                           .a = q,
-                           .b = k,
-                           .c = out,
-                           .lda = C,
-                           .ldb = C,
-                           .ldc = T};
-    gemm_one(s->team, &g);
-}
-
-/* What is broadcast to [B,H,T,T], dense; NULL for NULL. */
-static double *spread(const peat_node *x, const int64_t *dim, struct arena *a)
-{
-    struct tensor all = tensor_new(a, PEAT_F64, 4, dim);
-    if (!all.data)
-        return NULL;
-    struct tensor wide = tensor_broadcast_to(&x->value, 4, dim);
-    tensor_copy(&all, &wide);
-    return all.data;
-}
-
-/* bias + scale * score_add; *out stays NULL when there is neither. */
-static peat_status whole_bias(const struct attention_seen *seen, const int64_t *dim,
-                              struct arena *a, double **out, struct error *err)
+/* bias + scale * score_add; NULL when there is neither. */
+static double *whole_bias(const struct attention_seen *seen, const int64_t *dim, struct arena *a)
 {
     int64_t n = dim[0] * dim[1] * dim[2] * dim[3];
-    *out = seen->bias ? spread(seen->bias, dim, a) : NULL;
-    if (seen->bias && !*out)
-        return subject_no_memory(err);
+    double *bias = seen->bias ? node_spread(seen->bias, 4, dim, a) : NULL;
     if (!seen->score_add)
-        return PEAT_OK;
-    double *add = spread(seen->score_add, dim, a);
-    if (!add)
-        return subject_no_memory(err);
+        return bias;
+    double *sum = node_spread(seen->score_add, 4, dim, a);
     for (int64_t i = 0; i < n; i++)
-        add[i] = add[i] * seen->scale + (*out ? (*out)[i] : 0.0);
-    *out = add;
-    return PEAT_OK;
+        sum[i] = sum[i] * seen->scale + (bias ? bias[i] : 0.0);
+    return sum;
 }
 
-static peat_status add_group(struct logit_work *w, struct trace *t, const struct group_parts *g,
-                             struct layer_sums *sums, struct error *err)
+static void add_group(struct logit_work *w, const struct trace *t, const struct group_parts *g,
+                      struct layer_sums *sums)
 {
     struct arena *a = &w->s->work;
     int64_t B = t->in.B, T = t->in.T, TT = T * T;
     const int64_t dim[] = {B, g->H, T, T};
-    double *bias, *room = ARENA_ARRAY(a, (TERMS + 1) * TT, double);
-    peat_node *mask_node = attention_mask_node(&t->g, &t->mask, B, T, T);
-    double *mask = mask_node ? spread(mask_node, (int64_t[]){B, 1, T, T}, a) : NULL;
-    peat_status status = whole_bias(g->seen, dim, a, &bias, err);
-    if (status != PEAT_OK || !room || !mask)
-        return status != PEAT_OK ? status : subject_no_memory(err);
+    double *room = ARENA_ARRAY(a, (TERMS + 1) * TT, double);
+    const double *mask = keys_seen(t, a), *bias = whole_bias(g->seen, dim, a);
     for (int64_t b = 0; b < B; b++)
         for (int64_t h = 0; h < g->H; h++) {
             int64_t at = b * g->H + h;
@@ -151,58 +111,70 @@ static peat_status add_group(struct logit_work *w, struct trace *t, const struct
                 if (!query || !key)
                     continue;
                 q.term[i] = room + i * TT;
-                product(w->s, query + at * T * g->C, key + at * T * g->C, g->seen->scale, T, g->C,
-                        q.term[i]);
+                score_head(w->s->team, query + at * T * g->C, key + at * T * g->C, g->seen->scale,
+                           T, g->C, q.term[i]);
             }
             if (bias)
                 q.term[BIAS_TERM] =
                     memcpy(room + BIAS_TERM * TT, bias + at * TT, (size_t)TT * sizeof(double));
             add_sums(&q, &sums->head[g->seen->begin + h]);
         }
-    return PEAT_OK;
 }
 
-/* False in *linear: the layer cannot be taken apart, and w->stopped says why. */
-static peat_status add_layer(struct logit_work *w, struct trace *t, int64_t layer,
-                             struct group_parts *g, int n, bool *linear, struct error *err)
+/* Why the layer's queries and keys cannot be taken apart; NULL: they can. */
+static const char *find_bend(const struct logit_work *w, int64_t layer, const struct group_parts *g,
+                             int n)
 {
-    struct layer_sums *sums = &w->layer[layer];
-    *linear = true;
     for (int i = 0; i < n; i++)
-        if (g[i].error > PARTS_ROUNDING) {
-            *linear = false;
-            w->stopped = arena_printf(&w->s->arena,
-                                      "layer %lld: queries and keys are not linear in the "
-                                      "streams",
-                                      (long long)layer);
-        }
-    peat_status status = PEAT_OK;
-    for (int i = 0; *linear && i < n && status == PEAT_OK; i++) {
+        if (g[i].error > PARTS_ROUNDING)
+            return arena_printf(&w->s->arena,
+                                "layer %lld: queries and keys are not linear in the streams",
+                                (long long)layer);
+    return NULL;
+}
+
+/* Why its parts cannot be followed into the next layer; NULL: they can. */
+static const char *find_obstacle(const struct logit_work *w, int64_t layer)
+{
+    const char *why = parts_obstacle(w->s->model, layer, &w->s->arena);
+    return why ? arena_printf(&w->s->arena, "after layer %lld: %s", (long long)layer, why) : NULL;
+}
+
+static void add_layer(struct logit_work *w, const struct trace *t, struct layer_sums *sums,
+                      const struct group_parts *g, int n)
+{
+    for (int i = 0; i < n; i++) {
         sums->error = fmax(sums->error, g[i].error);
         for (int64_t h = g[i].seen->begin; h < g[i].seen->end; h++)
             sums->head[h].changed_by = g[i].seen->changed_by;
-        status = add_group(w, t, &g[i], sums, err);
+        add_group(w, t, &g[i], sums);
     }
-    sums->done = *linear;
-    return status;
 }
 
-/* *more: the parts go on into the next layer. */
+/* *more: the parts go on into the next layer; if not, w->stopped may say why. */
 static peat_status follow_layer(struct logit_work *w, struct trace *t, int64_t layer,
                                 struct parts *x, bool *more, struct error *err)
 {
     struct group_parts *g;
     int n;
     peat_status status = parts_project(t, layer, x, &g, &n, err);
-    if (status == PEAT_OK)
-        status = add_layer(w, t, layer, g, n, more, err);
-    *more = *more && status == PEAT_OK && layer + 1 < w->s->model->dims.L;
-    const char *why = *more ? parts_obstacle(w->s->model, layer, &w->s->arena) : NULL;
-    if (why) {
-        w->stopped = arena_printf(&w->s->arena, "after layer %lld: %s", (long long)layer, why);
-        *more = false;
+    *more = false;
+    if (status != PEAT_OK)
+        return status;
+    const char *why = find_bend(w, layer, g, n);
+    w->layer[layer].done = !why;
+    if (!why) {
+        add_layer(w, t, &w->layer[layer], g, n);
+        if (layer + 1 == w->s->model->dims.L)
+            return PEAT_OK;
+        why = find_obstacle(w, layer);
     }
-    return *more ? parts_advance(t, layer, x, g, n, err) : status;
+    *more = !why;
+    if (why)
+        w->stopped = why;
+    else
+        parts_advance(t, layer, x, g, n);
+    return PEAT_OK;
 }
 
 static peat_status follow(struct logit_work *w, struct trace *t, struct parts *x, struct error *err)
@@ -255,11 +227,6 @@ static double all_squares(const struct head_sums *h)
     for (int t = 0; t < TERMS; t++)
         sum += h->square[t];
     return sum;
-}
-
-static double ratio(double part, double whole)
-{
-    return whole > 0.0 ? part / whole : (double)NAN;
 }
 
 static struct value *head_value(const struct logit_work *w, const struct head_sums *h, int64_t head)
@@ -355,24 +322,19 @@ static struct value *logits_value(const struct logit_work *w)
     return v;
 }
 
-static bool make_sums(struct logit_work *w)
+static void make_sums(struct logit_work *w)
 {
     const peat_dims *d = &w->s->model->dims;
     w->layer = ARENA_ARRAY(&w->s->arena, d->L, struct layer_sums);
-    for (int64_t l = 0; w->layer && l < d->L; l++) {
+    for (int64_t l = 0; l < d->L; l++)
         w->layer[l].head = ARENA_ARRAY(&w->s->arena, d->H, struct head_sums);
-        if (!w->layer[l].head)
-            return false;
-    }
-    return w->layer != NULL;
 }
 
 peat_status diagnose_logits(struct subject *s, struct value **v, struct error *err)
 {
     struct logit_work w = {.s = s};
     bool linear = true;
-    if (!make_sums(&w))
-        return subject_no_memory(err);
+    make_sums(&w);
     for (int i = 0; i < s->n_batch && linear; i++) {
         struct arena_mark mark = arena_mark(&s->work);
         peat_status status = add_batch(&w, &s->batch[i], &linear, err);

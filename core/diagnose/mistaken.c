@@ -56,16 +56,14 @@ static struct value *collisions_value(struct arena *a, const struct collisions *
 }
 
 /* Each pair of token and position once: the first `most` rows of the inputs. */
-static bool distinct_rows(struct subject *s, const struct tables *t, int64_t most, struct matrix *x,
-                          int64_t **token, int64_t **position)
+static struct matrix distinct_rows(struct subject *s, const struct tables *t, int64_t most,
+                                   int64_t **token, int64_t **position)
 {
     int64_t V = s->model->config.vocab, T = s->batch[0].T, D = t->input.columns, n = 0;
     bool *seen = ARENA_ARRAY(&s->work, V * T, bool);
     float *row = ARENA_ARRAY(&s->work, most * D, float);
     *token = ARENA_ARRAY(&s->work, most, int64_t);
     *position = ARENA_ARRAY(&s->work, most, int64_t);
-    if (!seen || !row || !*token || !*position)
-        return false;
     for (int64_t i = 0; i < t->input.rows && n < most; i++) {
         bool *mark = &seen[t->input_token[i] * T + t->input_position[i]];
         if (*mark)
@@ -76,8 +74,7 @@ static bool distinct_rows(struct subject *s, const struct tables *t, int64_t mos
         (*token)[n] = t->input_token[i];
         (*position)[n++] = t->input_position[i];
     }
-    *x = (struct matrix){row, n, D};
-    return true;
+    return (struct matrix){row, n, D};
 }
 
 peat_status diagnose_collisions(struct subject *s, struct value **v, struct error *err)
@@ -99,14 +96,13 @@ peat_status diagnose_collisions(struct subject *s, struct value **v, struct erro
     }
     struct arena_mark mark = arena_mark(&s->work);
     bool rows = t.missing || t.moving_token || t.moving_position;
-    struct matrix x;
-    int64_t *token, *position;
-    if (!rows)
-        status = collisions_of_sums(&c, &t.token, &t.position, &settings, &s->work, err);
-    else if (distinct_rows(s, &t, MOST_ROWS, &x, &token, &position))
+    if (rows) {
+        int64_t *token, *position;
+        struct matrix x = distinct_rows(s, &t, MOST_ROWS, &token, &position);
         status = collisions_of_rows(&c, &x, token, position, &settings, &s->work, err);
-    else
-        status = subject_no_memory(err);
+    } else {
+        status = collisions_of_sums(&c, &t.token, &t.position, &settings, &s->work, err);
+    }
     if (status == PEAT_OK) {
         *v = collisions_value(&s->arena, &c, rows ? NULL : t.token_id);
         member_set_text(&s->arena, *v, "of", rows ? "rows of the windows" : "all sums");

@@ -62,49 +62,36 @@ static void draw(const struct subject *s, const peat_batch *b, uint64_t stream, 
 }
 
 /* b with tokens, segments and marks of special ones taken from elsewhere. */
-static bool permute(const peat_batch *b, const int64_t *from, peat_batch *out, struct arena *a)
+static peat_batch permute(const peat_batch *b, const int64_t *from, struct arena *a)
 {
     int64_t n = b->B * b->T;
-    *out = *b;
-    out->token = ARENA_ARRAY(a, n, int32_t);
-    out->segment = ARENA_ARRAY(a, n, int32_t);
-    out->special = ARENA_ARRAY(a, n, uint8_t);
-    if (!out->token || !out->segment || !out->special)
-        return false;
+    peat_batch out = *b;
+    out.token = ARENA_ARRAY(a, n, int32_t);
+    out.segment = ARENA_ARRAY(a, n, int32_t);
+    out.special = ARENA_ARRAY(a, n, uint8_t);
     for (int64_t i = 0; i < n; i++) {
-        out->token[i] = b->token[from[i]];
-        out->segment[i] = b->segment[from[i]];
-        out->special[i] = b->special[from[i]];
+        out.token[i] = b->token[from[i]];
+        out.segment[i] = b->segment[from[i]];
+        out.special[i] = b->special[from[i]];
     }
-    return true;
+    return out;
 }
 
 /* ---- measuring ---- */
 
-/* What one pass left at the last places: [L + 2][B, width], and the whole input. */
-struct ends {
-    double **row;
-    double *input;
-};
-
-static peat_status run(struct subject *s, const peat_batch *b, struct ends *e, struct error *err)
+/* What one pass leaves: the stream after l blocks, 0 .. L, and the logits, [L + 2][B*T, width]. */
+static peat_status run_batch(struct subject *s, const peat_batch *b, double ***left,
+                             struct error *err)
 {
     int64_t L = s->model->dims.L;
     struct trace t;
     const struct trace_options o = {.keep = KEEP_ALL};
-    e->row = ARENA_ARRAY(&s->work, L + 2, double *);
+    *left = ARENA_ARRAY(&s->work, L + 2, double *);
     peat_status status = trace_run(&t, s, b, &o, err);
-    bool ok = e->row != NULL;
-    for (int64_t l = 0; ok && status == PEAT_OK && l <= L + 1; l++) {
-        e->row[l] = node_copy(l <= L ? t.residual[l] : t.logits, &s->work);
-        ok = e->row[l] != NULL;
-    }
-    if (ok && status == PEAT_OK) {
-        e->input = node_copy(t.residual[0], &s->work);
-        ok = e->input != NULL;
-    }
+    for (int64_t l = 0; status == PEAT_OK && l <= L + 1; l++)
+        (*left)[l] = node_copy(l <= L ? t.residual[l] : t.logits, &s->work);
     trace_end(&t);
-    return status == PEAT_OK && !ok ? subject_no_memory(err) : status;
+    return status;
 }
 
 static void compare_rows(const double *x, const double *y, int64_t n, double *change, double *norm)
@@ -115,8 +102,8 @@ static void compare_rows(const double *x, const double *y, int64_t n, double *ch
     }
 }
 
-static void compare(struct order *o, const peat_batch *b, const int64_t *from, const struct ends *x,
-                    const struct ends *y)
+static void compare(struct order *o, const peat_batch *b, const int64_t *from, double *const *x,
+                    double *const *y)
 {
     int64_t L = o->s->model->dims.L, D = o->s->model->dims.D, V = o->s->model->config.vocab;
     for (int64_t row = 0; row < b->B; row++) {
@@ -125,12 +112,12 @@ static void compare(struct order *o, const peat_batch *b, const int64_t *from, c
             continue;
         for (int64_t l = 0; l <= L + 1; l++) {
             int64_t width = l <= L ? D : V, at = (row * b->T + last) * width;
-            compare_rows(x->row[l] + at, y->row[l] + at, width, &o->change[l], &o->norm[l]);
+            compare_rows(x[l] + at, y[l] + at, width, &o->change[l], &o->norm[l]);
         }
     }
     double change = 0.0, norm = 0.0;
     for (int64_t i = 0; i < b->B * b->T; i++)
-        compare_rows(x->input + from[i] * D, y->input + i * D, D, &change, &norm);
+        compare_rows(x[0] + from[i] * D, y[0] + i * D, D, &change, &norm);
     o->input_moves = o->input_moves || change > ROUNDING * ROUNDING * norm;
 }
 
@@ -138,19 +125,17 @@ static peat_status add_batch(struct order *o, int index, struct error *err)
 {
     struct subject *s = o->s;
     const peat_batch *b = &s->batch[index];
-    struct ends x, y;
+    double **x, **y;
     int64_t *from = ARENA_ARRAY(&s->work, b->B * b->T, int64_t);
     int64_t *place = ARENA_ARRAY(&s->work, b->T, int64_t);
-    peat_status status = from && place ? run(s, b, &x, err) : subject_no_memory(err);
+    peat_status status = run_batch(s, b, &x, err);
     for (int i = 0; i < PERMUTATIONS && status == PEAT_OK; i++) {
-        peat_batch permuted;
         draw(s, b, rng_substream(rng_substream(s->stream, 2 + (uint64_t)i), (uint64_t)index), from,
              place);
-        if (!permute(b, from, &permuted, &s->work))
-            return subject_no_memory(err);
-        status = run(s, &permuted, &y, err);
+        peat_batch permuted = permute(b, from, &s->work);
+        status = run_batch(s, &permuted, &y, err);
         if (status == PEAT_OK)
-            compare(o, b, from, &x, &y);
+            compare(o, b, from, x, y);
         o->windows += b->B;
     }
     return status;
@@ -221,8 +206,6 @@ peat_status diagnose_order(struct subject *s, struct value **v, struct error *er
     struct order o = {.s = s,
                       .change = ARENA_ARRAY(&s->arena, n, double),
                       .norm = ARENA_ARRAY(&s->arena, n, double)};
-    if (!o.change || !o.norm)
-        return subject_no_memory(err);
     if (s->batch[0].T < 3) {
         *v = figures_skipped(&s->arena, "windows of less than 3 tokens have no order to change");
         return PEAT_OK;

@@ -78,8 +78,6 @@ static peat_status run_kept(struct subject *s, const peat_batch *b, unsigned kee
     if (status == PEAT_OK) {
         *input = node_copy(t.input, &s->work);
         *block = node_copy(t.residual[0], &s->work);
-        if (!*input || !*block)
-            status = subject_no_memory(err);
     }
     trace_end(&t);
     return status;
@@ -138,7 +136,7 @@ static void norm_rows(const struct norm_weights *n, struct parts *p)
     }
 }
 
-bool parts_norm(const struct norm_weights *n, const struct parts *from, struct parts *to,
+void parts_norm(const struct norm_weights *n, const struct parts *from, struct parts *to,
                 struct arena *a)
 {
     size_t bytes = (size_t)(from->rows * from->D) * sizeof(double);
@@ -146,13 +144,9 @@ bool parts_norm(const struct norm_weights *n, const struct parts *from, struct p
     for (int p = 0; p < PARTS; p++) {
         if (!from->x[p])
             continue;
-        to->x[p] = arena_alloc(a, bytes);
-        if (!to->x[p])
-            return false;
-        memcpy(to->x[p], from->x[p], bytes);
+        to->x[p] = memcpy(arena_alloc(a, bytes), from->x[p], bytes);
     }
     norm_rows(n, to);
-    return true;
 }
 
 /* ---- projections ---- */
@@ -164,7 +158,6 @@ struct chains {
     struct chain {
         double *q, *k, *v;
     } group[2 * POSITIONAL_MAX + 1];
-    bool no_memory;
 };
 
 static void on_chain(void *ctx, const struct attention_seen *seen)
@@ -174,7 +167,6 @@ static void on_chain(void *ctx, const struct attention_seen *seen)
     g->q = node_copy(seen->chain.q, c->arena);
     g->k = node_copy(seen->chain.k, c->arena);
     g->v = node_copy(seen->chain.v, c->arena);
-    c->no_memory = c->no_memory || !g->q || !g->k || !g->v;
 }
 
 /* Streams that enter attention itself are merged there again: zero, unless `sites`. */
@@ -182,17 +174,12 @@ static void silence_sites(struct trace *t, peat_node **kept, bool sites)
 {
     for (int i = 0; i < POSITIONAL_MAX; i++) {
         kept[i] = t->pass.stream[i];
-        if (!sites && kept[i]) {
-            const struct tensor *x = &kept[i]->value;
-            peat_node *zero = graph_constant(&t->g, x->dtype, x->rank, x->dim, NULL);
-            if (zero)
-                memset(zero->value.data, 0, tensor_bytes(&zero->value));
-            t->pass.stream[i] = zero;
-        }
+        if (!sites && kept[i])
+            t->pass.stream[i] = node_zeros(&t->g, kept[i]);
     }
 }
 
-/* Queries, keys and values of the normed input y (NULL: zeros). */
+/* Queries, keys and values of the normed input y. */
 static peat_status chains_of(struct trace *t, int64_t layer, double *y, bool sites,
                              struct chains *out, struct error *err)
 {
@@ -201,16 +188,13 @@ static peat_status chains_of(struct trace *t, int64_t layer, double *y, bool sit
     const struct observer watch = {.ctx = out, .chain_only = true, .attention = on_chain};
     const int64_t dim[] = {t->in.B, t->in.T, s->model->dims.D};
     peat_node *kept[POSITIONAL_MAX], *x = graph_constant(&t->g, PEAT_F64, 3, dim, y);
-    if (x && !y)
-        memset(x->value.data, 0, tensor_bytes(&x->value));
     *out = (struct chains){.arena = &s->work};
     silence_sites(t, kept, sites);
     t->pass.observer = &watch;
     attention_forward(&t->pass, &s->model->block[layer].attention, &options, layer, x);
     t->pass.observer = &t->observer;
     memcpy(t->pass.stream, kept, sizeof(kept));
-    peat_status status = forward_status(&t->g, "a part of the input cannot be run", err);
-    return status == PEAT_OK && out->no_memory ? subject_no_memory(err) : status;
+    return forward_status(&t->g, "a part of the input cannot be run", err);
 }
 
 /* part -= base, in every group. */
@@ -235,8 +219,8 @@ static void store(struct group_parts *g, const struct chains *c, enum part_kind 
 }
 
 /* What positions bring by entering attention itself is added to their part. */
-static peat_status add_sites(struct trace *t, int64_t layer, const struct chains *silent,
-                             struct group_parts *g, struct error *err)
+static peat_status add_sites(struct trace *t, int64_t layer, double *zero,
+                             const struct chains *silent, struct group_parts *g, struct error *err)
 {
     bool any = false;
     for (int i = 0; i < POSITIONAL_MAX; i++)
@@ -244,7 +228,7 @@ static peat_status add_sites(struct trace *t, int64_t layer, const struct chains
     if (!any)
         return PEAT_OK;
     struct chains sites;
-    peat_status status = chains_of(t, layer, NULL, true, &sites, err);
+    peat_status status = chains_of(t, layer, zero, true, &sites, err);
     if (status != PEAT_OK)
         return status;
     chains_subtract(&sites, silent, g);
@@ -259,20 +243,17 @@ static peat_status add_sites(struct trace *t, int64_t layer, const struct chains
     return PEAT_OK;
 }
 
-static peat_status check_sums(struct trace *t, struct group_parts *g, int n, struct error *err)
+static void check_sums(struct trace *t, struct group_parts *g, int n)
 {
     for (int i = 0; i < n; i++) {
         const peat_qkv *chain = &g[i].seen->chain;
         double *q = node_copy(chain->q, &t->subject->work);
         double *k = node_copy(chain->k, &t->subject->work);
         double *v = node_copy(chain->v, &t->subject->work);
-        if (!q || !k || !v)
-            return subject_no_memory(err);
         g[i].error = fmax(sum_error(q, g[i].q, tensor_count(&chain->q->value)),
                           sum_error(k, g[i].k, tensor_count(&chain->k->value)));
         g[i].value_error = sum_error(v, g[i].v, tensor_count(&chain->v->value));
     }
-    return PEAT_OK;
 }
 
 /* The groups of one layer as the pass showed them. */
@@ -280,7 +261,7 @@ static struct group_parts *list_groups(struct trace *t, int64_t layer, int *n)
 {
     struct group_parts *g = ARENA_ARRAY(&t->subject->work, t->n_seen, struct group_parts);
     *n = 0;
-    for (int i = 0; g && i < t->n_seen; i++) {
+    for (int i = 0; i < t->n_seen; i++) {
         const struct attention_seen *seen = &t->seen[i];
         if (seen->layer != layer)
             continue;
@@ -299,9 +280,9 @@ peat_status parts_project(struct trace *t, int64_t layer, const struct parts *x,
     struct parts y;
     struct chains silent, one;
     struct group_parts *g = *group = list_groups(t, layer, n);
-    if (!g || !parts_norm(&s->model->block[layer].norm1, x, &y, &s->work))
-        return subject_no_memory(err);
-    peat_status status = chains_of(t, layer, NULL, false, &silent, err);
+    double *zero = ARENA_ARRAY(&s->work, x->rows * x->D, double);
+    parts_norm(&s->model->block[layer].norm1, x, &y, &s->work);
+    peat_status status = chains_of(t, layer, zero, false, &silent, err);
     for (int p = 0; p < PARTS && status == PEAT_OK; p++) {
         if (!y.x[p])
             continue;
@@ -313,6 +294,8 @@ peat_status parts_project(struct trace *t, int64_t layer, const struct parts *x,
         store(g, &one, (enum part_kind)p);
     }
     if (status == PEAT_OK && y.x[PART_POSITION])
-        status = add_sites(t, layer, &silent, g, err);
-    return status == PEAT_OK ? check_sums(t, g, *n, err) : status;
+        status = add_sites(t, layer, zero, &silent, g, err);
+    if (status == PEAT_OK)
+        check_sums(t, g, *n);
+    return status;
 }

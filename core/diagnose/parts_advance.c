@@ -63,20 +63,15 @@ static void weigh(const struct trace *t, const struct group_parts *g, const doub
         }
 }
 
-static peat_status add_attention(struct trace *t, const struct block *block, struct parts *x,
-                                 const struct group_parts *group, int n, struct error *err)
+static void add_attention(struct trace *t, const struct block *block, struct parts *x,
+                          const struct group_parts *group, int n)
 {
     struct arena *a = &t->subject->work;
     int64_t size = x->rows * x->D;
     double **weights = ARENA_ARRAY(a, n, double *);
     double *context = ARENA_ARRAY(a, size, double), *y = ARENA_ARRAY(a, size, double);
-    if (!weights || !context || !y)
-        return subject_no_memory(err);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         weights[i] = node_copy(group[i].seen->weights, a);
-        if (!weights[i])
-            return subject_no_memory(err);
-    }
     for (int p = 0; p < PARTS; p++) {
         if (!x->x[p])
             continue;
@@ -88,7 +83,6 @@ static peat_status add_attention(struct trace *t, const struct block *block, str
         add_to(x->x[p], y, size);
         add_to(x->whole, y, size);
     }
-    return PEAT_OK;
 }
 
 /* act(u) / u */
@@ -115,21 +109,17 @@ static void activate(double *const *u, int64_t n, int64_t activation)
     }
 }
 
-static peat_status add_mlp(struct trace *t, const struct block *block, struct parts *x,
-                           struct error *err)
+static void add_mlp(struct trace *t, const struct block *block, struct parts *x)
 {
     struct subject *s = t->subject;
     int64_t F = block->up_w->value.dim[0], size = x->rows * x->D;
     struct parts normed;
     double *u[PARTS] = {NULL}, *y = ARENA_ARRAY(&s->work, size, double);
-    if (!y || !parts_norm(&block->norm2, x, &normed, &s->work))
-        return subject_no_memory(err);
+    parts_norm(&block->norm2, x, &normed, &s->work);
     for (int p = 0; p < PARTS; p++) {
         if (!x->x[p])
             continue;
         u[p] = ARENA_ARRAY(&s->work, x->rows * F, double);
-        if (!u[p])
-            return subject_no_memory(err);
         product(s, normed.x[p], block->up_w, u[p], x->rows);
         if (p == PART_CONSTANT)
             add_rows(u[p], block->up_b, x->rows);
@@ -143,24 +133,19 @@ static peat_status add_mlp(struct trace *t, const struct block *block, struct pa
             add_rows(y, block->down_b, x->rows);
         add_to(x->x[p], y, size);
     }
-    return PEAT_OK;
 }
 
-peat_status parts_advance(struct trace *t, int64_t layer, struct parts *x,
-                          const struct group_parts *group, int n, struct error *err)
+void parts_advance(struct trace *t, int64_t layer, struct parts *x, const struct group_parts *group,
+                   int n)
 {
     const struct block *block = &t->subject->model->block[layer];
-    peat_status status = add_attention(t, block, x, group, n, err);
-    if (status == PEAT_OK)
-        status = add_mlp(t, block, x, err);
-    if (status != PEAT_OK)
-        return status;
+    add_attention(t, block, x, group, n);
+    add_mlp(t, block, x);
     const struct tensor *next = &t->residual[layer + 1]->value;
     struct tensor whole = tensor_shape(PEAT_F64, next->rank, next->dim);
     whole.data = x->whole;
     tensor_copy(&whole, next);
     x->error = parts_error(x);
-    return PEAT_OK;
 }
 
 const char *parts_obstacle(const struct model *m, int64_t layer, struct arena *a)

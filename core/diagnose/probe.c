@@ -8,11 +8,6 @@
 
 #include "base/rng.h"
 
-static peat_status no_memory(struct error *err)
-{
-    return error_set(err, PEAT_NOMEM, "out of memory for a probe");
-}
-
 /* ---- groups ---- */
 
 static int ascending(const void *a, const void *b)
@@ -69,8 +64,6 @@ static int64_t hold_out(const int64_t *group, const bool *use, int64_t n, double
     int64_t *list = ARENA_ARRAY(a, n, int64_t);
     struct lot *lot = ARENA_ARRAY(a, n, struct lot);
     bool *chosen = ARENA_ARRAY(a, n, bool);
-    if (!list || !lot || !chosen)
-        return -1;
     memset(held_out, 0, (size_t)n * sizeof(*held_out));
     int64_t groups = list_different(group, use, n, list);
     if (groups < 2)
@@ -118,14 +111,12 @@ static peat_status check_rows(const struct matrix *x, const bool *test, struct e
 }
 
 /* Columns to mean 0 and variance 1 over the rows with `train`; all rows are scaled. A constant
- * column becomes 0. NULL: out of memory. */
+ * column becomes 0. */
 static float *standardise(const struct matrix *x, const bool *train, struct arena *a)
 {
     int64_t d = x->columns, n = count(train, x->rows);
     float *out = ARENA_ARRAY(a, x->rows * d, float);
     double *mean = ARENA_ARRAY(a, d, double), *square = ARENA_ARRAY(a, d, double);
-    if (!out || !mean || !square)
-        return NULL;
     for (int64_t i = 0; i < x->rows; i++)
         for (int64_t j = 0; train[i] && j < d; j++)
             mean[j] += (double)x->x[i * d + j];
@@ -144,13 +135,13 @@ static float *standardise(const struct matrix *x, const bool *train, struct aren
     return out;
 }
 
-/* The rows with `use`, in order. x NULL: out of memory. */
+/* The rows with `use`, in order. */
 static struct matrix take_rows(const float *x, const bool *use, int64_t n, int64_t d,
                                struct arena *a)
 {
     int64_t rows = count(use, n), at = 0;
     float *out = ARENA_ARRAY(a, rows * d, float);
-    for (int64_t i = 0; out && i < n; i++)
+    for (int64_t i = 0; i < n; i++)
         if (use[i])
             memcpy(out + d * at++, x + d * i, (size_t)d * sizeof(*out));
     return (struct matrix){out, rows, d};
@@ -168,15 +159,14 @@ struct ridge {
     double y_mean;
 };
 
-static bool ridge_alloc(struct ridge *r, int64_t d, struct arena *a)
+static struct ridge ridge_new(int64_t d, struct arena *a)
 {
-    *r = (struct ridge){.d = d};
-    r->vector = ARENA_ARRAY(a, d * d, double);
-    r->value = ARENA_ARRAY(a, d, double);
-    r->mean = ARENA_ARRAY(a, d, double);
-    r->part = ARENA_ARRAY(a, d, double);
-    r->weight = ARENA_ARRAY(a, d, double);
-    return r->vector && r->value && r->mean && r->part && r->weight;
+    return (struct ridge){.d = d,
+                          .vector = ARENA_ARRAY(a, d * d, double),
+                          .value = ARENA_ARRAY(a, d, double),
+                          .mean = ARENA_ARRAY(a, d, double),
+                          .part = ARENA_ARRAY(a, d, double),
+                          .weight = ARENA_ARRAY(a, d, double)};
 }
 
 /* weight serves as room for the covariance of x and y. */
@@ -199,12 +189,9 @@ static void fill_parts(struct ridge *r, const float *x, const double *y, const b
 static peat_status ridge_fit(struct ridge *r, const float *x, const double *y, const bool *use,
                              int64_t n, int64_t d, struct arena *a, struct error *err)
 {
-    if (!ridge_alloc(r, d, a))
-        return no_memory(err);
+    *r = ridge_new(d, a);
     struct arena_mark mark = arena_mark(a);
     struct matrix rows = take_rows(x, use, n, d, a);
-    if (!rows.x)
-        return no_memory(err);
     peat_status status = matrix_covariance(&rows, r->mean, r->vector, a, err);
     if (status == PEAT_OK)
         status = spectrum_symmetric(r->vector, d, true, r->value, a, err);
@@ -278,10 +265,8 @@ static peat_status choose_ridge(double *ridge, const float *x, const double *y,
                                 uint64_t stream, struct arena *a, struct error *err)
 {
     bool *held_out = ARENA_ARRAY(a, n, bool), *rest = ARENA_ARRAY(a, n, bool);
-    int64_t groups = !held_out ? -1 : hold_out(group, train, n, 0.2, stream, held_out, a);
+    int64_t groups = hold_out(group, train, n, 0.2, stream, held_out, a);
     *ridge = ridge_of(PROBE_RIDGES / 2);
-    if (groups < 0 || !rest)
-        return no_memory(err);
     if (groups == 0)
         return PEAT_OK;
     for (int64_t i = 0; i < n; i++)
@@ -306,13 +291,9 @@ static peat_status run_regression(struct probe_regression *p, const struct matri
 {
     int64_t n = m->rows, d = m->columns;
     bool *train = ARENA_ARRAY(a, n, bool);
-    if (!train)
-        return no_memory(err);
     for (int64_t i = 0; i < n; i++)
         train[i] = !test[i];
     const float *x = standardise(m, train, a);
-    if (!x)
-        return no_memory(err);
     struct ridge r;
     peat_status status = choose_ridge(&p->ridge, x, y, group, train, n, d, stream, a, err);
     if (status == PEAT_OK)
@@ -357,20 +338,17 @@ struct discriminant {
     double shrinkage, unit; /* unit: the mean eigenvalue                      */
 };
 
-static bool discriminant_alloc(struct discriminant *g, const int64_t *label, const bool *train,
+static void discriminant_alloc(struct discriminant *g, const int64_t *label, const bool *train,
                                int64_t n, int64_t d, struct arena *a)
 {
     *g = (struct discriminant){.d = d};
     g->label = ARENA_ARRAY(a, n, int64_t);
-    if (!g->label)
-        return false;
     g->classes = list_different(label, train, n, g->label);
     g->rows = ARENA_ARRAY(a, g->classes, int64_t);
     g->mean = ARENA_ARRAY(a, g->classes * d, double);
     g->bias = ARENA_ARRAY(a, g->classes, double);
     g->vector = ARENA_ARRAY(a, d * d, double);
     g->value = ARENA_ARRAY(a, d, double);
-    return g->rows && g->mean && g->bias && g->vector && g->value;
 }
 
 static void find_means(struct discriminant *g, const float *x, const int64_t *label,
@@ -397,7 +375,7 @@ static struct matrix take_residuals(const struct discriminant *g, const float *x
     struct matrix m = {.rows = count(train, n), .columns = g->d};
     float *out = ARENA_ARRAY(a, m.rows * g->d, float);
     m.x = out;
-    for (int64_t i = 0; out && i < n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         if (!train[i])
             continue;
         const double *mean = g->mean + find(g->label, g->classes, label[i]) * g->d;
@@ -434,8 +412,6 @@ static peat_status find_within(struct discriminant *g, const float *x, const int
 {
     struct matrix m = take_residuals(g, x, label, train, n, a);
     double *mean = ARENA_ARRAY(a, g->d, double);
-    if (!m.x || !mean)
-        return no_memory(err);
     peat_status status = matrix_covariance(&m, mean, g->vector, a, err);
     if (status != PEAT_OK)
         return status;
@@ -465,12 +441,9 @@ static void whiten(const struct discriminant *g, const double *x, int64_t n, dou
     }
 }
 
-static peat_status whiten_means(struct discriminant *g, int64_t train, struct arena *a,
-                                struct error *err)
+static void whiten_means(struct discriminant *g, int64_t train, struct arena *a)
 {
     double *white = ARENA_ARRAY(a, g->classes * g->d, double);
-    if (!white)
-        return no_memory(err);
     whiten(g, g->mean, g->classes, white);
     g->mean = white;
     for (int64_t c = 0; c < g->classes; c++) {
@@ -479,7 +452,6 @@ static peat_status whiten_means(struct discriminant *g, int64_t train, struct ar
             square += white[c * g->d + j] * white[c * g->d + j];
         g->bias[c] = log((double)g->rows[c] / (double)train) - 0.5 * square;
     }
-    return PEAT_OK;
 }
 
 /* The first of the largest. */
@@ -493,16 +465,13 @@ static int64_t decide(const struct discriminant *g, const double *score)
 }
 
 /* Of the test rows, in blocks. */
-static peat_status score_rows(struct probe_classes *p, const struct discriminant *g,
-                              const struct matrix *x, const int64_t *label, struct arena *a,
-                              struct error *err)
+static void score_rows(struct probe_classes *p, const struct discriminant *g,
+                       const struct matrix *x, const int64_t *label, struct arena *a)
 {
     enum { BLOCK = 256 };
     int64_t d = g->d;
     double *row = ARENA_ARRAY(a, BLOCK * d, double), *white = ARENA_ARRAY(a, BLOCK * d, double);
     double *score = ARENA_ARRAY(a, BLOCK * g->classes, double);
-    if (!row || !white || !score)
-        return no_memory(err);
     int64_t right = 0;
     for (int64_t begin = 0; begin < x->rows; begin += BLOCK) {
         int64_t n = x->rows - begin < BLOCK ? x->rows - begin : BLOCK;
@@ -514,7 +483,6 @@ static peat_status score_rows(struct probe_classes *p, const struct discriminant
             right += g->label[decide(g, score + i * g->classes)] == label[begin + i];
     }
     p->accuracy = x->rows > 0 ? (double)right / (double)x->rows : (double)NAN;
-    return PEAT_OK;
 }
 
 static void score_chance(struct probe_classes *p, const struct discriminant *g,
@@ -537,8 +505,6 @@ static peat_status run_classes(struct probe_classes *p, const struct matrix *m,
     int64_t n = m->rows, d = m->columns, at = 0;
     bool *train = ARENA_ARRAY(a, n, bool);
     int64_t *asked = ARENA_ARRAY(a, n, int64_t);
-    if (!train || !asked)
-        return no_memory(err);
     for (int64_t i = 0; i < n; i++) {
         train[i] = !test[i];
         if (test[i])
@@ -546,19 +512,14 @@ static peat_status run_classes(struct probe_classes *p, const struct matrix *m,
     }
     struct discriminant g;
     const float *x = standardise(m, train, a);
-    if (!x || !discriminant_alloc(&g, label, train, n, d, a))
-        return no_memory(err);
+    discriminant_alloc(&g, label, train, n, d, a);
     struct matrix tests = take_rows(x, test, n, d, a);
-    if (!tests.x)
-        return no_memory(err);
     find_means(&g, x, label, train, n);
     peat_status status = find_within(&g, x, label, train, n, a, err);
-    if (status == PEAT_OK)
-        status = whiten_means(&g, n - at, a, err);
-    if (status == PEAT_OK)
-        status = score_rows(p, &g, &tests, asked, a, err);
     if (status != PEAT_OK)
         return status;
+    whiten_means(&g, n - at, a);
+    score_rows(p, &g, &tests, asked, a);
     score_chance(p, &g, asked, at);
     p->train = n - at;
     p->test = at;

@@ -36,10 +36,8 @@ static peat_status add_batch(struct readout *r, const peat_batch *b, struct erro
     }
     for (int64_t l = 0; l <= L && status == PEAT_OK; l++) {
         const double *x = node_copy(t.residual[l], &r->s->work);
-        if (!x)
-            status = subject_no_memory(err);
         float *out = r->x + (l * subject_tokens(r->s) + first) * r->D;
-        for (int64_t i = 0; x && i < b->B * b->T; i++)
+        for (int64_t i = 0; i < b->B * b->T; i++)
             for (int64_t j = 0; !(b->has_pad && b->pad[i]) && j < r->D; j++)
                 *out++ = (float)x[i * r->D + j];
     }
@@ -60,9 +58,6 @@ static peat_status gather(struct readout *r, struct error *err)
     r->place = ARENA_ARRAY(a, n, double);
     r->new_position = ARENA_ARRAY(a, n, bool);
     r->new_window = ARENA_ARRAY(a, n, bool);
-    if (!r->x || !r->token || !r->position || !r->window || !r->place || !r->new_position ||
-        !r->new_window)
-        return subject_no_memory(err);
     for (int i = 0; i < r->s->n_batch; i++) {
         struct arena_mark mark = arena_mark(a);
         peat_status status = add_batch(r, &r->s->batch[i], err);
@@ -150,13 +145,11 @@ peat_status diagnose_probes(struct subject *s, struct value **v, struct error *e
         *v = figures_skipped(&s->arena, "probes need two windows of two tokens");
     } else if (status == PEAT_OK) {
         *v = figures_map(&s->arena);
-        if (probe_hold_out(r.position, r.n, HELD_OUT, rng_substream(s->stream, 102), r.new_position,
-                           &s->work) < 0 ||
-            probe_hold_out(r.window, r.n, HELD_OUT, rng_substream(s->stream, 103), r.new_window,
-                           &s->work) < 0)
-            status = subject_no_memory(err);
-        else
-            status = run_probes(&r, *v, err);
+        probe_hold_out(r.position, r.n, HELD_OUT, rng_substream(s->stream, 102), r.new_position,
+                       &s->work);
+        probe_hold_out(r.window, r.n, HELD_OUT, rng_substream(s->stream, 103), r.new_window,
+                       &s->work);
+        status = run_probes(&r, *v, err);
     }
     arena_rewind(&s->work, mark);
     return status;

@@ -37,8 +37,6 @@ static peat_status add_angles(struct subject *s, const struct subspace *x, const
     struct angle_summary sum;
     struct angle_baseline base;
     double *angle = ARENA_ARRAY(a, x->d, double);
-    if (!angle)
-        return subject_no_memory(err);
     peat_status status = principal_angles(x, y, angle, &sum, a, err);
     if (status == PEAT_OK && sum.n > 0)
         status = angles_random(x->k, y->k, x->d, DRAWS, rng_substream(s->stream, 1), &base, a, err);

@@ -21,11 +21,6 @@ void subject_release(struct subject *s)
     arena_release(&s->arena);
 }
 
-peat_status subject_no_memory(struct error *err)
-{
-    return error_set(err, PEAT_NOMEM, "out of memory in a diagnosis");
-}
-
 int64_t subject_tokens(const struct subject *s)
 {
     int64_t n = 0;
@@ -73,12 +68,10 @@ peat_status subject_read(struct subject *s, const struct task *task, int64_t whi
     int64_t T = task->plan.eval_T[which];
     s->n_batch = 0;
     s->batch = ARENA_ARRAY(&s->arena, n, peat_batch);
-    if (!s->batch)
-        return subject_no_memory(err);
     for (int i = 0; i < n; i++) {
         struct batch batch;
         if (batch_init(&batch, &s->arena, rows_of(&task->plan, T), T) != PEAT_OK)
-            return subject_no_memory(err);
+            return error_set(err, PEAT_NOMEM, "out of memory for the windows");
         peat_status status = task_eval_batch(task, which, i, &batch, err);
         if (status != PEAT_OK)
             return status;

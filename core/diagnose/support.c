@@ -132,8 +132,6 @@ peat_status support_find(struct support *s, const double *token, const double *p
     struct arena_mark mark = arena_mark(a);
     struct placed *t = ARENA_ARRAY(a, d, struct placed), *p = ARENA_ARRAY(a, d, struct placed);
     double *t_rank = ARENA_ARRAY(a, d, double), *p_rank = ARENA_ARRAY(a, d, double);
-    if (!t || !p || !t_rank || !p_rank)
-        return error_set(err, PEAT_NOMEM, "out of memory for %lld variances", (long long)d);
     sort_values(token, d, t);
     sort_values(position, d, p);
     find_ranks(t, d, t_rank);

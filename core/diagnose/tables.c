@@ -73,7 +73,7 @@ static peat_status add_batch(struct gather *g, const peat_batch *b, struct error
     return PEAT_OK;
 }
 
-static bool make_room(struct gather *g)
+static void make_room(struct gather *g)
 {
     struct arena *a = &g->s->arena;
     int64_t n = subject_tokens(g->s), tokens = n < g->V ? n : g->V;
@@ -84,10 +84,7 @@ static bool make_room(struct gather *g)
     g->token_id = ARENA_ARRAY(a, tokens, int64_t);
     g->input_token = ARENA_ARRAY(a, n, int64_t);
     g->input_position = ARENA_ARRAY(a, n, int64_t);
-    if (g->row_of)
-        memset(g->row_of, -1, (size_t)g->V * sizeof(*g->row_of));
-    return g->row_of && g->token && g->position && g->input && g->token_id && g->input_token &&
-           g->input_position;
+    memset(g->row_of, -1, (size_t)g->V * sizeof(*g->row_of));
 }
 
 peat_status tables_find(struct subject *s, struct tables *t, struct error *err)
@@ -100,8 +97,7 @@ peat_status tables_find(struct subject *s, struct tables *t, struct error *err)
                        .linear = true,
                        .has_position = position_at_input(s->model)};
     *t = (struct tables){.missing = NULL};
-    if (make_room(&g) == PEAT_OK)
-        return subject_no_memory(err);
+    make_room(&g);
     for (int i = 0; i < s->n_batch; i++) {
         struct arena_mark mark = arena_mark(&s->work);
         peat_status status = add_batch(&g, &s->batch[i], err);

@@ -6,20 +6,12 @@
 
 #include "train/forward.h"
 
-static peat_node *zeros_like(struct pass *pass, const peat_node *x)
-{
-    peat_node *zero = graph_constant(pass->g, x->value.dtype, x->value.rank, x->value.dim, NULL);
-    if (zero && zero->value.data)
-        memset(zero->value.data, 0, tensor_bytes(&zero->value));
-    return zero;
-}
-
 static peat_node *on_stream(void *ctx, struct pass *pass, enum stream_kind kind, int scheme,
                             peat_node *x)
 {
     const struct trace *t = ctx;
     (void)scheme;
-    return t->options.keep >> kind & 1 ? x : zeros_like(pass, x);
+    return t->options.keep >> kind & 1 ? x : node_zeros(pass->g, x);
 }
 
 static peat_node *on_input(void *ctx, struct pass *pass, peat_node *x)
@@ -62,8 +54,6 @@ peat_status trace_run(struct trace *t, struct subject *s, const peat_batch *b,
     t->mask = model_mask(m, &t->in);
     t->residual = ARENA_ARRAY(&s->scratch, m->dims.L + 1, peat_node *);
     t->seen = ARENA_ARRAY(&s->scratch, m->dims.L * m->dims.H, struct attention_seen);
-    if (!t->residual || !t->seen)
-        return subject_no_memory(err);
     graph_init(&t->g, &s->scratch, s->team, PEAT_F64);
     t->g.no_grad = true;
     t->pass.observer = &t->observer;
@@ -73,6 +63,8 @@ peat_status trace_run(struct trace *t, struct subject *s, const peat_batch *b,
     t->in.last_only = o->input_alone;
     t->logits = model_forward(&first, &t->g, &t->in, &t->pass);
     t->pass.mask = &t->mask;
+    if (o->attention)
+        t->keys = attention_mask_node(&t->g, &t->mask, t->in.B, t->in.T, t->in.T);
     return forward_status(&t->g, "the model cannot be run", err);
 }
 
@@ -91,8 +83,23 @@ void trace_loss(const struct trace *t, const peat_batch *b, double *nll, int64_t
 
 double *node_copy(const peat_node *n, struct arena *a)
 {
-    struct tensor copy = tensor_new(a, PEAT_F64, n->value.rank, n->value.dim);
-    if (copy.data)
-        tensor_copy(&copy, &n->value);
+    return node_spread(n, n->value.rank, n->value.dim, a);
+}
+
+double *node_spread(const peat_node *n, int rank, const int64_t *dim, struct arena *a)
+{
+    struct tensor copy = tensor_shape(PEAT_F64, rank, dim);
+    struct tensor wide = tensor_broadcast_to(&n->value, rank, dim);
+    copy.data = arena_alloc(a, tensor_bytes(&copy));
+    tensor_copy(&copy, &wide);
     return copy.data;
+}
+
+peat_node *node_zeros(struct graph *g, const peat_node *like)
+{
+    const struct tensor *x = &like->value;
+    peat_node *zero = graph_constant(g, x->dtype, x->rank, x->dim, NULL);
+    if (zero && zero->value.data)
+        memset(zero->value.data, 0, tensor_bytes(&zero->value));
+    return zero;
 }

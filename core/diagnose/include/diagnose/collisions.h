@@ -58,7 +58,7 @@ struct collisions {
 /* token [V, d], position [T, d], V and T at least 1. Any combination that is linear in its streams
  * can be asked: give what each stream alone becomes (concatenation: padded with zeros). A
  * comparison is one query against one pair (b, j); V T d of products come on top for each 1024
- * queries. PEAT_FAILED: not finite; PEAT_NOMEM. */
+ * queries. PEAT_FAILED: not finite. */
 peat_status collisions_of_sums(struct collisions *c, const struct matrix *token,
                                const struct matrix *position, const struct collision_settings *s,
                                struct arena *a, struct error *err);

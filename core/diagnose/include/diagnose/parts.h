@@ -47,8 +47,8 @@ peat_status parts_find(struct subject *s, const peat_batch *b, struct parts *inp
                        struct parts *block, struct error *err);
 
 /* y_p = (x_p - mean x_p) / sqrt(var x + eps) * w, the constant part + b; an RMS norm without mean
- * and b. `whole` is shared. False: out of memory. */
-bool parts_norm(const struct norm_weights *n, const struct parts *from, struct parts *to,
+ * and b. `whole` is shared. */
+void parts_norm(const struct norm_weights *n, const struct parts *from, struct parts *to,
                 struct arena *a);
 
 /* What the attention of one head group makes of the parts. Arrays [B, H of the group, T, C]. */
@@ -65,8 +65,8 @@ struct group_parts {
 peat_status parts_project(struct trace *t, int64_t layer, const struct parts *x,
                           struct group_parts **group, int *n, struct error *err);
 /* x becomes the parts of what block layer + 1 works on. */
-peat_status parts_advance(struct trace *t, int64_t layer, struct parts *x,
-                          const struct group_parts *group, int n, struct error *err);
+void parts_advance(struct trace *t, int64_t layer, struct parts *x, const struct group_parts *group,
+                   int n);
 /* Why parts cannot be followed through block `layer`; NULL: they can. */
 const char *parts_obstacle(const struct model *m, int64_t layer, struct arena *a);
 

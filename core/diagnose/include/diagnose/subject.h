@@ -36,7 +36,5 @@ peat_status subject_read(struct subject *s, const struct task *task, int64_t whi
 
 /* Tokens in all batches. */
 int64_t subject_tokens(const struct subject *s);
-/* "out of memory in a diagnosis" */
-peat_status subject_no_memory(struct error *err);
 
 #endif

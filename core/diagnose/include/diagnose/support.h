@@ -29,7 +29,7 @@ struct support {
 
 /* variance [columns] of each column over the rows of m, divided by rows, in two passes. */
 void column_variances(const struct matrix *m, double *variance);
-/* token, position [d]: variances. PEAT_FAILED: not finite; PEAT_NOMEM. */
+/* token, position [d]: variances. PEAT_FAILED: not finite. */
 peat_status support_find(struct support *s, const double *token, const double *position, int64_t d,
                          struct arena *a, struct error *err);
 

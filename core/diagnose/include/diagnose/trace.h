@@ -16,7 +16,7 @@ enum {
 
 struct trace_options {
     unsigned keep;       /* streams of other kinds are zero                           */
-    bool attention;      /* logits and weights of every head are made                 */
+    bool attention;      /* logits and weights of every head are made, and the mask   */
     bool input_alone;    /* stop after the first block; logits of the last places alone */
     const double *minus; /* [B*T*D], taken from the merged input; NULL: nothing is    */
 };
@@ -34,6 +34,7 @@ struct trace {
     peat_node **residual; /* [L+1]: what block l works on, and the last norm */
     int n_seen;
     struct attention_seen *seen; /* one for each head group, in layer order; only `attention` */
+    peat_node *keys;             /* [1|B,1,T,T]: 1 where a key is seen; only `attention` */
     peat_node *logits;           /* [B*T, V]                                      */
 };
 
@@ -44,7 +45,11 @@ void trace_end(struct trace *t);
 
 /* Adds the batch's losses to *nll and the number of targets to *targets. */
 void trace_loss(const struct trace *t, const peat_batch *b, double *nll, int64_t *targets);
-/* A node's elements, row-major, from the arena; NULL: out of memory. */
+/* A node's elements, row-major, from the arena. */
 double *node_copy(const peat_node *n, struct arena *a);
+/* The same of what it is when it is broadcast to dim. */
+double *node_spread(const peat_node *n, int rank, const int64_t *dim, struct arena *a);
+/* A constant of the node's shape, all 0; NULL when the graph has failed. */
+peat_node *node_zeros(struct graph *g, const peat_node *like);
 
 #endif
