@@ -34,8 +34,6 @@ static peat_status measure(struct planning *p, const struct cell_config *c, stru
 {
     arena_reset(&p->scratch);
     struct assembly *s = ARENA_NEW(&p->scratch, struct assembly);
-    if (!s)
-        return error_set(p->err, PEAT_NOMEM, "out of memory");
     s->trail = p->registry->trail;
     peat_status status = assemble(s, c, &p->scratch, PEAT_F32, true, p->err);
     if (status == PEAT_OK)
@@ -77,23 +75,9 @@ static peat_status twin_params(struct planning *p, const struct cell_config *c, 
     peat_status status = measure(p, &bare, &cost, NULL);
     if (status != PEAT_OK)
         return status;
-    *params = cost.trainable;
-    memcpy(p->twin[p->n_twin].hash, hash, HASH_HEX);
-    p->twin[p->n_twin++].params = cost.trainable;
-    return PEAT_OK;
-}
-
-static peat_status reserve_twin(struct planning *p)
-{
-    int n = p->n_twin;
-    if (n > 0 && (n < 8 || (n & (n - 1)) != 0))
-        return PEAT_OK;
-    struct twin *larger = ARENA_ARRAY(p->a, n < 8 ? 8 : 2 * n, struct twin);
-    if (!larger)
-        return error_set(p->err, PEAT_NOMEM, "out of memory");
-    if (n)
-        memcpy(larger, p->twin, (size_t)n * sizeof(*larger));
-    p->twin = larger;
+    struct twin *twin = ARENA_APPEND(p->a, p->twin, p->n_twin, p->twin_room);
+    memcpy(twin->hash, hash, HASH_HEX);
+    twin->params = *params = cost.trainable;
     return PEAT_OK;
 }
 
@@ -106,8 +90,6 @@ peat_status cost_measure(struct planning *p, struct plan_cell *cell)
     trail_cell(p->registry->trail, cell->label);
     strbuf_init(&injection);
     peat_status status = measure(p, c, &cost, &injection);
-    if (status == PEAT_OK)
-        status = reserve_twin(p);
     if (status == PEAT_OK)
         status = twin_params(p, c, &without);
     double tokens = (double)c->train.batch * (double)c->train.seq_len;

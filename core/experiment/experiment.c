@@ -11,18 +11,8 @@
 
 #define NAME_BYTES 100
 
-const char *const experiment_keys[] = {"version", "name",      "description", "defaults",
-                                       "matrix",  "overrides", "seeds",       "match",
-                                       "run",     "report",    NULL};
-
-static peat_status no_memory(struct reading *r)
-{
-    return error_set(r->err, PEAT_NOMEM, "out of memory");
-}
-
 /* ---- version, name, description ---- */
 
-/* First of all: a file of another version may have other keys. */
 static peat_status read_version(struct reading *r)
 {
     const struct value *v = value_get(r->root, "version");
@@ -31,9 +21,8 @@ static peat_status read_version(struct reading *r)
                            "'version' is missing; this program reads version 1");
     if (v->kind == VALUE_INT && v->integer == 1)
         return PEAT_OK;
-    const char *label = value_label(r->a, v);
     return place_error(r->err, v->at, "version %s is not known; this program reads version 1",
-                       label);
+                       value_label(r->a, v));
 }
 
 static bool is_name(const char *text)
@@ -99,14 +88,7 @@ static peat_status read_override(struct reading *r, struct override *o, const st
     if (!when || !o->set)
         return place_error(r->err, v->at, "an override needs 'when' and 'set'");
     status = labels_resolve(r, when, "when", false, &o->when);
-    if (status != PEAT_OK)
-        return status;
-    if (o->set->kind != VALUE_MAP)
-        return place_error(r->err, o->set->at,
-                           "'set' must be a map of settings such as train.lr: 1e-3");
-    for (int i = 0; status == PEAT_OK && i < o->set->n; i++)
-        status = setting_check(o->set->key[i], o->set->key_at[i], 0, NULL, r->a, r->err);
-    return status;
+    return status != PEAT_OK ? status : settings_check(r, o->set, "'set'");
 }
 
 static peat_status read_overrides(struct reading *r)
@@ -118,8 +100,6 @@ static peat_status read_overrides(struct reading *r)
         return place_error(r->err, v->at, "overrides must be a list of {when: ..., set: ...}");
     peat_status status = PEAT_OK;
     r->e->override = ARENA_ARRAY(r->a, v->n + 1, struct override);
-    if (!r->e->override)
-        return no_memory(r);
     for (int i = 0; status == PEAT_OK && i < v->n; i++)
         status = read_override(r, &r->e->override[i], v->item[i]);
     r->e->n_override = v->n;
@@ -135,8 +115,6 @@ static peat_status seed_range(struct reading *r, const struct value *v)
     if (v->integer > EXPERIMENT_MAX_CELLS)
         return place_error(r->err, v->at, "'seeds' must be at most %d", EXPERIMENT_MAX_CELLS);
     r->e->seed = ARENA_ARRAY(r->a, v->integer, int64_t);
-    if (!r->e->seed)
-        return no_memory(r);
     for (int64_t i = 0; i < v->integer; i++)
         r->e->seed[i] = i;
     r->e->n_seed = (int)v->integer;
@@ -150,8 +128,6 @@ static peat_status seed_list(struct reading *r, const struct value *v)
     if (v->n > EXPERIMENT_MAX_CELLS)
         return place_error(r->err, v->at, "more than %d seeds", EXPERIMENT_MAX_CELLS);
     r->e->seed = ARENA_ARRAY(r->a, v->n, int64_t);
-    if (!r->e->seed)
-        return no_memory(r);
     for (int i = 0; i < v->n; i++) {
         const struct value *one = v->item[i];
         if (one->kind != VALUE_INT || one->integer < 0)
@@ -180,48 +156,30 @@ static peat_status read_seeds(struct reading *r)
 
 /* ---- the whole ---- */
 
-static peat_status read_root(struct reading *r)
+static peat_status read_keys(struct reading *r)
 {
-    peat_status status = words_to_root(r);
-    if (status == PEAT_OK)
-        status = known_keys_only(r->root, "the experiment", experiment_keys, r->err);
-    if (status == PEAT_OK)
-        status = read_name(r);
-    if (status == PEAT_OK)
-        status = read_description(r);
-    if (status == PEAT_OK)
-        status = read_defaults(r);
-    if (status == PEAT_OK)
-        status = matrix_read(r);
-    if (status == PEAT_OK)
-        status = words_to_settings(r);
-    /* include may bring new labels, which the rest may name */
-    if (status == PEAT_OK)
-        status = cells_read(r);
-    if (status == PEAT_OK)
-        status = read_overrides(r);
-    if (status == PEAT_OK)
-        status = read_seeds(r);
-    if (status == PEAT_OK)
-        status = run_read(r);
-    if (status == PEAT_OK)
-        status = report_read(r);
-    return status != PEAT_OK ? status : match_read(r);
+    return known_keys_only(r->root, "the experiment", experiment_keys, r->err);
 }
+
+/* In order: the first mistake is the one that is told. The version is first of all, since a file of
+ * another one may have other keys; and include may bring labels, which what follows it may name. */
+static peat_status (*const steps[])(struct reading *r) = {
+    read_version,  words_to_root, read_keys,         read_name,  read_description,
+    read_defaults, matrix_read,   words_to_settings, cells_read, read_overrides,
+    read_seeds,    run_read,      report_read,       match_read,
+};
 
 peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,
                             char *const *word, struct error *err)
 {
     *e = (struct experiment){.arena = arena, .path = arena_strdup(arena, path)};
     struct reading r = {.e = e, .a = arena, .err = err};
-    if (!e->path)
-        return no_memory(&r);
     peat_status status = yaml_load(arena, e->path, &r.root, err);
     if (status == PEAT_OK && r.root->kind != VALUE_MAP)
         status = place_error(err, r.root->at, "an experiment must be a map of keys and values");
     if (status == PEAT_OK)
         status = words_read(&r, n_word, word);
-    if (status == PEAT_OK)
-        status = read_version(&r);
-    return status != PEAT_OK ? status : read_root(&r);
+    for (size_t i = 0; i < sizeof(steps) / sizeof(*steps) && status == PEAT_OK; i++)
+        status = steps[i](&r);
+    return status;
 }

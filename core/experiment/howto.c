@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* howto.c: the sections run, report and match: how to run and compare, never what. */
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cell/setting.h"
@@ -106,43 +104,6 @@ static const peat_param match_rows[] = {
 
 /* ---- run ---- */
 
-static double unit_seconds(const char *unit)
-{
-    static const struct {
-        const char *name;
-        double seconds;
-    } known[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
-    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-        if (strcmp(unit, known[i].name) == 0)
-            return known[i].seconds;
-    return 0;
-}
-
-peat_status seconds_read(struct reading *r, const struct value *v, const char *key,
-                         const char *what, double *seconds)
-{
-    double read = -1;
-    if (!v || v->kind == VALUE_NULL)
-        return PEAT_OK;
-    if (v->kind == VALUE_INT || v->kind == VALUE_REAL)
-        read = v->real;
-    if (v->kind == VALUE_TEXT && v->text[0] >= '0' && v->text[0] <= '9') {
-        size_t digits = strspn(v->text, "0123456789.");
-        const char *number = arena_printf(r->a, "%.*s", (int)digits, v->text);
-        BUG_UNLESS(number);
-        const struct value *scalar = value_scalar(r->a, v->at, number);
-        double unit = unit_seconds(v->text + digits);
-        if (unit > 0 && (scalar->kind == VALUE_INT || scalar->kind == VALUE_REAL))
-            read = scalar->real * unit;
-    }
-    if (!(read >= 0 && read < 1e9))
-        return place_error(r->err, v->at,
-                           "'%s' in %s must be a time such as 90s, 30m, 2h or a number of seconds",
-                           key, what);
-    *seconds = read;
-    return PEAT_OK;
-}
-
 static peat_status read_limits(struct reading *r, const struct value *run)
 {
     struct run_settings *s = &r->e->run;
@@ -156,8 +117,7 @@ static peat_status read_limits(struct reading *r, const struct value *run)
                  {"plan_timeout", &s->plan_timeout}};
     peat_status status = PEAT_OK;
     for (size_t i = 0; i < sizeof(limit) / sizeof(*limit) && status == PEAT_OK; i++)
-        status =
-            seconds_read(r, value_get(run, limit[i].key), limit[i].key, "run", limit[i].seconds);
+        status = seconds_read(r, run, limit[i].key, "run", limit[i].seconds);
     return status;
 }
 

@@ -102,8 +102,6 @@ static peat_status match_row(struct planning *p, struct plan_row *row, const str
     double off = fabs(best.cost - target) / target;
     const char *text = arena_printf(p->a, "%s = %" PRId64 " (%s %.2g %% off)", m->adjust, best.size,
                                     by, 100 * off);
-    if (!text)
-        return error_set(p->err, PEAT_NOMEM, "out of memory");
     if (off > m->tolerance)
         return place_error(p->err, m->at,
                            "cell '%s' cannot be matched to '%s' within %g %%; the nearest is %s",

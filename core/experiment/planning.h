@@ -25,7 +25,7 @@ struct planning {
         struct plan_row row;
         const char *reason;
     } * refused;
-    int n_twin;
+    int n_twin, twin_room;
     struct twin *twin; /* numbers trained in cells without position, by the rest of the cell */
 };
 
@@ -33,7 +33,11 @@ struct planning {
 peat_status cost_measure(struct planning *p, struct plan_cell *cell);
 /* match.c: sizes the rows as the experiment's `match` asks. */
 peat_status match_rows_to(struct planning *p);
-/* plan.c: the config of a point. dropped: see cell_config_read. */
+/* rows.c: p->row from n points, less those that only repeat another. */
+peat_status rows_read(struct planning *p, const struct point *point, int n);
+/* The label of the row's cell of that seed. */
+const char *row_label(const struct planning *p, const struct plan_row *row, int64_t seed);
+/* The config of a point. dropped: see cell_config_read. */
 peat_status row_config(struct planning *p, struct plan_row *row, bool *dropped);
 /* True when row and other have equal labels on every axis but those of `except`. A combine "-"
  * equals all. */

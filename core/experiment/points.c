@@ -40,6 +40,14 @@ bool point_matches(const struct experiment *e, const struct point *point, const 
     return true;
 }
 
+bool same_labels(const struct experiment *e, const struct point *a, const struct point *b)
+{
+    for (int i = 0; i < e->n_axis; i++)
+        if (strcmp(a->label[i], b->label[i]) != 0)
+            return false;
+    return true;
+}
+
 static bool is_excluded(const struct experiment *e, const struct point *point)
 {
     for (int i = 0; e->exclude && i < e->exclude->n; i++)
@@ -60,10 +68,9 @@ static peat_status apply(struct points *p, struct value **tree, const struct val
 
 static const struct value *axis_setting(const struct axis *axis, const char *label)
 {
-    for (int i = 0; i < axis->n_known; i++)
-        if (strcmp(axis->value[i].label, label) == 0)
-            return axis->value[i].set;
-    BUG("axis '%s' has no label '%s'", axis->key, label);
+    int found = label_find(axis, axis->n_known, label);
+    BUG_UNLESS(found >= 0);
+    return axis->value[found].set;
 }
 
 /* Later ones win: axes, then a cell of include's own keys, overrides, the command line. */
@@ -147,16 +154,7 @@ static const char *label_with(struct points *p, const char *label, const struct 
     strbuf_add(&out, *between == ',' ? ")" : "");
     const char *text = arena_strdup(p->a, out.text);
     strbuf_release(&out);
-    BUG_UNLESS(text);
     return text;
-}
-
-static bool same_labels(const struct points *p, const struct point *a, const struct point *b)
-{
-    for (int i = 0; i < p->e->n_axis; i++)
-        if (strcmp(a->label[i], b->label[i]) != 0)
-            return false;
-    return true;
 }
 
 static peat_status add_included(struct points *p, const struct value *cell)
@@ -170,7 +168,7 @@ static peat_status add_included(struct points *p, const struct value *cell)
         return status;
     point->label[e->n_axis - 1] = label_with(p, point->label[e->n_axis - 1], cell);
     for (int i = 0; i < p->n; i++)
-        if (same_labels(p, point, &p->point[i]))
+        if (same_labels(e, point, &p->point[i]))
             return place_error(p->err, cell->at, "this cell of include is in the grid already");
     p->n++;
     return PEAT_OK;
@@ -207,8 +205,6 @@ peat_status experiment_points(const struct experiment *e, struct point **point, 
         return status;
     p.point = ARENA_ARRAY(p.a, room + 1, struct point);
     struct point *all = ARENA_ARRAY(p.a, room * e->n_seed, struct point);
-    if (!p.point || !all)
-        return error_set(err, PEAT_NOMEM, "out of memory");
     p.base = value_merge(p.a, built_in(e, p.a), e->defaults);
     status = expand(&p);
     if (status != PEAT_OK)

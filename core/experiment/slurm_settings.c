@@ -100,7 +100,7 @@ peat_status slurm_read(struct reading *r, const struct value *given)
     struct slurm_settings *s = &r->e->run.slurm;
     peat_status status = params_fill(slurm_rows, s, given, "slurm", reserved, r->a, r->err);
     if (status == PEAT_OK)
-        status = seconds_read(r, value_get(given, "time"), "time", "slurm", &s->time);
+        status = seconds_read(r, given, "time", "slurm", &s->time);
     if (status == PEAT_OK)
         status = check_word(r, given, "partition");
     if (status == PEAT_OK)

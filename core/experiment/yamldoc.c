@@ -163,10 +163,7 @@ static peat_status add_mark(struct reader *r, const void *owner, const char *nou
                            first->at.line);
     struct mark **bucket = bucket_of(r, owner, name);
     struct mark *m = ARENA_NEW(r->a, struct mark);
-    char *copy = arena_strdup(r->a, name);
-    if (!m || !copy)
-        return no_memory(r);
-    *m = (struct mark){.next = *bucket, .owner = owner, .name = copy, .at = at};
+    *m = (struct mark){.next = *bucket, .owner = owner, .name = arena_strdup(r->a, name), .at = at};
     *bucket = m;
     *added = m;
     return PEAT_OK;

@@ -27,6 +27,7 @@ struct axis {
     bool labelled;
     int n;       /* values of the product                                                  */
     int n_known; /* and those after them that include, or a file the command line narrows, has */
+    int room;    /* for values                                                               */
     struct axis_value *value;
 };
 
@@ -103,6 +104,9 @@ struct experiment {
 peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,
                             char *const *word, struct error *err);
 
+/* -1: no such axis. */
+int axis_find(const struct experiment *e, const char *key);
+
 /* One point of the grid: axis labels, seed and merged settings. */
 struct point {
     const char *label[EXPERIMENT_MAX_AXES]; /* by axis */
@@ -120,6 +124,7 @@ peat_status experiment_points(const struct experiment *e, struct point **point, 
  * "-" in the point matches anything on position.combine and the keys below it. Unknown axes or
  * labels were refused by experiment_load. */
 bool point_matches(const struct experiment *e, const struct point *point, const struct value *when);
+bool same_labels(const struct experiment *e, const struct point *a, const struct point *b);
 
 /* "rotary", "rotary(base=500)", "learned+alibi", "1e-3": how a value stands in labels and tables.
  */

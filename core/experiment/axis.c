@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* axis.c: one axis of a grid: its values, their labels, and what the command line takes of them. */
+#include <string.h>
+
+#include "cell/setting.h"
+#include "reading.h"
+
+/* Names of table columns that an axis would hide. */
+static const char *const taken_names[] = {"exclude", "include", "experiment", "cell",
+                                          "scheme",  "combine", "seed",       "metric",
+                                          "split",   "length",  "step",       "value"};
+
+int axis_find(const struct experiment *e, const char *key)
+{
+    for (int i = 0; i < e->n_axis; i++)
+        if (strcmp(e->axis[i].key, key) == 0)
+            return i;
+    return -1;
+}
+
+/* ---- values ---- */
+
+int label_find(const struct axis *axis, int n, const char *label)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(axis->value[i].label, label) == 0)
+            return i;
+    return -1;
+}
+
+/* The setting of an axis that is not labelled. */
+static const struct value *only_setting(const struct axis_value *v)
+{
+    return v->set->item[0];
+}
+
+static struct axis_value plain_value(struct reading *r, const struct axis *axis, struct value *v)
+{
+    struct value *set = value_map(r->a, v->at);
+    value_set(r->a, set, axis->key, v->at, v);
+    return (struct axis_value){value_label(r->a, v), set};
+}
+
+static void append_value(struct reading *r, struct axis *axis, struct axis_value v)
+{
+    *ARENA_APPEND(r->a, axis->value, axis->n_known, axis->room) = v;
+}
+
+static peat_status refuse_twice(struct reading *r, const struct axis *axis, struct place at,
+                                const struct axis_value *first)
+{
+    if (first->set->at.line > 0 && first->set->at.column > 0)
+        return place_error(r->err, at, "axis '%s' has the value '%s' twice; first at line %d",
+                           axis->key, first->label, first->set->at.line);
+    return place_error(r->err, at, "axis '%s' has the value '%s' twice", axis->key, first->label);
+}
+
+peat_status axis_append(struct reading *r, struct axis *axis, struct value *v)
+{
+    struct axis_value new = plain_value(r, axis, v);
+    if (v->kind == VALUE_NULL || (v->kind == VALUE_TEXT && !v->text[0]))
+        return place_error(r->err, v->at, "axis '%s' has an empty value", axis->key);
+    for (int i = 0; i < axis->n_known; i++)
+        if (strcmp(axis->value[i].label, new.label) == 0 ||
+            value_equal(only_setting(&axis->value[i]), v))
+            return refuse_twice(r, axis, v->at, &axis->value[i]);
+    append_value(r, axis, new);
+    return PEAT_OK;
+}
+
+peat_status settings_check(struct reading *r, const struct value *set, const char *what)
+{
+    if (set->kind != VALUE_MAP)
+        return place_error(r->err, set->at, "%s must be a map of settings such as train.lr: 1e-3",
+                           what);
+    for (int i = 0; i < set->n; i++) {
+        peat_status status = setting_check(set->key[i], set->key_at[i], 0, NULL, r->a, r->err);
+        if (status != PEAT_OK)
+            return status;
+    }
+    return PEAT_OK;
+}
+
+static peat_status append_labelled(struct reading *r, struct axis *axis, const char *label,
+                                   struct place at, struct value *set)
+{
+    const char *what = arena_printf(r->a, "'%s' of axis '%s'", label, axis->key);
+    peat_status status = settings_check(r, set, what);
+    for (int i = 0; status == PEAT_OK && i < axis->n_known; i++)
+        if (value_equal(axis->value[i].set, set))
+            return place_error(r->err, at, "'%s' and '%s' of axis '%s' are the same settings",
+                               axis->value[i].label, label, axis->key);
+    if (status == PEAT_OK)
+        append_value(r, axis, (struct axis_value){arena_strdup(r->a, label), set});
+    return status;
+}
+
+/* ---- one axis ---- */
+
+static bool is_plain_name(const char *key)
+{
+    return key[0] != '-' && key[strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                            "0123456789_-")] == '\0';
+}
+
+static peat_status check_labelled(struct reading *r, const struct axis *axis, const struct value *v)
+{
+    bool taken = false;
+    for (size_t i = 0; i < sizeof(taken_names) / sizeof(*taken_names); i++)
+        taken = taken || strcmp(axis->key, taken_names[i]) == 0;
+    for (int i = 0; experiment_keys[i]; i++)
+        taken = taken || strcmp(axis->key, experiment_keys[i]) == 0;
+    if (v->kind != VALUE_MAP && strcmp(axis->key, "seed") != 0) {
+        static const char *const position[] = {"position.scheme", "position.combine"};
+        const char *meant = strcmp(axis->key, "scheme") == 0    ? position[0]
+                            : strcmp(axis->key, "combine") == 0 ? position[1]
+                                                                : NULL;
+        if (meant)
+            return place_error(r->err, axis->at, "unknown axis '%s'; did you mean '%s'?", axis->key,
+                               meant);
+        return place_error(r->err, axis->at,
+                           "axis '%s' has no dot, so it must be a map: label -> settings",
+                           axis->key);
+    }
+    if (taken)
+        return place_error(r->err, axis->at, "'%s' cannot be the name of an axis%s", axis->key,
+                           strcmp(axis->key, "seed") == 0 || strcmp(axis->key, "seeds") == 0
+                               ? "; seeds are a key of their own at the top level"
+                               : "");
+    if (!is_plain_name(axis->key))
+        return place_error(r->err, axis->at,
+                           "an axis is named with letters, digits, '_' and '-', not '%s'",
+                           axis->key);
+    return PEAT_OK;
+}
+
+static peat_status empty_axis(struct reading *r, const struct axis *axis, struct place at)
+{
+    return place_error(r->err, at, "axis '%s' has no values", axis->key);
+}
+
+static peat_status read_labelled(struct reading *r, struct axis *axis, const struct value *v)
+{
+    peat_status status = check_labelled(r, axis, v);
+    if (status == PEAT_OK && v->n == 0)
+        return empty_axis(r, axis, v->at);
+    for (int i = 0; status == PEAT_OK && i < v->n; i++)
+        status = append_labelled(r, axis, v->key[i], v->key_at[i], v->item[i]);
+    return status;
+}
+
+static peat_status read_plain(struct reading *r, struct axis *axis, const struct value *v)
+{
+    peat_status status = setting_check(axis->key, axis->at, 0, NULL, r->a, r->err);
+    if (status != PEAT_OK)
+        return status;
+    if (v->kind != VALUE_LIST)
+        return place_error(r->err, v->at, "axis '%s' must be a list of values", axis->key);
+    if (v->n == 0)
+        return empty_axis(r, axis, v->at);
+    for (int i = 0; status == PEAT_OK && i < v->n; i++)
+        status = axis_append(r, axis, v->item[i]);
+    return status;
+}
+
+/* ---- narrowing by the command line ---- */
+
+static struct word *word_of(struct reading *r, const struct axis *axis)
+{
+    for (int i = 0; i < r->n_word; i++)
+        if (strcmp(r->word[i].key, axis->key) == 0)
+            return &r->word[i];
+    return NULL;
+}
+
+const char *name_hint(struct arena *a, const char *wanted, const char *const *name, int n,
+                      const char *there_are)
+{
+    const char *near = nearest_name(wanted, name, n);
+    const char *list = n ? name[0] : "none";
+    if (near)
+        return arena_printf(a, "did you mean '%s'?", near);
+    for (int i = 1; i < n; i++)
+        list = arena_printf(a, "%s, %s", list, name[i]);
+    return arena_printf(a, "%s: %s", there_are, list);
+}
+
+peat_status unknown_label(struct reading *r, const struct axis *axis, const struct value *v)
+{
+    const char *label = value_label(r->a, v);
+    const char **name = ARENA_ARRAY(r->a, axis->n_known, const char *);
+    for (int i = 0; i < axis->n_known; i++)
+        name[i] = axis->value[i].label;
+    return place_error(r->err, v->at, "axis '%s' has no value '%s'; %s", axis->key, label,
+                       name_hint(r->a, label, name, axis->n_known, "it has"));
+}
+
+int value_find(struct reading *r, const struct axis *axis, const struct value *v)
+{
+    int found = label_find(axis, axis->n_known, value_label(r->a, v));
+    for (int i = 0; found < 0 && !axis->labelled && i < axis->n_known; i++)
+        if (value_equal(only_setting(&axis->value[i]), v))
+            found = i;
+    return found;
+}
+
+/* One value the command line asks for: of a labelled axis, one that the file has. */
+static peat_status narrow_to(struct reading *r, const struct axis *old, struct axis *axis,
+                             struct value *v)
+{
+    if (!axis->labelled)
+        return axis_append(r, axis, v);
+    int found = value_find(r, old, v);
+    if (found < 0)
+        return unknown_label(r, old, v);
+    if (label_find(axis, axis->n_known, old->value[found].label) >= 0)
+        return refuse_twice(r, axis, v->at, &old->value[found]);
+    append_value(r, axis, old->value[found]);
+    return PEAT_OK;
+}
+
+/* A word that names the axis replaces its values; the file's stay known, so that what names them
+ * elsewhere in the file is no mistake. */
+static peat_status narrow(struct reading *r, struct axis *axis)
+{
+    struct word *w = word_of(r, axis);
+    if (!w)
+        return PEAT_OK;
+    struct axis old = *axis;
+    bool list = w->value->kind == VALUE_LIST;
+    int n = list ? w->value->n : 1;
+    w->used = true;
+    if (n == 0)
+        return empty_axis(r, axis, w->at);
+    *axis = (struct axis){.key = old.key, .at = w->at, .labelled = old.labelled};
+    peat_status status = PEAT_OK;
+    for (int i = 0; status == PEAT_OK && i < n; i++)
+        status = narrow_to(r, &old, axis, list ? w->value->item[i] : w->value);
+    axis->n = axis->n_known;
+    for (int i = 0; status == PEAT_OK && i < old.n_known; i++)
+        if (label_find(axis, axis->n_known, old.value[i].label) < 0)
+            append_value(r, axis, old.value[i]);
+    return status;
+}
+
+peat_status axis_read(struct reading *r, struct axis *axis, const struct value *v)
+{
+    axis->labelled = !strchr(axis->key, '.') && !setting_is_section(axis->key);
+    peat_status status = axis->labelled ? read_labelled(r, axis, v) : read_plain(r, axis, v);
+    axis->n = axis->n_known;
+    return status != PEAT_OK ? status : narrow(r, axis);
+}

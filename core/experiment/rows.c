@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* rows.c: from the points of a grid to the rows of its plan. */
+#include <string.h>
+
+#include "cell/setting.h"
+#include "planning.h"
+
+/* ---- labels ---- */
+
+static bool is_combine_axis(const struct axis *axis)
+{
+    return setting_is_below(axis->key, "position.combine");
+}
+
+/* A labelled axis counts when one of its settings does. */
+static bool axis_is_below(const struct axis *axis, const char *key)
+{
+    for (int i = 0; i < axis->n_known; i++)
+        for (int j = 0; j < axis->value[i].set->n; j++)
+            if (setting_is_below(axis->value[i].set->key[j], key) ||
+                setting_is_below(key, axis->value[i].set->key[j]))
+                return true;
+    return false;
+}
+
+static bool position_varies(const struct experiment *e)
+{
+    for (int i = 0; i < e->n_axis; i++)
+        if (axis_is_below(&e->axis[i], "position"))
+            return true;
+    return false;
+}
+
+static const char *axis_label(const struct planning *p, const struct plan_row *row, const char *key)
+{
+    int axis = axis_find(p->e, key);
+    return axis < 0 ? NULL : row->point.label[axis];
+}
+
+static const char *setting_label(const struct planning *p, const struct plan_row *row,
+                                 const char *key)
+{
+    const char *label = axis_label(p, row, key);
+    return label ? label : value_label(p->a, value_get_path(row->point.tree, key));
+}
+
+static bool is_named_axis(const struct axis *axis)
+{
+    return strcmp(axis->key, "position.scheme") == 0 || strcmp(axis->key, "position.combine") == 0;
+}
+
+/* scheme.combine, then the other axes. */
+const char *row_label(const struct planning *p, const struct plan_row *row, int64_t seed)
+{
+    const char *part[EXPERIMENT_MAX_AXES + 2] = {row->cell.scheme, row->cell.combine};
+    int n = 2;
+    for (int i = 0; i < p->e->n_axis; i++)
+        if (!is_named_axis(&p->e->axis[i]))
+            part[n++] = row->point.label[i];
+    return cell_label(p->a, n, part, seed);
+}
+
+static void set_labels(struct planning *p, struct plan_row *row)
+{
+    struct plan_cell *cell = &row->cell;
+    memcpy(cell->axis, row->point.label, sizeof(cell->axis));
+    cell->scheme = setting_label(p, row, "position.scheme");
+    cell->combine = cell->config.has_combine ? setting_label(p, row, "position.combine") : "-";
+    const char *task = axis_label(p, row, "task");
+    cell->task = task ? task : cell->config.task.plugin->desc->id;
+    cell->label = row_label(p, row, p->e->seed[0]);
+}
+
+bool rows_equal(const struct planning *p, const struct plan_row *row, const struct plan_row *other,
+                const struct value *except)
+{
+    for (int i = 0; i < p->e->n_axis; i++) {
+        const struct axis *axis = &p->e->axis[i];
+        const char *a = row->point.label[i], *b = other->point.label[i];
+        bool any = is_combine_axis(axis) && (strcmp(a, "-") == 0 || strcmp(b, "-") == 0);
+        if (!any && !value_get(except, axis->key) && strcmp(a, b) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* ---- schemes without a stream ---- */
+
+static peat_status refuse_combine(struct planning *p, const struct plan_row *row)
+{
+    const struct cell_config *c = &row->cell.config;
+    bool one = c->n_scheme == 1;
+    return place_error(p->err, c->combine.at,
+                       "scheme%s '%s' give%s no stream, so combine '%s' has nothing to merge; use "
+                       "sum or another scheme",
+                       one ? "" : "s", setting_label(p, row, "position.scheme"), one ? "s" : "",
+                       c->combine.plugin->desc->id);
+}
+
+/* Lists the combine of the point under its scheme. */
+static void note_drop(struct planning *p, struct value *drops, const struct plan_row *row)
+{
+    const char *scheme = setting_label(p, row, "position.scheme");
+    const struct value *combine = value_get_path(row->point.tree, "position.combine");
+    struct value *label = value_text(p->a, combine->at, value_label(p->a, combine));
+    struct value *list = value_get(drops, scheme);
+    if (!list) {
+        list = value_list(p->a, combine->at);
+        value_set(p->a, drops, scheme, combine->at, list);
+    }
+    for (int i = 0; i < list->n; i++)
+        if (value_equal(list->item[i], label))
+            return;
+    value_append(p->a, list, label);
+}
+
+static void list_drops(struct planning *p, const struct value *drops)
+{
+    p->plan->dropped = ARENA_ARRAY(p->a, drops->n + 1, const char *);
+    for (int i = 0; i < drops->n; i++) {
+        struct strbuf line;
+        strbuf_init(&line);
+        strbuf_addf(&line, "%s x ", drops->key[i]);
+        for (int j = 0; j < drops->item[i]->n; j++)
+            strbuf_addf(&line, "%s%s", j ? ", " : "", drops->item[i]->item[j]->text);
+        strbuf_add(&line, ": nothing to merge");
+        p->plan->dropped[i] = arena_strdup(p->a, line.text);
+        strbuf_release(&line);
+    }
+    p->plan->n_dropped = drops->n;
+}
+
+/* Puts "-" for the combine. *kept: whether this is the first of the points that differ in it. */
+static peat_status drop_combine(struct planning *p, struct plan_row *row, bool *kept)
+{
+    const struct experiment *e = p->e;
+    bool is_sum = strcmp(row->cell.config.combine.plugin->desc->id, "sum") == 0;
+    *kept = true;
+    if (!is_sum && !position_varies(e))
+        return refuse_combine(p, row);
+    for (int i = 0; i < e->n_axis; i++)
+        if (is_combine_axis(&e->axis[i]))
+            row->point.label[i] = "-";
+    for (int i = 0; *kept && i < p->n; i++)
+        *kept = !same_labels(e, &p->row[i].point, &row->point);
+    return PEAT_OK;
+}
+
+/* ---- rows ---- */
+
+peat_status row_config(struct planning *p, struct plan_row *row, bool *dropped)
+{
+    return cell_config_read_with(&row->cell.config, row->point.tree, p->e->seed[0], p->registry,
+                                 &p->files, p->a, dropped, p->err);
+}
+
+/* Adds the point's row unless it only repeats one. */
+static peat_status read_row(struct planning *p, const struct point *point, struct value *drops)
+{
+    struct plan_row *row = &p->row[p->n];
+    bool dropped = false, kept = true;
+    *row = (struct plan_row){.point = *point};
+    peat_status status = row_config(p, row, &dropped);
+    if (status == PEAT_OK && dropped)
+        status = drop_combine(p, row, &kept);
+    if (status != PEAT_OK)
+        return status;
+    if (!kept) {
+        note_drop(p, drops, row);
+        return PEAT_OK;
+    }
+    set_labels(p, row);
+    p->n++;
+    return PEAT_OK;
+}
+
+peat_status rows_read(struct planning *p, const struct point *point, int n)
+{
+    struct value *drops = value_map(p->a, p->e->matrix_at);
+    peat_status status = PEAT_OK;
+    p->row = ARENA_ARRAY(p->a, n, struct plan_row);
+    for (int i = 0; status == PEAT_OK && i < n; i++)
+        status = read_row(p, &point[i], drops);
+    list_drops(p, drops);
+    return status;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* seconds.c: spans of time as a user writes them. */
+#include <string.h>
+
+#include "reading.h"
+
+static double unit_seconds(const char *unit)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } known[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+        if (strcmp(unit, known[i].name) == 0)
+            return known[i].seconds;
+    return 0;
+}
+
+peat_status seconds_read(struct reading *r, const struct value *section, const char *key,
+                         const char *what, double *seconds)
+{
+    const struct value *v = value_get(section, key);
+    double read = -1;
+    if (!v || v->kind == VALUE_NULL)
+        return PEAT_OK;
+    if (v->kind == VALUE_INT || v->kind == VALUE_REAL)
+        read = v->real;
+    if (v->kind == VALUE_TEXT && v->text[0] >= '0' && v->text[0] <= '9') {
+        size_t digits = strspn(v->text, "0123456789.");
+        const char *number = arena_printf(r->a, "%.*s", (int)digits, v->text);
+        const struct value *scalar = value_scalar(r->a, v->at, number);
+        double unit = unit_seconds(v->text + digits);
+        if (unit > 0 && (scalar->kind == VALUE_INT || scalar->kind == VALUE_REAL))
+            read = scalar->real * unit;
+    }
+    if (!(read >= 0 && read < 1e9))
+        return place_error(r->err, v->at,
+                           "'%s' in %s must be a time such as 90s, 30m, 2h or a number of seconds",
+                           key, what);
+    *seconds = read;
+    return PEAT_OK;
+}
