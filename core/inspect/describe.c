@@ -83,9 +83,9 @@ static peat_status find_rank(struct stream_description *s, const float *x, const
     s->rank = -1;
     if (n > DESCRIBE_RANK_MAX)
         return PEAT_OK;
-    double *gram = ARENA_ARRAY(a, n * n, double), *value = ARENA_ARRAY(a, n, double),
-           *room = ARENA_ARRAY(a, n, double);
-    if (!gram || !value || !room)
+    double *value = ARENA_ARRAY(a, n, double), *room = ARENA_ARRAY(a, n, double);
+    double *gram = ARENA_TRY_ARRAY(a, n * n, double);
+    if (!gram)
         return error_set(err, PEAT_NOMEM, "out of memory for a matrix of %lld x %lld", (long long)n,
                          (long long)n);
     fill_gram(s, x, mean, gram, room);
@@ -222,8 +222,6 @@ peat_status describe_stream(struct stream_description *s, const float *x, int64_
 {
     *s = (struct stream_description){.rows = rows, .columns = columns};
     double *mean = ARENA_ARRAY(a, columns, double), *norm = ARENA_ARRAY(a, rows, double);
-    if (!mean || !norm)
-        return error_set(err, PEAT_NOMEM, "out of memory for a description");
     find_movement(s, x);
     find_constant(s, x, mean);
     find_cosines(s, x, norm);
@@ -273,8 +271,8 @@ peat_status describe_bias(struct bias_description *s, const float *b, int64_t T,
                           struct error *err)
 {
     *s = (struct bias_description){.T = T};
-    double *c = ARENA_ARRAY(a, T * T, double), *f = ARENA_ARRAY(a, T, double);
-    if (!c || !f)
+    double *c = ARENA_TRY_ARRAY(a, T * T, double), *f = ARENA_ARRAY(a, T, double);
+    if (!c)
         return error_set(err, PEAT_NOMEM, "out of memory for a description");
     centre_rows(b, T, c);
     for (int64_t i = 0; i < T; i++)

@@ -5,10 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/jsonfile.h"
+#include "base/json.h"
 #include "inspect/describe.h"
-
-static const struct place nowhere = {NULL, 0, 0};
 
 /* One head of a table, or all of one without heads. */
 struct sheet {
@@ -30,7 +28,7 @@ static peat_status make_sheet(const struct scheme_table *t, int64_t head, struct
     *s = (struct sheet){t->value + head * n, t->rows, t->columns, strcmp(t->what, "angle") == 0};
     if (!s->angles)
         return PEAT_OK;
-    float *turned = ARENA_ARRAY(a, 2 * n, float);
+    float *turned = ARENA_TRY_ARRAY(a, 2 * n, float);
     if (!turned)
         return error_set(err, PEAT_NOMEM, "out of memory for a description");
     for (int64_t i = 0; i < n; i++) {
@@ -179,64 +177,63 @@ peat_status describe_page(const struct scheme_table *t, const char *scheme, stru
 
 /* ---- map ---- */
 
-static struct value *pairs_value(struct arena *a, int n, const int64_t *k, const double *value)
+static void put_pairs(struct json map, const char *name, int n, const int64_t *k,
+                      const double *value)
 {
-    struct value *map = value_map(a, nowhere);
+    struct json pairs = json_put_map(map, name);
     for (int i = 0; i < n; i++) {
         char key[24];
         snprintf(key, sizeof(key), "%" PRId64, k[i]);
-        member_set_real(a, map, key, value[i]);
+        json_put_real(pairs, key, value[i]);
     }
-    return map;
 }
 
-static struct value *stream_value(struct arena *a, const struct stream_description *s)
+static void put_stream(struct json map, const struct stream_description *s)
 {
-    struct value *map = value_map(a, nowhere), *moving = value_map(a, nowhere);
+    json_put_int(map, "dimensions", s->columns);
+    struct json moving = json_put_map(map, "moving");
     for (int k = 0; k < DESCRIBE_LIMITS; k++) {
         char key[24];
         snprintf(key, sizeof(key), "%g", describe_limit[k]);
-        member_set_integer(a, moving, key, s->moving[k]);
+        json_put_int(moving, key, s->moving[k]);
     }
-    member_set_integer(a, map, "dimensions", s->columns);
-    member_set(a, map, "moving", moving);
-    member_set_real(a, map, "constant", s->constant);
+    json_put_real(map, "constant", s->constant);
     if (s->rank < 0)
-        member_set(a, map, "rank", value_null(a, nowhere));
+        json_put(map, "rank", NULL);
     else
-        member_set_integer(a, map, "rank", s->rank);
-    member_set(a, map, "cosine", pairs_value(a, s->n_distance, s->distance, s->cosine));
-    member_set(a, map, "residual", pairs_value(a, DESCRIBE_SHIFTS, describe_shift, s->residual));
-    member_set_text(a, map, "pairs", s->halves ? "halves" : "interleaved");
-    return map;
+        json_put_int(map, "rank", s->rank);
+    put_pairs(map, "cosine", s->n_distance, s->distance, s->cosine);
+    put_pairs(map, "residual", DESCRIBE_SHIFTS, describe_shift, s->residual);
+    json_put_text(map, "pairs", s->halves ? "halves" : "interleaved");
 }
 
-static struct value *bias_value(struct arena *a, const struct bias_description *s)
+static void put_bias(struct json map, const struct bias_description *s)
 {
-    struct value *map = value_map(a, nowhere);
-    member_set_real(a, map, "low", s->low);
-    member_set_real(a, map, "high", s->high);
-    member_set_real(a, map, "distance_only", s->distance_only);
-    member_set(a, map, "last_row", pairs_value(a, s->n_distance, s->distance, s->centred));
-    return map;
+    json_put_real(map, "low", s->low);
+    json_put_real(map, "high", s->high);
+    json_put_real(map, "distance_only", s->distance_only);
+    put_pairs(map, "last_row", s->n_distance, s->distance, s->centred);
 }
 
 peat_status describe_value(const struct scheme_table *t, const char *scheme, struct value **v,
                            struct arena *a, struct error *err)
 {
-    struct value *map = value_map(a, nowhere), *heads = value_list(a, nowhere);
-    member_set_text(a, map, "scheme", scheme);
-    member_set_text(a, map, "what", t->what);
-    member_set_integer(a, map, "rows", t->rows);
-    member_set_integer(a, map, "columns", t->columns);
-    member_set(a, map, "heads", heads);
+    struct json map = json_map(a);
+    json_put_text(map, "scheme", scheme);
+    json_put_text(map, "what", t->what);
+    json_put_int(map, "rows", t->rows);
+    json_put_int(map, "columns", t->columns);
+    struct json heads = json_put_list(map, "heads");
     for (int64_t h = 0; h < (t->heads ? t->heads : 1); h++) {
         struct description d;
         peat_status status = describe(t, h, &d, a, err);
         if (status != PEAT_OK)
             return status;
-        value_append(a, heads, d.bias ? bias_value(a, &d.by_distance) : stream_value(a, &d.stream));
+        if (d.bias)
+            put_bias(json_add_map(heads), &d.by_distance);
+        else
+            put_stream(json_add_map(heads), &d.stream);
     }
-    *v = map;
+    *v = map.v;
     return PEAT_OK;
 }

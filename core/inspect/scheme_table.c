@@ -66,15 +66,11 @@ static peat_status check_sizes(struct view *v, const void *config)
     return PEAT_OK;
 }
 
-static peat_status set_up(struct view *v)
+/* The model around the scheme is one layer of the size that was asked for. */
+static void fill_positional(struct view *v, const void *config)
 {
     const struct scheme_request *q = v->request;
-    void *config;
-    peat_status status = fill_config(v, &config);
-    if (status == PEAT_OK)
-        status = check_sizes(v, config);
-    if (status != PEAT_OK)
-        return status;
+    const char *id = v->plugin->desc->id;
     v->dims = (peat_dims){.size = sizeof(v->dims),
                           .D = q->d,
                           .H = q->heads,
@@ -88,23 +84,41 @@ static peat_status set_up(struct view *v)
                           .causal = true};
     v->positional = (struct positional){.host = host_table(), .n_scheme = 1, .D = q->d};
     struct scheme_part *s = part_of(v);
-    s->part = (struct part){.id = v->plugin->desc->id,
-                            .prefix = arena_printf(v->a, "position.0.%s", v->plugin->desc->id),
-                            .config = config};
+    s->part = (struct part){
+        .id = id, .prefix = arena_printf(v->a, "position.0.%s", id), .config = config};
     s->hooks = v->hooks;
     s->d = v->dims.d;
-    weights_init(&v->weights, v->a, PEAT_F32);
+}
+
+static peat_status run_setup(struct view *v)
+{
+    struct trail *trail = v->request->trail;
+    struct scheme_part *s = part_of(v);
     struct setup setup;
+    peat_status status = PEAT_OK;
+    weights_init(&v->weights, v->a, PEAT_F32);
     setup_init(&setup, host_table(), v->a, &v->weights, &s->part, &v->dims, v->err);
     setup.where = &s->where;
-    trail_forget_plugins(q->trail);
-    trail_plugin(q->trail, s->part.id, v->plugin->path, "");
-    trail_enter(q->trail, arena_printf(v->a, "%s.setup", s->part.id));
+    trail_forget_plugins(trail);
+    trail_plugin(trail, s->part.id, v->plugin->path, "");
+    trail_enter(trail, arena_printf(v->a, "%s.setup", s->part.id));
     if (v->hooks->setup)
-        status = v->hooks->setup(&setup.base, config, &s->part.self);
-    trail_leave(q->trail);
+        status = v->hooks->setup(&setup.base, s->part.config, &s->part.self);
+    trail_leave(trail);
     status = setup_end(&setup, status);
     return status == PEAT_OK ? weights_build(&v->weights, 0, false, v->err) : status;
+}
+
+static peat_status set_up_scheme(struct view *v)
+{
+    void *config;
+    peat_status status = fill_config(v, &config);
+    if (status == PEAT_OK)
+        status = check_sizes(v, config);
+    if (status != PEAT_OK)
+        return status;
+    fill_positional(v, config);
+    return run_setup(v);
 }
 
 /* ---- one pass ---- */
@@ -154,7 +168,7 @@ static peat_status allocate_table(struct view *v, struct scheme_table *t)
 
 /* ---- stream ---- */
 
-static peat_status show_stream(struct view *v, struct scheme_table *t)
+static peat_status table_of_stream(struct view *v, struct scheme_table *t)
 {
     struct call c;
     int64_t T = v->request->T, d = v->request->d;
@@ -207,7 +221,7 @@ static void run_bias(struct view *v, peat_node **rel, peat_node **bias)
     }
 }
 
-static peat_status show_bias(struct view *v, struct scheme_table *t)
+static peat_status table_of_bias(struct view *v, struct scheme_table *t)
 {
     int64_t H = v->dims.H, T = v->request->T;
     peat_node *rel, *bias;
@@ -260,7 +274,7 @@ static const peat_node *find_probe(const struct view *v)
     return NULL;
 }
 
-static peat_status show_probe(struct view *v, struct scheme_table *t)
+static peat_status table_of_probe(struct view *v, struct scheme_table *t)
 {
     const peat_node *probe = find_probe(v);
     if (!probe && v->hooks->qkv && !(v->hooks->needs & SEES_CONTENT)) {
@@ -284,14 +298,14 @@ static peat_status show_probe(struct view *v, struct scheme_table *t)
     return status;
 }
 
-static peat_status show(struct view *v, struct scheme_table *t)
+static peat_status make_table(struct view *v, struct scheme_table *t)
 {
     bool content = (v->hooks->needs & SEES_CONTENT) != 0;
     if (v->hooks->encode && !(v->hooks->needs & PEAT_NEED_TOKENS))
-        return show_stream(v, t);
+        return table_of_stream(v, t);
     if ((v->hooks->bias || v->hooks->bias_rel) && !content)
-        return show_bias(v, t);
-    return show_probe(v, t);
+        return table_of_bias(v, t);
+    return table_of_probe(v, t);
 }
 
 peat_status scheme_table_make(struct scheme_table *t, const struct scheme_request *q,
@@ -303,9 +317,9 @@ peat_status scheme_table_make(struct scheme_table *t, const struct scheme_reques
     v->err = err;
     peat_status status = find_plugin(v);
     if (status == PEAT_OK)
-        status = set_up(v);
+        status = set_up_scheme(v);
     if (status == PEAT_OK && begin_pass(v))
-        status = show(v, t);
+        status = make_table(v, t);
     if (status == PEAT_OK && graph_failed(&v->graph))
         return error_set(err, v->graph.err.status, "%s", v->graph.err.text);
     return status;

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/jsonfile.h"
+#include "base/json.h"
 #include "page_parts.h"
 
 extern const char report_css[]; /* report.css, made a text by the build */
@@ -31,9 +31,9 @@ static void add_head(struct html_page *p)
 static void add_description(struct html_page *p, const char *dir)
 {
     struct value *plan;
-    if (jsonfile_read(dir, "plan.json", p->a, &plan, NULL) != PEAT_OK)
+    if (json_read_file(dir, "plan.json", p->a, &plan, NULL) != PEAT_OK)
         return;
-    const char *text = member_text(plan, "description");
+    const char *text = json_get_text(plan, "description");
     if (text && *text)
         html_wrap(p->out, "<p>", text, "</p>\n");
 }

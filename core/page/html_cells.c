@@ -2,9 +2,10 @@
 /* html_cells.c: what acts where, and what became of every cell. */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
+#include "base/json.h"
 #include "page_parts.h"
-#include "report/fields.h"
 
 /* ---- injection ---- */
 
@@ -14,7 +15,7 @@ static double input_ratio(const struct result_row *row)
     double sum = 0.0;
     int n = 0;
     for (int i = 0; i < row->n_cell; i++) {
-        double x = field_number(row->cell[i]->result, "input_ratio");
+        double x = json_get_number(row->cell[i]->result, "input_ratio");
         if (result_counts(row->cell[i]) && isfinite(x)) {
             sum += x;
             n++;
@@ -87,13 +88,13 @@ static const char *reason_of(struct html_page *p, const struct result_cell *c)
     const struct value *diverged = value_get(c->result, "diverged");
     const char *text = NULL;
     if (c->state == CELL_DIVERGED) {
-        const char *what = member_text(diverged, "what");
-        return arena_printf(p->a, "at step %" PRId64 ": %s", member_integer(diverged, "step", 0),
+        const char *what = json_get_text(diverged, "what");
+        return arena_printf(p->a, "at step %" PRId64 ": %s", json_get_int(diverged, "step", 0),
                             what ? what : "");
     }
     if (c->dir && cell_has_failed(c->state) &&
-        jsonfile_read(c->dir, "end.json", p->a, &end, NULL) == PEAT_OK)
-        text = member_text(end, "reason");
+        json_read_file(c->dir, "end.json", p->a, &end, NULL) == PEAT_OK)
+        text = json_get_text(end, "reason");
     return text ? text : "";
 }
 

@@ -2,8 +2,8 @@
 /* html_learned.c: what `peat diagnose --save` found in the cells, side by side and cell by cell. */
 #include <math.h>
 
+#include "base/json.h"
 #include "page_parts.h"
-#include "report/fields.h"
 
 enum { CELLS_SHOWN = 60 };
 
@@ -37,7 +37,7 @@ static double position_share(const struct value *found)
     const struct value *share = value_get(layer_of(found, "logits", 0), "share");
     double sum = 0.0;
     for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++) {
-        double x = field_number(share, part[i]);
+        double x = json_get_number(share, part[i]);
         sum += isfinite(x) ? x : 0.0;
     }
     return share ? sum : (double)NAN;
@@ -45,33 +45,33 @@ static double position_share(const struct value *found)
 
 static double first_r2(const struct value *found)
 {
-    return field_number(layer_of(found, "probes", 0), "position_r2");
+    return json_get_number(layer_of(found, "probes", 0), "position_r2");
 }
 
 static double last_r2(const struct value *found)
 {
-    return field_number(layer_of(found, "probes", 1), "position_r2");
+    return json_get_number(layer_of(found, "probes", 1), "position_r2");
 }
 
 static double order_change(const struct value *found)
 {
-    return field_number(layer_of(found, "order", 1), "change");
+    return json_get_number(layer_of(found, "order", 1), "change");
 }
 
 /* Mean over the heads of the first layer. */
 static double mean_distance(const struct value *found)
 {
     const struct value *layer = layer_of(found, "attention", 0), *heads = value_get(layer, "heads");
-    int n = field_count(layer, "heads");
+    int n = json_get_count(layer, "heads");
     double sum = 0.0;
     for (int i = 0; i < n; i++)
-        sum += field_number(heads->item[i], "mean_distance");
+        sum += json_get_number(heads->item[i], "mean_distance");
     return n ? sum / n : (double)NAN;
 }
 
 static double smallest_angle(const struct value *found)
 {
-    return field_number(value_get(found, "subspaces"), "smallest");
+    return json_get_number(value_get(found, "subspaces"), "smallest");
 }
 
 static const struct {
@@ -126,7 +126,7 @@ static void add_cell(struct html_page *p, const struct learned *l)
     html_wrap(p->out, "<details><summary>", label_of(l->cell), "</summary>\n<dl>\n");
     for (int i = 0; i < DIAGNOSTICS; i++) {
         const struct value *one = value_get(l->found, diagnostic[i][0]);
-        const char *said = member_text(one, "summary"), *why = member_text(one, "skipped");
+        const char *said = json_get_text(one, "summary"), *why = json_get_text(one, "skipped");
         if (!said && !why)
             continue;
         strbuf_addf(p->out, "<dt>%s</dt>", diagnostic[i][1]);
@@ -142,7 +142,7 @@ void html_learned(struct html_page *p)
     for (int i = 0; i < p->r->n_cell; i++) {
         const struct result_cell *c = &p->r->cell[i];
         struct value *found = NULL;
-        if (!c->dir || jsonfile_read(c->dir, "diagnose.json", p->a, &found, NULL) != PEAT_OK)
+        if (!c->dir || json_read_file(c->dir, "diagnose.json", p->a, &found, NULL) != PEAT_OK)
             continue;
         if (all++ < CELLS_SHOWN)
             l[n++] = (struct learned){c, found};

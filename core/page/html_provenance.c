@@ -2,10 +2,11 @@
 /* html_provenance.c: what made these numbers, and how to make them again. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "page_parts.h"
-#include "report/fields.h"
 
 enum { DISTINCT_MAX = 16, HASH_SHOWN = 12 };
 
@@ -58,8 +59,8 @@ static int count_meta(const struct results *r)
 
 static const char *number_or_text(struct html_page *p, const struct value *meta, const char *key)
 {
-    const char *text = member_text(meta, key);
-    int64_t number = member_integer(meta, key, INT64_MIN);
+    const char *text = json_get_text(meta, key);
+    int64_t number = json_get_int(meta, key, INT64_MIN);
     return text || number == INT64_MIN ? text : arena_printf(p->a, "%" PRId64, number);
 }
 
@@ -83,7 +84,7 @@ static void add_dates(struct html_page *p)
 {
     const char *first = NULL, *last = NULL;
     for (int i = 0; i < p->r->n_cell; i++) {
-        const char *at = member_text(p->r->cell[i].meta, "started_utc");
+        const char *at = json_get_text(p->r->cell[i].meta, "started_utc");
         if (!at)
             continue;
         first = !first || strcmp(at, first) < 0 ? at : first;
@@ -98,15 +99,15 @@ static void add_dates(struct html_page *p)
 
 static const char *plugin_text(struct html_page *p, const struct value *v)
 {
-    const char *kind = member_text(v, "kind"), *id = member_text(v, "id");
-    const char *version = member_text(v, "version"), *hash = member_text(v, "sha256");
+    const char *kind = json_get_text(v, "kind"), *id = json_get_text(v, "id");
+    const char *version = json_get_text(v, "version"), *hash = json_get_text(v, "sha256");
     return arena_printf(p->a, "%s/%s %s, sha256 %.*s", kind ? kind : "", id ? id : "",
                         version ? version : "", HASH_SHOWN, hash ? hash : "");
 }
 
 static const char *data_text(struct html_page *p, const struct value *v)
 {
-    const char *path = member_text(v, "path"), *hash = member_text(v, "sha256");
+    const char *path = json_get_text(v, "path"), *hash = json_get_text(v, "sha256");
     return arena_printf(p->a, "%s, sha256 %.*s", path ? path : "", HASH_SHOWN, hash ? hash : "");
 }
 
@@ -117,7 +118,7 @@ static void add_list(struct html_page *p, const char *key, const char *name,
     int n = 0;
     for (int i = 0; i < p->r->n_cell; i++) {
         const struct value *list = value_get(p->r->cell[i].meta, key);
-        for (int k = 0; k < field_count(p->r->cell[i].meta, key); k++) {
+        for (int k = 0; k < json_get_count(p->r->cell[i].meta, key); k++) {
             const char *line = text(p, list->item[k]);
             bool known = !line || n == (int)(sizeof(seen) / sizeof(*seen));
             for (int m = 0; m < n && !known; m++)

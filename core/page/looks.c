@@ -10,11 +10,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "report/fields.h"
+#include "base/json.h"
 #include "tensor/gemm.h"
 
 enum { POSITIONS_MAX = 256, SECONDS_MAX = 20 };
@@ -24,7 +25,7 @@ enum { POSITIONS_MAX = 256, SECONDS_MAX = 20 };
 /* Parameters by themselves, and in the title as a person would write them. */
 static void read_parameters(const struct value *scheme, struct arena *a, struct look *look)
 {
-    struct value *given = value_map(a, (struct place){NULL, 0, 0});
+    struct json given = json_map(a);
     struct strbuf title;
     strbuf_init(&title);
     strbuf_add(&title, look->request.scheme);
@@ -33,14 +34,14 @@ static void read_parameters(const struct value *scheme, struct arena *a, struct 
         struct value *item = scheme->item[i];
         if (strcmp(key, "plugin") == 0 || strcmp(key, "where") == 0 || strcmp(key, "share") == 0)
             continue;
-        value_set(a, given, key, scheme->key_at[i], item);
+        json_put(given, key, item);
         strbuf_addf(&title, " %s=", key);
         if (item->kind == VALUE_TEXT)
             strbuf_add(&title, item->text);
         else
-            value_to_json(item, true, 0, &title);
+            json_print(item, JSON_CANONICAL, &title);
     }
-    look->request.given = given;
+    look->request.given = given.v;
     look->title = arena_strdup(a, title.text);
     strbuf_release(&title);
 }
@@ -49,10 +50,10 @@ static bool read_look(const struct value *config, const struct value *scheme, st
                       struct look *look)
 {
     const struct value *model = value_get(config, "model");
-    int64_t T = member_integer(value_get(config, "train"), "seq_len", 0);
-    int64_t heads = member_integer(model, "n_head", 1);
-    *look = (struct look){.request = {.scheme = member_text(scheme, "plugin"),
-                                      .d = member_integer(model, "d_model", 0),
+    int64_t T = json_get_int(value_get(config, "train"), "seq_len", 0);
+    int64_t heads = json_get_int(model, "n_head", 1);
+    *look = (struct look){.request = {.scheme = json_get_text(scheme, "plugin"),
+                                      .d = json_get_int(model, "d_model", 0),
                                       .T = T < POSITIONS_MAX ? T : POSITIONS_MAX,
                                       .heads = heads}};
     if (!look->request.scheme || look->request.d <= 0 || T <= 0 || heads <= 0 ||
@@ -68,7 +69,7 @@ int looks_list(const struct results *r, struct arena *a, struct look look[LOOKS_
     for (int i = 0; i < r->n_cell; i++) {
         const struct value *config = r->cell[i].config;
         const struct value *schemes = value_get(value_get(config, "position"), "scheme");
-        for (int k = 0; k < field_count(value_get(config, "position"), "scheme"); k++) {
+        for (int k = 0; k < json_get_count(value_get(config, "position"), "scheme"); k++) {
             struct look one;
             bool seen = n == LOOKS_MAX || !read_look(config, schemes->item[k], a, &one);
             for (int m = 0; m < n && !seen; m++)

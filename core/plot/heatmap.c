@@ -1,99 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* heatmap.c: colours of numbers, and their figure. */
+/* heatmap.c: the figure of a table: a panel for each sheet, with axes and one scale of colours. */
 #include "plot/heatmap.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-/* ---- colours ---- */
-
-struct colour {
-    unsigned char part[3];
-};
-
-/* Evenly spaced over the range. */
-static const struct colour both_signs[] = {
-    {{0, 72, 125}}, {{77, 160, 208}}, {{247, 247, 247}}, {{230, 140, 82}}, {{156, 58, 0}}};
-static const struct colour one_sign[] = {
-    {{247, 247, 247}}, {{146, 197, 222}}, {{60, 140, 196}}, {{0, 92, 150}}, {{0, 36, 64}}};
-enum { COLOURS = 5 };
-
-static const struct colour *colours(double low, double high)
-{
-    return low < 0.0 && high > 0.0 ? both_signs : one_sign;
-}
-
-/* Negative values are the darker the lower they are. */
-static bool reversed(double high)
-{
-    return high <= 0.0;
-}
-
-void heatmap_range(const struct heatmap *h, double *low, double *high)
-{
-    double least = (double)INFINITY, most = -(double)INFINITY;
-    for (int64_t i = 0; i < h->sheets * h->rows * h->columns; i++) {
-        double x = (double)h->value[i];
-        if (!isfinite(x))
-            continue;
-        least = fmin(least, x);
-        most = fmax(most, x);
-    }
-    if (least > most) {
-        least = -1.0;
-        most = 1.0;
-    }
-    if (least < 0.0 && most > 0.0) {
-        most = fmax(most, -least);
-        least = -most;
-    }
-    if (least == most)
-        *(least < 0.0 ? &least : &most) += least < 0.0 ? -1.0 : 1.0;
-    *low = least;
-    *high = most;
-}
-
-void heatmap_palette(struct strbuf *out, double low, double high)
-{
-    const struct colour *c = colours(low, high);
-    strbuf_add(out, "set palette defined (");
-    for (int i = 0; i < COLOURS; i++) {
-        const unsigned char *part = c[reversed(high) ? COLOURS - 1 - i : i].part;
-        strbuf_addf(out, "%s%d '#%02x%02x%02x'", i ? ", " : "", i, part[0], part[1], part[2]);
-    }
-    strbuf_add(out, ")\nset cbrange [");
-    figure_number(out, low);
-    strbuf_add(out, ":");
-    figure_number(out, high);
-    strbuf_add(out, "]\n");
-}
-
-void heatmap_colour(double x, double low, double high, unsigned char rgb[3])
-{
-    const struct colour *c = colours(low, high);
-    if (!isfinite(x)) {
-        memset(rgb, 128, 3);
-        return;
-    }
-    double at = fmin(fmax((x - low) / (high - low), 0.0), 1.0);
-    at = (reversed(high) ? 1.0 - at : at) * (COLOURS - 1);
-    int i = at < COLOURS - 1 ? (int)at : COLOURS - 2;
-    for (int k = 0; k < 3; k++)
-        rgb[k] =
-            (unsigned char)lrint((1.0 - (at - i)) * c[i].part[k] + (at - i) * c[i + 1].part[k]);
-}
-
-/* ---- figure ---- */
-
 /* Angles turn pairs of dimensions, and the first ones turn many times: their cosines tell more. */
-static const float *cosines(const struct scheme_table *t, int64_t sheets, struct arena *a)
+static const float *cosines_of(const struct scheme_table *t, int64_t sheets, struct arena *a)
 {
     int64_t n = sheets * t->rows * t->columns;
     float *value = ARENA_ARRAY(a, n, float);
-    for (int64_t i = 0; value && i < n; i++)
+    for (int64_t i = 0; i < n; i++)
         value[i] = cosf(t->value[i]);
-    return value ? value : t->value;
+    return value;
 }
 
 struct heatmap heatmap_of_scheme(const struct scheme_table *t, struct arena *a)
@@ -111,13 +31,14 @@ struct heatmap heatmap_of_scheme(const struct scheme_table *t, struct arena *a)
     else if (strcmp(t->what, "stream") == 0)
         h.column_name = "dimension";
     if (angle) {
-        h.value = cosines(t, h.sheets, a);
+        h.value = cosines_of(t, h.sheets, a);
         h.column_name = "cosine of the angle of pair";
     }
     return h;
 }
 
-static void add_data(const struct heatmap *h, struct strbuf *out)
+/* A block of the data file for each sheet, a line for each row. */
+static void add_values(const struct heatmap *h, struct strbuf *out)
 {
     for (int64_t i = 0; i < h->sheets * h->rows; i++) {
         for (int64_t j = 0; j < h->columns; j++) {
@@ -138,14 +59,14 @@ static int64_t tic_step(int64_t n)
 }
 
 /* The first position stands on top. */
-static void add_axes(const struct heatmap *h, struct strbuf *out)
+static void set_axes(const struct heatmap *h, struct strbuf *out)
 {
     strbuf_addf(out, "set xrange [-0.5:%" PRId64 ".5]\nset yrange [%" PRId64 ".5:-0.5]\n",
                 h->columns - 1, h->rows - 1);
     strbuf_add(out, "set tics out nomirror scale 0.5\nunset key\nset datafile missing 'NaN'\n");
 }
 
-static void add_labels(struct strbuf *out, const char *row_name, const char *column_name)
+static void label_axes(struct strbuf *out, const char *row_name, const char *column_name)
 {
     strbuf_add(out, "set ylabel ");
     figure_quote(out, row_name);
@@ -153,6 +74,8 @@ static void add_labels(struct strbuf *out, const char *row_name, const char *col
     figure_quote(out, column_name);
     strbuf_add(out, " offset 0,0.4\n");
 }
+
+/* ---- panels ---- */
 
 /* Panels of one size, in px: only the outer ones are labelled, and one scale serves all. */
 struct panels {
@@ -162,7 +85,7 @@ struct panels {
 
 enum { LEFT = 64, RIGHT = 96, TOP = 32, BOTTOM = 60, SIDE = 190, GAP_X = 16, GAP_Y = 44 };
 
-static struct panels panels_of(int64_t n)
+static struct panels lay_out_panels(int64_t n)
 {
     enum { ACROSS = 4 };
     struct panels p = {.across = n < ACROSS ? n : ACROSS, .down = (n - 1) / ACROSS + 1};
@@ -171,7 +94,8 @@ static struct panels panels_of(int64_t n)
     return p;
 }
 
-static void begin_panels(const struct heatmap *h, const struct panels *p, struct strbuf *out)
+/* gnuplot counts from the lower left corner, in shares of the page. */
+static void begin_multiplot(const struct heatmap *h, const struct panels *p, struct strbuf *out)
 {
     double w = p->width, height = p->height;
     strbuf_addf(out, "set xtics %" PRId64 "\nset ytics %" PRId64 "\n", tic_step(h->columns),
@@ -192,7 +116,7 @@ static void add_panel(const struct heatmap *h, const struct panels *p, int64_t s
     strbuf_addf(out,
                 "set title '%s %" PRId64 "' offset 0,-0.7\nset format x '%s'\nset format y '%s'\n",
                 h->sheet_name, sheet, bottom ? "%g" : "", left ? "%g" : "");
-    add_labels(out, left ? h->row_name : "", bottom ? h->column_name : "");
+    label_axes(out, left ? h->row_name : "", bottom ? h->column_name : "");
     strbuf_addf(out, "plot data index %" PRId64 " matrix with image\n", sheet);
     if (sheet == 0)
         strbuf_add(out, "unset colorbox\n");
@@ -201,21 +125,21 @@ static void add_panel(const struct heatmap *h, const struct panels *p, int64_t s
 void heatmap_figure(const struct heatmap *h, struct figure *f)
 {
     enum { WIDTH = 640, HEIGHT = 400 };
-    struct panels p = panels_of(h->sheets);
+    struct panels p = lay_out_panels(h->sheets);
     double low, high;
     bool many = h->sheets > 1;
     figure_init(f, many ? p.width : WIDTH, many ? p.height : HEIGHT);
     struct strbuf *out = &f->script;
-    add_data(h, &f->data);
+    add_values(h, &f->data);
     heatmap_range(h, &low, &high);
     heatmap_palette(out, low, high);
-    add_axes(h, out);
+    set_axes(h, out);
     if (!many) {
-        add_labels(out, h->row_name, h->column_name);
+        label_axes(out, h->row_name, h->column_name);
         strbuf_add(out, "plot data matrix with image\n");
         return;
     }
-    begin_panels(h, &p, out);
+    begin_multiplot(h, &p, out);
     for (int64_t s = 0; s < h->sheets; s++)
         add_panel(h, &p, s, out);
     strbuf_add(out, "unset multiplot\n");

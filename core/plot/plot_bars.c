@@ -2,7 +2,7 @@
 /* plot_bars.c: a row's mean with its interval, and its seeds below it. */
 #include <math.h>
 
-#include "plot/plot.h"
+#include "plotter.h"
 
 enum { ROW = 26, TOP = 16, BOTTOM = 58, RIGHT = 24, WIDTH = 460, LABEL_MAX = 44 };
 
@@ -11,12 +11,8 @@ static void add_data(struct plotter *p)
 {
     const struct results *r = p->r;
     const double below = 0.27;
-    for (int i = 0; i < r->n_row; i++) {
-        const struct summary *s = &r->row[i].at[p->length];
-        /* One seed alone has no interval: only its point is seen. */
-        bool interval = isfinite(s->ci_low);
-        lines_add(p, i, s->mean, interval ? s->ci_low : s->mean, interval ? s->ci_high : s->mean);
-    }
+    for (int i = 0; i < r->n_row; i++)
+        lines_add_summary(p, i, &r->row[i].at[p->length]);
     lines_end(p);
     for (int i = 0; i < r->n_row; i++)
         for (int k = 0; k < r->row[i].n_cell; k++) {
@@ -28,28 +24,11 @@ static void add_data(struct plotter *p)
     lines_end(p);
 }
 
-static int label_width(struct plotter *p)
-{
-    int widest = 0;
-    for (int i = 0; i < p->r->n_row; i++) {
-        const char *label = results_row_label(p->r, &p->r->row[i], p->a);
-        int width = plot_text_width(plot_shorten(p, label, LABEL_MAX));
-        widest = width > widest ? width : widest;
-    }
-    return widest;
-}
-
-static void add_rows(struct plotter *p, struct strbuf *out)
+static void add_rows(struct plotter *p, const char *const *label, struct strbuf *out)
 {
     const struct results *r = p->r;
-    strbuf_add(out, "set ytics (");
-    for (int i = 0; i < r->n_row; i++) {
-        const char *label = results_row_label(r, &r->row[i], p->a);
-        strbuf_add(out, i ? ", " : "");
-        figure_quote(out, plot_shorten(p, label, LABEL_MAX));
-        strbuf_addf(out, " %d", i);
-    }
-    strbuf_addf(out, ")\nset yrange [%d.5:-0.5]\n", r->n_row - 1);
+    plot_add_tics(p, 'y', r->n_row, label, LABEL_MAX);
+    strbuf_addf(out, "set yrange [%d.5:-0.5]\n", r->n_row - 1);
     for (int i = 0; i < r->n_row; i++) {
         const struct result_row *row = &r->row[i];
         if (row->at[p->length].n)
@@ -83,7 +62,8 @@ static void add_baseline(struct plotter *p, struct strbuf *out)
 peat_status plot_bars(struct plotter *p)
 {
     struct strbuf *out = &p->f->script;
-    int left = label_width(p) + 24;
+    const char **label = plot_row_labels(p);
+    int left = plot_label_width(p, p->r->n_row, label, LABEL_MAX) + 24;
     p->f->width = left + WIDTH + RIGHT;
     p->f->height = TOP + BOTTOM + ROW * (p->r->n_row < 3 ? 3 : p->r->n_row);
     plot_set_frame(p, (struct plot_frame){left, RIGHT, TOP, BOTTOM});
@@ -92,7 +72,7 @@ peat_status plot_bars(struct plotter *p)
                     "set offsets graph 0.03, graph 0.03, 0, 0\nset xlabel ");
     figure_quote(out, plot_metric_label(p, true));
     strbuf_add(out, "\n");
-    add_rows(p, out);
+    add_rows(p, label, out);
     add_baseline(p, out);
     strbuf_addf(out,
                 "plot data index 1 using 2:1 with points pt 7 ps 0.4 lc rgb '#999999', \\\n"

@@ -2,7 +2,7 @@
 /* plot_cost.c: a metric against what it costs. */
 #include <math.h>
 
-#include "plot/plot.h"
+#include "plotter.h"
 
 enum { LEFT = 96, TOP = 16, BOTTOM = 58, WIDTH = 480, HEIGHT = 340 };
 
@@ -32,9 +32,8 @@ static int add_data(struct plotter *p)
         const struct result_row *row = &p->r->row[i];
         const struct summary *s = &row->at[p->length];
         double x = cost_of(row, p->o->cost);
-        bool interval = isfinite(s->ci_low);
         n += isfinite(x) && s->n > 0;
-        lines_add(p, x, s->mean, interval ? s->ci_low : s->mean, interval ? s->ci_high : s->mean);
+        lines_add_summary(p, x, s);
         lines_end(p);
     }
     return n;
@@ -66,10 +65,7 @@ peat_status plot_against_cost(struct plotter *p)
 {
     const struct results *r = p->r;
     struct strbuf *out = &p->f->script;
-    const char **label = arena_array(p->a, (size_t)r->n_row + 1, sizeof(*label));
-    BUG_UNLESS(label);
-    for (int i = 0; i < r->n_row; i++)
-        label[i] = results_row_label(r, &r->row[i], p->a);
+    const char **label = plot_row_labels(p);
     if (add_data(p) == 0)
         return error_set(p->err, PEAT_INVALID, "no finished cell says what it cost");
     int legend = plot_legend_width(p, r->n_row, label), tall = plot_legend_height(r->n_row);

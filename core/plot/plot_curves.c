@@ -3,12 +3,13 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "cell/cellmetrics.h"
 #include "maths/statistics.h"
-#include "plot/plot.h"
-#include "report/fields.h"
+#include "plotter.h"
 
 /* Steps are drawn in at most BINS places: a seed's values in one of them are averaged. */
 enum { BINS = 120, STEPS_MIN = 3 };
@@ -42,11 +43,11 @@ typedef void (*point_fn)(void *ctx, int64_t step, double value);
 
 static void read_point(const struct value *v, const struct wanted *w, point_fn fn, void *ctx)
 {
-    int64_t step = member_integer(v, "step", 0);
-    bool fits = same_text(member_text(v, "metric"), w->metric) &&
-                same_text(member_text(v, "split"), w->split) &&
-                (w->length < 0 || member_integer(v, "length", -1) == w->length);
-    double value = field_number(v, "value");
+    int64_t step = json_get_int(v, "step", 0);
+    bool fits = same_text(json_get_text(v, "metric"), w->metric) &&
+                same_text(json_get_text(v, "split"), w->split) &&
+                (w->length < 0 || json_get_int(v, "length", -1) == w->length);
+    double value = json_get_number(v, "value");
     if (fits && step > 0 && isfinite(value))
         fn(ctx, step, value);
 }
@@ -122,7 +123,7 @@ static void fill_point(void *ctx, int64_t step, double value)
     f->history->value[bin] += value;
 }
 
-static void average(const struct history *h, int n, double *x, struct curve *c)
+static void average_seeds(const struct history *h, int n, double *x, struct curve *c)
 {
     for (int bin = 0; bin < BINS; bin++) {
         int seeds = 0;
@@ -141,21 +142,18 @@ static void average(const struct history *h, int n, double *x, struct curve *c)
     }
 }
 
-static peat_status make_curve(struct plotter *p, const struct wanted *w, int64_t last,
-                              const struct result_row *row, struct curve *c)
+static void make_curve(struct plotter *p, const struct wanted *w, int64_t last,
+                       const struct result_row *row, struct curve *c)
 {
     struct arena_mark mark = arena_mark(p->a);
     struct history *h = ARENA_ARRAY(p->a, row->n_cell, struct history);
     double *x = ARENA_ARRAY(p->a, row->n_cell, double);
     int n = 0;
-    if (!h || !x)
-        return error_set(p->err, PEAT_NOMEM, "out of memory for curves");
     for (int i = 0; i < row->n_cell; i++)
         if (is_drawn(row->cell[i]))
             read_cell(row->cell[i], w, fill_point, &(struct filling){&h[n++], last});
-    average(h, n, x, c);
+    average_seeds(h, n, x, c);
     arena_rewind(p->a, mark);
-    return PEAT_OK;
 }
 
 /* ---- drawing ---- */
@@ -207,7 +205,7 @@ static void add_range(const struct plotter *p, const struct heights *h, struct s
 }
 
 /* The evaluations, or the training loss where there are none to speak of. */
-static peat_status choose(const struct plotter *p, struct wanted *w, struct extent *e)
+static peat_status choose_metric(const struct plotter *p, struct wanted *w, struct extent *e)
 {
     const struct results *r = p->r;
     bool train = r->n_length == 0 || strcmp(r->split, "train") == 0;
@@ -236,19 +234,15 @@ peat_status plot_curves(struct plotter *p)
     struct curve *c = ARENA_NEW(p->a, struct curve);
     struct heights h = {(double)INFINITY, -(double)INFINITY, -(double)INFINITY};
     struct strbuf setting;
-    peat_status status = choose(p, &w, &e);
-    if (status == PEAT_OK && !c)
-        status = error_set(p->err, PEAT_NOMEM, "out of memory for curves");
+    peat_status status = choose_metric(p, &w, &e);
     if (status != PEAT_OK)
         return status;
     series_find(p, &s);
-    for (int i = 0; i < p->r->n_row && status == PEAT_OK; i++) {
-        status = make_curve(p, &w, e.last, &p->r->row[i], c);
+    for (int i = 0; i < p->r->n_row; i++) {
+        make_curve(p, &w, e.last, &p->r->row[i], c);
         add_curve(p, c);
         add_heights(c, e.last, &h);
     }
-    if (status != PEAT_OK)
-        return status;
     bool loss = strcmp(w.split, "train") == 0;
     strbuf_init(&setting);
     strbuf_addf(&setting, "set xrange [0:%" PRId64 "]\n", e.last);

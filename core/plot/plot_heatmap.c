@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "plot/heatmap.h"
-#include "plot/plot.h"
+#include "plotter.h"
 #include "report/numbers.h"
 #include "report/selector.h"
 
@@ -18,36 +18,6 @@ struct grid {
     double *mean; /* [n_row, n_column] */
 };
 
-static void *room_for(struct plotter *p, int n, size_t bytes)
-{
-    void *memory = arena_array(p->a, (size_t)(n > 0 ? n : 1), bytes);
-    BUG_UNLESS(memory);
-    return memory;
-}
-
-static int place_of(const char **label, int *n, const char *text)
-{
-    for (int i = 0; i < *n; i++)
-        if (strcmp(label[i], text) == 0)
-            return i;
-    label[*n] = text;
-    return (*n)++;
-}
-
-static const char *column_label(struct plotter *p, const struct grid *g,
-                                const struct result_row *row)
-{
-    struct strbuf text;
-    strbuf_init(&text);
-    for (int i = 0; i < p->r->n_axis; i++)
-        if (i != g->axis)
-            strbuf_addf(&text, "%s%s", text.n ? ", " : "", row->axis[i]);
-    const char *label = arena_strdup(p->a, text.text);
-    BUG_UNLESS(label);
-    strbuf_release(&text);
-    return label;
-}
-
 /* What the columns are: the names of their axes. */
 static const char *column_title(struct plotter *p, const struct grid *g)
 {
@@ -59,37 +29,35 @@ static const char *column_title(struct plotter *p, const struct grid *g)
         if (i != g->axis)
             strbuf_addf(&text, "%s%s", text.n ? ", " : "", results_axis_name(p->r, i));
     const char *title = arena_strdup(p->a, text.text);
-    BUG_UNLESS(title);
     strbuf_release(&text);
     return title;
 }
 
 static void list_lengths(struct plotter *p, struct grid *g)
 {
-    for (int l = 0; l < p->r->n_length; l++) {
+    for (int l = 0; l < p->r->n_length; l++)
         g->column[l] = arena_printf(p->a, "%" PRId64, p->r->length[l]);
-        BUG_UNLESS(g->column[l]);
-    }
     g->n_column = p->r->n_length;
 }
 
-static void fill(struct plotter *p, struct grid *g)
+static void fill_grid(struct plotter *p, struct grid *g)
 {
     const struct results *r = p->r;
     int room = r->n_row * (r->n_row > r->n_length ? r->n_row : r->n_length);
     bool by_length = r->n_axis < 2;
     *g = (struct grid){.axis = selector_axis(r, "position.scheme", strlen("position.scheme"))};
     g->axis = g->axis < 0 ? 0 : g->axis;
-    g->row = room_for(p, r->n_row, sizeof(*g->row));
-    g->column = room_for(p, r->n_row + r->n_length, sizeof(*g->column));
-    g->mean = room_for(p, room, sizeof(*g->mean));
-    int *row = room_for(p, r->n_row, sizeof(*row)), *column = room_for(p, r->n_row, sizeof(*row));
+    g->row = ARENA_ARRAY(p->a, r->n_row, const char *);
+    g->column = ARENA_ARRAY(p->a, r->n_row + r->n_length, const char *);
+    g->mean = ARENA_ARRAY(p->a, room, double);
+    int *row = ARENA_ARRAY(p->a, r->n_row, int), *column = ARENA_ARRAY(p->a, r->n_row, int);
     if (by_length)
         list_lengths(p, g);
     for (int i = 0; i < r->n_row; i++) {
-        row[i] = place_of(g->row, &g->n_row, r->n_axis ? r->row[i].axis[g->axis] : "-");
+        row[i] = plot_number_of(g->row, &g->n_row, r->n_axis ? r->row[i].axis[g->axis] : "-");
         if (!by_length)
-            column[i] = place_of(g->column, &g->n_column, column_label(p, g, &r->row[i]));
+            column[i] =
+                plot_number_of(g->column, &g->n_column, plot_other_labels(p, &r->row[i], g->axis));
     }
     for (int i = 0; i < g->n_row * g->n_column; i++)
         g->mean[i] = (double)NAN;
@@ -99,7 +67,7 @@ static void fill(struct plotter *p, struct grid *g)
                 g->mean[row[i] * g->n_column + (by_length ? l : column[i])] = r->row[i].at[l].mean;
 }
 
-static void find_range(const struct grid *g, double *low, double *high)
+static void find_grid_range(const struct grid *g, double *low, double *high)
 {
     *low = (double)INFINITY;
     *high = -(double)INFINITY;
@@ -141,23 +109,6 @@ static void add_data(struct plotter *p, const struct grid *g, double low, double
     strbuf_release(&text);
 }
 
-static int add_tics(struct plotter *p, char axis, const char **label, int n)
-{
-    struct strbuf *out = &p->f->script;
-    int widest = 0;
-    strbuf_addf(out, "set %ctics (", axis);
-    for (int i = 0; i < n; i++) {
-        const char *text = plot_shorten(p, label[i], LABEL_MAX);
-        int width = plot_text_width(text);
-        widest = width > widest ? width : widest;
-        strbuf_add(out, i ? ", " : "");
-        figure_quote(out, text);
-        strbuf_addf(out, " %d", i);
-    }
-    strbuf_add(out, ")\n");
-    return widest;
-}
-
 /* Colours as for one sign, dark for the better end. */
 static void add_palette(struct plotter *p, double low, double high)
 {
@@ -173,13 +124,16 @@ peat_status plot_heatmap(struct plotter *p)
     struct grid g;
     struct strbuf *out = &p->f->script;
     double low, high;
-    fill(p, &g);
-    find_range(&g, &low, &high);
+    fill_grid(p, &g);
+    find_grid_range(&g, &low, &high);
     if (low > high)
         return error_set(p->err, PEAT_INVALID, "no row has a value yet");
     add_data(p, &g, low, high);
     add_palette(p, low, high);
-    int wide = add_tics(p, 'x', g.column, g.n_column), left = 24 + add_tics(p, 'y', g.row, g.n_row);
+    plot_add_tics(p, 'x', g.n_column, g.column, LABEL_MAX);
+    plot_add_tics(p, 'y', g.n_row, g.row, LABEL_MAX);
+    int wide = plot_label_width(p, g.n_column, g.column, LABEL_MAX);
+    int left = plot_label_width(p, g.n_row, g.row, LABEL_MAX) + 24;
     bool slanted = wide > SIDE_X - 8;
     int bottom = slanted ? 64 + wide / 2 : 64;
     int columns = g.n_column < 3 ? 3 : g.n_column, rows = g.n_row < 4 ? 4 : g.n_row;

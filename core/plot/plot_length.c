@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/jsonfile.h"
-#include "plot/plot.h"
+#include "base/json.h"
+#include "plotter.h"
 
 /* Of all rows; 0 where they differ, where it is unknown, or where lengths count something else. */
 static int64_t training_length(const struct results *r)
@@ -14,7 +14,7 @@ static int64_t training_length(const struct results *r)
     if (strcmp(r->length_unit, "tokens") != 0)
         return 0;
     for (int i = 0; i < r->n_cell; i++) {
-        int64_t own = member_integer(value_get(r->cell[i].config, "train"), "seq_len", 0);
+        int64_t own = json_get_int(value_get(r->cell[i].config, "train"), "seq_len", 0);
         if (own == 0 || (length && own != length))
             return 0;
         length = own;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* plot_lines.c: lines with bands, in one panel or several beside one legend. */
-#include "plot/plot.h"
+#include <math.h>
+
+#include "plotter.h"
 
 enum { LEFT = 92, TOP = 34, BOTTOM = 58, GAP_X = 56, GAP_Y = 76, RIGHT = 20 };
 
@@ -13,6 +15,12 @@ void lines_add(struct plotter *p, double x, double mean, double low, double high
         figure_number(out, column[i]);
     }
     strbuf_add(out, "\n");
+}
+
+void lines_add_summary(struct plotter *p, double x, const struct summary *s)
+{
+    bool interval = isfinite(s->ci_low);
+    lines_add(p, x, s->mean, interval ? s->ci_low : s->mean, interval ? s->ci_high : s->mean);
 }
 
 void lines_end(struct plotter *p)

@@ -2,39 +2,30 @@
 /* plot_series.c: which rows share a colour, and which stand in a panel. */
 #include <string.h>
 
-#include "plot/plot.h"
+#include "plotter.h"
 #include "report/selector.h"
 
-static void *room_for(struct plotter *p, int n, size_t bytes)
+static int count_labels(struct plotter *p, int axis)
 {
-    void *memory = arena_array(p->a, (size_t)(n > 0 ? n : 1), bytes);
-    BUG_UNLESS(memory);
-    return memory;
-}
-
-static int count_labels(const struct results *r, int axis)
-{
+    const char **label = ARENA_ARRAY(p->a, p->r->n_row, const char *);
     int n = 0;
-    for (int i = 0; i < r->n_row; i++) {
-        bool seen = false;
-        for (int k = 0; k < i && !seen; k++)
-            seen = strcmp(r->row[k].axis[axis], r->row[i].axis[axis]) == 0;
-        n += !seen;
-    }
+    for (int i = 0; i < p->r->n_row; i++)
+        plot_number_of(label, &n, p->r->row[i].axis[axis]);
     return n;
 }
 
 /* The scheme, else the axis with most labels. Few rows need no panels. */
-static int choose_axis(const struct results *r)
+static int choose_axis(struct plotter *p)
 {
     enum { ROWS_TOGETHER = 7 };
+    const struct results *r = p->r;
     int best = 0;
     if (r->n_row <= ROWS_TOGETHER || r->n_axis < 2)
         return -1;
     for (int i = 0; i < r->n_axis; i++) {
         if (strcmp(r->axis[i], "position.scheme") == 0)
             return i;
-        if (count_labels(r, i) > count_labels(r, best))
+        if (count_labels(p, i) > count_labels(p, best))
             best = i;
     }
     return best;
@@ -43,18 +34,13 @@ static int choose_axis(const struct results *r)
 static void find_series(struct plotter *p, struct series_set *s)
 {
     const struct results *r = p->r;
-    s->series = room_for(p, r->n_row, sizeof(*s->series));
-    s->series_of = room_for(p, r->n_row, sizeof(*s->series_of));
+    s->series = ARENA_ARRAY(p->a, r->n_row, const char *);
+    s->series_of = ARENA_ARRAY(p->a, r->n_row, int);
     for (int i = 0; i < r->n_row; i++) {
         const struct result_row *row = &r->row[i];
         const char *label =
             s->colour_axis < 0 ? results_row_label(r, row, p->a) : row->axis[s->colour_axis];
-        int k = 0;
-        while (k < s->n_series && strcmp(s->series[k], label) != 0)
-            k++;
-        if (k == s->n_series)
-            s->series[s->n_series++] = label;
-        s->series_of[i] = k;
+        s->series_of[i] = plot_number_of(s->series, &s->n_series, label);
     }
 }
 
@@ -90,27 +76,13 @@ static bool has_host(const struct results *r, int colour_axis, int row)
     return false;
 }
 
-static const char *panel_title(struct plotter *p, const struct series_set *s,
-                               const struct result_row *row)
-{
-    struct strbuf text;
-    strbuf_init(&text);
-    for (int i = 0; i < p->r->n_axis; i++)
-        if (i != s->colour_axis)
-            strbuf_addf(&text, "%s%s", text.n ? ", " : "", row->axis[i]);
-    const char *title = arena_strdup(p->a, text.text);
-    BUG_UNLESS(title);
-    strbuf_release(&text);
-    return title;
-}
-
 void series_find(struct plotter *p, struct series_set *s)
 {
     const struct results *r = p->r;
-    *s = (struct series_set){.colour_axis = choose_axis(r)};
+    *s = (struct series_set){.colour_axis = choose_axis(p)};
     find_series(p, s);
-    s->panel = room_for(p, r->n_row, sizeof(*s->panel));
-    int *first = room_for(p, r->n_row, sizeof(*first));
+    s->panel = ARENA_ARRAY(p->a, r->n_row + 1, const char *);
+    int *first = ARENA_ARRAY(p->a, r->n_row, int);
     if (s->colour_axis < 0) {
         s->panel[s->n_panel++] = "";
         s->panel_row = first;
@@ -123,7 +95,7 @@ void series_find(struct plotter *p, struct series_set *s)
         if (seen)
             continue;
         first[s->n_panel] = i;
-        s->panel[s->n_panel++] = panel_title(p, s, &r->row[i]);
+        s->panel[s->n_panel++] = plot_other_labels(p, &r->row[i], s->colour_axis);
     }
     s->panel_row = first;
 }

@@ -80,7 +80,7 @@ START_TEST(the_page_has_the_numbers_of_the_json_format)
     add_rows(&b.run);
     show_page(&b);
     format_json(&b.r, NULL, &b.arena, &json);
-    const struct value *v = value_from_json(&b.arena, json.text, json.n, "json", &b.err);
+    const struct value *v = json_parse(&b.arena, json.text, json.n, "json", &b.err);
     const struct value *rows = value_get(v, "rows");
     ck_assert_int_eq(rows->n, 4);
     for (int i = 0; i < rows->n; i++)

@@ -9,6 +9,7 @@
 #include "plot/plot.h"
 #include "support/run_maker.h"
 #include "support/support.h"
+#include "support/texts.h"
 
 /* One figure under test. */
 struct bench {
@@ -47,19 +48,6 @@ static void assert_draws(struct bench *b, enum plot_kind kind)
 {
     ck_assert_msg(draw(b, (struct plot_options){.kind = kind, .length = -1}) == PEAT_OK, "%s",
                   b->err.text);
-}
-
-static void assert_has(const char *text, const char *part)
-{
-    ck_assert_msg(strstr(text, part), "no '%s' in\n%s", part, text);
-}
-
-static int count(const char *text, const char *part)
-{
-    int n = 0;
-    for (; (text = strstr(text, part)); text += strlen(part))
-        n++;
-    return n;
 }
 
 /* The line-th line of the block-th block of the data. */
@@ -133,10 +121,10 @@ START_TEST(long_labels_are_cut_between_characters)
 {
     struct bench b;
     bench_open(&b);
-    struct plotter p = {.a = &b.arena};
-    ck_assert_str_eq(plot_shorten(&p, "short", 5), "short");
-    ck_assert_str_eq(plot_shorten(&p, "ääääää", 4), "äää…");
-    figure_init(&b.f, 1, 1);
+    run_maker_done(&b.run, "ääääääääääääääääääääääääääääääääääääääääääää", "sum", 0, 2.5, 3.5);
+    run_maker_done(&b.run, "ää", "sum", 0, 2.5, 3.5);
+    assert_draws(&b, PLOT_BARS);
+    assert_has(b.f.script.text, "('äääääääääääääääääääääääääääääääääääääääääää…' 0, 'ää.sum' 1)");
     bench_close(&b);
 }
 END_TEST
@@ -225,10 +213,10 @@ START_TEST(a_row_that_combines_nothing_stands_in_every_panel)
     assert_draws(&b, PLOT_LENGTH);
     assert_has(b.f.script.text, "set title 'sum'");
     assert_has(b.f.script.text, "set title 'multiply'");
-    ck_assert_ptr_null(strstr(b.f.script.text, "set title '-'"));
-    ck_assert_int_eq(count(b.f.script.text, "data index 0 using 1:2 "), 2);
-    ck_assert_int_eq(count(b.f.script.text, "data index 1 using 1:2 "), 1);
-    ck_assert_int_eq(count(b.f.script.text, " title 'learned'"), 1);
+    assert_lacks(b.f.script.text, "set title '-'");
+    ck_assert_int_eq(count_parts(b.f.script.text, "data index 0 using 1:2 "), 2);
+    ck_assert_int_eq(count_parts(b.f.script.text, "data index 1 using 1:2 "), 1);
+    ck_assert_int_eq(count_parts(b.f.script.text, " title 'learned'"), 1);
     bench_close(&b);
 }
 END_TEST
@@ -239,7 +227,7 @@ START_TEST(few_rows_share_one_panel)
     bench_open(&b);
     add_two_rows(&b.run);
     assert_draws(&b, PLOT_LENGTH);
-    ck_assert_int_eq(count(b.f.script.text, "with filledcurves"), 2);
+    ck_assert_int_eq(count_parts(b.f.script.text, "with filledcurves"), 2);
     assert_has(b.f.script.text, " title 'learned.sum'");
     ck_assert_int_eq(strncmp(data_line(&b, 1, 1), "256 3 3 3\n", 10), 0);
     bench_close(&b);

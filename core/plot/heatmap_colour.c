@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* heatmap_colour.c: the colour of a number. */
+#include <math.h>
+#include <string.h>
+
+#include "plot/heatmap.h"
+
+struct colour {
+    unsigned char part[3];
+};
+
+/* Evenly spaced over the range. */
+static const struct colour both_signs[] = {
+    {{0, 72, 125}}, {{77, 160, 208}}, {{247, 247, 247}}, {{230, 140, 82}}, {{156, 58, 0}}};
+static const struct colour one_sign[] = {
+    {{247, 247, 247}}, {{146, 197, 222}}, {{60, 140, 196}}, {{0, 92, 150}}, {{0, 36, 64}}};
+enum { COLOURS = 5 };
+
+static const struct colour *colours(double low, double high)
+{
+    return low < 0.0 && high > 0.0 ? both_signs : one_sign;
+}
+
+/* Negative values are the darker the lower they are. */
+static bool reversed(double high)
+{
+    return high <= 0.0;
+}
+
+void heatmap_range(const struct heatmap *h, double *low, double *high)
+{
+    double least = (double)INFINITY, most = -(double)INFINITY;
+    for (int64_t i = 0; i < h->sheets * h->rows * h->columns; i++) {
+        double x = (double)h->value[i];
+        if (!isfinite(x))
+            continue;
+        least = fmin(least, x);
+        most = fmax(most, x);
+    }
+    if (least > most) {
+        least = -1.0;
+        most = 1.0;
+    }
+    if (least < 0.0 && most > 0.0) {
+        most = fmax(most, -least);
+        least = -most;
+    }
+    if (least == most)
+        *(least < 0.0 ? &least : &most) += least < 0.0 ? -1.0 : 1.0;
+    *low = least;
+    *high = most;
+}
+
+void heatmap_palette(struct strbuf *out, double low, double high)
+{
+    const struct colour *c = colours(low, high);
+    strbuf_add(out, "set palette defined (");
+    for (int i = 0; i < COLOURS; i++) {
+        const unsigned char *part = c[reversed(high) ? COLOURS - 1 - i : i].part;
+        strbuf_addf(out, "%s%d '#%02x%02x%02x'", i ? ", " : "", i, part[0], part[1], part[2]);
+    }
+    strbuf_add(out, ")\nset cbrange [");
+    figure_number(out, low);
+    strbuf_add(out, ":");
+    figure_number(out, high);
+    strbuf_add(out, "]\n");
+}
+
+void heatmap_colour(double x, double low, double high, unsigned char rgb[3])
+{
+    const struct colour *c = colours(low, high);
+    if (!isfinite(x)) {
+        memset(rgb, 128, 3);
+        return;
+    }
+    double at = fmin(fmax((x - low) / (high - low), 0.0), 1.0);
+    at = (reversed(high) ? 1.0 - at : at) * (COLOURS - 1);
+    int i = at < COLOURS - 1 ? (int)at : COLOURS - 2;
+    for (int k = 0; k < 3; k++)
+        rgb[k] =
+            (unsigned char)lrint((1.0 - (at - i)) * c[i].part[k] + (at - i) * c[i + 1].part[k]);
+}

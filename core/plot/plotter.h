@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* plotter.h: the kinds of plots, and what they draw with. */
+#ifndef PLOT_PLOTTER_H
+#define PLOT_PLOTTER_H
+
+#include "plot/plot.h"
+
+/* What a plot is made from. `length` is an index. */
+struct plotter {
+    struct figure *f;
+    const struct results *r;
+    const struct plot_options *o;
+    int length;
+    struct arena *a;
+    struct error *err;
+};
+
+peat_status plot_curves(struct plotter *p);
+peat_status plot_bars(struct plotter *p);
+peat_status plot_length(struct plotter *p);
+peat_status plot_against_cost(struct plotter *p);
+peat_status plot_heatmap(struct plotter *p);
+
+/* ---- plotter.c ---- */
+
+/* "bpb at 64 tokens (lower is better)" */
+const char *plot_metric_label(const struct plotter *p, bool with_length);
+/* Of every row. */
+const char **plot_row_labels(struct plotter *p);
+/* A row's labels of all axes but one: "sum, 4". */
+const char *plot_other_labels(struct plotter *p, const struct result_row *row, int axis);
+/* The number of a text among *n different ones, at whose end it is put when it is new. */
+int plot_number_of(const char **label, int *n, const char *text);
+/* "set ytics ('learned' 0, 'rotary' 1)", labels cut to `most` characters. */
+void plot_add_tics(struct plotter *p, char axis, int n, const char *const *label, int most);
+/* The px that the widest takes, about. */
+int plot_label_width(struct plotter *p, int n, const char *const *label, int most);
+/* Where the axes of the one panel are, in px from the edges. */
+struct plot_frame {
+    int left, right, top, bottom;
+};
+void plot_set_frame(struct plotter *p, struct plot_frame m);
+/* Entries from the top of the right edge down, each as `with` draws it: the last plot of a
+ * multiplot. gnuplot shows no more of a legend than its plot is tall, so that this one is a plot of
+ * its own. */
+void plot_legend(struct plotter *p, const char *with, int n, const char *const *label);
+/* What a legend of these labels takes. */
+int plot_legend_width(struct plotter *p, int n, const char *const *label);
+int plot_legend_height(int n);
+/* " lc rgb '#0072B2' dt 1 pt 7" */
+void plot_add_style(struct strbuf *out, int series);
+
+/* ---- plot_series.c: which rows share a colour, which a panel ---- */
+
+struct series_set {
+    int n_series;
+    const char **series; /* labels */
+    int *series_of;      /* by row */
+    int colour_axis;     /* -1: every row has its own colour and there is one panel */
+    int n_panel;
+    const char **panel;   /* titles; "" for a single one                             */
+    const int *panel_row; /* a row that has the panel's labels                       */
+};
+
+void series_find(struct plotter *p, struct series_set *s);
+bool series_in_panel(const struct plotter *p, const struct series_set *s, int row, int panel);
+
+/* ---- plot_lines.c: data block i is row i with columns x, mean, low, high ---- */
+
+struct lines {
+    const char *x_label, *y_label;
+    const char *setting; /* lines of script for every panel: ranges, tics */
+    int point_every;
+};
+
+/* Adds a line of data; NaN makes a gap. */
+void lines_add(struct plotter *p, double x, double mean, double low, double high);
+/* The same of a row's values; one seed alone has no interval: low and high are its mean. */
+void lines_add_summary(struct plotter *p, double x, const struct summary *s);
+/* Ends row's block, which must not be empty: a gap will do. */
+void lines_end(struct plotter *p);
+void lines_draw(struct plotter *p, const struct series_set *s, const struct lines *l);
+
+#endif
