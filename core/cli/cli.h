@@ -28,6 +28,9 @@ int cli_mistake(const char *command, const char *fmt, ...) __attribute__((format
 /* Into the file, whole or not at all; NULL: to stdout. */
 peat_status cli_write(const char *file, const struct strbuf *text, struct error *err);
 
+/* Columns of the terminal that text goes to, between these bounds; 100 where it goes elsewhere. */
+int cli_width(const char *file, int narrowest, int widest);
+
 /* Before anything else: descriptors 0 to 2 are open, and writing to a reader that has gone is an
  * error rather than death. */
 void cli_start(void);

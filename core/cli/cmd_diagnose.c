@@ -3,12 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/jsonfile.h"
-#include "cli/cli_apart.h"
 #include "cli/verbs.h"
 #include "diagnose/celldiagnosis.h"
 #include "tensor/gemm.h"
@@ -16,7 +13,6 @@
 enum { ONLY_MAX = 16, BATCHES_MAX = 1024, THREADS_MAX = 1024 };
 
 struct request {
-    const char *dir, *cell;
     bool json, save;
     int64_t batches, threads;
     int n_only;
@@ -67,15 +63,6 @@ static int read_only(struct cli *cli, const char *list)
 
 /* ---- one cell ---- */
 
-static int page_width(void)
-{
-    enum { DEFAULT = 100, NARROW = 72, WIDE = 120 };
-    struct winsize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return DEFAULT;
-    return size.ws_col < NARROW ? NARROW : size.ws_col > WIDE ? WIDE : size.ws_col;
-}
-
 static void print(const struct request *q, const struct value *v)
 {
     struct strbuf out;
@@ -84,7 +71,7 @@ static void print(const struct request *q, const struct value *v)
         value_to_json(v, false, 2, &out);
         strbuf_add(&out, "\n");
     } else {
-        diagnosis_page(v, page_width(), &out);
+        diagnosis_page(v, cli_width(NULL, 72, 120), &out);
     }
     fwrite(out.text, 1, out.n, stdout);
     strbuf_release(&out);
@@ -107,8 +94,9 @@ static int diagnose_open_cell(const struct request *q, struct cell_diagnosis *d)
     return CLI_FAILED;
 }
 
-static int run(const struct request *q, struct arena *a)
+static int diagnose_cell(const struct cli *cli)
 {
+    const struct request *q = cli->options;
     struct rundir r;
     struct error err = {0};
     struct cell_diagnosis d;
@@ -116,8 +104,8 @@ static int run(const struct request *q, struct arena *a)
     int index;
     parallel_start();
     if (gemm_start(&team, "openblas", &err) != PEAT_OK ||
-        rundir_read(q->dir, &r, a, &err) != PEAT_OK ||
-        rundir_find(&r, q->cell, &index, &err) != PEAT_OK)
+        rundir_read(cli->operand[0], &r, cli->arena, &err) != PEAT_OK ||
+        rundir_find(&r, cli->operand[1], &index, &err) != PEAT_OK)
         return cli_refuse(&err);
     int status = CLI_USAGE;
     if (cell_diagnosis_open(&d, &r.cell[index], (int)q->batches, (int)q->threads, &err) == PEAT_OK)
@@ -126,24 +114,6 @@ static int run(const struct request *q, struct arena *a)
         cli_refuse(&err);
     cell_diagnosis_close(&d);
     return status;
-}
-
-static int run_apart(void *ctx, struct trail *trail)
-{
-    struct arena arena;
-    (void)trail;
-    arena_init(&arena, "diagnose", 1 << 20);
-    int status = run(ctx, &arena);
-    arena_release(&arena);
-    return status;
-}
-
-static int diagnose_cell(const struct cli *cli)
-{
-    struct request *q = cli->options;
-    q->dir = cli->operand[0];
-    q->cell = cli->operand[1];
-    return cli_apart(run_apart, q);
 }
 
 static const struct cli_option options[] = {
@@ -173,4 +143,5 @@ const struct cli_command cmd_diagnose = {
     CLI_ROWS(options),
     CLI_DEFAULTS(.batches = 4, .threads = 1),
     .run = diagnose_cell,
+    .apart = true,
 };

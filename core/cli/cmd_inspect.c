@@ -2,10 +2,8 @@
 /* cmd_inspect.c: peat inspect SCHEME [key=value ...] --d N --T N. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/cli_apart.h"
 #include "cli/verbs.h"
 #include "experiment/words.h"
 #include "inspect/describe.h"
@@ -21,8 +19,6 @@ static const char *const format_words[] = {"table", "csv", "npy", "svg", "png"};
 /* What was asked for. */
 struct request {
     struct scheme_request scheme;
-    int n_word;
-    char *const *word; /* key=value */
     int format;
     bool describe, json;
     const char *file; /* NULL: stdout */
@@ -54,14 +50,6 @@ static void add_csv(const struct scheme_table *t, struct strbuf *out)
 }
 
 /* ---- table ---- */
-
-static int terminal_width(const char *file)
-{
-    enum { DEFAULT = 100 };
-    struct winsize size;
-    bool unknown = file || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0;
-    return unknown ? DEFAULT : size.ws_col;
-}
 
 /* Columns that do not fit are left out; the last one says so. */
 static void add_head(const struct scheme_table *t, int64_t head, int width, struct strbuf *out)
@@ -162,44 +150,9 @@ static peat_status add_format(const struct scheme_table *t, const struct request
     case PNG:
         return heatmap_png(&h, out, err);
     default:
-        add_table(t, q->scheme.scheme, terminal_width(q->file), out);
+        add_table(t, q->scheme.scheme, cli_width(q->file, 1, INT_MAX), out);
         return PEAT_OK;
     }
-}
-
-static int inspect_scheme(struct request *q, struct arena *a)
-{
-    struct scheme_table t;
-    struct value *given;
-    struct error err = {0};
-    struct strbuf out;
-    strbuf_init(&out);
-    struct team team = {1, NULL};
-    parallel_start();
-    peat_status status = gemm_start(&team, "auto", &err);
-    if (status == PEAT_OK)
-        status = words_map(a, q->n_word, q->word, &given, &err);
-    if (status == PEAT_OK) {
-        q->scheme.given = given;
-        status = scheme_table_make(&t, &q->scheme, a, &err);
-    }
-    if (status == PEAT_OK)
-        status = add_format(&t, q, a, &out, &err);
-    if (status == PEAT_OK)
-        status = cli_write(q->file, &out, &err);
-    strbuf_release(&out);
-    return status == PEAT_OK ? CLI_DONE : cli_refuse(&err);
-}
-
-static int inspect_apart(void *ctx, struct trail *trail)
-{
-    struct request *q = ctx;
-    struct arena arena;
-    q->scheme.trail = trail;
-    arena_init(&arena, "inspect", 1 << 20);
-    int code = inspect_scheme(q, &arena);
-    arena_release(&arena);
-    return code;
 }
 
 /* Bytes would upset a terminal. */
@@ -219,14 +172,33 @@ static int check_request(const struct request *q)
     return CLI_DONE;
 }
 
-static int inspect_scheme_apart(const struct cli *cli)
+static int inspect_scheme(const struct cli *cli)
 {
     struct request *q = cli->options;
-    int status = check_request(q);
+    struct scheme_table t;
+    struct value *given = NULL;
+    struct error err = {0};
+    struct strbuf out;
+    struct team team = {1, NULL};
+    int code = check_request(q);
+    if (code != CLI_DONE)
+        return code;
     q->scheme.scheme = cli->operand[0];
-    q->n_word = cli->n_operand - 1;
-    q->word = cli->operand + 1;
-    return status == CLI_DONE ? cli_apart(inspect_apart, q) : status;
+    q->scheme.trail = cli->trail;
+    strbuf_init(&out);
+    parallel_start();
+    peat_status status = gemm_start(&team, "auto", &err);
+    if (status == PEAT_OK)
+        status = words_map(cli->arena, cli->n_operand - 1, cli->operand + 1, &given, &err);
+    q->scheme.given = given;
+    if (status == PEAT_OK)
+        status = scheme_table_make(&t, &q->scheme, cli->arena, &err);
+    if (status == PEAT_OK)
+        status = add_format(&t, q, cli->arena, &out, &err);
+    if (status == PEAT_OK)
+        status = cli_write(q->file, &out, &err);
+    strbuf_release(&out);
+    return status == PEAT_OK ? CLI_DONE : cli_refuse(&err);
 }
 
 static const struct cli_option options[] = {
@@ -255,5 +227,6 @@ const struct cli_command cmd_inspect = {
     CLI_OPERANDS("SCHEME [key=value ...]", 1, CLI_MANY, "which scheme?"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.scheme.heads = 1),
-    .run = inspect_scheme_apart,
+    .run = inspect_scheme,
+    .apart = true,
 };

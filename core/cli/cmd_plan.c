@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/columns.h"
 #include "cli/loadplan.h"
 #include "cli/planstate.h"
@@ -68,7 +69,7 @@ static void print_injections(const struct plan *p)
     }
 }
 
-static void print_table(struct loaded_plan *l, const struct plan_state *state)
+static void print_table(struct loaded_plan *l, const char *const *state)
 {
     static const char *const head[] = {"cell",        "label",       "params", "positional",
                                        "FLOPs/token", "activations", "path",   "state"};
@@ -84,7 +85,7 @@ static void print_table(struct loaded_plan *l, const struct plan_state *state)
                                    short_number(&l->arena, c->flops_per_token),
                                    mebibytes(&l->arena, c->activation_bytes),
                                    c->attention_path,
-                                   plan_state_name(state, i)};
+                                   state[i]};
         columns_add(&table, row);
     }
     columns_print(&table, "", stdout);
@@ -101,13 +102,13 @@ static double total_flops(const struct plan *p)
     return total;
 }
 
-static void print_totals(struct loaded_plan *l, const struct plan_state *state)
+static void print_totals(struct loaded_plan *l, const char *const *state)
 {
     const struct plan *p = &l->plan;
     int rows = p->n / l->experiment.n_seed;
     struct strbuf counts;
     strbuf_init(&counts);
-    plan_state_counts(state, p->n, &counts);
+    plan_states_count(state, p->n, &counts);
     printf("\n%d cell%s: %d row%s x %d seed%s, %sFLOP of training; %s\n", p->n,
            p->n == 1 ? "" : "s", rows, rows == 1 ? "" : "s", l->experiment.n_seed,
            l->experiment.n_seed == 1 ? "" : "s", short_number(&l->arena, total_flops(p)),
@@ -122,8 +123,7 @@ static void print_totals(struct loaded_plan *l, const struct plan_state *state)
         printf("skipped: %s: %s\n", p->skipped[i].label, p->skipped[i].reason);
 }
 
-static void print_parts(struct loaded_plan *l, const struct request *q,
-                        const struct plan_state *state)
+static void print_parts(struct loaded_plan *l, const struct request *q, const char *const *state)
 {
     if (q->ids) {
         for (int i = 0; i < l->plan.n; i++)
@@ -131,7 +131,11 @@ static void print_parts(struct loaded_plan *l, const struct request *q,
         return;
     }
     if (q->json) {
-        print_json(plan_state_value(state, plan_value(&l->plan, &l->arena), &l->arena));
+        struct value *all = plan_value(&l->plan, &l->arena);
+        struct value *cells = value_get(all, "cells");
+        for (int i = 0; i < cells->n; i++)
+            json_put_text((struct json){&l->arena, cells->item[i]}, "state", state[i]);
+        print_json(all);
         return;
     }
     print_table(l, state);
@@ -142,16 +146,16 @@ static void print_parts(struct loaded_plan *l, const struct request *q,
 
 static int plan_and_print(struct loaded_plan *l, const struct request *q)
 {
-    struct error err = {0}, damage = {0};
-    struct plan_state state;
+    struct error err = {0};
     const char *dir = q->dir ? q->dir : arena_printf(&l->arena, "runs/%s", l->experiment.name);
-    if (q->write && plan_state_write(dir, &l->plan, &l->arena, &err) != PEAT_OK)
+    if (q->write && plan_write(dir, &l->plan, &l->arena, &err) != PEAT_OK)
         return cli_refuse(&err);
-    if (plan_state_read(&state, dir, &l->plan, &l->arena, &damage) != PEAT_OK)
-        return cli_refuse(&damage);
-    if (damage.text[0])
-        cli_say("%s", damage.text);
-    print_parts(l, q, &state);
+    const char **state = plan_states(dir, &l->plan, &l->arena, &err);
+    if (!state)
+        return cli_refuse(&err);
+    if (err.text[0])
+        cli_say("%s", err.text);
+    print_parts(l, q, state);
     return CLI_DONE;
 }
 

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/verbs.h"
@@ -30,15 +29,6 @@ static bool use_bold(const struct request *q)
     return !q->file && isatty(STDOUT_FILENO) && !(off && *off) && term && strcmp(term, "dumb") != 0;
 }
 
-static int line_width(const struct request *q)
-{
-    enum { DEFAULT = 100, NARROWEST = 60 };
-    struct winsize size;
-    if (q->file || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return DEFAULT;
-    return size.ws_col < NARROWEST ? NARROWEST : size.ws_col;
-}
-
 static void write_formatted(const struct table *t, const struct request *q, struct strbuf *out)
 {
     if (q->format == MARKDOWN)
@@ -46,7 +36,7 @@ static void write_formatted(const struct table *t, const struct request *q, stru
     else if (q->format == TEX)
         format_tex(t, out);
     else
-        format_text(t, line_width(q), use_bold(q), out);
+        format_text(t, cli_width(q->file, 60, INT_MAX), use_bold(q), out);
 }
 
 static peat_status write_table(const struct results *r, const struct request *q, struct arena *a,

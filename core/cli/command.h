@@ -68,47 +68,42 @@ struct cli_option {
 #define CLI_INT_FIELD(field)                                                                       \
     (offsetof(struct request, field) +                                                             \
      0 * sizeof(char[sizeof(((struct request *)NULL)->field) == sizeof(int) ? 1 : -1]))
+#define CLI_ROW(letter, name, argument, kind, min, max, words, read, offset, doc)                  \
+    {                                                                                              \
+        letter, name, argument, kind, min, max, words, read, offset, doc                           \
+    }
 #define CLI_FLAG(letter, name, field, doc)                                                         \
-    {                                                                                              \
-        letter, name, NULL, CLI_KIND_FLAG, 0, 0, NULL, NULL, CLI_FIELD(field, bool), doc           \
-    }
+    CLI_ROW(letter, name, NULL, CLI_KIND_FLAG, 0, 0, NULL, NULL, CLI_FIELD(field, bool), doc)
 #define CLI_TEXT(letter, name, argument, field, doc)                                               \
-    {                                                                                              \
-        letter, name, argument, CLI_KIND_TEXT, 0, 0, NULL, NULL, CLI_FIELD(field, const char *),   \
-            doc                                                                                    \
-    }
+    CLI_ROW(letter, name, argument, CLI_KIND_TEXT, 0, 0, NULL, NULL,                               \
+            CLI_FIELD(field, const char *), doc)
 #define CLI_WHOLE(letter, name, argument, min, max, field, doc)                                    \
-    {                                                                                              \
-        letter, name, argument, CLI_KIND_WHOLE, min, max, NULL, NULL, CLI_FIELD(field, int64_t),   \
-            doc                                                                                    \
-    }
+    CLI_ROW(letter, name, argument, CLI_KIND_WHOLE, min, max, NULL, NULL,                          \
+            CLI_FIELD(field, int64_t), doc)
 #define CLI_WORD(letter, name, argument, words, field, doc)                                        \
-    {                                                                                              \
-        letter, name, argument, CLI_KIND_WORD, 0, sizeof(words) / sizeof(*(words)), words, NULL,   \
-            CLI_INT_FIELD(field), doc                                                              \
-    }
+    CLI_ROW(letter, name, argument, CLI_KIND_WORD, 0, sizeof(words) / sizeof(*(words)), words,     \
+            NULL, CLI_INT_FIELD(field), doc)
 #define CLI_OTHER(letter, name, argument, read, doc)                                               \
-    {                                                                                              \
-        letter, name, argument, CLI_KIND_OTHER, 0, 0, NULL, read, 0, doc                           \
-    }
+    CLI_ROW(letter, name, argument, CLI_KIND_OTHER, 0, 0, NULL, read, 0, doc)
 
 enum { CLI_OPTIONS_MAX = 24, CLI_MANY = INT_MAX };
 
 /* A command, or a group of commands: then `verb` is given, and neither operands nor run. */
 struct cli_command {
-    const char *name;     /* "peat plugins info": the last word is the verb              */
-    const char *summary;  /* for the list of verbs                                       */
-    const char *about;    /* one paragraph, broken into lines                            */
-    const char *example;  /* whole lines, "peat plugins info rotary"                     */
-    const char *operands; /* CLI_OPERANDS: "DIR CELL"; NULL: takes none */
+    const char *name;     /* "peat plugins info": the last word is the verb */
+    const char *summary;  /* for the list of verbs                          */
+    const char *about;    /* one paragraph, broken into lines               */
+    const char *example;  /* whole lines, "peat plugins info rotary"        */
+    const char *operands; /* CLI_OPERANDS: "DIR CELL"; NULL: takes none     */
     int least, most;
-    const char *missing; /* said when there are fewer or more          */
-    int n_option;        /* CLI_ROWS: the options but --help           */
+    const char *missing; /* said when there are fewer or more */
+    int n_option;        /* CLI_ROWS: the options but --help  */
     const struct cli_option *option;
-    size_t options_size;                   /* of the struct that the rows are bound to            */
-    const void *defaults;                  /* CLI_DEFAULTS: what it holds at first; NULL: zero    */
-    int (*run)(const struct cli *cli);     /* returns the exit code */
-    const struct cli_command *const *verb; /* ended by NULL         */
+    size_t options_size;
+    const void *defaults;                  /* CLI_DEFAULTS: the struct before any option is read */
+    int (*run)(const struct cli *cli);     /* returns the exit code                              */
+    bool apart;                            /* run in a child: a plugin may take it down          */
+    const struct cli_command *const *verb; /* of a group, ended by NULL */
 };
 
 #define CLI_OPERANDS(names, fewest, largest, text)                                                 \
@@ -117,9 +112,11 @@ struct cli_command {
     .option = (rows), .n_option = sizeof(rows) / sizeof(*(rows)),                                  \
     .options_size = sizeof(struct request)
 #define CLI_DEFAULTS(...)                                                                          \
-    .defaults = &(const struct request)                                                            \
+    .defaults = (const struct request[])                                                           \
     {                                                                                              \
-        __VA_ARGS__                                                                                \
+        {                                                                                          \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
     }
 
 /* One call of a command. */
@@ -130,6 +127,7 @@ struct cli {
     char **operand;
     bool given[CLI_OPTIONS_MAX]; /* by row */
     struct arena *arena;         /* lives as long as the call */
+    struct trail *trail;         /* of the child, with apart  */
 };
 
 /* Runs the command, or the verb of the group, that argv[1] and so on call; returns the exit code.

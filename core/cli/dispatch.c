@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/cli_apart.h"
 #include "cli/command.h"
 
 /* ---- help ---- */
@@ -86,6 +87,13 @@ const struct cli_command *cli_find_verb(const struct cli_command *group, const c
     return NULL;
 }
 
+static int run_apart(void *ctx, struct trail *trail)
+{
+    struct cli *cli = ctx;
+    cli->trail = trail;
+    return cli->command->run(cli);
+}
+
 static int run_command(const struct cli_command *command, int argc, char **argv)
 {
     struct arena arena;
@@ -95,7 +103,10 @@ static int run_command(const struct cli_command *command, int argc, char **argv)
     if (command->defaults)
         memcpy(cli.options, command->defaults, command->options_size);
     int status = cli_read(&cli, argc, argv);
-    status = status == CLI_GO_ON ? command->run(&cli) : finish_reading(command, status);
+    if (status != CLI_GO_ON)
+        status = finish_reading(command, status);
+    else
+        status = command->apart ? cli_apart(run_apart, &cli) : command->run(&cli);
     arena_release(&arena);
     return status;
 }

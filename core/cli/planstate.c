@@ -26,24 +26,37 @@ static const char *state_of(const struct rundir *r, const char *id)
     return cell_state_name(CELL_TODO);
 }
 
-peat_status plan_state_read(struct plan_state *s, const char *dir, const struct plan *p,
-                            struct arena *a, struct error *err)
+const char **plan_states(const char *dir, const struct plan *p, struct arena *a, struct error *err)
 {
     struct rundir r = {0};
-    s->name = ARENA_ARRAY(a, p->n, const char *);
+    const char **state = ARENA_ARRAY(a, p->n, const char *);
     if (has_plan(dir)) {
-        peat_status status = rundir_read(dir, &r, a, err);
-        if (status != PEAT_OK)
-            return status;
+        if (rundir_read(dir, &r, a, err) != PEAT_OK)
+            return NULL;
         stale_find(&r, p, a);
     }
     for (int i = 0; i < p->n; i++)
-        s->name[i] = state_of(&r, p->cell[i].id);
-    return PEAT_OK;
+        state[i] = state_of(&r, p->cell[i].id);
+    return state;
 }
 
-peat_status plan_state_write(const char *dir, const struct plan *p, struct arena *a,
-                             struct error *err)
+/* Each state once, in the order in which the cells have them. */
+void plan_states_count(const char *const *state, int n, struct strbuf *out)
+{
+    for (int i = 0; i < n; i++) {
+        int same = 0;
+        bool counted = false;
+        for (int j = 0; j < n; j++) {
+            bool equal = strcmp(state[i], state[j]) == 0;
+            counted = counted || (equal && j < i);
+            same += equal;
+        }
+        if (!counted)
+            strbuf_addf(out, "%s%d %s", out->n ? ", " : "", same, state[i]);
+    }
+}
+
+peat_status plan_write(const char *dir, const struct plan *p, struct arena *a, struct error *err)
 {
     int lock = -1;
     peat_status status = rundir_check(dir, p, err);
@@ -54,34 +67,4 @@ peat_status plan_state_write(const char *dir, const struct plan *p, struct arena
     if (lock >= 0)
         close(lock);
     return status;
-}
-
-const char *plan_state_name(const struct plan_state *s, int cell)
-{
-    return s->name[cell];
-}
-
-/* Each state once, in the order in which the cells have them. */
-void plan_state_counts(const struct plan_state *s, int n, struct strbuf *out)
-{
-    for (int i = 0; i < n; i++) {
-        int same = 0;
-        bool counted = false;
-        for (int j = 0; j < n; j++) {
-            bool equal = strcmp(s->name[i], s->name[j]) == 0;
-            counted = counted || (equal && j < i);
-            same += equal;
-        }
-        if (!counted)
-            strbuf_addf(out, "%s%d %s", out->n ? ", " : "", same, s->name[i]);
-    }
-}
-
-struct value *plan_state_value(const struct plan_state *s, struct value *plan, struct arena *a)
-{
-    const struct place nowhere = {NULL, 0, 0};
-    struct value *cells = value_get(plan, "cells");
-    for (int i = 0; i < cells->n; i++)
-        value_set(a, cells->item[i], "state", nowhere, value_text(a, nowhere, s->name[i]));
-    return plan;
 }

@@ -5,21 +5,12 @@
 
 #include "experiment/plan.h"
 
-struct plan_state {
-    const char **name; /* by cell: "todo", "done", ... */
-};
-
-/* The states of the plan's cells in the run directory; all "todo" where there is none. A damaged
- * result is told in *err without failing. */
-peat_status plan_state_read(struct plan_state *s, const char *dir, const struct plan *p,
-                            struct arena *a, struct error *err);
-/* Makes the run directory. */
-peat_status plan_state_write(const char *dir, const struct plan *p, struct arena *a,
-                             struct error *err);
-const char *plan_state_name(const struct plan_state *s, int cell);
+/* By cell, its state in the run directory: "todo", "done", ...; all "todo" where there is none.
+ * NULL: *err says why. A damaged result is told in *err without failing. */
+const char **plan_states(const char *dir, const struct plan *p, struct arena *a, struct error *err);
 /* "4 todo, 2 done" */
-void plan_state_counts(const struct plan_state *s, int n, struct strbuf *out);
-/* plan with "state" in each cell. */
-struct value *plan_state_value(const struct plan_state *s, struct value *plan, struct arena *a);
+void plan_states_count(const char *const *state, int n, struct strbuf *out);
+/* Makes the run directory. */
+peat_status plan_write(const char *dir, const struct plan *p, struct arena *a, struct error *err);
 
 #endif

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli_apart.h"
 #include "cli/columns.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
@@ -13,7 +12,6 @@
 static const struct place nowhere = {NULL, 0, 0};
 
 struct request {
-    const char *name;
     bool json;
 };
 
@@ -187,41 +185,25 @@ static void print_object(const struct page *page)
     print_json(map);
 }
 
-static int show(struct page *page, const char *name, bool json, struct trail *trail)
-{
-    struct registry registry;
-    struct error err = {0};
-    if (registry_init(&registry, page->arena, &err) != PEAT_OK)
-        return cli_refuse(&err);
-    registry.trail = trail;
-    if (registry_find_any(&registry, name, &page->plugin, &err) != PEAT_OK)
-        return cli_refuse(&err);
-    page->config = plugin_defaults(page->plugin->desc, page->arena);
-    if (json) {
-        print_object(page);
-        return CLI_DONE;
-    }
-    print_facts(page);
-    print_parameters(page);
-    return CLI_DONE;
-}
-
-static int explain_apart(void *ctx, struct trail *trail)
-{
-    const struct request *q = ctx;
-    struct arena arena;
-    arena_init(&arena, "run", 1 << 16);
-    struct page page = {.arena = &arena};
-    int code = show(&page, q->name, q->json, trail);
-    arena_release(&arena);
-    return code;
-}
-
 static int explain_plugin(const struct cli *cli)
 {
-    struct request *q = cli->options;
-    q->name = cli->operand[0];
-    return cli_apart(explain_apart, q);
+    const struct request *q = cli->options;
+    struct page page = {.arena = cli->arena};
+    struct registry registry;
+    struct error err = {0};
+    if (registry_init(&registry, cli->arena, &err) != PEAT_OK)
+        return cli_refuse(&err);
+    registry.trail = cli->trail;
+    if (registry_find_any(&registry, cli->operand[0], &page.plugin, &err) != PEAT_OK)
+        return cli_refuse(&err);
+    page.config = plugin_defaults(page.plugin->desc, cli->arena);
+    if (q->json) {
+        print_object(&page);
+        return CLI_DONE;
+    }
+    print_facts(&page);
+    print_parameters(&page);
+    return CLI_DONE;
 }
 
 static const struct cli_option options[] = {
@@ -237,4 +219,5 @@ const struct cli_command plugins_info = {
     CLI_OPERANDS("NAME", 1, 1, NULL),
     CLI_ROWS(options),
     .run = explain_plugin,
+    .apart = true,
 };

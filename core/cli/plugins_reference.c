@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "cli/cli_apart.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "plugin/params.h"
@@ -131,36 +130,23 @@ static void report_bad(void *ctx, const char *path, const char *why)
     (*(int *)ctx)++;
 }
 
-static int write_pages(const char *dir, struct trail *trail, struct arena *a)
+static int write_reference(const struct cli *cli)
 {
+    const struct request *q = cli->options;
     struct registry registry;
     struct error err = {0};
     int bad = 0;
-    peat_status status = registry_init(&registry, a, &err);
-    registry.trail = trail;
+    peat_status status = registry_init(&registry, cli->arena, &err);
+    registry.trail = cli->trail;
     if (status == PEAT_OK)
         status = registry_load_all(&registry, report_bad, &bad, &err);
     if (status == PEAT_OK)
-        status = dir_make(dir, &err);
+        status = dir_make(q->dir, &err);
     for (int i = 0; i < PAGES && status == PEAT_OK; i++)
-        status = write_page(&pages[i], &registry, dir, a, &err);
+        status = write_page(&pages[i], &registry, q->dir, cli->arena, &err);
     if (status != PEAT_OK)
         return cli_refuse(&err);
     return bad ? CLI_FAILED : CLI_DONE;
-}
-
-static int write_apart(void *ctx, struct trail *trail)
-{
-    struct arena arena;
-    arena_init(&arena, "run", 1 << 16);
-    int code = write_pages(((const struct request *)ctx)->dir, trail, &arena);
-    arena_release(&arena);
-    return code;
-}
-
-static int write_reference(const struct cli *cli)
-{
-    return cli_apart(write_apart, cli->options);
 }
 
 static const struct cli_option options[] = {
@@ -176,4 +162,5 @@ const struct cli_command plugins_reference = {
     CLI_ROWS(options),
     CLI_DEFAULTS(.dir = "docs/reference"),
     .run = write_reference,
+    .apart = true,
 };

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -27,6 +28,15 @@ peat_status cli_write(const char *file, const struct strbuf *text, struct error 
         return file_write(file, text->text, text->n, err);
     fwrite(text->text, 1, text->n, stdout);
     return PEAT_OK;
+}
+
+int cli_width(const char *file, int narrowest, int widest)
+{
+    enum { DEFAULT = 100 };
+    struct winsize size;
+    if (file || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return DEFAULT;
+    return size.ws_col < narrowest ? narrowest : size.ws_col > widest ? widest : size.ws_col;
 }
 
 /* The reader of a pipe went away: nobody is there to tell. An earlier write's errno may be lost by
