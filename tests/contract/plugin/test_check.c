@@ -14,7 +14,8 @@
 #include "support/shell.h"
 #include "support/support.h"
 
-/* Messages are patterns: `*` stands for numbers whose last digits depend on the machine. */
+/* A crime is planted/<source>.c with CRIME_<name>; `end` is how the check must end, `text` what it
+ * must say: a pattern, in which `*` stands for numbers whose last digits depend on the machine. */
 struct crime {
     const char *source, *name, *check, *end, *text;
 };
