@@ -24,11 +24,6 @@ static peat_status failure(struct error *err, const char *verb, const char *path
     return error_set(err, status, "cannot %s '%s': %s", verb, path, strerror(reason));
 }
 
-static peat_status no_memory(struct error *err, const char *path)
-{
-    return error_set(err, PEAT_NOMEM, "out of memory for '%s'", path);
-}
-
 /* 0 or -1 with errno. */
 static int write_all(int fd, const char *bytes, size_t n)
 {
@@ -163,7 +158,7 @@ static peat_status read_all(int fd, const char *path, size_t guess, size_t limit
         }
     }
     free(buffer);
-    return no_memory(err, path);
+    return error_set(err, PEAT_NOMEM, "out of memory for '%s'", path);
 }
 
 peat_status file_read(const char *path, size_t limit, char **bytes, size_t *n, struct error *err)
@@ -284,19 +279,14 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* Adds a copy of the name; room doubles at each power of two. */
-static bool names_add(char ***name, int *n, const char *text)
+static void names_add(char ***name, int *n, const char *text)
 {
-    if ((*n & (*n - 1)) == 0) {
-        size_t room = *n ? (size_t)*n * 2 : 1;
-        char **larger = realloc(*name, room * sizeof(**name));
-        if (!larger)
-            return false;
-        *name = larger;
-    }
+    if ((*n & (*n - 1)) == 0)
+        *name = realloc(*name, (*n ? (size_t)*n * 2 : 1) * sizeof(**name));
     char *copy = strdup(text);
-    if (copy)
-        (*name)[(*n)++] = copy;
-    return copy;
+    if (!*name || !copy)
+        out_of_memory("file names");
+    (*name)[(*n)++] = copy;
 }
 
 /* 0, or -1 with errno. */
@@ -307,12 +297,8 @@ static int names_read(DIR *dir, char ***name, int *n)
         const struct dirent *entry = readdir(dir);
         if (!entry)
             return errno ? -1 : 0;
-        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-            continue;
-        if (!names_add(name, n, entry->d_name)) {
-            errno = ENOMEM;
-            return -1;
-        }
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            names_add(name, n, entry->d_name);
     }
 }
 
@@ -325,7 +311,7 @@ peat_status dir_list(const char *path, char ***name, int *n, struct error *err)
     int count = 0;
     peat_status status = PEAT_OK;
     if (names_read(dir, &found, &count) < 0)
-        status = errno == ENOMEM ? no_memory(err, path) : failure(err, "list", path);
+        status = failure(err, "list", path);
     closedir(dir);
     if (status != PEAT_OK) {
         names_free(found, count);

@@ -37,9 +37,7 @@ static peat_status assemble_task(struct assembly *s, const struct cell_config *c
                                  struct arena *arena, struct error *err)
 {
     struct task *t = &s->task;
-    int64_t *length = ARENA_ARRAY(arena, c->eval.lengths.n + 1, int64_t);
-    if (!length)
-        return error_set(err, PEAT_NOMEM, "no memory for a cell");
+    int64_t *length = ARENA_ARRAY(arena, c->eval.lengths.n, int64_t);
     for (int64_t i = 0; i < c->eval.lengths.n; i++)
         length[i] = (int64_t)c->eval.lengths.item[i];
     *t = (struct task){
@@ -59,25 +57,21 @@ static peat_status assemble_task(struct assembly *s, const struct cell_config *c
     return status == PEAT_OK ? PEAT_OK : placed(err, c->task.at, &inner);
 }
 
-static peat_status fill_positional(struct positional *p, const struct cell_config *c,
-                                   struct arena *arena)
+static void fill_positional(struct positional *p, const struct cell_config *c, struct arena *arena)
 {
     *p = (struct positional){.host = host_table(), .n_scheme = c->n_scheme};
     for (int i = 0; i < c->n_scheme; i++) {
         const struct plugin_use *use = &c->scheme[i];
         const char *prefix = arena_printf(arena, "position.%d.%s", i, use->plugin->desc->id);
-        if (!prefix)
-            return PEAT_NOMEM;
         p->scheme[i] = (struct scheme_part){.part = part_of(use, prefix),
                                             .hooks = use->plugin->desc->interface,
                                             .where = use->where};
     }
     if (!c->has_combine)
-        return PEAT_OK;
+        return;
     const char *prefix = arena_printf(arena, "combine.%s", c->combine.plugin->desc->id);
     p->combine_part = part_of(&c->combine, prefix);
     p->combine = c->combine.plugin->desc->interface;
-    return prefix ? PEAT_OK : PEAT_NOMEM;
 }
 
 static struct model_config model_config_of(const struct cell_config *c, const peat_task_plan *plan)
@@ -99,7 +93,7 @@ static struct place place_of(const struct assembly *s, const struct cell_config 
             return c->scheme[i].at;
     if (s->positional.failing == &s->positional.combine_part && c->has_combine)
         return c->combine.at;
-    return (struct place){0};
+    return NOWHERE;
 }
 
 peat_status assemble(struct assembly *s, const struct cell_config *c, struct arena *arena,
@@ -109,8 +103,7 @@ peat_status assemble(struct assembly *s, const struct cell_config *c, struct are
     peat_status status = assemble_task(s, c, arena, err);
     if (status != PEAT_OK)
         return status;
-    if (fill_positional(&s->positional, c, arena) != PEAT_OK)
-        return error_set(err, PEAT_NOMEM, "no memory for a cell");
+    fill_positional(&s->positional, c, arena);
     s->positional.trail = s->trail;
     struct model_config m = model_config_of(c, &s->task.plan);
     struct error inner = {0};

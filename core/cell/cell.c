@@ -7,16 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cell/setting.h"
 #include "plugin/params.h"
 #include "plugin_use.h"
-
-static const struct place nowhere = {NULL, 0, 0};
-
-static bool is_text(const struct value *v, const char *text)
-{
-    return v && v->kind == VALUE_TEXT && strcmp(v->text, text) == 0;
-}
+#include "train/trainer.h"
 
 /* ---- model ---- */
 
@@ -68,12 +63,12 @@ static peat_status read_model(const struct cell_reader *r, struct model_config *
 
 static struct value *model_value(const struct model_config *m, struct arena *a)
 {
-    struct value *model = params_value(model_rows, m, a);
-    struct value *attention = params_value(attention_rows, m, a);
+    const struct json model = {a, params_value(model_rows, m, a)};
+    const struct json attention = {a, params_value(attention_rows, m, a)};
     if (m->attention_scale_value > 0)
-        value_set(a, attention, "scale", nowhere, value_real(a, nowhere, m->attention_scale_value));
-    value_set(a, model, "attention", nowhere, attention);
-    return model;
+        json_put_real(attention, "scale", m->attention_scale_value);
+    json_put(model, "attention", attention.v);
+    return model.v;
 }
 
 /* ---- train and eval ---- */
@@ -81,21 +76,21 @@ static struct value *model_value(const struct model_config *m, struct arena *a)
 static peat_status read_train(const struct cell_reader *r, struct train_config *t,
                               const struct value *v)
 {
-    const struct value *warmup = value_get(v, "warmup");
     peat_status status = params_fill(train_rows, t, v, "train", NULL, r->a, r->err);
-    if (!warmup || is_text(warmup, "auto"))
-        t->warmup = t->steps / 10 < 200 ? t->steps / 10 : 200;
+    if (!value_get(v, "warmup") || json_text_is(v, "warmup", "auto"))
+        t->warmup = -1;
+    t->warmup = schedule_warmup(t);
     return status;
 }
 
 static struct value *train_value(const struct train_config *t, struct arena *a)
 {
-    struct value *train = params_value(train_rows, t, a);
-    value_set(a, train, "warmup", nowhere, value_int(a, nowhere, t->warmup));
-    return train;
+    const struct json train = {a, params_value(train_rows, t, a)};
+    json_put_int(train, "warmup", t->warmup);
+    return train.v;
 }
 
-static int compare_reals(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -105,13 +100,11 @@ static int compare_reals(const void *a, const void *b)
 static peat_status check_lengths(const struct cell_reader *r, struct eval_config *e,
                                  const struct value *v)
 {
-    if (!v || is_text(v, "auto"))
+    if (!v || (v->kind == VALUE_TEXT && strcmp(v->text, "auto") == 0))
         return PEAT_OK;
     if (e->lengths.n == 0)
         return place_error(r->err, v->at, "'lengths' in eval must name a length, or be auto");
     double *length = ARENA_ARRAY(r->a, e->lengths.n, double);
-    if (!length)
-        return error_set(r->err, PEAT_NOMEM, "out of memory");
     for (int64_t i = 0; i < e->lengths.n; i++) {
         struct place at = v->kind == VALUE_LIST ? v->item[i]->at : v->at;
         length[i] = e->lengths.item[i];
@@ -121,7 +114,7 @@ static peat_status check_lengths(const struct cell_reader *r, struct eval_config
             if (length[j] == length[i])
                 return place_error(r->err, at, "'lengths' in eval holds %.0f twice", length[i]);
     }
-    qsort(length, (size_t)e->lengths.n, sizeof(*length), compare_reals);
+    qsort(length, (size_t)e->lengths.n, sizeof(*length), compare_doubles);
     e->lengths.item = length;
     return PEAT_OK;
 }
@@ -130,7 +123,7 @@ static peat_status read_eval(const struct cell_reader *r, struct eval_config *e,
                              const struct value *v)
 {
     static const char *const tokens_key[] = {"tokens", NULL};
-    bool all = is_text(value_get(v, "tokens"), "all");
+    bool all = json_text_is(v, "tokens", "all");
     peat_status status =
         params_fill(eval_rows, e, v, "eval", all ? tokens_key : NULL, r->a, r->err);
     if (all)
@@ -140,15 +133,14 @@ static peat_status read_eval(const struct cell_reader *r, struct eval_config *e,
 
 static struct value *eval_value(const struct eval_config *e, struct arena *a)
 {
-    struct value *eval = params_value(eval_rows, e, a);
-    struct value *lengths = value_list(a, nowhere);
+    const struct json eval = {a, params_value(eval_rows, e, a)}, lengths = json_list(a);
     for (int64_t i = 0; i < e->lengths.n; i++)
-        value_append(a, lengths, value_int(a, nowhere, (int64_t)e->lengths.item[i]));
-    if (lengths->n > 0)
-        value_set(a, eval, "lengths", nowhere, lengths);
+        json_add_int(lengths, (int64_t)e->lengths.item[i]);
+    if (lengths.v->n > 0)
+        json_put(eval, "lengths", lengths.v);
     if (e->tokens == 0)
-        value_set(a, eval, "tokens", nowhere, value_text(a, nowhere, "all"));
-    return eval;
+        json_put_text(eval, "tokens", "all");
+    return eval.v;
 }
 
 /* ---- plugins ---- */
@@ -232,66 +224,56 @@ static peat_status read_position(const struct cell_reader *r, struct cell_config
 
 /* ---- resolved values and identity ---- */
 
-static struct value *position_value(struct value *schemes, struct value *combine, struct arena *a)
-{
-    struct value *position = value_map(a, nowhere);
-    value_set(a, position, "scheme", nowhere, schemes);
-    value_set(a, position, "combine", nowhere, combine ? combine : value_null(a, nowhere));
-    return position;
-}
-
 static void resolve(struct cell_config *c, struct arena *a)
 {
-    struct value *schemes = value_list(a, nowhere), *all = value_map(a, nowhere);
+    struct json all = json_map(a);
+    json_put(all, "task", c->task.given);
+    json_put(all, "model", model_value(&c->model, a));
+    struct json position = json_put_map(all, "position");
+    struct json schemes = json_put_list(position, "scheme");
     for (int i = 0; i < c->n_scheme; i++)
-        value_append(a, schemes, c->scheme[i].given);
-    value_set(a, all, "task", nowhere, c->task.given);
-    value_set(a, all, "model", nowhere, model_value(&c->model, a));
-    value_set(a, all, "position", nowhere,
-              position_value(schemes, c->has_combine ? c->combine.given : NULL, a));
-    value_set(a, all, "train", nowhere, train_value(&c->train, a));
-    value_set(a, all, "eval", nowhere, eval_value(&c->eval, a));
-    c->resolved = all;
+        json_add(schemes, c->scheme[i].given);
+    json_put(position, "combine", c->has_combine ? c->combine.given : NULL);
+    json_put(all, "train", train_value(&c->train, a));
+    json_put(all, "eval", eval_value(&c->eval, a));
+    c->resolved = all.v;
 }
 
 static peat_status identify(const struct cell_reader *r, struct cell_config *c)
 {
-    struct value *schemes = value_list(r->a, nowhere), *task, *one, *combine = NULL;
+    struct json all = json_map(r->a), position = json_map(r->a), schemes = json_list(r->a);
+    struct value *task, *one, *combine = NULL;
     peat_status status = plugin_use_identity(r, &c->task, &task);
     for (int i = 0; status == PEAT_OK && i < c->n_scheme; i++) {
         status = plugin_use_identity(r, &c->scheme[i], &one);
         if (status == PEAT_OK)
-            value_append(r->a, schemes, one);
+            json_add(schemes, one);
     }
     if (status == PEAT_OK && c->has_combine)
         status = plugin_use_identity(r, &c->combine, &combine);
     if (status != PEAT_OK)
         return status;
-    c->identity = value_map(r->a, nowhere);
-    value_set(r->a, c->identity, "task", nowhere, task);
-    value_set(r->a, c->identity, "model", nowhere, value_get(c->resolved, "model"));
-    value_set(r->a, c->identity, "position", nowhere, position_value(schemes, combine, r->a));
-    value_set(r->a, c->identity, "train", nowhere, value_get(c->resolved, "train"));
+    json_put(position, "scheme", schemes.v);
+    json_put(position, "combine", combine);
+    json_put(all, "task", task);
+    json_put(all, "model", value_get(c->resolved, "model"));
+    json_put(all, "position", position.v);
+    json_put(all, "train", value_get(c->resolved, "train"));
+    c->identity = all.v;
     return PEAT_OK;
 }
 
 static struct value *with_seed(const struct value *map, int64_t seed, struct arena *a)
 {
-    return value_with_path(a, map, "seed", nowhere, value_int(a, nowhere, seed));
+    return value_with_path(a, map, "seed", NOWHERE, value_int(a, NOWHERE, seed));
 }
 
 static void set_seed(struct cell_config *c, int64_t seed, struct arena *a)
 {
-    struct strbuf text;
-    strbuf_init(&text);
     c->seed = seed;
     c->resolved = with_seed(c->resolved, seed, a);
-    value_to_json(with_seed(c->identity, seed, a), true, 0, &text);
-    hash_bytes(text.text, text.n, c->hash);
-    strbuf_clear(&text);
-    value_to_json(c->identity, true, 0, &text);
-    hash_bytes(text.text, text.n, c->setting);
-    strbuf_release(&text);
+    json_hash(with_seed(c->identity, seed, a), c->hash);
+    json_hash(c->identity, c->setting);
 }
 
 void cell_config_reseed(struct cell_config *c, const struct cell_config *from, int64_t seed,

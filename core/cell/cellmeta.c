@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/jsonfile.h"
+#include "base/json.h"
 #include "tensor/gemm.h"
 
 const char *engine_version(void)
@@ -15,50 +15,47 @@ const char *engine_version(void)
     return PEAT_VERSION;
 }
 
-static void add_plugin(struct arena *a, struct value *list, const struct plugin_use *use)
+static void add_plugin(struct json list, const struct plugin_use *use)
 {
     const peat_plugin *d = use->plugin->desc;
-    struct value *m = value_map(a, NOWHERE);
-    member_set_text(a, m, "kind", kind_name(d->kind));
-    member_set_text(a, m, "id", d->id);
-    member_set_text(a, m, "version", d->version);
-    member_set_text(a, m, "abi",
-                    arena_printf(a, "%u.%u", (unsigned)d->abi_major, (unsigned)d->abi_minor));
-    member_set_text(a, m, "path", use->plugin->path);
-    member_set_text(a, m, "sha256", use->plugin->sha256);
-    value_append(a, list, m);
+    struct json m = json_add_map(list);
+    json_put_text(m, "kind", kind_name(d->kind));
+    json_put_text(m, "id", d->id);
+    json_put_text(m, "version", d->version);
+    json_put_text(m, "abi",
+                  arena_printf(m.a, "%u.%u", (unsigned)d->abi_major, (unsigned)d->abi_minor));
+    json_put_text(m, "path", use->plugin->path);
+    json_put_text(m, "sha256", use->plugin->sha256);
 }
 
-static struct value *list_plugins(const struct cell_config *c, struct arena *a)
+static void put_plugins(struct json meta, const struct cell_config *c)
 {
-    struct value *list = value_list(a, NOWHERE);
-    add_plugin(a, list, &c->task);
+    struct json list = json_put_list(meta, "plugins");
+    add_plugin(list, &c->task);
     for (int i = 0; i < c->n_scheme; i++)
-        add_plugin(a, list, &c->scheme[i]);
+        add_plugin(list, &c->scheme[i]);
     if (c->has_combine)
-        add_plugin(a, list, &c->combine);
-    return list;
+        add_plugin(list, &c->combine);
 }
 
-static peat_status add_file(const char *path, struct arena *a, struct value *list,
-                            struct error *err)
+static peat_status add_file(struct json list, const char *path, struct error *err)
 {
     char hex[HASH_HEX];
     peat_status status = hash_file(path, hex, err);
     if (status != PEAT_OK)
         return status;
-    struct value *m = value_map(a, NOWHERE);
-    member_set_text(a, m, "path", arena_strdup(a, path));
-    member_set_text(a, m, "sha256", arena_strdup(a, hex));
-    value_append(a, list, m);
+    struct json file = json_add_map(list);
+    json_put_text(file, "path", path);
+    json_put_text(file, "sha256", hex);
     return PEAT_OK;
 }
 
 peat_status plugin_data(const struct plugin_use *use, struct arena *a, struct value **list,
                         struct error *err)
 {
-    *list = value_list(a, NOWHERE);
+    struct json files = json_list(a);
     peat_status status = PEAT_OK;
+    *list = files.v;
     for (const peat_param *row = use->plugin->desc->param; row && row->key; row++) {
         const void *field = (const char *)use->config + row->offset;
         if (!(row->flags & PEAT_PATH))
@@ -66,11 +63,11 @@ peat_status plugin_data(const struct plugin_use *use, struct arena *a, struct va
         if (row->type == PEAT_STRING) {
             const char *path = *(const char *const *)field;
             if (path && *path)
-                status = add_file(path, a, *list, err);
+                status = add_file(files, path, err);
         } else {
             const peat_strings *paths = field;
             for (int64_t i = 0; status == PEAT_OK && i < paths->n; i++)
-                status = add_file(paths->item[i], a, *list, err);
+                status = add_file(files, paths->item[i], err);
         }
         if (status != PEAT_OK)
             return status;
@@ -100,26 +97,28 @@ static const char *cpu_name(struct arena *a)
 peat_status cell_meta(const struct cell_config *c, const struct team *team, struct arena *a,
                       struct value **meta, struct error *err)
 {
-    struct value *m = *meta = value_map(a, NOWHERE), *data;
+    struct json m = json_map(a);
+    struct value *data;
     peat_status status = plugin_data(&c->task, a, &data, err);
     if (status != PEAT_OK)
         return status;
     char host[256] = "unknown", utc[32];
     gethostname(host, sizeof(host) - 1);
     clock_utc(utc, sizeof(utc));
-    member_set(a, m, "plugins", list_plugins(c, a));
-    member_set(a, m, "data", data);
-    member_set_text(a, m, "engine", engine_version());
-    member_set_text(a, m, "abi", PEAT_ABI);
-    member_set_text(a, m, "host", arena_strdup(a, host));
-    member_set_text(a, m, "cpu", cpu_name(a));
-    member_set_text(a, m, "gemm", team->gemm->name);
-    member_set_text(a, m, "blas", team->gemm->library());
-    member_set_text(a, m, "blas_core", team->gemm->kernels());
-    member_set_text(a, m, "precision", c->train.precision == PRECISION_BF16 ? "bf16" : "fp32");
-    member_set_text(a, m, "compiler", PEAT_COMPILER);
-    member_set_text(a, m, "build", PEAT_BUILD_TYPE);
-    member_set_integer(a, m, "threads", team->threads);
-    member_set_text(a, m, "started_utc", arena_strdup(a, utc));
+    put_plugins(m, c);
+    json_put(m, "data", data);
+    json_put_text(m, "engine", engine_version());
+    json_put_text(m, "abi", PEAT_ABI);
+    json_put_text(m, "host", host);
+    json_put_text(m, "cpu", cpu_name(a));
+    json_put_text(m, "gemm", team->gemm->name);
+    json_put_text(m, "blas", team->gemm->library());
+    json_put_text(m, "blas_core", team->gemm->kernels());
+    json_put_text(m, "precision", c->train.precision == PRECISION_BF16 ? "bf16" : "fp32");
+    json_put_text(m, "compiler", PEAT_COMPILER);
+    json_put_text(m, "build", PEAT_BUILD_TYPE);
+    json_put_int(m, "threads", team->threads);
+    json_put_text(m, "started_utc", utc);
+    *meta = m.v;
     return PEAT_OK;
 }

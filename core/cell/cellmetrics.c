@@ -4,22 +4,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/jsonfile.h"
+#include "base/json.h"
+#include "base/number.h"
 #include "base/seal.h"
-
-static const struct place nowhere = {NULL, 0, 0};
 
 const struct value *metrics_line(struct arena *a, const char *line, size_t n)
 {
-    return seal_check_line(line, n) == SEAL_BROKEN
-               ? NULL
-               : value_from_json(a, line, n, "metrics.jsonl", NULL);
+    bool damaged = seal_check_line(line, n) == SEAL_BROKEN;
+    return damaged ? NULL : json_parse(a, line, n, "metrics.jsonl", NULL);
 }
 
 /* A line of an earlier attempt stays when a checkpoint at `step` already has it behind it. */
@@ -28,10 +27,8 @@ static bool line_stays(const char *line, size_t n, int64_t step, bool redo)
     struct arena a;
     arena_init(&a, "line", 4096);
     const struct value *v = metrics_line(&a, line, n);
-    const struct value *at = value_get(v, "step"), *split = value_get(v, "split");
-    bool stays = at && at->kind == VALUE_INT && at->integer <= step;
-    if (stays && redo && at->integer == step)
-        stays = split && split->kind == VALUE_TEXT && strcmp(split->text, "train") == 0;
+    int64_t at = json_get_int(v, "step", INT64_MAX);
+    bool stays = at < step || (at == step && (!redo || json_text_is(v, "split", "train")));
     arena_release(&a);
     return stays;
 }
@@ -82,8 +79,6 @@ peat_status metrics_open(struct cell_metrics *m, const char *dir, int64_t step, 
 
 static void write_line(struct cell_metrics *m, struct strbuf *line)
 {
-    if (m->fd < 0 || m->err.status != PEAT_OK)
-        return;
     seal_line(line);
     strbuf_add(line, "\n");
     if (fd_write(m->fd, line->text, line->n, &m->err) == PEAT_OK)
@@ -94,39 +89,47 @@ static void write_line(struct cell_metrics *m, struct strbuf *line)
 
 static void add_number(struct strbuf *line, const char *key, double x)
 {
-    char text[32];
+    char text[NUMBER_TEXT];
     number_text(x, text);
     strbuf_addf(line, ",\"%s\":%s", key, text);
+}
+
+static void begin_line(struct strbuf *line, const struct measure *x)
+{
+    strbuf_init(line);
+    strbuf_addf(line,
+                "{\"step\":%" PRId64 ",\"metric\":\"%s\",\"split\":\"%s\",\"length\":%" PRId64,
+                x->step, x->metric, x->split, x->length);
+    add_number(line, "value", x->value);
+}
+
+static void end_line(struct cell_metrics *m, struct strbuf *line, double value)
+{
+    strbuf_add(line, isfinite(value) ? "}" : ",\"diverged\":true}");
+    if (m->fd >= 0 && m->err.status == PEAT_OK)
+        write_line(m, line);
+    strbuf_release(line);
 }
 
 void metrics_step(struct cell_metrics *m, int64_t step, int64_t length, double loss, double lr,
                   double grad_norm)
 {
+    const struct measure x = {"loss", "train", length, step, loss};
     struct strbuf line;
-    strbuf_init(&line);
-    strbuf_addf(&line, "{\"step\":%lld,\"metric\":\"loss\",\"split\":\"train\",\"length\":%lld",
-                (long long)step, (long long)length);
-    add_number(&line, "value", loss);
+    begin_line(&line, &x);
     add_number(&line, "lr", lr);
     add_number(&line, "grad_norm", grad_norm);
-    strbuf_add(&line, isfinite(loss) ? "}" : ",\"diverged\":true}");
-    write_line(m, &line);
-    strbuf_release(&line);
+    end_line(m, &line, loss);
 }
 
 void metrics_measure(struct cell_metrics *m, const struct measure *x)
 {
     struct strbuf line;
-    strbuf_init(&line);
     if (m->measured != x->step)
         m->before_measures = m->bytes;
     m->measured = x->step;
-    strbuf_addf(&line, "{\"step\":%lld,\"metric\":\"%s\",\"split\":\"%s\",\"length\":%lld",
-                (long long)x->step, x->metric, x->split, (long long)x->length);
-    add_number(&line, "value", x->value);
-    strbuf_add(&line, isfinite(x->value) ? "}" : ",\"diverged\":true}");
-    write_line(m, &line);
-    strbuf_release(&line);
+    begin_line(&line, x);
+    end_line(m, &line, x->value);
 }
 
 peat_status metrics_sync(const struct cell_metrics *m, struct error *err)
@@ -163,18 +166,18 @@ peat_status metrics_seal(const struct cell_metrics *m, const char *dir, int64_t 
         status = hash_prefix(dir, bytes, hex, err);
     if (status != PEAT_OK)
         return status;
-    *seal = value_map(a, nowhere);
-    member_set_integer(a, *seal, "bytes", bytes);
-    member_set_text(a, *seal, "sha256", hex);
+    struct json v = json_map(a);
+    json_put_int(v, "bytes", bytes);
+    json_put_text(v, "sha256", hex);
+    *seal = v.v;
     return PEAT_OK;
 }
 
 bool metrics_are_whole(const char *dir, const struct value *seal)
 {
     char hex[HASH_HEX];
-    const char *said = member_text(seal, "sha256");
-    return said && hash_prefix(dir, member_integer(seal, "bytes", -1), hex, NULL) == PEAT_OK &&
-           !strcmp(said, hex);
+    return hash_prefix(dir, json_get_int(seal, "bytes", -1), hex, NULL) == PEAT_OK &&
+           json_text_is(seal, "sha256", hex);
 }
 
 void metrics_close(struct cell_metrics *m)

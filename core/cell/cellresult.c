@@ -6,12 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "base/jsonfile.h"
-
-static void set_copy(struct arena *a, struct value *map, const char *key, const struct value *from)
-{
-    member_set(a, map, key, value_get(from, key));
-}
+#include "base/json.h"
 
 /* ---- rows that were never trained ---- */
 
@@ -28,26 +23,22 @@ static bool row_untouched(const struct trainer *t, const struct weight *w, int64
     return true;
 }
 
-static void count_rows(const struct trainer *t, const struct weight *w, struct arena *a,
-                       struct value **found)
+static void count_rows(const struct trainer *t, const struct weight *w, struct json found)
 {
     if (!w || w->frozen || w->value.rank < 2 || w->value.dim[0] <= t->model->config.T_train)
         return;
     int64_t n = 0;
     for (int64_t row = 0; row < w->value.dim[0]; row++)
         n += row_untouched(t, w, row);
-    if (n == 0)
-        return;
-    if (!*found)
-        *found = value_map(a, NOWHERE);
-    member_set_integer(a, *found, w->name, n);
+    if (n > 0)
+        json_put_int(found, w->name, n);
 }
 
 /* Only schemes of a finite length have rows for positions; others may have units that died. */
 struct value *untrained_rows(const struct trainer *t, struct arena *a)
 {
     const struct positional *p = t->model->positional;
-    struct value *found = NULL;
+    struct json found = json_map(a);
     for (int i = 0; i < p->n_scheme; i++) {
         const struct part *part = &p->scheme[i].part;
         if (!(p->scheme[i].hooks->traits & PEAT_FINITE_LENGTH))
@@ -55,10 +46,10 @@ struct value *untrained_rows(const struct trainer *t, struct arena *a)
         for (int k = 0; k < part->n_weight; k++) {
             bool per_layer = part->weight[k].scope == PEAT_PER_LAYER;
             for (int64_t l = 0; l < (per_layer ? t->model->dims.L : 1); l++)
-                count_rows(t, part->weight[k].layer[l], a, &found);
+                count_rows(t, part->weight[k].layer[l], found);
         }
     }
-    return found;
+    return found.v->n ? found.v : NULL;
 }
 
 /* ---- hashes and ratios ---- */
@@ -134,115 +125,107 @@ static int64_t eval_T(const peat_task_plan *plan, int64_t length)
     return 0;
 }
 
-static struct value *measure_value(const struct cell_outcome *o, const struct measure *m,
-                                   struct arena *a)
+static void add_measure(struct json list, const struct cell_outcome *o, const struct measure *m)
 {
-    struct value *v = value_map(a, NOWHERE);
-    member_set_text(a, v, "metric", m->metric);
-    member_set_text(a, v, "split", m->split);
-    member_set_integer(a, v, "length", m->length);
-    member_set_integer(a, v, "step", m->step);
-    member_set_real(a, v, "value", m->value);
-    bool untrained = o->untrained &&
-                     eval_T(&o->assembly->task.plan, m->length) > o->assembly->model.config.T_train;
-    member_set(a, v, "untrained", value_bool(a, NOWHERE, untrained));
-    return v;
+    struct json v = json_add_map(list);
+    json_put_text(v, "metric", m->metric);
+    json_put_text(v, "split", m->split);
+    json_put_int(v, "length", m->length);
+    json_put_int(v, "step", m->step);
+    json_put_real(v, "value", m->value);
+    json_put_bool(v, "untrained",
+                  o->untrained && eval_T(&o->assembly->task.plan, m->length) >
+                                      o->assembly->model.config.T_train);
 }
 
-static struct value *measures(const struct cell_outcome *o, struct arena *a)
+static void put_measures(struct json result, const struct cell_outcome *o)
 {
-    struct value *list = value_list(a, NOWHERE);
+    struct json list = json_put_list(result, "measures");
     for (int i = 0; i < o->n_measure; i++)
-        value_append(a, list, measure_value(o, &o->measure[i], a));
+        add_measure(list, o, &o->measure[i]);
     const struct measure loss = {"loss", "train", o->config->train.seq_len, o->trainer->step,
                                  o->last_loss};
-    value_append(a, list, measure_value(o, &loss, a));
-    return list;
+    add_measure(list, o, &loss);
 }
 
-static struct value *metrics(const struct cell_outcome *o, struct arena *a)
+static void put_metrics(struct json result, const struct cell_outcome *o)
 {
-    struct value *list = value_list(a, NOWHERE);
+    struct json list = json_put_list(result, "metrics");
     for (const peat_metric *m = o->assembly->task.hooks->metric; m->name; m++) {
-        struct value *v = value_map(a, NOWHERE);
-        member_set_text(a, v, "name", m->name);
-        member_set_text(a, v, "goal", m->goal_max ? "max" : "min");
-        value_append(a, list, v);
+        struct json v = json_add_map(list);
+        json_put_text(v, "name", m->name);
+        json_put_text(v, "goal", m->goal_max ? "max" : "min");
     }
-    return list;
 }
 
 /* What plugins chose for their automatic parameters: {"learned.max_len": 128}. */
-static struct value *resolved(const struct cell_outcome *o, struct arena *a)
+static void put_resolved(struct json result, const struct cell_outcome *o)
 {
     const struct positional *p = &o->assembly->positional;
-    struct value *all = value_map(a, NOWHERE);
+    struct json all = json_put_map(result, "resolved");
     for (int i = -2; i < p->n_scheme; i++) {
         const struct part *part = i == -2   ? &o->assembly->task.part
                                   : i == -1 ? &p->combine_part
                                             : &p->scheme[i].part;
         for (int k = 0; part->resolved && k < part->resolved->n; k++)
-            value_set(a, all, arena_printf(a, "%s.%s", part->id, part->resolved->key[k]), NOWHERE,
-                      part->resolved->item[k]);
+            json_put(all, arena_printf(all.a, "%s.%s", part->id, part->resolved->key[k]),
+                     part->resolved->item[k]);
     }
-    return all;
 }
 
-static void add_costs(const struct cell_outcome *o, struct arena *a, struct value *r)
+static void put_costs(struct json r, const struct cell_outcome *o)
 {
     const struct trainer *t = o->trainer;
     static const char *const planned[] = {"params", "params_positional", "flops_per_token",
                                           "attention_path", "injection"};
     for (size_t i = 0; i < sizeof(planned) / sizeof(*planned); i++)
-        set_copy(a, r, planned[i], o->config_json);
+        json_put(r, planned[i], value_get(o->config_json, planned[i]));
     struct rusage use;
     getrusage(RUSAGE_SELF, &use);
     double tokens = (double)(t->train->batch * t->train->seq_len);
     bool timed = t->median_step_ms > 0.0;
-    member_set_real(a, r, "tokens_per_s",
-                    timed ? tokens / (t->median_step_ms * 1e-3) : (double)NAN);
-    member_set_real(a, r, "step_ms_median", timed ? t->median_step_ms : (double)NAN);
-    member_set_integer(a, r, "peak_rss_kib", use.ru_maxrss);
-    member_set_real(a, r, "wall_s", t->train_seconds);
-    member_set_real(a, r, "cpu_s",
-                    (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
-                        1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec));
+    json_put_real(r, "tokens_per_s", timed ? tokens / (t->median_step_ms * 1e-3) : (double)NAN);
+    json_put_real(r, "step_ms_median", timed ? t->median_step_ms : (double)NAN);
+    json_put_int(r, "peak_rss_kib", use.ru_maxrss);
+    json_put_real(r, "wall_s", t->train_seconds);
+    json_put_real(r, "cpu_s",
+                  (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+                      1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec));
 }
 
 peat_status cell_result(const struct cell_outcome *o, struct arena *a, struct value **result,
                         struct error *err)
 {
     const struct trainer *t = o->trainer;
-    struct value *r = *result = value_map(a, NOWHERE);
+    struct json r = json_map(a);
     char batches[HASH_HEX], weights[HASH_HEX];
     peat_status status = batch_hash(o, batches, err);
     if (status != PEAT_OK)
         return status;
     weights_hash(&t->model->weights, NULL, weights);
-    member_set_integer(a, r, "format", 1);
-    set_copy(a, r, "id", o->config_json);
-    member_set_text(a, r, "hash", o->config->hash);
-    member_set_text(a, r, "state", t->diverged.step ? "diverged" : "done");
+    json_put_int(r, "format", 1);
+    json_put(r, "id", value_get(o->config_json, "id"));
+    json_put_text(r, "hash", o->config->hash);
+    json_put_text(r, "state", t->diverged.step ? "diverged" : "done");
     if (t->diverged.step) {
-        struct value *d = value_map(a, NOWHERE);
-        member_set_integer(a, d, "step", t->diverged.step);
-        member_set_text(a, d, "what", t->diverged.what);
-        member_set(a, r, "diverged", d);
+        struct json d = json_put_map(r, "diverged");
+        json_put_int(d, "step", t->diverged.step);
+        json_put_text(d, "what", t->diverged.what);
     } else {
-        member_set(a, r, "diverged", value_null(a, NOWHERE));
+        json_put(r, "diverged", NULL);
     }
-    member_set_integer(a, r, "steps", t->step);
-    member_set(a, r, "measures", measures(o, a));
-    member_set(a, r, "metrics", metrics(o, a));
-    member_set_text(a, r, "length_unit", o->assembly->task.plan.length_unit);
-    add_costs(o, a, r);
-    member_set(a, r, "resolved", resolved(o, a));
-    member_set(a, r, "untrained",
-               o->untrained ? (struct value *)(uintptr_t)o->untrained : value_null(a, NOWHERE));
-    member_set_real(a, r, "input_ratio", t->diverged.step ? (double)NAN : input_ratio(o));
-    member_set_text(a, r, "batch_hash", batches);
-    member_set_text(a, r, "init_hash", o->init_hash);
-    member_set_text(a, r, "init_shapes", o->init_shapes);
-    member_set_text(a, r, "weights_hash", weights);
+    json_put_int(r, "steps", t->step);
+    put_measures(r, o);
+    put_metrics(r, o);
+    json_put_text(r, "length_unit", o->assembly->task.plan.length_unit);
+    put_costs(r, o);
+    put_resolved(r, o);
+    json_put(r, "untrained", o->untrained);
+    json_put_real(r, "input_ratio", t->diverged.step ? (double)NAN : input_ratio(o));
+    json_put_text(r, "batch_hash", batches);
+    json_put_text(r, "init_hash", o->init_hash);
+    json_put_text(r, "init_shapes", o->init_shapes);
+    json_put_text(r, "weights_hash", weights);
+    *result = r.v;
     return PEAT_OK;
 }

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/jsonfile.h"
+#include "base/json.h"
 #include "cell/assemble.h"
 #include "cell/cellmeta.h"
 #include "cell/cellmetrics.h"
@@ -53,7 +53,7 @@ struct cell {
 
 /* ---- opening ---- */
 
-/* Who asks whether a cell runs holds its lock for an instant. */
+/* Tries for half a second: a look at whether this cell runs takes the lock for an instant. */
 static bool try_lock(int fd)
 {
     const struct timespec pause = {0, 20 * 1000 * 1000};
@@ -80,7 +80,7 @@ static peat_status lock_cell(const char *dir, int *fd, struct error *err)
 
 static peat_status read_config(struct cell *c, struct error *err)
 {
-    peat_status status = jsonfile_read(c->dir, "config.json", c->arena, &c->config_json, err);
+    peat_status status = json_read_file(c->dir, "config.json", c->arena, &c->config_json, err);
     if (status == PEAT_OK)
         status = registry_init(&c->registry, c->arena, err);
     if (status != PEAT_OK)
@@ -90,8 +90,8 @@ static peat_status read_config(struct cell *c, struct error *err)
     for (size_t i = 0; i < sizeof(section) / sizeof(*section); i++)
         if (value_get(c->config_json, section[i]))
             value_set(c->arena, tree, section[i], NOWHERE, value_get(c->config_json, section[i]));
-    int64_t seed = member_integer(c->config_json, "seed", -1);
-    const char *hash = member_text(c->config_json, "hash");
+    int64_t seed = json_get_int(c->config_json, "seed", -1);
+    const char *hash = json_get_text(c->config_json, "hash");
     if (seed < 0 || !hash)
         return error_set(err, PEAT_CORRUPT, "'%s/config.json' is not a cell's configuration",
                          c->dir);
@@ -109,11 +109,11 @@ static peat_status write_running(const struct cell *c, struct error *err)
     char host[256] = "unknown", utc[32];
     gethostname(host, sizeof(host) - 1);
     clock_utc(utc, sizeof(utc));
-    struct value *v = value_map(c->arena, NOWHERE);
-    member_set_integer(c->arena, v, "pid", getpid());
-    member_set_text(c->arena, v, "host", host);
-    member_set_text(c->arena, v, "started_utc", utc);
-    return jsonfile_write(c->dir, "running.json", v, err);
+    struct json v = json_map(c->arena);
+    json_put_int(v, "pid", getpid());
+    json_put_text(v, "host", host);
+    json_put_text(v, "started_utc", utc);
+    return json_write_file(c->dir, "running.json", v.v, err);
 }
 
 static void remove_running(const struct cell *c)
@@ -198,16 +198,16 @@ static bool on_stop(void *ctx)
     return stop_requested(&c->stop);
 }
 
-static struct value *identity(struct cell *c)
+static struct json identity(const struct cell *c)
 {
-    struct value *v = value_map(c->arena, NOWHERE);
-    member_set_text(c->arena, v, "hash", c->config.hash);
-    member_set_text(c->arena, v, "engine", engine_version());
-    member_set_text(c->arena, v, "gemm", c->team.gemm->name);
-    member_set_text(c->arena, v, "blas_core", c->team.gemm->kernels());
-    member_set_real(c->arena, v, "last_loss", c->last_loss);
+    struct json v = json_map(c->arena);
+    json_put_text(v, "hash", c->config.hash);
+    json_put_text(v, "engine", engine_version());
+    json_put_text(v, "gemm", c->team.gemm->name);
+    json_put_text(v, "blas_core", c->team.gemm->kernels());
+    json_put_real(v, "last_loss", c->last_loss);
     if (c->untrained)
-        member_set(c->arena, v, "untrained", c->untrained);
+        json_put(v, "untrained", c->untrained);
     return v;
 }
 
@@ -226,10 +226,10 @@ static peat_status on_save(void *ctx, bool final, struct error *err)
         return status;
     if (final)
         c->untrained = untrained_rows(&c->trainer, c->arena);
-    struct value *id = identity(c);
-    member_set(c->arena, id, "metrics", curve);
+    struct json id = identity(c);
+    json_put(id, "metrics", curve);
     char *dir = checkpoint_dir(c);
-    status = checkpoint_save(dir, &c->trainer, id, final, err);
+    status = checkpoint_save(dir, &c->trainer, id.v, final, err);
     free(dir);
     return status;
 }
@@ -239,10 +239,10 @@ static struct value *copy_counts(struct arena *a, const struct value *counts)
 {
     if (!counts)
         return NULL;
-    struct value *copy = value_map(a, NOWHERE);
+    struct json copy = json_map(a);
     for (int i = 0; i < counts->n; i++)
-        member_set_integer(a, copy, arena_strdup(a, counts->key[i]), counts->item[i]->integer);
-    return copy;
+        json_put_int(copy, counts->key[i], counts->item[i]->integer);
+    return copy.v;
 }
 
 /* Bits depend on the engine and on the kernels BLAS picks: such a checkpoint is not continued. */
@@ -256,8 +256,8 @@ static bool accept_checkpoint(void *ctx, const struct value *stored, char *why, 
                 {"gemm", c->team.gemm->name},
                 {"blas_core", c->team.gemm->kernels()}};
     for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++) {
-        const char *was = member_text(stored, same[i].key);
-        if (was && strcmp(was, same[i].now) == 0)
+        const char *was = json_get_text(stored, same[i].key);
+        if (same_text(was, same[i].now))
             continue;
         snprintf(why, n, "its %s is '%s', and this run's is '%s'", same[i].key,
                  was ? was : "missing", same[i].now);
@@ -364,7 +364,7 @@ static peat_status finish(struct cell *c, struct error *err)
     };
     struct value *result;
     peat_status status = cell_result(&o, c->arena, &result, err);
-    return status == PEAT_OK ? jsonfile_write(c->dir, "result.json", result, err) : status;
+    return status == PEAT_OK ? json_write_file(c->dir, "result.json", result, err) : status;
 }
 
 static peat_status run(struct cell *c, enum cellrun_end *end, struct error *err)
@@ -378,7 +378,7 @@ static peat_status run(struct cell *c, enum cellrun_end *end, struct error *err)
     if (status == PEAT_OK)
         status = cell_meta(&c->config, &c->team, c->arena, &c->meta, err);
     if (status == PEAT_OK)
-        status = jsonfile_write(c->dir, "meta.json", c->meta, err);
+        status = json_write_file(c->dir, "meta.json", c->meta, err);
     if (status == PEAT_OK)
         status = set_up(c, err);
     if (status == PEAT_OK)
@@ -393,8 +393,8 @@ static peat_status run(struct cell *c, enum cellrun_end *end, struct error *err)
     return status;
 }
 
-/* Where memory runs out the kernel had better end a cell than its parent. Raising is allowed to
- * everybody; where it cannot be done, it is not. */
+/* When memory runs out the kernel should end this process and not its parent. Raising one's own
+ * score needs no rights; a failure does not matter. */
 static void offer_to_oom_killer(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -423,20 +423,16 @@ peat_status cell_run(const char *dir, const struct cellrun_options *options, enu
     }
     arena_init(&arena, "cell", 1 << 20);
     struct cell *c = ARENA_NEW(&arena, struct cell);
-    if (!c) {
-        status = error_set(err, PEAT_NOMEM, "no memory for a cell");
-    } else {
-        *c = (struct cell){
-            .dir = dir, .options = options, .arena = &arena, .team = team, .log = {stderr}};
-        stop_open(&c->stop, options->has_parent);
-        guard_start(&c->guard);
-        watch_closely(c, true);
-        status = run(c, end, err);
-        remove_running(c);
-        trainer_release(&c->trainer);
-        gemm_stop_bf16(&c->team);
-        stop_close(&c->stop);
-    }
+    *c = (struct cell){
+        .dir = dir, .options = options, .arena = &arena, .team = team, .log = {stderr}};
+    stop_open(&c->stop, options->has_parent);
+    guard_start(&c->guard);
+    watch_closely(c, true);
+    status = run(c, end, err);
+    remove_running(c);
+    trainer_release(&c->trainer);
+    gemm_stop_bf16(&c->team);
+    stop_close(&c->stop);
     arena_release(&arena);
     close(lock);
     return status;

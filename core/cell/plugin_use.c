@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cell/setting.h"
 #include "plugin/params.h"
 
@@ -15,8 +16,6 @@ static const char *const where_keys[] = {"layers", "heads", "dims", NULL};
 static const char *const site_labels[] = {"input",  "residual", "attn_q",
                                           "attn_k", "attn_qk",  "attn_qkv"};
 static const char *const share_labels[] = {"model", "layer"};
-
-static const struct place nowhere = {NULL, 0, 0};
 
 /* ---- name and parameters ---- */
 
@@ -63,8 +62,6 @@ static peat_status use_read(const struct cell_reader *r, struct plugin_use *use,
     use->at = name->at;
     use->config = arena_zalloc(r->a, desc->config_size ? desc->config_size : 1);
     const char *what = arena_printf(r->a, "%s '%s'", kind_name(kind), desc->id);
-    if (!use->config || !what)
-        return error_set(r->err, PEAT_NOMEM, "out of memory");
     struct value *given = v->kind == VALUE_MAP ? NULL : value_map(r->a, v->at);
     status = params_fill(desc->param, use->config, given ? given : v, what, reserved, r->a, r->err);
     if (status != PEAT_OK)
@@ -112,11 +109,9 @@ static peat_status read_layers(const struct cell_reader *r, struct where *where,
 {
     bool list = v->kind == VALUE_LIST;
     int n = list ? v->n : 1;
-    int64_t *layer = ARENA_ARRAY(r->a, n + 1, int64_t);
-    if (!layer)
-        return error_set(r->err, PEAT_NOMEM, "out of memory");
     if (n == 0)
         return place_error(r->err, v->at, "'where.layers' must name a layer");
+    int64_t *layer = ARENA_ARRAY(r->a, n, int64_t);
     for (int i = 0; i < n; i++) {
         const struct value *one = list ? v->item[i] : v;
         if (!is_whole(one, 0, n_layer - 1))
@@ -249,26 +244,15 @@ static peat_status file_hash(const struct cell_reader *r, const char *path, stru
             return PEAT_OK;
         }
     }
-    if (f->n == f->room) {
-        int room = f->room ? 2 * f->room : 8;
-        struct file_hash *larger = ARENA_ARRAY(r->a, room, struct file_hash);
-        if (!larger)
-            return error_set(r->err, PEAT_NOMEM, "out of memory");
-        if (f->n)
-            memcpy(larger, f->item, (size_t)f->n * sizeof(*larger));
-        f->item = larger;
-        f->room = room;
-    }
-    struct file_hash *h = &f->item[f->n];
-    peat_status status = hash_file(path, h->hex, r->err);
+    struct file_hash h = {.path = path};
+    peat_status status = hash_file(path, h.hex, r->err);
     if (status != PEAT_OK) {
         if (r->err)
             place_error(r->err, at, "%s", r->err->text);
         return status;
     }
-    h->path = path;
-    f->n++;
-    *hex = arena_strdup(r->a, h->hex);
+    *ARENA_APPEND(r->a, f->item, f->n, f->room) = h;
+    *hex = arena_strdup(r->a, h.hex);
     return PEAT_OK;
 }
 
@@ -279,7 +263,7 @@ static peat_status hash_paths(const struct cell_reader *r, const struct plugin_u
     peat_strings one = {1, field};
     const peat_strings *paths = row->type == PEAT_STRINGS ? field : &one;
     struct place at = value_get(use->given, row->key)->at;
-    struct value *list = value_list(r->a, nowhere);
+    struct json list = json_list(r->a);
     for (int64_t i = 0; i < paths->n; i++) {
         const char *hex = "";
         if (paths->item[i][0]) {
@@ -287,9 +271,9 @@ static peat_status hash_paths(const struct cell_reader *r, const struct plugin_u
             if (status != PEAT_OK)
                 return status;
         }
-        value_append(r->a, list, value_text(r->a, nowhere, hex));
+        json_add_text(list, hex);
     }
-    value_set(r->a, identity, row->key, nowhere, list);
+    value_set(r->a, identity, row->key, NOWHERE, list.v);
     return PEAT_OK;
 }
 
@@ -297,11 +281,11 @@ peat_status plugin_use_identity(const struct cell_reader *r, const struct plugin
                                 struct value **identity)
 {
     const peat_plugin *desc = use->plugin->desc;
-    struct value *own = value_map(r->a, nowhere);
-    value_set(r->a, own, "plugin", nowhere, value_text(r->a, nowhere, desc->id));
+    struct json own = json_map(r->a);
+    json_put_text(own, "plugin", desc->id);
     if (strchr(value_get(use->given, "plugin")->text, '/'))
-        value_set(r->a, own, "sha256", nowhere, value_text(r->a, nowhere, use->plugin->sha256));
-    *identity = value_merge(r->a, use->given, own);
+        json_put_text(own, "sha256", use->plugin->sha256);
+    *identity = value_merge(r->a, use->given, own.v);
     peat_status status = PEAT_OK;
     for (const peat_param *row = desc->param; status == PEAT_OK && row && row->key; row++)
         if (row->flags & PEAT_PATH)

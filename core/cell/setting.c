@@ -197,7 +197,6 @@ static peat_status open_plugin(struct value **tree, const char *key, size_t pref
                                struct place key_at, struct arena *a, struct error *err)
 {
     const char *path = arena_printf(a, "%.*s", (int)prefix, key);
-    BUG_UNLESS(path);
     const struct value *old = value_get_path(*tree, path);
     if (!old || old->kind == VALUE_MAP)
         return PEAT_OK;

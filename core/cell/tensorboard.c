@@ -87,9 +87,7 @@ peat_status tensorboard_open(struct tensorboard **t, const char *dir, struct are
     gethostname(host, sizeof(host) - 1);
     const char *path = arena_printf(a, "%s/events.out.tfevents.%.0f.%s.%ld", dir, clock_wall(),
                                     host, (long)getpid());
-    *t = path ? ARENA_NEW(a, struct tensorboard) : NULL;
-    if (!*t)
-        return error_set(err, PEAT_NOMEM, "no memory for a TensorBoard file");
+    *t = ARENA_NEW(a, struct tensorboard);
     (*t)->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if ((*t)->fd < 0)
         return error_set(err, PEAT_IO, "cannot open '%s': %s", path, strerror(errno));

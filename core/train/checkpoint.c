@@ -31,9 +31,7 @@ static peat_status write_named(const char *dir, const char *file, const struct n
 static peat_status write_weights(const char *dir, const struct weights *w, struct arena *a,
                                  struct error *err)
 {
-    struct named_tensor *t = ARENA_TRY_ARRAY(a, w->n, struct named_tensor);
-    if (!t)
-        return error_set(err, PEAT_NOMEM, "out of memory for a checkpoint");
+    struct named_tensor *t = ARENA_ARRAY(a, w->n, struct named_tensor);
     for (int i = 0; i < w->n; i++)
         t[i] = (struct named_tensor){w->item[i]->name, w->item[i]->value};
     return write_named(dir, GENERATION_MODEL, t, w->n, err);
@@ -42,20 +40,16 @@ static peat_status write_weights(const char *dir, const struct weights *w, struc
 static peat_status write_optimiser(const char *dir, const struct weights *w, const struct adamw *o,
                                    struct arena *a, struct error *err)
 {
-    struct named_tensor *t = ARENA_TRY_ARRAY(a, 2 * w->n, struct named_tensor);
-    if (!t)
-        return error_set(err, PEAT_NOMEM, "out of memory for a checkpoint");
+    struct named_tensor *t = ARENA_ARRAY(a, 2 * w->n, struct named_tensor);
     int n = 0;
     for (int i = 0; i < w->n; i++) {
         const struct weight *one = w->item[i];
         if (one->frozen)
             continue;
-        t[n].name = arena_printf(a, "opt.m.%s", one->name);
-        t[n++].tensor = moment_tensor(one, o->m);
-        t[n].name = arena_printf(a, "opt.v.%s", one->name);
-        t[n++].tensor = moment_tensor(one, o->v);
-        if (!t[n - 2].name || !t[n - 1].name)
-            return error_set(err, PEAT_NOMEM, "out of memory for a checkpoint");
+        t[n++] =
+            (struct named_tensor){arena_printf(a, "opt.m.%s", one->name), moment_tensor(one, o->m)};
+        t[n++] =
+            (struct named_tensor){arena_printf(a, "opt.v.%s", one->name), moment_tensor(one, o->v)};
     }
     return write_named(dir, GENERATION_OPTIMISER, t, n, err);
 }

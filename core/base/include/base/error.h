@@ -29,8 +29,8 @@ const char *status_text(peat_status status);
  * suggest. */
 const char *nearest_name(const char *word, const char *const *name, int n);
 
-/* Ends the process with status 1 and one line, without flushing what was half printed. For places
- * that are too deep to report: texts and settings. */
+/* Ends the process with status 1 and one line, without flushing what was half printed. For texts,
+ * settings and whatever else has a size that follows from what the user wrote. */
 _Noreturn void out_of_memory(const char *what);
 
 _Noreturn void bug(const char *file, int line, const char *fmt, ...)

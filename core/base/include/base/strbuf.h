@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * strbuf.h: growable text. text is always terminated and never NULL, also after strbuf_init.
- * Running out of memory here is fatal with a message: it holds only small texts.
+ * Running out of memory ends the process with one line, as in arena.h.
  */
 #ifndef BASE_STRBUF_H
 #define BASE_STRBUF_H

@@ -5,7 +5,7 @@
  * The experiment file, the command line and a cell's config.json all become such trees; merging,
  * typing and error messages work on them alone. Trees live in an arena and are shared freely:
  * nothing is changed in place except by value_set on a map and value_append on a list the caller
- * made. Texts and keys are copied into the arena. Running out of memory is fatal, as in strbuf.h.
+ * made. Texts and keys are copied into the arena. Running out of memory ends the process.
  */
 #ifndef BASE_VALUE_H
 #define BASE_VALUE_H
