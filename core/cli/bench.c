@@ -57,42 +57,16 @@ double bench_sgemm(const struct bench_sizes *s, const struct team *team, struct 
     return best;
 }
 
-void bench_put(struct arena *a, struct value *map, const char *key, struct value *v)
-{
-    value_set(a, map, key, (struct place){NULL, 0, 0}, v);
-}
-
-void bench_real(struct arena *a, struct value *map, const char *key, double x, int decimals)
+void bench_put(struct json map, const char *key, double x, int decimals)
 {
     double unit = pow(10.0, decimals);
-    bench_put(a, map, key, value_real(a, (struct place){NULL, 0, 0}, round(x * unit) / unit));
+    json_put_real(map, key, round(x * unit) / unit);
 }
 
-/* On one line, so that runs can be appended to a file. */
-static void print_object(const struct value *map)
-{
-    struct strbuf out;
-    strbuf_init(&out);
-    value_to_json(map, false, 0, &out);
-    printf("%s\n", out.text);
-    strbuf_release(&out);
-}
-
-static void print_lines(const struct value *map)
-{
-    for (int i = 0; i < map->n; i++) {
-        char number[32];
-        const struct value *v = map->item[i];
-        if (v->kind != VALUE_TEXT)
-            number_text(v->real, number);
-        printf("%-18s %s\n", map->key[i], v->kind == VALUE_TEXT ? v->text : number);
-    }
-}
-
-void bench_print(const struct value *map, bool json)
+void bench_print(struct json map, bool json)
 {
     if (json)
-        print_object(map);
-    else
-        print_lines(map);
+        printf("%s\n", json_to_text(map.v, JSON_LINE, map.a));
+    for (int i = 0; !json && i < map.v->n; i++)
+        printf("%-18s %s\n", map.v->key[i], map.v->item[i]->text);
 }

@@ -3,7 +3,7 @@
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
 
-#include "base/value.h"
+#include "base/json.h"
 #include "cli/cli.h"
 #include "tensor/parallel.h"
 
@@ -21,11 +21,10 @@ int bench_grid(const struct bench_sizes *s, bool json);
 /* GFLOP/s: the most over square products and over the model's own shapes. The arena is reset. */
 double bench_sgemm(const struct bench_sizes *s, const struct team *team, struct arena *arena);
 
-void bench_put(struct arena *a, struct value *map, const char *key, struct value *v);
 /* Rounded to `decimals`: nothing here is known better. */
-void bench_real(struct arena *a, struct value *map, const char *key, double x, int decimals);
+void bench_put(struct json map, const char *key, double x, int decimals);
 /* A map of texts and numbers: as one line of JSON, so that runs can be appended to a file, or a
  * line for each. */
-void bench_print(const struct value *map, bool json);
+void bench_print(struct json map, bool json);
 
 #endif

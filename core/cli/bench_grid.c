@@ -58,13 +58,12 @@ static peat_status run_grid(const char dir[DIR_BYTES], int jobs, double *seconds
 static void print_jobs(int jobs, double seconds, bool json)
 {
     struct arena a;
-    const struct place nowhere = {NULL, 0, 0};
     arena_init(&a, "grid", 4096);
-    struct value *map = value_map(&a, nowhere);
-    bench_put(&a, map, "jobs", value_int(&a, nowhere, jobs));
-    bench_put(&a, map, "cells", value_int(&a, nowhere, CELLS));
-    bench_real(&a, map, "seconds", seconds, 3);
-    bench_real(&a, map, "cells_per_hour", CELLS * 3600.0 / seconds, 0);
+    struct json map = json_map(&a);
+    json_put_int(map, "jobs", jobs);
+    json_put_int(map, "cells", CELLS);
+    bench_put(map, "seconds", seconds, 3);
+    bench_put(map, "cells_per_hour", CELLS * 3600.0 / seconds, 0);
     bench_print(map, json);
     arena_release(&a);
 }

@@ -164,7 +164,7 @@ static double copy_speed(struct ops_bench *b)
     size_t bytes = (size_t)(b->s->B * b->s->T * b->s->d) * sizeof(float);
     double best = (double)INFINITY;
     arena_reset(&b->arena);
-    char *from = arena_zalloc(&b->arena, bytes), *to = arena_zalloc(&b->arena, bytes);
+    char *from = arena_try_zalloc(&b->arena, bytes), *to = arena_try_zalloc(&b->arena, bytes);
     for (int i = 0; from && to && i < TIMES; i++) {
         double start = clock_seconds();
         memcpy(to, from, bytes);
@@ -174,20 +174,20 @@ static double copy_speed(struct ops_bench *b)
 }
 
 /* One direction of one operation: its time, its rate, and what share that is of the limit. */
-static void put_direction(struct ops_bench *b, struct value *map, const char *name, double seconds,
-                          double plain, int bytes, double flops)
+static void put_direction(const struct ops_bench *b, struct json map, const char *name,
+                          double seconds, double plain, int bytes, double flops)
 {
     char key[64];
     double n = (double)(b->s->B * b->s->T * b->s->d);
     double rate = 1e-9 * (bytes > 0 ? (double)bytes * n : flops) / seconds;
     snprintf(key, sizeof(key), "%s_ns", name);
-    bench_real(&b->arena, map, key, 1e9 * seconds / n, 3);
+    bench_put(map, key, 1e9 * seconds / n, 3);
     snprintf(key, sizeof(key), "%s_plain_ns", name);
-    bench_real(&b->arena, map, key, 1e9 * plain / n, 3);
+    bench_put(map, key, 1e9 * plain / n, 3);
     snprintf(key, sizeof(key), "%s_%s", name, bytes > 0 ? "gb_s" : "gflops");
-    bench_real(&b->arena, map, key, rate, 2);
+    bench_put(map, key, rate, 2);
     snprintf(key, sizeof(key), "%s_share", name);
-    bench_real(&b->arena, map, key, rate / (bytes > 0 ? b->copy_gbs : b->sgemm), 3);
+    bench_put(map, key, rate / (bytes > 0 ? b->copy_gbs : b->sgemm), 3);
 }
 
 static bool run_case(struct ops_bench *b, size_t i, bool json)
@@ -196,9 +196,8 @@ static bool run_case(struct ops_bench *b, size_t i, bool json)
     if (!time_case(b, cases[i].build, PEAT_F64, &plain) ||
         !time_case(b, cases[i].build, PEAT_F32, &fast))
         return false;
-    const struct place nowhere = {NULL, 0, 0};
-    struct value *map = value_map(&b->arena, nowhere);
-    bench_put(&b->arena, map, "op", value_text(&b->arena, nowhere, cases[i].name));
+    struct json map = json_map(&b->arena);
+    json_put_text(map, "op", cases[i].name);
     put_direction(b, map, "forward", fast.forward, plain.forward, cases[i].bytes[0], fast.flops);
     put_direction(b, map, "backward", fast.backward, plain.backward, cases[i].bytes[1],
                   2.0 * fast.flops);
@@ -218,11 +217,10 @@ int bench_ops(const struct bench_sizes *s, bool json)
     arena_init(&b.arena, "ops", 1 << 20);
     b.copy_gbs = copy_speed(&b);
     b.sgemm = bench_sgemm(s, &b.team, &b.arena);
-    const struct place nowhere = {NULL, 0, 0};
-    struct value *limits = value_map(&b.arena, nowhere);
-    bench_put(&b.arena, limits, "op", value_text(&b.arena, nowhere, "limits"));
-    bench_real(&b.arena, limits, "copy_gb_s", b.copy_gbs, 2);
-    bench_real(&b.arena, limits, "sgemm_gflops", b.sgemm, 2);
+    struct json limits = json_map(&b.arena);
+    json_put_text(limits, "op", "limits");
+    bench_put(limits, "copy_gb_s", b.copy_gbs, 2);
+    bench_put(limits, "sgemm_gflops", b.sgemm, 2);
     bench_print(limits, json);
     bool ok = true;
     for (size_t i = 0; ok && i < sizeof(cases) / sizeof(*cases); i++)

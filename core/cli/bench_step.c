@@ -35,14 +35,11 @@ static peat_status find_part(struct bench *b, peat_kind kind, const char *name, 
                              const void **hooks)
 {
     const struct plugin *plugin;
-    peat_status status =
-        registry_find(&b->registry, kind, name, (struct place){NULL, 0, 0}, &plugin, &b->err);
+    peat_status status = registry_find(&b->registry, kind, name, NOWHERE, &plugin, &b->err);
     if (status != PEAT_OK)
         return status;
     const peat_plugin *desc = plugin->desc;
     void *config = arena_zalloc(&b->arena, desc->config_size + 1);
-    if (!config)
-        return error_set(&b->err, PEAT_NOMEM, "out of memory");
     *part = (struct part){.id = desc->id, .prefix = desc->id, .config = config};
     *hooks = desc->interface;
     return desc->param ? params_fill(desc->param, config, NULL, name, NULL, &b->arena, &b->err)
@@ -83,8 +80,8 @@ static peat_status set_up_batch(struct bench *b)
 {
     int64_t n = b->s.B * b->s.T;
     uint64_t stream = rng_stream(0, "batch", "bench");
-    b->token = ARENA_ARRAY(&b->arena, n, int32_t);
-    b->target = ARENA_ARRAY(&b->arena, n, int32_t);
+    b->token = ARENA_TRY_ARRAY(&b->arena, n, int32_t);
+    b->target = ARENA_TRY_ARRAY(&b->arena, n, int32_t);
     if (!b->token || !b->target)
         return error_set(&b->err, PEAT_NOMEM, "out of memory for a batch");
     for (int64_t i = 0; i < n; i++) {
@@ -172,36 +169,34 @@ static double peak_rss_mib(void)
     return (double)use.ru_maxrss / 1024.0;
 }
 
-static struct value *report(struct bench *b)
+static struct json report(struct bench *b)
 {
-    const struct place nowhere = {NULL, 0, 0};
     const struct bench_sizes *s = &b->s;
-    struct value *map = value_map(&b->arena, nowhere);
+    struct json map = json_map(&b->arena);
     const struct {
         const char *key;
         int64_t x;
     } size[] = {{"d", s->d}, {"heads", s->heads}, {"layers", s->layers},  {"T", s->T},
                 {"B", s->B}, {"V", s->V},         {"threads", s->threads}};
-    bench_put(&b->arena, map, "engine", value_text(&b->arena, nowhere, "peat " PEAT_VERSION));
+    json_put_text(map, "engine", "peat " PEAT_VERSION);
     for (size_t i = 0; i < sizeof(size) / sizeof(*size); i++)
-        bench_put(&b->arena, map, size[i].key, value_int(&b->arena, nowhere, size[i].x));
+        json_put_int(map, size[i].key, size[i].x);
     double rss = peak_rss_mib(), sgemm = bench_sgemm(s, &b->team, &b->step_arena);
     double median = stats_median(b->ms, (int)s->steps), gflops = step_flops(s) / median / 1e6;
-    bench_put(&b->arena, map, "scheme", value_text(&b->arena, nowhere, s->scheme));
-    bench_put(&b->arena, map, "gemm", value_text(&b->arena, nowhere, b->team.gemm->name));
-    bench_put(&b->arena, map, "precision",
-              value_text(&b->arena, nowhere, s->bf16 ? "bf16" : "fp32"));
+    json_put_text(map, "scheme", s->scheme);
+    json_put_text(map, "gemm", b->team.gemm->name);
+    json_put_text(map, "precision", s->bf16 ? "bf16" : "fp32");
     char hash[HASH_HEX];
     weights_hash(&b->model.weights, NULL, hash);
-    bench_put(&b->arena, map, "weights", value_text(&b->arena, nowhere, hash));
-    bench_real(&b->arena, map, "step_ms_median", median, 3);
-    bench_real(&b->arena, map, "step_ms_min", b->ms[0], 3); /* sorted by the median */
-    bench_real(&b->arena, map, "step_cpu_ms_median", stats_median(b->cpu_ms, (int)s->steps), 3);
-    bench_real(&b->arena, map, "tokens_per_s", (double)(s->B * s->T) / median * 1e3, 1);
-    bench_real(&b->arena, map, "gflops", gflops, 2);
-    bench_real(&b->arena, map, "peak_rss_mib", rss, 1);
-    bench_real(&b->arena, map, "sgemm_gflops", sgemm, 2);
-    bench_real(&b->arena, map, "fraction_of_sgemm", gflops / sgemm, 3);
+    json_put_text(map, "weights", hash);
+    bench_put(map, "step_ms_median", median, 3);
+    bench_put(map, "step_ms_min", b->ms[0], 3); /* sorted by the median */
+    bench_put(map, "step_cpu_ms_median", stats_median(b->cpu_ms, (int)s->steps), 3);
+    bench_put(map, "tokens_per_s", (double)(s->B * s->T) / median * 1e3, 1);
+    bench_put(map, "gflops", gflops, 2);
+    bench_put(map, "peak_rss_mib", rss, 1);
+    bench_put(map, "sgemm_gflops", sgemm, 2);
+    bench_put(map, "fraction_of_sgemm", gflops / sgemm, 3);
     return map;
 }
 
@@ -212,13 +207,11 @@ int bench_step(const struct bench_sizes *s, bool json)
     arena_init(&b.step_arena, "step", 1 << 20);
     b.ms = ARENA_ARRAY(&b.arena, s->steps, double);
     b.cpu_ms = ARENA_ARRAY(&b.arena, s->steps, double);
-    peat_status status =
-        b.ms && b.cpu_ms ? set_up(&b) : error_set(&b.err, PEAT_NOMEM, "out of memory");
+    peat_status status = set_up(&b);
     if (status == PEAT_OK)
         status = time_steps(&b);
-    if (status == PEAT_OK) {
+    if (status == PEAT_OK)
         bench_print(report(&b), json);
-    }
     gemm_stop_bf16(&b.team);
     arena_release(&b.step_arena);
     arena_release(&b.arena);
