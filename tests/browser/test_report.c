@@ -119,11 +119,7 @@ int main(int argc, char **argv)
         printf("not tested: no chromium, chromium-browser or google-chrome\n");
         return 77;
     }
-    Suite *suite = suite_create("report");
-    TCase *tests = tcase_create("report");
-    tcase_set_timeout(tests, 240);
-    tcase_add_test(tests, a_report_of_48_cells_is_whole_in_a_browser);
-    tcase_add_test(tests, a_report_of_a_grid_with_holes_is_whole_in_a_browser);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_tests((struct tests){"report", .seconds = 240},
+                     TESTS(a_report_of_48_cells_is_whole_in_a_browser,
+                           a_report_of_a_grid_with_holes_is_whole_in_a_browser));
 }

@@ -13,17 +13,17 @@
 
 #define PEAT "\"$PEAT\" "
 
-static bool has_gnuplot(void)
-{
-    return system("command -v gnuplot >/dev/null 2>&1") == 0;
-}
+/* A directory to work in, and a run to draw. */
+static struct shell s;
+static struct run_maker m;
 
-static void make_grid(struct run_maker *m)
+static void bench_open(void)
 {
-    run_maker_open(m, "grid");
+    shell_open(&s);
+    run_maker_open(&m, "grid");
     for (int seed = 0; seed < 3; seed++) {
-        run_maker_done(m, "learned", "sum", seed, 2.5 + 0.1 * seed, 3.5);
-        run_maker_done(m, "rotary", "-", seed, 2.0 + 0.05 * seed, 3.0);
+        run_maker_done(&m, "learned", "sum", seed, 2.5 + 0.1 * seed, 3.5);
+        run_maker_done(&m, "rotary", "-", seed, 2.0 + 0.05 * seed, 3.0);
     }
     for (int cell = 0; cell < 6; cell++) {
         struct strbuf text;
@@ -32,10 +32,27 @@ static void make_grid(struct run_maker *m)
             strbuf_addf(&text,
                         "{\"step\":%d,\"metric\":\"loss\",\"split\":\"train\",\"value\":%g}\n",
                         step, 3.0 + cell + 9.0 / step);
-        run_maker_file(m, cell, "metrics.jsonl", text.text);
+        run_maker_file(&m, cell, "metrics.jsonl", text.text);
         strbuf_release(&text);
     }
-    run_maker_finish(m);
+    run_maker_finish(&m);
+}
+
+static void bench_close(void)
+{
+    run_maker_close(&m);
+    shell_close(&s);
+}
+
+/* The page of the run, and what it shows; the caller frees it and releases `shown`. */
+static char *make_report(struct strbuf *shown)
+{
+    size_t n;
+    shell_expect(&s, 0, PEAT "report %s -o r.html", m.dir);
+    char *page = shell_read(&s, "r.html", &n);
+    strbuf_init(shown);
+    page_text(page, shown);
+    return page;
 }
 
 /* ---- plot ---- */
@@ -43,10 +60,6 @@ static void make_grid(struct run_maker *m)
 START_TEST(every_kind_of_figure_is_drawn_beside_its_script_and_data)
 {
     static const char *const kind[] = {"curves", "bars", "length", "cost", "heatmap"};
-    struct shell s;
-    struct run_maker m;
-    shell_open(&s);
-    make_grid(&m);
     for (int i = 0; i < 5; i++) {
         char name[40];
         size_t n;
@@ -62,18 +75,12 @@ START_TEST(every_kind_of_figure_is_drawn_beside_its_script_and_data)
         snprintf(name, sizeof(name), "my %s.dat", kind[i]);
         ck_assert(shell_has(&s, name));
     }
-    run_maker_close(&m);
-    shell_close(&s);
 }
 END_TEST
 
 START_TEST(other_formats_and_places_work_and_the_script_draws_again)
 {
-    struct shell s;
-    struct run_maker m;
     size_t n;
-    shell_open(&s);
-    make_grid(&m);
     shell_expect(&s, 0, PEAT "plot %s --kind bars -f pdf -o x.pdf", m.dir);
     char *pdf = shell_read(&s, "x.pdf", &n);
     ck_assert_int_eq(strncmp(pdf, "%PDF", 4), 0);
@@ -84,17 +91,11 @@ START_TEST(other_formats_and_places_work_and_the_script_draws_again)
     free(png);
     shell_expect(&s, 0, "rm x.png && gnuplot x.gp && test -s x.png");
     shell_expect(&s, 0, PEAT "plot %s --kind bars && test -s %s/figures/bars.svg", m.dir, m.dir);
-    run_maker_close(&m);
-    shell_close(&s);
 }
 END_TEST
 
 START_TEST(without_gnuplot_the_script_is_written_all_the_same)
 {
-    struct shell s;
-    struct run_maker m;
-    shell_open(&s);
-    make_grid(&m);
     shell_expect(&s, 1, "PATH=/nonexistent " PEAT "plot %s --kind bars -o x.svg", m.dir);
     assert_has(s.printed.text, "apt-get install gnuplot-nox");
     ck_assert(shell_has(&s, "x.gp") && shell_has(&s, "x.dat") && !shell_has(&s, "x.svg"));
@@ -103,17 +104,11 @@ START_TEST(without_gnuplot_the_script_is_written_all_the_same)
     shell_expect(&s, 0, "PATH=/nonexistent " PEAT "report %s -o r.html", m.dir);
     shell_expect(&s, 0, "grep -q 'figures are left out: gnuplot' r.html");
     shell_expect(&s, 1, "grep -q '<svg' r.html");
-    run_maker_close(&m);
-    shell_close(&s);
 }
 END_TEST
 
 START_TEST(mistakes_are_told_before_anything_is_drawn)
 {
-    struct shell s;
-    struct run_maker m;
-    shell_open(&s);
-    make_grid(&m);
     shell_expect(&s, 2, PEAT "plot --kind bars");
     assert_has(s.printed.text, "which run directory?");
     shell_expect(&s, 2, PEAT "plot %s", m.dir);
@@ -132,8 +127,6 @@ START_TEST(mistakes_are_told_before_anything_is_drawn)
     assert_has(s.printed.text, "is no run directory");
     shell_expect(&s, 2, PEAT "report");
     shell_expect(&s, 2, PEAT "report %s -o nowhere/r.html", m.dir);
-    run_maker_close(&m);
-    shell_close(&s);
 }
 END_TEST
 
@@ -144,17 +137,9 @@ START_TEST(the_report_has_every_figure_once)
 {
     static const char *const heading[] = {"Every row", "By evaluation length", "By training step",
                                           "Quality against cost", "Two axes at a glance"};
-    struct shell s;
-    struct run_maker m;
     struct strbuf shown;
     char text[80];
-    size_t n;
-    shell_open(&s);
-    make_grid(&m);
-    shell_expect(&s, 0, PEAT "report %s -o r.html", m.dir);
-    char *page = shell_read(&s, "r.html", &n);
-    strbuf_init(&shown);
-    page_text(page, &shown);
+    char *page = make_report(&shown);
     for (int i = 0; i < 5; i++) {
         snprintf(text, sizeof(text), "\n%s\n[%s]\n", heading[i], heading[i]);
         ck_assert_int_eq(count_parts(shown.text, text), 1);
@@ -171,20 +156,13 @@ START_TEST(the_report_has_every_figure_once)
     assert_lacks(page, "<script");
     strbuf_release(&shown);
     free(page);
-    run_maker_close(&m);
-    shell_close(&s);
 }
 END_TEST
 
 /* The schemes' tables come from the plugins; one that is not there is named. */
 START_TEST(the_report_shows_what_the_schemes_look_like)
 {
-    struct shell s;
-    struct run_maker m;
     struct strbuf shown;
-    size_t n;
-    shell_open(&s);
-    make_grid(&m);
     run_maker_file(&m, 0, "config.json",
                    "{\"format\":1,\"hash\":\"00000000\",\"label\":\"learned.sum.s0\","
                    "\"task\":{\"plugin\":\"text\"},\"model\":{\"d_model\":16,\"n_head\":2},"
@@ -192,10 +170,7 @@ START_TEST(the_report_shows_what_the_schemes_look_like)
                    "{\"plugin\":\"sinusoidal\",\"layout\":\"halves\",\"base\":500},"
                    "{\"plugin\":\"alibi\",\"where\":{\"layers\":[0]}},{\"plugin\":\"none\"},"
                    "{\"plugin\":\"vanished\"}]}}");
-    shell_expect(&s, 0, PEAT "report %s -o r.html", m.dir);
-    char *page = shell_read(&s, "r.html", &n);
-    strbuf_init(&shown);
-    page_text(page, &shown);
+    char *page = make_report(&shown);
     assert_has(shown.text,
                "\nsinusoidal layout=halves base=500\n[sinusoidal layout=halves base=500]\n"
                "stream at positions 0 to 23");
@@ -205,32 +180,27 @@ START_TEST(the_report_shows_what_the_schemes_look_like)
     ck_assert_int_eq(count_parts(page, "<svg"), 7);
     strbuf_release(&shown);
     free(page);
-    run_maker_close(&m);
-    shell_close(&s);
 }
 END_TEST
 
 /* 16 rows, 3 seeds. */
 START_TEST(a_report_of_48_cells_is_small_and_quick)
 {
-    struct shell s;
-    struct run_maker m;
+    struct run_maker large;
     size_t n;
     char scheme[16];
-    shell_open(&s);
-    run_maker_open(&m, "large");
+    run_maker_open(&large, "large");
     for (int i = 0; i < 48; i++) {
         snprintf(scheme, sizeof(scheme), "scheme%d", i / 2 % 8);
-        run_maker_done(&m, scheme, i % 2 ? "sum" : "multiply", i / 16, 2.0 + 0.1 * i, 3.0);
+        run_maker_done(&large, scheme, i % 2 ? "sum" : "multiply", i / 16, 2.0 + 0.1 * i, 3.0);
     }
-    run_maker_finish(&m);
+    run_maker_finish(&large);
     double start = clock_wall();
-    shell_expect(&s, 0, PEAT "report %s -o r.html", m.dir);
+    shell_expect(&s, 0, PEAT "report %s -o r.html", large.dir);
     ck_assert_double_lt(clock_wall() - start, 5.0);
     free(shell_read(&s, "r.html", &n));
     ck_assert_uint_lt(n, 3u << 20);
-    run_maker_close(&m);
-    shell_close(&s);
+    run_maker_close(&large);
 }
 END_TEST
 
@@ -238,8 +208,6 @@ END_TEST
 
 START_TEST(a_scheme_is_described_in_numbers)
 {
-    struct shell s;
-    shell_open(&s);
     shell_expect(&s, 0,
                  PEAT "inspect sinusoidal layout=halves frequencies=tensor2tensor --d 512 --T 128 "
                       "--describe");
@@ -256,16 +224,13 @@ START_TEST(a_scheme_is_described_in_numbers)
     assert_has(s.printed.text, "100.0 % of that is a function of i - j alone");
     shell_expect(&s, 2, PEAT "inspect sinusoidal --d 8 --T 8 --json");
     shell_expect(&s, 2, PEAT "inspect sinusoidal --d 8 --T 8 --describe -f csv");
-    shell_close(&s);
 }
 END_TEST
 
 START_TEST(numpy_reads_the_table)
 {
-    struct shell s;
     size_t n;
     float value;
-    shell_open(&s);
     shell_expect(&s, 0, PEAT "inspect sinusoidal --d 6 --T 5 -f npy -o t.npy");
     char *npy = shell_read(&s, "t.npy", &n);
     ck_assert_int_eq(memcmp(npy, "\x93NUMPY\x01\x00", 8), 0);
@@ -281,44 +246,35 @@ START_TEST(numpy_reads_the_table)
     npy = shell_read(&s, "a.npy", &n);
     assert_has(npy + 10, "'shape': (2, 3, 3), }");
     free(npy);
-    shell_close(&s);
 }
 END_TEST
 
 START_TEST(a_heat_map_is_drawn_without_a_trace)
 {
-    struct shell s;
     size_t n;
-    shell_open(&s);
     shell_expect(&s, 0, PEAT "inspect alibi --d 8 --T 16 --heads 4 -f svg -o a.svg && ls");
     ck_assert_str_eq(s.printed.text, "a.svg\n");
     char *svg = shell_read(&s, "a.svg", &n);
     assert_has(svg, "head 3");
     ck_assert_int_eq(count_parts(svg, "image-rendering:pixelated"), 4);
     free(svg);
-    shell_close(&s);
 }
 END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("figures");
-    TCase *tests = tcase_create("figures");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, without_gnuplot_the_script_is_written_all_the_same);
-    tcase_add_test(tests, mistakes_are_told_before_anything_is_drawn);
-    tcase_add_test(tests, a_report_of_48_cells_is_small_and_quick);
-    tcase_add_test(tests, a_scheme_is_described_in_numbers);
-    tcase_add_test(tests, numpy_reads_the_table);
-    if (has_gnuplot()) {
-        tcase_add_test(tests, every_kind_of_figure_is_drawn_beside_its_script_and_data);
-        tcase_add_test(tests, other_formats_and_places_work_and_the_script_draws_again);
-        tcase_add_test(tests, the_report_has_every_figure_once);
-        tcase_add_test(tests, the_report_shows_what_the_schemes_look_like);
-        tcase_add_test(tests, a_heat_map_is_drawn_without_a_trace);
-    } else {
+    const struct tests common = {"figures", bench_open, bench_close, 60};
+    int end = run_tests(common, TESTS(without_gnuplot_the_script_is_written_all_the_same,
+                                      mistakes_are_told_before_anything_is_drawn,
+                                      a_report_of_48_cells_is_small_and_quick,
+                                      a_scheme_is_described_in_numbers, numpy_reads_the_table));
+    if (system("command -v gnuplot >/dev/null 2>&1") != 0) {
         fprintf(stderr, "gnuplot is not installed: nothing is drawn in these tests\n");
+        return end;
     }
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return end | run_tests(common, TESTS(every_kind_of_figure_is_drawn_beside_its_script_and_data,
+                                         other_formats_and_places_work_and_the_script_draws_again,
+                                         the_report_has_every_figure_once,
+                                         the_report_shows_what_the_schemes_look_like,
+                                         a_heat_map_is_drawn_without_a_trace));
 }

@@ -8,4 +8,15 @@
 /* Runs all of a suite and gives main its exit status. */
 int run_suite(Suite *suite);
 
+/* What the tests of a file have in common. */
+struct tests {
+    const char *subject;
+    void (*open)(void), (*close)(void); /* around each test; NULL: nothing */
+    double seconds;                     /* that each may take; 0: Check's preset */
+};
+
+/* The same for a list of tests: run_tests((struct tests){"html"}, TESTS(one, another)). */
+int run_tests(struct tests t, const TTest *const *test);
+#define TESTS(...) ((const TTest *const[]){__VA_ARGS__, NULL})
+
 #endif

@@ -5,33 +5,36 @@
 #include "inspect/describe.h"
 #include "support/support.h"
 
-/* A table under description. */
-struct bench {
+/* The table under description. */
+static struct bench {
     struct arena arena;
     struct error err;
     struct stream_description stream;
     struct bias_description bias;
     int64_t rows, columns;
     float *x;
-};
+} b;
 
-static void bench_open(struct bench *b, int64_t rows, int64_t columns)
+static void bench_open(void)
 {
-    *b = (struct bench){.rows = rows, .columns = columns};
-    arena_init(&b->arena, "describe", 1 << 16);
-    b->x = ARENA_ARRAY(&b->arena, rows * columns, float);
-    ck_assert_ptr_nonnull(b->x);
+    arena_init(&b.arena, "describe", 1 << 16);
 }
 
-static void bench_close(struct bench *b)
+static void bench_close(void)
 {
-    arena_release(&b->arena);
+    arena_release(&b.arena);
 }
 
-static void describe(struct bench *b)
+static void make_table(int64_t rows, int64_t columns)
 {
-    ck_assert_int_eq(describe_stream(&b->stream, b->x, b->rows, b->columns, &b->arena, &b->err),
-                     PEAT_OK);
+    b.rows = rows;
+    b.columns = columns;
+    b.x = ARENA_ARRAY(&b.arena, rows * columns, float);
+}
+
+static void describe(void)
+{
+    ck_assert_int_eq(describe_stream(&b.stream, b.x, b.rows, b.columns, &b.arena, &b.err), PEAT_OK);
 }
 
 /* A fixed sequence without structure, in [-1, 1). */
@@ -42,68 +45,62 @@ static double noise(uint64_t *state)
 }
 
 /* Frequencies from 1 to exactly 1/10000, as tensor2tensor spaces them. */
-static void fill_sinusoid(struct bench *b, bool halves)
+static void fill_sinusoid(bool halves)
 {
-    int64_t n = b->columns / 2;
-    for (int64_t p = 0; p < b->rows; p++)
+    int64_t n = b.columns / 2;
+    for (int64_t p = 0; p < b.rows; p++)
         for (int64_t i = 0; i < n; i++) {
             double angle = (double)p * pow(1e4, -(double)i / (double)(n - 1));
-            float *row = b->x + p * b->columns;
+            float *row = b.x + p * b.columns;
             row[halves ? i : 2 * i] = (float)sin(angle);
             row[halves ? n + i : 2 * i + 1] = (float)cos(angle);
         }
 }
 
-static void fill_noise(struct bench *b)
+static void fill_noise(void)
 {
     uint64_t state = 1;
-    for (int64_t i = 0; i < b->rows * b->columns; i++)
-        b->x[i] = (float)noise(&state);
+    for (int64_t i = 0; i < b.rows * b.columns; i++)
+        b.x[i] = (float)noise(&state);
 }
 
 /* ---- streams ---- */
 
 START_TEST(the_sinusoid_of_width_512_moves_in_286_dimensions)
 {
-    struct bench b;
-    bench_open(&b, 128, 512);
-    fill_sinusoid(&b, true);
-    describe(&b);
+    make_table(128, 512);
+    fill_sinusoid(true);
+    describe();
     ck_assert_int_eq(b.stream.moving[0], 286);
     ck_assert_int_eq(b.stream.moving[1], 355);
     ck_assert_int_eq(b.stream.moving[2], 445);
     ck_assert_double_eq_tol(b.stream.constant, 0.57, 0.005);
     ck_assert_int_eq(b.stream.rank, 40);
-    bench_close(&b);
 }
 END_TEST
 
 START_TEST(a_shift_of_the_sinusoid_is_linear_and_its_pairing_is_found)
 {
     for (int halves = 0; halves < 2; halves++) {
-        struct bench b;
-        bench_open(&b, 100, 32);
-        fill_sinusoid(&b, halves);
-        describe(&b);
+        make_table(100, 32);
+        fill_sinusoid(halves);
+        describe();
         ck_assert_int_eq(b.stream.halves, halves);
         for (int k = 0; k < DESCRIBE_SHIFTS; k++)
             ck_assert_double_lt(b.stream.residual[k], 1e-6);
-        bench_close(&b);
     }
 }
 END_TEST
 
 START_TEST(a_shift_of_noise_is_not_linear)
 {
-    struct bench b;
-    bench_open(&b, 128, 64);
-    fill_noise(&b);
-    describe(&b);
+    make_table(128, 64);
+    fill_noise();
+    describe();
     for (int k = 0; k < DESCRIBE_SHIFTS; k++)
         ck_assert_double_gt(b.stream.residual[k], 0.1);
     ck_assert_double_lt(b.stream.constant, 0.05);
     ck_assert_int_gt(b.stream.rank, 48);
-    bench_close(&b);
 }
 END_TEST
 
@@ -111,53 +108,47 @@ END_TEST
 START_TEST(two_directions_make_rank_two)
 {
     for (int wide = 0; wide < 2; wide++) {
-        struct bench b;
-        bench_open(&b, wide ? 9 : 60, wide ? 60 : 9);
+        make_table(wide ? 9 : 60, wide ? 60 : 9);
         for (int64_t i = 0; i < b.rows; i++)
             for (int64_t j = 0; j < b.columns; j++)
                 b.x[i * b.columns + j] =
                     5.0f + (float)(sin((double)i) * (double)(j + 1) / (double)b.columns +
                                    cos(3.0 * (double)i) * (double)(j % 3));
-        describe(&b);
+        describe();
         ck_assert_int_eq(b.stream.rank, 2);
-        bench_close(&b);
     }
 }
 END_TEST
 
 START_TEST(likeness_is_the_cosine_of_the_angle_between)
 {
-    struct bench b;
-    bench_open(&b, 20, 2);
+    make_table(20, 2);
     for (int64_t p = 0; p < 20; p++) {
         b.x[2 * p] = (float)(3.0 * cos(0.1 * (double)p));
         b.x[2 * p + 1] = (float)(3.0 * sin(0.1 * (double)p));
     }
-    describe(&b);
+    describe();
     ck_assert_int_eq(b.stream.n_distance, 5);
     for (int k = 0; k < 5; k++)
         ck_assert_double_eq_tol(b.stream.cosine[k], cos(0.1 * (double)b.stream.distance[k]), 1e-6);
     ck_assert(isnan(b.stream.residual[2]));
-    bench_close(&b);
 }
 END_TEST
 
 /* A constant row has nothing but its mean; zeros have no direction at all. */
 START_TEST(tables_that_do_not_move_are_described)
 {
-    struct bench b;
-    bench_open(&b, 10, 4);
-    describe(&b);
+    make_table(10, 4);
+    describe();
     ck_assert(isnan(b.stream.constant));
     ck_assert_int_eq(b.stream.rank, 0);
     ck_assert(isnan(b.stream.cosine[0]));
     for (int i = 0; i < 40; i++)
         b.x[i] = 2.0f;
-    describe(&b);
+    describe();
     ck_assert_double_eq_tol(b.stream.constant, 1.0, 1e-12);
     ck_assert_double_eq_tol(b.stream.cosine[0], 1.0, 1e-12);
     ck_assert_int_eq(b.stream.moving[2], 0);
-    bench_close(&b);
 }
 END_TEST
 
@@ -166,8 +157,7 @@ END_TEST
 START_TEST(softmax_does_not_see_what_a_row_has_in_common)
 {
     enum { T = 16 };
-    struct bench b;
-    bench_open(&b, T, T);
+    make_table(T, T);
     for (int i = 0; i < T; i++)
         for (int j = 0; j < T; j++)
             b.x[i * T + j] = -0.5f * (float)(i - j) + 100.0f * (float)(i % 3);
@@ -177,39 +167,32 @@ START_TEST(softmax_does_not_see_what_a_row_has_in_common)
     ck_assert_double_eq_tol(b.bias.low, -0.25 * (T - 1), 1e-4);
     ck_assert_int_eq(b.bias.distance[1], 1);
     ck_assert_double_eq_tol(b.bias.centred[0] - b.bias.centred[1], 0.5, 1e-4);
-    bench_close(&b);
 }
 END_TEST
 
 START_TEST(a_bias_of_the_key_alone_is_no_function_of_distance)
 {
     enum { T = 16 };
-    struct bench b;
     uint64_t state = 3;
     float key[T];
-    bench_open(&b, T, T);
+    make_table(T, T);
     for (int j = 0; j < T; j++)
         key[j] = (float)noise(&state);
     for (int i = 0; i < T * T; i++)
         b.x[i] = key[i % T];
     ck_assert_int_eq(describe_bias(&b.bias, b.x, T, &b.arena, &b.err), PEAT_OK);
     ck_assert_double_lt(b.bias.distance_only, 0.6);
-    bench_close(&b);
 }
 END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("describe");
-    TCase *tests = tcase_create("describe");
-    tcase_add_test(tests, the_sinusoid_of_width_512_moves_in_286_dimensions);
-    tcase_add_test(tests, a_shift_of_the_sinusoid_is_linear_and_its_pairing_is_found);
-    tcase_add_test(tests, a_shift_of_noise_is_not_linear);
-    tcase_add_test(tests, two_directions_make_rank_two);
-    tcase_add_test(tests, likeness_is_the_cosine_of_the_angle_between);
-    tcase_add_test(tests, tables_that_do_not_move_are_described);
-    tcase_add_test(tests, softmax_does_not_see_what_a_row_has_in_common);
-    tcase_add_test(tests, a_bias_of_the_key_alone_is_no_function_of_distance);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_tests((struct tests){"describe", bench_open, bench_close},
+                     TESTS(the_sinusoid_of_width_512_moves_in_286_dimensions,
+                           a_shift_of_the_sinusoid_is_linear_and_its_pairing_is_found,
+                           a_shift_of_noise_is_not_linear, two_directions_make_rank_two,
+                           likeness_is_the_cosine_of_the_angle_between,
+                           tables_that_do_not_move_are_described,
+                           softmax_does_not_see_what_a_row_has_in_common,
+                           a_bias_of_the_key_alone_is_no_function_of_distance));
 }

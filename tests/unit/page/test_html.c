@@ -12,50 +12,49 @@
 #include "support/support.h"
 #include "support/texts.h"
 
-/* One page under test. */
-struct bench {
+/* The page under test. */
+static struct bench {
     struct run_maker run;
     struct arena arena;
     struct results r;
     struct error err;
     const char *title;
     struct strbuf page, shown; /* markup, and what it shows */
-};
+} b;
 
-static void bench_open(struct bench *b, const char *name)
+static void bench_open(void)
 {
-    *b = (struct bench){.err = {0}};
-    arena_init(&b->arena, "html", 1 << 16);
-    strbuf_init(&b->page);
-    strbuf_init(&b->shown);
-    run_maker_open(&b->run, name);
-    b->run.report = "{\"metric\":\"bpb\",\"goal\":\"metric\","
-                    "\"baseline\":{\"position.scheme\":\"learned\"},\"at\":\"final\"}";
+    b = (struct bench){.title = NULL};
+    arena_init(&b.arena, "html", 1 << 16);
+    strbuf_init(&b.page);
+    strbuf_init(&b.shown);
+    run_maker_open(&b.run, "e");
+    b.run.report = "{\"metric\":\"bpb\",\"goal\":\"metric\","
+                   "\"baseline\":{\"position.scheme\":\"learned\"},\"at\":\"final\"}";
 }
 
-static void bench_close(struct bench *b)
+static void bench_close(void)
 {
-    run_maker_close(&b->run);
-    arena_release(&b->arena);
-    strbuf_release(&b->page);
-    strbuf_release(&b->shown);
+    run_maker_close(&b.run);
+    arena_release(&b.arena);
+    strbuf_release(&b.page);
+    strbuf_release(&b.shown);
 }
 
-static peat_status write_page(struct bench *b, int64_t length)
+static peat_status write_page(int64_t length)
 {
     static const struct results_options none;
-    char *dir[] = {b->run.dir};
-    const struct html_options o = {.n_dir = 1, .dir = dir, .length = length, .head = b->title};
-    run_maker_finish(&b->run);
-    ck_assert_msg(results_read(&b->r, 1, dir, &none, &b->arena, &b->err) == PEAT_OK, "%s",
-                  b->err.text);
-    return html_report(&b->r, &o, &b->arena, &b->page, &b->err);
+    char *dir[] = {b.run.dir};
+    const struct html_options o = {.n_dir = 1, .dir = dir, .length = length, .head = b.title};
+    run_maker_finish(&b.run);
+    ck_assert_msg(results_read(&b.r, 1, dir, &none, &b.arena, &b.err) == PEAT_OK, "%s", b.err.text);
+    return html_report(&b.r, &o, &b.arena, &b.page, &b.err);
 }
 
-static void show_page(struct bench *b)
+static void show_page(void)
 {
-    ck_assert_msg(write_page(b, -1) == PEAT_OK, "%s", b->err.text);
-    page_text(b->page.text, &b->shown);
+    ck_assert_msg(write_page(-1) == PEAT_OK, "%s", b.err.text);
+    page_text(b.page.text, &b.shown);
 }
 
 static void add_rows(struct run_maker *m)
@@ -71,14 +70,12 @@ START_TEST(the_page_has_the_numbers_of_the_json_format)
 {
     static const char *const key[] = {"mean", "sd",          "ci_low",       "ci_high", "diff",
                                       "p",    "diff_ci_low", "diff_ci_high", "p_holm"};
-    struct bench b;
     struct strbuf json;
     char cell[128], text[32];
     int seen = 0;
-    bench_open(&b, "e");
     strbuf_init(&json);
     add_rows(&b.run);
-    show_page(&b);
+    show_page();
     format_json(&b.r, NULL, &b.arena, &json);
     const struct value *v = json_parse(&b.arena, json.text, json.n, "json", &b.err);
     const struct value *rows = value_get(v, "rows");
@@ -99,17 +96,14 @@ START_TEST(the_page_has_the_numbers_of_the_json_format)
     page_cell(b.shown.text, "learned.sum | 128", "seed 2", cell);
     ck_assert_str_eq(cell, "2.7");
     strbuf_release(&json);
-    bench_close(&b);
 }
 END_TEST
 
 START_TEST(the_verdict_names_the_best_row_and_what_it_gains)
 {
-    struct bench b;
     char cell[128];
-    bench_open(&b, "e");
     add_rows(&b.run);
-    show_page(&b);
+    show_page();
     assert_has(b.shown.text, "\nrotary · sum has the lowest bpb at 128 tokens\n");
     assert_has(b.shown.text, "\n2.05 ± 0.12\nbpb, mean and 95 % interval over 3 seeds\n");
     assert_has(b.shown.text,
@@ -125,28 +119,23 @@ START_TEST(the_verdict_names_the_best_row_and_what_it_gains)
     page_cell(b.shown.text, "256", "best", cell);
     ck_assert_str_eq(cell, "rotary · sum");
     assert_has(b.shown.text, "\nAll 6 cells are in the means.\n");
-    bench_close(&b);
+    assert_lacks(b.shown.text, "What the cells learned");
 }
 END_TEST
 
 START_TEST(a_best_baseline_is_said_to_be_it)
 {
-    struct bench b;
-    bench_open(&b, "e");
     run_maker_done(&b.run, "learned", "sum", 0, 2.0, 3.0);
     run_maker_done(&b.run, "rotary", "sum", 0, 2.5, 3.5);
-    show_page(&b);
+    show_page();
     assert_has(b.shown.text, "learned · sum has the lowest bpb at 128 tokens");
     assert_has(b.shown.text, "One seed: there is no interval");
     assert_has(b.shown.text, "It is the baseline: no row is better.");
-    bench_close(&b);
 }
 END_TEST
 
-START_TEST(a_gain_that_seeds_can_show_is_called_significant)
+START_TEST(more_comparisons_need_more_seeds)
 {
-    struct bench b;
-    bench_open(&b, "e");
     for (int seed = 0; seed < 6; seed++) {
         run_maker_done(&b.run, "learned", "sum", seed, 2.5 + 0.1 * seed, 3.5);
         run_maker_done(&b.run, "rotary", "sum", seed, 2.0 + 0.11 * seed, 3.0);
@@ -154,26 +143,26 @@ START_TEST(a_gain_that_seeds_can_show_is_called_significant)
     }
     b.run.report = "{\"metric\":\"bpb\",\"goal\":\"metric\","
                    "\"baseline\":{\"position.scheme\":\"learned\",\"position.combine\":\"sum\"}}";
-    show_page(&b);
+    show_page();
     assert_has(b.shown.text,
                "6 seeds cannot make it significant among 2 comparisons: that takes 7 or more.");
     assert_has(b.shown.text, "Not separable from it: rotary · sum.");
-    bench_close(&b);
-    bench_open(&b, "e");
+}
+END_TEST
+
+START_TEST(a_gain_that_seeds_can_show_is_called_significant)
+{
     for (int seed = 0; seed < 6; seed++) {
         run_maker_done(&b.run, "learned", "sum", seed, 2.5 + 0.1 * seed, 3.5);
         run_maker_done(&b.run, "rotary", "sum", seed, 2.0 + 0.11 * seed, 3.0);
     }
-    show_page(&b);
+    show_page();
     assert_has(b.shown.text, "The gain is significant.");
-    bench_close(&b);
 }
 END_TEST
 
 START_TEST(each_task_has_a_best_row_of_its_own)
 {
-    struct bench b;
-    bench_open(&b, "e");
     b.run.axes = "[{\"key\":\"position.scheme\"},{\"key\":\"task\"}]";
     b.run.second = "task";
     for (int seed = 0; seed < 2; seed++) {
@@ -182,20 +171,17 @@ START_TEST(each_task_has_a_best_row_of_its_own)
         run_maker_done(&b.run, "learned", "sort", seed, 7.0 + seed, 3.0);
         run_maker_done(&b.run, "rotary", "sort", seed, 8.0 + seed, 3.0);
     }
-    show_page(&b);
+    show_page();
     assert_has(b.shown.text, "2 tasks, each with a best row of its own");
     assert_has(b.shown.text, "\n128 | rotary · copy | ");
     assert_has(b.shown.text, "\n128 | learned · sort | ");
     assert_has(b.shown.text, "\nOver tasks\n");
     assert_has(b.shown.text, "no test: 2 tasks: fewer than 5, too few to test ranks");
-    bench_close(&b);
 }
 END_TEST
 
 START_TEST(what_cells_learned_is_shown_where_it_was_saved)
 {
-    struct bench b;
-    bench_open(&b, "e");
     add_rows(&b.run);
     run_maker_file(
         &b.run, 0, "diagnose.json",
@@ -206,121 +192,91 @@ START_TEST(what_cells_learned_is_shown_where_it_was_saved)
         "\"order\":{\"skipped\":\"not causal\"},"
         "\"attention\":{\"summary\":\"near\",\"layers\":[{\"heads\":["
         "{\"mean_distance\":4},{\"mean_distance\":8}]}]}}");
-    show_page(&b);
+    show_page();
     assert_has(b.shown.text, "\nWhat the cells learned\n");
     assert_has(b.shown.text, "\nlearned.sum.s0 | 0.375 | 0.875 | 0.25 | 6 | - | -\n");
     assert_has(b.shown.text, "\ntokens <lead>\n");
     assert_has(b.shown.text, "\nleft out: not causal\n");
-    bench_close(&b);
-    bench_open(&b, "e");
-    add_rows(&b.run);
-    show_page(&b);
-    assert_lacks(b.page.text, "What the cells learned");
-    bench_close(&b);
 }
 END_TEST
 
 START_TEST(a_damaged_diagnosis_is_passed_over)
 {
-    struct bench b;
-    bench_open(&b, "e");
     add_rows(&b.run);
     run_maker_file(&b.run, 0, "diagnose.json", "{\"version\":1,");
     run_maker_file(&b.run, 1, "diagnose.json", "[1,2]");
     run_maker_file(&b.run, 2, "diagnose.json", "{\"logits\":7,\"probes\":{\"layers\":{}}}");
-    show_page(&b);
+    show_page();
     assert_has(b.page.text, "</html>");
-    bench_close(&b);
 }
 END_TEST
 
 START_TEST(what_is_not_in_the_means_is_listed_with_its_reason)
 {
-    struct bench b;
-    bench_open(&b, "e");
     add_rows(&b.run);
     run_maker_state(&b.run, "alibi", "sum", 0, "diverged");
     run_maker_state(&b.run, "fire", "sum", 0, "crashed");
     run_maker_state(&b.run, "cope", "sum", 0, "todo");
-    show_page(&b);
+    show_page();
     assert_has(b.shown.text, "6 of 9 cells are in the means");
     assert_has(b.shown.text, "\n9 cells: 1 todo, 6 done, 1 diverged, 1 crashed.\n");
     assert_has(b.shown.text, "\nalibi.sum.s0 | diverged | at step 12: loss is not finite\n");
     assert_has(b.shown.text, "\nfire.sum.s0 | crashed | why\n");
-    bench_close(&b);
 }
 END_TEST
 
 START_TEST(nothing_finished_is_a_page_too)
 {
-    struct bench b;
-    bench_open(&b, "e");
     run_maker_state(&b.run, "learned", "sum", 0, "todo");
-    show_page(&b);
+    show_page();
     assert_has(b.shown.text, "Nothing is finished yet.");
     assert_has(b.page.text, "</html>");
-    bench_close(&b);
 }
 END_TEST
 
 START_TEST(the_page_asks_for_nothing_from_elsewhere)
 {
-    struct bench b;
-    bench_open(&b, "e");
     add_rows(&b.run);
-    show_page(&b);
+    show_page();
     assert_has(b.page.text, "Content-Security-Policy");
     assert_lacks(b.page.text, "http://");
     assert_lacks(b.page.text, "https://");
     assert_lacks(b.page.text, "<script");
     assert_lacks(b.page.text, "<link");
     assert_lacks(b.page.text, "@import");
-    bench_close(&b);
 }
 END_TEST
 
 START_TEST(labels_can_not_become_markup)
 {
-    struct bench b;
-    bench_open(&b, "e");
     b.title = "<b a=\"1\" c='2'>\x01&amp;";
     run_maker_done(&b.run, "x<script>alert(1)", "a&b", 0, 2.0, 3.0);
     run_maker_done(&b.run, "learned", "a&b", 0, 2.0, 3.0);
-    show_page(&b);
+    show_page();
     assert_lacks(b.page.text, "<script");
     assert_has(b.page.text, "<title>&lt;b ");
     ck_assert_int_eq(strncmp(b.shown.text, "<b a=\"1\" c='2'> &amp;\n", 22), 0);
     assert_has(b.shown.text, "\nx<script>alert(1).a&b | ");
-    bench_close(&b);
 }
 END_TEST
 
 START_TEST(a_length_that_was_not_evaluated_is_refused)
 {
-    struct bench b;
-    bench_open(&b, "e");
     add_rows(&b.run);
-    ck_assert_int_eq(write_page(&b, 99), PEAT_INVALID);
-    bench_close(&b);
+    ck_assert_int_eq(write_page(99), PEAT_INVALID);
 }
 END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("html");
-    TCase *tests = tcase_create("html");
-    tcase_add_test(tests, the_page_has_the_numbers_of_the_json_format);
-    tcase_add_test(tests, the_verdict_names_the_best_row_and_what_it_gains);
-    tcase_add_test(tests, a_best_baseline_is_said_to_be_it);
-    tcase_add_test(tests, a_gain_that_seeds_can_show_is_called_significant);
-    tcase_add_test(tests, each_task_has_a_best_row_of_its_own);
-    tcase_add_test(tests, what_cells_learned_is_shown_where_it_was_saved);
-    tcase_add_test(tests, a_damaged_diagnosis_is_passed_over);
-    tcase_add_test(tests, what_is_not_in_the_means_is_listed_with_its_reason);
-    tcase_add_test(tests, nothing_finished_is_a_page_too);
-    tcase_add_test(tests, the_page_asks_for_nothing_from_elsewhere);
-    tcase_add_test(tests, labels_can_not_become_markup);
-    tcase_add_test(tests, a_length_that_was_not_evaluated_is_refused);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_tests(
+        (struct tests){"html", bench_open, bench_close},
+        TESTS(the_page_has_the_numbers_of_the_json_format,
+              the_verdict_names_the_best_row_and_what_it_gains, a_best_baseline_is_said_to_be_it,
+              more_comparisons_need_more_seeds, a_gain_that_seeds_can_show_is_called_significant,
+              each_task_has_a_best_row_of_its_own, what_cells_learned_is_shown_where_it_was_saved,
+              a_damaged_diagnosis_is_passed_over,
+              what_is_not_in_the_means_is_listed_with_its_reason, nothing_finished_is_a_page_too,
+              the_page_asks_for_nothing_from_elsewhere, labels_can_not_become_markup,
+              a_length_that_was_not_evaluated_is_refused));
 }

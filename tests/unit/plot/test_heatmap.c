@@ -80,12 +80,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("heatmap");
-    TCase *tests = tcase_create("heatmap");
-    tcase_add_test(tests, zero_is_pale_and_both_signs_have_the_same_range);
-    tcase_add_test(tests, values_of_one_sign_darken_away_from_zero);
-    tcase_add_test(tests, a_table_without_range_still_has_one);
-    tcase_add_test(tests, a_picture_has_a_square_for_each_value);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_tests((struct tests){"heatmap"},
+                     TESTS(zero_is_pale_and_both_signs_have_the_same_range,
+                           values_of_one_sign_darken_away_from_zero,
+                           a_table_without_range_still_has_one,
+                           a_picture_has_a_square_for_each_value));
 }

@@ -11,49 +11,48 @@
 #include "support/support.h"
 #include "support/texts.h"
 
-/* One figure under test. */
-struct bench {
+/* The figure under test. */
+static struct bench {
     struct run_maker run;
     struct arena arena;
     struct results r;
     struct figure f;
     struct error err;
-};
+} b;
 
-static void bench_open(struct bench *b)
+static void bench_open(void)
 {
-    *b = (struct bench){.err = {0}};
-    arena_init(&b->arena, "plot", 1 << 16);
-    run_maker_open(&b->run, "e");
+    b = (struct bench){.err = {0}};
+    arena_init(&b.arena, "plot", 1 << 16);
+    run_maker_open(&b.run, "e");
 }
 
-static void bench_close(struct bench *b)
+static void bench_close(void)
 {
-    run_maker_close(&b->run);
-    figure_release(&b->f);
-    arena_release(&b->arena);
+    run_maker_close(&b.run);
+    figure_release(&b.f);
+    arena_release(&b.arena);
 }
 
-static peat_status draw(struct bench *b, struct plot_options o)
+static peat_status draw(struct plot_options o)
 {
     static const struct results_options none;
-    char *dir[] = {b->run.dir};
-    run_maker_finish(&b->run);
-    ck_assert_msg(results_read(&b->r, 1, dir, &none, &b->arena, &b->err) == PEAT_OK, "%s",
-                  b->err.text);
-    return plot_make(&b->f, &b->r, &o, &b->arena, &b->err);
+    char *dir[] = {b.run.dir};
+    run_maker_finish(&b.run);
+    ck_assert_msg(results_read(&b.r, 1, dir, &none, &b.arena, &b.err) == PEAT_OK, "%s", b.err.text);
+    return plot_make(&b.f, &b.r, &o, &b.arena, &b.err);
 }
 
-static void assert_draws(struct bench *b, enum plot_kind kind)
+static void assert_draws(enum plot_kind kind)
 {
-    ck_assert_msg(draw(b, (struct plot_options){.kind = kind, .length = -1}) == PEAT_OK, "%s",
-                  b->err.text);
+    ck_assert_msg(draw((struct plot_options){.kind = kind, .length = -1}) == PEAT_OK, "%s",
+                  b.err.text);
 }
 
 /* The line-th line of the block-th block of the data. */
-static const char *data_line(const struct bench *b, int block, int line)
+static const char *data_line(int block, int line)
 {
-    const char *at = b->f.data.text;
+    const char *at = b.f.data.text;
     while (block-- > 0) {
         at = strstr(at, "\n\n\n");
         ck_assert_ptr_nonnull(at);
@@ -108,24 +107,18 @@ END_TEST
 
 START_TEST(a_label_can_not_leave_its_quotes)
 {
-    struct bench b;
-    bench_open(&b);
     run_maker_done(&b.run, "x'; system('false'); '", "sum", 0, 2.5, 3.5);
-    assert_draws(&b, PLOT_BARS);
+    assert_draws(PLOT_BARS);
     assert_has(b.f.script.text, "'x''; system(''false''); ''.sum' 0");
-    bench_close(&b);
 }
 END_TEST
 
 START_TEST(long_labels_are_cut_between_characters)
 {
-    struct bench b;
-    bench_open(&b);
     run_maker_done(&b.run, "ääääääääääääääääääääääääääääääääääääääääääää", "sum", 0, 2.5, 3.5);
     run_maker_done(&b.run, "ää", "sum", 0, 2.5, 3.5);
-    assert_draws(&b, PLOT_BARS);
+    assert_draws(PLOT_BARS);
     assert_has(b.f.script.text, "('äääääääääääääääääääääääääääääääääääääääääää…' 0, 'ää.sum' 1)");
-    bench_close(&b);
 }
 END_TEST
 
@@ -133,67 +126,54 @@ END_TEST
 
 START_TEST(bars_are_the_means_and_intervals_of_the_table)
 {
-    struct bench b;
     double x, mean, low, high;
-    bench_open(&b);
     add_two_rows(&b.run);
-    assert_draws(&b, PLOT_BARS);
+    assert_draws(PLOT_BARS);
     for (int i = 0; i < 2; i++) {
         const struct summary *s = &b.r.row[i].at[0];
-        ck_assert_int_eq(sscanf(data_line(&b, 0, i), "%lf %lf %lf %lf", &x, &mean, &low, &high), 4);
+        ck_assert_int_eq(sscanf(data_line(0, i), "%lf %lf %lf %lf", &x, &mean, &low, &high), 4);
         ck_assert_double_eq(x, i);
         ck_assert_double_eq(mean, s->mean);
         ck_assert_double_eq(low, s->ci_low);
         ck_assert_double_eq(high, s->ci_high);
     }
-    ck_assert_int_eq(sscanf(data_line(&b, 1, 5), "%lf %lf", &x, &mean), 2);
+    ck_assert_int_eq(sscanf(data_line(1, 5), "%lf %lf", &x, &mean), 2);
     ck_assert_double_eq(mean, 2.1);
     assert_has(b.f.script.text, "set xlabel 'bpb at 128 tokens (lower is better)'");
-    bench_close(&b);
 }
 END_TEST
 
 START_TEST(one_seed_has_a_point_and_no_interval)
 {
-    struct bench b;
-    bench_open(&b);
     run_maker_done(&b.run, "learned", "sum", 0, 2.5, 3.5);
-    assert_draws(&b, PLOT_BARS);
-    ck_assert_int_eq(strncmp(data_line(&b, 0, 0), "0 2.5 2.5 2.5\n", 14), 0);
-    bench_close(&b);
+    assert_draws(PLOT_BARS);
+    ck_assert_int_eq(strncmp(data_line(0, 0), "0 2.5 2.5 2.5\n", 14), 0);
 }
 END_TEST
 
 START_TEST(a_row_without_values_says_why)
 {
-    struct bench b;
-    bench_open(&b);
     add_two_rows(&b.run);
     run_maker_state(&b.run, "alibi", "sum", 0, "diverged");
     run_maker_state(&b.run, "fire", "sum", 0, "crashed");
     run_maker_state(&b.run, "cope", "sum", 0, "todo");
-    assert_draws(&b, PLOT_BARS);
+    assert_draws(PLOT_BARS);
     assert_has(b.f.script.text, "set label 'diverged' at graph 0.02, first 2");
     assert_has(b.f.script.text, "set label 'failed' at graph 0.02, first 3");
     assert_has(b.f.script.text, "set label 'not finished' at graph 0.02, first 4");
-    assert_has(data_line(&b, 0, 2), "NaN");
-    bench_close(&b);
+    assert_has(data_line(0, 2), "NaN");
 }
 END_TEST
 
 START_TEST(nothing_finished_is_nothing_to_draw)
 {
-    struct bench b;
-    bench_open(&b);
     run_maker_state(&b.run, "learned", "sum", 0, "todo");
     for (int kind = 0; kind < PLOT_KINDS; kind++) {
-        ck_assert_int_eq(
-            draw(&b, (struct plot_options){.kind = (enum plot_kind)kind, .length = -1}),
-            PEAT_INVALID);
+        ck_assert_int_eq(draw((struct plot_options){.kind = (enum plot_kind)kind, .length = -1}),
+                         PEAT_INVALID);
         ck_assert(b.err.text[0]);
         figure_release(&b.f);
     }
-    bench_close(&b);
 }
 END_TEST
 
@@ -203,34 +183,28 @@ END_TEST
 START_TEST(a_row_that_combines_nothing_stands_in_every_panel)
 {
     static const char *const scheme[] = {"learned", "sinusoidal", "fourier", "abacus"};
-    struct bench b;
-    bench_open(&b);
     run_maker_done(&b.run, "none", "-", 0, 3.0, 4.0);
     for (int i = 0; i < 4; i++) {
         run_maker_done(&b.run, scheme[i], "sum", 0, 2.5, 3.5);
         run_maker_done(&b.run, scheme[i], "multiply", 0, 2.6, 3.6);
     }
-    assert_draws(&b, PLOT_LENGTH);
+    assert_draws(PLOT_LENGTH);
     assert_has(b.f.script.text, "set title 'sum'");
     assert_has(b.f.script.text, "set title 'multiply'");
     assert_lacks(b.f.script.text, "set title '-'");
     ck_assert_int_eq(count_parts(b.f.script.text, "data index 0 using 1:2 "), 2);
     ck_assert_int_eq(count_parts(b.f.script.text, "data index 1 using 1:2 "), 1);
     ck_assert_int_eq(count_parts(b.f.script.text, " title 'learned'"), 1);
-    bench_close(&b);
 }
 END_TEST
 
 START_TEST(few_rows_share_one_panel)
 {
-    struct bench b;
-    bench_open(&b);
     add_two_rows(&b.run);
-    assert_draws(&b, PLOT_LENGTH);
+    assert_draws(PLOT_LENGTH);
     ck_assert_int_eq(count_parts(b.f.script.text, "with filledcurves"), 2);
     assert_has(b.f.script.text, " title 'learned.sum'");
-    ck_assert_int_eq(strncmp(data_line(&b, 1, 1), "256 3 3 3\n", 10), 0);
-    bench_close(&b);
+    ck_assert_int_eq(strncmp(data_line(1, 1), "256 3 3 3\n", 10), 0);
 }
 END_TEST
 
@@ -257,32 +231,27 @@ static void add_history(struct run_maker *m, int cell, double shift)
 
 START_TEST(curves_are_means_over_seeds_with_their_intervals)
 {
-    struct bench b;
     double x, mean, low, high;
-    bench_open(&b);
     for (int seed = 0; seed < 3; seed++) {
         run_maker_done(&b.run, "learned", "sum", seed, 2.5, 3.5);
         add_history(&b.run, seed, seed);
     }
-    assert_draws(&b, PLOT_CURVES);
+    assert_draws(PLOT_CURVES);
     for (int i = 0; i < 5; i++) {
         const double value[] = {10.0 * (i + 1), 10.0 * (i + 1) + 1, 10.0 * (i + 1) + 2};
-        ck_assert_int_eq(sscanf(data_line(&b, 0, i), "%lf %lf %lf %lf", &x, &mean, &low, &high), 4);
+        ck_assert_int_eq(sscanf(data_line(0, i), "%lf %lf %lf %lf", &x, &mean, &low, &high), 4);
         ck_assert_double_eq(x, 10.0 * (i + 1));
         ck_assert_double_eq_tol(mean, value[1], 1e-12);
         ck_assert_double_eq_tol(high - mean, stats_ci_half(value, 3), 1e-12);
     }
-    ck_assert_int_eq(*data_line(&b, 0, 5), '\n');
+    ck_assert_int_eq(*data_line(0, 5), '\n');
     assert_has(b.f.script.text, "set xrange [0:50]");
-    bench_close(&b);
 }
 END_TEST
 
 START_TEST(without_evaluations_on_the_way_curves_are_the_training_loss)
 {
-    struct bench b;
     double x, mean;
-    bench_open(&b);
     run_maker_state(&b.run, "learned", "sum", 0, "todo");
     run_maker_done(&b.run, "rotary", "sum", 0, 2.5, 3.5);
     run_maker_file(&b.run, 1, "metrics.jsonl",
@@ -292,28 +261,23 @@ START_TEST(without_evaluations_on_the_way_curves_are_the_training_loss)
                    "{\"step\":30,\"metric\":\"loss\",\"split\":\"train\",\"value\":3.5}\n"
                    "{\"step\":30,\"metric\":\"loss\",\"split\":\"valid\",\"length\":128,"
                    "\"value\":9}\n");
-    assert_draws(&b, PLOT_CURVES);
+    assert_draws(PLOT_CURVES);
     assert_has(b.f.script.text, "loss of the training batch");
-    assert_has(data_line(&b, 0, 0), "NaN NaN NaN NaN\n");
-    ck_assert_int_eq(sscanf(data_line(&b, 1, 1), "%lf %lf", &x, &mean), 2);
+    assert_has(data_line(0, 0), "NaN NaN NaN NaN\n");
+    ck_assert_int_eq(sscanf(data_line(1, 1), "%lf %lf", &x, &mean), 2);
     ck_assert_double_eq(x, 30.0);
     ck_assert_double_eq(mean, 3.5);
-    bench_close(&b);
 }
 END_TEST
 
 START_TEST(a_metric_that_was_asked_for_is_never_replaced)
 {
-    struct bench b;
-    bench_open(&b);
     run_maker_done(&b.run, "rotary", "sum", 0, 2.5, 3.5);
     run_maker_file(&b.run, 0, "metrics.jsonl",
                    "{\"step\":10,\"metric\":\"loss\",\"split\":\"train\",\"value\":4.5}\n");
-    ck_assert_int_eq(
-        draw(&b, (struct plot_options){.kind = PLOT_CURVES, .length = -1, .asked = true}),
-        PEAT_INVALID);
+    ck_assert_int_eq(draw((struct plot_options){.kind = PLOT_CURVES, .length = -1, .asked = true}),
+                     PEAT_INVALID);
     assert_has(b.err.text, "eval.every");
-    bench_close(&b);
 }
 END_TEST
 
@@ -321,57 +285,42 @@ END_TEST
 
 START_TEST(cost_is_what_was_asked_for)
 {
-    struct bench b;
-    bench_open(&b);
     add_two_rows(&b.run);
     ck_assert_int_eq(
-        draw(&b, (struct plot_options){.kind = PLOT_COST, .cost = COST_PARAMS, .length = 256}),
+        draw((struct plot_options){.kind = PLOT_COST, .cost = COST_PARAMS, .length = 256}),
         PEAT_OK);
-    ck_assert_int_eq(strncmp(data_line(&b, 0, 0), "12345 3.5 3.5 3.5\n", 18), 0);
+    ck_assert_int_eq(strncmp(data_line(0, 0), "12345 3.5 3.5 3.5\n", 18), 0);
     assert_has(b.f.script.text, "set xlabel 'parameters'");
     figure_release(&b.f);
-    ck_assert_int_eq(draw(&b, (struct plot_options){.kind = PLOT_COST, .length = 99}),
-                     PEAT_INVALID);
+    ck_assert_int_eq(draw((struct plot_options){.kind = PLOT_COST, .length = 99}), PEAT_INVALID);
     assert_has(b.err.text, "there are 128, 256");
-    bench_close(&b);
 }
 END_TEST
 
 START_TEST(the_heat_map_has_a_gap_where_there_is_no_row)
 {
-    struct bench b;
-    bench_open(&b);
     run_maker_done(&b.run, "learned", "sum", 0, 2.5, 3.5);
     run_maker_done(&b.run, "learned", "multiply", 0, 2.25, 3.5);
     run_maker_done(&b.run, "rotary", "sum", 0, 2.0, 3.0);
-    assert_draws(&b, PLOT_HEATMAP);
+    assert_draws(PLOT_HEATMAP);
     ck_assert_int_eq(strncmp(b.f.data.text, "2.5 2.25\n2 NaN\n", 15), 0);
     assert_has(b.f.script.text, "set xtics ('sum' 0, 'multiply' 1)");
     assert_has(b.f.script.text, "set palette negative");
-    bench_close(&b);
 }
 END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("plot");
-    TCase *tests = tcase_create("plot");
-    tcase_add_test(tests, texts_are_quoted_for_gnuplot);
-    tcase_add_test(tests, the_name_of_a_file_tells_the_format);
-    tcase_add_test(tests, colours_dashes_and_points_differ_for_many_series);
-    tcase_add_test(tests, a_label_can_not_leave_its_quotes);
-    tcase_add_test(tests, long_labels_are_cut_between_characters);
-    tcase_add_test(tests, bars_are_the_means_and_intervals_of_the_table);
-    tcase_add_test(tests, one_seed_has_a_point_and_no_interval);
-    tcase_add_test(tests, a_row_without_values_says_why);
-    tcase_add_test(tests, nothing_finished_is_nothing_to_draw);
-    tcase_add_test(tests, a_row_that_combines_nothing_stands_in_every_panel);
-    tcase_add_test(tests, few_rows_share_one_panel);
-    tcase_add_test(tests, curves_are_means_over_seeds_with_their_intervals);
-    tcase_add_test(tests, without_evaluations_on_the_way_curves_are_the_training_loss);
-    tcase_add_test(tests, a_metric_that_was_asked_for_is_never_replaced);
-    tcase_add_test(tests, cost_is_what_was_asked_for);
-    tcase_add_test(tests, the_heat_map_has_a_gap_where_there_is_no_row);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_tests(
+        (struct tests){"plot", bench_open, bench_close},
+        TESTS(texts_are_quoted_for_gnuplot, the_name_of_a_file_tells_the_format,
+              colours_dashes_and_points_differ_for_many_series, a_label_can_not_leave_its_quotes,
+              long_labels_are_cut_between_characters, bars_are_the_means_and_intervals_of_the_table,
+              one_seed_has_a_point_and_no_interval, a_row_without_values_says_why,
+              nothing_finished_is_nothing_to_draw,
+              a_row_that_combines_nothing_stands_in_every_panel, few_rows_share_one_panel,
+              curves_are_means_over_seeds_with_their_intervals,
+              without_evaluations_on_the_way_curves_are_the_training_loss,
+              a_metric_that_was_asked_for_is_never_replaced, cost_is_what_was_asked_for,
+              the_heat_map_has_a_gap_where_there_is_no_row));
 }
