@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "diagnose/diagnostics.h"
-#include "diagnose/figures.h"
 #include "heads.h"
+#include "rounded.h"
 
 enum { DISTANCES = 12 }; /* 0, 1, 2-3, 4-7, .. */
 
@@ -245,64 +245,56 @@ static struct explained explain(const struct head_profile *h, int64_t T, struct 
     return (struct explained){ratio(fixed, h->square), ratio(fmax(0.0, fixed - left), h->square)};
 }
 
-/* ---- figures ---- */
+/* ---- the tree ---- */
 
-static struct value *ratios(struct arena *a, const double *part, const double *whole, double one,
-                            int n)
+/* Of `whole`, or each of `one`. */
+static void put_ratios(struct json map, const char *key, const double *part, const double *whole,
+                       double one, int n)
 {
-    struct value *list = figures_list(a);
+    struct json list = json_put_list(map, key);
     for (int i = 0; i < n; i++)
-        value_append(a, list, figure(a, ratio(part[i], whole ? whole[i] : one)));
-    return list;
+        add_rounded(list, ratio(part[i], whole ? whole[i] : one));
 }
 
-static struct value *nothing(struct arena *a)
+static void add_head_value(struct profile *p, const struct head_profile *h, int64_t head,
+                           struct json heads)
 {
-    return figure(a, (double)NAN);
-}
-
-static struct value *head_value(struct profile *p, const struct head_profile *h, int64_t head)
-{
-    struct arena *a = &p->s->arena;
     struct explained e = explain(h, p->T, &p->s->work);
-    struct value *m = figures_map(a);
-    member_set_integer(a, m, "head", head);
-    figure_set(a, m, "entropy", ratio(h->entropy, h->queries));
-    figure_set(a, m, "entropy_share", ratio(h->entropy, h->most));
-    figure_set(a, m, "mean_distance", ratio(h->distance, h->queries));
-    figure_set(a, m, "self", ratio(h->self, h->queries));
-    figure_set(a, m, "first", ratio(h->first, h->queries));
-    member_set(a, m, "by_distance", ratios(a, h->weight, NULL, h->queries, p->n_distance));
-    figure_set(a, m, "position_share", e.position);
-    figure_set(a, m, "distance_share", e.distance);
-    figure_set(a, m, "bias_share", h->has_bias ? ratio(h->bias_square, h->square) : (double)NAN);
-    member_set(a, m, "bias_by_distance",
-               h->has_bias ? ratios(a, h->bias, h->pairs, 0.0, p->n_distance) : nothing(a));
-    figure_set(a, m, "rotation_share", h->turns ? ratio(h->turn_square, h->square) : (double)NAN);
-    if (h->changed_by)
-        member_set_text(a, m, "changed_by", h->changed_by);
+    struct json m = json_add_map(heads);
+    json_put_int(m, "head", head);
+    put_rounded(m, "entropy", ratio(h->entropy, h->queries));
+    put_rounded(m, "entropy_share", ratio(h->entropy, h->most));
+    put_rounded(m, "mean_distance", ratio(h->distance, h->queries));
+    put_rounded(m, "self", ratio(h->self, h->queries));
+    put_rounded(m, "first", ratio(h->first, h->queries));
+    put_ratios(m, "by_distance", h->weight, NULL, h->queries, p->n_distance);
+    put_rounded(m, "position_share", e.position);
+    put_rounded(m, "distance_share", e.distance);
+    put_rounded(m, "bias_share", h->has_bias ? ratio(h->bias_square, h->square) : (double)NAN);
+    if (h->has_bias)
+        put_ratios(m, "bias_by_distance", h->bias, h->pairs, 0.0, p->n_distance);
     else
-        member_set(a, m, "changed_by", nothing(a));
-    return m;
+        json_put(m, "bias_by_distance", NULL);
+    put_rounded(m, "rotation_share", h->turns ? ratio(h->turn_square, h->square) : (double)NAN);
+    json_put_text(m, "changed_by", h->changed_by);
 }
 
-static struct value *distances(const struct profile *p)
+/* The first and last distance of each bin. */
+static void put_distances(const struct profile *p, struct json v)
 {
-    struct arena *a = &p->s->arena;
-    struct value *list = figures_list(a);
+    struct json list = json_put_list(v, "distances");
     for (int i = 0; i < p->n_distance; i++) {
         int64_t low = i == 0 ? 0 : INT64_C(1) << (i - 1), high = i == 0 ? 0 : 2 * low - 1;
-        struct value *one = figures_list(a);
+        struct json ends = json_list(v.a);
         if (high > p->T - 1 || i == DISTANCES - 1)
             high = p->T - 1;
-        value_append(a, one, value_int(a, (struct place){0}, low));
-        value_append(a, one, value_int(a, (struct place){0}, high));
-        value_append(a, list, one);
+        json_add_int(ends, low);
+        json_add_int(ends, high);
+        json_add(list, ends.v);
     }
-    return list;
 }
 
-static void summarise(const struct profile *p, struct value *v)
+static void summarise(const struct profile *p, struct json v)
 {
     const peat_dims *d = &p->s->model->dims;
     double entropy = 0.0, most = 0.0, nearest = 2.0;
@@ -317,31 +309,27 @@ static void summarise(const struct profile *p, struct value *v)
             at = i;
         }
     }
-    summary_set(&p->s->arena, v,
+    put_summary(v,
                 "entropy is %.0f %% of what uniform attention has; the nearest-looking head is "
                 "head %lld of layer %lld, %.1f tokens away in the mean",
                 100 * ratio(entropy, most), (long long)(at % d->H), (long long)(at / d->H),
                 nearest * (double)p->T);
 }
 
-static struct value *profile_value(struct profile *p)
+static void put_profile(struct profile *p, struct json v)
 {
-    struct arena *a = &p->s->arena;
     const peat_dims *d = &p->s->model->dims;
-    struct value *v = figures_map(a), *layers = figures_list(a);
     summarise(p, v);
-    member_set(a, v, "distances", distances(p));
-    member_set(a, v, "uniform", ratios(a, p->uniform, NULL, p->queries, p->n_distance));
+    put_distances(p, v);
+    put_ratios(v, "uniform", p->uniform, NULL, p->queries, p->n_distance);
+    struct json layers = json_put_list(v, "layers");
     for (int64_t l = 0; l < d->L; l++) {
-        struct value *layer = figures_map(a), *heads = figures_list(a);
+        struct json layer = json_add_map(layers);
+        json_put_int(layer, "layer", l);
+        struct json heads = json_put_list(layer, "heads");
         for (int64_t h = 0; h < d->H; h++)
-            value_append(a, heads, head_value(p, &p->head[l * d->H + h], h));
-        member_set_integer(a, layer, "layer", l);
-        member_set(a, layer, "heads", heads);
-        value_append(a, layers, layer);
+            add_head_value(p, &p->head[l * d->H + h], h, heads);
     }
-    member_set(a, v, "layers", layers);
-    return v;
 }
 
 static void make_heads(struct profile *p)
@@ -354,7 +342,7 @@ static void make_heads(struct profile *p)
     }
 }
 
-peat_status diagnose_attention(struct subject *s, struct value **v, struct error *err)
+peat_status diagnose_attention(struct subject *s, struct json v, struct error *err)
 {
     struct profile p = {.s = s, .T = s->batch[0].T};
     p.n_distance = bin_of(p.T - 1) + 1;
@@ -364,6 +352,6 @@ peat_status diagnose_attention(struct subject *s, struct value **v, struct error
         if (status != PEAT_OK)
             return status;
     }
-    *v = profile_value(&p);
+    put_profile(&p, v);
     return PEAT_OK;
 }

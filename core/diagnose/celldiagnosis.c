@@ -8,9 +8,10 @@
 
 #include "base/file.h"
 #include "cell/cellmeta.h"
-#include "diagnose/figures.h"
 #include "grid/stale.h"
 #include "model/safetensors.h"
+#include "plugin/registry.h"
+#include "rounded.h"
 #include "tables.h"
 #include "tensor/gemm.h"
 #include "train/checkpoint.h"
@@ -23,21 +24,21 @@ static const char *changed_file(const struct cell_diagnosis *d, struct value *no
 {
     struct value *meta = NULL;
     struct arena *a = (struct arena *)(uintptr_t)&d->arena;
-    if (jsonfile_read(d->cell->dir, "meta.json", a, &meta, NULL) != PEAT_OK)
+    if (json_read_file(d->cell->dir, "meta.json", a, &meta, NULL) != PEAT_OK)
         return NULL;
     const struct value *then = value_get(meta, "data");
     for (int i = 0; then && i < then->n && i < now->n; i++) {
-        const char *was = member_text(then->item[i], "sha256");
-        const char *is = member_text(now->item[i], "sha256");
+        const char *was = json_get_text(then->item[i], "sha256");
+        const char *is = json_get_text(now->item[i], "sha256");
         if (was && is && strcmp(was, is) != 0)
-            return member_text(now->item[i], "path");
+            return json_get_text(now->item[i], "path");
     }
     return NULL;
 }
 
 static peat_status check_identity(struct cell_diagnosis *d, struct error *err)
 {
-    const char *hash = member_text(d->cell->config, "hash");
+    const char *hash = json_get_text(d->cell->config, "hash");
     struct value *data;
     if (hash && !strcmp(d->config.hash, hash))
         return PEAT_OK;
@@ -59,7 +60,7 @@ static peat_status read_config(struct cell_diagnosis *d, struct error *err)
 {
     static const char *const section[] = {"task", "model", "position", "train", "eval"};
     const struct value *stored = d->cell->config;
-    int64_t seed = member_integer(stored, "seed", -1);
+    int64_t seed = json_get_int(stored, "seed", -1);
     if (!stored || seed < 0)
         return error_set(err, PEAT_CORRUPT, "'%s/config.json' is not a cell's configuration",
                          d->cell->dir);
@@ -172,60 +173,52 @@ static const char *schemes_text(const struct cell_diagnosis *d, struct arena *a)
     return text;
 }
 
-static void note(struct arena *a, struct value *list, const char *text)
+static void add_notes(const struct cell_diagnosis *d, bool moving_token, struct json list)
 {
-    value_append(a, list, value_text(a, (struct place){0}, text));
-}
-
-static struct value *notes(const struct cell_diagnosis *d, bool moving_token, struct arena *a)
-{
-    struct value *list = figures_list(a);
+    struct arena *a = list.a;
     int64_t T = d->assembly.task.plan.eval_T[0];
     if (d->changed)
-        note(a, list, arena_printf(a, "%s since the training", d->changed));
+        json_add_text(list, arena_printf(a, "%s since the training", d->changed));
     if (!cell_has_ended(d->cell->state) && d->cell->state != CELL_STALE)
-        note(a, list,
-             arena_printf(a, "the cell is %s: these are the weights of step %lld of %lld",
-                          cell_state_name(d->cell->state), (long long)d->step,
-                          (long long)d->config.train.steps));
+        json_add_text(list,
+                      arena_printf(a, "the cell is %s: these are the weights of step %lld of %lld",
+                                   cell_state_name(d->cell->state), (long long)d->step,
+                                   (long long)d->config.train.steps));
     if (d->cell->state == CELL_DIVERGED)
-        note(a, list, "the training diverged");
+        json_add_text(list, "the training diverged");
     if (d->subject.batch[0].T < T)
-        note(a, list,
-             arena_printf(a, "windows of %lld tokens are cut to their first %d", (long long)T,
-                          SUBJECT_LENGTH));
+        json_add_text(list, arena_printf(a, "windows of %lld tokens are cut to their first %d",
+                                         (long long)T, SUBJECT_LENGTH));
     if (moving_token)
-        note(a, list,
-             "the combination gives a token another vector at each position: all of that is "
-             "counted as token here");
-    return list;
+        json_add_text(
+            list, "the combination gives a token another vector at each position: all of that is "
+                  "counted as token here");
 }
 
-static void add_head(struct cell_diagnosis *d, struct value *v, double loss, bool moving_token)
+static void put_head(struct cell_diagnosis *d, struct json v, double loss, bool moving_token)
 {
-    struct arena *a = &d->subject.arena;
     const peat_dims *m = &d->assembly.model.dims;
     int64_t windows = 0;
     for (int i = 0; i < d->subject.n_batch; i++)
         windows += d->subject.batch[i].B;
-    member_set_integer(a, v, "version", 1);
-    member_set_text(a, v, "cell", d->cell->id);
-    member_set_text(a, v, "label", d->cell->label);
-    member_set_text(a, v, "hash", d->config.hash);
-    member_set_text(a, v, "engine", engine_version());
-    member_set_text(a, v, "scheme", schemes_text(d, a));
-    member_set_text(a, v, "combine",
-                    d->config.has_combine ? d->assembly.positional.combine_part.id : "-");
-    member_set_integer(a, v, "layers", m->L);
-    member_set_integer(a, v, "heads", m->H);
-    member_set_integer(a, v, "width", m->D);
-    member_set(a, v, "causal", value_bool(a, (struct place){0}, m->causal));
-    member_set_integer(a, v, "step", d->step);
-    member_set_integer(a, v, "length", d->subject.batch[0].T);
-    member_set_integer(a, v, "windows", windows);
-    member_set_integer(a, v, "tokens", subject_tokens(&d->subject));
-    figure_set(a, v, "loss", loss);
-    member_set(a, v, "notes", notes(d, moving_token, a));
+    json_put_int(v, "version", 1);
+    json_put_text(v, "cell", d->cell->id);
+    json_put_text(v, "label", d->cell->label);
+    json_put_text(v, "hash", d->config.hash);
+    json_put_text(v, "engine", engine_version());
+    json_put_text(v, "scheme", schemes_text(d, v.a));
+    json_put_text(v, "combine",
+                  d->config.has_combine ? d->assembly.positional.combine_part.id : "-");
+    json_put_int(v, "layers", m->L);
+    json_put_int(v, "heads", m->H);
+    json_put_int(v, "width", m->D);
+    json_put_bool(v, "causal", m->causal);
+    json_put_int(v, "step", d->step);
+    json_put_int(v, "length", d->subject.batch[0].T);
+    json_put_int(v, "windows", windows);
+    json_put_int(v, "tokens", subject_tokens(&d->subject));
+    put_rounded(v, "loss", loss);
+    add_notes(d, moving_token, json_put_list(v, "notes"));
 }
 
 peat_status cell_diagnosis_run(struct cell_diagnosis *d, const char *const *only, int n_only,
@@ -233,12 +226,13 @@ peat_status cell_diagnosis_run(struct cell_diagnosis *d, const char *const *only
 {
     double loss = 0.0;
     struct tables t;
-    *v = figures_map(&d->subject.arena);
+    struct json map = json_map(&d->subject.arena);
+    *v = map.v;
     peat_status status = mean_loss(&d->subject, &loss, err);
     if (status == PEAT_OK)
         status = tables_find(&d->subject, &t, err);
     if (status != PEAT_OK)
         return status;
-    add_head(d, *v, loss, t.moving_token);
-    return diagnose(&d->subject, only, n_only, *v, err);
+    put_head(d, map, loss, t.moving_token);
+    return diagnose(&d->subject, only, n_only, map, err);
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "diagnose/diagnostics.h"
-#include "diagnose/figures.h"
 
 const struct diagnostic diagnostics[] = {
     {"logits", diagnose_logits, "Terms of the attention logits",
@@ -31,19 +30,17 @@ static bool is_wanted(const char *name, const char *const *only, int n)
     return n == 0;
 }
 
-peat_status diagnose(struct subject *s, const char *const *only, int n_only, struct value *v,
+peat_status diagnose(struct subject *s, const char *const *only, int n_only, struct json v,
                      struct error *err)
 {
     for (const struct diagnostic *d = diagnostics; d->name; d++) {
-        struct value *one = NULL;
         if (!is_wanted(d->name, only, n_only))
             continue;
-        peat_status status = d->run(s, &one, err);
+        peat_status status = d->run(s, json_put_map(v, d->name), err);
         if (status != PEAT_OK) {
             error_prefix(err, "%s", d->name);
             return status;
         }
-        member_set(&s->arena, v, d->name, one);
     }
     return PEAT_OK;
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "diagnose/diagnostics.h"
-#include "diagnose/figures.h"
 
 struct page {
     struct strbuf *out;
@@ -49,7 +48,7 @@ static void add_percent(struct strbuf *out, int width, double share)
 
 static int64_t layer_of(const struct value *v)
 {
-    return member_integer(v, "layer", 0);
+    return json_get_int(v, "layer", 0);
 }
 
 /* ---- logits ---- */
@@ -63,10 +62,10 @@ static void add_shares(struct strbuf *out, const struct value *share)
     double rest = 0.0;
     for (int i = 0; share && i < share->n; i++)
         rest += share->item[i]->kind == VALUE_REAL ? share->item[i]->real : 0.0;
-    double bias = figure_get(share, "bias");
+    double bias = json_get_number(share, "bias");
     rest -= isnan(bias) ? 0.0 : bias;
     for (int i = 0; i < 4; i++) {
-        double x = figure_get(share, term_heads[i]);
+        double x = json_get_number(share, term_heads[i]);
         rest -= isnan(x) ? 0.0 : x;
         add_percent(out, 10, x);
     }
@@ -85,7 +84,7 @@ static void add_logits(const struct page *p, const struct value *v)
         const struct value *l = layers->item[i], *heads = value_get(l, "heads");
         for (int h = 0; i == 0 && heads && h < heads->n; h++) {
             strbuf_addf(p->out, "  %5" PRId64 "%7" PRId64, layer_of(l),
-                        member_integer(heads->item[h], "head", 0));
+                        json_get_int(heads->item[h], "head", 0));
             add_shares(p->out, value_get(heads->item[h], "share"));
         }
         strbuf_addf(p->out, "  %5" PRId64 "   mean", layer_of(l));
@@ -94,7 +93,7 @@ static void add_logits(const struct page *p, const struct value *v)
     if (layers && layers->n > 1)
         add_wrapped(p, "Layer 0 is exact; deeper layers are attributed with norms, attention "
                        "weights and activations held fixed.");
-    const char *stopped = member_text(v, "stopped");
+    const char *stopped = json_get_text(v, "stopped");
     if (stopped)
         add_wrapped(p, stopped);
 }
@@ -104,9 +103,9 @@ static void add_logits(const struct page *p, const struct value *v)
 static void add_space(const struct page *p, const struct value *v, const char *key)
 {
     const struct value *one = value_get(v, key);
-    strbuf_addf(p->out, "  %-9s%7" PRId64 "%7" PRId64, key, member_integer(one, "rows", 0),
-                member_integer(one, "rank", 0));
-    add_number(p->out, 11, "%.1f", figure_get(one, "effective"));
+    strbuf_addf(p->out, "  %-9s%7" PRId64 "%7" PRId64, key, json_get_int(one, "rows", 0),
+                json_get_int(one, "rank", 0));
+    add_number(p->out, 11, "%.1f", json_get_number(one, "effective"));
     strbuf_add(p->out, "\n");
 }
 
@@ -118,11 +117,11 @@ static void add_subspaces(const struct page *p, const struct value *v)
     add_space(p, v, "position");
     add_space(p, v, "sum");
     strbuf_add(p->out, "  angles in degrees: smallest");
-    add_number(p->out, 7, "%.2f", figure_get(v, "smallest"));
+    add_number(p->out, 7, "%.2f", json_get_number(v, "smallest"));
     strbuf_add(p->out, ", mean");
-    add_number(p->out, 7, "%.2f", figure_get(v, "mean"));
+    add_number(p->out, 7, "%.2f", json_get_number(v, "mean"));
     strbuf_add(p->out, "; random: mean");
-    add_number(p->out, 7, "%.2f", figure_get(random, "mean"));
+    add_number(p->out, 7, "%.2f", json_get_number(random, "mean"));
     strbuf_add(p->out, "\n");
 }
 
@@ -134,10 +133,10 @@ static void add_support(const struct page *p, const struct value *v)
     strbuf_add(p->out, "  loss change (nats) without    dimensions     token  position\n");
     for (int i = 0; blocks && i < blocks->n; i++) {
         const struct value *b = blocks->item[i];
-        strbuf_addf(p->out, "  %26s%6" PRId64 "-%-6" PRId64, "", member_integer(b, "begin", 0),
-                    member_integer(b, "end", 0) - 1);
-        add_number(p->out, 9, "%+.4f", figure_get(b, "token"));
-        add_number(p->out, 10, "%+.4f", figure_get(b, "position"));
+        strbuf_addf(p->out, "  %26s%6" PRId64 "-%-6" PRId64, "", json_get_int(b, "begin", 0),
+                    json_get_int(b, "end", 0) - 1);
+        add_number(p->out, 9, "%+.4f", json_get_number(b, "token"));
+        add_number(p->out, 10, "%+.4f", json_get_number(b, "position"));
         strbuf_add(p->out, "\n");
     }
 }
@@ -150,10 +149,10 @@ static void add_collisions(const struct page *p, const struct value *v)
     strbuf_add(p->out, "  decoded right, %    noise     token  position      both\n");
     for (int i = 0; decoded && i < decoded->n; i++) {
         const struct value *d = decoded->item[i];
-        add_number(p->out, 25, "%.1f", figure_get(d, "noise"));
-        add_percent(p->out, 10, figure_get(d, "token"));
-        add_percent(p->out, 10, figure_get(d, "position"));
-        add_percent(p->out, 10, figure_get(d, "both"));
+        add_number(p->out, 25, "%.1f", json_get_number(d, "noise"));
+        add_percent(p->out, 10, json_get_number(d, "token"));
+        add_percent(p->out, 10, json_get_number(d, "position"));
+        add_percent(p->out, 10, json_get_number(d, "both"));
         strbuf_add(p->out, "\n");
     }
     for (int i = 0; pairs && i < pairs->n && i < 3; i++) {
@@ -161,9 +160,9 @@ static void add_collisions(const struct page *p, const struct value *v)
         strbuf_addf(p->out,
                     "  nearest: token %" PRId64 " at %" PRId64 " and token %" PRId64 " at %" PRId64
                     ", ",
-                    member_integer(c, "token_a", 0), member_integer(c, "position_a", 0),
-                    member_integer(c, "token_b", 0), member_integer(c, "position_b", 0));
-        add_number(p->out, 0, "%.3g", figure_get(c, "distance"));
+                    json_get_int(c, "token_a", 0), json_get_int(c, "position_a", 0),
+                    json_get_int(c, "token_b", 0), json_get_int(c, "position_b", 0));
+        add_number(p->out, 0, "%.3g", json_get_number(c, "distance"));
         strbuf_add(p->out, " of the mean distance\n");
     }
 }
@@ -177,14 +176,14 @@ static void add_probes(const struct page *p, const struct value *v)
     for (int i = 0; layers && i < layers->n; i++) {
         const struct value *l = layers->item[i];
         strbuf_addf(p->out, "  %12" PRId64, layer_of(l));
-        add_number(p->out, 14, "%.3f", figure_get(l, "position_r2"));
-        add_percent(p->out, 13, figure_get(l, "position_accuracy"));
-        add_percent(p->out, 10, figure_get(l, "token_accuracy"));
+        add_number(p->out, 14, "%.3f", json_get_number(l, "position_r2"));
+        add_percent(p->out, 13, json_get_number(l, "position_accuracy"));
+        add_percent(p->out, 10, json_get_number(l, "token_accuracy"));
         strbuf_add(p->out, "\n");
     }
     strbuf_addf(p->out, "  %12s%14s", "chance", "");
-    add_percent(p->out, 13, figure_get(chance, "position_accuracy"));
-    add_percent(p->out, 10, figure_get(chance, "token_accuracy"));
+    add_percent(p->out, 13, json_get_number(chance, "position_accuracy"));
+    add_percent(p->out, 10, json_get_number(chance, "token_accuracy"));
     strbuf_add(p->out, "\n");
 }
 
@@ -192,10 +191,10 @@ static void add_order(const struct page *p, const struct value *v)
 {
     const struct value *layers = value_get(v, "layers");
     for (int i = 0; layers && i < layers->n; i++) {
-        const struct value *l = layers->item[i], *zero = value_get(l, "must_be_zero");
+        const struct value *l = layers->item[i];
         strbuf_addf(p->out, "  after blocks %-3" PRId64, layer_of(l));
-        add_number(p->out, 12, "%.3g", figure_get(l, "change"));
-        strbuf_addf(p->out, "%s\n", zero && zero->boolean ? "   (must be zero)" : "");
+        add_number(p->out, 12, "%.3g", json_get_number(l, "change"));
+        strbuf_addf(p->out, "%s\n", json_get_bool(l, "must_be_zero") ? "   (must be zero)" : "");
     }
 }
 
@@ -223,15 +222,15 @@ static void add_profile(const struct page *p, int64_t layer, const struct value 
 {
     struct strbuf *out = p->out;
     const struct value *by = value_get(h, "by_distance");
-    strbuf_addf(out, "  %5" PRId64 "%5" PRId64, layer, member_integer(h, "head", 0));
-    add_number(out, 8, "%.2f", figure_get(h, "entropy"));
-    add_number(out, 5, "%.0f", 100 * figure_get(h, "entropy_share"));
-    add_number(out, 6, "%.1f", figure_get(h, "mean_distance"));
-    add_number(out, 6, "%.0f", 100 * figure_get(h, "self"));
-    add_number(out, 6, "%.0f", 100 * figure_get(h, "first"));
-    add_number(out, 9, "%.0f", 100 * figure_get(h, "distance_share"));
-    add_number(out, 6, "%.0f", 100 * figure_get(h, "bias_share"));
-    add_number(out, 7, "%.0f", 100 * figure_get(h, "rotation_share"));
+    strbuf_addf(out, "  %5" PRId64 "%5" PRId64, layer, json_get_int(h, "head", 0));
+    add_number(out, 8, "%.2f", json_get_number(h, "entropy"));
+    add_number(out, 5, "%.0f", 100 * json_get_number(h, "entropy_share"));
+    add_number(out, 6, "%.1f", json_get_number(h, "mean_distance"));
+    add_number(out, 6, "%.0f", 100 * json_get_number(h, "self"));
+    add_number(out, 6, "%.0f", 100 * json_get_number(h, "first"));
+    add_number(out, 9, "%.0f", 100 * json_get_number(h, "distance_share"));
+    add_number(out, 6, "%.0f", 100 * json_get_number(h, "bias_share"));
+    add_number(out, 7, "%.0f", 100 * json_get_number(h, "rotation_share"));
     for (int i = 0; by && i < fit && i < by->n; i++)
         add_percent(out, PROFILE_BIN,
                     by->item[i]->kind == VALUE_REAL ? by->item[i]->real : (double)NAN);
@@ -282,16 +281,16 @@ static section_fn section_of(const char *name)
 
 static void add_head(const struct page *p, const struct value *v)
 {
-    const struct value *notes = value_get(v, "notes"), *causal = value_get(v, "causal");
+    const struct value *notes = value_get(v, "notes");
     strbuf_addf(p->out,
                 "%s: %s, %s; %s of %" PRId64 " layers, %" PRId64 " heads, width %" PRId64 "\n",
-                member_text(v, "label"), member_text(v, "scheme"), member_text(v, "combine"),
-                causal && causal->boolean ? "decoder" : "encoder", member_integer(v, "layers", 0),
-                member_integer(v, "heads", 0), member_integer(v, "width", 0));
+                json_get_text(v, "label"), json_get_text(v, "scheme"), json_get_text(v, "combine"),
+                json_get_bool(v, "causal") ? "decoder" : "encoder", json_get_int(v, "layers", 0),
+                json_get_int(v, "heads", 0), json_get_int(v, "width", 0));
     strbuf_addf(p->out, "step %" PRId64 "; %" PRId64 " windows of %" PRId64 " tokens, loss ",
-                member_integer(v, "step", 0), member_integer(v, "windows", 0),
-                member_integer(v, "length", 0));
-    add_number(p->out, 0, "%.4f", figure_get(v, "loss"));
+                json_get_int(v, "step", 0), json_get_int(v, "windows", 0),
+                json_get_int(v, "length", 0));
+    add_number(p->out, 0, "%.4f", json_get_number(v, "loss"));
     strbuf_add(p->out, " nats\n");
     for (int i = 0; notes && i < notes->n; i++)
         strbuf_addf(p->out, "note: %s\n", notes->item[i]->text);
@@ -299,7 +298,7 @@ static void add_head(const struct page *p, const struct value *v)
 
 static void add_section(const struct page *p, const struct diagnostic *d, const struct value *v)
 {
-    const char *skipped = member_text(v, "skipped"), *summary = member_text(v, "summary");
+    const char *skipped = json_get_text(v, "skipped"), *summary = json_get_text(v, "summary");
     section_fn add = section_of(d->name);
     strbuf_addf(p->out, "\n%s (%s)\n", d->title, d->name);
     add_wrapped(p, d->meaning);

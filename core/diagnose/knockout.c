@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "diagnose/diagnostics.h"
-#include "diagnose/figures.h"
 #include "diagnose/support.h"
+#include "rounded.h"
 #include "tables.h"
 
 enum { BLOCKS = 8, LOSS_BATCHES = 2 };
@@ -94,42 +94,39 @@ static double mean_loss(const struct knockout *k, double nll)
     return k->targets > 0 ? nll / (double)k->targets : (double)NAN;
 }
 
-static void add_losses(const struct knockout *k, struct value *v)
+static void put_losses(const struct knockout *k, struct json v)
 {
-    struct arena *a = &k->s->arena;
     double loss = mean_loss(k, k->nll);
-    struct value *list = figures_list(a), *whole = figures_map(a);
-    figure_set(a, v, "loss", loss);
-    figure_set(a, whole, "token", mean_loss(k, k->without[0]) - loss);
-    figure_set(a, whole, "position", mean_loss(k, k->without[1]) - loss);
-    member_set(a, v, "whole", whole);
+    put_rounded(v, "loss", loss);
+    struct json whole = json_put_map(v, "whole");
+    put_rounded(whole, "token", mean_loss(k, k->without[0]) - loss);
+    put_rounded(whole, "position", mean_loss(k, k->without[1]) - loss);
+    struct json blocks = json_put_list(v, "blocks");
     for (int i = 0; i < k->n_block; i++) {
-        struct value *one = figures_map(a);
-        member_set_integer(a, one, "begin", k->block[i].begin);
-        member_set_integer(a, one, "end", k->block[i].end);
-        figure_set(a, one, "token", mean_loss(k, k->block[i].nll[0]) - loss);
-        figure_set(a, one, "position", mean_loss(k, k->block[i].nll[1]) - loss);
-        value_append(a, list, one);
+        struct json one = json_add_map(blocks);
+        json_put_int(one, "begin", k->block[i].begin);
+        json_put_int(one, "end", k->block[i].end);
+        put_rounded(one, "token", mean_loss(k, k->block[i].nll[0]) - loss);
+        put_rounded(one, "position", mean_loss(k, k->block[i].nll[1]) - loss);
     }
-    member_set(a, v, "blocks", list);
 }
 
-static void add_support(const struct support *x, struct arena *a, struct value *v)
+static void put_support(const struct support *x, struct json v)
 {
-    figure_set(a, v, "disjoint", x->disjoint);
-    figure_set(a, v, "disjoint_by_chance", 1.0 - x->by_chance);
-    figure_set(a, v, "correlation", x->correlation);
-    member_set_integer(a, v, "token_dimensions", x->token_dimensions);
-    member_set_integer(a, v, "position_dimensions", x->position_dimensions);
+    put_rounded(v, "disjoint", x->disjoint);
+    put_rounded(v, "disjoint_by_chance", 1.0 - x->by_chance);
+    put_rounded(v, "correlation", x->correlation);
+    json_put_int(v, "token_dimensions", x->token_dimensions);
+    json_put_int(v, "position_dimensions", x->position_dimensions);
 }
 
-static void summarise(const struct knockout *k, const struct support *x, struct value *v)
+static void summarise(const struct knockout *k, const struct support *x, struct json v)
 {
     double loss = mean_loss(k, k->nll);
     if (isnan(x->disjoint))
-        summary_set(&k->s->arena, v, "one of the two does not vary: there is no index");
+        put_summary(v, "one of the two does not vary: there is no index");
     else
-        summary_set(&k->s->arena, v,
+        put_summary(v,
                     "disjoint-support index %.2f (%.2f by chance)%s; without positions at the "
                     "input the loss changes by %+.3g nats, without tokens by %+.3g",
                     x->disjoint, 1.0 - x->by_chance,
@@ -137,7 +134,7 @@ static void summarise(const struct knockout *k, const struct support *x, struct 
                     mean_loss(k, k->without[1]) - loss, mean_loss(k, k->without[0]) - loss);
 }
 
-peat_status diagnose_support(struct subject *s, struct value **v, struct error *err)
+peat_status diagnose_support(struct subject *s, struct json v, struct error *err)
 {
     struct tables t;
     struct support x;
@@ -149,7 +146,7 @@ peat_status diagnose_support(struct subject *s, struct value **v, struct error *
     if (status != PEAT_OK)
         return status;
     if (t.missing) {
-        *v = figures_skipped(a, t.missing);
+        json_put_text(v, "skipped", t.missing);
         return PEAT_OK;
     }
     column_variances(&t.token, token);
@@ -159,11 +156,10 @@ peat_status diagnose_support(struct subject *s, struct value **v, struct error *
         status = measure(&k, err);
     if (status != PEAT_OK)
         return status;
-    *v = figures_map(a);
-    summarise(&k, &x, *v);
-    add_support(&x, a, *v);
-    member_set(a, *v, "token_variance", figure_row(a, token, D));
-    member_set(a, *v, "position_variance", figure_row(a, position, D));
-    add_losses(&k, *v);
+    summarise(&k, &x, v);
+    put_support(&x, v);
+    put_rounded_row(v, "token_variance", token, D);
+    put_rounded_row(v, "position_variance", position, D);
+    put_losses(&k, v);
     return PEAT_OK;
 }

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "diagnose/diagnostics.h"
-#include "diagnose/figures.h"
 #include "diagnose/parts.h"
 #include "heads.h"
+#include "rounded.h"
 
 enum { BIAS_TERM = PARTS * PARTS, TERMS };
 
@@ -208,7 +208,7 @@ static peat_status add_batch(struct logit_work *w, const peat_batch *b, bool *li
     return status;
 }
 
-/* ---- figures ---- */
+/* ---- the tree ---- */
 
 static const char *term_name(struct arena *a, int t)
 {
@@ -229,25 +229,20 @@ static double all_squares(const struct head_sums *h)
     return sum;
 }
 
-static struct value *head_value(const struct logit_work *w, const struct head_sums *h, int64_t head)
+static void add_head(const struct logit_work *w, const struct head_sums *h, int64_t head,
+                     struct json heads)
 {
-    struct arena *a = &w->s->arena;
-    struct value *v = figures_map(a), *share = figures_map(a), *cross = figures_map(a);
-    member_set_integer(a, v, "head", head);
-    figure_set(a, v, "variance", ratio(h->logit, h->pairs));
-    if (h->changed_by)
-        member_set_text(a, v, "changed_by", h->changed_by);
-    else
-        member_set(a, v, "changed_by", figure(a, (double)NAN));
+    struct json v = json_add_map(heads);
+    json_put_int(v, "head", head);
+    put_rounded(v, "variance", ratio(h->logit, h->pairs));
+    json_put_text(v, "changed_by", h->changed_by);
+    struct json share = json_put_map(v, "share"), cross = json_put_map(v, "covariance");
     for (int t = 0; t < TERMS; t++) {
         if (!term_exists(w, t))
             continue;
-        figure_set(a, share, term_name(a, t), ratio(h->square[t], all_squares(h)));
-        figure_set(a, cross, term_name(a, t), ratio(h->cross[t], h->logit));
+        put_rounded(share, term_name(v.a, t), ratio(h->square[t], all_squares(h)));
+        put_rounded(cross, term_name(v.a, t), ratio(h->cross[t], h->logit));
     }
-    member_set(a, v, "share", share);
-    member_set(a, v, "covariance", cross);
-    return v;
 }
 
 /* Mean of the shares over heads that have any variance. */
@@ -263,33 +258,30 @@ static double mean_share(const struct layer_sums *l, int64_t H, int t)
     return ratio(sum, (double)n);
 }
 
-static struct value *layer_value(const struct logit_work *w, int64_t layer)
+static void add_layer_value(const struct logit_work *w, int64_t layer, struct json layers)
 {
-    struct arena *a = &w->s->arena;
     const struct layer_sums *l = &w->layer[layer];
-    struct value *v = figures_map(a), *share = figures_map(a), *heads = figures_list(a);
+    struct json v = json_add_map(layers);
     int64_t H = w->s->model->dims.H;
-    member_set_integer(a, v, "layer", layer);
-    member_set(a, v, "exact", value_bool(a, (struct place){0}, layer == 0));
-    figure_set(a, v, "error", l->error);
+    json_put_int(v, "layer", layer);
+    json_put_bool(v, "exact", layer == 0);
+    put_rounded(v, "error", l->error);
+    struct json share = json_put_map(v, "share"), heads = json_put_list(v, "heads");
     for (int t = 0; t < TERMS; t++)
         if (term_exists(w, t))
-            figure_set(a, share, term_name(a, t), mean_share(l, H, t));
+            put_rounded(share, term_name(v.a, t), mean_share(l, H, t));
     for (int64_t h = 0; h < H; h++)
-        value_append(a, heads, head_value(w, &l->head[h], h));
-    member_set(a, v, "share", share);
-    member_set(a, v, "heads", heads);
-    return v;
+        add_head(w, &l->head[h], h, heads);
 }
 
-static void summarise(const struct logit_work *w, struct value *v)
+static void summarise(const struct logit_work *w, struct json v)
 {
     const struct layer_sums *l = &w->layer[0];
     int64_t H = w->s->model->dims.H;
     double tt = mean_share(l, H, PART_TOKEN * PARTS + PART_TOKEN);
     double bias = mean_share(l, H, BIAS_TERM);
     if (w->part[PART_POSITION])
-        summary_set(&w->s->arena, v,
+        put_summary(v,
                     "layer 0: %.0f %% of the terms' variance is token-token, %.0f %% "
                     "token-position and position-token, %.0f %% position-position, %.0f %% bias",
                     100 * tt,
@@ -297,29 +289,22 @@ static void summarise(const struct logit_work *w, struct value *v)
                            mean_share(l, H, PART_POSITION * PARTS + PART_TOKEN)),
                     100 * mean_share(l, H, PART_POSITION * PARTS + PART_POSITION), 100 * bias);
     else
-        summary_set(&w->s->arena, v,
+        put_summary(v,
                     "no position at the input; layer 0: %.0f %% of the terms' variance is "
                     "token-token, %.0f %% bias",
                     100 * tt, 100 * bias);
 }
 
-static struct value *logits_value(const struct logit_work *w)
+static void put_logits(const struct logit_work *w, struct json v)
 {
-    struct arena *a = &w->s->arena;
-    struct value *v = figures_map(a), *streams = figures_list(a), *layers = figures_list(a);
     summarise(w, v);
+    struct json streams = json_put_list(v, "streams"), layers = json_put_list(v, "layers");
     for (int p = 0; p < PARTS; p++)
         if (w->part[p])
-            value_append(a, streams, value_text(a, (struct place){0}, part_name[p]));
+            json_add_text(streams, part_name[p]);
     for (int64_t l = 0; l < w->s->model->dims.L && w->layer[l].done; l++)
-        value_append(a, layers, layer_value(w, l));
-    member_set(a, v, "streams", streams);
-    member_set(a, v, "layers", layers);
-    if (w->stopped)
-        member_set_text(a, v, "stopped", w->stopped);
-    else
-        member_set(a, v, "stopped", figure(a, (double)NAN));
-    return v;
+        add_layer_value(w, l, layers);
+    json_put_text(v, "stopped", w->stopped);
 }
 
 static void make_sums(struct logit_work *w)
@@ -330,7 +315,7 @@ static void make_sums(struct logit_work *w)
         w->layer[l].head = ARENA_ARRAY(&w->s->arena, d->H, struct head_sums);
 }
 
-peat_status diagnose_logits(struct subject *s, struct value **v, struct error *err)
+peat_status diagnose_logits(struct subject *s, struct json v, struct error *err)
 {
     struct logit_work w = {.s = s};
     bool linear = true;
@@ -343,10 +328,11 @@ peat_status diagnose_logits(struct subject *s, struct value **v, struct error *e
             return status;
     }
     if (linear && w.layer[0].done)
-        *v = logits_value(&w);
+        put_logits(&w, v);
     else
-        *v = figures_skipped(&s->arena, linear ? w.stopped
-                                               : "not linear, not decomposed: the input is not a "
-                                                 "sum of what each stream brings");
+        json_put_text(v, "skipped",
+                      linear ? w.stopped
+                             : "not linear, not decomposed: the input is not a "
+                               "sum of what each stream brings");
     return PEAT_OK;
 }

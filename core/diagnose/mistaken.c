@@ -5,54 +5,48 @@
 #include "base/rng.h"
 #include "diagnose/collisions.h"
 #include "diagnose/diagnostics.h"
-#include "diagnose/figures.h"
+#include "rounded.h"
 #include "tables.h"
 
-static struct value *noise_value(struct arena *a, const struct decoded *d)
+static void add_noise(struct json list, const struct decoded *d)
 {
-    struct value *v = figures_map(a);
-    figure_set(a, v, "noise", d->noise);
-    figure_set(a, v, "token", d->token);
-    figure_set(a, v, "position", d->position);
-    figure_set(a, v, "both", d->both);
-    return v;
+    struct json v = json_add_map(list);
+    put_rounded(v, "noise", d->noise);
+    put_rounded(v, "token", d->token);
+    put_rounded(v, "position", d->position);
+    put_rounded(v, "both", d->both);
 }
 
-static struct value *pair_value(struct arena *a, const struct collision *c,
-                                const struct collisions *all, const int64_t *id)
+static void add_pair(struct json list, const struct collision *c, double scale, const int64_t *id)
 {
-    struct value *v = figures_map(a);
-    member_set_integer(a, v, "token_a", id ? id[c->a] : c->a);
-    member_set_integer(a, v, "position_a", c->i);
-    member_set_integer(a, v, "token_b", id ? id[c->b] : c->b);
-    member_set_integer(a, v, "position_b", c->j);
-    figure_set(a, v, "distance", all->scale > 0.0 ? c->distance / all->scale : (double)NAN);
-    return v;
+    struct json v = json_add_map(list);
+    json_put_int(v, "token_a", id ? id[c->a] : c->a);
+    json_put_int(v, "position_a", c->i);
+    json_put_int(v, "token_b", id ? id[c->b] : c->b);
+    json_put_int(v, "position_b", c->j);
+    put_rounded(v, "distance", scale > 0.0 ? c->distance / scale : (double)NAN);
 }
 
-static struct value *collisions_value(struct arena *a, const struct collisions *c,
-                                      const int64_t *id)
+static void put_collisions(struct json v, const struct collisions *c, const int64_t *id)
 {
-    struct value *v = figures_map(a), *decoded = figures_list(a), *pairs = figures_list(a);
-    summary_set(a, v,
+    put_summary(v,
                 "a nearest-neighbour decoder gets %.1f %% of the tokens and %.1f %% of the "
                 "positions right; %lld of %lld pairs fall on another pair",
                 100 * c->decoded[0].token, 100 * c->decoded[0].position, (long long)c->exact,
                 (long long)c->queries);
-    member_set_integer(a, v, "queries", c->queries);
-    member_set(a, v, "exhaustive", value_bool(a, (struct place){0}, c->exhaustive));
-    member_set_integer(a, v, "exact", c->exact);
+    json_put_int(v, "queries", c->queries);
+    json_put_bool(v, "exhaustive", c->exhaustive);
+    json_put_int(v, "exact", c->exact);
+    struct json decoded = json_put_list(v, "decoded");
     for (int i = 0; i < c->n_decoded; i++)
-        value_append(a, decoded, noise_value(a, &c->decoded[i]));
+        add_noise(decoded, &c->decoded[i]);
+    put_rounded(v, "near_token", c->near_token);
+    put_rounded(v, "near_position", c->near_position);
+    put_rounded(v, "near_mean", c->near_mean);
+    put_rounded(v, "near_least", c->near_least);
+    struct json pairs = json_put_list(v, "pairs");
     for (int i = 0; i < c->n_pairs; i++)
-        value_append(a, pairs, pair_value(a, &c->pair[i], c, id));
-    member_set(a, v, "decoded", decoded);
-    figure_set(a, v, "near_token", c->near_token);
-    figure_set(a, v, "near_position", c->near_position);
-    figure_set(a, v, "near_mean", c->near_mean);
-    figure_set(a, v, "near_least", c->near_least);
-    member_set(a, v, "pairs", pairs);
-    return v;
+        add_pair(pairs, &c->pair[i], c->scale, id);
 }
 
 /* Each pair of token and position once: the first `most` rows of the inputs. */
@@ -77,7 +71,7 @@ static struct matrix distinct_rows(struct subject *s, const struct tables *t, in
     return (struct matrix){row, n, D};
 }
 
-peat_status diagnose_collisions(struct subject *s, struct value **v, struct error *err)
+peat_status diagnose_collisions(struct subject *s, struct json v, struct error *err)
 {
     enum { MOST_ROWS = 2048 };
     struct tables t;
@@ -91,7 +85,7 @@ peat_status diagnose_collisions(struct subject *s, struct value **v, struct erro
     if (status != PEAT_OK)
         return status;
     if (t.missing && t.position.rows == 0) {
-        *v = figures_skipped(&s->arena, t.missing);
+        json_put_text(v, "skipped", t.missing);
         return PEAT_OK;
     }
     struct arena_mark mark = arena_mark(&s->work);
@@ -104,8 +98,8 @@ peat_status diagnose_collisions(struct subject *s, struct value **v, struct erro
         status = collisions_of_sums(&c, &t.token, &t.position, &settings, &s->work, err);
     }
     if (status == PEAT_OK) {
-        *v = collisions_value(&s->arena, &c, rows ? NULL : t.token_id);
-        member_set_text(&s->arena, *v, "of", rows ? "rows of the windows" : "all sums");
+        put_collisions(v, &c, rows ? NULL : t.token_id);
+        json_put_text(v, "of", rows ? "rows of the windows" : "all sums");
     }
     arena_rewind(&s->work, mark);
     return status;

@@ -5,8 +5,8 @@
 
 #include "base/rng.h"
 #include "diagnose/diagnostics.h"
-#include "diagnose/figures.h"
 #include "diagnose/trace.h"
+#include "rounded.h"
 
 enum { PERMUTATIONS = 4 };
 
@@ -167,47 +167,43 @@ static double relative(const struct order *o, int64_t l)
     return o->norm[l] > 0.0 ? sqrt(o->change[l] / o->norm[l]) : (double)NAN;
 }
 
-static struct value *order_value(const struct order *o)
+static void put_order(const struct order *o, struct json v)
 {
-    struct arena *a = &o->s->arena;
     int64_t L = o->s->model->dims.L;
-    struct value *v = figures_map(a), *layers = figures_list(a);
+    struct json layers = json_list(v.a);
     bool zero = must_be_zero(o, L), holds = true;
     for (int64_t l = 1; l <= L; l++) {
-        struct value *one = figures_map(a);
+        struct json one = json_add_map(layers);
         double change = relative(o, l);
-        member_set_integer(a, one, "layer", l);
-        figure_set(a, one, "change", change);
-        member_set(a, one, "must_be_zero", value_bool(a, (struct place){0}, must_be_zero(o, l)));
+        json_put_int(one, "layer", l);
+        put_rounded(one, "change", change);
+        json_put_bool(one, "must_be_zero", must_be_zero(o, l));
         holds = holds && !(must_be_zero(o, l) && change > ROUNDING);
-        value_append(a, layers, one);
     }
     if (!holds)
-        summary_set(a, v, "order changes the last output where it must not: this is an error");
+        put_summary(v, "order changes the last output where it must not: this is an error");
     else if (zero)
-        summary_set(a, v,
-                    "the model does not know the order of the other tokens, as it must be "
-                    "without positions");
+        put_summary(v, "the model does not know the order of the other tokens, as it must be "
+                       "without positions");
     else
-        summary_set(a, v,
+        put_summary(v,
                     "permuting the other tokens moves the last place's stream by %.3g of its "
                     "length after the first block and by %.3g after the last",
                     relative(o, 1), relative(o, L));
-    member_set_integer(a, v, "permutations", PERMUTATIONS);
-    member_set_integer(a, v, "windows", o->windows);
-    member_set(a, v, "layers", layers);
-    figure_set(a, v, "logits", relative(o, L + 1));
-    return v;
+    json_put_int(v, "permutations", PERMUTATIONS);
+    json_put_int(v, "windows", o->windows);
+    json_put(v, "layers", layers.v);
+    put_rounded(v, "logits", relative(o, L + 1));
 }
 
-peat_status diagnose_order(struct subject *s, struct value **v, struct error *err)
+peat_status diagnose_order(struct subject *s, struct json v, struct error *err)
 {
     int64_t n = s->model->dims.L + 2;
     struct order o = {.s = s,
                       .change = ARENA_ARRAY(&s->arena, n, double),
                       .norm = ARENA_ARRAY(&s->arena, n, double)};
     if (s->batch[0].T < 3) {
-        *v = figures_skipped(&s->arena, "windows of less than 3 tokens have no order to change");
+        json_put_text(v, "skipped", "windows of less than 3 tokens have no order to change");
         return PEAT_OK;
     }
     for (int i = 0; i < s->n_batch; i++) {
@@ -217,6 +213,6 @@ peat_status diagnose_order(struct subject *s, struct value **v, struct error *er
         if (status != PEAT_OK)
             return status;
     }
-    *v = order_value(&o);
+    put_order(&o, v);
     return PEAT_OK;
 }

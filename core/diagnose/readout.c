@@ -4,9 +4,9 @@
 
 #include "base/rng.h"
 #include "diagnose/diagnostics.h"
-#include "diagnose/figures.h"
 #include "diagnose/probe.h"
 #include "diagnose/trace.h"
+#include "rounded.h"
 
 /* Of one layer: places of all windows, padding left out. */
 struct readout {
@@ -90,27 +90,25 @@ static peat_status probe_layer(struct readout *r, int64_t layer, struct layer_pr
     return status;
 }
 
-static struct value *layer_value(struct arena *a, int64_t layer, const struct layer_probes *p)
+static void add_layer(struct json layers, int64_t layer, const struct layer_probes *p)
 {
-    struct value *v = figures_map(a);
-    member_set_integer(a, v, "layer", layer);
-    figure_set(a, v, "position_r2", p->place.r2);
-    figure_set(a, v, "position_error", p->place.error);
-    figure_set(a, v, "position_accuracy", p->position.accuracy);
-    figure_set(a, v, "token_accuracy", p->token.accuracy);
-    return v;
+    struct json v = json_add_map(layers);
+    json_put_int(v, "layer", layer);
+    put_rounded(v, "position_r2", p->place.r2);
+    put_rounded(v, "position_error", p->place.error);
+    put_rounded(v, "position_accuracy", p->position.accuracy);
+    put_rounded(v, "token_accuracy", p->token.accuracy);
 }
 
-static void finish(struct arena *a, struct value *v, const struct layer_probes *first,
-                   const struct layer_probes *last)
+static void put_whole(struct json v, const struct layer_probes *first,
+                      const struct layer_probes *last)
 {
-    struct value *chance = figures_map(a);
-    figure_set(a, chance, "position_accuracy", first->position.chance);
-    figure_set(a, chance, "token_accuracy", first->token.chance);
-    member_set(a, v, "chance", chance);
-    member_set_integer(a, v, "train", first->token.train);
-    member_set_integer(a, v, "test", first->token.test);
-    summary_set(a, v,
+    struct json chance = json_put_map(v, "chance");
+    put_rounded(chance, "position_accuracy", first->position.chance);
+    put_rounded(chance, "token_accuracy", first->token.chance);
+    json_put_int(v, "train", first->token.train);
+    json_put_int(v, "test", first->token.test);
+    put_summary(v,
                 "a linear readout finds the position (of windows it was not fitted on) in %.0f %% "
                 "of the places at the input and %.0f %% after the last block, the token in %.0f %% "
                 "and %.0f %%",
@@ -118,10 +116,9 @@ static void finish(struct arena *a, struct value *v, const struct layer_probes *
                 100 * first->token.accuracy, 100 * last->token.accuracy);
 }
 
-static peat_status run_probes(struct readout *r, struct value *v, struct error *err)
+static peat_status run_probes(struct readout *r, struct json v, struct error *err)
 {
-    struct arena *a = &r->s->arena;
-    struct value *layers = figures_list(a);
+    struct json layers = json_list(&r->s->arena);
     struct layer_probes first = {0}, last = {0};
     for (int64_t l = 0; l <= r->s->model->dims.L; l++) {
         peat_status status = probe_layer(r, l, &last, err);
@@ -129,27 +126,26 @@ static peat_status run_probes(struct readout *r, struct value *v, struct error *
             return status;
         if (l == 0)
             first = last;
-        value_append(a, layers, layer_value(a, l, &last));
+        add_layer(layers, l, &last);
     }
-    finish(a, v, &first, &last);
-    member_set(a, v, "layers", layers);
+    put_whole(v, &first, &last);
+    json_put(v, "layers", layers.v);
     return PEAT_OK;
 }
 
-peat_status diagnose_probes(struct subject *s, struct value **v, struct error *err)
+peat_status diagnose_probes(struct subject *s, struct json v, struct error *err)
 {
     struct readout r = {.s = s};
     struct arena_mark mark = arena_mark(&s->work);
     peat_status status = gather(&r, err);
     if (status == PEAT_OK && (r.windows < 2 || s->batch[0].T < 2)) {
-        *v = figures_skipped(&s->arena, "probes need two windows of two tokens");
+        json_put_text(v, "skipped", "probes need two windows of two tokens");
     } else if (status == PEAT_OK) {
-        *v = figures_map(&s->arena);
         probe_hold_out(r.position, r.n, HELD_OUT, rng_substream(s->stream, 102), r.new_position,
                        &s->work);
         probe_hold_out(r.window, r.n, HELD_OUT, rng_substream(s->stream, 103), r.new_window,
                        &s->work);
-        status = run_probes(&r, *v, err);
+        status = run_probes(&r, v, err);
     }
     arena_rewind(&s->work, mark);
     return status;

@@ -2,35 +2,34 @@
 /* spaces.c: do tokens and positions span different subspaces? */
 #include "base/rng.h"
 #include "diagnose/diagnostics.h"
-#include "diagnose/figures.h"
 #include "maths/subspace.h"
+#include "rounded.h"
 #include "tables.h"
 
 static const double ENERGY = 0.99;
 
-static struct value *space_value(struct arena *a, const struct matrix *m, const struct subspace *s)
+static void put_space(struct json map, const char *key, const struct matrix *m,
+                      const struct subspace *s)
 {
-    struct value *v = figures_map(a);
-    member_set_integer(a, v, "rows", m->rows);
-    member_set_integer(a, v, "rank", s->rank.components);
-    figure_set(a, v, "effective", s->rank.entropy);
-    figure_set(a, v, "constant", s->constant);
-    return v;
+    struct json v = json_put_map(map, key);
+    json_put_int(v, "rows", m->rows);
+    json_put_int(v, "rank", s->rank.components);
+    put_rounded(v, "effective", s->rank.entropy);
+    put_rounded(v, "constant", s->constant);
 }
 
-static struct value *random_value(struct arena *a, const struct angle_baseline *b)
+static void put_random(struct json map, const char *key, const struct angle_baseline *b)
 {
-    struct value *v = figures_map(a);
-    figure_set(a, v, "mean", b->mean.mean);
-    figure_set(a, v, "low", b->mean.q05);
-    figure_set(a, v, "high", b->mean.q95);
-    figure_set(a, v, "smallest", b->smallest.mean);
-    figure_set(a, v, "overlap", b->overlap.mean);
-    return v;
+    struct json v = json_put_map(map, key);
+    put_rounded(v, "mean", b->mean.mean);
+    put_rounded(v, "low", b->mean.q05);
+    put_rounded(v, "high", b->mean.q95);
+    put_rounded(v, "smallest", b->smallest.mean);
+    put_rounded(v, "overlap", b->overlap.mean);
 }
 
 static peat_status add_angles(struct subject *s, const struct subspace *x, const struct subspace *y,
-                              struct value *v, struct error *err)
+                              struct json v, struct error *err)
 {
     enum { DRAWS = 50 };
     struct arena *a = &s->arena;
@@ -42,26 +41,26 @@ static peat_status add_angles(struct subject *s, const struct subspace *x, const
         status = angles_random(x->k, y->k, x->d, DRAWS, rng_substream(s->stream, 1), &base, a, err);
     if (status != PEAT_OK)
         return status;
-    member_set(a, v, "angles", figure_row(a, angle, sum.n));
-    figure_set(a, v, "mean", sum.mean);
-    figure_set(a, v, "smallest", sum.smallest);
-    figure_set(a, v, "overlap", sum.overlap);
+    put_rounded_row(v, "angles", angle, sum.n);
+    put_rounded(v, "mean", sum.mean);
+    put_rounded(v, "smallest", sum.smallest);
+    put_rounded(v, "overlap", sum.overlap);
     if (sum.n == 0) {
-        summary_set(a, v, "one of the two does not vary: there are no angles");
+        put_summary(v, "one of the two does not vary: there are no angles");
         return PEAT_OK;
     }
-    member_set(a, v, "random", random_value(a, &base));
+    put_random(v, "random", &base);
     const char *word = sum.mean > base.mean.q95   ? "more apart than"
                        : sum.mean < base.mean.q05 ? "nearer to each other than"
                                                   : "as far apart as";
-    summary_set(a, v,
+    put_summary(v,
                 "tokens span %lld and positions %lld of %lld dimensions, at %.1f degrees in the "
                 "mean: %s random subspaces (%.1f)",
                 (long long)x->k, (long long)y->k, (long long)x->d, sum.mean, word, base.mean.mean);
     return PEAT_OK;
 }
 
-peat_status diagnose_subspaces(struct subject *s, struct value **v, struct error *err)
+peat_status diagnose_subspaces(struct subject *s, struct json v, struct error *err)
 {
     struct tables t;
     struct subspace token, position, sum;
@@ -70,7 +69,7 @@ peat_status diagnose_subspaces(struct subject *s, struct value **v, struct error
     if (status != PEAT_OK)
         return status;
     if (t.missing) {
-        *v = figures_skipped(a, t.missing);
+        json_put_text(v, "skipped", t.missing);
         return PEAT_OK;
     }
     status = subspace_find(&token, &t.token, ENERGY, a, err);
@@ -80,10 +79,9 @@ peat_status diagnose_subspaces(struct subject *s, struct value **v, struct error
         status = subspace_find(&sum, &t.input, ENERGY, a, err);
     if (status != PEAT_OK)
         return status;
-    *v = figures_map(a);
-    figure_set(a, *v, "energy", ENERGY);
-    member_set(a, *v, "token", space_value(a, &t.token, &token));
-    member_set(a, *v, "position", space_value(a, &t.position, &position));
-    member_set(a, *v, "sum", space_value(a, &t.input, &sum));
-    return add_angles(s, &token, &position, *v, err);
+    put_rounded(v, "energy", ENERGY);
+    put_space(v, "token", &t.token, &token);
+    put_space(v, "position", &t.position, &position);
+    put_space(v, "sum", &t.input, &sum);
+    return add_angles(s, &token, &position, v, err);
 }

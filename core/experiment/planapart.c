@@ -5,44 +5,38 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/jsonfile.h"
+#include "base/json.h"
 #include "process/apart.h"
-
-static const struct place nowhere = {NULL, 0, 0};
 
 /* ---- the child ---- */
 
-static void add_plugin(struct arena *a, struct value *list, const struct plugin_use *use)
+static void add_plugin(struct json list, const struct plugin_use *use)
 {
-    struct value *m = value_map(a, nowhere);
-    member_set_integer(a, m, "kind", use->plugin->desc->kind);
-    member_set_text(a, m, "id", use->plugin->desc->id);
-    member_set_text(a, m, "sha256", use->plugin->sha256);
-    value_append(a, list, m);
+    struct json m = json_add_map(list);
+    json_put_int(m, "kind", use->plugin->desc->kind);
+    json_put_text(m, "id", use->plugin->desc->id);
+    json_put_text(m, "sha256", use->plugin->sha256);
 }
 
 /* What plan.json leaves out. */
-static struct value *rest_value(const struct plan_cell *c, struct arena *a)
+static void add_rest(struct json list, const struct plan_cell *c)
 {
-    struct value *m = value_map(a, nowhere), *plugins = value_list(a, nowhere);
-    add_plugin(a, plugins, &c->config.task);
+    struct json m = json_add_map(list), plugins = json_put_list(m, "plugins");
+    add_plugin(plugins, &c->config.task);
     for (int i = 0; i < c->config.n_scheme; i++)
-        add_plugin(a, plugins, &c->config.scheme[i]);
+        add_plugin(plugins, &c->config.scheme[i]);
     if (c->config.has_combine)
-        add_plugin(a, plugins, &c->config.combine);
-    member_set(a, m, "resolved", c->config.resolved);
-    member_set(a, m, "plugins", plugins);
-    return m;
+        add_plugin(plugins, &c->config.combine);
+    json_put(m, "resolved", c->config.resolved);
 }
 
 static void write_plan(const struct plan *p, struct arena *a, struct strbuf *out)
 {
-    struct value *m = value_map(a, nowhere), *rest = value_list(a, nowhere);
+    struct json m = json_map(a), rest = json_put_list(m, "rest");
     for (int i = 0; i < p->n; i++)
-        value_append(a, rest, rest_value(&p->cell[i], a));
-    member_set(a, m, "plan", plan_value(p, a));
-    member_set(a, m, "rest", rest);
-    value_to_json(m, false, 0, out);
+        add_rest(rest, &p->cell[i]);
+    json_put(m, "plan", plan_value(p, a));
+    json_print(m.v, JSON_DENSE, out);
 }
 
 static peat_status make(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
@@ -64,38 +58,29 @@ static peat_status make(void *ctx, struct trail *trail, struct strbuf *out, stru
 
 /* ---- the parent ---- */
 
-static double member_real(const struct value *map, const char *key)
-{
-    const struct value *v = value_get(map, key);
-    return v && (v->kind == VALUE_INT || v->kind == VALUE_REAL) ? v->real : 0;
-}
-
 static const char *text_or(const struct value *map, const char *key, const char *otherwise)
 {
-    const char *text = member_text(map, key);
+    const char *text = json_get_text(map, key);
     return text ? text : otherwise;
 }
 
 /* A plugin by what identifies it. */
-static bool read_plugin(const struct value *v, struct plugin_use *use, struct arena *a)
+static void read_plugin(const struct value *v, struct plugin_use *use, struct arena *a)
 {
     struct plugin *plugin = ARENA_NEW(a, struct plugin);
     peat_plugin *desc = ARENA_NEW(a, peat_plugin);
-    if (!plugin || !desc)
-        return false;
-    desc->kind = (peat_kind)member_integer(v, "kind", 0);
+    desc->kind = (peat_kind)json_get_int(v, "kind", 0);
     desc->id = text_or(v, "id", "");
     plugin->desc = desc;
     snprintf(plugin->sha256, sizeof(plugin->sha256), "%s", text_or(v, "sha256", ""));
     use->plugin = plugin;
-    return true;
 }
 
 static bool read_plugins(const struct value *list, struct cell_config *c, struct arena *a)
 {
     for (int i = 0; list && i < list->n; i++) {
         struct plugin_use *use = NULL;
-        switch (member_integer(list->item[i], "kind", 0)) {
+        switch (json_get_int(list->item[i], "kind", 0)) {
         case PEAT_TASK:
             use = &c->task;
             break;
@@ -107,8 +92,9 @@ static bool read_plugins(const struct value *list, struct cell_config *c, struct
             use = c->n_scheme < POSITIONAL_MAX ? &c->scheme[c->n_scheme++] : NULL;
             break;
         }
-        if (!use || !read_plugin(list->item[i], use, a))
+        if (!use)
             return false;
+        read_plugin(list->item[i], use, a);
     }
     return list != NULL;
 }
@@ -117,11 +103,11 @@ static bool read_config(const struct value *row, const struct value *rest, struc
                         struct arena *a)
 {
     c->resolved = value_get(rest, "resolved");
-    c->seed = member_integer(row, "seed", 0);
+    c->seed = json_get_int(row, "seed", 0);
     const struct value *train = value_get(c->resolved, "train");
-    c->train.steps = member_integer(train, "steps", 0);
-    c->train.batch = member_integer(train, "batch", 0);
-    c->train.seq_len = member_integer(train, "seq_len", 0);
+    c->train.steps = json_get_int(train, "steps", 0);
+    c->train.batch = json_get_int(train, "batch", 0);
+    c->train.seq_len = json_get_int(train, "seq_len", 0);
     snprintf(c->hash, sizeof(c->hash), "%s", text_or(row, "hash", ""));
     snprintf(c->setting, sizeof(c->setting), "%s", text_or(row, "setting", ""));
     return c->resolved && read_plugins(value_get(rest, "plugins"), c, a);
@@ -131,44 +117,42 @@ static bool read_cell(const struct experiment *e, const struct value *row, const
                       struct plan_cell *c, struct arena *a)
 {
     *c = (struct plan_cell){
-        .index = (int)member_integer(row, "index", -1),
-        .id = member_text(row, "id"),
-        .label = member_text(row, "label"),
+        .index = (int)json_get_int(row, "index", -1),
+        .id = json_get_text(row, "id"),
+        .label = json_get_text(row, "label"),
         .scheme = text_or(row, "scheme", ""),
         .combine = text_or(row, "combine", ""),
         .task = text_or(row, "task", ""),
-        .seed = member_integer(row, "seed", 0),
-        .params = member_integer(row, "params", 0),
-        .params_positional = member_integer(row, "params_positional", 0),
-        .flops_per_token = member_real(row, "flops_per_token"),
-        .activation_bytes = member_integer(row, "activation_bytes", 0),
+        .seed = json_get_int(row, "seed", 0),
+        .params = json_get_int(row, "params", 0),
+        .params_positional = json_get_int(row, "params_positional", 0),
+        .flops_per_token = json_get_number(row, "flops_per_token"),
+        .activation_bytes = json_get_int(row, "activation_bytes", 0),
         .attention_path = text_or(row, "attention_path", ""),
         .injection = text_or(row, "injection", ""),
-        .matched = member_text(row, "matched"),
-        .baseline = (int)member_integer(row, "baseline", -1),
+        .matched = json_get_text(row, "matched"),
+        .baseline = (int)json_get_int(row, "baseline", -1),
     };
     for (int i = 0; i < e->n_axis; i++)
         c->axis[i] = text_or(value_get(row, "axes"), e->axis[i].key, "");
     return c->id && c->label && read_config(row, rest, &c->config, a);
 }
 
-static bool read_skipped(const struct value *list, struct plan *p, struct arena *a)
+static void read_skipped(const struct value *list, struct plan *p, struct arena *a)
 {
     p->n_skipped = list ? list->n : 0;
     p->skipped = ARENA_ARRAY(a, p->n_skipped + 1, struct plan_skip);
-    for (int i = 0; p->skipped && i < p->n_skipped; i++)
+    for (int i = 0; i < p->n_skipped; i++)
         p->skipped[i] = (struct plan_skip){text_or(list->item[i], "label", ""),
                                            text_or(list->item[i], "reason", "")};
-    return p->skipped != NULL;
 }
 
-static bool read_dropped(const struct value *list, struct plan *p, struct arena *a)
+static void read_dropped(const struct value *list, struct plan *p, struct arena *a)
 {
     p->n_dropped = list ? list->n : 0;
     p->dropped = ARENA_ARRAY(a, p->n_dropped + 1, const char *);
-    for (int i = 0; p->dropped && i < p->n_dropped; i++)
+    for (int i = 0; i < p->n_dropped; i++)
         p->dropped[i] = list->item[i]->text ? list->item[i]->text : "";
-    return p->dropped != NULL;
 }
 
 static bool read_plan(struct plan *p, const struct value *v, struct arena *a)
@@ -180,14 +164,15 @@ static bool read_plan(struct plan *p, const struct value *v, struct arena *a)
         return false;
     p->n = cells->n;
     p->cell = ARENA_ARRAY(a, p->n + 1, struct plan_cell);
-    for (int i = 0; p->cell && i < p->n; i++) {
+    for (int i = 0; i < p->n; i++) {
         struct plan_cell *c = &p->cell[i];
         if (!read_cell(p->experiment, cells->item[i], rest->item[i], c, a) || c->index != i ||
             c->baseline >= p->n)
             return false;
     }
-    return p->cell && read_dropped(value_get(plan, "dropped"), p, a) &&
-           read_skipped(value_get(plan, "skipped"), p, a);
+    read_dropped(value_get(plan, "dropped"), p, a);
+    read_skipped(value_get(plan, "skipped"), p, a);
+    return true;
 }
 
 peat_status plan_make_apart(struct plan *p, const struct experiment *e, struct arena *a,
@@ -199,10 +184,10 @@ peat_status plan_make_apart(struct plan *p, const struct experiment *e, struct a
     peat_status status =
         apart_run(make, (void *)(uintptr_t)e, e->run.plan_timeout, false, &text, NULL, err);
     if (status == PEAT_OK) {
-        const struct value *v = value_from_json(a, text.text, text.n, "plan", err);
+        const struct value *v = json_parse(a, text.text, text.n, "plan", err);
         if (!v)
             status = PEAT_CORRUPT;
-        else if (read_plan(p, v, a) == PEAT_OK)
+        else if (!read_plan(p, v, a))
             status = error_set(err, PEAT_CORRUPT, "the process that plans sent half a plan");
     }
     strbuf_release(&text);

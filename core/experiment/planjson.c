@@ -2,49 +2,16 @@
 /* planjson.c: the plan and its cells as the run directory keeps them. */
 #include <string.h>
 
+#include "base/json.h"
 #include "experiment/plan.h"
 
 #define FORMAT 1
 
-static const struct place nowhere = {NULL, 0, 0};
-
-/* A map under construction. */
-struct maker {
-    struct arena *a;
-    struct value *map;
-};
-
-static void put(struct maker *m, const char *key, struct value *v)
+static void put_axes(struct json map, const struct plan *p, const struct plan_cell *c)
 {
-    value_set(m->a, m->map, key, nowhere, v ? v : value_null(m->a, nowhere));
-}
-
-static void put_text(struct maker *m, const char *key, const char *text)
-{
-    put(m, key, text ? value_text(m->a, nowhere, text) : NULL);
-}
-
-static void put_int(struct maker *m, const char *key, int64_t x)
-{
-    put(m, key, value_int(m->a, nowhere, x));
-}
-
-static void put_real(struct maker *m, const char *key, double x)
-{
-    put(m, key, value_real(m->a, nowhere, x));
-}
-
-static struct maker make(struct arena *a)
-{
-    return (struct maker){a, value_map(a, nowhere)};
-}
-
-static struct value *axes_value(const struct plan *p, const struct plan_cell *c, struct arena *a)
-{
-    struct maker m = make(a);
+    struct json m = json_put_map(map, "axes");
     for (int i = 0; i < p->experiment->n_axis; i++)
-        put_text(&m, p->experiment->axis[i].key, c->axis[i]);
-    return m.map;
+        json_put_text(m, p->experiment->axis[i].key, c->axis[i]);
 }
 
 /* ---- plan.json ---- */
@@ -66,122 +33,113 @@ static bool is_used(const struct plan *p, int axis, const char *label)
 }
 
 /* Labels that cells have: first as the file orders them, then those that come from elsewhere. */
-static struct value *labels_value(const struct plan *p, int axis, struct arena *a)
+static void add_labels(struct json list, const struct plan *p, int axis)
 {
     const struct axis *x = &p->experiment->axis[axis];
-    struct value *list = value_list(a, nowhere);
     for (int i = 0; i < x->n_known; i++)
         if (is_used(p, axis, x->value[i].label))
-            value_append(a, list, value_text(a, nowhere, x->value[i].label));
+            json_add_text(list, x->value[i].label);
     for (int i = 0; i < p->n; i++)
-        if (!has_text(list, p->cell[i].axis[axis]))
-            value_append(a, list, value_text(a, nowhere, p->cell[i].axis[axis]));
-    return list;
+        if (!has_text(list.v, p->cell[i].axis[axis]))
+            json_add_text(list, p->cell[i].axis[axis]);
 }
 
-static struct value *all_axes_value(const struct plan *p, struct arena *a)
+static void add_axes(struct json list, const struct plan *p)
 {
-    struct value *list = value_list(a, nowhere);
     for (int i = 0; i < p->experiment->n_axis; i++) {
-        struct maker m = make(a);
-        put_text(&m, "key", p->experiment->axis[i].key);
-        put(&m, "labels", labels_value(p, i, a));
-        value_append(a, list, m.map);
+        struct json m = json_add_map(list);
+        json_put_text(m, "key", p->experiment->axis[i].key);
+        add_labels(json_put_list(m, "labels"), p, i);
     }
-    return list;
 }
 
-static struct value *report_value(const struct report_settings *r, struct arena *a)
+static void fill_report(struct json m, const struct report_settings *r)
 {
     static const char *const goal[] = {"metric", "min", "max"};
-    struct maker m = make(a);
-    put_text(&m, "metric", r->metric);
-    put_text(&m, "goal", goal[r->goal]);
-    put(&m, "baseline", r->baseline);
-    put_text(&m, "at", "final");
-    return m.map;
+    json_put_text(m, "metric", r->metric);
+    json_put_text(m, "goal", goal[r->goal]);
+    json_put(m, "baseline", r->baseline);
+    json_put_text(m, "at", "final");
 }
 
-static struct value *skipped_value(const struct plan *p, struct arena *a)
+static void add_skipped(struct json list, const struct plan *p)
 {
-    struct value *list = value_list(a, nowhere);
     for (int i = 0; i < p->n_skipped; i++) {
-        struct maker m = make(a);
-        put_text(&m, "label", p->skipped[i].label);
-        put_text(&m, "reason", p->skipped[i].reason);
-        value_append(a, list, m.map);
+        struct json m = json_add_map(list);
+        json_put_text(m, "label", p->skipped[i].label);
+        json_put_text(m, "reason", p->skipped[i].reason);
     }
-    return list;
 }
 
-static struct value *row_value(const struct plan *p, const struct plan_cell *c, struct arena *a)
+/* The place of a cell in the grid, as plan.json and config.json both say it. */
+static void put_cell(struct json m, const struct plan *p, const struct plan_cell *c)
 {
-    struct maker m = make(a);
-    put_int(&m, "index", c->index);
-    put_text(&m, "id", c->id);
-    put_text(&m, "label", c->label);
-    put(&m, "axes", axes_value(p, c, a));
-    put_text(&m, "scheme", c->scheme);
-    put_text(&m, "combine", c->combine);
-    put_text(&m, "task", c->task);
-    put_int(&m, "seed", c->seed);
-    put_text(&m, "hash", c->config.hash);
-    put_text(&m, "setting", c->config.setting);
-    put_int(&m, "params", c->params);
-    put_int(&m, "params_positional", c->params_positional);
-    put_real(&m, "flops_per_token", c->flops_per_token);
-    put_int(&m, "activation_bytes", c->activation_bytes);
-    put_text(&m, "attention_path", c->attention_path);
-    put_text(&m, "injection", c->injection);
-    put_text(&m, "matched", c->matched);
-    put(&m, "baseline", c->baseline < 0 ? NULL : value_int(a, nowhere, c->baseline));
-    return m.map;
+    json_put_int(m, "index", c->index);
+    json_put_text(m, "id", c->id);
+    json_put_text(m, "label", c->label);
+    put_axes(m, p, c);
+    json_put_text(m, "scheme", c->scheme);
+    json_put_text(m, "combine", c->combine);
+}
+
+static void add_cell(struct json cells, const struct plan *p, const struct plan_cell *c)
+{
+    struct json m = json_add_map(cells);
+    put_cell(m, p, c);
+    json_put_text(m, "task", c->task);
+    json_put_int(m, "seed", c->seed);
+    json_put_text(m, "hash", c->config.hash);
+    json_put_text(m, "setting", c->config.setting);
+    json_put_int(m, "params", c->params);
+    json_put_int(m, "params_positional", c->params_positional);
+    json_put_real(m, "flops_per_token", c->flops_per_token);
+    json_put_int(m, "activation_bytes", c->activation_bytes);
+    json_put_text(m, "attention_path", c->attention_path);
+    json_put_text(m, "injection", c->injection);
+    json_put_text(m, "matched", c->matched);
+    if (c->baseline < 0)
+        json_put(m, "baseline", NULL);
+    else
+        json_put_int(m, "baseline", c->baseline);
 }
 
 struct value *plan_value(const struct plan *p, struct arena *a)
 {
     const struct experiment *e = p->experiment;
-    struct maker m = make(a);
-    struct value *seeds = value_list(a, nowhere), *cells = value_list(a, nowhere),
-                 *dropped = value_list(a, nowhere);
+    struct json m = json_map(a);
+    json_put_int(m, "format", FORMAT);
+    json_put_text(m, "experiment", e->name);
+    json_put_text(m, "description", e->description);
+    add_axes(json_put_list(m, "axes"), p);
+    struct json seeds = json_put_list(m, "seeds");
     for (int i = 0; i < e->n_seed; i++)
-        value_append(a, seeds, value_int(a, nowhere, e->seed[i]));
+        json_add_int(seeds, e->seed[i]);
+    fill_report(json_put_map(m, "report"), &e->report);
+    struct json cells = json_put_list(m, "cells");
     for (int i = 0; i < p->n; i++)
-        value_append(a, cells, row_value(p, &p->cell[i], a));
+        add_cell(cells, p, &p->cell[i]);
+    struct json dropped = json_put_list(m, "dropped");
     for (int i = 0; i < p->n_dropped; i++)
-        value_append(a, dropped, value_text(a, nowhere, p->dropped[i]));
-    put_int(&m, "format", FORMAT);
-    put_text(&m, "experiment", e->name);
-    put_text(&m, "description", e->description);
-    put(&m, "axes", all_axes_value(p, a));
-    put(&m, "seeds", seeds);
-    put(&m, "report", report_value(&e->report, a));
-    put(&m, "cells", cells);
-    put(&m, "dropped", dropped);
-    put(&m, "skipped", skipped_value(p, a));
-    return m.map;
+        json_add_text(dropped, p->dropped[i]);
+    add_skipped(json_put_list(m, "skipped"), p);
+    return m.v;
 }
 
 /* ---- config.json ---- */
 
 struct value *plan_cell_value(const struct plan *p, const struct plan_cell *c, struct arena *a)
 {
-    struct maker m = make(a);
-    put_int(&m, "format", FORMAT);
-    put_text(&m, "experiment", p->experiment->name);
-    put_int(&m, "index", c->index);
-    put_text(&m, "id", c->id);
-    put_text(&m, "label", c->label);
-    put(&m, "axes", axes_value(p, c, a));
-    put_text(&m, "scheme", c->scheme);
-    put_text(&m, "combine", c->combine);
-    put_text(&m, "hash", c->config.hash);
-    put_text(&m, "setting", c->config.setting);
-    m.map = value_merge(a, m.map, c->config.resolved);
-    put_int(&m, "params", c->params);
-    put_int(&m, "params_positional", c->params_positional);
-    put_real(&m, "flops_per_token", c->flops_per_token);
-    put_text(&m, "attention_path", c->attention_path);
-    put_text(&m, "injection", c->injection);
-    return m.map;
+    struct json m = json_map(a);
+    json_put_int(m, "format", FORMAT);
+    json_put_text(m, "experiment", p->experiment->name);
+    put_cell(m, p, c);
+    json_put_text(m, "hash", c->config.hash);
+    json_put_text(m, "setting", c->config.setting);
+    m.v = value_merge(a, m.v, c->config.resolved);
+    json_put_int(m, "params", c->params);
+    json_put_int(m, "params_positional", c->params_positional);
+    json_put_real(m, "flops_per_token", c->flops_per_token);
+    json_put_text(m, "attention_path", c->attention_path);
+    json_put_text(m, "injection", c->injection);
+    return m.v;
 }

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/jsonfile.h"
+#include "base/json.h"
 #include "cell/cellmetrics.h"
 #include "grid/jobs.h"
 
@@ -90,13 +91,11 @@ static const struct value *shown_measure(const struct value *result, const char 
                        *all = value_get(result, "measures");
     const struct value *found = NULL;
     if (!*metric && metrics && metrics->kind == VALUE_LIST && metrics->n)
-        metric = member_text(metrics->item[0], "name");
+        metric = json_get_text(metrics->item[0], "name");
     for (int i = 0; metric && all && i < all->n; i++) {
         const struct value *m = all->item[i];
-        const char *name = member_text(m, "metric"), *split = member_text(m, "split");
-        if (!name || strcmp(name, metric) != 0 || !split || strcmp(split, "valid") != 0)
-            continue;
-        if (!found || member_integer(m, "length", -1) == length)
+        bool fits = json_text_is(m, "metric", metric) && json_text_is(m, "split", "valid");
+        if (fits && (!found || json_get_int(m, "length", -1) == length))
             found = m;
     }
     return found;
@@ -107,15 +106,15 @@ static void add_result(struct strbuf *line, const struct progress *p, const stru
     const struct cell_end *end = &job->end;
     const struct value *diverged = value_get(end->result, "diverged");
     if (end->state == CELL_DIVERGED) {
-        const char *what = member_text(diverged, "what");
-        strbuf_addf(line, "  at step %" PRId64 ": %s", member_integer(diverged, "step", 0),
+        const char *what = json_get_text(diverged, "what");
+        strbuf_addf(line, "  at step %" PRId64 ": %s", json_get_int(diverged, "step", 0),
                     what ? what : "not finite");
         return;
     }
     const struct value *m = shown_measure(end->result, p->metric, job->seq_len);
-    const struct value *x = value_get(m, "value");
-    if (x && (x->kind == VALUE_INT || x->kind == VALUE_REAL))
-        strbuf_addf(line, "  %s %.4g", member_text(m, "metric"), x->real);
+    double x = json_get_number(m, "value");
+    if (!isnan(x))
+        strbuf_addf(line, "  %s %.4g", json_get_text(m, "metric"), x);
 }
 
 static const char *end_word(const struct cell_end *end)
@@ -166,10 +165,10 @@ static char *last_line(char *text, size_t n)
 
 static void describe(const struct value *v, char *text, size_t n)
 {
-    const char *metric = member_text(v, "metric");
-    const struct value *x = value_get(v, "value");
-    if (metric && x && (x->kind == VALUE_INT || x->kind == VALUE_REAL))
-        snprintf(text, n, "%s %.4g", metric, x->real);
+    const char *metric = json_get_text(v, "metric");
+    double x = json_get_number(v, "value");
+    if (metric && !isnan(x))
+        snprintf(text, n, "%s %.4g", metric, x);
 }
 
 int64_t metrics_tail(const char *dir, char *text, size_t n)
@@ -193,7 +192,7 @@ int64_t metrics_tail(const char *dir, char *text, size_t n)
     arena_init(&a, "tail", 1 << 12);
     const struct value *v = metrics_line(&a, line, strlen(line));
     if (v) {
-        step = member_integer(v, "step", 0);
+        step = json_get_int(v, "step", 0);
         describe(v, text, n);
     }
     arena_release(&a);

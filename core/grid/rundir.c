@@ -13,9 +13,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/jsonfile.h"
-
-static const struct place nowhere = {NULL, 0, 0};
+#include "base/json.h"
 
 /* ---- whose directory it is ---- */
 
@@ -49,8 +47,8 @@ static peat_status check_new(const char *dir, const struct experiment *e, struct
 static peat_status check_name(const char *dir, const struct value *plan, const struct experiment *e,
                               struct error *err)
 {
-    const char *name = member_text(plan, "experiment");
-    if (name && !strcmp(name, e->name))
+    const char *name = json_get_text(plan, "experiment");
+    if (same_text(name, e->name))
         return PEAT_OK;
     return error_set(err, PEAT_INVALID,
                      "'%s' belongs to experiment '%s', not to '%s'; choose another directory "
@@ -64,7 +62,7 @@ peat_status rundir_check(const char *dir, const struct plan *p, struct error *er
     struct error why = {0};
     struct value *plan = NULL;
     arena_init(&a, "check", 1 << 16);
-    peat_status status = jsonfile_read(dir, "plan.json", &a, &plan, &why);
+    peat_status status = json_read_file(dir, "plan.json", &a, &plan, &why);
     if (status == PEAT_NOTFOUND)
         status = check_new(dir, p->experiment, err);
     else if (status == PEAT_OK)
@@ -86,11 +84,11 @@ static peat_status held_by_another(const char *dir, struct error *err)
     struct value *owner = NULL;
     arena_init(&a, "lock", 1 << 12);
     peat_status status;
-    if (jsonfile_read(dir, "lock", &a, &owner, NULL) == PEAT_OK && member_text(owner, "host"))
+    if (json_read_file(dir, "lock", &a, &owner, NULL) == PEAT_OK && json_get_text(owner, "host"))
         status =
             error_set(err, PEAT_INVALID,
                       "%s is being run by process %" PRId64 " on host %s; wait for it or stop it",
-                      dir, member_integer(owner, "pid", 0), member_text(owner, "host"));
+                      dir, json_get_int(owner, "pid", 0), json_get_text(owner, "host"));
     else
         status = error_set(err, PEAT_INVALID,
                            "%s is being run by another process; wait for it or stop it", dir);
@@ -108,11 +106,11 @@ static peat_status sign_lock(int fd, struct error *err)
     clock_utc(utc, sizeof(utc));
     arena_init(&a, "lock", 1 << 12);
     strbuf_init(&text);
-    struct value *v = value_map(&a, nowhere);
-    member_set_integer(&a, v, "pid", getpid());
-    member_set_text(&a, v, "host", host);
-    member_set_text(&a, v, "started_utc", utc);
-    value_to_json(v, false, 0, &text);
+    struct json v = json_map(&a);
+    json_put_int(v, "pid", getpid());
+    json_put_text(v, "host", host);
+    json_put_text(v, "started_utc", utc);
+    json_print(v.v, JSON_LINE, &text);
     strbuf_add(&text, "\n");
     peat_status status = PEAT_OK;
     if (ftruncate(fd, 0) < 0)
@@ -182,7 +180,7 @@ static peat_status write_cell(const char *dir, const struct plan *p, const struc
     char *cells = path_join(dir, "cells"), *cell = path_join(cells, c->id);
     peat_status status = dir_make(cell, err);
     if (status == PEAT_OK)
-        status = jsonfile_write(cell, "config.json", plan_cell_value(p, c, a), err);
+        status = json_write_file(cell, "config.json", plan_cell_value(p, c, a), err);
     free(cell);
     free(cells);
     return status;
@@ -195,7 +193,7 @@ peat_status rundir_write(const char *dir, const struct plan *p, struct arena *a,
     if (status == PEAT_OK)
         status = dir_make(dir, err);
     if (status == PEAT_OK)
-        status = jsonfile_write(dir, "plan.json", plan_value(p, a), err);
+        status = json_write_file(dir, "plan.json", plan_value(p, a), err);
     if (status == PEAT_OK)
         status = copy_experiment(dir, p->experiment, err);
     for (int i = 0; i < p->n && status == PEAT_OK; i++) {

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/jsonfile.h"
+#include "base/json.h"
+#include "base/memory.h"
 #include "grid/rundir.h"
 
 static const char *const state_names[CELL_STATES] = {
@@ -74,7 +75,7 @@ static bool was_started(const char *dir)
 /* "interrupted" and what is not known: partial. */
 static enum cell_state end_state(const struct value *end)
 {
-    const char *name = member_text(end, "state");
+    const char *name = json_get_text(end, "state");
     for (int s = CELL_FAILED; name && s <= CELL_OOM; s++)
         if (!strcmp(name, state_names[s]))
             return (enum cell_state)s;
@@ -84,13 +85,12 @@ static enum cell_state end_state(const struct value *end)
 /* NULL: a result of this cell. */
 static const char *result_fault(const struct cell_files *c)
 {
-    const char *state = member_text(c->result, "state");
     const struct value *measures = value_get(c->result, "measures");
-    if (!same_text(state, "done") && !same_text(state, "diverged"))
+    if (!json_text_is(c->result, "state", "done") && !json_text_is(c->result, "state", "diverged"))
         return "it names no end state";
     if (!measures || measures->kind != VALUE_LIST)
         return "it has no measures";
-    if (c->config && !same_text(member_text(c->config, "hash"), member_text(c->result, "hash")))
+    if (c->config && !same_text(json_get_text(c->config, "hash"), json_get_text(c->result, "hash")))
         return "it is of another cell";
     return NULL;
 }
@@ -108,7 +108,7 @@ static struct value *read_file(const struct cell_files *c, const char *name, str
 {
     struct error why = {0};
     struct value *v = NULL;
-    peat_status status = jsonfile_read(c->dir, name, a, &v, &why);
+    peat_status status = json_read_file(c->dir, name, a, &v, &why);
     if (status == PEAT_OK)
         return v;
     if (status != PEAT_NOTFOUND)
@@ -135,7 +135,7 @@ static enum cell_state state_of(const struct cell_files *c)
     if (c->result && has_file(c->dir, "stale.json"))
         return CELL_STALE;
     if (c->result)
-        return same_text(member_text(c->result, "state"), "done") ? CELL_DONE : CELL_DIVERGED;
+        return json_text_is(c->result, "state", "done") ? CELL_DONE : CELL_DIVERGED;
     if (c->end)
         return end_state(c->end);
     return was_started(c->dir) ? CELL_PARTIAL : CELL_TODO;
@@ -148,9 +148,17 @@ static void read_cell(struct cell_files *c, struct arena *a, struct error *err)
     read_result(c, a, err);
     c->state = state_of(c);
     if (!c->label)
-        c->label = member_text(c->config, "label");
+        c->label = json_get_text(c->config, "label");
     if (!c->label)
         c->label = c->id;
+}
+
+/* A damaged file is told, but only a lack of memory is a failure. */
+static peat_status pass_on(const struct error *damaged, struct error *err)
+{
+    if (damaged->status != PEAT_OK)
+        error_set(err, damaged->status, "%s", damaged->text);
+    return damaged->status == PEAT_NOMEM ? PEAT_NOMEM : PEAT_OK;
 }
 
 static bool is_usable_id(const char *id)
@@ -169,10 +177,7 @@ peat_status rundir_read_cell(const char *path, const char *id, struct cell_files
         return error_set(err, PEAT_NOTFOUND, "'%s' has no cell '%s'", path, id);
     struct error damaged = {0};
     read_cell(c, a, &damaged);
-    if (damaged.status == PEAT_OK)
-        return PEAT_OK;
-    error_set(err, damaged.status, "%s", damaged.text);
-    return damaged.status == PEAT_NOMEM ? PEAT_NOMEM : PEAT_OK;
+    return pass_on(&damaged, err);
 }
 
 /* ---- all cells ---- */
@@ -193,11 +198,11 @@ static peat_status add_planned(struct rundir *r, const struct value *cells, stru
                                struct error *err)
 {
     for (int i = 0; i < cells->n; i++) {
-        const char *id = member_text(cells->item[i], "id");
+        const char *id = json_get_text(cells->item[i], "id");
         if (!is_usable_id(id))
             return error_set(err, PEAT_CORRUPT,
                              "'%s/plan.json' is damaged: cell %d has no usable id", r->path, i);
-        add_cell(r, id, member_text(cells->item[i], "label"), true, a);
+        add_cell(r, id, json_get_text(cells->item[i], "label"), true, a);
     }
     return PEAT_OK;
 }
@@ -213,8 +218,6 @@ static peat_status list_cells(struct rundir *r, const struct value *cells, int n
 {
     r->cell = ARENA_ARRAY(a, cells->n + n_name + 1, struct cell_files);
     bool *planned = ARENA_ARRAY(a, n_name + 1, bool);
-    if (!r->cell || !planned)
-        return error_set(err, PEAT_NOMEM, "out of memory for '%s'", r->path);
     peat_status status = add_planned(r, cells, a, err);
     for (int i = 0; i < r->n && n_name; i++) {
         char **found = bsearch(&r->cell[i].id, name, (size_t)n_name, sizeof(*name), compare_names);
@@ -229,7 +232,7 @@ static peat_status list_cells(struct rundir *r, const struct value *cells, int n
 
 static peat_status read_plan(struct rundir *r, struct arena *a, struct error *err)
 {
-    peat_status status = jsonfile_read(r->path, "plan.json", a, &r->plan, err);
+    peat_status status = json_read_file(r->path, "plan.json", a, &r->plan, err);
     if (status == PEAT_NOTFOUND)
         return error_set(err, PEAT_NOTFOUND, "'%s' is no run directory: it has no plan.json",
                          r->path);
@@ -258,17 +261,14 @@ peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, str
     struct error damaged = {0};
     for (int i = 0; i < r->n && status == PEAT_OK; i++)
         read_cell(&r->cell[i], a, &damaged);
-    if (status != PEAT_OK || damaged.status == PEAT_OK)
-        return status;
-    error_set(err, damaged.status, "%s", damaged.text);
-    return damaged.status == PEAT_NOMEM ? PEAT_NOMEM : PEAT_OK;
+    return status != PEAT_OK ? status : pass_on(&damaged, err);
 }
 
 /* ---- finding one ---- */
 
 static bool hash_starts(const struct cell_files *c, const char *prefix)
 {
-    const char *hash = member_text(c->config, "hash");
+    const char *hash = json_get_text(c->config, "hash");
     const char *dash = strrchr(c->id, '-');
     size_t n = strlen(prefix);
     return (hash && !strncmp(hash, prefix, n)) || (!hash && dash && !strncmp(dash + 1, prefix, n));
@@ -306,12 +306,10 @@ static bool is_id(const struct cell_files *c, const char *id)
 
 static peat_status not_found(const struct rundir *r, const char *cell, struct error *err)
 {
-    const char **label = calloc((size_t)r->n + 1, sizeof(*label));
-    const char *near = NULL;
-    for (int i = 0; label && i < r->n; i++)
+    const char **label = mem_array((size_t)r->n, sizeof(*label), "labels");
+    for (int i = 0; i < r->n; i++)
         label[i] = r->cell[i].label;
-    if (label)
-        near = nearest_name(cell, label, r->n);
+    const char *near = nearest_name(cell, label, r->n);
     peat_status status =
         error_set(err, PEAT_NOTFOUND, "'%s' has no cell '%s'%s%s%s", r->path, cell,
                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
@@ -346,8 +344,8 @@ peat_status rundir_find(const struct rundir *r, const char *cell, int *index, st
 static bool has_length(const struct value *measures, double length)
 {
     for (int i = 0; measures && i < measures->n; i++) {
-        const struct value *m = measures->item[i], *at = value_get(m, "length");
-        if (same_text(member_text(m, "split"), "valid") && at && at->real == length)
+        const struct value *m = measures->item[i];
+        if (json_text_is(m, "split", "valid") && json_get_number(m, "length") == length)
             return true;
     }
     return false;
@@ -357,8 +355,7 @@ bool cell_lacks_evaluation(const struct value *config, const struct value *resul
 {
     const struct value *lengths = value_get_path(config, "eval.lengths");
     const struct value *measures = value_get(result, "measures");
-    if (!lengths || lengths->kind != VALUE_LIST ||
-        same_text(member_text(result, "state"), "diverged"))
+    if (!lengths || lengths->kind != VALUE_LIST || json_text_is(result, "state", "diverged"))
         return false;
     for (int i = 0; i < lengths->n; i++)
         if (!has_length(measures, lengths->item[i]->real))

@@ -8,19 +8,16 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/jsonfile.h"
+#include "base/json.h"
 #include "cell/cellmeta.h"
-
-static const struct place nowhere = {NULL, 0, 0};
 
 /* The recorded hash of a plugin, NULL when it is not listed. */
 static const char *recorded_hash(const struct value *plugins, const peat_plugin *desc)
 {
     for (int i = 0; plugins && i < plugins->n; i++) {
-        const char *kind = member_text(plugins->item[i], "kind");
-        const char *id = member_text(plugins->item[i], "id");
-        if (kind && id && !strcmp(kind, kind_name(desc->kind)) && !strcmp(id, desc->id))
-            return member_text(plugins->item[i], "sha256");
+        if (json_text_is(plugins->item[i], "kind", kind_name(desc->kind)) &&
+            json_text_is(plugins->item[i], "id", desc->id))
+            return json_get_text(plugins->item[i], "sha256");
     }
     return NULL;
 }
@@ -41,12 +38,12 @@ const char *stale_reason(const struct cell_files *c, const struct cell_config *p
                          struct arena *a)
 {
     struct value *meta = NULL;
-    peat_status status = jsonfile_read(c->dir, "meta.json", a, &meta, NULL);
+    peat_status status = json_read_file(c->dir, "meta.json", a, &meta, NULL);
     if (status == PEAT_CORRUPT)
         return "its meta.json is damaged: nothing tells what made it";
     if (status != PEAT_OK)
         return NULL;
-    const char *engine = member_text(meta, "engine");
+    const char *engine = json_get_text(meta, "engine");
     if (engine && strcmp(engine, engine_version()) != 0)
         return arena_printf(a, "made by engine %s, this is %s", engine, engine_version());
     const struct value *plugins = value_get(meta, "plugins");
@@ -65,11 +62,10 @@ int stale_find(struct rundir *r, const struct plan *p, struct arena *a)
         struct cell_files *c = &r->cell[i];
         if (!cell_has_ended(c->state) && c->state != CELL_STALE)
             continue;
-        const char *state = member_text(c->result, "state");
         if (stale_reason(c, &p->cell[i].config, a))
             c->state = CELL_STALE;
         else
-            c->state = state && !strcmp(state, "done") ? CELL_DONE : CELL_DIVERGED;
+            c->state = json_text_is(c->result, "state", "done") ? CELL_DONE : CELL_DIVERGED;
         n += c->state == CELL_STALE;
     }
     return n;
@@ -80,9 +76,9 @@ peat_status stale_mark(const struct cell_files *c, const struct cell_config *pre
 {
     const char *reason = c->result ? stale_reason(c, present, a) : NULL;
     if (reason) {
-        struct value *v = value_map(a, nowhere);
-        member_set_text(a, v, "reason", reason);
-        return jsonfile_write(c->dir, "stale.json", v, err);
+        struct json v = json_map(a);
+        json_put_text(v, "reason", reason);
+        return json_write_file(c->dir, "stale.json", v.v, err);
     }
     char *path = path_join(c->dir, "stale.json");
     peat_status status = PEAT_OK;

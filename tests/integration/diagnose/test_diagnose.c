@@ -7,7 +7,6 @@
 
 #include "base/file.h"
 #include "diagnose/celldiagnosis.h"
-#include "diagnose/figures.h"
 #include "diagnose/trace.h"
 #include "support/shell.h"
 #include "support/support.h"
@@ -79,11 +78,11 @@ START_TEST(a_cell_is_diagnosed_as_a_page_and_as_an_object)
     arena_init(&a, "test", 1 << 16);
     const struct value *v = value_from_json(&a, s.printed.text, s.printed.n, "stdout", &err);
     ck_assert_msg(v != NULL, "%s", err.text);
-    ck_assert_str_eq(member_text(v, "scheme"), "learned");
-    ck_assert_str_eq(member_text(v, "combine"), "sum");
-    ck_assert_int_eq(member_integer(v, "step", 0), 20);
+    ck_assert_str_eq(json_get_text(v, "scheme"), "learned");
+    ck_assert_str_eq(json_get_text(v, "combine"), "sum");
+    ck_assert_int_eq(json_get_int(v, "step", 0), 20);
     for (const struct diagnostic *d = diagnostics; d->name; d++)
-        ck_assert_msg(member_text(value_get(v, d->name), "summary") != NULL, "%s", d->name);
+        ck_assert_msg(json_get_text(value_get(v, d->name), "summary") != NULL, "%s", d->name);
     arena_release(&a);
 }
 END_TEST
@@ -107,8 +106,9 @@ START_TEST(save_keeps_what_json_prints_beside_the_cell)
     const struct value *v = value_from_json(&a, s.printed.text, s.printed.n, "stdout", &err);
     ck_assert_msg(v != NULL, "%s", err.text);
     char *dir = path_join(s.dir, "runs/d/cells");
-    char *cell = path_join(dir, member_text(v, "cell"));
-    ck_assert_msg(jsonfile_read(cell, "diagnose.json", &a, &kept, &err) == PEAT_OK, "%s", err.text);
+    char *cell = path_join(dir, json_get_text(v, "cell"));
+    ck_assert_msg(json_read_file(cell, "diagnose.json", &a, &kept, &err) == PEAT_OK, "%s",
+                  err.text);
     ck_assert(value_equal(v, kept));
     ck_assert(value_get(v, "order") && value_get(v, "probes") && !value_get(v, "logits"));
     shell_expect(&s, 0, PEAT "results runs/d && " PEAT "status runs/d");
@@ -249,24 +249,24 @@ START_TEST(a_trained_concatenation_padded_with_zeros_is_a_sum_of_disjoint_suppor
     struct arena a;
     struct cell_diagnosis concat, sum;
     struct rundir r, q;
-    struct value *v;
     struct error err = {0};
     arena_init(&a, "test", 1 << 16);
+    struct json v = json_map(&a);
     find_plugins();
     open_cell(&concat, &r, &a, "learned.concat_split-d_pos=4.s0");
     open_cell(&sum, &q, &a, "learned.sum.s0");
-    ck_assert_int_eq(diagnose_support(&sum.subject, &v, &err), PEAT_OK);
-    ck_assert_double_lt(figure_get(v, "disjoint"), 0.9);
+    ck_assert_int_eq(diagnose_support(&sum.subject, v, &err), PEAT_OK);
+    ck_assert_double_lt(json_get_number(v.v, "disjoint"), 0.9);
     become(&sum.assembly.model, &concat.assembly.model);
     const double *x = logits_of(&concat), *y = logits_of(&sum);
     const peat_batch *b = &sum.subject.batch[0];
     for (int64_t i = 0; i < b->B * b->T * sum.assembly.model.config.vocab; i++)
         ck_assert_double_eq_tol(x[i], y[i], 1e-6);
-    ck_assert_int_eq(diagnose_support(&sum.subject, &v, &err), PEAT_OK);
-    ck_assert_double_eq_tol(figure_get(v, "disjoint"), 1.0, 1e-12);
-    ck_assert_int_eq(diagnose_subspaces(&sum.subject, &v, &err), PEAT_OK);
-    ck_assert_double_eq_tol(figure_get(v, "smallest"), 90.0, 1e-6);
-    ck_assert_double_eq_tol(figure_get(v, "overlap"), 0.0, 1e-12);
+    ck_assert_int_eq(diagnose_support(&sum.subject, v, &err), PEAT_OK);
+    ck_assert_double_eq_tol(json_get_number(v.v, "disjoint"), 1.0, 1e-12);
+    ck_assert_int_eq(diagnose_subspaces(&sum.subject, v, &err), PEAT_OK);
+    ck_assert_double_eq_tol(json_get_number(v.v, "smallest"), 90.0, 1e-6);
+    ck_assert_double_eq_tol(json_get_number(v.v, "overlap"), 0.0, 1e-12);
     cell_diagnosis_close(&concat);
     cell_diagnosis_close(&sum);
     arena_release(&a);

@@ -5,7 +5,6 @@
 
 #include "base/rng.h"
 #include "diagnose/diagnostics.h"
-#include "diagnose/figures.h"
 #include "diagnose/parts.h"
 #include "support/modelcheck.h"
 #include "support/support.h"
@@ -62,11 +61,11 @@ static void exam_release(struct exam *e)
 
 static const struct value *ask(struct exam *e, diagnostic_fn diagnostic)
 {
-    struct value *v = NULL;
+    struct json v = json_map(&e->subject.arena);
     struct error err = {0};
-    peat_status status = diagnostic(&e->subject, &v, &err);
+    peat_status status = diagnostic(&e->subject, v, &err);
     ck_assert_msg(status == PEAT_OK, "%s", err.text);
-    return v;
+    return v.v;
 }
 
 static struct weight *weight(struct exam *e, const char *name)
@@ -100,12 +99,12 @@ static const struct value *head_of(const struct value *v, int layer, int head)
 
 static double share(const struct value *v, int layer, const char *term)
 {
-    return figure_get(value_get(item(value_get(v, "layers"), layer), "share"), term);
+    return json_get_number(value_get(item(value_get(v, "layers"), layer), "share"), term);
 }
 
 static void assert_skipped(const struct value *v, const char *why)
 {
-    const char *text = member_text(v, "skipped");
+    const char *text = json_get_text(v, "skipped");
     ck_assert_msg(text && strstr(text, why), "skipped: %s, not %s", text ? text : "no", why);
 }
 
@@ -263,8 +262,8 @@ START_TEST(shares_are_as_the_squares_of_what_the_queries_hold)
     ck_assert_double_eq_tol(share(v, 0, "position.token"), 0.9, 1e-6);
     ck_assert_double_eq_tol(share(v, 0, "position.constant"), 0.0, 1e-12);
     const struct value *cross = value_get(head_of(v, 0, 1), "covariance");
-    ck_assert_double_eq_tol(figure_get(cross, "token.token"), 0.25, 1e-6);
-    ck_assert_double_eq_tol(figure_get(cross, "position.token"), 0.75, 1e-6);
+    ck_assert_double_eq_tol(json_get_number(cross, "token.token"), 0.25, 1e-6);
+    ck_assert_double_eq_tol(json_get_number(cross, "position.token"), 0.75, 1e-6);
     exam_release(&e);
 }
 END_TEST
@@ -319,7 +318,7 @@ START_TEST(terms_add_up_to_the_logits_in_every_layer)
             for (int i = 0; i < all->n; i++)
                 sum += all->item[i]->real;
             ck_assert_double_eq_tol(sum, 1.0, 1e-4);
-            ck_assert_double_lt(figure_get(layers->item[l], "error"), 1e-12);
+            ck_assert_double_lt(json_get_number(layers->item[l], "error"), 1e-12);
         }
         ck_assert_int_eq(value_get(item(layers, 0), "share")->n, 4 * 4 + 1);
         exam_release(&e);
@@ -353,12 +352,12 @@ START_TEST(tokens_and_positions_in_other_dimensions_are_at_right_angles)
     struct exam e;
     exam_split(&e, PEAT_DECODER);
     const struct value *v = ask(&e, diagnose_subspaces);
-    ck_assert_double_eq_tol(figure_get(v, "smallest"), 90.0, 1e-4);
-    ck_assert_int_eq(member_integer(value_get(v, "token"), "rank", 0), HALF);
-    ck_assert_int_eq(member_integer(value_get(v, "position"), "rank", 0), HALF);
-    ck_assert_double_lt(figure_get(value_get(v, "random"), "mean"), 89.0);
+    ck_assert_double_eq_tol(json_get_number(v, "smallest"), 90.0, 1e-4);
+    ck_assert_int_eq(json_get_int(value_get(v, "token"), "rank", 0), HALF);
+    ck_assert_int_eq(json_get_int(value_get(v, "position"), "rank", 0), HALF);
+    ck_assert_double_lt(json_get_number(value_get(v, "random"), "mean"), 89.0);
     v = ask(&e, diagnose_support);
-    ck_assert_double_eq_tol(figure_get(v, "disjoint"), 1.0, 1e-9);
+    ck_assert_double_eq_tol(json_get_number(v, "disjoint"), 1.0, 1e-9);
     exam_release(&e);
 }
 END_TEST
@@ -376,11 +375,11 @@ START_TEST(lines_at_45_degrees_are_found_at_45_degrees)
         put(&e, "position.0.table.table", i, 1, (double)i);
     }
     const struct value *v = ask(&e, diagnose_subspaces);
-    ck_assert_double_eq_tol(figure_get(v, "mean"), 45.0, 1e-4);
-    ck_assert_int_eq(member_integer(value_get(v, "sum"), "rank", 0), 2);
+    ck_assert_double_eq_tol(json_get_number(v, "mean"), 45.0, 1e-4);
+    ck_assert_int_eq(json_get_int(value_get(v, "sum"), "rank", 0), 2);
     /* Profiles (1, 0) and (1/2, 1/2): half of the variance is apart. */
     v = ask(&e, diagnose_support);
-    ck_assert_double_eq_tol(figure_get(v, "disjoint"), 0.5, 1e-6);
+    ck_assert_double_eq_tol(json_get_number(v, "disjoint"), 0.5, 1e-6);
     exam_release(&e);
 }
 END_TEST
@@ -407,16 +406,16 @@ START_TEST(the_loss_moves_only_without_the_dimensions_it_is_made_of)
     const struct value *v = ask(&e, diagnose_support), *blocks = value_get(v, "blocks");
     ck_assert_int_eq(blocks->n, D);
     for (int i = 0; i < D; i++) {
-        double token = figure_get(item(blocks, i), "token");
-        double position = figure_get(item(blocks, i), "position");
+        double token = json_get_number(item(blocks, i), "token");
+        double position = json_get_number(item(blocks, i), "position");
         if (i == 0)
             ck_assert_double_gt(fabs(token), 1e-2);
         else
             ck_assert_double_eq_tol(token, 0.0, 1e-12);
         ck_assert_double_eq_tol(position, 0.0, 1e-6);
     }
-    ck_assert_double_eq_tol(figure_get(value_get(v, "whole"), "token"),
-                            figure_get(item(blocks, 0), "token"), 1e-9);
+    ck_assert_double_eq_tol(json_get_number(value_get(v, "whole"), "token"),
+                            json_get_number(item(blocks, 0), "token"), 1e-9);
     exam_release(&e);
 }
 END_TEST
@@ -442,16 +441,16 @@ START_TEST(a_planted_collision_is_found_and_named)
     modelcheck_scheme(&e.m, "table", &table);
     exam_build(&e);
     const struct value *v = ask(&e, diagnose_collisions);
-    ck_assert_int_eq(member_integer(v, "exact", -1), 0);
-    ck_assert_double_eq_tol(figure_get(item(value_get(v, "decoded"), 0), "both"), 1.0, 1e-12);
+    ck_assert_int_eq(json_get_int(v, "exact", -1), 0);
+    ck_assert_double_eq_tol(json_get_number(item(value_get(v, "decoded"), 0), "both"), 1.0, 1e-12);
     plant_collision(&e, 2, 5);
     v = ask(&e, diagnose_collisions);
-    ck_assert_int_eq(member_integer(v, "exact", -1), 2);
-    ck_assert_double_eq_tol(figure_get(item(value_get(v, "decoded"), 0), "both"),
+    ck_assert_int_eq(json_get_int(v, "exact", -1), 2);
+    ck_assert_double_eq_tol(json_get_number(item(value_get(v, "decoded"), 0), "both"),
                             1.0 - 2.0 / (V * T), 1e-6);
     const struct value *pair = item(value_get(v, "pairs"), 0);
-    int64_t a = member_integer(pair, "token_a", -1), i = member_integer(pair, "position_a", -1);
-    int64_t b = member_integer(pair, "token_b", -1), j = member_integer(pair, "position_b", -1);
+    int64_t a = json_get_int(pair, "token_a", -1), i = json_get_int(pair, "position_a", -1);
+    int64_t b = json_get_int(pair, "token_b", -1), j = json_get_int(pair, "position_b", -1);
     ck_assert((a == 2 && i == 1 && b == 5 && j == 0) || (a == 5 && i == 0 && b == 2 && j == 1));
     exam_release(&e);
 }
@@ -469,15 +468,15 @@ START_TEST(probes_find_what_is_there_and_nothing_else)
     const struct value *v = ask(&e, diagnose_probes);
     const struct value *input = item(value_get(v, "layers"), 0);
     ck_assert_int_eq(value_get(v, "layers")->n, 3);
-    ck_assert_double_gt(figure_get(input, "position_r2"), 0.999);
-    ck_assert_double_eq_tol(figure_get(input, "position_accuracy"), 1.0, 1e-12);
-    ck_assert_double_eq_tol(figure_get(input, "token_accuracy"), 1.0, 1e-12);
+    ck_assert_double_gt(json_get_number(input, "position_r2"), 0.999);
+    ck_assert_double_eq_tol(json_get_number(input, "position_accuracy"), 1.0, 1e-12);
+    ck_assert_double_eq_tol(json_get_number(input, "token_accuracy"), 1.0, 1e-12);
     clear(&e, "position.0.table.table");
     v = ask(&e, diagnose_probes);
     input = item(value_get(v, "layers"), 0);
-    ck_assert_double_lt(figure_get(input, "position_r2"), 0.3);
-    ck_assert_double_lt(figure_get(input, "position_accuracy"), 0.5);
-    ck_assert_double_eq_tol(figure_get(input, "token_accuracy"), 1.0, 1e-12);
+    ck_assert_double_lt(json_get_number(input, "position_r2"), 0.3);
+    ck_assert_double_lt(json_get_number(input, "position_accuracy"), 0.5);
+    ck_assert_double_eq_tol(json_get_number(input, "token_accuracy"), 1.0, 1e-12);
     exam_release(&e);
 }
 END_TEST
@@ -554,9 +553,9 @@ START_TEST(order_sensitivity_is_zero_where_it_must_be_and_nowhere_else)
             bool zero = !causal || l == 0;
             ck_assert_int_eq(zero_is_due(layers->item[l]), zero);
             if (zero)
-                ck_assert_double_lt(figure_get(layers->item[l], "change"), 1e-12);
+                ck_assert_double_lt(json_get_number(layers->item[l], "change"), 1e-12);
             else
-                ck_assert_double_gt(figure_get(layers->item[l], "change"), 1e-4);
+                ck_assert_double_gt(json_get_number(layers->item[l], "change"), 1e-4);
         }
         exam_release(&e);
         exam_init(&e, causal ? PEAT_DECODER : PEAT_ENCODER);
@@ -564,7 +563,7 @@ START_TEST(order_sensitivity_is_zero_where_it_must_be_and_nowhere_else)
         exam_build(&e);
         layers = value_get(ask(&e, diagnose_order), "layers");
         ck_assert(!zero_is_due(layers->item[0]));
-        ck_assert_double_gt(figure_get(layers->item[0], "change"), 1e-4);
+        ck_assert_double_gt(json_get_number(layers->item[0], "change"), 1e-4);
         exam_release(&e);
     }
 }
@@ -580,11 +579,11 @@ START_TEST(zero_queries_look_at_all_keys_alike)
     clear(&e, "block.0.attention.qkv.weight");
     clear(&e, "block.0.attention.qkv.bias");
     const struct value *v = ask(&e, diagnose_attention), *h = head_of(v, 0, 0);
-    ck_assert_double_eq_tol(figure_get(h, "entropy"), log(T), 1e-5);
-    ck_assert_double_eq_tol(figure_get(h, "entropy_share"), 1.0, 1e-6);
-    ck_assert_double_eq_tol(figure_get(h, "self"), 1.0 / T, 1e-6);
-    ck_assert_double_eq_tol(figure_get(h, "first"), 1.0 / T, 1e-6);
-    ck_assert_double_eq_tol(figure_get(h, "mean_distance"), (T * T - 1) / (3.0 * T), 1e-5);
+    ck_assert_double_eq_tol(json_get_number(h, "entropy"), log(T), 1e-5);
+    ck_assert_double_eq_tol(json_get_number(h, "entropy_share"), 1.0, 1e-6);
+    ck_assert_double_eq_tol(json_get_number(h, "self"), 1.0 / T, 1e-6);
+    ck_assert_double_eq_tol(json_get_number(h, "first"), 1.0 / T, 1e-6);
+    ck_assert_double_eq_tol(json_get_number(h, "mean_distance"), (T * T - 1) / (3.0 * T), 1e-5);
     const struct value *by = value_get(h, "by_distance"), *uniform = value_get(v, "uniform");
     ck_assert_int_eq(by->n, 4); /* 0, 1, 2-3, 4-7 */
     for (int i = 0; i < by->n; i++)
@@ -602,15 +601,15 @@ START_TEST(a_slope_alone_is_all_distance_and_all_bias)
     clear(&e, "block.0.attention.qkv.weight");
     clear(&e, "block.0.attention.qkv.bias");
     const struct value *v = ask(&e, diagnose_attention), *h = head_of(v, 0, 1);
-    ck_assert_double_eq_tol(figure_get(h, "bias_share"), 1.0, 1e-6);
-    ck_assert_double_eq_tol(figure_get(h, "position_share"), 1.0, 1e-6);
-    ck_assert_double_eq_tol(figure_get(h, "distance_share"), 1.0, 1e-3);
+    ck_assert_double_eq_tol(json_get_number(h, "bias_share"), 1.0, 1e-6);
+    ck_assert_double_eq_tol(json_get_number(h, "position_share"), 1.0, 1e-6);
+    ck_assert_double_eq_tol(json_get_number(h, "distance_share"), 1.0, 1e-3);
     /* (1 - r) / (1 - r^n) with r = e^-3, mean over the n = 1 .. T keys seen */
     double self = 0.0, r = exp(-3.0);
     for (int n = 1; n <= T; n++)
         self += (1 - r) / (1 - pow(r, n)) / T;
-    ck_assert_double_eq_tol(figure_get(h, "self"), self, 1e-5);
-    ck_assert(isnan(figure_get(h, "rotation_share")));
+    ck_assert_double_eq_tol(json_get_number(h, "self"), self, 1e-5);
+    ck_assert(isnan(json_get_number(h, "rotation_share")));
     exam_release(&e);
 }
 END_TEST
@@ -625,9 +624,9 @@ START_TEST(a_turn_of_constant_queries_is_all_rotation)
     clear(&e, "block.0.attention.qkv.weight");
     tensor_fill(&weight(&e, "block.0.attention.qkv.bias")->value, 1.0);
     const struct value *v = ask(&e, diagnose_attention), *h = head_of(v, 0, 0);
-    ck_assert_double_eq_tol(figure_get(h, "rotation_share"), 1.0, 1e-6);
-    ck_assert_double_eq_tol(figure_get(h, "distance_share"), 1.0, 1e-3);
-    ck_assert(isnan(figure_get(h, "bias_share")));
+    ck_assert_double_eq_tol(json_get_number(h, "rotation_share"), 1.0, 1e-6);
+    ck_assert_double_eq_tol(json_get_number(h, "distance_share"), 1.0, 1e-3);
+    ck_assert(isnan(json_get_number(h, "bias_share")));
     exam_release(&e);
 }
 END_TEST
@@ -691,10 +690,11 @@ START_TEST(the_same_subject_gives_the_same_tree)
         struct exam e;
         struct error err = {0};
         exam_split(&e, PEAT_DECODER);
-        struct value *v = figures_map(&e.subject.arena);
-        ck_assert_int_eq(diagnose(&e.subject, NULL, 0, v, &err), PEAT_OK);
+        struct json map = json_map(&e.subject.arena);
+        const struct value *v = map.v;
+        ck_assert_int_eq(diagnose(&e.subject, NULL, 0, map, &err), PEAT_OK);
         strbuf_init(&text[i]);
-        value_to_json(v, false, 2, &text[i]);
+        json_print(v, JSON_INDENTED, &text[i]);
         for (const struct diagnostic *d = diagnostics; d->name; d++)
             ck_assert_ptr_nonnull(value_get(v, d->name));
         exam_release(&e);

@@ -3,31 +3,31 @@
  * diagnostics.h: what is asked of a trained model. docs/diagnostics.md gives the formulas, their
  * sources, and the form of each tree.
  *
- * Each function puts its figures into *v, or {"skipped": why} where the model has no such thing.
- * The same subject gives the same tree. Trees live in s->arena.
+ * Each function fills the map v with its numbers, of six digits each, or with {"skipped": why}
+ * where the model has no such thing. The same subject gives the same tree. Trees live in s->arena.
  */
 #ifndef DIAGNOSE_DIAGNOSTICS_H
 #define DIAGNOSE_DIAGNOSTICS_H
 
-#include "base/value.h"
+#include "base/json.h"
 #include "diagnose/subject.h"
 
-typedef peat_status (*diagnostic_fn)(struct subject *s, struct value **v, struct error *err);
+typedef peat_status (*diagnostic_fn)(struct subject *s, struct json v, struct error *err);
 
 /* Which pairs of streams the logits are made of. */
-peat_status diagnose_logits(struct subject *s, struct value **v, struct error *err);
+peat_status diagnose_logits(struct subject *s, struct json v, struct error *err);
 /* Angles between what tokens and what positions span at the input. */
-peat_status diagnose_subspaces(struct subject *s, struct value **v, struct error *err);
+peat_status diagnose_subspaces(struct subject *s, struct json v, struct error *err);
 /* Variance by dimension, and the loss without some dimensions of one stream. */
-peat_status diagnose_support(struct subject *s, struct value **v, struct error *err);
+peat_status diagnose_support(struct subject *s, struct json v, struct error *err);
 /* Pairs of token and position that are mistaken for others at the input. */
-peat_status diagnose_collisions(struct subject *s, struct value **v, struct error *err);
+peat_status diagnose_collisions(struct subject *s, struct json v, struct error *err);
 /* What a linear readout finds after every block. */
-peat_status diagnose_probes(struct subject *s, struct value **v, struct error *err);
+peat_status diagnose_probes(struct subject *s, struct json v, struct error *err);
 /* How much the order of the other tokens changes the last output. */
-peat_status diagnose_order(struct subject *s, struct value **v, struct error *err);
+peat_status diagnose_order(struct subject *s, struct json v, struct error *err);
 /* Where the heads look, and what makes them. */
-peat_status diagnose_attention(struct subject *s, struct value **v, struct error *err);
+peat_status diagnose_attention(struct subject *s, struct json v, struct error *err);
 
 struct diagnostic {
     const char *name; /* also its key in the tree */
@@ -38,8 +38,8 @@ struct diagnostic {
 /* Ended by a NULL name. */
 extern const struct diagnostic diagnostics[];
 
-/* All diagnostics whose name is in only (NULL: all), each as a member of *v. */
-peat_status diagnose(struct subject *s, const char *const *only, int n_only, struct value *v,
+/* All diagnostics whose name is in only (NULL: all), each as a member of v. */
+peat_status diagnose(struct subject *s, const char *const *only, int n_only, struct json v,
                      struct error *err);
 
 /* diagnosis_text.c: the tree as a page of at most `width` columns. */

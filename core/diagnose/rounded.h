@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* rounded.h: the numbers of a diagnosis have six significant digits. */
+#ifndef DIAGNOSE_ROUNDED_H
+#define DIAGNOSE_ROUNDED_H
+
+#include "base/json.h"
+
+/* NaN and infinities become null. */
+void put_rounded(struct json map, const char *key, double x);
+void add_rounded(struct json list, double x);
+/* A list of n numbers. */
+void put_rounded_row(struct json map, const char *key, const double *x, int64_t n);
+/* One plain sentence about a diagnostic. */
+void put_summary(struct json map, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
