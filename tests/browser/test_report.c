@@ -119,7 +119,7 @@ int main(int argc, char **argv)
         printf("not tested: no chromium, chromium-browser or google-chrome\n");
         return 77;
     }
-    return run_tests((struct tests){"report", .seconds = 240},
-                     TESTS(a_report_of_48_cells_is_whole_in_a_browser,
-                           a_report_of_a_grid_with_holes_is_whole_in_a_browser));
+    return run_list((struct tests){"report", .seconds = 240},
+                    TESTS(a_report_of_48_cells_is_whole_in_a_browser,
+                          a_report_of_a_grid_with_holes_is_whole_in_a_browser));
 }

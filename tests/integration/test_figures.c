@@ -264,17 +264,17 @@ END_TEST
 int main(void)
 {
     const struct tests common = {"figures", bench_open, bench_close, 60};
-    int end = run_tests(common, TESTS(without_gnuplot_the_script_is_written_all_the_same,
-                                      mistakes_are_told_before_anything_is_drawn,
-                                      a_report_of_48_cells_is_small_and_quick,
-                                      a_scheme_is_described_in_numbers, numpy_reads_the_table));
+    int end = run_list(common, TESTS(without_gnuplot_the_script_is_written_all_the_same,
+                                     mistakes_are_told_before_anything_is_drawn,
+                                     a_report_of_48_cells_is_small_and_quick,
+                                     a_scheme_is_described_in_numbers, numpy_reads_the_table));
     if (system("command -v gnuplot >/dev/null 2>&1") != 0) {
         fprintf(stderr, "gnuplot is not installed: nothing is drawn in these tests\n");
         return end;
     }
-    return end | run_tests(common, TESTS(every_kind_of_figure_is_drawn_beside_its_script_and_data,
-                                         other_formats_and_places_work_and_the_script_draws_again,
-                                         the_report_has_every_figure_once,
-                                         the_report_shows_what_the_schemes_look_like,
-                                         a_heat_map_is_drawn_without_a_trace));
+    return end | run_list(common, TESTS(every_kind_of_figure_is_drawn_beside_its_script_and_data,
+                                        other_formats_and_places_work_and_the_script_draws_again,
+                                        the_report_has_every_figure_once,
+                                        the_report_shows_what_the_schemes_look_like,
+                                        a_heat_map_is_drawn_without_a_trace));
 }

@@ -12,7 +12,7 @@ int run_suite(Suite *suite)
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-int run_tests(struct tests t, const TTest *const *test)
+int run_list(struct tests t, const TTest *const *test)
 {
     Suite *suite = suite_create(t.subject);
     TCase *tests = tcase_create(t.subject);

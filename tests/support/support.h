@@ -15,8 +15,8 @@ struct tests {
     double seconds;                     /* that each may take; 0: Check's preset */
 };
 
-/* The same for a list of tests: run_tests((struct tests){"html"}, TESTS(one, another)). */
-int run_tests(struct tests t, const TTest *const *test);
+/* The same for a list of tests: run_list((struct tests){"html"}, TESTS(one, another)). */
+int run_list(struct tests t, const TTest *const *test);
 #define TESTS(...) ((const TTest *const[]){__VA_ARGS__, NULL})
 
 #endif

@@ -187,12 +187,12 @@ END_TEST
 
 int main(void)
 {
-    return run_tests((struct tests){"describe", bench_open, bench_close},
-                     TESTS(the_sinusoid_of_width_512_moves_in_286_dimensions,
-                           a_shift_of_the_sinusoid_is_linear_and_its_pairing_is_found,
-                           a_shift_of_noise_is_not_linear, two_directions_make_rank_two,
-                           likeness_is_the_cosine_of_the_angle_between,
-                           tables_that_do_not_move_are_described,
-                           softmax_does_not_see_what_a_row_has_in_common,
-                           a_bias_of_the_key_alone_is_no_function_of_distance));
+    return run_list((struct tests){"describe", bench_open, bench_close},
+                    TESTS(the_sinusoid_of_width_512_moves_in_286_dimensions,
+                          a_shift_of_the_sinusoid_is_linear_and_its_pairing_is_found,
+                          a_shift_of_noise_is_not_linear, two_directions_make_rank_two,
+                          likeness_is_the_cosine_of_the_angle_between,
+                          tables_that_do_not_move_are_described,
+                          softmax_does_not_see_what_a_row_has_in_common,
+                          a_bias_of_the_key_alone_is_no_function_of_distance));
 }

@@ -269,7 +269,7 @@ END_TEST
 
 int main(void)
 {
-    return run_tests(
+    return run_list(
         (struct tests){"html", bench_open, bench_close},
         TESTS(the_page_has_the_numbers_of_the_json_format,
               the_verdict_names_the_best_row_and_what_it_gains, a_best_baseline_is_said_to_be_it,

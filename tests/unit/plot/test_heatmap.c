@@ -80,9 +80,9 @@ END_TEST
 
 int main(void)
 {
-    return run_tests((struct tests){"heatmap"},
-                     TESTS(zero_is_pale_and_both_signs_have_the_same_range,
-                           values_of_one_sign_darken_away_from_zero,
-                           a_table_without_range_still_has_one,
-                           a_picture_has_a_square_for_each_value));
+    return run_list((struct tests){"heatmap"},
+                    TESTS(zero_is_pale_and_both_signs_have_the_same_range,
+                          values_of_one_sign_darken_away_from_zero,
+                          a_table_without_range_still_has_one,
+                          a_picture_has_a_square_for_each_value));
 }

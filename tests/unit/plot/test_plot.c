@@ -311,7 +311,7 @@ END_TEST
 
 int main(void)
 {
-    return run_tests(
+    return run_list(
         (struct tests){"plot", bench_open, bench_close},
         TESTS(texts_are_quoted_for_gnuplot, the_name_of_a_file_tells_the_format,
               colours_dashes_and_points_differ_for_many_series, a_label_can_not_leave_its_quotes,
