@@ -155,12 +155,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("bad experiments");
-    TCase *tc = tcase_create("bad experiments");
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_set_timeout(tc, 120);
-    tcase_add_test(tc, validate_refuses_each_with_one_placed_line);
-    tcase_add_test(tc, run_refuses_each_with_the_same_line_and_makes_nothing);
-    suite_add_tcase(suite, tc);
-    return run_suite(suite);
+    return run_list((struct tests){"bad experiments", set_up, tear_down, 120},
+                    TESTS(validate_refuses_each_with_one_placed_line,
+                          run_refuses_each_with_the_same_line_and_makes_nothing));
 }

@@ -195,17 +195,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("grid");
-    TCase *t = tcase_create("grid");
-    tcase_set_timeout(t, 240);
-    tcase_add_test(t, jobs_and_threads_do_not_change_a_bit);
-    tcase_add_test(t, an_interrupted_run_goes_on_to_the_same_bits);
-    tcase_add_test(t, killed_cells_go_on_to_the_same_bits);
-    tcase_add_test(t, a_second_run_trains_nothing_and_prints_the_same_table);
-    tcase_add_test(t, new_evaluation_lengths_do_not_retrain);
-    tcase_add_test(t, a_scheme_from_outside_trains_by_path);
-    tcase_add_test(t, a_diverging_cell_is_a_result);
-    tcase_add_test(t, sequence_tasks_are_scored_by_generation);
-    suite_add_tcase(s, t);
-    return run_suite(s);
+    return run_list(
+        (struct tests){"grid", .seconds = 240},
+        TESTS(jobs_and_threads_do_not_change_a_bit, an_interrupted_run_goes_on_to_the_same_bits,
+              killed_cells_go_on_to_the_same_bits,
+              a_second_run_trains_nothing_and_prints_the_same_table,
+              new_evaluation_lengths_do_not_retrain, a_scheme_from_outside_trains_by_path,
+              a_diverging_cell_is_a_result, sequence_tasks_are_scored_by_generation));
 }

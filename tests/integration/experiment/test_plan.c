@@ -417,27 +417,21 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("plan");
-    TCase *tc = tcase_create("plan");
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, a_scheme_without_stream_has_one_row_whatever_it_is_crossed_with);
-    tcase_add_test(tc, a_parameter_of_the_combine_repeats_nothing_either);
-    tcase_add_test(tc, sum_is_accepted_with_any_scheme);
-    tcase_add_test(tc, cells_are_seed_major_and_seeds_share_all_but_their_identity);
-    tcase_add_test(tc, a_seed_of_a_grid_is_the_cell_of_that_seed_alone);
-    tcase_add_test(tc, a_learned_table_is_what_a_cell_has_more_than_without_position);
-    tcase_add_test(tc, flops_follow_the_usual_count);
-    tcase_add_test(tc, matched_cells_cost_the_same_within_tolerance);
-    tcase_add_test(tc, a_row_without_combine_is_the_baseline_of_every_combine);
-    tcase_add_test(tc, without_a_baseline_nothing_is_compared);
-    tcase_add_test(tc, the_hash_is_of_what_is_trained_and_of_nothing_else);
-    tcase_add_test(tc, where_a_scheme_acts_is_part_of_the_identity);
-    tcase_add_test(tc, data_counts_by_its_content_and_is_found_beside_the_file);
-    tcase_add_test(tc, a_plugin_named_by_its_path_counts_by_its_file_too);
-    tcase_add_test(tc, a_cell_reads_the_same_from_its_own_config);
-    tcase_add_test(tc, the_plan_lists_axes_cells_and_what_was_left_out);
-    tcase_add_test(tc, the_command_prints_one_line_for_each_cell);
-    suite_add_tcase(suite, tc);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"plan", set_up, tear_down, 60},
+        TESTS(a_scheme_without_stream_has_one_row_whatever_it_is_crossed_with,
+              a_parameter_of_the_combine_repeats_nothing_either, sum_is_accepted_with_any_scheme,
+              cells_are_seed_major_and_seeds_share_all_but_their_identity,
+              a_seed_of_a_grid_is_the_cell_of_that_seed_alone,
+              a_learned_table_is_what_a_cell_has_more_than_without_position,
+              flops_follow_the_usual_count, matched_cells_cost_the_same_within_tolerance,
+              a_row_without_combine_is_the_baseline_of_every_combine,
+              without_a_baseline_nothing_is_compared,
+              the_hash_is_of_what_is_trained_and_of_nothing_else,
+              where_a_scheme_acts_is_part_of_the_identity,
+              data_counts_by_its_content_and_is_found_beside_the_file,
+              a_plugin_named_by_its_path_counts_by_its_file_too,
+              a_cell_reads_the_same_from_its_own_config,
+              the_plan_lists_axes_cells_and_what_was_left_out,
+              the_command_prints_one_line_for_each_cell));
 }

@@ -252,18 +252,13 @@ END_TEST
 int main(void)
 {
     parallel_start();
-    Suite *suite = suite_create("collisions");
-    TCase *tests = tcase_create("collisions");
-    tcase_add_checked_fixture(tests, open_arena, close_arena);
-    tcase_set_timeout(tests, 120);
-    tcase_add_test(tests, neighbours_in_fixed_tables_are_those_of_all_distances);
-    tcase_add_test(tests, a_planted_collision_is_found_and_not_decoded);
-    tcase_add_test(tests, a_token_twice_costs_the_token_alone);
-    tcase_add_test(tests, noise_on_two_rulers_costs_what_the_normal_distribution_says);
-    tcase_add_test(tests, the_same_stream_gives_the_same_answer_on_any_number_of_threads);
-    tcase_add_test(tests, a_sample_of_queries_is_compared_with_all_answers);
-    tcase_add_test(tests, one_token_or_one_position_has_no_such_neighbour);
-    tcase_add_test(tests, a_table_that_is_not_finite_is_refused_by_name);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list((struct tests){"collisions", open_arena, close_arena, 120},
+                    TESTS(neighbours_in_fixed_tables_are_those_of_all_distances,
+                          a_planted_collision_is_found_and_not_decoded,
+                          a_token_twice_costs_the_token_alone,
+                          noise_on_two_rulers_costs_what_the_normal_distribution_says,
+                          the_same_stream_gives_the_same_answer_on_any_number_of_threads,
+                          a_sample_of_queries_is_compared_with_all_answers,
+                          one_token_or_one_position_has_no_such_neighbour,
+                          a_table_that_is_not_finite_is_refused_by_name));
 }

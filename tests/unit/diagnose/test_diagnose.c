@@ -707,27 +707,22 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("diagnose");
-    TCase *all = tcase_create("diagnose");
-    tcase_set_timeout(all, 120);
-    tcase_add_test(all, queries_of_tokens_and_keys_of_positions_give_that_term_alone);
-    tcase_add_test(all, shares_are_as_the_squares_of_what_the_queries_hold);
-    tcase_add_test(all, a_bias_has_all_the_variance_when_queries_are_zero);
-    tcase_add_test(all, terms_add_up_to_the_logits_in_every_layer);
-    tcase_add_test(all, what_is_not_linear_is_said_to_be_not_decomposed);
-    tcase_add_test(all, tokens_and_positions_in_other_dimensions_are_at_right_angles);
-    tcase_add_test(all, lines_at_45_degrees_are_found_at_45_degrees);
-    tcase_add_test(all, the_loss_moves_only_without_the_dimensions_it_is_made_of);
-    tcase_add_test(all, a_planted_collision_is_found_and_named);
-    tcase_add_test(all, probes_find_what_is_there_and_nothing_else);
-    tcase_add_test(all, an_encoder_without_positions_is_permutation_equivariant_at_every_depth);
-    tcase_add_test(all, a_causal_model_without_positions_knows_order_from_its_second_layer_on);
-    tcase_add_test(all, order_sensitivity_is_zero_where_it_must_be_and_nowhere_else);
-    tcase_add_test(all, zero_queries_look_at_all_keys_alike);
-    tcase_add_test(all, a_slope_alone_is_all_distance_and_all_bias);
-    tcase_add_test(all, a_turn_of_constant_queries_is_all_rotation);
-    tcase_add_test(all, an_observer_hears_everything_and_changes_no_bit);
-    tcase_add_test(all, the_same_subject_gives_the_same_tree);
-    suite_add_tcase(suite, all);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"diagnose", .seconds = 120},
+        TESTS(queries_of_tokens_and_keys_of_positions_give_that_term_alone,
+              shares_are_as_the_squares_of_what_the_queries_hold,
+              a_bias_has_all_the_variance_when_queries_are_zero,
+              terms_add_up_to_the_logits_in_every_layer,
+              what_is_not_linear_is_said_to_be_not_decomposed,
+              tokens_and_positions_in_other_dimensions_are_at_right_angles,
+              lines_at_45_degrees_are_found_at_45_degrees,
+              the_loss_moves_only_without_the_dimensions_it_is_made_of,
+              a_planted_collision_is_found_and_named, probes_find_what_is_there_and_nothing_else,
+              an_encoder_without_positions_is_permutation_equivariant_at_every_depth,
+              a_causal_model_without_positions_knows_order_from_its_second_layer_on,
+              order_sensitivity_is_zero_where_it_must_be_and_nowhere_else,
+              zero_queries_look_at_all_keys_alike, a_slope_alone_is_all_distance_and_all_bias,
+              a_turn_of_constant_queries_is_all_rotation,
+              an_observer_hears_everything_and_changes_no_bit,
+              the_same_subject_gives_the_same_tree));
 }

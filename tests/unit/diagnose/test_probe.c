@@ -355,24 +355,13 @@ END_TEST
 int main(void)
 {
     parallel_start();
-    Suite *suite = suite_create("probe");
-    TCase *tests = tcase_create("probe");
-    tcase_add_checked_fixture(tests, open_arena, close_arena);
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, groups_are_held_out_whole);
-    tcase_add_test(tests, some_groups_stay_and_some_go);
-    tcase_add_test(tests, a_position_on_a_line_is_read_at_positions_never_seen);
-    tcase_add_test(tests, noise_takes_its_share_of_r2);
-    tcase_add_test(tests, positions_learned_by_heart_do_not_carry_over);
-    tcase_add_test(tests, nothing_to_read_is_not_defined);
-    tcase_add_test(tests, classes_along_a_line_are_all_answered);
-    tcase_add_test(tests, a_small_class_beside_a_large_one_is_read);
-    tcase_add_test(tests, noise_is_read_no_better_than_by_chance);
-    tcase_add_test(tests, a_class_that_was_never_seen_is_wrong);
-    tcase_add_test(tests, a_regression_is_scikit_learns_ridge);
-    tcase_add_test(tests, targets_of_the_tests_do_not_change_the_fit);
-    tcase_add_test(tests, classes_and_shrinkage_are_scikit_learns);
-    tcase_add_test(tests, the_same_rows_give_the_same_bits);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"probe", open_arena, close_arena, 60},
+        TESTS(groups_are_held_out_whole, some_groups_stay_and_some_go,
+              a_position_on_a_line_is_read_at_positions_never_seen, noise_takes_its_share_of_r2,
+              positions_learned_by_heart_do_not_carry_over, nothing_to_read_is_not_defined,
+              classes_along_a_line_are_all_answered, a_small_class_beside_a_large_one_is_read,
+              noise_is_read_no_better_than_by_chance, a_class_that_was_never_seen_is_wrong,
+              a_regression_is_scikit_learns_ridge, targets_of_the_tests_do_not_change_the_fit,
+              classes_and_shrinkage_are_scikit_learns, the_same_rows_give_the_same_bits));
 }

@@ -133,17 +133,10 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("support");
-    TCase *tests = tcase_create("support");
-    tcase_add_checked_fixture(tests, open_arena, close_arena);
-    tcase_add_test(tests, halves_of_a_concatenation_are_disjoint);
-    tcase_add_test(tests, one_profile_overlaps_fully_at_any_scale);
-    tcase_add_test(tests, chance_is_the_mean_over_shuffled_dimensions);
-    tcase_add_test(tests, ties_share_a_rank);
-    tcase_add_test(tests, a_table_without_variance_has_no_support);
-    tcase_add_test(tests, variances_are_of_each_column);
-    tcase_add_test(tests, a_constant_column_has_no_variance);
-    tcase_add_test(tests, figures_of_fixed_tables_are_scipys);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list((struct tests){"support", open_arena, close_arena},
+                    TESTS(halves_of_a_concatenation_are_disjoint,
+                          one_profile_overlaps_fully_at_any_scale,
+                          chance_is_the_mean_over_shuffled_dimensions, ties_share_a_rank,
+                          a_table_without_variance_has_no_support, variances_are_of_each_column,
+                          a_constant_column_has_no_variance, figures_of_fixed_tables_are_scipys));
 }

@@ -390,28 +390,21 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("experiment");
-    TCase *tc = tcase_create("experiment");
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_add_test(tc, labels_read_as_people_write_them);
-    tcase_add_test(tc, names_of_cells_are_safe_in_file_names);
-    tcase_add_test(tc, long_labels_are_cut_to_fit_a_file_name);
-    tcase_add_test(tc, built_in_position_is_none_and_sum);
-    tcase_add_test(tc, later_settings_win_default_axis_override_command_line);
-    tcase_add_test(tc, a_parameter_of_a_bare_name_makes_it_a_map);
-    tcase_add_test(tc, an_axis_replaces_a_plugin_and_its_parameters);
-    tcase_add_test(tc, the_product_is_in_axis_order_and_seed_major);
-    tcase_add_test(tc, exclude_matches_in_part_and_lists_mean_any);
-    tcase_add_test(tc, numbers_name_an_axis_value_however_they_are_written);
-    tcase_add_test(tc, include_adds_cells_and_names_their_own_settings);
-    tcase_add_test(tc, a_dash_matches_any_combine_and_nothing_else);
-    tcase_add_test(tc, the_count_is_checked_before_anything_is_expanded);
-    tcase_add_test(tc, words_address_the_top_level_too);
-    tcase_add_test(tc, a_word_that_names_an_axis_replaces_its_values);
-    tcase_add_test(tc, a_file_may_name_labels_that_the_command_line_left_out);
-    tcase_add_test(tc, mistakes_on_the_command_line_are_placed_there);
-    tcase_add_test(tc, every_value_keeps_the_place_where_it_was_written);
-    tcase_add_test(tc, the_tables_of_the_sections_are_sound);
-    suite_add_tcase(suite, tc);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"experiment", set_up, tear_down},
+        TESTS(
+            labels_read_as_people_write_them, names_of_cells_are_safe_in_file_names,
+            long_labels_are_cut_to_fit_a_file_name, built_in_position_is_none_and_sum,
+            later_settings_win_default_axis_override_command_line,
+            a_parameter_of_a_bare_name_makes_it_a_map, an_axis_replaces_a_plugin_and_its_parameters,
+            the_product_is_in_axis_order_and_seed_major, exclude_matches_in_part_and_lists_mean_any,
+            numbers_name_an_axis_value_however_they_are_written,
+            include_adds_cells_and_names_their_own_settings,
+            a_dash_matches_any_combine_and_nothing_else,
+            the_count_is_checked_before_anything_is_expanded, words_address_the_top_level_too,
+            a_word_that_names_an_axis_replaces_its_values,
+            a_file_may_name_labels_that_the_command_line_left_out,
+            mistakes_on_the_command_line_are_placed_there,
+            every_value_keeps_the_place_where_it_was_written,
+            the_tables_of_the_sections_are_sound));
 }

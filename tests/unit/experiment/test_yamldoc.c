@@ -332,26 +332,17 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("yamldoc");
-    TCase *tests = tcase_create("yamldoc");
-    tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, plain_scalars_are_typed_and_quoted_ones_are_text);
-    tcase_add_test(tests, places_are_those_of_the_text);
-    tcase_add_test(tests, a_byte_order_mark_moves_no_place);
-    tcase_add_test(tests, an_alias_is_the_anchored_tree_itself);
-    tcase_add_test(tests, maps_keep_the_order_of_the_file);
-    tcase_add_test(tests, the_tree_owns_the_name_of_its_file);
-    tcase_add_test(tests, files_of_256_kib_are_read_and_larger_ones_refused);
-    tcase_add_test(tests, the_largest_bombs_are_refused_soon);
-    tcase_add_test(tests, many_names_take_little_time);
-    tcase_add_test(tests, a_missing_file_is_named);
-    tcase_add_test(tests, every_prefix_is_a_tree_or_an_error_with_its_place);
-    tcase_add_test(tests, every_changed_byte_leaves_a_tree_or_an_error_with_its_place);
-    tcase_add_test(tests, every_file_of_the_corpus_gives_its_expected_line);
-    tcase_add_test(tests, a_value_of_the_command_line_is_placed_at_its_word);
-    tcase_add_test(tests, a_value_of_the_command_line_is_typed_like_the_file);
-    tcase_add_test(tests, a_bad_value_of_the_command_line_is_refused_at_its_word);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"yamldoc", set_up, tear_down, 60},
+        TESTS(plain_scalars_are_typed_and_quoted_ones_are_text, places_are_those_of_the_text,
+              a_byte_order_mark_moves_no_place, an_alias_is_the_anchored_tree_itself,
+              maps_keep_the_order_of_the_file, the_tree_owns_the_name_of_its_file,
+              files_of_256_kib_are_read_and_larger_ones_refused, the_largest_bombs_are_refused_soon,
+              many_names_take_little_time, a_missing_file_is_named,
+              every_prefix_is_a_tree_or_an_error_with_its_place,
+              every_changed_byte_leaves_a_tree_or_an_error_with_its_place,
+              every_file_of_the_corpus_gives_its_expected_line,
+              a_value_of_the_command_line_is_placed_at_its_word,
+              a_value_of_the_command_line_is_typed_like_the_file,
+              a_bad_value_of_the_command_line_is_refused_at_its_word));
 }

@@ -385,28 +385,18 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("rundir");
-    TCase *tests = tcase_create("rundir");
-    tcase_add_checked_fixture(tests, open_plan, close_plan);
-    tcase_add_test(tests, new_directory_has_plan_file_and_cells);
-    tcase_add_test(tests, writing_again_touches_only_what_changed);
-    tcase_add_test(tests, cells_of_other_plans_stay_behind_the_planned_ones);
-    tcase_add_test(tests, directory_of_another_experiment_is_refused);
-    tcase_add_test(tests, file_of_the_user_is_not_written_over);
-    tcase_add_test(tests, check_accepts_what_does_not_exist_and_makes_nothing);
-    tcase_add_test(tests, lock_is_held_once_and_names_its_holder);
-    tcase_add_test(tests, lock_in_an_unusable_place_is_refused_with_the_reason);
-    tcase_add_test(tests, state_follows_from_the_files);
-    tcase_add_test(tests, result_outranks_everything_but_a_living_process);
-    tcase_add_test(tests, damaged_results_are_told_and_count_as_partial);
-    tcase_add_test(tests, what_is_no_run_directory_is_refused);
-    tcase_add_test(tests, cell_is_found_by_index_id_label_and_hash);
-    tcase_add_test(tests, unknown_and_ambiguous_cells_are_refused);
-    tcase_add_test(tests, one_cell_is_read_alone);
-    tcase_add_test(tests, missing_evaluation_lengths_are_noticed);
-    tcase_add_test(tests, last_lines_of_logs_are_found);
-    tcase_add_test(tests, tail_of_metrics_is_the_last_whole_line);
-    tcase_add_test(tests, durations_are_short);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"rundir", open_plan, close_plan},
+        TESTS(new_directory_has_plan_file_and_cells, writing_again_touches_only_what_changed,
+              cells_of_other_plans_stay_behind_the_planned_ones,
+              directory_of_another_experiment_is_refused, file_of_the_user_is_not_written_over,
+              check_accepts_what_does_not_exist_and_makes_nothing,
+              lock_is_held_once_and_names_its_holder,
+              lock_in_an_unusable_place_is_refused_with_the_reason, state_follows_from_the_files,
+              result_outranks_everything_but_a_living_process,
+              damaged_results_are_told_and_count_as_partial, what_is_no_run_directory_is_refused,
+              cell_is_found_by_index_id_label_and_hash, unknown_and_ambiguous_cells_are_refused,
+              one_cell_is_read_alone, missing_evaluation_lengths_are_noticed,
+              last_lines_of_logs_are_found, tail_of_metrics_is_the_last_whole_line,
+              durations_are_short));
 }
