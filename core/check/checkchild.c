@@ -3,16 +3,14 @@
 #include "check/checkchild.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "process/spawn.h"
+#include "process/child.h"
+#include "process/childlog.h"
+#include "process/program.h"
 #include "tensor/gemm.h"
 #include "tensor/parallel.h"
 
@@ -126,83 +124,40 @@ peat_status check_here(const struct check_request *q, const char *check, const c
 
 /* ---- the parent ---- */
 
-/* A child on its way. */
-struct child {
-    pid_t pid;
-    int status;
-    bool timed_out;
-};
-
-static char *const *child_arguments(const struct check_request *q, const char *check,
-                                    const char *record, struct arena *a, struct error *err)
+static peat_status child_arguments(const struct check_request *q, const char *check,
+                                   const char *record, char *const **argv, struct arena *a,
+                                   struct error *err)
 {
-    static const char *const fixed[] = {"plugins", "check", "--only", "--record"};
-    char **argv = ARENA_ARRAY(a, q->n_setting + 9, char *);
     char program[4096];
-    if (own_program(program, sizeof(program), err) != PEAT_OK)
-        return NULL;
-    BUG_UNLESS(argv);
-    int n = 0;
-    argv[n++] = arena_strdup(a, program);
-    argv[n++] = arena_strdup(a, fixed[0]);
-    argv[n++] = arena_strdup(a, fixed[1]);
-    argv[n++] = arena_strdup(a, fixed[2]);
-    argv[n++] = arena_strdup(a, check);
-    argv[n++] = arena_strdup(a, fixed[3]);
-    argv[n++] = arena_strdup(a, record);
-    argv[n++] = arena_strdup(a, q->plugin);
+    peat_status status = own_program(program, sizeof(program), err);
+    if (status != PEAT_OK)
+        return status;
+    const char *const word[] = {program, "plugins",  "check", "--only",
+                                check,   "--record", record,  q->plugin};
+    enum { WORDS = sizeof(word) / sizeof(*word) };
+    char **all = ARENA_ARRAY(a, q->n_setting + WORDS + 1, char *);
+    for (int i = 0; i < WORDS; i++)
+        all[i] = arena_strdup(a, word[i]);
     for (int i = 0; i < q->n_setting; i++)
-        argv[n++] = q->setting[i];
-    return argv;
+        all[WORDS + i] = q->setting[i];
+    *argv = all;
+    return PEAT_OK;
 }
 
-static void child_wait(struct child *c, double timeout)
+/* With the line of its log that tells most: that of a sanitizer, else the last one. */
+static void describe_death(const struct child *c, struct arena *a, struct check_report *report)
 {
-    const struct timespec nap = {0, 2000000};
-    double end = clock_seconds() + timeout;
-    for (;;) {
-        pid_t done = waitpid(c->pid, &c->status, WNOHANG);
-        if (done == c->pid || (done < 0 && errno != EINTR))
-            return;
-        if (clock_seconds() > end)
-            break;
-        nanosleep(&nap, NULL);
-    }
-    c->timed_out = true;
-    process_signal(c->pid, SIGKILL);
-    while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
-        continue;
-}
-
-/* The line of a log that tells most: that of a sanitizer, else the last one. */
-static const char *telling_line(const char *log, struct arena *a)
-{
-    char *text;
-    size_t n;
-    if (file_read(log, 0, &text, &n, NULL) != PEAT_OK)
-        return "";
-    const char *best = "";
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-        best = line;
-        if (strstr(line, "ERROR: ") || strstr(line, "runtime error: "))
-            break;
-    }
-    best = arena_strdup(a, best);
-    free(text);
-    return best;
-}
-
-static void describe_death(const struct child *c, const char *log, struct arena *a,
-                           struct check_report *report)
-{
-    const char *line = telling_line(log, a), *colon = *line ? ": " : "";
+    const char *line = log_sanitizer_line(c->log, 0, a);
+    line = line ? line : log_last_line(c->log, 0, "", a);
+    const char *colon = line ? ": " : "";
+    line = line ? line : "";
     report->end = CHECK_END_CRASHED;
-    if (WIFSIGNALED(c->status))
-        report->text = arena_printf(a, "killed by signal %d (%s)%s%s", WTERMSIG(c->status),
-                                    strsignal(WTERMSIG(c->status)), colon, line);
+    if (c->signal)
+        report->text = arena_printf(a, "killed by signal %d (%s)%s%s", c->signal,
+                                    strsignal(c->signal), colon, line);
     else
         report->text = arena_printf(a, "the process ended with code %d before the check did%s%s",
-                                    WEXITSTATUS(c->status), colon, line);
+                                    c->code, colon, line);
 }
 
 /* False: the child left no record. */
@@ -227,30 +182,27 @@ static bool read_record(const char *path, struct arena *a, struct check_report *
     return true;
 }
 
-/* A process that dies after a check has passed has something to say; after a failure it may. */
-static bool believable(const struct child *c, const struct check_report *report)
-{
-    return report->end == CHECK_END_FAILED || (WIFEXITED(c->status) && !WEXITSTATUS(c->status));
-}
-
 static peat_status run_child(const struct check_request *q, const char *check, const char *dir,
                              struct arena *a, struct check_report *report, struct error *err)
 {
-    const char *record = arena_printf(a, "%s/record", dir), *log = arena_printf(a, "%s/log", dir);
-    char *const *argv = child_arguments(q, check, record, a, err);
-    char **env = cell_environment(a, 4);
-    struct child c = {0};
-    if (!argv)
-        return err->status;
-    peat_status status = process_start(argv, env, log, &c.pid, err);
+    const char *record = arena_printf(a, "%s/record", dir);
+    struct child c = {
+        .env = cell_environment(a, 4), .log = arena_printf(a, "%s/log", dir), .own_group = true};
+    peat_status status = child_arguments(q, check, record, &c.argv, a, err);
+    if (status == PEAT_OK)
+        status = child_start(&c, err);
     if (status != PEAT_OK)
         return status;
-    child_wait(&c, q->timeout);
-    if (c.timed_out) {
+    c.deadline = c.started + q->timeout;
+    child_wait(&c);
+    bool recorded = !c.late && read_record(record, a, report);
+    if (c.late) {
         report->end = CHECK_END_TIMEOUT;
         report->text = arena_printf(a, "still running after %g seconds", q->timeout);
-    } else if (!read_record(record, a, report) || !believable(&c, report)) {
-        describe_death(&c, log, a, report);
+    } else if (!recorded || (c.code != 0 && report->end != CHECK_END_FAILED)) {
+        /* A process that dies after a check has passed has something to say; after a failure it
+         * may. */
+        describe_death(&c, a, report);
     }
     return PEAT_OK;
 }

@@ -3,13 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "cli/bench.h"
-#include "process/spawn.h"
+#include "process/child.h"
+#include "process/program.h"
 
 enum { CELLS = 16, DIR_BYTES = 512, PATH_BYTES = 1024 };
 
@@ -36,16 +35,13 @@ static peat_status run_grid(const char dir[DIR_BYTES], int jobs, double *seconds
     if (status != PEAT_OK)
         return status;
     char *const argv[] = {program, "run", file, "-o", runs, "-j", number, NULL};
-    double start = clock_seconds();
-    pid_t pid;
-    status = process_start(argv, environ, log, &pid, err);
+    struct child run = {.argv = argv, .log = log, .own_group = true};
+    status = child_start(&run, err);
     if (status != PEAT_OK)
         return status;
-    int end = 0;
-    while (waitpid(pid, &end, 0) < 0)
-        ;
-    *seconds = clock_seconds() - start;
-    if (WIFEXITED(end) && WEXITSTATUS(end) == 0)
+    child_wait(&run);
+    *seconds = clock_seconds() - run.started;
+    if (run.code == 0)
         return PEAT_OK;
     char *text = NULL;
     size_t n = 0;

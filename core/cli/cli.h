@@ -37,4 +37,9 @@ void cli_start(void);
 /* The exit code, after all that was printed has reached stdout: a full disk makes CLI_FAILED. */
 int cli_finish(int code);
 
+/* Runs the body of a command that loads plugins, which prints and returns an exit code, in a child
+ * process. A plugin that takes the child down is one line and CLI_USAGE. */
+struct trail;
+int cli_apart(int (*body)(void *ctx, struct trail *trail), void *ctx);
+
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/bench.h"
-#include "cli/cli_apart.h"
 #include "cli/verbs.h"
 
 enum { MANY = 1 << 20, FEW = 1024 };

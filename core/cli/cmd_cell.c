@@ -14,7 +14,7 @@
 #include "cell/cellrun.h"
 #include "cli/verbs.h"
 #include "grid/jobs.h"
-#include "process/spawn.h"
+#include "process/program.h"
 
 enum { THREADS_MAX = 1024, SECONDS_MAX = 1000000000, JOBS_LEAST = 16 };
 
@@ -187,9 +187,7 @@ static peat_status add_operand(struct choice *c, const char *word, struct error 
 
 static int run_jobs(const struct choice *c, struct jobs *j)
 {
-    struct error err = {0};
-    if (jobs_run(j, &err) != PEAT_OK)
-        return cli_refuse(&err);
+    jobs_run(j);
     if (j->interrupted)
         return CLI_STOPPED;
     return j->failed || j->left || c->n_failed ? CLI_FAILED : CLI_DONE;
@@ -268,7 +266,7 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "skip-failed", skip_failed, "leave cells that failed before as they are"),
     CLI_WHOLE(0, "with-parent", "PID", 1, INT_MAX, parent,
               "one cell, in this process; end when its parent PID ends"),
-    CLI_WHOLE(0, "trail", "FD", SPAWN_SHARED, SPAWN_SHARED, trail,
+    CLI_WHOLE(0, "trail", "FD", CHILD_TRAIL, CHILD_TRAIL, trail,
               "with --with-parent: memory in which the parent follows the cell"),
 };
 

@@ -11,7 +11,7 @@
 #include "cli/runslurm.h"
 #include "cli/verbs.h"
 #include "grid/runner.h"
-#include "process/spawn.h"
+#include "process/program.h"
 #include "tensor/gemm.h"
 
 enum { JOBS_MAX = 4096, THREADS_MAX = 1024 };

@@ -13,6 +13,7 @@
 #include "grid/cellend.h"
 #include "grid/progress.h"
 #include "grid/rundir.h"
+#include "process/childlog.h"
 
 enum { WATCH_SECONDS = 2 };
 
@@ -83,6 +84,11 @@ static const char *reason_of(const struct cell_files *c)
     return reason ? reason : "";
 }
 
+static const char *last_line(const struct cell_files *c, struct arena *a)
+{
+    return log_last_line(arena_printf(a, "%s/log.txt", c->dir), 0, "", a);
+}
+
 static void print_cells(const struct status *s)
 {
     struct columns table;
@@ -94,7 +100,7 @@ static void print_cells(const struct status *s)
             continue;
         const char *text = failed ? reason_of(c) : running_text(c, s->arena);
         columns_add(&table, (const char *const[]){cell_state_name(c->state), c->label, text});
-        const char *last = failed ? log_last_line(c->dir, 0, "", s->arena) : NULL;
+        const char *last = failed ? last_line(c, s->arena) : NULL;
         if (last)
             columns_add(&table, (const char *const[]){"", "", last});
     }
@@ -123,7 +129,7 @@ static struct value *cell_value(const struct cell_files *c, struct arena *a)
         member_set_text(a, v, "signal", member_text(c->end, "signal"));
         member_set_text(a, v, "hook", member_text(c->end, "hook"));
         member_set_text(a, v, "log", arena_printf(a, "%s/log.txt", c->dir));
-        member_set_text(a, v, "last_line", log_last_line(c->dir, 0, "", a));
+        member_set_text(a, v, "last_line", last_line(c, a));
     }
     if (c->state == CELL_RUNNING) {
         char text[64];

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli_apart.h"
 #include "cli/command.h"
 
 /* ---- help ---- */

@@ -82,7 +82,7 @@ static peat_status read_all(struct list *l, struct error *err)
     strbuf_init(&text);
     do {
         strbuf_clear(&text);
-        status = apart_run(walk, l, APART_SECONDS, false, &text, &died, err);
+        status = apart_run(walk, l, apart_seconds(), APART_ASIDE, &text, &died, err);
         if (status == PEAT_OK || !died.file[0] || l->n_skip == BAD_MAX)
             break;
         cli_say("%s", err->text);

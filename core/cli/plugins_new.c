@@ -10,7 +10,7 @@
 #include "base/strbuf.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
-#include "process/spawn.h"
+#include "process/program.h"
 
 enum { NAME_MAX_LENGTH = 48 };
 

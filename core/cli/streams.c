@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* streams.c: the standard streams, and results that go to stdout or to a file. */
+/* streams.c: the standard streams, results that go to stdout or to a file, and bodies apart. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "cli/cli.h"
+#include "process/apart.h"
 
 /* A closed standard descriptor would be given to the next file opened, and text printed into it.
  * Opened the wrong way round, it fails when it is used. */
@@ -58,4 +60,32 @@ int cli_finish(int code)
         cli_say("cannot write to standard output: %s",
                 error ? strerror(error) : "input/output error");
     return code == CLI_DONE ? CLI_FAILED : code;
+}
+
+/* ---- apart ---- */
+
+struct command_body {
+    int (*run)(void *ctx, struct trail *trail);
+    void *ctx;
+};
+
+static peat_status run_body(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
+{
+    const struct command_body *body = ctx;
+    (void)err;
+    strbuf_addf(out, "%d", cli_finish(body->run(body->ctx, trail)));
+    return PEAT_OK;
+}
+
+int cli_apart(int (*body)(void *ctx, struct trail *trail), void *ctx)
+{
+    struct command_body job = {body, ctx};
+    struct error err = {0};
+    struct strbuf code;
+    strbuf_init(&code);
+    peat_status status =
+        apart_run(run_body, &job, apart_seconds(), APART_PRINTS, &code, NULL, &err);
+    int end = status == PEAT_OK ? atoi(code.text) : cli_refuse(&err);
+    strbuf_release(&code);
+    return end;
 }

@@ -182,7 +182,7 @@ peat_status plan_make_apart(struct plan *p, const struct experiment *e, struct a
     strbuf_init(&text);
     *p = (struct plan){.experiment = e};
     peat_status status =
-        apart_run(make, (void *)(uintptr_t)e, e->run.plan_timeout, false, &text, NULL, err);
+        apart_run(make, (void *)(uintptr_t)e, e->run.plan_timeout, APART_ASIDE, &text, NULL, err);
     if (status == PEAT_OK) {
         const struct value *v = json_parse(a, text.text, text.n, "plan", err);
         if (!v)

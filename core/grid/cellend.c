@@ -3,78 +3,22 @@
 #include "grid/cellend.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/jsonfile.h"
+#include "process/childlog.h"
 
-enum { EXIT_INTERRUPTED = 130, LOG_TAIL = 1 << 16 };
+enum { EXIT_INTERRUPTED = 130 };
 
 static const struct place nowhere = {NULL, 0, 0};
 
-/* ---- the log ---- */
-
-/* At most the last LOG_TAIL bytes after `from`; NULL when there are none. */
-static char *read_tail(const char *path, off_t from, size_t *n, struct arena *a)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-    char *text = NULL;
-    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > from) {
-        if (st.st_size - from > LOG_TAIL)
-            from = st.st_size - LOG_TAIL;
-        size_t wanted = (size_t)(st.st_size - from);
-        text = arena_alloc(a, wanted + 1);
-        ssize_t got = text ? pread(fd, text, wanted, from) : 0;
-        *n = got > 0 ? (size_t)got : 0;
-        if (text)
-            text[*n] = '\0';
-    }
-    if (fd >= 0)
-        close(fd);
-    return text;
-}
-
-const char *log_last_line(const char *dir, off_t from, const char *prefix, struct arena *a)
-{
-    char *path = path_join(dir, "log.txt");
-    size_t n = 0, skip = strlen(prefix);
-    char *text = read_tail(path, from, &n, a);
-    free(path);
-    const char *found = NULL;
-    while (text && n && !found) {
-        while (n && (text[n - 1] == '\n' || text[n - 1] == '\r'))
-            text[--n] = '\0';
-        while (n && text[n - 1] != '\n')
-            n--;
-        const char *line = text + n;
-        if (!strncmp(line, prefix, skip) && line[skip])
-            found = line + skip;
-    }
-    return found;
-}
-
 /* ---- classifying ---- */
-
-static const char *signal_name(int signal, struct arena *a)
-{
-    const char *abbreviation = sigabbrev_np(signal);
-    return abbreviation ? arena_printf(a, "SIG%s", abbreviation)
-                        : arena_printf(a, "signal %d", signal);
-}
-
-bool cell_stop_is_limit(enum cell_stop stop)
-{
-    return stop == STOP_TIMEOUT || stop == STOP_STALLED;
-}
 
 /* " in rotary.qkv" */
 static const char *in_hook(const struct cell_end *end, struct arena *a)
@@ -84,8 +28,8 @@ static const char *in_hook(const struct cell_end *end, struct arena *a)
 
 static void end_by_signal(struct cell_end *end, int signal, enum cell_stop stop, struct arena *a)
 {
-    end->exit = -1;
-    end->signal = signal_name(signal, a);
+    char name[SIGNAL_NAME];
+    end->signal = arena_strdup(a, signal_name(signal, name));
     bool asked = signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
     if (asked || (stop == STOP_ASKED && signal == SIGKILL)) {
         end->state = CELL_PARTIAL;
@@ -99,50 +43,39 @@ static void end_by_signal(struct cell_end *end, int signal, enum cell_stop stop,
     }
 }
 
-static void end_by_error(struct cell_end *end, const struct cell_process *p, struct arena *a)
+static void end_by_error(struct cell_end *end, const struct cell_process *p,
+                         const struct child *child, struct arena *a)
 {
     struct error why = {0};
-    const char *said = trail_said(p->trail, &why) ? arena_strdup(a, why.text)
-                                                  : log_last_line(p->dir, p->log_at, "peat: ", a);
-    const char *last = said ? NULL : log_last_line(p->dir, p->log_at, "", a);
+    const char *said = trail_said(child->trail, &why)
+                           ? arena_strdup(a, why.text)
+                           : log_last_line(child->log, p->log_at, "peat: ", a);
+    const char *last = said ? NULL : log_last_line(child->log, p->log_at, "", a);
     end->state = why.status == PEAT_NOMEM ? CELL_OOM : CELL_FAILED;
     end->reason =
         said ? said
              : arena_printf(a, "exit status %d%s%s", end->exit, last ? ": " : "", last ? last : "");
 }
 
-/* The first line in which a sanitizer says what is wrong: "AddressSanitizer: SEGV". */
-static const char *sanitizer_line(const struct cell_process *p, struct arena *a)
+/* What a sanitizer found, "AddressSanitizer: SEGV", without the address. */
+static const char *sanitizer_words(const char *line, struct arena *a)
 {
-    static const char *const mark[] = {"ERROR: ", "runtime error: "};
-    char *path = path_join(p->dir, "log.txt");
-    size_t n = 0;
-    char *text = read_tail(path, p->log_at, &n, a);
-    free(path);
-    for (size_t i = 0; text && i < sizeof(mark) / sizeof(*mark); i++) {
-        char *line = strstr(text, mark[i]);
-        if (!line)
-            continue;
-        line += i == 0 ? strlen(mark[i]) : 0;
-        char *end = line + strcspn(line, "\n");
-        *end = '\0';
-        end = strstr(line, " on ");
-        if (end)
-            *end = '\0';
-        return line;
-    }
-    return NULL;
+    static const char mark[] = "ERROR: ";
+    const char *error = strstr(line, mark);
+    const char *from = error ? error + strlen(mark) : strstr(line, "runtime error: ");
+    const char *end = strstr(from, " on ");
+    return end ? arena_printf(a, "%.*s", (int)(end - from), from) : from;
 }
 
 /* exit() from a plugin, or a sanitizer that found one at fault. */
-static void end_by_plugin(struct cell_end *end, const struct cell_process *p, struct arena *a)
+static void end_by_plugin(struct cell_end *end, const struct cell_process *p,
+                          const struct child *child, struct arena *a)
 {
-    const char *found = sanitizer_line(p, a);
+    const char *line = log_sanitizer_line(child->log, p->log_at, a);
     end->state = CELL_CRASHED;
-    end->reason = found
-                      ? arena_printf(a, "%s%s", found, in_hook(end, a))
-                      : arena_printf(a, "the process was ended with status %d%s, without a result",
-                                     end->exit, in_hook(end, a));
+    end->reason = line ? arena_printf(a, "%s%s", sanitizer_words(line, a), in_hook(end, a))
+                       : arena_printf(a, "the process was ended with status %d%s, without a result",
+                                      end->exit, in_hook(end, a));
 }
 
 static void end_by_limit(struct cell_end *end, const struct cell_process *p, struct arena *a)
@@ -188,13 +121,14 @@ static void check_disk(struct cell_end *end)
     end->state = CELL_PARTIAL;
 }
 
-struct cell_end cell_end_read(const struct cell_process *p, int wait_status, struct arena *a)
+struct cell_end cell_end_read(const struct cell_process *p, const struct child *child,
+                              struct arena *a)
 {
-    struct cell_end end = {.exit = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1};
+    struct cell_end end = {.exit = child->code};
     struct error why = {0};
     char where[TRAIL_TEXT];
-    trail_where(p->trail, where);
-    bool ended_by_plugin = end.exit >= 0 && where[0] && !trail_said(p->trail, &why);
+    trail_where(child->trail, where);
+    bool ended_by_plugin = end.exit >= 0 && where[0] && !trail_said(child->trail, &why);
     end.hook = where[0] ? arena_strdup(a, where) : NULL;
     if (end.exit == 0 || !p->had_result) {
         peat_status status = end_by_result(&end, p->dir, a);
@@ -205,18 +139,18 @@ struct cell_end cell_end_read(const struct cell_process *p, int wait_status, str
             return end;
         }
     }
-    if (WIFSIGNALED(wait_status)) {
-        end_by_signal(&end, WTERMSIG(wait_status), p->stop, a);
+    if (child->signal) {
+        end_by_signal(&end, child->signal, p->stop, a);
     } else if (ended_by_plugin) {
-        end_by_plugin(&end, p, a);
+        end_by_plugin(&end, p, child, a);
     } else if (end.exit == EXIT_INTERRUPTED) {
         end.state = CELL_PARTIAL;
         end.reason = "interrupted";
     } else {
-        end_by_error(&end, p, a);
+        end_by_error(&end, p, child, a);
         check_disk(&end);
     }
-    if (cell_stop_is_limit(p->stop))
+    if (p->stop == STOP_TIMEOUT || p->stop == STOP_STALLED)
         end_by_limit(&end, p, a);
     return end;
 }

@@ -2,20 +2,17 @@
 /* jobs.c: the loop of a grid's parent. */
 #include "grid/jobs.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "process/spawn.h"
+#include "process/program.h"
 
 #define LIVE_SECONDS 0.5
 #define IDLE_SECONDS 3600.0
@@ -46,7 +43,7 @@ static char **cell_arguments(const struct jobs *j, const struct job *job)
         "--with-parent",
         arena_printf(j->arena, "%ld", (long)getpid()),
         "--trail",
-        arena_printf(j->arena, "%d", SPAWN_SHARED),
+        arena_printf(j->arena, "%d", CHILD_TRAIL),
         "--gemm",
         j->gemm ? j->gemm : "auto",
         j->tensorboard ? "--tensorboard" : NULL,
@@ -54,7 +51,7 @@ static char **cell_arguments(const struct jobs *j, const struct job *job)
     };
     enum { WORDS = sizeof(word) / sizeof(*word) };
     char **argv = ARENA_ARRAY(j->arena, WORDS, char *);
-    for (int i = 0; argv && i < WORDS && word[i]; i++)
+    for (int i = 0; i < WORDS && word[i]; i++)
         argv[i] = arena_strdup(j->arena, word[i]);
     return argv;
 }
@@ -82,7 +79,7 @@ static void stop_all(struct loop *l)
         struct job *job = l->active[i];
         if (job->process.stop == STOP_NONE) {
             job->process.stop = STOP_ASKED;
-            process_signal(job->pid, SIGTERM);
+            child_signal(&job->child, SIGTERM);
         }
     }
 }
@@ -94,8 +91,7 @@ static void ended(struct loop *l, struct job *job)
     struct error err = {0};
     bool recorded = cell_end_write(&job->end, job->dir, j->arena, &err) == PEAT_OK;
     job->ended = true;
-    trail_page_free(job->process.trail);
-    job->process.trail = NULL;
+    child_release(&job->child);
     count(j, job);
     progress_ended(j->progress, job);
     if (!recorded)
@@ -116,29 +112,25 @@ static void start_next(struct loop *l)
         ended(l, job);
         return;
     }
-    char *log = path_join(job->dir, "log.txt"), *result = path_join(job->dir, "result.json");
-    char **argv = cell_arguments(j, job);
     cell_end_forget(job->dir);
-    int share = -1;
+    job->child = (struct child){
+        .argv = cell_arguments(j, job),
+        .env = l->env,
+        .log = arena_printf(j->arena, "%s/log.txt", job->dir),
+        .own_group = true,
+        .has_trail = true,
+    };
     job->process = (struct cell_process){
         .dir = job->dir,
-        .had_result = file_exists(result),
-        .log_at = file_size(log),
+        .had_result = file_exists(arena_printf(j->arena, "%s/result.json", job->dir)),
+        .log_at = file_size(job->child.log),
         .timeout = j->timeout,
         .no_progress = j->no_progress,
-        .trail = trail_page_new(&share),
     };
-    job->started = clock_seconds();
-    job->deadline = j->timeout > 0 ? job->started + j->timeout : 0;
     job->idle = 0;
     job->beats = 0;
-    peat_status status = argv ? process_start_sharing(argv, l->env, log, share, &job->pid, &err)
-                              : error_set(&err, PEAT_NOMEM, "out of memory");
-    if (share >= 0)
-        close(share);
-    free(result);
-    free(log);
-    if (status == PEAT_OK) {
+    if (child_start(&job->child, &err) == PEAT_OK) {
+        job->child.deadline = j->timeout > 0 ? job->child.started + j->timeout : 0;
         l->active[l->n_active++] = job;
         return;
     }
@@ -148,68 +140,48 @@ static void start_next(struct loop *l)
 
 /* ---- watching ---- */
 
-/* Processes that a plugin started end with the cell: while it is not waited for, its number is the
- * group's alone. */
-static bool has_exited(struct job *job, int *wait_status)
-{
-    siginfo_t info = {0};
-    pid_t got;
-    if (waitid(P_PID, (id_t)job->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-        info.si_pid != job->pid)
-        return false;
-    process_signal(job->pid, SIGKILL);
-    do
-        got = waitpid(job->pid, wait_status, WNOHANG);
-    while (got < 0 && errno == EINTR);
-    return got == job->pid;
-}
-
 static void reap(struct loop *l)
 {
     struct jobs *j = l->j;
-    for (int i = 0, wait_status; i < l->n_active;) {
+    for (int i = 0; i < l->n_active;) {
         struct job *job = l->active[i];
-        if (!has_exited(job, &wait_status)) {
+        if (!child_has_ended(&job->child)) {
             i++;
             continue;
         }
         l->n_active--;
         memmove(l->active + i, l->active + i + 1, (size_t)(l->n_active - i) * sizeof(*l->active));
-        job->seconds = clock_seconds() - job->started;
-        job->end = cell_end_read(&job->process, wait_status, j->arena);
-        if (job->end.state == CELL_FAILED && cell_runs_elsewhere(job->dir, job->pid))
+        job->seconds = clock_seconds() - job->child.started;
+        job->end = cell_end_read(&job->process, &job->child, j->arena);
+        if (job->end.state == CELL_FAILED && cell_runs_elsewhere(job->dir, job->child.pid))
             job->end = cell_end_elsewhere(job->dir, j->arena);
         ended(l, job);
     }
 }
 
-/* First SIGTERM, which lets the cell save what it has; a stopped one has to be woken for it. Where
- * it is now says more than where it will be then. */
+/* It may save what it has. Where it is now says more than where it will be then. */
 static void end_for(struct loop *l, struct job *job, enum cell_stop why)
 {
     struct cell_process *p = &job->process;
+    const struct trail_page *page = job->child.trail;
     p->stop = why;
-    p->step = p->trail ? p->trail->step : 0;
-    trail_where(p->trail, p->where);
-    process_signal(job->pid, SIGTERM);
-    process_signal(job->pid, SIGCONT);
+    p->step = page ? page->step : 0;
+    trail_where(page, p->where);
     bool stalled = why == STOP_STALLED && l->j->no_progress < l->j->grace;
-    job->deadline = clock_seconds() + (stalled ? l->j->no_progress : l->j->grace);
+    job->child.grace = stalled ? l->j->no_progress : l->j->grace;
+    child_end(&job->child);
 }
 
 static void enforce_deadlines(struct loop *l)
 {
-    double now = clock_seconds();
     for (int i = 0; i < l->n_active; i++) {
         struct job *job = l->active[i];
-        if (job->deadline <= 0 || now < job->deadline)
+        if (!child_is_due(&job->child))
             continue;
-        if (!cell_stop_is_limit(job->process.stop)) {
+        if (job->child.late)
+            child_kill(&job->child);
+        else
             end_for(l, job, STOP_TIMEOUT);
-            continue;
-        }
-        process_signal(job->pid, SIGKILL);
-        job->deadline = 0;
     }
 }
 
@@ -228,7 +200,7 @@ static void watch_progress(struct loop *l)
     l->looked = now;
     for (int i = 0; i < l->n_active && l->j->no_progress > 0; i++) {
         struct job *job = l->active[i];
-        const struct trail_page *page = job->process.trail;
+        const struct trail_page *page = job->child.trail;
         if (!page || job->process.stop != STOP_NONE)
             continue;
         job->idle = page->beats == job->beats ? job->idle + past : 0;
@@ -252,7 +224,7 @@ static void interrupt(struct loop *l)
     }
     for (int i = 0; i < l->n_active; i++) {
         l->active[i]->process.stop = STOP_ASKED;
-        process_signal(l->active[i]->pid, SIGKILL);
+        child_kill(&l->active[i]->child);
     }
 }
 
@@ -263,8 +235,8 @@ static double next_wake(const struct loop *l)
     if (l->j->no_progress > 0)
         wait = fmin(wait, look_seconds(l->j));
     for (int i = 0; i < l->n_active; i++)
-        if (l->active[i]->deadline > 0)
-            wait = fmin(wait, fmax(l->active[i]->deadline - now, 0.001));
+        if (l->active[i]->child.deadline > 0)
+            wait = fmin(wait, fmax(l->active[i]->child.deadline - now, 0.001));
     return wait;
 }
 
@@ -303,7 +275,7 @@ static void run_loop(struct loop *l, const sigset_t *set)
     j->left += j->n - l->next;
 }
 
-peat_status jobs_run(struct jobs *j, struct error *err)
+void jobs_run(struct jobs *j)
 {
     struct loop l = {
         .j = j,
@@ -311,19 +283,12 @@ peat_status jobs_run(struct jobs *j, struct error *err)
         .active = ARENA_ARRAY(j->arena, j->n + 1, struct job *),
         .looked = clock_seconds(),
     };
-    if (!l.env || !l.active)
-        return error_set(err, PEAT_NOMEM, "out of memory");
     sigset_t set, before;
-    struct sigaction standard = {.sa_handler = SIG_DFL}, child;
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGCHLD);
-    /* Where SIGCHLD is ignored by inheritance, children vanish without a status. */
-    sigaction(SIGCHLD, &standard, &child);
     sigprocmask(SIG_BLOCK, &set, &before);
     run_loop(&l, &set);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    sigaction(SIGCHLD, &child, NULL);
-    return PEAT_OK;
 }

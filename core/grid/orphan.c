@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/jsonfile.h"
-#include "process/spawn.h"
 
 static bool is_this_host(const char *host)
 {
@@ -78,10 +77,7 @@ static bool wait_unlocked(const char *dir, double seconds)
 /* Cells that a parent started lead a group of their own, with all that their plugins started. */
 static void signal_cell(pid_t pid, int signal)
 {
-    if (getpgid(pid) == pid)
-        process_signal(pid, signal);
-    else
-        kill(pid, signal);
+    kill(getpgid(pid) == pid ? -pid : pid, signal);
 }
 
 /* An orphan ends by itself when its parent dies. The signal is for one that missed it. */

@@ -5,16 +5,15 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/jsonfile.h"
+#include "process/child.h"
 
 enum { STATES_MAX = 16 };
 
@@ -27,65 +26,28 @@ struct printed {
     const char *out, *err;
 };
 
-static const char *read_back(FILE *file, struct arena *a)
+static const char *take_text(struct strbuf *text, struct arena *a)
 {
-    struct strbuf text;
-    char part[4096];
-    strbuf_init(&text);
-    rewind(file);
-    for (size_t n; (n = fread(part, 1, sizeof(part), file)) > 0;)
-        strbuf_add_bytes(&text, part, n);
-    while (text.n && isspace((unsigned char)text.text[text.n - 1]))
-        text.text[--text.n] = '\0';
-    const char *copy = arena_strdup(a, text.text);
-    strbuf_release(&text);
-    return copy ? copy : "";
-}
-
-static int start(char *const *argv, int out, int err, pid_t *pid)
-{
-    posix_spawn_file_actions_t files;
-    int bad = posix_spawn_file_actions_init(&files);
-    if (bad)
-        return bad;
-    bad = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-    if (!bad)
-        bad = posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
-    if (!bad)
-        bad = posix_spawnp(pid, argv[0], &files, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&files);
-    return bad;
-}
-
-static int wait_for(pid_t pid)
-{
-    int status = -1;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    while (text->n && isspace((unsigned char)text->text[text->n - 1]))
+        text->text[--text->n] = '\0';
+    const char *copy = arena_strdup(a, text->text);
+    strbuf_release(text);
+    return copy;
 }
 
 /* *code: its exit status, -1 for a signal. An error only when it cannot be started. */
 static peat_status run_program(const char *const *word, int *code, struct printed *p,
                                struct arena *a, struct error *err)
 {
-    char *const *argv = (char *const *)(uintptr_t)word;
-    FILE *out = tmpfile(), *errors = tmpfile();
-    pid_t pid;
-    int bad = out && errors ? start(argv, fileno(out), fileno(errors), &pid) : errno;
-    peat_status status = PEAT_OK;
-    if (bad == ENOENT)
-        status = error_set(err, PEAT_NOTFOUND, "there is no '%s' here: is Slurm installed?", *word);
-    else if (bad)
-        status = error_set(err, PEAT_IO, "cannot start '%s': %s", *word, strerror(bad));
-    if (status == PEAT_OK) {
-        *code = wait_for(pid);
-        *p = (struct printed){read_back(out, a), read_back(errors, a)};
-    }
-    if (out)
-        fclose(out);
-    if (errors)
-        fclose(errors);
+    struct child c = {.argv = (char *const *)(uintptr_t)word};
+    struct strbuf out, said;
+    strbuf_init(&out);
+    strbuf_init(&said);
+    peat_status status = child_run(&c, &out, &said, err);
+    if (status == PEAT_NOTFOUND)
+        error_set(err, status, "there is no '%s' here: is Slurm installed?", *word);
+    *code = c.code;
+    *p = (struct printed){take_text(&out, a), take_text(&said, a)};
     return status;
 }
 

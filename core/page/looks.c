@@ -2,23 +2,19 @@
 /*
  * looks.c: the schemes of a grid, and their tables.
  *
- * Tables come from the schemes' own code, which runs in a process of its own: a plugin that is gone
- * or that crashes costs its picture, not the report.
+ * Tables come from the schemes' own code, which runs in a process of its own: a plugin that is
+ * gone, crashes or never returns costs its picture, not the report.
  */
 #include "looks.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "base/json.h"
+#include "process/apart.h"
 #include "tensor/gemm.h"
 
-enum { POSITIONS_MAX = 256, SECONDS_MAX = 20 };
+enum { POSITIONS_MAX = 256 };
 
 /* ---- which schemes ---- */
 
@@ -83,84 +79,53 @@ int looks_list(const struct results *r, struct arena *a, struct look look[LOOKS_
 
 /* ---- a table from another process ---- */
 
+/* Before its values. */
 struct message {
-    bool made;
-    char text[1024]; /* what the table is, or why there is none */
+    char what[1024];
     int64_t heads, rows, columns;
 };
 
-static int64_t count_of(const struct message *m)
+static peat_status send_table(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
 {
-    return (m->heads ? m->heads : 1) * m->rows * m->columns;
-}
-
-/* What plugins print is not for the reader of a report. */
-static _Noreturn void make_table(const struct look *look, int fd)
-{
+    const struct look *look = ctx;
+    struct scheme_request request = look->request;
     struct arena a;
-    struct scheme_table t = {.what = ""};
-    struct error err = {0};
-    int null = open("/dev/null", O_WRONLY);
-    dup2(null, STDOUT_FILENO);
-    dup2(null, STDERR_FILENO);
-    alarm(SECONDS_MAX);
-    arena_init(&a, "scheme", 1 << 20);
+    struct scheme_table t;
     struct team team = {1, NULL};
+    request.trail = trail;
+    arena_init(&a, "scheme", 1 << 20);
     parallel_start();
-    peat_status status = gemm_start(&team, "auto", &err);
+    peat_status status = gemm_start(&team, "auto", err);
     if (status == PEAT_OK)
-        status = scheme_table_make(&t, &look->request, &a, &err);
-    struct message m = {status == PEAT_OK, "", t.heads, t.rows, t.columns};
-    snprintf(m.text, sizeof(m.text), "%s", status == PEAT_OK ? t.what : err.text);
-    if (fd_write(fd, &m, sizeof(m), NULL) == PEAT_OK && status == PEAT_OK)
-        fd_write(fd, t.value, (size_t)count_of(&m) * sizeof(*t.value), NULL);
-    _exit(0);
-}
-
-static bool read_all(int fd, void *bytes, size_t n)
-{
-    for (char *at = bytes; n;) {
-        ssize_t got = read(fd, at, n);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        at += got;
-        n -= (size_t)got;
+        status = scheme_table_make(&t, &request, &a, err);
+    if (status == PEAT_OK) {
+        struct message m = {"", t.heads, t.rows, t.columns};
+        int64_t n = (t.heads ? t.heads : 1) * t.rows * t.columns;
+        snprintf(m.what, sizeof(m.what), "%s", t.what);
+        strbuf_add_bytes(out, &m, sizeof(m));
+        strbuf_add_bytes(out, t.value, (size_t)n * sizeof(*t.value));
     }
-    return true;
+    arena_release(&a);
+    return status;
 }
 
-/* False: there is none, and why is in `why`. */
-static bool read_table(struct arena *a, int fd, struct scheme_table *t, const char **why)
+bool look_table(struct look *look, struct arena *a, struct scheme_table *t, const char **why)
 {
-    struct message m;
-    *why = "the plugin did not come back";
-    if (!read_all(fd, &m, sizeof(m)))
-        return false;
-    const char *text = arena_strdup(a, m.text);
-    if (!m.made) {
-        *why = text;
-        return false;
+    struct strbuf sent;
+    struct error err = {0};
+    strbuf_init(&sent);
+    peat_status status =
+        apart_run(send_table, look, apart_seconds(), APART_SILENT, &sent, NULL, &err);
+    if (status == PEAT_OK) {
+        struct message m;
+        size_t bytes = sent.n - sizeof(m);
+        memcpy(&m, sent.text, sizeof(m));
+        *t = (struct scheme_table){arena_strdup(a, m.what), m.heads, m.rows, m.columns,
+                                   arena_alloc(a, bytes)};
+        memcpy(t->value, sent.text + sizeof(m), bytes);
+    } else {
+        *why = arena_strdup(a, err.text);
     }
-    *t = (struct scheme_table){text, m.heads, m.rows, m.columns, NULL};
-    t->value = ARENA_ARRAY(a, count_of(&m), float);
-    return read_all(fd, t->value, (size_t)count_of(&m) * sizeof(float));
-}
-
-bool look_table(const struct look *look, struct arena *a, struct scheme_table *t, const char **why)
-{
-    int fd[2];
-    *why = "there is no process for it";
-    if (pipe2(fd, O_CLOEXEC) != 0)
-        return false;
-    pid_t pid = fork();
-    if (pid == 0)
-        make_table(look, fd[1]);
-    close(fd[1]);
-    bool made = pid > 0 && read_table(a, fd[0], t, why);
-    close(fd[0]);
-    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
-    return made;
+    strbuf_release(&sent);
+    return status == PEAT_OK;
 }

@@ -17,6 +17,6 @@ struct look {
 /* Each once, at the sizes of the first cell that has it. Returns how many. */
 int looks_list(const struct results *r, struct arena *a, struct look look[LOOKS_MAX]);
 /* Runs the plugin, in another process. False: there is no table, and *why says why. */
-bool look_table(const struct look *look, struct arena *a, struct scheme_table *t, const char **why);
+bool look_table(struct look *look, struct arena *a, struct scheme_table *t, const char **why);
 
 #endif

@@ -3,17 +3,14 @@
 #include "plot/figure.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/value.h"
+#include "process/child.h"
 
 static const char *const extension[] = {"svg", "pdf", "png"};
 
@@ -155,78 +152,36 @@ static peat_status write_parts(const struct figure *f, const struct target *t,
 
 /* ---- gnuplot ---- */
 
-static int start(const struct target *t, int output, pid_t *pid)
+/* What it said, as one line. */
+static void join_lines(struct strbuf *said)
 {
-    char program[] = "gnuplot", plain[] = "-d";
-    char *script = joined("./", 2, t->script), *argv[] = {program, plain, script, NULL};
-    posix_spawn_file_actions_t files;
-    int bad = posix_spawn_file_actions_init(&files);
-    if (bad) {
-        free(script);
-        return bad;
-    }
-    bad = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (!bad)
-        bad = posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-    if (!bad)
-        bad = posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
-    if (!bad)
-        bad = posix_spawn_file_actions_addchdir_np(&files, t->dir);
-    if (!bad)
-        bad = posix_spawnp(pid, program, &files, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&files);
-    free(script);
-    return bad;
-}
-
-/* What it says, as one line; the pipe is read to its end so that it never blocks. */
-static void listen(int fd, char *said, size_t room)
-{
-    char part[512];
     size_t n = 0;
-    for (ssize_t got; (got = read(fd, part, sizeof(part))) != 0;) {
-        if (got < 0 && errno != EINTR)
-            break;
-        for (ssize_t i = 0; i < got; i++) {
-            bool space = (unsigned char)part[i] <= ' ';
-            if (n + 1 < room && !(space && (n == 0 || said[n - 1] == ' ')))
-                said[n++] = space ? ' ' : part[i];
-        }
+    for (size_t i = 0; i < said->n; i++) {
+        bool space = (unsigned char)said->text[i] <= ' ';
+        if (!(space && (n == 0 || said->text[n - 1] == ' ')))
+            said->text[n++] = space ? ' ' : said->text[i];
     }
-    said[n] = '\0';
-}
-
-static peat_status finish(pid_t pid, const char *said, struct error *err)
-{
-    int status;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return error_set(err, PEAT_IO, "cannot wait for gnuplot: %s", strerror(errno));
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return PEAT_OK;
-    return error_set(err, PEAT_FAILED, "gnuplot failed: %s", *said ? said : "it says nothing");
+    said->text[n] = '\0';
+    said->n = n;
 }
 
 static peat_status run_gnuplot(const struct target *t, struct error *err)
 {
-    int fd[2];
-    pid_t pid;
-    char said[512];
-    if (pipe2(fd, O_CLOEXEC) != 0)
-        return error_set(err, PEAT_IO, "cannot make a pipe: %s", strerror(errno));
-    int bad = start(t, fd[1], &pid);
-    close(fd[1]);
-    peat_status status = PEAT_OK;
-    if (bad == ENOENT)
-        status = error_set(err, PEAT_NOTFOUND,
-                           "gnuplot is not installed (Debian: apt-get install gnuplot-nox)");
-    else if (bad)
-        status = error_set(err, PEAT_IO, "cannot start gnuplot: %s", strerror(bad));
-    if (!bad) {
-        listen(fd[0], said, sizeof(said));
-        status = finish(pid, said, err);
+    char program[] = "gnuplot", plain[] = "-d", *script = joined("./", 2, t->script);
+    char *const argv[] = {program, plain, script, NULL};
+    struct child gnuplot = {.argv = argv, .dir = t->dir};
+    struct strbuf said;
+    strbuf_init(&said);
+    peat_status status = child_run(&gnuplot, &said, NULL, err);
+    if (status == PEAT_NOTFOUND) {
+        error_set(err, status, "gnuplot is not installed (Debian: apt-get install gnuplot-nox)");
+    } else if (status == PEAT_OK && gnuplot.code != 0) {
+        strbuf_add(&said, said.n ? "" : "it says nothing");
+        join_lines(&said);
+        status = error_set(err, PEAT_FAILED, "gnuplot failed: %.500s", said.text);
     }
-    close(fd[0]);
+    strbuf_release(&said);
+    free(script);
     return status;
 }
 

@@ -5,18 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "process/child.h"
 #include "process/guard.h"
-#include "process/spawn.h"
 
 /* Leads what the child sends, so that half of it is not taken for all. */
 struct head {
@@ -27,7 +23,7 @@ static const uint64_t magic = UINT64_C(0x7065617474726565);
 struct job_apart {
     apart_fn work;
     void *ctx;
-    bool prints;
+    enum apart_prints prints;
 };
 
 /* One line: which plugin did `what`, where it is named, and for which cell. */
@@ -87,19 +83,25 @@ static void send(int fd, const struct strbuf *out, struct trail *trail)
         trail_say(trail, &err);
 }
 
-_Noreturn static void run_child(const struct job_apart *job, struct trail_page *page, int fd,
-                                pid_t parent)
+/* What the work and its plugins print. */
+static void direct_output(enum apart_prints prints)
+{
+    int null = prints == APART_SILENT ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+    if (null >= 0)
+        dup2(null, STDERR_FILENO);
+    if (prints != APART_PRINTS)
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+    if (null >= 0)
+        close(null);
+}
+
+_Noreturn static void run_child(const struct job_apart *job, struct trail_page *page, int fd)
 {
     struct watchman watchman = {.page = page};
     struct trail trail = {page, look, &watchman};
     struct error err = {0};
     struct strbuf out;
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(1);
-    if (!job->prints)
-        dup2(STDERR_FILENO, STDOUT_FILENO);
+    direct_output(job->prints);
     strbuf_init(&out);
     guard_start(&watchman.guard);
     peat_status status = job->work(job->ctx, &trail, &out, &err);
@@ -115,76 +117,56 @@ _Noreturn static void run_child(const struct job_apart *job, struct trail_page *
 
 /* ---- the parent ---- */
 
-/* A child under way. */
-struct child {
-    pid_t pid;
-    int fd;
-    struct trail_page *page;
+/* Work under way in a child. */
+struct inquiry {
+    struct child child;
+    int fd; /* what it sends */
     double seconds;
     uint64_t beats;
     double idle, looked; /* seconds without progress in a plugin; of the clock */
     bool stuck, sent;
-    int status;
 };
 
-static peat_status start(struct child *c, const struct job_apart *job, struct error *err)
+static peat_status start_work(struct inquiry *q, const struct job_apart *job, struct error *err)
 {
-    int ends[2], page_fd = -1;
-    c->page = trail_page_new(&page_fd);
-    if (page_fd >= 0)
-        close(page_fd);
-    if (!c->page || pipe2(ends, O_CLOEXEC) < 0) {
-        trail_page_free(c->page);
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
         return error_set(err, PEAT_IO, "cannot start a process for plugins: %s", strerror(errno));
-    }
-    pid_t parent = getpid();
-    fflush(NULL);
-    c->pid = fork();
-    if (c->pid == 0) {
+    peat_status status = child_fork(&q->child, err);
+    if (status == PEAT_OK && q->child.pid == 0) {
         close(ends[0]);
-        run_child(job, c->page, ends[1], parent);
+        run_child(job, q->child.trail, ends[1]);
     }
     close(ends[1]);
-    c->fd = ends[0];
-    if (c->pid > 0) {
-        setpgid(c->pid, c->pid);
-        return PEAT_OK;
-    }
-    close(c->fd);
-    trail_page_free(c->page);
-    return error_set(err, PEAT_IO, "cannot start a process for plugins: %s", strerror(errno));
+    q->fd = ends[0];
+    if (status != PEAT_OK)
+        close(q->fd);
+    return status;
 }
 
 /* Only time spent inside of one plugin function counts: the engine may read data as long as it
  * takes. Time in which this process itself stood still counts for one look. */
-static void watch(struct child *c)
+static void watch(struct inquiry *q)
 {
     const double longest_look = 1;
-    double now = clock_seconds(), past = now - c->looked;
+    double now = clock_seconds(), past = now - q->looked;
     char where[TRAIL_TEXT];
-    c->looked = now;
-    trail_where(c->page, where);
-    if (!where[0] || c->page->beats != c->beats) {
-        c->beats = c->page->beats;
-        c->idle = 0;
+    q->looked = now;
+    trail_where(q->child.trail, where);
+    if (!where[0] || q->child.trail->beats != q->beats) {
+        q->beats = q->child.trail->beats;
+        q->idle = 0;
         return;
     }
-    c->idle += past < longest_look ? past : longest_look;
-    c->stuck = c->seconds > 0 && c->idle > c->seconds;
-}
-
-static bool has_ended(const struct child *c)
-{
-    siginfo_t info = {0};
-    return waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
-           info.si_pid == c->pid;
+    q->idle += past < longest_look ? past : longest_look;
+    q->stuck = q->seconds > 0 && q->idle > q->seconds;
 }
 
 /* One read of what has come; false at the end. */
-static bool read_some(struct child *c, struct strbuf *got)
+static bool read_some(struct inquiry *q, struct strbuf *got)
 {
     char buf[1 << 16];
-    ssize_t n = read(c->fd, buf, sizeof(buf));
+    ssize_t n = read(q->fd, buf, sizeof(buf));
     if (n < 0)
         return errno == EINTR || errno == EAGAIN;
     strbuf_add_bytes(got, buf, (size_t)n);
@@ -202,105 +184,103 @@ static bool is_whole(const struct strbuf *got)
 
 /* Until all has come, the child has ended, or it stands still. A process that a plugin started may
  * hold the pipe open for ever. */
-static void receive(struct child *c, struct strbuf *got)
+static void receive(struct inquiry *q, struct strbuf *got)
 {
     enum { LOOK_MS = 50 };
-    struct pollfd in = {.fd = c->fd, .events = POLLIN};
+    struct pollfd in = {.fd = q->fd, .events = POLLIN};
     bool open = true;
-    c->looked = clock_seconds();
-    while (open && !c->stuck && !is_whole(got)) {
-        int ready = poll(&in, 1, LOOK_MS);
-        if (ready > 0)
-            open = read_some(c, got);
-        else if (has_ended(c))
+    q->looked = clock_seconds();
+    while (open && !q->stuck && !is_whole(got)) {
+        bool ended = child_has_ended(&q->child);
+        if (poll(&in, 1, ended ? 0 : LOOK_MS) > 0)
+            open = read_some(q, got);
+        else if (ended)
             break;
-        watch(c);
+        watch(q);
     }
-    c->sent = is_whole(got);
+    q->sent = is_whole(got);
 }
 
-/* It has nothing left to do; a sanitizer looks for leaks. Its group ends with it. */
-static void end(struct child *c)
+/* It has nothing left to do; a sanitizer looks for leaks. */
+static void end_work(struct inquiry *q)
 {
     const double patience = 20;
-    double until = clock_seconds() + patience;
-    while (!c->stuck && !has_ended(c) && clock_seconds() < until)
-        poll(NULL, 0, 1);
-    process_signal(c->pid, SIGKILL);
-    while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
-        continue;
-    close(c->fd);
+    q->child.deadline = clock_seconds() + (q->stuck ? 0 : patience);
+    child_wait(&q->child);
+    close(q->fd);
 }
 
-static void describe_end(const struct child *c, struct strbuf *out)
+static void describe_end(const struct inquiry *q, struct strbuf *out)
 {
-    if (c->stuck) {
-        strbuf_addf(out, "did not return within %g s", c->seconds);
-    } else if (WIFSIGNALED(c->status)) {
-        const char *name = sigabbrev_np(WTERMSIG(c->status));
-        strbuf_addf(out, "crashed with SIG%s", name ? name : "?");
-    } else {
-        strbuf_addf(out, "ended the process with status %d", WEXITSTATUS(c->status));
-    }
+    char name[SIGNAL_NAME];
+    if (q->stuck)
+        strbuf_addf(out, "did not return within %g s", q->seconds);
+    else if (q->child.signal)
+        strbuf_addf(out, "crashed with %s", signal_name(q->child.signal, name));
+    else
+        strbuf_addf(out, "ended the process with status %d", q->child.code);
 }
 
-static peat_status explain(const struct child *c, struct trail_plugin *died, struct error *err)
+static peat_status explain(const struct inquiry *q, struct trail_plugin *died, struct error *err)
 {
     char where[TRAIL_TEXT];
     struct strbuf how;
     strbuf_init(&how);
-    trail_where(c->page, where);
-    describe_end(c, &how);
-    peat_status status = blame(c->page, where, how.text, died, err);
+    trail_where(q->child.trail, where);
+    describe_end(q, &how);
+    peat_status status = blame(q->child.trail, where, how.text, died, err);
     strbuf_release(&how);
     return status;
 }
 
 /* A plugin that takes the process down after all was sent has done no harm, but a sanitizer's
  * report is not to be lost. */
-static bool believable(const struct child *c)
+static bool has_answered(const struct inquiry *q)
 {
 #if defined(PEAT_SANITIZED)
-    return c->sent && WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0;
+    return q->sent && q->child.code == 0;
 #else
-    return c->sent;
+    return q->sent;
 #endif
 }
 
-static peat_status run_parent(struct child *c, struct strbuf *out, struct trail_plugin *died,
-                              struct error *err)
+static peat_status await_answer(struct inquiry *q, struct strbuf *out, struct trail_plugin *died,
+                                struct error *err)
 {
     struct strbuf got;
     strbuf_init(&got);
-    receive(c, &got);
-    end(c);
+    receive(q, &got);
+    end_work(q);
     peat_status status = PEAT_OK;
-    if (believable(c))
+    if (has_answered(q))
         strbuf_add_bytes(out, got.text + sizeof(struct head), got.n - sizeof(struct head));
-    else if (!c->sent && !c->stuck && trail_said(c->page, err))
+    else if (!q->sent && !q->stuck && trail_said(q->child.trail, err))
         status = err->status;
     else
-        status = explain(c, died, err);
+        status = explain(q, died, err);
     strbuf_release(&got);
-    trail_page_free(c->page);
+    child_release(&q->child);
     return status;
 }
 
-peat_status apart_run(apart_fn work, void *ctx, double seconds, bool prints, struct strbuf *out,
-                      struct trail_plugin *died, struct error *err)
+double apart_seconds(void)
+{
+    const char *given = getenv("PEAT_PLUGIN_SECONDS");
+    double seconds = given ? strtod(given, NULL) : 0;
+    return seconds > 0 ? seconds : APART_SECONDS;
+}
+
+peat_status apart_run(apart_fn work, void *ctx, double seconds, enum apart_prints prints,
+                      struct strbuf *out, struct trail_plugin *died, struct error *err)
 {
     const struct job_apart job = {work, ctx, prints};
-    struct child c = {.seconds = seconds};
-    struct sigaction standard = {.sa_handler = SIG_DFL}, before;
+    struct inquiry q = {.seconds = seconds};
     struct trail_plugin plugin = {.id = ""};
-    /* Where SIGCHLD is ignored by inheritance, children vanish without a status. */
-    sigaction(SIGCHLD, &standard, &before);
-    struct error own = {0};
-    peat_status status = start(&c, &job, &own);
+    struct error why = {0};
+    peat_status status = start_work(&q, &job, &why);
     if (status == PEAT_OK)
-        status = run_parent(&c, out, &plugin, &own);
-    sigaction(SIGCHLD, &before, NULL);
+        status = await_answer(&q, out, &plugin, &why);
     if (died)
         *died = plugin;
-    return status == PEAT_OK ? PEAT_OK : error_set(err, status, "%s", own.text);
+    return status == PEAT_OK ? PEAT_OK : error_set(err, status, "%s", why.text);
 }

@@ -3,52 +3,15 @@
 #include "process/guard.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <fenv.h>
-#include <limits.h>
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
-#if defined(__SSE__)
-#include <xmmintrin.h>
-#endif
 
-static const int watched[GUARD_SIGNALS] = {SIGINT,  SIGTERM, SIGCHLD, SIGPIPE,
-                                           SIGALRM, SIGSEGV, SIGFPE,  SIGABRT};
+#include "process/child.h"
 
-/* Rounding, traps and denormals; the low six bits only record what happened. */
-static unsigned rounding_now(void)
-{
-#if defined(__SSE__)
-    return _mm_getcsr() & ~0x3fu;
-#else
-    return (unsigned)fegetround();
-#endif
-}
-
-static void rounding_set(unsigned mode)
-{
-#if defined(__SSE__)
-    _mm_setcsr(mode);
-#else
-    fesetround((int)mode);
-#endif
-}
-
-static bool has_child(void)
-{
-    siginfo_t info;
-    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
-}
-
-static void (*handler_of(int number))(int)
-{
-    struct sigaction action;
-    return sigaction(number, NULL, &action) == 0 ? action.sa_handler : SIG_DFL;
-}
+static const int watched[] = {SIGINT, SIGTERM, SIGCHLD, SIGPIPE, SIGALRM, SIGSEGV, SIGFPE, SIGABRT};
+enum { WATCHED = sizeof(watched) / sizeof(*watched) };
 
 /* ---- as it should be ---- */
 
@@ -68,16 +31,9 @@ static void note_files(struct guard *g)
 
 void guard_start(struct guard *g)
 {
-    const char *locale = setlocale(LC_ALL, NULL);
     g->pid = getpid();
-    g->rounding = rounding_now();
-    snprintf(g->locale, sizeof(g->locale), "%s", locale ? locale : "");
-    if (!getcwd(g->directory, sizeof(g->directory)))
-        g->directory[0] = '\0';
-    for (int i = 0; i < GUARD_SIGNALS; i++)
-        g->handler[i] = handler_of(watched[i]);
-    sigprocmask(SIG_SETMASK, NULL, &g->blocked);
-    g->had_child = has_child();
+    g->had_child = child_is_left();
+    state_read_part(&g->was, WATCHED, watched);
     note_files(g);
 }
 
@@ -91,29 +47,21 @@ static void find(struct guard *g, const char *where, const char *what)
     snprintf(g->what, sizeof(g->what), "%s", what);
 }
 
-static bool locale_is_same(const struct guard *g)
+static void look_at_state(struct guard *g, const char *where)
 {
-    const char *locale = setlocale(LC_ALL, NULL);
-    return uselocale((locale_t)0) == LC_GLOBAL_LOCALE &&
-           strcmp(locale ? locale : "", g->locale) == 0;
-}
-
-static bool directory_is_same(const struct guard *g)
-{
-    char now[sizeof(g->directory)];
-    if (!getcwd(now, sizeof(now)))
-        now[0] = '\0';
-    return strcmp(now, g->directory) == 0;
-}
-
-static void look_at_signals(struct guard *g, const char *where)
-{
-    sigset_t blocked;
+    struct state now;
     char text[64];
-    sigprocmask(SIG_SETMASK, NULL, &blocked);
-    for (int i = 0; i < GUARD_SIGNALS; i++) {
-        if (sigismember(&blocked, watched[i]) == sigismember(&g->blocked, watched[i]) &&
-            handler_of(watched[i]) == g->handler[i])
+    state_read_part(&now, WATCHED, watched);
+    if (now.rounding != g->was.rounding)
+        find(g, where, "changed how numbers are rounded");
+    if (strcmp(now.locale, g->was.locale) != 0)
+        find(g, where, "changed the locale");
+    if (strcmp(now.directory, g->was.directory) != 0)
+        find(g, where, "changed the current directory");
+    if (!g->had_child && child_is_left())
+        find(g, where, "left a child process");
+    for (int i = 0; i < WATCHED; i++) {
+        if (state_same_signal(&g->was, &now, watched[i]))
             continue;
         snprintf(text, sizeof(text), "changed what SIG%s does", sigabbrev_np(watched[i]));
         find(g, where, text);
@@ -137,15 +85,7 @@ void guard_look(struct guard *g, const char *where)
 {
     if (getpid() != g->pid)
         _exit(1);
-    if (rounding_now() != g->rounding)
-        find(g, where, "changed how numbers are rounded");
-    if (!locale_is_same(g))
-        find(g, where, "changed the locale");
-    if (!directory_is_same(g))
-        find(g, where, "changed the current directory");
-    if (!g->had_child && has_child())
-        find(g, where, "left a child process");
-    look_at_signals(g, where);
+    look_at_state(g, where);
     look_at_files(g, where);
 }
 
@@ -153,9 +93,9 @@ peat_status guard_verdict(struct guard *g, struct error *err)
 {
     if (!g->where[0])
         return PEAT_OK;
-    rounding_set(g->rounding);
-    if (g->directory[0] && chdir(g->directory) < 0)
+    state_restore_rounding(&g->was);
+    if (g->was.directory[0] && chdir(g->was.directory) < 0)
         return error_set(err, PEAT_FAILED, "%s %s, and '%s' cannot be gone back to: %s", g->where,
-                         g->what, g->directory, strerror(errno));
+                         g->what, g->was.directory, strerror(errno));
     return error_set(err, PEAT_FAILED, "%s %s", g->where, g->what);
 }

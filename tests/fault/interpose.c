@@ -274,13 +274,13 @@ SEEN int remove(const char *path)
     return fails(UNLINK, CALLER) ? -1 : NEXT(int (*)(const char *), remove)(path);
 }
 
-SEEN int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *files,
-                     const posix_spawnattr_t *attributes, char *const argv[], char *const env[])
+SEEN int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *files,
+                      const posix_spawnattr_t *attributes, char *const argv[], char *const env[])
 {
     int what = fault(SPAWN, CALLER);
     if (what > 0)
         return what;
     return NEXT(int (*)(pid_t *, const char *, const posix_spawn_file_actions_t *,
                         const posix_spawnattr_t *, char *const[], char *const[]),
-                posix_spawn)(pid, path, files, attributes, argv, env);
+                posix_spawnp)(pid, file, files, attributes, argv, env);
 }

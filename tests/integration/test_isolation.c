@@ -354,6 +354,51 @@ START_TEST(list_passes_over_a_plugin_that_dies_on_loading)
 }
 END_TEST
 
+/* ---- plugins that never return ---- */
+
+static const struct {
+    const char *command;
+    int code;
+    const char *says;
+} endless[] = {
+    {"inspect ./evil_scheme.so does=endure place=encode --d 4 --T 2", 2,
+     "evil_scheme.so) did not return within 1 s in its encode\n"},
+    {"plan endless.yaml", 2, "evil_scheme.so) did not return within 1 s in its encode, for cell "},
+    {"plugins info dir/evil_load.so", 2,
+     "evil_load.so' did not return within 1 s while it was loaded\n"},
+    {"plugins list >listed", 0, "evil_load.so' did not return within 1 s while it was loaded\n"},
+    {"plugins check ./evil_scheme.so does=endure place=encode --timeout 1 --only finite | "
+     "grep -c timeout",
+     0, "2\n"},
+    {"report runs/endless -o page.html", 0, ""},
+};
+
+START_TEST(plugin_that_never_returns_ends_no_command_but_its_own_part)
+{
+    static const struct expectation crime[] = {{"endure", "encode", "", NULL, NULL}};
+    build("evil_scheme", "-DWHEN=false", "evil_scheme");
+    write_experiment("endless", "position.scheme", "  task: {plugin: copy}\n", "    - sinusoidal\n",
+                     "evil_scheme", 1, crime, ", plan_timeout: 1s");
+    shell_expect(&shell, 0, "\"$PEAT\" run endless.yaml");
+    build("evil_scheme", "-DWHEN=true", "evil_scheme");
+    shell_expect(&shell, 0, "mkdir dir");
+    build("evil_scheme", "-DON_LOAD=ENDURE", "dir/evil_load");
+    for (int i = 0; i < COUNT(endless); i++) {
+        shell_expect(&shell, endless[i].code,
+                     "PEAT_PLUGIN_PATH=dir PEAT_PLUGIN_SECONDS=1 timeout 20 \"$PEAT\" %s",
+                     endless[i].command);
+        const char *text = shell.printed.text, *line_end = strchr(text, '\n');
+        ck_assert_msg(strstr(text, endless[i].says) && (!*text || !line_end[1]), "%s: %s",
+                      endless[i].command, text);
+    }
+    shell_expect(&shell, 0, "grep '<summary>sinusoidal.* in numbers' page.html");
+    shell_expect(&shell, 0,
+                 "grep 'evil_scheme.so) did not return within 1 s in its encode' page.html");
+    shell_expect(&shell, 0, "grep rotary listed");
+    assert_nothing_runs();
+}
+END_TEST
+
 /* ---- states ---- */
 
 START_TEST(refused_point_of_a_grid_is_skipped_and_listed)
@@ -434,6 +479,7 @@ int main(void)
     tcase_add_test(tests, crime_in_setup_refuses_the_plan_with_one_line);
     tcase_add_test(tests, crime_on_loading_refuses_the_plan_with_one_line);
     tcase_add_test(tests, list_passes_over_a_plugin_that_dies_on_loading);
+    tcase_add_test(tests, plugin_that_never_returns_ends_no_command_but_its_own_part);
     tcase_add_test(tests, refused_point_of_a_grid_is_skipped_and_listed);
     tcase_add_test(tests, grid_of_which_all_is_refused_is_a_mistake);
     tcase_add_test(tests, failed_cells_can_be_chosen_retried_and_stopped_at);

@@ -20,6 +20,7 @@ enum crime {
     ABORT,
     LOOP,
     SLEEP,
+    ENDURE,
     EXIT_0,
     EXIT_3,
     EXIT_130,
@@ -42,10 +43,11 @@ enum crime {
     WRITE_CONST
 };
 
-static const char *const crimes[] = {
-    "nothing",  "segv",    "fpe",   "ill",  "abort",   "loop", "sleep",  "exit0", "exit3",
-    "exit130",  "fork",    "close", "huge", "overrun", "kill", "stop",   "chdir", "locale",
-    "rounding", "handler", "print", "nan",  "shape",   "null", "memory", "const", NULL};
+static const char *const crimes[] = {"nothing", "segv",     "fpe",     "ill",   "abort",   "loop",
+                                     "sleep",   "endure",   "exit0",   "exit3", "exit130", "fork",
+                                     "close",   "huge",     "overrun", "kill",  "stop",    "chdir",
+                                     "locale",  "rounding", "handler", "print", "nan",     "shape",
+                                     "null",    "memory",   "const",   NULL};
 
 static volatile int zero;
 
@@ -70,6 +72,11 @@ static inline void commit(int64_t crime)
     case SLEEP:
         sleep(1000);
         break;
+    case ENDURE:
+        signal(SIGALRM, SIG_IGN);
+        signal(SIGTERM, SIG_IGN);
+        for (;;)
+            continue;
     case EXIT_0:
         exit(0);
     case EXIT_3:

@@ -25,10 +25,14 @@ static const peat_param rows[] = {
     PEAT_PARAM_END,
 };
 
+#ifndef WHEN
+#define WHEN (c->step >= k->step)
+#endif
+
 static bool is_time(const peat_call *c, int64_t place)
 {
     const struct config *k = c->config;
-    return k->place == place && c->step >= k->step;
+    return k->place == place && WHEN;
 }
 
 static int64_t crime_at(const peat_call *c, int64_t place)

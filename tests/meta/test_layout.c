@@ -19,6 +19,28 @@ static const char *const alone[][2] = {
 };
 enum { ALONE = sizeof(alone) / sizeof(alone[0]) };
 
+/* The header of what one folder alone does. */
+static const char *const folder_headers[][2] = {
+    {"spawn.h", "core/process/"},
+    {"sys/wait.h", "core/process/"},
+};
+enum { FOLDER_HEADERS = sizeof(folder_headers) / sizeof(folder_headers[0]) };
+
+/* Calls that stand in core once, in this file; NULL: nowhere. */
+static const char *const calls[][2] = {
+    {"posix_spawnp", "core/process/child.c"},
+    {"fork", "core/process/child.c"},
+    {"posix_spawn", NULL},
+    {"vfork", NULL},
+    {"execv", NULL},
+    {"execve", NULL},
+    {"execvp", NULL},
+    {"popen", NULL},
+    {"system", NULL},
+    {"waitpid", NULL},
+};
+enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
+
 /* What a plugin may use of C: no threads, no clock, no signals, no jumps, no locale. */
 static const char *const plugin_headers[] = {
     "assert.h", "complex.h",  "ctype.h",   "errno.h",      "float.h",  "inttypes.h",
@@ -150,6 +172,51 @@ static void leaves_libraries_to_their_one_file(const char *path, const char *tex
             if (!strcmp(base_name(name), alone[i][0]) && strcmp(path, alone[i][1]) != 0)
                 strbuf_addf(offences, "%s: only %s includes %s\n", path, alone[i][1], name);
 }
+
+static void leaves_headers_to_their_folder(const char *path, const char *text,
+                                           struct strbuf *offences)
+{
+    char name[256];
+    bool quoted;
+    while (next_include(&text, name, &quoted))
+        for (int i = 0; i < FOLDER_HEADERS; i++)
+            if (!strcmp(name, folder_headers[i][0]) && !starts(path, folder_headers[i][1]))
+                strbuf_addf(offences, "%s: only %s includes %s\n", path, folder_headers[i][1],
+                            name);
+}
+
+static bool is_of_a_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Of a name with '(' behind it. */
+static int count_calls(const char *text, const char *name)
+{
+    int n = 0;
+    size_t length = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)); at += length)
+        n += at[length] == '(' && (at == text || !is_of_a_name(at[-1]));
+    return n;
+}
+
+static void leaves_calls_to_their_one_file(const char *path, const char *text,
+                                           struct strbuf *offences)
+{
+    for (int i = 0; i < CALLS; i++) {
+        bool here = calls[i][1] && !strcmp(path, calls[i][1]);
+        if (count_calls(text, calls[i][0]) != here)
+            strbuf_addf(offences, "%s: %s() stands once in %s\n", path, calls[i][0],
+                        calls[i][1] ? calls[i][1] : "no file");
+    }
+}
+
+START_TEST(each_call_that_starts_a_process_stands_in_one_place)
+{
+    hold_in("core", leaves_calls_to_their_one_file);
+    hold_in("core", leaves_headers_to_their_folder);
+}
+END_TEST
 
 START_TEST(each_library_is_known_to_one_file)
 {
@@ -324,6 +391,16 @@ START_TEST(the_rules_notice_an_offence)
     assert_offends(rule, "core/nn/gemm.c", "#include <cblas.h>\n", true);
     assert_offends(rule, "core/nn/a.c", "#include <openblas/cblas.h>\n", true);
     assert_offends(rule, "core/nn/a.c", "#pragma omp parallel\n", true);
+    rule = leaves_calls_to_their_one_file;
+    assert_offends(rule, "core/process/child.c", "posix_spawnp(&pid);\nx = fork();\n", false);
+    assert_offends(rule, "core/process/child.c", "posix_spawnp(&pid);\n", true);
+    assert_offends(rule, "core/process/child.c", "posix_spawnp(); fork(); fork();\n", true);
+    assert_offends(rule, "core/nn/a.c", "child_fork(c); /* a fork */\n", false);
+    assert_offends(rule, "core/nn/a.c", "fork();\n", true);
+    assert_offends(rule, "core/nn/a.c", "(void)system(text);\n", true);
+    rule = leaves_headers_to_their_folder;
+    assert_offends(rule, "core/process/a.c", "#include <sys/wait.h>\n", false);
+    assert_offends(rule, "core/nn/a.c", "#include <sys/wait.h>\n", true);
     rule = states_its_licence;
     assert_offends(rule, "a.c", "/* SPDX-License-Identifier: MIT */\nint x;\n", false);
     assert_offends(rule, "a.c", "int x;\n/* SPDX-License-Identifier: MIT */\n", true);
@@ -347,6 +424,7 @@ int main(void)
     TCase *all = tcase_create("rules");
     tcase_set_timeout(all, 60);
     tcase_add_test(all, each_library_is_known_to_one_file);
+    tcase_add_test(all, each_call_that_starts_a_process_stands_in_one_place);
     tcase_add_test(all, names_in_core_are_unique);
     tcase_add_test(all, each_source_begins_with_its_licence);
     tcase_add_test(all, plugins_include_the_sdk_and_standard_c_alone);

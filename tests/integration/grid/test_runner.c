@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,7 +18,6 @@
 #include "base/jsonfile.h"
 #include "grid/jobs.h"
 #include "grid/runner.h"
-#include "process/spawn.h"
 #include "support/handplan.h"
 #include "support/support.h"
 
@@ -362,7 +360,7 @@ START_TEST(cell_that_ignores_its_time_is_killed)
         .progress = &progress,
         .arena = &hand.arena,
     };
-    ck_assert_int_eq(jobs_run(&jobs, &err), PEAT_OK);
+    jobs_run(&jobs);
     ck_assert_int_eq(jobs.failed, 1);
     ck_assert_int_eq(cell(0).state, CELL_TIMEOUT);
     ck_assert_str_eq(member_text(cell(0).end, "signal"), "SIGKILL");
@@ -412,31 +410,29 @@ END_TEST
 /* ---- cells that others left ---- */
 
 /* Starts the program for cell i as a parent would have, and waits until it runs. */
-static pid_t start_alone(int i, const char *extra)
+static struct child start_alone(int i, const char *extra)
 {
     char *argv[] = {(char *)program, "cell", hand.run, (char *)hand.cell[i].id,
                     (char *)extra,   "1",    NULL};
     const struct timespec pause = {0, 10 * 1000 * 1000};
-    pid_t pid;
-    ck_assert_int_eq(process_start(argv, environ, handplan_path(&hand, i, "log.txt"), &pid, &err),
-                     PEAT_OK);
+    struct child c = {.argv = argv, .log = handplan_path(&hand, i, "log.txt"), .own_group = true};
+    ck_assert_int_eq(child_start(&c, &err), PEAT_OK);
     for (int n = 0; n < 500 && cell(i).state != CELL_RUNNING; n++)
         nanosleep(&pause, NULL);
     ck_assert_int_eq(cell(i).state, CELL_RUNNING);
-    return pid;
+    return c;
 }
 
 START_TEST(cell_of_a_dead_parent_is_ended_and_gone_on_with)
 {
     add_cells("held");
     ck_assert_int_eq(rundir_write(hand.run, &hand.plan, &hand.arena, &err), PEAT_OK);
-    pid_t pid = start_alone(0, "--with-parent");
+    struct child held = start_alone(0, "--with-parent");
     run_again();
     assert_end(1, 0, 0, 0, 0, 0);
     ck_assert_int_eq(starts(0), 2);
-    int status;
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFEXITED(status));
+    child_wait(&held);
+    ck_assert_int_ge(held.code, 0);
     assert_said("for a parent that has gone");
 }
 END_TEST
@@ -445,14 +441,14 @@ START_TEST(cell_that_somebody_runs_alone_is_left_to_them)
 {
     add_cells("held good");
     ck_assert_int_eq(rundir_write(hand.run, &hand.plan, &hand.arena, &err), PEAT_OK);
-    pid_t pid = start_alone(0, "-t");
+    struct child held = start_alone(0, "-t");
     run_again();
     assert_end(1, 0, 0, 1, 0, 0);
     ck_assert_int_eq(starts(0), 1);
     ck_assert_int_eq(cell(0).state, CELL_RUNNING);
     assert_said("is left to process");
-    process_signal(pid, SIGTERM);
-    waitpid(pid, NULL, 0);
+    child_end(&held);
+    child_wait(&held);
 }
 END_TEST
 

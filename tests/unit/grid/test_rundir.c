@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "grid/cellend.h"
 #include "grid/progress.h"
 #include "grid/rundir.h"
 #include "support/handplan.h"
@@ -335,24 +334,6 @@ START_TEST(missing_evaluation_lengths_are_noticed)
 }
 END_TEST
 
-START_TEST(last_lines_of_logs_are_found)
-{
-    write_run();
-    struct rundir r = read_run();
-    const char *dir = r.cell[0].dir;
-    ck_assert_ptr_null(log_last_line(dir, 0, "", &hand.arena));
-    handplan_put(&hand, 0, "log.txt", "peat: old\none\npeat: new\nlast\n\n");
-    ck_assert_str_eq(log_last_line(dir, 0, "", &hand.arena), "last");
-    ck_assert_str_eq(log_last_line(dir, 0, "peat: ", &hand.arena), "new");
-    ck_assert_str_eq(log_last_line(dir, 10, "peat: ", &hand.arena), "new");
-    ck_assert_ptr_null(log_last_line(dir, 24, "peat: ", &hand.arena));
-    handplan_put(&hand, 0, "log.txt", "peat: only");
-    ck_assert_str_eq(log_last_line(dir, 0, "peat: ", &hand.arena), "only");
-    handplan_put(&hand, 0, "log.txt", "\n\n");
-    ck_assert_ptr_null(log_last_line(dir, 0, "", &hand.arena));
-}
-END_TEST
-
 START_TEST(tail_of_metrics_is_the_last_whole_line)
 {
     char text[64];
@@ -397,6 +378,5 @@ int main(void)
               damaged_results_are_told_and_count_as_partial, what_is_no_run_directory_is_refused,
               cell_is_found_by_index_id_label_and_hash, unknown_and_ambiguous_cells_are_refused,
               one_cell_is_read_alone, missing_evaluation_lengths_are_noticed,
-              last_lines_of_logs_are_found, tail_of_metrics_is_the_last_whole_line,
-              durations_are_short));
+              tail_of_metrics_is_the_last_whole_line, durations_are_short));
 }

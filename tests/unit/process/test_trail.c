@@ -177,7 +177,8 @@ START_TEST(guard_names_each_change_and_who_made_it)
     struct error err = {0};
     char expected[128];
     strbuf_init(&out);
-    ck_assert_msg(apart_run(change, &_i, 20, false, &out, NULL, &err) == PEAT_OK, "%s", err.text);
+    ck_assert_msg(apart_run(change, &_i, 20, APART_ASIDE, &out, NULL, &err) == PEAT_OK, "%s",
+                  err.text);
     const char *what = changes[_i].what;
     snprintf(expected, sizeof(expected), "%s|%s", *what ? "x.y" : "", what);
     ck_assert_str_eq(out.text, expected);
@@ -218,7 +219,7 @@ START_TEST(error_of_the_work_comes_back_and_nothing_else)
     struct strbuf out;
     struct error err = {0};
     strbuf_init(&out);
-    ck_assert_int_eq(apart_run(refuse, NULL, 1, false, &out, NULL, &err), PEAT_REFUSED);
+    ck_assert_int_eq(apart_run(refuse, NULL, 1, APART_ASIDE, &out, NULL, &err), PEAT_REFUSED);
     ck_assert_str_eq(err.text, "no");
     ck_assert_str_eq(out.text, "");
     strbuf_release(&out);
@@ -230,7 +231,8 @@ START_TEST(limit_is_for_plugins_alone_and_all_bytes_come)
     struct strbuf out;
     struct error err = {0};
     strbuf_init(&out);
-    ck_assert_int_eq(apart_run(hang_in_the_engine, NULL, 0.1, false, &out, NULL, &err), PEAT_OK);
+    ck_assert_int_eq(apart_run(hang_in_the_engine, NULL, 0.1, APART_ASIDE, &out, NULL, &err),
+                     PEAT_OK);
     ck_assert_uint_eq(out.n, 1 << 20);
     strbuf_release(&out);
 }
@@ -242,7 +244,7 @@ START_TEST(death_of_the_child_names_the_plugin)
     struct error err = {0};
     struct trail_plugin died;
     strbuf_init(&out);
-    ck_assert_int_eq(apart_run(die_apart, NULL, 1, false, &out, &died, &err), PEAT_FAILED);
+    ck_assert_int_eq(apart_run(die_apart, NULL, 1, APART_ASIDE, &out, &died, &err), PEAT_FAILED);
     ck_assert_str_eq(err.text, "e.yaml:1:2: 'mine' (/mine.so) crashed with SIGKILL in its setup");
     ck_assert_str_eq(died.file, "/mine.so");
     strbuf_release(&out);

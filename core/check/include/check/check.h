@@ -9,8 +9,8 @@
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
 
-#include "check/checkstate.h"
 #include "plugin/registry.h"
+#include "process/state.h"
 
 enum verdict { CHECK_PASSED, CHECK_FAILED, CHECK_SKIPPED };
 

@@ -17,16 +17,11 @@
 #ifndef GRID_CELLEND_H
 #define GRID_CELLEND_H
 
-#include <sys/types.h>
-
 #include "grid/rundir.h"
-#include "process/trail.h"
+#include "process/child.h"
 
 /* Why its parent has sent it a signal. */
 enum cell_stop { STOP_NONE, STOP_ASKED, STOP_TIMEOUT, STOP_STALLED };
-
-/* One of run.timeout and run.no_progress. */
-bool cell_stop_is_limit(enum cell_stop stop);
 
 struct cell_end {
     enum cell_state state; /* DONE, DIVERGED, PARTIAL, FAILED, CRASHED, TIMEOUT, OOM, RUNNING */
@@ -45,13 +40,13 @@ struct cell_process {
     off_t log_at;    /* where its log began */
     enum cell_stop stop;
     double timeout, no_progress;
-    struct trail_page *trail; /* NULL: none */
-    char where[TRAIL_TEXT];   /* when it was stopped */
+    char where[TRAIL_TEXT]; /* when it was stopped */
     int64_t step;
 };
 
-/* wait_status is waitpid's. */
-struct cell_end cell_end_read(const struct cell_process *p, int wait_status, struct arena *a);
+/* Of a child that has ended. */
+struct cell_end cell_end_read(const struct cell_process *p, const struct child *child,
+                              struct arena *a);
 /* A cell that could not be started or that ended without a process of its own. */
 struct cell_end cell_end_failed(const struct error *why, struct arena *a);
 /* A cell that another process runs, here or elsewhere: RUNNING. */
@@ -63,9 +58,5 @@ peat_status cell_end_write(const struct cell_end *end, const char *dir, struct a
                            struct error *err);
 /* Removes what an earlier attempt left: end.json, running.json. */
 void cell_end_forget(const char *dir);
-
-/* The last line of the log that starts with `prefix` ("": the last that is not empty), from byte
- * `from` on and without the prefix; NULL when there is none. */
-const char *log_last_line(const char *dir, off_t from, const char *prefix, struct arena *a);
 
 #endif

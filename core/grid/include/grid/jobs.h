@@ -19,10 +19,9 @@ struct job {
     double weight;   /* its share of the work                 */
     double begun;    /* the fraction that was done before     */
     /* filled by jobs_run */
-    pid_t pid;
-    double started, seconds;
-    double deadline; /* of the clock, for the next signal; 0: none */
-    double idle;     /* seconds without a beat */
+    struct child child;
+    double seconds;
+    double idle; /* without a beat */
     uint64_t beats;
     struct cell_process process;
     struct cell_end end;
@@ -45,7 +44,6 @@ struct jobs {
     bool interrupted, disk_full;
 };
 
-/* An error only when nothing was started. */
-peat_status jobs_run(struct jobs *j, struct error *err);
+void jobs_run(struct jobs *j);
 
 #endif

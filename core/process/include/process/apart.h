@@ -12,19 +12,27 @@
 #include "base/strbuf.h"
 #include "process/trail.h"
 
+/* How long one plugin function may take where no experiment says so. */
 enum { APART_SECONDS = 30 };
+/* The same, or what PEAT_PLUGIN_SECONDS in the environment says. */
+double apart_seconds(void);
 
 /* In the child: what it adds to `out` is what the parent gets. The trail is to be handed to
  * whatever calls plugins. */
 typedef peat_status (*apart_fn)(void *ctx, struct trail *trail, struct strbuf *out,
                                 struct error *err);
 
-/* seconds: how long one plugin function may take; 0: any time. Unless `prints`, the child's
- * standard output is this process's standard error: what plugins print stays out of results. An
- * error of `work` is given back as it is; a child that dies is PEAT_FAILED. `died` (may be NULL) is
- * told which plugin it was: its file is "" when that is not known, or when the child did not die.
- */
-peat_status apart_run(apart_fn work, void *ctx, double seconds, bool prints, struct strbuf *out,
-                      struct trail_plugin *died, struct error *err);
+/* Where its standard output goes. */
+enum apart_prints {
+    APART_PRINTS, /* where this process's does */
+    APART_ASIDE,  /* to this process's standard error: what plugins print stays out of results */
+    APART_SILENT, /* nowhere, and standard error neither */
+};
+
+/* seconds: how long one plugin function may take; 0: any time. An error of `work` is given back as
+ * it is; a child that dies is PEAT_FAILED. `died` (may be NULL) is told which plugin it was: its
+ * file is "" when that is not known, or when the child did not die. */
+peat_status apart_run(apart_fn work, void *ctx, double seconds, enum apart_prints prints,
+                      struct strbuf *out, struct trail_plugin *died, struct error *err);
 
 #endif

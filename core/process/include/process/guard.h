@@ -10,19 +10,14 @@
 #ifndef PROCESS_GUARD_H
 #define PROCESS_GUARD_H
 
-#include <signal.h>
-#include <sys/types.h>
-
 #include "base/error.h"
+#include "process/state.h"
 
-enum { GUARD_SIGNALS = 8, GUARD_FILES = 16 };
+enum { GUARD_FILES = 16 };
 
 struct guard {
     pid_t pid;
-    unsigned rounding;
-    char locale[256], directory[4096];
-    void (*handler[GUARD_SIGNALS])(int);
-    sigset_t blocked;
+    struct state was;
     bool had_child;
     int n_file;
     struct {

@@ -1,31 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* checkstate.h: what of the process a plugin could change behind the engine's back. */
-#ifndef CHECK_CHECKSTATE_H
-#define CHECK_CHECKSTATE_H
+/* state.h: what of the process a plugin could change behind the engine's back. */
+#ifndef PROCESS_STATE_H
+#define PROCESS_STATE_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "base/strbuf.h"
 
-enum { STATE_SIGNALS = 65, STATE_TEXT = 256 };
+enum { STATE_SIGNALS = 65 };
 
 struct state {
     uint32_t rounding; /* mode, traps and treatment of denormals */
-    char locale[STATE_TEXT];
-    char directory[STATE_TEXT];
-    mode_t umask;
+    char locale[256], directory[4096];
     void (*handler[STATE_SIGNALS])(int);
     sigset_t blocked;
+    /* Read by state_read alone. */
+    mode_t umask;
     int descriptors, threads;
     int openmp; /* different OpenMP runtimes in memory */
     uint64_t environment;
 };
 
+/* What a few system calls tell, with the handlers of n signals; the rest is left as it is. */
+void state_read_part(struct state *s, int n, const int *signals);
 void state_read(struct state *s);
 /* Says what differs, "the locale is 'C.UTF-8' and was 'C'"; nothing when nothing does. */
 void state_compare(const struct state *before, const struct state *after, struct strbuf *out);
+bool state_same_signal(const struct state *before, const struct state *after, int signal);
+/* Sets rounding as it was. */
+void state_restore_rounding(const struct state *s);
 
 /* Bytes that the process holds of the system's allocator, to be asked about later. */
 size_t state_memory(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* checkstate.c: reading and comparing the state of the process. */
-#include "check/checkstate.h"
+/* state.c: reading and comparing the state of the process. */
+#include "process/state.h"
 
 #include <fenv.h>
 #include <locale.h>
@@ -21,11 +21,19 @@
 /* The low six bits of MXCSR only record what happened. */
 static uint32_t read_rounding(void)
 {
-    uint32_t mode = (uint32_t)fegetround();
+    uint32_t mode = (uint32_t)fegetround() << 16;
 #if defined(__SSE__)
-    mode ^= (_mm_getcsr() & ~0x3fu) << 8;
+    mode |= _mm_getcsr() & ~0x3fu;
 #endif
     return mode;
+}
+
+void state_restore_rounding(const struct state *s)
+{
+    fesetround((int)(s->rounding >> 16));
+#if defined(__SSE__)
+    _mm_setcsr(s->rounding & 0xffffu);
+#endif
 }
 
 static int count_entries(const char *path)
@@ -64,29 +72,40 @@ static int count_openmp(void)
     return found[0] + found[1] + found[2];
 }
 
-static void read_signals(struct state *s)
+void state_read_part(struct state *s, int n, const int *signals)
 {
-    for (int i = 1; i < STATE_SIGNALS; i++) {
+    bool own = uselocale((locale_t)0) != LC_GLOBAL_LOCALE;
+    const char *locale = own ? "a thread's own" : setlocale(LC_ALL, NULL);
+    s->rounding = read_rounding();
+    snprintf(s->locale, sizeof(s->locale), "%s", locale ? locale : "");
+    if (!getcwd(s->directory, sizeof(s->directory)))
+        s->directory[0] = '\0';
+    for (int i = 0; i < n; i++) {
         struct sigaction action;
-        s->handler[i] = sigaction(i, NULL, &action) == 0 ? action.sa_handler : SIG_DFL;
+        bool known = sigaction(signals[i], NULL, &action) == 0;
+        s->handler[signals[i]] = known ? action.sa_handler : SIG_DFL;
     }
     sigprocmask(SIG_SETMASK, NULL, &s->blocked);
 }
 
 void state_read(struct state *s)
 {
-    *s = (struct state){.rounding = read_rounding(),
-                        .descriptors = count_entries("/proc/self/fd"),
+    int signals[STATE_SIGNALS - 1];
+    for (int i = 1; i < STATE_SIGNALS; i++)
+        signals[i - 1] = i;
+    *s = (struct state){.descriptors = count_entries("/proc/self/fd"),
                         .threads = count_entries("/proc/self/task"),
                         .openmp = count_openmp(),
                         .environment = hash_environment()};
-    const char *locale = setlocale(LC_ALL, NULL);
-    snprintf(s->locale, sizeof(s->locale), "%s", locale ? locale : "");
-    if (!getcwd(s->directory, sizeof(s->directory)))
-        s->directory[0] = '\0';
+    state_read_part(s, STATE_SIGNALS - 1, signals);
     s->umask = umask(0);
     umask(s->umask);
-    read_signals(s);
+}
+
+bool state_same_signal(const struct state *before, const struct state *after, int signal)
+{
+    return before->handler[signal] == after->handler[signal] &&
+           sigismember(&before->blocked, signal) == sigismember(&after->blocked, signal);
 }
 
 static void add(struct strbuf *out, const char *text)

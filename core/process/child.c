@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* child.c: posix_spawn and fork, and waiting for what they started. */
+#include "process/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* ---- starting ---- */
+
+static void close_open(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Where SIGCHLD is ignored by inheritance, children vanish without a status. */
+static void keep_statuses(void)
+{
+    signal(SIGCHLD, SIG_DFL);
+}
+
+static int add_files(posix_spawn_file_actions_t *files, const struct child *c, int trail)
+{
+    const int from[] = {c->out, c->err, trail}, to[] = {STDOUT_FILENO, STDERR_FILENO, CHILD_TRAIL};
+    int bad = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    for (int i = 0; i < 3 && !bad; i++)
+        if (from[i] > 0)
+            bad = posix_spawn_file_actions_adddup2(files, from[i], to[i]);
+    return bad || !c->dir ? bad : posix_spawn_file_actions_addchdir_np(files, c->dir);
+}
+
+static int set_group(posix_spawnattr_t *attributes)
+{
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    int bad = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                                       POSIX_SPAWN_SETSIGDEF);
+    if (!bad)
+        bad = posix_spawnattr_setpgroup(attributes, 0);
+    if (!bad)
+        bad = posix_spawnattr_setsigmask(attributes, &none);
+    return bad ? bad : posix_spawnattr_setsigdefault(attributes, &all);
+}
+
+static int spawn(struct child *c, int trail)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    int bad = posix_spawn_file_actions_init(&files);
+    if (bad)
+        return bad;
+    bad = posix_spawnattr_init(&attributes);
+    if (!bad) {
+        bad = add_files(&files, c, trail);
+        if (!bad && c->own_group)
+            bad = set_group(&attributes);
+        if (!bad)
+            bad = posix_spawnp(&c->pid, c->argv[0], &files, &attributes, c->argv,
+                               c->env ? c->env : environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&files);
+    return bad;
+}
+
+/* What fails in the new process before exec comes back as its errno too: the log is opened here
+ * first, so that a full or unwritable directory is not blamed on the program. */
+peat_status child_start(struct child *c, struct error *err)
+{
+    int log = -1, trail = -1;
+    if (c->log) {
+        log = open(c->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+        if (log < 0)
+            return error_set(err, PEAT_IO, "cannot open '%s': %s", c->log, strerror(errno));
+        c->out = c->err = log;
+    }
+    if (c->has_trail)
+        c->trail = trail_page_new(&trail);
+    keep_statuses();
+    c->started = clock_seconds();
+    int bad = spawn(c, trail);
+    close_open(log);
+    close_open(trail);
+    if (!bad)
+        return PEAT_OK;
+    child_release(c);
+    return error_set(err, bad == ENOENT ? PEAT_NOTFOUND : PEAT_IO, "cannot start '%s': %s",
+                     c->argv[0], strerror(bad));
+}
+
+peat_status child_fork(struct child *c, struct error *err)
+{
+    int fd = -1;
+    pid_t parent = getpid();
+    c->own_group = true;
+    c->trail = trail_page_new(&fd);
+    close_open(fd);
+    keep_statuses();
+    fflush(NULL);
+    c->pid = c->trail ? fork() : -1;
+    if (c->pid < 0) {
+        child_release(c);
+        return error_set(err, PEAT_IO, "cannot start a process for plugins: %s", strerror(errno));
+    }
+    setpgid(c->pid, c->pid);
+    if (c->pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(1);
+    }
+    return PEAT_OK;
+}
+
+void child_release(struct child *c)
+{
+    trail_page_free(c->trail);
+    c->trail = NULL;
+}
+
+/* ---- ending ---- */
+
+void child_signal(const struct child *c, int signal)
+{
+    kill(c->own_group ? -c->pid : c->pid, signal);
+}
+
+void child_end(struct child *c)
+{
+    child_signal(c, SIGTERM);
+    child_signal(c, SIGCONT);
+    c->late = true;
+    c->deadline = clock_seconds() + c->grace;
+}
+
+bool child_is_due(const struct child *c)
+{
+    return c->deadline > 0 && clock_seconds() >= c->deadline;
+}
+
+void child_kill(struct child *c)
+{
+    child_signal(c, SIGKILL);
+    c->deadline = 0;
+}
+
+/* ---- waiting ---- */
+
+static int wait_id(const struct child *c, int options, siginfo_t *info)
+{
+    int bad;
+    *info = (siginfo_t){0};
+    do
+        bad = waitid(P_PID, (id_t)c->pid, info, WEXITED | options);
+    while (bad && errno == EINTR);
+    return bad;
+}
+
+/* Until a process is waited for, its number is its group's alone. */
+static bool reap(struct child *c, int options)
+{
+    siginfo_t info;
+    if (c->ended)
+        return true;
+    if (wait_id(c, options | WNOWAIT, &info) == 0 && info.si_pid != c->pid)
+        return false;
+    if (c->own_group)
+        child_signal(c, SIGKILL);
+    c->ended = true;
+    bool exited = wait_id(c, 0, &info) == 0 && info.si_code == CLD_EXITED;
+    c->code = exited ? info.si_status : -1;
+    c->signal = exited ? 0 : info.si_status;
+    return true;
+}
+
+bool child_has_ended(struct child *c)
+{
+    return reap(c, WNOHANG);
+}
+
+bool child_is_left(void)
+{
+    siginfo_t info;
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+void child_wait(struct child *c)
+{
+    const struct timespec nap = {0, 1000 * 1000};
+    while (!reap(c, c->deadline > 0 ? WNOHANG : 0)) {
+        if (!child_is_due(c))
+            nanosleep(&nap, NULL);
+        else if (c->late)
+            child_kill(c);
+        else
+            child_end(c);
+    }
+}
+
+/* ---- what it printed ---- */
+
+static void read_back(int fd, struct strbuf *out)
+{
+    char part[4096];
+    off_t at = 0;
+    for (ssize_t n; (n = pread(fd, part, sizeof(part), at)) > 0; at += n)
+        strbuf_add_bytes(out, part, (size_t)n);
+}
+
+/* Into memory, which never keeps it waiting. */
+peat_status child_run(struct child *c, struct strbuf *out, struct strbuf *said, struct error *err)
+{
+    peat_status status = PEAT_OK;
+    c->out = memfd_create("peat-out", MFD_CLOEXEC);
+    c->err = said ? memfd_create("peat-said", MFD_CLOEXEC) : c->out;
+    if (c->out < 0 || c->err < 0)
+        status = error_set(err, PEAT_IO, "cannot start '%s': %s", c->argv[0], strerror(errno));
+    if (status == PEAT_OK)
+        status = child_start(c, err);
+    if (status == PEAT_OK) {
+        child_wait(c);
+        read_back(c->out, out);
+        if (said)
+            read_back(c->err, said);
+    }
+    close_open(c->out);
+    close_open(said ? c->err : -1);
+    return status;
+}
+
+const char *signal_name(int signal, char name[SIGNAL_NAME])
+{
+    const char *short_name = sigabbrev_np(signal);
+    if (short_name)
+        snprintf(name, SIGNAL_NAME, "SIG%s", short_name);
+    else
+        snprintf(name, SIGNAL_NAME, "signal %d", signal);
+    return name;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* program.h: this program, to be started again for a cell or a check. */
+#ifndef PROCESS_PROGRAM_H
+#define PROCESS_PROGRAM_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+/* The path of the running program. */
+peat_status own_program(char *path, size_t n, struct error *err);
+/* This process's environment with what a cell computing in `threads` threads needs. It has to be
+ * set before exec: libraries read it while they are loaded. */
+char **cell_environment(struct arena *a, int64_t threads);
+
+#endif

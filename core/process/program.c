@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* program.c: where this program is, and the environment of a cell. */
+#include "process/program.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+peat_status own_program(char *path, size_t n, struct error *err)
+{
+    ssize_t length = readlink("/proc/self/exe", path, n - 1);
+    if (length < 0)
+        return error_set(err, PEAT_IO, "cannot tell where this program is: %s", strerror(errno));
+    path[length] = '\0';
+    return PEAT_OK;
+}
+
+/* One thread for BLAS: the engine divides its products itself. One malloc arena for each of few
+ * threads keeps peak memory comparable between cells. Threads that wait spin for microseconds, not
+ * for milliseconds: where cells share cores, long spins were seen to cost ten times the work. */
+char **cell_environment(struct arena *a, int64_t threads)
+{
+    char *set[] = {arena_printf(a, "OMP_NUM_THREADS=%" PRId64, threads),
+                   arena_strdup(a, "OPENBLAS_NUM_THREADS=1"), arena_strdup(a, "OMP_DYNAMIC=false"),
+                   arena_strdup(a, "MALLOC_ARENA_MAX=2"), arena_strdup(a, "GOMP_SPINCOUNT=1000")};
+    /* The last one is the user's to overrule. */
+    const size_t all = sizeof(set) / sizeof(*set);
+    const size_t n_set = getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY") ? all - 1 : all;
+    size_t n = 0, out = 0;
+    while (environ[n])
+        n++;
+    char **env = arena_array(a, n + n_set + 1, sizeof(*env));
+    for (size_t i = 0; i < n; i++) {
+        bool replaced = false;
+        for (size_t j = 0; j < n_set; j++)
+            replaced = replaced || !strncmp(environ[i], set[j], strcspn(set[j], "=") + 1);
+        if (!replaced)
+            env[out++] = environ[i];
+    }
+    for (size_t j = 0; j < n_set; j++)
+        env[out++] = set[j];
+    return env;
+}
