@@ -170,8 +170,6 @@ static peat_status choose_all(struct run *r, struct error *err)
     const struct plan *p = r->plan;
     r->jobs.job = ARENA_ARRAY(r->arena, p->n + 1, struct job);
     r->old = ARENA_ARRAY(r->arena, p->n + 1, const struct cell_files *);
-    if (!r->jobs.job || !r->old)
-        return error_set(err, PEAT_NOMEM, "out of memory");
     peat_status status = PEAT_OK;
     for (int i = 0, ordinal = 0; i < p->n && status == PEAT_OK; i++) {
         if (!fits_glob(r->options, p->cell[i].label))
@@ -228,26 +226,25 @@ static peat_status end_orphans(struct run *r, bool *again, struct error *err)
 }
 
 /* The cells of the plan as they are where an earlier plan may be, or nothing. */
-static peat_status peek_dir(struct run *r, const char *dir, struct error *err)
+static void peek_dir(struct run *r, const char *dir)
 {
     const struct plan *p = r->plan;
     r->dir = (struct rundir){.path = dir, .n = p->n};
     r->dir.cell = ARENA_ARRAY(r->arena, p->n + 1, struct cell_files);
-    if (!r->dir.cell)
-        return error_set(err, PEAT_NOMEM, "out of memory");
     for (int i = 0; i < p->n; i++) {
         rundir_read_cell(dir, p->cell[i].id, &r->dir.cell[i], r->arena, NULL);
         r->dir.cell[i].config = plan_cell_value(p, &p->cell[i], r->arena);
     }
     stale_find(&r->dir, p, r->arena);
-    return PEAT_OK;
 }
 
 static peat_status open_dir(struct run *r, const char *dir, struct error *err)
 {
     bool again;
-    if (r->options->dry)
-        return peek_dir(r, dir, err);
+    if (r->options->dry) {
+        peek_dir(r, dir);
+        return PEAT_OK;
+    }
     peat_status status = read_dir(r, dir, err);
     if (status == PEAT_OK)
         status = end_orphans(r, &again, err);

@@ -57,21 +57,16 @@ static const char *one_line(const char *text, struct arena *a)
     char *copy = arena_strdup(a, *text ? text : "it said nothing"), *rest = copy;
     struct strbuf line;
     strbuf_init(&line);
-    for (char *part; copy && (part = strtok_r(rest, "\n", &rest));) {
+    for (char *part; (part = strtok_r(rest, "\n", &rest));) {
         char *error = strstr(part, "error: ");
         strbuf_addf(&line, "%s%s", line.n ? "; " : "", error ? error + strlen("error: ") : part);
     }
     const char *joined = arena_strdup(a, line.text);
     strbuf_release(&line);
-    return joined ? joined : "";
+    return joined;
 }
 
 /* ---- the directory ---- */
-
-static const char *absolute(const char *path, const char *work, struct arena *a)
-{
-    return *path == '/' ? path : arena_printf(a, "%s/%s", work, path);
-}
 
 peat_status slurm_array_open(struct slurm_array *s, struct arena *a, struct error *err)
 {
@@ -80,10 +75,8 @@ peat_status slurm_array_open(struct slurm_array *s, struct arena *a, struct erro
         return error_set(err, PEAT_IO, "cannot tell the current directory: %s", strerror(errno));
     s->work = arena_strdup(a, work);
     free(work);
-    if (s->work)
-        s->dir = absolute(s->dir, s->work, a);
-    if (!s->work || !s->dir)
-        return error_set(err, PEAT_NOMEM, "out of memory");
+    if (*s->dir != '/')
+        s->dir = arena_printf(a, "%s/%s", s->work, s->dir);
     if (strpbrk(s->dir, "\\\n\r"))
         return error_set(err, PEAT_INVALID,
                          "Slurm can write no log in '%s': there is a backslash or an end of line "
@@ -153,7 +146,7 @@ static const char *count_states(const char *states, struct arena *a)
     const char *name[STATES_MAX];
     int n = 0, count[STATES_MAX];
     struct strbuf line;
-    for (char *word; copy && (word = strtok_r(rest, " \n", &rest));) {
+    for (char *word; (word = strtok_r(rest, " \n", &rest));) {
         int i = 0;
         while (i < n && strcmp(name[i], word) != 0)
             i++;
@@ -171,7 +164,7 @@ static const char *count_states(const char *states, struct arena *a)
     }
     const char *text = arena_strdup(a, line.text);
     strbuf_release(&line);
-    return text ? text : "";
+    return text;
 }
 
 static peat_status check_array(const char *dir, const char *array, struct arena *a,
@@ -259,8 +252,6 @@ static peat_status submit(const struct slurm_array *s, const char *script, const
                                 after ? path : NULL, NULL};
     struct printed p = {"", ""};
     int code;
-    if (!path || !dependency)
-        return error_set(err, PEAT_NOMEM, "out of memory");
     peat_status status = run_program(word, &code, &p, a, err);
     if (status != PEAT_OK)
         return status;
@@ -275,7 +266,7 @@ static peat_status submit(const struct slurm_array *s, const char *script, const
 static struct value **forget_ends(const struct jobs *j, struct arena *a)
 {
     struct value **end = ARENA_ARRAY(a, j->n + 1, struct value *);
-    for (int i = 0; end && i < j->n; i++) {
+    for (int i = 0; i < j->n; i++) {
         if (jsonfile_read(j->job[i].dir, "end.json", a, &end[i], NULL) != PEAT_OK)
             end[i] = NULL;
         if (!end[i])
@@ -298,8 +289,6 @@ static peat_status submit_array(const struct slurm_array *s, struct slurm_jobs *
                                 struct arena *a, struct error *err)
 {
     struct value **end = forget_ends(s->jobs, a);
-    if (!end)
-        return error_set(err, PEAT_NOMEM, "out of memory");
     peat_status status = submit(s, "array.sbatch", NULL, &jobs->array, a, err);
     if (status != PEAT_OK)
         restore_ends(s->jobs, end);
