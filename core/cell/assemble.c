@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* assemble.c: wiring a cell's plugins, task and model together. */
 #include "cell/assemble.h"
+#include "nn/host.h"
 
 static struct part part_of(const struct plugin_use *use, const char *prefix)
 {

@@ -222,7 +222,7 @@ static enum verdict paths_of(struct situation *s, struct rig *fused)
 
 enum verdict check_paths(const struct subject *s, struct strbuf *why)
 {
-    const char *composed = attention_needs_composed(subject_scheme(s));
+    const char *composed = scheme_needs_composed(subject_scheme(s));
     const struct rig_plan plan = {.dtype = PEAT_F64, .path = PATH_FUSED};
     if (composed)
         return check_skipped(why, "it works on %s, which has the composed path alone", composed);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "checkrig.h"
+#include "nn/host.h"
 #include "train/task.h"
 
 enum { ROWS = 3, SEQ_LEN = 32, EVAL_TOKENS = 512, STEPS = 4, BATCHES_MAX = 64 };

@@ -235,8 +235,7 @@ enum verdict check_content_dependent(const struct subject *s, struct strbuf *why
     const peat_scheme *h = subject_scheme(s);
     if (!claims(s, PEAT_CONTENT_DEPENDENT))
         return not_claimed(why);
-    if (h->needs & SEES || h->residual || h->hidden || h->qkv || h->logits || h->weights ||
-        h->context)
+    if (h->needs & SEES || scheme_acts_on(h, ACTS_IN_LAYERS & ~ACTS_ON_TERMS))
         return CHECK_PASSED;
     return check_failed(why, "it claims to depend on content, but asks for none: no hook sees "
                              "tokens, queries, keys or scores");

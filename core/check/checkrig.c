@@ -8,6 +8,7 @@
 #include "autograd/ops.h"
 #include "base/rng.h"
 #include "checkparts.h"
+#include "nn/host.h"
 
 static const peat_host *host(void)
 {

@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "cli/bench.h"
 #include "maths/statistics.h"
+#include "nn/host.h"
 #include "plugin/params.h"
 #include "plugin/registry.h"
 #include "tensor/gemm.h"

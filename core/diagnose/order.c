@@ -143,19 +143,13 @@ static peat_status add_batch(struct order *o, int index, struct error *err)
 
 /* ---- what theory says ---- */
 
-static bool has_hook(const peat_scheme *h)
-{
-    return h->positions || h->prepare || h->encode || h->residual || h->hidden || h->qkv ||
-           h->bias_rel || h->bias || h->score_add || h->logits || h->weights || h->context;
-}
-
 /* Without any position attention treats the keys as a set: a bidirectional model is equivariant at
  * every depth, and a causal one up to its first layer, whose last query sees all keys. */
 static bool must_be_zero(const struct order *o, int64_t layer)
 {
     const struct model *m = o->s->model;
     for (int i = 0; i < m->positional->n_scheme; i++)
-        if (has_hook(m->positional->scheme[i].hooks))
+        if (scheme_acts_on(m->positional->scheme[i].hooks, ACTS_BEFORE | ACTS_ON_MODEL))
             return false;
     if (o->input_moves || m->config.window > 0)
         return false;

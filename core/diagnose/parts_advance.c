@@ -152,8 +152,8 @@ const char *parts_obstacle(const struct model *m, int64_t layer, struct arena *a
 {
     for (int i = 0; i < m->positional->n_scheme; i++) {
         const struct scheme_part *s = &m->positional->scheme[i];
-        bool here = positional_acts(s, layer);
-        bool next = layer + 1 < m->dims.L && positional_acts(s, layer + 1);
+        bool here = where_acts(&s->where, layer);
+        bool next = layer + 1 < m->dims.L && where_acts(&s->where, layer + 1);
         if (here && s->hooks->context)
             return arena_printf(a, "scheme '%s' changes what attention hands on", s->part.id);
         if (next && (s->hooks->residual || (s->hooks->encode && s->where.at == SITE_RESIDUAL)))

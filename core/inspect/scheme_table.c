@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "nn/differences.h"
+#include "nn/host.h"
+#include "nn/setup.h"
 #include "plugin/params.h"
 #include "plugin/registry.h"
 
@@ -101,7 +103,7 @@ static peat_status run_setup(struct view *v)
     setup.where = &s->where;
     trail_forget_plugins(trail);
     trail_plugin(trail, s->part.id, v->plugin->path, "");
-    trail_enter(trail, arena_printf(v->a, "%s.setup", s->part.id));
+    hook_enter(trail, s->part.id, HOOK_SETUP);
     if (v->hooks->setup)
         status = v->hooks->setup(&setup.base, s->part.config, &s->part.self);
     trail_leave(trail);
@@ -144,14 +146,13 @@ static bool begin_pass(struct view *v)
                             .collect = true};
     weights_begin(&v->weights);
     struct call c;
-    const char *id = part_of(v)->part.id;
     call_init(&c, &v->pass, 0, -1);
     if (v->hooks->positions) {
-        hook_begin(&v->pass, id, "positions");
+        hook_begin(&c, HOOK_POSITIONS);
         hook_status(&v->pass, v->hooks->positions(&c.base, pos));
     }
     if (v->hooks->prepare && !graph_failed(&v->graph)) {
-        hook_begin(&v->pass, id, "prepare");
+        hook_begin(&c, HOOK_PREPARE);
         hook_status(&v->pass, v->hooks->prepare(&c.base, v->pass.shared[0]));
     }
     return !graph_failed(&v->graph);
@@ -173,7 +174,7 @@ static peat_status table_of_stream(struct view *v, struct scheme_table *t)
     struct call c;
     int64_t T = v->request->T, d = v->request->d;
     call_init(&c, &v->pass, 0, -1);
-    hook_begin(&v->pass, part_of(v)->part.id, "encode");
+    hook_begin(&c, HOOK_ENCODE);
     peat_node *x = hook_end(&v->pass, v->hooks->encode(&c.base), 3, (int64_t[]){1, T, d}, 0);
     *t = (struct scheme_table){"stream", 0, T, d, NULL};
     peat_status status = x ? allocate_table(v, t) : PEAT_OK;
@@ -206,13 +207,13 @@ static void run_bias(struct view *v, peat_node **rel, peat_node **bias)
     call_init(&c, pass, 0, s->part.per_layer ? 0 : -1);
     *rel = *bias = NULL;
     if (v->hooks->bias) {
-        hook_begin(pass, s->part.id, "bias");
+        hook_begin(&c, HOOK_BIAS);
         *bias = hook_end(pass, v->hooks->bias(&c.base, NULL), 4, (int64_t[]){1, H, T, T}, ANY);
     }
     const struct differences *d = v->hooks->bias_rel ? pass_differences(pass) : NULL;
     if (!d)
         return;
-    hook_begin(pass, s->part.id, "bias_rel");
+    hook_begin(&c, HOOK_BIAS_REL);
     *rel = hook_end(pass, v->hooks->bias_rel(&c.base, &d->rel), 2, (int64_t[]){H, d->rel.n}, 1);
     if (*rel && !d->toeplitz) {
         peat_node *all = differences_spread(pass, d, *rel);
@@ -259,7 +260,7 @@ static void run_qkv(struct view *v)
         tensor_fill(&(*node[i])->value, 0.0);
     }
     call_init(&c, pass, 0, 0);
-    hook_begin(pass, part_of(v)->part.id, "qkv");
+    hook_begin(&c, HOOK_QKV);
     hook_status(pass, v->hooks->qkv(&c.base, &io));
 }
 

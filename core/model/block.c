@@ -79,7 +79,7 @@ static peat_node *run_residual(struct pass *pass, int64_t layer, peat_node *x)
     const int64_t dim[] = {pass->B, pass->side.T, pass->dims.D};
     for (int i = 0; i < pass->positional->n_scheme; i++) {
         const struct scheme_part *s = &pass->positional->scheme[i];
-        if (!positional_acts(s, layer))
+        if (!where_acts(&s->where, layer))
             continue;
         if (s->hooks->encode && s->where.at == SITE_RESIDUAL)
             x = pass->merge(pass, i, x);
@@ -87,7 +87,7 @@ static peat_node *run_residual(struct pass *pass, int64_t layer, peat_node *x)
             continue;
         struct call c;
         call_init(&c, pass, i, layer);
-        hook_begin(pass, s->part.id, "residual");
+        hook_begin(&c, HOOK_RESIDUAL);
         x = hook_end(pass, s->hooks->residual(&c.base, x), 3, dim, 0);
     }
     return x;

@@ -47,7 +47,7 @@ static peat_node *encode(struct pass *pass, int index)
     const struct scheme_part *s = &pass->positional->scheme[index];
     struct call c;
     call_init(&c, pass, index, -1);
-    hook_begin(pass, s->part.id, "encode");
+    hook_begin(&c, HOOK_ENCODE);
     return hook_end(pass, s->hooks->encode(&c.base), 3, (int64_t[]){pass->B, pass->side.T, s->d},
                     1);
 }
@@ -64,7 +64,7 @@ static peat_node *merge(struct pass *pass, int n, peat_node *const *x)
     struct positional *p = pass->positional;
     struct call c;
     call_init(&c, pass, -1, -1);
-    hook_begin(pass, p->combine_part.id, "merge");
+    hook_begin(&c, HOOK_MERGE);
     return hook_end(pass, p->combine->merge(&c.base, n, x), 3,
                     (int64_t[]){pass->B, pass->side.T, p->D}, 0);
 }

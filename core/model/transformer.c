@@ -130,7 +130,7 @@ static bool fill_positions(struct pass *pass, const struct model_input *in)
             continue;
         struct call c;
         call_init(&c, pass, i, -1);
-        hook_begin(pass, s->part.id, "positions");
+        hook_begin(&c, HOOK_POSITIONS);
         if (!hook_status(pass, s->hooks->positions(&c.base, pos)))
             return false;
     }
@@ -145,7 +145,7 @@ static void run_prepare(struct pass *pass)
             continue;
         struct call c;
         call_init(&c, pass, i, -1);
-        hook_begin(pass, s->part.id, "prepare");
+        hook_begin(&c, HOOK_PREPARE);
         hook_status(pass, s->hooks->prepare(&c.base, pass->shared[i]));
     }
 }

@@ -30,23 +30,6 @@ static struct scheme_part *scheme(const struct pass *pass, int i)
     return &pass->positional->scheme[i];
 }
 
-static bool acts_on_attention(const peat_scheme *h)
-{
-    return h->qkv || h->bias_rel || h->bias || h->score_add || h->logits || h->weights ||
-           h->context;
-}
-
-const char *attention_needs_composed(const peat_scheme *h)
-{
-    if (h->logits)
-        return "logits";
-    if (h->weights)
-        return "weights";
-    if (h->context && (h->needs & PEAT_NEED_W))
-        return "context with the attention weights";
-    return NULL;
-}
-
 /* ---- inputs and projections ---- */
 
 static bool enters_at(enum site at, int which)
@@ -63,7 +46,7 @@ static void split_input(struct pass *pass, int64_t layer, peat_node *x, peat_nod
     in[0] = in[1] = in[2] = x;
     for (int i = 0; i < pass->positional->n_scheme; i++) {
         struct scheme_part *s = scheme(pass, i);
-        if (!positional_acts(s, layer))
+        if (!where_acts(&s->where, layer))
             continue;
         peat_node *before[3] = {in[0], in[1], in[2]};
         for (int w = 0; w < 3; w++)
@@ -75,10 +58,10 @@ static void split_input(struct pass *pass, int64_t layer, peat_node *x, peat_nod
             continue;
         struct call c;
         call_init(&c, pass, i, layer);
-        hook_begin(pass, s->part.id, "hidden");
+        hook_begin(&c, HOOK_HIDDEN);
         peat_status status = s->hooks->hidden(&c.base, &in[0], &in[1], &in[2]);
         for (int w = 0; w < 3 && status == PEAT_OK; w++)
-            in[w] = hook_end(pass, in[w], 3, dim, 0);
+            in[w] = hook_shape(pass, in[w], 3, dim, 0);
         hook_status(pass, status);
     }
 }
@@ -125,7 +108,8 @@ static uint32_t schemes_on(const struct pass *pass, int64_t layer, int64_t head)
     uint32_t bits = 0;
     for (int i = 0; i < pass->positional->n_scheme; i++) {
         const struct scheme_part *s = scheme(pass, i);
-        if (acts_on_attention(s->hooks) && positional_acts(s, layer) && covers(s, head))
+        if (scheme_acts_on(s->hooks, ACTS_ON_HEADS) && where_acts(&s->where, layer) &&
+            covers(s, head))
             bits |= UINT32_C(1) << i;
     }
     return bits;
@@ -164,6 +148,15 @@ static void group_call(const struct attention *a, int i, struct call *c)
                    s->part.id);
 }
 
+/* Whether scheme i changes the group with this hook; then *c is its call. */
+static bool group_hook(const struct attention *a, int i, enum hook_id hook, struct call *c)
+{
+    bool acts = in_group(a, i) && scheme_has(scheme(a->pass, i)->hooks, hook);
+    if (acts)
+        group_call(a, i, c);
+    return acts;
+}
+
 /* ---- hooks of one group ---- */
 
 static const peat_qkv *seen_qkv(const peat_scheme *h, const peat_qkv *p)
@@ -199,33 +192,31 @@ static void qkv_on_dims(struct pass *pass, const struct scheme_part *s, const st
     io->v = part.v;
 }
 
-static void check_qkv(struct attention *a, const char *id)
+static void check_qkv(struct attention *a, const struct call *c)
 {
     struct pass *pass = a->pass;
     int64_t H = a->group.end - a->group.begin, T = pass->side.T;
     int64_t C = peat_shape_of(&pass->g->base, a->chain.q).dim[3];
-    hook_begin(pass, id, "qkv");
-    a->chain.q = hook_end(pass, a->chain.q, 4, (int64_t[]){pass->B, H, T, C}, 0);
-    hook_begin(pass, id, "qkv");
-    a->chain.k = hook_end(pass, a->chain.k, 4, (int64_t[]){pass->B, H, T, C}, 0);
-    hook_begin(pass, id, "qkv");
-    a->chain.v = hook_end(pass, a->chain.v, 4, (int64_t[]){pass->B, H, T, pass->dims.C}, 0);
+    hook_begin(c, HOOK_QKV);
+    a->chain.q = hook_shape(pass, a->chain.q, 4, (int64_t[]){pass->B, H, T, C}, 0);
+    a->chain.k = hook_shape(pass, a->chain.k, 4, (int64_t[]){pass->B, H, T, C}, 0);
+    a->chain.v = hook_shape(pass, a->chain.v, 4, (int64_t[]){pass->B, H, T, pass->dims.C}, 0);
+    hook_status(pass, PEAT_OK);
 }
 
 static void run_qkv(struct attention *a)
 {
+    struct call c;
     for (int i = 0; i < a->pass->positional->n_scheme; i++) {
         const struct scheme_part *s = scheme(a->pass, i);
-        if (!in_group(a, i) || !s->hooks->qkv)
+        if (!group_hook(a, i, HOOK_QKV, &c))
             continue;
-        struct call c;
-        group_call(a, i, &c);
-        hook_begin(a->pass, s->part.id, "qkv");
+        hook_begin(&c, HOOK_QKV);
         if (s->where.dim_end > 0)
             qkv_on_dims(a->pass, s, &c, &a->chain);
         else if (!hook_status(a->pass, s->hooks->qkv(&c.base, &a->chain)))
             return;
-        check_qkv(a, s->part.id);
+        check_qkv(a, &c);
     }
 }
 
@@ -241,7 +232,7 @@ static void add_bias_rel(struct pass *pass, const struct scheme_part *s, const s
     const struct differences *d = pass_differences(pass);
     if (!d)
         return;
-    hook_begin(pass, s->part.id, "bias_rel");
+    hook_begin(c, HOOK_BIAS_REL);
     peat_node *value = hook_end(pass, s->hooks->bias_rel(&c->base, &d->rel), 2,
                                 (int64_t[]){c->base.H, d->rel.n}, 1);
     if (d->toeplitz)
@@ -259,11 +250,11 @@ static struct bias_terms scheme_terms(struct pass *pass, const struct scheme_par
     const int64_t dim[] = {pass->B, c->base.H, pass->side.T, pass->side.T};
     struct bias_terms out = {.done = true};
     if (s->hooks->score_add) {
-        hook_begin(pass, s->part.id, "score_add");
+        hook_begin(c, HOOK_SCORE_ADD);
         out.score_add = hook_end(pass, s->hooks->score_add(&c->base, seen), 4, dim, ANY);
     }
     if (s->hooks->bias) {
-        hook_begin(pass, s->part.id, "bias");
+        hook_begin(c, HOOK_BIAS);
         out.bias = hook_end(pass, s->hooks->bias(&c->base, seen), 4, dim, ANY);
     }
     if (s->hooks->bias_rel)
@@ -306,7 +297,7 @@ static void run_terms(struct attention *a)
     for (int i = 0; i < a->pass->positional->n_scheme; i++) {
         const struct scheme_part *s = scheme(a->pass, i);
         const peat_scheme *h = s->hooks;
-        if (!in_group(a, i) || !(h->score_add || h->bias || h->bias_rel))
+        if (!in_group(a, i) || !scheme_acts_on(h, ACTS_ON_TERMS))
             continue;
         struct bias_terms t;
         if ((h->needs & SEES_CONTENT) || s->part.per_layer) {
@@ -349,13 +340,12 @@ static peat_node *run_context(struct attention *a, peat_node *o, peat_node *W)
 {
     const int64_t dim[] = {a->pass->B, a->group.end - a->group.begin, a->pass->side.T,
                            a->pass->dims.C};
+    struct call c;
     for (int i = a->pass->positional->n_scheme - 1; i >= 0; i--) {
         const struct scheme_part *s = scheme(a->pass, i);
-        if (!in_group(a, i) || !s->hooks->context)
+        if (!group_hook(a, i, HOOK_CONTEXT, &c))
             continue;
-        struct call c;
-        group_call(a, i, &c);
-        hook_begin(a->pass, s->part.id, "context");
+        hook_begin(&c, HOOK_CONTEXT);
         o = hook_end(a->pass,
                      s->hooks->context(&c.base, seen_qkv(s->hooks, &a->projected), o,
                                        s->hooks->needs & PEAT_NEED_W ? W : NULL),
@@ -402,18 +392,17 @@ static peat_node *run_logits(struct attention *a, peat_node *S, peat_node *bias)
 {
     const int64_t dim[] = {a->pass->B, a->group.end - a->group.begin, a->pass->side.T,
                            a->pass->side.T};
+    struct call c;
     for (int i = 0; i < a->pass->positional->n_scheme; i++) {
         const struct scheme_part *s = scheme(a->pass, i);
-        if (!in_group(a, i) || !s->hooks->logits)
+        if (!group_hook(a, i, HOOK_LOGITS, &c))
             continue;
         if (!(s->hooks->needs & PEAT_NEED_BIAS)) {
             S = plus(a->pass, S, bias);
             bias = NULL;
         }
-        struct call c;
-        group_call(a, i, &c);
         c.base.mask = mask_of(a->pass);
-        hook_begin(a->pass, s->part.id, "logits");
+        hook_begin(&c, HOOK_LOGITS);
         S = hook_end(a->pass, s->hooks->logits(&c.base, seen_qkv(s->hooks, &a->projected), S, bias),
                      4, dim, 0);
         bias = NULL;
@@ -425,14 +414,13 @@ static peat_node *run_weights(struct attention *a, peat_node *W)
 {
     const int64_t dim[] = {a->pass->B, a->group.end - a->group.begin, a->pass->side.T,
                            a->pass->side.T};
+    struct call c;
     for (int i = 0; i < a->pass->positional->n_scheme; i++) {
         const struct scheme_part *s = scheme(a->pass, i);
-        if (!in_group(a, i) || !s->hooks->weights)
+        if (!group_hook(a, i, HOOK_WEIGHTS, &c))
             continue;
-        struct call c;
-        group_call(a, i, &c);
         c.base.mask = mask_of(a->pass);
-        hook_begin(a->pass, s->part.id, "weights");
+        hook_begin(&c, HOOK_WEIGHTS);
         W = hook_end(a->pass, s->hooks->weights(&c.base, W), 4, dim, 0);
         W = op_mul(&a->pass->g->base, W, mask_of(a->pass));
     }
@@ -470,7 +458,7 @@ static const char *who_changes_scores(const struct attention *a)
 {
     for (int i = 0; i < a->pass->positional->n_scheme; i++) {
         const struct scheme_part *s = scheme(a->pass, i);
-        if (in_group(a, i) && (s->hooks->logits || s->hooks->weights))
+        if (in_group(a, i) && scheme_acts_on(s->hooks, ACTS_ON_SCORES))
             return s->part.id;
     }
     return NULL;
@@ -505,7 +493,7 @@ static bool takes_composed(struct attention *a)
         return true;
     for (int i = 0; i < a->pass->positional->n_scheme; i++) {
         const struct scheme_part *s = scheme(a->pass, i);
-        const char *why = in_group(a, i) ? attention_needs_composed(s->hooks) : NULL;
+        const char *why = in_group(a, i) ? scheme_needs_composed(s->hooks) : NULL;
         if (!why)
             continue;
         if (a->options->path == PATH_FUSED)

@@ -6,7 +6,8 @@
 
 #include "base/rng.h"
 #include "base/strbuf.h"
-#include "nn/positional.h"
+#include "nn/host.h"
+#include "services.h"
 
 /* stderr of a cell is its log.txt. One write: lines of several cells stay whole. */
 static void host_log(const peat_host *h, const char *fmt, ...)

@@ -3,10 +3,7 @@
  */
 #include "nn/positional.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "nn/attention.h"
+#include "nn/setup.h"
 
 static bool at_input(const struct scheme_part *s)
 {
@@ -16,16 +13,6 @@ static bool at_input(const struct scheme_part *s)
 static bool at_site(const struct scheme_part *s)
 {
     return s->hooks->encode && s->where.at != SITE_INPUT;
-}
-
-bool positional_acts(const struct scheme_part *s, int64_t layer)
-{
-    if (layer < 0 || s->where.n_layer == 0)
-        return true;
-    for (int64_t i = 0; i < s->where.n_layer; i++)
-        if (s->where.layer[i] == layer)
-            return true;
-    return false;
 }
 
 int64_t positional_width(const struct scheme_part *s, int64_t C)
@@ -38,36 +25,6 @@ bool positional_has_stream(const struct positional *p)
     return p->n_stream > 1;
 }
 
-void setup_init(struct setup *s, const peat_host *host, struct arena *arena,
-                struct weights *weights, struct part *part, const peat_dims *dims,
-                struct error *err)
-{
-    *s = (struct setup){
-        .base = {.size = sizeof(s->base), .host = host, .dims = *dims},
-        .arena = arena,
-        .weights = weights,
-        .part = part,
-        .heads = dims->H,
-        .err = err,
-    };
-}
-
-peat_status setup_end(const struct setup *s, peat_status status)
-{
-    if (s->status != PEAT_OK)
-        return s->status;
-    if (status == PEAT_OK)
-        return PEAT_OK;
-    return error_set(s->err, status, "'%s' failed while it was set up: %s", s->part->id,
-                     status_text(status));
-}
-
-static bool has_attention_hook(const peat_scheme *h)
-{
-    return h->qkv || h->bias_rel || h->bias || h->score_add || h->logits || h->weights ||
-           h->context;
-}
-
 /* What `where` may not ask of this scheme. */
 static peat_status check_where(const struct scheme_part *s, const peat_dims *dims,
                                struct error *err)
@@ -75,7 +32,7 @@ static peat_status check_where(const struct scheme_part *s, const peat_dims *dim
     const peat_scheme *h = s->hooks;
     const char *id = s->part.id;
     bool some_heads = s->where.head_end > 0 && s->where.head_end - s->where.head_begin < dims->H;
-    if (some_heads && (h->encode || h->residual || h->hidden))
+    if (some_heads && scheme_acts_on(h, ACTS_ON_INPUT | ACTS_ON_RESIDUAL | ACTS_ON_HIDDEN))
         return error_set(err, PEAT_REFUSED,
                          "scheme '%s' acts before the heads are split: where.heads means nothing "
                          "for it",
@@ -86,7 +43,7 @@ static peat_status check_where(const struct scheme_part *s, const peat_dims *dim
     if (s->where.dim_end > 0 && !h->qkv)
         return error_set(err, PEAT_REFUSED,
                          "where.dims is for schemes that change q and k, and '%s' does not", id);
-    if (s->where.n_layer > 0 && at_input(s) && !h->residual && !h->hidden && !has_attention_hook(h))
+    if (s->where.n_layer > 0 && at_input(s) && !scheme_acts_on(h, ACTS_IN_LAYERS))
         return error_set(err, PEAT_REFUSED,
                          "scheme '%s' acts once, at the input: where.layers means nothing for it "
                          "(at: residual re-adds it in layers)",
@@ -100,18 +57,11 @@ static peat_status check_where(const struct scheme_part *s, const peat_dims *dim
     return PEAT_OK;
 }
 
-static void enter(struct positional *p, const char *id, const char *hook)
-{
-    char text[TRAIL_TEXT];
-    snprintf(text, sizeof(text), "%s.%s", id, hook);
-    trail_enter(p->trail, text);
-}
-
 static int64_t own_width(struct positional *p, const struct scheme_part *s)
 {
     if (!s->hooks->width)
         return 0;
-    enter(p, s->part.id, "width");
+    hook_enter(p->trail, s->part.id, HOOK_WIDTH);
     int64_t width = s->hooks->width(s->part.config);
     trail_leave(p->trail);
     return width;
@@ -191,7 +141,7 @@ static peat_status setup_combine(struct positional *p, struct weights *w, peat_d
     struct setup s;
     setup_init(&s, p->host, w->arena, w, &p->combine_part, dims, err);
     p->D = d_model;
-    enter(p, p->combine_part.id, "setup");
+    hook_enter(p->trail, p->combine_part.id, HOOK_COMBINE_SETUP);
     peat_status status = p->combine->setup(&s.base, p->combine_part.config, n, p->stream, p->width,
                                            &p->D, &p->combine_part.self);
     trail_leave(p->trail);
@@ -219,7 +169,7 @@ static peat_status setup_scheme(struct positional *p, int index, struct weights 
     setup.where = &s->where;
     if (s->where.head_end > 0)
         setup.heads = s->where.head_end - s->where.head_begin;
-    enter(p, s->part.id, "setup");
+    hook_enter(p->trail, s->part.id, HOOK_SETUP);
     status = s->hooks->setup(&setup.base, s->part.config, &s->part.self);
     trail_leave(p->trail);
     return setup_end(&setup, status);
@@ -253,53 +203,28 @@ peat_status positional_setup(struct positional *p, struct weights *w, peat_dims 
     return PEAT_OK;
 }
 
-static void describe_hooks(const peat_scheme *h, struct strbuf *out)
-{
-    const struct {
-        const char *name;
-        bool there;
-    } hook[] = {
-        {"positions", h->positions != NULL},
-        {"encode", h->encode != NULL},
-        {"residual", h->residual != NULL},
-        {"hidden", h->hidden != NULL},
-        {"qkv", h->qkv != NULL},
-        {"bias_rel", h->bias_rel != NULL},
-        {"bias", h->bias != NULL},
-        {"score_add", h->score_add != NULL},
-        {"logits", h->logits != NULL},
-        {"weights", h->weights != NULL},
-        {"context", h->context != NULL},
-    };
-    int n = 0;
-    for (size_t i = 0; i < sizeof(hook) / sizeof(*hook); i++)
-        if (hook[i].there)
-            strbuf_addf(out, "%s%s", n++ ? ", " : "", hook[i].name);
-    if (n == 0)
-        strbuf_add(out, "nothing");
-}
-
 static void describe_scheme(const struct scheme_part *s, int64_t L, int64_t H, struct strbuf *out)
 {
     static const char *const site[] = {"input",  "residual", "attn_q",
                                        "attn_k", "attn_qk",  "attn_qkv"};
     strbuf_addf(out, "%s: ", s->part.id);
-    describe_hooks(s->hooks, out);
+    if (!hooks_list(PEAT_SCHEME, s->hooks, ACTS_ON_MODEL, out))
+        strbuf_add(out, "nothing");
     if (s->hooks->encode)
         strbuf_addf(out, "; stream of width %lld at %s", (long long)s->d, site[s->where.at]);
-    if (s->hooks->residual || s->hooks->hidden || has_attention_hook(s->hooks) || at_site(s)) {
+    if (scheme_acts_on(s->hooks, ACTS_IN_LAYERS) || at_site(s)) {
         strbuf_add(out, "; layers");
         for (int64_t l = 0; l < L; l++)
-            if (positional_acts(s, l))
+            if (where_acts(&s->where, l))
                 strbuf_addf(out, " %lld", (long long)l);
     }
-    if (has_attention_hook(s->hooks)) {
+    if (scheme_acts_on(s->hooks, ACTS_ON_HEADS)) {
         int64_t end = s->where.head_end > 0 ? s->where.head_end : H;
         strbuf_addf(out, "; heads %lld-%lld", (long long)s->where.head_begin, (long long)end - 1);
         if (s->where.dim_end > 0)
             strbuf_addf(out, "; dims %lld-%lld", (long long)s->where.dim_begin,
                         (long long)s->where.dim_end - 1);
-        const char *why = attention_needs_composed(s->hooks);
+        const char *why = scheme_needs_composed(s->hooks);
         if (why)
             strbuf_addf(out, "; composed attention (%s)", why);
     }

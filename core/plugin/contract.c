@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "nn/hooks.h"
 #include "plugin/params.h"
 #include "plugin/registry.h"
 
@@ -106,12 +107,21 @@ static peat_status check_scheme(const peat_scheme *s, struct error *err)
         return refuse(err, "score_terms must be 0 with PEAT_SCALE_ONE");
     if (s->score_terms > 0 && !s->score_add)
         return refuse(err, "score_terms counts terms of score_add, which is missing");
-    if ((s->needs & PEAT_NEED_W) && !s->context)
-        return refuse(err, "PEAT_NEED_W is for the context hook, which is missing");
-    if ((s->needs & PEAT_NEED_BIAS) && !s->logits)
-        return refuse(err, "PEAT_NEED_BIAS is for the logits hook, which is missing");
+    for (const struct hook *h = hook_table(); h->name; h++)
+        if (s->needs & h->need && !hook_is_in(h, s))
+            return error_set(err, PEAT_INVALID, "%s is for the %s hook, which is missing",
+                             h->need_name, h->name);
     if (s->width && !s->encode)
         return refuse(err, "width is that of encode's stream, and encode is missing");
+    return PEAT_OK;
+}
+
+static peat_status check_required(peat_kind kind, const void *interface, struct error *err)
+{
+    for (const struct hook *h = hook_table(); h->name; h++)
+        if (h->kind == kind && h->required && !hook_is_in(h, interface))
+            return error_set(err, PEAT_INVALID, "a %s needs %s, which is missing", kind_name(kind),
+                             h->name);
     return PEAT_OK;
 }
 
@@ -122,10 +132,9 @@ static peat_status check_combine(const peat_combine *c, struct error *err)
         status = check_bits("needs", c->needs, known_needs, err);
     if (status != PEAT_OK)
         return status;
-    if (!c->setup)
-        return refuse(err, "a combine needs setup, which is missing");
-    if (!c->merge)
-        return refuse(err, "a combine needs merge, which is missing");
+    status = check_required(PEAT_COMBINE, c, err);
+    if (status != PEAT_OK)
+        return status;
     if (c->min_streams < 1)
         return error_set(err, PEAT_INVALID, "min_streams must be at least 1, not %" PRId32,
                          c->min_streams);
@@ -166,15 +175,7 @@ static peat_status check_task(const peat_task *t, struct error *err)
         status = check_bits("needs", t->needs, known_needs, err);
     if (status == PEAT_OK)
         status = check_metrics(t->metric, err);
-    if (status != PEAT_OK)
-        return status;
-    if (!t->setup)
-        return refuse(err, "a task needs setup, which is missing");
-    if (!t->train)
-        return refuse(err, "a task needs train, which is missing");
-    if (!t->evaluate)
-        return refuse(err, "a task needs evaluate, which is missing");
-    return PEAT_OK;
+    return status == PEAT_OK ? check_required(PEAT_TASK, t, err) : status;
 }
 
 static peat_status check_interface(const peat_plugin *desc, struct error *err)

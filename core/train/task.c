@@ -7,13 +7,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-
-static void enter(const struct task *t, const char *hook)
-{
-    char text[TRAIL_TEXT];
-    snprintf(text, sizeof(text), "%s.%s", t->part.id, hook);
-    trail_enter(t->trail, text);
-}
+#include "nn/hooks.h"
+#include "nn/setup.h"
 
 static peat_status bad_plan(const struct task *t, struct error *err, const char *what,
                             int64_t value)
@@ -42,14 +37,10 @@ static peat_status check_plan(const struct task *t, struct error *err)
 peat_status task_setup(struct task *t, struct arena *arena, struct error *err)
 {
     struct error own = {0};
-    struct setup s = {
-        .base = {.size = sizeof(s.base), .host = t->host, .dims = {.size = sizeof(peat_dims)}},
-        .arena = arena,
-        .part = &t->part,
-        .err = &own,
-    };
+    struct setup s;
+    setup_init(&s, t->host, arena, NULL, &t->part, &(peat_dims){.size = sizeof(peat_dims)}, &own);
     t->plan.size = sizeof(t->plan);
-    enter(t, "setup");
+    hook_enter(t->trail, t->part.id, HOOK_TASK_SETUP);
     peat_status status = t->hooks->setup(&s.base, t->part.config, &t->plan, &t->part.self);
     trail_leave(t->trail);
     if (own.status != PEAT_OK)
@@ -176,7 +167,7 @@ peat_status task_train_batch(const struct task *t, uint64_t seed, int64_t step, 
     const struct origin origin = {t, "training", step};
     uint64_t stream = rng_substream(rng_stream(seed, "batch", t->part.id), (uint64_t)step);
     batch_offer(batch);
-    enter(t, "train");
+    hook_enter(t->trail, t->part.id, HOOK_TRAIN);
     peat_status status = t->hooks->train(t->host, t->part.config, t->part.self, stream, &batch->b);
     trail_leave(t->trail);
     if (status != PEAT_OK)
@@ -189,7 +180,7 @@ peat_status task_eval_batch(const struct task *t, int64_t which, int64_t index, 
 {
     const struct origin origin = {t, "evaluation", index};
     batch_offer(batch);
-    enter(t, "evaluate");
+    hook_enter(t->trail, t->part.id, HOOK_EVALUATE);
     peat_status status =
         t->hooks->evaluate(t->host, t->part.config, t->part.self, which, index, &batch->b);
     trail_leave(t->trail);

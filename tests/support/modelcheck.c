@@ -15,7 +15,6 @@ void modelcheck_init(struct modelcheck *m, peat_arch arch)
     arena_init(&m->arena, "model", 1 << 16);
     arena_init(&m->step, "step", 1 << 16);
     toy_positional_init(&m->positional, false);
-    m->positional.host = host_table();
     m->config = (struct model_config){
         .arch = arch,
         .d_model = 8,

@@ -8,6 +8,8 @@
 
 #include "base/file.h"
 #include "base/rng.h"
+#include "nn/host.h"
+#include "nn/setup.h"
 #include "plugin/params.h"
 #include "plugin/registry.h"
 #include "support/support.h"

@@ -12,6 +12,7 @@
 #include <peat/plugin.h>
 
 #include "autograd/gradcheck.h"
+#include "nn/pass.h"
 #include "train/task.h"
 
 struct harness {

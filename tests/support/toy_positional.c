@@ -2,20 +2,7 @@
 /* toy_positional.c: a positional without schemes. */
 #include "support/toy_positional.h"
 
-#include "base/rng.h"
-
-static const peat_host host = {
-    .size = sizeof(host),
-    .param = service_param,
-    .refuse = service_refuse,
-    .alloc = service_alloc,
-    .draw = rng_bits,
-};
-
-const peat_host *toy_host(void)
-{
-    return &host;
-}
+#include "nn/host.h"
 
 static peat_status sum_setup(peat_setup *s, const void *config, int32_t n,
                              const char *const *stream, int64_t *width, int64_t *D, void **self)
@@ -54,7 +41,7 @@ static const peat_combine sum_and_idle = {
 void toy_positional_init(struct positional *p, bool idle)
 {
     *p = (struct positional){
-        .host = &host,
+        .host = host_table(),
         .combine_part = {.id = "toy", .prefix = "combine.toy"},
         .combine = idle ? &sum_and_idle : &sum,
     };

@@ -5,9 +5,6 @@
 
 #include "nn/positional.h"
 
-/* What plugins written in a test may ask for. */
-const peat_host *toy_host(void);
-
 /* With idle set, the combine also owns a weight "combine.toy.idle" that it never uses. */
 void toy_positional_init(struct positional *p, bool idle);
 

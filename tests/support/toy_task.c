@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support/support.h"
+#include "nn/host.h"
 #include "tensor/gemm.h"
 #include "train/checkpoint.h"
 
@@ -135,7 +136,7 @@ static const peat_task hooks_without_metric = {.size = sizeof(hooks),
 void toy_task_init(struct task *t, const struct toy_config *config, int64_t seq_len)
 {
     *t = (struct task){
-        .host = toy_host(),
+        .host = host_table(),
         .hooks = config->fault == TOY_NO_METRIC ? &hooks_without_metric : &hooks,
         .part = {.id = "toy", .config = config},
         .plan = {.arch = PEAT_DECODER, .seq_len = seq_len},

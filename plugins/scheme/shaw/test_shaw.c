@@ -70,10 +70,10 @@ START_TEST(values_take_the_composed_path)
 {
     struct harness h;
     scheme_open(&h, "shaw", NULL, 1, 2, 4, false);
-    ck_assert_str_eq(attention_needs_composed(h.scheme), "context with the attention weights");
+    ck_assert_str_eq(scheme_needs_composed(h.scheme), "context with the attention weights");
     harness_close(&h);
     scheme_open(&h, "shaw_keys", NULL, 1, 2, 4, false);
-    ck_assert_ptr_null(attention_needs_composed(h.scheme));
+    ck_assert_ptr_null(scheme_needs_composed(h.scheme));
     harness_close(&h);
 }
 END_TEST

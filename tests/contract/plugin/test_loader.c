@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "nn/positional.h"
+#include "nn/host.h"
 #include "plugin/registry.h"
 #include "support/support.h"
 

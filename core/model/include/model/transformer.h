@@ -13,7 +13,7 @@
 
 #include "autograd/ops.h"
 #include "model/model_config.h"
-#include "nn/positional.h"
+#include "nn/pass.h"
 
 struct block;
 

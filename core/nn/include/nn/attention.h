@@ -10,7 +10,7 @@
 #define NN_ATTENTION_H
 
 #include "autograd/ops.h"
-#include "nn/positional.h"
+#include "nn/pass.h"
 
 struct attention_weights {
     struct weight *qkv_w; /* [3D, D]: Q, K, V stacked */
@@ -32,7 +32,5 @@ struct attention_options {
 /* x [B,T,D] (normed) -> [B,T,D]. `layer` counts from 0. */
 peat_node *attention_forward(struct pass *pass, const struct attention_weights *w,
                              const struct attention_options *options, int64_t layer, peat_node *x);
-/* Why a scheme forces the composed path ("cope: logits"), or NULL. */
-const char *attention_needs_composed(const peat_scheme *s);
 
 #endif

@@ -4,11 +4,12 @@
  *
  * Consecutive positions give 2T-1 differences and no index. Whole positions of any other order give
  * every whole number between the extremes and an index. Anything else gives all pairs.
+ * For whoever runs bias_rel.
  */
 #ifndef NN_DIFFERENCES_H
 #define NN_DIFFERENCES_H
 
-#include "nn/positional.h"
+#include "nn/pass.h"
 
 struct differences {
     peat_rel rel;

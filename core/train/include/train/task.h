@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "nn/positional.h"
+#include "nn/part.h"
 
 struct task {
     const peat_host *host;

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hooks.h: every function of the SDK's interfaces, one row each: its name, where it stands in the
+ * interface, where it acts in the model, and what it alone may ask for.
+ *
+ * Listings, the contract, diagnoses, checks and the trail of what runs read this table. A new hook
+ * is a field of the SDK's struct, a row in hooks.c and its one caller. Everybody may ask.
+ */
+#ifndef NN_HOOKS_H
+#define NN_HOOKS_H
+
+#include <peat/plugin.h>
+
+#include "base/strbuf.h"
+#include "process/trail.h"
+
+/* Where a hook acts; bits, so that several places can be asked for at once. */
+enum place_of_action {
+    ACTS_AT_SETUP = 1,
+    ACTS_ON_DATA = 2,       /* batches of a task                                      */
+    ACTS_BEFORE = 4,        /* makes nodes that other hooks use                       */
+    ACTS_ON_POSITIONS = 8,  /* once per forward pass                                  */
+    ACTS_ON_INPUT = 16,     /* a stream, or the merging of streams                    */
+    ACTS_ON_RESIDUAL = 32,  /* [B,T,D] at the start of a block                        */
+    ACTS_ON_HIDDEN = 64,    /* [B,T,D] that queries, keys and values are made of      */
+    ACTS_ON_QKV = 128,      /* queries, keys and values of a head group               */
+    ACTS_ON_TERMS = 256,    /* what is added to the logits of a head group            */
+    ACTS_ON_SCORES = 512,   /* its logits or its weights: the fused path has neither  */
+    ACTS_ON_CONTEXT = 1024, /* what its attention hands on                            */
+
+    ACTS_ON_HEADS = ACTS_ON_QKV | ACTS_ON_TERMS | ACTS_ON_SCORES | ACTS_ON_CONTEXT,
+    ACTS_IN_LAYERS = ACTS_ON_RESIDUAL | ACTS_ON_HIDDEN | ACTS_ON_HEADS,
+    ACTS_ON_MODEL = ACTS_ON_POSITIONS | ACTS_ON_INPUT | ACTS_IN_LAYERS,
+};
+
+/* The rows in order. */
+enum hook_id {
+    HOOK_WIDTH,
+    HOOK_SETUP,
+    HOOK_POSITIONS,
+    HOOK_PREPARE,
+    HOOK_ENCODE,
+    HOOK_RESIDUAL,
+    HOOK_HIDDEN,
+    HOOK_QKV,
+    HOOK_BIAS_REL,
+    HOOK_BIAS,
+    HOOK_SCORE_ADD,
+    HOOK_LOGITS,
+    HOOK_WEIGHTS,
+    HOOK_CONTEXT,
+    HOOK_COMBINE_SETUP,
+    HOOK_MERGE,
+    HOOK_TASK_SETUP,
+    HOOK_TRAIN,
+    HOOK_EVALUATE,
+};
+
+struct hook {
+    const char *name;
+    peat_kind kind; /* whose interface has it                                */
+    size_t offset;  /* of the function in that interface                     */
+    uint32_t place; /* of enum place_of_action; a task's hooks act on data   */
+    bool required;
+    uint32_t need; /* the bit of `needs` that is for this hook alone; 0: none */
+    const char *need_name;
+};
+
+/* All rows, ended by a NULL name. */
+const struct hook *hook_table(void);
+const char *hook_name(enum hook_id id);
+/* `interface` is one of the hook's kind. */
+bool hook_is_in(const struct hook *hook, const void *interface);
+bool scheme_has(const peat_scheme *s, enum hook_id id);
+/* Whether some hook acts in one of these places. */
+bool scheme_acts_on(const peat_scheme *s, uint32_t places);
+/* Why a scheme forces the composed path of attention ("logits"), or NULL. */
+const char *scheme_needs_composed(const peat_scheme *s);
+/* Adds the names of the hooks that an interface has in these places, comma-separated; returns how
+ * many. */
+int hooks_list(peat_kind kind, const void *interface, uint32_t places, struct strbuf *out);
+/* Notes in the trail, which may be NULL, that a hook of plugin `id` runs: "rotary.qkv". */
+void hook_enter(struct trail *trail, const char *id, enum hook_id hook);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* host.h: the engine's table for plugins, for whoever hands it to one. */
+#ifndef NN_HOST_H
+#define NN_HOST_H
+
+#include <peat/host.h>
+
+/* Lives as long as the process. */
+const peat_host *host_table(void);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * part.h: a plugin's part in one model: its config, what its setup made, and where it acts.
+ *
+ * Whoever puts a model together fills id, prefix, config and where; the set-up (nn/setup.h) fills
+ * the rest.
+ */
+#ifndef NN_PART_H
+#define NN_PART_H
+
+#include <peat/host.h>
+
+#include "base/value.h"
+#include "nn/weights.h"
+
+/* Where a scheme's stream enters. */
+enum site { SITE_INPUT, SITE_RESIDUAL, SITE_ATTN_Q, SITE_ATTN_K, SITE_ATTN_QK, SITE_ATTN_QKV };
+
+/* Which layers, heads and head dimensions a scheme touches: the host's doing alone. */
+struct where {
+    int64_t n_layer; /* 0: all                            */
+    const int64_t *layer;
+    int64_t head_begin, head_end; /* end 0: all            */
+    int64_t dim_begin, dim_end;   /* end 0: all; qkv only   */
+    enum site at;
+    peat_scope share; /* for PEAT_PER_USER: PEAT_ONCE or PEAT_PER_LAYER */
+};
+
+/* One tensor that setup asked for: one weight, or one per layer it acts on. */
+struct scheme_weight {
+    const char *name;
+    peat_scope scope;
+    struct weight **layer; /* [1] or [L]; NULL where the scheme does not act */
+};
+
+/* Rows of a row function at positions 0 .. n-1, computed once. */
+struct row_table {
+    peat_row_fn row;
+    int64_t d, n;
+    double *value; /* [n, d] */
+    struct row_table *next;
+};
+
+/* A plugin's part in the model; shared by schemes and the combine. */
+struct part {
+    const char *id;     /* "rotary"                                                       */
+    const char *prefix; /* of its weights' names: "position.0.rotary", "combine.sum"      */
+    const void *config;
+    void *self;
+    int n_weight;
+    struct scheme_weight weight[32];
+    bool per_head;  /* some tensor has PEAT_HEADS in its shape                      */
+    bool per_layer; /* some tensor has one copy per layer                           */
+    struct row_table *rows;
+    struct value *resolved; /* map of what peat_resolved said; NULL: nothing               */
+};
+
+static inline bool where_acts(const struct where *where, int64_t layer)
+{
+    bool acts = layer < 0 || where->n_layer == 0;
+    for (int64_t i = 0; i < where->n_layer && !acts; i++)
+        acts = where->layer[i] == layer;
+    return acts;
+}
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pass.h: the state of one forward pass, who watches it, and how its hooks are called.
+ *
+ * For the model alone, and for what shows a scheme without one. Each hook has one caller: encode
+ * and merge in model/input.c, residual in model/block.c, positions and prepare in
+ * model/transformer.c, all others in nn/attention.c.
+ */
+#ifndef NN_PASS_H
+#define NN_PASS_H
+
+#include "nn/positional.h"
+
+/* What a scheme adds to the logits of its heads. */
+struct bias_terms {
+    bool done;
+    peat_node *score_add, *bias; /* [1|B, 1|H, 1|Tq, 1|Tk]          */
+    peat_node *rel;              /* [1|H, Tq+Tk-1], by j - i + Tq - 1 */
+};
+
+struct differences;
+struct pass;
+
+enum stream_kind { STREAM_TOKEN, STREAM_POSITION, STREAM_SEGMENT };
+
+/* What the attention of one head group came to. Nodes die with the graph. */
+struct attention_seen {
+    int64_t layer, begin, end;   /* heads [begin, end)                                        */
+    peat_qkv projected, chain;   /* [B,H,T,C] of the group: as projected, as qkv hooks left them */
+    peat_node *score_add, *bias; /* [1|B,1|H,1|T,1|T] or NULL; bias has bias_rel in it        */
+    double scale;
+    peat_node *logits;      /* [B,H,T,T] not yet masked, as the logits hooks left them        */
+    peat_node *weights;     /* [B,H,T,T] as the weights hooks left them                       */
+    const char *changed_by; /* the scheme whose logits or weights hook had a say; NULL: none */
+};
+
+/* Who watches a forward pass, for diagnosis. Each function may be NULL. The first two may return
+ * another node of the same shape in the place of the one that they are shown. */
+struct observer {
+    void *ctx;
+    bool chain_only; /* seen.logits and seen.weights are not wanted and stay NULL */
+    /* Every stream before it is merged; scheme: whose, for positions. */
+    peat_node *(*stream)(void *ctx, struct pass *pass, enum stream_kind kind, int scheme,
+                         peat_node *x);
+    /* The merged input [B,T,D]. */
+    peat_node *(*input)(void *ctx, struct pass *pass, peat_node *x);
+    /* What block `layer` works on, after the residual hooks; layer L: what the last norm takes. */
+    void (*residual)(void *ctx, int64_t layer, peat_node *x);
+    void (*attention)(void *ctx, const struct attention_seen *seen);
+};
+
+/* Everything one forward pass knows; hooks see parts of it through peat_call. */
+struct pass {
+    struct graph *g;
+    struct positional *positional;
+    peat_dims dims;
+    peat_phase phase;
+    int64_t B, step;
+    uint64_t seed;
+    struct arena *model_arena; /* for tables kept over steps */
+    peat_side side;            /* queries and keys are the same: self-attention */
+    peat_node *shared[POSITIONAL_MAX][PEAT_MAX_SHARED];
+    peat_node *stream[POSITIONAL_MAX]; /* of schemes that enter elsewhere than at the input */
+    /* Merges scheme `index`'s stream into x: model/input.c, the only caller of merge. */
+    peat_node *(*merge)(struct pass *pass, int index, peat_node *x);
+    struct bias_terms cache[POSITIONAL_MAX]; /* of schemes that give the same in every layer */
+    struct differences *differences;         /* made when a bias_rel asks                    */
+    const struct attention_mask *mask;
+    peat_node *mask_node; /* made when a hook asks                                          */
+    peat_node *input, *position_input; /* the token stream and the first position stream      */
+    bool composed; /* some group took the composed path                              */
+    bool collect;  /* keep probes, for inspection                                    */
+    int n_probe;
+    peat_node *probe[64];
+    const struct observer *observer; /* NULL: nobody watches */
+};
+
+struct attention_weights;
+
+/* A call as the engine sees it; base is what the hook sees. */
+struct call {
+    peat_call base;
+    struct pass *pass;
+    struct part *part;
+    peat_side own; /* what the plugin sees of the pass's side: nothing that it did not declare */
+    const struct attention_weights *attention; /* for project; NULL outside attention */
+    int64_t head_begin;
+};
+
+/* The trail and the graph's error message name the hook that runs: "rotary.qkv". */
+void hook_begin(const struct call *c, enum hook_id hook);
+/* What a hook gave must have this shape, where an `either` bit allows 1 as well; otherwise, or when
+ * there is nothing, the graph fails. Returns node. */
+peat_node *hook_shape(struct pass *pass, peat_node *node, int rank, const int64_t *dim,
+                      uint32_t either);
+/* The same, and ends the hook. */
+peat_node *hook_end(struct pass *pass, peat_node *node, int rank, const int64_t *dim,
+                    uint32_t either);
+/* Ends a hook that answered with a status; false when it failed. */
+bool hook_status(struct pass *pass, peat_status status);
+
+/* Fills a call for scheme `index`, or for the combine when index is -1. A call points into itself:
+ * it is never copied. */
+void call_init(struct call *c, struct pass *pass, int index, int64_t layer);
+
+#endif

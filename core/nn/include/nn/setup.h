@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * setup.h: around a plugin's setup. For those who call one: nn/positional.c for schemes and
+ * combines, train/task.c for tasks, and what shows a scheme without a model.
+ */
+#ifndef NN_SETUP_H
+#define NN_SETUP_H
+
+#include "nn/part.h"
+
+/* What a plugin's setup gets; base is what it sees. */
+struct setup {
+    peat_setup base;
+    struct arena *arena;     /* model */
+    struct weights *weights; /* NULL for tasks */
+    struct part *part;
+    const struct where *where; /* NULL for combines and tasks */
+    int64_t heads;             /* what PEAT_HEADS stands for */
+    peat_status status;        /* of the first failure of a service */
+    struct error *err;
+};
+
+/* Prepares a setup for one plugin. */
+void setup_init(struct setup *s, const peat_host *host, struct arena *arena,
+                struct weights *weights, struct part *part, const peat_dims *dims,
+                struct error *err);
+/* The verdict after the plugin's setup returned `status`: a service's failure wins, and a plugin
+ * that failed without a word gets one. */
+peat_status setup_end(const struct setup *s, peat_status status);
+
+#endif

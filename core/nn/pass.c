@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* pass.c: the call that a hook gets, and what surrounds it. */
+#include "nn/pass.h"
+
+void call_init(struct call *c, struct pass *pass, int index, int64_t layer)
+{
+    struct positional *p = pass->positional;
+    struct part *part = index < 0 ? &p->combine_part : &p->scheme[index].part;
+    uint32_t needs = index < 0 ? p->combine->needs : p->scheme[index].hooks->needs;
+    *c = (struct call){
+        .base = {.size = sizeof(c->base),
+                 .host = p->host,
+                 .g = &pass->g->base,
+                 .config = part->config,
+                 .self = part->self,
+                 .dims = pass->dims,
+                 .phase = pass->phase,
+                 .layer = (int32_t)layer,
+                 .B = pass->B,
+                 .H = pass->dims.H,
+                 .step = pass->step,
+                 .shared = index < 0 ? NULL : pass->shared[index]},
+        .pass = pass,
+        .part = part,
+    };
+    c->own = pass->side;
+    if (!(needs & PEAT_NEED_TOKENS))
+        c->own.token = NULL;
+    if (!(needs & PEAT_NEED_LENGTH))
+        c->own.T_total = 0;
+    c->base.q = c->base.k = &c->own;
+    if (index < 0)
+        return;
+    const struct scheme_part *s = &p->scheme[index];
+    c->base.d = c->base.dims.d = s->d;
+    c->base.dims.C = positional_width(s, pass->dims.C);
+    if (s->where.head_end > 0) {
+        c->base.H = s->where.head_end - s->where.head_begin;
+        c->head_begin = s->where.head_begin;
+    }
+}
+
+void hook_begin(const struct call *c, enum hook_id hook)
+{
+    struct graph *g = c->pass->g;
+    g->hook = arena_printf(g->arena, "%s.%s", c->part->id, hook_name(hook));
+    trail_enter(g->trail, g->hook);
+}
+
+bool hook_status(struct pass *pass, peat_status status)
+{
+    trail_leave(pass->g->trail);
+    if (status != PEAT_OK && !graph_failed(pass->g))
+        graph_fail(pass->g, "the hook failed: %s", status_text(status));
+    pass->g->hook = NULL;
+    return !graph_failed(pass->g);
+}
+
+static bool shape_fits(const struct tensor *t, int rank, const int64_t *dim, uint32_t either)
+{
+    if (t->rank != rank)
+        return false;
+    for (int i = 0; i < rank; i++)
+        if (t->dim[i] != dim[i] && !(t->dim[i] == 1 && (either >> i & 1)))
+            return false;
+    return true;
+}
+
+peat_node *hook_shape(struct pass *pass, peat_node *node, int rank, const int64_t *dim,
+                      uint32_t either)
+{
+    if (!node && !graph_failed(pass->g))
+        graph_fail(pass->g, "the hook returned nothing");
+    if (!node || shape_fits(&node->value, rank, dim, either))
+        return node;
+    char got[96], want[96];
+    struct tensor expected = tensor_shape(node->value.dtype, rank, dim);
+    return graph_fail(pass->g, "the hook returned shape %s, expected %s",
+                      tensor_shape_text(&node->value, got, sizeof(got)),
+                      tensor_shape_text(&expected, want, sizeof(want)));
+}
+
+peat_node *hook_end(struct pass *pass, peat_node *node, int rank, const int64_t *dim,
+                    uint32_t either)
+{
+    node = hook_shape(pass, node, rank, dim, either);
+    hook_status(pass, PEAT_OK);
+    return node;
+}
