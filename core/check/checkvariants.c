@@ -32,22 +32,15 @@ static const char *text_file(const struct subject *s)
 static struct value *stand_in(const struct subject *s, const peat_param *row)
 {
     struct arena *a = s->arena;
-    switch (row->type) {
-    case PEAT_BOOL:
-        return value_bool(a, nowhere, false);
-    case PEAT_INT:
-    case PEAT_REAL:
-    case PEAT_REALS:
+    const struct param_type *type = row_type(row);
+    if (type->number)
         return value_real(a, nowhere, row_in_bounds(row, 1) ? 1 : row->max);
-    case PEAT_ENUM:
+    if (row->labels)
         return value_text(a, nowhere, row->labels[0]);
-    case PEAT_STRING:
-    case PEAT_STRINGS: {
-        const char *path = row->flags & PEAT_PATH ? text_file(s) : "text";
-        return path ? value_text(a, nowhere, path) : NULL;
-    }
-    }
-    return NULL;
+    if (!type->text)
+        return value_bool(a, nowhere, false);
+    const char *path = row->flags & PEAT_PATH ? text_file(s) : "text";
+    return path ? value_text(a, nowhere, path) : NULL;
 }
 
 static struct value *with_stand_ins(const struct subject *s)
@@ -66,8 +59,6 @@ peat_status subject_config(const struct subject *s, const struct value *over, co
 {
     const peat_plugin *desc = s->plugin->desc;
     void *filled = arena_zalloc(s->arena, desc->config_size + 1);
-    if (!filled)
-        return error_set(err, PEAT_NOMEM, "out of memory for plugin '%s'", desc->id);
     struct value *given =
         value_merge(s->arena, with_stand_ins(s), (struct value *)(uintptr_t)s->given);
     given = value_merge(s->arena, given, (struct value *)(uintptr_t)over);
@@ -125,9 +116,7 @@ const struct variants *variants_make(const struct subject *s, struct error *err)
 {
     const peat_param *row = s->plugin->desc->param;
     struct variants *v = ARENA_NEW(s->arena, struct variants);
-    BUG_UNLESS(v);
     v->item = ARENA_ARRAY(s->arena, count_variants(row), struct variant);
-    BUG_UNLESS(v->item);
     if (add_variant(s, v, NULL, NULL, "", err) != PEAT_OK)
         return NULL;
     const void *base = v->item[0].config;

@@ -7,7 +7,7 @@
 #include "cli/columns.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
-#include "plugin/params.h"
+#include "plugin/paramrow.h"
 
 static const struct place nowhere = {NULL, 0, 0};
 
@@ -33,27 +33,6 @@ static void default_text(const struct page *page, const peat_param *row, struct 
     params_text(row, page->config, out);
     if ((row->flags & PEAT_AUTO) && row->automatic)
         strbuf_addf(out, " (%s)", row->automatic);
-}
-
-static const char *type_name(peat_param_type type)
-{
-    switch (type) {
-    case PEAT_BOOL:
-        return "bool";
-    case PEAT_INT:
-        return "int";
-    case PEAT_REAL:
-        return "real";
-    case PEAT_ENUM:
-        return "enum";
-    case PEAT_STRING:
-        return "text";
-    case PEAT_STRINGS:
-        return "texts";
-    case PEAT_REALS:
-        return "reals";
-    }
-    return "unknown";
 }
 
 /* ---- for people ---- */
@@ -108,7 +87,7 @@ static void print_parameters(const struct page *page)
         peat_param bare = *row; /* the unit has its own column */
         bare.unit = NULL;
         params_allowed(&bare, &allowed);
-        const char *const cell[] = {row->key,     type_name(row->type),        preset.text,
+        const char *const cell[] = {row->key,     row_type(row)->name,         preset.text,
                                     allowed.text, row->unit ? row->unit : "-", row->doc};
         columns_add(&table, cell);
     }
@@ -154,7 +133,7 @@ static struct value *parameter_value(const struct page *page, const peat_param *
     params_allowed(row, &allowed);
     struct value *map = value_map(a, nowhere);
     value_set(a, map, "key", nowhere, value_text(a, nowhere, row->key));
-    value_set(a, map, "type", nowhere, value_text(a, nowhere, type_name(row->type)));
+    value_set(a, map, "type", nowhere, value_text(a, nowhere, row_type(row)->name));
     value_set(a, map, "required", nowhere, value_bool(a, nowhere, required));
     value_set(a, map, "default", nowhere,
               required ? value_null(a, nowhere) : value_get(defaults, row->key));

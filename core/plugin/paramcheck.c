@@ -2,26 +2,6 @@
 /* paramcheck.c: whether a parameter table keeps its own rules. */
 #include "plugin/paramrow.h"
 
-/* Bytes and alignment of the field a row fills; 0 for a type that does not exist. */
-static size_t field_bytes(peat_param_type type, size_t *align)
-{
-    static const struct {
-        size_t bytes, align;
-    } field[] = {
-        [PEAT_BOOL] = {sizeof(bool), _Alignof(bool)},
-        [PEAT_INT] = {sizeof(int64_t), _Alignof(int64_t)},
-        [PEAT_REAL] = {sizeof(double), _Alignof(double)},
-        [PEAT_ENUM] = {sizeof(int64_t), _Alignof(int64_t)},
-        [PEAT_STRING] = {sizeof(char *), _Alignof(char *)},
-        [PEAT_STRINGS] = {sizeof(peat_strings), _Alignof(peat_strings)},
-        [PEAT_REALS] = {sizeof(peat_reals), _Alignof(peat_reals)},
-    };
-    if ((unsigned)type >= sizeof(field) / sizeof(*field))
-        return 0;
-    *align = field[type].align;
-    return field[type].bytes;
-}
-
 /* NULL when the key is legal. */
 static const char *key_fault(const peat_param *row, int i)
 {
@@ -39,18 +19,17 @@ static const char *key_fault(const peat_param *row, int i)
 
 static const char *field_fault(const peat_param *row, int i, size_t config_size)
 {
-    size_t align = 1, bytes = field_bytes(row[i].type, &align);
-    if (bytes == 0)
+    const struct param_type *type = row_type(&row[i]);
+    if (!type)
         return "the type does not exist";
-    if (bytes > config_size || row[i].offset > config_size - bytes)
+    if (type->bytes > config_size || row[i].offset > config_size - type->bytes)
         return "the field lies outside the config";
-    if (row[i].offset % align)
+    if (row[i].offset % type->align)
         return "the field is not aligned";
-    for (int j = 0; j < i; j++) {
-        size_t other = field_bytes(row[j].type, &align);
-        if (row[i].offset < row[j].offset + other && row[j].offset < row[i].offset + bytes)
+    for (int j = 0; j < i; j++)
+        if (row[i].offset < row[j].offset + row_type(&row[j])->bytes &&
+            row[j].offset < row[i].offset + type->bytes)
             return "the field overlaps another row's";
-    }
     return NULL;
 }
 
@@ -69,11 +48,10 @@ static const char *labels_fault(const peat_param *row)
 
 static const char *flags_fault(const peat_param *row)
 {
-    bool number = row->type == PEAT_INT || row->type == PEAT_REAL;
-    bool list = row->type == PEAT_STRINGS || row->type == PEAT_REALS;
+    const struct param_type *type = row_type(row);
     if (row->flags & ~(uint32_t)(PEAT_REQUIRED | PEAT_AUTO | PEAT_PATH | PEAT_OPEN_MIN))
         return "a flag does not exist";
-    if (row->flags & PEAT_PATH && row->type != PEAT_STRING && row->type != PEAT_STRINGS)
+    if (row->flags & PEAT_PATH && !type->text)
         return "PEAT_PATH is for STRING and STRINGS";
     if (!(row->flags & PEAT_AUTO))
         return NULL;
@@ -81,19 +59,16 @@ static const char *flags_fault(const peat_param *row)
         return "PEAT_AUTO and PEAT_REQUIRED exclude each other";
     if (!row->automatic || !row->automatic[0])
         return "PEAT_AUTO needs `automatic`";
-    if (number && row_in_bounds(row, 0))
+    if (type->number && !type->item && row_in_bounds(row, 0))
         return "0 stands for auto, so the bounds must leave it out";
     if (row->type == PEAT_ENUM && strcmp(row->labels[0], "auto") != 0)
         return "0 stands for auto, so the first label must be 'auto'";
-    return number || list || row->type == PEAT_STRING || row->type == PEAT_ENUM
-               ? NULL
-               : "PEAT_AUTO is not for BOOL";
+    return row->type == PEAT_BOOL ? "PEAT_AUTO is not for BOOL" : NULL;
 }
 
 static const char *bounds_fault(const peat_param *row)
 {
-    bool number = row->type == PEAT_INT || row->type == PEAT_REAL || row->type == PEAT_REALS;
-    if (row_has_bounds(row) && !number)
+    if (row_has_bounds(row) && !row_type(row)->number)
         return "bounds are for numbers";
     if (row->flags & PEAT_OPEN_MIN && !row_has_bounds(row))
         return "PEAT_OPEN_MIN needs bounds";
@@ -106,7 +81,7 @@ static const char *preset_fault(const peat_param *row)
 {
     bool index = row->type == PEAT_ENUM || row->type == PEAT_BOOL;
     double last = row->type == PEAT_ENUM ? names_count(row->labels) - 1 : 1;
-    if (row->flags & (PEAT_AUTO | PEAT_REQUIRED) || row->type >= PEAT_STRING)
+    if (row->flags & (PEAT_AUTO | PEAT_REQUIRED) || !row_type(row)->write)
         return row->preset == 0 ? NULL : "the preset is never used";
     bool whole = row->preset == trunc(row->preset) && fabs(row->preset) <= WHOLE_MAX;
     if (row->type != PEAT_REAL && !whole)

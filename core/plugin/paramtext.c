@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* paramtext.c: a config and the bounds of its rows in the user's words. */
-#include <inttypes.h>
 #include <strings.h>
 
 #include "plugin/paramrow.h"
@@ -34,34 +33,17 @@ static void add_range(struct strbuf *out, const peat_param *row)
 
 void row_allowed_one(const peat_param *row, struct strbuf *out)
 {
-    switch (row->type) {
-    case PEAT_BOOL:
-        strbuf_add(out, "true or false");
-        break;
-    case PEAT_INT:
-        strbuf_add(out, "a whole number");
+    const struct param_type *type = row_type(row);
+    strbuf_add(out, row->flags & PEAT_PATH ? "a path" : type->word);
+    names_add(out, row->labels);
+    if (type->number)
         add_range(out, row);
-        break;
-    case PEAT_REAL:
-    case PEAT_REALS:
-        strbuf_add(out, "a number");
-        add_range(out, row);
-        break;
-    case PEAT_ENUM:
-        strbuf_add(out, "one of ");
-        names_add(out, row->labels);
-        break;
-    case PEAT_STRING:
-    case PEAT_STRINGS:
-        strbuf_add(out, row->flags & PEAT_PATH ? "a path" : "a text");
-        break;
-    }
 }
 
 void params_allowed(const peat_param *row, struct strbuf *out)
 {
     row_allowed_one(row, out);
-    if (row->type == PEAT_STRINGS || row->type == PEAT_REALS)
+    if (row_type(row)->item)
         strbuf_add(out, ", or a list of such");
     if (row->unit)
         strbuf_addf(out, " (%s)", row->unit);
@@ -69,69 +51,16 @@ void params_allowed(const peat_param *row, struct strbuf *out)
         strbuf_add(out, ", or auto");
 }
 
-static bool is_auto(const peat_param *row, const void *field)
+/* A row that may be automatic is so at 0; a label there says "auto" itself. */
+static bool is_zero(const struct value *v)
 {
-    if (!(row->flags & PEAT_AUTO))
-        return false;
-    switch (row->type) {
-    case PEAT_BOOL:
-        return !*(const bool *)field;
-    case PEAT_INT:
-    case PEAT_ENUM:
-        return *(const int64_t *)field == 0;
-    case PEAT_REAL:
-        return *(const double *)field == 0;
-    case PEAT_STRING:
-        return !(*(const char *const *)field)[0];
-    case PEAT_STRINGS:
-        return ((const peat_strings *)field)->n == 0;
-    case PEAT_REALS:
-        return ((const peat_reals *)field)->n == 0;
-    }
-    return false;
-}
-
-static struct value *list_of_texts(const peat_strings *field, struct arena *a)
-{
-    const struct place nowhere = {NULL, 0, 0};
-    struct value *list = value_list(a, nowhere);
-    for (int64_t i = 0; i < field->n; i++)
-        value_append(a, list, value_text(a, nowhere, field->item[i]));
-    return list;
-}
-
-static struct value *list_of_numbers(const peat_reals *field, struct arena *a)
-{
-    const struct place nowhere = {NULL, 0, 0};
-    struct value *list = value_list(a, nowhere);
-    for (int64_t i = 0; i < field->n; i++)
-        value_append(a, list, value_real(a, nowhere, field->item[i]));
-    return list;
+    return v->kind == VALUE_TEXT ? !v->text[0] : v->kind == VALUE_LIST ? v->n == 0 : v->real == 0;
 }
 
 static struct value *row_value(const peat_param *row, const void *config, struct arena *a)
 {
-    const struct place nowhere = {NULL, 0, 0};
-    const void *field = (const char *)config + row->offset;
-    if (is_auto(row, field))
-        return value_text(a, nowhere, "auto");
-    switch (row->type) {
-    case PEAT_BOOL:
-        return value_bool(a, nowhere, *(const bool *)field);
-    case PEAT_INT:
-        return value_int(a, nowhere, *(const int64_t *)field);
-    case PEAT_REAL:
-        return value_real(a, nowhere, *(const double *)field);
-    case PEAT_ENUM:
-        return value_text(a, nowhere, row->labels[*(const int64_t *)field]);
-    case PEAT_STRING:
-        return value_text(a, nowhere, *(const char *const *)field);
-    case PEAT_STRINGS:
-        return list_of_texts(field, a);
-    case PEAT_REALS:
-        return list_of_numbers(field, a);
-    }
-    BUG("parameter '%s' has no type", row->key);
+    struct value *v = row_type(row)->show(row, (const char *)config + row->offset, a);
+    return row->flags & PEAT_AUTO && is_zero(v) ? value_text(a, v->at, "auto") : v;
 }
 
 struct value *params_value(const peat_param *row, const void *config, struct arena *a)
@@ -165,61 +94,30 @@ static void add_text(struct strbuf *out, const char *text)
         value_to_json(&quoted, true, 0, out);
 }
 
-static void add_number(struct strbuf *out, double x)
+static void add_value(struct strbuf *out, const struct value *v)
 {
-    char text[32];
-    number_text(x, text);
-    strbuf_add(out, text);
-}
-
-static void add_texts(struct strbuf *out, const peat_strings *field)
-{
-    strbuf_add(out, "[");
-    for (int64_t i = 0; i < field->n; i++) {
-        strbuf_add(out, i > 0 ? ", " : "");
-        add_text(out, field->item[i]);
-    }
-    strbuf_add(out, "]");
-}
-
-static void add_numbers(struct strbuf *out, const peat_reals *field)
-{
-    strbuf_add(out, "[");
-    for (int64_t i = 0; i < field->n; i++) {
-        strbuf_add(out, i > 0 ? ", " : "");
-        add_number(out, field->item[i]);
-    }
-    strbuf_add(out, "]");
+    if (v->kind == VALUE_TEXT)
+        add_text(out, v->text);
+    else
+        strbuf_add(out, v->text);
 }
 
 void params_text(const peat_param *row, const void *config, struct strbuf *out)
 {
-    const void *field = (const char *)config + row->offset;
-    if (is_auto(row, field)) {
-        strbuf_add(out, "auto");
-        return;
+    struct arena a;
+    arena_init(&a, "the text of a parameter", 1024);
+    const struct value *v = row_value(row, config, &a);
+    if (row->type == PEAT_ENUM) {
+        strbuf_add(out, v->text);
+    } else if (v->kind == VALUE_LIST) {
+        strbuf_add(out, "[");
+        for (int i = 0; i < v->n; i++) {
+            strbuf_add(out, i > 0 ? ", " : "");
+            add_value(out, v->item[i]);
+        }
+        strbuf_add(out, "]");
+    } else {
+        add_value(out, v);
     }
-    switch (row->type) {
-    case PEAT_BOOL:
-        strbuf_add(out, *(const bool *)field ? "true" : "false");
-        break;
-    case PEAT_INT:
-        strbuf_addf(out, "%" PRId64, *(const int64_t *)field);
-        break;
-    case PEAT_REAL:
-        add_number(out, *(const double *)field);
-        break;
-    case PEAT_ENUM:
-        strbuf_add(out, row->labels[*(const int64_t *)field]);
-        break;
-    case PEAT_STRING:
-        add_text(out, *(const char *const *)field);
-        break;
-    case PEAT_STRINGS:
-        add_texts(out, field);
-        break;
-    case PEAT_REALS:
-        add_numbers(out, field);
-        break;
-    }
+    arena_release(&a);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* paramrow.h: small questions to parameter rows, shared by the param*.c files. */
+/* paramrow.h: the types of parameters, and small questions to rows; for the param*.c files and for
+ * what makes configs itself. */
 #ifndef PLUGIN_PARAMROW_H
 #define PLUGIN_PARAMROW_H
 
@@ -9,6 +10,26 @@
 #include "plugin/params.h"
 
 #define WHOLE_MAX 9007199254740992.0 /* 2^53: beyond it doubles skip whole numbers */
+
+struct filling;
+
+/* A row of the table of types: everything that depends on the type of a parameter. */
+struct param_type {
+    const char *name;    /* "int", in listings                       */
+    const char *word;    /* "a whole number", in messages            */
+    size_t bytes, align; /* of the field                          */
+    /* The preset, or 0; NULL: a text or a list, which have none. */
+    void (*write)(void *field, double x);
+    /* `item`: v stands in a list. */
+    peat_status (*read)(const struct filling *f, const peat_param *row, bool item,
+                        const struct value *v, void *field);
+    struct value *(*show)(const peat_param *row, const void *field, struct arena *a);
+    bool number, text;             /* or a list of such           */
+    const struct param_type *item; /* of a list; NULL: not a list */
+};
+
+/* NULL: there is no such type, which params_check refuses. */
+const struct param_type *row_type(const peat_param *row);
 
 /* What one value, or one item of a list, may be: params_allowed without unit and auto. */
 void row_allowed_one(const peat_param *row, struct strbuf *out);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* paramrefuse.h: what is wrong with what the user wrote, in words; for params.c and paramtype.c. */
+#ifndef PLUGIN_PARAMREFUSE_H
+#define PLUGIN_PARAMREFUSE_H
+
+#include "plugin/paramrow.h"
+
+/* What one call of params_fill works on. */
+struct filling {
+    const peat_param *row; /* the table */
+    char *config;
+    const char *what;
+    const char *const *reserved;
+    struct arena *a;
+    struct error *err;
+};
+
+/* Plugins are named with their kind, sections of the file are not: "scheme 'rotary'", "train". */
+bool is_plugin(const char *what);
+/* A scalar as the user wrote it, NULL for lists and maps. */
+const char *value_written(const struct value *v);
+/* The nearest name; else the only one that begins with the same three letters. */
+const char *suggest_name(const char *word, const char *const *name, int n);
+void add_quoted(struct strbuf *out, const char *text);
+void add_found(struct strbuf *out, const struct value *v);
+
+/* Places the text in out, which it releases. */
+peat_status refuse(const struct filling *f, struct place at, struct strbuf *out);
+/* `item`: v stands in a list, and each item of it is meant. */
+peat_status refuse_value(const struct filling *f, const peat_param *row, bool item,
+                         const struct value *v);
+/* `error`: why the path cannot be reached. */
+peat_status refuse_path(const struct filling *f, const peat_param *row, const struct value *v,
+                        const char *looked_for, int error);
+
+#endif
