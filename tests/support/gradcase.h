@@ -28,6 +28,16 @@ struct gradcase {
     void *ctx;
 };
 
+/* A function that builds a row's result: an expression in the graph g, its operands in[] and ctx.
+ */
+#define BUILD(name, expression)                                                                    \
+    static peat_node *name(struct graph *graph, peat_node *const *in, void *ctx)                   \
+    {                                                                                              \
+        peat_graph *g = &graph->base;                                                              \
+        (void)ctx;                                                                                 \
+        return expression;                                                                         \
+    }
+
 /* The outcome of the gradient check at 1e-7, for rows that are meant to fail. */
 peat_status gradcase_check(const struct gradcase *c, struct error *err);
 /* Asserts that the gradient check passes, and that gradients are added to what is there. */

@@ -6,10 +6,7 @@
 
 static enum mlp_activation kinds[] = {MLP_GELU, MLP_GELU_TANH, MLP_RELU};
 
-static peat_node *mlp(struct graph *g, peat_node *const *in, void *ctx)
-{
-    return op_mlp(&g->base, in[0], in[1], in[2], in[3], in[4], *(enum mlp_activation *)ctx);
-}
+BUILD(mlp, op_mlp(g, in[0], in[1], in[2], in[3], in[4], *(enum mlp_activation *)ctx))
 
 static peat_node *in_steps(struct graph *g, peat_node *const *in, void *ctx)
 {
@@ -22,10 +19,7 @@ static peat_node *in_steps(struct graph *g, peat_node *const *in, void *ctx)
     return op_linear(b, h, in[3], in[4]);
 }
 
-static peat_node *difference(struct graph *g, peat_node *const *in, void *ctx)
-{
-    return op_sub(&g->base, mlp(g, in, ctx), in_steps(g, in, ctx));
-}
+BUILD(difference, op_sub(g, mlp(graph, in, ctx), in_steps(graph, in, ctx)))
 
 /* The input stands transposed: it is copied first. */
 static peat_node *mlp_of_view(struct graph *g, peat_node *const *in, void *ctx)

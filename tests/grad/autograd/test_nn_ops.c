@@ -12,18 +12,9 @@
 
 /* --- softmax ------------------------------------------------------------------------------- */
 
-static peat_node *softmax(struct graph *g, peat_node *const *in, void *ctx)
-{
-    (void)ctx;
-    return op_softmax(&g->base, in[0], NULL);
-}
+BUILD(softmax, op_softmax(g, in[0], NULL))
 
-static peat_node *softmax_of_view(struct graph *g, peat_node *const *in, void *ctx)
-{
-    static const int32_t turned[] = {1, 0};
-    (void)ctx;
-    return op_softmax(&g->base, op_permute(&g->base, in[0], 2, turned), NULL);
-}
+BUILD(softmax_of_view, op_softmax(g, op_permute(g, in[0], 2, (const int32_t[]){1, 0}), NULL))
 
 /* The mask stretches over the second axis of [2,3,T,T]; row 0 of batch 1 sees nothing. */
 static peat_node *softmax_masked(struct graph *g, peat_node *const *in, void *ctx)
@@ -46,47 +37,19 @@ static const struct gradcase softmax_cases[] = {
 
 static const double norm_eps = 1e-3;
 
-static peat_node *layernorm(struct graph *g, peat_node *const *in, void *ctx)
-{
-    (void)ctx;
-    return op_layernorm(&g->base, in[0], in[1], in[2], norm_eps);
-}
+BUILD(layernorm, op_layernorm(g, in[0], in[1], in[2], norm_eps))
 
-static peat_node *layernorm_plain(struct graph *g, peat_node *const *in, void *ctx)
-{
-    (void)ctx;
-    return op_layernorm(&g->base, in[0], NULL, NULL, norm_eps);
-}
+BUILD(layernorm_plain, op_layernorm(g, in[0], NULL, NULL, norm_eps))
 
-static peat_node *layernorm_offset(struct graph *g, peat_node *const *in, void *ctx)
-{
-    (void)ctx;
-    return op_layernorm(&g->base, in[0], NULL, in[1], norm_eps);
-}
+BUILD(layernorm_offset, op_layernorm(g, in[0], NULL, in[1], norm_eps))
 
-static peat_node *layernorm_of_view(struct graph *g, peat_node *const *in, void *ctx)
-{
-    (void)ctx;
-    return op_layernorm(&g->base, op_slice(&g->base, in[0], 1, 2, 9), in[1], NULL, norm_eps);
-}
+BUILD(layernorm_of_view, op_layernorm(g, op_slice(g, in[0], 1, 2, 9), in[1], NULL, norm_eps))
 
-static peat_node *rmsnorm(struct graph *g, peat_node *const *in, void *ctx)
-{
-    (void)ctx;
-    return op_rmsnorm(&g->base, in[0], in[1], norm_eps);
-}
+BUILD(rmsnorm, op_rmsnorm(g, in[0], in[1], norm_eps))
 
-static peat_node *rmsnorm_plain(struct graph *g, peat_node *const *in, void *ctx)
-{
-    (void)ctx;
-    return op_rmsnorm(&g->base, in[0], NULL, norm_eps);
-}
+BUILD(rmsnorm_plain, op_rmsnorm(g, in[0], NULL, norm_eps))
 
-static peat_node *normalize(struct graph *g, peat_node *const *in, void *ctx)
-{
-    (void)ctx;
-    return op_normalize(&g->base, in[0], norm_eps);
-}
+BUILD(normalize, op_normalize(g, in[0], norm_eps))
 
 static const struct gradcase norm_cases[] = {
     {"layernorm", 3, {{3, {2, 3, 19}}, {1, {19}}, {1, {19}}}, layernorm},
@@ -102,17 +65,9 @@ static const struct gradcase norm_cases[] = {
 
 /* --- rotate -------------------------------------------------------------------------------- */
 
-static peat_node *interleaved(struct graph *g, peat_node *const *in, void *ctx)
-{
-    (void)ctx;
-    return op_rotate(&g->base, in[0], in[1], in[2], PEAT_INTERLEAVED);
-}
+BUILD(interleaved, op_rotate(g, in[0], in[1], in[2], PEAT_INTERLEAVED))
 
-static peat_node *halves(struct graph *g, peat_node *const *in, void *ctx)
-{
-    (void)ctx;
-    return op_rotate(&g->base, in[0], in[1], in[2], PEAT_HALVES);
-}
+BUILD(halves, op_rotate(g, in[0], in[1], in[2], PEAT_HALVES))
 
 /* in[0] is [B,T,H,C]: heads come second as a view. */
 static peat_node *of_heads(struct graph *g, peat_node *const *in, void *ctx)
@@ -159,11 +114,7 @@ static const struct gradcase rotate_cases[] = {
 
 /* --- dropout and cross-entropy ------------------------------------------------------------- */
 
-static peat_node *dropout(struct graph *g, peat_node *const *in, void *ctx)
-{
-    (void)ctx;
-    return op_dropout(&g->base, in[0], 0.3, 11);
-}
+BUILD(dropout, op_dropout(g, in[0], 0.3, 11))
 
 /* Every third row has no target. */
 static peat_node *cross_entropy(struct graph *g, peat_node *const *in, void *ctx)

@@ -62,10 +62,7 @@ static const struct {
     {3, {2, 3, 5}, 3, {1, 1, 1}},
 };
 
-static peat_node *build_binary(struct graph *g, peat_node *const *in, void *ctx)
-{
-    return (*(const binary_fn *)ctx)(base(g), in[0], in[1]);
-}
+BUILD(build_binary, (*(const binary_fn *)ctx)(g, in[0], in[1]))
 
 /* Both operands are views: one transposed, one cut out of the middle. */
 static peat_node *build_binary_views(struct graph *g, peat_node *const *in, void *ctx)
@@ -75,10 +72,7 @@ static peat_node *build_binary_views(struct graph *g, peat_node *const *in, void
     return (*(const binary_fn *)ctx)(base(g), a, b);
 }
 
-static peat_node *build_binary_self(struct graph *g, peat_node *const *in, void *ctx)
-{
-    return (*(const binary_fn *)ctx)(base(g), in[0], in[0]);
-}
+BUILD(build_binary_self, (*(const binary_fn *)ctx)(g, in[0], in[0]))
 
 START_TEST(elementwise_gradients_match_for_every_broadcast)
 {
@@ -155,22 +149,13 @@ static const struct {
     {"contiguous", op_contiguous, -1, 1},
 };
 
-static peat_node *build_unary(struct graph *g, peat_node *const *in, void *ctx)
-{
-    return (*(const unary_fn *)ctx)(base(g), in[0]);
-}
+BUILD(build_unary, (*(const unary_fn *)ctx)(g, in[0]))
 
-static peat_node *build_unary_permuted(struct graph *g, peat_node *const *in, void *ctx)
-{
-    peat_node *a = op_permute(base(g), in[0], 3, (const int32_t[]){2, 0, 1});
-    return (*(const unary_fn *)ctx)(base(g), a);
-}
+BUILD(build_unary_permuted,
+      (*(const unary_fn *)ctx)(g, op_permute(g, in[0], 3, (const int32_t[]){2, 0, 1})))
 
-static peat_node *build_unary_sliced(struct graph *g, peat_node *const *in, void *ctx)
-{
-    peat_node *a = op_slice(base(g), in[0], 1, 1, 4);
-    return (*(const unary_fn *)ctx)(base(g), op_slice(base(g), a, 0, 1, 3));
-}
+BUILD(build_unary_sliced,
+      (*(const unary_fn *)ctx)(g, op_slice(g, op_slice(g, in[0], 1, 1, 4), 0, 1, 3)))
 
 START_TEST(unary_gradients_match)
 {
@@ -203,10 +188,7 @@ static const struct {
 
 static const int64_t sizes[][3] = {{1, 1, 1}, {2, 3, 5}, {7, 5, 3}};
 
-static peat_node *build_matmul(struct graph *g, peat_node *const *in, void *ctx)
-{
-    return op_matmul(base(g), in[0], in[1], *(const uint32_t *)ctx);
-}
+BUILD(build_matmul, op_matmul(g, in[0], in[1], *(const uint32_t *)ctx))
 
 static struct gradcase_input matrix_input(int lead, const int64_t *dim, int64_t rows, int64_t cols,
                                           bool transposed)
@@ -246,20 +228,10 @@ static peat_node *build_heads(struct graph *g, peat_node *const *in, void *ctx)
 }
 
 /* Rows of a wider matrix: a leading dimension, no copy. */
-static peat_node *build_columns(struct graph *g, peat_node *const *in, void *ctx)
-{
-    peat_node *a = op_slice(base(g), in[0], -1, 2, 5);
-    (void)ctx;
-    return op_matmul(base(g), a, op_slice(base(g), in[1], 1, 1, 5), 0);
-}
+BUILD(build_columns, op_matmul(g, op_slice(g, in[0], -1, 2, 5), op_slice(g, in[1], 1, 1, 5), 0))
 
 /* Neither of the last two axes is dense: a copy is made. */
-static peat_node *build_reversed(struct graph *g, peat_node *const *in, void *ctx)
-{
-    peat_node *a = op_permute(base(g), in[0], 3, (const int32_t[]){2, 1, 0});
-    (void)ctx;
-    return op_matmul(base(g), a, in[1], 0);
-}
+BUILD(build_reversed, op_matmul(g, op_permute(g, in[0], 3, (const int32_t[]){2, 1, 0}), in[1], 0))
 
 /* A column-major view: a flag, no copy. */
 static peat_node *build_flipped(struct graph *g, peat_node *const *in, void *ctx)
@@ -283,10 +255,7 @@ START_TEST(matmul_gradients_match_for_views)
 }
 END_TEST
 
-static peat_node *build_linear(struct graph *g, peat_node *const *in, void *ctx)
-{
-    return op_linear(base(g), in[0], in[1], ctx == NULL ? NULL : in[2]);
-}
+BUILD(build_linear, op_linear(g, in[0], in[1], ctx == NULL ? NULL : in[2]))
 
 static peat_node *build_linear_views(struct graph *g, peat_node *const *in, void *ctx)
 {
@@ -296,12 +265,8 @@ static peat_node *build_linear_views(struct graph *g, peat_node *const *in, void
     return op_linear(base(g), x, w, op_slice(base(g), in[2], 0, 1, 6));
 }
 
-static peat_node *build_linear_permuted(struct graph *g, peat_node *const *in, void *ctx)
-{
-    peat_node *x = op_permute(base(g), in[0], 3, (const int32_t[]){1, 2, 0});
-    (void)ctx;
-    return op_linear(base(g), x, in[1], in[2]);
-}
+BUILD(build_linear_permuted,
+      op_linear(g, op_permute(g, in[0], 3, (const int32_t[]){1, 2, 0}), in[1], in[2]))
 
 START_TEST(linear_gradients_match)
 {
@@ -325,39 +290,31 @@ END_TEST
 
 /* --- shapes -------------------------------------------------------------------------------- */
 
-#define BUILD(name, expression)                                                                    \
-    static peat_node *build_##name(struct graph *graph, peat_node *const *in, void *ctx)           \
-    {                                                                                              \
-        peat_graph *g = base(graph);                                                               \
-        (void)ctx;                                                                                 \
-        return expression;                                                                         \
-    }
-
-BUILD(permute, op_permute(g, in[0], 3, (const int32_t[]){1, -1, 0}))
-BUILD(reshape, op_reshape(g, in[0], 2, (const int64_t[]){-1, 10}))
-BUILD(reshape_view, op_reshape(g, op_permute(g, in[0], 3, (const int32_t[]){2, 0, 1}), 3,
-                               (const int64_t[]){5, 3, 4}))
-BUILD(reshape_copy,
+BUILD(build_permute, op_permute(g, in[0], 3, (const int32_t[]){1, -1, 0}))
+BUILD(build_reshape, op_reshape(g, in[0], 2, (const int64_t[]){-1, 10}))
+BUILD(build_reshape_view, op_reshape(g, op_permute(g, in[0], 3, (const int32_t[]){2, 0, 1}), 3,
+                                     (const int64_t[]){5, 3, 4}))
+BUILD(build_reshape_copy,
       op_reshape(g, op_permute(g, in[0], 3, (const int32_t[]){0, 2, 1}), 1, (const int64_t[]){60}))
-BUILD(slice, op_slice(g, in[0], 1, 1, 3))
-BUILD(slice_twice, op_slice(g, op_slice(g, in[0], 1, 1, 4), 2, 2, 5))
-BUILD(slice_permuted,
+BUILD(build_slice, op_slice(g, in[0], 1, 1, 3))
+BUILD(build_slice_twice, op_slice(g, op_slice(g, in[0], 1, 1, 4), 2, 2, 5))
+BUILD(build_slice_permuted,
       op_slice(g, op_permute(g, op_slice(g, in[0], 2, 1, 5), 3, (const int32_t[]){2, 1, 0}), 0, 1,
                3))
-BUILD(concat, op_concat(g, 3, in, 1))
-BUILD(concat_last, op_concat(g, 3, in, -1))
-BUILD(concat_twice, op_concat(g, 2, (peat_node *const[]){in[0], in[0]}, 0))
-BUILD(concat_views,
+BUILD(build_concat, op_concat(g, 3, in, 1))
+BUILD(build_concat_last, op_concat(g, 3, in, -1))
+BUILD(build_concat_twice, op_concat(g, 2, (peat_node *const[]){in[0], in[0]}, 0))
+BUILD(build_concat_views,
       op_concat(g, 2, (peat_node *const[]){op_permute(g, in[0], 2, (const int32_t[]){1, 0}), in[1]},
                 -1))
-BUILD(pad, op_pad(g, in[0], -1, 2, 3))
-BUILD(pad_middle, op_pad(g, op_slice(g, in[0], 0, 1, 3), 1, 1, 0))
-BUILD(expand, op_expand(g, in[0], 3, (const int64_t[]){4, 3, 5}))
-BUILD(expand_rank, op_expand(g, in[0], 4, (const int64_t[]){1, 1, 3, 5}))
+BUILD(build_pad, op_pad(g, in[0], -1, 2, 3))
+BUILD(build_pad_middle, op_pad(g, op_slice(g, in[0], 0, 1, 3), 1, 1, 0))
+BUILD(build_expand, op_expand(g, in[0], 3, (const int64_t[]){4, 3, 5}))
+BUILD(build_expand_rank, op_expand(g, in[0], 4, (const int64_t[]){1, 1, 3, 5}))
 /* Views that overlap in their root share its gradient. */
-BUILD(overlap, op_mul(g, op_slice(g, in[0], 0, 0, 4), op_slice(g, in[0], 0, 1, 5)))
+BUILD(build_overlap, op_mul(g, op_slice(g, in[0], 0, 0, 4), op_slice(g, in[0], 0, 1, 5)))
 /* A view that is used again after its root was used directly. */
-BUILD(view_and_root,
+BUILD(build_view_and_root,
       op_add(g, op_mul(g, in[0], in[0]), op_permute(g, in[0], 2, (const int32_t[]){1, 0})))
 
 START_TEST(shape_gradients_match)
@@ -391,27 +348,15 @@ END_TEST
 
 /* --- sums ---------------------------------------------------------------------------------- */
 
-static peat_node *build_sum(struct graph *g, peat_node *const *in, void *ctx)
-{
-    return op_sum(base(g), in[0], *(const int32_t *)ctx);
-}
+BUILD(build_sum, op_sum(g, in[0], *(const int32_t *)ctx))
 
-static peat_node *build_mean(struct graph *g, peat_node *const *in, void *ctx)
-{
-    peat_node *a = op_permute(base(g), in[0], 3, (const int32_t[]){1, 2, 0});
-    return op_mean(base(g), a, *(const int32_t *)ctx);
-}
+BUILD(build_mean,
+      op_mean(g, op_permute(g, in[0], 3, (const int32_t[]){1, 2, 0}), *(const int32_t *)ctx))
 
-static peat_node *build_cumsum(struct graph *g, peat_node *const *in, void *ctx)
-{
-    return op_cumsum(base(g), in[0], *(const int32_t *)ctx, false);
-}
+BUILD(build_cumsum, op_cumsum(g, in[0], *(const int32_t *)ctx, false))
 
-static peat_node *build_cumsum_reverse(struct graph *g, peat_node *const *in, void *ctx)
-{
-    peat_node *a = op_permute(base(g), in[0], 3, (const int32_t[]){1, 2, 0});
-    return op_cumsum(base(g), a, *(const int32_t *)ctx, true);
-}
+BUILD(build_cumsum_reverse, op_cumsum(g, op_permute(g, in[0], 3, (const int32_t[]){1, 2, 0}),
+                                      *(const int32_t *)ctx, true))
 
 START_TEST(sum_gradients_match_along_every_axis)
 {
@@ -440,17 +385,17 @@ static peat_node *index_node(struct graph *g, int rank, const int64_t *dim)
     return graph_constant(g, PEAT_I32, rank, dim, (void *)(uintptr_t)some_index);
 }
 
-BUILD(gather, op_gather_rows(g, in[0], index_node(graph, 1, (const int64_t[]){7})))
-BUILD(gather_2d, op_gather_rows(g, in[0], index_node(graph, 2, (const int64_t[]){2, 3})))
-BUILD(gather_view, op_gather_rows(g, op_permute(g, in[0], 2, (const int32_t[]){1, 0}),
-                                  op_permute(g, index_node(graph, 2, (const int64_t[]){2, 3}), 2,
-                                             (const int32_t[]){1, 0})))
-BUILD(take, op_take_last(g, in[0], index_node(graph, 1, (const int64_t[]){5})))
-BUILD(take_rows, op_take_last(g, in[0], index_node(graph, 2, (const int64_t[]){3, 7})))
+BUILD(build_gather, op_gather_rows(g, in[0], index_node(graph, 1, (const int64_t[]){7})))
+BUILD(build_gather_2d, op_gather_rows(g, in[0], index_node(graph, 2, (const int64_t[]){2, 3})))
+BUILD(build_gather_view, op_gather_rows(g, op_permute(g, in[0], 2, (const int32_t[]){1, 0}),
+                                        op_permute(g, index_node(graph, 2, (const int64_t[]){2, 3}),
+                                                   2, (const int32_t[]){1, 0})))
+BUILD(build_take, op_take_last(g, in[0], index_node(graph, 1, (const int64_t[]){5})))
+BUILD(build_take_rows, op_take_last(g, in[0], index_node(graph, 2, (const int64_t[]){3, 7})))
 /* A table per head, one index per pair of positions. */
-BUILD(take_heads, op_take_last(g, op_reshape(g, in[0], 3, (const int64_t[]){3, 1, 4}),
-                               index_node(graph, 2, (const int64_t[]){4, 5})))
-BUILD(take_both, op_take_last(g, in[0], index_node(graph, 4, (const int64_t[]){2, 1, 3, 4})))
+BUILD(build_take_heads, op_take_last(g, op_reshape(g, in[0], 3, (const int64_t[]){3, 1, 4}),
+                                     index_node(graph, 2, (const int64_t[]){4, 5})))
+BUILD(build_take_both, op_take_last(g, in[0], index_node(graph, 4, (const int64_t[]){2, 1, 3, 4})))
 
 START_TEST(index_gradients_match)
 {
@@ -574,14 +519,14 @@ END_TEST
 
 /* --- sizes at which work is cut into tiles ------------------------------------------------- */
 
-BUILD(large_bias, op_add(g, in[0], in[1]))
-BUILD(large_gain, op_mul(g, in[0], in[1]))
-BUILD(large_sum, op_sum(g, op_sum(g, in[0], 0), 2))
-BUILD(large_copy, op_contiguous(g, op_permute(g, in[0], 4, (const int32_t[]){0, 2, 1, 3})))
-BUILD(large_linear, op_linear(g, in[0], in[1], in[2]))
-BUILD(large_matmul, op_matmul(g, in[0], in[1], 0))
-BUILD(large_gelu, op_gelu(g, in[0]))
-BUILD(large_cumsum, op_cumsum(g, in[0], 1, false))
+BUILD(build_large_bias, op_add(g, in[0], in[1]))
+BUILD(build_large_gain, op_mul(g, in[0], in[1]))
+BUILD(build_large_sum, op_sum(g, op_sum(g, in[0], 0), 2))
+BUILD(build_large_copy, op_contiguous(g, op_permute(g, in[0], 4, (const int32_t[]){0, 2, 1, 3})))
+BUILD(build_large_linear, op_linear(g, in[0], in[1], in[2]))
+BUILD(build_large_matmul, op_matmul(g, in[0], in[1], 0))
+BUILD(build_large_gelu, op_gelu(g, in[0]))
+BUILD(build_large_cumsum, op_cumsum(g, in[0], 1, false))
 
 START_TEST(large_results_have_the_same_bits_at_any_thread_count)
 {
