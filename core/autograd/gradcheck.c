@@ -73,9 +73,7 @@ static peat_status run(struct check *c, struct tensor *grad, double *L, struct e
     arena_reset(&c->step);
     graph_init(&g, &c->step, &c->team, PEAT_F64);
     g.no_grad = grad == NULL;
-    peat_node **leaf = ARENA_TRY_ARRAY(&c->step, c->n_input + 1, peat_node *);
-    if (leaf == NULL)
-        return error_set(err, PEAT_NOMEM, "out of memory");
+    peat_node **leaf = ARENA_ARRAY(&c->step, c->n_input + 1, peat_node *);
     for (int i = 0; i < c->n_input; i++) {
         const struct tensor *x = &c->input[i];
         leaf[i] = is_checked(c, i) ? graph_leaf(&g, x, grad == NULL ? NULL : &grad[i], NULL)
@@ -97,9 +95,7 @@ static peat_status run(struct check *c, struct tensor *grad, double *L, struct e
 static peat_status analytic(struct check *c, struct arena *keep, struct tensor **grad,
                             struct error *err)
 {
-    *grad = ARENA_TRY_ARRAY(keep, c->n_input + 1, struct tensor);
-    if (*grad == NULL)
-        return error_set(err, PEAT_NOMEM, "out of memory");
+    *grad = ARENA_ARRAY(keep, c->n_input + 1, struct tensor);
     for (int i = 0; i < c->n_input; i++) {
         (*grad)[i] = tensor_new(keep, PEAT_F64, c->input[i].rank, c->input[i].dim);
         if ((*grad)[i].data == NULL)

@@ -67,31 +67,17 @@ void graph_done_with(struct graph *g, void *scratch, size_t bytes)
 }
 
 /* Places n at the end of the tape. */
-static bool tape_push(struct graph *g, peat_node *n)
+static peat_node *tape_push(struct graph *g, peat_node *n)
 {
-    if (g->n_node == g->room) {
-        int64_t room = g->room == 0 ? 256 : 2 * g->room;
-        peat_node **node = ARENA_TRY_ARRAY(g->arena, room, peat_node *);
-        if (node == NULL) {
-            graph_no_memory(g, "tape", (size_t)room * sizeof(*node));
-            return false;
-        }
-        if (g->n_node > 0)
-            memcpy(node, g->node, (size_t)g->n_node * sizeof(*node));
-        g->node = node;
-        g->room = room;
-    }
     n->id = g->n_node;
-    g->node[g->n_node++] = n;
-    return true;
+    *ARENA_APPEND(g->arena, g->node, g->n_node, g->room) = n;
+    return n;
 }
 
 static peat_node *node_new(struct graph *g, const struct op *op, int n_src, peat_node *const *src)
 {
-    peat_node *n = ARENA_TRY_NEW(g->arena, peat_node);
-    peat_node **own = n_src > 0 ? ARENA_TRY_ARRAY(g->arena, n_src, peat_node *) : NULL;
-    if (n == NULL || (n_src > 0 && own == NULL))
-        return graph_no_memory(g, op != NULL ? op->name : "leaf", sizeof(*n));
+    peat_node *n = ARENA_NEW(g->arena, peat_node);
+    peat_node **own = n_src > 0 ? ARENA_ARRAY(g->arena, n_src, peat_node *) : NULL;
     for (int i = 0; i < n_src; i++)
         own[i] = src[i];
     *n = (peat_node){.g = g, .op = op, .n_src = n_src, .src = own, .hook = g->hook};
@@ -134,13 +120,11 @@ peat_node *graph_constant(struct graph *g, peat_dtype t, int rank, const int64_t
     if (graph_failed(g) || !shape_valid(g, "constant", rank, dim))
         return NULL;
     peat_node *n = node_new(g, NULL, 0, NULL);
-    if (n == NULL)
-        return NULL;
     n->value = tensor_shape(t, rank, dim);
     n->value.data = data;
     if (data == NULL && !value_alloc(g, n))
         return NULL;
-    return tape_push(g, n) ? n : NULL;
+    return tape_push(g, n);
 }
 
 peat_node *graph_leaf(struct graph *g, const struct tensor *value, const struct tensor *grad,
@@ -158,14 +142,12 @@ peat_node *graph_leaf(struct graph *g, const struct tensor *value, const struct 
                           !tensor_same_shape(grad, value))))
         return graph_fail(g, "%s: value and gradient must be contiguous and alike", who);
     peat_node *n = node_new(g, NULL, 0, NULL);
-    if (n == NULL)
-        return NULL;
     n->value = *value;
     n->name = name;
     n->needs_grad = !g->no_grad;
     if (grad != NULL)
         n->grad = *grad;
-    return tape_push(g, n) ? n : NULL;
+    return tape_push(g, n);
 }
 
 static bool sources_ok(struct graph *g, const struct op *op, int n_src, peat_node *const *src,
@@ -204,27 +186,15 @@ static bool infer(struct graph *g, peat_node *n)
     return false;
 }
 
-static bool arg_copy(struct graph *g, peat_node *n, const void *arg, size_t size)
-{
-    if (arg == NULL || size == 0)
-        return true;
-    void *own = arena_try_alloc(g->arena, size);
-    if (own == NULL) {
-        graph_no_memory(g, n->op->name, size);
-        return false;
-    }
-    memcpy(own, arg, size);
-    n->arg = own;
-    return true;
-}
-
 peat_node *graph_op(struct graph *g, const struct op *op, int n_src, peat_node *const *src,
                     uint32_t optional, const void *arg, size_t arg_size)
 {
     if (graph_failed(g) || !sources_ok(g, op, n_src, src, optional))
         return NULL;
     peat_node *n = node_new(g, op, n_src, src);
-    if (n == NULL || !arg_copy(g, n, arg, arg_size) || !infer(g, n) || !value_alloc(g, n))
+    if (arg != NULL && arg_size > 0)
+        n->arg = memcpy(arena_alloc(g->arena, arg_size), arg, arg_size);
+    if (!infer(g, n) || !value_alloc(g, n))
         return NULL;
     for (int i = 0; i < n_src; i++)
         if (src[i] != NULL && src[i]->needs_grad)
@@ -235,7 +205,7 @@ peat_node *graph_op(struct graph *g, const struct op *op, int n_src, peat_node *
         return NULL;
     if (op->flops != NULL)
         g->flops += op->flops(n);
-    return tape_push(g, n) ? n : NULL;
+    return tape_push(g, n);
 }
 
 peat_node *graph_view(struct graph *g, peat_node *src, int rank, const int64_t *dim,
@@ -245,8 +215,6 @@ peat_node *graph_view(struct graph *g, peat_node *src, int rank, const int64_t *
         !shape_valid(g, "view", rank, dim))
         return NULL;
     peat_node *n = node_new(g, &view_op, 1, &src);
-    if (n == NULL)
-        return NULL;
     n->view_of = src->view_of != NULL ? src->view_of : src;
     n->view_offset = src->view_offset + offset;
     n->value = (struct tensor){.dtype = src->value.dtype, .rank = rank};
@@ -257,7 +225,7 @@ peat_node *graph_view(struct graph *g, peat_node *src, int rank, const int64_t *
     if (src->value.data != NULL)
         n->value.data = (char *)src->value.data + offset * (int64_t)dtype_bytes(src->value.dtype);
     n->needs_grad = src->needs_grad;
-    return tape_push(g, n) ? n : NULL;
+    return tape_push(g, n);
 }
 
 /* Memory for the root's gradient, not cleared. */

@@ -34,21 +34,15 @@ static peat_view view_of(const struct tensor *t, bool with_data)
     return v;
 }
 
-static bool call_init(const peat_node *n, struct custom_call *c)
+static void custom_call(const peat_node *n, struct custom_call *c)
 {
     const struct custom_arg *arg = n->arg;
-    struct graph *g = n->g;
     *c = (struct custom_call){.op = arg->op};
-    c->src = ARENA_TRY_ARRAY(g->arena, n->n_src + 1, peat_view);
-    if (c->src == NULL) {
-        graph_no_memory(g, n->op->name, (size_t)n->n_src * sizeof(*c->src));
-        return false;
-    }
+    c->src = ARENA_ARRAY(n->g->arena, n->n_src + 1, peat_view);
     for (int i = 0; i < n->n_src; i++)
         c->src[i] = view_of(&n->src[i]->value, true);
     c->call =
         (peat_op_call){.size = sizeof(c->call), .n_src = n->n_src, .src = c->src, .arg = arg->arg};
-    return true;
 }
 
 static void show_result(const peat_node *n, struct custom_call *c)
@@ -60,8 +54,7 @@ static void show_result(const peat_node *n, struct custom_call *c)
 static bool infer(peat_node *n)
 {
     struct custom_call c;
-    if (!call_init(n, &c))
-        return false;
+    custom_call(n, &c);
     peat_shape out = {0, {0}};
     if (!c.op->infer(&c.call, &out))
         return false;
@@ -93,8 +86,7 @@ static void run_all(const peat_node *n, struct custom_call *c)
 static void forward(peat_node *n)
 {
     struct custom_call c;
-    if (!call_init(n, &c))
-        return;
+    custom_call(n, &c);
     show_result(n, &c);
     run_all(n, &c);
 }
@@ -102,14 +94,9 @@ static void forward(peat_node *n)
 static void backward(peat_node *n)
 {
     struct custom_call c;
-    if (!call_init(n, &c))
-        return;
+    custom_call(n, &c);
     show_result(n, &c);
-    c.src_grad = ARENA_TRY_ARRAY(n->g->arena, n->n_src + 1, peat_view);
-    if (c.src_grad == NULL) {
-        graph_no_memory(n->g, n->op->name, (size_t)n->n_src * sizeof(*c.src_grad));
-        return;
-    }
+    c.src_grad = ARENA_ARRAY(n->g->arena, n->n_src + 1, peat_view);
     for (int i = 0; i < n->n_src; i++) {
         bool wanted = wants_grad(n, i);
         struct tensor grad = wanted ? node_grad(n->src[i]) : n->src[i]->value;
@@ -125,7 +112,8 @@ static void backward(peat_node *n)
 static int64_t flops(const peat_node *n)
 {
     struct custom_call c;
-    if (!call_init(n, &c) || !PEAT_HAS(c.op, flops))
+    custom_call(n, &c);
+    if (!PEAT_HAS(c.op, flops))
         return 0;
     show_result(n, &c);
     return c.op->flops(&c.call);
@@ -150,14 +138,11 @@ peat_node *op_custom(peat_graph *pg, const peat_op *op, int32_t n, peat_node *co
     const char *name = PEAT_HAS(op, name) ? op->name : "custom";
     if (n < 0 || !PEAT_HAS(op, infer) || !PEAT_HAS(op, forward))
         return graph_fail(g, "%s: a custom operation needs infer and forward", name);
-    struct op *own = ARENA_TRY_NEW(g->arena, struct op);
-    peat_node **dense = ARENA_TRY_ARRAY(g->arena, n + 1, peat_node *);
+    struct op *own = ARENA_NEW(g->arena, struct op);
+    peat_node **dense = ARENA_ARRAY(g->arena, n + 1, peat_node *);
     struct custom_arg copy = {op, NULL};
-    void *bytes = arg_size > 0 ? arena_try_alloc(g->arena, arg_size) : NULL;
-    if (own == NULL || dense == NULL || (arg_size > 0 && bytes == NULL))
-        return graph_no_memory(g, name, arg_size);
     if (arg_size > 0)
-        copy.arg = memcpy(bytes, arg, arg_size);
+        copy.arg = memcpy(arena_alloc(g->arena, arg_size), arg, arg_size);
     /* The node carries the plugin's name for it. */
     *own = (struct op){name, infer, forward, PEAT_HAS(op, backward) ? backward : NULL, flops};
     for (int i = 0; i < n; i++)

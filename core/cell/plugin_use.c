@@ -38,17 +38,6 @@ static peat_status read_name(const struct cell_reader *r, peat_kind kind, const 
     return PEAT_OK;
 }
 
-/* As registry_find takes names apart. */
-static bool is_path(peat_kind kind, const char *name)
-{
-    size_t n = strlen(name), k = strlen(kind_name(kind));
-    if (n > 3 && strcmp(name + n - 3, ".so") == 0)
-        return true;
-    const char *slash = strchr(name, '/');
-    bool has_kind = slash && (size_t)(slash - name) == k && strncmp(name, kind_name(kind), k) == 0;
-    return slash && (!has_kind || strchr(slash + 1, '/'));
-}
-
 static peat_status use_read(const struct cell_reader *r, struct plugin_use *use, peat_kind kind,
                             const struct value *v, const char *const *reserved)
 {
@@ -66,7 +55,7 @@ static peat_status use_read(const struct cell_reader *r, struct plugin_use *use,
     status = params_fill(desc->param, use->config, given ? given : v, what, reserved, r->a, r->err);
     if (status != PEAT_OK)
         return status;
-    const char *named = is_path(kind, name->text) ? use->plugin->path : use->plugin->name;
+    const char *named = registry_is_path(name->text) ? use->plugin->path : use->plugin->name;
     use->given = value_map(r->a, name->at);
     value_set(r->a, use->given, "plugin", name->at, value_text(r->a, name->at, named));
     use->given = value_merge(r->a, use->given, params_value(desc->param, use->config, r->a));

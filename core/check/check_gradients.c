@@ -96,7 +96,6 @@ static enum verdict check_weight(struct rig *r, const struct model_input *in, st
 {
     int64_t n = tensor_count(&w->value);
     double *kept = ARENA_ARRAY(&r->arena, n, double), along = 0;
-    BUG_UNLESS(kept);
     const struct direction v = {rng_stream(1, "direction", w->name), n, -1};
     for (int64_t i = 0; i < n; i++) {
         kept[i] = tensor_get(&w->value, i);
@@ -130,7 +129,6 @@ static enum verdict gradients_at(struct situation *s, struct rig *r, int64_t T)
     if (isnan(rig_step(r, &x.in, true)))
         return rig_broken(r, s->why);
     double **grad = copy_gradients(r);
-    BUG_UNLESS(grad);
     for (int k = 0; k < r->model.weights.n; k++) {
         struct weight *w = r->model.weights.item[k];
         if (w->frozen)

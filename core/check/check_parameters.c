@@ -25,7 +25,6 @@ static enum verdict set_up(const struct subject *s, const struct variant *v, str
 {
     const struct rig_plan plan = {.dtype = PEAT_F32, .shape_only = true};
     struct rig *r = ARENA_NEW(s->arena, struct rig);
-    BUG_UNLESS(r);
     peat_status status = rig_open(r, s, v, &plan);
     enum verdict verdict = CHECK_PASSED;
     if (status != PEAT_OK && status != PEAT_REFUSED && status != PEAT_INVALID)
@@ -117,7 +116,6 @@ static enum verdict defaults_of(const struct subject *s, struct strbuf *why)
                                                    : check_failed(why, "%s", err.text);
     const struct rig_plan plan = {.dtype = PEAT_F32};
     struct rig *r = ARENA_NEW(s->arena, struct rig);
-    BUG_UNLESS(r);
     if (rig_open(r, s, &v, &plan) != PEAT_OK)
         verdict = check_failed(why, "its defaults are refused: %s", r->err.text);
     rig_close(r);
@@ -160,7 +158,6 @@ static enum verdict widths_at(const struct subject *s, const struct variant *v,
     const struct rig_plan plan = {
         .dtype = PEAT_F32, .D = w->D, .n_stream = w->n_stream, .width = w->insisted};
     struct rig *r = ARENA_NEW(s->arena, struct rig);
-    BUG_UNLESS(r);
     peat_status status = rig_open(r, s, v, &plan);
     enum verdict verdict = CHECK_PASSED;
     if (status == PEAT_OK) {

@@ -20,7 +20,6 @@ static bool run_step(struct rig *r, const struct model_input *in, struct outcome
     o->loss = rig_step(r, in, true);
     o->bytes = (size_t)r->model.weights.size * dtype_bytes(r->model.weights.dtype);
     o->grad = arena_alloc(&r->arena, o->bytes);
-    BUG_UNLESS(o->grad);
     memcpy(o->grad, r->model.weights.grad, o->bytes);
     return !isnan(o->loss);
 }
@@ -70,7 +69,6 @@ static enum verdict purity_of(struct situation *s, struct rig *r)
     if (verdict != CHECK_PASSED)
         return verdict;
     struct rig *twin = ARENA_NEW(s->subject->arena, struct rig);
-    BUG_UNLESS(twin);
     struct outcome elsewhere;
     if (rig_open(twin, s->subject, s->variant, &s->plan) == PEAT_OK &&
         run_step(twin, &x.in, &elsewhere))
@@ -128,7 +126,6 @@ static void mark_arena(struct rig *r)
 {
     arena_reset(&r->step);
     void *all = arena_alloc(&r->step, ARENA_BYTES);
-    BUG_UNLESS(all);
     memset(all, MARK, ARENA_BYTES);
     arena_reset(&r->step);
 }
@@ -151,7 +148,6 @@ static enum verdict replay(struct strbuf *why, struct graph *g, peat_node *n)
 {
     size_t bytes = tensor_bytes(&n->value);
     char *kept = arena_alloc(g->arena, bytes);
-    BUG_UNLESS(kept);
     memcpy(kept, n->value.data, bytes);
     n->op->forward(n);
     bool same = memcmp(kept, n->value.data, bytes) == 0;

@@ -203,7 +203,6 @@ static enum verdict paths_of(struct situation *s, struct rig *fused)
     struct rig *composed = ARENA_NEW(s->subject->arena, struct rig);
     struct rig_plan plan = s->plan;
     plan.path = PATH_COMPOSED;
-    BUG_UNLESS(composed);
     enum verdict verdict = CHECK_PASSED;
     peat_status status = rig_open(composed, s->subject, s->variant, &plan);
     struct rig_input x = rig_input(fused, RIG_B, RIG_T);

@@ -135,7 +135,6 @@ static bool refuses_length(const struct subject *s, const struct variant *v, int
 {
     const struct rig_plan plan = {.dtype = PEAT_F64, .T_max = T_max, .shape_only = true};
     struct rig *r = ARENA_NEW(s->arena, struct rig);
-    BUG_UNLESS(r);
     peat_status status = rig_open(r, s, v, &plan);
     if (status != PEAT_OK && status != PEAT_REFUSED)
         *err = r->err;
@@ -148,7 +147,6 @@ static bool refuses_beyond(const struct subject *s, const struct variant *v)
 {
     const struct rig_plan plan = {.dtype = PEAT_F64, .T_max = RIG_T};
     struct rig *r = ARENA_NEW(s->arena, struct rig);
-    BUG_UNLESS(r);
     bool refuses = false;
     if (rig_open(r, s, v, &plan) == PEAT_OK) {
         struct rig_input x = rig_input(r, RIG_B, RIG_T + 1);
@@ -187,7 +185,6 @@ enum verdict check_needs_causal(const struct subject *s, struct strbuf *why)
     if (!v)
         return check_skipped(why, "%s", err.text);
     struct rig *r = ARENA_NEW(s->arena, struct rig);
-    BUG_UNLESS(r);
     peat_status status = rig_open(r, s, &v->item[0], &plan);
     rig_close(r);
     return status == PEAT_REFUSED

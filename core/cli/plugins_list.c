@@ -53,7 +53,7 @@ static peat_status walk(void *ctx, struct trail *trail, struct strbuf *out, stru
     registry.n_skip = l->n_skip;
     registry.skip = l->skip;
     if (status == PEAT_OK)
-        status = registry_load_all(&registry, note_bad, &w, err);
+        registry_load_all(&registry, note_bad, &w);
     for (int i = 0; status == PEAT_OK && i < registry.n; i++)
         value_append(a, plugins, plugin_value(registry.item[i], a));
     value_set(a, all, "plugins", nowhere, plugins);

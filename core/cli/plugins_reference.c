@@ -139,7 +139,7 @@ static int write_reference(const struct cli *cli)
     peat_status status = registry_init(&registry, cli->arena, &err);
     registry.trail = cli->trail;
     if (status == PEAT_OK)
-        status = registry_load_all(&registry, report_bad, &bad, &err);
+        registry_load_all(&registry, report_bad, &bad);
     if (status == PEAT_OK)
         status = dir_make(q->dir, &err);
     for (int i = 0; i < PAGES && status == PEAT_OK; i++)

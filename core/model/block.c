@@ -7,18 +7,17 @@
 
 #include "base/rng.h"
 
-bool norm_declare(struct norm_weights *n, struct weights *w, const char *name, int64_t D,
-                  int64_t kind)
+struct norm_weights norm_declare(struct weights *w, const char *name, int64_t D, int64_t kind)
 {
+    struct norm_weights n = {0};
     char full[64];
     snprintf(full, sizeof(full), "%s.weight", name);
-    n->w = weights_add(w, full, 1, &D, (peat_init){.kind = PEAT_INIT_CONSTANT, .a = 1.0}, 0);
-    n->b = NULL;
+    n.w = weights_add(w, full, 1, &D, (peat_init){.kind = PEAT_INIT_CONSTANT, .a = 1.0}, 0);
     if (kind == NORM_RMS)
-        return n->w != NULL;
+        return n;
     snprintf(full, sizeof(full), "%s.bias", name);
-    n->b = weights_add(w, full, 1, &D, (peat_init){.kind = PEAT_INIT_ZERO}, 0);
-    return n->w && n->b;
+    n.b = weights_add(w, full, 1, &D, (peat_init){.kind = PEAT_INIT_ZERO}, 0);
+    return n;
 }
 
 peat_node *norm_forward(struct graph *g, const struct norm_weights *n, peat_node *x)
@@ -29,40 +28,35 @@ peat_node *norm_forward(struct graph *g, const struct norm_weights *n, peat_node
     return op_layernorm(&g->base, x, w, weight_node(g, n->b), NORM_EPS);
 }
 
-/* weight [out, in] from N(0, gain / sqrt(in)), bias [out] zero */
-static bool linear_declare(struct weights *w, const char *name, int64_t out, int64_t in,
-                           double gain, struct weight **weight, struct weight **bias)
+/* "block.<layer>.<part>": weight [out, in] from N(0, gain / sqrt(in)), bias [out] zero */
+static void linear_declare(struct weights *w, int64_t layer, const char *part, int64_t out,
+                           int64_t in, double gain, struct weight **weight, struct weight **bias)
 {
     char full[64];
     peat_init normal = {.kind = PEAT_INIT_NORMAL, .b = gain / sqrt((double)in)};
-    snprintf(full, sizeof(full), "%s.weight", name);
+    snprintf(full, sizeof(full), "block.%lld.%s.weight", (long long)layer, part);
     *weight = weights_add(w, full, 2, (int64_t[]){out, in}, normal, 0);
-    snprintf(full, sizeof(full), "%s.bias", name);
+    snprintf(full, sizeof(full), "block.%lld.%s.bias", (long long)layer, part);
     *bias = weights_add(w, full, 1, &out, (peat_init){.kind = PEAT_INIT_ZERO}, 0);
-    return *weight && *bias;
 }
 
-bool block_declare(struct block *b, struct weights *w, const struct model_config *c, int64_t D,
+void block_declare(struct block *b, struct weights *w, const struct model_config *c, int64_t D,
                    int64_t layer)
 {
     /* Outputs onto the residual stream are smaller, so that its variance stays near 1 at any
      * depth: Radford et al. 2019, section 2.3. */
     double residual = 1.0 / sqrt(2.0 * (double)c->n_layer);
     int64_t F = c->d_ff > 0 ? c->d_ff : 4 * c->d_model;
-    char name[4][64];
-    static const char *const part[] = {"attention.qkv", "attention.out", "mlp.up", "mlp.down"};
-    for (int i = 0; i < 4; i++)
-        snprintf(name[i], sizeof(name[i]), "block.%lld.%s", (long long)layer, part[i]);
-    char norm1[64], norm2[64];
-    snprintf(norm1, sizeof(norm1), "block.%lld.norm1", (long long)layer);
-    snprintf(norm2, sizeof(norm2), "block.%lld.norm2", (long long)layer);
+    char norm[64];
     struct attention_weights *a = &b->attention;
-    return norm_declare(&b->norm1, w, norm1, D, c->norm) &&
-           linear_declare(w, name[0], 3 * D, D, 1.0, &a->qkv_w, &a->qkv_b) &&
-           linear_declare(w, name[1], D, D, residual, &a->out_w, &a->out_b) &&
-           norm_declare(&b->norm2, w, norm2, D, c->norm) &&
-           linear_declare(w, name[2], F, D, 1.0, &b->up_w, &b->up_b) &&
-           linear_declare(w, name[3], D, F, residual, &b->down_w, &b->down_b);
+    snprintf(norm, sizeof(norm), "block.%lld.norm1", (long long)layer);
+    b->norm1 = norm_declare(w, norm, D, c->norm);
+    linear_declare(w, layer, "attention.qkv", 3 * D, D, 1.0, &a->qkv_w, &a->qkv_b);
+    linear_declare(w, layer, "attention.out", D, D, residual, &a->out_w, &a->out_b);
+    snprintf(norm, sizeof(norm), "block.%lld.norm2", (long long)layer);
+    b->norm2 = norm_declare(w, norm, D, c->norm);
+    linear_declare(w, layer, "mlp.up", F, D, 1.0, &b->up_w, &b->up_b);
+    linear_declare(w, layer, "mlp.down", D, F, residual, &b->down_w, &b->down_b);
 }
 
 peat_node *pass_dropout(struct pass *pass, peat_node *x, double p, const char *place, int64_t layer)

@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "autograd/ops.h"
-#include "model/block.h"
 
 /* Entries N(0, 1/sqrt(d_model)); embed_scale, sqrt(d_model) unless set, brings them to unit
  * variance: Vaswani et al. 2017, section 3.4. */
@@ -15,18 +14,13 @@ static struct weight *table_declare(struct model *m, const char *name, int64_t r
     return weights_add(&m->weights, name, 2, (int64_t[]){rows, width}, init, 0);
 }
 
-bool input_declare(struct model *m)
+void input_declare(struct model *m)
 {
     const struct positional *p = m->positional;
     m->token = table_declare(m, "token.weight", m->config.vocab, p->width[0]);
-    m->segment = NULL;
-    if (m->config.n_segment > 0) {
+    if (m->config.n_segment > 0)
         m->segment =
             table_declare(m, "segment.weight", m->config.n_segment, p->width[p->n_stream - 1]);
-        if (!m->segment)
-            return false;
-    }
-    return m->token != NULL;
 }
 
 /* ids [B,T] -> scaled rows [B,T,width] */

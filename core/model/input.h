@@ -7,7 +7,7 @@
 #include "model/transformer.h"
 
 /* Declares the token and segment tables, once the widths of their streams are settled. */
-bool input_declare(struct model *m);
+void input_declare(struct model *m);
 /* -> [B,T,D] */
 peat_node *input_forward(struct model *m, struct pass *pass, const struct model_input *in);
 /* Merges the stream of a scheme that enters elsewhere into x [B,T,D]: pass->merge. */

@@ -148,11 +148,6 @@ static peat_status damaged(const char *path, struct error *err, const char *fmt,
     return error_set(err, PEAT_CORRUPT, "%s: %s", path, text);
 }
 
-static peat_status no_memory(const struct reader *r)
-{
-    return error_set(r->err, PEAT_NOMEM, "%s: out of memory", r->path);
-}
-
 static peat_status read_dtype(const struct reader *r, const char *name, const struct value *entry,
                               peat_dtype *dtype)
 {
@@ -254,7 +249,7 @@ static peat_status copy_tensor(const struct reader *r, const struct tensor *shap
     out->name = arena_strdup(r->arena, range->name);
     out->tensor = tensor_new(r->arena, shape->dtype, shape->rank, shape->dim);
     if (!out->tensor.data)
-        return no_memory(r);
+        return error_set(r->err, PEAT_NOMEM, "%s: out of memory", r->path);
     if (range->end > range->begin)
         memcpy(out->tensor.data, r->data + range->begin, range->end - range->begin);
     return PEAT_OK;
@@ -320,9 +315,9 @@ static peat_status read_header(const struct reader *r, const struct value *heade
     peat_status status = read_metadata(r, header, metadata);
     if (status != PEAT_OK)
         return status;
-    struct named_tensor *out = ARENA_TRY_ARRAY(r->arena, count, struct named_tensor);
-    struct range *range = calloc(2 * count + 1, sizeof(*range));
-    status = out && range ? read_tensors(r, header, out, range, range + count, n) : no_memory(r);
+    struct named_tensor *out = ARENA_ARRAY(r->arena, count, struct named_tensor);
+    struct range *range = mem_array(2 * count, sizeof(*range), "tensors");
+    status = read_tensors(r, header, out, range, range + count, n);
     free(range);
     *t = out;
     return status;

@@ -7,33 +7,22 @@
 
 #include "autograd/ops.h"
 #include "input.h"
-#include "model/block.h"
 
-static bool declare_head(struct model *m)
-{
-    int64_t D = m->dims.D;
-    peat_init init = {.kind = PEAT_INIT_NORMAL, .b = 1.0 / sqrt((double)D)};
-    m->head = NULL;
-    if (m->config.tie_embeddings)
-        return true;
-    m->head = weights_add(&m->weights, "head.weight", 2, (int64_t[]){m->config.vocab, D}, init, 0);
-    return m->head != NULL;
-}
-
-static peat_status declare(struct model *m, struct arena *arena, struct error *err)
+static peat_status declare(struct model *m, struct error *err)
 {
     const struct model_config *c = &m->config;
-    m->block = ARENA_TRY_ARRAY(arena, c->n_layer, struct block);
-    struct norm_weights last;
-    bool ok = m->block && input_declare(m);
-    for (int64_t l = 0; ok && l < c->n_layer; l++)
-        ok = block_declare(&m->block[l], &m->weights, c, m->dims.D, l);
-    ok = ok && norm_declare(&last, &m->weights, "norm", m->dims.D, c->norm) && declare_head(m);
-    if (!ok)
+    int64_t D = m->dims.D;
+    m->block = ARENA_ARRAY(m->arena, c->n_layer, struct block);
+    input_declare(m);
+    for (int64_t l = 0; l < c->n_layer; l++)
+        block_declare(&m->block[l], &m->weights, c, D, l);
+    m->norm = norm_declare(&m->weights, "norm", D, c->norm);
+    if (!c->tie_embeddings)
+        m->head = weights_add(&m->weights, "head.weight", 2, (int64_t[]){c->vocab, D},
+                              (peat_init){.kind = PEAT_INIT_NORMAL, .b = 1.0 / sqrt((double)D)}, 0);
+    if (m->weights.incomplete)
         return error_set(err, PEAT_NOMEM, "no memory for a model of %lld layers",
                          (long long)c->n_layer);
-    m->norm_w = last.w;
-    m->norm_b = last.b;
     return PEAT_OK;
 }
 
@@ -70,7 +59,7 @@ peat_status model_build(struct model *m, const struct model_config *config,
                          "makes them %lld wide in a model of %lld",
                          positional->combine_part.id, (long long)positional->width[0],
                          (long long)m->dims.D);
-    status = declare(m, arena, err);
+    status = declare(m, err);
     return status == PEAT_OK ? weights_build(&m->weights, seed, shape_only, err) : status;
 }
 
@@ -222,8 +211,7 @@ peat_node *model_forward(struct model *m, struct graph *g, const struct model_in
     for (int64_t l = 0; l < m->config.n_layer; l++)
         x = block_forward(pass, &m->block[l], &m->config, l, x);
     pass_show_residual(pass, m->config.n_layer, x);
-    const struct norm_weights last = {m->norm_w, m->norm_b};
-    x = head_forward(m, g, in, norm_forward(g, &last, x));
+    x = head_forward(m, g, in, norm_forward(g, &m->norm, x));
     pass->mask = NULL;
     return graph_failed(g) ? NULL : x;
 }

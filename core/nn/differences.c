@@ -81,15 +81,15 @@ struct differences *pass_differences(struct pass *pass)
         return pass->differences;
     struct graph *g = pass->g;
     const peat_side *s = &pass->side;
-    struct differences *d = ARENA_TRY_NEW(g->arena, struct differences);
+    struct differences *d = ARENA_NEW(g->arena, struct differences);
     double min, max;
-    bool ok = d != NULL;
-    if (ok && consecutive(s))
+    bool ok;
+    if (consecutive(s))
         ok = list_toeplitz(d, g->arena, s->T);
-    else if (ok && s->n_axes == 1 && whole(s, &min, &max) &&
+    else if (s->n_axes == 1 && whole(s, &min, &max) &&
              max - min <= (double)(REACH_PER_TOKEN * s->T))
         ok = list_whole(d, g, s, (int64_t)(max - min));
-    else if (ok)
+    else
         ok = list_pairs(d, g->arena, s);
     if (!ok) {
         graph_no_memory(g, "position differences", 0);

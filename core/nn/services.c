@@ -104,9 +104,7 @@ static struct row_table *row_table(const peat_call *c, int64_t d, peat_row_fn ro
     while (t && (t->row != row || t->d != d))
         t = t->next;
     if (!t) {
-        t = ARENA_TRY_NEW(arena, struct row_table);
-        if (!t)
-            return NULL;
+        t = ARENA_NEW(arena, struct row_table);
         *t = (struct row_table){row, d, 0, NULL, call->part->rows};
         call->part->rows = t;
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/memory.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
 
@@ -17,21 +18,6 @@ void weights_init(struct weights *w, struct arena *arena, peat_dtype dtype)
     *w = (struct weights){.arena = arena, .dtype = dtype};
 }
 
-static bool make_room(struct weights *w)
-{
-    if (w->n < w->room)
-        return true;
-    int room = w->room ? 2 * w->room : 64;
-    struct weight **item = ARENA_TRY_ARRAY(w->arena, room, struct weight *);
-    if (!item)
-        return false;
-    if (w->n)
-        memcpy(item, w->item, (size_t)w->n * sizeof(*item));
-    w->item = item;
-    w->room = room;
-    return true;
-}
-
 static double *copied_values(struct arena *a, const double *value, int64_t n)
 {
     double *copy = ARENA_TRY_ARRAY(a, n, double);
@@ -40,14 +26,13 @@ static double *copied_values(struct arena *a, const double *value, int64_t n)
     return copy;
 }
 
-struct weight *weights_add(struct weights *w, const char *name, int rank, const int64_t *dim,
-                           peat_init init, uint32_t use)
+/* NULL: the name is taken, or there is no memory. */
+static struct weight *weight_new(const struct weights *w, const char *name, int rank,
+                                 const int64_t *dim, peat_init init, uint32_t use)
 {
-    if (weights_find(w, name) || make_room(w) == PEAT_OK)
+    if (weights_find(w, name))
         return NULL;
-    struct weight *x = ARENA_TRY_NEW(w->arena, struct weight);
-    if (!x)
-        return NULL;
+    struct weight *x = ARENA_NEW(w->arena, struct weight);
     x->name = arena_strdup(w->arena, name);
     x->value = tensor_shape(w->dtype, rank, dim);
     x->grad = x->value;
@@ -55,14 +40,18 @@ struct weight *weights_add(struct weights *w, const char *name, int rank, const 
     x->frozen = (use & PEAT_FROZEN) != 0;
     x->decay = rank >= 2 && !(use & PEAT_NO_DECAY);
     int64_t n = tensor_count(&x->value);
-    if (n < 0 || !x->name)
-        return NULL;
-    if (init.kind == PEAT_INIT_VALUES) {
+    if (n >= 0 && init.kind == PEAT_INIT_VALUES)
         x->init.values = copied_values(w->arena, init.values, n);
-        if (!x->init.values)
-            return NULL;
-    }
-    w->item[w->n++] = x;
+    return n < 0 || (init.kind == PEAT_INIT_VALUES && !x->init.values) ? NULL : x;
+}
+
+struct weight *weights_add(struct weights *w, const char *name, int rank, const int64_t *dim,
+                           peat_init init, uint32_t use)
+{
+    struct weight *x = weight_new(w, name, rank, dim, init, use);
+    if (x)
+        *ARENA_APPEND(w->arena, w->item, w->n, w->room) = x;
+    w->incomplete = w->incomplete || !x;
     return x;
 }
 
@@ -176,9 +165,7 @@ static void add_shape(struct strbuf *out, const struct weight *w)
 static void hash_by_name(const struct weights *w, bool (*keep)(const char *name),
                          void (*add)(struct strbuf *out, const struct weight *w), char hex[65])
 {
-    struct weight **sorted = malloc((size_t)(w->n ? w->n : 1) * sizeof(*sorted));
-    if (!sorted)
-        out_of_memory("the names of weights");
+    struct weight **sorted = mem_array((size_t)w->n, sizeof(*sorted), "the names of weights");
     struct strbuf all;
     strbuf_init(&all);
     int n = 0;

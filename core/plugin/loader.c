@@ -113,7 +113,7 @@ static const char *stem(struct arena *a, const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *name = arena_strdup(a, slash ? slash + 1 : path);
-    size_t n = name ? strlen(name) : 0;
+    size_t n = strlen(name);
     if (n > 3 && !strcmp(name + n - 3, ".so"))
         name[n - 3] = '\0';
     return name;
@@ -130,8 +130,6 @@ static peat_status load_real(struct arena *a, const char *path, const char *real
         return status;
     plugin->name = stem(a, path);
     plugin->path = arena_strdup(a, real);
-    if (!plugin->name || !plugin->path)
-        return error_set(err, PEAT_NOMEM, "out of memory for plugin '%s'", path);
     return PEAT_OK;
 }
 
@@ -139,8 +137,6 @@ peat_status plugin_load(struct arena *a, const char *path, const struct plugin *
                         struct error *err)
 {
     struct plugin *loaded = ARENA_NEW(a, struct plugin);
-    if (!loaded)
-        return error_set(err, PEAT_NOMEM, "out of memory for plugin '%s'", path);
     peat_status status = read_object(path, loaded->sha256, err);
     if (status != PEAT_OK)
         return status;

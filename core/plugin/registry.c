@@ -27,17 +27,10 @@ const char *kind_name(peat_kind kind)
     return "unknown kind";
 }
 
-static peat_status no_memory(struct error *err)
-{
-    return error_set(err, PEAT_NOMEM, "out of memory for the list of plugins");
-}
-
 /* ---- where to look ---- */
 
 static peat_status add_directory(struct registry *r, const char *path, struct error *err)
 {
-    if (!path)
-        return no_memory(err);
     if (r->n_dir == DIRECTORIES_MAX)
         return error_set(err, PEAT_INVALID, "PEAT_PLUGIN_PATH names more than %d directories",
                          DIRECTORIES_MAX - 2);
@@ -114,20 +107,9 @@ static const struct plugin *loaded_from(const struct registry *r, const char *pa
     return found;
 }
 
-static peat_status remember(struct registry *r, const struct plugin *plugin, struct error *err)
+static void remember(struct registry *r, const struct plugin *plugin)
 {
-    if (r->n == r->room) {
-        int room = r->room ? 2 * r->room : 32;
-        const struct plugin **larger = ARENA_ARRAY(r->arena, room, const struct plugin *);
-        if (!larger)
-            return no_memory(err);
-        if (r->n)
-            memcpy(larger, r->item, (size_t)r->n * sizeof(*larger));
-        r->item = larger;
-        r->room = room;
-    }
-    r->item[r->n++] = plugin;
-    return PEAT_OK;
+    *ARENA_APPEND(r->arena, r->item, r->n, r->room) = plugin;
 }
 
 /* Loading runs the plugin's constructors and its entry. */
@@ -155,7 +137,9 @@ static peat_status load(struct registry *r, const char *path, const struct plugi
     if (*plugin)
         return PEAT_OK;
     peat_status status = load_noted(r, path, plugin, err);
-    return status == PEAT_OK ? remember(r, *plugin, err) : status;
+    if (status == PEAT_OK)
+        remember(r, *plugin);
+    return status;
 }
 
 static peat_status expect_kind(const struct plugin *plugin, peat_kind kind, struct error *err)
@@ -197,6 +181,11 @@ static struct request request_parse(const char *text)
     return (struct request){.is_path = true, .name = text};
 }
 
+bool registry_is_path(const char *name)
+{
+    return request_parse(name).is_path;
+}
+
 /* <dir>/<kind>/NAME.so, then <dir>/NAME.so when that is of this kind. *plugin stays NULL when the
  * directory has neither. */
 static peat_status search_directory(struct registry *r, const char *dir, peat_kind kind,
@@ -206,8 +195,6 @@ static peat_status search_directory(struct registry *r, const char *dir, peat_ki
     *plugin = NULL;
     const char *inside = arena_printf(r->arena, "%s/%s/%s.so", dir, kind_name(kind), name);
     const char *flat = arena_printf(r->arena, "%s/%s.so", dir, name);
-    if (!inside || !flat)
-        return no_memory(err);
     if (file_exists(inside)) {
         peat_status status = load(r, inside, plugin, err);
         return status == PEAT_OK ? expect_kind(*plugin, kind, err) : status;
@@ -237,8 +224,8 @@ static peat_status search(struct registry *r, peat_kind kind, const char *name,
 
 struct names {
     struct arena *arena;
-    int n;
-    const char *item[512];
+    int n, room;
+    const char **item;
 };
 
 static void names_collect(struct names *names, const char *dir)
@@ -249,11 +236,9 @@ static void names_collect(struct names *names, const char *dir)
         return;
     for (int i = 0; i < n; i++) {
         size_t length = strlen(entry[i]);
-        if (!ends_in_so(entry[i]) || names->n == sizeof(names->item) / sizeof(names->item[0]))
-            continue;
-        const char *name = arena_printf(names->arena, "%.*s", (int)length - 3, entry[i]);
-        if (name)
-            names->item[names->n++] = name;
+        if (ends_in_so(entry[i]))
+            *ARENA_APPEND(names->arena, names->item, names->n, names->room) =
+                arena_printf(names->arena, "%.*s", (int)length - 3, entry[i]);
     }
     names_free(entry, n);
 }
@@ -262,9 +247,7 @@ static const char *nearest_plugin(struct registry *r, peat_kind kind, const char
 {
     struct names names = {.arena = r->arena};
     for (int i = 0; i < r->n_dir; i++) {
-        const char *inside = arena_printf(r->arena, "%s/%s", r->dir[i], kind_name(kind));
-        if (inside)
-            names_collect(&names, inside);
+        names_collect(&names, arena_printf(r->arena, "%s/%s", r->dir[i], kind_name(kind)));
         names_collect(&names, r->dir[i]);
     }
     return nearest_name(word, names.item, names.n);
@@ -414,33 +397,28 @@ static bool claim(struct walk *w, peat_kind kind, const char *file)
     return fresh;
 }
 
-/* kind NULL: a file that stands beside the kinds' folders. Only running out of memory fails. */
-static peat_status walk_file(struct walk *w, const char *path, const char *file,
-                             const peat_kind *kind, struct error *err)
+/* kind NULL: a file that stands beside the kinds' folders. */
+static void walk_file(struct walk *w, const char *path, const char *file, const peat_kind *kind)
 {
     if (kind && !claim(w, *kind, file))
-        return PEAT_OK;
+        return;
     for (int i = 0; i < w->r->n_skip; i++)
         if (strcmp(w->r->skip[i], path) == 0)
-            return PEAT_OK;
+            return;
     if (loaded_from(w->r, path))
-        return PEAT_OK;
+        return;
     struct error why = {0};
     const struct plugin *plugin;
     peat_status status = load_noted(w->r, path, &plugin, &why);
     if (status == PEAT_OK && kind)
         status = expect_kind(plugin, *kind, &why);
-    if (status != PEAT_OK) {
+    if (status != PEAT_OK)
         w->bad(w->ctx, path, why.text);
-        return PEAT_OK;
-    }
-    if (!kind && !claim(w, plugin->desc->kind, file))
-        return PEAT_OK;
-    return remember(w->r, plugin, err);
+    else if (kind || claim(w, plugin->desc->kind, file))
+        remember(w->r, plugin);
 }
 
-static peat_status walk_directory(struct walk *w, const char *dir, const peat_kind *kind,
-                                  struct error *err)
+static void walk_directory(struct walk *w, const char *dir, const peat_kind *kind)
 {
     struct error why = {0};
     char **entry;
@@ -449,32 +427,28 @@ static peat_status walk_directory(struct walk *w, const char *dir, const peat_ki
     if (status != PEAT_OK) {
         if (status != PEAT_NOTFOUND)
             w->bad(w->ctx, dir, why.text);
-        return PEAT_OK;
+        return;
     }
-    for (int i = 0; i < n && status == PEAT_OK; i++) {
+    for (int i = 0; i < n; i++) {
         if (!ends_in_so(entry[i]))
             continue;
         char *path = path_join(dir, entry[i]);
-        status = walk_file(w, path, entry[i], kind, err);
+        walk_file(w, path, entry[i], kind);
         free(path);
     }
     names_free(entry, n);
-    return status;
 }
 
-static peat_status walk_all(struct walk *w, struct error *err)
+static void walk_all(struct walk *w)
 {
-    peat_status status = PEAT_OK;
     for (int i = 0; i < w->r->n_dir; i++) {
-        for (int k = 0; k < KINDS && status == PEAT_OK; k++) {
+        for (int k = 0; k < KINDS; k++) {
             char *inside = path_join(w->r->dir[i], kind_name(kinds[k]));
-            status = walk_directory(w, inside, &kinds[k], err);
+            walk_directory(w, inside, &kinds[k]);
             free(inside);
         }
-        if (status == PEAT_OK)
-            status = walk_directory(w, w->r->dir[i], NULL, err);
+        walk_directory(w, w->r->dir[i], NULL);
     }
-    return status;
 }
 
 static int compare_plugins(const void *a, const void *b)
@@ -486,15 +460,13 @@ static int compare_plugins(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-peat_status registry_load_all(struct registry *r,
-                              void (*bad)(void *ctx, const char *path, const char *why), void *ctx,
-                              struct error *err)
+void registry_load_all(struct registry *r,
+                       void (*bad)(void *ctx, const char *path, const char *why), void *ctx)
 {
     struct walk w = {.r = r, .bad = bad, .ctx = ctx};
     strbuf_init(&w.claimed);
-    peat_status status = walk_all(&w, err);
+    walk_all(&w);
     strbuf_release(&w.claimed);
-    if (status == PEAT_OK && r->n)
+    if (r->n)
         qsort(r->item, (size_t)r->n, sizeof(*r->item), compare_plugins);
-    return status;
 }

@@ -73,7 +73,7 @@ struct graph {
     bool reuse;       /* backward gives memory of values and gradients to those after  */
     struct pool pool; /* what was given                                                */
     peat_node **node;
-    int64_t n_node, room;
+    int n_node, room;
     int64_t flops;       /* forward, so far                                                 */
     int64_t value_bytes; /* that values take (also when shape_only)                     */
     const char *hook;    /* set around plugin calls                                        */

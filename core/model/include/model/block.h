@@ -19,12 +19,11 @@ struct block {
 };
 
 /* Declares "<name>.weight" and, for layer norm, "<name>.bias". */
-bool norm_declare(struct norm_weights *n, struct weights *w, const char *name, int64_t D,
-                  int64_t kind);
+struct norm_weights norm_declare(struct weights *w, const char *name, int64_t D, int64_t kind);
 peat_node *norm_forward(struct graph *g, const struct norm_weights *n, peat_node *x);
 
 /* Declares block `layer`'s weights, "block.<layer>.*". */
-bool block_declare(struct block *b, struct weights *w, const struct model_config *c, int64_t D,
+void block_declare(struct block *b, struct weights *w, const struct model_config *c, int64_t D,
                    int64_t layer);
 /* What the model's configuration says about attention. */
 struct attention_options block_attention_options(const struct model_config *c);

@@ -17,10 +17,10 @@ struct model_config {
     int64_t activation;
     double dropout;
     bool tie_embeddings;
-    double embed_scale; /* 0: sqrt(d_model) */
-    int64_t window;     /* 0: none          */
-    int64_t attention_path;  /* enum attention_path of nn/attention.h  */
-    int64_t attention_scale; /* enum attention_scale */
+    double embed_scale;           /* 0: sqrt(d_model) */
+    int64_t window;               /* 0: none          */
+    int64_t attention_path;       /* enum attention_path of nn/attention.h  */
+    int64_t attention_scale;      /* enum attention_scale */
     double attention_scale_value; /* > 0: the factor itself, instead of attention_scale */
     /* from the task and the experiment */
     int64_t vocab, n_segment, T_train, T_max;

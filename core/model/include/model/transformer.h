@@ -12,10 +12,8 @@
 #define MODEL_TRANSFORMER_H
 
 #include "autograd/ops.h"
-#include "model/model_config.h"
+#include "model/block.h"
 #include "nn/pass.h"
-
-struct block;
 
 struct model {
     struct model_config config;
@@ -24,11 +22,11 @@ struct model {
     struct arena *arena;
     peat_dims dims;
     uint64_t seed;
-    struct weight *token;   /* [V, width of the token stream] */
-    struct weight *segment; /* [n_segment, width]; NULL: none */
-    struct block *block;    /* [L] */
-    struct weight *norm_w, *norm_b;
-    struct weight *head; /* [V, D]; NULL: tied to token */
+    struct weight *token;     /* [V, width of the token stream] */
+    struct weight *segment;   /* [n_segment, width]; NULL: none */
+    struct block *block;      /* [L] */
+    struct norm_weights norm; /* the last one */
+    struct weight *head;      /* [V, D]; NULL: tied to token */
 };
 
 /* Declares everything, sets the positional up, gives memory unless shape_only. positional's

@@ -30,6 +30,7 @@ struct weights {
     peat_dtype dtype;
     struct weight **item;
     int n, room;
+    bool incomplete;    /* some tensor could not be declared                                   */
     int64_t size;       /* elements of a block, padding included; set by weights_build       */
     void *value, *grad; /* the blocks; NULL in a plan                                        */
 };

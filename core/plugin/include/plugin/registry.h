@@ -43,15 +43,16 @@ const char *kind_name(peat_kind kind); /* "scheme", "combine", "task" */
  * in ABI, kind or contract is refused with what and why. Loading twice gives the same pointer. */
 peat_status registry_find(struct registry *r, peat_kind kind, const char *name, struct place at,
                           const struct plugin **plugin, struct error *err);
+/* Whether a name is taken as a path. */
+bool registry_is_path(const char *name);
 /* For the command line, where no kind is known: NAME, kind/NAME or a path. A name that exists in
  * two kinds is an error that lists both. */
 peat_status registry_find_any(struct registry *r, const char *name, const struct plugin **plugin,
                               struct error *err);
 /* Loads all plugins of all directories; those that fail to load are reported through `bad` (path
  * and reason), not as an error. Sorted by kind, then name; shadowed ones left out. */
-peat_status registry_load_all(struct registry *r,
-                              void (*bad)(void *ctx, const char *path, const char *why), void *ctx,
-                              struct error *err);
+void registry_load_all(struct registry *r,
+                       void (*bad)(void *ctx, const char *path, const char *why), void *ctx);
 
 /* loader.c: opens one file with RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE and checks its contract
  * (contract.c) before anything of it is used. Never closed. */
