@@ -11,12 +11,13 @@
 #include "process/childlog.h"
 #include "support/support.h"
 
-static char directory[] = "/tmp/peat-test-XXXXXX", *log_file;
+static char directory[64], *log_file;
 static struct arena arena;
 static struct error err;
 
 static void open_directory(void)
 {
+    strcpy(directory, "/tmp/peat-test-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(directory));
     log_file = path_join(directory, "log.txt");
     arena_init(&arena, "test", 1 << 12);
