@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* my_combine.c: position is added to the tokens with a factor, to start from. */
+/* my_combine.c: a template: position is added to the tokens with a factor. */
 #include <peat/plugin.h>
 
 struct config {
@@ -40,7 +40,7 @@ static peat_node *merge(const peat_call *c, int32_t n, peat_node *const *x)
 
 static const peat_combine combine = {
     .size = sizeof(combine),
-    .min_streams = 2, /* 1: makes position itself, and is given no other */
+    .min_streams = 2, /* 1: encodes position itself, and gets no other */
     .setup = setup,
     .merge = merge,
 };

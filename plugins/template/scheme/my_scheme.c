@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* my_scheme.c: a stream of sines, to start from. */
+/* my_scheme.c: a template: a stream of sines. */
 #include <math.h>
 
 #include <peat/plugin.h>
@@ -24,7 +24,7 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
     return PEAT_OK;
 }
 
-/* P[p, i] = sin(p base^(-i/d)); must give a value at any position. */
+/* P[p, i] = sin(p base^(-i/d)); must return a value for any position. */
 static void row(const void *config, const double *pos, double *out, int64_t d)
 {
     const struct config *k = config;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* my_task.c: name the symbol before this one, to start from. */
+/* my_task.c: a template: name the previous symbol. */
 #include <peat/plugin.h>
 
 struct config {
@@ -18,7 +18,7 @@ struct lengths {
     int64_t T[PEAT_MAX_LENGTHS];
 };
 
-/* Answers the plan: vocabulary, the lengths evaluated and how many tokens each takes. */
+/* Fills in the plan: vocabulary, the lengths evaluated and their tokens. */
 static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan, void **self)
 {
     const struct config *k = config;
@@ -40,7 +40,7 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
     return PEAT_OK;
 }
 
-/* Row b: its symbols are draws first, first + 1, ... of the stream; no target at the first. */
+/* Row b: its symbols are draws first, first + 1, ... of the stream; the first has no target. */
 static void fill_row(const peat_host *h, const struct config *k, uint64_t stream, uint64_t first,
                      peat_batch *batch, int64_t b)
 {
@@ -62,7 +62,7 @@ static peat_status train(const peat_host *h, const void *config, const void *sel
     return PEAT_OK;
 }
 
-/* The same rows for every cell and seed: a stream of the task's own. B = 0 ends a length. */
+/* The same rows for every cell and seed, from the task's own stream. B = 0 ends a length. */
 static peat_status evaluate(const peat_host *h, const void *config, const void *self, int64_t which,
                             int64_t index, peat_batch *batch)
 {
@@ -79,7 +79,7 @@ static double accuracy(const peat_sums *s)
     return (double)s->correct / (double)s->targets;
 }
 
-/* The first is the main one. */
+/* The first metric is the main one. */
 static const peat_metric metrics[] = {
     {"accuracy", true, "part of the answers that are right", accuracy},
     {NULL, false, NULL, NULL},
