@@ -16,16 +16,16 @@ extern "C" {
 
 /*
  *   setup  [setup] Runs before the schemes' setup: widths first. On entry width[i] is 0 (free) or
- *                  the width stream i insists on, and *D is d_model. The combine fills every
+ *                  the fixed width of stream i, and *D is d_model. The combine fills every
  *                  width[i] and may change *D; it registers its parameters and refuses with
  *                  peat_refuse. With n == 1 there is no position to merge.
  *   merge  [graph] x[i] is [1|B, T, width[i]] (stream 0 always B) -> [B, T, D]. c->q carries the
- *                  positions, for combinations that make position themselves.
+ *                  positions, for combinations that encode position themselves.
  */
 typedef struct peat_combine {
     uint32_t size;
     uint32_t needs;      /* peat_need bits                                                 */
-    int32_t min_streams; /* 1: makes position itself; 2: needs a positional stream          */
+    int32_t min_streams; /* 1: encodes position itself; 2: needs a positional stream        */
     int32_t max_streams; /* 0: any number                                                  */
     peat_status (*setup)(peat_setup *s, const void *config, int32_t n, const char *const *stream,
                          int64_t *width, int64_t *D, void **self);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * host.h: what the engine offers a plugin beside operations. Append-only; each function carries
- * its phase. The wrappers are what plugins call.
+ * host.h: what the engine offers a plugin besides operations. Append-only; each function is tagged
+ * with its phase. Plugins call the wrappers.
  */
 #ifndef PEAT_HOST_H
 #define PEAT_HOST_H
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* Stands in a shape for the number of heads of the group the scheme acts on. */
+/* In a shape: the number of heads in the group the scheme acts on. */
 #define PEAT_HEADS INT64_C(-1)
 
 typedef enum peat_init_kind {
@@ -28,10 +28,10 @@ typedef enum peat_init_kind {
 typedef struct peat_init {
     peat_init_kind kind;
     double a, b;
-    const double *values; /* VALUES: as many as the shape holds (PEAT_HEADS expanded) */
+    const double *values; /* VALUES: one per element of the shape (PEAT_HEADS expanded) */
 } peat_init;
 
-/* Whose tensor it is. PER_USER leaves the choice to the YAML key `share`. */
+/* Scope of a tensor. PER_USER leaves the choice to the YAML key `share`. */
 typedef enum peat_scope { PEAT_ONCE = 0, PEAT_PER_LAYER = 1, PEAT_PER_USER = 2 } peat_scope;
 
 typedef enum peat_param_use { PEAT_FROZEN = 1, PEAT_NO_DECAY = 2 } peat_param_use;
@@ -55,14 +55,14 @@ struct peat_host {
      * owns it, initialises it from its own stream, saves, decays and updates it. */
     int32_t (*param)(peat_setup *s, const char *name, int32_t rank, const int64_t *dim,
                      peat_init init, peat_scope scope, uint32_t use);
-    /* [setup] After each update the tensor is brought back into [lo, hi]. */
+    /* [setup] After each update the tensor is clamped to [lo, hi]. */
     void (*bound)(peat_setup *s, int32_t handle, double lo, double hi);
     /* [setup] Refuse this configuration with a reason for the user; returns PEAT_REFUSED. */
     peat_status (*refuse)(peat_setup *s, const char *fmt, ...);
     /* [setup] Zeroed memory that lives as long as the model; NULL when there is none (then return
      * PEAT_NOMEM). */
     void *(*alloc)(peat_setup *s, size_t bytes);
-    /* [setup] Say what an automatic parameter came to; it is written beside the results. */
+    /* [setup] Records the value of an automatic parameter with the results. */
     void (*resolved)(peat_setup *s, const char *key, double value);
     /* [setup] A whole file, borrowed until the model dies; NULL on error, already reported. */
     const unsigned char *(*read_file)(peat_setup *s, const char *path, int64_t *bytes);
@@ -72,11 +72,11 @@ struct peat_host {
     /* [graph] x [1|B,n,D] through this layer's projection (0 = Q, 1 = K, 2 = V), bias included
      * -> [1|B,H,n,C] for the heads of the group. NEED_PROJECT. */
     peat_node *(*project)(const peat_call *c, peat_node *x, int32_t which);
-    /* [graph] Memory for n doubles that lives as long as the graph; NULL when there is none (what
-     * takes it passes NULL on). */
+    /* [graph] Memory for n doubles that lives as long as the graph; NULL when there is none (fill
+     * given NULL returns NULL). */
     double *(*scratch)(const peat_call *c, int64_t n);
-    /* [graph] A constant node from values in row-major order, copied; doubles whatever the dtype of
-     * the graph. */
+    /* [graph] A constant node from values in row-major order, copied; always doubles, whatever the
+     * dtype of the graph. */
     peat_node *(*fill)(const peat_call *c, int32_t rank, const int64_t *dim, const double *value);
     /* [graph] The same as I32, for gather_rows and take_last; values must be whole numbers. */
     peat_node *(*fill_index)(const peat_call *c, int32_t rank, const int64_t *dim,
@@ -90,7 +90,7 @@ struct peat_host {
     /* [graph] Random numbers as a constant: uniform in [0,1) keyed by seed, scheme, name and
      * layer, and by step in training or sequence in evaluation. Equal calls, equal numbers. */
     peat_node *(*random)(const peat_call *c, const char *name, int32_t rank, const int64_t *dim);
-    /* [graph] The same for the positions hook, which has no use for nodes: n doubles for row b. */
+    /* [graph] The same for the positions hook, which cannot use nodes: n doubles for row b. */
     void (*random_row)(const peat_call *c, const char *name, int64_t b, int64_t n, double *out);
     /* [graph] Name a node for inspection. */
     void (*probe)(const peat_call *c, const char *name, peat_node *n);

@@ -3,8 +3,8 @@
  * ops.h: differentiable operations.
  *
  * Every operation runs at once and records itself for the backward pass. Its result has the dtype
- * of its operands. An operation given NULL returns NULL, and the first error sticks to the graph
- * with the operation's and the hook's name: code that builds nodes needs no checks.
+ * of its operands. An operation given NULL returns NULL, and the graph keeps the first error with
+ * the operation's and the hook's name, so code that builds nodes needs no checks.
  *
  * Broadcasting is NumPy's: shapes are aligned at the last axis, an axis of 1 stretches.
  * Axis arguments may be negative, counted from the last axis. All [graph].
@@ -36,7 +36,7 @@ typedef struct peat_view {
 } peat_view;
 
 /* What the kernels of a custom operation get. `grad` members are NULL where no gradient is
- * wanted. Kernels write their own range [begin, end) of the axis `units` counts and nothing else;
+ * wanted. Kernels write only their own range [begin, end) of the units that `units` counts;
  * backward adds to gradients, never assigns. */
 typedef struct peat_op_call {
     uint32_t size;
@@ -66,7 +66,7 @@ typedef struct peat_op {
     int64_t (*flops)(const peat_op_call *c);
 } peat_op;
 
-/* The table of operations. Append-only. The wrappers below are what code calls. */
+/* The table of operations. Append-only. Code calls the wrappers below. */
 typedef struct peat_ops {
     uint32_t size;
     peat_node *(*add)(peat_graph *, peat_node *, peat_node *);
@@ -249,7 +249,7 @@ static inline peat_node *peat_slice(peat_graph *g, peat_node *a, int32_t axis, i
 {
     return g->ops->slice(g, a, axis, begin, end);
 }
-/* The n operands one after another along axis. Other axes broadcast. */
+/* The n operands concatenated along axis. Other axes broadcast. */
 static inline peat_node *peat_concat(peat_graph *g, int32_t n, peat_node *const *a, int32_t axis)
 {
     return g->ops->concat(g, n, a, axis);
@@ -265,7 +265,7 @@ static inline peat_node *peat_expand(peat_graph *g, peat_node *a, int32_t n, con
 {
     return g->ops->expand(g, a, n, dim);
 }
-/* Sum or mean over one axis, which stays with length 1. */
+/* Sum or mean over one axis, which is kept with length 1. */
 static inline peat_node *peat_sum(peat_graph *g, peat_node *a, int32_t axis)
 {
     return g->ops->sum(g, a, axis);
@@ -297,7 +297,7 @@ static inline peat_node *peat_normalize(peat_graph *g, peat_node *a, double eps)
 {
     return g->ops->normalize(g, a, eps);
 }
-/* Inclusive running sum along axis, from its end when reverse. */
+/* Inclusive running sum along axis, from its end if reverse. */
 static inline peat_node *peat_cumsum(peat_graph *g, peat_node *a, int32_t axis, bool reverse)
 {
     return g->ops->cumsum(g, a, axis, reverse);
@@ -325,7 +325,7 @@ static inline peat_node *peat_custom(peat_graph *g, const peat_op *op, int32_t n
 {
     return g->ops->custom(g, op, n, src, arg, arg_size);
 }
-/* Give up with a message; returns NULL for the hook to return. */
+/* Fails with a message; returns NULL for the hook to return. */
 #define peat_fail(g, ...) ((g)->ops->give_up((g), __VA_ARGS__))
 /* The shape of a node; rank 0 for NULL. */
 static inline peat_shape peat_shape_of(peat_graph *g, const peat_node *a)

@@ -4,7 +4,7 @@
  *
  * The host reads the YAML, refuses unknown, duplicate, mistyped and out-of-range keys with
  * file:line:column, and fills the plugin's config struct. A plugin contains no parsing code. The
- * reference pages and the resolved values beside each result are made from the same rows.
+ * reference pages and the resolved values in each result are made from the same rows.
  */
 #ifndef PEAT_PARAM_H
 #define PEAT_PARAM_H
@@ -38,7 +38,7 @@ typedef struct peat_reals {
 
 typedef enum peat_param_flag {
     PEAT_REQUIRED = 1, /* the user must give it                                                   */
-    PEAT_AUTO = 2,     /* not given (or `auto`): 0, and the plugin chooses; `automatic` says what  */
+    PEAT_AUTO = 2,     /* if not given or `auto`: 0; the plugin chooses, `automatic` says what    */
     PEAT_PATH = 4,     /* names files: resolved against the experiment file, must exist, content
                           hashed into the cell's identity                                         */
     PEAT_OPEN_MIN = 8  /* the lower bound itself is not allowed                                   */

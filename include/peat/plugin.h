@@ -3,8 +3,8 @@
  * plugin.h: the one header a plugin includes.
  *
  * A plugin is a shared object with one exported function, peat_entry, which returns a static
- * const descriptor and does nothing else. It links to libc and libm alone; the engine is reached
- * through the tables handed to the hooks.
+ * const descriptor and does nothing else. It links only to libc and libm and reaches the engine
+ * through the tables passed to the hooks.
  */
 #ifndef PEAT_PLUGIN_H
 #define PEAT_PLUGIN_H
@@ -29,7 +29,7 @@ extern "C" {
 
 typedef enum peat_kind { PEAT_SCHEME = 1, PEAT_COMBINE = 2, PEAT_TASK = 3 } peat_kind;
 
-/* The first four fields never change: a host can always say which ABI a plugin was built for.
+/* The first four fields never change: a host can always tell which ABI a plugin was built for.
  * All strings are static. `interface` is a peat_scheme, peat_combine or peat_task. */
 typedef struct peat_plugin {
     uint32_t magic;

@@ -3,13 +3,13 @@
  * scheme.h: a positional scheme says how position is expressed and where it acts.
  *
  * Every hook is optional; a missing hook is the identity. Hooks are pure: the same call builds the
- * same nodes, `self` is const, nothing is remembered between calls. What a scheme does not declare
- * in `needs` arrives as NULL or 0.
+ * same nodes, `self` is const, nothing is stored between calls. What a scheme does not declare in
+ * `needs` is NULL or 0.
  *
  * logits = scale * (q'.k' + sum of score_add) + sum of bias and bias_rel, then `logits`, mask,
  * softmax, `weights`, mask, context = W v, `context`. The host owns the mask and the scale. Several
- * schemes act in YAML order: positions, residual, hidden, qkv, logits, weights chain; score_add,
- * bias, bias_rel are summed; context runs in reverse order; encode gives one stream each.
+ * schemes act in YAML order: positions, residual, hidden, qkv, logits, weights are chained;
+ * score_add, bias, bias_rel are summed; context runs in reverse order; each encode gives a stream.
  */
 #ifndef PEAT_SCHEME_H
 #define PEAT_SCHEME_H
@@ -23,7 +23,7 @@ extern "C" {
 /* Sizes of the model, complete in setup. */
 typedef struct peat_dims {
     uint32_t size;
-    int64_t D, H, C, L, V; /* C: what `where.dims` leaves of a head for this scheme      */
+    int64_t D, H, C, L, V; /* C: head width for this scheme, after `where.dims`          */
     int64_t d;             /* width of this scheme's stream; 0 when it has none               */
     int64_t T_train;       /* longest sequence trained                                        */
     int64_t T_max;         /* longest sequence trained or evaluated                           */
@@ -73,13 +73,13 @@ struct peat_call {
 };
 
 /* q [B,H,Tq,C], k [B,H,Tk,C], v [B,H,Tk,C]. In qkv the hook replaces members: C may change for q
- * and k together. Elsewhere they are as projected; q and k need NEED_QK. */
+ * and k together. In other hooks they are as projected; q and k need NEED_QK. */
 typedef struct peat_qkv {
     uint32_t size;
     peat_node *q, *k, *v;
 } peat_qkv;
 
-/* The list of differences pos_k - pos_q that occur, for bias_rel. */
+/* The differences pos_k - pos_q that occur, for bias_rel. */
 typedef struct peat_rel {
     uint32_t size;
     int64_t n;
@@ -93,16 +93,16 @@ typedef enum peat_need {
     PEAT_NEED_W = 4,       /* attention weights in context                                */
     PEAT_NEED_PROJECT = 8, /* project()                                                   */
     PEAT_NEED_TOKENS = 16, /* token ids                                                   */
-    PEAT_NEED_BIAS = 32,   /* other schemes' bias apart from the logits, in logits        */
+    PEAT_NEED_BIAS = 32,   /* other schemes' bias separate from the logits, in logits     */
     PEAT_NEED_LENGTH = 64, /* T_total: what depends on it cannot be cached while decoding  */
     PEAT_MIXES_HEADS = 128 /* all heads must be in one call: `where.heads` is refused     */
 } peat_need;
 
-/* Claims that `peat plugins check` executes. */
+/* Claims that `peat plugins check` tests. */
 typedef enum peat_trait {
     PEAT_SHIFT_INVARIANT = 1,
     PEAT_NORM_PRESERVING = 2,
-    PEAT_FINITE_LENGTH = 4, /* refuses beyond a length                       */
+    PEAT_FINITE_LENGTH = 4, /* refuses sequences beyond a length             */
     PEAT_CONTENT_DEPENDENT = 8,
     PEAT_NEEDS_CAUSAL = 16, /* refused in an encoder                         */
     PEAT_PERMUTATION_EQUIVARIANT = 32,
@@ -120,7 +120,7 @@ typedef enum peat_score_scale {
  *   width      [any]   fixed width of the stream, or 0 for any.
  *   setup      [setup] register parameters, refuse with peat_refuse, keep plain data with
  *                      peat_alloc in *self.
- *   positions          change pos [A,B,T] in place, once per forward; q and k then see the same.
+ *   positions          change pos [A,B,T] in place, once per forward; q and k see the same.
  *   prepare            once per forward: up to PEAT_MAX_SHARED nodes for the hooks of all layers.
  *   encode             -> [1|B, T, d], the scheme's stream.
  *   residual           x [B,T,D] at the start of a block -> same.
@@ -140,7 +140,7 @@ typedef struct peat_scheme {
     uint32_t traits;  /* peat_trait bits                                                    */
     int32_t max_axes; /* position axes understood; 0 means 1                                */
     peat_score_scale scale;
-    int32_t score_terms; /* further products q.k-like terms that score_add contributes      */
+    int32_t score_terms; /* how many terms like q.k score_add contributes                    */
     int64_t (*width)(const void *config);
     peat_status (*setup)(peat_setup *s, const void *config, void **self);
     peat_status (*positions)(const peat_call *c, double *pos);

@@ -2,8 +2,8 @@
 /*
  * task.h: a task makes batches of token ids and turns sums over an evaluation into metrics.
  *
- * A task knows nothing of models or schemes. Its batches depend on the seed, the step and the row
- * alone, so that every scheme trained with one seed sees the same data in the same order.
+ * A task knows nothing of models or schemes. Its batches depend only on the seed, the step and the
+ * row, so every scheme trained with one seed sees the same data in the same order.
  */
 #ifndef PEAT_TASK_H
 #define PEAT_TASK_H
@@ -39,13 +39,13 @@ typedef struct peat_task_plan {
 
 /*
  * One batch, filled in place. The host gives arrays of capacity B * T, cleared to 0 with target
- * -1; the task lowers B and T to what it filled and lays rows out with the T it set.
+ * -1; the task lowers B and T to what it filled; rows are laid out with the T it set.
  *
  *   token   [B,T] input ids.
  *   target  [B,T] the id to be predicted at this place; -1 where no loss is taken.
  *   segment, document [B,T]; pad, special [B,T] 0/1. Used only when the has_ flag is set.
  *   sequence [B] stable ids.
- *   units   what the metric divides by: bytes that the targets stand for.
+ *   units   a divisor for metrics: bytes that the targets represent.
  *   prompt  > 0: score by greedy generation. Tokens [0, prompt) are given to the model, the next
  *           `answer` ones are generated and compared with target at prompt-1 ... prompt+answer-2.
  */
@@ -65,7 +65,7 @@ typedef struct peat_sums {
     uint32_t size;
     double nll;        /* nats, over targets                                   */
     int64_t targets;   /* places with a target                                 */
-    int64_t correct;   /* targets that had the highest logit, given the truth  */
+    int64_t correct;   /* targets with the highest logit, given true inputs    */
     int64_t units;
     int64_t sequences; /* generated                                            */
     int64_t matches;   /* whole generated answers equal to the truth           */
@@ -84,7 +84,7 @@ typedef struct peat_metric {
 /*
  *   setup  [setup] read data, check the plan, answer it; *self is kept with peat_alloc.
  *   train  [any]   fill the batch of `step`. Draw with peat_draw from `stream` only: it is keyed
- *                  by seed and step. May run on another thread than setup.
+ *                  by seed and step. May run on a thread other than setup's.
  *   evaluate [any] fill evaluation batch `index` (0, 1, ...) of length number `which`; sets
  *                  batch->B = 0 when there are no more. The same for every cell and seed.
  *   render [any]   a token as text for logs, or NULL.

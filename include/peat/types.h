@@ -6,7 +6,7 @@
  *   B batch, T sequence (Tq queries, Tk keys), D model width, H heads, C head width, L layers,
  *   V vocabulary, A position axes, d width of one stream.
  *
- * Phase tags stand before each function:
+ * Phase tags of functions:
  *   [setup]  one thread, once per model; may allocate, refuse, register parameters.
  *   [graph]  one thread per graph; builds nodes; no I/O.
  *   [kernel] many threads on disjoint ranges; no allocation, no log, no failure.
@@ -25,7 +25,7 @@ extern "C" {
 
 #define PEAT_MAX_RANK 6
 #define PEAT_MAX_AXES 3   /* position axes */
-#define PEAT_MAX_SHARED 8 /* nodes a scheme's prepare may hand to its other hooks */
+#define PEAT_MAX_SHARED 8 /* nodes a scheme's prepare may pass to its other hooks */
 
 /* X(name, value, text). Values are part of the ABI and are never reused. */
 #define PEAT_STATUS_LIST(X)                                                                        \
@@ -47,14 +47,14 @@ typedef enum peat_status {
 #undef PEAT_STATUS_ENUM
 } peat_status;
 
-/* Element types. F32 is for work, F64 for gradient checks and reference values, I32 for indices. */
+/* Element types. F32 for training, F64 for gradient checks and references, I32 for indices. */
 typedef enum peat_dtype { PEAT_F32 = 0, PEAT_F64 = 1, PEAT_I32 = 2 } peat_dtype;
 
 /* A value in a computation, with a shape. Lives until its graph dies; never freed by a plugin. */
 typedef struct peat_node peat_node;
 /* One forward pass under construction. Its first member is public: see ops.h. */
 typedef struct peat_graph peat_graph;
-/* What a plugin may ask for while it is being set up. */
+/* What a plugin may use while it is being set up. */
 typedef struct peat_setup peat_setup;
 /* The services of the engine: host.h. */
 typedef struct peat_host peat_host;
