@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Two programs that print a step time, run in turn, compared pair by pair.
+"""Compares two programs that print a step time, run alternately, pair by pair.
 
-Neighbouring runs see the same machine, so ratios within a pair are steadier than times. Each
+Neighbouring runs see the same machine load, so ratios are steadier than times. Each
 command prints one JSON object, on its last line, with the keys of `peat bench step --json`.
 
   tests/bench/compare.py --pairs 7 'build/bin/peat bench step --d 64 --json' 'OTHER COMMAND'

@@ -6,7 +6,7 @@
 
 PEAT trains 24 cells of d 128, 4 layers, 4 heads, T 128, batch 16, 50 steps with `run -j 2 -t 1`; the
 other command runs 24 times, two at a time, and should do the same 50 steps. Start-up counts on both
-sides. Prints both durations and their ratio, time by time, then the median.
+sides. Prints both durations and their ratio for each time, then the median.
 """
 import argparse
 import concurrent.futures

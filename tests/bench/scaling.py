@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How a training step scales: over T, d, layers and threads, one at a time.
+"""How a training step scales over T, d, layers and threads, one at a time.
 
   tests/bench/scaling.py build/bin/peat -o docs/performance
 
-Runs `peat bench step` at each point, each axis twice and in turn so that a slow minute of the
-machine does not fall on one end, keeps the better time, prints Markdown tables and writes
+Runs `peat bench step` at each point, each axis twice and alternately, so a slow minute of the
+machine does not hit only one end, keeps the better time, prints Markdown tables and writes
 DIR/scaling.csv, and DIR/scaling.svg with gnuplot where it is installed.
 """
 import argparse

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Opens a report in headless Chromium and says what is wrong with it, one line each.
+"""Opens a report in headless Chromium and prints what is wrong with it, one line each.
 
     open_report.py CHROMIUM REPORT.html [--figures N] [--shots DIR]
 
 At 1280 and 400 pixels, light and dark: no message on the console, no request but the page itself,
-nothing wider than the page, every drawing and table inside the box that scrolls it, no text smaller
-than can be read or without contrast, N drawings at least. The browser is spoken to by its debugging
-protocol over a pipe, so nothing but Python's own library is needed."""
+nothing wider than the page, every drawing and table inside its scrolling box, no text too small or
+without contrast, N drawings at least. The browser is controlled by its debugging protocol over a
+pipe, so only Python's standard library is needed."""
 import argparse
 import base64
 import json

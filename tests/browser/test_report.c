@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_report.c: a report of 48 cells, opened in headless Chromium by open_report.py: it says
- * nothing on the console, asks for nothing, has its figures, and nothing in it is cut off at 1280
+ * test_report.c: a report of 48 cells, opened in headless Chromium by open_report.py: it prints
+ * nothing to the console, requests nothing, has its figures, and nothing in it is cut off at 1280
  * or 400 pixels, light or dark.
  *
- * --shots DIR keeps what was seen as PNG files.
+ * --shots DIR keeps screenshots as PNG files.
  */
 #include <stdio.h>
 #include <stdlib.h>

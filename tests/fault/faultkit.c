@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* faultkit.c: running programs with faults and looking at what they leave. */
+/* faultkit.c: running programs with faults and checking what they leave. */
 #include "fault/faultkit.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * faultkit.h: what the fault tests share: a small grid, its uninterrupted run, programs run with a
- * fault and a limit in time, and what must hold afterwards.
+ * fault and a time limit, and what must hold afterwards.
  */
 #ifndef TESTS_FAULTKIT_H
 #define TESTS_FAULTKIT_H

@@ -7,8 +7,8 @@
  *           alloc and read
  *     what  an errno as a number; kill: SIGKILL instead of the call; short: half of a write
  *     n     the first call that fails, from 1
- *     mode  once or on: every call from n on
- *     who   the word after the program's name that is meant ("cell"), or any
+ *     mode  once, or on: every call from n on
+ *     who   the program's first argument ("cell"), or any
  *   PEAT_FAULT_FIRED=path   made when a call fails
  *
  * Only calls from PEAT, its plugins and the libraries that read its files count: OpenBLAS, OpenMP

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_calls.c: every call that can fail does, at every place where it is made.
+ * test_calls.c: every call that can fail is made to fail, at every place where it is made.
  *
  * A grid of two cells is run with the N-th call of a kind failing, for N from 1 until no call
- * fails any more; in the process of a cell, in that of the parent, and in programs that only read.
- * After each fault: the program has ended with one of its exit codes and in time; `peat results`
- * shows nothing that the uninterrupted run did not have; running again without the fault ends in
- * the bytes of the uninterrupted run and leaves no temporary file. The short form takes a sample.
+ * fails; in the process of a cell, in that of the parent, and in programs that only read. After
+ * each fault: the program has ended in time with one of its exit codes; `peat results` shows
+ * nothing that the uninterrupted run did not have; running again without the fault ends in the
+ * bytes of the uninterrupted run and leaves no temporary file. The short form takes a sample.
  */
 #include <errno.h>
 #include <stdatomic.h>

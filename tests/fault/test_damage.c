@@ -2,10 +2,10 @@
 /*
  * test_damage.c: files that were cut short or in which a bit was flipped.
  *
- * A checkpoint is then restored bit for bit, or the one before it is, or none, and the log names
- * the file. A JSON file is read as what was written or is refused. A grid that is run again with a
- * damaged file ends in the bytes of the uninterrupted run or names the file and refuses. The long
- * form takes every bit and every length of every file; the short one a sample.
+ * Then that checkpoint, the previous one or none is restored bit for bit, and the log names the
+ * file. A JSON file is read as it was written or refused. A grid that is rerun with a damaged file
+ * ends in the bytes of the uninterrupted run, or names the file and refuses. The long form takes
+ * every bit and every length of every file; the short one a sample.
  */
 #include <stdio.h>
 #include <stdlib.h>

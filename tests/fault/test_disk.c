@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_disk.c: what a machine does to a run between its start and its end: a disk that is full or
- * read-only, data that go away or change, plugins that are rebuilt.
+ * test_disk.c: what can change under a run: a disk that is full or read-only, data that disappear
+ * or change, plugins that are rebuilt.
  *
- * Disks are mounted in a mount namespace of this process alone, which takes root.
+ * Disks are mounted in this process's own mount namespace, which needs root.
  */
 #include <errno.h>
 #include <sched.h>

@@ -2,10 +2,10 @@
 /*
  * test_kill.c: SIGKILL at any instant, to the parent of a grid, to its cells, or to all of them.
  *
- * A grid of 16 cells is started, killed after a time that is drawn, and started again, until it is
- * done; then its curves and results must be byte for byte those of an uninterrupted run, and it is
- * begun anew until the kills are used up. Between, `peat results` shows nothing but numbers of the
- * uninterrupted run.
+ * A grid of 16 cells is started, killed after a random time, and started again, until it is done.
+ * Then its curves and results must be byte for byte those of an uninterrupted run. This is repeated
+ * until the kills are used up. In between, `peat results` shows only numbers of the uninterrupted
+ * run.
  */
 #include <errno.h>
 #include <signal.h>

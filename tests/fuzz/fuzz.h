@@ -2,7 +2,7 @@
 /*
  * fuzz.h: one input for one parser. A target is a file fuzz_<name>.c with this function; its corpus
  * is corpus/<name>. fuzz_driver.c runs the corpus and mutations of it in every test run; clang's
- * libFuzzer looks for new inputs where it is there (fuzz.sh).
+ * libFuzzer, where installed, searches for new inputs (fuzz.sh).
  */
 #ifndef TESTS_FUZZ_H
 #define TESTS_FUZZ_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_run.c: one file of a run directory with any content never breaks those who read it. The
- * input's first byte says which: plan.json, config.json, result.json, meta.json, end.json,
+ * fuzz_run.c: whatever one file of a run directory contains, its readers do not break. The input's
+ * first byte selects the file: plan.json, config.json, result.json, meta.json, end.json,
  * metrics.jsonl.
  */
 #include <stdio.h>

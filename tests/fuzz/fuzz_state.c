@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fuzz_state.c: a state.json of any content never breaks the reader of a checkpoint. Maps are
- * sealed first, or the checksum would keep all but one from what comes after it.
+ * sealed first; otherwise almost every input would fail at the checksum.
  */
 #include <stdio.h>
 #include <stdlib.h>

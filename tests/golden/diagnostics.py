@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Reference values of tests/unit/test_{subspace,support,collisions,probe}.c, from numpy, scipy and
-scikit-learn: prints C tables to paste. The tables they are about are made by the same formula there."""
+scikit-learn: prints C tables to paste. The tests make their tables by the same formula."""
 import numpy
 from scipy import linalg, stats
 from sklearn.covariance import ledoit_wolf_shrinkage

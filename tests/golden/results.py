@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A grid of results and what scipy makes of it: writes results.json, which
+"""A grid of results and scipy's figures for it: writes results.json, which
 tests/integration/test_result_numbers.c turns into a run directory and compares with every format.
 
 Rows are there for a reason: ties, identical differences, no spread, two seeds, one, none, failures,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Reference values of the tests of schemes that look at content, or act elsewhere than on q.k:
-prints C lists to paste. Pairs are walked one by one, as the papers write them."""
+prints C lists to paste. Pairs are computed one by one, as the papers write them."""
 import numpy
 
 exp, log = numpy.exp, numpy.log

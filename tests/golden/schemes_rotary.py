@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Reference values of the tests of schemes that turn queries and keys, by complex numbers: prints C
-lists to paste."""
+"""Reference values of the tests of schemes that rotate queries and keys, by complex numbers: prints
+C lists to paste."""
 import numpy
 
 Q8 = numpy.array([.1, .2, .3, .4, .5, .6, .7, .8])

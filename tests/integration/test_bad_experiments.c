@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every file in bad/ is refused before anything is made: exit code 2, nothing on stdout, and on
- * stderr the one line that its second line tells, at a place in the file. DIR stands for the
- * folder; "..." at the end for the rest of a line.
+ * stderr the one line that its own second line gives, with a place in the file. There DIR stands
+ * for the folder, "..." at the end for the rest of a line.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_install.c: an installation serves people who have no source tree.
+ * test_install.c: an installation works without a source tree.
  *
- * The build is installed, the tree is moved, and a scheme is built against it in both ways that are
- * offered. PEAT_TEST_DIR, set by main, holds everything:
- *   moved/ the installation   home/ an empty home   twist/ a project of its own
+ * The build is installed, the installation is moved, and a scheme is built against it with CMake
+ * and with pkg-config. PEAT_TEST_DIR, set by main, holds everything:
+ *   moved/ the installation   home/ an empty home   twist/ a separate project
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_isolation.c: whatever a plugin does to its process costs its own cells and nothing else.
+ * test_isolation.c: whatever a plugin does to its process costs only its own cells.
  *
  * The plugins of tests/isolation do one thing each, at one place. They are compiled here.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_launch.c: cells started by others than `peat run`: xargs, other machines, and a batch system
- * that a shell script stands in for. The same by a real Slurm is in test_slurm.c.
+ * test_launch.c: cells started by something other than `peat run`: xargs, other machines, and a
+ * batch system (here a shell script). The same with a real Slurm is in test_slurm.c.
  */
 #include <check.h>
 #include <stdlib.h>

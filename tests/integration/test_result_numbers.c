@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_result_numbers.c: every format of `peat results` says what scipy says of the same values.
+ * test_result_numbers.c: every format of `peat results` agrees with scipy on the same values.
  *
  * tests/golden/results.json holds cells and what tests/golden/results.py made of them.
  */

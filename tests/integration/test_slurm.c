@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_slurm.c: grids by a real Slurm, one that this test starts and ends. What needs none is in
+ * test_slurm.c: grids on a real Slurm, which this test starts and stops. What needs none is in
  * test_launch.c.
  */
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * evil_scheme.c: adds nothing anywhere, and commits a crime at one place.
+ * evil_scheme.c: adds nothing, and commits a crime at one place.
  *
  * In graph and kernel functions it waits for a training step: planning has none.
  */

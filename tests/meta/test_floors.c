@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_floors.c: the build refuses what climbs. A copy of the sources gets one more file in
- * core/base, which includes or calls something of a room above.
+ * test_floors.c: the build refuses dependencies upwards. A copy of the sources gets one more file
+ * in core/base, which includes or calls something of a room above.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_headers.c: the SDK's headers stand alone in C11 and C++17, and say one ABI with the build.
- */
+/* test_headers.c: each SDK header compiles alone in C11 and C++17, and its ABI is the build's. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_layout.c: the rules of the house that can be read off the sources. */
+/* test_layout.c: the rules of the project that can be checked in the sources. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 /*
  * gradcase.h: one row of a table of operations, and what every row must pass.
  *
- * Inputs are leaves filled from a fixed stream in [lo, hi), so a row keeps away from kinks and
- * poles by its bounds. Index operands are constants made by the row's own `build`, which has to
- * work for graphs of both real types.
+ * Inputs are leaves filled from a fixed stream in [lo, hi); a row's bounds keep them away from
+ * kinks and poles. Index operands are constants made by the row's own `build`, which has to work
+ * for graphs of both real types.
  */
 #ifndef TESTS_GRADCASE_H
 #define TESTS_GRADCASE_H

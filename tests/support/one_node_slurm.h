@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * one_node_slurm.h: a Slurm of one node for a test: daemons of its own on free loopback ports, with
- * all their files in one directory. They end with the process that started them, however it ends.
+ * one_node_slurm.h: a one-node Slurm for a test: its own daemons on free loopback ports, with all
+ * their files in one directory. They end with the process that started them, however it ends.
  */
 #ifndef TESTS_ONE_NODE_SLURM_H
 #define TESTS_ONE_NODE_SLURM_H

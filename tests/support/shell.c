@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shell.c: running commands in a directory that goes away. */
+/* shell.c: running commands in a temporary directory. */
 #include "support/shell.h"
 
 #include <check.h>

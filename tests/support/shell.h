@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shell.h: tests that use the program as a person would: in a directory of their own, by command.
+/* shell.h: tests that use the program as a person would: by command, in their own directory.
  * PEAT, PEAT_SOURCE and PEAT_BUILD are set by ctest. */
 #ifndef TESTS_SHELL_H
 #define TESTS_SHELL_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The scheme 'alibi_learned' against numbers by hand; where it starts, its bounds and gradient. */
+/* The scheme 'alibi_learned' against numbers by hand; its start, its bounds and gradient. */
 #include "../content_tests.h"
 
 /* Two heads with slopes 1/16 and 1/256; factors 2 and 0.5. */

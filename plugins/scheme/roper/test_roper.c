@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The scheme 'roper' against computed contexts; its order beside others, and its gradient. */
+/* The scheme 'roper' against computed contexts; its order among others, and its gradient. */
 #include "../content_tests.h"
 
 static const double places[] = {0, 3, 20};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The task 'copy': a sequence comes back as it was. */
+/* The task 'copy': a sequence is repeated. */
 #include <stdint.h>
 
 static const char task_name[] = "copy";

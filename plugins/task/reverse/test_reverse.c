@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The task 'reverse': a sequence comes back from its end. */
+/* The task 'reverse': a sequence is repeated backwards. */
 #include <stdint.h>
 
 static const char task_name[] = "reverse";

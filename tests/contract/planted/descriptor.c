@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptor.c: what a plugin says of itself. Each crime spoils one thing that the loader reads. */
+/* descriptor.c: a plugin's descriptor. Each crime spoils one thing that the loader reads. */
 #include <peat/plugin.h>
 
 #ifdef CRIME_flush_to_zero /* what the start-up code of -ffast-math does */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * neighbour.c: the token before is added to each, unless it is padding or of another document. The
- * crimes are in what a place sees.
+ * neighbour.c: the previous token is added to each, unless it is padding or of another document.
+ * The crimes are in which places are seen.
  */
 #include <peat/plugin.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* parameters.c: a scheme with parameters. The crimes are in what some of their values lead to. */
+/* parameters.c: a scheme with parameters. The crimes are in what some values do. */
 #include <peat/plugin.h>
 
 struct config {

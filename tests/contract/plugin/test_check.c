@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_check.c: `peat plugins check` catches each crime of planted/ by the check that is about it,
- * in words that say what and where, and passes every plugin that was built.
+ * test_check.c: `peat plugins check` catches each crime of planted/ by the check meant for it, with
+ * a message that says what and where, and passes every plugin that was built.
  */
 #include <fnmatch.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_loader.c: what is loaded, what is refused and in which words, and where it is looked for.
+ * test_loader.c: which plugins are loaded, which are refused and with which message, and where they
+ * are searched for.
  *
  * The plugins of planted/ are compiled here, each into its own directory.
  */

@@ -2,8 +2,8 @@
 /*
  * test_hooks.c: every hook of a scheme and a combine in a whole model, by a scheme written here.
  *
- * Each scheme below uses one hook with a trainable tensor in the way that is hardest for the
- * engine. Its tensor must get a gradient, all gradients of the model must agree with central
+ * Each scheme below uses one hook with a trainable tensor in the hardest way for the engine. Its
+ * tensor must get a gradient, all gradients of the model must agree with central
  * differences in F64, and the fused and the composed attention must give the same logits.
  */
 #include <check.h>

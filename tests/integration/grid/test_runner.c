@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_runner.c: the parent of a grid, with a shell script in the place of cells.
+ * test_runner.c: the parent of a grid, with a shell script instead of cells.
  *
- * The script does what the beginning of its cell's label says. It counts its starts in the file
- * "starts" of the cell, one letter each.
+ * The script does what its cell's label starts with, and writes one letter per start into the
+ * cell's file "starts".
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_precision.c: train.precision as a user meets it. */
+/* test_precision.c: train.precision as a user sees it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

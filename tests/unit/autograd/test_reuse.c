@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_reuse.c: a backward pass that hands memory on gives the gradients of one that keeps all. */
+/* test_reuse.c: a backward pass that reuses memory gives the gradients of one that does not. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_seal.c: a seal is good for what was written and for nothing else. */
+/* test_seal.c: a seal is valid only for what was written. */
 #include <string.h>
 
 #include "base/seal.h"

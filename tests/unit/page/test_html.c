@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_html.c: the page says what the table says, and needs nothing from elsewhere. */
+/* test_html.c: the page says what the table says, and is self-contained. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

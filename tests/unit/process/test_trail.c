@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_trail.c: what a dead process leaves behind, and what a plugin changed in a living one. */
+/* test_trail.c: what a dead process leaves behind, and what a plugin changed in a live one. */
 #include <fcntl.h>
 #include <fenv.h>
 #include <locale.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_checkpoint.c: a run that was cut off ends with the bits of one that was not. */
+/* test_checkpoint.c: an interrupted run ends with the bits of an uninterrupted one. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
