@@ -137,3 +137,17 @@ const char *nearest_name(const char *word, const char *const *name, int n)
     }
     return found;
 }
+
+void error_add_nearest(struct error *err, const char *word, const char *const *name, int n)
+{
+    const char *near = err ? nearest_name(word, name, n) : NULL;
+    if (near)
+        error_set(err, err->status, "%s; did you mean '%s'?", err->text, near);
+}
+
+void error_add_names(struct error *err, const char *word, const char *const *name, int n)
+{
+    for (int i = 0; err && i < n; i++)
+        error_set(err, err->status, "%s%s%s", err->text, i ? ", " : "", name[i]);
+    error_add_nearest(err, word, name, n);
+}

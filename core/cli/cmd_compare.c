@@ -80,31 +80,15 @@ static void fill_table(const struct pair *p, int length, struct table *t)
     }
 }
 
-static void add_pairs(const struct pairs *pairs, struct strbuf *out)
-{
-    int all = pairs->n + pairs_refused(pairs);
-    if (pairs->other_batches)
-        strbuf_addf(out, "%d of %d pairs refused: different batches\n", pairs->other_batches, all);
-    if (pairs->other_init)
-        strbuf_addf(out,
-                    "%d of %d pairs refused: different initial values in weights of the same "
-                    "shape\n",
-                    pairs->other_init, all);
-    if (pairs->by_data)
-        strbuf_addf(out, "%d of %d pairs share the data order alone: weights of other shapes\n",
-                    pairs->by_data, all);
-}
-
 static void add_test(const struct pair *p, const double *d, int n, struct strbuf *out)
 {
     enum paired_test test = p->r->test;
-    double smallest = paired_p_smallest(test, n);
     strbuf_addf(out, "%s p ", paired_test_name(test));
     number_p(out, paired_p(test, d, n));
     if (test != TEST_T) {
         strbuf_addf(out, "; the smallest that %d seed%s can give is ", n, n == 1 ? "" : "s");
-        number_p(out, smallest);
-        strbuf_add(out, smallest >= 0.05 ? ": too few seeds for p < .05" : "");
+        number_p(out, paired_p_smallest(test, n));
+        strbuf_add(out, paired_can_show(test, n, 1) ? "" : ": too few seeds for p < .05");
     }
     strbuf_add(out, "\n");
 }
@@ -113,7 +97,6 @@ static void add_verdict(const struct pair *p, const double *d, const struct pair
                         struct strbuf *out)
 {
     int n = pairs->n;
-    add_pairs(pairs, out);
     if (n == 0) {
         strbuf_add(out,
                    pairs_refused(pairs) ? "nothing is paired\n" : "no seed is finished in both\n");
@@ -151,8 +134,12 @@ static int print_length(const struct pair *p, int length)
     double *d = ARENA_ARRAY(p->arena, p->a->n_cell + 1, double);
     strbuf_init(&out);
     fill_table(p, length, &t);
-    format_text(&t, WIDTH, false, &out);
     struct pairs pairs = row_differences(p->a, p->b, length, d);
+    table_note_refused(&t, &pairs);
+    if (pairs.by_data)
+        table_note(&t, "%d of %d pairs share the data order alone: weights of other shapes",
+                   pairs.by_data, pairs.n + pairs_refused(&pairs));
+    format_text(&t, WIDTH, false, &out);
     add_verdict(p, d, &pairs, &out);
     fputs(out.text, stdout);
     strbuf_release(&out);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/columns.h"
 #include "base/json.h"
-#include "cli/columns.h"
 #include "cli/loadplan.h"
 #include "cli/planstate.h"
 #include "cli/plugins.h"

@@ -49,15 +49,6 @@ static peat_status write_table(const struct results *r, const struct request *q,
     return status;
 }
 
-static peat_status write_csv(const struct results *r, const struct request *q, struct strbuf *out,
-                             struct error *err)
-{
-    peat_status status = format_csv(r, q->all_steps, out, err);
-    if (status == PEAT_OK && (q->table.columns || q->table.only_changed))
-        status = csv_select(out, q->table.columns, q->table.only_changed, err);
-    return status;
-}
-
 static peat_status write_json(const struct results *r, const struct request *q, struct arena *a,
                               struct strbuf *out, struct error *err)
 {
@@ -94,7 +85,7 @@ static peat_status write_results(const struct results *r, const struct request *
         return write_ranks(r, q, a, out, err);
     switch (q->format) {
     case CSV:
-        return write_csv(r, q, out, err);
+        return format_csv(r, q->all_steps, q->table.columns, q->table.only_changed, out, err);
     case JSON:
     case JSONL:
         return write_json(r, q, a, out, err);

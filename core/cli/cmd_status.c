@@ -6,8 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/columns.h"
 #include "base/jsonfile.h"
-#include "cli/columns.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "grid/cellend.h"

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "base/columns.h"
 #include "base/file.h"
 #include "check/checkchild.h"
-#include "cli/columns.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/columns.h"
+#include "base/columns.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "plugin/paramrow.h"

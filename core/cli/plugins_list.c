@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/columns.h"
+#include "base/columns.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "process/apart.h"

@@ -198,6 +198,11 @@ double paired_p_smallest(enum paired_test test, int n)
     return test == TEST_T ? 0.0 : fmin(1.0, 2.0 * exp2(-n));
 }
 
+bool paired_can_show(enum paired_test test, int n, int m)
+{
+    return m * paired_p_smallest(test, n) < STATS_LEVEL;
+}
+
 const char *paired_test_word(enum paired_test test)
 {
     return tests[test].word;

@@ -53,11 +53,11 @@ void html_company(struct html_page *p, const struct result_row *best, int length
 
 /* ---- how surely ---- */
 
-/* Pairs with which the smallest p of the test, times m, is below .05. */
+/* Pairs with which the test can be significant among m comparisons. */
 static int pairs_needed(enum paired_test test, int m)
 {
     int n = 1;
-    while (n < 40 && m * paired_p_smallest(test, n) >= 0.05)
+    while (n < 40 && !paired_can_show(test, n, m))
         n++;
     return n;
 }
@@ -66,9 +66,9 @@ static void say_significance(struct html_page *p, const struct summary *s, int l
 {
     enum paired_test test = p->r->test;
     int m = p->r->comparisons[length];
-    if (s->p_holm < 0.05) {
+    if (s->p_holm < STATS_LEVEL) {
         strbuf_add(p->out, "The gain is significant.");
-    } else if (m * paired_p_smallest(test, s->pairs.n) >= 0.05) {
+    } else if (!paired_can_show(test, s->pairs.n, m)) {
         strbuf_addf(
             p->out,
             "But %d seed%s cannot make it significant among %d comparison%s: that takes %d or "

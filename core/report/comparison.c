@@ -210,9 +210,7 @@ peat_status results_compare(struct results *r, const struct results_options *o, 
     peat_status status = find_baselines(r, o, a, err);
     if (status != PEAT_OK)
         return status;
-    double *x = ARENA_ARRAY(a, r->n_seed + r->n_row + 1, double);
-    if (!x)
-        return error_set(err, PEAT_NOMEM, "out of memory for results");
+    double *x = ARENA_ARRAY(a, r->n_seed + r->n_row, double);
     for (int l = 0; l < r->n_length; l++) {
         for (int i = 0; i < r->n_row; i++)
             summarise(&r->row[i], l, x, &r->row[i].at[l]);

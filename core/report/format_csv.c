@@ -21,48 +21,45 @@ struct number {
     double value; /* NaN: none */
 };
 
-struct writer {
+enum { COLUMNS_MAX = EXPERIMENT_MAX_AXES + 37 };
+
+/* Fields in the order of the columns; NULL where there is nothing. */
+struct line {
+    struct arena *a; /* of their texts */
+    int n;
+    const char *field[COLUMNS_MAX];
+};
+
+struct csv {
     const struct results *r;
-    struct strbuf *out;
-    struct strbuf cost; /* the end of every line of one cell */
+    struct arena kept, passing; /* what lives to the end; what one line or cell needs */
+    struct line head, end;      /* end: of every line of the cell at hand */
+    int n_chosen, room;
+    int *chosen;        /* the columns to write, in the order asked for */
+    struct strbuf *out; /* NULL: looking for what changes */
+    int n_line;         /* then how many there were, the first, */
+    struct line first;
+    bool changes[COLUMNS_MAX]; /* and the columns in which another one differs */
 };
 
 /* ---- fields ---- */
 
-/* RFC 4180: quoted where it holds a separator, quotes doubled. */
-static void add_text(struct strbuf *out, const char *text)
+static void add_text(struct line *line, const char *text)
 {
-    if (!text)
-        return;
-    bool quoted = text[strcspn(text, ",\"\r\n")] != '\0';
-    strbuf_add(out, quoted ? "\"" : "");
-    for (; *text; text++) {
-        strbuf_add_bytes(out, text, 1);
-        if (*text == '"')
-            strbuf_add(out, "\"");
-    }
-    strbuf_add(out, quoted ? "\"" : "");
+    BUG_UNLESS(line->n < COLUMNS_MAX);
+    line->field[line->n++] = text;
 }
 
-static void add_number(struct strbuf *out, double x)
+static void add_number(struct line *line, double x)
 {
     char text[32];
-    if (!isfinite(x))
-        return;
     number_text(x, text);
-    strbuf_add(out, text);
+    add_text(line, isfinite(x) ? arena_strdup(line->a, text) : NULL);
 }
 
-static void next_text(struct strbuf *out, const char *text)
+static void add_integer(struct line *line, bool is_there, int64_t n)
 {
-    strbuf_add(out, ",");
-    add_text(out, text);
-}
-
-static void next_number(struct strbuf *out, double x)
-{
-    strbuf_add(out, ",");
-    add_number(out, x);
+    add_text(line, is_there ? arena_printf(line->a, "%" PRId64, n) : NULL);
 }
 
 /* Columns of their own under shorter names. */
@@ -72,61 +69,68 @@ static bool is_other_axis(const char *key)
            strcmp(key, "task") != 0;
 }
 
-static void add_head(const struct results *r, struct strbuf *out)
+static void fill_head(struct csv *csv)
 {
-    strbuf_add(out, "experiment,cell,scheme,combine,task");
-    for (int i = 0; i < r->n_axis; i++)
-        if (is_other_axis(r->axis[i]))
-            next_text(out, r->axis[i]);
-    strbuf_add(
-        out, ",seed,metric,split,length,step,value,config_sha256,status,goal,params,"
-             "params_pe,flops_per_token,tokens_per_s,step_ms_median,peak_rss_kib,wall_s,"
-             "cpu_s,threads,host,cpu,gemm,blas,blas_core,precision,compiler,engine_version,plugin,"
-             "plugin_version,plugin_abi,plugin_sha256,data_sha256,started_utc\n");
+    static const char *const
+        first[] = {"experiment", "cell", "scheme", "combine", "task"},
+        *const last[] = {"seed",         "metric",         "split",         "length",
+                         "step",         "value",          "config_sha256", "status",
+                         "goal",         "params",         "params_pe",     "flops_per_token",
+                         "tokens_per_s", "step_ms_median", "peak_rss_kib",  "wall_s",
+                         "cpu_s",        "threads",        "host",          "cpu",
+                         "gemm",         "blas",           "blas_core",     "precision",
+                         "compiler",     "engine_version", "plugin",        "plugin_version",
+                         "plugin_abi",   "plugin_sha256",  "data_sha256",   "started_utc"};
+    struct line *head = &csv->head;
+    for (size_t i = 0; i < sizeof(first) / sizeof(*first); i++)
+        add_text(head, first[i]);
+    for (int i = 0; i < csv->r->n_axis; i++)
+        if (is_other_axis(csv->r->axis[i]))
+            add_text(head, csv->r->axis[i]);
+    for (size_t i = 0; i < sizeof(last) / sizeof(*last); i++)
+        add_text(head, last[i]);
 }
 
 /* ---- what is the same in all lines of a cell ---- */
 
 /* The same member of all items, joined by ';'. */
-static void next_joined(struct strbuf *out, const struct value *map, const char *list,
-                        const char *kind, const char *member, const char *otherwise)
+static void add_joined(struct line *line, const struct value *map, const char *list,
+                       const char *kind, const char *member, const char *otherwise)
 {
-    struct strbuf all;
-    strbuf_init(&all);
+    const char *all = NULL;
     for (int i = 0; i < field_count(map, list); i++) {
         const struct value *item = value_get(map, list)->item[i];
         const char *prefix = kind ? member_text(item, kind) : NULL,
                    *text = member_text(item, member);
         text = text ? text : otherwise ? otherwise : "";
-        strbuf_addf(&all, "%s%s%s%s", i ? ";" : "", prefix ? prefix : "", prefix ? "/" : "", text);
+        all = arena_printf(line->a, "%s%s%s%s%s", all ? all : "", all ? ";" : "",
+                           prefix ? prefix : "", prefix ? "/" : "", text);
     }
-    next_text(out, all.text);
-    strbuf_release(&all);
+    add_text(line, all);
 }
 
-static void fill_cost(struct writer *w, const struct result_cell *c)
+static void fill_end(struct csv *csv, const struct result_cell *c)
 {
     static const char *const planned[] = {"params", "params_positional", "flops_per_token"};
     static const char *const measured[] = {"tokens_per_s", "step_ms_median", "peak_rss_kib",
                                            "wall_s", "cpu_s"};
     static const char *const machine[] = {"host",      "cpu",       "gemm",     "blas",
                                           "blas_core", "precision", "compiler", "engine"};
-    struct strbuf *out = &w->cost;
-    strbuf_clear(out);
+    struct line *end = &csv->end;
+    *end = (struct line){.a = &csv->passing};
     for (size_t i = 0; i < sizeof(planned) / sizeof(*planned); i++)
-        next_number(out, field_number(c->planned, planned[i]));
+        add_number(end, field_number(c->planned, planned[i]));
     for (size_t i = 0; i < sizeof(measured) / sizeof(*measured); i++)
-        next_number(out, field_number(c->result, measured[i]));
-    next_number(out, field_number(c->meta, "threads"));
+        add_number(end, field_number(c->result, measured[i]));
+    add_number(end, field_number(c->meta, "threads"));
     for (size_t i = 0; i < sizeof(machine) / sizeof(*machine); i++)
-        next_text(out, member_text(c->meta, machine[i]));
-    next_joined(out, c->meta, "plugins", "kind", "id", NULL);
-    next_joined(out, c->meta, "plugins", NULL, "version", NULL);
-    next_joined(out, c->meta, "plugins", NULL, "abi", member_text(c->meta, "abi"));
-    next_joined(out, c->meta, "plugins", NULL, "sha256", NULL);
-    next_joined(out, c->meta, "data", NULL, "sha256", NULL);
-    next_text(out, member_text(c->meta, "started_utc"));
-    strbuf_add(out, "\n");
+        add_text(end, member_text(c->meta, machine[i]));
+    add_joined(end, c->meta, "plugins", "kind", "id", NULL);
+    add_joined(end, c->meta, "plugins", NULL, "version", NULL);
+    add_joined(end, c->meta, "plugins", NULL, "abi", member_text(c->meta, "abi"));
+    add_joined(end, c->meta, "plugins", NULL, "sha256", NULL);
+    add_joined(end, c->meta, "data", NULL, "sha256", NULL);
+    add_text(end, member_text(c->meta, "started_utc"));
 }
 
 /* Where it is no axis, the label stands in the plan or in the configuration. */
@@ -151,27 +155,72 @@ static const char *goal_of(const struct results *r, const char *metric)
     return NULL;
 }
 
-static void add_line(struct writer *w, const struct result_cell *c, const struct number *x)
+/* RFC 4180: quoted where it holds a separator, quotes doubled. */
+static void write_field(struct strbuf *out, const char *text)
 {
-    struct strbuf *out = w->out;
-    add_text(out, c->experiment);
-    next_text(out, c->label);
-    next_text(out, label_of(c, "position.scheme", "scheme"));
-    next_text(out, label_of(c, "position.combine", "combine"));
-    next_text(out, task_of(c));
-    for (int i = 0; i < w->r->n_axis; i++)
-        if (is_other_axis(w->r->axis[i]))
-            next_text(out, member_text(value_get(c->planned, "axes"), w->r->axis[i]));
-    strbuf_addf(out, ",%" PRId64, c->seed);
-    next_text(out, x->metric);
-    next_text(out, x->split);
-    strbuf_addf(out, x->has_length ? ",%" PRId64 : ",", x->length);
-    strbuf_addf(out, x->has_step ? ",%" PRId64 : ",", x->step);
-    next_number(out, x->value);
-    next_text(out, member_text(c->planned, "hash"));
-    next_text(out, cell_state_name(c->state));
-    next_text(out, goal_of(w->r, x->metric));
-    strbuf_add(out, w->cost.text);
+    bool quoted = text[strcspn(text, ",\"\r\n")] != '\0';
+    strbuf_add(out, quoted ? "\"" : "");
+    for (; *text; text++) {
+        strbuf_add_bytes(out, text, 1);
+        if (*text == '"')
+            strbuf_add(out, "\"");
+    }
+    strbuf_add(out, quoted ? "\"" : "");
+}
+
+static const char *field_of(const struct line *line, int column)
+{
+    return line->field[column] ? line->field[column] : "";
+}
+
+static void write_line(const struct csv *csv, const struct line *line)
+{
+    for (int i = 0; i < csv->n_chosen; i++) {
+        strbuf_add(csv->out, i ? "," : "");
+        write_field(csv->out, field_of(line, csv->chosen[i]));
+    }
+    strbuf_add(csv->out, "\n");
+}
+
+static void compare_line(struct csv *csv, const struct line *line)
+{
+    csv->n_line++;
+    for (int k = 0; k < line->n; k++)
+        if (csv->n_line == 1)
+            add_text(&csv->first, arena_strdup(&csv->kept, field_of(line, k)));
+        else
+            csv->changes[k] =
+                csv->changes[k] || strcmp(field_of(line, k), csv->first.field[k]) != 0;
+}
+
+static void add_line(struct csv *csv, const struct result_cell *c, const struct number *x)
+{
+    struct arena_mark mark = arena_mark(&csv->passing);
+    struct line line = {.a = &csv->passing};
+    add_text(&line, c->experiment);
+    add_text(&line, c->label);
+    add_text(&line, label_of(c, "position.scheme", "scheme"));
+    add_text(&line, label_of(c, "position.combine", "combine"));
+    add_text(&line, task_of(c));
+    for (int i = 0; i < csv->r->n_axis; i++)
+        if (is_other_axis(csv->r->axis[i]))
+            add_text(&line, member_text(value_get(c->planned, "axes"), csv->r->axis[i]));
+    add_integer(&line, true, c->seed);
+    add_text(&line, x->metric);
+    add_text(&line, x->split);
+    add_integer(&line, x->has_length, x->length);
+    add_integer(&line, x->has_step, x->step);
+    add_number(&line, x->value);
+    add_text(&line, member_text(c->planned, "hash"));
+    add_text(&line, cell_state_name(c->state));
+    add_text(&line, goal_of(csv->r, x->metric));
+    for (int i = 0; i < csv->end.n; i++)
+        add_text(&line, csv->end.field[i]);
+    if (csv->out)
+        write_line(csv, &line);
+    else
+        compare_line(csv, &line);
+    arena_rewind(&csv->passing, mark);
 }
 
 /* ---- the last evaluation ---- */
@@ -226,14 +275,14 @@ static void list_places(const struct results *r, struct places *p)
         add_place(p, (struct number){.metric = r->metric, .split = "valid"});
 }
 
-static void add_last(struct writer *w, const struct result_cell *c, const struct places *p)
+static void add_last(struct csv *csv, const struct result_cell *c, const struct places *p)
 {
     if (result_counts(c)) {
         const struct value *measures = value_get(c->result, "measures");
         for (int k = 0; k < field_count(c->result, "measures"); k++) {
             struct number x = read_number(measures->item[k]);
             if (!x.has_step || x.step != 0)
-                add_line(w, c, &x);
+                add_line(csv, c, &x);
         }
         return;
     }
@@ -242,37 +291,35 @@ static void add_last(struct writer *w, const struct result_cell *c, const struct
         struct number x = p->item[k];
         x.step = member_integer(diverged, "step", 0);
         x.has_step = x.step > 0;
-        add_line(w, c, &x);
+        add_line(csv, c, &x);
     }
 }
 
 /* ---- every step ---- */
 
 /* A last line that was cut short is passed over; a damaged one would be a hole that nobody sees. */
-static peat_status add_steps(struct writer *w, const struct result_cell *c, const char *path,
+static peat_status add_steps(struct csv *csv, const struct result_cell *c, const char *path,
                              const char *text, size_t n, struct error *err)
 {
-    struct arena line;
     peat_status status = PEAT_OK;
-    arena_init(&line, "line", 4096);
     int number = 1;
     for (const char *end; status == PEAT_OK && (end = memchr(text, '\n', n));
          n -= (size_t)(end + 1 - text), text = end + 1, number++) {
-        const struct value *v = metrics_line(&line, text, (size_t)(end - text));
+        struct arena_mark mark = arena_mark(&csv->passing);
+        const struct value *v = metrics_line(&csv->passing, text, (size_t)(end - text));
         struct number x = read_number(v);
         if (!v)
             status = error_set(err, PEAT_INVALID,
                                "line %d of '%s' is damaged; remove it, or run the cell again",
                                number, path);
         else if (x.metric && x.step != 0)
-            add_line(w, c, &x);
-        arena_reset(&line);
+            add_line(csv, c, &x);
+        arena_rewind(&csv->passing, mark);
     }
-    arena_release(&line);
     return status;
 }
 
-static peat_status read_steps(struct writer *w, const struct result_cell *c, struct error *err)
+static peat_status read_steps(struct csv *csv, const struct result_cell *c, struct error *err)
 {
     if (!c->dir)
         return PEAT_OK;
@@ -280,29 +327,88 @@ static peat_status read_steps(struct writer *w, const struct result_cell *c, str
     size_t n = 0;
     peat_status status = file_read(path, 0, &text, &n, err);
     if (status == PEAT_OK)
-        status = add_steps(w, c, path, text, n, err);
+        status = add_steps(csv, c, path, text, n, err);
     free(text);
     free(path);
     return status == PEAT_NOTFOUND ? PEAT_OK : status;
 }
 
-peat_status format_csv(const struct results *r, bool all_steps, struct strbuf *out,
-                       struct error *err)
+static peat_status add_cells(struct csv *csv, bool all_steps, struct error *err)
 {
-    struct writer w = {.r = r, .out = out};
+    const struct results *r = csv->r;
     struct places places;
     peat_status status = PEAT_OK;
-    strbuf_init(&w.cost);
     list_places(r, &places);
-    add_head(r, out);
     for (int i = 0; i < r->n_cell && status == PEAT_OK; i++) {
         const struct result_cell *c = &r->cell[i];
-        fill_cost(&w, c);
+        arena_reset(&csv->passing);
+        fill_end(csv, c);
         if (all_steps)
-            status = read_steps(&w, c, err);
+            status = read_steps(csv, c, err);
         else if (cell_has_ended(c->state) || cell_has_failed(c->state) || c->state == CELL_STALE)
-            add_last(&w, c, &places);
+            add_last(csv, c, &places);
     }
-    strbuf_release(&w.cost);
+    return status;
+}
+
+/* ---- columns ---- */
+
+static int find_column(const struct csv *csv, const char *name)
+{
+    int k = 0;
+    while (k < csv->head.n && strcmp(csv->head.field[k], name) != 0)
+        k++;
+    return k;
+}
+
+static peat_status choose_columns(struct csv *csv, const char *columns, struct error *err)
+{
+    for (int k = 0; !columns && k < csv->head.n; k++)
+        *ARENA_APPEND(&csv->kept, csv->chosen, csv->n_chosen, csv->room) = k;
+    for (const char *at = columns; at && *at;) {
+        size_t n = strcspn(at, ",");
+        const char *word = arena_printf(&csv->kept, "%.*s", (int)n, at);
+        int k = find_column(csv, word);
+        if (k == csv->head.n) {
+            error_set(err, PEAT_INVALID, "--columns: the csv has no '%s'; it has ", word);
+            error_add_names(err, word, csv->head.field, csv->head.n);
+            return PEAT_INVALID;
+        }
+        *ARENA_APPEND(&csv->kept, csv->chosen, csv->n_chosen, csv->room) = k;
+        at += n + (at[n] == ',');
+    }
+    return PEAT_OK;
+}
+
+/* With one line alone nothing can change, and all stay. */
+static peat_status drop_unchanged(struct csv *csv, bool all_steps, struct error *err)
+{
+    int kept = 0;
+    peat_status status = add_cells(csv, all_steps, err);
+    for (int i = 0; i < csv->n_chosen; i++) {
+        int k = csv->chosen[i];
+        if (csv->n_line < 2 || csv->changes[k] || strcmp(csv->head.field[k], "value") == 0)
+            csv->chosen[kept++] = k;
+    }
+    csv->n_chosen = kept;
+    return status;
+}
+
+peat_status format_csv(const struct results *r, bool all_steps, const char *columns,
+                       bool only_changed, struct strbuf *out, struct error *err)
+{
+    struct csv csv = {.r = r};
+    arena_init(&csv.kept, "csv", 1 << 12);
+    arena_init(&csv.passing, "csv", 1 << 12);
+    fill_head(&csv);
+    peat_status status = choose_columns(&csv, columns, err);
+    if (status == PEAT_OK && only_changed)
+        status = drop_unchanged(&csv, all_steps, err);
+    csv.out = out;
+    write_line(&csv, &csv.head);
+    if (status == PEAT_OK)
+        status = add_cells(&csv, all_steps, err);
+    arena_release(&csv.kept);
+    arena_release(&csv.passing);
     return status;
 }

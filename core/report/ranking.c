@@ -6,25 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-static void *room_for(struct arena *a, int n, size_t bytes)
-{
-    void *memory = arena_array(a, (size_t)(n > 0 ? n : 1), bytes);
-    if (!memory)
-        out_of_memory("ranks");
-    return memory;
-}
+#include "labels.h"
 
 /* ---- tasks and methods ---- */
-
-/* Equal on the axes of tasks, or on the others. */
-static bool same_side(const struct ranking *k, bool tasks, const struct result_row *x,
-                      const struct result_row *y)
-{
-    for (int i = 0; i < k->r->n_axis; i++)
-        if (k->is_task[i] == tasks && strcmp(x->axis[i], y->axis[i]) != 0)
-            return false;
-    return true;
-}
 
 static bool differ_only_on(const struct results *r, int axis, const struct result_row *x,
                            const struct result_row *y)
@@ -44,38 +28,19 @@ static bool is_task_axis(const struct results *r, int axis)
     return strcmp(r->axis[axis], "task") == 0;
 }
 
-static int collect(const struct ranking *k, bool tasks, const struct result_row *row,
-                   const struct result_row **list, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (same_side(k, tasks, list[i], row))
-            return n;
-    list[n] = row;
-    return n + 1;
-}
-
-static const struct result_row *crossing(const struct ranking *k, const struct result_row *task,
-                                         const struct result_row *method)
-{
-    for (int i = 0; i < k->r->n_row; i++)
-        if (same_side(k, true, &k->r->row[i], task) && same_side(k, false, &k->r->row[i], method))
-            return &k->r->row[i];
-    return NULL;
-}
-
 /* The first length at which the task has values; -1: none. */
 static int first_length(const struct ranking *k, const struct result_row *task)
 {
     for (int l = 0; l < k->r->n_length; l++)
         for (int i = 0; i < k->r->n_row; i++)
-            if (k->r->row[i].at[l].n && same_side(k, true, &k->r->row[i], task))
+            if (k->r->row[i].at[l].n && labels_alike(k->r, &k->r->row[i], task, k->is_task, true))
                 return l;
     return -1;
 }
 
 static double value_at(const struct ranking *k, int task, const struct result_row *method)
 {
-    const struct result_row *row = crossing(k, k->task[task], method);
+    const struct result_row *row = labels_crossing(k->r, k->is_task, k->task[task], method);
     return row && k->length[task] >= 0 ? row->at[k->length[task]].mean : (double)NAN;
 }
 
@@ -97,40 +62,25 @@ static peat_status find_tasks(struct ranking *k, int64_t length, struct arena *a
         only = r->length[l] == length ? l : only;
     if (length >= 0 && only < 0)
         return error_set(err, PEAT_INVALID, "nothing was evaluated at length %" PRId64, length);
-    k->task = room_for(a, r->n_row, sizeof(*k->task));
-    k->length = room_for(a, r->n_row, sizeof(*k->length));
+    k->task = ARENA_ARRAY(a, r->n_row, const struct result_row *);
+    k->length = ARENA_ARRAY(a, r->n_row, int);
     for (int i = 0; i < r->n_row; i++)
-        k->n = collect(k, true, &r->row[i], k->task, k->n);
+        k->n = labels_collect(r, &r->row[i], k->is_task, true, k->task, k->n);
     for (int i = 0; i < k->n; i++)
         k->length[i] = only >= 0 ? only : first_length(k, k->task[i]);
     return PEAT_OK;
-}
-
-static const char *method_label(const struct ranking *k, const struct result_row *row,
-                                struct arena *a)
-{
-    struct strbuf out;
-    strbuf_init(&out);
-    for (int i = 0; i < k->r->n_axis; i++)
-        if (!k->is_task[i])
-            strbuf_addf(&out, "%s%s", out.n ? "." : "", row->axis[i]);
-    const char *label = arena_strdup(a, out.n ? out.text : "-");
-    strbuf_release(&out);
-    if (!label)
-        out_of_memory("ranks");
-    return label;
 }
 
 /* Only methods that have a value on every task are ranked. */
 static void find_methods(struct ranking *k, struct arena *a)
 {
     const struct results *r = k->r;
-    const struct result_row **all = room_for(a, r->n_row, sizeof(*all));
+    const struct result_row **all = ARENA_ARRAY(a, r->n_row, const struct result_row *);
     int n = 0;
     for (int i = 0; i < r->n_row; i++)
-        n = collect(k, false, &r->row[i], all, n);
-    k->method = room_for(a, n, sizeof(*k->method));
-    k->incomplete = room_for(a, n, sizeof(*k->incomplete));
+        n = labels_collect(r, &r->row[i], k->is_task, false, all, n);
+    k->method = ARENA_ARRAY(a, n, struct ranked_method);
+    k->incomplete = ARENA_ARRAY(a, n, const char *);
     for (int i = 0; i < n; i++) {
         bool complete = true;
         for (int t = 0; t < k->n; t++)
@@ -138,7 +88,7 @@ static void find_methods(struct ranking *k, struct arena *a)
         if (complete)
             k->method[k->k++].row = all[i];
         else
-            k->incomplete[k->n_incomplete++] = method_label(k, all[i], a);
+            k->incomplete[k->n_incomplete++] = labels_join(r, all[i], k->is_task, false, ".", a);
     }
 }
 
@@ -146,9 +96,9 @@ static void find_methods(struct ranking *k, struct arena *a)
 
 static void fill_ranks(struct ranking *k, struct arena *a)
 {
-    double *cost = room_for(a, k->k, sizeof(*cost));
-    k->value = room_for(a, k->n * k->k, sizeof(*k->value));
-    k->rank = room_for(a, k->n * k->k, sizeof(*k->rank));
+    double *cost = ARENA_ARRAY(a, k->k, double);
+    k->value = ARENA_ARRAY(a, k->n * k->k, double);
+    k->rank = ARENA_ARRAY(a, k->n * k->k, double);
     for (int t = 0; t < k->n; t++) {
         for (int j = 0; j < k->k; j++) {
             double x = value_at(k, t, k->method[j].row);
@@ -167,7 +117,8 @@ static void fill_ranks(struct ranking *k, struct arena *a)
 
 static double baseline_of(const struct ranking *k, int task, int method)
 {
-    const struct result_row *row = crossing(k, k->task[task], k->method[method].row);
+    const struct result_row *row =
+        labels_crossing(k->r, k->is_task, k->task[task], k->method[method].row);
     return row->baseline >= 0 ? k->r->row[row->baseline].at[k->length[task]].mean : (double)NAN;
 }
 

@@ -5,16 +5,14 @@
 #include <string.h>
 
 #include "base/jsonmap.h"
+#include "labels.h"
 #include "report/numbers.h"
 #include "report/ranking.h"
+#include "table_builder.h"
 
 static const char *task_label(const struct ranking *k, int task, struct arena *a)
 {
-    const char *label = "";
-    for (int i = 0; i < k->r->n_axis; i++)
-        if (k->is_task[i])
-            label = arena_printf(a, "%s%s%s", label, *label ? " " : "", k->task[task]->axis[i]);
-    return label;
+    return labels_join(k->r, k->task[task], k->is_task, true, " ", a);
 }
 
 /* "copy@16" */
@@ -25,17 +23,10 @@ static const char *task_head(const struct ranking *k, int task, struct arena *a)
 
 /* ---- table ---- */
 
-static struct table_cell text_cell(struct arena *a, const char *fmt, double x)
-{
-    return (struct table_cell){isfinite(x) ? arena_printf(a, fmt, x) : "-", "", false};
-}
-
 static void add_columns(const struct ranking *k, struct arena *a, struct table *t)
 {
     const struct results *r = k->r;
     t->column = ARENA_ARRAY(a, r->n_axis + k->n + 3, struct table_column);
-    if (!t->column)
-        out_of_memory("ranks");
     for (int i = 0; i < r->n_axis; i++)
         if (!k->is_task[i])
             t->column[t->n_column++] = (struct table_column){results_axis_name(r, i), false};
@@ -52,47 +43,39 @@ static void add_method(const struct ranking *k, int j, struct arena *a, struct t
     const struct ranked_method *m = &k->method[j];
     for (int i = 0; i < k->r->n_axis; i++)
         if (!k->is_task[i])
-            *cell++ = (struct table_cell){m->row->axis[i], "", false};
-    *cell = text_cell(a, "%.2f", m->mean_rank);
+            *cell++ = table_plain(m->row->axis[i]);
+    *cell = table_number(a, "%.2f", m->mean_rank);
     cell++->strong = m->best;
-    *cell++ = text_cell(a, "%+.3f", m->score);
-    *cell++ = text_cell(a, "%.4f", m->ratio);
+    *cell++ = table_number(a, "%+.3f", m->score);
+    *cell++ = table_number(a, "%.4f", m->ratio);
     for (int t = 0; t < k->n; t++)
-        *cell++ = text_cell(a, "%g", k->rank[t * k->k + j]);
+        *cell++ = table_number(a, "%g", k->rank[t * k->k + j]);
 }
 
-static void add_notes(const struct ranking *k, struct arena *a, struct table *t)
+static void add_notes(const struct ranking *k, struct table *t)
 {
     const struct friedman *f = &k->test;
     struct strbuf p;
     strbuf_init(&p);
     number_p(&p, f->p);
-    t->note = ARENA_ARRAY(a, 7, const char *);
-    if (!t->note)
-        out_of_memory("ranks");
     if (k->tested) {
-        t->note[t->n_note++] =
-            arena_printf(a, "Friedman's test (Iman-Davenport F = %.3g, %d methods, %d tasks): p %s",
-                         f->f, f->k, f->n, p.text);
-        t->note[t->n_note++] = arena_printf(
-            a, "Nemenyi: mean ranks that differ by less than %.2f are not separable at .05",
-            f->critical);
+        table_note(t, "Friedman's test (Iman-Davenport F = %.3g, %d methods, %d tasks): p %s", f->f,
+                   f->k, f->n, p.text);
+        table_note(t, "Nemenyi: mean ranks that differ by less than %.2f are not separable at .05",
+                   f->critical);
     } else {
-        t->note[t->n_note++] = arena_printf(a, "no test: %s", k->why_not);
+        table_note(t, "no test: %s", k->why_not);
     }
     if (k->r->baseline_text && k->n_score)
-        t->note[t->n_note++] = arena_printf(
-            a, "score: mean over %d task%s of (x - baseline) / (best - baseline); baseline (%s)",
+        table_note(
+            t, "score: mean over %d task%s of (x - baseline) / (best - baseline); baseline (%s)",
             k->n_score, k->n_score == 1 ? "" : "s", k->r->baseline_text);
-    if (k->r->baseline_text)
-        t->note[t->n_note++] = "ratio: geometric mean over tasks of x / baseline";
-    else
-        t->note[t->n_note++] = "score and ratio need a baseline: --baseline ROW";
+    table_note(t, k->r->baseline_text ? "ratio: geometric mean over tasks of x / baseline"
+                                      : "score and ratio need a baseline: --baseline ROW");
     for (int i = 0; i < k->n_incomplete; i++)
         if (i == 0 || i == k->n_incomplete - 1)
-            t->note[t->n_note++] =
-                arena_printf(a, i == 0 ? "not ranked, without a value on every task: %s" : "... %s",
-                             k->incomplete[i]);
+            table_note(t, i == 0 ? "not ranked, without a value on every task: %s" : "... %s",
+                       k->incomplete[i]);
     strbuf_release(&p);
 }
 
@@ -105,13 +88,11 @@ void ranking_table(const struct ranking *k, struct arena *a, struct table *t)
     t->title = arena_printf(a, "%s: ranks by %s (%s is better) within each task; 1 is best",
                             k->r->experiment, k->r->metric, k->r->goal_max ? "higher" : "lower");
     add_columns(k, a, t);
-    t->cell = ARENA_ARRAY(a, (int64_t)t->n_row * t->n_column + 1, struct table_cell);
-    if (!t->cell)
-        out_of_memory("ranks");
+    t->cell = ARENA_ARRAY(a, t->n_row * t->n_column, struct table_cell);
     for (int j = 0; j < k->k; j++)
-        add_method(k, j, a, t->cell + (int64_t)j * t->n_column);
+        add_method(k, j, a, t->cell + j * t->n_column);
     t->any_strong = k->tested;
-    add_notes(k, a, t);
+    add_notes(k, t);
 }
 
 /* ---- JSON ---- */

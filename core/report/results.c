@@ -16,14 +16,6 @@ struct reader {
     struct error *err;
 };
 
-static void *array(struct reader *x, int n, size_t bytes)
-{
-    void *memory = arena_array(x->a, (size_t)(n > 0 ? n : 1), bytes);
-    if (!memory)
-        out_of_memory("results");
-    return memory;
-}
-
 /* ---- directories ---- */
 
 static const char *axis_key(const struct value *plan, int i)
@@ -94,7 +86,7 @@ static peat_status check_together(const struct reader *x, int d)
 
 static peat_status read_dirs(struct reader *x)
 {
-    x->run = array(x, x->n_dir, sizeof(*x->run));
+    x->run = ARENA_ARRAY(x->a, x->n_dir, struct rundir);
     for (int d = 0; d < x->n_dir; d++) {
         struct error damage = {0};
         peat_status status = rundir_read(x->dir[d], &x->run[d], x->a, &damage);
@@ -132,7 +124,7 @@ static void list_dropped(struct reader *x)
     int room = 0;
     for (int d = 0; d < x->n_dir; d++)
         room += field_count(x->run[d].plan, "dropped");
-    x->r->dropped = array(x, room, sizeof(*x->r->dropped));
+    x->r->dropped = ARENA_ARRAY(x->a, room, const char *);
     for (int d = 0; d < x->n_dir; d++)
         for (int i = 0; i < field_count(x->run[d].plan, "dropped"); i++) {
             const struct value *v = value_get(x->run[d].plan, "dropped")->item[i];
@@ -189,7 +181,7 @@ static void read_cells(struct reader *x)
     int room = 0;
     for (int d = 0; d < x->n_dir; d++)
         room += field_count(x->run[d].plan, "cells");
-    r->cell = array(x, room, sizeof(*r->cell));
+    r->cell = ARENA_ARRAY(x->a, room, struct result_cell);
     for (int d = 0; d < x->n_dir; d++) {
         const struct value *plan = x->run[d].plan, *cells = value_get(plan, "cells");
         for (int i = 0; i < cells->n; i++) {
@@ -264,17 +256,10 @@ static peat_status unknown_metric(const struct reader *x)
 {
     const struct results *r = x->r;
     const char *name[RESULTS_MAX_METRICS];
-    struct strbuf known;
-    strbuf_init(&known);
-    for (int i = 0; i < r->n_metric; i++) {
+    for (int i = 0; i < r->n_metric; i++)
         name[i] = r->known[i].name;
-        strbuf_addf(&known, "%s%s", i ? ", " : "", name[i]);
-    }
-    const char *near = nearest_name(r->metric, name, r->n_metric);
-    error_set(x->err, PEAT_INVALID, "no finished cell has the metric '%s'; there are %s%s%s%s",
-              r->metric, known.text, near ? "; did you mean '" : "", near ? near : "",
-              near ? "'?" : "");
-    strbuf_release(&known);
+    error_set(x->err, PEAT_INVALID, "no finished cell has the metric '%s'; there are ", r->metric);
+    error_add_names(x->err, r->metric, name, r->n_metric);
     return PEAT_INVALID;
 }
 
@@ -306,21 +291,20 @@ static bool is_chosen(const struct results *r, const struct value *measure)
            same_text(member_text(measure, "split"), r->split);
 }
 
-static peat_status add_length(struct reader *x, int64_t length)
+/* In rising order, each once; false when there is no room for another. */
+static bool insert_sorted(int64_t *list, int *n, int room, int64_t x)
 {
-    struct results *r = x->r;
     int at = 0;
-    while (at < r->n_length && r->length[at] < length)
+    while (at < *n && list[at] < x)
         at++;
-    if (at < r->n_length && r->length[at] == length)
-        return PEAT_OK;
-    if (r->n_length == RESULTS_MAX_LENGTHS)
-        return error_set(x->err, PEAT_INVALID, "more than %d evaluation lengths in one table",
-                         RESULTS_MAX_LENGTHS);
-    memmove(&r->length[at + 1], &r->length[at], (size_t)(r->n_length - at) * sizeof(*r->length));
-    r->length[at] = length;
-    r->n_length++;
-    return PEAT_OK;
+    if (at < *n && list[at] == x)
+        return true;
+    if (*n == room)
+        return false;
+    memmove(&list[at + 1], &list[at], (size_t)(*n - at) * sizeof(*list));
+    list[at] = x;
+    ++*n;
+    return true;
 }
 
 static peat_status list_lengths(struct reader *x)
@@ -334,10 +318,11 @@ static peat_status list_lengths(struct reader *x)
             r->length_unit = unit;
         for (int k = 0; k < field_count(result, "measures"); k++) {
             const struct value *m = value_get(result, "measures")->item[k];
-            peat_status status =
-                is_chosen(r, m) ? add_length(x, member_integer(m, "length", 0)) : PEAT_OK;
-            if (status != PEAT_OK)
-                return status;
+            if (is_chosen(r, m) && !insert_sorted(r->length, &r->n_length, RESULTS_MAX_LENGTHS,
+                                                  member_integer(m, "length", 0)))
+                return error_set(x->err, PEAT_INVALID,
+                                 "more than %d evaluation lengths in one table",
+                                 RESULTS_MAX_LENGTHS);
         }
     }
     return PEAT_OK;
@@ -427,26 +412,14 @@ static void place_cell(struct result_row *row, struct result_cell *c)
     row->n_cell++;
 }
 
-static void add_seed(struct results *r, int64_t seed)
-{
-    int at = 0;
-    while (at < r->n_seed && r->seed[at] < seed)
-        at++;
-    if (at < r->n_seed && r->seed[at] == seed)
-        return;
-    memmove(&r->seed[at + 1], &r->seed[at], (size_t)(r->n_seed - at) * sizeof(*r->seed));
-    r->seed[at] = seed;
-    r->n_seed++;
-}
-
 /* Rows in the order in which the plan first names them. */
 static peat_status make_rows(struct reader *x)
 {
     struct results *r = x->r;
-    r->row = array(x, r->n_cell, sizeof(*r->row));
-    r->seed = array(x, r->n_cell, sizeof(*r->seed));
+    r->row = ARENA_ARRAY(x->a, r->n_cell, struct result_row);
+    r->seed = ARENA_ARRAY(x->a, r->n_cell, int64_t);
     for (int i = 0; i < r->n_cell; i++)
-        add_seed(r, r->cell[i].seed);
+        insert_sorted(r->seed, &r->n_seed, r->n_cell, r->cell[i].seed);
     for (int i = 0; i < r->n_cell; i++) {
         const char *label[EXPERIMENT_MAX_AXES];
         read_labels(r, &r->cell[i], label);
@@ -454,7 +427,7 @@ static peat_status make_rows(struct reader *x)
         if (!row) {
             row = &r->row[r->n_row++];
             memcpy(row->axis, label, sizeof(label));
-            row->cell = array(x, r->n_seed, sizeof(struct result_cell *));
+            row->cell = ARENA_ARRAY(x->a, r->n_seed, struct result_cell *);
             row->baseline = -1;
         } else if (x->n_dir > 1) {
             peat_status status = check_same_setting(x, row, &r->cell[i]);
@@ -512,7 +485,7 @@ static void count_states(struct result_row *row)
 static void add_costs(struct reader *x)
 {
     struct results *r = x->r;
-    double *room = array(x, r->n_seed, sizeof(*room));
+    double *room = ARENA_ARRAY(x->a, r->n_seed, double);
     for (int i = 0; i < r->n_row; i++) {
         struct result_row *row = &r->row[i];
         const struct value *planned = row->cell[0]->planned;
@@ -564,40 +537,4 @@ peat_status results_read(struct results *r, int n_dir, char *const *dir,
     number_tasks(r);
     add_costs(&x);
     return results_compare(r, o, a, err);
-}
-
-static const char *last_part(const char *key)
-{
-    const char *dot = strrchr(key, '.');
-    return dot ? dot + 1 : key;
-}
-
-const char *results_axis_name(const struct results *r, int axis)
-{
-    const char *name = last_part(r->axis[axis]);
-    for (int i = 0; i < r->n_axis; i++)
-        if (i != axis && strcmp(last_part(r->axis[i]), name) == 0)
-            return r->axis[axis];
-    return name;
-}
-
-const char *results_row_label(const struct results *r, const struct result_row *row,
-                              struct arena *a)
-{
-    struct strbuf out;
-    strbuf_init(&out);
-    for (int i = 0; i < r->n_axis; i++)
-        strbuf_addf(&out, "%s%s", i ? "." : "", row->axis[i]);
-    const char *label = arena_strdup(a, r->n_axis ? out.text : "-");
-    strbuf_release(&out);
-    BUG_UNLESS(label);
-    return label;
-}
-
-const struct result_cell *row_cell(const struct result_row *row, int64_t seed)
-{
-    for (int i = 0; i < row->n_cell; i++)
-        if (row->cell[i]->seed == seed)
-            return row->cell[i];
-    return NULL;
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "report/fields.h"
 
 /* Length of the first part of text up to `stop` outside of brackets: labels hold commas and '='
@@ -53,10 +54,8 @@ static void add_nearest(struct strbuf *out, const char *word, const char *const 
 /* The labels of an axis, each once, in row order, and the one nearest to `word`. */
 static void list_labels(const struct results *r, int axis, const char *word, struct strbuf *out)
 {
-    const char **label = malloc((size_t)(r->n_row + 1) * sizeof(*label));
+    const char **label = mem_array((size_t)r->n_row, sizeof(*label), "results");
     int n = 0;
-    if (!label)
-        out_of_memory("results");
     for (int i = 0; i < r->n_row; i++) {
         bool seen = false;
         for (int k = 0; !seen && k < n; k++)
@@ -180,15 +179,12 @@ peat_status selector_from_map(const struct results *r, const struct value *map, 
 
 const char *selector_text(const struct results *r, const struct selector *s, struct arena *a)
 {
-    struct strbuf out;
-    strbuf_init(&out);
+    const char *text = NULL;
     for (int i = 0; i < r->n_axis; i++)
         if (s->label[i])
-            strbuf_addf(&out, "%s%s=%s", out.n ? ", " : "", results_axis_name(r, i), s->label[i]);
-    const char *text = arena_strdup(a, out.text);
-    strbuf_release(&out);
-    BUG_UNLESS(text);
-    return text;
+            text = arena_printf(a, "%s%s%s=%s", text ? text : "", text ? ", " : "",
+                                results_axis_name(r, i), s->label[i]);
+    return text ? text : "";
 }
 
 static bool below_combine(const char *key)

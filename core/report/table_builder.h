@@ -7,21 +7,17 @@
 
 struct builder {
     struct table *t;
+    struct arena *a; /* the table's */
     const struct results *r;
     const struct table_options *o;
-    struct strbuf text;            /* for one cell */
     int length;                    /* index of the main one; -1: nothing was measured */
     int axis[EXPERIMENT_MAX_AXES]; /* in the order shown */
     const int *order;              /* rows, in the order shown */
     struct error *err;
 };
 
-/* What b->text holds, kept; b->text is empty afterwards. */
-const char *builder_keep(struct builder *b);
-/* n items, cleared, in the table's arena. */
-void *builder_room(struct builder *b, int64_t n, size_t bytes);
-/* What b->text holds becomes a note. */
-void builder_note(struct builder *b);
+/* ---- table_builder.c ---- */
+
 /* The axis of this name for --option, or an error. */
 peat_status builder_axis(struct builder *b, const char *option, const char *name, size_t n,
                          int *axis);
@@ -31,10 +27,19 @@ static inline struct table_cell table_plain(const char *text)
     return (struct table_cell){text, "", false};
 }
 
+/* "-" for what is not finite. fmt: of one double. */
+struct table_cell table_number(struct arena *a, const char *fmt, double x);
 /* A mean with what --err says, and its marks. */
 struct table_cell table_metric_cell(struct builder *b, const struct result_row *row, int length);
+/* The same for the difference to the baseline. */
+struct table_cell table_diff_cell(struct builder *b, const struct result_row *row);
+
+/* ---- the parts ---- */
+
 /* A row for each setting: columns as asked, or as they are of use. */
 peat_status table_list(struct builder *b);
+/* The axes of --cols as columns: the metric at one length. */
+peat_status table_cross(struct builder *b);
 /* What it is a table of, and how to read it. */
 const char *table_title(struct builder *b);
 void table_notes(struct builder *b);

@@ -1,231 +1,170 @@
 /* SPDX-License-Identifier: MIT */
 /* table_columns.c: the columns of a table with a row for each setting. */
 #include <inttypes.h>
-#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "report/numbers.h"
-#include "report/selector.h"
 #include "table_builder.h"
-
-/* ---- cells ---- */
-
-/* What stands behind the mean. */
-static double spread_of(const struct builder *b, double sd, double ci_half, int n)
-{
-    switch (b->o->err) {
-    case SPREAD_SD:
-        return sd;
-    case SPREAD_SE:
-        return sd / sqrt(n);
-    default:
-        return ci_half;
-    }
-}
-
-static struct table_cell number_cell(struct builder *b, const char *fmt, double x)
-{
-    strbuf_addf(&b->text, isfinite(x) ? fmt : "-", x);
-    return table_plain(builder_keep(b));
-}
-
-static struct table_cell int_cell(struct builder *b, int n)
-{
-    strbuf_addf(&b->text, "%d", n);
-    return table_plain(builder_keep(b));
-}
-
-static struct table_cell count_cell(struct builder *b, double x)
-{
-    number_count(&b->text, x);
-    return table_plain(builder_keep(b));
-}
-
-static struct table_cell p_cell(struct builder *b, double p)
-{
-    number_p(&b->text, p);
-    return table_plain(builder_keep(b));
-}
-
-static int digits_of(const struct builder *b)
-{
-    return b->o->digits > 0 ? b->o->digits : 2;
-}
-
-struct table_cell table_metric_cell(struct builder *b, const struct result_row *row, int length)
-{
-    const struct summary *s = &row->at[length];
-    double spread = spread_of(b, s->sd, s->ci_high - s->mean, s->n);
-    number_spread(&b->text, s->mean, spread, digits_of(b), false);
-    bool strong = row->best[length] && b->r->n_row > 1;
-    b->t->any_strong = b->t->any_strong || strong;
-    return (struct table_cell){builder_keep(b), s->untrained ? "u" : "", strong};
-}
-
-static struct table_cell diff_cell(struct builder *b, const struct result_row *row)
-{
-    const struct summary *s = &row->at[b->length];
-    if (row->baseline == (int)(row - b->r->row))
-        return table_plain("baseline");
-    if (s->pairs.n == 0 && pairs_refused(&s->pairs))
-        return table_plain("unpaired");
-    double spread = spread_of(b, s->diff_sd, s->diff_ci_high - s->diff, s->pairs.n);
-    number_spread(&b->text, s->diff, spread, digits_of(b), true);
-    return table_plain(builder_keep(b));
-}
-
-static struct table_cell raw_p_cell(struct builder *b, const struct result_row *row)
-{
-    return p_cell(b, row->at[b->length].p);
-}
-
-static struct table_cell holm_cell(struct builder *b, const struct result_row *row)
-{
-    return p_cell(b, row->at[b->length].p_holm);
-}
-
-static struct table_cell dz_cell(struct builder *b, const struct result_row *row)
-{
-    return number_cell(b, "%+.2f", row->at[b->length].dz);
-}
-
-static struct table_cell gz_cell(struct builder *b, const struct result_row *row)
-{
-    return number_cell(b, "%+.2f", row->at[b->length].gz);
-}
-
-static struct table_cell pairs_cell(struct builder *b, const struct result_row *row)
-{
-    const struct pairs *p = &row->at[b->length].pairs;
-    int refused = pairs_refused(p);
-    strbuf_addf(&b->text, refused ? "%d/%d" : "%d", p->n, p->n + refused);
-    return table_plain(builder_keep(b));
-}
-
-static struct table_cell n_cell(struct builder *b, const struct result_row *row)
-{
-    int n = b->length >= 0 ? row->at[b->length].n : 0;
-    strbuf_addf(&b->text, n == row->n_cell ? "%d" : "%d/%d", n, row->n_cell);
-    return table_plain(builder_keep(b));
-}
-
-static struct table_cell missing_cell(struct builder *b, const struct result_row *row)
-{
-    return int_cell(b, row->missing);
-}
-
-static struct table_cell failed_cell(struct builder *b, const struct result_row *row)
-{
-    return int_cell(b, row->failed);
-}
-
-static struct table_cell diverged_cell(struct builder *b, const struct result_row *row)
-{
-    return int_cell(b, row->diverged);
-}
-
-static struct table_cell stale_cell(struct builder *b, const struct result_row *row)
-{
-    return int_cell(b, row->stale);
-}
-
-static struct table_cell params_cell(struct builder *b, const struct result_row *row)
-{
-    return count_cell(b, row->params);
-}
-
-static struct table_cell positional_cell(struct builder *b, const struct result_row *row)
-{
-    return count_cell(b, row->params_positional);
-}
-
-static struct table_cell flops_cell(struct builder *b, const struct result_row *row)
-{
-    return count_cell(b, row->flops_per_token);
-}
-
-static struct table_cell tokens_cell(struct builder *b, const struct result_row *row)
-{
-    return count_cell(b, row->tokens_per_s);
-}
-
-static struct table_cell step_cell(struct builder *b, const struct result_row *row)
-{
-    return number_cell(b, "%.3g", row->step_ms_median);
-}
-
-static struct table_cell memory_cell(struct builder *b, const struct result_row *row)
-{
-    return number_cell(b, "%.0f", row->peak_rss_kib / 1024.0);
-}
-
-static struct table_cell wall_cell(struct builder *b, const struct result_row *row)
-{
-    return number_cell(b, row->wall_s < 100.0 ? "%.1f" : "%.0f", row->wall_s);
-}
-
-static struct table_cell cpu_cell(struct builder *b, const struct result_row *row)
-{
-    return number_cell(b, row->cpu_s < 100.0 ? "%.1f" : "%.0f", row->cpu_s);
-}
-
-static struct table_cell attention_cell(struct builder *b, const struct result_row *row)
-{
-    (void)b;
-    return table_plain(row->attention_path ? row->attention_path : "-");
-}
 
 /* ---- kinds ---- */
 
+/* Compared: of the difference to the baseline, at one length. */
 enum group { COMPARED, COUNTED, COST };
 
-static const struct kind {
+struct kind {
     const char *word, *head; /* as --columns has it, and as the table has */
     enum group group;
-    bool left;
-    struct table_cell (*cell)(struct builder *b, const struct result_row *row);
-} kinds[] = {
-    {"diff", "diff", COMPARED, false, diff_cell},
-    {"p", "p", COMPARED, false, raw_p_cell},
-    {"p_holm", "p_holm", COMPARED, false, holm_cell},
-    {"g_z", "g_z", COMPARED, false, gz_cell},
-    {"d_z", "d_z", COMPARED, false, dz_cell},
-    {"pairs", "pairs", COMPARED, false, pairs_cell},
-    {"n", "n", COUNTED, false, n_cell},
-    {"missing", "missing", COUNTED, false, missing_cell},
-    {"failed", "failed", COUNTED, false, failed_cell},
-    {"diverged", "diverged", COUNTED, false, diverged_cell},
-    {"stale", "stale", COUNTED, false, stale_cell},
-    {"params", "params", COST, false, params_cell},
-    {"positional", "pos.params", COST, false, positional_cell},
-    {"flops", "FLOPs/tok", COST, false, flops_cell},
-    {"tokens", "tok/s", COST, false, tokens_cell},
-    {"step", "step ms", COST, false, step_cell},
-    {"memory", "peak MiB", COST, false, memory_cell},
-    {"wall", "wall s", COST, false, wall_cell},
-    {"cpu", "cpu s", COST, false, cpu_cell},
-    {"attention", "attention", COST, true, attention_cell},
+    struct table_cell (*cell)(struct builder *b, const struct kind *k,
+                              const struct result_row *row);
+    size_t at; /* in the summary when compared, else in the row */
+    bool left; /* aligned */
+};
+
+static const void *field_of(const struct builder *b, const struct kind *k,
+                            const struct result_row *row)
+{
+    const void *from = k->group == COMPARED ? (const void *)&row->at[b->length] : row;
+    return (const char *)from + k->at;
+}
+
+static double number_of(const struct builder *b, const struct kind *k, const struct result_row *row)
+{
+    const double *x = field_of(b, k, row);
+    return *x;
+}
+
+static struct table_cell int_cell(struct builder *b, const struct kind *k,
+                                  const struct result_row *row)
+{
+    const int *n = field_of(b, k, row);
+    return table_plain(arena_printf(b->a, "%d", *n));
+}
+
+static struct table_cell formed_cell(struct builder *b, void (*add)(struct strbuf *, double),
+                                     double x)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    add(&out, x);
+    const char *text = arena_strdup(b->a, out.text);
+    strbuf_release(&out);
+    return table_plain(text);
+}
+
+static struct table_cell count_cell(struct builder *b, const struct kind *k,
+                                    const struct result_row *row)
+{
+    return formed_cell(b, number_count, number_of(b, k, row));
+}
+
+static struct table_cell p_cell(struct builder *b, const struct kind *k,
+                                const struct result_row *row)
+{
+    return formed_cell(b, number_p, number_of(b, k, row));
+}
+
+static struct table_cell effect_cell(struct builder *b, const struct kind *k,
+                                     const struct result_row *row)
+{
+    return table_number(b->a, "%+.2f", number_of(b, k, row));
+}
+
+static struct table_cell seconds_cell(struct builder *b, const struct kind *k,
+                                      const struct result_row *row)
+{
+    double s = number_of(b, k, row);
+    return table_number(b->a, s < 100.0 ? "%.1f" : "%.0f", s);
+}
+
+static struct table_cell step_cell(struct builder *b, const struct kind *k,
+                                   const struct result_row *row)
+{
+    return table_number(b->a, "%.3g", number_of(b, k, row));
+}
+
+static struct table_cell memory_cell(struct builder *b, const struct kind *k,
+                                     const struct result_row *row)
+{
+    return table_number(b->a, "%.0f", number_of(b, k, row) / 1024.0);
+}
+
+static struct table_cell diff_cell(struct builder *b, const struct kind *k,
+                                   const struct result_row *row)
+{
+    (void)k;
+    return table_diff_cell(b, row);
+}
+
+static struct table_cell pairs_cell(struct builder *b, const struct kind *k,
+                                    const struct result_row *row)
+{
+    const struct pairs *p = field_of(b, k, row);
+    int refused = pairs_refused(p);
+    return table_plain(arena_printf(b->a, refused ? "%d/%d" : "%d", p->n, p->n + refused));
+}
+
+static struct table_cell n_cell(struct builder *b, const struct kind *k,
+                                const struct result_row *row)
+{
+    (void)k;
+    int n = b->length >= 0 ? row->at[b->length].n : 0;
+    return table_plain(arena_printf(b->a, n == row->n_cell ? "%d" : "%d/%d", n, row->n_cell));
+}
+
+static struct table_cell attention_cell(struct builder *b, const struct kind *k,
+                                        const struct result_row *row)
+{
+    (void)b;
+    (void)k;
+    return table_plain(row->attention_path ? row->attention_path : "-");
+}
+
+#define OF_ROW(member)     offsetof(struct result_row, member)
+#define OF_SUMMARY(member) offsetof(struct summary, member)
+
+static const struct kind kinds[] = {
+    {"diff", "diff", COMPARED, diff_cell},
+    {"p", "p", COMPARED, p_cell, OF_SUMMARY(p)},
+    {"p_holm", "p_holm", COMPARED, p_cell, OF_SUMMARY(p_holm)},
+    {"g_z", "g_z", COMPARED, effect_cell, OF_SUMMARY(gz)},
+    {"d_z", "d_z", COMPARED, effect_cell, OF_SUMMARY(dz)},
+    {"pairs", "pairs", COMPARED, pairs_cell, OF_SUMMARY(pairs)},
+    {"n", "n", COUNTED, n_cell},
+    {"missing", "missing", COUNTED, int_cell, OF_ROW(missing)},
+    {"failed", "failed", COUNTED, int_cell, OF_ROW(failed)},
+    {"diverged", "diverged", COUNTED, int_cell, OF_ROW(diverged)},
+    {"stale", "stale", COUNTED, int_cell, OF_ROW(stale)},
+    {"params", "params", COST, count_cell, OF_ROW(params)},
+    {"positional", "pos.params", COST, count_cell, OF_ROW(params_positional)},
+    {"flops", "FLOPs/tok", COST, count_cell, OF_ROW(flops_per_token)},
+    {"tokens", "tok/s", COST, count_cell, OF_ROW(tokens_per_s)},
+    {"step", "step ms", COST, step_cell, OF_ROW(step_ms_median)},
+    {"memory", "peak MiB", COST, memory_cell, OF_ROW(peak_rss_kib)},
+    {"wall", "wall s", COST, seconds_cell, OF_ROW(wall_s)},
+    {"cpu", "cpu s", COST, seconds_cell, OF_ROW(cpu_s)},
+    {"attention", "attention", COST, attention_cell, .left = true},
 };
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
 /* A column of the table: the metric at a length, or one of the kinds. */
-struct column {
+struct chosen {
     const struct kind *kind; /* NULL: the metric */
     int length;
 };
 
-struct columns {
+struct choice {
     int n;
-    struct column item[RESULTS_MAX_LENGTHS + KINDS];
+    struct chosen item[RESULTS_MAX_LENGTHS + KINDS];
 };
 
-static void add(struct columns *c, const struct kind *kind, int length)
+static void add(struct choice *c, const struct kind *kind, int length)
 {
     for (int i = 0; i < c->n; i++)
         if (c->item[i].kind == kind && c->item[i].length == length)
             return;
-    c->item[c->n++] = (struct column){kind, length};
+    c->item[c->n++] = (struct chosen){kind, length};
 }
 
 static const struct kind *find_kind(const char *word, size_t n)
@@ -236,12 +175,12 @@ static const struct kind *find_kind(const char *word, size_t n)
     return NULL;
 }
 
-static void add_kind(struct columns *c, const char *word)
+static void add_kind(struct choice *c, const char *word)
 {
     add(c, find_kind(word, strlen(word)), -1);
 }
 
-static void usual_columns(const struct builder *b, struct columns *c)
+static void usual_columns(const struct builder *b, struct choice *c)
 {
     static const char *const cost[] = {"params", "positional", "flops",    "tokens",
                                        "memory", "wall",       "attention"};
@@ -269,19 +208,18 @@ static void usual_columns(const struct builder *b, struct columns *c)
 static peat_status no_column(struct builder *b, const char *word)
 {
     const char *name[KINDS + 1] = {"metric"};
-    strbuf_add(&b->text, "metric (or metric@LENGTH)");
+    const char *known = "metric (or metric@LENGTH)";
     for (int i = 0; i < KINDS; i++) {
         name[i + 1] = kinds[i].word;
-        strbuf_addf(&b->text, ", %s", kinds[i].word);
+        known = arena_printf(b->a, "%s, %s", known, kinds[i].word);
     }
-    const char *near = nearest_name(word, name, KINDS + 1);
-    return error_set(b->err, PEAT_INVALID, "--columns: there is no '%s'; there are %s%s%s%s", word,
-                     builder_keep(b), near ? "; did you mean '" : "", near ? near : "",
-                     near ? "'?" : "");
+    error_set(b->err, PEAT_INVALID, "--columns: there is no '%s'; there are %s", word, known);
+    error_add_nearest(b->err, word, name, KINDS + 1);
+    return PEAT_INVALID;
 }
 
 /* "metric", the metric's own name, or either with "@LENGTH". */
-static bool add_metric(const struct builder *b, struct columns *c, const char *word)
+static bool add_metric(const struct builder *b, struct choice *c, const char *word)
 {
     size_t n = strcspn(word, "@"), own = strlen(b->r->metric);
     bool named = (n == 6 && memcmp(word, "metric", 6) == 0) ||
@@ -298,12 +236,11 @@ static bool add_metric(const struct builder *b, struct columns *c, const char *w
     return found || (named && !word[n]);
 }
 
-static peat_status read_columns(struct builder *b, struct columns *c)
+static peat_status read_columns(struct builder *b, struct choice *c)
 {
     for (const char *at = b->o->columns; *at;) {
         size_t n = strcspn(at, ",");
-        strbuf_add_bytes(&b->text, at, n);
-        const char *word = builder_keep(b);
+        const char *word = arena_printf(b->a, "%.*s", (int)n, at);
         const struct kind *kind = find_kind(word, n);
         if (kind && kind->group == COMPARED && !b->r->baseline_text)
             return error_set(b->err, PEAT_INVALID,
@@ -319,18 +256,17 @@ static peat_status read_columns(struct builder *b, struct columns *c)
 
 /* ---- heads and rows ---- */
 
-static const char *head_of(struct builder *b, const struct column *c)
+static const char *head_of(struct builder *b, const struct chosen *c)
 {
     bool at_length = !c->kind || strcmp(c->kind->word, "diff") == 0;
     if (!at_length)
         return c->kind->head;
     int length = c->kind ? b->length : c->length;
-    strbuf_addf(&b->text, "%s@%" PRId64, c->kind ? c->kind->head : b->r->metric,
-                b->r->length[length]);
-    return builder_keep(b);
+    return arena_printf(b->a, "%s@%" PRId64, c->kind ? c->kind->head : b->r->metric,
+                        b->r->length[length]);
 }
 
-static void add_heads(struct builder *b, const struct columns *c)
+static void add_heads(struct builder *b, const struct choice *c)
 {
     struct table *t = b->t;
     for (int i = 0; i < b->r->n_axis; i++)
@@ -346,20 +282,20 @@ static void add_heads(struct builder *b, const struct columns *c)
     }
 }
 
-static void fill_row(struct builder *b, const struct columns *c, const struct result_row *row,
+static void fill_row(struct builder *b, const struct choice *c, const struct result_row *row,
                      struct table_cell *cell)
 {
     for (int i = 0; i < b->r->n_axis; i++)
         *cell++ = table_plain(row->axis[b->axis[i]]);
     for (int i = 0; i < c->n; i++)
-        *cell++ = c->item[i].kind ? c->item[i].kind->cell(b, row)
+        *cell++ = c->item[i].kind ? c->item[i].kind->cell(b, c->item[i].kind, row)
                                   : table_metric_cell(b, row, c->item[i].length);
 }
 
 peat_status table_list(struct builder *b)
 {
     struct table *t = b->t;
-    struct columns c = {.n = 0};
+    struct choice c = {.n = 0};
     peat_status status = PEAT_OK;
     if (b->o->columns)
         status = read_columns(b, &c);
@@ -367,11 +303,11 @@ peat_status table_list(struct builder *b)
         usual_columns(b, &c);
     if (status != PEAT_OK)
         return status;
-    t->column = builder_room(b, b->r->n_axis + c.n, sizeof(*t->column));
+    t->column = ARENA_ARRAY(b->a, b->r->n_axis + c.n, struct table_column);
     add_heads(b, &c);
     t->n_row = b->r->n_row;
-    t->cell = builder_room(b, (int64_t)t->n_row * t->n_column, sizeof(*t->cell));
+    t->cell = ARENA_ARRAY(b->a, t->n_row * t->n_column, struct table_cell);
     for (int i = 0; i < t->n_row; i++)
-        fill_row(b, &c, &b->r->row[b->order[i]], t->cell + (int64_t)i * t->n_column);
+        fill_row(b, &c, &b->r->row[b->order[i]], t->cell + i * t->n_column);
     return PEAT_OK;
 }

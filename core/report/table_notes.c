@@ -9,21 +9,18 @@
 const char *table_title(struct builder *b)
 {
     const struct results *r = b->r;
-    if (!*r->metric || r->n_length == 0) {
-        strbuf_addf(&b->text, "%s: nothing is finished yet", r->experiment);
-        return builder_keep(b);
-    }
-    strbuf_addf(&b->text, "%s: %s (%s%s is better)", r->experiment, r->metric,
-                strcmp(r->split, "train") == 0 ? "on the training batch, " : "",
-                r->goal_max ? "higher" : "lower");
-    if (b->o->cols)
-        strbuf_addf(&b->text, " at %" PRId64 " %s", r->length[b->length], r->length_unit);
     static const char *const spread[] = {"95 % CI (Student t)", "standard deviation",
                                          "standard error"};
-    strbuf_addf(&b->text, ", mean ± %s over n seeds", spread[b->o->err]);
-    if (!b->o->cols && *r->length_unit)
-        strbuf_addf(&b->text, "; @: length in %s", r->length_unit);
-    return builder_keep(b);
+    if (!*r->metric || r->n_length == 0)
+        return arena_printf(b->a, "%s: nothing is finished yet", r->experiment);
+    const char *at = "", *unit = "";
+    if (b->o->cols)
+        at = arena_printf(b->a, " at %" PRId64 " %s", r->length[b->length], r->length_unit);
+    else if (*r->length_unit)
+        unit = arena_printf(b->a, "; @: length in %s", r->length_unit);
+    return arena_printf(b->a, "%s: %s (%s%s is better)%s, mean ± %s over n seeds%s", r->experiment,
+                        r->metric, strcmp(r->split, "train") == 0 ? "on the training batch, " : "",
+                        r->goal_max ? "higher" : "lower", at, spread[b->o->err], unit);
 }
 
 static bool has_mark(const struct table *t, char mark)
@@ -36,11 +33,9 @@ static bool has_mark(const struct table *t, char mark)
 
 static void note_marks(struct builder *b)
 {
-    if (!has_mark(b->t, 'u'))
-        return;
-    strbuf_add(&b->text, "u: at this length the model used rows of a learned table that were never "
+    if (has_mark(b->t, 'u'))
+        table_note(b->t, "u: at this length the model used rows of a learned table that were never "
                          "trained");
-    builder_note(b);
 }
 
 /* Pairs that are none, and those that only share their data. */
@@ -56,25 +51,12 @@ static void note_pairs(struct builder *b)
         all.other_init += p->other_init;
         rows += p->by_data > 0;
     }
-    int total = all.n + pairs_refused(&all);
-    if (all.other_batches) {
-        strbuf_addf(&b->text, "%d of %d pairs refused: different batches", all.other_batches,
-                    total);
-        builder_note(b);
-    }
-    if (all.other_init) {
-        strbuf_addf(&b->text,
-                    "%d of %d pairs refused: different initial values in weights of the same shape",
-                    all.other_init, total);
-        builder_note(b);
-    }
-    if (all.by_data) {
-        strbuf_addf(&b->text,
-                    "%d of %d pairs (%d row%s) share the data order alone: their weights have "
-                    "other shapes than the baseline's",
-                    all.by_data, total, rows, rows == 1 ? "" : "s");
-        builder_note(b);
-    }
+    table_note_refused(b->t, &all);
+    if (all.by_data)
+        table_note(b->t,
+                   "%d of %d pairs (%d row%s) share the data order alone: their weights have other "
+                   "shapes than the baseline's",
+                   all.by_data, all.n + pairs_refused(&all), rows, rows == 1 ? "" : "s");
 }
 
 /* What a test of so many seeds cannot show. */
@@ -85,17 +67,15 @@ static void note_power(struct builder *b, int m)
     for (int i = 0; i < r->n_row; i++)
         n = r->row[i].at[b->length].pairs.n > n ? r->row[i].at[b->length].pairs.n : n;
     double smallest = paired_p_smallest(r->test, n);
-    if (m == 0 || m * smallest < 0.05)
+    if (m == 0 || paired_can_show(r->test, n, m))
         return;
-    if (smallest >= 0.05)
-        strbuf_addf(&b->text, "%d seed%s cannot reach p < .05 in a %s test: the smallest p is %.2g",
-                    n, n == 1 ? "" : "s", paired_test_word(r->test), smallest);
+    if (!paired_can_show(r->test, n, 1))
+        table_note(b->t, "%d seed%s cannot reach p < .05 in a %s test: the smallest p is %.2g", n,
+                   n == 1 ? "" : "s", paired_test_word(r->test), smallest);
     else
-        strbuf_addf(&b->text,
-                    "%d seeds cannot reach p < .05 over %d comparisons: the smallest p_holm is "
-                    "%.2g",
-                    n, m, fmin(1.0, m * smallest));
-    builder_note(b);
+        table_note(b->t,
+                   "%d seeds cannot reach p < .05 over %d comparisons: the smallest p_holm is %.2g",
+                   n, m, fmin(1.0, m * smallest));
 }
 
 static bool has_column(const struct table *t, const char *head)
@@ -112,15 +92,12 @@ static void note_comparisons(struct builder *b)
     if (b->o->cols || b->length < 0 || !r->baseline_text)
         return;
     int m = r->comparisons[b->length];
-    strbuf_addf(&b->text,
-                "diff: to the baseline (%s), paired by seed; p_holm: %s, Holm over %d comparison%s",
-                r->baseline_text, paired_test_name(r->test), m, m == 1 ? "" : "s");
-    builder_note(b);
+    table_note(b->t,
+               "diff: to the baseline (%s), paired by seed; p_holm: %s, Holm over %d comparison%s",
+               r->baseline_text, paired_test_name(r->test), m, m == 1 ? "" : "s");
     if (has_column(b->t, "g_z")) {
-        strbuf_add(&b->text,
-                   "g_z: effect size: mean difference / standard deviation of differences, "
-                   "Hedges' correction");
-        builder_note(b);
+        table_note(b->t, "g_z: effect size: mean difference / standard deviation of differences, "
+                         "Hedges' correction");
     }
     note_power(b, m);
     note_pairs(b);
@@ -147,8 +124,7 @@ static void note_states(struct builder *b)
     for (size_t i = 0; i < sizeof(line) / sizeof(*line); i++) {
         if (!line[i].n)
             continue;
-        strbuf_addf(&b->text, "%d of %d cells %s", line[i].n, n, line[i].what);
-        builder_note(b);
+        table_note(b->t, "%d of %d cells %s", line[i].n, n, line[i].what);
     }
 }
 
@@ -156,24 +132,20 @@ static void note_lists(struct builder *b)
 {
     const struct results *r = b->r;
     for (int i = 0; i < r->n_dropped; i++) {
-        strbuf_addf(&b->text, "the same model as a row above: %s", r->dropped[i]);
-        builder_note(b);
+        table_note(b->t, "the same model as a row above: %s", r->dropped[i]);
     }
     if (r->n_skipped) {
-        strbuf_addf(&b->text, "%d cell%s skipped: refused by the plan; peat status says why",
-                    r->n_skipped, r->n_skipped == 1 ? "" : "s");
-        builder_note(b);
+        table_note(b->t, "%d cell%s skipped: refused by the plan; peat status says why",
+                   r->n_skipped, r->n_skipped == 1 ? "" : "s");
     }
     for (int i = 0; i < r->n_row; i++) {
         if (!r->row[i].matched)
             continue;
-        strbuf_addf(&b->text, "matched: %s: %s", results_row_label(r, &r->row[i], b->t->arena),
-                    r->row[i].matched);
-        builder_note(b);
+        table_note(b->t, "matched: %s: %s", results_row_label(r, &r->row[i], b->a),
+                   r->row[i].matched);
     }
     if (r->warning) {
-        strbuf_add(&b->text, r->warning);
-        builder_note(b);
+        table_note(b->t, "%s", r->warning);
     }
 }
 
@@ -182,12 +154,10 @@ static void note_injection(struct builder *b)
 {
     for (int i = 0; i < b->r->n_row && b->o->injection; i++) {
         const struct result_row *row = &b->r->row[b->order[i]];
-        strbuf_addf(&b->text, "%s:", results_row_label(b->r, row, b->t->arena));
-        builder_note(b);
+        table_note(b->t, "%s:", results_row_label(b->r, row, b->a));
         for (const char *line = row->injection; line && *line;) {
             size_t n = strcspn(line, "\n");
-            strbuf_addf(&b->text, "  %.*s", (int)n, line);
-            builder_note(b);
+            table_note(b->t, "  %.*s", (int)n, line);
             line += n + (line[n] == '\n');
         }
     }

@@ -91,7 +91,7 @@ static void show(char *dir, struct arena *a)
     peat_status status = results_read(&r, 1, dirs, &options, a, &err);
     BUG_UNLESS(status == PEAT_OK || err.text[0]);
     for (int all_steps = 0; status == PEAT_OK && all_steps < 2; all_steps++)
-        status = format_csv(&r, all_steps, &out, &err);
+        status = format_csv(&r, all_steps, NULL, all_steps, &out, &err);
     BUG_UNLESS(status == PEAT_OK || err.text[0]);
     strbuf_release(&out);
 }

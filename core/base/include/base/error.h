@@ -28,6 +28,10 @@ const char *status_text(peat_status status);
 /* Of n names, the one nearest to word by edit distance, or NULL when none is near enough to
  * suggest. */
 const char *nearest_name(const char *word, const char *const *name, int n);
+/* Adds "; did you mean 'NAME'?" to the text when one of n names is near to word. */
+void error_add_nearest(struct error *err, const char *word, const char *const *name, int n);
+/* Adds the n names, separated by commas, and the nearest one. */
+void error_add_names(struct error *err, const char *word, const char *const *name, int n);
 
 /* Ends the process with status 1 and one line, without flushing what was half printed. For texts,
  * settings and whatever else has a size that follows from what the user wrote. */

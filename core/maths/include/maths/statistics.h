@@ -8,7 +8,11 @@
 #ifndef MATHS_STATISTICS_H
 #define MATHS_STATISTICS_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* A p below it is called significant. */
+#define STATS_LEVEL 0.05
 
 /* ---- moments ---- */
 
@@ -42,6 +46,8 @@ enum { PAIRED_TESTS = TEST_T + 1 };
 double paired_p(enum paired_test test, const double *d, int n);
 /* The smallest p that n differences can give: min(1, 2 / 2^n), and 0 for t, which has none. */
 double paired_p_smallest(enum paired_test test, int n);
+/* Whether n differences can be significant after Holm's adjustment over m comparisons. */
+bool paired_can_show(enum paired_test test, int n, int m);
 /* "sign-flip", and "exact sign-flip test" for sentences. */
 const char *paired_test_word(enum paired_test test);
 const char *paired_test_name(enum paired_test test);

@@ -7,6 +7,7 @@
 #ifndef REPORT_TABLE_H
 #define REPORT_TABLE_H
 
+#include "base/columns.h"
 #include "report/results.h"
 
 /* What stands behind a mean. */
@@ -22,17 +23,6 @@ struct table_options {
     int digits;        /* significant ones of the spread; 0: two                       */
     bool only_changed; /* leave out labels and costs that are the same in every row    */
     bool injection;    /* say what acts where                                          */
-};
-
-struct table_column {
-    const char *head;
-    bool right; /* aligned */
-};
-
-struct table_cell {
-    const char *text;
-    const char *mark; /* letters explained in a note; "" */
-    bool strong;      /* best, or not separable from it */
 };
 
 struct table {
@@ -55,30 +45,31 @@ struct table {
 peat_status table_build(struct table *t, const struct results *r, const struct table_options *o,
                         struct arena *a, struct error *err);
 
+/* One more note below the table. */
+void table_note(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Notes on pairs that are refused. */
+void table_note_refused(struct table *t, const struct pairs *p);
+
 /* Row numbers in the order that the table has them. */
 peat_status table_order(const struct results *r, const struct table_options *o, struct arena *a,
                         const int **order, struct error *err);
 
-/* Aligned text. Columns that do not fit the width go into further blocks, which repeat the labels.
- * bold: strong cells by terminal control; otherwise marked with '*'. */
+/* Aligned text, in blocks where the columns do not fit the width (base/columns.h). */
 void format_text(const struct table *t, int width, bool bold, struct strbuf *out);
 void format_markdown(const struct table *t, struct strbuf *out);
 /* A LaTeX tabular with booktabs rules. */
 void format_tex(const struct table *t, struct strbuf *out);
 
 /* One line per cell, metric, split and length: the last evaluation, or with all_steps every one in
- * metrics.jsonl but that of step 0. */
-peat_status format_csv(const struct results *r, bool all_steps, struct strbuf *out,
-                       struct error *err);
+ * metrics.jsonl but that of step 0. Only these columns ("seed,value"; NULL: all), and with
+ * only_changed those of them that differ between lines, `value` always. PEAT_INVALID: there is no
+ * such column. */
+peat_status format_csv(const struct results *r, bool all_steps, const char *columns,
+                       bool only_changed, struct strbuf *out, struct error *err);
 /* One object; rows has an entry per row and length. order: row numbers; NULL: as they are. */
 void format_json(const struct results *r, const int *order, struct arena *a, struct strbuf *out);
 /* The entries of rows alone, one a line. */
 void format_jsonl(const struct results *r, const int *order, struct arena *a, struct strbuf *out);
-/* Leaves in csv only these columns ("seed,value"; NULL: all), and with only_changed those of them
- * that differ between lines, `value` always. PEAT_INVALID: there is no such column. */
-peat_status csv_select(struct strbuf *csv, const char *columns, bool only_changed,
-                       struct error *err);
-
 /* What strong cells mean. */
 #define TABLE_STRONG                                                                               \
     "best, and every row whose paired difference to it has a 95 % interval that includes 0"

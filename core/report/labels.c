@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* labels.c: rows by the labels of their axes: their names, and which are alike. */
+#include "labels.h"
+
+#include <string.h>
+
+static const char *last_part(const char *key)
+{
+    const char *dot = strrchr(key, '.');
+    return dot ? dot + 1 : key;
+}
+
+const char *results_axis_name(const struct results *r, int axis)
+{
+    const char *name = last_part(r->axis[axis]);
+    for (int i = 0; i < r->n_axis; i++)
+        if (i != axis && strcmp(last_part(r->axis[i]), name) == 0)
+            return r->axis[axis];
+    return name;
+}
+
+const char *labels_join(const struct results *r, const struct result_row *row, const bool *group,
+                        bool in, const char *between, struct arena *a)
+{
+    const char *text = NULL;
+    for (int i = 0; i < r->n_axis; i++)
+        if (!group || group[i] == in)
+            text = text ? arena_printf(a, "%s%s%s", text, between, row->axis[i]) : row->axis[i];
+    return text ? text : "-";
+}
+
+const char *results_row_label(const struct results *r, const struct result_row *row,
+                              struct arena *a)
+{
+    return labels_join(r, row, NULL, true, ".", a);
+}
+
+bool labels_alike(const struct results *r, const struct result_row *x, const struct result_row *y,
+                  const bool *group, bool in)
+{
+    for (int i = 0; i < r->n_axis; i++)
+        if (group[i] == in && strcmp(x->axis[i], y->axis[i]) != 0)
+            return false;
+    return true;
+}
+
+int labels_collect(const struct results *r, const struct result_row *row, const bool *group,
+                   bool in, const struct result_row **list, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (labels_alike(r, list[i], row, group, in))
+            return n;
+    list[n] = row;
+    return n + 1;
+}
+
+const struct result_row *labels_crossing(const struct results *r, const bool *group,
+                                         const struct result_row *in, const struct result_row *out)
+{
+    for (int i = 0; i < r->n_row; i++)
+        if (labels_alike(r, &r->row[i], in, group, true) &&
+            labels_alike(r, &r->row[i], out, group, false))
+            return &r->row[i];
+    return NULL;
+}
+
+const struct result_cell *row_cell(const struct result_row *row, int64_t seed)
+{
+    for (int i = 0; i < row->n_cell; i++)
+        if (row->cell[i]->seed == seed)
+            return row->cell[i];
+    return NULL;
+}
