@@ -4,10 +4,10 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
+#include "base/sort.h"
 #include "cell/setting.h"
 #include "plugin/params.h"
 #include "plugin_use.h"
@@ -90,12 +90,6 @@ static struct value *train_value(const struct train_config *t, struct arena *a)
     return train.v;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Whole and distinct; in rising order for use. */
 static peat_status check_lengths(const struct cell_reader *r, struct eval_config *e,
                                  const struct value *v)
@@ -114,7 +108,7 @@ static peat_status check_lengths(const struct cell_reader *r, struct eval_config
             if (length[j] == length[i])
                 return place_error(r->err, at, "'lengths' in eval holds %.0f twice", length[i]);
     }
-    qsort(length, (size_t)e->lengths.n, sizeof(*length), compare_doubles);
+    sort_reals(length, e->lengths.n);
     e->lengths.item = length;
     return PEAT_OK;
 }

@@ -3,10 +3,10 @@
 #include "plugin_use.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
+#include "base/sort.h"
 #include "cell/setting.h"
 #include "plugin/params.h"
 
@@ -87,12 +87,6 @@ static bool is_whole(const struct value *v, int64_t low, int64_t high)
     return v->kind == VALUE_INT && v->integer >= low && v->integer <= high;
 }
 
-static int compare_int64(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static peat_status read_layers(const struct cell_reader *r, struct where *where,
                                const struct value *v, int64_t n_layer)
 {
@@ -112,7 +106,7 @@ static peat_status read_layers(const struct cell_reader *r, struct where *where,
                                    one->integer);
         layer[i] = one->integer;
     }
-    qsort(layer, (size_t)n, sizeof(*layer), compare_int64);
+    sort_integers(layer, n);
     where->layer = layer;
     where->n_layer = n;
     return PEAT_OK;

@@ -12,6 +12,7 @@
 
 #include "base/rng.h"
 #include "diagnose/support.h"
+#include "maths/statistics.h"
 #include "tensor/vecmath.h"
 
 enum { BATCH = 1024, BLOCK = 256 }; /* queries at a time, rows of answers at a time */
@@ -146,9 +147,7 @@ static peat_status total_variance(const struct matrix *m, const char *what, doub
     struct arena_mark mark = arena_mark(a);
     double *variance = ARENA_ARRAY(a, m->columns, double);
     column_variances(m, variance);
-    *sum = 0.0;
-    for (int64_t j = 0; j < m->columns; j++)
-        *sum += variance[j];
+    *sum = stats_sum(variance, m->columns);
     arena_rewind(a, mark);
     if (!isfinite(*sum))
         return error_set(err, PEAT_FAILED, "the table of %s is not finite", what);
@@ -217,13 +216,11 @@ static void centre_rows(const struct matrix *m, const double *mean, int64_t begi
                         double *out, double *square)
 {
     int64_t d = m->columns;
-    for (int64_t i = begin; i < end; i++) {
-        double *row = out + (i - begin) * d, sum = 0.0;
-        for (int64_t k = 0; k < d; k++) {
-            row[k] = (double)m->x[i * d + k] - mean[k];
-            sum += row[k] * row[k];
-        }
-        square[i - begin] = sum;
+    matrix_centre(m, mean, begin, end, out);
+    for (int64_t i = 0; i < end - begin; i++) {
+        square[i] = 0.0;
+        for (int64_t k = 0; k < d; k++)
+            square[i] += out[i * d + k] * out[i * d + k];
     }
 }
 

@@ -7,14 +7,9 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "base/sort.h"
 
 /* ---- groups ---- */
-
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* The different numbers in x [n] with `use` (NULL: all), ascending, into out [n]; how many. */
 static int64_t list_different(const int64_t *x, const bool *use, int64_t n, int64_t *out)
@@ -23,7 +18,7 @@ static int64_t list_different(const int64_t *x, const bool *use, int64_t n, int6
     for (int64_t i = 0; i < n; i++)
         if (use == NULL || use[i])
             out[count++] = x[i];
-    qsort(out, (size_t)count, sizeof(*out), ascending);
+    sort_integers(out, count);
     for (int64_t i = 0; i < count; i++)
         if (i == 0 || out[i] != out[i - 1])
             out[different++] = out[i];
@@ -33,7 +28,7 @@ static int64_t list_different(const int64_t *x, const bool *use, int64_t n, int6
 /* Its place in the list, or -1. */
 static int64_t find(const int64_t *list, int64_t n, int64_t x)
 {
-    const int64_t *at = bsearch(&x, list, (size_t)n, sizeof(*list), ascending);
+    const int64_t *at = bsearch(&x, list, (size_t)n, sizeof(*list), compare_integers);
     return at ? at - list : -1;
 }
 
@@ -192,9 +187,8 @@ static peat_status ridge_fit(struct ridge *r, const float *x, const double *y, c
     *r = ridge_new(d, a);
     struct arena_mark mark = arena_mark(a);
     struct matrix rows = take_rows(x, use, n, d, a);
-    peat_status status = matrix_covariance(&rows, r->mean, r->vector, a, err);
-    if (status == PEAT_OK)
-        status = spectrum_symmetric(r->vector, d, true, r->value, a, err);
+    matrix_covariance(&rows, r->mean, r->vector, a);
+    peat_status status = spectrum_symmetric(r->vector, d, true, r->value, a, err);
     if (status == PEAT_OK)
         fill_parts(r, x, y, use, n);
     arena_rewind(a, mark);
@@ -412,9 +406,7 @@ static peat_status find_within(struct discriminant *g, const float *x, const int
 {
     struct matrix m = take_residuals(g, x, label, train, n, a);
     double *mean = ARENA_ARRAY(a, g->d, double);
-    peat_status status = matrix_covariance(&m, mean, g->vector, a, err);
-    if (status != PEAT_OK)
-        return status;
+    matrix_covariance(&m, mean, g->vector, a);
     g->shrinkage = ledoit_wolf(&m, g->vector);
     for (int64_t j = 0; j < g->d; j++)
         g->unit += g->vector[j * g->d + j] / (double)g->d;

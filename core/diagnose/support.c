@@ -3,15 +3,10 @@
 #include "diagnose/support.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
-static double sum_of(const double *x, int64_t n)
-{
-    double sum = 0.0;
-    for (int64_t i = 0; i < n; i++)
-        sum += x[i];
-    return sum;
-}
+#include "base/sort.h"
+#include "maths/statistics.h"
 
 /* A few columns at a time, so that rows are read as they lie. A sum of F32 values that are all the
  * same is exact, and so is their mean: a constant column has variance 0. */
@@ -38,57 +33,34 @@ void column_variances(const struct matrix *m, double *variance)
 
 /* ---- order ---- */
 
-struct placed {
-    double value;
-    int64_t index;
-};
-
-static int ascending(const void *a, const void *b)
+static double *sorted_copy(const double *x, int64_t n, struct arena *a)
 {
-    const struct placed *x = a, *y = b;
-    if (x->value != y->value)
-        return x->value < y->value ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
+    double *sorted = ARENA_ARRAY(a, n, double);
+    memcpy(sorted, x, (size_t)n * sizeof(*x));
+    sort_reals(sorted, n);
+    return sorted;
 }
 
-static void sort_values(const double *x, int64_t n, struct placed *out)
-{
-    for (int64_t i = 0; i < n; i++)
-        out[i] = (struct placed){x[i], i};
-    qsort(out, (size_t)n, sizeof(*out), ascending);
-}
-
-/* Ranks 0 .. n-1; equal values share the mean of theirs. */
-static void find_ranks(const struct placed *sorted, int64_t n, double *rank)
-{
-    for (int64_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && sorted[end].value == sorted[i].value;)
-            end++;
-        for (int64_t k = i; k < end; k++)
-            rank[sorted[k].index] = 0.5 * (double)(i + end - 1);
-    }
-}
-
-static int64_t count_largest(const struct placed *sorted, int64_t n, double sum)
+static int64_t count_largest(const double *sorted, int64_t n, double sum)
 {
     int64_t count = 0;
     double held = 0.0;
     while (count < n && held < 0.99 * sum)
-        held += sorted[n - 1 - count++].value;
+        held += sorted[n - 1 - count++];
     return count;
 }
 
 /* sum over all j, k of min(u_j, v_k) / d: each value against the other's smaller ones, by the sums
  * of those, and its larger ones, by their number. */
-static double overlap_by_chance(const struct placed *u, const struct placed *v, int64_t d,
-                                double u_sum, double v_sum)
+static double overlap_by_chance(const double *u, const double *v, int64_t d, double u_sum,
+                                double v_sum)
 {
     double total = 0.0, below = 0.0;
     int64_t k = 0;
     for (int64_t j = 0; j < d; j++) {
-        double value = u[j].value / u_sum;
-        for (; k < d && v[k].value / v_sum < value; k++)
-            below += v[k].value / v_sum;
+        double value = u[j] / u_sum;
+        for (; k < d && v[k] / v_sum < value; k++)
+            below += v[k] / v_sum;
         total += below + (double)(d - k) * value;
     }
     return total / (double)d;
@@ -96,7 +68,7 @@ static double overlap_by_chance(const struct placed *u, const struct placed *v, 
 
 static double pearson(const double *x, const double *y, int64_t n)
 {
-    double x_mean = sum_of(x, n) / (double)n, y_mean = sum_of(y, n) / (double)n;
+    double x_mean = stats_mean(x, n), y_mean = stats_mean(y, n);
     double xx = 0.0, yy = 0.0, xy = 0.0;
     for (int64_t i = 0; i < n; i++) {
         xx += (x[i] - x_mean) * (x[i] - x_mean);
@@ -130,14 +102,12 @@ peat_status support_find(struct support *s, const double *token, const double *p
             return error_set(err, PEAT_FAILED, "the variance of dimension %lld is not finite",
                              (long long)j);
     struct arena_mark mark = arena_mark(a);
-    struct placed *t = ARENA_ARRAY(a, d, struct placed), *p = ARENA_ARRAY(a, d, struct placed);
+    const double *t = sorted_copy(token, d, a), *p = sorted_copy(position, d, a);
     double *t_rank = ARENA_ARRAY(a, d, double), *p_rank = ARENA_ARRAY(a, d, double);
-    sort_values(token, d, t);
-    sort_values(position, d, p);
-    find_ranks(t, d, t_rank);
-    find_ranks(p, d, p_rank);
-    s->token_variance = sum_of(token, d);
-    s->position_variance = sum_of(position, d);
+    mean_ranks(token, d, t_rank);
+    mean_ranks(position, d, p_rank);
+    s->token_variance = stats_sum(token, d);
+    s->position_variance = stats_sum(position, d);
     s->correlation = pearson(t_rank, p_rank, d);
     s->token_dimensions = count_largest(t, d, s->token_variance);
     s->position_dimensions = count_largest(p, d, s->position_variance);

@@ -2,11 +2,11 @@
 /* paired_tests.c: tests and effect sizes of differences at the same seeds, and Holm's adjustment.
  */
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "base/memory.h"
 #include "base/rng.h"
+#include "base/sort.h"
 #include "maths/statistics.h"
 
 /* ---- sign-flip test ---- */
@@ -74,19 +74,11 @@ double signflip_p(const double *d, int n)
 
 enum { COUNTED_MAX = 200 };
 
-static void *room_for(int n, size_t bytes)
-{
-    void *memory = malloc((size_t)(n > 0 ? n : 1) * bytes);
-    if (!memory)
-        out_of_memory("statistics");
-    return memory;
-}
-
 /* P(S <= s) over all sign patterns, with S and s sums of doubled ranks, which are whole. */
 static double counted_tail(const double *rank, int n, int s)
 {
     int top = n * (n + 1);
-    double *share = room_for(top + 1, sizeof(*share)), tail = 0.0;
+    double *share = mem_array((size_t)top + 1, sizeof(*share), "statistics"), tail = 0.0;
     for (int i = 0; i <= top; i++)
         share[i] = i == 0;
     for (int i = 0; i < n; i++) {
@@ -114,7 +106,7 @@ static double normal_p(const double *rank, int n, double s)
  * differ by rounding share their rank. */
 static double ranks_of(const double *d, int n, double *rank, int *kept)
 {
-    double *size = room_for(n, sizeof(*size)), negative = 0.0, largest = 0.0;
+    double *size = mem_array((size_t)n, sizeof(*size), "statistics"), negative = 0.0, largest = 0.0;
     int m = 0;
     for (int i = 0; i < n; i++)
         largest = fmax(largest, fabs(d[i]));
@@ -134,7 +126,7 @@ double wilcoxon_p(const double *d, int n)
 {
     if (n < 1)
         return (double)NAN;
-    double *rank = room_for(n, sizeof(*rank));
+    double *rank = mem_array((size_t)n, sizeof(*rank), "statistics");
     int m;
     double negative = ranks_of(d, n, rank, &m);
     double less = fmin(negative, m * (m + 1) / 2.0 - negative), p = 1.0;
@@ -215,34 +207,19 @@ const char *paired_test_name(enum paired_test test)
 
 /* ---- Holm ---- */
 
-struct placed {
-    double p;
-    int place;
-};
-
-static int compare_placed(const void *a, const void *b)
-{
-    const struct placed *x = a, *y = b;
-    return x->p != y->p ? (x->p > y->p) - (x->p < y->p) : x->place - y->place;
-}
-
 /* Holm 1979: the j-th smallest of m becomes max over i <= j of min(1, (m - i + 1) p_(i)). */
 void holm_adjust(double *p, int n)
 {
-    if (n < 1)
-        return;
-    struct placed *sorted = malloc((size_t)n * sizeof(*sorted));
-    if (!sorted)
-        out_of_memory("p values");
+    double *key = mem_array((size_t)n, sizeof(*key), "p values"), so_far = 0.0;
+    int64_t *place = mem_array((size_t)n, sizeof(*place), "p values");
     int m = 0;
-    for (int i = 0; i < n; i++)
-        if (!isnan(p[i]))
-            sorted[m++] = (struct placed){p[i], i};
-    qsort(sorted, (size_t)m, sizeof(*sorted), compare_placed);
-    double so_far = 0.0;
-    for (int j = 0; j < m; j++) {
-        so_far = fmax(so_far, fmin(1.0, (m - j) * sorted[j].p));
-        p[sorted[j].place] = so_far;
+    for (int i = 0; i < n; i++) {
+        key[i] = isnan(p[i]) ? (double)INFINITY : p[i];
+        m += !isnan(p[i]);
     }
-    free(sorted);
+    sort_places(key, n, place);
+    for (int j = 0; j < m; j++)
+        p[place[j]] = so_far = fmax(so_far, fmin(1.0, (m - j) * key[place[j]]));
+    free(key);
+    free(place);
 }

@@ -3,37 +3,23 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "base/memory.h"
+#include "base/sort.h"
 #include "maths/statistics.h"
 
 /* ---- ranks ---- */
 
-struct placed {
-    double x;
-    int place;
-};
-
-static int compare_placed(const void *a, const void *b)
+void mean_ranks(const double *x, int64_t n, double *rank)
 {
-    double x = ((const struct placed *)a)->x, y = ((const struct placed *)b)->x;
-    return (x > y) - (x < y);
-}
-
-void mean_ranks(const double *x, int n, double *rank)
-{
-    struct placed *sorted = malloc((size_t)(n > 0 ? n : 1) * sizeof(*sorted));
-    if (!sorted)
-        out_of_memory("statistics");
-    for (int i = 0; i < n; i++)
-        sorted[i] = (struct placed){x[i], i};
-    qsort(sorted, (size_t)n, sizeof(*sorted), compare_placed);
-    for (int i = 0, end; i < n; i = end) {
-        for (end = i; end < n && sorted[end].x == sorted[i].x;)
+    int64_t *place = mem_array((size_t)n, sizeof(*place), "statistics");
+    sort_places(x, n, place);
+    for (int64_t i = 0, end; i < n; i = end) {
+        for (end = i; end < n && x[place[end]] == x[place[i]];)
             end++;
-        for (int j = i; j < end; j++)
-            rank[sorted[j].place] = 0.5 * (i + 1 + end);
+        for (int64_t j = i; j < end; j++)
+            rank[place[j]] = 0.5 * (double)(i + 1 + end);
     }
-    free(sorted);
+    free(place);
 }
 
 /* ---- Nemenyi ---- */

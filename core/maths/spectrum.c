@@ -27,12 +27,6 @@ void dorgqr_(const int *m, const int *n, const int *k, double *x, const int *ld,
 
 static const int ask = -1;
 
-static peat_status no_memory(int64_t rows, int64_t columns, struct error *err)
-{
-    return error_set(err, PEAT_NOMEM, "out of memory for a matrix of %lld x %lld", (long long)rows,
-                     (long long)columns);
-}
-
 /* info < 0 is our mistake. */
 static peat_status converged(int info, const char *what, int64_t rows, int64_t columns,
                              struct error *err)
@@ -44,10 +38,12 @@ static peat_status converged(int info, const char *what, int64_t rows, int64_t c
     return PEAT_OK;
 }
 
-static peat_status check_finite(const double *x, int64_t rows, int64_t columns, struct error *err)
+/* triangle: only the lower one is looked at. */
+static peat_status check_finite(const double *x, int64_t rows, int64_t columns, bool triangle,
+                                struct error *err)
 {
     for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < columns; j++)
+        for (int64_t j = 0; j < (triangle ? i + 1 : columns); j++)
             if (!isfinite(x[i * columns + j]))
                 return error_set(err, PEAT_FAILED,
                                  "a matrix of %lld x %lld has %g in row %lld, column %lld",
@@ -72,22 +68,8 @@ static peat_status run_symmetric(double *x, int n, bool vectors, double *value, 
     int n_work = (int)work_wanted, n_iwork = iwork_wanted;
     double *work = ARENA_ARRAY(a, n_work, double);
     int *iwork = ARENA_ARRAY(a, n_iwork, int);
-    if (!work || !iwork)
-        return no_memory(n, n, err);
     dsyevd_(job, "U", &n, x, &n, value, work, &n_work, iwork, &n_iwork, &info, 1, 1);
     return converged(info, "eigenvalues", n, n, err);
-}
-
-/* Only the lower triangle is ours to look at. */
-static peat_status check_triangle(const double *x, int64_t n, struct error *err)
-{
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j <= i; j++)
-            if (!isfinite(x[i * n + j]))
-                return error_set(
-                    err, PEAT_FAILED, "a matrix of %lld x %lld has %g in row %lld, column %lld",
-                    (long long)n, (long long)n, x[i * n + j], (long long)i, (long long)j);
-    return PEAT_OK;
 }
 
 peat_status spectrum_symmetric(double *x, int64_t n, bool vectors, double *value, struct arena *a,
@@ -95,7 +77,7 @@ peat_status spectrum_symmetric(double *x, int64_t n, bool vectors, double *value
 {
     if (n == 0)
         return PEAT_OK;
-    peat_status status = check_triangle(x, n, err);
+    peat_status status = check_finite(x, n, n, true, err);
     if (status != PEAT_OK)
         return status;
     struct arena_mark mark = arena_mark(a);
@@ -110,14 +92,10 @@ static peat_status run_singular(double *x, int m, int n, double *value, struct a
     int least = m < n ? m : n, one = 1, info;
     double none, work_wanted;
     int *iwork = ARENA_ARRAY(a, 8 * least, int);
-    if (!iwork)
-        return no_memory(n, m, err);
     dgesdd_("N", &m, &n, x, &m, value, &none, &one, &none, &one, &work_wanted, &ask, iwork, &info,
             1);
     int n_work = (int)work_wanted;
     double *work = ARENA_ARRAY(a, n_work, double);
-    if (!work)
-        return no_memory(n, m, err);
     dgesdd_("N", &m, &n, x, &m, value, &none, &one, &none, &one, work, &n_work, iwork, &info, 1);
     return converged(info, "singular values", n, m, err);
 }
@@ -127,7 +105,7 @@ peat_status spectrum_singular(double *x, int64_t rows, int64_t columns, double *
 {
     if (rows == 0 || columns == 0)
         return PEAT_OK;
-    peat_status status = check_finite(x, rows, columns, err);
+    peat_status status = check_finite(x, rows, columns, false, err);
     if (status != PEAT_OK)
         return status;
     struct arena_mark mark = arena_mark(a);
@@ -136,24 +114,19 @@ peat_status spectrum_singular(double *x, int64_t rows, int64_t columns, double *
     return status;
 }
 
-static peat_status run_orthonormal(double *x, int m, int n, struct arena *a, struct error *err)
+static void run_orthonormal(double *x, int m, int n, struct arena *a)
 {
     double wanted[2];
     int info;
     double *tau = ARENA_ARRAY(a, n, double);
-    if (!tau)
-        return no_memory(n, m, err);
     dgeqrf_(&m, &n, x, &m, tau, &wanted[0], &ask, &info);
     dorgqr_(&m, &n, &n, x, &m, tau, &wanted[1], &ask, &info);
     int n_work = (int)fmax(wanted[0], wanted[1]);
     double *work = ARENA_ARRAY(a, n_work, double);
-    if (!work)
-        return no_memory(n, m, err);
     dgeqrf_(&m, &n, x, &m, tau, work, &n_work, &info);
     BUG_UNLESS(info == 0);
     dorgqr_(&m, &n, &n, x, &m, tau, work, &n_work, &info);
     BUG_UNLESS(info == 0);
-    return PEAT_OK;
 }
 
 peat_status spectrum_orthonormal(double *x, int64_t rows, int64_t columns, struct arena *a,
@@ -162,18 +135,18 @@ peat_status spectrum_orthonormal(double *x, int64_t rows, int64_t columns, struc
     BUG_UNLESS(rows <= columns);
     if (rows == 0)
         return PEAT_OK;
-    peat_status status = check_finite(x, rows, columns, err);
+    peat_status status = check_finite(x, rows, columns, false, err);
     if (status != PEAT_OK)
         return status;
     struct arena_mark mark = arena_mark(a);
-    status = run_orthonormal(x, lapack_int(columns), lapack_int(rows), a, err);
+    run_orthonormal(x, lapack_int(columns), lapack_int(rows), a);
     arena_rewind(a, mark);
-    return status;
+    return PEAT_OK;
 }
 
 /* ---- covariance ---- */
 
-static void find_mean(const struct matrix *m, double *mean)
+void matrix_mean(const struct matrix *m, double *mean)
 {
     memset(mean, 0, (size_t)m->columns * sizeof(*mean));
     for (int64_t i = 0; i < m->rows; i++)
@@ -183,7 +156,7 @@ static void find_mean(const struct matrix *m, double *mean)
         mean[j] /= (double)m->rows;
 }
 
-static void centre(const struct matrix *m, const double *mean, int64_t begin, int64_t end,
+void matrix_centre(const struct matrix *m, const double *mean, int64_t begin, int64_t end,
                    double *out)
 {
     for (int64_t i = begin; i < end; i++)
@@ -191,20 +164,17 @@ static void centre(const struct matrix *m, const double *mean, int64_t begin, in
             *out++ = (double)m->x[i * m->columns + j] - mean[j];
 }
 
-peat_status matrix_covariance(const struct matrix *m, double *mean, double *covariance,
-                              struct arena *a, struct error *err)
+void matrix_covariance(const struct matrix *m, double *mean, double *covariance, struct arena *a)
 {
     enum { BLOCK = 256 };
     int64_t n = m->rows, d = m->columns;
     struct arena_mark mark = arena_mark(a);
     double *block = ARENA_ARRAY(a, BLOCK * d, double);
-    if (!block)
-        return no_memory(BLOCK, d, err);
-    find_mean(m, mean);
+    matrix_mean(m, mean);
     memset(covariance, 0, (size_t)(d * d) * sizeof(*covariance));
     for (int64_t begin = 0; begin < n; begin += BLOCK) {
         int64_t end = begin + BLOCK < n ? begin + BLOCK : n;
-        centre(m, mean, begin, end, block);
+        matrix_centre(m, mean, begin, end, block);
         struct gemm p = {.dtype = PEAT_F64, .trans_a = true, .m = d, .n = d, .k = end - begin};
         p.alpha = 1.0 / (double)n;
         p.beta = 1.0;
@@ -214,7 +184,6 @@ peat_status matrix_covariance(const struct matrix *m, double *mean, double *cova
         gemm_one(NULL, &p);
     }
     arena_rewind(a, mark);
-    return PEAT_OK;
 }
 
 void row_products(const double *x, int64_t m, const double *y, int64_t n, int64_t k, double alpha,

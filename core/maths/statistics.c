@@ -3,17 +3,22 @@
 #include "maths/statistics.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
+
+#include "base/sort.h"
 
 /* ---- moments ---- */
 
-double stats_mean(const double *x, int n)
+double stats_sum(const double *x, int64_t n)
 {
     double sum = 0.0;
-    for (int i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++)
         sum += x[i];
-    return n > 0 ? sum / n : (double)NAN;
+    return sum;
+}
+
+double stats_mean(const double *x, int64_t n)
+{
+    return n > 0 ? stats_sum(x, n) / (double)n : (double)NAN;
 }
 
 /* Two passes: values of a table differ in their last digits. */
@@ -27,17 +32,11 @@ double stats_sd(const double *x, int n)
     return sqrt(squares / (n - 1));
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double stats_median(double *x, int n)
 {
     if (n < 1)
         return (double)NAN;
-    qsort(x, (size_t)n, sizeof(*x), compare_doubles);
+    sort_reals(x, n);
     return 0.5 * (x[(n - 1) / 2] + x[n / 2]);
 }
 

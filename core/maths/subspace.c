@@ -3,18 +3,13 @@
 #include "maths/subspace.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
+#include "base/sort.h"
 #include "tensor/gemm.h"
 
 static const double degrees = 180.0 / M_PI;
-
-static peat_status no_memory(struct error *err)
-{
-    return error_set(err, PEAT_NOMEM, "out of memory for a subspace");
-}
 
 /* ---- rank ---- */
 
@@ -48,9 +43,8 @@ static void take_basis(struct subspace *s, const double *vector)
 static peat_status fill_subspace(struct subspace *s, const struct matrix *m, double share,
                                  double *vector, double *mean, struct arena *a, struct error *err)
 {
-    peat_status status = matrix_covariance(m, mean, vector, a, err);
-    if (status == PEAT_OK)
-        status = spectrum_symmetric(vector, s->d, true, s->value, a, err);
+    matrix_covariance(m, mean, vector, a);
+    peat_status status = spectrum_symmetric(vector, s->d, true, s->value, a, err);
     if (status != PEAT_OK)
         return status;
     double constant = 0.0;
@@ -74,8 +68,6 @@ peat_status subspace_find(struct subspace *s, const struct matrix *m, double sha
     s->basis = ARENA_ARRAY(a, most * d, double);
     struct arena_mark mark = arena_mark(a);
     double *vector = ARENA_ARRAY(a, d * d, double), *mean = ARENA_ARRAY(a, d, double);
-    if (!s->value || !s->basis || !vector || !mean)
-        return no_memory(err);
     peat_status status = fill_subspace(s, m, share, vector, mean, a, err);
     arena_rewind(a, mark);
     return status;
@@ -132,8 +124,6 @@ static peat_status measure(const struct subspace *large, const struct subspace *
     int64_t n = small->k, d = small->d;
     double *cross = ARENA_ARRAY(a, n * large->k, double), *rest = ARENA_ARRAY(a, n * d, double);
     double *cosine = ARENA_ARRAY(a, n, double), *sine = ARENA_ARRAY(a, n, double);
-    if (!cross || !rest || !cosine || !sine)
-        return no_memory(err);
     row_products(small->basis, n, large->basis, large->k, d, 1.0, cross, large->k);
     memcpy(rest, small->basis, (size_t)(n * d) * sizeof(*rest));
     take_away(cross, large, n, rest);
@@ -152,8 +142,6 @@ peat_status principal_angles(const struct subspace *x, const struct subspace *y,
     const struct subspace *large = x->k >= y->k ? x : y, *small = large == x ? y : x;
     struct arena_mark mark = arena_mark(a);
     double *room = angle != NULL ? angle : ARENA_ARRAY(a, small->k, double);
-    if (!room)
-        return no_memory(err);
     peat_status status = measure(large, small, room, a, err);
     if (status == PEAT_OK)
         *s = summarise(room, small->k);
@@ -162,12 +150,6 @@ peat_status principal_angles(const struct subspace *x, const struct subspace *y,
 }
 
 /* ---- chance ---- */
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static double quantile(const double *sorted, int64_t n, double p)
 {
@@ -183,7 +165,7 @@ struct spread spread_of(double *x, int64_t n)
     struct spread s = {.mean = 0.0};
     for (int64_t i = 0; i < n; i++)
         s.mean += x[i] / (double)n;
-    qsort(x, (size_t)n, sizeof(*x), ascending);
+    sort_reals(x, n);
     s.q05 = quantile(x, n, 0.05);
     s.q50 = quantile(x, n, 0.5);
     s.q95 = quantile(x, n, 0.95);
@@ -212,8 +194,6 @@ static peat_status draw_all(int64_t large, int64_t small, struct angle_baseline 
                             uint64_t stream, double *seen[4], struct arena *a, struct error *err)
 {
     double *basis = ARENA_ARRAY(a, small * d, double), *angle = ARENA_ARRAY(a, small, double);
-    if (!basis || !angle)
-        return no_memory(err);
     for (int64_t t = 0; t < b->draws; t++) {
         peat_status status =
             draw_angles(large, small, d, rng_substream(stream, (uint64_t)t), basis, angle, a, err);
@@ -236,8 +216,7 @@ peat_status angles_random(int64_t k_a, int64_t k_b, int64_t d, int64_t draws, ui
     struct arena_mark mark = arena_mark(a);
     double *seen[4];
     for (int i = 0; i < 4; i++)
-        if (!(seen[i] = ARENA_ARRAY(a, draws, double)))
-            return no_memory(err);
+        seen[i] = ARENA_ARRAY(a, draws, double);
     *b = (struct angle_baseline){.draws = draws};
     peat_status status = draw_all(large, small, b, d, stream, seen, a, err);
     if (status == PEAT_OK) {

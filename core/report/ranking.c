@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "labels.h"
 
 /* ---- tasks and methods ---- */
@@ -179,30 +180,25 @@ static void test_ranks(struct ranking *k, struct arena *a)
         k->method[j].best = k->method[j].mean_rank - best < k->test.critical;
 }
 
-static int compare_methods(const void *a, const void *b)
+/* Best first; equals stay in plan order. */
+static void sort_methods(struct ranking *k, struct arena *a)
 {
-    double x = ((const struct ranked_method *)a)->mean_rank;
-    double y = ((const struct ranked_method *)b)->mean_rank;
-    return (x > y) - (x < y);
-}
-
-/* Best first, in place: insertion keeps equals in plan order and moves the columns along. */
-static void sort_methods(struct ranking *k)
-{
-    for (int j = 1; j < k->k; j++)
-        for (int i = j; i > 0 && compare_methods(&k->method[i - 1], &k->method[i]) > 0; i--) {
-            struct ranked_method m = k->method[i];
-            k->method[i] = k->method[i - 1];
-            k->method[i - 1] = m;
-            for (int t = 0; t < k->n; t++) {
-                double *v = &k->value[t * k->k + i], *w = &k->rank[t * k->k + i];
-                double value = v[0], rank = w[0];
-                v[0] = v[-1];
-                w[0] = w[-1];
-                v[-1] = value;
-                w[-1] = rank;
-            }
+    const struct ranking was = *k;
+    double *mean_rank = ARENA_ARRAY(a, k->k, double);
+    int64_t *place = ARENA_ARRAY(a, k->k, int64_t);
+    for (int j = 0; j < k->k; j++)
+        mean_rank[j] = k->method[j].mean_rank;
+    sort_places(mean_rank, k->k, place);
+    k->method = ARENA_ARRAY(a, k->k, struct ranked_method);
+    k->value = ARENA_ARRAY(a, k->n * k->k, double);
+    k->rank = ARENA_ARRAY(a, k->n * k->k, double);
+    for (int j = 0; j < k->k; j++) {
+        k->method[j] = was.method[place[j]];
+        for (int t = 0; t < k->n; t++) {
+            k->value[t * k->k + j] = was.value[t * k->k + place[j]];
+            k->rank[t * k->k + j] = was.rank[t * k->k + place[j]];
         }
+    }
 }
 
 peat_status ranking_make(struct ranking *k, const struct results *r, int64_t length,
@@ -219,6 +215,6 @@ peat_status ranking_make(struct ranking *k, const struct results *r, int64_t len
     fill_ranks(k, a);
     fill_scores(k);
     test_ranks(k, a);
-    sort_methods(k);
+    sort_methods(k, a);
     return PEAT_OK;
 }

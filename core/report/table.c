@@ -2,10 +2,9 @@
 /* table.c: which rows and columns a table of results has, and in which order. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/sort.h"
 #include "table_builder.h"
 
 /* ---- options ---- */
@@ -52,34 +51,25 @@ static int label_rank(const struct results *r, int axis, const char *label)
     return i;
 }
 
-struct ranked {
-    double rank;
-    int row, was;
-};
-
-static int compare_ranked(const void *x, const void *y)
-{
-    const struct ranked *a = x, *b = y;
-    return a->rank != b->rank ? (a->rank > b->rank) - (a->rank < b->rank) : a->was - b->was;
-}
-
 /* Stable: rows of equal rank keep their order. axis -1: by the metric, best first. */
-static void sort_rows(const struct results *r, int axis, int length, int *order)
+static void sort_rows(struct builder *b, int axis, int *order)
 {
-    struct ranked *by = mem_array((size_t)r->n_row, sizeof(*by), "a table");
+    const struct results *r = b->r;
+    double *rank = ARENA_ARRAY(b->a, r->n_row, double);
+    int64_t *place = ARENA_ARRAY(b->a, r->n_row, int64_t);
+    int *was = ARENA_ARRAY(b->a, r->n_row, int);
     for (int i = 0; i < r->n_row; i++) {
         const struct result_row *row = &r->row[order[i]];
-        double mean = length >= 0 ? row->at[length].mean : (double)NAN;
-        double rank = axis >= 0     ? label_rank(r, axis, row->axis[axis])
-                      : isnan(mean) ? (double)INFINITY
-                      : r->goal_max ? -mean
-                                    : mean;
-        by[i] = (struct ranked){rank, order[i], i};
+        double mean = b->length >= 0 ? row->at[b->length].mean : (double)NAN;
+        rank[i] = axis >= 0     ? label_rank(r, axis, row->axis[axis])
+                  : isnan(mean) ? (double)INFINITY
+                  : r->goal_max ? -mean
+                                : mean;
+        was[i] = order[i];
     }
-    qsort(by, (size_t)r->n_row, sizeof(*by), compare_ranked);
+    sort_places(rank, r->n_row, place);
     for (int i = 0; i < r->n_row; i++)
-        order[i] = by[i].row;
-    free(by);
+        order[i] = was[place[i]];
 }
 
 static peat_status order_rows(struct builder *b)
@@ -89,7 +79,7 @@ static peat_status order_rows(struct builder *b)
     for (int i = 0; i < b->r->n_row; i++)
         order[i] = i;
     if (b->o->rows && b->r->n_axis)
-        sort_rows(b->r, b->axis[0], b->length, order);
+        sort_rows(b, b->axis[0], order);
     if (!b->o->sort)
         return PEAT_OK;
     peat_status status = PEAT_OK;
@@ -97,7 +87,7 @@ static peat_status order_rows(struct builder *b)
         status =
             builder_axis(b, "--sort (an axis, or metric)", b->o->sort, strlen(b->o->sort), &axis);
     if (status == PEAT_OK)
-        sort_rows(b->r, axis, b->length, order);
+        sort_rows(b, axis, order);
     return status;
 }
 

@@ -5,11 +5,11 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "autograd/ops.h"
 #include "base/clock.h"
+#include "base/sort.h"
 #include "train/divergence.h"
 #include "train/forward.h"
 
@@ -50,12 +50,6 @@ static void times_add(struct step_times *s, struct trainer *t, double seconds)
         s->ms[place % TIMES_KEPT] = seconds * 1e3;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void times_median(const struct step_times *s, struct trainer *t)
 {
     int64_t n = s->seen - WARM_STEPS;
@@ -64,7 +58,7 @@ static void times_median(const struct step_times *s, struct trainer *t)
     n = n < TIMES_KEPT ? n : TIMES_KEPT;
     double sorted[TIMES_KEPT];
     memcpy(sorted, s->ms, (size_t)n * sizeof(*sorted));
-    qsort(sorted, (size_t)n, sizeof(*sorted), compare_doubles);
+    sort_reals(sorted, n);
     t->median_step_ms = 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2]);
 }
 

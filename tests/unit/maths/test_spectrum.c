@@ -147,7 +147,7 @@ START_TEST(a_covariance_does_not_feel_a_large_mean)
     for (int i = 0; i < N; i++)
         for (int j = 0; j < D; j++)
             x[i * D + j] = (float)(1024.0 + (i % 2 ? 1.0 : -1.0) * (j + 1));
-    assert_ok(matrix_covariance(&m, mean, c, &arena, &err));
+    matrix_covariance(&m, mean, c, &arena);
     for (int i = 0; i < D; i++)
         for (int j = 0; j < D; j++)
             ck_assert_double_eq_tol(c[i * D + j], (i + 1) * (j + 1), 1e-9);

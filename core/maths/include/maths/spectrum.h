@@ -22,7 +22,7 @@ struct matrix {
 
 /* Eigenvalues of the symmetric x [n, n], ascending, into value [n]. Only the lower triangle is
  * read. With `vectors`, row k of x becomes the unit eigenvector of value[k]; otherwise x is
- * overwritten. PEAT_FAILED: x is not finite, or no convergence; PEAT_NOMEM. */
+ * overwritten. PEAT_FAILED: x is not finite, or no convergence. */
 peat_status spectrum_symmetric(double *x, int64_t n, bool vectors, double *value, struct arena *a,
                                struct error *err);
 /* Singular values of x [rows, columns], descending, into value [min(rows, columns)]. x is
@@ -34,10 +34,14 @@ peat_status spectrum_singular(double *x, int64_t rows, int64_t columns, double *
 peat_status spectrum_orthonormal(double *x, int64_t rows, int64_t columns, struct arena *a,
                                  struct error *err);
 
+/* Over rows, in order: their sum by their number, into mean [columns]. */
+void matrix_mean(const struct matrix *m, double *mean);
+/* Rows [begin, end) less mean, into out [end - begin, columns]. */
+void matrix_centre(const struct matrix *m, const double *mean, int64_t begin, int64_t end,
+                   double *out);
 /* mean [columns]: over rows. covariance [columns, columns]: sum over rows of (x - mean)(x - mean)'
  * divided by rows, both triangles. Sums run over blocks of rows in order. */
-peat_status matrix_covariance(const struct matrix *m, double *mean, double *covariance,
-                              struct arena *a, struct error *err);
+void matrix_covariance(const struct matrix *m, double *mean, double *covariance, struct arena *a);
 
 /* C [m, n] with rows of ldc = alpha X Y', X [m, k], Y [n, k]: each row of X with each of Y. */
 void row_products(const double *x, int64_t m, const double *y, int64_t n, int64_t k, double alpha,

@@ -16,7 +16,8 @@
 
 /* ---- moments ---- */
 
-double stats_mean(const double *x, int n);
+double stats_sum(const double *x, int64_t n); /* in their order */
+double stats_mean(const double *x, int64_t n);
 /* Sample standard deviation (n - 1); NaN for n < 2. */
 double stats_sd(const double *x, int n);
 double stats_median(double *x, int n); /* sorts x */
@@ -74,7 +75,7 @@ void holm_adjust(double *p, int n);
 /* ---- ranks over tasks ---- */
 
 /* Ranks 1 .. n with the smallest first; equal values share their mean rank. */
-void mean_ranks(const double *x, int n, double *rank);
+void mean_ranks(const double *x, int64_t n, double *rank);
 
 struct friedman {
     int k, n; /* methods, tasks */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* sort.h: numbers in rising order. None may be NaN. */
+#ifndef BASE_SORT_H
+#define BASE_SORT_H
+
+#include <stdint.h>
+
+void sort_reals(double *x, int64_t n);
+void sort_integers(int64_t *x, int64_t n);
+/* For bsearch. */
+int compare_integers(const void *a, const void *b);
+/* Where the numbers of x [n] stand, the smallest first, into place [n]; equal ones keep their
+ * order. */
+void sort_places(const double *x, int64_t n, int64_t *place);
+
+#endif
