@@ -154,6 +154,11 @@ int json_get_count(const struct value *map, const char *key)
     return v ? v->n : 0;
 }
 
+const struct value *json_get_item(const struct value *map, const char *key, int i)
+{
+    return i < json_get_count(map, key) ? value_get(map, key)->item[i] : NULL;
+}
+
 bool same_text(const char *a, const char *b)
 {
     return a && b && strcmp(a, b) == 0;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/jsonmap.h"
+#include "base/json.h"
 #include "cli/verbs.h"
 #include "report/numbers.h"
 #include "report/selector.h"
@@ -22,33 +22,32 @@ struct pair {
     struct arena *arena;
 };
 
-static const char *value_text_of(const struct pair *p, const struct result_cell *c, int length)
+static const char *plain_number(const struct pair *p, double x, bool with_sign)
 {
     struct strbuf out;
     strbuf_init(&out);
-    if (c && result_counts(c))
-        number_interval(&out, c->value[length], (double)NAN, false);
-    else
-        strbuf_add(&out, c ? cell_state_name(c->state) : "-");
+    number_interval(&out, x, (double)NAN, with_sign);
     const char *text = arena_strdup(p->arena, out.text);
     strbuf_release(&out);
     return text;
 }
 
+static const char *value_text_of(const struct pair *p, const struct result_cell *c, int length)
+{
+    if (c && result_counts(c))
+        return plain_number(p, c->value[length], false);
+    return c ? cell_state_name(c->state) : "-";
+}
+
 static const char *difference_text(const struct pair *p, const struct result_cell *a,
                                    const struct result_cell *b, int length)
 {
-    bool both = a && b && result_counts(a) && result_counts(b);
     struct pairs pairs = {0};
-    struct strbuf out;
-    if (both && !pair_holds(a, b, &pairs))
+    if (!a || !b || !result_counts(a) || !result_counts(b))
+        return "-";
+    if (!pair_holds(a, b, &pairs))
         return pairs.other_batches ? "other batches" : "other weights";
-    strbuf_init(&out);
-    number_interval(&out, both ? a->value[length] - b->value[length] : (double)NAN, (double)NAN,
-                    true);
-    const char *text = arena_strdup(p->arena, out.text);
-    strbuf_release(&out);
-    return text;
+    return plain_number(p, a->value[length] - b->value[length], true);
 }
 
 /* One line a seed. */
@@ -131,7 +130,7 @@ static int print_length(const struct pair *p, int length)
     enum { WIDTH = 100 };
     struct table t = {.arena = p->arena, .title = title_of(p, length)};
     struct strbuf out;
-    double *d = ARENA_ARRAY(p->arena, p->a->n_cell + 1, double);
+    double *d = ARENA_ARRAY(p->arena, p->a->n_cell, double);
     strbuf_init(&out);
     fill_table(p, length, &t);
     struct pairs pairs = row_differences(p->a, p->b, length, d);
@@ -148,81 +147,55 @@ static int print_length(const struct pair *p, int length)
 
 /* ---- JSON ---- */
 
-static struct value *length_value(const struct pair *p, int length, int *n)
+/* Number of pairs. */
+static int add_length(const struct pair *p, int length, struct json lengths)
 {
-    struct jsonmap m = jsonmap_new(p->arena), by_seed = jsonmap_new(p->arena);
-    double *d = ARENA_ARRAY(p->arena, p->a->n_cell + 1, double);
-    struct pairs pairs = row_differences(p->a, p->b, length, d);
-    double mean = stats_mean(d, pairs.n), half = stats_ci_half(d, pairs.n);
-    for (int i = 0, k = 0; i < p->a->n_cell; i++) {
+    struct summary s;
+    struct json m = json_add_map(lengths);
+    rows_compare(p->a, p->b, length, p->r->test, ARENA_ARRAY(p->arena, p->a->n_cell, double), &s);
+    json_put_int(m, "length", p->r->length[length]);
+    json_put_pairs(m, &s.pairs);
+    struct json by_seed = json_put_map(m, "differences");
+    for (int i = 0; i < p->a->n_cell; i++) {
         const struct result_cell *a = p->a->cell[i], *b = row_cell(p->b, a->seed);
-        bool both = b && result_counts(a) && result_counts(b) && isfinite(a->value[length]) &&
-                    isfinite(b->value[length]) && pair_holds(a, b, &(struct pairs){0});
-        jsonmap_number(&by_seed, arena_printf(p->arena, "%" PRId64, a->seed),
-                       both ? d[k++] : (double)NAN);
+        json_put_number(by_seed, arena_printf(p->arena, "%" PRId64, a->seed),
+                        pair_difference(a, b, length, &(struct pairs){0}));
     }
-    jsonmap_int(&m, "length", p->r->length[length]);
-    jsonmap_int(&m, "n_pairs", pairs.n);
-    jsonmap_int(&m, "pairs_by_data", pairs.by_data);
-    jsonmap_int(&m, "pairs_refused", pairs_refused(&pairs));
-    jsonmap_put(&m, "differences", by_seed.v);
-    jsonmap_number(&m, "diff", mean);
-    jsonmap_number(&m, "diff_sd", stats_sd(d, pairs.n));
-    jsonmap_number(&m, "diff_ci_low", mean - half);
-    jsonmap_number(&m, "diff_ci_high", mean + half);
-    jsonmap_number(&m, "effect_dz", effect_dz(d, pairs.n));
-    jsonmap_number(&m, "effect_gz", effect_gz(d, pairs.n));
-    jsonmap_number(&m, "p", paired_p(p->r->test, d, pairs.n));
-    *n = pairs.n;
-    return m.v;
+    json_put_difference(m, &s);
+    return s.pairs.n;
 }
 
-static struct value *head_value(const struct pair *p, struct value *lengths)
+static struct json start_json(const struct pair *p)
 {
-    struct jsonmap m = jsonmap_new(p->arena);
-    jsonmap_text(&m, "experiment", p->r->experiment);
-    jsonmap_text(&m, "metric", p->r->metric);
-    jsonmap_text(&m, "goal", p->r->goal_max ? "max" : "min");
-    jsonmap_text(&m, "a", results_row_label(p->r, p->a, p->arena));
-    jsonmap_text(&m, "b", results_row_label(p->r, p->b, p->arena));
-    jsonmap_text(&m, "test", paired_test_word(p->r->test));
-    jsonmap_put(&m, "lengths", lengths);
-    return m.v;
+    struct json m = json_map(p->arena);
+    json_put_text(m, "experiment", p->r->experiment);
+    json_put_text(m, "metric", p->r->metric);
+    json_put_text(m, "goal", p->r->goal_max ? "max" : "min");
+    json_put_text(m, "a", results_row_label(p->r, p->a, p->arena));
+    json_put_text(m, "b", results_row_label(p->r, p->b, p->arena));
+    json_put_text(m, "test", paired_test_word(p->r->test));
+    return m;
 }
 
 /* ---- all lengths ---- */
 
-static void print_json(const struct pair *p, struct value *lengths)
-{
-    struct strbuf out;
-    strbuf_init(&out);
-    value_to_json(head_value(p, lengths), false, 2, &out);
-    printf("%s\n", out.text);
-    strbuf_release(&out);
-}
-
 static int print_pair(const struct pair *p, int64_t only, bool json)
 {
-    struct value *lengths = jsonmap_list(p->arena);
+    struct json all = start_json(p), lengths = json_put_list(all, "lengths");
     int shown = 0, pairs = 0;
     for (int l = 0; l < p->r->n_length; l++) {
-        int n = 0;
         if (only >= 0 && p->r->length[l] != only)
             continue;
         if (shown++ && !json)
             printf("\n");
-        if (json)
-            value_append(p->arena, lengths, length_value(p, l, &n));
-        else
-            n = print_length(p, l);
-        pairs += n;
+        pairs += json ? add_length(p, l, lengths) : print_length(p, l);
     }
     if (!shown && only >= 0 && p->r->n_length) {
         cli_say("nothing was evaluated at length %" PRId64, only);
         return CLI_USAGE;
     }
     if (json)
-        print_json(p, lengths);
+        printf("%s\n", json_to_text(all.v, JSON_INDENTED, p->arena));
     if (!pairs)
         cli_say("there is no seed at which both rows are finished and paired");
     return pairs ? CLI_DONE : CLI_FAILED;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* comparison.c: means over seeds, differences to the baseline paired by seed, and the best. */
-#include <stdlib.h>
+#include <math.h>
+#include <string.h>
 
 #include "maths/statistics.h"
-#include "report/fields.h"
 #include "report/selector.h"
 
 /* ---- baseline ---- */
@@ -110,27 +110,31 @@ bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct
     return true;
 }
 
+double pair_difference(const struct result_cell *a, const struct result_cell *b, int length,
+                       struct pairs *p)
+{
+    bool both = a && b && result_counts(a) && result_counts(b) && isfinite(a->value[length]) &&
+                isfinite(b->value[length]);
+    return both && pair_holds(a, b, p) ? a->value[length] - b->value[length] : (double)NAN;
+}
+
 struct pairs row_differences(const struct result_row *x, const struct result_row *y, int length,
                              double *d)
 {
     struct pairs pairs = {0};
-    int n = 0;
-    for (int i = 0; i < x->n_cell; i++) {
+    for (int i = 0, n = 0; i < x->n_cell; i++) {
         const struct result_cell *a = x->cell[i], *b = row_cell(y, a->seed);
-        if (b && result_counts(a) && result_counts(b) && isfinite(a->value[length]) &&
-            isfinite(b->value[length]) && pair_holds(a, b, &pairs))
-            d[n++] = a->value[length] - b->value[length];
+        double difference = pair_difference(a, b, length, &pairs);
+        if (pairs.n > n)
+            d[n++] = difference;
     }
     return pairs;
 }
 
-static void difference(const struct results *r, int index, int length, double *d)
+void rows_compare(const struct result_row *x, const struct result_row *y, int length,
+                  enum paired_test test, double *d, struct summary *s)
 {
-    const struct result_row *row = &r->row[index];
-    struct summary *s = &r->row[index].at[length];
-    if (row->baseline < 0 || row->baseline == index)
-        return;
-    s->pairs = row_differences(row, &r->row[row->baseline], length, d);
+    s->pairs = row_differences(x, y, length, d);
     int n = s->pairs.n;
     double half = stats_ci_half(d, n);
     s->diff = stats_mean(d, n);
@@ -139,7 +143,7 @@ static void difference(const struct results *r, int index, int length, double *d
     s->diff_ci_high = s->diff + half;
     s->dz = effect_dz(d, n);
     s->gz = effect_gz(d, n);
-    s->p = s->p_holm = paired_p(r->test, d, n);
+    s->p = s->p_holm = paired_p(test, d, n);
 }
 
 static void adjust(struct results *r, int length, double *p)
@@ -215,7 +219,9 @@ peat_status results_compare(struct results *r, const struct results_options *o, 
         for (int i = 0; i < r->n_row; i++)
             summarise(&r->row[i], l, x, &r->row[i].at[l]);
         for (int i = 0; i < r->n_row; i++)
-            difference(r, i, l, x);
+            if (r->row[i].baseline >= 0 && r->row[i].baseline != i)
+                rows_compare(&r->row[i], &r->row[r->row[i].baseline], l, r->test, x,
+                             &r->row[i].at[l]);
         adjust(r, l, x);
         for (int task = 0; task < r->n_task; task++)
             mark_best(r, task, l, x);

@@ -6,11 +6,12 @@
  * same lines with an empty value, so that they are counted; unfinished ones have none.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "cell/cellmetrics.h"
-#include "report/fields.h"
 #include "report/table.h"
 
 /* One measured number. */
@@ -98,10 +99,10 @@ static void add_joined(struct line *line, const struct value *map, const char *l
                        const char *kind, const char *member, const char *otherwise)
 {
     const char *all = NULL;
-    for (int i = 0; i < field_count(map, list); i++) {
-        const struct value *item = value_get(map, list)->item[i];
-        const char *prefix = kind ? member_text(item, kind) : NULL,
-                   *text = member_text(item, member);
+    const struct value *item;
+    for (int i = 0; (item = json_get_item(map, list, i)); i++) {
+        const char *prefix = kind ? json_get_text(item, kind) : NULL,
+                   *text = json_get_text(item, member);
         text = text ? text : otherwise ? otherwise : "";
         all = arena_printf(line->a, "%s%s%s%s%s", all ? all : "", all ? ";" : "",
                            prefix ? prefix : "", prefix ? "/" : "", text);
@@ -119,32 +120,32 @@ static void fill_end(struct csv *csv, const struct result_cell *c)
     struct line *end = &csv->end;
     *end = (struct line){.a = &csv->passing};
     for (size_t i = 0; i < sizeof(planned) / sizeof(*planned); i++)
-        add_number(end, field_number(c->planned, planned[i]));
+        add_number(end, json_get_number(c->planned, planned[i]));
     for (size_t i = 0; i < sizeof(measured) / sizeof(*measured); i++)
-        add_number(end, field_number(c->result, measured[i]));
-    add_number(end, field_number(c->meta, "threads"));
+        add_number(end, json_get_number(c->result, measured[i]));
+    add_number(end, json_get_number(c->meta, "threads"));
     for (size_t i = 0; i < sizeof(machine) / sizeof(*machine); i++)
-        add_text(end, member_text(c->meta, machine[i]));
+        add_text(end, json_get_text(c->meta, machine[i]));
     add_joined(end, c->meta, "plugins", "kind", "id", NULL);
     add_joined(end, c->meta, "plugins", NULL, "version", NULL);
-    add_joined(end, c->meta, "plugins", NULL, "abi", member_text(c->meta, "abi"));
+    add_joined(end, c->meta, "plugins", NULL, "abi", json_get_text(c->meta, "abi"));
     add_joined(end, c->meta, "plugins", NULL, "sha256", NULL);
     add_joined(end, c->meta, "data", NULL, "sha256", NULL);
-    add_text(end, member_text(c->meta, "started_utc"));
+    add_text(end, json_get_text(c->meta, "started_utc"));
 }
 
 /* Where it is no axis, the label stands in the plan or in the configuration. */
 static const char *label_of(const struct result_cell *c, const char *axis, const char *key)
 {
-    const char *label = member_text(value_get(c->planned, "axes"), axis);
-    label = label ? label : member_text(c->planned, key);
-    return label ? label : member_text(c->config, key);
+    const char *label = json_get_text(value_get(c->planned, "axes"), axis);
+    label = label ? label : json_get_text(c->planned, key);
+    return label ? label : json_get_text(c->config, key);
 }
 
 static const char *task_of(const struct result_cell *c)
 {
     const char *label = label_of(c, "task", "task");
-    return label ? label : member_text(value_get(c->config, "task"), "plugin");
+    return label ? label : json_get_text(value_get(c->config, "task"), "plugin");
 }
 
 static const char *goal_of(const struct results *r, const char *metric)
@@ -204,14 +205,14 @@ static void add_line(struct csv *csv, const struct result_cell *c, const struct 
     add_text(&line, task_of(c));
     for (int i = 0; i < csv->r->n_axis; i++)
         if (is_other_axis(csv->r->axis[i]))
-            add_text(&line, member_text(value_get(c->planned, "axes"), csv->r->axis[i]));
+            add_text(&line, json_get_text(value_get(c->planned, "axes"), csv->r->axis[i]));
     add_integer(&line, true, c->seed);
     add_text(&line, x->metric);
     add_text(&line, x->split);
     add_integer(&line, x->has_length, x->length);
     add_integer(&line, x->has_step, x->step);
     add_number(&line, x->value);
-    add_text(&line, member_text(c->planned, "hash"));
+    add_text(&line, json_get_text(c->planned, "hash"));
     add_text(&line, cell_state_name(c->state));
     add_text(&line, goal_of(csv->r, x->metric));
     for (int i = 0; i < csv->end.n; i++)
@@ -229,13 +230,13 @@ static struct number read_number(const struct value *measure)
 {
     const struct value *length = value_get(measure, "length"), *step = value_get(measure, "step");
     return (struct number){
-        .metric = member_text(measure, "metric"),
-        .split = member_text(measure, "split"),
+        .metric = json_get_text(measure, "metric"),
+        .split = json_get_text(measure, "split"),
         .has_length = length && length->kind == VALUE_INT,
         .has_step = step && step->kind == VALUE_INT,
-        .length = member_integer(measure, "length", 0),
-        .step = member_integer(measure, "step", 0),
-        .value = field_number(measure, "value"),
+        .length = json_get_int(measure, "length", 0),
+        .step = json_get_int(measure, "step", 0),
+        .value = json_get_number(measure, "value"),
     };
 }
 
@@ -265,31 +266,26 @@ static void add_place(struct places *p, struct number x)
 
 static void list_places(const struct results *r, struct places *p)
 {
+    const struct value *measure;
     p->n = 0;
-    for (int i = 0; i < r->n_cell; i++) {
-        const struct value *measures = value_get(r->cell[i].result, "measures");
-        for (int k = 0; k < field_count(r->cell[i].result, "measures"); k++)
-            add_place(p, read_number(measures->item[k]));
-    }
+    for (int i = 0; i < r->n_cell; i++)
+        for (int k = 0; (measure = json_get_item(r->cell[i].result, "measures", k)); k++)
+            add_place(p, read_number(measure));
     if (p->n == 0)
         add_place(p, (struct number){.metric = r->metric, .split = "valid"});
 }
 
 static void add_last(struct csv *csv, const struct result_cell *c, const struct places *p)
 {
-    if (result_counts(c)) {
-        const struct value *measures = value_get(c->result, "measures");
-        for (int k = 0; k < field_count(c->result, "measures"); k++) {
-            struct number x = read_number(measures->item[k]);
-            if (!x.has_step || x.step != 0)
-                add_line(csv, c, &x);
-        }
-        return;
+    const struct value *diverged = value_get(c->result, "diverged"), *measure;
+    for (int k = 0; result_counts(c) && (measure = json_get_item(c->result, "measures", k)); k++) {
+        struct number x = read_number(measure);
+        if (!x.has_step || x.step != 0)
+            add_line(csv, c, &x);
     }
-    const struct value *diverged = value_get(c->result, "diverged");
-    for (int k = 0; k < p->n; k++) {
+    for (int k = 0; !result_counts(c) && k < p->n; k++) {
         struct number x = p->item[k];
-        x.step = member_integer(diverged, "step", 0);
+        x.step = json_get_int(diverged, "step", 0);
         x.has_step = x.step > 0;
         add_line(csv, c, &x);
     }

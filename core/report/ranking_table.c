@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/jsonmap.h"
 #include "labels.h"
 #include "report/numbers.h"
 #include "report/ranking.h"
@@ -97,60 +96,53 @@ void ranking_table(const struct ranking *k, struct arena *a, struct table *t)
 
 /* ---- JSON ---- */
 
-static struct value *method_value(const struct ranking *k, int j, struct arena *a)
+static void add_method_json(const struct ranking *k, int j, struct json methods)
 {
-    struct jsonmap m = jsonmap_new(a), axes = jsonmap_new(a), ranks = jsonmap_new(a),
-                   values = jsonmap_new(a);
+    struct json m = json_add_map(methods), axes = json_put_map(m, "axes");
     for (int i = 0; i < k->r->n_axis; i++)
         if (!k->is_task[i])
-            jsonmap_text(&axes, k->r->axis[i], k->method[j].row->axis[i]);
+            json_put_text(axes, k->r->axis[i], k->method[j].row->axis[i]);
+    json_put_number(m, "mean_rank", k->method[j].mean_rank);
+    json_put_number(m, "score", k->method[j].score);
+    json_put_number(m, "ratio", k->method[j].ratio);
+    struct json ranks = json_put_map(m, "ranks"), values = json_put_map(m, "values");
     for (int t = 0; t < k->n; t++) {
-        jsonmap_number(&ranks, task_label(k, t, a), k->rank[t * k->k + j]);
-        jsonmap_number(&values, task_label(k, t, a), k->value[t * k->k + j]);
+        json_put_number(ranks, task_label(k, t, m.a), k->rank[t * k->k + j]);
+        json_put_number(values, task_label(k, t, m.a), k->value[t * k->k + j]);
     }
-    jsonmap_put(&m, "axes", axes.v);
-    jsonmap_number(&m, "mean_rank", k->method[j].mean_rank);
-    jsonmap_number(&m, "score", k->method[j].score);
-    jsonmap_number(&m, "ratio", k->method[j].ratio);
-    jsonmap_put(&m, "ranks", ranks.v);
-    jsonmap_put(&m, "values", values.v);
-    return m.v;
 }
 
-static struct value *test_value(const struct ranking *k, struct arena *a)
+static void put_test(const struct ranking *k, struct json m)
 {
-    struct jsonmap m = jsonmap_new(a);
     if (!k->tested) {
-        jsonmap_text(&m, "why_not", k->why_not);
-        return m.v;
+        json_put_text(m, "why_not", k->why_not);
+        return;
     }
-    jsonmap_number(&m, "chi2", k->test.chi2);
-    jsonmap_number(&m, "p_chi2", k->test.p_chi2);
-    jsonmap_number(&m, "f", k->test.f);
-    jsonmap_number(&m, "p", k->test.p);
-    jsonmap_number(&m, "critical_difference", k->test.critical);
-    return m.v;
+    json_put_number(m, "chi2", k->test.chi2);
+    json_put_number(m, "p_chi2", k->test.p_chi2);
+    json_put_number(m, "f", k->test.f);
+    json_put_number(m, "p", k->test.p);
+    json_put_number(m, "critical_difference", k->test.critical);
 }
 
 void ranking_json(const struct ranking *k, struct arena *a, struct strbuf *out)
 {
-    struct jsonmap m = jsonmap_new(a), lengths = jsonmap_new(a);
-    struct value *methods = jsonmap_list(a), *incomplete = jsonmap_list(a);
+    struct json m = json_map(a);
+    json_put_text(m, "experiment", k->r->experiment);
+    json_put_text(m, "metric", k->r->metric);
+    json_put_text(m, "goal", k->r->goal_max ? "max" : "min");
+    json_put_text(m, "baseline", k->r->baseline_text);
+    struct json lengths = json_put_map(m, "lengths");
     for (int t = 0; t < k->n; t++)
-        jsonmap_int(&lengths, task_label(k, t, a), k->r->length[k->length[t]]);
+        json_put_int(lengths, task_label(k, t, a), k->r->length[k->length[t]]);
+    json_put_int(m, "tasks_in_score", k->n_score);
+    struct json methods = json_put_list(m, "methods");
     for (int j = 0; j < k->k; j++)
-        value_append(a, methods, method_value(k, j, a));
+        add_method_json(k, j, methods);
+    put_test(k, json_put_map(m, "friedman"));
+    struct json incomplete = json_put_list(m, "incomplete");
     for (int i = 0; i < k->n_incomplete; i++)
-        value_append(a, incomplete, value_text(a, jsonmap_nowhere, k->incomplete[i]));
-    jsonmap_text(&m, "experiment", k->r->experiment);
-    jsonmap_text(&m, "metric", k->r->metric);
-    jsonmap_text(&m, "goal", k->r->goal_max ? "max" : "min");
-    jsonmap_text(&m, "baseline", k->r->baseline_text);
-    jsonmap_put(&m, "lengths", lengths.v);
-    jsonmap_int(&m, "tasks_in_score", k->n_score);
-    jsonmap_put(&m, "methods", methods);
-    jsonmap_put(&m, "friedman", test_value(k, a));
-    jsonmap_put(&m, "incomplete", incomplete);
-    value_to_json(m.v, false, 2, out);
+        json_add_text(incomplete, k->incomplete[i]);
+    json_print(m.v, JSON_INDENTED, out);
     strbuf_add(out, "\n");
 }

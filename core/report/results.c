@@ -2,8 +2,10 @@
 /* results.c: from run directories to rows of cells. */
 #include "report/results.h"
 
-#include "maths/statistics.h"
-#include "report/fields.h"
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
 
 /* What is being read. */
 struct reader {
@@ -20,38 +22,38 @@ struct reader {
 
 static const char *axis_key(const struct value *plan, int i)
 {
-    return member_text(value_get(plan, "axes")->item[i], "key");
+    return json_get_text(json_get_item(plan, "axes", i), "key");
 }
 
 static peat_status check_plan(const struct reader *x, int d)
 {
     const struct value *plan = x->run[d].plan, *axes = value_get(plan, "axes");
-    bool sound = member_text(plan, "experiment") && axes && axes->kind == VALUE_LIST &&
+    bool sound = json_get_text(plan, "experiment") && axes && axes->kind == VALUE_LIST &&
                  axes->n <= EXPERIMENT_MAX_AXES;
-    for (int i = 0; sound && i < field_count(plan, "axes"); i++)
+    for (int i = 0; sound && i < json_get_count(plan, "axes"); i++)
         sound = axis_key(plan, i) != NULL;
     const struct value *cells = value_get(plan, "cells");
     sound = sound && cells && cells->kind == VALUE_LIST;
     for (int i = 0; sound && i < cells->n; i++)
-        sound = member_text(cells->item[i], "id") && value_get(cells->item[i], "axes") &&
-                member_integer(cells->item[i], "seed", -1) >= 0;
+        sound = json_get_text(cells->item[i], "id") && value_get(cells->item[i], "axes") &&
+                json_get_int(cells->item[i], "seed", -1) >= 0;
     return sound ? PEAT_OK
                  : error_set(x->err, PEAT_CORRUPT, "'%s/plan.json' is not a plan", x->dir[d]);
 }
 
-static void list_axes(const struct value *plan, struct strbuf *out)
+static const char *list_axes(const struct reader *x, int d)
 {
-    int n = field_count(plan, "axes");
-    for (int i = 0; i < n; i++)
-        strbuf_addf(out, "%s%s", i ? ", " : "", axis_key(plan, i));
-    if (n == 0)
-        strbuf_add(out, "none");
+    const struct value *plan = x->run[d].plan;
+    const char *text = NULL;
+    for (int i = 0; i < json_get_count(plan, "axes"); i++)
+        text = arena_printf(x->a, "%s%s%s", text ? text : "", text ? ", " : "", axis_key(plan, i));
+    return text ? text : "none";
 }
 
 static bool same_axes(const struct value *a, const struct value *b)
 {
-    bool same = field_count(a, "axes") == field_count(b, "axes");
-    for (int i = 0; same && i < field_count(a, "axes"); i++)
+    bool same = json_get_count(a, "axes") == json_get_count(b, "axes");
+    for (int i = 0; same && i < json_get_count(a, "axes"); i++)
         same = strcmp(axis_key(a, i), axis_key(b, i)) == 0;
     return same;
 }
@@ -60,22 +62,14 @@ static bool same_axes(const struct value *a, const struct value *b)
 static peat_status check_together(const struct reader *x, int d)
 {
     const struct value *first = x->run[0].plan, *other = x->run[d].plan;
-    if (!same_axes(first, other)) {
-        struct strbuf a, b;
-        strbuf_init(&a);
-        strbuf_init(&b);
-        list_axes(first, &a);
-        list_axes(other, &b);
-        error_set(x->err, PEAT_INVALID,
-                  "'%s' and '%s' do not make one table: the axes of the first are %s, of the "
-                  "second %s",
-                  x->dir[0], x->dir[d], a.text, b.text);
-        strbuf_release(&a);
-        strbuf_release(&b);
-        return PEAT_INVALID;
-    }
-    const char *m = member_text(value_get(first, "report"), "metric");
-    const char *n = member_text(value_get(other, "report"), "metric");
+    if (!same_axes(first, other))
+        return error_set(
+            x->err, PEAT_INVALID,
+            "'%s' and '%s' do not make one table: the axes of the first are %s, of the "
+            "second %s",
+            x->dir[0], x->dir[d], list_axes(x, 0), list_axes(x, d));
+    const char *m = json_get_text(value_get(first, "report"), "metric");
+    const char *n = json_get_text(value_get(other, "report"), "metric");
     if (!x->options->metric && m && n && strcmp(m, n) != 0)
         return error_set(x->err, PEAT_INVALID,
                          "'%s' and '%s' do not make one table: the metric of the first is '%s', of "
@@ -105,29 +99,25 @@ static peat_status read_dirs(struct reader *x)
 
 static void join_names(struct reader *x)
 {
-    struct strbuf name;
-    strbuf_init(&name);
     for (int d = 0; d < x->n_dir; d++) {
-        const char *own = member_text(x->run[d].plan, "experiment");
+        const char *name = json_get_text(x->run[d].plan, "experiment");
         bool seen = false;
         for (int e = 0; e < d; e++)
-            seen = seen || strcmp(member_text(x->run[e].plan, "experiment"), own) == 0;
+            seen = seen || strcmp(json_get_text(x->run[e].plan, "experiment"), name) == 0;
         if (!seen)
-            strbuf_addf(&name, "%s%s", d ? " + " : "", own);
+            x->r->experiment = d ? arena_printf(x->a, "%s + %s", x->r->experiment, name) : name;
     }
-    x->r->experiment = arena_strdup(x->a, name.text);
-    strbuf_release(&name);
 }
 
 static void list_dropped(struct reader *x)
 {
+    const struct value *v;
     int room = 0;
     for (int d = 0; d < x->n_dir; d++)
-        room += field_count(x->run[d].plan, "dropped");
+        room += json_get_count(x->run[d].plan, "dropped");
     x->r->dropped = ARENA_ARRAY(x->a, room, const char *);
     for (int d = 0; d < x->n_dir; d++)
-        for (int i = 0; i < field_count(x->run[d].plan, "dropped"); i++) {
-            const struct value *v = value_get(x->run[d].plan, "dropped")->item[i];
+        for (int i = 0; (v = json_get_item(x->run[d].plan, "dropped", i)); i++) {
             bool seen = v->kind != VALUE_TEXT;
             for (int k = 0; !seen && k < x->r->n_dropped; k++)
                 seen = strcmp(x->r->dropped[k], v->text) == 0;
@@ -138,8 +128,9 @@ static void list_dropped(struct reader *x)
 
 static bool skips(const struct rundir *run, const char *label)
 {
-    for (int i = 0; i < field_count(run->plan, "skipped"); i++)
-        if (same_text(member_text(value_get(run->plan, "skipped")->item[i], "label"), label))
+    const struct value *v;
+    for (int i = 0; (v = json_get_item(run->plan, "skipped", i)); i++)
+        if (same_text(json_get_text(v, "label"), label))
             return true;
     return false;
 }
@@ -147,12 +138,12 @@ static bool skips(const struct rundir *run, const char *label)
 /* Shards of one experiment skip the same cells. */
 static void count_skipped(struct reader *x)
 {
+    const struct value *v;
     for (int d = 0; d < x->n_dir; d++)
-        for (int i = 0; i < field_count(x->run[d].plan, "skipped"); i++) {
-            const struct value *v = value_get(x->run[d].plan, "skipped")->item[i];
+        for (int i = 0; (v = json_get_item(x->run[d].plan, "skipped", i)); i++) {
             bool seen = false;
             for (int e = 0; e < d && !seen; e++)
-                seen = skips(&x->run[e], member_text(v, "label"));
+                seen = skips(&x->run[e], json_get_text(v, "label"));
             x->r->n_skipped += !seen;
         }
 }
@@ -180,32 +171,32 @@ static void read_cells(struct reader *x)
     struct results *r = x->r;
     int room = 0;
     for (int d = 0; d < x->n_dir; d++)
-        room += field_count(x->run[d].plan, "cells");
+        room += json_get_count(x->run[d].plan, "cells");
     r->cell = ARENA_ARRAY(x->a, room, struct result_cell);
     for (int d = 0; d < x->n_dir; d++) {
         const struct value *plan = x->run[d].plan, *cells = value_get(plan, "cells");
         for (int i = 0; i < cells->n; i++) {
             const struct value *planned = cells->item[i];
-            const char *id = member_text(planned, "id");
+            const char *id = json_get_text(planned, "id");
             const struct cell_files *files = files_of(&x->run[d], i, id);
             struct result_cell *c = &r->cell[r->n_cell++];
-            *c = (struct result_cell){.seed = member_integer(planned, "seed", 0),
+            *c = (struct result_cell){.seed = json_get_int(planned, "seed", 0),
                                       .state = files ? files->state : CELL_TODO,
                                       .planned = planned,
-                                      .experiment = member_text(plan, "experiment"),
+                                      .experiment = json_get_text(plan, "experiment"),
                                       .id = id,
-                                      .label = member_text(planned, "label")};
+                                      .label = json_get_text(planned, "label")};
             if (!files)
                 continue;
             c->config = files->config;
             c->result = files->result;
             c->dir = files->dir;
-            c->batches = member_text(files->result, "batch_hash");
-            c->init = member_text(files->result, "init_hash");
-            c->shapes = member_text(files->result, "init_shapes");
+            c->batches = json_get_text(files->result, "batch_hash");
+            c->init = json_get_text(files->result, "init_hash");
+            c->shapes = json_get_text(files->result, "init_shapes");
             /* Without it, or when it is damaged, there is a table all the same. */
             struct value *meta = NULL;
-            if (jsonfile_read(files->dir, "meta.json", x->a, &meta, NULL) == PEAT_OK)
+            if (json_read_file(files->dir, "meta.json", x->a, &meta, NULL) == PEAT_OK)
                 c->meta = meta;
         }
     }
@@ -233,23 +224,20 @@ static struct result_metric *add_metric(struct results *r, const char *name)
 /* The task's metrics in its order, then what else was measured: the training loss. */
 static void list_metrics(struct results *r)
 {
-    for (int i = 0; i < r->n_cell; i++) {
-        const struct value *metrics = value_get(r->cell[i].result, "metrics");
-        for (int k = 0; k < field_count(r->cell[i].result, "metrics"); k++) {
-            struct result_metric *m = add_metric(r, member_text(metrics->item[k], "name"));
+    const struct value *v;
+    for (int i = 0; i < r->n_cell; i++)
+        for (int k = 0; (v = json_get_item(r->cell[i].result, "metrics", k)); k++) {
+            struct result_metric *m = add_metric(r, json_get_text(v, "name"));
             if (m)
-                m->goal_max = same_text(member_text(metrics->item[k], "goal"), "max");
+                m->goal_max = json_text_is(v, "goal", "max");
         }
-    }
-    for (int i = 0; i < r->n_cell; i++) {
-        const struct value *measures = value_get(r->cell[i].result, "measures");
-        for (int k = 0; k < field_count(r->cell[i].result, "measures"); k++) {
-            struct result_metric *m = add_metric(r, member_text(measures->item[k], "metric"));
-            const char *split = member_text(measures->item[k], "split");
+    for (int i = 0; i < r->n_cell; i++)
+        for (int k = 0; (v = json_get_item(r->cell[i].result, "measures", k)); k++) {
+            struct result_metric *m = add_metric(r, json_get_text(v, "metric"));
+            const char *split = json_get_text(v, "split");
             if (m && split && (!m->split || strcmp(split, "valid") == 0))
                 m->split = split;
         }
-    }
 }
 
 static peat_status unknown_metric(const struct reader *x)
@@ -267,8 +255,8 @@ static peat_status choose_metric(struct reader *x)
 {
     struct results *r = x->r;
     const struct value *report = value_get(x->run[0].plan, "report");
-    const char *asked = x->options->metric, *wanted = member_text(report, "metric");
-    const char *goal = member_text(report, "goal");
+    const char *asked = x->options->metric, *wanted = json_get_text(report, "metric");
+    const char *goal = json_get_text(report, "goal");
     const char *main_metric = wanted && *wanted ? wanted : r->n_metric ? r->known[0].name : "";
     r->metric = asked ? asked : main_metric;
     r->split = "valid";
@@ -287,8 +275,8 @@ static peat_status choose_metric(struct reader *x)
 /* A measure of the chosen metric and split. */
 static bool is_chosen(const struct results *r, const struct value *measure)
 {
-    return same_text(member_text(measure, "metric"), r->metric) &&
-           same_text(member_text(measure, "split"), r->split);
+    return same_text(json_get_text(measure, "metric"), r->metric) &&
+           same_text(json_get_text(measure, "split"), r->split);
 }
 
 /* In rising order, each once; false when there is no room for another. */
@@ -312,18 +300,16 @@ static peat_status list_lengths(struct reader *x)
     struct results *r = x->r;
     r->length_unit = "";
     for (int i = 0; i < r->n_cell; i++) {
-        const struct value *result = r->cell[i].result;
-        const char *unit = member_text(result, "length_unit");
+        const struct value *result = r->cell[i].result, *m;
+        const char *unit = json_get_text(result, "length_unit");
         if (unit && !*r->length_unit)
             r->length_unit = unit;
-        for (int k = 0; k < field_count(result, "measures"); k++) {
-            const struct value *m = value_get(result, "measures")->item[k];
+        for (int k = 0; (m = json_get_item(result, "measures", k)); k++)
             if (is_chosen(r, m) && !insert_sorted(r->length, &r->n_length, RESULTS_MAX_LENGTHS,
-                                                  member_integer(m, "length", 0)))
+                                                  json_get_int(m, "length", 0)))
                 return error_set(x->err, PEAT_INVALID,
                                  "more than %d evaluation lengths in one table",
                                  RESULTS_MAX_LENGTHS);
-        }
     }
     return PEAT_OK;
 }
@@ -332,16 +318,15 @@ static void read_values(struct results *r)
 {
     for (int i = 0; i < r->n_cell; i++) {
         struct result_cell *c = &r->cell[i];
+        const struct value *m;
         for (int l = 0; l < r->n_length; l++)
             c->value[l] = (double)NAN;
-        for (int k = 0; k < field_count(c->result, "measures"); k++) {
-            const struct value *m = value_get(c->result, "measures")->item[k];
+        for (int k = 0; (m = json_get_item(c->result, "measures", k)); k++)
             for (int l = 0; l < r->n_length && is_chosen(r, m); l++)
-                if (member_integer(m, "length", 0) == r->length[l]) {
-                    c->value[l] = field_number(m, "value");
-                    c->untrained[l] = field_true(m, "untrained");
+                if (json_get_int(m, "length", 0) == r->length[l]) {
+                    c->value[l] = json_get_number(m, "value");
+                    c->untrained[l] = json_get_bool(m, "untrained");
                 }
-        }
     }
 }
 
@@ -350,7 +335,7 @@ static void read_values(struct results *r)
 static void read_labels(const struct results *r, const struct result_cell *c, const char **label)
 {
     for (int i = 0; i < r->n_axis; i++) {
-        label[i] = member_text(value_get(c->planned, "axes"), r->axis[i]);
+        label[i] = json_get_text(value_get(c->planned, "axes"), r->axis[i]);
         if (!label[i])
             label[i] = "-";
     }
@@ -375,8 +360,8 @@ static peat_status check_same_setting(struct reader *x, const struct result_row 
 {
     static const char *const section[] = {"task", "model", "position", "train"};
     const struct result_cell *first = row->cell[0];
-    const char *one = member_text(first->config, "setting");
-    const char *two = member_text(c->config, "setting");
+    const char *one = json_get_text(first->config, "setting");
+    const char *two = json_get_text(c->config, "setting");
     if (one && two && !strcmp(one, two))
         return PEAT_OK;
     for (size_t i = 0; i < sizeof(section) / sizeof(*section); i++) {
@@ -446,8 +431,8 @@ static bool same_task(const struct result_row *x, const struct result_row *y)
     const struct value *b = value_get(y->cell[0]->config, "task");
     if (a && b)
         return value_equal(a, b);
-    return same_text(member_text(x->cell[0]->planned, "task"),
-                     member_text(y->cell[0]->planned, "task"));
+    return same_text(json_get_text(x->cell[0]->planned, "task"),
+                     json_get_text(y->cell[0]->planned, "task"));
 }
 
 static void number_tasks(struct results *r)
@@ -464,7 +449,7 @@ static double median_of(const struct result_row *row, const char *key, double *r
 {
     int n = 0;
     for (int i = 0; i < row->n_cell; i++) {
-        double x = field_number(row->cell[i]->result, key);
+        double x = json_get_number(row->cell[i]->result, key);
         if (result_counts(row->cell[i]) && isfinite(x))
             room[n++] = x;
     }
@@ -490,12 +475,12 @@ static void add_costs(struct reader *x)
         struct result_row *row = &r->row[i];
         const struct value *planned = row->cell[0]->planned;
         count_states(row);
-        row->params = field_number(planned, "params");
-        row->params_positional = field_number(planned, "params_positional");
-        row->flops_per_token = field_number(planned, "flops_per_token");
-        row->attention_path = member_text(planned, "attention_path");
-        row->injection = member_text(planned, "injection");
-        row->matched = member_text(planned, "matched");
+        row->params = json_get_number(planned, "params");
+        row->params_positional = json_get_number(planned, "params_positional");
+        row->flops_per_token = json_get_number(planned, "flops_per_token");
+        row->attention_path = json_get_text(planned, "attention_path");
+        row->injection = json_get_text(planned, "injection");
+        row->matched = json_get_text(planned, "matched");
         row->tokens_per_s = median_of(row, "tokens_per_s", room);
         row->step_ms_median = median_of(row, "step_ms_median", room);
         row->peak_rss_kib = median_of(row, "peak_rss_kib", room);
@@ -515,7 +500,7 @@ peat_status results_read(struct results *r, int n_dir, char *const *dir,
     if (status != PEAT_OK)
         return status;
     const struct value *plan = x.run[0].plan;
-    r->n_axis = field_count(plan, "axes");
+    r->n_axis = json_get_count(plan, "axes");
     for (int i = 0; i < r->n_axis; i++)
         r->axis[i] = axis_key(plan, i);
     const struct value *baseline = value_get(value_get(plan, "report"), "baseline");

@@ -3,9 +3,9 @@
 #include "report/selector.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
-#include "report/fields.h"
 
 /* Length of the first part of text up to `stop` outside of brackets: labels hold commas and '='
  * inside theirs, as "rotary(base=500,layout=halves)". */

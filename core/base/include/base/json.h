@@ -80,6 +80,8 @@ double json_get_number(const struct value *map, const char *key);
 bool json_get_bool(const struct value *map, const char *key);
 /* Items of the list under key; 0 when there is none. */
 int json_get_count(const struct value *map, const char *key);
+/* The i-th item of the list under key; NULL behind the last, and when there is no list. */
+const struct value *json_get_item(const struct value *map, const char *key, int i);
 /* Both are there and equal. */
 bool same_text(const char *a, const char *b);
 

@@ -134,6 +134,12 @@ const struct result_row *results_best(const struct results *r, int task, int len
 /* x - y over the seeds that are paired; d holds x->n_cell numbers. */
 struct pairs row_differences(const struct result_row *x, const struct result_row *y, int length,
                              double *d);
+/* The same, and what follows from them: fills pairs, diff and what stands behind it in s. */
+void rows_compare(const struct result_row *x, const struct result_row *y, int length,
+                  enum paired_test test, double *d, struct summary *s);
+/* a - b; NaN when either (NULL: none) has no value or they are no pair. Counts into p. */
+double pair_difference(const struct result_cell *a, const struct result_cell *b, int length,
+                       struct pairs *p);
 /* Whether a and b, of the same seed and with values, are a pair: counts into p. */
 bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct pairs *p);
 

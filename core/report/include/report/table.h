@@ -8,6 +8,7 @@
 #define REPORT_TABLE_H
 
 #include "base/columns.h"
+#include "base/json.h"
 #include "report/results.h"
 
 /* What stands behind a mean. */
@@ -68,6 +69,9 @@ peat_status format_csv(const struct results *r, bool all_steps, const char *colu
                        bool only_changed, struct strbuf *out, struct error *err);
 /* One object; rows has an entry per row and length. order: row numbers; NULL: as they are. */
 void format_json(const struct results *r, const int *order, struct arena *a, struct strbuf *out);
+/* Members of an entry: on how many pairs it stands, and what the differences came to. */
+void json_put_pairs(struct json map, const struct pairs *p);
+void json_put_difference(struct json map, const struct summary *s);
 /* The entries of rows alone, one a line. */
 void format_jsonl(const struct results *r, const int *order, struct arena *a, struct strbuf *out);
 /* What strong cells mean. */
