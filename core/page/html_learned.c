@@ -43,21 +43,6 @@ static double position_share(const struct value *found)
     return share ? sum : (double)NAN;
 }
 
-static double first_r2(const struct value *found)
-{
-    return json_get_number(layer_of(found, "probes", 0), "position_r2");
-}
-
-static double last_r2(const struct value *found)
-{
-    return json_get_number(layer_of(found, "probes", 1), "position_r2");
-}
-
-static double order_change(const struct value *found)
-{
-    return json_get_number(layer_of(found, "order", 1), "change");
-}
-
 /* Mean over the heads of the first layer. */
 static double mean_distance(const struct value *found)
 {
@@ -69,23 +54,31 @@ static double mean_distance(const struct value *found)
     return n ? sum / n : (double)NAN;
 }
 
-static double smallest_angle(const struct value *found)
-{
-    return json_get_number(value_get(found, "subspaces"), "smallest");
-}
+/* Of a layer, or of the diagnostic itself. */
+enum found_in { FIRST_LAYER, LAST_LAYER, WHOLE };
 
-static const struct {
-    const char *head;
-    double (*number)(const struct value *found);
+static const struct column {
+    const char *head, *what, *key;
+    enum found_in part;
+    double (*number)(const struct value *found); /* NULL: what stands under key */
 } columns[] = {
-    {"position in the logits", position_share},
-    {"R² at the input", first_r2},
-    {"R² at the end", last_r2},
-    {"mean distance", mean_distance},
-    {"smallest angle", smallest_angle},
-    {"reordering", order_change},
+    {"position in the logits", .number = position_share},
+    {"R² at the input", "probes", "position_r2", FIRST_LAYER},
+    {"R² at the end", "probes", "position_r2", LAST_LAYER},
+    {"mean distance", .number = mean_distance},
+    {"smallest angle", "subspaces", "smallest", WHOLE},
+    {"reordering", "order", "change", LAST_LAYER},
 };
 enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
+
+static double find_number(const struct column *c, const struct value *found)
+{
+    if (c->number)
+        return c->number(found);
+    const struct value *part = c->part == WHOLE ? value_get(found, c->what)
+                                                : layer_of(found, c->what, c->part == LAST_LAYER);
+    return json_get_number(part, c->key);
+}
 
 /* ---- the section ---- */
 
@@ -94,7 +87,7 @@ static const char *label_of(const struct result_cell *c)
     return c->label ? c->label : c->id;
 }
 
-static void add_table(struct html_page *p, const struct learned *l, int n)
+static void add_numbers(struct html_page *p, const struct learned *l, int n)
 {
     html_open_table(p->out);
     html_column(p->out, "cell", false);
@@ -104,7 +97,7 @@ static void add_table(struct html_page *p, const struct learned *l, int n)
     for (int i = 0; i < n; i++) {
         html_open_row(p->out, label_of(l[i].cell));
         for (int k = 0; k < COLUMNS; k++) {
-            double x = columns[k].number(l[i].found);
+            double x = find_number(&columns[k], l[i].found);
             html_number_cell(p->out, fabs(x) < 1e-9 ? 0.0 : x); /* nothing but rounding */
         }
         html_close_row(p->out);
@@ -121,7 +114,7 @@ static void add_table(struct html_page *p, const struct learned *l, int n)
                "permuted.</p>\n");
 }
 
-static void add_cell(struct html_page *p, const struct learned *l)
+static void add_summaries(struct html_page *p, const struct learned *l)
 {
     html_wrap(p->out, "<details><summary>", label_of(l->cell), "</summary>\n<dl>\n");
     for (int i = 0; i < DIAGNOSTICS; i++) {
@@ -150,9 +143,9 @@ void html_learned(struct html_page *p)
     if (!n)
         return;
     html_section(p->out, "learned", "What the cells learned");
-    add_table(p, l, n);
+    add_numbers(p, l, n);
     for (int i = 0; i < n; i++)
-        add_cell(p, &l[i]);
+        add_summaries(p, &l[i]);
     if (all > n)
         strbuf_addf(p->out, "<p class=\"soft\">and %d more cells</p>\n", all - n);
     html_end_section(p->out);

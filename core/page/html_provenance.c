@@ -12,39 +12,38 @@ enum { DISTINCT_MAX = 16, HASH_SHOWN = 12 };
 
 /* Different texts in the order they are met, with how many cells have each. */
 struct tally {
-    int n, cells[DISTINCT_MAX], others;
-    const char *text[DISTINCT_MAX];
+    int n, room;
+    struct counted {
+        const char *text;
+        int cells;
+    } * line;
 };
 
-static void count_text(struct tally *t, const char *text)
+static void count_text(struct tally *t, const char *text, struct arena *a)
 {
     if (!text || !*text)
         return;
     for (int i = 0; i < t->n; i++)
-        if (strcmp(t->text[i], text) == 0) {
-            t->cells[i]++;
+        if (strcmp(t->line[i].text, text) == 0) {
+            t->line[i].cells++;
             return;
         }
-    if (t->n == DISTINCT_MAX) {
-        t->others++;
-        return;
-    }
-    t->text[t->n] = text;
-    t->cells[t->n++] = 1;
+    *ARENA_APPEND(a, t->line, t->n, t->room) = (struct counted){text, 1};
 }
 
-/* How many cells is said where not all have the same. */
+/* How many cells is said where not all have the same. cells 0: a text may belong to several, and
+ * each has a line. */
 static void add_tally(struct html_page *p, const char *name, const struct tally *t, int cells)
 {
     if (!t->n)
         return;
     strbuf_addf(p->out, "<dt>%s</dt><dd>", name);
-    for (int i = 0; i < t->n; i++) {
-        html_textf(p->out, "%s%s", i ? "; " : "", t->text[i]);
-        if (t->cells[i] != cells)
-            strbuf_addf(p->out, " (%d cells)", t->cells[i]);
+    for (int i = 0; i < t->n && (!cells || i < DISTINCT_MAX); i++) {
+        html_wrap(p->out, !i ? "" : cells ? "; " : "<br>", t->line[i].text, "");
+        if (cells && t->line[i].cells != cells)
+            strbuf_addf(p->out, " (%d cells)", t->line[i].cells);
     }
-    if (t->others)
+    if (cells && t->n > DISTINCT_MAX)
         strbuf_add(p->out, "; and more");
     strbuf_add(p->out, "</dd>\n");
 }
@@ -74,7 +73,7 @@ static void add_machine(struct html_page *p, int cells)
     for (size_t k = 0; k < sizeof(key) / sizeof(*key); k++) {
         struct tally t = {.n = 0};
         for (int i = 0; i < p->r->n_cell; i++)
-            count_text(&t, number_or_text(p, p->r->cell[i].meta, key[k][0]));
+            count_text(&t, number_or_text(p, p->r->cell[i].meta, key[k][0]), p->a);
         add_tally(p, key[k][1], &t, cells);
     }
 }
@@ -114,25 +113,13 @@ static const char *data_text(struct html_page *p, const struct value *v)
 static void add_list(struct html_page *p, const char *key, const char *name,
                      const char *(*text)(struct html_page *, const struct value *))
 {
-    const char *seen[256];
-    int n = 0;
+    struct tally t = {.n = 0};
     for (int i = 0; i < p->r->n_cell; i++) {
         const struct value *list = value_get(p->r->cell[i].meta, key);
-        for (int k = 0; k < json_get_count(p->r->cell[i].meta, key); k++) {
-            const char *line = text(p, list->item[k]);
-            bool known = !line || n == (int)(sizeof(seen) / sizeof(*seen));
-            for (int m = 0; m < n && !known; m++)
-                known = strcmp(seen[m], line) == 0;
-            if (!known)
-                seen[n++] = line;
-        }
+        for (int k = 0; k < json_get_count(p->r->cell[i].meta, key); k++)
+            count_text(&t, text(p, list->item[k]), p->a);
     }
-    if (!n)
-        return;
-    strbuf_addf(p->out, "<dt>%s</dt><dd>", name);
-    for (int i = 0; i < n; i++)
-        html_wrap(p->out, i ? "<br>" : "", seen[i], "");
-    strbuf_add(p->out, "</dd>\n");
+    add_tally(p, name, &t, 0);
 }
 
 void html_provenance(struct html_page *p)
