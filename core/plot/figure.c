@@ -178,7 +178,7 @@ static peat_status run_gnuplot(const struct target *t, struct error *err)
     } else if (status == PEAT_OK && gnuplot.code != 0) {
         strbuf_add(&said, said.n ? "" : "it says nothing");
         join_lines(&said);
-        status = error_set(err, PEAT_FAILED, "gnuplot failed: %.500s", said.text);
+        status = error_set(err, PEAT_FAILED, "gnuplot failed: %.511s", said.text);
     }
     strbuf_release(&said);
     free(script);
