@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/jsonfile.h"
+#include "base/json.h"
 #include "base/seal.h"
 #include "cell/cellmetrics.h"
 #include "fault/faultkit.h"
@@ -210,7 +210,7 @@ static void check_json(void *ctx, const struct bytes *b, const char *what)
     struct error err = {0};
     char *path = path_join(x->dir, x->name);
     put_bytes(path, b->text, b->n);
-    peat_status status = jsonfile_read(x->dir, x->name, &x->arena, &now, &err);
+    peat_status status = json_read_file(x->dir, x->name, &x->arena, &now, &err);
     bool same = status == PEAT_OK && value_equal(x->was, now);
     /* A flipped bit in the word "check" leaves everything else as it was. */
     for (int i = 0; status == PEAT_OK && !same && i < x->was->n; i++) {
@@ -232,7 +232,7 @@ static void damage_json(const struct rig *s, const char *run, const char *name, 
     struct error err = {0};
     arena_init(&x.arena, "damage", 1 << 16);
     struct bytes whole = read_bytes(path);
-    if (jsonfile_read(dir, name, &x.arena, &x.was, &err) != PEAT_OK)
+    if (json_read_file(dir, name, &x.arena, &x.was, &err) != PEAT_OK)
         expect(false, "%s", err.text);
     else
         each_damage(s, name, &whole, sample, check_json, &x);

@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/jsonfile.h"
+#include "base/json.h"
 #include "fault/faultkit.h"
 
 static const char experiment[] =
@@ -59,8 +59,8 @@ static int kill_cells(const struct rig *s)
         struct value *running = NULL;
         char *dir = path_join(cells, name[i]);
         arena_init(&a, "running", 4096);
-        if (jsonfile_read(dir, "running.json", &a, &running, NULL) == PEAT_OK) {
-            pid_t pid = (pid_t)member_integer(running, "pid", 0);
+        if (json_read_file(dir, "running.json", &a, &running, NULL) == PEAT_OK) {
+            pid_t pid = (pid_t)json_get_int(running, "pid", 0);
             killed += pid > 1 && kill(pid, SIGKILL) == 0;
         }
         arena_release(&a);

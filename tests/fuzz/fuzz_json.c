@@ -3,16 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/seal.h"
 #include "fuzz/fuzz.h"
 
-static void check_again(struct arena *a, const struct value *v, bool canonical, int indent)
+static void check_again(struct arena *a, const struct value *v, enum json_style style)
 {
     struct strbuf text;
     struct error err = {0};
     strbuf_init(&text);
-    value_to_json(v, canonical, indent, &text);
-    const struct value *again = value_from_json(a, text.text, text.n, "again", &err);
+    json_print(v, style, &text);
+    const struct value *again = json_parse(a, text.text, text.n, "again", &err);
     if (!again)
         BUG("'%s' is not read again: %s", text.text, err.text);
     BUG_UNLESS(value_equal(v, again));
@@ -24,8 +25,8 @@ static void check_seal(struct arena *a, const struct value *v)
 {
     struct strbuf text;
     strbuf_init(&text);
-    value_to_json(sealed(a, v), false, 2, &text);
-    const struct value *again = value_from_json(a, text.text, text.n, "sealed", NULL);
+    json_print(sealed(a, v), JSON_INDENTED, &text);
+    const struct value *again = json_parse(a, text.text, text.n, "sealed", NULL);
     BUG_UNLESS(again && seal_check(again) == SEAL_GOOD);
     strbuf_release(&text);
 }
@@ -35,11 +36,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     struct arena arena;
     struct error err = {0};
     arena_init(&arena, "fuzz", 1 << 16);
-    const struct value *v = value_from_json(&arena, (const char *)bytes, n, "input", &err);
+    const struct value *v = json_parse(&arena, (const char *)bytes, n, "input", &err);
     BUG_UNLESS(v || err.text[0]);
     if (v) {
-        check_again(&arena, v, true, 0);
-        check_again(&arena, v, false, 2);
+        for (int style = JSON_CANONICAL; style <= JSON_INDENTED; style++)
+            check_again(&arena, v, (enum json_style)style);
         if (v->kind == VALUE_MAP)
             check_seal(&arena, v);
     }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/seal.h"
 #include "fuzz/fuzz.h"
 #include "train/generation.h"
@@ -44,10 +45,10 @@ static void remove_directory(void)
 static void put_state(struct arena *a, const char *path, const uint8_t *bytes, size_t n)
 {
     struct strbuf text;
-    const struct value *v = value_from_json(a, (const char *)bytes, n, "input", NULL);
+    const struct value *v = json_parse(a, (const char *)bytes, n, "input", NULL);
     strbuf_init(&text);
     if (v && v->kind == VALUE_MAP)
-        value_to_json(sealed(a, v), false, 0, &text);
+        json_print(sealed(a, v), JSON_LINE, &text);
     else
         strbuf_add_bytes(&text, bytes, n);
     put(path, text.text, text.n);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_yaml.c: any bytes are a tree or an error with a text, and a tree survives being walked. */
+#include "base/json.h"
 #include "experiment/yamldoc.h"
 #include "fuzz/fuzz.h"
 
@@ -14,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     if (root) {
         struct strbuf text;
         strbuf_init(&text);
-        value_to_json(root, true, 0, &text);
+        json_print(root, JSON_CANONICAL, &text);
         BUG_UNLESS(value_equal(root, value_merge(&arena, root, root)));
         strbuf_release(&text);
     }

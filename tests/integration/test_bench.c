@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/value.h"
+#include "base/json.h"
 #include "support/support.h"
 
 /* What the command prints on stdout, and its exit code. */
@@ -31,7 +31,7 @@ START_TEST(every_operation_is_one_line_of_json)
     arena_init(&a, "json", 1 << 14);
     int n = 0;
     for (char *line = strtok(out, "\n"); line != NULL; line = strtok(NULL, "\n"), n++) {
-        const struct value *v = value_from_json(&a, line, strlen(line), "stdout", &err);
+        const struct value *v = json_parse(&a, line, strlen(line), "stdout", &err);
         ck_assert_msg(v != NULL && value_get(v, "op") != NULL, "%s", line);
         if (n == 0)
             ck_assert_double_gt(value_get(v, "copy_gb_s")->real, 0.0);

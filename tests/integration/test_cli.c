@@ -9,8 +9,8 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/strbuf.h"
-#include "base/value.h"
 #include "support/support.h"
 
 /* Runs "$PEAT <arguments>" and reads what the shell prints; returns the exit status. */
@@ -275,7 +275,7 @@ START_TEST(list_as_json_has_every_key_of_every_plugin)
     strbuf_init(&printed);
     arena_init(&arena, "test", 1 << 16);
     ck_assert_int_eq(run("plugins list --json", &printed), 0);
-    struct value *list = value_from_json(&arena, printed.text, printed.n, "list", &err);
+    struct value *list = json_parse(&arena, printed.text, printed.n, "list", &err);
     ck_assert_msg(list != NULL, "%s", err.text);
     ck_assert_int_eq(list->kind, VALUE_LIST);
     ck_assert_int_gt(list->n, 0);
@@ -298,7 +298,7 @@ START_TEST(info_as_json_explains_each_parameter)
     strbuf_init(&printed);
     arena_init(&arena, "test", 1 << 16);
     ck_assert_int_eq(run("plugins info rotary --json", &printed), 0);
-    struct value *info = value_from_json(&arena, printed.text, printed.n, "info", &err);
+    struct value *info = json_parse(&arena, printed.text, printed.n, "info", &err);
     ck_assert_msg(info != NULL, "%s", err.text);
     ck_assert_uint_eq(strlen(value_get(info, "sha256")->text), 64);
     const struct value *parameters = value_get(info, "parameters");

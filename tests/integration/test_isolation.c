@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/value.h"
+#include "base/json.h"
 #include "support/shell.h"
 #include "support/support.h"
 
@@ -84,7 +84,7 @@ static const struct value *status_of(const char *dir)
 {
     shell_expect(&shell, 0, "\"$PEAT\" status %s --json", dir);
     const char *text = arena_strdup(&arena, shell.printed.text);
-    const struct value *v = value_from_json(&arena, text, strlen(text), "status", NULL);
+    const struct value *v = json_parse(&arena, text, strlen(text), "status", NULL);
     ck_assert_msg(v != NULL, "%s", text);
     return v;
 }

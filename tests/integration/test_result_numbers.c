@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/value.h"
+#include "base/json.h"
+#include "base/number.h"
 #include "support/run_maker.h"
 #include "support/shell.h"
 #include "support/support.h"
@@ -31,7 +32,7 @@ struct grid {
 static const struct value *read_json(struct arena *a, const char *text, size_t n)
 {
     struct error err = {0};
-    const struct value *v = value_from_json(a, text, n, "json", &err);
+    const struct value *v = json_parse(a, text, n, "json", &err);
     ck_assert_msg(v, "%s", err.text);
     return v;
 }

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "base/file.h"
-#include "base/value.h"
+#include "base/json.h"
 #include "support/run_maker.h"
 #include "support/support.h"
 
@@ -99,7 +99,7 @@ START_TEST(results_come_in_every_format)
     struct arena a;
     struct error err = {0};
     arena_init(&a, "json", 1 << 16);
-    ck_assert_msg(value_from_json(&a, o.out, strlen(o.out), "stdout", &err), "%s", err.text);
+    ck_assert_msg(json_parse(&a, o.out, strlen(o.out), "stdout", &err), "%s", err.text);
     arena_release(&a);
     run_maker_close(&m);
 }
@@ -182,7 +182,7 @@ START_TEST(compare_has_every_test_and_says_it_in_json)
     struct arena a;
     struct error err = {0};
     arena_init(&a, "json", 1 << 16);
-    const struct value *v = value_from_json(&a, o.out, strlen(o.out), "stdout", &err);
+    const struct value *v = json_parse(&a, o.out, strlen(o.out), "stdout", &err);
     ck_assert_msg(v, "%s", err.text);
     const struct value *x = value_get(v, "lengths")->item[0];
     ck_assert_double_eq_tol(value_get(x, "diff")->real, -0.55, 1e-12);
@@ -260,7 +260,7 @@ static double stored_loss(struct arena *a, const char *dir, const char *id, int6
     snprintf(path, sizeof(path), "%s/runs/real/cells/%s/result.json", dir, id);
     ck_assert_msg(file_read(path, 0, &text, &n, &err) == PEAT_OK, "%s", err.text);
     const struct value *measures =
-        value_get(value_from_json(a, text, n, "result.json", &err), "measures");
+        value_get(json_parse(a, text, n, "result.json", &err), "measures");
     double found = (double)NAN;
     for (int i = 0; i < measures->n; i++) {
         const struct value *m = measures->item[i];
@@ -284,7 +284,7 @@ START_TEST(the_mean_in_the_table_is_that_of_the_cells)
     write_experiment(dir);
     assert_runs(&o, dir, "run -q e.yaml");
     assert_runs(&o, dir, "results runs/real --format json");
-    const struct value *v = value_from_json(&a, o.out, strlen(o.out), "stdout", &err);
+    const struct value *v = json_parse(&a, o.out, strlen(o.out), "stdout", &err);
     ck_assert_msg(v, "%s", err.text);
     const struct value *rows = value_get(v, "rows"), *last = rows->item[rows->n - 1];
     int64_t length = value_get(last, "length")->integer;
@@ -393,7 +393,7 @@ START_TEST(bench_prints_its_keys)
     struct arena a;
     struct error err = {0};
     arena_init(&a, "json", 1 << 12);
-    const struct value *v = value_from_json(&a, o.out, strlen(o.out), "stdout", &err);
+    const struct value *v = json_parse(&a, o.out, strlen(o.out), "stdout", &err);
     ck_assert_msg(v, "%s", err.text);
     for (size_t i = 0; i < sizeof(key) / sizeof(*key); i++)
         ck_assert_msg(value_get(v, key[i]), "no %s", key[i]);

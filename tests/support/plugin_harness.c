@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/rng.h"
 #include "nn/host.h"
 #include "nn/setup.h"
@@ -38,7 +39,7 @@ static peat_status fill_config(struct harness *h, const char *json)
     struct value *given = NULL;
     h->config = arena_zalloc(&h->arena, h->desc->config_size + 1);
     if (json) {
-        given = value_from_json(&h->arena, json, strlen(json), "test", &h->err);
+        given = json_parse(&h->arena, json, strlen(json), "test", &h->err);
         ck_assert_msg(given, "%s", h->err.text);
     }
     if (!h->desc->param)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/number.h"
 #include "base/value.h"
 
 void run_maker_open(struct run_maker *m, const char *name)

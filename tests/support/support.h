@@ -19,4 +19,11 @@ struct tests {
 int run_list(struct tests t, const TTest *const *test);
 #define TESTS(...) ((const TTest *const[]){__VA_ARGS__, NULL})
 
+/* A fixture: a directory under /tmp for one test. */
+extern char scratch_dir[64];
+void scratch_make(void);
+void scratch_remove(void);
+/* A path in it, valid until the next call. */
+const char *scratch_path(const char *name);
+
 #endif

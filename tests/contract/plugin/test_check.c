@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/value.h"
+#include "base/json.h"
 #include "plugin/registry.h"
 #include "support/shell.h"
 #include "support/support.h"
@@ -158,7 +158,7 @@ static void build(struct shell *s, const char *source, const char *crime)
 static struct value *printed_value(struct shell *s, struct arena *a)
 {
     struct error err = {0};
-    struct value *v = value_from_json(a, s->printed.text, s->printed.n, "printed", &err);
+    struct value *v = json_parse(a, s->printed.text, s->printed.n, "printed", &err);
     ck_assert_msg(v, "%s\n%s", err.text, s->printed.text);
     return v;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "diagnose/celldiagnosis.h"
 #include "diagnose/trace.h"
 #include "support/shell.h"
@@ -76,7 +77,7 @@ START_TEST(a_cell_is_diagnosed_as_a_page_and_as_an_object)
         assert_printed(title[i]);
     shell_expect(&s, 0, PEAT "diagnose runs/d learned.sum.s0 --json");
     arena_init(&a, "test", 1 << 16);
-    const struct value *v = value_from_json(&a, s.printed.text, s.printed.n, "stdout", &err);
+    const struct value *v = json_parse(&a, s.printed.text, s.printed.n, "stdout", &err);
     ck_assert_msg(v != NULL, "%s", err.text);
     ck_assert_str_eq(json_get_text(v, "scheme"), "learned");
     ck_assert_str_eq(json_get_text(v, "combine"), "sum");
@@ -103,7 +104,7 @@ START_TEST(save_keeps_what_json_prints_beside_the_cell)
     struct value *kept;
     shell_expect(&s, 0, PEAT "diagnose runs/d rotary.-.s0 --json --save --only order,probes");
     arena_init(&a, "test", 1 << 16);
-    const struct value *v = value_from_json(&a, s.printed.text, s.printed.n, "stdout", &err);
+    const struct value *v = json_parse(&a, s.printed.text, s.printed.n, "stdout", &err);
     ck_assert_msg(v != NULL, "%s", err.text);
     char *dir = path_join(s.dir, "runs/d/cells");
     char *cell = path_join(dir, json_get_text(v, "cell"));

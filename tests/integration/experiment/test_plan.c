@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "support/support.h"
 
 #define HEAD "version: 1\nname: t\n"
@@ -327,8 +328,8 @@ static struct value *through_json(const struct value *v)
 {
     struct strbuf text;
     strbuf_init(&text);
-    value_to_json(v, false, 2, &text);
-    struct value *read = value_from_json(&arena, text.text, text.n, "config.json", &error);
+    json_print(v, JSON_INDENTED, &text);
+    struct value *read = json_parse(&arena, text.text, text.n, "config.json", &error);
     ck_assert_msg(read, "%s", error.text);
     strbuf_release(&text);
     return read;
@@ -406,7 +407,7 @@ START_TEST(the_command_prints_one_line_for_each_cell)
     ck_assert_int_eq(strncmp(text, "none.-.s0-", 10), 0);
     free(text);
     ck_assert_int_eq(file_read(json, 0, &text, &n, &error), PEAT_OK);
-    const struct value *plan = value_from_json(&arena, text, n, "json", &error);
+    const struct value *plan = json_parse(&arena, text, n, "json", &error);
     ck_assert_msg(plan, "%s", error.text);
     ck_assert_str_eq(value_get(value_get(plan, "cells")->item[0], "state")->text, "todo");
     free(text);

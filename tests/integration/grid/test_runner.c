@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/jsonfile.h"
+#include "base/json.h"
 #include "grid/jobs.h"
 #include "grid/runner.h"
 #include "support/handplan.h"
@@ -122,7 +122,7 @@ static struct cell_files cell(int i)
 
 static const char *reason(int i)
 {
-    const char *text = member_text(cell(i).end, "reason");
+    const char *text = json_get_text(cell(i).end, "reason");
     return text ? text : "";
 }
 
@@ -184,8 +184,8 @@ START_TEST(every_end_gets_its_state_and_reason)
     }
     assert_end(2, 1, 5, 1, 0, 0);
     ck_assert(!end.interrupted);
-    ck_assert_str_eq(member_text(cell(4).end, "signal"), "SIGSEGV");
-    ck_assert_int_eq(member_integer(cell(2).end, "exit", 0), 3);
+    ck_assert_str_eq(json_get_text(cell(4).end, "signal"), "SIGSEGV");
+    ck_assert_int_eq(json_get_int(cell(2).end, "exit", 0), 3);
     assert_said("done  good.s0  bpb 1.5  ");
     assert_said("(1/9)");
     assert_said("diverged  diverge.s0  at step 12: loss");
@@ -363,7 +363,7 @@ START_TEST(cell_that_ignores_its_time_is_killed)
     jobs_run(&jobs);
     ck_assert_int_eq(jobs.failed, 1);
     ck_assert_int_eq(cell(0).state, CELL_TIMEOUT);
-    ck_assert_str_eq(member_text(cell(0).end, "signal"), "SIGKILL");
+    ck_assert_str_eq(json_get_text(cell(0).end, "signal"), "SIGKILL");
 }
 END_TEST
 

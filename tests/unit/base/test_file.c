@@ -11,27 +11,6 @@
 #include "base/file.h"
 #include "support/support.h"
 
-static char directory[64];
-
-static void make_directory(void)
-{
-    strcpy(directory, "/tmp/peat-test-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(directory));
-}
-
-static void remove_directory(void)
-{
-    ck_assert_int_eq(dir_remove(directory, NULL), PEAT_OK);
-}
-
-/* Valid until the next call. */
-static const char *inside(const char *name)
-{
-    static char path[256];
-    snprintf(path, sizeof(path), "%s/%s", directory, name);
-    return path;
-}
-
 static void assert_holds(const char *path, const char *text)
 {
     char *bytes;
@@ -54,12 +33,12 @@ static int names_in(const char *path)
 START_TEST(write_replaces_and_leaves_nothing_behind)
 {
     struct error err = {0};
-    ck_assert_int_eq(file_write(inside("a"), "first", 5, &err), PEAT_OK);
-    ck_assert_int_eq(file_write(inside("a"), "second", 6, &err), PEAT_OK);
-    assert_holds(inside("a"), "second");
-    ck_assert_int_eq(file_write(inside("empty"), "", 0, &err), PEAT_OK);
-    assert_holds(inside("empty"), "");
-    ck_assert_int_eq(names_in(directory), 2);
+    ck_assert_int_eq(file_write(scratch_path("a"), "first", 5, &err), PEAT_OK);
+    ck_assert_int_eq(file_write(scratch_path("a"), "second", 6, &err), PEAT_OK);
+    assert_holds(scratch_path("a"), "second");
+    ck_assert_int_eq(file_write(scratch_path("empty"), "", 0, &err), PEAT_OK);
+    assert_holds(scratch_path("empty"), "");
+    ck_assert_int_eq(names_in(scratch_dir), 2);
     ck_assert_str_eq(err.text, "");
 }
 END_TEST
@@ -67,14 +46,14 @@ END_TEST
 START_TEST(failed_write_keeps_the_old_file_and_names_the_path)
 {
     struct error err = {0};
-    ck_assert_int_eq(file_write(inside("a"), "old", 3, &err), PEAT_OK);
-    ck_assert_int_eq(mkdir(inside("a.tmp"), 0777), 0);
-    ck_assert_int_eq(file_write(inside("a"), "new", 3, &err), PEAT_IO);
-    ck_assert_ptr_nonnull(strstr(err.text, inside("a")));
+    ck_assert_int_eq(file_write(scratch_path("a"), "old", 3, &err), PEAT_OK);
+    ck_assert_int_eq(mkdir(scratch_path("a.tmp"), 0777), 0);
+    ck_assert_int_eq(file_write(scratch_path("a"), "new", 3, &err), PEAT_IO);
+    ck_assert_ptr_nonnull(strstr(err.text, scratch_path("a")));
     ck_assert_ptr_nonnull(strstr(err.text, strerror(EISDIR)));
-    assert_holds(inside("a"), "old");
-    ck_assert_int_eq(file_write(inside("none/b"), "x", 1, &err), PEAT_NOTFOUND);
-    ck_assert_int_eq(file_write(directory, "x", 1, &err), PEAT_IO);
+    assert_holds(scratch_path("a"), "old");
+    ck_assert_int_eq(file_write(scratch_path("none/b"), "x", 1, &err), PEAT_NOTFOUND);
+    ck_assert_int_eq(file_write(scratch_dir, "x", 1, &err), PEAT_IO);
 }
 END_TEST
 
@@ -95,12 +74,12 @@ START_TEST(devices_and_links_survive_a_write)
     ck_assert_int_eq(file_write("/dev/null", "x", 1, NULL), PEAT_OK);
     ck_assert_int_eq(stat("/dev/null", &st), 0);
     ck_assert(S_ISCHR(st.st_mode));
-    ck_assert_int_eq(file_write(inside("target"), "old", 3, NULL), PEAT_OK);
-    ck_assert_int_eq(symlink("target", inside("link")), 0);
-    ck_assert_int_eq(file_write(inside("link"), "new", 3, NULL), PEAT_OK);
-    ck_assert_int_eq(lstat(inside("link"), &st), 0);
+    ck_assert_int_eq(file_write(scratch_path("target"), "old", 3, NULL), PEAT_OK);
+    ck_assert_int_eq(symlink("target", scratch_path("link")), 0);
+    ck_assert_int_eq(file_write(scratch_path("link"), "new", 3, NULL), PEAT_OK);
+    ck_assert_int_eq(lstat(scratch_path("link"), &st), 0);
     ck_assert(S_ISLNK(st.st_mode));
-    assert_holds(inside("target"), "new");
+    assert_holds(scratch_path("target"), "new");
 }
 END_TEST
 
@@ -108,8 +87,8 @@ START_TEST(read_keeps_zero_bytes_and_terminates)
 {
     char *bytes;
     size_t n;
-    ck_assert_int_eq(file_write(inside("a"), "a\0b", 3, NULL), PEAT_OK);
-    ck_assert_int_eq(file_read(inside("a"), 3, &bytes, &n, NULL), PEAT_OK);
+    ck_assert_int_eq(file_write(scratch_path("a"), "a\0b", 3, NULL), PEAT_OK);
+    ck_assert_int_eq(file_read(scratch_path("a"), 3, &bytes, &n, NULL), PEAT_OK);
     ck_assert_uint_eq(n, 3);
     ck_assert_mem_eq(bytes, "a\0b", 4);
     free(bytes);
@@ -132,8 +111,8 @@ START_TEST(read_refuses_what_is_too_large)
     char *bytes = NULL;
     size_t n;
     struct error err = {0};
-    ck_assert_int_eq(file_write(inside("a"), "12345", 5, NULL), PEAT_OK);
-    ck_assert_int_eq(file_read(inside("a"), 4, &bytes, &n, &err), PEAT_INVALID);
+    ck_assert_int_eq(file_write(scratch_path("a"), "12345", 5, NULL), PEAT_OK);
+    ck_assert_int_eq(file_read(scratch_path("a"), 4, &bytes, &n, &err), PEAT_INVALID);
     ck_assert_ptr_nonnull(strstr(err.text, "has 5 bytes, the limit is 4"));
     ck_assert_int_eq(file_read("/dev/zero", 100000, &bytes, &n, &err), PEAT_INVALID);
     ck_assert_ptr_null(bytes);
@@ -145,9 +124,9 @@ START_TEST(read_tells_absent_files_from_directories)
     char *bytes;
     size_t n;
     struct error err = {0};
-    ck_assert_int_eq(file_read(inside("none"), 0, &bytes, &n, &err), PEAT_NOTFOUND);
-    ck_assert_ptr_nonnull(strstr(err.text, inside("none")));
-    ck_assert_int_eq(file_read(directory, 0, &bytes, &n, &err), PEAT_INVALID);
+    ck_assert_int_eq(file_read(scratch_path("none"), 0, &bytes, &n, &err), PEAT_NOTFOUND);
+    ck_assert_ptr_nonnull(strstr(err.text, scratch_path("none")));
+    ck_assert_int_eq(file_read(scratch_dir, 0, &bytes, &n, &err), PEAT_INVALID);
     ck_assert_ptr_nonnull(strstr(err.text, "is a directory"));
 }
 END_TEST
@@ -155,28 +134,28 @@ END_TEST
 START_TEST(directories_are_made_with_their_parents)
 {
     struct error err = {0};
-    ck_assert_int_eq(dir_make(inside("a/b//c/"), &err), PEAT_OK);
-    ck_assert_int_eq(dir_make(inside("a/b/c"), &err), PEAT_OK);
-    ck_assert(file_exists(inside("a/b/c")));
+    ck_assert_int_eq(dir_make(scratch_path("a/b//c/"), &err), PEAT_OK);
+    ck_assert_int_eq(dir_make(scratch_path("a/b/c"), &err), PEAT_OK);
+    ck_assert(file_exists(scratch_path("a/b/c")));
     ck_assert_int_eq(dir_make("/", &err), PEAT_OK);
-    ck_assert_int_eq(file_write(inside("file"), "", 0, &err), PEAT_OK);
-    ck_assert_int_eq(dir_make(inside("file"), &err), PEAT_IO);
+    ck_assert_int_eq(file_write(scratch_path("file"), "", 0, &err), PEAT_OK);
+    ck_assert_int_eq(dir_make(scratch_path("file"), &err), PEAT_IO);
     ck_assert_ptr_nonnull(strstr(err.text, strerror(ENOTDIR)));
-    ck_assert_int_eq(dir_make(inside("file/x"), &err), PEAT_IO);
+    ck_assert_int_eq(dir_make(scratch_path("file/x"), &err), PEAT_IO);
 }
 END_TEST
 
 START_TEST(remove_takes_everything_but_what_links_point_to)
 {
-    ck_assert_int_eq(dir_make(inside("a/b"), NULL), PEAT_OK);
-    ck_assert_int_eq(file_write(inside("a/b/f"), "x", 1, NULL), PEAT_OK);
-    ck_assert_int_eq(file_write(inside("kept"), "x", 1, NULL), PEAT_OK);
-    ck_assert_int_eq(symlink("../kept", inside("a/link")), 0);
-    ck_assert_int_eq(symlink("..", inside("a/up")), 0);
-    ck_assert_int_eq(dir_remove(inside("a"), NULL), PEAT_OK);
-    ck_assert(!file_exists(inside("a")));
-    ck_assert(file_exists(inside("kept")));
-    ck_assert_int_eq(dir_remove(inside("a"), NULL), PEAT_OK);
+    ck_assert_int_eq(dir_make(scratch_path("a/b"), NULL), PEAT_OK);
+    ck_assert_int_eq(file_write(scratch_path("a/b/f"), "x", 1, NULL), PEAT_OK);
+    ck_assert_int_eq(file_write(scratch_path("kept"), "x", 1, NULL), PEAT_OK);
+    ck_assert_int_eq(symlink("../kept", scratch_path("a/link")), 0);
+    ck_assert_int_eq(symlink("..", scratch_path("a/up")), 0);
+    ck_assert_int_eq(dir_remove(scratch_path("a"), NULL), PEAT_OK);
+    ck_assert(!file_exists(scratch_path("a")));
+    ck_assert(file_exists(scratch_path("kept")));
+    ck_assert_int_eq(dir_remove(scratch_path("a"), NULL), PEAT_OK);
 }
 END_TEST
 
@@ -187,14 +166,14 @@ START_TEST(list_is_sorted_by_bytes)
     char **name;
     int n;
     for (int i = 0; i < 6; i++)
-        ck_assert_int_eq(file_write(inside(made[i]), "", 0, NULL), PEAT_OK);
-    ck_assert_int_eq(dir_list(directory, &name, &n, NULL), PEAT_OK);
+        ck_assert_int_eq(file_write(scratch_path(made[i]), "", 0, NULL), PEAT_OK);
+    ck_assert_int_eq(dir_list(scratch_dir, &name, &n, NULL), PEAT_OK);
     ck_assert_int_eq(n, 6);
     for (int i = 0; i < n; i++)
         ck_assert_str_eq(name[i], sorted[i]);
     names_free(name, n);
     struct error err = {0};
-    ck_assert_int_eq(dir_list(inside("none"), &name, &n, &err), PEAT_NOTFOUND);
+    ck_assert_int_eq(dir_list(scratch_path("none"), &name, &n, &err), PEAT_NOTFOUND);
 }
 END_TEST
 
@@ -220,7 +199,7 @@ int main(void)
 {
     Suite *suite = suite_create("file");
     TCase *tests = tcase_create("file");
-    tcase_add_checked_fixture(tests, make_directory, remove_directory);
+    tcase_add_checked_fixture(tests, scratch_make, scratch_remove);
     tcase_add_test(tests, write_replaces_and_leaves_nothing_behind);
     tcase_add_test(tests, failed_write_keeps_the_old_file_and_names_the_path);
     tcase_add_test(tests, full_device_is_an_error);

@@ -2,6 +2,7 @@
 /* test_seal.c: a seal is valid only for what was written. */
 #include <string.h>
 
+#include "base/json.h"
 #include "base/seal.h"
 #include "support/support.h"
 
@@ -19,7 +20,7 @@ static void close_arena(void)
 
 static struct value *parse(const char *text)
 {
-    struct value *v = value_from_json(&arena, text, strlen(text), "text", NULL);
+    struct value *v = json_parse(&arena, text, strlen(text), "text", NULL);
     ck_assert_ptr_nonnull(v);
     return v;
 }
@@ -28,7 +29,7 @@ static const char *sealed_text(const char *text)
 {
     struct strbuf out;
     strbuf_init(&out);
-    value_to_json(sealed(&arena, parse(text)), false, 2, &out);
+    json_print(sealed(&arena, parse(text)), JSON_INDENTED, &out);
     const char *copy = arena_strdup(&arena, out.text);
     strbuf_release(&out);
     return copy;
@@ -87,7 +88,7 @@ START_TEST(every_changed_byte_of_a_line_breaks_it_or_leaves_its_numbers)
     size_t covered = line.n - 1;
     seal_line(&line);
     ck_assert_int_eq(seal_check_line(line.text, line.n), SEAL_GOOD);
-    ck_assert_ptr_nonnull(value_from_json(&arena, line.text, line.n, "line", NULL));
+    ck_assert_ptr_nonnull(json_parse(&arena, line.text, line.n, "line", NULL));
     for (size_t i = 0; i < line.n; i++) {
         line.text[i] ^= 4;
         enum seal now = seal_check_line(line.text, line.n);

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+#include "base/number.h"
 #include "base/rng.h"
-#include "base/value.h"
 #include "support/support.h"
 
 static struct arena memory;
-static const struct place nowhere = {NULL, 0, 0};
 
 static void open_arena(void)
 {
@@ -26,29 +26,24 @@ static void close_arena(void)
 static struct value *json(const char *text)
 {
     struct error err = {0};
-    struct value *v = value_from_json(&memory, text, strlen(text), "test.json", &err);
+    struct value *v = json_parse(&memory, text, strlen(text), "test.json", &err);
     ck_assert_msg(v != NULL, "%s", err.text);
     return v;
 }
 
-static const char *write_json(const struct value *v, bool canonical, int indent)
-{
-    struct strbuf out;
-    strbuf_init(&out);
-    value_to_json(v, canonical, indent, &out);
-    const char *text = arena_strdup(&memory, out.text);
-    strbuf_release(&out);
-    return text;
-}
-
 static const char *canonical(const struct value *v)
 {
-    return write_json(v, true, 0);
+    return json_to_text(v, JSON_CANONICAL, &memory);
+}
+
+static const char *on_one_line(const struct value *v)
+{
+    return json_to_text(v, JSON_LINE, &memory);
 }
 
 static struct value *scalar(const char *text)
 {
-    struct value *v = value_scalar(&memory, nowhere, text);
+    struct value *v = value_scalar(&memory, NOWHERE, text);
     ck_assert_str_eq(v->text, text);
     return v;
 }
@@ -214,9 +209,9 @@ END_TEST
 
 START_TEST(lists_and_maps_grow_and_keep_order)
 {
-    struct value *list = value_list(&memory, nowhere), *map = value_map(&memory, nowhere);
+    struct value *list = value_list(&memory, NOWHERE), *map = value_map(&memory, NOWHERE);
     for (int i = 0; i < 1000; i++) {
-        value_append(&memory, list, value_int(&memory, nowhere, i));
+        value_append(&memory, list, value_int(&memory, NOWHERE, i));
         value_set(&memory, map, arena_printf(&memory, "k%d", i), (struct place){"f", i, 1},
                   list->item[i]);
     }
@@ -287,10 +282,10 @@ START_TEST(merge_is_deep_and_leaves_its_inputs)
     struct value *over = json("{\"a\": {\"y\": [3], \"w\": 4}, \"b\": {\"q\": 5}, \"c\": null}");
     const char *base_text = canonical(base), *over_text = canonical(over);
     struct value *merged = value_merge(&memory, base, over);
-    ck_assert_str_eq(write_json(merged, false, 0),
+    ck_assert_str_eq(on_one_line(merged),
                      "{\"a\": {\"x\": 1, \"y\": [3], \"w\": 4}, \"b\": {\"q\": 5}, \"c\": null}");
-    value_set(&memory, value_get(merged, "a"), "x", nowhere, value_null(&memory, nowhere));
-    value_set(&memory, value_get(merged, "b"), "q", nowhere, value_null(&memory, nowhere));
+    value_set(&memory, value_get(merged, "a"), "x", NOWHERE, value_null(&memory, NOWHERE));
+    value_set(&memory, value_get(merged, "b"), "q", NOWHERE, value_null(&memory, NOWHERE));
     ck_assert_str_eq(canonical(base), base_text);
     ck_assert_str_eq(canonical(over), over_text);
 }
@@ -311,7 +306,7 @@ START_TEST(merge_keeps_the_places_of_the_winner)
 {
     struct value *base = value_map(&memory, (struct place){"f", 1, 1});
     struct value *over = value_map(&memory, (struct place){"command line", 1, 0});
-    struct value *item = value_null(&memory, nowhere);
+    struct value *item = value_null(&memory, NOWHERE);
     value_set(&memory, base, "a", (struct place){"f", 2, 3}, item);
     value_set(&memory, base, "b", (struct place){"f", 3, 3}, item);
     value_set(&memory, over, "a", (struct place){"command line", 1, 0}, item);
@@ -358,20 +353,48 @@ END_TEST
 START_TEST(json_is_written_as_asked)
 {
     struct value *v = json("{\"b\": [1, 2.5, \"x\"], \"a\": {}, \"c\": [{\"d\": []}], \"e\": 1.0}");
-    ck_assert_str_eq(write_json(v, true, 0),
-                     "{\"a\":{},\"b\":[1,2.5,\"x\"],\"c\":[{\"d\":[]}],\"e\":1}");
-    ck_assert_str_eq(write_json(v, false, 0),
+    ck_assert_str_eq(canonical(v), "{\"a\":{},\"b\":[1,2.5,\"x\"],\"c\":[{\"d\":[]}],\"e\":1}");
+    ck_assert_str_eq(on_one_line(v),
                      "{\"b\": [1, 2.5, \"x\"], \"a\": {}, \"c\": [{\"d\": []}], \"e\": 1.0}");
-    ck_assert_str_eq(write_json(v, false, 2), "{\n"
-                                              "  \"b\": [1, 2.5, \"x\"],\n"
-                                              "  \"a\": {},\n"
-                                              "  \"c\": [\n"
-                                              "    {\n"
-                                              "      \"d\": []\n"
-                                              "    }\n"
-                                              "  ],\n"
-                                              "  \"e\": 1.0\n"
-                                              "}");
+    ck_assert_str_eq(json_to_text(v, JSON_INDENTED, &memory), "{\n"
+                                                              "  \"b\": [1, 2.5, \"x\"],\n"
+                                                              "  \"a\": {},\n"
+                                                              "  \"c\": [\n"
+                                                              "    {\n"
+                                                              "      \"d\": []\n"
+                                                              "    }\n"
+                                                              "  ],\n"
+                                                              "  \"e\": 1.0\n"
+                                                              "}");
+}
+END_TEST
+
+START_TEST(members_are_put_and_read)
+{
+    struct json m = json_map(&memory), list = json_put_list(m, "list");
+    json_put_text(m, "text", "t");
+    json_put_text(m, "none", NULL);
+    json_put_int(m, "int", 3);
+    json_put_bool(m, "yes", true);
+    json_put_real(m, "real", 2.0);
+    json_put_number(m, "number", 2.0);
+    json_put_number(m, "infinite", HUGE_VAL);
+    json_add_text(list, "x");
+    json_put_int(json_add_map(list), "y", 1);
+    ck_assert_str_eq(on_one_line(m.v),
+                     "{\"list\": [\"x\", {\"y\": 1}], \"text\": \"t\", \"none\": null, "
+                     "\"int\": 3, \"yes\": true, \"real\": 2.0, \"number\": 2, "
+                     "\"infinite\": null}");
+    ck_assert_str_eq(json_get_text(m.v, "text"), "t");
+    ck_assert_ptr_null(json_get_text(m.v, "int"));
+    ck_assert(json_text_is(m.v, "text", "t") && !json_text_is(m.v, "none", "t"));
+    ck_assert_int_eq(json_get_int(m.v, "int", -1), 3);
+    ck_assert_int_eq(json_get_int(m.v, "real", -1), -1);
+    ck_assert_double_eq(json_get_number(m.v, "int"), 3.0);
+    ck_assert_double_nan(json_get_number(m.v, "none"));
+    ck_assert(json_get_bool(m.v, "yes") && !json_get_bool(m.v, "int"));
+    ck_assert_int_eq(json_get_count(m.v, "list"), 2);
+    ck_assert_int_eq(json_get_count(m.v, "text"), 0);
 }
 END_TEST
 
@@ -380,19 +403,19 @@ START_TEST(json_numbers_survive)
     static const double real[] = {0.1,     1.0,     -0.0,   1e16,          1e22,    5e-324,
                                   DBL_MAX, 1.0 / 3, -2.5e9, 0x1.fffp-1000, 123456.0};
     for (size_t i = 0; i < sizeof(real) / sizeof(real[0]); i++) {
-        struct value *back = json(write_json(value_real(&memory, nowhere, real[i]), false, 0));
+        struct value *back = json(on_one_line(value_real(&memory, NOWHERE, real[i])));
         ck_assert_int_eq(back->kind, VALUE_REAL);
         ck_assert_mem_eq(&back->real, &real[i], sizeof(double));
-        ck_assert(json(canonical(value_real(&memory, nowhere, real[i])))->real == real[i]);
+        ck_assert(json(canonical(value_real(&memory, NOWHERE, real[i])))->real == real[i]);
     }
     static const int64_t integer[] = {0, -1, INT64_MAX, INT64_MIN, (INT64_C(1) << 53) + 1};
     for (size_t i = 0; i < sizeof(integer) / sizeof(integer[0]); i++) {
-        struct value *back = json(canonical(value_int(&memory, nowhere, integer[i])));
+        struct value *back = json(canonical(value_int(&memory, NOWHERE, integer[i])));
         ck_assert_int_eq(back->kind, VALUE_INT);
         ck_assert_int_eq(back->integer, integer[i]);
     }
     ck_assert_str_eq(canonical(scalar(".nan")), "null");
-    ck_assert_str_eq(write_json(scalar("-.inf"), false, 0), "null");
+    ck_assert_str_eq(on_one_line(scalar("-.inf")), "null");
 }
 END_TEST
 
@@ -402,8 +425,8 @@ START_TEST(json_texts_survive)
     for (int c = 1; c < 128; c++)
         all[c - 1] = (char)c;
     strcat(all, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
-    ck_assert_str_eq(json(canonical(value_text(&memory, nowhere, all)))->text, all);
-    ck_assert_str_eq(canonical(value_text(&memory, nowhere, "a\"\\\n\x01/")),
+    ck_assert_str_eq(json(canonical(value_text(&memory, NOWHERE, all)))->text, all);
+    ck_assert_str_eq(canonical(value_text(&memory, NOWHERE, "a\"\\\n\x01/")),
                      "\"a\\\"\\\\\\n\\u0001/\"");
     ck_assert_str_eq(json("\"\\u20ac\"")->text, "\xe2\x82\xac");
 }
@@ -417,7 +440,7 @@ START_TEST(bytes_that_are_not_utf8_are_replaced)
         "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xff"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         const char *text = arena_printf(&memory, "a%sb", bad[i]);
-        const char *back = json(canonical(value_text(&memory, nowhere, text)))->text;
+        const char *back = json(canonical(value_text(&memory, NOWHERE, text)))->text;
         ck_assert_int_eq(back[0], 'a');
         ck_assert_mem_eq(back + 1, "\xef\xbf\xbd", 3);
         ck_assert_int_eq(back[strlen(back) - 1], 'b');
@@ -442,14 +465,14 @@ START_TEST(bad_json_is_placed)
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
         struct error err = {0};
         const char *text = row[i].text;
-        ck_assert_ptr_null(value_from_json(&memory, text, strlen(text), "test.json", &err));
+        ck_assert_ptr_null(json_parse(&memory, text, strlen(text), "test.json", &err));
         ck_assert_int_eq(err.status, PEAT_INVALID);
         ck_assert_msg(!strncmp(err.text, row[i].place, strlen(row[i].place)), "%s", err.text);
     }
     char deep[5000];
     struct error err = {0};
     memset(deep, '[', sizeof(deep));
-    ck_assert_ptr_null(value_from_json(&memory, deep, sizeof(deep), "test.json", &err));
+    ck_assert_ptr_null(json_parse(&memory, deep, sizeof(deep), "test.json", &err));
 }
 END_TEST
 
@@ -464,9 +487,9 @@ START_TEST(places_are_named_as_far_as_known)
     ck_assert_str_eq(err.text, "command line:2: bad");
     place_error(&err, (struct place){"f.yaml", 0, 0}, "bad");
     ck_assert_str_eq(err.text, "f.yaml: bad");
-    place_error(&err, nowhere, "bad");
+    place_error(&err, NOWHERE, "bad");
     ck_assert_str_eq(err.text, "bad");
-    ck_assert_int_eq(place_error(NULL, nowhere, "bad"), PEAT_INVALID);
+    ck_assert_int_eq(place_error(NULL, NOWHERE, "bad"), PEAT_INVALID);
 }
 END_TEST
 
@@ -507,6 +530,7 @@ int main(void)
     tcase_add_test(tests, merge_keeps_the_places_of_the_winner);
     tcase_add_test(tests, equality_is_of_content);
     tcase_add_test(tests, json_is_written_as_asked);
+    tcase_add_test(tests, members_are_put_and_read);
     tcase_add_test(tests, json_numbers_survive);
     tcase_add_test(tests, json_texts_survive);
     tcase_add_test(tests, bytes_that_are_not_utf8_are_replaced);

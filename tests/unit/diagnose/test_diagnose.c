@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/rng.h"
 #include "diagnose/diagnostics.h"
 #include "diagnose/parts.h"

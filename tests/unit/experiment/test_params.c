@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "experiment/yamldoc.h"
 #include "support/support.h"
 
@@ -436,8 +437,8 @@ START_TEST(settings_survive_json)
         struct strbuf json;
         strbuf_init(&json);
         fill(settings[i]);
-        value_to_json(params_value(rows, &config, &arena), true, 0, &json);
-        const struct value *map = value_from_json(&arena, json.text, json.n, "config.json", &error);
+        json_print(params_value(rows, &config, &arena), JSON_CANONICAL, &json);
+        const struct value *map = json_parse(&arena, json.text, json.n, "config.json", &error);
         ck_assert_int_eq(params_fill(rows, &again, map, "train", NULL, &arena, &error), PEAT_OK);
         assert_same_config(&config, &again);
         strbuf_release(&json);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "grid/progress.h"
 #include "grid/rundir.h"
 #include "support/handplan.h"
@@ -316,7 +317,7 @@ END_TEST
 
 static struct value *json(const char *text)
 {
-    struct value *v = value_from_json(&hand.arena, text, strlen(text), "text", &err);
+    struct value *v = json_parse(&hand.arena, text, strlen(text), "text", &err);
     ck_assert_ptr_nonnull(v);
     return v;
 }

@@ -8,27 +8,6 @@
 #include "model/safetensors.h"
 #include "support/support.h"
 
-static char directory[64];
-
-static void make_directory(void)
-{
-    strcpy(directory, "/tmp/peat-test-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(directory));
-}
-
-static void remove_directory(void)
-{
-    ck_assert_int_eq(dir_remove(directory, NULL), PEAT_OK);
-}
-
-/* Valid until the next call. */
-static const char *inside(const char *name)
-{
-    static char path[256];
-    snprintf(path, sizeof(path), "%s/%s", directory, name);
-    return path;
-}
-
 static struct named_tensor filled(struct arena *a, const char *name, peat_dtype dtype, int rank,
                                   const int64_t *dim)
 {
@@ -56,10 +35,10 @@ START_TEST(bytes_are_those_of_the_format)
     struct named_tensor t[] = {filled(&a, "b", PEAT_I32, 0, NULL),
                                filled(&a, "a", PEAT_F32, 1, &two),
                                filled(&a, "z", PEAT_F64, 1, &one)};
-    ck_assert_int_eq(safetensors_write(inside("f"), t, 3, NULL, NULL), PEAT_OK);
+    ck_assert_int_eq(safetensors_write(scratch_path("f"), t, 3, NULL, NULL), PEAT_OK);
     char *bytes;
     size_t n;
-    ck_assert_int_eq(file_read(inside("f"), 0, &bytes, &n, NULL), PEAT_OK);
+    ck_assert_int_eq(file_read(scratch_path("f"), 0, &bytes, &n, NULL), PEAT_OK);
     ck_assert_uint_eq(n, 8 + sizeof(header) - 1 + sizeof(data));
     const unsigned char length[8] = {(unsigned char)(sizeof(header) - 1)};
     ck_assert_mem_eq(bytes, length, 8);
@@ -81,12 +60,12 @@ START_TEST(what_is_written_is_read_back_sorted_by_name)
     struct value *metadata = value_map(&a, (struct place){0}), *found;
     value_set(&a, metadata, "scheme", (struct place){0},
               value_text(&a, (struct place){0}, "rotary"));
-    ck_assert_int_eq(safetensors_write(inside("f"), t, 4, metadata, NULL), PEAT_OK);
+    ck_assert_int_eq(safetensors_write(scratch_path("f"), t, 4, metadata, NULL), PEAT_OK);
 
     struct named_tensor *back;
     int n;
     struct error err = {0};
-    ck_assert_msg(safetensors_read(inside("f"), &a, &back, &n, &found, &err) == PEAT_OK, "%s",
+    ck_assert_msg(safetensors_read(scratch_path("f"), &a, &back, &n, &found, &err) == PEAT_OK, "%s",
                   err.text);
     ck_assert_int_eq(n, 4);
     ck_assert_str_eq(value_get(found, "scheme")->text, "rotary");
@@ -113,8 +92,8 @@ START_TEST(file_without_tensors_is_legal)
     arena_init(&a, "test", 4096);
     struct named_tensor *t;
     int n;
-    ck_assert_int_eq(safetensors_write(inside("f"), NULL, 0, NULL, NULL), PEAT_OK);
-    ck_assert_int_eq(safetensors_read(inside("f"), &a, &t, &n, NULL, NULL), PEAT_OK);
+    ck_assert_int_eq(safetensors_write(scratch_path("f"), NULL, 0, NULL, NULL), PEAT_OK);
+    ck_assert_int_eq(safetensors_read(scratch_path("f"), &a, &t, &n, NULL, NULL), PEAT_OK);
     ck_assert_int_eq(n, 0);
     ck_assert_ptr_null(safetensors_find(t, n, "x"));
     arena_release(&a);
@@ -127,7 +106,8 @@ START_TEST(missing_file_is_not_found)
     struct named_tensor *t;
     int n;
     arena_init(&a, "test", 4096);
-    ck_assert_int_eq(safetensors_read(inside("absent"), &a, &t, &n, NULL, NULL), PEAT_NOTFOUND);
+    ck_assert_int_eq(safetensors_read(scratch_path("absent"), &a, &t, &n, NULL, NULL),
+                     PEAT_NOTFOUND);
     arena_release(&a);
 }
 END_TEST
@@ -229,10 +209,10 @@ START_TEST(truncated_file_is_refused_at_every_length)
     const int64_t dim[] = {3, 2};
     struct named_tensor t[] = {filled(&a, "a", PEAT_F32, 2, dim),
                                filled(&a, "b", PEAT_F64, 2, dim)};
-    ck_assert_int_eq(safetensors_write(inside("f"), t, 2, NULL, NULL), PEAT_OK);
+    ck_assert_int_eq(safetensors_write(scratch_path("f"), t, 2, NULL, NULL), PEAT_OK);
     char *bytes;
     size_t size;
-    ck_assert_int_eq(file_read(inside("f"), 0, &bytes, &size, NULL), PEAT_OK);
+    ck_assert_int_eq(file_read(scratch_path("f"), 0, &bytes, &size, NULL), PEAT_OK);
     for (size_t n = 0; n < size; n++) {
         struct named_tensor *back;
         int count;
@@ -251,7 +231,7 @@ int main(void)
 {
     Suite *suite = suite_create("safetensors");
     TCase *tests = tcase_create("safetensors");
-    tcase_add_checked_fixture(tests, make_directory, remove_directory);
+    tcase_add_checked_fixture(tests, scratch_make, scratch_remove);
     tcase_add_test(tests, bytes_are_those_of_the_format);
     tcase_add_test(tests, what_is_written_is_read_back_sorted_by_name);
     tcase_add_test(tests, file_without_tensors_is_legal);

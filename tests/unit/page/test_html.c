@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+#include "base/number.h"
 #include "page/html.h"
 #include "report/table.h"
 #include "support/page_text.h"

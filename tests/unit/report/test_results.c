@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "report/numbers.h"
 #include "report/ranking.h"
 #include "report/selector.h"
@@ -856,7 +857,7 @@ START_TEST(few_tasks_are_ranked_without_a_test)
     ck_assert_int_eq(k.n_incomplete, 1);
     ck_assert_str_eq(k.incomplete[0], "fire");
     ranking_json(&k, &b.arena, &b.out);
-    ck_assert_ptr_nonnull(value_from_json(&b.arena, b.out.text, b.out.n, "out", &b.err));
+    ck_assert_ptr_nonnull(json_parse(&b.arena, b.out.text, b.out.n, "out", &b.err));
     assert_has("\"why_not\"");
 }
 END_TEST
@@ -932,7 +933,7 @@ START_TEST(json_has_an_entry_for_each_row_and_length)
     run_maker_state(&b.run, "rotary", "sum", 3, "crashed");
     read_all(&(struct results_options){.baseline = "learned"});
     format_json(&b.r, NULL, &b.arena, &b.out);
-    const struct value *v = value_from_json(&b.arena, b.out.text, b.out.n, "out", &b.err);
+    const struct value *v = json_parse(&b.arena, b.out.text, b.out.n, "out", &b.err);
     ck_assert_msg(v, "%s", b.err.text);
     const struct value *rows = value_get(v, "rows");
     ck_assert_int_eq(rows->n, 4);

@@ -11,34 +11,13 @@
 #include "support/toy_task.h"
 #include "train/checkpoint.h"
 
-static char directory[64];
-
-static void make_directory(void)
-{
-    strcpy(directory, "/tmp/peat-test-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(directory));
-}
-
-static void remove_directory(void)
-{
-    ck_assert_int_eq(dir_remove(directory, NULL), PEAT_OK);
-}
-
-/* Valid until the next call. */
-static const char *inside(const char *name)
-{
-    static char path[256];
-    snprintf(path, sizeof(path), "%s/%s", directory, name);
-    return path;
-}
-
 /* 20 steps, saves and evaluations every 5. */
 static void cell_start(struct toy_cell *c, bool saves)
 {
     toy_cell_init(c);
     c->eval.every = 5;
     c->trainer.checkpoint_every = 5;
-    c->trace.dir = saves ? directory : NULL;
+    c->trace.dir = saves ? scratch_dir : NULL;
     toy_cell_build(c);
 }
 
@@ -56,7 +35,7 @@ static bool load(struct toy_cell *c, FILE *lines)
     const struct log log = {lines};
     struct error err = {0};
     bool found;
-    ck_assert_msg(checkpoint_load(directory, &c->trainer, NULL, NULL, &log, &found, &err) ==
+    ck_assert_msg(checkpoint_load(scratch_dir, &c->trainer, NULL, NULL, &log, &found, &err) ==
                       PEAT_OK,
                   "%s", err.text);
     return found;
@@ -66,9 +45,9 @@ static void flip_bit(const char *name, double place)
 {
     char *bytes;
     size_t n;
-    ck_assert_int_eq(file_read(inside(name), 0, &bytes, &n, NULL), PEAT_OK);
+    ck_assert_int_eq(file_read(scratch_path(name), 0, &bytes, &n, NULL), PEAT_OK);
     bytes[(size_t)(place * (double)(n - 1))] ^= 1;
-    ck_assert_int_eq(file_write(inside(name), bytes, n, NULL), PEAT_OK);
+    ck_assert_int_eq(file_write(scratch_path(name), bytes, n, NULL), PEAT_OK);
     free(bytes);
 }
 
@@ -103,7 +82,7 @@ END_TEST
 START_TEST(stop_between_checkpoints_loses_nothing)
 {
     run_and_stop(13);
-    ck_assert(file_exists(inside("step-00000013")));
+    ck_assert(file_exists(scratch_path("step-00000013")));
     assert_resumes_from(13);
 }
 END_TEST
@@ -125,7 +104,7 @@ START_TEST(missing_file_falls_back_to_the_one_before)
     char name[64];
     run_and_stop(10);
     snprintf(name, sizeof(name), "step-00000010/%s", damaged[_i]);
-    ck_assert_int_eq(remove(inside(name)), 0);
+    ck_assert_int_eq(remove(scratch_path(name)), 0);
     assert_resumes_from(5);
 }
 END_TEST
@@ -167,7 +146,7 @@ START_TEST(no_flipped_bit_in_the_state_goes_unnoticed)
     cell_start(&c, false);
     cell_start(&good, false);
     ck_assert(load(&good, NULL));
-    const char *path = inside("step-00000005/state.json");
+    const char *path = scratch_path("step-00000005/state.json");
     ck_assert_int_eq(file_read(path, 0, &bytes, &n, NULL), PEAT_OK);
     for (size_t i = 0; i < n; i++) {
         bytes[i] ^= 1;
@@ -190,20 +169,20 @@ END_TEST
 START_TEST(two_generations_are_kept_and_one_at_the_end)
 {
     run_and_stop(15);
-    ck_assert(!file_exists(inside("step-00000005")));
-    ck_assert(file_exists(inside("step-00000010/optimiser.safetensors")));
-    ck_assert(file_exists(inside("step-00000015/optimiser.safetensors")));
+    ck_assert(!file_exists(scratch_path("step-00000005")));
+    ck_assert(file_exists(scratch_path("step-00000010/optimiser.safetensors")));
+    ck_assert(file_exists(scratch_path("step-00000015/optimiser.safetensors")));
     assert_resumes_from(15);
     char **name;
     int n;
-    ck_assert_int_eq(dir_list(directory, &name, &n, NULL), PEAT_OK);
+    ck_assert_int_eq(dir_list(scratch_dir, &name, &n, NULL), PEAT_OK);
     ck_assert_int_eq(n, 1);
     ck_assert_str_eq(name[0], "step-00000020");
     names_free(name, n);
-    ck_assert(file_exists(inside("step-00000020/model.safetensors")));
-    ck_assert(!file_exists(inside("step-00000020/optimiser.safetensors")));
-    char *latest = checkpoint_latest(directory);
-    ck_assert_str_eq(latest, inside("step-00000020"));
+    ck_assert(file_exists(scratch_path("step-00000020/model.safetensors")));
+    ck_assert(!file_exists(scratch_path("step-00000020/optimiser.safetensors")));
+    char *latest = checkpoint_latest(scratch_dir);
+    ck_assert_str_eq(latest, scratch_path("step-00000020"));
     free(latest);
 }
 END_TEST
@@ -269,7 +248,7 @@ START_TEST(numbers_come_back_exactly)
     c.trainer.train_seconds = 1.0 / 3.0;
     c.trainer.median_step_ms = 1e-300;
     c.trainer.steps_timed = INT64_C(1) << 60;
-    ck_assert_int_eq(checkpoint_save(directory, &c.trainer, NULL, false, NULL), PEAT_OK);
+    ck_assert_int_eq(checkpoint_save(scratch_dir, &c.trainer, NULL, false, NULL), PEAT_OK);
     ck_assert(load(&again, NULL));
     ck_assert_mem_eq(&again.trainer.first_loss, &c.trainer.first_loss, sizeof(double));
     ck_assert_mem_eq(&again.trainer.train_seconds, &c.trainer.train_seconds, sizeof(double));
@@ -278,7 +257,7 @@ START_TEST(numbers_come_back_exactly)
     ck_assert_int_eq(again.trainer.adamw.t, 3);
     ck_assert_int_eq(again.trainer.steps_timed, c.trainer.steps_timed);
     c.trainer.first_loss = (double)NAN;
-    ck_assert_int_eq(checkpoint_save(directory, &c.trainer, NULL, false, NULL), PEAT_OK);
+    ck_assert_int_eq(checkpoint_save(scratch_dir, &c.trainer, NULL, false, NULL), PEAT_OK);
     ck_assert(load(&again, NULL));
     ck_assert(isnan(again.trainer.first_loss));
     toy_cell_release(&c);
@@ -307,14 +286,14 @@ START_TEST(identity_decides_whether_a_generation_is_used)
     struct value *identity = value_map(&c.arena, at);
     c.trainer.step = 4;
     value_set(&c.arena, identity, "core", at, value_text(&c.arena, at, "Haswell"));
-    ck_assert_int_eq(checkpoint_save(directory, &c.trainer, identity, false, NULL), PEAT_OK);
+    ck_assert_int_eq(checkpoint_save(scratch_dir, &c.trainer, identity, false, NULL), PEAT_OK);
     c.trainer.step = 9;
     value_set(&c.arena, identity, "core", at, value_text(&c.arena, at, "Zen"));
-    ck_assert_int_eq(checkpoint_save(directory, &c.trainer, identity, false, NULL), PEAT_OK);
+    ck_assert_int_eq(checkpoint_save(scratch_dir, &c.trainer, identity, false, NULL), PEAT_OK);
     FILE *lines = open_memstream(&text, &n);
     const struct log log = {lines};
     ck_assert_int_eq(
-        checkpoint_load(directory, &c.trainer, accept_haswell, &asked, &log, &found, NULL),
+        checkpoint_load(scratch_dir, &c.trainer, accept_haswell, &asked, &log, &found, NULL),
         PEAT_OK);
     fclose(lines);
     ck_assert(found);
@@ -331,17 +310,17 @@ START_TEST(leftovers_and_strangers_do_no_harm)
     struct toy_cell c;
     cell_start(&c, true);
     ck_assert(load(&c, NULL) == PEAT_OK);
-    ck_assert_int_eq(dir_make(inside("step-00000099.tmp/deep"), NULL), PEAT_OK);
-    ck_assert_int_eq(dir_make(inside("step-00000098.old.tmp"), NULL), PEAT_OK);
-    ck_assert_int_eq(dir_make(inside("step-7"), NULL), PEAT_OK);
-    ck_assert_int_eq(file_write(inside("notes"), "mine", 4, NULL), PEAT_OK);
+    ck_assert_int_eq(dir_make(scratch_path("step-00000099.tmp/deep"), NULL), PEAT_OK);
+    ck_assert_int_eq(dir_make(scratch_path("step-00000098.old.tmp"), NULL), PEAT_OK);
+    ck_assert_int_eq(dir_make(scratch_path("step-7"), NULL), PEAT_OK);
+    ck_assert_int_eq(file_write(scratch_path("notes"), "mine", 4, NULL), PEAT_OK);
     ck_assert(load(&c, NULL) == PEAT_OK);
-    ck_assert_ptr_null(checkpoint_latest(directory));
+    ck_assert_ptr_null(checkpoint_latest(scratch_dir));
     ck_assert_int_eq(toy_cell_run(&c), RUN_DONE);
-    ck_assert(!file_exists(inside("step-00000099.tmp")));
-    ck_assert(!file_exists(inside("step-00000098.old.tmp")));
-    ck_assert(file_exists(inside("step-7")));
-    ck_assert(file_exists(inside("notes")));
+    ck_assert(!file_exists(scratch_path("step-00000099.tmp")));
+    ck_assert(!file_exists(scratch_path("step-00000098.old.tmp")));
+    ck_assert(file_exists(scratch_path("step-7")));
+    ck_assert(file_exists(scratch_path("notes")));
     toy_cell_release(&c);
 }
 END_TEST
@@ -355,9 +334,9 @@ START_TEST(generations_of_a_given_up_future_are_removed)
     ck_assert(load(&c, NULL));
     c.trace.stop_after = 7;
     ck_assert_int_eq(toy_cell_run(&c), RUN_INTERRUPTED);
-    ck_assert(file_exists(inside("step-00000005")));
-    ck_assert(file_exists(inside("step-00000007")));
-    ck_assert(!file_exists(inside("step-00000010")));
+    ck_assert(file_exists(scratch_path("step-00000005")));
+    ck_assert(file_exists(scratch_path("step-00000007")));
+    ck_assert(!file_exists(scratch_path("step-00000010")));
     toy_cell_release(&c);
     assert_resumes_from(7);
 }
@@ -368,10 +347,11 @@ START_TEST(directory_that_is_absent_holds_nothing)
     struct toy_cell c;
     bool found = true;
     cell_start(&c, false);
-    ck_assert_int_eq(checkpoint_load(inside("absent"), &c.trainer, NULL, NULL, NULL, &found, NULL),
-                     PEAT_OK);
+    ck_assert_int_eq(
+        checkpoint_load(scratch_path("absent"), &c.trainer, NULL, NULL, NULL, &found, NULL),
+        PEAT_OK);
     ck_assert(!found);
-    ck_assert_ptr_null(checkpoint_latest(inside("absent")));
+    ck_assert_ptr_null(checkpoint_latest(scratch_path("absent")));
     toy_cell_release(&c);
 }
 END_TEST
@@ -387,8 +367,8 @@ START_TEST(weights_of_another_model_are_refused_and_change_nothing)
     toy_cell_build(&small);
     toy_cell_build(&wide);
     toy_cell_build(&untouched);
-    ck_assert_int_eq(checkpoint_save(directory, &small.trainer, NULL, true, NULL), PEAT_OK);
-    const char *path = inside("step-00000000/model.safetensors");
+    ck_assert_int_eq(checkpoint_save(scratch_dir, &small.trainer, NULL, true, NULL), PEAT_OK);
+    const char *path = scratch_path("step-00000000/model.safetensors");
     ck_assert_int_eq(checkpoint_load_weights(path, &wide.model.weights, &err), PEAT_INVALID);
     ck_assert_msg(strstr(err.text, "the model has F32 ["), "%s", err.text);
     toy_cell_assert_same(&wide, &untouched);
@@ -405,7 +385,7 @@ int main(void)
 {
     Suite *suite = suite_create("checkpoint");
     TCase *tests = tcase_create("checkpoint");
-    tcase_add_checked_fixture(tests, make_directory, remove_directory);
+    tcase_add_checked_fixture(tests, scratch_make, scratch_remove);
     tcase_add_test(tests, interrupted_run_ends_with_the_same_bits);
     tcase_add_test(tests, stop_between_checkpoints_loses_nothing);
     tcase_add_loop_test(tests, damaged_generation_falls_back_to_the_one_before, 0, 3);
