@@ -3,21 +3,21 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/json.h"
+#include "base/number.h"
 #include "checkrig.h"
 #include "plugin/paramrow.h"
 
 /* Whole numbers are not tried beyond this: they may be sizes of tables. */
 enum { LARGE = 1 << 16 };
 
-static const struct place nowhere = {NULL, 0, 0};
-
 static const struct value *setting(const struct subject *s, const peat_param *row, double x)
 {
-    struct value *map = value_map(s->arena, nowhere);
-    struct value *v = row->type == PEAT_INT ? value_int(s->arena, nowhere, (int64_t)x)
-                                            : value_real(s->arena, nowhere, x);
-    value_set(s->arena, map, row->key, nowhere, v);
-    return map;
+    struct json map = json_map(s->arena);
+    json_put(map, row->key,
+             row->type == PEAT_INT ? value_int(s->arena, NOWHERE, (int64_t)x)
+                                   : value_real(s->arena, NOWHERE, x));
+    return map.v;
 }
 
 /* The plugin's set-up of a config: it may refuse, in words, and must not fail otherwise. */

@@ -8,13 +8,12 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "process/child.h"
 #include "process/childlog.h"
 #include "process/program.h"
 #include "tensor/gemm.h"
 #include "tensor/parallel.h"
-
-static const struct place nowhere = {NULL, 0, 0};
 
 static const char *const end_name[] = {"passed", "failed", "skipped", "crashed", "timeout"};
 
@@ -28,51 +27,47 @@ const char *check_end_name(enum check_end end)
 static struct value *parse_setting(const char *text, struct arena *a, struct error *err)
 {
     if (*text == '[')
-        return value_from_json(a, text, strlen(text), "command line", err);
+        return json_parse(a, text, strlen(text), "command line", err);
     return value_scalar(a, (struct place){"command line", 0, 0}, text);
 }
 
 static peat_status read_settings(const struct check_request *q, struct arena *a,
                                  struct value **given, struct error *err)
 {
-    *given = value_map(a, nowhere);
+    *given = value_map(a, NOWHERE);
     for (int i = 0; i < q->n_setting; i++) {
         const char *equals = strchr(q->setting[i], '=');
         const char *key = arena_printf(a, "%.*s", (int)(equals - q->setting[i]), q->setting[i]);
         struct value *v = parse_setting(equals + 1, a, err);
         if (!v)
             return PEAT_INVALID;
-        value_set(a, *given, key, nowhere, v);
+        value_set(a, *given, key, NOWHERE, v);
     }
     return PEAT_OK;
 }
 
 static struct value *describe(const struct plugin *p, struct arena *a)
 {
-    struct value *map = value_map(a, nowhere);
-    value_set(a, map, "kind", nowhere, value_text(a, nowhere, kind_name(p->desc->kind)));
-    value_set(a, map, "name", nowhere, value_text(a, nowhere, p->desc->id));
-    value_set(a, map, "version", nowhere, value_text(a, nowhere, p->desc->version));
-    value_set(a, map, "path", nowhere, value_text(a, nowhere, p->path));
-    value_set(a, map, "sha256", nowhere, value_text(a, nowhere, p->sha256));
-    return map;
+    struct json map = json_map(a);
+    json_put_text(map, "kind", kind_name(p->desc->kind));
+    json_put_text(map, "name", p->desc->id);
+    json_put_text(map, "version", p->desc->version);
+    json_put_text(map, "path", p->path);
+    json_put_text(map, "sha256", p->sha256);
+    return map.v;
 }
 
 static peat_status write_record(const struct check_report *report, const char *path,
                                 struct arena *a, struct error *err)
 {
-    struct value *map = value_map(a, nowhere);
-    value_set(a, map, "end", nowhere, value_text(a, nowhere, check_end_name(report->end)));
-    value_set(a, map, "text", nowhere, value_text(a, nowhere, report->text));
-    value_set(a, map, "absent", nowhere, value_bool(a, nowhere, report->absent));
+    struct json map = json_map(a);
+    json_put_text(map, "end", check_end_name(report->end));
+    json_put_text(map, "text", report->text);
+    json_put_bool(map, "absent", report->absent);
     if (report->subject)
-        value_set(a, map, "subject", nowhere, (struct value *)(uintptr_t)report->subject);
-    struct strbuf text;
-    strbuf_init(&text);
-    value_to_json(map, false, 0, &text);
-    peat_status status = file_write(path, text.text, text.n, err);
-    strbuf_release(&text);
-    return status;
+        json_put(map, "subject", report->subject);
+    const char *text = json_to_text(map.v, JSON_LINE, a);
+    return file_write(path, text, strlen(text), err);
 }
 
 /* A plugin that cannot be loaded has failed the check that is about loading it. */
@@ -167,7 +162,7 @@ static bool read_record(const char *path, struct arena *a, struct check_report *
     size_t n;
     if (file_read(path, 0, &text, &n, NULL) != PEAT_OK)
         return false;
-    const struct value *map = value_from_json(a, text, n, path, NULL);
+    const struct value *map = json_parse(a, text, n, path, NULL);
     free(text);
     const struct value *end = value_get(map, "end"), *why = value_get(map, "text");
     const struct value *absent = value_get(map, "absent");

@@ -7,8 +7,6 @@
 #include "checkrig.h"
 #include "plugin/paramrow.h"
 
-static const struct place nowhere = {NULL, 0, 0};
-
 /* ---- stand-ins for what the user must give ---- */
 
 /* A file of some thousand lines to read. */
@@ -34,22 +32,22 @@ static struct value *stand_in(const struct subject *s, const peat_param *row)
     struct arena *a = s->arena;
     const struct param_type *type = row_type(row);
     if (type->number)
-        return value_real(a, nowhere, row_in_bounds(row, 1) ? 1 : row->max);
+        return value_real(a, NOWHERE, row_in_bounds(row, 1) ? 1 : row->max);
     if (row->labels)
-        return value_text(a, nowhere, row->labels[0]);
+        return value_text(a, NOWHERE, row->labels[0]);
     if (!type->text)
-        return value_bool(a, nowhere, false);
+        return value_bool(a, NOWHERE, false);
     const char *path = row->flags & PEAT_PATH ? text_file(s) : "text";
-    return path ? value_text(a, nowhere, path) : NULL;
+    return path ? value_text(a, NOWHERE, path) : NULL;
 }
 
 static struct value *with_stand_ins(const struct subject *s)
 {
-    struct value *map = value_map(s->arena, nowhere);
+    struct value *map = value_map(s->arena, NOWHERE);
     for (const peat_param *row = s->plugin->desc->param; row && row->key; row++) {
         struct value *v = row->flags & PEAT_REQUIRED ? stand_in(s, row) : NULL;
         if (v)
-            value_set(s->arena, map, row->key, nowhere, v);
+            value_set(s->arena, map, row->key, NOWHERE, v);
     }
     return map;
 }
@@ -82,9 +80,9 @@ static int count_variants(const peat_param *row)
 static peat_status add_variant(const struct subject *s, struct variants *v, const char *key,
                                struct value *value, const char *text, struct error *err)
 {
-    struct value *over = value_map(s->arena, nowhere);
+    struct value *over = value_map(s->arena, NOWHERE);
     if (key)
-        value_set(s->arena, over, key, nowhere, value);
+        value_set(s->arena, over, key, NOWHERE, value);
     struct variant *one = &v->item[v->n];
     peat_status status = subject_config(s, over, &one->config, err);
     if (status != PEAT_OK)
@@ -100,7 +98,7 @@ static void add_labels(const struct subject *s, struct variants *v, const peat_p
     int64_t now = *(const int64_t *)(const void *)((const char *)base + row->offset);
     for (int i = 0; row->labels[i]; i++)
         if (i != now)
-            add_variant(s, v, row->key, value_text(s->arena, nowhere, row->labels[i]),
+            add_variant(s, v, row->key, value_text(s->arena, NOWHERE, row->labels[i]),
                         arena_printf(s->arena, "%s: %s", row->key, row->labels[i]), NULL);
 }
 
@@ -108,7 +106,7 @@ static void add_switch(const struct subject *s, struct variants *v, const peat_p
                        const void *base)
 {
     bool now = *(const bool *)(const void *)((const char *)base + row->offset);
-    add_variant(s, v, row->key, value_bool(s->arena, nowhere, !now),
+    add_variant(s, v, row->key, value_bool(s->arena, NOWHERE, !now),
                 arena_printf(s->arena, "%s: %s", row->key, now ? "false" : "true"), NULL);
 }
 

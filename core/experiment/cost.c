@@ -2,6 +2,7 @@
 /* cost.c: what a cell will cost, from its real set-up without memory for weights. */
 #include <string.h>
 
+#include "base/json.h"
 #include "cell/assemble.h"
 #include "planning.h"
 
@@ -47,14 +48,7 @@ static peat_status measure(struct planning *p, const struct cell_config *c, stru
 
 static void rest_hash(const struct cell_config *c, struct arena *a, char hash[HASH_HEX])
 {
-    const struct place nowhere = {NULL, 0, 0};
-    struct strbuf text;
-    strbuf_init(&text);
-    const struct value *rest =
-        value_with_path(a, c->identity, "position", nowhere, value_null(a, nowhere));
-    value_to_json(rest, true, 0, &text);
-    hash_bytes(text.text, text.n, hash);
-    strbuf_release(&text);
+    json_hash(value_with_path(a, c->identity, "position", NOWHERE, value_null(a, NOWHERE)), hash);
 }
 
 /* Numbers trained in the same cell without schemes and combine. */

@@ -11,12 +11,10 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/jsonfile.h"
+#include "base/json.h"
 #include "process/childlog.h"
 
 enum { EXIT_INTERRUPTED = 130 };
-
-static const struct place nowhere = {NULL, 0, 0};
 
 /* ---- classifying ---- */
 
@@ -94,8 +92,8 @@ static void end_by_limit(struct cell_end *end, const struct cell_process *p, str
 /* PEAT_OK: there is a result. */
 static peat_status end_by_result(struct cell_end *end, const char *dir, struct arena *a)
 {
-    peat_status status = jsonfile_read(dir, "result.json", a, &end->result, NULL);
-    const char *state = status == PEAT_OK ? member_text(end->result, "state") : NULL;
+    peat_status status = json_read_file(dir, "result.json", a, &end->result, NULL);
+    const char *state = status == PEAT_OK ? json_get_text(end->result, "state") : NULL;
     if (state && !strcmp(state, "done")) {
         end->state = CELL_DONE;
     } else if (state && !strcmp(state, "diverged")) {
@@ -170,10 +168,10 @@ struct cell_end cell_end_failed(const struct error *why, struct arena *a)
 static bool read_owner(const char *dir, struct arena *a, int64_t *pid, const char **host)
 {
     struct value *running = NULL;
-    if (jsonfile_read(dir, "running.json", a, &running, NULL) != PEAT_OK)
+    if (json_read_file(dir, "running.json", a, &running, NULL) != PEAT_OK)
         return false;
-    *pid = member_integer(running, "pid", 0);
-    *host = member_text(running, "host");
+    *pid = json_get_int(running, "pid", 0);
+    *host = json_get_text(running, "host");
     return *host != NULL;
 }
 
@@ -210,15 +208,15 @@ peat_status cell_end_write(const struct cell_end *end, const char *dir, struct a
         return PEAT_OK;
     char utc[32];
     clock_utc(utc, sizeof(utc));
-    struct value *v = value_map(a, nowhere);
-    member_set_text(a, v, "state",
-                    end->state == CELL_PARTIAL ? "interrupted" : cell_state_name(end->state));
-    member_set_text(a, v, "reason", end->reason);
-    member_set_text(a, v, "signal", end->signal);
-    member_set_text(a, v, "hook", end->hook);
-    member_set_integer(a, v, "exit", end->exit);
-    member_set_text(a, v, "utc", utc);
-    return jsonfile_write(dir, "end.json", v, err);
+    struct json v = json_map(a);
+    json_put_text(v, "state",
+                  end->state == CELL_PARTIAL ? "interrupted" : cell_state_name(end->state));
+    json_put_text(v, "reason", end->reason);
+    json_put_text(v, "signal", end->signal);
+    json_put_text(v, "hook", end->hook);
+    json_put_int(v, "exit", end->exit);
+    json_put_text(v, "utc", utc);
+    return json_write_file(dir, "end.json", v.v, err);
 }
 
 void cell_end_forget(const char *dir)

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/jsonfile.h"
+#include "base/json.h"
 
 static bool is_this_host(const char *host)
 {
@@ -103,9 +103,9 @@ peat_status orphan_end(const struct cell_files *c, double grace, bool *ended, ch
     struct arena a;
     struct value *running = NULL;
     arena_init(&a, "orphan", 1 << 12);
-    bool known = jsonfile_read(c->dir, "running.json", &a, &running, NULL) == PEAT_OK;
-    const char *host = known ? member_text(running, "host") : NULL;
-    int64_t pid = known ? member_integer(running, "pid", 0) : 0;
+    bool known = json_read_file(c->dir, "running.json", &a, &running, NULL) == PEAT_OK;
+    const char *host = known ? json_get_text(running, "host") : NULL;
+    int64_t pid = known ? json_get_int(running, "pid", 0) : 0;
     enum owner owner = is_this_host(host) && pid > 1 ? owner_of(pid, c->id) : OWNER_OTHER;
     snprintf(who, 128, "process %" PRId64 " on host %.80s", pid, host ? host : "unknown");
     peat_status status = PEAT_OK;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/jsonfile.h"
+#include "base/json.h"
 #include "grid/jobs.h"
 #include "grid/stale.h"
 #include "orphan.h"
@@ -280,7 +280,7 @@ static void show_failures(struct run *r)
     int shown = 0;
     for (int i = 0; i < r->n_old; i++)
         show_failure(r, &shown, r->old[i]->state, r->old[i]->label,
-                     member_text(r->old[i]->end, "reason"), r->old[i]->dir);
+                     json_get_text(r->old[i]->end, "reason"), r->old[i]->dir);
     for (int i = 0; i < r->jobs.n; i++) {
         const struct job *job = &r->jobs.job[i];
         if (job->ended && (cell_has_failed(job->end.state) || job->end.disk_full))

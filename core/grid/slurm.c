@@ -12,12 +12,10 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/jsonfile.h"
+#include "base/json.h"
 #include "process/child.h"
 
 enum { STATES_MAX = 16 };
-
-static const struct place nowhere = {NULL, 0, 0};
 
 /* ---- one of Slurm's programs ---- */
 
@@ -126,13 +124,13 @@ static peat_status write_jobs(const struct slurm_array *s, const struct slurm_jo
 {
     char utc[32], *dir = slurm_dir(s->dir);
     clock_utc(utc, sizeof(utc));
-    struct value *v = value_map(a, nowhere);
-    member_set_text(a, v, "array", jobs->array);
-    member_set_text(a, v, "table", jobs->table);
-    member_set_integer(a, v, "tasks", slurm_tasks(s));
-    member_set_integer(a, v, "cells", s->jobs->n);
-    member_set_text(a, v, "submitted_utc", utc);
-    peat_status status = jsonfile_write(dir, "job.json", v, err);
+    struct json v = json_map(a);
+    json_put_text(v, "array", jobs->array);
+    json_put_text(v, "table", jobs->table);
+    json_put_int(v, "tasks", slurm_tasks(s));
+    json_put_int(v, "cells", s->jobs->n);
+    json_put_text(v, "submitted_utc", utc);
+    peat_status status = json_write_file(dir, "job.json", v.v, err);
     free(dir);
     return status;
 }
@@ -193,8 +191,8 @@ peat_status slurm_check(const char *dir, struct arena *a, struct error *err)
 {
     char *in = slurm_dir(dir);
     struct value *jobs = NULL;
-    peat_status status = jsonfile_read(in, "job.json", a, &jobs, err);
-    const char *array = status == PEAT_OK ? member_text(jobs, "array") : NULL;
+    peat_status status = json_read_file(in, "job.json", a, &jobs, err);
+    const char *array = status == PEAT_OK ? json_get_text(jobs, "array") : NULL;
     free(in);
     if (status == PEAT_NOTFOUND) {
         if (err)
@@ -267,7 +265,7 @@ static struct value **forget_ends(const struct jobs *j, struct arena *a)
 {
     struct value **end = ARENA_ARRAY(a, j->n + 1, struct value *);
     for (int i = 0; i < j->n; i++) {
-        if (jsonfile_read(j->job[i].dir, "end.json", a, &end[i], NULL) != PEAT_OK)
+        if (json_read_file(j->job[i].dir, "end.json", a, &end[i], NULL) != PEAT_OK)
             end[i] = NULL;
         if (!end[i])
             continue;
@@ -282,7 +280,7 @@ static void restore_ends(const struct jobs *j, struct value **end)
 {
     for (int i = 0; i < j->n; i++)
         if (end[i])
-            jsonfile_write(j->job[i].dir, "end.json", end[i], NULL);
+            json_write_file(j->job[i].dir, "end.json", end[i], NULL);
 }
 
 static peat_status submit_array(const struct slurm_array *s, struct slurm_jobs *jobs,

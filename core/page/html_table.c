@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/number.h"
 #include "page_parts.h"
 #include "report/ranking.h"
 #include "report/table.h"

@@ -2,6 +2,8 @@
 /* paramtext.c: a config and the bounds of its rows in the user's words. */
 #include <strings.h>
 
+#include "base/json.h"
+#include "base/number.h"
 #include "plugin/paramrow.h"
 
 static void add_bound(struct strbuf *out, const peat_param *row, double bound)
@@ -65,11 +67,10 @@ static struct value *row_value(const peat_param *row, const void *config, struct
 
 struct value *params_value(const peat_param *row, const void *config, struct arena *a)
 {
-    const struct place nowhere = {NULL, 0, 0};
-    struct value *map = value_map(a, nowhere);
+    struct json map = json_map(a);
     for (; row && row->key; row++)
-        value_set(a, map, row->key, nowhere, row_value(row, config, a));
-    return map;
+        json_put(map, row->key, row_value(row, config, a));
+    return map.v;
 }
 
 /* Text that reads back as text without quotes, in a list too. */
@@ -91,7 +92,7 @@ static void add_text(struct strbuf *out, const char *text)
     if (is_bare(text))
         strbuf_add(out, text);
     else
-        value_to_json(&quoted, true, 0, out);
+        json_print(&quoted, JSON_CANONICAL, out);
 }
 
 static void add_value(struct strbuf *out, const struct value *v)

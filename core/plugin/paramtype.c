@@ -6,8 +6,6 @@
 #include "base/file.h"
 #include "paramrefuse.h"
 
-static const struct place nowhere = {NULL, 0, 0};
-
 /* ---- from a number: presets ---- */
 
 static void write_bool(void *field, double x)
@@ -130,36 +128,36 @@ static peat_status read_list(const struct filling *f, const peat_param *row, boo
 static struct value *show_bool(const peat_param *row, const void *field, struct arena *a)
 {
     (void)row;
-    return value_bool(a, nowhere, *(const bool *)field);
+    return value_bool(a, NOWHERE, *(const bool *)field);
 }
 
 static struct value *show_whole(const peat_param *row, const void *field, struct arena *a)
 {
     (void)row;
-    return value_int(a, nowhere, *(const int64_t *)field);
+    return value_int(a, NOWHERE, *(const int64_t *)field);
 }
 
 static struct value *show_real(const peat_param *row, const void *field, struct arena *a)
 {
     (void)row;
-    return value_real(a, nowhere, *(const double *)field);
+    return value_real(a, NOWHERE, *(const double *)field);
 }
 
 static struct value *show_label(const peat_param *row, const void *field, struct arena *a)
 {
-    return value_text(a, nowhere, row->labels[*(const int64_t *)field]);
+    return value_text(a, NOWHERE, row->labels[*(const int64_t *)field]);
 }
 
 static struct value *show_text(const peat_param *row, const void *field, struct arena *a)
 {
     (void)row;
-    return value_text(a, nowhere, *(const char *const *)field);
+    return value_text(a, NOWHERE, *(const char *const *)field);
 }
 
 static struct value *show_list(const peat_param *row, const void *field, struct arena *a)
 {
     const struct param_type *type = row_type(row)->item;
-    struct value *list = value_list(a, nowhere);
+    struct value *list = value_list(a, NOWHERE);
     struct list items;
     memcpy(&items, field, sizeof(items));
     for (int64_t i = 0; i < items.n; i++)

@@ -9,8 +9,6 @@
 #include "base/file.h"
 #include "support/support.h"
 
-static const struct place nowhere = {NULL, 0, 0};
-
 void handplan_open(struct handplan *h)
 {
     static const char text[] = "version: 1\nname: hand\n";
@@ -37,17 +35,17 @@ void handplan_open(struct handplan *h)
 
 static struct value *number(struct arena *a, int64_t x)
 {
-    return value_int(a, nowhere, x);
+    return value_int(a, NOWHERE, x);
 }
 
 static struct value *resolved(struct arena *a)
 {
-    struct value *v = value_map(a, nowhere), *lengths = value_list(a, nowhere);
+    struct value *v = value_map(a, NOWHERE), *lengths = value_list(a, NOWHERE);
     value_append(a, lengths, number(a, 8));
-    v = value_with_path(a, v, "train.steps", nowhere, number(a, 100));
-    v = value_with_path(a, v, "train.seq_len", nowhere, number(a, 8));
-    v = value_with_path(a, v, "eval.lengths", nowhere, lengths);
-    return value_with_path(a, v, "seed", nowhere, number(a, 0));
+    v = value_with_path(a, v, "train.steps", NOWHERE, number(a, 100));
+    v = value_with_path(a, v, "train.seq_len", NOWHERE, number(a, 8));
+    v = value_with_path(a, v, "eval.lengths", NOWHERE, lengths);
+    return value_with_path(a, v, "seed", NOWHERE, number(a, 0));
 }
 
 struct plan_cell *handplan_add(struct handplan *h, const char *scheme)

@@ -260,8 +260,6 @@ END_TEST
 
 /* ---- names ---- */
 
-static const struct place nowhere = {NULL, 0, 0};
-
 /* A registry over directories of the fixture alone: "a:b". */
 static struct registry registry_over(struct fixture *f, const char *list)
 {
@@ -284,7 +282,7 @@ static const struct plugin *must_find(struct fixture *f, struct registry *r, pea
                                       const char *name)
 {
     const struct plugin *plugin = NULL;
-    peat_status status = registry_find(r, kind, name, nowhere, &plugin, &f->err);
+    peat_status status = registry_find(r, kind, name, NOWHERE, &plugin, &f->err);
     ck_assert_msg(status == PEAT_OK, "%s", f->err.text);
     return plugin;
 }
