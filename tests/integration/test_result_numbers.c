@@ -63,30 +63,32 @@ static void add_cell(struct run_maker *m, const struct value *cell)
         run_maker_state(m, scheme, "sum", seed, state);
 }
 
-static void grid_open(struct grid *g)
+static struct grid g;
+
+static void grid_open(void)
 {
-    arena_init(&g->arena, "golden", 1 << 20);
-    shell_open(&g->shell);
-    run_maker_open(&g->run, "golden");
-    g->run.report = "{\"metric\":\"bpb\",\"goal\":\"min\","
-                    "\"baseline\":{\"position.scheme\":\"none\"}}";
-    g->golden = read_golden(&g->arena);
-    const struct value *cells = value_get(g->golden, "cells");
+    arena_init(&g.arena, "golden", 1 << 20);
+    shell_open(&g.shell);
+    run_maker_open(&g.run, "golden");
+    g.run.report = "{\"metric\":\"bpb\",\"goal\":\"min\","
+                   "\"baseline\":{\"position.scheme\":\"none\"}}";
+    g.golden = read_golden(&g.arena);
+    const struct value *cells = value_get(g.golden, "cells");
     for (int i = 0; i < cells->n; i++)
-        add_cell(&g->run, cells->item[i]);
-    run_maker_finish(&g->run);
+        add_cell(&g.run, cells->item[i]);
+    run_maker_finish(&g.run);
 }
 
-static void grid_close(struct grid *g)
+static void grid_close(void)
 {
-    run_maker_close(&g->run);
-    shell_close(&g->shell);
-    arena_release(&g->arena);
+    run_maker_close(&g.run);
+    shell_close(&g.shell);
+    arena_release(&g.arena);
 }
 
-static const struct value *expected_of(const struct grid *g, const char *scheme, int64_t length)
+static const struct value *expected_of(const char *scheme, int64_t length)
 {
-    const struct value *all = value_get(g->golden, "expected");
+    const struct value *all = value_get(g.golden, "expected");
     for (int i = 0; i < all->n; i++)
         if (!strcmp(value_get(all->item[i], "scheme")->text, scheme) &&
             value_get(all->item[i], "length")->integer == length)
@@ -107,14 +109,14 @@ static void assert_equal(const struct value *x, const struct value *y, const cha
                       "%s: %.17g instead of %.17g", what, x->real, y->real);
 }
 
-static void assert_row(const struct grid *g, const struct value *row, const char *test)
+static void assert_row(const struct value *row, const char *test)
 {
     static const char *const key[] = {
         "n",           "mean",         "sd",        "ci_low",    "ci_high",       "failed",
         "diverged",    "stale",        "missing",   "n_pairs",   "diff",          "diff_sd",
         "diff_ci_low", "diff_ci_high", "effect_dz", "effect_gz", "pairs_by_data", "pairs_refused"};
     const char *scheme = value_get(value_get(row, "axes"), "position.scheme")->text;
-    const struct value *y = expected_of(g, scheme, value_get(row, "length")->integer);
+    const struct value *y = expected_of(scheme, value_get(row, "length")->integer);
     char what[64];
     for (size_t k = 0; k < sizeof(key) / sizeof(*key); k++) {
         snprintf(what, sizeof(what), "%s %s", scheme, key[k]);
@@ -127,8 +129,6 @@ static void assert_row(const struct grid *g, const struct value *row, const char
 
 START_TEST(json_agrees_with_scipy_in_every_number)
 {
-    struct grid g;
-    grid_open(&g);
     for (int t = 0; t < 3; t++) {
         shell_expect(&g.shell, 0, PEAT "results %s -f json --test %s", g.run.dir, tests[t]);
         const struct strbuf *out = &g.shell.printed;
@@ -136,25 +136,21 @@ START_TEST(json_agrees_with_scipy_in_every_number)
         const struct value *rows = value_get(v, "rows");
         ck_assert_int_eq(rows->n, value_get(g.golden, "expected")->n);
         for (int i = 0; i < rows->n; i++)
-            assert_row(&g, rows->item[i], tests[t]);
+            assert_row(rows->item[i], tests[t]);
     }
-    grid_close(&g);
 }
 END_TEST
 
 START_TEST(jsonl_has_the_rows_of_json_one_a_line)
 {
-    struct grid g;
     int n = 0;
-    grid_open(&g);
     shell_expect(&g.shell, 0, PEAT "results %s -f jsonl", g.run.dir);
     for (const char *line = g.shell.printed.text; *line; n++) {
         size_t length = strcspn(line, "\n");
-        assert_row(&g, read_json(&g.arena, line, length), "sign-flip");
+        assert_row(read_json(&g.arena, line, length), "sign-flip");
         line += length + 1;
     }
     ck_assert_int_eq(n, value_get(g.golden, "expected")->n);
-    grid_close(&g);
 }
 END_TEST
 
@@ -162,9 +158,7 @@ END_TEST
 
 START_TEST(csv_has_every_value_as_it_was_stored)
 {
-    struct grid g;
     char line[200], number[32];
-    grid_open(&g);
     shell_expect(&g.shell, 0, PEAT "results %s -f csv --columns scheme,seed,metric,length,value",
                  g.run.dir);
     const struct value *cells = value_get(g.golden, "cells");
@@ -180,7 +174,6 @@ START_TEST(csv_has_every_value_as_it_was_stored)
         }
     }
     ck_assert(shell_printed(&g.shell, "\nbroken,0,bpb,128,\n"));
-    grid_close(&g);
 }
 END_TEST
 
@@ -223,22 +216,21 @@ static double number_of(const struct value *y, const char *key)
     return v->kind == VALUE_NULL ? (double)NAN : v->real;
 }
 
-static const char *line_of(const struct grid *g, const char *before, const char *scheme)
+static const char *line_of(const char *before, const char *scheme)
 {
     char start[64];
     snprintf(start, sizeof(start), "\n%s%s ", before, scheme);
-    const char *line = strstr(g->shell.printed.text, start);
-    ck_assert_msg(line, "no line of %s in\n%s", scheme, g->shell.printed.text);
+    const char *line = strstr(g.shell.printed.text, start);
+    ck_assert_msg(line, "no line of %s in\n%s", scheme, g.shell.printed.text);
     return line + strlen(start);
 }
 
 /* With 12 digits: mean, half-width, difference, half-width, p, g_z, n. */
-static void assert_line(const struct grid *g, const char *line, const struct value *y)
+static void assert_line(const char *line, const struct value *y)
 {
     double half = number_of(y, "ci_high") - number_of(y, "mean");
     double diff = number_of(y, "diff"), diff_half = number_of(y, "diff_ci_high") - diff;
     double p = number_of(value_get(y, "p_holm"), "wilcoxon"), gz = number_of(y, "effect_gz");
-    (void)g;
     if (isfinite(number_of(y, "mean")))
         assert_next(&line, number_of(y, "mean"), "mean");
     if (isfinite(half))
@@ -254,37 +246,32 @@ static void assert_line(const struct grid *g, const char *line, const struct val
     assert_next(&line, number_of(y, "n"), "n");
 }
 
-static void assert_table(struct grid *g, const char *format, const char *before, int64_t length)
+static void assert_table(const char *format, const char *before, int64_t length)
 {
-    const struct value *all = value_get(g->golden, "expected");
-    shell_expect(&g->shell, 0,
+    const struct value *all = value_get(g.golden, "expected");
+    shell_expect(&g.shell, 0,
                  PEAT "results %s -f %s --test wilcoxon --precision 12 --length %d --only-changed "
                       "--columns metric@%d,diff,p_holm,g_z,n",
-                 g->run.dir, format, (int)length, (int)length);
+                 g.run.dir, format, (int)length, (int)length);
     for (int i = 0; i < all->n; i++) {
         const struct value *y = all->item[i];
         if (value_get(y, "length")->integer == length)
-            assert_line(g, line_of(g, before, value_get(y, "scheme")->text), y);
+            assert_line(line_of(before, value_get(y, "scheme")->text), y);
     }
 }
 
 START_TEST(tables_agree_with_scipy_in_every_digit)
 {
-    struct grid g;
-    grid_open(&g);
     for (int64_t length = 128; length <= 256; length += 128) {
-        assert_table(&g, "md", "| ", length);
-        assert_table(&g, "tex", "  ", length);
-        assert_table(&g, "table", "", length);
+        assert_table("md", "| ", length);
+        assert_table("tex", "  ", length);
+        assert_table("table", "", length);
     }
-    grid_close(&g);
 }
 END_TEST
 
 START_TEST(the_table_says_what_is_not_in_its_numbers)
 {
-    struct grid g;
-    grid_open(&g);
     shell_expect(&g.shell, 0, PEAT "results %s", g.run.dir);
     static const char *const said[] = {
         "unpaired",
@@ -299,7 +286,6 @@ START_TEST(the_table_says_what_is_not_in_its_numbers)
     for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++)
         ck_assert_msg(shell_printed(&g.shell, said[i]), "no '%s' in\n%s", said[i],
                       g.shell.printed.text);
-    grid_close(&g);
 }
 END_TEST
 
@@ -329,8 +315,6 @@ START_TEST(csv_loads_in_pandas_with_the_same_means)
         "    m = mean[r['axes']['position.scheme'], r['length']]\n"
         "    assert abs(m - r['mean']) < 1e-12, (r, m)\n"
         "print('agreed')\n";
-    struct grid g;
-    grid_open(&g);
     const char *python = python_with_pandas(&g.shell);
     if (!python) {
         printf("not tested: no python3 here has pandas\n");
@@ -341,21 +325,14 @@ START_TEST(csv_loads_in_pandas_with_the_same_means)
         shell_expect(&g.shell, 0, "%s load.py x.csv x.json", python);
         ck_assert(shell_printed(&g.shell, "agreed"));
     }
-    grid_close(&g);
 }
 END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("result_numbers");
-    TCase *cases = tcase_create("result_numbers");
-    tcase_set_timeout(cases, 60);
-    tcase_add_test(cases, json_agrees_with_scipy_in_every_number);
-    tcase_add_test(cases, jsonl_has_the_rows_of_json_one_a_line);
-    tcase_add_test(cases, csv_has_every_value_as_it_was_stored);
-    tcase_add_test(cases, tables_agree_with_scipy_in_every_digit);
-    tcase_add_test(cases, the_table_says_what_is_not_in_its_numbers);
-    tcase_add_test(cases, csv_loads_in_pandas_with_the_same_means);
-    suite_add_tcase(suite, cases);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"result_numbers", grid_open, grid_close, .seconds = 60},
+        TESTS(json_agrees_with_scipy_in_every_number, jsonl_has_the_rows_of_json_one_a_line,
+              csv_has_every_value_as_it_was_stored, tables_agree_with_scipy_in_every_digit,
+              the_table_says_what_is_not_in_its_numbers, csv_loads_in_pandas_with_the_same_means));
 }

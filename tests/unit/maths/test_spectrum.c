@@ -170,17 +170,12 @@ END_TEST
 int main(void)
 {
     parallel_start();
-    Suite *suite = suite_create("spectrum");
-    TCase *tests = tcase_create("spectrum");
-    tcase_add_checked_fixture(tests, open_arena, close_arena);
-    tcase_add_test(tests, eigenvalues_of_the_second_difference_are_known);
-    tcase_add_test(tests, a_reflected_diagonal_keeps_its_eigenvalues_and_shows_its_axes);
-    tcase_add_test(tests, what_is_not_finite_is_refused_with_its_place);
-    tcase_add_test(tests, small_and_zero_matrices_are_fine);
-    tcase_add_test(tests, singular_values_of_a_rectangular_diagonal_are_its_entries);
-    tcase_add_test(tests, an_orthonormal_basis_spans_the_same_rows);
-    tcase_add_test(tests, a_covariance_does_not_feel_a_large_mean);
-    tcase_add_test(tests, nothing_is_left_in_the_arena);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list((struct tests){"spectrum", open_arena, close_arena},
+                    TESTS(eigenvalues_of_the_second_difference_are_known,
+                          a_reflected_diagonal_keeps_its_eigenvalues_and_shows_its_axes,
+                          what_is_not_finite_is_refused_with_its_place,
+                          small_and_zero_matrices_are_fine,
+                          singular_values_of_a_rectangular_diagonal_are_its_entries,
+                          an_orthonormal_basis_spans_the_same_rows,
+                          a_covariance_does_not_feel_a_large_mean, nothing_is_left_in_the_arena));
 }

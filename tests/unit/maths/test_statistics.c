@@ -545,29 +545,19 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("statistics");
-    TCase *tests = tcase_create("statistics");
-    tcase_add_test(tests, t_quantile_is_scipys_for_1_to_100_degrees_of_freedom);
-    tcase_add_test(tests, t_quantile_is_scipys_at_the_edges);
-    tcase_add_test(tests, t_quantile_of_one_degree_is_a_tangent);
-    tcase_add_test(tests, t_quantile_without_a_meaning_is_nan_or_infinite);
-    tcase_add_test(tests, moments_and_interval_are_scipys);
-    tcase_add_test(tests, one_value_has_a_mean_and_no_interval);
-    tcase_add_test(tests, signflip_p_is_the_share_of_sign_patterns);
-    tcase_add_test(tests, signflip_p_of_a_clear_difference_is_two_over_two_to_the_n);
-    tcase_add_test(tests, signflip_p_does_not_depend_on_order_or_sign);
-    tcase_add_test(tests, drawn_signflip_p_is_near_the_exact_one_and_always_the_same);
-    tcase_add_test(tests, holm_adjusts_as_defined);
-    tcase_add_test(tests, holm_leaves_undefined_values_out_of_the_family);
-    tcase_add_test(tests, wilcoxon_t_and_effect_sizes_are_scipys);
-    tcase_add_test(tests, wilcoxon_of_many_differences_is_scipys);
-    tcase_add_test(tests, sizes_that_differ_by_rounding_share_their_rank);
-    tcase_add_test(tests, the_smallest_p_is_that_of_differences_of_one_sign);
-    tcase_add_test(tests, welchs_interval_is_scipys);
-    tcase_add_test(tests, friedman_and_critical_difference_are_scipys);
-    tcase_add_test(tests, friedman_of_equal_methods_is_undefined);
-    tcase_add_test(tests, nemenyi_q_is_scipys_studentized_range);
-    tcase_add_test(tests, tails_are_scipys);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"statistics"},
+        TESTS(t_quantile_is_scipys_for_1_to_100_degrees_of_freedom,
+              t_quantile_is_scipys_at_the_edges, t_quantile_of_one_degree_is_a_tangent,
+              t_quantile_without_a_meaning_is_nan_or_infinite, moments_and_interval_are_scipys,
+              one_value_has_a_mean_and_no_interval, signflip_p_is_the_share_of_sign_patterns,
+              signflip_p_of_a_clear_difference_is_two_over_two_to_the_n,
+              signflip_p_does_not_depend_on_order_or_sign,
+              drawn_signflip_p_is_near_the_exact_one_and_always_the_same, holm_adjusts_as_defined,
+              holm_leaves_undefined_values_out_of_the_family,
+              wilcoxon_t_and_effect_sizes_are_scipys, wilcoxon_of_many_differences_is_scipys,
+              sizes_that_differ_by_rounding_share_their_rank,
+              the_smallest_p_is_that_of_differences_of_one_sign, welchs_interval_is_scipys,
+              friedman_and_critical_difference_are_scipys, friedman_of_equal_methods_is_undefined,
+              nemenyi_q_is_scipys_studentized_range, tails_are_scipys));
 }

@@ -292,24 +292,17 @@ END_TEST
 int main(void)
 {
     parallel_start();
-    Suite *suite = suite_create("subspace");
-    TCase *tests = tcase_create("subspace");
-    tcase_add_checked_fixture(tests, open_arena, close_arena);
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, equal_shares_fill_all_dimensions);
-    tcase_add_test(tests, entropy_weighs_unequal_shares);
-    tcase_add_test(tests, a_constant_table_has_no_subspace);
-    tcase_add_test(tests, the_constant_part_is_no_direction);
-    tcase_add_test(tests, the_sinusoid_of_width_512_has_rank_40);
-    tcase_add_test(tests, orthogonal_and_equal_subspaces_stand_at_90_and_0_degrees);
-    tcase_add_test(tests, angles_of_a_millionth_degree_keep_their_digits);
-    tcase_add_test(tests, each_small_angle_has_its_own_sine);
-    tcase_add_test(tests, ranks_and_angles_of_fixed_tables_are_scipys);
-    tcase_add_test(tests, a_table_that_is_not_finite_has_no_subspace);
-    tcase_add_test(tests, random_lines_stand_as_their_distribution_says);
-    tcase_add_test(tests, random_overlap_is_the_larger_share_of_the_space);
-    tcase_add_test(tests, subspaces_too_large_for_the_space_share_directions);
-    tcase_add_test(tests, quantiles_lie_between_order_statistics);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list((struct tests){"subspace", open_arena, close_arena, .seconds = 60},
+                    TESTS(equal_shares_fill_all_dimensions, entropy_weighs_unequal_shares,
+                          a_constant_table_has_no_subspace, the_constant_part_is_no_direction,
+                          the_sinusoid_of_width_512_has_rank_40,
+                          orthogonal_and_equal_subspaces_stand_at_90_and_0_degrees,
+                          angles_of_a_millionth_degree_keep_their_digits,
+                          each_small_angle_has_its_own_sine,
+                          ranks_and_angles_of_fixed_tables_are_scipys,
+                          a_table_that_is_not_finite_has_no_subspace,
+                          random_lines_stand_as_their_distribution_says,
+                          random_overlap_is_the_larger_share_of_the_space,
+                          subspaces_too_large_for_the_space_share_directions,
+                          quantiles_lie_between_order_statistics));
 }

@@ -645,22 +645,26 @@ static const struct {
  * share their data alone, and the table says so. Without a pair there is no test. */
 START_TEST(pairs_that_are_none_are_refused_and_counted)
 {
-    add_hashed_rows(pairings[_i].from, pairings[_i].batches, pairings[_i].init,
-                    pairings[_i].shapes);
-    read_all(NULL);
-    const struct summary *s = &row("rotary", "sum")->at[0];
-    ck_assert_int_eq(s->n, 6);
-    ck_assert_mem_eq(&s->pairs, &pairings[_i].pairs, sizeof(s->pairs));
-    ck_assert_int_eq(b.r.comparisons[0], s->pairs.n > 0);
-    if (s->pairs.n) {
-        ck_assert_double_eq_tol(s->diff, pairings[_i].diff, 1e-12);
-        ck_assert_double_eq(s->p, pairings[_i].p);
-    } else {
-        ck_assert(isnan(s->diff) && isnan(s->p));
+    for (size_t i = 0; i < sizeof(pairings) / sizeof(*pairings); i++) {
+        bench_close();
+        bench_open();
+        add_hashed_rows(pairings[i].from, pairings[i].batches, pairings[i].init,
+                        pairings[i].shapes);
+        read_all(NULL);
+        const struct summary *s = &row("rotary", "sum")->at[0];
+        ck_assert_int_eq(s->n, 6);
+        ck_assert_mem_eq(&s->pairs, &pairings[i].pairs, sizeof(s->pairs));
+        ck_assert_int_eq(b.r.comparisons[0], s->pairs.n > 0);
+        if (s->pairs.n) {
+            ck_assert_double_eq_tol(s->diff, pairings[i].diff, 1e-12);
+            ck_assert_double_eq(s->p, pairings[i].p);
+        } else {
+            ck_assert(isnan(s->diff) && isnan(s->p));
+        }
+        make_text(&(struct table_options){.length = -1}, 120);
+        assert_has(pairings[i].note);
+        assert_has(pairings[i].cell);
     }
-    make_text(&(struct table_options){.length = -1}, 120);
-    assert_has(pairings[_i].note);
-    assert_has(pairings[_i].cell);
 }
 END_TEST
 
@@ -956,49 +960,32 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("results");
-    TCase *tests = tcase_create("results");
-    tcase_add_checked_fixture(tests, bench_open, bench_close);
-    tcase_add_test(tests, rows_stand_in_plan_order_with_values_by_seed);
-    tcase_add_test(tests, mean_and_interval_are_those_of_the_values);
-    tcase_add_test(tests, one_seed_has_a_mean_and_no_interval);
-    tcase_add_test(tests, cells_that_did_not_finish_are_counted_and_never_averaged);
-    tcase_add_test(tests, a_grid_without_results_is_a_table_without_values);
-    tcase_add_test(tests, another_metric_brings_its_own_goal);
-    tcase_add_test(tests, the_reports_goal_wins_over_the_metrics);
-    tcase_add_test(tests, differences_are_paired_by_seed);
-    tcase_add_test(tests, holm_is_over_the_rows_shown);
-    tcase_add_test(tests, a_dash_on_combine_goes_with_any);
-    tcase_add_test(tests, a_baseline_that_names_nothing_is_refused);
-    tcase_add_test(tests, best_are_the_best_mean_and_what_is_not_separable_from_it);
-    tcase_add_test(tests, directories_with_the_same_axes_make_one_table);
-    tcase_add_test(tests, directories_that_differ_are_refused_with_both_named);
-    tcase_add_test(tests, one_row_with_two_settings_is_refused);
-    tcase_add_test(tests, a_directory_that_is_none_is_refused);
-    tcase_add_test(tests, rows_are_named_by_labels_or_axes);
-    tcase_add_test(tests, intervals_have_two_significant_digits);
-    tcase_add_test(tests, counts_have_three_digits_and_a_unit);
-    tcase_add_test(tests, the_table_says_what_its_numbers_are);
-    tcase_add_test(tests, a_narrow_table_repeats_its_labels);
-    tcase_add_test(tests, rows_can_be_sorted_and_grouped);
-    tcase_add_test(tests, axes_become_columns);
-    tcase_add_test(tests, markdown_and_tex_escape_what_they_must);
-    tcase_add_test(tests, csv_has_a_line_for_each_cell_metric_split_and_length);
-    tcase_add_test(tests, csv_of_all_steps_reads_the_curves_without_step_0);
-    tcase_add_test(tests, json_has_an_entry_for_each_row_and_length);
-    tcase_add_loop_test(tests, pairs_that_are_none_are_refused_and_counted, 0, 4);
-    tcase_add_test(tests, best_of_unpaired_rows_goes_by_welchs_interval);
-    tcase_add_test(tests, another_test_is_used_and_named);
-    tcase_add_test(tests, columns_are_those_asked_for_in_their_order);
-    tcase_add_test(tests, a_column_of_comparisons_needs_a_baseline);
-    tcase_add_test(tests, what_never_changes_is_named_below_and_left_out);
-    tcase_add_test(tests, spread_and_digits_are_those_asked_for);
-    tcase_add_test(tests, csv_columns_can_be_chosen);
-    tcase_add_test(tests, best_is_marked_within_each_task);
-    tcase_add_test(tests, ranks_over_tasks_have_friedman_and_a_critical_difference);
-    tcase_add_test(tests, a_task_on_which_nothing_beats_the_baseline_is_in_no_score);
-    tcase_add_test(tests, few_tasks_are_ranked_without_a_test);
-    tcase_add_test(tests, ranks_without_tasks_are_refused);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"results", bench_open, bench_close},
+        TESTS(rows_stand_in_plan_order_with_values_by_seed,
+              mean_and_interval_are_those_of_the_values, one_seed_has_a_mean_and_no_interval,
+              cells_that_did_not_finish_are_counted_and_never_averaged,
+              a_grid_without_results_is_a_table_without_values, another_metric_brings_its_own_goal,
+              the_reports_goal_wins_over_the_metrics, differences_are_paired_by_seed,
+              holm_is_over_the_rows_shown, a_dash_on_combine_goes_with_any,
+              a_baseline_that_names_nothing_is_refused,
+              best_are_the_best_mean_and_what_is_not_separable_from_it,
+              directories_with_the_same_axes_make_one_table,
+              directories_that_differ_are_refused_with_both_named,
+              one_row_with_two_settings_is_refused, a_directory_that_is_none_is_refused,
+              rows_are_named_by_labels_or_axes, intervals_have_two_significant_digits,
+              counts_have_three_digits_and_a_unit, the_table_says_what_its_numbers_are,
+              a_narrow_table_repeats_its_labels, rows_can_be_sorted_and_grouped,
+              axes_become_columns, markdown_and_tex_escape_what_they_must,
+              csv_has_a_line_for_each_cell_metric_split_and_length,
+              csv_of_all_steps_reads_the_curves_without_step_0,
+              json_has_an_entry_for_each_row_and_length,
+              pairs_that_are_none_are_refused_and_counted,
+              best_of_unpaired_rows_goes_by_welchs_interval, another_test_is_used_and_named,
+              columns_are_those_asked_for_in_their_order, a_column_of_comparisons_needs_a_baseline,
+              what_never_changes_is_named_below_and_left_out, spread_and_digits_are_those_asked_for,
+              csv_columns_can_be_chosen, best_is_marked_within_each_task,
+              ranks_over_tasks_have_friedman_and_a_critical_difference,
+              a_task_on_which_nothing_beats_the_baseline_is_in_no_score,
+              few_tasks_are_ranked_without_a_test, ranks_without_tasks_are_refused));
 }
