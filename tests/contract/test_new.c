@@ -93,30 +93,12 @@ START_TEST(names_and_folders_that_cannot_be_are_refused)
 }
 END_TEST
 
-static bool have(const char *command)
-{
-    char line[128];
-    snprintf(line, sizeof(line), "%s --version >/dev/null 2>&1", command);
-    fflush(NULL);
-    if (system(line) == 0)
-        return true;
-    printf("skipped: the part that needs %s\n", command);
-    return false;
-}
-
 int main(void)
 {
-    if (!getenv("PEAT_SOURCE") || !getenv("PEAT_BUILD") || !getenv("PEAT") || !have("${CC:-cc}")) {
-        printf("skipped: PEAT_SOURCE, PEAT_BUILD and PEAT are not set, or no C compiler\n");
-        return 77;
-    }
-    Suite *suite = suite_create("new");
-    TCase *t = tcase_create("new");
-    tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t, a_new_folder_builds_from_the_build_tree_and_passes, 0, 3);
-    tcase_add_test(t, names_and_folders_that_cannot_be_are_refused);
-    if (have("cmake") && have("make") && have("pkg-config"))
-        tcase_add_loop_test(t, a_new_folder_builds_and_checks_itself_with_an_installation, 0, 3);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){
+            "new", .seconds = 120, .needs = "PEAT_SOURCE PEAT_BUILD PEAT cc cmake make pkg-config",
+            .loops = LOOPS({a_new_folder_builds_from_the_build_tree_and_passes, 3},
+                           {a_new_folder_builds_and_checks_itself_with_an_installation, 3})},
+        TESTS(names_and_folders_that_cannot_be_are_refused));
 }

@@ -454,35 +454,19 @@ START_TEST(failed_cells_can_be_chosen_retried_and_stopped_at)
 }
 END_TEST
 
-static bool can_build(void)
-{
-    return getenv("PEAT_SOURCE") && getenv("PEAT") &&
-           system("${CC:-cc} --version >/dev/null 2>&1") == 0;
-}
-
 int main(void)
 {
-    if (!can_build()) {
-        printf("skipped: PEAT_SOURCE and PEAT are not set, or there is no C compiler to build "
-               "plugins with\n");
-        return 77;
-    }
-    Suite *suite = suite_create("isolation");
-    TCase *tests = tcase_create("isolation");
-    tcase_set_timeout(tests, 240);
-    tcase_add_checked_fixture(tests, open_shell, close_shell);
-    tcase_add_test(tests, crimes_of_schemes_cost_their_own_cells);
-    tcase_add_test(tests, crimes_of_combines_cost_their_own_cells);
-    tcase_add_test(tests, crimes_of_tasks_cost_their_own_cells);
-    tcase_add_test(tests, cells_that_stand_still_are_ended_and_say_where);
-    tcase_add_test(tests, whole_run_goes_on_without_the_plugins_in_its_memory);
-    tcase_add_test(tests, crime_in_setup_refuses_the_plan_with_one_line);
-    tcase_add_test(tests, crime_on_loading_refuses_the_plan_with_one_line);
-    tcase_add_test(tests, list_passes_over_a_plugin_that_dies_on_loading);
-    tcase_add_test(tests, plugin_that_never_returns_ends_no_command_but_its_own_part);
-    tcase_add_test(tests, refused_point_of_a_grid_is_skipped_and_listed);
-    tcase_add_test(tests, grid_of_which_all_is_refused_is_a_mistake);
-    tcase_add_test(tests, failed_cells_can_be_chosen_retried_and_stopped_at);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"isolation", open_shell, close_shell, .seconds = 240,
+                       .needs = "PEAT_SOURCE PEAT cc"},
+        TESTS(crimes_of_schemes_cost_their_own_cells, crimes_of_combines_cost_their_own_cells,
+              crimes_of_tasks_cost_their_own_cells, cells_that_stand_still_are_ended_and_say_where,
+              whole_run_goes_on_without_the_plugins_in_its_memory,
+              crime_in_setup_refuses_the_plan_with_one_line,
+              crime_on_loading_refuses_the_plan_with_one_line,
+              list_passes_over_a_plugin_that_dies_on_loading,
+              plugin_that_never_returns_ends_no_command_but_its_own_part,
+              refused_point_of_a_grid_is_skipped_and_listed,
+              grid_of_which_all_is_refused_is_a_mistake,
+              failed_cells_can_be_chosen_retried_and_stopped_at));
 }

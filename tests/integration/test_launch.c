@@ -385,23 +385,16 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("launch");
-    TCase *t = tcase_create("launch");
-    tcase_set_timeout(t, 120);
-    tcase_add_test(t, dry_run_prints_the_scripts_and_makes_nothing);
-    tcase_add_test(t, notice_is_a_part_of_short_times);
-    tcase_add_test(t, dry_run_counts_only_what_is_to_be_done);
-    tcase_add_test(t, what_slurm_can_not_do_is_refused);
-    tcase_add_test(t, submitted_cells_give_the_table_of_a_local_run);
-    tcase_add_test(t, nothing_left_submits_nothing_and_prints_the_table);
-    tcase_add_test(t, submission_that_lives_is_refused_by_name);
-    tcase_add_test(t, refused_submission_changes_no_cell);
-    tcase_add_test(t, missing_slurm_and_too_long_arrays_are_refused);
-    tcase_add_test(t, ranges_and_names_give_the_table_of_a_run);
-    tcase_add_test(t, failed_cell_costs_only_itself_and_can_be_skipped);
-    tcase_add_test(t, shards_of_two_machines_merge_into_one_table);
-    tcase_add_test(t, cell_that_runs_is_left_by_others);
-    tcase_add_test(t, cell_told_twice_to_end_saves_where_it_is);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"launch", .seconds = 120},
+        TESTS(dry_run_prints_the_scripts_and_makes_nothing, notice_is_a_part_of_short_times,
+              dry_run_counts_only_what_is_to_be_done, what_slurm_can_not_do_is_refused,
+              submitted_cells_give_the_table_of_a_local_run,
+              nothing_left_submits_nothing_and_prints_the_table,
+              submission_that_lives_is_refused_by_name, refused_submission_changes_no_cell,
+              missing_slurm_and_too_long_arrays_are_refused,
+              ranges_and_names_give_the_table_of_a_run,
+              failed_cell_costs_only_itself_and_can_be_skipped,
+              shards_of_two_machines_merge_into_one_table, cell_that_runs_is_left_by_others,
+              cell_told_twice_to_end_saves_where_it_is));
 }

@@ -57,14 +57,8 @@ END_TEST
 
 int main(void)
 {
-    if (system("/usr/bin/python3 -c 'import torch' 2>/dev/null") != 0) {
-        puts("skipped: PyTorch (python3-torch) is not installed");
-        return 77;
-    }
-    Suite *s = suite_create("rebuild");
-    TCase *t = tcase_create("rebuild");
-    tcase_set_timeout(t, 280);
-    tcase_add_test(t, pytorch_computes_the_same_loss);
-    suite_add_tcase(s, t);
-    return run_suite(s);
+    if (system("/usr/bin/python3 -c 'import torch' 2>/dev/null") != 0)
+        return skip_all("PyTorch (python3-torch) is not installed");
+    return run_list((struct tests){"rebuild", .seconds = 280},
+                    TESTS(pytorch_computes_the_same_loss));
 }

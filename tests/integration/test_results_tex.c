@@ -61,14 +61,6 @@ END_TEST
 
 int main(void)
 {
-    if (system("command -v pdflatex >/dev/null 2>&1") != 0) {
-        printf("not tested: no pdflatex (Debian: texlive-latex-base)\n");
-        return 77;
-    }
-    Suite *suite = suite_create("results_tex");
-    TCase *tests = tcase_create("results_tex");
-    tcase_set_timeout(tests, 120);
-    tcase_add_test(tests, tables_of_every_shape_are_set_by_pdflatex);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list((struct tests){"results_tex", .seconds = 120, .needs = "pdflatex"},
+                    TESTS(tables_of_every_shape_are_set_by_pdflatex));
 }

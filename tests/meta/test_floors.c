@@ -14,8 +14,9 @@ static void copy_sources(struct shell *s)
     shell_expect(s, 0,
                  "mkdir copy && for each in CMakeLists.txt cmake core include plugins; do "
                  "cp -r \"$PEAT_SOURCE/$each\" copy/; done");
-    shell_expect(s, 0, "cmake -S copy -B build -DCMAKE_BUILD_TYPE=Debug -DBUILD_TESTING=OFF "
-                       "-DCMAKE_C_FLAGS_DEBUG=-O0");
+    shell_expect(s, 0,
+                 "cmake -S copy -B build -DCMAKE_BUILD_TYPE=Debug -DBUILD_TESTING=OFF "
+                 "-DCMAKE_C_FLAGS_DEBUG=-O0");
 }
 
 /* The exit status of building and linking core/base with this file in it. */
@@ -44,14 +45,6 @@ END_TEST
 
 int main(void)
 {
-    if (!getenv("PEAT_SOURCE")) {
-        printf("skipped: PEAT_SOURCE is not set\n");
-        return 77;
-    }
-    Suite *suite = suite_create("floors");
-    TCase *build = tcase_create("build");
-    tcase_set_timeout(build, 240);
-    tcase_add_test(build, a_room_builds_with_the_rooms_below_alone);
-    suite_add_tcase(suite, build);
-    return run_suite(suite);
+    return run_list((struct tests){"floors", .seconds = 240, .needs = "PEAT_SOURCE"},
+                    TESTS(a_room_builds_with_the_rooms_below_alone));
 }

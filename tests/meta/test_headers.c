@@ -112,18 +112,9 @@ END_TEST
 
 int main(void)
 {
-    if (!getenv("PEAT_SOURCE")) {
-        printf("skipped: PEAT_SOURCE is not set\n");
-        return 77;
-    }
-    Suite *suite = suite_create("headers");
-    TCase *all = tcase_create("headers");
-    tcase_set_timeout(all, 60);
-    tcase_add_test(all, headers_compile_alone_as_c11);
-    tcase_add_test(all, headers_compile_alone_as_cpp17);
-    tcase_add_test(all, the_abi_is_the_same_in_numbers_in_text_and_in_the_build);
-    tcase_add_test(all, the_first_fields_of_a_descriptor_stay_where_they_are);
-    tcase_add_test(all, each_struct_that_crosses_begins_with_its_size);
-    suite_add_tcase(suite, all);
-    return run_suite(suite);
+    return run_list((struct tests){"headers", .seconds = 60, .needs = "PEAT_SOURCE"},
+                    TESTS(headers_compile_alone_as_c11, headers_compile_alone_as_cpp17,
+                          the_abi_is_the_same_in_numbers_in_text_and_in_the_build,
+                          the_first_fields_of_a_descriptor_stay_where_they_are,
+                          each_struct_that_crosses_begins_with_its_size));
 }

@@ -416,20 +416,10 @@ END_TEST
 
 int main(void)
 {
-    if (!getenv("PEAT_SOURCE")) {
-        printf("skipped: PEAT_SOURCE is not set\n");
-        return 77;
-    }
-    Suite *suite = suite_create("layout");
-    TCase *all = tcase_create("rules");
-    tcase_set_timeout(all, 60);
-    tcase_add_test(all, each_library_is_known_to_one_file);
-    tcase_add_test(all, each_call_that_starts_a_process_stands_in_one_place);
-    tcase_add_test(all, names_in_core_are_unique);
-    tcase_add_test(all, each_source_begins_with_its_licence);
-    tcase_add_test(all, plugins_include_the_sdk_and_standard_c_alone);
-    tcase_add_test(all, each_plugin_has_source_test_and_page);
-    tcase_add_test(all, the_rules_notice_an_offence);
-    suite_add_tcase(suite, all);
-    return run_suite(suite);
+    return run_list((struct tests){"layout", .seconds = 60, .needs = "PEAT_SOURCE"},
+                    TESTS(each_library_is_known_to_one_file,
+                          each_call_that_starts_a_process_stands_in_one_place,
+                          names_in_core_are_unique, each_source_begins_with_its_licence,
+                          plugins_include_the_sdk_and_standard_c_alone,
+                          each_plugin_has_source_test_and_page, the_rules_notice_an_offence));
 }

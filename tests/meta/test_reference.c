@@ -34,15 +34,7 @@ END_TEST
 
 int main(void)
 {
-    if (!getenv("PEAT_SOURCE") || !getenv("PEAT")) {
-        printf("skipped: PEAT_SOURCE and PEAT are not set\n");
-        return 77;
-    }
-    Suite *suite = suite_create("reference");
-    TCase *t = tcase_create("reference");
-    tcase_set_timeout(t, 60);
-    tcase_add_test(t, the_reference_pages_are_up_to_date);
-    tcase_add_test(t, every_plugin_of_the_tree_has_its_place);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"reference", .seconds = 60, .needs = "PEAT_SOURCE PEAT"},
+        TESTS(the_reference_pages_are_up_to_date, every_plugin_of_the_tree_has_its_place));
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/* support.c: running lists of tests. */
 #include "support/support.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
+
+enum { SKIPPED = 77 }; /* what ctest takes for that */
 
 int run_suite(Suite *suite)
 {
@@ -16,8 +20,39 @@ int run_suite(Suite *suite)
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+bool has_command(const char *name)
+{
+    char line[256];
+    const char *cc = getenv("CC");
+    snprintf(line, sizeof(line), "command -v %s >/dev/null 2>&1",
+             strcmp(name, "cc") == 0 && cc && *cc ? cc : name);
+    return system(line) == 0;
+}
+
+int skip_all(const char *missing)
+{
+    printf("skipped: %s\n", missing);
+    return SKIPPED;
+}
+
+/* The first of the words that is missing, into text. */
+static bool lacks(const char *needs, char text[128])
+{
+    char word[64];
+    for (int n; needs && sscanf(needs, "%63s%n", word, &n) == 1; needs += n) {
+        bool variable = isupper((unsigned char)word[0]);
+        snprintf(text, 128, variable ? "%s is not set" : "there is no %s", word);
+        if (variable ? !getenv(word) : !has_command(word))
+            return true;
+    }
+    return false;
+}
+
 int run_list(struct tests t, const TTest *const *test)
 {
+    char missing[128];
+    if (lacks(t.needs, missing))
+        return skip_all(missing);
     Suite *suite = suite_create(t.subject);
     TCase *tests = tcase_create(t.subject);
     tcase_add_checked_fixture(tests, t.open, t.close);
@@ -25,6 +60,8 @@ int run_list(struct tests t, const TTest *const *test)
         tcase_set_timeout(tests, t.seconds);
     for (; *test; test++)
         tcase_add_test(tests, *test);
+    for (const struct repeated *l = t.loops; l && l->test; l++)
+        tcase_add_loop_test(tests, l->test, 0, l->n);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -4,20 +4,36 @@
 #define TESTS_SUPPORT_H
 
 #include <check.h>
+#include <stdbool.h>
 
 /* Runs all of a suite and gives main its exit status. */
 int run_suite(Suite *suite);
+
+/* A test that is run with _i from 0 to n - 1. */
+struct repeated {
+    const TTest *test;
+    int n;
+};
 
 /* What the tests of a file have in common. */
 struct tests {
     const char *subject;
     void (*open)(void), (*close)(void); /* around each test; NULL: nothing */
     double seconds;                     /* that each may take; 0: Check's preset */
+    const char *needs; /* "PEAT_SOURCE cmake": environment variables and commands, without which all
+                          is skipped; "cc" is $CC, or cc. NULL: nothing */
+    const struct repeated *loops; /* LOOPS({a_test, 5}, ...); NULL: none */
 };
 
 /* The same for a list of tests: run_list((struct tests){"html"}, TESTS(one, another)). */
 int run_list(struct tests t, const TTest *const *test);
 #define TESTS(...) ((const TTest *const[]){__VA_ARGS__, NULL})
+#define LOOPS(...) ((const struct repeated[]){__VA_ARGS__, {NULL, 0}})
+
+/* The command is on PATH. */
+bool has_command(const char *name);
+/* The exit status of main for a test that something is missing for, which is printed. */
+int skip_all(const char *missing);
 
 /* A fixture: a directory under /tmp for one test. */
 extern char scratch_dir[64];

@@ -319,24 +319,13 @@ END_TEST
 
 int main(void)
 {
-    if (!getenv("PEAT_SOURCE") || !getenv("PEAT_BUILD") || !getenv("PEAT") ||
-        system("${CC:-cc} --version >/dev/null 2>&1") != 0) {
-        printf("skipped: PEAT_SOURCE, PEAT_BUILD and PEAT are not set, or there is no C compiler "
-               "to build plugins with\n");
-        return 77;
-    }
-    Suite *suite = suite_create("check");
-    TCase *t = tcase_create("check");
-    tcase_set_timeout(t, 250);
-    tcase_add_loop_test(t, each_crime_is_caught_by_its_check, 0, CRIMES);
-    tcase_add_loop_test(t, what_differs_from_the_bad_plugins_in_one_crime_passes, 0, SOURCES);
-    tcase_add_loop_test(t, every_built_plugin_keeps_its_promises, 0, SHARES);
-    tcase_add_test(t, mistakes_on_the_command_line_are_told_from_failures);
-    tcase_add_test(t, a_file_that_is_no_plugin_fails_the_first_check);
-    tcase_add_test(t, parameters_can_be_given);
-    tcase_add_test(t, a_failure_says_how_it_is_repeated);
-    tcase_add_test(t, nothing_is_left_behind);
-    tcase_add_test(t, all_checks_are_listed);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"check", .seconds = 250, .needs = "PEAT_SOURCE PEAT_BUILD PEAT cc",
+                       .loops =
+                           LOOPS({each_crime_is_caught_by_its_check, CRIMES},
+                                 {what_differs_from_the_bad_plugins_in_one_crime_passes, SOURCES},
+                                 {every_built_plugin_keeps_its_promises, SHARES})},
+        TESTS(mistakes_on_the_command_line_are_told_from_failures,
+              a_file_that_is_no_plugin_fails_the_first_check, parameters_can_be_given,
+              a_failure_says_how_it_is_repeated, nothing_is_left_behind, all_checks_are_listed));
 }

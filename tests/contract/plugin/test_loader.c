@@ -447,34 +447,20 @@ END_TEST
 
 int main(void)
 {
-    if (!getenv("PEAT_SOURCE") || shell("${CC:-cc} --version >/dev/null 2>&1") != 0) {
-        printf(
-            "skipped: PEAT_SOURCE is not set, or there is no C compiler to build plugins with\n");
-        return 77;
-    }
-    Suite *suite = suite_create("loader");
-    TCase *file = tcase_create("one file");
-    tcase_set_timeout(file, 60);
-    tcase_add_loop_test(file, each_bad_plugin_is_refused_with_its_reason, 0, CRIMES);
-    tcase_add_loop_test(file, a_bad_row_is_refused_by_plugin_and_key, 0, ROW_CRIMES);
-    tcase_add_test(file, what_is_no_plugin_is_named_for_what_it_is);
-    tcase_add_test(file, an_unresolved_symbol_is_named);
+    return run_list(
+        (struct tests){"loader", .seconds = 60, .needs = "PEAT_SOURCE cc",
+                       .loops = LOOPS({each_bad_plugin_is_refused_with_its_reason, CRIMES},
+                                      {a_bad_row_is_refused_by_plugin_and_key, ROW_CRIMES})},
+        TESTS(what_is_no_plugin_is_named_for_what_it_is, an_unresolved_symbol_is_named,
 #if defined(__SSE__)
-    tcase_add_test(file, a_change_of_rounding_is_refused_and_undone);
+              a_change_of_rounding_is_refused_and_undone,
 #endif
-    tcase_add_test(file, a_good_plugin_is_loaded_with_hash_hooks_and_traits);
-    suite_add_tcase(suite, file);
-    TCase *names = tcase_create("names");
-    tcase_set_timeout(names, 60);
-    tcase_add_test(names, the_first_directory_wins_and_a_kind_folder_comes_before_the_flat_file);
-    tcase_add_test(names, the_same_file_by_any_name_is_the_same_plugin);
-    tcase_add_test(names, a_path_is_relative_to_the_file_it_is_written_in);
-    tcase_add_test(names, an_unknown_name_gets_the_nearest_one_and_the_directories);
-    tcase_add_test(names, a_name_in_two_kinds_must_say_which);
-    tcase_add_test(names, loading_all_sorts_leaves_out_the_shadowed_and_goes_on_after_bad_ones);
-    suite_add_tcase(suite, names);
-    TCase *host = tcase_create("host");
-    tcase_add_test(host, the_host_table_is_complete);
-    suite_add_tcase(suite, host);
-    return run_suite(suite);
+              a_good_plugin_is_loaded_with_hash_hooks_and_traits,
+              the_first_directory_wins_and_a_kind_folder_comes_before_the_flat_file,
+              the_same_file_by_any_name_is_the_same_plugin,
+              a_path_is_relative_to_the_file_it_is_written_in,
+              an_unknown_name_gets_the_nearest_one_and_the_directories,
+              a_name_in_two_kinds_must_say_which,
+              loading_all_sorts_leaves_out_the_shadowed_and_goes_on_after_bad_ones,
+              the_host_table_is_complete));
 }

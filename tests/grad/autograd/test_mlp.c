@@ -138,14 +138,9 @@ END_TEST
 int main(void)
 {
     const int n = (int)(sizeof(cases) / sizeof(*cases));
-    Suite *suite = suite_create("mlp");
-    TCase *tc = tcase_create("mlp");
-    tcase_add_loop_test(tc, gradients_equal_differences, 0, n);
-    tcase_add_loop_test(tc, single_precision_is_near_double, 0, n);
-    tcase_add_test(tc, threads_do_not_change_bits);
-    tcase_add_loop_test(tc, plans_know_shape_and_bytes, 0, n);
-    tcase_add_test(tc, it_equals_its_steps);
-    tcase_add_test(tc, shapes_that_do_not_fit_are_refused);
-    suite_add_tcase(suite, tc);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"mlp", .loops = LOOPS({gradients_equal_differences, n},
+                                             {single_precision_is_near_double, n},
+                                             {plans_know_shape_and_bytes, n})},
+        TESTS(threads_do_not_change_bits, it_equals_its_steps, shapes_that_do_not_fit_are_refused));
 }

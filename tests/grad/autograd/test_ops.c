@@ -568,22 +568,17 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("ops");
-    TCase *tc = tcase_create("gradients");
-    tcase_set_timeout(tc, 120);
-    tcase_add_loop_test(tc, elementwise_gradients_match_for_every_broadcast, 0, COUNT(binaries));
-    tcase_add_loop_test(tc, elementwise_gradients_match_for_views, 0, COUNT(binaries));
-    tcase_add_loop_test(tc, unary_gradients_match, 0, COUNT(unaries));
-    tcase_add_loop_test(tc, matmul_gradients_match_for_every_batch_and_flag, 0, 4);
-    tcase_add_test(tc, matmul_gradients_match_for_views);
-    tcase_add_test(tc, linear_gradients_match);
-    tcase_add_test(tc, shape_gradients_match);
-    tcase_add_loop_test(tc, sum_gradients_match_along_every_axis, 0, 6);
-    tcase_add_test(tc, index_gradients_match);
-    tcase_add_test(tc, custom_operations_get_right_gradients);
-    tcase_add_loop_test(tc, gradient_check_notices_every_planted_error, 0, FAULTS);
-    tcase_add_loop_test(tc, large_results_have_the_same_bits_at_any_thread_count, 0, 14);
-    tcase_add_loop_test(tc, large_gradients_match, 0, 5);
-    suite_add_tcase(suite, tc);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"ops", .seconds = 120,
+                       .loops =
+                           LOOPS({elementwise_gradients_match_for_every_broadcast, COUNT(binaries)},
+                                 {elementwise_gradients_match_for_views, COUNT(binaries)},
+                                 {unary_gradients_match, COUNT(unaries)},
+                                 {matmul_gradients_match_for_every_batch_and_flag, 4},
+                                 {sum_gradients_match_along_every_axis, 6},
+                                 {gradient_check_notices_every_planted_error, FAULTS},
+                                 {large_results_have_the_same_bits_at_any_thread_count, 14},
+                                 {large_gradients_match, 5})},
+        TESTS(matmul_gradients_match_for_views, linear_gradients_match, shape_gradients_match,
+              index_gradients_match, custom_operations_get_right_gradients));
 }

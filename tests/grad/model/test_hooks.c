@@ -598,23 +598,17 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("hooks");
-    TCase *t = tcase_create("hooks");
-    tcase_set_timeout(t, 60);
-    tcase_add_loop_test(t, gradients_are_right_on_both_paths, 0, 2 * N_CASES);
-    tcase_add_loop_test(t, the_schemes_own_tensors_get_a_gradient, 0, N_CASES);
-    tcase_add_loop_test(t, fused_and_composed_attention_agree, 0, N_CASES);
-    tcase_add_loop_test(t, every_hook_changes_the_output, 0, N_CASES);
-    tcase_add_loop_test(t, a_causal_model_does_not_see_the_future, 0, N_CASES);
-    tcase_add_test(t, a_scheme_acts_in_its_layers_alone);
-    tcase_add_loop_test(t, head_groups_have_right_gradients, 0, 4);
-    tcase_add_test(t, a_head_outside_the_group_is_untouched);
-    tcase_add_test(t, dims_are_sliced_and_passed_through);
-    tcase_add_test(t, a_scheme_is_told_the_width_that_dims_leave_it);
-    tcase_add_loop_test(t, a_stream_can_enter_elsewhere, 0, 5);
-    tcase_add_test(t, heads_before_the_projection_are_refused);
-    tcase_add_test(t, a_planted_error_is_caught);
-    tcase_add_loop_test(t, model_options_have_right_gradients, 0, 64);
-    suite_add_tcase(s, t);
-    return run_suite(s);
+    return run_list((struct tests){"hooks", .seconds = 60,
+                                   .loops = LOOPS({gradients_are_right_on_both_paths, 2 * N_CASES},
+                                                  {the_schemes_own_tensors_get_a_gradient, N_CASES},
+                                                  {fused_and_composed_attention_agree, N_CASES},
+                                                  {every_hook_changes_the_output, N_CASES},
+                                                  {a_causal_model_does_not_see_the_future, N_CASES},
+                                                  {head_groups_have_right_gradients, 4},
+                                                  {a_stream_can_enter_elsewhere, 5},
+                                                  {model_options_have_right_gradients, 64})},
+                    TESTS(a_scheme_acts_in_its_layers_alone, a_head_outside_the_group_is_untouched,
+                          dims_are_sliced_and_passed_through,
+                          a_scheme_is_told_the_width_that_dims_leave_it,
+                          heads_before_the_projection_are_refused, a_planted_error_is_caught));
 }

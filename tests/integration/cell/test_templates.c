@@ -301,40 +301,17 @@ START_TEST(gradients_of_the_templates_agree_in_a_model)
 }
 END_TEST
 
-static bool have(const char *command)
-{
-    char line[128];
-    snprintf(line, sizeof(line), "%s --version >/dev/null 2>&1", command);
-    fflush(NULL);
-    if (system(line) == 0)
-        return true;
-    printf("skipped: the part that needs %s\n", command);
-    return false;
-}
-
 int main(void)
 {
-    if (!getenv("PEAT_SOURCE") || !getenv("PEAT_BUILD") || !getenv("PEAT")) {
-        printf("skipped: PEAT_SOURCE, PEAT_BUILD and PEAT are not set\n");
-        return 77;
-    }
-    Suite *suite = suite_create("templates");
-    TCase *all = tcase_create("templates");
-    tcase_set_timeout(all, 120);
-    tcase_add_test(all, plugins_of_the_guide_compile_without_warnings_and_load);
-    tcase_add_test(all, the_test_of_the_guide_compiles);
-    tcase_add_test(all, plugins_of_the_guide_train_together);
-    tcase_add_test(all, experiments_of_the_guide_are_valid);
-    tcase_add_test(all, the_guide_lists_every_setting_with_its_meaning);
-    tcase_add_test(all, gradients_of_the_plugins_of_the_guide_agree_in_a_model);
-    tcase_add_test(all, templates_train_together);
-    tcase_add_test(all, gradients_of_the_templates_agree_in_a_model);
-    if (have("cmake"))
-        tcase_add_loop_test(all, a_template_builds_and_installs_with_cmake, 0, 3);
-    if (have("cmake") && have("pkg-config") && have("make")) {
-        tcase_add_loop_test(all, a_template_builds_and_installs_with_make, 0, 3);
-        tcase_add_loop_test(all, a_template_can_be_renamed, 0, 3);
-    }
-    suite_add_tcase(suite, all);
-    return run_suite(suite);
+    return run_list((struct tests){"templates", .seconds = 120,
+                                   .needs = "PEAT_SOURCE PEAT_BUILD PEAT cc cmake make pkg-config",
+                                   .loops = LOOPS({a_template_builds_and_installs_with_cmake, 3},
+                                                  {a_template_builds_and_installs_with_make, 3},
+                                                  {a_template_can_be_renamed, 3})},
+                    TESTS(plugins_of_the_guide_compile_without_warnings_and_load,
+                          the_test_of_the_guide_compiles, plugins_of_the_guide_train_together,
+                          experiments_of_the_guide_are_valid,
+                          the_guide_lists_every_setting_with_its_meaning,
+                          gradients_of_the_plugins_of_the_guide_agree_in_a_model,
+                          templates_train_together, gradients_of_the_templates_agree_in_a_model));
 }

@@ -502,33 +502,19 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("runner");
-    TCase *tests = tcase_create("runner");
-    tcase_set_timeout(tests, 20);
-    tcase_add_checked_fixture(tests, open_run, close_run);
-    tcase_add_test(tests, every_end_gets_its_state_and_reason);
-    tcase_add_test(tests, program_that_can_not_be_started_is_a_failure);
-    tcase_add_test(tests, full_disk_stops_the_grid_and_is_gone_on_from);
-    tcase_add_test(tests, cells_have_their_environment_and_arguments);
-    tcase_add_test(tests, cells_run_at_once_as_asked);
-    tcase_add_test(tests, one_job_at_a_time_runs_one);
-    tcase_add_test(tests, second_run_does_only_what_is_left);
-    tcase_add_test(tests, finished_cell_without_an_evaluation_is_started_again);
-    tcase_add_test(tests, glob_and_shard_choose_cells);
-    tcase_add_test(tests, glob_that_nothing_fits_is_refused);
-    tcase_add_test(tests, first_failure_stops_the_others_when_asked);
-    tcase_add_test(tests, quiet_tells_failures_alone);
-    tcase_add_test(tests, cell_over_its_time_is_stopped);
-    tcase_add_test(tests, cell_that_stands_still_is_stopped);
-    tcase_add_test(tests, cell_that_ignores_its_time_is_killed);
-    tcase_add_test(tests, interruption_lets_cells_save_and_the_next_run_goes_on);
-    tcase_add_test(tests, second_interruption_kills);
-    tcase_add_test(tests, signals_are_as_before_after_a_run);
-    tcase_add_test(tests, cell_of_a_dead_parent_is_ended_and_gone_on_with);
-    tcase_add_test(tests, cell_that_somebody_runs_alone_is_left_to_them);
-    tcase_add_test(tests, stale_cells_are_left_until_asked_for);
-    tcase_add_test(tests, changed_plugin_makes_its_cells_stale_and_the_old_one_fresh_again);
-    tcase_add_test(tests, checkpoint_of_another_engine_is_not_gone_on_with);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"runner", open_run, close_run, .seconds = 20},
+        TESTS(every_end_gets_its_state_and_reason, program_that_can_not_be_started_is_a_failure,
+              full_disk_stops_the_grid_and_is_gone_on_from,
+              cells_have_their_environment_and_arguments, cells_run_at_once_as_asked,
+              one_job_at_a_time_runs_one, second_run_does_only_what_is_left,
+              finished_cell_without_an_evaluation_is_started_again, glob_and_shard_choose_cells,
+              glob_that_nothing_fits_is_refused, first_failure_stops_the_others_when_asked,
+              quiet_tells_failures_alone, cell_over_its_time_is_stopped,
+              cell_that_stands_still_is_stopped, cell_that_ignores_its_time_is_killed,
+              interruption_lets_cells_save_and_the_next_run_goes_on, second_interruption_kills,
+              signals_are_as_before_after_a_run, cell_of_a_dead_parent_is_ended_and_gone_on_with,
+              cell_that_somebody_runs_alone_is_left_to_them, stale_cells_are_left_until_asked_for,
+              changed_plugin_makes_its_cells_stale_and_the_old_one_fresh_again,
+              checkpoint_of_another_engine_is_not_gone_on_with));
 }

@@ -338,15 +338,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("attention");
-    TCase *t = tcase_create("fused");
-    tcase_add_loop_test(t, fused_equals_composed_in_f64, 0, N_SETUP);
-    tcase_add_loop_test(t, fused_f32_is_near_composed_f64, 0, N_SETUP);
-    tcase_add_loop_test(t, same_bits_at_any_thread_count, 0, N_SETUP);
-    tcase_add_test(t, rows_without_a_key_give_zeros_and_no_gradient);
-    tcase_add_loop_test(t, nan_is_not_lost, 0, 2);
-    tcase_add_test(t, plan_counts_the_whole_square);
-    tcase_add_test(t, what_does_not_fit_is_refused);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"attention", .loops = LOOPS({fused_equals_composed_in_f64, N_SETUP},
+                                                   {fused_f32_is_near_composed_f64, N_SETUP},
+                                                   {same_bits_at_any_thread_count, N_SETUP},
+                                                   {nan_is_not_lost, 2})},
+        TESTS(rows_without_a_key_give_zeros_and_no_gradient, plan_counts_the_whole_square,
+              what_does_not_fit_is_refused));
 }

@@ -364,23 +364,14 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("graph");
-    TCase *tc = tcase_create("graph");
-    tcase_add_test(tc, views_share_memory_in_both_directions);
-    tcase_add_test(tc, parameters_accumulate_into_their_own_block);
-    tcase_add_test(tc, backward_reaches_what_the_loss_depends_on_and_no_more);
-    tcase_add_test(tc, plans_reach_the_same_nodes_without_memory);
-    tcase_add_test(tc, evaluation_keeps_no_gradients);
-    tcase_add_test(tc, the_first_error_sticks_and_names_hook_and_operation);
-    tcase_add_test(tc, a_hook_can_fail_in_its_own_words);
-    tcase_add_loop_test(tc, misuse_is_an_error_with_a_text, 0, 30);
-    tcase_add_test(tc, empty_axes_pass_through_every_kind_of_operation);
-    tcase_add_test(tc, sums_of_nothing_are_zero);
-    tcase_add_test(tc, the_first_nonfinite_node_is_named);
-    tcase_add_test(tc, nonfinite_gradients_are_found_too);
-    tcase_add_test(tc, comparisons_and_clamps_let_nan_pass);
-    tcase_add_test(tc, operands_of_another_graph_are_refused);
-    tcase_add_test(tc, reshape_copies_only_when_strides_cannot_say_it);
-    suite_add_tcase(suite, tc);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"graph", .loops = LOOPS({misuse_is_an_error_with_a_text, 30})},
+        TESTS(views_share_memory_in_both_directions, parameters_accumulate_into_their_own_block,
+              backward_reaches_what_the_loss_depends_on_and_no_more,
+              plans_reach_the_same_nodes_without_memory, evaluation_keeps_no_gradients,
+              the_first_error_sticks_and_names_hook_and_operation, a_hook_can_fail_in_its_own_words,
+              empty_axes_pass_through_every_kind_of_operation, sums_of_nothing_are_zero,
+              the_first_nonfinite_node_is_named, nonfinite_gradients_are_found_too,
+              comparisons_and_clamps_let_nan_pass, operands_of_another_graph_are_refused,
+              reshape_copies_only_when_strides_cannot_say_it));
 }

@@ -362,19 +362,13 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("operations");
-    TCase *tc = tcase_create("values");
-    tcase_add_test(tc, elementwise_operations_broadcast_from_the_last_axis);
-    tcase_add_test(tc, functions_of_one_element_match_libm);
-    tcase_add_test(tc, saturating_functions_stay_finite);
-    tcase_add_loop_test(tc, matmul_is_the_sum_of_products_for_every_batch_and_flag, 0, 4);
-    tcase_add_test(tc, matmul_and_linear_read_views_as_their_copies);
-    tcase_add_test(tc, linear_multiplies_by_the_transposed_weight);
-    tcase_add_test(tc, permute_moves_axes_and_slice_cuts_them);
-    tcase_add_test(tc, reshape_keeps_the_order_of_elements);
-    tcase_add_test(tc, concat_pad_and_expand_place_elements);
-    tcase_add_test(tc, sums_means_and_running_sums_follow_their_axis);
-    tcase_add_test(tc, rows_and_elements_are_taken_by_index);
-    suite_add_tcase(suite, tc);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"operations",
+                       .loops = LOOPS({matmul_is_the_sum_of_products_for_every_batch_and_flag, 4})},
+        TESTS(elementwise_operations_broadcast_from_the_last_axis,
+              functions_of_one_element_match_libm, saturating_functions_stay_finite,
+              matmul_and_linear_read_views_as_their_copies,
+              linear_multiplies_by_the_transposed_weight, permute_moves_axes_and_slice_cuts_them,
+              reshape_keeps_the_order_of_elements, concat_pad_and_expand_place_elements,
+              sums_means_and_running_sums_follow_their_axis, rows_and_elements_are_taken_by_index));
 }

@@ -182,12 +182,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("reuse");
-    TCase *tc = tcase_create("reuse");
-    tcase_add_loop_test(tc, reuse_changes_no_bit_and_takes_less_memory, 0,
-                        (int)(sizeof(functions) / sizeof(*functions)));
-    tcase_add_test(tc, the_pool_prefers_the_smallest_and_the_newest_that_fits);
-    tcase_add_test(tc, a_full_pool_forgets_the_oldest);
-    suite_add_tcase(suite, tc);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"reuse", .loops = LOOPS({reuse_changes_no_bit_and_takes_less_memory,
+                                                (int)(sizeof(functions) / sizeof(*functions))})},
+        TESTS(the_pool_prefers_the_smallest_and_the_newest_that_fits,
+              a_full_pool_forgets_the_oldest));
 }

@@ -230,22 +230,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("base");
-    TCase *tests = tcase_create("base");
-    tcase_add_test(tests, error_carries_status_and_text);
-    tcase_add_test(tests, error_may_be_absent);
-    tcase_add_test(tests, long_error_is_cut_visibly);
-    tcase_add_test(tests, every_status_has_its_own_text);
-    tcase_add_test(tests, nearest_name_suggests_what_was_meant);
-    tcase_add_test(tests, nearest_name_counts_swaps_once);
-    tcase_add_test(tests, bug_aborts);
-    tcase_add_test(tests, strbuf_grows);
-    tcase_add_test(tests, strbuf_detach_hands_over_the_text);
-    tcase_add_test(tests, columns_of_text);
-    tcase_add_test(tests, hash_is_sha256);
-    tcase_add_test(tests, file_hash_equals_the_hash_of_its_bytes);
-    tcase_add_test(tests, clock_runs_forward);
-    tcase_add_test(tests, log_writes_whole_lines);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list((struct tests){"base"},
+                    TESTS(error_carries_status_and_text, error_may_be_absent,
+                          long_error_is_cut_visibly, every_status_has_its_own_text,
+                          nearest_name_suggests_what_was_meant, nearest_name_counts_swaps_once,
+                          bug_aborts, strbuf_grows, strbuf_detach_hands_over_the_text,
+                          columns_of_text, hash_is_sha256, file_hash_equals_the_hash_of_its_bytes,
+                          clock_runs_forward, log_writes_whole_lines));
 }

@@ -197,21 +197,13 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("file");
-    TCase *tests = tcase_create("file");
-    tcase_add_checked_fixture(tests, scratch_make, scratch_remove);
-    tcase_add_test(tests, write_replaces_and_leaves_nothing_behind);
-    tcase_add_test(tests, failed_write_keeps_the_old_file_and_names_the_path);
-    tcase_add_test(tests, full_device_is_an_error);
-    tcase_add_test(tests, devices_and_links_survive_a_write);
-    tcase_add_test(tests, read_keeps_zero_bytes_and_terminates);
-    tcase_add_test(tests, read_takes_files_that_claim_to_be_empty);
-    tcase_add_test(tests, read_refuses_what_is_too_large);
-    tcase_add_test(tests, read_tells_absent_files_from_directories);
-    tcase_add_test(tests, directories_are_made_with_their_parents);
-    tcase_add_test(tests, remove_takes_everything_but_what_links_point_to);
-    tcase_add_test(tests, list_is_sorted_by_bytes);
-    tcase_add_test(tests, paths_are_joined_and_resolved);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"file", scratch_make, scratch_remove},
+        TESTS(write_replaces_and_leaves_nothing_behind,
+              failed_write_keeps_the_old_file_and_names_the_path, full_device_is_an_error,
+              devices_and_links_survive_a_write, read_keeps_zero_bytes_and_terminates,
+              read_takes_files_that_claim_to_be_empty, read_refuses_what_is_too_large,
+              read_tells_absent_files_from_directories, directories_are_made_with_their_parents,
+              remove_takes_everything_but_what_links_point_to, list_is_sorted_by_bytes,
+              paths_are_joined_and_resolved));
 }

@@ -129,16 +129,10 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("rng");
-    TCase *tests = tcase_create("rng");
-    tcase_add_test(tests, bits_are_philox4x32_10);
-    tcase_add_test(tests, key_is_the_stream_and_counter_the_index);
-    tcase_add_test(tests, streams_never_change);
-    tcase_add_test(tests, seed_purpose_and_name_all_count);
-    tcase_add_test(tests, substreams_differ_from_each_other_and_from_draws);
-    tcase_add_test(tests, uniform_has_the_right_range_mean_and_variance);
-    tcase_add_test(tests, normal_has_the_right_moments);
-    tcase_add_test(tests, neighbouring_draws_are_uncorrelated);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list((struct tests){"rng"},
+                    TESTS(bits_are_philox4x32_10, key_is_the_stream_and_counter_the_index,
+                          streams_never_change, seed_purpose_and_name_all_count,
+                          substreams_differ_from_each_other_and_from_draws,
+                          uniform_has_the_right_range_mean_and_variance,
+                          normal_has_the_right_moments, neighbouring_draws_are_uncorrelated));
 }

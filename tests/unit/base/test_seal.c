@@ -102,15 +102,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("seal");
-    TCase *t = tcase_create("seal");
-    tcase_add_checked_fixture(t, open_arena, close_arena);
-    tcase_add_test(t, sealed_map_is_good_in_any_order_and_spacing);
-    tcase_add_test(t, sealed_map_read_again_is_good);
-    tcase_add_test(t, sealing_again_changes_nothing);
-    tcase_add_test(t, changed_value_breaks_the_seal);
-    tcase_add_test(t, map_without_a_seal_is_told_apart);
-    tcase_add_test(t, every_changed_byte_of_a_line_breaks_it_or_leaves_its_numbers);
-    suite_add_tcase(s, t);
-    return run_suite(s);
+    return run_list((struct tests){"seal", open_arena, close_arena},
+                    TESTS(sealed_map_is_good_in_any_order_and_spacing,
+                          sealed_map_read_again_is_good, sealing_again_changes_nothing,
+                          changed_value_breaks_the_seal, map_without_a_seal_is_told_apart,
+                          every_changed_byte_of_a_line_breaks_it_or_leaves_its_numbers));
 }

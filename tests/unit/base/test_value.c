@@ -514,29 +514,15 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("value");
-    TCase *tests = tcase_create("value");
-    tcase_add_checked_fixture(tests, open_arena, close_arena);
-    tcase_add_test(tests, scalars_have_the_kinds_of_the_core_schema);
-    tcase_add_test(tests, scalars_have_the_right_values);
-    tcase_add_test(tests, numbers_read_back_and_are_short);
-    tcase_add_test(tests, numbers_do_not_depend_on_the_locale);
-    tcase_add_test(tests, lists_and_maps_grow_and_keep_order);
-    tcase_add_test(tests, set_replaces_and_get_finds_nothing_elsewhere);
-    tcase_add_test(tests, paths_reach_into_maps);
-    tcase_add_test(tests, with_path_copies_and_leaves_the_original);
-    tcase_add_test(tests, merge_is_deep_and_leaves_its_inputs);
-    tcase_add_test(tests, merge_with_nothing_is_a_copy);
-    tcase_add_test(tests, merge_keeps_the_places_of_the_winner);
-    tcase_add_test(tests, equality_is_of_content);
-    tcase_add_test(tests, json_is_written_as_asked);
-    tcase_add_test(tests, members_are_put_and_read);
-    tcase_add_test(tests, json_numbers_survive);
-    tcase_add_test(tests, json_texts_survive);
-    tcase_add_test(tests, bytes_that_are_not_utf8_are_replaced);
-    tcase_add_test(tests, bad_json_is_placed);
-    tcase_add_test(tests, places_are_named_as_far_as_known);
-    tcase_add_test(tests, a_float_is_as_short_as_reads_back);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"value", open_arena, close_arena},
+        TESTS(scalars_have_the_kinds_of_the_core_schema, scalars_have_the_right_values,
+              numbers_read_back_and_are_short, numbers_do_not_depend_on_the_locale,
+              lists_and_maps_grow_and_keep_order, set_replaces_and_get_finds_nothing_elsewhere,
+              paths_reach_into_maps, with_path_copies_and_leaves_the_original,
+              merge_is_deep_and_leaves_its_inputs, merge_with_nothing_is_a_copy,
+              merge_keeps_the_places_of_the_winner, equality_is_of_content,
+              json_is_written_as_asked, members_are_put_and_read, json_numbers_survive,
+              json_texts_survive, bytes_that_are_not_utf8_are_replaced, bad_json_is_placed,
+              places_are_named_as_far_as_known, a_float_is_as_short_as_reads_back));
 }

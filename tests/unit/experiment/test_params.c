@@ -627,38 +627,22 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("params");
-    TCase *tests = tcase_create("params");
-    tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, what_is_not_given_is_the_preset);
-    tcase_add_test(tests, every_type_is_filled);
-    tcase_add_test(tests, auto_stands_for_not_given);
-    tcase_add_test(tests, a_label_that_looks_like_a_number_is_a_label);
-    tcase_add_test(tests, bounds_are_inclusive_unless_open);
-    tcase_add_test(tests, reserved_keys_are_passed_over);
-    tcase_add_test(tests, the_config_outlives_the_settings);
-    tcase_add_test(tests, an_unknown_key_is_refused_with_the_nearest_or_with_all);
-    tcase_add_test(tests, a_number_out_of_bounds_is_refused_at_its_place);
-    tcase_add_test(tests, what_is_no_finite_number_is_refused);
-    tcase_add_test(tests, an_unknown_label_is_refused_with_the_nearest);
-    tcase_add_test(tests, booleans_are_true_and_false_alone);
-    tcase_add_test(tests, texts_are_texts);
-    tcase_add_test(tests, a_bad_item_is_refused_at_its_own_place);
-    tcase_add_test(tests, a_missing_required_key_is_refused_at_the_map);
-    tcase_add_test(tests, only_a_map_can_be_filled_from);
-    tcase_add_test(tests, a_long_text_is_cut_in_messages_and_stays_one_line);
-    tcase_add_test(tests, a_path_is_seen_from_the_file_it_was_written_in);
-    tcase_add_test(tests, a_path_that_does_not_exist_is_refused_with_where_it_was_sought);
-    tcase_add_test(tests, settings_of_a_config_give_the_same_config);
-    tcase_add_test(tests, settings_survive_json);
-    tcase_add_test(tests, the_text_of_a_value_reads_back);
-    tcase_add_test(tests, every_row_is_in_the_settings_in_row_order);
-    tcase_add_test(tests, values_are_written_as_a_person_would);
-    tcase_add_test(tests, what_is_allowed_is_said_in_words);
-    tcase_add_test(tests, a_good_table_passes);
-    tcase_add_test(tests, a_faulty_key_or_field_is_found);
-    tcase_add_test(tests, faulty_bounds_and_labels_are_found);
-    tcase_add_test(tests, faulty_flags_are_found);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"params", set_up, tear_down},
+        TESTS(what_is_not_given_is_the_preset, every_type_is_filled, auto_stands_for_not_given,
+              a_label_that_looks_like_a_number_is_a_label, bounds_are_inclusive_unless_open,
+              reserved_keys_are_passed_over, the_config_outlives_the_settings,
+              an_unknown_key_is_refused_with_the_nearest_or_with_all,
+              a_number_out_of_bounds_is_refused_at_its_place, what_is_no_finite_number_is_refused,
+              an_unknown_label_is_refused_with_the_nearest, booleans_are_true_and_false_alone,
+              texts_are_texts, a_bad_item_is_refused_at_its_own_place,
+              a_missing_required_key_is_refused_at_the_map, only_a_map_can_be_filled_from,
+              a_long_text_is_cut_in_messages_and_stays_one_line,
+              a_path_is_seen_from_the_file_it_was_written_in,
+              a_path_that_does_not_exist_is_refused_with_where_it_was_sought,
+              settings_of_a_config_give_the_same_config, settings_survive_json,
+              the_text_of_a_value_reads_back, every_row_is_in_the_settings_in_row_order,
+              values_are_written_as_a_person_would, what_is_allowed_is_said_in_words,
+              a_good_table_passes, a_faulty_key_or_field_is_found,
+              faulty_bounds_and_labels_are_found, faulty_flags_are_found));
 }

@@ -229,17 +229,12 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("safetensors");
-    TCase *tests = tcase_create("safetensors");
-    tcase_add_checked_fixture(tests, scratch_make, scratch_remove);
-    tcase_add_test(tests, bytes_are_those_of_the_format);
-    tcase_add_test(tests, what_is_written_is_read_back_sorted_by_name);
-    tcase_add_test(tests, file_without_tensors_is_legal);
-    tcase_add_test(tests, missing_file_is_not_found);
-    tcase_add_loop_test(tests, malformed_file_is_refused_with_its_reason, 0,
-                        (int)(sizeof(bad_files) / sizeof(*bad_files)));
-    tcase_add_test(tests, length_of_the_header_is_checked_before_it_is_used);
-    tcase_add_test(tests, truncated_file_is_refused_at_every_length);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list((struct tests){"safetensors", scratch_make, scratch_remove,
+                                   .loops = LOOPS({malformed_file_is_refused_with_its_reason,
+                                                   (int)(sizeof(bad_files) / sizeof(*bad_files))})},
+                    TESTS(bytes_are_those_of_the_format,
+                          what_is_written_is_read_back_sorted_by_name,
+                          file_without_tensors_is_legal, missing_file_is_not_found,
+                          length_of_the_header_is_checked_before_it_is_used,
+                          truncated_file_is_refused_at_every_length));
 }

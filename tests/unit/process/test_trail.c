@@ -253,17 +253,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("trail");
-    TCase *tests = tcase_create("trail");
-    tcase_add_test(tests, page_tells_where_a_process_died);
-    tcase_add_test(tests, kernel_goes_before_the_hook_it_runs_in);
-    tcase_add_test(tests, plugin_of_a_place_is_found_by_its_whole_name);
-    tcase_add_test(tests, page_that_was_overwritten_does_no_harm);
-    tcase_add_loop_test(tests, guard_names_each_change_and_who_made_it, 0,
-                        (int)(sizeof(changes) / sizeof(*changes)));
-    tcase_add_test(tests, error_of_the_work_comes_back_and_nothing_else);
-    tcase_add_test(tests, limit_is_for_plugins_alone_and_all_bytes_come);
-    tcase_add_test(tests, death_of_the_child_names_the_plugin);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"trail", .loops = LOOPS({guard_names_each_change_and_who_made_it,
+                                                (int)(sizeof(changes) / sizeof(*changes))})},
+        TESTS(page_tells_where_a_process_died, kernel_goes_before_the_hook_it_runs_in,
+              plugin_of_a_place_is_found_by_its_whole_name, page_that_was_overwritten_does_no_harm,
+              error_of_the_work_comes_back_and_nothing_else,
+              limit_is_for_plugins_alone_and_all_bytes_come, death_of_the_child_names_the_plugin));
 }

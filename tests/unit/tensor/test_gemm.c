@@ -319,21 +319,18 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("gemm");
-    TCase *tc = tcase_create("gemm");
     int cases = 4 * (int)(sizeof(sizes) / sizeof(*sizes));
-    tcase_set_timeout(tc, 60);
-    tcase_add_loop_test(tc, products_match_the_plain_loop, 0, cases);
-    tcase_add_loop_test(tc, single_precision_matches_and_has_the_same_bits_at_any_thread_count, 0,
-                        cases * providers());
-    tcase_add_loop_test(tc, long_products_match_and_have_the_same_bits_at_any_thread_count, 0,
-                        providers() * (int)(sizeof(long_sizes) / sizeof(*long_sizes)));
-    tcase_add_test(tc, an_empty_inner_axis_gives_zero);
-    tcase_add_loop_test(tc, beta_zero_does_not_read_the_result, 0, providers());
-    tcase_add_loop_test(tc, a_provider_names_its_library_and_kernels, 0, providers());
-    tcase_add_test(tc, an_unknown_provider_is_refused);
-    tcase_add_test(tc, every_tile_runs_once_whatever_the_team);
-    tcase_add_test(tc, a_tile_that_opens_a_region_keeps_its_thread_number);
-    suite_add_tcase(suite, tc);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){
+            "gemm", .seconds = 60,
+            .loops = LOOPS({products_match_the_plain_loop, cases},
+                           {single_precision_matches_and_has_the_same_bits_at_any_thread_count,
+                            cases * providers()},
+                           {long_products_match_and_have_the_same_bits_at_any_thread_count,
+                            providers() * (int)(sizeof(long_sizes) / sizeof(*long_sizes))},
+                           {beta_zero_does_not_read_the_result, providers()},
+                           {a_provider_names_its_library_and_kernels, providers()})},
+        TESTS(an_empty_inner_axis_gives_zero, an_unknown_provider_is_refused,
+              every_tile_runs_once_whatever_the_team,
+              a_tile_that_opens_a_region_keeps_its_thread_number));
 }

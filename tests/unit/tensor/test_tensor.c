@@ -240,20 +240,12 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("tensor");
-    TCase *tc = tcase_create("tensor");
-    tcase_add_test(tc, new_shapes_are_row_major_and_aligned);
-    tcase_add_test(tc, counts_notice_overflow_and_negative_lengths);
-    tcase_add_test(tc, contiguity_ignores_axes_of_one);
-    tcase_add_test(tc, broadcasting_follows_numpy);
-    tcase_add_test(tc, broadcast_views_repeat_elements);
-    tcase_add_test(tc, shape_text_never_overruns);
-    tcase_add_test(tc, copies_follow_strides_and_convert);
-    tcase_add_test(tc, empty_tensors_are_walked_without_a_step);
-    tcase_add_test(tc, loops_merge_axes_that_continue_each_other);
-    tcase_add_test(tc, ranges_of_a_loop_cover_it_once_in_order);
-    tcase_add_test(tc, sums_over_axes_are_exact_for_whole_numbers);
-    tcase_add_test(tc, axes_are_split_by_what_moves);
-    suite_add_tcase(suite, tc);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"tensor"},
+        TESTS(new_shapes_are_row_major_and_aligned, counts_notice_overflow_and_negative_lengths,
+              contiguity_ignores_axes_of_one, broadcasting_follows_numpy,
+              broadcast_views_repeat_elements, shape_text_never_overruns,
+              copies_follow_strides_and_convert, empty_tensors_are_walked_without_a_step,
+              loops_merge_axes_that_continue_each_other, ranges_of_a_loop_cover_it_once_in_order,
+              sums_over_axes_are_exact_for_whole_numbers, axes_are_split_by_what_moves));
 }

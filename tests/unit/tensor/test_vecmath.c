@@ -206,17 +206,13 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("vecmath");
-    TCase *t = tcase_create("rows");
-    tcase_add_test(t, exp_is_relatively_exact_over_its_range);
-    tcase_add_test(t, exp_ends_in_zero_and_infinity);
-    tcase_add_loop_test(t, f32_is_within_its_bound, 0, N_MAP);
-    tcase_add_test(t, small_arguments_keep_their_relative_error);
-    tcase_add_loop_test(t, gradients_are_added_and_within_their_bound, 0, N_GRAD);
-    tcase_add_loop_test(t, f64_is_exact, 0, N_MAP);
-    tcase_add_loop_test(t, an_element_does_not_depend_on_its_place, 0, N_MAP);
-    tcase_add_loop_test(t, nan_stays, 0, N_MAP);
-    tcase_add_test(t, exp_sum_is_the_sum_of_what_it_writes);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"vecmath",
+                       .loops = LOOPS({f32_is_within_its_bound, N_MAP},
+                                      {gradients_are_added_and_within_their_bound, N_GRAD},
+                                      {f64_is_exact, N_MAP},
+                                      {an_element_does_not_depend_on_its_place, N_MAP},
+                                      {nan_stays, N_MAP})},
+        TESTS(exp_is_relatively_exact_over_its_range, exp_ends_in_zero_and_infinity,
+              small_arguments_keep_their_relative_error, exp_sum_is_the_sum_of_what_it_writes));
 }

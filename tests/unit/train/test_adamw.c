@@ -191,14 +191,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("adamw");
-    TCase *tests = tcase_create("adamw");
-    tcase_add_test(tests, f64_follows_the_paper);
-    tcase_add_test(tests, f32_follows_the_paper);
-    tcase_add_test(tests, frozen_weights_and_padding_stay);
-    tcase_add_test(tests, threads_change_no_bit);
-    tcase_add_test(tests, value_that_is_not_a_number_is_not_hidden_by_bounds);
-    tcase_add_test(tests, norm_is_over_all_gradients);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list((struct tests){"adamw"},
+                    TESTS(f64_follows_the_paper, f32_follows_the_paper,
+                          frozen_weights_and_padding_stay, threads_change_no_bit,
+                          value_that_is_not_a_number_is_not_hidden_by_bounds,
+                          norm_is_over_all_gradients));
 }

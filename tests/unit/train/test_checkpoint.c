@@ -383,27 +383,17 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("checkpoint");
-    TCase *tests = tcase_create("checkpoint");
-    tcase_add_checked_fixture(tests, scratch_make, scratch_remove);
-    tcase_add_test(tests, interrupted_run_ends_with_the_same_bits);
-    tcase_add_test(tests, stop_between_checkpoints_loses_nothing);
-    tcase_add_loop_test(tests, damaged_generation_falls_back_to_the_one_before, 0, 3);
-    tcase_add_loop_test(tests, missing_file_falls_back_to_the_one_before, 0, 3);
-    tcase_add_test(tests, two_damaged_generations_mean_starting_over);
-    tcase_add_test(tests, damage_is_named_in_the_log);
-    tcase_add_test(tests, no_flipped_bit_in_the_state_goes_unnoticed);
-    tcase_add_test(tests, two_generations_are_kept_and_one_at_the_end);
-    tcase_add_test(tests, finished_run_is_loaded_as_finished);
-    tcase_add_test(tests, weights_alone_are_not_enough_to_go_on);
-    tcase_add_test(tests, diverged_run_is_loaded_as_diverged);
-    tcase_add_test(tests, numbers_come_back_exactly);
-    tcase_add_test(tests, identity_decides_whether_a_generation_is_used);
-    tcase_add_test(tests, leftovers_and_strangers_do_no_harm);
-    tcase_add_test(tests, generations_of_a_given_up_future_are_removed);
-    tcase_add_test(tests, directory_that_is_absent_holds_nothing);
-    tcase_add_test(tests, weights_of_another_model_are_refused_and_change_nothing);
-    tcase_set_timeout(tests, 60);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"checkpoint", scratch_make, scratch_remove, .seconds = 60,
+                       .loops = LOOPS({damaged_generation_falls_back_to_the_one_before, 3},
+                                      {missing_file_falls_back_to_the_one_before, 3})},
+        TESTS(interrupted_run_ends_with_the_same_bits, stop_between_checkpoints_loses_nothing,
+              two_damaged_generations_mean_starting_over, damage_is_named_in_the_log,
+              no_flipped_bit_in_the_state_goes_unnoticed,
+              two_generations_are_kept_and_one_at_the_end, finished_run_is_loaded_as_finished,
+              weights_alone_are_not_enough_to_go_on, diverged_run_is_loaded_as_diverged,
+              numbers_come_back_exactly, identity_decides_whether_a_generation_is_used,
+              leftovers_and_strangers_do_no_harm, generations_of_a_given_up_future_are_removed,
+              directory_that_is_absent_holds_nothing,
+              weights_of_another_model_are_refused_and_change_nothing));
 }

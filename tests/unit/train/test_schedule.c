@@ -74,13 +74,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("schedule");
-    TCase *tests = tcase_create("schedule");
-    tcase_add_test(tests, warmup_rises_in_equal_steps_to_lr);
-    tcase_add_test(tests, last_step_gets_exactly_the_lowest_rate);
-    tcase_add_test(tests, cosine_and_linear_follow_their_formulas);
-    tcase_add_test(tests, warmup_left_open_is_a_tenth_and_at_most_200);
-    tcase_add_test(tests, warmup_as_long_as_the_run_stays_finite);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list((struct tests){"schedule"},
+                    TESTS(warmup_rises_in_equal_steps_to_lr, last_step_gets_exactly_the_lowest_rate,
+                          cosine_and_linear_follow_their_formulas,
+                          warmup_left_open_is_a_tenth_and_at_most_200,
+                          warmup_as_long_as_the_run_stays_finite));
 }

@@ -425,28 +425,22 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("trainer");
-    TCase *tests = tcase_create("trainer");
-    tcase_add_test(tests, training_lowers_the_loss);
-    tcase_add_test(tests, threads_change_no_bit);
-    tcase_add_test(tests, evaluation_does_not_touch_training);
-    tcase_add_test(tests, evaluations_and_saves_come_at_their_steps_and_once_at_the_end);
-    tcase_add_test(tests, stop_saves_once_and_goes_on_to_the_same_bits);
-    tcase_add_test(tests, steady_steps_ask_the_system_for_no_memory);
-    tcase_add_test(tests, weight_that_nothing_depends_on_is_an_error);
-    tcase_add_test(tests, batches_are_a_function_of_seed_and_step);
-    tcase_add_test(tests, evaluation_data_depends_on_no_training_setting);
-    tcase_add_test(tests, generation_feeds_the_model_its_own_tokens);
-    tcase_add_test(tests, exploding_run_ends_as_diverged_with_step_and_place);
-    tcase_add_test(tests, step_that_is_not_finite_changes_no_weight);
-    tcase_add_test(tests, gradient_that_is_not_finite_names_the_place_where_it_began);
-    tcase_add_test(tests, loss_far_above_the_first_for_fifty_steps_is_divergence);
-    tcase_add_loop_test(tests, bad_answer_to_set_up_is_an_error, 0,
-                        (int)(sizeof(setup_faults) / sizeof(*setup_faults)));
-    tcase_add_loop_test(tests, bad_batch_is_an_error_that_names_the_task, 0,
-                        (int)(sizeof(batch_faults) / sizeof(*batch_faults)));
-    tcase_add_test(tests, batch_is_cleared_before_it_is_filled);
-    tcase_set_timeout(tests, 60);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_list(
+        (struct tests){"trainer", .seconds = 60,
+                       .loops = LOOPS({bad_answer_to_set_up_is_an_error,
+                                       (int)(sizeof(setup_faults) / sizeof(*setup_faults))},
+                                      {bad_batch_is_an_error_that_names_the_task,
+                                       (int)(sizeof(batch_faults) / sizeof(*batch_faults))})},
+        TESTS(training_lowers_the_loss, threads_change_no_bit, evaluation_does_not_touch_training,
+              evaluations_and_saves_come_at_their_steps_and_once_at_the_end,
+              stop_saves_once_and_goes_on_to_the_same_bits,
+              steady_steps_ask_the_system_for_no_memory, weight_that_nothing_depends_on_is_an_error,
+              batches_are_a_function_of_seed_and_step,
+              evaluation_data_depends_on_no_training_setting,
+              generation_feeds_the_model_its_own_tokens,
+              exploding_run_ends_as_diverged_with_step_and_place,
+              step_that_is_not_finite_changes_no_weight,
+              gradient_that_is_not_finite_names_the_place_where_it_began,
+              loss_far_above_the_first_for_fifty_steps_is_divergence,
+              batch_is_cleared_before_it_is_filled));
 }
