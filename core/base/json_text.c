@@ -17,26 +17,6 @@ struct writer {
     enum json_style style;
 };
 
-/* Bytes of the UTF-8 character that starts here; 0 when there is none: stray, overlong, surrogate
- * or beyond U+10FFFF. */
-static size_t utf8_bytes(const unsigned char *s)
-{
-    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    if (s[0] < 0x80)
-        return 1;
-    size_t n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-    if (s[0] < 0xc0 || s[0] >= 0xf8)
-        return 0;
-    uint32_t point = s[0] & (0x7fu >> n);
-    for (size_t i = 1; i < n; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        point = point << 6 | (s[i] & 0x3fu);
-    }
-    bool surrogate = point >= 0xd800 && point < 0xe000;
-    return point < least[n] || point > 0x10ffff || surrogate ? 0 : n;
-}
-
 static void write_special(struct strbuf *out, unsigned char c)
 {
     static const char named[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
@@ -51,7 +31,8 @@ static void write_text(struct strbuf *out, const char *text)
 {
     strbuf_add_bytes(out, "\"", 1);
     for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        size_t n = utf8_bytes(s);
+        uint32_t code;
+        size_t n = utf8_read(s, SIZE_MAX, &code);
         if (n == 0)
             strbuf_add(out, "\xef\xbf\xbd");
         else if (*s < 0x20 || *s == '"' || *s == '\\')

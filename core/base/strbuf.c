@@ -103,6 +103,26 @@ char *strbuf_detach(struct strbuf *b)
     return text;
 }
 
+size_t utf8_read(const unsigned char *s, size_t n, uint32_t *code)
+{
+    if (s[0] < 0x80) {
+        *code = s[0];
+        return 1;
+    }
+    size_t length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (s[0] < 0xc2 || s[0] > 0xf4 || length > n)
+        return 0;
+    *code = s[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+        *code = *code << 6 | (s[i] & 0x3fu);
+    }
+    bool surrogate = *code >= 0xd800 && *code <= 0xdfff;
+    return *code < least[length] || *code > 0x10ffff || surrogate ? 0 : length;
+}
+
 static size_t characters(const char *text)
 {
     size_t n = 0;

@@ -70,27 +70,6 @@ static peat_status no_memory(struct reader *r)
 
 /* ---- bytes ---- */
 
-/* The length of the character that starts at s, or 0 when the bytes are not UTF-8. */
-static size_t character(const unsigned char *s, size_t n, uint32_t *code)
-{
-    if (s[0] < 0x80) {
-        *code = s[0];
-        return 1;
-    }
-    size_t length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (s[0] < 0xc2 || s[0] > 0xf4 || length > n)
-        return 0;
-    *code = s[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        *code = *code << 6 | (s[i] & 0x3fu);
-    }
-    bool surrogate = *code >= 0xd800 && *code <= 0xdfff;
-    return *code < least[length] || *code > 0x10ffff || surrogate ? 0 : length;
-}
-
 /* Printable by YAML's rule, without what editors hide or what only some readers take as the end
  * of a line: U+0085, U+2028, U+2029, and a byte order mark anywhere but at the start. */
 static bool character_allowed(uint32_t c)
@@ -105,7 +84,7 @@ static peat_status check_bytes(struct reader *r, const unsigned char *s, size_t 
     size_t line = 1, column = 1;
     for (size_t i = 0, length; i < n; i += length) {
         uint32_t c = 0;
-        length = character(s + i, n - i, &c);
+        length = utf8_read(s + i, n - i, &c);
         struct place at = place_at(r, line, column);
         if (length == 0)
             return place_error(r->err, at, "byte 0x%02x is not UTF-8", s[i]);
@@ -476,18 +455,10 @@ static peat_status read_text(struct arena *a, const char *text, size_t n, const 
 {
     if (n > MOST_BYTES)
         return error_set(err, PEAT_INVALID, "%s: larger than %zu KiB", file, MOST_BYTES / 1024);
-    struct reader *r = calloc(1, sizeof(*r));
-    if (!r)
-        return error_set(err, PEAT_NOMEM, "%s: out of memory", file);
-    r->a = a;
-    r->file = arena_strdup(a, file);
-    r->whole = whole;
-    r->err = err;
-    peat_status status =
-        r->file ? read_tree(r, text, n) : error_set(err, PEAT_NOMEM, "%s: out of memory", file);
+    struct reader r = {.a = a, .file = arena_strdup(a, file), .whole = whole, .err = err};
+    peat_status status = read_tree(&r, text, n);
     if (status == PEAT_OK)
-        *root = r->root;
-    free(r);
+        *root = r.root;
     return status;
 }
 

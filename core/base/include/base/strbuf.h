@@ -8,6 +8,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct strbuf {
     char *text;
@@ -29,6 +30,10 @@ void strbuf_fill(struct strbuf *b, char c, size_t n);
 /* The text, to be freed by the caller; the buffer is empty afterwards. */
 char *strbuf_detach(struct strbuf *b);
 
+/* Bytes of the UTF-8 character that starts at s, and its code; 0 when there is none in n bytes: a
+ * stray byte, one that is written too long, half of a pair, or beyond U+10FFFF. A text that ends
+ * with NUL may have any n. */
+size_t utf8_read(const unsigned char *s, size_t n, uint32_t *code);
 /* Columns that UTF-8 text takes in a terminal. */
 size_t text_columns(const char *text);
 
