@@ -77,59 +77,57 @@ peat_status metrics_open(struct cell_metrics *m, const char *dir, int64_t step, 
     return status;
 }
 
-static void write_line(struct cell_metrics *m, struct strbuf *line)
+/* {"step", "metric", "split", "length", "value"}, in this order. */
+static struct json measure_json(struct arena *a, const struct measure *x)
 {
-    seal_line(line);
-    strbuf_add(line, "\n");
-    if (fd_write(m->fd, line->text, line->n, &m->err) == PEAT_OK)
-        m->bytes += (int64_t)line->n;
-    else
-        error_prefix(&m->err, "metrics.jsonl");
+    struct json line = json_map(a);
+    json_put_int(line, "step", x->step);
+    json_put_text(line, "metric", x->metric);
+    json_put_text(line, "split", x->split);
+    json_put_int(line, "length", x->length);
+    json_put_number(line, "value", x->value);
+    return line;
 }
 
-static void add_number(struct strbuf *line, const char *key, double x)
+static void write_line(struct cell_metrics *m, struct json map, double value)
 {
-    char text[NUMBER_TEXT];
-    number_text(x, text);
-    strbuf_addf(line, ",\"%s\":%s", key, text);
-}
-
-static void begin_line(struct strbuf *line, const struct measure *x)
-{
-    strbuf_init(line);
-    strbuf_addf(line,
-                "{\"step\":%" PRId64 ",\"metric\":\"%s\",\"split\":\"%s\",\"length\":%" PRId64,
-                x->step, x->metric, x->split, x->length);
-    add_number(line, "value", x->value);
-}
-
-static void end_line(struct cell_metrics *m, struct strbuf *line, double value)
-{
-    strbuf_add(line, isfinite(value) ? "}" : ",\"diverged\":true}");
-    if (m->fd >= 0 && m->err.status == PEAT_OK)
-        write_line(m, line);
-    strbuf_release(line);
+    struct strbuf line;
+    strbuf_init(&line);
+    if (!isfinite(value))
+        json_put_bool(map, "diverged", true);
+    json_print(map.v, JSON_DENSE, &line);
+    seal_line(&line);
+    strbuf_add(&line, "\n");
+    if (m->fd >= 0 && m->err.status == PEAT_OK) {
+        if (fd_write(m->fd, line.text, line.n, &m->err) == PEAT_OK)
+            m->bytes += (int64_t)line.n;
+        else
+            error_prefix(&m->err, "metrics.jsonl");
+    }
+    strbuf_release(&line);
 }
 
 void metrics_step(struct cell_metrics *m, int64_t step, int64_t length, double loss, double lr,
                   double grad_norm)
 {
-    const struct measure x = {"loss", "train", length, step, loss};
-    struct strbuf line;
-    begin_line(&line, &x);
-    add_number(&line, "lr", lr);
-    add_number(&line, "grad_norm", grad_norm);
-    end_line(m, &line, loss);
+    struct arena a;
+    arena_init(&a, "a line of metrics", 1024);
+    struct json line = measure_json(&a, &(struct measure){"loss", "train", length, step, loss});
+    json_put_number(line, "lr", lr);
+    json_put_number(line, "grad_norm", grad_norm);
+    write_line(m, line, loss);
+    arena_release(&a);
 }
 
 void metrics_measure(struct cell_metrics *m, const struct measure *x)
 {
-    struct strbuf line;
+    struct arena a;
     if (m->measured != x->step)
         m->before_measures = m->bytes;
     m->measured = x->step;
-    begin_line(&line, x);
-    end_line(m, &line, x->value);
+    arena_init(&a, "a line of metrics", 1024);
+    write_line(m, measure_json(&a, x), x->value);
+    arena_release(&a);
 }
 
 peat_status metrics_sync(const struct cell_metrics *m, struct error *err)

@@ -38,6 +38,8 @@ static const char *const calls[][2] = {
     {"popen", NULL},
     {"system", NULL},
     {"waitpid", NULL},
+    {"getopt_long", "core/cli/options.c"},
+    {"getopt", NULL},
 };
 enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
 
@@ -93,15 +95,24 @@ static bool is_there(const char *path)
 /* A rule sees one file, by its path from the root, and adds a line for each offence. */
 typedef void (*rule_fn)(const char *path, const char *text, struct strbuf *offences);
 
-static void apply(const char *path, rule_fn rule, struct strbuf *offences)
+static void read_into(const char *path, struct strbuf *out)
 {
     char *full = in_root(path), *text;
     size_t n;
     struct error err;
     ck_assert_msg(file_read(full, 0, &text, &n, &err) == PEAT_OK, "%s", err.text);
-    rule(path, text, offences);
+    strbuf_add(out, text);
     free(text);
     free(full);
+}
+
+static void apply(const char *path, rule_fn rule, struct strbuf *offences)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    read_into(path, &text);
+    rule(path, text.text, offences);
+    strbuf_release(&text);
 }
 
 static void walk(const char *dir, rule_fn rule, struct strbuf *offences)
@@ -211,7 +222,21 @@ static void leaves_calls_to_their_one_file(const char *path, const char *text,
     }
 }
 
-START_TEST(each_call_that_starts_a_process_stands_in_one_place)
+/* A member of a JSON map written by hand: a key with its quotes and colon inside a C string. */
+static void writes_json_by_the_one_writer(const char *path, const char *text,
+                                          struct strbuf *offences)
+{
+    if (strcmp(path, "core/base/seal.c") != 0 && strstr(text, "\\\":"))
+        strbuf_addf(offences, "%s: JSON is written by base/json.h\n", path);
+}
+
+START_TEST(json_is_written_in_one_place)
+{
+    hold_in("core", writes_json_by_the_one_writer);
+}
+END_TEST
+
+START_TEST(processes_and_options_are_handled_in_one_place)
 {
     hold_in("core", leaves_calls_to_their_one_file);
     hold_in("core", leaves_headers_to_their_folder);
@@ -280,6 +305,113 @@ START_TEST(each_source_begins_with_its_licence)
     apply("CMakeLists.txt", states_its_licence, &offences);
     if (is_there("quickstart"))
         apply("quickstart", states_its_licence, &offences);
+    assert_none(&offences);
+}
+END_TEST
+
+/* ---- style ---- */
+
+/* What stands in the tree in another form. */
+static const char *const spellings[][2] = {
+    {"can"
+     " not ",
+     "cannot"},
+    {"sizeof"
+     " *",
+     "sizeof(*x)"},
+    {"if ("
+     "status)",
+     "status != PEAT_OK"},
+    {"!"
+     "status ",
+     "status == PEAT_OK"},
+    {"!"
+     "status)",
+     "status == PEAT_OK"},
+};
+enum { SPELLINGS = sizeof(spellings) / sizeof(spellings[0]) };
+
+static void keeps_one_spelling(const char *path, const char *text, struct strbuf *offences)
+{
+    for (int i = 0; is_source(path) && i < SPELLINGS; i++)
+        if (strstr(text, spellings[i][0]))
+            strbuf_addf(offences, "%s: write '%s', not '%s'\n", path, spellings[i][1],
+                        spellings[i][0]);
+}
+
+START_TEST(each_thing_has_one_spelling)
+{
+    static const char *const dirs[] = {"core", "include", "plugins", "tests"};
+    for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+        hold_in(dirs[i], keeps_one_spelling);
+}
+END_TEST
+
+/* Layout is clang-format's; its versions differ, so one alone decides. Headers whose tables of
+ * fields are aligned by hand are left out. */
+START_TEST(sources_are_as_clang_format_makes_them)
+{
+    ck_assert_int_eq(
+        system("cd \"$PEAT_SOURCE\" || exit 0; "
+               "clang-format --version 2>/dev/null | grep -q 'version 14[.]' || exit 0; "
+               "find core plugins tests -name '*.[ch]' ! -name model_config.h | "
+               "xargs clang-format --dry-run -Werror"),
+        0);
+}
+END_TEST
+
+/* ---- documents ---- */
+
+/* A path in backquotes that begins with a folder of the tree is a file or folder of it. */
+static void names_files_that_exist(const char *path, const char *text, struct strbuf *offences)
+{
+    static const char *const folders[] = {"core/", "tests/", "plugins/", "cmake/", "include/"};
+    for (const char *at = text; (at = strchr(at, '`')); at++) {
+        char name[256];
+        size_t n = strcspn(at + 1, "`\n");
+        snprintf(name, sizeof(name), "%.*s", (int)n, at + 1);
+        for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+            if (starts(name, folders[i]) && !strpbrk(name, "<>* ,{") && !is_there(name))
+                strbuf_addf(offences, "%s: there is no '%s'\n", path, name);
+    }
+}
+
+START_TEST(documents_name_files_that_exist)
+{
+    struct strbuf offences;
+    strbuf_init(&offences);
+    walk("docs", names_files_that_exist, &offences);
+    apply("README.md", names_files_that_exist, &offences);
+    apply("CONTRIBUTING.md", names_files_that_exist, &offences);
+    assert_none(&offences);
+}
+END_TEST
+
+/* Every room of core/CMakeLists.txt has its row on the map, and its box in the picture. */
+static void are_on_the_map(const char *path, const char *text, struct strbuf *offences)
+{
+    struct strbuf map, picture;
+    strbuf_init(&map);
+    strbuf_init(&picture);
+    read_into("docs/architecture.md", &map);
+    read_into("docs/architecture/rooms.svg", &picture);
+    for (const char *at = text; (at = strstr(at, "\npeat_room(")); at++) {
+        char name[64], row[80], box[80];
+        sscanf(at, "\npeat_room(%63[a-z]", name);
+        snprintf(row, sizeof(row), "\n| `%s` | ", name);
+        snprintf(box, sizeof(box), ">%s<", name);
+        if (!strstr(map.text, row) || !strstr(picture.text, box))
+            strbuf_addf(offences, "%s: the room %s is not on the map\n", path, name);
+    }
+    strbuf_release(&map);
+    strbuf_release(&picture);
+}
+
+START_TEST(all_rooms_are_on_the_map)
+{
+    struct strbuf offences;
+    strbuf_init(&offences);
+    apply("core/CMakeLists.txt", are_on_the_map, &offences);
     assert_none(&offences);
 }
 END_TEST
@@ -401,6 +533,20 @@ START_TEST(the_rules_notice_an_offence)
     rule = leaves_headers_to_their_folder;
     assert_offends(rule, "core/process/a.c", "#include <sys/wait.h>\n", false);
     assert_offends(rule, "core/nn/a.c", "#include <sys/wait.h>\n", true);
+    rule = writes_json_by_the_one_writer;
+    assert_offends(rule, "core/cell/a.c", "printf(\"{\\\"step\\\":%d}\", 1);", true);
+    rule = keeps_one_spelling;
+    assert_offends(rule, "core/cell/a.c",
+                   "if ("
+                   "status)\n",
+                   true);
+    assert_offends(rule, "core/cell/a.c", "if (status != PEAT_OK)\n", false);
+    rule = names_files_that_exist;
+    assert_offends(rule, "docs/a.md", "see `core/base/file.c` and `core/<room>/`", false);
+    assert_offends(rule, "docs/a.md", "see `core/base/nothing.c`", true);
+    rule = are_on_the_map;
+    assert_offends(rule, "core/CMakeLists.txt", "\npeat_room(base)\n", false);
+    assert_offends(rule, "core/CMakeLists.txt", "\npeat_room(cellar)\n", true);
     rule = states_its_licence;
     assert_offends(rule, "a.c", "/* SPDX-License-Identifier: MIT */\nint x;\n", false);
     assert_offends(rule, "a.c", "int x;\n/* SPDX-License-Identifier: MIT */\n", true);
@@ -417,9 +563,11 @@ END_TEST
 int main(void)
 {
     return run_list((struct tests){"layout", .seconds = 60, .needs = "PEAT_SOURCE"},
-                    TESTS(each_library_is_known_to_one_file,
-                          each_call_that_starts_a_process_stands_in_one_place,
-                          names_in_core_are_unique, each_source_begins_with_its_licence,
+                    TESTS(json_is_written_in_one_place, each_thing_has_one_spelling,
+                          sources_are_as_clang_format_makes_them, documents_name_files_that_exist,
+                          all_rooms_are_on_the_map, each_library_is_known_to_one_file,
+                          processes_and_options_are_handled_in_one_place, names_in_core_are_unique,
+                          each_source_begins_with_its_licence,
                           plugins_include_the_sdk_and_standard_c_alone,
                           each_plugin_has_source_test_and_page, the_rules_notice_an_offence));
 }

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "support/support.h"
 #include "nn/host.h"
+#include "support/support.h"
 #include "tensor/gemm.h"
 #include "train/checkpoint.h"
 

@@ -23,8 +23,8 @@ struct pool {
 /* From the smallest block that is large enough, the newest of such, or from the arena; not cleared
  * and 64-byte aligned. NULL: out of memory. */
 void *pool_take(struct pool *p, struct arena *a, size_t bytes);
-/* What pool_take or arena_try_alloc returned for `bytes`. More than fits is forgotten until the arena
- * is reset. */
+/* What pool_take or arena_try_alloc returned for `bytes`. More than fits is forgotten until the
+ * arena is reset. */
 void pool_give(struct pool *p, void *data, size_t bytes);
 
 #endif
