@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "base/jsonfile.h"
+#include "base/json.h"
 #include "cell/cellrun.h"
 #include "cli/verbs.h"
 #include "grid/jobs.h"
@@ -144,8 +144,8 @@ static void add_cell(struct choice *c, const struct cell_files *f)
         .id = f->id,
         .label = f->label,
         .dir = f->dir,
-        .steps = member_integer(train, "steps", 0),
-        .seq_len = member_integer(train, "seq_len", 0),
+        .steps = json_get_int(train, "steps", 0),
+        .seq_len = json_get_int(train, "seq_len", 0),
         .weight = 1,
     };
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/jsonfile.h"
+#include "base/json.h"
 #include "cli/verbs.h"
 #include "diagnose/celldiagnosis.h"
 #include "tensor/gemm.h"
@@ -68,7 +68,7 @@ static void print(const struct request *q, const struct value *v)
     struct strbuf out;
     strbuf_init(&out);
     if (q->json) {
-        value_to_json(v, false, 2, &out);
+        json_print(v, JSON_INDENTED, &out);
         strbuf_add(&out, "\n");
     } else {
         diagnosis_page(v, cli_width(NULL, 72, 120), &out);
@@ -88,7 +88,7 @@ static int diagnose_open_cell(const struct request *q, struct cell_diagnosis *d)
         return CLI_FAILED;
     }
     print(q, v);
-    if (!q->save || jsonfile_write(d->cell->dir, "diagnose.json", v, &err) == PEAT_OK)
+    if (!q->save || json_write_file(d->cell->dir, "diagnose.json", v, &err) == PEAT_OK)
         return CLI_DONE;
     cli_say("%s", err.text);
     return CLI_FAILED;

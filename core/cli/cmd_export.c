@@ -3,13 +3,11 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "base/jsonfile.h"
+#include "base/json.h"
 #include "cli/verbs.h"
 #include "grid/rundir.h"
 #include "model/safetensors.h"
 #include "train/checkpoint.h"
-
-static const struct place nowhere = {NULL, 0, 0};
 
 struct request {
     const char *file;
@@ -21,26 +19,22 @@ struct exporter {
     struct error err;
 };
 
-static void set_text(struct exporter *x, struct value *map, const char *key, const char *text)
+static const struct value *metadata_of(struct arena *a, const struct cell_files *cell)
 {
-    if (text)
-        value_set(x->arena, map, key, nowhere, value_text(x->arena, nowhere, text));
-}
-
-static struct value *metadata_of(struct exporter *x, const struct cell_files *cell)
-{
-    struct value *m = value_map(x->arena, nowhere);
-    struct strbuf config;
-    strbuf_init(&config);
-    if (cell->config)
-        value_to_json(cell->config, true, 0, &config);
-    set_text(x, m, "peat_config", config.n ? config.text : NULL);
-    set_text(x, m, "peat_cell", cell->id);
-    set_text(x, m, "peat_state", cell_state_name(cell->state));
-    set_text(x, m, "peat_hash", member_text(cell->config, "hash"));
-    set_text(x, m, "length_unit", member_text(cell->result, "length_unit"));
-    strbuf_release(&config);
-    return m;
+    const struct {
+        const char *key, *text;
+    } entry[] = {
+        {"peat_config", cell->config ? json_to_text(cell->config, JSON_CANONICAL, a) : NULL},
+        {"peat_cell", cell->id},
+        {"peat_state", cell_state_name(cell->state)},
+        {"peat_hash", json_get_text(cell->config, "hash")},
+        {"length_unit", json_get_text(cell->result, "length_unit")},
+    };
+    struct json map = json_map(a);
+    for (size_t i = 0; i < sizeof(entry) / sizeof(*entry); i++)
+        if (entry[i].text)
+            json_put_text(map, entry[i].key, entry[i].text);
+    return map.v;
 }
 
 static peat_status copy_weights(struct exporter *x, const struct cell_files *cell,
@@ -53,7 +47,7 @@ static peat_status copy_weights(struct exporter *x, const struct cell_files *cel
     free(path);
     if (status != PEAT_OK)
         return status;
-    return safetensors_write(x->file, tensor, n, metadata_of(x, cell), &x->err);
+    return safetensors_write(x->file, tensor, n, metadata_of(x->arena, cell), &x->err);
 }
 
 static peat_status export_cell(struct exporter *x)

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/json.h"
+#include "base/number.h"
 #include "cli/verbs.h"
 #include "experiment/words.h"
 #include "inspect/describe.h"
@@ -117,7 +119,7 @@ static peat_status add_description(const struct scheme_table *t, const struct re
         return describe_page(t, q->scheme.scheme, out, a, err);
     peat_status status = describe_value(t, q->scheme.scheme, &v, a, err);
     if (status == PEAT_OK) {
-        value_to_json(v, false, 2, out);
+        json_print(v, JSON_INDENTED, out);
         strbuf_add(out, "\n");
     }
     return status;

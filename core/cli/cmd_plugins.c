@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "plugin/params.h"
@@ -20,47 +21,34 @@ const struct cli_command cmd_plugins = {
                                                 &plugins_new, &plugins_reference, NULL},
 };
 
-static const struct place nowhere = {NULL, 0, 0};
-
 /* "a, b" as a list of texts. */
-static struct value *words_value(const char *words, struct arena *a)
+static void put_words(struct json map, const char *key, const struct plugin *p,
+                      void (*words)(const peat_plugin *desc, struct strbuf *out))
 {
-    struct value *list = value_list(a, nowhere);
-    while (*words) {
-        size_t n = strcspn(words, ",");
-        value_append(a, list, value_text(a, nowhere, arena_printf(a, "%.*s", (int)n, words)));
-        words += n + strspn(words + n, ", ");
-    }
-    return list;
-}
-
-static void set_text(struct value *map, const char *key, const char *text, struct arena *a)
-{
-    value_set(a, map, key, nowhere, value_text(a, nowhere, text));
-}
-
-static void set_words(struct value *map, const char *key, const struct plugin *p,
-                      void (*words)(const peat_plugin *desc, struct strbuf *out), struct arena *a)
-{
+    struct json list = json_put_list(map, key);
     struct strbuf text;
     strbuf_init(&text);
     words(p->desc, &text);
-    value_set(a, map, key, nowhere, words_value(text.text, a));
+    for (const char *word = text.text; *word;) {
+        size_t n = strcspn(word, ",");
+        json_add_text(list, arena_printf(map.a, "%.*s", (int)n, word));
+        word += n + strspn(word + n, ", ");
+    }
     strbuf_release(&text);
 }
 
 struct value *plugin_value(const struct plugin *p, struct arena *a)
 {
-    struct value *map = value_map(a, nowhere);
-    set_text(map, "name", p->name, a);
-    set_text(map, "kind", kind_name(p->desc->kind), a);
-    set_text(map, "version", p->desc->version, a);
-    set_text(map, "summary", p->desc->summary, a);
-    set_words(map, "hooks", p, plugin_hooks, a);
-    set_words(map, "traits", p, plugin_traits, a);
-    set_text(map, "paper", p->desc->citation, a);
-    set_text(map, "path", p->path, a);
-    return map;
+    struct json map = json_map(a);
+    json_put_text(map, "name", p->name);
+    json_put_text(map, "kind", kind_name(p->desc->kind));
+    json_put_text(map, "version", p->desc->version);
+    json_put_text(map, "summary", p->desc->summary);
+    put_words(map, "hooks", p, plugin_hooks);
+    put_words(map, "traits", p, plugin_traits);
+    json_put_text(map, "paper", p->desc->citation);
+    json_put_text(map, "path", p->path);
+    return map.v;
 }
 
 const void *plugin_defaults(const peat_plugin *desc, struct arena *a)
@@ -84,7 +72,7 @@ void print_json(const struct value *v)
 {
     struct strbuf text;
     strbuf_init(&text);
-    value_to_json(v, false, 2, &text);
+    json_print(v, JSON_INDENTED, &text);
     printf("%s\n", text.text);
     strbuf_release(&text);
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/columns.h"
-#include "base/jsonfile.h"
+#include "base/json.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "grid/cellend.h"
@@ -20,8 +20,6 @@ enum { WATCH_SECONDS = 2 };
 struct request {
     bool json, watch;
 };
-
-static const struct place nowhere = {NULL, 0, 0};
 
 /* A run directory at one moment. */
 struct status {
@@ -52,7 +50,7 @@ static peat_status read_status(struct status *s, const char *dir, struct error *
 
 static void print_counts(const struct status *s)
 {
-    const char *name = member_text(s->dir.plan, "experiment");
+    const char *name = json_get_text(s->dir.plan, "experiment");
     const char *between = "";
     printf("%s: %d cell%s: ", name ? name : s->dir.path, s->planned, s->planned == 1 ? "" : "s");
     for (int i = 0; i < CELL_STATES; i++) {
@@ -68,7 +66,7 @@ static void print_counts(const struct status *s)
 
 static int64_t total_steps(const struct cell_files *c)
 {
-    return member_integer(value_get(c->config, "train"), "steps", 0);
+    return json_get_int(value_get(c->config, "train"), "steps", 0);
 }
 
 static const char *running_text(const struct cell_files *c, struct arena *a)
@@ -80,7 +78,7 @@ static const char *running_text(const struct cell_files *c, struct arena *a)
 
 static const char *reason_of(const struct cell_files *c)
 {
-    const char *reason = member_text(c->end, "reason");
+    const char *reason = json_get_text(c->end, "reason");
     return reason ? reason : "";
 }
 
@@ -106,9 +104,9 @@ static void print_cells(const struct status *s)
     }
     for (int i = 0; i < s->n[CELL_SKIPPED]; i++) {
         const struct value *skip = s->skipped->item[i];
-        columns_add(&table,
-                    (const char *const[]){cell_state_name(CELL_SKIPPED), member_text(skip, "label"),
-                                          member_text(skip, "reason")});
+        columns_add(&table, (const char *const[]){cell_state_name(CELL_SKIPPED),
+                                                  json_get_text(skip, "label"),
+                                                  json_get_text(skip, "reason")});
     }
     columns_print(&table, "  ", stdout);
     const struct value *dropped = value_get(s->dir.plan, "dropped");
@@ -118,53 +116,48 @@ static void print_cells(const struct status *s)
 
 /* ---- JSON ---- */
 
-static struct value *cell_value(const struct cell_files *c, struct arena *a)
+static void add_cell(struct json list, const struct cell_files *c)
 {
-    struct value *v = value_map(a, nowhere);
-    member_set_text(a, v, "id", c->id);
-    member_set_text(a, v, "label", c->label);
-    member_set_text(a, v, "state", cell_state_name(c->state));
+    struct json v = json_add_map(list);
+    json_put_text(v, "id", c->id);
+    json_put_text(v, "label", c->label);
+    json_put_text(v, "state", cell_state_name(c->state));
     if (cell_has_failed(c->state)) {
-        member_set_text(a, v, "reason", reason_of(c));
-        member_set_text(a, v, "signal", member_text(c->end, "signal"));
-        member_set_text(a, v, "hook", member_text(c->end, "hook"));
-        member_set_text(a, v, "log", arena_printf(a, "%s/log.txt", c->dir));
-        member_set_text(a, v, "last_line", last_line(c, a));
+        json_put_text(v, "reason", reason_of(c));
+        json_put_text(v, "signal", json_get_text(c->end, "signal"));
+        json_put_text(v, "hook", json_get_text(c->end, "hook"));
+        json_put_text(v, "log", arena_printf(v.a, "%s/log.txt", c->dir));
+        json_put_text(v, "last_line", last_line(c, v.a));
     }
     if (c->state == CELL_RUNNING) {
         char text[64];
-        member_set_integer(a, v, "step", metrics_tail(c->dir, text, sizeof(text)));
-        member_set_integer(a, v, "steps", total_steps(c));
+        json_put_int(v, "step", metrics_tail(c->dir, text, sizeof(text)));
+        json_put_int(v, "steps", total_steps(c));
     }
-    return v;
 }
 
 static void print_object(const struct status *s)
 {
-    struct arena *a = s->arena;
-    struct value *v = value_map(a, nowhere), *counts = value_map(a, nowhere);
-    struct value *running = value_list(a, nowhere), *failures = value_list(a, nowhere);
-    struct value *skipped = value_list(a, nowhere);
+    struct json v = json_map(s->arena);
+    json_put_text(v, "experiment", json_get_text(s->dir.plan, "experiment"));
+    json_put_text(v, "path", s->dir.path);
+    json_put_int(v, "cells", s->planned);
+    json_put_int(v, "unplanned", s->unplanned);
+    struct json counts = json_put_map(v, "counts");
     for (int i = 0; i < CELL_STATES; i++)
-        member_set_integer(a, counts, cell_state_name((enum cell_state)i), s->n[i]);
+        json_put_int(counts, cell_state_name((enum cell_state)i), s->n[i]);
+    struct json running = json_put_list(v, "running"), failures = json_put_list(v, "failures");
     for (int i = 0; i < s->dir.n; i++) {
         const struct cell_files *c = &s->dir.cell[i];
         if (c->planned && c->state == CELL_RUNNING)
-            value_append(a, running, cell_value(c, a));
+            add_cell(running, c);
         if (c->planned && cell_has_failed(c->state))
-            value_append(a, failures, cell_value(c, a));
+            add_cell(failures, c);
     }
+    struct json skipped = json_put_list(v, "skipped");
     for (int i = 0; i < s->n[CELL_SKIPPED]; i++)
-        value_append(a, skipped, s->skipped->item[i]);
-    member_set_text(a, v, "experiment", member_text(s->dir.plan, "experiment"));
-    member_set_text(a, v, "path", s->dir.path);
-    member_set_integer(a, v, "cells", s->planned);
-    member_set_integer(a, v, "unplanned", s->unplanned);
-    value_set(a, v, "counts", nowhere, counts);
-    value_set(a, v, "running", nowhere, running);
-    value_set(a, v, "failures", nowhere, failures);
-    value_set(a, v, "skipped", nowhere, skipped);
-    print_json(v);
+        json_add(skipped, s->skipped->item[i]);
+    print_json(v.v);
 }
 
 /* ---- the command ---- */

@@ -8,11 +8,10 @@
 
 #include "base/columns.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "check/checkchild.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
-
-static const struct place nowhere = {NULL, 0, 0};
 
 struct request {
     int64_t timeout;  /* seconds of each check */
@@ -108,35 +107,28 @@ static void print_sum(const struct checking *c)
     printf("\n");
 }
 
-static struct value *report_value(struct checking *c, const struct check_report *r)
+static void add_report(struct json list, struct checking *c, const struct check_report *r)
 {
-    struct arena *a = c->arena;
-    struct value *map = value_map(a, nowhere);
-    value_set(a, map, "check", nowhere, value_text(a, nowhere, r->check));
-    value_set(a, map, "end", nowhere, value_text(a, nowhere, check_end_name(r->end)));
-    value_set(a, map, "text", nowhere, value_text(a, nowhere, r->text));
-    value_set(a, map, "seconds", nowhere, value_real(a, nowhere, r->seconds));
-    value_set(a, map, "command", nowhere,
-              is_bad(r->end) ? value_text(a, nowhere, repeat_command(c, r->check))
-                             : value_null(a, nowhere));
-    return map;
+    struct json map = json_add_map(list);
+    json_put_text(map, "check", r->check);
+    json_put_text(map, "end", check_end_name(r->end));
+    json_put_text(map, "text", r->text);
+    json_put_real(map, "seconds", r->seconds);
+    json_put_text(map, "command", is_bad(r->end) ? repeat_command(c, r->check) : NULL);
 }
 
 static void print_object(struct checking *c)
 {
-    struct arena *a = c->arena;
-    struct value *map = value_map(a, nowhere), *list = value_list(a, nowhere);
+    struct json map = json_map(c->arena);
     static const char *const keys[] = {"kind", "name", "version", "path", "sha256"};
     for (int i = 0; i < 5; i++)
-        value_set(a, map, keys[i], nowhere,
-                  c->subject ? value_get(c->subject, keys[i]) : value_null(a, nowhere));
+        json_put(map, keys[i], value_get(c->subject, keys[i]));
+    struct json list = json_put_list(map, "checks");
     for (int i = 0; i < c->n; i++)
-        value_append(a, list, report_value(c, &c->report[i]));
-    value_set(a, map, "checks", nowhere, list);
+        add_report(list, c, &c->report[i]);
     for (int i = 0; i < CHECK_ENDS; i++)
-        value_set(a, map, check_end_name((enum check_end)i), nowhere,
-                  value_int(a, nowhere, c->count[i]));
-    print_json(map);
+        json_put_int(map, check_end_name((enum check_end)i), c->count[i]);
+    print_json(map.v);
 }
 
 /* ---- running ---- */

@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "base/columns.h"
+#include "base/json.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "plugin/paramrow.h"
-
-static const struct place nowhere = {NULL, 0, 0};
 
 struct request {
     bool json;
@@ -99,69 +98,59 @@ static void print_parameters(const struct page *page)
 
 /* ---- for programs ---- */
 
-static struct value *labels_value(const peat_param *row, struct arena *a)
+static void put_labels(struct json map, const peat_param *row)
 {
+    json_put(map, "labels", NULL);
     if (row->type != PEAT_ENUM)
-        return value_null(a, nowhere);
-    struct value *list = value_list(a, nowhere);
+        return;
+    struct json list = json_put_list(map, "labels");
     for (int i = 0; row->labels[i]; i++)
-        value_append(a, list, value_text(a, nowhere, row->labels[i]));
-    return list;
+        json_add_text(list, row->labels[i]);
 }
 
-static struct value *text_or_null(const char *text, struct arena *a)
-{
-    return text ? value_text(a, nowhere, text) : value_null(a, nowhere);
-}
-
-static struct value *bound_value(const peat_param *row, double bound, struct arena *a)
+static void put_bound(struct json map, const char *key, const peat_param *row, double bound)
 {
     if (row->min == 0 && row->max == 0)
-        return value_null(a, nowhere);
-    if (row->type == PEAT_INT && fabs(bound) < 0x1p53)
-        return value_int(a, nowhere, (int64_t)bound);
-    return value_real(a, nowhere, bound);
+        json_put(map, key, NULL);
+    else if (row->type == PEAT_INT && fabs(bound) < 0x1p53)
+        json_put_int(map, key, (int64_t)bound);
+    else
+        json_put_real(map, key, bound);
 }
 
-static struct value *parameter_value(const struct page *page, const peat_param *row,
-                                     const struct value *defaults)
+static void add_parameter(struct json list, const peat_param *row, const struct value *defaults)
 {
-    struct arena *a = page->arena;
+    struct json map = json_add_map(list);
     bool required = row->flags & PEAT_REQUIRED;
     struct strbuf allowed;
     strbuf_init(&allowed);
     params_allowed(row, &allowed);
-    struct value *map = value_map(a, nowhere);
-    value_set(a, map, "key", nowhere, value_text(a, nowhere, row->key));
-    value_set(a, map, "type", nowhere, value_text(a, nowhere, row_type(row)->name));
-    value_set(a, map, "required", nowhere, value_bool(a, nowhere, required));
-    value_set(a, map, "default", nowhere,
-              required ? value_null(a, nowhere) : value_get(defaults, row->key));
-    value_set(a, map, "automatic", nowhere, text_or_null(row->automatic, a));
-    value_set(a, map, "allowed", nowhere, value_text(a, nowhere, allowed.text));
-    value_set(a, map, "min", nowhere, bound_value(row, row->min, a));
-    value_set(a, map, "max", nowhere, bound_value(row, row->max, a));
-    value_set(a, map, "labels", nowhere, labels_value(row, a));
-    value_set(a, map, "unit", nowhere, text_or_null(row->unit, a));
-    value_set(a, map, "doc", nowhere, value_text(a, nowhere, row->doc));
+    json_put_text(map, "key", row->key);
+    json_put_text(map, "type", row_type(row)->name);
+    json_put_bool(map, "required", required);
+    json_put(map, "default", required ? NULL : value_get(defaults, row->key));
+    json_put_text(map, "automatic", row->automatic);
+    json_put_text(map, "allowed", allowed.text);
+    put_bound(map, "min", row, row->min);
+    put_bound(map, "max", row, row->max);
+    put_labels(map, row);
+    json_put_text(map, "unit", row->unit);
+    json_put_text(map, "doc", row->doc);
     strbuf_release(&allowed);
-    return map;
 }
 
 static void print_object(const struct page *page)
 {
-    struct arena *a = page->arena;
     const struct plugin *p = page->plugin;
-    struct value *map = plugin_value(p, a);
-    value_set(a, map, "id", nowhere, value_text(a, nowhere, p->desc->id));
-    value_set(a, map, "sha256", nowhere, value_text(a, nowhere, p->sha256));
-    value_set(a, map, "licence", nowhere, value_text(a, nowhere, p->desc->licence));
-    struct value *list = value_list(a, nowhere);
-    const struct value *defaults = params_value(p->desc->param, page->config, a);
+    const struct json map = {page->arena, plugin_value(p, page->arena)};
+    json_put_text(map, "id", p->desc->id);
+    json_put_text(map, "sha256", p->sha256);
+    json_put_text(map, "licence", p->desc->licence);
+    struct json list = json_put_list(map, "parameters");
+    const struct value *defaults = params_value(p->desc->param, page->config, page->arena);
     for (const peat_param *row = p->desc->param; row && row->key; row++)
-        value_append(a, list, parameter_value(page, row, defaults));
-    value_set(a, map, "parameters", nowhere, list);
-    print_json(map);
+        add_parameter(list, row, defaults);
+    print_json(map.v);
 }
 
 static int explain_plugin(const struct cli *cli)

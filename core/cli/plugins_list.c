@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/columns.h"
+#include "base/json.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "process/apart.h"
@@ -12,8 +13,6 @@ struct request {
     int kind; /* of kind_words; -1: all */
     bool json;
 };
-
-static const struct place nowhere = {NULL, 0, 0};
 
 enum { BAD_MAX = 64 };
 
@@ -28,16 +27,11 @@ struct list {
 
 /* ---- in the child ---- */
 
-struct walk_result {
-    struct arena *arena;
-    struct value *bad;
-};
-
 static void note_bad(void *ctx, const char *path, const char *why)
 {
-    struct walk_result *w = ctx;
+    const struct json *bad = ctx;
     (void)path; /* the reason names it */
-    value_append(w->arena, w->bad, value_text(w->arena, nowhere, why));
+    json_add_text(*bad, why);
 }
 
 /* Loads what is there and says what it is. */
@@ -46,20 +40,18 @@ static peat_status walk(void *ctx, struct trail *trail, struct strbuf *out, stru
     const struct list *l = ctx;
     struct arena *a = l->arena;
     struct registry registry;
-    struct walk_result w = {a, value_list(a, nowhere)};
-    struct value *all = value_map(a, nowhere), *plugins = value_list(a, nowhere);
+    struct json all = json_map(a);
+    struct json plugins = json_put_list(all, "plugins"), bad = json_put_list(all, "bad");
     peat_status status = registry_init(&registry, a, err);
     registry.trail = trail;
     registry.n_skip = l->n_skip;
     registry.skip = l->skip;
     if (status == PEAT_OK)
-        registry_load_all(&registry, note_bad, &w);
+        registry_load_all(&registry, note_bad, &bad);
     for (int i = 0; status == PEAT_OK && i < registry.n; i++)
-        value_append(a, plugins, plugin_value(registry.item[i], a));
-    value_set(a, all, "plugins", nowhere, plugins);
-    value_set(a, all, "bad", nowhere, w.bad);
+        json_add(plugins, plugin_value(registry.item[i], a));
     if (status == PEAT_OK)
-        value_to_json(all, false, 0, out);
+        json_print(all.v, JSON_LINE, out);
     return status;
 }
 
@@ -89,7 +81,7 @@ static peat_status read_all(struct list *l, struct error *err)
         l->skip[l->n_skip++] = arena_strdup(l->arena, died.file);
     } while (l->skip[l->n_skip - 1]);
     const struct value *all =
-        status == PEAT_OK ? value_from_json(l->arena, text.text, text.n, "plugins", err) : NULL;
+        status == PEAT_OK ? json_parse(l->arena, text.text, text.n, "plugins", err) : NULL;
     if (all)
         take(l, all);
     strbuf_release(&text);
@@ -134,11 +126,11 @@ static void print_table(const struct list *l)
 
 static void print_array(const struct list *l)
 {
-    struct value *array = value_list(l->arena, nowhere);
+    struct json array = json_list(l->arena);
     for (int i = 0; i < l->plugins->n; i++)
         if (is_listed(l, l->plugins->item[i]))
-            value_append(l->arena, array, l->plugins->item[i]);
-    print_json(array);
+            json_add(array, l->plugins->item[i]);
+    print_json(array.v);
 }
 
 static int list_plugins(const struct cli *cli)

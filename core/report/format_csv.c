@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
+#include "base/number.h"
 #include "cell/cellmetrics.h"
 #include "report/table.h"
 

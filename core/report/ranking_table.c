@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "labels.h"
 #include "report/numbers.h"
 #include "report/ranking.h"

@@ -100,9 +100,4 @@ peat_status json_read_file(const char *dir, const char *name, struct arena *a, s
 peat_status json_write_file(const char *dir, const char *name, const struct value *map,
                             struct error *err);
 
-/* Earlier names, for what has not moved yet. */
-#define value_to_json(v, canonical, indent, out)                                                   \
-    json_print((v), (canonical) ? JSON_CANONICAL : (indent) ? JSON_INDENTED : JSON_LINE, (out))
-#define value_from_json json_parse
-
 #endif

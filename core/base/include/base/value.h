@@ -86,8 +86,4 @@ bool value_equal(const struct value *a, const struct value *b);
 peat_status place_error(struct error *err, struct place at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Until all who use it include it. */
-#include "base/json.h"   /* IWYU pragma: keep */
-#include "base/number.h" /* IWYU pragma: keep */
-
 #endif
