@@ -10,28 +10,15 @@
 #include "support/support.h"
 #include "tensor/parallel.h"
 
-static struct arena arena;
-static struct error err;
-
-static void open_arena(void)
-{
-    arena_init(&arena, "collisions", 1 << 16);
-    err = (struct error){0};
-}
-
-static void close_arena(void)
-{
-    arena_release(&arena);
-}
-
 static struct collisions ask(const struct matrix *token, const struct matrix *position,
                              const struct collision_settings *s)
 {
     struct collisions c;
-    ck_assert_msg(collisions_of_sums(&c, token, position, s, &arena, &err) == PEAT_OK, "%s",
-                  err.text);
+    assert_ok(collisions_of_sums(&c, token, position, s, &arena, &err));
     return c;
 }
+
+static const struct collision_settings plain = {.stream = 1};
 
 /* All sums as rows, with their labels. */
 static struct collisions ask_rows(const struct matrix *token, const struct matrix *position,
@@ -39,7 +26,7 @@ static struct collisions ask_rows(const struct matrix *token, const struct matri
 {
     int64_t V = token->rows, T = position->rows, d = token->columns;
     float *x;
-    struct matrix m = empty_table(V * T, d, &x, &arena);
+    struct matrix m = empty_table(V * T, d, &x);
     int64_t *a = ARENA_ARRAY(&arena, V * T, int64_t), *i = ARENA_ARRAY(&arena, V * T, int64_t);
     for (int64_t r = 0; r < V * T; r++) {
         a[r] = r / T;
@@ -48,7 +35,7 @@ static struct collisions ask_rows(const struct matrix *token, const struct matri
             x[r * d + k] = token->x[a[r] * d + k] + position->x[i[r] * d + k];
     }
     struct collisions c;
-    ck_assert_msg(collisions_of_rows(&c, &m, a, i, s, &arena, &err) == PEAT_OK, "%s", err.text);
+    assert_ok(collisions_of_rows(&c, &m, a, i, s, &arena, &err));
     return c;
 }
 
@@ -83,10 +70,9 @@ static void assert_golden(const struct collisions *c, double tolerance)
 
 START_TEST(neighbours_in_fixed_tables_are_those_of_all_distances)
 {
-    const struct collision_settings s = {.stream = 1};
-    struct matrix token = fixed_table(3, 30, 6, false, &arena);
-    struct matrix position = fixed_table(4, 7, 6, true, &arena);
-    struct collisions c = ask(&token, &position, &s), r = ask_rows(&token, &position, &s);
+    struct matrix token = fixed_table(3, 30, 6, false);
+    struct matrix position = fixed_table(4, 7, 6, true);
+    struct collisions c = ask(&token, &position, &plain), r = ask_rows(&token, &position, &plain);
     assert_golden(&c, 1e-12);
     assert_golden(&r, 1e-6); /* its rows are sums rounded to F32 */
 }
@@ -97,7 +83,7 @@ END_TEST
 /* e_3 = e_1 + p_0 - p_2 in values that F32 holds. */
 static struct matrix plant(const struct matrix *position)
 {
-    struct matrix token = fixed_table(5, 9, 6, false, &arena);
+    struct matrix token = fixed_table(5, 9, 6, false);
     float *e = (float *)(uintptr_t)token.x, *p = (float *)(uintptr_t)position->x;
     for (int k = 0; k < 6; k++) {
         p[2 * 6 + k] = ldexpf(rintf(ldexpf(p[2 * 6 + k], 10)), -10);
@@ -110,9 +96,8 @@ static struct matrix plant(const struct matrix *position)
 
 START_TEST(a_planted_collision_is_found_and_not_decoded)
 {
-    const struct collision_settings s = {.stream = 1};
-    struct matrix position = fixed_table(6, 4, 6, true, &arena), token = plant(&position);
-    struct collisions c = ask(&token, &position, &s), r = ask_rows(&token, &position, &s);
+    struct matrix position = fixed_table(6, 4, 6, true), token = plant(&position);
+    struct collisions c = ask(&token, &position, &plain), r = ask_rows(&token, &position, &plain);
     const struct collisions *both[] = {&c, &r};
     for (int k = 0; k < 2; k++) {
         ck_assert_int_eq(both[k]->exact, 2);
@@ -129,11 +114,10 @@ END_TEST
 /* Two tokens alike: tokens are lost, positions are not. */
 START_TEST(a_token_twice_costs_the_token_alone)
 {
-    const struct collision_settings s = {.stream = 1};
-    struct matrix token = fixed_table(3, 5, 6, false, &arena);
-    struct matrix position = fixed_table(4, 7, 6, true, &arena);
+    struct matrix token = fixed_table(3, 5, 6, false);
+    struct matrix position = fixed_table(4, 7, 6, true);
     memcpy((float *)(uintptr_t)token.x + 6, token.x + 4 * 6, 6 * sizeof(float));
-    struct collisions c = ask(&token, &position, &s);
+    struct collisions c = ask(&token, &position, &plain);
     ck_assert_double_eq(c.near_token, 0.0);
     ck_assert_double_eq_tol(c.decoded[0].token, 0.6, 1e-15);
     ck_assert_double_eq(c.decoded[0].position, 1.0);
@@ -148,7 +132,7 @@ END_TEST
 static struct matrix ruler(int64_t n, float step, int axis)
 {
     float *x;
-    struct matrix m = empty_table(n, 2, &x, &arena);
+    struct matrix m = empty_table(n, 2, &x);
     for (int64_t i = 0; i < n; i++)
         x[2 * i + axis] = step * (float)i;
     return m;
@@ -182,8 +166,8 @@ END_TEST
 
 START_TEST(the_same_stream_gives_the_same_answer_on_any_number_of_threads)
 {
-    struct matrix token = fixed_table(3, 300, 6, false, &arena);
-    struct matrix position = fixed_table(4, 20, 6, true, &arena);
+    struct matrix token = fixed_table(3, 300, 6, false);
+    struct matrix position = fixed_table(4, 20, 6, true);
     struct collision_settings s = {.stream = 7, .budget = 1000000, .n_noise = 1, .noise = {0.2}};
     struct collisions c = ask(&token, &position, &s), again = ask(&token, &position, &s);
     ck_assert_int_eq(memcmp(&c, &again, sizeof(c)), 0);
@@ -203,8 +187,8 @@ END_TEST
 /* More tokens and queries than one block: a sample's figures lie about those of all. */
 START_TEST(a_sample_of_queries_is_compared_with_all_answers)
 {
-    struct matrix token = fixed_table(3, 700, 6, false, &arena);
-    struct matrix position = fixed_table(4, 5, 6, true, &arena);
+    struct matrix token = fixed_table(3, 700, 6, false);
+    struct matrix position = fixed_table(4, 5, 6, true);
     struct collision_settings s = {.stream = 7, .n_noise = 1, .noise = {0.1}};
     struct collisions all = ask(&token, &position, &s);
     ck_assert(all.exhaustive);
@@ -222,37 +206,34 @@ END_TEST
 
 START_TEST(one_token_or_one_position_has_no_such_neighbour)
 {
-    const struct collision_settings s = {.stream = 1};
-    struct matrix one = fixed_table(3, 1, 6, false, &arena);
-    struct matrix some = fixed_table(4, 9, 6, true, &arena);
-    struct collisions c = ask(&one, &some, &s);
+    struct matrix one = fixed_table(3, 1, 6, false);
+    struct matrix some = fixed_table(4, 9, 6, true);
+    struct collisions c = ask(&one, &some, &plain);
     ck_assert(isnan(c.near_token) && isnan(c.near_least) && isnan(c.near_mean));
     ck_assert_double_eq(c.decoded[0].both, 1.0);
     ck_assert_int_eq(c.n_pairs, 0);
-    c = ask(&some, &one, &s);
+    c = ask(&some, &one, &plain);
     ck_assert(isnan(c.near_position) && isnan(c.near_least));
     ck_assert_double_gt(c.near_token, 0.0);
-    c = ask(&one, &one, &s);
+    c = ask(&one, &one, &plain);
     ck_assert_double_eq(c.decoded[0].both, 1.0);
 }
 END_TEST
 
 START_TEST(a_table_that_is_not_finite_is_refused_by_name)
 {
-    const struct collision_settings s = {.stream = 1};
-    struct matrix token = fixed_table(3, 5, 6, false, &arena);
-    struct matrix position = fixed_table(4, 5, 6, true, &arena);
+    struct matrix token = fixed_table(3, 5, 6, false);
+    struct matrix position = fixed_table(4, 5, 6, true);
     ((float *)(uintptr_t)position.x)[7] = INFINITY;
     struct collisions c;
-    ck_assert_int_eq(collisions_of_sums(&c, &token, &position, &s, &arena, &err), PEAT_FAILED);
-    ck_assert_msg(strstr(err.text, "positions"), "%s", err.text);
+    assert_failed(collisions_of_sums(&c, &token, &position, &plain, &arena, &err), "positions");
 }
 END_TEST
 
 int main(void)
 {
     parallel_start();
-    return run_list((struct tests){"collisions", open_arena, close_arena, 120},
+    return run_list((struct tests){"collisions", table_open, table_close, 120},
                     TESTS(neighbours_in_fixed_tables_are_those_of_all_distances,
                           a_planted_collision_is_found_and_not_decoded,
                           a_token_twice_costs_the_token_alone,

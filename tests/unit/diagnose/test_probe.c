@@ -10,20 +10,6 @@
 #include "support/support.h"
 #include "tensor/parallel.h"
 
-static struct arena arena;
-static struct error err;
-
-static void open_arena(void)
-{
-    arena_init(&arena, "probe", 1 << 16);
-    err = (struct error){0};
-}
-
-static void close_arena(void)
-{
-    arena_release(&arena);
-}
-
 /* Rows with a group, a target, a class, and whether they are tests. */
 struct rows {
     struct matrix m;
@@ -37,7 +23,7 @@ struct rows {
 static struct rows rows_new(int64_t n, int64_t d)
 {
     struct rows r = {.n = n};
-    r.m = empty_table(n, d, &r.x, &arena);
+    r.m = empty_table(n, d, &r.x);
     r.group = ARENA_ARRAY(&arena, n, int64_t);
     r.label = ARENA_ARRAY(&arena, n, int64_t);
     r.y = ARENA_ARRAY(&arena, n, double);
@@ -48,16 +34,14 @@ static struct rows rows_new(int64_t n, int64_t d)
 static struct probe_regression read_number(const struct rows *r)
 {
     struct probe_regression p;
-    ck_assert_msg(probe_regression(&p, &r->m, r->y, r->group, r->test, 11, &arena, &err) == PEAT_OK,
-                  "%s", err.text);
+    assert_ok(probe_regression(&p, &r->m, r->y, r->group, r->test, 11, &arena, &err));
     return p;
 }
 
 static struct probe_classes read_class(const struct rows *r)
 {
     struct probe_classes p;
-    ck_assert_msg(probe_classes(&p, &r->m, r->label, r->test, &arena, &err) == PEAT_OK, "%s",
-                  err.text);
+    assert_ok(probe_classes(&p, &r->m, r->label, r->test, &arena, &err));
     return p;
 }
 
@@ -176,13 +160,9 @@ START_TEST(nothing_to_read_is_not_defined)
     p = read_number(&r);
     ck_assert_double_lt(p.r2, 0.0);
     memset(r.test, 1, (size_t)r.n * sizeof(*r.test));
-    ck_assert_int_eq(probe_regression(&p, &r.m, r.y, r.group, r.test, 1, &arena, &err),
-                     PEAT_FAILED);
-    ck_assert_msg(strstr(err.text, "learn from"), "%s", err.text);
+    assert_failed(probe_regression(&p, &r.m, r.y, r.group, r.test, 1, &arena, &err), "learn from");
     r.x[3] = (float)NAN;
-    ck_assert_int_eq(probe_regression(&p, &r.m, r.y, r.group, r.test, 1, &arena, &err),
-                     PEAT_FAILED);
-    ck_assert_msg(strstr(err.text, "row 1"), "%s", err.text);
+    assert_failed(probe_regression(&p, &r.m, r.y, r.group, r.test, 1, &arena, &err), "row 1");
 }
 END_TEST
 
@@ -321,10 +301,8 @@ START_TEST(targets_of_the_tests_do_not_change_the_fit)
         struct rows other = golden_rows();
         for (int64_t i = 0; i < r.n; i++)
             other.y[i] = r.test[i] ? -1000.0 * r.y[i] : r.y[i];
-        ck_assert_int_eq(probe_regression(&p, &r.m, r.y, r.group, r.test, stream, &arena, &err),
-                         PEAT_OK);
-        ck_assert_int_eq(probe_regression(&q, &r.m, other.y, r.group, r.test, stream, &arena, &err),
-                         PEAT_OK);
+        assert_ok(probe_regression(&p, &r.m, r.y, r.group, r.test, stream, &arena, &err));
+        assert_ok(probe_regression(&q, &r.m, other.y, r.group, r.test, stream, &arena, &err));
         ck_assert_double_eq(p.ridge, q.ridge);
         ck_assert_double_eq(p.train_r2, q.train_r2);
         ck_assert_double_gt(p.r2, q.r2);
@@ -356,7 +334,7 @@ int main(void)
 {
     parallel_start();
     return run_list(
-        (struct tests){"probe", open_arena, close_arena, 60},
+        (struct tests){"probe", table_open, table_close, 60},
         TESTS(groups_are_held_out_whole, some_groups_stay_and_some_go,
               a_position_on_a_line_is_read_at_positions_never_seen, noise_takes_its_share_of_r2,
               positions_learned_by_heart_do_not_carry_over, nothing_to_read_is_not_defined,

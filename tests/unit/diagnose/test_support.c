@@ -7,24 +7,10 @@
 #include "support/fixed_table.h"
 #include "support/support.h"
 
-static struct arena arena;
-static struct error err;
-
-static void open_arena(void)
-{
-    arena_init(&arena, "support", 1 << 16);
-    err = (struct error){0};
-}
-
-static void close_arena(void)
-{
-    arena_release(&arena);
-}
-
 static struct support find(const double *token, const double *position, int64_t d)
 {
     struct support s;
-    ck_assert_msg(support_find(&s, token, position, d, &arena, &err) == PEAT_OK, "%s", err.text);
+    assert_ok(support_find(&s, token, position, d, &arena, &err));
     return s;
 }
 
@@ -79,7 +65,7 @@ START_TEST(a_table_without_variance_has_no_support)
     ck_assert_int_eq(s.token_dimensions, 0);
     ck_assert_int_eq(s.position_dimensions, 2);
     const double bad[] = {1.0, (double)NAN};
-    ck_assert_int_eq(support_find(&s, some, bad, 2, &arena, &err), PEAT_FAILED);
+    assert_failed(support_find(&s, some, bad, 2, &arena, &err), "");
 }
 END_TEST
 
@@ -88,7 +74,7 @@ START_TEST(variances_are_of_each_column)
 {
     enum { N = 10, D = 37 };
     float *x;
-    struct matrix m = empty_table(N, D, &x, &arena);
+    struct matrix m = empty_table(N, D, &x);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < D; j++)
             x[i * D + j] = 100.0f * (float)j + (i % 2 ? 1.0f : -1.0f) * (float)j;
@@ -104,7 +90,7 @@ START_TEST(a_constant_column_has_no_variance)
 {
     enum { N = 49, D = 37 };
     float *x;
-    struct matrix m = empty_table(N, D, &x, &arena);
+    struct matrix m = empty_table(N, D, &x);
     for (int i = 0; i < N * D; i++)
         x[i] = 0.1f * (float)(1 + i % D);
     double variance[D];
@@ -116,8 +102,8 @@ END_TEST
 
 START_TEST(figures_of_fixed_tables_are_scipys)
 {
-    struct matrix token = fixed_table(1, 40, 12, false, &arena);
-    struct matrix position = fixed_table(2, 20, 12, true, &arena);
+    struct matrix token = fixed_table(1, 40, 12, false);
+    struct matrix position = fixed_table(2, 20, 12, true);
     double t[12], p[12];
     column_variances(&token, t);
     column_variances(&position, p);
@@ -133,7 +119,7 @@ END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"support", open_arena, close_arena},
+    return run_list((struct tests){"support", table_open, table_close},
                     TESTS(halves_of_a_concatenation_are_disjoint,
                           one_profile_overlaps_fully_at_any_scale,
                           chance_is_the_mean_over_shuffled_dimensions, ties_share_a_rank,

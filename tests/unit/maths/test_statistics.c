@@ -13,6 +13,16 @@ static void assert_near(double x, double expected, double relative, const char *
                   what, x, expected);
 }
 
+static void assert_same(double x, double expected, double relative, const char *what)
+{
+    if (isnan(expected))
+        ck_assert_msg(isnan(x), "%s: %.17g instead of NaN", what, x);
+    else if (isinf(expected))
+        ck_assert_msg(isinf(x), "%s: %.17g instead of infinity", what, x);
+    else
+        assert_near(x, expected, relative, what);
+}
+
 static const struct {
     double p, t[100];
 } quantiles[] = {
@@ -120,44 +130,36 @@ END_TEST
 static const struct {
     const char *name;
     int n;
-    double x[8], mean, sd, half, median;
+    double x[8], expected[4]; /* mean, deviation, half an interval, median */
 } samples[] = {
-    {"pair", 2, {2.0, 2.5}, 2.25, 0.3535533905932738, 3.176551184043674, 2.25},
+    {"pair", 2, {2.0, 2.5}, {2.25, 0.3535533905932738, 3.176551184043674, 2.25}},
     {"few",
      3,
      {2.143, 2.151, 2.139},
-     2.1443333333333334,
-     0.006110100926607792,
-     0.015178332134387051,
-     2.143},
-    {"ties", 5, {0.5, 0.25, 0.5, 0.25, 0.5}, 0.4, 0.13693063937629152, 0.1700218451645639, 0.5},
-    {"same", 4, {1.25, 1.25, 1.25, 1.25}, 1.25, 0.0, 0.0, 1.25},
+     {2.1443333333333334, 0.006110100926607792, 0.015178332134387051, 2.143}},
+    {"ties", 5, {0.5, 0.25, 0.5, 0.25, 0.5}, {0.4, 0.13693063937629152, 0.1700218451645639, 0.5}},
+    {"same", 4, {1.25, 1.25, 1.25, 1.25}, {1.25, 0.0, 0.0, 1.25}},
     {"mixed",
      8,
      {-1.5, 0.0, 3.25, 7.0, -2.75, 0.125, 4.5, 1.0},
-     1.453125,
-     3.245833524359674,
-     2.713584734491789,
-     0.5625},
+     {1.453125, 3.245833524359674, 2.713584734491789, 0.5625}},
     {"close",
      4,
      {1000000.1, 1000000.2, 1000000.4, 1000000.3},
-     1000000.25,
-     0.12909944490363887,
-     0.2054260257238816,
-     1000000.25},
+     {1000000.25, 0.12909944490363887, 0.2054260257238816, 1000000.25}},
 };
 
 START_TEST(moments_and_interval_are_scipys)
 {
+    static const double relative[] = {1e-15, 1e-10, 1e-10, 1e-15};
     for (size_t i = 0; i < sizeof(samples) / sizeof(*samples); i++) {
         double x[8];
         int n = samples[i].n;
         memcpy(x, samples[i].x, sizeof(x));
-        assert_near(stats_mean(x, n), samples[i].mean, 1e-15, samples[i].name);
-        assert_near(stats_sd(x, n), samples[i].sd, 1e-10, samples[i].name);
-        assert_near(stats_ci_half(x, n), samples[i].half, 1e-10, samples[i].name);
-        assert_near(stats_median(x, n), samples[i].median, 1e-15, samples[i].name);
+        double found[] = {stats_mean(x, n), stats_sd(x, n), stats_ci_half(x, n), 0.0};
+        found[3] = stats_median(x, n); /* sorts x */
+        for (int k = 0; k < 4; k++)
+            assert_near(found[k], samples[i].expected[k], relative[k], samples[i].name);
     }
 }
 END_TEST
@@ -174,33 +176,59 @@ START_TEST(one_value_has_a_mean_and_no_interval)
 }
 END_TEST
 
+/* Differences, and what scipy and the share of sign patterns say of them. */
+static const struct {
+    const char *name;
+    int n;
+    double d[16], expected[5]; /* sign-flip p, Wilcoxon's p, Student's p, d_z, g_z */
+} paired[] = {
+    {"one", 1, {0.3}, {1.0, 1.0, NAN, NAN, NAN}},
+    {"pair", 2, {0.25, 0.5}, {0.5, 0.5, 0.20483276469913345, 2.1213203435596424, NAN}},
+    {"split",
+     3,
+     {0.25, -0.5, 1.0},
+     {0.75, 0.75, 0.6220355269907728, 0.3333333333333333, 0.1880631945159188}},
+    {"rounding",
+     4,
+     {0.1, 0.2, -0.3, 0.4},
+     {0.625, 0.625, 0.5456274012746509, 0.33968311024337877, 0.2457951247243632}},
+    {"ties",
+     6,
+     {0.5, 0.5, -0.5, 0.5, -0.5, 0.5},
+     {0.6875, 0.6875, 0.465022638260757, 0.32274861218395134, 0.2713504704593503}},
+    {"zeros", 4, {0.0, 0.0, 0.75, 0.0}, {1.0, 1.0, 0.39100221895577053, 0.5, 0.3618006272791338}},
+    {"eight",
+     8,
+     {0.01, 0.03, -0.02, 0.05, 0.04, 0.02, -0.01, 0.06},
+     {0.0859375, 0.0859375, 0.05832171173164498, 0.7990704058551495, 0.7097366579157893}},
+    {"twelve",
+     12,
+     {0.3, -0.1, 0.25, 0.5, -0.4, 0.15, 0.05, 0.7, -0.2, 0.35, 0.45, -0.6},
+     {0.31201171875, 0.30126953125, 0.3011485324087835, 0.31319878820776015, 0.2912622855663327}},
+    {"sixteen",
+     16,
+     {-0.75, 0.125, 1.0, -0.125, 0.75, -0.375, 0.5, -0.625, 0.25, 1.125, 0.0, 0.875, -0.25, 0.625,
+      -0.5, 0.375},
+     {0.24395751953125, 0.24871826171875, 0.22683190885506566, 0.31506301890630223,
+      0.2989971953701657}},
+    {"equal sizes",
+     8,
+     {1.0, 1.0, -1.0, 1.0, 1.0, -1.0, 1.0, 1.0},
+     {0.2890625, 0.2890625, 0.17047066078705375, 0.5400617248673217, 0.4796843943499166}},
+    {"nothing", 3, {0.0, 0.0, 0.0}, {1.0, 1.0, NAN, NAN, NAN}},
+    {"no spread", 3, {0.25, 0.25, 0.25}, {0.25, 0.25, NAN, NAN, NAN}},
+    {"ties and zeros",
+     10,
+     {0.5, -0.25, 0.5, 0.0, 0.75, -0.5, 0.25, 0.25, 0.0, 1.0},
+     {0.1640625, 0.1640625, 0.11730680301423822, 0.5477225575051661, 0.5005498929723737}},
+};
+
 START_TEST(signflip_p_is_the_share_of_sign_patterns)
 {
-    static const struct {
-        const char *name;
-        int n;
-        double d[16], p;
-    } one[] = {
-        {"one", 1, {0.3}, 1.0},
-        {"pair", 2, {0.25, 0.5}, 0.5},
-        {"split", 3, {0.25, -0.5, 1.0}, 0.75},
-        {"rounding", 4, {0.1, 0.2, -0.3, 0.4}, 0.625},
-        {"ties", 6, {0.5, 0.5, -0.5, 0.5, -0.5, 0.5}, 0.6875},
-        {"zeros", 4, {0.0, 0.0, 0.75, 0.0}, 1.0},
-        {"eight", 8, {0.01, 0.03, -0.02, 0.05, 0.04, 0.02, -0.01, 0.06}, 0.0859375},
-        {"twelve",
-         12,
-         {0.3, -0.1, 0.25, 0.5, -0.4, 0.15, 0.05, 0.7, -0.2, 0.35, 0.45, -0.6},
-         0.31201171875},
-        {"sixteen",
-         16,
-         {-0.75, 0.125, 1.0, -0.125, 0.75, -0.375, 0.5, -0.625, 0.25, 1.125, 0.0, 0.875, -0.25,
-          0.625, -0.5, 0.375},
-         0.24395751953125},
-    };
-    for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++)
-        assert_near(signflip_p(one[i].d, one[i].n), one[i].p, 1e-15, one[i].name);
-    ck_assert_double_nan(signflip_p(one[0].d, 0));
+    for (size_t i = 0; i < sizeof(paired) / sizeof(*paired); i++)
+        assert_near(signflip_p(paired[i].d, paired[i].n), paired[i].expected[0], 1e-15,
+                    paired[i].name);
+    ck_assert_double_nan(signflip_p(paired[0].d, 0));
 }
 END_TEST
 
@@ -274,97 +302,20 @@ END_TEST
 
 /* ---- other paired tests ---- */
 
-static void assert_same(double x, double expected, double relative, const char *what)
-{
-    if (isnan(expected))
-        ck_assert_msg(isnan(x), "%s: %.17g instead of NaN", what, x);
-    else if (isinf(expected))
-        ck_assert_msg(isinf(x), "%s: %.17g instead of infinity", what, x);
-    else
-        assert_near(x, expected, relative, what);
-}
-
 START_TEST(wilcoxon_t_and_effect_sizes_are_scipys)
 {
-    static const struct {
-        const char *name;
-        int n;
-        double d[16], wilcoxon, t, dz, gz;
-    } one[] = {
-        {"one", 1, {0.3}, 1.0, NAN, NAN, NAN},
-        {"pair", 2, {0.25, 0.5}, 0.5, 0.20483276469913345, 2.1213203435596424, NAN},
-        {"split",
-         3,
-         {0.25, -0.5, 1.0},
-         0.75,
-         0.6220355269907728,
-         0.3333333333333333,
-         0.1880631945159188},
-        {"rounding",
-         4,
-         {0.1, 0.2, -0.3, 0.4},
-         0.625,
-         0.5456274012746509,
-         0.33968311024337877,
-         0.2457951247243632},
-        {"ties",
-         6,
-         {0.5, 0.5, -0.5, 0.5, -0.5, 0.5},
-         0.6875,
-         0.465022638260757,
-         0.32274861218395134,
-         0.2713504704593503},
-        {"zeros", 4, {0.0, 0.0, 0.75, 0.0}, 1.0, 0.39100221895577053, 0.5, 0.3618006272791338},
-        {"eight",
-         8,
-         {0.01, 0.03, -0.02, 0.05, 0.04, 0.02, -0.01, 0.06},
-         0.0859375,
-         0.05832171173164498,
-         0.7990704058551495,
-         0.7097366579157893},
-        {"twelve",
-         12,
-         {0.3, -0.1, 0.25, 0.5, -0.4, 0.15, 0.05, 0.7, -0.2, 0.35, 0.45, -0.6},
-         0.30126953125,
-         0.3011485324087835,
-         0.31319878820776015,
-         0.2912622855663327},
-        {"sixteen",
-         16,
-         {-0.75, 0.125, 1.0, -0.125, 0.75, -0.375, 0.5, -0.625, 0.25, 1.125, 0.0, 0.875, -0.25,
-          0.625, -0.5, 0.375},
-         0.24871826171875,
-         0.22683190885506566,
-         0.31506301890630223,
-         0.2989971953701657},
-        {"equal sizes",
-         8,
-         {1.0, 1.0, -1.0, 1.0, 1.0, -1.0, 1.0, 1.0},
-         0.2890625,
-         0.17047066078705375,
-         0.5400617248673217,
-         0.4796843943499166},
-        {"nothing", 3, {0.0, 0.0, 0.0}, 1.0, NAN, NAN, NAN},
-        {"no spread", 3, {0.25, 0.25, 0.25}, 0.25, NAN, NAN, NAN},
-        {"ties and zeros",
-         10,
-         {0.5, -0.25, 0.5, 0.0, 0.75, -0.5, 0.25, 0.25, 0.0, 1.0},
-         0.1640625,
-         0.11730680301423822,
-         0.5477225575051661,
-         0.5005498929723737},
-    };
-    for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++) {
-        const double *d = one[i].d;
-        int n = one[i].n;
-        assert_same(wilcoxon_p(d, n), one[i].wilcoxon, 1e-13, one[i].name);
-        assert_same(paired_t_p(d, n), one[i].t, 1e-12, one[i].name);
-        assert_same(effect_dz(d, n), one[i].dz, 1e-12, one[i].name);
-        assert_same(effect_gz(d, n), one[i].gz, 1e-12, one[i].name);
+    static double (*const figure[])(const double *d, int n) = {wilcoxon_p, paired_t_p, effect_dz,
+                                                               effect_gz};
+    for (size_t i = 0; i < sizeof(paired) / sizeof(*paired); i++) {
+        const double *d = paired[i].d;
+        int n = paired[i].n;
+        for (int k = 0; k < 4; k++)
+            assert_same(figure[k](d, n), paired[i].expected[1 + k], k ? 1e-12 : 1e-13,
+                        paired[i].name);
         ck_assert_double_eq(paired_p(TEST_WILCOXON, d, n), wilcoxon_p(d, n));
     }
-    ck_assert_double_nan(wilcoxon_p(one[0].d, 0));
-    ck_assert_double_nan(paired_t_p(one[0].d, 0));
+    ck_assert_double_nan(wilcoxon_p(paired[0].d, 0));
+    ck_assert_double_nan(paired_t_p(paired[0].d, 0));
 }
 END_TEST
 
@@ -434,36 +385,26 @@ START_TEST(friedman_and_critical_difference_are_scipys)
     static const struct {
         const char *name;
         int n, k;
-        double x[24], chi2, p_chi2, f, p, critical;
+        double x[24], expected[5]; /* chi2, its p, F, its p, the critical difference */
     } one[] = {
         {"clear",
          5,
          3,
          {1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0, 3.0},
-         10.0,
-         0.006737946999085468,
-         INFINITY,
-         0.0,
-         1.4822864012855947},
+         {10.0, 0.006737946999085468, INFINITY, 0.0, 1.4822864012855947}},
         {"mixed",
          6,
          4,
          {1.2, 0.5, 3.1, 2.2, 0.9, 0.8, 2.5, 2.6, 1.5, 1.7, 1.1, 3.0,
           0.4, 0.6, 0.8, 0.7, 2.2, 1.0, 2.9, 2.0, 1.1, 1.3, 1.4, 1.2},
-         6.6000000000000085,
-         0.08580108740012275,
-         2.894736842105269,
-         0.06985545552013554,
-         1.9148432265902373},
+         {6.6000000000000085, 0.08580108740012275, 2.894736842105269, 0.06985545552013554,
+          1.9148432265902373}},
         {"ties",
          5,
          3,
          {1.0, 1.0, 2.0, 3.0, 1.0, 2.0, 1.0, 2.0, 2.0, 1.0, 1.0, 1.0, 2.0, 3.0, 1.0},
-         0.1428571428571449,
-         0.9310627797040218,
-         0.057971014492754463,
-         0.9440700124947927,
-         1.4822864012855947},
+         {0.1428571428571449, 0.9310627797040218, 0.057971014492754463, 0.9440700124947927,
+          1.4822864012855947}},
     };
     for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++) {
         double rank[24];
@@ -472,11 +413,10 @@ START_TEST(friedman_and_critical_difference_are_scipys)
         for (int task = 0; task < n; task++)
             mean_ranks(&one[i].x[task * k], k, &rank[task * k]);
         friedman_test(rank, k, n, &t);
-        assert_near(t.chi2, one[i].chi2, 1e-11, one[i].name);
-        assert_near(t.p_chi2, one[i].p_chi2, 1e-11, one[i].name);
-        assert_same(t.f, one[i].f, 1e-10, one[i].name);
-        assert_same(t.p, one[i].p, 1e-10, one[i].name);
-        assert_near(t.critical, one[i].critical, 1e-9, one[i].name);
+        const double found[] = {t.chi2, t.p_chi2, t.f, t.p, t.critical},
+                     relative[] = {1e-11, 1e-11, 1e-10, 1e-10, 1e-9};
+        for (int j = 0; j < 5; j++)
+            assert_same(found[j], one[i].expected[j], relative[j], one[i].name);
     }
 }
 END_TEST

@@ -10,25 +10,6 @@
 #include "support/support.h"
 #include "tensor/parallel.h"
 
-static struct arena arena;
-static struct error err;
-
-static void open_arena(void)
-{
-    arena_init(&arena, "subspace", 1 << 16);
-    err = (struct error){0};
-}
-
-static void close_arena(void)
-{
-    arena_release(&arena);
-}
-
-static void assert_ok(peat_status status)
-{
-    ck_assert_msg(status == PEAT_OK, "%s", err.text);
-}
-
 static struct subspace find(const struct matrix *m, double share)
 {
     struct subspace s;
@@ -40,7 +21,7 @@ static struct subspace find(const struct matrix *m, double share)
 static struct matrix cross_of(const int *axes, int n, int64_t d)
 {
     float *x;
-    struct matrix m = empty_table(2 * n, d, &x, &arena);
+    struct matrix m = empty_table(2 * n, d, &x);
     for (int i = 0; i < n; i++) {
         x[2 * i * d + axes[i]] = 1.0f + (float)i;
         x[(2 * i + 1) * d + axes[i]] = -1.0f - (float)i;
@@ -78,14 +59,14 @@ END_TEST
 START_TEST(a_constant_table_has_no_subspace)
 {
     float *x;
-    struct matrix m = empty_table(77, 6, &x, &arena);
+    struct matrix m = empty_table(77, 6, &x);
     for (int i = 0; i < 77 * 6; i++)
         x[i] = 0.1f * (float)(1 + i % 6);
     struct subspace s = find(&m, 0.99);
     ck_assert_int_eq(s.k, 0);
     ck_assert_double_eq(s.variance, 0.0);
     ck_assert_double_eq(s.constant, 1.0);
-    struct matrix zero = empty_table(3, 6, &x, &arena);
+    struct matrix zero = empty_table(3, 6, &x);
     struct subspace none = find(&zero, 0.99);
     ck_assert(isnan(none.constant));
     struct angle_summary a;
@@ -117,7 +98,7 @@ START_TEST(the_sinusoid_of_width_512_has_rank_40)
 {
     enum { T = 128, D = 512 };
     float *x;
-    struct matrix m = empty_table(T, D, &x, &arena);
+    struct matrix m = empty_table(T, D, &x);
     for (int p = 0; p < T; p++)
         for (int i = 0; i < D / 2; i++) {
             double angle = p * pow(1e4, -(double)i / (D / 2 - 1));
@@ -185,8 +166,8 @@ static const double golden_angle[] = {56.92702309837739, 72.5393455487955, 84.34
 
 START_TEST(ranks_and_angles_of_fixed_tables_are_scipys)
 {
-    struct matrix token = fixed_table(1, 40, 12, false, &arena);
-    struct matrix position = fixed_table(2, 20, 12, true, &arena);
+    struct matrix token = fixed_table(1, 40, 12, false);
+    struct matrix position = fixed_table(2, 20, 12, true);
     struct subspace t = find(&token, 0.9), p = find(&position, 0.9);
     ck_assert_int_eq(t.k, 4);
     ck_assert_int_eq(p.k, 6);
@@ -213,10 +194,10 @@ END_TEST
 START_TEST(a_table_that_is_not_finite_has_no_subspace)
 {
     float *x;
-    struct matrix m = empty_table(4, 3, &x, &arena);
+    struct matrix m = empty_table(4, 3, &x);
     x[5] = (float)NAN;
     struct subspace s;
-    ck_assert_int_eq(subspace_find(&s, &m, 0.99, &arena, &err), PEAT_FAILED);
+    assert_failed(subspace_find(&s, &m, 0.99, &arena, &err), "");
 }
 END_TEST
 
@@ -292,7 +273,7 @@ END_TEST
 int main(void)
 {
     parallel_start();
-    return run_list((struct tests){"subspace", open_arena, close_arena, .seconds = 60},
+    return run_list((struct tests){"subspace", table_open, table_close, .seconds = 60},
                     TESTS(equal_shares_fill_all_dimensions, entropy_weighs_unequal_shares,
                           a_constant_table_has_no_subspace, the_constant_part_is_no_direction,
                           the_sinusoid_of_width_512_has_rank_40,
