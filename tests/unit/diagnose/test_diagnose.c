@@ -14,77 +14,94 @@ enum { T = 8, B = 12, V = 7, D = 8, HALF = D / 2 };
 
 /* ---- a subject ---- */
 
-struct exam {
+static struct exam {
     struct modelcheck m;
     struct subject subject;
     peat_batch batch;
     int32_t token[B * T], target[B * T], segment[B * T], document[B * T];
     uint8_t pad[B * T], special[B * T];
     int64_t sequence[B];
-};
+} e;
 
-static void exam_init(struct exam *e, peat_arch arch)
+static void exam_release(void)
 {
-    memset(e, 0, sizeof(*e));
-    modelcheck_init(&e->m, arch);
-    e->m.config.T_train = e->m.config.T_max = T;
-    e->m.config.norm = NORM_RMS;
+    subject_release(&e.subject);
+    modelcheck_release(&e.m);
+    memset(&e, 0, sizeof(e));
+}
+
+static void exam_init(peat_arch arch)
+{
+    exam_release();
+    modelcheck_init(&e.m, arch);
+    e.m.config.T_train = e.m.config.T_max = T;
+    e.m.config.norm = NORM_RMS;
     uint64_t stream = rng_stream(5, "test", "windows");
     for (int i = 0; i < B * T; i++) {
-        e->token[i] = (int32_t)(rng_bits(stream, (uint64_t)i) % V);
-        e->target[i] = (int32_t)(rng_bits(stream, (uint64_t)(1000 + i)) % V);
+        e.token[i] = (int32_t)(rng_bits(stream, (uint64_t)i) % V);
+        e.target[i] = (int32_t)(rng_bits(stream, (uint64_t)(1000 + i)) % V);
     }
-    e->batch = (peat_batch){.size = sizeof(e->batch),
-                            .B = B,
-                            .T = T,
-                            .token = e->token,
-                            .target = e->target,
-                            .segment = e->segment,
-                            .document = e->document,
-                            .pad = e->pad,
-                            .special = e->special,
-                            .sequence = e->sequence};
+    e.batch = (peat_batch){.size = sizeof(e.batch),
+                           .B = B,
+                           .T = T,
+                           .token = e.token,
+                           .target = e.target,
+                           .segment = e.segment,
+                           .document = e.document,
+                           .pad = e.pad,
+                           .special = e.special,
+                           .sequence = e.sequence};
 }
 
-static void exam_build(struct exam *e)
+static void exam_build(void)
 {
-    modelcheck_build(&e->m);
-    subject_init(&e->subject, &e->m.model, &e->m.team, 1);
-    e->subject.batch = &e->batch;
-    e->subject.n_batch = 1;
+    modelcheck_build(&e.m);
+    subject_init(&e.subject, &e.m.model, &e.m.team, 1);
+    e.subject.batch = &e.batch;
+    e.subject.n_batch = 1;
 }
 
-static void exam_release(struct exam *e)
+/* A model with one scheme; NULL: none. */
+static void exam_of(peat_arch arch, const char *id, const peat_scheme *scheme)
 {
-    subject_release(&e->subject);
-    modelcheck_release(&e->m);
+    exam_init(arch);
+    if (scheme)
+        modelcheck_scheme(&e.m, id, scheme);
+    exam_build();
 }
 
-static const struct value *ask(struct exam *e, diagnostic_fn diagnostic)
+static const struct value *ask(diagnostic_fn diagnostic)
 {
-    struct json v = json_map(&e->subject.arena);
+    struct json v = json_map(&e.subject.arena);
     struct error err = {0};
-    peat_status status = diagnostic(&e->subject, v, &err);
+    peat_status status = diagnostic(&e.subject, v, &err);
     ck_assert_msg(status == PEAT_OK, "%s", err.text);
     return v.v;
 }
 
-static struct weight *weight(struct exam *e, const char *name)
+static struct weight *weight(const char *name)
 {
-    struct weight *w = weights_find(&e->m.model.weights, name);
+    struct weight *w = weights_find(&e.m.model.weights, name);
     ck_assert_msg(w != NULL, "no weight '%s'", name);
     return w;
 }
 
-static void put(struct exam *e, const char *name, int64_t row, int64_t column, double x)
+static void put(const char *name, int64_t row, int64_t column, double x)
 {
-    struct weight *w = weight(e, name);
+    struct weight *w = weight(name);
     tensor_set(&w->value, row * w->value.dim[w->value.rank - 1] + column, x);
 }
 
-static void clear(struct exam *e, const char *name)
+static void clear(const char *name)
 {
-    tensor_fill(&weight(e, name)->value, 0.0);
+    tensor_fill(&weight(name)->value, 0.0);
+}
+
+/* Of the first layer; the values too. */
+static void clear_queries_and_keys(void)
+{
+    clear("block.0.attention.qkv.weight");
+    clear("block.0.attention.qkv.bias");
 }
 
 static const struct value *item(const struct value *list, int i)
@@ -98,9 +115,14 @@ static const struct value *head_of(const struct value *v, int layer, int head)
     return item(value_get(item(value_get(v, "layers"), layer), "heads"), head);
 }
 
-static double share(const struct value *v, int layer, const char *term)
+static void assert_number(const struct value *v, const char *key, double x, double tolerance)
 {
-    return json_get_number(value_get(item(value_get(v, "layers"), layer), "share"), term);
+    ck_assert_double_eq_tol(json_get_number(v, key), x, tolerance);
+}
+
+static void assert_share(const struct value *v, const char *term, double x, double tolerance)
+{
+    assert_number(value_get(item(value_get(v, "layers"), 0), "share"), term, x, tolerance);
 }
 
 static void assert_skipped(const struct value *v, const char *why)
@@ -192,30 +214,28 @@ static const peat_combine product = {
 
 /* A model with a table of positions; tokens fill the first half of the dimensions, positions the
  * second, both with arbitrary numbers. */
-static void exam_split(struct exam *e, peat_arch arch)
+static void exam_split(peat_arch arch)
 {
-    exam_init(e, arch);
-    modelcheck_scheme(&e->m, "table", &table);
-    exam_build(e);
+    exam_of(arch, "table", &table);
     for (int64_t i = 0; i < V; i++)
         for (int64_t j = HALF; j < D; j++)
-            put(e, "token.weight", i, j, 0.0);
+            put("token.weight", i, j, 0.0);
     for (int64_t i = 0; i < T; i++)
         for (int64_t j = 0; j < HALF; j++)
-            put(e, "position.0.table.table", i, j, 0.0);
+            put("position.0.table.table", i, j, 0.0);
 }
 
 /* ---- logits ---- */
 
 /* Layer 0's queries read dimensions [q, q + HALF) alone and its keys [k, k + HALF). */
-static void read_halves(struct exam *e, int64_t q, int64_t k)
+static void read_halves(int64_t q, int64_t k)
 {
-    clear(e, "block.0.attention.qkv.bias");
+    clear("block.0.attention.qkv.bias");
     for (int64_t row = 0; row < 2 * D; row++)
         for (int64_t j = 0; j < D; j++) {
             int64_t begin = row < D ? q : k;
             if (j < begin || j >= begin + HALF)
-                put(e, "block.0.attention.qkv.weight", row, j, 0.0);
+                put("block.0.attention.qkv.weight", row, j, 0.0);
         }
 }
 
@@ -224,14 +244,12 @@ START_TEST(queries_of_tokens_and_keys_of_positions_give_that_term_alone)
     static const char *const term[] = {"token.token", "token.position", "position.token",
                                        "position.position"};
     for (int i = 0; i < 4; i++) {
-        struct exam e;
-        exam_split(&e, PEAT_ENCODER);
-        read_halves(&e, i / 2 * HALF, i % 2 * HALF);
-        const struct value *v = ask(&e, diagnose_logits);
+        exam_split(PEAT_ENCODER);
+        read_halves(i / 2 * HALF, i % 2 * HALF);
+        const struct value *v = ask(diagnose_logits);
         for (int j = 0; j < 4; j++)
-            ck_assert_double_eq_tol(share(v, 0, term[j]), i == j, 1e-12);
-        ck_assert_double_eq_tol(share(v, 0, "bias"), 0.0, 1e-12);
-        exam_release(&e);
+            assert_share(v, term[j], i == j, 1e-12);
+        assert_share(v, "bias", 0.0, 1e-12);
     }
 }
 END_TEST
@@ -240,47 +258,39 @@ END_TEST
  * its token: the terms' variances are as a^2 to b^2. */
 START_TEST(shares_are_as_the_squares_of_what_the_queries_hold)
 {
-    struct exam e;
-    exam_split(&e, PEAT_ENCODER);
-    clear(&e, "token.weight");
-    clear(&e, "position.0.table.table");
-    clear(&e, "block.0.attention.qkv.weight");
-    clear(&e, "block.0.attention.qkv.bias");
+    exam_split(PEAT_ENCODER);
+    clear("token.weight");
+    clear("position.0.table.table");
+    clear_queries_and_keys();
     for (int64_t i = 0; i < V; i++) {
-        put(&e, "token.weight", i, 0, 1.0);
-        put(&e, "token.weight", i, 1, i % 2 ? 1.0 : -1.0);
+        put("token.weight", i, 0, 1.0);
+        put("token.weight", i, 1, i % 2 ? 1.0 : -1.0);
     }
     for (int64_t i = 0; i < T; i++)
-        put(&e, "position.0.table.table", i, HALF, sqrt(8.0));
+        put("position.0.table.table", i, HALF, sqrt(8.0));
     for (int64_t h = 0; h < 2; h++) {
-        put(&e, "block.0.attention.qkv.weight", h * 4, 0, 1.0);
-        put(&e, "block.0.attention.qkv.weight", h * 4, HALF, 3.0);
-        put(&e, "block.0.attention.qkv.weight", D + h * 4, 1, 1.0);
-        put(&e, "block.0.attention.qkv.bias", 0, D + h * 4, 7.0); /* the same for all keys */
+        put("block.0.attention.qkv.weight", h * 4, 0, 1.0);
+        put("block.0.attention.qkv.weight", h * 4, HALF, 3.0);
+        put("block.0.attention.qkv.weight", D + h * 4, 1, 1.0);
+        put("block.0.attention.qkv.bias", 0, D + h * 4, 7.0); /* the same for all keys */
     }
-    const struct value *v = ask(&e, diagnose_logits);
-    ck_assert_double_eq_tol(share(v, 0, "token.token"), 0.1, 1e-6);
-    ck_assert_double_eq_tol(share(v, 0, "position.token"), 0.9, 1e-6);
-    ck_assert_double_eq_tol(share(v, 0, "position.constant"), 0.0, 1e-12);
+    const struct value *v = ask(diagnose_logits);
+    assert_share(v, "token.token", 0.1, 1e-6);
+    assert_share(v, "position.token", 0.9, 1e-6);
+    assert_share(v, "position.constant", 0.0, 1e-12);
     const struct value *cross = value_get(head_of(v, 0, 1), "covariance");
-    ck_assert_double_eq_tol(json_get_number(cross, "token.token"), 0.25, 1e-6);
-    ck_assert_double_eq_tol(json_get_number(cross, "position.token"), 0.75, 1e-6);
-    exam_release(&e);
+    assert_number(cross, "token.token", 0.25, 1e-6);
+    assert_number(cross, "position.token", 0.75, 1e-6);
 }
 END_TEST
 
 START_TEST(a_bias_has_all_the_variance_when_queries_are_zero)
 {
-    struct exam e;
-    exam_init(&e, PEAT_DECODER);
-    modelcheck_scheme(&e.m, "slope", &slope);
-    exam_build(&e);
-    clear(&e, "block.0.attention.qkv.weight");
-    clear(&e, "block.0.attention.qkv.bias");
-    const struct value *v = ask(&e, diagnose_logits);
-    ck_assert_double_eq_tol(share(v, 0, "bias"), 1.0, 1e-12);
-    ck_assert_double_eq_tol(share(v, 0, "token.token"), 0.0, 1e-12);
-    exam_release(&e);
+    exam_of(PEAT_DECODER, "slope", &slope);
+    clear_queries_and_keys();
+    const struct value *v = ask(diagnose_logits);
+    assert_share(v, "bias", 1.0, 1e-12);
+    assert_share(v, "token.token", 0.0, 1e-12);
 }
 END_TEST
 
@@ -290,8 +300,7 @@ START_TEST(terms_add_up_to_the_logits_in_every_layer)
 {
     static const int64_t activation[] = {ACTIVATION_GELU, ACTIVATION_GELU_TANH, ACTIVATION_RELU};
     for (int k = 0; k < 3; k++) {
-        struct exam e;
-        exam_init(&e, k % 2 ? PEAT_DECODER : PEAT_ENCODER);
+        exam_init(k % 2 ? PEAT_DECODER : PEAT_ENCODER);
         e.m.config.norm = NORM_LAYER;
         e.m.config.n_layer = 3;
         e.m.config.n_segment = 2;
@@ -302,7 +311,7 @@ START_TEST(terms_add_up_to_the_logits_in_every_layer)
         e.batch.has_segment = true;
         for (int i = 0; i < B * T; i++)
             e.segment[i] = i % 3 == 0;
-        exam_build(&e);
+        exam_build();
         uint64_t stream = rng_stream(9, "test", "biases");
         for (int i = 0; i < e.m.model.weights.n; i++) {
             struct tensor *x = &e.m.model.weights.item[i]->value;
@@ -310,7 +319,7 @@ START_TEST(terms_add_up_to_the_logits_in_every_layer)
                 tensor_set(x, j,
                            tensor_get(x, j) + 0.3 * rng_normal(stream, (uint64_t)(99 * i + j)));
         }
-        const struct value *v = ask(&e, diagnose_logits);
+        const struct value *v = ask(diagnose_logits);
         const struct value *layers = value_get(v, "layers");
         ck_assert_int_eq(layers->n, 3);
         for (int l = 0; l < 3; l++) {
@@ -322,27 +331,23 @@ START_TEST(terms_add_up_to_the_logits_in_every_layer)
             ck_assert_double_lt(json_get_number(layers->item[l], "error"), 1e-12);
         }
         ck_assert_int_eq(value_get(item(layers, 0), "share")->n, 4 * 4 + 1);
-        exam_release(&e);
     }
 }
 END_TEST
 
 START_TEST(what_is_not_linear_is_said_to_be_not_decomposed)
 {
-    struct exam e;
-    exam_init(&e, PEAT_DECODER);
+    exam_init(PEAT_DECODER);
     modelcheck_scheme(&e.m, "table", &table);
     e.m.positional.combine = &product;
-    exam_build(&e);
-    assert_skipped(ask(&e, diagnose_logits), "not linear");
-    assert_skipped(ask(&e, diagnose_subspaces), "not linear");
-    exam_release(&e);
-    exam_init(&e, PEAT_DECODER);
+    exam_build();
+    assert_skipped(ask(diagnose_logits), "not linear");
+    assert_skipped(ask(diagnose_subspaces), "not linear");
+    exam_init(PEAT_DECODER);
     modelcheck_scheme(&e.m, "table", &table);
     modelcheck_scheme(&e.m, "bent", &bent);
-    exam_build(&e);
-    assert_skipped(ask(&e, diagnose_logits), "not linear");
-    exam_release(&e);
+    exam_build();
+    assert_skipped(ask(diagnose_logits), "not linear");
 }
 END_TEST
 
@@ -350,61 +355,56 @@ END_TEST
 
 START_TEST(tokens_and_positions_in_other_dimensions_are_at_right_angles)
 {
-    struct exam e;
-    exam_split(&e, PEAT_DECODER);
-    const struct value *v = ask(&e, diagnose_subspaces);
-    ck_assert_double_eq_tol(json_get_number(v, "smallest"), 90.0, 1e-4);
+    exam_split(PEAT_DECODER);
+    const struct value *v = ask(diagnose_subspaces);
+    assert_number(v, "smallest", 90.0, 1e-4);
     ck_assert_int_eq(json_get_int(value_get(v, "token"), "rank", 0), HALF);
     ck_assert_int_eq(json_get_int(value_get(v, "position"), "rank", 0), HALF);
     ck_assert_double_lt(json_get_number(value_get(v, "random"), "mean"), 89.0);
-    v = ask(&e, diagnose_support);
-    ck_assert_double_eq_tol(json_get_number(v, "disjoint"), 1.0, 1e-9);
-    exam_release(&e);
+    v = ask(diagnose_support);
+    assert_number(v, "disjoint", 1.0, 1e-9);
 }
 END_TEST
 
 START_TEST(lines_at_45_degrees_are_found_at_45_degrees)
 {
-    struct exam e;
-    exam_split(&e, PEAT_DECODER);
-    clear(&e, "token.weight");
-    clear(&e, "position.0.table.table");
+    exam_split(PEAT_DECODER);
+    clear("token.weight");
+    clear("position.0.table.table");
     for (int64_t i = 0; i < V; i++)
-        put(&e, "token.weight", i, 0, (double)i);
+        put("token.weight", i, 0, (double)i);
     for (int64_t i = 0; i < T; i++) {
-        put(&e, "position.0.table.table", i, 0, (double)i);
-        put(&e, "position.0.table.table", i, 1, (double)i);
+        put("position.0.table.table", i, 0, (double)i);
+        put("position.0.table.table", i, 1, (double)i);
     }
-    const struct value *v = ask(&e, diagnose_subspaces);
-    ck_assert_double_eq_tol(json_get_number(v, "mean"), 45.0, 1e-4);
+    const struct value *v = ask(diagnose_subspaces);
+    assert_number(v, "mean", 45.0, 1e-4);
     ck_assert_int_eq(json_get_int(value_get(v, "sum"), "rank", 0), 2);
     /* Profiles (1, 0) and (1/2, 1/2): half of the variance is apart. */
-    v = ask(&e, diagnose_support);
-    ck_assert_double_eq_tol(json_get_number(v, "disjoint"), 0.5, 1e-6);
-    exam_release(&e);
+    v = ask(diagnose_support);
+    assert_number(v, "disjoint", 0.5, 1e-6);
 }
 END_TEST
 
 /* The head reads dimension 0, which tokens alone fill, and nothing else changes the stream. */
 START_TEST(the_loss_moves_only_without_the_dimensions_it_is_made_of)
 {
-    struct exam e;
-    exam_split(&e, PEAT_DECODER);
+    exam_split(PEAT_DECODER);
     for (int l = 0; l < 2; l++) {
-        clear(&e, l ? "block.1.attention.out.weight" : "block.0.attention.out.weight");
-        clear(&e, l ? "block.1.mlp.down.weight" : "block.0.mlp.down.weight");
+        clear(l ? "block.1.attention.out.weight" : "block.0.attention.out.weight");
+        clear(l ? "block.1.mlp.down.weight" : "block.0.mlp.down.weight");
     }
-    clear(&e, "head.weight");
+    clear("head.weight");
     for (int64_t i = 0; i < V; i++)
-        put(&e, "head.weight", i, 0, (double)(i - 3));
+        put("head.weight", i, 0, (double)(i - 3));
     /* The last norm divides by the length of the whole row: equal for all, whatever is zeroed. */
     for (int64_t i = 0; i < V; i++)
         for (int64_t j = 0; j < HALF; j++)
-            put(&e, "token.weight", i, j, j == 0 ? (i % 2 ? 1.0 : -1.0) : 0.0);
-    clear(&e, "position.0.table.table");
+            put("token.weight", i, j, j == 0 ? (i % 2 ? 1.0 : -1.0) : 0.0);
+    clear("position.0.table.table");
     for (int64_t i = 0; i < T; i++)
-        put(&e, "position.0.table.table", i, HALF, i % 2 ? 1e-4 : -1e-4);
-    const struct value *v = ask(&e, diagnose_support), *blocks = value_get(v, "blocks");
+        put("position.0.table.table", i, HALF, i % 2 ? 1e-4 : -1e-4);
+    const struct value *v = ask(diagnose_support), *blocks = value_get(v, "blocks");
     ck_assert_int_eq(blocks->n, D);
     for (int i = 0; i < D; i++) {
         double token = json_get_number(item(blocks, i), "token");
@@ -415,19 +415,17 @@ START_TEST(the_loss_moves_only_without_the_dimensions_it_is_made_of)
             ck_assert_double_eq_tol(token, 0.0, 1e-12);
         ck_assert_double_eq_tol(position, 0.0, 1e-6);
     }
-    ck_assert_double_eq_tol(json_get_number(value_get(v, "whole"), "token"),
-                            json_get_number(item(blocks, 0), "token"), 1e-9);
-    exam_release(&e);
+    assert_number(value_get(v, "whole"), "token", json_get_number(item(blocks, 0), "token"), 1e-9);
 }
 END_TEST
 
 /* ---- collisions ---- */
 
 /* e_b = e_a + (p_1 - p_0) / sqrt(D), the tokens' scale: a at position 1 is b at position 0. */
-static void plant_collision(struct exam *e, int64_t a, int64_t b)
+static void plant_collision(int64_t a, int64_t b)
 {
-    struct weight *token = weight(e, "token.weight");
-    struct weight *position = weight(e, "position.0.table.table");
+    struct weight *token = weight("token.weight");
+    struct weight *position = weight("position.0.table.table");
     for (int64_t j = 0; j < D; j++) {
         double move = tensor_get(&position->value, D + j) - tensor_get(&position->value, j);
         tensor_set(&token->value, b * D + j,
@@ -437,23 +435,18 @@ static void plant_collision(struct exam *e, int64_t a, int64_t b)
 
 START_TEST(a_planted_collision_is_found_and_named)
 {
-    struct exam e;
-    exam_init(&e, PEAT_DECODER);
-    modelcheck_scheme(&e.m, "table", &table);
-    exam_build(&e);
-    const struct value *v = ask(&e, diagnose_collisions);
+    exam_of(PEAT_DECODER, "table", &table);
+    const struct value *v = ask(diagnose_collisions);
     ck_assert_int_eq(json_get_int(v, "exact", -1), 0);
-    ck_assert_double_eq_tol(json_get_number(item(value_get(v, "decoded"), 0), "both"), 1.0, 1e-12);
-    plant_collision(&e, 2, 5);
-    v = ask(&e, diagnose_collisions);
+    assert_number(item(value_get(v, "decoded"), 0), "both", 1.0, 1e-12);
+    plant_collision(2, 5);
+    v = ask(diagnose_collisions);
     ck_assert_int_eq(json_get_int(v, "exact", -1), 2);
-    ck_assert_double_eq_tol(json_get_number(item(value_get(v, "decoded"), 0), "both"),
-                            1.0 - 2.0 / (V * T), 1e-6);
+    assert_number(item(value_get(v, "decoded"), 0), "both", 1.0 - 2.0 / (V * T), 1e-6);
     const struct value *pair = item(value_get(v, "pairs"), 0);
     int64_t a = json_get_int(pair, "token_a", -1), i = json_get_int(pair, "position_a", -1);
     int64_t b = json_get_int(pair, "token_b", -1), j = json_get_int(pair, "position_b", -1);
     ck_assert((a == 2 && i == 1 && b == 5 && j == 0) || (a == 5 && i == 0 && b == 2 && j == 1));
-    exam_release(&e);
 }
 END_TEST
 
@@ -461,24 +454,22 @@ END_TEST
 
 START_TEST(probes_find_what_is_there_and_nothing_else)
 {
-    struct exam e;
-    exam_split(&e, PEAT_ENCODER);
-    clear(&e, "position.0.table.table");
+    exam_split(PEAT_ENCODER);
+    clear("position.0.table.table");
     for (int64_t i = 0; i < T; i++)
-        put(&e, "position.0.table.table", i, HALF, (double)i / 2);
-    const struct value *v = ask(&e, diagnose_probes);
+        put("position.0.table.table", i, HALF, (double)i / 2);
+    const struct value *v = ask(diagnose_probes);
     const struct value *input = item(value_get(v, "layers"), 0);
     ck_assert_int_eq(value_get(v, "layers")->n, 3);
     ck_assert_double_gt(json_get_number(input, "position_r2"), 0.999);
-    ck_assert_double_eq_tol(json_get_number(input, "position_accuracy"), 1.0, 1e-12);
-    ck_assert_double_eq_tol(json_get_number(input, "token_accuracy"), 1.0, 1e-12);
-    clear(&e, "position.0.table.table");
-    v = ask(&e, diagnose_probes);
+    assert_number(input, "position_accuracy", 1.0, 1e-12);
+    assert_number(input, "token_accuracy", 1.0, 1e-12);
+    clear("position.0.table.table");
+    v = ask(diagnose_probes);
     input = item(value_get(v, "layers"), 0);
     ck_assert_double_lt(json_get_number(input, "position_r2"), 0.3);
     ck_assert_double_lt(json_get_number(input, "position_accuracy"), 0.5);
-    ck_assert_double_eq_tol(json_get_number(input, "token_accuracy"), 1.0, 1e-12);
-    exam_release(&e);
+    assert_number(input, "token_accuracy", 1.0, 1e-12);
 }
 END_TEST
 
@@ -488,10 +479,9 @@ END_TEST
 static double equivariance(peat_dtype dtype, int64_t layers, peat_arch arch, bool last_alone)
 {
     static const int from[T] = {3, 0, 6, 1, 5, 2, 4, 7};
-    struct exam e;
     int32_t permuted[B * T];
     double worst = 0.0, most = 0.0;
-    exam_init(&e, arch);
+    exam_init(arch);
     e.m.config.n_layer = layers;
     ck_assert_int_eq(model_build(&e.m.model, &e.m.config, &e.m.positional, &e.m.arena, dtype, 3,
                                  false, &e.m.err),
@@ -512,7 +502,6 @@ static double equivariance(peat_dtype dtype, int64_t layers, peat_arch arch, boo
             worst = fmax(worst, fabs(tensor_get(&y->value, i * V + v) - was));
             most = fmax(most, fabs(was));
         }
-    modelcheck_release(&e.m);
     return worst / most;
 }
 
@@ -544,11 +533,10 @@ static bool zero_is_due(const struct value *layer)
 START_TEST(order_sensitivity_is_zero_where_it_must_be_and_nowhere_else)
 {
     for (int causal = 0; causal < 2; causal++) {
-        struct exam e;
-        exam_init(&e, causal ? PEAT_DECODER : PEAT_ENCODER);
+        exam_init(causal ? PEAT_DECODER : PEAT_ENCODER);
         e.m.config.n_layer = 4;
-        exam_build(&e);
-        const struct value *layers = value_get(ask(&e, diagnose_order), "layers");
+        exam_build();
+        const struct value *layers = value_get(ask(diagnose_order), "layers");
         ck_assert_int_eq(layers->n, 4);
         for (int l = 0; l < 4; l++) {
             bool zero = !causal || l == 0;
@@ -558,14 +546,10 @@ START_TEST(order_sensitivity_is_zero_where_it_must_be_and_nowhere_else)
             else
                 ck_assert_double_gt(json_get_number(layers->item[l], "change"), 1e-4);
         }
-        exam_release(&e);
-        exam_init(&e, causal ? PEAT_DECODER : PEAT_ENCODER);
-        modelcheck_scheme(&e.m, "slope", &slope);
-        exam_build(&e);
-        layers = value_get(ask(&e, diagnose_order), "layers");
+        exam_of(causal ? PEAT_DECODER : PEAT_ENCODER, "slope", &slope);
+        layers = value_get(ask(diagnose_order), "layers");
         ck_assert(!zero_is_due(layers->item[0]));
         ck_assert_double_gt(json_get_number(layers->item[0], "change"), 1e-4);
-        exam_release(&e);
     }
 }
 END_TEST
@@ -574,61 +558,48 @@ END_TEST
 
 START_TEST(zero_queries_look_at_all_keys_alike)
 {
-    struct exam e;
-    exam_init(&e, PEAT_ENCODER);
-    exam_build(&e);
-    clear(&e, "block.0.attention.qkv.weight");
-    clear(&e, "block.0.attention.qkv.bias");
-    const struct value *v = ask(&e, diagnose_attention), *h = head_of(v, 0, 0);
-    ck_assert_double_eq_tol(json_get_number(h, "entropy"), log(T), 1e-5);
-    ck_assert_double_eq_tol(json_get_number(h, "entropy_share"), 1.0, 1e-6);
-    ck_assert_double_eq_tol(json_get_number(h, "self"), 1.0 / T, 1e-6);
-    ck_assert_double_eq_tol(json_get_number(h, "first"), 1.0 / T, 1e-6);
-    ck_assert_double_eq_tol(json_get_number(h, "mean_distance"), (T * T - 1) / (3.0 * T), 1e-5);
+    exam_of(PEAT_ENCODER, NULL, NULL);
+    clear_queries_and_keys();
+    const struct value *v = ask(diagnose_attention), *h = head_of(v, 0, 0);
+    assert_number(h, "entropy", log(T), 1e-5);
+    assert_number(h, "entropy_share", 1.0, 1e-6);
+    assert_number(h, "self", 1.0 / T, 1e-6);
+    assert_number(h, "first", 1.0 / T, 1e-6);
+    assert_number(h, "mean_distance", (T * T - 1) / (3.0 * T), 1e-5);
     const struct value *by = value_get(h, "by_distance"), *uniform = value_get(v, "uniform");
     ck_assert_int_eq(by->n, 4); /* 0, 1, 2-3, 4-7 */
     for (int i = 0; i < by->n; i++)
         ck_assert_double_eq_tol(by->item[i]->real, uniform->item[i]->real, 1e-6);
-    exam_release(&e);
 }
 END_TEST
 
 START_TEST(a_slope_alone_is_all_distance_and_all_bias)
 {
-    struct exam e;
-    exam_init(&e, PEAT_DECODER);
-    modelcheck_scheme(&e.m, "slope", &slope);
-    exam_build(&e);
-    clear(&e, "block.0.attention.qkv.weight");
-    clear(&e, "block.0.attention.qkv.bias");
-    const struct value *v = ask(&e, diagnose_attention), *h = head_of(v, 0, 1);
-    ck_assert_double_eq_tol(json_get_number(h, "bias_share"), 1.0, 1e-6);
-    ck_assert_double_eq_tol(json_get_number(h, "position_share"), 1.0, 1e-6);
-    ck_assert_double_eq_tol(json_get_number(h, "distance_share"), 1.0, 1e-3);
+    exam_of(PEAT_DECODER, "slope", &slope);
+    clear_queries_and_keys();
+    const struct value *v = ask(diagnose_attention), *h = head_of(v, 0, 1);
+    assert_number(h, "bias_share", 1.0, 1e-6);
+    assert_number(h, "position_share", 1.0, 1e-6);
+    assert_number(h, "distance_share", 1.0, 1e-3);
     /* (1 - r) / (1 - r^n) with r = e^-3, mean over the n = 1 .. T keys seen */
     double self = 0.0, r = exp(-3.0);
     for (int n = 1; n <= T; n++)
         self += (1 - r) / (1 - pow(r, n)) / T;
-    ck_assert_double_eq_tol(json_get_number(h, "self"), self, 1e-5);
+    assert_number(h, "self", self, 1e-5);
     ck_assert(isnan(json_get_number(h, "rotation_share")));
-    exam_release(&e);
 }
 END_TEST
 
 /* Constant queries and keys (0.., biases alone) that are turned: all logits are due to the turn. */
 START_TEST(a_turn_of_constant_queries_is_all_rotation)
 {
-    struct exam e;
-    exam_init(&e, PEAT_ENCODER);
-    modelcheck_scheme(&e.m, "turn", &turn);
-    exam_build(&e);
-    clear(&e, "block.0.attention.qkv.weight");
-    tensor_fill(&weight(&e, "block.0.attention.qkv.bias")->value, 1.0);
-    const struct value *v = ask(&e, diagnose_attention), *h = head_of(v, 0, 0);
-    ck_assert_double_eq_tol(json_get_number(h, "rotation_share"), 1.0, 1e-6);
-    ck_assert_double_eq_tol(json_get_number(h, "distance_share"), 1.0, 1e-3);
+    exam_of(PEAT_ENCODER, "turn", &turn);
+    clear("block.0.attention.qkv.weight");
+    tensor_fill(&weight("block.0.attention.qkv.bias")->value, 1.0);
+    const struct value *v = ask(diagnose_attention), *h = head_of(v, 0, 0);
+    assert_number(h, "rotation_share", 1.0, 1e-6);
+    assert_number(h, "distance_share", 1.0, 1e-3);
     ck_assert(isnan(json_get_number(h, "bias_share")));
-    exam_release(&e);
 }
 END_TEST
 
@@ -659,12 +630,11 @@ static void hear_attention(void *ctx, const struct attention_seen *seen)
 
 START_TEST(an_observer_hears_everything_and_changes_no_bit)
 {
-    struct exam e;
     int heard = 0;
-    exam_init(&e, PEAT_DECODER);
+    exam_init(PEAT_DECODER);
     modelcheck_scheme(&e.m, "table", &table);
     modelcheck_scheme(&e.m, "slope", &slope);
-    exam_build(&e);
+    exam_build();
     const struct observer o = {.ctx = &heard,
                                .stream = hear_stream,
                                .residual = hear_residual,
@@ -680,7 +650,6 @@ START_TEST(an_observer_hears_everything_and_changes_no_bit)
     ck_assert(x && y);
     ck_assert_mem_eq(x->value.data, y->value.data, tensor_bytes(&x->value));
     ck_assert_int_eq(heard, 2 + 3 + 2); /* streams; residuals of 2 layers and the end; layers */
-    exam_release(&e);
 }
 END_TEST
 
@@ -688,9 +657,8 @@ START_TEST(the_same_subject_gives_the_same_tree)
 {
     struct strbuf text[2];
     for (int i = 0; i < 2; i++) {
-        struct exam e;
         struct error err = {0};
-        exam_split(&e, PEAT_DECODER);
+        exam_split(PEAT_DECODER);
         struct json map = json_map(&e.subject.arena);
         const struct value *v = map.v;
         ck_assert_int_eq(diagnose(&e.subject, NULL, 0, map, &err), PEAT_OK);
@@ -698,7 +666,6 @@ START_TEST(the_same_subject_gives_the_same_tree)
         json_print(v, JSON_INDENTED, &text[i]);
         for (const struct diagnostic *d = diagnostics; d->name; d++)
             ck_assert_ptr_nonnull(value_get(v, d->name));
-        exam_release(&e);
     }
     ck_assert_str_eq(text[0].text, text[1].text);
     strbuf_release(&text[0]);
@@ -709,7 +676,7 @@ END_TEST
 int main(void)
 {
     return run_list(
-        (struct tests){"diagnose", .seconds = 120},
+        (struct tests){"diagnose", NULL, exam_release, 120},
         TESTS(queries_of_tokens_and_keys_of_positions_give_that_term_alone,
               shares_are_as_the_squares_of_what_the_queries_hold,
               a_bias_has_all_the_variance_when_queries_are_zero,
