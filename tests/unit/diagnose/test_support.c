@@ -14,45 +14,35 @@ static struct support find(const double *token, const double *position, int64_t 
     return s;
 }
 
-START_TEST(halves_of_a_concatenation_are_disjoint)
-{
-    const double token[] = {0.3, 0.1, 0.0, 0.0}, position[] = {0.0, 0.0, 7.0, 0.0};
-    struct support s = find(token, position, 4);
-    ck_assert_double_eq(s.disjoint, 1.0);
-    ck_assert_double_eq(s.overlap, 0.0);
-    ck_assert_double_eq(s.shared, 0.0);
-    ck_assert_int_eq(s.token_dimensions, 2);
-    ck_assert_int_eq(s.position_dimensions, 1);
-}
-END_TEST
+/* The figures are disjoint, overlap, by_chance, shared, correlation; NAN: any. */
+static const struct {
+    int d;
+    double token[6], position[6], figure[5], tolerance;
+} profiles[] = {
+    /* halves of a concatenation are disjoint, exactly */
+    {4, {0.3, 0.1}, {0.0, 0.0, 7.0}, {1.0, 0.0, NAN, 0.0, NAN}, 0.0},
+    /* one profile overlaps fully at any scale */
+    {3, {1.0, 2.0, 5.0}, {0.001, 0.002, 0.005}, {0.0, 1.0, NAN, 1.0, 1.0}, 1e-14},
+    /* u = (1, 0), v = (1/4, 3/4): min sums to 1/4; shuffled, to (1/4 + 3/4) / 2 */
+    {2, {2.0, 0.0}, {1.0, 3.0}, {NAN, 0.25, 0.5, 0.5, -1.0}, 1e-15},
+    /* ties share a rank */
+    {6, {1, 2, 2, 3, 0, 2}, {5, 5, 1, 4, 0, 1}, {NAN, NAN, NAN, NAN, 0.2813874297663251}, 1e-14},
+};
 
-START_TEST(one_profile_overlaps_fully_at_any_scale)
+START_TEST(support_of_known_profiles_is_known)
 {
-    const double token[] = {1.0, 2.0, 5.0}, position[] = {0.001, 0.002, 0.005};
-    struct support s = find(token, position, 3);
-    ck_assert_double_eq_tol(s.overlap, 1.0, 1e-14);
-    ck_assert_double_eq_tol(s.disjoint, 0.0, 1e-14);
-    ck_assert_double_eq_tol(s.shared, 1.0, 1e-14);
-    ck_assert_double_eq_tol(s.correlation, 1.0, 1e-14);
-}
-END_TEST
-
-/* u = (1, 0), v = (1/4, 3/4): min sums to 1/4; shuffled, to (1/4 + 3/4) / 2. */
-START_TEST(chance_is_the_mean_over_shuffled_dimensions)
-{
-    const double token[] = {2.0, 0.0}, position[] = {1.0, 3.0};
-    struct support s = find(token, position, 2);
-    ck_assert_double_eq_tol(s.overlap, 0.25, 1e-15);
-    ck_assert_double_eq_tol(s.by_chance, 0.5, 1e-15);
-    ck_assert_double_eq_tol(s.shared, 0.5, 1e-15);
-    ck_assert_double_eq_tol(s.correlation, -1.0, 1e-15);
-}
-END_TEST
-
-START_TEST(ties_share_a_rank)
-{
-    const double x[] = {1, 2, 2, 3, 0, 2}, y[] = {5, 5, 1, 4, 0, 1};
-    ck_assert_double_eq_tol(find(x, y, 6).correlation, 0.2813874297663251, 1e-14);
+    for (size_t i = 0; i < sizeof(profiles) / sizeof(*profiles); i++) {
+        struct support s = find(profiles[i].token, profiles[i].position, profiles[i].d);
+        const double found[] = {s.disjoint, s.overlap, s.by_chance, s.shared, s.correlation};
+        for (int k = 0; k < 5; k++)
+            if (!isnan(profiles[i].figure[k]))
+                ck_assert_msg(fabs(found[k] - profiles[i].figure[k]) <= profiles[i].tolerance,
+                              "profile %d, figure %d: %.17g", (int)i, k, found[k]);
+        if (i == 0) {
+            ck_assert_int_eq(s.token_dimensions, 2);
+            ck_assert_int_eq(s.position_dimensions, 1);
+        }
+    }
 }
 END_TEST
 
@@ -69,32 +59,22 @@ START_TEST(a_table_without_variance_has_no_support)
 }
 END_TEST
 
-/* More columns than are read at a time, about means that differ. */
-START_TEST(variances_are_of_each_column)
+/* More columns than are read at a time, about means that differ. A constant column has none at all:
+ * a concatenation's index is 1 and no less. */
+START_TEST(variances_are_of_each_column_and_none_of_a_constant_one)
 {
-    enum { N = 10, D = 37 };
-    float *x;
-    struct matrix m = empty_table(N, D, &x);
-    for (int i = 0; i < N; i++)
-        for (int j = 0; j < D; j++)
-            x[i * D + j] = 100.0f * (float)j + (i % 2 ? 1.0f : -1.0f) * (float)j;
+    enum { N = 10, D = 37, CONSTANT = 49 };
+    float *x, *y;
     double variance[D];
+    struct matrix m = empty_table(N, D, &x), constant = empty_table(CONSTANT, D, &y);
+    for (int i = 0; i < N * D; i++)
+        x[i] = 100.0f * (float)(i % D) + (i / D % 2 ? 1.0f : -1.0f) * (float)(i % D);
     column_variances(&m, variance);
     for (int j = 0; j < D; j++)
         ck_assert_double_eq_tol(variance[j], (double)j * j, 1e-9);
-}
-END_TEST
-
-/* Exactly: a concatenation's index is 1 and no less. */
-START_TEST(a_constant_column_has_no_variance)
-{
-    enum { N = 49, D = 37 };
-    float *x;
-    struct matrix m = empty_table(N, D, &x);
-    for (int i = 0; i < N * D; i++)
-        x[i] = 0.1f * (float)(1 + i % D);
-    double variance[D];
-    column_variances(&m, variance);
+    for (int i = 0; i < CONSTANT * D; i++)
+        y[i] = 0.1f * (float)(1 + i % D);
+    column_variances(&constant, variance);
     for (int j = 0; j < D; j++)
         ck_assert_double_eq(variance[j], 0.0);
 }
@@ -120,9 +100,8 @@ END_TEST
 int main(void)
 {
     return run_list((struct tests){"support", table_open, table_close},
-                    TESTS(halves_of_a_concatenation_are_disjoint,
-                          one_profile_overlaps_fully_at_any_scale,
-                          chance_is_the_mean_over_shuffled_dimensions, ties_share_a_rank,
-                          a_table_without_variance_has_no_support, variances_are_of_each_column,
-                          a_constant_column_has_no_variance, figures_of_fixed_tables_are_scipys));
+                    TESTS(support_of_known_profiles_is_known,
+                          a_table_without_variance_has_no_support,
+                          variances_are_of_each_column_and_none_of_a_constant_one,
+                          figures_of_fixed_tables_are_scipys));
 }

@@ -448,35 +448,31 @@ END_TEST
 START_TEST(tails_are_scipys)
 {
     static const struct {
-        double t, df, p;
-    } t[] = {
-        {0.0, 3, 1.0},
-        {1.0, 1, 0.49999999999999956},
-        {2.5, 7, 0.040992218585752874},
-        {40.0, 2, 0.0006244146721847406},
-        {-3.0, 19, 0.007361724183868639},
+        char of; /* t, F, or x for chi squared */
+        double x, a, b, p;
+    } one[] = {
+        {'t', 0.0, 3, 0, 1.0},
+        {'t', 1.0, 1, 0, 0.49999999999999956},
+        {'t', 2.5, 7, 0, 0.040992218585752874},
+        {'t', 40.0, 2, 0, 0.0006244146721847406},
+        {'t', -3.0, 19, 0, 0.007361724183868639},
+        {'F', 0.5, 2, 8, 0.624295076969974},
+        {'F', 4.0, 3, 15, 0.028137039870877897},
+        {'F', 30.0, 1, 4, 0.0054084788647625745},
+        {'F', 1.0, 19, 95, 0.4684050289409974},
+        {'x', 0.5, 1, 0, 0.47950012218695337},
+        {'x', 3.0, 2, 0, 0.22313016014842982},
+        {'x', 9.5, 3, 0, 0.023331360430831553},
+        {'x', 60.0, 19, 0, 3.869826300664181e-06},
+        {'x', 0.001, 4, 0, 0.9999998750416589},
     };
-    static const struct {
-        double f, a, b, p;
-    } f[] = {
-        {0.5, 2, 8, 0.624295076969974},
-        {4.0, 3, 15, 0.028137039870877897},
-        {30.0, 1, 4, 0.0054084788647625745},
-        {1.0, 19, 95, 0.4684050289409974},
-    };
-    static const struct {
-        double x, df, p;
-    } chi2[] = {
-        {0.5, 1, 0.47950012218695337},  {3.0, 2, 0.22313016014842982},
-        {9.5, 3, 0.023331360430831553}, {60.0, 19, 3.869826300664181e-06},
-        {0.001, 4, 0.9999998750416589},
-    };
-    for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++)
-        assert_near(student_t_p(t[i].t, t[i].df), t[i].p, 1e-11, "t");
-    for (size_t i = 0; i < sizeof(f) / sizeof(*f); i++)
-        assert_near(f_tail(f[i].f, f[i].a, f[i].b), f[i].p, 1e-11, "F");
-    for (size_t i = 0; i < sizeof(chi2) / sizeof(*chi2); i++)
-        assert_near(chi2_tail(chi2[i].x, chi2[i].df), chi2[i].p, 1e-11, "chi squared");
+    for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++) {
+        double x = one[i].x, a = one[i].a, b = one[i].b;
+        double p = one[i].of == 't'   ? student_t_p(x, a)
+                   : one[i].of == 'F' ? f_tail(x, a, b)
+                                      : chi2_tail(x, a);
+        assert_near(p, one[i].p, 1e-11, (const char[]){one[i].of, '\0'});
+    }
     ck_assert_double_nan(student_t_p(1.0, 0));
     ck_assert_double_nan(f_tail((double)NAN, 1, 1));
     ck_assert_double_eq(chi2_tail(0.0, 3), 1.0);
