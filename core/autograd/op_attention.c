@@ -112,20 +112,8 @@ static void key_range(const struct attention *c, int64_t first, int64_t last, in
     *lo = least(*lo, *hi);
 }
 
-#define REAL    float
-#define NAME(f) f##_f32
-#define LOG     logf
-#include "attention.inc"
-#undef REAL
-#undef NAME
-#undef LOG
-#define REAL    double
-#define NAME(f) f##_f64
-#define LOG     log
-#include "attention.inc"
-#undef REAL
-#undef NAME
-#undef LOG
+#define TEMPLATE "attention.inc"
+#include "tensor/both_reals.inc"
 
 /* The row functions of a dtype. */
 struct attention_rows {

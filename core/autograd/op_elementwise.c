@@ -5,16 +5,8 @@
 #include "tensor/loop.h"
 #include "tensor/vecmath.h"
 
-#define REAL    float
-#define NAME(f) f##_f32
-#include "op_elementwise.inc"
-#undef REAL
-#undef NAME
-#define REAL    double
-#define NAME(f) f##_f64
-#include "op_elementwise.inc"
-#undef REAL
-#undef NAME
+#define TEMPLATE "op_elementwise.inc"
+#include "tensor/both_reals.inc"
 
 enum binary { ADD, SUB, MUL, DIV, MINIMUM, MAXIMUM };
 

@@ -29,16 +29,8 @@ struct scores {
     bool *correct;
 };
 
-#define REAL    float
-#define NAME(f) f##_f32
-#include "loss.inc"
-#undef REAL
-#undef NAME
-#define REAL    double
-#define NAME(f) f##_f64
-#include "loss.inc"
-#undef REAL
-#undef NAME
+#define TEMPLATE "loss.inc"
+#include "tensor/both_reals.inc"
 
 struct cross_entropy_saved {
     int64_t targets;

@@ -24,16 +24,8 @@ struct strip_sums {
     int64_t n, count;
 };
 
-#define REAL    float
-#define NAME(f) f##_f32
-#include "mlp.inc"
-#undef REAL
-#undef NAME
-#define REAL    double
-#define NAME(f) f##_f64
-#include "mlp.inc"
-#undef REAL
-#undef NAME
+#define TEMPLATE "mlp.inc"
+#include "tensor/both_reals.inc"
 
 /* The gradient of a weight: the first strip adds to the tensor's own, the others to sums apart. */
 struct weight_sum {

@@ -24,16 +24,8 @@ struct norm {
     void *stat;             /* [rows, 2]: mean and rate        */
 };
 
-#define REAL    float
-#define NAME(f) f##_f32
-#include "norm.inc"
-#undef REAL
-#undef NAME
-#define REAL    double
-#define NAME(f) f##_f64
-#include "norm.inc"
-#undef REAL
-#undef NAME
+#define TEMPLATE "norm.inc"
+#include "tensor/both_reals.inc"
 
 static bool norm_infer(peat_node *n)
 {

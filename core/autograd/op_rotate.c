@@ -13,16 +13,8 @@ struct rotate {
     int64_t second[LOOP_MAX];
 };
 
-#define REAL    float
-#define NAME(f) f##_f32
-#include "rotate.inc"
-#undef REAL
-#undef NAME
-#define REAL    double
-#define NAME(f) f##_f64
-#include "rotate.inc"
-#undef REAL
-#undef NAME
+#define TEMPLATE "rotate.inc"
+#include "tensor/both_reals.inc"
 
 enum { SRC_X, SRC_COS, SRC_SIN };
 

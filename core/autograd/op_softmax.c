@@ -17,16 +17,8 @@ struct softmax {
     struct axes lead;   /* all axes but the last */
 };
 
-#define REAL    float
-#define NAME(f) f##_f32
-#include "softmax.inc"
-#undef REAL
-#undef NAME
-#define REAL    double
-#define NAME(f) f##_f64
-#include "softmax.inc"
-#undef REAL
-#undef NAME
+#define TEMPLATE "softmax.inc"
+#include "tensor/both_reals.inc"
 
 static bool softmax_infer(peat_node *n)
 {

@@ -9,20 +9,8 @@
 
 enum { BUFFER = 256 };
 
-#define REAL        float
-#define NAME(f)     f##_f32
-#define M(function) function##f
-#include "op_unary.inc"
-#undef REAL
-#undef NAME
-#undef M
-#define REAL        double
-#define NAME(f)     f##_f64
-#define M(function) function
-#include "op_unary.inc"
-#undef REAL
-#undef NAME
-#undef M
+#define TEMPLATE "op_unary.inc"
+#include "tensor/both_reals.inc"
 
 /* The argument of every node here: kernels by dtype, and two numbers for affine and clamp. */
 struct unary {

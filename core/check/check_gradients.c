@@ -112,10 +112,10 @@ static double **copy_gradients(struct rig *r)
 {
     const struct weights *w = &r->model.weights;
     double **copy = ARENA_ARRAY(&r->arena, w->n + 1, double *);
-    for (int k = 0; copy && k < w->n; k++) {
+    for (int k = 0; k < w->n; k++) {
         int64_t n = tensor_count(&w->item[k]->value);
         copy[k] = ARENA_ARRAY(&r->arena, n, double);
-        for (int64_t i = 0; copy[k] && !w->item[k]->frozen && i < n; i++)
+        for (int64_t i = 0; !w->item[k]->frozen && i < n; i++)
             copy[k][i] = tensor_get(&w->item[k]->grad, i);
     }
     return copy;

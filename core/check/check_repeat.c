@@ -59,8 +59,8 @@ static enum verdict purity_of(struct situation *s, struct rig *r)
 {
     struct rig_input x = train_input(r, RIG_B, RIG_T), other = rig_input(r, 1, RIG_T - 2);
     struct outcome first, again, later;
-    if (run_step(r, &x.in, &first) == PEAT_OK || run_step(r, &x.in, &again) == PEAT_OK ||
-        !rig_logits(r, &other.in) || run_step(r, &x.in, &later) == PEAT_OK)
+    if (!run_step(r, &x.in, &first) || !run_step(r, &x.in, &again) || !rig_logits(r, &other.in) ||
+        !run_step(r, &x.in, &later))
         return rig_broken(r, s->why);
     enum verdict verdict = same_bits(s->why, r, &first, &again, "in two equal calls");
     if (verdict != CHECK_PASSED)
@@ -89,7 +89,7 @@ static enum verdict threads_of(struct situation *s, struct rig *r)
 {
     struct rig_input x = train_input(r, 5, 17);
     struct outcome one, many;
-    if (run_step(r, &x.in, &one) == PEAT_OK)
+    if (!run_step(r, &x.in, &one))
         return rig_broken(r, s->why);
     enum verdict verdict = CHECK_PASSED;
     for (int n = 2; n <= 4 && verdict == CHECK_PASSED; n++) {

@@ -11,16 +11,8 @@
 #include "tensor/loop.h"
 #include "tensor/vecmath.h"
 
-#define REAL    float
-#define NAME(f) f##_f32
-#include "reduce.inc"
-#undef REAL
-#undef NAME
-#define REAL    double
-#define NAME(f) f##_f64
-#include "reduce.inc"
-#undef REAL
-#undef NAME
+#define TEMPLATE "reduce.inc"
+#include "tensor/both_reals.inc"
 
 enum { REDUCE_GRAIN = 16384, REDUCE_TILES = 32 };
 

@@ -5,16 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#define REAL    float
-#define NAME(f) f##_f32
-#include "tensor/lanes.inc"
-#undef REAL
-#undef NAME
-#define REAL    double
-#define NAME(f) f##_f64
-#include "tensor/lanes.inc"
-#undef REAL
-#undef NAME
+#define TEMPLATE "tensor/lanes.inc"
+#include "tensor/both_reals.inc"
 
 /*
  * One element each. Polynomials are Chebyshev interpolants, lowest power first in the names.

@@ -212,7 +212,7 @@ bool one_node_open(struct one_node_slurm *s)
     *s = (struct one_node_slurm){.dir = "/tmp/peat-slurm-XXXXXX"};
     snprintf(path, sizeof(path), "%s:%s", given ? given : "/usr/bin:/bin", path_of_daemons);
     setenv("PATH", path, 1);
-    if (!mkdtemp(s->dir) || chmod(s->dir, 0755) != 0 || write_files(s) == PEAT_OK) {
+    if (!mkdtemp(s->dir) || chmod(s->dir, 0755) != 0 || !write_files(s)) {
         perror("a directory for Slurm");
         return false;
     }

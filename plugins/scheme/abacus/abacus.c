@@ -101,7 +101,7 @@ static peat_node *encode(const peat_call *c)
         return peat_fail(c->g, "places are counted in token ids, and there are none");
     double *row = peat_scratch(c, c->B * c->q->T);
     for (int64_t b = 0; row && b < c->B; b++)
-        if (places(c, b, row) == PEAT_OK)
+        if (!places(c, b, row))
             return peat_fail(c->g, "a number has more than max_digits = %lld digits",
                              (long long)((const struct abacus *)c->self)->max_digits);
     peat_node *index = peat_fill_index(c, 2, (int64_t[]){c->B, c->q->T}, row);
