@@ -37,9 +37,9 @@ static const struct named_tensor **in_file_order(const struct named_tensor *t, i
 }
 
 /* {"dtype": ..., "shape": [...], "data_offsets": [begin, end]} */
-static void put_tensor(struct json header, const char *name, const struct tensor *t, size_t begin)
+static struct value *entry_of(const struct tensor *t, size_t begin, struct arena *a)
 {
-    struct json entry = json_put_map(header, name);
+    struct json entry = json_map(a);
     json_put_text(entry, "dtype", dtype_name(t->dtype));
     struct json shape = json_put_list(entry, "shape");
     for (int i = 0; i < t->rank; i++)
@@ -47,6 +47,7 @@ static void put_tensor(struct json header, const char *name, const struct tensor
     struct json offsets = json_put_list(entry, "data_offsets");
     json_add_int(offsets, (int64_t)begin);
     json_add_int(offsets, (int64_t)(begin + tensor_bytes(t)));
+    return entry.v;
 }
 
 static void put_metadata(struct json header, const struct value *metadata)
@@ -67,11 +68,12 @@ static const char *header_text(const struct named_tensor *const *order, int n,
     put_metadata(header, metadata);
     size_t begin = 0;
     for (int i = 0; i < n; i++) {
-        BUG_UNLESS(tensor_contiguous(&order[i]->tensor) && tensor_count(&order[i]->tensor) >= 0);
-        put_tensor(header, order[i]->name, &order[i]->tensor, begin);
-        begin += tensor_bytes(&order[i]->tensor);
+        const struct named_tensor *t = order[i];
+        BUG_UNLESS(tensor_contiguous(&t->tensor) && tensor_count(&t->tensor) >= 0);
+        BUG_UNLESS(i == 0 || strcmp(t->name, order[i - 1]->name) != 0);
+        value_set_new(a, header.v, t->name, NOWHERE, entry_of(&t->tensor, begin, a));
+        begin += tensor_bytes(&t->tensor);
     }
-    BUG_UNLESS(header.v->n == n + 1); /* no two of one name */
     *data_bytes = begin;
     return json_to_text(header.v, JSON_DENSE, a);
 }
