@@ -144,7 +144,7 @@ static void open_second(void)
 
 static const char *const schemes[] = {"none", "alibi", "rotary", "learned"};
 
-START_TEST(rows_stand_in_plan_order_with_values_by_seed)
+START_TEST(rows_stand_in_plan_order_with_values_by_seed_and_their_interval)
 {
     read_two_rows();
     ck_assert_int_eq(b.r.n_row, 2);
@@ -161,19 +161,13 @@ START_TEST(rows_stand_in_plan_order_with_values_by_seed)
         ck_assert_double_eq(x->cell[i]->value[0], rotary[i]);
         ck_assert_double_eq(x->cell[i]->value[1], rotary[i] + 2.0);
     }
-}
-END_TEST
-
-START_TEST(mean_and_interval_are_those_of_the_values)
-{
-    read_two_rows();
-    const struct summary *s = &row("rotary", "sum")->at[0];
+    const struct summary *s = &x->at[0];
     ck_assert_int_eq(s->n, 3);
     ck_assert_double_eq_tol(s->mean, 2.05, 1e-12);
     ck_assert_double_eq_tol(s->sd, 0.05, 1e-12);
     ck_assert_double_eq_tol(s->ci_high - s->mean, 4.302652729749462 * 0.05 / sqrt(3), 1e-10);
     ck_assert(!s->untrained);
-    ck_assert(row("rotary", "sum")->at[1].untrained);
+    ck_assert(x->at[1].untrained);
 }
 END_TEST
 
@@ -708,34 +702,31 @@ START_TEST(columns_are_those_asked_for_in_their_order)
 }
 END_TEST
 
-START_TEST(a_column_of_comparisons_needs_a_baseline)
+START_TEST(columns_spread_and_digits_are_those_that_can_be_shown)
 {
+    static const struct {
+        struct table_options o;
+        const char *has[4], *lacks;
+    } one[] = {
+        {{.length = -1, .only_changed = true},
+         {"scheme ", "tok/s", "the same in every row: combine sum, params 12.3k"},
+         "combine  "},
+        {{.length = -1, .err = SPREAD_SD, .digits = 4},
+         {"mean ± standard deviation over n seeds", "2.05000 ± 0.05000"},
+         NULL},
+        {{.length = -1, .err = SPREAD_SE, .digits = 1},
+         {"mean ± standard error over n seeds", "2.05 ± 0.03"},
+         NULL},
+    };
     read_two_rows();
+    for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++) {
+        make_text(&one[i].o, 200);
+        for (int k = 0; one[i].has[k]; k++)
+            assert_has(one[i].has[k]);
+        ck_assert(!one[i].lacks || !strstr(b.out.text, one[i].lacks));
+    }
     assert_no_table(&(struct table_options){.length = -1, .columns = "diff"},
                     "'diff' needs a baseline");
-}
-END_TEST
-
-START_TEST(what_never_changes_is_named_below_and_left_out)
-{
-    read_two_rows();
-    make_text(&(struct table_options){.length = -1, .only_changed = true}, 200);
-    assert_has("scheme ");
-    assert_has("tok/s");
-    assert_has("the same in every row: combine sum, params 12.3k");
-    ck_assert_ptr_null(strstr(b.out.text, "combine  "));
-}
-END_TEST
-
-START_TEST(spread_and_digits_are_those_asked_for)
-{
-    read_two_rows();
-    make_text(&(struct table_options){.length = -1, .err = SPREAD_SD, .digits = 4}, 200);
-    assert_has("mean ± standard deviation over n seeds");
-    assert_has("2.05000 ± 0.05000");
-    make_text(&(struct table_options){.length = -1, .err = SPREAD_SE, .digits = 1}, 200);
-    assert_has("mean ± standard error over n seeds");
-    assert_has("2.05 ± 0.03");
 }
 END_TEST
 
@@ -937,8 +928,8 @@ int main(void)
 {
     return run_list(
         (struct tests){"results", bench_open, bench_close},
-        TESTS(rows_stand_in_plan_order_with_values_by_seed,
-              mean_and_interval_are_those_of_the_values, one_seed_has_a_mean_and_no_interval,
+        TESTS(rows_stand_in_plan_order_with_values_by_seed_and_their_interval,
+              one_seed_has_a_mean_and_no_interval,
               cells_that_did_not_finish_are_counted_and_never_averaged,
               a_grid_without_results_is_a_table_without_values, another_metric_brings_its_own_goal,
               the_reports_goal_wins_over_the_metrics, differences_are_paired_by_seed,
@@ -957,9 +948,9 @@ int main(void)
               json_has_an_entry_for_each_row_and_length,
               pairs_that_are_none_are_refused_and_counted,
               best_of_unpaired_rows_goes_by_welchs_interval, another_test_is_used_and_named,
-              columns_are_those_asked_for_in_their_order, a_column_of_comparisons_needs_a_baseline,
-              what_never_changes_is_named_below_and_left_out, spread_and_digits_are_those_asked_for,
-              csv_columns_can_be_chosen, best_is_marked_within_each_task,
+              columns_are_those_asked_for_in_their_order,
+              columns_spread_and_digits_are_those_that_can_be_shown, csv_columns_can_be_chosen,
+              best_is_marked_within_each_task,
               ranks_over_tasks_have_friedman_and_a_critical_difference,
               a_task_on_which_nothing_beats_the_baseline_is_in_no_score,
               few_tasks_are_ranked_without_a_test, ranks_without_tasks_are_refused));
