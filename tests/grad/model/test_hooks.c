@@ -23,45 +23,21 @@ static peat_init noise(void)
 
 /* ---- set-ups ---- */
 
-static peat_status setup_heads(peat_setup *s, const void *config, void **self)
-{
-    (void)config;
-    (void)self;
-    peat_param_new(s, "w", 1, (int64_t[]){PEAT_HEADS}, noise(), PEAT_ONCE, 0);
-    return PEAT_OK;
-}
+/* One trainable tensor; the dimensions are an array. */
+#define SETUP(name, rank, dims, copies)                                                            \
+    static peat_status name(peat_setup *s, const void *config, void **self)                        \
+    {                                                                                              \
+        (void)config;                                                                              \
+        (void)self;                                                                                \
+        peat_param_new(s, "w", rank, dims, noise(), copies, 0);                                    \
+        return PEAT_OK;                                                                            \
+    }
 
-static peat_status setup_heads_per_layer(peat_setup *s, const void *config, void **self)
-{
-    (void)config;
-    (void)self;
-    peat_param_new(s, "w", 1, (int64_t[]){PEAT_HEADS}, noise(), PEAT_PER_LAYER, 0);
-    return PEAT_OK;
-}
-
-static peat_status setup_stream(peat_setup *s, const void *config, void **self)
-{
-    (void)config;
-    (void)self;
-    peat_param_new(s, "w", 1, &s->dims.d, noise(), PEAT_ONCE, 0);
-    return PEAT_OK;
-}
-
-static peat_status setup_width(peat_setup *s, const void *config, void **self)
-{
-    (void)config;
-    (void)self;
-    peat_param_new(s, "w", 1, &s->dims.D, noise(), PEAT_PER_LAYER, 0);
-    return PEAT_OK;
-}
-
-static peat_status setup_table(peat_setup *s, const void *config, void **self)
-{
-    (void)config;
-    (void)self;
-    peat_param_new(s, "w", 2, (int64_t[]){4, s->dims.D}, noise(), PEAT_ONCE, 0);
-    return PEAT_OK;
-}
+SETUP(setup_heads, 1, (int64_t[]){PEAT_HEADS}, PEAT_ONCE)
+SETUP(setup_heads_per_layer, 1, (int64_t[]){PEAT_HEADS}, PEAT_PER_LAYER)
+SETUP(setup_stream, 1, &s->dims.d, PEAT_ONCE)
+SETUP(setup_width, 1, &s->dims.D, PEAT_PER_LAYER)
+SETUP(setup_table, 2, ((int64_t[]){4, s->dims.D}), PEAT_ONCE)
 
 /* w [H] as [1,H,1,1] */
 static peat_node *per_head(const peat_call *c)
@@ -229,62 +205,33 @@ static peat_node *context_with_weights(const peat_call *c, const peat_qkv *p, pe
 
 /* ---- the table ---- */
 
-static const peat_scheme with_encode = {
-    .size = sizeof(peat_scheme), .setup = setup_stream, .encode = encode_sine};
-static const peat_scheme with_positions = {.size = sizeof(peat_scheme),
-                                           .setup = setup_stream,
-                                           .positions = positions_stretch,
-                                           .encode = encode_sine};
-static const peat_scheme with_prepare = {.size = sizeof(peat_scheme),
-                                         .setup = setup_heads,
-                                         .prepare = prepare_square,
-                                         .bias = bias_from_shared};
-static const peat_scheme with_residual = {
-    .size = sizeof(peat_scheme), .setup = setup_width, .residual = residual_scale};
-static const peat_scheme with_hidden = {
-    .size = sizeof(peat_scheme), .setup = setup_width, .hidden = hidden_three_ways};
-static const peat_scheme with_qkv_wide = {
-    .size = sizeof(peat_scheme), .setup = setup_heads, .qkv = qkv_widen};
-static const peat_scheme with_qkv = {
-    .size = sizeof(peat_scheme), .setup = setup_heads, .qkv = qkv_rotate};
-static const peat_scheme with_bias_rel = {
-    .size = sizeof(peat_scheme), .setup = setup_heads, .bias_rel = bias_rel_log};
-static const peat_scheme with_bias_rel_per_layer = {
-    .size = sizeof(peat_scheme), .setup = setup_heads_per_layer, .bias_rel = bias_rel_log};
-static const peat_scheme with_bias_rel_whole = {.size = sizeof(peat_scheme),
-                                                .setup = setup_heads,
-                                                .positions = positions_double,
-                                                .bias_rel = bias_rel_log};
-static const peat_scheme with_bias_rel_pairs = {.size = sizeof(peat_scheme),
-                                                .setup = setup_heads,
-                                                .positions = positions_stretch,
-                                                .bias_rel = bias_rel_log};
-static const peat_scheme with_bias_x = {
-    .size = sizeof(peat_scheme), .needs = PEAT_NEED_X, .setup = setup_width, .bias = bias_from_x};
-static const peat_scheme with_score_add = {.size = sizeof(peat_scheme),
-                                           .needs = PEAT_NEED_QK,
-                                           .score_terms = 1,
-                                           .setup = setup_heads,
-                                           .score_add = score_add_key};
-static const peat_scheme with_project = {.size = sizeof(peat_scheme),
-                                         .needs = PEAT_NEED_QK | PEAT_NEED_PROJECT,
-                                         .score_terms = 1,
-                                         .setup = setup_table,
-                                         .score_add = score_add_projected};
-static const peat_scheme with_logits = {
-    .size = sizeof(peat_scheme), .setup = setup_heads, .logits = logits_cumulative};
-static const peat_scheme with_logits_bias = {.size = sizeof(peat_scheme),
-                                             .needs = PEAT_NEED_BIAS,
-                                             .setup = setup_heads,
-                                             .logits = logits_with_bias};
-static const peat_scheme with_weights = {
-    .size = sizeof(peat_scheme), .setup = setup_heads, .weights = weights_decay};
-static const peat_scheme with_context = {
-    .size = sizeof(peat_scheme), .setup = setup_heads, .context = context_scale};
-static const peat_scheme with_context_weights = {.size = sizeof(peat_scheme),
-                                                 .needs = PEAT_NEED_W | PEAT_NEED_QK,
-                                                 .setup = setup_heads,
-                                                 .context = context_with_weights};
+#define SCHEME(name, ...) static const peat_scheme name = {.size = sizeof(peat_scheme), __VA_ARGS__}
+
+SCHEME(with_encode, .setup = setup_stream, .encode = encode_sine);
+SCHEME(with_positions, .setup = setup_stream, .positions = positions_stretch,
+       .encode = encode_sine);
+SCHEME(with_prepare, .setup = setup_heads, .prepare = prepare_square, .bias = bias_from_shared);
+SCHEME(with_residual, .setup = setup_width, .residual = residual_scale);
+SCHEME(with_hidden, .setup = setup_width, .hidden = hidden_three_ways);
+SCHEME(with_qkv_wide, .setup = setup_heads, .qkv = qkv_widen);
+SCHEME(with_qkv, .setup = setup_heads, .qkv = qkv_rotate);
+SCHEME(with_bias_rel, .setup = setup_heads, .bias_rel = bias_rel_log);
+SCHEME(with_bias_rel_per_layer, .setup = setup_heads_per_layer, .bias_rel = bias_rel_log);
+SCHEME(with_bias_rel_whole, .setup = setup_heads, .positions = positions_double,
+       .bias_rel = bias_rel_log);
+SCHEME(with_bias_rel_pairs, .setup = setup_heads, .positions = positions_stretch,
+       .bias_rel = bias_rel_log);
+SCHEME(with_bias_x, .needs = PEAT_NEED_X, .setup = setup_width, .bias = bias_from_x);
+SCHEME(with_score_add, .needs = PEAT_NEED_QK, .score_terms = 1, .setup = setup_heads,
+       .score_add = score_add_key);
+SCHEME(with_project, .needs = PEAT_NEED_QK | PEAT_NEED_PROJECT, .score_terms = 1,
+       .setup = setup_table, .score_add = score_add_projected);
+SCHEME(with_logits, .setup = setup_heads, .logits = logits_cumulative);
+SCHEME(with_logits_bias, .needs = PEAT_NEED_BIAS, .setup = setup_heads, .logits = logits_with_bias);
+SCHEME(with_weights, .setup = setup_heads, .weights = weights_decay);
+SCHEME(with_context, .setup = setup_heads, .context = context_scale);
+SCHEME(with_context_weights, .needs = PEAT_NEED_W | PEAT_NEED_QK, .setup = setup_heads,
+       .context = context_with_weights);
 
 struct hook_case {
     const char *name;
@@ -319,15 +266,32 @@ static const struct hook_case hook_case[] = {
 
 enum { N_CASES = sizeof(hook_case) / sizeof(*hook_case) };
 
-static void build_case(struct modelcheck *m, const struct hook_case *k, peat_arch arch,
-                       enum attention_path path)
+static struct modelcheck m;
+
+static void set_up(void)
 {
-    modelcheck_init(m, arch);
-    modelcheck_scheme(m, "first", k->scheme);
+    modelcheck_init(&m, PEAT_DECODER);
+}
+
+static void tear_down(void)
+{
+    modelcheck_release(&m);
+}
+
+static void start_over(peat_arch arch)
+{
+    modelcheck_release(&m);
+    modelcheck_init(&m, arch);
+}
+
+static void build_case(const struct hook_case *k, peat_arch arch, enum attention_path path)
+{
+    start_over(arch);
+    modelcheck_scheme(&m, "first", k->scheme);
     if (k->second)
-        modelcheck_scheme(m, "second", k->second);
-    m->config.attention_path = path;
-    modelcheck_build(m);
+        modelcheck_scheme(&m, "second", k->second);
+    m.config.attention_path = path;
+    modelcheck_build(&m);
 }
 
 static peat_arch arch_of(int i)
@@ -342,18 +306,15 @@ START_TEST(gradients_are_right_on_both_paths)
     if (path == PATH_FUSED && !k->fused)
         return;
     for (int arch = 0; arch < 2; arch++) {
-        struct modelcheck m;
-        build_case(&m, k, arch_of(arch), path);
+        build_case(k, arch_of(arch), path);
         modelcheck_gradients(&m, 1e-7);
-        modelcheck_release(&m);
     }
 }
 END_TEST
 
 START_TEST(the_schemes_own_tensors_get_a_gradient)
 {
-    struct modelcheck m;
-    build_case(&m, &hook_case[_i], PEAT_DECODER, PATH_AUTO);
+    build_case(&hook_case[_i], PEAT_DECODER, PATH_AUTO);
     modelcheck_loss(&m, true);
     for (int i = 0; i < m.model.weights.n; i++) {
         const struct weight *w = m.model.weights.item[i];
@@ -364,7 +325,6 @@ START_TEST(the_schemes_own_tensors_get_a_gradient)
             largest = fmax(largest, fabs(tensor_get(&w->grad, e)));
         ck_assert_msg(largest > 1e-6, "%s: %s got no gradient", hook_case[_i].name, w->name);
     }
-    modelcheck_release(&m);
 }
 END_TEST
 
@@ -375,13 +335,10 @@ START_TEST(fused_and_composed_attention_agree)
     if (!k->fused)
         return;
     for (int arch = 0; arch < 2; arch++) {
-        struct modelcheck m;
-        build_case(&m, k, arch_of(arch), PATH_FUSED);
+        build_case(k, arch_of(arch), PATH_FUSED);
         modelcheck_logits(&m, fused);
-        modelcheck_release(&m);
-        build_case(&m, k, arch_of(arch), PATH_COMPOSED);
+        build_case(k, arch_of(arch), PATH_COMPOSED);
         modelcheck_logits(&m, composed);
-        modelcheck_release(&m);
         for (int i = 0; i < LOGITS; i++)
             ck_assert_msg(fabs(fused[i] - composed[i]) < 1e-12, "%s: logit %d: %.15g, %.15g",
                           k->name, i, fused[i], composed[i]);
@@ -394,14 +351,11 @@ START_TEST(every_hook_changes_the_output)
 {
     const struct hook_case *k = &hook_case[_i];
     double with[LOGITS], without[LOGITS], largest = 0.0;
-    struct modelcheck m;
-    build_case(&m, k, PEAT_DECODER, PATH_AUTO);
+    build_case(k, PEAT_DECODER, PATH_AUTO);
     modelcheck_logits(&m, with);
-    modelcheck_release(&m);
-    modelcheck_init(&m, PEAT_DECODER);
+    start_over(PEAT_DECODER);
     modelcheck_build(&m);
     modelcheck_logits(&m, without);
-    modelcheck_release(&m);
     for (int i = 0; i < LOGITS; i++)
         largest = fmax(largest, fabs(with[i] - without[i]));
     ck_assert_msg(largest > 1e-4, "%s: the output did not change", k->name);
@@ -413,12 +367,10 @@ START_TEST(a_causal_model_does_not_see_the_future)
 {
     const struct hook_case *k = &hook_case[_i];
     double before[LOGITS], after[LOGITS];
-    struct modelcheck m;
-    build_case(&m, k, PEAT_DECODER, PATH_AUTO);
+    build_case(k, PEAT_DECODER, PATH_AUTO);
     modelcheck_logits(&m, before);
     m.token[4] = (m.token[4] + 1) % 7; /* last token of row 0 */
     modelcheck_logits(&m, after);
-    modelcheck_release(&m);
     for (int i = 0; i < 4 * 7; i++)
         ck_assert_msg(before[i] == after[i], "%s: logit %d saw the future", k->name, i);
 }
@@ -429,8 +381,6 @@ END_TEST
 START_TEST(a_scheme_acts_in_its_layers_alone)
 {
     static const int64_t layer[] = {1};
-    struct modelcheck m;
-    modelcheck_init(&m, PEAT_DECODER);
     struct scheme_part *s = modelcheck_scheme(&m, "first", &with_bias_rel_per_layer);
     s->where.n_layer = 1;
     s->where.layer = layer;
@@ -438,7 +388,6 @@ START_TEST(a_scheme_acts_in_its_layers_alone)
     ck_assert_ptr_null(weights_find(&m.model.weights, "position.0.first.layer.0.w"));
     ck_assert_ptr_nonnull(weights_find(&m.model.weights, "position.0.first.layer.1.w"));
     modelcheck_gradients(&m, 1e-7);
-    modelcheck_release(&m);
 }
 END_TEST
 
@@ -446,8 +395,6 @@ END_TEST
 START_TEST(head_groups_have_right_gradients)
 {
     const peat_scheme *scheme[] = {&with_bias_rel, &with_qkv_wide, &with_logits, &with_score_add};
-    struct modelcheck m;
-    modelcheck_init(&m, PEAT_DECODER);
     m.config.n_head = 4;
     struct scheme_part *s = modelcheck_scheme(&m, "some", scheme[_i]);
     s->where.head_begin = 1;
@@ -455,15 +402,12 @@ START_TEST(head_groups_have_right_gradients)
     modelcheck_scheme(&m, "all", &with_bias_rel);
     modelcheck_build(&m);
     modelcheck_gradients(&m, 1e-7);
-    modelcheck_release(&m);
 }
 END_TEST
 
 /* Heads that a scheme leaves alone compute what they would without it. */
 START_TEST(a_head_outside_the_group_is_untouched)
 {
-    struct modelcheck m;
-    modelcheck_init(&m, PEAT_DECODER);
     struct scheme_part *s = modelcheck_scheme(&m, "some", &with_context);
     s->where.head_begin = 1;
     s->where.head_end = 2;
@@ -473,11 +417,9 @@ START_TEST(a_head_outside_the_group_is_untouched)
     double one[LOGITS], two[LOGITS];
     tensor_set(&w->value, 0, 1.0);
     modelcheck_logits(&m, one);
-    modelcheck_release(&m);
-    modelcheck_init(&m, PEAT_DECODER);
+    start_over(PEAT_DECODER);
     modelcheck_build(&m);
     modelcheck_logits(&m, two);
-    modelcheck_release(&m);
     for (int i = 0; i < LOGITS; i++)
         ck_assert_double_eq_tol(one[i], two[i], 1e-12);
 }
@@ -485,15 +427,12 @@ END_TEST
 
 START_TEST(dims_are_sliced_and_passed_through)
 {
-    struct modelcheck m;
-    modelcheck_init(&m, PEAT_DECODER);
     m.config.d_model = 16;
     struct scheme_part *s = modelcheck_scheme(&m, "some", &with_qkv);
     s->where.dim_begin = 2;
     s->where.dim_end = 6;
     modelcheck_build(&m);
     modelcheck_gradients(&m, 1e-7);
-    modelcheck_release(&m);
 }
 END_TEST
 
@@ -515,42 +454,33 @@ static peat_status qkv_of_four(const peat_call *c, peat_qkv *io)
 
 START_TEST(a_scheme_is_told_the_width_that_dims_leave_it)
 {
-    static const peat_scheme of_four = {
-        .size = sizeof(peat_scheme), .setup = setup_of_four, .qkv = qkv_of_four};
-    struct modelcheck m;
-    modelcheck_init(&m, PEAT_DECODER);
+    SCHEME(of_four, .setup = setup_of_four, .qkv = qkv_of_four);
     m.config.d_model = 16;
     struct scheme_part *s = modelcheck_scheme(&m, "some", &of_four);
     s->where.dim_begin = 2;
     s->where.dim_end = 6;
     modelcheck_build(&m);
     modelcheck_loss(&m, true);
-    modelcheck_release(&m);
 }
 END_TEST
 
 START_TEST(a_stream_can_enter_elsewhere)
 {
-    struct modelcheck m;
-    modelcheck_init(&m, _i % 2 ? PEAT_DECODER : PEAT_ENCODER);
+    start_over(_i % 2 ? PEAT_DECODER : PEAT_ENCODER);
     struct scheme_part *s = modelcheck_scheme(&m, "some", &with_encode);
     s->where.at = (enum site)(SITE_RESIDUAL + _i);
     modelcheck_build(&m);
     modelcheck_gradients(&m, 1e-7);
-    modelcheck_release(&m);
 }
 END_TEST
 
 START_TEST(heads_before_the_projection_are_refused)
 {
-    struct modelcheck m;
-    modelcheck_init(&m, PEAT_DECODER);
     struct scheme_part *s = modelcheck_scheme(&m, "some", &with_hidden);
     s->where.head_end = 1;
     ck_assert_int_eq(modelcheck_try(&m), PEAT_REFUSED);
     ck_assert_str_eq(m.err.text, "scheme 'some' acts before the heads are split: where.heads means "
                                  "nothing for it");
-    modelcheck_release(&m);
 }
 END_TEST
 
@@ -567,14 +497,10 @@ static peat_node *wrong_sine(const peat_call *c)
 
 START_TEST(a_planted_error_is_caught)
 {
-    static const peat_scheme wrong = {
-        .size = sizeof(peat_scheme), .setup = setup_stream, .encode = wrong_sine};
-    struct modelcheck m;
-    modelcheck_init(&m, PEAT_DECODER);
+    SCHEME(wrong, .setup = setup_stream, .encode = wrong_sine);
     modelcheck_scheme(&m, "wrong", &wrong);
     modelcheck_build(&m);
     ck_assert_double_gt(modelcheck_gradients(&m, 0), 1e-4);
-    modelcheck_release(&m);
 }
 END_TEST
 
@@ -582,8 +508,7 @@ END_TEST
 
 START_TEST(model_options_have_right_gradients)
 {
-    struct modelcheck m;
-    modelcheck_init(&m, _i & 1 ? PEAT_ENCODER : PEAT_DECODER);
+    start_over(_i & 1 ? PEAT_ENCODER : PEAT_DECODER);
     modelcheck_scheme(&m, "first", &with_encode);
     m.config.norm = _i & 2 ? NORM_RMS : NORM_LAYER;
     m.config.activation = _i & 4 ? ACTIVATION_GELU_TANH : ACTIVATION_GELU;
@@ -592,13 +517,12 @@ START_TEST(model_options_have_right_gradients)
     m.config.window = _i & 32 ? 2 : 0;
     modelcheck_build(&m);
     modelcheck_gradients(&m, 1e-7);
-    modelcheck_release(&m);
 }
 END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"hooks", .seconds = 60,
+    return run_list((struct tests){"hooks", set_up, tear_down, .seconds = 60,
                                    .loops = LOOPS({gradients_are_right_on_both_paths, 2 * N_CASES},
                                                   {the_schemes_own_tensors_get_a_gradient, N_CASES},
                                                   {fused_and_composed_attention_agree, N_CASES},

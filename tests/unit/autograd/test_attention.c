@@ -216,29 +216,26 @@ static const struct setup setups[] = {
 };
 enum { N_SETUP = sizeof(setups) / sizeof(*setups) };
 
-START_TEST(fused_equals_composed_in_f64)
+static void assert_near_composed_f64(const struct setup *s, peat_dtype dtype, double limit)
 {
-    const struct setup *s = &setups[_i];
     struct outcome fused, naive;
-    run(s, PEAT_F64, 1, true, &fused);
+    run(s, dtype, 1, true, &fused);
     run(s, PEAT_F64, 1, false, &naive);
     double d = largest_difference(&fused, &naive);
-    ck_assert_msg(d < 1e-12, "%s: %g", s->name, d);
+    ck_assert_msg(d < limit, "%s: %g", s->name, d);
     outcome_free(&fused);
     outcome_free(&naive);
+}
+
+START_TEST(fused_equals_composed_in_f64)
+{
+    assert_near_composed_f64(&setups[_i], PEAT_F64, 1e-12);
 }
 END_TEST
 
 START_TEST(fused_f32_is_near_composed_f64)
 {
-    const struct setup *s = &setups[_i];
-    struct outcome fused, naive;
-    run(s, PEAT_F32, 1, true, &fused);
-    run(s, PEAT_F64, 1, false, &naive);
-    double d = largest_difference(&fused, &naive);
-    ck_assert_msg(d < 1e-5, "%s: %g", s->name, d);
-    outcome_free(&fused);
-    outcome_free(&naive);
+    assert_near_composed_f64(&setups[_i], PEAT_F32, 1e-5);
 }
 END_TEST
 

@@ -14,29 +14,26 @@
 #define AXES(...)    ((const int32_t[]){__VA_ARGS__})
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-struct fixture {
-    struct arena arena;
-    struct graph g;
-    peat_graph *base;
-};
+static struct arena arena;
+static struct graph graph;
+static peat_graph *const g = &graph.base;
 
-static void setup(struct fixture *f)
+static void set_up(void)
 {
     parallel_start();
-    arena_init(&f->arena, "test", 1 << 16);
-    graph_init(&f->g, &f->arena, NULL, PEAT_F64);
-    f->base = &f->g.base;
+    arena_init(&arena, "test", 1 << 16);
+    graph_init(&graph, &arena, NULL, PEAT_F64);
 }
 
-static void teardown(struct fixture *f)
+static void tear_down(void)
 {
-    arena_release(&f->arena);
+    arena_release(&arena);
 }
 
 /* first, first + step, ... */
-static peat_node *ramp(struct fixture *f, int rank, const int64_t *dim, double first, double step)
+static peat_node *ramp(int rank, const int64_t *dim, double first, double step)
 {
-    peat_node *n = graph_constant(&f->g, PEAT_F64, rank, dim, NULL);
+    peat_node *n = graph_constant(&graph, PEAT_F64, rank, dim, NULL);
     int64_t count = tensor_count(&n->value);
     for (int64_t i = 0; i < count; i++)
         tensor_set(&n->value, i, first + step * (double)i);
@@ -48,9 +45,9 @@ static double get(const peat_node *n, int64_t i)
     return tensor_get(&n->value, i);
 }
 
-static void check_shape(const struct fixture *f, const peat_node *n, int rank, const int64_t *dim)
+static void check_shape(const peat_node *n, int rank, const int64_t *dim)
 {
-    ck_assert_msg(n != NULL, "%s", f->g.err.text);
+    ck_assert_msg(n != NULL, "%s", graph.err.text);
     ck_assert_int_eq(n->value.rank, rank);
     for (int i = 0; i < rank; i++)
         ck_assert_int_eq(n->value.dim[i], dim[i]);
@@ -66,29 +63,23 @@ static void check_values(const peat_node *n, const double *want)
 
 START_TEST(elementwise_operations_broadcast_from_the_last_axis)
 {
-    struct fixture f;
-    setup(&f);
-    peat_node *a = ramp(&f, 3, DIMS(2, 3, 1), -2.5, 1.0), *b = ramp(&f, 1, DIMS(4), -1.2, 0.9);
-    peat_node *y[] = {op_add(f.base, a, b), op_sub(f.base, a, b),     op_mul(f.base, a, b),
-                      op_div(f.base, a, b), op_minimum(f.base, a, b), op_maximum(f.base, a, b)};
+    peat_node *a = ramp(3, DIMS(2, 3, 1), -2.5, 1.0), *b = ramp(1, DIMS(4), -1.2, 0.9);
+    peat_node *y[] = {op_add(g, a, b), op_sub(g, a, b),     op_mul(g, a, b),
+                      op_div(g, a, b), op_minimum(g, a, b), op_maximum(g, a, b)};
     for (int k = 0; k < COUNT(y); k++)
-        check_shape(&f, y[k], 3, DIMS(2, 3, 4));
+        check_shape(y[k], 3, DIMS(2, 3, 4));
     for (int64_t i = 0; i < 24; i++) {
         double u = get(a, i / 4), v = get(b, i % 4);
         ck_assert(get(y[0], i) == u + v && get(y[1], i) == u - v && get(y[2], i) == u * v);
         ck_assert(get(y[3], i) == u / v);
         ck_assert(get(y[4], i) == fmin(u, v) && get(y[5], i) == fmax(u, v));
     }
-    teardown(&f);
 }
 END_TEST
 
 START_TEST(functions_of_one_element_match_libm)
 {
-    struct fixture f;
-    setup(&f);
-    peat_graph *g = f.base;
-    peat_node *a = ramp(&f, 1, DIMS(41), -4.0, 0.2), *p = ramp(&f, 1, DIMS(41), 0.1, 0.2);
+    peat_node *a = ramp(1, DIMS(41), -4.0, 0.2), *p = ramp(1, DIMS(41), 0.1, 0.2);
     peat_node *y[] = {op_exp(g, a),
                       op_log(g, p),
                       op_log1p(g, p),
@@ -129,20 +120,16 @@ START_TEST(functions_of_one_element_match_libm)
         for (int k = 0; k < COUNT(y); k++)
             ck_assert_double_eq_tol(get(y[k], i), want[k], 1e-13 * fmax(1.0, fabs(want[k])));
     }
-    teardown(&f);
 }
 END_TEST
 
 START_TEST(saturating_functions_stay_finite)
 {
-    struct fixture f;
-    setup(&f);
-    peat_node *a = ramp(&f, 1, DIMS(2), -1000.0, 2000.0);
-    check_values(op_sigmoid(f.base, a), (const double[]){0.0, 1.0});
-    check_values(op_log_sigmoid(f.base, a), (const double[]){-1000.0, 0.0});
-    check_values(op_softplus(f.base, a), (const double[]){0.0, 1000.0});
-    check_values(op_tanh(f.base, a), (const double[]){-1.0, 1.0});
-    teardown(&f);
+    peat_node *a = ramp(1, DIMS(2), -1000.0, 2000.0);
+    check_values(op_sigmoid(g, a), (const double[]){0.0, 1.0});
+    check_values(op_log_sigmoid(g, a), (const double[]){-1000.0, 0.0});
+    check_values(op_softplus(g, a), (const double[]){0.0, 1000.0});
+    check_values(op_tanh(g, a), (const double[]){-1.0, 1.0});
 }
 END_TEST
 
@@ -170,8 +157,6 @@ static int64_t matrix_at(const struct tensor *t, int rank, const int64_t *lead, 
 START_TEST(matmul_is_the_sum_of_products_for_every_batch_and_flag)
 {
     enum { M = 3, K = 5, N = 4 };
-    struct fixture f;
-    setup(&f);
     bool ta = (_i & PEAT_TRANS_A) != 0, tb = (_i & PEAT_TRANS_B) != 0;
     for (int l = 0; l < COUNT(batches); l++) {
         int ra = batches[l].rank_a, rb = batches[l].rank_b, r = batches[l].rank;
@@ -184,8 +169,8 @@ START_TEST(matmul_is_the_sum_of_products_for_every_batch_and_flag)
         db[rb + 1] = tb ? K : N;
         for (int i = 0; i < r; i++)
             points *= batches[l].lead[i];
-        peat_node *a = ramp(&f, ra + 2, da, -7.0, 1.0), *b = ramp(&f, rb + 2, db, 11.0, -2.0);
-        peat_node *c = op_matmul(f.base, a, b, (uint32_t)_i);
+        peat_node *a = ramp(ra + 2, da, -7.0, 1.0), *b = ramp(rb + 2, db, 11.0, -2.0);
+        peat_node *c = op_matmul(g, a, b, (uint32_t)_i);
         ck_assert_int_eq(tensor_count(&c->value), points * M * N);
         for (int64_t i = 0; i < points * M * N; i++) {
             const double *pa = a->value.data, *pb = b->value.data;
@@ -198,17 +183,12 @@ START_TEST(matmul_is_the_sum_of_products_for_every_batch_and_flag)
             ck_assert(get(c, i) == sum);
         }
     }
-    teardown(&f);
 }
 END_TEST
 
 START_TEST(matmul_and_linear_read_views_as_their_copies)
 {
-    struct fixture f;
-    setup(&f);
-    peat_graph *g = f.base;
-    peat_node *x = ramp(&f, 4, DIMS(2, 3, 4, 5), -60.0, 1.0),
-              *w = ramp(&f, 2, DIMS(5, 7), 3.0, -1.0);
+    peat_node *x = ramp(4, DIMS(2, 3, 4, 5), -60.0, 1.0), *w = ramp(2, DIMS(5, 7), 3.0, -1.0);
     static const int32_t orders[][4] = {{0, 2, 1, 3}, {0, 1, 3, 2}, {3, 2, 1, 0}, {2, 0, 3, 1}};
     for (int k = 0; k < COUNT(orders); k++) {
         peat_node *v = op_permute(g, x, 4, orders[k]);
@@ -223,42 +203,35 @@ START_TEST(matmul_and_linear_read_views_as_their_copies)
         check_values(op_matmul(g, v, part, 0), want->value.data);
         check_values(op_linear(g, v, weight, NULL), want->value.data);
     }
-    teardown(&f);
 }
 END_TEST
 
 START_TEST(linear_multiplies_by_the_transposed_weight)
 {
-    struct fixture f;
-    setup(&f);
-    peat_node *x = ramp(&f, 3, DIMS(2, 3, 4), -5.0, 1.0), *w = ramp(&f, 2, DIMS(5, 4), 9.0, -1.0);
-    peat_node *b = ramp(&f, 1, DIMS(5), 100.0, 10.0);
-    peat_node *y = op_linear(f.base, x, w, b);
-    check_shape(&f, y, 3, DIMS(2, 3, 5));
+    peat_node *x = ramp(3, DIMS(2, 3, 4), -5.0, 1.0), *w = ramp(2, DIMS(5, 4), 9.0, -1.0);
+    peat_node *b = ramp(1, DIMS(5), 100.0, 10.0);
+    peat_node *y = op_linear(g, x, w, b);
+    check_shape(y, 3, DIMS(2, 3, 5));
     for (int64_t i = 0; i < 30; i++) {
         double sum = get(b, i % 5);
         for (int64_t k = 0; k < 4; k++)
             sum += get(x, i / 5 * 4 + k) * get(w, i % 5 * 4 + k);
         ck_assert(get(y, i) == sum);
     }
-    teardown(&f);
 }
 END_TEST
 
 START_TEST(permute_moves_axes_and_slice_cuts_them)
 {
-    struct fixture f;
-    setup(&f);
-    peat_node *x = ramp(&f, 3, DIMS(2, 3, 4), 0.0, 1.0);
-    peat_node *y = op_permute(f.base, x, 3, AXES(2, 0, -2));
-    check_shape(&f, y, 3, DIMS(4, 2, 3));
+    peat_node *x = ramp(3, DIMS(2, 3, 4), 0.0, 1.0);
+    peat_node *y = op_permute(g, x, 3, AXES(2, 0, -2));
+    check_shape(y, 3, DIMS(4, 2, 3));
     for (int64_t i = 0; i < 24; i++)
         ck_assert(get(y, i) == (double)(i / 3 % 2 * 12 + i % 3 * 4 + i / 6));
-    peat_node *s = op_slice(f.base, y, -1, 1, 3);
-    check_shape(&f, s, 3, DIMS(4, 2, 2));
+    peat_node *s = op_slice(g, y, -1, 1, 3);
+    check_shape(s, 3, DIMS(4, 2, 2));
     for (int64_t i = 0; i < 16; i++)
         ck_assert(get(s, i) == get(y, i / 2 * 3 + 1 + i % 2));
-    teardown(&f);
 }
 END_TEST
 
@@ -278,56 +251,46 @@ START_TEST(reshape_keeps_the_order_of_elements)
                   {5, {2, 2, 5, 3, 2}},
                   {5, {6, 1, 4, 1, 5}},
                   {6, {1, 2, 2, 5, 6, 1}}};
-    struct fixture f;
-    setup(&f);
-    peat_node *x = ramp(&f, 3, DIMS(6, 4, 5), 0.0, 1.0);
+    peat_node *x = ramp(3, DIMS(6, 4, 5), 0.0, 1.0);
     for (int o = 0; o < COUNT(orders); o++)
         for (int s = 0; s < COUNT(shapes); s++)
             for (int cut = 0; cut < 2; cut++) {
-                peat_node *v = op_permute(f.base, x, 3, orders[o]);
+                peat_node *v = op_permute(g, x, 3, orders[o]);
                 /* Half of a longer axis: gaps that no reshape may close. */
-                peat_node *wide = op_concat(f.base, 2, (peat_node *const[]){v, v}, 1);
-                v = cut ? op_slice(f.base, wide, 1, 0, v->value.dim[1]) : v;
-                peat_node *y = op_reshape(f.base, v, shapes[s].n, shapes[s].dim);
-                ck_assert_msg(y != NULL, "%s", f.g.err.text);
+                peat_node *wide = op_concat(g, 2, (peat_node *const[]){v, v}, 1);
+                v = cut ? op_slice(g, wide, 1, 0, v->value.dim[1]) : v;
+                peat_node *y = op_reshape(g, v, shapes[s].n, shapes[s].dim);
+                ck_assert_msg(y != NULL, "%s", graph.err.text);
                 ck_assert_int_eq(tensor_count(&y->value), 120);
                 for (int64_t i = 0; i < 120; i++)
                     ck_assert(get(y, i) == get(v, i));
             }
-    teardown(&f);
 }
 END_TEST
 
 START_TEST(concat_pad_and_expand_place_elements)
 {
-    struct fixture f;
-    setup(&f);
-    peat_graph *g = f.base;
-    peat_node *a = ramp(&f, 2, DIMS(2, 2), 1.0, 1.0), *b = ramp(&f, 2, DIMS(1, 1), 9.0, 0.0);
+    peat_node *a = ramp(2, DIMS(2, 2), 1.0, 1.0), *b = ramp(2, DIMS(1, 1), 9.0, 0.0);
     peat_node *c = op_concat(g, 3, (peat_node *const[]){b, a, b}, -1);
-    check_shape(&f, c, 2, DIMS(2, 4));
+    check_shape(c, 2, DIMS(2, 4));
     check_values(c, (const double[]){9, 1, 2, 9, 9, 3, 4, 9});
-    c = op_concat(g, 2, (peat_node *const[]){a, ramp(&f, 2, DIMS(1, 2), 7.0, 1.0)}, 0);
+    c = op_concat(g, 2, (peat_node *const[]){a, ramp(2, DIMS(1, 2), 7.0, 1.0)}, 0);
     check_values(c, (const double[]){1, 2, 3, 4, 7, 8});
     peat_node *p = op_pad(g, a, 0, 1, 1);
-    check_shape(&f, p, 2, DIMS(4, 2));
+    check_shape(p, 2, DIMS(4, 2));
     check_values(p, (const double[]){0, 0, 1, 2, 3, 4, 0, 0});
     check_values(op_pad(g, a, -1, 0, 1), (const double[]){1, 2, 0, 3, 4, 0});
     peat_node *e = op_expand(g, op_slice(g, a, 1, 0, 1), 3, DIMS(2, 2, 2));
-    check_shape(&f, e, 3, DIMS(2, 2, 2));
+    check_shape(e, 3, DIMS(2, 2, 2));
     check_values(e, (const double[]){1, 1, 3, 3, 1, 1, 3, 3});
-    teardown(&f);
 }
 END_TEST
 
 START_TEST(sums_means_and_running_sums_follow_their_axis)
 {
-    struct fixture f;
-    setup(&f);
-    peat_graph *g = f.base;
-    peat_node *a = ramp(&f, 2, DIMS(2, 3), 1.0, 1.0);
+    peat_node *a = ramp(2, DIMS(2, 3), 1.0, 1.0);
     peat_node *s = op_sum(g, a, 0);
-    check_shape(&f, s, 2, DIMS(1, 3));
+    check_shape(s, 2, DIMS(1, 3));
     check_values(s, (const double[]){5, 7, 9});
     check_values(op_sum(g, a, -1), (const double[]){6, 15});
     check_values(op_mean(g, a, 1), (const double[]){2, 5});
@@ -335,35 +298,30 @@ START_TEST(sums_means_and_running_sums_follow_their_axis)
     check_values(op_cumsum(g, a, 1, true), (const double[]){6, 5, 3, 15, 11, 6});
     check_values(op_cumsum(g, a, 0, false), (const double[]){1, 2, 3, 5, 7, 9});
     check_values(op_cumsum(g, a, 0, true), (const double[]){5, 7, 9, 4, 5, 6});
-    teardown(&f);
 }
 END_TEST
 
 START_TEST(rows_and_elements_are_taken_by_index)
 {
     static int32_t index[] = {2, 0, 1, 2, 2, 0};
-    struct fixture f;
-    setup(&f);
-    peat_graph *g = f.base;
-    peat_node *i = graph_constant(&f.g, PEAT_I32, 2, DIMS(2, 3), index);
-    peat_node *rows = op_gather_rows(g, ramp(&f, 2, DIMS(3, 2), 0.0, 1.0), i);
-    check_shape(&f, rows, 3, DIMS(2, 3, 2));
+    peat_node *i = graph_constant(&graph, PEAT_I32, 2, DIMS(2, 3), index);
+    peat_node *rows = op_gather_rows(g, ramp(2, DIMS(3, 2), 0.0, 1.0), i);
+    check_shape(rows, 3, DIMS(2, 3, 2));
     check_values(rows, (const double[]){4, 5, 0, 1, 2, 3, 4, 5, 4, 5, 0, 1});
     /* Two heads, their own tables of three; the same index for both. */
-    peat_node *t = op_take_last(g, ramp(&f, 3, DIMS(2, 1, 3), 0.0, 1.0), i);
-    check_shape(&f, t, 3, DIMS(2, 2, 3));
+    peat_node *t = op_take_last(g, ramp(3, DIMS(2, 1, 3), 0.0, 1.0), i);
+    check_shape(t, 3, DIMS(2, 2, 3));
     check_values(t, (const double[]){2, 0, 1, 2, 2, 0, 5, 3, 4, 5, 5, 3});
     /* One index for each row. */
-    t = op_take_last(g, ramp(&f, 2, DIMS(2, 3), 0.0, 1.0), i);
+    t = op_take_last(g, ramp(2, DIMS(2, 3), 0.0, 1.0), i);
     check_values(t, (const double[]){2, 0, 1, 5, 5, 3});
-    teardown(&f);
 }
 END_TEST
 
 int main(void)
 {
     return run_list(
-        (struct tests){"operations",
+        (struct tests){"operations", set_up, tear_down,
                        .loops = LOOPS({matmul_is_the_sum_of_products_for_every_batch_and_flag, 4})},
         TESTS(elementwise_operations_broadcast_from_the_last_axis,
               functions_of_one_element_match_libm, saturating_functions_stay_finite,

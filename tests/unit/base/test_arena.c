@@ -10,10 +10,20 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
+static struct arena a;
+
+static void set_up(void)
+{
+    arena_init(&a, "test", 256);
+}
+
+static void tear_down(void)
+{
+    arena_release(&a);
+}
+
 START_TEST(blocks_are_aligned_and_apart)
 {
-    struct arena a;
-    arena_init(&a, "test", 256);
     unsigned char *last = NULL;
     for (size_t bytes = 0; bytes < 300; bytes++) {
         unsigned char *block = arena_alloc(&a, bytes);
@@ -26,43 +36,37 @@ START_TEST(blocks_are_aligned_and_apart)
                 ck_assert_uint_eq(last[i], (bytes - 1) & 0xff);
         last = block;
     }
-    arena_release(&a);
 }
 END_TEST
 
 START_TEST(large_blocks_are_whole)
 {
-    struct arena a;
-    arena_init(&a, "test", 256);
     for (size_t bytes = 1 << 20; bytes <= (size_t)16 << 20; bytes = 2 * bytes + 1) {
         unsigned char *block = arena_alloc(&a, bytes);
         ck_assert_ptr_nonnull(block);
         ck_assert_uint_eq((uintptr_t)block % 64, 0);
         block[0] = block[bytes - 1] = 1;
     }
-    arena_release(&a);
 }
 END_TEST
 
 START_TEST(zalloc_clears_reused_memory)
 {
-    struct arena a;
     arena_init(&a, "test", 1024);
     memset(arena_alloc(&a, 200), 0xff, 200);
     arena_reset(&a);
     const unsigned char *block = arena_zalloc(&a, 200);
     for (int i = 0; i < 200; i++)
         ck_assert_uint_eq(block[i], 0);
-    arena_release(&a);
 }
 END_TEST
 
 /* A mixed load that spills over several chunks and skips some on the way. */
-static void load(struct arena *a, void **block, int n)
+static void load(void **block, int n)
 {
     for (int i = 0; i < n; i++) {
         size_t bytes = i % 7 == 3 ? 5000 + 400 * (size_t)i : 30 + 11 * (size_t)i;
-        block[i] = arena_alloc(a, bytes);
+        block[i] = arena_alloc(&a, bytes);
         ck_assert_ptr_nonnull(block[i]);
     }
 }
@@ -71,26 +75,22 @@ START_TEST(reset_reuses_the_same_pages)
 {
     enum { BLOCKS = 100 };
     void *first[BLOCKS], *again[BLOCKS];
-    struct arena a;
     arena_init(&a, "test", 512);
-    load(&a, first, BLOCKS);
+    load(first, BLOCKS);
     size_t high = a.high_water, next_chunk = a.chunk_bytes;
     for (int pass = 0; pass < 100; pass++) {
         arena_reset(&a);
         ck_assert_uint_eq(a.used, 0);
-        load(&a, again, BLOCKS);
+        load(again, BLOCKS);
         ck_assert_mem_eq(first, again, sizeof(first));
     }
     ck_assert_uint_eq(a.high_water, high);
     ck_assert_uint_eq(a.chunk_bytes, next_chunk);
-    arena_release(&a);
 }
 END_TEST
 
 START_TEST(rewind_gives_back_what_came_after_the_mark)
 {
-    struct arena a;
-    arena_init(&a, "test", 256);
     char *kept = arena_strdup(&a, "kept");
     struct arena_mark mark = arena_mark(&a);
     void *first = arena_alloc(&a, 100);
@@ -101,40 +101,32 @@ START_TEST(rewind_gives_back_what_came_after_the_mark)
     ck_assert_uint_eq(a.high_water, high);
     ck_assert_ptr_eq(arena_alloc(&a, 100), first);
     ck_assert_str_eq(kept, "kept");
-    arena_release(&a);
 }
 END_TEST
 
 START_TEST(mark_of_an_empty_arena_rewinds_to_empty)
 {
-    struct arena a;
-    arena_init(&a, "test", 256);
     struct arena_mark mark = arena_mark(&a);
     void *first = arena_alloc(&a, 100);
     arena_rewind(&a, mark);
     ck_assert_uint_eq(a.used, 0);
     ck_assert_ptr_eq(arena_alloc(&a, 100), first);
-    arena_release(&a);
 }
 END_TEST
 
 START_TEST(high_water_is_the_most_ever_used)
 {
-    struct arena a;
     arena_init(&a, "test", 4096);
     arena_alloc(&a, 640);
     arena_reset(&a);
     arena_alloc(&a, 64);
     ck_assert_uint_eq(a.used, 64);
     ck_assert_uint_eq(a.high_water, 640);
-    arena_release(&a);
 }
 END_TEST
 
 START_TEST(impossible_sizes_give_null_and_leave_the_arena_usable)
 {
-    struct arena a;
-    arena_init(&a, "test", 256);
     int64_t negative = -1;
     ck_assert_ptr_null(arena_try_alloc(&a, SIZE_MAX));
     ck_assert_ptr_null(arena_try_alloc(&a, SIZE_MAX / 2));
@@ -142,25 +134,20 @@ START_TEST(impossible_sizes_give_null_and_leave_the_arena_usable)
     ck_assert_ptr_null(ARENA_TRY_ARRAY(&a, SIZE_MAX / 4, double));
     ck_assert_uint_eq(a.used, 0);
     ck_assert_ptr_nonnull(arena_alloc(&a, 10));
-    arena_release(&a);
 }
 END_TEST
 
 START_TEST(released_arena_can_be_used_again)
 {
-    struct arena a;
-    arena_init(&a, "test", 256);
     arena_alloc(&a, 1000);
     arena_release(&a);
     ck_assert_str_eq(arena_printf(&a, "%d-%s", 7, "x"), "7-x");
-    arena_release(&a);
 }
 END_TEST
 
 #ifdef __SANITIZE_ADDRESS__
 START_TEST(given_back_memory_is_poisoned)
 {
-    struct arena a;
     arena_init(&a, "test", 4096);
     char *before = arena_alloc(&a, 100);
     ck_assert(!__asan_address_is_poisoned(before + 99));
@@ -174,27 +161,24 @@ START_TEST(given_back_memory_is_poisoned)
     ck_assert(!__asan_address_is_poisoned(before));
     arena_reset(&a);
     ck_assert(__asan_address_is_poisoned(before));
-    arena_release(&a);
 }
 END_TEST
 #endif
 
 int main(void)
 {
-    Suite *suite = suite_create("arena");
-    TCase *tests = tcase_create("arena");
-    tcase_add_test(tests, blocks_are_aligned_and_apart);
-    tcase_add_test(tests, large_blocks_are_whole);
-    tcase_add_test(tests, zalloc_clears_reused_memory);
-    tcase_add_test(tests, reset_reuses_the_same_pages);
-    tcase_add_test(tests, rewind_gives_back_what_came_after_the_mark);
-    tcase_add_test(tests, mark_of_an_empty_arena_rewinds_to_empty);
-    tcase_add_test(tests, high_water_is_the_most_ever_used);
-    tcase_add_test(tests, impossible_sizes_give_null_and_leave_the_arena_usable);
-    tcase_add_test(tests, released_arena_can_be_used_again);
+    const TTest *const tests[] = {blocks_are_aligned_and_apart,
+                                  large_blocks_are_whole,
+                                  zalloc_clears_reused_memory,
+                                  reset_reuses_the_same_pages,
+                                  rewind_gives_back_what_came_after_the_mark,
+                                  mark_of_an_empty_arena_rewinds_to_empty,
+                                  high_water_is_the_most_ever_used,
+                                  impossible_sizes_give_null_and_leave_the_arena_usable,
+                                  released_arena_can_be_used_again,
 #ifdef __SANITIZE_ADDRESS__
-    tcase_add_test(tests, given_back_memory_is_poisoned);
+                                  given_back_memory_is_poisoned,
 #endif
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+                                  NULL};
+    return run_list((struct tests){"arena", set_up, tear_down}, tests);
 }

@@ -8,10 +8,25 @@
 #include "model/safetensors.h"
 #include "support/support.h"
 
-static struct named_tensor filled(struct arena *a, const char *name, peat_dtype dtype, int rank,
-                                  const int64_t *dim)
+static struct arena a;
+static struct error err;
+
+static void set_up(void)
 {
-    struct named_tensor t = {name, tensor_new(a, dtype, rank, dim)};
+    scratch_make();
+    arena_init(&a, "test", 4096);
+    err = (struct error){0};
+}
+
+static void tear_down(void)
+{
+    arena_release(&a);
+    scratch_remove();
+}
+
+static struct named_tensor filled(const char *name, peat_dtype dtype, int rank, const int64_t *dim)
+{
+    struct named_tensor t = {name, tensor_new(&a, dtype, rank, dim)};
     for (int64_t i = 0; i < tensor_count(&t.tensor); i++)
         tensor_set(&t.tensor, i, (double)i + 1.0);
     return t;
@@ -29,12 +44,9 @@ START_TEST(bytes_are_those_of_the_format)
                                          0, 0, 0,    0x40,                   /* 2.0f */
                                          1, 0, 0,    0};
     _Static_assert((sizeof(header) - 1) % 8 == 0, "the header is padded");
-    struct arena a;
-    arena_init(&a, "test", 4096);
     const int64_t one = 1, two = 2;
-    struct named_tensor t[] = {filled(&a, "b", PEAT_I32, 0, NULL),
-                               filled(&a, "a", PEAT_F32, 1, &two),
-                               filled(&a, "z", PEAT_F64, 1, &one)};
+    struct named_tensor t[] = {filled("b", PEAT_I32, 0, NULL), filled("a", PEAT_F32, 1, &two),
+                               filled("z", PEAT_F64, 1, &one)};
     ck_assert_int_eq(safetensors_write(scratch_path("f"), t, 3, NULL, NULL), PEAT_OK);
     char *bytes;
     size_t n;
@@ -45,18 +57,15 @@ START_TEST(bytes_are_those_of_the_format)
     ck_assert_mem_eq(bytes + 8, header, sizeof(header) - 1);
     ck_assert_mem_eq(bytes + 8 + sizeof(header) - 1, data, sizeof(data));
     free(bytes);
-    arena_release(&a);
 }
 END_TEST
 
 START_TEST(what_is_written_is_read_back_sorted_by_name)
 {
-    struct arena a;
-    arena_init(&a, "test", 4096);
     const int64_t cube[] = {3, 4, 5}, empty[] = {2, 0}, deep[] = {1, 2, 1, 2, 1, 2};
     struct named_tensor t[] = {
-        filled(&a, "w/\"q\"\n", PEAT_F32, 3, cube), filled(&a, "none", PEAT_F32, 2, empty),
-        filled(&a, "deep", PEAT_F64, 6, deep), filled(&a, "\xc3\xa9", PEAT_I32, 0, NULL)};
+        filled("w/\"q\"\n", PEAT_F32, 3, cube), filled("none", PEAT_F32, 2, empty),
+        filled("deep", PEAT_F64, 6, deep), filled("\xc3\xa9", PEAT_I32, 0, NULL)};
     struct value *metadata = value_map(&a, (struct place){0}), *found;
     value_set(&a, metadata, "scheme", (struct place){0},
               value_text(&a, (struct place){0}, "rotary"));
@@ -64,7 +73,6 @@ START_TEST(what_is_written_is_read_back_sorted_by_name)
 
     struct named_tensor *back;
     int n;
-    struct error err = {0};
     ck_assert_msg(safetensors_read(scratch_path("f"), &a, &back, &n, &found, &err) == PEAT_OK, "%s",
                   err.text);
     ck_assert_int_eq(n, 4);
@@ -82,33 +90,26 @@ START_TEST(what_is_written_is_read_back_sorted_by_name)
             ck_assert_mem_eq(x->tensor.data, t[i].tensor.data, tensor_bytes(&x->tensor));
     }
     ck_assert_ptr_null(safetensors_find(back, n, "deeper"));
-    arena_release(&a);
 }
 END_TEST
 
 START_TEST(file_without_tensors_is_legal)
 {
-    struct arena a;
-    arena_init(&a, "test", 4096);
     struct named_tensor *t;
     int n;
     ck_assert_int_eq(safetensors_write(scratch_path("f"), NULL, 0, NULL, NULL), PEAT_OK);
     ck_assert_int_eq(safetensors_read(scratch_path("f"), &a, &t, &n, NULL, NULL), PEAT_OK);
     ck_assert_int_eq(n, 0);
     ck_assert_ptr_null(safetensors_find(t, n, "x"));
-    arena_release(&a);
 }
 END_TEST
 
 START_TEST(missing_file_is_not_found)
 {
-    struct arena a;
     struct named_tensor *t;
     int n;
-    arena_init(&a, "test", 4096);
     ck_assert_int_eq(safetensors_read(scratch_path("absent"), &a, &t, &n, NULL, NULL),
                      PEAT_NOTFOUND);
-    arena_release(&a);
 }
 END_TEST
 
@@ -164,32 +165,25 @@ static const struct bad_file bad_files[] = {
 
 START_TEST(malformed_file_is_refused_with_its_reason)
 {
+    struct named_tensor *t;
+    int n;
     const struct bad_file *bad = &bad_files[_i];
     size_t length = strlen(bad->header), size = 8 + length + (size_t)bad->data;
     unsigned char *bytes = calloc(1, size);
     bytes[0] = (unsigned char)(length & 0xff);
     bytes[1] = (unsigned char)(length >> 8);
     memcpy(bytes + 8, bad->header, length);
-    struct arena a;
-    struct named_tensor *t;
-    int n;
-    struct error err = {0};
-    arena_init(&a, "test", 4096);
     ck_assert_int_eq(safetensors_parse(bytes, size, "f", &a, &t, &n, NULL, &err), PEAT_CORRUPT);
     ck_assert_msg(!strncmp(err.text, bad->text, strlen(bad->text)), "'%s', not '%s'", err.text,
                   bad->text);
-    arena_release(&a);
     free(bytes);
 }
 END_TEST
 
 START_TEST(length_of_the_header_is_checked_before_it_is_used)
 {
-    struct arena a;
     struct named_tensor *t;
     int n;
-    struct error err = {0};
-    arena_init(&a, "test", 4096);
     const unsigned char endless[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, '{', '}'};
     const unsigned char beyond[] = {3, 0, 0, 0, 0, 0, 0, 0, '{', '}'};
     ck_assert_int_eq(safetensors_parse(beyond, 7, "f", &a, &t, &n, NULL, &err), PEAT_CORRUPT);
@@ -198,17 +192,13 @@ START_TEST(length_of_the_header_is_checked_before_it_is_used)
     ck_assert_str_eq(err.text, "f: a header of 18446744073709551615 bytes, the limit is 100000000");
     ck_assert_int_eq(safetensors_parse(beyond, 10, "f", &a, &t, &n, NULL, &err), PEAT_CORRUPT);
     ck_assert_str_eq(err.text, "f: the header ends beyond the file");
-    arena_release(&a);
 }
 END_TEST
 
 START_TEST(truncated_file_is_refused_at_every_length)
 {
-    struct arena a;
-    arena_init(&a, "test", 4096);
     const int64_t dim[] = {3, 2};
-    struct named_tensor t[] = {filled(&a, "a", PEAT_F32, 2, dim),
-                               filled(&a, "b", PEAT_F64, 2, dim)};
+    struct named_tensor t[] = {filled("a", PEAT_F32, 2, dim), filled("b", PEAT_F64, 2, dim)};
     ck_assert_int_eq(safetensors_write(scratch_path("f"), t, 2, NULL, NULL), PEAT_OK);
     char *bytes;
     size_t size;
@@ -223,13 +213,12 @@ START_TEST(truncated_file_is_refused_at_every_length)
         free(exact);
     }
     free(bytes);
-    arena_release(&a);
 }
 END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"safetensors", scratch_make, scratch_remove,
+    return run_list((struct tests){"safetensors", set_up, tear_down,
                                    .loops = LOOPS({malformed_file_is_refused_with_its_reason,
                                                    (int)(sizeof(bad_files) / sizeof(*bad_files))})},
                     TESTS(bytes_are_those_of_the_format,

@@ -12,30 +12,46 @@
 #include "train/checkpoint.h"
 
 /* 20 steps, saves and evaluations every 5. */
-static void cell_start(struct toy_cell *c, bool saves)
+static void cell_start(struct toy_cell *cell, bool saves)
 {
-    toy_cell_init(c);
-    c->eval.every = 5;
-    c->trainer.checkpoint_every = 5;
-    c->trace.dir = saves ? scratch_dir : NULL;
-    toy_cell_build(c);
+    toy_cell_init(cell);
+    cell->eval.every = 5;
+    cell->trainer.checkpoint_every = 5;
+    cell->trace.dir = saves ? scratch_dir : NULL;
+    toy_cell_build(cell);
+}
+
+static struct toy_cell c, other;
+
+static void set_up(void)
+{
+    scratch_make();
+    cell_start(&c, true);
+    cell_start(&other, true);
+}
+
+static void tear_down(void)
+{
+    toy_cell_release(&c);
+    toy_cell_release(&other);
+    scratch_remove();
 }
 
 static void run_and_stop(int64_t stop_after)
 {
-    struct toy_cell c;
-    cell_start(&c, true);
-    c.trace.stop_after = stop_after;
-    ck_assert_int_eq(toy_cell_run(&c), RUN_INTERRUPTED);
-    toy_cell_release(&c);
+    struct toy_cell cut;
+    cell_start(&cut, true);
+    cut.trace.stop_after = stop_after;
+    ck_assert_int_eq(toy_cell_run(&cut), RUN_INTERRUPTED);
+    toy_cell_release(&cut);
 }
 
-static bool load(struct toy_cell *c, FILE *lines)
+static bool load(struct toy_cell *cell, FILE *lines)
 {
     const struct log log = {lines};
     struct error err = {0};
     bool found;
-    ck_assert_msg(checkpoint_load(scratch_dir, &c->trainer, NULL, NULL, &log, &found, &err) ==
+    ck_assert_msg(checkpoint_load(scratch_dir, &cell->trainer, NULL, NULL, &log, &found, &err) ==
                       PEAT_OK,
                   "%s", err.text);
     return found;
@@ -123,17 +139,14 @@ START_TEST(damage_is_named_in_the_log)
     char *text = NULL;
     size_t n = 0;
     FILE *lines = open_memstream(&text, &n);
-    struct toy_cell c;
     run_and_stop(10);
     flip_bit("step-00000010/model.safetensors", 0.9);
-    cell_start(&c, false);
     ck_assert(load(&c, lines));
     fclose(lines);
     ck_assert_msg(strstr(text, "step-00000010' is not used: model.safetensors does not have the "
                                "checksum that state.json gives\n"),
                   "%s", text);
     free(text);
-    toy_cell_release(&c);
 }
 END_TEST
 
@@ -142,10 +155,7 @@ START_TEST(no_flipped_bit_in_the_state_goes_unnoticed)
     char *bytes;
     size_t n;
     run_and_stop(5);
-    struct toy_cell c, good;
-    cell_start(&c, false);
-    cell_start(&good, false);
-    ck_assert(load(&good, NULL));
+    ck_assert(load(&other, NULL));
     const char *path = scratch_path("step-00000005/state.json");
     ck_assert_int_eq(file_read(path, 0, &bytes, &n, NULL), PEAT_OK);
     for (size_t i = 0; i < n; i++) {
@@ -156,13 +166,11 @@ START_TEST(no_flipped_bit_in_the_state_goes_unnoticed)
         bytes[i] ^= 1;
         if (!load(&c, NULL))
             continue;
-        ck_assert_int_eq(c.trainer.step, good.trainer.step);
-        ck_assert_double_eq(c.trainer.first_loss, good.trainer.first_loss);
-        ck_assert_int_eq(c.trainer.adamw.t, good.trainer.adamw.t);
+        ck_assert_int_eq(c.trainer.step, other.trainer.step);
+        ck_assert_double_eq(c.trainer.first_loss, other.trainer.first_loss);
+        ck_assert_int_eq(c.trainer.adamw.t, other.trainer.adamw.t);
     }
     free(bytes);
-    toy_cell_release(&c);
-    toy_cell_release(&good);
 }
 END_TEST
 
@@ -189,58 +197,40 @@ END_TEST
 
 START_TEST(finished_run_is_loaded_as_finished)
 {
-    struct toy_cell c, again;
-    cell_start(&c, true);
-    cell_start(&again, true);
     ck_assert_int_eq(toy_cell_run(&c), RUN_DONE);
-    ck_assert(load(&again, NULL));
-    toy_cell_assert_same(&c, &again);
-    ck_assert_int_eq(toy_cell_run(&again), RUN_DONE);
-    ck_assert_int_eq(again.trace.steps, 0);
-    ck_assert_int_eq(again.trace.measures, 0);
-    ck_assert_double_eq(again.trainer.train_seconds, c.trainer.train_seconds);
-    ck_assert_double_eq(again.trainer.median_step_ms, c.trainer.median_step_ms);
-    toy_cell_release(&c);
-    toy_cell_release(&again);
+    ck_assert(load(&other, NULL));
+    toy_cell_assert_same(&c, &other);
+    ck_assert_int_eq(toy_cell_run(&other), RUN_DONE);
+    ck_assert_int_eq(other.trace.steps, 0);
+    ck_assert_int_eq(other.trace.measures, 0);
+    ck_assert_double_eq(other.trainer.train_seconds, c.trainer.train_seconds);
+    ck_assert_double_eq(other.trainer.median_step_ms, c.trainer.median_step_ms);
 }
 END_TEST
 
 START_TEST(weights_alone_are_not_enough_to_go_on)
 {
-    struct toy_cell c, longer;
-    cell_start(&c, true);
-    cell_start(&longer, true);
-    longer.train.steps = 40;
+    other.train.steps = 40;
     toy_cell_run(&c);
-    ck_assert(!load(&longer, NULL));
-    ck_assert_int_eq(longer.trainer.step, 0);
-    toy_cell_release(&c);
-    toy_cell_release(&longer);
+    ck_assert(!load(&other, NULL));
+    ck_assert_int_eq(other.trainer.step, 0);
 }
 END_TEST
 
 START_TEST(diverged_run_is_loaded_as_diverged)
 {
-    struct toy_cell c, again;
-    cell_start(&c, true);
-    cell_start(&again, true);
     c.train.lr = 1e30;
     ck_assert_int_eq(toy_cell_run(&c), RUN_DIVERGED);
-    ck_assert(load(&again, NULL));
-    ck_assert_int_eq(toy_cell_run(&again), RUN_DIVERGED);
-    ck_assert_int_eq(again.trace.steps, 0);
-    ck_assert_int_eq(again.trainer.diverged.step, c.trainer.diverged.step);
-    ck_assert_str_eq(again.trainer.diverged.what, c.trainer.diverged.what);
-    toy_cell_release(&c);
-    toy_cell_release(&again);
+    ck_assert(load(&other, NULL));
+    ck_assert_int_eq(toy_cell_run(&other), RUN_DIVERGED);
+    ck_assert_int_eq(other.trace.steps, 0);
+    ck_assert_int_eq(other.trainer.diverged.step, c.trainer.diverged.step);
+    ck_assert_str_eq(other.trainer.diverged.what, c.trainer.diverged.what);
 }
 END_TEST
 
 START_TEST(numbers_come_back_exactly)
 {
-    struct toy_cell c, again;
-    cell_start(&c, false);
-    cell_start(&again, false);
     c.trainer.step = 3;
     c.trainer.first_loss = 0.1 + 0.2;
     c.trainer.above = 17;
@@ -249,19 +239,17 @@ START_TEST(numbers_come_back_exactly)
     c.trainer.median_step_ms = 1e-300;
     c.trainer.steps_timed = INT64_C(1) << 60;
     ck_assert_int_eq(checkpoint_save(scratch_dir, &c.trainer, NULL, false, NULL), PEAT_OK);
-    ck_assert(load(&again, NULL));
-    ck_assert_mem_eq(&again.trainer.first_loss, &c.trainer.first_loss, sizeof(double));
-    ck_assert_mem_eq(&again.trainer.train_seconds, &c.trainer.train_seconds, sizeof(double));
-    ck_assert_mem_eq(&again.trainer.median_step_ms, &c.trainer.median_step_ms, sizeof(double));
-    ck_assert_int_eq(again.trainer.above, 17);
-    ck_assert_int_eq(again.trainer.adamw.t, 3);
-    ck_assert_int_eq(again.trainer.steps_timed, c.trainer.steps_timed);
+    ck_assert(load(&other, NULL));
+    ck_assert_mem_eq(&other.trainer.first_loss, &c.trainer.first_loss, sizeof(double));
+    ck_assert_mem_eq(&other.trainer.train_seconds, &c.trainer.train_seconds, sizeof(double));
+    ck_assert_mem_eq(&other.trainer.median_step_ms, &c.trainer.median_step_ms, sizeof(double));
+    ck_assert_int_eq(other.trainer.above, 17);
+    ck_assert_int_eq(other.trainer.adamw.t, 3);
+    ck_assert_int_eq(other.trainer.steps_timed, c.trainer.steps_timed);
     c.trainer.first_loss = (double)NAN;
     ck_assert_int_eq(checkpoint_save(scratch_dir, &c.trainer, NULL, false, NULL), PEAT_OK);
-    ck_assert(load(&again, NULL));
-    ck_assert(isnan(again.trainer.first_loss));
-    toy_cell_release(&c);
-    toy_cell_release(&again);
+    ck_assert(load(&other, NULL));
+    ck_assert(isnan(other.trainer.first_loss));
 }
 END_TEST
 
@@ -276,13 +264,11 @@ static bool accept_haswell(void *ctx, const struct value *identity, char *why, s
 
 START_TEST(identity_decides_whether_a_generation_is_used)
 {
-    struct toy_cell c;
     const struct place at = {.file = NULL};
     char *text = NULL;
     size_t n = 0;
     int asked = 0;
     bool found;
-    cell_start(&c, false);
     struct value *identity = value_map(&c.arena, at);
     c.trainer.step = 4;
     value_set(&c.arena, identity, "core", at, value_text(&c.arena, at, "Haswell"));
@@ -301,14 +287,11 @@ START_TEST(identity_decides_whether_a_generation_is_used)
     ck_assert_int_eq(asked, 2);
     ck_assert_ptr_nonnull(strstr(text, "step-00000009' is not used: it was made on 'Zen'\n"));
     free(text);
-    toy_cell_release(&c);
 }
 END_TEST
 
 START_TEST(leftovers_and_strangers_do_no_harm)
 {
-    struct toy_cell c;
-    cell_start(&c, true);
     ck_assert(!load(&c, NULL));
     ck_assert_int_eq(dir_make(scratch_path("step-00000099.tmp/deep"), NULL), PEAT_OK);
     ck_assert_int_eq(dir_make(scratch_path("step-00000098.old.tmp"), NULL), PEAT_OK);
@@ -321,7 +304,6 @@ START_TEST(leftovers_and_strangers_do_no_harm)
     ck_assert(!file_exists(scratch_path("step-00000098.old.tmp")));
     ck_assert(file_exists(scratch_path("step-7")));
     ck_assert(file_exists(scratch_path("notes")));
-    toy_cell_release(&c);
 }
 END_TEST
 
@@ -329,30 +311,24 @@ START_TEST(generations_of_a_given_up_future_are_removed)
 {
     run_and_stop(10);
     flip_bit("step-00000010/state.json", 0.3);
-    struct toy_cell c;
-    cell_start(&c, true);
     ck_assert(load(&c, NULL));
     c.trace.stop_after = 7;
     ck_assert_int_eq(toy_cell_run(&c), RUN_INTERRUPTED);
     ck_assert(file_exists(scratch_path("step-00000005")));
     ck_assert(file_exists(scratch_path("step-00000007")));
     ck_assert(!file_exists(scratch_path("step-00000010")));
-    toy_cell_release(&c);
     assert_resumes_from(7);
 }
 END_TEST
 
 START_TEST(directory_that_is_absent_holds_nothing)
 {
-    struct toy_cell c;
     bool found = true;
-    cell_start(&c, false);
     ck_assert_int_eq(
         checkpoint_load(scratch_path("absent"), &c.trainer, NULL, NULL, NULL, &found, NULL),
         PEAT_OK);
     ck_assert(!found);
     ck_assert_ptr_null(checkpoint_latest(scratch_path("absent")));
-    toy_cell_release(&c);
 }
 END_TEST
 
@@ -384,7 +360,7 @@ END_TEST
 int main(void)
 {
     return run_list(
-        (struct tests){"checkpoint", scratch_make, scratch_remove, .seconds = 60,
+        (struct tests){"checkpoint", set_up, tear_down, .seconds = 60,
                        .loops = LOOPS({damaged_generation_falls_back_to_the_one_before, 3},
                                       {missing_file_falls_back_to_the_one_before, 3})},
         TESTS(interrupted_run_ends_with_the_same_bits, stop_between_checkpoints_loses_nothing,

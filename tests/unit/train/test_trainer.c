@@ -9,10 +9,29 @@
 #include "support/toy_task.h"
 #include "train/divergence.h"
 
+/* A test sets what it likes, then builds one or both. */
+static struct toy_cell c, other;
+
+static void set_up(void)
+{
+    toy_cell_init(&c);
+    toy_cell_init(&other);
+}
+
+static void tear_down(void)
+{
+    toy_cell_release(&c);
+    toy_cell_release(&other);
+}
+
+static void build_both(void)
+{
+    toy_cell_build(&c);
+    toy_cell_build(&other);
+}
+
 START_TEST(training_lowers_the_loss)
 {
-    struct toy_cell c;
-    toy_cell_init(&c);
     c.train.steps = 60;
     c.train.batch = 8;
     c.train.lr = 1e-2;
@@ -23,50 +42,35 @@ START_TEST(training_lowers_the_loss)
     ck_assert_double_gt(c.trainer.train_seconds, 0.0);
     ck_assert_double_gt(c.trainer.median_step_ms, 0.0);
     ck_assert_int_eq(c.trainer.steps_timed, 60);
-    toy_cell_release(&c);
 }
 END_TEST
 
 START_TEST(threads_change_no_bit)
 {
-    struct toy_cell one, two;
-    toy_cell_init(&one);
-    toy_cell_init(&two);
-    two.team.threads = 2;
-    toy_cell_build(&one);
-    toy_cell_build(&two);
-    toy_cell_run(&one);
-    toy_cell_run(&two);
-    toy_cell_assert_same(&one, &two);
-    ck_assert_mem_eq(one.trace.measure, two.trace.measure, sizeof(one.trace.measure));
-    toy_cell_release(&one);
-    toy_cell_release(&two);
+    other.team.threads = 2;
+    build_both();
+    toy_cell_run(&c);
+    toy_cell_run(&other);
+    toy_cell_assert_same(&c, &other);
+    ck_assert_mem_eq(c.trace.measure, other.trace.measure, sizeof(c.trace.measure));
 }
 END_TEST
 
 START_TEST(evaluation_does_not_touch_training)
 {
-    struct toy_cell often, once;
-    toy_cell_init(&often);
-    toy_cell_init(&once);
-    often.eval.every = 1;
-    toy_cell_build(&often);
-    toy_cell_build(&once);
-    toy_cell_run(&often);
-    toy_cell_run(&once);
-    toy_cell_assert_same(&often, &once);
-    ck_assert_int_eq(often.trace.measures, 20 * 4);
-    ck_assert_int_eq(once.trace.measures, 4);
-    ck_assert_mem_eq(often.trace.measure + 19 * 4, once.trace.measure, 4 * sizeof(double));
-    toy_cell_release(&often);
-    toy_cell_release(&once);
+    c.eval.every = 1;
+    build_both();
+    toy_cell_run(&c);
+    toy_cell_run(&other);
+    toy_cell_assert_same(&c, &other);
+    ck_assert_int_eq(c.trace.measures, 20 * 4);
+    ck_assert_int_eq(other.trace.measures, 4);
+    ck_assert_mem_eq(c.trace.measure + 19 * 4, other.trace.measure, 4 * sizeof(double));
 }
 END_TEST
 
 START_TEST(evaluations_and_saves_come_at_their_steps_and_once_at_the_end)
 {
-    struct toy_cell c;
-    toy_cell_init(&c);
     c.eval.every = 10;
     c.trainer.checkpoint_every = 8;
     toy_cell_build(&c);
@@ -82,37 +86,28 @@ START_TEST(evaluations_and_saves_come_at_their_steps_and_once_at_the_end)
     toy_cell_run(&c);
     ck_assert_int_eq(c.trace.measures, 2 * 4);
     ck_assert_int_eq(c.trace.saves, 3);
-    toy_cell_release(&c);
 }
 END_TEST
 
 START_TEST(stop_saves_once_and_goes_on_to_the_same_bits)
 {
-    struct toy_cell stopped, straight;
-    toy_cell_init(&stopped);
-    toy_cell_init(&straight);
-    stopped.trainer.checkpoint_every = 7;
-    stopped.trace.stop_after = 7;
-    toy_cell_build(&stopped);
-    toy_cell_build(&straight);
-    ck_assert_int_eq(toy_cell_run(&stopped), RUN_INTERRUPTED);
-    ck_assert_int_eq(stopped.trainer.step, 7);
-    ck_assert_int_eq(stopped.trace.saves, 1);
-    ck_assert_int_eq(stopped.trace.final_saves, 0);
-    stopped.trace.stop_after = 20; /* too late: the run is done by then */
-    ck_assert_int_eq(toy_cell_run(&stopped), RUN_DONE);
-    ck_assert_int_eq(stopped.trace.final_saves, 1);
-    toy_cell_run(&straight);
-    toy_cell_assert_same(&stopped, &straight);
-    toy_cell_release(&stopped);
-    toy_cell_release(&straight);
+    c.trainer.checkpoint_every = 7;
+    c.trace.stop_after = 7;
+    build_both();
+    ck_assert_int_eq(toy_cell_run(&c), RUN_INTERRUPTED);
+    ck_assert_int_eq(c.trainer.step, 7);
+    ck_assert_int_eq(c.trace.saves, 1);
+    ck_assert_int_eq(c.trace.final_saves, 0);
+    c.trace.stop_after = 20; /* too late: the run is done by then */
+    ck_assert_int_eq(toy_cell_run(&c), RUN_DONE);
+    ck_assert_int_eq(c.trace.final_saves, 1);
+    toy_cell_run(&other);
+    toy_cell_assert_same(&c, &other);
 }
 END_TEST
 
 START_TEST(steady_steps_ask_the_system_for_no_memory)
 {
-    struct toy_cell c;
-    toy_cell_init(&c);
     c.eval.every = 5;
     c.trace.stop_after = 6;
     toy_cell_build(&c);
@@ -124,29 +119,23 @@ START_TEST(steady_steps_ask_the_system_for_no_memory)
     ck_assert_uint_eq(c.trainer.step_arena.chunk_bytes, chunk);
     ck_assert_uint_eq(c.arena.used, model);
     ck_assert_uint_eq(c.trainer.step_arena.used, 0);
-    toy_cell_release(&c);
 }
 END_TEST
 
 START_TEST(weight_that_nothing_depends_on_is_an_error)
 {
-    struct toy_cell c;
     struct error err = {0};
     enum run_end end;
-    toy_cell_init(&c);
     c.idle_weight = true;
     toy_cell_build(&c);
     ck_assert_int_eq(trainer_run(&c.trainer, &end, &err), PEAT_FAILED);
     ck_assert_str_eq(err.text, "weight 'combine.toy.idle' gets no gradient: nothing that is "
                                "trained depends on it");
-    toy_cell_release(&c);
 }
 END_TEST
 
 START_TEST(batches_are_a_function_of_seed_and_step)
 {
-    struct toy_cell c;
-    toy_cell_init(&c);
     toy_cell_build(&c);
     size_t bytes = (size_t)(c.train.batch * c.train.seq_len) * sizeof(int32_t);
     int32_t first[64];
@@ -159,24 +148,19 @@ START_TEST(batches_are_a_function_of_seed_and_step)
     ck_assert_mem_ne(first, b->b.token, bytes);
     ck_assert_int_eq(task_train_batch(&c.task, 7, 3, b, NULL), PEAT_OK);
     ck_assert_mem_eq(first, b->b.token, bytes);
-    toy_cell_release(&c);
 }
 END_TEST
 
 START_TEST(evaluation_data_depends_on_no_training_setting)
 {
-    struct toy_cell a, b;
-    toy_cell_init(&a);
-    toy_cell_init(&b);
-    b.train.batch = 9;
-    b.train.seq_len = 12;
-    b.train.lr = 0.5;
-    toy_cell_build(&a);
-    toy_cell_build(&b);
+    other.train.batch = 9;
+    other.train.seq_len = 12;
+    other.train.lr = 0.5;
+    build_both();
     for (int64_t which = 0; which < 2; which++) {
         peat_sums x, y;
-        ck_assert_int_eq(evaluate_length(&a.trainer, which, &x, NULL), PEAT_OK);
-        ck_assert_int_eq(evaluate_length(&b.trainer, which, &y, NULL), PEAT_OK);
+        ck_assert_int_eq(evaluate_length(&c.trainer, which, &x, NULL), PEAT_OK);
+        ck_assert_int_eq(evaluate_length(&other.trainer, which, &y, NULL), PEAT_OK);
         ck_assert_mem_eq(&x.nll, &y.nll, sizeof(x.nll));
         ck_assert_int_eq(x.sequences, 13);
         ck_assert_int_eq(x.targets, 13 * (which ? 5 : 3));
@@ -184,21 +168,19 @@ START_TEST(evaluation_data_depends_on_no_training_setting)
         ck_assert_int_eq(x.units, 13);
         ck_assert_int_eq(x.generated_correct, y.generated_correct);
     }
-    toy_cell_release(&a);
-    toy_cell_release(&b);
 }
 END_TEST
 
 /* The most likely next token after one row, by a full forward pass of that row alone. */
-static int32_t next_token(struct toy_cell *c, const int32_t *token, int64_t T)
+static int32_t next_token(const int32_t *token, int64_t T)
 {
     struct graph g;
     const int64_t sequence = 0;
     struct model_input in = {
         .B = 1, .T = T, .token = token, .sequence = &sequence, .phase = PEAT_EVAL};
-    arena_reset(&c->trainer.step_arena);
-    graph_init(&g, &c->trainer.step_arena, NULL, PEAT_F32);
-    peat_node *logits = model_forward(&c->model, &g, &in, NULL);
+    arena_reset(&c.trainer.step_arena);
+    graph_init(&g, &c.trainer.step_arena, NULL, PEAT_F32);
+    peat_node *logits = model_forward(&c.model, &g, &in, NULL);
     ck_assert_msg(logits != NULL, "%s", g.err.text);
     int32_t best = 0;
     for (int32_t v = 1; v < TOY_VOCAB; v++)
@@ -208,13 +190,13 @@ static int32_t next_token(struct toy_cell *c, const int32_t *token, int64_t T)
     return best;
 }
 
-static bool answer_is_right(struct toy_cell *c, const peat_batch *b, int64_t row, int64_t *correct)
+static bool answer_is_right(const peat_batch *b, int64_t row, int64_t *correct)
 {
     int32_t token[64];
     int64_t right = 0;
     memcpy(token, b->token + row * b->T, (size_t)b->prompt * sizeof(*token));
     for (int64_t i = 0; i < b->answer; i++) {
-        token[b->prompt + i] = next_token(c, token, b->prompt + i);
+        token[b->prompt + i] = next_token(token, b->prompt + i);
         right += token[b->prompt + i] == b->target[row * b->T + b->prompt - 1 + i];
     }
     *correct += right;
@@ -223,8 +205,6 @@ static bool answer_is_right(struct toy_cell *c, const peat_batch *b, int64_t row
 
 START_TEST(generation_feeds_the_model_its_own_tokens)
 {
-    struct toy_cell c;
-    toy_cell_init(&c);
     c.train.steps = 250;
     c.train.batch = 16;
     c.train.seq_len = 6;
@@ -242,19 +222,16 @@ START_TEST(generation_feeds_the_model_its_own_tokens)
         if (batch.b.B == 0)
             break;
         for (int64_t row = 0; row < batch.b.B; row++)
-            matches += answer_is_right(&c, &batch.b, row, &correct);
+            matches += answer_is_right(&batch.b, row, &correct);
     }
     ck_assert_int_eq(sums.matches, matches);
     ck_assert_int_eq(sums.generated_correct, correct);
     ck_assert_int_gt(correct, 0);
-    toy_cell_release(&c);
 }
 END_TEST
 
 START_TEST(exploding_run_ends_as_diverged_with_step_and_place)
 {
-    struct toy_cell c;
-    toy_cell_init(&c);
     c.train.lr = 1e30;
     c.train.warmup = 0;
     toy_cell_build(&c);
@@ -268,28 +245,21 @@ START_TEST(exploding_run_ends_as_diverged_with_step_and_place)
     ck_assert_int_eq(c.trace.measures, 0);
     ck_assert_int_eq(toy_cell_run(&c), RUN_DIVERGED);
     ck_assert_int_eq(c.trainer.step, d->step);
-    toy_cell_release(&c);
 }
 END_TEST
 
 START_TEST(step_that_is_not_finite_changes_no_weight)
 {
-    struct toy_cell c, start;
-    toy_cell_init(&c);
-    toy_cell_init(&start);
-    toy_cell_build(&c);
-    toy_cell_build(&start);
+    build_both();
     for (int k = 0; k < 2; k++)
-        tensor_set(&(k ? &start : &c)->model.token->value, 0, (double)NAN);
+        tensor_set(&(k ? &other : &c)->model.token->value, 0, (double)NAN);
     /* Symbol 0 is in the first batch: 16 draws of 10 would miss it once in five times, and the
      * generator's first numbers never change. */
     ck_assert_int_eq(toy_cell_run(&c), RUN_DIVERGED);
     ck_assert_int_eq(c.trainer.diverged.step, 1);
     ck_assert_str_eq(c.trainer.diverged.what,
                      "loss is not finite at step 1, first in 'token.weight'");
-    toy_cell_assert_same(&c, &start);
-    toy_cell_release(&c);
-    toy_cell_release(&start);
+    toy_cell_assert_same(&c, &other);
 }
 END_TEST
 
@@ -426,7 +396,7 @@ END_TEST
 int main(void)
 {
     return run_list(
-        (struct tests){"trainer", .seconds = 60,
+        (struct tests){"trainer", set_up, tear_down, .seconds = 60,
                        .loops = LOOPS({bad_answer_to_set_up_is_an_error,
                                        (int)(sizeof(setup_faults) / sizeof(*setup_faults))},
                                       {bad_batch_is_an_error_that_names_the_task,
