@@ -9,6 +9,8 @@
 #include "support/gradcase.h"
 #include "support/support.h"
 
+#define DIMS(...)    ((const int64_t[]){__VA_ARGS__})
+#define AXES(...)    ((const int32_t[]){__VA_ARGS__})
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 static peat_graph *base(struct graph *g)
@@ -67,7 +69,7 @@ BUILD(build_binary, (*(const binary_fn *)ctx)(g, in[0], in[1]))
 /* Both operands are views: one transposed, one cut out of the middle. */
 static peat_node *build_binary_views(struct graph *g, peat_node *const *in, void *ctx)
 {
-    peat_node *a = op_permute(base(g), in[0], 2, (const int32_t[]){1, 0});
+    peat_node *a = op_permute(base(g), in[0], 2, AXES(1, 0));
     peat_node *b = op_slice(base(g), in[1], -1, 2, 7);
     return (*(const binary_fn *)ctx)(base(g), a, b);
 }
@@ -151,8 +153,7 @@ static const struct {
 
 BUILD(build_unary, (*(const unary_fn *)ctx)(g, in[0]))
 
-BUILD(build_unary_permuted,
-      (*(const unary_fn *)ctx)(g, op_permute(g, in[0], 3, (const int32_t[]){2, 0, 1})))
+BUILD(build_unary_permuted, (*(const unary_fn *)ctx)(g, op_permute(g, in[0], 3, AXES(2, 0, 1))))
 
 BUILD(build_unary_sliced,
       (*(const unary_fn *)ctx)(g, op_slice(g, op_slice(g, in[0], 1, 1, 4), 0, 1, 3)))
@@ -231,7 +232,7 @@ static peat_node *build_heads(struct graph *g, peat_node *const *in, void *ctx)
 BUILD(build_columns, op_matmul(g, op_slice(g, in[0], -1, 2, 5), op_slice(g, in[1], 1, 1, 5), 0))
 
 /* Neither of the last two axes is dense: a copy is made. */
-BUILD(build_reversed, op_matmul(g, op_permute(g, in[0], 3, (const int32_t[]){2, 1, 0}), in[1], 0))
+BUILD(build_reversed, op_matmul(g, op_permute(g, in[0], 3, AXES(2, 1, 0)), in[1], 0))
 
 /* A column-major view: a flag, no copy. */
 static peat_node *build_flipped(struct graph *g, peat_node *const *in, void *ctx)
@@ -245,9 +246,9 @@ START_TEST(matmul_gradients_match_for_views)
 {
     uint32_t none = 0, both = PEAT_TRANS_A | PEAT_TRANS_B;
     const struct gradcase c[] = {
-        {"heads", 2, {{4, {2, 3, 4, 5}}, {4, {2, 7, 4, 5}}}, build_heads, NULL},
-        {"columns", 2, {{3, {2, 3, 7}}, {2, {3, 6}}}, build_columns, NULL},
-        {"reversed", 2, {{3, {3, 4, 2}}, {2, {3, 5}}}, build_reversed, NULL},
+        {"heads", 2, {{4, {2, 3, 4, 5}}, {4, {2, 7, 4, 5}}}, build_heads},
+        {"columns", 2, {{3, {2, 3, 7}}, {2, {3, 6}}}, build_columns},
+        {"reversed", 2, {{3, {3, 4, 2}}, {2, {3, 5}}}, build_reversed},
         {"flipped", 2, {{3, {2, 3, 4}}, {3, {2, 5, 3}}}, build_flipped, &none},
         {"flipped twice", 2, {{3, {2, 4, 3}}, {3, {2, 3, 5}}}, build_flipped, &both},
     };
@@ -260,24 +261,23 @@ BUILD(build_linear, op_linear(g, in[0], in[1], ctx == NULL ? NULL : in[2]))
 static peat_node *build_linear_views(struct graph *g, peat_node *const *in, void *ctx)
 {
     peat_node *x = op_slice(base(g), in[0], -1, 1, 4);
-    peat_node *w = op_permute(base(g), in[1], 2, (const int32_t[]){1, 0});
+    peat_node *w = op_permute(base(g), in[1], 2, AXES(1, 0));
     (void)ctx;
     return op_linear(base(g), x, w, op_slice(base(g), in[2], 0, 1, 6));
 }
 
-BUILD(build_linear_permuted,
-      op_linear(g, op_permute(g, in[0], 3, (const int32_t[]){1, 2, 0}), in[1], in[2]))
+BUILD(build_linear_permuted, op_linear(g, op_permute(g, in[0], 3, AXES(1, 2, 0)), in[1], in[2]))
 
 START_TEST(linear_gradients_match)
 {
     int with_bias = 1;
     const struct gradcase c[] = {
-        {"linear 1", 2, {{2, {1, 1}}, {2, {1, 1}}}, build_linear, NULL},
-        {"linear 2", 2, {{3, {2, 3, 5}}, {2, {7, 5}}}, build_linear, NULL},
+        {"linear 1", 2, {{2, {1, 1}}, {2, {1, 1}}}, build_linear},
+        {"linear 2", 2, {{3, {2, 3, 5}}, {2, {7, 5}}}, build_linear},
         {"linear 3", 3, {{3, {2, 3, 5}}, {2, {7, 5}}, {1, {7}}}, build_linear, &with_bias},
         {"linear 4", 3, {{1, {5}}, {2, {7, 5}}, {1, {7}}}, build_linear, &with_bias},
-        {"linear views", 3, {{3, {2, 3, 5}}, {2, {3, 5}}, {1, {7}}}, build_linear_views, NULL},
-        {"linear copy", 3, {{3, {5, 2, 3}}, {2, {2, 5}}, {1, {2}}}, build_linear_permuted, NULL},
+        {"linear views", 3, {{3, {2, 3, 5}}, {2, {3, 5}}, {1, {7}}}, build_linear_views},
+        {"linear copy", 3, {{3, {5, 2, 3}}, {2, {2, 5}}, {1, {2}}}, build_linear_permuted},
         {"linear fixed",
          3,
          {{2, {3, 5}, .fixed = true}, {2, {7, 5}}, {1, {7}}},
@@ -290,57 +290,48 @@ END_TEST
 
 /* --- shapes -------------------------------------------------------------------------------- */
 
-BUILD(build_permute, op_permute(g, in[0], 3, (const int32_t[]){1, -1, 0}))
-BUILD(build_reshape, op_reshape(g, in[0], 2, (const int64_t[]){-1, 10}))
-BUILD(build_reshape_view, op_reshape(g, op_permute(g, in[0], 3, (const int32_t[]){2, 0, 1}), 3,
-                                     (const int64_t[]){5, 3, 4}))
-BUILD(build_reshape_copy,
-      op_reshape(g, op_permute(g, in[0], 3, (const int32_t[]){0, 2, 1}), 1, (const int64_t[]){60}))
+BUILD(build_permute, op_permute(g, in[0], 3, AXES(1, -1, 0)))
+BUILD(build_reshape, op_reshape(g, in[0], 2, DIMS(-1, 10)))
+BUILD(build_reshape_view, op_reshape(g, op_permute(g, in[0], 3, AXES(2, 0, 1)), 3, DIMS(5, 3, 4)))
+BUILD(build_reshape_copy, op_reshape(g, op_permute(g, in[0], 3, AXES(0, 2, 1)), 1, DIMS(60)))
 BUILD(build_slice, op_slice(g, in[0], 1, 1, 3))
 BUILD(build_slice_twice, op_slice(g, op_slice(g, in[0], 1, 1, 4), 2, 2, 5))
 BUILD(build_slice_permuted,
-      op_slice(g, op_permute(g, op_slice(g, in[0], 2, 1, 5), 3, (const int32_t[]){2, 1, 0}), 0, 1,
-               3))
+      op_slice(g, op_permute(g, op_slice(g, in[0], 2, 1, 5), 3, AXES(2, 1, 0)), 0, 1, 3))
 BUILD(build_concat, op_concat(g, 3, in, 1))
 BUILD(build_concat_last, op_concat(g, 3, in, -1))
 BUILD(build_concat_twice, op_concat(g, 2, (peat_node *const[]){in[0], in[0]}, 0))
 BUILD(build_concat_views,
-      op_concat(g, 2, (peat_node *const[]){op_permute(g, in[0], 2, (const int32_t[]){1, 0}), in[1]},
-                -1))
+      op_concat(g, 2, (peat_node *const[]){op_permute(g, in[0], 2, AXES(1, 0)), in[1]}, -1))
 BUILD(build_pad, op_pad(g, in[0], -1, 2, 3))
 BUILD(build_pad_middle, op_pad(g, op_slice(g, in[0], 0, 1, 3), 1, 1, 0))
-BUILD(build_expand, op_expand(g, in[0], 3, (const int64_t[]){4, 3, 5}))
-BUILD(build_expand_rank, op_expand(g, in[0], 4, (const int64_t[]){1, 1, 3, 5}))
+BUILD(build_expand, op_expand(g, in[0], 3, DIMS(4, 3, 5)))
+BUILD(build_expand_rank, op_expand(g, in[0], 4, DIMS(1, 1, 3, 5)))
 /* Views that overlap in their root share its gradient. */
 BUILD(build_overlap, op_mul(g, op_slice(g, in[0], 0, 0, 4), op_slice(g, in[0], 0, 1, 5)))
 /* A view that is used again after its root was used directly. */
-BUILD(build_view_and_root,
-      op_add(g, op_mul(g, in[0], in[0]), op_permute(g, in[0], 2, (const int32_t[]){1, 0})))
+BUILD(build_view_and_root, op_add(g, op_mul(g, in[0], in[0]), op_permute(g, in[0], 2, AXES(1, 0))))
 
 START_TEST(shape_gradients_match)
 {
     static const struct gradcase c[] = {
-        {"permute", 1, {{3, {3, 4, 5}}}, build_permute, NULL},
-        {"reshape", 1, {{3, {3, 4, 5}}}, build_reshape, NULL},
-        {"reshape view", 1, {{3, {3, 4, 5}}}, build_reshape_view, NULL},
-        {"reshape copy", 1, {{3, {3, 4, 5}}}, build_reshape_copy, NULL},
-        {"slice", 1, {{3, {3, 4, 5}}}, build_slice, NULL},
-        {"slice twice", 1, {{3, {3, 4, 5}}}, build_slice_twice, NULL},
-        {"slice permuted", 1, {{3, {3, 4, 5}}}, build_slice_permuted, NULL},
-        {"concat", 3, {{2, {3, 1}}, {2, {3, 4}}, {2, {3, 2}}}, build_concat, NULL},
-        {"concat broadcast",
-         3,
-         {{3, {1, 3, 2}}, {1, {4}}, {3, {2, 1, 1}}},
-         build_concat_last,
-         NULL},
-        {"concat twice", 1, {{2, {2, 3}}}, build_concat_twice, NULL},
-        {"concat views", 2, {{2, {4, 3}}, {2, {1, 2}}}, build_concat_views, NULL},
-        {"pad", 1, {{2, {3, 4}}}, build_pad, NULL},
-        {"pad middle", 1, {{2, {3, 4}}}, build_pad_middle, NULL},
-        {"expand", 1, {{2, {3, 1}}}, build_expand, NULL},
-        {"expand rank", 1, {{2, {3, 5}}}, build_expand_rank, NULL},
-        {"overlap", 1, {{2, {5, 3}}}, build_overlap, NULL},
-        {"view and root", 1, {{2, {3, 3}}}, build_view_and_root, NULL},
+        {"permute", 1, {{3, {3, 4, 5}}}, build_permute},
+        {"reshape", 1, {{3, {3, 4, 5}}}, build_reshape},
+        {"reshape view", 1, {{3, {3, 4, 5}}}, build_reshape_view},
+        {"reshape copy", 1, {{3, {3, 4, 5}}}, build_reshape_copy},
+        {"slice", 1, {{3, {3, 4, 5}}}, build_slice},
+        {"slice twice", 1, {{3, {3, 4, 5}}}, build_slice_twice},
+        {"slice permuted", 1, {{3, {3, 4, 5}}}, build_slice_permuted},
+        {"concat", 3, {{2, {3, 1}}, {2, {3, 4}}, {2, {3, 2}}}, build_concat},
+        {"concat broadcast", 3, {{3, {1, 3, 2}}, {1, {4}}, {3, {2, 1, 1}}}, build_concat_last},
+        {"concat twice", 1, {{2, {2, 3}}}, build_concat_twice},
+        {"concat views", 2, {{2, {4, 3}}, {2, {1, 2}}}, build_concat_views},
+        {"pad", 1, {{2, {3, 4}}}, build_pad},
+        {"pad middle", 1, {{2, {3, 4}}}, build_pad_middle},
+        {"expand", 1, {{2, {3, 1}}}, build_expand},
+        {"expand rank", 1, {{2, {3, 5}}}, build_expand_rank},
+        {"overlap", 1, {{2, {5, 3}}}, build_overlap},
+        {"view and root", 1, {{2, {3, 3}}}, build_view_and_root},
     };
     check_table(c, COUNT(c));
 }
@@ -350,13 +341,12 @@ END_TEST
 
 BUILD(build_sum, op_sum(g, in[0], *(const int32_t *)ctx))
 
-BUILD(build_mean,
-      op_mean(g, op_permute(g, in[0], 3, (const int32_t[]){1, 2, 0}), *(const int32_t *)ctx))
+BUILD(build_mean, op_mean(g, op_permute(g, in[0], 3, AXES(1, 2, 0)), *(const int32_t *)ctx))
 
 BUILD(build_cumsum, op_cumsum(g, in[0], *(const int32_t *)ctx, false))
 
-BUILD(build_cumsum_reverse, op_cumsum(g, op_permute(g, in[0], 3, (const int32_t[]){1, 2, 0}),
-                                      *(const int32_t *)ctx, true))
+BUILD(build_cumsum_reverse,
+      op_cumsum(g, op_permute(g, in[0], 3, AXES(1, 2, 0)), *(const int32_t *)ctx, true))
 
 START_TEST(sum_gradients_match_along_every_axis)
 {
@@ -385,31 +375,31 @@ static peat_node *index_node(struct graph *g, int rank, const int64_t *dim)
     return graph_constant(g, PEAT_I32, rank, dim, (void *)(uintptr_t)some_index);
 }
 
-BUILD(build_gather, op_gather_rows(g, in[0], index_node(graph, 1, (const int64_t[]){7})))
-BUILD(build_gather_2d, op_gather_rows(g, in[0], index_node(graph, 2, (const int64_t[]){2, 3})))
-BUILD(build_gather_view, op_gather_rows(g, op_permute(g, in[0], 2, (const int32_t[]){1, 0}),
-                                        op_permute(g, index_node(graph, 2, (const int64_t[]){2, 3}),
-                                                   2, (const int32_t[]){1, 0})))
-BUILD(build_take, op_take_last(g, in[0], index_node(graph, 1, (const int64_t[]){5})))
-BUILD(build_take_rows, op_take_last(g, in[0], index_node(graph, 2, (const int64_t[]){3, 7})))
+BUILD(build_gather, op_gather_rows(g, in[0], index_node(graph, 1, DIMS(7))))
+BUILD(build_gather_2d, op_gather_rows(g, in[0], index_node(graph, 2, DIMS(2, 3))))
+BUILD(build_gather_view,
+      op_gather_rows(g, op_permute(g, in[0], 2, AXES(1, 0)),
+                     op_permute(g, index_node(graph, 2, DIMS(2, 3)), 2, AXES(1, 0))))
+BUILD(build_take, op_take_last(g, in[0], index_node(graph, 1, DIMS(5))))
+BUILD(build_take_rows, op_take_last(g, in[0], index_node(graph, 2, DIMS(3, 7))))
 /* A table per head, one index per pair of positions. */
-BUILD(build_take_heads, op_take_last(g, op_reshape(g, in[0], 3, (const int64_t[]){3, 1, 4}),
-                                     index_node(graph, 2, (const int64_t[]){4, 5})))
-BUILD(build_take_both, op_take_last(g, in[0], index_node(graph, 4, (const int64_t[]){2, 1, 3, 4})))
+BUILD(build_take_heads,
+      op_take_last(g, op_reshape(g, in[0], 3, DIMS(3, 1, 4)), index_node(graph, 2, DIMS(4, 5))))
+BUILD(build_take_both, op_take_last(g, in[0], index_node(graph, 4, DIMS(2, 1, 3, 4))))
 
 START_TEST(index_gradients_match)
 {
     static const struct gradcase c[] = {
-        {"gather", 1, {{2, {4, 5}}}, build_gather, NULL},
-        {"gather column", 1, {{2, {4, 1}}}, build_gather_2d, NULL},
-        {"gather wide", 1, {{2, {4, 71}}}, build_gather_2d, NULL},
-        {"gather view", 1, {{2, {5, 4}}}, build_gather_view, NULL},
-        {"take", 1, {{1, {4}}}, build_take, NULL},
-        {"take broadcast", 1, {{3, {2, 3, 4}}}, build_take, NULL},
-        {"take rows", 1, {{3, {2, 3, 4}}}, build_take_rows, NULL},
-        {"take one row", 1, {{2, {1, 4}}}, build_take_rows, NULL},
-        {"take heads", 1, {{2, {3, 4}}}, build_take_heads, NULL},
-        {"take both", 1, {{3, {5, 1, 4}}}, build_take_both, NULL},
+        {"gather", 1, {{2, {4, 5}}}, build_gather},
+        {"gather column", 1, {{2, {4, 1}}}, build_gather_2d},
+        {"gather wide", 1, {{2, {4, 71}}}, build_gather_2d},
+        {"gather view", 1, {{2, {5, 4}}}, build_gather_view},
+        {"take", 1, {{1, {4}}}, build_take},
+        {"take broadcast", 1, {{3, {2, 3, 4}}}, build_take},
+        {"take rows", 1, {{3, {2, 3, 4}}}, build_take_rows},
+        {"take one row", 1, {{2, {1, 4}}}, build_take_rows},
+        {"take heads", 1, {{2, {3, 4}}}, build_take_heads},
+        {"take both", 1, {{3, {5, 1, 4}}}, build_take_both},
     };
     check_table(c, COUNT(c));
 }
@@ -489,7 +479,7 @@ static peat_node *build_custom(struct graph *g, peat_node *const *in, void *ctx)
 
 static peat_node *build_custom_views(struct graph *g, peat_node *const *in, void *ctx)
 {
-    peat_node *a = op_permute(base(g), in[0], 2, (const int32_t[]){1, 0});
+    peat_node *a = op_permute(base(g), in[0], 2, AXES(1, 0));
     peat_node *src[] = {a, op_slice(base(g), in[1], 0, 1, 4)};
     return op_custom(base(g), &custom_op, 2, src, ctx, sizeof(enum fault));
 }
@@ -522,7 +512,7 @@ END_TEST
 BUILD(build_large_bias, op_add(g, in[0], in[1]))
 BUILD(build_large_gain, op_mul(g, in[0], in[1]))
 BUILD(build_large_sum, op_sum(g, op_sum(g, in[0], 0), 2))
-BUILD(build_large_copy, op_contiguous(g, op_permute(g, in[0], 4, (const int32_t[]){0, 2, 1, 3})))
+BUILD(build_large_copy, op_contiguous(g, op_permute(g, in[0], 4, AXES(0, 2, 1, 3))))
 BUILD(build_large_linear, op_linear(g, in[0], in[1], in[2]))
 BUILD(build_large_matmul, op_matmul(g, in[0], in[1], 0))
 BUILD(build_large_gelu, op_gelu(g, in[0]))
@@ -531,20 +521,20 @@ BUILD(build_large_cumsum, op_cumsum(g, in[0], 1, false))
 START_TEST(large_results_have_the_same_bits_at_any_thread_count)
 {
     static const struct gradcase c[] = {
-        {"bias", 2, {{3, {7, 61, 96}}, {1, {96}}}, build_large_bias, NULL},
-        {"table", 2, {{3, {7, 61, 96}}, {3, {1, 61, 96}}}, build_large_bias, NULL},
-        {"per head", 2, {{4, {4, 3, 67, 67}}, {3, {3, 1, 1}}}, build_large_gain, NULL},
-        {"one gain", 2, {{1, {33021}}, {1, {1}}}, build_large_gain, NULL},
-        {"rows", 2, {{3, {7, 61, 96}}, {3, {7, 61, 1}}}, build_large_gain, NULL},
-        {"sum", 1, {{3, {7, 61, 96}}}, build_large_sum, NULL},
-        {"copy", 1, {{4, {4, 61, 4, 32}}}, build_large_copy, NULL},
-        {"linear", 3, {{3, {4, 131, 96}}, {2, {200, 96}}, {1, {200}}}, build_large_linear, NULL},
-        {"wide", 3, {{2, {17, 96}}, {2, {1003, 96}}, {1, {1003}}}, build_large_linear, NULL},
-        {"batch", 2, {{3, {11, 67, 65}}, {3, {11, 65, 70}}}, build_large_matmul, NULL},
-        {"few", 2, {{3, {3, 130, 65}}, {3, {3, 65, 70}}}, build_large_matmul, NULL},
-        {"shared", 2, {{2, {130, 65}}, {3, {9, 65, 70}}}, build_large_matmul, NULL},
-        {"gelu", 1, {{2, {301, 131}, -4, 4}}, build_large_gelu, NULL},
-        {"cumsum", 1, {{3, {5, 61, 300}}}, build_large_cumsum, NULL},
+        {"bias", 2, {{3, {7, 61, 96}}, {1, {96}}}, build_large_bias},
+        {"table", 2, {{3, {7, 61, 96}}, {3, {1, 61, 96}}}, build_large_bias},
+        {"per head", 2, {{4, {4, 3, 67, 67}}, {3, {3, 1, 1}}}, build_large_gain},
+        {"one gain", 2, {{1, {33021}}, {1, {1}}}, build_large_gain},
+        {"rows", 2, {{3, {7, 61, 96}}, {3, {7, 61, 1}}}, build_large_gain},
+        {"sum", 1, {{3, {7, 61, 96}}}, build_large_sum},
+        {"copy", 1, {{4, {4, 61, 4, 32}}}, build_large_copy},
+        {"linear", 3, {{3, {4, 131, 96}}, {2, {200, 96}}, {1, {200}}}, build_large_linear},
+        {"wide", 3, {{2, {17, 96}}, {2, {1003, 96}}, {1, {1003}}}, build_large_linear},
+        {"batch", 2, {{3, {11, 67, 65}}, {3, {11, 65, 70}}}, build_large_matmul},
+        {"few", 2, {{3, {3, 130, 65}}, {3, {3, 65, 70}}}, build_large_matmul},
+        {"shared", 2, {{2, {130, 65}}, {3, {9, 65, 70}}}, build_large_matmul},
+        {"gelu", 1, {{2, {301, 131}, -4, 4}}, build_large_gelu},
+        {"cumsum", 1, {{3, {5, 61, 300}}}, build_large_cumsum},
     };
     gradcase_threads(&c[_i]);
     gradcase_f32(&c[_i]);
@@ -556,11 +546,11 @@ END_TEST
 START_TEST(large_gradients_match)
 {
     static const struct gradcase c[] = {
-        {"bias", 2, {{2, {1501, 31}}, {1, {31}}}, build_large_gain, NULL},
-        {"one gain", 2, {{1, {33021}}, {1, {1}}}, build_large_gain, NULL},
-        {"sum", 1, {{3, {7, 61, 67}}}, build_large_sum, NULL},
-        {"linear", 3, {{2, {131, 67}}, {2, {200, 67}}, {1, {200}}}, build_large_linear, NULL},
-        {"wide", 3, {{2, {17, 67}}, {2, {307, 67}}, {1, {307}}}, build_large_linear, NULL},
+        {"bias", 2, {{2, {1501, 31}}, {1, {31}}}, build_large_gain},
+        {"one gain", 2, {{1, {33021}}, {1, {1}}}, build_large_gain},
+        {"sum", 1, {{3, {7, 61, 67}}}, build_large_sum},
+        {"linear", 3, {{2, {131, 67}}, {2, {200, 67}}, {1, {200}}}, build_large_linear},
+        {"wide", 3, {{2, {17, 67}}, {2, {307, 67}}, {1, {307}}}, build_large_linear},
     };
     gradcase_run(&c[_i]);
 }

@@ -12,44 +12,39 @@
 enum { ROWS = 40, D = 16, N_LEAF = 4 };
 
 /* A function of x [2, ROWS, D], w [D, D], b [D], s [2, ROWS, D]. */
-typedef peat_node *(*build_fn)(struct graph *g, peat_node *const *in);
+typedef peat_node *(*build_fn)(peat_graph *b, peat_node *const *in);
 
-static peat_node *residual(struct graph *g, peat_node *const *in)
+static peat_node *residual(peat_graph *b, peat_node *const *in)
 {
-    peat_graph *b = &g->base;
     peat_node *x = op_mul(b, in[0], in[3]);
     x = op_add(b, x, op_linear(b, op_layernorm(b, x, NULL, in[2], 1e-5), in[1], in[2]));
     return op_add(b, x, op_linear(b, op_gelu(b, x), in[1], NULL));
 }
 
 /* The last operand of the sum is made from the other: their gradients must not share memory. */
-static peat_node *sum_with_own_function(struct graph *g, peat_node *const *in)
+static peat_node *sum_with_own_function(peat_graph *b, peat_node *const *in)
 {
-    peat_graph *b = &g->base;
     peat_node *x = op_mul(b, in[0], in[3]);
     x = op_add(b, x, op_linear(b, x, in[1], in[2]));
     return op_add(b, op_gelu(b, x), x);
 }
 
-static peat_node *sum_with_itself(struct graph *g, peat_node *const *in)
+static peat_node *sum_with_itself(peat_graph *b, peat_node *const *in)
 {
-    peat_graph *b = &g->base;
     peat_node *x = op_exp(b, in[0]);
     return op_mul(b, op_add(b, x, x), op_affine(b, x, 2.0, 1.0));
 }
 
-static peat_node *in_place_after_a_sum(struct graph *g, peat_node *const *in)
+static peat_node *in_place_after_a_sum(peat_graph *b, peat_node *const *in)
 {
-    peat_graph *b = &g->base;
     peat_node *x = op_mul(b, in[0], in[3]), *y = op_sigmoid(b, in[3]);
     peat_node *z = op_add(b, x, op_gelu(b, y));
     return op_add(b, op_tanh(b, z), op_mul(b, x, y));
 }
 
-static peat_node *views(struct graph *g, peat_node *const *in)
+static peat_node *views(peat_graph *b, peat_node *const *in)
 {
     static const int32_t turned[] = {0, 2, 1};
-    peat_graph *b = &g->base;
     peat_node *x = op_gelu(b, op_mul(b, in[0], in[3]));
     peat_node *left = op_slice(b, x, 2, 0, D / 2), *right = op_slice(b, x, 2, D / 2, D);
     peat_node *y = op_concat(b, 2, (peat_node *[]){op_tanh(b, right), left}, 2);
@@ -65,9 +60,8 @@ static peat_node *heads(peat_graph *b, peat_node *qkv, int64_t which)
 }
 
 /* With q, k and v beside a fourth part, and the three alone. */
-static peat_node *attention(struct graph *g, peat_node *const *in)
+static peat_node *attention(peat_graph *b, peat_node *const *in)
 {
-    peat_graph *b = &g->base;
     const struct attention_mask mask = {.causal = true};
     peat_node *qkv = op_linear(b, op_mul(b, in[0], in[3]), in[1], in[2]);
     peat_node *o = op_attention(b, heads(b, qkv, 0), heads(b, qkv, 1), heads(b, qkv, 2), NULL, NULL,
@@ -78,9 +72,8 @@ static peat_node *attention(struct graph *g, peat_node *const *in)
     return op_add(b, o, p);
 }
 
-static peat_node *mlp(struct graph *g, peat_node *const *in)
+static peat_node *mlp(peat_graph *b, peat_node *const *in)
 {
-    peat_graph *b = &g->base;
     peat_node *x = op_mul(b, in[0], in[3]);
     x = op_add(b, x, op_mlp(b, x, in[1], in[2], in[1], in[2], MLP_GELU));
     return op_mlp(b, x, in[1], in[2], in[1], in[2], MLP_RELU);
@@ -112,7 +105,7 @@ static void run(build_fn f, bool reuse, struct result *out)
             tensor_set(&t, k, rng_normal(rng_stream(1, "leaf", "x") + (uint64_t)i, (uint64_t)k));
         in[i] = graph_leaf(&g, &t, NULL, "x");
     }
-    peat_node *y = f(&g, in);
+    peat_node *y = f(&g.base, in);
     ck_assert_msg(y != NULL, "%s", g.err.text);
     peat_node *flat = op_reshape(&g.base, op_contiguous(&g.base, y), 1, DIMS(-1));
     peat_node *loss = op_mean(&g.base, op_mul(&g.base, flat, flat), 0);

@@ -65,13 +65,14 @@ static struct point *points(int *n)
     return point;
 }
 
-/* The only point of a file without matrix. */
-static const struct value *only_tree(void)
+/* Those of a text with n words, of which there must be so many. */
+static const struct point *loaded(int expected, const char *text, int n, const char *const *word)
 {
-    int n;
-    const struct point *point = points(&n);
-    ck_assert_int_eq(n, 1);
-    return point[0].tree;
+    int count;
+    load(text, n, word);
+    const struct point *point = points(&count);
+    ck_assert_int_eq(count, expected);
+    return point;
 }
 
 static const char *text_at(const struct value *tree, const char *path)
@@ -98,8 +99,7 @@ static const char *refusal(const char *text, int n, const char *const *word)
 static const char *label_of(const char *text)
 {
     const char *word[] = {arena_printf(&arena, "position.scheme=%s", text)};
-    load(HEAD "defaults: {task: copy}\n", 1, word);
-    return text_at(only_tree(), "position.scheme");
+    return text_at(loaded(1, HEAD "defaults: {task: copy}\n", 1, word)->tree, "position.scheme");
 }
 
 /* ---- labels ---- */
@@ -143,9 +143,9 @@ END_TEST
 
 START_TEST(built_in_position_is_none_and_sum)
 {
-    load(HEAD "defaults: {task: copy}\n", 0, NULL);
-    ck_assert_str_eq(text_at(only_tree(), "position.scheme"), "none");
-    ck_assert_str_eq(text_at(only_tree(), "position.combine"), "sum");
+    const struct value *tree = loaded(1, HEAD "defaults: {task: copy}\n", 0, NULL)->tree;
+    ck_assert_str_eq(text_at(tree, "position.scheme"), "none");
+    ck_assert_str_eq(text_at(tree, "position.combine"), "sum");
 }
 END_TEST
 
@@ -157,26 +157,22 @@ START_TEST(later_settings_win_default_axis_override_command_line)
                                  "  - {when: {train.lr: 3}, set: {train.lr: 4, train.batch: 7}}\n"
                                  "  - {when: {train.lr: [2, 3]}, set: {train.steps: 6}}\n";
     const char *word[] = {"train.batch=9"};
-    int n;
-    load(file_text, 0, NULL);
-    const struct point *p = points(&n);
-    ck_assert_int_eq(n, 2);
+    const struct point *p = loaded(2, file_text, 0, NULL);
     ck_assert_str_eq(text_at(p[0].tree, "train.lr"), "2");
     ck_assert_str_eq(text_at(p[0].tree, "train.batch"), "2");
     ck_assert_str_eq(text_at(p[1].tree, "train.lr"), "4");
     ck_assert_str_eq(text_at(p[1].tree, "train.batch"), "7");
     ck_assert_str_eq(text_at(p[1].tree, "train.steps"), "6");
     ck_assert_str_eq(p[1].label[0], "3");
-    load(file_text, 1, word);
-    ck_assert_str_eq(text_at(points(&n)[1].tree, "train.batch"), "9");
+    ck_assert_str_eq(text_at(loaded(2, file_text, 1, word)[1].tree, "train.batch"), "9");
 }
 END_TEST
 
 START_TEST(a_parameter_of_a_bare_name_makes_it_a_map)
 {
     const char *word[] = {"task.path=f", "position.scheme.base=500"};
-    load(HEAD "defaults: {task: text, position: {scheme: rotary}}\n", 2, word);
-    const struct value *tree = only_tree();
+    const struct value *tree =
+        loaded(1, HEAD "defaults: {task: text, position: {scheme: rotary}}\n", 2, word)->tree;
     ck_assert_str_eq(text_at(tree, "task.plugin"), "text");
     ck_assert_str_eq(text_at(tree, "task.path"), "f");
     ck_assert_str_eq(value_get_path(tree, "task.path")->at.file, "command line");
@@ -186,10 +182,9 @@ END_TEST
 
 START_TEST(an_axis_replaces_a_plugin_and_its_parameters)
 {
-    int n;
-    load(HEAD "defaults: {task: {plugin: text, path: f}}\nmatrix: {task: [copy, reverse]}\n", 0,
-         NULL);
-    const struct point *p = points(&n);
+    const struct point *p = loaded(
+        2, HEAD "defaults: {task: {plugin: text, path: f}}\nmatrix: {task: [copy, reverse]}\n", 0,
+        NULL);
     ck_assert_str_eq(text_at(p[1].tree, "task"), "reverse");
     ck_assert_ptr_null(value_get_path(p[1].tree, "task.path"));
 }
@@ -199,10 +194,7 @@ END_TEST
 
 START_TEST(the_product_is_in_axis_order_and_seed_major)
 {
-    int n;
-    load(GRID "seeds: [4, 2]\n", 0, NULL);
-    const struct point *p = points(&n);
-    ck_assert_int_eq(n, 12);
+    const struct point *p = loaded(12, GRID "seeds: [4, 2]\n", 0, NULL);
     ck_assert_str_eq(p[0].label[0], "none");
     ck_assert_str_eq(p[0].label[1], "S");
     ck_assert_str_eq(p[1].label[1], "M");
@@ -217,38 +209,34 @@ END_TEST
 
 START_TEST(exclude_matches_in_part_and_lists_mean_any)
 {
-    int n;
-    load(GRID "  exclude: [{size: M, position.scheme: [none, learned+alibi]}]\n", 0, NULL);
-    const struct point *p = points(&n);
-    ck_assert_int_eq(n, 4);
+    const struct point *p =
+        loaded(4, GRID "  exclude: [{size: M, position.scheme: [none, learned+alibi]}]\n", 0, NULL);
     ck_assert_str_eq(p[2].label[0], "rotary(base=500)");
     ck_assert_str_eq(p[2].label[1], "M");
-    load(GRID "  exclude: {position.scheme: {base: 500, plugin: rotary}}\n", 0, NULL);
-    points(&n);
-    ck_assert_int_eq(n, 4);
+    loaded(4, GRID "  exclude: {position.scheme: {base: 500, plugin: rotary}}\n", 0, NULL);
 }
 END_TEST
 
 START_TEST(numbers_name_an_axis_value_however_they_are_written)
 {
-    int n;
-    load(HEAD "defaults: {task: copy}\nmatrix: {train.lr: [1e-3, 2e-3], exclude: {train.lr: "
-              "0.001}}\n",
-         0, NULL);
-    ck_assert_str_eq(points(&n)[0].label[0], "2e-3");
-    ck_assert_int_eq(n, 1);
+    ck_assert_str_eq(
+        loaded(1,
+               HEAD "defaults: {task: copy}\nmatrix: {train.lr: [1e-3, 2e-3], exclude: {train.lr: "
+                    "0.001}}\n",
+               0, NULL)[0]
+            .label[0],
+        "2e-3");
 }
 END_TEST
 
 START_TEST(include_adds_cells_and_names_their_own_settings)
 {
-    int n;
-    load(GRID "  include:\n"
-              "    - {position.scheme: alibi, size: S}\n"
-              "    - {position.scheme: none, size: M, model.n_layer: 8}\n",
-         0, NULL);
-    const struct point *p = points(&n);
-    ck_assert_int_eq(n, 8);
+    const struct point *p =
+        loaded(8,
+               GRID "  include:\n"
+                    "    - {position.scheme: alibi, size: S}\n"
+                    "    - {position.scheme: none, size: M, model.n_layer: 8}\n",
+               0, NULL);
     ck_assert_str_eq(p[6].label[0], "alibi");
     ck_assert_str_eq(text_at(p[6].tree, "position.scheme"), "alibi");
     ck_assert_str_eq(p[7].label[1], "M(n_layer=8)");
@@ -307,15 +295,10 @@ END_TEST
 START_TEST(a_word_that_names_an_axis_replaces_its_values)
 {
     const char *schemes[] = {"position.scheme=[alibi, [learned, alibi]]"}, *size[] = {"size=M"};
-    int n;
-    load(GRID, 1, schemes);
-    const struct point *p = points(&n);
-    ck_assert_int_eq(n, 4);
+    const struct point *p = loaded(4, GRID, 1, schemes);
     ck_assert_str_eq(p[0].label[0], "alibi");
     ck_assert_str_eq(p[2].label[0], "learned+alibi");
-    load(GRID, 1, size);
-    p = points(&n);
-    ck_assert_int_eq(n, 3);
+    p = loaded(3, GRID, 1, size);
     ck_assert_str_eq(text_at(p[0].tree, "model.d_model"), "128");
 }
 END_TEST
@@ -323,12 +306,10 @@ END_TEST
 START_TEST(a_file_may_name_labels_that_the_command_line_left_out)
 {
     const char *word[] = {"position.scheme=alibi"};
-    int n;
-    load(GRID "  exclude: [{position.scheme: none, size: S}]\n"
-              "overrides: [{when: {position.scheme: none}, set: {train.lr: 1}}]\n",
-         1, word);
-    points(&n);
-    ck_assert_int_eq(n, 2);
+    loaded(2,
+           GRID "  exclude: [{position.scheme: none, size: S}]\n"
+                "overrides: [{when: {position.scheme: none}, set: {train.lr: 1}}]\n",
+           1, word);
 }
 END_TEST
 
@@ -361,9 +342,8 @@ END_TEST
 
 START_TEST(every_value_keeps_the_place_where_it_was_written)
 {
-    int n;
-    load(GRID "overrides: [{when: {size: M}, set: {train.lr: 1}}]\n", 0, NULL);
-    const struct point *p = points(&n);
+    const struct point *p =
+        loaded(6, GRID "overrides: [{when: {size: M}, set: {train.lr: 1}}]\n", 0, NULL);
     struct place axis = value_get_path(p[1].tree, "model.d_model")->at;
     struct place override = value_get_path(p[1].tree, "train.lr")->at;
     struct place given = value_get_path(p[0].tree, "train.lr")->at;

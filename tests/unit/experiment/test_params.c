@@ -345,30 +345,28 @@ static peat_status fill_path(const char *text, const char *file)
                        &error);
 }
 
+static void assert_path(const char *text, const char *file, const char *expected)
+{
+    ck_assert_int_eq(fill_path(text, file), PEAT_OK);
+    ck_assert_str_eq(config.path, expected);
+}
+
 START_TEST(a_path_is_seen_from_the_file_it_was_written_in)
 {
-    char folder[] = "/tmp/peat-params-XXXXXX";
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    char *expected = path_join(folder, "corpus.txt");
-    char *real = realpath(folder, NULL);
+    scratch_make();
+    char *real = realpath(scratch_dir, NULL);
+    const char *expected = arena_printf(&arena, "%s/corpus.txt", real);
     ck_assert_int_eq(file_write(expected, "x", 1, &error), PEAT_OK);
-    const char *file = arena_printf(&arena, "%s/exp.yaml", folder);
+    assert_path("corpus.txt", scratch_path("exp.yaml"), expected);
+    assert_path(scratch_path("corpus.txt"), "elsewhere/exp.yaml", expected);
 
-    ck_assert_int_eq(fill_path("corpus.txt", file), PEAT_OK);
-    ck_assert_str_eq(config.path, arena_printf(&arena, "%s/corpus.txt", real));
-    ck_assert_int_eq(fill_path(expected, "elsewhere/exp.yaml"), PEAT_OK);
-    ck_assert_str_eq(config.path, arena_printf(&arena, "%s/corpus.txt", real));
-
-    ck_assert_int_eq(chdir(folder), 0);
-    ck_assert_int_eq(fill_path("corpus.txt", "command line"), PEAT_OK);
-    ck_assert_str_eq(config.path, arena_printf(&arena, "%s/corpus.txt", real));
-    ck_assert_int_eq(fill_path("corpus.txt", "exp.yaml"), PEAT_OK);
-    ck_assert_str_eq(config.path, arena_printf(&arena, "%s/corpus.txt", real));
+    ck_assert_int_eq(chdir(scratch_dir), 0);
+    assert_path("corpus.txt", "command line", expected);
+    assert_path("corpus.txt", "exp.yaml", expected);
 
     ck_assert_int_eq(chdir("/"), 0);
-    ck_assert_int_eq(dir_remove(folder, &error), PEAT_OK);
+    scratch_remove();
     free(real);
-    free(expected);
 }
 END_TEST
 
@@ -408,6 +406,14 @@ static void assert_same_config(const struct config *a, const struct config *b)
         ck_assert_double_eq(a->lengths.item[i], b->lengths.item[i]);
 }
 
+/* The settings give the config back. */
+static void assert_fills_same(const struct value *map)
+{
+    struct config again = {0};
+    ck_assert_int_eq(params_fill(rows, &again, map, "train", NULL, &arena, &error), PEAT_OK);
+    assert_same_config(&config, &again);
+}
+
 static const char *const settings[] = {
     "{}",
     "{flag: false, steps: 1000000000, span: 4096, layout: 2}",
@@ -417,54 +423,40 @@ static const char *const settings[] = {
     "{tags: one, lengths: 3, span: auto}",
 };
 
+enum { N_SETTINGS = sizeof(settings) / sizeof(*settings) };
+
 START_TEST(settings_of_a_config_give_the_same_config)
 {
-    for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
-        struct config again = {0};
-        fill(settings[i]);
-        const struct value *map = params_value(rows, &config, &arena);
-        ck_assert_int_eq(params_fill(rows, &again, map, "train", NULL, &arena, &error), PEAT_OK);
-        assert_same_config(&config, &again);
-        ck_assert(value_equal(map, params_value(rows, &again, &arena)));
-    }
+    struct config again = {0};
+    fill(settings[_i]);
+    const struct value *map = params_value(rows, &config, &arena);
+    assert_fills_same(map);
+    ck_assert_int_eq(params_fill(rows, &again, map, "train", NULL, &arena, &error), PEAT_OK);
+    ck_assert(value_equal(map, params_value(rows, &again, &arena)));
 }
 END_TEST
 
 START_TEST(settings_survive_json)
 {
-    for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
-        struct config again = {0};
-        struct strbuf json;
-        strbuf_init(&json);
-        fill(settings[i]);
-        json_print(params_value(rows, &config, &arena), JSON_CANONICAL, &json);
-        const struct value *map = json_parse(&arena, json.text, json.n, "config.json", &error);
-        ck_assert_int_eq(params_fill(rows, &again, map, "train", NULL, &arena, &error), PEAT_OK);
-        assert_same_config(&config, &again);
-        strbuf_release(&json);
-    }
+    fill(settings[_i]);
+    const char *text = json_to_text(params_value(rows, &config, &arena), JSON_CANONICAL, &arena);
+    assert_fills_same(json_parse(&arena, text, strlen(text), "config.json", &error));
 }
 END_TEST
 
 /* Each row's text, read as YAML, fills the same field. */
 START_TEST(the_text_of_a_value_reads_back)
 {
-    for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
-        struct config first, again = {0};
-        struct strbuf text;
-        strbuf_init(&text);
-        fill(settings[i]);
-        first = config;
-        for (const peat_param *row = rows; row->key; row++) {
-            strbuf_addf(&text, "%s: ", row->key);
-            params_text(row, &first, &text);
-            strbuf_add(&text, "\n");
-        }
-        ck_assert_int_eq(params_fill(rows, &again, parse(text.text), "train", NULL, &arena, &error),
-                         PEAT_OK);
-        assert_same_config(&first, &again);
-        strbuf_release(&text);
+    struct strbuf text;
+    strbuf_init(&text);
+    fill(settings[_i]);
+    for (const peat_param *row = rows; row->key; row++) {
+        strbuf_addf(&text, "%s: ", row->key);
+        params_text(row, &config, &text);
+        strbuf_add(&text, "\n");
     }
+    assert_fills_same(parse(text.text));
+    strbuf_release(&text);
 }
 END_TEST
 
@@ -513,25 +505,22 @@ static void assert_allowed(peat_param row, const char *expected)
     strbuf_release(&text);
 }
 
+#define ALLOWED(expected, ...) assert_allowed((peat_param){__VA_ARGS__}, expected)
+
 START_TEST(what_is_allowed_is_said_in_words)
 {
     const double inf = (double)INFINITY;
-    assert_allowed((peat_param){.type = PEAT_INT, .min = 1, .max = 4096},
-                   "a whole number from 1 to 4096");
-    assert_allowed((peat_param){.type = PEAT_INT}, "a whole number");
-    assert_allowed((peat_param){.type = PEAT_REAL, .min = -1, .max = inf},
-                   "a number of at least -1");
-    assert_allowed((peat_param){.type = PEAT_REAL, .min = -inf, .max = 1}, "a number of at most 1");
-    assert_allowed((peat_param){.type = PEAT_REAL, .max = inf, .flags = PEAT_OPEN_MIN},
-                   "a number above 0");
-    assert_allowed((peat_param){.type = PEAT_REAL, .max = 0.5, .flags = PEAT_OPEN_MIN},
-                   "a number above 0 and at most 0.5");
-    assert_allowed((peat_param){.type = PEAT_ENUM, .labels = layouts},
-                   "one of interleaved, halves, 2");
-    assert_allowed((peat_param){.type = PEAT_STRINGS, .flags = PEAT_PATH},
-                   "a path, or a list of such");
-    assert_allowed((peat_param){.type = PEAT_REAL, .unit = "radians", .flags = PEAT_AUTO},
-                   "a number (radians), or auto");
+    ALLOWED("a whole number from 1 to 4096", .type = PEAT_INT, .min = 1, .max = 4096);
+    ALLOWED("a whole number", .type = PEAT_INT);
+    ALLOWED("a number of at least -1", .type = PEAT_REAL, .min = -1, .max = inf);
+    ALLOWED("a number of at most 1", .type = PEAT_REAL, .min = -inf, .max = 1);
+    ALLOWED("a number above 0", .type = PEAT_REAL, .max = inf, .flags = PEAT_OPEN_MIN);
+    ALLOWED("a number above 0 and at most 0.5", .type = PEAT_REAL, .max = 0.5,
+            .flags = PEAT_OPEN_MIN);
+    ALLOWED("one of interleaved, halves, 2", .type = PEAT_ENUM, .labels = layouts);
+    ALLOWED("a path, or a list of such", .type = PEAT_STRINGS, .flags = PEAT_PATH);
+    ALLOWED("a number (radians), or auto", .type = PEAT_REAL, .unit = "radians",
+            .flags = PEAT_AUTO);
 }
 END_TEST
 
@@ -545,6 +534,8 @@ static void assert_faulty(peat_param row, const char *fault)
                                               row.key, fault));
 }
 
+#define FAULTY(fault, ...) assert_faulty((peat_param){__VA_ARGS__, .doc = "x"}, fault)
+
 START_TEST(a_good_table_passes)
 {
     ck_assert_msg(params_check(rows, sizeof(struct config), &error) == PEAT_OK, "%s", error.text);
@@ -556,23 +547,15 @@ END_TEST
 
 START_TEST(a_faulty_key_or_field_is_found)
 {
-    assert_faulty((peat_param){"Key", PEAT_INT, FIELD(span), .doc = "x"},
-                  "the key is not in snake_case");
-    assert_faulty((peat_param){"", PEAT_INT, FIELD(span), .doc = "x"},
-                  "the key is not in snake_case");
-    assert_faulty((peat_param){"where", PEAT_INT, FIELD(span), .doc = "x"},
-                  "the host needs this key itself");
-    assert_faulty((peat_param){"first", PEAT_INT, FIELD(span), .doc = "x"}, "the key occurs twice");
-    assert_faulty((peat_param){"key", (peat_param_type)8, FIELD(span), .doc = "x"},
-                  "the type does not exist");
-    assert_faulty((peat_param){"key", PEAT_INT, sizeof(struct config), .doc = "x"},
-                  "the field lies outside the config");
-    assert_faulty((peat_param){"key", PEAT_INT, SIZE_MAX - 3, .doc = "x"},
-                  "the field lies outside the config");
-    assert_faulty((peat_param){"key", PEAT_INT, FIELD(span) + 1, .doc = "x"},
-                  "the field is not aligned");
-    assert_faulty((peat_param){"key", PEAT_REAL, FIELD(steps), .doc = "x"},
-                  "the field overlaps another row's");
+    FAULTY("the key is not in snake_case", "Key", PEAT_INT, FIELD(span));
+    FAULTY("the key is not in snake_case", "", PEAT_INT, FIELD(span));
+    FAULTY("the host needs this key itself", "where", PEAT_INT, FIELD(span));
+    FAULTY("the key occurs twice", "first", PEAT_INT, FIELD(span));
+    FAULTY("the type does not exist", "key", (peat_param_type)8, FIELD(span));
+    FAULTY("the field lies outside the config", "key", PEAT_INT, sizeof(struct config));
+    FAULTY("the field lies outside the config", "key", PEAT_INT, SIZE_MAX - 3);
+    FAULTY("the field is not aligned", "key", PEAT_INT, FIELD(span) + 1);
+    FAULTY("the field overlaps another row's", "key", PEAT_REAL, FIELD(steps));
     assert_faulty((peat_param){"key", PEAT_INT, FIELD(span), .doc = ""},
                   "the doc must be one line");
 }
@@ -581,26 +564,18 @@ END_TEST
 START_TEST(faulty_bounds_and_labels_are_found)
 {
     static const char *const twice[] = {"a", "a", NULL};
-    assert_faulty((peat_param){"key", PEAT_ENUM, FIELD(layout), .doc = "x"}, "ENUM needs labels");
-    assert_faulty((peat_param){"key", PEAT_ENUM, FIELD(layout), .labels = twice, .doc = "x"},
-                  "a label is empty or occurs twice");
-    assert_faulty((peat_param){"key", PEAT_INT, FIELD(span), .labels = layouts, .doc = "x"},
-                  "labels are for ENUM");
-    assert_faulty((peat_param){"key", PEAT_STRING, FIELD(name), .max = 1, .doc = "x"},
-                  "bounds are for numbers");
-    assert_faulty((peat_param){"key", PEAT_INT, FIELD(span), .min = 2, .max = 1, .doc = "x"},
-                  "the lower bound lies above the upper one");
-    assert_faulty((peat_param){"key", PEAT_INT, FIELD(span), .min = 1, .max = 2, .doc = "x"},
-                  "the preset is out of bounds");
-    assert_faulty((peat_param){"key", PEAT_INT, FIELD(span), .preset = 0.5, .doc = "x"},
-                  "the preset is not a whole number");
-    assert_faulty((peat_param){"key", PEAT_BOOL, FIELD(flag), .preset = 2, .doc = "x"},
-                  "the preset is out of bounds");
-    assert_faulty(
-        (peat_param){"key", PEAT_ENUM, FIELD(layout), .preset = 3, .labels = layouts, .doc = "x"},
-        "the preset is out of bounds");
-    assert_faulty((peat_param){"key", PEAT_STRING, FIELD(name), .preset = 1, .doc = "x"},
-                  "the preset is never used");
+    FAULTY("ENUM needs labels", "key", PEAT_ENUM, FIELD(layout));
+    FAULTY("a label is empty or occurs twice", "key", PEAT_ENUM, FIELD(layout), .labels = twice);
+    FAULTY("labels are for ENUM", "key", PEAT_INT, FIELD(span), .labels = layouts);
+    FAULTY("bounds are for numbers", "key", PEAT_STRING, FIELD(name), .max = 1);
+    FAULTY("the lower bound lies above the upper one", "key", PEAT_INT, FIELD(span), .min = 2,
+           .max = 1);
+    FAULTY("the preset is out of bounds", "key", PEAT_INT, FIELD(span), .min = 1, .max = 2);
+    FAULTY("the preset is not a whole number", "key", PEAT_INT, FIELD(span), .preset = 0.5);
+    FAULTY("the preset is out of bounds", "key", PEAT_BOOL, FIELD(flag), .preset = 2);
+    FAULTY("the preset is out of bounds", "key", PEAT_ENUM, FIELD(layout), .preset = 3,
+           .labels = layouts);
+    FAULTY("the preset is never used", "key", PEAT_STRING, FIELD(name), .preset = 1);
 }
 END_TEST
 
@@ -628,7 +603,10 @@ END_TEST
 int main(void)
 {
     return run_list(
-        (struct tests){"params", set_up, tear_down},
+        (struct tests){"params", set_up, tear_down,
+                       .loops = LOOPS({settings_of_a_config_give_the_same_config, N_SETTINGS},
+                                      {settings_survive_json, N_SETTINGS},
+                                      {the_text_of_a_value_reads_back, N_SETTINGS})},
         TESTS(what_is_not_given_is_the_preset, every_type_is_filled, auto_stands_for_not_given,
               a_label_that_looks_like_a_number_is_a_label, bounds_are_inclusive_unless_open,
               reserved_keys_are_passed_over, the_config_outlives_the_settings,
@@ -640,9 +618,7 @@ int main(void)
               a_long_text_is_cut_in_messages_and_stays_one_line,
               a_path_is_seen_from_the_file_it_was_written_in,
               a_path_that_does_not_exist_is_refused_with_where_it_was_sought,
-              settings_of_a_config_give_the_same_config, settings_survive_json,
-              the_text_of_a_value_reads_back, every_row_is_in_the_settings_in_row_order,
-              values_are_written_as_a_person_would, what_is_allowed_is_said_in_words,
-              a_good_table_passes, a_faulty_key_or_field_is_found,
+              every_row_is_in_the_settings_in_row_order, values_are_written_as_a_person_would,
+              what_is_allowed_is_said_in_words, a_good_table_passes, a_faulty_key_or_field_is_found,
               faulty_bounds_and_labels_are_found, faulty_flags_are_found));
 }

@@ -11,24 +11,22 @@
 #include "process/childlog.h"
 #include "support/support.h"
 
-static char directory[64], *log_file;
+static const char *log_file;
 static struct arena arena;
 static struct error err;
 
 static void open_directory(void)
 {
-    strcpy(directory, "/tmp/peat-test-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(directory));
-    log_file = path_join(directory, "log.txt");
+    scratch_make();
     arena_init(&arena, "test", 1 << 12);
+    log_file = arena_strdup(&arena, scratch_path("log.txt"));
     err = (struct error){0};
 }
 
 static void close_directory(void)
 {
     arena_release(&arena);
-    free(log_file);
-    ck_assert_int_eq(dir_remove(directory, NULL), PEAT_OK);
+    scratch_remove();
 }
 
 /* ---- programs ---- */

@@ -348,38 +348,37 @@ static const struct {
     {TOY_FAILS, "input or output failed"},
 };
 
+/* Four rows of eight, in the arena of c. */
+static void open_batch(enum toy_fault fault, struct task *task, struct batch *batch)
+{
+    c.toy = (struct toy_config){.fault = fault, .sequences = 20};
+    arena_init(&c.arena, "test", 4096);
+    toy_task_init(task, &c.toy, 8);
+    ck_assert_int_eq(task_setup(task, &c.arena, NULL), PEAT_OK);
+    ck_assert_int_eq(batch_init(batch, &c.arena, 4, 8), PEAT_OK);
+}
+
 START_TEST(bad_batch_is_an_error_that_names_the_task)
 {
-    struct toy_config config = {.fault = batch_faults[_i].fault, .sequences = 20};
     struct task task;
     struct batch batch;
-    struct arena a;
     struct error train = {0}, eval = {0};
-    arena_init(&a, "test", 4096);
-    toy_task_init(&task, &config, 8);
-    ck_assert_int_eq(task_setup(&task, &a, NULL), PEAT_OK);
-    ck_assert_int_eq(batch_init(&batch, &a, 4, 8), PEAT_OK);
-    peat_status status = config.fault == TOY_FAILS ? PEAT_IO : PEAT_FAILED;
+    open_batch(batch_faults[_i].fault, &task, &batch);
+    peat_status status = batch_faults[_i].fault == TOY_FAILS ? PEAT_IO : PEAT_FAILED;
     ck_assert_int_eq(task_train_batch(&task, 1, 12, &batch, &train), status);
     ck_assert_int_eq(task_eval_batch(&task, 0, 2, &batch, &eval), status);
     ck_assert_msg(strstr(train.text, "task 'toy': training batch 12"), "%s", train.text);
     ck_assert_msg(strstr(eval.text, "task 'toy': evaluation batch 2"), "%s", eval.text);
     ck_assert_msg(strstr(train.text, batch_faults[_i].text), "%s", train.text);
     ck_assert_msg(strstr(eval.text, batch_faults[_i].text), "%s", eval.text);
-    arena_release(&a);
 }
 END_TEST
 
 START_TEST(batch_is_cleared_before_it_is_filled)
 {
-    struct toy_config config = {.sequences = 20};
     struct task task;
     struct batch batch;
-    struct arena a;
-    arena_init(&a, "test", 4096);
-    toy_task_init(&task, &config, 8);
-    ck_assert_int_eq(task_setup(&task, &a, NULL), PEAT_OK);
-    ck_assert_int_eq(batch_init(&batch, &a, 4, 8), PEAT_OK);
+    open_batch((enum toy_fault)0, &task, &batch);
     memset(batch.b.target, 1, 32 * sizeof(*batch.b.target));
     memset(batch.b.pad, 1, 32);
     batch.b.has_pad = true;
@@ -389,7 +388,6 @@ START_TEST(batch_is_cleared_before_it_is_filled)
         ck_assert_int_eq(batch.b.pad[i], 0);
         ck_assert_int_eq(batch.b.target[i] == -1, i % 8 < 4);
     }
-    arena_release(&a);
 }
 END_TEST
 
