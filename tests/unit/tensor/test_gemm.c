@@ -191,17 +191,9 @@ START_TEST(an_empty_inner_axis_gives_zero)
 {
     started("auto", 1);
     double c[4] = {1.0, NAN, 3.0, 4.0}, unused[4] = {0};
-    struct gemm p = {.dtype = PEAT_F64,
-                     .m = 2,
-                     .n = 2,
-                     .k = 0,
-                     .alpha = 1.0,
-                     .a = unused,
-                     .b = unused,
-                     .c = c,
-                     .lda = 1,
-                     .ldb = 2,
-                     .ldc = 2};
+    struct gemm p = {.dtype = PEAT_F64, .m = 2, .n = 2, .alpha = 1.0, .lda = 1, .ldb = 2, .ldc = 2};
+    p.a = p.b = unused;
+    p.c = c;
     gemm_run(NULL, &p);
     for (int i = 0; i < 4; i++)
         ck_assert(c[i] == 0.0);
@@ -214,17 +206,11 @@ START_TEST(beta_zero_does_not_read_the_result)
 {
     struct team team = started(gemm_words[_i], 1);
     float a[1] = {2.0f}, b[1] = {3.0f}, c[1] = {NAN};
-    struct gemm p = {.dtype = PEAT_F32,
-                     .m = 1,
-                     .n = 1,
-                     .k = 1,
-                     .alpha = 1.0,
-                     .a = a,
-                     .b = b,
-                     .c = c,
-                     .lda = 1,
-                     .ldb = 1,
-                     .ldc = 1};
+    struct gemm p = {.dtype = PEAT_F32, .m = 1, .n = 1, .k = 1, .alpha = 1.0};
+    p.lda = p.ldb = p.ldc = 1;
+    p.a = a;
+    p.b = b;
+    p.c = c;
     gemm_run(&team, &p);
     ck_assert(c[0] == 6.0f);
 }
