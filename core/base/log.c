@@ -4,18 +4,24 @@
 
 #include "base/strbuf.h"
 
+void line_print(FILE *out, const char *before, const char *fmt, va_list args)
+{
+    struct strbuf line;
+    strbuf_init(&line);
+    strbuf_add(&line, before);
+    strbuf_addv(&line, fmt, args);
+    strbuf_add(&line, "\n");
+    fwrite(line.text, 1, line.n, out);
+    fflush(out);
+    strbuf_release(&line);
+}
+
 void log_line(const struct log *log, const char *fmt, ...)
 {
     if (!log || !log->out)
         return;
-    struct strbuf line;
-    strbuf_init(&line);
     va_list args;
     va_start(args, fmt);
-    strbuf_addv(&line, fmt, args);
+    line_print(log->out, "", fmt, args);
     va_end(args);
-    strbuf_add_bytes(&line, "\n", 1);
-    fwrite(line.text, 1, line.n, log->out);
-    fflush(log->out);
-    strbuf_release(&line);
 }

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "cell/cellmetrics.h"
 #include "grid/jobs.h"
 
@@ -52,26 +53,13 @@ void duration_text(double seconds, char *buf)
 
 /* ---- lines ---- */
 
-/* One line in one write, after the live line was taken away. */
-static void print_line(struct progress *p, struct strbuf *line)
-{
-    progress_clear(p);
-    strbuf_add(line, "\n");
-    fwrite(line->text, 1, line->n, p->out);
-    fflush(p->out);
-}
-
 void progress_say(struct progress *p, const char *fmt, ...)
 {
-    struct strbuf line;
     va_list args;
-    strbuf_init(&line);
-    strbuf_add(&line, "peat: ");
+    progress_clear(p);
     va_start(args, fmt);
-    strbuf_addv(&line, fmt, args);
+    line_print(p->out, "peat: ", fmt, args);
     va_end(args);
-    print_line(p, &line);
-    strbuf_release(&line);
 }
 
 void progress_clear(struct progress *p)
@@ -146,7 +134,10 @@ void progress_ended(struct progress *p, const struct job *job)
     strbuf_addf(&line, "  %s  (%d/%d)", time, p->finished, p->total);
     if (bad)
         strbuf_addf(&line, "\n  log: %s/log.txt", job->dir);
-    print_line(p, &line);
+    strbuf_add(&line, "\n");
+    progress_clear(p);
+    fwrite(line.text, 1, line.n, p->out);
+    fflush(p->out);
     strbuf_release(&line);
 }
 

@@ -4,25 +4,19 @@
 
 #include <peat/plugin.h>
 
+#include "base/log.h"
 #include "base/rng.h"
-#include "base/strbuf.h"
 #include "nn/host.h"
 #include "services.h"
 
-/* stderr of a cell is its log.txt. One write: lines of several cells stay whole. */
+/* stderr of a cell is its log.txt. */
 static void host_log(const peat_host *h, const char *fmt, ...)
 {
     (void)h;
-    struct strbuf line;
-    strbuf_init(&line);
-    strbuf_add(&line, "plugin: ");
     va_list args;
     va_start(args, fmt);
-    strbuf_addv(&line, fmt, args);
+    line_print(stderr, "plugin: ", fmt, args);
     va_end(args);
-    strbuf_add(&line, "\n");
-    fwrite(line.text, 1, line.n, stderr);
-    strbuf_release(&line);
 }
 
 /* No extension is defined yet. */

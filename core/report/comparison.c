@@ -73,15 +73,20 @@ static int finite_values(const struct result_row *row, int length, double *x)
     return n;
 }
 
+struct summary summary_of(const double *x, int n)
+{
+    const double nan = (double)NAN, mean = stats_mean(x, n), half = stats_ci_half(x, n);
+    struct summary s = {.n = n, .mean = mean, .sd = stats_sd(x, n)};
+    s.ci_low = mean - half;
+    s.ci_high = mean + half;
+    s.diff = s.diff_sd = s.diff_ci_low = s.diff_ci_high = nan;
+    s.dz = s.gz = s.p = s.p_holm = nan;
+    return s;
+}
+
 static void summarise(const struct result_row *row, int length, double *x, struct summary *s)
 {
-    int n = finite_values(row, length, x);
-    double half = stats_ci_half(x, n);
-    *s = (struct summary){.n = n, .mean = stats_mean(x, n), .sd = stats_sd(x, n)};
-    s->ci_low = s->mean - half;
-    s->ci_high = s->mean + half;
-    s->diff = s->diff_sd = s->diff_ci_low = s->diff_ci_high = (double)NAN;
-    s->dz = s->gz = s->p = s->p_holm = (double)NAN;
+    *s = summary_of(x, finite_values(row, length, x));
     for (int i = 0; i < row->n_cell; i++)
         s->untrained =
             s->untrained || (result_counts(row->cell[i]) && row->cell[i]->untrained[length]);

@@ -50,18 +50,7 @@ static void add_row(struct json rows, const struct results *r, const struct resu
                     int length)
 {
     const double nan = (double)NAN;
-    const struct summary nothing = {.mean = nan,
-                                    .sd = nan,
-                                    .ci_low = nan,
-                                    .ci_high = nan,
-                                    .diff = nan,
-                                    .diff_sd = nan,
-                                    .diff_ci_low = nan,
-                                    .diff_ci_high = nan,
-                                    .dz = nan,
-                                    .gz = nan,
-                                    .p = nan,
-                                    .p_holm = nan};
+    const struct summary nothing = summary_of(NULL, 0);
     const struct summary *s = length >= 0 ? &row->at[length] : &nothing;
     struct json m = json_add_map(rows);
     put_labels(m, r, row);

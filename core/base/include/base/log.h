@@ -3,6 +3,7 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
+#include <stdarg.h>
 #include <stdio.h>
 
 struct log {
@@ -10,5 +11,8 @@ struct log {
 };
 
 void log_line(const struct log *log, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* `before`, the text and a newline in one write: lines of several processes stay whole. */
+void line_print(FILE *out, const char *before, const char *fmt, va_list args)
+    __attribute__((format(printf, 3, 0)));
 
 #endif

@@ -131,6 +131,8 @@ peat_status results_compare(struct results *r, const struct results_options *o, 
 /* The best mean among the rows of one task: values of different tasks are not compared, and a row
  * of one seed stands back where another has more. NULL: none has a value. */
 const struct result_row *results_best(const struct results *r, int task, int length);
+/* Of n values that are paired with none. */
+struct summary summary_of(const double *x, int n);
 /* x - y over the seeds that are paired; d holds x->n_cell numbers. */
 struct pairs row_differences(const struct result_row *x, const struct result_row *y, int length,
                              double *d);
