@@ -15,8 +15,6 @@
 #include "support/shell.h"
 #include "support/support.h"
 
-#define PEAT "\"$PEAT\" "
-
 static const char *shots; /* NULL: none asked for */
 
 static bool has_program(const char *name)
@@ -36,13 +34,12 @@ static const char *find_chromium(void)
 }
 
 /* Eight rows of six seeds, trained in seconds; with one label long and strange. */
-static void run_grid(struct shell *s)
+static void run_grid(void)
 {
-    shell_write(s, "text.txt",
+    shell_write("text.txt",
                 "The quick brown fox jumps over the lazy dog, and the dog lets it be.\n");
-    shell_expect(s, 0,
-                 "for i in 1 2 3 4 5 6 7; do cat text.txt text.txt > t && mv t text.txt; done");
-    shell_write(s, "e.yaml",
+    shell_expect(0, "for i in 1 2 3 4 5 6 7; do cat text.txt text.txt > t && mv t text.txt; done");
+    shell_write("e.yaml",
                 "version: 1\n"
                 "name: grid\n"
                 "description: A page with <markup> & \"quotes\" in what it is called\n"
@@ -57,21 +54,21 @@ static void run_grid(struct shell *s)
                 "  position.combine: [sum, concat_split]\n"
                 "seeds: 6\n"
                 "report: {baseline: {position.scheme: none}}\n");
-    shell_expect(s, 0, "GOMP_SPINCOUNT=1000 " PEAT "run e.yaml -j 2 -t 1 -q -o run");
+    shell_expect(0, "GOMP_SPINCOUNT=1000 peat run e.yaml -j 2 -t 1 -q -o run");
 }
 
-static void assert_size(struct shell *s, const char *name, long most)
+static void assert_size(const char *name, long most)
 {
     char path[128];
     struct stat st;
-    snprintf(path, sizeof(path), "%s/%s", s->dir, name);
+    snprintf(path, sizeof(path), "%s/%s", shell.dir, name);
     ck_assert_int_eq(stat(path, &st), 0);
     ck_assert_int_lt(st.st_size, most);
 }
 
-static void open_report(struct shell *s, const char *report, int figures)
+static void open_report(const char *report, int figures)
 {
-    shell_expect(s, 0,
+    shell_expect(0,
                  "PYTHONDONTWRITEBYTECODE=1 python3 \"$PEAT_SOURCE\"/tests/browser/open_report.py "
                  "\"$(command -v %s)\" %s --figures %d %s%s",
                  find_chromium(), report, figures, shots ? "--shots " : "", shots ? shots : "");
@@ -79,29 +76,23 @@ static void open_report(struct shell *s, const char *report, int figures)
 
 START_TEST(a_report_of_48_cells_is_whole_in_a_browser)
 {
-    struct shell s;
-    shell_open(&s);
-    run_grid(&s);
-    shell_expect(&s, 0, PEAT "report run -o r.html");
-    assert_size(&s, "r.html", 3 << 20);
+    run_grid();
+    shell_expect(0, "peat report run -o r.html");
+    assert_size("r.html", 3 << 20);
     /* bars, length, curves, cost, heat map, and one for each of five schemes */
-    open_report(&s, "r.html", 10);
-    shell_close(&s);
+    open_report("r.html", 10);
 }
 END_TEST
 
 START_TEST(a_report_of_a_grid_with_holes_is_whole_in_a_browser)
 {
-    struct shell s;
-    shell_open(&s);
-    run_grid(&s);
-    shell_expect(&s, 0,
-                 "for c in run/cells/alibi* run/cells/*s5*; do rm $c/result.json; "
-                 "echo '{\"state\":\"crashed\",\"reason\":\"a_very_long_reason_without_a_space_"
-                 "that_can_not_be_broken_anywhere_at_all_and_goes_on\"}' > $c/end.json; done");
-    shell_expect(&s, 0, PEAT "report run -o r.html --length 32 --baseline alibi --test t");
-    open_report(&s, "r.html", 8);
-    shell_close(&s);
+    run_grid();
+    shell_expect(0, "for c in run/cells/alibi* run/cells/*s5*; do rm $c/result.json; "
+                    "echo "
+                    "'{\"state\":\"crashed\",\"reason\":\"a_very_long_reason_without_a_space_that_"
+                    "can_not_be_broken_anywhere_at_all_and_goes_on\"}' > $c/end.json; done");
+    shell_expect(0, "peat report run -o r.html --length 32 --baseline alibi --test t");
+    open_report("r.html", 8);
 }
 END_TEST
 
@@ -119,7 +110,7 @@ int main(int argc, char **argv)
         printf("not tested: no chromium, chromium-browser or google-chrome\n");
         return 77;
     }
-    return run_list((struct tests){"report", .seconds = 240},
+    return run_list((struct tests){"report", shell_open, shell_close, .seconds = 240},
                     TESTS(a_report_of_48_cells_is_whole_in_a_browser,
                           a_report_of_a_grid_with_holes_is_whole_in_a_browser));
 }

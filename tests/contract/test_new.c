@@ -10,17 +10,13 @@ static const char *const kinds[] = {"scheme", "combine", "task"};
 
 START_TEST(a_new_folder_builds_from_the_build_tree_and_passes)
 {
-    struct shell s;
-    shell_open(&s);
-    shell_expect(&s, 0, "\"$PEAT\" plugins new wavelet --kind %s", kinds[_i]);
-    ck_assert(shell_printed(&s, "wavelet/wavelet.c is to be changed"));
-    shell_expect(&s, 1, "grep -rn my_ wavelet");
-    shell_expect(&s, 0,
-                 "cd wavelet && ls CMakeLists.txt Makefile README.md && "
-                 "${CC:-cc} -std=c11 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden "
-                 "-I\"$PEAT_SOURCE/include\" wavelet.c -o wavelet.so -lm && "
-                 "\"$PEAT\" plugins check ./wavelet.so");
-    shell_close(&s);
+    shell_says(0, "wavelet/wavelet.c is to be changed", "peat plugins new wavelet --kind %s",
+               kinds[_i]);
+    shell_expect(1, "grep -rn my_ wavelet");
+    shell_expect(0, "cd wavelet && ls CMakeLists.txt Makefile README.md && "
+                    "${CC:-cc} -std=c11 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden "
+                    "-I\"$PEAT_SOURCE/include\" wavelet.c -o wavelet.so -lm && "
+                    "peat plugins check ./wavelet.so");
 }
 END_TEST
 
@@ -41,64 +37,55 @@ static const char grid[] = "version: 1\n"
                            "  eval: {tokens: 64}\n";
 
 /* Runs a cell with the plugin of kind `kind` called so. */
-static void run_with(struct shell *s, int kind, const char *called)
+static void run_with(int kind, const char *called)
 {
     char words[256];
     snprintf(words, sizeof(words), cell_of[kind], called);
-    shell_expect(s, 0, "rm -rf runs && prefix/bin/peat run grid.yaml -q %s%s%s",
-                 kind < 2 ? "'" : "", words, kind < 2 ? "'" : "");
-    shell_expect(s, 0, "grep -q '\"state\": \"done\"' runs/new/cells/*/result.json");
+    shell_expect(0, "rm -rf runs && prefix/bin/peat run grid.yaml -q %s%s%s", kind < 2 ? "'" : "",
+                 words, kind < 2 ? "'" : "");
+    shell_expect(0, "grep -q '\"state\": \"done\"' runs/new/cells/*/result.json");
 }
 
 START_TEST(a_new_folder_builds_and_checks_itself_with_an_installation)
 {
-    struct shell s;
-    shell_open(&s);
-    shell_expect(&s, 0, "cmake --install \"$PEAT_BUILD\" --prefix \"$PWD/prefix\"");
-    shell_expect(&s, 0,
+    shell_expect(0, "cmake --install \"$PEAT_BUILD\" --prefix \"$PWD/prefix\"");
+    shell_expect(0,
                  "prefix/bin/peat plugins new wavelet -k %s -o . | sed -n 's/^  //p' >next && "
                  "sh ./next",
                  kinds[_i]);
-    ck_assert_msg(shell_printed(&s, " passed"), "%s", s.printed.text);
-    shell_expect(&s, 0,
-                 "cd wavelet && cmake -S . -B b -DCMAKE_PREFIX_PATH=\"$PWD/../prefix\" && "
-                 "cmake --build b && ctest --test-dir b --no-tests=error && cmake --install b");
-    shell_write(&s, "grid.yaml", grid);
-    run_with(&s, _i, "./wavelet/wavelet.so");
-    run_with(&s, _i, "wavelet");
-    shell_close(&s);
+    assert_printed(" passed");
+    shell_expect(0, "cd wavelet && cmake -S . -B b -DCMAKE_PREFIX_PATH=\"$PWD/../prefix\" && "
+                    "cmake --build b && ctest --test-dir b --no-tests=error && cmake --install b");
+    shell_write("grid.yaml", grid);
+    run_with(_i, "./wavelet/wavelet.so");
+    run_with(_i, "wavelet");
 }
 END_TEST
 
 START_TEST(names_and_folders_that_cannot_be_are_refused)
 {
-    struct shell s;
-    shell_open(&s);
-    shell_expect(&s, 2, "\"$PEAT\" plugins new Wave -k task");
-    ck_assert(shell_printed(&s, "the name 'Wave' must start with a lower-case letter"));
-    shell_expect(&s, 2, "\"$PEAT\" plugins new a-b -k task");
-    ck_assert(shell_printed(&s, "the name 'a-b' may have lower-case letters, digits and "
-                                "underscores only"));
-    shell_expect(&s, 2, "\"$PEAT\" plugins new ../x -k task");
-    shell_expect(&s, 2, "\"$PEAT\" plugins new wave");
-    ck_assert(shell_printed(&s, "say what it is to be: --kind scheme, combine or task"));
-    shell_expect(&s, 2, "\"$PEAT\" plugins new wave -k model");
-    shell_expect(&s, 2, "\"$PEAT\" plugins new -k task");
-    shell_expect(&s, 2, "\"$PEAT\" plugins new wave -k task -o missing");
-    ck_assert(shell_printed(&s, "cannot make 'missing/wave': No such file or directory"));
-    shell_expect(&s, 2, "mkdir wave && \"$PEAT\" plugins new wave -k task");
-    ck_assert(shell_printed(&s, "'wave' exists already"));
-    shell_expect(&s, 0, "[ -z \"$(ls wave)\" ]");
-    shell_close(&s);
+    shell_says(2, "the name 'Wave' must start with a lower-case letter",
+               "peat plugins new Wave -k task");
+    shell_says(2, "the name 'a-b' may have lower-case letters, digits and underscores only",
+               "peat plugins new a-b -k task");
+    shell_expect(2, "peat plugins new ../x -k task");
+    shell_says(2, "say what it is to be: --kind scheme, combine or task", "peat plugins new wave");
+    shell_expect(2, "peat plugins new wave -k model");
+    shell_expect(2, "peat plugins new -k task");
+    shell_says(2, "cannot make 'missing/wave': No such file or directory",
+               "peat plugins new wave -k task -o missing");
+    shell_says(2, "'wave' exists already", "mkdir wave && peat plugins new wave -k task");
+    shell_expect(0, "[ -z \"$(ls wave)\" ]");
 }
 END_TEST
 
 int main(void)
 {
     return run_list(
-        (struct tests){
-            "new", .seconds = 120, .needs = "PEAT_SOURCE PEAT_BUILD PEAT cc cmake make pkg-config",
-            .loops = LOOPS({a_new_folder_builds_from_the_build_tree_and_passes, 3},
-                           {a_new_folder_builds_and_checks_itself_with_an_installation, 3})},
+        (struct tests){"new", shell_open, shell_close, .seconds = 120,
+                       .needs = "PEAT_SOURCE PEAT_BUILD PEAT cc cmake make pkg-config",
+                       .loops =
+                           LOOPS({a_new_folder_builds_from_the_build_tree_and_passes, 3},
+                                 {a_new_folder_builds_and_checks_itself_with_an_installation, 3})},
         TESTS(names_and_folders_that_cannot_be_are_refused));
 }

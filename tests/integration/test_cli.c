@@ -4,31 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/arena.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "base/strbuf.h"
+#include "support/shell.h"
 #include "support/support.h"
-
-/* Runs "$PEAT <arguments>" and reads what the shell prints; returns the exit status. */
-static int run(const char *arguments, struct strbuf *printed)
-{
-    struct strbuf command;
-    strbuf_init(&command);
-    strbuf_addf(&command, "unset PEAT_PLUGIN_PATH; HOME=/nonexistent; \"$PEAT\" %s", arguments);
-    fflush(NULL);
-    FILE *pipe = popen(command.text, "r");
-    ck_assert_ptr_nonnull(pipe);
-    char part[4096];
-    for (size_t n; (n = fread(part, 1, sizeof(part), pipe)) > 0;)
-        strbuf_add_bytes(printed, part, n);
-    int status = pclose(pipe);
-    strbuf_release(&command);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 struct use {
     const char *arguments;
@@ -65,14 +46,7 @@ enum { USES = sizeof(uses) / sizeof(uses[0]) };
 
 START_TEST(each_use_has_its_exit_code_and_text)
 {
-    const struct use *use = &uses[_i];
-    struct strbuf printed;
-    strbuf_init(&printed);
-    int status = run(use->arguments, &printed);
-    ck_assert_msg(status == use->status, "peat %s: %d\n%s", use->arguments, status, printed.text);
-    ck_assert_msg(strstr(printed.text, use->expected) != NULL, "peat %s: no '%s' in\n%s",
-                  use->arguments, use->expected, printed.text);
-    strbuf_release(&printed);
+    shell_says(uses[_i].status, uses[_i].expected, "peat %s", uses[_i].arguments);
 }
 END_TEST
 
@@ -90,31 +64,15 @@ struct names {
 /* What completion offers after these words, the last of which is begun. */
 static void read_offers(struct names *o, const char *words)
 {
-    struct strbuf arguments;
-    strbuf_init(&arguments);
     strbuf_init(&o->text);
-    strbuf_addf(&arguments, "help --complete -- %s", words);
-    ck_assert_int_eq(run(arguments.text, &o->text), 0);
+    shell_expect(0, "peat help --complete -- %s", words);
+    strbuf_add(&o->text, shell.printed.text);
     o->n = 0;
     for (char *rest = NULL, *name = strtok_r(o->text.text, "\n", &rest); name;
          name = strtok_r(NULL, "\n", &rest)) {
         ck_assert_int_lt(o->n, NAMES);
         o->name[o->n++] = name;
     }
-    strbuf_release(&arguments);
-}
-
-static void assert_prints(const char *verb, const char *words, int expected, const char *text)
-{
-    struct strbuf arguments, printed;
-    strbuf_init(&arguments);
-    strbuf_init(&printed);
-    strbuf_addf(&arguments, "%s %s 2>&1", verb, words);
-    int status = run(arguments.text, &printed);
-    ck_assert_msg(status == expected && strstr(printed.text, text), "peat %s: %d, no '%s' in\n%s",
-                  arguments.text, status, text, printed.text);
-    strbuf_release(&arguments);
-    strbuf_release(&printed);
 }
 
 /* "--jobs" and whether it is a whole number, a word of a list, something else or a flag. */
@@ -134,12 +92,12 @@ static void assert_option_is_checked(const char *verb, const char *option, const
     read_offers(&values, words.text);
     strbuf_clear(&words);
     strbuf_addf(&words, valued ? "%s" : "%s=1", option);
-    assert_prints(verb, words.text, 2, valued ? "' needs a value" : "' takes no value");
+    shell_says(2, valued ? "' needs a value" : "' takes no value", "peat %s %s", verb, words.text);
     strbuf_addf(&words, "=1x");
     if (number)
-        assert_prints(verb, words.text, 2, "' must be a whole number from ");
+        shell_says(2, "' must be a whole number from ", "peat %s %s", verb, words.text);
     if (valued && values.n > 0 && *values.name[0] != '<')
-        assert_prints(verb, words.text, 2, "' must be one of ");
+        shell_says(2, "' must be one of ", "peat %s %s", verb, words.text);
     strbuf_release(&values.text);
     strbuf_release(&words);
 }
@@ -151,12 +109,10 @@ static void assert_verb_is_explained_and_checked(const char *verb)
     strbuf_init(&words);
     strbuf_init(&page);
     strbuf_addf(&words, "usage: peat %s", verb);
-    assert_prints(verb, "--help", 0, words.text);
-    assert_prints(verb, "--no-such-option", 2, "unknown option '--no-such-option' of 'peat ");
-    assert_prints(verb, "-%", 2, "unknown option '-%' of 'peat ");
-    strbuf_clear(&words);
-    strbuf_addf(&words, "%s --help", verb);
-    run(words.text, &page);
+    shell_says(0, words.text, "peat %s --help", verb);
+    strbuf_add(&page, shell.printed.text);
+    shell_says(2, "unknown option '--no-such-option' of 'peat ", "peat %s --no-such-option", verb);
+    shell_says(2, "unknown option '-%' of 'peat ", "peat %s -%%", verb);
     strbuf_clear(&words);
     strbuf_addf(&words, "%s -", verb);
     read_offers(&options, words.text);
@@ -194,13 +150,10 @@ END_TEST
 
 START_TEST(manual_pages_are_well_formed)
 {
-    struct strbuf printed;
-    strbuf_init(&printed);
-    int status = run("help --man man1 && test -s man1/peat.1 -a -s man1/peat-plugins-list.1 && "
-                     "{ ! command -v mandoc >/dev/null || mandoc -Tlint man1/*.1; }",
-                     &printed);
-    ck_assert_msg(status == 0 && printed.n == 0, "%d: %s", status, printed.text);
-    strbuf_release(&printed);
+    shell_expect(0, "peat help --man man1 && "
+                    "test -s man1/peat.1 -a -s man1/peat-plugins-list.1 && "
+                    "{ ! command -v mandoc >/dev/null || mandoc -Tlint man1/*.1; }");
+    ck_assert_str_eq(shell.printed.text, "");
 }
 END_TEST
 
@@ -227,35 +180,22 @@ enum { COMPLETIONS = sizeof(completions) / sizeof(completions[0]) };
 
 START_TEST(bash_completes)
 {
-    struct strbuf script, printed;
-    strbuf_init(&script);
-    strbuf_init(&printed);
-    strbuf_addf(
-        &script,
-        "help >/dev/null; command -v bash >/dev/null || exit 77; bash -c '"
+    int status = shell_run(
+        "command -v bash >/dev/null || exit 77; bash -c '"
         "mkdir -p man1; touch man1/peat-run.1; . \"$PEAT_SOURCE\"/core/cli/completion.bash; "
         "COMP_WORDS=(%s); COMP_WORDS[0]=$PEAT; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
         "_peat; printf \"%%s|\" \"${COMPREPLY[@]}\"'",
         completions[_i].words);
-    int status = run(script.text, &printed);
     if (status != 77)
-        ck_assert_msg(!strcmp(printed.text, completions[_i].offered), "%s: %s",
-                      completions[_i].words, printed.text);
-    strbuf_release(&script);
-    strbuf_release(&printed);
+        ck_assert_str_eq(shell.printed.text, completions[_i].offered);
 }
 END_TEST
 
 /* The reader closes its end before anything is written; peat's own status goes round the pipe. */
 START_TEST(a_reader_that_goes_away_is_no_crash_and_no_noise)
 {
-    struct strbuf printed;
-    strbuf_init(&printed);
-    run("--help >/dev/null; { { sleep 0.3; \"$PEAT\" plugins list 2>&4; echo status $? >&4; } 4>&3 "
-        "| true; } 3>&1",
-        &printed);
-    ck_assert_str_eq(printed.text, "status 1\n");
-    strbuf_release(&printed);
+    shell_run("{ { sleep 0.3; peat plugins list 2>&4; echo status $? >&4; } 4>&3 | true; } 3>&1");
+    ck_assert_str_eq(shell.printed.text, "status 1\n");
 }
 END_TEST
 
@@ -266,17 +206,22 @@ static void assert_list_of_texts(const struct value *v)
         ck_assert_int_eq(v->item[i]->kind, VALUE_TEXT);
 }
 
+/* What the program prints as JSON with these words. */
+static struct value *printed_json(struct arena *a, const char *words)
+{
+    struct error err = {0};
+    shell_expect(0, "peat %s", words);
+    arena_init(a, "test", 1 << 16);
+    struct value *v = json_parse(a, shell.printed.text, shell.printed.n, words, &err);
+    ck_assert_msg(v != NULL, "%s", err.text);
+    return v;
+}
+
 START_TEST(list_as_json_has_every_key_of_every_plugin)
 {
     static const char *const texts[] = {"name", "kind", "version", "summary", "paper", "path"};
-    struct strbuf printed;
     struct arena arena;
-    struct error err;
-    strbuf_init(&printed);
-    arena_init(&arena, "test", 1 << 16);
-    ck_assert_int_eq(run("plugins list --json", &printed), 0);
-    struct value *list = json_parse(&arena, printed.text, printed.n, "list", &err);
-    ck_assert_msg(list != NULL, "%s", err.text);
+    struct value *list = printed_json(&arena, "plugins list --json");
     ck_assert_int_eq(list->kind, VALUE_LIST);
     ck_assert_int_gt(list->n, 0);
     for (int i = 0; i < list->n; i++) {
@@ -286,20 +231,13 @@ START_TEST(list_as_json_has_every_key_of_every_plugin)
         assert_list_of_texts(value_get(list->item[i], "traits"));
     }
     arena_release(&arena);
-    strbuf_release(&printed);
 }
 END_TEST
 
 START_TEST(info_as_json_explains_each_parameter)
 {
-    struct strbuf printed;
     struct arena arena;
-    struct error err;
-    strbuf_init(&printed);
-    arena_init(&arena, "test", 1 << 16);
-    ck_assert_int_eq(run("plugins info rotary --json", &printed), 0);
-    struct value *info = json_parse(&arena, printed.text, printed.n, "info", &err);
-    ck_assert_msg(info != NULL, "%s", err.text);
+    struct value *info = printed_json(&arena, "plugins info rotary --json");
     ck_assert_uint_eq(strlen(value_get(info, "sha256")->text), 64);
     const struct value *parameters = value_get(info, "parameters");
     ck_assert_int_gt(parameters->n, 0);
@@ -310,39 +248,16 @@ START_TEST(info_as_json_explains_each_parameter)
         ck_assert_ptr_nonnull(value_get(parameters->item[i], "default"));
     }
     arena_release(&arena);
-    strbuf_release(&printed);
 }
 END_TEST
 
 int main(void)
 {
-    if (!getenv("PEAT")) {
-        printf("skipped: PEAT, the program, is not set\n");
-        return 77;
-    }
-    char dir[] = "/tmp/peat-cli-XXXXXX";
-    if (!mkdtemp(dir) || chdir(dir) != 0) {
-        perror(dir);
-        return EXIT_FAILURE;
-    }
-    Suite *suite = suite_create("cli");
-    TCase *frame = tcase_create("frame");
-    tcase_set_timeout(frame, 30);
-    tcase_add_loop_test(frame, each_use_has_its_exit_code_and_text, 0, USES);
-    tcase_add_test(frame, a_reader_that_goes_away_is_no_crash_and_no_noise);
-    suite_add_tcase(suite, frame);
-    TCase *verbs = tcase_create("verbs");
-    tcase_set_timeout(verbs, 120);
-    tcase_add_loop_test(verbs, each_verb_is_explained_and_checked, 0, 2);
-    tcase_add_test(verbs, manual_pages_are_well_formed);
-    tcase_add_loop_test(verbs, bash_completes, 0, COMPLETIONS);
-    suite_add_tcase(suite, verbs);
-    TCase *json = tcase_create("json");
-    tcase_set_timeout(json, 30);
-    tcase_add_test(json, list_as_json_has_every_key_of_every_plugin);
-    tcase_add_test(json, info_as_json_explains_each_parameter);
-    suite_add_tcase(suite, json);
-    int status = run_suite(suite);
-    dir_remove(dir, NULL);
-    return status;
+    return run_list((struct tests){"cli", shell_open, shell_close, .seconds = 120, .needs = "PEAT",
+                                   .loops = LOOPS({each_use_has_its_exit_code_and_text, USES},
+                                                  {each_verb_is_explained_and_checked, 2},
+                                                  {bash_completes, COMPLETIONS})},
+                    TESTS(a_reader_that_goes_away_is_no_crash_and_no_noise,
+                          manual_pages_are_well_formed, list_as_json_has_every_key_of_every_plugin,
+                          info_as_json_explains_each_parameter));
 }

@@ -11,15 +11,12 @@
 #include "support/support.h"
 #include "support/texts.h"
 
-#define PEAT "\"$PEAT\" "
-
 /* A directory to work in, and a run to draw. */
-static struct shell s;
 static struct run_maker m;
 
 static void bench_open(void)
 {
-    shell_open(&s);
+    shell_open();
     run_maker_open(&m, "grid");
     for (int seed = 0; seed < 3; seed++) {
         run_maker_done(&m, "learned", "sum", seed, 2.5 + 0.1 * seed, 3.5);
@@ -41,15 +38,15 @@ static void bench_open(void)
 static void bench_close(void)
 {
     run_maker_close(&m);
-    shell_close(&s);
+    shell_close();
 }
 
 /* The page of the run, and what it shows; the caller frees it and releases `shown`. */
 static char *make_report(struct strbuf *shown)
 {
     size_t n;
-    shell_expect(&s, 0, PEAT "report %s -o r.html", m.dir);
-    char *page = shell_read(&s, "r.html", &n);
+    shell_expect(0, "peat report %s -o r.html", m.dir);
+    char *page = shell_read("r.html", &n);
     strbuf_init(shown);
     page_text(page, shown);
     return page;
@@ -63,17 +60,17 @@ START_TEST(every_kind_of_figure_is_drawn_beside_its_script_and_data)
     for (int i = 0; i < 5; i++) {
         char name[40];
         size_t n;
-        shell_expect(&s, 0, PEAT "plot %s --kind %s -o 'my %s.svg'", m.dir, kind[i], kind[i]);
+        shell_expect(0, "peat plot %s --kind %s -o 'my %s.svg'", m.dir, kind[i], kind[i]);
         snprintf(name, sizeof(name), "my %s.svg", kind[i]);
-        assert_has(s.printed.text, name);
-        char *svg = shell_read(&s, name, &n);
+        assert_printed(name);
+        char *svg = shell_read(name, &n);
         assert_has(svg, "</svg>");
         ck_assert_int_gt(count_parts(svg, "<text>"), 3);
         free(svg);
         snprintf(name, sizeof(name), "my %s.gp", kind[i]);
-        ck_assert(shell_has(&s, name));
+        ck_assert(shell_has(name));
         snprintf(name, sizeof(name), "my %s.dat", kind[i]);
-        ck_assert(shell_has(&s, name));
+        ck_assert(shell_has(name));
     }
 }
 END_TEST
@@ -81,52 +78,45 @@ END_TEST
 START_TEST(other_formats_and_places_work_and_the_script_draws_again)
 {
     size_t n;
-    shell_expect(&s, 0, PEAT "plot %s --kind bars -f pdf -o x.pdf", m.dir);
-    char *pdf = shell_read(&s, "x.pdf", &n);
+    shell_expect(0, "peat plot %s --kind bars -f pdf -o x.pdf", m.dir);
+    char *pdf = shell_read("x.pdf", &n);
     ck_assert_int_eq(strncmp(pdf, "%PDF", 4), 0);
     free(pdf);
-    shell_expect(&s, 0, PEAT "plot %s --kind bars -o x.png", m.dir);
-    char *png = shell_read(&s, "x.png", &n);
+    shell_expect(0, "peat plot %s --kind bars -o x.png", m.dir);
+    char *png = shell_read("x.png", &n);
     ck_assert_int_eq(strncmp(png + 1, "PNG", 3), 0);
     free(png);
-    shell_expect(&s, 0, "rm x.png && gnuplot x.gp && test -s x.png");
-    shell_expect(&s, 0, PEAT "plot %s --kind bars && test -s %s/figures/bars.svg", m.dir, m.dir);
+    shell_expect(0, "rm x.png && gnuplot x.gp && test -s x.png");
+    shell_expect(0, "peat plot %s --kind bars && test -s %s/figures/bars.svg", m.dir, m.dir);
 }
 END_TEST
 
 START_TEST(without_gnuplot_the_script_is_written_all_the_same)
 {
-    shell_expect(&s, 1, "PATH=/nonexistent " PEAT "plot %s --kind bars -o x.svg", m.dir);
-    assert_has(s.printed.text, "apt-get install gnuplot-nox");
-    ck_assert(shell_has(&s, "x.gp") && shell_has(&s, "x.dat") && !shell_has(&s, "x.svg"));
-    shell_expect(&s, 2, "PATH=/nonexistent " PEAT "inspect sinusoidal --d 8 --T 8 -f svg");
-    assert_has(s.printed.text, "apt-get install gnuplot-nox");
-    shell_expect(&s, 0, "PATH=/nonexistent " PEAT "report %s -o r.html", m.dir);
-    shell_expect(&s, 0, "grep -q 'figures are left out: gnuplot' r.html");
-    shell_expect(&s, 1, "grep -q '<svg' r.html");
+    shell_says(1, "apt-get install gnuplot-nox",
+               "PATH=/nonexistent \"$PEAT\" plot %s --kind bars -o x.svg", m.dir);
+    ck_assert(shell_has("x.gp") && shell_has("x.dat") && !shell_has("x.svg"));
+    shell_says(2, "apt-get install gnuplot-nox",
+               "PATH=/nonexistent \"$PEAT\" inspect sinusoidal --d 8 --T 8 -f svg");
+    shell_expect(0, "PATH=/nonexistent \"$PEAT\" report %s -o r.html", m.dir);
+    shell_expect(0, "grep -q 'figures are left out: gnuplot' r.html");
+    shell_expect(1, "grep -q '<svg' r.html");
 }
 END_TEST
 
 START_TEST(mistakes_are_told_before_anything_is_drawn)
 {
-    shell_expect(&s, 2, PEAT "plot --kind bars");
-    assert_has(s.printed.text, "which run directory?");
-    shell_expect(&s, 2, PEAT "plot %s", m.dir);
-    assert_has(s.printed.text, "which figure?");
-    shell_expect(&s, 2, PEAT "plot %s --kind pie", m.dir);
-    assert_has(s.printed.text, "one of curves, bars, length, cost, heatmap");
-    shell_expect(&s, 2, PEAT "plot %s --kind bars -o x.txt", m.dir);
-    assert_has(s.printed.text, "ends in none of .svg, .pdf and .png");
-    shell_expect(&s, 2, PEAT "plot %s --kind bars -f pdf -o x.svg", m.dir);
-    assert_has(s.printed.text, "does not end in .pdf");
-    shell_expect(&s, 2, PEAT "plot %s --kind bars --length 3", m.dir);
-    assert_has(s.printed.text, "there are 128, 256");
-    shell_expect(&s, 2, PEAT "plot %s --kind bars -o nowhere/x.svg", m.dir);
-    assert_has(s.printed.text, "nowhere");
-    shell_expect(&s, 2, PEAT "plot . --kind bars");
-    assert_has(s.printed.text, "is no run directory");
-    shell_expect(&s, 2, PEAT "report");
-    shell_expect(&s, 2, PEAT "report %s -o nowhere/r.html", m.dir);
+    shell_says(2, "which run directory?", "peat plot --kind bars");
+    shell_says(2, "which figure?", "peat plot %s", m.dir);
+    shell_says(2, "one of curves, bars, length, cost, heatmap", "peat plot %s --kind pie", m.dir);
+    shell_says(2, "ends in none of .svg, .pdf and .png", "peat plot %s --kind bars -o x.txt",
+               m.dir);
+    shell_says(2, "does not end in .pdf", "peat plot %s --kind bars -f pdf -o x.svg", m.dir);
+    shell_says(2, "there are 128, 256", "peat plot %s --kind bars --length 3", m.dir);
+    shell_says(2, "nowhere", "peat plot %s --kind bars -o nowhere/x.svg", m.dir);
+    shell_says(2, "is no run directory", "peat plot . --kind bars");
+    shell_expect(2, "peat report");
+    shell_expect(2, "peat report %s -o nowhere/r.html", m.dir);
 }
 END_TEST
 
@@ -196,9 +186,9 @@ START_TEST(a_report_of_48_cells_is_small_and_quick)
     }
     run_maker_finish(&large);
     double start = clock_wall();
-    shell_expect(&s, 0, PEAT "report %s -o r.html", large.dir);
+    shell_expect(0, "peat report %s -o r.html", large.dir);
     ck_assert_double_lt(clock_wall() - start, 5.0);
-    free(shell_read(&s, "r.html", &n));
+    free(shell_read("r.html", &n));
     ck_assert_uint_lt(n, 3u << 20);
     run_maker_close(&large);
 }
@@ -208,22 +198,19 @@ END_TEST
 
 START_TEST(a_scheme_is_described_in_numbers)
 {
-    shell_expect(&s, 0,
-                 PEAT "inspect sinusoidal layout=halves frequencies=tensor2tensor --d 512 --T 128 "
-                      "--describe");
-    assert_has(s.printed.text,
-               "286 of 512 dimensions move by more than 0.5, 355 by 0.1, 445 by 0.01");
-    assert_has(s.printed.text, "57.3 % of the energy");
-    assert_has(s.printed.text, "40 components hold 99 %");
-    assert_has(s.printed.text, "(i, d/2 + i)");
-    shell_expect(&s, 0, PEAT "inspect random_fixed --d 64 --T 128 --describe --json");
-    assert_has(s.printed.text, "\"residual\": {");
-    assert_has(s.printed.text, "\"1\": 0.9");
-    shell_expect(&s, 0, PEAT "inspect alibi --d 8 --heads 2 --T 16 --describe");
-    assert_has(s.printed.text, "alibi: bias of head 1, 16 x 16");
-    assert_has(s.printed.text, "100.0 % of that is a function of i - j alone");
-    shell_expect(&s, 2, PEAT "inspect sinusoidal --d 8 --T 8 --json");
-    shell_expect(&s, 2, PEAT "inspect sinusoidal --d 8 --T 8 --describe -f csv");
+    shell_expect(0, "peat inspect sinusoidal layout=halves frequencies=tensor2tensor --d 512 --T "
+                    "128 --describe");
+    assert_printed("286 of 512 dimensions move by more than 0.5, 355 by 0.1, 445 by 0.01");
+    assert_printed("57.3 % of the energy");
+    assert_printed("40 components hold 99 %");
+    assert_printed("(i, d/2 + i)");
+    shell_says(0, "\"residual\": {", "peat inspect random_fixed --d 64 --T 128 --describe --json");
+    assert_printed("\"1\": 0.9");
+    shell_says(0, "alibi: bias of head 1, 16 x 16",
+               "peat inspect alibi --d 8 --heads 2 --T 16 --describe");
+    assert_printed("100.0 % of that is a function of i - j alone");
+    shell_expect(2, "peat inspect sinusoidal --d 8 --T 8 --json");
+    shell_expect(2, "peat inspect sinusoidal --d 8 --T 8 --describe -f csv");
 }
 END_TEST
 
@@ -231,8 +218,8 @@ START_TEST(numpy_reads_the_table)
 {
     size_t n;
     float value;
-    shell_expect(&s, 0, PEAT "inspect sinusoidal --d 6 --T 5 -f npy -o t.npy");
-    char *npy = shell_read(&s, "t.npy", &n);
+    shell_expect(0, "peat inspect sinusoidal --d 6 --T 5 -f npy -o t.npy");
+    char *npy = shell_read("t.npy", &n);
     ck_assert_int_eq(memcmp(npy, "\x93NUMPY\x01\x00", 8), 0);
     size_t head = 10 + (unsigned char)npy[8] + 256 * (size_t)(unsigned char)npy[9];
     ck_assert_uint_eq(head % 64, 0);
@@ -242,8 +229,8 @@ START_TEST(numpy_reads_the_table)
     memcpy(&value, npy + head + sizeof(float), sizeof(float));
     ck_assert_double_eq((double)value, 1.0);
     free(npy);
-    shell_expect(&s, 0, PEAT "inspect alibi --d 8 --T 3 --heads 2 -f npy >a.npy");
-    npy = shell_read(&s, "a.npy", &n);
+    shell_expect(0, "peat inspect alibi --d 8 --T 3 --heads 2 -f npy >a.npy");
+    npy = shell_read("a.npy", &n);
     assert_has(npy + 10, "'shape': (2, 3, 3), }");
     free(npy);
 }
@@ -252,9 +239,9 @@ END_TEST
 START_TEST(a_heat_map_is_drawn_without_a_trace)
 {
     size_t n;
-    shell_expect(&s, 0, PEAT "inspect alibi --d 8 --T 16 --heads 4 -f svg -o a.svg && ls");
-    ck_assert_str_eq(s.printed.text, "a.svg\n");
-    char *svg = shell_read(&s, "a.svg", &n);
+    shell_expect(0, "peat inspect alibi --d 8 --T 16 --heads 4 -f svg -o a.svg && ls");
+    ck_assert_str_eq(shell.printed.text, "a.svg\n");
+    char *svg = shell_read("a.svg", &n);
     assert_has(svg, "head 3");
     ck_assert_int_eq(count_parts(svg, "image-rendering:pixelated"), 4);
     free(svg);

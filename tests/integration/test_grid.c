@@ -24,11 +24,11 @@ static const char experiment[] = "version: 1\n"
                                  "seeds: 2\n"
                                  "run: {checkpoint: {every: 7}}\n";
 
-static void open_grid(struct shell *s)
+static void open_grid(void)
 {
-    shell_open(s);
-    shell_write(s, "grid.yaml", experiment);
-    shell_expect(s, 0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt");
+    shell_open();
+    shell_write("grid.yaml", experiment);
+    shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt");
 }
 
 /* What a run came to, without times and memory: one line of every file that must not change. */
@@ -36,16 +36,15 @@ static void open_grid(struct shell *s)
     "for c in %s/cells/*/; do cat $c/metrics.jsonl; "                                              \
     "grep -o '\"weights_hash\": *\"[^\"]*\"' $c/result.json; done"
 
-static char *fingerprint(struct shell *s, const char *dir)
+static char *fingerprint(const char *dir)
 {
-    shell_expect(s, 0, FINGERPRINT, dir);
-    ck_assert(shell_printed(s, "weights_hash"));
-    return strbuf_detach(&s->printed);
+    shell_says(0, "weights_hash", FINGERPRINT, dir);
+    return strbuf_detach(&shell.printed);
 }
 
-static void assert_same(struct shell *s, const char *one, const char *two)
+static void assert_same(const char *one, const char *two)
 {
-    char *a = fingerprint(s, one), *b = fingerprint(s, two);
+    char *a = fingerprint(one), *b = fingerprint(two);
     ck_assert_msg(strcmp(a, b) == 0, "%s and %s differ", one, two);
     free(a);
     free(b);
@@ -53,80 +52,60 @@ static void assert_same(struct shell *s, const char *one, const char *two)
 
 START_TEST(jobs_and_threads_do_not_change_a_bit)
 {
-    struct shell s;
-    open_grid(&s);
-    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o one -j 1 -t 1");
-    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o two -j 2 -t 1");
-    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o three -j 1 -t 2");
-    assert_same(&s, "one", "two");
-    assert_same(&s, "one", "three");
-    shell_close(&s);
+    shell_expect(0, "peat run grid.yaml -o one -j 1 -t 1");
+    shell_expect(0, "peat run grid.yaml -o two -j 2 -t 1");
+    shell_expect(0, "peat run grid.yaml -o three -j 1 -t 2");
+    assert_same("one", "two");
+    assert_same("one", "three");
 }
 END_TEST
 
 START_TEST(an_interrupted_run_goes_on_to_the_same_bits)
 {
-    struct shell s;
-    open_grid(&s);
-    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o whole -j 2 train.steps=400");
-    shell_expect(&s, 130,
-                 "\"$PEAT\" run grid.yaml -o cut -j 2 train.steps=400 & pid=$!; sleep 1; "
-                 "kill -INT $pid; wait $pid");
-    shell_expect(&s, 0, "\"$PEAT\" status cut");
-    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o cut -j 2 train.steps=400");
-    assert_same(&s, "whole", "cut");
-    shell_close(&s);
+    shell_expect(0, "peat run grid.yaml -o whole -j 2 train.steps=400");
+    shell_expect(130, "peat run grid.yaml -o cut -j 2 train.steps=400 & pid=$!; sleep 1; "
+                      "kill -INT $pid; wait $pid");
+    shell_expect(0, "peat status cut");
+    shell_expect(0, "peat run grid.yaml -o cut -j 2 train.steps=400");
+    assert_same("whole", "cut");
 }
 END_TEST
 
 /* Cells are killed at several moments; the parent too. Running again ends in the same bits. */
 START_TEST(killed_cells_go_on_to_the_same_bits)
 {
-    struct shell s;
-    open_grid(&s);
-    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o whole -j 2");
-    shell_run(&s, "for t in 0.05 0.1 0.2 0.3 0.4; do "
-                  "setsid \"$PEAT\" run grid.yaml -o cut -j 2 >/dev/null 2>&1 & pid=$!; sleep $t; "
-                  "kill -KILL -- -$pid; pkill -KILL -P $pid; wait $pid; done");
-    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o cut -j 2 --retry-failed");
-    assert_same(&s, "whole", "cut");
-    shell_close(&s);
+    shell_expect(0, "peat run grid.yaml -o whole -j 2");
+    shell_run("for t in 0.05 0.1 0.2 0.3 0.4; do "
+              "setsid peat run grid.yaml -o cut -j 2 >/dev/null 2>&1 & pid=$!; sleep $t; "
+              "kill -KILL -- -$pid; pkill -KILL -P $pid; wait $pid; done");
+    shell_expect(0, "peat run grid.yaml -o cut -j 2 --retry-failed");
+    assert_same("whole", "cut");
 }
 END_TEST
 
 START_TEST(a_second_run_trains_nothing_and_prints_the_same_table)
 {
-    struct shell s;
-    open_grid(&s);
-    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o runs -j 2 2>/dev/null");
-    char *first = strbuf_detach(&s.printed);
-    shell_expect(&s, 0, "find runs -name result.json -printf '%%T@ %%p\\n' | sort > before");
-    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o runs -j 2 2>/dev/null");
-    ck_assert_msg(strcmp(first, s.printed.text) == 0, "first:\n%s\nsecond:\n%s", first,
-                  s.printed.text);
-    shell_expect(&s, 0, "find runs -name result.json -printf '%%T@ %%p\\n' | sort | cmp - before");
+    shell_expect(0, "peat run grid.yaml -o runs -j 2 2>/dev/null");
+    char *first = strbuf_detach(&shell.printed);
+    shell_expect(0, "find runs -name result.json -printf '%%T@ %%p\\n' | sort > before");
+    shell_expect(0, "peat run grid.yaml -o runs -j 2 2>/dev/null");
+    ck_assert_msg(strcmp(first, shell.printed.text) == 0, "first:\n%s\nsecond:\n%s", first,
+                  shell.printed.text);
+    shell_expect(0, "find runs -name result.json -printf '%%T@ %%p\\n' | sort | cmp - before");
     free(first);
-    shell_close(&s);
 }
 END_TEST
 
 START_TEST(new_evaluation_lengths_do_not_retrain)
 {
-    struct shell s;
-    open_grid(&s);
-    shell_expect(&s, 0,
-                 "\"$PEAT\" run grid.yaml -o runs position.scheme=alibi seeds=1 "
-                 "position.combine=sum");
-    shell_expect(&s, 0, "grep -ho '\"weights_hash\": *\"[^\"]*\"' runs/cells/*/result.json > a");
-    shell_expect(&s, 0,
-                 "\"$PEAT\" run grid.yaml -o runs position.scheme=alibi seeds=1 "
-                 "position.combine=sum 'eval.lengths=[16, 64]'");
-    shell_expect(&s, 0,
-                 "grep -ho '\"weights_hash\": *\"[^\"]*\"' runs/cells/*/result.json | "
-                 "cmp - a");
-    shell_expect(&s, 0, "\"$PEAT\" results runs --format csv");
-    ck_assert(shell_printed(&s, ",valid,64,"));
-    shell_close(&s);
+    shell_expect(0,
+                 "peat run grid.yaml -o runs position.scheme=alibi seeds=1 position.combine=sum");
+    shell_expect(0, "grep -ho '\"weights_hash\": *\"[^\"]*\"' runs/cells/*/result.json > a");
+    shell_expect(0, "peat run grid.yaml -o runs position.scheme=alibi seeds=1 position.combine=sum "
+                    "'eval.lengths=[16, 64]'");
+    shell_expect(0, "grep -ho '\"weights_hash\": *\"[^\"]*\"' runs/cells/*/result.json | "
+                    "cmp - a");
+    shell_says(0, ",valid,64,", "peat results runs --format csv");
 }
 END_TEST
 
@@ -152,51 +131,37 @@ static const char outside[] =
 
 START_TEST(a_scheme_from_outside_trains_by_path)
 {
-    struct shell s;
-    open_grid(&s);
-    shell_write(&s, "slant.c", outside);
-    shell_expect(&s, 0,
-                 "${CC:-cc} -std=c11 -shared -fPIC -I\"$PEAT_SOURCE\"/include slant.c -o "
-                 "slant.so -lm -Wl,-z,defs");
-    shell_expect(&s, 0,
-                 "\"$PEAT\" run grid.yaml -o runs 'position.scheme=[none, {plugin: "
-                 "./slant.so}]' position.combine=sum");
-    ck_assert_msg(shell_printed(&s, "slant"), "%s", s.printed.text);
-    shell_expect(&s, 0, "test $(find runs -name result.json | wc -l) = 4");
-    shell_close(&s);
+    shell_write("slant.c", outside);
+    shell_expect(0, "${CC:-cc} -std=c11 -shared -fPIC -I\"$PEAT_SOURCE\"/include slant.c -o "
+                    "slant.so -lm -Wl,-z,defs");
+    shell_expect(0, "peat run grid.yaml -o runs 'position.scheme=[none, {plugin: ./slant.so}]' "
+                    "position.combine=sum");
+    assert_printed("slant");
+    shell_expect(0, "test $(find runs -name result.json | wc -l) = 4");
 }
 END_TEST
 
 START_TEST(a_diverging_cell_is_a_result)
 {
-    struct shell s;
-    open_grid(&s);
-    shell_expect(&s, 0,
-                 "\"$PEAT\" run grid.yaml -o runs position.scheme=none seeds=1 "
-                 "train.lr=100 train.clip=0 train.steps=200");
-    shell_expect(&s, 0, "grep -q '\"state\": \"diverged\"' runs/cells/*/result.json");
-    shell_close(&s);
+    shell_expect(0, "peat run grid.yaml -o runs position.scheme=none seeds=1 train.lr=100 "
+                    "train.clip=0 train.steps=200");
+    shell_expect(0, "grep -q '\"state\": \"diverged\"' runs/cells/*/result.json");
 }
 END_TEST
 
 START_TEST(sequence_tasks_are_scored_by_generation)
 {
-    struct shell s;
-    open_grid(&s);
-    shell_expect(&s, 0,
-                 "\"$PEAT\" run grid.yaml -o runs 'task={plugin: copy, symbols: 3}' "
-                 "'eval.lengths=[3, 6]' position.combine=sum seeds=1 -j 2");
-    shell_expect(&s, 0, "\"$PEAT\" results runs --format csv");
-    ck_assert(shell_printed(&s, ",exact_match,valid,6,"));
-    ck_assert(shell_printed(&s, ",token_accuracy,valid,3,"));
-    shell_close(&s);
+    shell_expect(0, "peat run grid.yaml -o runs 'task={plugin: copy, symbols: 3}' "
+                    "'eval.lengths=[3, 6]' position.combine=sum seeds=1 -j 2");
+    shell_says(0, ",exact_match,valid,6,", "peat results runs --format csv");
+    assert_printed(",token_accuracy,valid,3,");
 }
 END_TEST
 
 int main(void)
 {
     return run_list(
-        (struct tests){"grid", .seconds = 240},
+        (struct tests){"grid", open_grid, shell_close, .seconds = 240},
         TESTS(jobs_and_threads_do_not_change_a_bit, an_interrupted_run_goes_on_to_the_same_bits,
               killed_cells_go_on_to_the_same_bits,
               a_second_run_trains_nothing_and_prints_the_same_table,

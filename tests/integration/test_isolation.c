@@ -26,26 +26,25 @@ struct expectation {
     const char *signal; /* "SIGSEGV"; NULL: none. A sanitizer takes it for itself */
 };
 
-static struct shell shell;
 static struct arena arena;
 
 static void open_shell(void)
 {
-    shell_open(&shell);
+    shell_open();
     arena_init(&arena, "test", 1 << 16);
 }
 
 static void close_shell(void)
 {
     arena_release(&arena);
-    shell_close(&shell);
+    shell_close();
 }
 
 /* ---- plugins and experiments ---- */
 
 static void build(const char *source, const char *flags, const char *object)
 {
-    shell_expect(&shell, 0,
+    shell_expect(0,
                  "${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -shared -fPIC -fvisibility=hidden %s "
                  "-I\"$PEAT_SOURCE/include\" \"$PEAT_SOURCE/tests/isolation/%s.c\" -o %s.so -lm",
                  flags, source, object);
@@ -74,7 +73,7 @@ static void write_experiment(const char *name, const char *axis, const char *def
                 defaults, axis, good);
     add_crimes(&text, plugin, n, e);
     strbuf_addf(&text, "run: {jobs: 2%s}\n", run);
-    shell_write(&shell, arena_printf(&arena, "%s.yaml", name), text.text);
+    shell_write(arena_printf(&arena, "%s.yaml", name), text.text);
     strbuf_release(&text);
 }
 
@@ -82,7 +81,7 @@ static void write_experiment(const char *name, const char *axis, const char *def
 
 static const struct value *status_of(const char *dir)
 {
-    shell_expect(&shell, 0, "\"$PEAT\" status %s --json", dir);
+    shell_expect(0, "peat status %s --json", dir);
     const char *text = arena_strdup(&arena, shell.printed.text);
     const struct value *v = json_parse(&arena, text, strlen(text), "status", NULL);
     ck_assert_msg(v != NULL, "%s", text);
@@ -125,9 +124,9 @@ static int64_t count_of(const struct value *status, const char *state)
 static void assert_same_metrics(const char *name, const char *axis, const char *good,
                                 const char *const *label)
 {
-    shell_expect(&shell, 0, "\"$PEAT\" run %s.yaml -o alone \"%s=%s\"", name, axis, good);
+    shell_expect(0, "peat run %s.yaml -o alone \"%s=%s\"", name, axis, good);
     for (; *label; label++)
-        shell_expect(&shell, 0,
+        shell_expect(0,
                      "a=$(echo alone/cells/%s*/metrics.jsonl) b=$(echo "
                      "runs/%s/cells/%s*/metrics.jsonl); [ -s \"$a\" ] && cmp \"$a\" \"$b\"",
                      *label, name, *label);
@@ -135,15 +134,14 @@ static void assert_same_metrics(const char *name, const char *axis, const char *
 
 static void assert_nothing_runs(void)
 {
-    shell_expect(&shell, 0,
-                 "for p in /proc/[0-9]*; do [ \"$(readlink $p/cwd)\" = \"$PWD\" ] && "
-                 "[ \"$(readlink $p/exe)\" = \"$(realpath \"$PEAT\")\" ] && "
-                 "tr '\\0' ' ' < $p/cmdline && exit 1; done; true");
+    shell_expect(0, "for p in /proc/[0-9]*; do [ \"$(readlink $p/cwd)\" = \"$PWD\" ] && "
+                    "[ \"$(readlink $p/exe)\" = \"$(realpath \"$PEAT\")\" ] && "
+                    "tr '\\0' ' ' < $p/cmdline && exit 1; done; true");
 }
 
 static void run_grid(const char *name, int n, const struct expectation *e)
 {
-    shell_expect(&shell, 1, "\"$PEAT\" run %s.yaml", name);
+    shell_expect(1, "peat run %s.yaml", name);
     const struct value *status = status_of(arena_printf(&arena, "runs/%s", name));
     for (int i = 0; i < n; i++)
         assert_end(status, &e[i]);
@@ -249,7 +247,7 @@ START_TEST(cells_that_stand_still_are_ended_and_say_where)
     build("evil_scheme", "", "evil_scheme");
     write_experiment("hanging", "position.scheme", "  task: {plugin: copy}\n", "    - none\n",
                      "evil_scheme", COUNT(that_hang), that_hang, ", no_progress: 2s");
-    shell_expect(&shell, 1, "\"$PEAT\" run hanging.yaml -j 5");
+    shell_expect(1, "peat run hanging.yaml -j 5");
     const struct value *status = status_of("runs/hanging");
     for (int i = 0; i < COUNT(that_hang); i++)
         assert_end(status, &that_hang[i]);
@@ -265,12 +263,11 @@ START_TEST(whole_run_goes_on_without_the_plugins_in_its_memory)
     write_experiment("mapped", "position.scheme", "  task: {plugin: copy}\n", "    - rotary\n",
                      "evil_scheme", 1, slow, "");
     shell_expect(
-        &shell, 0,
-        "\"$PEAT\" run mapped.yaml -j 2 2> said & pid=$!\n"
-        "for i in $(seq 200); do grep -q rotary said && "
-        "ls runs/mapped/cells/evil*/running.json && break; sleep 0.05; done\n"
-        "grep -c '\\.so' /proc/$pid/maps; grep -E 'rotary|evil|plugins' /proc/$pid/maps && "
-        "exit 1; kill -TERM $pid; sleep 0.1; kill -TERM $pid; wait $pid; [ $? = 130 ]");
+        0, "peat run mapped.yaml -j 2 2> said & pid=$!\n"
+           "for i in $(seq 200); do grep -q rotary said && "
+           "ls runs/mapped/cells/evil*/running.json && break; sleep 0.05; done\n"
+           "grep -c '\\.so' /proc/$pid/maps; grep -E 'rotary|evil|plugins' /proc/$pid/maps && "
+           "exit 1; kill -TERM $pid; sleep 0.1; kill -TERM $pid; wait $pid; [ $? = 130 ]");
 }
 END_TEST
 
@@ -302,7 +299,7 @@ START_TEST(crime_in_setup_refuses_the_plan_with_one_line)
         write_experiment("setup", "position.scheme", "  task: {plugin: copy}\n", "    - none\n",
                          "evil_scheme", 1, &e, ", plan_timeout: 1s");
         const char *verb = i % 3 == 0 ? "run" : i % 3 == 1 ? "plan" : "validate";
-        shell_expect(&shell, 2, "\"$PEAT\" %s setup.yaml", verb);
+        shell_expect(2, "peat %s setup.yaml", verb);
         const char *text = shell.printed.text;
         bool one_line = strchr(text, '\n') == text + strlen(text) - 1;
         ck_assert_msg(one_line && strstr(text, at_setup[i].says) &&
@@ -310,7 +307,7 @@ START_TEST(crime_in_setup_refuses_the_plan_with_one_line)
                           strstr(text, "in its setup, for cell ") &&
                           strstr(text, arena_printf(&arena, "does=%s", e.does)),
                       "%s", text);
-        shell_expect(&shell, 1, "[ -e runs ]");
+        shell_expect(1, "[ -e runs ]");
     }
 }
 END_TEST
@@ -324,10 +321,10 @@ START_TEST(crime_on_loading_refuses_the_plan_with_one_line)
                                        "did not return within 1 s"};
     for (int i = 0; i < COUNT(flags); i++) {
         build("evil_scheme", flags[i], "evil_load");
-        shell_write(&shell, "load.yaml",
+        shell_write("load.yaml",
                     "version: 1\nname: load\ndefaults:\n  task: {plugin: copy}\nmatrix:\n"
                     "  position.scheme: [none, ./evil_load.so]\nrun: {plan_timeout: 1s}\n");
-        shell_expect(&shell, 2, "\"$PEAT\" run load.yaml");
+        shell_expect(2, "peat run load.yaml");
         ck_assert_msg(strstr(shell.printed.text, "peat: load.yaml:6:27: plugin '") &&
                           strstr(shell.printed.text, "evil_load.so' ") &&
                           strstr(shell.printed.text, says[i]) &&
@@ -339,18 +336,16 @@ END_TEST
 
 START_TEST(list_passes_over_a_plugin_that_dies_on_loading)
 {
-    shell_expect(&shell, 0, "mkdir dir");
+    shell_expect(0, "mkdir dir");
     build("evil_scheme", "-DON_LOAD=EXIT_0", "dir/evil_load");
     build("evil_scheme", "-DON_ENTRY=KILL", "dir/evil_entry");
     build("evil_scheme", "", "dir/evil_scheme");
-    shell_expect(&shell, 0, "PEAT_PLUGIN_PATH=dir \"$PEAT\" plugins list 2> said");
-    ck_assert(shell_printed(&shell, "evil_scheme"));
-    ck_assert(shell_printed(&shell, "rotary"));
-    ck_assert(!shell_printed(&shell, "evil_load"));
-    shell_expect(&shell, 0, "[ $(wc -l < said) = 2 ] && grep -c 'while it was loaded' said");
-    ck_assert(shell_printed(&shell, "2"));
-    shell_expect(&shell, 2, "PEAT_PLUGIN_PATH=dir \"$PEAT\" plugins info evil_load");
-    shell_expect(&shell, 2, "PEAT_PLUGIN_PATH=dir \"$PEAT\" inspect evil_entry --d 4 --T 2");
+    shell_says(0, "evil_scheme", "PEAT_PLUGIN_PATH=dir peat plugins list 2> said");
+    assert_printed("rotary");
+    ck_assert(!shell_printed("evil_load"));
+    shell_says(0, "2", "[ $(wc -l < said) = 2 ] && grep -c 'while it was loaded' said");
+    shell_expect(2, "PEAT_PLUGIN_PATH=dir peat plugins info evil_load");
+    shell_expect(2, "PEAT_PLUGIN_PATH=dir peat inspect evil_entry --d 4 --T 2");
 }
 END_TEST
 
@@ -379,22 +374,21 @@ START_TEST(plugin_that_never_returns_ends_no_command_but_its_own_part)
     build("evil_scheme", "-DWHEN=false", "evil_scheme");
     write_experiment("endless", "position.scheme", "  task: {plugin: copy}\n", "    - sinusoidal\n",
                      "evil_scheme", 1, crime, ", plan_timeout: 1s");
-    shell_expect(&shell, 0, "\"$PEAT\" run endless.yaml");
+    shell_expect(0, "peat run endless.yaml");
     build("evil_scheme", "-DWHEN=true", "evil_scheme");
-    shell_expect(&shell, 0, "mkdir dir");
+    shell_expect(0, "mkdir dir");
     build("evil_scheme", "-DON_LOAD=ENDURE", "dir/evil_load");
     for (int i = 0; i < COUNT(endless); i++) {
-        shell_expect(&shell, endless[i].code,
-                     "PEAT_PLUGIN_PATH=dir PEAT_PLUGIN_SECONDS=1 timeout 20 \"$PEAT\" %s",
+        shell_expect(endless[i].code,
+                     "PEAT_PLUGIN_PATH=dir PEAT_PLUGIN_SECONDS=1 timeout 20 peat %s",
                      endless[i].command);
         const char *text = shell.printed.text, *line_end = strchr(text, '\n');
         ck_assert_msg(strstr(text, endless[i].says) && (!*text || !line_end[1]), "%s: %s",
                       endless[i].command, text);
     }
-    shell_expect(&shell, 0, "grep '<summary>sinusoidal.* in numbers' page.html");
-    shell_expect(&shell, 0,
-                 "grep 'evil_scheme.so) did not return within 1 s in its encode' page.html");
-    shell_expect(&shell, 0, "grep rotary listed");
+    shell_expect(0, "grep '<summary>sinusoidal.* in numbers' page.html");
+    shell_expect(0, "grep 'evil_scheme.so) did not return within 1 s in its encode' page.html");
+    shell_expect(0, "grep rotary listed");
     assert_nothing_runs();
 }
 END_TEST
@@ -407,18 +401,17 @@ START_TEST(refused_point_of_a_grid_is_skipped_and_listed)
     build("evil_scheme", "", "evil_scheme");
     write_experiment("refused", "position.scheme", "  task: {plugin: copy}\n", "    - none\n",
                      "evil_scheme", 1, refused, "");
-    shell_expect(&shell, 0, "\"$PEAT\" run refused.yaml seeds=2");
-    ck_assert(shell_printed(&shell, "is skipped: refused.yaml:11:16: this cannot be"));
-    ck_assert(shell_printed(&shell, "4 cells: 2 done, 2 skipped"));
-    ck_assert(shell_printed(&shell, "2 cells skipped: refused by the plan; peat status says why"));
-    shell_expect(&shell, 0, "\"$PEAT\" status runs/refused");
-    ck_assert(shell_printed(&shell, "refused: 4 cells: 2 done, 2 skipped\n"));
-    ck_assert(shell_printed(&shell, "this cannot be"));
+    shell_says(0, "is skipped: refused.yaml:11:16: this cannot be",
+               "peat run refused.yaml seeds=2");
+    assert_printed("4 cells: 2 done, 2 skipped");
+    assert_printed("2 cells skipped: refused by the plan; peat status says why");
+    shell_says(0, "refused: 4 cells: 2 done, 2 skipped\n", "peat status runs/refused");
+    assert_printed("this cannot be");
     const struct value *skipped = value_get(status_of("runs/refused"), "skipped");
     ck_assert_int_eq(skipped->n, 2);
     ck_assert_ptr_nonnull(strstr(text_of(skipped->item[1], "label"), ".s1"));
-    shell_expect(&shell, 0, "\"$PEAT\" plan refused.yaml");
-    ck_assert(shell_printed(&shell, "skipped: evil_scheme.so-does=shape-place=setup.sum.s0: "));
+    shell_says(0,
+               "skipped: evil_scheme.so-does=shape-place=setup.sum.s0: ", "peat plan refused.yaml");
 }
 END_TEST
 
@@ -428,7 +421,7 @@ START_TEST(grid_of_which_all_is_refused_is_a_mistake)
     build("evil_scheme", "", "evil_scheme");
     write_experiment("refused", "position.scheme", "  task: {plugin: copy}\n", "", "evil_scheme", 1,
                      refused, "");
-    shell_expect(&shell, 2, "\"$PEAT\" run refused.yaml");
+    shell_expect(2, "peat run refused.yaml");
     ck_assert_str_eq(shell.printed.text, "peat: refused.yaml:10:16: this cannot be\n");
 }
 END_TEST
@@ -440,16 +433,15 @@ START_TEST(failed_cells_can_be_chosen_retried_and_stopped_at)
     build("evil_scheme", "", "evil_scheme");
     write_experiment("chosen", "position.scheme", "  task: {plugin: copy}\n", "", "evil_scheme", 2,
                      two, "");
-    shell_expect(&shell, 1, "\"$PEAT\" run chosen.yaml -j 1 -x");
+    shell_expect(1, "peat run chosen.yaml -j 1 -x");
     const struct value *status = status_of("runs/chosen");
     ck_assert_int_eq(count_of(status, "crashed"), 1);
     ck_assert_int_eq(count_of(status, "todo"), 1);
-    shell_expect(&shell, 1, "\"$PEAT\" run chosen.yaml --only '*exit0*'");
+    shell_expect(1, "peat run chosen.yaml --only '*exit0*'");
     ck_assert_int_eq(count_of(status_of("runs/chosen"), "crashed"), 2);
-    shell_expect(&shell, 1, "\"$PEAT\" run chosen.yaml");
-    ck_assert(shell_printed(&shell, "2 failed before; --retry-failed tries them again"));
-    shell_expect(&shell, 1, "\"$PEAT\" run chosen.yaml --retry-failed");
-    ck_assert(!shell_printed(&shell, "failed before"));
+    shell_says(1, "2 failed before; --retry-failed tries them again", "peat run chosen.yaml");
+    shell_expect(1, "peat run chosen.yaml --retry-failed");
+    ck_assert(!shell_printed("failed before"));
     ck_assert_int_eq(count_of(status_of("runs/chosen"), "crashed"), 2);
 }
 END_TEST

@@ -42,16 +42,12 @@ static const char compare[] =
 
 START_TEST(pytorch_computes_the_same_loss)
 {
-    struct shell s;
-    shell_open(&s);
-    shell_write(&s, "rebuild.yaml", experiment);
-    shell_write(&s, "compare.py", compare);
-    shell_expect(&s, 0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt");
-    shell_expect(&s, 0, "\"$PEAT\" run rebuild.yaml -o runs -j 2");
-    shell_expect(&s, 0,
-                 "OMP_NUM_THREADS=1 /usr/bin/python3 compare.py \"$PEAT\" "
-                 "\"$PEAT_SOURCE\"/tests/integration/torch_rebuild.py");
-    shell_close(&s);
+    shell_write("rebuild.yaml", experiment);
+    shell_write("compare.py", compare);
+    shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt");
+    shell_expect(0, "peat run rebuild.yaml -o runs -j 2");
+    shell_expect(0, "OMP_NUM_THREADS=1 /usr/bin/python3 compare.py \"$PEAT\" "
+                    "\"$PEAT_SOURCE\"/tests/integration/torch_rebuild.py");
 }
 END_TEST
 
@@ -59,6 +55,6 @@ int main(void)
 {
     if (system("/usr/bin/python3 -c 'import torch' 2>/dev/null") != 0)
         return skip_all("PyTorch (python3-torch) is not installed");
-    return run_list((struct tests){"rebuild", .seconds = 280},
+    return run_list((struct tests){"rebuild", shell_open, shell_close, .seconds = 280},
                     TESTS(pytorch_computes_the_same_loss));
 }

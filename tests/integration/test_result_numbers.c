@@ -17,14 +17,11 @@
 #include "support/shell.h"
 #include "support/support.h"
 
-#define PEAT "\"$PEAT\" "
-
 static const char *const tests[] = {"sign-flip", "wilcoxon", "t"};
 
 /* The grid of results.json as a run directory. */
 struct grid {
     struct run_maker run;
-    struct shell shell;
     struct arena arena;
     const struct value *golden;
 };
@@ -68,7 +65,7 @@ static struct grid g;
 static void grid_open(void)
 {
     arena_init(&g.arena, "golden", 1 << 20);
-    shell_open(&g.shell);
+    shell_open();
     run_maker_open(&g.run, "golden");
     g.run.report = "{\"metric\":\"bpb\",\"goal\":\"min\","
                    "\"baseline\":{\"position.scheme\":\"none\"}}";
@@ -82,7 +79,7 @@ static void grid_open(void)
 static void grid_close(void)
 {
     run_maker_close(&g.run);
-    shell_close(&g.shell);
+    shell_close();
     arena_release(&g.arena);
 }
 
@@ -130,8 +127,8 @@ static void assert_row(const struct value *row, const char *test)
 START_TEST(json_agrees_with_scipy_in_every_number)
 {
     for (int t = 0; t < 3; t++) {
-        shell_expect(&g.shell, 0, PEAT "results %s -f json --test %s", g.run.dir, tests[t]);
-        const struct strbuf *out = &g.shell.printed;
+        shell_expect(0, "peat results %s -f json --test %s", g.run.dir, tests[t]);
+        const struct strbuf *out = &shell.printed;
         const struct value *v = read_json(&g.arena, out->text, out->n);
         const struct value *rows = value_get(v, "rows");
         ck_assert_int_eq(rows->n, value_get(g.golden, "expected")->n);
@@ -144,8 +141,8 @@ END_TEST
 START_TEST(jsonl_has_the_rows_of_json_one_a_line)
 {
     int n = 0;
-    shell_expect(&g.shell, 0, PEAT "results %s -f jsonl", g.run.dir);
-    for (const char *line = g.shell.printed.text; *line; n++) {
+    shell_expect(0, "peat results %s -f jsonl", g.run.dir);
+    for (const char *line = shell.printed.text; *line; n++) {
         size_t length = strcspn(line, "\n");
         assert_row(read_json(&g.arena, line, length), "sign-flip");
         line += length + 1;
@@ -159,8 +156,7 @@ END_TEST
 START_TEST(csv_has_every_value_as_it_was_stored)
 {
     char line[200], number[32];
-    shell_expect(&g.shell, 0, PEAT "results %s -f csv --columns scheme,seed,metric,length,value",
-                 g.run.dir);
+    shell_expect(0, "peat results %s -f csv --columns scheme,seed,metric,length,value", g.run.dir);
     const struct value *cells = value_get(g.golden, "cells");
     for (int i = 0; i < cells->n; i++) {
         const struct value *c = cells->item[i], *values = value_get(c, "values");
@@ -170,10 +166,10 @@ START_TEST(csv_has_every_value_as_it_was_stored)
             number_text(values->item[at]->real, number);
             snprintf(line, sizeof(line), "\n%s,%d,bpb,%d,%s\n", value_get(c, "scheme")->text,
                      (int)value_get(c, "seed")->integer, at ? 256 : 128, number);
-            ck_assert_msg(shell_printed(&g.shell, line), "no line%s", line);
+            ck_assert_msg(shell_printed(line), "no line%s", line);
         }
     }
-    ck_assert(shell_printed(&g.shell, "\nbroken,0,bpb,128,\n"));
+    assert_printed("\nbroken,0,bpb,128,\n");
 }
 END_TEST
 
@@ -220,8 +216,8 @@ static const char *line_of(const char *before, const char *scheme)
 {
     char start[64];
     snprintf(start, sizeof(start), "\n%s%s ", before, scheme);
-    const char *line = strstr(g.shell.printed.text, start);
-    ck_assert_msg(line, "no line of %s in\n%s", scheme, g.shell.printed.text);
+    const char *line = strstr(shell.printed.text, start);
+    ck_assert_msg(line, "no line of %s in\n%s", scheme, shell.printed.text);
     return line + strlen(start);
 }
 
@@ -249,9 +245,9 @@ static void assert_line(const char *line, const struct value *y)
 static void assert_table(const char *format, const char *before, int64_t length)
 {
     const struct value *all = value_get(g.golden, "expected");
-    shell_expect(&g.shell, 0,
-                 PEAT "results %s -f %s --test wilcoxon --precision 12 --length %d --only-changed "
-                      "--columns metric@%d,diff,p_holm,g_z,n",
+    shell_expect(0,
+                 "peat results %s -f %s --test wilcoxon --precision 12 --length %d --only-changed "
+                 "--columns metric@%d,diff,p_holm,g_z,n",
                  g.run.dir, format, (int)length, (int)length);
     for (int i = 0; i < all->n; i++) {
         const struct value *y = all->item[i];
@@ -272,7 +268,7 @@ END_TEST
 
 START_TEST(the_table_says_what_is_not_in_its_numbers)
 {
-    shell_expect(&g.shell, 0, PEAT "results %s", g.run.dir);
+    shell_expect(0, "peat results %s", g.run.dir);
     static const char *const said[] = {
         "unpaired",
         "7 of 56 pairs refused: different batches",
@@ -284,19 +280,18 @@ START_TEST(the_table_says_what_is_not_in_its_numbers)
         "Holm over 9 comparisons",
     };
     for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++)
-        ck_assert_msg(shell_printed(&g.shell, said[i]), "no '%s' in\n%s", said[i],
-                      g.shell.printed.text);
+        ck_assert_msg(shell_printed(said[i]), "no '%s' in\n%s", said[i], shell.printed.text);
 }
 END_TEST
 
 /* ---- other programs ---- */
 
 /* The first in PATH, or Debian's own. */
-static const char *python_with_pandas(struct shell *s)
+static const char *python_with_pandas(void)
 {
     static const char *const python[] = {"python3", "/usr/bin/python3"};
     for (int i = 0; i < 2; i++)
-        if (shell_run(s, "%s -c 'import pandas'", python[i]) == 0)
+        if (shell_run("%s -c 'import pandas'", python[i]) == 0)
             return python[i];
     return NULL;
 }
@@ -315,15 +310,14 @@ START_TEST(csv_loads_in_pandas_with_the_same_means)
         "    m = mean[r['axes']['position.scheme'], r['length']]\n"
         "    assert abs(m - r['mean']) < 1e-12, (r, m)\n"
         "print('agreed')\n";
-    const char *python = python_with_pandas(&g.shell);
+    const char *python = python_with_pandas();
     if (!python) {
         printf("not tested: no python3 here has pandas\n");
     } else {
-        shell_write(&g.shell, "load.py", script);
-        shell_expect(&g.shell, 0, PEAT "results %s -f csv -o x.csv", g.run.dir);
-        shell_expect(&g.shell, 0, PEAT "results %s -f json -o x.json", g.run.dir);
-        shell_expect(&g.shell, 0, "%s load.py x.csv x.json", python);
-        ck_assert(shell_printed(&g.shell, "agreed"));
+        shell_write("load.py", script);
+        shell_expect(0, "peat results %s -f csv -o x.csv", g.run.dir);
+        shell_expect(0, "peat results %s -f json -o x.json", g.run.dir);
+        shell_says(0, "agreed", "%s load.py x.csv x.json", python);
     }
 }
 END_TEST

@@ -7,8 +7,6 @@
 #include "support/shell.h"
 #include "support/support.h"
 
-#define PEAT "\"$PEAT\" "
-
 static void make_grid(struct run_maker *m)
 {
     static const char *const scheme[] = {
@@ -25,9 +23,9 @@ static void make_grid(struct run_maker *m)
     run_maker_finish(m);
 }
 
-static void assert_sets(struct shell *s, const char *table)
+static void assert_sets(const char *table)
 {
-    shell_write(s, "paper.tex",
+    shell_write("paper.tex",
                 "\\documentclass{article}\n"
                 "\\usepackage[utf8]{inputenc}\n"
                 "\\IfFileExists{booktabs.sty}{\\usepackage{booktabs}}{%\n"
@@ -35,32 +33,29 @@ static void assert_sets(struct shell *s, const char *table)
                 "\\begin{document}\n"
                 "\\input{table.tex}\n"
                 "\\end{document}\n");
-    shell_expect(s, 0, PEAT "%s", table);
-    shell_expect(s, 0, "pdflatex -interaction=nonstopmode -halt-on-error paper.tex");
-    ck_assert(shell_printed(s, "(1 page"));
-    shell_expect(s, 0, "! grep -i 'missing character\\|undefined' paper.log");
+    shell_expect(0, "peat %s", table);
+    shell_says(0, "(1 page", "pdflatex -interaction=nonstopmode -halt-on-error paper.tex");
+    shell_expect(0, "! grep -i 'missing character\\|undefined' paper.log");
 }
 
 START_TEST(tables_of_every_shape_are_set_by_pdflatex)
 {
     static const char *const options[] = {"", "--cols combine", "--columns metric,diff,p_holm,g_z",
                                           "--only-changed --err sd --injection"};
-    struct shell s;
     struct run_maker m;
-    shell_open(&s);
     make_grid(&m);
     for (int i = 0; i < 4; i++) {
         char command[256];
         snprintf(command, sizeof(command), "results %s -f tex -o table.tex %s", m.dir, options[i]);
-        assert_sets(&s, command);
+        assert_sets(command);
     }
     run_maker_close(&m);
-    shell_close(&s);
 }
 END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"results_tex", .seconds = 120, .needs = "pdflatex"},
-                    TESTS(tables_of_every_shape_are_set_by_pdflatex));
+    return run_list(
+        (struct tests){"results_tex", shell_open, shell_close, .seconds = 120, .needs = "pdflatex"},
+        TESTS(tables_of_every_shape_are_set_by_pdflatex));
 }

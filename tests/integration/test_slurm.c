@@ -11,8 +11,6 @@
 #include "support/shell.h"
 #include "support/support.h"
 
-enum { SKIPPED = 77 };
-
 /* Twelve cells; `learned` takes long enough to be stopped on its way, `boom` ends its process. */
 static const char experiment[] =
     "version: 1\n"
@@ -58,12 +56,12 @@ static const char boom[] =
 
 #define COMPILE "${CC:-cc} -std=c11 -shared -fPIC -I\"$PEAT_SOURCE\"/include boom.c -o boom.so -lm"
 
-static void open_grid(struct shell *s)
+static void open_grid(void)
 {
-    shell_open(s);
-    shell_write(s, "grid.yaml", experiment);
-    shell_write(s, "boom.c", boom);
-    shell_expect(s, 0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt && " COMPILE);
+    shell_open();
+    shell_write("grid.yaml", experiment);
+    shell_write("boom.c", boom);
+    shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt && " COMPILE);
 }
 
 /* The csv of results up to `value`: what follows are times, sizes and provenance. */
@@ -71,28 +69,26 @@ static void open_grid(struct shell *s)
     "results '%s' --format csv > all.csv && head -1 all.csv | tr , '\\n' | grep -nx value | "      \
     "cut -d: -f1 > last && cut -d, -f1-$(cat last) all.csv"
 
-static char *numbers(struct shell *s, const char *dir)
+static char *numbers(const char *dir)
 {
-    shell_expect(s, 0, "\"$PEAT\" " NUMBERS, dir);
-    ck_assert_msg(shell_printed(s, ",alibi,"), "%s", s->printed.text);
-    return strbuf_detach(&s->printed);
+    shell_says(0, ",alibi,", "peat " NUMBERS, dir);
+    return strbuf_detach(&shell.printed);
 }
 
-static char *weights(struct shell *s, const char *dir)
+static char *weights(const char *dir)
 {
     shell_expect(
-        s, 0,
+        0,
         "for c in '%s'/cells/*/; do cat \"$c\"/metrics.jsonl; "
         "grep -o '\"weights_hash\": *\"[^\"]*\"' \"$c\"/result.json; done 2>/dev/null; true",
         dir);
-    ck_assert(shell_printed(s, "weights_hash"));
-    return strbuf_detach(&s->printed);
+    assert_printed("weights_hash");
+    return strbuf_detach(&shell.printed);
 }
 
-static void assert_equal(struct shell *s, char *(*of)(struct shell *, const char *),
-                         const char *one, const char *two)
+static void assert_equal(char *(*of)(const char *), const char *one, const char *two)
 {
-    char *a = of(s, one), *b = of(s, two);
+    char *a = of(one), *b = of(two);
     ck_assert_msg(strcmp(a, b) == 0, "%s and %s differ:\n%.1000s\n%.1000s", one, two, a, b);
     free(a);
     free(b);
@@ -100,104 +96,80 @@ static void assert_equal(struct shell *s, char *(*of)(struct shell *, const char
 
 /* One task is put back by Slurm, which ends all its processes; another is told that its time is
  * nearly up, and puts itself back. */
-static void put_back(struct shell *s)
+static void put_back(void)
 {
-    shell_expect(s, 0, UNTIL("[ -s 'by slurm'/cells/learned*s0-*/metrics.jsonl ]"));
-    shell_expect(s, 0, "scontrol requeue $(cat job)_0");
-    shell_expect(s, 0, UNTIL("[ -s 'by slurm'/cells/learned*s1-*/metrics.jsonl ]"));
-    shell_expect(s, 0, "scancel --batch --signal=USR1 $(cat job)_3");
+    shell_expect(0, UNTIL("[ -s 'by slurm'/cells/learned*s0-*/metrics.jsonl ]"));
+    shell_expect(0, "scontrol requeue $(cat job)_0");
+    shell_expect(0, UNTIL("[ -s 'by slurm'/cells/learned*s1-*/metrics.jsonl ]"));
+    shell_expect(0, "scancel --batch --signal=USR1 $(cat job)_3");
 }
 
 START_TEST(array_with_tasks_put_back_gives_the_table_of_a_local_run)
 {
-    struct shell s;
-    open_grid(&s);
-    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o 'by slurm'");
-    ck_assert_msg(shell_printed(&s, "12 cells: 12 submitted"), "%s", s.printed.text);
-    shell_expect(&s, 0,
+    shell_says(0, "12 cells: 12 submitted", "peat run grid.yaml -o 'by slurm'");
+    shell_expect(0,
                  "grep -o '\"array\": *\"[0-9]*\"' 'by slurm'/slurm/job.json | tr -dc 0-9 > job");
-    put_back(&s);
-    shell_expect(&s, 1, "\"$PEAT\" run grid.yaml -o local --launcher local -j 2");
-    shell_expect(&s, 0, UNTIL("[ -z \"$(squeue -h)\" ]"));
-    shell_expect(&s, 0, "\"$PEAT\" status 'by slurm'");
-    ck_assert_msg(shell_printed(&s, "12 cells: 10 done, 2 crashed"), "%s", s.printed.text);
+    put_back();
+    shell_expect(1, "peat run grid.yaml -o local --launcher local -j 2");
+    shell_expect(0, UNTIL("[ -z \"$(squeue -h)\" ]"));
+    shell_says(0, "12 cells: 10 done, 2 crashed", "peat status 'by slurm'");
     for (int seed = 0; seed < 2; seed++)
-        shell_expect(&s, 0, "grep 'continues from step' 'by slurm'/cells/learned*s%d-*/log.txt",
-                     seed);
-    shell_expect(&s, 0, "grep 'DUE TO JOB REQUEUE' 'by slurm'/slurm/$(cat job)_0.log");
+        shell_expect(0, "grep 'continues from step' 'by slurm'/cells/learned*s%d-*/log.txt", seed);
+    shell_expect(0, "grep 'DUE TO JOB REQUEUE' 'by slurm'/slurm/$(cat job)_0.log");
     for (int task = 0; task <= 3; task += 3)
-        shell_expect(&s, 0, "scontrol show job $(cat job)_%d | grep 'Restarts=[1-9]'", task);
-    shell_expect(&s, 0, "scontrol show job $(cat job)_2 | grep 'ExitCode=1:0'");
-    assert_equal(&s, numbers, "local", "by slurm");
-    assert_equal(&s, weights, "local", "by slurm");
-    shell_expect(&s, 0, "\"$PEAT\" results 'by slurm' | cmp - 'by slurm/results.txt'");
-    shell_close(&s);
+        shell_expect(0, "scontrol show job $(cat job)_%d | grep 'Restarts=[1-9]'", task);
+    shell_expect(0, "scontrol show job $(cat job)_2 | grep 'ExitCode=1:0'");
+    assert_equal(numbers, "local", "by slurm");
+    assert_equal(weights, "local", "by slurm");
+    shell_expect(0, "peat results 'by slurm' | cmp - 'by slurm/results.txt'");
 }
 END_TEST
 
 /* A task that was put back leaves alone what crashed in it before. */
 START_TEST(task_put_back_does_not_repeat_its_crashes)
 {
-    struct shell s;
-    open_grid(&s);
-    shell_expect(&s, 0,
-                 "\"$PEAT\" run grid.yaml -o runs seeds=1 "
-                 "'position.scheme=[{plugin: ./boom.so}, learned]'");
-    shell_expect(&s, 0, UNTIL("[ -s runs/cells/learned*/metrics.jsonl ]"));
-    shell_expect(&s, 0, "scontrol requeue $(squeue -h -t running -o %%F | head -1)_0");
-    shell_expect(&s, 0, UNTIL("[ -z \"$(squeue -h)\" ]"));
-    shell_expect(&s, 0, "grep 'boom.*left as it is: crashed' runs/slurm/*_0.log");
-    shell_expect(&s, 0, "grep 'continues from step' runs/cells/learned*/log.txt");
-    shell_close(&s);
+    shell_expect(
+        0, "peat run grid.yaml -o runs seeds=1 'position.scheme=[{plugin: ./boom.so}, learned]'");
+    shell_expect(0, UNTIL("[ -s runs/cells/learned*/metrics.jsonl ]"));
+    shell_expect(0, "scontrol requeue $(squeue -h -t running -o %%F | head -1)_0");
+    shell_expect(0, UNTIL("[ -z \"$(squeue -h)\" ]"));
+    shell_expect(0, "grep 'boom.*left as it is: crashed' runs/slurm/*_0.log");
+    shell_expect(0, "grep 'continues from step' runs/cells/learned*/log.txt");
 }
 END_TEST
 
 START_TEST(second_submission_is_refused_while_the_first_lives)
 {
-    struct shell s;
-    open_grid(&s);
-    shell_expect(&s, 0,
-                 "\"$PEAT\" run grid.yaml -o runs position.scheme=none seeds=2 "
-                 "'run.slurm={extra: --begin=now+300}'");
-    shell_expect(&s, 2, "\"$PEAT\" run grid.yaml -o runs position.scheme=none seeds=2");
-    ck_assert_msg(shell_printed(&s, "peat: runs is being run by Slurm's job "), "%s",
-                  s.printed.text);
-    ck_assert_msg(shell_printed(&s, "(2 pending); wait for it"), "%s", s.printed.text);
-    shell_expect(&s, 0, "scancel -u $(id -un); " UNTIL("[ -z \"$(squeue -h)\" ]"));
-    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o runs position.scheme=none seeds=2");
-    shell_expect(&s, 0, UNTIL("[ -z \"$(squeue -h)\" ]"));
-    shell_expect(&s, 0, "\"$PEAT\" run grid.yaml -o runs position.scheme=none seeds=2 2>&1");
-    ck_assert_msg(shell_printed(&s, "2 cells: 2 finished before"), "%s", s.printed.text);
-    shell_close(&s);
+    shell_expect(0, "peat run grid.yaml -o runs position.scheme=none seeds=2 'run.slurm={extra: "
+                    "--begin=now+300}'");
+    shell_says(2, "peat: runs is being run by Slurm's job ",
+               "peat run grid.yaml -o runs position.scheme=none seeds=2");
+    assert_printed("(2 pending); wait for it");
+    shell_expect(0, "scancel -u $(id -un); " UNTIL("[ -z \"$(squeue -h)\" ]"));
+    shell_expect(0, "peat run grid.yaml -o runs position.scheme=none seeds=2");
+    shell_expect(0, UNTIL("[ -z \"$(squeue -h)\" ]"));
+    shell_says(0, "2 cells: 2 finished before",
+               "peat run grid.yaml -o runs position.scheme=none seeds=2 2>&1");
 }
 END_TEST
 
 /* MaxArraySize is 101 here. */
 START_TEST(longer_array_than_slurm_takes_is_refused_with_a_way_out)
 {
-    struct shell s;
-    open_grid(&s);
-    shell_expect(&s, 2,
-                 "\"$PEAT\" run grid.yaml -o runs position.scheme=none seeds=150 run.slurm={}");
-    ck_assert_msg(shell_printed(&s, "150 cells make 150 tasks, and this Slurm takes 101 in an "
-                                    "array; set run.slurm.cells_per_task to 2 or more"),
-                  "%s", s.printed.text);
-    shell_expect(&s, 0, "test -z \"$(squeue -h)\"");
-    shell_close(&s);
+    shell_expect(2, "peat run grid.yaml -o runs position.scheme=none seeds=150 run.slurm={}");
+    assert_printed("150 cells make 150 tasks, and this Slurm takes 101 in an array; set "
+                   "run.slurm.cells_per_task to 2 or more");
+    shell_expect(0, "test -z \"$(squeue -h)\"");
 }
 END_TEST
 
 static int run_tests(void)
 {
-    Suite *s = suite_create("slurm");
-    TCase *t = tcase_create("slurm");
-    tcase_set_timeout(t, 600);
-    tcase_add_test(t, array_with_tasks_put_back_gives_the_table_of_a_local_run);
-    tcase_add_test(t, task_put_back_does_not_repeat_its_crashes);
-    tcase_add_test(t, second_submission_is_refused_while_the_first_lives);
-    tcase_add_test(t, longer_array_than_slurm_takes_is_refused_with_a_way_out);
-    suite_add_tcase(s, t);
-    return run_suite(s);
+    return run_list((struct tests){"slurm", open_grid, shell_close, .seconds = 600},
+                    TESTS(array_with_tasks_put_back_gives_the_table_of_a_local_run,
+                          task_put_back_does_not_repeat_its_crashes,
+                          second_submission_is_refused_while_the_first_lives,
+                          longer_array_than_slurm_takes_is_refused_with_a_way_out));
 }
 
 /* The daemons are this process's: they outlive a test that fails. */
@@ -205,10 +177,8 @@ int main(void)
 {
     struct one_node_slurm slurm;
     const char *missing = one_node_missing();
-    if (missing) {
-        printf("skipped: %s\n", missing);
-        return SKIPPED;
-    }
+    if (missing)
+        return skip_all(missing);
     int code = one_node_open(&slurm) ? run_tests() : EXIT_FAILURE;
     one_node_close(&slurm);
     return code;

@@ -9,42 +9,38 @@
 #include "support/shell.h"
 #include "support/support.h"
 
-static void copy_sources(struct shell *s)
+static void copy_sources(void)
 {
-    shell_expect(s, 0,
-                 "mkdir copy && for each in CMakeLists.txt cmake core include plugins; do "
-                 "cp -r \"$PEAT_SOURCE/$each\" copy/; done");
-    shell_expect(s, 0,
-                 "cmake -S copy -B build -DCMAKE_BUILD_TYPE=Debug -DBUILD_TESTING=OFF "
-                 "-DCMAKE_C_FLAGS_DEBUG=-O0");
+    shell_expect(0, "mkdir copy && for each in CMakeLists.txt cmake core include plugins; do "
+                    "cp -r \"$PEAT_SOURCE/$each\" copy/; done");
+    shell_expect(0, "cmake -S copy -B build -DCMAKE_BUILD_TYPE=Debug -DBUILD_TESTING=OFF "
+                    "-DCMAKE_C_FLAGS_DEBUG=-O0");
 }
 
 /* The exit status of building and linking core/base with this file in it. */
-static int build_with(struct shell *s, const char *planted)
+static int build_with(const char *planted)
 {
-    shell_write(s, "copy/core/base/planted.c", planted);
-    return shell_run(s, "cmake --build build --target floor_base");
+    shell_write("copy/core/base/planted.c", planted);
+    return shell_run("cmake --build build --target floor_base");
 }
 
 START_TEST(a_room_builds_with_the_rooms_below_alone)
 {
-    struct shell s;
-    shell_open(&s);
-    copy_sources(&s);
-    ck_assert_msg(build_with(&s, "#include \"base/error.h\"\nint planted(void);\n") == 0, "%s",
-                  s.printed.text);
-    ck_assert_int_ne(build_with(&s, "#include \"plugin/registry.h\"\nint planted(void);\n"), 0);
-    ck_assert_msg(shell_printed(&s, "plugin/registry.h: No such file"), "%s", s.printed.text);
-    ck_assert_int_ne(build_with(&s, "const void *host_table(void);\nconst void *planted(void);\n"
-                                    "const void *planted(void)\n{\n    return host_table();\n}\n"),
+    copy_sources();
+    ck_assert_msg(build_with("#include \"base/error.h\"\nint planted(void);\n") == 0, "%s",
+                  shell.printed.text);
+    ck_assert_int_ne(build_with("#include \"plugin/registry.h\"\nint planted(void);\n"), 0);
+    assert_printed("plugin/registry.h: No such file");
+    ck_assert_int_ne(build_with("const void *host_table(void);\nconst void *planted(void);\n"
+                                "const void *planted(void)\n{\n    return host_table();\n}\n"),
                      0);
-    ck_assert_msg(shell_printed(&s, "undefined reference to `host_table'"), "%s", s.printed.text);
-    shell_close(&s);
+    assert_printed("undefined reference to `host_table'");
 }
 END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"floors", .seconds = 240, .needs = "PEAT_SOURCE"},
-                    TESTS(a_room_builds_with_the_rooms_below_alone));
+    return run_list(
+        (struct tests){"floors", shell_open, shell_close, .seconds = 240, .needs = "PEAT_SOURCE"},
+        TESTS(a_room_builds_with_the_rooms_below_alone));
 }

@@ -8,33 +8,26 @@
 
 START_TEST(the_reference_pages_are_up_to_date)
 {
-    struct shell s;
-    shell_open(&s);
-    shell_expect(&s, 0, "\"$PEAT\" plugins reference -o pages");
-    shell_expect(&s, 0,
-                 "diff -r -u \"$PEAT_SOURCE/docs/reference\" pages || "
-                 "{ echo 'peat plugins reference -o docs/reference makes them'; exit 1; }");
-    shell_close(&s);
+    shell_expect(0, "peat plugins reference -o pages");
+    shell_expect(0, "diff -r -u \"$PEAT_SOURCE/docs/reference\" pages || "
+                    "{ echo 'peat plugins reference -o docs/reference makes them'; exit 1; }");
 }
 END_TEST
 
 START_TEST(every_plugin_of_the_tree_has_its_place)
 {
-    struct shell s;
-    shell_open(&s);
-    shell_expect(&s, 0,
-                 "cd \"$PEAT_SOURCE\"; bad=0; for k in scheme combine task; do "
-                 "for d in plugins/$k/*/; do n=$(basename $d); "
-                 "grep -qx \"## $n\" docs/reference/*.md || { echo $n; bad=1; }; "
-                 "[ -f $d/README.md ] || { echo $d has no README.md; bad=1; }; done; done; "
-                 "exit $bad");
-    shell_close(&s);
+    shell_expect(0, "cd \"$PEAT_SOURCE\"; bad=0; for k in scheme combine task; do "
+                    "for d in plugins/$k/*/; do n=$(basename $d); "
+                    "grep -qx \"## $n\" docs/reference/*.md || { echo $n; bad=1; }; "
+                    "[ -f $d/README.md ] || { echo $d has no README.md; bad=1; }; done; done; "
+                    "exit $bad");
 }
 END_TEST
 
 int main(void)
 {
     return run_list(
-        (struct tests){"reference", .seconds = 60, .needs = "PEAT_SOURCE PEAT"},
+        (struct tests){"reference", shell_open, shell_close, .seconds = 60,
+                       .needs = "PEAT_SOURCE PEAT"},
         TESTS(the_reference_pages_are_up_to_date, every_plugin_of_the_tree_has_its_place));
 }

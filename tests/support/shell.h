@@ -8,25 +8,30 @@
 
 #include "base/strbuf.h"
 
-struct shell {
+/* The one there is: shell_open and shell_close are a fixture. */
+extern struct shell {
     char dir[64];          /* a fresh directory under /tmp */
     struct strbuf printed; /* by the last command: stdout and stderr */
-};
+} shell;
 
-void shell_open(struct shell *s);
+void shell_open(void);
 /* Removes the directory. */
-void shell_close(struct shell *s);
-/* Runs a command there; returns its exit status, 128 + n for signal n. */
-int shell_run(struct shell *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void shell_close(void);
+/* Runs a command there, which finds the program as `peat`; returns its exit status, 128 + n for
+ * signal n. */
+int shell_run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same, and the test fails with what was printed unless the status is as expected. */
-void shell_expect(struct shell *s, int status, const char *fmt, ...)
+void shell_expect(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same, and unless this is part of what was printed. */
+void shell_says(int status, const char *text, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Writes a file there. */
-void shell_write(struct shell *s, const char *name, const char *text);
+void shell_write(const char *name, const char *text);
 /* A file's bytes, which the caller frees; the test fails when there is none. */
-char *shell_read(const struct shell *s, const char *name, size_t *n);
-bool shell_has(const struct shell *s, const char *name);
+char *shell_read(const char *name, size_t *n);
+bool shell_has(const char *name);
 /* True when the last command printed this. */
-bool shell_printed(const struct shell *s, const char *text);
+bool shell_printed(const char *text);
+void assert_printed(const char *text);
 
 #endif

@@ -145,9 +145,9 @@ static const struct crime crimes[] = {
 enum { CRIMES = sizeof(crimes) / sizeof(crimes[0]) };
 
 /* Compiles planted/<source>.c to <crime>.so, with that crime in it unless it is "sound". */
-static void build(struct shell *s, const char *source, const char *crime)
+static void build(const char *source, const char *crime)
 {
-    shell_expect(s, 0,
+    shell_expect(0,
                  "${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra -Werror -shared -fPIC "
                  "-fvisibility=hidden -DCRIME_%s -I\"$PEAT_SOURCE/include\" "
                  "\"$PEAT_SOURCE/tests/contract/planted/%s.c\" -o %s.so -lm",
@@ -155,11 +155,11 @@ static void build(struct shell *s, const char *source, const char *crime)
 }
 
 /* What the last command printed, as JSON. */
-static struct value *printed_value(struct shell *s, struct arena *a)
+static struct value *printed_value(struct arena *a)
 {
     struct error err = {0};
-    struct value *v = json_parse(a, s->printed.text, s->printed.n, "printed", &err);
-    ck_assert_msg(v, "%s\n%s", err.text, s->printed.text);
+    struct value *v = json_parse(a, shell.printed.text, shell.printed.n, "printed", &err);
+    ck_assert_msg(v, "%s\n%s", err.text, shell.printed.text);
     return v;
 }
 
@@ -173,14 +173,12 @@ static const char *text_of(const struct value *map, const char *key)
 START_TEST(each_crime_is_caught_by_its_check)
 {
     const struct crime *crime = &crimes[_i];
-    struct shell s;
     struct arena a;
-    shell_open(&s);
     arena_init(&a, "test", 1 << 12);
-    build(&s, crime->source, crime->name);
-    int status = shell_run(&s, "\"$PEAT\" plugins check ./%s.so --only %s --json --timeout %d",
-                           crime->name, crime->check, !strcmp(crime->end, "timeout") ? 2 : 100);
-    const struct value *checks = value_get(printed_value(&s, &a), "checks");
+    build(crime->source, crime->name);
+    int status = shell_run("peat plugins check ./%s.so --only %s --json --timeout %d", crime->name,
+                           crime->check, !strcmp(crime->end, "timeout") ? 2 : 100);
+    const struct value *checks = value_get(printed_value(&a), "checks");
     ck_assert_int_eq(checks->n, 1);
     const struct value *one = checks->item[0];
     ck_assert_str_eq(text_of(one, "check"), crime->check);
@@ -190,7 +188,6 @@ START_TEST(each_crime_is_caught_by_its_check)
     ck_assert_ptr_nonnull(strstr(text_of(one, "command"), "peat plugins check "));
     ck_assert_int_eq(status, 1);
     arena_release(&a);
-    shell_close(&s);
 }
 END_TEST
 
@@ -200,11 +197,8 @@ enum { SOURCES = sizeof(sources) / sizeof(sources[0]) };
 
 START_TEST(what_differs_from_the_bad_plugins_in_one_crime_passes)
 {
-    struct shell s;
-    shell_open(&s);
-    build(&s, sources[_i], "sound");
-    shell_expect(&s, 0, "\"$PEAT\" plugins check ./sound.so");
-    shell_close(&s);
+    build(sources[_i], "sound");
+    shell_expect(0, "peat plugins check ./sound.so");
 }
 END_TEST
 
@@ -215,15 +209,12 @@ enum { SHARES = 4 };
 /* Every fourth plugin, so that failures of one do not hide those of all others. */
 START_TEST(every_built_plugin_keeps_its_promises)
 {
-    struct shell s;
-    shell_open(&s);
-    shell_expect(&s, 0,
+    shell_expect(0,
                  "n=0; bad=0; for p in $(find \"$PEAT_BUILD\" -path '*/peat/plugins-*/*.so' | "
                  "sort); do n=$((n + 1)); [ $((n %% %d)) = %d ] || continue; "
-                 "\"$PEAT\" plugins check $p --timeout 120 >out || { cat out; bad=1; }; "
+                 "peat plugins check $p --timeout 120 >out || { cat out; bad=1; }; "
                  "done; [ $n -gt 0 ] && exit $bad",
                  SHARES, _i);
-    shell_close(&s);
 }
 END_TEST
 
@@ -231,96 +222,74 @@ END_TEST
 
 START_TEST(mistakes_on_the_command_line_are_told_from_failures)
 {
-    struct shell s;
-    shell_open(&s);
-    shell_expect(&s, 2, "\"$PEAT\" plugins check");
-    shell_expect(&s, 2, "\"$PEAT\" plugins check rotry");
-    ck_assert(shell_printed(&s, "peat: there is no plugin 'rotry'; did you mean 'rotary'?"));
-    shell_expect(&s, 2, "\"$PEAT\" plugins check ./none.so");
-    ck_assert(shell_printed(&s, "cannot open plugin './none.so': No such file or directory"));
-    shell_expect(&s, 2, "\"$PEAT\" plugins check rotary --only gradient");
-    ck_assert(shell_printed(&s, "there is no check 'gradient'; did you mean 'gradients'?"));
-    shell_expect(&s, 2, "\"$PEAT\" plugins check rotary --only batches");
-    ck_assert(shell_printed(&s, "check 'batches' is not for a scheme"));
-    shell_expect(&s, 2, "\"$PEAT\" plugins check rotary base");
-    ck_assert(shell_printed(&s, "'base' is not KEY=VALUE"));
-    shell_expect(&s, 2, "\"$PEAT\" plugins check rotary --here");
-    shell_close(&s);
+    shell_expect(2, "peat plugins check");
+    shell_says(2, "peat: there is no plugin 'rotry'; did you mean 'rotary'?",
+               "peat plugins check rotry");
+    shell_says(2, "cannot open plugin './none.so': No such file or directory",
+               "peat plugins check ./none.so");
+    shell_says(2, "there is no check 'gradient'; did you mean 'gradients'?",
+               "peat plugins check rotary --only gradient");
+    shell_says(2, "check 'batches' is not for a scheme",
+               "peat plugins check rotary --only batches");
+    shell_says(2, "'base' is not KEY=VALUE", "peat plugins check rotary base");
+    shell_expect(2, "peat plugins check rotary --here");
 }
 END_TEST
 
 START_TEST(a_file_that_is_no_plugin_fails_the_first_check)
 {
-    struct shell s;
-    shell_open(&s);
-    shell_write(&s, "text.so", "hello\n");
-    shell_expect(&s, 1, "\"$PEAT\" plugins check ./text.so");
-    ck_assert(shell_printed(&s, "  failed   abi                     './text.so' is not a shared "
-                                "object\n"));
-    ck_assert(shell_printed(&s, "1 failed\n"));
-    shell_close(&s);
+    shell_write("text.so", "hello\n");
+    shell_says(1, "  failed   abi                     './text.so' is not a shared object\n",
+               "peat plugins check ./text.so");
+    assert_printed("1 failed\n");
 }
 END_TEST
 
 START_TEST(parameters_can_be_given)
 {
-    struct shell s;
-    shell_open(&s);
-    shell_expect(&s, 0, "\"$PEAT\" plugins check learned max_len=40 beyond=clamp --only gradients");
-    shell_expect(&s, 1, "\"$PEAT\" plugins check learned max_len=3 --only parameters");
-    ck_assert(shell_printed(&s, "its defaults are refused: learns max_len = 3 positions"));
-    shell_expect(&s, 1, "\"$PEAT\" plugins check learned max_lem=3 --only parameters");
-    ck_assert(shell_printed(&s, "unknown parameter 'max_lem' of scheme 'learned'; did you mean "
-                                "'max_len'?"));
-    shell_close(&s);
+    shell_expect(0, "peat plugins check learned max_len=40 beyond=clamp --only gradients");
+    shell_says(1, "its defaults are refused: learns max_len = 3 positions",
+               "peat plugins check learned max_len=3 --only parameters");
+    shell_says(1, "unknown parameter 'max_lem' of scheme 'learned'; did you mean 'max_len'?",
+               "peat plugins check learned max_lem=3 --only parameters");
 }
 END_TEST
 
 START_TEST(a_failure_says_how_it_is_repeated)
 {
-    struct shell s;
-    shell_open(&s);
-    build(&s, "kernel", "grad_sign");
-    shell_expect(&s, 1, "\"$PEAT\" plugins check ./grad_sign.so --only gradients");
-    char *command = strstr(s.printed.text, "again: peat ");
+    build("kernel", "grad_sign");
+    shell_expect(1, "peat plugins check ./grad_sign.so --only gradients");
+    char *command = strstr(shell.printed.text, "again: peat ");
     ck_assert_ptr_nonnull(command);
     command += strlen("again: peat ");
     command[strcspn(command, "\n")] = '\0';
     char *copy = strdup(command);
-    shell_expect(&s, 1, "\"$PEAT\" %s", copy);
-    ck_assert(shell_printed(&s, "failed gradients: planted.w["));
+    shell_says(1, "failed gradients: planted.w[", "peat %s", copy);
     free(copy);
-    shell_close(&s);
 }
 END_TEST
 
 START_TEST(nothing_is_left_behind)
 {
-    struct shell s;
-    shell_open(&s);
-    build(&s, "process", "hangs");
-    shell_expect(&s, 1,
-                 "mkdir tmp && TMPDIR=$PWD/tmp \"$PEAT\" plugins check ./hangs.so --only finite "
-                 "--timeout 1 && exit 9; [ -z \"$(ls tmp)\" ] && exit 1");
-    shell_close(&s);
+    build("process", "hangs");
+    shell_expect(1, "mkdir tmp && TMPDIR=$PWD/tmp peat plugins check ./hangs.so --only finite "
+                    "--timeout 1 && exit 9; [ -z \"$(ls tmp)\" ] && exit 1");
 }
 END_TEST
 
 START_TEST(all_checks_are_listed)
 {
-    struct shell s;
-    shell_open(&s);
-    shell_expect(&s, 0, "\"$PEAT\" plugins check --list");
+    shell_expect(0, "peat plugins check --list");
     for (size_t i = 0; i < CRIMES; i++)
-        ck_assert_msg(shell_printed(&s, crimes[i].check), "%s", crimes[i].check);
-    shell_close(&s);
+        ck_assert_msg(shell_printed(crimes[i].check), "%s", crimes[i].check);
 }
 END_TEST
 
 int main(void)
 {
     return run_list(
-        (struct tests){"check", .seconds = 250, .needs = "PEAT_SOURCE PEAT_BUILD PEAT cc",
+        (struct tests){"check", shell_open, shell_close, .seconds = 250,
+                       .needs = "PEAT_SOURCE PEAT_BUILD PEAT cc",
                        .loops =
                            LOOPS({each_crime_is_caught_by_its_check, CRIMES},
                                  {what_differs_from_the_bad_plugins_in_one_crime_passes, SOURCES},

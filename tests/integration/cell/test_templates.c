@@ -34,7 +34,7 @@ static bool block_name(const char *info, char name[64])
 }
 
 /* Writes the named blocks of a document; returns how many. */
-static int write_blocks(struct shell *s, const char *document)
+static int write_blocks(const char *document)
 {
     char *path = path_join(getenv("PEAT_SOURCE"), document), *text;
     size_t size;
@@ -46,7 +46,7 @@ static int write_blocks(struct shell *s, const char *document)
         ck_assert_msg(end, "%s: a block does not end", document);
         if (block_name(info, name)) {
             end[1] = '\0';
-            shell_write(s, name, body + 1);
+            shell_write(name, body + 1);
             end[1] = '`';
             n++;
         }
@@ -58,12 +58,12 @@ static int write_blocks(struct shell *s, const char *document)
 }
 
 /* The plugin guide's files, its plugins built. */
-static void open_guide(struct shell *s)
+static void open_guide(void)
 {
-    shell_open(s);
-    ck_assert_int_ge(write_blocks(s, "docs/plugin-guide.md"), 8);
-    ck_assert_int_ge(write_blocks(s, "README.md"), 1);
-    shell_expect(s, 0,
+    shell_open();
+    ck_assert_int_ge(write_blocks("docs/plugin-guide.md"), 8);
+    ck_assert_int_ge(write_blocks("README.md"), 1);
+    shell_expect(0,
                  "for f in *.c; do case $f in test_*) continue;; esac; "
                  "%s -shared -fPIC $f -o ${f%%.c}.so -lm -Wl,-z,defs || exit 1; done",
                  compile);
@@ -71,51 +71,37 @@ static void open_guide(struct shell *s)
 
 START_TEST(plugins_of_the_guide_compile_without_warnings_and_load)
 {
-    struct shell s;
-    open_guide(&s);
-    shell_expect(&s, 0, "for f in *.so; do \"$PEAT\" plugins info ./$f || exit 1; done");
-    ck_assert(shell_printed(&s, "wave: sines of falling frequency"));
-    shell_close(&s);
+    shell_says(0, "wave: sines of falling frequency",
+               "for f in *.so; do peat plugins info ./$f || exit 1; done");
 }
 END_TEST
 
 START_TEST(the_test_of_the_guide_compiles)
 {
-    struct shell s;
-    shell_open(&s);
-    write_blocks(&s, "docs/plugin-guide.md");
-    shell_expect(&s, 0,
+    write_blocks("docs/plugin-guide.md");
+    shell_expect(0,
                  "%s -D_GNU_SOURCE $(printf -- '-I%%s ' \"$PEAT_SOURCE\"/core/*/include) "
                  "-I\"$PEAT_SOURCE/tests\" -fsyntax-only test_near.c",
                  compile);
-    shell_close(&s);
 }
 END_TEST
 
 START_TEST(plugins_of_the_guide_train_together)
 {
-    struct shell s;
-    open_guide(&s);
-    shell_expect(&s, 0, "\"$PEAT\" validate first.yaml");
-    shell_expect(&s, 0,
-                 "\"$PEAT\" run first.yaml -q seeds=1 train.steps=2 train.batch=2 "
-                 "report.metric=accuracy report.baseline=null "
-                 "task=./delay.so position.combine=./mix.so "
-                 "'position.scheme=[./wave.so, ./bell.so, [./fall.so, ./near.so, ./bell.so]]'");
-    shell_expect(&s, 0, "\"$PEAT\" status runs/first");
-    ck_assert_msg(shell_printed(&s, "3 done"), "%s", s.printed.text);
-    shell_close(&s);
+    shell_expect(0, "peat validate first.yaml");
+    shell_expect(
+        0, "peat run first.yaml -q seeds=1 train.steps=2 train.batch=2 report.metric=accuracy "
+           "report.baseline=null task=./delay.so position.combine=./mix.so "
+           "'position.scheme=[./wave.so, ./bell.so, [./fall.so, ./near.so, ./bell.so]]'");
+    shell_says(0, "3 done", "peat status runs/first");
 }
 END_TEST
 
 START_TEST(experiments_of_the_guide_are_valid)
 {
-    struct shell s;
-    open_guide(&s);
-    ck_assert_int_ge(write_blocks(&s, "docs/guide.md"), 1);
-    shell_expect(&s, 0, "for i in $(seq 2000); do echo a line of text; done >corpus.txt");
-    shell_expect(&s, 0, "for f in *.yaml; do \"$PEAT\" validate $f || exit 1; done");
-    shell_close(&s);
+    ck_assert_int_ge(write_blocks("docs/guide.md"), 1);
+    shell_expect(0, "for i in $(seq 2000); do echo a line of text; done >corpus.txt");
+    shell_expect(0, "for f in *.yaml; do peat validate $f || exit 1; done");
 }
 END_TEST
 
@@ -180,13 +166,13 @@ static void set_combine(struct modelcheck *m, const char *path)
 }
 
 /* All tensors of a small model with this scheme and this combination (NULL: the model's own). */
-static void assert_gradients(struct shell *s, const char *scheme, const char *combine)
+static void assert_gradients(const char *scheme, const char *combine)
 {
     struct modelcheck m;
     modelcheck_init(&m, PEAT_DECODER);
-    add_scheme(&m, arena_printf(&m.arena, "%s/%s.so", s->dir, scheme));
+    add_scheme(&m, arena_printf(&m.arena, "%s/%s.so", shell.dir, scheme));
     if (combine)
-        set_combine(&m, arena_printf(&m.arena, "%s/%s.so", s->dir, combine));
+        set_combine(&m, arena_printf(&m.arena, "%s/%s.so", shell.dir, combine));
     modelcheck_build(&m);
     modelcheck_gradients(&m, 1e-7);
     modelcheck_release(&m);
@@ -194,14 +180,11 @@ static void assert_gradients(struct shell *s, const char *scheme, const char *co
 
 START_TEST(gradients_of_the_plugins_of_the_guide_agree_in_a_model)
 {
-    struct shell s;
-    open_guide(&s);
-    assert_gradients(&s, "wave", NULL);
-    assert_gradients(&s, "fall", NULL);
-    assert_gradients(&s, "near", NULL);
-    assert_gradients(&s, "bell", NULL);
-    assert_gradients(&s, "bell", "mix");
-    shell_close(&s);
+    assert_gradients("wave", NULL);
+    assert_gradients("fall", NULL);
+    assert_gradients("near", NULL);
+    assert_gradients("bell", NULL);
+    assert_gradients("bell", "mix");
 }
 END_TEST
 
@@ -210,64 +193,53 @@ END_TEST
 static const char *const kinds[] = {"scheme", "combine", "task"};
 
 /* prefix/ an installation, <kind>/ a copy of each template folder, home/ */
-static void open_templates(struct shell *s)
+static void open_templates(void)
 {
-    shell_open(s);
-    shell_expect(s, 0, "cmake --install \"$PEAT_BUILD\" --prefix \"$PWD/prefix\"");
-    shell_expect(s, 0, "cp -r \"$PEAT_SOURCE\"/plugins/template/* . && mkdir home");
+    shell_open();
+    shell_expect(0, "cmake --install \"$PEAT_BUILD\" --prefix \"$PWD/prefix\"");
+    shell_expect(0, "cp -r \"$PEAT_SOURCE\"/plugins/template/* . && mkdir home");
 }
 
 START_TEST(a_template_builds_and_installs_with_cmake)
 {
-    struct shell s;
     const char *kind = kinds[_i];
-    open_templates(&s);
-    shell_expect(&s, 0,
+    shell_expect(0,
                  "cd %s && cmake -S . -B build -DCMAKE_PREFIX_PATH=\"$PWD/../prefix\" "
                  "-DCMAKE_C_FLAGS=-Werror && cmake --build build && cmake --install build",
                  kind);
-    shell_expect(&s, 0, "prefix/bin/peat plugins info %s/my_%s", kind, kind);
-    ck_assert_msg(shell_printed(&s, "/prefix/"), "%s", s.printed.text);
-    shell_close(&s);
+    shell_says(0, "/prefix/", "prefix/bin/peat plugins info %s/my_%s", kind, kind);
 }
 END_TEST
 
 START_TEST(a_template_builds_and_installs_with_make)
 {
-    struct shell s;
     const char *kind = kinds[_i];
-    open_templates(&s);
-    shell_expect(&s, 0,
+    shell_expect(0,
                  "export HOME=\"$PWD/home\"; "
                  "pc=$(dirname \"$(find \"$PWD/prefix\" -name peat.pc)\"); cd %s && "
                  "make CFLAGS='-O2 -Werror' PKG_CONFIG_PATH=\"$pc\" install && make clean",
                  kind);
-    shell_expect(&s, 0, "HOME=\"$PWD/home\" prefix/bin/peat plugins info my_%s", kind);
-    ck_assert_msg(shell_printed(&s, "/home/.local/lib/peat/"), "%s", s.printed.text);
-    shell_close(&s);
+    shell_says(0, "/home/.local/lib/peat/", "HOME=\"$PWD/home\" prefix/bin/peat plugins info my_%s",
+               kind);
 }
 END_TEST
 
 START_TEST(a_template_can_be_renamed)
 {
-    struct shell s;
     const char *kind = kinds[_i];
-    open_templates(&s);
-    shell_expect(&s, 0,
+    shell_expect(0,
                  "pc=$(dirname \"$(find \"$PWD/prefix\" -name peat.pc)\"); cd %s && "
                  "sed -i s/my_%s/ramp/g * && mv my_%s.c ramp.c && make PKG_CONFIG_PATH=\"$pc\"",
                  kind, kind, kind);
-    shell_expect(&s, 0, "prefix/bin/peat plugins info %s/ramp.so", kind);
-    ck_assert_msg(shell_printed(&s, "id       ramp\n"), "%s", s.printed.text);
-    shell_close(&s);
+    shell_says(0, "id       ramp\n", "prefix/bin/peat plugins info %s/ramp.so", kind);
 }
 END_TEST
 
 /* Compiled straight from the tree, as the guide's are. */
-static void open_built_templates(struct shell *s)
+static void open_built_templates(void)
 {
-    shell_open(s);
-    shell_expect(s, 0,
+    shell_open();
+    shell_expect(0,
                  "for k in scheme combine task; do %s -shared -fPIC -o my_$k.so -Wl,-z,defs "
                  "\"$PEAT_SOURCE\"/plugins/template/$k/my_$k.c -lm || exit 1; done",
                  compile);
@@ -275,43 +247,42 @@ static void open_built_templates(struct shell *s)
 
 START_TEST(templates_train_together)
 {
-    struct shell s;
-    open_built_templates(&s);
-    shell_write(&s, "exp.yaml",
-                "version: 1\n"
-                "name: exp\n"
-                "defaults:\n"
-                "  task: ./my_task.so\n"
-                "  model: {d_model: 16, n_layer: 1, n_head: 2}\n"
-                "  position: {scheme: ./my_scheme.so, combine: ./my_combine.so}\n"
-                "  train: {steps: 2, batch: 2, seq_len: 8}\n"
-                "  eval: {lengths: [8, 100]}\n");
-    shell_expect(&s, 0, "\"$PEAT\" run exp.yaml");
-    ck_assert_msg(shell_printed(&s, "accuracy"), "%s", s.printed.text);
-    shell_close(&s);
+    shell_write("exp.yaml", "version: 1\n"
+                            "name: exp\n"
+                            "defaults:\n"
+                            "  task: ./my_task.so\n"
+                            "  model: {d_model: 16, n_layer: 1, n_head: 2}\n"
+                            "  position: {scheme: ./my_scheme.so, combine: ./my_combine.so}\n"
+                            "  train: {steps: 2, batch: 2, seq_len: 8}\n"
+                            "  eval: {lengths: [8, 100]}\n");
+    shell_says(0, "accuracy", "peat run exp.yaml");
 }
 END_TEST
 
 START_TEST(gradients_of_the_templates_agree_in_a_model)
 {
-    struct shell s;
-    open_built_templates(&s);
-    assert_gradients(&s, "my_scheme", "my_combine");
-    shell_close(&s);
+    assert_gradients("my_scheme", "my_combine");
 }
 END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"templates", .seconds = 120,
-                                   .needs = "PEAT_SOURCE PEAT_BUILD PEAT cc cmake make pkg-config",
-                                   .loops = LOOPS({a_template_builds_and_installs_with_cmake, 3},
-                                                  {a_template_builds_and_installs_with_make, 3},
-                                                  {a_template_can_be_renamed, 3})},
+    struct tests common = {"templates", shell_open, shell_close, .seconds = 120,
+                           .needs = "PEAT_SOURCE PEAT_BUILD PEAT cc cmake make pkg-config"};
+    struct tests guide = common, folders = common, built = common;
+    guide.open = open_guide;
+    folders.open = open_templates;
+    folders.loops =
+        LOOPS({a_template_builds_and_installs_with_cmake, 3},
+              {a_template_builds_and_installs_with_make, 3}, {a_template_can_be_renamed, 3});
+    built.open = open_built_templates;
+    return run_list(common, TESTS(the_test_of_the_guide_compiles,
+                                  the_guide_lists_every_setting_with_its_meaning)) |
+           run_list(guide,
                     TESTS(plugins_of_the_guide_compile_without_warnings_and_load,
-                          the_test_of_the_guide_compiles, plugins_of_the_guide_train_together,
-                          experiments_of_the_guide_are_valid,
-                          the_guide_lists_every_setting_with_its_meaning,
-                          gradients_of_the_plugins_of_the_guide_agree_in_a_model,
-                          templates_train_together, gradients_of_the_templates_agree_in_a_model));
+                          plugins_of_the_guide_train_together, experiments_of_the_guide_are_valid,
+                          gradients_of_the_plugins_of_the_guide_agree_in_a_model)) |
+           run_list(folders, TESTS(NULL)) |
+           run_list(built,
+                    TESTS(templates_train_together, gradients_of_the_templates_agree_in_a_model));
 }

@@ -13,10 +13,6 @@
 #include "support/support.h"
 #include "tensor/gemm.h"
 
-#define PEAT "\"$PEAT\" "
-
-static struct shell s;
-
 static const char experiment[] =
     "version: 1\n"
     "name: d\n"
@@ -36,27 +32,17 @@ static void write_corpus(const char *more)
     strbuf_init(&text);
     for (int i = 0; i < 400; i++)
         strbuf_addf(&text, "%d brown foxes jump over %d lazy dogs%s.\n", i % 7, i % 5, more);
-    shell_write(&s, "corpus.txt", text.text);
+    shell_write("corpus.txt", text.text);
     strbuf_release(&text);
 }
 
 /* One grid for all tests: they only read it, but for what each makes itself. */
 static void train(void)
 {
-    shell_open(&s);
+    shell_open();
     write_corpus("");
-    shell_write(&s, "d.yaml", experiment);
-    shell_expect(&s, 0, PEAT "run d.yaml");
-}
-
-static void clean_up(void)
-{
-    shell_close(&s);
-}
-
-static void assert_printed(const char *text)
-{
-    ck_assert_msg(shell_printed(&s, text), "no '%s' in\n%s", text, s.printed.text);
+    shell_write("d.yaml", experiment);
+    shell_expect(0, "peat run d.yaml");
 }
 
 /* ---- the command ---- */
@@ -72,12 +58,12 @@ START_TEST(a_cell_is_diagnosed_as_a_page_and_as_an_object)
                                         "Attention by distance"};
     struct arena a;
     struct error err = {0};
-    shell_expect(&s, 0, PEAT "diagnose runs/d learned.sum.s0");
+    shell_expect(0, "peat diagnose runs/d learned.sum.s0");
     for (int i = 0; i < 7; i++)
         assert_printed(title[i]);
-    shell_expect(&s, 0, PEAT "diagnose runs/d learned.sum.s0 --json");
+    shell_expect(0, "peat diagnose runs/d learned.sum.s0 --json");
     arena_init(&a, "test", 1 << 16);
-    const struct value *v = json_parse(&a, s.printed.text, s.printed.n, "stdout", &err);
+    const struct value *v = json_parse(&a, shell.printed.text, shell.printed.n, "stdout", &err);
     ck_assert_msg(v != NULL, "%s", err.text);
     ck_assert_str_eq(json_get_text(v, "scheme"), "learned");
     ck_assert_str_eq(json_get_text(v, "combine"), "sum");
@@ -90,10 +76,10 @@ END_TEST
 
 START_TEST(the_same_cell_gives_the_same_bytes_at_any_number_of_threads)
 {
-    shell_expect(&s, 0, PEAT "diagnose runs/d learned.sum.s0 --json > one.json");
-    shell_expect(&s, 0, PEAT "diagnose runs/d learned.sum.s0 --json > two.json");
-    shell_expect(&s, 0, PEAT "diagnose runs/d learned.sum.s0 --json -t 2 > three.json");
-    shell_expect(&s, 0, "test -s one.json && cmp one.json two.json && cmp one.json three.json");
+    shell_expect(0, "peat diagnose runs/d learned.sum.s0 --json > one.json");
+    shell_expect(0, "peat diagnose runs/d learned.sum.s0 --json > two.json");
+    shell_expect(0, "peat diagnose runs/d learned.sum.s0 --json -t 2 > three.json");
+    shell_expect(0, "test -s one.json && cmp one.json two.json && cmp one.json three.json");
 }
 END_TEST
 
@@ -102,17 +88,17 @@ START_TEST(save_keeps_what_json_prints_beside_the_cell)
     struct arena a;
     struct error err = {0};
     struct value *kept;
-    shell_expect(&s, 0, PEAT "diagnose runs/d rotary.-.s0 --json --save --only order,probes");
+    shell_expect(0, "peat diagnose runs/d rotary.-.s0 --json --save --only order,probes");
     arena_init(&a, "test", 1 << 16);
-    const struct value *v = json_parse(&a, s.printed.text, s.printed.n, "stdout", &err);
+    const struct value *v = json_parse(&a, shell.printed.text, shell.printed.n, "stdout", &err);
     ck_assert_msg(v != NULL, "%s", err.text);
-    char *dir = path_join(s.dir, "runs/d/cells");
+    char *dir = path_join(shell.dir, "runs/d/cells");
     char *cell = path_join(dir, json_get_text(v, "cell"));
     ck_assert_msg(json_read_file(cell, "diagnose.json", &a, &kept, &err) == PEAT_OK, "%s",
                   err.text);
     ck_assert(value_equal(v, kept));
     ck_assert(value_get(v, "order") && value_get(v, "probes") && !value_get(v, "logits"));
-    shell_expect(&s, 0, PEAT "results runs/d && " PEAT "status runs/d");
+    shell_expect(0, "peat results runs/d && peat status runs/d");
     free(cell);
     free(dir);
     arena_release(&a);
@@ -121,65 +107,56 @@ END_TEST
 
 START_TEST(a_diagnosis_changes_nothing_of_the_cell)
 {
-    shell_expect(&s, 0,
-                 "find runs/d -type f ! -name diagnose.json ! -name lock | sort | "
-                 "xargs sha256sum > before");
-    shell_expect(&s, 0, PEAT "diagnose runs/d alibi.-.s0 > page");
-    shell_expect(&s, 0,
-                 "find runs/d -type f ! -name diagnose.json ! -name lock | sort | "
-                 "xargs sha256sum | cmp - before");
+    shell_expect(0, "find runs/d -type f ! -name diagnose.json ! -name lock | sort | "
+                    "xargs sha256sum > before");
+    shell_expect(0, "peat diagnose runs/d alibi.-.s0 > page");
+    shell_expect(0, "find runs/d -type f ! -name diagnose.json ! -name lock | sort | "
+                    "xargs sha256sum | cmp - before");
 }
 END_TEST
 
 START_TEST(what_a_cell_does_not_have_is_said)
 {
-    shell_expect(&s, 0, PEAT "diagnose runs/d learned.gate_scalar.s0 --only logits,subspaces");
-    assert_printed("not linear, not decomposed");
-    shell_expect(&s, 0, PEAT "diagnose runs/d rotary.-.s0 --only subspaces,order");
-    assert_printed("no position at the input");
-    shell_expect(&s, 0, PEAT "diagnose runs/d none.-.s0 --only order");
-    assert_printed("(must be zero)");
+    shell_says(0, "not linear, not decomposed",
+               "peat diagnose runs/d learned.gate_scalar.s0 --only logits,subspaces");
+    shell_says(0, "no position at the input",
+               "peat diagnose runs/d rotary.-.s0 --only subspaces,order");
+    shell_says(0, "(must be zero)", "peat diagnose runs/d none.-.s0 --only order");
 }
 END_TEST
 
 START_TEST(mistakes_are_refused_with_what_would_be_right)
 {
-    shell_expect(&s, 2, PEAT "diagnose runs/d");
-    assert_printed("a run directory and a cell are needed");
-    shell_expect(&s, 2, PEAT "diagnose runs/d learned.sun.s0");
-    assert_printed("did you mean 'learned.sum.s0'");
-    shell_expect(&s, 2, PEAT "diagnose runs/nowhere 0");
-    shell_expect(&s, 2, PEAT "diagnose runs/d 0 --only logit");
-    assert_printed("did you mean 'logits'");
-    shell_expect(&s, 2, PEAT "diagnose runs/d 0 --batches 0");
-    assert_printed("from 1 to 1024");
-    shell_expect(&s, 0, PEAT "diagnose --help");
-    assert_printed("example:");
+    shell_says(2, "a run directory and a cell are needed", "peat diagnose runs/d");
+    shell_says(2, "did you mean 'learned.sum.s0'", "peat diagnose runs/d learned.sun.s0");
+    shell_expect(2, "peat diagnose runs/nowhere 0");
+    shell_says(2, "did you mean 'logits'", "peat diagnose runs/d 0 --only logit");
+    shell_says(2, "from 1 to 1024", "peat diagnose runs/d 0 --batches 0");
+    shell_says(0, "example:", "peat diagnose --help");
 }
 END_TEST
 
 START_TEST(other_data_than_in_training_are_refused_by_name)
 {
     write_corpus(" again");
-    int status = shell_run(&s, PEAT "diagnose runs/d learned.sum.s0");
-    bool named = shell_printed(&s, "corpus.txt") && shell_printed(&s, "content has changed");
-    shell_expect(&s, 0, "mv corpus.txt gone.txt");
-    int missing = shell_run(&s, PEAT "diagnose runs/d learned.sum.s0");
-    bool said = shell_printed(&s, "corpus.txt") && shell_printed(&s, "needs the cell's plugins");
+    int status = shell_run("peat diagnose runs/d learned.sum.s0");
+    bool named = shell_printed("corpus.txt") && shell_printed("content has changed");
+    shell_expect(0, "mv corpus.txt gone.txt");
+    int missing = shell_run("peat diagnose runs/d learned.sum.s0");
+    bool said = shell_printed("corpus.txt") && shell_printed("needs the cell's plugins");
     write_corpus("");
     ck_assert_int_eq(status, 2);
     ck_assert(named);
     ck_assert_int_eq(missing, 2);
     ck_assert(said);
-    shell_expect(&s, 0, PEAT "diagnose runs/d learned.sum.s0 --only order");
+    shell_expect(0, "peat diagnose runs/d learned.sum.s0 --only order");
 }
 END_TEST
 
 START_TEST(a_cell_that_was_not_trained_has_nothing_to_diagnose)
 {
-    shell_expect(&s, 0, PEAT "plan d.yaml name=later --write -o runs/later");
-    shell_expect(&s, 2, PEAT "diagnose runs/later learned.sum.s0");
-    assert_printed("it was not trained yet");
+    shell_expect(0, "peat plan d.yaml name=later --write -o runs/later");
+    shell_says(2, "it was not trained yet", "peat diagnose runs/later learned.sum.s0");
 }
 END_TEST
 
@@ -203,7 +180,7 @@ static void open_cell(struct cell_diagnosis *d, struct rundir *r, struct arena *
 {
     struct error err = {0};
     int index;
-    char *dir = path_join(s.dir, "runs/d");
+    char *dir = path_join(shell.dir, "runs/d");
     ck_assert_msg(rundir_read(arena_strdup(a, dir), r, a, &err) == PEAT_OK, "%s", err.text);
     ck_assert_msg(rundir_find(r, label, &index, &err) == PEAT_OK, "%s", err.text);
     ck_assert_msg(cell_diagnosis_open(d, &r->cell[index], 2, 1, &err) == PEAT_OK, "%s", err.text);
@@ -284,7 +261,7 @@ int main(void)
     if (gemm_start(&team, "openblas", &err) != PEAT_OK)
         return 1;
     tcase_set_timeout(all, 120);
-    tcase_add_unchecked_fixture(all, train, clean_up);
+    tcase_add_unchecked_fixture(all, train, shell_close);
     tcase_add_test(all, a_cell_is_diagnosed_as_a_page_and_as_an_object);
     tcase_add_test(all, the_same_cell_gives_the_same_bytes_at_any_number_of_threads);
     tcase_add_test(all, save_keeps_what_json_prints_beside_the_cell);
