@@ -70,21 +70,7 @@ static int run_help(const struct cli_command *of, int argc, char **argv)
     return finish_reading(of, CLI_ASKS_HELP);
 }
 
-/* ---- verbs ---- */
-
-const char *cli_verb(const struct cli_command *command)
-{
-    const char *space = strrchr(command->name, ' ');
-    return space ? space + 1 : command->name;
-}
-
-const struct cli_command *cli_find_verb(const struct cli_command *group, const char *word)
-{
-    for (const struct cli_command *const *v = group->verb; v && *v; v++)
-        if (!strcmp(cli_verb(*v), word))
-            return *v;
-    return NULL;
-}
+/* ---- commands ---- */
 
 static int run_apart(void *ctx, struct trail *trail)
 {

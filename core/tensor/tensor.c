@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "tensor/loop.h"
-
 size_t dtype_bytes(peat_dtype t)
 {
     return t == PEAT_F64 ? sizeof(double) : sizeof(float);
@@ -170,21 +168,4 @@ void tensor_set(struct tensor *t, int64_t flat, double x)
         ((int32_t *)t->data)[i] = (int32_t)x;
         break;
     }
-}
-
-void tensor_fill(struct tensor *t, double x)
-{
-    struct tensor one = {.dtype = PEAT_F64, .data = &x};
-    struct tensor wide = tensor_broadcast_to(&one, t->rank, t->dim);
-    loop_copy(NULL, t, &wide);
-}
-
-void tensor_copy(struct tensor *dst, const struct tensor *src)
-{
-    loop_copy(NULL, dst, src);
-}
-
-void tensor_add(struct tensor *dst, const struct tensor *src)
-{
-    loop_axpy(NULL, dst, 1.0, src);
 }
