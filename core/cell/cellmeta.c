@@ -112,8 +112,8 @@ peat_status cell_meta(const struct cell_config *c, const struct team *team, stru
     json_put_text(m, "host", host);
     json_put_text(m, "cpu", cpu_name(a));
     json_put_text(m, "gemm", team->gemm->name);
-    json_put_text(m, "blas", team->gemm->library());
-    json_put_text(m, "blas_core", team->gemm->kernels());
+    json_put_text(m, "blas", gemm_libraries(team, a));
+    json_put_text(m, "blas_core", gemm_kernels(team, a));
     json_put_text(m, "precision", c->train.precision == PRECISION_BF16 ? "bf16" : "fp32");
     json_put_text(m, "compiler", PEAT_COMPILER);
     json_put_text(m, "build", PEAT_BUILD_TYPE);

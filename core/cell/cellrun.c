@@ -204,7 +204,8 @@ static struct json identity(const struct cell *c)
     json_put_text(v, "hash", c->config.hash);
     json_put_text(v, "engine", engine_version());
     json_put_text(v, "gemm", c->team.gemm->name);
-    json_put_text(v, "blas_core", c->team.gemm->kernels());
+    json_put_text(v, "blas", gemm_libraries(&c->team, c->arena));
+    json_put_text(v, "blas_core", gemm_kernels(&c->team, c->arena));
     json_put_real(v, "last_loss", c->last_loss);
     if (c->untrained)
         json_put(v, "untrained", c->untrained);
@@ -254,7 +255,8 @@ static bool accept_checkpoint(void *ctx, const struct value *stored, char *why, 
     } same[] = {{"hash", c->config.hash},
                 {"engine", engine_version()},
                 {"gemm", c->team.gemm->name},
-                {"blas_core", c->team.gemm->kernels()}};
+                {"blas", gemm_libraries(&c->team, c->arena)},
+                {"blas_core", gemm_kernels(&c->team, c->arena)}};
     for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++) {
         const char *was = json_get_text(stored, same[i].key);
         if (same_text(was, same[i].now))

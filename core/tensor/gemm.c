@@ -34,6 +34,28 @@ peat_status gemm_start(struct team *team, const char *name, struct error *err)
     return provider->start(err);
 }
 
+/* " + " between what each provider of the team says. */
+static const char *add_fact(struct arena *a, const char *before, const char *fact)
+{
+    return before ? arena_printf(a, "%s + %s", before, fact) : arena_strdup(a, fact);
+}
+
+const char *gemm_libraries(const struct team *team, struct arena *a)
+{
+    const char *all = NULL;
+    for (const struct gemm_provider *p = team->gemm; p; p = p->rest)
+        all = add_fact(a, all, p->library());
+    return all;
+}
+
+const char *gemm_kernels(const struct team *team, struct arena *a)
+{
+    const char *all = NULL;
+    for (const struct gemm_provider *p = team->gemm; p; p = p->rest)
+        all = add_fact(a, all, p->kernels());
+    return all;
+}
+
 const char *gemm_bf16_missing(const char *name)
 {
     const struct gemm_provider *provider = provider_named(name);

@@ -363,7 +363,7 @@ static struct bf16_products *open_bf16(int threads)
 static const struct bf16_provider bf16_onednn = {missing, open_bf16, close_bf16, multiply_bf16,
                                                  round_b};
 
-const struct gemm_provider gemm_onednn = {"onednn", start,    library,
-                                          kernels,  multiply, &bf16_onednn};
+const struct gemm_provider gemm_onednn = {"onednn", start,        library,       kernels,
+                                          multiply, &bf16_onednn, &gemm_openblas};
 
 #endif

@@ -48,4 +48,5 @@ static void multiply(const struct gemm *p)
                     ldc);
 }
 
-const struct gemm_provider gemm_openblas = {"openblas", start, library, kernels, multiply, NULL};
+const struct gemm_provider gemm_openblas = {"openblas", start, library, kernels,
+                                            multiply,   NULL,  NULL};

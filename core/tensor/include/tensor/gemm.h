@@ -10,6 +10,7 @@
 #ifndef TENSOR_GEMM_H
 #define TENSOR_GEMM_H
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "tensor/parallel.h"
 
@@ -39,6 +40,8 @@ struct gemm_provider {
     /* On the calling thread; m, n, k > 0 and no bias. */
     void (*multiply)(const struct gemm *p);
     const struct bf16_provider *bf16; /* NULL: it has no such products */
+    /* What multiplies the products that this one leaves to another: NULL, nothing. */
+    const struct gemm_provider *rest;
 };
 
 extern const struct gemm_provider gemm_openblas;
@@ -51,6 +54,12 @@ extern const char *const gemm_words[];
 /* Gives the team the provider of that name, ready for its first product. PEAT_INVALID: this build
  * has no such provider; PEAT_FAILED: what is wrong with the library. */
 peat_status gemm_start(struct team *team, const char *name, struct error *err);
+
+/* Every library that multiplies for the team, "oneDNN 2.6 + OpenBLAS 0.3.21 ...", and the kernels
+ * that each has picked for this CPU, "avx2 + Haswell": together they decide the bits of products.
+ */
+const char *gemm_libraries(const struct team *team, struct arena *a);
+const char *gemm_kernels(const struct team *team, struct arena *a);
 
 /* NULL, or why a team with the provider of that name can't have bf16 products here. */
 const char *gemm_bf16_missing(const char *name);
