@@ -102,6 +102,8 @@ peat_status cell_meta(const struct cell_config *c, const struct team *team, stru
     peat_status status = plugin_data(&c->task, a, &data, err);
     if (status != PEAT_OK)
         return status;
+    const char *libraries, *kernels;
+    gemm_identify(team, a, &libraries, &kernels);
     char host[256] = "unknown", utc[32];
     gethostname(host, sizeof(host) - 1);
     clock_utc(utc, sizeof(utc));
@@ -112,8 +114,8 @@ peat_status cell_meta(const struct cell_config *c, const struct team *team, stru
     json_put_text(m, "host", host);
     json_put_text(m, "cpu", cpu_name(a));
     json_put_text(m, "gemm", team->gemm->name);
-    json_put_text(m, "blas", gemm_libraries(team, a));
-    json_put_text(m, "blas_core", gemm_kernels(team, a));
+    json_put_text(m, "blas", libraries);
+    json_put_text(m, "blas_core", kernels);
     json_put_text(m, "precision", c->train.precision == PRECISION_BF16 ? "bf16" : "fp32");
     json_put_text(m, "compiler", PEAT_COMPILER);
     json_put_text(m, "build", PEAT_BUILD_TYPE);

@@ -198,14 +198,21 @@ static bool on_stop(void *ctx)
     return stop_requested(&c->stop);
 }
 
+/* What decides bits: a checkpoint with others is not continued. */
+static const char *const identity_keys[] = {"hash", "engine", "gemm", "blas", "blas_core"};
+enum { IDENTITY_KEYS = sizeof(identity_keys) / sizeof(*identity_keys) };
+
+/* Of this run; all but the cell's hash stand in meta.json too. */
+static const char *identity_now(const struct cell *c, const char *key)
+{
+    return strcmp(key, "hash") == 0 ? c->config.hash : json_get_text(c->meta, key);
+}
+
 static struct json identity(const struct cell *c)
 {
     struct json v = json_map(c->arena);
-    json_put_text(v, "hash", c->config.hash);
-    json_put_text(v, "engine", engine_version());
-    json_put_text(v, "gemm", c->team.gemm->name);
-    json_put_text(v, "blas", gemm_libraries(&c->team, c->arena));
-    json_put_text(v, "blas_core", gemm_kernels(&c->team, c->arena));
+    for (int i = 0; i < IDENTITY_KEYS; i++)
+        json_put_text(v, identity_keys[i], identity_now(c, identity_keys[i]));
     json_put_real(v, "last_loss", c->last_loss);
     if (c->untrained)
         json_put(v, "untrained", c->untrained);
@@ -250,19 +257,12 @@ static struct value *copy_counts(struct arena *a, const struct value *counts)
 static bool accept_checkpoint(void *ctx, const struct value *stored, char *why, size_t n)
 {
     struct cell *c = ctx;
-    const struct {
-        const char *key, *now;
-    } same[] = {{"hash", c->config.hash},
-                {"engine", engine_version()},
-                {"gemm", c->team.gemm->name},
-                {"blas", gemm_libraries(&c->team, c->arena)},
-                {"blas_core", gemm_kernels(&c->team, c->arena)}};
-    for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++) {
-        const char *was = json_get_text(stored, same[i].key);
-        if (same_text(was, same[i].now))
+    for (int i = 0; i < IDENTITY_KEYS; i++) {
+        const char *key = identity_keys[i], *now = identity_now(c, key);
+        const char *was = json_get_text(stored, key);
+        if (same_text(was, now))
             continue;
-        snprintf(why, n, "its %s is '%s', and this run's is '%s'", same[i].key,
-                 was ? was : "missing", same[i].now);
+        snprintf(why, n, "its %s is '%s', and this run's is '%s'", key, was ? was : "missing", now);
         return false;
     }
     const struct value *curve = value_get(stored, "metrics");

@@ -34,26 +34,15 @@ peat_status gemm_start(struct team *team, const char *name, struct error *err)
     return provider->start(err);
 }
 
-/* " + " between what each provider of the team says. */
-static const char *add_fact(struct arena *a, const char *before, const char *fact)
+void gemm_identify(const struct team *team, struct arena *a, const char **libraries,
+                   const char **kernels)
 {
-    return before ? arena_printf(a, "%s + %s", before, fact) : arena_strdup(a, fact);
-}
-
-const char *gemm_libraries(const struct team *team, struct arena *a)
-{
-    const char *all = NULL;
-    for (const struct gemm_provider *p = team->gemm; p; p = p->rest)
-        all = add_fact(a, all, p->library());
-    return all;
-}
-
-const char *gemm_kernels(const struct team *team, struct arena *a)
-{
-    const char *all = NULL;
-    for (const struct gemm_provider *p = team->gemm; p; p = p->rest)
-        all = add_fact(a, all, p->kernels());
-    return all;
+    *libraries = team->gemm->library();
+    *kernels = team->gemm->kernels();
+    for (const struct gemm_provider *p = team->gemm->rest; p; p = p->rest) {
+        *libraries = arena_printf(a, "%s + %s", *libraries, p->library());
+        *kernels = arena_printf(a, "%s + %s", *kernels, p->kernels());
+    }
 }
 
 const char *gemm_bf16_missing(const char *name)

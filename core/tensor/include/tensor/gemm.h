@@ -58,8 +58,8 @@ peat_status gemm_start(struct team *team, const char *name, struct error *err);
 /* Every library that multiplies for the team, "oneDNN 2.6 + OpenBLAS 0.3.21 ...", and the kernels
  * that each has picked for this CPU, "avx2 + Haswell": together they decide the bits of products.
  */
-const char *gemm_libraries(const struct team *team, struct arena *a);
-const char *gemm_kernels(const struct team *team, struct arena *a);
+void gemm_identify(const struct team *team, struct arena *a, const char **libraries,
+                   const char **kernels);
 
 /* NULL, or why a team with the provider of that name can't have bf16 products here. */
 const char *gemm_bf16_missing(const char *name);
