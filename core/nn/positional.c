@@ -20,11 +20,6 @@ int64_t positional_width(const struct scheme_part *s, int64_t C)
     return s->where.dim_end > 0 ? s->where.dim_end - s->where.dim_begin : C;
 }
 
-bool positional_has_stream(const struct positional *p)
-{
-    return p->n_stream > 1;
-}
-
 /* What `where` may not ask of this scheme. */
 static peat_status check_where(const struct scheme_part *s, const peat_dims *dims,
                                struct error *err)

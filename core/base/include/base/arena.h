@@ -59,7 +59,6 @@ void arena_release(struct arena *a);
 
 #define ARENA_NEW(arena, type)      ((type *)arena_zalloc((arena), sizeof(type)))
 #define ARENA_ARRAY(arena, n, type) ((type *)arena_array((arena), (size_t)(n), sizeof(type)))
-#define ARENA_TRY_NEW(arena, type)  ((type *)arena_try_zalloc((arena), sizeof(type)))
 #define ARENA_TRY_ARRAY(arena, n, type)                                                            \
     ((type *)arena_try_array((arena), (size_t)(n), sizeof(type)))
 /* One more element, cleared, behind the n of `item`; its address. */

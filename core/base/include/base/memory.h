@@ -3,7 +3,7 @@
  * memory.h: memory that is freed piece by piece, where an arena does not fit: what grows without
  * end, and what is given back early. Everything here is freed with free().
  *
- * As with arenas, running out of memory ends the process with one line, unless the name says `try`.
+ * As with arenas, running out of memory ends the process with one line.
  */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
@@ -12,7 +12,5 @@
 
 /* n elements, cleared; never NULL, also for n = 0. `what` is named when there is no memory. */
 void *mem_array(size_t n, size_t bytes_each, const char *what);
-/* The same for what a model or its data asks for: NULL when the system has no more. */
-void *mem_try_array(size_t n, size_t bytes_each);
 
 #endif

@@ -14,7 +14,7 @@ struct cellrun_options {
     const char *gemm; /* run.gemm's word */
     int64_t checkpoint_every;
     bool tensorboard;
-    struct trail *trail; /* for the parent, if there is one: see base/trail.h */
+    struct trail *trail; /* for the parent, if there is one: see process/trail.h */
     bool has_parent;     /* which sends SIGKILL when one SIGTERM is not enough */
 };
 

@@ -43,8 +43,6 @@ peat_status positional_setup(struct positional *p, struct weights *w, peat_dims 
                              int64_t n_segment, struct error *err);
 /* Head dimensions that the scheme sees of C. */
 int64_t positional_width(const struct scheme_part *s, int64_t C);
-/* True when some scheme gives a stream at the input or a segment stream is there. */
-bool positional_has_stream(const struct positional *p);
 /* "model/rotary: qkv at layers 0-3, all heads; alibi: bias_rel ..." one line per scheme. */
 void positional_describe(const struct positional *p, int64_t L, int64_t H, struct strbuf *out);
 
