@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "libm.h"
 #include "tensor/gemm.h"
 
 const char *engine_version(void)
@@ -116,6 +117,7 @@ peat_status cell_meta(const struct cell_config *c, const struct team *team, stru
     json_put_text(m, "gemm", team->gemm->name);
     json_put_text(m, "blas", libraries);
     json_put_text(m, "blas_core", kernels);
+    json_put_text(m, "libm", libm_identify(a));
     json_put_text(m, "precision", c->train.precision == PRECISION_BF16 ? "bf16" : "fp32");
     json_put_text(m, "compiler", PEAT_COMPILER);
     json_put_text(m, "build", PEAT_BUILD_TYPE);

@@ -198,8 +198,11 @@ static bool on_stop(void *ctx)
     return stop_requested(&c->stop);
 }
 
-/* What decides bits: a checkpoint with others is not continued. */
-static const char *const identity_keys[] = {"hash", "engine", "gemm", "blas", "blas_core"};
+/* What decides bits: a checkpoint with others is not continued. The configuration with its
+ * precision, plugins and data is in the hash; threads and the level of our own loops decide
+ * nothing. */
+static const char *const identity_keys[] = {"hash",      "engine", "gemm",     "blas",
+                                            "blas_core", "libm",   "compiler", "build"};
 enum { IDENTITY_KEYS = sizeof(identity_keys) / sizeof(*identity_keys) };
 
 /* Of this run; all but the cell's hash stand in meta.json too. */
@@ -253,7 +256,6 @@ static struct value *copy_counts(struct arena *a, const struct value *counts)
     return copy.v;
 }
 
-/* Bits depend on the engine and on the kernels BLAS picks: such a checkpoint is not continued. */
 static bool accept_checkpoint(void *ctx, const struct value *stored, char *why, size_t n)
 {
     struct cell *c = ctx;

@@ -6,8 +6,8 @@
 #include "cell/cell.h"
 #include "tensor/parallel.h"
 
-/* plugins, data, engine, abi, host, cpu, gemm, blas, blas_core, precision, compiler, build,
- * threads, started_utc. Data files are hashed. */
+/* plugins, data, engine, abi, host, cpu, gemm, blas, blas_core, libm, precision, compiler,
+ * build, threads, started_utc. Data files are hashed. */
 peat_status cell_meta(const struct cell_config *c, const struct team *team, struct arena *a,
                       struct value **meta, struct error *err);
 /* The files that PATH parameters of a plugin name, with their SHA-256: [{path, sha256}]. */
