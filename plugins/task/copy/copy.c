@@ -1,34 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* copy.c: y = x. Kazemnejad et al. 2023. */
-#include <peat/plugin.h>
+/* copy.c: the answer is the question. Kazemnejad et al. 2023. */
+#include <peat/sequence.h>
 
-#include "../sequence_task.h"
-
-static int64_t source(int64_t i, int64_t n)
-{
-    (void)n;
-    return i;
-}
-
-static peat_status train(const peat_host *h, const void *config, const void *self, uint64_t stream,
-                         peat_batch *batch)
-{
-    return sequence_train(h, config, self, stream, batch, source);
-}
-
-static peat_status evaluate(const peat_host *h, const void *config, const void *self, int64_t which,
-                            int64_t index, peat_batch *batch)
-{
-    return sequence_evaluate(h, config, self, which, index, batch, source);
-}
-
-static const peat_task task = {
-    .size = sizeof(task),
-    .metric = sequence_metrics,
-    .setup = sequence_setup,
-    .train = train,
-    .evaluate = evaluate,
+struct config {
+    peat_lengths length;
+    int64_t symbols;
 };
 
-PEAT_DEFINE(PEAT_TASK, task, struct sequence_config, sequence_rows, "copy", "1.0",
-            "repeat a random sequence", "MIT", "arXiv:2305.19466")
+static const peat_param rows[] = {
+    {"symbols", PEAT_INT, offsetof(struct config, symbols), .preset = 10, .min = 2, .max = 1000,
+     .doc = "different symbols"},
+    PEAT_LENGTH_ROWS(struct config, 1, 1, "(seq_len-3)/2"),
+    PEAT_PARAM_END,
+};
+
+static int64_t ids(const void *config)
+{
+    const struct config *k = config;
+    return k->symbols;
+}
+
+static void size(const void *config, int64_t n, int64_t *n_asked, int64_t *n_answer)
+{
+    (void)config;
+    *n_asked = *n_answer = n;
+}
+
+static void fill(peat_question *q)
+{
+    const struct config *k = q->config;
+    for (int64_t i = 0; i < q->n; i++)
+        q->answer[i] = q->asked[i] = peat_question_symbol(q, i, k->symbols);
+}
+
+static const peat_sequence copy = {.ids = ids, .size = size, .fill = fill};
+
+PEAT_DEFINE_SEQUENCE(copy, struct config, rows, "copy", "1.0", "repeat a random sequence",
+                     "arXiv:2305.19466")

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sequence.h: tasks that ask a question in tokens and want an answer in tokens.
+ *
+ * Included by a task's source after plugin.h; nothing of it crosses to the host. A task says how
+ * long questions of length n are and fills them in; the rows, masks, lengths, evaluation and
+ * metrics are made here, so that all such tasks mean the same by them:
+ *
+ *   BOS question SEP answer EOS     PEAT_SPOKEN: the loss is on answer and EOS, which evaluation
+ *                                   generates greedily from SEP on; decoders only
+ *   BOS question SEP                PEAT_NAMED: one token is the answer, asked for at SEP; for
+ *                                   decoders and encoders
+ *
+ * BOS is a token of its own: without it a causal model cannot count equal tokens. A model is never
+ * given true tokens of an answer that is scored by exact_match.
+ */
+#ifndef PEAT_SEQUENCE_H
+#define PEAT_SEQUENCE_H
+
+#include <peat/plugin.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The tokens of the frame; a task's own ids are PEAT_FIRST_SYMBOL and up. */
+enum { PEAT_BOS, PEAT_SEP, PEAT_EOS, PEAT_FIRST_SYMBOL };
+
+/* Questions evaluated per length, and in one batch, at most. */
+enum { PEAT_QUESTIONS_MAX = 256, PEAT_QUESTIONS_BATCH = 64 };
+
+/* Keys of the evaluation data, the same for every cell and seed: this one plus the length. */
+#define PEAT_QUESTIONS_STREAM UINT64_C(0x5345515f4556414c)
+
+/* Draws from here on are a question's for its shape; those below for its tokens. */
+#define PEAT_SHAPE_DRAWS (INT64_C(1) << 31)
+
+typedef enum peat_answer_kind { PEAT_SPOKEN = 0, PEAT_NAMED = 1 } peat_answer_kind;
+
+/* The member `length` of a task's config, which must be its first. */
+typedef struct peat_lengths {
+    int64_t min_len, max_len;
+} peat_lengths;
+
+/* The rows that fill it: shortest length by default and at least; a text of what fits. */
+#define PEAT_LENGTH_ROWS(config_, preset_, least_, fits_)                                          \
+    {"min_len", PEAT_INT,  offsetof(config_, length.min_len), (preset_), (least_), 1 << 20, NULL,  \
+     NULL,      "symbols", "shortest sequence trained",       0},                                  \
+    {                                                                                              \
+        "max_len", PEAT_INT, offsetof(config_, length.max_len), 0, (least_), 1 << 20, NULL,        \
+            "the longest that fits train.seq_len, " fits_, "symbols", "longest sequence trained",  \
+            PEAT_AUTO                                                                              \
+    }
+
+/* One question and its answer. */
+typedef struct peat_question {
+    const peat_host *host;
+    const void *config;
+    uint64_t stream, first; /* its draws are first, first + 1, ... of stream               */
+    int64_t n;              /* its length in symbols                                       */
+    int64_t number, of; /* in evaluation number 0 ... of - 1 of its length; in training of = 0 */
+    int64_t n_asked, n_answer;
+    int32_t *asked;  /* [n_asked] between BOS and SEP  */
+    int32_t *answer; /* [n_answer], without EOS        */
+} peat_question;
+
+/*
+ *   ids    [any] how many ids the task has besides those of the frame.
+ *   least  [any] the shortest length there can be, or NULL: 1.
+ *   size   [any] sets n_asked and n_answer to the most that length n has; both grow with n.
+ *   shape  [any] sets n_asked and n_answer of this question, at most those of size, from draws
+ *          PEAT_SHAPE_DRAWS and up or, in evaluation, from number and of; may lower n. NULL: as
+ *          size says. Questions of one shape should follow each other: a batch has one shape.
+ *   fill   [any] writes asked and answer, ids from PEAT_FIRST_SYMBOL on (in an answer also EOS).
+ */
+typedef struct peat_sequence {
+    peat_answer_kind kind;
+    int64_t (*ids)(const void *config);
+    int64_t (*least)(const void *config);
+    void (*size)(const void *config, int64_t n, int64_t *n_asked, int64_t *n_answer);
+    void (*shape)(peat_question *q);
+    void (*fill)(peat_question *q);
+} peat_sequence;
+
+/* What setup leaves for batches. */
+typedef struct peat_sequence_self {
+    int64_t max_len;
+    int64_t questions[PEAT_MAX_LENGTHS]; /* evaluated */
+    int64_t length[PEAT_MAX_LENGTHS];
+} peat_sequence_self;
+
+/* ---- draws ---- */
+
+/* A whole number in [0, below) from the question's index-th draw. */
+static inline int64_t peat_question_draw(const peat_question *q, int64_t index, int64_t below)
+{
+    return peat_below(q->host, q->stream, q->first + (uint64_t)index, below);
+}
+
+/* One of `symbols` ids from the question's index-th draw. */
+static inline int32_t peat_question_symbol(const peat_question *q, int64_t index, int64_t symbols)
+{
+    return PEAT_FIRST_SYMBOL + (int32_t)peat_question_draw(q, index, symbols);
+}
+
+/* Which of two forms the question has. In evaluation both follow each other with the same draws
+ * otherwise, so that a model that cannot tell them apart is right exactly half the time. */
+static inline int64_t peat_question_side(peat_question *q, int64_t index)
+{
+    if (q->of == 0)
+        return peat_question_draw(q, index, 2);
+    q->first = (uint64_t)(q->number / 2) << 32;
+    return q->number % 2;
+}
+
+/* One of n kinds: drawn in training, in evaluation each as often, one after another. */
+static inline int64_t peat_question_kind(const peat_question *q, int64_t index, int64_t n)
+{
+    return q->of > 0 ? q->number * n / q->of : peat_question_draw(q, index, n);
+}
+
+/* ---- metrics ---- */
+
+static inline double peat_exact_match(const peat_sums *s)
+{
+    return (double)s->matches / (double)s->sequences;
+}
+
+static inline double peat_token_accuracy(const peat_sums *s)
+{
+    return (double)s->generated_correct / (double)s->generated;
+}
+
+static inline double peat_answer_loss(const peat_sums *s)
+{
+    return s->nll / (double)s->targets;
+}
+
+static const peat_metric peat_sequence_metrics[] = {
+    {"exact_match", true, "part of the sequences whose generated answer is right to the last token",
+     peat_exact_match},
+    {"token_accuracy", true, "part of the generated tokens that are right", peat_token_accuracy},
+    {"loss", false, "nats per token of the answer, given the right tokens before",
+     peat_answer_loss},
+    {NULL, false, NULL, NULL},
+};
+
+/* ---- rows ---- */
+
+/* Tokens that a model is fed: the whole row but its last target. */
+static inline int64_t peat_row_fed(const peat_sequence *s, int64_t n_asked, int64_t n_answer)
+{
+    return n_asked + 2 + (s->kind == PEAT_SPOKEN ? n_answer : 0);
+}
+
+/* The most that a row of length n is fed. */
+static inline int64_t peat_length_fed(const peat_sequence *s, const void *config, int64_t n)
+{
+    int64_t n_asked = 0, n_answer = 0;
+    s->size(config, n, &n_asked, &n_answer);
+    return peat_row_fed(s, n_asked, n_answer);
+}
+
+static inline void peat_question_shape(const peat_sequence *s, peat_question *q)
+{
+    s->size(q->config, q->n, &q->n_asked, &q->n_answer);
+    if (s->shape)
+        s->shape(q);
+}
+
+/* Row b: the frame, the task's tokens, targets from SEP on, and padding up to batch->T. */
+static inline void peat_question_row(const peat_sequence *s, peat_question *q, peat_batch *batch,
+                                     int64_t b)
+{
+    int32_t *token = batch->token + b * batch->T, *target = batch->target + b * batch->T;
+    uint8_t *special = batch->special + b * batch->T, *pad = batch->pad + b * batch->T;
+    int64_t sep = q->n_asked + 1, fed = peat_row_fed(s, q->n_asked, q->n_answer);
+    q->asked = token + 1;
+    q->answer = target + sep;
+    s->fill(q);
+    token[0] = PEAT_BOS;
+    token[sep] = PEAT_SEP;
+    special[0] = special[sep] = 1;
+    for (int64_t i = sep + 1; i < fed; i++)
+        token[i] = target[i - 1];
+    if (s->kind == PEAT_SPOKEN)
+        target[fed - 1] = PEAT_EOS;
+    for (int64_t i = fed; i < batch->T; i++) {
+        token[i] = PEAT_EOS;
+        pad[i] = 1;
+    }
+    batch->has_pad = batch->has_pad || fed < batch->T;
+    batch->has_special = true;
+    batch->units += fed - sep;
+}
+
+/* Row b draws from index b 2^32 on: first its length, then its question. */
+static inline peat_status peat_sequence_train(const peat_sequence *s, const peat_host *host,
+                                              const void *config, const void *self, uint64_t stream,
+                                              peat_batch *batch)
+{
+    const peat_lengths *length = (const peat_lengths *)config;
+    const peat_sequence_self *t = (const peat_sequence_self *)self;
+    batch->T = peat_length_fed(s, config, t->max_len);
+    for (int64_t b = 0; b < batch->B; b++) {
+        uint64_t first = (uint64_t)b << 32;
+        int64_t kinds = t->max_len - length->min_len + 1;
+        int64_t n = length->min_len + peat_below(host, stream, first, kinds);
+        peat_question q = {host, config, stream, first + 1, n, b, 0, 0, 0, NULL, NULL};
+        peat_question_shape(s, &q);
+        peat_question_row(s, &q, batch, b);
+        batch->sequence[b] = b;
+    }
+    return PEAT_OK;
+}
+
+/* ---- evaluation ---- */
+
+static inline peat_question peat_question_evaluated(const peat_sequence *s, const peat_host *host,
+                                                    const void *config, int64_t n, int64_t number,
+                                                    int64_t of)
+{
+    peat_question q = {host,
+                       config,
+                       PEAT_QUESTIONS_STREAM + (uint64_t)n,
+                       (uint64_t)number << 32,
+                       n,
+                       number,
+                       of,
+                       0,
+                       0,
+                       NULL,
+                       NULL};
+    peat_question_shape(s, &q);
+    return q;
+}
+
+/* How many questions from `first` on have one shape, at most `room`. */
+static inline int64_t peat_same_shape(const peat_sequence *s, const peat_host *host,
+                                      const void *config, int64_t n, int64_t first, int64_t of,
+                                      int64_t room)
+{
+    int64_t most = of - first < room ? of - first : room, i = 1;
+    if (!s->shape || most < 1)
+        return most < 0 ? 0 : most;
+    peat_question one = peat_question_evaluated(s, host, config, n, first, of);
+    for (; i < most; i++) {
+        peat_question q = peat_question_evaluated(s, host, config, n, first + i, of);
+        if (q.n_asked != one.n_asked || q.n_answer != one.n_answer)
+            break;
+    }
+    return i;
+}
+
+static inline peat_status peat_sequence_evaluate(const peat_sequence *s, const peat_host *host,
+                                                 const void *config, const void *self,
+                                                 int64_t which, int64_t index, peat_batch *batch)
+{
+    const peat_sequence_self *t = (const peat_sequence_self *)self;
+    int64_t n = t->length[which], of = t->questions[which], first = 0;
+    int64_t room = PEAT_QUESTIONS_BATCH;
+    if (batch->B < room)
+        room = batch->B;
+    batch->B = peat_same_shape(s, host, config, n, 0, of, room);
+    for (int64_t i = 0; i < index && batch->B > 0; i++) {
+        first += batch->B;
+        batch->B = peat_same_shape(s, host, config, n, first, of, room);
+    }
+    for (int64_t b = 0; b < batch->B; b++) {
+        peat_question q = peat_question_evaluated(s, host, config, n, first + b, of);
+        batch->T = peat_row_fed(s, q.n_asked, q.n_answer);
+        batch->prompt = q.n_asked + 2;
+        batch->answer = q.n_answer + (s->kind == PEAT_SPOKEN ? 1 : 0);
+        peat_question_row(s, &q, batch, b);
+        batch->sequence[b] = (int64_t)((uint64_t)n << 32 | (uint64_t)(first + b));
+    }
+    return PEAT_OK;
+}
+
+/* ---- set-up ---- */
+
+static inline peat_status peat_sequence_plan_lengths(const peat_sequence *s, peat_setup *setup,
+                                                     const void *config, int64_t least,
+                                                     peat_sequence_self *t, peat_task_plan *plan)
+{
+    const int64_t preset[] = {t->max_len, 2 * t->max_len};
+    const int64_t *length = plan->n_lengths ? plan->length : preset;
+    plan->n_eval = plan->n_lengths ? plan->n_lengths : 2;
+    if (plan->n_eval > PEAT_MAX_LENGTHS)
+        return peat_refuse(setup, "%lld eval.lengths are given, and %d are the most",
+                           (long long)plan->n_eval, PEAT_MAX_LENGTHS);
+    for (int64_t i = 0; i < plan->n_eval; i++) {
+        int64_t n = length[i], n_asked = 0, n_answer = 0;
+        if (n < least || n > 1 << 20)
+            return peat_refuse(setup,
+                               "eval.lengths has %lld, and a sequence has at least %lld symbol%s "
+                               "and at most %d",
+                               (long long)n, (long long)least, least == 1 ? "" : "s", 1 << 20);
+        s->size(config, n, &n_asked, &n_answer);
+        int64_t wanted = plan->eval_tokens / (n_answer + (s->kind == PEAT_SPOKEN ? 1 : 0));
+        if (plan->eval_tokens == 0 || wanted > PEAT_QUESTIONS_MAX)
+            wanted = PEAT_QUESTIONS_MAX;
+        t->questions[i] = wanted < 1 ? 1 : wanted;
+        t->length[i] = plan->eval[i] = n;
+        plan->eval_T[i] = peat_row_fed(s, n_asked, n_answer);
+    }
+    return PEAT_OK;
+}
+
+/* The longest length of which a whole row, its last target included, fits seq_len; 0: none. */
+static inline int64_t peat_longest_that_fits(const peat_sequence *s, const void *config,
+                                             int64_t seq_len)
+{
+    int64_t low = 0, high = seq_len;
+    while (low < high) {
+        int64_t n = (low + high + 1) / 2;
+        if (peat_length_fed(s, config, n) + 1 <= seq_len)
+            low = n;
+        else
+            high = n - 1;
+    }
+    return low;
+}
+
+static inline peat_status peat_sequence_setup(const peat_sequence *s, peat_setup *setup,
+                                              const void *config, peat_task_plan *plan, void **self)
+{
+    const peat_lengths *k = (const peat_lengths *)config;
+    int64_t least = s->least ? s->least(config) : 1;
+    int64_t fits = peat_longest_that_fits(s, config, plan->seq_len);
+    int64_t n = k->max_len ? k->max_len : fits;
+    peat_sequence_self *t = (peat_sequence_self *)peat_alloc(setup, sizeof(*t));
+    if (!t)
+        return PEAT_NOMEM;
+    if (s->kind == PEAT_SPOKEN && plan->arch != PEAT_DECODER)
+        return peat_refuse(setup, "the answer is generated token by token, which needs "
+                                  "model.arch: decoder");
+    if (fits < least)
+        return peat_refuse(setup, "train.seq_len must be at least %lld for %lld symbol%s, not %lld",
+                           (long long)(peat_length_fed(s, config, least) + 1), (long long)least,
+                           least == 1 ? "" : "s", (long long)plan->seq_len);
+    if (k->min_len < least)
+        return peat_refuse(setup,
+                           "min_len = %lld is too short: a sequence has at least %lld symbols",
+                           (long long)k->min_len, (long long)least);
+    if (n > fits)
+        return peat_refuse(setup,
+                           "sequences of max_len = %lld symbols take %lld tokens, but "
+                           "train.seq_len is %lld; lower max_len to %lld or raise train.seq_len",
+                           (long long)n, (long long)(peat_length_fed(s, config, n) + 1),
+                           (long long)plan->seq_len, (long long)fits);
+    if (k->min_len > n)
+        return peat_refuse(setup, "min_len = %lld is more than max_len = %lld",
+                           (long long)k->min_len, (long long)n);
+    t->max_len = n;
+    peat_resolved(setup, "max_len", (double)n);
+    plan->vocab = PEAT_FIRST_SYMBOL + s->ids(config);
+    plan->length_unit = "symbols";
+    *self = t;
+    return peat_sequence_plan_lengths(s, setup, config, least, t, plan);
+}
+
+/* Defines the plugin around a `static const peat_sequence`. */
+#define PEAT_DEFINE_SEQUENCE(sequence_, config_, rows_, id_, version_, summary_, citation_)        \
+    static peat_status sequence_setup_(peat_setup *s, const void *config, peat_task_plan *plan,    \
+                                       void **self)                                                \
+    {                                                                                              \
+        return peat_sequence_setup(&(sequence_), s, config, plan, self);                           \
+    }                                                                                              \
+    static peat_status sequence_train_(const peat_host *h, const void *config, const void *self,   \
+                                       uint64_t stream, peat_batch *batch)                         \
+    {                                                                                              \
+        return peat_sequence_train(&(sequence_), h, config, self, stream, batch);                  \
+    }                                                                                              \
+    static peat_status sequence_evaluate_(const peat_host *h, const void *config,                  \
+                                          const void *self, int64_t which, int64_t index,          \
+                                          peat_batch *batch)                                       \
+    {                                                                                              \
+        return peat_sequence_evaluate(&(sequence_), h, config, self, which, index, batch);         \
+    }                                                                                              \
+    static const peat_task sequence_task_ = {sizeof(peat_task),     0,                             \
+                                             peat_sequence_metrics, sequence_setup_,               \
+                                             sequence_train_,       sequence_evaluate_};           \
+    PEAT_DEFINE(PEAT_TASK, sequence_task_, config_, rows_, id_, version_, summary_, "MIT",         \
+                citation_)
+
+#ifdef __cplusplus
+}
+#endif
+#endif
