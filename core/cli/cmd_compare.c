@@ -86,7 +86,7 @@ static void add_test(const struct pair *p, const double *d, int n, struct strbuf
     number_p(out, paired_p(test, d, n));
     if (test != TEST_T) {
         strbuf_addf(out, "; the smallest that %d seed%s can give is ", n, n == 1 ? "" : "s");
-        number_p(out, paired_p_smallest(test, n));
+        number_p(out, paired_p_smallest(test, 2, n));
         strbuf_add(out, paired_can_show(test, n, 1) ? "" : ": too few seeds for p < .05");
     }
     strbuf_add(out, "\n");

@@ -26,19 +26,24 @@ static int signed_sums(const double *d, int n, double *sum)
     return count;
 }
 
+static bool reaches(double sum, double limit, bool both)
+{
+    return (both ? fabs(sum) : sum) >= limit;
+}
+
 /* Two halves: every sum is made of at most n additions, so that ties stay ties. */
-static double exact_p(const double *d, int n, double limit)
+static double exact_p(const double *d, int n, double limit, bool both)
 {
     double left[1 << HALF_MAX], right[1 << HALF_MAX];
     int n_left = signed_sums(d, n / 2, left), n_right = signed_sums(d + n / 2, n - n / 2, right);
     int64_t as_large = 0;
     for (int i = 0; i < n_left; i++)
         for (int j = 0; j < n_right; j++)
-            as_large += fabs(left[i] + right[j]) >= limit;
+            as_large += reaches(left[i] + right[j], limit, both);
     return (double)as_large / ((double)n_left * n_right);
 }
 
-static double drawn_p(const double *d, int n, double limit)
+static double drawn_p(const double *d, int n, double limit, bool both)
 {
     uint64_t stream = rng_stream(0, "signflip", "");
     int64_t as_large = 0;
@@ -50,14 +55,14 @@ static double drawn_p(const double *d, int n, double limit)
                 bits = rng_bits(row, (uint64_t)i / 64);
             sum += bits >> (i % 64) & 1 ? d[i] : -d[i];
         }
-        as_large += fabs(sum) >= limit;
+        as_large += reaches(sum, limit, both);
     }
     return (1.0 + (double)as_large) / (1.0 + DRAWS);
 }
 
-/* p = share of sign patterns s with |sum s_i d_i| >= |sum d_i|; sums that differ by rounding count
- * as equal. */
-double signflip_p(const double *d, int n)
+/* p = share of sign patterns s with sum s_i d_i >= sum d_i, of both with sizes; sums that differ by
+ * rounding count as equal. */
+static double signflip_tail(const double *d, int n, bool both)
 {
     if (n < 1)
         return (double)NAN;
@@ -66,8 +71,13 @@ double signflip_p(const double *d, int n)
         sum += d[i];
         size += fabs(d[i]);
     }
-    double limit = fabs(sum) - 1e-12 * size;
-    return n <= EXACT_MAX ? exact_p(d, n, limit) : drawn_p(d, n, limit);
+    double limit = (both ? fabs(sum) : sum) - 1e-12 * size;
+    return n <= EXACT_MAX ? exact_p(d, n, limit, both) : drawn_p(d, n, limit, both);
+}
+
+double signflip_p(const double *d, int n)
+{
+    return signflip_tail(d, n, true);
 }
 
 /* ---- Wilcoxon's signed ranks ---- */
@@ -92,14 +102,14 @@ static double counted_tail(const double *rank, int n, int s)
     return tail;
 }
 
-/* s: the smaller of the two sums of ranks. */
-static double normal_p(const double *rank, int n, double s)
+/* P(S <= s) by a normal with ties and continuity correction. */
+static double normal_tail(const double *rank, int n, double s)
 {
     double squares = 0.0;
     for (int i = 0; i < n; i++)
         squares += rank[i] * rank[i];
-    double z = fmax(0.0, n * (n + 1) / 4.0 - s - 0.5) / sqrt(squares / 4.0);
-    return erfc(z / sqrt(2.0));
+    double z = (n * (n + 1) / 4.0 - s - 0.5) / sqrt(squares / 4.0);
+    return 0.5 * erfc(z / sqrt(2.0));
 }
 
 /* Sizes of the differences that are not 0, and the sum of ranks of the negative ones; sizes that
@@ -122,20 +132,27 @@ static double ranks_of(const double *d, int n, double *rank, int *kept)
     return negative;
 }
 
-double wilcoxon_p(const double *d, int n)
+/* P(sum of ranks of the negative ones <= that of d), of both twice the smaller tail. */
+static double wilcoxon_tail(const double *d, int n, bool both)
 {
     if (n < 1)
         return (double)NAN;
     double *rank = mem_array((size_t)n, sizeof(*rank), "statistics");
     int m;
-    double negative = ranks_of(d, n, rank, &m);
-    double less = fmin(negative, m * (m + 1) / 2.0 - negative), p = 1.0;
+    double sum = ranks_of(d, n, rank, &m), p = 1.0;
+    if (both)
+        sum = fmin(sum, m * (m + 1) / 2.0 - sum);
     if (m > COUNTED_MAX)
-        p = normal_p(rank, m, less);
+        p = normal_tail(rank, m, sum);
     else if (m > 0)
-        p = fmin(1.0, 2.0 * counted_tail(rank, m, (int)lround(2.0 * less)));
+        p = counted_tail(rank, m, (int)lround(2.0 * sum));
     free(rank);
-    return p;
+    return both ? fmin(1.0, 2.0 * p) : p;
+}
+
+double wilcoxon_p(const double *d, int n)
+{
+    return wilcoxon_tail(d, n, true);
 }
 
 /* ---- Student's t and effect sizes ---- */
@@ -149,9 +166,15 @@ static double standardised(const double *d, int n)
     return sd > 1e-13 * size ? mean / sd : (double)NAN;
 }
 
+static double t_tail(const double *d, int n, bool both)
+{
+    double t = standardised(d, n) * sqrt(n);
+    return both ? student_t_p(t, n - 1) : student_t_below(-t, n - 1);
+}
+
 double paired_t_p(const double *d, int n)
 {
-    return student_t_p(standardised(d, n) * sqrt(n), n - 1);
+    return t_tail(d, n, true);
 }
 
 double effect_dz(const double *d, int n)
@@ -173,26 +196,64 @@ double effect_gz(const double *d, int n)
 
 static const struct {
     const char *word, *name;
-    double (*p)(const double *d, int n);
+    double (*p)(const double *d, int n, bool both); /* of both tails, or of greater */
 } tests[PAIRED_TESTS] = {
-    [TEST_SIGN_FLIP] = {"sign-flip", "exact sign-flip test", signflip_p},
-    [TEST_WILCOXON] = {"wilcoxon", "exact Wilcoxon signed-rank test", wilcoxon_p},
-    [TEST_T] = {"t", "paired t test", paired_t_p},
+    [TEST_SIGN_FLIP] = {"sign-flip", "exact sign-flip test", signflip_tail},
+    [TEST_WILCOXON] = {"wilcoxon", "exact Wilcoxon signed-rank test", wilcoxon_tail},
+    [TEST_T] = {"t", "paired t test", t_tail},
 };
+
+/* p that the mean of sign * d + shift is greater than 0. */
+static double shifted_p(enum paired_test test, const double *d, int n, double sign, double shift)
+{
+    double *x = mem_array((size_t)n, sizeof(*x), "differences");
+    for (int i = 0; i < n; i++)
+        x[i] = sign * d[i] + shift;
+    double p = tests[test].p(x, n, false);
+    free(x);
+    return p;
+}
 
 double paired_p(enum paired_test test, const double *d, int n)
 {
-    return tests[test].p(d, n);
+    return tests[test].p(d, n, true);
 }
 
-double paired_p_smallest(enum paired_test test, int n)
+double paired_p_above(enum paired_test test, const double *d, int n, double limit)
 {
-    return test == TEST_T ? 0.0 : fmin(1.0, 2.0 * exp2(-n));
+    return shifted_p(test, d, n, 1.0, -limit);
+}
+
+double paired_p_below(enum paired_test test, const double *d, int n, double limit)
+{
+    return shifted_p(test, d, n, -1.0, limit);
+}
+
+/* The larger of the two, and NaN when either is. */
+double equivalence_p(enum paired_test test, const double *d, int n, double margin)
+{
+    double above = paired_p_above(test, d, n, -margin), below = paired_p_below(test, d, n, margin);
+    return isnan(above) || isnan(below) ? (double)NAN : fmax(above, below);
+}
+
+double paired_p_smallest(enum paired_test test, int tails, int n)
+{
+    if (test == TEST_T)
+        return n < 2 ? 1.0 : 0.0;
+    return fmin(1.0, tails * exp2(-n));
 }
 
 bool paired_can_show(enum paired_test test, int n, int m)
 {
-    return m * paired_p_smallest(test, n) < STATS_LEVEL;
+    return m * paired_p_smallest(test, 2, n) < STATS_LEVEL;
+}
+
+int paired_pairs_needed(enum paired_test test, int tails, int m, double level)
+{
+    int n = 1;
+    while (n < PAIRS_MAX && !(m * paired_p_smallest(test, tails, n) < level))
+        n++;
+    return n;
 }
 
 const char *paired_test_word(enum paired_test test)

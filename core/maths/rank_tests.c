@@ -24,11 +24,6 @@ void mean_ranks(const double *x, int64_t n, double *rank)
 
 /* ---- Nemenyi ---- */
 
-static double normal_below(double z)
-{
-    return 0.5 * erfc(-z / sqrt(2.0));
-}
-
 /* P(range of k standard normals <= q): k times the integral of phi(z) [Phi(z) - Phi(z - q)]^(k-1)
  * over where the largest stands, by Simpson's rule. */
 static double range_below(double q, int k)

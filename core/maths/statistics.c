@@ -40,6 +40,11 @@ double stats_median(double *x, int n)
     return 0.5 * (x[(n - 1) / 2] + x[n / 2]);
 }
 
+double normal_below(double z)
+{
+    return 0.5 * erfc(-z / sqrt(2.0));
+}
+
 /* ---- Student's t ---- */
 
 static double away_from_zero(double x)
@@ -136,6 +141,12 @@ double welch_ci_half(double sd_x, int n_x, double sd_y, int n_y)
         return 0.0;
     double df = (x + y) * (x + y) / (x * x / (n_x - 1) + y * y / (n_y - 1));
     return student_t_quantile(0.975, df) * sqrt(x + y);
+}
+
+double student_t_below(double t, double df)
+{
+    double far = 0.5 * student_t_p(t, df);
+    return t > 0.0 ? 1.0 - far : far;
 }
 
 double student_t_p(double t, double df)

@@ -53,15 +53,6 @@ void html_company(struct html_page *p, const struct result_row *best, int length
 
 /* ---- how surely ---- */
 
-/* Pairs with which the test can be significant among m comparisons. */
-static int pairs_needed(enum paired_test test, int m)
-{
-    int n = 1;
-    while (n < 40 && !paired_can_show(test, n, m))
-        n++;
-    return n;
-}
-
 static void say_significance(struct html_page *p, const struct summary *s, int length)
 {
     enum paired_test test = p->r->test;
@@ -73,7 +64,8 @@ static void say_significance(struct html_page *p, const struct summary *s, int l
             p->out,
             "But %d seed%s cannot make it significant among %d comparison%s: that takes %d or "
             "more.",
-            s->pairs.n, plural(s->pairs.n), m, plural(m), pairs_needed(test, m));
+            s->pairs.n, plural(s->pairs.n), m, plural(m),
+            paired_pairs_needed(test, 2, m, STATS_LEVEL));
     } else {
         strbuf_add(p->out, "The gain is not significant.");
     }

@@ -66,7 +66,7 @@ static void note_power(struct builder *b, int m)
     int n = 0;
     for (int i = 0; i < r->n_row; i++)
         n = r->row[i].at[b->length].pairs.n > n ? r->row[i].at[b->length].pairs.n : n;
-    double smallest = paired_p_smallest(r->test, n);
+    double smallest = paired_p_smallest(r->test, 2, n);
     if (m == 0 || paired_can_show(r->test, n, m))
         return;
     if (!paired_can_show(r->test, n, 1))

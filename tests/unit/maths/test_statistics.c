@@ -323,11 +323,12 @@ START_TEST(the_smallest_p_is_that_of_differences_of_one_sign)
 {
     const double d[] = {0.25, 0.5, 0.125, 1.0, 2.0, 0.75, 3.0};
     for (int n = 1; n <= 7; n++) {
-        ck_assert_double_eq(paired_p(TEST_SIGN_FLIP, d, n), paired_p_smallest(TEST_SIGN_FLIP, n));
-        ck_assert_double_eq(paired_p(TEST_WILCOXON, d, n), paired_p_smallest(TEST_WILCOXON, n));
+        ck_assert_double_eq(paired_p(TEST_SIGN_FLIP, d, n),
+                            paired_p_smallest(TEST_SIGN_FLIP, 2, n));
+        ck_assert_double_eq(paired_p(TEST_WILCOXON, d, n), paired_p_smallest(TEST_WILCOXON, 2, n));
     }
-    ck_assert_double_eq(paired_p_smallest(TEST_T, 2), 0.0);
-    ck_assert_double_eq(paired_p_smallest(TEST_SIGN_FLIP, 0), 1.0);
+    ck_assert_double_eq(paired_p_smallest(TEST_T, 2, 2), 0.0);
+    ck_assert_double_eq(paired_p_smallest(TEST_SIGN_FLIP, 2, 0), 1.0);
 }
 END_TEST
 

@@ -3,7 +3,8 @@
  * statistics.h: the formulas of a results table; each is tested against scipy's values.
  *
  * statistics.c has moments and distributions, paired_tests.c what is said of differences d_1 .. d_n
- * of two rows at the same seeds, rank_tests.c what is said of k methods over N tasks.
+ * of two rows at the same seeds, rank_tests.c what is said of k methods over N tasks. strata.h goes
+ * on to several pairs of rows, power.h to what so many seeds can show.
  */
 #ifndef MATHS_STATISTICS_H
 #define MATHS_STATISTICS_H
@@ -29,10 +30,13 @@ double welch_ci_half(double sd_x, int n_x, double sd_y, int n_y);
 
 /* ---- distributions ---- */
 
+double normal_below(double z); /* of a standard normal */
 /* Quantile of Student's t: P(T <= t) = p with df degrees of freedom. */
 double student_t_quantile(double p, double df);
 /* P(|T| >= |t|) with df degrees of freedom. */
 double student_t_p(double t, double df);
+/* P(T <= t) with df degrees of freedom. */
+double student_t_below(double t, double df);
 /* P(F >= f) with a and b degrees of freedom. */
 double f_tail(double f, double a, double b);
 /* P(X >= x) of chi squared with df degrees of freedom. */
@@ -45,10 +49,22 @@ enum { PAIRED_TESTS = TEST_T + 1 };
 
 /* Two-sided p; NaN for n == 0 and where the test is not defined. */
 double paired_p(enum paired_test test, const double *d, int n);
-/* The smallest p that n differences can give: min(1, 2 / 2^n), and 0 for t, which has none. */
-double paired_p_smallest(enum paired_test test, int n);
-/* Whether n differences can be significant after Holm's adjustment over m comparisons. */
+/* One-sided: p that the differences are centred above (or below) `limit`; the test of d - limit. */
+double paired_p_above(enum paired_test test, const double *d, int n, double limit);
+double paired_p_below(enum paired_test test, const double *d, int n, double limit);
+/* Equivalence within +-margin by two one-sided tests (Schuirmann 1987, J. Pharmacokin. Biopharm.
+ * 15, 657): the larger p of "above -margin" and "below margin". With TEST_T it is below alpha
+ * exactly when the 1 - 2 alpha interval of the mean lies within the margin. */
+double equivalence_p(enum paired_test test, const double *d, int n, double margin);
+/* The smallest p that n differences can give, of 1 or 2 tails: min(1, tails / 2^n); t has none from
+ * two differences on, which is 0. */
+double paired_p_smallest(enum paired_test test, int tails, int n);
+/* Whether n differences can be significant, two-sided, after Holm's adjustment over m
+ * comparisons. */
 bool paired_can_show(enum paired_test test, int n, int m);
+/* The fewest differences whose smallest p, times m, is below the level; at most PAIRS_MAX. */
+enum { PAIRS_MAX = 1000 };
+int paired_pairs_needed(enum paired_test test, int tails, int m, double level);
 /* "sign-flip", and "exact sign-flip test" for sentences. */
 const char *paired_test_word(enum paired_test test);
 const char *paired_test_name(enum paired_test test);
