@@ -2,37 +2,67 @@
 /* error.c: error texts, suggestions for mistyped names, and the end of a program with a bug. */
 #include "base/error.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Arguments may point into err->text, so the new text is made aside. A text that does not fit
- * ends in "...". */
+/* Where a text may be cut: not inside a character of UTF-8. */
+static size_t character_at(const char *text, size_t at)
+{
+    while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80)
+        at--;
+    return at;
+}
+
+/* What and where stand at the beginning of a text and the reason at its end: what does not fit is
+ * left out of the middle. */
+static void cut_middle(const char *text, size_t n, char *out, size_t room)
+{
+    static const char mark[] = " ... ";
+    size_t half = (room - sizeof(mark)) / 2;
+    size_t head = character_at(text, half), tail = n - half;
+    while (((unsigned char)text[tail] & 0xc0) == 0x80)
+        tail++;
+    memcpy(out, text, head);
+    memcpy(out + head, mark, sizeof(mark) - 1);
+    memcpy(out + head + sizeof(mark) - 1, text + tail, n - tail + 1);
+}
+
+/* Arguments may point into err->text, so the new text is made aside: with room for two paths as
+ * long as there are. */
 static void set_text(struct error *err, const char *fmt, va_list args)
     __attribute__((format(printf, 2, 0)));
 
 static void set_text(struct error *err, const char *fmt, va_list args)
 {
-    char text[sizeof(err->text)];
+    enum { LONGEST = 1 << 14 };
+    char text[LONGEST];
     int n = vsnprintf(text, sizeof(text), fmt, args);
+    size_t length = n < 0 ? 0 : strnlen(text, sizeof(text));
+    if (length < sizeof(err->text))
+        memcpy(err->text, text, length + 1);
+    else
+        cut_middle(text, length, err->text, sizeof(err->text));
     if (n < 0)
-        text[0] = '\0';
-    else if ((size_t)n >= sizeof(text))
-        memcpy(text + sizeof(text) - 4, "...", 4);
-    memcpy(err->text, text, sizeof(text));
+        err->text[0] = '\0';
+}
+
+peat_status error_set_args(struct error *err, peat_status status, const char *fmt, va_list args)
+{
+    if (!err)
+        return status;
+    set_text(err, fmt, args);
+    err->status = status;
+    return status;
 }
 
 peat_status error_set(struct error *err, peat_status status, const char *fmt, ...)
 {
-    if (!err)
-        return status;
     va_list args;
     va_start(args, fmt);
-    set_text(err, fmt, args);
+    error_set_args(err, status, fmt, args);
     va_end(args);
-    err->status = status;
     return status;
 }
 

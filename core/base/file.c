@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* file.c: whole files, directories and paths. */
+/* file.c: reading whole files; directories and paths. */
 #include "base/file.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,53 +16,7 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
-
-/* "cannot <verb> '<path>': <what the system says>", from errno. */
-static peat_status failure(struct error *err, const char *verb, const char *path)
-{
-    int reason = errno;
-    peat_status status = reason == ENOENT ? PEAT_NOTFOUND : PEAT_IO;
-    return error_set(err, status, "cannot %s '%s': %s", verb, path, strerror(reason));
-}
-
-/* 0 or -1 with errno. */
-static int write_all(int fd, const char *bytes, size_t n)
-{
-    while (n) {
-        ssize_t written = write(fd, bytes, n);
-        if (written < 0 && errno != EINTR)
-            return -1;
-        if (written > 0) {
-            bytes += written;
-            n -= (size_t)written;
-        }
-    }
-    return 0;
-}
-
-peat_status fd_write(int fd, const void *bytes, size_t n, struct error *err)
-{
-    if (write_all(fd, bytes, n) == 0)
-        return PEAT_OK;
-    return error_set(err, PEAT_IO, "cannot write: %s", strerror(errno));
-}
-
-/* Opens for writing; writes, fsyncs when asked, closes. A file that could not be closed cleanly
- * counts as not written. 0 or -1 with errno. */
-static int write_and_close(const char *path, int flags, const char *bytes, size_t n, bool sync)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
-    if (fd < 0)
-        return -1;
-    int bad = write_all(fd, bytes, n);
-    if (!bad && sync)
-        bad = fsync(fd);
-    int reason = errno;
-    if (close(fd) < 0 && !bad)
-        return -1;
-    errno = reason;
-    return bad;
-}
+#include "file_failure.h"
 
 static char *directory_of(const char *path)
 {
@@ -75,43 +30,11 @@ static char *directory_of(const char *path)
     return strbuf_detach(&b);
 }
 
-static peat_status sync_parent(const char *path, struct error *err)
+peat_status dir_sync_parent(const char *path, struct error *err)
 {
     char *parent = directory_of(path);
     peat_status status = dir_sync(parent, err);
     free(parent);
-    return status;
-}
-
-static peat_status write_beside(const char *path, const char *temporary, const void *bytes,
-                                size_t n, struct error *err)
-{
-    if (write_and_close(temporary, O_CREAT | O_TRUNC | O_NOFOLLOW, bytes, n, true) < 0 ||
-        rename(temporary, path) < 0) {
-        peat_status status = failure(err, "write", path);
-        unlink(temporary);
-        return status;
-    }
-    return sync_parent(path, err);
-}
-
-peat_status file_write(const char *path, const void *bytes, size_t n, struct error *err)
-{
-    struct stat st;
-    bool exists = stat(path, &st) == 0;
-    if (exists && !S_ISREG(st.st_mode)) {
-        if (write_and_close(path, 0, bytes, n, false) < 0)
-            return failure(err, "write", path);
-        return PEAT_OK;
-    }
-    char *target = exists ? realpath(path, NULL) : NULL;
-    const char *final = target ? target : path;
-    struct strbuf temporary;
-    strbuf_init(&temporary);
-    strbuf_addf(&temporary, "%s.tmp", final);
-    peat_status status = write_beside(final, temporary.text, bytes, n, err);
-    strbuf_release(&temporary);
-    free(target);
     return status;
 }
 
@@ -151,8 +74,10 @@ static peat_status read_all(int fd, const char *path, size_t guess, size_t limit
             *n = used;
             return PEAT_OK;
         }
-        if (got < 0 && errno != EINTR) {
-            peat_status status = failure(err, "read", path);
+        if (got < 0 && errno == EAGAIN)
+            poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1);
+        else if (got < 0 && errno != EINTR) {
+            peat_status status = file_failure(err, "read", path);
             free(buffer);
             return status;
         }
@@ -161,17 +86,15 @@ static peat_status read_all(int fd, const char *path, size_t guess, size_t limit
     return error_set(err, PEAT_NOMEM, "out of memory for '%s'", path);
 }
 
-peat_status file_read(const char *path, size_t limit, char **bytes, size_t *n, struct error *err)
+static peat_status read_open(int fd, const char *path, size_t limit, char **bytes, size_t *n,
+                             struct error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return failure(err, "open", path);
     struct stat st;
     peat_status status;
     if (fstat(fd, &st) < 0)
-        status = failure(err, "read", path);
+        status = file_failure(err, "read", path);
     else if (S_ISDIR(st.st_mode))
-        status = error_set(err, PEAT_INVALID, "'%s' is a directory", path);
+        status = file_refused(err, PEAT_INVALID, path, st.st_mode);
     else if (limit && st.st_size > 0 && (size_t)st.st_size > limit)
         status = too_large(err, path, "", (size_t)st.st_size, limit);
     else
@@ -179,6 +102,25 @@ peat_status file_read(const char *path, size_t limit, char **bytes, size_t *n, s
                           err);
     close(fd);
     return status;
+}
+
+peat_status file_read(const char *path, size_t limit, char **bytes, size_t *n, struct error *err)
+{
+    int fd;
+    peat_status status = file_open(path, O_RDONLY, FILE_ANYONES, &fd, err);
+    return status == PEAT_OK ? read_open(fd, path, limit, bytes, n, err) : status;
+}
+
+/* A regular file is opened anew, so that it can be read more than once. */
+peat_status file_read_stream(const char *path, size_t limit, char **bytes, size_t *n,
+                             struct error *err)
+{
+    struct stat st;
+    int given = file_descriptor(path);
+    if (given < 0 || fstat(given, &st) < 0 || S_ISREG(st.st_mode))
+        return file_read(path, limit, bytes, n, err);
+    int fd = fcntl(given, F_DUPFD_CLOEXEC, 3);
+    return fd < 0 ? file_failure(err, "open", path) : read_open(fd, path, limit, bytes, n, err);
 }
 
 static bool is_directory(const char *path)
@@ -192,12 +134,12 @@ static peat_status make_one(const char *path, struct error *err)
     if (is_directory(path))
         return PEAT_OK;
     if (mkdir(path, 0777) == 0)
-        return sync_parent(path, err);
+        return dir_sync_parent(path, err);
     int reason = errno;
     if (reason == EEXIST && is_directory(path))
         return PEAT_OK;
     errno = reason == EEXIST ? ENOTDIR : reason;
-    return failure(err, "make directory", path);
+    return file_failure(err, "make directory", path);
 }
 
 peat_status dir_make(const char *path, struct error *err)
@@ -221,10 +163,10 @@ peat_status dir_sync(const char *path, struct error *err)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return failure(err, "open directory", path);
+        return file_failure(err, "open directory", path);
     peat_status status = PEAT_OK;
     if (fsync(fd) < 0 && errno != EINVAL)
-        status = failure(err, "sync directory", path);
+        status = file_failure(err, "sync directory", path);
     close(fd);
     return status;
 }
@@ -248,7 +190,7 @@ peat_status dir_remove(const char *path, struct error *err)
     enum { OPEN_DIRECTORIES = 16 };
     if (nftw(path, remove_entry, OPEN_DIRECTORIES, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT)
         return PEAT_OK;
-    return failure(err, "remove", path);
+    return file_failure(err, "remove", path);
 }
 
 char *path_beside(const char *beside, const char *path)
@@ -306,12 +248,12 @@ peat_status dir_list(const char *path, char ***name, int *n, struct error *err)
 {
     DIR *dir = opendir(path);
     if (!dir)
-        return failure(err, "list", path);
+        return file_failure(err, "list", path);
     char **found = NULL;
     int count = 0;
     peat_status status = PEAT_OK;
     if (names_read(dir, &found, &count) < 0)
-        status = failure(err, "list", path);
+        status = file_failure(err, "list", path);
     closedir(dir);
     if (status != PEAT_OK) {
         names_free(found, count);

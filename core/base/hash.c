@@ -9,6 +9,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 void hash_bytes(const void *bytes, size_t n, char hex[HASH_HEX])
 {
     SHA2_CTX state;
@@ -32,10 +34,10 @@ static bool hash_descriptor(int fd, SHA2_CTX *state)
 
 peat_status hash_file(const char *path, char hex[HASH_HEX], struct error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return error_set(err, errno == ENOENT ? PEAT_NOTFOUND : PEAT_IO, "cannot open '%s': %s",
-                         path, strerror(errno));
+    int fd;
+    peat_status status = file_open(path, O_RDONLY, FILE_ANYONES, &fd, err);
+    if (status != PEAT_OK)
+        return status;
     SHA2_CTX state;
     SHA256Init(&state);
     bool whole = hash_descriptor(fd, &state);

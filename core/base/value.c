@@ -275,10 +275,11 @@ bool value_equal(const struct value *a, const struct value *b)
 
 peat_status place_error(struct error *err, struct place at, const char *fmt, ...)
 {
-    char text[sizeof(err->text)];
+    struct error inner = {0};
+    const char *text = inner.text;
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
+    error_set_args(&inner, PEAT_INVALID, fmt, args);
     va_end(args);
     if (!at.file)
         return error_set(err, PEAT_INVALID, "%s", text);

@@ -54,7 +54,7 @@ static peat_status cut(const char *path, int64_t step, bool redo, int64_t *bytes
     if (status == PEAT_OK) {
         if (text)
             keep_lines(text, n, step, redo, &kept);
-        status = file_write(path, kept.text, kept.n, err);
+        status = file_write_own(path, kept.text, kept.n, err);
         *bytes = (int64_t)kept.n;
     }
     free(text);
@@ -68,11 +68,8 @@ peat_status metrics_open(struct cell_metrics *m, const char *dir, int64_t step, 
     *m = (struct cell_metrics){.fd = -1};
     char *path = path_join(dir, "metrics.jsonl");
     peat_status status = cut(path, step, redo, &m->bytes, err);
-    if (status == PEAT_OK) {
-        m->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-        if (m->fd < 0)
-            status = error_set(err, PEAT_IO, "cannot open '%s': %s", path, strerror(errno));
-    }
+    if (status == PEAT_OK)
+        status = file_open(path, O_WRONLY | O_APPEND, FILE_OWN, &m->fd, err);
     free(path);
     return status;
 }

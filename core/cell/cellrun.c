@@ -68,11 +68,8 @@ static bool try_lock(int fd)
 static peat_status lock_cell(const char *dir, int *fd, struct error *err)
 {
     char *path = path_join(dir, "lock");
-    peat_status status = PEAT_OK;
-    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (*fd < 0)
-        status = error_set(err, PEAT_IO, "cannot open '%s': %s", path, strerror(errno));
-    else if (!try_lock(*fd))
+    peat_status status = file_open(path, O_RDWR | O_CREAT, FILE_OWN, fd, err);
+    if (status == PEAT_OK && !try_lock(*fd))
         status = error_set(err, PEAT_INVALID, "another process is running the cell in '%s'", dir);
     free(path);
     return status;
@@ -425,6 +422,7 @@ peat_status cell_run(const char *dir, const struct cellrun_options *options, enu
             close(lock);
         return status;
     }
+    dir_tidy(dir);
     arena_init(&arena, "cell", 1 << 20);
     struct cell *c = ARENA_NEW(&arena, struct cell);
     *c = (struct cell){

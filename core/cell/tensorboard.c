@@ -7,7 +7,6 @@
  */
 #include "tensorboard.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -88,9 +87,9 @@ peat_status tensorboard_open(struct tensorboard **t, const char *dir, struct are
     const char *path = arena_printf(a, "%s/events.out.tfevents.%.0f.%s.%ld", dir, clock_wall(),
                                     host, (long)getpid());
     *t = ARENA_NEW(a, struct tensorboard);
-    (*t)->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if ((*t)->fd < 0)
-        return error_set(err, PEAT_IO, "cannot open '%s': %s", path, strerror(errno));
+    peat_status status = file_open(path, O_WRONLY | O_CREAT | O_TRUNC, FILE_OWN, &(*t)->fd, err);
+    if (status != PEAT_OK)
+        return status;
     struct strbuf event;
     strbuf_init(&event);
     add_double_field(&event, 1, clock_wall());

@@ -36,7 +36,8 @@ static int save(const struct request *q, const struct figure *f, const char *dir
     const char *path = own ? own : q->file;
     if (!path)
         return cli_refuse(&err);
-    peat_status status = figure_save(f, path, (enum figure_format)q->format, &err);
+    peat_status status =
+        figure_save(f, path, own ? FILE_OWN : FILE_ANYONES, (enum figure_format)q->format, &err);
     if (status == PEAT_OK)
         printf("%s\n", path);
     else

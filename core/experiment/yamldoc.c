@@ -481,7 +481,7 @@ peat_status yaml_load(struct arena *a, const char *file, struct value **root, st
 {
     char *text;
     size_t n;
-    peat_status status = file_read(file, MOST_BYTES, &text, &n, err);
+    peat_status status = file_read_stream(file, MOST_BYTES, &text, &n, err);
     if (status != PEAT_OK)
         return status;
     status = yaml_parse(a, text, n, file, root, err);

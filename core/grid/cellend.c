@@ -221,8 +221,7 @@ peat_status cell_end_write(const struct cell_end *end, const char *dir, struct a
 
 void cell_end_forget(const char *dir)
 {
-    static const char *const left[] = {"end.json", "end.json.tmp", "running.json",
-                                       "running.json.tmp"};
+    static const char *const left[] = {"end.json", "running.json"};
     for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++) {
         char *path = path_join(dir, left[i]);
         unlink(path);

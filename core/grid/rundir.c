@@ -124,10 +124,9 @@ static peat_status sign_lock(int fd, struct error *err)
 
 static peat_status lock_file(const char *dir, const char *path, int *fd, struct error *err)
 {
-    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (*fd < 0)
-        return error_set(err, PEAT_IO, "cannot open '%s': %s", path, strerror(errno));
-    peat_status status;
+    peat_status status = file_open(path, O_RDWR | O_CREAT, FILE_OWN, fd, err);
+    if (status != PEAT_OK)
+        return status;
     if (flock(*fd, LOCK_EX | LOCK_NB) == 0) {
         status = sign_lock(*fd, err);
         if (status != PEAT_OK)
@@ -149,6 +148,8 @@ peat_status rundir_lock(const char *dir, int *fd, struct error *err)
         return status;
     char *path = path_join(dir, "lock");
     status = lock_file(dir, path, fd, err);
+    if (status == PEAT_OK)
+        dir_tidy(dir);
     free(path);
     return status;
 }
@@ -167,7 +168,7 @@ static peat_status copy_experiment(const char *dir, const struct experiment *e, 
     if (!file_exists(path) || differs_from_file(path, e)) {
         status = file_read(e->path, 0, &bytes, &n, err);
         if (status == PEAT_OK)
-            status = file_write(path, bytes, n, err);
+            status = file_write_own(path, bytes, n, err);
     }
     free(bytes);
     free(path);
@@ -179,6 +180,7 @@ static peat_status write_cell(const char *dir, const struct plan *p, const struc
 {
     char *cells = path_join(dir, "cells"), *cell = path_join(cells, c->id);
     peat_status status = dir_make(cell, err);
+    dir_tidy(cell);
     if (status == PEAT_OK)
         status = json_write_file(cell, "config.json", plan_cell_value(p, c, a), err);
     free(cell);

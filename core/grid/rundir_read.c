@@ -42,13 +42,14 @@ static bool has_file(const char *dir, const char *name)
     return exists;
 }
 
-/* Asking takes the lock for an instant. */
+/* Asking takes the lock for an instant. Behind a link stands the lock of another directory. */
 bool lock_is_held(const char *dir)
 {
     char *path = path_join(dir, "lock");
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd;
+    peat_status status = file_open(path, O_RDONLY, FILE_OWN, &fd, NULL);
     free(path);
-    if (fd < 0)
+    if (status != PEAT_OK)
         return false;
     bool locked = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
     close(fd);

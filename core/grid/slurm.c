@@ -92,7 +92,7 @@ static peat_status write_file(const char *dir, const char *name, struct strbuf *
                               struct error *err)
 {
     char *path = path_join(dir, name);
-    peat_status status = file_write(path, text->text, text->n, err);
+    peat_status status = file_write_own(path, text->text, text->n, err);
     free(path);
     strbuf_clear(text);
     return status;
@@ -104,6 +104,7 @@ static peat_status write_scripts(const struct slurm_array *s, struct error *err)
     struct strbuf text;
     strbuf_init(&text);
     peat_status status = dir_make(dir, err);
+    dir_tidy(dir);
     for (int i = 0; i < s->jobs->n; i++)
         strbuf_addf(&text, "%s\n", s->jobs->job[i].id);
     if (status == PEAT_OK)

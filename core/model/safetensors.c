@@ -142,12 +142,12 @@ static peat_status damaged(const char *path, struct error *err, const char *fmt,
 
 static peat_status damaged(const char *path, struct error *err, const char *fmt, ...)
 {
-    char text[512];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
+    error_set_args(err, PEAT_CORRUPT, fmt, args);
     va_end(args);
-    return error_set(err, PEAT_CORRUPT, "%s: %s", path, text);
+    error_prefix(err, "%s", path);
+    return PEAT_CORRUPT;
 }
 
 static peat_status read_dtype(const struct reader *r, const char *name, const struct value *entry,

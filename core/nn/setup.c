@@ -44,13 +44,11 @@ static peat_status setup_fail(struct setup *s, peat_status status, const char *f
 {
     if (s->status != PEAT_OK)
         return s->status;
-    struct error text = {0};
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text.text, sizeof(text.text), fmt, args);
+    error_set_args(s->err, status, fmt, args);
     va_end(args);
-    s->status = status;
-    return error_set(s->err, status, "%s", text.text);
+    return s->status = status;
 }
 
 static peat_scope scope_of(const struct setup *s, peat_scope scope)
@@ -145,12 +143,12 @@ void service_bound(peat_setup *base, int32_t handle, double lo, double hi)
 
 peat_status service_refuse(peat_setup *base, const char *fmt, ...)
 {
-    char text[1024];
+    struct error why = {0};
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
+    error_set_args(&why, PEAT_REFUSED, fmt, args);
     va_end(args);
-    return setup_fail(setup_of(base), PEAT_REFUSED, "%s", text);
+    return setup_fail(setup_of(base), PEAT_REFUSED, "%s", why.text);
 }
 
 void *service_alloc(peat_setup *base, size_t bytes)

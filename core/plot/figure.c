@@ -134,17 +134,25 @@ static void add_head(struct strbuf *out, const struct figure *f, const struct ta
     free(name);
 }
 
+static peat_status write_part(const char *path, enum file_owner owner, const struct strbuf *text,
+                              struct error *err)
+{
+    return owner == FILE_OWN ? file_write_own(path, text->text, text->n, err)
+                             : file_write(path, text->text, text->n, err);
+}
+
 static peat_status write_parts(const struct figure *f, const struct target *t,
-                               enum figure_format format, bool paper, struct error *err)
+                               enum file_owner owner, enum figure_format format, bool paper,
+                               struct error *err)
 {
     struct strbuf script;
     char *script_path = path_join(t->dir, t->script), *data_path = path_join(t->dir, t->data);
     strbuf_init(&script);
     add_head(&script, f, t, format, paper);
     strbuf_add_bytes(&script, f->script.text, f->script.n);
-    peat_status status = file_write(script_path, script.text, script.n, err);
+    peat_status status = write_part(script_path, owner, &script, err);
     if (status == PEAT_OK)
-        status = file_write(data_path, f->data.text, f->data.n, err);
+        status = write_part(data_path, owner, &f->data, err);
     strbuf_release(&script);
     free(script_path);
     free(data_path);
@@ -186,19 +194,55 @@ static peat_status run_gnuplot(const struct target *t, struct error *err)
     return status;
 }
 
-peat_status figure_save(const struct figure *f, const char *path, enum figure_format format,
-                        struct error *err)
+/* In a directory of its own, so that a figure is whole or absent, and gnuplot opens nothing that
+ * stands where it will be. */
+static peat_status draw_apart(const struct figure *f, const char *name, enum figure_format format,
+                              bool paper, struct strbuf *out, struct error *err)
+{
+    const char *tmp = getenv("TMPDIR");
+    char *dir = path_join(tmp && *tmp ? tmp : "/tmp", "peat-figure-XXXXXX");
+    if (!mkdtemp(dir)) {
+        peat_status status =
+            error_set(err, PEAT_IO, "cannot make a directory like '%s': %s", dir, strerror(errno));
+        free(dir);
+        return status;
+    }
+    char *path = path_join(dir, name), *bytes = NULL;
+    size_t n = 0;
+    struct target t = target_of(path);
+    peat_status status = write_parts(f, &t, FILE_ANYONES, format, paper, err);
+    if (status == PEAT_OK)
+        status = run_gnuplot(&t, err);
+    if (status == PEAT_OK)
+        status = file_read(path, 0, &bytes, &n, err);
+    if (status == PEAT_OK)
+        strbuf_add_bytes(out, bytes, n);
+    dir_remove(dir, NULL);
+    target_free(&t);
+    free(bytes);
+    free(path);
+    free(dir);
+    return status;
+}
+
+peat_status figure_save(const struct figure *f, const char *path, enum file_owner owner,
+                        enum figure_format format, struct error *err)
 {
     struct target t = target_of(path);
-    peat_status status = write_parts(f, &t, format, true, err);
+    struct strbuf image;
+    strbuf_init(&image);
+    peat_status status = write_parts(f, &t, owner, format, true, err);
     if (status == PEAT_OK) {
-        status = run_gnuplot(&t, err);
+        status = draw_apart(f, t.name, format, true, &image, err);
         if (status == PEAT_NOTFOUND)
             error_set(err, status,
                       "gnuplot is not installed (Debian: apt-get install gnuplot-nox); '%s%s' and "
                       "'%s' are there for it",
                       t.dir, t.script, t.data);
     }
+    if (status == PEAT_OK && write_part(path, owner, &image, err) != PEAT_OK)
+        status = PEAT_IO;
+    strbuf_release(&image);
     target_free(&t);
     return status;
 }
@@ -216,28 +260,11 @@ static void add_sharp(struct strbuf *out, const char *svg)
 
 peat_status figure_svg(const struct figure *f, struct strbuf *out, struct error *err)
 {
-    const char *tmp = getenv("TMPDIR");
-    char *dir = path_join(tmp && *tmp ? tmp : "/tmp", "peat-figure-XXXXXX");
-    if (!mkdtemp(dir)) {
-        peat_status status =
-            error_set(err, PEAT_IO, "cannot make a directory like '%s': %s", dir, strerror(errno));
-        free(dir);
-        return status;
-    }
-    char *path = path_join(dir, "figure.svg"), *text = NULL;
-    size_t n = 0;
-    struct target t = target_of(path);
-    peat_status status = write_parts(f, &t, FIGURE_SVG, false, err);
+    struct strbuf image;
+    strbuf_init(&image);
+    peat_status status = draw_apart(f, "figure.svg", FIGURE_SVG, false, &image, err);
     if (status == PEAT_OK)
-        status = run_gnuplot(&t, err);
-    if (status == PEAT_OK)
-        status = file_read(path, 0, &text, &n, err);
-    if (status == PEAT_OK)
-        add_sharp(out, text);
-    dir_remove(dir, NULL);
-    target_free(&t);
-    free(text);
-    free(path);
-    free(dir);
+        add_sharp(out, image.text);
+    strbuf_release(&image);
     return status;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 
 /* ---- starting ---- */
 
@@ -81,9 +82,9 @@ peat_status child_start(struct child *c, struct error *err)
 {
     int log = -1, trail = -1;
     if (c->log) {
-        log = open(c->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-        if (log < 0)
-            return error_set(err, PEAT_IO, "cannot open '%s': %s", c->log, strerror(errno));
+        peat_status status = file_open(c->log, O_WRONLY | O_CREAT | O_APPEND, FILE_OWN, &log, err);
+        if (status != PEAT_OK)
+            return status;
         c->out = c->err = log;
     }
     if (c->has_trail)

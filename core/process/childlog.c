@@ -7,14 +7,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 enum { LOG_TAIL = 1 << 16 };
 
 /* At most the last LOG_TAIL bytes after `from`, terminated. */
 static char *read_tail(const char *path, off_t from, size_t *n, struct arena *a)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd;
     struct stat st = {0};
-    if (fd < 0 || fstat(fd, &st) < 0)
+    if (file_open(path, O_RDONLY, FILE_ANYONES, &fd, NULL) != PEAT_OK || fstat(fd, &st) < 0)
         st.st_size = 0;
     if (st.st_size - from > LOG_TAIL)
         from = st.st_size - LOG_TAIL;

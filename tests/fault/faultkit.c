@@ -364,9 +364,7 @@ static void look_below(const char *dir, const char *what)
     if (dir_list(dir, &name, &n, NULL) != PEAT_OK)
         return;
     for (int i = 0; i < n; i++) {
-        size_t length = strlen(name[i]);
-        expect(length < 4 || strcmp(name[i] + length - 4, ".tmp") != 0, "%s: '%s/%s' is left", what,
-               dir, name[i]);
+        expect(!strstr(name[i], ".tmp"), "%s: '%s/%s' is left", what, dir, name[i]);
         char *path = path_join(dir, name[i]);
         struct stat st;
         if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))

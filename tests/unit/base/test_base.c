@@ -35,17 +35,47 @@ START_TEST(error_may_be_absent)
 }
 END_TEST
 
-START_TEST(long_error_is_cut_visibly)
+static bool ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+START_TEST(error_about_a_long_path_keeps_what_and_why)
 {
     struct error err;
-    char text[3000];
-    memset(text, 'x', sizeof(text));
-    text[sizeof(text) - 1] = '\0';
-    error_set(&err, PEAT_INVALID, "%s", text);
-    ck_assert_uint_eq(strlen(err.text), sizeof(err.text) - 1);
-    ck_assert_str_eq(err.text + sizeof(err.text) - 4, "...");
-    error_prefix(&err, "%s", text);
-    ck_assert_uint_eq(strlen(err.text), sizeof(err.text) - 1);
+    for (size_t n = 900; n <= 4095; n++) {
+        char path[4096];
+        memset(path, 'x', n);
+        path[n] = '\0';
+        error_set(&err, PEAT_IO, "cannot open '%s': Permission denied", path);
+        ck_assert_uint_lt(strlen(err.text), sizeof(err.text));
+        ck_assert(!strncmp(err.text, "cannot open 'xxx", 16));
+        ck_assert_msg(ends_in(err.text, "xxx': Permission denied"), "%zu: %s", n, err.text);
+        ck_assert(n < 1000 || strstr(err.text, "xxx ... xxx"));
+        error_prefix(&err, "%s:3:4", path);
+        ck_assert(ends_in(err.text, "xxx': Permission denied"));
+    }
+}
+END_TEST
+
+START_TEST(error_is_cut_between_characters)
+{
+    struct error err;
+    struct strbuf text;
+    strbuf_init(&text);
+    for (size_t shift = 0; shift < 3; shift++) {
+        strbuf_clear(&text);
+        strbuf_add_bytes(&text, "xx", shift);
+        for (int i = 0; i < 1000; i++)
+            strbuf_add(&text, "\xe2\x82\xac");
+        error_set(&err, PEAT_INVALID, "%s", text.text);
+        const char *mark = strstr(err.text, " ... ");
+        ck_assert_ptr_nonnull(mark);
+        ck_assert_uint_eq((size_t)(mark - err.text) % 3, shift);
+        ck_assert_uint_eq(strlen(mark + 5) % 3, 0);
+    }
+    strbuf_release(&text);
 }
 END_TEST
 
@@ -194,7 +224,7 @@ START_TEST(file_hash_equals_the_hash_of_its_bytes)
     free(bytes);
     ck_assert_int_eq(hash_file(path, file, &err), PEAT_NOTFOUND);
     ck_assert_ptr_nonnull(strstr(err.text, path));
-    ck_assert_int_eq(hash_file("/tmp", file, &err), PEAT_IO);
+    ck_assert_int_eq(hash_file("/tmp", file, &err), PEAT_INVALID);
 }
 END_TEST
 
@@ -232,7 +262,8 @@ int main(void)
 {
     return run_list((struct tests){"base"},
                     TESTS(error_carries_status_and_text, error_may_be_absent,
-                          long_error_is_cut_visibly, every_status_has_its_own_text,
+                          error_about_a_long_path_keeps_what_and_why,
+                          error_is_cut_between_characters, every_status_has_its_own_text,
                           nearest_name_suggests_what_was_meant, nearest_name_counts_swaps_once,
                           bug_aborts, strbuf_grows, strbuf_detach_hands_over_the_text,
                           columns_of_text, hash_is_sha256, file_hash_equals_the_hash_of_its_bytes,

@@ -10,6 +10,8 @@
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
+#include <stdarg.h>
+
 #include <peat/types.h>
 
 struct error {
@@ -17,9 +19,12 @@ struct error {
     char text[1024];
 };
 
-/* Fills err (may be NULL) and returns status. */
+/* Fills err (may be NULL) and returns status. Of a text that does not fit, as with a very long
+ * path, the middle is left out: its end says why. */
 peat_status error_set(struct error *err, peat_status status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+peat_status error_set_args(struct error *err, peat_status status, const char *fmt, va_list args)
+    __attribute__((format(printf, 3, 0)));
 /* Puts "prefix: " before the text already there. */
 void error_prefix(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* "out of memory" and the like. */

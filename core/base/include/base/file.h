@@ -1,25 +1,68 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.h: files that are whole or absent.
+ * file.h: files that are whole or absent, and that are files.
  *
- * file_write puts the bytes into a temporary file beside path, fsyncs it, renames it over path and
- * fsyncs the directory: at every instant path holds the old bytes or the new ones. A failed fsync
- * is a failure. EINTR and short writes are retried. A link keeps pointing where it did: the file
- * behind it is replaced. Pipes and devices are written to directly.
+ * Everything that PEAT reads or writes is opened here. A pipe, a device, a socket or a directory in
+ * the place of a file is refused with one line, so that nothing waits for it. In a run directory
+ * nothing is written through a symbolic link: a copy made of links never changes its original.
+ *
+ * A file is written under a temporary name of its own in the same folder, <file>.tmp-<pid>-<n>,
+ * fsynced, renamed over path, and its folder fsynced: at every instant path holds the old bytes or
+ * the new ones, whoever else writes it. A failed fsync is a failure. EINTR and short writes are
+ * retried. The mode of the file that is replaced stays.
  */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
 #include "base/error.h"
 
+/* ---- opening ---- */
+
+enum file_owner {
+    FILE_ANYONES, /* a regular file, also behind a symbolic link */
+    FILE_OWN,     /* a regular file and no link: what is written in a run directory */
+};
+
+/* open() with O_CLOEXEC and mode 0666 of a regular file. PEAT_NOTFOUND when there is none,
+ * PEAT_INVALID when what is to be read is no regular file, PEAT_IO when that is to be written. */
+peat_status file_open(const char *path, int flags, enum file_owner owner, int *fd,
+                      struct error *err);
+/* The open descriptor that path is a name of (/dev/stdout, /dev/fd/N, /proc/self/fd/N), or -1. */
+int file_descriptor(const char *path);
+
+/* ---- writing ---- */
+
+/* Where the user says. A link keeps pointing where it did: the file behind it is written. Pipes,
+ * character devices and names of open descriptors are written to straight; a pipe that nobody
+ * reads from is refused after ten seconds. */
 peat_status file_write(const char *path, const void *bytes, size_t n, struct error *err);
+/* In a run directory: what is there must be a regular file and no link. */
+peat_status file_write_own(const char *path, const void *bytes, size_t n, struct error *err);
+/* Removes temporary files that killed processes have left in a directory. For who holds its lock;
+ * a write that is under way there begins again. */
+void dir_tidy(const char *path);
+/* write() all of it to a descriptor. */
+peat_status fd_write(int fd, const void *bytes, size_t n, struct error *err);
+
+/* ---- reading ---- */
+
 /* The whole file, with a terminating 0 after n bytes; freed by the caller. Refuses files beyond
- * limit bytes (0: no limit) and directories. PEAT_NOTFOUND when there is no such file. */
+ * limit bytes (0: no limit) and what is no regular file. PEAT_NOTFOUND when there is no such file.
+ */
 peat_status file_read(const char *path, size_t limit, char **bytes, size_t *n, struct error *err);
+/* The same, and also what an open descriptor named by path gives until its end, as /dev/stdin or a
+ * shell's <(command): a pipe or a terminal, whose writer decides how long that takes. */
+peat_status file_read_stream(const char *path, size_t limit, char **bytes, size_t *n,
+                             struct error *err);
+bool file_exists(const char *path);
+
+/* ---- directories and paths ---- */
+
 /* Like mkdir -p. */
 peat_status dir_make(const char *path, struct error *err);
 peat_status dir_sync(const char *path, struct error *err);
-bool file_exists(const char *path);
+/* Of the folder that path is in. */
+peat_status dir_sync_parent(const char *path, struct error *err);
 /* Removes a directory with all it contains; absent is fine. */
 peat_status dir_remove(const char *path, struct error *err);
 /* path as seen from the directory of `beside`; absolute paths stay. Freed by the caller. */
@@ -29,7 +72,5 @@ char *path_join(const char *a, const char *b);
 /* The names in a directory, sorted, without . and ..; freed with names_free. */
 peat_status dir_list(const char *path, char ***name, int *n, struct error *err);
 void names_free(char **name, int n);
-/* write() all of it to a descriptor. */
-peat_status fd_write(int fd, const void *bytes, size_t n, struct error *err);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/strbuf.h"
 
 enum figure_format { FIGURE_SVG, FIGURE_PDF, FIGURE_PNG };
@@ -29,11 +30,12 @@ void figure_number(struct strbuf *out, double x);
 
 /* Which of svg, pdf and png a path ends in; -1: none. */
 int figure_format_of(const char *path);
-/* Writes <stem>.gp and <stem>.dat beside path and lets gnuplot write path. PEAT_NOTFOUND: gnuplot
- * is not installed; script and data are there. PEAT_FAILED: gnuplot did not like them. PEAT_IO:
- * they could not be written. */
-peat_status figure_save(const struct figure *f, const char *path, enum figure_format format,
-                        struct error *err);
+/* Writes <stem>.gp and <stem>.dat beside path, and path as gnuplot draws it, each whole or not at
+ * all. FILE_OWN: path is PEAT's choice, in a run directory. PEAT_NOTFOUND: gnuplot is not
+ * installed; script and data are there. PEAT_FAILED: gnuplot did not like them. PEAT_IO: they
+ * could not be written. */
+peat_status figure_save(const struct figure *f, const char *path, enum file_owner owner,
+                        enum figure_format format, struct error *err);
 /* The SVG as text, without a background; nothing stays on the disk. PEAT_NOTFOUND as above. */
 peat_status figure_svg(const struct figure *f, struct strbuf *out, struct error *err);
 

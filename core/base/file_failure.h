@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* file_failure.h: how a failed call on a file is told. */
+#ifndef BASE_FILE_FAILURE_H
+#define BASE_FILE_FAILURE_H
+
+#include <sys/stat.h>
+
+#include "base/error.h"
+
+/* "cannot <verb> '<path>': <what the system says>", from errno; PEAT_NOTFOUND for ENOENT. */
+peat_status file_failure(struct error *err, const char *verb, const char *path);
+/* "'<path>' is a named pipe, not a regular file" */
+peat_status file_refused(struct error *err, peat_status status, const char *path, mode_t mode);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* file_write.c: files that are written whole or not at all. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "file_failure.h"
+
+#define TEMPORARY ".tmp-"
+
+/* 0 or -1 with errno. Whoever gave this process a descriptor may have made it non-blocking. */
+static int write_all(int fd, const char *bytes, size_t n)
+{
+    while (n) {
+        ssize_t written = write(fd, bytes, n);
+        if (written < 0 && errno == EAGAIN)
+            poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+        else if (written < 0 && errno != EINTR)
+            return -1;
+        if (written > 0) {
+            bytes += written;
+            n -= (size_t)written;
+        }
+    }
+    return 0;
+}
+
+peat_status fd_write(int fd, const void *bytes, size_t n, struct error *err)
+{
+    if (write_all(fd, bytes, n) == 0)
+        return PEAT_OK;
+    return error_set(err, PEAT_IO, "cannot write: %s", strerror(errno));
+}
+
+/* close() that keeps the errno of what went wrong before it. A file that could not be closed
+ * cleanly counts as not written. */
+static int close_after(int fd, int bad)
+{
+    int reason = errno;
+    if (close(fd) < 0 && !bad)
+        return -1;
+    errno = reason;
+    return bad;
+}
+
+/* ---- under another name first ---- */
+
+/* "<file>.tmp-<pid>-<n>"; a name that is long already is cut, so that this one is none too long. */
+static void name_temporary(const char *path, struct strbuf *name)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    strbuf_clear(name);
+    strbuf_add_bytes(name, path, (size_t)(base - path));
+    strbuf_addf(name, "%.*s" TEMPORARY "%ld-%" PRId64, NAME_MAX - 64, base, (long)getpid(),
+                (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+}
+
+/* A name that nobody has; the number in it is the time, so that a process of another host with the
+ * same number does not come upon it either. */
+static int open_temporary(const char *path, mode_t mode, struct strbuf *name)
+{
+    enum { TRIES = 100 };
+    int fd = -1;
+    for (int i = 0; i < TRIES && fd < 0; i++) {
+        name_temporary(path, name);
+        fd = open(name->text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+        if (fd < 0 && errno != EEXIST)
+            return -1;
+    }
+    return fd;
+}
+
+/* `old`: the file that is replaced, NULL: none. Its mode stays; a file system that has none may
+ * refuse that. 0 or -1 with errno; without a name when there is no such file to be removed. */
+static int write_temporary(const char *path, const struct stat *old, const void *bytes, size_t n,
+                           struct strbuf *name)
+{
+    int fd = open_temporary(path, old ? old->st_mode & 0777 : 0666, name);
+    if (fd < 0) {
+        strbuf_clear(name);
+        return -1;
+    }
+    int bad = write_all(fd, bytes, n);
+    if (!bad && old)
+        (void)!fchmod(fd, old->st_mode & 0777);
+    if (!bad)
+        bad = fsync(fd);
+    return close_after(fd, bad);
+}
+
+/* Who holds the lock of a run directory tidies it: a temporary file that is gone was taken for one
+ * of a dead process, and is written again. */
+static peat_status replace(const char *path, const struct stat *old, const void *bytes, size_t n,
+                           struct error *err)
+{
+    enum { TRIES = 4 };
+    struct strbuf name;
+    strbuf_init(&name);
+    int bad = -1;
+    bool gone = true;
+    for (int i = 0; i < TRIES && bad && gone; i++) {
+        bad = write_temporary(path, old, bytes, n, &name);
+        gone = !bad && rename(name.text, path) < 0;
+        bad = bad || gone ? -1 : 0;
+        gone = gone && errno == ENOENT;
+    }
+    peat_status status = bad ? file_failure(err, "write", path) : PEAT_OK;
+    if (bad && name.n)
+        unlink(name.text);
+    strbuf_release(&name);
+    return status == PEAT_OK ? dir_sync_parent(path, err) : status;
+}
+
+static bool all_digits(const char *from, const char *to)
+{
+    return from < to && (size_t)(to - from) == strspn(from, "0123456789");
+}
+
+/* "<anything>.tmp-<digits>-<digits>" */
+static bool is_temporary(const char *name)
+{
+    const char *mark = NULL;
+    for (const char *at = name; (at = strstr(at, TEMPORARY)); at++)
+        mark = at + strlen(TEMPORARY);
+    const char *dash = mark ? strchr(mark, '-') : NULL;
+    return dash && all_digits(mark, dash) && all_digits(dash + 1, name + strlen(name));
+}
+
+void dir_tidy(const char *path)
+{
+    char **name;
+    int n;
+    if (dir_list(path, &name, &n, NULL) != PEAT_OK)
+        return;
+    for (int i = 0; i < n; i++) {
+        if (!is_temporary(name[i]))
+            continue;
+        char *left = path_join(path, name[i]);
+        unlink(left);
+        free(left);
+    }
+    names_free(name, n);
+}
+
+/* ---- straight ---- */
+
+/* Opening a pipe for writing waits for its reader. A shell that starts both at once is given some
+ * seconds; then nobody is there. */
+static int open_device(const char *path)
+{
+    const double until = clock_seconds() + 10;
+    const struct timespec pause = {0, 20 * 1000 * 1000};
+    int fd;
+    while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) < 0 && errno == ENXIO &&
+           clock_seconds() < until)
+        nanosleep(&pause, NULL);
+    return fd;
+}
+
+static peat_status write_straight(int fd, const char *path, const void *bytes, size_t n,
+                                  struct error *err)
+{
+    if (fd < 0 && errno == ENXIO)
+        return error_set(err, PEAT_IO, "cannot write '%s': nobody reads from this pipe", path);
+    if (fd < 0 || close_after(fd, write_all(fd, bytes, n)) < 0)
+        return file_failure(err, "write", path);
+    return PEAT_OK;
+}
+
+/* ---- which way ---- */
+
+/* The file that a chain of links names, whether it exists or not; freed by the caller. */
+static char *behind_links(const char *path)
+{
+    enum { LINKS_MOST = 40 };
+    char target[PATH_MAX], *at = path_beside("", path);
+    for (int i = 0; i < LINKS_MOST; i++) {
+        ssize_t n = readlink(at, target, sizeof(target) - 1);
+        if (n < 0)
+            break;
+        target[n] = '\0';
+        char *next = path_beside(at, target);
+        free(at);
+        at = next;
+    }
+    return at;
+}
+
+peat_status file_write(const char *path, const void *bytes, size_t n, struct error *err)
+{
+    struct stat st;
+    int given = file_descriptor(path);
+    if (given >= 0)
+        return write_straight(fcntl(given, F_DUPFD_CLOEXEC, 3), path, bytes, n, err);
+    bool exists = stat(path, &st) == 0;
+    if (!exists && errno != ENOENT)
+        return file_failure(err, "write", path);
+    if (exists && (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)))
+        return write_straight(open_device(path), path, bytes, n, err);
+    if (exists && !S_ISREG(st.st_mode))
+        return file_refused(err, PEAT_IO, path, st.st_mode);
+    char *target = behind_links(path);
+    peat_status status = replace(target, exists ? &st : NULL, bytes, n, err);
+    free(target);
+    return status;
+}
+
+peat_status file_write_own(const char *path, const void *bytes, size_t n, struct error *err)
+{
+    struct stat st;
+    bool exists = lstat(path, &st) == 0;
+    if (exists && !S_ISREG(st.st_mode))
+        return file_refused(err, PEAT_IO, path, st.st_mode);
+    return replace(path, exists ? &st : NULL, bytes, n, err);
+}
