@@ -58,6 +58,7 @@ typedef struct peat_question {
     const void *config;
     uint64_t stream, first; /* its draws are first, first + 1, ... of stream               */
     int64_t n;              /* its length in symbols                                       */
+    int64_t longest;        /* in training the longest that n can be                       */
     int64_t number, of; /* in evaluation number 0 ... of - 1 of its length; in training of = 0 */
     int64_t n_asked, n_answer;
     int32_t *asked;  /* [n_asked] between BOS and SEP  */
@@ -65,16 +66,18 @@ typedef struct peat_question {
 } peat_question;
 
 /*
+ *   check  [setup] refuses parameters that do not go together, or NULL.
  *   ids    [any] how many ids the task has besides those of the frame.
  *   least  [any] the shortest length there can be, or NULL: 1.
  *   size   [any] sets n_asked and n_answer to the most that length n has; both grow with n.
  *   shape  [any] sets n_asked and n_answer of this question, at most those of size, from draws
- *          PEAT_SHAPE_DRAWS and up or, in evaluation, from number and of; may lower n. NULL: as
- *          size says. Questions of one shape should follow each other: a batch has one shape.
+ *          PEAT_SHAPE_DRAWS and up or, in evaluation, from number and of. NULL: as size says.
+ *          Questions of one shape should follow each other: a batch has one shape.
  *   fill   [any] writes asked and answer, ids from PEAT_FIRST_SYMBOL on (in an answer also EOS).
  */
 typedef struct peat_sequence {
     peat_answer_kind kind;
+    peat_status (*check)(peat_setup *s, const void *config);
     int64_t (*ids)(const void *config);
     int64_t (*least)(const void *config);
     void (*size)(const void *config, int64_t n, int64_t *n_asked, int64_t *n_answer);
@@ -88,6 +91,24 @@ typedef struct peat_sequence_self {
     int64_t questions[PEAT_MAX_LENGTHS]; /* evaluated */
     int64_t length[PEAT_MAX_LENGTHS];
 } peat_sequence_self;
+
+/* ---- sizes that many tasks have ---- */
+
+/* n symbols, answered by as many. */
+static inline void peat_size_equal(const void *config, int64_t n, int64_t *n_asked,
+                                   int64_t *n_answer)
+{
+    (void)config;
+    *n_asked = *n_answer = n;
+}
+
+/* n symbols, answered by one. */
+static inline void peat_size_one(const void *config, int64_t n, int64_t *n_asked, int64_t *n_answer)
+{
+    (void)config;
+    *n_asked = n;
+    *n_answer = 1;
+}
 
 /* ---- draws ---- */
 
@@ -206,7 +227,7 @@ static inline peat_status peat_sequence_train(const peat_sequence *s, const peat
         uint64_t first = (uint64_t)b << 32;
         int64_t kinds = t->max_len - length->min_len + 1;
         int64_t n = length->min_len + peat_below(host, stream, first, kinds);
-        peat_question q = {host, config, stream, first + 1, n, b, 0, 0, 0, NULL, NULL};
+        peat_question q = {host, config, stream, first + 1, n, t->max_len, b, 0, 0, 0, NULL, NULL};
         peat_question_shape(s, &q);
         peat_question_row(s, &q, batch, b);
         batch->sequence[b] = b;
@@ -225,6 +246,7 @@ static inline peat_question peat_question_evaluated(const peat_sequence *s, cons
                        PEAT_QUESTIONS_STREAM + (uint64_t)n,
                        (uint64_t)number << 32,
                        n,
+                       0,
                        number,
                        of,
                        0,
@@ -326,6 +348,9 @@ static inline peat_status peat_sequence_setup(const peat_sequence *s, peat_setup
                                               const void *config, peat_task_plan *plan, void **self)
 {
     const peat_lengths *k = (const peat_lengths *)config;
+    peat_status status = s->check ? s->check(setup, config) : PEAT_OK;
+    if (status != PEAT_OK)
+        return status;
     int64_t least = s->least ? s->least(config) : 1;
     int64_t fits = peat_longest_that_fits(s, config, plan->seq_len);
     int64_t n = k->max_len ? k->max_len : fits;

@@ -20,12 +20,6 @@ static int64_t ids(const void *config)
     return k->symbols;
 }
 
-static void size(const void *config, int64_t n, int64_t *n_asked, int64_t *n_answer)
-{
-    (void)config;
-    *n_asked = *n_answer = n;
-}
-
 static void fill(peat_question *q)
 {
     const struct config *k = q->config;
@@ -33,7 +27,7 @@ static void fill(peat_question *q)
         q->answer[q->n - 1 - i] = q->asked[i] = peat_question_symbol(q, i, k->symbols);
 }
 
-static const peat_sequence reverse = {.ids = ids, .size = size, .fill = fill};
+static const peat_sequence reverse = {.ids = ids, .size = peat_size_equal, .fill = fill};
 
 PEAT_DEFINE_SEQUENCE(reverse, struct config, rows, "reverse", "1.0",
                      "repeat a random sequence backwards", "arXiv:2305.19466")
