@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/shown.h"
+
 enum { GAP = 2 };
 
 #define BOLD   "\033[1m"
@@ -26,6 +28,24 @@ void columns_add(struct columns *t, const char *const *text)
     struct table_cell *cell = t->cell + (size_t)t->n_row++ * (size_t)t->n;
     for (int k = 0; k < t->n; k++)
         cell[k] = (struct table_cell){arena_strdup(t->arena, text[k]), "", false};
+}
+
+/* The same with texts that are safe to print. */
+static struct columns shown_columns(const struct columns *t)
+{
+    struct columns shown = *t;
+    struct table_column *column = ARENA_ARRAY(t->arena, t->n, struct table_column);
+    size_t cells = (size_t)t->n_row * (size_t)t->n;
+    shown.cell = ARENA_ARRAY(t->arena, cells, struct table_cell);
+    for (size_t i = 0; i < cells; i++) {
+        shown.cell[i] = t->cell[i];
+        shown.cell[i].text = shown_text(t->arena, t->cell[i].text);
+    }
+    for (int k = 0; t->column && k < t->n; k++)
+        column[k] =
+            (struct table_column){shown_text(t->arena, t->column[k].head), t->column[k].right};
+    shown.column = t->column ? column : NULL;
+    return shown;
 }
 
 /* ---- widths ---- */
@@ -108,8 +128,9 @@ static void end_line(struct strbuf *out)
     strbuf_add(out, "\n");
 }
 
-void columns_print(const struct columns *t, const char *indent, FILE *out)
+void columns_print(const struct columns *given, const char *indent, FILE *out)
 {
+    const struct columns shown = shown_columns(given), *t = &shown;
     const struct widths *w = measure_columns(t, false);
     struct strbuf line;
     strbuf_init(&line);
@@ -133,9 +154,10 @@ static int block_end(const struct columns *t, const struct widths *w, int begin,
     return begin < apart && end < t->n && end > apart ? apart : end;
 }
 
-void columns_add_blocks(const struct columns *t, int n_label, int apart, size_t width, bool bold,
-                        struct strbuf *out)
+void columns_add_blocks(const struct columns *given, int n_label, int apart, size_t width,
+                        bool bold, struct strbuf *out)
 {
+    const struct columns shown = shown_columns(given), *t = &shown;
     const struct widths *w = measure_columns(t, bold);
     size_t labels = line_width(w, 0, n_label),
            room = width + GAP > labels ? width + GAP - labels : 0;

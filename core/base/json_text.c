@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/shown.h"
 
 enum { INDENT = 2 };
 
@@ -17,26 +18,34 @@ struct writer {
     enum json_style style;
 };
 
-static void write_special(struct strbuf *out, unsigned char c)
+static void write_special(struct strbuf *out, uint32_t code)
 {
     static const char named[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
-    const char *found = strchr(named, c);
+    const char *found = code < 0x80 ? strchr(named, (int)code) : NULL;
     if (found)
         strbuf_addf(out, "\\%c", letter[found - named]);
     else
-        strbuf_addf(out, "\\u%04x", c);
+        strbuf_addf(out, "\\u%04x", code);
 }
 
-static void write_text(struct strbuf *out, const char *text)
+/* Readers need the first; people are safe from the others too, but identities were made without. */
+static bool is_special(const struct writer *w, uint32_t code)
 {
+    return code < 0x20 || code == '"' || code == '\\' ||
+           (w->style != JSON_CANONICAL && is_shown_as_code(code));
+}
+
+static void write_text(const struct writer *w, const char *text)
+{
+    struct strbuf *out = w->out;
     strbuf_add_bytes(out, "\"", 1);
     for (const unsigned char *s = (const unsigned char *)text; *s;) {
         uint32_t code;
         size_t n = utf8_read(s, SIZE_MAX, &code);
         if (n == 0)
             strbuf_add(out, "\xef\xbf\xbd");
-        else if (*s < 0x20 || *s == '"' || *s == '\\')
-            write_special(out, *s);
+        else if (is_special(w, code))
+            write_special(out, code);
         else
             strbuf_add_bytes(out, s, n);
         s += n ? n : 1;
@@ -131,7 +140,7 @@ static void write_map(const struct writer *w, const struct value *map, int depth
         if (i)
             strbuf_add(w->out, w->style == JSON_INDENTED ? "," : comma(w));
         new_line(w, depth + 1);
-        write_text(w->out, entry[i].key);
+        write_text(w, entry[i].key);
         strbuf_add(w->out, has_spaces(w) ? ": " : ":");
         write_value(w, entry[i].item, depth + 1);
     }
@@ -157,7 +166,7 @@ static void write_value(const struct writer *w, const struct value *v, int depth
         write_real(w, v->real);
         break;
     case VALUE_TEXT:
-        write_text(w->out, v->text);
+        write_text(w, v->text);
         break;
     case VALUE_LIST:
         write_list(w, v, depth);

@@ -2,17 +2,20 @@
 /* log.c: one line, one write: lines of several processes on one stream stay whole. */
 #include "base/log.h"
 
-#include "base/strbuf.h"
+#include "base/shown.h"
 
 void line_print(FILE *out, const char *before, const char *fmt, va_list args)
 {
-    struct strbuf line;
+    struct strbuf text, line;
+    strbuf_init(&text);
     strbuf_init(&line);
+    strbuf_addv(&text, fmt, args);
     strbuf_add(&line, before);
-    strbuf_addv(&line, fmt, args);
+    shown_add(&line, text.text, "\t");
     strbuf_add(&line, "\n");
     fwrite(line.text, 1, line.n, out);
     fflush(out);
+    strbuf_release(&text);
     strbuf_release(&line);
 }
 

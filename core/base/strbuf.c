@@ -167,3 +167,21 @@ size_t text_columns(const char *text)
     freelocale(utf8);
     return columns;
 }
+
+size_t text_fit(const char *text, size_t columns)
+{
+    char character[5];
+    size_t fits = 0, used = 0;
+    while (text[fits]) {
+        uint32_t code;
+        size_t n = utf8_read((const unsigned char *)text + fits, SIZE_MAX, &code);
+        n = n ? n : 1;
+        memcpy(character, text + fits, n);
+        character[n] = '\0';
+        used += text_columns(character);
+        if (used > columns)
+            break;
+        fits += n;
+    }
+    return fits;
+}

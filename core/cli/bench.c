@@ -66,7 +66,7 @@ void bench_put(struct json map, const char *key, double x, int decimals)
 void bench_print(struct json map, bool json)
 {
     if (json)
-        printf("%s\n", json_to_text(map.v, JSON_LINE, map.a));
+        cli_print("%s\n", json_to_text(map.v, JSON_LINE, map.a));
     for (int i = 0; !json && i < map.v->n; i++)
-        printf("%-18s %s\n", map.v->key[i], map.v->item[i]->text);
+        cli_print("%-18s %s\n", map.v->key[i], map.v->item[i]->text);
 }

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/shown.h"
 #include "cli/bench.h"
 #include "process/child.h"
 #include "process/program.h"
@@ -46,7 +47,7 @@ static peat_status run_grid(const char dir[DIR_BYTES], int jobs, double *seconds
     char *text = NULL;
     size_t n = 0;
     if (file_read(log, 0, &text, &n, NULL) == PEAT_OK)
-        fputs(text, stderr);
+        shown_print(stderr, "%s", text);
     free(text);
     return error_set(err, PEAT_FAILED, "the experiment did not end well");
 }

@@ -203,7 +203,7 @@ static bool run_case(struct ops_bench *b, size_t i, bool json)
                   2.0 * fast.flops);
     bench_print(map, json);
     if (!json)
-        printf("\n");
+        cli_print("\n");
     return true;
 }
 

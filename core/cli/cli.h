@@ -25,7 +25,10 @@ int cli_refuse(const struct error *err);
 /* A mistake in how `command` ("peat run") was called, and how to get help; returns CLI_USAGE. */
 int cli_mistake(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Into the file, whole or not at all; NULL: to stdout. */
+/* Text on stdout, safe for a terminal (base/shown.h): what every result is printed with, but for
+ * what cli_write writes. */
+void cli_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Into the file, whole or not at all; NULL: to stdout, as it is. */
 peat_status cli_write(const char *file, const struct strbuf *text, struct error *err);
 
 /* Columns of the terminal that text goes to, between these bounds; 100 where it goes elsewhere. */

@@ -140,7 +140,7 @@ static int print_length(const struct pair *p, int length)
                    pairs.by_data, pairs.n + pairs_refused(&pairs));
     format_text(&t, WIDTH, false, &out);
     add_verdict(p, d, &pairs, &out);
-    fputs(out.text, stdout);
+    cli_print("%s", out.text);
     strbuf_release(&out);
     return pairs.n;
 }
@@ -187,7 +187,7 @@ static int print_pair(const struct pair *p, int64_t only, bool json)
         if (only >= 0 && p->r->length[l] != only)
             continue;
         if (shown++ && !json)
-            printf("\n");
+            cli_print("\n");
         pairs += json ? add_length(p, l, lengths) : print_length(p, l);
     }
     if (!shown && only >= 0 && p->r->n_length) {
@@ -195,7 +195,7 @@ static int print_pair(const struct pair *p, int64_t only, bool json)
         return CLI_USAGE;
     }
     if (json)
-        printf("%s\n", json_to_text(all.v, JSON_INDENTED, p->arena));
+        cli_print("%s\n", json_to_text(all.v, JSON_INDENTED, p->arena));
     if (!pairs)
         cli_say("there is no seed at which both rows are finished and paired");
     return pairs ? CLI_DONE : CLI_FAILED;

@@ -73,7 +73,7 @@ static void print(const struct request *q, const struct value *v)
     } else {
         diagnosis_page(v, cli_width(NULL, 72, 120), &out);
     }
-    fwrite(out.text, 1, out.n, stdout);
+    cli_print("%s", out.text);
     strbuf_release(&out);
 }
 

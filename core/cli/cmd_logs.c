@@ -2,10 +2,25 @@
 /* cmd_logs.c: peat logs DIR CELL. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/file.h"
+#include "base/shown.h"
 #include "cli/verbs.h"
 #include "grid/rundir.h"
+
+/* As they are into a file or a pipe: a log may be what another program has to read. */
+static void print_bytes(const char *text, size_t n)
+{
+    struct strbuf shown;
+    strbuf_init(&shown);
+    if (isatty(STDOUT_FILENO))
+        shown_add_bytes(&shown, text, n, "\n\t");
+    else
+        strbuf_add_bytes(&shown, text, n);
+    fwrite(shown.text, 1, shown.n, stdout);
+    strbuf_release(&shown);
+}
 
 static int print_log(const struct cell_files *c)
 {
@@ -18,7 +33,7 @@ static int print_log(const struct cell_files *c)
         error_set(&err, status, "cell '%s' has no log: it was not started yet", c->label);
     if (status != PEAT_OK)
         return cli_refuse(&err);
-    fwrite(text, 1, n, stdout);
+    print_bytes(text, n);
     free(text);
     return CLI_DONE;
 }
@@ -38,7 +53,8 @@ const struct cli_command cmd_logs = {
     .name = "peat logs",
     .summary = "what a cell has said",
     .about = "Prints what a cell's processes have said, all attempts one after the other. CELL is\n"
-             "an index, a label or the start of its hash.",
+             "an index, a label or the start of its hash. On a terminal, control characters are\n"
+             "written out (\\x1b); a file or a pipe gets the log's own bytes.",
     .example = "peat logs runs/quickstart rotary.sum.s0",
     CLI_OPERANDS("DIR CELL", 2, 2, "a run directory and a cell are needed"),
     .run = print_cell_log,

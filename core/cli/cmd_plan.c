@@ -54,17 +54,17 @@ static void print_injection(const struct plan_cell *c)
 {
     for (const char *line = c->injection; *line;) {
         size_t n = strcspn(line, "\n");
-        printf("      %.*s\n", (int)n, line);
+        cli_print("      %.*s\n", (int)n, line);
         line += n + (line[n] == '\n');
     }
     if (c->matched)
-        printf("      matched: %s\n", c->matched);
+        cli_print("      matched: %s\n", c->matched);
 }
 
 static void print_injections(const struct plan *p)
 {
     for (int i = 0; i < p->n / p->experiment->n_seed; i++) {
-        printf("\n%s\n", p->cell[i].label);
+        cli_print("\n%s\n", p->cell[i].label);
         print_injection(&p->cell[i]);
     }
 }
@@ -109,25 +109,25 @@ static void print_totals(struct loaded_plan *l, const char *const *state)
     struct strbuf counts;
     strbuf_init(&counts);
     plan_states_count(state, p->n, &counts);
-    printf("\n%d cell%s: %d row%s x %d seed%s, %sFLOP of training; %s\n", p->n,
-           p->n == 1 ? "" : "s", rows, rows == 1 ? "" : "s", l->experiment.n_seed,
-           l->experiment.n_seed == 1 ? "" : "s", short_number(&l->arena, total_flops(p)),
-           counts.text);
+    cli_print("\n%d cell%s: %d row%s x %d seed%s, %sFLOP of training; %s\n", p->n,
+              p->n == 1 ? "" : "s", rows, rows == 1 ? "" : "s", l->experiment.n_seed,
+              l->experiment.n_seed == 1 ? "" : "s", short_number(&l->arena, total_flops(p)),
+              counts.text);
     strbuf_release(&counts);
     for (int i = 0; i < p->n; i++)
         if (p->cell[i].matched && i < rows)
-            printf("matched: %s: %s\n", p->cell[i].label, p->cell[i].matched);
+            cli_print("matched: %s: %s\n", p->cell[i].label, p->cell[i].matched);
     for (int i = 0; i < p->n_dropped; i++)
-        printf("left out: %s\n", p->dropped[i]);
+        cli_print("left out: %s\n", p->dropped[i]);
     for (int i = 0; i < p->n_skipped / l->experiment.n_seed; i++)
-        printf("skipped: %s: %s\n", p->skipped[i].label, p->skipped[i].reason);
+        cli_print("skipped: %s: %s\n", p->skipped[i].label, p->skipped[i].reason);
 }
 
 static void print_parts(struct loaded_plan *l, const struct request *q, const char *const *state)
 {
     if (q->ids) {
         for (int i = 0; i < l->plan.n; i++)
-            printf("%s\n", l->plan.cell[i].id);
+            cli_print("%s\n", l->plan.cell[i].id);
         return;
     }
     if (q->json) {

@@ -39,7 +39,7 @@ static int save(const struct request *q, const struct figure *f, const char *dir
     peat_status status =
         figure_save(f, path, own ? FILE_OWN : FILE_ANYONES, (enum figure_format)q->format, &err);
     if (status == PEAT_OK)
-        printf("%s\n", path);
+        cli_print("%s\n", path);
     else
         cli_say("%s", err.text);
     free(own);

@@ -73,6 +73,6 @@ void print_json(const struct value *v)
     struct strbuf text;
     strbuf_init(&text);
     json_print(v, JSON_INDENTED, &text);
-    printf("%s\n", text.text);
+    cli_print("%s\n", text.text);
     strbuf_release(&text);
 }

@@ -146,7 +146,7 @@ static const struct cli_option options[] = {
               "threads of each cell (default: run.threads)"),
     CLI_FLAG('n', "dry-run", dry, "only print the plan; with Slurm, what would be submitted"),
     CLI_FLAG('x', "stop", stop, "stop at the first failure; other cells save and end"),
-    CLI_TEXT(0, "only", "GLOB", runner.only, "cells whose label fits, 'rotary.*'"),
+    CLI_TEXT(0, "only", "GLOB", runner.only, "cells whose label or id fits, 'rotary.*'"),
     CLI_OTHER(0, "shard", "I/N", read_shard, "every N-th cell, starting with the I-th"),
     CLI_FLAG(0, "retry-failed", runner.retry_failed, "try failed cells again"),
     CLI_FLAG(0, "rerun-stale", runner.rerun_stale,

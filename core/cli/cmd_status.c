@@ -52,16 +52,16 @@ static void print_counts(const struct status *s)
 {
     const char *name = json_get_text(s->dir.plan, "experiment");
     const char *between = "";
-    printf("%s: %d cell%s: ", name ? name : s->dir.path, s->planned, s->planned == 1 ? "" : "s");
+    cli_print("%s: %d cell%s: ", name ? name : s->dir.path, s->planned, s->planned == 1 ? "" : "s");
     for (int i = 0; i < CELL_STATES; i++) {
         if (!s->n[i])
             continue;
-        printf("%s%d %s", between, s->n[i], cell_state_name((enum cell_state)i));
+        cli_print("%s%d %s", between, s->n[i], cell_state_name((enum cell_state)i));
         between = ", ";
     }
-    printf("\n");
+    cli_print("\n");
     if (s->unplanned)
-        printf("%d more of earlier plans\n", s->unplanned);
+        cli_print("%d more of earlier plans\n", s->unplanned);
 }
 
 static int64_t total_steps(const struct cell_files *c)
@@ -111,7 +111,7 @@ static void print_cells(const struct status *s)
     columns_print(&table, "  ", stdout);
     const struct value *dropped = value_get(s->dir.plan, "dropped");
     for (int i = 0; dropped && i < dropped->n; i++)
-        printf("  the same model as another cell: %s\n", dropped->item[i]->text);
+        cli_print("  the same model as another cell: %s\n", dropped->item[i]->text);
 }
 
 /* ---- JSON ---- */
@@ -176,7 +176,7 @@ static int show(const char *dir, bool json, bool redraw, bool *running)
         if (err.status != PEAT_OK)
             cli_say("%s", err.text);
         if (redraw)
-            fputs("\x1b[H\x1b[J", stdout);
+            fputs("\x1b[H\x1b[J", stdout); /* not other people's text */
         if (json) {
             print_object(&s);
         } else {

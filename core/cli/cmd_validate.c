@@ -17,8 +17,8 @@ static int validate_experiment(const struct cli *cli)
     if (loaded_plan_open(&l, cli, &err) != PEAT_OK)
         return cli_refuse(&err);
     int cells = l.plan.n, seeds = l.experiment.n_seed;
-    printf("%s: ok, %d cell%s, %d seed%s\n", cli->operand[0], cells, plural(cells), seeds,
-           plural(seeds));
+    cli_print("%s: ok, %d cell%s, %d seed%s\n", cli->operand[0], cells, plural(cells), seeds,
+              plural(seeds));
     loaded_plan_close(&l);
     return CLI_DONE;
 }

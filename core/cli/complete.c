@@ -10,19 +10,19 @@
 static void offer_named(const char *name, size_t n)
 {
     if (n >= 3 && !strncmp(name, "DIR", 3))
-        printf("<dir>\n");
+        cli_print("<dir>\n");
     else if (n >= 4 && (!strncmp(name, "FILE", 4) || !strncmp(name + n - 4, "yaml", 4)))
-        printf("<file>\n");
+        cli_print("<file>\n");
     else if (islower((unsigned char)*name))
         for (size_t i = 0; i < n; i++)
-            putchar(name[i] == '|' ? '\n' : name[i]);
-    printf("\n");
+            cli_print("%c", name[i] == '|' ? '\n' : name[i]);
+    cli_print("\n");
 }
 
 static void offer_value(const struct cli_option *o)
 {
     for (int i = 0; o->kind == CLI_KIND_WORD && i < o->max; i++)
-        printf("%s\n", o->word[i]);
+        cli_print("%s\n", o->word[i]);
     offer_named(o->argument, strlen(o->argument));
 }
 
@@ -30,9 +30,9 @@ static void offer_options(const struct cli_command *c)
 {
     const struct cli_option *o;
     for (int i = 0; (o = cli_option(c, i)); i++) {
-        printf("--%s\n", o->name);
+        cli_print("--%s\n", o->name);
         if (o->letter)
-            printf("-%c\n", o->letter);
+            cli_print("-%c\n", o->letter);
     }
 }
 
@@ -50,8 +50,8 @@ static void offer_operand(const struct cli_command *c, int which)
 static void offer_verbs(const struct cli_command *group)
 {
     for (const struct cli_command *const *v = group->verb; *v; v++)
-        printf("%s\n", cli_verb(*v));
-    printf("help\n");
+        cli_print("%s\n", cli_verb(*v));
+    cli_print("help\n");
     offer_options(group);
 }
 

@@ -10,13 +10,13 @@
 static int print_version(struct cli *cli, const char *argument)
 {
     (void)cli, (void)argument;
-    printf("peat %s\nplugin ABI %s\n", PEAT_VERSION, PEAT_ABI);
+    cli_print("peat %s\nplugin ABI %s\n", PEAT_VERSION, PEAT_ABI);
     for (int i = 1; gemm_words[i]; i++) { /* 0 is auto */
         struct team team = {.threads = 1};
         struct error err = {0};
         if (gemm_start(&team, gemm_words[i], &err) != PEAT_OK)
             return cli_refuse(&err);
-        printf("%s, kernels for %s\n", team.gemm->library(), team.gemm->kernels());
+        cli_print("%s, kernels for %s\n", team.gemm->library(), team.gemm->kernels());
     }
     return CLI_DONE;
 }

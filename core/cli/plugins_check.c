@@ -80,18 +80,18 @@ static bool is_bad(enum check_end end)
 static void print_head(const struct checking *c)
 {
     if (c->subject)
-        printf("%s %s %s  %s\n", subject_text(c, "kind"), subject_text(c, "name"),
-               subject_text(c, "version"), subject_text(c, "path"));
+        cli_print("%s %s %s  %s\n", subject_text(c, "kind"), subject_text(c, "name"),
+                  subject_text(c, "version"), subject_text(c, "path"));
 }
 
 static void print_report(struct checking *c, const struct check_report *r)
 {
     if (*r->text)
-        printf("  %-8s %-24s%s\n", check_end_name(r->end), r->check, r->text);
+        cli_print("  %-8s %-24s%s\n", check_end_name(r->end), r->check, r->text);
     else
-        printf("  %-8s %s\n", check_end_name(r->end), r->check);
+        cli_print("  %-8s %s\n", check_end_name(r->end), r->check);
     if (is_bad(r->end))
-        printf("           again: %s\n", repeat_command(c, r->check));
+        cli_print("           again: %s\n", repeat_command(c, r->check));
     fflush(stdout);
 }
 
@@ -101,10 +101,10 @@ static void print_sum(const struct checking *c)
     for (int i = 0; i < CHECK_ENDS; i++) {
         if (c->count[i] == 0)
             continue;
-        printf("%s%d %s", comma, c->count[i], check_end_name((enum check_end)i));
+        cli_print("%s%d %s", comma, c->count[i], check_end_name((enum check_end)i));
         comma = ", ";
     }
-    printf("\n");
+    cli_print("\n");
 }
 
 static void add_report(struct json list, struct checking *c, const struct check_report *r)
@@ -227,8 +227,8 @@ static int run_here(struct checking *c)
         cli_say("%s", report.text);
         return CLI_USAGE;
     }
-    printf("%s %s%s%s\n", check_end_name(report.end), report.check, *report.text ? ": " : "",
-           report.text);
+    cli_print("%s %s%s%s\n", check_end_name(report.end), report.check, *report.text ? ": " : "",
+              report.text);
     return is_bad(report.end) ? CLI_FAILED : CLI_DONE;
 }
 

@@ -59,7 +59,7 @@ static void print_facts(const struct page *page)
     columns_init(&table, page->arena, 2);
     for (size_t i = 0; i < sizeof(fact) / sizeof(fact[0]); i++)
         columns_add(&table, fact[i]);
-    printf("%s: %s\n\n", p->name, p->desc->summary);
+    cli_print("%s: %s\n\n", p->name, p->desc->summary);
     columns_print(&table, "", stdout);
     strbuf_release(&hooks);
     strbuf_release(&traits);
@@ -69,7 +69,7 @@ static void print_parameters(const struct page *page)
 {
     const peat_param *row = page->plugin->desc->param;
     if (!row || !row->key) {
-        printf("\nno parameters\n");
+        cli_print("\nno parameters\n");
         return;
     }
     struct columns table;
@@ -90,7 +90,7 @@ static void print_parameters(const struct page *page)
                                     allowed.text, row->unit ? row->unit : "-", row->doc};
         columns_add(&table, cell);
     }
-    printf("\n");
+    cli_print("\n");
     columns_print(&table, "", stdout);
     strbuf_release(&preset);
     strbuf_release(&allowed);

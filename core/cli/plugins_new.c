@@ -125,11 +125,11 @@ static void print_next(struct making *m)
     const char *lib = installed(m, PEAT_LIBDIR, NULL);
     const char *pc = lib ? arena_printf(m->arena, "%s/pkgconfig", lib) : "";
     bool found = file_exists(pc);
-    printf("%s/%s.c is to be changed; build and check it with\n"
-           "  cd %s && make check PKG_CONFIG_PATH=%s\n",
-           m->to, m->name, m->to, found ? pc : "PREFIX/lib/pkgconfig");
+    cli_print("%s/%s.c is to be changed; build and check it with\n"
+              "  cd %s && make check PKG_CONFIG_PATH=%s\n",
+              m->to, m->name, m->to, found ? pc : "PREFIX/lib/pkgconfig");
     if (!found)
-        printf("where PREFIX is what cmake --install got as --prefix\n");
+        cli_print("where PREFIX is what cmake --install got as --prefix\n");
 }
 
 static int make_from_template(struct making *m)

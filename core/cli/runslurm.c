@@ -28,7 +28,7 @@ static void print_script(const struct run_slurm *s, const char *name,
     struct strbuf text;
     strbuf_init(&text);
     script(&s->array, &text);
-    printf("==> %s/slurm/%s <==\n%s", s->array.dir, name, text.text);
+    cli_print("==> %s/slurm/%s <==\n%s", s->array.dir, name, text.text);
     strbuf_release(&text);
 }
 
@@ -36,7 +36,7 @@ static void print_scripts(const struct run_slurm *s)
 {
     int64_t tasks = slurm_tasks(&s->array);
     print_script(s, "array.sbatch", slurm_array_script);
-    printf("\n");
+    cli_print("\n");
     print_script(s, "table.sbatch", slurm_table_script);
     cli_say("%d cell%s in %" PRId64 " task%s would be submitted", s->array.jobs->n,
             s->array.jobs->n == 1 ? "" : "s", tasks, tasks == 1 ? "" : "s");

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/shown.h"
 #include "cli/cli.h"
 #include "process/apart.h"
 
@@ -22,6 +23,14 @@ void cli_start(void)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
             (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
     signal(SIGPIPE, SIG_IGN);
+}
+
+void cli_print(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    shown_vprint(stdout, fmt, args);
+    va_end(args);
 }
 
 peat_status cli_write(const char *file, const struct strbuf *text, struct error *err)

@@ -157,6 +157,29 @@ static peat_status check_ids(struct planning *p)
     return PEAT_OK;
 }
 
+static int compare_labels(const void *a, const void *b)
+{
+    const struct plan_cell *const *x = a, *const *y = b;
+    return strcmp((*x)->label, (*y)->label);
+}
+
+/* Labels keep few characters: where cells share one, each is called by its id. */
+static void tell_labels_apart(struct planning *p)
+{
+    int n = p->plan->n;
+    struct plan_cell **cell = ARENA_ARRAY(p->a, n, struct plan_cell *);
+    for (int i = 0; i < n; i++)
+        cell[i] = &p->plan->cell[i];
+    qsort(cell, (size_t)n, sizeof(*cell), compare_labels);
+    for (int begin = 0, end; begin < n; begin = end) {
+        end = begin + 1;
+        while (end < n && strcmp(cell[begin]->label, cell[end]->label) == 0)
+            end++;
+        for (int i = begin; end > begin + 1 && i < end; i++)
+            cell[i]->label = cell[i]->id;
+    }
+}
+
 /* Seed-major: a grid that is half done is a whole table with fewer seeds. */
 static peat_status make_cells(struct planning *p)
 {
@@ -165,7 +188,10 @@ static peat_status make_cells(struct planning *p)
     for (int s = 0; s < p->e->n_seed; s++)
         for (int i = 0; i < p->n; i++)
             make_cell(p, &p->plan->cell[s * p->n + i], i, s);
-    return check_ids(p);
+    peat_status status = check_ids(p);
+    if (status == PEAT_OK)
+        tell_labels_apart(p);
+    return status;
 }
 
 /* What is done with the rows, in order. */

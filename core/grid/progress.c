@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/shown.h"
 #include "cell/cellmetrics.h"
 #include "grid/jobs.h"
 
@@ -112,6 +113,18 @@ static const char *end_word(const struct cell_end *end)
     return end->state == CELL_PARTIAL ? "stopped" : cell_state_name(end->state);
 }
 
+/* In one write. */
+static void print_ended(struct progress *p, bool bad, const char *word, const struct strbuf *rest)
+{
+    struct strbuf line;
+    strbuf_init(&line);
+    strbuf_addf(&line, "%s%s%s", bad && p->colour ? RED : "", word, bad && p->colour ? PLAIN : "");
+    shown_add(&line, rest->text, "\n");
+    fwrite(line.text, 1, line.n, p->out);
+    fflush(p->out);
+    strbuf_release(&line);
+}
+
 void progress_ended(struct progress *p, const struct job *job)
 {
     const struct cell_end *end = &job->end;
@@ -125,8 +138,7 @@ void progress_ended(struct progress *p, const struct job *job)
         return;
     strbuf_init(&line);
     duration_text(job->seconds, time);
-    strbuf_addf(&line, "%s%s%s  %s", bad && p->colour ? RED : "", end_word(end),
-                bad && p->colour ? PLAIN : "", job->label);
+    strbuf_addf(&line, "  %s", job->label);
     if (end->result)
         add_result(&line, p, job);
     else
@@ -136,8 +148,7 @@ void progress_ended(struct progress *p, const struct job *job)
         strbuf_addf(&line, "\n  log: %s/log.txt", job->dir);
     strbuf_add(&line, "\n");
     progress_clear(p);
-    fwrite(line.text, 1, line.n, p->out);
-    fflush(p->out);
+    print_ended(p, bad, end_word(end), &line);
     strbuf_release(&line);
 }
 
@@ -234,9 +245,10 @@ void progress_live(struct progress *p, int n, const struct job *job, int n_activ
 {
     if (!p->live || p->quiet || !n_active)
         return;
-    struct strbuf line;
+    struct strbuf line, shown;
     char text[64], eta[32];
     strbuf_init(&line);
+    strbuf_init(&shown);
     strbuf_addf(&line, "[%*d/%d] %d running",
                 p->total > 99  ? 3
                 : p->total > 9 ? 2
@@ -255,8 +267,10 @@ void progress_live(struct progress *p, int n, const struct job *job, int n_activ
         strbuf_addf(&line, " step %" PRId64 "/%" PRId64 "%s%s", step, active[0]->steps,
                     *text ? " " : "", text);
     size_t width = terminal_width(p->out) - 1;
-    fprintf(p->out, ERASE "%.*s", (int)(line.n < width ? line.n : width), line.text);
+    shown_add(&shown, line.text, "");
+    fprintf(p->out, ERASE "%.*s", (int)text_fit(shown.text, width), shown.text);
     fflush(p->out);
     p->shown = true;
+    strbuf_release(&shown);
     strbuf_release(&line);
 }

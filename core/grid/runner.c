@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/shown.h"
 #include "grid/jobs.h"
 #include "grid/stale.h"
 #include "orphan.h"
@@ -34,9 +35,9 @@ struct run {
 
 /* ---- choosing ---- */
 
-static bool fits_glob(const struct runner_options *o, const char *label)
+static bool fits_glob(const struct runner_options *o, const struct plan_cell *c)
 {
-    return !o->only || fnmatch(o->only, label, 0) == 0;
+    return !o->only || fnmatch(o->only, c->label, 0) == 0 || fnmatch(o->only, c->id, 0) == 0;
 }
 
 /* ordinal: among the cells that fit the glob. */
@@ -48,7 +49,7 @@ static bool in_shard(const struct runner_options *o, int ordinal)
 peat_status runner_check(const struct plan *p, const struct runner_options *o, struct error *err)
 {
     for (int i = 0; i < p->n; i++)
-        if (fits_glob(o, p->cell[i].label))
+        if (fits_glob(o, &p->cell[i]))
             return PEAT_OK;
     return error_set(err, PEAT_INVALID, "no cell fits '%s'; their labels are like '%s'", o->only,
                      p->n ? p->cell[0].label : "");
@@ -172,7 +173,7 @@ static peat_status choose_all(struct run *r, struct error *err)
     r->old = ARENA_ARRAY(r->arena, p->n + 1, const struct cell_files *);
     peat_status status = PEAT_OK;
     for (int i = 0, ordinal = 0; i < p->n && status == PEAT_OK; i++) {
-        if (!fits_glob(r->options, p->cell[i].label))
+        if (!fits_glob(r->options, &p->cell[i]))
             continue;
         if (in_shard(r->options, ordinal++)) {
             status = choose(r, i, err);
@@ -271,8 +272,8 @@ static void show_failure(struct run *r, int *shown, enum cell_state state, const
                          const char *reason, const char *dir)
 {
     if ((*shown)++ < FAILURES_SHOWN)
-        fprintf(r->progress.out, "  %s  %s  %s\n    log: %s/log.txt\n", cell_state_name(state),
-                label, reason ? reason : "", dir);
+        shown_print(r->progress.out, "  %s  %s  %s\n    log: %s/log.txt\n", cell_state_name(state),
+                    label, reason ? reason : "", dir);
 }
 
 static void show_failures(struct run *r)
@@ -288,8 +289,8 @@ static void show_failures(struct run *r)
                          job->end.reason, job->dir);
     }
     if (shown > FAILURES_SHOWN)
-        fprintf(r->progress.out, "  and %d more: peat status %s\n", shown - FAILURES_SHOWN,
-                r->dir.path);
+        shown_print(r->progress.out, "  and %d more: peat status %s\n", shown - FAILURES_SHOWN,
+                    r->dir.path);
     if (r->n_old)
         progress_say(&r->progress, "%d failed before; --retry-failed tries %s again", r->n_old,
                      r->n_old == 1 ? "it" : "them");

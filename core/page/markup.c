@@ -5,7 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 
-/* NULL: the character stands for itself. */
+#include "base/shown.h"
+
+/* NULL: the byte stands for itself. */
 static const char *escape_of(char c)
 {
     switch (c) {
@@ -19,23 +21,24 @@ static const char *escape_of(char c)
         return "&quot;";
     case '\'':
         return "&#39;";
-    case '\n':
-    case '\t':
-        return NULL;
     default:
-        return (unsigned char)c < ' ' || c == 0x7f ? " " : NULL;
+        return NULL;
     }
 }
 
 void html_text(struct strbuf *out, const char *text)
 {
-    for (; *text; text++) {
-        const char *escape = escape_of(*text);
+    struct strbuf shown;
+    strbuf_init(&shown);
+    shown_add(&shown, text, "\n\t");
+    for (const char *c = shown.text; *c; c++) {
+        const char *escape = escape_of(*c);
         if (escape)
             strbuf_add(out, escape);
         else
-            strbuf_add_bytes(out, text, 1);
+            strbuf_add_bytes(out, c, 1);
     }
+    strbuf_release(&shown);
 }
 
 void html_textf(struct strbuf *out, const char *fmt, ...)

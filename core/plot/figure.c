@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
+#include "base/shown.h"
 #include "base/value.h"
 #include "process/child.h"
 
@@ -31,14 +32,17 @@ void figure_release(struct figure *f)
 
 void figure_quote(struct strbuf *out, const char *text)
 {
+    struct strbuf shown;
+    strbuf_init(&shown);
+    shown_add(&shown, text, "");
     strbuf_add(out, "'");
-    for (; *text; text++) {
-        bool control = (unsigned char)*text < ' ';
-        strbuf_add_bytes(out, control ? " " : text, 1);
-        if (*text == '\'')
+    for (const char *c = shown.text; *c; c++) {
+        strbuf_add_bytes(out, c, 1);
+        if (*c == '\'')
             strbuf_add(out, "'");
     }
     strbuf_add(out, "'");
+    strbuf_release(&shown);
 }
 
 void figure_number(struct strbuf *out, double x)

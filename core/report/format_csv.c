@@ -2,8 +2,9 @@
 /*
  * format_csv.c: tidy data, one number a line, with what it cost and where it comes from.
  *
- * A value is there when the cell's status is `done`. Other cells that have come to an end have the
- * same lines with an empty value, so that they are counted; unfinished ones have none.
+ * `cell` is the name of the cell's directory, which no other cell has; its label may be another's
+ * too. A value is there when the cell's status is `done`. Other cells that have come to an end have
+ * the same lines with an empty value, so that they are counted; unfinished ones have none.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -13,6 +14,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "base/shown.h"
 #include "cell/cellmetrics.h"
 #include "report/table.h"
 
@@ -24,13 +26,11 @@ struct number {
     double value; /* NaN: none */
 };
 
-enum { COLUMNS_MAX = EXPERIMENT_MAX_AXES + 37 };
-
 /* Fields in the order of the columns; NULL where there is nothing. */
 struct line {
-    struct arena *a; /* of their texts */
-    int n;
-    const char *field[COLUMNS_MAX];
+    struct arena *a; /* of the fields and their texts */
+    int n, room;
+    const char **field;
 };
 
 struct csv {
@@ -42,15 +42,14 @@ struct csv {
     struct strbuf *out; /* NULL: looking for what changes */
     int n_line;         /* then how many there were, the first, */
     struct line first;
-    bool changes[COLUMNS_MAX]; /* and the columns in which another one differs */
+    bool *changes; /* and the columns in which another one differs */
 };
 
 /* ---- fields ---- */
 
 static void add_text(struct line *line, const char *text)
 {
-    BUG_UNLESS(line->n < COLUMNS_MAX);
-    line->field[line->n++] = text;
+    *ARENA_APPEND(line->a, line->field, line->n, line->room) = text;
 }
 
 static void add_number(struct line *line, double x)
@@ -72,10 +71,23 @@ static bool is_other_axis(const char *key)
            strcmp(key, "task") != 0;
 }
 
+/* An axis that is called as another column is "axis.NAME". */
+static void tell_apart(struct line *head, int axes, int end)
+{
+    for (int i = axes; i < end; i++) {
+        const char *name = head->field[i];
+        bool taken = false;
+        for (int k = 0; k < head->n; k++)
+            taken = taken || (k != i && strcmp(head->field[k], name) == 0);
+        if (taken)
+            head->field[i] = arena_printf(head->a, "axis.%s", name);
+    }
+}
+
 static void fill_head(struct csv *csv)
 {
     static const char *const
-        first[] = {"experiment", "cell", "scheme", "combine", "task"},
+        first[] = {"experiment", "cell", "label", "scheme", "combine", "task"},
         *const last[] = {"seed",         "metric",         "split",         "length",
                          "step",         "value",          "config_sha256", "status",
                          "goal",         "params",         "params_pe",     "flops_per_token",
@@ -87,11 +99,14 @@ static void fill_head(struct csv *csv)
     struct line *head = &csv->head;
     for (size_t i = 0; i < sizeof(first) / sizeof(*first); i++)
         add_text(head, first[i]);
+    int axes = head->n;
     for (int i = 0; i < csv->r->n_axis; i++)
         if (is_other_axis(csv->r->axis[i]))
             add_text(head, csv->r->axis[i]);
+    int end = head->n;
     for (size_t i = 0; i < sizeof(last) / sizeof(*last); i++)
         add_text(head, last[i]);
+    tell_apart(head, axes, end);
 }
 
 /* ---- what is the same in all lines of a cell ---- */
@@ -158,17 +173,36 @@ static const char *goal_of(const struct results *r, const char *metric)
     return NULL;
 }
 
-/* RFC 4180: quoted where it holds a separator, quotes doubled. */
-static void write_field(struct strbuf *out, const char *text)
+static bool is_number(const char *text)
 {
-    bool quoted = text[strcspn(text, ",\"\r\n")] != '\0';
+    char *end;
+    strtod(text, &end);
+    return end > text && !*end && !text[strspn(text, "+-.0123456789eE")];
+}
+
+/* What a spreadsheet would take for a formula. */
+static bool is_formula(const char *text)
+{
+    return *text && strchr("=+-@", *text) && text[1] && !is_number(text);
+}
+
+/* RFC 4180: quoted where it holds a separator, quotes doubled. A line is one line: control
+ * characters are as shown.h has them. */
+static void write_field(const struct csv *csv, const char *text)
+{
+    struct strbuf shown, *out = csv->out;
+    strbuf_init(&shown);
+    strbuf_add(&shown, is_formula(text) ? "'" : "");
+    shown_add(&shown, text, "");
+    bool quoted = strpbrk(shown.text, ",\"") != NULL;
     strbuf_add(out, quoted ? "\"" : "");
-    for (; *text; text++) {
-        strbuf_add_bytes(out, text, 1);
-        if (*text == '"')
+    for (const char *c = shown.text; *c; c++) {
+        strbuf_add_bytes(out, c, 1);
+        if (*c == '"')
             strbuf_add(out, "\"");
     }
     strbuf_add(out, quoted ? "\"" : "");
+    strbuf_release(&shown);
 }
 
 static const char *field_of(const struct line *line, int column)
@@ -180,14 +214,15 @@ static void write_line(const struct csv *csv, const struct line *line)
 {
     for (int i = 0; i < csv->n_chosen; i++) {
         strbuf_add(csv->out, i ? "," : "");
-        write_field(csv->out, field_of(line, csv->chosen[i]));
+        write_field(csv, field_of(line, csv->chosen[i]));
     }
     strbuf_add(csv->out, "\n");
 }
 
 static void compare_line(struct csv *csv, const struct line *line)
 {
-    csv->n_line++;
+    if (csv->n_line++ == 0)
+        csv->changes = ARENA_ARRAY(&csv->kept, line->n, bool);
     for (int k = 0; k < line->n; k++)
         if (csv->n_line == 1)
             add_text(&csv->first, arena_strdup(&csv->kept, field_of(line, k)));
@@ -201,6 +236,7 @@ static void add_line(struct csv *csv, const struct result_cell *c, const struct 
     struct arena_mark mark = arena_mark(&csv->passing);
     struct line line = {.a = &csv->passing};
     add_text(&line, c->experiment);
+    add_text(&line, c->id);
     add_text(&line, c->label);
     add_text(&line, label_of(c, "position.scheme", "scheme"));
     add_text(&line, label_of(c, "position.combine", "combine"));
@@ -353,7 +389,11 @@ static peat_status add_cells(struct csv *csv, bool all_steps, struct error *err)
 
 static int find_column(const struct csv *csv, const char *name)
 {
+    static const char *const other[][2] = {{"position.scheme", "scheme"},
+                                           {"position.combine", "combine"}};
     int k = 0;
+    for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++)
+        name = strcmp(name, other[i][0]) == 0 ? other[i][1] : name;
     while (k < csv->head.n && strcmp(csv->head.field[k], name) != 0)
         k++;
     return k;
@@ -398,6 +438,7 @@ peat_status format_csv(const struct results *r, bool all_steps, const char *colu
     struct csv csv = {.r = r};
     arena_init(&csv.kept, "csv", 1 << 12);
     arena_init(&csv.passing, "csv", 1 << 12);
+    csv.head.a = csv.first.a = &csv.kept;
     fill_head(&csv);
     peat_status status = choose_columns(&csv, columns, err);
     if (status == PEAT_OK && only_changed)

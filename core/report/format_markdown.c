@@ -2,13 +2,14 @@
 /* format_markdown.c: a table for a README or an issue. */
 #include <string.h>
 
+#include "base/shown.h"
 #include "report/table.h"
 
-/* '|' ends a column, and '*' would emphasise. */
-static void add_escaped(struct strbuf *out, const char *text)
+/* '|' ends a column, '*' would emphasise, '[' begin a link and '&' an entity. */
+static void add_escaped(const struct table *t, const char *text, struct strbuf *out)
 {
-    for (; *text; text++)
-        strbuf_addf(out, strchr("|*_<`\\", *text) ? "\\%c" : "%c", *text);
+    for (text = shown_text(t->arena, text); *text; text++)
+        strbuf_addf(out, strchr("|*_<>`[]~&$#\\", *text) ? "\\%c" : "%c", *text);
 }
 
 static void add_row(const struct table *t, int row, struct strbuf *out)
@@ -16,7 +17,7 @@ static void add_row(const struct table *t, int row, struct strbuf *out)
     for (int k = 0; k < t->n_column; k++) {
         const struct table_cell *c = &t->cell[(size_t)row * (size_t)t->n_column + (size_t)k];
         strbuf_add(out, c->strong ? "| **" : "| ");
-        add_escaped(out, c->text);
+        add_escaped(t, c->text, out);
         strbuf_addf(out, "%s%s%s ", c->strong ? "**" : "", *c->mark ? " " : "", c->mark);
     }
     strbuf_add(out, "|\n");
@@ -24,11 +25,11 @@ static void add_row(const struct table *t, int row, struct strbuf *out)
 
 void format_markdown(const struct table *t, struct strbuf *out)
 {
-    add_escaped(out, t->title);
+    add_escaped(t, t->title, out);
     strbuf_add(out, "\n\n");
     for (int k = 0; k < t->n_column; k++) {
         strbuf_add(out, "| ");
-        add_escaped(out, t->column[k].head);
+        add_escaped(t, t->column[k].head, out);
         strbuf_add(out, " ");
     }
     strbuf_add(out, "|\n");
@@ -44,7 +45,7 @@ void format_markdown(const struct table *t, struct strbuf *out)
     for (int i = 0; i < t->n_note; i++) {
         const char *note = t->note[i];
         strbuf_add(out, note[0] == ' ' ? "  - " : "- ");
-        add_escaped(out, note + strspn(note, " "));
+        add_escaped(t, note + strspn(note, " "), out);
         strbuf_add(out, "\n");
     }
 }

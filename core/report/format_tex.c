@@ -2,37 +2,63 @@
 /* format_tex.c: a table for a paper; needs the booktabs package. */
 #include <string.h>
 
+#include "base/shown.h"
 #include "report/table.h"
 
-static void add_escaped(struct strbuf *out, const char *text)
+/* Text that LaTeX reads otherwise. Behind the end of a row '[' and '*' would be its options; two
+ * hyphens or quotes, and '?' or '!' before a quote, would become one character. */
+struct escape {
+    const char *text, *tex;
+    size_t ahead; /* bytes of the text that are only looked at */
+};
+static const struct escape escapes[] = {
+    {"&", "\\&", 0},
+    {"%", "\\%", 0},
+    {"$", "\\$", 0},
+    {"#", "\\#", 0},
+    {"_", "\\_", 0},
+    {"{", "\\{", 0},
+    {"}", "\\}", 0},
+    {"\\", "\\textbackslash{}", 0},
+    {"~", "\\textasciitilde{}", 0},
+    {"^", "\\textasciicircum{}", 0},
+    {"|", "\\textbar{}", 0},
+    {"<", "$<$", 0},
+    {">", "$>$", 0},
+    {"\"", "{\\ttfamily\\char34}", 0},
+    {"[", "{[}", 0},
+    {"*", "{*}", 0},
+    {"--", "-{}", 1},
+    {"''", "'{}", 1},
+    {"``", "`{}", 1},
+    {"?`", "?{}", 1},
+    {"!`", "!{}", 1},
+    {"±", "$\\pm$", 0},
+};
+
+static const struct escape *escape_of(const char *text)
 {
-    static const char plus_minus[] = "±";
-    while (*text) {
-        if (strncmp(text, plus_minus, sizeof(plus_minus) - 1) == 0) {
-            strbuf_add(out, "$\\pm$");
-            text += sizeof(plus_minus) - 1;
-            continue;
-        }
-        char c = *text++;
-        if (strchr("&%$#_{}", c))
-            strbuf_addf(out, "\\%c", c);
-        else if (c == '\\')
-            strbuf_add(out, "\\textbackslash{}");
-        else if (c == '~' || c == '^')
-            strbuf_addf(out, "\\%c{}", c);
-        else if (c == '<' || c == '>')
-            strbuf_addf(out, "$%c$", c);
-        else
-            strbuf_add_bytes(out, &c, 1);
+    for (size_t i = 0; i < sizeof(escapes) / sizeof(*escapes); i++)
+        if (strncmp(text, escapes[i].text, strlen(escapes[i].text)) == 0)
+            return &escapes[i];
+    return NULL;
+}
+
+static void add_escaped(const struct table *t, const char *text, struct strbuf *out)
+{
+    for (text = shown_text(t->arena, text); *text;) {
+        const struct escape *e = escape_of(text);
+        strbuf_add_bytes(out, e ? e->tex : text, e ? strlen(e->tex) : 1);
+        text += e ? strlen(e->text) - e->ahead : 1;
     }
 }
 
 /* A leading sign is a minus, not a hyphen. */
-static void add_number(struct strbuf *out, const char *text)
+static void add_number(const struct table *t, const char *text, struct strbuf *out)
 {
     bool negative = text[0] == '-' && text[1];
     strbuf_add(out, negative ? "$-$" : "");
-    add_escaped(out, text + negative);
+    add_escaped(t, text + negative, out);
 }
 
 static void add_row(const struct table *t, int row, struct strbuf *out)
@@ -42,9 +68,9 @@ static void add_row(const struct table *t, int row, struct strbuf *out)
         strbuf_add(out, k ? " & " : "  ");
         strbuf_add(out, c->strong ? "\\textbf{" : "");
         if (t->column[k].right)
-            add_number(out, c->text);
+            add_number(t, c->text, out);
         else
-            add_escaped(out, c->text);
+            add_escaped(t, c->text, out);
         strbuf_add(out, c->strong ? "}" : "");
         if (*c->mark)
             strbuf_addf(out, "\\textsuperscript{%s}", c->mark);
@@ -52,25 +78,25 @@ static void add_row(const struct table *t, int row, struct strbuf *out)
     strbuf_add(out, " \\\\\n");
 }
 
-static void add_comment(struct strbuf *out, const char *text)
+static void add_comment(const struct table *t, const char *text, struct strbuf *out)
 {
-    strbuf_addf(out, "%% %s\n", text);
+    strbuf_addf(out, "%% %s\n", shown_text(t->arena, text));
 }
 
 void format_tex(const struct table *t, struct strbuf *out)
 {
-    add_comment(out, t->title);
+    add_comment(t, t->title, out);
     if (t->any_strong)
         strbuf_addf(out, "%% bold: %s\n", t->strong);
     for (int i = 0; i < t->n_note; i++)
-        add_comment(out, t->note[i]);
+        add_comment(t, t->note[i], out);
     strbuf_add(out, "\\begin{tabular}{");
     for (int k = 0; k < t->n_column; k++)
         strbuf_add(out, t->column[k].right ? "r" : "l");
     strbuf_add(out, "}\n  \\toprule\n");
     for (int k = 0; k < t->n_column; k++) {
         strbuf_add(out, k ? " & " : "  ");
-        add_escaped(out, t->column[k].head);
+        add_escaped(t, t->column[k].head, out);
     }
     strbuf_add(out, " \\\\\n  \\midrule\n");
     for (int i = 0; i < t->n_row; i++)

@@ -65,19 +65,30 @@ void run_maker_file(const struct run_maker *m, int cell, const char *name, const
     write_file(file, text);
 }
 
+/* A label as a part of a directory's name. */
+static void add_part(struct strbuf *out, const char *label)
+{
+    for (; *label; label++)
+        strbuf_add_bytes(out, strchr("/\\\"", *label) || *label & 0x80 ? "_" : label, 1);
+}
+
 /* Into plan.json; config.json beside it. Returns the cell's number. */
 static int add_cell(struct run_maker *m, const char *scheme, const char *combine, int64_t seed)
 {
     int cell = m->n++;
+    strbuf_addf(&m->cells, "%s{\"index\":%d,\"id\":\"", cell ? "," : "", cell);
+    add_part(&m->cells, scheme);
+    strbuf_add(&m->cells, ".");
+    add_part(&m->cells, combine);
     strbuf_addf(&m->cells,
-                "%s{\"index\":%d,\"id\":\"%s.%s.s%" PRId64 "-%08d\",\"label\":\"%s.%s.s%" PRId64
+                ".s%" PRId64 "-%08d\",\"label\":\"%s.%s.s%" PRId64
                 "\",\"axes\":{\"position.scheme\":\"%s\",\"%s\":\"%s\"},"
                 "\"scheme\":\"%s\",\"combine\":\"%s\",\"task\":\"text\",\"seed\":%" PRId64
                 ",\"hash\":\"%08d\",\"params\":12345,\"params_positional\":2000,"
                 "\"flops_per_token\":74000.0,\"attention_path\":\"fused\","
                 "\"injection\":\"%s: acts\",\"matched\":null,\"baseline\":null}",
-                cell ? "," : "", cell, scheme, combine, seed, cell, scheme, combine, seed, scheme,
-                m->second, combine, scheme, combine, seed, cell, scheme);
+                seed, cell, scheme, combine, seed, scheme, m->second, combine, scheme, combine,
+                seed, cell, scheme);
     struct strbuf text;
     strbuf_init(&text);
     strbuf_addf(&text,

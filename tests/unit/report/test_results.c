@@ -564,7 +564,7 @@ START_TEST(markdown_and_tex_escape_what_they_must)
     assert_has("| 100% | sum | **2.500** |");
     strbuf_clear(&b.out);
     format_tex(&b.t, &b.out);
-    assert_has("a|b & concat\\_split & 3.000");
+    assert_has("a\\textbar{}b & concat\\_split & 3.000");
     assert_has("100\\% & sum & \\textbf{2.500}");
     assert_has("\\begin{tabular}{llrr");
 }
@@ -867,7 +867,7 @@ START_TEST(csv_has_a_line_for_each_cell_metric_split_and_length)
     make_csv(false, NULL, false);
     ck_assert_int_eq(lines_with(","), 1 + 4 * 4);
     ck_assert_int_eq(lines_with(",todo,"), 0);
-    assert_has("experiment,cell,scheme,combine,task,seed,metric,split,length,step,value,");
+    assert_has("experiment,cell,label,scheme,combine,task,seed,metric,split,length,step,value,");
     assert_has("\"rotary(base=500,x=1)\",sum,text,0,bpb,valid,128,300,0.1,00000000,done,min,");
     assert_has(",accuracy,valid,128,300,0.99,00000000,done,max,");
     assert_has(",loss,train,64,300,1.25,");

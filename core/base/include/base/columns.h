@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* columns.h: texts in rows and aligned columns, measured as a terminal shows them. */
+/*
+ * columns.h: texts in rows and aligned columns, measured as a terminal shows them. What is printed
+ * is safe for one (shown.h).
+ */
 #ifndef BASE_COLUMNS_H
 #define BASE_COLUMNS_H
 
@@ -33,12 +36,12 @@ void columns_init(struct columns *t, struct arena *arena, int n);
 void columns_add(struct columns *t, const char *const *text);
 /* A line for each row, which starts with `indent`; two spaces between columns. The last column is
  * as its texts are. */
-void columns_print(const struct columns *t, const char *indent, FILE *out);
+void columns_print(const struct columns *given, const char *indent, FILE *out);
 /* Heads and rows in blocks of as many columns as fit the width. Each block begins with the first
  * n_label columns and ends with an empty line. Columns from `apart` (0: none) on stand in a block
  * of their own when not all fit one. bold: strong cells by terminal control; otherwise marked
  * with '*'. */
-void columns_add_blocks(const struct columns *t, int n_label, int apart, size_t width, bool bold,
-                        struct strbuf *out);
+void columns_add_blocks(const struct columns *given, int n_label, int apart, size_t width,
+                        bool bold, struct strbuf *out);
 
 #endif

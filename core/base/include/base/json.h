@@ -23,7 +23,9 @@ enum json_style {
 };
 
 /* Numbers are in their shortest form that reads back, and a real stays a real ("1.0") in all styles
- * but the canonical. NaN and infinities become null, bytes that are not UTF-8 become U+FFFD. */
+ * but the canonical. NaN and infinities become null, bytes that are not UTF-8 become U+FFFD. In all
+ * styles but the canonical, control characters beyond ASCII and what shown.h names are \u escapes.
+ */
 void json_print(const struct value *v, enum json_style style, struct strbuf *out);
 /* The same into the arena. */
 const char *json_to_text(const struct value *v, enum json_style style, struct arena *a);

@@ -11,7 +11,8 @@ struct log {
 };
 
 void log_line(const struct log *log, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* `before`, the text and a newline in one write: lines of several processes stay whole. */
+/* `before`, the text as shown.h has it, and a newline in one write: lines of several processes stay
+ * whole, and a newline in the text begins none. */
 void line_print(FILE *out, const char *before, const char *fmt, va_list args)
     __attribute__((format(printf, 3, 0)));
 

@@ -36,5 +36,7 @@ char *strbuf_detach(struct strbuf *b);
 size_t utf8_read(const unsigned char *s, size_t n, uint32_t *code);
 /* Columns that UTF-8 text takes in a terminal. */
 size_t text_columns(const char *text);
+/* Bytes of the whole characters at its start that fit so many columns. */
+size_t text_fit(const char *text, size_t columns);
 
 #endif

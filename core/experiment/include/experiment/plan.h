@@ -12,7 +12,7 @@
 struct plan_cell {
     int index;
     const char *id;                        /* label-hash8: the directory's name */
-    const char *label;                     /* "rotary.sum.s0"                   */
+    const char *label;                     /* "rotary.sum.s0"; the id where cells would share one */
     const char *axis[EXPERIMENT_MAX_AXES]; /* labels; combine may be "-"         */
     const char *scheme, *combine, *task;   /* labels, axes or not                */
     int64_t seed;

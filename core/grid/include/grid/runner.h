@@ -18,7 +18,7 @@ struct runner_options {
     double no_progress; /* the same, of a cell that stands still */
     bool stop_on_failure;
     bool retry_failed, rerun_stale;
-    const char *only;                 /* glob on the label; NULL: all */
+    const char *only;                 /* glob on the label or id; NULL: all */
     int64_t shard_index, shard_count; /* 1-based; count 0: all */
     bool quiet;
     /* Takes the chosen cells, at least one, instead of their being run here. NULL: none does. */

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* shown.c: characters that a terminal would obey, written out. */
+#include "base/shown.h"
+
+#include <string.h>
+
+bool is_shown_as_code(uint32_t code)
+{
+    /* First and last: controls, marks and turns of direction, separators of lines, and a byte
+     * order mark. */
+    static const uint32_t range[][2] = {{0x0, 0x1f},      {0x7f, 0x9f},     {0x61c, 0x61c},
+                                        {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069},
+                                        {0xfeff, 0xfeff}};
+    bool found = false;
+    for (size_t i = 0; i < sizeof(range) / sizeof(*range); i++)
+        found = found || (code >= range[i][0] && code <= range[i][1]);
+    return found;
+}
+
+static void add_code(struct strbuf *out, uint32_t code)
+{
+    static const char named[] = "\n\r\t", letter[] = "nrt";
+    const char *found = code && code < 0x80 ? strchr(named, (int)code) : NULL;
+    if (found)
+        strbuf_addf(out, "\\%c", letter[found - named]);
+    else
+        strbuf_addf(out, code < 0x80 ? "\\x%02x" : "\\u%04x", code);
+}
+
+void shown_add_bytes(struct strbuf *out, const char *text, size_t n, const char *keep)
+{
+    for (size_t bytes; n; text += bytes, n -= bytes) {
+        uint32_t code;
+        size_t found = utf8_read((const unsigned char *)text, n, &code);
+        bytes = found ? found : 1;
+        bool kept = *text && strchr(keep, *text);
+        if (!found)
+            strbuf_addf(out, "\\x%02x", (unsigned char)*text);
+        else if (is_shown_as_code(code) && !kept)
+            add_code(out, code);
+        else
+            strbuf_add_bytes(out, text, bytes);
+    }
+}
+
+void shown_add(struct strbuf *out, const char *text, const char *keep)
+{
+    shown_add_bytes(out, text, strlen(text), keep);
+}
+
+const char *shown_text(struct arena *a, const char *text)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    shown_add(&out, text, "");
+    const char *shown = strcmp(out.text, text) ? arena_strdup(a, out.text) : text;
+    strbuf_release(&out);
+    return shown;
+}
+
+void shown_vprint(FILE *out, const char *fmt, va_list args)
+{
+    struct strbuf text, shown;
+    strbuf_init(&text);
+    strbuf_init(&shown);
+    strbuf_addv(&text, fmt, args);
+    shown_add_bytes(&shown, text.text, text.n, "\n\t");
+    fwrite(shown.text, 1, shown.n, out);
+    strbuf_release(&text);
+    strbuf_release(&shown);
+}
+
+void shown_print(FILE *out, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    shown_vprint(out, fmt, args);
+    va_end(args);
+}
