@@ -3,9 +3,11 @@
 #include "cell/assemble.h"
 #include "nn/host.h"
 
-static struct part part_of(const struct plugin_use *use, const char *prefix)
+static struct part part_of(const struct cell_config *c, const struct plugin_use *use,
+                           const char *prefix)
 {
-    return (struct part){.id = use->plugin->desc->id, .prefix = prefix, .config = use->config};
+    return (struct part){
+        .id = use->plugin->desc->id, .prefix = prefix, .config = use->config, .files = c->files};
 }
 
 /* place_error with the status of `inner`. */
@@ -45,7 +47,7 @@ static peat_status assemble_task(struct assembly *s, const struct cell_config *c
         .trail = s->trail,
         .host = host_table(),
         .hooks = c->task.plugin->desc->interface,
-        .part = part_of(&c->task, "task"),
+        .part = part_of(c, &c->task, "task"),
         .plan = {.arch = (peat_arch)c->model.arch,
                  .seq_len = c->train.seq_len,
                  .n_lengths = c->eval.lengths.n,
@@ -64,14 +66,14 @@ static void fill_positional(struct positional *p, const struct cell_config *c, s
     for (int i = 0; i < c->n_scheme; i++) {
         const struct plugin_use *use = &c->scheme[i];
         const char *prefix = arena_printf(arena, "position.%d.%s", i, use->plugin->desc->id);
-        p->scheme[i] = (struct scheme_part){.part = part_of(use, prefix),
+        p->scheme[i] = (struct scheme_part){.part = part_of(c, use, prefix),
                                             .hooks = use->plugin->desc->interface,
                                             .where = use->where};
     }
     if (!c->has_combine)
         return;
     const char *prefix = arena_printf(arena, "combine.%s", c->combine.plugin->desc->id);
-    p->combine_part = part_of(&c->combine, prefix);
+    p->combine_part = part_of(c, &c->combine, prefix);
     p->combine = c->combine.plugin->desc->interface;
 }
 

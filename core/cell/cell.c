@@ -280,12 +280,12 @@ void cell_config_reseed(struct cell_config *c, const struct cell_config *from, i
 /* ---- the whole ---- */
 
 peat_status cell_config_read_with(struct cell_config *c, const struct value *tree, int64_t seed,
-                                  struct registry *r, struct file_hashes *files, struct arena *a,
+                                  struct registry *r, struct data_files *files, struct arena *a,
                                   bool *combine_dropped, struct error *err)
 {
     const struct cell_reader reader = {r, files, a, err};
     bool dropped = false;
-    *c = (struct cell_config){0};
+    *c = (struct cell_config){.files = files};
     peat_status status = read_model(&reader, &c->model, value_get(tree, "model"));
     if (status == PEAT_OK)
         status = read_train(&reader, &c->train, value_get(tree, "train"));
@@ -311,6 +311,7 @@ peat_status cell_config_read(struct cell_config *c, const struct value *tree, in
                              struct registry *r, struct arena *a, bool *combine_dropped,
                              struct error *err)
 {
-    struct file_hashes files = {0};
-    return cell_config_read_with(c, tree, seed, r, &files, a, combine_dropped, err);
+    struct data_files *files = ARENA_NEW(a, struct data_files);
+    *files = (struct data_files){.a = a, .keep_most = SIZE_MAX};
+    return cell_config_read_with(c, tree, seed, r, files, a, combine_dropped, err);
 }

@@ -39,10 +39,11 @@ static void put_plugins(struct json meta, const struct cell_config *c)
         add_plugin(list, &c->combine);
 }
 
-static peat_status add_file(struct json list, const char *path, struct error *err)
+static peat_status add_file(struct json list, struct data_files *f, const char *path,
+                            struct error *err)
 {
-    char hex[HASH_HEX];
-    peat_status status = hash_file(path, hex, err);
+    const char *hex;
+    peat_status status = data_hash(f, path, &hex, err);
     if (status != PEAT_OK)
         return status;
     struct json file = json_add_map(list);
@@ -51,8 +52,8 @@ static peat_status add_file(struct json list, const char *path, struct error *er
     return PEAT_OK;
 }
 
-peat_status plugin_data(const struct plugin_use *use, struct arena *a, struct value **list,
-                        struct error *err)
+peat_status plugin_data(const struct plugin_use *use, struct data_files *f, struct arena *a,
+                        struct value **list, struct error *err)
 {
     struct json files = json_list(a);
     peat_status status = PEAT_OK;
@@ -64,11 +65,11 @@ peat_status plugin_data(const struct plugin_use *use, struct arena *a, struct va
         if (row->type == PEAT_STRING) {
             const char *path = *(const char *const *)field;
             if (path && *path)
-                status = add_file(files, path, err);
+                status = add_file(files, f, path, err);
         } else {
             const peat_strings *paths = field;
             for (int64_t i = 0; status == PEAT_OK && i < paths->n; i++)
-                status = add_file(files, paths->item[i], err);
+                status = add_file(files, f, paths->item[i], err);
         }
         if (status != PEAT_OK)
             return status;
@@ -100,7 +101,7 @@ peat_status cell_meta(const struct cell_config *c, const struct team *team, stru
 {
     struct json m = json_map(a);
     struct value *data;
-    peat_status status = plugin_data(&c->task, a, &data, err);
+    peat_status status = plugin_data(&c->task, c->files, a, &data, err);
     if (status != PEAT_OK)
         return status;
     const char *libraries, *kernels;

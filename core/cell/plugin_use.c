@@ -217,28 +217,6 @@ peat_status scheme_use_read(const struct cell_reader *r, struct plugin_use *use,
 
 /* ---- identity ---- */
 
-static peat_status file_hash(const struct cell_reader *r, const char *path, struct place at,
-                             const char **hex)
-{
-    struct file_hashes *f = r->files;
-    for (int i = 0; i < f->n; i++) {
-        if (strcmp(f->item[i].path, path) == 0) {
-            *hex = f->item[i].hex;
-            return PEAT_OK;
-        }
-    }
-    struct file_hash h = {.path = path};
-    peat_status status = hash_file(path, h.hex, r->err);
-    if (status != PEAT_OK) {
-        if (r->err)
-            place_error(r->err, at, "%s", r->err->text);
-        return status;
-    }
-    *ARENA_APPEND(r->a, f->item, f->n, f->room) = h;
-    *hex = arena_strdup(r->a, h.hex);
-    return PEAT_OK;
-}
-
 static peat_status hash_paths(const struct cell_reader *r, const struct plugin_use *use,
                               const peat_param *row, struct value *identity)
 {
@@ -250,9 +228,12 @@ static peat_status hash_paths(const struct cell_reader *r, const struct plugin_u
     for (int64_t i = 0; i < paths->n; i++) {
         const char *hex = "";
         if (paths->item[i][0]) {
-            peat_status status = file_hash(r, paths->item[i], at, &hex);
-            if (status != PEAT_OK)
+            peat_status status = data_hash(r->files, paths->item[i], &hex, r->err);
+            if (status != PEAT_OK) {
+                if (r->err)
+                    place_error(r->err, at, "%s", r->err->text);
                 return status;
+            }
         }
         json_add_text(list, hex);
     }

@@ -8,7 +8,7 @@
 /* What every reading of a cell needs. */
 struct cell_reader {
     struct registry *registry;
-    struct file_hashes *files;
+    struct data_files *files;
     struct arena *a;
     struct error *err;
 };

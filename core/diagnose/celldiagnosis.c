@@ -42,7 +42,7 @@ static peat_status check_identity(struct cell_diagnosis *d, struct error *err)
     struct value *data;
     if (hash && !strcmp(d->config.hash, hash))
         return PEAT_OK;
-    peat_status status = plugin_data(&d->config.task, &d->arena, &data, err);
+    peat_status status = plugin_data(&d->config.task, d->config.files, &d->arena, &data, err);
     if (status != PEAT_OK)
         return status;
     const char *file = changed_file(d, data);

@@ -202,6 +202,8 @@ peat_status plan_make(struct plan *plan, const struct experiment *e, struct regi
                       struct arena *a, struct error *err)
 {
     struct planning p = {.plan = plan, .e = e, .registry = r, .a = a, .err = err};
+    p.files = ARENA_NEW(a, struct data_files);
+    *p.files = (struct data_files){.a = a, .keep_most = DATA_KEPT_BY_PLANS};
     struct point *point = NULL;
     int n = 0;
     *plan = (struct plan){.experiment = e};

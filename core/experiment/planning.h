@@ -17,7 +17,7 @@ struct planning {
     struct arena *a;
     struct arena scratch; /* of one set-up */
     struct error *err;
-    struct file_hashes files;
+    struct data_files *files;
     int n;
     struct plan_row *row;
     int n_refused;

@@ -151,7 +151,7 @@ static peat_status drop_combine(struct planning *p, struct plan_row *row, bool *
 peat_status row_config(struct planning *p, struct plan_row *row, bool *dropped)
 {
     return cell_config_read_with(&row->cell.config, row->point.tree, p->e->seed[0], p->registry,
-                                 &p->files, p->a, dropped, p->err);
+                                 p->files, p->a, dropped, p->err);
 }
 
 /* Adds the point's row unless it only repeats one. */

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "services.h"
 
 void setup_init(struct setup *s, const peat_host *host, struct arena *arena,
@@ -170,19 +169,14 @@ void service_resolved(peat_setup *base, const char *key, double value)
 const unsigned char *service_read_file(peat_setup *base, const char *path, int64_t *bytes)
 {
     struct setup *s = setup_of(base);
+    struct data_files none = {.a = s->arena}, *files = s->part->files ? s->part->files : &none;
     struct error err = {0};
-    char *text = NULL;
+    const unsigned char *byte = NULL;
     size_t n = 0;
-    if (file_read(path, 0, &text, &n, &err) != PEAT_OK) {
+    if (data_read(files, path, s->arena, &byte, &n, &err) != PEAT_OK) {
         setup_fail(s, err.status, "%s", err.text);
         return NULL;
     }
-    unsigned char *copy = arena_try_alloc(s->arena, n + 1);
-    if (copy)
-        memcpy(copy, text, n + 1);
-    else
-        setup_fail(s, PEAT_NOMEM, "no memory for the %zu bytes of '%s'", n, path);
-    free(text);
     *bytes = (int64_t)n;
-    return copy;
+    return byte;
 }

@@ -8,6 +8,7 @@
 #ifndef CELL_CELL_H
 #define CELL_CELL_H
 
+#include "base/data_files.h"
 #include "model/model_config.h"
 #include "nn/positional.h"
 #include "plugin/registry.h"
@@ -36,7 +37,8 @@ struct cell_config {
     struct value *identity; /* what the hash is of, but for the seed                            */
     char hash[HASH_HEX]; /* of task, model, position, train, seed; files by content, plugins by id
                             (and by content hash when named by path) */
-    char setting[HASH_HEX]; /* the same without the seed: equal for the cells of one row */
+    struct data_files *files; /* what its plugins read */
+    char setting[HASH_HEX];   /* the same without the seed: equal for the cells of one row */
 };
 
 /* Types and checks everything that needs no set-up: keys, values, plugins, parameters, where. The
@@ -48,17 +50,9 @@ peat_status cell_config_read(struct cell_config *c, const struct value *tree, in
 
 extern const peat_param model_rows[], attention_rows[], train_rows[], eval_rows[];
 
-/* Hashes of data files, so that a grid reads each of them once. Zeroed at first. */
-struct file_hashes {
-    int n, room;
-    struct file_hash {
-        const char *path;
-        char hex[HASH_HEX];
-    } * item;
-};
-/* cell_config_read for the cells of one grid, which share `files`. */
+/* cell_config_read for the cells of one grid, which share `files`, whose arena outlives them. */
 peat_status cell_config_read_with(struct cell_config *c, const struct value *tree, int64_t seed,
-                                  struct registry *r, struct file_hashes *files, struct arena *a,
+                                  struct registry *r, struct data_files *files, struct arena *a,
                                   bool *combine_dropped, struct error *err);
 /* The same cell with another seed. */
 void cell_config_reseed(struct cell_config *c, const struct cell_config *from, int64_t seed,

@@ -7,12 +7,12 @@
 #include "tensor/parallel.h"
 
 /* plugins, data, engine, abi, host, cpu, gemm, blas, blas_core, libm, precision, compiler,
- * build, threads, started_utc. Data files are hashed. */
+ * build, threads, started_utc. data: of the bytes that the task is given. */
 peat_status cell_meta(const struct cell_config *c, const struct team *team, struct arena *a,
                       struct value **meta, struct error *err);
 /* The files that PATH parameters of a plugin name, with their SHA-256: [{path, sha256}]. */
-peat_status plugin_data(const struct plugin_use *use, struct arena *a, struct value **list,
-                        struct error *err);
+peat_status plugin_data(const struct plugin_use *use, struct data_files *f, struct arena *a,
+                        struct value **list, struct error *err);
 /* "0.1.0" */
 const char *engine_version(void);
 

@@ -10,6 +10,7 @@
 
 #include <peat/host.h>
 
+#include "base/data_files.h"
 #include "base/value.h"
 #include "nn/weights.h"
 
@@ -46,6 +47,7 @@ struct part {
     const char *id;     /* "rotary"                                                       */
     const char *prefix; /* of its weights' names: "position.0.rotary", "combine.sum"      */
     const void *config;
+    struct data_files *files; /* whose hashes are those of what it reads; NULL: no hashes */
     void *self;
     int n_weight;
     struct scheme_weight weight[32];

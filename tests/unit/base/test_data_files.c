@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* test_data_files.c: data files are what their hash says, whatever becomes of them on the disk. */
+#include <string.h>
+
+#include "base/data_files.h"
+#include "base/file.h"
+#include "support/support.h"
+
+static struct arena arena;
+
+static void open_scratch(void)
+{
+    scratch_make();
+    arena_init(&arena, "test", 1 << 12);
+}
+
+static void close_scratch(void)
+{
+    arena_release(&arena);
+    scratch_remove();
+}
+
+static void put(const char *name, const char *text)
+{
+    ck_assert_int_eq(file_write(scratch_path(name), text, strlen(text), NULL), PEAT_OK);
+}
+
+static void assert_gives(struct data_files *f, const char *name, const char *text)
+{
+    const unsigned char *byte = NULL;
+    const char *path = scratch_path(name), *told;
+    char hex[HASH_HEX];
+    size_t n = 0;
+    ck_assert_int_eq(data_read(f, path, &arena, &byte, &n, NULL), PEAT_OK);
+    ck_assert_uint_eq(n, strlen(text));
+    ck_assert_str_eq((const char *)byte, text);
+    hash_bytes(text, strlen(text), hex);
+    ck_assert_int_eq(data_hash(f, path, &told, NULL), PEAT_OK);
+    ck_assert_str_eq(told, hex);
+}
+
+static void assert_hash(struct data_files *f, const char *name)
+{
+    const char *hex;
+    ck_assert_int_eq(data_hash(f, scratch_path(name), &hex, NULL), PEAT_OK);
+    ck_assert_uint_eq(strlen(hex), HASH_HEX - 1);
+}
+
+START_TEST(kept_bytes_stay_those_that_were_hashed)
+{
+    static const char *const later[] = {"other", "longer than before", "", "s"};
+    struct data_files f = {.a = &arena, .keep_most = SIZE_MAX};
+    put("one", "first");
+    put("two", "second");
+    assert_hash(&f, "one");
+    for (int i = 0; i < 4; i++) {
+        put("one", later[i]);
+        assert_gives(&f, "one", "first");
+    }
+    assert_gives(&f, "two", "second");
+    ck_assert_int_eq(dir_remove(scratch_path("one"), NULL), PEAT_OK);
+    assert_gives(&f, "one", "first");
+    ck_assert_int_eq(f.n, 2);
+}
+END_TEST
+
+START_TEST(bytes_that_were_not_kept_are_read_again_or_refused)
+{
+    struct data_files f = {.a = &arena};
+    const unsigned char *byte;
+    size_t n;
+    struct error err = {0};
+    put("one", "first");
+    assert_hash(&f, "one");
+    assert_gives(&f, "one", "first");
+    put("one", "other");
+    ck_assert_int_eq(data_read(&f, scratch_path("one"), &arena, &byte, &n, &err), PEAT_INVALID);
+    ck_assert_ptr_nonnull(strstr(err.text, "has changed since it was first read"));
+    ck_assert_ptr_nonnull(strstr(err.text, scratch_path("one")));
+    put("one", "first");
+    assert_gives(&f, "one", "first");
+}
+END_TEST
+
+START_TEST(only_what_fits_is_kept)
+{
+    struct data_files f = {.a = &arena, .keep_most = 8};
+    put("one", "12345");
+    put("two", "12345");
+    put("three", "123");
+    assert_hash(&f, "one");
+    assert_hash(&f, "two");
+    assert_hash(&f, "three");
+    ck_assert_ptr_nonnull(f.item[0].byte);
+    ck_assert_ptr_null(f.item[1].byte);
+    ck_assert_ptr_nonnull(f.item[2].byte);
+    ck_assert_uint_eq(f.kept, 8);
+    assert_gives(&f, "two", "12345");
+}
+END_TEST
+
+START_TEST(what_is_no_file_is_refused_and_not_remembered)
+{
+    struct data_files f = {.a = &arena, .keep_most = SIZE_MAX};
+    const char *hex;
+    struct error err = {0};
+    ck_assert_int_eq(data_hash(&f, "/dev/zero", &hex, &err), PEAT_INVALID);
+    ck_assert_str_eq(err.text, "'/dev/zero' is a device, not a regular file");
+    ck_assert_int_eq(data_hash(&f, scratch_path("none"), &hex, &err), PEAT_NOTFOUND);
+    ck_assert_int_eq(f.n, 0);
+}
+END_TEST
+
+int main(void)
+{
+    return run_list((struct tests){"data_files", open_scratch, close_scratch},
+                    TESTS(kept_bytes_stay_those_that_were_hashed,
+                          bytes_that_were_not_kept_are_read_again_or_refused,
+                          only_what_fits_is_kept, what_is_no_file_is_refused_and_not_remembered));
+}
