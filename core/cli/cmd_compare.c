@@ -46,7 +46,9 @@ static const char *difference_text(const struct pair *p, const struct result_cel
     if (!a || !b || !result_counts(a) || !result_counts(b))
         return "-";
     if (!pair_holds(a, b, &pairs))
-        return pairs.other_batches ? "other batches" : "other weights";
+        return pairs.other_task      ? "other task"
+               : pairs.other_batches ? "other batches"
+                                     : "other weights";
     return plain_number(p, a->value[length] - b->value[length], true);
 }
 

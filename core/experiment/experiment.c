@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cell/setting.h"
+#include "comparisons.h"
 #include "experiment/yamldoc.h"
 #include "reading.h"
 
@@ -166,7 +167,7 @@ static peat_status read_keys(struct reading *r)
 static peat_status (*const steps[])(struct reading *r) = {
     read_version,  words_to_root, read_keys,         read_name,  read_description,
     read_defaults, matrix_read,   words_to_settings, cells_read, read_overrides,
-    read_seeds,    run_read,      report_read,       match_read,
+    read_seeds,    run_read,      report_read,       match_read, claims_read,
 };
 
 peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cell/setting.h"
+#include "comparisons.h"
 #include "plugin/params.h"
 #include "reading.h"
 #include "tensor/gemm.h"
@@ -140,7 +141,7 @@ peat_status run_read(struct reading *r)
 
 peat_status report_read(struct reading *r)
 {
-    static const char *const reserved[] = {"baseline", NULL};
+    static const char *const reserved[] = {"baseline", "contrasts", NULL};
     const struct value *report = value_get(r->root, "report");
     struct report_settings *s = &r->e->report;
     peat_status status = params_fill(report_rows, s, report, "report", reserved, r->a, r->err);
@@ -149,9 +150,10 @@ peat_status report_read(struct reading *r)
     const struct value *metric = value_get(report, "metric");
     const struct value *baseline = value_get(report, "baseline");
     s->metric_at = metric ? metric->at : r->root->at;
-    if (!baseline || baseline->kind == VALUE_NULL)
-        return PEAT_OK;
-    return labels_resolve(r, baseline, "baseline", true, &s->baseline);
+    if (baseline && baseline->kind != VALUE_NULL)
+        status = labels_resolve(r, baseline, "baseline", true, &s->baseline);
+    return status != PEAT_OK ? status
+                             : contrasts_read(r, value_get(report, "contrasts"), &s->contrasts);
 }
 
 /* ---- match ---- */

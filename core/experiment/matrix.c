@@ -76,8 +76,7 @@ static int list_axes(const struct experiment *e, const char **name)
     return e->n_axis;
 }
 
-static peat_status unknown_axis(struct reading *r, struct place at, const char *key,
-                                const char *what)
+peat_status unknown_axis(struct reading *r, struct place at, const char *key, const char *what)
 {
     const char *name[EXPERIMENT_MAX_AXES];
     int n = list_axes(r->e, name);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comparisons.h"
 #include "planning.h"
 #include "tensor/gemm.h"
 
@@ -66,28 +67,6 @@ static peat_status cost_rows(struct planning *p)
 
 /* ---- what results are reported by ---- */
 
-static peat_status check_metric(struct planning *p, const struct plan_row *row)
-{
-    const char *wanted = p->e->report.metric;
-    const peat_plugin *task = row->cell.config.task.plugin->desc;
-    const peat_metric *metric = ((const peat_task *)task->interface)->metric;
-    struct strbuf list;
-    if (!wanted[0])
-        return PEAT_OK;
-    strbuf_init(&list);
-    bool found = false;
-    for (const peat_metric *m = metric; m->name; m++) {
-        found = found || strcmp(m->name, wanted) == 0;
-        strbuf_addf(&list, "%s%s", m == metric ? "" : ", ", m->name);
-    }
-    peat_status status = found ? PEAT_OK
-                               : place_error(p->err, p->e->report.metric_at,
-                                             "task '%s' has no metric '%s'; it has: %s", task->id,
-                                             wanted, list.text);
-    strbuf_release(&list);
-    return status;
-}
-
 static peat_status find_baseline(struct planning *p, struct plan_row *row)
 {
     const struct value *baseline = p->e->report.baseline;
@@ -115,7 +94,7 @@ static peat_status check_reports(struct planning *p)
 {
     peat_status status = PEAT_OK;
     for (int i = 0; status == PEAT_OK && i < p->n; i++) {
-        status = check_metric(p, &p->row[i]);
+        status = metric_check(p, &p->row[i], p->e->report.metric, p->e->report.metric_at);
         if (status == PEAT_OK)
             status = find_baseline(p, &p->row[i]);
     }
@@ -195,8 +174,8 @@ static peat_status make_cells(struct planning *p)
 }
 
 /* What is done with the rows, in order. */
-static peat_status (*const step[])(struct planning *p) = {check_precision, cost_rows, match_rows_to,
-                                                          check_reports, make_cells};
+static peat_status (*const step[])(struct planning *p) = {
+    check_precision, cost_rows, match_rows_to, check_reports, comparisons_check, make_cells};
 
 peat_status plan_make(struct plan *plan, const struct experiment *e, struct registry *r,
                       struct arena *a, struct error *err)

@@ -59,6 +59,8 @@ static void fill_report(struct json m, const struct report_settings *r)
     json_put_text(m, "metric", r->metric);
     json_put_text(m, "goal", goal[r->goal]);
     json_put(m, "baseline", r->baseline);
+    if (r->contrasts)
+        json_put(m, "contrasts", r->contrasts);
     json_put_text(m, "at", "final");
 }
 

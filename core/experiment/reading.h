@@ -46,6 +46,8 @@ const char *name_hint(struct arena *a, const char *wanted, const char *const *na
 
 /* matrix.c: all axes, then what names their labels. */
 peat_status matrix_read(struct reading *r);
+/* "WHAT names 'KEY', which is no axis; did you mean ...?" */
+peat_status unknown_axis(struct reading *r, struct place at, const char *key, const char *what);
 /* Replaces labels and values of axes by labels: map axis key -> label or list of labels. `one`: no
  * lists. `what` in messages: "exclude". */
 peat_status labels_resolve(struct reading *r, const struct value *map, const char *what, bool one,

@@ -9,7 +9,7 @@
 
 const char *const experiment_keys[] = {"version", "name",      "description", "defaults",
                                        "matrix",  "overrides", "seeds",       "match",
-                                       "run",     "report",    NULL};
+                                       "run",     "report",    "claims",      NULL};
 
 static peat_status read_word(struct arena *a, int i, const char *text, struct value *map,
                              struct error *err)

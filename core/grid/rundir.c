@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "grid/claimfile.h"
 
 /* ---- whose directory it is ---- */
 
@@ -198,6 +199,8 @@ peat_status rundir_write(const char *dir, const struct plan *p, struct arena *a,
         status = json_write_file(dir, "plan.json", plan_value(p, a), err);
     if (status == PEAT_OK)
         status = copy_experiment(dir, p->experiment, err);
+    if (status == PEAT_OK)
+        status = claims_keep(dir, p->experiment, a, err);
     for (int i = 0; i < p->n && status == PEAT_OK; i++) {
         struct arena_mark mark = arena_mark(a);
         status = write_cell(dir, p, &p->cell[i], a, err);

@@ -6,6 +6,7 @@
 
 #include "page_parts.h"
 #include "report/numbers.h"
+#include "report/significance.h"
 
 /* "learned · sum" */
 void html_label(struct html_page *p, const struct result_row *row)
@@ -71,14 +72,35 @@ static void say_significance(struct html_page *p, const struct summary *s, int l
     }
 }
 
+/* With a baseline for each setting of the other axes it is one of several. */
+static void say_of_the_baseline(struct html_page *p, const struct result_row *best)
+{
+    int compared = 0, others = 0;
+    for (int i = 0; i < p->r->n_row; i++) {
+        const struct result_row *row = &p->r->row[i];
+        others += row != best && row->task == best->task;
+        compared += row != best && baseline_of(p, row) == best;
+    }
+    if (compared == others)
+        strbuf_add(p->out, "It is the baseline: no row is better. ");
+    else
+        strbuf_addf(p->out, "It is the baseline of %d of the %d other rows. ", compared, others);
+}
+
 static void say_against_baseline(struct html_page *p, const struct result_row *best, int length)
 {
     const struct result_row *baseline = baseline_of(p, best);
     const struct summary *s = &best->at[length];
+    if (!baseline && p->r->baseline_text) {
+        html_textf(p->out,
+                   "It has nothing to combine, so that the baseline (%s) says nothing of it. ",
+                   p->r->baseline_text);
+        return;
+    }
     if (!baseline || (baseline != best && s->pairs.n == 1))
         return;
     if (baseline == best) {
-        strbuf_add(p->out, "It is the baseline: no row is better. ");
+        say_of_the_baseline(p, best);
         return;
     }
     if (s->pairs.n < 2) {
@@ -167,13 +189,18 @@ static void add_p_tile(struct html_page *p, const struct result_row *best, int l
     const struct summary *s = &best->at[length];
     int m = p->r->comparisons[length];
     open_tile(p);
-    strbuf_add(p->out, "p = ");
-    number_p(p->out, s->p_holm);
+    bool can = paired_can_show(p->r->test, s->pairs.n, m);
+    strbuf_add(p->out, can ? "p = " : "");
+    significance_p(p->out, p->r->test, s->p_holm, s->pairs.n, m);
     tile_label(p);
     html_text(p->out, paired_test_name(p->r->test));
     if (m > 1) {
         strbuf_addf(p->out, ", Holm over %d comparisons; alone ", m);
-        number_p(p->out, s->p);
+        significance_p(p->out, p->r->test, s->p, s->pairs.n, 1);
+    }
+    if (!can && isfinite(s->p_t)) {
+        strbuf_add(p->out, "; paired t, if differences are normal: ");
+        number_p(p->out, s->p_t_holm);
     }
     if (isfinite(s->gz))
         strbuf_addf(p->out, "; effect size g<sub>z</sub> %+.2f", s->gz);

@@ -4,6 +4,7 @@
 
 #include "page_parts.h"
 #include "report/numbers.h"
+#include "report/significance.h"
 
 /* One best row for each length, or for each task. */
 static void open_lines(struct html_page *p, const char *first)
@@ -36,7 +37,7 @@ static void add_line(struct html_page *p, const struct result_row *best, int len
         else
             number_interval(p->out, s->diff, s->diff_ci_high - s->diff, true);
         strbuf_add(p->out, "</td><td class=\"number\">");
-        number_p(p->out, s->p_holm);
+        significance_p(p->out, p->r->test, s->p_holm, s->pairs.n, p->r->comparisons[length]);
         strbuf_add(p->out, "</td>");
     }
     strbuf_add(p->out, "<td>");

@@ -26,14 +26,37 @@ static peat_status no_baseline(const struct results *r, const struct result_row 
                      strcmp(which, "no baseline") == 0 ? "other" : "more");
 }
 
-static peat_status find_baseline(const struct results *r, const struct selector *s, int index,
+/* Has the labels of the selector as they stand, not through a "-". */
+static bool names_it(const struct results *r, const struct selector *s,
+                     const struct result_row *row)
+{
+    for (int i = 0; i < r->n_axis; i++)
+        if (s->label[i] && strcmp(s->label[i], row->axis[i]) != 0)
+            return false;
+    return true;
+}
+
+static bool is_baseline_of_another(const struct results *r, const struct selector *s,
+                                   const struct result_row *row)
+{
+    for (int i = 0; i < r->n_row; i++)
+        if (&r->row[i] != row && !is_baseline_of(r, s, &r->row[i], &r->row[i]) &&
+            is_baseline_of(r, s, &r->row[i], row))
+            return true;
+    return false;
+}
+
+/* A row that is "-" on a named axis is the same model whatever stands there: it is a baseline when
+ * another row is compared with it, and otherwise compared with nothing. */
+static peat_status find_baseline(struct results *r, const struct selector *s, int index,
                                  struct arena *a, struct error *err)
 {
     struct result_row *row = &r->row[index];
     int n = 0;
     row->baseline = -1;
     if (is_baseline_of(r, s, row, row)) {
-        row->baseline = index;
+        if (names_it(r, s, row) || is_baseline_of_another(r, s, row))
+            row->baseline = index;
         return PEAT_OK;
     }
     for (int i = 0; i < r->n_row; i++)
@@ -80,7 +103,7 @@ struct summary summary_of(const double *x, int n)
     s.ci_low = mean - half;
     s.ci_high = mean + half;
     s.diff = s.diff_sd = s.diff_ci_low = s.diff_ci_high = nan;
-    s.dz = s.gz = s.p = s.p_holm = nan;
+    s.dz = s.gz = s.p = s.p_holm = s.p_t = s.p_t_holm = nan;
     return s;
 }
 
@@ -102,6 +125,10 @@ bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct
 {
     bool other_init = differ(a->init, b->init);
     bool other_shapes = !a->shapes || !b->shapes || differ(a->shapes, b->shapes);
+    if (a->task != b->task) {
+        p->other_task++;
+        return false;
+    }
     if (differ(a->batches, b->batches)) {
         p->other_batches++;
         return false;
@@ -149,6 +176,7 @@ void rows_compare(const struct result_row *x, const struct result_row *y, int le
     s->dz = effect_dz(d, n);
     s->gz = effect_gz(d, n);
     s->p = s->p_holm = paired_p(test, d, n);
+    s->p_t = s->p_t_holm = paired_p(TEST_T, d, n);
 }
 
 static void adjust(struct results *r, int length, double *p)
@@ -158,8 +186,13 @@ static void adjust(struct results *r, int length, double *p)
         r->comparisons[length] += !isnan(p[i]);
     }
     holm_adjust(p, r->n_row);
-    for (int i = 0; i < r->n_row; i++)
+    for (int i = 0; i < r->n_row; i++) {
         r->row[i].at[length].p_holm = p[i];
+        p[i] = r->row[i].at[length].p_t;
+    }
+    holm_adjust(p, r->n_row);
+    for (int i = 0; i < r->n_row; i++)
+        r->row[i].at[length].p_t_holm = p[i];
 }
 
 /* ---- best ---- */

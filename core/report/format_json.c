@@ -43,6 +43,7 @@ void json_put_difference(struct json map, const struct summary *s)
     json_put_number(map, "effect_dz", s->dz);
     json_put_number(map, "effect_gz", s->gz);
     json_put_number(map, "p", s->p);
+    json_put_number(map, "p_t", s->p_t);
 }
 
 /* length -1: nothing was measured yet. */
@@ -69,6 +70,9 @@ static void add_row(struct json rows, const struct results *r, const struct resu
     json_put_pairs(m, &s->pairs);
     json_put_difference(m, s);
     json_put_number(m, "p_holm", s->p_holm);
+    json_put_number(m, "p_t_holm", s->p_t_holm);
+    json_put_bool(m, "can_be_significant",
+                  length >= 0 && paired_can_show(r->test, s->pairs.n, r->comparisons[length]));
     json_put_bool(m, "untrained", s->untrained);
     json_put_bool(m, "best", length >= 0 && row->best[length]);
     json_put_number(m, "params", row->params);

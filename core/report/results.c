@@ -424,24 +424,57 @@ static peat_status make_rows(struct reader *x)
     return PEAT_OK;
 }
 
-/* Without a configuration the plugin's name in the plan has to do. */
+/* The first result of the row; NULL: none. */
+static const struct value *any_result(const struct result_row *row)
+{
+    for (int i = 0; i < row->n_cell; i++)
+        if (row->cell[i]->result)
+            return row->cell[i]->result;
+    return NULL;
+}
+
+/* Unknown, of a row without results, is taken for the same. */
+static bool same_measures(const struct result_row *x, const struct result_row *y)
+{
+    const struct value *a = any_result(x), *b = any_result(y);
+    const struct value *p = value_get(a, "metrics"), *q = value_get(b, "metrics");
+    const char *unit = json_get_text(a, "length_unit"), *other = json_get_text(b, "length_unit");
+    return (!p || !q || value_equal(p, q)) && (!unit || !other || strcmp(unit, other) == 0);
+}
+
+static bool leaves_something_open(const struct value *task)
+{
+    for (int i = 0; task->kind == VALUE_MAP && i < task->n; i++)
+        if (json_text_is(task, task->key[i], "auto"))
+            return true;
+    return false;
+}
+
+/* Without a configuration the plugin's name in the plan has to do. A task that leaves something to
+ * the model, as text its objective, is another one in a model of another kind. */
 static bool same_task(const struct result_row *x, const struct result_row *y)
 {
-    const struct value *a = value_get(x->cell[0]->config, "task");
-    const struct value *b = value_get(y->cell[0]->config, "task");
-    if (a && b)
-        return value_equal(a, b);
-    return same_text(json_get_text(x->cell[0]->planned, "task"),
-                     json_get_text(y->cell[0]->planned, "task"));
+    const struct value *p = x->cell[0]->config, *q = y->cell[0]->config;
+    const struct value *a = value_get(p, "task"), *b = value_get(q, "task");
+    if (!a || !b)
+        return same_text(json_get_text(x->cell[0]->planned, "task"),
+                         json_get_text(y->cell[0]->planned, "task"));
+    const struct value *arch = value_get_path(p, "model.arch");
+    const struct value *other = value_get_path(q, "model.arch");
+    bool same_arch = !arch || !other || value_equal(arch, other);
+    return value_equal(a, b) && (same_arch || !leaves_something_open(a));
 }
 
 static void number_tasks(struct results *r)
 {
     for (int i = 0; i < r->n_row; i++) {
+        struct result_row *row = &r->row[i];
         int first = 0;
-        while (first < i && !same_task(&r->row[first], &r->row[i]))
+        while (first < i && !(same_task(&r->row[first], row) && same_measures(&r->row[first], row)))
             first++;
-        r->row[i].task = first < i ? r->row[first].task : r->n_task++;
+        row->task = first < i ? r->row[first].task : r->n_task++;
+        for (int k = 0; k < row->n_cell; k++)
+            row->cell[k]->task = row->task;
     }
 }
 

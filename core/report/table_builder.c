@@ -33,6 +33,9 @@ void table_note(struct table *t, const char *fmt, ...)
 void table_note_refused(struct table *t, const struct pairs *p)
 {
     int all = p->n + pairs_refused(p);
+    if (p->other_task)
+        table_note(t, "%d of %d pairs refused: different tasks, metrics or objectives",
+                   p->other_task, all);
     if (p->other_batches)
         table_note(t, "%d of %d pairs refused: different batches", p->other_batches, all);
     if (p->other_init)

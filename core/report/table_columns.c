@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/numbers.h"
+#include "report/significance.h"
 #include "table_builder.h"
 
 /* ---- kinds ---- */
@@ -63,6 +64,17 @@ static struct table_cell p_cell(struct builder *b, const struct kind *k,
                                 const struct result_row *row)
 {
     return formed_cell(b, number_p, number_of(b, k, row));
+}
+
+/* Of the chosen test: what the seeds cannot show has no p. */
+static struct table_cell tested_cell(struct builder *b, const struct kind *k,
+                                     const struct result_row *row)
+{
+    const struct results *r = b->r;
+    const struct summary *s = &row->at[b->length];
+    bool adjusted = k->at == offsetof(struct summary, p_holm);
+    return table_plain(significance_text(b->a, r->test, number_of(b, k, row), s->pairs.n,
+                                         adjusted ? r->comparisons[b->length] : 1));
 }
 
 static struct table_cell effect_cell(struct builder *b, const struct kind *k,
@@ -126,8 +138,9 @@ static struct table_cell attention_cell(struct builder *b, const struct kind *k,
 
 static const struct kind kinds[] = {
     {"diff", "diff", COMPARED, diff_cell},
-    {"p", "p", COMPARED, p_cell, OF_SUMMARY(p)},
-    {"p_holm", "p_holm", COMPARED, p_cell, OF_SUMMARY(p_holm)},
+    {"p", "p", COMPARED, tested_cell, OF_SUMMARY(p)},
+    {"p_holm", "p_holm", COMPARED, tested_cell, OF_SUMMARY(p_holm)},
+    {"p_t", "p_t", COMPARED, p_cell, OF_SUMMARY(p_t_holm)},
     {"g_z", "g_z", COMPARED, effect_cell, OF_SUMMARY(gz)},
     {"d_z", "d_z", COMPARED, effect_cell, OF_SUMMARY(dz)},
     {"pairs", "pairs", COMPARED, pairs_cell, OF_SUMMARY(pairs)},
@@ -194,6 +207,8 @@ static void usual_columns(const struct builder *b, struct choice *c)
     if (b->r->baseline_text && b->length >= 0) {
         add_kind(c, "diff");
         add_kind(c, "p_holm");
+        if (results_too_few_seeds(b->r, b->length))
+            add_kind(c, "p_t");
         add_kind(c, "g_z");
     }
     add_kind(c, "n");

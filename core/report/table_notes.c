@@ -47,6 +47,7 @@ static void note_pairs(struct builder *b)
         const struct pairs *p = &b->r->row[i].at[b->length].pairs;
         all.n += p->n;
         all.by_data += p->by_data;
+        all.other_task += p->other_task;
         all.other_batches += p->other_batches;
         all.other_init += p->other_init;
         rows += p->by_data > 0;
@@ -99,6 +100,9 @@ static void note_comparisons(struct builder *b)
         table_note(b->t, "g_z: effect size: mean difference / standard deviation of differences, "
                          "Hedges' correction");
     }
+    if (has_column(b->t, "p_t"))
+        table_note(b->t, "p_t: paired t test, Holm; assumes that the differences over seeds are "
+                         "normal");
     note_power(b, m);
     note_pairs(b);
 }

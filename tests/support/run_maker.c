@@ -22,6 +22,8 @@ void run_maker_open(struct run_maker *m, const char *name)
                 "{\"key\":\"position.combine\",\"labels\":[]}]",
         .dropped = "[]",
         .d_model = 32,
+        .arch = "decoder",
+        .task = "",
         .second = "position.combine",
     };
     snprintf(m->dir, sizeof(m->dir), "/tmp/peat-results-XXXXXX");
@@ -93,9 +95,10 @@ static int add_cell(struct run_maker *m, const char *scheme, const char *combine
     strbuf_init(&text);
     strbuf_addf(&text,
                 "{\"format\":1,\"hash\":\"%08d\",\"label\":\"%s.%s.s%" PRId64
-                "\",\"task\":{\"plugin\":\"%s\"},\"model\":{\"d_model\":%" PRId64 "}}",
+                "\",\"task\":{\"plugin\":\"%s\"%s},\"model\":{\"arch\":\"%s\",\"d_model\":%" PRId64
+                "}}",
                 cell, scheme, combine, seed, strcmp(m->second, "task") == 0 ? combine : "text",
-                m->d_model);
+                m->task, m->arch, m->d_model);
     run_maker_file(m, cell, "config.json", text.text);
     strbuf_release(&text);
     return cell;

@@ -20,6 +20,8 @@ struct run_maker {
     const char *axes;    /* JSON of plan.json's "axes" */
     const char *dropped; /* JSON list */
     int64_t d_model;     /* in every cell's configuration */
+    const char *arch;    /* of the cells to come; preset: decoder */
+    const char *task;    /* JSON of further settings of their task, as ",\"objective\":\"auto\"" */
     const char *second;  /* key of the second axis; "task": its labels are the tasks' names too */
     const char *batches, *init, *shapes; /* the hashes of the cells to come; NULL: not recorded */
     struct strbuf cells;

@@ -122,7 +122,7 @@ START_TEST(the_verdict_names_the_best_row_and_what_it_gains)
     assert_shows("\n-0.55 ± 0.12\nagainst learned · sum, paired over 3 seeds; 21 % lower\n");
     assert_shows("It is better than the baseline learned · sum: the 95 % interval of the gain "
                  "leaves out 0.");
-    assert_shows("\np = 0.250\nexact sign-flip test");
+    assert_shows("\nneeds 6 seeds\nexact sign-flip test; paired t, if differences are normal: ");
     assert_shows(
         "But 3 seeds cannot make it significant among 1 comparison: that takes 6 or more.");
     assert_shows("\n12.3k parameters\n1.00× the baseline's; ");
@@ -142,6 +142,38 @@ START_TEST(a_best_baseline_is_said_to_be_it)
     assert_shows("learned · sum has the lowest bpb at 128 tokens");
     assert_shows("One seed: there is no interval");
     assert_shows("It is the baseline: no row is better.");
+}
+END_TEST
+
+START_TEST(a_row_without_the_factor_of_the_baseline_is_not_called_it)
+{
+    b.run.report = "{\"metric\":\"bpb\",\"goal\":\"metric\","
+                   "\"baseline\":{\"position.combine\":\"sum\"}}";
+    for (int seed = 0; seed < 3; seed++) {
+        run_maker_done(&b.run, "learned", "sum", seed, 3.0 + 0.1 * seed, 3.0);
+        run_maker_done(&b.run, "learned", "concat", seed, 2.9 + 0.1 * seed, 3.0);
+        run_maker_done(&b.run, "rotary", "-", seed, 2.0 + 0.1 * seed, 3.0);
+    }
+    show_page();
+    assert_shows("rotary has the lowest bpb at 128 tokens");
+    assert_lacks(b.shown.text, "It is the baseline");
+    assert_shows(
+        "It has nothing to combine, so that the baseline (combine=sum) says nothing of it.");
+}
+END_TEST
+
+START_TEST(a_baseline_of_some_rows_is_not_called_the_baseline)
+{
+    b.run.report = "{\"metric\":\"bpb\",\"goal\":\"metric\","
+                   "\"baseline\":{\"position.combine\":\"sum\"}}";
+    for (int seed = 0; seed < 3; seed++)
+        for (int i = 0; i < 2; i++) {
+            run_maker_done(&b.run, i ? "learned" : "sine", "sum", seed, 3.0 + 0.1 * seed - i, 3.0);
+            run_maker_done(&b.run, i ? "learned" : "sine", "concat", seed, 4.0 + 0.1 * seed, 3.0);
+        }
+    show_page();
+    assert_shows("learned · sum has the lowest bpb");
+    assert_shows("It is the baseline of 1 of the 3 other rows.");
 }
 END_TEST
 
@@ -272,6 +304,8 @@ int main(void)
         (struct tests){"html", bench_open, bench_close},
         TESTS(the_page_has_the_numbers_of_the_json_format,
               the_verdict_names_the_best_row_and_what_it_gains, a_best_baseline_is_said_to_be_it,
+              a_row_without_the_factor_of_the_baseline_is_not_called_it,
+              a_baseline_of_some_rows_is_not_called_the_baseline,
               a_gain_is_significant_until_more_comparisons_need_more_seeds,
               each_task_has_a_best_row_of_its_own, what_cells_learned_is_shown_where_it_was_saved,
               a_damaged_diagnosis_is_passed_over,

@@ -297,12 +297,71 @@ START_TEST(a_dash_on_combine_goes_with_any)
     for (int i = 1; i < 4; i++)
         ck_assert_int_eq(b.r.row[i].baseline, 0);
     ck_assert_double_eq(row("learned", "concat")->at[0].diff, -0.5);
-    /* By combine, rows without one are their own baseline. */
+    /* By combine, rows without one are compared with nothing. */
     read_all(&(struct results_options){.baseline = "position.combine=sum"});
-    ck_assert_int_eq(row("rotary", "-")->baseline, 3);
+    ck_assert_int_eq(row("rotary", "-")->baseline, -1);
+    ck_assert_int_eq(row("none", "-")->baseline, -1);
     ck_assert_int_eq(row("learned", "concat")->baseline, 1);
     assert_refused(&(struct results_options){.baseline = "learned"},
                    "row 'none.-' has several baselines");
+}
+END_TEST
+
+START_TEST(a_p_that_seeds_cannot_make_significant_is_no_number)
+{
+    struct table_options o = {.length = -1};
+    b.run.report = against_learned;
+    read_two_rows();
+    make_text(&o, 200);
+    assert_has("needs 6 seeds");
+    assert_has("p_t: paired t test, Holm; assumes that the differences over seeds are normal");
+    ck_assert_double_eq(row("rotary", "sum")->at[0].p_t, row("rotary", "sum")->at[0].p_t_holm);
+    for (int seed = 3; seed < 6; seed++) {
+        run_maker_done(&b.run, "learned", "sum", seed, 2.5 + 0.01 * seed, 3.0);
+        run_maker_done(&b.run, "rotary", "sum", seed, 2.0, 3.0);
+    }
+    read_all(NULL);
+    make_text(&o, 200);
+    ck_assert_ptr_null(strstr(b.out.text, "needs"));
+    ck_assert_ptr_null(strstr(b.out.text, "p_t"));
+    assert_has("0.031");
+}
+END_TEST
+
+/* A decoder's causal and an encoder's masked bits per byte are not of one scale. */
+START_TEST(other_objectives_are_neither_ranked_nor_paired)
+{
+    b.run.second = "model.arch";
+    b.run.axes = "[{\"key\":\"position.scheme\",\"labels\":[]},{\"key\":\"model.arch\","
+                 "\"labels\":[]}]";
+    b.run.task = ",\"objective\":\"auto\"";
+    for (int seed = 0; seed < 3; seed++)
+        for (int i = 0; i < 2; i++) {
+            b.run.arch = i ? "encoder" : "decoder";
+            run_maker_done(&b.run, "learned", b.run.arch, seed, 3.0 - i + 0.01 * seed, 1.0);
+            run_maker_done(&b.run, "rotary", b.run.arch, seed, 2.9 - i - 0.02 * seed, 1.0);
+        }
+    read_all(&(struct results_options){.baseline = "model.arch=decoder"});
+    ck_assert_int_eq(b.r.n_task, 2);
+    ck_assert(row("rotary", "decoder")->best[0]);
+    ck_assert(row("rotary", "encoder")->best[0]);
+    ck_assert(!row("learned", "encoder")->best[0]);
+    ck_assert_int_eq(row("rotary", "encoder")->at[0].pairs.other_task, 3);
+    ck_assert_double_nan(row("rotary", "encoder")->at[0].diff);
+    make_text(&(struct table_options){.length = -1}, 200);
+    assert_has("6 of 6 pairs refused: different tasks, metrics or objectives");
+}
+END_TEST
+
+START_TEST(another_arch_alone_is_no_other_objective)
+{
+    b.run.second = "model.arch";
+    b.run.task = ",\"objective\":\"causal\"";
+    run_maker_done(&b.run, "learned", "decoder", 0, 3.0, 1.0);
+    b.run.arch = "encoder";
+    run_maker_done(&b.run, "learned", "encoder", 0, 3.0, 1.0);
+    read_all(NULL);
+    ck_assert_int_eq(b.r.n_task, 1);
 }
 END_TEST
 
@@ -934,7 +993,9 @@ int main(void)
               a_grid_without_results_is_a_table_without_values, another_metric_brings_its_own_goal,
               the_reports_goal_wins_over_the_metrics, differences_are_paired_by_seed,
               holm_is_over_the_rows_shown, a_dash_on_combine_goes_with_any,
-              a_baseline_that_names_nothing_is_refused,
+              a_p_that_seeds_cannot_make_significant_is_no_number,
+              other_objectives_are_neither_ranked_nor_paired,
+              another_arch_alone_is_no_other_objective, a_baseline_that_names_nothing_is_refused,
               best_are_the_best_mean_and_what_is_not_separable_from_it,
               directories_with_the_same_axes_make_one_table,
               directories_that_differ_are_refused_with_both_named,

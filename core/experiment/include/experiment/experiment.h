@@ -65,9 +65,10 @@ struct run_settings {
 struct report_settings {
     const char *metric; /* "": the task's main metric                                     */
     struct place metric_at;
-    int64_t goal;           /* 0 as the metric says, 1 min, 2 max                             */
-    struct value *baseline; /* map: axis key -> label; NULL: none                             */
-    int64_t at;             /* 0 final                                                        */
+    int64_t goal;            /* 0 as the metric says, 1 min, 2 max                             */
+    struct value *baseline;  /* map: axis key -> label; NULL: none                             */
+    struct value *contrasts; /* list of normal forms, see contrast.h; NULL: none              */
+    int64_t at;              /* 0 final                                                        */
 };
 
 struct match_settings {
@@ -96,6 +97,7 @@ struct experiment {
     struct match_settings match;
     struct run_settings run;
     struct report_settings report;
+    struct value *claims; /* list of normal forms, see claim.h; NULL: none */
     struct place matrix_at, defaults_at;
 };
 

@@ -23,6 +23,7 @@ struct results_options {
 /* One cell of the grid with what it came to. */
 struct result_cell {
     int64_t seed;
+    int task; /* its row's */
     enum cell_state state;
     const struct value *planned;                /* its entry in plan.json */
     const struct value *config, *result, *meta; /* NULL when absent       */
@@ -40,17 +41,18 @@ static inline bool result_counts(const struct result_cell *c)
     return c->state == CELL_DONE;
 }
 
-/* Cells of two rows at the same seed, both with a value. A pair that did not train on the same
- * batches, or did not begin with the same values where shapes are the same, is no pair. */
+/* Cells of two rows at the same seed, both with a value. A pair that is not of one task, did not
+ * train on the same batches, or did not begin with the same values where shapes are the same, is no
+ * pair. */
 struct pairs {
     int n; /* that are paired, of these `by_data` alone: their weights differ in shape */
     int by_data;
-    int other_batches, other_init; /* refused */
+    int other_batches, other_init, other_task; /* refused */
 };
 
 static inline int pairs_refused(const struct pairs *p)
 {
-    return p->other_batches + p->other_init;
+    return p->other_task + p->other_batches + p->other_init;
 }
 
 /* Mean over seeds with a Student-t interval, and the difference to the baseline paired by seed. */
@@ -61,12 +63,14 @@ struct summary {
     double diff, diff_sd, diff_ci_low, diff_ci_high; /* NaN for the baseline itself */
     double dz, gz;                                   /* effect sizes */
     double p, p_holm;                                /* Holm over the rows at this length */
+    double p_t, p_t_holm; /* the same of the paired t test, which any number of seeds can pass */
     bool untrained;
 };
 
 struct result_row {
     const char *axis[EXPERIMENT_MAX_AXES];
-    int task; /* rows with equal task settings have the same number */
+    int task; /* rows that may be compared have the same number: equal settings of the task, the
+                 same metrics, unit and, where the task leaves it to the model, objective */
     int n_cell;
     struct result_cell **cell; /* by seed */
     int failed, diverged, missing, stale;

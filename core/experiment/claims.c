@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* claims.c: the section `claims`: what an experiment says before it is run. */
+#include <string.h>
+
+#include "base/json.h"
+#include "cell/setting.h"
+#include "comparisons.h"
+#include "experiment/claim.h"
+#include "plugin/params.h"
+
+const char *const claim_directions[] = {"less", "greater", "equal", NULL};
+/* As paired_test_word has them. */
+const char *const claim_tests[] = {"t", "sign-flip", "wilcoxon", NULL};
+
+/* What params_fill reads; the rest is of rows, and read by hand. */
+struct numbers {
+    const char *text;
+    int64_t direction, test;
+    double margin, alpha;
+};
+#define NUMBER(field) offsetof(struct numbers, field)
+
+static const peat_param rows[] = {
+    {.key = "text", .type = PEAT_STRING, .offset = NUMBER(text), .doc = "the claim in words"},
+    {.key = "direction",
+     .type = PEAT_ENUM,
+     .offset = NUMBER(direction),
+     .labels = claim_directions,
+     .doc = "A - B is less than -margin, greater than margin, or within it",
+     .flags = PEAT_REQUIRED},
+    {.key = "margin",
+     .type = PEAT_REAL,
+     .offset = NUMBER(margin),
+     .min = 0,
+     .max = 1e9,
+     .doc = "in the metric's unit"},
+    {.key = "alpha",
+     .type = PEAT_REAL,
+     .offset = NUMBER(alpha),
+     .preset = 0.05,
+     .min = 0,
+     .max = 0.5,
+     .doc = "level of the claim",
+     .flags = PEAT_OPEN_MIN},
+    {.key = "test",
+     .type = PEAT_ENUM,
+     .offset = NUMBER(test),
+     .labels = claim_tests,
+     .doc = "of the paired differences"},
+    PEAT_PARAM_END,
+};
+
+/* ---- what is compared ---- */
+
+static peat_status no_such_contrast(struct reading *r, const struct value *v)
+{
+    const struct value *all = r->e->report.contrasts;
+    int n = all ? all->n : 0;
+    const char **name = ARENA_ARRAY(r->a, n + 1, const char *);
+    for (int i = 0; i < n; i++)
+        name[i] = value_get(all->item[i], "name")->text;
+    return place_error(r->err, v->at, "there is no contrast '%s'; %s", v->text,
+                       name_hint(r->a, v->text, name, n, "report.contrasts has"));
+}
+
+static peat_status read_contrast(struct reading *r, const struct value *v, struct value *out)
+{
+    if (v->kind != VALUE_TEXT)
+        return contrast_normalise(r, v, out);
+    const struct value *named = contrast_named(r->e->report.contrasts, v->text);
+    if (!named)
+        return no_such_contrast(r, v);
+    for (int i = 0; i < named->n; i++)
+        value_set(r->a, out, named->key[i], v->at, named->item[i]);
+    return PEAT_OK;
+}
+
+static peat_status read_rows(struct reading *r, const struct value *v, struct value *out)
+{
+    struct value *list = value_list(r->a, v->at), *side;
+    if (v->kind != VALUE_LIST || v->n != 2)
+        return place_error(r->err, v->at,
+                           "'rows' must be two maps axis -> label: [A, B] is about A - B");
+    for (int i = 0; i < 2; i++) {
+        peat_status status = labels_resolve(r, v->item[i], "rows", true, &side);
+        if (status != PEAT_OK)
+            return status;
+        value_append(r->a, list, side);
+    }
+    value_set(r->a, out, "rows", v->at, list);
+    return PEAT_OK;
+}
+
+static peat_status read_compared(struct reading *r, const struct value *v, struct value *out)
+{
+    const struct value *contrast = value_get(v, "contrast"), *two = value_get(v, "rows");
+    if (!contrast == !two)
+        return place_error(r->err, v->at,
+                           "a claim is about 'contrast' or about 'rows': it needs one of them");
+    peat_status status = contrast ? read_contrast(r, contrast, out) : read_rows(r, two, out);
+    return status != PEAT_OK ? status : comparison_measure(r, out, v);
+}
+
+/* ---- one claim ---- */
+
+static peat_status read_name(struct reading *r, const struct value *v, const struct value *claims)
+{
+    const struct value *name = value_get(v, "name");
+    if (!name || name->kind != VALUE_TEXT || !name->text[0])
+        return place_error(r->err, name ? name->at : v->at, "a claim needs a name");
+    for (int i = 0; i < claims->n; i++)
+        if (json_text_is(claims->item[i], "name", name->text))
+            return place_error(r->err, name->at, "two claims are called '%s'", name->text);
+    return PEAT_OK;
+}
+
+static peat_status check_numbers(struct reading *r, const struct value *v, const struct numbers *n)
+{
+    const struct value *expect = value_get(v, "expect");
+    bool number = expect && (expect->kind == VALUE_INT || expect->kind == VALUE_REAL);
+    if (n->direction == CLAIM_EQUAL && n->margin == 0.0)
+        return place_error(r->err, v->at,
+                           "direction 'equal' needs a margin: no data can show that two are "
+                           "exactly the same");
+    if (expect && !number)
+        return place_error(r->err, expect->at,
+                           "'expect' must be a number: the A - B that seeds "
+                           "are planned for");
+    return PEAT_OK;
+}
+
+static void put_numbers(struct json m, const struct value *v, const struct numbers *n)
+{
+    json_put_text(m, "direction", claim_directions[n->direction]);
+    json_put_number(m, "margin", n->margin);
+    json_put_number(m, "alpha", n->alpha);
+    json_put_text(m, "test", claim_tests[n->test]);
+    if (value_get(v, "expect"))
+        json_put_number(m, "expect", value_get(v, "expect")->real);
+}
+
+static peat_status read_claim(struct reading *r, const struct value *v, struct value *claims)
+{
+    static const char *const others[] = {"name",   "contrast", "rows", "metric",
+                                         "length", "expect",   NULL};
+    struct numbers n = {.text = ""};
+    peat_status status = params_fill(rows, &n, v, "a claim", others, r->a, r->err);
+    if (status == PEAT_OK)
+        status = read_name(r, v, claims);
+    if (status == PEAT_OK)
+        status = check_numbers(r, v, &n);
+    struct value *out = value_map(r->a, v->at);
+    if (status == PEAT_OK)
+        status = read_compared(r, v, out);
+    if (status != PEAT_OK)
+        return status;
+    struct json m = {r->a, out};
+    json_put_text(m, "name", value_get(v, "name")->text);
+    json_put_text(m, "text", n.text);
+    put_numbers(m, v, &n);
+    value_append(r->a, claims, out);
+    return PEAT_OK;
+}
+
+peat_status claims_read(struct reading *r)
+{
+    const struct value *v = value_get(r->root, "claims");
+    r->e->claims = NULL;
+    if (!v || v->kind == VALUE_NULL)
+        return PEAT_OK;
+    if (v->kind != VALUE_LIST)
+        return place_error(r->err, v->at, "'claims' must be a list of maps");
+    peat_status status = PEAT_OK;
+    struct value *claims = value_list(r->a, v->at);
+    for (int i = 0; status == PEAT_OK && i < v->n; i++)
+        status = read_claim(r, v->item[i], claims);
+    r->e->claims = claims->n ? claims : NULL;
+    return status;
+}
+
+/* ---- its normal form ---- */
+
+static int word_index(const char *const *words, const char *word)
+{
+    for (int i = 0; word && words[i]; i++)
+        if (strcmp(words[i], word) == 0)
+            return i;
+    return -1;
+}
+
+peat_status claim_from_value(struct claim *c, const struct value *v, const struct labelled *axes,
+                             struct error *err)
+{
+    peat_status status = contrast_from_value(&c->contrast, v, axes, err);
+    if (status != PEAT_OK)
+        return status;
+    int direction = word_index(claim_directions, json_get_text(v, "direction"));
+    int test = word_index(claim_tests, json_get_text(v, "test"));
+    c->name = json_get_text(v, "name");
+    c->text = json_get_text(v, "text");
+    c->margin = json_get_number(v, "margin");
+    c->alpha = json_get_number(v, "alpha");
+    c->expect = json_get_number(v, "expect");
+    if (!c->name || !c->text || direction < 0 || test < 0 || !(c->margin >= 0.0) ||
+        !(c->alpha > 0.0))
+        return error_set(err, PEAT_CORRUPT, "claim '%s' is damaged", c->name ? c->name : "");
+    c->direction = (enum claim_direction)direction;
+    c->test = claim_tests[test];
+    return PEAT_OK;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * contrast.h: which rows a contrast compares, by the labels of their axes alone.
+ *
+ * A contrast is the difference A - B of two labels of one axis (the factor), in every stratum: a
+ * setting of the other axes. Its normal form, as the run directory keeps it, is a map with name,
+ * factor, of: [A, B], over, pool and, where given, where, metric and length. A comparison of two
+ * rows has rows: [{axis: label}, {axis: label}] instead of factor, of, over and pool.
+ */
+#ifndef EXPERIMENT_CONTRAST_H
+#define EXPERIMENT_CONTRAST_H
+
+#include "experiment/experiment.h"
+
+struct contrast {
+    const char *name;
+    struct place at;
+    int factor;               /* axis; -1: of two rows */
+    const char *label[2];     /* of the factor: A, B */
+    const struct value *side; /* without a factor: list of two maps axis -> label */
+    bool over[EXPERIMENT_MAX_AXES];
+    const struct value *where; /* map axis -> label or list of labels; NULL: all */
+    const char *metric;        /* NULL: the report's */
+    int64_t length;            /* -1: the table's */
+};
+
+/* Rows as their labels: label[row][axis]. */
+struct labelled {
+    int n_axis, n_row;
+    const char *const *axis; /* keys */
+    const char *const *const *label;
+};
+
+/* From its normal form. PEAT_CORRUPT: it does not fit these axes. */
+peat_status contrast_from_value(struct contrast *c, const struct value *v,
+                                const struct labelled *rows, struct error *err);
+
+/* A row of each label that agree on all other axes; "-" on position.combine and the keys below it
+ * goes with any label. */
+struct contrast_pair {
+    int a, b;                               /* rows */
+    const char *label[EXPERIMENT_MAX_AXES]; /* of the stratum; the factor's is NULL */
+};
+
+struct contrast_pairs {
+    int n;
+    struct contrast_pair *pair;
+    int n_alone; /* rows that are no evidence */
+    struct contrast_alone {
+        int row;
+        bool same_model; /* "-" on the factor: one model whatever the label; else: it has no
+                            counterpart */
+    } * alone;
+};
+
+void contrast_pairs_find(const struct contrast *c, const struct labelled *rows, struct arena *a,
+                         struct contrast_pairs *out);
+
+/* True when the row has, for every axis of the map, the label or one of the labels. */
+bool labels_match(const struct labelled *rows, int row, const struct value *map);
+/* The axis of this key; -1: none. */
+int labelled_axis(const struct labelled *rows, const char *key);
+
+#endif
