@@ -17,27 +17,31 @@ static const char *attribute(const char *svg, const char *name, size_t *n)
     return at;
 }
 
-/* gnuplot's names begin with gp or gnuplot, in id='gpPt0', '#gpPt0' and url(#gpHatch1). */
-static const char *next_name(const char *text)
+/* gnuplot's names, in id='gpPt0', id='textbox', '#gpPt0' and url(#gpHatch1), begin with g or t, as
+ * no colour does. Bytes before a name that begins behind `text`; 0: none does. */
+static size_t before_name(const char *text)
 {
-    static const char *const before[] = {"id='g", "id=\"g", "'#g", "\"#g", "(#g"};
-    const char *first = NULL;
+    static const char *const before[] = {"id='", "id=\"", "'#", "\"#", "(#"};
     for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++) {
-        const char *at = strstr(text, before[i]);
-        if (at && (!first || at < first))
-            first = at + strlen(before[i]) - 1;
+        size_t n = strlen(before[i]);
+        if (strncmp(text, before[i], n) == 0 && (text[n] == 'g' || text[n] == 't'))
+            return n;
     }
-    return first;
+    return 0;
 }
 
-/* Everything between the tags, but what names gnuplot's own title. */
+/* Names are in tags: what a label says is left alone. */
 static void add_body(struct strbuf *out, const char *body, const char *end, int n)
 {
-    for (const char *name; (name = next_name(body)) && name < end; body = name) {
-        strbuf_add_bytes(out, body, (size_t)(name - body));
-        strbuf_addf(out, "f%d", n);
+    bool in_tag = false;
+    while (body < end) {
+        in_tag = *body == '<' || (in_tag && *body != '>');
+        size_t before = in_tag ? before_name(body) : 0;
+        strbuf_add_bytes(out, body, before ? before : 1);
+        if (before)
+            strbuf_addf(out, "f%d", n);
+        body += before ? before : 1;
     }
-    strbuf_add_bytes(out, body, (size_t)(end - body));
 }
 
 static const char *after_head(const char *body)

@@ -145,7 +145,7 @@ static void add_experiment(struct html_page *p, const char *dir)
     size_t n;
     if (file_read(path, 1 << 20, &text, &n, NULL) == PEAT_OK) {
         html_wrap(p->out, "<details><summary>", path, "</summary>\n");
-        html_wrap(p->out, "<pre>", text, "</pre></details>\n");
+        html_lines(p->out, text, "</details>\n");
     }
     free(text);
     free(path);
@@ -186,7 +186,7 @@ void html_reproduce(struct html_page *p)
                     word.text, word.text);
         strbuf_release(&word);
     }
-    html_wrap(p->out, "<pre>", text.text, "</pre>\n");
+    html_lines(p->out, text.text, "\n");
     strbuf_release(&text);
     for (int d = 0; d < p->o->n_dir; d++)
         add_experiment(p, p->o->dir[d]);

@@ -17,7 +17,7 @@ static void add_description(struct html_page *p, const struct look *look,
     strbuf_init(&text);
     if (describe_page(t, look->request.scheme, &text, p->a, NULL) == PEAT_OK) {
         html_wrap(p->out, "<details><summary>", look->title, " in numbers</summary>\n");
-        html_wrap(p->out, "<pre>", text.text, "</pre></details>\n");
+        html_lines(p->out, text.text, "</details>\n");
     }
     strbuf_release(&text);
 }

@@ -26,11 +26,11 @@ static const char *escape_of(char c)
     }
 }
 
-void html_text(struct strbuf *out, const char *text)
+static void add_text(struct strbuf *out, const char *text, const char *keep)
 {
     struct strbuf shown;
     strbuf_init(&shown);
-    shown_add(&shown, text, "\n\t");
+    shown_add(&shown, text, keep);
     for (const char *c = shown.text; *c; c++) {
         const char *escape = escape_of(*c);
         if (escape)
@@ -39,6 +39,19 @@ void html_text(struct strbuf *out, const char *text)
             strbuf_add_bytes(out, c, 1);
     }
     strbuf_release(&shown);
+}
+
+void html_text(struct strbuf *out, const char *text)
+{
+    add_text(out, text, "");
+}
+
+void html_lines(struct strbuf *out, const char *text, const char *after)
+{
+    strbuf_add(out, "<pre>");
+    add_text(out, text, "\n\t");
+    strbuf_add(out, "</pre>");
+    strbuf_add(out, after);
 }
 
 void html_textf(struct strbuf *out, const char *fmt, ...)

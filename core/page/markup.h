@@ -8,8 +8,10 @@
 
 #include "base/strbuf.h"
 
-/* & < > " ' escaped; control characters that HTML forbids become spaces. */
+/* & < > " ' escaped; control characters as base/shown.h has them. */
 void html_text(struct strbuf *out, const char *text);
+/* A text of several lines, which stay. */
+void html_lines(struct strbuf *out, const char *text, const char *after);
 /* Printed, then escaped. */
 void html_textf(struct strbuf *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Escaped text between two pieces of markup. */

@@ -2,6 +2,7 @@
 /* figure.c: writing a gnuplot script with its data, and running it. */
 #include "plot/figure.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -30,18 +31,29 @@ void figure_release(struct figure *f)
     strbuf_release(&f->data);
 }
 
+/* Inside of double quotes gnuplot reads escapes, commands and more: only what it cannot misread
+ * stays. */
+static void add_escaped(struct strbuf *out, const char *text)
+{
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        bool plain = c >= 0x80 || isalnum(c) || strchr(" .,:;()=+-_", c);
+        strbuf_addf(out, plain ? "%c" : "\\%03o", c);
+    }
+}
+
 void figure_quote(struct strbuf *out, const char *text)
 {
     struct strbuf shown;
     strbuf_init(&shown);
     shown_add(&shown, text, "");
-    strbuf_add(out, "'");
-    for (const char *c = shown.text; *c; c++) {
-        strbuf_add_bytes(out, c, 1);
-        if (*c == '\'')
-            strbuf_add(out, "'");
-    }
-    strbuf_add(out, "'");
+    bool single = !strchr(shown.text, '\'');
+    strbuf_add(out, single ? "'" : "\"");
+    if (single)
+        strbuf_add(out, shown.text);
+    else
+        add_escaped(out, shown.text);
+    strbuf_add(out, single ? "'" : "\"");
     strbuf_release(&shown);
 }
 

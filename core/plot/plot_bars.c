@@ -68,6 +68,8 @@ peat_status plot_bars(struct plotter *p)
     p->f->height = TOP + BOTTOM + ROW * (p->r->n_row < 3 ? 3 : p->r->n_row);
     plot_set_frame(p, (struct plot_frame){left, RIGHT, TOP, BOTTOM});
     add_data(p);
+    if (!lines_have_value(p))
+        return error_set(p->err, PEAT_INVALID, "no row has a value at this length");
     strbuf_add(out, "set grid xtics ytics lc rgb '#bbbbbb' dt 3\nunset key\n"
                     "set offsets graph 0.03, graph 0.03, 0, 0\nset xlabel ");
     figure_quote(out, plot_metric_label(p, true));

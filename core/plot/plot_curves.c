@@ -199,9 +199,7 @@ static void add_range(const struct plotter *p, const struct heights *h, struct s
     double top = h->high, span = h->later_high - h->low;
     if (!p->r->goal_max && isfinite(span) && h->high - h->low > 1.5 * span)
         top = h->later_high + 0.05 * span;
-    if (h->low < top)
-        strbuf_addf(out, "set yrange [%.10g:%.10g]\n", h->low - 0.05 * (top - h->low),
-                    top + 0.05 * (top - h->low));
+    plot_set_y_range(out, h->low, top);
 }
 
 /* The evaluations, or the training loss where there are none to speak of. */
@@ -252,6 +250,8 @@ peat_status plot_curves(struct plotter *p)
         &(struct lines){.x_label = "step",
                         .y_label = loss ? "loss of the training batch" : plot_metric_label(p, true),
                         .setting = setting.text,
+                        .x_low = 0.0,
+                        .x_high = (double)e.last,
                         .point_every = (e.points < BINS ? e.points : BINS) / 6 + 1});
     strbuf_release(&setting);
     return PEAT_OK;

@@ -97,7 +97,7 @@ static void add_data(struct plotter *p, const struct grid *g, double low, double
     for (int dark = 0; dark < 2; dark++) {
         strbuf_add(out, "\n\nNaN NaN -\n");
         for (int i = 0; i < g->n_row * g->n_column; i++) {
-            double x = g->mean[i], at = (x - low) / (high - low);
+            double x = g->mean[i], at = (x / 2 - low / 2) / (high / 2 - low / 2);
             at = p->r->goal_max ? at : 1.0 - at;
             if (!isfinite(x) || (at >= dark_from) != dark)
                 continue;
@@ -148,7 +148,7 @@ peat_status plot_heatmap(struct plotter *p)
                 g.n_column - 1, g.n_row - 1);
     figure_quote(out, plot_metric_label(p, p->r->n_axis > 1));
     strbuf_add(out, "\nset xlabel ");
-    figure_quote(out, column_title(p, &g));
+    figure_quote(out, plot_short(p, column_title(p, &g), p->f->width / 8));
     /* A dark that is not black: a page in dark colours turns black text white, and not this. */
     strbuf_add(out, "\nplot data index 0 matrix with image pixels, \\\n"
                     "  data index 1 using 1:2:3 with labels tc rgb '#000001', \\\n"

@@ -34,9 +34,7 @@ static void add_range(const struct results *r, struct strbuf *out)
             low = fmin(low, isnan(s->ci_low) ? s->mean : s->ci_low);
             high = fmax(high, isnan(s->ci_high) ? s->mean : s->ci_high);
         }
-    if (low < high)
-        strbuf_addf(out, "set yrange [%.10g:%.10g]\n", low - 0.05 * (high - low),
-                    high + 0.05 * (high - low));
+    plot_set_y_range(out, low, high);
 }
 
 static void add_setting(const struct results *r, struct strbuf *out)
@@ -83,6 +81,8 @@ peat_status plot_length(struct plotter *p)
         }
         lines_end(p);
     }
+    if (!lines_have_value(p))
+        return error_set(p->err, PEAT_INVALID, "no row has a value yet");
     strbuf_init(&setting);
     strbuf_init(&x_label);
     add_setting(r, &setting);
@@ -92,7 +92,9 @@ peat_status plot_length(struct plotter *p)
                &(struct lines){.x_label = x_label.text,
                                .y_label = plot_metric_label(p, false),
                                .setting = setting.text,
-                               .point_every = 1});
+                               .point_every = 1,
+                               .x_low = (double)r->length[0],
+                               .x_high = (double)r->length[r->n_length - 1]});
     strbuf_release(&setting);
     strbuf_release(&x_label);
     return PEAT_OK;

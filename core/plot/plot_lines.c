@@ -15,6 +15,7 @@ void lines_add(struct plotter *p, double x, double mean, double low, double high
         figure_number(out, column[i]);
     }
     strbuf_add(out, "\n");
+    p->any = p->any || (isfinite(x) && isfinite(mean));
 }
 
 void lines_add_summary(struct plotter *p, double x, const struct summary *s)
@@ -26,6 +27,16 @@ void lines_add_summary(struct plotter *p, double x, const struct summary *s)
 void lines_end(struct plotter *p)
 {
     strbuf_add(&p->f->data, "\n\n");
+    *ARENA_APPEND(p->a, p->has_value, p->n_block, p->block_room) = p->any;
+    p->any = false;
+}
+
+bool lines_have_value(const struct plotter *p)
+{
+    bool any = false;
+    for (int i = 0; i < p->n_block; i++)
+        any = any || p->has_value[i];
+    return any;
 }
 
 /* Panels of one size. */
@@ -62,6 +73,7 @@ static void draw_rows(struct plotter *p, const struct series_set *s, const struc
                       int panel)
 {
     struct strbuf *out = &p->f->script;
+    strbuf_add(out, "plot \\\n");
     for (int i = 0; i < p->r->n_row; i++)
         if (series_in_panel(p, s, i, panel))
             strbuf_addf(out,
@@ -76,6 +88,26 @@ static void draw_rows(struct plotter *p, const struct series_set *s, const struc
         plot_add_style(out, s->series_of[i]);
         strbuf_add(out, ", \\\n");
     }
+    strbuf_add(out, "  NaN\n");
+}
+
+/* Axes without a value would have no range, which gnuplot refuses. */
+static void draw_nothing(struct plotter *p, const struct lines *l)
+{
+    struct strbuf *out = &p->f->script;
+    strbuf_add(out, "set label 9 'no value' at graph 0.5, graph 0.5 center\nplot [");
+    figure_number(out, l->x_low);
+    strbuf_add(out, ":");
+    figure_number(out, l->x_high);
+    strbuf_add(out, "] [1:2] NaN\nunset label 9\n");
+}
+
+static bool panel_has_value(const struct plotter *p, const struct series_set *s, int panel)
+{
+    bool any = false;
+    for (int i = 0; i < p->r->n_row; i++)
+        any = any || (p->has_value[i] && series_in_panel(p, s, i, panel));
+    return any;
 }
 
 void lines_draw(struct plotter *p, const struct series_set *s, const struct lines *l)
@@ -87,14 +119,16 @@ void lines_draw(struct plotter *p, const struct series_set *s, const struct line
     for (int k = 0; k < s->n_panel; k++) {
         place_panel(p, &t, k);
         strbuf_add(out, "set title ");
-        figure_quote(out, s->panel[k]);
+        figure_quote(out, *s->panel[k] ? plot_short(p, s->panel[k], t.width / 8) : "");
         strbuf_add(out, " offset 0,-0.6\nset ylabel ");
         figure_quote(out, k % t.across == 0 ? l->y_label : "");
         strbuf_add(out, "\nset xlabel ");
         figure_quote(out, k + t.across >= s->n_panel ? l->x_label : "");
-        strbuf_add(out, "\nplot \\\n");
-        draw_rows(p, s, l, k);
-        strbuf_add(out, "  NaN\n");
+        strbuf_add(out, "\n");
+        if (panel_has_value(p, s, k))
+            draw_rows(p, s, l, k);
+        else
+            draw_nothing(p, l);
     }
     plot_legend(p, "linespoints lw 2 ps 0.8", s->n_series, s->series);
     strbuf_add(out, "unset multiplot\n");

@@ -3,7 +3,10 @@
 #include "plotter.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
+
+#include "base/shown.h"
 
 static const char *keep_text(struct arena *a, struct strbuf *text)
 {
@@ -26,23 +29,23 @@ const char *plot_metric_label(const struct plotter *p, bool with_length)
     return keep_text(p->a, &text);
 }
 
-/* At most n characters, the last one an ellipsis where it is cut. */
-static const char *shorten_text(struct plotter *p, const char *text, int n)
+/* At most so many columns and bytes, the last character an ellipsis where it is cut. An empty text
+ * is "-", as nothing would look like a mistake. */
+static const char *shorten_text(struct plotter *p, const char *text, int columns, size_t bytes)
 {
-    struct strbuf out;
-    int seen = 0;
-    if ((int)text_columns(text) <= n)
+    static const char ellipsis[] = "…";
+    text = *text ? shown_text(p->a, text) : "-";
+    if (strlen(text) <= bytes && (int)text_columns(text) <= columns)
         return text;
-    strbuf_init(&out);
-    /* Bytes 10xxxxxx go on with the character before. */
-    for (; *text; text++) {
-        seen += ((unsigned char)*text & 0xc0) != 0x80;
-        if (seen == n)
-            break;
-        strbuf_add_bytes(&out, text, 1);
-    }
-    strbuf_add(&out, "…");
-    return keep_text(p->a, &out);
+    size_t n = text_fit(text, columns > 1 ? (size_t)columns - 1 : 0);
+    while (n + sizeof(ellipsis) > bytes || (n && ((unsigned char)text[n] & 0xc0) == 0x80))
+        n--;
+    return arena_printf(p->a, "%.*s%s", (int)n, text, ellipsis);
+}
+
+const char *plot_short(struct plotter *p, const char *text, int columns)
+{
+    return shorten_text(p, text, columns, SIZE_MAX);
 }
 
 const char **plot_row_labels(struct plotter *p)
@@ -72,13 +75,28 @@ int plot_number_of(const char **label, int *n, const char *text)
     return (*n)++;
 }
 
+/* gnuplot takes the label of a tic for a format where it holds '%', and then keeps so many bytes.
+ */
+static const char *tic_label(struct plotter *p, const char *label, int most)
+{
+    enum { FORMAT_BYTES = 48 };
+    const char *text = plot_short(p, label, most);
+    if (!strchr(text, '%'))
+        return text;
+    struct strbuf out;
+    strbuf_init(&out);
+    for (text = shorten_text(p, label, most, FORMAT_BYTES); *text; text++)
+        strbuf_addf(&out, *text == '%' ? "%%%%" : "%c", *text);
+    return keep_text(p->a, &out);
+}
+
 void plot_add_tics(struct plotter *p, char axis, int n, const char *const *label, int most)
 {
     struct strbuf *out = &p->f->script;
     strbuf_addf(out, "set %ctics (", axis);
     for (int i = 0; i < n; i++) {
         strbuf_add(out, i ? ", " : "");
-        figure_quote(out, shorten_text(p, label[i], most));
+        figure_quote(out, tic_label(p, label[i], most));
         strbuf_addf(out, " %d", i);
     }
     strbuf_add(out, ")\n");
@@ -89,7 +107,7 @@ int plot_label_width(struct plotter *p, int n, const char *const *label, int mos
     const double em = 7.4; /* of the 13 px font; capitals are wider, most letters narrower */
     int widest = 0;
     for (int i = 0; i < n; i++) {
-        int width = (int)(em * (double)text_columns(shorten_text(p, label[i], most)));
+        int width = (int)(em * (double)text_columns(plot_short(p, label[i], most)));
         widest = width > widest ? width : widest;
     }
     return widest;
@@ -102,6 +120,13 @@ void plot_set_frame(struct plotter *p, struct plot_frame m)
                 "set lmargin at screen %.4f\nset rmargin at screen %.4f\n"
                 "set tmargin at screen %.4f\nset bmargin at screen %.4f\n",
                 m.left / w, 1.0 - m.right / w, 1.0 - m.top / h, m.bottom / h);
+}
+
+void plot_set_y_range(struct strbuf *out, double low, double high)
+{
+    double margin = 0.05 * (high - low);
+    if (low < high && isfinite(high + margin) && isfinite(low - margin))
+        strbuf_addf(out, "set yrange [%.10g:%.10g]\n", low - margin, high + margin);
 }
 
 /* ---- legend ---- */
@@ -141,7 +166,7 @@ void plot_legend(struct plotter *p, const char *with, int n, const char *const *
         strbuf_addf(out, "%s NaN with %s", i ? ", \\\n" : "", with);
         plot_add_style(out, i);
         strbuf_add(out, " title ");
-        figure_quote(out, shorten_text(p, label[i], LABEL_MAX));
+        figure_quote(out, plot_short(p, label[i], LABEL_MAX));
     }
     strbuf_add(out, "\n");
 }

@@ -13,6 +13,9 @@ struct plotter {
     int length;
     struct arena *a;
     struct error *err;
+    int n_block, block_room; /* of the data so far */
+    bool *has_value;         /* by block: something in it is drawn */
+    bool any;                /* in the block at hand */
 };
 
 peat_status plot_curves(struct plotter *p);
@@ -31,6 +34,8 @@ const char **plot_row_labels(struct plotter *p);
 const char *plot_other_labels(struct plotter *p, const struct result_row *row, int axis);
 /* The number of a text among *n different ones, at whose end it is put when it is new. */
 int plot_number_of(const char **label, int *n, const char *text);
+/* As it is shown, cut to so many columns with an ellipsis. */
+const char *plot_short(struct plotter *p, const char *text, int columns);
 /* "set ytics ('learned' 0, 'rotary' 1)", labels cut to `most` characters. */
 void plot_add_tics(struct plotter *p, char axis, int n, const char *const *label, int most);
 /* The px that the widest takes, about. */
@@ -40,6 +45,8 @@ struct plot_frame {
     int left, right, top, bottom;
 };
 void plot_set_frame(struct plotter *p, struct plot_frame m);
+/* A range with a margin; none where gnuplot had better choose. */
+void plot_set_y_range(struct strbuf *out, double low, double high);
 /* Entries from the top of the right edge down, each as `with` draws it: the last plot of a
  * multiplot. gnuplot shows no more of a legend than its plot is tall, so that this one is a plot of
  * its own. */
@@ -71,6 +78,7 @@ struct lines {
     const char *x_label, *y_label;
     const char *setting; /* lines of script for every panel: ranges, tics */
     int point_every;
+    double x_low, x_high; /* of a panel without values */
 };
 
 /* Adds a line of data; NaN makes a gap. */
@@ -79,6 +87,8 @@ void lines_add(struct plotter *p, double x, double mean, double low, double high
 void lines_add_summary(struct plotter *p, double x, const struct summary *s);
 /* Ends row's block, which must not be empty: a gap will do. */
 void lines_end(struct plotter *p);
+/* Some block has. */
+bool lines_have_value(const struct plotter *p);
 void lines_draw(struct plotter *p, const struct series_set *s, const struct lines *l);
 
 #endif

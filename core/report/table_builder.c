@@ -3,6 +3,7 @@
 #include "table_builder.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "report/numbers.h"
 #include "report/selector.h"
@@ -48,6 +49,9 @@ void table_note_refused(struct table *t, const struct pairs *p)
 
 struct table_cell table_number(struct arena *a, const char *fmt, double x)
 {
+    const double longest = 1e9;
+    bool is_long = isfinite(x) && fabs(x) >= longest;
+    fmt = !is_long ? fmt : strchr(fmt, '+') ? "%+.2e" : "%.2e";
     return table_plain(isfinite(x) ? arena_printf(a, fmt, x) : "-");
 }
 

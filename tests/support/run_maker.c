@@ -70,7 +70,9 @@ void run_maker_file(const struct run_maker *m, int cell, const char *name, const
 /* A label as a part of a directory's name. */
 static void add_part(struct strbuf *out, const char *label)
 {
-    for (; *label; label++)
+    enum { PART_BYTES = 60 };
+    strbuf_add(out, *label ? "" : "x");
+    for (int i = 0; *label && i < PART_BYTES; label++, i++)
         strbuf_add_bytes(out, strchr("/\\\"", *label) || *label & 0x80 ? "_" : label, 1);
 }
 

@@ -288,6 +288,7 @@ START_TEST(labels_can_not_become_markup)
     assert_has(b.page.text, "<title>&lt;b ");
     ck_assert_int_eq(strncmp(b.shown.text, "<b a=\"1\" c='2'>\\x01&amp;\n", 25), 0);
     assert_shows("\nx<script>alert(1).a&b | ");
+    assert_has(b.page.text, "\npeat cell "); /* lines stay where there are some */
 }
 END_TEST
 

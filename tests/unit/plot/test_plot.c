@@ -80,8 +80,11 @@ START_TEST(texts_are_quoted_for_gnuplot)
 {
     struct strbuf out;
     strbuf_init(&out);
-    figure_quote(&out, "it's\n'a' `date`");
-    ck_assert_str_eq(out.text, "'it''s ''a'' `date`'");
+    figure_quote(&out, "say \"it\" `date` \\");
+    ck_assert_str_eq(out.text, "'say \"it\" `date` \\'");
+    strbuf_clear(&out);
+    figure_quote(&out, "it's\n'a' `date` é");
+    ck_assert_str_eq(out.text, "\"it\\047s\\134n\\047a\\047 \\140date\\140 é\"");
     strbuf_release(&out);
 }
 END_TEST
@@ -109,7 +112,7 @@ START_TEST(a_label_can_not_leave_its_quotes)
 {
     run_maker_done(&b.run, "x'; system('false'); '", "sum", 0, 2.5, 3.5);
     assert_draws(PLOT_BARS);
-    assert_has(b.f.script.text, "'x''; system(''false''); ''.sum' 0");
+    assert_has(b.f.script.text, "\"x\\047; system(\\047false\\047); \\047.sum\" 0");
 }
 END_TEST
 

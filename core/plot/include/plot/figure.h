@@ -23,7 +23,8 @@ struct figure {
 void figure_init(struct figure *f, int width, int height);
 void figure_release(struct figure *f);
 
-/* 'text' for gnuplot: quotes doubled, control characters as shown.h has them. */
+/* 'text' for gnuplot, or "text" with escapes where it holds an apostrophe: two of them doubled side
+ * by side are misread. Control characters are as shown.h has them. */
 void figure_quote(struct strbuf *out, const char *text);
 /* A number of a data file; "NaN" where there is none. */
 void figure_number(struct strbuf *out, double x);

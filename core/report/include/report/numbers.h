@@ -10,9 +10,10 @@
 /* "2.143 ± 0.012": two significant digits of the half-width; without one (NaN) four of x alone.
  * "-" for NaN. with_sign: "+0.012". */
 void number_interval(struct strbuf *out, double x, double half, bool with_sign);
-/* The same with `digits` significant digits of the half-width; without one, two more of x. */
+/* From 1e9 on, and below 1e-9, "1.234e+20 ± 1.2e+18". The same with `digits` significant digits of
+ * the half-width; without one, two more of x. */
 void number_spread(struct strbuf *out, double x, double half, int digits, bool with_sign);
-/* "812", "43.5k", "1.20M", "3.4G"; "-" for NaN. */
+/* "812", "43.5k", "1.20M", "3.4G"; beyond P "1.00e+308"; "-" for NaN. */
 void number_count(struct strbuf *out, double x);
 /* "0.031", "1.0e-05"; "-" for NaN. */
 void number_p(struct strbuf *out, double p);
