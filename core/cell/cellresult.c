@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "base/json.h"
+#include "train/input_sizes.h"
 
 /* ---- rows that were never trained ---- */
 
@@ -76,43 +77,17 @@ static peat_status batch_hash(const struct cell_outcome *o, char hex[HASH_HEX], 
     return status;
 }
 
-static double standard_deviation(const struct tensor *t)
-{
-    int64_t n = tensor_count(t);
-    double sum = 0.0, squares = 0.0;
-    for (int64_t i = 0; i < n; i++) {
-        double x = tensor_get(t, i);
-        sum += x;
-        squares += x * x;
-    }
-    double mean = sum / (double)n;
-    return sqrt(squares / (double)n - mean * mean);
-}
-
-/* std(tokens) / std(positions) at the model's input, on the last batch made; NaN without a
- * position stream. */
-static double input_ratio(const struct cell_outcome *o)
+/* Of the weights as trained, on the last batch made; NaN when the input cannot be run. */
+static double trained_ratio(const struct cell_outcome *o)
 {
     struct trainer *t = o->trainer;
-    const peat_batch *b = &t->batch.b;
-    struct graph g;
-    struct pass pass = {0};
-    struct model_input in = {.B = b->B,
-                             .T = b->T,
-                             .token = b->token,
-                             .segment = b->has_segment ? b->segment : NULL,
-                             .pad = b->has_pad ? b->pad : NULL,
-                             .sequence = b->sequence,
-                             .phase = PEAT_EVAL,
-                             .last_only = true};
-    graph_init(&g, &t->step_arena, t->team, t->model->weights.dtype);
-    g.no_grad = true;
-    double ratio = (double)NAN;
-    if (model_forward(t->model, &g, &in, &pass) && pass.position_input)
-        ratio = standard_deviation(&pass.input->value) /
-                standard_deviation(&pass.position_input->value);
+    struct input_sizes sizes = {0};
+    struct error ignored = {0};
+    if (t->diverged.step || !positional_at_input(t->model->positional) ||
+        input_sizes(t->model, t->team, &t->batch.b, &t->step_arena, &sizes, &ignored) != PEAT_OK)
+        return (double)NAN;
     arena_reset(&t->step_arena);
-    return ratio;
+    return input_ratio(&sizes);
 }
 
 /* ---- the file ---- */
@@ -176,8 +151,9 @@ static void put_resolved(struct json result, const struct cell_outcome *o)
 static void put_costs(struct json r, const struct cell_outcome *o)
 {
     const struct trainer *t = o->trainer;
-    static const char *const planned[] = {"params", "params_positional", "flops_per_token",
-                                          "attention_path", "injection"};
+    static const char *const planned[] = {"params",          "params_positional",
+                                          "flops_per_token", "input_ratio_start",
+                                          "attention_path",  "injection"};
     for (size_t i = 0; i < sizeof(planned) / sizeof(*planned); i++)
         json_put(r, planned[i], value_get(o->config_json, planned[i]));
     struct rusage use;
@@ -221,7 +197,7 @@ peat_status cell_result(const struct cell_outcome *o, struct arena *a, struct va
     put_costs(r, o);
     put_resolved(r, o);
     json_put(r, "untrained", o->untrained);
-    json_put_real(r, "input_ratio", t->diverged.step ? (double)NAN : input_ratio(o));
+    json_put_real(r, "input_ratio", trained_ratio(o));
     json_put_text(r, "batch_hash", batches);
     json_put_text(r, "init_hash", o->init_hash);
     json_put_text(r, "init_shapes", o->init_shapes);

@@ -21,10 +21,12 @@ struct exporter {
 
 static const struct value *metadata_of(struct arena *a, const struct cell_files *cell)
 {
+    const struct value *resolved = value_get(cell->result, "resolved");
     const struct {
         const char *key, *text;
     } entry[] = {
         {"peat_config", cell->config ? json_to_text(cell->config, JSON_CANONICAL, a) : NULL},
+        {"peat_resolved", resolved ? json_to_text(resolved, JSON_CANONICAL, a) : NULL},
         {"peat_cell", cell->id},
         {"peat_state", cell_state_name(cell->state)},
         {"peat_hash", json_get_text(cell->config, "hash")},
@@ -93,7 +95,8 @@ const struct cli_command cmd_export = {
     .summary = "a cell's weights as a safetensors file",
     .about = "Writes the weights of a cell's newest checkpoint as one safetensors file, which\n"
              "PyTorch and Hugging Face read. Its metadata holds the cell's configuration\n"
-             "(peat_config, as JSON). CELL is an index, a label or the start of a hash.",
+             "(peat_config, as JSON) and what plugins chose for automatic parameters\n"
+             "(peat_resolved). CELL is an index, a label or the start of a hash.",
     .example = "peat export runs/sum-vs-concat rotary.sum.s0 -o model.safetensors",
     CLI_OPERANDS("DIR CELL", 2, 2, "a run directory and a cell are needed"),
     CLI_ROWS(options),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_plan.c: peat plan EXP.yaml. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "cli/planstate.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
+#include "report/numbers.h"
 
 struct request {
     bool json, write, ids, injection;
@@ -48,6 +50,16 @@ static const char *mebibytes(struct arena *a, int64_t bytes)
     return arena_printf(a, "%.1f MiB", (double)bytes / (1024.0 * 1024.0));
 }
 
+static const char *ratio_text(struct arena *a, double ratio)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    number_ratio(&out, ratio);
+    const char *text = arena_strdup(a, out.text);
+    strbuf_release(&out);
+    return text;
+}
+
 /* ---- the table ---- */
 
 static void print_injection(const struct plan_cell *c)
@@ -71,10 +83,11 @@ static void print_injections(const struct plan *p)
 
 static void print_table(struct loaded_plan *l, const char *const *state)
 {
-    static const char *const head[] = {"cell",        "label",       "params", "positional",
-                                       "FLOPs/token", "activations", "path",   "state"};
+    static const char *const head[] = {"cell",       "label",       "params",
+                                       "positional", "FLOPs/token", "activations",
+                                       "tok:pos",    "path",        "state"};
     struct columns table;
-    columns_init(&table, &l->arena, 8);
+    columns_init(&table, &l->arena, 9);
     columns_add(&table, head);
     for (int i = 0; i < l->plan.n; i++) {
         const struct plan_cell *c = &l->plan.cell[i];
@@ -84,11 +97,30 @@ static void print_table(struct loaded_plan *l, const char *const *state)
                                    grouped_number(&l->arena, c->params_positional),
                                    short_number(&l->arena, c->flops_per_token),
                                    mebibytes(&l->arena, c->activation_bytes),
+                                   ratio_text(&l->arena, c->input_ratio),
                                    c->attention_path,
                                    state[i]};
         columns_add(&table, row);
     }
     columns_print(&table, "", stdout);
+}
+
+/* Beyond this, one side starts so small that a short training may never use it. */
+static const double far_apart = 8.0;
+
+static void warn_of_ratios(struct loaded_plan *l)
+{
+    const struct plan *p = &l->plan;
+    for (int i = 0; i < p->n / l->experiment.n_seed; i++) {
+        double ratio = p->cell[i].input_ratio;
+        bool tokens = ratio > 1.0;
+        double times = tokens ? ratio : 1.0 / ratio;
+        if (isfinite(ratio) && times > far_apart * (1.0 + 1e-3))
+            cli_print("warning: %s: %s enter %.3g times as large as %s: their sizes are set by "
+                      "model.embed_scale, by the scheme and by the combination\n",
+                      p->cell[i].label, tokens ? "tokens" : "positions", times,
+                      tokens ? "positions" : "tokens");
+    }
 }
 
 static double total_flops(const struct plan *p)
@@ -121,6 +153,7 @@ static void print_totals(struct loaded_plan *l, const char *const *state)
         cli_print("left out: %s\n", p->dropped[i]);
     for (int i = 0; i < p->n_skipped / l->experiment.n_seed; i++)
         cli_print("skipped: %s: %s\n", p->skipped[i].label, p->skipped[i].reason);
+    warn_of_ratios(l);
 }
 
 static void print_parts(struct loaded_plan *l, const struct request *q, const char *const *state)

@@ -10,15 +10,6 @@
 
 const char *const part_name[PARTS] = {"token", "position", "segment", "constant"};
 
-bool position_at_input(const struct model *m)
-{
-    const struct positional *p = m->positional;
-    for (int i = 0; i < p->n_scheme; i++)
-        if (p->scheme[i].hooks->encode && p->scheme[i].where.at == SITE_INPUT)
-            return true;
-    return false;
-}
-
 bool parts_are_linear(const struct parts *p)
 {
     return p->error < PARTS_ROUNDING;

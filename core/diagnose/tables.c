@@ -95,7 +95,7 @@ peat_status tables_find(struct subject *s, struct tables *t, struct error *err)
                        .T = s->batch[0].T,
                        .D = s->model->dims.D,
                        .linear = true,
-                       .has_position = position_at_input(s->model)};
+                       .has_position = positional_at_input(s->model->positional)};
     *t = (struct tables){.missing = NULL};
     make_room(&g);
     for (int i = 0; i < s->n_batch; i++) {

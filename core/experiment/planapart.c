@@ -127,6 +127,7 @@ static bool read_cell(const struct experiment *e, const struct value *row, const
         .params = json_get_int(row, "params", 0),
         .params_positional = json_get_int(row, "params_positional", 0),
         .flops_per_token = json_get_number(row, "flops_per_token"),
+        .input_ratio = json_get_number(row, "input_ratio_start"),
         .activation_bytes = json_get_int(row, "activation_bytes", 0),
         .attention_path = text_or(row, "attention_path", ""),
         .injection = text_or(row, "injection", ""),

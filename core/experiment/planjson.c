@@ -96,6 +96,7 @@ static void add_cell(struct json cells, const struct plan *p, const struct plan_
     json_put_int(m, "params_positional", c->params_positional);
     json_put_real(m, "flops_per_token", c->flops_per_token);
     json_put_int(m, "activation_bytes", c->activation_bytes);
+    json_put_real(m, "input_ratio_start", c->input_ratio);
     json_put_text(m, "attention_path", c->attention_path);
     json_put_text(m, "injection", c->injection);
     json_put_text(m, "matched", c->matched);
@@ -141,6 +142,7 @@ struct value *plan_cell_value(const struct plan *p, const struct plan_cell *c, s
     json_put_int(m, "params", c->params);
     json_put_int(m, "params_positional", c->params_positional);
     json_put_real(m, "flops_per_token", c->flops_per_token);
+    json_put_real(m, "input_ratio_start", c->input_ratio);
     json_put_text(m, "attention_path", c->attention_path);
     json_put_text(m, "injection", c->injection);
     return m.v;

@@ -2,15 +2,12 @@
 /* input.c: streams and their combination. */
 #include "input.h"
 
-#include <math.h>
-
 #include "autograd/ops.h"
 
-/* Entries N(0, 1/sqrt(d_model)); embed_scale, sqrt(d_model) unless set, brings them to unit
- * variance: Vaswani et al. 2017, section 3.4. */
+/* Entries N(0, 1/sqrt(d_model)), whatever the width of the stream. */
 static struct weight *table_declare(struct model *m, const char *name, int64_t rows, int64_t width)
 {
-    peat_init init = {.kind = PEAT_INIT_NORMAL, .b = 1.0 / sqrt((double)m->config.d_model)};
+    peat_init init = {.kind = PEAT_INIT_NORMAL, .b = m->positional->tokens.std};
     return weights_add(&m->weights, name, 2, (int64_t[]){rows, width}, init, 0);
 }
 
@@ -28,8 +25,7 @@ static peat_node *look_up(struct model *m, struct pass *pass, struct weight *tab
                           const int32_t *id)
 {
     struct graph *g = pass->g;
-    double scale =
-        m->config.embed_scale > 0 ? m->config.embed_scale : sqrt((double)m->config.d_model);
+    double scale = m->positional->tokens.factor;
     peat_node *index =
         graph_constant(g, PEAT_I32, 2, (int64_t[]){pass->B, pass->side.T}, (void *)(uintptr_t)id);
     peat_node *x = op_gather_rows(&g->base, weight_node(g, table), index);
@@ -85,8 +81,6 @@ peat_node *input_forward(struct model *m, struct pass *pass, const struct model_
     }
     if (m->segment)
         stream[n++] = observed(pass, STREAM_SEGMENT, -1, look_up(m, pass, m->segment, in->segment));
-    pass->input = stream[0];
-    pass->position_input = n > 1 ? stream[1] : NULL;
     peat_node *x =
         p->combine && p->n_stream >= p->combine->min_streams ? merge(pass, n, stream) : stream[0];
     const struct observer *o = pass->observer;

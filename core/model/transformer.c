@@ -7,6 +7,7 @@
 
 #include "autograd/ops.h"
 #include "input.h"
+#include "nn/setup.h"
 
 static peat_status declare(struct model *m, struct error *err)
 {
@@ -49,6 +50,7 @@ peat_status model_build(struct model *m, const struct model_config *config,
     *m = (struct model){.config = *config, .positional = positional, .arena = arena, .seed = seed};
     weights_init(&m->weights, arena, dtype);
     m->dims = first_dims(config);
+    positional->tokens = token_table(config->d_model, config->embed_scale);
     peat_status status =
         positional_setup(positional, &m->weights, &m->dims, config->n_segment, err);
     if (status != PEAT_OK)
@@ -61,6 +63,18 @@ peat_status model_build(struct model *m, const struct model_config *config,
                          (long long)m->dims.D);
     status = declare(m, err);
     return status == PEAT_OK ? weights_build(&m->weights, seed, shape_only, err) : status;
+}
+
+/* Every weight of a block, of the last norm and of the head has such a name. */
+static bool is_of_input(const char *name)
+{
+    return strncmp(name, "block.", 6) != 0 && strncmp(name, "norm", 4) != 0 &&
+           strncmp(name, "head", 4) != 0;
+}
+
+peat_status model_fill_input(struct model *m, struct error *err)
+{
+    return weights_fill(&m->weights, m->seed, is_of_input, err);
 }
 
 /* ---- positions ---- */
@@ -192,22 +206,38 @@ struct attention_mask model_mask(const struct model *m, const struct model_input
                                    .doc_k = in->document};
 }
 
+/* Up to the first block. */
+static peat_node *enter(struct model *m, struct graph *g, const struct model_input *in,
+                        struct pass *pass, const struct attention_mask *mask)
+{
+    pass_init(pass, m, g, in);
+    g->trail = m->positional->trail;
+    trail_beat(g->trail);
+    weights_begin(&m->weights);
+    pass->mask = mask;
+    if (!fill_positions(pass, in))
+        return graph_no_memory(g, "positions", 0);
+    run_prepare(pass);
+    return input_forward(m, pass, in);
+}
+
+peat_node *model_input_alone(struct model *m, struct graph *g, const struct model_input *in,
+                             struct pass *pass)
+{
+    const struct attention_mask mask = model_mask(m, in);
+    peat_node *x = enter(m, g, in, pass, &mask);
+    pass->mask = NULL;
+    return graph_failed(g) ? NULL : x;
+}
+
 peat_node *model_forward(struct model *m, struct graph *g, const struct model_input *in,
                          struct pass *pass)
 {
     struct pass local = {0};
     if (!pass)
         pass = &local;
-    pass_init(pass, m, g, in);
-    g->trail = m->positional->trail;
-    trail_beat(g->trail);
-    weights_begin(&m->weights);
     const struct attention_mask mask = model_mask(m, in);
-    pass->mask = &mask;
-    if (!fill_positions(pass, in))
-        return graph_no_memory(g, "positions", 0);
-    run_prepare(pass);
-    peat_node *x = input_forward(m, pass, in);
+    peat_node *x = enter(m, g, in, pass, &mask);
     for (int64_t l = 0; l < m->config.n_layer; l++)
         x = block_forward(pass, &m->block[l], &m->config, l, x);
     pass_show_residual(pass, m->config.n_layer, x);

@@ -51,6 +51,7 @@ static const peat_host table = {
     .draw = rng_bits,
     .log = host_log,
     .extension = host_extension,
+    .token_table = service_token_table,
 };
 
 const peat_host *host_table(void)

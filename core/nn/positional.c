@@ -10,6 +10,14 @@ static bool at_input(const struct scheme_part *s)
     return s->hooks->encode && s->where.at == SITE_INPUT;
 }
 
+bool positional_at_input(const struct positional *p)
+{
+    for (int i = 0; i < p->n_scheme; i++)
+        if (at_input(&p->scheme[i]))
+            return true;
+    return false;
+}
+
 static bool at_site(const struct scheme_part *s)
 {
     return s->hooks->encode && s->where.at != SITE_INPUT;
@@ -135,6 +143,7 @@ static peat_status setup_combine(struct positional *p, struct weights *w, peat_d
                          p->combine_part.id, p->combine->max_streams, n);
     struct setup s;
     setup_init(&s, p->host, w->arena, w, &p->combine_part, dims, err);
+    s.tokens = p->tokens;
     p->D = d_model;
     hook_enter(p->trail, p->combine_part.id, HOOK_COMBINE_SETUP);
     peat_status status = p->combine->setup(&s.base, p->combine_part.config, n, p->stream, p->width,
@@ -159,6 +168,7 @@ static peat_status setup_scheme(struct positional *p, int index, struct weights 
         return status;
     struct setup setup;
     setup_init(&setup, p->host, w->arena, w, &s->part, dims, err);
+    setup.tokens = p->tokens;
     setup.base.dims.d = s->d;
     setup.base.dims.C = positional_width(s, dims->C);
     setup.where = &s->where;

@@ -13,6 +13,7 @@ peat_status service_refuse(peat_setup *s, const char *fmt, ...);
 void *service_alloc(peat_setup *s, size_t bytes);
 void service_resolved(peat_setup *s, const char *key, double value);
 const unsigned char *service_read_file(peat_setup *s, const char *path, int64_t *bytes);
+peat_token_table service_token_table(peat_setup *s);
 
 /* services.c */
 peat_node *service_use(const peat_call *c, int32_t handle);

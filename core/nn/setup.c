@@ -2,6 +2,7 @@
 /* setup.c: before and after a plugin's setup, and what it may ask of the engine. */
 #include "nn/setup.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ void setup_init(struct setup *s, const peat_host *host, struct arena *arena,
         .weights = weights,
         .part = part,
         .heads = dims->H,
+        .tokens = token_table(dims->D, 0.0),
         .err = err,
     };
 }
@@ -148,6 +150,19 @@ peat_status service_refuse(peat_setup *base, const char *fmt, ...)
     error_set_args(&why, PEAT_REFUSED, fmt, args);
     va_end(args);
     return setup_fail(setup_of(base), PEAT_REFUSED, "%s", why.text);
+}
+
+peat_token_table token_table(int64_t d_model, double embed_scale)
+{
+    double root = sqrt((double)d_model);
+    return (peat_token_table){.size = sizeof(peat_token_table),
+                              .std = d_model > 0 ? 1.0 / root : 0.0,
+                              .factor = embed_scale > 0.0 ? embed_scale : root};
+}
+
+peat_token_table service_token_table(peat_setup *base)
+{
+    return setup_of(base)->tokens;
 }
 
 void *service_alloc(peat_setup *base, size_t bytes)

@@ -120,6 +120,21 @@ peat_status weights_build(struct weights *w, uint64_t seed, bool shape_only, str
     return PEAT_OK;
 }
 
+peat_status weights_fill(struct weights *w, uint64_t seed, bool (*keep)(const char *name),
+                         struct error *err)
+{
+    for (int i = 0; i < w->n; i++) {
+        struct weight *x = w->item[i];
+        if (!keep(x->name))
+            continue;
+        x->value.data = arena_try_zalloc(w->arena, tensor_bytes(&x->value));
+        if (!x->value.data)
+            return error_set(err, PEAT_NOMEM, "no memory for weight '%s'", x->name);
+        initialise(x, seed);
+    }
+    return PEAT_OK;
+}
+
 struct weight *weights_find(const struct weights *w, const char *name)
 {
     for (int i = 0; i < w->n; i++)

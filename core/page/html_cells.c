@@ -6,22 +6,17 @@
 
 #include "base/json.h"
 #include "page_parts.h"
+#include "report/numbers.h"
 
 /* ---- injection ---- */
 
-/* std(tokens) / std(positions) where they meet, over seeds. */
-static double input_ratio(const struct result_row *row)
+static void add_ratio(struct html_page *p, double ratio)
 {
-    double sum = 0.0;
-    int n = 0;
-    for (int i = 0; i < row->n_cell; i++) {
-        double x = json_get_number(row->cell[i]->result, "input_ratio");
-        if (result_counts(row->cell[i]) && isfinite(x)) {
-            sum += x;
-            n++;
-        }
-    }
-    return n ? sum / n : (double)NAN;
+    struct strbuf text;
+    strbuf_init(&text);
+    number_ratio(&text, ratio);
+    html_cell(p->out, text.text, true);
+    strbuf_release(&text);
 }
 
 static void add_injection(struct html_page *p, const struct result_row *row, bool ratios)
@@ -35,8 +30,10 @@ static void add_injection(struct html_page *p, const struct result_row *row, boo
         strbuf_add(p->out, *line ? "<br>" : "");
     }
     strbuf_add(p->out, "</td>");
-    if (ratios)
-        html_number_cell(p->out, input_ratio(row));
+    if (ratios) {
+        add_ratio(p, row->input_ratio_start);
+        add_ratio(p, row->input_ratio);
+    }
     html_close_row(p->out);
 }
 
@@ -45,21 +42,24 @@ void html_injection(struct html_page *p)
     const struct results *r = p->r;
     bool ratios = false;
     for (int i = 0; i < r->n_row; i++)
-        ratios = ratios || isfinite(input_ratio(&r->row[i]));
+        ratios = ratios || isfinite(r->row[i].input_ratio_start);
     html_section(p->out, "injection", "What acts where");
     html_open_table(p->out);
     html_column(p->out, "row", false);
     html_column(p->out, "injection plan", false);
-    if (ratios)
-        html_column(p->out, "tokens / positions", true);
+    if (ratios) {
+        html_column(p->out, "tok:pos start", true);
+        html_column(p->out, "tok:pos end", true);
+    }
     html_open_rows(p->out);
     for (int i = 0; i < r->n_row; i++)
         add_injection(p, &r->row[i], ratios);
     html_close_table(p->out);
     if (ratios)
-        strbuf_add(p->out, "<p class=\"soft\">tokens / positions: standard deviation of the token "
-                           "stream over that of the position stream where they are combined, mean "
-                           "over seeds.</p>\n");
+        strbuf_add(p->out,
+                   "<p class=\"soft\">tok:pos: size of tokens to size of positions where "
+                   "they meet (root mean square), before training and after it, median over "
+                   "seeds.</p>\n");
     html_end_section(p->out);
 }
 

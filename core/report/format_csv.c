@@ -86,16 +86,41 @@ static void tell_apart(struct line *head, int axes, int end)
 
 static void fill_head(struct csv *csv)
 {
-    static const char *const
-        first[] = {"experiment", "cell", "label", "scheme", "combine", "task"},
-        *const last[] = {"seed",         "metric",         "split",         "length",
-                         "step",         "value",          "config_sha256", "status",
-                         "goal",         "params",         "params_pe",     "flops_per_token",
-                         "tokens_per_s", "step_ms_median", "peak_rss_kib",  "wall_s",
-                         "cpu_s",        "threads",        "host",          "cpu",
-                         "gemm",         "blas",           "blas_core",     "precision",
-                         "compiler",     "engine_version", "plugin",        "plugin_version",
-                         "plugin_abi",   "plugin_sha256",  "data_sha256",   "started_utc"};
+    static const char *const first[] = {"experiment", "cell", "label", "scheme", "combine", "task"},
+                             *const last[] = {"seed",
+                                              "metric",
+                                              "split",
+                                              "length",
+                                              "step",
+                                              "value",
+                                              "config_sha256",
+                                              "status",
+                                              "goal",
+                                              "params",
+                                              "params_pe",
+                                              "flops_per_token",
+                                              "input_ratio_start",
+                                              "input_ratio",
+                                              "tokens_per_s",
+                                              "step_ms_median",
+                                              "peak_rss_kib",
+                                              "wall_s",
+                                              "cpu_s",
+                                              "threads",
+                                              "host",
+                                              "cpu",
+                                              "gemm",
+                                              "blas",
+                                              "blas_core",
+                                              "precision",
+                                              "compiler",
+                                              "engine_version",
+                                              "plugin",
+                                              "plugin_version",
+                                              "plugin_abi",
+                                              "plugin_sha256",
+                                              "data_sha256",
+                                              "started_utc"};
     struct line *head = &csv->head;
     for (size_t i = 0; i < sizeof(first) / sizeof(*first); i++)
         add_text(head, first[i]);
@@ -129,9 +154,10 @@ static void add_joined(struct line *line, const struct value *map, const char *l
 
 static void fill_end(struct csv *csv, const struct result_cell *c)
 {
-    static const char *const planned[] = {"params", "params_positional", "flops_per_token"};
-    static const char *const measured[] = {"tokens_per_s", "step_ms_median", "peak_rss_kib",
-                                           "wall_s", "cpu_s"};
+    static const char *const planned[] = {"params", "params_positional", "flops_per_token",
+                                          "input_ratio_start"};
+    static const char *const measured[] = {"input_ratio",  "tokens_per_s", "step_ms_median",
+                                           "peak_rss_kib", "wall_s",       "cpu_s"};
     static const char *const machine[] = {"host",      "cpu",       "gemm",     "blas",
                                           "blas_core", "precision", "compiler", "engine"};
     struct line *end = &csv->end;

@@ -78,6 +78,8 @@ static void add_row(struct json rows, const struct results *r, const struct resu
     json_put_number(m, "params", row->params);
     json_put_number(m, "params_positional", row->params_positional);
     json_put_number(m, "flops_per_token", row->flops_per_token);
+    json_put_number(m, "input_ratio_start", row->input_ratio_start);
+    json_put_number(m, "input_ratio", row->input_ratio);
     json_put_number(m, "tokens_per_s", row->tokens_per_s);
     json_put_number(m, "step_ms_median", row->step_ms_median);
     json_put_number(m, "peak_rss_kib", row->peak_rss_kib);

@@ -102,6 +102,16 @@ void number_count(struct strbuf *out, double x)
     strbuf_addf(out, "%.*f%s", decimals, x, unit[i]);
 }
 
+void number_ratio(struct strbuf *out, double x)
+{
+    if (isnan(x))
+        strbuf_add(out, "-");
+    else if (x >= 1.0)
+        strbuf_addf(out, x < 1000.0 ? "%.3g : 1" : "%.0f : 1", x);
+    else
+        strbuf_addf(out, x > 1e-3 ? "1 : %.3g" : "1 : %.0f", 1.0 / x);
+}
+
 void number_p(struct strbuf *out, double p)
 {
     if (isnan(p))

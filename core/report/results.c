@@ -514,6 +514,8 @@ static void add_costs(struct reader *x)
         row->attention_path = json_get_text(planned, "attention_path");
         row->injection = json_get_text(planned, "injection");
         row->matched = json_get_text(planned, "matched");
+        row->input_ratio_start = json_get_number(planned, "input_ratio_start");
+        row->input_ratio = median_of(row, "input_ratio", room);
         row->tokens_per_s = median_of(row, "tokens_per_s", room);
         row->step_ms_median = median_of(row, "step_ms_median", room);
         row->peak_rss_kib = median_of(row, "peak_rss_kib", room);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* table_columns.c: the columns of a table with a row for each setting. */
 #include <inttypes.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,6 +76,12 @@ static struct table_cell tested_cell(struct builder *b, const struct kind *k,
     bool adjusted = k->at == offsetof(struct summary, p_holm);
     return table_plain(significance_text(b->a, r->test, number_of(b, k, row), s->pairs.n,
                                          adjusted ? r->comparisons[b->length] : 1));
+}
+
+static struct table_cell ratio_cell(struct builder *b, const struct kind *k,
+                                    const struct result_row *row)
+{
+    return formed_cell(b, number_ratio, number_of(b, k, row));
 }
 
 static struct table_cell effect_cell(struct builder *b, const struct kind *k,
@@ -152,6 +159,8 @@ static const struct kind kinds[] = {
     {"params", "params", COST, count_cell, OF_ROW(params)},
     {"positional", "pos.params", COST, count_cell, OF_ROW(params_positional)},
     {"flops", "FLOPs/tok", COST, count_cell, OF_ROW(flops_per_token)},
+    {"ratio_start", "tok:pos start", COST, ratio_cell, OF_ROW(input_ratio_start)},
+    {"ratio", "tok:pos end", COST, ratio_cell, OF_ROW(input_ratio)},
     {"tokens", "tok/s", COST, count_cell, OF_ROW(tokens_per_s)},
     {"step", "step ms", COST, step_cell, OF_ROW(step_ms_median)},
     {"memory", "peak MiB", COST, memory_cell, OF_ROW(peak_rss_kib)},
@@ -197,8 +206,9 @@ static void usual_columns(const struct builder *b, struct choice *c)
 {
     static const char *const cost[] = {"params", "positional", "flops",    "tokens",
                                        "memory", "wall",       "attention"};
-    bool failed = false, diverged = false;
+    bool failed = false, diverged = false, meet = false;
     for (int i = 0; i < b->r->n_row; i++) {
+        meet = meet || isfinite(b->r->row[i].input_ratio_start);
         failed = failed || b->r->row[i].failed;
         diverged = diverged || b->r->row[i].diverged;
     }
@@ -216,6 +226,10 @@ static void usual_columns(const struct builder *b, struct choice *c)
         add_kind(c, "failed");
     if (diverged)
         add_kind(c, "diverged");
+    if (meet) {
+        add_kind(c, "ratio_start");
+        add_kind(c, "ratio");
+    }
     for (size_t i = 0; i < sizeof(cost) / sizeof(*cost); i++)
         add_kind(c, cost[i]);
 }

@@ -39,6 +39,14 @@ typedef enum peat_param_use { PEAT_FROZEN = 1, PEAT_NO_DECAY = 2 } peat_param_us
 /* row(config, pos, out, d): pos holds one value per axis, out takes d values. Pure. */
 typedef void (*peat_row_fn)(const void *config, const double *pos, double *out, int64_t d);
 
+/* How the token table starts and enters: its rows are normal with mean 0 and deviation std, and
+ * what is looked up is multiplied by factor (model.embed_scale). Under an optimiser that normalises
+ * its steps a factor is a learning rate: a table that is to learn like the tokens' takes both. */
+typedef struct peat_token_table {
+    uint32_t size;
+    double std, factor;
+} peat_token_table;
+
 /* What setup sees. */
 struct peat_setup {
     uint32_t size;
@@ -101,6 +109,9 @@ struct peat_host {
     void (*log)(const peat_host *h, const char *fmt, ...);
     /* [any] An optional interface by name, or NULL. */
     const void *(*extension)(const peat_host *h, const char *name);
+
+    /* [setup] Of the model at hand, for schemes and combinations. */
+    peat_token_table (*token_table)(peat_setup *s);
 };
 
 static inline int32_t peat_param_new(peat_setup *s, const char *name, int32_t rank,
@@ -121,6 +132,10 @@ static inline void *peat_alloc(peat_setup *s, size_t bytes)
 static inline void peat_resolved(peat_setup *s, const char *key, double value)
 {
     s->host->resolved(s, key, value);
+}
+static inline peat_token_table peat_tokens(peat_setup *s)
+{
+    return s->host->token_table(s);
 }
 static inline peat_node *peat_use(const peat_call *c, int32_t handle)
 {

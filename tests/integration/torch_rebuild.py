@@ -90,7 +90,7 @@ def merge(x):
             width = D if position['combine']['plugin'] != 'concat_split' else D - x.shape[-1]
             streams.append(sinusoid(p, T, width))
         elif p['plugin'] == 'learned':
-            streams.append(W[f'position.{i}.learned.table'][:T])
+            streams.append(resolved['learned.scale'] * W[f'position.{i}.learned.table'][:T])
     if not streams:
         return x
     c, P = position['combine'], streams[0].expand(x.shape[0], -1, -1)

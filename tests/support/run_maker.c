@@ -84,15 +84,16 @@ static int add_cell(struct run_maker *m, const char *scheme, const char *combine
     add_part(&m->cells, scheme);
     strbuf_add(&m->cells, ".");
     add_part(&m->cells, combine);
-    strbuf_addf(&m->cells,
-                ".s%" PRId64 "-%08d\",\"label\":\"%s.%s.s%" PRId64
-                "\",\"axes\":{\"position.scheme\":\"%s\",\"%s\":\"%s\"},"
-                "\"scheme\":\"%s\",\"combine\":\"%s\",\"task\":\"text\",\"seed\":%" PRId64
-                ",\"hash\":\"%08d\",\"params\":12345,\"params_positional\":2000,"
-                "\"flops_per_token\":74000.0,\"attention_path\":\"fused\","
-                "\"injection\":\"%s: acts\",\"matched\":null,\"baseline\":null}",
-                seed, cell, scheme, combine, seed, scheme, m->second, combine, scheme, combine,
-                seed, cell, scheme);
+    strbuf_addf(
+        &m->cells,
+        ".s%" PRId64 "-%08d\",\"label\":\"%s.%s.s%" PRId64
+        "\",\"axes\":{\"position.scheme\":\"%s\",\"%s\":\"%s\"},"
+        "\"scheme\":\"%s\",\"combine\":\"%s\",\"task\":\"text\",\"seed\":%" PRId64
+        ",\"hash\":\"%08d\",\"params\":12345,\"params_positional\":2000,"
+        "\"flops_per_token\":74000.0,\"input_ratio_start\":16.0,\"attention_path\":\"fused\","
+        "\"injection\":\"%s: acts\",\"matched\":null,\"baseline\":null}",
+        seed, cell, scheme, combine, seed, scheme, m->second, combine, scheme, combine, seed, cell,
+        scheme);
     struct strbuf text;
     strbuf_init(&text);
     strbuf_addf(&text,
@@ -139,14 +140,15 @@ static void add_result(struct run_maker *m, int cell, const char *state, double 
         add_measure(&out, "bpb", 256, at_256);
         add_measure(&out, "accuracy", 128, 1.0 - at_128 / 10.0);
     }
-    strbuf_addf(&out,
-                "{\"metric\":\"loss\",\"split\":\"train\",\"length\":64,\"step\":300,"
-                "\"value\":%s,\"untrained\":false}],"
-                "\"metrics\":[{\"name\":\"bpb\",\"goal\":\"min\"},"
-                "{\"name\":\"accuracy\",\"goal\":\"max\"}],\"length_unit\":\"tokens\","
-                "\"tokens_per_s\":%d,\"step_ms_median\":1.5,\"peak_rss_kib\":20480,"
-                "\"wall_s\":3.25,\"cpu_s\":3.5}",
-                diverged ? "null" : "1.25", 1000 + cell);
+    strbuf_addf(
+        &out,
+        "{\"metric\":\"loss\",\"split\":\"train\",\"length\":64,\"step\":300,"
+        "\"value\":%s,\"untrained\":false}],"
+        "\"metrics\":[{\"name\":\"bpb\",\"goal\":\"min\"},"
+        "{\"name\":\"accuracy\",\"goal\":\"max\"}],\"length_unit\":\"tokens\","
+        "\"input_ratio\":0.25,\"tokens_per_s\":%d,\"step_ms_median\":1.5,\"peak_rss_kib\":20480,"
+        "\"wall_s\":3.25,\"cpu_s\":3.5}",
+        diverged ? "null" : "1.25", 1000 + cell);
     run_maker_file(m, cell, "result.json", out.text);
     run_maker_file(m, cell, "meta.json",
                    "{\"plugins\":[{\"kind\":\"task\",\"id\":\"text\",\"version\":\"1.0\","

@@ -10,7 +10,7 @@
 struct config {
     peat_reals digits;
     int64_t max_digits, max_offset;
-    double init_std;
+    double init_std, scale;
 };
 
 static const peat_param rows[] = {
@@ -23,13 +23,18 @@ static const peat_param rows[] = {
     {"max_offset", PEAT_INT, offsetof(struct config, max_offset), .preset = 99, .min = 0,
      .max = 1 << 24, .unit = "digits",
      .doc = "in training, places are shifted by one random number from 0 to this per sequence"},
-    {"init_std", PEAT_REAL, offsetof(struct config, init_std), .preset = 0.02, .min = 0, .max = 1e3,
-     .doc = "standard deviation of the initial vectors"},
+    {"init_std", PEAT_REAL, offsetof(struct config, init_std), .min = 0, .max = 1e3,
+     .automatic = "that of the token table", .doc = "standard deviation of the initial vectors",
+     .flags = PEAT_AUTO | PEAT_OPEN_MIN},
+    {"scale", PEAT_REAL, offsetof(struct config, scale), .min = 0, .max = 1e6,
+     .automatic = "model.embed_scale", .doc = "fixed factor on every vector",
+     .flags = PEAT_AUTO | PEAT_OPEN_MIN},
     PEAT_PARAM_END,
 };
 
 struct abacus {
     int64_t max_digits;
+    double scale;
     bool *digit; /* [V] */
 };
 
@@ -58,8 +63,12 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
             return status;
     }
     a->max_digits = k->max_digits ? k->max_digits : s->dims.T_max;
+    peat_token_table tokens = peat_tokens(s);
+    peat_init init = {.kind = PEAT_INIT_NORMAL, .b = k->init_std > 0 ? k->init_std : tokens.std};
+    a->scale = k->scale > 0 ? k->scale : tokens.factor;
     peat_resolved(s, "max_digits", (double)a->max_digits);
-    peat_init init = {.kind = PEAT_INIT_NORMAL, .b = k->init_std};
+    peat_resolved(s, "init_std", init.b);
+    peat_resolved(s, "scale", a->scale);
     const int64_t dim[] = {1 + a->max_digits + k->max_offset, s->dims.d};
     peat_param_new(s, "table", 2, dim, init, PEAT_ONCE, 0);
     *self = a;
@@ -105,7 +114,8 @@ static peat_node *encode(const peat_call *c)
             return peat_fail(c->g, "a number has more than max_digits = %lld digits",
                              (long long)((const struct abacus *)c->self)->max_digits);
     peat_node *index = peat_fill_index(c, 2, (int64_t[]){c->B, c->q->T}, row);
-    return peat_gather_rows(c->g, peat_use(c, 0), index);
+    return peat_scale(c->g, peat_gather_rows(c->g, peat_use(c, 0), index),
+                      ((const struct abacus *)c->self)->scale);
 }
 
 static const peat_scheme scheme = {

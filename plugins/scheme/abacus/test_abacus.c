@@ -8,7 +8,7 @@ enum { T = 8 };
 
 /* Ids 3, 4, 5 are digits: "0 34 5 6 333 then 1". */
 static const int32_t token[] = {0, 3, 4, 1, 5, 2, 3, 3};
-static const char three[] = "{\"digits\": [3, 4, 5], \"max_offset\": 4}";
+static const char three[] = "{\"digits\": [3, 4, 5], \"max_offset\": 4, \"scale\": 1}";
 
 /* Row of the table of each place, with value(row, channel) = row in the table. */
 static peat_status places(struct harness *h, const char *json, int64_t B, const int32_t *id,

@@ -8,7 +8,7 @@ enum { REFUSE, CLAMP, ZERO, INTERPOLATE };
 
 struct config {
     int64_t max_len, beyond;
-    double init_std;
+    double init_std, scale;
 };
 
 static const char *const beyonds[] = {"refuse", "clamp", "zero", "interpolate", NULL};
@@ -19,13 +19,18 @@ static const peat_param rows[] = {
      .doc = "positions that are learned", .flags = PEAT_AUTO},
     {"beyond", PEAT_ENUM, offsetof(struct config, beyond), .preset = REFUSE, .labels = beyonds,
      .doc = "positions from max_len on: an error, the last row, zeros, or all rows stretched"},
-    {"init_std", PEAT_REAL, offsetof(struct config, init_std), .preset = 0.02, .min = 0, .max = 1e3,
-     .doc = "standard deviation of the initial rows"},
+    {"init_std", PEAT_REAL, offsetof(struct config, init_std), .min = 0, .max = 1e3,
+     .automatic = "that of the token table", .doc = "standard deviation of the initial rows",
+     .flags = PEAT_AUTO | PEAT_OPEN_MIN},
+    {"scale", PEAT_REAL, offsetof(struct config, scale), .min = 0, .max = 1e6,
+     .automatic = "model.embed_scale", .doc = "fixed factor on every row",
+     .flags = PEAT_AUTO | PEAT_OPEN_MIN},
     PEAT_PARAM_END,
 };
 
 struct learned {
     int64_t n; /* rows */
+    double scale;
 };
 
 static peat_status setup(peat_setup *s, const void *config, void **self)
@@ -40,8 +45,12 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
                            "learns max_len = %lld positions, but sequences of %lld are evaluated; "
                            "raise max_len or set beyond to clamp, zero or interpolate",
                            (long long)l->n, (long long)s->dims.T_max);
+    peat_token_table tokens = peat_tokens(s);
+    peat_init init = {.kind = PEAT_INIT_NORMAL, .b = k->init_std > 0 ? k->init_std : tokens.std};
+    l->scale = k->scale > 0 ? k->scale : tokens.factor;
     peat_resolved(s, "max_len", (double)l->n);
-    peat_init init = {.kind = PEAT_INIT_NORMAL, .b = k->init_std};
+    peat_resolved(s, "init_std", init.b);
+    peat_resolved(s, "scale", l->scale);
     peat_param_new(s, "table", 2, (int64_t[]){l->n, s->dims.d}, init, PEAT_ONCE, 0);
     *self = l;
     return PEAT_OK;
@@ -78,15 +87,16 @@ static double *places(const peat_call *c, const peat_side *side, int64_t n)
     return place;
 }
 
-/* Row min(floor(place) + shift, n - 1) of the table for each place: [pos_B, T, d]. */
+/* scale times row min(floor(place) + shift, n - 1) of the table for each place: [pos_B, T, d]. */
 static peat_node *rows_at(const peat_call *c, const peat_side *side, const double *place,
-                          double shift, int64_t n)
+                          double shift)
 {
+    const struct learned *l = c->self;
     double *row = peat_scratch(c, side->pos_B * side->T);
     for (int64_t i = 0; row && place && i < side->pos_B * side->T; i++)
-        row[i] = fmin(floor(place[i]) + shift, (double)(n - 1));
+        row[i] = fmin(floor(place[i]) + shift, (double)(l->n - 1));
     peat_node *index = peat_fill_index(c, 2, (int64_t[]){side->pos_B, side->T}, row);
-    return peat_gather_rows(c->g, peat_use(c, 0), index);
+    return peat_scale(c->g, peat_gather_rows(c->g, peat_use(c, 0), index), l->scale);
 }
 
 /* [pos_B, T, 1]: how far each place is from its row to the next, or whether the table has it. */
@@ -106,12 +116,12 @@ static peat_node *encode(const peat_call *c)
     const double *place = places(c, c->q, n);
     if (!place)
         return NULL;
-    peat_node *row = rows_at(c, c->q, place, 0, n);
+    peat_node *row = rows_at(c, c->q, place, 0);
     if (k->beyond == ZERO)
         return peat_mul(c->g, row, share(c, c->q, place, n));
     if (k->beyond != INTERPOLATE)
         return row;
-    peat_node *step = peat_sub(c->g, rows_at(c, c->q, place, 1, n), row);
+    peat_node *step = peat_sub(c->g, rows_at(c, c->q, place, 1), row);
     return peat_add(c->g, row, peat_mul(c->g, step, share(c, c->q, place, n)));
 }
 

@@ -10,6 +10,10 @@ static peat_status open_learned(struct harness *h, const char *json, int64_t T_m
     return harness_scheme(h, "learned", json, &dims);
 }
 
+/* Rows as they are in the table, and the settings of `more`. */
+#define AS_IS           "{\"scale\": 1}"
+#define AS_IS_AND(more) "{\"scale\": 1, " more "}"
+
 /* The table is replaced by value(row, channel) = 10 row + channel. */
 static peat_node *encode_counted(struct harness *h, const char *json, int64_t T_max, int64_t T,
                                  const double *pos)
@@ -50,12 +54,34 @@ START_TEST(rows_start_normal_with_init_std)
 }
 END_TEST
 
+/* As the token table, unless told otherwise: dims.D is WIDTH. */
+START_TEST(the_table_starts_and_enters_as_the_token_table_does)
+{
+    struct harness h;
+    ck_assert_int_eq(open_learned(&h, "{\"max_len\": 4000}", 4), PEAT_OK);
+    const struct tensor *table = &h.weights.item[0]->value;
+    double squares = 0, n = (double)tensor_count(table);
+    for (int64_t i = 0; i < tensor_count(table); i++)
+        squares += tensor_get(table, i) * tensor_get(table, i);
+    ck_assert_double_eq_tol(squares / n, 1.0 / WIDTH, 0.02);
+    const struct value *resolved = h.positional.scheme[0].part.resolved;
+    ck_assert_double_eq_tol(value_get(resolved, "init_std")->real, 1 / sqrt(WIDTH), 1e-15);
+    ck_assert_double_eq_tol(value_get(resolved, "scale")->real, sqrt(WIDTH), 1e-15);
+    const double pos[] = {7};
+    const peat_node *row = h.scheme->encode(harness_call(&h, 1, 1, 1, pos));
+    for (int64_t i = 0; i < WIDTH; i++)
+        ck_assert_double_eq_tol(harness_at(row, i), sqrt(WIDTH) * tensor_get(table, 7 * WIDTH + i),
+                                1e-15);
+    harness_close(&h);
+}
+END_TEST
+
 START_TEST(each_position_gives_its_row)
 {
     const double pos[] = {2, 0, 2};
     struct harness h;
     const double expected[] = {20, 21, 22, 0, 1, 2, 20, 21, 22};
-    scheme_assert(encode_counted(&h, NULL, 4, 3, pos), 9, expected, 1e-15);
+    scheme_assert(encode_counted(&h, AS_IS, 4, 3, pos), 9, expected, 1e-15);
     harness_close(&h);
 }
 END_TEST
@@ -85,14 +111,14 @@ static void assert_beyond(const char *json, const double expected[6])
 START_TEST(clamp_repeats_the_last_row)
 {
     const double expected[] = {0, 10, 20, 20, 20, 20};
-    assert_beyond("{\"max_len\": 3, \"beyond\": \"clamp\"}", expected);
+    assert_beyond(AS_IS_AND("\"max_len\": 3, \"beyond\": \"clamp\""), expected);
 }
 END_TEST
 
 START_TEST(zero_gives_zero_vectors)
 {
     const double expected[] = {0, 10, 20, -1, -1, -1};
-    assert_beyond("{\"max_len\": 3, \"beyond\": \"zero\"}", expected);
+    assert_beyond(AS_IS_AND("\"max_len\": 3, \"beyond\": \"zero\""), expected);
 }
 END_TEST
 
@@ -100,21 +126,21 @@ END_TEST
 START_TEST(interpolate_stretches_the_table_over_the_sequence)
 {
     const double expected[] = {0, 4, 8, 12, 16, 20};
-    assert_beyond("{\"max_len\": 3, \"beyond\": \"interpolate\"}", expected);
+    assert_beyond(AS_IS_AND("\"max_len\": 3, \"beyond\": \"interpolate\""), expected);
 }
 END_TEST
 
 START_TEST(interpolate_changes_nothing_when_the_sequence_fits)
 {
     const double expected[] = {0, 10, 20, 30, 40, 50};
-    assert_beyond("{\"max_len\": 9, \"beyond\": \"interpolate\"}", expected);
+    assert_beyond(AS_IS_AND("\"max_len\": 9, \"beyond\": \"interpolate\""), expected);
 }
 END_TEST
 
 START_TEST(a_table_of_one_row_interpolates_to_that_row)
 {
     const double expected[] = {0, 0, 0, 0, 0, 0};
-    assert_beyond("{\"max_len\": 1, \"beyond\": \"interpolate\"}", expected);
+    assert_beyond(AS_IS_AND("\"max_len\": 1, \"beyond\": \"interpolate\""), expected);
 }
 END_TEST
 
@@ -154,9 +180,10 @@ START_TEST(gradients_reach_the_rows_used)
 END_TEST
 
 PLUGIN_TESTS("learned", the_table_has_a_row_for_each_position_up_to_the_longest,
-             rows_start_normal_with_init_std, each_position_gives_its_row,
-             longer_evaluation_than_the_table_is_refused, clamp_repeats_the_last_row,
-             zero_gives_zero_vectors, interpolate_stretches_the_table_over_the_sequence,
+             rows_start_normal_with_init_std, the_table_starts_and_enters_as_the_token_table_does,
+             each_position_gives_its_row, longer_evaluation_than_the_table_is_refused,
+             clamp_repeats_the_last_row, zero_gives_zero_vectors,
+             interpolate_stretches_the_table_over_the_sequence,
              interpolate_changes_nothing_when_the_sequence_fits,
              a_table_of_one_row_interpolates_to_that_row, positions_without_a_row_are_errors,
              gradients_reach_the_rows_used)

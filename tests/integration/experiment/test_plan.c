@@ -2,6 +2,7 @@
 /* Plans made with the real plugins: rows, costs, identities, matching and baselines. */
 #include "experiment/plan.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -416,6 +417,66 @@ START_TEST(the_command_prints_one_line_for_each_cell)
 }
 END_TEST
 
+/* A vocabulary of 21 rows of 32 tokens: sizes as drawn, within a tenth of the deviations. */
+static void assert_ratio(const struct plan *p, const char *label, double expected)
+{
+    double ratio = cell(p, label)->input_ratio;
+    ck_assert_msg(ratio > 0.9 * expected && ratio < 1.1 * expected, "%s: %g, expected %g", label,
+                  ratio, expected);
+}
+
+/* Tokens 1 after sqrt(d_model); sines and cosines sqrt(1/2); a concatenation gives 24 and 8 of 32
+ * places. */
+START_TEST(the_ratio_of_tokens_to_positions_is_that_of_what_is_merged)
+{
+    const struct plan *p =
+        make(HEAD COPY "matrix:\n"
+                       "  position.scheme: [none, learned, sinusoidal, rotary]\n"
+                       "  position.combine:\n"
+                       "    - sum\n"
+                       "    - {plugin: sum, token_scale: 4, position_scale: 0.5}\n"
+                       "    - {plugin: concat_split, d_pos: 8}\n"
+                       "    - multiply\n");
+    ck_assert(isnan(cell(p, "none.-.s0")->input_ratio));
+    ck_assert(isnan(cell(p, "rotary.-.s0")->input_ratio));
+    ck_assert(isnan(cell(p, "sinusoidal.multiply.s0")->input_ratio));
+    assert_ratio(p, "learned.sum.s0", 1.0);
+    assert_ratio(p, "sinusoidal.sum.s0", sqrt(2.0));
+    assert_ratio(p, "sinusoidal.sum-token_scale=4-position_scale=0.5.s0", 8.0 * sqrt(2.0));
+    assert_ratio(p, "sinusoidal.concat_split-d_pos=8.s0", sqrt(24.0 / (8.0 * 0.5)));
+}
+END_TEST
+
+START_TEST(learned_positions_keep_up_with_tokens_whatever_their_factor)
+{
+    const struct plan *p = make(HEAD COPY "matrix:\n"
+                                          "  position.scheme: [learned, {plugin: learned, "
+                                          "init_std: 0.02, scale: 1}]\n"
+                                          "  position.combine: [sum]\n"
+                                          "  model.embed_scale: [0.5, 20]\n");
+    assert_ratio(p, "learned.sum.0.5.s0", 1.0);
+    assert_ratio(p, "learned.sum.20.s0", 1.0);
+    assert_ratio(p, "learned-init_std=0.02-scale=1.sum.20.s0", 20.0 / sqrt(32.0) / 0.02);
+}
+END_TEST
+
+START_TEST(positions_far_smaller_than_tokens_are_warned_of)
+{
+    const char *path = write_file(
+        "exp.yaml", HEAD COPY "matrix:\n"
+                              "  position.scheme: [sinusoidal]\n"
+                              "  position.combine: [sum, {plugin: sum, position_scale: 0.05}]\n");
+    const char *count = arena_printf(&arena, "test \"$('%s' plan '%s' | grep -c '^warning')\" = 1",
+                                     need("PEAT"), path);
+    const char *names = arena_printf(
+        &arena,
+        "'%s' plan '%s' | grep -q '^warning: sinusoidal.sum-position_scale=0.05.s0: tokens enter'",
+        need("PEAT"), path);
+    ck_assert_int_eq(system(count), 0);
+    ck_assert_int_eq(system(names), 0);
+}
+END_TEST
+
 int main(void)
 {
     return run_list(
@@ -434,5 +495,8 @@ int main(void)
               a_plugin_named_by_its_path_counts_by_its_file_too,
               a_cell_reads_the_same_from_its_own_config,
               the_plan_lists_axes_cells_and_what_was_left_out,
+              the_ratio_of_tokens_to_positions_is_that_of_what_is_merged,
+              learned_positions_keep_up_with_tokens_whatever_their_factor,
+              positions_far_smaller_than_tokens_are_warned_of,
               the_command_prints_one_line_for_each_cell));
 }

@@ -768,7 +768,8 @@ START_TEST(columns_spread_and_digits_are_those_that_can_be_shown)
         const char *has[4], *lacks;
     } one[] = {
         {{.length = -1, .only_changed = true},
-         {"scheme ", "tok/s", "the same in every row: combine sum, params 12.3k"},
+         {"scheme ", "tok/s",
+          "the same in every row: combine sum, tok:pos start 16 : 1, tok:pos end 1 : 4"},
          "combine  "},
         {{.length = -1, .err = SPREAD_SD, .digits = 4},
          {"mean ± standard deviation over n seeds", "2.05000 ± 0.05000"},
@@ -933,7 +934,7 @@ START_TEST(csv_has_a_line_for_each_cell_metric_split_and_length)
     assert_has("learned,sum,text,0,bpb,valid,128,12,,00000001,diverged,min,");
     assert_has("alibi,sum,text,0,bpb,valid,128,,,00000002,oom,min,");
     assert_has(",bpb,valid,128,,,00000004,stale,min,");
-    assert_has(",12345,2000,74000,1000,1.5,20480,3.25,3.5,1,h,\"a, \"\"b\"\"\",");
+    assert_has(",12345,2000,74000,16,0.25,1000,1.5,20480,3.25,3.5,1,h,\"a, \"\"b\"\"\",");
     assert_has(",task/text;scheme/rotary,1.0;1.1,0.1;0.1,aa;bb,cc,2026-01-31T12:00:00Z\n");
 }
 END_TEST

@@ -37,7 +37,6 @@ struct parts {
 
 #define PARTS_ROUNDING 1e-6 /* an `error` below is rounding */
 /* Some scheme's stream is merged at the input, and not later alone. */
-bool position_at_input(const struct model *m);
 bool parts_are_linear(const struct parts *p);
 double parts_error(const struct parts *p);
 

@@ -20,6 +20,8 @@ struct plan_cell {
     int64_t params, params_positional; /* the latter: total minus the same cell with `none` */
     double flops_per_token;            /* of training: three times the forward              */
     int64_t activation_bytes;
+    double input_ratio; /* tokens to positions at the input before training, with the first seed of
+                           the experiment, in 4 digits; NaN: no position there */
     const char *attention_path; /* "fused", "composed" */
     const char *injection;      /* what acts where, one line per scheme */
     const char *matched; /* "model.d_ff = 498 (params 0.3 % off)"; NULL: not adjusted       */

@@ -55,6 +55,12 @@ struct attention_mask model_mask(const struct model *m, const struct model_input
 peat_node *model_forward(struct model *m, struct graph *g, const struct model_input *in,
                          struct pass *pass);
 
+/* The input of the first block, [B,T,D]; NULL on error. Streams pass the observer. */
+peat_node *model_input_alone(struct model *m, struct graph *g, const struct model_input *in,
+                             struct pass *pass);
+/* Of a model without memory (shape_only): values for the weights that its input reads. */
+peat_status model_fill_input(struct model *m, struct error *err);
+
 /* From a plan: forward FLOPs, activation bytes and whether the backward reaches every trainable
  * weight, for one batch of B sequences of T. */
 struct model_cost {

@@ -67,9 +67,8 @@ struct pass {
     struct differences *differences;         /* made when a bias_rel asks                    */
     const struct attention_mask *mask;
     peat_node *mask_node; /* made when a hook asks                                          */
-    peat_node *input, *position_input; /* the token stream and the first position stream      */
-    bool composed; /* some group took the composed path                              */
-    bool collect;  /* keep probes, for inspection                                    */
+    bool composed;        /* some group took the composed path                              */
+    bool collect;         /* keep probes, for inspection                                    */
     int n_probe;
     peat_node *probe[64];
     const struct observer *observer; /* NULL: nobody watches */

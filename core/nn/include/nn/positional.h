@@ -29,6 +29,7 @@ struct positional {
     struct scheme_part scheme[POSITIONAL_MAX];
     struct part combine_part;
     const peat_combine *combine;
+    peat_token_table tokens; /* set by model_build */
     /* set by positional_setup */
     const struct part *failing; /* whose set-up failed; NULL: none */
     int n_stream;               /* at the input: token, positions, segment              */
@@ -41,6 +42,8 @@ struct positional {
  * entry and the final D afterwards. C is dims->D / dims->H, which must divide. */
 peat_status positional_setup(struct positional *p, struct weights *w, peat_dims *dims,
                              int64_t n_segment, struct error *err);
+/* Some scheme gives a stream that is merged at the input. */
+bool positional_at_input(const struct positional *p);
 /* Head dimensions that the scheme sees of C. */
 int64_t positional_width(const struct scheme_part *s, int64_t C);
 /* "model/rotary: qkv at layers 0-3, all heads; alibi: bias_rel ..." one line per scheme. */

@@ -15,10 +15,15 @@ struct setup {
     struct weights *weights; /* NULL for tasks */
     struct part *part;
     const struct where *where; /* NULL for combines and tasks */
+    peat_token_table tokens;   /* as model_build says; preset to the defaults for D           */
     int64_t heads;             /* what PEAT_HEADS stands for */
     peat_status status;        /* of the first failure of a service */
     struct error *err;
 };
+
+/* What a model of this width does; embed_scale 0: the default, sqrt(d_model), which gives tokens
+ * unit variance (Vaswani et al. 2017, section 3.4). */
+peat_token_table token_table(int64_t d_model, double embed_scale);
 
 /* Prepares a setup for one plugin. */
 void setup_init(struct setup *s, const peat_host *host, struct arena *arena,

@@ -43,6 +43,10 @@ struct weight *weights_add(struct weights *w, const char *name, int rank, const 
 /* Lays all tensors out; unless shape_only gives them memory, initialises values, clears
  * gradients. */
 peat_status weights_build(struct weights *w, uint64_t seed, bool shape_only, struct error *err);
+/* Of weights that were only laid out: memory and initial values, without gradients, for those whose
+ * name passes. */
+peat_status weights_fill(struct weights *w, uint64_t seed, bool (*keep)(const char *name),
+                         struct error *err);
 struct weight *weights_find(const struct weights *w, const char *name);
 void weights_zero_grad(struct weights *w);
 /* Numbers that are trained (frozen ones not), without padding. */

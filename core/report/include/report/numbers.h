@@ -15,6 +15,8 @@ void number_interval(struct strbuf *out, double x, double half, bool with_sign);
 void number_spread(struct strbuf *out, double x, double half, int digits, bool with_sign);
 /* "812", "43.5k", "1.20M", "3.4G"; beyond P "1.00e+308"; "-" for NaN. */
 void number_count(struct strbuf *out, double x);
+/* How many times one thing is the other: "16 : 1", "1 : 5.66"; "-" for NaN. */
+void number_ratio(struct strbuf *out, double x);
 /* "0.031", "1.0e-05"; "-" for NaN. */
 void number_p(struct strbuf *out, double p);
 

@@ -77,7 +77,9 @@ struct result_row {
     struct summary at[RESULTS_MAX_LENGTHS];
     int baseline; /* row index, -1: none, own index: is the baseline */
     double params, params_positional, flops_per_token;
-    double tokens_per_s, step_ms_median; /* medians over finished seeds; NaN: none */
+    double input_ratio_start, input_ratio; /* tokens to positions at the input, before training and
+                                              after, median over seeds; NaN: none meet there */
+    double tokens_per_s, step_ms_median;   /* medians over finished seeds; NaN: none */
     double peak_rss_kib, wall_s, cpu_s;
     const char *attention_path, *injection, *matched; /* NULL: unknown, none */
     bool best[RESULTS_MAX_LENGTHS]; /* best of its task, or not separable from it */

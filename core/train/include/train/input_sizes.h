@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * input_sizes.h: how large tokens and positions are where they meet, before the first block.
+ *
+ * The part of tokens is what the combination makes of the token stream alone, the part of positions
+ * what it makes of the position streams alone; what it makes of nothing is taken from both. For a
+ * sum a x + b p these are a x and b p, for a concatenation the two parts of the width. A
+ * combination that multiplies has no such parts: both are 0.
+ */
+#ifndef TRAIN_INPUT_SIZES_H
+#define TRAIN_INPUT_SIZES_H
+
+#include "model/transformer.h"
+
+/* Root mean squares over [B,T,D]. */
+struct input_sizes {
+    double token, position;
+};
+
+/* Of one batch, as in evaluation. Nodes live in `arena` until the caller rewinds it. The model
+ * needs values in the weights of its input alone (model_fill_input). */
+peat_status input_sizes(struct model *m, const struct team *team, const peat_batch *b,
+                        struct arena *arena, struct input_sizes *out, struct error *err);
+/* token / position; NaN when there is no part of either. */
+double input_ratio(const struct input_sizes *s);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* input_sizes.c: the model's input with some streams taken out. */
+#include "train/input_sizes.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "train/forward.h"
+
+/* Streams of the kinds in the mask pass, others are zero. */
+static peat_node *keep_some(void *ctx, struct pass *pass, enum stream_kind kind, int scheme,
+                            peat_node *x)
+{
+    const unsigned *keep = ctx;
+    (void)scheme;
+    return *keep >> kind & 1 ? x : op_affine(&pass->g->base, x, 0.0, 0.0);
+}
+
+/* The merged input of the streams in `keep`: [B,T,D]. */
+static peat_status merge_kept(struct model *m, const struct team *team, const peat_batch *b,
+                              unsigned keep, struct arena *arena, const struct tensor **out,
+                              struct error *err)
+{
+    struct graph *g = ARENA_NEW(arena, struct graph);
+    const struct observer observer = {.ctx = &keep, .stream = keep_some};
+    struct pass pass = {.observer = &observer};
+    const struct model_input in = forward_input(b, PEAT_EVAL);
+    graph_init(g, arena, team, m->weights.dtype);
+    g->no_grad = true;
+    const peat_node *x = model_input_alone(m, g, &in, &pass);
+    *out = x ? &x->value : NULL;
+    return forward_status(g, "the input of the model", err);
+}
+
+/* Root mean square of x - y. */
+static double size_without(const struct tensor *x, const struct tensor *y)
+{
+    int64_t n = tensor_count(x);
+    double squares = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        double d = tensor_get(x, i) - tensor_get(y, i);
+        squares += d * d;
+    }
+    return n > 0 ? sqrt(squares / (double)n) : 0.0;
+}
+
+peat_status input_sizes(struct model *m, const struct team *team, const peat_batch *b,
+                        struct arena *arena, struct input_sizes *out, struct error *err)
+{
+    const struct tensor *nothing = NULL, *token = NULL, *position = NULL;
+    peat_status status = merge_kept(m, team, b, 0, arena, &nothing, err);
+    if (status == PEAT_OK)
+        status = merge_kept(m, team, b, 1u << STREAM_TOKEN, arena, &token, err);
+    if (status == PEAT_OK)
+        status = merge_kept(m, team, b, 1u << STREAM_POSITION, arena, &position, err);
+    if (status == PEAT_OK)
+        *out = (struct input_sizes){size_without(token, nothing), size_without(position, nothing)};
+    return status;
+}
+
+double input_ratio(const struct input_sizes *s)
+{
+    return s->token > 0.0 && s->position > 0.0 ? s->token / s->position : (double)NAN;
+}

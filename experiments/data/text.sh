@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# text.sh: real English text from Debian packages, the same bytes wherever the package's version is the same.
+#
+#   experiments/data/text.sh NAME FILE    write the text to FILE; print package, version, bytes and SHA-256
+#
+# NAME is
+#   fortunes   modern English: quotations, jokes, verse        (packages fortunes, fortunes-min)
+#   kjv        the King James Bible of 1611, a verse in a line (package bible-kjv)
+set -eu
+
+fail() {
+    echo "text.sh: $1" >&2
+    exit 2
+}
+
+[ $# -eq 2 ] && [ -n "$2" ] || fail "two arguments are needed: fortunes or kjv, and the file to write"
+
+# The version of a package that must be there.
+version_of() {
+    dpkg-query -W -f='${Version}' "$1" 2>/dev/null || fail "the package $1 is missing: apt-get install $1"
+}
+
+# The lists of the two packages, without indices (.dat) and links (.u8).
+lists() {
+    dpkg -L fortunes fortunes-min | grep '^/usr/share/games/fortunes/' | grep -v -e '\.dat$' -e '\.u8$' | sort
+}
+
+# Every quotation once. Each list has a style of its own and the end of the text is for validation,
+# so the lists are mixed: the n quotations are taken in steps of 7919, a prime that does not divide n.
+fortunes() {
+    version_of fortunes-min >/dev/null
+    lists | xargs cat | awk '
+        BEGIN { n = 0 }
+        /^%$/ { n++; next }
+        { entry[n] = entry[n] $0 "\n" }
+        END {
+            n += n in entry
+            for (i = 0; i < n; i++)
+                printf "%s%%\n", entry[(i * 7919) % n]
+        }'
+}
+
+kjv() {
+    bible -f 'gen1:1-rev22:21' </dev/null
+}
+
+case $1 in
+fortunes) package=fortunes ;;
+kjv) package=bible-kjv ;;
+*) fail "'$1' is not known; allowed: fortunes, kjv" ;;
+esac
+LC_ALL=C
+export LC_ALL
+version=$(version_of "$package")
+"$1" >"$2"
+printf '%s %s: %s bytes, SHA-256 %s\n' "$package" "$version" "$(wc -c <"$2")" "$(sha256sum <"$2" | cut -d' ' -f1)"
