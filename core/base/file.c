@@ -86,8 +86,8 @@ static peat_status read_all(int fd, const char *path, size_t guess, size_t limit
     return error_set(err, PEAT_NOMEM, "out of memory for '%s'", path);
 }
 
-static peat_status read_open(int fd, const char *path, size_t limit, char **bytes, size_t *n,
-                             struct error *err)
+peat_status fd_read(int fd, const char *path, size_t limit, char **bytes, size_t *n,
+                    struct error *err)
 {
     struct stat st;
     peat_status status;
@@ -100,6 +100,13 @@ static peat_status read_open(int fd, const char *path, size_t limit, char **byte
     else
         status = read_all(fd, path, st.st_size > 0 ? (size_t)st.st_size + 1 : 4095, limit, bytes, n,
                           err);
+    return status;
+}
+
+static peat_status read_and_close(int fd, const char *path, size_t limit, char **bytes, size_t *n,
+                                  struct error *err)
+{
+    peat_status status = fd_read(fd, path, limit, bytes, n, err);
     close(fd);
     return status;
 }
@@ -108,7 +115,7 @@ peat_status file_read(const char *path, size_t limit, char **bytes, size_t *n, s
 {
     int fd;
     peat_status status = file_open(path, O_RDONLY, FILE_ANYONES, &fd, err);
-    return status == PEAT_OK ? read_open(fd, path, limit, bytes, n, err) : status;
+    return status == PEAT_OK ? read_and_close(fd, path, limit, bytes, n, err) : status;
 }
 
 /* A regular file is opened anew, so that it can be read more than once. */
@@ -120,7 +127,8 @@ peat_status file_read_stream(const char *path, size_t limit, char **bytes, size_
     if (given < 0 || fstat(given, &st) < 0 || S_ISREG(st.st_mode))
         return file_read(path, limit, bytes, n, err);
     int fd = fcntl(given, F_DUPFD_CLOEXEC, 3);
-    return fd < 0 ? file_failure(err, "open", path) : read_open(fd, path, limit, bytes, n, err);
+    return fd < 0 ? file_failure(err, "open", path)
+                  : read_and_close(fd, path, limit, bytes, n, err);
 }
 
 static bool is_directory(const char *path)

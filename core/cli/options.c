@@ -145,6 +145,16 @@ static int read_word(const struct cli *cli, const struct cli_option *o, const ch
                        allowed, argument);
 }
 
+/* An empty name is mostly a variable of a script that was not set: "-o ''" must not mean "here". */
+static int read_text(const struct cli *cli, const struct cli_option *o, const char *argument,
+                     const char **text)
+{
+    *text = argument;
+    if (*argument || !strcmp(o->argument, "TEXT"))
+        return CLI_GO_ON;
+    return cli_mistake(cli->command->name, "option '--%s' must not be empty", o->name);
+}
+
 static int read_option(struct cli *cli, const struct cli_option *o, const char *argument)
 {
     void *field = (char *)cli->options + o->offset;
@@ -153,8 +163,7 @@ static int read_option(struct cli *cli, const struct cli_option *o, const char *
         *(bool *)field = true;
         return CLI_GO_ON;
     case CLI_KIND_TEXT:
-        *(const char **)field = argument;
-        return CLI_GO_ON;
+        return read_text(cli, o, argument, field);
     case CLI_KIND_WHOLE:
         return read_whole(cli, o, argument, field);
     case CLI_KIND_WORD:
@@ -165,9 +174,13 @@ static int read_option(struct cli *cli, const struct cli_option *o, const char *
     BUG("option '--%s' has no kind", o->name);
 }
 
+/* Of help, which has no function, the words to be completed may be empty. */
 static int check_operands(const struct cli *cli)
 {
     const struct cli_command *c = cli->command;
+    for (int i = 0; c->run && i < cli->n_operand; i++)
+        if (!*cli->operand[i])
+            return cli_mistake(c->name, "operand %d is empty", i + 1);
     if (cli->n_operand >= c->least && cli->n_operand <= c->most)
         return CLI_GO_ON;
     if (c->missing)

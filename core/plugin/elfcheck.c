@@ -44,21 +44,34 @@ static bool is_whole(const elf_header *header, const char *bytes, size_t n)
     return true;
 }
 
-peat_status elf_check(const char *path, const char *bytes, size_t n, struct error *err)
+static peat_status check_header(const char *path, const char *bytes, size_t n, elf_header *header,
+                                struct error *err)
 {
-    elf_header header;
     if (n == 0)
         return error_set(err, PEAT_INVALID, "'%s' is empty", path);
     if (n < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
         return error_set(err, PEAT_INVALID, "'%s' is not a shared object", path);
-    if (n < sizeof(header))
+    if (n < sizeof(*header))
         return error_set(err, PEAT_CORRUPT, "'%s' is cut short", path);
-    memcpy(&header, bytes, sizeof(header));
-    if (!same_machine(&header))
+    memcpy(header, bytes, sizeof(*header));
+    if (!same_machine(header))
         return error_set(err, PEAT_INVALID, "'%s' was built for another kind of machine", path);
-    if (header.e_type != ET_DYN)
+    if (header->e_type != ET_DYN)
         return error_set(err, PEAT_INVALID, "'%s' is not a shared object", path);
-    if (!is_whole(&header, bytes, n))
-        return error_set(err, PEAT_CORRUPT, "'%s' is cut short", path);
     return PEAT_OK;
+}
+
+peat_status elf_check_head(const char *path, const char *bytes, size_t n, struct error *err)
+{
+    elf_header header;
+    return check_header(path, bytes, n, &header, err);
+}
+
+peat_status elf_check(const char *path, const char *bytes, size_t n, struct error *err)
+{
+    elf_header header;
+    peat_status status = check_header(path, bytes, n, &header, err);
+    if (status == PEAT_OK && !is_whole(&header, bytes, n))
+        status = error_set(err, PEAT_CORRUPT, "'%s' is cut short", path);
+    return status;
 }

@@ -2,9 +2,11 @@
 /* loader.c: opens one shared object. Nothing of it is used before its contract has been checked. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #if defined(__SSE__)
 #include <xmmintrin.h>
 #endif
@@ -39,21 +41,20 @@ static void rounding_set(unsigned mode)
 }
 #endif
 
-/* Reads the file once, for its hash and for what is wrong with it: on a pipe the dynamic linker
- * would wait for ever. */
-static peat_status read_object(const char *path, char hex[HASH_HEX], struct error *err)
+/* Beyond any plugin; a file that only claims to be large is not read to its end. */
+enum { LARGEST_OBJECT = 1 << 28 };
+
+/* Its head first, which tells most of what is no plugin without reading the rest. */
+static peat_status check_object(int fd, const char *path, char hex[HASH_HEX], struct error *err)
 {
-    struct stat st;
-    if (stat(path, &st) < 0)
-        return error_set(err, errno == ENOENT ? PEAT_NOTFOUND : PEAT_IO,
-                         "cannot open plugin '%s': %s", path, strerror(errno));
-    if (S_ISDIR(st.st_mode))
-        return error_set(err, PEAT_INVALID, "'%s' is a directory, not a plugin", path);
-    if (!S_ISREG(st.st_mode))
-        return error_set(err, PEAT_INVALID, "'%s' is not a regular file", path);
-    char *bytes;
+    char head[ELF_HEAD], *bytes;
     size_t n;
-    peat_status status = file_read(path, 0, &bytes, &n, err);
+    ssize_t got = pread(fd, head, sizeof(head), 0);
+    if (got < 0)
+        return error_set(err, PEAT_IO, "cannot read '%s': %s", path, strerror(errno));
+    peat_status status = elf_check_head(path, head, (size_t)got, err);
+    if (status == PEAT_OK)
+        status = fd_read(fd, path, LARGEST_OBJECT, &bytes, &n, err);
     if (status != PEAT_OK)
         return status;
     status = elf_check(path, bytes, n, err);
@@ -61,6 +62,34 @@ static peat_status read_object(const char *path, char hex[HASH_HEX], struct erro
         hash_bytes(bytes, n, hex);
     free(bytes);
     return status;
+}
+
+/* Reads the file once, for its hash and for what is wrong with it. `seen`: the file it was. */
+static peat_status read_object(const char *path, char hex[HASH_HEX], struct stat *seen,
+                               struct error *err)
+{
+    int fd;
+    peat_status status = file_open(path, O_RDONLY, FILE_ANYONES, &fd, err);
+    if (status == PEAT_NOTFOUND)
+        error_set(err, status, "cannot open plugin '%s': %s", path, strerror(ENOENT));
+    if (status != PEAT_OK)
+        return status;
+    fstat(fd, seen);
+    status = check_object(fd, path, hex, err);
+    close(fd);
+    return status;
+}
+
+/* The linker opens the file by its name: it must still be the one whose hash is recorded. Renaming
+ * or writing a file changes its ctime. */
+static peat_status check_unchanged(const char *path, const struct stat *seen, struct error *err)
+{
+    struct stat now;
+    if (stat(path, &now) == 0 && now.st_dev == seen->st_dev && now.st_ino == seen->st_ino &&
+        now.st_size == seen->st_size && now.st_ctim.tv_sec == seen->st_ctim.tv_sec &&
+        now.st_ctim.tv_nsec == seen->st_ctim.tv_nsec)
+        return PEAT_OK;
+    return error_set(err, PEAT_INVALID, "'%s' was replaced while it was loaded; run again", path);
 }
 
 /* The linker's message without the path it mostly starts with. */
@@ -137,7 +166,8 @@ peat_status plugin_load(struct arena *a, const char *path, const struct plugin *
                         struct error *err)
 {
     struct plugin *loaded = ARENA_NEW(a, struct plugin);
-    peat_status status = read_object(path, loaded->sha256, err);
+    struct stat seen;
+    peat_status status = read_object(path, loaded->sha256, &seen, err);
     if (status != PEAT_OK)
         return status;
     char *real = realpath(path, NULL);
@@ -145,6 +175,8 @@ peat_status plugin_load(struct arena *a, const char *path, const struct plugin *
         return error_set(err, PEAT_IO, "cannot open plugin '%s': %s", path, strerror(errno));
     status = load_real(a, path, real, loaded, err);
     free(real);
+    if (status == PEAT_OK)
+        status = check_unchanged(path, &seen, err);
     if (status == PEAT_OK)
         *plugin = loaded;
     return status;

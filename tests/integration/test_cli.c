@@ -36,7 +36,7 @@ static const struct use uses[] = {
     {"plugins info rotry 2>&1", 2, "peat: there is no plugin 'rotry'; did you mean 'rotary'?"},
     {"plugins info rotary 2>/dev/null", 0, "\nhooks    prepare, qkv\n"},
     {"plugins info scheme/rotary 2>/dev/null", 0, "paper    arXiv:2104.09864"},
-    {"plugins info /etc 2>&1", 2, "peat: '/etc' is a directory, not a plugin"},
+    {"plugins info /etc 2>&1", 2, "peat: '/etc' is a directory"},
     {"plugins list 2>/dev/null", 0, "scheme   sinusoidal "},
     {"plugins list --kind=task 2>/dev/null", 0, "task  copy"},
     {"plugins list 2>&1 >/dev/full", 1, "peat: cannot write to standard output: No space left"},
@@ -94,6 +94,8 @@ static void assert_option_is_checked(const char *verb, const char *option, const
     strbuf_addf(&words, valued ? "%s" : "%s=1", option);
     shell_says(2, valued ? "' needs a value" : "' takes no value", "peat %s %s", verb, words.text);
     strbuf_addf(&words, "=1x");
+    if (!strncmp(argument, "FILE", 4) || !strncmp(argument, "DIR", 3))
+        shell_says(2, "' must not be empty", "peat %s %s ''", verb, option);
     if (number)
         shell_says(2, "' must be a whole number from ", "peat %s %s", verb, words.text);
     if (valued && values.n > 0 && *values.name[0] != '<')
@@ -113,6 +115,7 @@ static void assert_verb_is_explained_and_checked(const char *verb)
     strbuf_add(&page, shell.printed.text);
     shell_says(2, "unknown option '--no-such-option' of 'peat ", "peat %s --no-such-option", verb);
     shell_says(2, "unknown option '-%' of 'peat ", "peat %s -%%", verb);
+    shell_says(2, "peat: operand 1 is empty\n", "peat %s ''", verb);
     strbuf_clear(&words);
     strbuf_addf(&words, "%s -", verb);
     read_offers(&options, words.text);

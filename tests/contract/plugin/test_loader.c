@@ -196,9 +196,16 @@ START_TEST(what_is_no_plugin_is_named_for_what_it_is)
     assert_refused(f, inside(f, "none.so"),
                    "cannot open plugin 'none.so': No such file or directory");
     ck_assert_int_eq(mkdir(inside(f, "dir.so"), 0777), 0);
-    assert_refused(f, inside(f, "dir.so"), "'dir.so' is a directory, not a plugin");
+    assert_refused(f, inside(f, "dir.so"), "'dir.so' is a directory");
     ck_assert_int_eq(mkfifo(inside(f, "pipe.so"), 0666), 0);
-    assert_refused(f, inside(f, "pipe.so"), "'pipe.so' is not a regular file");
+    assert_refused(f, inside(f, "pipe.so"), "'pipe.so' is a named pipe, not a regular file");
+    ck_assert_int_eq(symlink("/dev/zero", inside(f, "zero.so")), 0);
+    assert_refused(f, inside(f, "zero.so"), "'zero.so' is a device, not a regular file");
+    ck_assert_int_eq(truncate(write_bytes(f, "sparse.so", "", 0), (off_t)1 << 40), 0);
+    assert_refused(f, inside(f, "sparse.so"), "'sparse.so' is not a shared object");
+    ck_assert_int_eq(truncate(damage(f, good, "large.so", 0, -1, 0), (off_t)1 << 40), 0);
+    assert_refused(f, inside(f, "large.so"),
+                   "'large.so' has 1099511627776 bytes, the limit is 268435456");
     assert_refused(f, write_bytes(f, "empty.so", "", 0), "'empty.so' is empty");
     assert_refused(f, write_bytes(f, "text.so", "int x;\n", 7), "'text.so' is not a shared object");
     assert_refused(f, damage(f, good, "cut.so", 2000, -1, 0), "'cut.so' is cut short");

@@ -54,6 +54,9 @@ peat_status file_read(const char *path, size_t limit, char **bytes, size_t *n, s
  * shell's <(command): a pipe or a terminal, whose writer decides how long that takes. */
 peat_status file_read_stream(const char *path, size_t limit, char **bytes, size_t *n,
                              struct error *err);
+/* The rest of an open file, likewise; path is for messages. */
+peat_status fd_read(int fd, const char *path, size_t limit, char **bytes, size_t *n,
+                    struct error *err);
 bool file_exists(const char *path);
 
 /* ---- directories and paths ---- */
