@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -82,8 +83,9 @@ static int open_temporary(const char *path, mode_t mode, struct strbuf *name)
     return fd;
 }
 
-/* `old`: the file that is replaced, NULL: none. Its mode stays; a file system that has none may
- * refuse that. 0 or -1 with errno; without a name when there is no such file to be removed. */
+/* Locked until it is closed. `old`: the file that is replaced, NULL: none. Its mode stays; a file
+ * system that has none may refuse that. 0 or -1 with errno; without a name when there is no such
+ * file to be removed. */
 static int write_temporary(const char *path, const struct stat *old, const void *bytes, size_t n,
                            struct strbuf *name)
 {
@@ -92,6 +94,7 @@ static int write_temporary(const char *path, const struct stat *old, const void 
         strbuf_clear(name);
         return -1;
     }
+    (void)!flock(fd, LOCK_EX | LOCK_NB);
     int bad = write_all(fd, bytes, n);
     if (!bad && old)
         (void)!fchmod(fd, old->st_mode & 0777);
@@ -100,12 +103,13 @@ static int write_temporary(const char *path, const struct stat *old, const void 
     return close_after(fd, bad);
 }
 
-/* Who holds the lock of a run directory tidies it: a temporary file that is gone was taken for one
- * of a dead process, and is written again. */
+/* Who holds the lock of a run directory tidies it. For an instant, before it is locked and after it
+ * is closed, a temporary file looks like one of a dead process: one that is gone is written again.
+ */
 static peat_status replace(const char *path, const struct stat *old, const void *bytes, size_t n,
                            struct error *err)
 {
-    enum { TRIES = 4 };
+    enum { TRIES = 100 };
     struct strbuf name;
     strbuf_init(&name);
     int bad = -1;
@@ -138,6 +142,17 @@ static bool is_temporary(const char *name)
     return dash && all_digits(mark, dash) && all_digits(dash + 1, name + strlen(name));
 }
 
+/* Nobody writes it: that process would have it locked. */
+static void remove_abandoned(const char *path)
+{
+    int fd;
+    if (file_open(path, O_RDONLY, FILE_OWN, &fd, NULL) != PEAT_OK)
+        return;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        unlink(path);
+    close(fd);
+}
+
 void dir_tidy(const char *path)
 {
     char **name;
@@ -148,7 +163,7 @@ void dir_tidy(const char *path)
         if (!is_temporary(name[i]))
             continue;
         char *left = path_join(path, name[i]);
-        unlink(left);
+        remove_abandoned(left);
         free(left);
     }
     names_free(name, n);
