@@ -9,11 +9,40 @@
 
 /* ---- stand-ins for what the user must give ---- */
 
+static const char *write_stand_in(const struct subject *s, const char *name, struct strbuf *bytes)
+{
+    const char *path = arena_printf(s->arena, "%s/%s", s->scratch, name);
+    if (file_write(path, bytes->text, bytes->n, NULL) != PEAT_OK)
+        path = NULL;
+    strbuf_release(bytes);
+    return path;
+}
+
+/* The example that a task has of what this parameter names, or NULL. */
+static const peat_sample *sample_of(const struct subject *s, const peat_param *row)
+{
+    const peat_task *task = s->plugin->desc->interface;
+    if (s->plugin->desc->kind != PEAT_TASK)
+        return NULL;
+    for (const peat_sample *sample = task->sample; sample && sample->key; sample++)
+        if (!strcmp(sample->key, row->key))
+            return sample;
+    return NULL;
+}
+
+static const char *sample_file(const struct subject *s, const peat_sample *sample)
+{
+    struct strbuf bytes;
+    strbuf_init(&bytes);
+    for (int32_t i = 0; i < sample->times; i++)
+        strbuf_add_bytes(&bytes, sample->byte, sample->n);
+    return write_stand_in(s, sample->key, &bytes);
+}
+
 /* A file of some thousand lines to read. */
 static const char *text_file(const struct subject *s)
 {
     static const char *const word[] = {"one", "two", "three", "four", "five", "six", "seven"};
-    const char *path = arena_printf(s->arena, "%s/text.txt", s->scratch);
     struct strbuf text;
     strbuf_init(&text);
     for (int line = 0; line < 2000; line++) {
@@ -21,10 +50,13 @@ static const char *text_file(const struct subject *s)
             strbuf_addf(&text, "%s ", word[(line * 5 + i * i) % 7]);
         strbuf_addf(&text, "%d\n", line);
     }
-    if (file_write(path, text.text, text.n, NULL) != PEAT_OK)
-        path = NULL;
-    strbuf_release(&text);
-    return path;
+    return write_stand_in(s, "text.txt", &text);
+}
+
+static const char *stand_in_file(const struct subject *s, const peat_param *row)
+{
+    const peat_sample *sample = sample_of(s, row);
+    return sample ? sample_file(s, sample) : text_file(s);
 }
 
 static struct value *stand_in(const struct subject *s, const peat_param *row)
@@ -37,7 +69,7 @@ static struct value *stand_in(const struct subject *s, const peat_param *row)
         return value_text(a, NOWHERE, row->labels[0]);
     if (!type->text)
         return value_bool(a, NOWHERE, false);
-    const char *path = row->flags & PEAT_PATH ? text_file(s) : "text";
+    const char *path = row->flags & PEAT_PATH ? stand_in_file(s, row) : "text";
     return path ? value_text(a, NOWHERE, path) : NULL;
 }
 

@@ -59,6 +59,15 @@ static peat_node *merge(struct pass *pass, int n, peat_node *const *x)
                     (int64_t[]){pass->B, pass->side.T, p->D}, 0);
 }
 
+/* Without a combine a second stream is the segments, which are added. */
+static peat_node *join(struct pass *pass, int n, peat_node *const *stream)
+{
+    const struct positional *p = pass->positional;
+    if (p->combine)
+        return p->n_stream >= p->combine->min_streams ? merge(pass, n, stream) : stream[0];
+    return n == 2 ? op_add(&pass->g->base, stream[0], stream[1]) : stream[0];
+}
+
 peat_node *input_merge(struct pass *pass, int index, peat_node *x)
 {
     return merge(pass, 2, (peat_node *[]){x, pass->stream[index]});
@@ -81,8 +90,7 @@ peat_node *input_forward(struct model *m, struct pass *pass, const struct model_
     }
     if (m->segment)
         stream[n++] = observed(pass, STREAM_SEGMENT, -1, look_up(m, pass, m->segment, in->segment));
-    peat_node *x =
-        p->combine && p->n_stream >= p->combine->min_streams ? merge(pass, n, stream) : stream[0];
+    peat_node *x = join(pass, n, stream);
     const struct observer *o = pass->observer;
     if (o && o->input && x)
         x = o->input(o->ctx, pass, x);

@@ -93,15 +93,16 @@ static int list_streams(struct positional *p, int64_t n_segment)
     return n;
 }
 
-static peat_status no_combine(struct positional *p, int64_t D, struct error *err)
+/* Without a combine there is no stream of positions, and a segment is added to its token. */
+static peat_status no_combine(struct positional *p, int64_t D, bool segment, struct error *err)
 {
     for (int i = 0; i < p->n_scheme; i++)
         if (at_site(&p->scheme[i]))
             return error_set(err, PEAT_INVALID, "the stream of '%s' needs a combine",
                              p->scheme[i].part.id);
-    if (p->n_stream > 1)
+    if (p->n_stream > 1 + segment)
         return error_set(err, PEAT_INVALID, "%d streams need a combine", p->n_stream);
-    p->width[0] = D;
+    p->width[0] = p->width[1] = D;
     return PEAT_OK;
 }
 
@@ -126,7 +127,7 @@ static peat_status setup_combine(struct positional *p, struct weights *w, peat_d
     int n = list_streams(p, n_segment);
     int64_t d_model = dims->D;
     if (!p->combine)
-        return no_combine(p, d_model, err);
+        return no_combine(p, d_model, n_segment > 0, err);
     bool sites = false;
     for (int i = 0; i < p->n_scheme; i++)
         sites = sites || at_site(&p->scheme[i]);

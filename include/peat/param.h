@@ -63,7 +63,10 @@ typedef struct peat_param {
 } peat_param;
 
 /* Ends a table. */
-#define PEAT_PARAM_END {NULL, PEAT_BOOL, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0}
+#define PEAT_PARAM_END                                                                             \
+    {                                                                                              \
+        NULL, PEAT_BOOL, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0                                     \
+    }
 
 #ifdef __cplusplus
 }

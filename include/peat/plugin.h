@@ -25,7 +25,7 @@ extern "C" {
 /* Before 1.0 the minor must match exactly. */
 #define PEAT_ABI_MAJOR 0
 #define PEAT_ABI_MINOR 1
-#define PEAT_ABI "0.1"
+#define PEAT_ABI       "0.1"
 
 typedef enum peat_kind { PEAT_SCHEME = 1, PEAT_COMBINE = 2, PEAT_TASK = 3 } peat_kind;
 
@@ -55,10 +55,19 @@ typedef struct peat_plugin {
 /* Defines the descriptor and the entry. PEAT_DEFINE_PLAIN is for a plugin without parameters. */
 #define PEAT_DEFINE(kind_, interface_, config_, rows_, id_, version_, summary_, licence_,          \
                     citation_)                                                                     \
-    static const peat_plugin peat_plugin_descriptor = {                                            \
-        PEAT_MAGIC, sizeof(peat_plugin), PEAT_ABI_MAJOR, PEAT_ABI_MINOR, id_,                      \
-        version_,   summary_,            licence_,       citation_,      kind_,                    \
-        sizeof(config_), rows_,          &(interface_)};                                           \
+    static const peat_plugin peat_plugin_descriptor = {PEAT_MAGIC,                                 \
+                                                       sizeof(peat_plugin),                        \
+                                                       PEAT_ABI_MAJOR,                             \
+                                                       PEAT_ABI_MINOR,                             \
+                                                       id_,                                        \
+                                                       version_,                                   \
+                                                       summary_,                                   \
+                                                       licence_,                                   \
+                                                       citation_,                                  \
+                                                       kind_,                                      \
+                                                       sizeof(config_),                            \
+                                                       rows_,                                      \
+                                                       &(interface_)};                             \
     PEAT_EXPORT const peat_plugin *peat_entry(void);                                               \
     PEAT_EXPORT const peat_plugin *peat_entry(void)                                                \
     {                                                                                              \
@@ -66,9 +75,19 @@ typedef struct peat_plugin {
     }
 
 #define PEAT_DEFINE_PLAIN(kind_, interface_, id_, version_, summary_, licence_, citation_)         \
-    static const peat_plugin peat_plugin_descriptor = {                                            \
-        PEAT_MAGIC, sizeof(peat_plugin), PEAT_ABI_MAJOR, PEAT_ABI_MINOR, id_, version_, summary_,  \
-        licence_,   citation_,           kind_,          0,              NULL, &(interface_)};     \
+    static const peat_plugin peat_plugin_descriptor = {PEAT_MAGIC,                                 \
+                                                       sizeof(peat_plugin),                        \
+                                                       PEAT_ABI_MAJOR,                             \
+                                                       PEAT_ABI_MINOR,                             \
+                                                       id_,                                        \
+                                                       version_,                                   \
+                                                       summary_,                                   \
+                                                       licence_,                                   \
+                                                       citation_,                                  \
+                                                       kind_,                                      \
+                                                       0,                                          \
+                                                       NULL,                                       \
+                                                       &(interface_)};                             \
     PEAT_EXPORT const peat_plugin *peat_entry(void);                                               \
     PEAT_EXPORT const peat_plugin *peat_entry(void)                                                \
     {                                                                                              \

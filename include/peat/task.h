@@ -28,10 +28,10 @@ typedef struct peat_task_plan {
     uint64_t seed;         /* of the cell: for training data only, never for evaluation data */
     /* answered */
     int64_t vocab;
-    int64_t n_segment;   /* 0: no segment stream                                            */
-    int64_t n_eval;      /* lengths evaluated, at most PEAT_MAX_LENGTHS                     */
-    int64_t eval[32];    /* in the task's unit                                              */
-    int64_t eval_T[32];  /* tokens of a sequence of that length                             */
+    int64_t n_segment;       /* 0: no segment stream                                            */
+    int64_t n_eval;          /* lengths evaluated, at most PEAT_MAX_LENGTHS                     */
+    int64_t eval[32];        /* in the task's unit                                              */
+    int64_t eval_T[32];      /* tokens of a sequence of that length                             */
     const char *length_unit; /* "tokens", "symbols"                                         */
 } peat_task_plan;
 
@@ -63,9 +63,9 @@ typedef struct peat_batch {
 /* Sums over one evaluation at one length. */
 typedef struct peat_sums {
     uint32_t size;
-    double nll;        /* nats, over targets                                   */
-    int64_t targets;   /* places with a target                                 */
-    int64_t correct;   /* targets with the highest logit, given true inputs    */
+    double nll;      /* nats, over targets                                   */
+    int64_t targets; /* places with a target                                 */
+    int64_t correct; /* targets with the highest logit, given true inputs    */
     int64_t units;
     int64_t sequences; /* generated                                            */
     int64_t matches;   /* whole generated answers equal to the truth           */
@@ -81,13 +81,21 @@ typedef struct peat_metric {
     double (*value)(const peat_sums *s);
 } peat_metric;
 
+/* An example of a file that a PEAT_PATH parameter names, for checks that have no data of their own:
+ * these bytes, so many times. */
+typedef struct peat_sample {
+    const char *key; /* of the parameter */
+    const void *byte;
+    size_t n;
+    int32_t times;
+} peat_sample;
+
 /*
  *   setup  [setup] read data, check the plan, answer it; *self is kept with peat_alloc.
- *   train  [any]   fill the batch of `step`. Draw with peat_draw from `stream` only: it is keyed
+ *   train  [any]   fill the batch of `step`. Draw with peat_below from `stream` only: it is keyed
  *                  by seed and step. May run on a thread other than setup's.
  *   evaluate [any] fill evaluation batch `index` (0, 1, ...) of length number `which`; sets
  *                  batch->B = 0 when there are no more. The same for every cell and seed.
- *   render [any]   a token as text for logs, or NULL.
  */
 typedef struct peat_task {
     uint32_t size;
@@ -98,6 +106,7 @@ typedef struct peat_task {
                          peat_batch *batch);
     peat_status (*evaluate)(const peat_host *h, const void *config, const void *self, int64_t which,
                             int64_t index, peat_batch *batch);
+    const peat_sample *sample; /* ended by a NULL key; NULL: any text is data */
 } peat_task;
 
 #ifdef __cplusplus

@@ -23,8 +23,8 @@
 extern "C" {
 #endif
 
-#define PEAT_MAX_RANK 6
-#define PEAT_MAX_AXES 3   /* position axes */
+#define PEAT_MAX_RANK   6
+#define PEAT_MAX_AXES   3 /* position axes */
 #define PEAT_MAX_SHARED 8 /* nodes a scheme's prepare may pass to its other hooks */
 
 /* X(name, value, text). Values are part of the ABI and are never reused. */

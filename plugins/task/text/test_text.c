@@ -1,60 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* The task 'text': windows over files, masks, and evaluation on the same targets at every length.
  */
+#define TASK "text"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
+#include "../data_tests.h"
 #include "base/rng.h"
-#include "support/plugin_harness.h"
-#include "support/support.h"
 
 enum { TEXT_BYTES = 20000, SEQ_LEN = 16 };
-
-/* A temporary file; the name is freed after unlink by forget. */
-static char *remember(const void *bytes, size_t n)
-{
-    char *path = strdup("/tmp/peat-text-XXXXXX");
-    int fd = mkstemp(path);
-    ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(write(fd, bytes, n), (ssize_t)n);
-    close(fd);
-    return path;
-}
-
-static void forget(char *path)
-{
-    unlink(path);
-    free(path);
-}
 
 /* TEXT_BYTES bytes from a fixed stream; no byte of the last tenth is below 128, all others are. */
 static void make_text(unsigned char *byte)
 {
     for (int64_t i = 0; i < TEXT_BYTES; i++)
-        byte[i] = (unsigned char)(rng_bits(7, (uint64_t)i) % 128 +
+        byte[i] = (unsigned char)(1 + rng_bits(7, (uint64_t)i) % 127 +
                                   (i >= TEXT_BYTES - TEXT_BYTES / 10 ? 128 : 0));
-}
-
-/* The task over one file of these bytes; `more` are further parameters: ", \"unit\": ...". */
-static peat_status open_bytes(struct harness *h, const void *bytes, size_t n, const char *more,
-                              const peat_task_plan *plan)
-{
-    char json[256];
-    char *path = remember(bytes, n);
-    snprintf(json, sizeof(json), "{\"path\": \"%s\"%s}", path, more);
-    peat_status status = harness_task(h, "text", json, plan);
-    forget(path);
-    return status;
-}
-
-static void must_open(struct harness *h, const void *bytes, size_t n, const char *more,
-                      const peat_task_plan *plan)
-{
-    peat_status status = open_bytes(h, bytes, n, more, plan);
-    ck_assert_msg(status == PEAT_OK, "%s", h->err.text);
 }
 
 static void open_text(struct harness *h, peat_arch arch, int64_t n_lengths, const int64_t *length,
@@ -67,7 +27,7 @@ static void open_text(struct harness *h, peat_arch arch, int64_t n_lengths, cons
                            .length = length,
                            .eval_tokens = eval_tokens};
     make_text(byte);
-    must_open(h, byte, sizeof(byte), "", &plan);
+    data_must_open(h, byte, sizeof(byte), "", &plan);
 }
 
 START_TEST(a_causal_row_is_a_window_of_the_training_text)
@@ -102,7 +62,7 @@ START_TEST(every_window_of_the_training_text_can_be_drawn)
     struct batch b;
     peat_task_plan plan = {
         .arch = PEAT_DECODER, .seq_len = 10, .n_lengths = 1, .length = (int64_t[]){1}};
-    must_open(&h, "abcdefghijklmn", 14, ", \"valid\": 0.2", &plan);
+    data_must_open(&h, "abcdefghijklmn", 14, ", \"valid\": 0.2", &plan);
     batch_init(&b, &h.arena, 32, 10);
     harness_train(&h, 1, 1, &b);
     int64_t seen[2] = {0};
@@ -266,7 +226,7 @@ START_TEST(masks_have_their_proportions_in_evaluation)
     struct harness h;
     peat_task_plan plan = {.arch = PEAT_ENCODER, .seq_len = SEQ_LEN};
     make_text(byte);
-    must_open(&h, byte, sizeof(byte), ", \"valid\": 0.9", &plan);
+    data_must_open(&h, byte, sizeof(byte), ", \"valid\": 0.9", &plan);
     score(&h, 0, 64, &all);
     for (int64_t i = 0; i < all.n; i++)
         truth[i] = byte[TEXT_BYTES / 10 + i];
@@ -280,7 +240,7 @@ START_TEST(a_masked_batch_always_has_a_target)
     struct harness h;
     struct batch b;
     peat_task_plan plan = {.arch = PEAT_ENCODER, .seq_len = 2};
-    must_open(&h, "abcdefgh", 8, ", \"valid\": 0.5", &plan);
+    data_must_open(&h, "abcdefgh", 8, ", \"valid\": 0.5", &plan);
     batch_init(&b, &h.arena, 1, 2);
     for (int64_t step = 1; step < 50; step++) {
         harness_train(&h, 1, step, &b);
@@ -302,7 +262,7 @@ START_TEST(characters_are_numbered_in_order_and_count_their_bytes)
     for (int i = 0; i < TIMES; i++)
         strcat(text, "\xf0\x9f\x98\x80\xe2\x82\xac\xc3\xa9"
                      "a");
-    must_open(&h, text, strlen(text), ", \"unit\": \"characters\"", &plan);
+    data_must_open(&h, text, strlen(text), ", \"unit\": \"characters\"", &plan);
     ck_assert_int_eq(h.task.plan.vocab, 4);
     batch_init(&b, &h.arena, 8, 4);
     harness_train(&h, 1, 1, &b);
@@ -330,7 +290,7 @@ START_TEST(what_is_not_utf8_is_refused_with_its_place)
         struct harness h;
         char tail[64];
         peat_task_plan plan = {.arch = PEAT_DECODER, .seq_len = 2};
-        ck_assert_int_eq(open_bytes(&h, bad[i].text, bad[i].n, ", \"unit\": \"characters\"", &plan),
+        ck_assert_int_eq(data_open(&h, bad[i].text, bad[i].n, ", \"unit\": \"characters\"", &plan),
                          PEAT_REFUSED);
         snprintf(tail, sizeof(tail), "' is not UTF-8 at byte %d; unit: bytes takes any file",
                  bad[i].at);
@@ -347,7 +307,7 @@ START_TEST(files_are_read_one_after_another)
         struct harness h;
         struct batch b;
         char json[256];
-        char *one = remember("abcd", 4), *two = remember("efgh", 4);
+        char *one = data_write("abcd", 4), *two = data_write("efgh", 4);
         peat_task_plan plan = {
             .arch = PEAT_DECODER, .seq_len = 3, .n_lengths = 1, .length = (int64_t[]){1}};
         snprintf(json, sizeof(json),
@@ -360,8 +320,8 @@ START_TEST(files_are_read_one_after_another)
         for (int64_t k = 0; k < 12; k++)
             ck_assert_int_eq(b.b.token[k], (i == 0 ? 'a' : 0) + b.b.sequence[k / 3] + k % 3);
         harness_close(&h);
-        forget(one);
-        forget(two);
+        data_forget(one);
+        data_forget(two);
     }
 }
 END_TEST
@@ -372,7 +332,7 @@ START_TEST(two_times_the_length_is_dropped_when_the_text_is_short)
     char text[100];
     peat_task_plan plan = {.arch = PEAT_DECODER, .seq_len = 16};
     memset(text, 'x', sizeof(text));
-    must_open(&h, text, 100, ", \"valid\": 0.2", &plan);
+    data_must_open(&h, text, 100, ", \"valid\": 0.2", &plan);
     ck_assert_int_eq(h.task.plan.n_eval, 1);
     ck_assert_int_eq(h.task.plan.eval[0], 16);
     harness_close(&h);
@@ -390,8 +350,7 @@ START_TEST(validation_text_of_just_one_window_is_enough)
                 .arch = (peat_arch)arch, .seq_len = 16, .n_lengths = 1, .length = &length};
             memset(hundred, 'x', sizeof(hundred));
             bool fits = length + (arch == PEAT_DECODER) <= 10;
-            ck_assert_int_eq(open_bytes(&h, hundred, 100, "", &plan),
-                             fits ? PEAT_OK : PEAT_REFUSED);
+            ck_assert_int_eq(data_open(&h, hundred, 100, "", &plan), fits ? PEAT_OK : PEAT_REFUSED);
             harness_close(&h);
         }
 }
@@ -402,7 +361,7 @@ static void assert_refused(const char *more, const peat_task_plan *plan, const c
     struct harness h;
     char hundred[100];
     memset(hundred, 'x', sizeof(hundred));
-    ck_assert_int_eq(open_bytes(&h, hundred, 100, more, plan), PEAT_REFUSED);
+    ck_assert_int_eq(data_open(&h, hundred, 100, more, plan), PEAT_REFUSED);
     ck_assert_str_eq(h.err.text, text);
     harness_close(&h);
 }
@@ -430,6 +389,55 @@ START_TEST(what_can_not_be_done_is_refused)
     plan.seq_len = 90;
     assert_refused("", &plan,
                    "the training text has 90 tokens, and train.seq_len = 90 needs at least 91");
+}
+END_TEST
+
+START_TEST(what_is_no_text_is_refused_whatever_the_unit)
+{
+    static const struct {
+        const char *bytes;
+        size_t n;
+        const char *text;
+    } bad[] = {
+        {"abc\0defghijk", 12,
+         "' is not text: byte 3 is 0; the task 'tokens' reads files of token ids"},
+        {"\x1f\x8b\x08 3456789", 12,
+         "' is packed with gzip: unpack it first; the task 'tokens' reads files of token ids"},
+        {"\xfd"
+         "7zXZ\0"
+         "6789abcdef",
+         16, "' is packed with xz: unpack it first; the task 'tokens' reads files of token ids"},
+        {"\x28\xb5\x2f\xfd"
+         "456789abcdef",
+         16, "' is packed with zstd: unpack it first; the task 'tokens' reads files of token ids"},
+        {"PK\x03\x04"
+         "456789abcdef",
+         16, "' is packed with zip: unpack it first; the task 'tokens' reads files of token ids"},
+        {"BZh91AY&SYabcdef", 16,
+         "' is packed with bzip2: unpack it first; the task 'tokens' reads files of token ids"},
+        {"\xff\xfe"
+         "a\0b\0c\0",
+         8, "' is UTF-16: convert it to UTF-8"},
+    };
+    static const char *const more[] = {"", ", \"unit\": \"characters\""};
+    for (size_t i = 0; i < 2 * sizeof(bad) / sizeof(*bad); i++) {
+        struct harness h;
+        peat_task_plan plan = {.arch = PEAT_DECODER, .seq_len = 2};
+        ck_assert_int_eq(data_open(&h, bad[i / 2].bytes, bad[i / 2].n, more[i % 2], &plan),
+                         PEAT_REFUSED);
+        ck_assert_msg(strstr(h.err.text, bad[i / 2].text), "%s", h.err.text);
+        harness_close(&h);
+    }
+}
+END_TEST
+
+START_TEST(text_that_begins_like_a_packed_file_is_text)
+{
+    struct harness h;
+    peat_task_plan plan = {
+        .arch = PEAT_DECODER, .seq_len = 2, .n_lengths = 1, .length = (int64_t[]){1}};
+    data_must_open(&h, "BZh9 is no packed file", 22, "", &plan);
+    harness_close(&h);
 }
 END_TEST
 
@@ -462,4 +470,6 @@ PLUGIN_TESTS("text", a_causal_row_is_a_window_of_the_training_text,
              what_is_not_utf8_is_refused_with_its_place, files_are_read_one_after_another,
              two_times_the_length_is_dropped_when_the_text_is_short,
              validation_text_of_just_one_window_is_enough, what_can_not_be_done_is_refused,
+             what_is_no_text_is_refused_whatever_the_unit,
+             text_that_begins_like_a_packed_file_is_text,
              bits_per_byte_divide_by_bytes_and_loss_by_targets)

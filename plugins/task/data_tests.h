@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* data_tests.h: what the tests of tasks that read files share. The includer defines TASK. */
+#ifndef TASK_DATA_TESTS_H
+#define TASK_DATA_TESTS_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/plugin_harness.h"
+#include "support/support.h"
+
+/* A temporary file; the name is freed after unlink by data_forget. */
+static inline char *data_write(const void *bytes, size_t n)
+{
+    char *path = strdup("/tmp/peat-data-XXXXXX");
+    int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, bytes, n), (ssize_t)n);
+    close(fd);
+    return path;
+}
+
+static inline void data_forget(char *path)
+{
+    unlink(path);
+    free(path);
+}
+
+/* The task over one file of these bytes; `more` are further parameters: ", \"valid\": 0.5". */
+static inline peat_status data_open(struct harness *h, const void *bytes, size_t n,
+                                    const char *more, const peat_task_plan *plan)
+{
+    char json[512];
+    char *path = data_write(bytes, n);
+    snprintf(json, sizeof(json), "{\"path\": \"%s\"%s}", path, more);
+    peat_status status = harness_task(h, TASK, json, plan);
+    data_forget(path);
+    return status;
+}
+
+static inline void data_must_open(struct harness *h, const void *bytes, size_t n, const char *more,
+                                  const peat_task_plan *plan)
+{
+    peat_status status = data_open(h, bytes, n, more, plan);
+    ck_assert_msg(status == PEAT_OK, "%s", h->err.text);
+}
+
+/* Refused with one line that contains `text`. */
+static inline void data_refused(const void *bytes, size_t n, const char *more,
+                                const peat_task_plan *plan, const char *text)
+{
+    struct harness h;
+    peat_status status = data_open(&h, bytes, n, more, plan);
+    ck_assert_msg(status == PEAT_REFUSED && strstr(h.err.text, text) && !strchr(h.err.text, '\n'),
+                  "%s: '%s' is not in: %s", status_text(status), text, h.err.text);
+    harness_close(&h);
+}
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* The task 'tokens': files of nanoGPT and llm.c are told apart, and their ids become windows. */
+#define TASK "tokens"
+#include "../data_tests.h"
+
+enum { IDS = 4000, SEQ_LEN = 8, HEADER = 1024 };
+
+static const peat_task_plan decoder = {
+    .arch = PEAT_DECODER, .seq_len = SEQ_LEN, .n_lengths = 1, .length = (int64_t[]){SEQ_LEN}};
+
+/* Id i of every file here. */
+static uint32_t id_of(int64_t i)
+{
+    return (uint32_t)(i * i % 50021);
+}
+
+static size_t put(unsigned char *out, uint32_t value, size_t width)
+{
+    for (size_t i = 0; i < width; i++)
+        out[i] = (unsigned char)(value >> 8 * i);
+    return width;
+}
+
+/* `magic` 0: as nanoGPT writes it. Returns the number of bytes. */
+static size_t make_file(unsigned char *out, uint32_t magic, uint32_t version, uint32_t announced,
+                        size_t width)
+{
+    unsigned char *at = out;
+    if (magic) {
+        memset(out, 0, HEADER);
+        put(out, magic, 4);
+        put(out + 4, version, 4);
+        put(out + 8, announced, 4);
+        at += HEADER;
+    }
+    for (int64_t i = 0; i < IDS; i++)
+        at += put(at, id_of(i), width);
+    return (size_t)(at - out);
+}
+
+static const struct {
+    uint32_t magic, version;
+    size_t width;
+} kinds[] = {{0, 0, 2}, {20240520, 1, 2}, {20240801, 7, 4}};
+
+START_TEST(windows_of_every_kind_of_file_are_its_ids)
+{
+    static unsigned char bytes[HEADER + 4 * IDS];
+    for (size_t kind = 0; kind < 3; kind++) {
+        struct harness h;
+        struct batch b;
+        size_t n = make_file(bytes, kinds[kind].magic, kinds[kind].version, IDS, kinds[kind].width);
+        data_must_open(&h, bytes, n, "", &decoder);
+        batch_init(&b, &h.arena, 16, SEQ_LEN);
+        harness_train(&h, 1, 1, &b);
+        for (int64_t i = 0; i < 16 * SEQ_LEN; i++) {
+            int64_t place = b.b.sequence[i / SEQ_LEN] + i % SEQ_LEN;
+            ck_assert_int_lt(place + 1, IDS - IDS / 10);
+            ck_assert_int_eq(b.b.token[i], id_of(place));
+            ck_assert_int_eq(b.b.target[i], id_of(place + 1));
+        }
+        harness_eval(&h, 0, 0, &b);
+        ck_assert_int_eq(b.b.token[0], id_of(IDS - IDS / 10));
+        harness_close(&h);
+    }
+}
+END_TEST
+
+START_TEST(the_vocabulary_is_that_of_the_data_or_as_given)
+{
+    static unsigned char bytes[2 * IDS];
+    struct harness h;
+    uint32_t largest = 0;
+    size_t n = make_file(bytes, 0, 0, 0, 2);
+    for (int64_t i = 0; i < IDS; i++)
+        largest = id_of(i) > largest ? id_of(i) : largest;
+    data_must_open(&h, bytes, n, "", &decoder);
+    ck_assert_int_eq(h.task.plan.vocab, largest + 1);
+    harness_close(&h);
+    data_must_open(&h, bytes, n, ", \"vocab\": 60000", &decoder);
+    ck_assert_int_eq(h.task.plan.vocab, 60000);
+    harness_close(&h);
+    peat_task_plan encoder = decoder;
+    encoder.arch = PEAT_ENCODER;
+    data_must_open(&h, bytes, n, ", \"vocab\": 60000", &encoder);
+    ck_assert_int_eq(h.task.plan.vocab, 60001);
+    harness_close(&h);
+    char text[128];
+    snprintf(text, sizeof(text), "is not below vocab = %d", (int)largest);
+    char more[64];
+    snprintf(more, sizeof(more), ", \"vocab\": %d", (int)largest);
+    data_refused(bytes, n, more, &decoder, text);
+}
+END_TEST
+
+START_TEST(a_file_of_its_own_validates)
+{
+    static unsigned char bytes[2 * IDS];
+    struct harness h;
+    struct batch b;
+    char json[256];
+    size_t n = make_file(bytes, 0, 0, 0, 2);
+    char *train = data_write(bytes, n), *valid = data_write(bytes + 400, 200);
+    snprintf(json, sizeof(json), "{\"path\": \"%s\", \"valid_path\": \"%s\"}", train, valid);
+    ck_assert_msg(harness_task(&h, TASK, json, &decoder) == PEAT_OK, "%s", h.err.text);
+    batch_init(&b, &h.arena, 64, SEQ_LEN);
+    harness_eval(&h, 0, 0, &b);
+    ck_assert_int_eq(b.b.B, 12);
+    for (int64_t i = 0; i < b.b.B * SEQ_LEN; i++)
+        ck_assert_int_eq(b.b.token[i], id_of(200 + i));
+    bool end = false;
+    for (int64_t step = 1; step < 200; step++) {
+        harness_train(&h, 1, step, &b);
+        for (int64_t i = 0; i < b.b.B; i++)
+            end = end || b.b.sequence[i] >= IDS - IDS / 10;
+    }
+    ck_assert_msg(end, "the end of path is not trained");
+    harness_close(&h);
+    data_forget(train);
+    data_forget(valid);
+}
+END_TEST
+
+START_TEST(files_of_two_widths_are_refused)
+{
+    static unsigned char narrow[2 * IDS], wide[HEADER + 4 * IDS];
+    struct harness h;
+    char json[256];
+    char *one = data_write(narrow, make_file(narrow, 0, 0, 0, 2));
+    char *two = data_write(wide, make_file(wide, 20240801, 7, IDS, 4));
+    snprintf(json, sizeof(json), "{\"path\": [\"%s\", \"%s\"]}", one, two);
+    ck_assert_int_eq(harness_task(&h, TASK, json, &decoder), PEAT_REFUSED);
+    ck_assert_msg(strstr(h.err.text, "one experiment takes files of one kind"), "%s", h.err.text);
+    harness_close(&h);
+    data_forget(one);
+    data_forget(two);
+}
+END_TEST
+
+START_TEST(damaged_files_are_refused_with_one_line)
+{
+    static unsigned char bytes[HEADER + 4 * IDS];
+    static const char some_text[] = "This is a text and no tokens, with an even number of bytes.\n";
+    size_t n = make_file(bytes, 20240520, 1, IDS, 2);
+    data_refused(bytes, n - 2, "", &decoder,
+                 "is a token file of llm.c with 4000 ids, which takes 9024 bytes, but it has 9022");
+    data_refused(bytes, HEADER, "", &decoder, "which takes 9024 bytes, but it has 1024");
+    n = make_file(bytes, 20240520, 2, IDS, 2);
+    data_refused(bytes, n, "", &decoder,
+                 "is a token file of llm.c of version 2, and only 1 is known");
+    n = make_file(bytes, 20240801, 7, UINT32_MAX, 4);
+    data_refused(bytes, n, "", &decoder, "with 4294967295 ids, which takes 17179870204 bytes");
+    n = make_file(bytes, 0, 0, 0, 2);
+    data_refused(bytes, n - 1, "", &decoder,
+                 "has 7999 bytes, and ids of 2 bytes need an even number; is it truncated?");
+    data_refused(bytes, 0, "", &decoder, "' is empty");
+    data_refused(bytes, 2, "", &decoder, "the training text has 1 tokens");
+    data_refused(some_text, sizeof(some_text) - 1, "", &decoder, "is text; the task 'text' reads");
+    data_refused("\x1f\x8b\x08 34567890123", 14, "", &decoder, "is packed with gzip");
+    make_file(bytes, 20240801, 7, IDS, 4);
+    put(bytes + HEADER + 400, 1u << 31, 4);
+    data_refused(bytes, HEADER + 4 * IDS, "", &decoder,
+                 "id 2147483648 at place 100 is not below the largest vocabulary, 16777216");
+}
+END_TEST
+
+PLUGIN_TESTS(TASK, windows_of_every_kind_of_file_are_its_ids,
+             the_vocabulary_is_that_of_the_data_or_as_given, a_file_of_its_own_validates,
+             files_of_two_widths_are_refused, damaged_files_are_refused_with_one_line)
