@@ -315,3 +315,18 @@ peat_status cell_config_read(struct cell_config *c, const struct value *tree, in
     *files = (struct data_files){.a = a, .keep_most = SIZE_MAX};
     return cell_config_read_with(c, tree, seed, r, files, a, combine_dropped, err);
 }
+
+peat_status cell_config_restore(struct cell_config *c, const struct value *config_json,
+                                struct registry *r, struct arena *a, struct error *err)
+{
+    struct value *tree = value_map(a, config_json->at);
+    int64_t seed = json_get_int(config_json, "seed", -1);
+    if (seed < 0)
+        return error_set(err, PEAT_CORRUPT, "config.json is not a cell's configuration");
+    for (int i = 0; setting_sections[i]; i++) {
+        struct value *section = value_get(config_json, setting_sections[i]);
+        if (section)
+            value_set(a, tree, setting_sections[i], section->at, section);
+    }
+    return cell_config_read(c, tree, seed, r, a, NULL, err);
+}

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "cell/cellfiles.h"
 #include "libm.h"
 #include "tensor/gemm.h"
 
@@ -109,6 +110,7 @@ peat_status cell_meta(const struct cell_config *c, const struct team *team, stru
     char host[256] = "unknown", utc[32];
     gethostname(host, sizeof(host) - 1);
     clock_utc(utc, sizeof(utc));
+    json_put_int(m, "format", meta_record.format);
     put_plugins(m, c);
     json_put(m, "data", data);
     json_put_text(m, "engine", engine_version());

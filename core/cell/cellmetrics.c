@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cellmetrics.c: writing and cutting metrics.jsonl. */
+/* cellmetrics.c: writing, cutting and reading metrics.jsonl. */
 #include "cell/cellmetrics.h"
 
 #include <errno.h>
@@ -13,13 +13,65 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "base/record.h"
 #include "base/seal.h"
+
+/* ---- reading ---- */
+
+/* A value that is not finite is null. */
+static const struct field line_fields[] = {
+    {"step", FIELD_INT},
+    {"metric", FIELD_TEXT},
+    {"split", FIELD_TEXT},
+    {"length", FIELD_INT | FIELD_NULL},
+    {"value", FIELD_NUMBER | FIELD_SIGNED | FIELD_NULL},
+    {"lr", FIELD_NUMBER | FIELD_NULL},
+    {"grad_norm", FIELD_NUMBER | FIELD_NULL},
+    {"diverged", FIELD_BOOL},
+    {NULL},
+};
+static const struct record line_record = {"metrics.jsonl", NULL, 1, true, line_fields};
 
 const struct value *metrics_line(struct arena *a, const char *line, size_t n)
 {
-    bool damaged = seal_check_line(line, n) == SEAL_BROKEN;
-    return damaged ? NULL : json_parse(a, line, n, "metrics.jsonl", NULL);
+    if (seal_check_line(line, n) == SEAL_BROKEN)
+        return NULL;
+    const struct value *v = json_parse(a, line, n, line_record.name, NULL);
+    return v && record_check(&line_record, v, line_record.name, NULL) == PEAT_OK ? v : NULL;
 }
+
+static peat_status read_text(const char *dir, char **text, size_t *n, struct error *err)
+{
+    char *path = path_join(dir, line_record.name);
+    peat_status status = file_read(path, 0, text, n, err);
+    free(path);
+    return status;
+}
+
+peat_status metrics_each(const char *dir, const char *with, metrics_fn fn, void *ctx,
+                         struct error *err)
+{
+    struct arena a;
+    char *text = NULL;
+    size_t n = 0;
+    int number = 1;
+    bool more = true;
+    peat_status status = read_text(dir, &text, &n, err);
+    arena_init(&a, "lines", 4096);
+    for (char *line = text, *end;
+         text && more && (end = memchr(line, '\n', n - (size_t)(line - text)));
+         line = end + 1, number++) {
+        size_t length = (size_t)(end - line);
+        if (!with || memmem(line, length, with, strlen(with)))
+            more = fn(ctx, number, metrics_line(&a, line, length));
+        arena_reset(&a);
+    }
+    arena_release(&a);
+    free(text);
+    return status;
+}
+
+/* ---- cutting ---- */
 
 /* A line of an earlier attempt stays when a checkpoint at `step` already has it behind it. */
 static bool line_stays(const char *line, size_t n, int64_t step, bool redo)
@@ -41,38 +93,51 @@ static void keep_lines(const char *text, size_t n, int64_t step, bool redo, stru
             strbuf_add_bytes(out, line, (size_t)(end - line) + 1);
 }
 
-/* *bytes: what is left. */
-static peat_status cut(const char *path, int64_t step, bool redo, int64_t *bytes, struct error *err)
+/* The lines up to `step`, into `kept`. */
+static peat_status read_kept(const char *dir, int64_t step, bool redo, struct strbuf *kept,
+                             struct error *err)
 {
-    struct strbuf kept;
-    strbuf_init(&kept);
     char *text = NULL;
     size_t n = 0;
-    peat_status status = PEAT_OK;
-    if (step > 0 && file_exists(path))
-        status = file_read(path, 0, &text, &n, err);
-    if (status == PEAT_OK) {
-        if (text)
-            keep_lines(text, n, step, redo, &kept);
-        status = file_write_own(path, kept.text, kept.n, err);
-        *bytes = (int64_t)kept.n;
-    }
+    peat_status status = step > 0 ? read_text(dir, &text, &n, err) : PEAT_OK;
+    if (text)
+        keep_lines(text, n, step, redo, kept);
     free(text);
-    strbuf_release(&kept);
-    return status;
+    return status == PEAT_NOTFOUND ? PEAT_OK : status;
+}
+
+static peat_status open_cut(struct cell_metrics *m, const char *path, struct error *err)
+{
+    peat_status status = file_write_own(path, m->held.text, m->held.n, err);
+    m->bytes = (int64_t)m->held.n;
+    return status != PEAT_OK ? status : file_open(path, O_WRONLY | O_APPEND, FILE_OWN, &m->fd, err);
 }
 
 peat_status metrics_open(struct cell_metrics *m, const char *dir, int64_t step, bool redo,
                          struct error *err)
 {
-    *m = (struct cell_metrics){.fd = -1};
-    char *path = path_join(dir, "metrics.jsonl");
-    peat_status status = cut(path, step, redo, &m->bytes, err);
-    if (status == PEAT_OK)
-        status = file_open(path, O_WRONLY | O_APPEND, FILE_OWN, &m->fd, err);
+    *m = (struct cell_metrics){.fd = -1, .holds = redo};
+    strbuf_init(&m->held);
+    peat_status status = read_kept(dir, step, redo, &m->held, err);
+    if (redo || status != PEAT_OK)
+        return status;
+    char *path = path_join(dir, line_record.name);
+    status = open_cut(m, path, err);
     free(path);
     return status;
 }
+
+peat_status metrics_publish(struct cell_metrics *m, const char *dir, struct error *err)
+{
+    if (!m->holds)
+        return metrics_sync(m, err);
+    char *path = path_join(dir, line_record.name);
+    peat_status status = file_write_own(path, m->held.text, m->held.n, err);
+    free(path);
+    return status;
+}
+
+/* ---- writing ---- */
 
 /* {"step", "metric", "split", "length", "value"}, in this order. */
 static struct json measure_json(struct arena *a, const struct measure *x)
@@ -95,6 +160,8 @@ static void write_line(struct cell_metrics *m, struct json map, double value)
     json_print(map.v, JSON_DENSE, &line);
     seal_line(&line);
     strbuf_add(&line, "\n");
+    if (m->holds)
+        strbuf_add_bytes(&m->held, line.text, line.n);
     if (m->fd >= 0 && m->err.status == PEAT_OK) {
         if (fd_write(m->fd, line.text, line.n, &m->err) == PEAT_OK)
             m->bytes += (int64_t)line.n;
@@ -139,15 +206,14 @@ peat_status metrics_sync(const struct cell_metrics *m, struct error *err)
 /* Of the first n bytes of <dir>/metrics.jsonl; PEAT_CORRUPT when it has fewer. */
 static peat_status hash_prefix(const char *dir, int64_t n, char hex[HASH_HEX], struct error *err)
 {
-    char *path = path_join(dir, "metrics.jsonl"), *text = NULL;
+    char *text = NULL;
     size_t have = 0;
-    peat_status status = file_read(path, 0, &text, &have, err);
+    peat_status status = read_text(dir, &text, &have, err);
     if (status == PEAT_OK && (n < 0 || (uint64_t)n > have))
-        status = error_set(err, PEAT_CORRUPT, "'%s' has lost its end", path);
+        status = error_set(err, PEAT_CORRUPT, "'%s/metrics.jsonl' has lost its end", dir);
     if (status == PEAT_OK)
         hash_bytes(text, (size_t)n, hex);
     free(text);
-    free(path);
     return status;
 }
 
@@ -180,4 +246,5 @@ void metrics_close(struct cell_metrics *m)
     if (m->fd >= 0)
         close(m->fd);
     m->fd = -1;
+    strbuf_release(&m->held);
 }

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "base/json.h"
+#include "cell/cellfiles.h"
 #include "train/input_sizes.h"
 
 /* ---- rows that were never trained ---- */
@@ -179,7 +180,7 @@ peat_status cell_result(const struct cell_outcome *o, struct arena *a, struct va
     if (status != PEAT_OK)
         return status;
     weights_hash(&t->model->weights, NULL, weights);
-    json_put_int(r, "format", 1);
+    json_put_int(r, "format", result_record.format);
     json_put(r, "id", value_get(o->config_json, "id"));
     json_put_text(r, "hash", o->config->hash);
     json_put_text(r, "state", t->diverged.step ? "diverged" : "done");
@@ -203,5 +204,5 @@ peat_status cell_result(const struct cell_outcome *o, struct arena *a, struct va
     json_put_text(r, "init_shapes", o->init_shapes);
     json_put_text(r, "weights_hash", weights);
     *result = r.v;
-    return PEAT_OK;
+    return cell_files_seal(o->dir, t->step, o->meta, r, err);
 }

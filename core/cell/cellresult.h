@@ -7,6 +7,8 @@
 #include "train/trainer.h"
 
 struct cell_outcome {
+    const char *dir; /* the cell's, where all but result.json is written */
+    const struct value *meta;
     const struct cell_config *config;
     const struct value *config_json;
     struct assembly *assembly;

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "cell/assemble.h"
+#include "cell/cellfiles.h"
 #include "cell/cellmeta.h"
 #include "cell/cellmetrics.h"
 #include "cellresult.h"
@@ -77,24 +78,14 @@ static peat_status lock_cell(const char *dir, int *fd, struct error *err)
 
 static peat_status read_config(struct cell *c, struct error *err)
 {
-    peat_status status = json_read_file(c->dir, "config.json", c->arena, &c->config_json, err);
+    peat_status status = record_read(c->dir, &config_record, c->arena, &c->config_json, err);
     if (status == PEAT_OK)
         status = registry_init(&c->registry, c->arena, err);
     if (status != PEAT_OK)
         return status;
-    static const char *const section[] = {"task", "model", "position", "train", "eval"};
-    struct value *tree = value_map(c->arena, c->config_json->at);
-    for (size_t i = 0; i < sizeof(section) / sizeof(*section); i++)
-        if (value_get(c->config_json, section[i]))
-            value_set(c->arena, tree, section[i], NOWHERE, value_get(c->config_json, section[i]));
-    int64_t seed = json_get_int(c->config_json, "seed", -1);
-    const char *hash = json_get_text(c->config_json, "hash");
-    if (seed < 0 || !hash)
-        return error_set(err, PEAT_CORRUPT, "'%s/config.json' is not a cell's configuration",
-                         c->dir);
     c->registry.trail = c->options->trail;
-    status = cell_config_read(&c->config, tree, seed, &c->registry, c->arena, NULL, err);
-    if (status == PEAT_OK && strcmp(c->config.hash, hash) != 0)
+    status = cell_config_restore(&c->config, c->config_json, &c->registry, c->arena, err);
+    if (status == PEAT_OK && !json_text_is(c->config_json, "hash", c->config.hash))
         return error_set(err, PEAT_FAILED,
                          "the data or a plugin has changed since the cell was planned; run "
                          "`peat run` again to plan it anew");
@@ -118,6 +109,31 @@ static void remove_running(const struct cell *c)
     char *path = path_join(c->dir, "running.json");
     unlink(path);
     free(path);
+}
+
+/* The result goes first when the files that it is sealed with are about to change. */
+static peat_status forget_result(struct cell *c, struct error *err)
+{
+    char *path = path_join(c->dir, "result.json");
+    peat_status status = PEAT_OK;
+    if (unlink(path) < 0 && errno != ENOENT)
+        status = error_set(err, PEAT_IO, "cannot remove '%s': %s", path, strerror(errno));
+    free(path);
+    return status;
+}
+
+static peat_status write_meta(struct cell *c, struct error *err)
+{
+    peat_status status = forget_result(c, err);
+    return status == PEAT_OK ? json_write_file(c->dir, "meta.json", c->meta, err) : status;
+}
+
+static bool has_result(const struct cell *c)
+{
+    char *path = path_join(c->dir, "result.json");
+    bool exists = file_exists(path);
+    free(path);
+    return exists;
 }
 
 /* ---- what plugins leave behind ---- */
@@ -331,7 +347,9 @@ static peat_status restore(struct cell *c, struct error *err)
 static peat_status train(struct cell *c, enum run_end *end, struct error *err)
 {
     bool finished = c->trainer.step == c->config.train.steps && !c->trainer.diverged.step;
-    peat_status status = metrics_open(&c->metrics, c->dir, c->trainer.step, finished, err);
+    peat_status status = finished ? PEAT_OK : write_meta(c, err);
+    if (status == PEAT_OK)
+        status = metrics_open(&c->metrics, c->dir, c->trainer.step, finished, err);
     if (status == PEAT_OK && c->options->tensorboard)
         status = tensorboard_open(&c->tensorboard, c->dir, c->arena, err);
     if (status == PEAT_OK)
@@ -344,7 +362,6 @@ static peat_status train(struct cell *c, enum run_end *end, struct error *err)
         status = trainer_evaluate(&c->trainer, err);
     if (status == PEAT_OK)
         status = metrics_sync(&c->metrics, err);
-    metrics_close(&c->metrics);
     tensorboard_close(c->tensorboard);
     return status;
 }
@@ -352,6 +369,8 @@ static peat_status train(struct cell *c, enum run_end *end, struct error *err)
 static peat_status finish(struct cell *c, struct error *err)
 {
     const struct cell_outcome o = {
+        .dir = c->dir,
+        .meta = c->meta,
         .config = &c->config,
         .config_json = c->config_json,
         .assembly = &c->assembly,
@@ -364,7 +383,11 @@ static peat_status finish(struct cell *c, struct error *err)
         .last_loss = c->last_loss,
     };
     struct value *result;
-    peat_status status = cell_result(&o, c->arena, &result, err);
+    peat_status status = write_meta(c, err);
+    if (status == PEAT_OK)
+        status = metrics_publish(&c->metrics, c->dir, err);
+    if (status == PEAT_OK)
+        status = cell_result(&o, c->arena, &result, err);
     return status == PEAT_OK ? json_write_file(c->dir, "result.json", result, err) : status;
 }
 
@@ -378,8 +401,8 @@ static peat_status run(struct cell *c, enum cellrun_end *end, struct error *err)
         status = write_running(c, err);
     if (status == PEAT_OK)
         status = cell_meta(&c->config, &c->team, c->arena, &c->meta, err);
-    if (status == PEAT_OK)
-        status = json_write_file(c->dir, "meta.json", c->meta, err);
+    if (status == PEAT_OK && !has_result(c))
+        status = write_meta(c, err);
     if (status == PEAT_OK)
         status = set_up(c, err);
     if (status == PEAT_OK)
@@ -425,13 +448,19 @@ peat_status cell_run(const char *dir, const struct cellrun_options *options, enu
     dir_tidy(dir);
     arena_init(&arena, "cell", 1 << 20);
     struct cell *c = ARENA_NEW(&arena, struct cell);
-    *c = (struct cell){
-        .dir = dir, .options = options, .arena = &arena, .team = team, .log = {stderr}};
+    *c = (struct cell){.dir = dir,
+                       .options = options,
+                       .arena = &arena,
+                       .team = team,
+                       .log = {stderr},
+                       .metrics = {.fd = -1}};
+    strbuf_init(&c->metrics.held);
     stop_open(&c->stop, options->has_parent);
     guard_start(&c->guard);
     watch_closely(c, true);
     status = run(c, end, err);
     remove_running(c);
+    metrics_close(&c->metrics);
     trainer_release(&c->trainer);
     gemm_stop_bf16(&c->team);
     stop_close(&c->stop);

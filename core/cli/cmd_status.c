@@ -33,17 +33,18 @@ struct status {
 static peat_status read_status(struct status *s, const char *dir, struct error *err)
 {
     peat_status status = rundir_read(dir, &s->dir, s->arena, err);
-    if (status == PEAT_OK)
-        s->skipped = value_get(s->dir.plan, "skipped");
+    if (status != PEAT_OK)
+        return status;
+    s->skipped = value_get(s->dir.plan, "skipped");
     s->n[CELL_SKIPPED] = s->skipped ? s->skipped->n : 0;
     s->planned += s->n[CELL_SKIPPED];
-    for (int i = 0; status == PEAT_OK && i < s->dir.n; i++) {
+    for (int i = 0; i < s->dir.n; i++) {
         const struct cell_files *c = &s->dir.cell[i];
         s->planned += c->planned;
         s->unplanned += !c->planned;
         s->n[c->state] += c->planned;
     }
-    return status;
+    return PEAT_OK;
 }
 
 /* ---- text ---- */
@@ -79,7 +80,7 @@ static const char *running_text(const struct cell_files *c, struct arena *a)
 static const char *reason_of(const struct cell_files *c)
 {
     const char *reason = json_get_text(c->end, "reason");
-    return reason ? reason : "";
+    return c->damage ? c->damage : reason ? reason : "";
 }
 
 static const char *last_line(const struct cell_files *c, struct arena *a)
@@ -94,9 +95,9 @@ static void print_cells(const struct status *s)
     for (int i = 0; i < s->dir.n; i++) {
         const struct cell_files *c = &s->dir.cell[i];
         bool failed = cell_has_failed(c->state);
-        if (!c->planned || (!failed && c->state != CELL_RUNNING))
+        if (!c->planned || (!failed && !c->damage && c->state != CELL_RUNNING))
             continue;
-        const char *text = failed ? reason_of(c) : running_text(c, s->arena);
+        const char *text = c->state == CELL_RUNNING ? running_text(c, s->arena) : reason_of(c);
         columns_add(&table, (const char *const[]){cell_state_name(c->state), c->label, text});
         const char *last = failed ? last_line(c, s->arena) : NULL;
         if (last)
@@ -129,6 +130,8 @@ static void add_cell(struct json list, const struct cell_files *c)
         json_put_text(v, "log", arena_printf(v.a, "%s/log.txt", c->dir));
         json_put_text(v, "last_line", last_line(c, v.a));
     }
+    if (c->damage)
+        json_put_text(v, "damage", c->damage);
     if (c->state == CELL_RUNNING) {
         char text[64];
         json_put_int(v, "step", metrics_tail(c->dir, text, sizeof(text)));
@@ -146,13 +149,16 @@ static void print_object(const struct status *s)
     struct json counts = json_put_map(v, "counts");
     for (int i = 0; i < CELL_STATES; i++)
         json_put_int(counts, cell_state_name((enum cell_state)i), s->n[i]);
-    struct json running = json_put_list(v, "running"), failures = json_put_list(v, "failures");
+    struct json running = json_put_list(v, "running"), failures = json_put_list(v, "failures"),
+                damaged = json_put_list(v, "damaged");
     for (int i = 0; i < s->dir.n; i++) {
         const struct cell_files *c = &s->dir.cell[i];
         if (c->planned && c->state == CELL_RUNNING)
             add_cell(running, c);
         if (c->planned && cell_has_failed(c->state))
             add_cell(failures, c);
+        if (c->planned && c->damage)
+            add_cell(damaged, c);
     }
     struct json skipped = json_put_list(v, "skipped");
     for (int i = 0; i < s->n[CELL_SKIPPED]; i++)
@@ -173,8 +179,6 @@ static int show(const char *dir, bool json, bool redraw, bool *running)
     if (read_status(&s, dir, &err) != PEAT_OK) {
         code = cli_refuse(&err);
     } else {
-        if (err.status != PEAT_OK)
-            cli_say("%s", err.text);
         if (redraw)
             fputs("\x1b[H\x1b[J", stdout); /* not other people's text */
         if (json) {

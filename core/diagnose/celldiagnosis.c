@@ -22,11 +22,7 @@
 /* The file whose content is not what meta.json recorded; NULL: none. */
 static const char *changed_file(const struct cell_diagnosis *d, struct value *now)
 {
-    struct value *meta = NULL;
-    struct arena *a = (struct arena *)(uintptr_t)&d->arena;
-    if (json_read_file(d->cell->dir, "meta.json", a, &meta, NULL) != PEAT_OK)
-        return NULL;
-    const struct value *then = value_get(meta, "data");
+    const struct value *then = value_get(d->cell->meta, "data");
     for (int i = 0; then && i < then->n && i < now->n; i++) {
         const char *was = json_get_text(then->item[i], "sha256");
         const char *is = json_get_text(now->item[i], "sha256");
@@ -58,21 +54,13 @@ static peat_status check_identity(struct cell_diagnosis *d, struct error *err)
 
 static peat_status read_config(struct cell_diagnosis *d, struct error *err)
 {
-    static const char *const section[] = {"task", "model", "position", "train", "eval"};
     const struct value *stored = d->cell->config;
-    int64_t seed = json_get_int(stored, "seed", -1);
-    if (!stored || seed < 0)
+    if (!stored)
         return error_set(err, PEAT_CORRUPT, "'%s/config.json' is not a cell's configuration",
                          d->cell->dir);
-    struct value *tree = value_map(&d->arena, stored->at);
-    for (size_t i = 0; i < sizeof(section) / sizeof(*section); i++) {
-        struct value *v = value_get(stored, section[i]);
-        if (v)
-            value_set(&d->arena, tree, section[i], v->at, v);
-    }
     peat_status status = registry_init(&d->registry, &d->arena, err);
     if (status == PEAT_OK)
-        status = cell_config_read(&d->config, tree, seed, &d->registry, &d->arena, NULL, err);
+        status = cell_config_restore(&d->config, stored, &d->registry, &d->arena, err);
     if (status != PEAT_OK) {
         error_prefix(err, "a diagnosis needs the cell's plugins and data");
         return status;

@@ -3,9 +3,55 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "cell/cellfiles.h"
 #include "experiment/plan.h"
 
-#define FORMAT 1
+/* ---- what stands in plan.json ---- */
+
+static const struct field axis_fields[] = {
+    {"key", FIELD_TEXT | FIELD_NEEDED}, {"labels", FIELD_LIST, FIELD_TEXT}, {NULL}};
+static const struct field report_fields[] = {{"metric", FIELD_TEXT | FIELD_NULL},
+                                             {"goal", FIELD_TEXT},
+                                             {"baseline", FIELD_MAP | FIELD_NULL, FIELD_TEXT},
+                                             {"at", FIELD_TEXT},
+                                             {NULL}};
+static const struct field cell_fields[] = {
+    {"index", FIELD_INT},
+    {"id", FIELD_TEXT | FIELD_NEEDED},
+    {"label", FIELD_TEXT},
+    {"axes", FIELD_MAP | FIELD_NEEDED, FIELD_TEXT},
+    {"scheme", FIELD_TEXT},
+    {"combine", FIELD_TEXT},
+    {"task", FIELD_TEXT},
+    {"seed", FIELD_INT | FIELD_NEEDED},
+    {"hash", FIELD_TEXT},
+    {"setting", FIELD_TEXT},
+    {"params", FIELD_NUMBER},
+    {"params_positional", FIELD_NUMBER | FIELD_SIGNED},
+    {"flops_per_token", FIELD_NUMBER},
+    {"activation_bytes", FIELD_NUMBER},
+    {"attention_path", FIELD_TEXT},
+    {"injection", FIELD_TEXT},
+    {"matched", FIELD_TEXT | FIELD_NULL},
+    {"baseline", FIELD_INT | FIELD_NULL},
+    {NULL},
+};
+static const struct field skip_fields[] = {
+    {"label", FIELD_TEXT | FIELD_NEEDED}, {"reason", FIELD_TEXT | FIELD_NEEDED}, {NULL}};
+static const struct field plan_fields[] = {
+    {"experiment", FIELD_TEXT | FIELD_NEEDED},
+    {"description", FIELD_TEXT | FIELD_NULL},
+    {"axes", FIELD_LIST | FIELD_NEEDED, FIELD_MAP, axis_fields},
+    {"seeds", FIELD_LIST, FIELD_INT},
+    {"report", FIELD_MAP, 0, report_fields},
+    {"cells", FIELD_LIST | FIELD_NEEDED, FIELD_MAP, cell_fields},
+    {"dropped", FIELD_LIST, FIELD_TEXT},
+    {"skipped", FIELD_LIST, FIELD_MAP, skip_fields},
+    {NULL},
+};
+const struct record plan_record = {"plan.json", "format", 1, false, plan_fields};
+
+/* ---- axes ---- */
 
 static void put_axes(struct json map, const struct plan *p, const struct plan_cell *c)
 {
@@ -110,7 +156,7 @@ struct value *plan_value(const struct plan *p, struct arena *a)
 {
     const struct experiment *e = p->experiment;
     struct json m = json_map(a);
-    json_put_int(m, "format", FORMAT);
+    json_put_int(m, "format", plan_record.format);
     json_put_text(m, "experiment", e->name);
     json_put_text(m, "description", e->description);
     add_axes(json_put_list(m, "axes"), p);
@@ -133,7 +179,7 @@ struct value *plan_value(const struct plan *p, struct arena *a)
 struct value *plan_cell_value(const struct plan *p, const struct plan_cell *c, struct arena *a)
 {
     struct json m = json_map(a);
-    json_put_int(m, "format", FORMAT);
+    json_put_int(m, "format", config_record.format);
     json_put_text(m, "experiment", p->experiment->name);
     put_cell(m, p, c);
     json_put_text(m, "hash", c->config.hash);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "cell/cellfiles.h"
 #include "process/childlog.h"
 
 enum { EXIT_INTERRUPTED = 130 };
@@ -92,7 +93,7 @@ static void end_by_limit(struct cell_end *end, const struct cell_process *p, str
 /* PEAT_OK: there is a result. */
 static peat_status end_by_result(struct cell_end *end, const char *dir, struct arena *a)
 {
-    peat_status status = json_read_file(dir, "result.json", a, &end->result, NULL);
+    peat_status status = record_read(dir, &result_record, a, &end->result, NULL);
     const char *state = status == PEAT_OK ? json_get_text(end->result, "state") : NULL;
     if (state && !strcmp(state, "done")) {
         end->state = CELL_DONE;
@@ -201,6 +202,17 @@ bool cell_runs_elsewhere(const char *dir, pid_t pid)
 
 /* ---- end.json ---- */
 
+static const struct field end_fields[] = {
+    {"state", FIELD_TEXT | FIELD_NEEDED},
+    {"reason", FIELD_TEXT | FIELD_NULL},
+    {"signal", FIELD_TEXT | FIELD_NULL},
+    {"hook", FIELD_TEXT | FIELD_NULL},
+    {"exit", FIELD_INT | FIELD_SIGNED},
+    {"utc", FIELD_TEXT},
+    {NULL},
+};
+const struct record end_record = {"end.json", "format", 1, true, end_fields};
+
 peat_status cell_end_write(const struct cell_end *end, const char *dir, struct arena *a,
                            struct error *err)
 {
@@ -209,6 +221,7 @@ peat_status cell_end_write(const struct cell_end *end, const char *dir, struct a
     char utc[32];
     clock_utc(utc, sizeof(utc));
     struct json v = json_map(a);
+    json_put_int(v, "format", end_record.format);
     json_put_text(v, "state",
                   end->state == CELL_PARTIAL ? "interrupted" : cell_state_name(end->state));
     json_put_text(v, "reason", end->reason);

@@ -10,11 +10,12 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "cell/cellfiles.h"
 #include "grid/rundir.h"
 
 static const char *const state_names[CELL_STATES] = {
     "todo",    "running", "partial", "done",  "diverged", "failed",
-    "crashed", "timeout", "oom",     "stale", "skipped",
+    "crashed", "timeout", "oom",     "stale", "damaged",  "skipped",
 };
 
 const char *cell_state_name(enum cell_state s)
@@ -86,54 +87,75 @@ static enum cell_state end_state(const struct value *end)
 /* NULL: a result of this cell. */
 static const char *result_fault(const struct cell_files *c)
 {
-    const struct value *measures = value_get(c->result, "measures");
     if (!json_text_is(c->result, "state", "done") && !json_text_is(c->result, "state", "diverged"))
         return "it names no end state";
-    if (!measures || measures->kind != VALUE_LIST)
-        return "it has no measures";
-    if (c->config && !same_text(json_get_text(c->config, "hash"), json_get_text(c->result, "hash")))
+    const char *hash = json_get_text(c->result, "hash");
+    if (c->config && !json_text_is(c->config, "hash", hash))
         return "it is of another cell";
-    return NULL;
+    return c->hash && strcmp(c->hash, hash) != 0 ? "it is of another cell than the plan's" : NULL;
 }
 
-/* Only the first damaged file is reported; running out of memory goes before all. */
-static void note(struct error *err, const struct error *why)
+/* Of a cell's damages the first is kept. */
+static void note(struct cell_files *c, struct arena *a, const char *damage)
 {
-    if (err && (err->status == PEAT_OK || why->status == PEAT_NOMEM))
-        error_set(err, why->status, "%s", why->text);
+    if (!c->damage)
+        c->damage = arena_strdup(a, damage);
 }
 
-/* NULL when there is no such file, or none that can be used. */
-static struct value *read_file(const struct cell_files *c, const char *name, struct arena *a,
-                               struct error *err)
-{
-    struct error why = {0};
-    struct value *v = NULL;
-    peat_status status = json_read_file(c->dir, name, a, &v, &why);
-    if (status == PEAT_OK)
-        return v;
-    if (status != PEAT_NOTFOUND)
-        note(err, &why);
-    return NULL;
-}
-
-static void read_result(struct cell_files *c, struct arena *a, struct error *err)
+/* *v: NULL when there is no such file, or none that can be used. A failure is one of memory, or
+ * that a newer program has been here: then nothing in this directory is for this one. */
+static peat_status read_file(struct cell_files *c, const struct record *r, struct value **v,
+                             struct arena *a, struct error *err)
 {
     struct error why = {0};
-    c->result = read_file(c, "result.json", a, err);
+    *v = NULL;
+    peat_status status = record_read(c->dir, r, a, v, &why);
+    if (status == PEAT_NOMEM || status == PEAT_MISMATCH)
+        return error_set(err, status, "%s", why.text);
+    if (status != PEAT_OK && status != PEAT_NOTFOUND)
+        note(c, a, why.text);
+    return PEAT_OK;
+}
+
+static peat_status read_result(struct cell_files *c, struct arena *a, struct error *err)
+{
+    peat_status status = read_file(c, &result_record, &c->result, a, err);
     const char *fault = c->result ? result_fault(c) : NULL;
-    if (!fault)
-        return;
-    error_set(&why, PEAT_CORRUPT, "'%s/result.json' is damaged: %s", c->dir, fault);
-    note(err, &why);
-    c->result = NULL;
+    if (fault) {
+        note(c, a, arena_printf(a, "'%s/result.json' is damaged: %s", c->dir, fault));
+        c->result = NULL;
+    }
+    return status;
+}
+
+/* A damaged stale.json is a mark all the same. */
+static peat_status read_stale(struct cell_files *c, struct arena *a, struct error *err)
+{
+    struct error why = {0};
+    struct value *v;
+    peat_status status = record_read(c->dir, &stale_record, a, &v, &why);
+    c->marked_stale = status == PEAT_OK || status == PEAT_CORRUPT;
+    if (status == PEAT_NOMEM || status == PEAT_MISMATCH)
+        return error_set(err, status, "%s", why.text);
+    if (!c->marked_stale && status != PEAT_NOTFOUND)
+        note(c, a, why.text);
+    return PEAT_OK;
+}
+
+/* The result is that of all the files beside it. */
+static void check_files(struct cell_files *c, struct arena *a)
+{
+    const char *fault = c->config ? cell_files_fault(c->dir, c->result, c->meta, LOOK_READ, a)
+                                  : "config.json is missing";
+    if (fault)
+        note(c, a, arena_printf(a, "'%s' is damaged: %s", c->dir, fault));
 }
 
 static enum cell_state state_of(const struct cell_files *c)
 {
-    if (cell_is_running(c->dir))
-        return CELL_RUNNING;
-    if (c->result && has_file(c->dir, "stale.json"))
+    if (c->damage && has_file(c->dir, "result.json"))
+        return CELL_DAMAGED;
+    if (c->result && c->marked_stale)
         return CELL_STALE;
     if (c->result)
         return json_text_is(c->result, "state", "done") ? CELL_DONE : CELL_DIVERGED;
@@ -142,24 +164,43 @@ static enum cell_state state_of(const struct cell_files *c)
     return was_started(c->dir) ? CELL_PARTIAL : CELL_TODO;
 }
 
-static void read_cell(struct cell_files *c, struct arena *a, struct error *err)
+static peat_status read_files(struct cell_files *c, struct arena *a, struct error *err)
 {
-    c->config = read_file(c, "config.json", a, err);
-    c->end = read_file(c, "end.json", a, err);
-    read_result(c, a, err);
-    c->state = state_of(c);
+    bool runs = cell_is_running(c->dir);
+    peat_status status = read_file(c, &config_record, &c->config, a, err);
+    if (status == PEAT_OK)
+        status = read_result(c, a, err);
+    if (status == PEAT_OK)
+        status = read_file(c, &meta_record, &c->meta, a, err);
+    if (status == PEAT_OK)
+        status = c->result ? read_stale(c, a, err) : read_file(c, &end_record, &c->end, a, err);
+    if (status == PEAT_OK && c->result && !runs)
+        check_files(c, a);
+    c->state = runs ? CELL_RUNNING : state_of(c);
+    return status;
+}
+
+/* What looks damaged is looked at again: a process may just have put new files there. */
+static peat_status read_cell(struct cell_files *c, struct arena *a, struct error *err)
+{
+    struct cell_files empty = *c;
+    peat_status status = read_files(c, a, err);
+    if (status == PEAT_OK && c->damage) {
+        *c = empty;
+        status = read_files(c, a, err);
+    }
     if (!c->label)
         c->label = json_get_text(c->config, "label");
     if (!c->label)
         c->label = c->id;
+    return status;
 }
 
-/* A damaged file is told, but only a lack of memory is a failure. */
-static peat_status pass_on(const struct error *damaged, struct error *err)
+/* A damaged file is told, and is no failure. */
+static void tell(const struct cell_files *c, struct error *err)
 {
-    if (damaged->status != PEAT_OK)
-        error_set(err, damaged->status, "%s", damaged->text);
-    return damaged->status == PEAT_NOMEM ? PEAT_NOMEM : PEAT_OK;
+    if (c->damage && err && err->status == PEAT_OK)
+        error_set(err, PEAT_CORRUPT, "%s", c->damage);
 }
 
 static bool is_usable_id(const char *id)
@@ -176,22 +217,24 @@ peat_status rundir_read_cell(const char *path, const char *id, struct cell_files
     };
     if (!is_usable_id(id) || !has_file(c->dir, "config.json"))
         return error_set(err, PEAT_NOTFOUND, "'%s' has no cell '%s'", path, id);
-    struct error damaged = {0};
-    read_cell(c, a, &damaged);
-    return pass_on(&damaged, err);
+    peat_status status = read_cell(c, a, err);
+    if (status == PEAT_OK)
+        tell(c, err);
+    return status;
 }
 
 /* ---- all cells ---- */
 
-static void add_cell(struct rundir *r, const char *id, const char *label, bool planned,
-                     struct arena *a)
+/* planned: its entry in plan.json; NULL: none. */
+static void add_cell(struct rundir *r, const char *id, const struct value *planned, struct arena *a)
 {
     struct cell_files *c = &r->cell[r->n++];
     *c = (struct cell_files){
         .id = arena_strdup(a, id),
         .dir = arena_printf(a, "%s/cells/%s", r->path, id),
-        .label = label,
-        .planned = planned,
+        .label = json_get_text(planned, "label"),
+        .hash = json_get_text(planned, "hash"),
+        .planned = planned != NULL,
     };
 }
 
@@ -203,7 +246,7 @@ static peat_status add_planned(struct rundir *r, const struct value *cells, stru
         if (!is_usable_id(id))
             return error_set(err, PEAT_CORRUPT,
                              "'%s/plan.json' is damaged: cell %d has no usable id", r->path, i);
-        add_cell(r, id, json_get_text(cells->item[i], "label"), true, a);
+        add_cell(r, id, cells->item[i], a);
     }
     return PEAT_OK;
 }
@@ -227,20 +270,16 @@ static peat_status list_cells(struct rundir *r, const struct value *cells, int n
     }
     for (int i = 0; i < n_name && status == PEAT_OK; i++)
         if (!planned[i])
-            add_cell(r, name[i], NULL, false, a);
+            add_cell(r, name[i], NULL, a);
     return status;
 }
 
 static peat_status read_plan(struct rundir *r, struct arena *a, struct error *err)
 {
-    peat_status status = json_read_file(r->path, "plan.json", a, &r->plan, err);
+    peat_status status = record_read(r->path, &plan_record, a, &r->plan, err);
     if (status == PEAT_NOTFOUND)
         return error_set(err, PEAT_NOTFOUND, "'%s' is no run directory: it has no plan.json",
                          r->path);
-    const struct value *cells = value_get(r->plan, "cells");
-    if (status == PEAT_OK && (!cells || cells->kind != VALUE_LIST))
-        status =
-            error_set(err, PEAT_CORRUPT, "'%s/plan.json' is damaged: it has no cells", r->path);
     return status;
 }
 
@@ -259,10 +298,11 @@ peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, str
         return error_set(err, status, "%s", why.text);
     status = list_cells(r, value_get(r->plan, "cells"), n, name, a, err);
     names_free(name, n);
-    struct error damaged = {0};
     for (int i = 0; i < r->n && status == PEAT_OK; i++)
-        read_cell(&r->cell[i], a, &damaged);
-    return status != PEAT_OK ? status : pass_on(&damaged, err);
+        status = read_cell(&r->cell[i], a, err);
+    for (int i = 0; i < r->n && status == PEAT_OK; i++)
+        tell(&r->cell[i], err);
+    return status;
 }
 
 /* ---- finding one ---- */

@@ -135,6 +135,16 @@ static peat_status choose_stale(struct run *r, const struct plan_cell *c,
     return mark_stale(r, c, f, err);
 }
 
+/* The cell itself sees whether there is a checkpoint to go on from: each holds the sums of its own
+ * files and of the curve up to it. */
+static peat_status choose_damaged(struct run *r, const struct plan_cell *c,
+                                  const struct cell_files *f, struct error *err)
+{
+    progress_say(&r->progress, "%s; the cell is done again", f->damage);
+    peat_status status = r->options->dry ? PEAT_OK : remove_file(f->dir, "result.json", err);
+    return status == PEAT_OK ? add_unfinished(r, c, f, err) : status;
+}
+
 static peat_status choose(struct run *r, int i, struct error *err)
 {
     const struct plan_cell *c = &r->plan->cell[i];
@@ -145,6 +155,8 @@ static peat_status choose(struct run *r, int i, struct error *err)
         return PEAT_OK;
     case CELL_STALE:
         return choose_stale(r, c, f, err);
+    case CELL_DAMAGED:
+        return choose_damaged(r, c, f, err);
     case CELL_DONE:
     case CELL_DIVERGED:
         if (cell_lacks_evaluation(f->config, f->result))
@@ -196,8 +208,6 @@ static peat_status read_dir(struct run *r, const char *dir, struct error *err)
     for (int i = 0; i < r->plan->n; i++)
         if (i >= r->dir.n || strcmp(r->dir.cell[i].id, r->plan->cell[i].id) != 0)
             return error_set(err, PEAT_CORRUPT, "'%s/plan.json' is not of this plan", dir);
-    if (damaged.status != PEAT_OK)
-        progress_say(&r->progress, "%s; the cell is run again", damaged.text);
     return PEAT_OK;
 }
 

@@ -266,7 +266,7 @@ static struct value **forget_ends(const struct jobs *j, struct arena *a)
 {
     struct value **end = ARENA_ARRAY(a, j->n + 1, struct value *);
     for (int i = 0; i < j->n; i++) {
-        if (json_read_file(j->job[i].dir, "end.json", a, &end[i], NULL) != PEAT_OK)
+        if (record_read(j->job[i].dir, &end_record, a, &end[i], NULL) != PEAT_OK)
             end[i] = NULL;
         if (!end[i])
             continue;

@@ -9,7 +9,11 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "cell/cellfiles.h"
 #include "cell/cellmeta.h"
+
+static const struct field stale_fields[] = {{"reason", FIELD_TEXT}, {NULL}};
+const struct record stale_record = {"stale.json", "format", 1, true, stale_fields};
 
 /* The recorded hash of a plugin, NULL when it is not listed. */
 static const char *recorded_hash(const struct value *plugins, const peat_plugin *desc)
@@ -34,13 +38,24 @@ static const char *plugin_change(const struct value *plugins, const struct plugi
     return arena_printf(a, "%s '%s' has changed", kind_name(desc->kind), desc->id);
 }
 
+/* What is there may have been made by anything. */
+static bool has_made_something(const struct cell_files *c)
+{
+    char *checkpoints = path_join(c->dir, "ckpt");
+    bool made = c->result || file_exists(checkpoints);
+    free(checkpoints);
+    return made;
+}
+
 const char *stale_reason(const struct cell_files *c, const struct cell_config *present,
                          struct arena *a)
 {
     struct value *meta = NULL;
-    peat_status status = json_read_file(c->dir, "meta.json", a, &meta, NULL);
+    peat_status status = record_read(c->dir, &meta_record, a, &meta, NULL);
     if (status == PEAT_CORRUPT)
         return "its meta.json is damaged: nothing tells what made it";
+    if (status == PEAT_NOTFOUND && has_made_something(c))
+        return "its meta.json is missing: nothing tells what made it";
     if (status != PEAT_OK)
         return NULL;
     const char *engine = json_get_text(meta, "engine");
@@ -77,6 +92,7 @@ peat_status stale_mark(const struct cell_files *c, const struct cell_config *pre
     const char *reason = c->result ? stale_reason(c, present, a) : NULL;
     if (reason) {
         struct json v = json_map(a);
+        json_put_int(v, "format", stale_record.format);
         json_put_text(v, "reason", reason);
         return json_write_file(c->dir, "stale.json", v.v, err);
     }

@@ -87,13 +87,15 @@ static const char *reason_of(struct html_page *p, const struct result_cell *c)
     struct value *end = NULL;
     const struct value *diverged = value_get(c->result, "diverged");
     const char *text = NULL;
+    if (c->damage)
+        return c->damage;
     if (c->state == CELL_DIVERGED) {
         const char *what = json_get_text(diverged, "what");
         return arena_printf(p->a, "at step %" PRId64 ": %s", json_get_int(diverged, "step", 0),
                             what ? what : "");
     }
     if (c->dir && cell_has_failed(c->state) &&
-        json_read_file(c->dir, "end.json", p->a, &end, NULL) == PEAT_OK)
+        record_read(c->dir, &end_record, p->a, &end, NULL) == PEAT_OK)
         text = json_get_text(end, "reason");
     return text ? text : "";
 }

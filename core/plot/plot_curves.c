@@ -2,10 +2,8 @@
 /* plot_curves.c: a metric against the training step. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/json.h"
 #include "cell/cellmetrics.h"
 #include "maths/statistics.h"
@@ -41,42 +39,35 @@ static bool is_drawn(const struct result_cell *c)
 
 typedef void (*point_fn)(void *ctx, int64_t step, double value);
 
-static void read_point(const struct value *v, const struct wanted *w, point_fn fn, void *ctx)
+struct reading {
+    const struct wanted *wanted;
+    point_fn fn;
+    void *ctx;
+};
+
+static bool read_point(void *ctx, int line, const struct value *v)
 {
+    const struct reading *r = ctx;
+    const struct wanted *w = r->wanted;
     int64_t step = json_get_int(v, "step", 0);
     bool fits = same_text(json_get_text(v, "metric"), w->metric) &&
                 same_text(json_get_text(v, "split"), w->split) &&
                 (w->length < 0 || json_get_int(v, "length", -1) == w->length);
     double value = json_get_number(v, "value");
+    (void)line;
     if (fits && step > 0 && isfinite(value))
-        fn(ctx, step, value);
+        r->fn(r->ctx, step, value);
+    return true;
 }
 
-/* Lines of other metrics are passed over before they are parsed: there may be many. A last line
- * that was cut short is none. */
+/* Lines of other metrics are passed over before they are parsed: there may be many. */
 static void read_cell(const struct result_cell *c, const struct wanted *w, point_fn fn, void *ctx)
 {
-    char *path = path_join(c->dir, "metrics.jsonl"), *text = NULL;
-    size_t n = 0;
-    struct arena line;
     struct strbuf name;
-    arena_init(&line, "line", 4096);
     strbuf_init(&name);
     strbuf_addf(&name, "\"%s\"", w->metric);
-    if (file_read(path, 0, &text, &n, NULL) == PEAT_OK) {
-        for (char *at = text, *end; (end = memchr(at, '\n', n - (size_t)(at - text)));
-             at = end + 1) {
-            *end = '\0';
-            if (!strstr(at, name.text))
-                continue;
-            read_point(metrics_line(&line, at, (size_t)(end - at)), w, fn, ctx);
-            arena_reset(&line);
-        }
-    }
+    metrics_each(c->dir, name.text, read_point, &(struct reading){w, fn, ctx}, NULL);
     strbuf_release(&name);
-    arena_release(&line);
-    free(text);
-    free(path);
 }
 
 struct extent {

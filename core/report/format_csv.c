@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/json.h"
 #include "base/number.h"
 #include "base/shown.h"
@@ -357,40 +356,35 @@ static void add_last(struct csv *csv, const struct result_cell *c, const struct 
 
 /* ---- every step ---- */
 
-/* A last line that was cut short is passed over; a damaged one would be a hole that nobody sees. */
-static peat_status add_steps(struct csv *csv, const struct result_cell *c, const char *path,
-                             const char *text, size_t n, struct error *err)
+struct steps {
+    struct csv *csv;
+    const struct result_cell *cell;
+    int damaged; /* the first line that is; 0: none */
+};
+
+static bool add_step(void *ctx, int line, const struct value *v)
 {
-    peat_status status = PEAT_OK;
-    int number = 1;
-    for (const char *end; status == PEAT_OK && (end = memchr(text, '\n', n));
-         n -= (size_t)(end + 1 - text), text = end + 1, number++) {
-        struct arena_mark mark = arena_mark(&csv->passing);
-        const struct value *v = metrics_line(&csv->passing, text, (size_t)(end - text));
-        struct number x = read_number(v);
-        if (!v)
-            status = error_set(err, PEAT_INVALID,
-                               "line %d of '%s' is damaged; remove it, or run the cell again",
-                               number, path);
-        else if (x.metric && x.step != 0)
-            add_line(csv, c, &x);
-        arena_rewind(&csv->passing, mark);
-    }
-    return status;
+    struct steps *s = ctx;
+    struct number x = read_number(v);
+    s->damaged = v ? 0 : line;
+    if (x.metric && x.step != 0)
+        add_line(s->csv, s->cell, &x);
+    return v != NULL;
 }
 
+/* Of a cell that has not ended: a damaged line would be a hole that nobody sees. */
 static peat_status read_steps(struct csv *csv, const struct result_cell *c, struct error *err)
 {
-    if (!c->dir)
-        return PEAT_OK;
-    char *path = path_join(c->dir, "metrics.jsonl"), *text = NULL;
-    size_t n = 0;
-    peat_status status = file_read(path, 0, &text, &n, err);
-    if (status == PEAT_OK)
-        status = add_steps(csv, c, path, text, n, err);
-    free(text);
-    free(path);
-    return status == PEAT_NOTFOUND ? PEAT_OK : status;
+    struct steps s = {csv, c, 0};
+    struct error why = {0};
+    peat_status status = c->dir ? metrics_each(c->dir, NULL, add_step, &s, &why) : PEAT_OK;
+    if (s.damaged)
+        return error_set(err, PEAT_INVALID,
+                         "line %d of '%s/metrics.jsonl' is damaged; remove it, or run the cell "
+                         "again",
+                         s.damaged, c->dir);
+    return status == PEAT_OK || status == PEAT_NOTFOUND ? PEAT_OK
+                                                        : error_set(err, status, "%s", why.text);
 }
 
 static peat_status add_cells(struct csv *csv, bool all_steps, struct error *err)
@@ -403,9 +397,10 @@ static peat_status add_cells(struct csv *csv, bool all_steps, struct error *err)
         const struct result_cell *c = &r->cell[i];
         arena_reset(&csv->passing);
         fill_end(csv, c);
-        if (all_steps)
+        if (all_steps && c->state != CELL_DAMAGED)
             status = read_steps(csv, c, err);
-        else if (cell_has_ended(c->state) || cell_has_failed(c->state) || c->state == CELL_STALE)
+        else if (cell_has_ended(c->state) || cell_has_failed(c->state) || c->state == CELL_STALE ||
+                 c->state == CELL_DAMAGED)
             add_last(csv, c, &places);
     }
     return status;

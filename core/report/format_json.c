@@ -65,6 +65,7 @@ static void add_row(struct json rows, const struct results *r, const struct resu
     json_put_int(m, "diverged", row->diverged);
     json_put_int(m, "missing", row->missing);
     json_put_int(m, "stale", row->stale);
+    json_put_int(m, "damaged", row->damaged);
     json_put_text(m, "baseline",
                   row->baseline < 0 ? NULL : results_row_label(r, &r->row[row->baseline], m.a));
     json_put_pairs(m, &s->pairs);

@@ -28,17 +28,11 @@ static const char *axis_key(const struct value *plan, int i)
 static peat_status check_plan(const struct reader *x, int d)
 {
     const struct value *plan = x->run[d].plan, *axes = value_get(plan, "axes");
-    bool sound = json_get_text(plan, "experiment") && axes && axes->kind == VALUE_LIST &&
-                 axes->n <= EXPERIMENT_MAX_AXES;
-    for (int i = 0; sound && i < json_get_count(plan, "axes"); i++)
-        sound = axis_key(plan, i) != NULL;
-    const struct value *cells = value_get(plan, "cells");
-    sound = sound && cells && cells->kind == VALUE_LIST;
-    for (int i = 0; sound && i < cells->n; i++)
-        sound = json_get_text(cells->item[i], "id") && value_get(cells->item[i], "axes") &&
-                json_get_int(cells->item[i], "seed", -1) >= 0;
-    return sound ? PEAT_OK
-                 : error_set(x->err, PEAT_CORRUPT, "'%s/plan.json' is not a plan", x->dir[d]);
+    return axes->n <= EXPERIMENT_MAX_AXES
+               ? PEAT_OK
+               : error_set(x->err, PEAT_CORRUPT,
+                           "'%s/plan.json' is damaged: it has %d axes, more than %d", x->dir[d],
+                           axes->n, EXPERIMENT_MAX_AXES);
 }
 
 static const char *list_axes(const struct reader *x, int d)
@@ -82,12 +76,10 @@ static peat_status read_dirs(struct reader *x)
 {
     x->run = ARENA_ARRAY(x->a, x->n_dir, struct rundir);
     for (int d = 0; d < x->n_dir; d++) {
-        struct error damage = {0};
+        struct error damage = {0}; /* each cell has its own */
         peat_status status = rundir_read(x->dir[d], &x->run[d], x->a, &damage);
         if (status != PEAT_OK)
             return error_set(x->err, status, "%s", damage.text);
-        if (damage.text[0])
-            x->r->warning = arena_strdup(x->a, damage.text);
         status = check_plan(x, d);
         if (status == PEAT_OK && d > 0)
             status = check_together(x, d);
@@ -189,15 +181,13 @@ static void read_cells(struct reader *x)
             if (!files)
                 continue;
             c->config = files->config;
-            c->result = files->result;
+            c->result = files->state == CELL_DAMAGED ? NULL : files->result;
             c->dir = files->dir;
+            c->damage = files->damage;
             c->batches = json_get_text(files->result, "batch_hash");
             c->init = json_get_text(files->result, "init_hash");
             c->shapes = json_get_text(files->result, "init_shapes");
-            /* Without it, or when it is damaged, there is a table all the same. */
-            struct value *meta = NULL;
-            if (json_read_file(files->dir, "meta.json", x->a, &meta, NULL) == PEAT_OK)
-                c->meta = meta;
+            c->meta = files->meta;
         }
     }
 }
@@ -326,6 +316,7 @@ static void read_values(struct results *r)
                 if (json_get_int(m, "length", 0) == r->length[l]) {
                     c->value[l] = json_get_number(m, "value");
                     c->untrained[l] = json_get_bool(m, "untrained");
+                    c->not_finite[l] = result_counts(c) && !isfinite(c->value[l]);
                 }
     }
 }
@@ -495,6 +486,7 @@ static void count_states(struct result_row *row)
         enum cell_state state = row->cell[i]->state;
         row->diverged += state == CELL_DIVERGED;
         row->stale += state == CELL_STALE;
+        row->damaged += state == CELL_DAMAGED;
         row->failed += cell_has_failed(state);
         row->missing += state == CELL_TODO || state == CELL_RUNNING || state == CELL_PARTIAL;
     }

@@ -156,6 +156,7 @@ static const struct kind kinds[] = {
     {"failed", "failed", COUNTED, int_cell, OF_ROW(failed)},
     {"diverged", "diverged", COUNTED, int_cell, OF_ROW(diverged)},
     {"stale", "stale", COUNTED, int_cell, OF_ROW(stale)},
+    {"damaged", "damaged", COUNTED, int_cell, OF_ROW(damaged)},
     {"params", "params", COST, count_cell, OF_ROW(params)},
     {"positional", "pos.params", COST, count_cell, OF_ROW(params_positional)},
     {"flops", "FLOPs/tok", COST, count_cell, OF_ROW(flops_per_token)},

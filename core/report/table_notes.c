@@ -110,13 +110,14 @@ static void note_comparisons(struct builder *b)
 static void note_states(struct builder *b)
 {
     const struct results *r = b->r;
-    int failed = 0, diverged = 0, missing = 0, stale = 0, n = 0;
+    int failed = 0, diverged = 0, missing = 0, stale = 0, damaged = 0, n = 0;
     for (int i = 0; i < r->n_row; i++) {
         n += r->row[i].n_cell;
         failed += r->row[i].failed;
         diverged += r->row[i].diverged;
         missing += r->row[i].missing;
         stale += r->row[i].stale;
+        damaged += r->row[i].damaged;
     }
     const struct {
         int n;
@@ -124,7 +125,8 @@ static void note_states(struct builder *b)
     } line[] = {{missing, "not finished"},
                 {failed, "failed: not in the means"},
                 {diverged, "diverged: not in the means"},
-                {stale, "stale (made with another plugin, data file or engine): not in the means"}};
+                {stale, "stale (made with another plugin, data file or engine): not in the means"},
+                {damaged, "damaged: not in the means; peat run does them again"}};
     for (size_t i = 0; i < sizeof(line) / sizeof(*line); i++) {
         if (!line[i].n)
             continue;
@@ -148,9 +150,30 @@ static void note_lists(struct builder *b)
         table_note(b->t, "matched: %s: %s", results_row_label(r, &r->row[i], b->a),
                    r->row[i].matched);
     }
-    if (r->warning) {
-        table_note(b->t, "%s", r->warning);
-    }
+}
+
+/* Which files, and how; the rest is for peat status. */
+static void note_damage(struct builder *b)
+{
+    enum { SHOWN = 5 };
+    int n = 0;
+    for (int i = 0; i < b->r->n_cell; i++)
+        if (b->r->cell[i].damage && n++ < SHOWN)
+            table_note(b->t, "%s", b->r->cell[i].damage);
+    if (n > SHOWN)
+        table_note(b->t, "and %d more damaged: peat status names them", n - SHOWN);
+}
+
+/* A measured value that is no number is in no mean: it is said of whom. */
+static void note_not_finite(struct builder *b)
+{
+    const struct results *r = b->r;
+    for (int i = 0; i < r->n_cell; i++)
+        for (int l = 0; l < r->n_length; l++)
+            if (r->cell[i].not_finite[l])
+                table_note(b->t, "%s: %s@%" PRId64 " is not a finite number: not in the mean",
+                           r->cell[i].label ? r->cell[i].label : r->cell[i].id, r->metric,
+                           r->length[l]);
 }
 
 /* What acts where, one line per scheme. */
@@ -173,5 +196,7 @@ void table_notes(struct builder *b)
     note_comparisons(b);
     note_states(b);
     note_lists(b);
+    note_not_finite(b);
+    note_damage(b);
     note_injection(b);
 }

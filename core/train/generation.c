@@ -16,9 +16,18 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/record.h"
 #include "base/seal.h"
 
-enum { STATE_VERSION = 1, STATE_LIMIT = 1 << 20 };
+enum { STATE_LIMIT = 1 << 20 };
+
+static const struct field state_fields[] = {
+    {"step", FIELD_INT},
+    {"identity", FIELD_MAP},
+    {"files", FIELD_MAP, FIELD_TEXT},
+    {NULL},
+};
+static const struct record state_record = {GENERATION_STATE, "version", 1, false, state_fields};
 
 void generation_name(int64_t step, char name[GENERATION_NAME])
 {
@@ -85,7 +94,7 @@ peat_status generation_write_state(const char *dir, const struct trainer *t,
     struct arena a;
     arena_init(&a, "state", 4096);
     struct json state = json_map(&a);
-    json_put_int(state, "version", STATE_VERSION);
+    json_put_int(state, state_record.number, state_record.format);
     put_trainer(state, t);
     json_put(state, "identity", identity ? identity : json_map(&a).v);
     struct json files = json_put_map(state, "files");
@@ -128,8 +137,9 @@ peat_status generation_read_state(const char *dir, struct arena *a, struct value
         return not_whole(err, "is not a map");
     if (seal_check(*state) != SEAL_GOOD)
         return not_whole(err, "does not have its own checksum");
-    if (json_get_int(*state, "version", 0) != STATE_VERSION)
-        return not_whole(err, "is of another version");
+    status = record_check(&state_record, *state, GENERATION_STATE, err);
+    if (status != PEAT_OK)
+        return status;
     const struct value *files = value_get(*state, "files");
     status = verify_file(dir, GENERATION_MODEL, files, err);
     if (status == PEAT_OK && value_get(files, GENERATION_OPTIMISER))

@@ -196,7 +196,7 @@ peat_status checkpoint_load(const char *dir, struct trainer *t,
         char *path = path_join(dir, name[i]);
         peat_status one = restore_generation(path, &gate, t, &why);
         *found = one == PEAT_OK;
-        if (one == PEAT_NOMEM)
+        if (one == PEAT_NOMEM || one == PEAT_MISMATCH)
             status = error_set(err, one, "%s", why.text);
         else if (one != PEAT_OK)
             log_line(log, "checkpoint '%s' is not used: %s", path, why.text);

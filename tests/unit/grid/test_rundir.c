@@ -59,11 +59,18 @@ static ino_t identity(const char *path)
 /* A result of cell i, whose hash is the given one. */
 static void put_result(int i, const char *state, const char *hash)
 {
-    handplan_put(&hand, i, "result.json",
-                 arena_printf(&hand.arena,
-                              "{\"state\": \"%s\", \"hash\": \"%s\", \"measures\": []}", state,
-                              hash));
+    handplan_put(
+        &hand, i, "result.json",
+        arena_printf(&hand.arena,
+                     "{\"format\": 1, \"state\": \"%s\", \"hash\": \"%s\", \"measures\": []}",
+                     state, hash));
 }
+
+#define RESULT(format, measures)                                                                   \
+    "{\"format\": " format                                                                         \
+    ", \"state\": \"done\", \"hash\": \"10000000\", \"measures\": " measures "}"
+#define MEASURE(length, value)                                                                     \
+    "[{\"metric\": \"bpb\", \"split\": \"valid\", \"length\": " length ", \"value\": " value "}]"
 
 static void put_done(int i, const char *state)
 {
@@ -233,25 +240,73 @@ START_TEST(result_outranks_everything_but_a_living_process)
 }
 END_TEST
 
-START_TEST(damaged_results_are_told_and_count_as_partial)
+START_TEST(damaged_results_are_told_and_count_as_damaged)
 {
-    static const char *const text[] = {
-        "",
-        "{\"state\": \"done\"",
-        "[]",
-        "{\"state\": \"done\", \"hash\": \"10000000\"}",
-        "{\"state\": \"odd\", \"hash\": \"10000000\", \"measures\": []}",
-        "{\"state\": \"done\", \"hash\": \"20000000\", \"measures\": []}",
+    static const struct {
+        const char *text, *why;
+    } row[] = {
+        {"", "result.json"},
+        {"{\"state\": \"done\"", "result.json"},
+        {"[]", "it is not a map"},
+        {"{\"state\": \"done\", \"hash\": \"10000000\", \"measures\": []}", "it has no format"},
+        {RESULT("0", "[]"), "its format is not a whole number from 1"},
+        {RESULT("\"1\"", "[]"), "its format is not a whole number from 1"},
+        {RESULT("2", "[]"), "result.json is not sealed with the files beside it"},
+        {"{\"format\": 1, \"state\": \"done\", \"hash\": \"10000000\"}", "its measures is missing"},
+        {"{\"format\": 1, \"state\": \"odd\", \"hash\": \"10000000\", \"measures\": []}",
+         "it names no end state"},
+        {"{\"format\": 1, \"state\": \"done\", \"hash\": \"20000000\", \"measures\": []}",
+         "it is of another cell"},
+        {RESULT("1", "[1]"), "its measures[0] is of another kind"},
+        {RESULT("1", MEASURE("-1", "1.5")), "its measures[0].length is below 0"},
+        {RESULT("1", MEASURE("1.5", "1.5")), "its measures[0].length is of another kind"},
+        {RESULT("1", MEASURE("8", "\"x\"")), "its measures[0].value is of another kind"},
     };
     write_run();
-    for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++) {
-        handplan_put(&hand, 0, "result.json", text[i]);
+    for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+        handplan_put(&hand, 0, "result.json", row[i].text);
         err = (struct error){0};
         struct rundir r = read_run();
-        ck_assert_msg(r.cell[0].state == CELL_PARTIAL, "text %zu", i);
-        ck_assert_ptr_null(r.cell[0].result);
-        ck_assert_ptr_nonnull(strstr(err.text, "result.json"));
+        ck_assert_msg(r.cell[0].state == CELL_DAMAGED, "row %zu", i);
+        ck_assert_msg(strstr(err.text, row[i].why), "'%s' does not say '%s'", err.text, row[i].why);
+        ck_assert_str_eq(r.cell[0].damage, err.text);
     }
+}
+END_TEST
+
+START_TEST(newer_formats_are_refused_by_number)
+{
+    static const struct {
+        const char *file, *text, *reads;
+    } row[] = {
+        {"result.json", RESULT("99", "[]"), "1 to 2"},
+        {"config.json", "{\"format\": 99, \"hash\": \"10000000\"}", "1"},
+        {"end.json", "{\"format\": 99, \"state\": \"failed\"}", "1"},
+        {"meta.json", "{\"format\": 99}", "1"},
+        {"stale.json", "{\"format\": 99}", "1"},
+    };
+    struct rundir r;
+    write_run();
+    for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+        err = (struct error){0};
+        if (strcmp(row[i].file, "stale.json") == 0)
+            put_done(0, "done");
+        handplan_put(&hand, 0, row[i].file, row[i].text);
+        ck_assert_msg(rundir_read(hand.run, &r, &hand.arena, &err) == PEAT_MISMATCH, "%s: %s",
+                      row[i].file, err.text);
+        const char *says = arena_printf(
+            &hand.arena, "%s' was written by a newer peat, format 99; this one reads %s",
+            row[i].file, row[i].reads);
+        ck_assert_msg(strstr(err.text, says), "%s", err.text);
+        unlink(handplan_path(&hand, 0, row[i].file));
+        write_run();
+    }
+    static const char plan[] = "{\"format\": 99, \"cells\": []}";
+    err = (struct error){0};
+    ck_assert_int_eq(file_write(in_run("plan.json"), plan, strlen(plan), &err), PEAT_OK);
+    ck_assert_int_eq(rundir_read(hand.run, &r, &hand.arena, &err), PEAT_MISMATCH);
+    ck_assert_ptr_nonnull(strstr(err.text, "plan.json' was written by a newer peat, format 99"));
+    ck_assert_int_eq(rundir_write(hand.run, &hand.plan, &hand.arena, &err), PEAT_MISMATCH);
 }
 END_TEST
 
@@ -376,8 +431,9 @@ int main(void)
               lock_is_held_once_and_names_its_holder,
               lock_in_an_unusable_place_is_refused_with_the_reason, state_follows_from_the_files,
               result_outranks_everything_but_a_living_process,
-              damaged_results_are_told_and_count_as_partial, what_is_no_run_directory_is_refused,
-              cell_is_found_by_index_id_label_and_hash, unknown_and_ambiguous_cells_are_refused,
-              one_cell_is_read_alone, missing_evaluation_lengths_are_noticed,
-              tail_of_metrics_is_the_last_whole_line, durations_are_short));
+              damaged_results_are_told_and_count_as_damaged, newer_formats_are_refused_by_number,
+              what_is_no_run_directory_is_refused, cell_is_found_by_index_id_label_and_hash,
+              unknown_and_ambiguous_cells_are_refused, one_cell_is_read_alone,
+              missing_evaluation_lengths_are_noticed, tail_of_metrics_is_the_last_whole_line,
+              durations_are_short));
 }

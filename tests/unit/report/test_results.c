@@ -442,7 +442,7 @@ START_TEST(a_directory_that_is_none_is_refused)
     ck_assert_int_eq(results_read(&b.r, 1, dir, &none, &b.arena, &b.err), PEAT_NOTFOUND);
     b.run.axes = "{}";
     run_maker_state(&b.run, "rotary", "sum", 0, "todo");
-    assert_refused(NULL, "plan.json' is not a plan");
+    assert_refused(NULL, "plan.json' is damaged: its axes is of another kind");
 }
 END_TEST
 
@@ -957,6 +957,16 @@ START_TEST(csv_of_all_steps_reads_the_curves_without_step_0)
 }
 END_TEST
 
+START_TEST(value_that_is_no_number_is_named)
+{
+    run_maker_done(&b.run, "rotary", "sum", 0, 2.0, 3.0);
+    run_maker_done(&b.run, "rotary", "sum", 1, (double)NAN, 5.0);
+    read_all(NULL);
+    make_text(&(struct table_options){.length = -1}, 100);
+    assert_has("rotary.sum.s1: bpb@128 is not a finite number: not in the mean");
+}
+END_TEST
+
 START_TEST(json_has_an_entry_for_each_row_and_length)
 {
     add_two_rows(&b.run);
@@ -1006,7 +1016,7 @@ int main(void)
               a_narrow_table_repeats_its_labels, rows_can_be_sorted_and_grouped,
               axes_become_columns, markdown_and_tex_escape_what_they_must,
               csv_has_a_line_for_each_cell_metric_split_and_length,
-              csv_of_all_steps_reads_the_curves_without_step_0,
+              csv_of_all_steps_reads_the_curves_without_step_0, value_that_is_no_number_is_named,
               json_has_an_entry_for_each_row_and_length,
               pairs_that_are_none_are_refused_and_counted,
               best_of_unpaired_rows_goes_by_welchs_interval, another_test_is_used_and_named,

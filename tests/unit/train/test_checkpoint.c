@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "model/safetensors.h"
 #include "support/support.h"
 #include "support/toy_task.h"
@@ -208,6 +209,33 @@ START_TEST(finished_run_is_loaded_as_finished)
 }
 END_TEST
 
+/* Another program's number, with a seal that fits. */
+static void put_version(const char *dir, int64_t version)
+{
+    struct arena a;
+    struct value *state;
+    arena_init(&a, "test", 1 << 16);
+    ck_assert_int_eq(json_read_file(dir, "state.json", &a, &state, NULL), PEAT_OK);
+    json_put_int((struct json){&a, state}, "version", version);
+    ck_assert_int_eq(json_write_file(dir, "state.json", state, NULL), PEAT_OK);
+    arena_release(&a);
+}
+
+START_TEST(newer_checkpoint_is_not_trained_over)
+{
+    struct error err = {0};
+    const struct log log = {NULL};
+    bool found;
+    run_and_stop(10);
+    put_version(scratch_path("step-00000010"), 99);
+    ck_assert_int_eq(checkpoint_load(scratch_dir, &c.trainer, NULL, NULL, &log, &found, &err),
+                     PEAT_MISMATCH);
+    ck_assert_ptr_nonnull(
+        strstr(err.text, "was written by a newer peat, format 99; this one reads 1"));
+    ck_assert_int_eq(c.trainer.step, 0);
+}
+END_TEST
+
 START_TEST(weights_alone_are_not_enough_to_go_on)
 {
     other.train.steps = 40;
@@ -367,9 +395,9 @@ int main(void)
               two_damaged_generations_mean_starting_over, damage_is_named_in_the_log,
               no_flipped_bit_in_the_state_goes_unnoticed,
               two_generations_are_kept_and_one_at_the_end, finished_run_is_loaded_as_finished,
-              weights_alone_are_not_enough_to_go_on, diverged_run_is_loaded_as_diverged,
-              numbers_come_back_exactly, identity_decides_whether_a_generation_is_used,
-              leftovers_and_strangers_do_no_harm, generations_of_a_given_up_future_are_removed,
-              directory_that_is_absent_holds_nothing,
+              newer_checkpoint_is_not_trained_over, weights_alone_are_not_enough_to_go_on,
+              diverged_run_is_loaded_as_diverged, numbers_come_back_exactly,
+              identity_decides_whether_a_generation_is_used, leftovers_and_strangers_do_no_harm,
+              generations_of_a_given_up_future_are_removed, directory_that_is_absent_holds_nothing,
               weights_of_another_model_are_refused_and_change_nothing));
 }

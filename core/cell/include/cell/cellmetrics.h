@@ -9,6 +9,7 @@
 #ifndef CELL_CELLMETRICS_H
 #define CELL_CELLMETRICS_H
 
+#include "base/strbuf.h"
 #include "train/trainer.h"
 
 struct cell_metrics {
@@ -16,15 +17,20 @@ struct cell_metrics {
     struct error err;                  /* the first failed write */
     int64_t bytes;                     /* in the file */
     int64_t measured, before_measures; /* the last evaluation's step, and where its lines begin */
+    bool holds;                        /* nothing is written before metrics_publish */
+    struct strbuf held;
 };
 
 /* Opens <dir>/metrics.jsonl, keeping the lines up to `step` (0: none). With `redo` the evaluations
- * of that step itself are cut off too. */
+ * of that step itself are left out too, and the file stays as it is until metrics_publish: an
+ * evaluation that fails changes nothing. Closed by metrics_close in any case. */
 peat_status metrics_open(struct cell_metrics *m, const char *dir, int64_t step, bool redo,
                          struct error *err);
 void metrics_step(struct cell_metrics *m, int64_t step, int64_t length, double loss, double lr,
                   double grad_norm);
 void metrics_measure(struct cell_metrics *m, const struct measure *x);
+/* After the last line: all of it is in the file, on the disk. */
+peat_status metrics_publish(struct cell_metrics *m, const char *dir, struct error *err);
 /* What was written has reached the disk. */
 peat_status metrics_sync(const struct cell_metrics *m, struct error *err);
 /*
@@ -35,8 +41,15 @@ peat_status metrics_seal(const struct cell_metrics *m, const char *dir, int64_t 
                          struct arena *a, struct value **seal, struct error *err);
 /* <dir>/metrics.jsonl still begins with what was sealed. */
 bool metrics_are_whole(const char *dir, const struct value *seal);
-/* A line without its end as a tree; NULL when it is damaged. */
+/* A line without its end as a tree, its fields of the right kinds; NULL when it is damaged. */
 const struct value *metrics_line(struct arena *a, const char *line, size_t n);
+/* Line number `line`, from 1; v lives until the call returns, and is NULL when it is damaged.
+ * False: no more. */
+typedef bool (*metrics_fn)(void *ctx, int line, const struct value *v);
+/* Every whole line of <dir>/metrics.jsonl that has the text `with` in it (NULL: all); a last one
+ * that was cut short is none. PEAT_NOTFOUND when there is no such file. */
+peat_status metrics_each(const char *dir, const char *with, metrics_fn fn, void *ctx,
+                         struct error *err);
 void metrics_close(struct cell_metrics *m);
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef EXPERIMENT_PLAN_H
 #define EXPERIMENT_PLAN_H
 
+#include "base/record.h"
 #include "cell/cell.h"
 #include "experiment/experiment.h"
 
@@ -53,6 +54,7 @@ int plan_baseline(const struct plan *p, int cell);
 /* plan.json: name, axes with labels, report settings, cells (index, id, label, axes, seed, hash,
  * cost, injection, baseline index). */
 struct value *plan_value(const struct plan *p, struct arena *a);
+extern const struct record plan_record;
 /* A cell's config.json. */
 struct value *plan_cell_value(const struct plan *p, const struct plan_cell *c, struct arena *a);
 

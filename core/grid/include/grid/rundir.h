@@ -20,9 +20,13 @@ enum cell_state {
     CELL_CRASHED,
     CELL_TIMEOUT,
     CELL_OOM,
-    CELL_STALE,  /* done with another plugin or engine; stale.json says so */
-    CELL_SKIPPED /* refused by the plan: no directory, only a line in plan.json */
+    CELL_STALE,   /* done with another plugin or engine; stale.json says so */
+    CELL_DAMAGED, /* done, but its files are not what they were then        */
+    CELL_SKIPPED  /* refused by the plan: no directory, only a line in plan.json */
 };
+/* Of end.json and stale.json. */
+extern const struct record end_record, stale_record;
+
 enum { CELL_STATES = CELL_SKIPPED + 1 };
 
 const char *cell_state_name(enum cell_state s);
@@ -43,10 +47,14 @@ peat_status rundir_write(const char *dir, const struct plan *p, struct arena *a,
 /* One cell as its files tell it. */
 struct cell_files {
     const char *id, *dir;
-    const char *label; /* the id when nothing tells it */
+    const char *label; /* the id when nothing tells it           */
+    const char *hash;  /* plan.json's; NULL: not in it           */
     enum cell_state state;
-    struct value *config, *result, *end; /* NULL when absent */
-    bool planned;                        /* in the present plan.json */
+    struct value *config, *result, *meta; /* NULL when absent or damaged         */
+    struct value *end;                    /* likewise, and when there is a result */
+    bool planned;                         /* in the present plan.json             */
+    bool marked_stale;                    /* by stale.json                        */
+    const char *damage; /* "'runs/x/cells/.../config.json' is damaged: ..."; NULL: none */
 };
 
 struct rundir {
@@ -56,8 +64,9 @@ struct rundir {
     struct cell_files *cell; /* in plan order, then leftovers by name */
 };
 
-/* Reads everything. A damaged result.json is reported in *err and by the state partial, not by
- * failing. */
+/* Reads everything. A damaged file is reported by the cell's `damage`, the first of them in *err
+ * too, and by the state damaged where the cell was done, not by failing. PEAT_CORRUPT: plan.json is
+ * damaged; PEAT_MISMATCH: a file is of a newer format than is known. */
 peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, struct error *err);
 /* One cell alone, quickly; PEAT_NOTFOUND when there is no directory for it. planned is not known.
  */

@@ -28,11 +28,13 @@ struct result_cell {
     const struct value *planned;                /* its entry in plan.json */
     const struct value *config, *result, *meta; /* NULL when absent       */
     const char *experiment, *id, *label, *dir;
+    const char *damage; /* of its files; NULL: none. In the state damaged there is no result */
     /* Of the batches, of the initial values and of the shapes of the weights that every scheme and
      * combination shares; NULL: not recorded. */
     const char *batches, *init, *shapes;
     double value[RESULTS_MAX_LENGTHS]; /* of the metric, by length; NaN: none */
     bool untrained[RESULTS_MAX_LENGTHS];
+    bool not_finite[RESULTS_MAX_LENGTHS]; /* measured in a cell that counts, and no number */
 };
 
 /* Finished, and not stale: its values count. */
@@ -73,7 +75,7 @@ struct result_row {
                  same metrics, unit and, where the task leaves it to the model, objective */
     int n_cell;
     struct result_cell **cell; /* by seed */
-    int failed, diverged, missing, stale;
+    int failed, diverged, missing, stale, damaged;
     struct summary at[RESULTS_MAX_LENGTHS];
     int baseline; /* row index, -1: none, own index: is the baseline */
     double params, params_positional, flops_per_token;
@@ -113,7 +115,6 @@ struct results {
     int n_dropped;
     const char **dropped;         /* grid points that are the same model as a row */
     int n_skipped;                /* cells that the plan refused                  */
-    const char *warning;          /* what could not be read; NULL: nothing */
     const struct value *baseline; /* the plan's: axis -> label; NULL: none */
     const char *baseline_text;    /* "scheme=none", of the plan or as asked; NULL: none */
 };

@@ -23,7 +23,8 @@ peat_status checkpoint_save(const char *dir, const struct trainer *t, const stru
 void checkpoint_tidy(const char *dir);
 /* Restores the newest good generation into a freshly initialised trainer, after
  * checkpoint_tidy. *found: whether there
- * was one; damaged ones are named through `log`. `accept` decides on the stored identity (NULL:
+ * was one; damaged ones are named through `log`. PEAT_MISMATCH: a newer program saved it, which is
+ * not trained over. `accept` decides on the stored identity (NULL:
  * all); a refusal says why and means starting at step 0. */
 peat_status checkpoint_load(const char *dir, struct trainer *t,
                             bool (*accept)(void *ctx, const struct value *identity, char *why,

@@ -18,7 +18,7 @@ int64_t generation_step(const char *name);
 /* Writes state.json into dir, with the checksums of the files beside it. */
 peat_status generation_write_state(const char *dir, const struct trainer *t,
                                    const struct value *identity, bool final, struct error *err);
-/* Reads state.json and verifies every checksum. */
+/* Reads state.json and verifies every checksum. PEAT_MISMATCH: a newer program wrote it. */
 peat_status generation_read_state(const char *dir, struct arena *a, struct value **state,
                                   struct error *err);
 /* The trainer's fields as state.json has them. */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record.h: kinds of JSON file: what each is called, the number of its format, what stands in it.
+ *
+ * Reading one checks all of it: a file that a newer program wrote is refused by its number, and a
+ * field that is missing, of another kind or out of bounds is damage, which is named. Who has read a
+ * record may rely on its fields. Keys without a row are passed over.
+ */
+#ifndef BASE_RECORD_H
+#define BASE_RECORD_H
+
+#include "base/value.h"
+
+/* Which kinds of value a field may be, and what else is asked of it. */
+enum field_flag {
+    FIELD_NULL = 1 << VALUE_NULL,
+    FIELD_BOOL = 1 << VALUE_BOOL,
+    FIELD_INT = 1 << VALUE_INT,
+    FIELD_NUMBER = 1 << VALUE_INT | 1 << VALUE_REAL,
+    FIELD_TEXT = 1 << VALUE_TEXT,
+    FIELD_LIST = 1 << VALUE_LIST,
+    FIELD_MAP = 1 << VALUE_MAP,
+    FIELD_NEEDED = 1 << 16, /* may not be missing     */
+    FIELD_SIGNED = 1 << 17, /* numbers below 0 are fine */
+};
+
+/* Rows end with a key that is NULL. */
+struct field {
+    const char *key;
+    unsigned flags;             /* enum field_flag                             */
+    unsigned items;             /* of a list, or of a map without rows: of each of its values;
+                                   0: anything                                 */
+    const struct field *inside; /* of the map, or of each map in the list; NULL: anything */
+};
+
+struct record {
+    const char *name;   /* "result.json"                                                  */
+    const char *number; /* the key of its format; NULL: has none                          */
+    int64_t format;     /* the newest, which is also the one that is written              */
+    bool bare;          /* early ones have no number, and are format 1                    */
+    const struct field *field;
+};
+
+/* PEAT_MISMATCH: a newer program wrote it. PEAT_CORRUPT: it is no such record; the text says why.
+ * path names it in messages. */
+peat_status record_check(const struct record *r, const struct value *v, const char *path,
+                         struct error *err);
+/* <dir>/<name> by json_read_file, checked. */
+peat_status record_read(const char *dir, const struct record *r, struct arena *a, struct value **v,
+                        struct error *err);
+
+#endif

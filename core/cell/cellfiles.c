@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* cellfiles.c: records of a cell's files, and the seal of a result over the others. */
+#include "cell/cellfiles.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "train/generation.h"
+
+/* ---- records ---- */
+
+#define COSTS                                                                                      \
+    {"params", FIELD_NUMBER | FIELD_NULL}, {"flops_per_token", FIELD_NUMBER | FIELD_NULL},         \
+        {"params_positional", FIELD_NUMBER | FIELD_NULL | FIELD_SIGNED},                           \
+        {"attention_path", FIELD_TEXT | FIELD_NULL},                                               \
+    {                                                                                              \
+        "injection", FIELD_TEXT | FIELD_NULL                                                       \
+    }
+
+static const struct field train_fields[] = {
+    {"steps", FIELD_INT}, {"seq_len", FIELD_INT}, {"batch", FIELD_INT}, {NULL}};
+static const struct field eval_fields[] = {{"lengths", FIELD_LIST | FIELD_TEXT, FIELD_INT}, {NULL}};
+static const struct field config_fields[] = {
+    {"hash", FIELD_TEXT | FIELD_NEEDED},
+    {"setting", FIELD_TEXT},
+    {"id", FIELD_TEXT},
+    {"label", FIELD_TEXT},
+    {"axes", FIELD_MAP, FIELD_TEXT},
+    {"scheme", FIELD_TEXT},
+    {"combine", FIELD_TEXT},
+    {"seed", FIELD_INT},
+    {"task", FIELD_MAP},
+    {"model", FIELD_MAP},
+    {"position", FIELD_MAP},
+    {"train", FIELD_MAP, 0, train_fields},
+    {"eval", FIELD_MAP, 0, eval_fields},
+    COSTS,
+    {NULL},
+};
+const struct record config_record = {"config.json", "format", 1, false, config_fields};
+
+static const struct field plugin_fields[] = {{"kind", FIELD_TEXT},
+                                             {"id", FIELD_TEXT},
+                                             {"version", FIELD_TEXT},
+                                             {"abi", FIELD_TEXT},
+                                             {"path", FIELD_TEXT},
+                                             {"sha256", FIELD_TEXT},
+                                             {NULL}};
+static const struct field data_fields[] = {{"path", FIELD_TEXT}, {"sha256", FIELD_TEXT}, {NULL}};
+static const struct field meta_fields[] = {
+    {"plugins", FIELD_LIST, FIELD_MAP, plugin_fields},
+    {"data", FIELD_LIST, FIELD_MAP, data_fields},
+    {"engine", FIELD_TEXT},
+    {"abi", FIELD_TEXT},
+    {"host", FIELD_TEXT},
+    {"cpu", FIELD_TEXT},
+    {"gemm", FIELD_TEXT},
+    {"blas", FIELD_TEXT},
+    {"blas_core", FIELD_TEXT},
+    {"precision", FIELD_TEXT},
+    {"compiler", FIELD_TEXT},
+    {"build", FIELD_TEXT},
+    {"threads", FIELD_INT},
+    {"started_utc", FIELD_TEXT},
+    {NULL},
+};
+const struct record meta_record = {"meta.json", "format", 1, true, meta_fields};
+
+/* A value that is not finite is null. */
+static const struct field measure_fields[] = {
+    {"metric", FIELD_TEXT | FIELD_NEEDED},
+    {"split", FIELD_TEXT | FIELD_NEEDED},
+    {"length", FIELD_INT | FIELD_NEEDED},
+    {"step", FIELD_INT},
+    {"value", FIELD_NUMBER | FIELD_SIGNED | FIELD_NULL | FIELD_NEEDED},
+    {"untrained", FIELD_BOOL},
+    {NULL},
+};
+static const struct field metric_fields[] = {
+    {"name", FIELD_TEXT | FIELD_NEEDED}, {"goal", FIELD_TEXT}, {NULL}};
+static const struct field diverged_fields[] = {{"step", FIELD_INT}, {"what", FIELD_TEXT}, {NULL}};
+static const struct field file_fields[] = {
+    {"bytes", FIELD_INT | FIELD_NEEDED}, {"sha256", FIELD_TEXT | FIELD_NEEDED}, {NULL}};
+static const struct field result_fields[] = {
+    {"id", FIELD_TEXT},
+    {"hash", FIELD_TEXT | FIELD_NEEDED},
+    {"state", FIELD_TEXT | FIELD_NEEDED},
+    {"diverged", FIELD_MAP | FIELD_NULL, 0, diverged_fields},
+    {"steps", FIELD_INT},
+    {"measures", FIELD_LIST | FIELD_NEEDED, FIELD_MAP, measure_fields},
+    {"metrics", FIELD_LIST, FIELD_MAP, metric_fields},
+    {"length_unit", FIELD_TEXT},
+    COSTS,
+    {"tokens_per_s", FIELD_NUMBER | FIELD_NULL},
+    {"step_ms_median", FIELD_NUMBER | FIELD_NULL},
+    {"peak_rss_kib", FIELD_NUMBER | FIELD_NULL},
+    {"wall_s", FIELD_NUMBER | FIELD_NULL},
+    {"cpu_s", FIELD_NUMBER | FIELD_NULL},
+    {"resolved", FIELD_MAP},
+    {"untrained", FIELD_MAP | FIELD_NULL, FIELD_INT},
+    {"input_ratio", FIELD_NUMBER | FIELD_NULL},
+    {"batch_hash", FIELD_TEXT},
+    {"init_hash", FIELD_TEXT},
+    {"init_shapes", FIELD_TEXT},
+    {"weights_hash", FIELD_TEXT},
+    {"meta_hash", FIELD_TEXT},
+    {"files", FIELD_MAP, FIELD_MAP, file_fields},
+    {NULL},
+};
+const struct record result_record = {"result.json", "format", 2, false, result_fields};
+
+/* ---- sealing ---- */
+
+static const char metrics_name[] = "metrics.jsonl";
+
+/* Of a regular file; -1: there is none. */
+static int64_t size_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? (int64_t)st.st_size : -1;
+}
+
+static peat_status seal_file(struct json files, const char *dir, const char *name,
+                             struct error *err)
+{
+    char hex[HASH_HEX], *path = path_join(dir, name);
+    peat_status status = hash_file(path, hex, err);
+    if (status == PEAT_OK) {
+        struct json one = json_put_map(files, name);
+        json_put_int(one, "bytes", size_of(path));
+        json_put_text(one, "sha256", hex);
+    }
+    free(path);
+    return status;
+}
+
+/* "ckpt/step-00000500/model.safetensors" */
+static const char *weights_name(struct arena *a, int64_t step)
+{
+    char generation[GENERATION_NAME];
+    generation_name(step, generation);
+    return arena_printf(a, "ckpt/%s/%s", generation, GENERATION_MODEL);
+}
+
+peat_status cell_files_seal(const char *dir, int64_t step, const struct value *meta,
+                            struct json result, struct error *err)
+{
+    char hex[HASH_HEX];
+    struct json files = json_put_map(result, "files");
+    peat_status status = seal_file(files, dir, metrics_name, err);
+    if (status == PEAT_OK)
+        status = seal_file(files, dir, weights_name(result.a, step), err);
+    json_hash(meta, hex);
+    json_put_text(result, "meta_hash", hex);
+    return status;
+}
+
+/* ---- checking ---- */
+
+static const char *meta_fault(const struct value *meta, const char *sealed)
+{
+    char hex[HASH_HEX];
+    if (!meta)
+        return "meta.json is missing: nothing tells what made it";
+    json_hash(meta, hex);
+    return strcmp(hex, sealed) == 0 ? NULL
+                                    : "meta.json is not the one that result.json was sealed with";
+}
+
+/* Below the cell's directory, and not above it. */
+static bool is_inside(const char *name)
+{
+    return *name && *name != '/' && !strstr(name, "..");
+}
+
+static const char *file_fault(const char *dir, const char *name, const struct value *sealed,
+                              bool whole, bool may_miss, struct arena *a)
+{
+    if (!is_inside(name))
+        return arena_printf(a, "'%s' is no file of a cell", name);
+    char hex[HASH_HEX];
+    const char *path = arena_printf(a, "%s/%s", dir, name);
+    int64_t bytes = size_of(path);
+    if (bytes < 0)
+        return may_miss ? NULL : arena_printf(a, "%s is missing", name);
+    bool same = bytes == json_get_int(sealed, "bytes", -1);
+    if (same && whole)
+        same = hash_file(path, hex, NULL) == PEAT_OK && json_text_is(sealed, "sha256", hex);
+    return same ? NULL
+                : arena_printf(a, "%s is not the one that result.json was sealed with", name);
+}
+
+const char *cell_files_fault(const char *dir, const struct value *result, const struct value *meta,
+                             enum cell_look look, struct arena *a)
+{
+    const char *sealed = json_get_text(result, "meta_hash");
+    const struct value *files = value_get(result, "files");
+    if (json_get_int(result, "format", 1) > 1 && (!sealed || !value_get(files, metrics_name)))
+        return "result.json is not sealed with the files beside it";
+    const char *fault = sealed ? meta_fault(meta, sealed) : NULL;
+    for (int i = 0; files && i < files->n && !fault; i++) {
+        bool whole = look == LOOK_ALL || strcmp(files->key[i], metrics_name) == 0;
+        fault = file_fault(dir, files->key[i], files->item[i], whole, !whole, a);
+    }
+    return fault;
+}

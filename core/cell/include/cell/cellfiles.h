@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cellfiles.h: what the files of a cell are, and what its result is sealed with.
+ *
+ * result.json is written last. It holds the hash of what meta.json says ("meta_hash"), and bytes
+ * and SHA-256 of metrics.jsonl and of the final weights ("files"), so that one of them that was
+ * cut, edited or taken from another cell is noticed. Results of format 1 have neither.
+ */
+#ifndef CELL_CELLFILES_H
+#define CELL_CELLFILES_H
+
+#include "base/json.h"
+#include "base/record.h"
+
+extern const struct record config_record, meta_record, result_record;
+
+/* Puts "meta_hash" and "files" into the result of the cell in `dir`, which ended at `step`. */
+peat_status cell_files_seal(const char *dir, int64_t step, const struct value *meta,
+                            struct json result, struct error *err);
+
+/* What of a cell's files is looked at. */
+enum cell_look {
+    LOOK_READ, /* what tables and figures read; of the weights their size, if they are there */
+    LOOK_ALL,  /* the weights too, which have to be there                                    */
+};
+/* NULL: the files are those that the result was sealed with. Else which one is not, and how:
+ * "metrics.jsonl is not the one that result.json was sealed with". meta: what meta.json says; NULL:
+ * it is missing. */
+const char *cell_files_fault(const char *dir, const struct value *result, const struct value *meta,
+                             enum cell_look look, struct arena *a);
+
+#endif
