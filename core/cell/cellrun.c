@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/seal.h"
 #include "cell/assemble.h"
 #include "cell/cellfiles.h"
 #include "cell/cellmeta.h"
@@ -76,6 +77,29 @@ static peat_status lock_cell(const char *dir, int *fd, struct error *err)
     return status;
 }
 
+/* Its seal was taken away to edit it: with one, it would be damaged. */
+static bool config_was_edited(const struct cell *c)
+{
+    char *path = path_join(c->dir, "config.json");
+    struct value *raw = NULL;
+    bool edited =
+        json_read(path, path, 0, c->arena, &raw, NULL) == PEAT_OK && seal_check(raw) == SEAL_ABSENT;
+    free(path);
+    return edited;
+}
+
+static peat_status refuse_hash(const struct cell *c, struct error *err)
+{
+    if (config_was_edited(c))
+        return error_set(err, PEAT_FAILED,
+                         "'%s/config.json' was changed by hand: what it says is not what the cell "
+                         "was planned as; `peat run` writes it again",
+                         c->dir);
+    return error_set(err, PEAT_FAILED,
+                     "the data or a plugin has changed since the cell was planned; run "
+                     "`peat run` again to plan it anew");
+}
+
 static peat_status read_config(struct cell *c, struct error *err)
 {
     peat_status status = record_read(c->dir, &config_record, c->arena, &c->config_json, err);
@@ -86,9 +110,7 @@ static peat_status read_config(struct cell *c, struct error *err)
     c->registry.trail = c->options->trail;
     status = cell_config_restore(&c->config, c->config_json, &c->registry, c->arena, err);
     if (status == PEAT_OK && !json_text_is(c->config_json, "hash", c->config.hash))
-        return error_set(err, PEAT_FAILED,
-                         "the data or a plugin has changed since the cell was planned; run "
-                         "`peat run` again to plan it anew");
+        return refuse_hash(c, err);
     return status;
 }
 

@@ -14,8 +14,6 @@
 #include "process/program.h"
 #include "tensor/gemm.h"
 
-enum { JOBS_MAX = 4096, THREADS_MAX = 1024 };
-
 static const char *const launcher_words[] = {"local", "slurm"};
 
 struct request {
@@ -120,7 +118,9 @@ static int read_shard(struct cli *cli, const char *argument)
 {
     struct runner_options *o = &((struct request *)cli->options)->runner;
     int used = 0;
-    if (sscanf(argument, "%5" SCNd64 "/%5" SCNd64 "%n", &o->shard_index, &o->shard_count, &used) ==
+    bool plain = strspn(argument, "0123456789/") == strlen(argument);
+    if (plain &&
+        sscanf(argument, "%5" SCNd64 "/%5" SCNd64 "%n", &o->shard_index, &o->shard_count, &used) ==
             2 &&
         !argument[used] && o->shard_index >= 1 && o->shard_index <= o->shard_count)
         return CLI_GO_ON;
@@ -141,8 +141,9 @@ static int run_experiment(const struct cli *cli)
 
 static const struct cli_option options[] = {
     CLI_TEXT('o', "output", "DIR", dir, "the run directory (default: runs/<name>)"),
-    CLI_WHOLE('j', "jobs", "N", 1, JOBS_MAX, jobs, "cells at a time (default: run.jobs)"),
-    CLI_WHOLE('t', "threads", "N", 1, THREADS_MAX, threads,
+    CLI_WHOLE('j', "jobs", "N", 1, EXPERIMENT_MAX_JOBS, jobs,
+              "cells at a time (default: run.jobs)"),
+    CLI_WHOLE('t', "threads", "N", 1, EXPERIMENT_MAX_THREADS, threads,
               "threads of each cell (default: run.threads)"),
     CLI_FLAG('n', "dry-run", dry, "only print the plan; with Slurm, what would be submitted"),
     CLI_FLAG('x', "stop", stop, "stop at the first failure; other cells save and end"),

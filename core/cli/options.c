@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* options.c: a command line, by the command's rows and getopt_long. */
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -119,7 +120,8 @@ static int read_whole(const struct cli *cli, const struct cli_option *o, const c
     char *end;
     errno = 0;
     intmax_t read = strtoimax(argument, &end, 10);
-    if (*argument && !*end && !errno && read >= o->min && read <= o->max) {
+    bool plain = isdigit((unsigned char)argument[*argument == '-']);
+    if (plain && !*end && !errno && read >= o->min && read <= o->max) {
         *number = read;
         return CLI_GO_ON;
     }

@@ -22,6 +22,9 @@ static peat_status read_version(struct reading *r)
                            "'version' is missing; this program reads version 1");
     if (v->kind == VALUE_INT && v->integer == 1)
         return PEAT_OK;
+    if (v->kind == VALUE_TEXT)
+        return place_error(r->err, v->at, "'version' must be the number 1, not the text '%s'",
+                           v->text);
     return place_error(r->err, v->at, "version %s is not known; this program reads version 1",
                        value_label(r->a, v));
 }
@@ -165,9 +168,9 @@ static peat_status read_keys(struct reading *r)
 /* In order: the first mistake is the one that is told. The version is first of all, since a file of
  * another one may have other keys; and include may bring labels, which what follows it may name. */
 static peat_status (*const steps[])(struct reading *r) = {
-    read_version,  words_to_root, read_keys,         read_name,  read_description,
-    read_defaults, matrix_read,   words_to_settings, cells_read, read_overrides,
-    read_seeds,    run_read,      report_read,       match_read, claims_read,
+    read_version,  words_to_root, read_version,      read_keys,   read_name,      read_description,
+    read_defaults, matrix_read,   words_to_settings, cells_read,  read_overrides, read_seeds,
+    run_read,      report_read,   match_read,        claims_read,
 };
 
 peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ struct run {
     struct jobs jobs;
     struct progress progress;
     struct runner_end *end;
+    int n_fit; /* cells that fit the glob, in this shard or not */
     int n_old; /* failed before and not tried again */
     const struct cell_files **old;
     struct arena *arena;
@@ -187,6 +189,7 @@ static peat_status choose_all(struct run *r, struct error *err)
     for (int i = 0, ordinal = 0; i < p->n && status == PEAT_OK; i++) {
         if (!fits_glob(r->options, &p->cell[i]))
             continue;
+        r->n_fit++;
         if (in_shard(r->options, ordinal++)) {
             status = choose(r, i, err);
             r->progress.total++;
@@ -294,8 +297,8 @@ static void show_failures(struct run *r)
                      json_get_text(r->old[i]->end, "reason"), r->old[i]->dir);
     for (int i = 0; i < r->jobs.n; i++) {
         const struct job *job = &r->jobs.job[i];
-        if (job->ended && (cell_has_failed(job->end.state) || job->end.disk_full))
-            show_failure(r, &shown, job->end.disk_full ? CELL_FAILED : job->end.state, job->label,
+        if (job->ended && (cell_has_failed(job->end.state) || job->end.no_room))
+            show_failure(r, &shown, job->end.no_room ? CELL_FAILED : job->end.state, job->label,
                          job->end.reason, job->dir);
     }
     if (shown > FAILURES_SHOWN)
@@ -330,14 +333,26 @@ static void show_counts(struct run *r)
     strbuf_release(&line);
 }
 
+/* A shard beyond the number of cells is no mistake: machines start as many as they are. */
+static void show_empty_shard(struct run *r)
+{
+    const struct runner_options *o = r->options;
+    progress_say(&r->progress, "shard %" PRId64 " of %" PRId64 " has none of the %d cell%s",
+                 o->shard_index, o->shard_count, r->n_fit, r->n_fit == 1 ? "" : "s");
+}
+
 static void show_end(struct run *r)
 {
     if (r->options->quiet && !r->end->failed)
         return;
+    if (r->progress.total == 0 && r->options->shard_count) {
+        show_empty_shard(r);
+        return;
+    }
     show_counts(r);
     show_failures(r);
-    if (r->jobs.disk_full)
-        progress_say(&r->progress, "the disk is full: make room, then run again to go on");
+    if (r->jobs.no_room)
+        progress_say(&r->progress, "%s, then run again to go on", r->jobs.no_room);
     else if (r->end->left)
         progress_say(&r->progress, "run again to go on");
 }

@@ -166,6 +166,13 @@ static const char *count_states(const char *states, struct arena *a)
     return text;
 }
 
+/* Its number alone goes on a command line: what stands in a file may be anything. */
+static bool is_job_number(const char *text)
+{
+    return *text && strlen(text) <= 20 && strspn(text, "0123456789_") == strlen(text) &&
+           *text != '_';
+}
+
 static peat_status check_array(const char *dir, const char *array, struct arena *a,
                                struct error *err)
 {
@@ -202,6 +209,11 @@ peat_status slurm_check(const char *dir, struct arena *a, struct error *err)
     }
     if (status != PEAT_OK)
         return status;
+    if (array && !is_job_number(array))
+        return error_set(err, PEAT_CORRUPT,
+                         "'%s/slurm/job.json' is damaged: 'array' is no job of Slurm; if none runs "
+                         "here, remove the file",
+                         dir);
     return array ? check_array(dir, array, a, err) : PEAT_OK;
 }
 

@@ -29,8 +29,10 @@ static peat_status refuse_key(const struct filling *f, const char *key, struct p
         strbuf_addf(&out, "; did you mean '%s'?", near);
     } else if (n > 0) {
         strbuf_add(&out, "; allowed: ");
-        name[rows_count(f->row)] = NULL;
-        names_add(&out, rows_count(f->row) > 0 ? name : f->reserved);
+        /* A plugin is told of its own; what goes beside them is the engine's. */
+        if (is_plugin(f->what) && rows_count(f->row) > 0)
+            name[rows_count(f->row)] = NULL;
+        names_add(&out, name);
     } else {
         strbuf_addf(&out, "; %s takes none", f->what);
     }

@@ -39,6 +39,12 @@ static const struct use uses[] = {
     {"plugins info /etc 2>&1", 2, "peat: '/etc' is a directory"},
     {"plugins list 2>/dev/null", 0, "scheme   sinusoidal "},
     {"plugins list --kind=task 2>/dev/null", 0, "task  copy"},
+    {"run x.yaml -j ' 2' 2>&1", 2, "must be a whole number from 1 to 1024, not ' 2'"},
+    {"run x.yaml -j +2 2>&1", 2, "must be a whole number from 1 to 1024, not '+2'"},
+    {"run x.yaml -j 1025 2>&1", 2, "must be a whole number from 1 to 1024, not '1025'"},
+    {"run x.yaml --shard ' 1/2' 2>&1", 2, "must be I/N with I from 1 to N, not ' 1/2'"},
+    {"validate \"$PEAT_SOURCE\"/experiments/quickstart.yaml version=2 2>&1", 2,
+     "peat: command line:1: version 2 is not known; this program reads version 1"},
     {"plugins list 2>&1 >/dev/full", 1, "peat: cannot write to standard output: No space left"},
     {"plugins list 2>&1 >&-", 1, "peat: cannot write to standard output"},
 };

@@ -203,6 +203,21 @@ START_TEST(submission_that_lives_is_refused_by_name)
 }
 END_TEST
 
+/* What stands in a file is no option of a program. */
+START_TEST(array_that_is_no_job_number_reaches_no_program)
+{
+    static const char *const array[] = {"--help", "7 8", "", "_7", "7;8"};
+    shell_write("bin/squeue", "#!/bin/sh\ntouch asked\n");
+    shell_expect(0, "mkdir -p runs/grid/slurm");
+    for (size_t i = 0; i < sizeof(array) / sizeof(*array); i++) {
+        shell_expect(0, "echo '{\"array\": \"%s\"}' > runs/grid/slurm/job.json", array[i]);
+        shell_says(2, "runs/grid/slurm/job.json' is damaged: 'array' is no job of Slurm",
+                   STAND_IN "peat run grid.yaml --launcher slurm");
+    }
+    shell_expect(0, "test ! -e asked && test ! -e calls");
+}
+END_TEST
+
 START_TEST(refused_submission_changes_no_cell)
 {
     shell_expect(0, "peat plan grid.yaml -o runs --write %s", one_cell);
@@ -283,6 +298,26 @@ END_TEST
 #define UNTIL(condition)                                                                           \
     "for i in $(seq 200); do " condition " && break; sleep 0.05; done; " condition
 
+START_TEST(shard_without_cells_says_so)
+{
+    shell_says(0, "peat: shard 7 of 9 has none of the 6 cells\n",
+               "peat run grid.yaml --shard 7/9 2>&1");
+    shell_says(0, "peat: shard 2 of 2 has none of the 1 cell\n",
+               "peat run grid.yaml -o one --shard 2/2 %s 2>&1", one_cell);
+}
+END_TEST
+
+START_TEST(edited_configuration_is_told_from_changed_data)
+{
+    shell_expect(0, "peat plan grid.yaml --write %s", one_cell);
+    shell_expect(0, "cp -r runs/grid before && sed -i -z -e 's/\"batch\": 2/\"batch\": 3/' "
+                    "-e 's/,[ \\n]*\"check\": *\"[0-9a-f]*\"//' runs/grid/cells/*/config.json");
+    shell_says(1, "config.json' was changed by hand", "peat cell runs/grid 0");
+    shell_expect(0, "rm -r runs/grid && mv before runs/grid && echo more >> text.txt");
+    shell_says(1, "the data or a plugin has changed", "peat cell runs/grid 0");
+}
+END_TEST
+
 START_TEST(cell_that_runs_is_left_by_others)
 {
     shell_expect(0, "peat plan grid.yaml -o runs --write %s", slow_cell);
@@ -319,10 +354,12 @@ int main(void)
               dry_run_counts_only_what_is_to_be_done, what_slurm_can_not_do_is_refused,
               submitted_cells_give_the_table_of_a_local_run,
               nothing_left_submits_nothing_and_prints_the_table,
-              submission_that_lives_is_refused_by_name, refused_submission_changes_no_cell,
+              submission_that_lives_is_refused_by_name,
+              array_that_is_no_job_number_reaches_no_program, refused_submission_changes_no_cell,
               missing_slurm_and_too_long_arrays_are_refused,
               ranges_and_names_give_the_table_of_a_run,
               failed_cell_costs_only_itself_and_can_be_skipped,
               shards_of_two_machines_merge_into_one_table, cell_that_runs_is_left_by_others,
+              shard_without_cells_says_so, edited_configuration_is_told_from_changed_data,
               cell_told_twice_to_end_saves_where_it_is));
 }

@@ -12,8 +12,10 @@
 
 #include "base/value.h"
 
-#define EXPERIMENT_MAX_AXES  16
-#define EXPERIMENT_MAX_CELLS 10000 /* times seeds */
+#define EXPERIMENT_MAX_AXES    16
+#define EXPERIMENT_MAX_CELLS   10000 /* times seeds */
+#define EXPERIMENT_MAX_JOBS    1024  /* cells at once */
+#define EXPERIMENT_MAX_THREADS 1024  /* of a cell */
 
 /* One value of an axis: a label for the table and the settings it makes, dotted key -> value. */
 struct axis_value {
