@@ -11,21 +11,22 @@
 #include "support/shell.h"
 #include "support/support.h"
 
-/* Twelve cells; `learned` takes long enough to be stopped on its way, `boom` ends its process. */
-static const char experiment[] =
-    "version: 1\n"
-    "name: grid\n"
-    "defaults:\n"
-    "  task: {plugin: text, path: text.txt}\n"
-    "  model: {d_model: 16, n_layer: 1, n_head: 2, dropout: 0.1}\n"
-    "  train: {steps: 40, batch: 2, seq_len: 16}\n"
-    "  eval: {lengths: [16, 32], tokens: 256}\n"
-    "matrix:\n"
-    "  position.scheme: [none, learned, rotary, sinusoidal, alibi, {plugin: ./boom.so}]\n"
-    "overrides:\n"
-    "  - {when: {position.scheme: learned}, set: {train.steps: 8000}}\n"
-    "seeds: 2\n"
-    "run: {launcher: slurm, slurm: {cells_per_task: 2, time: 10m}}\n";
+/* Twelve cells; `slow` dawdles until the file "open" is there, so that it is met on its way, and
+ * `boom` ends its process. */
+static const char experiment[] = "version: 1\n"
+                                 "name: grid\n"
+                                 "defaults:\n"
+                                 "  task: {plugin: text, path: text.txt}\n"
+                                 "  model: {d_model: 16, n_layer: 1, n_head: 2, dropout: 0.1}\n"
+                                 "  train: {steps: 40, batch: 2, seq_len: 16}\n"
+                                 "  eval: {lengths: [16, 32], tokens: 256}\n"
+                                 "matrix:\n"
+                                 "  position.scheme: [none, {plugin: ./slow.so}, rotary, "
+                                 "sinusoidal, alibi, {plugin: ./boom.so}]\n"
+                                 "overrides:\n"
+                                 "  - {when: {position.scheme: slow}, set: {train.steps: 2000}}\n"
+                                 "seeds: 2\n"
+                                 "run: {launcher: slurm, slurm: {cells_per_task: 2, time: 10m}}\n";
 
 static const char boom[] =
     "#include <stdlib.h>\n"
@@ -50,18 +51,43 @@ static const char boom[] =
     "PEAT_DEFINE_PLAIN(PEAT_SCHEME, scheme, \"boom\", \"1\", \"ends its process\", \"MIT\", "
     "\"\")\n";
 
+/* Steps end, so that a cell that is asked to stop can save. */
+static const char slow[] =
+    "#include <time.h>\n"
+    "#include <unistd.h>\n"
+    "#include <peat/plugin.h>\n"
+    "static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])\n"
+    "{\n"
+    "    const struct timespec nap = {0, 50 * 1000 * 1000};\n"
+    "    (void)shared;\n"
+    "    if (c->step > 20 && access(\"open\", F_OK) != 0)\n"
+    "        nanosleep(&nap, NULL);\n"
+    "    return PEAT_OK;\n"
+    "}\n"
+    "static peat_node *residual(const peat_call *c, peat_node *x)\n"
+    "{\n"
+    "    return peat_scale(c->g, x, 1.25);\n"
+    "}\n"
+    "static const peat_scheme scheme = {\n"
+    "    .size = sizeof(scheme), .prepare = prepare, .residual = residual};\n"
+    "PEAT_DEFINE_PLAIN(PEAT_SCHEME, scheme, \"slow\", \"1\", \"takes its time\", \"MIT\", \"\")\n";
+
 /* Shell: until the condition holds, for some minutes. */
 #define UNTIL(condition)                                                                           \
     "for i in $(seq 4000); do " condition " && break; sleep 0.05; done; " condition
 
-#define COMPILE "${CC:-cc} -std=c11 -shared -fPIC -I\"$PEAT_SOURCE\"/include boom.c -o boom.so -lm"
+#define COMPILE(name)                                                                              \
+    "${CC:-cc} -std=c11 -D_GNU_SOURCE -shared -fPIC -I\"$PEAT_SOURCE\"/include " name              \
+    ".c -o " name ".so -lm"
 
 static void open_grid(void)
 {
     shell_open();
     shell_write("grid.yaml", experiment);
     shell_write("boom.c", boom);
-    shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt && " COMPILE);
+    shell_write("slow.c", slow);
+    shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt && " COMPILE(
+                        "boom") " && " COMPILE("slow"));
 }
 
 /* The csv of results up to `value`: what follows are times, sizes and provenance. */
@@ -94,30 +120,37 @@ static void assert_equal(char *(*of)(const char *), const char *one, const char 
     free(b);
 }
 
+static void note_job(const char *dir)
+{
+    shell_expect(0, "grep -o '\"array\": *\"[0-9]*\"' '%s'/slurm/job.json | tr -dc 0-9 > job", dir);
+}
+
 /* One task is put back by Slurm, which ends all its processes; another is told that its time is
  * nearly up, and puts itself back. */
+#define WAS_PUT_BACK "scontrol show job $(cat job)_%d | grep -q 'Restarts=[1-9]'"
+
 static void put_back(void)
 {
-    shell_expect(0, UNTIL("[ -s 'by slurm'/cells/learned*s0-*/metrics.jsonl ]"));
+    shell_expect(0, UNTIL("[ -s 'by slurm'/cells/slow*s0-*/metrics.jsonl ]"));
     shell_expect(0, "scontrol requeue $(cat job)_0");
-    shell_expect(0, UNTIL("[ -s 'by slurm'/cells/learned*s1-*/metrics.jsonl ]"));
+    shell_expect(0, UNTIL("[ -s 'by slurm'/cells/slow*s1-*/metrics.jsonl ]"));
     shell_expect(0, "scancel --batch --signal=USR1 $(cat job)_3");
+    for (int task = 0; task <= 3; task += 3)
+        shell_expect(0, UNTIL(WAS_PUT_BACK), task, task);
+    shell_expect(0, "touch open");
 }
 
 START_TEST(array_with_tasks_put_back_gives_the_table_of_a_local_run)
 {
     shell_says(0, "12 cells: 12 submitted", "peat run grid.yaml -o 'by slurm'");
-    shell_expect(0,
-                 "grep -o '\"array\": *\"[0-9]*\"' 'by slurm'/slurm/job.json | tr -dc 0-9 > job");
+    note_job("by slurm");
     put_back();
     shell_expect(1, "peat run grid.yaml -o local --launcher local -j 2");
     shell_expect(0, UNTIL("[ -z \"$(squeue -h)\" ]"));
     shell_says(0, "12 cells: 10 done, 2 crashed", "peat status 'by slurm'");
     for (int seed = 0; seed < 2; seed++)
-        shell_expect(0, "grep 'continues from step' 'by slurm'/cells/learned*s%d-*/log.txt", seed);
+        shell_expect(0, "grep 'continues from step' 'by slurm'/cells/slow*s%d-*/log.txt", seed);
     shell_expect(0, "grep 'DUE TO JOB REQUEUE' 'by slurm'/slurm/$(cat job)_0.log");
-    for (int task = 0; task <= 3; task += 3)
-        shell_expect(0, "scontrol show job $(cat job)_%d | grep 'Restarts=[1-9]'", task);
     shell_expect(0, "scontrol show job $(cat job)_2 | grep 'ExitCode=1:0'");
     assert_equal(numbers, "local", "by slurm");
     assert_equal(weights, "local", "by slurm");
@@ -129,12 +162,16 @@ END_TEST
 START_TEST(task_put_back_does_not_repeat_its_crashes)
 {
     shell_expect(
-        0, "peat run grid.yaml -o runs seeds=1 'position.scheme=[{plugin: ./boom.so}, learned]'");
-    shell_expect(0, UNTIL("[ -s runs/cells/learned*/metrics.jsonl ]"));
-    shell_expect(0, "scontrol requeue $(squeue -h -t running -o %%F | head -1)_0");
+        0, "peat run grid.yaml -o runs seeds=1 'position.scheme=[{plugin: ./boom.so}, {plugin: "
+           "./slow.so}]'");
+    note_job("runs");
+    shell_expect(0, UNTIL("[ -s runs/cells/slow*/metrics.jsonl ]"));
+    shell_expect(0, "scontrol requeue $(cat job)_0");
+    shell_expect(0, UNTIL(WAS_PUT_BACK), 0, 0);
+    shell_expect(0, "touch open");
     shell_expect(0, UNTIL("[ -z \"$(squeue -h)\" ]"));
     shell_expect(0, "grep 'boom.*left as it is: crashed' runs/slurm/*_0.log");
-    shell_expect(0, "grep 'continues from step' runs/cells/learned*/log.txt");
+    shell_expect(0, "grep 'continues from step' runs/cells/slow*/log.txt");
 }
 END_TEST
 
