@@ -2,6 +2,7 @@
 # What PEAT is built on. Everything here is a Debian package; `./quickstart` installs them.
 
 find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS C)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)

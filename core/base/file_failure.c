@@ -3,13 +3,27 @@
 #include "file_failure.h"
 
 #include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+
+const char *file_words(int reason, char words[FILE_WORDS])
+{
+    struct rlimit limit;
+    if (reason != EFBIG || getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return strerror(reason);
+    snprintf(words, FILE_WORDS, "%s (`ulimit -f` allows %ju bytes)", strerror(reason),
+             (uintmax_t)limit.rlim_cur);
+    return words;
+}
 
 peat_status file_failure(struct error *err, const char *verb, const char *path)
 {
     int reason = errno;
+    char words[FILE_WORDS];
     peat_status status = reason == ENOENT ? PEAT_NOTFOUND : PEAT_IO;
-    return error_set(err, status, "cannot %s '%s': %s", verb, path, strerror(reason));
+    return error_set(err, status, "cannot %s '%s': %s", verb, path, file_words(reason, words));
 }
 
 static const char *kind_of(mode_t mode)

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/stops.h"
 #include "base/strbuf.h"
 #include "file_failure.h"
 
@@ -40,7 +41,8 @@ peat_status fd_write(int fd, const void *bytes, size_t n, struct error *err)
 {
     if (write_all(fd, bytes, n) == 0)
         return PEAT_OK;
-    return error_set(err, PEAT_IO, "cannot write: %s", strerror(errno));
+    char words[FILE_WORDS];
+    return error_set(err, PEAT_IO, "cannot write: %s", file_words(errno, words));
 }
 
 /* close() that keeps the errno of what went wrong before it. A file that could not be closed
@@ -114,6 +116,8 @@ static peat_status replace(const char *path, const struct stat *old, const void 
     strbuf_init(&name);
     int bad = -1;
     bool gone = true;
+    struct stops_held held;
+    stops_hold(&held);
     for (int i = 0; i < TRIES && bad && gone; i++) {
         bad = write_temporary(path, old, bytes, n, &name);
         gone = !bad && rename(name.text, path) < 0;
@@ -124,6 +128,7 @@ static peat_status replace(const char *path, const struct stat *old, const void 
     if (bad && name.n)
         unlink(name.text);
     strbuf_release(&name);
+    stops_let(&held);
     return status == PEAT_OK ? dir_sync_parent(path, err) : status;
 }
 

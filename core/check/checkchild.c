@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/stops.h"
 #include "process/child.h"
 #include "process/childlog.h"
 #include "process/program.h"
@@ -127,8 +129,10 @@ static peat_status child_arguments(const struct check_request *q, const char *ch
     peat_status status = own_program(program, sizeof(program), err);
     if (status != PEAT_OK)
         return status;
-    const char *const word[] = {program, "plugins",  "check", "--only",
-                                check,   "--record", record,  q->plugin};
+    const char *const word[] = {program,  "plugins",       "check",
+                                "--only", check,           "--record",
+                                record,   "--with-parent", arena_printf(a, "%ld", (long)getpid()),
+                                "--",     q->plugin};
     enum { WORDS = sizeof(word) / sizeof(*word) };
     char **all = ARENA_ARRAY(a, q->n_setting + WORDS + 1, char *);
     for (int i = 0; i < WORDS; i++)
@@ -209,10 +213,15 @@ peat_status check_apart(const struct check_request *q, const char *check, struct
     char *dir = arena_printf(arena, "%s/peat-check-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     double start = clock_seconds();
     *report = (struct check_report){.check = check, .text = ""};
-    if (!mkdtemp(dir))
-        return error_set(err, PEAT_IO, "cannot make '%s': %s", dir, strerror(errno));
-    peat_status status = run_child(q, check, dir, arena, report, err);
-    dir_remove(dir, NULL);
+    struct stops_held held;
+    stops_hold(&held);
+    bool made = mkdtemp(dir) != NULL;
+    peat_status status =
+        made ? run_child(q, check, dir, arena, report, err)
+             : error_set(err, PEAT_IO, "cannot make '%s': %s", dir, strerror(errno));
+    if (made)
+        dir_remove(dir, NULL);
+    stops_let(&held);
     report->seconds = clock_seconds() - start;
     return status;
 }

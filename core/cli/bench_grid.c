@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/shown.h"
+#include "base/stops.h"
 #include "cli/bench.h"
 #include "process/child.h"
 #include "process/program.h"
@@ -36,7 +37,7 @@ static peat_status run_grid(const char dir[DIR_BYTES], int jobs, double *seconds
     if (status != PEAT_OK)
         return status;
     char *const argv[] = {program, "run", file, "-o", runs, "-j", number, NULL};
-    struct child run = {.argv = argv, .log = log, .own_group = true};
+    struct child run = {.argv = argv, .log = log, .own_group = true, .grace = 10};
     status = child_start(&run, err);
     if (status != PEAT_OK)
         return status;
@@ -72,18 +73,21 @@ int bench_grid(const struct bench_sizes *s, bool json)
     const char *tmp = getenv("TMPDIR");
     char dir[DIR_BYTES], file[PATH_BYTES];
     snprintf(dir, sizeof(dir), "%s/peat-bench-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (!mkdtemp(dir)) {
-        error_set(&err, PEAT_FAILED, "cannot make '%s'", dir);
-        return cli_refuse(&err);
-    }
+    struct stops_held held;
+    stops_hold(&held);
+    bool made = mkdtemp(dir) != NULL;
+    peat_status status = made ? PEAT_OK : error_set(&err, PEAT_FAILED, "cannot make '%s'", dir);
     snprintf(file, sizeof(file), "%s/bench.yaml", dir);
-    peat_status status = file_write(file, experiment, strlen(experiment), &err);
+    if (status == PEAT_OK)
+        status = file_write(file, experiment, strlen(experiment), &err);
     for (int jobs = 1; status == PEAT_OK && jobs <= 2; jobs++) {
         double seconds = 0.0;
         status = run_grid(dir, jobs, &seconds, &err);
         if (status == PEAT_OK)
             print_jobs(jobs, seconds, json);
     }
-    dir_remove(dir, NULL);
+    if (made)
+        dir_remove(dir, NULL);
+    stops_let(&held);
     return status == PEAT_OK ? CLI_DONE : cli_refuse(&err);
 }

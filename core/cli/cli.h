@@ -8,14 +8,15 @@
 #define CLI_CLI_H
 
 #include "base/error.h"
+#include "base/stops.h"
 #include "base/strbuf.h"
 
 /* Exit codes, and no others. */
 enum exit_code {
-    CLI_DONE = 0,     /* every cell done or diverged                                          */
-    CLI_FAILED = 1,   /* a cell failed, a check or comparison failed, the disk filled           */
-    CLI_USAGE = 2,    /* nothing was run: usage, configuration, missing data, no such directory */
-    CLI_STOPPED = 130 /* SIGINT or SIGTERM                                                  */
+    CLI_DONE = 0,   /* every cell done or diverged                                          */
+    CLI_FAILED = 1, /* a cell failed, a check or comparison failed, the disk filled           */
+    CLI_USAGE = 2,  /* nothing was run: usage, configuration, missing data, no such directory */
+    CLI_STOPPED = STOPS_CODE /* SIGINT, SIGTERM or SIGHUP                                       */
 };
 
 /* "peat: text" on stderr, as one line in one write. */
@@ -34,8 +35,8 @@ peat_status cli_write(const char *file, const struct strbuf *text, struct error 
 /* Columns of the terminal that text goes to, between these bounds; 100 where it goes elsewhere. */
 int cli_width(const char *file, int narrowest, int widest);
 
-/* Before anything else: descriptors 0 to 2 are open, and writing to a reader that has gone is an
- * error rather than death. */
+/* Before anything else: descriptors 0 to 2 are open, writing to a reader that has gone or beyond
+ * `ulimit -f` is an error rather than death, and a stop ends the process with CLI_STOPPED. */
 void cli_start(void);
 /* The exit code, after all that was printed has reached stdout: a full disk makes CLI_FAILED. */
 int cli_finish(int code);

@@ -7,16 +7,15 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 
 #include "base/json.h"
 #include "cell/cellrun.h"
 #include "cli/verbs.h"
 #include "grid/jobs.h"
+#include "process/parent.h"
 #include "process/program.h"
 
-enum { THREADS_MAX = 1024, SECONDS_MAX = 1000000000, JOBS_LEAST = 16 };
+enum { SECONDS_MAX = 1000000000, JOBS_LEAST = 16 };
 
 struct request {
     struct cellrun_options run;
@@ -228,11 +227,17 @@ static int run_cells(const char *dir, int n, char *const *word, const struct req
 
 /* ---- the command ---- */
 
-/* False: the parent has gone before its death could be noticed. */
-static bool follow_parent(int64_t pid)
+/* The parent's death is a stop like others: the cell saves and ends. A plugin that never returns
+ * keeps it from that. False: the parent has gone. */
+static bool follow_parent(const struct request *q, const struct trail *trail, struct arena *a)
 {
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    return getppid() == (pid_t)pid;
+    const double patience = 10;
+    struct parent_watch *w = ARENA_NEW(a, struct parent_watch);
+    *w = (struct parent_watch){(pid_t)q->parent, patience, trail->page};
+    if (!parent_follow(w->parent, SIGTERM))
+        return false;
+    parent_watch(w);
+    return true;
 }
 
 static int train_cells(const struct cli *cli)
@@ -242,19 +247,19 @@ static int train_cells(const struct cli *cli)
     struct trail trail = {.page = NULL};
     if (q->parent && cli->n_operand > 2)
         return cli_mistake(cmd_cell.name, "with --with-parent one cell can be given");
-    if (q->parent && !follow_parent(q->parent))
-        return CLI_STOPPED;
     q->run.threads = (int)q->threads;
     q->run.has_parent = q->parent != 0;
     q->run.trail = &trail;
     if (q->trail)
         trail.page = trail_page_open((int)q->trail);
+    if (q->parent && !follow_parent(q, &trail, cli->arena))
+        return CLI_STOPPED;
     return q->parent ? run_one(operand[0], operand[1], q, cli->arena)
                      : run_cells(operand[0], cli->n_operand - 1, operand + 1, q, cli->arena);
 }
 
 static const struct cli_option options[] = {
-    CLI_WHOLE('t', "threads", "N", 1, THREADS_MAX, threads, "threads (default: 1)"),
+    CLI_WHOLE('t', "threads", "N", 1, EXPERIMENT_MAX_THREADS, threads, "threads (default: 1)"),
     CLI_TEXT(0, "gemm", "NAME", run.gemm,
              "what multiplies: auto, openblas, onednn (default: auto)"),
     CLI_WHOLE(0, "checkpoint-every", "K", 0, INT64_MAX, run.checkpoint_every,

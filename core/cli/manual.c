@@ -14,7 +14,7 @@ static const char exit_status[] =
     ".TP\n0\nEverything is done; a cell that has diverged is done too.\n"
     ".TP\n1\nA cell failed, a check or a comparison failed, or the disk is full.\n"
     ".TP\n2\nNothing was run: usage, configuration, missing data, no such directory.\n"
-    ".TP\n130\nA signal, SIGINT or SIGTERM, stopped it.\n";
+    ".TP\n130\nA signal, SIGINT, SIGTERM or SIGHUP, stopped it.\n";
 
 /* Escapes what roff would take for its own: a line that begins with a dot is a request. */
 static void add_text(struct strbuf *out, const char *text, size_t n)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* plugins_check.c: peat plugins check. */
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 
 #include "base/columns.h"
 #include "base/file.h"
@@ -12,9 +12,11 @@
 #include "check/checkchild.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
+#include "process/parent.h"
 
 struct request {
     int64_t timeout;  /* seconds of each check */
+    int64_t parent;   /* 0: none               */
     const char *only; /* NULL: all             */
     const char *record;
     bool json, here;
@@ -202,7 +204,8 @@ static int run_recorded(struct checking *c)
 {
     struct check_report report;
     struct error err = {0};
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (c->q.parent && !parent_follow((pid_t)c->q.parent, SIGKILL))
+        return CLI_STOPPED;
     char *scratch = path_beside(c->q.record, ".");
     peat_status status =
         check_here(&c->request, c->q.only, c->q.record, scratch, c->arena, &report, &err);
@@ -261,6 +264,8 @@ static int check_plugin(const struct cli *cli)
     for (int i = 1; i < cli->n_operand; i++)
         if (!strchr(cli->operand[i], '=') || cli->operand[i][0] == '=')
             return cli_mistake(plugins_check.name, "'%s' is not KEY=VALUE", cli->operand[i]);
+    if (q->parent && !q->record)
+        return cli_mistake(plugins_check.name, "--with-parent goes with --record");
     if ((q->here || q->record) && !q->only)
         return cli_mistake(plugins_check.name, "--here and --record go with --only");
     return q->record ? run_recorded(&c) : q->here ? run_here(&c) : run_all(&c);
@@ -275,6 +280,8 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "here", here, "with --only: run it in this process, for a debugger"),
     CLI_TEXT(0, "record", "FILE", record,
              "with --only: run it in this process, write its end to FILE"),
+    CLI_WHOLE(0, "with-parent", "PID", 1, INT_MAX, parent,
+              "with --record: end when its parent PID ends"),
 };
 
 const struct cli_command plugins_check = {

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/shown.h"
+#include "base/stops.h"
 #include "cli/cli.h"
 #include "process/apart.h"
 
@@ -23,6 +24,8 @@ void cli_start(void)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
             (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    stops_end_process();
 }
 
 void cli_print(const char *fmt, ...)

@@ -12,10 +12,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/stops.h"
 #include "cell/cellfiles.h"
 #include "process/childlog.h"
-
-enum { EXIT_INTERRUPTED = 130 };
 
 /* ---- classifying ---- */
 
@@ -29,8 +28,8 @@ static void end_by_signal(struct cell_end *end, int signal, enum cell_stop stop,
 {
     char name[SIGNAL_NAME];
     end->signal = arena_strdup(a, signal_name(signal, name));
-    bool asked = signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
-    if (asked || (stop == STOP_ASKED && signal == SIGKILL)) {
+    bool asked = signal != SIGKILL || stop == STOP_ASKED;
+    if (signal_is_sent(signal) && asked) {
         end->state = CELL_PARTIAL;
         end->reason = "interrupted";
     } else if (signal == SIGKILL) {
@@ -112,12 +111,22 @@ static void end_without_result(struct cell_end *end, peat_status why)
     end->reason = why == PEAT_NOTFOUND ? "ended without a result" : "ended with a damaged result";
 }
 
-static void check_disk(struct cell_end *end)
+/* What could not be written is nobody's fault and can be once there is room. */
+static void check_room(struct cell_end *end)
 {
-    if (end->state != CELL_FAILED || !end->reason || !strstr(end->reason, strerror(ENOSPC)))
+    static const struct {
+        int reason;
+        const char *advice;
+    } known[] = {{ENOSPC, "the disk is full: make room"},
+                 {EDQUOT, "the quota of the disk is used up: make room"},
+                 {EFBIG, "files must not grow that large (ulimit -f): raise the limit"}};
+    if (end->state != CELL_FAILED || !end->reason)
         return;
-    end->disk_full = true;
-    end->state = CELL_PARTIAL;
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+        if (strstr(end->reason, strerror(known[i].reason)))
+            end->no_room = known[i].advice;
+    if (end->no_room)
+        end->state = CELL_PARTIAL;
 }
 
 struct cell_end cell_end_read(const struct cell_process *p, const struct child *child,
@@ -142,12 +151,12 @@ struct cell_end cell_end_read(const struct cell_process *p, const struct child *
         end_by_signal(&end, child->signal, p->stop, a);
     } else if (ended_by_plugin) {
         end_by_plugin(&end, p, child, a);
-    } else if (end.exit == EXIT_INTERRUPTED) {
+    } else if (end.exit == STOPS_CODE) {
         end.state = CELL_PARTIAL;
         end.reason = "interrupted";
     } else {
         end_by_error(&end, p, child, a);
-        check_disk(&end);
+        check_room(&end);
     }
     if (p->stop == STOP_TIMEOUT || p->stop == STOP_STALLED)
         end_by_limit(&end, p, a);
@@ -159,7 +168,7 @@ struct cell_end cell_end_failed(const struct error *why, struct arena *a)
     struct cell_end end = {.state = why->status == PEAT_NOMEM ? CELL_OOM : CELL_FAILED,
                            .reason = arena_strdup(a, why->text),
                            .exit = -1};
-    check_disk(&end);
+    check_room(&end);
     return end;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/stops.h"
 #include "process/program.h"
 
 #define LIVE_SECONDS 0.5
@@ -22,6 +23,7 @@ struct loop {
     char **env;
     int next, n_active;
     double looked; /* when progress was looked at, of the clock */
+    int n_stop;    /* that a person or a program has sent; SIGHUP may come of itself */
     struct job **active;
     bool stopping; /* starts no more */
 };
@@ -30,12 +32,9 @@ struct loop {
 
 static char **cell_arguments(const struct jobs *j, const struct job *job)
 {
-    const char *here = j->dir[0] == '-' ? "./" : "";
     const char *const word[] = {
         j->program,
         "cell",
-        arena_printf(j->arena, "%s%s", here, j->dir),
-        job->id,
         "-t",
         arena_printf(j->arena, "%" PRId64, j->threads),
         "--checkpoint-every",
@@ -47,12 +46,15 @@ static char **cell_arguments(const struct jobs *j, const struct job *job)
         "--gemm",
         j->gemm ? j->gemm : "auto",
         j->tensorboard ? "--tensorboard" : NULL,
-        NULL,
+        "--",
+        j->dir,
+        job->id,
     };
     enum { WORDS = sizeof(word) / sizeof(*word) };
-    char **argv = ARENA_ARRAY(j->arena, WORDS, char *);
-    for (int i = 0; i < WORDS && word[i]; i++)
-        argv[i] = arena_strdup(j->arena, word[i]);
+    char **argv = ARENA_ARRAY(j->arena, WORDS + 1, char *);
+    for (int i = 0, n = 0; i < WORDS; i++)
+        if (word[i])
+            argv[n++] = arena_strdup(j->arena, word[i]);
     return argv;
 }
 
@@ -66,10 +68,10 @@ static void count(struct jobs *j, const struct job *job)
 {
     j->done += job->end.state == CELL_DONE;
     j->diverged += job->end.state == CELL_DIVERGED;
-    j->failed += cell_has_failed(job->end.state) || job->end.disk_full;
-    j->left += job->end.state == CELL_PARTIAL && !job->end.disk_full;
+    j->failed += cell_has_failed(job->end.state) || job->end.no_room;
+    j->left += job->end.state == CELL_PARTIAL && !job->end.no_room;
     j->left += job->end.state == CELL_RUNNING;
-    j->disk_full = j->disk_full || job->end.disk_full;
+    j->no_room = j->no_room ? j->no_room : job->end.no_room;
 }
 
 static void stop_all(struct loop *l)
@@ -96,7 +98,7 @@ static void ended(struct loop *l, struct job *job)
     progress_ended(j->progress, job);
     if (!recorded)
         progress_say(j->progress, "%s", err.text);
-    if (!recorded || job->end.disk_full)
+    if (!recorded || job->end.no_room)
         l->stopping = true;
     if (j->stop_on_failure && cell_has_failed(job->end.state))
         stop_all(l);
@@ -210,9 +212,10 @@ static void watch_progress(struct loop *l)
     }
 }
 
-static void interrupt(struct loop *l)
+static void interrupt(struct loop *l, int signal)
 {
     struct jobs *j = l->j;
+    l->n_stop += signal != SIGHUP;
     if (!j->interrupted) {
         j->interrupted = true;
         if (l->n_active)
@@ -222,7 +225,7 @@ static void interrupt(struct loop *l)
         stop_all(l);
         return;
     }
-    for (int i = 0; i < l->n_active; i++) {
+    for (int i = 0; i < l->n_active && l->n_stop > 1; i++) {
         l->active[i]->process.stop = STOP_ASKED;
         child_kill(&l->active[i]->child);
     }
@@ -250,7 +253,7 @@ static int wait_signal(const sigset_t *set, double seconds)
 
 static bool is_stop(int signal)
 {
-    return signal == SIGINT || signal == SIGTERM;
+    return signal > 0 && signal != SIGCHLD;
 }
 
 static void run_loop(struct loop *l, const sigset_t *set)
@@ -262,8 +265,9 @@ static void run_loop(struct loop *l, const sigset_t *set)
         if (!l->n_active)
             break;
         progress_live(j->progress, j->n, j->job, l->n_active, l->active);
-        if (is_stop(wait_signal(set, next_wake(l))))
-            interrupt(l);
+        int signal = wait_signal(set, next_wake(l));
+        if (is_stop(signal))
+            interrupt(l, signal);
         reap(l);
         watch_progress(l);
         enforce_deadlines(l);
@@ -284,9 +288,7 @@ void jobs_run(struct jobs *j)
         .looked = clock_seconds(),
     };
     sigset_t set, before;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
+    stops_set(&set);
     sigaddset(&set, SIGCHLD);
     sigprocmask(SIG_BLOCK, &set, &before);
     run_loop(&l, &set);

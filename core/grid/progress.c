@@ -108,7 +108,7 @@ static void add_result(struct strbuf *line, const struct progress *p, const stru
 
 static const char *end_word(const struct cell_end *end)
 {
-    if (end->disk_full)
+    if (end->no_room)
         return "failed";
     return end->state == CELL_PARTIAL ? "stopped" : cell_state_name(end->state);
 }
@@ -128,11 +128,11 @@ static void print_ended(struct progress *p, bool bad, const char *word, const st
 void progress_ended(struct progress *p, const struct job *job)
 {
     const struct cell_end *end = &job->end;
-    bool bad = cell_has_failed(end->state) || end->disk_full;
+    bool bad = cell_has_failed(end->state) || end->no_room;
     char time[32];
     struct strbuf line;
     bool left = end->state == CELL_PARTIAL || end->state == CELL_RUNNING;
-    p->finished += !left || end->disk_full;
+    p->finished += !left || end->no_room;
     p->failed += bad;
     if (p->quiet && !bad)
         return;

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "base/shown.h"
+#include "base/stops.h"
 #include "base/value.h"
 #include "process/child.h"
 
@@ -210,19 +211,10 @@ static peat_status run_gnuplot(const struct target *t, struct error *err)
     return status;
 }
 
-/* In a directory of its own, so that a figure is whole or absent, and gnuplot opens nothing that
- * stands where it will be. */
-static peat_status draw_apart(const struct figure *f, const char *name, enum figure_format format,
-                              bool paper, struct strbuf *out, struct error *err)
+static peat_status draw_in(const char *dir, const struct figure *f, const char *name,
+                           enum figure_format format, bool paper, struct strbuf *out,
+                           struct error *err)
 {
-    const char *tmp = getenv("TMPDIR");
-    char *dir = path_join(tmp && *tmp ? tmp : "/tmp", "peat-figure-XXXXXX");
-    if (!mkdtemp(dir)) {
-        peat_status status =
-            error_set(err, PEAT_IO, "cannot make a directory like '%s': %s", dir, strerror(errno));
-        free(dir);
-        return status;
-    }
     char *path = path_join(dir, name), *bytes = NULL;
     size_t n = 0;
     struct target t = target_of(path);
@@ -233,10 +225,28 @@ static peat_status draw_apart(const struct figure *f, const char *name, enum fig
         status = file_read(path, 0, &bytes, &n, err);
     if (status == PEAT_OK)
         strbuf_add_bytes(out, bytes, n);
-    dir_remove(dir, NULL);
     target_free(&t);
     free(bytes);
     free(path);
+    return status;
+}
+
+/* In a directory of its own, so that a figure is whole or absent, and gnuplot opens nothing that
+ * stands where it will be. */
+static peat_status draw_apart(const struct figure *f, const char *name, enum figure_format format,
+                              bool paper, struct strbuf *out, struct error *err)
+{
+    const char *tmp = getenv("TMPDIR");
+    char *dir = path_join(tmp && *tmp ? tmp : "/tmp", "peat-figure-XXXXXX");
+    struct stops_held held;
+    stops_hold(&held);
+    bool made = mkdtemp(dir) != NULL;
+    peat_status status = made ? draw_in(dir, f, name, format, paper, out, err)
+                              : error_set(err, PEAT_IO, "cannot make a directory like '%s': %s",
+                                          dir, strerror(errno));
+    if (made)
+        dir_remove(dir, NULL);
+    stops_let(&held);
     free(dir);
     return status;
 }

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/stops.h"
 #include "process/child.h"
 #include "process/guard.h"
 
@@ -124,7 +125,7 @@ struct inquiry {
     double seconds;
     uint64_t beats;
     double idle, looked; /* seconds without progress in a plugin; of the clock */
-    bool stuck, sent;
+    bool stuck, stopped, sent;
 };
 
 static peat_status start_work(struct inquiry *q, const struct job_apart *job, struct error *err)
@@ -190,21 +191,24 @@ static void receive(struct inquiry *q, struct strbuf *got)
     struct pollfd in = {.fd = q->fd, .events = POLLIN};
     bool open = true;
     q->looked = clock_seconds();
-    while (open && !q->stuck && !is_whole(got)) {
+    while (open && !q->stuck && !q->stopped && !is_whole(got)) {
         bool ended = child_has_ended(&q->child);
         if (poll(&in, 1, ended ? 0 : LOOK_MS) > 0)
             open = read_some(q, got);
         else if (ended)
             break;
         watch(q);
+        q->stopped = stops_waiting();
     }
     q->sent = is_whole(got);
 }
 
-/* It has nothing left to do; a sanitizer looks for leaks. */
+/* It has nothing left to do; a sanitizer looks for leaks. One that is stopped may end a file that
+ * it is writing. */
 static void end_work(struct inquiry *q)
 {
-    const double patience = 20;
+    const double patience = 20, last_write = 2;
+    q->child.grace = q->stuck ? 0 : last_write;
     q->child.deadline = clock_seconds() + (q->stuck ? 0 : patience);
     child_wait(&q->child);
     close(q->fd);
@@ -216,7 +220,8 @@ static void describe_end(const struct inquiry *q, struct strbuf *out)
     if (q->stuck)
         strbuf_addf(out, "did not return within %g s", q->seconds);
     else if (q->child.signal)
-        strbuf_addf(out, "crashed with %s", signal_name(q->child.signal, name));
+        strbuf_addf(out, "%s %s", signal_is_sent(q->child.signal) ? "was ended by" : "crashed with",
+                    signal_name(q->child.signal, name));
     else
         strbuf_addf(out, "ended the process with status %d", q->child.code);
 }
@@ -277,9 +282,12 @@ peat_status apart_run(apart_fn work, void *ctx, double seconds, enum apart_print
     struct inquiry q = {.seconds = seconds};
     struct trail_plugin plugin = {.id = ""};
     struct error why = {0};
+    struct stops_held held;
+    stops_hold(&held);
     peat_status status = start_work(&q, &job, &why);
     if (status == PEAT_OK)
         status = await_answer(&q, out, &plugin, &why);
+    stops_let(&held);
     if (died)
         *died = plugin;
     return status == PEAT_OK ? PEAT_OK : error_set(err, status, "%s", why.text);

@@ -9,13 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/stops.h"
+#include "process/parent.h"
 
 /* ---- starting ---- */
 
@@ -41,18 +42,29 @@ static int add_files(posix_spawn_file_actions_t *files, const struct child *c, i
     return bad || !c->dir ? bad : posix_spawn_file_actions_addchdir_np(files, c->dir);
 }
 
-static int set_group(posix_spawnattr_t *attributes)
+/* A terminal that goes away ends nothing that nohup was meant to keep. */
+static void inherited_signals(sigset_t *preset)
 {
-    sigset_t none, all;
+    sigset_t stops;
+    stops_set(&stops);
+    sigfillset(preset);
+    if (!sigismember(&stops, SIGHUP))
+        sigdelset(preset, SIGHUP);
+}
+
+static int set_attributes(posix_spawnattr_t *attributes, bool own_group)
+{
+    sigset_t none, preset;
     sigemptyset(&none);
-    sigfillset(&all);
-    int bad = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                                       POSIX_SPAWN_SETSIGDEF);
+    inherited_signals(&preset);
+    short group = own_group ? POSIX_SPAWN_SETPGROUP : 0;
+    int bad = posix_spawnattr_setflags(
+        attributes, (short)(group | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
     if (!bad)
         bad = posix_spawnattr_setpgroup(attributes, 0);
     if (!bad)
         bad = posix_spawnattr_setsigmask(attributes, &none);
-    return bad ? bad : posix_spawnattr_setsigdefault(attributes, &all);
+    return bad ? bad : posix_spawnattr_setsigdefault(attributes, &preset);
 }
 
 static int spawn(struct child *c, int trail)
@@ -65,8 +77,8 @@ static int spawn(struct child *c, int trail)
     bad = posix_spawnattr_init(&attributes);
     if (!bad) {
         bad = add_files(&files, c, trail);
-        if (!bad && c->own_group)
-            bad = set_group(&attributes);
+        if (!bad)
+            bad = set_attributes(&attributes, c->own_group);
         if (!bad)
             bad = posix_spawnp(&c->pid, c->argv[0], &files, &attributes, c->argv,
                                c->env ? c->env : environ);
@@ -103,11 +115,9 @@ peat_status child_start(struct child *c, struct error *err)
 
 peat_status child_fork(struct child *c, struct error *err)
 {
-    int fd = -1;
     pid_t parent = getpid();
     c->own_group = true;
-    c->trail = trail_page_new(&fd);
-    close_open(fd);
+    c->trail = trail_page_new(NULL);
     keep_statuses();
     fflush(NULL);
     c->pid = c->trail ? fork() : -1;
@@ -117,8 +127,8 @@ peat_status child_fork(struct child *c, struct error *err)
     }
     setpgid(c->pid, c->pid);
     if (c->pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent)
+        stops_kill_process();
+        if (!parent_follow(parent, SIGKILL))
             _exit(1);
     }
     return PEAT_OK;
@@ -196,16 +206,25 @@ bool child_is_left(void)
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
+/* One millisecond at first, for children that are soon done. */
+static void take_nap(struct timespec *nap)
+{
+    enum { LONGEST_NS = 20 * 1000 * 1000 };
+    nanosleep(nap, NULL);
+    if (nap->tv_nsec < LONGEST_NS)
+        nap->tv_nsec += nap->tv_nsec / 8;
+}
+
 void child_wait(struct child *c)
 {
-    const struct timespec nap = {0, 1000 * 1000};
-    while (!reap(c, c->deadline > 0 ? WNOHANG : 0)) {
-        if (!child_is_due(c))
-            nanosleep(&nap, NULL);
-        else if (c->late)
+    struct timespec nap = {0, 1000 * 1000};
+    while (!reap(c, WNOHANG)) {
+        if (child_is_due(c) && c->late)
             child_kill(c);
-        else
+        else if (child_is_due(c) || (!c->late && stops_waiting()))
             child_end(c);
+        else
+            take_nap(&nap);
     }
 }
 
@@ -223,6 +242,8 @@ static void read_back(int fd, struct strbuf *out)
 peat_status child_run(struct child *c, struct strbuf *out, struct strbuf *said, struct error *err)
 {
     peat_status status = PEAT_OK;
+    struct stops_held held;
+    stops_hold(&held);
     c->out = memfd_create("peat-out", MFD_CLOEXEC);
     c->err = said ? memfd_create("peat-said", MFD_CLOEXEC) : c->out;
     if (c->out < 0 || c->err < 0)
@@ -237,6 +258,7 @@ peat_status child_run(struct child *c, struct strbuf *out, struct strbuf *said, 
     }
     close_open(c->out);
     close_open(said ? c->err : -1);
+    stops_let(&held);
     return status;
 }
 
@@ -248,4 +270,9 @@ const char *signal_name(int signal, char name[SIGNAL_NAME])
     else
         snprintf(name, SIGNAL_NAME, "signal %d", signal);
     return name;
+}
+
+bool signal_is_sent(int signal)
+{
+    return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGKILL;
 }

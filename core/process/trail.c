@@ -11,15 +11,19 @@
 
 /* ---- the page ---- */
 
+/* fd -1: a page of its own, that forks share. */
 static struct trail_page *map(int fd)
 {
-    void *page = mmap(NULL, sizeof(struct trail_page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    int flags = MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0);
+    void *page = mmap(NULL, sizeof(struct trail_page), PROT_READ | PROT_WRITE, flags, fd, 0);
     return page == MAP_FAILED ? NULL : page;
 }
 
 struct trail_page *trail_page_new(int *fd)
 {
     struct trail_page *page = NULL;
+    if (!fd)
+        return map(-1);
     *fd = memfd_create("peat-trail", MFD_CLOEXEC);
     if (*fd >= 0 && ftruncate(*fd, sizeof(*page)) == 0)
         page = map(*fd);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -139,6 +140,43 @@ START_TEST(full_disk_is_said_and_gone_on_from)
     }
     ck_assert_int_gt(full, 2);
     ck_assert_int_eq(failures(), 0);
+}
+END_TEST
+
+/* ulimit -f, from a size that holds nothing on. */
+static int peat_within(rlim_t bytes, const char *words)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    const struct rlimit less = {.rlim_cur = bytes, .rlim_max = limit.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &less);
+    int status = peat(words);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    return status;
+}
+
+START_TEST(limit_on_files_is_said_and_gone_on_from)
+{
+    bool fits = false;
+    int short_of = 0;
+    for (rlim_t kib = 1; !fits; kib += rig.is_long ? 1 : kib) {
+        int status = peat_within(kib << 10, "run disk.yaml -o limited");
+        fits = status == 0;
+        ck_assert_msg(fits || status == 1 || status == 2, "%d KiB: status %d:\n%s", (int)kib,
+                      status, said.err.text);
+        if (!fits) {
+            assert_said("File too large (`ulimit -f` allows ");
+            short_of += status == 1;
+            faults++;
+            if (status == 1)
+                assert_said("files must not grow that large (ulimit -f): raise the limit");
+            assert_status("run disk.yaml -o limited", 0);
+        }
+        assert_same_as_reference("limited");
+        expect_no_leftovers(&rig, "limited", "limit on files");
+        forget("limited");
+    }
+    ck_assert_int_gt(short_of, 1);
 }
 END_TEST
 
@@ -272,6 +310,7 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     reference = grid_fingerprint(&rig, "whole");
+    tcase_add_test(t, limit_on_files_is_said_and_gone_on_from);
     tcase_add_test(t, file_in_the_place_of_the_directory_is_refused);
     tcase_add_test(t, data_that_are_gone_are_named_and_the_run_goes_on_when_they_are_back);
     tcase_add_test(t, other_data_make_other_cells);

@@ -65,7 +65,7 @@ START_TEST(an_interrupted_run_goes_on_to_the_same_bits)
 {
     shell_expect(0, "peat run grid.yaml -o whole -j 2 train.steps=400");
     shell_expect(130, "peat run grid.yaml -o cut -j 2 train.steps=400 & pid=$!; sleep 1; "
-                      "kill -INT $pid; wait $pid");
+                      "kill -TERM $pid; wait $pid");
     shell_expect(0, "peat status cut");
     shell_expect(0, "peat run grid.yaml -o cut -j 2 train.steps=400");
     assert_same("whole", "cut");
@@ -78,7 +78,7 @@ END_TEST
     environment " peat run grid.yaml -o cut position.scheme=none position.combine=sum seeds=1 "    \
                 "train.steps=1000000 run.checkpoint.every=5 & pid=$!; "                            \
                 "for i in $(seq 600); do " condition " && break; sleep 0.05; done; "               \
-                "kill -INT $pid; wait $pid; " condition
+                "kill -TERM $pid; wait $pid; " condition
 
 /* The provider may leave small products to another library: its kernels decide bits too. */
 START_TEST(a_run_that_is_resumed_with_other_kernels_starts_again_and_says_so)

@@ -15,7 +15,8 @@ static const char *const alone[][2] = {
     {"cblas.h", "core/tensor/gemm_openblas.c"}, {"dnnl.h", "core/tensor/gemm_onednn.c"},
     {"omp.h", "core/tensor/parallel.c"},        {"dlfcn.h", "core/plugin/loader.c"},
     {"yaml.h", "core/experiment/yamldoc.c"},    {"png.h", "core/plot/heatmap_png.c"},
-    {"jansson.h", "core/base/json_text.c"},
+    {"jansson.h", "core/base/json_text.c"},     {"pthread.h", "core/process/parent.c"},
+    {"sys/prctl.h", "core/process/parent.c"},
 };
 enum { ALONE = sizeof(alone) / sizeof(alone[0]) };
 

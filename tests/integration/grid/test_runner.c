@@ -23,8 +23,8 @@
 
 static const char script[] =
     "#!/bin/sh\n"
-    "id=$3\n"
-    "dir=$2/cells/$id\n"
+    "for word; do run=$id; id=$word; done\n"
+    "dir=$run/cells/$id\n"
     "printf x >> $dir/starts\n"
     "[ -e $dir/meta.json ] || echo '{}' > $dir/meta.json\n"
     "finish() {\n"
@@ -36,6 +36,9 @@ static const char script[] =
     "}\n"
     /* Until it is asked to end. */
     "linger() { trap 'exit 130' TERM; sleep 30 9>&- & wait; }\n"
+    /* The same, but that takes a while; first the parent gets signals. */
+    "saves() { trap 'sleep 0.3; mkdir $dir/ckpt; exit 130' TERM\n"
+    "    for s; do kill -$s $PPID; done; sleep 30 9>&- & wait; }\n"
     "case $id in\n"
     "good*) finish done;;\n"
     "diverge*) finish diverged '{\"step\":12,\"what\":\"loss\"}';;\n"
@@ -54,10 +57,12 @@ static const char script[] =
     "    finish done; rm $dir/../here-$id;;\n"
     "once*) [ -e $dir/ckpt ] && finish done && exit 0; mkdir $dir/ckpt; exit 130;;\n"
     "int*) [ -e $dir/ckpt ] && finish done && exit 0; mkdir $dir/ckpt; kill -INT $PPID; linger;;\n"
+    "hup*) [ -e $dir/ckpt ] && finish done && exit 0; saves HUP;;\n"
+    "logout*) saves TERM HUP;;\n"
     "twice*) trap '' TERM; kill -INT $PPID; sleep 0.1; kill -INT $PPID\n"
     "    while :; do sleep 0.02; done;;\n"
     "env*) echo $OMP_NUM_THREADS $OPENBLAS_NUM_THREADS $OMP_DYNAMIC $MALLOC_ARENA_MAX; cat\n"
-    "    echo \"$1 $4 $5 $6 $7 $8 $9\"; [ $9 = $PPID ] && echo parent; finish done;;\n"
+    "    echo \"$1 $2 $3 $4 $5 $6\"; [ $7 = $PPID ] && echo parent; finish done;;\n"
     "held*) [ -e $dir/ckpt ] && finish done && exit 0; mkdir $dir/ckpt; exec 9>> $dir/lock\n"
     "    flock 9; printf '{\"pid\":%d,\"host\":\"%s\"}' $$ $(uname -n) > $dir/running.json\n"
     "    linger;;\n"
@@ -224,10 +229,8 @@ START_TEST(cells_have_their_environment_and_arguments)
     hand.experiment.run.checkpoint_every = 50;
     run("env");
     const char *log = text_of(handplan_path(&hand, 0, "log.txt"));
-    ck_assert_str_eq(log, arena_printf(&hand.arena,
-                                       "3 1 false 2\ncell -t 3 --checkpoint-every 50 "
-                                       "--with-parent %ld\nparent\n",
-                                       (long)getpid()));
+    ck_assert_str_eq(log, arena_printf(&hand.arena, "3 1 false 2\ncell -t 3 --checkpoint-every 50 "
+                                                    "--with-parent\nparent\n"));
 }
 END_TEST
 
@@ -397,6 +400,38 @@ START_TEST(second_interruption_kills)
 }
 END_TEST
 
+START_TEST(hangup_is_an_interruption)
+{
+    signal(SIGHUP, SIG_DFL);
+    run("hup good");
+    ck_assert(end.interrupted);
+    assert_end(0, 0, 0, 2, 0, 0);
+    ck_assert_int_eq(cell(0).state, CELL_PARTIAL);
+    run_again();
+    assert_end(2, 0, 0, 0, 0, 0);
+}
+END_TEST
+
+/* As when a session ends: both to all of its processes. */
+START_TEST(hangup_after_an_interruption_kills_nothing)
+{
+    signal(SIGHUP, SIG_DFL);
+    run("logout");
+    ck_assert(end.interrupted);
+    ck_assert(file_exists(handplan_path(&hand, 0, "ckpt")));
+}
+END_TEST
+
+START_TEST(hangup_that_was_ignored_stays_so)
+{
+    signal(SIGHUP, SIG_IGN);
+    options.timeout = 0.5;
+    run("hup");
+    ck_assert(!end.interrupted);
+    ck_assert_int_eq(cell(0).state, CELL_TIMEOUT);
+}
+END_TEST
+
 START_TEST(signals_are_as_before_after_a_run)
 {
     sigset_t before, after;
@@ -413,8 +448,8 @@ END_TEST
 /* Starts the program for cell i as a parent would have, and waits until it runs. */
 static struct child start_alone(int i, const char *extra)
 {
-    char *argv[] = {(char *)program, "cell", hand.run, (char *)hand.cell[i].id,
-                    (char *)extra,   "1",    NULL};
+    char *argv[] = {(char *)program,         "cell", (char *)extra, "1", hand.run,
+                    (char *)hand.cell[i].id, NULL};
     const struct timespec pause = {0, 10 * 1000 * 1000};
     struct child c = {.argv = argv, .log = handplan_path(&hand, i, "log.txt"), .own_group = true};
     ck_assert_int_eq(child_start(&c, &err), PEAT_OK);
@@ -514,7 +549,9 @@ int main(void)
               quiet_tells_failures_alone, cell_over_its_time_is_stopped,
               cell_that_stands_still_is_stopped, cell_that_ignores_its_time_is_killed,
               interruption_lets_cells_save_and_the_next_run_goes_on, second_interruption_kills,
-              signals_are_as_before_after_a_run, cell_of_a_dead_parent_is_ended_and_gone_on_with,
+              hangup_is_an_interruption, hangup_after_an_interruption_kills_nothing,
+              hangup_that_was_ignored_stays_so, signals_are_as_before_after_a_run,
+              cell_of_a_dead_parent_is_ended_and_gone_on_with,
               cell_that_somebody_runs_alone_is_left_to_them, stale_cells_are_left_until_asked_for,
               changed_plugin_makes_its_cells_stale_and_the_old_one_fresh_again,
               checkpoint_of_another_engine_is_not_gone_on_with));

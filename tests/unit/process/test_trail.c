@@ -245,7 +245,7 @@ START_TEST(death_of_the_child_names_the_plugin)
     struct trail_plugin died;
     strbuf_init(&out);
     ck_assert_int_eq(apart_run(die_apart, NULL, 1, APART_ASIDE, &out, &died, &err), PEAT_FAILED);
-    ck_assert_str_eq(err.text, "e.yaml:1:2: 'mine' (/mine.so) crashed with SIGKILL in its setup");
+    ck_assert_str_eq(err.text, "e.yaml:1:2: 'mine' (/mine.so) was ended by SIGKILL in its setup");
     ck_assert_str_eq(died.file, "/mine.so");
     strbuf_release(&out);
 }

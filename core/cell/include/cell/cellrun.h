@@ -20,10 +20,10 @@ struct cellrun_options {
 
 enum cellrun_end { CELLRUN_DONE, CELLRUN_DIVERGED, CELLRUN_INTERRUPTED };
 
-/* dir is the cell's directory, with config.json. Takes the cell's lock; SIGINT and SIGTERM finish
- * the step, save a checkpoint and give CELLRUN_INTERRUPTED; without a parent a second one ends the
- * process. Log lines go to stderr. A finished cell that lacks an evaluation is evaluated from its
- * final weights. */
+/* dir is the cell's directory, with config.json. Takes the cell's lock; a stop (base/stops.h)
+ * finishes the step, saves a checkpoint and gives CELLRUN_INTERRUPTED; without a parent a second
+ * one ends the process. Log lines go to stderr. A finished cell that lacks an evaluation is
+ * evaluated from its final weights. */
 peat_status cell_run(const char *dir, const struct cellrun_options *options, enum cellrun_end *end,
                      struct error *err);
 

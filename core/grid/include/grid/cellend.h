@@ -29,8 +29,8 @@ struct cell_end {
     const char *signal;    /* "SIGSEGV", or NULL                                    */
     const char *hook;      /* "rotary.qkv": the plugin's function that ran; or NULL  */
     int exit;              /* -1: ended by a signal                                 */
-    bool disk_full;
-    struct value *result; /* NULL: none */
+    const char *no_room;   /* what could not be written, "the disk is full: make room"; or NULL */
+    struct value *result;  /* NULL: none */
 };
 
 /* What the parent knows of the process. */

@@ -2,9 +2,10 @@
 /*
  * jobs.h: cells run by processes of their own, a few at a time, in the order given.
  *
- * The loop waits for signals alone: SIGCHLD ends a cell, the first SIGINT or SIGTERM asks all cells
- * to save and end and starts no more, the second kills them. Signals are blocked and waited for, so
- * there is no handler. The caller has no other threads that would take them.
+ * The loop waits for signals alone: SIGCHLD ends a cell, the first stop (base/stops.h) asks all
+ * cells to save and end and starts no more, the second kills them. SIGHUP is no second one: who
+ * ends a session may send it after SIGTERM. Signals are blocked and waited for, so there is no
+ * handler. The caller has no other threads that would take them.
  */
 #ifndef GRID_JOBS_H
 #define GRID_JOBS_H
@@ -41,7 +42,8 @@ struct jobs {
     struct arena *arena;
     /* filled by jobs_run */
     int done, diverged, failed, left; /* left: not started, or to be gone on with */
-    bool interrupted, disk_full;
+    bool interrupted;
+    const char *no_room; /* of a cell's end */
 };
 
 void jobs_run(struct jobs *j);

@@ -3,8 +3,8 @@
  * runner.h: the parent of a grid: starts cell processes, watches them, tells the user.
  *
  * The parent never runs a step: each cell is `peat cell DIR ID` started by spawn with its
- * environment set before exec, in its own process, ended when the parent dies. Ctrl-C and SIGTERM
- * are passed on once: cells finish their step, save, and the run ends with 130; a second one kills.
+ * environment set before exec, in its own process, ended when the parent dies. A stop is
+ * passed on: cells finish their step, save, and the run ends with 130; a second one kills.
  */
 #ifndef GRID_RUNNER_H
 #define GRID_RUNNER_H

@@ -23,8 +23,8 @@ struct child {
     const char *dir;   /* its current directory; NULL: this process's */
     const char *log;   /* both outputs are appended to it, it is made when absent; NULL: out, err */
     int out, err;      /* descriptors of its outputs; 0: this process's */
-    /* It leads a group of its own: a terminal's Ctrl-C does not reach it, signals that this process
-     * blocks or ignores are as in a fresh one, and what it starts ends with it. */
+    /* It leads a group of its own: a terminal's Ctrl-C does not reach it, and what it starts ends
+     * with it. */
     bool own_group;
     bool has_trail;
     double grace; /* seconds from SIGTERM to SIGKILL */
@@ -39,13 +39,14 @@ struct child {
     int signal; /* 0: none */
 };
 
-/* Standard input is empty. PEAT_NOTFOUND when there is no such program. */
+/* Standard input is empty, and signals are as in a fresh process, but that an ignored SIGHUP stays
+ * ignored. PEAT_NOTFOUND when there is no such program. */
 peat_status child_start(struct child *c, struct error *err);
-/* A copy of this process, in its own group, with a trail, that ends with this process. Like fork,
- * it returns in both: in the child, c->pid is 0. */
+/* A copy of this process, in its own group, with a trail, that ends with this process and dies of
+ * signals as a fresh one. Like fork, it returns in both: in the child, c->pid is 0. */
 peat_status child_fork(struct child *c, struct error *err);
-/* Starts it, waits for its end, and adds what it printed to `out` and `said`; when `said` is NULL,
- * all of it to `out`. */
+/* Starts it, waits for its end (a stop ends it, and then this process), and adds what it printed to
+ * `out` and `said`; when `said` is NULL, all of it to `out`. */
 peat_status child_run(struct child *c, struct strbuf *out, struct strbuf *said, struct error *err);
 
 /* To its whole group if it has one. */
@@ -59,7 +60,8 @@ bool child_is_due(const struct child *c);
 void child_kill(struct child *c);
 /* True once it has ended, and its group with it: code and signal tell how. */
 bool child_has_ended(struct child *c);
-/* Until it has ended; at its deadline it is ended. */
+/* Until it has ended; it is ended at its deadline, or when a stop waits that the caller holds
+ * (base/stops.h). */
 void child_wait(struct child *c);
 /* This process has a child, whoever has started it, that was not waited for. */
 bool child_is_left(void);
@@ -69,5 +71,7 @@ void child_release(struct child *c);
 enum { SIGNAL_NAME = 32 };
 /* "SIGSEGV", or "signal 40" */
 const char *signal_name(int signal, char name[SIGNAL_NAME]);
+/* By others, to end a process: nothing in it went wrong. */
+bool signal_is_sent(int signal);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stopsignal.h: SIGINT and SIGTERM as a question that can be asked between steps.
+ * stopsignal.h: the signals of base/stops.h as a question that can be asked between steps.
  *
- * The signals are blocked and read from a descriptor, so no handler and no global is needed. After
+ * They are blocked and read from a descriptor, so no handler and no global is needed. After
  * the first one they get their default action back, unless told otherwise: a second one ends the
  * process.
  */
@@ -23,6 +23,7 @@ struct stop_signal {
  * to every process of a job, so that a cell gets it from them and from its parent. */
 void stop_open(struct stop_signal *s, bool patient);
 bool stop_requested(struct stop_signal *s);
+/* Patient: one that comes after the last question is answered by the end itself. */
 void stop_close(struct stop_signal *s);
 
 #endif

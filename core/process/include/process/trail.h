@@ -42,8 +42,8 @@ struct trail {
     void *ctx;
 };
 
-/* A page to share: *fd (close-on-exec) is for a process that is to be started; a fork has the page
- * anyway. NULL: the system gives none. */
+/* A page to share: *fd (close-on-exec) is for a process that is to be started; a fork needs none,
+ * fd NULL. NULL: the system gives no page. */
 struct trail_page *trail_page_new(int *fd);
 /* The page behind a descriptor that the parent handed over, which is closed; NULL when it is none.
  */

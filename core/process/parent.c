@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* parent.c: the signal of a parent's death, and a thread that does not rely on it. */
+#include "process/parent.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LOOKS_PER_SECOND = 5 };
+
+bool parent_follow(pid_t parent, int signal)
+{
+    prctl(PR_SET_PDEATHSIG, signal);
+    return getppid() == parent;
+}
+
+static void nap(void)
+{
+    nanosleep(&(struct timespec){0, 1000 * 1000 * 1000 / LOOKS_PER_SECOND}, NULL);
+}
+
+/* Written by another thread, which has nothing to say about when. */
+__attribute__((no_sanitize("thread"))) static uint64_t read_beats(const struct trail_page *page)
+{
+    return page ? *(const volatile uint64_t *)&page->beats : 0;
+}
+
+/* Looks are counted, not seconds: a process that was suspended gets its whole time. */
+static void wait_for_standstill(const struct parent_watch *w)
+{
+    uint64_t beats = read_beats(w->page);
+    for (int looks = 0; looks < w->patience * LOOKS_PER_SECOND; looks++) {
+        nap();
+        uint64_t now = read_beats(w->page);
+        if (now != beats)
+            looks = 0;
+        beats = now;
+    }
+}
+
+static void *watch(void *ctx)
+{
+    const struct parent_watch *w = ctx;
+    while (getppid() == w->parent)
+        nap();
+    wait_for_standstill(w);
+    kill(getpgrp() == getpid() ? 0 : getpid(), SIGKILL);
+    return NULL;
+}
+
+void parent_watch(const struct parent_watch *w)
+{
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&thread, NULL, watch, (void *)(uintptr_t)w) == 0)
+        pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
