@@ -22,20 +22,10 @@ struct pair {
     struct arena *arena;
 };
 
-static const char *plain_number(const struct pair *p, double x, bool with_sign)
-{
-    struct strbuf out;
-    strbuf_init(&out);
-    number_interval(&out, x, (double)NAN, with_sign);
-    const char *text = arena_strdup(p->arena, out.text);
-    strbuf_release(&out);
-    return text;
-}
-
 static const char *value_text_of(const struct pair *p, const struct result_cell *c, int length)
 {
     if (c && result_counts(c))
-        return plain_number(p, c->value[length], false);
+        return number_interval_text(p->arena, c->value[length], (double)NAN, false);
     return c ? cell_state_name(c->state) : "-";
 }
 
@@ -49,7 +39,7 @@ static const char *difference_text(const struct pair *p, const struct result_cel
         return pairs.other_task      ? "other task"
                : pairs.other_batches ? "other batches"
                                      : "other weights";
-    return plain_number(p, a->value[length] - b->value[length], true);
+    return number_interval_text(p->arena, a->value[length] - b->value[length], (double)NAN, true);
 }
 
 /* One line a seed. */

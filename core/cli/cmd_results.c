@@ -6,16 +6,21 @@
 #include <unistd.h>
 
 #include "cli/verbs.h"
+#include "report/comparison_tables.h"
 #include "report/ranking.h"
+
+/* What is printed. */
+enum section { ALL, RESULTS, CONTRASTS, CLAIMS };
 
 enum format { TABLE, MARKDOWN, CSV, TEX, JSON, JSONL };
 
 static const char *const format_words[] = {"table", "md", "csv", "tex", "json", "jsonl"};
+static const char *const part_words[] = {"all", "results", "contrasts", "claims"};
 static const char *const spread_words[] = {"ci", "sd", "se"};
 const char *const test_words[PAIRED_TESTS] = {"sign-flip", "wilcoxon", "t"};
 
 struct request {
-    int format;
+    int format, part;
     struct results_options read;
     struct table_options table;
     int64_t digits; /* 0: the usual ones */
@@ -39,14 +44,90 @@ static void write_formatted(const struct table *t, const struct request *q, stru
         format_text(t, cli_width(q->file, 60, INT_MAX), use_bold(q), out);
 }
 
+static bool shows(const struct request *q, enum section section)
+{
+    return q->part == ALL || q->part == (int)section;
+}
+
+/* Below what was printed already. */
+static void add_table(const struct table *t, const struct request *q, struct strbuf *out)
+{
+    strbuf_add(out, out->n ? "\n" : "");
+    write_formatted(t, q, out);
+}
+
+static peat_status write_contrasts(const struct results *r, const struct request *q,
+                                   struct arena *a, struct strbuf *out, struct error *err)
+{
+    struct effects x;
+    struct table t;
+    peat_status status = PEAT_OK;
+    for (int i = 0; status == PEAT_OK && i < effects_count(r); i++) {
+        status = effects_of_report(&x, r, i, q->table.length, a, err);
+        if (status == PEAT_OK && q->format == CSV) {
+            effects_csv(&x, i == 0, out);
+        } else if (status == PEAT_OK) {
+            effects_table(&t, &x, a);
+            add_table(&t, q, out);
+        }
+    }
+    return status;
+}
+
+static peat_status write_claims(const struct results *r, const struct request *q, struct arena *a,
+                                struct strbuf *out, struct error *err)
+{
+    struct claim_history h;
+    struct table t;
+    peat_status status = claims_history(&h, r, a, err);
+    if (status != PEAT_OK || !h.now.version)
+        return status;
+    if (q->format == CSV) {
+        claims_csv(&h, out);
+        return PEAT_OK;
+    }
+    claims_table(&t, &h, false, a);
+    add_table(&t, q, out);
+    if (h.first.version) {
+        claims_table(&t, &h, true, a);
+        add_table(&t, q, out);
+    }
+    return PEAT_OK;
+}
+
+/* What was asked for and is not there. */
+static peat_status nothing_to_show(const struct results *r, const struct request *q,
+                                   struct error *err)
+{
+    if (q->part == CONTRASTS && effects_count(r) == 0)
+        return error_set(err, PEAT_INVALID,
+                         "option '--part contrasts': the experiment has no report.contrasts");
+    if (q->part == CLAIMS && r->claims.n == 0)
+        return error_set(err, PEAT_INVALID, "option '--part claims': the experiment has no claims");
+    return PEAT_OK;
+}
+
+static peat_status write_comparisons(const struct results *r, const struct request *q,
+                                     struct arena *a, struct strbuf *out, struct error *err)
+{
+    peat_status status = nothing_to_show(r, q, err);
+    if (status == PEAT_OK && shows(q, CONTRASTS))
+        status = write_contrasts(r, q, a, out, err);
+    if (status == PEAT_OK && shows(q, CLAIMS))
+        status = write_claims(r, q, a, out, err);
+    return status;
+}
+
 static peat_status write_table(const struct results *r, const struct request *q, struct arena *a,
                                struct strbuf *out, struct error *err)
 {
     struct table t;
-    peat_status status = table_build(&t, r, &q->table, a, err);
-    if (status == PEAT_OK)
+    peat_status status = PEAT_OK;
+    if (shows(q, RESULTS))
+        status = table_build(&t, r, &q->table, a, err);
+    if (status == PEAT_OK && shows(q, RESULTS))
         write_formatted(&t, q, out);
-    return status;
+    return status == PEAT_OK ? write_comparisons(r, q, a, out, err) : status;
 }
 
 static peat_status write_json(const struct results *r, const struct request *q, struct arena *a,
@@ -85,6 +166,8 @@ static peat_status write_results(const struct results *r, const struct request *
         return write_ranks(r, q, a, out, err);
     switch (q->format) {
     case CSV:
+        if (q->part == CONTRASTS || q->part == CLAIMS)
+            return write_comparisons(r, q, a, out, err);
         return format_csv(r, q->all_steps, q->table.columns, q->table.only_changed, out, err);
     case JSON:
     case JSONL:
@@ -128,6 +211,11 @@ static const char *what_clashes(const struct cli *cli)
         {"all-steps", !is_csv, "option '--all-steps' is for --format csv"},
         {"ranks", is_csv || q->format == JSONL,
          "option '--ranks' is for --format table, md, tex or json"},
+        {"part", q->ranks, "options '--part' and '--ranks' do not go together"},
+        {"part", is_json, "option '--part' is for --format table, md, tex or csv: json has all"},
+        {"part", is_csv && q->part == ALL,
+         "option '--part all' is not for --format csv: results, contrasts and claims have other "
+         "columns"},
         {"columns cols rows sort only-changed injection err precision", q->ranks,
          "option '--ranks' makes a table of its own: no options on columns and rows go with it"},
         {"columns", q->table.cols != NULL, "options '--columns' and '--cols' do not go together"},
@@ -162,6 +250,8 @@ static int show_results(const struct cli *cli)
 static const struct cli_option options[] = {
     CLI_WORD('f', "format", "FORMAT", format_words, format,
              "table (default), md, csv, tex, json or jsonl"),
+    CLI_WORD(0, "part", "PART", part_words, part,
+             "all (default), results, contrasts or claims; csv: results, if not said"),
     CLI_TEXT(0, "metric", "METRIC", read.metric, "another metric than the experiment's"),
     CLI_TEXT(0, "rows", "AXIS", table.rows, "the axis that stands first"),
     CLI_TEXT(0, "cols", "AXIS,...", table.cols, "axes that become columns, at one length"),
@@ -189,7 +279,8 @@ const struct cli_command cmd_results = {
     .name = "peat results",
     .summary = "the table: means over seeds, differences, costs",
     .about = "Prints the results of run directories: a row for each setting, the mean over seeds\n"
-             "with a 95 % interval, differences to the baseline paired by seed, and what it cost.\n"
+             "with a 95 % interval, differences to the baseline paired by seed, and what it cost;\n"
+             "below them the experiment's contrasts and its claims with their verdicts.\n"
              "Needs neither plugins nor data. csv is tidy: a line per cell, metric, split and\n"
              "length.",
     .example = "peat results runs/sum-vs-concat --cols combine",

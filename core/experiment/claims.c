@@ -98,7 +98,13 @@ static peat_status read_compared(struct reading *r, const struct value *v, struc
         return place_error(r->err, v->at,
                            "a claim is about 'contrast' or about 'rows': it needs one of them");
     peat_status status = contrast ? read_contrast(r, contrast, out) : read_rows(r, two, out);
-    return status != PEAT_OK ? status : comparison_measure(r, out, v);
+    if (status == PEAT_OK)
+        status = comparison_measure(r, out, v);
+    /* What the report shows may change later, a claim may not. */
+    if (status == PEAT_OK && !value_get(out, "metric") && r->e->report.metric[0])
+        value_set(r->a, out, "metric", r->e->report.metric_at,
+                  value_text(r->a, r->e->report.metric_at, r->e->report.metric));
+    return status;
 }
 
 /* ---- one claim ---- */

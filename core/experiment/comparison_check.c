@@ -80,6 +80,17 @@ static bool is_evaluated(const struct plan_row *row, int64_t length)
     return found;
 }
 
+/* Which of several lengths must be said before there is a result. */
+static peat_status check_has_length(struct planning *p, const struct value *claim,
+                                    const struct plan_row *row)
+{
+    if (value_get(claim, "length") || row->cell.config.eval.lengths.n < 2)
+        return PEAT_OK;
+    return place_error(p->err, claim->at,
+                       "claim '%s' needs a 'length': row '%s' is evaluated at several",
+                       value_get(claim, "name")->text, row->cell.label);
+}
+
 static peat_status check_measure(struct planning *p, const struct value *v,
                                  const struct plan_row *row)
 {
@@ -101,6 +112,8 @@ static peat_status check_contrast(struct planning *p, const struct labelled *row
         status = check_measure(p, v, &p->row[pairs.pair[i].a]);
         if (status == PEAT_OK)
             status = check_measure(p, v, &p->row[pairs.pair[i].b]);
+        if (status == PEAT_OK && value_get(v, "direction"))
+            status = check_has_length(p, v, &p->row[pairs.pair[i].a]);
     }
     return status;
 }

@@ -15,6 +15,7 @@
 #include "base/number.h"
 #include "base/shown.h"
 #include "cell/cellmetrics.h"
+#include "csv_fields.h"
 #include "report/table.h"
 
 /* One measured number. */
@@ -198,38 +199,6 @@ static const char *goal_of(const struct results *r, const char *metric)
     return NULL;
 }
 
-static bool is_number(const char *text)
-{
-    char *end;
-    strtod(text, &end);
-    return end > text && !*end && !text[strspn(text, "+-.0123456789eE")];
-}
-
-/* What a spreadsheet would take for a formula. */
-static bool is_formula(const char *text)
-{
-    return *text && strchr("=+-@", *text) && text[1] && !is_number(text);
-}
-
-/* RFC 4180: quoted where it holds a separator, quotes doubled. A line is one line: control
- * characters are as shown.h has them. */
-static void write_field(const struct csv *csv, const char *text)
-{
-    struct strbuf shown, *out = csv->out;
-    strbuf_init(&shown);
-    strbuf_add(&shown, is_formula(text) ? "'" : "");
-    shown_add(&shown, text, "");
-    bool quoted = strpbrk(shown.text, ",\"") != NULL;
-    strbuf_add(out, quoted ? "\"" : "");
-    for (const char *c = shown.text; *c; c++) {
-        strbuf_add_bytes(out, c, 1);
-        if (*c == '"')
-            strbuf_add(out, "\"");
-    }
-    strbuf_add(out, quoted ? "\"" : "");
-    strbuf_release(&shown);
-}
-
 static const char *field_of(const struct line *line, int column)
 {
     return line->field[column] ? line->field[column] : "";
@@ -239,7 +208,7 @@ static void write_line(const struct csv *csv, const struct line *line)
 {
     for (int i = 0; i < csv->n_chosen; i++) {
         strbuf_add(csv->out, i ? "," : "");
-        write_field(csv, field_of(line, csv->chosen[i]));
+        csv_field(csv->out, field_of(line, csv->chosen[i]));
     }
     strbuf_add(csv->out, "\n");
 }

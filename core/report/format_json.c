@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "report/comparison_tables.h"
 #include "report/table.h"
 
 static void put_labels(struct json row, const struct results *r, const struct result_row *from)
@@ -99,6 +100,21 @@ static void add_rows(struct json rows, const struct results *r, const int *order
             add_row(rows, r, &r->row[order ? order[i] : i], l);
 }
 
+/* Null where the run directory's own do not fit its rows. */
+static void put_comparisons(struct json m, const struct results *r)
+{
+    struct effects x;
+    struct claim_history h;
+    struct json contrasts = json_put_list(m, "contrasts");
+    for (int i = 0; i < effects_count(r); i++)
+        if (effects_of_report(&x, r, i, -1, m.a, NULL) == PEAT_OK)
+            effects_json(&x, json_add_map(contrasts));
+    if (claims_history(&h, r, m.a, NULL) == PEAT_OK && h.now.version)
+        claims_json(&h, json_put_map(m, "claims"));
+    else
+        json_put(m, "claims", NULL);
+}
+
 void format_json(const struct results *r, const int *order, struct arena *a, struct strbuf *out)
 {
     struct json m = json_map(a);
@@ -121,6 +137,7 @@ void format_json(const struct results *r, const int *order, struct arena *a, str
     struct json dropped = json_put_list(m, "dropped");
     for (int i = 0; i < r->n_dropped; i++)
         json_add_text(dropped, r->dropped[i]);
+    put_comparisons(m, r);
     json_print(m.v, JSON_INDENTED, out);
     strbuf_add(out, "\n");
 }

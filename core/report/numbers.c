@@ -29,6 +29,16 @@ void number_interval(struct strbuf *out, double x, double half, bool with_sign)
     number_spread(out, x, half, 2, with_sign);
 }
 
+const char *number_interval_text(struct arena *a, double x, double half, bool with_sign)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    number_interval(&out, x, half, with_sign);
+    const char *text = arena_strdup(a, out.text);
+    strbuf_release(&out);
+    return text;
+}
+
 /* Whose digits would fill a line. */
 static bool is_long(double x)
 {

@@ -532,6 +532,11 @@ peat_status results_read(struct results *r, int n_dir, char *const *dir,
         r->axis[i] = axis_key(plan, i);
     const struct value *baseline = value_get(value_get(plan, "report"), "baseline");
     r->baseline = baseline && baseline->kind == VALUE_MAP ? baseline : NULL;
+    const struct value *contrasts = value_get(value_get(plan, "report"), "contrasts");
+    r->contrasts = contrasts && contrasts->kind == VALUE_LIST ? contrasts : NULL;
+    status = claims_kept_read(dir[0], &r->claims, a, err);
+    if (status != PEAT_OK)
+        return status;
     join_names(&x);
     list_dropped(&x);
     count_skipped(&x);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/number.h"
 #include "base/value.h"
 
@@ -29,12 +30,14 @@ void run_maker_open(struct run_maker *m, const char *name)
     snprintf(m->dir, sizeof(m->dir), "/tmp/peat-results-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(m->dir));
     strbuf_init(&m->cells);
+    strbuf_init(&m->claims);
 }
 
 void run_maker_close(struct run_maker *m)
 {
     dir_remove(m->dir, NULL);
     strbuf_release(&m->cells);
+    strbuf_release(&m->claims);
 }
 
 static void write_file(const char *path, const char *text)
@@ -185,8 +188,37 @@ void run_maker_state(struct run_maker *m, const char *scheme, const char *combin
     run_maker_file(m, cell, "end.json", text);
 }
 
+void run_maker_claim(struct run_maker *m, const char *claims, int results)
+{
+    struct arena a;
+    struct error err = {0};
+    char hex[HASH_HEX];
+    arena_init(&a, "claims", 1 << 12);
+    const struct value *v = json_parse(&a, claims, strlen(claims), "claims", &err);
+    ck_assert_msg(v, "%s", err.text);
+    json_hash(v, hex);
+    strbuf_addf(&m->claims,
+                "%s{\"sha256\":\"%s\",\"written_utc\":\"2026-01-%02dT12:00:00Z\",\"results\":%d,"
+                "\"claims\":%s}",
+                m->claims.n ? "," : "", hex, results + 1, results, claims);
+    arena_release(&a);
+}
+
+static void write_claims(const struct run_maker *m)
+{
+    struct strbuf out;
+    char path[128];
+    strbuf_init(&out);
+    strbuf_addf(&out, "{\"format\":1,\"versions\":[%s]}", m->claims.text);
+    snprintf(path, sizeof(path), "%s/claims.json", m->dir);
+    write_file(path, out.text);
+    strbuf_release(&out);
+}
+
 void run_maker_finish(struct run_maker *m)
 {
+    if (m->claims.n)
+        write_claims(m);
     struct strbuf out;
     char path[128];
     strbuf_init(&out);

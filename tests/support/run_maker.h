@@ -24,7 +24,7 @@ struct run_maker {
     const char *task;    /* JSON of further settings of their task, as ",\"objective\":\"auto\"" */
     const char *second;  /* key of the second axis; "task": its labels are the tasks' names too */
     const char *batches, *init, *shapes; /* the hashes of the cells to come; NULL: not recorded */
-    struct strbuf cells;
+    struct strbuf cells, claims;
     int n;
 };
 
@@ -37,7 +37,10 @@ void run_maker_done(struct run_maker *m, const char *scheme, const char *combine
  * "crashed". */
 void run_maker_state(struct run_maker *m, const char *scheme, const char *combine, int64_t seed,
                      const char *state);
-/* Writes plan.json. */
+/* A version of the claims: a JSON list of their normal forms (experiment/claim.h), written when
+ * there were so many results. */
+void run_maker_claim(struct run_maker *m, const char *claims, int results);
+/* Writes plan.json, and claims.json where there are claims. */
 void run_maker_finish(struct run_maker *m);
 /* Removes the directory. */
 void run_maker_close(struct run_maker *m);

@@ -4,7 +4,8 @@
  * two rows.
  *
  * Its normal form, as the run directory keeps it, is that of its contrast (contrast.h) and text,
- * direction, margin, alpha, test and, where given, expect.
+ * direction, margin, alpha, test and, where given, expect. Without a metric it is about the task's
+ * main one.
  */
 #ifndef EXPERIMENT_CLAIM_H
 #define EXPERIMENT_CLAIM_H

@@ -5,11 +5,13 @@
 
 #include <stdbool.h>
 
+#include "base/arena.h"
 #include "base/strbuf.h"
 
 /* "2.143 ± 0.012": two significant digits of the half-width; without one (NaN) four of x alone.
  * "-" for NaN. with_sign: "+0.012". */
 void number_interval(struct strbuf *out, double x, double half, bool with_sign);
+const char *number_interval_text(struct arena *a, double x, double half, bool with_sign);
 /* From 1e9 on, and below 1e-9, "1.234e+20 ± 1.2e+18". The same with `digits` significant digits of
  * the half-width; without one, two more of x. */
 void number_spread(struct strbuf *out, double x, double half, int digits, bool with_sign);

@@ -8,6 +8,7 @@
 #ifndef REPORT_RESULTS_H
 #define REPORT_RESULTS_H
 
+#include "grid/claimfile.h"
 #include "grid/rundir.h"
 #include "maths/statistics.h"
 
@@ -113,10 +114,12 @@ struct results {
     struct result_metric known[RESULTS_MAX_METRICS];
     int comparisons[RESULTS_MAX_LENGTHS]; /* size of the Holm family */
     int n_dropped;
-    const char **dropped;         /* grid points that are the same model as a row */
-    int n_skipped;                /* cells that the plan refused                  */
-    const struct value *baseline; /* the plan's: axis -> label; NULL: none */
-    const char *baseline_text;    /* "scheme=none", of the plan or as asked; NULL: none */
+    const char **dropped;          /* grid points that are the same model as a row */
+    int n_skipped;                 /* cells that the plan refused                  */
+    const struct value *baseline;  /* the plan's: axis -> label; NULL: none */
+    const struct value *contrasts; /* of the report, in their normal form; NULL: none */
+    struct claims_kept claims;     /* of the first directory */
+    const char *baseline_text;     /* "scheme=none", of the plan or as asked; NULL: none */
 };
 
 /* PEAT_NOTFOUND, PEAT_IO, ...: not a run directory; PEAT_INVALID: directories that do not go

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* claim_verdict.c: whether claims hold. */
+#include "report/claim_verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "maths/power.h"
+#include "report/numbers.h"
+
+const char *verdict_word(enum verdict v)
+{
+    static const char *const word[] = {"undecided", "holds", "fails"};
+    return word[v];
+}
+
+/* ---- tests ---- */
+
+static enum paired_test test_of(const struct claim *c)
+{
+    int t = 0;
+    while (strcmp(paired_test_word((enum paired_test)t), c->test) != 0 && t + 1 < PAIRED_TESTS)
+        t++;
+    return (enum paired_test)t;
+}
+
+static void test_claim(struct claim_verdict *v)
+{
+    const struct effect *e = &v->effects.pooled;
+    const struct claim *c = &v->claim;
+    double margin = c->margin;
+    switch (c->direction) {
+    case CLAIM_LESS:
+        v->p = paired_p_below(v->test, e->d, e->n, -margin);
+        v->against = paired_p_above(v->test, e->d, e->n, -margin);
+        break;
+    case CLAIM_GREATER:
+        v->p = paired_p_above(v->test, e->d, e->n, margin);
+        v->against = paired_p_below(v->test, e->d, e->n, margin);
+        break;
+    case CLAIM_EQUAL:
+        v->p = equivalence_p(v->test, e->d, e->n, margin);
+        /* Outside on either side. */
+        v->against = fmin(1.0, 2.0 * fmin(paired_p_above(v->test, e->d, e->n, margin),
+                                          paired_p_below(v->test, e->d, e->n, -margin)));
+        break;
+    }
+    double half = student_t_quantile(1.0 - c->alpha, e->n - 1) * e->sd / sqrt(e->n);
+    v->ci_low = e->mean - half;
+    v->ci_high = e->mean + half;
+}
+
+/* The family is what the file claims, whether it came to a p or not. */
+static void adjust(struct claim_verdicts *v, struct arena *a)
+{
+    double *p = ARENA_ARRAY(a, v->n, double), *q = ARENA_ARRAY(a, v->n, double);
+    for (int i = 0; i < v->n; i++) {
+        p[i] = isnan(v->item[i].p) ? 1.0 : v->item[i].p;
+        q[i] = isnan(v->item[i].against) ? 1.0 : v->item[i].against;
+    }
+    holm_adjust(p, v->n);
+    holm_adjust(q, v->n);
+    for (int i = 0; i < v->n; i++) {
+        v->item[i].p_holm = isnan(v->item[i].p) ? v->item[i].p : p[i];
+        v->item[i].against_holm = isnan(v->item[i].against) ? v->item[i].against : q[i];
+    }
+}
+
+/* ---- verdicts ---- */
+
+/* Seeds that speak against `verdict` but are in no mean, since one of the two diverged. */
+static int diverged_against(const struct claim_verdict *v, enum verdict verdict)
+{
+    const struct effect *e = &v->effects.pooled;
+    bool low_is_good = !v->effects.goal_max, less = v->claim.direction == CLAIM_LESS;
+    if (v->claim.direction == CLAIM_EQUAL)
+        return verdict == VERDICT_HOLDS ? e->a_diverged + e->b_diverged : 0;
+    /* "Less" says that A is the better one where less is better. */
+    bool a_is_better = less == low_is_good;
+    return a_is_better == (verdict == VERDICT_HOLDS) ? e->a_diverged : e->b_diverged;
+}
+
+static const char *too_few(const struct claim_verdict *v, int m, struct arena *a)
+{
+    struct claim_outlook o =
+        claim_look_ahead(&v->claim, v->effects.pooled.n, m, (double)NAN, (double)NAN);
+    if (o.can)
+        return NULL;
+    return arena_printf(a,
+                        "%d seed%s cannot decide it: the smallest p of %s is %.2g, and Holm over "
+                        "%d claim%s asks for %.2g; it needs %d seeds",
+                        v->effects.pooled.n, v->effects.pooled.n == 1 ? "" : "s",
+                        paired_test_name(v->test), o.smallest, m, m == 1 ? "" : "s",
+                        v->claim.alpha / m, o.seeds_for_p);
+}
+
+/* What stands in the way of any verdict; NULL: nothing. */
+static const char *no_evidence(const struct claim_verdict *v, struct arena *a)
+{
+    const struct effects *x = &v->effects;
+    if (x->unfinished)
+        return arena_printf(a, "%d cell%s of it %s not finished", x->unfinished,
+                            x->unfinished == 1 ? "" : "s", x->unfinished == 1 ? "is" : "are");
+    if (x->not_pooled)
+        return x->not_pooled;
+    if (x->pairs.n == 0)
+        return x->n_other_task ? "rows of different tasks or objectives are not compared"
+                               : "no two rows of this run have these labels";
+    if (x->pooled.n == 0)
+        return "no seed has a value in every row that it compares";
+    return NULL;
+}
+
+static void decide(struct claim_verdict *v, int m, struct arena *a)
+{
+    double alpha = v->claim.alpha;
+    enum verdict verdict = v->p_holm < alpha         ? VERDICT_HOLDS
+                           : v->against_holm < alpha ? VERDICT_FAILS
+                                                     : VERDICT_UNDECIDED;
+    v->verdict = VERDICT_UNDECIDED;
+    v->why = no_evidence(v, a);
+    if (v->why)
+        return;
+    int against = verdict == VERDICT_UNDECIDED ? 0 : diverged_against(v, verdict);
+    if (against) {
+        v->why = arena_printf(a,
+                              "%d seed%s diverged on the side that %s would speak for: what is "
+                              "left is no fair sample",
+                              against, against == 1 ? "" : "s",
+                              verdict == VERDICT_HOLDS ? "'holds'" : "'fails'");
+        return;
+    }
+    v->verdict = verdict;
+    v->why = verdict != VERDICT_UNDECIDED ? "" : too_few(v, m, a);
+    if (!v->why)
+        v->why = isnan(v->p)
+                     ? "the differences have no spread, which t needs; test: sign-flip does "
+                       "not"
+                     : "the data fit the claim and its opposite";
+}
+
+peat_status claims_judge(struct claim_verdicts *v, const struct results *r,
+                         const struct claims_version *version, struct arena *a, struct error *err)
+{
+    struct labelled rows = results_labels(r, a);
+    peat_status status = PEAT_OK;
+    *v = (struct claim_verdicts){.n = version->claims->n, .version = version};
+    v->item = ARENA_ARRAY(a, v->n, struct claim_verdict);
+    for (int i = 0; status == PEAT_OK && i < v->n; i++) {
+        struct claim_verdict *c = &v->item[i];
+        status = claim_from_value(&c->claim, version->claims->item[i], &rows, err);
+        if (status != PEAT_OK)
+            break;
+        c->test = test_of(&c->claim);
+        /* The task's main one, not what the table shows. */
+        if (!c->claim.contrast.metric && r->n_metric)
+            c->claim.contrast.metric = r->known[0].name;
+        effects_compute(&c->effects, r, &c->claim.contrast, -1, a);
+        test_claim(c);
+    }
+    if (status != PEAT_OK)
+        return status;
+    adjust(v, a);
+    for (int i = 0; i < v->n; i++)
+        decide(&v->item[i], v->n, a);
+    return PEAT_OK;
+}
+
+/* The last claims that stood before any result; those of the first start when there are none. */
+static const struct claims_version *first_claims(const struct claims_kept *kept)
+{
+    int first = 0;
+    for (int i = 0; i < kept->n; i++)
+        if (kept->version[i].results == 0)
+            first = i;
+    return &kept->version[first];
+}
+
+peat_status claims_history(struct claim_history *h, const struct results *r, struct arena *a,
+                           struct error *err)
+{
+    const struct claims_kept *kept = &r->claims;
+    *h = (struct claim_history){.late = false};
+    if (kept->n == 0)
+        return PEAT_OK;
+    const struct claims_version *now = &kept->version[kept->n - 1], *first = first_claims(kept);
+    h->late = first->results > 0;
+    peat_status status = claims_judge(&h->now, r, now, a, err);
+    if (status == PEAT_OK && first != now && strcmp(first->hash, now->hash) != 0)
+        status = claims_judge(&h->first, r, first, a, err);
+    return status;
+}
+
+/* ---- words ---- */
+
+const char *claim_words(const struct claim_verdict *v, struct arena *a)
+{
+    const struct claim *c = &v->claim;
+    const char *what = effects_what(&v->effects, a), *limit = arena_printf(a, "%.4g", c->margin);
+    if (c->direction == CLAIM_EQUAL)
+        return arena_printf(a, "%s is within ±%s", what, limit);
+    bool less = c->direction == CLAIM_LESS;
+    return arena_printf(a, "%s %s %s%s", what, less ? "<" : ">", less && c->margin > 0.0 ? "-" : "",
+                        limit);
+}
+
+/* ---- before the run ---- */
+
+static struct paired_design design_of(const struct claim *c, int m, double effect, double sd)
+{
+    struct paired_design d = {.equivalence = c->direction == CLAIM_EQUAL,
+                              .tails = 1,
+                              .margin = c->margin / sd,
+                              .alpha = c->alpha / m};
+    double beyond = c->direction == CLAIM_LESS ? -effect - c->margin : effect - c->margin;
+    d.effect = (d.equivalence ? effect : beyond) / sd;
+    return d;
+}
+
+struct claim_outlook claim_look_ahead(const struct claim *c, int n, int m, double effect, double sd)
+{
+    enum paired_test test = test_of(c);
+    double level = c->alpha / m;
+    struct claim_outlook o = {.smallest = paired_p_smallest(test, 1, n),
+                              .seeds_for_p = paired_pairs_needed(test, 1, m, c->alpha),
+                              .effect = effect,
+                              .power = (double)NAN};
+    o.can = o.smallest < level;
+    if (!(sd > 0.0) || !isfinite(effect))
+        return o;
+    struct paired_design d = design_of(c, m, effect, sd);
+    bool wrong_side = !d.equivalence && d.effect <= 0.0;
+    /* A t test knows no direction but that of its effect. */
+    o.power = wrong_side ? 0.0 : paired_power(&d, n);
+    o.seeds_for_power = wrong_side ? 0 : paired_power_pairs(&d, CLAIM_POWER);
+    if (o.seeds_for_power && o.seeds_for_power < o.seeds_for_p)
+        o.seeds_for_power = o.seeds_for_p;
+    return o;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/* effects.c: a contrast in numbers. */
+#include "report/effects.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+
+/* ---- rows ---- */
+
+struct labelled results_labels(const struct results *r, struct arena *a)
+{
+    const char *const **label = ARENA_ARRAY(a, r->n_row, const char *const *);
+    for (int i = 0; i < r->n_row; i++)
+        label[i] = r->row[i].axis;
+    return (struct labelled){r->n_axis, r->n_row, r->axis, label};
+}
+
+const char *effects_what(const struct effects *x, struct arena *a)
+{
+    const struct results *r = x->r;
+    if (x->spec.factor >= 0)
+        return arena_printf(a, "%s: %s - %s", results_axis_name(r, x->spec.factor),
+                            x->spec.label[0], x->spec.label[1]);
+    if (x->pairs.n == 0)
+        return x->spec.name;
+    return arena_printf(a, "%s - %s", results_row_label(r, &r->row[x->pairs.pair[0].a], a),
+                        results_row_label(r, &r->row[x->pairs.pair[0].b], a));
+}
+
+/* Values of different tasks have no difference. */
+static void leave_other_tasks(struct effects *x)
+{
+    int kept = 0;
+    for (int i = 0; i < x->pairs.n; i++) {
+        const struct contrast_pair *p = &x->pairs.pair[i];
+        if (x->r->row[p->a].task == x->r->row[p->b].task)
+            x->pairs.pair[kept++] = *p;
+    }
+    x->n_other_task = x->pairs.n - kept;
+    x->pairs.n = kept;
+}
+
+static int task_of(const struct effects *x, int pair)
+{
+    return x->r->row[x->pairs.pair[pair].a].task;
+}
+
+/* The strata of `in`. */
+static bool are_of_one_task(const struct effects *x, const bool *in)
+{
+    for (int i = 0; i < x->pairs.n; i++)
+        for (int j = 0; j < i; j++)
+            if (in[i] && in[j] && task_of(x, i) != task_of(x, j))
+                return false;
+    return true;
+}
+
+/* ---- values ---- */
+
+/* The last measure of this metric at this length, or at the first there is (-1). */
+static double value_of(const struct effects *x, const struct result_cell *c)
+{
+    const struct value *m;
+    double value = (double)NAN;
+    for (int k = 0; (m = json_get_item(c->result, "measures", k)); k++)
+        if (json_text_is(m, "metric", x->metric) && json_text_is(m, "split", x->split) &&
+            json_get_int(m, "length", 0) == x->length)
+            value = json_get_number(m, "value");
+    return value;
+}
+
+static int64_t first_length(const struct effects *x)
+{
+    const struct value *m;
+    int64_t first = -1;
+    for (int i = 0; i < x->r->n_cell; i++)
+        for (int k = 0; (m = json_get_item(x->r->cell[i].result, "measures", k)); k++) {
+            int64_t length = json_get_int(m, "length", 0);
+            if (json_text_is(m, "metric", x->metric) && json_text_is(m, "split", x->split) &&
+                (first < 0 || length < first))
+                first = length;
+        }
+    return first;
+}
+
+static void choose_measure(struct effects *x, int64_t length)
+{
+    const struct results *r = x->r;
+    bool own = x->spec.metric && strcmp(x->spec.metric, r->metric) != 0;
+    x->metric = own ? x->spec.metric : r->metric;
+    x->split = own ? "valid" : r->split;
+    x->goal_max = r->goal_max;
+    for (int i = 0; own && i < r->n_metric; i++)
+        if (strcmp(r->known[i].name, x->metric) == 0) {
+            x->goal_max = r->known[i].goal_max;
+            x->split = r->known[i].split ? r->known[i].split : x->split;
+        }
+    x->length = x->spec.length >= 0 ? x->spec.length : length >= 0 ? length : first_length(x);
+}
+
+/* ---- differences ---- */
+
+static bool has_diverged(const struct result_cell *c)
+{
+    return c && c->state == CELL_DIVERGED;
+}
+
+/* A row that diverged is worse than any value: without end. */
+static double difference(struct effects *x, const struct result_cell *a,
+                         const struct result_cell *b)
+{
+    double worst = x->goal_max ? -(double)INFINITY : (double)INFINITY;
+    bool a_counts = a && result_counts(a), b_counts = b && result_counts(b);
+    if (has_diverged(a) && b_counts)
+        return worst;
+    if (has_diverged(b) && a_counts)
+        return -worst;
+    double p = a_counts ? value_of(x, a) : (double)NAN, q = b_counts ? value_of(x, b) : (double)NAN;
+    return isfinite(p) && isfinite(q) && pair_holds(a, b, &x->counted) ? p - q : (double)NAN;
+}
+
+static bool is_unfinished(const struct result_cell *c)
+{
+    return !cell_has_ended(c->state) && !cell_has_failed(c->state);
+}
+
+static void count_unfinished(struct effects *x, struct arena *a)
+{
+    bool *seen = ARENA_ARRAY(a, x->r->n_row, bool);
+    for (int i = 0; i < 2 * x->pairs.n; i++) {
+        int row = i % 2 ? x->pairs.pair[i / 2].b : x->pairs.pair[i / 2].a;
+        for (int k = 0; !seen[row] && k < x->r->row[row].n_cell; k++)
+            x->unfinished += is_unfinished(x->r->row[row].cell[k]);
+        seen[row] = true;
+    }
+}
+
+static void fill_differences(struct effects *x, struct arena *a)
+{
+    const struct results *r = x->r;
+    x->d = ARENA_ARRAY(a, (int64_t)r->n_seed * x->pairs.n, double);
+    for (int s = 0; s < r->n_seed; s++)
+        for (int j = 0; j < x->pairs.n; j++) {
+            const struct contrast_pair *p = &x->pairs.pair[j];
+            x->d[s * x->pairs.n + j] = difference(x, row_cell(&r->row[p->a], r->seed[s]),
+                                                  row_cell(&r->row[p->b], r->seed[s]));
+        }
+}
+
+/* ---- effects ---- */
+
+static void count_diverged(const struct effects *x, const bool *in, struct effect *e)
+{
+    for (int s = 0; s < x->r->n_seed; s++) {
+        bool a = false, b = false;
+        for (int j = 0; j < x->pairs.n; j++) {
+            double d = x->d[s * x->pairs.n + j];
+            bool infinite = in[j] && isinf(d);
+            a = a || (infinite && (d > 0.0) != x->goal_max);
+            b = b || (infinite && (d > 0.0) == x->goal_max);
+        }
+        e->a_diverged += a;
+        e->b_diverged += b;
+    }
+}
+
+static struct effect effect_over(const struct effects *x, const bool *in, const char *name,
+                                 struct arena *a)
+{
+    struct effect e = {.name = name, .d = ARENA_ARRAY(a, x->r->n_seed, double)};
+    double *mean = ARENA_ARRAY(a, x->r->n_seed, double);
+    strata_means(x->d, x->r->n_seed, x->pairs.n, in, mean);
+    for (int s = 0; are_of_one_task(x, in) && s < x->r->n_seed; s++)
+        if (!isnan(mean[s]))
+            e.d[e.n++] = mean[s];
+    for (int j = 0; j < x->pairs.n; j++)
+        e.n_stratum += in[j];
+    double half = stats_ci_half(e.d, e.n);
+    e.mean = stats_mean(e.d, e.n);
+    e.sd = stats_sd(e.d, e.n);
+    e.ci_low = e.mean - half;
+    e.ci_high = e.mean + half;
+    e.p = e.p_holm = paired_p(x->r->test, e.d, e.n);
+    e.p_t = e.p_t_holm = paired_p(TEST_T, e.d, e.n);
+    count_diverged(x, in, &e);
+    return e;
+}
+
+static void adjust_lines(struct effects *x, struct arena *a)
+{
+    double *p = ARENA_ARRAY(a, x->n_line, double), *t = ARENA_ARRAY(a, x->n_line, double);
+    for (int i = 0; i < x->n_line; i++) {
+        p[i] = x->line[i].p;
+        t[i] = x->line[i].p_t;
+    }
+    holm_adjust(p, x->n_line);
+    holm_adjust(t, x->n_line);
+    for (int i = 0; i < x->n_line; i++) {
+        x->line[i].p_holm = p[i];
+        x->line[i].p_t_holm = t[i];
+    }
+}
+
+/* ---- over what ---- */
+
+static bool same_setting(const struct effects *x, int i, int j, const bool *axes)
+{
+    for (int k = 0; k < x->r->n_axis; k++)
+        if (axes[k] && k != x->spec.factor &&
+            strcmp(x->pairs.pair[i].label[k], x->pairs.pair[j].label[k]) != 0)
+            return false;
+    return true;
+}
+
+static const char *setting_name(const struct effects *x, int pair, const bool *axes,
+                                struct arena *a)
+{
+    const char *name = NULL;
+    for (int k = 0; k < x->r->n_axis; k++)
+        if (axes[k] && k != x->spec.factor) {
+            const char *label = x->pairs.pair[pair].label[k];
+            name = name ? arena_printf(a, "%s, %s", name, label) : label;
+        }
+    return name ? name : "all";
+}
+
+/* One effect for each setting of these axes, in the order of the rows; how many. */
+static int split(const struct effects *x, const bool *axes, struct effect *out, struct arena *a)
+{
+    bool *in = ARENA_ARRAY(a, x->pairs.n, bool);
+    int n = 0;
+    for (int i = 0; i < x->pairs.n; i++) {
+        bool first = true;
+        for (int j = 0; j < i; j++)
+            first = first && !same_setting(x, i, j, axes);
+        for (int j = 0; first && j < x->pairs.n; j++)
+            in[j] = same_setting(x, i, j, axes);
+        if (first)
+            out[n++] = effect_over(x, in, setting_name(x, i, axes, a), a);
+    }
+    return n;
+}
+
+/* Of the means over everything else for each label of the axis. */
+static void test_interaction(struct effects *x, int axis, struct arena *a)
+{
+    const int n_seed = x->r->n_seed, n = x->pairs.n;
+    bool axes[EXPERIMENT_MAX_AXES] = {[0] = false}, *in = ARENA_ARRAY(a, n, bool);
+    double *level = ARENA_ARRAY(a, (int64_t)n_seed * n, double);
+    double *mean = ARENA_ARRAY(a, n_seed, double);
+    int *first = ARENA_ARRAY(a, n, int), k = 0, at = 0;
+    axes[axis] = true;
+    for (int i = 0; i < n; i++) {
+        bool seen = false;
+        for (int j = 0; j < k; j++)
+            seen = seen || same_setting(x, i, first[j], axes);
+        if (!seen)
+            first[k++] = i;
+    }
+    if (k < 2)
+        return;
+    for (; at < k; at++) {
+        for (int j = 0; j < n; j++)
+            in[j] = same_setting(x, first[at], j, axes);
+        strata_means(x->d, n_seed, n, in, mean);
+        for (int s = 0; s < n_seed; s++)
+            level[s * k + at] = mean[s];
+    }
+    struct effect_interaction *out = &x->interaction[x->n_interaction++];
+    out->axis = axis;
+    interaction_test(level, n_seed, k, &out->test);
+}
+
+static void add_margin(struct effects *x, int axis, const bool *one, struct arena *a)
+{
+    struct effect *margin = x->margin + x->n_margin;
+    int n = split(x, one, margin, a);
+    for (int i = 0; i < n; i++)
+        margin[i].name = arena_printf(a, "%s=%s", results_axis_name(x->r, axis), margin[i].name);
+    x->n_margin += n;
+}
+
+static void fill_effects(struct effects *x, struct arena *a)
+{
+    int shown = 0;
+    bool *all = ARENA_ARRAY(a, x->pairs.n, bool);
+    x->line = ARENA_ARRAY(a, x->pairs.n, struct effect);
+    x->margin = ARENA_ARRAY(a, (int64_t)x->pairs.n * x->r->n_axis, struct effect);
+    x->interaction = ARENA_ARRAY(a, x->r->n_axis, struct effect_interaction);
+    x->n_line = split(x, x->spec.over, x->line, a);
+    adjust_lines(x, a);
+    for (int j = 0; j < x->pairs.n; j++)
+        all[j] = true;
+    if (!are_of_one_task(x, all))
+        x->not_pooled = "rows of different tasks or objectives have no mean";
+    x->pooled = effect_over(x, all, "pooled", a);
+    for (int k = 0; k < x->r->n_axis; k++)
+        shown += x->spec.over[k];
+    for (int k = 0; !x->not_pooled && k < x->r->n_axis; k++) {
+        bool one[EXPERIMENT_MAX_AXES] = {[0] = false};
+        if (!x->spec.over[k])
+            continue;
+        one[k] = true;
+        if (shown > 1)
+            add_margin(x, k, one, a);
+        test_interaction(x, k, a);
+    }
+}
+
+void effects_compute(struct effects *x, const struct results *r, const struct contrast *c,
+                     int64_t length, struct arena *a)
+{
+    struct labelled rows = results_labels(r, a);
+    *x = (struct effects){.spec = *c, .r = r};
+    choose_measure(x, length);
+    contrast_pairs_find(c, &rows, a, &x->pairs);
+    leave_other_tasks(x);
+    fill_differences(x, a);
+    count_unfinished(x, a);
+    fill_effects(x, a);
+}
+
+/* ---- those of the report ---- */
+
+int effects_count(const struct results *r)
+{
+    return r->contrasts ? r->contrasts->n : 0;
+}
+
+peat_status effects_of_report(struct effects *x, const struct results *r, int i, int64_t length,
+                              struct arena *a, struct error *err)
+{
+    struct contrast c;
+    struct labelled rows = results_labels(r, a);
+    peat_status status = contrast_from_value(&c, r->contrasts->item[i], &rows, err);
+    if (status == PEAT_OK)
+        effects_compute(x, r, &c, length, a);
+    return status;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* effects_table.c: a contrast as a table, as JSON and as CSV. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "csv_fields.h"
+#include "labels.h"
+#include "report/comparison_tables.h"
+#include "report/numbers.h"
+#include "report/significance.h"
+
+/* Effects in the order shown. */
+struct listed {
+    const struct effect *e;
+    const char *kind; /* "line", "margin", "pooled" */
+    int m;            /* comparisons that its p is adjusted for */
+};
+
+/* One line alone is what is pooled. */
+static int list_effects(const struct effects *x, struct listed *out)
+{
+    int n = 0, tested = 0;
+    for (int i = 0; i < x->n_line; i++)
+        tested += !isnan(x->line[i].p);
+    for (int i = 0; i < x->n_line; i++)
+        out[n++] = (struct listed){&x->line[i], "line", tested};
+    for (int i = 0; i < x->n_margin; i++)
+        out[n++] = (struct listed){&x->margin[i], "margin", 1};
+    if (!x->not_pooled && x->n_line > 1)
+        out[n++] = (struct listed){&x->pooled, "pooled", 1};
+    return n;
+}
+
+static struct listed *listed_of(const struct effects *x, struct arena *a, int *n)
+{
+    struct listed *list = ARENA_ARRAY(a, x->n_line + x->n_margin + 1, struct listed);
+    *n = list_effects(x, list);
+    return list;
+}
+
+/* ---- notes ---- */
+
+static void note_interactions(struct table *t, const struct effects *x)
+{
+    for (int i = 0; i < x->n_interaction; i++) {
+        const struct interaction *s = &x->interaction[i].test;
+        const char *axis = results_axis_name(x->r, x->interaction[i].axis);
+        char p[32];
+        if (isnan(s->p)) {
+            table_note(t, "interaction with %s: not testable with %d complete seed%s", axis, s->n,
+                       s->n == 1 ? "" : "s");
+            continue;
+        }
+        snprintf(p, sizeof(p), s->p < 0.001 ? "%.1e" : "%.3f", s->p);
+        table_note(t,
+                   "interaction: that the difference depends on %s is %s: F(%.3g, %.3g) = %.3g, p "
+                   "= %s over %d seeds",
+                   axis, s->p < STATS_LEVEL ? "shown" : "not shown", s->epsilon * s->df1,
+                   s->epsilon * s->df2, s->f, p, s->n);
+    }
+}
+
+static void note_alone(struct table *t, const struct effects *x)
+{
+    for (int same = 1; same >= 0; same--) {
+        const char *rows = NULL;
+        for (int i = 0; i < x->pairs.n_alone; i++) {
+            const struct contrast_alone *alone = &x->pairs.alone[i];
+            if (alone->same_model != (same != 0))
+                continue;
+            const char *label = results_row_label(x->r, &x->r->row[alone->row], t->arena);
+            rows = rows ? arena_printf(t->arena, "%s, %s", rows, label) : label;
+        }
+        if (rows && same)
+            table_note(t, "left out, being the same model for every %s: %s",
+                       results_axis_name(x->r, x->spec.factor), rows);
+        else if (rows)
+            table_note(t, "left out, having no counterpart: %s", rows);
+    }
+    if (x->n_other_task)
+        table_note(t, "left out: %d pair%s of rows of different tasks, metrics or objectives",
+                   x->n_other_task, x->n_other_task == 1 ? "" : "s");
+    if (x->not_pooled)
+        table_note(t, "not pooled: %s", x->not_pooled);
+}
+
+static void note_diverged(struct table *t, const struct effects *x)
+{
+    struct arena *a = t->arena;
+    bool two = x->spec.factor < 0 && x->pairs.n;
+    for (int side = 0; side < 2; side++) {
+        int n = side ? x->pooled.b_diverged : x->pooled.a_diverged;
+        const struct contrast_pair *p = x->pairs.pair;
+        const char *name =
+            two ? results_row_label(x->r, &x->r->row[side ? p->b : p->a], a) : x->spec.label[side];
+        if (n)
+            table_note(t, "%s diverged at %d seed%s: not in the mean, which flatters it", name, n,
+                       n == 1 ? "" : "s");
+    }
+    if (x->unfinished)
+        table_note(t, "%d cell%s of these rows not finished", x->unfinished,
+                   x->unfinished == 1 ? "" : "s");
+}
+
+static void note_tests(struct table *t, const struct effects *x, int lines, bool with_t)
+{
+    table_note(t, "paired by seed: of each seed the mean over its strata; seeds that lack one are "
+                  "left out");
+    if (lines > 1)
+        table_note(t, "p_holm: %s, Holm over %d lines; margins and the pooled alone",
+                   paired_test_name(x->r->test), lines);
+    else
+        table_note(t, "p_holm: %s", paired_test_name(x->r->test));
+    if (with_t)
+        table_note(t, "p_t: paired t test, Holm; assumes that the differences over seeds are "
+                      "normal");
+}
+
+/* ---- the table ---- */
+
+static const char *over_names(const struct effects *x, struct arena *a)
+{
+    const char *names = NULL;
+    for (int k = 0; k < x->r->n_axis; k++)
+        if (x->spec.over[k]) {
+            const char *name = results_axis_name(x->r, k);
+            names = names ? arena_printf(a, "%s, %s", names, name) : name;
+        }
+    return names ? names : "";
+}
+
+static const char *title_of(const struct effects *x, struct arena *a)
+{
+    const char *what = effects_what(x, a);
+    bool named = x->spec.name && !strstr(what, x->spec.name);
+    const char *at =
+        x->length >= 0 ? arena_printf(a, " at %" PRId64 " %s", x->length, x->r->length_unit) : "";
+    return arena_printf(a, "%s%s%s: %s%s (%s is better), mean ± 95 %% CI (Student t) over n seeds",
+                        named ? x->spec.name : "", named ? ": " : "", what, x->metric, at,
+                        x->goal_max ? "higher" : "lower");
+}
+
+static bool needs_t(const struct effects *x, const struct listed *list, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!isnan(list[i].e->p) && !paired_can_show(x->r->test, list[i].e->n, list[i].m))
+            return true;
+    return false;
+}
+
+static struct table_cell plain(const char *text)
+{
+    return (struct table_cell){text, "", false};
+}
+
+static const char *p_text(struct arena *a, double p)
+{
+    return significance_text(a, TEST_T, p, 2, 1);
+}
+
+static void add_effect(const struct effects *x, const struct listed *l, bool with_t,
+                       struct table_cell *cell, struct arena *a)
+{
+    const struct effect *e = l->e;
+    *cell++ = plain(e->name);
+    *cell++ = plain(number_interval_text(a, e->mean, e->ci_high - e->mean, true));
+    *cell++ = plain(significance_text(a, x->r->test, e->p_holm, e->n, l->m));
+    if (with_t)
+        *cell++ = plain(p_text(a, e->p_t_holm));
+    *cell++ = plain(arena_printf(a, "%d", e->n));
+    *cell = plain(arena_printf(a, "%d", e->n_stratum));
+}
+
+void effects_table(struct table *t, const struct effects *x, struct arena *a)
+{
+    int n;
+    struct listed *list = listed_of(x, a, &n);
+    bool with_t = needs_t(x, list, n);
+    const struct table_column all[] = {
+        {over_names(x, a), false},
+        {"difference", true},
+        {"p_holm", true},
+        {"p_t", true},
+        {"n", true},
+        {"strata", true},
+    };
+    *t = (struct table){.arena = a, .title = title_of(x, a), .n_label = 1, .n_row = n};
+    t->column = ARENA_ARRAY(a, sizeof(all) / sizeof(*all), struct table_column);
+    for (size_t k = 0; k < sizeof(all) / sizeof(*all); k++)
+        if (with_t || strcmp(all[k].head, "p_t") != 0)
+            t->column[t->n_column++] = all[k];
+    t->cell = ARENA_ARRAY(a, (int64_t)t->n_row * t->n_column, struct table_cell);
+    for (int i = 0; i < n; i++)
+        add_effect(x, &list[i], with_t, t->cell + i * t->n_column, a);
+    note_interactions(t, x);
+    note_alone(t, x);
+    note_diverged(t, x);
+    table_note_refused(t, &x->counted);
+    note_tests(t, x, x->n_line, with_t);
+}
+
+/* ---- JSON and CSV ---- */
+
+static void put_effect(struct json list, const struct listed *l)
+{
+    const struct effect *e = l->e;
+    struct json m = json_add_map(list);
+    json_put_text(m, "kind", l->kind);
+    json_put_text(m, "of", e->name);
+    json_put_int(m, "strata", e->n_stratum);
+    json_put_int(m, "n", e->n);
+    json_put_number(m, "diff", e->mean);
+    json_put_number(m, "diff_sd", e->sd);
+    json_put_number(m, "diff_ci_low", e->ci_low);
+    json_put_number(m, "diff_ci_high", e->ci_high);
+    json_put_number(m, "p", e->p);
+    json_put_number(m, "p_holm", e->p_holm);
+    json_put_number(m, "p_t", e->p_t);
+    json_put_number(m, "p_t_holm", e->p_t_holm);
+    json_put_int(m, "a_diverged", e->a_diverged);
+    json_put_int(m, "b_diverged", e->b_diverged);
+}
+
+static void put_interactions(struct json list, const struct effects *x)
+{
+    for (int i = 0; i < x->n_interaction; i++) {
+        const struct interaction *s = &x->interaction[i].test;
+        struct json m = json_add_map(list);
+        json_put_text(m, "axis", x->r->axis[x->interaction[i].axis]);
+        json_put_int(m, "n", s->n);
+        json_put_int(m, "labels", s->k);
+        json_put_number(m, "f", s->f);
+        json_put_number(m, "df1", s->df1);
+        json_put_number(m, "df2", s->df2);
+        json_put_number(m, "epsilon", s->epsilon);
+        json_put_number(m, "p", s->p);
+    }
+}
+
+void effects_json(const struct effects *x, struct json map)
+{
+    int n;
+    struct listed *list = listed_of(x, map.a, &n);
+    json_put_text(map, "name", x->spec.name);
+    json_put_text(map, "factor", x->spec.factor >= 0 ? x->r->axis[x->spec.factor] : NULL);
+    struct json of = json_put_list(map, "of");
+    for (int i = 0; x->spec.factor >= 0 && i < 2; i++)
+        json_add_text(of, x->spec.label[i]);
+    json_put_text(map, "metric", x->metric);
+    json_put_number(map, "length", x->length >= 0 ? (double)x->length : (double)NAN);
+    struct json effects = json_put_list(map, "effects");
+    for (int i = 0; i < n; i++)
+        put_effect(effects, &list[i]);
+    put_interactions(json_put_list(map, "interactions"), x);
+    struct json alone = json_put_list(map, "left_out");
+    for (int i = 0; i < x->pairs.n_alone; i++)
+        json_add_text(alone, results_row_label(x->r, &x->r->row[x->pairs.alone[i].row], map.a));
+    json_put_text(map, "not_pooled", x->not_pooled);
+    json_put_int(map, "unfinished", x->unfinished);
+}
+
+void effects_csv(const struct effects *x, bool head, struct strbuf *out)
+{
+    struct arena a;
+    arena_init(&a, "csv", 1 << 12);
+    struct json list = json_list(&a);
+    int n;
+    struct listed *listed = listed_of(x, &a, &n);
+    for (int i = 0; i < n; i++)
+        put_effect(list, &listed[i]);
+    for (int i = 0; i < n; i++) {
+        struct json line = json_map(&a);
+        json_put_text(line, "contrast", x->spec.name);
+        json_put_text(line, "metric", x->metric);
+        json_put_number(line, "length", x->length >= 0 ? (double)x->length : (double)NAN);
+        csv_line(value_merge(&a, line.v, list.v->item[i]), head && i == 0, out);
+    }
+    arena_release(&a);
+}

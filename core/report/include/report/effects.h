@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * effects.h: a contrast (experiment/contrast.h) in numbers: the difference A - B of two labels of
+ * an axis, in each stratum and pooled, paired by seed.
+ *
+ * An effect over several strata is, for each seed that has all of them, the mean over the strata
+ * (maths/strata.h), so that n is a number of seeds whatever the number of strata.
+ */
+#ifndef REPORT_EFFECTS_H
+#define REPORT_EFFECTS_H
+
+#include "experiment/contrast.h"
+#include "maths/strata.h"
+#include "report/results.h"
+
+struct effect {
+    const char *name; /* labels of the strata: "learned"; "pooled" */
+    int n_stratum;
+    int n;                            /* seeds with a finite difference in every stratum */
+    double *d;                        /* of these */
+    double mean, sd, ci_low, ci_high; /* 95 %, Student t */
+    double p, p_holm;                 /* of the results' test, Holm over the lines */
+    double p_t, p_t_holm;
+    /* Seeds in which A, or B, diverged and the other did not: their difference is infinite, and
+     * what is left flatters the row that diverged. */
+    int a_diverged, b_diverged;
+};
+
+struct effects {
+    struct contrast spec;
+    const struct results *r;
+    const char *metric, *split;
+    bool goal_max;
+    int64_t length;
+    struct contrast_pairs pairs; /* rows of r; those of different tasks are left out */
+    int n_other_task;
+    struct pairs counted; /* cells */
+    double *d;            /* [n_seed, pairs.n]; NaN: no pair, infinite: diverged */
+    int n_line, n_margin;
+    struct effect *line;    /* for each setting of the axes in `over` */
+    struct effect *margin;  /* with several such axes: for each label of each */
+    struct effect pooled;   /* over everything */
+    const char *not_pooled; /* why; NULL: it is */
+    int n_interaction;
+    struct effect_interaction {
+        int axis;
+        struct interaction test;
+    } * interaction; /* for each such axis with two labels or more */
+    int unfinished;  /* cells of these rows that have not come to an end */
+};
+
+/* What results know as contrasts: their number, and one of them. PEAT_INVALID: it does not fit. */
+int effects_count(const struct results *r);
+peat_status effects_of_report(struct effects *x, const struct results *r, int i, int64_t length,
+                              struct arena *a, struct error *err);
+/* length -1: the first at which the metric was measured. */
+void effects_compute(struct effects *x, const struct results *r, const struct contrast *c,
+                     int64_t length, struct arena *a);
+/* Rows as contrast.h wants them. */
+struct labelled results_labels(const struct results *r, struct arena *a);
+/* "position.combine: concat_split - sum", or the two rows. */
+const char *effects_what(const struct effects *x, struct arena *a);
+
+#endif

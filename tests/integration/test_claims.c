@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* test_claims.c: contrasts and claims from the experiment file to the results, as a user has them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/shell.h"
+#include "support/support.h"
+
+static const char experiment[] =
+    "version: 1\n"
+    "name: x\n"
+    "defaults:\n"
+    "  task: {plugin: copy}\n"
+    "  model: {d_model: 16, n_layer: 1, n_head: 2}\n"
+    "  train: {steps: 4, batch: 2, seq_len: 16}\n"
+    "  eval: {lengths: 6, tokens: 60}\n"
+    "matrix:\n"
+    "  position.scheme: [none, learned]\n"
+    "  position.combine: [sum, {plugin: concat_split, d_pos: 4}]\n"
+    "seeds: 2\n"
+    "report:\n"
+    "  metric: loss\n"
+    "  contrasts:\n"
+    "    - {name: joins, factor: position.combine, of: ['concat_split(d_pos=4)', sum]}\n"
+    "claims:\n"
+    "  - {name: first, text: said before, contrast: joins, direction: less, margin: MARGIN}\n";
+
+/* The experiment with this margin. */
+static void write_experiment(const char *margin)
+{
+    const char *at = strstr(experiment, "MARGIN");
+    char text[2048];
+    snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - experiment), experiment, margin, at + 6);
+    shell_write("x.yaml", text);
+}
+
+START_TEST(claims_are_kept_with_hash_and_time_before_anything_is_trained)
+{
+    write_experiment("0.5");
+    shell_expect(0, "peat plan x.yaml --write");
+    shell_says(0, "\"results\": 0", "cat runs/x/claims.json");
+    assert_printed("\"sha256\":");
+    assert_printed("\"written_utc\":");
+    assert_printed("\"margin\": 0.5");
+    assert_printed("\"metric\": \"loss\"");
+    shell_expect(0, "cp runs/x/claims.json before.json");
+    shell_expect(0, "peat run x.yaml");
+    shell_expect(0, "cmp runs/x/claims.json before.json");
+}
+END_TEST
+
+START_TEST(results_end_with_contrasts_and_claims_in_every_format)
+{
+    write_experiment("0.5");
+    shell_says(0, "before the first result", "peat run x.yaml");
+    assert_printed("left out, being the same model for every combine: none.-");
+    assert_printed("first: said before");
+    shell_says(0, "| claim | verdict | says |", "peat results runs/x -f md");
+    shell_says(0, "\\begin{tabular}", "peat results runs/x -f tex --part claims");
+    shell_says(0, "\"changed_after_first_result\": false", "peat results runs/x -f json");
+    assert_printed("\"contrasts\": [");
+    shell_says(0, "state,sha256,written_utc,name,", "peat results runs/x -f csv --part claims");
+    shell_says(0, "contrast,metric,length,kind,of,", "peat results runs/x -f csv --part contrasts");
+    shell_says(0, "joins,loss,6,line,learned,1,2,", "peat results runs/x -f csv --part contrasts");
+    shell_says(2, "'--part all' is not for", "peat results runs/x -f csv --part all");
+}
+END_TEST
+
+START_TEST(claims_that_change_after_a_result_are_shown_with_those_before)
+{
+    write_experiment("0.5");
+    shell_expect(0, "peat run x.yaml seeds=[0]");
+    write_experiment("0.25");
+    shell_says(0, "CHANGED AFTER THE FIRST RESULT", "peat run x.yaml");
+    assert_printed("< -0.25");
+    assert_printed("The claims as they were before the first result");
+    assert_printed("< -0.5");
+    write_experiment("0.5");
+    shell_expect(0, "peat run x.yaml");
+    shell_says(0, "3", "grep -c sha256 runs/x/claims.json");
+}
+END_TEST
+
+START_TEST(claims_that_are_withdrawn_are_not_gone)
+{
+    write_experiment("0.5");
+    shell_expect(0, "peat run x.yaml");
+    shell_says(0, "all claims were withdrawn", "peat run x.yaml 'claims=[]'");
+    assert_printed("< -0.5");
+}
+END_TEST
+
+START_TEST(damaged_claims_are_refused_by_name)
+{
+    write_experiment("0.5");
+    shell_expect(0, "peat run x.yaml");
+    shell_expect(0, "sed -i 's/\"margin\": 0.5/\"margin\": 0.1/' runs/x/claims.json");
+    shell_says(2, "runs/x/claims.json", "peat results runs/x");
+    /* Without its seal it counts as made by hand, but claims have a hash of their own. */
+    shell_expect(0, "sed -i 's/\"check\": \"[^\"]*\"/\"was\": 1/' runs/x/claims.json");
+    shell_says(2, "runs/x/claims.json' is damaged", "peat results runs/x");
+}
+END_TEST
+
+START_TEST(an_experiment_without_claims_has_no_file_of_them)
+{
+    write_experiment("0.5");
+    shell_expect(0, "sed -i '/^claims/,$d' x.yaml");
+    shell_expect(0, "peat run x.yaml");
+    ck_assert(!shell_has("runs/x/claims.json"));
+    shell_says(2, "the experiment has no claims", "peat results runs/x --part claims");
+}
+END_TEST
+
+START_TEST(a_claim_says_its_length_where_there_are_several)
+{
+    write_experiment("0.5");
+    shell_expect(0, "sed -i 's/lengths: 6/lengths: [6, 12]/' x.yaml");
+    shell_says(2, "x.yaml:17:5: claim 'first' needs a 'length'", "peat validate x.yaml");
+    shell_expect(0, "sed -i 's/contrast: joins/contrast: joins, length: 7/' x.yaml");
+    shell_says(2, "is not evaluated at length 7", "peat validate x.yaml");
+    shell_expect(0, "sed -i 's/length: 7/length: 12/' x.yaml");
+    shell_expect(0, "peat validate x.yaml");
+}
+END_TEST
+
+int main(void)
+{
+    return run_list((struct tests){"claims", shell_open, shell_close, .seconds = 120},
+                    TESTS(claims_are_kept_with_hash_and_time_before_anything_is_trained,
+                          results_end_with_contrasts_and_claims_in_every_format,
+                          claims_that_change_after_a_result_are_shown_with_those_before,
+                          claims_that_are_withdrawn_are_not_gone,
+                          damaged_claims_are_refused_by_name,
+                          an_experiment_without_claims_has_no_file_of_them,
+                          a_claim_says_its_length_where_there_are_several));
+}

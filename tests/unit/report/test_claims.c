@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_claims.c: contrasts and claims about run directories in which the truth is planted.
+ *
+ * bpb is 3 + a seed's own part + what is planted + small noise; less is better.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "report/claim_verdict.h"
+#include "report/comparison_tables.h"
+#include "support/run_maker.h"
+#include "support/support.h"
+#include "support/texts.h"
+
+static struct {
+    struct arena arena;
+    struct run_maker run;
+    struct results r;
+    struct error err;
+    struct claim_history h;
+    struct strbuf out;
+} b;
+
+static void open_run(void)
+{
+    arena_init(&b.arena, "claims", 1 << 20);
+    run_maker_open(&b.run, "claims");
+    strbuf_init(&b.out);
+}
+
+static void close_run(void)
+{
+    run_maker_close(&b.run);
+    strbuf_release(&b.out);
+    arena_release(&b.arena);
+}
+
+/* ---- planting ---- */
+
+static double noise(int64_t seed, const char *what)
+{
+    return rng_normal(rng_stream((uint64_t)seed, "planted", what), 0);
+}
+
+static void plant(const char *scheme, const char *combine, int64_t seed, double effect)
+{
+    char what[64];
+    snprintf(what, sizeof(what), "%s.%s", scheme, combine);
+    double x = 3.0 + 0.3 * noise(seed, "seed") + effect + 0.01 * noise(seed, what);
+    run_maker_done(&b.run, scheme, combine, seed, x, x + 1.0);
+}
+
+/* concat - sum is `effect` in both schemes. */
+static void plant_effects(int seeds, double in_learned, double in_sine)
+{
+    for (int seed = 0; seed < seeds; seed++) {
+        plant("learned", "sum", seed, 0.0);
+        plant("learned", "concat", seed, in_learned);
+        plant("sine", "sum", seed, 0.1);
+        plant("sine", "concat", seed, 0.1 + in_sine);
+        plant("rotary", "-", seed, -1.0);
+    }
+}
+
+#define CONTRAST                                                                                   \
+    "\"factor\":\"position.combine\",\"of\":[\"concat\",\"sum\"],\"over\":[\"position.scheme\"],"  \
+    "\"pool\":[]"
+#define REPORT                                                                                     \
+    "{\"metric\":\"bpb\",\"goal\":\"metric\",\"baseline\":null,\"at\":\"final\",\"contrasts\":["   \
+    "{\"name\":\"joins\"," CONTRAST "}]}"
+
+static const char *claim_text(const char *name, const char *more, const char *direction,
+                              double margin)
+{
+    return arena_printf(&b.arena,
+                        "{\"name\":\"%s\",\"text\":\"\"," CONTRAST
+                        "%s,\"direction\":\"%s\",\"margin\":%g,\"alpha\":0.05,\"test\":\"t\"}",
+                        name, more, direction, margin);
+}
+
+static const char *list_of(const char *one, const char *two)
+{
+    return arena_printf(&b.arena, "[%s%s%s]", one, two ? "," : "", two ? two : "");
+}
+
+static void claim(const char *direction, double margin)
+{
+    run_maker_claim(&b.run, list_of(claim_text("it", "", direction, margin), NULL), 0);
+}
+
+/* ---- judging ---- */
+
+static void judge(void)
+{
+    char *dir[] = {b.run.dir};
+    static const struct results_options none;
+    run_maker_finish(&b.run);
+    ck_assert_msg(results_read(&b.r, 1, dir, &none, &b.arena, &b.err) == PEAT_OK, "%s", b.err.text);
+    ck_assert_msg(claims_history(&b.h, &b.r, &b.arena, &b.err) == PEAT_OK, "%s", b.err.text);
+}
+
+static void assert_verdict(int i, enum verdict verdict, const char *why)
+{
+    const struct claim_verdict *v = &b.h.now.item[i];
+    ck_assert_msg(v->verdict == verdict, "%s: %s (p %g, against %g): %s", v->claim.name,
+                  verdict_word(v->verdict), v->p_holm, v->against_holm, v->why);
+    ck_assert_msg(strstr(v->why, why), "no '%s' in '%s'", why, v->why);
+}
+
+static const struct effects *contrast(void)
+{
+    struct effects *x = ARENA_NEW(&b.arena, struct effects);
+    ck_assert_int_eq(effects_count(&b.r), 1);
+    ck_assert_msg(effects_of_report(x, &b.r, 0, -1, &b.arena, &b.err) == PEAT_OK, "%s", b.err.text);
+    return x;
+}
+
+static void show_claims(bool earlier)
+{
+    struct table t;
+    strbuf_clear(&b.out);
+    claims_table(&t, &b.h, earlier, &b.arena);
+    format_text(&t, 200, false, &b.out);
+}
+
+static void show_contrast(void)
+{
+    struct table t;
+    strbuf_clear(&b.out);
+    effects_table(&t, contrast(), &b.arena);
+    format_text(&t, 200, false, &b.out);
+}
+
+/* ---- planted situations ---- */
+
+START_TEST(a_true_effect_holds)
+{
+    plant_effects(5, -0.1, -0.1);
+    claim("less", 0.02);
+    judge();
+    assert_verdict(0, VERDICT_HOLDS, "");
+    ck_assert_int_eq(b.h.now.item[0].effects.pooled.n, 5);
+    ck_assert_double_eq_tol(b.h.now.item[0].effects.pooled.mean, -0.1, 0.02);
+}
+END_TEST
+
+START_TEST(the_opposite_of_a_true_effect_fails)
+{
+    plant_effects(5, -0.1, -0.1);
+    claim("greater", 0.0);
+    judge();
+    assert_verdict(0, VERDICT_FAILS, "");
+}
+END_TEST
+
+START_TEST(no_effect_with_enough_seeds_fails_a_claim_with_a_margin)
+{
+    plant_effects(8, 0.0, 0.0);
+    claim("less", 0.02);
+    judge();
+    assert_verdict(0, VERDICT_FAILS, "");
+}
+END_TEST
+
+START_TEST(no_effect_with_too_few_seeds_is_undecided)
+{
+    plant_effects(2, 0.0, 0.0);
+    claim("less", 0.005);
+    judge();
+    assert_verdict(0, VERDICT_UNDECIDED, "the data fit the claim and its opposite");
+}
+END_TEST
+
+START_TEST(seeds_that_no_test_can_pass_are_named)
+{
+    plant_effects(4, -0.1, -0.1);
+    run_maker_claim(&b.run,
+                    "[{\"name\":\"it\",\"text\":\"\"," CONTRAST
+                    ",\"direction\":\"less\",\"margin\":0,\"alpha\":0.05,\"test\":\"sign-flip\"}]",
+                    0);
+    judge();
+    assert_verdict(0, VERDICT_UNDECIDED, "4 seeds cannot decide it");
+    assert_verdict(0, VERDICT_UNDECIDED, "it needs 5 seeds");
+}
+END_TEST
+
+START_TEST(equal_within_the_margin_holds_and_beyond_it_fails)
+{
+    plant_effects(6, 0.002, -0.002);
+    run_maker_claim(&b.run,
+                    list_of(claim_text("near", "", "equal", 0.03),
+                            claim_text("far", ",\"metric\":\"accuracy\"", "equal", 0.003)),
+                    0);
+    judge();
+    assert_verdict(0, VERDICT_HOLDS, "");
+    run_maker_close(&b.run);
+    run_maker_open(&b.run, "far");
+    plant_effects(6, 0.1, 0.1);
+    claim("equal", 0.03);
+    judge();
+    assert_verdict(0, VERDICT_FAILS, "");
+}
+END_TEST
+
+START_TEST(equal_with_too_few_seeds_is_undecided)
+{
+    plant_effects(2, 0.0, 0.0);
+    claim("equal", 0.005);
+    judge();
+    assert_verdict(0, VERDICT_UNDECIDED, "");
+}
+END_TEST
+
+START_TEST(an_effect_in_one_scheme_only_holds_there_and_interacts)
+{
+    b.run.report = REPORT;
+    plant_effects(6, -0.2, 0.0);
+    run_maker_claim(
+        &b.run,
+        list_of(
+            claim_text("in learned", ",\"where\":{\"position.scheme\":\"learned\"}", "less", 0.03),
+            claim_text("in sine", ",\"where\":{\"position.scheme\":\"sine\"}", "less", 0.03)),
+        0);
+    judge();
+    assert_verdict(0, VERDICT_HOLDS, "");
+    assert_verdict(1, VERDICT_FAILS, "");
+    const struct effects *x = contrast();
+    ck_assert_int_eq(x->n_line, 2);
+    ck_assert_double_eq_tol(x->line[0].mean, -0.2, 0.03);
+    ck_assert_double_eq_tol(x->pooled.mean, -0.1, 0.03);
+    ck_assert_int_eq(x->n_interaction, 1);
+    ck_assert_double_lt(x->interaction[0].test.p, 0.01);
+    show_contrast();
+    assert_has(b.out.text, "interaction: that the difference depends on scheme is shown");
+}
+END_TEST
+
+START_TEST(a_row_that_is_the_same_model_for_every_label_is_no_evidence)
+{
+    b.run.report = REPORT;
+    plant_effects(5, -0.1, -0.1);
+    judge();
+    const struct effects *x = contrast();
+    ck_assert_int_eq(x->pairs.n, 2);
+    ck_assert_int_eq(x->pairs.n_alone, 1);
+    ck_assert(x->pairs.alone[0].same_model);
+    show_contrast();
+    assert_has(b.out.text, "left out, being the same model for every combine: rotary.-");
+}
+END_TEST
+
+START_TEST(claims_changed_after_the_first_result_are_shown_with_those_before)
+{
+    plant_effects(5, -0.1, -0.1);
+    claim("greater", 0.0);
+    run_maker_claim(&b.run, list_of(claim_text("other", "", "less", 0.0), NULL), 7);
+    judge();
+    assert_verdict(0, VERDICT_HOLDS, "");
+    ck_assert_ptr_nonnull(b.h.first.version);
+    ck_assert_int_eq(b.h.first.item[0].verdict, VERDICT_FAILS);
+    show_claims(false);
+    assert_has(b.out.text, "CHANGED AFTER THE FIRST RESULT");
+    assert_has(b.out.text, "with 7 results");
+    show_claims(true);
+    assert_has(b.out.text, "The claims as they were before the first result");
+    assert_has(b.out.text, "fails");
+}
+END_TEST
+
+START_TEST(claims_changed_before_any_result_are_just_the_claims)
+{
+    plant_effects(5, -0.1, -0.1);
+    claim("greater", 0.0);
+    run_maker_claim(&b.run, list_of(claim_text("other", "", "less", 0.0), NULL), 0);
+    judge();
+    ck_assert_ptr_null(b.h.first.version);
+    ck_assert(!b.h.late);
+    show_claims(false);
+    assert_has(b.out.text, "before the first result");
+}
+END_TEST
+
+START_TEST(claims_first_written_after_results_are_called_late)
+{
+    plant_effects(5, -0.1, -0.1);
+    run_maker_claim(&b.run, list_of(claim_text("it", "", "less", 0.0), NULL), 3);
+    judge();
+    show_claims(false);
+    assert_has(b.out.text, "WRITTEN AFTER THE FIRST RESULT");
+}
+END_TEST
+
+START_TEST(a_claim_does_not_hold_by_the_seeds_at_which_its_side_diverged)
+{
+    plant_effects(5, -0.1, -0.1);
+    run_maker_state(&b.run, "learned", "concat", 5, "diverged");
+    plant("learned", "sum", 5, 0.0);
+    claim("less", 0.0);
+    judge();
+    assert_verdict(0, VERDICT_UNDECIDED,
+                   "1 seed diverged on the side that 'holds' would speak for");
+    ck_assert_int_eq(b.h.now.item[0].effects.pooled.a_diverged, 1);
+}
+END_TEST
+
+START_TEST(a_claim_holds_though_the_other_side_diverged)
+{
+    plant_effects(5, -0.1, -0.1);
+    run_maker_state(&b.run, "learned", "sum", 5, "diverged");
+    plant("learned", "concat", 5, 0.0);
+    claim("less", 0.0);
+    judge();
+    assert_verdict(0, VERDICT_HOLDS, "");
+    ck_assert_int_eq(b.h.now.item[0].effects.pooled.b_diverged, 1);
+}
+END_TEST
+
+START_TEST(an_arm_that_always_diverged_is_undecided)
+{
+    for (int seed = 0; seed < 5; seed++) {
+        plant("learned", "sum", seed, 0.0);
+        run_maker_state(&b.run, "learned", "concat", seed, "diverged");
+    }
+    claim("equal", 0.1);
+    judge();
+    assert_verdict(0, VERDICT_UNDECIDED, "no seed has a value in every row");
+}
+END_TEST
+
+START_TEST(mixed_objectives_are_neither_compared_nor_pooled)
+{
+    b.run.second = "model.arch";
+    b.run.axes = "[{\"key\":\"position.scheme\",\"labels\":[]},{\"key\":\"model.arch\","
+                 "\"labels\":[]}]";
+    b.run.task = ",\"objective\":\"auto\"";
+    b.run.report = "{\"metric\":\"bpb\",\"goal\":\"metric\",\"baseline\":null,\"contrasts\":["
+                   "{\"name\":\"schemes\",\"factor\":\"position.scheme\",\"of\":[\"learned\","
+                   "\"sine\"],\"over\":[\"model.arch\"],\"pool\":[]}]}";
+    for (int seed = 0; seed < 5; seed++)
+        for (int i = 0; i < 2; i++) {
+            b.run.arch = i ? "encoder" : "decoder";
+            plant("learned", b.run.arch, seed, -1.0 * i);
+            plant("sine", b.run.arch, seed, -0.5 * i);
+        }
+    run_maker_claim(&b.run,
+                    "[{\"name\":\"pooled\",\"text\":\"\",\"factor\":\"position.scheme\",\"of\":["
+                    "\"learned\",\"sine\"],\"over\":[],\"pool\":[\"model.arch\"],\"direction\":"
+                    "\"less\",\"margin\":0,\"alpha\":0.05,\"test\":\"t\"},{\"name\":\"across\","
+                    "\"text\":\"\",\"factor\":\"model.arch\",\"of\":[\"encoder\",\"decoder\"],"
+                    "\"over\":[],\"pool\":[],\"direction\":\"less\",\"margin\":0,\"alpha\":0.05,"
+                    "\"test\":\"t\"}]",
+                    0);
+    judge();
+    assert_verdict(0, VERDICT_UNDECIDED, "rows of different tasks or objectives have no mean");
+    assert_verdict(1, VERDICT_UNDECIDED, "rows of different tasks or objectives are not compared");
+    const struct effects *x = contrast();
+    ck_assert_int_eq(x->n_line, 2);
+    ck_assert_int_eq(x->line[1].n, 5);
+    ck_assert_int_eq(x->pooled.n, 0);
+    ck_assert_int_eq(x->n_interaction, 0);
+}
+END_TEST
+
+START_TEST(a_run_that_is_not_finished_decides_nothing)
+{
+    plant_effects(5, -0.1, -0.1);
+    run_maker_state(&b.run, "learned", "concat", 5, "todo");
+    claim("less", 0.0);
+    judge();
+    assert_verdict(0, VERDICT_UNDECIDED, "1 cell of it is not finished");
+}
+END_TEST
+
+START_TEST(differences_without_spread_ask_for_another_test)
+{
+    for (int seed = 0; seed < 5; seed++) {
+        run_maker_done(&b.run, "learned", "sum", seed, 2.0, 2.0);
+        run_maker_done(&b.run, "learned", "concat", seed, 2.0, 2.0);
+    }
+    claim("equal", 0.1);
+    judge();
+    assert_verdict(0, VERDICT_UNDECIDED, "test: sign-flip");
+}
+END_TEST
+
+/* ---- properties ---- */
+
+START_TEST(more_claims_make_each_harder)
+{
+    plant_effects(3, -0.012, -0.012);
+    claim("less", 0.0);
+    judge();
+    double alone = b.h.now.item[0].p_holm;
+    run_maker_close(&b.run);
+    run_maker_open(&b.run, "two");
+    plant_effects(3, -0.012, -0.012);
+    run_maker_claim(
+        &b.run,
+        list_of(claim_text("it", "", "less", 0.0),
+                claim_text("nothing", ",\"where\":{\"position.scheme\":\"rotary\"}", "less", 0.0)),
+        0);
+    judge();
+    ck_assert_double_eq(b.h.now.item[0].p_holm, 2.0 * alone);
+    assert_verdict(1, VERDICT_UNDECIDED, "no two rows of this run have these labels");
+}
+END_TEST
+
+START_TEST(a_seed_that_lacks_a_stratum_is_in_its_lines_but_not_pooled)
+{
+    b.run.report = REPORT;
+    plant_effects(5, -0.1, -0.3);
+    run_maker_state(&b.run, "sine", "concat", 5, "crashed");
+    plant("sine", "sum", 5, 0.0);
+    plant("learned", "concat", 5, 0.0);
+    plant("learned", "sum", 5, 0.0);
+    judge();
+    const struct effects *x = contrast();
+    ck_assert_int_eq(x->line[0].n, 6);
+    ck_assert_int_eq(x->line[1].n, 5);
+    ck_assert_int_eq(x->pooled.n, 5);
+}
+END_TEST
+
+START_TEST(a_dash_goes_with_any_label_of_another_axis)
+{
+    b.run.report = "{\"metric\":\"bpb\",\"goal\":\"metric\",\"contrasts\":[{\"name\":\"x\","
+                   "\"factor\":\"position.scheme\",\"of\":[\"rotary\",\"learned\"],\"over\":["
+                   "\"position.combine\"],\"pool\":[]}]}";
+    plant_effects(3, -0.1, -0.1);
+    judge();
+    const struct effects *x = contrast();
+    ck_assert_int_eq(x->n_line, 2);
+    ck_assert_str_eq(x->line[1].name, "concat");
+    ck_assert_int_eq(x->pairs.n_alone, 0);
+}
+END_TEST
+
+START_TEST(an_outlook_names_the_seeds_it_takes)
+{
+    const struct claim c = {
+        .direction = CLAIM_LESS, .margin = 0.0, .alpha = 0.05, .test = "sign-flip"};
+    struct claim_outlook o = claim_look_ahead(&c, 4, 1, (double)NAN, (double)NAN);
+    ck_assert(!o.can);
+    ck_assert_int_eq(o.seeds_for_p, 5);
+    ck_assert_double_nan(o.power);
+    o = claim_look_ahead(&c, 5, 1, -1.0, 1.0);
+    ck_assert(o.can);
+    ck_assert_double_eq_tol(o.power, 0.5796, 1e-3); /* of the one-sided t test at d = 1 */
+    ck_assert_int_gt(o.seeds_for_power, 5);
+    o = claim_look_ahead(&c, 5, 1, +1.0, 1.0);
+    ck_assert_double_eq(o.power, 0.0);
+    ck_assert_int_eq(o.seeds_for_power, 0);
+}
+END_TEST
+
+int main(void)
+{
+    return run_list(
+        (struct tests){"claims", open_run, close_run, .seconds = 30},
+        TESTS(a_true_effect_holds, the_opposite_of_a_true_effect_fails,
+              no_effect_with_enough_seeds_fails_a_claim_with_a_margin,
+              no_effect_with_too_few_seeds_is_undecided, seeds_that_no_test_can_pass_are_named,
+              equal_within_the_margin_holds_and_beyond_it_fails,
+              equal_with_too_few_seeds_is_undecided,
+              an_effect_in_one_scheme_only_holds_there_and_interacts,
+              a_row_that_is_the_same_model_for_every_label_is_no_evidence,
+              claims_changed_after_the_first_result_are_shown_with_those_before,
+              claims_changed_before_any_result_are_just_the_claims,
+              claims_first_written_after_results_are_called_late,
+              a_claim_does_not_hold_by_the_seeds_at_which_its_side_diverged,
+              a_claim_holds_though_the_other_side_diverged,
+              an_arm_that_always_diverged_is_undecided,
+              mixed_objectives_are_neither_compared_nor_pooled,
+              a_run_that_is_not_finished_decides_nothing,
+              differences_without_spread_ask_for_another_test, more_claims_make_each_harder,
+              a_seed_that_lacks_a_stratum_is_in_its_lines_but_not_pooled,
+              a_dash_goes_with_any_label_of_another_axis, an_outlook_names_the_seeds_it_takes));
+}
