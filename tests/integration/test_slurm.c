@@ -13,20 +13,21 @@
 
 /* Twelve cells; `slow` dawdles until the file "open" is there, so that it is met on its way, and
  * `boom` ends its process. */
-static const char experiment[] = "version: 1\n"
-                                 "name: grid\n"
-                                 "defaults:\n"
-                                 "  task: {plugin: text, path: text.txt}\n"
-                                 "  model: {d_model: 16, n_layer: 1, n_head: 2, dropout: 0.1}\n"
-                                 "  train: {steps: 40, batch: 2, seq_len: 16}\n"
-                                 "  eval: {lengths: [16, 32], tokens: 256}\n"
-                                 "matrix:\n"
-                                 "  position.scheme: [none, {plugin: ./slow.so}, rotary, "
-                                 "sinusoidal, alibi, {plugin: ./boom.so}]\n"
-                                 "overrides:\n"
-                                 "  - {when: {position.scheme: slow}, set: {train.steps: 2000}}\n"
-                                 "seeds: 2\n"
-                                 "run: {launcher: slurm, slurm: {cells_per_task: 2, time: 10m}}\n";
+static const char experiment[] =
+    "version: 1\n"
+    "name: grid\n"
+    "defaults:\n"
+    "  task: {plugin: text, path: text.txt}\n"
+    "  model: {d_model: 16, n_layer: 1, n_head: 2, dropout: 0.1}\n"
+    "  train: {steps: 40, batch: 2, seq_len: 16}\n"
+    "  eval: {lengths: [16, 32], tokens: 256}\n"
+    "matrix:\n"
+    "  position.scheme: [none, {plugin: ./slow.so}, rotary, "
+    "sinusoidal, alibi, {plugin: ./boom.so}]\n"
+    "overrides:\n"
+    "  - {when: {position.scheme: ./slow.so}, set: {train.steps: 2000}}\n"
+    "seeds: 2\n"
+    "run: {launcher: slurm, slurm: {cells_per_task: 2, time: 10m}}\n";
 
 static const char boom[] =
     "#include <stdlib.h>\n"
@@ -131,9 +132,9 @@ static void note_job(const char *dir)
 
 static void put_back(void)
 {
-    shell_expect(0, UNTIL("[ -s 'by slurm'/cells/slow*s0-*/metrics.jsonl ]"));
+    shell_expect(0, UNTIL("[ -s 'by slurm'/cells/*slow*s0-*/metrics.jsonl ]"));
     shell_expect(0, "scontrol requeue $(cat job)_0");
-    shell_expect(0, UNTIL("[ -s 'by slurm'/cells/slow*s1-*/metrics.jsonl ]"));
+    shell_expect(0, UNTIL("[ -s 'by slurm'/cells/*slow*s1-*/metrics.jsonl ]"));
     shell_expect(0, "scancel --batch --signal=USR1 $(cat job)_3");
     for (int task = 0; task <= 3; task += 3)
         shell_expect(0, UNTIL(WAS_PUT_BACK), task, task);
@@ -149,7 +150,7 @@ START_TEST(array_with_tasks_put_back_gives_the_table_of_a_local_run)
     shell_expect(0, UNTIL("[ -z \"$(squeue -h)\" ]"));
     shell_says(0, "12 cells: 10 done, 2 crashed", "peat status 'by slurm'");
     for (int seed = 0; seed < 2; seed++)
-        shell_expect(0, "grep 'continues from step' 'by slurm'/cells/slow*s%d-*/log.txt", seed);
+        shell_expect(0, "grep 'continues from step' 'by slurm'/cells/*slow*s%d-*/log.txt", seed);
     shell_expect(0, "grep 'DUE TO JOB REQUEUE' 'by slurm'/slurm/$(cat job)_0.log");
     shell_expect(0, "scontrol show job $(cat job)_2 | grep 'ExitCode=1:0'");
     assert_equal(numbers, "local", "by slurm");
@@ -165,13 +166,13 @@ START_TEST(task_put_back_does_not_repeat_its_crashes)
         0, "peat run grid.yaml -o runs seeds=1 'position.scheme=[{plugin: ./boom.so}, {plugin: "
            "./slow.so}]'");
     note_job("runs");
-    shell_expect(0, UNTIL("[ -s runs/cells/slow*/metrics.jsonl ]"));
+    shell_expect(0, UNTIL("[ -s runs/cells/*slow*/metrics.jsonl ]"));
     shell_expect(0, "scontrol requeue $(cat job)_0");
     shell_expect(0, UNTIL(WAS_PUT_BACK), 0, 0);
     shell_expect(0, "touch open");
     shell_expect(0, UNTIL("[ -z \"$(squeue -h)\" ]"));
     shell_expect(0, "grep 'boom.*left as it is: crashed' runs/slurm/*_0.log");
-    shell_expect(0, "grep 'continues from step' runs/cells/slow*/log.txt");
+    shell_expect(0, "grep 'continues from step' runs/cells/*slow*/log.txt");
 }
 END_TEST
 
