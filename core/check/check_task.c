@@ -204,6 +204,16 @@ enum verdict check_batches(const struct subject *s, struct strbuf *why)
 
 /* ---- what runs for other checks ---- */
 
+/* For a decoder, or for an encoder where decoders are refused. */
+static peat_status bench_open_either(struct bench *b, const struct subject *s, const void *config)
+{
+    peat_status status = bench_open(b, s, config, PEAT_DECODER, 1, ROWS);
+    if (status != PEAT_REFUSED)
+        return status;
+    bench_close(b);
+    return bench_open(b, s, config, PEAT_ENCODER, 1, ROWS);
+}
+
 peat_status check_task_runs(const struct subject *s, struct error *err)
 {
     const void *config;
@@ -211,11 +221,7 @@ peat_status check_task_runs(const struct subject *s, struct error *err)
     if (status != PEAT_OK)
         return status;
     struct bench b;
-    status = bench_open(&b, s, config, PEAT_DECODER, 1, ROWS);
-    if (status == PEAT_REFUSED) {
-        bench_close(&b);
-        status = bench_open(&b, s, config, PEAT_ENCODER, 1, ROWS);
-    }
+    status = bench_open_either(&b, s, config);
     for (int64_t step = 1; status == PEAT_OK && step <= STEPS; step++)
         status = task_train_batch(&b.task, 1, step, &b.train, &b.err);
     if (status == PEAT_OK)
@@ -234,7 +240,7 @@ enum verdict check_task_leaks(const struct subject *s, struct strbuf *why)
     struct bench b;
     if (subject_config(s, NULL, &config, &err) != PEAT_OK)
         return check_skipped(why, "%s", err.text);
-    peat_status status = bench_open(&b, s, config, PEAT_DECODER, 1, ROWS);
+    peat_status status = bench_open_either(&b, s, config);
     size_t before = 0;
     for (int64_t step = 1; status == PEAT_OK && step <= BATCHES; step++) {
         status = task_train_batch(&b.task, 1, step, &b.train, &b.err);

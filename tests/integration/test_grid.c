@@ -193,6 +193,20 @@ START_TEST(sequence_tasks_are_scored_by_generation)
 }
 END_TEST
 
+/* Cells without a combination, and the twin without positions that each is compared with, have
+ * the segments' stream too. */
+START_TEST(tasks_with_segments_run_in_a_grid)
+{
+    shell_expect(0, "peat run grid.yaml -o runs 'task={plugin: text_pair, path: text.txt}' "
+                    "model.arch=encoder 'position.scheme=[none, learned, alibi]' "
+                    "'eval.lengths=[16, 32]' train.steps=20 seeds=1 -j 2");
+    shell_expect(0, "test $(find runs -name result.json | wc -l) = 4");
+    shell_says(0, ",order_accuracy,valid,32,", "peat results runs --format csv");
+    assert_printed("none,-,");
+    assert_printed("learned,concat_split,");
+}
+END_TEST
+
 int main(void)
 {
     return run_list(
@@ -205,5 +219,6 @@ int main(void)
               killed_cells_go_on_to_the_same_bits,
               a_second_run_trains_nothing_and_prints_the_same_table,
               new_evaluation_lengths_do_not_retrain, a_scheme_from_outside_trains_by_path,
-              a_diverging_cell_is_a_result, sequence_tasks_are_scored_by_generation));
+              a_diverging_cell_is_a_result, sequence_tasks_are_scored_by_generation,
+              tasks_with_segments_run_in_a_grid));
 }

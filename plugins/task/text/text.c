@@ -7,7 +7,7 @@
 
 #include <peat/plugin.h>
 
-#include "../data_file.h"
+#include "../task_file.h"
 #include "../windows.h"
 
 enum { BYTES, CHARACTERS };
@@ -53,7 +53,7 @@ static int64_t decode(const unsigned char *s, int64_t n, int32_t *code)
 }
 
 /* One file is used as it stands, several are joined. */
-static peat_status use_bytes(peat_setup *s, struct windows *w, const struct data_file *file,
+static peat_status use_bytes(peat_setup *s, struct windows *w, const struct task_file *file,
                              int64_t n_file)
 {
     w->symbols = 256;
@@ -75,7 +75,7 @@ static peat_status use_bytes(peat_setup *s, struct windows *w, const struct data
 }
 
 /* Marks the code points that occur in `id_of` and counts the characters. */
-static peat_status survey(peat_setup *s, struct windows *w, const struct data_file *file,
+static peat_status survey(peat_setup *s, struct windows *w, const struct task_file *file,
                           int32_t *id_of)
 {
     int32_t code;
@@ -99,7 +99,7 @@ static void number_symbols(struct windows *w, int32_t *id_of)
 }
 
 /* The numbers of all characters, and how many bytes each kind has. */
-static peat_status number_text(peat_setup *s, struct windows *w, const struct data_file *file,
+static peat_status number_text(peat_setup *s, struct windows *w, const struct task_file *file,
                                int64_t n_file, const int32_t *id_of)
 {
     unsigned char *bytes = peat_alloc(s, (size_t)w->symbols + 1);
@@ -117,7 +117,7 @@ static peat_status number_text(peat_setup *s, struct windows *w, const struct da
     return PEAT_OK;
 }
 
-static peat_status use_characters(peat_setup *s, struct windows *w, const struct data_file *file,
+static peat_status use_characters(peat_setup *s, struct windows *w, const struct task_file *file,
                                   int64_t n_file)
 {
     int32_t *id_of = calloc(CODE_POINTS, sizeof(*id_of));
@@ -143,7 +143,7 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
     peat_status status = windows_choose_objective(s, k->objective, plan->arch, w);
     if (status != PEAT_OK)
         return status;
-    const struct data_file *file = data_files_read(s, &k->path, data_file_read_text);
+    const struct task_file *file = task_files_read(s, &k->path, task_file_read_text);
     if (!file)
         return PEAT_IO;
     status =

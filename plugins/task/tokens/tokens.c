@@ -7,7 +7,7 @@
  */
 #include <peat/plugin.h>
 
-#include "../data_file.h"
+#include "../task_file.h"
 #include "../windows.h"
 
 enum { HEADER = 1024, GPT_2 = 20240520, LLAMA_3 = 20240801, VOCAB_MAX = 1 << 24 };
@@ -49,7 +49,7 @@ static uint32_t number_at(const unsigned char *b)
     return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-static peat_status read_llm_c(peat_setup *s, const struct data_file *file, uint32_t magic,
+static peat_status read_llm_c(peat_setup *s, const struct task_file *file, uint32_t magic,
                               struct ids *ids)
 {
     uint32_t version = number_at(file->byte + 4), n = number_at(file->byte + 8);
@@ -69,7 +69,7 @@ static peat_status read_llm_c(peat_setup *s, const struct data_file *file, uint3
     return PEAT_OK;
 }
 
-static bool is_printable(const struct data_file *file)
+static bool is_printable(const struct task_file *file)
 {
     int64_t n = file->n < 4096 ? file->n : 4096, i = 0;
     while (i < n && (file->byte[i] == '\t' || file->byte[i] == '\n' || file->byte[i] == '\r' ||
@@ -78,7 +78,7 @@ static bool is_printable(const struct data_file *file)
     return i == n;
 }
 
-static peat_status read_nano_gpt(peat_setup *s, const struct data_file *file, struct ids *ids)
+static peat_status read_nano_gpt(peat_setup *s, const struct task_file *file, struct ids *ids)
 {
     ids->width = 2;
     ids->n = file->n / 2;
@@ -95,14 +95,14 @@ static peat_status read_nano_gpt(peat_setup *s, const struct data_file *file, st
 
 static peat_status read_ids(peat_setup *s, const char *path, struct ids *ids)
 {
-    struct data_file file;
-    peat_status status = data_file_read(s, path, &file);
+    struct task_file file;
+    peat_status status = task_file_read(s, path, &file);
     if (status != PEAT_OK)
         return status;
     ids->path = path;
     if (file.n == 0)
         return peat_refuse(s, "'%s' is empty", path);
-    const char *packer = data_file_packer(&file);
+    const char *packer = task_file_packer(&file);
     if (packer)
         return peat_refuse(s, "'%s' is packed with %s: unpack it first", path, packer);
     uint32_t magic = file.n >= HEADER ? number_at(file.byte) : 0;

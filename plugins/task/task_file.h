@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* data_file.h: files that tasks read, and how what is no text is refused. */
-#ifndef TASK_DATA_FILE_H
-#define TASK_DATA_FILE_H
+/* task_file.h: files that tasks read, and how what is no text is refused. */
+#ifndef TASK_TASK_FILE_H
+#define TASK_TASK_FILE_H
 
 #include <inttypes.h>
 #include <string.h>
 
 #include <peat/plugin.h>
 
-struct data_file {
+struct task_file {
     const char *path;
     const unsigned char *byte;
     int64_t n;
 };
 
 /* PEAT_IO: already reported. */
-static inline peat_status data_file_read(peat_setup *s, const char *path, struct data_file *file)
+static inline peat_status task_file_read(peat_setup *s, const char *path, struct task_file *file)
 {
     file->path = path;
     file->byte = s->host->read_file(s, path, &file->n);
@@ -23,7 +23,7 @@ static inline peat_status data_file_read(peat_setup *s, const char *path, struct
 }
 
 /* The program that made it, by its first bytes, or NULL. */
-static inline const char *data_file_packer(const struct data_file *file)
+static inline const char *task_file_packer(const struct task_file *file)
 {
     static const struct {
         const char *magic, *name;
@@ -46,10 +46,10 @@ static inline const char *data_file_packer(const struct data_file *file)
 }
 
 /* Text has no NUL and is packed by nothing. */
-static inline peat_status data_file_expect_text(peat_setup *s, const struct data_file *file)
+static inline peat_status task_file_expect_text(peat_setup *s, const struct task_file *file)
 {
     static const char tokens[] = "; the task 'tokens' reads files of token ids";
-    const char *packer = data_file_packer(file);
+    const char *packer = task_file_packer(file);
     if (packer)
         return peat_refuse(s, "'%s' is packed with %s: unpack it first%s", file->path, packer,
                            tokens);
@@ -63,23 +63,23 @@ static inline peat_status data_file_expect_text(peat_setup *s, const struct data
     return PEAT_OK;
 }
 
-static inline peat_status data_file_read_text(peat_setup *s, const char *path,
-                                              struct data_file *file)
+static inline peat_status task_file_read_text(peat_setup *s, const char *path,
+                                              struct task_file *file)
 {
-    peat_status status = data_file_read(s, path, file);
-    return status == PEAT_OK ? data_file_expect_text(s, file) : status;
+    peat_status status = task_file_read(s, path, file);
+    return status == PEAT_OK ? task_file_expect_text(s, file) : status;
 }
 
 /* All files of a list, with `read` for each; NULL: reported. */
-static inline struct data_file *data_files_read(peat_setup *s, const peat_strings *path,
+static inline struct task_file *task_files_read(peat_setup *s, const peat_strings *path,
                                                 peat_status (*read)(peat_setup *, const char *,
-                                                                    struct data_file *))
+                                                                    struct task_file *))
 {
     if (path->n == 0) {
         peat_refuse(s, "path names no file");
         return NULL;
     }
-    struct data_file *file = (struct data_file *)peat_alloc(s, (size_t)path->n * sizeof(*file));
+    struct task_file *file = (struct task_file *)peat_alloc(s, (size_t)path->n * sizeof(*file));
     for (int64_t i = 0; file && i < path->n; i++)
         if (read(s, path->item[i], &file[i]) != PEAT_OK)
             return NULL;

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* classify.c: the label of a text. BOS bytes SEP, asked for at SEP. */
+#include <peat/sequence.h>
+#include <stdlib.h>
+
+#include "../table_file.h"
+
+enum { BYTE = PEAT_FIRST_SYMBOL, LABEL = BYTE + 256, LABELS_MAX = 1000, FRAME = 2 };
+
+struct config {
+    const char *path;
+    int64_t text, label;
+    bool header;
+    double valid;
+};
+
+static const peat_param rows[] = {
+    {"path", PEAT_STRING, offsetof(struct config, path),
+     .doc = "file of comma- or tab-separated values", .flags = PEAT_REQUIRED | PEAT_PATH},
+    {"text", PEAT_INT, offsetof(struct config, text), .preset = 1, .min = 1, .max = 1000,
+     .doc = "number of the column with the text"},
+    {"label", PEAT_INT, offsetof(struct config, label), .preset = 2, .min = 1, .max = 1000,
+     .doc = "number of the column with the label"},
+    {"header", PEAT_BOOL, offsetof(struct config, header),
+     .doc = "the first row names the columns"},
+    {"valid", PEAT_REAL, offsetof(struct config, valid), .preset = 0.1, .min = 0, .max = 0.9,
+     .doc = "part of the texts kept for validation", .flags = PEAT_OPEN_MIN},
+    PEAT_PARAM_END,
+};
+
+struct example {
+    struct table_field text;
+    int32_t label;
+};
+
+struct classify {
+    struct example *train, *valid;
+    int64_t n_train, n_valid, longest, T; /* T: of training rows */
+    int64_t rows[PEAT_MAX_LENGTHS], T_of[PEAT_MAX_LENGTHS];
+};
+
+/* ---- reading ---- */
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct table_field *x = a, *y = b;
+    int order = memcmp(x->byte, y->byte, (size_t)(x->n < y->n ? x->n : y->n));
+    return order ? order : (x->n > y->n) - (x->n < y->n);
+}
+
+/* The different labels in the order of their bytes; *n of them. */
+static peat_status list_labels(peat_setup *s, const struct config *k, const struct table *t,
+                               struct table_field *label, int64_t *n)
+{
+    for (int64_t i = 0; i < t->n; i++) {
+        const struct table_field *one = &t->row[i][1];
+        if (bsearch(one, label, (size_t)*n, sizeof(*label), by_bytes))
+            continue;
+        if (*n == LABELS_MAX)
+            return peat_refuse(s, "'%s' has more than %d different labels in column %" PRId64,
+                               t->path, LABELS_MAX, k->label);
+        label[(*n)++] = *one;
+        qsort(label, (size_t)*n, sizeof(*label), by_bytes);
+    }
+    if (*n < 2)
+        return peat_refuse(s, "'%s' has only one label in column %" PRId64, t->path, k->label);
+    return PEAT_OK;
+}
+
+static void sort_out(const struct config *k, const struct table *t, const struct table_field *label,
+                     int64_t n_label, struct classify *c)
+{
+    for (int64_t i = 0; i < t->n; i++) {
+        const struct table_field *found =
+            bsearch(&t->row[i][1], label, (size_t)n_label, sizeof(*label), by_bytes);
+        struct example e = {t->row[i][0], LABEL + (int32_t)(found - label)};
+        if (table_share(&e.text) < k->valid)
+            c->valid[c->n_valid++] = e;
+        else
+            c->train[c->n_train++] = e;
+        c->longest = e.text.n > c->longest ? e.text.n : c->longest;
+    }
+}
+
+static peat_status read_examples(peat_setup *s, const struct config *k, struct classify *c,
+                                 int64_t *n_label)
+{
+    struct table t = {0};
+    struct table_field label[LABELS_MAX];
+    peat_status status = table_read(s, k->path, 0, (int64_t[]){k->text, k->label}, k->header, &t);
+    if (status == PEAT_OK)
+        status = list_labels(s, k, &t, label, n_label);
+    if (status != PEAT_OK)
+        return status;
+    c->train = peat_alloc(s, (size_t)t.n * sizeof(*c->train));
+    c->valid = peat_alloc(s, (size_t)t.n * sizeof(*c->valid));
+    if (!c->train || !c->valid)
+        return PEAT_NOMEM;
+    sort_out(k, &t, label, *n_label, c);
+    if (c->n_train == 0 || c->n_valid == 0)
+        return peat_refuse(s,
+                           "'%s' has %" PRId64 " texts, of which %" PRId64
+                           " validate; give more or change valid",
+                           t.path, t.n, c->n_valid);
+    return PEAT_OK;
+}
+
+/* ---- planning ---- */
+
+static int64_t tokens_of(const struct classify *c, int64_t length)
+{
+    return c->longest + FRAME < length ? c->longest + FRAME : length;
+}
+
+static peat_status plan_lengths(peat_setup *s, struct classify *c, peat_task_plan *plan)
+{
+    const int64_t *length = plan->n_lengths ? plan->length : &plan->seq_len;
+    plan->n_eval = plan->n_lengths ? plan->n_lengths : 1;
+    if (plan->n_eval > PEAT_MAX_LENGTHS)
+        return peat_refuse(s, "%" PRId64 " eval.lengths are given, and %d are the most",
+                           plan->n_eval, PEAT_MAX_LENGTHS);
+    for (int64_t i = 0; i < plan->n_eval; i++) {
+        if (length[i] <= FRAME)
+            return peat_refuse(s, "eval.lengths has %" PRId64 ", and a text takes at least %d",
+                               length[i], FRAME + 1);
+        int64_t wanted = plan->eval_tokens ? plan->eval_tokens : c->n_valid;
+        c->rows[i] = wanted < c->n_valid ? wanted : c->n_valid;
+        plan->eval[i] = length[i];
+        plan->eval_T[i] = c->T_of[i] = tokens_of(c, length[i]);
+    }
+    return PEAT_OK;
+}
+
+static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan, void **self)
+{
+    const struct config *k = config;
+    int64_t n_label = 0;
+    struct classify *c = peat_alloc(s, sizeof(*c));
+    if (!c)
+        return PEAT_NOMEM;
+    *self = c;
+    if (k->text == k->label)
+        return peat_refuse(s, "text and label are both column %" PRId64, k->text);
+    if (plan->seq_len <= FRAME)
+        return peat_refuse(s, "train.seq_len must be at least %d, not %" PRId64, FRAME + 1,
+                           plan->seq_len);
+    peat_status status = read_examples(s, k, c, &n_label);
+    if (status != PEAT_OK)
+        return status;
+    c->T = tokens_of(c, plan->seq_len);
+    plan->vocab = LABEL + n_label;
+    plan->length_unit = "tokens";
+    return plan_lengths(s, c, plan);
+}
+
+/* ---- batches ---- */
+
+/* Row b: the text, cut at its end where it does not fit. */
+static void fill_row(const struct example *e, peat_batch *batch, int64_t b)
+{
+    int32_t *token = batch->token + b * batch->T;
+    uint8_t *special = batch->special + b * batch->T, *pad = batch->pad + b * batch->T;
+    int64_t room = batch->T - FRAME, n = e->text.n < room ? e->text.n : room;
+    for (int64_t i = 0; i < n; i++)
+        token[1 + i] = BYTE + e->text.byte[i];
+    token[0] = PEAT_BOS;
+    token[1 + n] = PEAT_SEP;
+    special[0] = special[1 + n] = 1;
+    batch->target[b * batch->T + 1 + n] = e->label;
+    for (int64_t i = n + FRAME; i < batch->T; i++) {
+        token[i] = PEAT_EOS;
+        pad[i] = 1;
+        batch->has_pad = true;
+    }
+    batch->has_special = true;
+    batch->units++;
+}
+
+static peat_status train(const peat_host *h, const void *config, const void *self, uint64_t stream,
+                         peat_batch *batch)
+{
+    const struct classify *c = self;
+    (void)config;
+    batch->T = c->T;
+    for (int64_t b = 0; b < batch->B; b++) {
+        int64_t row = peat_below(h, stream, (uint64_t)b, c->n_train);
+        fill_row(&c->train[row], batch, b);
+        batch->sequence[b] = row;
+    }
+    return PEAT_OK;
+}
+
+static peat_status evaluate(const peat_host *h, const void *config, const void *self, int64_t which,
+                            int64_t index, peat_batch *batch)
+{
+    const struct classify *c = self;
+    int64_t first = index * batch->B, left = c->rows[which] - first;
+    (void)h;
+    (void)config;
+    batch->B = left < 0 ? 0 : left < batch->B ? left : batch->B;
+    batch->T = c->T_of[which];
+    for (int64_t b = 0; b < batch->B; b++) {
+        fill_row(&c->valid[first + b], batch, b);
+        batch->sequence[b] = first + b;
+    }
+    return PEAT_OK;
+}
+
+static double accuracy(const peat_sums *s)
+{
+    return (double)s->correct / (double)s->targets;
+}
+
+static const peat_metric metrics[] = {
+    {"accuracy", true, "part of the texts whose label had the highest logit", accuracy},
+    {"loss", false, "nats per text", peat_answer_loss},
+    {NULL, false, NULL, NULL},
+};
+
+static const char some_rows[] = "the weather is fine today,good\n\"rain, and no end\",bad\n"
+                                "sunshine,good\nhail,bad\na quiet day,good\na storm,bad\n"
+                                "blue sky,good\nfog,bad\nspring,good\nmud,bad\n"
+                                "summer,good\nice,bad\nwind,bad\nwarm air,good\n";
+
+static const peat_sample samples[] = {{"path", some_rows, sizeof(some_rows) - 1, 4}, {0}};
+
+static const peat_task task = {
+    .size = sizeof(task),
+    .metric = metrics,
+    .setup = setup,
+    .train = train,
+    .evaluate = evaluate,
+    .sample = samples,
+};
+
+PEAT_DEFINE(PEAT_TASK, task, struct config, rows, "classify", "1.0", "the label of a text", "MIT",
+            "")

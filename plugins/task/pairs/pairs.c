@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* pairs.c: say the target of a source, as in translation. BOS source SEP target EOS, bytes. */
+#include <peat/sequence.h>
+#include <stdlib.h>
+
+#include "../table_file.h"
+
+enum { BYTE = PEAT_FIRST_SYMBOL, VOCAB = BYTE + 256, FRAME = 3 };
+
+struct config {
+    const char *path;
+    double valid;
+};
+
+static const peat_param rows[] = {
+    {"path", PEAT_STRING, offsetof(struct config, path),
+     .doc = "file with a source, a tab and a target on each line",
+     .flags = PEAT_REQUIRED | PEAT_PATH},
+    {"valid", PEAT_REAL, offsetof(struct config, valid), .preset = 0.1, .min = 0, .max = 0.9,
+     .doc = "part of the sources kept for validation", .flags = PEAT_OPEN_MIN},
+    PEAT_PARAM_END,
+};
+
+struct pair {
+    struct table_field source, target;
+    double share; /* of its source: below `valid` it validates */
+};
+
+struct pairs {
+    struct pair *train;
+    int64_t n_train, T; /* T: of training rows */
+    int64_t length[PEAT_MAX_LENGTHS], n[PEAT_MAX_LENGTHS];
+    struct pair *valid[PEAT_MAX_LENGTHS]; /* [n], by the length of the target */
+};
+
+/* Of the whole row. */
+static int64_t tokens_of(const struct pair *p)
+{
+    return p->source.n + p->target.n + FRAME;
+}
+
+static int by_share(const void *a, const void *b)
+{
+    const struct pair *x = a, *y = b;
+    return (x->share > y->share) - (x->share < y->share);
+}
+
+static int by_target(const void *a, const void *b)
+{
+    const struct pair *x = a, *y = b;
+    int order = (x->target.n > y->target.n) - (x->target.n < y->target.n);
+    return order ? order : by_share(a, b);
+}
+
+/* ---- planning ---- */
+
+/* The largest of the other lengths that is smaller; 0: none. */
+static int64_t length_below(const peat_task_plan *plan, const int64_t *length, int64_t i)
+{
+    int64_t below = 0;
+    for (int64_t j = 0; j < plan->n_eval; j++)
+        if (length[j] < length[i] && length[j] > below)
+            below = length[j];
+    return below;
+}
+
+/* Length number i: rows of more tokens than the length below, at most this many. */
+static peat_status plan_length(peat_setup *s, struct pairs *p, peat_task_plan *plan,
+                               const struct pair *all, int64_t n, const int64_t *length, int64_t i)
+{
+    int64_t below = length_below(plan, length, i), tokens = 0;
+    p->valid[i] = peat_alloc(s, (PEAT_QUESTIONS_MAX + 1) * sizeof(**p->valid));
+    if (!p->valid[i])
+        return PEAT_NOMEM;
+    for (int64_t k = 0; k < n && p->n[i] < PEAT_QUESTIONS_MAX; k++) {
+        bool enough = plan->eval_tokens > 0 && tokens >= plan->eval_tokens;
+        if (tokens_of(&all[k]) <= below || tokens_of(&all[k]) > length[i] || enough)
+            continue;
+        p->valid[i][p->n[i]++] = all[k];
+        tokens += all[k].target.n + 1;
+    }
+    if (p->n[i] == 0)
+        return peat_refuse(s,
+                           "no validation pair has from %" PRId64 " to %" PRId64
+                           " tokens; change eval.lengths, raise valid or give more pairs",
+                           below + 1, length[i]);
+    qsort(p->valid[i], (size_t)p->n[i], sizeof(**p->valid), by_target);
+    p->length[i] = plan->eval[i] = length[i];
+    plan->eval_T[i] = length[i] - 1;
+    return PEAT_OK;
+}
+
+static peat_status plan_lengths(peat_setup *s, struct pairs *p, peat_task_plan *plan,
+                                const struct pair *valid, int64_t n)
+{
+    const int64_t *length = plan->n_lengths ? plan->length : &plan->seq_len;
+    plan->n_eval = plan->n_lengths ? plan->n_lengths : 1;
+    if (plan->n_eval > PEAT_MAX_LENGTHS)
+        return peat_refuse(s, "%" PRId64 " eval.lengths are given, and %d are the most",
+                           plan->n_eval, PEAT_MAX_LENGTHS);
+    peat_status status = PEAT_OK;
+    for (int64_t i = 0; status == PEAT_OK && i < plan->n_eval; i++)
+        status = plan_length(s, p, plan, valid, n, length, i);
+    return status;
+}
+
+/* Pairs by their share: [0, n_valid) validate, and those of the rest that fit seq_len train. */
+static peat_status split(peat_setup *s, const struct config *k, struct pairs *p,
+                         const struct table *t, int64_t seq_len, int64_t *n_valid)
+{
+    p->train = peat_alloc(s, (size_t)t->n * sizeof(*p->train));
+    if (!p->train)
+        return PEAT_NOMEM;
+    for (int64_t i = 0; i < t->n; i++)
+        p->train[i] = (struct pair){t->row[i][0], t->row[i][1], table_share(&t->row[i][0])};
+    qsort(p->train, (size_t)t->n, sizeof(*p->train), by_share);
+    while (*n_valid < t->n && p->train[*n_valid].share < k->valid)
+        ++*n_valid;
+    for (int64_t i = *n_valid; i < t->n; i++)
+        if (tokens_of(&p->train[i]) <= seq_len) {
+            p->train[*n_valid + p->n_train++] = p->train[i];
+            int64_t fed = tokens_of(&p->train[i]) - 1;
+            p->T = fed > p->T ? fed : p->T;
+        }
+    if (p->n_train == 0)
+        return peat_refuse(s,
+                           "'%s' has %" PRId64 " pairs, and none of those that train fits "
+                           "train.seq_len = %" PRId64,
+                           t->path, t->n, seq_len);
+    return PEAT_OK;
+}
+
+static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan, void **self)
+{
+    const struct config *k = config;
+    struct table t = {0};
+    int64_t n_valid = 0;
+    struct pairs *p = peat_alloc(s, sizeof(*p));
+    if (!p)
+        return PEAT_NOMEM;
+    *self = p;
+    if (plan->arch != PEAT_DECODER)
+        return peat_refuse(s, "the target is generated token by token, which needs "
+                              "model.arch: decoder");
+    peat_status status = table_read(s, k->path, '\t', (int64_t[]){1, 2}, false, &t);
+    if (status == PEAT_OK)
+        status = split(s, k, p, &t, plan->seq_len, &n_valid);
+    if (status != PEAT_OK)
+        return status;
+    const struct pair *valid = p->train;
+    p->train += n_valid;
+    plan->vocab = VOCAB;
+    plan->length_unit = "tokens";
+    return plan_lengths(s, p, plan, valid, n_valid);
+}
+
+/* ---- batches ---- */
+
+/* Row b with `front` places of padding before it. */
+static void fill_row(const struct pair *p, int64_t front, peat_batch *batch, int64_t b)
+{
+    int64_t row = b * batch->T, sep = row + front + 1 + p->source.n, fed = tokens_of(p) - 1;
+    int32_t *token = batch->token, *target = batch->target;
+    for (int64_t i = 0; i < batch->T; i++) {
+        bool inside = i >= front && i < front + fed;
+        token[row + i] = PEAT_EOS;
+        batch->pad[row + i] = !inside;
+        batch->has_pad = batch->has_pad || !inside;
+    }
+    token[row + front] = PEAT_BOS;
+    for (int64_t i = 0; i < p->source.n; i++)
+        token[row + front + 1 + i] = BYTE + p->source.byte[i];
+    token[sep] = PEAT_SEP;
+    for (int64_t i = 0; i < p->target.n; i++)
+        target[sep + i] = token[sep + 1 + i] = BYTE + p->target.byte[i];
+    target[sep + p->target.n] = PEAT_EOS;
+    batch->special[row + front] = batch->special[sep] = 1;
+    batch->has_special = true;
+    batch->units += p->target.n + 1;
+}
+
+static peat_status train(const peat_host *h, const void *config, const void *self, uint64_t stream,
+                         peat_batch *batch)
+{
+    const struct pairs *p = self;
+    (void)config;
+    batch->T = p->T;
+    for (int64_t b = 0; b < batch->B; b++) {
+        int64_t row = peat_below(h, stream, (uint64_t)b, p->n_train);
+        fill_row(&p->train[row], 0, batch, b);
+        batch->sequence[b] = row;
+    }
+    return PEAT_OK;
+}
+
+/* How many pairs from `first` on have targets of one length, at most `room`. */
+static int64_t count_alike(const struct pairs *p, int64_t which, int64_t first, int64_t room)
+{
+    int64_t n = 0;
+    while (first + n < p->n[which] && n < room &&
+           p->valid[which][first + n].target.n == p->valid[which][first].target.n)
+        n++;
+    return n;
+}
+
+/* Targets of one length in a batch; padding in front lets them begin at one place. */
+static peat_status evaluate(const peat_host *h, const void *config, const void *self, int64_t which,
+                            int64_t index, peat_batch *batch)
+{
+    const struct pairs *p = self;
+    int64_t room = batch->B, first = 0;
+    (void)h;
+    (void)config;
+    batch->B = count_alike(p, which, 0, room);
+    for (int64_t i = 0; i < index && batch->B > 0; i++) {
+        first += batch->B;
+        batch->B = count_alike(p, which, first, room);
+    }
+    if (batch->B == 0)
+        return PEAT_OK;
+    const struct pair *pair = p->valid[which] + first;
+    batch->T = p->length[which] - 1;
+    batch->answer = pair->target.n + 1;
+    batch->prompt = batch->T - pair->target.n;
+    for (int64_t b = 0; b < batch->B; b++) {
+        fill_row(&pair[b], p->length[which] - tokens_of(&pair[b]), batch, b);
+        batch->sequence[b] = (int64_t)((uint64_t)which << 32 | (uint64_t)(first + b));
+    }
+    return PEAT_OK;
+}
+
+static const char some_pairs[] = "one\teins\ntwo\tzwei\nthree\tdrei\nfour\tvier\nfive\tfünf\n"
+                                 "six\tsechs\nseven\tsieben\neight\tacht\nnine\tneun\nten\tzehn\n"
+                                 "eleven\telf\ntwelve\tzwölf\ndog\tHund\ncat\tKatze\nbird\tVogel\n"
+                                 "house\tHaus\ntree\tBaum\nriver\tFluss\nred\trot\ngreen\tgrün\n"
+                                 "blue\tblau\nnew\tneu\nold\talt\nday\tTag\nnight\tNacht\n";
+
+static const peat_sample samples[] = {{"path", some_pairs, sizeof(some_pairs) - 1, 1}, {0}};
+
+static const peat_task task = {
+    .size = sizeof(task),
+    .metric = peat_sequence_metrics,
+    .setup = setup,
+    .train = train,
+    .evaluate = evaluate,
+    .sample = samples,
+};
+
+PEAT_DEFINE(PEAT_TASK, task, struct config, rows, "pairs", "1.0",
+            "say the target of a source, as in translation", "MIT", "")

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text_pair.c: masked bytes in two stretches of text, and which of them came first. After Devlin et
+ * al. 2019, section 3.1, with the order of stretches as Lan et al. 2019 ask for it.
+ *
+ *   BOS a SEP b ASK    k bytes each; segment 0 up to SEP, segment 1 from b on
+ */
+#include <peat/sequence.h>
+
+#include "../task_file.h"
+
+enum { SEP = PEAT_SEP, ASK = PEAT_EOS, BYTE = PEAT_FIRST_SYMBOL, MASK = BYTE + 256, IN_ORDER };
+enum { SWAPPED = IN_ORDER + 1, VOCAB, FRAME = 3 };
+
+/* Keys of the masks in evaluation, the same for every cell and seed. */
+#define MASK_STREAM UINT64_C(0x504149525f4d4153)
+
+struct config {
+    const char *path;
+    double valid;
+};
+
+static const peat_param rows[] = {
+    {"path", PEAT_STRING, offsetof(struct config, path), .doc = "text file",
+     .flags = PEAT_REQUIRED | PEAT_PATH},
+    {"valid", PEAT_REAL, offsetof(struct config, valid), .preset = 0.1, .min = 0, .max = 0.9,
+     .doc = "part of the text, from its end, kept for validation", .flags = PEAT_OPEN_MIN},
+    PEAT_PARAM_END,
+};
+
+struct text_pair {
+    const unsigned char *byte;
+    int64_t train, valid; /* bytes that train, and those after them that validate */
+    int64_t k;            /* bytes of a stretch in training                       */
+    int64_t stretch[PEAT_MAX_LENGTHS], rows[PEAT_MAX_LENGTHS];
+};
+
+/* ---- planning ---- */
+
+static peat_status plan_length(peat_setup *s, struct text_pair *t, peat_task_plan *plan, int64_t i,
+                               int64_t T)
+{
+    int64_t k = (T - FRAME) / 2, pairs = k > 0 ? t->valid / (2 * k) : 0;
+    if (k < 1)
+        return peat_refuse(s, "eval.lengths has %" PRId64 ", and two stretches take at least %d", T,
+                           FRAME + 2);
+    if (pairs < 1)
+        return peat_refuse(s,
+                           "the validation text has %" PRId64
+                           " bytes, and two stretches of %" PRId64 " need %" PRId64
+                           "; give more text, raise valid or change eval.lengths",
+                           t->valid, k, 2 * k);
+    int64_t wanted = plan->eval_tokens ? plan->eval_tokens / (2 * T) : pairs;
+    t->stretch[i] = k;
+    t->rows[i] = 2 * (wanted < 1 ? 1 : wanted < pairs ? wanted : pairs);
+    plan->eval[i] = T;
+    plan->eval_T[i] = 2 * k + FRAME;
+    return PEAT_OK;
+}
+
+static peat_status plan_lengths(peat_setup *s, struct text_pair *t, peat_task_plan *plan)
+{
+    const int64_t *length = plan->n_lengths ? plan->length : &plan->seq_len;
+    plan->n_eval = plan->n_lengths ? plan->n_lengths : 1;
+    if (plan->n_eval > PEAT_MAX_LENGTHS)
+        return peat_refuse(s, "%" PRId64 " eval.lengths are given, and %d are the most",
+                           plan->n_eval, PEAT_MAX_LENGTHS);
+    peat_status status = PEAT_OK;
+    for (int64_t i = 0; status == PEAT_OK && i < plan->n_eval; i++)
+        status = plan_length(s, t, plan, i, length[i]);
+    return status;
+}
+
+static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan, void **self)
+{
+    const struct config *k = config;
+    struct task_file file;
+    struct text_pair *t = peat_alloc(s, sizeof(*t));
+    if (!t)
+        return PEAT_NOMEM;
+    *self = t;
+    if (plan->arch != PEAT_ENCODER)
+        return peat_refuse(s, "masked text needs model.arch: encoder; a decoder does not see what "
+                              "follows the mask");
+    peat_status status = task_file_read_text(s, k->path, &file);
+    if (status != PEAT_OK)
+        return status;
+    t->byte = file.byte;
+    t->valid = (int64_t)(k->valid * (double)file.n);
+    t->train = file.n - t->valid;
+    t->k = (plan->seq_len - FRAME) / 2;
+    if (t->k < 1 || t->train < 2 * t->k)
+        return peat_refuse(s,
+                           "the training text has %" PRId64 " bytes, and train.seq_len = %" PRId64
+                           " makes two stretches of %" PRId64,
+                           t->train, plan->seq_len, t->k < 0 ? 0 : t->k);
+    plan->vocab = VOCAB;
+    plan->n_segment = 2;
+    plan->length_unit = "tokens";
+    return plan_lengths(s, t, plan);
+}
+
+/* ---- batches ---- */
+
+/* A byte, masked or not, by two draws: 15 % are targets, and of these 80 % show MASK, 10 % a random
+ * byte, 10 % themselves. */
+static void fill_place(const uint64_t draw[2], peat_batch *batch, int64_t at, int32_t id)
+{
+    double u = (double)(draw[0] >> 11) * 0x1p-53 / 0.15;
+    batch->token[at] = id;
+    if (u >= 1)
+        return;
+    batch->target[at] = id;
+    batch->units++;
+    if (u < 0.8)
+        batch->token[at] = MASK;
+    else if (u < 0.9)
+        batch->token[at] = BYTE + (int32_t)(draw[1] >> 1 & 255);
+}
+
+/* Row b: the k bytes from `start` on and the k after them, or these before those; byte i of both
+ * uses draws first + 2i and first + 2i + 1 wherever it stands. */
+static void fill_row(const struct text_pair *t, const peat_host *h, uint64_t stream, uint64_t first,
+                     int64_t k, int64_t start, bool swapped, peat_batch *batch, int64_t b)
+{
+    int64_t row = b * batch->T, sep = row + 1 + k, ask = sep + k + 1;
+    for (int64_t i = 0; i < 2 * k; i++) {
+        uint64_t at = first + 2 * (uint64_t)i;
+        uint64_t draw[] = {h->draw(stream, at), h->draw(stream, at + 1)};
+        bool left = (i < k) != swapped;
+        fill_place(draw, batch, (left ? row + 1 : sep + 1) + i % k, BYTE + t->byte[start + i]);
+    }
+    batch->token[row] = PEAT_BOS;
+    batch->token[sep] = SEP;
+    batch->token[ask] = ASK;
+    batch->target[ask] = swapped ? SWAPPED : IN_ORDER;
+    batch->special[row] = batch->special[sep] = batch->special[ask] = 1;
+    for (int64_t i = sep + 1; i <= ask; i++)
+        batch->segment[i] = 1;
+    batch->has_segment = batch->has_special = true;
+}
+
+static peat_status train(const peat_host *h, const void *config, const void *self, uint64_t stream,
+                         peat_batch *batch)
+{
+    const struct text_pair *t = self;
+    (void)config;
+    batch->T = 2 * t->k + FRAME;
+    for (int64_t b = 0; b < batch->B; b++) {
+        uint64_t first = (uint64_t)b << 32;
+        int64_t start = peat_below(h, stream, first, t->train - 2 * t->k + 1);
+        bool swapped = peat_below(h, stream, first + 1, 2);
+        fill_row(t, h, stream, first + 2, t->k, start, swapped, batch, b);
+        batch->sequence[b] = start;
+    }
+    return PEAT_OK;
+}
+
+/* Every pair in both orders, one after the other, with the same masks. */
+static peat_status evaluate(const peat_host *h, const void *config, const void *self, int64_t which,
+                            int64_t index, peat_batch *batch)
+{
+    const struct text_pair *t = self;
+    int64_t k = t->stretch[which], first = index * batch->B, left = t->rows[which] - first;
+    (void)config;
+    batch->B = left < 0 ? 0 : left < batch->B ? left : batch->B;
+    batch->T = 2 * k + FRAME;
+    batch->prompt = batch->T;
+    batch->answer = 1;
+    for (int64_t b = 0; b < batch->B; b++) {
+        int64_t start = (first + b) / 2 * 2 * k;
+        fill_row(t, h, MASK_STREAM, 2 * (uint64_t)start, k, t->train + start, (first + b) % 2,
+                 batch, b);
+        batch->sequence[b] = (int64_t)((uint64_t)k << 32 | (uint64_t)(first + b));
+    }
+    return PEAT_OK;
+}
+
+/* ---- metrics ---- */
+
+/* Every row has one question of order, which is what is generated. */
+static double masked_accuracy(const peat_sums *s)
+{
+    int64_t masked = s->targets - s->sequences;
+    return masked > 0 ? (double)(s->correct - s->matches) / (double)masked : 0;
+}
+
+static const peat_metric metrics[] = {
+    {"order_accuracy", true, "part of the pairs of which the right one is named first",
+     peat_exact_match},
+    {"masked_accuracy", true, "part of the masked bytes that had the highest logit",
+     masked_accuracy},
+    {"loss", false, "nats per target, masked bytes and order together", peat_answer_loss},
+    {NULL, false, NULL, NULL},
+};
+
+static const peat_task task = {
+    .size = sizeof(task),
+    .metric = metrics,
+    .setup = setup,
+    .train = train,
+    .evaluate = evaluate,
+};
+
+PEAT_DEFINE(PEAT_TASK, task, struct config, rows, "text_pair", "1.0",
+            "masked bytes in two stretches of text, and which came first", "MIT",
+            "arXiv:1810.04805")
