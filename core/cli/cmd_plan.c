@@ -9,6 +9,7 @@
 #include "base/columns.h"
 #include "base/json.h"
 #include "cli/loadplan.h"
+#include "cli/planclaims.h"
 #include "cli/planstate.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
@@ -17,6 +18,7 @@
 struct request {
     bool json, write, ids, injection;
     const char *dir;
+    const char *pilot; /* a run directory; NULL: none */
 };
 
 /* ---- numbers for people ---- */
@@ -156,25 +158,35 @@ static void print_totals(struct loaded_plan *l, const char *const *state)
     warn_of_ratios(l);
 }
 
-static void print_parts(struct loaded_plan *l, const struct request *q, const char *const *state)
+static peat_status print_all_json(struct loaded_plan *l, const struct request *q,
+                                  const char *const *state, struct error *err)
+{
+    struct value *all = plan_value(&l->plan, &l->arena);
+    struct value *cells = value_get(all, "cells");
+    for (int i = 0; i < cells->n; i++)
+        json_put_text((struct json){&l->arena, cells->item[i]}, "state", state[i]);
+    struct json claims = json_put_list((struct json){&l->arena, all}, "claims");
+    peat_status status = plan_claims_json(l, q->pilot, claims, err);
+    if (status == PEAT_OK)
+        print_json(all);
+    return status;
+}
+
+static peat_status print_parts(struct loaded_plan *l, const struct request *q,
+                               const char *const *state, struct error *err)
 {
     if (q->ids) {
         for (int i = 0; i < l->plan.n; i++)
             cli_print("%s\n", l->plan.cell[i].id);
-        return;
+        return PEAT_OK;
     }
-    if (q->json) {
-        struct value *all = plan_value(&l->plan, &l->arena);
-        struct value *cells = value_get(all, "cells");
-        for (int i = 0; i < cells->n; i++)
-            json_put_text((struct json){&l->arena, cells->item[i]}, "state", state[i]);
-        print_json(all);
-        return;
-    }
+    if (q->json)
+        return print_all_json(l, q, state, err);
     print_table(l, state);
     print_totals(l, state);
     if (q->injection)
         print_injections(&l->plan);
+    return plan_claims_print(l, q->pilot, err);
 }
 
 static int plan_and_print(struct loaded_plan *l, const struct request *q)
@@ -188,8 +200,7 @@ static int plan_and_print(struct loaded_plan *l, const struct request *q)
         return cli_refuse(&err);
     if (err.text[0])
         cli_say("%s", err.text);
-    print_parts(l, q, state);
-    return CLI_DONE;
+    return print_parts(l, q, state, &err) == PEAT_OK ? CLI_DONE : cli_refuse(&err);
 }
 
 int print_plan(struct loaded_plan *l, const char *dir)
@@ -214,13 +225,16 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "write", write, "make the run directory, ready for 'peat cell'"),
     CLI_FLAG(0, "ids", ids, "only the cells' names, one a line"),
     CLI_FLAG(0, "injection", injection, "what acts where in each cell"),
+    CLI_TEXT(0, "pilot", "DIR", pilot,
+             "a run whose spread over seeds says how many the claims need"),
 };
 
 const struct cli_command cmd_plan = {
     .name = "peat plan",
     .summary = "every cell of an experiment with its cost and state",
     .about = "Prints every cell of an experiment with its cost and state. Each is set up as for\n"
-             "training, but without memory for weights; nothing is trained.",
+             "training, but without memory for weights; nothing is trained. Of each claim it says\n"
+             "whether the seeds can decide it.",
     .example = "peat plan experiments/quickstart.yaml seeds=2",
     EXPERIMENT_OPERANDS,
     CLI_ROWS(options),

@@ -81,13 +81,14 @@ static int plot_results(const struct cli *cli)
     struct request *q = cli->options;
     if (q->kind == PLOT_KINDS)
         return cli_mistake(cmd_plot.name,
-                           "which figure? --kind curves, bars, length, cost or heatmap");
+                           "which figure? --kind curves, bars, length, cost, heatmap or forest");
     int status = choose_format(q, cli_given(cli, "format"));
     return status == CLI_DONE ? draw(q, cli) : status;
 }
 
 static const struct cli_option options[] = {
-    CLI_WORD('k', "kind", "KIND", plot_kind_name, kind, "curves, bars, length, cost or heatmap"),
+    CLI_WORD('k', "kind", "KIND", plot_kind_name, kind,
+             "curves, bars, length, cost, heatmap or forest"),
     CLI_WORD('f', "format", "FORMAT", format_words, format, "svg (default), pdf or png"),
     CLI_TEXT(0, "metric", "METRIC", read.metric, "another metric than the experiment's"),
     CLI_WHOLE(0, "length", "N", 0, INT64_MAX, length, "evaluation length (default: the first)"),
@@ -106,7 +107,8 @@ const struct cli_command cmd_plot = {
              "the training loss where nothing was evaluated on the way, with a band of 95 %\n"
              "over seeds; bars: means with intervals, seeds below them; length: the metric by\n"
              "evaluation length; cost: the metric by what it costs; heatmap: the metric by two\n"
-             "axes. Prints the name of the figure.",
+             "axes; forest: paired differences of the report's contrasts. Prints the name of the "
+             "figure.",
     .example = "peat plot runs/sum-vs-concat --kind bars --format pdf -o bars.pdf",
     CLI_OPERANDS("DIR...", 1, CLI_MANY, "which run directory?"),
     CLI_ROWS(options),

@@ -75,8 +75,12 @@ peat_status html_report(const struct results *r, const struct html_options *o, s
         return status;
     add_head(&p);
     add_header(&p);
+    status = html_claims(&p);
     html_verdict(&p);
-    status = html_table(&p);
+    if (status == PEAT_OK)
+        status = html_contrasts(&p);
+    if (status == PEAT_OK)
+        status = html_table(&p);
     if (status != PEAT_OK)
         return status;
     html_ranks(&p);

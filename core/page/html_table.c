@@ -83,7 +83,7 @@ static void add_cell(struct html_page *p, const struct table *t, int row, int co
     strbuf_add(p->out, column < t->n_label ? "</th>" : "</td>");
 }
 
-static void add_table(struct html_page *p, const struct table *t)
+void html_results_table(struct html_page *p, const struct table *t)
 {
     html_wrap(p->out, "<p class=\"soft\">", t->title, "</p>\n");
     html_open_table(p->out);
@@ -113,7 +113,7 @@ peat_status html_table(struct html_page *p)
     if (status != PEAT_OK)
         return status;
     html_section(p->out, "table", "Results");
-    add_table(p, &t);
+    html_results_table(p, &t);
     add_exact(p);
     html_end_section(p->out);
     return PEAT_OK;
@@ -127,6 +127,6 @@ void html_ranks(struct html_page *p)
         return;
     ranking_table(&k, p->a, &t);
     html_section(p->out, "ranks", "Over tasks");
-    add_table(p, &t);
+    html_results_table(p, &t);
     html_end_section(p->out);
 }

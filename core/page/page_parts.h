@@ -6,6 +6,7 @@
 #include "markup.h"
 #include "page/html.h"
 #include "plot/plot.h"
+#include "report/table.h"
 
 struct html_page {
     struct strbuf *out;
@@ -20,6 +21,11 @@ struct html_page {
 
 void html_verdict(struct html_page *p);
 peat_status html_table(struct html_page *p);
+/* Claims with their verdicts, where there are claims; contrasts likewise. */
+peat_status html_claims(struct html_page *p);
+peat_status html_contrasts(struct html_page *p);
+/* A table as the terminal has it, with its notes. */
+void html_results_table(struct html_page *p, const struct table *t);
 /* Ranks over tasks, where there are several. */
 void html_ranks(struct html_page *p);
 void html_figures(struct html_page *p);

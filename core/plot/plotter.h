@@ -23,6 +23,7 @@ peat_status plot_bars(struct plotter *p);
 peat_status plot_length(struct plotter *p);
 peat_status plot_against_cost(struct plotter *p);
 peat_status plot_heatmap(struct plotter *p);
+peat_status plot_forest(struct plotter *p);
 
 /* ---- plotter.c ---- */
 

@@ -139,23 +139,32 @@ static void decide(struct claim_verdict *v, int m, struct arena *a)
                      : "the data fit the claim and its opposite";
 }
 
+peat_status claim_effects(struct claim *c, struct effects *x, const struct results *r,
+                          const struct value *v, struct arena *a, struct error *err)
+{
+    struct labelled rows = results_labels(r, a);
+    peat_status status = claim_from_value(c, v, &rows, err);
+    if (status != PEAT_OK)
+        return status;
+    /* The task's main one, not what the table shows. */
+    if (!c->contrast.metric && r->n_metric)
+        c->contrast.metric = r->known[0].name;
+    effects_compute(x, r, &c->contrast, -1, a);
+    return PEAT_OK;
+}
+
 peat_status claims_judge(struct claim_verdicts *v, const struct results *r,
                          const struct claims_version *version, struct arena *a, struct error *err)
 {
-    struct labelled rows = results_labels(r, a);
     peat_status status = PEAT_OK;
     *v = (struct claim_verdicts){.n = version->claims->n, .version = version};
     v->item = ARENA_ARRAY(a, v->n, struct claim_verdict);
     for (int i = 0; status == PEAT_OK && i < v->n; i++) {
         struct claim_verdict *c = &v->item[i];
-        status = claim_from_value(&c->claim, version->claims->item[i], &rows, err);
+        status = claim_effects(&c->claim, &c->effects, r, version->claims->item[i], a, err);
         if (status != PEAT_OK)
             break;
         c->test = test_of(&c->claim);
-        /* The task's main one, not what the table shows. */
-        if (!c->claim.contrast.metric && r->n_metric)
-            c->claim.contrast.metric = r->known[0].name;
-        effects_compute(&c->effects, r, &c->claim.contrast, -1, a);
         test_claim(c);
     }
     if (status != PEAT_OK)

@@ -126,6 +126,59 @@ START_TEST(a_claim_says_its_length_where_there_are_several)
 }
 END_TEST
 
+START_TEST(a_plan_says_whether_its_seeds_can_decide_a_claim)
+{
+    write_experiment("0.5");
+    shell_says(0, "claim first: 2 seeds can decide it (t)\n", "peat plan x.yaml");
+    shell_says(0, "claim first: 1 seed cannot decide it", "peat plan x.yaml seeds=1");
+    assert_printed("needs 2 seeds");
+    shell_expect(0, "sed -i 's/direction: less/direction: less, test: sign-flip/' x.yaml");
+    shell_says(0,
+               "4 seeds cannot decide it: the smallest p (sign-flip) is 0.062, Holm over 1 claim "
+               "asks for 0.05; needs 5 seeds",
+               "peat plan x.yaml seeds=4");
+    shell_says(0, "\"can_be_decided\": false", "peat plan x.yaml --json");
+}
+END_TEST
+
+START_TEST(a_pilot_says_how_many_seeds_a_claim_needs)
+{
+    write_experiment("0");
+    shell_expect(0, "peat run x.yaml seeds=3 -o pilot");
+    shell_says(0, "(pilot: sd ", "peat plan x.yaml --pilot pilot");
+    shell_expect(0, "sed -i 's/direction: less/direction: less, expect: -10/' x.yaml");
+    shell_says(0, "power 1.00 for an effect of -10 ", "peat plan x.yaml seeds=4 --pilot pilot");
+    assert_printed(": 80 % needs 2 seeds");
+    shell_expect(0, "sed -i 's/expect: -10/expect: 10/' x.yaml");
+    shell_says(0, "the claim would be wrong by it", "peat plan x.yaml --pilot pilot");
+    shell_says(2, "nowhere", "peat plan x.yaml --pilot nowhere");
+}
+END_TEST
+
+START_TEST(the_page_has_claims_first_and_contrasts_with_their_figure)
+{
+    write_experiment("0.5");
+    shell_expect(0, "peat run x.yaml");
+    shell_expect(0, "peat report runs/x -o x.html");
+    shell_says(0, "<b>first</b>: <b>", "cat x.html");
+    shell_says(0, "id=\"contrasts\"", "cat x.html");
+    shell_says(0, "id=\"claims\"", "grep -e 'id=\"claims\"' -e 'id=\"verdict\"' x.html | head -1");
+}
+END_TEST
+
+START_TEST(a_forest_plot_is_of_contrasts)
+{
+    write_experiment("0.5");
+    shell_expect(0, "peat run x.yaml");
+    if (has_command("gnuplot"))
+        shell_says(0, "runs/x/figures/forest.svg", "peat plot runs/x --kind forest");
+    shell_says(0, "joins: learned", "peat plot runs/x --kind forest; cat runs/x/figures/forest.gp");
+    shell_expect(0, "sed -i -e '/contrasts/,$d' x.yaml");
+    shell_expect(0, "peat run x.yaml -o other");
+    shell_says(2, "there is no contrast to draw", "peat plot other --kind forest");
+}
+END_TEST
+
 int main(void)
 {
     return run_list((struct tests){"claims", shell_open, shell_close, .seconds = 120},
@@ -135,5 +188,9 @@ int main(void)
                           claims_that_are_withdrawn_are_not_gone,
                           damaged_claims_are_refused_by_name,
                           an_experiment_without_claims_has_no_file_of_them,
-                          a_claim_says_its_length_where_there_are_several));
+                          a_claim_says_its_length_where_there_are_several,
+                          a_plan_says_whether_its_seeds_can_decide_a_claim,
+                          a_pilot_says_how_many_seeds_a_claim_needs,
+                          the_page_has_claims_first_and_contrasts_with_their_figure,
+                          a_forest_plot_is_of_contrasts));
 }

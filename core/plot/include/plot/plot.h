@@ -18,6 +18,7 @@ enum plot_kind {
     PLOT_LENGTH, /* metric against evaluation length                                              */
     PLOT_COST,   /* metric against what it costs                                                  */
     PLOT_HEATMAP, /* metric by two axes */
+    PLOT_FOREST,  /* differences of the report's contrasts */
     PLOT_KINDS
 };
 extern const char *const plot_kind_name[PLOT_KINDS];

@@ -34,6 +34,10 @@ struct claim_verdicts {
     const struct claims_version *version;
 };
 
+/* A claim from its normal form, and its contrast in these results. */
+peat_status claim_effects(struct claim *c, struct effects *x, const struct results *r,
+                          const struct value *v, struct arena *a, struct error *err);
+
 peat_status claims_judge(struct claim_verdicts *v, const struct results *r,
                          const struct claims_version *version, struct arena *a, struct error *err);
 /* The claims as they are now, and as they were before the first result where that differs: `first`

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* planclaims.c: whether the seeds of a plan can decide its claims. */
+#include "cli/planclaims.h"
+
+#include <math.h>
+
+#include "cli/verbs.h"
+#include "report/claim_verdict.h"
+
+/* A claim before its run. */
+struct outlook {
+    struct claim claim;
+    struct claim_outlook o;
+    int pilot_n; /* seeds that the pilot has of it; -1: no pilot */
+    double pilot_sd;
+};
+
+/* ---- what is known ---- */
+
+static struct labelled axes_of(const struct experiment *e, struct arena *a)
+{
+    const char **key = ARENA_ARRAY(a, e->n_axis + 1, const char *);
+    for (int i = 0; i < e->n_axis; i++)
+        key[i] = e->axis[i].key;
+    return (struct labelled){.n_axis = e->n_axis, .axis = key};
+}
+
+/* The claim's own expectation, else what the pilot saw; of two that are equal, nothing. */
+static double expected(const struct claim *c, double pilot)
+{
+    if (isfinite(c->expect))
+        return c->expect;
+    return c->direction == CLAIM_EQUAL ? 0.0 : pilot;
+}
+
+static peat_status look_at_pilot(const struct results *pilot, const struct value *v,
+                                 struct effect *e, struct arena *a, struct error *err)
+{
+    struct claim c;
+    struct effects x;
+    struct labelled rows = results_labels(pilot, a);
+    peat_status status = claim_from_value(&c, v, &rows, err);
+    if (status != PEAT_OK)
+        return error_set(err, PEAT_INVALID,
+                         "option '--pilot': its axes are not those of the claim");
+    effects_compute(&x, pilot, &c.contrast, -1, a);
+    *e = x.pooled;
+    return PEAT_OK;
+}
+
+static peat_status look_ahead(struct loaded_plan *l, const struct results *pilot, int i,
+                              struct outlook *out, struct error *err)
+{
+    const struct value *claims = l->experiment.claims;
+    struct labelled axes = axes_of(&l->experiment, &l->arena);
+    struct effect e = {.n = -1, .mean = (double)NAN, .sd = (double)NAN};
+    peat_status status = claim_from_value(&out->claim, claims->item[i], &axes, err);
+    if (status == PEAT_OK && pilot)
+        status = look_at_pilot(pilot, claims->item[i], &e, &l->arena, err);
+    if (status != PEAT_OK)
+        return status;
+    out->pilot_n = e.n;
+    out->pilot_sd = e.sd;
+    out->o = claim_look_ahead(&out->claim, l->experiment.n_seed, claims->n,
+                              expected(&out->claim, e.mean), e.sd);
+    return PEAT_OK;
+}
+
+static peat_status look_at_all(struct loaded_plan *l, const char *pilot, struct outlook **out,
+                               int *n, struct error *err)
+{
+    struct results r;
+    static const struct results_options none;
+    peat_status status = PEAT_OK;
+    *n = l->experiment.claims ? l->experiment.claims->n : 0;
+    *out = ARENA_ARRAY(&l->arena, *n + 1, struct outlook);
+    if (pilot && *n == 0)
+        return error_set(err, PEAT_INVALID, "option '--pilot': the experiment has no claims");
+    if (pilot) {
+        char *dir[] = {arena_strdup(&l->arena, pilot)};
+        status = results_read(&r, 1, dir, &none, &l->arena, err);
+    }
+    for (int i = 0; status == PEAT_OK && i < *n; i++)
+        status = look_ahead(l, pilot ? &r : NULL, i, &(*out)[i], err);
+    return status;
+}
+
+/* ---- in words ---- */
+
+static void say_power(const struct outlook *x)
+{
+    if (x->pilot_n < 0)
+        return;
+    if (isnan(x->o.power)) {
+        cli_print("; the pilot has %d seed%s of it and says nothing of their spread", x->pilot_n,
+                  x->pilot_n == 1 ? "" : "s");
+        return;
+    }
+    cli_print("; power %.2f for an effect of %+.3g (pilot: sd %.3g over %d seeds)", x->o.power,
+              x->o.effect, x->pilot_sd, x->pilot_n);
+    if (x->o.seeds_for_power)
+        cli_print(": %.0f %% needs %d seeds", 100.0 * CLAIM_POWER, x->o.seeds_for_power);
+    else if (x->o.power == 0.0)
+        cli_print(": the claim would be wrong by it");
+    else
+        cli_print(": %.0f %% needs more than %d seeds", 100.0 * CLAIM_POWER, PAIRS_MAX);
+}
+
+static void say_claim(const struct outlook *x, int seeds, int m)
+{
+    const struct claim *c = &x->claim;
+    cli_print("claim %s: ", c->name);
+    if (x->o.can)
+        cli_print("%d seed%s can decide it (%s)", seeds, seeds == 1 ? "" : "s", c->test);
+    else
+        cli_print("%d seed%s cannot decide it: the smallest p (%s) is %.2g, Holm over %d claim%s "
+                  "asks for %.2g; needs %d seeds",
+                  seeds, seeds == 1 ? "" : "s", c->test, x->o.smallest, m, m == 1 ? "" : "s",
+                  c->alpha / m, x->o.seeds_for_p);
+    say_power(x);
+    cli_print("\n");
+}
+
+peat_status plan_claims_print(struct loaded_plan *l, const char *pilot, struct error *err)
+{
+    struct outlook *x;
+    int n;
+    peat_status status = look_at_all(l, pilot, &x, &n, err);
+    for (int i = 0; status == PEAT_OK && i < n; i++)
+        say_claim(&x[i], l->experiment.n_seed, n);
+    return status;
+}
+
+peat_status plan_claims_json(struct loaded_plan *l, const char *pilot, struct json list,
+                             struct error *err)
+{
+    struct outlook *x;
+    int n;
+    peat_status status = look_at_all(l, pilot, &x, &n, err);
+    for (int i = 0; status == PEAT_OK && i < n; i++) {
+        struct json m = json_add_map(list);
+        json_put_text(m, "name", x[i].claim.name);
+        json_put_int(m, "seeds", l->experiment.n_seed);
+        json_put_bool(m, "can_be_decided", x[i].o.can);
+        json_put_number(m, "smallest_p", x[i].o.smallest);
+        json_put_int(m, "seeds_for_p", x[i].o.seeds_for_p);
+        json_put_number(m, "power", x[i].o.power);
+        json_put_number(m, "effect", x[i].o.effect);
+        json_put_number(m, "pilot_sd", x[i].pilot_sd);
+        json_put_int(m, "seeds_for_power", x[i].o.seeds_for_power);
+    }
+    return status;
+}
