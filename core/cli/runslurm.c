@@ -42,11 +42,21 @@ static void print_scripts(const struct run_slurm *s)
             s->array.jobs->n == 1 ? "" : "s", tasks, tasks == 1 ? "" : "s");
 }
 
+static void say_kinds(const struct run_slurm *s)
+{
+    const char *kinds = slurm_kinds(&s->array, s->arena);
+    if (kinds)
+        cli_say("nodes differ here (%s), and bits with the processor: run.slurm.constraint keeps "
+                "the cells on one kind",
+                kinds);
+}
+
 peat_status run_slurm_launch(void *ctx, const struct jobs *jobs, struct error *err)
 {
     struct run_slurm *s = ctx;
     s->array.jobs = jobs;
     s->launched = true;
+    say_kinds(s);
     if (!s->dry)
         return slurm_submit(&s->array, &s->jobs, s->arena, err);
     print_scripts(s);

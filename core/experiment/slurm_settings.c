@@ -17,6 +17,10 @@ static const peat_param slurm_rows[] = {
      .type = PEAT_STRING,
      .offset = SLURM(account),
      .doc = "account that is charged; not given: the user's default"},
+    {.key = "constraint",
+     .type = PEAT_STRING,
+     .offset = SLURM(constraint),
+     .doc = "features that nodes must have, such as zen4; not given: any node"},
     {.key = "memory",
      .type = PEAT_STRING,
      .offset = SLURM(memory),
@@ -65,6 +69,19 @@ static peat_status check_word(struct reading *r, const struct value *given, cons
     return PEAT_OK;
 }
 
+/* Features and what joins them, in double quotes in the script. */
+static peat_status check_constraint(struct reading *r, const struct value *given,
+                                    const struct slurm_settings *s)
+{
+    for (const char *c = s->constraint; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("._-:&|*,()[]", *c))
+            return place_error(r->err, value_get(given, "constraint")->at,
+                               "'constraint' in slurm may have letters, digits and ._-:&|*,()[], "
+                               "not '%c'",
+                               *c);
+    return PEAT_OK;
+}
+
 /* "4G" */
 static bool is_memory(const char *text)
 {
@@ -105,6 +122,8 @@ peat_status slurm_read(struct reading *r, const struct value *given)
         status = check_word(r, given, "partition");
     if (status == PEAT_OK)
         status = check_word(r, given, "account");
+    if (status == PEAT_OK)
+        status = check_constraint(r, given, s);
     if (status == PEAT_OK)
         status = check_memory(r, given, s);
     return status != PEAT_OK ? status : check_extra(r, given, s);

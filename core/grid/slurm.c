@@ -217,6 +217,20 @@ peat_status slurm_check(const char *dir, struct arena *a, struct error *err)
     return array ? check_array(dir, array, a, err) : PEAT_OK;
 }
 
+/* ---- the nodes ---- */
+
+const char *slurm_kinds(const struct slurm_array *s, struct arena *a)
+{
+    const char *partition = s->settings->partition;
+    const char *const word[] = {"sinfo",   "-h", "-o", "%f", partition[0] ? "-p" : NULL,
+                                partition, NULL};
+    struct printed p = {"", ""};
+    int code;
+    if (s->settings->constraint[0] || run_program(word, &code, &p, a, NULL) != PEAT_OK || code)
+        return NULL;
+    return strchr(p.out, '\n') ? one_line(p.out, a) : NULL;
+}
+
 /* ---- submitting ---- */
 
 /* The longest array that Slurm takes; 0: not known. */

@@ -58,6 +58,8 @@ static void add_place(const struct slurm_array *s, struct strbuf *out)
         strbuf_addf(out, "#SBATCH --partition=%s\n", s->settings->partition);
     if (s->settings->account[0])
         strbuf_addf(out, "#SBATCH --account=%s\n", s->settings->account);
+    if (s->settings->constraint[0])
+        strbuf_addf(out, "#SBATCH --constraint=\"%s\"\n", s->settings->constraint);
     strbuf_add(out, "#SBATCH --nodes=1\n#SBATCH --ntasks=1\n");
 }
 

@@ -88,6 +88,7 @@ START_TEST(dry_run_prints_the_scripts_and_makes_nothing)
         "#SBATCH --account=lab-1\n",
         "#SBATCH --cpus-per-task=3\n",
         "#SBATCH --mem=4G\n",
+        "#SBATCH --constraint=\"zen4&(a|b)\"\n",
         "#SBATCH --array=0-2%5\n",
         "#SBATCH --time=90\n",
         "#SBATCH --signal=B:USR1@120\n",
@@ -105,7 +106,8 @@ START_TEST(dry_run_prints_the_scripts_and_makes_nothing)
         "peat: 6 cells in 3 tasks would be submitted\n",
     };
     shell_expect(0, "PEAT_PLUGIN_PATH='one two' peat run grid.yaml -n --launcher slurm -t 3 -o \"a "
-                    "b'%%j \\\"c\" 'run.slurm={partition: long, account: lab-1, memory: 4G, "
+                    "b'%%j \\\"c\" 'run.slurm={partition: long, account: lab-1, constraint: "
+                    "zen4&(a|b), memory: 4G, "
                     "cells_per_task: 2, max_parallel: 5, time: 1.5h, extra: [--gres=gpu:1, module "
                     "load blas]}' run.timeout=1m run.checkpoint.every=7 2>&1");
     for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++)
@@ -215,6 +217,25 @@ START_TEST(array_that_is_no_job_number_reaches_no_program)
                    STAND_IN "peat run grid.yaml --launcher slurm");
     }
     shell_expect(0, "test ! -e asked && test ! -e calls");
+}
+END_TEST
+
+START_TEST(nodes_of_several_kinds_are_mentioned_unless_one_is_chosen)
+{
+    static const char dry[] = "PATH=$PWD/bin:$PATH peat run grid.yaml -n --launcher slurm";
+    shell_write("bin/sinfo", "#!/bin/sh\necho \"$*\" > asked\nprintf \"$KINDS\"\n");
+    shell_expect(0, "chmod +x bin/sinfo");
+    shell_says(0,
+               "peat: nodes differ here (zen2; zen4), and bits with the processor: "
+               "run.slurm.constraint keeps the cells on one kind\n",
+               "KINDS='zen2\\nzen4\\n' %s 'run.slurm={partition: long}'", dry);
+    shell_says(0, "-h -o %f -p long\n", "cat asked");
+    shell_expect(0, "KINDS='zen2\\n' %s", dry);
+    ck_assert(!shell_printed("nodes differ"));
+    shell_expect(0, "KINDS='zen2\\nzen4\\n' %s 'run.slurm={constraint: zen4}'", dry);
+    ck_assert(!shell_printed("nodes differ"));
+    shell_says(2, "'constraint' in slurm may have letters, digits and ._-:&|*,()[], not ' '",
+               "%s 'run.slurm={constraint: zen4 --help}'", dry);
 }
 END_TEST
 
@@ -355,8 +376,9 @@ int main(void)
               submitted_cells_give_the_table_of_a_local_run,
               nothing_left_submits_nothing_and_prints_the_table,
               submission_that_lives_is_refused_by_name,
-              array_that_is_no_job_number_reaches_no_program, refused_submission_changes_no_cell,
-              missing_slurm_and_too_long_arrays_are_refused,
+              array_that_is_no_job_number_reaches_no_program,
+              nodes_of_several_kinds_are_mentioned_unless_one_is_chosen,
+              refused_submission_changes_no_cell, missing_slurm_and_too_long_arrays_are_refused,
               ranges_and_names_give_the_table_of_a_run,
               failed_cell_costs_only_itself_and_can_be_skipped,
               shards_of_two_machines_merge_into_one_table, cell_that_runs_is_left_by_others,

@@ -43,6 +43,7 @@ enum launcher { LAUNCHER_LOCAL, LAUNCHER_SLURM };
 /* What `run --launcher slurm` asks of Slurm. */
 struct slurm_settings {
     const char *partition, *account, *memory; /* "": as the cluster has it         */
+    const char *constraint;                   /* features of its nodes; "": any    */
     double time;                              /* seconds of a task; 0: likewise     */
     int64_t cells_per_task;
     int64_t max_parallel; /* tasks at once; 0: no limit       */

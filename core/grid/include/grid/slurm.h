@@ -33,6 +33,11 @@ int64_t slurm_tasks(const struct slurm_array *s);
 void slurm_array_script(const struct slurm_array *s, struct strbuf *out);
 void slurm_table_script(const struct slurm_array *s, struct strbuf *out);
 
+/* The kinds of nodes among which Slurm may choose, "zen2; zen4", where there are several and
+ * nothing is said about them; NULL: one kind, or not known. On different processors the same cell
+ * may have different bits. */
+const char *slurm_kinds(const struct slurm_array *s, struct arena *a);
+
 struct slurm_jobs {
     const char *array, *table; /* numbers; table NULL: refused, see table_error */
     struct error table_error;
