@@ -228,6 +228,23 @@ static void leaves_calls_to_their_one_file(const char *path, const char *text,
     }
 }
 
+/* Whatever has a name of the user's may be a pipe or a device: core/base/file_open.c opens it. The
+ * system's own files are opened by their names. */
+static void leaves_opening_to_one_function(const char *path, const char *text,
+                                           struct strbuf *offences)
+{
+    static const char *const call[] = {"open", "openat", "fopen", "freopen", "creat"};
+    if (starts(path, "core/base/file") || !ends(path, ".c"))
+        return;
+    for (size_t i = 0; i < sizeof(call) / sizeof(*call); i++) {
+        size_t length = strlen(call[i]);
+        for (const char *at = text; (at = strstr(at, call[i])); at += length)
+            if (at[length] == '(' && !is_of_a_name(at[-1]) && at[-1] != '>' &&
+                !starts(at + length, "(\"/proc/") && !starts(at + length, "(\"/dev/null\""))
+                strbuf_addf(offences, "%s: files are opened by file_open (base/file.h)\n", path);
+    }
+}
+
 /* A member of a JSON map written by hand: a key with its quotes and colon inside a C string. */
 static void writes_json_by_the_one_writer(const char *path, const char *text,
                                           struct strbuf *offences)
@@ -239,6 +256,12 @@ static void writes_json_by_the_one_writer(const char *path, const char *text,
 START_TEST(json_is_written_in_one_place)
 {
     hold_in("core", writes_json_by_the_one_writer);
+}
+END_TEST
+
+START_TEST(files_are_opened_in_one_place)
+{
+    hold_in("core", leaves_opening_to_one_function);
 }
 END_TEST
 
@@ -536,6 +559,11 @@ START_TEST(the_rules_notice_an_offence)
     assert_offends(rule, "core/nn/a.c", "child_fork(c); /* a fork */\n", false);
     assert_offends(rule, "core/nn/a.c", "fork();\n", true);
     assert_offends(rule, "core/nn/a.c", "(void)system(text);\n", true);
+    rule = leaves_opening_to_one_function;
+    assert_offends(rule, "core/base/file_open.c", " open(path, flags);\n", false);
+    assert_offends(rule, "core/nn/a.c", " file_open(path); gemm->open(n);\n", false);
+    assert_offends(rule, "core/nn/a.c", " open(\"/proc/self/maps\");\n", false);
+    assert_offends(rule, "core/nn/a.c", " fopen(path, \"r\");\n", true);
     rule = leaves_headers_to_their_folder;
     assert_offends(rule, "core/process/a.c", "#include <sys/wait.h>\n", false);
     assert_offends(rule, "core/nn/a.c", "#include <sys/wait.h>\n", true);
@@ -572,7 +600,8 @@ int main(void)
                     TESTS(json_is_written_in_one_place, each_thing_has_one_spelling,
                           sources_are_as_clang_format_makes_them, documents_name_files_that_exist,
                           all_rooms_are_on_the_map, each_library_is_known_to_one_file,
-                          processes_and_options_are_handled_in_one_place, names_in_core_are_unique,
+                          processes_and_options_are_handled_in_one_place,
+                          files_are_opened_in_one_place, names_in_core_are_unique,
                           each_source_begins_with_its_licence,
                           plugins_include_the_sdk_and_standard_c_alone,
                           each_plugin_has_source_test_and_page, the_rules_notice_an_offence));
