@@ -2,9 +2,11 @@
 /* cellfiles.c: records of a cell's files, and the seal of a result over the others. */
 #include "cell/cellfiles.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "train/generation.h"
@@ -175,6 +177,17 @@ static bool is_inside(const char *name)
     return *name && *name != '/' && !strstr(name, "..");
 }
 
+static const char *why_no_file(const char *path, const char *name, struct arena *a)
+{
+    struct error why = {0};
+    int fd;
+    peat_status status = file_open(path, O_RDONLY, FILE_ANYONES, &fd, &why);
+    if (status == PEAT_OK)
+        close(fd);
+    return status == PEAT_OK || status == PEAT_NOTFOUND ? arena_printf(a, "%s is missing", name)
+                                                        : arena_strdup(a, why.text);
+}
+
 static const char *file_fault(const char *dir, const char *name, const struct value *sealed,
                               bool whole, bool may_miss, struct arena *a)
 {
@@ -184,7 +197,7 @@ static const char *file_fault(const char *dir, const char *name, const struct va
     const char *path = arena_printf(a, "%s/%s", dir, name);
     int64_t bytes = size_of(path);
     if (bytes < 0)
-        return may_miss ? NULL : arena_printf(a, "%s is missing", name);
+        return may_miss ? NULL : why_no_file(path, name, a);
     bool same = bytes == json_get_int(sealed, "bytes", -1);
     if (same && whole)
         same = hash_file(path, hex, NULL) == PEAT_OK && json_text_is(sealed, "sha256", hex);

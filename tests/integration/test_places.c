@@ -73,9 +73,9 @@ static const struct {
     {"done", "CELL/config.json", "run e.yaml -o trial", 2, NULL},
     {"done", "CELL/result.json", "status trial", 0, "levels of"},
     {"done", "CELL/result.json", "results trial", 0, "levels of"},
-    {"cut", "CELL/result.json", "cell trial 0", 1, NULL},
-    {"done", "CELL/end.json", "status trial", 0, "levels of"},
-    {"done", "CELL/metrics.jsonl", "results trial --format csv --all-steps", 2, "levels of"},
+    {"done", "CELL/meta.json", "status trial", 0, "levels of"},
+    {"done", "CELL/metrics.jsonl", "status trial", 0, "levels of"},
+    {"done", "CELL/metrics.jsonl", "results trial", 0, "levels of"},
     {"done", "CELL/log.txt", "logs trial 0", 2, "levels of"},
     {"cut", "CELL/log.txt", "run e.yaml -o trial", 1, NULL},
     {"cut", "CELL/lock", "cell trial 0", 1, NULL},
@@ -121,8 +121,6 @@ START_TEST(no_command_waits_at_any_place)
     shell_write("verbs", "done status trial\n"
                          "done results trial\n"
                          "done run e.yaml -o trial\n"
-                         "done cell trial 0\n"
-                         "done logs trial 0\n"
                          "done export trial 0 -o out.st\n"
                          "done diagnose trial 0 --save\n"
                          "done report trial -o out.html\n"
@@ -132,7 +130,7 @@ START_TEST(no_command_waits_at_any_place)
                          "cut cell trial 0\n"
                          "cut status trial\n");
     shell_write("sweep.sh", sweep);
-    shell_says(0, "221 commands", LIMITED "sh sweep.sh");
+    shell_says(0, "187 commands", LIMITED "sh sweep.sh");
 }
 END_TEST
 
@@ -253,7 +251,7 @@ END_TEST
 int main(void)
 {
     return run_list(
-        (struct tests){"places", open_runs, shell_close, .seconds = 280, .needs = "timeout mkfifo",
+        (struct tests){"places", open_runs, shell_close, .seconds = 800, .needs = "timeout mkfifo",
                        .loops = LOOPS({each_place_in_a_run_directory_is_refused_by_name, ROWS},
                                       {experiments_data_and_plugins_are_refused_by_name, NAMED})},
         TESTS(no_command_waits_at_any_place, what_the_shell_has_opened_is_read_to_its_end_and_limit,
