@@ -6,6 +6,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-    fuzz_task_data(peat_entry(), bytes, n);
+    fuzz_task_data(peat_entry(), (const char *const[]){"path", "", NULL}, bytes, n);
     return 0;
 }

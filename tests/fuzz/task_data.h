@@ -29,14 +29,18 @@ static inline void fuzz_task_batches(struct task *t, struct arena *a)
     BUG_UNLESS(task_eval_batch(t, 0, 0, &b, &err) == PEAT_OK);
 }
 
-static inline void fuzz_task_file(const peat_plugin *desc, const char *path, peat_arch arch)
+/* `setting`: keys and values in turn, ended by NULL; the value "" is the file. */
+static inline void fuzz_task_file(const peat_plugin *desc, const char *path, peat_arch arch,
+                                  const char *const *setting)
 {
     struct arena a;
     struct error err = {0};
     arena_init(&a, "fuzz", 1 << 16);
     void *config = arena_zalloc(&a, desc->config_size);
     struct value *given = value_map(&a, NOWHERE);
-    value_set(&a, given, "path", NOWHERE, value_text(&a, NOWHERE, path));
+    for (; *setting; setting += 2)
+        value_set(&a, given, setting[0], NOWHERE,
+                  value_text(&a, NOWHERE, setting[1][0] ? setting[1] : path));
     BUG_UNLESS(params_fill(desc->param, config, given, desc->id, NULL, &a, &err) == PEAT_OK);
     struct task t = {
         .host = host_table(),
@@ -52,14 +56,15 @@ static inline void fuzz_task_file(const peat_plugin *desc, const char *path, pea
     arena_release(&a);
 }
 
-static inline void fuzz_task_data(const peat_plugin *desc, const uint8_t *bytes, size_t n)
+static inline void fuzz_task_data(const peat_plugin *desc, const char *const *setting,
+                                  const uint8_t *bytes, size_t n)
 {
     char path[] = "/tmp/peat-fuzz-XXXXXX";
     int fd = mkstemp(path);
     BUG_UNLESS(fd >= 0 && fd_write(fd, (const char *)bytes, n, NULL) == PEAT_OK);
     close(fd);
-    fuzz_task_file(desc, path, PEAT_DECODER);
-    fuzz_task_file(desc, path, PEAT_ENCODER);
+    fuzz_task_file(desc, path, PEAT_DECODER, setting);
+    fuzz_task_file(desc, path, PEAT_ENCODER, setting);
     unlink(path);
 }
 

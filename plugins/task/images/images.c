@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * images.c: the class of an image. One token for each pixel or pool of pixels, its grey level, row
+ * by row from position 0 on, then ASK, where the class is asked for.
+ */
+#include <peat/sequence.h>
+
+#include "../task_file.h"
+
+enum { SHAPES, IDX, CIFAR_10, CLASSES_OF_SHAPES = 4 };
+enum { IDX_IMAGES = 0x803, IDX_LABELS = 0x801, CIFAR_SIDE = 32, CIFAR_ROW = 1 + 3 * 32 * 32 };
+enum { SIDE_BY_ITSELF = 8, SIDE_LEAST = 3, SHAPES_EVALUATED = 1024 };
+
+#define SHAPES_STREAM UINT64_C(0x494d4147455f4556)
+
+struct config {
+    int64_t source, side, pool, levels;
+    peat_strings path;
+    const char *labels;
+    double valid;
+};
+
+static const char *const sources[] = {"shapes", "idx", "cifar10", NULL};
+
+static const peat_param rows[] = {
+    {"source", PEAT_ENUM, offsetof(struct config, source), .preset = SHAPES, .labels = sources,
+     .doc = "made images whose class depends on where things are, or files"},
+    {"path", PEAT_STRINGS, offsetof(struct config, path),
+     .doc = "idx: the file of images; cifar10: one or several binary files", .flags = PEAT_PATH},
+    {"labels", PEAT_STRING, offsetof(struct config, labels), .doc = "idx: the file of labels",
+     .flags = PEAT_PATH},
+    {"side", PEAT_INT, offsetof(struct config, side), .min = SIDE_LEAST, .max = 64,
+     .automatic = "8, or as many as fit train.seq_len", .unit = "pixels",
+     .doc = "shapes: rows and columns", .flags = PEAT_AUTO},
+    {"pool", PEAT_INT, offsetof(struct config, pool), .preset = 1, .min = 1, .max = 64,
+     .unit = "pixels", .doc = "files: side of the squares that are averaged to one token"},
+    {"levels", PEAT_INT, offsetof(struct config, levels), .preset = 16, .min = 4, .max = 256,
+     .doc = "grey levels"},
+    {"valid", PEAT_REAL, offsetof(struct config, valid), .preset = 0.1, .min = 0, .max = 0.9,
+     .doc = "files: part of the images, from their end, kept for validation",
+     .flags = PEAT_OPEN_MIN},
+    PEAT_PARAM_END,
+};
+
+struct images {
+    int64_t height, width, n, train, classes; /* height and width in tokens */
+    unsigned char *level;                     /* [n, height, width]; NULL: shapes */
+    unsigned char *label;                     /* [n]                              */
+    int64_t evaluated;
+};
+
+/* ---- files ---- */
+
+static uint32_t big_endian(const unsigned char *b)
+{
+    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
+/* Room for n images of rows x columns pixels. */
+static peat_status make_room(peat_setup *s, const struct config *k, int64_t n, int64_t height,
+                             int64_t width, struct images *m)
+{
+    if (n < 1 || height < 1 || width < 1 || height % k->pool || width % k->pool)
+        return peat_refuse(s,
+                           "%" PRId64 " images of %" PRId64 " x %" PRId64
+                           " pixels are not made of squares of pool = %" PRId64,
+                           n, height, width, k->pool);
+    m->n = n;
+    m->height = height / k->pool;
+    m->width = width / k->pool;
+    m->level = peat_alloc(s, (size_t)(n * m->height * m->width));
+    m->label = peat_alloc(s, (size_t)n);
+    return m->level && m->label ? PEAT_OK : PEAT_NOMEM;
+}
+
+/* The mean of `planes` planes of a square of pixels, as a level; `plane` bytes lie between them. */
+static unsigned char pool_at(const struct config *k, const unsigned char *pixel, int64_t stride,
+                             int64_t planes, int64_t plane)
+{
+    int64_t sum = 0;
+    for (int64_t p = 0; p < planes; p++)
+        for (int64_t y = 0; y < k->pool; y++)
+            for (int64_t x = 0; x < k->pool; x++)
+                sum += pixel[p * plane + y * stride + x];
+    return (unsigned char)(sum * k->levels / (256 * planes * k->pool * k->pool));
+}
+
+static void pool_image(const struct config *k, struct images *m, int64_t i,
+                       const unsigned char *pixel, int64_t planes)
+{
+    int64_t stride = m->width * k->pool, plane = m->height * k->pool * stride;
+    unsigned char *level = m->level + i * m->height * m->width;
+    for (int64_t y = 0; y < m->height; y++)
+        for (int64_t x = 0; x < m->width; x++)
+            *level++ = pool_at(k, pixel + (y * stride + x) * k->pool, stride, planes, plane);
+}
+
+/* A header of `dims` sizes; checks that the file has what it announces. */
+static peat_status read_idx(peat_setup *s, const char *path, uint32_t magic, int dims,
+                            struct task_file *file, int64_t *dim)
+{
+    peat_status status = task_file_read(s, path, file);
+    if (status != PEAT_OK)
+        return status;
+    const char *packer = task_file_packer(file);
+    if (packer)
+        return peat_refuse(s, "'%s' is packed with %s: unpack it first", path, packer);
+    double size = 4 + 4 * dims, items = 1;
+    if (file->n < size || big_endian(file->byte) != magic)
+        return peat_refuse(s, "'%s' is not an IDX file of %s", path,
+                           magic == IDX_IMAGES ? "images" : "labels");
+    for (int i = 0; i < dims; i++) {
+        dim[i] = big_endian(file->byte + 4 + 4 * i);
+        items *= (double)dim[i];
+    }
+    if ((double)file->n != size + items)
+        return peat_refuse(s, "'%s' announces %.0f bytes, but has %" PRId64 "; is it truncated?",
+                           path, size + items, file->n);
+    return PEAT_OK;
+}
+
+static peat_status load_idx(peat_setup *s, const struct config *k, struct images *m)
+{
+    struct task_file image, label;
+    int64_t dim[3], n;
+    if (k->path.n != 1 || !k->labels[0])
+        return peat_refuse(s, "source: idx needs path, a file of images, and labels");
+    peat_status status = read_idx(s, k->path.item[0], IDX_IMAGES, 3, &image, dim);
+    if (status == PEAT_OK)
+        status = read_idx(s, k->labels, IDX_LABELS, 1, &label, &n);
+    if (status != PEAT_OK)
+        return status;
+    if (n != dim[0])
+        return peat_refuse(s, "'%s' has %" PRId64 " images and '%s' %" PRId64 " labels", image.path,
+                           dim[0], label.path, n);
+    status = make_room(s, k, n, dim[1], dim[2], m);
+    for (int64_t i = 0; status == PEAT_OK && i < n; i++) {
+        pool_image(k, m, i, image.byte + 16 + i * dim[1] * dim[2], 1);
+        m->label[i] = label.byte[8 + i];
+    }
+    return status;
+}
+
+static peat_status load_cifar(peat_setup *s, const struct config *k, struct images *m)
+{
+    if (k->path.n < 1)
+        return peat_refuse(s, "source: cifar10 needs path, one or several binary files");
+    const struct task_file *file = task_files_read(s, &k->path, task_file_read);
+    if (!file)
+        return PEAT_IO;
+    int64_t n = 0;
+    for (int64_t f = 0; f < k->path.n; f++) {
+        if (file[f].n == 0 || file[f].n % CIFAR_ROW)
+            return peat_refuse(s,
+                               "'%s' has %" PRId64 " bytes, and CIFAR-10 has %d for each image; is "
+                               "it truncated or packed?",
+                               file[f].path, file[f].n, CIFAR_ROW);
+        n += file[f].n / CIFAR_ROW;
+    }
+    peat_status status = make_room(s, k, n, CIFAR_SIDE, CIFAR_SIDE, m);
+    for (int64_t f = 0, i = 0; status == PEAT_OK && f < k->path.n; f++)
+        for (int64_t at = 0; at < file[f].n; at += CIFAR_ROW, i++) {
+            m->label[i] = file[f].byte[at];
+            pool_image(k, m, i, file[f].byte + at + 1, 3);
+        }
+    return status;
+}
+
+static peat_status split(peat_setup *s, const struct config *k, struct images *m)
+{
+    int64_t valid = (int64_t)(k->valid * (double)m->n);
+    m->train = m->n - valid;
+    m->classes = 1;
+    for (int64_t i = 0; i < m->n; i++)
+        m->classes = m->label[i] >= m->classes ? m->label[i] + 1 : m->classes;
+    if (valid < 1 || m->train < 1 || m->classes < 2)
+        return peat_refuse(s,
+                           "of %" PRId64 " images in %" PRId64 " classes %" PRId64
+                           " validate; give more or change valid",
+                           m->n, m->classes, valid);
+    return PEAT_OK;
+}
+
+/* ---- planning ---- */
+
+static void choose_side(peat_setup *s, const struct config *k, int64_t seq_len, struct images *m)
+{
+    int64_t side = k->side ? k->side : SIDE_BY_ITSELF;
+    while (!k->side && side > SIDE_LEAST && side * side + 1 > seq_len)
+        side--;
+    m->height = m->width = side;
+    m->classes = CLASSES_OF_SHAPES;
+    peat_resolved(s, "side", (double)side);
+}
+
+static peat_status plan_length(peat_setup *s, struct images *m, peat_task_plan *plan)
+{
+    int64_t T = m->height * m->width + 1, all = m->level ? m->n - m->train : SHAPES_EVALUATED;
+    if (T > plan->seq_len)
+        return peat_refuse(s,
+                           "an image of %" PRId64 " x %" PRId64
+                           " tokens and its question take %" PRId64
+                           ", but train.seq_len is %" PRId64,
+                           m->height, m->width, T, plan->seq_len);
+    if (plan->n_lengths > 1 || (plan->n_lengths == 1 && plan->length[0] != T))
+        return peat_refuse(s, "all images have %" PRId64 " tokens; leave eval.lengths out", T);
+    m->evaluated = plan->eval_tokens && plan->eval_tokens < all ? plan->eval_tokens : all;
+    plan->n_eval = 1;
+    plan->eval[0] = plan->eval_T[0] = T;
+    return PEAT_OK;
+}
+
+static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan, void **self)
+{
+    const struct config *k = config;
+    struct images *m = peat_alloc(s, sizeof(*m));
+    if (!m)
+        return PEAT_NOMEM;
+    *self = m;
+    peat_status status = PEAT_OK;
+    if (k->source == SHAPES)
+        choose_side(s, k, plan->seq_len, m);
+    else
+        status = k->source == IDX ? load_idx(s, k, m) : load_cifar(s, k, m);
+    if (status == PEAT_OK && k->source != SHAPES)
+        status = split(s, k, m);
+    if (status != PEAT_OK)
+        return status;
+    plan->vocab = k->levels + 1 + m->classes;
+    plan->length_unit = "tokens";
+    return plan_length(s, m, plan);
+}
+
+/* ---- batches ---- */
+
+static void ask(const struct config *k, int64_t class, peat_batch *batch, int64_t b)
+{
+    int64_t at = b * batch->T + batch->T - 1;
+    batch->token[at] = (int32_t)k->levels;
+    batch->target[at] = (int32_t)(k->levels + 1 + class);
+    batch->special[at] = 1;
+    batch->has_special = true;
+    batch->units++;
+}
+
+/* A bright pixel, and a brighter one to the right of it, below, to the left or above; the rest is
+ * noise. The class is where it stands, so the levels are the same for all classes. */
+static void fill_shape(const struct config *k, const struct images *m, const peat_host *h,
+                       uint64_t stream, uint64_t first, int64_t class, peat_batch *batch, int64_t b)
+{
+    const int64_t step[CLASSES_OF_SHAPES] = {1, m->width, -1, -m->width};
+    int64_t inside = m->width - 2, n = m->height * m->width;
+    int32_t *token = batch->token + b * batch->T;
+    int64_t y = 1 + peat_below(h, stream, first, inside);
+    int64_t x = 1 + peat_below(h, stream, first + 1, inside);
+    for (int64_t i = 0; i < n; i++)
+        token[i] = (int32_t)peat_below(h, stream, first + 2 + (uint64_t)i, k->levels - 2);
+    /* What the bright pixels cover must not tell either: all four neighbours are equal. */
+    for (int c = 0; c < CLASSES_OF_SHAPES; c++)
+        token[y * m->width + x + step[c]] = 0;
+    token[y * m->width + x] = (int32_t)k->levels - 2;
+    token[y * m->width + x + step[class]] = (int32_t)k->levels - 1;
+    ask(k, class, batch, b);
+}
+
+static void fill_image(const struct config *k, const struct images *m, int64_t i, peat_batch *batch,
+                       int64_t b)
+{
+    int64_t n = m->height * m->width;
+    for (int64_t at = 0; at < n; at++)
+        batch->token[b * batch->T + at] = m->level[i * n + at];
+    ask(k, m->label[i], batch, b);
+}
+
+static peat_status train(const peat_host *h, const void *config, const void *self, uint64_t stream,
+                         peat_batch *batch)
+{
+    const struct config *k = config;
+    const struct images *m = self;
+    batch->T = m->height * m->width + 1;
+    for (int64_t b = 0; b < batch->B; b++) {
+        uint64_t first = (uint64_t)b << 32;
+        int64_t chosen = peat_below(h, stream, first, m->level ? m->train : CLASSES_OF_SHAPES);
+        batch->sequence[b] = m->level ? chosen : b;
+        if (m->level)
+            fill_image(k, m, chosen, batch, b);
+        else
+            fill_shape(k, m, h, stream, first + 1, chosen, batch, b);
+    }
+    return PEAT_OK;
+}
+
+/* Of shapes every image comes in all classes, one after the other. */
+static peat_status evaluate(const peat_host *h, const void *config, const void *self, int64_t which,
+                            int64_t index, peat_batch *batch)
+{
+    const struct config *k = config;
+    const struct images *m = self;
+    int64_t first = index * batch->B, left = m->evaluated - first;
+    (void)which;
+    batch->B = left < 0 ? 0 : left < batch->B ? left : batch->B;
+    batch->T = m->height * m->width + 1;
+    for (int64_t b = 0; b < batch->B; b++) {
+        int64_t i = first + b, class = i % CLASSES_OF_SHAPES;
+        batch->sequence[b] = i;
+        if (m->level)
+            fill_image(k, m, m->train + i, batch, b);
+        else
+            fill_shape(k, m, h, SHAPES_STREAM, (uint64_t)(i / CLASSES_OF_SHAPES) << 32, class,
+                       batch, b);
+    }
+    return PEAT_OK;
+}
+
+static double accuracy(const peat_sums *s)
+{
+    return (double)s->correct / (double)s->targets;
+}
+
+static const peat_metric metrics[] = {
+    {"accuracy", true, "part of the images whose class had the highest logit", accuracy},
+    {"loss", false, "nats per image", peat_answer_loss},
+    {NULL, false, NULL, NULL},
+};
+
+static const peat_task task = {
+    .size = sizeof(task),
+    .metric = metrics,
+    .setup = setup,
+    .train = train,
+    .evaluate = evaluate,
+};
+
+PEAT_DEFINE(PEAT_TASK, task, struct config, rows, "images", "1.0", "the class of an image", "MIT",
+            "")
