@@ -99,6 +99,7 @@ static const struct field result_fields[] = {
     {"step_ms_median", FIELD_NUMBER | FIELD_NULL},
     {"peak_rss_kib", FIELD_NUMBER | FIELD_NULL},
     {"wall_s", FIELD_NUMBER | FIELD_NULL},
+    {"eval_s", FIELD_NUMBER | FIELD_NULL},
     {"cpu_s", FIELD_NUMBER | FIELD_NULL},
     {"resolved", FIELD_MAP},
     {"untrained", FIELD_MAP | FIELD_NULL, FIELD_INT},

@@ -165,6 +165,7 @@ static void put_costs(struct json r, const struct cell_outcome *o)
     json_put_real(r, "step_ms_median", timed ? t->median_step_ms : (double)NAN);
     json_put_int(r, "peak_rss_kib", use.ru_maxrss);
     json_put_real(r, "wall_s", t->train_seconds);
+    json_put_real(r, "eval_s", t->eval_seconds);
     json_put_real(r, "cpu_s",
                   (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
                       1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec));

@@ -105,6 +105,7 @@ static void fill_head(struct csv *csv)
                                               "step_ms_median",
                                               "peak_rss_kib",
                                               "wall_s",
+                                              "eval_s",
                                               "cpu_s",
                                               "threads",
                                               "host",
@@ -157,7 +158,8 @@ static void fill_end(struct csv *csv, const struct result_cell *c)
     static const char *const planned[] = {"params", "params_positional", "flops_per_token",
                                           "input_ratio_start"};
     static const char *const measured[] = {"input_ratio",  "tokens_per_s", "step_ms_median",
-                                           "peak_rss_kib", "wall_s",       "cpu_s"};
+                                           "peak_rss_kib", "wall_s",       "eval_s",
+                                           "cpu_s"};
     static const char *const machine[] = {"host",      "cpu",       "gemm",     "blas",
                                           "blas_core", "precision", "compiler", "engine"};
     struct line *end = &csv->end;

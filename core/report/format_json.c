@@ -86,6 +86,7 @@ static void add_row(struct json rows, const struct results *r, const struct resu
     json_put_number(m, "step_ms_median", row->step_ms_median);
     json_put_number(m, "peak_rss_kib", row->peak_rss_kib);
     json_put_number(m, "wall_s", row->wall_s);
+    json_put_number(m, "eval_s", row->eval_s);
     json_put_number(m, "cpu_s", row->cpu_s);
     json_put_text(m, "attention_path", row->attention_path);
     json_put_text(m, "injection", row->injection);

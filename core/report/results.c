@@ -511,6 +511,7 @@ static void add_costs(struct reader *x)
         row->tokens_per_s = median_of(row, "tokens_per_s", room);
         row->step_ms_median = median_of(row, "step_ms_median", room);
         row->peak_rss_kib = median_of(row, "peak_rss_kib", room);
+        row->eval_s = median_of(row, "eval_s", room);
         row->wall_s = median_of(row, "wall_s", room);
         row->cpu_s = median_of(row, "cpu_s", room);
     }

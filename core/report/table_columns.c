@@ -166,6 +166,7 @@ static const struct kind kinds[] = {
     {"step", "step ms", COST, step_cell, OF_ROW(step_ms_median)},
     {"memory", "peak MiB", COST, memory_cell, OF_ROW(peak_rss_kib)},
     {"wall", "wall s", COST, seconds_cell, OF_ROW(wall_s)},
+    {"eval", "eval s", COST, seconds_cell, OF_ROW(eval_s)},
     {"cpu", "cpu s", COST, seconds_cell, OF_ROW(cpu_s)},
     {"attention", "attention", COST, attention_cell, .left = true},
 };
@@ -205,8 +206,8 @@ static void add_kind(struct choice *c, const char *word)
 
 static void usual_columns(const struct builder *b, struct choice *c)
 {
-    static const char *const cost[] = {"params", "positional", "flops",    "tokens",
-                                       "memory", "wall",       "attention"};
+    static const char *const cost[] = {"params", "positional", "flops", "tokens",
+                                       "memory", "wall",       "eval",  "attention"};
     bool failed = false, diverged = false, meet = false;
     for (int i = 0; i < b->r->n_row; i++) {
         meet = meet || isfinite(b->r->row[i].input_ratio_start);

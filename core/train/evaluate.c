@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "autograd/ops.h"
+#include "base/clock.h"
+#include "train/decode.h"
 #include "train/forward.h"
 
 /* Tokens and logits of one evaluation batch. */
@@ -46,61 +48,6 @@ static peat_status score_truth(struct trainer *t, const peat_batch *b, peat_sums
     return status;
 }
 
-/* The first T columns of a [B, from] array as a dense [B, T] one. */
-static void *columns(struct arena *a, const void *array, size_t bytes_each, int64_t B, int64_t from,
-                     int64_t T)
-{
-    unsigned char *dense = arena_try_array(a, (size_t)(B * T), bytes_each);
-    size_t row = (size_t)T * bytes_each, step = (size_t)from * bytes_each;
-    for (int64_t i = 0; dense && i < B; i++)
-        memcpy(dense + (size_t)i * row, (const unsigned char *)array + (size_t)i * step, row);
-    return dense;
-}
-
-/* The batch cut to T columns; what forward_input reads and no targets. False: out of memory. */
-static bool batch_prefix(struct arena *a, const peat_batch *b, int64_t T, peat_batch *prefix)
-{
-    *prefix = *b;
-    prefix->T = T;
-    prefix->token = columns(a, b->token, sizeof(*b->token), b->B, b->T, T);
-    prefix->segment = columns(a, b->segment, sizeof(*b->segment), b->B, b->T, T);
-    prefix->document = columns(a, b->document, sizeof(*b->document), b->B, b->T, T);
-    prefix->pad = columns(a, b->pad, sizeof(*b->pad), b->B, b->T, T);
-    prefix->special = columns(a, b->special, sizeof(*b->special), b->B, b->T, T);
-    return prefix->token && prefix->segment && prefix->document && prefix->pad && prefix->special;
-}
-
-/* The lowest id wins ties. */
-static int32_t highest_logit(const struct tensor *logits, int64_t row)
-{
-    int64_t V = logits->dim[logits->rank - 1], best = 0;
-    for (int64_t v = 1; v < V; v++)
-        if (tensor_get(logits, row * V + v) > tensor_get(logits, row * V + best))
-            best = v;
-    return (int32_t)best;
-}
-
-/* Token i of every row's answer into made [B, answer], from the tokens made before it. */
-static peat_status generate_token(struct trainer *t, const peat_batch *b, int64_t i, int32_t *made,
-                                  struct error *err)
-{
-    peat_batch prefix;
-    if (!batch_prefix(&t->step_arena, b, b->prompt + i, &prefix))
-        return error_set(err, PEAT_NOMEM, "out of memory in evaluation");
-    for (int64_t row = 0; row < b->B; row++)
-        memcpy(prefix.token + row * prefix.T + b->prompt, made + row * b->answer,
-               (size_t)i * sizeof(*made));
-    struct model_input in = forward_input(&prefix, PEAT_EVAL);
-    in.T_total = b->prompt + b->answer;
-    in.last_only = true;
-    struct graph g;
-    peat_node *logits;
-    peat_status status = forward_run(t, &g, &in, &logits, "evaluation", err);
-    for (int64_t row = 0; status == PEAT_OK && row < b->B; row++)
-        made[row * b->answer + i] = highest_logit(&logits->value, row);
-    return status;
-}
-
 static void count_answers(const peat_batch *b, const int32_t *made, peat_sums *sums)
 {
     for (int64_t row = 0; row < b->B; row++) {
@@ -124,11 +71,8 @@ static peat_status score_answers(struct trainer *t, const peat_batch *b, peat_su
     peat_status status = PEAT_OK;
     if (!made)
         status = error_set(err, PEAT_NOMEM, "out of memory in evaluation");
-    for (int64_t i = 0; status == PEAT_OK && i < b->answer; i++) {
-        struct arena_mark mark = arena_mark(a);
-        status = generate_token(t, b, i, made, err);
-        arena_rewind(a, mark);
-    }
+    if (status == PEAT_OK)
+        status = decode_greedy(t, b, made, err);
     if (status == PEAT_OK)
         count_answers(b, made, sums);
     arena_rewind(a, outer);
@@ -186,6 +130,7 @@ static void report_metrics(struct trainer *t, int64_t which, const peat_sums *su
 
 peat_status trainer_evaluate(struct trainer *t, struct error *err)
 {
+    double start = clock_seconds();
     for (int64_t which = 0; which < t->task->plan.n_eval; which++) {
         peat_sums sums;
         peat_status status = evaluate_length(t, which, &sums, err);
@@ -193,5 +138,6 @@ peat_status trainer_evaluate(struct trainer *t, struct error *err)
             return status;
         report_metrics(t, which, &sums);
     }
+    t->eval_seconds += clock_seconds() - start;
     return PEAT_OK;
 }

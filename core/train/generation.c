@@ -84,6 +84,7 @@ static void put_trainer(struct json state, const struct trainer *t)
     json_put_int(state, "updates", t->adamw.t);
     put_divergence(state, &t->diverged);
     json_put_real(state, "seconds", t->train_seconds);
+    json_put_real(state, "eval_seconds", t->eval_seconds);
     json_put_real(state, "median_step_ms", t->median_step_ms);
     json_put_int(state, "steps_timed", t->steps_timed);
 }
@@ -174,6 +175,9 @@ static bool get_divergence(const struct value *state, struct divergence *d)
 
 peat_status generation_apply_state(const struct value *state, struct trainer *t, struct error *err)
 {
+    /* Checkpoints of before it was counted lack it. */
+    if (!get_real(state, "eval_seconds", &t->eval_seconds))
+        t->eval_seconds = 0.0;
     bool good = get_int(state, "step", &t->step) && get_real(state, "first_loss", &t->first_loss) &&
                 get_int(state, "above", &t->above) && get_int(state, "updates", &t->adamw.t) &&
                 get_divergence(state, &t->diverged) &&

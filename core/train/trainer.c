@@ -20,7 +20,7 @@ peat_status trainer_init(struct trainer *t, struct error *err)
     const struct weights *w = &t->model->weights;
     arena_init(&t->step_arena, "step", STEP_ARENA_BYTES);
     t->step = t->above = t->steps_timed = 0;
-    t->first_loss = t->train_seconds = t->median_step_ms = 0.0;
+    t->first_loss = t->train_seconds = t->eval_seconds = t->median_step_ms = 0.0;
     t->diverged = (struct divergence){0};
     peat_status status = adamw_init(&t->adamw, w, t->model_arena);
     if (status == PEAT_OK)

@@ -266,8 +266,8 @@ bool is_good_end(const struct ran *r, bool killed)
 static bool is_volatile(const char *line, size_t n)
 {
     static const char *const key[] = {"\"tokens_per_s\"", "\"step_ms_median\"", "\"peak_rss_kib\"",
-                                      "\"wall_s\"",       "\"cpu_s\"",          "\"meta_hash\"",
-                                      "\"check\""};
+                                      "\"wall_s\"",       "\"eval_s\"",         "\"cpu_s\"",
+                                      "\"meta_hash\"",    "\"check\""};
     for (size_t i = 0; i < sizeof(key) / sizeof(*key); i++)
         if (memmem(line, n, key[i], strlen(key[i])))
             return true;

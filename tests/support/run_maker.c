@@ -150,7 +150,7 @@ static void add_result(struct run_maker *m, int cell, const char *state, double 
         "\"metrics\":[{\"name\":\"bpb\",\"goal\":\"min\"},"
         "{\"name\":\"accuracy\",\"goal\":\"max\"}],\"length_unit\":\"tokens\","
         "\"input_ratio\":0.25,\"tokens_per_s\":%d,\"step_ms_median\":1.5,\"peak_rss_kib\":20480,"
-        "\"wall_s\":3.25,\"cpu_s\":3.5}",
+        "\"wall_s\":3.25,\"eval_s\":0.5,\"cpu_s\":3.5}",
         diverged ? "null" : "1.25", 1000 + cell);
     run_maker_file(m, cell, "result.json", out.text);
     run_maker_file(m, cell, "meta.json",

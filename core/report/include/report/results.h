@@ -83,7 +83,7 @@ struct result_row {
     double input_ratio_start, input_ratio; /* tokens to positions at the input, before training and
                                               after, median over seeds; NaN: none meet there */
     double tokens_per_s, step_ms_median;   /* medians over finished seeds; NaN: none */
-    double peak_rss_kib, wall_s, cpu_s;
+    double peak_rss_kib, wall_s, eval_s, cpu_s;       /* wall_s of training, eval_s of evaluation */
     const char *attention_path, *injection, *matched; /* NULL: unknown, none */
     bool best[RESULTS_MAX_LENGTHS]; /* best of its task, or not separable from it */
 };

@@ -79,7 +79,8 @@ struct trainer {
     double first_loss; /* of step 1 */
     int64_t above;     /* steps in a row with loss > first_loss + 2 nats */
     struct divergence diverged;
-    double train_seconds; /* spent in steps so far, over all attempts; not in checkpoints' bits */
+    /* Spent in steps and in evaluation so far, over all attempts. */
+    double train_seconds, eval_seconds;
     double median_step_ms;
     int64_t steps_timed;
     struct batch batch;
