@@ -179,6 +179,26 @@ START_TEST(a_forest_plot_is_of_contrasts)
 }
 END_TEST
 
+START_TEST(compare_takes_two_labels_of_an_axis)
+{
+    write_experiment("0.5");
+    shell_expect(0, "sed -i 's/none, learned/none, learned, sinusoidal/' x.yaml");
+    shell_expect(0, "peat run x.yaml");
+    shell_expect(0, "peat compare combine='concat_split(d_pos=4)' combine=sum runs/x");
+    assert_printed("combine: concat_split(d_pos=4) - sum: loss at 6 symbols");
+    assert_printed("\nsinusoidal ");
+    assert_printed("\npooled ");
+    assert_printed("left out, being the same model for every combine: none.-");
+    shell_says(0, "\nsum ", "peat compare learned sinusoidal runs/x");
+    shell_says(0, "\"interactions\": [", "peat compare learned sinusoidal runs/x --json");
+    shell_says(2, "'scheme' is what is compared",
+               "peat compare learned sinusoidal runs/x --over scheme");
+    shell_says(2, "there is no axis 'sise'", "peat compare learned sinusoidal runs/x --over sise");
+    shell_says(2, "option '--over' is for", "peat compare none learned.sum runs/x --over combine");
+    shell_says(0, "mean difference", "peat compare none learned.sum runs/x");
+}
+END_TEST
+
 int main(void)
 {
     return run_list((struct tests){"claims", shell_open, shell_close, .seconds = 120},
@@ -192,5 +212,5 @@ int main(void)
                           a_plan_says_whether_its_seeds_can_decide_a_claim,
                           a_pilot_says_how_many_seeds_a_claim_needs,
                           the_page_has_claims_first_and_contrasts_with_their_figure,
-                          a_forest_plot_is_of_contrasts));
+                          a_forest_plot_is_of_contrasts, compare_takes_two_labels_of_an_axis));
 }
