@@ -427,6 +427,7 @@ START_TEST(hangup_that_was_ignored_stays_so)
     signal(SIGHUP, SIG_IGN);
     options.timeout = 0.5;
     run("hup");
+    signal(SIGHUP, SIG_DFL);
     ck_assert(!end.interrupted);
     ck_assert_int_eq(cell(0).state, CELL_TIMEOUT);
 }
