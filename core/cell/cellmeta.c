@@ -12,6 +12,9 @@
 #include "libm.h"
 #include "tensor/gemm.h"
 
+const char *const deciding_keys[] = {"engine", "gemm",     "blas",  "blas_core",
+                                     "libm",   "compiler", "build", NULL};
+
 const char *engine_version(void)
 {
     return PEAT_VERSION;

@@ -233,24 +233,12 @@ static bool on_stop(void *ctx)
     return stop_requested(&c->stop);
 }
 
-/* What decides bits: a checkpoint with others is not continued. The configuration with its
- * precision, plugins and data is in the hash; threads and the level of our own loops decide
- * nothing. */
-static const char *const identity_keys[] = {"hash",      "engine", "gemm",     "blas",
-                                            "blas_core", "libm",   "compiler", "build"};
-enum { IDENTITY_KEYS = sizeof(identity_keys) / sizeof(*identity_keys) };
-
-/* Of this run; all but the cell's hash stand in meta.json too. */
-static const char *identity_now(const struct cell *c, const char *key)
-{
-    return strcmp(key, "hash") == 0 ? c->config.hash : json_get_text(c->meta, key);
-}
-
 static struct json identity(const struct cell *c)
 {
     struct json v = json_map(c->arena);
-    for (int i = 0; i < IDENTITY_KEYS; i++)
-        json_put_text(v, identity_keys[i], identity_now(c, identity_keys[i]));
+    json_put_text(v, "hash", c->config.hash);
+    for (const char *const *key = deciding_keys; *key; key++)
+        json_put_text(v, *key, json_get_text(c->meta, *key));
     json_put_real(v, "last_loss", c->last_loss);
     if (c->untrained)
         json_put(v, "untrained", c->untrained);
@@ -291,17 +279,24 @@ static struct value *copy_counts(struct arena *a, const struct value *counts)
     return copy.v;
 }
 
+static bool is_same(const struct value *stored, const char *key, const char *now, char *why,
+                    size_t n)
+{
+    const char *was = json_get_text(stored, key);
+    if (same_text(was, now))
+        return true;
+    snprintf(why, n, "its %s is '%s', and this run's is '%s'", key, was ? was : "missing", now);
+    return false;
+}
+
 static bool accept_checkpoint(void *ctx, const struct value *stored, char *why, size_t n)
 {
     struct cell *c = ctx;
-    for (int i = 0; i < IDENTITY_KEYS; i++) {
-        const char *key = identity_keys[i], *now = identity_now(c, key);
-        const char *was = json_get_text(stored, key);
-        if (same_text(was, now))
-            continue;
-        snprintf(why, n, "its %s is '%s', and this run's is '%s'", key, was ? was : "missing", now);
+    bool same = is_same(stored, "hash", c->config.hash, why, n);
+    for (const char *const *key = deciding_keys; same && *key; key++)
+        same = is_same(stored, *key, json_get_text(c->meta, *key), why, n);
+    if (!same)
         return false;
-    }
     const struct value *curve = value_get(stored, "metrics");
     if (curve && !metrics_are_whole(c->dir, curve)) {
         snprintf(why, n, "metrics.jsonl is not what it was when it was saved");

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "grid/verify.h"
 #include "page_parts.h"
 
 enum { DISTINCT_MAX = 16, HASH_SHOWN = 12 };
@@ -122,6 +123,17 @@ static void add_list(struct html_page *p, const char *key, const char *name,
     add_tally(p, name, &t, 0);
 }
 
+/* By which all of a directory can be signed off. */
+static void add_hashes(struct html_page *p)
+{
+    char hex[HASH_HEX];
+    for (int d = 0; d < p->r->n_dir; d++) {
+        bool whole = fingerprint_of(&p->r->dir[d], hex);
+        html_wrap(p->out, "<dt>hash of ", p->r->dir[d].path, "</dt><dd>");
+        strbuf_addf(p->out, "%s</dd>\n", whole ? hex : "none: a cell is damaged");
+    }
+}
+
 void html_provenance(struct html_page *p)
 {
     int cells = count_meta(p->r);
@@ -133,6 +145,7 @@ void html_provenance(struct html_page *p)
     add_dates(p);
     add_list(p, "plugins", "plugins", plugin_text);
     add_list(p, "data", "data", data_text);
+    add_hashes(p);
     strbuf_add(p->out, "</dl>\n");
     html_end_section(p->out);
 }
@@ -184,6 +197,7 @@ void html_reproduce(struct html_page *p)
                     "# the table, a figure for a paper\npeat results %s\n"
                     "peat plot %s --kind bars --format pdf\n",
                     word.text, word.text);
+        strbuf_addf(&text, "# whether all of it is as it was\npeat verify %s\n", word.text);
         strbuf_release(&word);
     }
     html_lines(p->out, text.text, "\n");

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "grid/verify.h"
 #include "report/comparison_tables.h"
 #include "report/table.h"
 
@@ -116,6 +117,14 @@ static void put_comparisons(struct json m, const struct results *r)
         json_put(m, "claims", NULL);
 }
 
+/* Of each directory; null: a cell is damaged. */
+static void add_hashes(struct json list, const struct results *r)
+{
+    char hex[HASH_HEX];
+    for (int d = 0; d < r->n_dir; d++)
+        json_add_text(list, fingerprint_of(&r->dir[d], hex) ? hex : NULL);
+}
+
 void format_json(const struct results *r, const int *order, struct arena *a, struct strbuf *out)
 {
     struct json m = json_map(a);
@@ -135,6 +144,7 @@ void format_json(const struct results *r, const int *order, struct arena *a, str
         json_add_int(comparisons, r->comparisons[l]);
     }
     add_rows(json_put_list(m, "rows"), r, order);
+    add_hashes(json_put_list(m, "hashes"), r);
     struct json dropped = json_put_list(m, "dropped");
     for (int i = 0; i < r->n_dropped; i++)
         json_add_text(dropped, r->dropped[i]);

@@ -528,6 +528,8 @@ peat_status results_read(struct results *r, int n_dir, char *const *dir,
     if (status != PEAT_OK)
         return status;
     const struct value *plan = x.run[0].plan;
+    r->n_dir = n_dir;
+    r->dir = x.run;
     r->n_axis = json_get_count(plan, "axes");
     for (int i = 0; i < r->n_axis; i++)
         r->axis[i] = axis_key(plan, i);

@@ -13,6 +13,10 @@ peat_status cell_meta(const struct cell_config *c, const struct team *team, stru
 /* The files that PATH parameters of a plugin name, with their SHA-256: [{path, sha256}]. */
 peat_status plugin_data(const struct plugin_use *use, struct data_files *f, struct arena *a,
                         struct value **list, struct error *err);
+/* The keys, ended by NULL, of what decides bits beside the configuration, whose hash covers
+ * precision, plugins and data. A checkpoint with others is not continued; threads and the level of
+ * our own loops decide nothing. */
+extern const char *const deciding_keys[];
 /* "0.1.0" */
 const char *engine_version(void);
 

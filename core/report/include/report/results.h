@@ -110,6 +110,8 @@ struct results {
     int64_t *seed;
     int n_cell;
     struct result_cell *cell;
+    int n_dir;
+    const struct rundir *dir; /* that were read */
     int n_metric;
     struct result_metric known[RESULTS_MAX_METRICS];
     int comparisons[RESULTS_MAX_LENGTHS]; /* size of the Holm family */

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_verify.c: peat verify DIR. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "cell/cell.h"
+#include "cli/plugins.h"
+#include "cli/verbs.h"
+#include "grid/retrain.h"
+#include "process/apart.h"
+#include "process/program.h"
+
+enum { THREADS_MAX = 1024, CELLS_MAX = 1000000 };
+
+struct request {
+    bool json;
+    struct retraining again;
+};
+
+/* ---- identity, worked out anew ---- */
+
+/* In a child, which loads the plugins: of each cell whose plugins and data are here as they were,
+ * whether its settings have the hash that it is called by. */
+static peat_status check_identity(void *ctx, struct trail *trail, struct strbuf *out,
+                                  struct error *err)
+{
+    const struct verification *v = ctx;
+    struct arena a;
+    struct registry registry;
+    arena_init(&a, "identity", 1 << 16);
+    peat_status status = registry_init(&registry, &a, err);
+    registry.trail = trail;
+    struct json list = json_list(&a);
+    for (int i = 0; i < v->dir.n && status == PEAT_OK; i++) {
+        const struct cell_files *c = &v->dir.cell[i];
+        struct cell_config config;
+        struct error why = {0};
+        if (!v->present[i])
+            continue;
+        struct json one = json_add_map(list);
+        json_put_int(one, "cell", i);
+        if (cell_config_restore(&config, c->config, &registry, &a, &why) != PEAT_OK)
+            json_put_text(one, "why", why.text);
+        else
+            json_put_bool(one, "same", json_text_is(c->config, "hash", config.hash));
+    }
+    json_print(list.v, JSON_DENSE, out);
+    arena_release(&a);
+    return status;
+}
+
+static void add_identity(struct verification *v, const struct value *one)
+{
+    int64_t cell = json_get_int(one, "cell", -1);
+    const char *why = json_get_text(one, "why");
+    if (cell < 0 || cell >= v->dir.n)
+        return;
+    const char *label = v->dir.cell[cell].label;
+    if (why)
+        verify_add(&v->notes, v->arena, label, "its identity is not worked out: %s", why);
+    else if (!json_get_bool(one, "same"))
+        verify_add(&v->problems, v->arena, label,
+                   "the settings in config.json are not those of its hash");
+}
+
+static void find_identity(struct verification *v)
+{
+    struct strbuf text;
+    struct error why = {0};
+    strbuf_init(&text);
+    peat_status status =
+        apart_run(check_identity, v, apart_seconds(), APART_ASIDE, &text, NULL, &why);
+    const struct value *list =
+        status == PEAT_OK ? json_parse(v->arena, text.text, text.n, "identity", &why) : NULL;
+    if (!list)
+        verify_add(&v->notes, v->arena, NULL, "identities are not worked out: %s", why.text);
+    for (int i = 0; list && i < list->n; i++)
+        add_identity(v, list->item[i]);
+    strbuf_release(&text);
+}
+
+/* ---- telling ---- */
+
+struct said {
+    const struct verification *v;
+    const struct retraining *again;
+    const char *hash; /* NULL: there is none */
+};
+
+static int count(const struct retraining *t, bool same)
+{
+    int n = 0;
+    for (int i = 0; i < t->n; i++)
+        n += (t->item[i].verdict == RETRAIN_SAME) == same;
+    return n;
+}
+
+static void print_list(const struct findings *list, const char *head)
+{
+    for (int i = 0; i < list->n; i++)
+        cli_print("%s%s%s%s\n", head, list->item[i].cell ? list->item[i].cell : "",
+                  list->item[i].cell ? ": " : "", list->item[i].text);
+}
+
+static void print_text(const struct said *s)
+{
+    const struct verification *v = s->v;
+    print_list(&v->problems, "problem: ");
+    print_list(&v->notes, "note: ");
+    for (int i = 0; i < s->again->n; i++)
+        cli_print("retrained: %s: %s%s%s\n", s->again->item[i].cell,
+                  retrain_verdict_name[s->again->item[i].verdict],
+                  *s->again->item[i].text ? ": " : "", s->again->item[i].text);
+    cli_print("%s: %d cell%s, %d finished, %d problem%s", v->dir.path, v->finished + v->unfinished,
+              v->finished + v->unfinished == 1 ? "" : "s", v->finished, v->problems.n,
+              v->problems.n == 1 ? "" : "s");
+    if (s->again->count)
+        cli_print("; retrained with seed %" PRId64 ": %d the same, %d not", s->again->seed,
+                  count(s->again, true), count(s->again, false));
+    cli_print("\nhash %s\n", s->hash ? s->hash : "none: there are problems");
+}
+
+static void put_list(struct json map, const char *key, const struct findings *list)
+{
+    struct json all = json_put_list(map, key);
+    for (int i = 0; i < list->n; i++) {
+        struct json one = json_add_map(all);
+        json_put_text(one, "cell", list->item[i].cell);
+        json_put_text(one, "text", list->item[i].text);
+    }
+}
+
+static void print_object(const struct said *s)
+{
+    struct json m = json_map(s->v->arena);
+    json_put_text(m, "path", s->v->dir.path);
+    json_put_int(m, "cells", s->v->finished + s->v->unfinished);
+    json_put_int(m, "finished", s->v->finished);
+    put_list(m, "problems", &s->v->problems);
+    put_list(m, "notes", &s->v->notes);
+    if (s->again->count)
+        json_put_int(m, "seed", s->again->seed);
+    struct json all = json_put_list(m, "retrained");
+    for (int i = 0; i < s->again->n; i++) {
+        struct json one = json_add_map(all);
+        json_put_text(one, "cell", s->again->item[i].cell);
+        json_put_text(one, "verdict", retrain_verdict_name[s->again->item[i].verdict]);
+        json_put_text(one, "text", s->again->item[i].text);
+    }
+    json_put_text(m, "hash", s->hash);
+    print_json(m.v);
+}
+
+/* ---- the command ---- */
+
+static peat_status retrain(const struct verification *v, struct retraining *t, struct error *err)
+{
+    char program[PATH_MAX];
+    if (!t->count)
+        return PEAT_OK;
+    if (t->seed < 0)
+        t->seed = (int64_t)(clock_seconds() * 1e6) % 1000000;
+    peat_status status = own_program(program, sizeof(program), err);
+    return status == PEAT_OK ? retrain_cells(v, t, program, err) : status;
+}
+
+static int verify(const struct cli *cli)
+{
+    struct request *q = cli->options;
+    struct verification v;
+    struct error err = {0};
+    char hex[HASH_HEX];
+    if (verify_dir(cli->operand[0], &v, cli->arena, &err) != PEAT_OK)
+        return cli_refuse(&err);
+    find_identity(&v);
+    if (retrain(&v, &q->again, &err) != PEAT_OK)
+        return cli_refuse(&err);
+    if (q->again.interrupted)
+        return CLI_STOPPED;
+    const struct said said = {&v, &q->again,
+                              !v.problems.n && fingerprint_of(&v.dir, hex) ? hex : NULL};
+    if (q->json)
+        print_object(&said);
+    else
+        print_text(&said);
+    return v.problems.n || count(&q->again, false) ? CLI_FAILED : CLI_DONE;
+}
+
+static const struct cli_option options[] = {
+    CLI_FLAG(0, "json", json, "one object instead of text"),
+    CLI_WHOLE(0, "retrain", "N", 1, CELLS_MAX, again.count,
+              "train N finished cells once more, elsewhere, and compare the bits"),
+    CLI_WHOLE(0, "seed", "N", 0, INT64_MAX, again.seed,
+              "which cells are retrained (default: any; the summary says which seed it was)"),
+    CLI_WHOLE('t', "threads", "N", 1, THREADS_MAX, again.threads,
+              "threads of the training (default: 1); the bits are the same"),
+};
+
+const struct cli_command cmd_verify = {
+    .name = "peat verify",
+    .summary = "whether a run directory is whole, and one hash for all of it",
+    .about = "Checks every file of a run directory: seals, the files that each result is sealed\n"
+             "with, and that plan, configuration, result and checkpoint of a cell are of one\n"
+             "cell; plugins and data are compared where they are here. One line for each problem,\n"
+             "then a summary and a hash by which all of it can be signed off: the same experiment\n"
+             "has the same hash wherever it was run, when the bits are the same. Exit status 1:\n"
+             "there is a problem, or a cell that was retrained is not the same or cannot be\n"
+             "compared, because other kernels multiply here.",
+    .example = "peat verify runs/quickstart\n"
+               "peat verify runs/quickstart --retrain 2 --seed 7",
+    CLI_OPERANDS("DIR", 1, 1, "a run directory is needed"),
+    CLI_ROWS(options),
+    CLI_DEFAULTS(.again = {.seed = -1, .threads = 1}),
+    .run = verify,
+};

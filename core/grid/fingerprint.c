@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* fingerprint.c: one hash over a run directory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "cell/cellfiles.h"
+#include "grid/verify.h"
+
+struct print {
+    struct arena *a;
+    int n, room;
+    const char **line; /* "<path>  <hash>", which sorts by path */
+};
+
+static void add_hash(struct print *p, const char *path, const char *hex)
+{
+    if (hex)
+        *ARENA_APPEND(p->a, p->line, p->n, p->room) = arena_printf(p->a, "%s  %s", path, hex);
+}
+
+static void add_json(struct print *p, const char *path, const struct value *v)
+{
+    char hex[HASH_HEX];
+    json_hash(v, hex);
+    add_hash(p, path, hex);
+}
+
+static void add_file(struct print *p, const char *path, const char *file)
+{
+    char hex[HASH_HEX];
+    if (hash_file(file, hex, NULL) == PEAT_OK)
+        add_hash(p, path, hex);
+}
+
+/* ---- what is left out ---- */
+
+static bool is_among(const char *key, const char *const *name)
+{
+    for (; *name; name++)
+        if (strcmp(key, *name) == 0)
+            return true;
+    return false;
+}
+
+static struct json without(const struct value *map, const char *const *left_out, struct arena *a)
+{
+    struct json rest = json_map(a);
+    for (int i = 0; i < map->n; i++)
+        if (!is_among(map->key[i], left_out))
+            json_put(rest, map->key[i], map->item[i]);
+    return rest;
+}
+
+static struct json only(const struct value *map, const char *const *kept, struct arena *a)
+{
+    struct json some = json_map(a);
+    for (; *kept; kept++)
+        if (value_get(map, *kept))
+            json_put(some, *kept, value_get(map, *kept));
+    return some;
+}
+
+/* Costs that were measured, and hashes of what holds a time. */
+static struct value *result_part(const struct value *result, struct arena *a)
+{
+    static const char *const left_out[] = {
+        "tokens_per_s", "step_ms_median", "peak_rss_kib", "wall_s",
+        "cpu_s",        "files",          "meta_hash",    NULL};
+    return without(result, left_out, a).v;
+}
+
+/* What took part, without where it lies and which machine it ran on. */
+static struct value *meta_part(const struct value *meta, struct arena *a)
+{
+    static const char *const kept[] = {"engine", "abi", "precision", NULL};
+    static const char *const of_plugin[] = {"kind", "id", "version", NULL};
+    static const char *const of_data[] = {"sha256", NULL};
+    const struct value *v;
+    struct json part = only(meta, kept, a);
+    struct json plugins = json_put_list(part, "plugins"), data = json_put_list(part, "data");
+    for (int i = 0; (v = json_get_item(meta, "plugins", i)); i++)
+        json_add(plugins, only(v, of_plugin, a).v);
+    for (int i = 0; (v = json_get_item(meta, "data", i)); i++)
+        json_add(data, only(v, of_data, a).v);
+    return part.v;
+}
+
+/* The content of the file at this path, as meta.json lists it; NULL: it lists no such file. */
+static const char *content_of(const struct value *meta, const char *path)
+{
+    static const char *const list[] = {"data", "plugins", NULL};
+    const struct value *v;
+    for (int k = 0; list[k]; k++)
+        for (int i = 0; (v = json_get_item(meta, list[k], i)); i++)
+            if (json_text_is(v, "path", path))
+                return json_get_text(v, "sha256");
+    return NULL;
+}
+
+/* A copy in which the path of a file is its content. */
+static const struct value *without_paths(const struct value *v, const struct value *meta,
+                                         struct arena *a)
+{
+    if (v->kind == VALUE_TEXT) {
+        const char *content = content_of(meta, v->text);
+        return content ? value_text(a, NOWHERE, content) : v;
+    }
+    if (v->kind != VALUE_LIST && v->kind != VALUE_MAP)
+        return v;
+    struct json copy = v->kind == VALUE_LIST ? json_list(a) : json_map(a);
+    for (int i = 0; i < v->n; i++) {
+        const struct value *item = without_paths(v->item[i], meta, a);
+        if (v->kind == VALUE_LIST)
+            json_add(copy, item);
+        else
+            json_put(copy, v->key[i], item);
+    }
+    return copy.v;
+}
+
+/* ---- cells ---- */
+
+static const char *in_cell(const struct cell_files *c, const char *name, struct arena *a)
+{
+    return arena_printf(a, "cells/%s/%s", c->id, name);
+}
+
+static void add_cell(struct print *p, const struct cell_files *c)
+{
+    struct arena *a = p->a;
+    const struct value *files = value_get(c->result, "files");
+    add_json(p, in_cell(c, "config.json", a), without_paths(c->config, c->meta, a));
+    if (c->meta)
+        add_json(p, in_cell(c, "meta.json", a), meta_part(c->meta, a));
+    add_json(p, in_cell(c, "result.json", a), result_part(c->result, a));
+    for (int i = 0; files && i < files->n; i++)
+        add_hash(p, in_cell(c, files->key[i], a), json_get_text(files->item[i], "sha256"));
+    if (!files)
+        add_file(p, in_cell(c, "metrics.jsonl", a), arena_printf(a, "%s/metrics.jsonl", c->dir));
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* As sha256sum has it: the hash first. */
+static void hash_lines(struct print *p, char hex[HASH_HEX])
+{
+    struct strbuf all;
+    strbuf_init(&all);
+    if (p->n)
+        qsort(p->line, (size_t)p->n, sizeof(*p->line), compare_lines);
+    for (int i = 0; i < p->n; i++) {
+        size_t path = strlen(p->line[i]) - (HASH_HEX - 1) - 2;
+        strbuf_addf(&all, "%s  %.*s\n", p->line[i] + path + 2, (int)path, p->line[i]);
+    }
+    hash_bytes(all.text, all.n, hex);
+    strbuf_release(&all);
+}
+
+bool fingerprint_of(const struct rundir *r, char hex[HASH_HEX])
+{
+    struct arena own;
+    struct print p = {.a = &own};
+    bool whole = true;
+    arena_init(&own, "fingerprint", 1 << 16);
+    add_file(&p, "experiment.yaml", arena_printf(&own, "%s/experiment.yaml", r->path));
+    add_json(&p, "plan.json", r->plan);
+    for (int i = 0; i < r->n && whole; i++) {
+        const struct cell_files *c = &r->cell[i];
+        whole = !c->planned || c->state != CELL_DAMAGED;
+        if (whole && c->planned && c->result && c->config)
+            add_cell(&p, c);
+    }
+    if (whole)
+        hash_lines(&p, hex);
+    arena_release(&own);
+    return whole;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * verify.h: whether a run directory is what it says, and one hash for all of it.
+ *
+ * Everything is looked at that tables, figures, exports and diagnoses read: seals, the files that
+ * a result is sealed with, and the identity of each cell: plan against configuration against result
+ * against checkpoint. Plugins are not loaded here. What cannot be looked at, such as data that are
+ * not on this machine, is a note and no problem.
+ */
+#ifndef GRID_VERIFY_H
+#define GRID_VERIFY_H
+
+#include "grid/rundir.h"
+
+struct finding {
+    const char *cell; /* its label; NULL: of the whole directory */
+    const char *text;
+};
+
+struct findings {
+    int n, room;
+    struct finding *item;
+};
+
+struct verification {
+    struct rundir dir;
+    int finished, unfinished; /* planned cells */
+    struct findings problems, notes;
+    bool *present; /* by cell: it is finished, and its plugins and data are those here */
+    struct arena *arena;
+};
+
+/* An error: it is no run directory, its plan.json is damaged, or a newer program wrote it. */
+peat_status verify_dir(const char *path, struct verification *v, struct arena *a,
+                       struct error *err);
+void verify_add(struct findings *list, struct arena *a, const char *cell, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/*
+ * fingerprint.c: the SHA-256 of a list of lines "<SHA-256>  <path>", sorted by path: of
+ * experiment.yaml, of plan.json, and of config.json, meta.json, metrics.jsonl, the weights and
+ * result.json of every planned cell that has a result. JSON is hashed in its canonical form without
+ * what a clock, a machine or a place decides (docs/reliability.md has the list), so that equal bits
+ * have equal hashes wherever and whenever they were made. False: a cell is damaged, and there is
+ * none.
+ */
+bool fingerprint_of(const struct rundir *r, char hex[HASH_HEX]);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* retrain.c: choosing cells, training them aside, comparing. */
+#include "grid/retrain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/rng.h"
+#include "cell/cellfiles.h"
+#include "cell/cellmeta.h"
+#include "cell/cellmetrics.h"
+#include "grid/jobs.h"
+#include "tensor/gemm.h"
+
+const char *const retrain_verdict_name[RETRAIN_VERDICTS] = {"same", "differs", "not comparable",
+                                                            "failed"};
+
+static const double grace_seconds = 10;
+
+/* ---- choosing ---- */
+
+static bool can_retrain(const struct cell_files *c)
+{
+    return c->planned && c->result && c->config &&
+           (cell_has_ended(c->state) || c->state == CELL_STALE);
+}
+
+/* The first `count` of a shuffle. */
+static int choose(const struct rundir *r, const struct retraining *t,
+                  const struct cell_files **cell)
+{
+    uint64_t stream = rng_stream((uint64_t)t->seed, "verify", "");
+    int n = 0;
+    for (int i = 0; i < r->n; i++)
+        if (can_retrain(&r->cell[i]))
+            cell[n++] = &r->cell[i];
+    for (int i = 0; i < n - 1; i++) {
+        int other = i + (int)(rng_bits(stream, (uint64_t)i) % (uint64_t)(n - i));
+        const struct cell_files *c = cell[i];
+        cell[i] = cell[other];
+        cell[other] = c;
+    }
+    return n < t->count ? n : (int)t->count;
+}
+
+/* ---- comparing ---- */
+
+/* NULL: the same bits can be expected. */
+static const char *other_kernels(const struct value *was, const struct value *is, struct arena *a)
+{
+    for (const char *const *key = deciding_keys; *key; key++) {
+        const char *one = json_get_text(was, *key), *two = json_get_text(is, *key);
+        if (!same_text(one, two))
+            return arena_printf(a, "%s was '%s' and is '%s' here", *key, one ? one : "not recorded",
+                                two ? two : "not known");
+    }
+    return NULL;
+}
+
+static bool add_line(void *ctx, int line, const struct value *v)
+{
+    (void)line;
+    if (v && json_text_is(v, "split", "train"))
+        json_print(v, JSON_CANONICAL, ctx);
+    return true;
+}
+
+/* Evaluations between may have had other lengths: those of a cell are no part of its identity. */
+static bool same_curve(const char *one, const char *two)
+{
+    struct strbuf a, b;
+    strbuf_init(&a);
+    strbuf_init(&b);
+    bool same = metrics_each(one, "\"train\"", add_line, &a, NULL) == PEAT_OK &&
+                metrics_each(two, "\"train\"", add_line, &b, NULL) == PEAT_OK && a.n == b.n &&
+                memcmp(a.text, b.text, a.n) == 0;
+    strbuf_release(&a);
+    strbuf_release(&b);
+    return same;
+}
+
+static const char *difference(const struct cell_files *was, const struct cell_files *is)
+{
+    static const char *const part[][2] = {{"state", "its end"},
+                                          {"diverged", "its end"},
+                                          {"batch_hash", "its batches"},
+                                          {"init_hash", "its initial weights"},
+                                          {"weights_hash", "its weights"},
+                                          {"measures", "its values"}};
+    for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++) {
+        const struct value *one = value_get(was->result, part[i][0]);
+        const struct value *two = value_get(is->result, part[i][0]);
+        if (!one || !two || !value_equal(one, two))
+            return part[i][1];
+    }
+    return same_curve(was->dir, is->dir) ? NULL : "its curve";
+}
+
+static struct retrained compare(const struct cell_files *was, const char *scratch,
+                                const struct job *job, struct arena *a)
+{
+    struct cell_files is;
+    struct error why = {0};
+    struct retrained x = {was->label, RETRAIN_FAILED, job->end.reason ? job->end.reason : ""};
+    if (!job->ended || !job->end.result ||
+        rundir_read_cell(scratch, was->id, &is, a, &why) != PEAT_OK || !is.result)
+        return x;
+    const char *kernels = other_kernels(was->meta, is.meta, a), *what = difference(was, &is);
+    if (kernels)
+        return (struct retrained){was->label, RETRAIN_NOT_COMPARABLE, kernels};
+    if (what)
+        return (struct retrained){was->label, RETRAIN_DIFFERS, arena_printf(a, "%s differ", what)};
+    return (struct retrained){was->label, RETRAIN_SAME, ""};
+}
+
+/* ---- training ---- */
+
+/* What multiplied then; NULL: this program does not know it. */
+static const char *gemm_of(const struct cell_files *c)
+{
+    for (int i = 1; gemm_words[i]; i++)
+        if (json_text_is(c->meta, "gemm", gemm_words[i]))
+            return gemm_words[i];
+    return gemm_words[0];
+}
+
+static peat_status train_one(const struct cell_files *c, const char *scratch, const char *program,
+                             struct retraining *t, struct arena *a, struct error *err)
+{
+    struct progress progress;
+    struct job job = {.id = c->id,
+                      .label = c->label,
+                      .dir = arena_printf(a, "%s/cells/%s", scratch, c->id),
+                      .steps = json_get_int(value_get(c->config, "train"), "steps", 0),
+                      .weight = 1};
+    progress_open(&progress, stderr, true);
+    progress.total = 1;
+    struct jobs jobs = {.dir = scratch,
+                        .program = program,
+                        .n = 1,
+                        .job = &job,
+                        .at_once = 1,
+                        .threads = t->threads,
+                        .gemm = gemm_of(c),
+                        .grace = grace_seconds,
+                        .progress = &progress,
+                        .arena = a};
+    peat_status status = dir_make(job.dir, err);
+    if (status == PEAT_OK)
+        status = json_write_file(job.dir, "config.json", c->config, err);
+    if (status != PEAT_OK)
+        return status;
+    jobs_run(&jobs);
+    t->interrupted = jobs.interrupted;
+    if (!t->interrupted)
+        t->item[t->n++] = compare(c, scratch, &job, a);
+    return PEAT_OK;
+}
+
+peat_status retrain_cells(const struct verification *v, struct retraining *t, const char *program,
+                          struct error *err)
+{
+    struct arena *a = v->arena;
+    const char *tmp = getenv("TMPDIR");
+    char *scratch = arena_printf(a, "%s/peat-verify-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    const struct cell_files **cell = ARENA_ARRAY(a, v->dir.n + 1, const struct cell_files *);
+    int n = choose(&v->dir, t, cell);
+    t->item = ARENA_ARRAY(a, n + 1, struct retrained);
+    if (!mkdtemp(scratch))
+        return error_set(err, PEAT_IO, "cannot make a directory like '%s'", scratch);
+    peat_status status = PEAT_OK;
+    for (int i = 0; i < n && status == PEAT_OK && !t->interrupted; i++)
+        status = train_one(cell[i], scratch, program, t, a, err);
+    dir_remove(scratch, NULL);
+    return status;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* verify.c: a run directory against itself, and against the files that it names. */
+#include "grid/verify.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "cell/cellfiles.h"
+#include "train/checkpoint.h"
+#include "train/generation.h"
+
+void verify_add(struct findings *list, struct arena *a, const char *cell, const char *fmt, ...)
+{
+    struct strbuf text;
+    va_list args;
+    strbuf_init(&text);
+    va_start(args, fmt);
+    strbuf_addv(&text, fmt, args);
+    va_end(args);
+    *ARENA_APPEND(a, list->item, list->n, list->room) =
+        (struct finding){cell, arena_strdup(a, text.text)};
+    strbuf_release(&text);
+}
+
+/* ---- plan, configuration, result ---- */
+
+/* What the plan and the configuration both say of a cell. */
+static void check_plan(struct verification *v, const struct cell_files *c,
+                       const struct value *planned)
+{
+    static const char *const both[] = {
+        "id",      "label", "axes",   "scheme",          "combine",       "hash",
+        "setting", "seed",  "params", "flops_per_token", "attention_path"};
+    for (size_t i = 0; i < sizeof(both) / sizeof(*both); i++) {
+        const struct value *plan = value_get(planned, both[i]),
+                           *own = value_get(c->config, both[i]);
+        if (plan && own && !value_equal(plan, own))
+            verify_add(&v->problems, v->arena, c->label,
+                       "plan.json and config.json are not of one cell: their %s differs", both[i]);
+    }
+}
+
+/* A result repeats what it is a result of. */
+static void check_result(struct verification *v, const struct cell_files *c)
+{
+    static const char *const both[] = {"id", "params", "flops_per_token", "attention_path"};
+    for (size_t i = 0; i < sizeof(both) / sizeof(*both); i++) {
+        const struct value *own = value_get(c->config, both[i]),
+                           *in = value_get(c->result, both[i]);
+        if (own && in && !value_equal(own, in))
+            verify_add(&v->problems, v->arena, c->label,
+                       "config.json and result.json are not of one cell: their %s differs",
+                       both[i]);
+    }
+    const char *dash = strrchr(c->id, '-'), *hash = json_get_text(c->config, "hash");
+    if (!dash || strncmp(hash, dash + 1, strlen(dash + 1)) != 0)
+        verify_add(&v->problems, v->arena, c->label, "its directory '%s' has another cell's hash",
+                   c->id);
+}
+
+/* ---- checkpoint ---- */
+
+static void check_state(struct verification *v, const struct cell_files *c, const char *dir)
+{
+    struct error why = {0};
+    struct value *state;
+    if (generation_read_state(dir, v->arena, &state, &why) != PEAT_OK) {
+        verify_add(&v->problems, v->arena, c->label, "%s: %s", dir + strlen(c->dir) + 1, why.text);
+        return;
+    }
+    const struct value *identity = value_get(state, "identity");
+    if (!same_text(json_get_text(identity, "hash"), json_get_text(c->config, "hash")))
+        verify_add(&v->problems, v->arena, c->label, "its checkpoint is of another cell");
+    if (json_get_int(state, "step", -1) != json_get_int(c->result, "steps", -1))
+        verify_add(&v->problems, v->arena, c->label,
+                   "its checkpoint is of step %" PRId64 ", and its result of step %" PRId64,
+                   json_get_int(state, "step", -1), json_get_int(c->result, "steps", -1));
+}
+
+static void check_checkpoint(struct verification *v, const struct cell_files *c)
+{
+    char generation[GENERATION_NAME];
+    generation_name(json_get_int(c->result, "steps", 0), generation);
+    const char *dir = arena_printf(v->arena, "%s/ckpt/%s", c->dir, generation);
+    if (file_exists(dir))
+        check_state(v, c, dir);
+    else if (!value_get(c->result, "files")) /* else it was said */
+        verify_add(&v->problems, v->arena, c->label, "ckpt/%s is missing", generation);
+}
+
+/* ---- files elsewhere ---- */
+
+/* Files that cells name, each hashed once. */
+struct elsewhere {
+    int n, room;
+    struct seen {
+        const char *path, *hex; /* NULL: not here */
+    } * item;
+};
+
+static const char *hash_once(struct elsewhere *e, const char *path, struct arena *a)
+{
+    char hex[HASH_HEX];
+    for (int i = 0; i < e->n; i++)
+        if (strcmp(e->item[i].path, path) == 0)
+            return e->item[i].hex;
+    const char *found = hash_file(path, hex, NULL) == PEAT_OK ? arena_strdup(a, hex) : NULL;
+    *ARENA_APPEND(a, e->item, e->n, e->room) = (struct seen){path, found};
+    return found;
+}
+
+static bool was_noted(const struct findings *list, const char *text)
+{
+    for (int i = 0; i < list->n; i++)
+        if (strcmp(list->item[i].text, text) == 0)
+            return true;
+    return false;
+}
+
+/* The files listed under key in meta.json; false: one is not here, or is another one. */
+static bool check_named(struct verification *v, const struct cell_files *c, const char *key,
+                        struct elsewhere *e)
+{
+    const struct value *file;
+    bool same = true;
+    for (int i = 0; (file = json_get_item(c->meta, key, i)); i++) {
+        const char *path = json_get_text(file, "path"), *sealed = json_get_text(file, "sha256");
+        const char *now = path && sealed ? hash_once(e, path, v->arena) : NULL;
+        if (!path || !sealed)
+            continue;
+        same = same && now && strcmp(now, sealed) == 0;
+        const char *note = arena_printf(v->arena, "'%s' is not here: not compared", path);
+        if (!now && !was_noted(&v->notes, note))
+            verify_add(&v->notes, v->arena, NULL, "%s", note);
+        else if (now && strcmp(now, sealed) != 0)
+            verify_add(&v->problems, v->arena, c->label, "'%s' is not what it was made with", path);
+    }
+    return same;
+}
+
+/* ---- all of it ---- */
+
+static void check_files(struct verification *v, const struct cell_files *c)
+{
+    const char *fault = cell_files_fault(c->dir, c->result, c->meta, LOOK_ALL, v->arena);
+    if (fault)
+        verify_add(&v->problems, v->arena, c->label, "%s", fault);
+    const char *note = "results of format 1 are not sealed with the files beside them";
+    if (!value_get(c->result, "files") && !was_noted(&v->notes, note))
+        verify_add(&v->notes, v->arena, NULL, "%s", note);
+}
+
+static bool is_finished(const struct cell_files *c)
+{
+    return cell_has_ended(c->state) || c->state == CELL_STALE;
+}
+
+static void check_cell(struct verification *v, int i, struct elsewhere *e)
+{
+    const struct cell_files *c = &v->dir.cell[i];
+    if (c->damage)
+        verify_add(&v->problems, v->arena, c->label, "%s", c->damage);
+    if (c->config && c->planned)
+        check_plan(v, c, json_get_item(v->dir.plan, "cells", i));
+    v->finished += c->planned && is_finished(c);
+    v->unfinished += c->planned && !is_finished(c);
+    if (!is_finished(c) || !c->config)
+        return;
+    check_files(v, c);
+    check_result(v, c);
+    check_checkpoint(v, c);
+    bool data = check_named(v, c, "data", e), plugins = check_named(v, c, "plugins", e);
+    v->present[i] = c->meta && data && plugins;
+}
+
+/* A cell that stands in the plan twice has its seed and labels twice in the table. */
+static void check_twice(struct verification *v)
+{
+    for (int i = 0; i < v->dir.n; i++)
+        for (int k = 0; k < i && v->dir.cell[i].planned; k++)
+            if (strcmp(v->dir.cell[i].id, v->dir.cell[k].id) == 0)
+                verify_add(&v->problems, v->arena, v->dir.cell[i].label, "plan.json has it twice");
+}
+
+peat_status verify_dir(const char *path, struct verification *v, struct arena *a, struct error *err)
+{
+    struct elsewhere e = {.n = 0};
+    struct error told = {0}; /* each cell has its own damage */
+    *v = (struct verification){.arena = a};
+    peat_status status = rundir_read(path, &v->dir, a, &told);
+    if (status != PEAT_OK)
+        return error_set(err, status, "%s", told.text);
+    v->present = ARENA_ARRAY(a, v->dir.n + 1, bool);
+    check_twice(v);
+    for (int i = 0; i < v->dir.n; i++)
+        check_cell(v, i, &e);
+    if (v->unfinished)
+        verify_add(&v->notes, a, NULL, "%d cell%s not finished", v->unfinished,
+                   v->unfinished == 1 ? " is" : "s are");
+    return PEAT_OK;
+}
