@@ -16,9 +16,11 @@ if(NOT RANDOM123_INCLUDE_DIR)
   message(FATAL_ERROR "Random123 was not found (Debian: librandom123-dev)")
 endif()
 
+# ---- what providers of matrix products link to; the program itself links to none of it ----
+
 # The OpenMP build of OpenBLAS shares its soname with the pthread build, which gains nothing from
-# a second core here: name its own directory first, and set an RPATH to it (see core/CMakeLists.txt).
-# gemm_start() checks at run time that the right one was loaded.
+# a second core here: name its own directory first, and give the provider an RPATH to it (see
+# providers/CMakeLists.txt). The provider checks at run time that the right one was loaded.
 find_library(OPENBLAS_LIBRARY NAMES openblas
   PATH_SUFFIXES openblas-openmp ${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp
   PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp /usr/lib/openblas-openmp
@@ -54,6 +56,12 @@ if(PEAT_WITH_ONEDNN)
     unset(CMAKE_REQUIRED_LIBRARIES)
     if(ONEDNN_IS_VERSION_2)
       set(PEAT_HAS_ONEDNN ON)
+    else()
+      set(PEAT_NO_ONEDNN "${ONEDNN_LIBRARY} is not version 2")
     endif()
+  else()
+    set(PEAT_NO_ONEDNN "dnnl.h and libdnnl were not found (Debian: libdnnl-dev)")
   endif()
+else()
+  set(PEAT_NO_ONEDNN "PEAT_WITH_ONEDNN is OFF")
 endif()

@@ -26,5 +26,5 @@ function(peat_room name)
     -Wl,--whole-archive $<TARGET_FILE:peat_${name}> -Wl,--no-whole-archive peat_${name})
   set_target_properties(floor_${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/floors
-    LINK_DEPENDS $<TARGET_FILE:peat_${name}> BUILD_RPATH ${OPENBLAS_DIR})
+    LINK_DEPENDS $<TARGET_FILE:peat_${name}>)
 endfunction()

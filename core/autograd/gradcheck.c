@@ -55,7 +55,7 @@ struct check {
     int n_input;
     struct tensor *input;
     const bool *needs;
-    struct team team;
+    const struct team *team;
     struct arena step;
 };
 
@@ -71,7 +71,7 @@ static peat_status run(struct check *c, struct tensor *grad, double *L, struct e
                                        backward_contract, NULL};
     struct graph g;
     arena_reset(&c->step);
-    graph_init(&g, &c->step, &c->team, PEAT_F64);
+    graph_init(&g, &c->step, c->team, PEAT_F64);
     g.no_grad = grad == NULL;
     peat_node **leaf = ARENA_ARRAY(&c->step, c->n_input + 1, peat_node *);
     for (int i = 0; i < c->n_input; i++) {
@@ -196,7 +196,7 @@ peat_status gradcheck_run(const struct gradcheck *options, gradcheck_fn fn, void
     const struct gradcheck *o = options != NULL ? options : &defaults;
     struct gradcheck_result own;
     struct gradcheck_result *r = result != NULL ? result : &own;
-    struct check c = {fn, ctx, n_input, input, needs, {o->threads > 0 ? o->threads : 1}, {0}};
+    struct check c = {fn, ctx, n_input, input, needs, o->team, {0}};
     struct arena keep;
     struct tensor *first = NULL, *second = NULL;
     *r = (struct gradcheck_result){0};

@@ -110,7 +110,8 @@ peat_status check_here(const struct check_request *q, const char *check, const c
         status = read_settings(q, arena, &given, err);
     if (status != PEAT_OK)
         return status;
-    struct subject s = {.arena = arena, .given = given, .unloaded = &unloaded, .scratch = scratch};
+    struct subject s = {
+        .arena = arena, .given = given, .unloaded = &unloaded, .scratch = scratch, .team = &team};
     state_read(&unloaded);
     if (registry_find_any(&registry, q->plugin, &s.plugin, &why) == PEAT_OK)
         run_check(&s, check_find(check), report);

@@ -115,7 +115,7 @@ static peat_status build(struct rig *r)
 peat_status rig_open(struct rig *r, const struct subject *s, const struct variant *v,
                      const struct rig_plan *plan)
 {
-    *r = (struct rig){.subject = s, .plan = *plan, .shift = plan->shift, .team = {1}};
+    *r = (struct rig){.subject = s, .plan = *plan, .shift = plan->shift, .team = *s->team};
     arena_init(&r->arena, "check", 1 << 18);
     arena_init(&r->step, "check step", 1 << 20);
     fill_positional(r, v);

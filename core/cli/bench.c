@@ -22,6 +22,15 @@ static double product_gflops(const struct team *team, const struct gemm *p)
 }
 
 /* The most over square products and over the model's own shapes. */
+void bench_put_provider(struct json map, const struct team *team)
+{
+    const char *libraries, *kernels;
+    gemm_identify(team, map.a, &libraries, &kernels);
+    json_put_text(map, "gemm", team->gemm->name);
+    json_put_text(map, "blas", libraries);
+    json_put_text(map, "blas_core", kernels);
+}
+
 double bench_sgemm(const struct bench_sizes *s, const struct team *team, struct arena *arena)
 {
     const int64_t shape[][3] = {{512, 512, 512},

@@ -18,6 +18,8 @@ int bench_step(const struct bench_sizes *s, bool json);
 int bench_ops(const struct bench_sizes *s, bool json);
 int bench_grid(const struct bench_sizes *s, bool json);
 
+/* gemm, blas, blas_core: as in a cell's meta.json. */
+void bench_put_provider(struct json map, const struct team *team);
 /* GFLOP/s: the most over square products and over the model's own shapes. The arena is reset. */
 double bench_sgemm(const struct bench_sizes *s, const struct team *team, struct arena *arena);
 

@@ -219,6 +219,7 @@ int bench_ops(const struct bench_sizes *s, bool json)
     b.sgemm = bench_sgemm(s, &b.team, &b.arena);
     struct json limits = json_map(&b.arena);
     json_put_text(limits, "op", "limits");
+    bench_put_provider(limits, &b.team);
     bench_put(limits, "copy_gb_s", b.copy_gbs, 2);
     bench_put(limits, "sgemm_gflops", b.sgemm, 2);
     bench_print(limits, json);

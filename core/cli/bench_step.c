@@ -185,7 +185,7 @@ static struct json report(struct bench *b)
     double rss = peak_rss_mib(), sgemm = bench_sgemm(s, &b->team, &b->step_arena);
     double median = stats_median(b->ms, (int)s->steps), gflops = step_flops(s) / median / 1e6;
     json_put_text(map, "scheme", s->scheme);
-    json_put_text(map, "gemm", b->team.gemm->name);
+    bench_put_provider(map, &b->team);
     json_put_text(map, "precision", s->bf16 ? "bf16" : "fp32");
     char hash[HASH_HEX];
     weights_hash(&b->model.weights, NULL, hash);

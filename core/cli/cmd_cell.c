@@ -14,6 +14,7 @@
 #include "grid/jobs.h"
 #include "process/parent.h"
 #include "process/program.h"
+#include "tensor/gemm.h"
 
 enum { SECONDS_MAX = 1000000000, JOBS_LEAST = 16 };
 
@@ -217,6 +218,8 @@ static int run_cells(const char *dir, int n, char *const *word, const struct req
                  .arena = a},
     };
     peat_status status = own_program(program, sizeof(program), &err);
+    if (status == PEAT_OK)
+        status = gemm_check(q->run.gemm, &err);
     for (int i = 0; status == PEAT_OK && i < n; i++)
         status = add_operand(&c, word[i], &err);
     if (status != PEAT_OK)
@@ -260,8 +263,7 @@ static int train_cells(const struct cli *cli)
 
 static const struct cli_option options[] = {
     CLI_WHOLE('t', "threads", "N", 1, EXPERIMENT_MAX_THREADS, threads, "threads (default: 1)"),
-    CLI_TEXT(0, "gemm", "NAME", run.gemm,
-             "what multiplies: auto, openblas, onednn (default: auto)"),
+    CLI_TEXT(0, "gemm", "NAME", run.gemm, "what multiplies, as run.gemm (default: auto)"),
     CLI_WHOLE(0, "checkpoint-every", "K", 0, INT64_MAX, run.checkpoint_every,
               "steps (default: 500; 0: only at the end)"),
     CLI_FLAG(0, "tensorboard", run.tensorboard, "write event files for TensorBoard too"),

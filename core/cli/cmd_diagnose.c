@@ -100,7 +100,7 @@ static int diagnose_cell(const struct cli *cli)
     struct rundir r;
     struct error err = {0};
     struct cell_diagnosis d;
-    struct team team = {.threads = 1};
+    struct team team = {.threads = (int)q->threads};
     int index;
     parallel_start();
     if (gemm_start(&team, "openblas", &err) != PEAT_OK ||
@@ -108,7 +108,7 @@ static int diagnose_cell(const struct cli *cli)
         rundir_find(&r, cli->operand[1], &index, &err) != PEAT_OK)
         return cli_refuse(&err);
     int status = CLI_USAGE;
-    if (cell_diagnosis_open(&d, &r.cell[index], (int)q->batches, (int)q->threads, &err) == PEAT_OK)
+    if (cell_diagnosis_open(&d, &r.cell[index], (int)q->batches, &team, &err) == PEAT_OK)
         status = diagnose_open_cell(q, &d);
     else
         cli_refuse(&err);

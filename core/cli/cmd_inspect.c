@@ -116,8 +116,8 @@ static peat_status add_description(const struct scheme_table *t, const struct re
 {
     struct value *v;
     if (!q->json)
-        return describe_page(t, q->scheme.scheme, out, a, err);
-    peat_status status = describe_value(t, q->scheme.scheme, &v, a, err);
+        return describe_page(q->scheme.team, t, q->scheme.scheme, out, a, err);
+    peat_status status = describe_value(q->scheme.team, t, q->scheme.scheme, &v, a, err);
     if (status == PEAT_OK) {
         json_print(v, JSON_INDENTED, out);
         strbuf_add(out, "\n");
@@ -187,6 +187,7 @@ static int inspect_scheme(const struct cli *cli)
         return code;
     q->scheme.scheme = cli->operand[0];
     q->scheme.trail = cli->trail;
+    q->scheme.team = &team;
     strbuf_init(&out);
     parallel_start();
     peat_status status = gemm_start(&team, "auto", &err);

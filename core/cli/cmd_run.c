@@ -96,10 +96,12 @@ static int run_loaded(struct loaded_plan *l, struct request *q)
         return print_plan(l, dir);
     q->runner.jobs = q->jobs ? q->jobs : settings->jobs;
     q->runner.threads = q->threads ? q->threads : settings->threads;
-    q->runner.gemm = gemm_words[settings->gemm];
+    q->runner.gemm = settings->gemm;
     q->runner.timeout = settings->timeout;
     q->runner.no_progress = settings->no_progress;
     q->runner.stop_on_failure = q->stop || settings->on_failure == 1;
+    if (gemm_check(settings->gemm, &err) != PEAT_OK)
+        return cli_refuse(&err);
     if (by_slurm(q, settings) && !open_slurm(&slurm, l, dir, q, &err))
         return cli_refuse(&err);
     if (run_plan(l, dir, &q->runner, &end, &err) != PEAT_OK)

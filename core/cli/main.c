@@ -5,19 +5,33 @@
 #include <peat/plugin.h>
 
 #include "cli/verbs.h"
-#include "tensor/gemm.h"
+#include "tensor/provider.h"
+
+/* By their files: to name their kernels takes loading them, as 'peat bench' does. */
+static void print_providers(struct arena *a)
+{
+    struct providers p;
+    struct error err = {0};
+    if (providers_find(&p, a, &err) != PEAT_OK) {
+        cli_say("%s", err.text);
+        return;
+    }
+    cli_print("matrix products by ");
+    for (int i = 0; i < p.n; i++)
+        cli_print("%s%s%s", i ? ", " : "", p.file[i].name, i ? "" : " (auto)");
+    const char *missing = providers_missing(&p);
+    cli_print("%s%s%s\n", p.n ? "" : "nothing", missing ? "; not installed: " : "",
+              missing ? missing : "");
+}
 
 static int print_version(struct cli *cli, const char *argument)
 {
     (void)cli, (void)argument;
     cli_print("peat %s\nplugin ABI %s\n", PEAT_VERSION, PEAT_ABI);
-    for (int i = 1; gemm_words[i]; i++) { /* 0 is auto */
-        struct team team = {.threads = 1};
-        struct error err = {0};
-        if (gemm_start(&team, gemm_words[i], &err) != PEAT_OK)
-            return cli_refuse(&err);
-        cli_print("%s, kernels for %s\n", team.gemm->library(), team.gemm->kernels());
-    }
+    struct arena arena;
+    arena_init(&arena, "version", 1 << 12);
+    print_providers(&arena);
+    arena_release(&arena);
     return CLI_DONE;
 }
 

@@ -111,11 +111,11 @@ static peat_status load_weights(struct cell_diagnosis *d, struct error *err)
 /* ---- opening ---- */
 
 peat_status cell_diagnosis_open(struct cell_diagnosis *d, const struct cell_files *cell,
-                                int n_batch, int threads, struct error *err)
+                                int n_batch, const struct team *team, struct error *err)
 {
-    *d = (struct cell_diagnosis){.cell = cell, .team = {.threads = threads}};
+    *d = (struct cell_diagnosis){.cell = cell};
     arena_init(&d->arena, "diagnosed cell", 1 << 20);
-    subject_init(&d->subject, &d->assembly.model, &d->team, 0);
+    subject_init(&d->subject, &d->assembly.model, team, 0);
     peat_status status = read_config(d, err);
     if (status == PEAT_OK)
         status = assemble(&d->assembly, &d->config, &d->arena, PEAT_F64, false, err);

@@ -174,6 +174,7 @@ static double draw_noise(double *noise, int64_t d, double deviation, uint64_t st
 /* ---- sums ---- */
 
 struct sums {
+    const struct team *team;
     const struct matrix *token, *position;
     double *token_mean, *position_mean; /* [d]; all below is about these                     */
     double *place, *place_square;       /* p_j [T, d], |p_j|^2 [T]                           */
@@ -309,16 +310,15 @@ static void compare_query(void *ctx, int64_t q)
         compare_row(job->s, q, job->begin + r, r);
 }
 
-static void compare_block(struct sums *s, int64_t n, int64_t begin, int64_t end,
-                          const struct team *team)
+static void compare_block(struct sums *s, int64_t n, int64_t begin, int64_t end)
 {
     int64_t d = s->token->columns, T = s->position->rows, rows = end - begin;
     centre_rows(s->token, s->token_mean, begin, end, s->block, s->block_square);
-    row_products(s->block, rows, s->place, T, d, 2.0, s->cross, T);
+    row_products(s->team, s->block, rows, s->place, T, d, 2.0, s->cross, T);
     for (int64_t r = 0; r < rows; r++)
         s->cross_least[r] = least_of(s->cross + r * T, T);
-    row_products(s->x, n, s->block, rows, d, 1.0, s->x_block, BLOCK);
-    parallel_for(team, n, compare_query, &(struct block_job){s, begin, rows});
+    row_products(s->team, s->x, n, s->block, rows, d, 1.0, s->x_block, BLOCK);
+    parallel_for(s->team, n, compare_query, &(struct block_job){s, begin, rows});
 }
 
 /* The query's x, centred, and its products with the positions. */
@@ -339,7 +339,7 @@ static void ask(struct sums *s, int64_t q, double deviation, uint64_t stream, in
 static void ask_positions(struct sums *s, int64_t n)
 {
     int64_t d = s->token->columns, T = s->position->rows;
-    row_products(s->x, n, s->place, T, d, -2.0, s->x_place, T);
+    row_products(s->team, s->x, n, s->place, T, d, -2.0, s->x_place, T);
     for (int64_t q = 0; q < n; q++) {
         double *place = s->x_place + q * T;
         for (int64_t j = 0; j < T; j++)
@@ -400,7 +400,7 @@ static void run_batch(struct sums *s, struct tally *t, int64_t begin, int64_t n,
     }
     ask_positions(s, n);
     for (int64_t b = 0; b < V; b += BLOCK)
-        compare_block(s, n, b, b + BLOCK < V ? b + BLOCK : V, settings->team);
+        compare_block(s, n, b, b + BLOCK < V ? b + BLOCK : V);
     answer(s, n);
     tally_batch(t, s->query, n);
 }
@@ -419,7 +419,7 @@ peat_status collisions_of_sums(struct collisions *c, const struct matrix *token,
                                struct error *err)
 {
     BUG_UNLESS(token->columns == position->columns && token->rows > 0 && position->rows > 0);
-    struct sums s = {.token = token, .position = position};
+    struct sums s = {.team = settings->team, .token = token, .position = position};
     double e_variance, p_variance;
     peat_status status = total_variance(token, "tokens", &e_variance, a, err);
     if (status == PEAT_OK)
@@ -447,6 +447,7 @@ peat_status collisions_of_sums(struct collisions *c, const struct matrix *token,
 /* ---- rows ---- */
 
 struct rows {
+    const struct team *team;
     const struct matrix *m;
     const int64_t *token, *position;
     double *mean;                 /* [d]                                     */
@@ -497,7 +498,7 @@ static double measure_rows(const struct rows *r, int64_t q, int64_t row)
 static void compare_rows(struct rows *r, int64_t n, int64_t begin, int64_t end)
 {
     centre_rows(r->m, r->mean, begin, end, r->block, r->block_square);
-    row_products(r->x, n, r->block, end - begin, r->m->columns, -2.0, r->product, BLOCK);
+    row_products(r->team, r->x, n, r->block, end - begin, r->m->columns, -2.0, r->product, BLOCK);
     for (int64_t q = 0; q < n; q++)
         for (int64_t row = begin; row < end; row++) {
             enum wrong w = compare_labels(r, &r->query[q], row);
@@ -539,7 +540,7 @@ peat_status collisions_of_rows(struct collisions *c, const struct matrix *x, con
                                const int64_t *position, const struct collision_settings *settings,
                                struct arena *a, struct error *err)
 {
-    struct rows r = {.m = x, .token = token, .position = position};
+    struct rows r = {.team = settings->team, .m = x, .token = token, .position = position};
     double variance;
     peat_status status = total_variance(x, "sums", &variance, a, err);
     if (status != PEAT_OK)

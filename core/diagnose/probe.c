@@ -181,14 +181,15 @@ static void fill_parts(struct ridge *r, const float *x, const double *y, const b
     }
 }
 
-static peat_status ridge_fit(struct ridge *r, const float *x, const double *y, const bool *use,
-                             int64_t n, int64_t d, struct arena *a, struct error *err)
+static peat_status ridge_fit(const struct team *team, struct ridge *r, const float *x,
+                             const double *y, const bool *use, int64_t n, int64_t d,
+                             struct arena *a, struct error *err)
 {
     *r = ridge_new(d, a);
     struct arena_mark mark = arena_mark(a);
     struct matrix rows = take_rows(x, use, n, d, a);
-    matrix_covariance(&rows, r->mean, r->vector, a);
-    peat_status status = spectrum_symmetric(r->vector, d, true, r->value, a, err);
+    matrix_covariance(team, &rows, r->mean, r->vector, a);
+    peat_status status = spectrum_symmetric(team, r->vector, d, true, r->value, a, err);
     if (status == PEAT_OK)
         fill_parts(r, x, y, use, n);
     arena_rewind(a, mark);
@@ -254,9 +255,9 @@ static double ridge_of(int k)
 }
 
 /* The ridge that reads the held-out groups best; the larger of equals. */
-static peat_status choose_ridge(double *ridge, const float *x, const double *y,
-                                const int64_t *group, const bool *train, int64_t n, int64_t d,
-                                uint64_t stream, struct arena *a, struct error *err)
+static peat_status choose_ridge(const struct team *team, double *ridge, const float *x,
+                                const double *y, const int64_t *group, const bool *train, int64_t n,
+                                int64_t d, uint64_t stream, struct arena *a, struct error *err)
 {
     bool *held_out = ARENA_ARRAY(a, n, bool), *rest = ARENA_ARRAY(a, n, bool);
     int64_t groups = hold_out(group, train, n, 0.2, stream, held_out, a);
@@ -266,7 +267,7 @@ static peat_status choose_ridge(double *ridge, const float *x, const double *y,
     for (int64_t i = 0; i < n; i++)
         rest[i] = train[i] && !held_out[i];
     struct ridge r;
-    peat_status status = ridge_fit(&r, x, y, rest, n, d, a, err);
+    peat_status status = ridge_fit(team, &r, x, y, rest, n, d, a, err);
     double least = INFINITY;
     for (int k = PROBE_RIDGES - 1; status == PEAT_OK && k >= 0; k--) {
         ridge_solve(&r, ridge_of(k));
@@ -279,9 +280,10 @@ static peat_status choose_ridge(double *ridge, const float *x, const double *y,
     return status;
 }
 
-static peat_status run_regression(struct probe_regression *p, const struct matrix *m,
-                                  const double *y, const int64_t *group, const bool *test,
-                                  uint64_t stream, struct arena *a, struct error *err)
+static peat_status run_regression(const struct team *team, struct probe_regression *p,
+                                  const struct matrix *m, const double *y, const int64_t *group,
+                                  const bool *test, uint64_t stream, struct arena *a,
+                                  struct error *err)
 {
     int64_t n = m->rows, d = m->columns;
     bool *train = ARENA_ARRAY(a, n, bool);
@@ -289,9 +291,9 @@ static peat_status run_regression(struct probe_regression *p, const struct matri
         train[i] = !test[i];
     const float *x = standardise(m, train, a);
     struct ridge r;
-    peat_status status = choose_ridge(&p->ridge, x, y, group, train, n, d, stream, a, err);
+    peat_status status = choose_ridge(team, &p->ridge, x, y, group, train, n, d, stream, a, err);
     if (status == PEAT_OK)
-        status = ridge_fit(&r, x, y, train, n, d, a, err);
+        status = ridge_fit(team, &r, x, y, train, n, d, a, err);
     if (status != PEAT_OK)
         return status;
     ridge_solve(&r, p->ridge);
@@ -304,9 +306,9 @@ static peat_status run_regression(struct probe_regression *p, const struct matri
     return PEAT_OK;
 }
 
-peat_status probe_regression(struct probe_regression *p, const struct matrix *x, const double *y,
-                             const int64_t *group, const bool *test, uint64_t stream,
-                             struct arena *a, struct error *err)
+peat_status probe_regression(const struct team *team, struct probe_regression *p,
+                             const struct matrix *x, const double *y, const int64_t *group,
+                             const bool *test, uint64_t stream, struct arena *a, struct error *err)
 {
     *p = (struct probe_regression){0};
     peat_status status = check_rows(x, test, err);
@@ -317,7 +319,7 @@ peat_status probe_regression(struct probe_regression *p, const struct matrix *x,
     if (status != PEAT_OK)
         return status;
     struct arena_mark mark = arena_mark(a);
-    status = run_regression(p, x, y, group, test, stream, a, err);
+    status = run_regression(team, p, x, y, group, test, stream, a, err);
     arena_rewind(a, mark);
     return status;
 }
@@ -325,6 +327,7 @@ peat_status probe_regression(struct probe_regression *p, const struct matrix *x,
 /* ---- discriminants ---- */
 
 struct discriminant {
+    const struct team *team;
     int64_t d, classes;
     int64_t *label, *rows;  /* [classes], ascending; training rows of each */
     double *mean, *bias;    /* [classes, d] whitened; ln share - |mean|^2 / 2 */
@@ -332,10 +335,11 @@ struct discriminant {
     double shrinkage, unit; /* unit: the mean eigenvalue                      */
 };
 
-static void discriminant_alloc(struct discriminant *g, const int64_t *label, const bool *train,
-                               int64_t n, int64_t d, struct arena *a)
+static void discriminant_alloc(const struct team *team, struct discriminant *g,
+                               const int64_t *label, const bool *train, int64_t n, int64_t d,
+                               struct arena *a)
 {
-    *g = (struct discriminant){.d = d};
+    *g = (struct discriminant){.team = team, .d = d};
     g->label = ARENA_ARRAY(a, n, int64_t);
     g->classes = list_different(label, train, n, g->label);
     g->rows = ARENA_ARRAY(a, g->classes, int64_t);
@@ -406,11 +410,11 @@ static peat_status find_within(struct discriminant *g, const float *x, const int
 {
     struct matrix m = take_residuals(g, x, label, train, n, a);
     double *mean = ARENA_ARRAY(a, g->d, double);
-    matrix_covariance(&m, mean, g->vector, a);
+    matrix_covariance(g->team, &m, mean, g->vector, a);
     g->shrinkage = ledoit_wolf(&m, g->vector);
     for (int64_t j = 0; j < g->d; j++)
         g->unit += g->vector[j * g->d + j] / (double)g->d;
-    return spectrum_symmetric(g->vector, g->d, true, g->value, a, err);
+    return spectrum_symmetric(g->team, g->vector, g->d, true, g->value, a, err);
 }
 
 /* Along eigenvector k, in units of the shrunk deviation. A direction without any gets a floor: the
@@ -425,7 +429,7 @@ static double whitening(const struct discriminant *g, int64_t k)
 static void whiten(const struct discriminant *g, const double *x, int64_t n, double *out)
 {
     int64_t d = g->d;
-    row_products(x, n, g->vector, d, d, 1.0, out, d);
+    row_products(g->team, x, n, g->vector, d, d, 1.0, out, d);
     for (int64_t k = 0; k < d; k++) {
         double scale = whitening(g, k);
         for (int64_t i = 0; i < n; i++)
@@ -470,7 +474,7 @@ static void score_rows(struct probe_classes *p, const struct discriminant *g,
         for (int64_t i = 0; i < n * d; i++)
             row[i] = (double)x->x[begin * d + i];
         whiten(g, row, n, white);
-        row_products(white, n, g->mean, g->classes, d, 1.0, score, g->classes);
+        row_products(g->team, white, n, g->mean, g->classes, d, 1.0, score, g->classes);
         for (int64_t i = 0; i < n; i++)
             right += g->label[decide(g, score + i * g->classes)] == label[begin + i];
     }
@@ -490,9 +494,9 @@ static void score_chance(struct probe_classes *p, const struct discriminant *g,
     p->chance = n > 0 ? (double)right / (double)n : (double)NAN;
 }
 
-static peat_status run_classes(struct probe_classes *p, const struct matrix *m,
-                               const int64_t *label, const bool *test, struct arena *a,
-                               struct error *err)
+static peat_status run_classes(const struct team *team, struct probe_classes *p,
+                               const struct matrix *m, const int64_t *label, const bool *test,
+                               struct arena *a, struct error *err)
 {
     int64_t n = m->rows, d = m->columns, at = 0;
     bool *train = ARENA_ARRAY(a, n, bool);
@@ -504,7 +508,7 @@ static peat_status run_classes(struct probe_classes *p, const struct matrix *m,
     }
     struct discriminant g;
     const float *x = standardise(m, train, a);
-    discriminant_alloc(&g, label, train, n, d, a);
+    discriminant_alloc(team, &g, label, train, n, d, a);
     struct matrix tests = take_rows(x, test, n, d, a);
     find_means(&g, x, label, train, n);
     peat_status status = find_within(&g, x, label, train, n, a, err);
@@ -520,15 +524,16 @@ static peat_status run_classes(struct probe_classes *p, const struct matrix *m,
     return PEAT_OK;
 }
 
-peat_status probe_classes(struct probe_classes *p, const struct matrix *x, const int64_t *label,
-                          const bool *test, struct arena *a, struct error *err)
+peat_status probe_classes(const struct team *team, struct probe_classes *p, const struct matrix *x,
+                          const int64_t *label, const bool *test, struct arena *a,
+                          struct error *err)
 {
     *p = (struct probe_classes){0};
     peat_status status = check_rows(x, test, err);
     if (status != PEAT_OK)
         return status;
     struct arena_mark mark = arena_mark(a);
-    status = run_classes(p, x, label, test, a, err);
+    status = run_classes(team, p, x, label, test, a, err);
     arena_rewind(a, mark);
     return status;
 }

@@ -80,12 +80,13 @@ static peat_status probe_layer(struct readout *r, int64_t layer, struct layer_pr
     struct arena *a = &r->s->work;
     struct arena_mark mark = arena_mark(a);
     const struct matrix m = {r->x + layer * subject_tokens(r->s) * r->D, r->n, r->D};
-    peat_status status = probe_regression(&p->place, &m, r->place, r->position, r->new_position,
-                                          rng_substream(r->s->stream, 101), a, err);
+    peat_status status =
+        probe_regression(r->s->team, &p->place, &m, r->place, r->position, r->new_position,
+                         rng_substream(r->s->stream, 101), a, err);
     if (status == PEAT_OK)
-        status = probe_classes(&p->position, &m, r->position, r->new_window, a, err);
+        status = probe_classes(r->s->team, &p->position, &m, r->position, r->new_window, a, err);
     if (status == PEAT_OK)
-        status = probe_classes(&p->token, &m, r->token, r->new_window, a, err);
+        status = probe_classes(r->s->team, &p->token, &m, r->token, r->new_window, a, err);
     arena_rewind(a, mark);
     return status;
 }

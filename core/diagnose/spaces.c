@@ -36,9 +36,10 @@ static peat_status add_angles(struct subject *s, const struct subspace *x, const
     struct angle_summary sum;
     struct angle_baseline base;
     double *angle = ARENA_ARRAY(a, x->d, double);
-    peat_status status = principal_angles(x, y, angle, &sum, a, err);
+    peat_status status = principal_angles(s->team, x, y, angle, &sum, a, err);
     if (status == PEAT_OK && sum.n > 0)
-        status = angles_random(x->k, y->k, x->d, DRAWS, rng_substream(s->stream, 1), &base, a, err);
+        status = angles_random(s->team, x->k, y->k, x->d, DRAWS, rng_substream(s->stream, 1), &base,
+                               a, err);
     if (status != PEAT_OK)
         return status;
     put_rounded_row(v, "angles", angle, sum.n);
@@ -72,11 +73,11 @@ peat_status diagnose_subspaces(struct subject *s, struct json v, struct error *e
         json_put_text(v, "skipped", t.missing);
         return PEAT_OK;
     }
-    status = subspace_find(&token, &t.token, ENERGY, a, err);
+    status = subspace_find(s->team, &token, &t.token, ENERGY, a, err);
     if (status == PEAT_OK)
-        status = subspace_find(&position, &t.position, ENERGY, a, err);
+        status = subspace_find(s->team, &position, &t.position, ENERGY, a, err);
     if (status == PEAT_OK)
-        status = subspace_find(&sum, &t.input, ENERGY, a, err);
+        status = subspace_find(s->team, &sum, &t.input, ENERGY, a, err);
     if (status != PEAT_OK)
         return status;
     put_rounded(v, "energy", ENERGY);

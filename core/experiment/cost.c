@@ -63,7 +63,7 @@ static double first_ratio(struct planning *p, struct assembly *s, const struct c
     struct team team = {.threads = 1};
     char digits[32];
     if (!positional_at_input(&s->positional) ||
-        gemm_start(&team, gemm_words[p->e->run.gemm], &ignored) != PEAT_OK ||
+        gemm_start(&team, p->e->run.gemm, &ignored) != PEAT_OK ||
         !sample_input(s, c, &p->scratch, &batch) ||
         model_fill_input(&s->model, &ignored) != PEAT_OK ||
         input_sizes(&s->model, &team, &batch.b, &p->scratch, &sizes, &ignored) != PEAT_OK)

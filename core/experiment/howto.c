@@ -43,11 +43,7 @@ static const peat_param run_rows[] = {
      .offset = RUN(launcher),
      .labels = launcher_labels,
      .doc = "what starts cells"},
-    {.key = "gemm",
-     .type = PEAT_ENUM,
-     .offset = RUN(gemm),
-     .labels = gemm_words,
-     .doc = "what multiplies matrices"},
+    {.key = "gemm", .type = PEAT_STRING, .offset = RUN(gemm), .doc = "what multiplies matrices"},
     {.key = "tensorboard",
      .type = PEAT_BOOL,
      .offset = RUN(tensorboard),
@@ -122,6 +118,21 @@ static peat_status read_limits(struct reading *r, const struct value *run)
     return status;
 }
 
+/* One that is not installed is refused before anything is planned. */
+static peat_status read_gemm(struct reading *r, const struct value *run)
+{
+    struct error why = {0};
+    const struct value *given = value_get(run, "gemm");
+    struct run_settings *s = &r->e->run;
+    if (!s->gemm[0] || strcmp(s->gemm, "auto") == 0) {
+        s->gemm = "auto";
+        return PEAT_OK;
+    }
+    if (gemm_check(s->gemm, &why) == PEAT_OK)
+        return PEAT_OK;
+    return place_error(r->err, given->at, "%s", why.text);
+}
+
 peat_status run_read(struct reading *r)
 {
     static const char *const reserved[] = {"timeout",    "no_progress", "plan_timeout",
@@ -134,6 +145,8 @@ peat_status run_read(struct reading *r)
                              r->a, r->err);
     if (status == PEAT_OK)
         status = read_limits(r, run);
+    if (status == PEAT_OK)
+        status = read_gemm(r, run);
     return status != PEAT_OK ? status : slurm_read(r, value_get(run, "slurm"));
 }
 

@@ -14,17 +14,14 @@
 /* Products of bf16 take a library and a CPU that have them. */
 static peat_status check_precision(struct planning *p)
 {
-    const char *gemm = gemm_words[p->e->run.gemm];
-    for (int i = 0; i < p->n; i++) {
-        const struct plan_row *row = &p->row[i];
-        const char *missing =
-            row->cell.config.train.precision == PRECISION_BF16 ? gemm_bf16_missing(gemm) : NULL;
-        if (missing)
-            return place_error(p->err, value_get_path(row->point.tree, "train.precision")->at,
-                               "precision 'bf16' is not to be had here: %s; 'fp32' always is",
-                               missing);
-    }
-    return PEAT_OK;
+    struct error why = {0};
+    int i = 0;
+    while (i < p->n && p->row[i].cell.config.train.precision != PRECISION_BF16)
+        i++;
+    if (i == p->n || gemm_check_bf16(p->e->run.gemm, &why) == PEAT_OK)
+        return PEAT_OK;
+    return place_error(p->err, value_get_path(p->row[i].point.tree, "train.precision")->at,
+                       "precision 'bf16' is not to be had here: %s; 'fp32' always is", why.text);
 }
 
 /* Each for every seed, as it would have been a cell. */

@@ -118,13 +118,12 @@ static struct retrained compare(const struct cell_files *was, const char *scratc
 
 /* ---- training ---- */
 
-/* What multiplied then; NULL: this program does not know it. */
+/* What multiplied then, or else the fastest that is installed. */
 static const char *gemm_of(const struct cell_files *c)
 {
-    for (int i = 1; gemm_words[i]; i++)
-        if (json_text_is(c->meta, "gemm", gemm_words[i]))
-            return gemm_words[i];
-    return gemm_words[0];
+    struct error missing = {0};
+    const char *then = json_get_text(c->meta, "gemm");
+    return then && gemm_check(then, &missing) == PEAT_OK ? then : "auto";
 }
 
 static peat_status train_one(const struct cell_files *c, const char *scratch, const char *program,

@@ -76,8 +76,8 @@ static void fill_gram(const struct stream_description *s, const float *x, const 
     }
 }
 
-static peat_status find_rank(struct stream_description *s, const float *x, const double *mean,
-                             struct arena *a, struct error *err)
+static peat_status find_rank(const struct team *team, struct stream_description *s, const float *x,
+                             const double *mean, struct arena *a, struct error *err)
 {
     int64_t n = s->columns < s->rows ? s->columns : s->rows;
     s->rank = -1;
@@ -90,7 +90,7 @@ static peat_status find_rank(struct stream_description *s, const float *x, const
                          (long long)n);
     fill_gram(s, x, mean, gram, room);
     struct error why;
-    peat_status status = spectrum_symmetric(gram, n, false, value, a, &why);
+    peat_status status = spectrum_symmetric(team, gram, n, false, value, a, &why);
     if (status == PEAT_OK)
         s->rank = effective_rank(value, n, 0.99).components;
     return status == PEAT_NOMEM ? error_set(err, status, "%s", why.text) : PEAT_OK;
@@ -217,8 +217,8 @@ static void find_linearity(struct stream_description *s, const float *x)
         s->residual[k] = other[k];
 }
 
-peat_status describe_stream(struct stream_description *s, const float *x, int64_t rows,
-                            int64_t columns, struct arena *a, struct error *err)
+peat_status describe_stream(const struct team *team, struct stream_description *s, const float *x,
+                            int64_t rows, int64_t columns, struct arena *a, struct error *err)
 {
     *s = (struct stream_description){.rows = rows, .columns = columns};
     double *mean = ARENA_ARRAY(a, columns, double), *norm = ARENA_ARRAY(a, rows, double);
@@ -226,7 +226,7 @@ peat_status describe_stream(struct stream_description *s, const float *x, int64_
     find_constant(s, x, mean);
     find_cosines(s, x, norm);
     find_linearity(s, x);
-    return find_rank(s, x, mean, a, err);
+    return find_rank(team, s, x, mean, a, err);
 }
 
 /* ---- bias ---- */

@@ -141,8 +141,8 @@ struct description {
     struct bias_description by_distance;
 };
 
-static peat_status describe(const struct scheme_table *t, int64_t head, struct description *d,
-                            struct arena *a, struct error *err)
+static peat_status describe(const struct team *team, const struct scheme_table *t, int64_t head,
+                            struct description *d, struct arena *a, struct error *err)
 {
     struct sheet s;
     d->bias = is_bias(t);
@@ -151,18 +151,18 @@ static peat_status describe(const struct scheme_table *t, int64_t head, struct d
                              err);
     peat_status status = make_sheet(t, head, &s, a, err);
     if (status == PEAT_OK)
-        status = describe_stream(&d->stream, s.value, s.rows, s.columns, a, err);
+        status = describe_stream(team, &d->stream, s.value, s.rows, s.columns, a, err);
     return status;
 }
 
-peat_status describe_page(const struct scheme_table *t, const char *scheme, struct strbuf *out,
-                          struct arena *a, struct error *err)
+peat_status describe_page(const struct team *team, const struct scheme_table *t, const char *scheme,
+                          struct strbuf *out, struct arena *a, struct error *err)
 {
     peat_status status = PEAT_OK;
     for (int64_t h = 0; h < (t->heads ? t->heads : 1) && status == PEAT_OK; h++) {
         struct arena_mark mark = arena_mark(a);
         struct description d;
-        status = describe(t, h, &d, a, err);
+        status = describe(team, t, h, &d, a, err);
         if (status != PEAT_OK)
             continue;
         add_head(out, t, scheme, h);
@@ -215,8 +215,8 @@ static void put_bias(struct json map, const struct bias_description *s)
     put_pairs(map, "last_row", s->n_distance, s->distance, s->centred);
 }
 
-peat_status describe_value(const struct scheme_table *t, const char *scheme, struct value **v,
-                           struct arena *a, struct error *err)
+peat_status describe_value(const struct team *team, const struct scheme_table *t,
+                           const char *scheme, struct value **v, struct arena *a, struct error *err)
 {
     struct json map = json_map(a);
     json_put_text(map, "scheme", scheme);
@@ -226,7 +226,7 @@ peat_status describe_value(const struct scheme_table *t, const char *scheme, str
     struct json heads = json_put_list(map, "heads");
     for (int64_t h = 0; h < (t->heads ? t->heads : 1); h++) {
         struct description d;
-        peat_status status = describe(t, h, &d, a, err);
+        peat_status status = describe(team, t, h, &d, a, err);
         if (status != PEAT_OK)
             return status;
         if (d.bias)

@@ -133,7 +133,7 @@ static bool begin_pass(struct view *v)
         pos[i] = (double)i;
     peat_side side = {
         .size = sizeof(side), .T = T, .T_total = T, .pos_B = 1, .n_axes = 1, .pos = pos};
-    graph_init(&v->graph, v->a, NULL, PEAT_F32);
+    graph_init(&v->graph, v->a, v->request->team, PEAT_F32);
     v->graph.no_grad = true;
     v->graph.trail = v->request->trail;
     v->pass = (struct pass){.g = &v->graph,

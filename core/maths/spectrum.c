@@ -13,19 +13,19 @@
 
 #include "tensor/gemm.h"
 
-/* The Fortran interface: everything by address; the lengths of texts come last. */
-void dsyevd_(const char *job, const char *triangle, const int *n, double *x, const int *ld,
-             double *value, double *work, const int *n_work, int *iwork, const int *n_iwork,
-             int *info, size_t job_length, size_t triangle_length);
-void dgesdd_(const char *job, const int *m, const int *n, double *x, const int *ld, double *value,
-             double *u, const int *ldu, double *vt, const int *ldvt, double *work,
-             const int *n_work, int *iwork, int *info, size_t job_length);
-void dgeqrf_(const int *m, const int *n, double *x, const int *ld, double *tau, double *work,
-             const int *n_work, int *info);
-void dorgqr_(const int *m, const int *n, const int *k, double *x, const int *ld, const double *tau,
-             double *work, const int *n_work, int *info);
-
 static const int ask = -1;
+
+/* PEAT_FAILED: there is none. */
+static peat_status find_lapack(const struct team *team, const peat_gemm_lapack **lapack,
+                               struct error *err)
+{
+    *lapack = gemm_lapack(team);
+    return *lapack != NULL ? PEAT_OK
+                           : error_set(err, PEAT_FAILED,
+                                       "gemm '%s' has no eigenvalues or singular values; "
+                                       "'openblas' has",
+                                       team->gemm->name);
+}
 
 /* info < 0 is our mistake. */
 static peat_status converged(int info, const char *what, int64_t rows, int64_t columns,
@@ -58,79 +58,90 @@ static int lapack_int(int64_t n)
     return (int)n;
 }
 
-static peat_status run_symmetric(double *x, int n, bool vectors, double *value, struct arena *a,
-                                 struct error *err)
+static peat_status run_symmetric(const peat_gemm_lapack *lapack, double *x, int n, bool vectors,
+                                 double *value, struct arena *a, struct error *err)
 {
     const char *job = vectors ? "V" : "N";
     double work_wanted;
     int iwork_wanted, info;
-    dsyevd_(job, "U", &n, x, &n, value, &work_wanted, &ask, &iwork_wanted, &ask, &info, 1, 1);
+    lapack->dsyevd(job, "U", &n, x, &n, value, &work_wanted, &ask, &iwork_wanted, &ask, &info, 1,
+                   1);
     int n_work = (int)work_wanted, n_iwork = iwork_wanted;
     double *work = ARENA_ARRAY(a, n_work, double);
     int *iwork = ARENA_ARRAY(a, n_iwork, int);
-    dsyevd_(job, "U", &n, x, &n, value, work, &n_work, iwork, &n_iwork, &info, 1, 1);
+    lapack->dsyevd(job, "U", &n, x, &n, value, work, &n_work, iwork, &n_iwork, &info, 1, 1);
     return converged(info, "eigenvalues", n, n, err);
 }
 
-peat_status spectrum_symmetric(double *x, int64_t n, bool vectors, double *value, struct arena *a,
-                               struct error *err)
+peat_status spectrum_symmetric(const struct team *team, double *x, int64_t n, bool vectors,
+                               double *value, struct arena *a, struct error *err)
 {
     if (n == 0)
         return PEAT_OK;
     peat_status status = check_finite(x, n, n, true, err);
     if (status != PEAT_OK)
         return status;
+    const peat_gemm_lapack *lapack;
+    status = find_lapack(team, &lapack, err);
+    if (status != PEAT_OK)
+        return status;
     struct arena_mark mark = arena_mark(a);
-    status = run_symmetric(x, lapack_int(n), vectors, value, a, err);
+    status = run_symmetric(lapack, x, lapack_int(n), vectors, value, a, err);
     arena_rewind(a, mark);
     return status;
 }
 
-static peat_status run_singular(double *x, int m, int n, double *value, struct arena *a,
-                                struct error *err)
+static peat_status run_singular(const peat_gemm_lapack *lapack, double *x, int m, int n,
+                                double *value, struct arena *a, struct error *err)
 {
     int least = m < n ? m : n, one = 1, info;
     double none, work_wanted;
     int *iwork = ARENA_ARRAY(a, 8 * least, int);
-    dgesdd_("N", &m, &n, x, &m, value, &none, &one, &none, &one, &work_wanted, &ask, iwork, &info,
-            1);
+    lapack->dgesdd("N", &m, &n, x, &m, value, &none, &one, &none, &one, &work_wanted, &ask, iwork,
+                   &info, 1);
     int n_work = (int)work_wanted;
     double *work = ARENA_ARRAY(a, n_work, double);
-    dgesdd_("N", &m, &n, x, &m, value, &none, &one, &none, &one, work, &n_work, iwork, &info, 1);
+    lapack->dgesdd("N", &m, &n, x, &m, value, &none, &one, &none, &one, work, &n_work, iwork, &info,
+                   1);
     return converged(info, "singular values", n, m, err);
 }
 
-peat_status spectrum_singular(double *x, int64_t rows, int64_t columns, double *value,
-                              struct arena *a, struct error *err)
+peat_status spectrum_singular(const struct team *team, double *x, int64_t rows, int64_t columns,
+                              double *value, struct arena *a, struct error *err)
 {
     if (rows == 0 || columns == 0)
         return PEAT_OK;
     peat_status status = check_finite(x, rows, columns, false, err);
     if (status != PEAT_OK)
         return status;
+    const peat_gemm_lapack *lapack;
+    status = find_lapack(team, &lapack, err);
+    if (status != PEAT_OK)
+        return status;
     struct arena_mark mark = arena_mark(a);
-    status = run_singular(x, lapack_int(columns), lapack_int(rows), value, a, err);
+    status = run_singular(lapack, x, lapack_int(columns), lapack_int(rows), value, a, err);
     arena_rewind(a, mark);
     return status;
 }
 
-static void run_orthonormal(double *x, int m, int n, struct arena *a)
+static void run_orthonormal(const peat_gemm_lapack *lapack, double *x, int m, int n,
+                            struct arena *a)
 {
     double wanted[2];
     int info;
     double *tau = ARENA_ARRAY(a, n, double);
-    dgeqrf_(&m, &n, x, &m, tau, &wanted[0], &ask, &info);
-    dorgqr_(&m, &n, &n, x, &m, tau, &wanted[1], &ask, &info);
+    lapack->dgeqrf(&m, &n, x, &m, tau, &wanted[0], &ask, &info);
+    lapack->dorgqr(&m, &n, &n, x, &m, tau, &wanted[1], &ask, &info);
     int n_work = (int)fmax(wanted[0], wanted[1]);
     double *work = ARENA_ARRAY(a, n_work, double);
-    dgeqrf_(&m, &n, x, &m, tau, work, &n_work, &info);
+    lapack->dgeqrf(&m, &n, x, &m, tau, work, &n_work, &info);
     BUG_UNLESS(info == 0);
-    dorgqr_(&m, &n, &n, x, &m, tau, work, &n_work, &info);
+    lapack->dorgqr(&m, &n, &n, x, &m, tau, work, &n_work, &info);
     BUG_UNLESS(info == 0);
 }
 
-peat_status spectrum_orthonormal(double *x, int64_t rows, int64_t columns, struct arena *a,
-                                 struct error *err)
+peat_status spectrum_orthonormal(const struct team *team, double *x, int64_t rows, int64_t columns,
+                                 struct arena *a, struct error *err)
 {
     BUG_UNLESS(rows <= columns);
     if (rows == 0)
@@ -138,8 +149,12 @@ peat_status spectrum_orthonormal(double *x, int64_t rows, int64_t columns, struc
     peat_status status = check_finite(x, rows, columns, false, err);
     if (status != PEAT_OK)
         return status;
+    const peat_gemm_lapack *lapack;
+    status = find_lapack(team, &lapack, err);
+    if (status != PEAT_OK)
+        return status;
     struct arena_mark mark = arena_mark(a);
-    run_orthonormal(x, lapack_int(columns), lapack_int(rows), a);
+    run_orthonormal(lapack, x, lapack_int(columns), lapack_int(rows), a);
     arena_rewind(a, mark);
     return PEAT_OK;
 }
@@ -164,7 +179,8 @@ void matrix_centre(const struct matrix *m, const double *mean, int64_t begin, in
             *out++ = (double)m->x[i * m->columns + j] - mean[j];
 }
 
-void matrix_covariance(const struct matrix *m, double *mean, double *covariance, struct arena *a)
+void matrix_covariance(const struct team *team, const struct matrix *m, double *mean,
+                       double *covariance, struct arena *a)
 {
     enum { BLOCK = 256 };
     int64_t n = m->rows, d = m->columns;
@@ -181,13 +197,13 @@ void matrix_covariance(const struct matrix *m, double *mean, double *covariance,
         p.a = p.b = block;
         p.c = covariance;
         p.lda = p.ldb = p.ldc = d;
-        gemm_one(NULL, &p);
+        gemm_one(team, &p);
     }
     arena_rewind(a, mark);
 }
 
-void row_products(const double *x, int64_t m, const double *y, int64_t n, int64_t k, double alpha,
-                  double *c, int64_t ldc)
+void row_products(const struct team *team, const double *x, int64_t m, const double *y, int64_t n,
+                  int64_t k, double alpha, double *c, int64_t ldc)
 {
     struct gemm p = {.dtype = PEAT_F64, .trans_b = true, .m = m, .n = n, .k = k, .alpha = alpha};
     p.a = x;
@@ -195,5 +211,5 @@ void row_products(const double *x, int64_t m, const double *y, int64_t n, int64_
     p.c = c;
     p.lda = p.ldb = k;
     p.ldc = ldc;
-    gemm_one(NULL, &p);
+    gemm_one(team, &p);
 }

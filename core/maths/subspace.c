@@ -40,11 +40,12 @@ static void take_basis(struct subspace *s, const double *vector)
         memcpy(s->basis + i * s->d, vector + (s->d - 1 - i) * s->d, (size_t)s->d * sizeof(*vector));
 }
 
-static peat_status fill_subspace(struct subspace *s, const struct matrix *m, double share,
-                                 double *vector, double *mean, struct arena *a, struct error *err)
+static peat_status fill_subspace(const struct team *team, struct subspace *s,
+                                 const struct matrix *m, double share, double *vector, double *mean,
+                                 struct arena *a, struct error *err)
 {
-    matrix_covariance(m, mean, vector, a);
-    peat_status status = spectrum_symmetric(vector, s->d, true, s->value, a, err);
+    matrix_covariance(team, m, mean, vector, a);
+    peat_status status = spectrum_symmetric(team, vector, s->d, true, s->value, a, err);
     if (status != PEAT_OK)
         return status;
     double constant = 0.0;
@@ -59,8 +60,8 @@ static peat_status fill_subspace(struct subspace *s, const struct matrix *m, dou
     return PEAT_OK;
 }
 
-peat_status subspace_find(struct subspace *s, const struct matrix *m, double share, struct arena *a,
-                          struct error *err)
+peat_status subspace_find(const struct team *team, struct subspace *s, const struct matrix *m,
+                          double share, struct arena *a, struct error *err)
 {
     int64_t d = m->columns, most = m->rows < d ? m->rows : d;
     *s = (struct subspace){.d = d};
@@ -68,7 +69,7 @@ peat_status subspace_find(struct subspace *s, const struct matrix *m, double sha
     s->basis = ARENA_ARRAY(a, most * d, double);
     struct arena_mark mark = arena_mark(a);
     double *vector = ARENA_ARRAY(a, d * d, double), *mean = ARENA_ARRAY(a, d, double);
-    peat_status status = fill_subspace(s, m, share, vector, mean, a, err);
+    peat_status status = fill_subspace(team, s, m, share, vector, mean, a, err);
     arena_rewind(a, mark);
     return status;
 }
@@ -105,7 +106,8 @@ static void find_angles(const double *cosine, const double *sine, int64_t n, dou
 }
 
 /* rest [n, d] less cross [n, k] times the basis. */
-static void take_away(const double *cross, const struct subspace *s, int64_t n, double *rest)
+static void take_away(const struct team *team, const double *cross, const struct subspace *s,
+                      int64_t n, double *rest)
 {
     struct gemm p = {.dtype = PEAT_F64, .m = n, .n = s->d, .k = s->k, .alpha = -1.0, .beta = 1.0};
     p.a = cross;
@@ -113,36 +115,38 @@ static void take_away(const double *cross, const struct subspace *s, int64_t n, 
     p.c = rest;
     p.lda = s->k;
     p.ldb = p.ldc = s->d;
-    gemm_one(NULL, &p);
+    gemm_one(team, &p);
 }
 
 /* `large` has at least as many dimensions as `small`. cross = small large', rest = small - cross
  * large: their singular values are the cosines and the sines. */
-static peat_status measure(const struct subspace *large, const struct subspace *small,
-                           double *angle, struct arena *a, struct error *err)
+static peat_status measure(const struct team *team, const struct subspace *large,
+                           const struct subspace *small, double *angle, struct arena *a,
+                           struct error *err)
 {
     int64_t n = small->k, d = small->d;
     double *cross = ARENA_ARRAY(a, n * large->k, double), *rest = ARENA_ARRAY(a, n * d, double);
     double *cosine = ARENA_ARRAY(a, n, double), *sine = ARENA_ARRAY(a, n, double);
-    row_products(small->basis, n, large->basis, large->k, d, 1.0, cross, large->k);
+    row_products(team, small->basis, n, large->basis, large->k, d, 1.0, cross, large->k);
     memcpy(rest, small->basis, (size_t)(n * d) * sizeof(*rest));
-    take_away(cross, large, n, rest);
-    peat_status status = spectrum_singular(cross, n, large->k, cosine, a, err);
+    take_away(team, cross, large, n, rest);
+    peat_status status = spectrum_singular(team, cross, n, large->k, cosine, a, err);
     if (status == PEAT_OK)
-        status = spectrum_singular(rest, n, d, sine, a, err);
+        status = spectrum_singular(team, rest, n, d, sine, a, err);
     if (status == PEAT_OK)
         find_angles(cosine, sine, n, angle);
     return status;
 }
 
-peat_status principal_angles(const struct subspace *x, const struct subspace *y, double *angle,
-                             struct angle_summary *s, struct arena *a, struct error *err)
+peat_status principal_angles(const struct team *team, const struct subspace *x,
+                             const struct subspace *y, double *angle, struct angle_summary *s,
+                             struct arena *a, struct error *err)
 {
     BUG_UNLESS(x->d == y->d);
     const struct subspace *large = x->k >= y->k ? x : y, *small = large == x ? y : x;
     struct arena_mark mark = arena_mark(a);
     double *room = angle != NULL ? angle : ARENA_ARRAY(a, small->k, double);
-    peat_status status = measure(large, small, room, a, err);
+    peat_status status = measure(team, large, small, room, a, err);
     if (status == PEAT_OK)
         *s = summarise(room, small->k);
     arena_rewind(a, mark);
@@ -174,29 +178,31 @@ struct spread spread_of(double *x, int64_t n)
 
 /* Only how the two lie to each other matters, so one of them may be the first `large` axes: the
  * cosines are the singular values of the other's basis cut to these columns. */
-static peat_status draw_angles(int64_t large, int64_t small, int64_t d, uint64_t stream,
-                               double *basis, double *angle, struct arena *a, struct error *err)
+static peat_status draw_angles(const struct team *team, int64_t large, int64_t small, int64_t d,
+                               uint64_t stream, double *basis, double *angle, struct arena *a,
+                               struct error *err)
 {
     for (int64_t i = 0; i < small * d; i++)
         basis[i] = rng_normal(stream, (uint64_t)i);
-    peat_status status = spectrum_orthonormal(basis, small, d, a, err);
+    peat_status status = spectrum_orthonormal(team, basis, small, d, a, err);
     if (status != PEAT_OK)
         return status;
     for (int64_t i = 1; i < small; i++)
         memmove(basis + i * large, basis + i * d, (size_t)large * sizeof(*basis));
-    status = spectrum_singular(basis, small, large, angle, a, err);
+    status = spectrum_singular(team, basis, small, large, angle, a, err);
     for (int64_t i = 0; status == PEAT_OK && i < small; i++)
         angle[i] = degrees * acos(fmin(angle[i], 1.0));
     return status;
 }
 
-static peat_status draw_all(int64_t large, int64_t small, struct angle_baseline *b, int64_t d,
-                            uint64_t stream, double *seen[4], struct arena *a, struct error *err)
+static peat_status draw_all(const struct team *team, int64_t large, int64_t small,
+                            struct angle_baseline *b, int64_t d, uint64_t stream, double *seen[4],
+                            struct arena *a, struct error *err)
 {
     double *basis = ARENA_ARRAY(a, small * d, double), *angle = ARENA_ARRAY(a, small, double);
     for (int64_t t = 0; t < b->draws; t++) {
-        peat_status status =
-            draw_angles(large, small, d, rng_substream(stream, (uint64_t)t), basis, angle, a, err);
+        peat_status status = draw_angles(team, large, small, d, rng_substream(stream, (uint64_t)t),
+                                         basis, angle, a, err);
         if (status != PEAT_OK)
             return status;
         struct angle_summary s = summarise(angle, small);
@@ -208,8 +214,9 @@ static peat_status draw_all(int64_t large, int64_t small, struct angle_baseline 
     return PEAT_OK;
 }
 
-peat_status angles_random(int64_t k_a, int64_t k_b, int64_t d, int64_t draws, uint64_t stream,
-                          struct angle_baseline *b, struct arena *a, struct error *err)
+peat_status angles_random(const struct team *team, int64_t k_a, int64_t k_b, int64_t d,
+                          int64_t draws, uint64_t stream, struct angle_baseline *b, struct arena *a,
+                          struct error *err)
 {
     int64_t large = k_a > k_b ? k_a : k_b, small = k_a > k_b ? k_b : k_a;
     BUG_UNLESS(small >= 1 && large <= d && draws >= 1);
@@ -218,7 +225,7 @@ peat_status angles_random(int64_t k_a, int64_t k_b, int64_t d, int64_t draws, ui
     for (int i = 0; i < 4; i++)
         seen[i] = ARENA_ARRAY(a, draws, double);
     *b = (struct angle_baseline){.draws = draws};
-    peat_status status = draw_all(large, small, b, d, stream, seen, a, err);
+    peat_status status = draw_all(team, large, small, b, d, stream, seen, a, err);
     if (status == PEAT_OK) {
         b->smallest = spread_of(seen[0], draws);
         b->mean = spread_of(seen[1], draws);

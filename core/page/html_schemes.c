@@ -3,41 +3,33 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "inspect/describe.h"
 #include "looks.h"
 #include "page_parts.h"
 #include "plot/heatmap.h"
 
-enum { HEADS_MAX = 8 };
-
-static void add_description(struct html_page *p, const struct look *look,
-                            const struct scheme_table *t)
+static void add_description(struct html_page *p, const struct look *look, const char *numbers)
 {
-    struct strbuf text;
-    strbuf_init(&text);
-    if (describe_page(t, look->request.scheme, &text, p->a, NULL) == PEAT_OK) {
-        html_wrap(p->out, "<details><summary>", look->title, " in numbers</summary>\n");
-        html_lines(p->out, text.text, "</details>\n");
-    }
-    strbuf_release(&text);
+    if (!*numbers)
+        return;
+    html_wrap(p->out, "<details><summary>", look->title, " in numbers</summary>\n");
+    html_lines(p->out, numbers, "</details>\n");
 }
 
-static void add_look(struct html_page *p, const struct look *look, const struct scheme_table *t)
+static void add_look(struct html_page *p, const struct look *look, const struct scheme_look *seen)
 {
-    struct scheme_table few = *t;
+    const struct scheme_table *t = &seen->table;
     struct figure f;
     char caption[256];
-    few.heads = t->heads > HEADS_MAX ? HEADS_MAX : t->heads;
-    const struct heatmap h = heatmap_of_scheme(&few, p->a);
+    const struct heatmap h = heatmap_of_scheme(t, p->a);
     snprintf(caption, sizeof(caption),
              "%.60s at positions 0 to %" PRId64 ", initial weights of seed 0%s; a width of %" PRId64
              ", %" PRId64 " head%s.",
-             t->what, t->rows - 1, few.heads < t->heads ? ", the first heads" : "", look->request.d,
-             look->request.heads, plural(look->request.heads));
+             t->what, t->rows - 1, t->heads < seen->heads ? ", the first heads" : "",
+             look->request.d, look->request.heads, plural(look->request.heads));
     heatmap_figure(&h, &f);
     html_figure(p, &f, look->title, caption);
     figure_release(&f);
-    add_description(p, look, &few);
+    add_description(p, look, seen->numbers);
 }
 
 void html_schemes(struct html_page *p)
@@ -50,10 +42,10 @@ void html_schemes(struct html_page *p)
     html_section(p->out, "schemes", "What the schemes look like");
     for (int i = 0; i < n; i++) {
         struct arena_mark mark = arena_mark(p->a);
-        struct scheme_table t;
-        if (look_table(&look[i], p->a, &t, &why[i])) {
+        struct scheme_look seen;
+        if (look_see(&look[i], p->a, &seen, &why[i])) {
             why[i] = NULL;
-            add_look(p, &look[i], &t);
+            add_look(p, &look[i], &seen);
             arena_rewind(p->a, mark);
         } else {
             missing++;

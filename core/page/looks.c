@@ -11,10 +11,11 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "inspect/describe.h"
 #include "process/apart.h"
 #include "tensor/gemm.h"
 
-enum { POSITIONS_MAX = 256 };
+enum { POSITIONS_MAX = 256, HEADS_MAX = 8 };
 
 /* ---- which schemes ---- */
 
@@ -83,7 +84,27 @@ int looks_list(const struct results *r, struct arena *a, struct look look[LOOKS_
 struct message {
     char what[1024];
     int64_t heads, rows, columns;
+    int64_t text_bytes; /* behind the values */
 };
+
+/* The first heads, and what describes them. */
+static void add_message(const struct look *look, struct scheme_table *t, const struct team *team,
+                        struct arena *a, struct strbuf *out)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    int64_t heads = t->heads;
+    t->heads = heads > HEADS_MAX ? HEADS_MAX : heads;
+    if (describe_page(team, t, look->request.scheme, &text, a, NULL) != PEAT_OK)
+        strbuf_clear(&text);
+    struct message m = {"", heads, t->rows, t->columns, (int64_t)text.n};
+    int64_t n = (t->heads ? t->heads : 1) * t->rows * t->columns;
+    snprintf(m.what, sizeof(m.what), "%s", t->what);
+    strbuf_add_bytes(out, &m, sizeof(m));
+    strbuf_add_bytes(out, t->value, (size_t)n * sizeof(*t->value));
+    strbuf_add_bytes(out, text.text, text.n);
+    strbuf_release(&text);
+}
 
 static peat_status send_table(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
 {
@@ -93,39 +114,43 @@ static peat_status send_table(void *ctx, struct trail *trail, struct strbuf *out
     struct scheme_table t;
     struct team team = {1, NULL};
     request.trail = trail;
+    request.team = &team;
     arena_init(&a, "scheme", 1 << 20);
     parallel_start();
     peat_status status = gemm_start(&team, "auto", err);
     if (status == PEAT_OK)
         status = scheme_table_make(&t, &request, &a, err);
-    if (status == PEAT_OK) {
-        struct message m = {"", t.heads, t.rows, t.columns};
-        int64_t n = (t.heads ? t.heads : 1) * t.rows * t.columns;
-        snprintf(m.what, sizeof(m.what), "%s", t.what);
-        strbuf_add_bytes(out, &m, sizeof(m));
-        strbuf_add_bytes(out, t.value, (size_t)n * sizeof(*t.value));
-    }
+    if (status == PEAT_OK)
+        add_message(look, &t, &team, &a, out);
     arena_release(&a);
     return status;
 }
 
-bool look_table(struct look *look, struct arena *a, struct scheme_table *t, const char **why)
+static void read_message(const struct strbuf *sent, struct arena *a, struct scheme_look *seen)
+{
+    struct message m;
+    memcpy(&m, sent->text, sizeof(m));
+    const char *value = sent->text + sizeof(m);
+    size_t bytes = sent->n - sizeof(m) - (size_t)m.text_bytes;
+    *seen = (struct scheme_look){
+        .heads = m.heads,
+        .table = {arena_strdup(a, m.what), m.heads > HEADS_MAX ? HEADS_MAX : m.heads, m.rows,
+                  m.columns, arena_alloc(a, bytes)},
+        .numbers = arena_printf(a, "%.*s", (int)m.text_bytes, value + bytes)};
+    memcpy(seen->table.value, value, bytes);
+}
+
+bool look_see(struct look *look, struct arena *a, struct scheme_look *seen, const char **why)
 {
     struct strbuf sent;
     struct error err = {0};
     strbuf_init(&sent);
     peat_status status =
         apart_run(send_table, look, apart_seconds(), APART_SILENT, &sent, NULL, &err);
-    if (status == PEAT_OK) {
-        struct message m;
-        size_t bytes = sent.n - sizeof(m);
-        memcpy(&m, sent.text, sizeof(m));
-        *t = (struct scheme_table){arena_strdup(a, m.what), m.heads, m.rows, m.columns,
-                                   arena_alloc(a, bytes)};
-        memcpy(t->value, sent.text + sizeof(m), bytes);
-    } else {
+    if (status == PEAT_OK)
+        read_message(&sent, a, seen);
+    else
         *why = arena_strdup(a, err.text);
-    }
     strbuf_release(&sent);
     return status == PEAT_OK;
 }

@@ -16,7 +16,15 @@ struct look {
 
 /* Each once, at the sizes of the first cell that has it. Returns how many. */
 int looks_list(const struct results *r, struct arena *a, struct look look[LOOKS_MAX]);
-/* Runs the plugin, in another process. False: there is no table, and *why says why. */
-bool look_table(struct look *look, struct arena *a, struct scheme_table *t, const char **why);
+/* What a scheme looks like. */
+struct scheme_look {
+    int64_t heads; /* that it has; the table holds the first of them */
+    struct scheme_table table;
+    const char *numbers; /* the page of inspect/describe.h; "": there is none */
+};
+
+/* Runs the plugin, in another process, which multiplies and describes too: this one loads neither
+ * plugins nor libraries. False: there is nothing to see, and *why says why. */
+bool look_see(struct look *look, struct arena *a, struct scheme_look *seen, const char **why);
 
 #endif

@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-
-#define DIRECTORIES_MAX ((int)(sizeof(((struct registry *)0)->dir) / sizeof(const char *)))
+#include "base/object.h"
 
 static const peat_kind kinds[] = {PEAT_SCHEME, PEAT_COMBINE, PEAT_TASK};
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
@@ -27,71 +26,10 @@ const char *kind_name(peat_kind kind)
     return "unknown kind";
 }
 
-/* ---- where to look ---- */
-
-static peat_status add_directory(struct registry *r, const char *path, struct error *err)
-{
-    if (r->n_dir == DIRECTORIES_MAX)
-        return error_set(err, PEAT_INVALID, "PEAT_PLUGIN_PATH names more than %d directories",
-                         DIRECTORIES_MAX - 2);
-    for (int i = 0; i < r->n_dir; i++)
-        if (!strcmp(r->dir[i], path))
-            return PEAT_OK;
-    r->dir[r->n_dir++] = path;
-    return PEAT_OK;
-}
-
-static peat_status add_path_list(struct registry *r, const char *list, struct error *err)
-{
-    peat_status status = PEAT_OK;
-    while (status == PEAT_OK && *list) {
-        size_t n = strcspn(list, ":");
-        if (n > 0)
-            status = add_directory(r, arena_printf(r->arena, "%.*s", (int)n, list), err);
-        list += n + (list[n] == ':');
-    }
-    return status;
-}
-
-/* <directory of the program>/.. ; NULL when /proc tells nothing. */
-static char *program_prefix(struct arena *a)
-{
-    char *exe = realpath("/proc/self/exe", NULL);
-    if (!exe)
-        return NULL;
-    for (int up = 0; up < 2; up++) {
-        char *slash = strrchr(exe, '/');
-        if (slash)
-            *slash = '\0';
-    }
-    char *prefix = arena_strdup(a, exe);
-    free(exe);
-    return prefix;
-}
-
-static peat_status add_installed(struct registry *r, struct error *err)
-{
-    if (PEAT_LIBDIR[0] == '/')
-        return add_directory(r, PEAT_LIBDIR "/" PEAT_PLUGIN_SUBDIR, err);
-    const char *prefix = program_prefix(r->arena);
-    if (!prefix)
-        return PEAT_OK;
-    return add_directory(
-        r, arena_printf(r->arena, "%s/%s/%s", prefix, PEAT_LIBDIR, PEAT_PLUGIN_SUBDIR), err);
-}
-
 peat_status registry_init(struct registry *r, struct arena *arena, struct error *err)
 {
     *r = (struct registry){.arena = arena};
-    const char *list = getenv("PEAT_PLUGIN_PATH");
-    const char *home = getenv("HOME");
-    peat_status status = list ? add_path_list(r, list, err) : PEAT_OK;
-    if (status == PEAT_OK && home && *home)
-        status = add_directory(r, arena_printf(arena, "%s/.local/lib/%s", home, PEAT_PLUGIN_SUBDIR),
-                               err);
-    if (status == PEAT_OK)
-        status = add_installed(r, err);
-    return status;
+    return plugin_dirs_find(&r->dirs, arena, err);
 }
 
 /* ---- loading once ---- */
@@ -160,16 +98,10 @@ struct request {
     const char *name; /* or the path */
 };
 
-static bool ends_in_so(const char *text)
-{
-    size_t n = strlen(text);
-    return n > 3 && !strcmp(text + n - 3, ".so");
-}
-
 static struct request request_parse(const char *text)
 {
     const char *slash = strchr(text, '/');
-    if (ends_in_so(text) || (slash && strchr(slash + 1, '/')))
+    if (object_is_named(text) || (slash && strchr(slash + 1, '/')))
         return (struct request){.is_path = true, .name = text};
     if (!slash)
         return (struct request){.name = text};
@@ -212,8 +144,8 @@ static peat_status search(struct registry *r, peat_kind kind, const char *name,
                           const struct plugin **plugin, struct error *err)
 {
     *plugin = NULL;
-    for (int i = 0; i < r->n_dir; i++) {
-        peat_status status = search_directory(r, r->dir[i], kind, name, plugin, err);
+    for (int i = 0; i < r->dirs.n; i++) {
+        peat_status status = search_directory(r, r->dirs.dir[i], kind, name, plugin, err);
         if (status != PEAT_OK || *plugin)
             return status;
     }
@@ -236,7 +168,7 @@ static void names_collect(struct names *names, const char *dir)
         return;
     for (int i = 0; i < n; i++) {
         size_t length = strlen(entry[i]);
-        if (ends_in_so(entry[i]))
+        if (object_is_named(entry[i]))
             *ARENA_APPEND(names->arena, names->item, names->n, names->room) =
                 arena_printf(names->arena, "%.*s", (int)length - 3, entry[i]);
     }
@@ -246,9 +178,9 @@ static void names_collect(struct names *names, const char *dir)
 static const char *nearest_plugin(struct registry *r, peat_kind kind, const char *word)
 {
     struct names names = {.arena = r->arena};
-    for (int i = 0; i < r->n_dir; i++) {
-        names_collect(&names, arena_printf(r->arena, "%s/%s", r->dir[i], kind_name(kind)));
-        names_collect(&names, r->dir[i]);
+    for (int i = 0; i < r->dirs.n; i++) {
+        names_collect(&names, arena_printf(r->arena, "%s/%s", r->dirs.dir[i], kind_name(kind)));
+        names_collect(&names, r->dirs.dir[i]);
     }
     return nearest_name(word, names.item, names.n);
 }
@@ -257,14 +189,6 @@ static bool exists_as(struct registry *r, peat_kind kind, const char *name)
 {
     const struct plugin *plugin;
     return search(r, kind, name, &plugin, NULL) == PEAT_OK && plugin;
-}
-
-static void add_directories(const struct registry *r, struct strbuf *out)
-{
-    strbuf_add(out, " (searched in");
-    for (int i = 0; i < r->n_dir; i++)
-        strbuf_addf(out, "%s '%s'", i ? "," : "", r->dir[i]);
-    strbuf_add(out, ")");
 }
 
 static peat_status not_found(struct registry *r, peat_kind kind, const char *name,
@@ -282,7 +206,7 @@ static peat_status not_found(struct registry *r, peat_kind kind, const char *nam
         strbuf_addf(&text, ", but there is a %s of that name", other);
     else if (near)
         strbuf_addf(&text, "; did you mean '%s'?", near);
-    add_directories(r, &text);
+    plugin_dirs_add(&r->dirs, &text);
     peat_status status = error_set(err, PEAT_NOTFOUND, "%s", text.text);
     strbuf_release(&text);
     return status;
@@ -334,7 +258,7 @@ static peat_status unknown_anywhere(struct registry *r, const char *name, struct
             break;
         }
     }
-    add_directories(r, &text);
+    plugin_dirs_add(&r->dirs, &text);
     peat_status status = error_set(err, PEAT_NOTFOUND, "%s", text.text);
     strbuf_release(&text);
     return status;
@@ -430,7 +354,7 @@ static void walk_directory(struct walk *w, const char *dir, const peat_kind *kin
         return;
     }
     for (int i = 0; i < n; i++) {
-        if (!ends_in_so(entry[i]))
+        if (!object_is_named(entry[i]))
             continue;
         char *path = path_join(dir, entry[i]);
         walk_file(w, path, entry[i], kind);
@@ -441,13 +365,13 @@ static void walk_directory(struct walk *w, const char *dir, const peat_kind *kin
 
 static void walk_all(struct walk *w)
 {
-    for (int i = 0; i < w->r->n_dir; i++) {
+    for (int i = 0; i < w->r->dirs.n; i++) {
         for (int k = 0; k < KINDS; k++) {
-            char *inside = path_join(w->r->dir[i], kind_name(kinds[k]));
+            char *inside = path_join(w->r->dirs.dir[i], kind_name(kinds[k]));
             walk_directory(w, inside, &kinds[k]);
             free(inside);
         }
-        walk_directory(w, w->r->dir[i], NULL);
+        walk_directory(w, w->r->dirs.dir[i], NULL);
     }
 }
 

@@ -3,64 +3,142 @@
 #include "tensor/gemm.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
+#include "gemm_bf16.h"
 #include "tensor/bf16.h"
+#include "tensor/provider.h"
 #include "tensor/tensor.h"
 #include "tensor/vecmath.h"
 
-#ifdef PEAT_ONEDNN
-/* The faster one wherever both are: see docs/performance.md. */
-static const struct gemm_provider *const fastest = &gemm_onednn;
-const char *const gemm_words[] = {"auto", "onednn", "openblas", NULL};
-#else
-static const struct gemm_provider *const fastest = &gemm_openblas;
-const char *const gemm_words[] = {"auto", "openblas", NULL};
-#endif
+/* ---- who multiplies ---- */
 
-static const struct gemm_provider *provider_named(const char *name)
+/* The one that gets what `provider` leaves. */
+static peat_status open_rest(const struct providers *p, const peat_gemm_provider *provider,
+                             const peat_gemm_provider **rest, struct error *err)
 {
-    if (strcmp(name, gemm_openblas.name) == 0)
-        return &gemm_openblas;
-    return strcmp(name, "auto") == 0 || strcmp(name, fastest->name) == 0 ? fastest : NULL;
+    *rest = NULL;
+    if (provider->rest == NULL)
+        return PEAT_OK;
+    peat_status status = provider_open(p, provider->rest, rest, err);
+    if (status == PEAT_OK && (*rest)->rest != NULL)
+        status = error_set(err, PEAT_INVALID, "'%s' leaves products to another provider too",
+                           (*rest)->name);
+    if (status != PEAT_OK)
+        error_prefix(err, "gemm '%s' leaves some products to '%s'", provider->name, provider->rest);
+    return status;
+}
+
+static peat_status open_providers(struct team *team, const char *name, struct arena *a,
+                                  struct error *err)
+{
+    struct providers p;
+    const peat_gemm_provider *provider, *rest;
+    peat_status status = providers_find(&p, a, err);
+    if (status == PEAT_OK)
+        status = provider_open(&p, name, &provider, err);
+    if (status == PEAT_OK)
+        status = open_rest(&p, provider, &rest, err);
+    if (status != PEAT_OK)
+        return status;
+    team->gemm = provider;
+    team->rest = rest;
+    return PEAT_OK;
+}
+
+peat_status gemm_check(const char *name, struct error *err)
+{
+    struct arena a;
+    struct providers p;
+    arena_init(&a, "providers", 1 << 12);
+    peat_status status = providers_find(&p, &a, err);
+    if (status == PEAT_OK)
+        status = provider_check(&p, name, err);
+    arena_release(&a);
+    return status;
+}
+
+/* OpenBLAS tries for ever, and oneDNN crashes, where a limit (ulimit -v) leaves too few addresses:
+ * two buffers and the libraries themselves, and a buffer for each thread. */
+static peat_status check_addresses(const char *name, int threads, struct error *err)
+{
+    const size_t mib = (size_t)1 << 20, buffer = 128 * mib;
+    size_t n = (3 + (size_t)(threads < 1 ? 1 : threads)) * buffer;
+    void *room = mmap(NULL, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED)
+        return error_set(err, PEAT_NOMEM,
+                         "gemm '%s' needs %zu MiB of addresses, which a limit (ulimit -v) does not "
+                         "leave",
+                         name, n / mib);
+    munmap(room, n);
+    return PEAT_OK;
 }
 
 peat_status gemm_start(struct team *team, const char *name, struct error *err)
 {
-    const struct gemm_provider *provider = provider_named(name);
-    if (provider == NULL)
-        return error_set(err, PEAT_INVALID,
-                         "this program was built without '%s' for matrix products", name);
-    team->gemm = provider;
-    return provider->start(err);
+    peat_status status = check_addresses(name, team->threads, err);
+    if (status != PEAT_OK)
+        return status;
+    struct arena a;
+    arena_init(&a, "providers", 1 << 12);
+    status = open_providers(team, name, &a, err);
+    arena_release(&a);
+    return status;
 }
 
 void gemm_identify(const struct team *team, struct arena *a, const char **libraries,
                    const char **kernels)
 {
-    *libraries = team->gemm->library();
-    *kernels = team->gemm->kernels();
-    for (const struct gemm_provider *p = team->gemm->rest; p; p = p->rest) {
-        *libraries = arena_printf(a, "%s + %s", *libraries, p->library());
-        *kernels = arena_printf(a, "%s + %s", *kernels, p->kernels());
-    }
+    char library[256] = "", kernel[256] = "";
+    team->gemm->identify(library, kernel, sizeof(library));
+    *libraries = arena_strdup(a, library);
+    *kernels = arena_strdup(a, kernel);
+    if (team->rest == NULL)
+        return;
+    team->rest->identify(library, kernel, sizeof(library));
+    *libraries = arena_printf(a, "%s + %s", *libraries, library);
+    *kernels = arena_printf(a, "%s + %s", *kernels, kernel);
 }
 
-const char *gemm_bf16_missing(const char *name)
+const peat_gemm_lapack *gemm_lapack(const struct team *team)
 {
-    const struct gemm_provider *provider = provider_named(name);
-    if (provider == NULL || provider->bf16 == NULL)
-        return fastest->bf16 != NULL ? "only gemm 'onednn' has bf16 products"
-                                     : "this program was built without oneDNN (libdnnl-dev), which "
-                                       "alone has bf16 products";
-    return provider->bf16->missing();
+    BUG_UNLESS(team != NULL && team->gemm != NULL);
+    return team->gemm->lapack != NULL ? team->gemm->lapack
+           : team->rest != NULL       ? team->rest->lapack
+                                      : NULL;
+}
+
+/* ---- bf16 ---- */
+
+/* NULL, or why it has no bf16 products here. */
+static const char *bf16_missing(const peat_gemm_provider *provider)
+{
+    return provider->bf16 != NULL ? provider->bf16->missing() : "it has no bf16 products";
+}
+
+static peat_status check_bf16(const peat_gemm_provider *provider, struct error *err)
+{
+    const char *missing = bf16_missing(provider);
+    if (missing == NULL)
+        return PEAT_OK;
+    return error_set(err, PEAT_INVALID, "gemm '%s': %s%s", provider->name, missing,
+                     provider->bf16 == NULL ? "; 'onednn' has, where the CPU has" : "");
+}
+
+peat_status gemm_check_bf16(const char *name, struct error *err)
+{
+    struct team team = {.threads = 1};
+    peat_status status = gemm_start(&team, name, err);
+    return status == PEAT_OK ? check_bf16(team.gemm, err) : status;
 }
 
 peat_status gemm_start_bf16(struct team *team, struct error *err)
 {
-    const char *missing = gemm_bf16_missing(team->gemm != NULL ? team->gemm->name : "openblas");
-    if (missing != NULL)
-        return error_set(err, PEAT_INVALID, "%s", missing);
-    team->bf16 = team->gemm->bf16->open(team->threads);
+    BUG_UNLESS(team->gemm != NULL);
+    peat_status status = check_bf16(team->gemm, err);
+    if (status != PEAT_OK)
+        return status;
+    team->bf16 = bf16_products_open(team->gemm->bf16, team->threads);
     return team->bf16 != NULL ? PEAT_OK
                               : error_set(err, PEAT_NOMEM, "out of memory for bf16 products");
 }
@@ -68,9 +146,11 @@ peat_status gemm_start_bf16(struct team *team, struct error *err)
 void gemm_stop_bf16(struct team *team)
 {
     if (team->bf16 != NULL)
-        team->gemm->bf16->close(team->bf16);
+        bf16_products_close(team->bf16);
     team->bf16 = NULL;
 }
+
+/* ---- products ---- */
 
 static bool rounds(const struct team *team, const struct gemm *p)
 {
@@ -105,7 +185,7 @@ static struct gemm with_rounded_b(const struct team *team, const struct gemm *p)
 {
     struct gemm q = *p;
     if (rounds(team, p) && p->b16 == NULL && p->k > 0 && p->n > 0) {
-        q.b16 = team->gemm->bf16->round_b(team->bf16, p);
+        q.b16 = bf16_products_round_b(team->bf16, p);
         q.ldb16 = p->trans_b ? p->k : p->n;
     }
     return q;
@@ -151,10 +231,57 @@ static void add_bias(const struct gemm *p)
     }
 }
 
+/* With valid sizes only memory can fail. */
+static void must_be_done(peat_status status, const peat_gemm_provider *provider)
+{
+    if (status == PEAT_NOMEM)
+        out_of_memory("a matrix product");
+    if (status != PEAT_OK)
+        BUG("gemm '%s' cannot multiply: %s", provider->name, status_text(status));
+}
+
+/* m, n, k > 0 and no bias. */
+static void multiply(const struct team *team, const struct gemm *p)
+{
+    BUG_UNLESS(team != NULL && team->gemm != NULL);
+    const peat_gemm_provider *provider = team->gemm;
+    const peat_gemm_product product = {
+        .size = sizeof(product),
+        .dtype = p->dtype,
+        .trans_a = p->trans_a,
+        .trans_b = p->trans_b,
+        .m = p->m,
+        .n = p->n,
+        .k = p->k,
+        .alpha = p->alpha,
+        .beta = p->beta,
+        .a = p->a,
+        .b = p->b,
+        .c = p->c,
+        .lda = p->lda,
+        .ldb = p->ldb,
+        .ldc = p->ldc,
+    };
+    peat_status status = provider->multiply(&product);
+    if (status == PEAT_REFUSED && team->rest != NULL) {
+        provider = team->rest;
+        status = provider->multiply(&product);
+    }
+    must_be_done(status, provider);
+}
+
+/* False: it is to be done in F32. */
+static bool multiply_rounded(const struct team *team, const struct gemm *p)
+{
+    peat_status status = bf16_products_multiply(team->bf16, p);
+    if (status == PEAT_REFUSED)
+        return false;
+    must_be_done(status, team->gemm);
+    return true;
+}
+
 void gemm_one(const struct team *team, const struct gemm *p)
 {
-    const struct gemm_provider *provider =
-        team != NULL && team->gemm != NULL ? team->gemm : &gemm_openblas;
     if (p->m == 0 || p->n == 0)
         return;
     bool bias_first = p->bias != NULL && p->beta == 0.0 && p->k > 0;
@@ -166,8 +293,8 @@ void gemm_one(const struct team *team, const struct gemm *p)
             fill_bias(p);
         q.beta = bias_first ? 1.0 : p->beta;
         q.bias = NULL;
-        if (!rounds(team, p) || !provider->bf16->multiply(team->bf16, &q))
-            provider->multiply(&q);
+        if (!rounds(team, p) || !multiply_rounded(team, &q))
+            multiply(team, &q);
     }
     if (p->bias != NULL && !bias_first)
         add_bias(p);

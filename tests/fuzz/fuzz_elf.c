@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_elf.c: any bytes are a shared object for this machine or are refused with a text. */
+#include "base/elfcheck.h"
 #include "fuzz/fuzz.h"
-#include "plugin/elfcheck.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {

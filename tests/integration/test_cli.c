@@ -21,7 +21,7 @@ static const struct use uses[] = {
     {"--help 2>/dev/null", 0, "usage: peat VERB"},
     {"help 2>/dev/null", 0, "usage: peat VERB"},
     {"2>&1 >/dev/null", 2, "usage: peat VERB"},
-    {"--version 2>/dev/null", 0, "OpenBLAS"},
+    {"--version 2>/dev/null", 0, "openblas"},
     {"plugisn 2>&1", 2, "peat: unknown verb 'plugisn' of 'peat'; did you mean 'plugins'?"},
     {"help plugins 2>/dev/null", 0, "usage: peat plugins VERB"},
     {"help plugins info 2>/dev/null", 0, "usage: peat plugins info NAME [options]"},

@@ -90,7 +90,9 @@ START_TEST(the_moved_program_finds_its_own_plugins_and_libraries)
 {
     assert_prints("moved/bin/peat plugins list", "rotary");
     assert_prints("moved/bin/peat plugins info rotary", "/moved/lib");
-    assert_prints("moved/bin/peat --version", "USE_OPENMP");
+    assert_prints("moved/bin/peat --version", "openblas");
+    assert_prints("moved/bin/peat bench step --d 32 --layers 1 --T 16 --B 2 --steps 1",
+                  "USE_OPENMP");
     assert_prints("cat moved/share/man/man1/peat-plugins-list.1", "list");
     assert_prints("cat moved/share/bash-completion/completions/peat", "complete ");
 }

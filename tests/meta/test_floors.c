@@ -11,8 +11,9 @@
 
 static void copy_sources(void)
 {
-    shell_expect(0, "mkdir copy && for each in CMakeLists.txt cmake core include plugins; do "
-                    "cp -r \"$PEAT_SOURCE/$each\" copy/; done");
+    shell_expect(
+        0, "mkdir copy && for each in CMakeLists.txt cmake core include plugins providers; do "
+           "cp -r \"$PEAT_SOURCE/$each\" copy/; done");
     shell_expect(0, "cmake -S copy -B build -DCMAKE_BUILD_TYPE=Debug -DBUILD_TESTING=OFF "
                     "-DCMAKE_C_FLAGS_DEBUG=-O0");
 }

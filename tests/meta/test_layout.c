@@ -12,10 +12,10 @@
 
 /* Who alone may include what. */
 static const char *const alone[][2] = {
-    {"cblas.h", "core/tensor/gemm_openblas.c"}, {"dnnl.h", "core/tensor/gemm_onednn.c"},
-    {"omp.h", "core/tensor/parallel.c"},        {"dlfcn.h", "core/plugin/loader.c"},
-    {"yaml.h", "core/experiment/yamldoc.c"},    {"png.h", "core/plot/heatmap_png.c"},
-    {"jansson.h", "core/base/json_text.c"},     {"pthread.h", "core/process/parent.c"},
+    {"cblas.h", "providers/openblas.c"},      {"dnnl.h", "providers/onednn.c"},
+    {"omp.h", "core/tensor/parallel.c"},      {"dlfcn.h", "core/base/object.c"},
+    {"yaml.h", "core/experiment/yamldoc.c"},  {"png.h", "core/plot/heatmap_png.c"},
+    {"jansson.h", "core/base/json_text.c"},   {"pthread.h", "core/process/parent.c"},
     {"sys/prctl.h", "core/process/parent.c"},
 };
 enum { ALONE = sizeof(alone) / sizeof(alone[0]) };
@@ -276,6 +276,7 @@ START_TEST(each_library_is_known_to_one_file)
 {
     hold_in("core", leaves_libraries_to_their_one_file);
     hold_in("plugins", leaves_libraries_to_their_one_file);
+    hold_in("providers", leaves_libraries_to_their_one_file);
 }
 END_TEST
 
@@ -328,7 +329,7 @@ START_TEST(each_source_begins_with_its_licence)
 {
     struct strbuf offences;
     strbuf_init(&offences);
-    static const char *const dirs[] = {"cmake", "core", "include", "plugins", "tests"};
+    static const char *const dirs[] = {"cmake", "core", "include", "plugins", "providers", "tests"};
     for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
         walk(dirs[i], states_its_licence, &offences);
     apply("CMakeLists.txt", states_its_licence, &offences);
@@ -370,7 +371,7 @@ static void keeps_one_spelling(const char *path, const char *text, struct strbuf
 
 START_TEST(each_thing_has_one_spelling)
 {
-    static const char *const dirs[] = {"core", "include", "plugins", "tests"};
+    static const char *const dirs[] = {"core", "include", "plugins", "providers", "tests"};
     for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
         hold_in(dirs[i], keeps_one_spelling);
 }
@@ -383,7 +384,7 @@ START_TEST(sources_are_as_clang_format_makes_them)
     ck_assert_int_eq(
         system("cd \"$PEAT_SOURCE\" || exit 0; "
                "clang-format --version 2>/dev/null | grep -q 'version 14[.]' || exit 0; "
-               "find core plugins tests -name '*.[ch]' ! -name model_config.h | "
+               "find core plugins providers tests -name '*.[ch]' ! -name model_config.h | "
                "xargs clang-format --dry-run -Werror"),
         0);
 }
@@ -394,7 +395,8 @@ END_TEST
 /* A path in backquotes that begins with a folder of the tree is a file or folder of it. */
 static void names_files_that_exist(const char *path, const char *text, struct strbuf *offences)
 {
-    static const char *const folders[] = {"core/", "tests/", "plugins/", "cmake/", "include/"};
+    static const char *const folders[] = {"core/",  "tests/",   "plugins/",
+                                          "cmake/", "include/", "providers/"};
     for (const char *at = text; (at = strchr(at, '`')); at++) {
         char name[256];
         size_t n = strcspn(at + 1, "`\n");
@@ -494,6 +496,22 @@ START_TEST(plugins_include_the_sdk_and_standard_c_alone)
 }
 END_TEST
 
+/* Of this program: its library's headers are its own affair. */
+static void includes_one_header_of_ours(const char *path, const char *text, struct strbuf *offences)
+{
+    char name[256];
+    bool quoted;
+    while (ends(path, ".c") && next_include(&text, name, &quoted))
+        if (quoted || (starts(name, "peat/") && strcmp(name, "peat/gemm.h") != 0))
+            strbuf_addf(offences, "%s: a provider does not include '%s'\n", path, name);
+}
+
+START_TEST(providers_include_one_header_of_the_engine)
+{
+    hold_in("providers", includes_one_header_of_ours);
+}
+END_TEST
+
 static void require(const char *folder, const char *file, struct strbuf *offences)
 {
     char *path = path_join(folder, file);
@@ -548,7 +566,7 @@ static void assert_offends(rule_fn rule, const char *path, const char *text, boo
 START_TEST(the_rules_notice_an_offence)
 {
     rule_fn rule = leaves_libraries_to_their_one_file;
-    assert_offends(rule, "core/tensor/gemm_openblas.c", "#include <cblas.h>\n", false);
+    assert_offends(rule, "providers/openblas.c", "#include <cblas.h>\n", false);
     assert_offends(rule, "core/nn/gemm.c", "#include <cblas.h>\n", true);
     assert_offends(rule, "core/nn/a.c", "#include <openblas/cblas.h>\n", true);
     assert_offends(rule, "core/nn/a.c", "#pragma omp parallel\n", true);
@@ -591,6 +609,9 @@ START_TEST(the_rules_notice_an_offence)
                    false);
     assert_offends(rule, "plugins/scheme/a/a.c", "#include <pthread.h>\n", true);
     assert_offends(rule, "plugins/scheme/a/a.c", "#include \"base/file.h\"\n", true);
+    rule = includes_one_header_of_ours;
+    assert_offends(rule, "providers/a.c", "#include <a.h>\n#include <peat/gemm.h>\n", false);
+    assert_offends(rule, "providers/a.c", "#include <peat/plugin.h>\n", true);
 }
 END_TEST
 
@@ -604,5 +625,6 @@ int main(void)
                           files_are_opened_in_one_place, names_in_core_are_unique,
                           each_source_begins_with_its_licence,
                           plugins_include_the_sdk_and_standard_c_alone,
+                          providers_include_one_header_of_the_engine,
                           each_plugin_has_source_test_and_page, the_rules_notice_an_offence));
 }

@@ -58,7 +58,7 @@ static const char *section_name(const struct object *o, const elf_section *s)
 
 /* ---- the rules ---- */
 
-static void exports_the_entry_alone(const char *path, struct strbuf *offences)
+static void exports_one_function(const char *path, const char *entry, struct strbuf *offences)
 {
     struct object o = object_open(path);
     const elf_section *table = find_section(&o, SHT_DYNSYM);
@@ -68,14 +68,24 @@ static void exports_the_entry_alone(const char *path, struct strbuf *offences)
         if (symbol[i].st_shndx == SHN_UNDEF || ELF64_ST_BIND(symbol[i].st_info) == STB_LOCAL)
             continue;
         const char *name = string(&o, table, symbol[i].st_name);
-        if (!strcmp(name, "peat_entry"))
+        if (!strcmp(name, entry))
             entries++;
         else
             strbuf_addf(offences, "%s exports %s\n", path, name);
     }
     if (entries != 1)
-        strbuf_addf(offences, "%s exports peat_entry %d times\n", path, entries);
+        strbuf_addf(offences, "%s exports %s %d times\n", path, entry, entries);
     free(o.bytes);
+}
+
+static void exports_the_entry_alone(const char *path, struct strbuf *offences)
+{
+    exports_one_function(path, "peat_entry", offences);
+}
+
+static void exports_the_provider_alone(const char *path, struct strbuf *offences)
+{
+    exports_one_function(path, "peat_gemm_entry", offences);
 }
 
 static bool is_allowed(const char *library)
@@ -92,7 +102,8 @@ static bool is_allowed(const char *library)
     return false;
 }
 
-static void links_to_libc_and_libm_alone(const char *path, struct strbuf *offences)
+static void links_to_allowed(const char *path, bool (*allowed)(const char *library),
+                             struct strbuf *offences)
 {
     struct object o = object_open(path);
     const elf_section *table = find_section(&o, SHT_DYNAMIC);
@@ -100,10 +111,29 @@ static void links_to_libc_and_libm_alone(const char *path, struct strbuf *offenc
         if (d->d_tag != DT_NEEDED)
             continue;
         const char *library = string(&o, table, d->d_un.d_val);
-        if (!is_allowed(library))
+        if (!allowed(library))
             strbuf_addf(offences, "%s links to %s\n", path, library);
     }
     free(o.bytes);
+}
+
+static void links_to_libc_and_libm_alone(const char *path, struct strbuf *offences)
+{
+    links_to_allowed(path, is_allowed, offences);
+}
+
+static bool is_none_of_matrices(const char *library)
+{
+    static const char *const matrices[] = {"blas", "lapack", "dnnl", "mkl", "blis", "gfortran"};
+    for (size_t i = 0; i < sizeof(matrices) / sizeof(matrices[0]); i++)
+        if (strstr(library, matrices[i]))
+            return false;
+    return true;
+}
+
+static void links_to_no_library_of_matrices(const char *path, struct strbuf *offences)
+{
+    links_to_allowed(path, is_none_of_matrices, offences);
 }
 
 /* Data that can change at run time; constants that only wait for relocation are elsewhere. */
@@ -140,7 +170,14 @@ static void owns_no_globals(const char *path, struct strbuf *offences)
 
 typedef void (*rule_fn)(const char *path, struct strbuf *offences);
 
-static int walk(const char *dir, rule_fn rule, struct strbuf *offences)
+/* It stands beside the kinds of plugins. */
+static bool is_provider(const char *path)
+{
+    const char *kind = strstr(path, "/peat/plugins-");
+    return kind && strstr(kind, "/gemm/");
+}
+
+static int walk(const char *dir, bool providers, rule_fn rule, struct strbuf *offences)
 {
     char **name;
     int n, found = 0;
@@ -150,8 +187,9 @@ static int walk(const char *dir, rule_fn rule, struct strbuf *offences)
         char *path = path_join(dir, name[i]);
         struct stat st;
         if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-            found += walk(path, rule, offences);
-        else if (strstr(path, "/peat/plugins-") && strstr(name[i], ".so")) {
+            found += walk(path, providers, rule, offences);
+        else if (strstr(path, "/peat/plugins-") && strstr(name[i], ".so") &&
+                 is_provider(path) == providers) {
             rule(path, offences);
             found++;
         }
@@ -161,18 +199,23 @@ static int walk(const char *dir, rule_fn rule, struct strbuf *offences)
     return found;
 }
 
-static void hold(rule_fn rule)
+static void hold_for(bool providers, rule_fn rule)
 {
     struct strbuf offences;
     strbuf_init(&offences);
     char *lib = path_join(getenv("PEAT_BUILD"), "lib");
     char *lib64 = path_join(getenv("PEAT_BUILD"), "lib64");
-    int found = walk(lib, rule, &offences) + walk(lib64, rule, &offences);
+    int found = walk(lib, providers, rule, &offences) + walk(lib64, providers, rule, &offences);
     free(lib);
     free(lib64);
-    ck_assert_msg(found > 0, "no plugin was built");
+    ck_assert_msg(found > 0, "nothing was built");
     ck_assert_msg(offences.n == 0, "\n%s", offences.text);
     strbuf_release(&offences);
+}
+
+static void hold(rule_fn rule)
+{
+    hold_for(false, rule);
 }
 
 START_TEST(plugins_export_peat_entry_alone)
@@ -194,6 +237,27 @@ START_TEST(plugins_own_no_globals)
 }
 END_TEST
 #endif
+
+START_TEST(providers_export_peat_gemm_entry_alone)
+{
+    hold_for(true, exports_the_provider_alone);
+}
+END_TEST
+
+/* They are opened where something is multiplied. A provider breaks the rule, so it notices. */
+START_TEST(the_program_links_to_no_library_of_matrices)
+{
+    struct strbuf offences;
+    strbuf_init(&offences);
+    links_to_no_library_of_matrices(getenv("PEAT"), &offences);
+    ck_assert_msg(offences.n == 0, "\n%s", offences.text);
+    char *lib = path_join(getenv("PEAT_BUILD"), "lib");
+    walk(lib, true, links_to_no_library_of_matrices, &offences);
+    ck_assert_uint_gt(offences.n, 0);
+    free(lib);
+    strbuf_release(&offences);
+}
+END_TEST
 
 /* This test's own executable breaks all three rules. */
 START_TEST(the_rules_notice_an_offence)
@@ -225,6 +289,8 @@ int main(void)
 #ifndef PEAT_SANITIZED
     tcase_add_test(all, plugins_own_no_globals);
 #endif
+    tcase_add_test(all, providers_export_peat_gemm_entry_alone);
+    tcase_add_test(all, the_program_links_to_no_library_of_matrices);
     tcase_add_test(all, the_rules_notice_an_offence);
     suite_add_tcase(suite, all);
     return run_suite(suite);

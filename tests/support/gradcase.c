@@ -7,16 +7,9 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "tensor/gemm.h"
+#include "support/products.h"
 
 /* --- inputs -------------------------------------------------------------------------------- */
-
-static void start(void)
-{
-    struct error err = {0};
-    parallel_start();
-    ck_assert_msg(gemm_start(&(struct team){1, NULL}, "openblas", &err) == PEAT_OK, "%s", err.text);
-}
 
 /* The same numbers for both dtypes: F64 inputs are rounded to what F32 can hold. */
 static struct tensor input_new(const struct gradcase *c, int i, peat_dtype t, struct arena *a)
@@ -49,7 +42,7 @@ static void run_init(struct run *r, const struct gradcase *c, peat_dtype t, int 
                      bool shape_only, double grad)
 {
     arena_init(&r->arena, "gradcase", (size_t)1 << 16);
-    r->team = (struct team){threads};
+    r->team = team_of(threads);
     graph_init(&r->g, &r->arena, &r->team, t);
     r->g.shape_only = shape_only;
     peat_node *leaf[GRADCASE_INPUTS];
@@ -80,13 +73,12 @@ peat_status gradcase_check(const struct gradcase *c, struct error *err)
     struct tensor input[GRADCASE_INPUTS];
     bool needs[GRADCASE_INPUTS];
     struct gradcheck_result result;
-    start();
     arena_init(&a, "gradcase", (size_t)1 << 16);
     for (int i = 0; i < c->n_input; i++) {
         input[i] = input_new(c, i, PEAT_F64, &a);
         needs[i] = !c->input[i].fixed;
     }
-    const struct gradcheck options = {.max_elements = 64};
+    const struct gradcheck options = {.max_elements = 64, .team = lone_team()};
     peat_status status =
         gradcheck_run(&options, c->build, c->ctx, c->n_input, input, needs, &result, err);
     arena_release(&a);
@@ -95,7 +87,6 @@ peat_status gradcase_check(const struct gradcase *c, struct error *err)
 
 void gradcase_f32(const struct gradcase *c)
 {
-    start();
     struct run f64, f32;
     run_init(&f64, c, PEAT_F64, 1, false, 0.0);
     run_init(&f32, c, PEAT_F32, 1, false, 0.0);
@@ -170,7 +161,6 @@ static void same_bits(const struct gradcase *c, const struct tensor *a, const st
 
 void gradcase_threads(const struct gradcase *c)
 {
-    start();
     struct run one, many;
     run_init(&one, c, PEAT_F32, 1, false, 0.0);
     seed_backward(&one);
@@ -187,7 +177,6 @@ void gradcase_threads(const struct gradcase *c)
 
 void gradcase_shape(const struct gradcase *c)
 {
-    start();
     struct run real, plan;
     run_init(&real, c, PEAT_F32, 1, false, 0.0);
     run_init(&plan, c, PEAT_F32, 1, true, 0.0);

@@ -7,11 +7,12 @@
 
 #include "autograd/ops.h"
 #include "base/rng.h"
+#include "support/products.h"
 #include "support/toy_positional.h"
 
 void modelcheck_init(struct modelcheck *m, peat_arch arch)
 {
-    *m = (struct modelcheck){.team = {1}};
+    *m = (struct modelcheck){.team = team_of(1)};
     arena_init(&m->arena, "model", 1 << 16);
     arena_init(&m->step, "step", 1 << 16);
     toy_positional_init(&m->positional, false);

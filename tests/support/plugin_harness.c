@@ -13,6 +13,7 @@
 #include "nn/setup.h"
 #include "plugin/params.h"
 #include "plugin/registry.h"
+#include "support/products.h"
 #include "support/support.h"
 
 enum { GRADCHECK_INPUTS = 12 };
@@ -195,7 +196,7 @@ const peat_call *harness_call(struct harness *h, int64_t B, int64_t T, int64_t p
 {
     peat_side side = side_of(h, T, pos_B, pos);
     arena_reset(&h->step);
-    graph_init(&h->graph, &h->step, NULL, PEAT_F64);
+    graph_init(&h->graph, &h->step, lone_team(), PEAT_F64);
     return begin(h, &h->graph, B, &side);
 }
 
@@ -255,7 +256,7 @@ static struct tensor filled(struct harness *h, uint64_t stream, int rank, const 
 static void run_check(struct check *k, gradcheck_fn fn, struct tensor *input)
 {
     struct harness *h = k->h;
-    struct gradcheck options = {0};
+    struct gradcheck options = {.team = lone_team()};
     struct gradcheck_result result;
     for (int i = 0; i < h->weights.n; i++)
         input[k->n + i] = h->weights.item[i]->value;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 
@@ -33,6 +34,20 @@ int skip_all(const char *missing)
 {
     printf("skipped: %s\n", missing);
     return SKIPPED;
+}
+
+/* <build>/tests/<kind>/<program> */
+void use_built_plugins(void)
+{
+    char path[4096], plugins[4096 + 64];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    if (n < 0)
+        abort(); /* may be called outside of tests */
+    path[n] = '\0';
+    for (int up = 0; up < 3; up++)
+        *strrchr(path, '/') = '\0';
+    snprintf(plugins, sizeof(plugins), "%s/" PEAT_LIBDIR "/" PEAT_PLUGIN_SUBDIR, path);
+    setenv("PEAT_PLUGIN_PATH", plugins, 1);
 }
 
 /* The first of the words that is missing, into text. */

@@ -30,6 +30,9 @@ int run_list(struct tests t, const TTest *const *test);
 #define TESTS(...) ((const TTest *const[]){__VA_ARGS__, NULL})
 #define LOOPS(...) ((const struct repeated[]){__VA_ARGS__, {NULL, 0}})
 
+/* PEAT_PLUGIN_PATH becomes the directory of plugins and providers of the build that this program is
+ * of. */
+void use_built_plugins(void);
 /* The command is on PATH. */
 bool has_command(const char *name);
 /* The exit status of main for a test that something is missing for, which is printed. */

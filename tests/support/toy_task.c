@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "nn/host.h"
+#include "support/products.h"
 #include "support/support.h"
-#include "tensor/gemm.h"
 #include "train/checkpoint.h"
 
 static double mean_nll(const peat_sums *s)
@@ -182,7 +182,7 @@ static peat_status on_save(void *ctx, bool final, struct error *err)
 void toy_cell_init(struct toy_cell *c)
 {
     *c = (struct toy_cell){
-        .team = {1},
+        .team = team_of(1),
         .toy = {.sequences = 13},
         .model_config = {.arch = PEAT_DECODER, .d_model = 16, .n_layer = 2, .n_head = 2},
         .train = {.steps = 20,
@@ -203,8 +203,6 @@ void toy_cell_init(struct toy_cell *c)
 void toy_cell_build(struct toy_cell *c)
 {
     struct error err = {0};
-    parallel_start();
-    ck_assert_msg(gemm_start(&(struct team){1, NULL}, "openblas", &err) == PEAT_OK, "%s", err.text);
     arena_init(&c->arena, "toy", 1 << 16);
     toy_task_init(&c->task, &c->toy, c->train.seq_len);
     ck_assert_msg(task_setup(&c->task, &c->arena, &err) == PEAT_OK, "%s", err.text);

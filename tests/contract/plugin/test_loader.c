@@ -416,7 +416,7 @@ START_TEST(loading_all_sorts_leaves_out_the_shadowed_and_goes_on_after_bad_ones)
     build(f, "scheme", "b/y.so", "");
     build(f, "combine", "b/scheme/strayed.so", "");
     struct registry r = registry_over(f, "a:b");
-    r.n_dir = 2; /* not those of the machine */
+    r.dirs.n = 2; /* not those of the machine */
     struct strbuf bad;
     strbuf_init(&bad);
     registry_load_all(&r, collect, &bad);

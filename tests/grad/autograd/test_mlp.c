@@ -2,6 +2,7 @@
 /* test_mlp.c: the feed-forward operation against differences and against the operations in it. */
 #include "autograd/ops.h"
 #include "support/gradcase.h"
+#include "support/products.h"
 #include "support/support.h"
 
 static enum mlp_activation kinds[] = {MLP_GELU, MLP_GELU_TANH, MLP_RELU};
@@ -101,7 +102,7 @@ START_TEST(it_equals_its_steps)
 {
     struct arena a;
     struct graph g;
-    struct team team = {1};
+    struct team team = team_of(1);
     arena_init(&a, "test", 1 << 16);
     graph_init(&g, &a, &team, PEAT_F64);
     peat_node *in[5];
@@ -126,7 +127,7 @@ START_TEST(shapes_that_do_not_fit_are_refused)
     struct arena a;
     struct graph g;
     arena_init(&a, "test", 1 << 16);
-    graph_init(&g, &a, NULL, PEAT_F32);
+    graph_init(&g, &a, lone_team(), PEAT_F32);
     peat_node *x = graph_constant(&g, PEAT_F32, 2, (int64_t[]){3, 4}, NULL);
     peat_node *v = graph_constant(&g, PEAT_F32, 1, (int64_t[]){4}, NULL);
     ck_assert_ptr_null(op_mlp(&g.base, x, x, v, x, v, MLP_GELU));

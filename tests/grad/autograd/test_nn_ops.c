@@ -6,6 +6,7 @@
  */
 #include "autograd/ops.h"
 #include "support/gradcase.h"
+#include "support/products.h"
 #include "support/support.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
@@ -358,7 +359,7 @@ END_TEST
 static void graph_start(struct graph *g, struct arena *arena)
 {
     arena_init(arena, "test", 1 << 16);
-    graph_init(g, arena, NULL, PEAT_F32);
+    graph_init(g, arena, lone_team(), PEAT_F32);
 }
 
 START_TEST(softmax_of_a_masked_row_is_zero)

@@ -9,9 +9,9 @@
 #include "base/json.h"
 #include "diagnose/celldiagnosis.h"
 #include "diagnose/trace.h"
+#include "support/products.h"
 #include "support/shell.h"
 #include "support/support.h"
-#include "tensor/gemm.h"
 
 static const char experiment[] =
     "version: 1\n"
@@ -162,19 +162,6 @@ END_TEST
 
 /* ---- sum holds concatenation ---- */
 
-static void find_plugins(void)
-{
-    struct strbuf path;
-    const char *build = getenv("PEAT_BUILD");
-    strbuf_init(&path);
-    strbuf_addf(&path,
-                "%s/lib/peat/plugins-%s:%s/lib/x86_64-linux-gnu/peat/plugins-%s:"
-                "%s/lib64/peat/plugins-%s",
-                build, PEAT_ABI, build, PEAT_ABI, build, PEAT_ABI);
-    setenv("PEAT_PLUGIN_PATH", path.text, 1);
-    strbuf_release(&path);
-}
-
 static void open_cell(struct cell_diagnosis *d, struct rundir *r, struct arena *a,
                       const char *label)
 {
@@ -183,7 +170,8 @@ static void open_cell(struct cell_diagnosis *d, struct rundir *r, struct arena *
     char *dir = path_join(shell.dir, "runs/d");
     ck_assert_msg(rundir_read(arena_strdup(a, dir), r, a, &err) == PEAT_OK, "%s", err.text);
     ck_assert_msg(rundir_find(r, label, &index, &err) == PEAT_OK, "%s", err.text);
-    ck_assert_msg(cell_diagnosis_open(d, &r->cell[index], 2, 1, &err) == PEAT_OK, "%s", err.text);
+    ck_assert_msg(cell_diagnosis_open(d, &r->cell[index], 2, lone_team(), &err) == PEAT_OK, "%s",
+                  err.text);
     free(dir);
 }
 
@@ -230,7 +218,7 @@ START_TEST(a_trained_concatenation_padded_with_zeros_is_a_sum_of_disjoint_suppor
     struct error err = {0};
     arena_init(&a, "test", 1 << 16);
     struct json v = json_map(&a);
-    find_plugins();
+    use_built_plugins();
     open_cell(&concat, &r, &a, "learned.concat_split-d_pos=4.s0");
     open_cell(&sum, &q, &a, "learned.sum.s0");
     ck_assert_int_eq(diagnose_support(&sum.subject, v, &err), PEAT_OK);
@@ -253,13 +241,8 @@ END_TEST
 
 int main(void)
 {
-    struct error err = {0};
-    struct team team = {.threads = 1};
     Suite *suite = suite_create("diagnose");
     TCase *all = tcase_create("diagnose");
-    parallel_start();
-    if (gemm_start(&team, "openblas", &err) != PEAT_OK)
-        return 1;
     tcase_set_timeout(all, 120);
     tcase_add_unchecked_fixture(all, train, shell_close);
     tcase_add_test(all, a_cell_is_diagnosed_as_a_page_and_as_an_object);

@@ -43,12 +43,7 @@ static void set_up(void)
     ck_assert_ptr_nonnull(mkdtemp(work));
     arena_init(&arena, "test", 1 << 18);
     error = (struct error){0};
-    const char *build = need("PEAT_BUILD");
-    const char *path = arena_printf(&arena,
-                                    "%s/lib/peat/plugins-%s:%s/lib/x86_64-linux-gnu/peat/"
-                                    "plugins-%s:%s/lib64/peat/plugins-%s",
-                                    build, PEAT_ABI, build, PEAT_ABI, build, PEAT_ABI);
-    setenv("PEAT_PLUGIN_PATH", path, 1);
+    use_built_plugins();
 }
 
 static void tear_down(void)

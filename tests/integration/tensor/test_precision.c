@@ -119,9 +119,10 @@ int main(void)
     tcase_add_checked_fixture(tc, open_experiment, shell_close);
     tcase_add_test(tc, an_unknown_precision_is_refused_where_it_stands);
     tcase_add_test(tc, a_provider_without_bf16_is_refused_before_anything_runs);
-    const char *missing = gemm_bf16_missing("auto");
-    if (missing != NULL) {
-        printf("bf16 itself is not tested: %s\n", missing);
+    struct error missing = {0};
+    use_built_plugins();
+    if (gemm_check_bf16("auto", &missing) != PEAT_OK) {
+        printf("bf16 itself is not tested: %s\n", missing.text);
     } else {
         tcase_add_test(tc, a_processor_without_bf16_is_refused_before_anything_runs);
         tcase_add_test(tc, the_curve_follows_that_of_fp32_and_each_result_names_its_precision);

@@ -6,8 +6,8 @@
 
 #include "autograd/ops.h"
 #include "base/rng.h"
+#include "support/products.h"
 #include "support/support.h"
-#include "tensor/gemm.h"
 
 enum { Q, K, V, SCORE_ADD, BIAS, REL, N_INPUT, OUT = N_INPUT, N_RESULT };
 
@@ -120,20 +120,11 @@ static peat_node *composed(struct graph *g, const struct setup *s, peat_node *co
     return op_matmul(p, x, in[V], 0);
 }
 
-/* Inside a test: its process has no OpenMP runtime yet. */
-static void start(struct team *team)
-{
-    struct error err = {0};
-    parallel_start();
-    ck_assert_msg(gemm_start(team, "auto", &err) == PEAT_OK, "%s", err.text);
-}
-
 static void run(const struct setup *s, peat_dtype dtype, int threads, bool fused,
                 struct outcome *result)
 {
     struct arena arena;
-    struct team team = {threads, NULL};
-    start(&team);
+    struct team team = team_by("auto", threads);
     struct graph g;
     arena_init(&arena, "test", 1 << 20);
     graph_init(&g, &arena, &team, dtype);
@@ -274,8 +265,7 @@ END_TEST
 /* One query over two keys; the first logit is not a number. */
 START_TEST(nan_is_not_lost)
 {
-    struct team team = {1, NULL};
-    start(&team);
+    struct team team = team_by("auto", 1);
     struct arena arena;
     struct graph g;
     arena_init(&arena, "test", 1 << 16);
@@ -297,7 +287,7 @@ START_TEST(plan_counts_the_whole_square)
     struct arena arena;
     struct graph g;
     arena_init(&arena, "test", 1 << 16);
-    graph_init(&g, &arena, NULL, PEAT_F32);
+    graph_init(&g, &arena, lone_team(), PEAT_F32);
     g.shape_only = true;
     const int64_t dim[] = {16, 4, 128, 32};
     struct attention_mask mask = {.causal = true};
@@ -318,7 +308,7 @@ START_TEST(what_does_not_fit_is_refused)
     const int64_t x_dim[] = {2, 2, 3, 4}, short_dim[] = {2, 2, 3, 3}, bias_dim[] = {2, 2, 3, 2},
                   rel_dim[] = {2, 6};
     for (int i = 0; i < 3; i++) {
-        graph_init(&g, &arena, NULL, PEAT_F32);
+        graph_init(&g, &arena, lone_team(), PEAT_F32);
         g.shape_only = true;
         peat_node *x = graph_constant(&g, PEAT_F32, 4, x_dim, NULL);
         peat_node *k = graph_constant(&g, PEAT_F32, 4, i == 0 ? short_dim : x_dim, NULL);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "autograd/ops.h"
+#include "support/products.h"
 #include "support/support.h"
 
 /* Check's old name for ck_abort_msg; the SDK's table has a member of that name. */
@@ -15,13 +16,13 @@
 #define AXES(...) ((const int32_t[]){__VA_ARGS__})
 
 static struct arena arena;
-static struct team team = {1};
+static struct team team;
 static struct graph graph;
 static peat_graph *const g = &graph.base;
 
 static void set_up(void)
 {
-    parallel_start();
+    team = team_of(1);
     arena_init(&arena, "test", 1 << 16);
     graph_init(&graph, &arena, &team, PEAT_F32);
 }

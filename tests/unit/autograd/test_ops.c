@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "support/products.h"
 #include "support/support.h"
 
 #define DIMS(...)    ((const int64_t[]){__VA_ARGS__})
@@ -20,9 +21,8 @@ static peat_graph *const g = &graph.base;
 
 static void set_up(void)
 {
-    parallel_start();
     arena_init(&arena, "test", 1 << 16);
-    graph_init(&graph, &arena, NULL, PEAT_F64);
+    graph_init(&graph, &arena, lone_team(), PEAT_F64);
 }
 
 static void tear_down(void)

@@ -5,6 +5,7 @@
 
 #include "autograd/ops.h"
 #include "base/rng.h"
+#include "support/products.h"
 #include "support/support.h"
 
 #define DIMS(...) ((const int64_t[]){__VA_ARGS__})
@@ -93,7 +94,7 @@ static void run(build_fn f, bool reuse, struct result *out)
     static const int rank[N_LEAF] = {3, 2, 1, 3};
     struct arena a;
     struct graph g;
-    struct team team = {1};
+    struct team team = team_of(1);
     memset(out, 0, sizeof(*out));
     arena_init(&a, "test", 1 << 16);
     graph_init(&g, &a, &team, PEAT_F32);

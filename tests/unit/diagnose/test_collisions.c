@@ -7,14 +7,23 @@
 
 #include "base/rng.h"
 #include "support/fixed_table.h"
+#include "support/products.h"
 #include "support/support.h"
 #include "tensor/parallel.h"
+
+static struct collision_settings with_team(const struct collision_settings *s)
+{
+    struct collision_settings with = *s;
+    with.team = s->team ? s->team : lone_team();
+    return with;
+}
 
 static struct collisions ask(const struct matrix *token, const struct matrix *position,
                              const struct collision_settings *s)
 {
     struct collisions c;
-    assert_ok(collisions_of_sums(&c, token, position, s, &arena, &err));
+    const struct collision_settings with = with_team(s);
+    assert_ok(collisions_of_sums(&c, token, position, &with, &arena, &err));
     return c;
 }
 
@@ -35,7 +44,8 @@ static struct collisions ask_rows(const struct matrix *token, const struct matri
             x[r * d + k] = token->x[a[r] * d + k] + position->x[i[r] * d + k];
     }
     struct collisions c;
-    assert_ok(collisions_of_rows(&c, &m, a, i, s, &arena, &err));
+    const struct collision_settings with = with_team(s);
+    assert_ok(collisions_of_rows(&c, &m, a, i, &with, &arena, &err));
     return c;
 }
 
@@ -171,7 +181,7 @@ START_TEST(the_same_stream_gives_the_same_answer_on_any_number_of_threads)
     struct collision_settings s = {.stream = 7, .budget = 1000000, .n_noise = 1, .noise = {0.2}};
     struct collisions c = ask(&token, &position, &s), again = ask(&token, &position, &s);
     ck_assert_int_eq(memcmp(&c, &again, sizeof(c)), 0);
-    const struct team team = {.threads = 3};
+    const struct team team = team_of(3);
     s.team = &team;
     again = ask(&token, &position, &s);
     ck_assert_int_eq(memcmp(&c, &again, sizeof(c)), 0);
@@ -232,7 +242,6 @@ END_TEST
 
 int main(void)
 {
-    parallel_start();
     return run_list((struct tests){"collisions", table_open, table_close, 120},
                     TESTS(neighbours_in_fixed_tables_are_those_of_all_distances,
                           a_planted_collision_is_found_and_not_decoded,

@@ -7,6 +7,7 @@
 
 #include "base/rng.h"
 #include "support/fixed_table.h"
+#include "support/products.h"
 #include "support/support.h"
 #include "tensor/parallel.h"
 
@@ -34,14 +35,14 @@ static struct rows rows_new(int64_t n, int64_t d)
 static struct probe_regression read_number(const struct rows *r)
 {
     struct probe_regression p;
-    assert_ok(probe_regression(&p, &r->m, r->y, r->group, r->test, 11, &arena, &err));
+    assert_ok(probe_regression(lone_team(), &p, &r->m, r->y, r->group, r->test, 11, &arena, &err));
     return p;
 }
 
 static struct probe_classes read_class(const struct rows *r)
 {
     struct probe_classes p;
-    assert_ok(probe_classes(&p, &r->m, r->label, r->test, &arena, &err));
+    assert_ok(probe_classes(lone_team(), &p, &r->m, r->label, r->test, &arena, &err));
     return p;
 }
 
@@ -160,9 +161,11 @@ START_TEST(nothing_to_read_is_not_defined)
     p = read_number(&r);
     ck_assert_double_lt(p.r2, 0.0);
     memset(r.test, 1, (size_t)r.n * sizeof(*r.test));
-    assert_failed(probe_regression(&p, &r.m, r.y, r.group, r.test, 1, &arena, &err), "learn from");
+    assert_failed(probe_regression(lone_team(), &p, &r.m, r.y, r.group, r.test, 1, &arena, &err),
+                  "learn from");
     r.x[3] = (float)NAN;
-    assert_failed(probe_regression(&p, &r.m, r.y, r.group, r.test, 1, &arena, &err), "row 1");
+    assert_failed(probe_regression(lone_team(), &p, &r.m, r.y, r.group, r.test, 1, &arena, &err),
+                  "row 1");
 }
 END_TEST
 
@@ -301,8 +304,10 @@ START_TEST(targets_of_the_tests_do_not_change_the_fit)
         struct rows other = golden_rows();
         for (int64_t i = 0; i < r.n; i++)
             other.y[i] = r.test[i] ? -1000.0 * r.y[i] : r.y[i];
-        assert_ok(probe_regression(&p, &r.m, r.y, r.group, r.test, stream, &arena, &err));
-        assert_ok(probe_regression(&q, &r.m, other.y, r.group, r.test, stream, &arena, &err));
+        assert_ok(
+            probe_regression(lone_team(), &p, &r.m, r.y, r.group, r.test, stream, &arena, &err));
+        assert_ok(probe_regression(lone_team(), &q, &r.m, other.y, r.group, r.test, stream, &arena,
+                                   &err));
         ck_assert_double_eq(p.ridge, q.ridge);
         ck_assert_double_eq(p.train_r2, q.train_r2);
         ck_assert_double_gt(p.r2, q.r2);
@@ -332,7 +337,6 @@ END_TEST
 
 int main(void)
 {
-    parallel_start();
     return run_list(
         (struct tests){"probe", table_open, table_close, 60},
         TESTS(groups_are_held_out_whole, some_groups_stay_and_some_go,

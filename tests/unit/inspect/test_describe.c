@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "inspect/describe.h"
+#include "support/products.h"
 #include "support/support.h"
 
 /* The table under description. */
@@ -34,7 +35,8 @@ static void make_table(int64_t rows, int64_t columns)
 
 static void describe(void)
 {
-    ck_assert_int_eq(describe_stream(&b.stream, b.x, b.rows, b.columns, &b.arena, &b.err), PEAT_OK);
+    ck_assert_int_eq(
+        describe_stream(lone_team(), &b.stream, b.x, b.rows, b.columns, &b.arena, &b.err), PEAT_OK);
 }
 
 /* A fixed sequence without structure, in [-1, 1). */

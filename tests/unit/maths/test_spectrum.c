@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support/fixed_table.h"
+#include "support/products.h"
 #include "support/support.h"
 #include "tensor/parallel.h"
 
@@ -21,7 +22,7 @@ START_TEST(eigenvalues_of_the_second_difference_are_known)
         for (int j = i + 1; j < N; j++)
             x[i * N + j] = 77.0; /* never read */
     }
-    assert_ok(spectrum_symmetric(x, N, false, value, &arena, &err));
+    assert_ok(spectrum_symmetric(lone_team(), x, N, false, value, &arena, &err));
     for (int k = 0; k < N; k++)
         ck_assert_double_eq_tol(value[k], 2.0 - 2.0 * cos((k + 1) * M_PI / (N + 1)), 1e-13);
 }
@@ -44,7 +45,7 @@ START_TEST(a_reflected_diagonal_keeps_its_eigenvalues_and_shows_its_axes)
         for (int k = 0; k < N; k++)
             x[i] += h[i / N * N + k] * (k - 10.0) * h[k * N + i % N];
     }
-    assert_ok(spectrum_symmetric(x, N, true, value, &arena, &err));
+    assert_ok(spectrum_symmetric(lone_team(), x, N, true, value, &arena, &err));
     for (int k = 0; k < N; k++) {
         double along = 0.0;
         for (int j = 0; j < N; j++)
@@ -58,21 +59,22 @@ END_TEST
 START_TEST(what_is_not_finite_is_refused_with_its_place)
 {
     double x[] = {1.0, 0.0, (double)NAN, 1.0}, value[2];
-    assert_failed(spectrum_symmetric(x, 2, false, value, &arena, &err), "row 1, column 0");
-    assert_failed(spectrum_singular(x, 2, 2, value, &arena, &err), "");
-    assert_failed(spectrum_orthonormal(x, 2, 2, &arena, &err), "");
+    assert_failed(spectrum_symmetric(lone_team(), x, 2, false, value, &arena, &err),
+                  "row 1, column 0");
+    assert_failed(spectrum_singular(lone_team(), x, 2, 2, value, &arena, &err), "");
+    assert_failed(spectrum_orthonormal(lone_team(), x, 2, 2, &arena, &err), "");
 }
 END_TEST
 
 START_TEST(small_and_zero_matrices_are_fine)
 {
     double one[] = {-3.0}, zero[9] = {0}, value[3];
-    assert_ok(spectrum_symmetric(one, 1, false, value, &arena, &err));
+    assert_ok(spectrum_symmetric(lone_team(), one, 1, false, value, &arena, &err));
     ck_assert_double_eq(value[0], -3.0);
-    assert_ok(spectrum_symmetric(zero, 3, true, value, &arena, &err));
+    assert_ok(spectrum_symmetric(lone_team(), zero, 3, true, value, &arena, &err));
     ck_assert_double_eq(value[2], 0.0);
-    assert_ok(spectrum_symmetric(NULL, 0, false, NULL, &arena, &err));
-    assert_ok(spectrum_singular(NULL, 0, 3, NULL, &arena, &err));
+    assert_ok(spectrum_symmetric(lone_team(), NULL, 0, false, NULL, &arena, &err));
+    assert_ok(spectrum_singular(lone_team(), NULL, 0, 3, NULL, &arena, &err));
 }
 END_TEST
 
@@ -84,7 +86,7 @@ START_TEST(singular_values_of_a_rectangular_diagonal_are_its_entries)
         double x[15] = {0}, value[3];
         for (int k = 0; k < 3; k++)
             x[k * columns + (k + 1) % 3] = (k + 1) * (k == 1 ? -1.0 : 1.0);
-        assert_ok(spectrum_singular(x, rows, columns, value, &arena, &err));
+        assert_ok(spectrum_singular(lone_team(), x, rows, columns, value, &arena, &err));
         for (int k = 0; k < 3; k++)
             ck_assert_double_eq_tol(value[k], 3.0 - k, 1e-14);
     }
@@ -98,7 +100,7 @@ START_TEST(an_orthonormal_basis_spans_the_same_rows)
     uint64_t state = 11;
     for (int i = 0; i < K * D; i++)
         q[i] = x[i] = fixed_noise(&state);
-    assert_ok(spectrum_orthonormal(q, K, D, &arena, &err));
+    assert_ok(spectrum_orthonormal(lone_team(), q, K, D, &arena, &err));
     for (int i = 0; i < K; i++) {
         double square = 0.0, held = 0.0;
         for (int j = 0; j < K; j++) {
@@ -127,7 +129,7 @@ START_TEST(a_covariance_does_not_feel_a_large_mean)
     for (int i = 0; i < N; i++)
         for (int j = 0; j < D; j++)
             x[i * D + j] = (float)(1024.0 + (i % 2 ? 1.0 : -1.0) * (j + 1));
-    matrix_covariance(&m, mean, c, &arena);
+    matrix_covariance(lone_team(), &m, mean, c, &arena);
     for (int i = 0; i < D; i++)
         for (int j = 0; j < D; j++)
             ck_assert_double_eq_tol(c[i * D + j], (i + 1) * (j + 1), 1e-9);
@@ -140,16 +142,15 @@ START_TEST(nothing_is_left_in_the_arena)
 {
     double x[] = {2.0, 0.0, 0.0, 3.0}, value[2];
     size_t before = arena.used;
-    assert_ok(spectrum_symmetric(x, 2, true, value, &arena, &err));
-    assert_ok(spectrum_singular(x, 2, 2, value, &arena, &err));
-    assert_ok(spectrum_orthonormal(x, 2, 2, &arena, &err));
+    assert_ok(spectrum_symmetric(lone_team(), x, 2, true, value, &arena, &err));
+    assert_ok(spectrum_singular(lone_team(), x, 2, 2, value, &arena, &err));
+    assert_ok(spectrum_orthonormal(lone_team(), x, 2, 2, &arena, &err));
     ck_assert_uint_eq(arena.used, before);
 }
 END_TEST
 
 int main(void)
 {
-    parallel_start();
     return run_list((struct tests){"spectrum", table_open, table_close},
                     TESTS(eigenvalues_of_the_second_difference_are_known,
                           a_reflected_diagonal_keeps_its_eigenvalues_and_shows_its_axes,

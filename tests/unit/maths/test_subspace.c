@@ -7,13 +7,14 @@
 
 #include "base/rng.h"
 #include "support/fixed_table.h"
+#include "support/products.h"
 #include "support/support.h"
 #include "tensor/parallel.h"
 
 static struct subspace find(const struct matrix *m, double share)
 {
     struct subspace s;
-    assert_ok(subspace_find(&s, m, share, &arena, &err));
+    assert_ok(subspace_find(lone_team(), &s, m, share, &arena, &err));
     return s;
 }
 
@@ -70,7 +71,7 @@ START_TEST(a_constant_table_has_no_subspace)
     struct subspace none = find(&zero, 0.99);
     ck_assert(isnan(none.constant));
     struct angle_summary a;
-    assert_ok(principal_angles(&s, &none, NULL, &a, &arena, &err));
+    assert_ok(principal_angles(lone_team(), &s, &none, NULL, &a, &arena, &err));
     ck_assert_int_eq(a.n, 0);
     ck_assert(isnan(a.mean) && isnan(a.overlap));
 }
@@ -120,11 +121,11 @@ START_TEST(orthogonal_and_equal_subspaces_stand_at_90_and_0_degrees)
     struct matrix a = cross_of(low, 2, 5), b = cross_of(high, 3, 5);
     struct subspace x = find(&a, 1.0), y = find(&b, 1.0);
     struct angle_summary s;
-    assert_ok(principal_angles(&x, &y, NULL, &s, &arena, &err));
+    assert_ok(principal_angles(lone_team(), &x, &y, NULL, &s, &arena, &err));
     ck_assert_int_eq(s.n, 2);
     ck_assert_double_eq_tol(s.smallest, 90.0, 1e-12);
     ck_assert_double_eq_tol(s.overlap, 0.0, 1e-24);
-    assert_ok(principal_angles(&x, &x, NULL, &s, &arena, &err));
+    assert_ok(principal_angles(lone_team(), &x, &x, NULL, &s, &arena, &err));
     ck_assert_double_eq_tol(s.largest, 0.0, 1e-12);
     ck_assert_double_eq(s.overlap, 1.0);
 }
@@ -140,7 +141,7 @@ START_TEST(angles_of_a_millionth_degree_keep_their_digits)
         const struct subspace s = {.k = 1, .d = 3, .basis = one};
         const struct subspace t = {.k = 1, .d = 3, .basis = other};
         struct angle_summary a;
-        assert_ok(principal_angles(&s, &t, &angle, &a, &arena, &err));
+        assert_ok(principal_angles(lone_team(), &s, &t, &angle, &a, &arena, &err));
         ck_assert_double_eq_tol(angle, turn[k], 1e-9 * turn[k]);
     }
 }
@@ -155,7 +156,7 @@ START_TEST(each_small_angle_has_its_own_sine)
     double other[] = {cos(low), 0.0, sin(low), 0.0, 0.0, cos(high), 0.0, sin(high)};
     const struct subspace x = {.k = 2, .d = 4, .basis = one}, y = {.k = 2, .d = 4, .basis = other};
     struct angle_summary s;
-    assert_ok(principal_angles(&x, &y, angle, &s, &arena, &err));
+    assert_ok(principal_angles(lone_team(), &x, &y, angle, &s, &arena, &err));
     ck_assert_double_eq_tol(angle[0], 1e-6, 1e-14);
     ck_assert_double_eq_tol(angle[1], 10.0, 1e-12);
 }
@@ -180,7 +181,8 @@ START_TEST(ranks_and_angles_of_fixed_tables_are_scipys)
     for (int swapped = 0; swapped < 2; swapped++) {
         struct angle_summary s;
         double angle[4];
-        assert_ok(principal_angles(swapped ? &p : &t, swapped ? &t : &p, angle, &s, &arena, &err));
+        assert_ok(principal_angles(lone_team(), swapped ? &p : &t, swapped ? &t : &p, angle, &s,
+                                   &arena, &err));
         ck_assert_int_eq(s.n, 4);
         for (int k = 0; k < 4; k++)
             ck_assert_double_eq_tol(angle[k], golden_angle[k], 1e-9);
@@ -197,7 +199,7 @@ START_TEST(a_table_that_is_not_finite_has_no_subspace)
     struct matrix m = empty_table(4, 3, &x);
     x[5] = (float)NAN;
     struct subspace s;
-    assert_failed(subspace_find(&s, &m, 0.99, &arena, &err), "");
+    assert_failed(subspace_find(lone_team(), &s, &m, 0.99, &arena, &err), "");
 }
 END_TEST
 
@@ -218,7 +220,8 @@ START_TEST(random_lines_stand_as_their_distribution_says)
     uint64_t stream = rng_stream(1, "diagnose", "angles");
     for (int i = 0; i < 3; i++) {
         struct angle_baseline b;
-        assert_ok(angles_random(lines[i].k, 1, lines[i].d, 4000, stream, &b, &arena, &err));
+        assert_ok(
+            angles_random(lone_team(), lines[i].k, 1, lines[i].d, 4000, stream, &b, &arena, &err));
         ck_assert_double_eq_tol(b.mean.q05, lines[i].q05, 1.5);
         ck_assert_double_eq_tol(b.mean.q50, lines[i].q50, 1.0);
         ck_assert_double_eq_tol(b.mean.q95, lines[i].q95, 1.0);
@@ -231,13 +234,13 @@ START_TEST(random_overlap_is_the_larger_share_of_the_space)
 {
     struct angle_baseline b, again, other;
     uint64_t stream = rng_stream(2, "diagnose", "angles");
-    assert_ok(angles_random(3, 8, 24, 1000, stream, &b, &arena, &err));
+    assert_ok(angles_random(lone_team(), 3, 8, 24, 1000, stream, &b, &arena, &err));
     ck_assert_double_eq_tol(b.overlap.mean, 8.0 / 24.0, 0.01);
     ck_assert_double_lt(b.smallest.q50, b.mean.q50);
     ck_assert_double_lt(b.mean.q95, b.largest.q95);
-    assert_ok(angles_random(8, 3, 24, 1000, stream, &again, &arena, &err));
+    assert_ok(angles_random(lone_team(), 8, 3, 24, 1000, stream, &again, &arena, &err));
     ck_assert_int_eq(memcmp(&b, &again, sizeof(b)), 0);
-    assert_ok(angles_random(8, 3, 24, 1000, stream + 1, &other, &arena, &err));
+    assert_ok(angles_random(lone_team(), 8, 3, 24, 1000, stream + 1, &other, &arena, &err));
     ck_assert_int_ne(memcmp(&b, &other, sizeof(b)), 0);
 }
 END_TEST
@@ -246,13 +249,13 @@ END_TEST
 START_TEST(subspaces_too_large_for_the_space_share_directions)
 {
     struct angle_baseline b;
-    assert_ok(angles_random(7, 5, 10, 20, 9, &b, &arena, &err));
+    assert_ok(angles_random(lone_team(), 7, 5, 10, 20, 9, &b, &arena, &err));
     ck_assert_double_lt(b.smallest.q95, 1e-5);
     /* two planes of five in six dimensions have four angles of 0 */
-    assert_ok(angles_random(5, 5, 6, 20, 9, &b, &arena, &err));
+    assert_ok(angles_random(lone_team(), 5, 5, 6, 20, 9, &b, &arena, &err));
     ck_assert_double_gt(b.largest.q05, 1.0);
     ck_assert_double_eq_tol(b.largest.mean, 5.0 * b.mean.mean, 1e-5);
-    assert_ok(angles_random(10, 5, 10, 20, 9, &b, &arena, &err));
+    assert_ok(angles_random(lone_team(), 10, 5, 10, 20, 9, &b, &arena, &err));
     ck_assert_double_lt(b.largest.q95, 1e-5);
     ck_assert_double_eq_tol(b.overlap.mean, 1.0, 1e-12);
 }
@@ -272,7 +275,6 @@ END_TEST
 
 int main(void)
 {
-    parallel_start();
     return run_list((struct tests){"subspace", table_open, table_close, .seconds = 60},
                     TESTS(equal_shares_fill_all_dimensions, entropy_weighs_unequal_shares,
                           a_constant_table_has_no_subspace, the_constant_part_is_no_direction,

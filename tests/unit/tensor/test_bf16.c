@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "support/products.h"
 #include "support/support.h"
 #include "tensor/gemm.h"
 
@@ -119,9 +120,7 @@ static double *rounded(const float *x, float scale, int64_t n)
 static struct team started(int threads)
 {
     struct error err = {0};
-    struct team team = {.threads = threads};
-    parallel_start();
-    ck_assert_msg(gemm_start(&team, "auto", &err) == PEAT_OK, "%s", err.text);
+    struct team team = team_by("auto", threads);
     ck_assert_msg(gemm_start_bf16(&team, &err) == PEAT_OK, "%s", err.text);
     return team;
 }
@@ -257,7 +256,8 @@ END_TEST
 START_TEST(only_products_that_say_so_are_rounded)
 {
     struct operands o = operands((int64_t[]){96, 96, 96}, 0);
-    struct team team = started(1), plain = {.threads = 1, .gemm = team.gemm};
+    struct team team = started(1), plain = team;
+    plain.bf16 = NULL;
     float *want = malloc((size_t)o.nc * sizeof(*want));
     gemm_run(&plain, &o.p);
     memcpy(want, o.c, (size_t)o.nc * sizeof(*want));
@@ -331,9 +331,7 @@ END_TEST
 START_TEST(openblas_refuses_and_says_who_would_not)
 {
     struct error err = {0};
-    struct team team = {.threads = 1};
-    parallel_start();
-    ck_assert(gemm_start(&team, "openblas", &err) == PEAT_OK);
+    struct team team = team_by("openblas", 1);
     ck_assert_int_eq(gemm_start_bf16(&team, &err), PEAT_INVALID);
     ck_assert_msg(strstr(err.text, "oneDNN") || strstr(err.text, "onednn"), "%s", err.text);
     ck_assert_ptr_null(team.bf16);
@@ -343,9 +341,10 @@ END_TEST
 
 static void add_product_tests(TCase *tc)
 {
-    const char *missing = gemm_bf16_missing("auto");
-    if (missing != NULL) {
-        printf("products are not tested: %s\n", missing);
+    struct error missing = {0};
+    use_built_plugins();
+    if (gemm_check_bf16("auto", &missing) != PEAT_OK) {
+        printf("products are not tested: %s\n", missing.text);
         return;
     }
     tcase_add_loop_test(tc, a_product_is_the_one_of_its_rounded_operands, 0, 8 * N_SIZES);

@@ -3,11 +3,14 @@
 #include "tensor/gemm.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
+#include "support/products.h"
 #include "support/support.h"
+#include "tensor/provider.h"
 
 static const int64_t sizes[][3] = {
     {1, 1, 1},      {3, 5, 7},      {130, 70, 103}, {333, 77, 91},
@@ -32,20 +35,25 @@ static float *narrowed(const double *x, int64_t n)
     return y;
 }
 
-/* A team of so many threads with a provider that this build has. */
-static struct team started(const char *provider, int threads)
+/* The words of run.gemm, ended by NULL: "auto" first. Outside of tests too. */
+static const char *const *words(void)
 {
-    struct error err = {0};
-    struct team team = {threads, NULL};
-    parallel_start();
-    ck_assert_msg(gemm_start(&team, provider, &err) == PEAT_OK, "%s", err.text);
-    return team;
+    static const char *const *word;
+    static struct arena arena;
+    static struct providers found;
+    if (word)
+        return word;
+    use_built_plugins();
+    arena_init(&arena, "providers", 1 << 12);
+    if (providers_find(&found, &arena, NULL) != PEAT_OK)
+        abort();
+    return word = providers_words(&found);
 }
 
 static int providers(void)
 {
     int n = 0;
-    while (gemm_words[n])
+    while (words()[n])
         n++;
     return n;
 }
@@ -70,7 +78,7 @@ static double at(const double *x, int64_t ld, bool transposed, int64_t i, int64_
 
 START_TEST(products_match_the_plain_loop)
 {
-    struct team team = started("openblas", 2);
+    struct team team = team_by("openblas", 2);
     struct gemm p = shaped(sizes[_i / 4], _i % 4);
     double *a = filled((p.m + p.k) * (p.lda + 2), "a"), *b = filled((p.k + p.n) * (p.ldb + 2), "b");
     double *c = filled(p.m * p.ldc, "c"), *before = filled(p.m * p.ldc, "c");
@@ -103,7 +111,7 @@ END_TEST
 /* Every provider, close to the double-precision product. */
 START_TEST(single_precision_matches_and_has_the_same_bits_at_any_thread_count)
 {
-    const char *provider = gemm_words[_i % providers()];
+    const char *provider = words()[_i % providers()];
     int which = _i / providers();
     struct gemm p = shaped(sizes[which / 4], which % 4);
     int64_t na = (p.m + p.k) * (p.lda + 2), nb = (p.k + p.n) * (p.ldb + 2), nc = p.m * p.ldc;
@@ -114,10 +122,10 @@ START_TEST(single_precision_matches_and_has_the_same_bits_at_any_thread_count)
     p.b = fb;
     p.c = first;
     p.beta = 1.0;
-    struct team alone = started(provider, 1);
+    struct team alone = team_by(provider, 1);
     gemm_run(&alone, &p);
     for (int threads = 1; threads <= 4; threads *= 2) {
-        struct team team = started(provider, threads);
+        struct team team = team_by(provider, threads);
         float *next = narrowed(c, nc);
         p.c = next;
         gemm_run(&team, &p);
@@ -148,7 +156,7 @@ static const int64_t long_sizes[][3] = {
 /* op(A) is a transpose, as in the gradient of a weight; what stands in C is added to. */
 START_TEST(long_products_match_and_have_the_same_bits_at_any_thread_count)
 {
-    const char *provider = gemm_words[_i % providers()];
+    const char *provider = words()[_i % providers()];
     struct gemm p = shaped(long_sizes[_i / providers()], 1);
     int64_t na = p.k * p.lda, nb = p.k * p.ldb, nc = p.m * p.ldc;
     double *a = filled(na, "a"), *b = filled(nb, "b"), *c = filled(nc, "c");
@@ -158,7 +166,7 @@ START_TEST(long_products_match_and_have_the_same_bits_at_any_thread_count)
     p.b = fb;
     p.beta = 1.0;
     for (int threads = 1; threads <= 4; threads *= 2) {
-        struct team team = started(provider, threads);
+        struct team team = team_by(provider, threads);
         size_t bytes = gemm_long_bytes(&p);
         float *next = narrowed(c, nc);
         void *scratch = bytes > 0 ? malloc(bytes) : NULL;
@@ -189,7 +197,6 @@ END_TEST
 
 START_TEST(an_empty_inner_axis_gives_zero)
 {
-    started("auto", 1);
     double c[4] = {1.0, NAN, 3.0, 4.0}, unused[4] = {0};
     struct gemm p = {.dtype = PEAT_F64, .m = 2, .n = 2, .alpha = 1.0, .lda = 1, .ldb = 2, .ldc = 2};
     p.a = p.b = unused;
@@ -204,7 +211,7 @@ END_TEST
 
 START_TEST(beta_zero_does_not_read_the_result)
 {
-    struct team team = started(gemm_words[_i], 1);
+    struct team team = team_by(words()[_i], 1);
     float a[1] = {2.0f}, b[1] = {3.0f}, c[1] = {NAN};
     struct gemm p = {.dtype = PEAT_F32, .m = 1, .n = 1, .k = 1, .alpha = 1.0};
     p.lda = p.ldb = p.ldc = 1;
@@ -216,30 +223,40 @@ START_TEST(beta_zero_does_not_read_the_result)
 }
 END_TEST
 
-START_TEST(a_provider_names_its_library_and_kernels)
+/* What it leaves to another decides bits as well. */
+START_TEST(every_library_that_multiplies_is_named_with_its_version_and_kernels)
 {
-    struct team team = started(gemm_words[_i], 1);
-    bool openblas = strcmp(team.gemm->name, "openblas") == 0;
-    ck_assert_ptr_nonnull(strstr(team.gemm->library(), openblas ? "OpenBLAS" : "oneDNN"));
-    ck_assert(strlen(team.gemm->kernels()) > 0);
+    struct team team = team_by(words()[_i], 1);
     struct arena a;
     const char *libraries, *kernels;
     arena_init(&a, "test", 1024);
     gemm_identify(&team, &a, &libraries, &kernels);
-    ck_assert_ptr_nonnull(strstr(libraries, "OpenBLAS"));
-    ck_assert_ptr_nonnull(strstr(kernels, gemm_openblas.kernels()));
+    if (strcmp(team.gemm->name, "onednn") == 0) {
+        int version[4];
+        ck_assert_int_eq(sscanf(libraries, "oneDNN %d.%d.%d + OpenBLAS %d", &version[0],
+                                &version[1], &version[2], &version[3]),
+                         4);
+        ck_assert_ptr_nonnull(strstr(kernels, " + "));
+    }
+    ck_assert_ptr_nonnull(strstr(libraries, "OpenBLAS "));
+    ck_assert(strlen(kernels) > 0);
+    ck_assert(_i == 0 || strcmp(team.gemm->name, words()[_i]) == 0);
     arena_release(&a);
-    ck_assert(_i == 0 || strcmp(team.gemm->name, gemm_words[_i]) == 0);
 }
 END_TEST
 
-START_TEST(an_unknown_provider_is_refused)
+START_TEST(an_unknown_provider_is_refused_with_those_found_and_the_nearest)
 {
     struct error err = {0};
     struct team team = {1, NULL};
-    ck_assert_int_eq(gemm_start(&team, "abacus", &err), PEAT_INVALID);
-    ck_assert_ptr_nonnull(strstr(err.text, "without 'abacus'"));
+    use_built_plugins();
+    ck_assert_int_eq(gemm_start(&team, "openbas", &err), PEAT_INVALID);
+    ck_assert_ptr_nonnull(strstr(err.text, "'openbas'; found: auto"));
+    ck_assert_ptr_nonnull(strstr(err.text, "did you mean 'openblas'?"));
     ck_assert_ptr_null(team.gemm);
+    ck_assert_int_eq(gemm_check("openbas", &err), PEAT_INVALID);
+    ck_assert_int_eq(gemm_check("openblas", &err), PEAT_OK);
+    ck_assert_int_eq(gemm_check("auto", &err), PEAT_OK);
 }
 END_TEST
 
@@ -313,6 +330,9 @@ END_TEST
 int main(void)
 {
     int cases = 4 * (int)(sizeof(sizes) / sizeof(*sizes));
+    struct team any = {1, NULL};
+    for (int i = 0; i < providers(); i++)
+        (void)gemm_start(&any, words()[i], NULL); /* loaded once for the processes of all tests */
     return run_list(
         (struct tests){
             "gemm", .seconds = 60,
@@ -322,8 +342,10 @@ int main(void)
                            {long_products_match_and_have_the_same_bits_at_any_thread_count,
                             providers() * (int)(sizeof(long_sizes) / sizeof(*long_sizes))},
                            {beta_zero_does_not_read_the_result, providers()},
-                           {a_provider_names_its_library_and_kernels, providers()})},
-        TESTS(an_empty_inner_axis_gives_zero, an_unknown_provider_is_refused,
+                           {every_library_that_multiplies_is_named_with_its_version_and_kernels,
+                            providers()})},
+        TESTS(an_empty_inner_axis_gives_zero,
+              an_unknown_provider_is_refused_with_those_found_and_the_nearest,
               every_tile_runs_once_whatever_the_team,
               a_tile_that_opens_a_region_keeps_its_thread_number));
 }

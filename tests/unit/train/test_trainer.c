@@ -5,6 +5,7 @@
 
 #include "autograd/ops.h"
 #include "base/rng.h"
+#include "support/products.h"
 #include "support/support.h"
 #include "support/toy_task.h"
 #include "train/divergence.h"
@@ -179,7 +180,7 @@ static int32_t next_token(const int32_t *token, int64_t T)
     struct model_input in = {
         .B = 1, .T = T, .token = token, .sequence = &sequence, .phase = PEAT_EVAL};
     arena_reset(&c.trainer.step_arena);
-    graph_init(&g, &c.trainer.step_arena, NULL, PEAT_F32);
+    graph_init(&g, &c.trainer.step_arena, lone_team(), PEAT_F32);
     peat_node *logits = model_forward(&c.model, &g, &in, NULL);
     ck_assert_msg(logits != NULL, "%s", g.err.text);
     int32_t best = 0;
@@ -269,7 +270,7 @@ START_TEST(gradient_that_is_not_finite_names_the_place_where_it_began)
     struct arena a;
     struct graph g;
     arena_init(&a, "test", 4096);
-    graph_init(&g, &a, NULL, PEAT_F64);
+    graph_init(&g, &a, lone_team(), PEAT_F64);
     const int64_t dim = 2;
     struct tensor x = tensor_new(&a, PEAT_F64, 1, &dim);
     tensor_fill(&x, 0.0);

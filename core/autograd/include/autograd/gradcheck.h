@@ -16,10 +16,10 @@
 typedef peat_node *(*gradcheck_fn)(struct graph *g, peat_node *const *input, void *ctx);
 
 struct gradcheck {
-    double h;             /* 0: 1e-5 */
-    double limit;         /* relative error allowed, |a - n| / max(1, |a|, |n|); 0: 1e-7 */
-    int64_t max_elements; /* 0: all */
-    int threads;          /* 0: 1 */
+    double h;                /* 0: 1e-5 */
+    double limit;            /* relative error allowed, |a - n| / max(1, |a|, |n|); 0: 1e-7 */
+    int64_t max_elements;    /* 0: all */
+    const struct team *team; /* after gemm_start; NULL: there are no products */
 };
 
 struct gradcheck_result {

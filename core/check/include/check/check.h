@@ -21,6 +21,7 @@ struct subject {
     const struct value *given;    /* parameters to check it with; NULL: the defaults */
     const struct state *unloaded; /* of the process before the plugin was loaded     */
     const char *scratch;          /* a directory for files                           */
+    const struct team *team;      /* one thread, after gemm_start                    */
 };
 
 /* `why` is empty on success; otherwise what is wrong and where, or why it was skipped. */

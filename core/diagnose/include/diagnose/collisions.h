@@ -19,10 +19,10 @@
 enum { COLLISION_NOISES = 3, COLLISION_PAIRS = 8 };
 
 struct collision_settings {
-    const struct team *team;        /* NULL: one thread. The answer does not depend on it */
-    uint64_t stream;                /* of rng_stream(): queries and noise                       */
-    int64_t budget;                 /* comparisons, at least 64 queries; 0: 2^32, some seconds  */
-    int n_noise;                    /* 0 .. COLLISION_NOISES                                    */
+    const struct team *team; /* after gemm_start; the answer does not depend on its threads */
+    uint64_t stream;         /* of rng_stream(): queries and noise                       */
+    int64_t budget;          /* comparisons, at least 64 queries; 0: 2^32, some seconds  */
+    int n_noise;             /* 0 .. COLLISION_NOISES                                    */
     double noise[COLLISION_NOISES]; /* standard deviation per dimension / `spread` of the result */
 };
 

@@ -41,9 +41,9 @@ struct probe_regression {
 /* y [n] targets, group [n] as above, test [n] the rows to score (probe_hold_out's). The choice of
  * l holds a fifth of the training groups out by `stream`; with fewer than two groups it is the
  * middle of the list. PEAT_FAILED: no training rows, or not finite. */
-peat_status probe_regression(struct probe_regression *p, const struct matrix *x, const double *y,
-                             const int64_t *group, const bool *test, uint64_t stream,
-                             struct arena *a, struct error *err);
+peat_status probe_regression(const struct team *team, struct probe_regression *p,
+                             const struct matrix *x, const double *y, const int64_t *group,
+                             const bool *test, uint64_t stream, struct arena *a, struct error *err);
 
 struct probe_classes {
     int64_t train, test; /* rows                                                                */
@@ -56,7 +56,8 @@ struct probe_classes {
 
 /* label [n] any numbers; the class shares of training are the prior. PEAT_FAILED: no training
  * rows, or not finite. */
-peat_status probe_classes(struct probe_classes *p, const struct matrix *x, const int64_t *label,
-                          const bool *test, struct arena *a, struct error *err);
+peat_status probe_classes(const struct team *team, struct probe_classes *p, const struct matrix *x,
+                          const int64_t *label, const bool *test, struct arena *a,
+                          struct error *err);
 
 #endif

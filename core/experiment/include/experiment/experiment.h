@@ -60,7 +60,7 @@ struct run_settings {
     double plan_timeout;      /* the same, of one plugin function in a plan */
     int64_t checkpoint_every; /* steps; 0: only at the end */
     int64_t launcher;         /* enum launcher      */
-    int64_t gemm;             /* of gemm_words()    */
+    const char *gemm;         /* of providers_words() */
     bool tensorboard;
     struct slurm_settings slurm;
 };

@@ -44,17 +44,18 @@ struct bias_description {
     double centred[DESCRIBE_DISTANCES]; /* the last query's centred bias at this distance */
 };
 
-/* x [rows, columns]. PEAT_NOMEM is the only failure. */
-peat_status describe_stream(struct stream_description *s, const float *x, int64_t rows,
-                            int64_t columns, struct arena *a, struct error *err);
+/* x [rows, columns]. gemm_start was called for the team. PEAT_NOMEM is the only failure. */
+peat_status describe_stream(const struct team *team, struct stream_description *s, const float *x,
+                            int64_t rows, int64_t columns, struct arena *a, struct error *err);
 peat_status describe_bias(struct bias_description *s, const float *b, int64_t T, struct arena *a,
                           struct error *err);
 
 /* describe_text.c: a whole table, head by head, as a page or as a map. A table of angles is
  * described as the cosines and sines that they stand for. */
-peat_status describe_page(const struct scheme_table *t, const char *scheme, struct strbuf *out,
-                          struct arena *a, struct error *err);
-peat_status describe_value(const struct scheme_table *t, const char *scheme, struct value **v,
-                           struct arena *a, struct error *err);
+peat_status describe_page(const struct team *team, const struct scheme_table *t, const char *scheme,
+                          struct strbuf *out, struct arena *a, struct error *err);
+peat_status describe_value(const struct team *team, const struct scheme_table *t,
+                           const char *scheme, struct value **v, struct arena *a,
+                           struct error *err);
 
 #endif

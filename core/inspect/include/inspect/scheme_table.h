@@ -5,13 +5,15 @@
 
 #include "base/value.h"
 #include "process/trail.h"
+#include "tensor/parallel.h"
 
 struct scheme_request {
     const char *scheme;        /* name or path */
     const struct value *given; /* parameters; NULL: none */
     int64_t d;                 /* width of the stream, and of the model */
     int64_t T, heads;
-    struct trail *trail; /* NULL: none */
+    struct trail *trail;     /* NULL: none */
+    const struct team *team; /* after gemm_start */
 };
 
 /* A stream or a probe has a row per position, a bias one per query and a column per key. */

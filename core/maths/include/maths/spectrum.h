@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spectrum.h: eigenvalues and singular values in double, by the LAPACK that OpenBLAS brings.
+ * spectrum.h: eigenvalues and singular values in double, by the LAPACK of the team's provider.
  *
- * LAPACK rather than own code: it is there wherever OpenBLAS is, without another package, and
- * brings eigenvectors and singular values that keep their digits. spectrum.c alone declares
- * LAPACK's functions (dsyevd, dgesdd, dgeqrf, dorgqr). They run on one thread once parallel_start()
- * was called: a result has the same bits at any -t. All matrices are row-major and without gaps.
- * What a call needs besides its arguments comes from the arena and is given back to it.
+ * LAPACK rather than own code: OpenBLAS brings it, and with it eigenvectors and singular values
+ * that keep their digits. Its functions (dsyevd, dgesdd, dgeqrf, dorgqr) run on the calling thread:
+ * a result has the same bits at any -t. gemm_start was called for the team. All matrices are
+ * row-major and without gaps. What a call needs besides its arguments comes from the arena and is
+ * given back to it.
  */
 #ifndef MATHS_SPECTRUM_H
 #define MATHS_SPECTRUM_H
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "tensor/parallel.h"
 
 /* A table as the engine has it: F32, row-major, no gaps; borrowed and only read. */
 struct matrix {
@@ -22,17 +23,17 @@ struct matrix {
 
 /* Eigenvalues of the symmetric x [n, n], ascending, into value [n]. Only the lower triangle is
  * read. With `vectors`, row k of x becomes the unit eigenvector of value[k]; otherwise x is
- * overwritten. PEAT_FAILED: x is not finite, or no convergence. */
-peat_status spectrum_symmetric(double *x, int64_t n, bool vectors, double *value, struct arena *a,
-                               struct error *err);
+ * overwritten. PEAT_FAILED: x is not finite, no convergence, or the provider has no LAPACK. */
+peat_status spectrum_symmetric(const struct team *team, double *x, int64_t n, bool vectors,
+                               double *value, struct arena *a, struct error *err);
 /* Singular values of x [rows, columns], descending, into value [min(rows, columns)]. x is
  * overwritten. */
-peat_status spectrum_singular(double *x, int64_t rows, int64_t columns, double *value,
-                              struct arena *a, struct error *err);
+peat_status spectrum_singular(const struct team *team, double *x, int64_t rows, int64_t columns,
+                              double *value, struct arena *a, struct error *err);
 /* The rows of x [rows, columns], rows <= columns, become an orthonormal basis of what they span
  * (Householder QR). */
-peat_status spectrum_orthonormal(double *x, int64_t rows, int64_t columns, struct arena *a,
-                                 struct error *err);
+peat_status spectrum_orthonormal(const struct team *team, double *x, int64_t rows, int64_t columns,
+                                 struct arena *a, struct error *err);
 
 /* Over rows, in order: their sum by their number, into mean [columns]. */
 void matrix_mean(const struct matrix *m, double *mean);
@@ -41,10 +42,11 @@ void matrix_centre(const struct matrix *m, const double *mean, int64_t begin, in
                    double *out);
 /* mean [columns]: over rows. covariance [columns, columns]: sum over rows of (x - mean)(x - mean)'
  * divided by rows, both triangles. Sums run over blocks of rows in order. */
-void matrix_covariance(const struct matrix *m, double *mean, double *covariance, struct arena *a);
+void matrix_covariance(const struct team *team, const struct matrix *m, double *mean,
+                       double *covariance, struct arena *a);
 
 /* C [m, n] with rows of ldc = alpha X Y', X [m, k], Y [n, k]: each row of X with each of Y. */
-void row_products(const double *x, int64_t m, const double *y, int64_t n, int64_t k, double alpha,
-                  double *c, int64_t ldc);
+void row_products(const struct team *team, const double *x, int64_t m, const double *y, int64_t n,
+                  int64_t k, double alpha, double *c, int64_t ldc);
 
 #endif

@@ -33,8 +33,8 @@ struct subspace {
 
 /* The subspace of m for the share in (0, 1]; its arrays live in the arena. m with zero variance
  * has k = 0. PEAT_FAILED: m is not finite. */
-peat_status subspace_find(struct subspace *s, const struct matrix *m, double share, struct arena *a,
-                          struct error *err);
+peat_status subspace_find(const struct team *team, struct subspace *s, const struct matrix *m,
+                          double share, struct arena *a, struct error *err);
 
 /* Summary of the principal angles between two subspaces of the same space. In degrees. */
 struct angle_summary {
@@ -46,8 +46,9 @@ struct angle_summary {
 /* The n = min(k_a, k_b) principal angles, ascending, in degrees, into angle [n] (NULL: not
  * wanted): theta_i = acos of the singular values of A B' (Bjoerck & Golub 1973); where that
  * loses digits, from the sines. */
-peat_status principal_angles(const struct subspace *x, const struct subspace *y, double *angle,
-                             struct angle_summary *s, struct arena *a, struct error *err);
+peat_status principal_angles(const struct team *team, const struct subspace *x,
+                             const struct subspace *y, double *angle, struct angle_summary *s,
+                             struct arena *a, struct error *err);
 
 /* One number over draws. */
 struct spread {
@@ -64,8 +65,9 @@ struct angle_baseline {
 /* stream: of rng_stream(); the same stream gives the same baseline. k_a, k_b in 1 .. d. Each draw
  * is d * min(k_a, k_b) normal numbers, one QR and one singular value decomposition: 100 draws are
  * a second at d = 256 and k = 64. */
-peat_status angles_random(int64_t k_a, int64_t k_b, int64_t d, int64_t draws, uint64_t stream,
-                          struct angle_baseline *b, struct arena *a, struct error *err);
+peat_status angles_random(const struct team *team, int64_t k_a, int64_t k_b, int64_t d,
+                          int64_t draws, uint64_t stream, struct angle_baseline *b, struct arena *a,
+                          struct error *err);
 
 /* Quantiles as numpy's default (linear between order statistics); sorts x. NaN for n == 0. */
 struct spread spread_of(double *x, int64_t n);

@@ -2,9 +2,8 @@
 /*
  * registry.h: plugins by name or path.
  *
- * Search order: a path as given; the directories of PEAT_PLUGIN_PATH (colon-separated);
- * ~/.local/lib/peat/plugins-<abi>; <directory of the program>/../<libdir>/peat/plugins-<abi>. In
- * each directory NAME is looked for as <kind>/NAME.so and NAME.so. The first hit wins.
+ * Search order: a path as given; the directories of base/plugin_dirs.h. In each NAME is looked for
+ * as <kind>/NAME.so and NAME.so. The first hit wins.
  */
 #ifndef PLUGIN_REGISTRY_H
 #define PLUGIN_REGISTRY_H
@@ -12,6 +11,7 @@
 #include <peat/plugin.h>
 
 #include "base/hash.h"
+#include "base/plugin_dirs.h"
 #include "base/value.h"
 #include "process/trail.h"
 
@@ -25,8 +25,7 @@ struct plugin {
 struct registry {
     struct arena *arena; /* run */
     struct trail *trail; /* where the loading of a plugin is noted; NULL: nowhere. Set after init */
-    int n_dir;
-    const char *dir[34];
+    struct plugin_dirs dirs;
     int n, room;
     const struct plugin **item; /* loaded so far */
     struct place at;            /* of the request at hand, for the trail */
@@ -54,8 +53,8 @@ peat_status registry_find_any(struct registry *r, const char *name, const struct
 void registry_load_all(struct registry *r,
                        void (*bad)(void *ctx, const char *path, const char *why), void *ctx);
 
-/* loader.c: opens one file with RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE and checks its contract
- * (contract.c) before anything of it is used. Never closed. */
+/* loader.c: opens one file (base/object.h) and checks its contract (contract.c) before anything of
+ * it is used. Never closed. */
 peat_status plugin_load(struct arena *a, const char *path, const struct plugin **plugin,
                         struct error *err);
 /* contract.c: magic, size, ABI numbers, id, kind, parameter rows, interface. */

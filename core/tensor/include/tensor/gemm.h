@@ -10,49 +10,18 @@
 #ifndef TENSOR_GEMM_H
 #define TENSOR_GEMM_H
 
+#include <peat/gemm.h>
+
 #include "base/arena.h"
 #include "base/error.h"
 #include "tensor/parallel.h"
 
-struct gemm;
-struct bf16_products;
-
-/* Products of operands that are rounded to bf16. State is one team's, apart for each thread. */
-struct bf16_provider {
-    /* NULL, or what this machine lacks. */
-    const char *(*missing)(void);
-    struct bf16_products *(*open)(int threads); /* NULL: no memory */
-    void (*close)(struct bf16_products *);
-    /* As multiply of gemm_provider, for F32; alpha is in what of A is rounded. false: the library
-     * has no kernel for this shape. */
-    bool (*multiply)(struct bf16_products *, const struct gemm *p);
-    /* op(B)'s operand rounded, without gaps between rows, until the thread's next call. */
-    const void *(*round_b)(struct bf16_products *, const struct gemm *p);
-};
-
-/* A library that multiplies. Its file alone includes the library's header. */
-struct gemm_provider {
-    const char *name; /* run.gemm's word */
-    /* Once per process, after parallel_start: what has to hold before the first product. */
-    peat_status (*start)(struct error *err);
-    const char *(*library)(void); /* "OpenBLAS 0.3.21 ..."                   */
-    const char *(*kernels)(void); /* those it picked for this CPU, "SkylakeX" */
-    /* On the calling thread; m, n, k > 0 and no bias. */
-    void (*multiply)(const struct gemm *p);
-    const struct bf16_provider *bf16; /* NULL: it has no such products */
-    /* What multiplies the products that this one leaves to another: NULL, nothing. */
-    const struct gemm_provider *rest;
-};
-
-extern const struct gemm_provider gemm_openblas;
-#ifdef PEAT_ONEDNN
-extern const struct gemm_provider gemm_onednn;
-#endif
-
-/* What this build has, ended by NULL: "auto", which is the fastest of the others, comes first. */
-extern const char *const gemm_words[];
-/* Gives the team the provider of that name, ready for its first product. PEAT_INVALID: this build
- * has no such provider; PEAT_FAILED: what is wrong with the library. */
+/* PEAT_INVALID, with the names that there are, unless there is a provider of that name. Loads
+ * nothing. */
+peat_status gemm_check(const char *name, struct error *err);
+/* Gives the team the provider of that name (tensor/provider.h; "auto": the fastest that is
+ * installed), ready for its first product: loads its library. After parallel_start; may be called
+ * again. PEAT_INVALID: there is no such provider; else what is wrong with it. */
 peat_status gemm_start(struct team *team, const char *name, struct error *err);
 
 /* Every library that multiplies for the team, "oneDNN 2.6 + OpenBLAS 0.3.21 ...", and the kernels
@@ -61,8 +30,12 @@ peat_status gemm_start(struct team *team, const char *name, struct error *err);
 void gemm_identify(const struct team *team, struct arena *a, const char **libraries,
                    const char **kernels);
 
-/* NULL, or why a team with the provider of that name can't have bf16 products here. */
-const char *gemm_bf16_missing(const char *name);
+/* LAPACK of the team's provider, or of the one it leaves products to; NULL: neither has it. */
+const peat_gemm_lapack *gemm_lapack(const struct team *team);
+
+/* PEAT_INVALID, with what is missing, where a team with the provider of that name can't have bf16
+ * products here. Loads it. */
+peat_status gemm_check_bf16(const char *name, struct error *err);
 /* After gemm_start: F32 products with `rounds` are bf16 products from now on. PEAT_INVALID: what is
  * missing. gemm_stop_bf16 takes what a team has, if anything, and is due before it goes. */
 peat_status gemm_start_bf16(struct team *team, struct error *err);
@@ -89,6 +62,7 @@ struct gemm {
 size_t gemm_rounded_bytes(const struct team *team, peat_dtype dtype, int64_t n);
 void gemm_round(const struct team *team, void *to, const void *from, int64_t n);
 
+/* These take a team that gemm_start was called for, unless one of m, n and k is 0. */
 /* On the calling thread: for use inside parallel_for. */
 void gemm_one(const struct team *team, const struct gemm *p);
 /* Cut into fixed row blocks over the team. */

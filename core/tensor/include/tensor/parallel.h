@@ -14,12 +14,14 @@
 /* What one cell computes with. */
 struct team {
     int threads;
-    const struct gemm_provider *gemm; /* multiplies matrices; NULL: OpenBLAS              */
-    struct bf16_products *bf16;       /* some products round their operands; NULL: none do */
+    /* Multiplies matrices, and what it leaves to another; NULL: before gemm_start; nothing is left.
+     */
+    const struct peat_gemm_provider *gemm, *rest;
+    struct bf16_products *bf16; /* some products round their operands; NULL: none do */
 };
 
-/* Once per process, before any other call: the OpenMP runtime, and with it OpenBLAS, is told to
- * use one thread on its own; only parallel_for opens regions. */
+/* Once per process, before any other call: the OpenMP runtime, and with it what providers load, is
+ * told to use one thread on its own; only parallel_for opens regions. */
 void parallel_start(void);
 
 typedef void (*tile_fn)(void *ctx, int64_t tile);

@@ -1,40 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gemm_onednn.c: products by oneDNN, on one thread each; those in double precision by OpenBLAS,
- * as oneDNN has none. Built where Debian's libdnnl-dev is found.
+ * onednn.c: products by oneDNN, on one thread each. It leaves very small ones and those in double
+ * precision, which oneDNN has none of, to OpenBLAS.
  *
  * It packs less than OpenBLAS does for the tall and skinny products of small models and for those
- * of one attention head. Threads: it asks the OpenMP runtime, which parallel_start() has set to one
+ * of one attention head. Threads: it asks the OpenMP runtime, which the engine has set to one
  * outside regions, and uses one inside.
  *
  * Products of bf16 are "primitives", made for a shape in about a millisecond and then kept, apart
  * for each thread.
  */
-#include "tensor/gemm.h"
-
-#ifdef PEAT_ONEDNN
-
 #include <dnnl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tensor/bf16.h"
+#include <peat/gemm.h>
 
-static peat_status start(struct error *err)
+static peat_status start(char *why, size_t n)
 {
-    return gemm_openblas.start(err); /* for double precision */
+    (void)why, (void)n;
+    return PEAT_OK;
 }
 
-#define TEXT(x)    #x
-#define NUMBER(x)  TEXT(x)
-#define BUILT_WITH NUMBER(DNNL_VERSION_MAJOR) "." NUMBER(DNNL_VERSION_MINOR)
-
-static const char *library(void)
-{
-    return "oneDNN " BUILT_WITH;
-}
-
-static const char *kernels(void)
+/* By which it picks its kernels. */
+static const char *instructions(void)
 {
     switch (dnnl_get_effective_cpu_isa()) {
     case dnnl_cpu_isa_sse41:
@@ -58,21 +48,26 @@ static const char *kernels(void)
     }
 }
 
+static void identify(char *library, char *kernels, size_t n)
+{
+    const dnnl_version_t *v = dnnl_version();
+    snprintf(library, n, "oneDNN %d.%d.%d", v->major, v->minor, v->patch);
+    snprintf(kernels, n, "%s", instructions());
+}
+
 /* Below this OpenBLAS is faster, and a model that has no larger products spares itself the
  * compiling of kernels when they are first used (40 ms). */
 enum { SMALL = 32 * 32 * 32 };
 
-static void multiply(const struct gemm *p)
+static peat_status multiply(const peat_gemm_product *p)
 {
-    if (p->dtype != PEAT_F32 || p->m * p->n * p->k < SMALL) {
-        gemm_openblas.multiply(p);
-        return;
-    }
+    if (p->dtype != PEAT_F32 || p->m * p->n * p->k < SMALL)
+        return PEAT_REFUSED;
     /* With valid sizes only memory can fail. */
-    if (dnnl_sgemm(p->trans_a ? 'T' : 'N', p->trans_b ? 'T' : 'N', p->m, p->n, p->k,
-                   (float)p->alpha, p->a, p->lda, p->b, p->ldb, (float)p->beta, p->c,
-                   p->ldc) != dnnl_success)
-        out_of_memory("a matrix product");
+    dnnl_status_t status =
+        dnnl_sgemm(p->trans_a ? 'T' : 'N', p->trans_b ? 'T' : 'N', p->m, p->n, p->k,
+                   (float)p->alpha, p->a, p->lda, p->b, p->ldb, (float)p->beta, p->c, p->ldc);
+    return status == dnnl_success ? PEAT_OK : PEAT_NOMEM;
 }
 
 /* --- bf16 --------------------------------------------------------------------------------- */
@@ -80,7 +75,7 @@ static void multiply(const struct gemm *p)
 /* What a primitive is made for; compared as bytes, so it has no gaps. */
 struct shape {
     int64_t m, n, k;
-    int64_t ldb, ldc; /* A is without gaps */
+    int64_t lda, ldb, ldc;
     int64_t trans_a, trans_b;
     double beta;
 };
@@ -95,36 +90,32 @@ struct product {
     size_t scratch_bytes;
 };
 
-/* Memory that grows. */
-struct room {
-    void *data;
-    size_t bytes;
-};
-
 struct thread_products {
     dnnl_stream_t stream;
     int n;
     struct product table[TABLE]; /* by hash, next free place */
-    struct room a, b, shared_b, scratch;
+    void *scratch;               /* grows                   */
+    size_t scratch_bytes;
 };
 
-struct bf16_products {
+struct products {
     dnnl_engine_t engine;
     int threads;
     struct thread_products thread[];
 };
 
-static void *room_of(struct room *r, size_t bytes)
+/* False: no memory. */
+static bool make_room(struct thread_products *t, size_t bytes)
 {
     enum { LINE = 64 };
-    if (bytes > r->bytes) {
-        free(r->data);
-        r->bytes = (bytes + bytes / 4 + LINE - 1) / LINE * LINE;
-        r->data = aligned_alloc(LINE, r->bytes);
-        if (r->data == NULL)
-            out_of_memory("a matrix product");
-    }
-    return r->data;
+    if (bytes <= t->scratch_bytes)
+        return true;
+    free(t->scratch);
+    t->scratch_bytes = (bytes + bytes / 4 + LINE - 1) / LINE * LINE;
+    t->scratch = aligned_alloc(LINE, t->scratch_bytes);
+    if (t->scratch == NULL)
+        t->scratch_bytes = 0;
+    return t->scratch != NULL;
 }
 
 static void forget(struct product *p)
@@ -175,8 +166,7 @@ static dnnl_status_t plan_product(const struct shape *s, dnnl_engine_t engine,
     dnnl_memory_desc_t a, b, c;
     dnnl_matmul_desc_t product;
     dnnl_primitive_attr_t attr = NULL;
-    dnnl_status_t status =
-        describe(&a, dnnl_bf16, s->m, s->k, s->trans_a, s->trans_a ? s->m : s->k);
+    dnnl_status_t status = describe(&a, dnnl_bf16, s->m, s->k, s->trans_a, s->lda);
     if (status == dnnl_success)
         status = describe(&b, dnnl_bf16, s->k, s->n, s->trans_b, s->ldb);
     if (status == dnnl_success)
@@ -222,7 +212,8 @@ static bool is_fast(const_dnnl_primitive_desc_t plan)
     return strncmp(name, "ref", 3) != 0;
 }
 
-static void make(struct product *p, dnnl_engine_t engine)
+/* PEAT_OK without a primitive: there is no fast one. */
+static peat_status make(struct product *p, dnnl_engine_t engine)
 {
     dnnl_primitive_desc_t plan = NULL;
     dnnl_status_t status = plan_product(&p->shape, engine, &plan);
@@ -233,90 +224,73 @@ static void make(struct product *p, dnnl_engine_t engine)
     }
     if (plan != NULL)
         dnnl_primitive_desc_destroy(plan);
-    if (status == dnnl_out_of_memory)
-        out_of_memory("a matrix product");
-    BUG_UNLESS(status == dnnl_success || status == dnnl_unimplemented);
+    return status == dnnl_success || status == dnnl_unimplemented ? PEAT_OK
+           : status == dnnl_out_of_memory                         ? PEAT_NOMEM
+                                                                  : PEAT_FAILED;
 }
 
 static uint64_t hash_of(const struct shape *s)
 {
-    const int64_t part[] = {s->m, s->n, s->k, s->ldb, s->ldc, s->trans_a, s->trans_b};
+    const int64_t part[] = {s->m, s->n, s->k, s->lda, s->ldb, s->ldc, s->trans_a, s->trans_b};
     uint64_t hash = s->beta != 0.0;
     for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++)
         hash = (hash ^ (uint64_t)part[i]) * 0x9e3779b97f4a7c15u;
     return hash >> 32;
 }
 
-static struct product *find(struct bf16_products *all, struct thread_products *t,
-                            const struct shape *s)
+static peat_status find(struct products *all, struct thread_products *t, const struct shape *s,
+                        struct product **found)
 {
     struct product *p;
     uint64_t at = hash_of(s);
     for (; (p = &t->table[at % TABLE])->used; at++)
-        if (memcmp(&p->shape, s, sizeof(*s)) == 0)
-            return p;
+        if (memcmp(&p->shape, s, sizeof(*s)) == 0) {
+            *found = p;
+            return PEAT_OK;
+        }
     if (t->n == MOST_PRIMITIVES) {
         forget_all(t);
         p = &t->table[hash_of(s) % TABLE];
     }
     *p = (struct product){.shape = *s, .used = true};
-    make(p, all->engine);
+    *found = p;
     t->n++;
-    return p;
+    return make(p, all->engine);
 }
 
-static struct thread_products *own(struct bf16_products *all)
+static peat_status run(struct thread_products *t, struct product *q, const peat_gemm_product *p)
 {
-    int thread = parallel_thread();
-    BUG_UNLESS(thread < all->threads);
-    return &all->thread[thread];
-}
-
-static bf16 *rounded(struct room *r, const void *x, double scale, bool trans, int64_t rows,
-                     int64_t cols, int64_t ld)
-{
-    bf16 *to = room_of(r, (size_t)(rows * cols) * sizeof(*to));
-    if (trans)
-        bf16_round_rows(to, x, (float)scale, cols, rows, ld);
-    else
-        bf16_round_rows(to, x, (float)scale, rows, cols, ld);
-    return to;
-}
-
-static const void *round_b(struct bf16_products *all, const struct gemm *p)
-{
-    return rounded(&own(all)->shared_b, p->b, 1.0, p->trans_b, p->k, p->n, p->ldb);
-}
-
-static bool multiply_bf16(struct bf16_products *all, const struct gemm *p)
-{
-    struct thread_products *t = own(all);
-    const struct shape s = {.m = p->m,
-                            .n = p->n,
-                            .k = p->k,
-                            .ldb = p->b16 != NULL ? p->ldb16
-                                   : p->trans_b   ? p->k
-                                                  : p->n,
-                            .ldc = p->ldc,
-                            .trans_a = p->trans_a,
-                            .trans_b = p->trans_b,
-                            .beta = p->beta};
-    struct product *q = find(all, t, &s);
-    if (q->primitive == NULL)
-        return false;
-    const void *data[ARGS] = {
-        rounded(&t->a, p->a, p->alpha, p->trans_a, p->m, p->k, p->lda),
-        p->b16 != NULL ? p->b16 : rounded(&t->b, p->b, 1.0, p->trans_b, p->k, p->n, p->ldb), p->c,
-        room_of(&t->scratch, q->scratch_bytes)};
+    if (!make_room(t, q->scratch_bytes))
+        return PEAT_NOMEM;
+    const void *data[ARGS] = {p->a, p->b, p->c, t->scratch};
     dnnl_status_t status = dnnl_success;
     for (int i = 0; i < ARGS && status == dnnl_success; i++)
         status = dnnl_memory_set_data_handle(q->arg[i].memory, (void *)(uintptr_t)data[i]);
     if (status == dnnl_success)
         status = dnnl_primitive_execute(q->primitive, t->stream, ARGS, q->arg);
-    if (status == dnnl_out_of_memory)
-        out_of_memory("a matrix product");
-    BUG_UNLESS(status == dnnl_success);
-    return true;
+    return status == dnnl_success         ? PEAT_OK
+           : status == dnnl_out_of_memory ? PEAT_NOMEM
+                                          : PEAT_FAILED;
+}
+
+static peat_status multiply_bf16(void *state, int thread, const peat_gemm_product *p)
+{
+    struct products *all = state;
+    struct thread_products *t = &all->thread[thread];
+    const struct shape s = {.m = p->m,
+                            .n = p->n,
+                            .k = p->k,
+                            .lda = p->lda,
+                            .ldb = p->ldb,
+                            .ldc = p->ldc,
+                            .trans_a = p->trans_a,
+                            .trans_b = p->trans_b,
+                            .beta = p->beta};
+    struct product *q;
+    peat_status status = find(all, t, &s, &q);
+    if (status != PEAT_OK)
+        return status;
+    return q->primitive != NULL ? run(t, q, p) : PEAT_REFUSED;
 }
 
 /* Without instructions for bf16 the library would compute in F32 as well, but slower. */
@@ -326,44 +300,58 @@ static const char *missing(void)
     return (isa & needed) == needed ? NULL : "this CPU has no instructions for bf16 products";
 }
 
-static void close_bf16(struct bf16_products *all)
+static void close_bf16(void *state)
 {
+    struct products *all = state;
     for (int i = 0; i < all->threads; i++) {
         struct thread_products *t = &all->thread[i];
         forget_all(t);
         if (t->stream != NULL)
             dnnl_stream_destroy(t->stream);
-        free(t->a.data);
-        free(t->b.data);
-        free(t->shared_b.data);
-        free(t->scratch.data);
+        free(t->scratch);
     }
     if (all->engine != NULL)
         dnnl_engine_destroy(all->engine);
     free(all);
 }
 
-static struct bf16_products *open_bf16(int threads)
+static peat_status open_bf16(int threads, void **state)
 {
-    threads = threads < 1 ? 1 : threads;
-    struct bf16_products *all =
+    struct products *all =
         calloc(1, sizeof(*all) + (size_t)threads * sizeof(struct thread_products));
     if (all == NULL)
-        return NULL;
+        return PEAT_NOMEM;
     all->threads = threads;
     dnnl_status_t status = dnnl_engine_create(&all->engine, dnnl_cpu, 0);
     for (int i = 0; i < threads && status == dnnl_success; i++)
         status = dnnl_stream_create(&all->thread[i].stream, all->engine, dnnl_stream_default_flags);
-    if (status == dnnl_success)
-        return all;
+    if (status == dnnl_success) {
+        *state = all;
+        return PEAT_OK;
+    }
     close_bf16(all);
-    return NULL;
+    return PEAT_NOMEM;
 }
 
-static const struct bf16_provider bf16_onednn = {missing, open_bf16, close_bf16, multiply_bf16,
-                                                 round_b};
+static const peat_gemm_bf16 bf16 = {
+    .size = sizeof(bf16),
+    .missing = missing,
+    .open = open_bf16,
+    .close = close_bf16,
+    .multiply = multiply_bf16,
+};
 
-const struct gemm_provider gemm_onednn = {"onednn", start,        library,       kernels,
-                                          multiply, &bf16_onednn, &gemm_openblas};
-
-#endif
+static const peat_gemm_provider provider = {
+    .magic = PEAT_GEMM_MAGIC,
+    .size = sizeof(provider),
+    .abi = PEAT_GEMM_ABI,
+    .name = "onednn",
+    .summary = "oneDNN: single precision and bf16; the rest by OpenBLAS",
+    .licence = "MIT",
+    .rest = "openblas",
+    .start = start,
+    .identify = identify,
+    .multiply = multiply,
+    .bf16 = &bf16,
+};
+PEAT_GEMM_DEFINE(provider)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* elfcheck.c: the ELF header and the program headers of a shared object, read with care. */
-#include "plugin/elfcheck.h"
+#include "base/elfcheck.h"
 
 #include <link.h>
 #include <stdio.h>

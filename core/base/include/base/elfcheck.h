@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* elfcheck.h: is this a whole shared object for this kind of machine? */
-#ifndef PLUGIN_ELFCHECK_H
-#define PLUGIN_ELFCHECK_H
+#ifndef BASE_ELFCHECK_H
+#define BASE_ELFCHECK_H
 
 #include "base/error.h"
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* object.h: shared objects that are opened while the program runs: plugins and providers. */
+#ifndef BASE_OBJECT_H
+#define BASE_OBJECT_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/hash.h"
+
+struct object {
+    const char *path; /* absolute */
+    void *handle;
+    char sha256[HASH_HEX];
+};
+
+/* Opens it with RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE; never closed. What is no whole shared object
+ * for this machine is refused before the dynamic linker sees it, and one that changes how numbers
+ * are rounded is refused too, with the rounding put back. `what` is for messages: "plugin". */
+peat_status object_open(struct object *o, const char *what, const char *path, struct arena *a,
+                        struct error *err);
+/* NULL: it has no such symbol. */
+void *object_symbol(const struct object *o, const char *name);
+/* The file's name without .so. */
+const char *object_stem(struct arena *a, const char *path);
+bool object_is_named(const char *path); /* NAME.so, NAME not empty */
+
+#endif

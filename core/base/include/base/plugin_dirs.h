@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* plugin_dirs.h: the directories in which plugins and providers are looked for. */
+#ifndef BASE_PLUGIN_DIRS_H
+#define BASE_PLUGIN_DIRS_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+
+struct plugin_dirs {
+    int n;
+    const char *dir[34];
+};
+
+/* Those of PEAT_PLUGIN_PATH (colon-separated), ~/.local/lib/peat/plugins-<abi>, and <directory of
+ * the program>/../<libdir>/peat/plugins-<abi>, each once. They need not exist. */
+peat_status plugin_dirs_find(struct plugin_dirs *d, struct arena *a, struct error *err);
+/* " (searched in 'a', 'b')" */
+void plugin_dirs_add(const struct plugin_dirs *d, struct strbuf *out);
+
+#endif

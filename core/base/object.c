@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* object.c: the dynamic linker, and what is looked at before it and after it. */
+#include "base/object.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
+#include "base/elfcheck.h"
+#include "base/file.h"
+
+/*
+ * How this thread rounds, traps and treats denormals: an object linked with -ffast-math changes it
+ * when it is loaded, for everything that runs later. The low six bits only record what happened.
+ */
+#if defined(__SSE__)
+static unsigned rounding_get(void)
+{
+    return _mm_getcsr() & ~0x3fu;
+}
+
+static void rounding_set(unsigned mode)
+{
+    _mm_setcsr(mode);
+}
+#else
+static unsigned rounding_get(void)
+{
+    return 0;
+}
+
+static void rounding_set(unsigned mode)
+{
+    (void)mode;
+}
+#endif
+
+/* Beyond any plugin or provider; a file that only claims to be large is not read to its end. */
+enum { LARGEST_OBJECT = 1 << 28 };
+
+/* Its head first, which tells most of what is no object without reading the rest. */
+static peat_status check_object(int fd, const char *path, char hex[HASH_HEX], struct error *err)
+{
+    char head[ELF_HEAD], *bytes;
+    size_t n;
+    ssize_t got = pread(fd, head, sizeof(head), 0);
+    if (got < 0)
+        return error_set(err, PEAT_IO, "cannot read '%s': %s", path, strerror(errno));
+    peat_status status = elf_check_head(path, head, (size_t)got, err);
+    if (status == PEAT_OK)
+        status = fd_read(fd, path, LARGEST_OBJECT, &bytes, &n, err);
+    if (status != PEAT_OK)
+        return status;
+    status = elf_check(path, bytes, n, err);
+    if (status == PEAT_OK)
+        hash_bytes(bytes, n, hex);
+    free(bytes);
+    return status;
+}
+
+/* Reads the file once, for its hash and for what is wrong with it. `seen`: the file it was. */
+static peat_status read_object(struct object *o, const char *what, const char *path,
+                               struct stat *seen, struct error *err)
+{
+    int fd;
+    peat_status status = file_open(path, O_RDONLY, FILE_ANYONES, &fd, err);
+    if (status == PEAT_NOTFOUND)
+        error_set(err, status, "cannot open %s '%s': %s", what, path, strerror(ENOENT));
+    if (status != PEAT_OK)
+        return status;
+    fstat(fd, seen);
+    status = check_object(fd, path, o->sha256, err);
+    close(fd);
+    return status;
+}
+
+/* The linker opens the file by its name: it must still be the one whose hash is recorded. Renaming
+ * or writing a file changes its ctime. */
+static peat_status check_unchanged(const char *path, const struct stat *seen, struct error *err)
+{
+    struct stat now;
+    if (stat(path, &now) == 0 && now.st_dev == seen->st_dev && now.st_ino == seen->st_ino &&
+        now.st_size == seen->st_size && now.st_ctim.tv_sec == seen->st_ctim.tv_sec &&
+        now.st_ctim.tv_nsec == seen->st_ctim.tv_nsec)
+        return PEAT_OK;
+    return error_set(err, PEAT_INVALID, "'%s' was replaced while it was loaded; run again", path);
+}
+
+/* The linker's message without the path it mostly starts with. */
+static const char *linker_text(const char *path)
+{
+    const char *text = dlerror();
+    size_t n = strlen(path);
+    if (!text)
+        return "unknown reason";
+    if (!strncmp(text, path, n) && !strncmp(text + n, ": ", 2))
+        return text + n + 2;
+    return text;
+}
+
+static peat_status load(struct object *o, const char *path, struct error *err)
+{
+    unsigned rounding = rounding_get();
+    o->handle = dlopen(o->path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    bool changed = rounding_get() != rounding;
+    rounding_set(rounding);
+    if (!o->handle)
+        return error_set(err, PEAT_INVALID, "cannot load '%s': %s", path, linker_text(o->path));
+    if (changed)
+        return error_set(err, PEAT_INVALID,
+                         "'%s' was linked with -ffast-math: loading it changes how every number "
+                         "is rounded",
+                         path);
+    return PEAT_OK;
+}
+
+peat_status object_open(struct object *o, const char *what, const char *path, struct arena *a,
+                        struct error *err)
+{
+    struct stat seen;
+    peat_status status = read_object(o, what, path, &seen, err);
+    if (status != PEAT_OK)
+        return status;
+    char *real = realpath(path, NULL);
+    if (!real)
+        return error_set(err, PEAT_IO, "cannot open %s '%s': %s", what, path, strerror(errno));
+    o->path = arena_strdup(a, real);
+    free(real);
+    status = load(o, path, err);
+    return status == PEAT_OK ? check_unchanged(path, &seen, err) : status;
+}
+
+void *object_symbol(const struct object *o, const char *name)
+{
+    return dlsym(o->handle, name);
+}
+
+bool object_is_named(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 3 && !strcmp(path + n - 3, ".so");
+}
+
+const char *object_stem(struct arena *a, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *name = arena_strdup(a, slash ? slash + 1 : path);
+    if (object_is_named(name))
+        name[strlen(name) - 3] = '\0';
+    return name;
+}

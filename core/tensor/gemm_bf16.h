@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* gemm_bf16.h: operands rounded to bf16, and a provider's products of them. */
+#ifndef TENSOR_GEMM_BF16_H
+#define TENSOR_GEMM_BF16_H
+
+#include <peat/gemm.h>
+
+#include "tensor/gemm.h"
+
+/* One team's: the provider's state, and memory for operands, apart for each thread. */
+struct bf16_products;
+
+/* NULL: no memory. */
+struct bf16_products *bf16_products_open(const peat_gemm_bf16 *provider, int threads);
+void bf16_products_close(struct bf16_products *all);
+/* op(B)'s operand rounded, without gaps between rows, until the thread's next call. */
+const void *bf16_products_round_b(struct bf16_products *all, const struct gemm *p);
+/* As gemm_one without a bias, for F32; alpha is in what of A is rounded. PEAT_REFUSED: the library
+ * has no fast kernel for this shape. */
+peat_status bf16_products_multiply(struct bf16_products *all, const struct gemm *p);
+
+#endif

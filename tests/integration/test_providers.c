@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_providers.c: libraries of matrices are loaded where something is multiplied, and only there;
+ * a provider is one file; what is wrong with one is said.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/shell.h"
+#include "support/support.h"
+
+#define PLAIN "PEAT_PLUGIN_PATH=$PWD/plugins "
+
+static const char experiment[] = "version: 1\n"
+                                 "name: e\n"
+                                 "defaults:\n"
+                                 "  task: {plugin: copy, symbols: 4}\n"
+                                 "  model: {d_model: 16, n_layer: 1, n_head: 2}\n"
+                                 "  train: {steps: 4, batch: 4, seq_len: 11}\n"
+                                 "matrix:\n"
+                                 "  position.scheme: [rotary, learned]\n"
+                                 "seeds: 1\n";
+
+/* Trained by whatever is installed: r. */
+static void open_run(void)
+{
+    shell_open();
+    shell_write("e.yaml", experiment);
+    shell_expect(0, "peat run e.yaml -o r");
+}
+
+static void open_empty(void)
+{
+    shell_open();
+    shell_write("e.yaml", experiment);
+    shell_expect(0, "mkdir -p plugins/gemm");
+}
+
+/* cc's options make the crime, or nothing. */
+static void plant(const char *name, const char *options)
+{
+    shell_expect(0,
+                 "${CC:-cc} -std=c11 -shared -fPIC -w -I\"$PEAT_SOURCE/include\" %s "
+                 "\"$PEAT_SOURCE/tests/contract/planted/provider.c\" -o plugins/gemm/%s.so",
+                 options, name);
+}
+
+/* ---- what multiplies nothing ---- */
+
+static const char *const verbs[] = {
+    "--version",
+    "help",
+    "help --man man",
+    "help run",
+    "help --complete -- peat st",
+    "run --help",
+    "status r",
+    "status r --json",
+    "cell r 0-1",
+    "results r",
+    "results r --format csv",
+    "results r --format json",
+    "results r --format md",
+    "results r --format tex",
+    "compare r position.scheme=rotary position.scheme=learned",
+    "plot r --format csv",
+    "logs r 0",
+    "export r --format csv",
+    "plugins list",
+    "plugins list --json",
+    "plugins info rotary",
+    "plugins reference scheme",
+    "plugins new scheme mine",
+    /* Planning multiplies a little, to measure what enters a model, in a process of its own; these
+     * do without where they must. */
+    "validate e.yaml",
+    "plan e.yaml",
+    "plan e.yaml --json",
+    "plan e.yaml --write -o planned",
+    "run e.yaml -n",
+    "run e.yaml -o r",
+    "run e.yaml -n --launcher slurm -o other",
+};
+enum { VERBS = sizeof(verbs) / sizeof(verbs[0]), PLANNING = 7 };
+
+/* Loading OpenBLAS under this limit never ends. A verb may refuse its words here, as long as it
+ * answers: what they do is tested elsewhere. */
+START_TEST(a_verb_that_trains_nothing_answers_where_no_library_can_be_loaded)
+{
+#ifndef PEAT_SANITIZED
+    shell_run("(ulimit -v 300000; timeout 20 peat %s) >out 2>&1; echo $?", verbs[_i]);
+    int code = atoi(shell.printed.text);
+    ck_assert_msg(code == 0 || code == 2, "peat %s: %s", verbs[_i], shell.printed.text);
+    shell_run("cat out");
+    ck_assert_msg(!strstr(shell.printed.text, "addresses"), "%s", shell.printed.text);
+#endif
+}
+END_TEST
+
+/* Nor does a process that it starts: the dynamic linker writes a file for each. */
+START_TEST(a_verb_that_multiplies_nothing_loads_no_library_of_matrices)
+{
+    shell_run("mkdir -p seen; LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/seen/to peat %s", verbs[_i]);
+    shell_expect(0, "grep -l 'libc.so' seen/* | grep -q .");
+    shell_expect(1, "grep -hE 'blas|dnnl|lapack' seen/*");
+}
+END_TEST
+
+START_TEST(a_verb_that_multiplies_loads_them)
+{
+    shell_run("mkdir seen; LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/seen/to peat inspect alibi "
+              "--d 16 --T 4");
+    shell_expect(0, "grep -hE 'libopenblas' seen/* | grep -q .");
+}
+END_TEST
+
+#ifndef PEAT_SANITIZED
+START_TEST(training_where_no_library_can_be_loaded_ends_with_one_line)
+{
+    shell_says(1, "MiB of addresses, which a limit (ulimit -v) does not leave",
+               "ulimit -v 300000; timeout 60 peat run e.yaml -o limited");
+    shell_says(2, "MiB of addresses, which a limit (ulimit -v) does not leave",
+               "ulimit -v 300000; timeout 60 peat bench step --steps 1");
+}
+END_TEST
+#endif
+
+/* ---- choosing one ---- */
+
+START_TEST(a_provider_that_is_not_installed_is_refused_with_place_names_and_the_nearest)
+{
+    shell_expect(2, "echo 'run: {gemm: openbals}' >> e.yaml; peat run e.yaml -o none");
+    ck_assert_msg(strstr(shell.printed.text,
+                         "e.yaml:10:13: there is no provider of matrix products "
+                         "'openbals'; found: auto, "),
+                  "%s", shell.printed.text);
+    ck_assert_ptr_nonnull(strstr(shell.printed.text, "did you mean 'openblas'?"));
+    ck_assert_ptr_eq(strchr(shell.printed.text, '\n'), strrchr(shell.printed.text, '\n'));
+    shell_says(2, "did you mean 'openblas'?", "peat validate e.yaml");
+    shell_says(2, "did you mean 'openblas'?", "peat plan e.yaml");
+    shell_says(2, "did you mean 'openblas'?", "peat cell r 0 --gemm openbals");
+    shell_says(2, "did you mean 'openblas'?", "peat bench step --gemm openbals");
+    shell_expect(1, "test -e none");
+}
+END_TEST
+
+/* In a copy of the program that has no providers beside it. */
+START_TEST(without_any_provider_only_what_multiplies_is_refused)
+{
+    shell_expect(0, "mkdir -p lone/bin lone/lib && cp \"$PEAT\" lone/bin/ && "
+                    "cp -r \"$PEAT_BUILD\"/lib*/peat lone/lib/ && rm -r lone/lib/peat/*/gemm");
+    shell_says(0, "matrix products by nothing; not installed: onednn, openblas",
+               "lone/bin/peat --version");
+    shell_expect(0, "lone/bin/peat validate e.yaml");
+    shell_says(2, "no provider of matrix products is installed: there is no gemm/*.so (searched in",
+               "lone/bin/peat run e.yaml -o none");
+    shell_expect(1, "test -e none/cells");
+}
+END_TEST
+
+START_TEST(what_is_installed_is_listed_without_being_loaded)
+{
+    shell_expect(0, "echo 'not an object' > plugins/gemm/zinc.so");
+    plant("plain", "");
+    shell_says(0, ", plain, zinc", PLAIN "peat --version");
+}
+END_TEST
+
+/* ---- writing one ---- */
+
+START_TEST(a_provider_is_one_file_beside_the_plugins)
+{
+    plant("plain", "");
+    shell_expect(0, "echo 'run: {gemm: plain}' >> e.yaml; " PLAIN "peat run e.yaml -o r");
+    shell_expect(0, "cat r/cells/*/meta.json");
+    ck_assert_ptr_nonnull(strstr(shell.printed.text, "\"gemm\": \"plain\""));
+    ck_assert_ptr_nonnull(strstr(shell.printed.text, "\"blas\": \"plain loops 1\""));
+    ck_assert_ptr_nonnull(strstr(shell.printed.text, "\"blas_core\": \"none\""));
+    shell_says(0, "2 done", "peat status r");
+}
+END_TEST
+
+START_TEST(the_first_directory_that_has_a_name_wins)
+{
+    plant("openblas", "-DNAME='\"openblas\"'");
+    shell_expect(0, PLAIN "peat run e.yaml run.gemm=openblas -o r");
+    shell_says(0, "plain loops 1", "cat r/cells/*/meta.json");
+}
+END_TEST
+
+static const struct {
+    const char *options, *said;
+} crimes[] = {
+    {"-DCRIME_no_entry", "is not a provider of matrix products: it has no peat_gemm_entry"},
+    {"-DCRIME_magic", "peat_gemm_entry returned no descriptor"},
+    {"-DCRIME_abi", "it was built for another version of peat/gemm.h"},
+    {"-DCRIME_size", "has another size than in this peat/gemm.h"},
+    {"-DNAME='\"other\"'", "its name is not that of its file"},
+    {"-DCRIME_no_identify", "lacks summary, licence, start, identify or multiply"},
+    {"-DCRIME_no_start", "gemm 'plain': the moon is not full"},
+    {"-DCRIME_rest", "gemm 'plain' leaves some products to 'nobody': there is no provider"},
+    {"-Wl,--no-as-needed -L. -lgone", "libgone.so: cannot open shared object"},
+    {"-ffast-math", "was linked with -ffast-math"},
+};
+enum { CRIMES = sizeof(crimes) / sizeof(crimes[0]) };
+
+START_TEST(what_is_wrong_with_a_provider_is_said_before_anything_is_trained)
+{
+    const char *said = crimes[_i].said;
+    shell_expect(0, "echo 'int gone;' > g.c && ${CC:-cc} -shared -fPIC g.c -o libgone.so");
+    plant("plain", crimes[_i].options);
+    shell_says(2, said, "rm -f libgone.so; " PLAIN "peat bench step --gemm plain --steps 1");
+    shell_expect(1, PLAIN "peat run e.yaml run.gemm=plain -o bad");
+    shell_says(0, said, "cat bad/cells/*/log.txt");
+    shell_expect(2, "ls bad/cells/*/metrics.jsonl");
+}
+END_TEST
+
+START_TEST(a_file_that_is_no_object_is_refused)
+{
+    shell_expect(0, "echo text > plugins/gemm/plain.so");
+    shell_says(2, "gemm/plain.so' is not a shared object",
+               PLAIN "peat bench step --gemm plain --steps 1");
+    shell_expect(0, "rm plugins/gemm/plain.so; mkfifo plugins/gemm/plain.so");
+    shell_says(2, "gemm/plain.so' is a named pipe",
+               PLAIN "timeout 20 peat bench step --gemm plain --steps 1");
+}
+END_TEST
+
+int main(void)
+{
+    if (!getenv("PEAT"))
+        return skip_all("PEAT is not set");
+    Suite *suite = suite_create("providers");
+    TCase *trained = tcase_create("trained"), *empty = tcase_create("empty");
+    tcase_set_timeout(trained, 120);
+    tcase_set_timeout(empty, 120);
+    tcase_add_unchecked_fixture(trained, open_run, shell_close);
+    tcase_add_loop_test(trained, a_verb_that_trains_nothing_answers_where_no_library_can_be_loaded,
+                        0, VERBS);
+    tcase_add_loop_test(trained, a_verb_that_multiplies_nothing_loads_no_library_of_matrices, 0,
+                        VERBS - PLANNING);
+    tcase_add_test(trained, a_verb_that_multiplies_loads_them);
+    tcase_add_checked_fixture(empty, open_empty, shell_close);
+#ifndef PEAT_SANITIZED
+    tcase_add_test(empty, training_where_no_library_can_be_loaded_ends_with_one_line);
+#endif
+    tcase_add_test(empty,
+                   a_provider_that_is_not_installed_is_refused_with_place_names_and_the_nearest);
+    tcase_add_test(empty, without_any_provider_only_what_multiplies_is_refused);
+    tcase_add_test(empty, what_is_installed_is_listed_without_being_loaded);
+    tcase_add_test(empty, a_provider_is_one_file_beside_the_plugins);
+    tcase_add_test(empty, the_first_directory_that_has_a_name_wins);
+    tcase_add_loop_test(empty, what_is_wrong_with_a_provider_is_said_before_anything_is_trained, 0,
+                        CRIMES);
+    tcase_add_test(empty, a_file_that_is_no_object_is_refused);
+    suite_add_tcase(suite, trained);
+    suite_add_tcase(suite, empty);
+    return run_suite(suite);
+}
