@@ -83,6 +83,11 @@ static const struct field measure_fields[] = {
 static const struct field metric_fields[] = {
     {"name", FIELD_TEXT | FIELD_NEEDED}, {"goal", FIELD_TEXT}, {NULL}};
 static const struct field diverged_fields[] = {{"step", FIELD_INT}, {"what", FIELD_TEXT}, {NULL}};
+static const struct field drift_fields[] = {{"step", FIELD_INT | FIELD_NEEDED},
+                                            {"key", FIELD_TEXT | FIELD_NEEDED},
+                                            {"from", FIELD_TEXT | FIELD_NEEDED},
+                                            {"to", FIELD_TEXT | FIELD_NEEDED},
+                                            {NULL}};
 static const struct field file_fields[] = {
     {"bytes", FIELD_INT | FIELD_NEEDED}, {"sha256", FIELD_TEXT | FIELD_NEEDED}, {NULL}};
 static const struct field result_fields[] = {
@@ -104,6 +109,7 @@ static const struct field result_fields[] = {
     {"resolved", FIELD_MAP},
     {"untrained", FIELD_MAP | FIELD_NULL, FIELD_INT},
     {"input_ratio", FIELD_NUMBER | FIELD_NULL},
+    {"drift", FIELD_LIST, FIELD_MAP, drift_fields},
     {"batch_hash", FIELD_TEXT},
     {"init_hash", FIELD_TEXT},
     {"init_shapes", FIELD_TEXT},

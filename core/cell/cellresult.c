@@ -200,6 +200,8 @@ peat_status cell_result(const struct cell_outcome *o, struct arena *a, struct va
     put_resolved(r, o);
     json_put(r, "untrained", o->untrained);
     json_put_real(r, "input_ratio", trained_ratio(o));
+    if (o->drift)
+        json_put(r, "drift", o->drift);
     json_put_text(r, "batch_hash", batches);
     json_put_text(r, "init_hash", o->init_hash);
     json_put_text(r, "init_shapes", o->init_shapes);

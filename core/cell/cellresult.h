@@ -15,6 +15,7 @@ struct cell_outcome {
     struct trainer *trainer;
     const char *init_hash, *init_shapes; /* of the weights that schemes and combinations share */
     const struct value *untrained;       /* NULL: all rows were trained */
+    const struct value *drift;           /* identity.h; NULL: none */
     int n_measure;
     const struct measure *measure;
     double last_loss;

@@ -20,6 +20,7 @@
 #include "cell/cellmeta.h"
 #include "cell/cellmetrics.h"
 #include "cellresult.h"
+#include "identity.h"
 #include "process/guard.h"
 #include "process/stopsignal.h"
 #include "tensor/gemm.h"
@@ -46,6 +47,7 @@ struct cell {
     struct tensorboard *tensorboard; /* NULL: not asked for */
     char init_hash[HASH_HEX], init_shapes[HASH_HEX];
     struct value *untrained; /* positional tensors with rows that were never trained */
+    struct value *drift;     /* identity.h; NULL: none */
     int n_measure;
     struct measure measure[MAX_MEASURES]; /* of the last evaluation */
     double last_loss;
@@ -235,11 +237,10 @@ static bool on_stop(void *ctx)
 
 static struct json identity(const struct cell *c)
 {
-    struct json v = json_map(c->arena);
-    json_put_text(v, "hash", c->config.hash);
-    for (const char *const *key = deciding_keys; *key; key++)
-        json_put_text(v, *key, json_get_text(c->meta, *key));
+    struct json v = identity_of(c->meta, c->config.hash, c->arena);
     json_put_real(v, "last_loss", c->last_loss);
+    if (c->drift)
+        json_put(v, "drift", c->drift);
     if (c->untrained)
         json_put(v, "untrained", c->untrained);
     return v;
@@ -279,29 +280,22 @@ static struct value *copy_counts(struct arena *a, const struct value *counts)
     return copy.v;
 }
 
-static bool is_same(const struct value *stored, const char *key, const char *now, char *why,
-                    size_t n)
-{
-    const char *was = json_get_text(stored, key);
-    if (same_text(was, now))
-        return true;
-    snprintf(why, n, "its %s is '%s', and this run's is '%s'", key, was ? was : "missing", now);
-    return false;
-}
-
 static bool accept_checkpoint(void *ctx, const struct value *stored, char *why, size_t n)
 {
     struct cell *c = ctx;
-    bool same = is_same(stored, "hash", c->config.hash, why, n);
-    for (const char *const *key = deciding_keys; same && *key; key++)
-        same = is_same(stored, *key, json_get_text(c->meta, *key), why, n);
-    if (!same)
+    bool may_drift;
+    const struct value *now = identity_of(c->meta, c->config.hash, c->arena).v;
+    const char *difference = identity_difference(stored, now, &may_drift, c->arena);
+    if (difference && !(may_drift && c->options->allow_drift)) {
+        snprintf(why, n, "%s%s", difference, may_drift ? "; --allow-drift goes on with it" : "");
         return false;
+    }
     const struct value *curve = value_get(stored, "metrics");
     if (curve && !metrics_are_whole(c->dir, curve)) {
         snprintf(why, n, "metrics.jsonl is not what it was when it was saved");
         return false;
     }
+    c->drift = identity_drift(stored, now, c->arena);
     c->untrained = copy_counts(c->arena, value_get(stored, "untrained"));
     const struct value *loss = value_get(stored, "last_loss");
     c->last_loss = loss ? loss->real : 0.0;
@@ -356,6 +350,10 @@ static peat_status restore(struct cell *c, struct error *err)
     free(dir);
     if (status == PEAT_OK && found)
         log_line(&c->log, "continues from step %lld", (long long)c->trainer.step);
+    if (found)
+        identity_drifted_at(c->drift, c->trainer.step, &c->log, c->arena);
+    else
+        c->drift = NULL;
     return status;
 }
 
@@ -395,6 +393,7 @@ static peat_status finish(struct cell *c, struct error *err)
         .init_hash = c->init_hash,
         .init_shapes = c->init_shapes,
         .untrained = c->untrained,
+        .drift = c->drift,
         .n_measure = c->n_measure,
         .measure = c->measure,
         .last_loss = c->last_loss,

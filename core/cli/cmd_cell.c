@@ -214,6 +214,7 @@ static int run_cells(const char *dir, int n, char *const *word, const struct req
                  .no_progress = (double)q->no_progress,
                  .grace = 10,
                  .tensorboard = q->run.tensorboard,
+                 .allow_drift = q->run.allow_drift,
                  .progress = &progress,
                  .arena = a},
     };
@@ -270,6 +271,8 @@ static const struct cli_option options[] = {
     CLI_WHOLE(0, "timeout", "SECONDS", 1, SECONDS_MAX, timeout, "of each cell (default: none)"),
     CLI_WHOLE(0, "no-progress", "SECONDS", 0, SECONDS_MAX, no_progress,
               "of a cell that stands still (default: 600; 0: none)"),
+    CLI_FLAG(0, "allow-drift", run.allow_drift,
+             "go on with checkpoints of other kernels or libraries; results are marked"),
     CLI_FLAG(0, "skip-failed", skip_failed, "leave cells that failed before as they are"),
     CLI_WHOLE(0, "with-parent", "PID", 1, INT_MAX, parent,
               "one cell, in this process; end when its parent PID ends"),

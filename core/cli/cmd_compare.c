@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "cli/verbs.h"
 #include "report/comparison_tables.h"
+#include "report/kinds.h"
 #include "report/numbers.h"
 #include "report/selector.h"
 #include "report/table.h"
@@ -119,6 +120,16 @@ static const char *title_of(const struct pair *p, int length)
                         results_row_label(r, p->b, p->arena));
 }
 
+static void note_kinds(const struct pair *p, struct table *t)
+{
+    struct kinds k;
+    struct result_row *two = ARENA_ARRAY(p->arena, 2, struct result_row);
+    two[0] = *p->a;
+    two[1] = *p->b;
+    kinds_find(&k, p->r, 2, two, p->arena);
+    kinds_note(t, &k);
+}
+
 /* Number of pairs. */
 static int print_length(const struct pair *p, int length)
 {
@@ -133,6 +144,7 @@ static int print_length(const struct pair *p, int length)
     if (pairs.by_data)
         table_note(&t, "%d of %d pairs share the data order alone: weights of other shapes",
                    pairs.by_data, pairs.n + pairs_refused(&pairs));
+    note_kinds(p, &t);
     format_text(&t, WIDTH, false, &out);
     add_verdict(p, d, &pairs, &out);
     cli_print("%s", out.text);

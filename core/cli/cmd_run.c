@@ -154,6 +154,8 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "retry-failed", runner.retry_failed, "try failed cells again"),
     CLI_FLAG(0, "rerun-stale", runner.rerun_stale,
              "run cells again whose plugins or engine have changed"),
+    CLI_FLAG(0, "allow-drift", runner.allow_drift,
+             "go on with checkpoints of other kernels or libraries; results are marked"),
     CLI_WORD(0, "launcher", "NAME", launcher_words, launcher,
              "local, or slurm: submit an array job (default: run.launcher)"),
     CLI_FLAG('q', "quiet", runner.quiet, "tell failures alone"),

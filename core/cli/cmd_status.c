@@ -88,6 +88,19 @@ static const char *last_line(const struct cell_files *c, struct arena *a)
     return log_last_line(arena_printf(a, "%s/log.txt", c->dir), 0, "", a);
 }
 
+/* Finished, but begun with other kernels or libraries. */
+static void add_drifted(const struct status *s, struct columns *table)
+{
+    for (int i = 0; i < s->dir.n; i++) {
+        const struct cell_files *c = &s->dir.cell[i];
+        const char *drift = c->planned ? cell_drift(c->result, s->arena) : NULL;
+        if (drift)
+            columns_add(table,
+                        (const char *const[]){cell_state_name(c->state), c->label,
+                                              arena_printf(s->arena, "drifted at %s", drift)});
+    }
+}
+
 static void print_cells(const struct status *s)
 {
     struct columns table;
@@ -103,6 +116,7 @@ static void print_cells(const struct status *s)
         if (last)
             columns_add(&table, (const char *const[]){"", "", last});
     }
+    add_drifted(s, &table);
     for (int i = 0; i < s->n[CELL_SKIPPED]; i++) {
         const struct value *skip = s->skipped->item[i];
         columns_add(&table, (const char *const[]){cell_state_name(CELL_SKIPPED),
@@ -159,6 +173,16 @@ static void print_object(const struct status *s)
             add_cell(failures, c);
         if (c->planned && c->damage)
             add_cell(damaged, c);
+    }
+    struct json drifted = json_put_list(v, "drifted");
+    for (int i = 0; i < s->dir.n; i++) {
+        const struct cell_files *c = &s->dir.cell[i];
+        if (!c->planned || !json_get_count(c->result, "drift"))
+            continue;
+        struct json d = json_add_map(drifted);
+        json_put_text(d, "id", c->id);
+        json_put_text(d, "label", c->label);
+        json_put(d, "drift", value_get(c->result, "drift"));
     }
     struct json skipped = json_put_list(v, "skipped");
     for (int i = 0; i < s->n[CELL_SKIPPED]; i++)

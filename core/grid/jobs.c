@@ -46,6 +46,7 @@ static char **cell_arguments(const struct jobs *j, const struct job *job)
         "--gemm",
         j->gemm ? j->gemm : "auto",
         j->tensorboard ? "--tensorboard" : NULL,
+        j->allow_drift ? "--allow-drift" : NULL,
         "--",
         j->dir,
         job->id,

@@ -2,6 +2,7 @@
 /* rundir_read.c: a run directory as its files tell it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -378,6 +379,25 @@ peat_status rundir_find(const struct rundir *r, const char *cell, int *index, st
         return not_found(r, cell, err);
     *index = found;
     return PEAT_OK;
+}
+
+/* ---- drift ---- */
+
+static const char *drift_part(const struct value *d, const char *key)
+{
+    const char *text = json_get_text(d, key);
+    return text ? text : "unknown";
+}
+
+const char *cell_drift(const struct value *result, struct arena *a)
+{
+    const char *text = NULL;
+    const struct value *d;
+    for (int i = 0; (d = json_get_item(result, "drift", i)); i++)
+        text = arena_printf(a, "%s%sstep %" PRId64 ": %s was '%s' and is '%s'", text ? text : "",
+                            text ? "; " : "", json_get_int(d, "step", 0), drift_part(d, "key"),
+                            drift_part(d, "from"), drift_part(d, "to"));
+    return text;
 }
 
 /* ---- evaluations ---- */

@@ -394,6 +394,7 @@ peat_status runner_run(const char *dir, const struct plan *p, const struct runne
         .no_progress = o->no_progress,
         .grace = grace_seconds,
         .tensorboard = settings->tensorboard,
+        .allow_drift = o->allow_drift,
         .stop_on_failure = o->stop_on_failure,
         .progress = &r.progress,
         .arena = &arena,

@@ -138,6 +138,8 @@ static void add_cells(const struct slurm_array *s, struct strbuf *out)
     strbuf_addf(out, " --no-progress %.0f", ceil(j->no_progress));
     if (j->tensorboard)
         strbuf_add(out, " --tensorboard");
+    if (j->allow_drift)
+        strbuf_add(out, " --allow-drift");
     strbuf_add(out, " ${SLURM_RESTART_COUNT:+--skip-failed} &\n");
 }
 

@@ -113,6 +113,7 @@ static void fill_head(struct csv *csv)
                                               "gemm",
                                               "blas",
                                               "blas_core",
+                                              "libm",
                                               "precision",
                                               "compiler",
                                               "engine_version",
@@ -121,7 +122,8 @@ static void fill_head(struct csv *csv)
                                               "plugin_abi",
                                               "plugin_sha256",
                                               "data_sha256",
-                                              "started_utc"};
+                                              "started_utc",
+                                              "drift"};
     struct line *head = &csv->head;
     for (size_t i = 0; i < sizeof(first) / sizeof(*first); i++)
         add_text(head, first[i]);
@@ -160,8 +162,8 @@ static void fill_end(struct csv *csv, const struct result_cell *c)
     static const char *const measured[] = {"input_ratio",  "tokens_per_s", "step_ms_median",
                                            "peak_rss_kib", "wall_s",       "eval_s",
                                            "cpu_s"};
-    static const char *const machine[] = {"host",      "cpu",       "gemm",     "blas",
-                                          "blas_core", "precision", "compiler", "engine"};
+    static const char *const machine[] = {"host", "cpu",       "gemm",     "blas",  "blas_core",
+                                          "libm", "precision", "compiler", "engine"};
     struct line *end = &csv->end;
     *end = (struct line){.a = &csv->passing};
     for (size_t i = 0; i < sizeof(planned) / sizeof(*planned); i++)
@@ -177,6 +179,7 @@ static void fill_end(struct csv *csv, const struct result_cell *c)
     add_joined(end, c->meta, "plugins", NULL, "sha256", NULL);
     add_joined(end, c->meta, "data", NULL, "sha256", NULL);
     add_text(end, json_get_text(c->meta, "started_utc"));
+    add_text(end, cell_drift(c->result, end->a));
 }
 
 /* Where it is no axis, the label stands in the plan or in the configuration. */

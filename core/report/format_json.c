@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "grid/verify.h"
 #include "report/comparison_tables.h"
-#include "report/table.h"
+#include "report/kinds.h"
 
 static void put_labels(struct json row, const struct results *r, const struct result_row *from)
 {
@@ -68,6 +68,7 @@ static void add_row(struct json rows, const struct results *r, const struct resu
     json_put_int(m, "missing", row->missing);
     json_put_int(m, "stale", row->stale);
     json_put_int(m, "damaged", row->damaged);
+    json_put_int(m, "drifted", row->drifted);
     json_put_text(m, "baseline",
                   row->baseline < 0 ? NULL : results_row_label(r, &r->row[row->baseline], m.a));
     json_put_pairs(m, &s->pairs);
@@ -125,6 +126,21 @@ static void add_hashes(struct json list, const struct results *r)
         json_add_text(list, fingerprint_of(&r->dir[d], hex) ? hex : NULL);
 }
 
+/* Cells by the kind of machine that computed them. */
+static void put_kinds(struct json m, const struct results *r)
+{
+    struct kinds k;
+    kinds_find(&k, r, r->n_row, r->row, m.a);
+    struct json list = json_put_list(m, "kinds");
+    for (int i = 0; i < k.n; i++) {
+        struct json kind = json_add_map(list);
+        json_put_text(kind, "kind", k.kind[i].text);
+        json_put_text(kind, "hosts", k.kind[i].hosts);
+        json_put_int(kind, "cells", k.kind[i].n);
+    }
+    json_put_int(m, "seeds_crossing_kinds", k.crossed);
+}
+
 void format_json(const struct results *r, const int *order, struct arena *a, struct strbuf *out)
 {
     struct json m = json_map(a);
@@ -145,6 +161,7 @@ void format_json(const struct results *r, const int *order, struct arena *a, str
     }
     add_rows(json_put_list(m, "rows"), r, order);
     add_hashes(json_put_list(m, "hashes"), r);
+    put_kinds(m, r);
     struct json dropped = json_put_list(m, "dropped");
     for (int i = 0; i < r->n_dropped; i++)
         json_add_text(dropped, r->dropped[i]);

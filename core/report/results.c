@@ -488,6 +488,7 @@ static void count_states(struct result_row *row)
         row->stale += state == CELL_STALE;
         row->damaged += state == CELL_DAMAGED;
         row->failed += cell_has_failed(state);
+        row->drifted += state == CELL_DONE && json_get_count(row->cell[i]->result, "drift") > 0;
         row->missing += state == CELL_TODO || state == CELL_RUNNING || state == CELL_PARTIAL;
     }
 }

@@ -74,7 +74,11 @@ struct table_cell table_metric_cell(struct builder *b, const struct result_row *
     bool strong = row->best[length] && b->r->n_row > 1;
     b->t->any_strong = b->t->any_strong || strong;
     return (struct table_cell){spread_text(b, s->mean, s->sd, s->ci_high - s->mean, s->n, false),
-                               s->untrained ? "u" : "", strong};
+                               s->untrained && row->drifted ? "ud"
+                               : s->untrained               ? "u"
+                               : row->drifted               ? "d"
+                                                            : "",
+                               strong};
 }
 
 struct table_cell table_diff_cell(struct builder *b, const struct result_row *row)

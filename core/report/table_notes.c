@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/kinds.h"
 #include "table_builder.h"
 
 const char *table_title(struct builder *b)
@@ -31,11 +32,27 @@ static bool has_mark(const struct table *t, char mark)
     return false;
 }
 
+static void note_drift(struct builder *b)
+{
+    const struct results *r = b->r;
+    table_note(b->t, "d: cells of this row went on with other kernels or libraries than they began "
+                     "with (--allow-drift); their bits cannot be made again");
+    for (int i = 0; i < r->n_row; i++)
+        for (int k = 0; k < r->row[i].n_cell; k++) {
+            const struct result_cell *c = r->row[i].cell[k];
+            const char *drift = result_counts(c) ? cell_drift(c->result, b->a) : NULL;
+            if (drift)
+                table_note(b->t, "  %s: %s", c->label ? c->label : c->id, drift);
+        }
+}
+
 static void note_marks(struct builder *b)
 {
     if (has_mark(b->t, 'u'))
         table_note(b->t, "u: at this length the model used rows of a learned table that were never "
                          "trained");
+    if (has_mark(b->t, 'd'))
+        note_drift(b);
 }
 
 /* Pairs that are none, and those that only share their data. */
@@ -190,11 +207,19 @@ static void note_injection(struct builder *b)
     }
 }
 
+static void note_kinds(struct builder *b)
+{
+    struct kinds k;
+    kinds_find(&k, b->r, b->r->n_row, b->r->row, b->a);
+    kinds_note(b->t, &k);
+}
+
 void table_notes(struct builder *b)
 {
     note_marks(b);
     note_comparisons(b);
     note_states(b);
+    note_kinds(b);
     note_lists(b);
     note_not_finite(b);
     note_damage(b);

@@ -114,7 +114,7 @@ struct gate {
 
 static peat_status pass_gate(const struct gate *gate, const struct value *state, struct error *err)
 {
-    char why[256] = "its identity is another";
+    char why[1000] = "its identity is another";
     if (!gate->accept || gate->accept(gate->ctx, value_get(state, "identity"), why, sizeof(why)))
         return PEAT_OK;
     return error_set(err, PEAT_REFUSED, "%s", why);

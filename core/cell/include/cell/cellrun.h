@@ -14,6 +14,7 @@ struct cellrun_options {
     const char *gemm; /* run.gemm's word */
     int64_t checkpoint_every;
     bool tensorboard;
+    bool allow_drift;    /* goes on with a checkpoint of other kernels or libraries, and marks it */
     struct trail *trail; /* for the parent, if there is one: see process/trail.h */
     bool has_parent;     /* which sends SIGKILL when one SIGTERM is not enough */
 };

@@ -37,7 +37,7 @@ struct jobs {
     const char *gemm;            /* run.gemm's word */
     double timeout, no_progress; /* seconds of a cell, and of one that stands still; 0: no limit */
     double grace;                /* seconds from SIGTERM to SIGKILL */
-    bool tensorboard, stop_on_failure;
+    bool tensorboard, allow_drift, stop_on_failure;
     struct progress *progress;
     struct arena *arena;
     /* filled by jobs_run */

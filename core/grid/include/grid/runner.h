@@ -17,7 +17,7 @@ struct runner_options {
     double timeout;     /* seconds per cell; 0: none */
     double no_progress; /* the same, of a cell that stands still */
     bool stop_on_failure;
-    bool retry_failed, rerun_stale;
+    bool retry_failed, rerun_stale, allow_drift;
     const char *only;                 /* glob on the label or id; NULL: all */
     int64_t shard_index, shard_count; /* 1-based; count 0: all */
     bool quiet;

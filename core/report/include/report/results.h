@@ -77,6 +77,7 @@ struct result_row {
     int n_cell;
     struct result_cell **cell; /* by seed */
     int failed, diverged, missing, stale, damaged;
+    int drifted; /* of the cells that count: see cell_drift() */
     struct summary at[RESULTS_MAX_LENGTHS];
     int baseline; /* row index, -1: none, own index: is the baseline */
     double params, params_positional, flops_per_token;

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* identity.c: comparing a checkpoint's identity with this run's. */
+#include "identity.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cell/cellmeta.h"
+
+/* The configuration with its precision, plugins and data is in the hash, which makes the cell what
+ * it is; then the keys of meta.json. NULL: no more. */
+static const char *key_at(int i)
+{
+    return i == 0 ? "hash" : deciding_keys[i - 1];
+}
+
+struct json identity_of(const struct value *meta, const char *hash, struct arena *a)
+{
+    struct json v = json_map(a);
+    json_put_text(v, key_at(0), hash);
+    for (int i = 1; key_at(i); i++)
+        json_put_text(v, key_at(i), json_get_text(meta, key_at(i)));
+    return v;
+}
+
+/* "missing" as earlier versions have less in their checkpoints. */
+static const char *text_of(const struct value *identity, const char *key)
+{
+    const char *text = json_get_text(identity, key);
+    return text ? text : "missing";
+}
+
+static bool differs(const struct value *stored, const struct value *now, const char *key)
+{
+    return strcmp(text_of(stored, key), text_of(now, key)) != 0;
+}
+
+const char *identity_difference(const struct value *stored, const struct value *now,
+                                bool *may_drift, struct arena *a)
+{
+    *may_drift = !differs(stored, now, key_at(0));
+    for (int i = 0; key_at(i); i++)
+        if (differs(stored, now, key_at(i)))
+            return arena_printf(a, "its %s is '%s', and this run's is '%s'", key_at(i),
+                                text_of(stored, key_at(i)), text_of(now, key_at(i)));
+    return NULL;
+}
+
+static void add_entry(struct json list, const struct value *step, const char *key, const char *from,
+                      const char *to)
+{
+    struct json m = json_add_map(list);
+    if (step)
+        json_put_int(m, "step", step->integer);
+    json_put_text(m, "key", key);
+    json_put_text(m, "from", from);
+    json_put_text(m, "to", to);
+}
+
+struct value *identity_drift(const struct value *stored, const struct value *now, struct arena *a)
+{
+    struct json list = json_list(a);
+    const struct value *d;
+    for (int i = 0; (d = json_get_item(stored, "drift", i)); i++)
+        add_entry(list, value_get(d, "step"), text_of(d, "key"), text_of(d, "from"),
+                  text_of(d, "to"));
+    for (int i = 0; key_at(i); i++)
+        if (differs(stored, now, key_at(i)))
+            add_entry(list, NULL, key_at(i), text_of(stored, key_at(i)), text_of(now, key_at(i)));
+    return list.v->n ? list.v : NULL;
+}
+
+void identity_drifted_at(struct value *drift, int64_t step, const struct log *log, struct arena *a)
+{
+    for (int i = 0; drift && i < drift->n; i++) {
+        struct json m = {a, drift->item[i]};
+        if (value_get(m.v, "step"))
+            continue;
+        json_put_int(m, "step", step);
+        log_line(log, "drifts at step %" PRId64 ": %s was '%s' and is '%s'", step,
+                 text_of(m.v, "key"), text_of(m.v, "from"), text_of(m.v, "to"));
+    }
+}

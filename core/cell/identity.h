@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * identity.h: what decides the bits of a cell, as its checkpoints remember it, and what has
+ * drifted.
+ *
+ * A drift is a change that the user allowed: {"step", "key", "from", "to"}, in a list that grows
+ * with each one.
+ */
+#ifndef CELL_IDENTITY_H
+#define CELL_IDENTITY_H
+
+#include "base/json.h"
+#include "base/log.h"
+
+/* Of a run with this meta.json and configuration. */
+struct json identity_of(const struct value *meta, const char *hash, struct arena *a);
+/* "its libm is 'a', and this run's is 'b'": where they differ first; NULL: nowhere. *may_drift: in
+ * none that makes it another cell. */
+const char *identity_difference(const struct value *stored, const struct value *now,
+                                bool *may_drift, struct arena *a);
+/* What had drifted before, as a copy, and an entry without a step for each difference to now; NULL:
+ * nothing. */
+struct value *identity_drift(const struct value *stored, const struct value *now, struct arena *a);
+/* Gives entries without a step this one, and says so. */
+void identity_drifted_at(struct value *drift, int64_t step, const struct log *log, struct arena *a);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kinds.h: on which kinds of machines cells were computed, and whether a comparison crosses them.
+ *
+ * Cells are of one kind when all that decides bits, but for the cell itself, is the same: engine,
+ * provider, libraries and kernels of products, libm, compiler, build. A comparison of one seed with
+ * the same seed crosses kinds when its cells differ in that.
+ */
+#ifndef REPORT_KINDS_H
+#define REPORT_KINDS_H
+
+#include "report/table.h"
+
+struct machine_kind {
+    const char *text;  /* what tells it from the others: "blas_core Haswell" */
+    const char *hosts; /* "node1, node2" */
+    int n;             /* cells */
+};
+
+struct kinds {
+    int n;
+    struct machine_kind *kind;
+    int crossed, seeds; /* of so many seeds with cells that count, these cross kinds */
+};
+
+/* Of the cells that count in these rows. */
+void kinds_find(struct kinds *k, const struct results *r, int n_row, const struct result_row *row,
+                struct arena *a);
+/* Below a table: which kinds there are, where a comparison crosses them. */
+void kinds_note(struct table *t, const struct kinds *k);
+
+#endif

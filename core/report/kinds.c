@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* kinds.c: kinds of machines, from the meta.json of cells. */
+#include "report/kinds.h"
+
+#include <string.h>
+
+#include "cell/cellmeta.h"
+
+enum { KEYS_MAX = 32 };
+
+struct finding {
+    struct kinds *k;
+    struct arena *a;
+    int n;
+    const struct result_cell **cell; /* those that count and say what made them */
+    bool tells[KEYS_MAX];            /* not the same in all */
+};
+
+static bool same(const struct result_cell *x, const struct result_cell *y, int key)
+{
+    const char *a = json_get_text(x->meta, deciding_keys[key]),
+               *b = json_get_text(y->meta, deciding_keys[key]);
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static bool same_kind(const struct result_cell *x, const struct result_cell *y)
+{
+    bool all = true;
+    for (int i = 0; i < KEYS_MAX && deciding_keys[i]; i++)
+        all = all && same(x, y, i);
+    return all;
+}
+
+static void list_cells(struct finding *f, const struct results *r, int n_row,
+                       const struct result_row *row)
+{
+    f->cell = ARENA_ARRAY(f->a, r->n_cell, const struct result_cell *);
+    for (int i = 0; i < n_row; i++)
+        for (int k = 0; k < row[i].n_cell && f->n < r->n_cell; k++)
+            if (result_counts(row[i].cell[k]) && json_get_text(row[i].cell[k]->meta, "engine"))
+                f->cell[f->n++] = row[i].cell[k];
+    for (int i = 1; i < f->n; i++)
+        for (int key = 0; key < KEYS_MAX && deciding_keys[key]; key++)
+            f->tells[key] = f->tells[key] || !same(f->cell[0], f->cell[i], key);
+}
+
+static const char *kind_text(const struct finding *f, const struct result_cell *c)
+{
+    const char *text = NULL;
+    for (int i = 0; i < KEYS_MAX && deciding_keys[i]; i++) {
+        const char *value = json_get_text(c->meta, deciding_keys[i]);
+        if (f->tells[i])
+            text = arena_printf(f->a, "%s%s%s %s", text ? text : "", text ? ", " : "",
+                                deciding_keys[i], value ? value : "unknown");
+    }
+    return text ? text : "one kind";
+}
+
+/* ", "-separated and whole. */
+static bool has_host(const char *hosts, const char *host)
+{
+    size_t n = strlen(host);
+    for (const char *at = hosts; (at = strstr(at, host)); at++)
+        if ((at == hosts || at[-1] == ' ') && (!at[n] || at[n] == ','))
+            return true;
+    return false;
+}
+
+static void add_host(struct finding *f, struct machine_kind *kind, const struct result_cell *c)
+{
+    const char *host = json_get_text(c->meta, "host");
+    if (!host || has_host(kind->hosts, host))
+        return;
+    kind->hosts = *kind->hosts ? arena_printf(f->a, "%s, %s", kind->hosts, host) : host;
+}
+
+static void sort_cells(struct finding *f)
+{
+    struct kinds *k = f->k;
+    const struct result_cell **first = ARENA_ARRAY(f->a, f->n, const struct result_cell *);
+    k->kind = ARENA_ARRAY(f->a, f->n, struct machine_kind);
+    for (int i = 0; i < f->n; i++) {
+        int at = 0;
+        while (at < k->n && !same_kind(first[at], f->cell[i]))
+            at++;
+        if (at == k->n) {
+            first[k->n++] = f->cell[i];
+            k->kind[at] = (struct machine_kind){kind_text(f, f->cell[i]), "", 0};
+        }
+        k->kind[at].n++;
+        add_host(f, &k->kind[at], f->cell[i]);
+    }
+}
+
+static void count_crossed(struct finding *f, const struct results *r)
+{
+    for (int s = 0; s < r->n_seed; s++) {
+        const struct result_cell *first = NULL;
+        bool crossed = false;
+        for (int i = 0; i < f->n; i++) {
+            if (f->cell[i]->seed != r->seed[s])
+                continue;
+            first = first ? first : f->cell[i];
+            crossed = crossed || !same_kind(first, f->cell[i]);
+        }
+        f->k->seeds += first != NULL;
+        f->k->crossed += crossed;
+    }
+}
+
+void kinds_find(struct kinds *k, const struct results *r, int n_row, const struct result_row *row,
+                struct arena *a)
+{
+    struct finding f = {.k = k, .a = a};
+    *k = (struct kinds){0};
+    list_cells(&f, r, n_row, row);
+    sort_cells(&f);
+    count_crossed(&f, r);
+}
+
+void kinds_note(struct table *t, const struct kinds *k)
+{
+    if (!k->crossed)
+        return;
+    table_note(t,
+               "in %d of %d seed%s rows were computed on different kinds of machines, which alone "
+               "changes results a little (docs/determinism.md); run.slurm.constraint keeps a grid "
+               "on one kind",
+               k->crossed, k->seeds, k->seeds == 1 ? "" : "s");
+    for (int i = 0; i < k->n; i++)
+        table_note(t, "  %d cell%s (%s): %s", k->kind[i].n, k->kind[i].n == 1 ? "" : "s",
+                   *k->kind[i].hosts ? k->kind[i].hosts : "host unknown", k->kind[i].text);
+}
