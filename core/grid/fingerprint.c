@@ -65,9 +65,9 @@ static struct json only(const struct value *map, const char *const *kept, struct
 /* Costs that were measured, and hashes of what holds a time. */
 static struct value *result_part(const struct value *result, struct arena *a)
 {
-    static const char *const left_out[] = {
-        "tokens_per_s", "step_ms_median", "peak_rss_kib", "wall_s",
-        "cpu_s",        "files",          "meta_hash",    NULL};
+    static const char *const left_out[] = {"tokens_per_s", "step_ms_median", "peak_rss_kib",
+                                           "wall_s",       "eval_s",         "cpu_s",
+                                           "files",        "meta_hash",      NULL};
     return without(result, left_out, a).v;
 }
 

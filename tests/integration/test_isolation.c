@@ -317,7 +317,7 @@ START_TEST(crime_on_loading_refuses_the_plan_with_one_line)
     static const char *const flags[] = {"-DON_LOAD=EXIT_0", "-DON_ENTRY=EXIT_3", "-DON_ENTRY=KILL",
                                         "-DON_LOAD=SLEEP"};
     static const char *const says[] = {"ended the process with status 0",
-                                       "ended the process with status 3", "crashed with SIGKILL",
+                                       "ended the process with status 3", "was ended by SIGKILL",
                                        "did not return within 1 s"};
     for (int i = 0; i < COUNT(flags); i++) {
         build("evil_scheme", flags[i], "evil_load");
