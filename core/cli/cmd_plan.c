@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_plan.c: peat plan EXP.yaml. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "cli/loadplan.h"
 #include "cli/planclaims.h"
 #include "cli/planstate.h"
+#include "cli/planwarnings.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "report/numbers.h"
@@ -107,24 +107,6 @@ static void print_table(struct loaded_plan *l, const char *const *state)
     columns_print(&table, "", stdout);
 }
 
-/* Beyond this, one side starts so small that a short training may never use it. */
-static const double far_apart = 8.0;
-
-static void warn_of_ratios(struct loaded_plan *l)
-{
-    const struct plan *p = &l->plan;
-    for (int i = 0; i < p->n / l->experiment.n_seed; i++) {
-        double ratio = p->cell[i].input_ratio;
-        bool tokens = ratio > 1.0;
-        double times = tokens ? ratio : 1.0 / ratio;
-        if (isfinite(ratio) && times > far_apart * (1.0 + 1e-3))
-            cli_print("warning: %s: %s enter %.3g times as large as %s: their sizes are set by "
-                      "model.embed_scale, by the scheme and by the combination\n",
-                      p->cell[i].label, tokens ? "tokens" : "positions", times,
-                      tokens ? "positions" : "tokens");
-    }
-}
-
 static double total_flops(const struct plan *p)
 {
     double total = 0;
@@ -155,7 +137,7 @@ static void print_totals(struct loaded_plan *l, const char *const *state)
         cli_print("left out: %s\n", p->dropped[i]);
     for (int i = 0; i < p->n_skipped / l->experiment.n_seed; i++)
         cli_print("skipped: %s: %s\n", p->skipped[i].label, p->skipped[i].reason);
-    warn_of_ratios(l);
+    plan_warn(p, &l->arena);
 }
 
 static peat_status print_all_json(struct loaded_plan *l, const struct request *q,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/loadplan.h"
+#include "cli/planwarnings.h"
 #include "cli/verbs.h"
 
 static const char *plural(int n)
@@ -19,6 +20,7 @@ static int validate_experiment(const struct cli *cli)
     int cells = l.plan.n, seeds = l.experiment.n_seed;
     cli_print("%s: ok, %d cell%s, %d seed%s\n", cli->operand[0], cells, plural(cells), seeds,
               plural(seeds));
+    plan_warn(&l.plan, &l.arena);
     loaded_plan_close(&l);
     return CLI_DONE;
 }
@@ -27,7 +29,8 @@ const struct cli_command cmd_validate = {
     .name = "peat validate",
     .summary = "check an experiment without training it",
     .about = "Reads an experiment, sets every cell up without training it, and says what is wrong\n"
-             "with file, line and column. Nothing is written.",
+             "with file, line and column. Rows\n"
+             "that cannot be meant are warned of. Nothing is written.",
     .example = "peat validate experiments/quickstart.yaml train.steps=10",
     EXPERIMENT_OPERANDS,
     .run = validate_experiment,

@@ -472,6 +472,24 @@ START_TEST(positions_far_smaller_than_tokens_are_warned_of)
 }
 END_TEST
 
+START_TEST(rows_that_are_one_model_are_warned_of)
+{
+    const char *path =
+        write_file("exp.yaml",
+                   HEAD COPY "matrix:\n"
+                             "  position.scheme: [alibi, rotary, {plugin: rotary, base: 10000}]\n");
+    static const char *const verb[] = {"plan", "validate"};
+    for (int i = 0; i < 2; i++) {
+        const char *command = arena_printf(
+            &arena,
+            "'%s' %s '%s' > '%s/said' && test $(grep -c '^warning' '%s/said') = 1 && "
+            "grep -q '^warning: rotary-base=10000.-.s0 is the same model as rotary.-.s0' '%s/said'",
+            need("PEAT"), verb[i], path, work, work, work);
+        ck_assert_int_eq(system(command), 0);
+    }
+}
+END_TEST
+
 int main(void)
 {
     return run_list(
@@ -493,5 +511,5 @@ int main(void)
               the_ratio_of_tokens_to_positions_is_that_of_what_is_merged,
               learned_positions_keep_up_with_tokens_whatever_their_factor,
               positions_far_smaller_than_tokens_are_warned_of,
-              the_command_prints_one_line_for_each_cell));
+              rows_that_are_one_model_are_warned_of, the_command_prints_one_line_for_each_cell));
 }

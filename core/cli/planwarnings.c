@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* planwarnings.c: rows that start lopsided, and rows that are one. */
+#include "cli/planwarnings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+/* Beyond this, one side starts so small that a short training may never use it. */
+static const double far_apart = 8.0;
+
+static void warn_of_ratio(const struct plan_cell *c)
+{
+    bool tokens = c->input_ratio > 1.0;
+    double times = tokens ? c->input_ratio : 1.0 / c->input_ratio;
+    if (isfinite(c->input_ratio) && times > far_apart * (1.0 + 1e-3))
+        cli_print("warning: %s: %s enter %.3g times as large as %s: their sizes are set by "
+                  "model.embed_scale, by the scheme and by the combination\n",
+                  c->label, tokens ? "tokens" : "positions", times,
+                  tokens ? "positions" : "tokens");
+}
+
+/* By hash; the earlier of equals first. */
+static int compare_cells(const void *a, const void *b)
+{
+    const struct plan_cell *x = *(const struct plan_cell *const *)a;
+    const struct plan_cell *y = *(const struct plan_cell *const *)b;
+    int order = strcmp(x->config.hash, y->config.hash);
+    return order ? order : x->index - y->index;
+}
+
+/* Of the first seed, whose rows stand for all. */
+static void warn_of_twins(const struct plan *p, int rows, struct arena *a)
+{
+    const struct plan_cell **cell = ARENA_ARRAY(a, rows, const struct plan_cell *);
+    for (int i = 0; i < rows; i++)
+        cell[i] = &p->cell[i];
+    qsort(cell, (size_t)rows, sizeof(*cell), compare_cells);
+    for (int i = 1, first = 0; i < rows; i++) {
+        if (strcmp(cell[i]->config.hash, cell[first]->config.hash) == 0)
+            cli_print(
+                "warning: %s is the same model as %s, trained the same way: both are trained, "
+                "with equal results\n",
+                cell[i]->label, cell[first]->label);
+        else
+            first = i;
+    }
+}
+
+void plan_warn(const struct plan *p, struct arena *a)
+{
+    int rows = p->n / p->experiment->n_seed;
+    for (int i = 0; i < rows; i++)
+        warn_of_ratio(&p->cell[i]);
+    warn_of_twins(p, rows, a);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* planwarnings.h: what a plan may do and its author may not have meant. */
+#ifndef CLI_PLANWARNINGS_H
+#define CLI_PLANWARNINGS_H
+
+#include "experiment/plan.h"
+
+/* Prints a line for each row that starts with tokens and positions of very different sizes, and for
+ * each row that is the same model, trained the same way, as a row before it. */
+void plan_warn(const struct plan *p, struct arena *a);
+
+#endif
