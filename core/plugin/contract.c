@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "interface.h"
 #include "nn/hooks.h"
 #include "plugin/params.h"
 #include "plugin/registry.h"
@@ -34,18 +35,6 @@ static bool is_line(const char *text)
     return text && *text && !strchr(text, '\n');
 }
 
-/* Before 1.0 equal numbers mean equal structs, so anything but the exact size was built against
- * other headers. */
-static peat_status check_size(const char *type, uint32_t size, size_t expected, struct error *err)
-{
-    if (size == expected)
-        return PEAT_OK;
-    if (size == 0)
-        return error_set(err, PEAT_INVALID, "its %s does not set size", type);
-    return error_set(err, PEAT_INVALID, "its %s has %" PRIu32 " bytes, that of ABI %s has %zu",
-                     type, size, PEAT_ABI, expected);
-}
-
 static peat_status check_bits(const char *field, uint32_t bits, uint32_t known, struct error *err)
 {
     if ((bits & ~known) == 0)
@@ -66,7 +55,11 @@ static peat_status check_header(const peat_plugin *desc, struct error *err)
         return error_set(err, PEAT_MISMATCH,
                          "built for ABI %" PRIu32 ".%" PRIu32 ", this program speaks %s",
                          desc->abi_major, desc->abi_minor, PEAT_ABI);
-    return check_size("descriptor", desc->size, sizeof(*desc), err);
+    if (desc->size < sizeof(*desc))
+        return error_set(err, PEAT_INVALID,
+                         "its descriptor has %" PRIu32 " bytes, that of ABI %s has %zu", desc->size,
+                         PEAT_ABI, sizeof(*desc));
+    return PEAT_OK;
 }
 
 static peat_status check_texts(const peat_plugin *desc, struct error *err)
@@ -89,9 +82,7 @@ static peat_status check_params(const peat_plugin *desc, struct error *err)
 
 static peat_status check_scheme(const peat_scheme *s, struct error *err)
 {
-    peat_status status = check_size("peat_scheme", s->size, sizeof(*s), err);
-    if (status == PEAT_OK)
-        status = check_bits("needs", s->needs, known_needs, err);
+    peat_status status = check_bits("needs", s->needs, known_needs, err);
     if (status == PEAT_OK)
         status = check_bits("traits", s->traits, known_traits, err);
     if (status != PEAT_OK)
@@ -127,12 +118,9 @@ static peat_status check_required(peat_kind kind, const void *interface, struct 
 
 static peat_status check_combine(const peat_combine *c, struct error *err)
 {
-    peat_status status = check_size("peat_combine", c->size, sizeof(*c), err);
+    peat_status status = check_bits("needs", c->needs, known_needs, err);
     if (status == PEAT_OK)
-        status = check_bits("needs", c->needs, known_needs, err);
-    if (status != PEAT_OK)
-        return status;
-    status = check_required(PEAT_COMBINE, c, err);
+        status = check_required(PEAT_COMBINE, c, err);
     if (status != PEAT_OK)
         return status;
     if (c->min_streams < 1)
@@ -170,9 +158,7 @@ static peat_status check_metrics(const peat_metric *metric, struct error *err)
 
 static peat_status check_task(const peat_task *t, struct error *err)
 {
-    peat_status status = check_size("peat_task", t->size, sizeof(*t), err);
-    if (status == PEAT_OK)
-        status = check_bits("needs", t->needs, known_needs, err);
+    peat_status status = check_bits("needs", t->needs, known_needs, err);
     if (status == PEAT_OK)
         status = check_metrics(t->metric, err);
     return status == PEAT_OK ? check_required(PEAT_TASK, t, err) : status;
@@ -180,34 +166,54 @@ static peat_status check_task(const peat_task *t, struct error *err)
 
 static peat_status check_interface(const peat_plugin *desc, struct error *err)
 {
-    if (!desc->interface)
-        return refuse(err, "the interface is missing");
-    switch (desc->kind) {
-    case PEAT_SCHEME:
+    if (desc->kind == PEAT_SCHEME)
         return check_scheme(desc->interface, err);
-    case PEAT_COMBINE:
+    if (desc->kind == PEAT_COMBINE)
         return check_combine(desc->interface, err);
-    case PEAT_TASK:
-        return check_task(desc->interface, err);
-    }
-    return error_set(err, PEAT_INVALID, "the kind %d is unknown", (int)desc->kind);
+    return check_task(desc->interface, err);
 }
 
-peat_status plugin_contract(const peat_plugin *desc, struct error *err)
+/* What the headers of this program have, and nothing yet of what it says. */
+static peat_status whole_descriptor(struct arena *a, const peat_plugin *given, peat_plugin *whole,
+                                    struct error *err)
 {
-    peat_status status = check_header(desc, err);
+    if (!given->interface)
+        return refuse(err, "the interface is missing");
+    if (given->kind != PEAT_SCHEME && given->kind != PEAT_COMBINE && given->kind != PEAT_TASK)
+        return error_set(err, PEAT_INVALID, "the kind %d is unknown", (int)given->kind);
+    *whole = *given;
+    whole->size = sizeof(*whole);
+    return interface_whole(a, given->kind, given->interface, &whole->interface, err);
+}
+
+static peat_status check_named(struct arena *a, const peat_plugin *given, peat_plugin *whole,
+                               struct error *err)
+{
+    peat_status status = check_texts(given, err);
+    if (status == PEAT_OK)
+        status = check_params(given, err);
+    if (status == PEAT_OK)
+        status = whole_descriptor(a, given, whole, err);
+    if (status == PEAT_OK)
+        status = check_interface(whole, err);
+    if (status != PEAT_OK)
+        error_prefix(err, "plugin '%s'", given->id);
+    return status;
+}
+
+peat_status plugin_contract(struct arena *a, const peat_plugin *given, const peat_plugin **whole,
+                            struct error *err)
+{
+    peat_status status = check_header(given, err);
     if (status != PEAT_OK)
         return status;
-    if (!desc->id || !is_name(desc->id))
+    if (!given->id || !is_name(given->id))
         return error_set(err, PEAT_INVALID,
                          "the id '%s' is not of lower case, digits and underscores",
-                         desc->id ? desc->id : "");
-    status = check_texts(desc, err);
+                         given->id ? given->id : "");
+    peat_plugin *desc = ARENA_NEW(a, peat_plugin);
+    status = check_named(a, given, desc, err);
     if (status == PEAT_OK)
-        status = check_params(desc, err);
-    if (status == PEAT_OK)
-        status = check_interface(desc, err);
-    if (status != PEAT_OK)
-        error_prefix(err, "plugin '%s'", desc->id);
+        *whole = desc;
     return status;
 }

@@ -5,7 +5,7 @@
 #include "base/object.h"
 #include "plugin/registry.h"
 
-static peat_status read_descriptor(const char *path, const struct object *o,
+static peat_status read_descriptor(struct arena *a, const char *path, const struct object *o,
                                    const peat_plugin **desc, struct error *err)
 {
     void *symbol = object_symbol(o, PEAT_ENTRY_NAME);
@@ -15,8 +15,7 @@ static peat_status read_descriptor(const char *path, const struct object *o,
     /* POSIX: a symbol's address may be copied into a pointer to a function. */
     peat_entry_fn entry;
     memcpy(&entry, &symbol, sizeof(entry));
-    *desc = entry();
-    peat_status status = plugin_contract(*desc, err);
+    peat_status status = plugin_contract(a, entry(), desc, err);
     if (status != PEAT_OK)
         error_prefix(err, "'%s'", path);
     return status;
@@ -29,7 +28,7 @@ peat_status plugin_load(struct arena *a, const char *path, const struct plugin *
     struct object o = {0};
     peat_status status = object_open(&o, "plugin", path, a, err);
     if (status == PEAT_OK)
-        status = read_descriptor(path, &o, &loaded->desc, err);
+        status = read_descriptor(a, path, &o, &loaded->desc, err);
     if (status != PEAT_OK)
         return status;
     loaded->name = object_stem(a, path);

@@ -133,7 +133,7 @@ static const struct crime crimes[] = {
     {"descriptor", "no_interface", "plugin 'planted': the interface is missing"},
     {"scheme", "no_size", "plugin 'planted': its peat_scheme does not set size"},
     {"scheme", "other_size",
-     "plugin 'planted': its peat_scheme has 128 bytes, that of ABI 0.1 has 136"},
+     "plugin 'planted': its peat_scheme has 128 bytes, that of ABI 0.1 has at least 136"},
     {"scheme", "unknown_need", "plugin 'planted': needs has unknown bits 0x1000"},
     {"scheme", "unknown_trait", "plugin 'planted': traits has unknown bits 0x8000"},
     {"scheme", "too_many_axes", "plugin 'planted': max_axes must be from 0 to 3, not 4"},
@@ -144,6 +144,9 @@ static const struct crime crimes[] = {
      "plugin 'planted': PEAT_NEED_W is for the context hook, which is missing"},
     {"scheme", "width_without_encode",
      "plugin 'planted': width is that of encode's stream, and encode is missing"},
+    {"newer", "newer_field",
+     "plugin 'planted': its peat_scheme sets what this program does not know: it has 144 bytes, "
+     "here 136; a newer PEAT is needed"},
     {"combine", "combine_without_merge",
      "plugin 'planted': a combine needs merge, which is missing"},
     {"combine", "combine_without_streams",
@@ -163,6 +166,20 @@ START_TEST(each_bad_plugin_is_refused_with_its_reason)
     const struct crime *crime = &crimes[_i];
     struct fixture *f = fixture_new();
     assert_refused(f, build_crime(f, crime), arena_printf(&f->arena, "'x.so': %s", crime->text));
+    fixture_free(f);
+}
+END_TEST
+
+START_TEST(a_longer_interface_loads_when_it_sets_nothing_new)
+{
+    struct fixture *f = fixture_new();
+    const struct plugin *plugin = NULL;
+    ck_assert_int_eq(plugin_load(&f->arena, build(f, "newer", "x.so", ""), &plugin, &f->err),
+                     PEAT_OK);
+    const peat_scheme *scheme = plugin->desc->interface;
+    ck_assert_uint_eq(scheme->size, sizeof(*scheme));
+    ck_assert_ptr_nonnull(scheme->setup);
+    ck_assert_ptr_null(scheme->encode);
     fixture_free(f);
 }
 END_TEST
@@ -462,6 +479,7 @@ int main(void)
 #if defined(__SSE__)
               a_change_of_rounding_is_refused_and_undone,
 #endif
+              a_longer_interface_loads_when_it_sets_nothing_new,
               a_good_plugin_is_loaded_with_hash_hooks_and_traits,
               the_first_directory_wins_and_a_kind_folder_comes_before_the_flat_file,
               the_same_file_by_any_name_is_the_same_plugin,

@@ -57,8 +57,10 @@ void registry_load_all(struct registry *r,
  * it is used. Never closed. */
 peat_status plugin_load(struct arena *a, const char *path, const struct plugin **plugin,
                         struct error *err);
-/* contract.c: magic, size, ABI numbers, id, kind, parameter rows, interface. */
-peat_status plugin_contract(const peat_plugin *desc, struct error *err);
+/* contract.c: magic, size, ABI numbers, id, kind, parameter rows, interface. `whole` is a copy in
+ * `a` whose interface has every field of this program's headers. */
+peat_status plugin_contract(struct arena *a, const peat_plugin *given, const peat_plugin **whole,
+                            struct error *err);
 /* Names of hooks, needs and traits, comma-separated, for listings. */
 void plugin_hooks(const peat_plugin *desc, struct strbuf *out);
 void plugin_traits(const peat_plugin *desc, struct strbuf *out);
