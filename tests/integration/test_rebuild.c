@@ -20,7 +20,7 @@ static const char experiment[] = "version: 1\n"
                                  "matrix:\n"
                                  "  position.scheme: [learned, sinusoidal, rotary, alibi]\n"
                                  "  position.combine: [sum, concat_split, concat_project, "
-                                 "gate_scalar]\n";
+                                 "sum_project, gate_scalar]\n";
 
 /* Compares {length: loss} with result.json's measures. */
 static const char compare[] =
@@ -38,7 +38,7 @@ static const char compare[] =
     "        print(result['id'], length, loss, ours)\n"
     "        assert len(ours) == 1 and abs(ours[0] - loss) <= 1e-5 * abs(loss)\n"
     "        n += 1\n"
-    "assert n == 20, n\n";
+    "assert n == 24, n\n";
 
 START_TEST(pytorch_computes_the_same_loss)
 {

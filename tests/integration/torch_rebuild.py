@@ -98,6 +98,8 @@ def merge(x):
         return c['token_scale'] * x + c['position_scale'] * P
     if c['plugin'] == 'concat_split':
         return torch.cat([x, P], -1)
+    if c['plugin'] == 'sum_project':
+        return linear(x + c['position_scale'] * P, 'combine.sum_project')
     if c['plugin'] == 'concat_project':
         return linear(torch.cat([x, P], -1), 'combine.concat_project')
     if c['plugin'] == 'gate_scalar':
