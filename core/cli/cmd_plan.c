@@ -7,6 +7,7 @@
 
 #include "base/columns.h"
 #include "base/json.h"
+#include "base/repeat.h"
 #include "cli/loadplan.h"
 #include "cli/planclaims.h"
 #include "cli/planstate.h"
@@ -118,6 +119,18 @@ static double total_flops(const struct plan *p)
     return total;
 }
 
+static void print_matched(const struct plan *p, int rows, struct arena *a)
+{
+    const char **said = ARENA_ARRAY(a, rows, const char *);
+    for (int i = 0; i < rows; i++)
+        said[i] = p->cell[i].matched;
+    for (int i = 0; i < rows; i++) {
+        int times = times_said(said, rows, i);
+        if (times)
+            cli_print("matched: %s: %s\n", name_and_more(a, p->cell[i].label, times), said[i]);
+    }
+}
+
 static void print_totals(struct loaded_plan *l, const char *const *state)
 {
     const struct plan *p = &l->plan;
@@ -130,9 +143,7 @@ static void print_totals(struct loaded_plan *l, const char *const *state)
               l->experiment.n_seed == 1 ? "" : "s", short_number(&l->arena, total_flops(p)),
               counts.text);
     strbuf_release(&counts);
-    for (int i = 0; i < p->n; i++)
-        if (p->cell[i].matched && i < rows)
-            cli_print("matched: %s: %s\n", p->cell[i].label, p->cell[i].matched);
+    print_matched(p, rows, &l->arena);
     for (int i = 0; i < p->n_dropped; i++)
         cli_print("left out: %s\n", p->dropped[i]);
     for (int i = 0; i < p->n_skipped / l->experiment.n_seed; i++)

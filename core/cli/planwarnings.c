@@ -6,20 +6,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/repeat.h"
 #include "cli/cli.h"
 
 /* Beyond this, one side starts so small that a short training may never use it. */
 static const double far_apart = 8.0;
 
-static void warn_of_ratio(const struct plan_cell *c)
+/* NULL: nothing to say. */
+static const char *lopsided(const struct plan_cell *c, struct arena *a)
 {
     bool tokens = c->input_ratio > 1.0;
     double times = tokens ? c->input_ratio : 1.0 / c->input_ratio;
-    if (isfinite(c->input_ratio) && times > far_apart * (1.0 + 1e-3))
-        cli_print("warning: %s: %s enter %.3g times as large as %s: their sizes are set by "
-                  "model.embed_scale, by the scheme and by the combination\n",
-                  c->label, tokens ? "tokens" : "positions", times,
-                  tokens ? "positions" : "tokens");
+    if (!isfinite(c->input_ratio) || times <= far_apart * (1.0 + 1e-3))
+        return NULL;
+    return arena_printf(a, "%s enter %.3g times as large as %s", tokens ? "tokens" : "positions",
+                        times, tokens ? "positions" : "tokens");
+}
+
+static void warn_of_ratio(const struct plan *p, int rows, struct arena *a)
+{
+    const char **said = ARENA_ARRAY(a, rows, const char *);
+    for (int i = 0; i < rows; i++)
+        said[i] = lopsided(&p->cell[i], a);
+    for (int i = 0; i < rows; i++) {
+        int times = times_said(said, rows, i);
+        if (times)
+            cli_print("warning: %s: %s: their sizes are set by model.embed_scale, by the scheme "
+                      "and by the combination\n",
+                      name_and_more(a, p->cell[i].label, times), said[i]);
+    }
 }
 
 /* By hash; the earlier of equals first. */
@@ -52,7 +67,6 @@ static void warn_of_twins(const struct plan *p, int rows, struct arena *a)
 void plan_warn(const struct plan *p, struct arena *a)
 {
     int rows = p->n / p->experiment->n_seed;
-    for (int i = 0; i < rows; i++)
-        warn_of_ratio(&p->cell[i]);
+    warn_of_ratio(p, rows, a);
     warn_of_twins(p, rows, a);
 }

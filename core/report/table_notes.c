@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/repeat.h"
 #include "report/kinds.h"
 #include "table_builder.h"
 
@@ -151,6 +152,20 @@ static void note_states(struct builder *b)
     }
 }
 
+static void note_matched(struct builder *b)
+{
+    const struct results *r = b->r;
+    const char **said = ARENA_ARRAY(b->a, r->n_row, const char *);
+    for (int i = 0; i < r->n_row; i++)
+        said[i] = r->row[i].matched;
+    for (int i = 0; i < r->n_row; i++) {
+        int times = times_said(said, r->n_row, i);
+        if (times)
+            table_note(b->t, "matched: %s: %s",
+                       name_and_more(b->a, results_row_label(r, &r->row[i], b->a), times), said[i]);
+    }
+}
+
 static void note_lists(struct builder *b)
 {
     const struct results *r = b->r;
@@ -161,12 +176,7 @@ static void note_lists(struct builder *b)
         table_note(b->t, "%d cell%s skipped: refused by the plan; peat status says why",
                    r->n_skipped, r->n_skipped == 1 ? "" : "s");
     }
-    for (int i = 0; i < r->n_row; i++) {
-        if (!r->row[i].matched)
-            continue;
-        table_note(b->t, "matched: %s: %s", results_row_label(r, &r->row[i], b->a),
-                   r->row[i].matched);
-    }
+    note_matched(b);
 }
 
 /* Which files, and how; the rest is for peat status. */
