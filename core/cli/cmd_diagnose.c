@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_diagnose.c: peat diagnose DIR CELL. */
+/* cmd_diagnose.c: peat diagnose DIR CELL, or a pattern of cells. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "cli/diagnosegrid.h"
 #include "cli/verbs.h"
 #include "diagnose/celldiagnosis.h"
+#include "plot/figure.h"
 #include "tensor/gemm.h"
 
 enum { ONLY_MAX = 16, BATCHES_MAX = 1024, THREADS_MAX = 1024 };
 
+static const char *const format_words[] = {"table", "csv", "json"};
+
 struct request {
-    bool json, save;
+    bool json;
     int64_t batches, threads;
     int n_only;
     const char *only[ONLY_MAX];
+    struct diagnose_grid grid;
 };
 
 /* ---- --only ---- */
@@ -88,27 +93,24 @@ static int diagnose_open_cell(const struct request *q, struct cell_diagnosis *d)
         return CLI_FAILED;
     }
     print(q, v);
-    if (!q->save || json_write_file(d->cell->dir, "diagnose.json", v, &err) == PEAT_OK)
+    if (!q->grid.save || json_write_file(d->cell->dir, "diagnose.json", v, &err) == PEAT_OK)
         return CLI_DONE;
     cli_say("%s", err.text);
     return CLI_FAILED;
 }
 
-static int diagnose_cell(const struct cli *cli)
+static int diagnose_cell(const struct cli *cli, const struct team *team)
 {
     const struct request *q = cli->options;
     struct rundir r;
     struct error err = {0};
     struct cell_diagnosis d;
-    struct team team = {.threads = (int)q->threads};
     int index;
-    parallel_start();
-    if (gemm_start(&team, "openblas", &err) != PEAT_OK ||
-        rundir_read(cli->operand[0], &r, cli->arena, &err) != PEAT_OK ||
+    if (rundir_read(cli->operand[0], &r, cli->arena, &err) != PEAT_OK ||
         rundir_find(&r, cli->operand[1], &index, &err) != PEAT_OK)
         return cli_refuse(&err);
     int status = CLI_USAGE;
-    if (cell_diagnosis_open(&d, &r.cell[index], (int)q->batches, &team, &err) == PEAT_OK)
+    if (cell_diagnosis_open(&d, &r.cell[index], (int)q->batches, team, &err) == PEAT_OK)
         status = diagnose_open_cell(q, &d);
     else
         cli_refuse(&err);
@@ -116,15 +118,83 @@ static int diagnose_cell(const struct cli *cli)
     return status;
 }
 
+/* ---- many cells ---- */
+
+static bool is_glob(const char *cell)
+{
+    return strpbrk(cell, "*?[") != NULL;
+}
+
+/* An option that would have no effect is a mistake; NULL: there is none. */
+static const char *what_clashes(const struct cli *cli)
+{
+    const struct request *q = cli->options;
+    const struct diagnose_grid *g = &q->grid;
+    bool many = is_glob(cli->operand[1]), figure = g->figure != NULL;
+    const struct {
+        const char *given; /* one of these */
+        bool clash;
+        const char *why;
+    } one[] = {
+        {"format columns figure over kept output", !many,
+         "options '--format', '--columns', '--figure', '--over', '--kept' and '--output' are for "
+         "many cells: give a pattern, as 'learned.*'"},
+        {"json", many && cli_given(cli, "format"), "options '--json' and '--format' say the same"},
+        {"columns", figure || g->format != DIAGNOSE_TABLE || q->json,
+         "option '--columns' is for --format table: csv and json have every measure"},
+        {"format json", figure, "option '--figure' draws: without --format"},
+        {"over", !figure, "option '--over' is for --figure"},
+        {"save batches only threads", g->kept,
+         "option '--kept' computes nothing: without --save, --batches, --only and --threads"},
+    };
+    for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++)
+        if (one[i].clash && cli_given(cli, one[i].given))
+            return one[i].why;
+    if (figure && (!g->file || figure_format_of(g->file) < 0))
+        return "option '--figure' needs -o FILE, which ends in .svg, .pdf or .png";
+    return NULL;
+}
+
+static int diagnose_cells(const struct cli *cli)
+{
+    struct request *q = cli->options;
+    struct error err = {0};
+    struct team team = {.threads = (int)q->threads};
+    const char *why = what_clashes(cli);
+    if (why)
+        return cli_mistake(cmd_diagnose.name, "%s", why);
+    parallel_start();
+    if (!q->grid.kept && gemm_start(&team, "openblas", &err) != PEAT_OK)
+        return cli_refuse(&err);
+    if (!is_glob(cli->operand[1]))
+        return diagnose_cell(cli, &team);
+    q->grid.dir = cli->operand[0];
+    q->grid.glob = cli->operand[1];
+    q->grid.only = q->only;
+    q->grid.n_only = q->n_only;
+    q->grid.batches = (int)q->batches;
+    q->grid.format = q->json ? DIAGNOSE_JSON : q->grid.format;
+    return diagnose_grid(&q->grid, &team, cli->arena);
+}
+
 static const struct cli_option options[] = {
     CLI_FLAG(0, "json", json, "an object instead of a page"),
-    CLI_FLAG(0, "save", save, "keep the object as diagnose.json in the cell, for 'peat report'"),
+    CLI_FLAG(0, "save", grid.save,
+             "keep the object as diagnose.json in each cell, for 'peat report'"),
     CLI_OTHER(0, "only", "NAME,...", read_only,
-              "logits, subspaces, support, collisions, probes, order, attention"),
+              "logits, sizes, subspaces, support, collisions, probes, order, attention"),
     CLI_WHOLE(0, "batches", "N", 1, BATCHES_MAX, batches,
               "batches of evaluation windows, up to 1024 tokens each (default 4)"),
     CLI_WHOLE('t', "threads", "N", 1, THREADS_MAX, threads,
               "threads (default: 1); the figures are the same"),
+    CLI_FLAG(0, "kept", grid.kept, "of many: read what --save kept instead of looking again"),
+    CLI_WORD('f', "format", "FORMAT", format_words, grid.format,
+             "of many: table (default), csv or json"),
+    CLI_TEXT(0, "columns", "NAME,...", grid.columns,
+             "of the table: only these measures, as angle,position_r2@0"),
+    CLI_TEXT(0, "figure", "NAME", grid.figure, "draw one measure, as position_r2, into -o FILE"),
+    CLI_TEXT(0, "over", "AXIS", grid.over, "of the figure: the axis along the bottom"),
+    CLI_TEXT('o', "output", "FILE", grid.file, "of many: write there; a figure's .svg, .pdf, .png"),
 };
 
 const struct cli_command cmd_diagnose = {
@@ -136,12 +206,16 @@ const struct cli_command cmd_diagnose = {
              "the tokens matters, and where the heads look. It runs the trained weights on the\n"
              "first windows of the cell's first evaluation length, so it needs the cell's\n"
              "plugins and data; data that have changed since are refused. CELL is an index, a\n"
-             "label or the start of a hash. docs/diagnostics.md explains every figure.",
+             "label or the start of a hash. A pattern, as 'learned.*', takes all cells whose\n"
+             "label or id fits: then each row has means over seeds with 95 % intervals.\n"
+             "docs/diagnostics.md explains every figure.",
     .example = "peat diagnose runs/sum-vs-concat learned.sum.s0\n"
-               "peat diagnose runs/sum-vs-concat 3 --only logits,order --json",
+               "peat diagnose runs/sum-vs-concat 3 --only logits,order --json\n"
+               "peat diagnose runs/sum-vs-concat 'learned.*' --save\n"
+               "peat diagnose runs/sum-vs-concat '*' --kept --figure position_r2 -o probes.svg",
     CLI_OPERANDS("DIR CELL", 2, 2, "a run directory and a cell are needed"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.batches = 4, .threads = 1),
-    .run = diagnose_cell,
+    .run = diagnose_cells,
     .apart = true,
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "cell/cellmeta.h"
 #include "grid/stale.h"
 #include "model/safetensors.h"
@@ -96,6 +97,8 @@ static peat_status load_weights(struct cell_diagnosis *d, struct error *err)
         d->step = generation_step(slash ? slash + 1 : newest);
         status = safetensors_read(path, &d->arena, &tensor, &n, NULL, err);
         if (status == PEAT_OK)
+            status = hash_file(path, d->weights, err);
+        if (status == PEAT_OK)
             status = copy_weights(&d->assembly.model.weights, tensor, n, path, err);
         free(path);
     } else {
@@ -110,6 +113,17 @@ static peat_status load_weights(struct cell_diagnosis *d, struct error *err)
 
 /* ---- opening ---- */
 
+/* What tokens and positions bring before training, while the weights are the initial ones. */
+static peat_status read_start(struct cell_diagnosis *d, int n_batch, struct error *err)
+{
+    struct tables *start = ARENA_NEW(&d->arena, struct tables);
+    peat_status status = subject_read(&d->subject, &d->assembly.task, 0, n_batch, err);
+    if (status == PEAT_OK)
+        status = tables_find(&d->subject, start, err);
+    d->subject.start = start;
+    return status;
+}
+
 peat_status cell_diagnosis_open(struct cell_diagnosis *d, const struct cell_files *cell,
                                 int n_batch, const struct team *team, struct error *err)
 {
@@ -120,11 +134,12 @@ peat_status cell_diagnosis_open(struct cell_diagnosis *d, const struct cell_file
     if (status == PEAT_OK)
         status = assemble(&d->assembly, &d->config, &d->arena, PEAT_F64, false, err);
     if (status == PEAT_OK)
+        status = read_start(d, n_batch, err);
+    if (status == PEAT_OK)
         status = load_weights(d, err);
-    if (status != PEAT_OK)
-        return status;
-    d->changed = stale_reason(cell, &d->config, &d->arena);
-    return subject_read(&d->subject, &d->assembly.task, 0, n_batch, err);
+    if (status == PEAT_OK)
+        d->changed = stale_reason(cell, &d->config, &d->arena);
+    return status;
 }
 
 void cell_diagnosis_close(struct cell_diagnosis *d)
@@ -202,6 +217,7 @@ static void put_head(struct cell_diagnosis *d, struct json v, double loss, bool 
     json_put_int(v, "width", m->D);
     json_put_bool(v, "causal", m->causal);
     json_put_int(v, "step", d->step);
+    json_put_text(v, "weights", d->weights);
     json_put_int(v, "length", d->subject.batch[0].T);
     json_put_int(v, "windows", windows);
     json_put_int(v, "tokens", subject_tokens(&d->subject));

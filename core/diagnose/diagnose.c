@@ -7,6 +7,8 @@
 const struct diagnostic diagnostics[] = {
     {"logits", diagnose_logits, "Terms of the attention logits",
      "how much of what a head reacts to is content, how much position, how much both"},
+    {"sizes", diagnose_sizes, "Sizes of tokens and positions",
+     "which of the two is the louder at the input, and whether they point the same way"},
     {"subspaces", diagnose_subspaces, "Subspaces of tokens and positions",
      "were they at 90 degrees, the sum would keep them as well apart as concatenation does"},
     {"support", diagnose_support, "Which dimensions carry what",

@@ -98,6 +98,29 @@ static void add_logits(const struct page *p, const struct value *v)
         add_wrapped(p, stopped);
 }
 
+/* ---- sizes ---- */
+
+static void add_sizes_line(const struct page *p, const char *when, const struct value *v)
+{
+    static const char *const key[] = {"token", "position", "ratio", "cosine", "cosine_size"};
+    strbuf_addf(p->out, "  %-16s", when);
+    for (size_t i = 0; i < sizeof(key) / sizeof(key[0]); i++)
+        add_number(p->out, 10, i < 3 ? "%.3g" : "%.3f", json_get_number(v, key[i]));
+    strbuf_add(p->out, "\n");
+}
+
+static void add_sizes(const struct page *p, const struct value *v)
+{
+    const struct value *start = value_get(v, "start");
+    const char *left_out = json_get_text(v, "left_out");
+    strbuf_add(p->out, "                       token  position     ratio    cosine  |cosine|\n");
+    if (start)
+        add_sizes_line(p, "before training", start);
+    add_sizes_line(p, "now", v);
+    if (left_out)
+        add_wrapped(p, left_out);
+}
+
 /* ---- subspaces ---- */
 
 static void add_space(const struct page *p, const struct value *v, const char *key)
@@ -269,10 +292,10 @@ static section_fn section_of(const char *name)
     static const struct {
         const char *name;
         section_fn add;
-    } all[] = {{"logits", add_logits},      {"subspaces", add_subspaces},
-               {"support", add_support},    {"collisions", add_collisions},
-               {"probes", add_probes},      {"order", add_order},
-               {"attention", add_attention}};
+    } all[] = {{"logits", add_logits},         {"sizes", add_sizes},
+               {"subspaces", add_subspaces},   {"support", add_support},
+               {"collisions", add_collisions}, {"probes", add_probes},
+               {"order", add_order},           {"attention", add_attention}};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (!strcmp(all[i].name, name))
             return all[i].add;

@@ -134,6 +134,28 @@ static void summarise(const struct knockout *k, const struct support *x, struct 
                     mean_loss(k, k->without[1]) - loss, mean_loss(k, k->without[0]) - loss);
 }
 
+/* The profiles of these tables: variances [D] of the two, and what follows from them. */
+static peat_status find_profiles(struct subject *s, const struct tables *t, double *token,
+                                 double *position, struct support *x, struct error *err)
+{
+    column_variances(&t->token, token);
+    column_variances(&t->position, position);
+    return support_find(x, token, position, s->model->dims.D, &s->arena, err);
+}
+
+/* Before training. */
+static peat_status put_start(struct subject *s, struct json v, struct error *err)
+{
+    struct support x;
+    int64_t D = s->model->dims.D;
+    double *token = ARENA_ARRAY(&s->arena, D, double),
+           *position = ARENA_ARRAY(&s->arena, D, double);
+    peat_status status = find_profiles(s, s->start, token, position, &x, err);
+    if (status == PEAT_OK)
+        put_support(&x, json_put_map(v, "start"));
+    return status;
+}
+
 peat_status diagnose_support(struct subject *s, struct json v, struct error *err)
 {
     struct tables t;
@@ -149,9 +171,7 @@ peat_status diagnose_support(struct subject *s, struct json v, struct error *err
         json_put_text(v, "skipped", t.missing);
         return PEAT_OK;
     }
-    column_variances(&t.token, token);
-    column_variances(&t.position, position);
-    status = support_find(&x, token, position, D, a, err);
+    status = find_profiles(s, &t, token, position, &x, err);
     if (status == PEAT_OK)
         status = measure(&k, err);
     if (status != PEAT_OK)
@@ -161,5 +181,5 @@ peat_status diagnose_support(struct subject *s, struct json v, struct error *err
     put_rounded_row(v, "token_variance", token, D);
     put_rounded_row(v, "position_variance", position, D);
     put_losses(&k, v);
-    return PEAT_OK;
+    return s->start && !s->start->missing ? put_start(s, v, err) : PEAT_OK;
 }

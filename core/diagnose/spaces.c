@@ -28,44 +28,77 @@ static void put_random(struct json map, const char *key, const struct angle_base
     put_rounded(v, "overlap", b->overlap.mean);
 }
 
-static peat_status add_angles(struct subject *s, const struct subspace *x, const struct subspace *y,
-                              struct json v, struct error *err)
+struct angles {
+    struct angle_summary found;
+    struct angle_baseline random; /* when found.n is not 0 */
+};
+
+static peat_status put_angles(struct subject *s, const struct subspace *x, const struct subspace *y,
+                              struct json v, struct angles *out, struct error *err)
 {
     enum { DRAWS = 50 };
     struct arena *a = &s->arena;
-    struct angle_summary sum;
-    struct angle_baseline base;
     double *angle = ARENA_ARRAY(a, x->d, double);
-    peat_status status = principal_angles(s->team, x, y, angle, &sum, a, err);
-    if (status == PEAT_OK && sum.n > 0)
-        status = angles_random(s->team, x->k, y->k, x->d, DRAWS, rng_substream(s->stream, 1), &base,
-                               a, err);
+    peat_status status = principal_angles(s->team, x, y, angle, &out->found, a, err);
+    if (status == PEAT_OK && out->found.n > 0)
+        status = angles_random(s->team, x->k, y->k, x->d, DRAWS, rng_substream(s->stream, 1),
+                               &out->random, a, err);
     if (status != PEAT_OK)
         return status;
-    put_rounded_row(v, "angles", angle, sum.n);
-    put_rounded(v, "mean", sum.mean);
-    put_rounded(v, "smallest", sum.smallest);
-    put_rounded(v, "overlap", sum.overlap);
-    if (sum.n == 0) {
+    put_rounded_row(v, "angles", angle, out->found.n);
+    put_rounded(v, "mean", out->found.mean);
+    put_rounded(v, "smallest", out->found.smallest);
+    put_rounded(v, "overlap", out->found.overlap);
+    if (out->found.n > 0)
+        put_random(v, "random", &out->random);
+    return PEAT_OK;
+}
+
+static void summarise(const struct subspace *x, const struct subspace *y, const struct angles *g,
+                      struct json v)
+{
+    double mean = g->found.mean;
+    const struct spread *base = &g->random.mean;
+    if (g->found.n == 0) {
         put_summary(v, "one of the two does not vary: there are no angles");
-        return PEAT_OK;
+        return;
     }
-    put_random(v, "random", &base);
-    const char *word = sum.mean > base.mean.q95   ? "more apart than"
-                       : sum.mean < base.mean.q05 ? "nearer to each other than"
-                                                  : "as far apart as";
+    const char *word = mean > base->q95   ? "more apart than"
+                       : mean < base->q05 ? "nearer to each other than"
+                                          : "as far apart as";
     put_summary(v,
                 "tokens span %lld and positions %lld of %lld dimensions, at %.1f degrees in the "
                 "mean: %s random subspaces (%.1f)",
-                (long long)x->k, (long long)y->k, (long long)x->d, sum.mean, word, base.mean.mean);
-    return PEAT_OK;
+                (long long)x->k, (long long)y->k, (long long)x->d, mean, word, base->mean);
+}
+
+/* Tables as they are at one time: now, or before training. */
+static peat_status put_spaces(struct subject *s, const struct tables *t, bool now, struct json v,
+                              struct error *err)
+{
+    struct subspace token, position, sum;
+    struct angles angles;
+    struct arena *a = &s->arena;
+    peat_status status = subspace_find(s->team, &token, &t->token, ENERGY, a, err);
+    if (status == PEAT_OK)
+        status = subspace_find(s->team, &position, &t->position, ENERGY, a, err);
+    if (status == PEAT_OK && now)
+        status = subspace_find(s->team, &sum, &t->input, ENERGY, a, err);
+    if (status != PEAT_OK)
+        return status;
+    put_space(v, "token", &t->token, &token);
+    put_space(v, "position", &t->position, &position);
+    if (now)
+        put_space(v, "sum", &t->input, &sum);
+    status = put_angles(s, &token, &position, v, &angles, err);
+    if (status == PEAT_OK && now)
+        summarise(&token, &position, &angles, v);
+    return status;
 }
 
 peat_status diagnose_subspaces(struct subject *s, struct json v, struct error *err)
 {
     struct tables t;
-    struct subspace token, position, sum;
-    struct arena *a = &s->arena;
     peat_status status = tables_find(s, &t, err);
     if (status != PEAT_OK)
         return status;
@@ -73,16 +106,9 @@ peat_status diagnose_subspaces(struct subject *s, struct json v, struct error *e
         json_put_text(v, "skipped", t.missing);
         return PEAT_OK;
     }
-    status = subspace_find(s->team, &token, &t.token, ENERGY, a, err);
-    if (status == PEAT_OK)
-        status = subspace_find(s->team, &position, &t.position, ENERGY, a, err);
-    if (status == PEAT_OK)
-        status = subspace_find(s->team, &sum, &t.input, ENERGY, a, err);
-    if (status != PEAT_OK)
-        return status;
     put_rounded(v, "energy", ENERGY);
-    put_space(v, "token", &t.token, &token);
-    put_space(v, "position", &t.position, &position);
-    put_space(v, "sum", &t.input, &sum);
-    return add_angles(s, &token, &position, v, err);
+    status = put_spaces(s, &t, true, v, err);
+    if (status == PEAT_OK && s->start && !s->start->missing)
+        status = put_spaces(s, s->start, false, json_put_map(v, "start"), err);
+    return status;
 }

@@ -12,6 +12,7 @@ struct gather {
     int64_t *row_of; /* [V]: a token's row in token, -1: not seen */
     float *token, *position, *input;
     int64_t *token_id, *input_token, *input_position;
+    double token_square, position_square; /* sums over the rows of the input */
     bool linear, has_position;
 };
 
@@ -52,6 +53,14 @@ static void add_position(struct gather *g, int64_t p, const double *x)
         t->moving_position = true;
 }
 
+static double sum_squares(const double *x, int64_t n)
+{
+    double sum = 0.0;
+    for (int64_t i = 0; i < n; i++)
+        sum += x[i] * x[i];
+    return sum;
+}
+
 static peat_status add_batch(struct gather *g, const peat_batch *b, struct error *err)
 {
     struct parts input, block;
@@ -64,8 +73,11 @@ static peat_status add_batch(struct gather *g, const peat_batch *b, struct error
             continue;
         struct matrix *m = &g->t->input;
         add_token(g, b->token[i], input.x[PART_TOKEN] + i * g->D);
-        if (g->has_position)
+        g->token_square += sum_squares(input.x[PART_TOKEN] + i * g->D, g->D);
+        if (g->has_position) {
             add_position(g, i % b->T, input.x[PART_POSITION] + i * g->D);
+            g->position_square += sum_squares(input.x[PART_POSITION] + i * g->D, g->D);
+        }
         g->input_token[m->rows] = b->token[i];
         g->input_position[m->rows] = i % b->T;
         put_row(g->input + m->rows++ * g->D, input.whole + i * g->D, g->D);
@@ -111,8 +123,11 @@ peat_status tables_find(struct subject *s, struct tables *t, struct error *err)
     t->token_id = g.token_id;
     t->input_token = g.input_token;
     t->input_position = g.input_position;
+    double numbers = (double)(t->input.rows * g.D);
+    t->token_size = sqrt(g.token_square / numbers);
+    t->position_size = sqrt(g.position_square / numbers);
     if (!g.has_position)
-        t->missing = "no position at the input";
+        t->missing = t->input_missing = "no position at the input";
     else if (!g.linear)
         t->missing =
             "not linear, not decomposed: the input is not a sum of what each stream brings";

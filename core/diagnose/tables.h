@@ -13,10 +13,12 @@
 #include "maths/spectrum.h"
 
 struct tables {
-    const char *missing;           /* why there are no tables; NULL: there are        */
-    struct matrix token, position; /* token: those that the windows hold, by id       */
-    const int64_t *token_id;       /* [token.rows]                                    */
-    struct matrix input;           /* merged inputs of all windows, padding left out  */
+    const char *missing;              /* why there are no tables; NULL: there are        */
+    const char *input_missing;        /* why tokens and positions do not meet at the input */
+    double token_size, position_size; /* root mean square of their parts over all windows */
+    struct matrix token, position;    /* token: those that the windows hold, by id       */
+    const int64_t *token_id;          /* [token.rows]                                    */
+    struct matrix input;              /* merged inputs of all windows, padding left out  */
     const int64_t *input_token, *input_position; /* [input.rows]                      */
     bool moving_token; /* a token's part differs from place to place: the first is in the table */
     bool moving_position; /* a position's part differs from window to window          */

@@ -1,124 +1,67 @@
 /* SPDX-License-Identifier: MIT */
-/* html_learned.c: what `peat diagnose --save` found in the cells, side by side and cell by cell. */
-#include <math.h>
-
+/* html_learned.c: what `peat diagnose --save` found: rows over seeds, figures, and cell by cell. */
 #include "base/json.h"
 #include "page_parts.h"
+#include "plot/plot_findings.h"
 
 enum { CELLS_SHOWN = 60 };
 
-static const char *const diagnostic[][2] = {
-    {"logits", "attention logits"}, {"subspaces", "subspaces"}, {"support", "dimensions"},
-    {"collisions", "collisions"},   {"probes", "probes"},       {"order", "order"},
-    {"attention", "attention"}};
+/* Diagnostics by what the page calls them. */
+static const char *const diagnostic[][2] = {{"logits", "attention logits"},
+                                            {"sizes", "sizes"},
+                                            {"subspaces", "subspaces"},
+                                            {"support", "dimensions"},
+                                            {"collisions", "collisions"},
+                                            {"probes", "probes"},
+                                            {"order", "order"},
+                                            {"attention", "attention"}};
 enum { DIAGNOSTICS = sizeof(diagnostic) / sizeof(*diagnostic) };
 
-struct learned {
-    const struct result_cell *cell;
-    const struct value *found;
-};
-
-/* ---- one number of a cell ---- */
-
-static const struct value *layer_of(const struct value *found, const char *what, int from_end)
+static void read_kept(struct html_page *p, struct findings *f)
 {
-    const struct value *layers = value_get(value_get(found, what), "layers");
-    if (!layers || layers->kind != VALUE_LIST || layers->n == 0)
-        return NULL;
-    return layers->item[from_end ? layers->n - 1 : 0];
-}
-
-/* Of the first layer's logits, all that position has a part in. */
-static double position_share(const struct value *found)
-{
-    static const char *const part[] = {"token.position",    "position.token",
-                                       "position.position", "position.constant",
-                                       "constant.position", "bias"};
-    const struct value *share = value_get(layer_of(found, "logits", 0), "share");
-    double sum = 0.0;
-    for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++) {
-        double x = json_get_number(share, part[i]);
-        sum += isfinite(x) ? x : 0.0;
+    findings_init(f, p->r, p->a);
+    for (int i = 0; i < p->r->n_cell; i++) {
+        const struct result_cell *c = &p->r->cell[i];
+        const char *why = NULL;
+        const struct value *tree = result_counts(c) ? findings_kept(c, p->a, &why) : NULL;
+        if (tree)
+            findings_add(f, c, tree);
+        else if (why)
+            findings_leave_out(f, c->label ? c->label : c->id, why);
     }
-    return share ? sum : (double)NAN;
 }
 
-/* Mean over the heads of the first layer. */
-static double mean_distance(const struct value *found)
+/* ---- figures ---- */
+
+static void add_figure(struct html_page *p, const struct findings *f, const char *name)
 {
-    const struct value *layer = layer_of(found, "attention", 0), *heads = value_get(layer, "heads");
-    int n = json_get_count(layer, "heads");
-    double sum = 0.0;
-    for (int i = 0; i < n; i++)
-        sum += json_get_number(heads->item[i], "mean_distance");
-    return n ? sum / n : (double)NAN;
+    struct figure figure;
+    const struct measure *m = measure_find(name, "", NULL);
+    const struct findings_figure o = {.measure = name};
+    if (plot_findings(&figure, f, &o, NULL) == PEAT_OK)
+        html_figure(p, &figure, m->meaning,
+                    "Mean over seeds with its 95 % interval (Student t); grey: by chance, where "
+                    "that is known.");
+    figure_release(&figure);
 }
 
-/* Of a layer, or of the diagnostic itself. */
-enum found_in { FIRST_LAYER, LAST_LAYER, WHOLE };
-
-static const struct column {
-    const char *head, *what, *key;
-    enum found_in part;
-    double (*number)(const struct value *found); /* NULL: what stands under key */
-} columns[] = {
-    {"position in the logits", .number = position_share},
-    {"R² at the input", "probes", "position_r2", FIRST_LAYER},
-    {"R² at the end", "probes", "position_r2", LAST_LAYER},
-    {"mean distance", .number = mean_distance},
-    {"smallest angle", "subspaces", "smallest", WHOLE},
-    {"reordering", "order", "change", LAST_LAYER},
-};
-enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
-
-static double find_number(const struct column *c, const struct value *found)
+static void add_figures(struct html_page *p, const struct findings *f)
 {
-    if (c->number)
-        return c->number(found);
-    const struct value *part = c->part == WHOLE ? value_get(found, c->what)
-                                                : layer_of(found, c->what, c->part == LAST_LAYER);
-    return json_get_number(part, c->key);
+    static const char *const name[] = {"position_r2", "order", "ratio",
+                                       "cosine_size", "angle", "disjoint"};
+    strbuf_add(p->out, "<details><summary>Figures of it</summary>\n");
+    for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
+        add_figure(p, f, name[i]);
+    strbuf_add(p->out, "</details>\n");
 }
 
-/* ---- the section ---- */
+/* ---- cell by cell ---- */
 
-static const char *label_of(const struct result_cell *c)
+static void add_summaries(struct html_page *p, const struct result_cell *c, const struct value *v)
 {
-    return c->label ? c->label : c->id;
-}
-
-static void add_numbers(struct html_page *p, const struct learned *l, int n)
-{
-    html_open_table(p->out);
-    html_column(p->out, "cell", false);
-    for (int k = 0; k < COLUMNS; k++)
-        html_column(p->out, columns[k].head, true);
-    html_open_rows(p->out);
-    for (int i = 0; i < n; i++) {
-        html_open_row(p->out, label_of(l[i].cell));
-        for (int k = 0; k < COLUMNS; k++) {
-            double x = find_number(&columns[k], l[i].found);
-            html_number_cell(p->out, fabs(x) < 1e-9 ? 0.0 : x); /* nothing but rounding */
-        }
-        html_close_row(p->out);
-    }
-    html_close_table(p->out);
-    strbuf_add(p->out,
-               "<p class=\"soft\">position in the logits: share "
-               "of the variance of the first layer&#39;s attention logits in which position "
-               "has a part as a stream or a bias (rotations turn logits, and are not in it). R²: "
-               "of a linear probe for the position, in the model&#39;s input "
-               "and after its last block. Mean distance: in tokens, over the heads of the "
-               "first layer. Angle: in degrees, between the subspaces of tokens and "
-               "positions. Reordering: change of the last layer, when earlier tokens are "
-               "permuted.</p>\n");
-}
-
-static void add_summaries(struct html_page *p, const struct learned *l)
-{
-    html_wrap(p->out, "<details><summary>", label_of(l->cell), "</summary>\n<dl>\n");
+    html_wrap(p->out, "<details><summary>", c->label ? c->label : c->id, "</summary>\n<dl>\n");
     for (int i = 0; i < DIAGNOSTICS; i++) {
-        const struct value *one = value_get(l->found, diagnostic[i][0]);
+        const struct value *one = value_get(v, diagnostic[i][0]);
         const char *said = json_get_text(one, "summary"), *why = json_get_text(one, "skipped");
         if (!said && !why)
             continue;
@@ -128,25 +71,34 @@ static void add_summaries(struct html_page *p, const struct learned *l)
     strbuf_add(p->out, "</dl>\n</details>\n");
 }
 
+static void add_cells(struct html_page *p, const struct findings *f)
+{
+    int shown = 0;
+    strbuf_add(p->out, "<details><summary>Cell by cell, in sentences</summary>\n");
+    for (int i = 0; i < f->n_row; i++)
+        for (int c = 0; c < f->row[i].row->n_cell && shown < CELLS_SHOWN; c++)
+            if (f->row[i].tree[c]) {
+                add_summaries(p, f->row[i].row->cell[c], f->row[i].tree[c]);
+                shown++;
+            }
+    if (f->n_cell > shown)
+        strbuf_addf(p->out, "<p class=\"soft\">and %d more cells</p>\n", f->n_cell - shown);
+    strbuf_add(p->out, "</details>\n");
+}
+
 void html_learned(struct html_page *p)
 {
-    struct learned l[CELLS_SHOWN];
-    int n = 0, all = 0;
-    for (int i = 0; i < p->r->n_cell; i++) {
-        const struct result_cell *c = &p->r->cell[i];
-        struct value *found = NULL;
-        if (!c->dir || json_read_file(c->dir, "diagnose.json", p->a, &found, NULL) != PEAT_OK)
-            continue;
-        if (all++ < CELLS_SHOWN)
-            l[n++] = (struct learned){c, found};
-    }
-    if (!n)
+    struct findings f;
+    struct table t;
+    read_kept(p, &f);
+    if (f.n_cell + f.n_left_out == 0)
         return;
     html_section(p->out, "learned", "What the cells learned");
-    add_numbers(p, l, n);
-    for (int i = 0; i < n; i++)
-        add_summaries(p, &l[i]);
-    if (all > n)
-        strbuf_addf(p->out, "<p class=\"soft\">and %d more cells</p>\n", all - n);
+    if (findings_table(&t, &f, NULL, NULL) == PEAT_OK)
+        html_results_table(p, &t);
+    if (f.n_cell) {
+        add_figures(p, &f);
+        add_cells(p, &f);
+    }
     html_end_section(p->out);
 }

@@ -88,7 +88,7 @@ static void draw_rows(struct plotter *p, const struct series_set *s, const struc
         plot_add_style(out, s->series_of[i]);
         strbuf_add(out, ", \\\n");
     }
-    strbuf_add(out, "  NaN\n");
+    strbuf_addf(out, "  %s\n", l->also ? l->also : "NaN");
 }
 
 /* Axes without a value would have no range, which gnuplot refuses. */

@@ -80,6 +80,7 @@ struct lines {
     const char *setting; /* lines of script for every panel: ranges, tics */
     int point_every;
     double x_low, x_high; /* of a panel without values */
+    const char *also;     /* one more element of every panel; NULL: none */
 };
 
 /* Adds a line of data; NaN makes a gap. */

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "csv_fields.h"
 #include "report/comparison_tables.h"
+#include "report/csv_fields.h"
 #include "report/numbers.h"
 #include "report/significance.h"
 

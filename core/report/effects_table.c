@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "csv_fields.h"
 #include "labels.h"
 #include "report/comparison_tables.h"
+#include "report/csv_fields.h"
 #include "report/numbers.h"
 #include "report/significance.h"
 

@@ -15,7 +15,7 @@
 #include "base/number.h"
 #include "base/shown.h"
 #include "cell/cellmetrics.h"
-#include "csv_fields.h"
+#include "report/csv_fields.h"
 #include "report/table.h"
 
 /* One measured number. */

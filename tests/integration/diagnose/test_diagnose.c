@@ -24,7 +24,7 @@ static const char experiment[] =
     "matrix:\n"
     "  position.scheme: [none, learned, rotary, alibi]\n"
     "  position.combine: [sum, {plugin: concat_split, d_pos: 4}, gate_scalar]\n"
-    "seeds: 1\n";
+    "seeds: 2\n";
 
 static void write_corpus(const char *more)
 {
@@ -50,6 +50,7 @@ static void train(void)
 START_TEST(a_cell_is_diagnosed_as_a_page_and_as_an_object)
 {
     static const char *const title[] = {"Terms of the attention logits",
+                                        "Sizes of tokens and positions",
                                         "Subspaces of tokens and positions",
                                         "Which dimensions carry what",
                                         "Collisions",
@@ -59,7 +60,7 @@ START_TEST(a_cell_is_diagnosed_as_a_page_and_as_an_object)
     struct arena a;
     struct error err = {0};
     shell_expect(0, "peat diagnose runs/d learned.sum.s0");
-    for (int i = 0; i < 7; i++)
+    for (int i = 0; i < 8; i++)
         assert_printed(title[i]);
     shell_expect(0, "peat diagnose runs/d learned.sum.s0 --json");
     arena_init(&a, "test", 1 << 16);
@@ -102,6 +103,117 @@ START_TEST(save_keeps_what_json_prints_beside_the_cell)
     free(cell);
     free(dir);
     arena_release(&a);
+}
+END_TEST
+
+/* ---- many cells ---- */
+
+static const struct value *print_json(struct arena *a, const char *command)
+{
+    struct error err = {0};
+    shell_expect(0, command);
+    const struct value *v = json_parse(a, shell.printed.text, shell.printed.n, "stdout", &err);
+    ck_assert_msg(v != NULL, "%s", err.text);
+    return v;
+}
+
+START_TEST(a_pattern_gives_rows_that_are_means_over_the_seeds_of_single_cells)
+{
+    struct arena a;
+    double angle[2], cosine[2];
+    arena_init(&a, "test", 1 << 16);
+    for (int seed = 0; seed < 2; seed++) {
+        const struct value *one =
+            print_json(&a, seed ? "peat diagnose runs/d learned.sum.s1 --json"
+                                : "peat diagnose runs/d learned.sum.s0 --json");
+        angle[seed] = json_get_number(value_get(one, "subspaces"), "mean");
+        cosine[seed] = json_get_number(value_get(one, "sizes"), "cosine_size");
+    }
+    const struct value *v = print_json(&a, "peat diagnose runs/d 'learned.sum.*' --json");
+    ck_assert_int_eq(json_get_count(v, "rows"), 1);
+    const struct value *row = json_get_item(v, "rows", 0);
+    ck_assert_int_eq(json_get_count(row, "seeds"), 2);
+    const struct value *m = value_get_path(row, "measures.angle");
+    ck_assert_double_eq_tol(json_get_number(m, "mean"), (angle[0] + angle[1]) / 2, 1e-9);
+    ck_assert_double_eq_tol(json_get_number(m, "sd"), fabs(angle[0] - angle[1]) / sqrt(2.0), 1e-9);
+    m = value_get_path(row, "measures.cosine_size");
+    ck_assert_double_eq_tol(json_get_number(m, "mean"), (cosine[0] + cosine[1]) / 2, 1e-9);
+    arena_release(&a);
+}
+END_TEST
+
+START_TEST(what_was_saved_of_many_cells_is_read_without_plugins_and_data)
+{
+    shell_expect(0, "peat diagnose runs/d 'learned*' --save -f csv -o now.csv");
+    shell_expect(0, "mv corpus.txt away.txt");
+    int status = shell_run("PEAT_PLUGIN_PATH=/nowhere peat diagnose runs/d 'learned*' --kept "
+                           "-f csv -o kept.csv");
+    shell_expect(0, "mv away.txt corpus.txt");
+    ck_assert_int_eq(status, 0);
+    shell_expect(0, "test -s kept.csv && cmp now.csv kept.csv");
+    shell_says(0, "position R² @0", "peat diagnose runs/d 'learned*' --kept");
+    shell_says(0, "no diagnosis of it was kept",
+               "peat diagnose runs/d '*learned.sum*' --kept && "
+               "peat diagnose runs/d '[ln]*.s0' --kept");
+    shell_expect(0, "peat report runs/d -o page.html");
+    shell_says(0, "1", "grep -c 'What the cells learned' page.html");
+}
+END_TEST
+
+/* Concatenation keeps tokens and positions apart by construction, before training and after. */
+START_TEST(the_cosine_of_a_concatenation_is_nothing_and_of_a_sum_it_is_not)
+{
+    struct arena a;
+    arena_init(&a, "test", 1 << 16);
+    const struct value *v =
+        print_json(&a, "peat diagnose runs/d 'learned.*' --only sizes,subspaces --json");
+    for (int i = 0; i < json_get_count(v, "rows"); i++) {
+        const struct value *row = json_get_item(v, "rows", i);
+        const struct value *m = value_get(row, "measures");
+        bool concat = strstr(json_get_text(row, "row"), "concat") != NULL;
+        bool gate = strstr(json_get_text(row, "row"), "gate") != NULL;
+        double now = json_get_number(value_get(m, "cosine_size"), "mean");
+        double start = json_get_number(value_get(m, "cosine_size_start"), "mean");
+        ck_assert(json_get_number(value_get(m, "ratio_start"), "mean") > 0.0);
+        if (gate) {
+            ck_assert_ptr_null(value_get(m, "cosine_size"));
+        } else {
+            ck_assert(concat ? now < 1e-9 && start < 1e-9 : now > 0.05 && start > 0.05);
+            ck_assert(!concat || json_get_number(value_get(m, "angle_start"), "mean") > 89.999);
+        }
+    }
+    arena_release(&a);
+}
+END_TEST
+
+START_TEST(a_measure_is_drawn_by_row_by_layer_and_over_an_axis)
+{
+    shell_expect(0, "peat diagnose runs/d 'learned.*' --save > saved");
+    int status =
+        shell_run("peat diagnose runs/d 'l*' --kept --figure angle -o angle.svg && "
+                  "peat diagnose runs/d 'l*' --kept --figure position_r2 -o r2.svg && "
+                  "peat diagnose runs/d 'l*' --kept --figure angle --over combine -o o.svg");
+    if (status != 0 && shell_printed("gnuplot is not installed")) {
+        shell_expect(0, "test -s angle.gp");
+        return;
+    }
+    ck_assert_int_eq(status, 0);
+    shell_expect(0, "grep -q '<svg' angle.svg && grep -q '<svg' r2.svg && grep -q '<svg' o.svg");
+    shell_says(2, "did you mean 'angle'",
+               "peat diagnose runs/d 'l*' --kept --figure angel -o x.svg");
+    shell_says(2, "there is no axis 'combin'",
+               "peat diagnose runs/d 'l*' --kept --figure angle --over combin -o x.svg");
+}
+END_TEST
+
+START_TEST(a_pattern_that_fits_nothing_and_options_without_effect_are_refused)
+{
+    shell_says(2, "no cell of 'runs/d' fits 'x*'", "peat diagnose runs/d 'x*'");
+    shell_says(2, "for many cells", "peat diagnose runs/d learned.sum.s0 -f csv");
+    shell_says(2, "computes nothing", "peat diagnose runs/d '*' --kept --save");
+    shell_says(2, "needs -o FILE", "peat diagnose runs/d '*' --figure angle");
+    shell_says(2, "did you mean 'angle'",
+               "peat diagnose runs/d 'l*.s0' --only order --columns angel");
 }
 END_TEST
 
@@ -248,6 +360,11 @@ int main(void)
     tcase_add_test(all, a_cell_is_diagnosed_as_a_page_and_as_an_object);
     tcase_add_test(all, the_same_cell_gives_the_same_bytes_at_any_number_of_threads);
     tcase_add_test(all, save_keeps_what_json_prints_beside_the_cell);
+    tcase_add_test(all, a_pattern_gives_rows_that_are_means_over_the_seeds_of_single_cells);
+    tcase_add_test(all, what_was_saved_of_many_cells_is_read_without_plugins_and_data);
+    tcase_add_test(all, the_cosine_of_a_concatenation_is_nothing_and_of_a_sum_it_is_not);
+    tcase_add_test(all, a_measure_is_drawn_by_row_by_layer_and_over_an_axis);
+    tcase_add_test(all, a_pattern_that_fits_nothing_and_options_without_effect_are_refused);
     tcase_add_test(all, a_diagnosis_changes_nothing_of_the_cell);
     tcase_add_test(all, what_a_cell_does_not_have_is_said);
     tcase_add_test(all, mistakes_are_refused_with_what_would_be_right);

@@ -228,7 +228,7 @@ START_TEST(what_cells_learned_is_shown_where_it_was_saved)
         "{\"mean_distance\":4},{\"mean_distance\":8}]}]}}");
     show_page();
     assert_shows("\nWhat the cells learned\n");
-    assert_shows("\nlearned.sum.s0 | 0.375 | 0.875 | 0.25 | 6 | - | -\n");
+    assert_shows("\nlearned | sum | 1 | 0.5000 | 0.1250 | 0.2500 | 0.8750 | 0.2500\n");
     assert_shows("\ntokens <lead>\n");
     assert_shows("\nleft out: not causal\n");
 }

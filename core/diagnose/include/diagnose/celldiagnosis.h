@@ -13,8 +13,9 @@ struct cell_diagnosis {
     struct cell_config config;
     struct assembly assembly;
     struct subject subject;
-    int64_t step;        /* of the weights                        */
-    const char *changed; /* what is not as it was in training; NULL: nothing */
+    int64_t step;           /* of the weights                        */
+    char weights[HASH_HEX]; /* SHA-256 of their file                 */
+    const char *changed;    /* what is not as it was in training; NULL: nothing */
     const struct cell_files *cell;
 };
 

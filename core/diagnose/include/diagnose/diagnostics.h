@@ -16,6 +16,8 @@ typedef peat_status (*diagnostic_fn)(struct subject *s, struct json v, struct er
 
 /* Which pairs of streams the logits are made of. */
 peat_status diagnose_logits(struct subject *s, struct json v, struct error *err);
+/* How large tokens and positions are where they meet, and the cosine between them. */
+peat_status diagnose_sizes(struct subject *s, struct json v, struct error *err);
 /* Angles between what tokens and what positions span at the input. */
 peat_status diagnose_subspaces(struct subject *s, struct json v, struct error *err);
 /* Variance by dimension, and the loss without some dimensions of one stream. */

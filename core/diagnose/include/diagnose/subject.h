@@ -15,8 +15,11 @@ enum {
     SUBJECT_TOKENS = 1024 /* of one batch, at most, unless a window is longer */
 };
 
+struct tables;
+
 struct subject {
     struct model *model;
+    const struct tables *start; /* of the model before training; NULL: not known  */
     const struct team *team;
     int n_batch;
     peat_batch *batch;    /* [n_batch], each [B,T]; all of one T             */

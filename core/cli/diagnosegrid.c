@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* diagnosegrid.c: cells one after another, and what is written of their rows. */
+#include "cli/diagnosegrid.h"
+
+#include <fnmatch.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "diagnose/celldiagnosis.h"
+#include "plot/plot_findings.h"
+
+struct work {
+    const struct diagnose_grid *g;
+    const struct team *team;
+    struct results r;
+    struct findings found;
+    int fit, done, failed; /* cells */
+    struct arena *a;
+    struct error err; /* the last one of a cell */
+};
+
+/* ---- one cell ---- */
+
+static const struct cell_files *files_of(const struct work *w, const struct result_cell *c)
+{
+    for (int i = 0; i < w->r.dir[0].n; i++)
+        if (strcmp(w->r.dir[0].cell[i].id, c->id) == 0)
+            return &w->r.dir[0].cell[i];
+    return NULL;
+}
+
+/* The tree, copied out of the diagnosis' memory. */
+static peat_status diagnose_one(struct work *w, const struct result_cell *c, struct value **tree)
+{
+    const struct diagnose_grid *g = w->g;
+    struct cell_diagnosis d;
+    struct value *own;
+    peat_status status = cell_diagnosis_open(&d, files_of(w, c), g->batches, w->team, &w->err);
+    if (status == PEAT_OK)
+        status = cell_diagnosis_run(&d, g->only, g->n_only, &own, &w->err);
+    if (status == PEAT_OK && g->save)
+        status = json_write_file(c->dir, "diagnose.json", own, &w->err);
+    if (status == PEAT_OK) {
+        const char *text = json_to_text(own, JSON_DENSE, w->a);
+        *tree = json_parse(w->a, text, strlen(text), "diagnosis", &w->err);
+        status = *tree ? PEAT_OK : PEAT_FAILED;
+    }
+    cell_diagnosis_close(&d);
+    return status;
+}
+
+static void leave_out(struct work *w, const struct result_cell *c, const char *why)
+{
+    findings_leave_out(&w->found, c->label, arena_strdup(w->a, why));
+}
+
+static void add_kept(struct work *w, const struct result_cell *c)
+{
+    const char *why;
+    const struct value *tree = findings_kept(c, w->a, &why);
+    if (tree)
+        findings_add(&w->found, c, tree);
+    else
+        leave_out(w, c, why ? why : "no diagnosis of it was kept");
+}
+
+static void add_cell(struct work *w, const struct result_cell *c)
+{
+    struct value *tree;
+    struct arena_mark mark = arena_mark(w->a);
+    if (!result_counts(c)) {
+        leave_out(w, c, cell_state_name(c->state));
+    } else if (w->g->kept) {
+        add_kept(w, c);
+    } else if (diagnose_one(w, c, &tree) == PEAT_OK) {
+        findings_add(&w->found, c, tree);
+    } else {
+        arena_rewind(w->a, mark);
+        w->failed++;
+        cli_say("%s: %s", c->label, w->err.text);
+        leave_out(w, c, w->err.text);
+    }
+    w->done++;
+    if (!w->g->kept && isatty(STDERR_FILENO))
+        cli_say("%d of %d cells: %s", w->done, w->fit, c->label);
+}
+
+/* ---- all cells ---- */
+
+static bool fits(const struct work *w, const struct result_cell *c)
+{
+    return (c->label && fnmatch(w->g->glob, c->label, 0) == 0) ||
+           fnmatch(w->g->glob, c->id, 0) == 0;
+}
+
+static peat_status add_cells(struct work *w, struct error *err)
+{
+    for (int i = 0; i < w->r.n_cell; i++)
+        w->fit += fits(w, &w->r.cell[i]);
+    if (w->fit == 0)
+        return error_set(err, PEAT_INVALID, "no cell of '%s' fits '%s'; there are %d, as '%s'",
+                         w->g->dir, w->g->glob, w->r.n_cell, w->r.n_cell ? w->r.cell[0].label : "");
+    for (int i = 0; i < w->r.n_cell; i++)
+        if (fits(w, &w->r.cell[i]))
+            add_cell(w, &w->r.cell[i]);
+    if (w->found.n_cell > 0)
+        return PEAT_OK;
+    const struct left_out *first = &w->found.left_out[0];
+    return error_set(err, PEAT_INVALID, "none of %d cells could be looked at: %s: %s", w->fit,
+                     first->cell, first->why);
+}
+
+/* ---- what is written ---- */
+
+static peat_status add_text(struct work *w, struct strbuf *out, struct error *err)
+{
+    const struct diagnose_grid *g = w->g;
+    struct table t;
+    if (g->format == DIAGNOSE_CSV) {
+        findings_csv(&w->found, out);
+        return PEAT_OK;
+    }
+    if (g->format == DIAGNOSE_JSON) {
+        struct json map = json_map(w->a);
+        findings_json(&w->found, map);
+        json_print(map.v, JSON_INDENTED, out);
+        strbuf_add(out, "\n");
+        return PEAT_OK;
+    }
+    peat_status status = findings_table(&t, &w->found, g->columns, err);
+    if (status == PEAT_OK)
+        format_text(&t, cli_width(g->file, 60, INT_MAX), false, out);
+    return status;
+}
+
+static peat_status write_text(struct work *w, struct error *err)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    peat_status status = add_text(w, &out, err);
+    if (status == PEAT_OK)
+        status = cli_write(w->g->file, &out, err);
+    strbuf_release(&out);
+    return status;
+}
+
+static peat_status draw(struct work *w, struct error *err)
+{
+    const struct diagnose_grid *g = w->g;
+    struct figure f;
+    const struct findings_figure o = {.measure = g->figure, .over = g->over};
+    peat_status status = plot_findings(&f, &w->found, &o, err);
+    if (status == PEAT_OK)
+        status = figure_save(&f, g->file, FILE_ANYONES,
+                             (enum figure_format)figure_format_of(g->file), err);
+    if (status == PEAT_OK)
+        cli_print("%s\n", g->file);
+    figure_release(&f);
+    return status;
+}
+
+int diagnose_grid(const struct diagnose_grid *g, const struct team *team, struct arena *a)
+{
+    struct work *w = ARENA_NEW(a, struct work);
+    struct error err = {0};
+    static const struct results_options plain;
+    char *dir[] = {arena_strdup(a, g->dir)};
+    w->g = g;
+    w->team = team;
+    w->a = a;
+    peat_status status = results_read(&w->r, 1, dir, &plain, a, &err);
+    if (status != PEAT_OK)
+        return cli_refuse(&err);
+    findings_init(&w->found, &w->r, a);
+    status = add_cells(w, &err);
+    if (status == PEAT_OK)
+        status = g->figure ? draw(w, &err) : write_text(w, &err);
+    if (status != PEAT_OK)
+        return cli_refuse(&err);
+    return w->failed ? CLI_FAILED : CLI_DONE;
+}

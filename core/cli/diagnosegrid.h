@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* diagnosegrid.h: `peat diagnose` of many cells: what they say row by row over seeds. */
+#ifndef CLI_DIAGNOSEGRID_H
+#define CLI_DIAGNOSEGRID_H
+
+#include "base/arena.h"
+#include "findings/findings.h"
+#include "tensor/parallel.h"
+
+enum diagnose_format { DIAGNOSE_TABLE, DIAGNOSE_CSV, DIAGNOSE_JSON };
+
+struct diagnose_grid {
+    const char *dir, *glob; /* of cells, by label or id */
+    const char *const *only;
+    int n_only, batches;
+    bool save, kept;
+    int format;
+    const char *columns, *figure, *over, *file; /* NULL: as usual, none, none, stdout */
+};
+
+/* Returns the exit code: CLI_FAILED when a finished cell could not be diagnosed, CLI_USAGE when
+ * none could. */
+int diagnose_grid(const struct diagnose_grid *g, const struct team *team, struct arena *a);
+
+#endif

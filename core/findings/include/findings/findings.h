@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * findings.h: what diagnoses of many cells say, row by row over seeds.
+ *
+ * A diagnosis is the tree that `peat diagnose` makes of one cell. Rows and seeds are those of the
+ * results; nothing is trained or loaded here.
+ */
+#ifndef FINDINGS_FINDINGS_H
+#define FINDINGS_FINDINGS_H
+
+#include "findings/measures.h"
+#include "report/results.h"
+#include "report/table.h"
+
+struct found_row {
+    const struct result_row *row;
+    int n;                     /* cells of it that are diagnosed */
+    const struct value **tree; /* [row->n_cell], NULL: it is not */
+};
+
+struct left_out {
+    const char *cell, *why;
+};
+
+struct findings {
+    const struct results *r;
+    struct arena *a;
+    int n_row, n_cell;
+    struct found_row *row; /* of every row of the results, in their order */
+    int n_left_out, left_out_room;
+    struct left_out *left_out;
+};
+
+/* One number of a row: mean over seeds with a 95 % Student-t interval. */
+struct finding {
+    int64_t part; /* layer or first dimension; -1: there are none                       */
+    struct summary over;
+    double chance; /* mean over seeds; NaN: unknown */
+    double *value; /* [n_cell of the row]; NaN: none */
+};
+
+void findings_init(struct findings *f, const struct results *r, struct arena *a);
+/* A diagnosis of this cell, which is one of the results'. */
+void findings_add(struct findings *f, const struct result_cell *cell, const struct value *tree);
+void findings_leave_out(struct findings *f, const char *cell, const char *why);
+/* What `peat diagnose --save` left in a cell; NULL, and *why, when there is nothing (*why NULL) or
+ * it is not of the cell's weights. */
+const struct value *findings_kept(const struct result_cell *cell, struct arena *a,
+                                  const char **why);
+
+/* The row's numbers of a measure, at most MEASURE_PARTS; how many. */
+int findings_of(const struct findings *f, const struct found_row *row, const struct measure *m,
+                struct finding out[MEASURE_PARTS]);
+
+/* ---- findings_table.c, findings_text.c ---- */
+
+/* A row for each row that was diagnosed. columns: "angle,position_r2@0", comma-separated; NULL: the
+ * usual ones that some row has. PEAT_INVALID: there is no such measure or part. */
+peat_status findings_table(struct table *t, const struct findings *f, const char *columns,
+                           struct error *err);
+/* A line for each row, measure and part, all numbers in full. */
+void findings_csv(const struct findings *f, struct strbuf *out);
+void findings_json(const struct findings *f, struct json map);
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* plot_findings.c: a measure of what cells learned, by row, by layer or by the labels of an axis.
+ */
+#include "plot/plot_findings.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "plotter.h"
+#include "report/selector.h"
+
+enum { PLACES_MAX = MEASURE_PARTS };
+
+struct drawing {
+    struct plotter p;
+    struct results shown; /* the diagnosed rows alone */
+    const struct findings *found;
+    const struct found_row **row; /* [shown.n_row] */
+    const struct measure *measure;
+    int64_t part; /* that was asked for; -1: the measure has none, or all are */
+    bool by_part;
+};
+
+/* ---- what is drawn ---- */
+
+static peat_status find_measure(struct drawing *d, const char *name)
+{
+    const char *at = strchr(name, '@');
+    const char *own = at ? arena_printf(d->p.a, "%.*s", (int)(at - name), name) : name;
+    d->measure = measure_find(own, "--figure", d->p.err);
+    d->part = at ? strtoll(at + 1, NULL, 10) : -1;
+    if (!d->measure)
+        return PEAT_INVALID;
+    if (at && !d->measure->list)
+        return error_set(d->p.err, PEAT_INVALID, "--figure: %s is one number: without '@'", own);
+    d->by_part = d->measure->list && !at;
+    return PEAT_OK;
+}
+
+/* The number of a row that is drawn: of the part, or the first; NULL: none. */
+static const struct finding *number_of(struct drawing *d, int row, struct finding *room)
+{
+    int n = findings_of(d->found, d->row[row], d->measure, room);
+    for (int i = 0; i < n; i++)
+        if (d->part < 0 || room[i].part == d->part)
+            return room[i].over.n ? &room[i] : NULL;
+    return NULL;
+}
+
+/* The diagnosed rows that have a number. */
+static void take_rows(struct drawing *d)
+{
+    const struct findings *f = d->found;
+    struct finding room[MEASURE_PARTS];
+    d->shown = *f->r;
+    d->shown.n_row = 0;
+    d->shown.row = ARENA_ARRAY(f->a, f->n_row, struct result_row);
+    d->row = ARENA_ARRAY(f->a, f->n_row, const struct found_row *);
+    for (int i = 0; i < f->n_row; i++) {
+        d->row[d->shown.n_row] = &f->row[i];
+        if (f->row[i].n && number_of(d, d->shown.n_row, room))
+            d->shown.row[d->shown.n_row++] = *f->row[i].row;
+    }
+}
+
+static const char *measure_label(struct drawing *d, bool chance)
+{
+    const char *part =
+        d->part >= 0 ? arena_printf(d->p.a, ", %s %" PRId64, d->measure->part, d->part) : "";
+    return arena_printf(d->p.a, "%s%s%s", d->measure->head, part,
+                        chance ? " (grey: by chance)" : "");
+}
+
+/* ---- a point for each row ---- */
+
+/* Block 0: y, mean, low, high; 1: y and a seed's number; 2: y and chance. */
+static bool add_points(struct drawing *d)
+{
+    struct plotter *p = &d->p;
+    const double below = 0.27, nan = (double)NAN;
+    struct finding room[MEASURE_PARTS];
+    const struct finding **one = ARENA_ARRAY(p->a, d->shown.n_row, const struct finding *);
+    bool chance = false;
+    for (int i = 0; i < d->shown.n_row; i++) {
+        const struct finding *found = number_of(d, i, room);
+        struct finding *kept = found ? ARENA_NEW(p->a, struct finding) : NULL;
+        if (found)
+            *kept = *found;
+        one[i] = kept;
+        lines_add_summary(p, i, found ? &found->over : &(struct summary){.mean = nan});
+    }
+    lines_end(p);
+    lines_add(p, nan, nan, nan, nan);
+    for (int i = 0; i < d->shown.n_row; i++)
+        for (int k = 0; one[i] && k < d->shown.row[i].n_cell; k++)
+            lines_add(p, i + below, one[i]->value[k], nan, nan);
+    lines_end(p);
+    lines_add(p, nan, nan, nan, nan);
+    for (int i = 0; i < d->shown.n_row; i++)
+        if (one[i] && isfinite(one[i]->chance)) {
+            lines_add(p, i, one[i]->chance, nan, nan);
+            chance = true;
+        }
+    lines_end(p);
+    return chance;
+}
+
+static void draw_points(struct drawing *d)
+{
+    enum { ROW = 26, TOP = 16, BOTTOM = 58, RIGHT = 24, WIDTH = 460, LABEL_MAX = 44 };
+    struct plotter *p = &d->p;
+    struct strbuf *out = &p->f->script;
+    const char **label = plot_row_labels(p);
+    int n = d->shown.n_row, left = plot_label_width(p, n, label, LABEL_MAX) + 24;
+    p->f->width = left + WIDTH + RIGHT;
+    p->f->height = TOP + BOTTOM + ROW * (n < 3 ? 3 : n);
+    plot_set_frame(p, (struct plot_frame){left, RIGHT, TOP, BOTTOM});
+    bool chance = add_points(d);
+    strbuf_add(out, "set grid xtics ytics lc rgb '#bbbbbb' dt 3\nunset key\n"
+                    "set offsets graph 0.03, graph 0.03, 0, 0\nset xlabel ");
+    figure_quote(out, measure_label(d, chance));
+    strbuf_add(out, "\n");
+    plot_add_tics(p, 'y', n, label, LABEL_MAX);
+    strbuf_addf(out,
+                "set yrange [%d.5:-0.5]\n"
+                "plot data index 2 using 2:1 with points pt 3 ps 0.9 lw 1.5 lc rgb '#888888', \\\n"
+                "  data index 1 using 2:1 with points pt 7 ps 0.4 lc rgb '#999999', \\\n"
+                "  data index 0 using 2:1:3:4 with xerrorbars pt 7 ps 1.1 lw 2 lc rgb '%s'\n",
+                n - 1, figure_colour(0));
+}
+
+/* ---- lines ---- */
+
+/* Where along the bottom something stands, and from where to where numbers reach. */
+struct places {
+    int n;
+    double low, high;
+    double x[PLACES_MAX], chance[PLACES_MAX], chances[PLACES_MAX]; /* sums, and of how many */
+    const char *label[PLACES_MAX];
+};
+
+/* Places stand in ascending order. */
+static int place_at(struct places *at, double x, const char *label)
+{
+    int i = 0;
+    while (i < at->n && at->x[i] < x)
+        i++;
+    if ((i < at->n && at->x[i] == x) || at->n == PLACES_MAX)
+        return i < PLACES_MAX ? i : PLACES_MAX - 1;
+    for (int k = at->n++; k > i; k--) {
+        at->x[k] = at->x[k - 1];
+        at->label[k] = at->label[k - 1];
+        at->chance[k] = at->chance[k - 1];
+        at->chances[k] = at->chances[k - 1];
+    }
+    at->x[i] = x;
+    at->label[i] = label;
+    at->chance[i] = at->chances[i] = 0.0;
+    return i;
+}
+
+static struct places *new_places(struct arena *a)
+{
+    struct places *at = ARENA_NEW(a, struct places);
+    at->low = (double)INFINITY;
+    at->high = -(double)INFINITY;
+    return at;
+}
+
+static void reach(struct places *at, double y)
+{
+    at->low = fmin(at->low, y);
+    at->high = fmax(at->high, y);
+}
+
+static void add_place(struct drawing *d, struct places *at, double x, const char *label,
+                      const struct finding *one)
+{
+    int i = place_at(at, x, label);
+    if (isfinite(one->chance)) {
+        at->chance[i] += one->chance;
+        at->chances[i]++;
+    }
+    bool interval = isfinite(one->over.ci_low);
+    reach(at, interval ? one->over.ci_low : one->over.mean);
+    reach(at, interval ? one->over.ci_high : one->over.mean);
+    lines_add_summary(&d->p, x, &one->over);
+}
+
+/* A gap, so that no block is empty. */
+static void end_series(struct drawing *d)
+{
+    const double nan = (double)NAN;
+    lines_add(&d->p, nan, nan, nan, nan);
+    lines_end(&d->p);
+}
+
+/* One more block; whether there is anything in it. */
+static bool add_chance(struct drawing *d, struct places *at)
+{
+    bool any = false;
+    for (int i = 0; i < at->n; i++) {
+        double chance = at->chances[i] > 0.0 ? at->chance[i] / at->chances[i] : (double)NAN;
+        any = any || isfinite(chance);
+        reach(at, chance);
+        lines_add(&d->p, at->x[i], chance, (double)NAN, (double)NAN);
+    }
+    lines_end(&d->p);
+    return any;
+}
+
+static void add_places(const struct places *at, struct strbuf *setting)
+{
+    double low = (double)INFINITY, high = -(double)INFINITY;
+    strbuf_add(setting, "set xtics (");
+    for (int i = 0; i < at->n; i++) {
+        strbuf_add(setting, i ? ", " : "");
+        figure_quote(setting, at->label[i]);
+        strbuf_addf(setting, " %.10g", at->x[i]);
+        low = fmin(low, at->x[i]);
+        high = fmax(high, at->x[i]);
+    }
+    double margin = high > low ? 0.06 * (high - low) : 0.5;
+    strbuf_addf(setting, ")\nset xrange [%.10g:%.10g]\n", low - margin, high + margin);
+    plot_set_y_range(setting, at->low, at->high);
+}
+
+static void draw_lines(struct drawing *d, const struct series_set *s, struct places *at,
+                       const char *x_label)
+{
+    struct strbuf setting;
+    int n = d->p.r->n_row;
+    bool chance = add_chance(d, at);
+    const char *grey =
+        arena_printf(d->p.a, "data index %d using 1:2 with lines dt 2 lw 1.5 lc rgb '#888888'", n);
+    strbuf_init(&setting);
+    add_places(at, &setting);
+    lines_draw(&d->p, s,
+               &(struct lines){.x_label = x_label,
+                               .y_label = measure_label(d, chance),
+                               .setting = setting.text,
+                               .point_every = 1,
+                               .x_low = at->n ? at->x[0] : 0.0,
+                               .x_high = at->n ? at->x[at->n - 1] : 1.0,
+                               .also = chance ? grey : NULL});
+    strbuf_release(&setting);
+}
+
+static void draw_parts(struct drawing *d)
+{
+    struct places *at = new_places(d->p.a);
+    struct finding found[MEASURE_PARTS];
+    struct series_set s;
+    series_find(&d->p, &s);
+    for (int i = 0; i < d->shown.n_row; i++) {
+        int n = findings_of(d->found, d->row[i], d->measure, found);
+        for (int k = 0; k < n; k++)
+            if (found[k].over.n)
+                add_place(d, at, (double)found[k].part,
+                          arena_printf(d->p.a, "%" PRId64, found[k].part), &found[k]);
+        end_series(d);
+    }
+    const char *of = strcmp(d->measure->part, "layer") != 0 ? "first dimension of the block"
+                     : strcmp(d->measure->diagnostic, "logits") == 0 ||
+                             strcmp(d->measure->diagnostic, "attention") == 0
+                         ? "layer"
+                         : "blocks passed";
+    draw_lines(d, &s, at, of);
+}
+
+/* ---- over an axis ---- */
+
+/* Its place: the number that it is, where all labels of the axis are numbers, or its place among
+ * them. */
+static double place_of(const struct results *r, int axis, const char *label)
+{
+    const char **seen = mem_array((size_t)r->n_row, sizeof(*seen), "labels");
+    bool numbers = true;
+    int n = 0, at = 0;
+    for (int i = 0; i < r->n_row; i++) {
+        char *end;
+        const char *own = r->row[i].axis[axis];
+        double x = strtod(own, &end);
+        numbers = numbers && end > own && !*end && isfinite(x);
+        int k = plot_number_of(seen, &n, own);
+        if (strcmp(own, label) == 0)
+            at = k;
+    }
+    free(seen);
+    return numbers ? strtod(label, NULL) : (double)at;
+}
+
+/* Rows that differ in nothing else are a line. */
+static peat_status draw_over(struct drawing *d, const char *over)
+{
+    struct plotter *p = &d->p;
+    const struct results *r = p->r;
+    int axis = selector_axis(r, over, strlen(over)), n = 0;
+    if (axis < 0)
+        return selector_no_axis(r, "--over", over, p->err);
+    struct places *at = new_places(p->a);
+    struct finding room[MEASURE_PARTS];
+    const char **line = ARENA_ARRAY(p->a, r->n_row, const char *);
+    int *line_of = ARENA_ARRAY(p->a, r->n_row, int), *self = ARENA_ARRAY(p->a, r->n_row, int);
+    for (int i = 0; i < r->n_row; i++)
+        line_of[i] = plot_number_of(line, &n, plot_other_labels(p, &r->row[i], axis));
+    for (int k = 0; k < n; k++) {
+        self[k] = k;
+        for (int i = 0; i < r->n_row; i++) {
+            const struct finding *one = line_of[i] == k ? number_of(d, i, room) : NULL;
+            const char *label = r->row[i].axis[axis];
+            if (one)
+                add_place(d, at, place_of(r, axis, label), label, one);
+        }
+        end_series(d);
+    }
+    d->shown.n_row = n;
+    const struct series_set s = {.n_series = n,
+                                 .series = line,
+                                 .series_of = self,
+                                 .colour_axis = -1,
+                                 .n_panel = 1,
+                                 .panel = (const char *[]){""},
+                                 .panel_row = self};
+    draw_lines(d, &s, at, results_axis_name(r, axis));
+    return PEAT_OK;
+}
+
+peat_status plot_findings(struct figure *f, const struct findings *found,
+                          const struct findings_figure *o, struct error *err)
+{
+    static const struct plot_options plain = {.length = -1};
+    struct drawing d = {.found = found, .p = {.f = f, .o = &plain, .a = found->a, .err = err}};
+    figure_init(f, 0, 0);
+    d.p.r = &d.shown;
+    peat_status status = find_measure(&d, o->measure);
+    if (status != PEAT_OK)
+        return status;
+    take_rows(&d);
+    if (d.shown.n_row == 0)
+        return error_set(err, PEAT_INVALID, "no diagnosed row has a number for '%s'", o->measure);
+    strbuf_add(&f->script, "set datafile missing 'NaN'\nset tics nomirror\nset border 3\n");
+    if (d.by_part && o->over)
+        return error_set(err, PEAT_INVALID, "--over: which %s of %s? '%s@0' is the first",
+                         d.measure->part, d.measure->name, d.measure->name);
+    if (o->over)
+        return draw_over(&d, o->over);
+    if (d.by_part)
+        draw_parts(&d);
+    else
+        draw_points(&d);
+    return PEAT_OK;
+}
