@@ -147,6 +147,7 @@ static void add_cell(struct choice *c, const struct cell_files *f)
         .steps = json_get_int(train, "steps", 0),
         .seq_len = json_get_int(train, "seq_len", 0),
         .weight = 1,
+        .training = 1,
     };
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_plan.c: peat plan EXP.yaml. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,12 @@
 #include "base/repeat.h"
 #include "cli/loadplan.h"
 #include "cli/planclaims.h"
+#include "cli/planseconds.h"
 #include "cli/planstate.h"
 #include "cli/planwarnings.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
+#include "grid/progress.h"
 #include "report/numbers.h"
 
 struct request {
@@ -86,11 +89,11 @@ static void print_injections(const struct plan *p)
 
 static void print_table(struct loaded_plan *l, const char *const *state)
 {
-    static const char *const head[] = {"cell",       "label",       "params",
-                                       "positional", "FLOPs/token", "activations",
-                                       "tok:pos",    "path",        "state"};
+    static const char *const head[] = {"cell",        "label",    "params",     "positional",
+                                       "FLOPs/token", "training", "evaluation", "activations",
+                                       "tok:pos",     "path",     "state"};
     struct columns table;
-    columns_init(&table, &l->arena, 9);
+    columns_init(&table, &l->arena, 11);
     columns_add(&table, head);
     for (int i = 0; i < l->plan.n; i++) {
         const struct plan_cell *c = &l->plan.cell[i];
@@ -99,6 +102,8 @@ static void print_table(struct loaded_plan *l, const char *const *state)
                                    grouped_number(&l->arena, c->params),
                                    grouped_number(&l->arena, c->params_positional),
                                    short_number(&l->arena, c->flops_per_token),
+                                   short_number(&l->arena, plan_training(c)),
+                                   short_number(&l->arena, c->eval_flops + c->generate_flops),
                                    mebibytes(&l->arena, c->activation_bytes),
                                    ratio_text(&l->arena, c->input_ratio),
                                    c->attention_path,
@@ -108,15 +113,27 @@ static void print_table(struct loaded_plan *l, const char *const *state)
     columns_print(&table, "", stdout);
 }
 
-static double total_flops(const struct plan *p)
+/* "3 TFLOP of training, 1 TFLOP of evaluation and at most 9 TFLOP of generation: about 5m10s" */
+static void print_work(struct loaded_plan *l)
 {
-    double total = 0;
+    const struct plan *p = &l->plan;
+    double training = 0, evaluation = 0, generation = 0, work = 0;
+    char time[32];
     for (int i = 0; i < p->n; i++) {
-        const struct train_config *t = &p->cell[i].config.train;
-        total +=
-            p->cell[i].flops_per_token * (double)t->batch * (double)t->seq_len * (double)t->steps;
+        training += plan_training(&p->cell[i]);
+        evaluation += p->cell[i].eval_flops;
+        generation += p->cell[i].generate_flops;
+        work += plan_work(&p->cell[i]);
     }
-    return total;
+    cli_print("%sFLOP of training, %sFLOP of evaluation", short_number(&l->arena, training),
+              short_number(&l->arena, evaluation));
+    if (generation > 0)
+        cli_print(", at most %sFLOP of generation", short_number(&l->arena, generation));
+    double seconds = plan_seconds(&l->experiment.run, work);
+    if (!isfinite(seconds))
+        return;
+    duration_text(seconds, time);
+    cli_print("; about %s here", time);
 }
 
 static void print_matched(const struct plan *p, int rows, struct arena *a)
@@ -138,10 +155,11 @@ static void print_totals(struct loaded_plan *l, const char *const *state)
     struct strbuf counts;
     strbuf_init(&counts);
     plan_states_count(state, p->n, &counts);
-    cli_print("\n%d cell%s: %d row%s x %d seed%s, %sFLOP of training; %s\n", p->n,
-              p->n == 1 ? "" : "s", rows, rows == 1 ? "" : "s", l->experiment.n_seed,
-              l->experiment.n_seed == 1 ? "" : "s", short_number(&l->arena, total_flops(p)),
+    cli_print("\n%d cell%s: %d row%s x %d seed%s; %s\n", p->n, p->n == 1 ? "" : "s", rows,
+              rows == 1 ? "" : "s", l->experiment.n_seed, l->experiment.n_seed == 1 ? "" : "s",
               counts.text);
+    print_work(l);
+    cli_print("\n");
     strbuf_release(&counts);
     print_matched(p, rows, &l->arena);
     for (int i = 0; i < p->n_dropped; i++)

@@ -72,9 +72,9 @@ static int64_t total_steps(const struct cell_files *c)
 
 static const char *running_text(const struct cell_files *c, struct arena *a)
 {
-    char text[64];
-    int64_t step = metrics_tail(c->dir, text, sizeof(text));
-    return arena_printf(a, "step %" PRId64 "/%" PRId64 "  %s", step, total_steps(c), text);
+    struct metrics_tail tail = metrics_tail(c->dir);
+    return arena_printf(a, "step %" PRId64 "/%" PRId64 "  %s", tail.step, total_steps(c),
+                        tail.text);
 }
 
 static const char *reason_of(const struct cell_files *c)
@@ -147,8 +147,7 @@ static void add_cell(struct json list, const struct cell_files *c)
     if (c->damage)
         json_put_text(v, "damage", c->damage);
     if (c->state == CELL_RUNNING) {
-        char text[64];
-        json_put_int(v, "step", metrics_tail(c->dir, text, sizeof(text)));
+        json_put_int(v, "step", metrics_tail(c->dir).step);
         json_put_int(v, "steps", total_steps(c));
     }
 }

@@ -11,6 +11,9 @@
 #include "tensor/gemm.h"
 #include "train/input_sizes.h"
 
+/* Time of a FLOP while generating, in those of a training step: products of few rows are slow. */
+enum { GENERATING = 2 };
+
 struct twin {
     char hash[HASH_HEX];
     int64_t params;
@@ -72,23 +75,35 @@ static double first_ratio(struct planning *p, struct assembly *s, const struct c
     return strtod(digits, NULL);
 }
 
-/* `injection` and `ratio` may be NULL. */
-static peat_status measure(struct planning *p, const struct cell_config *c, struct model_cost *cost,
-                           struct strbuf *injection, double *ratio)
+/* What a set-up shows of a cell. */
+struct look {
+    struct model_cost cost;
+    struct evaluation_cost evaluation;
+    struct strbuf injection;
+    double ratio;
+};
+
+static peat_status look_closer(struct planning *p, struct assembly *s, const struct cell_config *c,
+                               struct look *look)
+{
+    look->ratio = first_ratio(p, s, c);
+    positional_describe(&s->positional, c->model.n_layer, c->model.n_head, &look->injection);
+    return evaluation_cost(&s->model, &s->task, &look->evaluation, p->err);
+}
+
+/* Of its training alone, or of everything else too. */
+static peat_status measure(struct planning *p, const struct cell_config *c, bool all,
+                           struct look *look)
 {
     arena_reset(&p->scratch);
     struct assembly *s = ARENA_NEW(&p->scratch, struct assembly);
     s->trail = p->registry->trail;
     peat_status status = assemble(s, c, &p->scratch, PEAT_F32, true, p->err);
     if (status == PEAT_OK)
-        status = model_plan(&s->model, c->train.batch, c->train.seq_len, cost, p->err);
-    if (status != PEAT_OK)
-        return placed(p, c, status);
-    if (ratio)
-        *ratio = first_ratio(p, s, c);
-    if (injection)
-        positional_describe(&s->positional, c->model.n_layer, c->model.n_head, injection);
-    return PEAT_OK;
+        status = model_plan(&s->model, c->train.batch, c->train.seq_len, &look->cost, p->err);
+    if (status == PEAT_OK && all)
+        status = look_closer(p, s, c, look);
+    return status == PEAT_OK ? PEAT_OK : placed(p, c, status);
 }
 
 static void rest_hash(const struct cell_config *c, struct arena *a, char hash[HASH_HEX])
@@ -108,38 +123,59 @@ static peat_status twin_params(struct planning *p, const struct cell_config *c, 
         }
     }
     struct cell_config bare = *c;
-    struct model_cost cost = {0};
+    struct look look = {.ratio = 0};
     bare.n_scheme = 0;
     bare.has_combine = false;
-    peat_status status = measure(p, &bare, &cost, NULL, NULL);
+    peat_status status = measure(p, &bare, false, &look);
     if (status != PEAT_OK)
         return status;
     struct twin *twin = ARENA_APPEND(p->a, p->twin, p->n_twin, p->twin_room);
     memcpy(twin->hash, hash, HASH_HEX);
-    twin->params = *params = cost.trainable;
+    twin->params = *params = look.cost.trainable;
     return PEAT_OK;
+}
+
+double plan_training(const struct plan_cell *c)
+{
+    const struct train_config *t = &c->config.train;
+    return c->flops_per_token * (double)t->batch * (double)t->seq_len * (double)t->steps;
+}
+
+double plan_work(const struct plan_cell *c)
+{
+    return plan_training(c) + c->eval_flops + GENERATING * c->generate_flops;
+}
+
+static void note_costs(struct planning *p, struct plan_cell *cell, const struct look *look)
+{
+    const struct train_config *t = &cell->config.train;
+    const struct model_cost *cost = &look->cost;
+    double tokens = (double)t->batch * (double)t->seq_len;
+    double times = (double)evaluations_until(t->steps, t->steps, cell->config.eval.every);
+    struct strbuf injection = look->injection;
+    cell->params = cost->trainable;
+    cell->flops_per_token = 3 * (double)cost->forward_flops / tokens;
+    cell->eval_flops = times * look->evaluation.score_flops;
+    cell->generate_flops = times * look->evaluation.generate_flops;
+    cell->activation_bytes = cost->activation_bytes;
+    cell->attention_path = cost->composed ? "composed" : "fused";
+    cell->input_ratio = look->ratio;
+    while (injection.n > 0 && injection.text[injection.n - 1] == '\n')
+        injection.n--;
+    cell->injection = arena_printf(p->a, "%.*s", (int)injection.n, injection.text);
 }
 
 peat_status cost_measure(struct planning *p, struct plan_cell *cell)
 {
-    const struct cell_config *c = &cell->config;
-    struct model_cost cost = {0};
-    struct strbuf injection;
+    struct look look = {.ratio = (double)NAN};
     int64_t without = 0;
     trail_cell(p->registry->trail, cell->label);
-    strbuf_init(&injection);
-    peat_status status = measure(p, c, &cost, &injection, &cell->input_ratio);
+    strbuf_init(&look.injection);
+    peat_status status = measure(p, &cell->config, true, &look);
     if (status == PEAT_OK)
-        status = twin_params(p, c, &without);
-    double tokens = (double)c->train.batch * (double)c->train.seq_len;
-    cell->params = cost.trainable;
-    cell->params_positional = cost.trainable - without;
-    cell->flops_per_token = 3 * (double)cost.forward_flops / tokens;
-    cell->activation_bytes = cost.activation_bytes;
-    cell->attention_path = cost.composed ? "composed" : "fused";
-    while (injection.n > 0 && injection.text[injection.n - 1] == '\n')
-        injection.text[--injection.n] = '\0';
-    cell->injection = arena_strdup(p->a, injection.text);
-    strbuf_release(&injection);
+        status = twin_params(p, &cell->config, &without);
+    note_costs(p, cell, &look);
+    cell->params_positional = cell->params - without;
+    strbuf_release(&look.injection);
     return status;
 }

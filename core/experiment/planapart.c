@@ -108,6 +108,7 @@ static bool read_config(const struct value *row, const struct value *rest, struc
     c->train.steps = json_get_int(train, "steps", 0);
     c->train.batch = json_get_int(train, "batch", 0);
     c->train.seq_len = json_get_int(train, "seq_len", 0);
+    c->eval.every = json_get_int(value_get(c->resolved, "eval"), "every", 0);
     snprintf(c->hash, sizeof(c->hash), "%s", text_or(row, "hash", ""));
     snprintf(c->setting, sizeof(c->setting), "%s", text_or(row, "setting", ""));
     return c->resolved && read_plugins(value_get(rest, "plugins"), c, a);
@@ -127,6 +128,8 @@ static bool read_cell(const struct experiment *e, const struct value *row, const
         .params = json_get_int(row, "params", 0),
         .params_positional = json_get_int(row, "params_positional", 0),
         .flops_per_token = json_get_number(row, "flops_per_token"),
+        .eval_flops = json_get_number(row, "eval_flops"),
+        .generate_flops = json_get_number(row, "generate_flops"),
         .input_ratio = json_get_number(row, "input_ratio_start"),
         .activation_bytes = json_get_int(row, "activation_bytes", 0),
         .attention_path = text_or(row, "attention_path", ""),

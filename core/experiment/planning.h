@@ -29,6 +29,15 @@ struct planning {
     struct twin *twin; /* numbers trained in cells without position, by the rest of the cell */
 };
 
+/* evalcost.c: of one evaluation of all lengths: the forward passes that score given tokens, and
+ * those that generate, at most. The model needs no memory. */
+struct evaluation_cost {
+    double score_flops, generate_flops;
+};
+struct model;
+struct task;
+peat_status evaluation_cost(struct model *m, const struct task *t, struct evaluation_cost *cost,
+                            struct error *err);
 /* cost.c: fills the cell's cost from a shape-only set-up of its config. */
 peat_status cost_measure(struct planning *p, struct plan_cell *cell);
 /* match.c: sizes the rows as the experiment's `match` asks. */

@@ -19,6 +19,7 @@
 #include "base/shown.h"
 #include "cell/cellmetrics.h"
 #include "grid/jobs.h"
+#include "train/train_config.h"
 
 enum { TAIL_BYTES = 2048, NARROWEST = 20 };
 
@@ -165,49 +166,60 @@ static char *last_line(char *text, size_t n)
     return before ? before + 1 : text;
 }
 
-static void describe(const struct value *v, char *text, size_t n)
+static void describe(const struct value *v, struct metrics_tail *tail)
 {
     const char *metric = json_get_text(v, "metric");
     double x = json_get_number(v, "value");
+    tail->step = json_get_int(v, "step", 0);
+    tail->evaluated = json_text_is(v, "split", "valid");
     if (metric && !isnan(x))
-        snprintf(text, n, "%s %.4g", metric, x);
+        snprintf(tail->text, sizeof(tail->text), "%s %.4g", metric, x);
 }
 
-int64_t metrics_tail(const char *dir, char *text, size_t n)
+struct metrics_tail metrics_tail(const char *dir)
 {
-    char *path = path_join(dir, "metrics.jsonl"), tail[TAIL_BYTES + 1];
+    char *path = path_join(dir, "metrics.jsonl"), text[TAIL_BYTES + 1];
     int fd;
-    int64_t step = 0;
+    struct metrics_tail tail = {.step = 0};
     struct stat st;
     peat_status status = file_open(path, O_RDONLY, FILE_ANYONES, &fd, NULL);
     free(path);
-    text[0] = '\0';
     if (status != PEAT_OK)
-        return 0;
+        return tail;
     off_t from = fstat(fd, &st) == 0 && st.st_size > TAIL_BYTES ? st.st_size - TAIL_BYTES : 0;
-    ssize_t got = pread(fd, tail, TAIL_BYTES, from);
+    ssize_t got = pread(fd, text, TAIL_BYTES, from);
     close(fd);
-    tail[got > 0 ? got : 0] = '\0';
-    char *line = last_line(tail, got > 0 ? (size_t)got : 0);
+    text[got > 0 ? got : 0] = '\0';
+    char *line = last_line(text, got > 0 ? (size_t)got : 0);
     if (!line)
-        return 0;
+        return tail;
     struct arena a;
     arena_init(&a, "tail", 1 << 12);
     const struct value *v = metrics_line(&a, line, strlen(line));
-    if (v) {
-        step = json_get_int(v, "step", 0);
-        describe(v, text, n);
-    }
+    if (v)
+        describe(v, &tail);
     arena_release(&a);
-    return step;
+    return tail;
 }
 
-static double fraction_done(const struct job *job, int64_t step)
+static int64_t due(const struct job *job, int64_t step)
 {
-    if (job->steps <= 0)
+    return evaluations_until(step, job->steps, job->eval_every);
+}
+
+/* Of the evaluations, the one that is due at this step is taken as half done while it runs. */
+static double evaluated(const struct job *job, const struct metrics_tail *tail)
+{
+    double half = tail->evaluated ? 0.5 : 0;
+    return ((double)due(job, tail->step - 1) + half) / (double)due(job, job->steps);
+}
+
+double job_done(const struct job *job, const struct metrics_tail *tail)
+{
+    if (job->steps <= 0 || tail->step <= 0)
         return job->begun;
-    double done = (double)step / (double)job->steps;
-    return done > 1 ? 1 : done;
+    double steps = (double)tail->step / (double)job->steps;
+    return fmin(1, job->training * steps + (1 - job->training) * evaluated(job, tail));
 }
 
 /* Seconds left at the speed so far, from shares of work; -1: not known yet. A cell that ends early
@@ -216,14 +228,14 @@ static double time_left(const struct progress *p, int n, const struct job *job, 
                         struct job *const *active)
 {
     double done = 0, total = 0;
-    char text[64];
     for (int i = 0; i < n; i++) {
         double share = job[i].weight * (1 - job[i].begun);
         total += share;
         done += job[i].ended ? share : 0;
     }
     for (int i = 0; i < n_active; i++) {
-        double here = fraction_done(active[i], metrics_tail(active[i]->dir, text, sizeof(text)));
+        struct metrics_tail tail = metrics_tail(active[i]->dir);
+        double here = job_done(active[i], &tail);
         if (here > active[i]->begun)
             done += active[i]->weight * (here - active[i]->begun);
     }
@@ -246,7 +258,7 @@ void progress_live(struct progress *p, int n, const struct job *job, int n_activ
     if (!p->live || p->quiet || !n_active)
         return;
     struct strbuf line, shown;
-    char text[64], eta[32];
+    char eta[32];
     strbuf_init(&line);
     strbuf_init(&shown);
     strbuf_addf(&line, "[%*d/%d] %d running",
@@ -261,11 +273,13 @@ void progress_live(struct progress *p, int n, const struct job *job, int n_activ
         duration_text(left, eta);
         strbuf_addf(&line, "  eta %s", eta);
     }
-    int64_t step = metrics_tail(active[0]->dir, text, sizeof(text));
+    struct metrics_tail tail = metrics_tail(active[0]->dir);
     strbuf_addf(&line, "  %s", active[0]->label);
-    if (step > 0)
-        strbuf_addf(&line, " step %" PRId64 "/%" PRId64 "%s%s", step, active[0]->steps,
-                    *text ? " " : "", text);
+    if (tail.step > 0)
+        strbuf_addf(&line, " step %" PRId64 "/%" PRId64 "%s%s", tail.step, active[0]->steps,
+                    tail.text[0] ? " " : "", tail.text);
+    if (tail.step > 0 && due(active[0], tail.step) > due(active[0], tail.step - 1))
+        strbuf_add(&line, " evaluating");
     size_t width = terminal_width(p->out) - 1;
     shown_add(&shown, line.text, "");
     fprintf(p->out, ERASE "%.*s", (int)text_fit(shown.text, width), shown.text);

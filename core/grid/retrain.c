@@ -134,7 +134,8 @@ static peat_status train_one(const struct cell_files *c, const char *scratch, co
                       .label = c->label,
                       .dir = arena_printf(a, "%s/cells/%s", scratch, c->id),
                       .steps = json_get_int(value_get(c->config, "train"), "steps", 0),
-                      .weight = 1};
+                      .weight = 1,
+                      .training = 1};
     progress_open(&progress, stderr, true);
     progress.total = 1;
     struct jobs jobs = {.dir = scratch,

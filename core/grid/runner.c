@@ -92,9 +92,8 @@ static peat_status mark_stale(struct run *r, const struct plan_cell *c, const st
 static void add_job(struct run *r, const struct plan_cell *c, const struct cell_files *f)
 {
     const struct train_config *t = &c->config.train;
-    double work = c->flops_per_token * (double)t->batch * (double)t->seq_len * (double)t->steps;
+    double work = plan_work(c);
     struct job *job = &r->jobs.job[r->jobs.n++];
-    char text[64];
     *job = (struct job){
         .id = c->id,
         .label = c->label,
@@ -102,11 +101,12 @@ static void add_job(struct run *r, const struct plan_cell *c, const struct cell_
         .steps = t->steps,
         .seq_len = t->seq_len,
         .weight = work > 0 ? work : 1,
+        .training = work > 0 ? plan_training(c) / work : 1,
+        .eval_every = c->config.eval.every,
     };
-    if (f->state != CELL_TODO && t->steps > 0) {
-        double begun = (double)metrics_tail(f->dir, text, sizeof(text)) / (double)t->steps;
-        job->begun = begun < 1 ? begun : 1;
-    }
+    struct metrics_tail tail = metrics_tail(f->dir);
+    if (f->state != CELL_TODO)
+        job->begun = job_done(job, &tail);
 }
 
 /* A checkpoint of other plugins or another engine is not gone on with. */

@@ -325,6 +325,9 @@ static inline peat_status peat_sequence_plan_lengths(const peat_sequence *s, pea
         t->questions[i] = wanted < 1 ? 1 : wanted;
         t->length[i] = plan->eval[i] = n;
         plan->eval_T[i] = peat_row_fed(s, n_asked, n_answer);
+        plan->eval_sequences[i] = t->questions[i];
+        plan->eval_prompt[i] = n_asked + 2;
+        plan->eval_answer[i] = n_answer + (s->kind == PEAT_SPOKEN ? 1 : 0);
     }
     return PEAT_OK;
 }

@@ -33,6 +33,10 @@ typedef struct peat_task_plan {
     int64_t eval[32];        /* in the task's unit                                              */
     int64_t eval_T[32];      /* tokens of a sequence of that length                             */
     const char *length_unit; /* "tokens", "symbols"                                         */
+    /* answered, for estimates of what evaluation costs; 0: not known */
+    int64_t eval_sequences[32]; /* evaluated of that length                                     */
+    int64_t eval_prompt[32];    /* tokens given where an answer is generated, at most           */
+    int64_t eval_answer[32];    /* tokens generated of each, at most; 0: nothing is generated   */
 } peat_task_plan;
 
 #define PEAT_MAX_LENGTHS 32

@@ -108,7 +108,7 @@ static inline peat_status windows_too_short(peat_setup *s, const struct windows 
 
 /* `block` is the shortest stretch that windows of every length tile; w->targets is the largest
  * multiple of it that is there and, beyond the first, wanted. */
-static inline peat_status windows_tile(peat_setup *s, struct windows *w, const peat_task_plan *plan)
+static inline peat_status windows_tile(peat_setup *s, struct windows *w, peat_task_plan *plan)
 {
     int64_t room = windows_room(w), longest = 0, block = 1;
     for (int64_t i = 0; i < plan->n_eval; i++)
@@ -122,6 +122,8 @@ static inline peat_status windows_tile(peat_setup *s, struct windows *w, const p
     }
     int64_t wanted = plan->eval_tokens ? windows_least(plan->eval_tokens, room) : room;
     w->targets = wanted < block ? block : wanted / block * block;
+    for (int64_t i = 0; i < plan->n_eval; i++)
+        plan->eval_sequences[i] = w->targets / w->length[i];
     return PEAT_OK;
 }
 

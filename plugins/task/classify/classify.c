@@ -127,6 +127,7 @@ static peat_status plan_lengths(peat_setup *s, struct classify *c, peat_task_pla
         c->rows[i] = wanted < c->n_valid ? wanted : c->n_valid;
         plan->eval[i] = length[i];
         plan->eval_T[i] = c->T_of[i] = tokens_of(c, length[i]);
+        plan->eval_sequences[i] = c->rows[i];
     }
     return PEAT_OK;
 }

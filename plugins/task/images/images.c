@@ -207,6 +207,7 @@ static peat_status plan_length(peat_setup *s, struct images *m, peat_task_plan *
     m->evaluated = plan->eval_tokens && plan->eval_tokens < all ? plan->eval_tokens : all;
     plan->n_eval = 1;
     plan->eval[0] = plan->eval_T[0] = T;
+    plan->eval_sequences[0] = m->evaluated;
     return PEAT_OK;
 }
 

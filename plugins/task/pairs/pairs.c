@@ -87,6 +87,9 @@ static peat_status plan_length(peat_setup *s, struct pairs *p, peat_task_plan *p
     qsort(p->valid[i], (size_t)p->n[i], sizeof(**p->valid), by_target);
     p->length[i] = plan->eval[i] = length[i];
     plan->eval_T[i] = length[i] - 1;
+    plan->eval_sequences[i] = p->n[i];
+    plan->eval_answer[i] = p->valid[i][p->n[i] - 1].target.n + 1;
+    plan->eval_prompt[i] = plan->eval_T[i] - plan->eval_answer[i] + 1;
     return PEAT_OK;
 }
 

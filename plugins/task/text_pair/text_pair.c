@@ -54,7 +54,9 @@ static peat_status plan_length(peat_setup *s, struct text_pair *t, peat_task_pla
     t->stretch[i] = k;
     t->rows[i] = 2 * (wanted < 1 ? 1 : wanted < pairs ? wanted : pairs);
     plan->eval[i] = T;
-    plan->eval_T[i] = 2 * k + FRAME;
+    plan->eval_T[i] = plan->eval_prompt[i] = 2 * k + FRAME;
+    plan->eval_sequences[i] = t->rows[i];
+    plan->eval_answer[i] = 1;
     return PEAT_OK;
 }
 

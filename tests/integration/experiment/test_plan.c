@@ -187,6 +187,35 @@ START_TEST(flops_follow_the_usual_count)
 }
 END_TEST
 
+/* 64 sequences of 6 symbols are fed 14 tokens each, of which 7 are generated. */
+START_TEST(evaluation_and_generation_are_counted)
+{
+    const char *words[] = {"eval.lengths=[6]", "eval.tokens=448", "eval.every=10"};
+    const struct plan_cell *once = make_with(HEAD COPY, 2, words)->plan.cell;
+    const struct plan_cell *twice = make_with(HEAD COPY, 3, words)->plan.cell;
+    double forward = 64 * 14 * once->flops_per_token / 3;
+    ck_assert_double_ge(once->eval_flops, 0.9 * forward);
+    ck_assert_double_le(once->eval_flops, 1.1 * forward);
+    ck_assert_double_gt(once->generate_flops, 0);
+    ck_assert_double_eq(twice->eval_flops, 2 * once->eval_flops);
+    ck_assert_double_eq(twice->generate_flops, 2 * once->generate_flops);
+    ck_assert_double_gt(plan_work(twice), plan_work(once));
+    ck_assert_double_gt(plan_work(once), plan_training(once));
+}
+END_TEST
+
+START_TEST(the_command_says_what_evaluation_costs_and_how_long_all_takes)
+{
+    const char *path = write_file("exp.yaml", HEAD COPY);
+    const char *command = arena_printf(
+        &arena,
+        "'%s' plan '%s' | grep -q 'FLOP of training, .*FLOP of evaluation, at most .*FLOP of "
+        "generation; about .* here$'",
+        need("PEAT"), path);
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
 START_TEST(matched_cells_cost_the_same_within_tolerance)
 {
     const struct plan *p =
@@ -499,7 +528,9 @@ int main(void)
               cells_are_seed_major_and_seeds_share_all_but_their_identity,
               a_seed_of_a_grid_is_the_cell_of_that_seed_alone,
               a_learned_table_is_what_a_cell_has_more_than_without_position,
-              flops_follow_the_usual_count, matched_cells_cost_the_same_within_tolerance,
+              flops_follow_the_usual_count, evaluation_and_generation_are_counted,
+              the_command_says_what_evaluation_costs_and_how_long_all_takes,
+              matched_cells_cost_the_same_within_tolerance,
               a_row_without_combine_is_the_baseline_of_every_combine,
               without_a_baseline_nothing_is_compared,
               the_hash_is_of_what_is_trained_and_of_nothing_else,

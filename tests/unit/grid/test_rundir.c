@@ -10,10 +10,11 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "grid/progress.h"
+#include "grid/jobs.h"
 #include "grid/rundir.h"
 #include "support/handplan.h"
 #include "support/support.h"
+#include "train/train_config.h"
 
 static struct handplan hand;
 static struct error err;
@@ -392,17 +393,43 @@ END_TEST
 
 START_TEST(tail_of_metrics_is_the_last_whole_line)
 {
-    char text[64];
     write_run();
     struct rundir r = read_run();
-    ck_assert_int_eq(metrics_tail(r.cell[0].dir, text, sizeof(text)), 0);
+    ck_assert_int_eq(metrics_tail(r.cell[0].dir).step, 0);
     handplan_put(&hand, 0, "metrics.jsonl",
                  "{\"step\":10,\"metric\":\"loss\",\"value\":2.5}\n"
                  "{\"step\":20,\"metric\":\"bpb\",\"value\":1.25}\n{\"step\":3");
-    ck_assert_int_eq(metrics_tail(r.cell[0].dir, text, sizeof(text)), 20);
-    ck_assert_str_eq(text, "bpb 1.25");
+    struct metrics_tail tail = metrics_tail(r.cell[0].dir);
+    ck_assert_int_eq(tail.step, 20);
+    ck_assert_str_eq(tail.text, "bpb 1.25");
+    ck_assert(!tail.evaluated);
+    handplan_put(&hand, 0, "metrics.jsonl",
+                 "{\"step\":10,\"metric\":\"loss\",\"split\":\"valid\",\"value\":2.5}\n");
+    ck_assert(metrics_tail(r.cell[0].dir).evaluated);
     handplan_put(&hand, 0, "metrics.jsonl", "garbage\n");
-    ck_assert_int_eq(metrics_tail(r.cell[0].dir, text, sizeof(text)), 0);
+    ck_assert_int_eq(metrics_tail(r.cell[0].dir).step, 0);
+}
+END_TEST
+
+START_TEST(a_cell_whose_evaluation_is_left_is_far_from_done)
+{
+    const struct job job = {.steps = 20, .training = 0.1, .eval_every = 10};
+    ck_assert_double_eq(job_done(&job, &(struct metrics_tail){.step = 0}), 0);
+    ck_assert_double_eq_tol(job_done(&job, &(struct metrics_tail){.step = 10}), 0.05, 1e-12);
+    ck_assert_double_eq_tol(job_done(&job, &(struct metrics_tail){10, true, ""}), 0.275, 1e-12);
+    ck_assert_double_eq_tol(job_done(&job, &(struct metrics_tail){.step = 11}), 0.505, 1e-12);
+    ck_assert_double_eq_tol(job_done(&job, &(struct metrics_tail){.step = 20}), 0.55, 1e-12);
+    const struct job old = {.steps = 0, .begun = 0.5, .training = 1};
+    ck_assert_double_eq(job_done(&old, &(struct metrics_tail){.step = 7}), 0.5);
+}
+END_TEST
+
+START_TEST(evaluations_are_counted_with_the_last)
+{
+    ck_assert_int_eq(evaluations_until(19, 20, 0), 0);
+    ck_assert_int_eq(evaluations_until(20, 20, 0), 1);
+    ck_assert_int_eq(evaluations_until(20, 20, 10), 2);
+    ck_assert_int_eq(evaluations_until(20, 20, 8), 3);
 }
 END_TEST
 
@@ -435,5 +462,6 @@ int main(void)
               what_is_no_run_directory_is_refused, cell_is_found_by_index_id_label_and_hash,
               unknown_and_ambiguous_cells_are_refused, one_cell_is_read_alone,
               missing_evaluation_lengths_are_noticed, tail_of_metrics_is_the_last_whole_line,
-              durations_are_short));
+              a_cell_whose_evaluation_is_left_is_far_from_done,
+              evaluations_are_counted_with_the_last, durations_are_short));
 }

@@ -20,6 +20,7 @@ struct plan_cell {
     struct cell_config config;
     int64_t params, params_positional; /* the latter: total minus the same cell with `none` */
     double flops_per_token;            /* of training: three times the forward              */
+    double eval_flops, generate_flops; /* of all evaluations: scoring given tokens, generating */
     int64_t activation_bytes;
     double input_ratio; /* tokens to positions at the input before training, with the first seed of
                            the experiment, in 4 digits; NaN: no position there */
@@ -51,6 +52,10 @@ peat_status plan_make(struct plan *p, const struct experiment *e, struct registr
 /* The row that `cell` is compared with: same seed, equal on every axis the baseline does not name.
  * -1: the experiment names no baseline. Checked for all cells by plan_make. */
 int plan_baseline(const struct plan *p, int cell);
+/* FLOPs of all its training steps. */
+double plan_training(const struct plan_cell *c);
+/* What it will take, in FLOPs of training: a generated token's cost more time than others. */
+double plan_work(const struct plan_cell *c);
 /* plan.json: name, axes with labels, report settings, cells (index, id, label, axes, seed, hash,
  * cost, injection, baseline index). */
 struct value *plan_value(const struct plan *p, struct arena *a);

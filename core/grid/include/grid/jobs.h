@@ -18,7 +18,9 @@ struct job {
     int64_t steps;   /* of its training; 0: not known         */
     int64_t seq_len; /* the length whose measure is shown      */
     double weight;   /* its share of the work                 */
-    double begun;    /* the fraction that was done before     */
+    double training; /* the part of its own work that steps are; evaluations are the rest */
+    int64_t eval_every;
+    double begun; /* the fraction that was done before     */
     /* filled by jobs_run */
     struct child child;
     double seconds;

@@ -36,7 +36,14 @@ void progress_say(struct progress *p, const char *fmt, ...) __attribute__((forma
 
 /* "12.3 s", "4m05s", "2h10m"; buf: 32 bytes. */
 void duration_text(double seconds, char *buf);
-/* The last line of a cell's metrics.jsonl: step (0: none yet), metric and value as text. */
-int64_t metrics_tail(const char *dir, char *text, size_t n);
+/* The last line of a cell's metrics.jsonl. */
+struct metrics_tail {
+    int64_t step;   /* 0: none yet */
+    bool evaluated; /* the line is of an evaluation, which may go on */
+    char text[64];  /* metric and value */
+};
+struct metrics_tail metrics_tail(const char *dir);
+/* How much of a cell's work the line says is done, from 0 to 1. */
+double job_done(const struct job *job, const struct metrics_tail *tail);
 
 #endif

@@ -26,4 +26,12 @@ struct eval_config {
     int64_t tokens;     /* targets per length; 0: all */
 };
 
+/* Evaluations that are due by the end of a step, of a training of `steps` that evaluates `every` so
+ * often (0: only at the end). */
+static inline int64_t evaluations_until(int64_t step, int64_t steps, int64_t every)
+{
+    int64_t regular = every > 0 ? step / every : 0;
+    return regular + (step >= steps && (every <= 0 || step % every != 0));
+}
+
 #endif

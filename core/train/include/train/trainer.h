@@ -96,6 +96,10 @@ peat_status trainer_run(struct trainer *t, enum run_end *end, struct error *err)
 peat_status trainer_evaluate(struct trainer *t, struct error *err);
 void trainer_release(struct trainer *t);
 
+/* Rows of an evaluation batch at T tokens: by the task alone, so that all cells see the same
+ * batches. */
+int64_t evaluate_rows(const peat_task_plan *plan, int64_t T);
+
 /* evaluate.c: sums over one length. Decodes greedily where the task asks for it: the prefix is run
  * again for every token, so decoding is the full forward of the prefix by construction. */
 peat_status evaluate_length(struct trainer *t, int64_t which, peat_sums *sums, struct error *err);

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* evalcost.c: what the evaluations of a cell's training will cost. */
+#include "planning.h"
+#include "train/trainer.h"
+
+static int64_t at_most(int64_t x, int64_t limit)
+{
+    return x < limit ? x : limit;
+}
+
+/* Sequences of a length; as many as the targets ask for where the task does not say. */
+static int64_t sequences_of(const struct task *t, int i)
+{
+    const peat_task_plan *plan = &t->plan;
+    int64_t n = plan->eval_sequences[i];
+    if (n <= 0)
+        n = plan->eval_tokens > 0 ? plan->eval_tokens / plan->eval_T[i]
+                                  : evaluate_rows(plan, plan->eval_T[i]);
+    return n < 1 ? 1 : n;
+}
+
+/* Forward FLOPs of n sequences of T tokens, in batches of B. */
+static peat_status forward_flops(struct model *m, int64_t n, int64_t B, int64_t T, double *flops,
+                                 struct error *err)
+{
+    struct model_cost cost = {0};
+    peat_status status = model_plan(m, B, T, &cost, err);
+    *flops = (double)cost.forward_flops * (double)n / (double)B;
+    return status;
+}
+
+/* A whole row is passed at most once for each token of its answer. */
+static double passes(const peat_task_plan *plan, int i)
+{
+    return (double)plan->eval_answer[i];
+}
+
+static peat_status length_cost(struct model *m, const struct task *t, int i,
+                               struct evaluation_cost *cost, struct error *err)
+{
+    const peat_task_plan *plan = &t->plan;
+    int64_t n = sequences_of(t, i), B = at_most(n, evaluate_rows(plan, plan->eval_T[i]));
+    double flops = 0;
+    peat_status status = forward_flops(m, n, B, plan->eval_T[i], &flops, err);
+    cost->score_flops += flops;
+    if (status != PEAT_OK || plan->eval_answer[i] <= 0)
+        return status;
+    status = forward_flops(m, n, B, plan->eval_prompt[i] + plan->eval_answer[i] - 1, &flops, err);
+    cost->generate_flops += passes(plan, i) * flops;
+    return status;
+}
+
+peat_status evaluation_cost(struct model *m, const struct task *t, struct evaluation_cost *cost,
+                            struct error *err)
+{
+    peat_status status = PEAT_OK;
+    *cost = (struct evaluation_cost){0};
+    for (int i = 0; status == PEAT_OK && i < t->plan.n_eval; i++)
+        status = length_cost(m, t, i, cost, err);
+    return status;
+}
