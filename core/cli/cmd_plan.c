@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/repeat.h"
 #include "cli/loadplan.h"
+#include "cli/planbest.h"
 #include "cli/planclaims.h"
 #include "cli/planseconds.h"
 #include "cli/planstate.h"
@@ -114,12 +115,14 @@ static void print_table(struct loaded_plan *l, const char *const *state)
 }
 
 /* "3 TFLOP of training, 1 TFLOP of evaluation and at most 9 TFLOP of generation: about 5m10s" */
-static void print_work(struct loaded_plan *l)
+static void print_work(struct loaded_plan *l, const struct plan_runs *runs)
 {
     const struct plan *p = &l->plan;
     double training = 0, evaluation = 0, generation = 0, work = 0;
     char time[32];
     for (int i = 0; i < p->n; i++) {
+        if (!runs->is_run[i])
+            continue;
         training += plan_training(&p->cell[i]);
         evaluation += p->cell[i].eval_flops;
         generation += p->cell[i].generate_flops;
@@ -152,15 +155,19 @@ static void print_totals(struct loaded_plan *l, const char *const *state)
 {
     const struct plan *p = &l->plan;
     int rows = p->n / l->experiment.n_seed;
+    struct plan_runs runs;
     struct strbuf counts;
     strbuf_init(&counts);
+    plan_runs_count(p, &runs, &l->arena);
     plan_states_count(state, p->n, &counts);
-    cli_print("\n%d cell%s: %d row%s x %d seed%s; %s\n", p->n, p->n == 1 ? "" : "s", rows,
-              rows == 1 ? "" : "s", l->experiment.n_seed, l->experiment.n_seed == 1 ? "" : "s",
+    cli_print("\n%d cell%s: %d row%s x %d seed%s%s; %s\n", runs.n, runs.n == 1 ? "" : "s",
+              runs.rows, runs.rows == 1 ? "" : "s", runs.seeds, runs.seeds == 1 ? "" : "s",
+              runs.choosing ? arena_printf(&l->arena, " + %d for choosing", runs.choosing) : "",
               counts.text);
-    print_work(l);
+    print_work(l, &runs);
     cli_print("\n");
     strbuf_release(&counts);
+    plan_runs_say(p, &runs, &l->arena);
     print_matched(p, rows, &l->arena);
     for (int i = 0; i < p->n_dropped; i++)
         cli_print("left out: %s\n", p->dropped[i]);

@@ -30,7 +30,8 @@ static int exit_code(const struct runner_end *end)
 {
     if (end->interrupted)
         return CLI_STOPPED;
-    return end->failed || end->left ? CLI_FAILED : CLI_DONE;
+    bool waits = end->waiting && !end->launched;
+    return end->failed || end->left || waits ? CLI_FAILED : CLI_DONE;
 }
 
 /* Everything that can be refused is, before the directory is made. */

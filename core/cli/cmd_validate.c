@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/loadplan.h"
+#include "cli/planbest.h"
 #include "cli/planwarnings.h"
 #include "cli/verbs.h"
 
@@ -17,7 +18,9 @@ static int validate_experiment(const struct cli *cli)
     struct error err = {0};
     if (loaded_plan_open(&l, cli, &err) != PEAT_OK)
         return cli_refuse(&err);
-    int cells = l.plan.n, seeds = l.experiment.n_seed;
+    struct plan_runs runs;
+    plan_runs_count(&l.plan, &runs, &l.arena);
+    int cells = runs.n, seeds = l.experiment.n_seed;
     cli_print("%s: ok, %d cell%s, %d seed%s\n", cli->operand[0], cells, plural(cells), seeds,
               plural(seeds));
     plan_warn(&l.plan, &l.arena);

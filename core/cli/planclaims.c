@@ -20,9 +20,17 @@ struct outlook {
 static struct labelled axes_of(const struct experiment *e, struct arena *a)
 {
     const char **key = ARENA_ARRAY(a, e->n_axis + 1, const char *);
+    int n = 0;
     for (int i = 0; i < e->n_axis; i++)
-        key[i] = e->axis[i].key;
-    return (struct labelled){.n_axis = e->n_axis, .axis = key};
+        if (!best_over_has(&e->report.best_over, e->axis[i].key))
+            key[n++] = e->axis[i].key;
+    return (struct labelled){.n_axis = n, .axis = key};
+}
+
+/* Seeds that claims are about: without those kept for choosing. */
+static int seeds_of(const struct experiment *e)
+{
+    return e->n_seed - e->report.best_over.n_seed;
 }
 
 /* The claim's own expectation, else what the pilot saw; of two that are equal, nothing. */
@@ -61,7 +69,7 @@ static peat_status look_ahead(struct loaded_plan *l, const struct results *pilot
         return status;
     out->pilot_n = e.n;
     out->pilot_sd = e.sd;
-    out->o = claim_look_ahead(&out->claim, l->experiment.n_seed, claims->n,
+    out->o = claim_look_ahead(&out->claim, seeds_of(&l->experiment), claims->n,
                               expected(&out->claim, e.mean), e.sd);
     return PEAT_OK;
 }
@@ -127,7 +135,7 @@ peat_status plan_claims_print(struct loaded_plan *l, const char *pilot, struct e
     int n;
     peat_status status = look_at_all(l, pilot, &x, &n, err);
     for (int i = 0; status == PEAT_OK && i < n; i++)
-        say_claim(&x[i], l->experiment.n_seed, n);
+        say_claim(&x[i], seeds_of(&l->experiment), n);
     return status;
 }
 
@@ -140,7 +148,7 @@ peat_status plan_claims_json(struct loaded_plan *l, const char *pilot, struct js
     for (int i = 0; status == PEAT_OK && i < n; i++) {
         struct json m = json_add_map(list);
         json_put_text(m, "name", x[i].claim.name);
-        json_put_int(m, "seeds", l->experiment.n_seed);
+        json_put_int(m, "seeds", seeds_of(&l->experiment));
         json_put_bool(m, "can_be_decided", x[i].o.can);
         json_put_number(m, "smallest_p", x[i].o.smallest);
         json_put_int(m, "seeds_for_p", x[i].o.seeds_for_p);

@@ -18,25 +18,31 @@ static bool has_plan(const char *dir)
     return exists;
 }
 
-static const char *state_of(const struct rundir *r, const char *id)
+/* As the directory has it, if it does. */
+static struct cell_files files_of(const struct rundir *r, const char *id)
 {
     for (int i = 0; i < r->n; i++)
         if (strcmp(r->cell[i].id, id) == 0)
-            return cell_state_name(r->cell[i].state);
-    return cell_state_name(CELL_TODO);
+            return r->cell[i];
+    return (struct cell_files){.id = id, .state = CELL_TODO};
 }
 
 const char **plan_states(const char *dir, const struct plan *p, struct arena *a, struct error *err)
 {
-    struct rundir r = {0};
+    struct rundir r = {0}, mine = {.path = dir, .n = p->n};
     const char **state = ARENA_ARRAY(a, p->n, const char *);
+    mine.cell = ARENA_ARRAY(a, p->n + 1, struct cell_files);
     if (has_plan(dir)) {
         if (rundir_read(dir, &r, a, err) != PEAT_OK)
             return NULL;
         stale_find(&r, p, a);
     }
     for (int i = 0; i < p->n; i++)
-        state[i] = state_of(&r, p->cell[i].id);
+        mine.cell[i] = files_of(&r, p->cell[i].id);
+    if (rundir_choose(&mine, plan_value(p, a), a, err) != PEAT_OK)
+        return NULL;
+    for (int i = 0; i < p->n; i++)
+        state[i] = cell_state_name(mine.cell[i].state);
     return state;
 }
 

@@ -83,6 +83,8 @@ static peat_status read_rows(struct reading *r, const struct value *v, struct va
                            "'rows' must be two maps axis -> label: [A, B] is about A - B");
     for (int i = 0; i < 2; i++) {
         peat_status status = labels_resolve(r, v->item[i], "rows", true, &side);
+        if (status == PEAT_OK)
+            status = best_over_refuse(r, side, "rows");
         if (status != PEAT_OK)
             return status;
         value_append(r->a, list, side);

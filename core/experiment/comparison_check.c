@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* comparison_check.c: contrasts and claims and metrics against the rows of the plan. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "comparisons.h"
@@ -30,17 +31,54 @@ peat_status metric_check(struct planning *p, const struct plan_row *row, const c
 
 /* ---- rows ---- */
 
-/* The rows as labels. */
-static struct labelled labels_of(const struct planning *p)
+/* Rows as the table will have them: of those that differ only on axes whose value is chosen, the
+ * first stands for all. */
+struct table_rows {
+    struct labelled labels;
+    const struct plan_row **row;
+};
+
+static bool differ_in_choice_alone(const struct planning *p, const struct plan_row *x,
+                                   const struct plan_row *y)
 {
-    int n_axis = p->e->n_axis;
-    const char **key = ARENA_ARRAY(p->a, n_axis + 1, const char *);
+    for (int i = 0; i < p->e->n_axis; i++)
+        if (!best_over_has(&p->e->report.best_over, p->e->axis[i].key) &&
+            strcmp(x->cell.axis[i], y->cell.axis[i]) != 0)
+            return false;
+    return true;
+}
+
+static const struct plan_row *same_row(const struct planning *p, const struct plan_row *row)
+{
+    for (const struct plan_row *x = p->row; x < row; x++)
+        if (differ_in_choice_alone(p, x, row))
+            return x;
+    return NULL;
+}
+
+static struct table_rows table_rows(const struct planning *p)
+{
+    const struct experiment *e = p->e;
+    const char **key = ARENA_ARRAY(p->a, e->n_axis + 1, const char *), **own;
     const char *const **label = ARENA_ARRAY(p->a, p->n + 1, const char *const *);
-    for (int i = 0; i < n_axis; i++)
-        key[i] = p->e->axis[i].key;
-    for (int i = 0; i < p->n; i++)
-        label[i] = p->row[i].cell.axis;
-    return (struct labelled){n_axis, p->n, key, label};
+    struct table_rows t = {.row = ARENA_ARRAY(p->a, p->n + 1, const struct plan_row *)};
+    int n_axis = 0, n = 0, axis[EXPERIMENT_MAX_AXES];
+    for (int i = 0; i < e->n_axis; i++)
+        if (!best_over_has(&e->report.best_over, e->axis[i].key)) {
+            axis[n_axis] = i;
+            key[n_axis++] = e->axis[i].key;
+        }
+    for (int i = 0; i < p->n; i++) {
+        if (same_row(p, &p->row[i]))
+            continue;
+        own = ARENA_ARRAY(p->a, n_axis + 1, const char *);
+        for (int k = 0; k < n_axis; k++)
+            own[k] = p->row[i].cell.axis[axis[k]];
+        t.row[n] = &p->row[i];
+        label[n++] = own;
+    }
+    t.labels = (struct labelled){n_axis, n, key, label};
+    return t;
 }
 
 static int count_matches(const struct labelled *rows, const struct value *map)
@@ -102,33 +140,80 @@ static peat_status check_measure(struct planning *p, const struct value *v,
     return status;
 }
 
-static peat_status check_contrast(struct planning *p, const struct labelled *rows,
+static peat_status check_contrast(struct planning *p, const struct table_rows *t,
                                   const struct contrast *c, const struct value *v)
 {
     struct contrast_pairs pairs;
-    contrast_pairs_find(c, rows, p->a, &pairs);
-    peat_status status = pairs.n ? PEAT_OK : no_pair(p, c, rows);
+    contrast_pairs_find(c, &t->labels, p->a, &pairs);
+    peat_status status = pairs.n ? PEAT_OK : no_pair(p, c, &t->labels);
     for (int i = 0; status == PEAT_OK && i < pairs.n; i++) {
-        status = check_measure(p, v, &p->row[pairs.pair[i].a]);
+        const struct plan_row *a = t->row[pairs.pair[i].a], *b = t->row[pairs.pair[i].b];
+        status = check_measure(p, v, a);
         if (status == PEAT_OK)
-            status = check_measure(p, v, &p->row[pairs.pair[i].b]);
+            status = check_measure(p, v, b);
         if (status == PEAT_OK && value_get(v, "direction"))
-            status = check_has_length(p, v, &p->row[pairs.pair[i].a]);
+            status = check_has_length(p, v, a);
+    }
+    return status;
+}
+
+static peat_status check_comparisons(struct planning *p)
+{
+    struct table_rows t = table_rows(p);
+    const struct value *const list[] = {p->e->report.contrasts, p->e->claims};
+    peat_status status = PEAT_OK;
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; status == PEAT_OK && list[k] && i < list[k]->n; i++) {
+            struct contrast c;
+            status = contrast_from_value(&c, list[k]->item[i], &t.labels, p->err);
+            if (status == PEAT_OK)
+                status = check_contrast(p, &t, &c, list[k]->item[i]);
+        }
+    return status;
+}
+
+/* ---- what is chosen ---- */
+
+/* The best of two is asked for what both measure alike. */
+static peat_status check_measured_alike(struct planning *p, const struct plan_row *row)
+{
+    static const char *const decides[] = {"task", "eval", "model.arch"};
+    const struct plan_row *first = same_row(p, row);
+    for (size_t i = 0; first && i < sizeof(decides) / sizeof(*decides); i++) {
+        const struct value *a = value_get_path(first->cell.config.resolved, decides[i]);
+        const struct value *b = value_get_path(row->cell.config.resolved, decides[i]);
+        if (a && b && !value_equal(a, b))
+            return place_error(p->err, p->e->report.best_over.at,
+                               "best_over cannot choose between '%s' and '%s': they differ in %s, "
+                               "so their values are not of one kind",
+                               first->cell.label, row->cell.label, decides[i]);
+    }
+    return PEAT_OK;
+}
+
+static peat_status check_best_over(struct planning *p)
+{
+    const struct best_over *b = &p->e->report.best_over;
+    peat_status status = PEAT_OK;
+    for (int i = 0; b->n_axis && status == PEAT_OK && i < p->n; i++) {
+        const struct plan_row *row = &p->row[i];
+        status = metric_check(p, row, b->metric ? b->metric : "", b->metric_at);
+        if (status == PEAT_OK && b->length >= 0 && !is_evaluated(row, b->length))
+            status =
+                place_error(p->err, b->length_at, "row '%s' is not evaluated at length %" PRId64,
+                            row->cell.label, b->length);
+        if (status == PEAT_OK && b->length < 0 && row->cell.config.eval.lengths.n > 1)
+            status = place_error(p->err, b->at,
+                                 "best_over needs a 'length': row '%s' is evaluated at several",
+                                 row->cell.label);
+        if (status == PEAT_OK)
+            status = check_measured_alike(p, row);
     }
     return status;
 }
 
 peat_status comparisons_check(struct planning *p)
 {
-    struct labelled rows = labels_of(p);
-    const struct value *const list[] = {p->e->report.contrasts, p->e->claims};
-    peat_status status = PEAT_OK;
-    for (int k = 0; k < 2; k++)
-        for (int i = 0; status == PEAT_OK && list[k] && i < list[k]->n; i++) {
-            struct contrast c;
-            status = contrast_from_value(&c, list[k]->item[i], &rows, p->err);
-            if (status == PEAT_OK)
-                status = check_contrast(p, &rows, &c, list[k]->item[i]);
-        }
-    return status;
+    peat_status status = check_best_over(p);
+    return status == PEAT_OK ? check_comparisons(p) : status;
 }

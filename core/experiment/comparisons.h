@@ -14,6 +14,11 @@ peat_status contrasts_read(struct reading *r, const struct value *v, struct valu
 /* NULL: there is none of this name. */
 const struct value *contrast_named(const struct value *contrasts, const char *name);
 
+/* best_over.c: `report.best_over`; NULL: nothing is chosen. */
+peat_status best_over_read(struct reading *r, const struct value *v, struct best_over *b);
+/* A map axis -> label that names an axis whose value is chosen. `what` in messages: "baseline". */
+peat_status best_over_refuse(struct reading *r, const struct value *map, const char *what);
+
 /* claims.c: the section `claims`. */
 peat_status claims_read(struct reading *r);
 

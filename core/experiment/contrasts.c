@@ -10,7 +10,13 @@
 static peat_status read_axis(struct reading *r, const struct value *v, const char *what, int *axis)
 {
     *axis = v->kind == VALUE_TEXT ? axis_find(r->e, v->text) : -1;
-    return *axis >= 0 ? PEAT_OK : unknown_axis(r, v->at, value_label(r->a, v), what);
+    if (*axis < 0)
+        return unknown_axis(r, v->at, value_label(r->a, v), what);
+    if (best_over_has(&r->e->report.best_over, v->text))
+        return place_error(r->err, v->at,
+                           "'%s' names '%s', of which best_over chooses a value for each row", what,
+                           v->text);
+    return PEAT_OK;
 }
 
 static peat_status read_of(struct reading *r, const struct axis *axis, const struct value *v,
@@ -32,7 +38,7 @@ static peat_status read_of(struct reading *r, const struct axis *axis, const str
 
 /* ---- over and pool ---- */
 
-enum role { FREE, FACTOR, OVER, POOL };
+enum role { FREE, FACTOR, OVER, POOL, CHOSEN };
 
 static peat_status take_axis(struct reading *r, const struct value *v, enum role as,
                              enum role *role)
@@ -124,10 +130,15 @@ static peat_status read_parts(struct reading *r, const struct value *v, struct v
         status = read_of(r, &r->e->axis[axis], value_get(v, "of"), of);
     if (status != PEAT_OK)
         return status;
+    for (int i = 0; i < r->e->n_axis; i++)
+        if (best_over_has(&r->e->report.best_over, r->e->axis[i].key))
+            role[i] = CHOSEN;
     role[axis] = FACTOR;
     status = read_roles(r, v, role);
     if (status == PEAT_OK && where)
         status = labels_resolve(r, where, "where", false, &map);
+    if (status == PEAT_OK)
+        status = best_over_refuse(r, map, "where");
     if (status != PEAT_OK)
         return status;
     value_set(r->a, out, "factor", factor->at, value_text(r->a, factor->at, r->e->axis[axis].key));

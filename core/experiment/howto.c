@@ -154,7 +154,7 @@ peat_status run_read(struct reading *r)
 
 peat_status report_read(struct reading *r)
 {
-    static const char *const reserved[] = {"baseline", "contrasts", NULL};
+    static const char *const reserved[] = {"baseline", "contrasts", "best_over", NULL};
     const struct value *report = value_get(r->root, "report");
     struct report_settings *s = &r->e->report;
     peat_status status = params_fill(report_rows, s, report, "report", reserved, r->a, r->err);
@@ -163,8 +163,11 @@ peat_status report_read(struct reading *r)
     const struct value *metric = value_get(report, "metric");
     const struct value *baseline = value_get(report, "baseline");
     s->metric_at = metric ? metric->at : r->root->at;
-    if (baseline && baseline->kind != VALUE_NULL)
+    status = best_over_read(r, value_get(report, "best_over"), &s->best_over);
+    if (status == PEAT_OK && baseline && baseline->kind != VALUE_NULL)
         status = labels_resolve(r, baseline, "baseline", true, &s->baseline);
+    if (status == PEAT_OK)
+        status = best_over_refuse(r, s->baseline, "baseline");
     return status != PEAT_OK ? status
                              : contrasts_read(r, value_get(report, "contrasts"), &s->contrasts);
 }

@@ -64,10 +64,42 @@ static peat_status cost_rows(struct planning *p)
 
 /* ---- what results are reported by ---- */
 
+static peat_status no_baseline(struct planning *p, const struct plan_row *row)
+{
+    return place_error(p->err, p->e->report.baseline->at,
+                       "row '%s' has no baseline: no cell of the grid has these labels and "
+                       "equals it otherwise",
+                       row->cell.label);
+}
+
+/* Labels that a row and its baseline may differ in. */
+static const struct value *free_axes(const struct planning *p)
+{
+    const struct best_over *b = &p->e->report.best_over;
+    struct value *chosen = value_map(p->a, NOWHERE);
+    for (int i = 0; i < b->n_axis; i++)
+        value_set(p->a, chosen, b->axis[i], NOWHERE, value_bool(p->a, NOWHERE, true));
+    return value_merge(p->a, p->e->report.baseline, chosen);
+}
+
+/* Which value of an axis will be chosen is not known: then there is a baseline, and no cell is it.
+ */
+static peat_status check_baseline(struct planning *p, struct plan_row *row)
+{
+    const struct value *baseline = p->e->report.baseline, *except = free_axes(p);
+    bool found = false;
+    for (int i = 0; !found && i < p->n; i++)
+        found = point_matches(p->e, &p->row[i].point, baseline) &&
+                rows_equal(p, row, &p->row[i], except);
+    return found ? PEAT_OK : no_baseline(p, row);
+}
+
 static peat_status find_baseline(struct planning *p, struct plan_row *row)
 {
     const struct value *baseline = p->e->report.baseline;
     row->cell.baseline = -1;
+    if (baseline && p->e->report.best_over.n_axis)
+        return check_baseline(p, row);
     for (int i = 0; baseline && i < p->n; i++) {
         const struct plan_row *other = &p->row[i];
         if (!point_matches(p->e, &other->point, baseline) || !rows_equal(p, row, other, baseline))
@@ -79,12 +111,7 @@ static peat_status find_baseline(struct planning *p, struct plan_row *row)
                                other->cell.label);
         row->cell.baseline = i;
     }
-    if (baseline && row->cell.baseline < 0)
-        return place_error(p->err, baseline->at,
-                           "row '%s' has no baseline: no cell of the grid has these labels and "
-                           "equals it otherwise",
-                           row->cell.label);
-    return PEAT_OK;
+    return baseline && row->cell.baseline < 0 ? no_baseline(p, row) : PEAT_OK;
 }
 
 static peat_status check_reports(struct planning *p)

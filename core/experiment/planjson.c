@@ -109,6 +109,8 @@ static void fill_report(struct json m, const struct report_settings *r)
     json_put(m, "baseline", r->baseline);
     if (r->contrasts)
         json_put(m, "contrasts", r->contrasts);
+    if (r->best_over.n_axis)
+        json_put(m, "best_over", best_over_value(&r->best_over, m.a));
     json_put_text(m, "at", "final");
 }
 

@@ -284,6 +284,7 @@ void jobs_run(struct jobs *j)
 {
     struct loop l = {
         .j = j,
+        .next = j->first,
         .env = cell_environment(j->arena, j->threads),
         .active = ARENA_ARRAY(j->arena, j->n + 1, struct job *),
         .looked = clock_seconds(),

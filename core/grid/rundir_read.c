@@ -12,11 +12,11 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "cell/cellfiles.h"
-#include "grid/rundir.h"
+#include "grid/best.h"
 
 static const char *const state_names[CELL_STATES] = {
-    "todo",    "running", "partial", "done",  "diverged", "failed",
-    "crashed", "timeout", "oom",     "stale", "damaged",  "skipped",
+    "todo",    "running", "partial", "done",    "diverged", "failed",   "crashed",
+    "timeout", "oom",     "stale",   "damaged", "waiting",  "unchosen", "skipped",
 };
 
 const char *cell_state_name(enum cell_state s)
@@ -301,9 +301,44 @@ peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, str
     names_free(name, n);
     for (int i = 0; i < r->n && status == PEAT_OK; i++)
         status = read_cell(&r->cell[i], a, err);
+    if (status == PEAT_OK)
+        status = rundir_choose(r, r->plan, a, err);
     for (int i = 0; i < r->n && status == PEAT_OK; i++)
         tell(&r->cell[i], err);
     return status;
+}
+
+/* ---- what best_over makes of them ---- */
+
+static enum cell_state waiting_state(enum best_role role)
+{
+    if (role == BEST_WAITS)
+        return CELL_WAITING;
+    return role == BEST_UNCHOSEN ? CELL_UNCHOSEN : CELL_TODO;
+}
+
+peat_status rundir_choose(struct rundir *r, const struct value *plan, struct arena *a,
+                          struct error *err)
+{
+    const struct value *cells = value_get(plan, "cells");
+    struct best *best = ARENA_NEW(a, struct best);
+    peat_status status = best_open(best, plan, cells->n, a, err);
+    r->best = NULL;
+    if (status != PEAT_OK)
+        error_prefix(err, "'%s/plan.json'", r->path);
+    if (status != PEAT_OK || best->over.n_axis == 0)
+        return status;
+    for (int i = 0; i < cells->n; i++)
+        if (r->cell[i].state == CELL_WAITING || r->cell[i].state == CELL_UNCHOSEN)
+            r->cell[i].state = CELL_TODO;
+    for (int i = 0; i < cells->n; i++)
+        best_add(best, cells->item[i], r->cell[i].state, r->cell[i].result, a);
+    best_choose(best, value_get(plan, "report"), a);
+    for (int i = 0; i < cells->n; i++)
+        if (r->cell[i].state == CELL_TODO)
+            r->cell[i].state = waiting_state(best->cell[i].role);
+    r->best = best;
+    return PEAT_OK;
 }
 
 /* ---- finding one ---- */

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/shown.h"
+#include "grid/best.h"
 #include "grid/jobs.h"
 #include "grid/stale.h"
 #include "orphan.h"
@@ -32,6 +33,7 @@ struct run {
     int n_fit; /* cells that fit the glob, in this shard or not */
     int n_old; /* failed before and not tried again */
     const struct cell_files **old;
+    bool *taken; /* of the plan's cells: chosen to be run, or seen to need nothing */
     struct arena *arena;
 };
 
@@ -180,21 +182,60 @@ static peat_status choose(struct run *r, int i, struct error *err)
     }
 }
 
+static bool has_role(const struct run *r, int i, enum best_role role)
+{
+    return r->dir.best && r->dir.best->cell[i].role == role;
+}
+
+/* Cells that will be run once their rows have a value: of each row those of one value. waits: by
+ * the plan's cells. */
+static int count_waiting(const struct run *r, const bool *waits)
+{
+    const struct best *b = r->dir.best;
+    int n = 0;
+    for (int row = 0; b && row < b->n_row; row++) {
+        int of_row = 0;
+        for (int i = 0; i < b->n_cell; i++)
+            of_row += waits[i] && b->cell[i].row == row;
+        n += (of_row + b->row[row].n - 1) / b->row[row].n;
+    }
+    return n;
+}
+
+/* Every cell but those that wait for a choice, and those that were taken before. */
 static peat_status choose_all(struct run *r, struct error *err)
 {
     const struct plan *p = r->plan;
-    r->jobs.job = ARENA_ARRAY(r->arena, p->n + 1, struct job);
-    r->old = ARENA_ARRAY(r->arena, p->n + 1, const struct cell_files *);
+    bool *waits = ARENA_ARRAY(r->arena, p->n + 1, bool);
+    int n = 0;
     peat_status status = PEAT_OK;
+    r->n_fit = 0;
     for (int i = 0, ordinal = 0; i < p->n && status == PEAT_OK; i++) {
         if (!fits_glob(r->options, &p->cell[i]))
             continue;
         r->n_fit++;
-        if (in_shard(r->options, ordinal++)) {
+        if (!in_shard(r->options, ordinal++) || has_role(r, i, BEST_UNCHOSEN))
+            continue;
+        waits[i] = has_role(r, i, BEST_WAITS);
+        if (!waits[i] && !r->taken[i])
             status = choose(r, i, err);
-            r->progress.total++;
-        }
+        r->taken[i] = r->taken[i] || !waits[i];
+        n += r->taken[i];
     }
+    r->end->waiting = count_waiting(r, waits);
+    r->progress.total = n + r->end->waiting;
+    return status;
+}
+
+/* ---- the first cells ---- */
+
+static peat_status choose_first(struct run *r, struct error *err)
+{
+    const struct plan *p = r->plan;
+    r->jobs.job = ARENA_ARRAY(r->arena, p->n + 1, struct job);
+    r->old = ARENA_ARRAY(r->arena, p->n + 1, const struct cell_files *);
+    r->taken = ARENA_ARRAY(r->arena, p->n + 1, bool);
+    peat_status status = choose_all(r, err);
     r->progress.failed = r->n_old;
     r->progress.finished = r->end->skipped + r->end->stale + r->n_old;
     return status;
@@ -243,6 +284,7 @@ static peat_status end_orphans(struct run *r, bool *again, struct error *err)
 static void peek_dir(struct run *r, const char *dir)
 {
     const struct plan *p = r->plan;
+    struct error none = {0};
     r->dir = (struct rundir){.path = dir, .n = p->n};
     r->dir.cell = ARENA_ARRAY(r->arena, p->n + 1, struct cell_files);
     for (int i = 0; i < p->n; i++) {
@@ -250,6 +292,14 @@ static void peek_dir(struct run *r, const char *dir)
         r->dir.cell[i].config = plan_cell_value(p, &p->cell[i], r->arena);
     }
     stale_find(&r->dir, p, r->arena);
+    rundir_choose(&r->dir, plan_value(p, r->arena), r->arena, &none);
+}
+
+/* What is stale by the plugins of today counts for no choice. */
+static peat_status choose_again(struct run *r, struct error *err)
+{
+    stale_find(&r->dir, r->plan, r->arena);
+    return rundir_choose(&r->dir, r->dir.plan, r->arena, err);
 }
 
 static peat_status open_dir(struct run *r, const char *dir, struct error *err)
@@ -264,9 +314,7 @@ static peat_status open_dir(struct run *r, const char *dir, struct error *err)
         status = end_orphans(r, &again, err);
     if (status == PEAT_OK && again)
         status = read_dir(r, dir, err);
-    if (status == PEAT_OK)
-        stale_find(&r->dir, r->plan, r->arena);
-    return status;
+    return status == PEAT_OK ? choose_again(r, err) : status;
 }
 
 /* ---- what is not run at all ---- */
@@ -315,9 +363,15 @@ static void show_counts(struct run *r)
     const struct {
         int n;
         const char *what;
-    } part[] = {{e->done, "done"},          {e->diverged, "diverged"},       {e->failed, "failed"},
-                {e->left, "left"},          {e->skipped, "finished before"}, {e->stale, "stale"},
-                {e->launched, "submitted"}, {r->plan->n_skipped, "skipped"}};
+    } part[] = {{e->done, "done"},
+                {e->diverged, "diverged"},
+                {e->failed, "failed"},
+                {e->left, "left"},
+                {e->skipped, "finished before"},
+                {e->stale, "stale"},
+                {e->launched, "submitted"},
+                {e->waiting, "waiting"},
+                {r->plan->n_skipped, "skipped"}};
     const char *between = ": ";
     struct strbuf line;
     strbuf_init(&line);
@@ -341,6 +395,33 @@ static void show_empty_shard(struct run *r)
                  o->shard_index, o->shard_count, r->n_fit, r->n_fit == 1 ? "" : "s");
 }
 
+static const char *seeds_text(const struct run *r, const struct best_over *over)
+{
+    const char *text = arena_printf(r->arena, "seed%s ", over->n_seed == 1 ? "" : "s");
+    for (int i = 0; i < over->n_seed; i++)
+        text = arena_printf(r->arena, "%s%s%" PRId64, text, i ? ", " : "", over->seed[i]);
+    return text;
+}
+
+static const char *axes_text(const struct run *r, const struct best_over *over)
+{
+    const char *text = "";
+    for (int i = 0; i < over->n_axis; i++)
+        text = arena_printf(r->arena, "%s%s%s", text, i ? ", " : "", over->axis[i]);
+    return text;
+}
+
+static void show_waiting(struct run *r)
+{
+    const struct best_over *over = &r->plan->experiment->report.best_over;
+    int n = r->end->waiting;
+    if (n)
+        progress_say(&r->progress,
+                     "%d cell%s for best_over to choose %s: run again when the cells of %s have "
+                     "ended",
+                     n, n == 1 ? " waits" : "s wait", axes_text(r, over), seeds_text(r, over));
+}
+
 static void show_end(struct run *r)
 {
     if (r->options->quiet && !r->end->failed)
@@ -355,16 +436,82 @@ static void show_end(struct run *r)
         progress_say(&r->progress, "%s, then run again to go on", r->jobs.no_room);
     else if (r->end->left)
         progress_say(&r->progress, "run again to go on");
+    else
+        show_waiting(r);
+}
+
+/* ---- running ---- */
+
+/* "learned.sum": by what tells this row from the others. */
+static const char *row_name(const struct run *r, const struct best *b, int row)
+{
+    const char *name = NULL;
+    int first = b->row[row].value[0].first;
+    for (int i = 0; i < b->n_axis; i++)
+        if (!best_over_has(&b->over, b->axis[i])) {
+            const char *label = b->cell[first].label[i];
+            name = name ? arena_printf(r->arena, "%s.%s", name, label) : label;
+        }
+    return name ? name : "the row";
+}
+
+static void say_choice(struct run *r, const struct best *b, int i)
+{
+    const struct best_row *row = &b->row[i];
+    const char *name = row_name(r, b, i), *axes = axes_text(r, &b->over), *chosen = "";
+    if (row->chosen < 0) {
+        progress_say(&r->progress, "%s: every value of %s diverged", name, axes);
+        return;
+    }
+    for (int k = 0; k < b->over.n_axis; k++)
+        chosen = arena_printf(r->arena, "%s%s%s", chosen, k ? ", " : "",
+                              row->value[row->chosen].label[k]);
+    progress_say(&r->progress, "%s: %s = %s is the best of %d (%s %.4g over %s)", name, axes,
+                 chosen, row->n, row->metric, row->value[row->chosen].score,
+                 seeds_text(r, &b->over));
+}
+
+/* Of the rows that had none before. Rows stand in the order of the plan in both. */
+static void say_choices(struct run *r, const struct best *before)
+{
+    const struct best *now = r->dir.best;
+    for (int i = 0; !r->options->quiet && i < now->n_row; i++)
+        if (before->row[i].open && !now->row[i].open)
+            say_choice(r, now, i);
+}
+
+/* The cells that waited for those that have just ended. */
+static peat_status run_chosen(struct run *r, struct error *err)
+{
+    const struct best *before = r->dir.best;
+    r->jobs.first = r->jobs.n;
+    peat_status status = read_dir(r, r->jobs.dir, err);
+    if (status == PEAT_OK)
+        status = choose_again(r, err);
+    if (status == PEAT_OK)
+        say_choices(r, before);
+    if (status == PEAT_OK)
+        status = choose_all(r, err);
+    jobs_run(&r->jobs);
+    return status;
+}
+
+static bool is_stopped(const struct jobs *j)
+{
+    return j->interrupted || j->no_room || (j->stop_on_failure && j->failed);
 }
 
 static peat_status run_jobs(struct run *r, struct error *err)
 {
     struct jobs *j = &r->jobs;
+    struct error why = {0};
     if (r->options->launch) {
         r->end->launched = j->n;
         return j->n ? r->options->launch(r->options->launch_ctx, j, err) : PEAT_OK;
     }
     jobs_run(j);
+    if (r->end->waiting && !is_stopped(j) && run_chosen(r, &why) != PEAT_OK)
+        progress_say(&r->progress, "%s", why.text);
     r->end->done += j->done;
     r->end->diverged += j->diverged;
     r->end->failed += j->failed;
@@ -405,10 +552,12 @@ peat_status runner_run(const char *dir, const struct plan *p, const struct runne
     if (status == PEAT_OK)
         show_skipped(&r);
     if (status == PEAT_OK)
-        status = choose_all(&r, err);
+        status = choose_first(&r, err);
     if (status == PEAT_OK)
         status = run_jobs(&r, err);
-    if (status == PEAT_OK && !o->dry)
+    if (status == PEAT_OK && o->dry)
+        show_waiting(&r);
+    else if (status == PEAT_OK)
         show_end(&r);
     arena_release(&arena);
     return status;

@@ -167,7 +167,7 @@ static void check_cell(struct verification *v, int i, struct elsewhere *e)
     if (c->config && c->planned)
         check_plan(v, c, json_get_item(v->dir.plan, "cells", i));
     v->finished += c->planned && is_finished(c);
-    v->unfinished += c->planned && !is_finished(c);
+    v->unfinished += c->planned && !is_finished(c) && c->state != CELL_UNCHOSEN;
     if (!is_finished(c) || !c->config)
         return;
     check_files(v, c);

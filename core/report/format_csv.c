@@ -71,6 +71,17 @@ static bool is_other_axis(const char *key)
            strcmp(key, "task") != 0;
 }
 
+/* Those of the rows, and those that best_over chooses on: a cell has a label on all. */
+static int count_axes(const struct results *r)
+{
+    return r->n_axis + r->best.over.n_axis;
+}
+
+static const char *axis_of(const struct results *r, int i)
+{
+    return i < r->n_axis ? r->axis[i] : r->best.over.axis[i - r->n_axis];
+}
+
 /* An axis that is called as another column is "axis.NAME". */
 static void tell_apart(struct line *head, int axes, int end)
 {
@@ -128,12 +139,14 @@ static void fill_head(struct csv *csv)
     for (size_t i = 0; i < sizeof(first) / sizeof(*first); i++)
         add_text(head, first[i]);
     int axes = head->n;
-    for (int i = 0; i < csv->r->n_axis; i++)
-        if (is_other_axis(csv->r->axis[i]))
-            add_text(head, csv->r->axis[i]);
+    for (int i = 0; i < count_axes(csv->r); i++)
+        if (is_other_axis(axis_of(csv->r, i)))
+            add_text(head, axis_of(csv->r, i));
     int end = head->n;
     for (size_t i = 0; i < sizeof(last) / sizeof(*last); i++)
         add_text(head, last[i]);
+    if (csv->r->best.over.n_axis)
+        add_text(head, "best_over");
     tell_apart(head, axes, end);
 }
 
@@ -180,6 +193,8 @@ static void fill_end(struct csv *csv, const struct result_cell *c)
     add_joined(end, c->meta, "data", NULL, "sha256", NULL);
     add_text(end, json_get_text(c->meta, "started_utc"));
     add_text(end, cell_drift(c->result, end->a));
+    if (csv->r->best.over.n_axis)
+        add_text(end, best_role_words[c->role]);
 }
 
 /* Where it is no axis, the label stands in the plan or in the configuration. */
@@ -240,9 +255,9 @@ static void add_line(struct csv *csv, const struct result_cell *c, const struct 
     add_text(&line, label_of(c, "position.scheme", "scheme"));
     add_text(&line, label_of(c, "position.combine", "combine"));
     add_text(&line, task_of(c));
-    for (int i = 0; i < csv->r->n_axis; i++)
-        if (is_other_axis(csv->r->axis[i]))
-            add_text(&line, json_get_text(value_get(c->planned, "axes"), csv->r->axis[i]));
+    for (int i = 0; i < count_axes(csv->r); i++)
+        if (is_other_axis(axis_of(csv->r, i)))
+            add_text(&line, json_get_text(value_get(c->planned, "axes"), axis_of(csv->r, i)));
     add_integer(&line, true, c->seed);
     add_text(&line, x->metric);
     add_text(&line, x->split);

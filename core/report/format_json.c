@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "best_text.h"
 #include "grid/verify.h"
 #include "report/comparison_tables.h"
 #include "report/kinds.h"
@@ -93,6 +94,7 @@ static void add_row(struct json rows, const struct results *r, const struct resu
     json_put_text(m, "attention_path", row->attention_path);
     json_put_text(m, "injection", row->injection);
     json_put_text(m, "matched", row->matched);
+    best_put(m, r, row);
     put_values(m, row, length);
 }
 
@@ -165,6 +167,8 @@ void format_json(const struct results *r, const int *order, struct arena *a, str
     struct json dropped = json_put_list(m, "dropped");
     for (int i = 0; i < r->n_dropped; i++)
         json_add_text(dropped, r->dropped[i]);
+    if (r->best.over.n_axis)
+        json_put(m, "best_over", best_over_value(&r->best.over, a));
     put_comparisons(m, r);
     json_print(m.v, JSON_INDENTED, out);
     strbuf_add(out, "\n");

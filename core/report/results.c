@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "best_rows.h"
 
 /* What is being read. */
 struct reader {
@@ -69,6 +70,14 @@ static peat_status check_together(const struct reader *x, int d)
                          "'%s' and '%s' do not make one table: the metric of the first is '%s', of "
                          "the second '%s'; choose with --metric",
                          x->dir[0], x->dir[d], *m ? m : "the task's", *n ? n : "the task's");
+    const struct value *best = value_get_path(first, "report.best_over");
+    const struct value *other_best = value_get_path(other, "report.best_over");
+    if (!x->options->every_value &&
+        !(best && other_best ? value_equal(best, other_best) : best == other_best))
+        return error_set(x->err, PEAT_INVALID,
+                         "'%s' and '%s' do not make one table: their report.best_over differs; "
+                         "--every-value shows them without it",
+                         x->dir[0], x->dir[d]);
     return PEAT_OK;
 }
 
@@ -489,7 +498,8 @@ static void count_states(struct result_row *row)
         row->damaged += state == CELL_DAMAGED;
         row->failed += cell_has_failed(state);
         row->drifted += state == CELL_DONE && json_get_count(row->cell[i]->result, "drift") > 0;
-        row->missing += state == CELL_TODO || state == CELL_RUNNING || state == CELL_PARTIAL;
+        row->missing += state == CELL_TODO || state == CELL_RUNNING || state == CELL_PARTIAL ||
+                        state == CELL_WAITING;
     }
 }
 
@@ -538,7 +548,10 @@ peat_status results_read(struct results *r, int n_dir, char *const *dir,
     r->baseline = baseline && baseline->kind == VALUE_MAP ? baseline : NULL;
     const struct value *contrasts = value_get(value_get(plan, "report"), "contrasts");
     r->contrasts = contrasts && contrasts->kind == VALUE_LIST ? contrasts : NULL;
-    status = claims_kept_read(dir[0], &r->claims, a, err);
+    if (o->every_value)
+        r->contrasts = NULL;
+    else
+        status = claims_kept_read(dir[0], &r->claims, a, err);
     if (status != PEAT_OK)
         return status;
     join_names(&x);
@@ -556,6 +569,10 @@ peat_status results_read(struct results *r, int n_dir, char *const *dir,
     if (status != PEAT_OK)
         return status;
     number_tasks(r);
+    if (!o->every_value)
+        status = best_rows_keep(r, a, err);
+    if (status != PEAT_OK)
+        return status;
     add_costs(&x);
     return results_compare(r, o, a, err);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "best_text.h"
 #include "report/numbers.h"
 #include "report/significance.h"
 #include "table_builder.h"
@@ -132,6 +133,14 @@ static struct table_cell n_cell(struct builder *b, const struct kind *k,
     return table_plain(arena_printf(b->a, n == row->n_cell ? "%d" : "%d/%d", n, row->n_cell));
 }
 
+/* "lr=0.003"; "-" where no value is chosen. */
+static struct table_cell chosen_cell(struct builder *b, const struct kind *k,
+                                     const struct result_row *row)
+{
+    (void)k;
+    return table_plain(row->choice ? best_value_text(&b->r->best, row->choice, b->a) : "-");
+}
+
 static struct table_cell attention_cell(struct builder *b, const struct kind *k,
                                         const struct result_row *row)
 {
@@ -151,6 +160,7 @@ static const struct kind kinds[] = {
     {"g_z", "g_z", COMPARED, effect_cell, OF_SUMMARY(gz)},
     {"d_z", "d_z", COMPARED, effect_cell, OF_SUMMARY(dz)},
     {"pairs", "pairs", COMPARED, pairs_cell, OF_SUMMARY(pairs)},
+    {"chosen", "chosen", COUNTED, chosen_cell, .left = true},
     {"n", "n", COUNTED, n_cell},
     {"missing", "missing", COUNTED, int_cell, OF_ROW(missing)},
     {"failed", "failed", COUNTED, int_cell, OF_ROW(failed)},
@@ -214,6 +224,8 @@ static void usual_columns(const struct builder *b, struct choice *c)
         failed = failed || b->r->row[i].failed;
         diverged = diverged || b->r->row[i].diverged;
     }
+    if (b->r->best.over.n_axis)
+        add_kind(c, "chosen");
     for (int l = 0; l < b->r->n_length; l++)
         add(c, NULL, l);
     if (b->r->baseline_text && b->length >= 0) {

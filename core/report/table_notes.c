@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/repeat.h"
+#include "best_text.h"
 #include "report/kinds.h"
 #include "table_builder.h"
 
@@ -227,6 +228,7 @@ static void note_kinds(struct builder *b)
 void table_notes(struct builder *b)
 {
     note_marks(b);
+    best_notes(b->t, b->r, b->a);
     note_comparisons(b);
     note_states(b);
     note_kinds(b);

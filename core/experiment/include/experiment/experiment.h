@@ -11,6 +11,7 @@
 #include <peat/param.h>
 
 #include "base/value.h"
+#include "experiment/best_over.h"
 
 #define EXPERIMENT_MAX_AXES    16
 #define EXPERIMENT_MAX_CELLS   10000 /* times seeds */
@@ -71,7 +72,8 @@ struct report_settings {
     int64_t goal;            /* 0 as the metric says, 1 min, 2 max                             */
     struct value *baseline;  /* map: axis key -> label; NULL: none                             */
     struct value *contrasts; /* list of normal forms, see contrast.h; NULL: none              */
-    int64_t at;              /* 0 final                                                        */
+    struct best_over best_over;
+    int64_t at; /* 0 final                                                        */
 };
 
 struct match_settings {

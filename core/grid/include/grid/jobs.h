@@ -35,6 +35,7 @@ struct jobs {
     const char *dir, *program; /* the run directory; `peat` */
     int n;
     struct job *job;
+    int first; /* the first to be run: those before it have been */
     int64_t at_once, threads, checkpoint_every;
     const char *gemm;            /* run.gemm's word */
     double timeout, no_progress; /* seconds of a cell, and of one that stands still; 0: no limit */

@@ -20,9 +20,11 @@ enum cell_state {
     CELL_CRASHED,
     CELL_TIMEOUT,
     CELL_OOM,
-    CELL_STALE,   /* done with another plugin or engine; stale.json says so */
-    CELL_DAMAGED, /* done, but its files are not what they were then        */
-    CELL_SKIPPED  /* refused by the plan: no directory, only a line in plan.json */
+    CELL_STALE,    /* done with another plugin or engine; stale.json says so */
+    CELL_DAMAGED,  /* done, but its files are not what they were then        */
+    CELL_WAITING,  /* never started: best_over has chosen no value for its row yet */
+    CELL_UNCHOSEN, /* never started: best_over has chosen another value           */
+    CELL_SKIPPED   /* refused by the plan: no directory, only a line in plan.json */
 };
 /* Of end.json and stale.json. */
 extern const struct record end_record, stale_record;
@@ -60,6 +62,8 @@ struct cell_files {
 struct rundir {
     const char *path;
     struct value *plan;
+    const struct best *best; /* grid/best.h, of the planned cells in their order; NULL: the plan
+                                has no best_over */
     int n;
     struct cell_files *cell; /* in plan order, then leftovers by name */
 };
@@ -68,6 +72,10 @@ struct rundir {
  * too, and by the state damaged where the cell was done, not by failing. PEAT_CORRUPT: plan.json is
  * damaged; PEAT_MISMATCH: a file is of a newer format than is known. */
 peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, struct error *err);
+/* Fills r->best by the plan and the states of the planned cells, and tells those never started that
+ * wait for a choice from those that were not chosen. rundir_read has done so. */
+peat_status rundir_choose(struct rundir *r, const struct value *plan, struct arena *a,
+                          struct error *err);
 /* One cell alone, quickly; PEAT_NOTFOUND when there is no directory for it. planned is not known.
  */
 peat_status rundir_read_cell(const char *path, const char *id, struct cell_files *c,

@@ -35,6 +35,7 @@ struct runner_end {
     int skipped;        /* finished before                                         */
     int stale;          /* left as they are                                        */
     int launched;       /* given to `launch`                                       */
+    int waiting;        /* for best_over to choose a value for their row           */
     bool interrupted;
 };
 

@@ -8,6 +8,7 @@
 #ifndef REPORT_RESULTS_H
 #define REPORT_RESULTS_H
 
+#include "grid/best.h"
 #include "grid/claimfile.h"
 #include "grid/rundir.h"
 #include "maths/statistics.h"
@@ -19,6 +20,7 @@ struct results_options {
     const char *metric;   /* NULL: the report's, else the task's main metric */
     const char *baseline; /* "axis=label[,axis=label]" or a label; NULL: the plan's */
     enum paired_test test;
+    bool every_value; /* as if there were no best_over: all rows and seeds, no contrast and claim */
 };
 
 /* One cell of the grid with what it came to. */
@@ -26,6 +28,7 @@ struct result_cell {
     int64_t seed;
     int task; /* its row's */
     enum cell_state state;
+    enum best_role role;                        /* where there is best_over */
     const struct value *planned;                /* its entry in plan.json */
     const struct value *config, *result, *meta; /* NULL when absent       */
     const char *experiment, *id, *label, *dir;
@@ -75,7 +78,8 @@ struct result_row {
     int task; /* rows that may be compared have the same number: equal settings of the task, the
                  same metrics, unit and, where the task leaves it to the model, objective */
     int n_cell;
-    struct result_cell **cell; /* by seed */
+    struct result_cell **cell;     /* by seed */
+    const struct best_row *choice; /* the value that best_over gave it; NULL: there is none */
     int failed, diverged, missing, stale, damaged;
     int drifted; /* of the cells that count: see cell_drift() */
     struct summary at[RESULTS_MAX_LENGTHS];
@@ -101,6 +105,7 @@ struct results {
     const char *length_unit; /* "" while unknown */
     bool goal_max;
     enum paired_test test;
+    struct best best; /* over.n_axis 0: nothing was chosen, else axis is without those axes */
     int n_axis;
     const char *axis[EXPERIMENT_MAX_AXES];
     int n_length;

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* planbest.c: counting what a plan with best_over runs. */
+#include "cli/planbest.h"
+
+#include <inttypes.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+#include "grid/best.h"
+
+static bool *all_of(int n, struct arena *a)
+{
+    bool *is_run = ARENA_ARRAY(a, n + 1, bool);
+    for (int i = 0; i < n; i++)
+        is_run[i] = true;
+    return is_run;
+}
+
+/* As before anything has run. A plan of this process is not damaged. */
+static void open_best(const struct plan *p, struct best *b, struct arena *a)
+{
+    struct error none = {0};
+    const struct value *plan = plan_value(p, a), *cells = value_get(plan, "cells");
+    BUG_UNLESS(best_open(b, plan, p->n, a, &none) == PEAT_OK);
+    for (int i = 0; i < p->n; i++)
+        best_add(b, cells->item[i], CELL_TODO, NULL, a);
+    best_choose(b, value_get(plan, "report"), a);
+}
+
+static bool has_first_value(const struct best *b, const struct best_cell *c)
+{
+    const struct best_value *v = &b->row[c->row].value[0];
+    for (int i = 0; i < b->n_axis; i++)
+        if (!same_text(b->cell[v->first].label[i], c->label[i]))
+            return false;
+    return true;
+}
+
+void plan_runs_count(const struct plan *p, struct plan_runs *out, struct arena *a)
+{
+    const struct experiment *e = p->experiment;
+    struct best b;
+    bool *is_run = all_of(p->n, a);
+    *out = (struct plan_runs){p->n, 0, p->n / e->n_seed, e->n_seed, is_run};
+    if (e->report.best_over.n_axis == 0)
+        return;
+    open_best(p, &b, a);
+    out->n = 0;
+    for (int i = 0; i < p->n; i++) {
+        bool chooses = b.cell[i].role == BEST_CHOOSES;
+        is_run[i] = chooses || has_first_value(&b, &b.cell[i]);
+        out->choosing += chooses;
+        out->n += is_run[i];
+    }
+    out->rows = b.n_row;
+    out->seeds = e->n_seed - b.over.n_seed;
+}
+
+void plan_runs_say(const struct plan *p, const struct plan_runs *runs, struct arena *a)
+{
+    const struct best_over *over = &p->experiment->report.best_over;
+    const char *axes = "", *seeds = "";
+    if (over->n_axis == 0)
+        return;
+    for (int i = 0; i < over->n_axis; i++)
+        axes = arena_printf(a, "%s%s%s", axes, i ? ", " : "", over->axis[i]);
+    for (int i = 0; i < over->n_seed; i++)
+        seeds = arena_printf(a, "%s%s%" PRId64, seeds, i ? ", " : "", over->seed[i]);
+    cli_print("best_over: %d cells of seed%s %s choose %s for each of %d row%s; then %d cells of "
+              "what was chosen are run, and %d of other values never\n",
+              runs->choosing, over->n_seed == 1 ? "" : "s", seeds, axes, runs->rows,
+              runs->rows == 1 ? "" : "s", runs->n - runs->choosing, p->n - runs->n);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* planbest.h: which cells of a plan will be run where best_over chooses among values. */
+#ifndef CLI_PLANBEST_H
+#define CLI_PLANBEST_H
+
+#include "experiment/plan.h"
+
+/* Without best_over every cell is run. With it: those of seeds for choosing, and of each row those
+ * of one value, here the smallest. */
+struct plan_runs {
+    int n;              /* cells that are run                      */
+    int choosing;       /* of these, of seeds for choosing         */
+    int rows;           /* of the table                            */
+    int seeds;          /* that are reported                       */
+    const bool *is_run; /* by the plan's cells                     */
+};
+
+void plan_runs_count(const struct plan *p, struct plan_runs *out, struct arena *a);
+/* A line on what is chosen and what it costs; nothing without best_over. */
+void plan_runs_say(const struct plan *p, const struct plan_runs *runs, struct arena *a);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* best_over.c: what `report.best_over` says, checked, and in its normal form. */
+#include "experiment/best_over.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "comparisons.h"
+#include "plugin/params.h"
+
+bool best_over_has(const struct best_over *b, const char *axis)
+{
+    for (int i = 0; i < b->n_axis; i++)
+        if (strcmp(b->axis[i], axis) == 0)
+            return true;
+    return false;
+}
+
+bool best_over_keeps(const struct best_over *b, int64_t seed)
+{
+    for (int i = 0; i < b->n_seed; i++)
+        if (b->seed[i] == seed)
+            return true;
+    return false;
+}
+
+/* ---- from the file ---- */
+
+/* What params_fill reads; the rest names axes and seeds, and is read by hand. */
+struct words {
+    int64_t by, length;
+    const char *metric;
+};
+#define WORD(field) offsetof(struct words, field)
+
+static const char *const by_labels[] = {"seeds", NULL};
+
+static const peat_param rows[] = {
+    {.key = "by",
+     .type = PEAT_ENUM,
+     .offset = WORD(by),
+     .labels = by_labels,
+     .doc = "what is kept for choosing"},
+    {.key = "metric",
+     .type = PEAT_STRING,
+     .offset = WORD(metric),
+     .doc = "what is best in; not given: the report's metric"},
+    {.key = "length",
+     .type = PEAT_INT,
+     .offset = WORD(length),
+     .preset = -1,
+     .min = -1,
+     .max = 1e9,
+     .doc = "evaluation length of the metric"},
+    PEAT_PARAM_END,
+};
+
+static int items_of(const struct value *v)
+{
+    return v->kind == VALUE_LIST ? v->n : 1;
+}
+
+static const struct value *item_of(const struct value *v, int i)
+{
+    return v->kind == VALUE_LIST ? v->item[i] : v;
+}
+
+static peat_status add_axis(struct reading *r, const struct value *v, struct best_over *b)
+{
+    int axis = v->kind == VALUE_TEXT ? axis_find(r->e, v->text) : -1;
+    if (axis < 0)
+        return unknown_axis(r, v->at, value_label(r->a, v), "best_over");
+    if (best_over_has(b, v->text))
+        return place_error(r->err, v->at, "best_over names '%s' twice", v->text);
+    b->axis[b->n_axis++] = r->e->axis[axis].key;
+    return PEAT_OK;
+}
+
+static peat_status read_axes(struct reading *r, const struct value *map, struct best_over *b)
+{
+    const struct value *v = value_get(map, "axes");
+    if (!v || (v->kind == VALUE_LIST && v->n == 0))
+        return place_error(
+            r->err, v ? v->at : map->at,
+            "best_over needs 'axes': the axes of which each row takes its best value");
+    peat_status status = PEAT_OK;
+    b->at = v->at;
+    b->axis = ARENA_ARRAY(r->a, items_of(v), const char *);
+    for (int i = 0; status == PEAT_OK && i < items_of(v); i++)
+        status = add_axis(r, item_of(v, i), b);
+    return status;
+}
+
+static bool is_planned(const struct experiment *e, int64_t seed)
+{
+    for (int i = 0; i < e->n_seed; i++)
+        if (e->seed[i] == seed)
+            return true;
+    return false;
+}
+
+static peat_status add_seed(struct reading *r, const struct value *v, struct best_over *b)
+{
+    if (v->kind != VALUE_INT)
+        return place_error(r->err, v->at, "'choose' must be a list of seeds");
+    if (!is_planned(r->e, v->integer))
+        return place_error(r->err, v->at, "seed %" PRId64 " of 'choose' is not one of 'seeds'",
+                           v->integer);
+    if (best_over_keeps(b, v->integer))
+        return place_error(r->err, v->at, "seed %" PRId64 " is given twice", v->integer);
+    b->seed[b->n_seed++] = v->integer;
+    return PEAT_OK;
+}
+
+static peat_status read_choose(struct reading *r, const struct value *map, struct best_over *b)
+{
+    const struct value *v = value_get(map, "choose");
+    if (!v || (v->kind == VALUE_LIST && v->n == 0))
+        return place_error(r->err, v ? v->at : map->at,
+                           "best_over needs 'choose': those of 'seeds' that are kept for choosing");
+    peat_status status = PEAT_OK;
+    b->seed = ARENA_ARRAY(r->a, items_of(v), int64_t);
+    for (int i = 0; status == PEAT_OK && i < items_of(v); i++)
+        status = add_seed(r, item_of(v, i), b);
+    if (status == PEAT_OK && b->n_seed == r->e->n_seed)
+        return place_error(r->err, v->at,
+                           "'choose' keeps every seed for choosing: none is left to report");
+    return status;
+}
+
+peat_status best_over_read(struct reading *r, const struct value *v, struct best_over *b)
+{
+    static const char *const others[] = {"axes", "choose", NULL};
+    struct words w = {.metric = ""};
+    *b = (struct best_over){.length = -1};
+    if (!v || v->kind == VALUE_NULL)
+        return PEAT_OK;
+    peat_status status = params_fill(rows, &w, v, "best_over", others, r->a, r->err);
+    if (status == PEAT_OK)
+        status = read_axes(r, v, b);
+    if (status == PEAT_OK)
+        status = read_choose(r, v, b);
+    b->metric = w.metric && w.metric[0] ? w.metric : NULL;
+    b->length = w.length;
+    b->metric_at = value_get(v, "metric") ? value_get(v, "metric")->at : b->at;
+    b->length_at = value_get(v, "length") ? value_get(v, "length")->at : b->at;
+    return status;
+}
+
+peat_status best_over_refuse(struct reading *r, const struct value *map, const char *what)
+{
+    for (int i = 0; map && i < map->n; i++)
+        if (best_over_has(&r->e->report.best_over, map->key[i]))
+            return place_error(r->err, map->key_at[i],
+                               "%s names '%s', of which best_over chooses a value for each row",
+                               what, map->key[i]);
+    return PEAT_OK;
+}
+
+/* ---- its normal form ---- */
+
+struct value *best_over_value(const struct best_over *b, struct arena *a)
+{
+    struct json m = json_map(a), axes = json_put_list(m, "axes");
+    for (int i = 0; i < b->n_axis; i++)
+        json_add_text(axes, b->axis[i]);
+    json_put_text(m, "by", by_labels[0]);
+    struct json choose = json_put_list(m, "choose");
+    for (int i = 0; i < b->n_seed; i++)
+        json_add_int(choose, b->seed[i]);
+    if (b->metric)
+        json_put_text(m, "metric", b->metric);
+    if (b->length >= 0)
+        json_put_int(m, "length", b->length);
+    return m.v;
+}
+
+static bool is_list_of(const struct value *v, enum value_kind kind)
+{
+    if (!v || v->kind != VALUE_LIST || v->n == 0)
+        return false;
+    for (int i = 0; i < v->n; i++)
+        if (v->item[i]->kind != kind)
+            return false;
+    return true;
+}
+
+peat_status best_over_from_value(struct best_over *b, const struct value *v, struct arena *a,
+                                 struct error *err)
+{
+    const struct value *axes = value_get(v, "axes"), *choose = value_get(v, "choose");
+    *b = (struct best_over){.length = -1};
+    if (!v || v->kind == VALUE_NULL)
+        return PEAT_OK;
+    if (!is_list_of(axes, VALUE_TEXT) || !is_list_of(choose, VALUE_INT) ||
+        !json_text_is(v, "by", by_labels[0]))
+        return error_set(err, PEAT_CORRUPT, "report.best_over is damaged");
+    b->axis = ARENA_ARRAY(a, axes->n, const char *);
+    b->seed = ARENA_ARRAY(a, choose->n, int64_t);
+    for (; b->n_axis < axes->n; b->n_axis++)
+        b->axis[b->n_axis] = axes->item[b->n_axis]->text;
+    for (; b->n_seed < choose->n; b->n_seed++)
+        b->seed[b->n_seed] = choose->item[b->n_seed]->integer;
+    b->metric = json_get_text(v, "metric");
+    b->length = json_get_int(v, "length", -1);
+    return PEAT_OK;
+}

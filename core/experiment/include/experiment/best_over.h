@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * best_over.h: axes whose value is chosen for each row, on seeds that are kept for choosing.
+ *
+ * `report.best_over`; its normal form, as the run directory keeps it, is a map with axes: [KEY,
+ * ...], by: seeds, choose: [SEED, ...] and, where given, metric and length.
+ */
+#ifndef EXPERIMENT_BEST_OVER_H
+#define EXPERIMENT_BEST_OVER_H
+
+#include "base/value.h"
+
+struct best_over {
+    int n_axis; /* 0: nothing is chosen */
+    const char **axis;
+    int n_seed; /* kept for choosing: they are in no mean, interval or test */
+    int64_t *seed;
+    const char *metric;                    /* NULL: the report's                */
+    int64_t length;                        /* -1: the first that was evaluated  */
+    struct place at, metric_at, length_at; /* of the axes; of what was given, or the axes */
+};
+
+/* From its normal form; NULL: nothing is chosen. PEAT_CORRUPT: it is none. */
+peat_status best_over_from_value(struct best_over *b, const struct value *v, struct arena *a,
+                                 struct error *err);
+struct value *best_over_value(const struct best_over *b, struct arena *a);
+
+/* Its value is chosen. */
+bool best_over_has(const struct best_over *b, const char *axis);
+/* The seed is kept for choosing. */
+bool best_over_keeps(const struct best_over *b, int64_t seed);
+
+#endif

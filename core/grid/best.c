@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* best.c: choosing the value of an axis for each row. */
+#include "grid/best.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+
+const char *const best_role_words[] = {"chooses", "waits", "reported", "unchosen", NULL};
+
+/* ---- cells ---- */
+
+peat_status best_open(struct best *b, const struct value *plan, int n, struct arena *a,
+                      struct error *err)
+{
+    const struct value *report = value_get(plan, "report");
+    *b = (struct best){.n_axis = json_get_count(plan, "axes")};
+    peat_status status = best_over_from_value(&b->over, value_get(report, "best_over"), a, err);
+    if (status != PEAT_OK || b->over.n_axis == 0)
+        return status;
+    b->axis = ARENA_ARRAY(a, b->n_axis, const char *);
+    for (int i = 0; i < b->n_axis; i++)
+        b->axis[i] = json_get_text(json_get_item(plan, "axes", i), "key");
+    for (int k = 0; k < b->over.n_axis; k++) {
+        bool found = false;
+        for (int i = 0; i < b->n_axis; i++)
+            found = found || strcmp(b->axis[i], b->over.axis[k]) == 0;
+        if (!found)
+            return error_set(err, PEAT_CORRUPT,
+                             "report.best_over is damaged: there is no axis '%s'", b->over.axis[k]);
+    }
+    b->cell = ARENA_ARRAY(a, n, struct best_cell);
+    return PEAT_OK;
+}
+
+void best_add(struct best *b, const struct value *planned, enum cell_state state,
+              const struct value *result, struct arena *a)
+{
+    struct best_cell *c = &b->cell[b->n_cell++];
+    *c = (struct best_cell){.seed = json_get_int(planned, "seed", 0),
+                            .state = state,
+                            .result = result,
+                            .label = ARENA_ARRAY(a, b->n_axis, const char *)};
+    for (int i = 0; i < b->n_axis; i++) {
+        const char *label = json_get_text(value_get(planned, "axes"), b->axis[i]);
+        c->label[i] = label ? label : "-";
+    }
+}
+
+/* ---- rows and their values ---- */
+
+static bool is_chosen_axis(const struct best *b, int axis)
+{
+    return best_over_has(&b->over, b->axis[axis]);
+}
+
+/* On the axes whose value is chosen, or on the others. */
+static bool labels_agree(const struct best *b, const struct best_cell *x, const struct best_cell *y,
+                         bool chosen)
+{
+    for (int i = 0; i < b->n_axis; i++)
+        if (is_chosen_axis(b, i) == chosen && strcmp(x->label[i], y->label[i]) != 0)
+            return false;
+    return true;
+}
+
+static struct best_value *value_of(const struct best *b, const struct best_row *row,
+                                   const struct best_cell *c)
+{
+    for (int i = 0; i < row->n; i++)
+        if (labels_agree(b, &b->cell[row->value[i].first], c, true))
+            return &row->value[i];
+    return NULL;
+}
+
+static void add_value(struct best *b, struct best_row *row, int cell, struct arena *a)
+{
+    struct best_value *v = &row->value[row->n++];
+    *v = (struct best_value){
+        .first = cell, .label = ARENA_ARRAY(a, b->over.n_axis, const char *), .score = (double)NAN};
+    for (int k = 0; k < b->over.n_axis; k++)
+        for (int i = 0; i < b->n_axis; i++)
+            if (strcmp(b->over.axis[k], b->axis[i]) == 0)
+                v->label[k] = b->cell[cell].label[i];
+}
+
+static void make_rows(struct best *b, struct arena *a)
+{
+    int *first = ARENA_ARRAY(a, b->n_cell, int);
+    b->row = ARENA_ARRAY(a, b->n_cell, struct best_row);
+    for (int i = 0; i < b->n_cell; i++) {
+        int row = 0;
+        while (row < b->n_row && !labels_agree(b, &b->cell[first[row]], &b->cell[i], false))
+            row++;
+        if (row == b->n_row) {
+            first[b->n_row++] = i;
+            b->row[row] = (struct best_row){.chosen = -1, .metric = "", .length = -1};
+        }
+        b->cell[i].row = row;
+        b->row[row].n++;
+    }
+    for (int i = 0; i < b->n_row; i++) {
+        b->row[i].value = ARENA_ARRAY(a, b->row[i].n, struct best_value);
+        b->row[i].n = 0;
+    }
+    for (int i = 0; i < b->n_cell; i++) {
+        struct best_row *row = &b->row[b->cell[i].row];
+        if (!value_of(b, row, &b->cell[i]))
+            add_value(b, row, i, a);
+    }
+}
+
+/* ---- their order ---- */
+
+static bool read_number(const char *label, double *x)
+{
+    char *end;
+    *x = strtod(label, &end);
+    return *label && !*end && isfinite(*x);
+}
+
+/* Numbers by size; else as the plan has them. */
+static bool is_before(const struct best *b, const struct best_value *x, const struct best_value *y)
+{
+    for (int k = 0; k < b->over.n_axis; k++) {
+        double p, q;
+        if (read_number(x->label[k], &p) && read_number(y->label[k], &q) && p != q)
+            return p < q;
+    }
+    return x->first < y->first;
+}
+
+static void sort_values(const struct best *b, struct best_row *row)
+{
+    for (int i = 1; i < row->n; i++) {
+        struct best_value v = row->value[i];
+        int at = i;
+        for (; at > 0 && is_before(b, &v, &row->value[at - 1]); at--)
+            row->value[at] = row->value[at - 1];
+        row->value[at] = v;
+    }
+}
+
+/* ---- the metric ---- */
+
+static const struct value *result_of_row(const struct best *b, int row)
+{
+    for (int i = 0; i < b->n_cell; i++)
+        if (b->cell[i].row == row && b->cell[i].result)
+            return b->cell[i].result;
+    return NULL;
+}
+
+static bool more_is_better(const struct value *result, const char *metric)
+{
+    const struct value *m;
+    for (int i = 0; (m = json_get_item(result, "metrics", i)); i++)
+        if (json_text_is(m, "name", metric))
+            return json_text_is(m, "goal", "max");
+    return false;
+}
+
+/* What best_over names, else the report's, else the task's main one. */
+static void find_metric(struct best *b, int i, const struct value *report)
+{
+    struct best_row *row = &b->row[i];
+    const struct value *result = result_of_row(b, i);
+    const char *reported = json_get_text(report, "metric"), *goal = json_get_text(report, "goal");
+    const char *own = json_get_text(json_get_item(result, "metrics", 0), "name");
+    if (!reported || !*reported)
+        reported = own;
+    const char *metric = b->over.metric ? b->over.metric : reported;
+    if (!metric)
+        return;
+    row->metric = metric;
+    row->goal_max = more_is_better(result, metric);
+    if (same_text(metric, reported) && goal && strcmp(goal, "metric") != 0)
+        row->goal_max = strcmp(goal, "max") == 0;
+}
+
+static bool is_measure_of(const struct best *b, const struct best_row *row, const struct value *m)
+{
+    return json_text_is(m, "metric", row->metric) && json_text_is(m, "split", "valid") &&
+           (b->over.length < 0 || json_get_int(m, "length", -1) == b->over.length);
+}
+
+/* Without a length that was asked for: the shortest. */
+static void find_length(struct best *b, int i)
+{
+    struct best_row *row = &b->row[i];
+    const struct value *m;
+    for (int c = 0; c < b->n_cell; c++)
+        for (int k = 0;
+             b->cell[c].row == i && (m = json_get_item(b->cell[c].result, "measures", k)); k++) {
+            int64_t length = json_get_int(m, "length", -1);
+            if (is_measure_of(b, row, m) && (row->length < 0 || length < row->length))
+                row->length = length;
+        }
+}
+
+static double measured(const struct best *b, const struct best_row *row, const struct best_cell *c)
+{
+    const struct value *m;
+    double x = (double)NAN;
+    for (int k = 0; (m = json_get_item(c->result, "measures", k)); k++)
+        if (is_measure_of(b, row, m) && json_get_int(m, "length", -1) == row->length)
+            x = json_get_number(m, "value");
+    return x;
+}
+
+/* ---- scores ---- */
+
+static void add_score(struct best_value *v, enum cell_state state, double x)
+{
+    v->n++;
+    v->diverged += state == CELL_DIVERGED;
+    v->open += !cell_has_ended(state);
+    v->not_finite += state == CELL_DONE && !isfinite(x);
+    if (state == CELL_DONE && isfinite(x))
+        v->score = isnan(v->score) ? x : v->score + x;
+}
+
+/* Sums in the order in which the seeds are named, wherever the cells come from. A seed that the
+ * value has no cell of is open: it may be in another directory. */
+static void score_values(struct best *b, int i)
+{
+    struct best_row *row = &b->row[i];
+    for (int s = 0; s < b->over.n_seed; s++)
+        for (int k = 0; k < row->n; k++) {
+            struct best_value *v = &row->value[k];
+            const struct best_cell *found = NULL;
+            for (int c = 0; c < b->n_cell; c++)
+                if (b->cell[c].row == i && b->cell[c].seed == b->over.seed[s] &&
+                    labels_agree(b, &b->cell[v->first], &b->cell[c], true) &&
+                    (!found || !cell_has_ended(found->state)))
+                    found = &b->cell[c];
+            add_score(v, found ? found->state : CELL_TODO,
+                      found ? measured(b, row, found) : (double)NAN);
+        }
+    for (int k = 0; k < row->n; k++) {
+        struct best_value *v = &row->value[k];
+        row->open += v->open;
+        v->score = v->open || v->diverged || v->not_finite ? (double)NAN : v->score / v->n;
+    }
+}
+
+/* Values rise: of equal scores the first stays. */
+static void choose_value(struct best_row *row)
+{
+    for (int k = 0; row->open == 0 && k < row->n; k++) {
+        double x = row->value[k].score;
+        double best = row->chosen < 0 ? (double)NAN : row->value[row->chosen].score;
+        if (!isnan(x) && (isnan(best) || (row->goal_max ? x > best : x < best)))
+            row->chosen = k;
+    }
+}
+
+static enum best_role role_of(const struct best *b, const struct best_cell *c)
+{
+    const struct best_row *row = &b->row[c->row];
+    if (best_over_keeps(&b->over, c->seed))
+        return BEST_CHOOSES;
+    if (row->open)
+        return BEST_WAITS;
+    bool chosen =
+        row->chosen >= 0 && labels_agree(b, &b->cell[row->value[row->chosen].first], c, true);
+    return chosen ? BEST_REPORTED : BEST_UNCHOSEN;
+}
+
+void best_choose(struct best *b, const struct value *report, struct arena *a)
+{
+    make_rows(b, a);
+    for (int i = 0; i < b->n_row; i++) {
+        sort_values(b, &b->row[i]);
+        find_metric(b, i, report);
+        find_length(b, i);
+        score_values(b, i);
+        choose_value(&b->row[i]);
+    }
+    for (int i = 0; i < b->n_cell; i++)
+        b->cell[i].role = role_of(b, &b->cell[i]);
+}
+
+int best_at_edge(const struct best *b, const struct best_row *row)
+{
+    double x;
+    if (b->over.n_axis != 1 || row->chosen < 0 || row->n < 2)
+        return 0;
+    for (int k = 0; k < row->n; k++)
+        if (!read_number(row->value[k].label[0], &x))
+            return 0;
+    return row->chosen == 0 ? -1 : row->chosen == row->n - 1 ? 1 : 0;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* test_best_over.c: a value chosen on some seeds and run on the others, as a user has it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/shell.h"
+#include "support/support.h"
+
+/* Two rows, three values, two seeds to choose and two to report: 12 + 4 of 24 cells are run. */
+static const char experiment[] =
+    "version: 1\n"
+    "name: x\n"
+    "defaults:\n"
+    "  task: {plugin: copy}\n"
+    "  model: {d_model: 16, n_layer: 1, n_head: 2}\n"
+    "  train: {steps: 12, batch: 2, seq_len: 16}\n"
+    "  eval: {lengths: 6, tokens: 60}\n"
+    "matrix:\n"
+    "  position.scheme: [none, learned]\n"
+    "  train.lr: [1e-4, 1e-2, 1e-3]\n"
+    "seeds: 4\n"
+    "report:\n"
+    "  metric: loss\n"
+    "  best_over: {axes: train.lr, choose: [0, 1]}\n"
+    "  contrasts:\n"
+    "    - {name: learns, factor: position.scheme, of: [learned, none]}\n"
+    "claims:\n"
+    "  - {name: first, contrast: learns, direction: less, margin: 0.5}\n";
+
+static void open_experiment(void)
+{
+    shell_open();
+    shell_write("x.yaml", experiment);
+}
+
+START_TEST(one_run_chooses_and_then_trains_the_chosen_value_alone)
+{
+    shell_says(0, "16 cells: 16 done", "peat run x.yaml -j 2");
+    assert_printed("none: train.lr = 1e-2 is the best of 3 (loss ");
+    assert_printed(
+        "chosen: the best lr of each row by loss at 6 symbols, by its mean over seeds 0, "
+        "1, which are in no number of this table");
+    assert_printed("lr=1e-2");
+    shell_says(0, "x: 24 cells: 16 done, 8 unchosen", "peat status runs/x");
+    shell_says(0, "16\n", "ls runs/x/cells/*/result.json | wc -l");
+    shell_expect(0, "! ls runs/x/cells/*1e-[34].s[23]-*/result.json");
+    shell_says(0, "16 cells, 16 finished, 0 problems", "peat verify runs/x");
+}
+END_TEST
+
+START_TEST(the_reported_numbers_are_of_the_seeds_that_chose_nothing)
+{
+    shell_expect(0, "peat run x.yaml");
+    shell_says(0, "\"2\": ", "peat results runs/x -f json");
+    assert_printed("\"3\": ");
+    ck_assert(!shell_printed("\"0\": "));
+    shell_says(0, "lr=1e-2", "peat results runs/x -f md");
+    shell_says(0, "lr=1e-2", "peat results runs/x -f tex");
+    shell_says(0, ",best_over\n", "peat results runs/x -f csv | head -1");
+    shell_says(0, "\n2 ", "peat compare learned none runs/x");
+    ck_assert(!shell_printed("\n0 "));
+    shell_expect(0, "peat report runs/x -o x.html");
+    shell_says(0, "chosen: the best lr of each row", "cat x.html");
+    shell_says(0, "1e-4", "peat results runs/x --every-value");
+    shell_says(2, "'--every-value' shows rows alone",
+               "peat results runs/x --every-value --part claims");
+}
+END_TEST
+
+START_TEST(the_plan_counts_what_will_be_run)
+{
+    shell_says(0, "16 cells: 2 rows x 2 seeds + 12 for choosing; ", "peat plan x.yaml");
+    assert_printed("12 todo, 12 waiting");
+    assert_printed("best_over: 12 cells of seeds 0, 1 choose train.lr for each of 2 rows; then 4 "
+                   "cells of what was chosen are run, and 8 of other values never");
+    assert_printed("claim first: 2 seeds can decide it");
+    shell_says(0, "16 cells, 4 seeds", "peat validate x.yaml");
+    shell_expect(0, "peat run x.yaml");
+    shell_says(0, "16 done, 8 unchosen", "peat plan x.yaml");
+}
+END_TEST
+
+/* The directory's one hash, which holds every result. */
+static void keep_hash(const char *name)
+{
+    shell_expect(0, "peat verify runs/x | grep ^hash > %s", name);
+}
+
+START_TEST(stages_that_are_interrupted_or_run_apart_come_to_the_same)
+{
+    shell_expect(0, "peat run x.yaml -j 2");
+    keep_hash("whole");
+    shell_expect(0, "rm -r runs");
+    shell_says(1,
+               "2 cells wait for best_over to choose train.lr: run again when the cells of "
+               "seeds 0, 1 have ended",
+               "peat run x.yaml --only '*.s[02]'");
+    shell_expect(0, "peat run x.yaml");
+    keep_hash("apart");
+    shell_expect(0, "cmp whole apart");
+    shell_expect(0, "peat run x.yaml");
+    shell_says(0, "16 cells: 16 finished before", "peat run x.yaml");
+}
+END_TEST
+
+START_TEST(a_cell_for_choosing_that_failed_lets_its_row_alone_wait)
+{
+    shell_expect(0, "peat plan x.yaml --write");
+    shell_expect(0, "cd runs/x/cells/none.-.1e-3.s1-*; "
+                    "printf '{\"format\":1,\"state\":\"crashed\",\"reason\":\"why\"}' > end.json");
+    shell_says(1, "none: no lr is chosen yet: 1 of 6 cells of seeds 0, 1 have no result",
+               "peat run x.yaml");
+    assert_printed("1 failed");
+    assert_printed("2 waiting");
+    assert_printed("learned: train.lr = ");
+    shell_says(0, "none: train.lr = ", "peat run x.yaml --retry-failed");
+}
+END_TEST
+
+START_TEST(a_value_that_diverges_is_not_chosen)
+{
+    shell_expect(0, "sed -i 's/1e-4, 1e-2, 1e-3/1e-3, 90/; s/lengths: 6,/lengths: 6, every: 1,/' "
+                    "x.yaml");
+    shell_expect(0, "peat run x.yaml train.clip=0 train.warmup=0 train.eps=1e-12");
+    assert_printed("lr=1e-3");
+}
+END_TEST
+
+START_TEST(slurm_is_given_the_cells_for_choosing_first)
+{
+    shell_says(0, "12 cells in 12 tasks would be submitted",
+               "peat run x.yaml --launcher slurm --dry-run");
+    assert_printed("4 cells wait for best_over to choose train.lr");
+    shell_expect(0, "peat run x.yaml --only '*.s[01]'");
+    shell_says(0, "4 cells in 4 tasks would be submitted",
+               "peat run x.yaml --launcher slurm --dry-run");
+}
+END_TEST
+
+START_TEST(shards_choose_when_their_directories_meet)
+{
+    shell_says(1, "waiting", "peat run x.yaml -o a --shard 1/2");
+    shell_says(1, "waiting", "peat run x.yaml -o b --shard 2/2");
+    shell_says(0, "no lr is chosen yet", "peat results a");
+    shell_says(0, "lr=1e-2", "peat results a b");
+}
+END_TEST
+
+int main(void)
+{
+    return run_list((struct tests){"best_over", open_experiment, shell_close, .seconds = 120},
+                    TESTS(one_run_chooses_and_then_trains_the_chosen_value_alone,
+                          the_reported_numbers_are_of_the_seeds_that_chose_nothing,
+                          the_plan_counts_what_will_be_run,
+                          stages_that_are_interrupted_or_run_apart_come_to_the_same,
+                          a_cell_for_choosing_that_failed_lets_its_row_alone_wait,
+                          a_value_that_diverges_is_not_chosen,
+                          slurm_is_given_the_cells_for_choosing_first,
+                          shards_choose_when_their_directories_meet));
+}
