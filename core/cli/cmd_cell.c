@@ -234,14 +234,12 @@ static int run_cells(const char *dir, int n, char *const *word, const struct req
 
 /* The parent's death is a stop like others: the cell saves and ends. A plugin that never returns
  * keeps it from that. False: the parent has gone. */
-static bool follow_parent(const struct request *q, const struct trail *trail, struct arena *a)
+static bool follow_parent(const struct request *q, const struct trail *trail)
 {
     const double patience = 10;
-    struct parent_watch *w = ARENA_NEW(a, struct parent_watch);
-    *w = (struct parent_watch){(pid_t)q->parent, patience, trail->page};
-    if (!parent_follow(w->parent, SIGTERM))
+    if (!parent_follow((pid_t)q->parent, SIGTERM))
         return false;
-    parent_watch(w);
+    parent_watch((struct parent_watch){(pid_t)q->parent, patience, trail->page});
     return true;
 }
 
@@ -257,7 +255,7 @@ static int train_cells(const struct cli *cli)
     q->run.trail = &trail;
     if (q->trail)
         trail.page = trail_page_open((int)q->trail);
-    if (q->parent && !follow_parent(q, &trail, cli->arena))
+    if (q->parent && !follow_parent(q, &trail))
         return CLI_STOPPED;
     return q->parent ? run_one(operand[0], operand[1], q, cli->arena)
                      : run_cells(operand[0], cli->n_operand - 1, operand + 1, q, cli->arena);

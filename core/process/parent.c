@@ -4,9 +4,12 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/memory.h"
 
 enum { LOOKS_PER_SECOND = 5 };
 
@@ -40,6 +43,7 @@ static void wait_for_standstill(const struct parent_watch *w)
     }
 }
 
+/* The thread owns what it is given: it looks until the last moment of the process. */
 static void *watch(void *ctx)
 {
     const struct parent_watch *w = ctx;
@@ -50,13 +54,17 @@ static void *watch(void *ctx)
     return NULL;
 }
 
-void parent_watch(const struct parent_watch *w)
+void parent_watch(struct parent_watch w)
 {
     pthread_t thread;
     sigset_t all, before;
+    struct parent_watch *own = mem_array(1, sizeof(*own), "watching the parent");
+    *own = w;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&thread, NULL, watch, (void *)(uintptr_t)w) == 0)
+    if (pthread_create(&thread, NULL, watch, own) == 0)
         pthread_detach(thread);
+    else
+        free(own);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

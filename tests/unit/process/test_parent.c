@@ -95,11 +95,9 @@ static void await_end(pid_t pid)
 
 static void watched(pid_t parent)
 {
-    static struct parent_watch watch;
-    watch = (struct parent_watch){parent, 0.2, &shared->page};
     setpgid(0, 0);
     ck_assert(parent_follow(parent, SIGTERM));
-    parent_watch(&watch);
+    parent_watch((struct parent_watch){parent, 0.2, &shared->page});
     shared->grandchild = fork();
     if (shared->grandchild == 0)
         for (;;)
@@ -117,9 +115,7 @@ END_TEST
 
 static void saving(pid_t parent)
 {
-    static struct parent_watch watch;
-    watch = (struct parent_watch){parent, 0.5, &shared->page};
-    parent_watch(&watch);
+    parent_watch((struct parent_watch){parent, 0.5, &shared->page});
     shared->ready = true;
     for (int i = 0; i < 150; i++, nap())
         shared->page.beats++;

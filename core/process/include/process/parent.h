@@ -19,8 +19,8 @@ struct parent_watch {
     const struct trail_page *page; /* what progress is seen in; NULL: in nothing         */
 };
 /* Starts a thread that looks now and then whether the parent lives. It needs nothing of what a
- * plugin could hold up: neither the other threads nor signals. Call before plugins are loaded; *w
- * lives as long as the process. Without a thread to be had, nothing is watched. */
-void parent_watch(const struct parent_watch *w);
+ * plugin could hold up: neither the other threads nor signals. Call before plugins are loaded;
+ * `page` lives as long as the process. Without a thread to be had, nothing is watched. */
+void parent_watch(struct parent_watch w);
 
 #endif
