@@ -127,6 +127,17 @@ peat_node *graph_constant(struct graph *g, peat_dtype t, int rank, const int64_t
     return tape_push(g, n);
 }
 
+peat_node *graph_zeros(struct graph *g, const peat_node *like)
+{
+    if (!like)
+        return NULL;
+    const struct tensor *x = &like->value;
+    peat_node *zero = graph_constant(g, x->dtype, x->rank, x->dim, NULL);
+    if (zero && zero->value.data)
+        memset(zero->value.data, 0, tensor_bytes(&zero->value));
+    return zero;
+}
+
 peat_node *graph_leaf(struct graph *g, const struct tensor *value, const struct tensor *grad,
                       const char *name)
 {

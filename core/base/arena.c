@@ -187,10 +187,9 @@ char *arena_strdup(struct arena *a, const char *text)
     return memcpy(arena_alloc(a, bytes), text, bytes);
 }
 
-char *arena_printf(struct arena *a, const char *fmt, ...)
+char *arena_vprintf(struct arena *a, const char *fmt, va_list args)
 {
-    va_list args, again;
-    va_start(args, fmt);
+    va_list again;
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, fmt, args);
     if (n < 0)
@@ -198,6 +197,14 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
     char *text = arena_alloc(a, (size_t)n + 1);
     vsnprintf(text, (size_t)n + 1, fmt, again);
     va_end(again);
+    return text;
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    char *text = arena_vprintf(a, fmt, args);
     va_end(args);
     return text;
 }

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/sort.h"
 #include "cell/setting.h"
+#include "nn/setup.h"
 #include "plugin/params.h"
 #include "plugin_use.h"
 #include "train/trainer.h"
@@ -56,8 +57,7 @@ static peat_status read_model(const struct cell_reader *r, struct model_config *
         status = check_heads(r, m, v);
     if (m->d_ff == 0)
         m->d_ff = 4 * m->d_model;
-    if (m->embed_scale == 0)
-        m->embed_scale = sqrt((double)m->d_model);
+    m->embed_scale = token_table(m->d_model, m->embed_scale).factor;
     return status;
 }
 

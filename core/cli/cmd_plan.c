@@ -57,16 +57,6 @@ static const char *mebibytes(struct arena *a, int64_t bytes)
     return arena_printf(a, "%.1f MiB", (double)bytes / (1024.0 * 1024.0));
 }
 
-static const char *ratio_text(struct arena *a, double ratio)
-{
-    struct strbuf out;
-    strbuf_init(&out);
-    number_ratio(&out, ratio);
-    const char *text = arena_strdup(a, out.text);
-    strbuf_release(&out);
-    return text;
-}
-
 /* ---- the table ---- */
 
 static void print_injection(const struct plan_cell *c)
@@ -106,7 +96,7 @@ static void print_table(struct loaded_plan *l, const char *const *state)
                                    short_number(&l->arena, plan_training(c)),
                                    short_number(&l->arena, c->eval_flops + c->generate_flops),
                                    mebibytes(&l->arena, c->activation_bytes),
-                                   ratio_text(&l->arena, c->input_ratio),
+                                   number_formed(&l->arena, number_ratio, c->input_ratio),
                                    c->attention_path,
                                    state[i]};
         columns_add(&table, row);

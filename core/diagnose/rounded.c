@@ -33,12 +33,8 @@ void put_rounded_row(struct json map, const char *key, const double *x, int64_t 
 
 void put_summary(struct json map, const char *fmt, ...)
 {
-    struct strbuf text;
     va_list args;
-    strbuf_init(&text);
     va_start(args, fmt);
-    strbuf_addv(&text, fmt, args);
+    json_put_text(map, "summary", arena_vprintf(map.a, fmt, args));
     va_end(args);
-    json_put_text(map, "summary", text.text);
-    strbuf_release(&text);
 }

@@ -2,8 +2,6 @@
 /* trace.c: watching a forward pass, and what is taken out of it. */
 #include "diagnose/trace.h"
 
-#include <string.h>
-
 #include "train/forward.h"
 
 static peat_node *on_stream(void *ctx, struct pass *pass, enum stream_kind kind, int scheme,
@@ -11,7 +9,7 @@ static peat_node *on_stream(void *ctx, struct pass *pass, enum stream_kind kind,
 {
     const struct trace *t = ctx;
     (void)scheme;
-    return t->options.keep >> kind & 1 ? x : node_zeros(pass->g, x);
+    return t->options.keep >> kind & 1 ? x : graph_zeros(pass->g, x);
 }
 
 static peat_node *on_input(void *ctx, struct pass *pass, peat_node *x)
@@ -93,13 +91,4 @@ double *node_spread(const peat_node *n, int rank, const int64_t *dim, struct are
     copy.data = arena_alloc(a, tensor_bytes(&copy));
     tensor_copy(&copy, &wide);
     return copy.data;
-}
-
-peat_node *node_zeros(struct graph *g, const peat_node *like)
-{
-    const struct tensor *x = &like->value;
-    peat_node *zero = graph_constant(g, x->dtype, x->rank, x->dim, NULL);
-    if (zero && zero->value.data)
-        memset(zero->value.data, 0, tensor_bytes(&zero->value));
-    return zero;
 }

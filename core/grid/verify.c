@@ -15,15 +15,11 @@
 
 void verify_add(struct findings *list, struct arena *a, const char *cell, const char *fmt, ...)
 {
-    struct strbuf text;
     va_list args;
-    strbuf_init(&text);
     va_start(args, fmt);
-    strbuf_addv(&text, fmt, args);
-    va_end(args);
     *ARENA_APPEND(a, list->item, list->n, list->room) =
-        (struct finding){cell, arena_strdup(a, text.text)};
-    strbuf_release(&text);
+        (struct finding){cell, arena_vprintf(a, fmt, args)};
+    va_end(args);
 }
 
 /* ---- plan, configuration, result ---- */

@@ -12,11 +12,7 @@
 
 static void add_ratio(struct html_page *p, double ratio)
 {
-    struct strbuf text;
-    strbuf_init(&text);
-    number_ratio(&text, ratio);
-    html_cell(p->out, text.text, true);
-    strbuf_release(&text);
+    html_cell(p->out, number_formed(p->a, number_ratio, ratio), true);
 }
 
 static void add_injection(struct html_page *p, const struct result_row *row, bool ratios)

@@ -129,3 +129,13 @@ void number_p(struct strbuf *out, double p)
     else
         strbuf_addf(out, p < 0.001 ? "%.1e" : "%.3f", p);
 }
+
+const char *number_formed(struct arena *a, void (*number)(struct strbuf *, double), double x)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    number(&out, x);
+    const char *text = arena_strdup(a, out.text);
+    strbuf_release(&out);
+    return text;
+}

@@ -21,14 +21,10 @@ peat_status builder_axis(struct builder *b, const char *option, const char *name
 
 void table_note(struct table *t, const char *fmt, ...)
 {
-    struct strbuf text;
     va_list args;
-    strbuf_init(&text);
     va_start(args, fmt);
-    strbuf_addv(&text, fmt, args);
+    *ARENA_APPEND(t->arena, t->note, t->n_note, t->note_room) = arena_vprintf(t->arena, fmt, args);
     va_end(args);
-    *ARENA_APPEND(t->arena, t->note, t->n_note, t->note_room) = arena_strdup(t->arena, text.text);
-    strbuf_release(&text);
 }
 
 void table_note_refused(struct table *t, const struct pairs *p)

@@ -48,12 +48,7 @@ static struct table_cell int_cell(struct builder *b, const struct kind *k,
 static struct table_cell formed_cell(struct builder *b, void (*add)(struct strbuf *, double),
                                      double x)
 {
-    struct strbuf out;
-    strbuf_init(&out);
-    add(&out, x);
-    const char *text = arena_strdup(b->a, out.text);
-    strbuf_release(&out);
-    return table_plain(text);
+    return table_plain(number_formed(b->a, add, x));
 }
 
 static struct table_cell count_cell(struct builder *b, const struct kind *k,

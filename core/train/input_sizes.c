@@ -3,7 +3,6 @@
 #include "train/input_sizes.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "train/forward.h"
 
@@ -13,7 +12,7 @@ static peat_node *keep_some(void *ctx, struct pass *pass, enum stream_kind kind,
 {
     const unsigned *keep = ctx;
     (void)scheme;
-    return *keep >> kind & 1 ? x : op_affine(&pass->g->base, x, 0.0, 0.0);
+    return *keep >> kind & 1 ? x : graph_zeros(pass->g, x);
 }
 
 /* The merged input of the streams in `keep`: [B,T,D]. */

@@ -98,6 +98,8 @@ void graph_done_with(struct graph *g, void *scratch, size_t bytes);
  * into `grad` when that is given (a parameter's own block), else into the arena. Both are
  * contiguous. */
 peat_node *graph_constant(struct graph *g, peat_dtype t, int rank, const int64_t *dim, void *data);
+/* A constant of the node's shape, all 0. */
+peat_node *graph_zeros(struct graph *g, const peat_node *like);
 peat_node *graph_leaf(struct graph *g, const struct tensor *value, const struct tensor *grad,
                       const char *name);
 

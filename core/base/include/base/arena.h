@@ -10,6 +10,7 @@
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -39,6 +40,8 @@ void *arena_zalloc(struct arena *a, size_t bytes);
 void *arena_array(struct arena *a, size_t n, size_t bytes_each);
 char *arena_strdup(struct arena *a, const char *text);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+char *arena_vprintf(struct arena *a, const char *fmt, va_list args)
+    __attribute__((format(printf, 2, 0)));
 /* The growable array. `item` has n elements and room for *room: given back as it is while there is
  * room for one more, else a copy of twice the room. The element after the n is cleared. */
 void *arena_grow(struct arena *a, void *item, int n, int *room, size_t bytes_each);

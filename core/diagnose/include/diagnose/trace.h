@@ -49,7 +49,5 @@ void trace_loss(const struct trace *t, const peat_batch *b, double *nll, int64_t
 double *node_copy(const peat_node *n, struct arena *a);
 /* The same of what it is when it is broadcast to dim. */
 double *node_spread(const peat_node *n, int rank, const int64_t *dim, struct arena *a);
-/* A constant of the node's shape, all 0; NULL when the graph has failed. */
-peat_node *node_zeros(struct graph *g, const peat_node *like);
 
 #endif

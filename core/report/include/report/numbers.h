@@ -21,5 +21,7 @@ void number_count(struct strbuf *out, double x);
 void number_ratio(struct strbuf *out, double x);
 /* "0.031", "1.0e-05"; "-" for NaN. */
 void number_p(struct strbuf *out, double p);
+/* What one of these makes of x, in `a`. */
+const char *number_formed(struct arena *a, void (*number)(struct strbuf *, double), double x);
 
 #endif
