@@ -53,14 +53,19 @@ static void warn_of_twins(const struct plan *p, int rows, struct arena *a)
     for (int i = 0; i < rows; i++)
         cell[i] = &p->cell[i];
     qsort(cell, (size_t)rows, sizeof(*cell), compare_cells);
+    const char **said = ARENA_ARRAY(a, rows, const char *);
     for (int i = 1, first = 0; i < rows; i++) {
         if (strcmp(cell[i]->config.hash, cell[first]->config.hash) == 0)
-            cli_print(
-                "warning: %s is the same model as %s, trained the same way: both are trained, "
-                "with equal results\n",
-                cell[i]->label, cell[first]->label);
+            said[i] = cell[first]->label;
         else
             first = i;
+    }
+    for (int i = 1; i < rows; i++) {
+        int times = times_said(said, rows, i);
+        if (times)
+            cli_print("warning: %s: the same model as %s, trained the same way: each is trained, "
+                      "with equal results\n",
+                      name_and_more(a, cell[i]->label, times), said[i]);
     }
 }
 

@@ -512,7 +512,7 @@ START_TEST(rows_that_are_one_model_are_warned_of)
         const char *command = arena_printf(
             &arena,
             "'%s' %s '%s' > '%s/said' && test $(grep -c '^warning' '%s/said') = 1 && "
-            "grep -q '^warning: rotary-base=10000.-.s0 is the same model as rotary.-.s0' '%s/said'",
+            "grep -q '^warning: rotary-base=10000.-.s0: the same model as rotary.-.s0' '%s/said'",
             need("PEAT"), verb[i], path, work, work, work);
         ck_assert_int_eq(system(command), 0);
     }
