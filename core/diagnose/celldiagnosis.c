@@ -114,18 +114,17 @@ static peat_status load_weights(struct cell_diagnosis *d, struct error *err)
 /* ---- opening ---- */
 
 /* What tokens and positions bring before training, while the weights are the initial ones. */
-static peat_status read_start(struct cell_diagnosis *d, int n_batch, struct error *err)
+static peat_status read_start(struct cell_diagnosis *d, struct error *err)
 {
     struct tables *start = ARENA_NEW(&d->arena, struct tables);
-    peat_status status = subject_read(&d->subject, &d->assembly.task, 0, n_batch, err);
-    if (status == PEAT_OK)
-        status = tables_find(&d->subject, start, err);
+    peat_status status = tables_find(&d->subject, start, err);
     d->subject.start = start;
     return status;
 }
 
-peat_status cell_diagnosis_open(struct cell_diagnosis *d, const struct cell_files *cell,
-                                int n_batch, const struct team *team, struct error *err)
+/* Everything but the trained weights. */
+peat_status cell_diagnosis_open_start(struct cell_diagnosis *d, const struct cell_files *cell,
+                                      int n_batch, const struct team *team, struct error *err)
 {
     *d = (struct cell_diagnosis){.cell = cell};
     arena_init(&d->arena, "diagnosed cell", 1 << 20);
@@ -134,7 +133,16 @@ peat_status cell_diagnosis_open(struct cell_diagnosis *d, const struct cell_file
     if (status == PEAT_OK)
         status = assemble(&d->assembly, &d->config, &d->arena, PEAT_F64, false, err);
     if (status == PEAT_OK)
-        status = read_start(d, n_batch, err);
+        status = subject_read(&d->subject, &d->assembly.task, 0, n_batch, err);
+    return status;
+}
+
+peat_status cell_diagnosis_open(struct cell_diagnosis *d, const struct cell_files *cell,
+                                int n_batch, const struct team *team, struct error *err)
+{
+    peat_status status = cell_diagnosis_open_start(d, cell, n_batch, team, err);
+    if (status == PEAT_OK)
+        status = read_start(d, err);
     if (status == PEAT_OK)
         status = load_weights(d, err);
     if (status == PEAT_OK)

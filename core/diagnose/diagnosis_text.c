@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/shown.h"
 #include "diagnose/diagnostics.h"
 
 struct page {
@@ -166,6 +167,21 @@ static void add_support(const struct page *p, const struct value *v)
 
 /* ---- collisions ---- */
 
+/* "'e' at 5", or "token 7 at 5" where a token has no text. */
+static void add_token(struct strbuf *out, const struct value *pair, const char *number,
+                      const char *text, const char *position)
+{
+    const char *shown = json_get_text(pair, text);
+    if (shown) {
+        strbuf_add(out, "'");
+        shown_add(out, shown, "");
+        strbuf_add(out, "'");
+    } else {
+        strbuf_addf(out, "token %" PRId64, json_get_int(pair, number, 0));
+    }
+    strbuf_addf(out, " at %" PRId64, json_get_int(pair, position, 0));
+}
+
 static void add_collisions(const struct page *p, const struct value *v)
 {
     const struct value *decoded = value_get(v, "decoded"), *pairs = value_get(v, "pairs");
@@ -180,11 +196,11 @@ static void add_collisions(const struct page *p, const struct value *v)
     }
     for (int i = 0; pairs && i < pairs->n && i < 3; i++) {
         const struct value *c = pairs->item[i];
-        strbuf_addf(p->out,
-                    "  nearest: token %" PRId64 " at %" PRId64 " and token %" PRId64 " at %" PRId64
-                    ", ",
-                    json_get_int(c, "token_a", 0), json_get_int(c, "position_a", 0),
-                    json_get_int(c, "token_b", 0), json_get_int(c, "position_b", 0));
+        strbuf_add(p->out, "  nearest: ");
+        add_token(p->out, c, "token_a", "text_a", "position_a");
+        strbuf_add(p->out, " and ");
+        add_token(p->out, c, "token_b", "text_b", "position_b");
+        strbuf_add(p->out, ", ");
         add_number(p->out, 0, "%.3g", json_get_number(c, "distance"));
         strbuf_add(p->out, " of the mean distance\n");
     }

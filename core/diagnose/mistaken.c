@@ -17,17 +17,27 @@ static void add_noise(struct json list, const struct decoded *d)
     put_rounded(v, "both", d->both);
 }
 
-static void add_pair(struct json list, const struct collision *c, double scale, const int64_t *id)
+/* A token's number and, where it has one, its text. */
+static void put_token(const struct subject *s, struct json v, const char *number, const char *text,
+                      int64_t id)
+{
+    json_put_int(v, number, id);
+    json_put_text(v, text, s->task ? task_token_text(s->task, (int32_t)id, v.a) : NULL);
+}
+
+static void add_pair(const struct subject *s, struct json list, const struct collision *c,
+                     double scale, const int64_t *id)
 {
     struct json v = json_add_map(list);
-    json_put_int(v, "token_a", id ? id[c->a] : c->a);
+    put_token(s, v, "token_a", "text_a", id ? id[c->a] : c->a);
     json_put_int(v, "position_a", c->i);
-    json_put_int(v, "token_b", id ? id[c->b] : c->b);
+    put_token(s, v, "token_b", "text_b", id ? id[c->b] : c->b);
     json_put_int(v, "position_b", c->j);
     put_rounded(v, "distance", scale > 0.0 ? c->distance / scale : (double)NAN);
 }
 
-static void put_collisions(struct json v, const struct collisions *c, const int64_t *id)
+static void put_collisions(const struct subject *s, struct json v, const struct collisions *c,
+                           const int64_t *id)
 {
     put_summary(v,
                 "a nearest-neighbour decoder gets %.1f %% of the tokens and %.1f %% of the "
@@ -46,7 +56,7 @@ static void put_collisions(struct json v, const struct collisions *c, const int6
     put_rounded(v, "near_least", c->near_least);
     struct json pairs = json_put_list(v, "pairs");
     for (int i = 0; i < c->n_pairs; i++)
-        add_pair(pairs, &c->pair[i], c->scale, id);
+        add_pair(s, pairs, &c->pair[i], c->scale, id);
 }
 
 /* Each pair of token and position once: the first `most` rows of the inputs. */
@@ -98,7 +108,7 @@ peat_status diagnose_collisions(struct subject *s, struct json v, struct error *
         status = collisions_of_sums(&c, &t.token, &t.position, &settings, &s->work, err);
     }
     if (status == PEAT_OK) {
-        put_collisions(v, &c, rows ? NULL : t.token_id);
+        put_collisions(s, v, &c, rows ? NULL : t.token_id);
         json_put_text(v, "of", rows ? "rows of the windows" : "all sums");
     }
     arena_rewind(&s->work, mark);

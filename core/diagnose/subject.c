@@ -66,6 +66,7 @@ peat_status subject_read(struct subject *s, const struct task *task, int64_t whi
                          struct error *err)
 {
     int64_t T = task->plan.eval_T[which];
+    s->task = task;
     s->n_batch = 0;
     s->batch = ARENA_ARRAY(&s->arena, n, peat_batch);
     for (int i = 0; i < n; i++) {

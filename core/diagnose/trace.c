@@ -7,8 +7,9 @@
 static peat_node *on_stream(void *ctx, struct pass *pass, enum stream_kind kind, int scheme,
                             peat_node *x)
 {
-    const struct trace *t = ctx;
-    (void)scheme;
+    struct trace *t = ctx;
+    if (kind == STREAM_POSITION)
+        t->position[scheme] = x;
     return t->options.keep >> kind & 1 ? x : graph_zeros(pass->g, x);
 }
 
@@ -45,7 +46,7 @@ peat_status trace_run(struct trace *t, struct subject *s, const peat_batch *b,
                         .in = forward_input(b, PEAT_EVAL),
                         .mark = arena_mark(&s->scratch)};
     t->observer = (struct observer){.ctx = t,
-                                    .stream = o->keep == KEEP_ALL ? NULL : on_stream,
+                                    .stream = on_stream,
                                     .input = on_input,
                                     .residual = on_residual,
                                     .attention = o->attention ? on_attention : NULL};
@@ -55,6 +56,7 @@ peat_status trace_run(struct trace *t, struct subject *s, const peat_batch *b,
     graph_init(&t->g, &s->scratch, s->team, PEAT_F64);
     t->g.no_grad = true;
     t->pass.observer = &t->observer;
+    t->pass.collect = o->probes;
     struct model first = *m;
     if (o->input_alone)
         first.config.n_layer = 1;

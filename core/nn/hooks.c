@@ -30,6 +30,7 @@ static const struct hook table[] = {
     [HOOK_TASK_SETUP] = {TASK(setup), ACTS_AT_SETUP, .required = true},
     [HOOK_TRAIN] = {TASK(train), ACTS_ON_DATA, .required = true},
     [HOOK_EVALUATE] = {TASK(evaluate), ACTS_ON_DATA, .required = true},
+    [HOOK_TOKEN_TEXT] = {TASK(token_text), ACTS_ON_DATA},
     {.name = NULL},
 };
 

@@ -213,9 +213,11 @@ void service_random_row(const peat_call *c, const char *name, int64_t b, int64_t
 
 void service_probe(const peat_call *c, const char *name, peat_node *n)
 {
-    struct pass *pass = call_of(c)->pass;
+    const struct call *call = call_of(c);
+    struct pass *pass = call->pass;
     if (!pass->collect || !n || pass->n_probe == (int)(sizeof(pass->probe) / sizeof(*pass->probe)))
         return;
     n->name = arena_strdup(pass->g->arena, name);
+    pass->probe_origin[pass->n_probe] = (struct probe_origin){call->part->id, c->layer};
     pass->probe[pass->n_probe++] = n;
 }

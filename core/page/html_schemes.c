@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* html_schemes.c: what each scheme of the grid looks like before training. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "looks.h"
 #include "page_parts.h"
@@ -15,19 +14,32 @@ static void add_description(struct html_page *p, const struct look *look, const 
     html_lines(p->out, numbers, "</details>\n");
 }
 
+static const char *caption_of(struct html_page *p, const struct look *look,
+                              const struct scheme_look *seen)
+{
+    const struct scheme_table *t = &seen->table;
+    const char *heads = t->heads < seen->heads ? ", the first heads" : "";
+    if (seen->before)
+        return arena_printf(p->a,
+                            "%.60s at positions 0 to %" PRId64
+                            "%s, in the cell %s before training and after it.",
+                            t->what, t->rows - 1, heads, look->cell->label);
+    return arena_printf(p->a,
+                        "%.60s at positions 0 to %" PRId64
+                        ", initial weights of seed 0%s; a width of %" PRId64 ", %" PRId64
+                        " head%s.",
+                        t->what, t->rows - 1, heads, look->request.d, look->request.heads,
+                        plural(look->request.heads));
+}
+
 static void add_look(struct html_page *p, const struct look *look, const struct scheme_look *seen)
 {
     const struct scheme_table *t = &seen->table;
     struct figure f;
-    char caption[256];
-    const struct heatmap h = heatmap_of_scheme(t, p->a);
-    snprintf(caption, sizeof(caption),
-             "%.60s at positions 0 to %" PRId64 ", initial weights of seed 0%s; a width of %" PRId64
-             ", %" PRId64 " head%s.",
-             t->what, t->rows - 1, t->heads < seen->heads ? ", the first heads" : "",
-             look->request.d, look->request.heads, plural(look->request.heads));
+    const struct heatmap h =
+        seen->before ? heatmap_of_pair(seen->before, t, p->a) : heatmap_of_scheme(t, p->a);
     heatmap_figure(&h, &f);
-    html_figure(p, &f, look->title, caption);
+    html_figure(p, &f, look->title, caption_of(p, look, seen));
     figure_release(&f);
     add_description(p, look, seen->numbers);
 }

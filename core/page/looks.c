@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "diagnose/celltables.h"
 #include "inspect/describe.h"
 #include "process/apart.h"
 #include "tensor/gemm.h"
@@ -60,6 +61,29 @@ static bool read_look(const struct value *config, const struct value *scheme, st
     return true;
 }
 
+static const struct cell_files *files_of(const struct results *r, const struct result_cell *c)
+{
+    for (int d = 0; result_counts(c) && d < r->n_dir; d++)
+        for (int i = 0; i < r->dir[d].n; i++)
+            if (c->dir && strcmp(r->dir[d].cell[i].dir, c->dir) == 0)
+                return &r->dir[d].cell[i];
+    return NULL;
+}
+
+/* The first finished cell that has it is its example. */
+static int add_look(struct look *look, int n, const struct look *one)
+{
+    for (int m = 0; m < n; m++)
+        if (strcmp(look[m].title, one->title) == 0) {
+            if (!look[m].cell)
+                look[m] = *one;
+            return n;
+        }
+    if (n < LOOKS_MAX)
+        look[n++] = *one;
+    return n;
+}
+
 int looks_list(const struct results *r, struct arena *a, struct look look[LOOKS_MAX])
 {
     int n = 0;
@@ -68,11 +92,11 @@ int looks_list(const struct results *r, struct arena *a, struct look look[LOOKS_
         const struct value *schemes = value_get(value_get(config, "position"), "scheme");
         for (int k = 0; k < json_get_count(value_get(config, "position"), "scheme"); k++) {
             struct look one;
-            bool seen = n == LOOKS_MAX || !read_look(config, schemes->item[k], a, &one);
-            for (int m = 0; m < n && !seen; m++)
-                seen = strcmp(look[m].title, one.title) == 0;
-            if (!seen)
-                look[n++] = one;
+            if (!read_look(config, schemes->item[k], a, &one))
+                continue;
+            one.cell = files_of(r, &r->cell[i]);
+            one.scheme = k;
+            n = add_look(look, n, &one);
         }
     }
     return n;
@@ -80,16 +104,23 @@ int looks_list(const struct results *r, struct arena *a, struct look look[LOOKS_
 
 /* ---- a table from another process ---- */
 
-/* Before its values. */
+/* Before its values, twice those where there is a table before training. */
 struct message {
-    char what[1024];
+    char what[256];
     int64_t heads, rows, columns;
     int64_t text_bytes; /* behind the values */
+    bool trained;
 };
 
-/* The first heads, and what describes them. */
-static void add_message(const struct look *look, struct scheme_table *t, const struct team *team,
-                        struct arena *a, struct strbuf *out)
+static int64_t count_values(const struct scheme_table *t)
+{
+    return (t->heads ? t->heads : 1) * t->rows * t->columns;
+}
+
+/* The first heads, and what describes them. before: NULL, or of the same shape. */
+static void add_message(const struct look *look, struct scheme_table *t,
+                        const struct scheme_table *before, const struct team *team, struct arena *a,
+                        struct strbuf *out)
 {
     struct strbuf text;
     strbuf_init(&text);
@@ -97,13 +128,59 @@ static void add_message(const struct look *look, struct scheme_table *t, const s
     t->heads = heads > HEADS_MAX ? HEADS_MAX : heads;
     if (describe_page(team, t, look->request.scheme, &text, a, NULL) != PEAT_OK)
         strbuf_clear(&text);
-    struct message m = {"", heads, t->rows, t->columns, (int64_t)text.n};
-    int64_t n = (t->heads ? t->heads : 1) * t->rows * t->columns;
+    struct message m = {"", heads, t->rows, t->columns, (int64_t)text.n, before != NULL};
+    size_t bytes = (size_t)count_values(t) * sizeof(*t->value);
     snprintf(m.what, sizeof(m.what), "%s", t->what);
     strbuf_add_bytes(out, &m, sizeof(m));
-    strbuf_add_bytes(out, t->value, (size_t)n * sizeof(*t->value));
+    strbuf_add_bytes(out, t->value, bytes);
+    if (before)
+        strbuf_add_bytes(out, before->value, bytes);
     strbuf_add_bytes(out, text.text, text.n);
     strbuf_release(&text);
+}
+
+/* The scheme's own table: its stream, else what it names, else the bias where it is alone. */
+static const struct cell_table *own_table(const struct look *look, const struct cell_diagnosis *d,
+                                          const struct cell_table *list, int n)
+{
+    const char *id = d->assembly.positional.scheme[look->scheme].part.id;
+    size_t length = strlen(id);
+    for (int i = 0; i < n; i++)
+        if (strcmp(list[i].name, id) == 0 ||
+            (strncmp(list[i].name, id, length) == 0 && list[i].name[length] == '.'))
+            return &list[i];
+    for (int i = 0; i < n; i++)
+        if (strcmp(list[i].name, "bias.0") == 0 && d->assembly.positional.n_scheme == 1)
+            return &list[i];
+    return NULL;
+}
+
+/* False: the cell does not show how training changed the scheme. */
+static bool send_trained(const struct look *look, const struct team *team, struct arena *a,
+                         struct strbuf *out)
+{
+    struct cell_diagnosis start, now = {.cell = NULL};
+    struct cell_table *before, *after;
+    const struct cell_table *x = NULL, *y = NULL;
+    int n;
+    peat_status status = cell_diagnosis_open_start(&start, look->cell, 1, team, NULL);
+    if (status == PEAT_OK)
+        status = cell_tables(&start, &before, &n, NULL);
+    if (status == PEAT_OK)
+        x = own_table(look, &start, before, n);
+    if (x)
+        status = cell_diagnosis_open(&now, look->cell, 1, team, NULL);
+    if (x && status == PEAT_OK && cell_tables(&now, &after, &n, NULL) == PEAT_OK)
+        y = own_table(look, &now, after, n);
+    bool moved = y && table_change(&x->table, &y->table) > 0.0;
+    if (moved) {
+        struct scheme_table last = y->table;
+        add_message(look, &last, &x->table, team, a, out);
+    }
+    if (now.cell)
+        cell_diagnosis_close(&now);
+    cell_diagnosis_close(&start);
+    return moved;
 }
 
 static peat_status send_table(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
@@ -118,10 +195,11 @@ static peat_status send_table(void *ctx, struct trail *trail, struct strbuf *out
     arena_init(&a, "scheme", 1 << 20);
     parallel_start();
     peat_status status = gemm_start(&team, "auto", err);
-    if (status == PEAT_OK)
+    if (status == PEAT_OK && !(look->cell && send_trained(look, &team, &a, out))) {
         status = scheme_table_make(&t, &request, &a, err);
-    if (status == PEAT_OK)
-        add_message(look, &t, &team, &a, out);
+        if (status == PEAT_OK)
+            add_message(look, &t, NULL, &team, &a, out);
+    }
     arena_release(&a);
     return status;
 }
@@ -131,22 +209,41 @@ static void read_message(const struct strbuf *sent, struct arena *a, struct sche
     struct message m;
     memcpy(&m, sent->text, sizeof(m));
     const char *value = sent->text + sizeof(m);
-    size_t bytes = sent->n - sizeof(m) - (size_t)m.text_bytes;
-    *seen = (struct scheme_look){
-        .heads = m.heads,
-        .table = {arena_strdup(a, m.what), m.heads > HEADS_MAX ? HEADS_MAX : m.heads, m.rows,
-                  m.columns, arena_alloc(a, bytes)},
-        .numbers = arena_printf(a, "%.*s", (int)m.text_bytes, value + bytes)};
-    memcpy(seen->table.value, value, bytes);
+    struct scheme_table t = {.what = arena_strdup(a, m.what),
+                             .heads = m.heads > HEADS_MAX ? HEADS_MAX : m.heads,
+                             .rows = m.rows,
+                             .columns = m.columns};
+    size_t bytes = (size_t)count_values(&t) * sizeof(*t.value);
+    t.value = memcpy(arena_alloc(a, bytes), value, bytes);
+    *seen = (struct scheme_look){.heads = m.heads, .table = t};
+    value += bytes;
+    if (m.trained) {
+        struct scheme_table *before = ARENA_NEW(a, struct scheme_table);
+        *before = t;
+        before->value = memcpy(arena_alloc(a, bytes), value, bytes);
+        seen->before = before;
+        value += bytes;
+    }
+    seen->numbers = arena_printf(a, "%.*s", (int)m.text_bytes, value);
+}
+
+static peat_status ask(const struct look *look, struct strbuf *sent, struct error *err)
+{
+    struct look own = *look;
+    strbuf_clear(sent);
+    return apart_run(send_table, &own, apart_seconds(), APART_SILENT, sent, NULL, err);
 }
 
 bool look_see(struct look *look, struct arena *a, struct scheme_look *seen, const char **why)
 {
     struct strbuf sent;
     struct error err = {0};
+    struct look alone = *look;
+    alone.cell = NULL;
     strbuf_init(&sent);
-    peat_status status =
-        apart_run(send_table, look, apart_seconds(), APART_SILENT, &sent, NULL, &err);
+    peat_status status = ask(look, &sent, &err);
+    if (status != PEAT_OK && look->cell)
+        status = ask(&alone, &sent, &err);
     if (status == PEAT_OK)
         read_message(&sent, a, seen);
     else

@@ -25,7 +25,8 @@ struct heatmap heatmap_of_scheme(const struct scheme_table *t, struct arena *a)
                         .columns = t->columns,
                         .sheet_name = "head",
                         .row_name = bias ? "query" : "position",
-                        .column_name = t->what};
+                        .column_name = t->what,
+                        .row_label = t->row_label};
     if (bias)
         h.column_name = "key";
     else if (strcmp(t->what, "stream") == 0)
@@ -34,6 +35,29 @@ struct heatmap heatmap_of_scheme(const struct scheme_table *t, struct arena *a)
         h.value = cosines_of(t, h.sheets, a);
         h.column_name = "cosine of the angle of pair";
     }
+    h.row_name = t->row_name ? t->row_name : h.row_name;
+    h.column_name = t->column_name ? t->column_name : h.column_name;
+    return h;
+}
+
+struct heatmap heatmap_of_pair(const struct scheme_table *before, const struct scheme_table *after,
+                               struct arena *a)
+{
+    const struct heatmap x = heatmap_of_scheme(before, a), y = heatmap_of_scheme(after, a);
+    int64_t n = x.rows * x.columns;
+    struct heatmap h = y;
+    float *value = ARENA_ARRAY(a, 2 * y.sheets * n, float);
+    const char **title = ARENA_ARRAY(a, 2 * y.sheets, const char *);
+    for (int64_t s = 0; s < y.sheets; s++) {
+        const char *head = y.sheets > 1 ? arena_printf(a, "head %" PRId64 ", ", s) : "";
+        memcpy(value + 2 * s * n, x.value + s * n, (size_t)n * sizeof(*value));
+        memcpy(value + (2 * s + 1) * n, y.value + s * n, (size_t)n * sizeof(*value));
+        title[2 * s] = arena_printf(a, "%sbefore training", head);
+        title[2 * s + 1] = arena_printf(a, "%safter", head);
+    }
+    h.value = value;
+    h.sheets = 2 * y.sheets;
+    h.title = title;
     return h;
 }
 
@@ -83,23 +107,42 @@ struct panels {
     int width, height;
 };
 
-enum { LEFT = 64, RIGHT = 96, TOP = 32, BOTTOM = 60, SIDE = 190, GAP_X = 16, GAP_Y = 44 };
+enum { LEFT = 64, RIGHT = 96, TOP = 32, BOTTOM = 60, GAP_X = 16, GAP_Y = 44 };
 
 static struct panels lay_out_panels(int64_t n)
 {
     enum { ACROSS = 4 };
     struct panels p = {.across = n < ACROSS ? n : ACROSS, .down = (n - 1) / ACROSS + 1};
-    p.width = LEFT + RIGHT + (int)p.across * SIDE + (int)(p.across - 1) * GAP_X;
-    p.height = TOP + BOTTOM + (int)p.down * SIDE + (int)(p.down - 1) * GAP_Y;
+    int side = n > 2 ? 190 : 300;
+    p.width = LEFT + RIGHT + (int)p.across * side + (int)(p.across - 1) * GAP_X;
+    p.height = TOP + BOTTOM + (int)p.down * side + (int)(p.down - 1) * GAP_Y;
     return p;
+}
+
+/* The rows' own labels where they fit. */
+static void add_row_tics(const struct heatmap *h, struct strbuf *out)
+{
+    enum { LABELLED_MAX = 16 };
+    int64_t step = h->row_label ? (h->rows + LABELLED_MAX - 1) / LABELLED_MAX : tic_step(h->rows);
+    if (!h->row_label) {
+        strbuf_addf(out, "set ytics %" PRId64 "\n", step);
+        return;
+    }
+    strbuf_add(out, "set ytics (");
+    for (int64_t i = 0; i < h->rows; i += step) {
+        strbuf_add(out, i ? ", " : "");
+        figure_quote(out, h->row_label[i]);
+        strbuf_addf(out, " %" PRId64, i);
+    }
+    strbuf_add(out, ")\n");
 }
 
 /* gnuplot counts from the lower left corner, in shares of the page. */
 static void begin_multiplot(const struct heatmap *h, const struct panels *p, struct strbuf *out)
 {
     double w = p->width, height = p->height;
-    strbuf_addf(out, "set xtics %" PRId64 "\nset ytics %" PRId64 "\n", tic_step(h->columns),
-                tic_step(h->rows));
+    strbuf_addf(out, "set xtics %" PRId64 "\n", tic_step(h->columns));
+    add_row_tics(h, out);
     strbuf_addf(out,
                 "set colorbox user origin screen %.4f,%.4f size screen %.4f,%.4f\n"
                 "set multiplot layout %" PRId64 ",%" PRId64 " margins screen %.4f,%.4f,%.4f,%.4f "
@@ -113,10 +156,22 @@ static void add_panel(const struct heatmap *h, const struct panels *p, int64_t s
                       struct strbuf *out)
 {
     bool left = sheet % p->across == 0, bottom = sheet + p->across >= h->sheets;
-    strbuf_addf(out,
-                "set title '%s %" PRId64 "' offset 0,-0.7\nset format x '%s'\nset format y '%s'\n",
-                h->sheet_name, sheet, bottom ? "%g" : "", left ? "%g" : "");
-    label_axes(out, left ? h->row_name : "", bottom ? h->column_name : "");
+    struct strbuf title;
+    strbuf_init(&title);
+    if (h->title)
+        strbuf_add(&title, h->title[sheet]);
+    else
+        strbuf_addf(&title, "%s %" PRId64, h->sheet_name, sheet);
+    strbuf_add(out, "set title ");
+    figure_quote(out, title.text);
+    strbuf_addf(out, " offset 0,-0.7\nset format x '%s'\nset format y '%s'\n", bottom ? "%g" : "",
+                left ? "%g" : "");
+    strbuf_release(&title);
+    label_axes(out, left && !h->row_label ? h->row_name : "", bottom ? h->column_name : "");
+    if (h->row_label && left)
+        add_row_tics(h, out);
+    else if (h->row_label)
+        strbuf_add(out, "set ytics autofreq\n");
     strbuf_addf(out, "plot data index %" PRId64 " matrix with image\n", sheet);
     if (sheet == 0)
         strbuf_add(out, "unset colorbox\n");
@@ -135,7 +190,8 @@ void heatmap_figure(const struct heatmap *h, struct figure *f)
     heatmap_palette(out, low, high);
     set_axes(h, out);
     if (!many) {
-        label_axes(out, h->row_name, h->column_name);
+        add_row_tics(h, out);
+        label_axes(out, h->row_label ? "" : h->row_name, h->column_name);
         strbuf_add(out, "plot data matrix with image\n");
         return;
     }

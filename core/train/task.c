@@ -188,3 +188,14 @@ peat_status task_eval_batch(const struct task *t, int64_t which, int64_t index, 
         return hook_failed(&origin, status, err);
     return batch->b.B == 0 ? PEAT_OK : check_batch(&origin, batch, err);
 }
+
+const char *task_token_text(const struct task *t, int32_t id, struct arena *a)
+{
+    char text[64] = "";
+    if (!t->hooks->token_text)
+        return NULL;
+    hook_enter(t->trail, t->part.id, HOOK_TOKEN_TEXT);
+    int64_t n = t->hooks->token_text(t->part.config, t->part.self, id, text, sizeof(text));
+    trail_leave(t->trail);
+    return n > 0 && n < (int64_t)sizeof(text) ? arena_printf(a, "%.*s", (int)n, text) : NULL;
+}

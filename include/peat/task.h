@@ -100,6 +100,8 @@ typedef struct peat_sample {
  *                  by seed and step. May run on a thread other than setup's.
  *   evaluate [any] fill evaluation batch `index` (0, 1, ...) of length number `which`; sets
  *                  batch->B = 0 when there are no more. The same for every cell and seed.
+ *   token_text [any] what token `id` is to a reader, as UTF-8 ended by 0, into text [room]. Returns
+ *                  its bytes without the 0; 0: it has no text. NULL: tokens are numbers.
  */
 typedef struct peat_task {
     uint32_t size;
@@ -111,6 +113,8 @@ typedef struct peat_task {
     peat_status (*evaluate)(const peat_host *h, const void *config, const void *self, int64_t which,
                             int64_t index, peat_batch *batch);
     const peat_sample *sample; /* ended by a NULL key; NULL: any text is data */
+    int64_t (*token_text)(const void *config, const void *self, int32_t id, char *text,
+                          int64_t room);
 } peat_task;
 
 #ifdef __cplusplus

@@ -28,6 +28,7 @@ struct windows {
     const int32_t *id;         /* [n] where byte is NULL                        */
     const unsigned char *size; /* [symbols] bytes that a token is of; NULL: 1   */
     int64_t symbols;           /* the vocabulary without MASK                   */
+    const int32_t *code;       /* [symbols] code points; NULL: no characters    */
     bool masked;
     int64_t seq_len;
     int64_t train;   /* tokens [0, train) train, the rest validates; 0: by the share `valid` */

@@ -275,6 +275,40 @@ START_TEST(characters_are_numbered_in_order_and_count_their_bytes)
 }
 END_TEST
 
+static void assert_token_text(const struct harness *h, int32_t id, const char *expected)
+{
+    const char *text = task_token_text(&h->task, id, (struct arena *)(uintptr_t)&h->arena);
+    if (expected)
+        ck_assert_str_eq(text, expected);
+    else
+        ck_assert_ptr_null(text);
+}
+
+/* Bytes beyond ASCII are no characters by themselves; characters are whole, whatever their bytes.
+ */
+START_TEST(a_token_has_the_text_of_its_character)
+{
+    const char text[] = "a\n\u00e9 \u20ac \U0001f600 and so on, and so on, and so on, "
+                        "and so on, and so on, and so on, and so on, and so on, and so on, and";
+    peat_task_plan plan = {.arch = PEAT_DECODER, .seq_len = 4};
+    struct harness h;
+    data_must_open(&h, text, sizeof(text) - 1, "", &plan);
+    assert_token_text(&h, 'a', "a");
+    assert_token_text(&h, '\n', "\n");
+    assert_token_text(&h, 0xc3, NULL);
+    assert_token_text(&h, 256, NULL);
+    assert_token_text(&h, -1, NULL);
+    harness_close(&h);
+    data_must_open(&h, text, sizeof(text) - 1, ", \"unit\": \"characters\"", &plan);
+    assert_token_text(&h, 0, "\n");
+    assert_token_text(&h, (int32_t)h.task.plan.vocab - 1, "\U0001f600");
+    assert_token_text(&h, (int32_t)h.task.plan.vocab - 2, "\u20ac");
+    assert_token_text(&h, (int32_t)h.task.plan.vocab - 3, "\u00e9");
+    assert_token_text(&h, (int32_t)h.task.plan.vocab, NULL);
+    harness_close(&h);
+}
+END_TEST
+
 START_TEST(what_is_not_utf8_is_refused_with_its_place)
 {
     static const struct {
@@ -467,7 +501,8 @@ PLUGIN_TESTS("text", a_causal_row_is_a_window_of_the_training_text,
              masks_have_their_proportions_in_training, masks_have_their_proportions_in_evaluation,
              a_masked_batch_always_has_a_target,
              characters_are_numbered_in_order_and_count_their_bytes,
-             what_is_not_utf8_is_refused_with_its_place, files_are_read_one_after_another,
+             a_token_has_the_text_of_its_character, what_is_not_utf8_is_refused_with_its_place,
+             files_are_read_one_after_another,
              two_times_the_length_is_dropped_when_the_text_is_short,
              validation_text_of_just_one_window_is_enough, what_can_not_be_done_is_refused,
              what_is_no_text_is_refused_whatever_the_unit,

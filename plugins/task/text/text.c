@@ -91,11 +91,20 @@ static peat_status survey(peat_setup *s, struct windows *w, const struct task_fi
 }
 
 /* Numbers the code points that occur, in their order. */
-static void number_symbols(struct windows *w, int32_t *id_of)
+static peat_status number_symbols(peat_setup *s, struct windows *w, int32_t *id_of)
 {
     for (int32_t code = 0; code < CODE_POINTS; code++)
-        if (id_of[code])
-            id_of[code] = (int32_t)w->symbols++;
+        w->symbols += id_of[code] != 0;
+    int32_t *code_of = peat_alloc(s, ((size_t)w->symbols + 1) * sizeof(*code_of)), n = 0;
+    if (!code_of)
+        return PEAT_NOMEM;
+    for (int32_t code = 0; code < CODE_POINTS; code++)
+        if (id_of[code]) {
+            code_of[n] = code;
+            id_of[code] = n++;
+        }
+    w->code = code_of;
+    return PEAT_OK;
 }
 
 /* The numbers of all characters, and how many bytes each kind has. */
@@ -124,10 +133,10 @@ static peat_status use_characters(peat_setup *s, struct windows *w, const struct
     peat_status status = id_of ? PEAT_OK : PEAT_NOMEM;
     for (int64_t i = 0; status == PEAT_OK && i < n_file; i++)
         status = survey(s, w, &file[i], id_of);
-    if (status == PEAT_OK) {
-        number_symbols(w, id_of);
+    if (status == PEAT_OK)
+        status = number_symbols(s, w, id_of);
+    if (status == PEAT_OK)
         status = number_text(s, w, file, n_file, id_of);
-    }
     free(id_of);
     return status;
 }
@@ -151,6 +160,25 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
     return status == PEAT_OK ? windows_plan(s, k->valid, w, plan) : status;
 }
 
+/* A byte that is no character by itself has no text. */
+static int64_t token_text(const void *config, const void *self, int32_t id, char *text,
+                          int64_t room)
+{
+    static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
+    const struct windows *w = self;
+    char *at = text;
+    (void)config;
+    if (id < 0 || id >= w->symbols || room < 5 || (!w->code && id >= 0x80))
+        return 0;
+    int32_t code = w->code ? w->code[id] : id;
+    int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    *at++ = (char)(lead[more] | code >> 6 * more);
+    while (more-- > 0)
+        *at++ = (char)(0x80 | (code >> 6 * more & 0x3f));
+    *at = '\0';
+    return at - text;
+}
+
 static double bits_per_byte(const peat_sums *s)
 {
     return s->nll / (log(2) * (double)s->units);
@@ -169,6 +197,7 @@ static const peat_task task = {
     .setup = setup,
     .train = windows_train,
     .evaluate = windows_evaluate,
+    .token_text = token_text,
 };
 
 PEAT_DEFINE(PEAT_TASK, task, struct config, rows, "text", "1.0",

@@ -23,7 +23,7 @@ static const char experiment[] =
     "  eval: {lengths: [16], tokens: 1024}\n"
     "matrix:\n"
     "  position.scheme: [none, learned, rotary, alibi]\n"
-    "  position.combine: [sum, {plugin: concat_split, d_pos: 4}, gate_scalar]\n"
+    "  position.combine: [sum, {plugin: concat_split, d_pos: 4}, gate_scalar, film]\n"
     "seeds: 2\n";
 
 static void write_corpus(const char *more)
@@ -171,7 +171,8 @@ START_TEST(the_cosine_of_a_concatenation_is_nothing_and_of_a_sum_it_is_not)
         const struct value *row = json_get_item(v, "rows", i);
         const struct value *m = value_get(row, "measures");
         bool concat = strstr(json_get_text(row, "row"), "concat") != NULL;
-        bool gate = strstr(json_get_text(row, "row"), "gate") != NULL;
+        bool gate =
+            strstr(json_get_text(row, "row"), "gate") || strstr(json_get_text(row, "row"), "film");
         double now = json_get_number(value_get(m, "cosine_size"), "mean");
         double start = json_get_number(value_get(m, "cosine_size_start"), "mean");
         ck_assert(json_get_number(value_get(m, "ratio_start"), "mean") > 0.0);
@@ -214,6 +215,58 @@ START_TEST(a_pattern_that_fits_nothing_and_options_without_effect_are_refused)
     shell_says(2, "needs -o FILE", "peat diagnose runs/d '*' --figure angle");
     shell_says(2, "did you mean 'angle'",
                "peat diagnose runs/d 'l*.s0' --only order --columns angel");
+}
+END_TEST
+
+/* ---- tables ---- */
+
+START_TEST(a_cell_shows_what_its_scheme_and_combination_have_come_to)
+{
+    static const struct {
+        const char *cell, *shown;
+    } one[] = {{"learned.sum.s0", "the vector that learned gives each position"},
+               {"learned.sum.s0", "what a token becomes in the model's input"},
+               {"learned.film.s0", "film.scale"},
+               {"learned.film.s0", "film.shift"},
+               {"learned.gate_scalar.s0", "gate_scalar.gate"},
+               {"rotary.-.s0", "rotary.angle"},
+               {"alibi.-.s0", "bias.0"}};
+    for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++)
+        shell_says(0, one[i].shown, "peat inspect runs/d %s", one[i].cell);
+    shell_says(2, "did you mean 'film.scale'",
+               "peat inspect runs/d learned.film.s0 --what film.scal");
+    shell_says(2, "which cell of it?", "peat inspect runs/d");
+    shell_says(2, "a cell has its own", "peat inspect runs/d 0 --d 4");
+    shell_says(2, "are for DIR CELL", "peat inspect rotary --what angle --d 4 --T 4");
+    shell_says(0, "components hold 99 %", "peat inspect runs/d learned.sum.s0 --describe");
+}
+END_TEST
+
+START_TEST(tokens_are_shown_by_their_characters)
+{
+    shell_says(0, "‘b’", "peat inspect runs/d learned.sum.s0 --what token");
+    shell_expect(0, "peat diagnose runs/d learned.sum.s0 --only collisions | "
+                    "grep -E \"nearest: '.*' at [0-9]+ and '.*' at [0-9]+\"");
+}
+END_TEST
+
+/* The table of a learned scheme is a weight; what is shown before training is the initial one. */
+START_TEST(the_table_of_a_cell_is_its_weights_before_training_and_after)
+{
+    shell_expect(0, "peat inspect runs/d learned.sum.s0 --what learned -o now.csv && "
+                    "peat inspect runs/d learned.sum.s0 --what learned --start -o start.csv");
+    shell_expect(1, "cmp -s now.csv start.csv");
+    shell_expect(0, "peat plan d.yaml name=untrained --write -o runs/untrained && "
+                    "peat inspect runs/untrained learned.sum.s0 --what learned --start -o plan.csv "
+                    "&& cmp plan.csv start.csv");
+    shell_says(2, "it was not trained yet", "peat inspect runs/untrained learned.sum.s0");
+    shell_expect(0, "test $(wc -l < now.csv) = 16");
+    if (shell_run("peat inspect runs/d learned.sum.s0 -o pair.svg") != 0 &&
+        shell_printed("gnuplot is not installed"))
+        return;
+    shell_expect(0, "grep -q 'before training' pair.svg && grep -q 'after' pair.svg");
+    shell_expect(0, "peat report runs/d -o page.html && grep -q 'before training and after it' "
+                    "page.html");
 }
 END_TEST
 
@@ -365,6 +418,9 @@ int main(void)
     tcase_add_test(all, the_cosine_of_a_concatenation_is_nothing_and_of_a_sum_it_is_not);
     tcase_add_test(all, a_measure_is_drawn_by_row_by_layer_and_over_an_axis);
     tcase_add_test(all, a_pattern_that_fits_nothing_and_options_without_effect_are_refused);
+    tcase_add_test(all, a_cell_shows_what_its_scheme_and_combination_have_come_to);
+    tcase_add_test(all, tokens_are_shown_by_their_characters);
+    tcase_add_test(all, the_table_of_a_cell_is_its_weights_before_training_and_after);
     tcase_add_test(all, a_diagnosis_changes_nothing_of_the_cell);
     tcase_add_test(all, what_a_cell_does_not_have_is_said);
     tcase_add_test(all, mistakes_are_refused_with_what_would_be_right);

@@ -77,11 +77,31 @@ START_TEST(a_picture_has_a_square_for_each_value)
 }
 END_TEST
 
+START_TEST(a_pair_has_both_tables_head_by_head)
+{
+    float x[] = {1, 2, 3, 4}, y[] = {5, 6, 7, 8};
+    const struct scheme_table before = {
+        .what = "bias", .heads = 2, .rows = 1, .columns = 2, .value = x};
+    struct scheme_table after = before;
+    struct arena a;
+    after.value = y;
+    arena_init(&a, "test", 1 << 12);
+    const struct heatmap h = heatmap_of_pair(&before, &after, &a);
+    const float together[] = {1, 2, 5, 6, 3, 4, 7, 8};
+    ck_assert_int_eq(h.sheets, 4);
+    for (int i = 0; i < 8; i++)
+        ck_assert(h.value[i] == together[i]);
+    ck_assert_str_eq(h.title[2], "head 1, before training");
+    ck_assert_str_eq(h.title[3], "head 1, after");
+    arena_release(&a);
+}
+END_TEST
+
 int main(void)
 {
-    return run_list((struct tests){"heatmap"},
-                    TESTS(zero_is_pale_and_both_signs_have_the_same_range,
-                          values_of_one_sign_darken_away_from_zero,
-                          a_table_without_range_still_has_one,
-                          a_picture_has_a_square_for_each_value));
+    return run_list(
+        (struct tests){"heatmap"},
+        TESTS(zero_is_pale_and_both_signs_have_the_same_range,
+              values_of_one_sign_darken_away_from_zero, a_table_without_range_still_has_one,
+              a_picture_has_a_square_for_each_value, a_pair_has_both_tables_head_by_head));
 }

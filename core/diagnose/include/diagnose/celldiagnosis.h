@@ -25,6 +25,9 @@ struct cell_diagnosis {
  * cell_diagnosis_close also after a failure. */
 peat_status cell_diagnosis_open(struct cell_diagnosis *d, const struct cell_files *cell,
                                 int n_batch, const struct team *team, struct error *err);
+/* The same with the initial weights, of a cell that may be not trained yet. */
+peat_status cell_diagnosis_open_start(struct cell_diagnosis *d, const struct cell_files *cell,
+                                      int n_batch, const struct team *team, struct error *err);
 /* The whole tree, in d's memory. */
 peat_status cell_diagnosis_run(struct cell_diagnosis *d, const char *const *only, int n_only,
                                struct value **v, struct error *err);

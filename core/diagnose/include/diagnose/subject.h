@@ -19,6 +19,7 @@ struct tables;
 
 struct subject {
     struct model *model;
+    const struct task *task;    /* that the batches are of; NULL: none            */
     const struct tables *start; /* of the model before training; NULL: not known  */
     const struct team *team;
     int n_batch;

@@ -17,6 +17,7 @@ enum {
 struct trace_options {
     unsigned keep;       /* streams of other kinds are zero                           */
     bool attention;      /* logits and weights of every head are made, and the mask   */
+    bool probes;         /* nodes that plugins name for inspection are in `pass`      */
     bool input_alone;    /* stop after the first block; logits of the last places alone */
     const double *minus; /* [B*T*D], taken from the merged input; NULL: nothing is    */
 };
@@ -30,8 +31,9 @@ struct trace {
     struct pass pass; /* attention_forward may be called with it until trace_end */
     struct observer observer;
     struct arena_mark mark;
-    peat_node *input;     /* [B,T,D], merged                               */
-    peat_node **residual; /* [L+1]: what block l works on, and the last norm */
+    peat_node *input;                    /* [B,T,D], merged                               */
+    peat_node *position[POSITIONAL_MAX]; /* [1|B,T,d] streams as they come; NULL: none */
+    peat_node **residual;                /* [L+1]: what block l works on, and the last norm */
     int n_seen;
     struct attention_seen *seen; /* one for each head group, in layer order; only `attention` */
     peat_node *keys;             /* [1|B,1,T,T]: 1 where a key is seen; only `attention` */

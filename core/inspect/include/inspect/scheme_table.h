@@ -18,9 +18,11 @@ struct scheme_request {
 
 /* A stream or a probe has a row per position, a bias one per query and a column per key. */
 struct scheme_table {
-    const char *what;             /* "stream", "bias", or the probe's name: "angle" */
-    int64_t heads, rows, columns; /* heads 0: the same for all                      */
-    float *value;                 /* [heads or 1, rows, columns]                    */
+    const char *what;                   /* "stream", "bias", or the probe's name: "angle" */
+    int64_t heads, rows, columns;       /* heads 0: the same for all                      */
+    float *value;                       /* [heads or 1, rows, columns]                    */
+    const char *row_name, *column_name; /* "window"; NULL: as `what` has them           */
+    const char *const *row_label;       /* [rows]; NULL: their numbers                  */
 };
 
 /* Runs the scheme's own set-up and hooks on initial weights of seed 0. A scheme without a stream is

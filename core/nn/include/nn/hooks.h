@@ -54,6 +54,7 @@ enum hook_id {
     HOOK_TASK_SETUP,
     HOOK_TRAIN,
     HOOK_EVALUATE,
+    HOOK_TOKEN_TEXT,
 };
 
 struct hook {

@@ -71,6 +71,10 @@ struct pass {
     bool collect;         /* keep probes, for inspection                                    */
     int n_probe;
     peat_node *probe[64];
+    struct probe_origin {
+        const char *plugin; /* id */
+        int64_t layer;      /* -1: outside the layers */
+    } probe_origin[64];
     const struct observer *observer; /* NULL: nobody watches */
 };
 

@@ -14,12 +14,18 @@
 struct heatmap {
     const float *value; /* [sheets, rows, columns]; NaN is drawn as grey */
     int64_t sheets, rows, columns;
-    const char *sheet_name; /* "head"; with one sheet: not shown */
+    const char *sheet_name;   /* "head"; with one sheet: not shown */
+    const char *const *title; /* [sheets]; NULL: sheet_name and its number */
     const char *row_name, *column_name;
+    const char *const *row_label; /* [rows]; NULL: their numbers */
 };
 
 /* Borrows the table's values; of angles the cosines, in the arena. */
 struct heatmap heatmap_of_scheme(const struct scheme_table *t, struct arena *a);
+
+/* Each sheet of one table beside that of another of its shape: "before training" and "after". */
+struct heatmap heatmap_of_pair(const struct scheme_table *before, const struct scheme_table *after,
+                               struct arena *a);
 
 /* Of all sheets together; -1 .. 1 when there is nothing finite. */
 void heatmap_range(const struct heatmap *h, double *low, double *high);

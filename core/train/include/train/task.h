@@ -32,4 +32,7 @@ peat_status task_train_batch(const struct task *t, uint64_t seed, int64_t step, 
 peat_status task_eval_batch(const struct task *t, int64_t which, int64_t index, struct batch *batch,
                             struct error *err);
 
+/* What token `id` is to a reader, in the arena; NULL: it has no text. */
+const char *task_token_text(const struct task *t, int32_t id, struct arena *a);
+
 #endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* inspectcell.h: `peat inspect DIR CELL`: the tables of a cell, before training and after. */
+#ifndef CLI_INSPECTCELL_H
+#define CLI_INSPECTCELL_H
+
+#include "base/arena.h"
+#include "diagnose/celltables.h"
+
+struct inspected_cell {
+    struct cell_diagnosis start, now; /* now: of no use where start_only */
+    bool start_only;                  /* as asked, or since the cell has no weights */
+    int n, n_start;
+    struct cell_table *table, *table_start;
+};
+
+/* Opens the cell as it is now and as it began. inspected_cell_close also after a failure. */
+peat_status inspected_cell_open(struct inspected_cell *c, const char *dir, const char *cell,
+                                bool start_only, const struct team *team, struct arena *a,
+                                struct error *err);
+void inspected_cell_close(struct inspected_cell *c);
+
+/* The table of this name, or the first (NULL); NULL, and an error that lists them. */
+const struct cell_table *inspected_table(const struct inspected_cell *c, const char *name,
+                                         struct error *err);
+/* The same before training; NULL: there is none of its shape. */
+const struct scheme_table *inspected_before(const struct inspected_cell *c,
+                                            const struct cell_table *table);
+/* A line for each table: how large it is, and how far training moved it. */
+void inspected_list(const struct inspected_cell *c, int width, struct strbuf *out, struct arena *a);
+
+#endif

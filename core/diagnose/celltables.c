@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* celltables.c: tables out of one forward pass. */
+#include "diagnose/celltables.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/shown.h"
+#include "diagnose/trace.h"
+#include "heads.h"
+#include "tables.h"
+
+enum { WINDOWS_MAX = 64 };
+
+struct list {
+    struct cell_diagnosis *d;
+    struct arena *a;
+    int n, room;
+    struct cell_table *item;
+};
+
+static int64_t count_values(const struct scheme_table *t)
+{
+    return (t->heads ? t->heads : 1) * t->rows * t->columns;
+}
+
+/* ---- the list ---- */
+
+static bool is_same(const struct scheme_table *x, const struct scheme_table *y)
+{
+    return strcmp(x->what, y->what) == 0 && x->heads == y->heads && x->rows == y->rows &&
+           x->columns == y->columns &&
+           memcmp(x->value, y->value, (size_t)count_values(x) * sizeof(*x->value)) == 0;
+}
+
+static bool has_name(const struct list *l, const char *name)
+{
+    for (int i = 0; i < l->n; i++)
+        if (strcmp(l->item[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Of two with one name the later gets a number. */
+static void add_table(struct list *l, const char *name, const char *meaning, struct scheme_table t)
+{
+    const char *own = name;
+    for (int k = 1; has_name(l, own); k++)
+        own = arena_printf(l->a, "%s.%d", name, k);
+    *ARENA_APPEND(l->a, l->item, l->n, l->room) = (struct cell_table){own, meaning, t};
+}
+
+static float *singles(struct arena *a, const double *x, int64_t n)
+{
+    float *value = ARENA_ARRAY(a, n, float);
+    for (int64_t i = 0; i < n; i++)
+        value[i] = (float)x[i];
+    return value;
+}
+
+/* ---- streams ---- */
+
+/* Of the first window, where windows differ. */
+static void add_streams(struct list *l, const struct trace *t)
+{
+    const struct positional *p = &l->d->assembly.positional;
+    for (int i = 0; i < p->n_scheme; i++) {
+        const peat_node *x = t->position[i];
+        if (!x || x->value.rank != 3)
+            continue;
+        const char *id = p->scheme[i].part.id;
+        int64_t rows = x->value.dim[1], d = x->value.dim[2];
+        const double *all = node_copy(x, &l->d->subject.work);
+        add_table(l, id, arena_printf(l->a, "the vector that %s gives each position", id),
+                  (struct scheme_table){.what = "stream",
+                                        .rows = rows,
+                                        .columns = d,
+                                        .value = singles(l->a, all, rows * d)});
+    }
+}
+
+/* ---- at the input ---- */
+
+static float *copy_matrix(struct arena *a, const struct matrix *m)
+{
+    float *value = ARENA_ARRAY(a, m->rows * m->columns, float);
+    memcpy(value, m->x, (size_t)(m->rows * m->columns) * sizeof(*value));
+    return value;
+}
+
+static const char *const *token_labels(struct list *l, const struct tables *t)
+{
+    const char **label = ARENA_ARRAY(l->a, t->token.rows, const char *);
+    for (int64_t i = 0; i < t->token.rows; i++) {
+        const char *text = task_token_text(&l->d->assembly.task, (int32_t)t->token_id[i], l->a);
+        label[i] = text ? arena_printf(l->a, "‘%s’", shown_text(l->a, text))
+                        : arena_printf(l->a, "%lld", (long long)t->token_id[i]);
+    }
+    return label;
+}
+
+static peat_status add_input(struct list *l, struct error *err)
+{
+    struct tables t;
+    peat_status status = tables_find(&l->d->subject, &t, err);
+    if (status != PEAT_OK || t.missing)
+        return status;
+    add_table(l, "position", "what a position becomes in the model's input",
+              (struct scheme_table){.what = "position",
+                                    .rows = t.position.rows,
+                                    .columns = t.position.columns,
+                                    .value = copy_matrix(l->a, &t.position),
+                                    .column_name = "dimension"});
+    add_table(l, "token", "what a token becomes in the model's input, in the order of the windows",
+              (struct scheme_table){.what = "token",
+                                    .rows = t.token.rows,
+                                    .columns = t.token.columns,
+                                    .value = copy_matrix(l->a, &t.token),
+                                    .row_name = "token",
+                                    .column_name = "dimension",
+                                    .row_label = token_labels(l, &t)});
+    return PEAT_OK;
+}
+
+/* ---- biases ---- */
+
+/* Groups of heads of one layer come one after another. */
+static void add_bias(struct list *l, const struct trace *t, int64_t layer)
+{
+    const peat_dims *dims = &l->d->assembly.model.dims;
+    int64_t T = t->in.T;
+    struct scheme_table table = {.what = "bias", .heads = dims->H, .rows = T, .columns = T};
+    bool any = false;
+    table.value = ARENA_ARRAY(l->a, dims->H * T * T, float);
+    for (int i = 0; i < t->n_seen; i++) {
+        const struct attention_seen *seen = &t->seen[i];
+        if (seen->layer != layer || !seen->bias)
+            continue;
+        const int64_t dim[] = {t->in.B, seen->end - seen->begin, T, T};
+        const double *x = node_spread(seen->bias, 4, dim, &l->d->subject.work);
+        for (int64_t k = 0; k < dim[1] * T * T; k++)
+            table.value[seen->begin * T * T + k] = (float)x[k];
+        any = true;
+    }
+    if (any && !(l->n && is_same(&l->item[l->n - 1].table, &table)))
+        add_table(l, arena_printf(l->a, "bias.%lld", (long long)layer),
+                  "what schemes add to the logits, by query and key", table);
+}
+
+/* ---- probes ---- */
+
+/* One number for each place: windows down, positions across. */
+static struct scheme_table table_of_places(struct list *l, const peat_node *x, const char *what)
+{
+    int64_t B = x->value.dim[0], T = x->value.dim[1];
+    int64_t rows = B < WINDOWS_MAX ? B : WINDOWS_MAX;
+    const double *all = node_copy(x, &l->d->subject.work);
+    return (struct scheme_table){.what = what,
+                                 .rows = rows,
+                                 .columns = T,
+                                 .value = singles(l->a, all, rows * T),
+                                 .row_name = "window",
+                                 .column_name = "position"};
+}
+
+/* The last two axes, those between as heads; of the first window. */
+static struct scheme_table table_of_node(struct list *l, const peat_node *x, const char *what)
+{
+    const struct tensor *v = &x->value;
+    struct scheme_table t = {
+        .what = what, .rows = v->dim[v->rank - 2], .columns = v->dim[v->rank - 1]};
+    int64_t between = 1;
+    for (int i = 1; i < v->rank - 2; i++)
+        between *= v->dim[i];
+    t.heads = between > 1 ? between : 0;
+    t.value = singles(l->a, node_copy(x, &l->d->subject.work), count_values(&t));
+    return t;
+}
+
+static void add_probe(struct list *l, const struct trace *t, int i)
+{
+    const peat_node *x = t->pass.probe[i];
+    const struct probe_origin *from = &t->pass.probe_origin[i];
+    const struct tensor *v = &x->value;
+    if (v->rank < 2)
+        return;
+    const char *what = arena_strdup(l->a, x->name);
+    const char *name = arena_printf(l->a, "%s.%s", from->plugin, what);
+    if (from->layer > 0)
+        name = arena_printf(l->a, "%s.%lld", name, (long long)from->layer);
+    bool places = v->rank == 3 && v->dim[2] == 1 && v->dim[1] == t->in.T && v->dim[0] > 1;
+    struct scheme_table table = places ? table_of_places(l, x, what) : table_of_node(l, x, what);
+    for (int k = 0; k < l->n; k++)
+        if (is_same(&l->item[k].table, &table))
+            return;
+    add_table(l, name, arena_printf(l->a, "%s names it for inspection", from->plugin), table);
+}
+
+/* ---- all ---- */
+
+static peat_status run(struct list *l, struct error *err)
+{
+    struct trace t;
+    struct subject *s = &l->d->subject;
+    const struct trace_options o = {.keep = KEEP_ALL, .attention = true, .probes = true};
+    peat_status status = trace_run(&t, s, &s->batch[0], &o, err);
+    if (status == PEAT_OK)
+        add_streams(l, &t);
+    if (status == PEAT_OK)
+        status = add_input(l, err);
+    for (int64_t layer = 0; status == PEAT_OK && layer < s->model->dims.L; layer++)
+        add_bias(l, &t, layer);
+    for (int i = 0; status == PEAT_OK && i < t.pass.n_probe; i++)
+        add_probe(l, &t, i);
+    trace_end(&t);
+    return status;
+}
+
+peat_status cell_tables(struct cell_diagnosis *d, struct cell_table **list, int *n,
+                        struct error *err)
+{
+    struct list l = {.d = d, .a = &d->subject.arena};
+    struct arena_mark mark = arena_mark(&d->subject.work);
+    peat_status status = run(&l, err);
+    arena_rewind(&d->subject.work, mark);
+    *list = l.item;
+    *n = l.n;
+    return status;
+}
+
+double table_size(const struct scheme_table *x)
+{
+    double squares = 0.0;
+    int64_t n = count_values(x);
+    for (int64_t i = 0; i < n; i++)
+        squares += (double)x->value[i] * (double)x->value[i];
+    return n > 0 ? sqrt(squares / (double)n) : (double)NAN;
+}
+
+double table_change(const struct scheme_table *x, const struct scheme_table *y)
+{
+    int64_t n = count_values(x);
+    double squares = 0.0;
+    if (x->heads != y->heads || x->rows != y->rows || x->columns != y->columns)
+        return (double)NAN;
+    for (int64_t i = 0; i < n; i++) {
+        double off = (double)y->value[i] - (double)x->value[i];
+        squares += off * off;
+    }
+    return ratio(n > 0 ? sqrt(squares / (double)n) : 0.0, table_size(x));
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* table_formats.c: a scheme's table as numbers: for people, as CSV, for NumPy. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/number.h"
+#include "base/shown.h"
+#include "inspect/table_formats.h"
+
+/* ---- csv ---- */
+
+/* Every float in the shortest form that reads back. */
+void scheme_table_csv(const struct scheme_table *t, struct strbuf *out)
+{
+    int64_t heads = t->heads ? t->heads : 1;
+    if (t->heads) {
+        strbuf_add(out, "head,position");
+        for (int64_t j = 0; j < t->columns; j++)
+            strbuf_addf(out, ",%" PRId64, j);
+        strbuf_add(out, "\n");
+    }
+    const float *value = t->value;
+    for (int64_t row = 0; row < heads * t->rows; row++) {
+        if (t->heads)
+            strbuf_addf(out, "%" PRId64 ",%" PRId64 ",", row / t->rows, row % t->rows);
+        for (int64_t j = 0; j < t->columns; j++) {
+            char text[32];
+            number_text_single(*value++, text);
+            strbuf_addf(out, "%s%s", j ? "," : "", text);
+        }
+        strbuf_add(out, "\n");
+    }
+}
+
+/* ---- table ---- */
+
+/* To the right of `width` columns. */
+static void add_row_name(const struct scheme_table *t, int64_t row, int width, struct strbuf *out)
+{
+    if (!t->row_label) {
+        strbuf_addf(out, "%*" PRId64, width, row);
+        return;
+    }
+    int columns = (int)text_columns(t->row_label[row]);
+    strbuf_fill(out, ' ', columns < width ? (size_t)(width - columns) : 0);
+    strbuf_add(out, t->row_label[row]);
+}
+
+/* Columns that do not fit are left out; the last one says so. */
+static void add_head(const struct scheme_table *t, int64_t head, int width, struct strbuf *out)
+{
+    enum { LABEL = 6, CELL = 11, MORE = 4 };
+    int64_t fit = (width - LABEL - MORE) / CELL;
+    int64_t shown = t->columns < fit ? t->columns : fit > 0 ? fit : 1;
+    const char *more = shown < t->columns ? " ..." : "";
+    strbuf_addf(out, "%*s", LABEL, "");
+    for (int64_t j = 0; j < shown; j++)
+        strbuf_addf(out, "%*" PRId64, CELL, j);
+    strbuf_addf(out, "%s\n", more);
+    for (int64_t i = 0; i < t->rows; i++) {
+        const float *row = t->value + (head * t->rows + i) * t->columns;
+        add_row_name(t, i, LABEL, out);
+        for (int64_t j = 0; j < shown; j++)
+            strbuf_addf(out, " %*.4g", CELL - 1, (double)row[j]);
+        strbuf_addf(out, "%s\n", more);
+    }
+}
+
+void scheme_table_text(const struct scheme_table *t, const char *name, int width,
+                       struct strbuf *out)
+{
+    for (int64_t h = 0; h < (t->heads ? t->heads : 1); h++) {
+        strbuf_addf(out, "%s%s: %s", h ? "\n" : "", name, t->what);
+        if (t->heads)
+            strbuf_addf(out, " of head %" PRId64, h);
+        strbuf_addf(out, ", %" PRId64 " x %" PRId64 "\n", t->rows, t->columns);
+        add_head(t, h, width, out);
+    }
+}
+
+/* ---- npy ---- */
+
+/* NumPy's format 1.0: the header ends with a newline at a multiple of 64 bytes. */
+void scheme_table_npy(const struct scheme_table *t, struct strbuf *out)
+{
+    enum { PREFIX = 10, BLOCK = 64 };
+    const char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
+    int64_t n = (t->heads ? t->heads : 1) * t->rows * t->columns;
+    struct strbuf head;
+    strbuf_init(&head);
+    strbuf_addf(&head, "{'descr': '%cf4', 'fortran_order': False, 'shape': (", order);
+    if (t->heads)
+        strbuf_addf(&head, "%" PRId64 ", ", t->heads);
+    strbuf_addf(&head, "%" PRId64 ", %" PRId64 "), }", t->rows, t->columns);
+    strbuf_fill(&head, ' ', BLOCK - 1 - (PREFIX + head.n) % BLOCK);
+    strbuf_add(&head, "\n");
+    const unsigned char length[] = {(unsigned char)(head.n & 0xff), (unsigned char)(head.n >> 8)};
+    strbuf_add_bytes(out, "\x93NUMPY\x01\x00", PREFIX - sizeof(length));
+    strbuf_add_bytes(out, length, sizeof(length));
+    strbuf_add_bytes(out, head.text, head.n);
+    strbuf_add_bytes(out, t->value, (size_t)n * sizeof(*t->value));
+    strbuf_release(&head);
+}
