@@ -53,7 +53,8 @@ static peat_status assemble_task(struct assembly *s, const struct cell_config *c
                  .n_lengths = c->eval.lengths.n,
                  .length = length,
                  .eval_tokens = c->eval.tokens,
-                 .seed = (uint64_t)c->seed},
+                 .seed = (uint64_t)c->seed,
+                 .head = (peat_head)c->model.head},
     };
     struct error inner = {0};
     peat_status status = task_setup(t, arena, &inner);
@@ -82,6 +83,7 @@ static struct model_config model_config_of(const struct cell_config *c, const pe
     struct model_config m = c->model;
     m.vocab = plan->vocab;
     m.n_segment = plan->n_segment;
+    m.n_class = plan->n_class;
     m.T_train = m.T_max = plan->seq_len;
     for (int64_t i = 0; i < plan->n_eval; i++)
         m.T_max = plan->eval_T[i] > m.T_max ? plan->eval_T[i] : m.T_max;

@@ -46,6 +46,23 @@ static peat_status check_heads(const struct cell_reader *r, const struct model_c
                        m->d_model, m->n_head);
 }
 
+/* Settings that contradict each other whatever the task. */
+static peat_status check_head(const struct cell_reader *r, const struct model_config *m,
+                              const struct value *v)
+{
+    if (m->head != PEAT_HEAD_CLASS)
+        return PEAT_OK;
+    const struct value *head = value_get(v, "head"), *tie = value_get(v, "tie_embeddings");
+    if (m->arch != PEAT_ENCODER)
+        return place_error(r->err, head->at,
+                           "head: class needs model.arch: encoder, where all places see all");
+    if (m->tie_embeddings)
+        return place_error(r->err, tie->at,
+                           "tie_embeddings needs head: tokens: classes are no rows of the table of "
+                           "tokens");
+    return PEAT_OK;
+}
+
 static peat_status read_model(const struct cell_reader *r, struct model_config *m,
                               const struct value *v)
 {
@@ -55,15 +72,41 @@ static peat_status read_model(const struct cell_reader *r, struct model_config *
         status = read_attention(r, m, value_get(v, "attention"));
     if (status == PEAT_OK)
         status = check_heads(r, m, v);
+    if (status == PEAT_OK)
+        status = check_head(r, m, v);
     if (m->d_ff == 0)
         m->d_ff = 4 * m->d_model;
     m->embed_scale = token_table(m->d_model, m->embed_scale).factor;
     return status;
 }
 
+/* Keys that came after cells had been trained: with their default they are not written, so that a
+ * cell keeps its configuration and its hash. */
+static const char *const later_keys[] = {"head", "pool", "cls_position"};
+
+static bool is_later(const char *key)
+{
+    for (size_t i = 0; i < sizeof(later_keys) / sizeof(later_keys[0]); i++)
+        if (strcmp(key, later_keys[i]) == 0)
+            return true;
+    return false;
+}
+
+static struct value *model_rows_value(const struct model_config *m, struct arena *a)
+{
+    const struct value *all = params_value(model_rows, m, a);
+    const struct model_config none = {0};
+    const struct value *preset = params_value(model_rows, &none, a);
+    struct value *kept = value_map(a, NOWHERE);
+    for (int i = 0; i < all->n; i++)
+        if (!is_later(all->key[i]) || !value_equal(all->item[i], preset->item[i]))
+            value_set(a, kept, all->key[i], NOWHERE, all->item[i]);
+    return kept;
+}
+
 static struct value *model_value(const struct model_config *m, struct arena *a)
 {
-    const struct json model = {a, params_value(model_rows, m, a)};
+    const struct json model = {a, model_rows_value(m, a)};
     const struct json attention = {a, params_value(attention_rows, m, a)};
     if (m->attention_scale_value > 0)
         json_put_real(attention, "scale", m->attention_scale_value);

@@ -7,6 +7,9 @@
 #define EVAL(field)  offsetof(struct eval_config, field)
 
 static const char *const arch_labels[] = {"decoder", "encoder", NULL};
+static const char *const head_labels[] = {"tokens", "class", NULL};
+static const char *const pool_labels[] = {"cls", "mean", NULL};
+static const char *const cls_labels[] = {"first", "own", "none", NULL};
 static const char *const norm_labels[] = {"layer", "rms", NULL};
 static const char *const activation_labels[] = {"gelu", "gelu_tanh", "relu", NULL};
 static const char *const path_labels[] = {"auto", "fused", "composed", NULL};
@@ -20,6 +23,22 @@ const peat_param model_rows[] = {
      .offset = MODEL(arch),
      .labels = arch_labels,
      .doc = "decoder: each token sees those before it; encoder: all see all"},
+    {.key = "head",
+     .type = PEAT_ENUM,
+     .offset = MODEL(head),
+     .labels = head_labels,
+     .doc = "tokens: one is told at every place; class: one for each row (encoder)"},
+    {.key = "pool",
+     .type = PEAT_ENUM,
+     .offset = MODEL(pool),
+     .labels = pool_labels,
+     .doc = "head: class: told from a class token that the model adds, or from the mean of all"},
+    {.key = "cls_position",
+     .type = PEAT_ENUM,
+     .offset = MODEL(cls_position),
+     .labels = cls_labels,
+     .doc = "pool: cls: position 0 before the rest, or outside the order with a row of its own or "
+            "with none"},
     {.key = "d_model",
      .type = PEAT_INT,
      .offset = MODEL(d_model),

@@ -122,6 +122,17 @@ static peat_status read_start(struct cell_diagnosis *d, struct error *err)
     return status;
 }
 
+/* Diagnoses follow a token from its place to its logits. */
+static peat_status can_be_read(const struct cell_diagnosis *d, struct error *err)
+{
+    if (d->config.model.head == PEAT_HEAD_TOKENS)
+        return PEAT_OK;
+    return error_set(err, PEAT_INVALID,
+                     "cell '%s' tells classes of rows; diagnose reads models that tell tokens "
+                     "(model.head: tokens)",
+                     d->cell->id);
+}
+
 /* Everything but the trained weights. */
 peat_status cell_diagnosis_open_start(struct cell_diagnosis *d, const struct cell_files *cell,
                                       int n_batch, const struct team *team, struct error *err)
@@ -130,6 +141,8 @@ peat_status cell_diagnosis_open_start(struct cell_diagnosis *d, const struct cel
     arena_init(&d->arena, "diagnosed cell", 1 << 20);
     subject_init(&d->subject, &d->assembly.model, team, 0);
     peat_status status = read_config(d, err);
+    if (status == PEAT_OK)
+        status = can_be_read(d, err);
     if (status == PEAT_OK)
         status = assemble(&d->assembly, &d->config, &d->arena, PEAT_F64, false, err);
     if (status == PEAT_OK)

@@ -182,7 +182,7 @@ static peat_status chains_of(struct trace *t, int64_t layer, double *y, bool sit
     *out = (struct chains){.arena = &s->work};
     silence_sites(t, kept, sites);
     t->pass.observer = &watch;
-    attention_forward(&t->pass, &s->model->block[layer].attention, &options, layer, x);
+    attention_forward(&t->pass, &s->model->block[layer].attention, &options, layer, x, NULL);
     t->pass.observer = &t->observer;
     memcpy(t->pass.stream, kept, sizeof(kept));
     return forward_status(&t->g, "a part of the input cannot be run", err);

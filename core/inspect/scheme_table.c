@@ -210,7 +210,7 @@ static void run_bias(struct view *v, peat_node **rel, peat_node **bias)
         hook_begin(&c, HOOK_BIAS);
         *bias = hook_end(pass, v->hooks->bias(&c.base, NULL), 4, (int64_t[]){1, H, T, T}, ANY);
     }
-    const struct differences *d = v->hooks->bias_rel ? pass_differences(pass) : NULL;
+    const struct differences *d = v->hooks->bias_rel ? pass_differences(pass, &c.base) : NULL;
     if (!d)
         return;
     hook_begin(&c, HOOK_BIAS_REL);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/rng.h"
+#include "nn/front.h"
 
 struct norm_weights norm_declare(struct weights *w, const char *name, int64_t D, int64_t kind)
 {
@@ -81,8 +82,10 @@ static peat_node *run_residual(struct pass *pass, int64_t layer, peat_node *x)
             continue;
         struct call c;
         call_init(&c, pass, i, layer);
+        peat_node *seen = front_cut(pass, x, 1);
         hook_begin(&c, HOOK_RESIDUAL);
-        x = hook_end(pass, s->hooks->residual(&c.base, x), 3, dim, 0);
+        peat_node *out = hook_end(pass, s->hooks->residual(&c.base, seen), 3, dim, 0);
+        x = front_join(pass, x, out, 1);
     }
     return x;
 }
@@ -121,7 +124,7 @@ peat_node *block_forward(struct pass *pass, const struct block *b, const struct 
     x = run_residual(pass, layer, x);
     pass_show_residual(pass, layer, x);
     peat_node *y = norm_forward(g, &b->norm1, x);
-    y = attention_forward(pass, &b->attention, &options, layer, y);
+    y = attention_forward(pass, &b->attention, &options, layer, y, NULL);
     x = op_add(&g->base, x, pass_dropout(pass, y, c->dropout, "attention", layer));
     y = mlp(pass, b, c->activation, norm_forward(g, &b->norm2, x));
     return op_add(&g->base, x, pass_dropout(pass, y, c->dropout, "mlp", layer));

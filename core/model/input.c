@@ -3,6 +3,8 @@
 #include "input.h"
 
 #include "autograd/ops.h"
+#include "class_token.h"
+#include "nn/front.h"
 
 /* Entries N(0, 1/sqrt(d_model)), whatever the width of the stream. */
 static struct weight *table_declare(struct model *m, const char *name, int64_t rows, int64_t width)
@@ -18,16 +20,17 @@ void input_declare(struct model *m)
     if (m->config.n_segment > 0)
         m->segment =
             table_declare(m, "segment.weight", m->config.n_segment, p->width[p->n_stream - 1]);
+    class_token_declare(m);
 }
 
 /* ids [B,T] -> scaled rows [B,T,width] */
 static peat_node *look_up(struct model *m, struct pass *pass, struct weight *table,
-                          const int32_t *id)
+                          const struct model_input *in, const int32_t *id)
 {
     struct graph *g = pass->g;
     double scale = m->positional->tokens.factor;
     peat_node *index =
-        graph_constant(g, PEAT_I32, 2, (int64_t[]){pass->B, pass->side.T}, (void *)(uintptr_t)id);
+        graph_constant(g, PEAT_I32, 2, (int64_t[]){in->B, in->T}, (void *)(uintptr_t)id);
     peat_node *x = op_gather_rows(&g->base, weight_node(g, table), index);
     return scale == 1.0 ? x : op_affine(&g->base, x, scale, 0.0);
 }
@@ -49,48 +52,98 @@ static peat_node *observed(struct pass *pass, enum stream_kind kind, int scheme,
     return o && o->stream && x ? o->stream(o->ctx, pass, kind, scheme, x) : x;
 }
 
-static peat_node *merge(struct pass *pass, int n, peat_node *const *x)
+/* Of streams of the side, or of the front, whose places are at position 0 for combinations that
+ * read positions. */
+static peat_node *merge(struct pass *pass, bool front, int n, peat_node *const *x)
 {
+    static const double zero[] = {0.0};
     struct positional *p = pass->positional;
     struct call c;
     call_init(&c, pass, -1, -1);
+    if (front)
+        c.own = (peat_side){
+            .size = sizeof(c.own), .T = pass->front, .pos_B = 1, .n_axes = 1, .pos = zero};
     hook_begin(&c, HOOK_MERGE);
-    return hook_end(pass, p->combine->merge(&c.base, n, x), 3,
-                    (int64_t[]){pass->B, pass->side.T, p->D}, 0);
+    return hook_end(pass, p->combine->merge(&c.base, n, x), 3, (int64_t[]){pass->B, c.own.T, p->D},
+                    0);
 }
 
 /* Without a combine a second stream is the segments, which are added. */
-static peat_node *join(struct pass *pass, int n, peat_node *const *stream)
+static peat_node *join(struct pass *pass, bool front, int n, peat_node *const *stream)
 {
     const struct positional *p = pass->positional;
     if (p->combine)
-        return p->n_stream >= p->combine->min_streams ? merge(pass, n, stream) : stream[0];
+        return p->n_stream >= p->combine->min_streams ? merge(pass, front, n, stream) : stream[0];
     return n == 2 ? op_add(&pass->g->base, stream[0], stream[1]) : stream[0];
 }
 
 peat_node *input_merge(struct pass *pass, int index, peat_node *x)
 {
-    return merge(pass, 2, (peat_node *[]){x, pass->stream[index]});
+    peat_node *rest =
+        merge(pass, false, 2, (peat_node *[]){front_cut(pass, x, 1), pass->stream[index]});
+    if (pass->front == 0)
+        return rest;
+    peat_graph *g = &pass->g->base;
+    peat_node *front = op_slice(g, x, 1, 0, pass->front);
+    front = merge(pass, true, 2, (peat_node *[]){front, pass->front_stream[index]});
+    return op_concat(g, 2, (peat_node *[]){front, rest}, 1);
+}
+
+/* Streams in the order in which they are merged: of the side, and of the front. */
+struct streams {
+    int n;
+    peat_node *side[POSITIONAL_MAX + 2], *front[POSITIONAL_MAX + 2];
+};
+
+/* A stream of tokens, with a class token where there is one: before the others of the side, or in
+ * the front. */
+static void add_tokens(struct streams *s, struct pass *pass, enum stream_kind kind,
+                       peat_node *tokens, peat_node *class)
+{
+    if (class && pass->front == 0)
+        tokens = op_concat(&pass->g->base, 2, (peat_node *[]){class, tokens}, 1);
+    s->front[s->n] = class;
+    s->side[s->n++] = observed(pass, kind, -1, tokens);
+}
+
+static void add_positions(struct streams *s, struct model *m, struct pass *pass)
+{
+    for (int i = 0; i < pass->positional->n_scheme; i++) {
+        const struct scheme_part *scheme = &pass->positional->scheme[i];
+        if (!scheme->hooks->encode)
+            continue;
+        peat_node *P = observed(pass, STREAM_POSITION, i, encode(pass, i));
+        peat_node *front = pass->front > 0 ? class_token_position(m, pass, i) : NULL;
+        if (scheme->where.at == SITE_INPUT) {
+            s->front[s->n] = front;
+            s->side[s->n++] = P;
+        } else {
+            pass->stream[i] = P;
+            pass->front_stream[i] = front;
+        }
+    }
+}
+
+static peat_node *all_joined(struct pass *pass, const struct streams *s)
+{
+    peat_node *x = join(pass, false, s->n, s->side);
+    if (pass->front == 0)
+        return x;
+    peat_node *front = join(pass, true, s->n, s->front);
+    return op_concat(&pass->g->base, 2, (peat_node *[]){front, x}, 1);
 }
 
 peat_node *input_forward(struct model *m, struct pass *pass, const struct model_input *in)
 {
-    struct positional *p = m->positional;
-    peat_node *stream[POSITIONAL_MAX + 2];
-    int n = 0;
-    stream[n++] = observed(pass, STREAM_TOKEN, -1, look_up(m, pass, m->token, in->token));
-    for (int i = 0; i < p->n_scheme; i++) {
-        if (!p->scheme[i].hooks->encode)
-            continue;
-        peat_node *P = observed(pass, STREAM_POSITION, i, encode(pass, i));
-        if (p->scheme[i].where.at == SITE_INPUT)
-            stream[n++] = P;
-        else
-            pass->stream[i] = P;
+    struct streams s = {0};
+    peat_node *class = m->class_token ? class_token_stream(m, pass, m->class_token) : NULL;
+    add_tokens(&s, pass, STREAM_TOKEN, look_up(m, pass, m->token, in, in->token), class);
+    add_positions(&s, m, pass);
+    if (m->segment) {
+        class = m->class_token ? class_token_stream(m, pass, m->segment) : NULL;
+        add_tokens(&s, pass, STREAM_SEGMENT, look_up(m, pass, m->segment, in, in->segment), class);
     }
-    if (m->segment)
-        stream[n++] = observed(pass, STREAM_SEGMENT, -1, look_up(m, pass, m->segment, in->segment));
-    peat_node *x = join(pass, n, stream);
+    peat_node *x = all_joined(pass, &s);
     const struct observer *o = pass->observer;
     if (o && o->input && x)
         x = o->input(o->ctx, pass, x);

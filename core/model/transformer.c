@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* transformer.c: the model from its input to the logits; positions and prepare are called here. */
+/* transformer.c: the model from its input to the logits; prepare is called here. */
 #include "model/transformer.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "autograd/ops.h"
+#include "class_token.h"
+#include "head.h"
 #include "input.h"
 #include "nn/setup.h"
+#include "positions.h"
 
 static peat_status declare(struct model *m, struct error *err)
 {
@@ -18,9 +20,7 @@ static peat_status declare(struct model *m, struct error *err)
     for (int64_t l = 0; l < c->n_layer; l++)
         block_declare(&m->block[l], &m->weights, c, D, l);
     m->norm = norm_declare(&m->weights, "norm", D, c->norm);
-    if (!c->tie_embeddings)
-        m->head = weights_add(&m->weights, "head.weight", 2, (int64_t[]){c->vocab, D},
-                              (peat_init){.kind = PEAT_INIT_NORMAL, .b = 1.0 / sqrt((double)D)}, 0);
+    head_declare(m);
     if (m->weights.incomplete)
         return error_set(err, PEAT_NOMEM, "no memory for a model of %lld layers",
                          (long long)c->n_layer);
@@ -29,6 +29,7 @@ static peat_status declare(struct model *m, struct error *err)
 
 static peat_dims first_dims(const struct model_config *c)
 {
+    int64_t first = model_has_class_token(c) && c->cls_position == CLS_FIRST;
     return (peat_dims){
         .size = sizeof(peat_dims),
         .D = c->d_model,
@@ -36,8 +37,8 @@ static peat_dims first_dims(const struct model_config *c)
         .C = c->d_model / c->n_head,
         .L = c->n_layer,
         .V = c->vocab,
-        .T_train = c->T_train,
-        .T_max = c->T_max,
+        .T_train = c->T_train + first,
+        .T_max = c->T_max + first,
         .n_axes = 1,
         .causal = c->arch == PEAT_DECODER,
     };
@@ -77,68 +78,7 @@ peat_status model_fill_input(struct model *m, struct error *err)
     return weights_fill(&m->weights, m->seed, is_of_input, err);
 }
 
-/* ---- positions ---- */
-
-static bool leading_pad(const struct model_input *in)
-{
-    for (int64_t b = 0; in->pad && b < in->B; b++)
-        if (in->pad[b * in->T])
-            return true;
-    return false;
-}
-
-/* Counted from the start of each document, padding in front not counted. */
-static void count_positions(const struct model_input *in, double *pos)
-{
-    for (int64_t b = 0; b < in->B; b++) {
-        int64_t start = 0;
-        for (int64_t t = 0; t < in->T; t++) {
-            int64_t i = b * in->T + t;
-            bool fresh = in->document && t > 0 && in->document[i] != in->document[i - 1];
-            bool padded = in->pad && t > 0 && in->pad[i - 1] && !in->pad[i];
-            if (fresh || padded)
-                start = t;
-            pos[i] = (double)(t - start);
-        }
-    }
-}
-
-static bool any_positions_hook(const struct positional *p)
-{
-    for (int i = 0; i < p->n_scheme; i++)
-        if (p->scheme[i].hooks->positions)
-            return true;
-    return false;
-}
-
-/* Positions of the batch, then changed by the schemes in YAML order. */
-static bool fill_positions(struct pass *pass, const struct model_input *in)
-{
-    bool hooks = any_positions_hook(pass->positional);
-    bool rows = hooks || in->document || leading_pad(in);
-    int64_t n = (rows ? in->B : 1) * in->T;
-    double *pos = ARENA_TRY_ARRAY(pass->g->arena, n, double);
-    if (!pos)
-        return false;
-    if (rows)
-        count_positions(in, pos);
-    else
-        for (int64_t t = 0; t < n; t++)
-            pos[t] = (double)t;
-    pass->side.pos = pos;
-    pass->side.pos_B = rows ? in->B : 1;
-    for (int i = 0; hooks && i < pass->positional->n_scheme; i++) {
-        const struct scheme_part *s = &pass->positional->scheme[i];
-        if (!s->hooks->positions)
-            continue;
-        struct call c;
-        call_init(&c, pass, i, -1);
-        hook_begin(&c, HOOK_POSITIONS);
-        if (!hook_status(pass, s->hooks->positions(&c.base, pos)))
-            return false;
-    }
-    return true;
-}
+/* ---- forward ---- */
 
 static void run_prepare(struct pass *pass)
 {
@@ -152,8 +92,6 @@ static void run_prepare(struct pass *pass)
         hook_status(pass, s->hooks->prepare(&c.base, pass->shared[i]));
     }
 }
-
-/* ---- forward ---- */
 
 static void pass_init(struct pass *pass, struct model *m, struct graph *g,
                       const struct model_input *in)
@@ -172,6 +110,7 @@ static void pass_init(struct pass *pass, struct model *m, struct graph *g,
         .merge = input_merge,
         .collect = collect,
         .observer = observer,
+        .front = class_token_front(&m->config),
         .side = {.size = sizeof(pass->side),
                  .T = in->T,
                  .T_total = in->T_total > 0 ? in->T_total : in->T,
@@ -185,18 +124,6 @@ static void pass_init(struct pass *pass, struct model *m, struct graph *g,
     };
 }
 
-static peat_node *head_forward(struct model *m, struct graph *g, const struct model_input *in,
-                               peat_node *x)
-{
-    int64_t T = in->T, rows = in->B * in->T;
-    if (in->last_only) {
-        x = op_slice(&g->base, x, 1, T - 1, T);
-        rows = in->B;
-    }
-    x = op_reshape(&g->base, op_contiguous(&g->base, x), 2, (int64_t[]){rows, m->dims.D});
-    return op_linear(&g->base, x, weight_node(g, m->head ? m->head : m->token), NULL);
-}
-
 struct attention_mask model_mask(const struct model *m, const struct model_input *in)
 {
     return (struct attention_mask){.causal = m->dims.causal,
@@ -206,17 +133,22 @@ struct attention_mask model_mask(const struct model *m, const struct model_input
                                    .doc_k = in->document};
 }
 
-/* Up to the first block. */
+/* Up to the first block. The mask is for the input as attention works on it. */
 static peat_node *enter(struct model *m, struct graph *g, const struct model_input *in,
-                        struct pass *pass, const struct attention_mask *mask)
+                        struct pass *pass, struct attention_mask *mask)
 {
-    pass_init(pass, m, g, in);
+    struct model_input all = *in;
+    bool class_token = model_has_class_token(&m->config);
+    int64_t front = class_token_front(&m->config);
+    bool ok = !class_token || class_token_place(g, m, in, &all);
+    pass_init(pass, m, g, front > 0 ? in : &all);
+    *mask = model_mask(m, &all);
     g->trail = m->positional->trail;
     trail_beat(g->trail);
     weights_begin(&m->weights);
     pass->mask = mask;
-    if (!fill_positions(pass, in))
-        return graph_no_memory(g, "positions", 0);
+    if (!ok || !positions_fill(pass, in, class_token && front == 0))
+        return NULL;
     run_prepare(pass);
     return input_forward(m, pass, in);
 }
@@ -224,7 +156,7 @@ static peat_node *enter(struct model *m, struct graph *g, const struct model_inp
 peat_node *model_input_alone(struct model *m, struct graph *g, const struct model_input *in,
                              struct pass *pass)
 {
-    const struct attention_mask mask = model_mask(m, in);
+    struct attention_mask mask;
     peat_node *x = enter(m, g, in, pass, &mask);
     pass->mask = NULL;
     return graph_failed(g) ? NULL : x;
@@ -236,7 +168,7 @@ peat_node *model_forward(struct model *m, struct graph *g, const struct model_in
     struct pass local = {0};
     if (!pass)
         pass = &local;
-    const struct attention_mask mask = model_mask(m, in);
+    struct attention_mask mask;
     peat_node *x = enter(m, g, in, pass, &mask);
     for (int64_t l = 0; l < m->config.n_layer; l++)
         x = block_forward(pass, &m->block[l], &m->config, l, x);
@@ -276,7 +208,8 @@ peat_status model_plan(struct model *m, int64_t B, int64_t T, struct model_cost 
         .B = B, .T = T, .token = id, .segment = id, .special = special, .phase = PEAT_TRAIN};
     peat_status status = PEAT_OK;
     peat_node *logits = id && special ? model_forward(m, &g, &in, &pass) : NULL;
-    peat_node *target = graph_constant(&g, PEAT_I32, 1, (int64_t[]){B * T}, id);
+    int64_t rows = m->config.head == PEAT_HEAD_CLASS ? B : B * T;
+    peat_node *target = graph_constant(&g, PEAT_I32, 1, &rows, id);
     peat_node *loss = op_cross_entropy(&g.base, logits, target);
     if (loss) {
         graph_reach(&g, loss);

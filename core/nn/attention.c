@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "nn/differences.h"
+#include "nn/front.h"
 
 /* Heads [begin, end) on which the same schemes act. */
 struct group {
@@ -38,12 +39,34 @@ static bool enters_at(enum site at, int which)
            (at == SITE_ATTN_Q && which == 0) || (at == SITE_ATTN_K && which == 1);
 }
 
-/* The normed input, split in three by streams that enter here and by hidden hooks, in YAML order.
- */
-static void split_input(struct pass *pass, int64_t layer, peat_node *x, peat_node *in[3])
+static void run_hidden(struct pass *pass, int i, int64_t layer, peat_node *in[3])
 {
     const int64_t dim[] = {pass->B, pass->side.T, pass->dims.D};
-    in[0] = in[1] = in[2] = x;
+    const struct scheme_part *s = scheme(pass, i);
+    peat_node *seen[3], *out[3];
+    for (int w = 0; w < 3; w++)
+        seen[w] = out[w] = w > 0 && in[w] == in[w - 1] ? seen[w - 1] : front_cut(pass, in[w], 1);
+    struct call c;
+    call_init(&c, pass, i, layer);
+    hook_begin(&c, HOOK_HIDDEN);
+    peat_status status = s->hooks->hidden(&c.base, &out[0], &out[1], &out[2]);
+    for (int w = 0; w < 3 && status == PEAT_OK; w++)
+        out[w] = hook_shape(pass, out[w], 3, dim, 0);
+    hook_status(pass, status);
+    for (int w = 2; w >= 0; w--)
+        if (out[w] != seen[w])
+            in[w] = front_join(pass, in[w], out[w], 1);
+}
+
+/* The normed input, split in three by streams that enter here and by hidden hooks, in YAML order.
+ * Across two sequences neither acts. */
+static void split_input(struct pass *pass, int64_t layer, peat_node *x, peat_node *memory,
+                        peat_node *in[3])
+{
+    in[0] = x;
+    in[1] = in[2] = memory ? memory : x;
+    if (memory)
+        return;
     for (int i = 0; i < pass->positional->n_scheme; i++) {
         struct scheme_part *s = scheme(pass, i);
         if (!where_acts(&s->where, layer))
@@ -54,15 +77,8 @@ static void split_input(struct pass *pass, int64_t layer, peat_node *x, peat_nod
                 in[w] = w > 0 && before[w] == before[w - 1] && enters_at(s->where.at, w - 1)
                             ? in[w - 1]
                             : pass->merge(pass, i, in[w]);
-        if (!s->hooks->hidden)
-            continue;
-        struct call c;
-        call_init(&c, pass, i, layer);
-        hook_begin(&c, HOOK_HIDDEN);
-        peat_status status = s->hooks->hidden(&c.base, &in[0], &in[1], &in[2]);
-        for (int w = 0; w < 3 && status == PEAT_OK; w++)
-            in[w] = hook_shape(pass, in[w], 3, dim, 0);
-        hook_status(pass, status);
+        if (s->hooks->hidden)
+            run_hidden(pass, i, layer, in);
     }
 }
 
@@ -71,7 +87,8 @@ static peat_node *heads_view(struct pass *pass, peat_node *qkv, int64_t n, int64
 {
     if (!qkv)
         return NULL;
-    int64_t B = pass->B, T = pass->side.T, D = pass->dims.D, H = pass->dims.H, C = pass->dims.C;
+    int64_t B = pass->B, D = pass->dims.D, H = pass->dims.H, C = pass->dims.C;
+    int64_t T = peat_shape_of(&pass->g->base, qkv).dim[1];
     return graph_view(pass->g, qkv, 4, (int64_t[]){B, H, T, C}, (int64_t[]){T * n * D, C, n * D, 1},
                       which * D);
 }
@@ -109,7 +126,7 @@ static uint32_t schemes_on(const struct pass *pass, int64_t layer, int64_t head)
     for (int i = 0; i < pass->positional->n_scheme; i++) {
         const struct scheme_part *s = scheme(pass, i);
         if (scheme_acts_on(s->hooks, ACTS_ON_HEADS) && where_acts(&s->where, layer) &&
-            covers(s, head))
+            covers(s, head) && (!pass->across || s->where.across))
             bits |= UINT32_C(1) << i;
     }
     return bits;
@@ -138,8 +155,8 @@ static void group_call(const struct attention *a, int i, struct call *c)
     int64_t own = c->base.H;
     c->base.H = a->group.end - a->group.begin;
     if (s->hooks->needs & PEAT_NEED_X) {
-        c->base.x_q = a->xq;
-        c->base.x_k = a->xk;
+        c->base.x_q = front_cut(a->pass, a->xq, 1);
+        c->base.x_k = front_cut(a->pass, a->xk, 1);
     }
     if (own != c->base.H && s->part.per_head)
         graph_fail(a->pass->g,
@@ -159,9 +176,15 @@ static bool group_hook(const struct attention *a, int i, enum hook_id hook, stru
 
 /* ---- hooks of one group ---- */
 
-static const peat_qkv *seen_qkv(const peat_scheme *h, const peat_qkv *p)
+/* The projections that a hook asked for, into *room. */
+static const peat_qkv *seen_qkv(struct pass *pass, const peat_scheme *h, const peat_qkv *p,
+                                peat_qkv *room)
 {
-    return h->needs & (PEAT_NEED_QK | PEAT_NEED_W) ? p : NULL;
+    if (!p || !(h->needs & (PEAT_NEED_QK | PEAT_NEED_W)))
+        return NULL;
+    *room = (peat_qkv){sizeof(*room), front_cut(pass, p->q, 2), front_cut(pass, p->k, 2),
+                       front_cut(pass, p->v, 2)};
+    return room;
 }
 
 /* The qkv hook on dims [begin, end) of q and k; the rest passes through. */
@@ -192,16 +215,27 @@ static void qkv_on_dims(struct pass *pass, const struct scheme_part *s, const st
     io->v = part.v;
 }
 
-static void check_qkv(struct attention *a, const struct call *c)
+static void check_qkv(struct attention *a, const struct call *c, peat_qkv *io)
 {
     struct pass *pass = a->pass;
-    int64_t H = a->group.end - a->group.begin, T = pass->side.T;
-    int64_t C = peat_shape_of(&pass->g->base, a->chain.q).dim[3];
+    int64_t H = a->group.end - a->group.begin, Tq = c->base.q->T, Tk = c->base.k->T;
+    int64_t C = peat_shape_of(&pass->g->base, io->q).dim[3];
     hook_begin(c, HOOK_QKV);
-    a->chain.q = hook_shape(pass, a->chain.q, 4, (int64_t[]){pass->B, H, T, C}, 0);
-    a->chain.k = hook_shape(pass, a->chain.k, 4, (int64_t[]){pass->B, H, T, C}, 0);
-    a->chain.v = hook_shape(pass, a->chain.v, 4, (int64_t[]){pass->B, H, T, pass->dims.C}, 0);
+    io->q = hook_shape(pass, io->q, 4, (int64_t[]){pass->B, H, Tq, C}, 0);
+    io->k = hook_shape(pass, io->k, 4, (int64_t[]){pass->B, H, Tk, C}, 0);
+    io->v = hook_shape(pass, io->v, 4, (int64_t[]){pass->B, H, Tk, pass->dims.C}, 0);
+    if (pass->front > 0 && C != peat_shape_of(&pass->g->base, a->chain.q).dim[3])
+        graph_fail(pass->g, "the hook changes the width of q and k, which a class token without a "
+                            "position cannot have (model.cls_position: first)");
     hook_status(pass, PEAT_OK);
+}
+
+/* What the hook made of the places that it saw takes their place. */
+static void put_back(struct attention *a, const peat_qkv *io)
+{
+    a->chain.q = front_join(a->pass, a->chain.q, io->q, 2);
+    a->chain.k = front_join(a->pass, a->chain.k, io->k, 2);
+    a->chain.v = front_join(a->pass, a->chain.v, io->v, 2);
 }
 
 static void run_qkv(struct attention *a)
@@ -211,12 +245,17 @@ static void run_qkv(struct attention *a)
         const struct scheme_part *s = scheme(a->pass, i);
         if (!group_hook(a, i, HOOK_QKV, &c))
             continue;
+        peat_qkv io = {sizeof(io), front_cut(a->pass, a->chain.q, 2),
+                       front_cut(a->pass, a->chain.k, 2), front_cut(a->pass, a->chain.v, 2)};
         hook_begin(&c, HOOK_QKV);
         if (s->where.dim_end > 0)
-            qkv_on_dims(a->pass, s, &c, &a->chain);
-        else if (!hook_status(a->pass, s->hooks->qkv(&c.base, &a->chain)))
+            qkv_on_dims(a->pass, s, &c, &io);
+        else if (!hook_status(a->pass, s->hooks->qkv(&c.base, &io)))
             return;
-        check_qkv(a, &c);
+        check_qkv(a, &c, &io);
+        if (graph_failed(a->pass->g))
+            return;
+        put_back(a, &io);
     }
 }
 
@@ -229,7 +268,7 @@ static peat_node *plus(struct pass *pass, peat_node *a, peat_node *b)
 static void add_bias_rel(struct pass *pass, const struct scheme_part *s, const struct call *c,
                          struct bias_terms *out)
 {
-    const struct differences *d = pass_differences(pass);
+    const struct differences *d = pass_differences(pass, &c->base);
     if (!d)
         return;
     hook_begin(c, HOOK_BIAS_REL);
@@ -241,13 +280,43 @@ static void add_bias_rel(struct pass *pass, const struct scheme_part *s, const s
         out->bias = plus(pass, out->bias, differences_spread(pass, d, value));
 }
 
+/* rel [1|H, Tq+Tk-1] -> [1, 1|H, Tq, Tk]: row i is rel[Tq-1-i .. Tq+Tk-2-i]. */
+static peat_node *rel_as_bias(struct pass *pass, peat_node *rel, int64_t Tq, int64_t Tk)
+{
+    int64_t H = peat_shape_of(&pass->g->base, rel).dim[0];
+    int32_t *index = ARENA_TRY_ARRAY(pass->g->arena, Tq * Tk, int32_t);
+    if (!index)
+        return graph_no_memory(pass->g, "a bias", (size_t)(Tq * Tk) * sizeof(*index));
+    for (int64_t i = 0; i < Tq; i++)
+        for (int64_t j = 0; j < Tk; j++)
+            index[i * Tk + j] = (int32_t)(j - i + Tq - 1);
+    peat_node *at = graph_constant(pass->g, PEAT_I32, 2, (int64_t[]){1, Tq * Tk}, index);
+    peat_node *bias = op_take_last(&pass->g->base, rel, at);
+    return op_reshape(&pass->g->base, bias, 4, (int64_t[]){1, H, Tq, Tk});
+}
+
+/* Terms for the places that schemes see, as terms for all places. */
+static struct bias_terms behind_front(struct pass *pass, struct bias_terms t)
+{
+    if (pass->front == 0)
+        return t;
+    if (t.rel) {
+        t.bias = plus(pass, t.bias, rel_as_bias(pass, t.rel, pass->side.T, pass->side.T));
+        t.rel = NULL;
+    }
+    t.bias = front_pad_pairs(pass, t.bias);
+    t.score_add = front_pad_pairs(pass, t.score_add);
+    return t;
+}
+
 /* What one scheme adds to the logits of the heads that `c` shows. */
 static struct bias_terms scheme_terms(struct pass *pass, const struct scheme_part *s,
                                       const struct call *c, const peat_qkv *projected)
 {
     enum { ANY = 15 };
-    const peat_qkv *seen = seen_qkv(s->hooks, projected);
-    const int64_t dim[] = {pass->B, c->base.H, pass->side.T, pass->side.T};
+    peat_qkv room;
+    const peat_qkv *seen = seen_qkv(pass, s->hooks, projected, &room);
+    const int64_t dim[] = {pass->B, c->base.H, c->base.q->T, c->base.k->T};
     struct bias_terms out = {.done = true};
     if (s->hooks->score_add) {
         hook_begin(c, HOOK_SCORE_ADD);
@@ -259,7 +328,7 @@ static struct bias_terms scheme_terms(struct pass *pass, const struct scheme_par
     }
     if (s->hooks->bias_rel)
         add_bias_rel(pass, s, c, &out);
-    return out;
+    return behind_front(pass, out);
 }
 
 /* Heads [begin, end) of a term that has a head axis longer than 1. */
@@ -340,16 +409,18 @@ static peat_node *run_context(struct attention *a, peat_node *o, peat_node *W)
 {
     const int64_t dim[] = {a->pass->B, a->group.end - a->group.begin, a->pass->side.T,
                            a->pass->dims.C};
+    peat_qkv room;
     struct call c;
     for (int i = a->pass->positional->n_scheme - 1; i >= 0; i--) {
         const struct scheme_part *s = scheme(a->pass, i);
         if (!group_hook(a, i, HOOK_CONTEXT, &c))
             continue;
+        const peat_qkv *seen = seen_qkv(a->pass, s->hooks, &a->projected, &room);
+        peat_node *seen_W = s->hooks->needs & PEAT_NEED_W ? front_cut_pairs(a->pass, W) : NULL;
         hook_begin(&c, HOOK_CONTEXT);
-        o = hook_end(a->pass,
-                     s->hooks->context(&c.base, seen_qkv(s->hooks, &a->projected), o,
-                                       s->hooks->needs & PEAT_NEED_W ? W : NULL),
-                     4, dim, 0);
+        peat_node *out = hook_end(
+            a->pass, s->hooks->context(&c.base, seen, front_cut(a->pass, o, 2), seen_W), 4, dim, 0);
+        o = front_join(a->pass, o, out, 2);
     }
     return o;
 }
@@ -368,30 +439,29 @@ static peat_node *mask_of(struct pass *pass)
 {
     if (!pass->mask_node)
         pass->mask_node =
-            attention_mask_node(pass->g, pass->mask, pass->B, pass->side.T, pass->side.T);
+            attention_mask_node(pass->g, pass->mask, pass->B, pass_queries(pass), pass_keys(pass));
     return pass->mask_node;
 }
 
-/* rel [1|H, 2T-1] -> [1, 1|H, T, T]: row i is rel[T-1-i .. 2T-2-i]. */
-static peat_node *rel_as_bias(struct pass *pass, peat_node *rel)
+/* One logits hook; a bias that it sees apart is in what it returns. */
+static peat_node *change_logits(struct attention *a, const struct scheme_part *s, struct call *c,
+                                peat_node *S, peat_node *bias)
 {
-    int64_t T = pass->side.T, H = peat_shape_of(&pass->g->base, rel).dim[0];
-    int32_t *index = ARENA_TRY_ARRAY(pass->g->arena, T * T, int32_t);
-    if (!index)
-        return graph_no_memory(pass->g, "a bias", (size_t)(T * T) * sizeof(*index));
-    for (int64_t i = 0; i < T; i++)
-        for (int64_t j = 0; j < T; j++)
-            index[i * T + j] = (int32_t)(j - i + T - 1);
-    peat_node *at = graph_constant(pass->g, PEAT_I32, 2, (int64_t[]){1, T * T}, index);
-    peat_node *bias = op_take_last(&pass->g->base, rel, at);
-    return op_reshape(&pass->g->base, bias, 4, (int64_t[]){1, H, T, T});
+    const int64_t dim[] = {a->pass->B, c->base.H, c->base.q->T, c->base.k->T};
+    peat_qkv room;
+    const peat_qkv *seen = seen_qkv(a->pass, s->hooks, &a->projected, &room);
+    peat_node *seen_S = front_cut_pairs(a->pass, S);
+    peat_node *seen_bias = front_cut_pairs(a->pass, bias);
+    c->base.mask = front_cut_pairs(a->pass, mask_of(a->pass));
+    hook_begin(c, HOOK_LOGITS);
+    peat_node *out =
+        hook_end(a->pass, s->hooks->logits(&c->base, seen, seen_S, seen_bias), 4, dim, 0);
+    return front_join_pairs(a->pass, S, out);
 }
 
 /* logits hooks: the first may see the bias apart; afterwards it is in. */
 static peat_node *run_logits(struct attention *a, peat_node *S, peat_node *bias)
 {
-    const int64_t dim[] = {a->pass->B, a->group.end - a->group.begin, a->pass->side.T,
-                           a->pass->side.T};
     struct call c;
     for (int i = 0; i < a->pass->positional->n_scheme; i++) {
         const struct scheme_part *s = scheme(a->pass, i);
@@ -401,10 +471,7 @@ static peat_node *run_logits(struct attention *a, peat_node *S, peat_node *bias)
             S = plus(a->pass, S, bias);
             bias = NULL;
         }
-        c.base.mask = mask_of(a->pass);
-        hook_begin(&c, HOOK_LOGITS);
-        S = hook_end(a->pass, s->hooks->logits(&c.base, seen_qkv(s->hooks, &a->projected), S, bias),
-                     4, dim, 0);
+        S = change_logits(a, s, &c, S, bias);
         bias = NULL;
     }
     return plus(a->pass, S, bias);
@@ -412,17 +479,17 @@ static peat_node *run_logits(struct attention *a, peat_node *S, peat_node *bias)
 
 static peat_node *run_weights(struct attention *a, peat_node *W)
 {
-    const int64_t dim[] = {a->pass->B, a->group.end - a->group.begin, a->pass->side.T,
-                           a->pass->side.T};
     struct call c;
     for (int i = 0; i < a->pass->positional->n_scheme; i++) {
         const struct scheme_part *s = scheme(a->pass, i);
         if (!group_hook(a, i, HOOK_WEIGHTS, &c))
             continue;
-        c.base.mask = mask_of(a->pass);
+        const int64_t dim[] = {a->pass->B, c.base.H, c.base.q->T, c.base.k->T};
+        c.base.mask = front_cut_pairs(a->pass, mask_of(a->pass));
+        peat_node *seen = front_cut_pairs(a->pass, W);
         hook_begin(&c, HOOK_WEIGHTS);
-        W = hook_end(a->pass, s->hooks->weights(&c.base, W), 4, dim, 0);
-        W = op_mul(&a->pass->g->base, W, mask_of(a->pass));
+        peat_node *out = hook_end(a->pass, s->hooks->weights(&c.base, seen), 4, dim, 0);
+        W = op_mul(&a->pass->g->base, front_join_pairs(a->pass, W, out), mask_of(a->pass));
     }
     return W;
 }
@@ -430,7 +497,10 @@ static peat_node *run_weights(struct attention *a, peat_node *W)
 static peat_node *whole_bias(struct attention *a)
 {
     peat_node *bias = a->terms.bias;
-    return a->terms.rel ? plus(a->pass, bias, rel_as_bias(a->pass, a->terms.rel)) : bias;
+    return a->terms.rel
+               ? plus(a->pass, bias,
+                      rel_as_bias(a->pass, a->terms.rel, pass_queries(a->pass), pass_keys(a->pass)))
+               : bias;
 }
 
 static peat_node *composed_logits(struct attention *a, peat_node *bias)
@@ -528,12 +598,13 @@ static peat_qkv group_heads(struct pass *pass, const peat_qkv *all, const struct
 }
 
 peat_node *attention_forward(struct pass *pass, const struct attention_weights *w,
-                             const struct attention_options *options, int64_t layer, peat_node *x)
+                             const struct attention_options *options, int64_t layer, peat_node *x,
+                             peat_node *memory)
 {
     enum { MAX_GROUPS = 2 * POSITIONAL_MAX + 1 };
     peat_graph *g = &pass->g->base;
     peat_node *in[3], *out[MAX_GROUPS];
-    split_input(pass, layer, x, in);
+    split_input(pass, layer, x, memory, in);
     peat_qkv all = project(pass, w, in);
     int n = 0;
     for (int64_t head = 0; head < pass->dims.H; n++) {
@@ -551,6 +622,6 @@ peat_node *attention_forward(struct pass *pass, const struct attention_weights *
     /* [B,H,T,C] -> [B,T,H,C] -> [B,T,D] */
     peat_node *o = n == 1 ? out[0] : op_concat(g, n, out, 1);
     o = op_permute(g, o, 4, (int32_t[]){0, 2, 1, 3});
-    o = op_reshape(g, o, 3, (int64_t[]){pass->B, pass->side.T, pass->dims.D});
+    o = op_reshape(g, o, 3, (int64_t[]){pass->B, pass_queries(pass), pass->dims.D});
     return op_linear(g, o, weight_node(pass->g, w->out_w), weight_node(pass->g, w->out_b));
 }

@@ -2,6 +2,32 @@
 /* pass.c: the call that a hook gets, and what surrounds it. */
 #include "nn/pass.h"
 
+int64_t pass_queries(const struct pass *pass)
+{
+    return pass->side.T + pass->front;
+}
+
+int64_t pass_keys(const struct pass *pass)
+{
+    return pass->across ? pass->keys.T : pass_queries(pass);
+}
+
+/* A side as a plugin with these needs sees it, in the grid if there is one. */
+static peat_side declared(const peat_side *side, uint32_t needs, const struct grid *grid)
+{
+    peat_side own = *side;
+    if (!(needs & PEAT_NEED_TOKENS))
+        own.token = NULL;
+    if (!(needs & PEAT_NEED_LENGTH))
+        own.T_total = 0;
+    if (grid && grid->n_axes > 0) {
+        own.n_axes = grid->n_axes;
+        own.pos_B = grid->pos_B;
+        own.pos = grid->pos;
+    }
+    return own;
+}
+
 void call_init(struct call *c, struct pass *pass, int index, int64_t layer)
 {
     struct positional *p = pass->positional;
@@ -23,12 +49,15 @@ void call_init(struct call *c, struct pass *pass, int index, int64_t layer)
         .pass = pass,
         .part = part,
     };
-    c->own = pass->side;
-    if (!(needs & PEAT_NEED_TOKENS))
-        c->own.token = NULL;
-    if (!(needs & PEAT_NEED_LENGTH))
-        c->own.T_total = 0;
+    bool grid = index >= 0 && p->scheme[index].hooks->max_axes > 1;
+    c->own = declared(&pass->side, needs, grid ? &pass->grid : NULL);
     c->base.q = c->base.k = &c->own;
+    if (pass->across) {
+        c->own_keys = declared(&pass->keys, needs, NULL);
+        c->base.k = &c->own_keys;
+    }
+    if (grid && pass->grid.n_axes > 0)
+        c->base.dims.n_axes = pass->grid.n_axes;
     if (index < 0)
         return;
     const struct scheme_part *s = &p->scheme[index];

@@ -26,6 +26,15 @@ int64_t evaluate_rows(const peat_task_plan *plan, int64_t T)
     return rows < 1 ? 1 : rows;
 }
 
+/* A row whose class is told is a question whose answer is one token. */
+static void count_classes(const struct ce_sums *ce, peat_sums *sums)
+{
+    sums->sequences += ce->targets;
+    sums->matches += ce->correct;
+    sums->generated += ce->targets;
+    sums->generated_correct += ce->correct;
+}
+
 /* nll and accuracy of every target, given the truth before it. */
 static peat_status score_truth(struct trainer *t, const peat_batch *b, peat_sums *sums,
                                struct error *err)
@@ -37,11 +46,14 @@ static peat_status score_truth(struct trainer *t, const peat_batch *b, peat_sums
     peat_status status = forward_run(t, &g, &in, &logits, "evaluation", err);
     if (status == PEAT_OK) {
         struct ce_sums ce = {0};
-        cross_entropy_sums(t->team, &logits->value, b->target, &ce);
+        int64_t n;
+        cross_entropy_sums(t->team, &logits->value, task_targets(t->task, b, &n), &ce);
         sums->nll += ce.nll;
         sums->targets += ce.targets;
         sums->correct += ce.correct;
         sums->units += b->units;
+        if (t->task->plan.head == PEAT_HEAD_CLASS)
+            count_classes(&ce, sums);
     }
     arena_rewind(&t->step_arena, mark);
     return status;

@@ -29,6 +29,11 @@ static peat_status check_plan(const struct task *t, struct error *err)
     for (int64_t i = 0; i < p->n_eval; i++)
         if (p->eval_T[i] < 1)
             return bad_plan(t, err, "evaluation sequences of length", p->eval_T[i]);
+    if (p->head == PEAT_HEAD_CLASS && p->n_class < 2)
+        return error_set(err, PEAT_REFUSED,
+                         "task '%s' names no classes of its rows, and model.head: class tells them "
+                         "apart; model.head: tokens serves it",
+                         t->part.id);
     if (!t->hooks->metric || !t->hooks->metric[0].name)
         return error_set(err, PEAT_FAILED, "task '%s' has no metric", t->part.id);
     return PEAT_OK;
@@ -63,8 +68,10 @@ peat_status batch_init(struct batch *batch, struct arena *arena, int64_t B, int6
         .pad = ARENA_TRY_ARRAY(arena, n, uint8_t),
         .special = ARENA_TRY_ARRAY(arena, n, uint8_t),
         .sequence = ARENA_TRY_ARRAY(arena, B, int64_t),
+        .label = ARENA_TRY_ARRAY(arena, B, int32_t),
     };
-    if (!b.token || !b.target || !b.segment || !b.document || !b.pad || !b.special || !b.sequence)
+    if (!b.token || !b.target || !b.segment || !b.document || !b.pad || !b.special || !b.sequence ||
+        !b.label)
         return PEAT_NOMEM;
     *batch = (struct batch){.b = b, .capacity_B = B, .capacity_T = T};
     return PEAT_OK;
@@ -83,6 +90,7 @@ static void batch_offer(struct batch *batch)
     memset(b->pad, 0, n);
     memset(b->special, 0, n);
     memset(b->sequence, 0, (size_t)B * sizeof(*b->sequence));
+    memset(b->label, -1, (size_t)B * sizeof(*b->label));
     b->B = B;
     b->T = T;
     b->has_segment = b->has_document = b->has_pad = b->has_special = false;
@@ -133,6 +141,21 @@ static peat_status check_answer(const struct origin *o, const peat_batch *b, str
     return PEAT_OK;
 }
 
+/* What a model that tells classes is given. */
+static peat_status check_classes(const struct origin *o, const peat_batch *b, struct error *err)
+{
+    if (b->prompt > 0 || b->has_document)
+        return error_set(err, PEAT_FAILED,
+                         "task '%s': %s batch %" PRId64 " has %s, and model.head: class tells one "
+                         "class for each row",
+                         o->task->part.id, o->kind, o->number,
+                         b->prompt > 0 ? "an answer in tokens" : "several documents in a row");
+    for (int64_t row = 0; b->has_pad && row < b->B; row++)
+        if (!memchr(b->pad + row * b->T, 0, (size_t)b->T))
+            return bad_batch(o, err, "nothing but padding in row", row, b->B);
+    return check_ids(o, "label", b->label, b->B, 0, o->task->plan.n_class, err);
+}
+
 static peat_status check_batch(const struct origin *o, const struct batch *batch, struct error *err)
 {
     const peat_batch *b = &batch->b;
@@ -152,7 +175,16 @@ static peat_status check_batch(const struct origin *o, const struct batch *batch
                            o->task->part.id, o->kind, o->number, plan->n_segment);
     if (status == PEAT_OK && b->has_segment)
         status = check_ids(o, "segment", b->segment, n, 0, plan->n_segment, err);
+    if (status == PEAT_OK && plan->head == PEAT_HEAD_CLASS)
+        status = check_classes(o, b, err);
     return status == PEAT_OK ? check_answer(o, b, err) : status;
+}
+
+const int32_t *task_targets(const struct task *t, const peat_batch *b, int64_t *n)
+{
+    bool class = t->plan.head == PEAT_HEAD_CLASS;
+    *n = class ? b->B : b->B * b->T;
+    return class ? b->label : b->target;
 }
 
 static peat_status hook_failed(const struct origin *o, peat_status status, struct error *err)

@@ -94,7 +94,9 @@ static peat_status run_graph(struct trainer *t, struct graph *g, int64_t step, b
     peat_status status = forward_run(t, g, &in, &logits, what, err);
     if (status != PEAT_OK)
         return status;
-    peat_node *target = graph_constant(g, PEAT_I32, 1, (const int64_t[]){b->B * b->T}, b->target);
+    int64_t n;
+    const int32_t *truth = task_targets(t->task, b, &n);
+    peat_node *target = graph_constant(g, PEAT_I32, 1, &n, (void *)(uintptr_t)truth);
     peat_node *mean = op_cross_entropy(&g->base, logits, target);
     status = forward_status(g, what, err);
     if (status != PEAT_OK)

@@ -9,7 +9,8 @@
  *   BOS question SEP answer EOS     PEAT_SPOKEN: the loss is on answer and EOS, which evaluation
  *                                   generates greedily from SEP on; decoders only
  *   BOS question SEP                PEAT_NAMED: one token is the answer, asked for at SEP; for
- *                                   decoders and encoders
+ *                                   decoders and encoders. With model.head: class it is the class
+ *                                   of the row, and nothing is asked for at SEP
  *
  * BOS is a token of its own: without it a causal model cannot count equal tokens. A model is never
  * given true tokens of an answer that is scored by exact_match.
@@ -90,6 +91,7 @@ typedef struct peat_sequence_self {
     int64_t max_len;
     int64_t questions[PEAT_MAX_LENGTHS]; /* evaluated */
     int64_t length[PEAT_MAX_LENGTHS];
+    bool classes; /* answers are classes of rows */
 } peat_sequence_self;
 
 /* ---- sizes that many tasks have ---- */
@@ -215,6 +217,15 @@ static inline void peat_question_row(const peat_sequence *s, peat_question *q, p
     batch->units += fed - sep;
 }
 
+/* The answer of row b, which is at SEP, as the row's class. */
+static inline void peat_question_class(const peat_question *q, peat_batch *batch, int64_t b)
+{
+    int32_t *target = batch->target + b * batch->T + q->n_asked + 1;
+    batch->label[b] = *target - PEAT_FIRST_SYMBOL;
+    *target = -1;
+    batch->prompt = batch->answer = 0;
+}
+
 /* Row b draws from index b 2^32 on: first its length, then its question. */
 static inline peat_status peat_sequence_train(const peat_sequence *s, const peat_host *host,
                                               const void *config, const void *self, uint64_t stream,
@@ -230,6 +241,8 @@ static inline peat_status peat_sequence_train(const peat_sequence *s, const peat
         peat_question q = {host, config, stream, first + 1, n, t->max_len, b, 0, 0, 0, NULL, NULL};
         peat_question_shape(s, &q);
         peat_question_row(s, &q, batch, b);
+        if (t->classes)
+            peat_question_class(&q, batch, b);
         batch->sequence[b] = b;
     }
     return PEAT_OK;
@@ -294,6 +307,8 @@ static inline peat_status peat_sequence_evaluate(const peat_sequence *s, const p
         batch->prompt = q.n_asked + 2;
         batch->answer = q.n_answer + (s->kind == PEAT_SPOKEN ? 1 : 0);
         peat_question_row(s, &q, batch, b);
+        if (t->classes)
+            peat_question_class(&q, batch, b);
         batch->sequence[b] = (int64_t)((uint64_t)n << 32 | (uint64_t)(first + b));
     }
     return PEAT_OK;
@@ -327,7 +342,7 @@ static inline peat_status peat_sequence_plan_lengths(const peat_sequence *s, pea
         plan->eval_T[i] = peat_row_fed(s, n_asked, n_answer);
         plan->eval_sequences[i] = t->questions[i];
         plan->eval_prompt[i] = n_asked + 2;
-        plan->eval_answer[i] = n_answer + (s->kind == PEAT_SPOKEN ? 1 : 0);
+        plan->eval_answer[i] = t->classes ? 0 : n_answer + (s->kind == PEAT_SPOKEN ? 1 : 0);
     }
     return PEAT_OK;
 }
@@ -383,6 +398,9 @@ static inline peat_status peat_sequence_setup(const peat_sequence *s, peat_setup
     t->max_len = n;
     peat_resolved(setup, "max_len", (double)n);
     plan->vocab = PEAT_FIRST_SYMBOL + s->ids(config);
+    t->classes = s->kind == PEAT_NAMED && PEAT_HAS(plan, head);
+    if (t->classes)
+        plan->n_class = s->ids(config);
     plan->length_unit = "symbols";
     *self = t;
     return peat_sequence_plan_lengths(s, setup, config, least, t, plan);

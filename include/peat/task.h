@@ -16,6 +16,10 @@ extern "C" {
 
 typedef enum peat_arch { PEAT_DECODER = 0, PEAT_ENCODER = 1 } peat_arch;
 
+/* What the model makes of the batch, as model.head says: a token at every place, or a class for
+ * every row. */
+typedef enum peat_head { PEAT_HEAD_TOKENS = 0, PEAT_HEAD_CLASS = 1 } peat_head;
+
 /* What the experiment asks of the task, and what the task answers in setup. */
 typedef struct peat_task_plan {
     uint32_t size;
@@ -37,6 +41,10 @@ typedef struct peat_task_plan {
     int64_t eval_sequences[32]; /* evaluated of that length                                     */
     int64_t eval_prompt[32];    /* tokens given where an answer is generated, at most           */
     int64_t eval_answer[32];    /* tokens generated of each, at most; 0: nothing is generated   */
+    /* asked */
+    peat_head head; /* CLASS: batches have a label for each row and no target        */
+    /* answered */
+    int64_t n_class; /* with CLASS: at least 2; a task that leaves it is refused       */
 } peat_task_plan;
 
 #define PEAT_MAX_LENGTHS 32
@@ -52,6 +60,8 @@ typedef struct peat_task_plan {
  *   units   a divisor for metrics: bytes that the targets represent.
  *   prompt  > 0: score by greedy generation. Tokens [0, prompt) are given to the model, the next
  *           `answer` ones are generated and compared with target at prompt-1 ... prompt+answer-2.
+ *   label   [B] where the plan asks for classes: the class of each row, from 0. A token that tells
+ *           the class is the model's to add; some place of each row must be no padding.
  */
 typedef struct peat_batch {
     uint32_t size;
@@ -62,16 +72,17 @@ typedef struct peat_batch {
     bool has_segment, has_document, has_pad, has_special;
     int64_t units;
     int64_t prompt, answer;
+    int32_t *label;
 } peat_batch;
 
 /* Sums over one evaluation at one length. */
 typedef struct peat_sums {
     uint32_t size;
     double nll;      /* nats, over targets                                   */
-    int64_t targets; /* places with a target                                 */
+    int64_t targets; /* places with a target; of classes, rows               */
     int64_t correct; /* targets with the highest logit, given true inputs    */
     int64_t units;
-    int64_t sequences; /* generated                                            */
+    int64_t sequences; /* generated; of classes, rows                          */
     int64_t matches;   /* whole generated answers equal to the truth           */
     int64_t generated; /* tokens generated                                     */
     int64_t generated_correct;

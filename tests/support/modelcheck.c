@@ -72,8 +72,7 @@ double modelcheck_loss(struct modelcheck *m, bool backward)
 {
     struct graph g;
     peat_node *logits = forward(m, &g);
-    peat_node *target =
-        graph_constant(&g, PEAT_I32, 1, (int64_t[]){m->input.B * m->input.T}, m->target);
+    peat_node *target = graph_constant(&g, PEAT_I32, 1, logits->value.dim, m->target);
     peat_node *loss = op_cross_entropy(&g.base, logits, target);
     ck_assert_msg(loss != NULL, "%s", g.err.text);
     double value = tensor_get(&loss->value, 0);

@@ -27,9 +27,10 @@ struct scheme_part *modelcheck_scheme(struct modelcheck *m, const char *id,
 void modelcheck_build(struct modelcheck *m);
 /* The same, for tests that expect a refusal. */
 peat_status modelcheck_try(struct modelcheck *m);
-/* Mean cross-entropy; with `backward`, gradients are left in the weights. */
+/* Mean cross-entropy against m->target, one for each row of the logits; with `backward`, gradients
+ * are left in the weights. */
 double modelcheck_loss(struct modelcheck *m, bool backward);
-/* Logits [B*T, V] copied out; the caller's array holds B*T*V. */
+/* Logits copied out; the caller's array holds B*T*V, or as many as there are for classes. */
 void modelcheck_logits(struct modelcheck *m, double *out);
 /* Largest |analytic - numeric| / max(1, |a|, |n|) over up to 12 elements of every weight; asserts
  * that it is below limit when limit > 0. */

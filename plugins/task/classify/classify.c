@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* classify.c: the label of a text. BOS bytes SEP, asked for at SEP. */
+/* classify.c: the label of a text. BOS bytes SEP, asked for at SEP, or as the class of the row. */
 #include <peat/sequence.h>
 #include <stdlib.h>
 
@@ -37,6 +37,7 @@ struct classify {
     struct example *train, *valid;
     int64_t n_train, n_valid, longest, T; /* T: of training rows */
     int64_t rows[PEAT_MAX_LENGTHS], T_of[PEAT_MAX_LENGTHS];
+    bool classes; /* a label is the class of its row */
 };
 
 /* ---- reading ---- */
@@ -149,7 +150,10 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
     if (status != PEAT_OK)
         return status;
     c->T = tokens_of(c, plan->seq_len);
-    plan->vocab = LABEL + n_label;
+    c->classes = PEAT_HAS(plan, head);
+    if (c->classes)
+        plan->n_class = n_label;
+    plan->vocab = LABEL + (c->classes ? 0 : n_label);
     plan->length_unit = "tokens";
     return plan_lengths(s, c, plan);
 }
@@ -157,7 +161,8 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
 /* ---- batches ---- */
 
 /* Row b: the text, cut at its end where it does not fit. */
-static void fill_row(const struct example *e, peat_batch *batch, int64_t b)
+static void fill_row(const struct classify *c, const struct example *e, peat_batch *batch,
+                     int64_t b)
 {
     int32_t *token = batch->token + b * batch->T;
     uint8_t *special = batch->special + b * batch->T, *pad = batch->pad + b * batch->T;
@@ -167,7 +172,10 @@ static void fill_row(const struct example *e, peat_batch *batch, int64_t b)
     token[0] = PEAT_BOS;
     token[1 + n] = PEAT_SEP;
     special[0] = special[1 + n] = 1;
-    batch->target[b * batch->T + 1 + n] = e->label;
+    if (c->classes)
+        batch->label[b] = e->label - LABEL;
+    else
+        batch->target[b * batch->T + 1 + n] = e->label;
     for (int64_t i = n + FRAME; i < batch->T; i++) {
         token[i] = PEAT_EOS;
         pad[i] = 1;
@@ -185,7 +193,7 @@ static peat_status train(const peat_host *h, const void *config, const void *sel
     batch->T = c->T;
     for (int64_t b = 0; b < batch->B; b++) {
         int64_t row = peat_below(h, stream, (uint64_t)b, c->n_train);
-        fill_row(&c->train[row], batch, b);
+        fill_row(c, &c->train[row], batch, b);
         batch->sequence[b] = row;
     }
     return PEAT_OK;
@@ -201,7 +209,7 @@ static peat_status evaluate(const peat_host *h, const void *config, const void *
     batch->B = left < 0 ? 0 : left < batch->B ? left : batch->B;
     batch->T = c->T_of[which];
     for (int64_t b = 0; b < batch->B; b++) {
-        fill_row(&c->valid[first + b], batch, b);
+        fill_row(c, &c->valid[first + b], batch, b);
         batch->sequence[b] = first + b;
     }
     return PEAT_OK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * images.c: the class of an image. One token for each pixel or pool of pixels, its grey level, row
- * by row from position 0 on, then ASK, where the class is asked for.
+ * by row from position 0 on, then ASK, where the class is asked for; with model.head: class there
+ * is no ASK.
  */
 #include <peat/sequence.h>
 
@@ -47,6 +48,7 @@ struct images {
     unsigned char *level;                     /* [n, height, width]; NULL: shapes */
     unsigned char *label;                     /* [n]                              */
     int64_t evaluated;
+    int64_t ask; /* tokens that ask for the class: 1, or 0 where it is that of the row */
 };
 
 /* ---- files ---- */
@@ -186,7 +188,7 @@ static peat_status split(peat_setup *s, const struct config *k, struct images *m
 static void choose_side(peat_setup *s, const struct config *k, int64_t seq_len, struct images *m)
 {
     int64_t side = k->side ? k->side : SIDE_BY_ITSELF;
-    while (!k->side && side > SIDE_LEAST && side * side + 1 > seq_len)
+    while (!k->side && side > SIDE_LEAST && side * side + m->ask > seq_len)
         side--;
     m->height = m->width = side;
     m->classes = CLASSES_OF_SHAPES;
@@ -195,7 +197,7 @@ static void choose_side(peat_setup *s, const struct config *k, int64_t seq_len, 
 
 static peat_status plan_length(peat_setup *s, struct images *m, peat_task_plan *plan)
 {
-    int64_t T = m->height * m->width + 1, all = m->level ? m->n - m->train : SHAPES_EVALUATED;
+    int64_t T = m->height * m->width + m->ask, all = m->level ? m->n - m->train : SHAPES_EVALUATED;
     if (T > plan->seq_len)
         return peat_refuse(s,
                            "an image of %" PRId64 " x %" PRId64
@@ -218,6 +220,7 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
     if (!m)
         return PEAT_NOMEM;
     *self = m;
+    m->ask = !PEAT_HAS(plan, head);
     peat_status status = PEAT_OK;
     if (k->source == SHAPES)
         choose_side(s, k, plan->seq_len, m);
@@ -227,21 +230,28 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
         status = split(s, k, m);
     if (status != PEAT_OK)
         return status;
-    plan->vocab = k->levels + 1 + m->classes;
+    if (!m->ask)
+        plan->n_class = m->classes;
+    plan->vocab = k->levels + (m->ask ? 1 + m->classes : 0);
     plan->length_unit = "tokens";
     return plan_length(s, m, plan);
 }
 
 /* ---- batches ---- */
 
-static void ask(const struct config *k, int64_t class, peat_batch *batch, int64_t b)
+static void ask(const struct config *k, const struct images *m, int64_t class, peat_batch *batch,
+                int64_t b)
 {
+    batch->units++;
+    if (!m->ask) {
+        batch->label[b] = (int32_t) class;
+        return;
+    }
     int64_t at = b * batch->T + batch->T - 1;
     batch->token[at] = (int32_t)k->levels;
     batch->target[at] = (int32_t)(k->levels + 1 + class);
     batch->special[at] = 1;
     batch->has_special = true;
-    batch->units++;
 }
 
 /* A bright pixel, and a brighter one to the right of it, below, to the left or above; the rest is
@@ -261,7 +271,7 @@ static void fill_shape(const struct config *k, const struct images *m, const pea
         token[y * m->width + x + step[c]] = 0;
     token[y * m->width + x] = (int32_t)k->levels - 2;
     token[y * m->width + x + step[class]] = (int32_t)k->levels - 1;
-    ask(k, class, batch, b);
+    ask(k, m, class, batch, b);
 }
 
 static void fill_image(const struct config *k, const struct images *m, int64_t i, peat_batch *batch,
@@ -270,7 +280,7 @@ static void fill_image(const struct config *k, const struct images *m, int64_t i
     int64_t n = m->height * m->width;
     for (int64_t at = 0; at < n; at++)
         batch->token[b * batch->T + at] = m->level[i * n + at];
-    ask(k, m->label[i], batch, b);
+    ask(k, m, m->label[i], batch, b);
 }
 
 static peat_status train(const peat_host *h, const void *config, const void *self, uint64_t stream,
@@ -278,7 +288,7 @@ static peat_status train(const peat_host *h, const void *config, const void *sel
 {
     const struct config *k = config;
     const struct images *m = self;
-    batch->T = m->height * m->width + 1;
+    batch->T = m->height * m->width + m->ask;
     for (int64_t b = 0; b < batch->B; b++) {
         uint64_t first = (uint64_t)b << 32;
         int64_t chosen = peat_below(h, stream, first, m->level ? m->train : CLASSES_OF_SHAPES);
@@ -300,7 +310,7 @@ static peat_status evaluate(const peat_host *h, const void *config, const void *
     int64_t first = index * batch->B, left = m->evaluated - first;
     (void)which;
     batch->B = left < 0 ? 0 : left < batch->B ? left : batch->B;
-    batch->T = m->height * m->width + 1;
+    batch->T = m->height * m->width + m->ask;
     for (int64_t b = 0; b < batch->B; b++) {
         int64_t i = first + b, class = i % CLASSES_OF_SHAPES;
         batch->sequence[b] = i;

@@ -4,6 +4,8 @@
  * al. 2019, section 3.1, with the order of stretches as Lan et al. 2019 ask for it.
  *
  *   BOS a SEP b ASK    k bytes each; segment 0 up to SEP, segment 1 from b on
+ *
+ * With model.head: class the order is the class of the row, and no byte is masked.
  */
 #include <peat/sequence.h>
 
@@ -33,6 +35,7 @@ struct text_pair {
     int64_t train, valid; /* bytes that train, and those after them that validate */
     int64_t k;            /* bytes of a stretch in training                       */
     int64_t stretch[PEAT_MAX_LENGTHS], rows[PEAT_MAX_LENGTHS];
+    bool classes; /* the order is the class of the row */
 };
 
 /* ---- planning ---- */
@@ -56,7 +59,7 @@ static peat_status plan_length(peat_setup *s, struct text_pair *t, peat_task_pla
     plan->eval[i] = T;
     plan->eval_T[i] = plan->eval_prompt[i] = 2 * k + FRAME;
     plan->eval_sequences[i] = t->rows[i];
-    plan->eval_answer[i] = 1;
+    plan->eval_answer[i] = !t->classes;
     return PEAT_OK;
 }
 
@@ -96,6 +99,9 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
                            "the training text has %" PRId64 " bytes, and train.seq_len = %" PRId64
                            " makes two stretches of %" PRId64,
                            t->train, plan->seq_len, t->k < 0 ? 0 : t->k);
+    t->classes = PEAT_HAS(plan, head);
+    if (t->classes)
+        plan->n_class = 2;
     plan->vocab = VOCAB;
     plan->n_segment = 2;
     plan->length_unit = "tokens";
@@ -130,12 +136,19 @@ static void fill_row(const struct text_pair *t, const peat_host *h, uint64_t str
         uint64_t at = first + 2 * (uint64_t)i;
         uint64_t draw[] = {h->draw(stream, at), h->draw(stream, at + 1)};
         bool left = (i < k) != swapped;
-        fill_place(draw, batch, (left ? row + 1 : sep + 1) + i % k, BYTE + t->byte[start + i]);
+        int64_t place = (left ? row + 1 : sep + 1) + i % k;
+        if (t->classes)
+            batch->token[place] = BYTE + t->byte[start + i];
+        else
+            fill_place(draw, batch, place, BYTE + t->byte[start + i]);
     }
     batch->token[row] = PEAT_BOS;
     batch->token[sep] = SEP;
     batch->token[ask] = ASK;
-    batch->target[ask] = swapped ? SWAPPED : IN_ORDER;
+    if (t->classes)
+        batch->label[b] = swapped;
+    else
+        batch->target[ask] = swapped ? SWAPPED : IN_ORDER;
     batch->special[row] = batch->special[sep] = batch->special[ask] = 1;
     for (int64_t i = sep + 1; i <= ask; i++)
         batch->segment[i] = 1;
@@ -167,8 +180,8 @@ static peat_status evaluate(const peat_host *h, const void *config, const void *
     (void)config;
     batch->B = left < 0 ? 0 : left < batch->B ? left : batch->B;
     batch->T = 2 * k + FRAME;
-    batch->prompt = batch->T;
-    batch->answer = 1;
+    batch->prompt = t->classes ? 0 : batch->T;
+    batch->answer = t->classes ? 0 : 1;
     for (int64_t b = 0; b < batch->B; b++) {
         int64_t start = (first + b) / 2 * 2 * k;
         fill_row(t, h, MASK_STREAM, 2 * (uint64_t)start, k, t->train + start, (first + b) % 2,

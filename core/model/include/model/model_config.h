@@ -9,8 +9,15 @@
 enum norm_kind { NORM_LAYER, NORM_RMS };
 enum activation { ACTIVATION_GELU, ACTIVATION_GELU_TANH, ACTIVATION_RELU };
 
+/* What classes are told from, and where a class token stands: at position 0, before the rest; apart
+ * from all positions with a trained row in the place of each stream; or with zeros there. */
+enum pooling { POOL_CLS, POOL_MEAN };
+enum cls_position { CLS_FIRST, CLS_OWN, CLS_NONE };
+
 struct model_config {
-    int64_t arch; /* peat_arch */
+    int64_t arch;               /* peat_arch */
+    int64_t head;               /* peat_head */
+    int64_t pool, cls_position; /* head class: of the enums above */
     int64_t d_model, n_layer, n_head;
     int64_t d_ff; /* 0: 4 * d_model */
     int64_t norm; /* enum norm_kind */
@@ -23,7 +30,7 @@ struct model_config {
     int64_t attention_scale;      /* enum attention_scale */
     double attention_scale_value; /* > 0: the factor itself, instead of attention_scale */
     /* from the task and the experiment */
-    int64_t vocab, n_segment, T_train, T_max;
+    int64_t vocab, n_segment, n_class, T_train, T_max; /* T without a class token */
 };
 
 #endif

@@ -4,7 +4,7 @@
  *
  *   x = merge(token, positions, segment)
  *   L times: x = residual hooks(x); x += out(attention(norm1(x))); x += mlp(norm2(x))
- *   logits = head(norm(x))
+ *   logits = head(norm(x)), or head(pool(norm(x))) for classes
  *
  * Weights are named as docs/checkpoint.md lists them.
  */
@@ -22,11 +22,13 @@ struct model {
     struct arena *arena;
     peat_dims dims;
     uint64_t seed;
-    struct weight *token;     /* [V, width of the token stream] */
-    struct weight *segment;   /* [n_segment, width]; NULL: none */
-    struct block *block;      /* [L] */
-    struct norm_weights norm; /* the last one */
-    struct weight *head;      /* [V, D]; NULL: tied to token */
+    struct weight *token;                     /* [V, width of the token stream] */
+    struct weight *segment;                   /* [n_segment, width]; NULL: none */
+    struct weight *class_token;               /* [1, width of the token stream]; NULL: none */
+    struct weight *class_row[POSITIONAL_MAX]; /* [1, width] in the place of a stream; NULL: zeros */
+    struct block *block;                      /* [L] */
+    struct norm_weights norm;                 /* the last one */
+    struct weight *head;                      /* [V or classes, D]; NULL: tied to token */
 };
 
 /* Declares everything, sets the positional up, gives memory unless shape_only. positional's
@@ -42,20 +44,26 @@ struct model_input {
     const int32_t *segment, *document; /* [B,T] */
     const uint8_t *pad, *special;      /* [B,T] */
     const int64_t *sequence;           /* [B]   */
+    int64_t n_axes;                    /* of pos */
+    const double *pos;                 /* [n_axes,B,T] positions that the data has */
     int64_t T_total;                   /* 0: T */
     peat_phase phase;
     int64_t step;
-    bool last_only; /* logits of the last position alone: [B, V] */
+    bool last_only; /* logits of the last position alone: [B, V]; not for classes */
 };
+
+/* Whether a token that the model adds tells the class. */
+bool model_has_class_token(const struct model_config *c);
 
 /* Which keys each query of this input may see; borrows the input's arrays. */
 struct attention_mask model_mask(const struct model *m, const struct model_input *in);
-/* Logits [B*T, V], or [B, V]; NULL with g->err set on error. `pass` keeps what the forward knew
- * (probes), and names an observer before; may be NULL. */
+/* Logits [B*T, V], or [B, V], or [B, classes]; NULL with g->err set on error. `pass` keeps what the
+ * forward knew (probes), and names an observer before; may be NULL. */
 peat_node *model_forward(struct model *m, struct graph *g, const struct model_input *in,
                          struct pass *pass);
 
-/* The input of the first block, [B,T,D]; NULL on error. Streams pass the observer. */
+/* The input of the first block, [B,T,D] with a class token's place if there is one; NULL on error.
+ * Streams pass the observer. */
 peat_node *model_input_alone(struct model *m, struct graph *g, const struct model_input *in,
                              struct pass *pass);
 /* Of a model without memory (shape_only): values for the weights that its input reads. */

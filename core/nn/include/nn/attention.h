@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attention.h: multi-head self-attention, and the only caller of the attention hooks.
+ * attention.h: multi-head attention, and the only caller of the attention hooks.
  *
  * Heads are partitioned into groups having the same list of acting schemes; each group is one
  * attention call. A group takes the fused path unless a hook looks at the logits or the weights
@@ -29,8 +29,10 @@ struct attention_options {
     double scale_value; /* > 0: the factor itself, instead of scale */
 };
 
-/* x [B,T,D] (normed) -> [B,T,D]. `layer` counts from 0. */
+/* x [B,T,D] (normed) -> [B,T,D]. `layer` counts from 0. memory [B,Tk,D]: what keys and values are
+ * made of in cross-attention (pass->across), otherwise NULL: x itself. */
 peat_node *attention_forward(struct pass *pass, const struct attention_weights *w,
-                             const struct attention_options *options, int64_t layer, peat_node *x);
+                             const struct attention_options *options, int64_t layer, peat_node *x,
+                             peat_node *memory);
 
 #endif

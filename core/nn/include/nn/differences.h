@@ -13,12 +13,13 @@
 
 struct differences {
     peat_rel rel;
+    int64_t pos_B, Tq, Tk;
     bool toeplitz;
     peat_node *index; /* I32 [pos_B, 1, Tq*Tk] into rel; NULL when toeplitz or all pairs */
 };
 
-/* Made once per pass; NULL when memory ran out. */
-struct differences *pass_differences(struct pass *pass);
+/* Those of the sides of a call. Made once per pass and number of axes; NULL when memory ran out. */
+struct differences *pass_differences(struct pass *pass, const peat_call *c);
 /* A scheme's values [1|H, n] as a bias [1|pos_B, 1|H, Tq, Tk], for differences that are not
  * Toeplitz. */
 peat_node *differences_spread(struct pass *pass, const struct differences *d, peat_node *value);

@@ -23,6 +23,7 @@ struct where {
     const int64_t *layer;
     int64_t head_begin, head_end; /* end 0: all            */
     int64_t dim_begin, dim_end;   /* end 0: all; qkv only   */
+    bool across;                  /* acts in cross-attention too */
     enum site at;
     peat_scope share; /* for PEAT_PER_USER: PEAT_ONCE or PEAT_PER_LAYER */
 };

@@ -18,6 +18,13 @@ struct bias_terms {
     peat_node *rel;              /* [1|H, Tq+Tk-1], by j - i + Tq - 1 */
 };
 
+/* Positions that the data has, [n_axes, pos_B, T] of side's T; n_axes 0: none. */
+struct grid {
+    int32_t n_axes;
+    int64_t pos_B;
+    const double *pos;
+};
+
 struct differences;
 struct pass;
 
@@ -58,13 +65,20 @@ struct pass {
     int64_t B, step;
     uint64_t seed;
     struct arena *model_arena; /* for tables kept over steps */
-    peat_side side;            /* queries and keys are the same: self-attention */
+    /* What the schemes see of the sequence, with its places counted on one axis: nn/front.h. */
+    peat_side side;
+    peat_side keys;   /* cross-attention: the sequence that is looked at; otherwise side         */
+    bool across;      /* cross-attention: only schemes that act across two sequences have a say  */
+    int64_t front;    /* places before the first of `side` that no scheme sees                   */
+    struct grid grid; /* for schemes that understand several axes                                */
     peat_node *shared[POSITIONAL_MAX][PEAT_MAX_SHARED];
-    peat_node *stream[POSITIONAL_MAX]; /* of schemes that enter elsewhere than at the input */
+    /* Of schemes that enter elsewhere than at the input: of the side, and of the front. */
+    peat_node *stream[POSITIONAL_MAX], *front_stream[POSITIONAL_MAX];
     /* Merges scheme `index`'s stream into x: model/input.c, the only caller of merge. */
     peat_node *(*merge)(struct pass *pass, int index, peat_node *x);
     struct bias_terms cache[POSITIONAL_MAX]; /* of schemes that give the same in every layer */
-    struct differences *differences;         /* made when a bias_rel asks                    */
+    /* Made when a bias_rel asks: of places on one axis, and of those in the grid. */
+    struct differences *differences[2];
     const struct attention_mask *mask;
     peat_node *mask_node; /* made when a hook asks                                          */
     bool composed;        /* some group took the composed path                              */
@@ -85,7 +99,9 @@ struct call {
     peat_call base;
     struct pass *pass;
     struct part *part;
-    peat_side own; /* what the plugin sees of the pass's side: nothing that it did not declare */
+    /* What the plugin sees of the pass's side and keys: nothing that it did not declare. Keys are
+     * apart in cross-attention alone. */
+    peat_side own, own_keys;
     const struct attention_weights *attention; /* for project; NULL outside attention */
     int64_t head_begin;
 };
@@ -101,6 +117,10 @@ peat_node *hook_end(struct pass *pass, peat_node *node, int rank, const int64_t 
                     uint32_t either);
 /* Ends a hook that answered with a status; false when it failed. */
 bool hook_status(struct pass *pass, peat_status status);
+
+/* Places in a sequence as the layers work on it: queries, and keys. */
+int64_t pass_queries(const struct pass *pass);
+int64_t pass_keys(const struct pass *pass);
 
 /* Fills a call for scheme `index`, or for the combine when index is -1. A call points into itself:
  * it is never copied. */

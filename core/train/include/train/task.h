@@ -26,6 +26,8 @@ struct batch {
     int64_t capacity_B, capacity_T;
 };
 peat_status batch_init(struct batch *batch, struct arena *arena, int64_t B, int64_t T);
+/* What each row of the logits of a batch is compared with, *n of them: its targets or labels. */
+const int32_t *task_targets(const struct task *t, const peat_batch *b, int64_t *n);
 /* The training batch of `step` (1, 2, ...): a function of seed and step alone. */
 peat_status task_train_batch(const struct task *t, uint64_t seed, int64_t step, struct batch *batch,
                              struct error *err);

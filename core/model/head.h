@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* head.h: from the last norm to logits, of tokens or of classes. */
+#ifndef MODEL_HEAD_H
+#define MODEL_HEAD_H
+
+#include "model/transformer.h"
+
+/* Declares the head's weight, unless it is the token table. */
+void head_declare(struct model *m);
+/* x [B,T,D] (normed; with a class token's place if there is one) -> logits as model_forward says.
+ */
+peat_node *head_forward(struct model *m, struct graph *g, const struct model_input *in,
+                        peat_node *x);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* test_architectures.c: heads and kinds of models from YAML alone, and what is refused before
+ * training. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/shell.h"
+#include "support/support.h"
+
+/* A grid of one step for each cell. `rest` is the model and the position. */
+static void write_grid(const char *task, int seq_len, const char *rest)
+{
+    char text[2048];
+    snprintf(text, sizeof(text),
+             "version: 1\n"
+             "name: arch\n"
+             "defaults:\n"
+             "  task: %s\n"
+             "  train: {steps: 2, batch: 4, seq_len: %d}\n"
+             "  eval: {tokens: 64}\n"
+             "%s",
+             task, seq_len, rest);
+    shell_write("arch.yaml", text);
+}
+
+static void write_texts(void)
+{
+    shell_expect(0, "for i in $(seq 60); do echo \"a text number $i,label $((i %% 3))\"; done "
+                    "> texts.csv; cat \"$PEAT_SOURCE\"/include/peat/task.h > text.txt");
+}
+
+/* ---- classes ---- */
+
+static const char *const class_tasks[] = {"{plugin: classify, path: texts.csv}",
+                                          "{plugin: text_pair, path: text.txt}",
+                                          "{plugin: images, side: 5}", "{plugin: order}"};
+
+START_TEST(tasks_with_classes_serve_the_class_head)
+{
+    write_texts();
+    write_grid(class_tasks[_i], 32,
+               "  model: {arch: encoder, d_model: 16, n_layer: 1, n_head: 2, head: class}\n"
+               "matrix:\n"
+               "  model.pool: [cls, mean]\n"
+               "  model.cls_position: [first, own, none]\n"
+               "  position.scheme: [learned, rotary]\n"
+               "seeds: 1\n");
+    shell_expect(0, "peat run arch.yaml -o run -t 1");
+    shell_expect(0, "test $(ls -d run/cells/*/result.json | wc -l) = 12");
+}
+END_TEST
+
+/* A cell keeps its hash and its configuration while the new keys have their defaults. */
+START_TEST(keys_at_their_default_are_not_written)
+{
+    write_grid("{plugin: order}", 32,
+               "  model: {arch: encoder, d_model: 16, n_layer: 1, n_head: 2, head: tokens}\n"
+               "matrix:\n"
+               "  position.scheme: [none]\n");
+    shell_expect(0, "peat run arch.yaml -o run -t 1");
+    shell_expect(1, "grep -E 'cls_position|\"head\"|pool' run/cells/*/config.json");
+}
+END_TEST
+
+static const struct refusal {
+    const char *task, *model, *line;
+} refusals[] = {
+    {"{plugin: copy}", "{arch: encoder, head: class}",
+     "arch.yaml:4:18: the answer is generated token by token"},
+    {"{plugin: text, path: text.txt}", "{arch: encoder, head: class}",
+     "task 'text' names no classes of its rows"},
+    {"{plugin: order}", "{head: class}", "arch.yaml:7:17: head: class needs model.arch: encoder"},
+    {"{plugin: order}", "{arch: encoder, head: class, tie_embeddings: true}",
+     "tie_embeddings needs head: tokens"},
+    {"{plugin: order}", "{arch: encoder, head: klass}", "did you mean 'class'?"},
+};
+
+START_TEST(what_does_not_fit_is_refused_by_plan)
+{
+    const struct refusal *r = &refusals[_i];
+    char rest[512];
+    snprintf(rest, sizeof(rest), "  model: %s\n", r->model);
+    write_texts();
+    write_grid(r->task, 32, rest);
+    shell_says(2, r->line, "peat plan arch.yaml");
+}
+END_TEST
+
+START_TEST(diagnose_says_that_it_does_not_read_classes)
+{
+    write_grid("{plugin: order}", 32,
+               "  model: {arch: encoder, d_model: 16, n_layer: 1, n_head: 2, head: class}\n");
+    shell_expect(0, "peat run arch.yaml -o run -t 1");
+    shell_says(2, "diagnose reads models that tell tokens", "peat diagnose run none.-.s0");
+}
+END_TEST
+
+enum { CLASS_TASKS = sizeof(class_tasks) / sizeof(*class_tasks) };
+enum { REFUSALS = sizeof(refusals) / sizeof(*refusals) };
+
+int main(void)
+{
+    return run_list(
+        (struct tests){"architectures", shell_open, shell_close, .seconds = 120,
+                       .needs = "PEAT_SOURCE PEAT",
+                       .loops = LOOPS({tasks_with_classes_serve_the_class_head, CLASS_TASKS},
+                                      {what_does_not_fit_is_refused_by_plan, REFUSALS})},
+        TESTS(keys_at_their_default_are_not_written, diagnose_says_that_it_does_not_read_classes));
+}
