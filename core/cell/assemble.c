@@ -54,7 +54,8 @@ static peat_status assemble_task(struct assembly *s, const struct cell_config *c
                  .length = length,
                  .eval_tokens = c->eval.tokens,
                  .seed = (uint64_t)c->seed,
-                 .head = (peat_head)c->model.head},
+                 .head = (peat_head)c->model.head,
+                 .input = (peat_input)c->model.input},
     };
     struct error inner = {0};
     peat_status status = task_setup(t, arena, &inner);
@@ -84,6 +85,8 @@ static struct model_config model_config_of(const struct cell_config *c, const pe
     m.vocab = plan->vocab;
     m.n_segment = plan->n_segment;
     m.n_class = plan->n_class;
+    m.patch_width = plan->patch_width;
+    m.n_axes = plan->n_axes;
     m.T_train = m.T_max = plan->seq_len;
     for (int64_t i = 0; i < plan->n_eval; i++)
         m.T_max = plan->eval_T[i] > m.T_max ? plan->eval_T[i] : m.T_max;

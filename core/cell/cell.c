@@ -50,9 +50,12 @@ static peat_status check_heads(const struct cell_reader *r, const struct model_c
 static peat_status check_head(const struct cell_reader *r, const struct model_config *m,
                               const struct value *v)
 {
+    const struct value *head = value_get(v, "head"), *tie = value_get(v, "tie_embeddings");
+    if (m->tie_embeddings && m->input == PEAT_INPUT_PATCHES)
+        return place_error(r->err, tie->at,
+                           "tie_embeddings needs input: tokens: patches have no table of tokens");
     if (m->head != PEAT_HEAD_CLASS)
         return PEAT_OK;
-    const struct value *head = value_get(v, "head"), *tie = value_get(v, "tie_embeddings");
     if (m->arch != PEAT_ENCODER)
         return place_error(r->err, head->at,
                            "head: class needs model.arch: encoder, where all places see all");
@@ -82,7 +85,7 @@ static peat_status read_model(const struct cell_reader *r, struct model_config *
 
 /* Keys that came after cells had been trained: with their default they are not written, so that a
  * cell keeps its configuration and its hash. */
-static const char *const later_keys[] = {"head", "pool", "cls_position"};
+static const char *const later_keys[] = {"input", "head", "pool", "cls_position"};
 
 static bool is_later(const char *key)
 {

@@ -7,6 +7,7 @@
 #define EVAL(field)  offsetof(struct eval_config, field)
 
 static const char *const arch_labels[] = {"decoder", "encoder", NULL};
+static const char *const input_labels[] = {"tokens", "patches", NULL};
 static const char *const head_labels[] = {"tokens", "class", NULL};
 static const char *const pool_labels[] = {"cls", "mean", NULL};
 static const char *const cls_labels[] = {"first", "own", "none", NULL};
@@ -23,6 +24,11 @@ const peat_param model_rows[] = {
      .offset = MODEL(arch),
      .labels = arch_labels,
      .doc = "decoder: each token sees those before it; encoder: all see all"},
+    {.key = "input",
+     .type = PEAT_ENUM,
+     .offset = MODEL(input),
+     .labels = input_labels,
+     .doc = "tokens of a vocabulary, or patches: vectors of numbers, projected (as in ViT)"},
     {.key = "head",
      .type = PEAT_ENUM,
      .offset = MODEL(head),

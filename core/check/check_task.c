@@ -55,7 +55,8 @@ static bool same_rows(const peat_batch *x, int64_t i, const peat_batch *y)
            equal_part(x->segment + at, y->segment, n, 4) &&
            equal_part(x->document + at, y->document, n, 4) &&
            equal_part(x->pad + at, y->pad, n, 1) && equal_part(x->special + at, y->special, n, 1) &&
-           equal_part(x->sequence + i, y->sequence, y->B, 8);
+           equal_part(x->sequence + i, y->sequence, y->B, 8) &&
+           equal_part(x->label + i, y->label, y->B, 4);
 }
 
 static bool same_batch(const peat_batch *x, const peat_batch *y)

@@ -125,12 +125,14 @@ static peat_status read_start(struct cell_diagnosis *d, struct error *err)
 /* Diagnoses follow a token from its place to its logits. */
 static peat_status can_be_read(const struct cell_diagnosis *d, struct error *err)
 {
-    if (d->config.model.head == PEAT_HEAD_TOKENS)
+    const struct model_config *m = &d->config.model;
+    if (m->head == PEAT_HEAD_TOKENS && m->input == PEAT_INPUT_TOKENS)
         return PEAT_OK;
     return error_set(err, PEAT_INVALID,
-                     "cell '%s' tells classes of rows; diagnose reads models that tell tokens "
-                     "(model.head: tokens)",
-                     d->cell->id);
+                     "cell '%s' %s; diagnose reads models that read and tell tokens (model.input: "
+                     "tokens, model.head: tokens)",
+                     d->cell->id,
+                     m->head == PEAT_HEAD_TOKENS ? "reads patches" : "tells classes of rows");
 }
 
 /* Everything but the trained weights. */

@@ -2,6 +2,8 @@
 /* input.c: streams and their combination. */
 #include "input.h"
 
+#include <math.h>
+
 #include "autograd/ops.h"
 #include "class_token.h"
 #include "nn/front.h"
@@ -13,10 +15,23 @@ static struct weight *table_declare(struct model *m, const char *name, int64_t r
     return weights_add(&m->weights, name, 2, (int64_t[]){rows, width}, init, 0);
 }
 
+/* Of patches whose numbers have deviation 1 it makes what the table makes of tokens. */
+static void projection_declare(struct model *m, int64_t width, int64_t numbers)
+{
+    double std = m->positional->tokens.std / sqrt((double)numbers);
+    m->patch_w = weights_add(&m->weights, "patch.weight", 2, (int64_t[]){width, numbers},
+                             (peat_init){.kind = PEAT_INIT_NORMAL, .b = std}, 0);
+    m->patch_b =
+        weights_add(&m->weights, "patch.bias", 1, &width, (peat_init){.kind = PEAT_INIT_ZERO}, 0);
+}
+
 void input_declare(struct model *m)
 {
     const struct positional *p = m->positional;
-    m->token = table_declare(m, "token.weight", m->config.vocab, p->width[0]);
+    if (m->config.input == PEAT_INPUT_PATCHES)
+        projection_declare(m, p->width[0], m->config.patch_width);
+    else
+        m->token = table_declare(m, "token.weight", m->config.vocab, p->width[0]);
     if (m->config.n_segment > 0)
         m->segment =
             table_declare(m, "segment.weight", m->config.n_segment, p->width[p->n_stream - 1]);
@@ -32,6 +47,22 @@ static peat_node *look_up(struct model *m, struct pass *pass, struct weight *tab
     peat_node *index =
         graph_constant(g, PEAT_I32, 2, (int64_t[]){in->B, in->T}, (void *)(uintptr_t)id);
     peat_node *x = op_gather_rows(&g->base, weight_node(g, table), index);
+    return scale == 1.0 ? x : op_affine(&g->base, x, scale, 0.0);
+}
+
+/* Patches [B,T,P] -> scaled projections [B,T,width] */
+static peat_node *projected(struct model *m, struct pass *pass, const struct model_input *in)
+{
+    struct graph *g = pass->g;
+    double scale = m->positional->tokens.factor;
+    int64_t n = in->B * in->T * m->config.patch_width;
+    if (!in->patch)
+        return graph_fail(g, "the model takes patches, and the batch has none");
+    peat_node *x =
+        graph_constant(g, g->dtype, 3, (int64_t[]){in->B, in->T, m->config.patch_width}, NULL);
+    for (int64_t i = 0; x && x->value.data && i < n; i++)
+        tensor_set(&x->value, i, (double)in->patch[i]);
+    x = op_linear(&g->base, x, weight_node(g, m->patch_w), weight_node(g, m->patch_b));
     return scale == 1.0 ? x : op_affine(&g->base, x, scale, 0.0);
 }
 
@@ -137,7 +168,9 @@ peat_node *input_forward(struct model *m, struct pass *pass, const struct model_
 {
     struct streams s = {0};
     peat_node *class = m->class_token ? class_token_stream(m, pass, m->class_token) : NULL;
-    add_tokens(&s, pass, STREAM_TOKEN, look_up(m, pass, m->token, in, in->token), class);
+    peat_node *tokens =
+        m->token ? look_up(m, pass, m->token, in, in->token) : projected(m, pass, in);
+    add_tokens(&s, pass, STREAM_TOKEN, tokens, class);
     add_positions(&s, m, pass);
     if (m->segment) {
         class = m->class_token ? class_token_stream(m, pass, m->segment) : NULL;

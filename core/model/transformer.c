@@ -39,7 +39,7 @@ static peat_dims first_dims(const struct model_config *c)
         .V = c->vocab,
         .T_train = c->T_train + first,
         .T_max = c->T_max + first,
-        .n_axes = 1,
+        .n_axes = c->n_axes > 1 ? (int32_t)c->n_axes : 1,
         .causal = c->arch == PEAT_DECODER,
     };
 }
@@ -204,10 +204,19 @@ peat_status model_plan(struct model *m, int64_t B, int64_t T, struct model_cost 
     graph_init(&g, &arena, NULL, m->weights.dtype);
     g.shape_only = true;
     struct pass pass = {0};
-    struct model_input in = {
-        .B = B, .T = T, .token = id, .segment = id, .special = special, .phase = PEAT_TRAIN};
+    float *patch = ARENA_TRY_ARRAY(&arena, B * T * m->config.patch_width, float);
+    double *pos = ARENA_TRY_ARRAY(&arena, B * T * m->config.n_axes, double);
+    struct model_input in = {.B = B,
+                             .T = T,
+                             .token = m->token ? id : NULL,
+                             .patch = patch,
+                             .n_axes = m->config.n_axes,
+                             .pos = m->config.n_axes > 0 ? pos : NULL,
+                             .segment = id,
+                             .special = special,
+                             .phase = PEAT_TRAIN};
     peat_status status = PEAT_OK;
-    peat_node *logits = id && special ? model_forward(m, &g, &in, &pass) : NULL;
+    peat_node *logits = id && special && patch && pos ? model_forward(m, &g, &in, &pass) : NULL;
     int64_t rows = m->config.head == PEAT_HEAD_CLASS ? B : B * T;
     peat_node *target = graph_constant(&g, PEAT_I32, 1, &rows, id);
     peat_node *loss = op_cross_entropy(&g.base, logits, target);

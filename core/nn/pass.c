@@ -56,8 +56,7 @@ void call_init(struct call *c, struct pass *pass, int index, int64_t layer)
         c->own_keys = declared(&pass->keys, needs, NULL);
         c->base.k = &c->own_keys;
     }
-    if (grid && pass->grid.n_axes > 0)
-        c->base.dims.n_axes = pass->grid.n_axes;
+    c->base.dims.n_axes = c->own.n_axes;
     if (index < 0)
         return;
     const struct scheme_part *s = &p->scheme[index];

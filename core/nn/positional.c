@@ -53,6 +53,13 @@ static peat_status check_where(const struct scheme_part *s, const peat_dims *dim
                          id);
     if (s->where.at != SITE_INPUT && !h->encode)
         return error_set(err, PEAT_REFUSED, "scheme '%s' has no stream that `at` could place", id);
+    if ((h->needs & PEAT_NEED_TOKENS) && dims->V == 0)
+        return error_set(err, PEAT_REFUSED,
+                         "scheme '%s' reads the ids of tokens, and patches have none", id);
+    if (h->max_axes > 1 && dims->n_axes > h->max_axes)
+        return error_set(err, PEAT_REFUSED,
+                         "scheme '%s' understands %d axes of positions, and the data has %d", id,
+                         (int)h->max_axes, (int)dims->n_axes);
     if ((h->traits & PEAT_NEEDS_CAUSAL) && !dims->causal)
         return error_set(err, PEAT_REFUSED,
                          "scheme '%s' is defined for a causal model alone (model.arch: decoder)",
@@ -172,6 +179,7 @@ static peat_status setup_scheme(struct positional *p, int index, struct weights 
     setup.tokens = p->tokens;
     setup.base.dims.d = s->d;
     setup.base.dims.C = positional_width(s, dims->C);
+    setup.base.dims.n_axes = s->hooks->max_axes > 1 ? dims->n_axes : 1;
     setup.where = &s->where;
     if (s->where.head_end > 0)
         setup.heads = s->where.head_end - s->where.head_begin;

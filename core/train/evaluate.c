@@ -21,7 +21,7 @@ static int64_t at_most(int64_t x, int64_t limit)
 
 int64_t evaluate_rows(const peat_task_plan *plan, int64_t T)
 {
-    int64_t tokens = at_most(EVAL_TOKENS, EVAL_LOGITS / plan->vocab);
+    int64_t tokens = at_most(EVAL_TOKENS, EVAL_LOGITS / (plan->vocab > 0 ? plan->vocab : 1));
     int64_t rows = at_most(tokens / T, EVAL_MAX_ROWS);
     return rows < 1 ? 1 : rows;
 }
@@ -112,7 +112,8 @@ peat_status evaluate_length(struct trainer *t, int64_t which, peat_sums *sums, s
     struct arena_mark mark = arena_mark(&t->step_arena);
     int64_t T = t->task->plan.eval_T[which];
     struct batch batch;
-    peat_status status = batch_init(&batch, &t->step_arena, evaluate_rows(&t->task->plan, T), T);
+    peat_status status =
+        task_batch_init(t->task, &batch, &t->step_arena, evaluate_rows(&t->task->plan, T), T);
     if (status == PEAT_OK)
         status = sum_batches(t, which, &batch, sums, err);
     else

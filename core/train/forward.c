@@ -7,7 +7,10 @@ struct model_input forward_input(const peat_batch *b, peat_phase phase)
     return (struct model_input){
         .B = b->B,
         .T = b->T,
-        .token = b->token,
+        .token = b->patch ? NULL : b->token,
+        .patch = b->patch,
+        .n_axes = b->n_axes,
+        .pos = b->pos,
         .segment = b->has_segment ? b->segment : NULL,
         .document = b->has_document ? b->document : NULL,
         .pad = b->has_pad ? b->pad : NULL,

@@ -3,6 +3,7 @@
 #include "train/task.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +21,15 @@ static peat_status bad_plan(const struct task *t, struct error *err, const char 
 static peat_status check_plan(const struct task *t, struct error *err)
 {
     const peat_task_plan *p = &t->plan;
-    if (p->vocab < 1 || p->vocab > INT32_MAX)
+    bool patches = p->input == PEAT_INPUT_PATCHES;
+    if (patches && p->patch_width < 1)
+        return error_set(err, PEAT_REFUSED,
+                         "task '%s' has tokens and no patches of numbers; model.input: tokens "
+                         "serves it",
+                         t->part.id);
+    if (p->n_axes < 0 || p->n_axes > PEAT_MAX_AXES)
+        return bad_plan(t, err, "positions whose axes are", p->n_axes);
+    if (p->vocab < !patches || p->vocab > INT32_MAX)
         return bad_plan(t, err, "a vocabulary of", p->vocab);
     if (p->n_segment < 0)
         return bad_plan(t, err, "a number of segments of", p->n_segment);
@@ -77,6 +86,24 @@ peat_status batch_init(struct batch *batch, struct arena *arena, int64_t B, int6
     return PEAT_OK;
 }
 
+peat_status task_batch_init(const struct task *t, struct batch *batch, struct arena *arena,
+                            int64_t B, int64_t T)
+{
+    peat_status status = batch_init(batch, arena, B, T);
+    peat_batch *b = &batch->b;
+    if (status == PEAT_OK && t->plan.input == PEAT_INPUT_PATCHES) {
+        b->patch_width = t->plan.patch_width;
+        b->patch = ARENA_TRY_ARRAY(arena, B * T * b->patch_width, float);
+        status = b->patch ? PEAT_OK : PEAT_NOMEM;
+    }
+    if (status == PEAT_OK && t->plan.n_axes > 0) {
+        b->n_axes = t->plan.n_axes;
+        b->pos = ARENA_TRY_ARRAY(arena, b->n_axes * B * T, double);
+        status = b->pos ? PEAT_OK : PEAT_NOMEM;
+    }
+    return status;
+}
+
 /* An empty batch that offers all there is room for. */
 static void batch_offer(struct batch *batch)
 {
@@ -91,6 +118,10 @@ static void batch_offer(struct batch *batch)
     memset(b->special, 0, n);
     memset(b->sequence, 0, (size_t)B * sizeof(*b->sequence));
     memset(b->label, -1, (size_t)B * sizeof(*b->label));
+    if (b->patch)
+        memset(b->patch, 0, n * (size_t)b->patch_width * sizeof(*b->patch));
+    if (b->pos)
+        memset(b->pos, 0, n * (size_t)b->n_axes * sizeof(*b->pos));
     b->B = B;
     b->T = T;
     b->has_segment = b->has_document = b->has_pad = b->has_special = false;
@@ -156,6 +187,23 @@ static peat_status check_classes(const struct origin *o, const peat_batch *b, st
     return check_ids(o, "label", b->label, b->B, 0, o->task->plan.n_class, err);
 }
 
+/* Patches and positions are finite. */
+static peat_status check_numbers(const struct origin *o, const peat_batch *b, struct error *err)
+{
+    int64_t n = b->B * b->T;
+    bool finite = true;
+    for (int64_t i = 0; i < n * b->patch_width; i++)
+        finite = finite && isfinite(b->patch[i]);
+    for (int64_t i = 0; i < n * b->n_axes; i++)
+        finite = finite && isfinite(b->pos[i]);
+    if (finite && !(b->patch && b->prompt > 0))
+        return PEAT_OK;
+    return error_set(err, PEAT_FAILED, "task '%s': %s batch %" PRId64 " has %s", o->task->part.id,
+                     o->kind, o->number,
+                     finite ? "an answer in tokens to a question in patches"
+                            : "a patch or a position that is no finite number");
+}
+
 static peat_status check_batch(const struct origin *o, const struct batch *batch, struct error *err)
 {
     const peat_batch *b = &batch->b;
@@ -165,7 +213,9 @@ static peat_status check_batch(const struct origin *o, const struct batch *batch
         return bad_batch(o, err, "rows of length", b->T, batch->capacity_T);
     int64_t n = b->B * b->T;
     const peat_task_plan *plan = &o->task->plan;
-    peat_status status = check_ids(o, "token", b->token, n, 0, plan->vocab, err);
+    peat_status status = check_numbers(o, b, err);
+    if (status == PEAT_OK && !b->patch)
+        status = check_ids(o, "token", b->token, n, 0, plan->vocab, err);
     if (status == PEAT_OK)
         status = check_ids(o, "target", b->target, n, -1, plan->vocab, err);
     if (status == PEAT_OK && plan->n_segment > 0 && !b->has_segment)

@@ -24,7 +24,8 @@ peat_status trainer_init(struct trainer *t, struct error *err)
     t->diverged = (struct divergence){0};
     peat_status status = adamw_init(&t->adamw, w, t->model_arena);
     if (status == PEAT_OK)
-        status = batch_init(&t->batch, t->model_arena, t->train->batch, t->task->plan.seq_len);
+        status = task_batch_init(t->task, &t->batch, t->model_arena, t->train->batch,
+                                 t->task->plan.seq_len);
     if (status != PEAT_OK)
         error_set(err, status, "out of memory for the optimiser and the batches");
     return status;

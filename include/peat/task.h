@@ -16,8 +16,9 @@ extern "C" {
 
 typedef enum peat_arch { PEAT_DECODER = 0, PEAT_ENCODER = 1 } peat_arch;
 
-/* What the model makes of the batch, as model.head says: a token at every place, or a class for
- * every row. */
+/* What a place is, as model.input says: a token, or a vector of numbers. What the model makes of
+ * the batch, as model.head says: a token at every place, or a class for every row. */
+typedef enum peat_input { PEAT_INPUT_TOKENS = 0, PEAT_INPUT_PATCHES = 1 } peat_input;
 typedef enum peat_head { PEAT_HEAD_TOKENS = 0, PEAT_HEAD_CLASS = 1 } peat_head;
 
 /* What the experiment asks of the task, and what the task answers in setup. */
@@ -45,6 +46,12 @@ typedef struct peat_task_plan {
     peat_head head; /* CLASS: batches have a label for each row and no target        */
     /* answered */
     int64_t n_class; /* with CLASS: at least 2; a task that leaves it is refused       */
+    /* asked */
+    peat_input input; /* PATCHES: batches have vectors of numbers in place of tokens    */
+    /* answered */
+    int64_t patch_width; /* with PATCHES: numbers of a patch; a task that leaves it is refused  */
+    int64_t n_axes;      /* axes of the positions that batches have, at most PEAT_MAX_AXES; 0:
+                            places are counted                                                  */
 } peat_task_plan;
 
 #define PEAT_MAX_LENGTHS 32
@@ -62,6 +69,10 @@ typedef struct peat_task_plan {
  *           `answer` ones are generated and compared with target at prompt-1 ... prompt+answer-2.
  *   label   [B] where the plan asks for classes: the class of each row, from 0. A token that tells
  *           the class is the model's to add; some place of each row must be no padding.
+ *   patch   [B,T,patch_width] where the plan asks for patches: about mean 0 and deviation 1 each.
+ *           There are no tokens then.
+ *   pos     [n_axes,B,T] where the plan has axes: position of each place on each, as row and column
+ *           of an image. Schemes that understand one axis are given the count of places instead.
  */
 typedef struct peat_batch {
     uint32_t size;
@@ -73,6 +84,9 @@ typedef struct peat_batch {
     int64_t units;
     int64_t prompt, answer;
     int32_t *label;
+    int64_t patch_width, n_axes; /* as the plan has them; 0: NULL */
+    float *patch;
+    double *pos;
 } peat_batch;
 
 /* Sums over one evaluation at one length. */

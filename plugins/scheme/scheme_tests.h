@@ -40,15 +40,6 @@ static inline void scheme_refuses(const char *name, const char *json, int64_t H,
     harness_close(&h);
 }
 
-/* There is no default for this parameter. */
-static inline void scheme_requires(const char *name, const char *key)
-{
-    struct harness h;
-    ck_assert_int_ne(scheme_try(&h, name, "{}", 1, 8, 4, false), PEAT_OK);
-    ck_assert_msg(strstr(h.err.text, key), "%s", h.err.text);
-    harness_close(&h);
-}
-
 /* A hook failed with this among other words. */
 static inline void scheme_says(const struct harness *h, const char *text)
 {

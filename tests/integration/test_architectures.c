@@ -51,6 +51,25 @@ START_TEST(tasks_with_classes_serve_the_class_head)
 }
 END_TEST
 
+/* ---- patches ---- */
+
+START_TEST(images_serve_patches_with_every_place_of_a_class_token)
+{
+    write_grid("{plugin: images, side: 5, pool: 2}", 32,
+               "  model: {arch: encoder, d_model: 16, n_layer: 1, n_head: 2, head: class, input: "
+               "patches}\n"
+               "matrix:\n"
+               "  model.cls_position: [first, own, none]\n"
+               "  position.scheme: [learned, sincos2d, rotary2d, alibi2d]\n"
+               "seeds: 1\n");
+    shell_expect(0, "peat run arch.yaml -o run -t 1");
+    shell_expect(0, "test $(ls -d run/cells/*/result.json | wc -l) = 12");
+    shell_expect(0, "peat export run sincos2d.sum.none.s0 -o m.safetensors && "
+                    "grep -aq '\"patch.weight\"' m.safetensors && "
+                    "! grep -aq '\"token.weight\"' m.safetensors");
+}
+END_TEST
+
 /* A cell keeps its hash and its configuration while the new keys have their defaults. */
 START_TEST(keys_at_their_default_are_not_written)
 {
@@ -73,6 +92,12 @@ static const struct refusal {
     {"{plugin: order}", "{head: class}", "arch.yaml:7:17: head: class needs model.arch: encoder"},
     {"{plugin: order}", "{arch: encoder, head: class, tie_embeddings: true}",
      "tie_embeddings needs head: tokens"},
+    {"{plugin: order}", "{arch: encoder, head: class, input: patches}",
+     "task 'order' has tokens and no patches of numbers"},
+    {"{plugin: images}", "{arch: encoder, input: patches}",
+     "model.input: patches needs model.head: class"},
+    {"{plugin: images}", "{arch: encoder, input: patches, head: class, tie_embeddings: true}",
+     "tie_embeddings needs input: tokens"},
     {"{plugin: order}", "{arch: encoder, head: klass}", "did you mean 'class'?"},
 };
 
@@ -92,7 +117,7 @@ START_TEST(diagnose_says_that_it_does_not_read_classes)
     write_grid("{plugin: order}", 32,
                "  model: {arch: encoder, d_model: 16, n_layer: 1, n_head: 2, head: class}\n");
     shell_expect(0, "peat run arch.yaml -o run -t 1");
-    shell_says(2, "diagnose reads models that tell tokens", "peat diagnose run none.-.s0");
+    shell_says(2, "diagnose reads models that read and tell tokens", "peat diagnose run none.-.s0");
 }
 END_TEST
 
@@ -106,5 +131,6 @@ int main(void)
                        .needs = "PEAT_SOURCE PEAT",
                        .loops = LOOPS({tasks_with_classes_serve_the_class_head, CLASS_TASKS},
                                       {what_does_not_fit_is_refused_by_plan, REFUSALS})},
-        TESTS(keys_at_their_default_are_not_written, diagnose_says_that_it_does_not_read_classes));
+        TESTS(images_serve_patches_with_every_place_of_a_class_token,
+              keys_at_their_default_are_not_written, diagnose_says_that_it_does_not_read_classes));
 }

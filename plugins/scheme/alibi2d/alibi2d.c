@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alibi2d.c: each head loses a fixed amount of logit per step in a grid read line by line.
+ * alibi2d.c: each head loses a fixed amount of logit per row and column of distance.
  * The slopes of Press et al. 2022 with the distance of a grid.
  */
-#include "../relative.h"
+#include "../grid.h"
 #include "../slopes.h"
 
 struct config {
@@ -11,42 +11,49 @@ struct config {
 };
 
 static const peat_param rows[] = {
-    {"columns", PEAT_INT, offsetof(struct config, columns), .min = 1, .max = 1 << 20,
-     .unit = "tokens", .doc = "width of the grid: tokens of a line", .flags = PEAT_REQUIRED},
+    GRID_COLUMNS_ROW(struct config),
     PEAT_PARAM_END,
 };
 
-/* |row_p - row_r| + |column_p - column_r| */
-static double distance(double columns, double p, double r)
+static peat_status setup(peat_setup *s, const void *config, void **self)
 {
-    double lines = floor(p / columns) - floor(r / columns);
-    return fabs(lines) + fabs(p - r - lines * columns);
+    return grid_setup(s, ((const struct config *)config)->columns, self);
 }
 
-/* bias[b, h, i, j] = -slope_h distance(i, j): of places, since a step to the right may be one to
- * the next line */
+/* Position of place t of row b on an axis. */
+static double at(const peat_side *s, int64_t axis, int64_t b, int64_t t)
+{
+    return s->pos[(axis * s->pos_B + (s->pos_B == 1 ? 0 : b)) * s->T + t];
+}
+
+/* bias[b, h, i, j] = -slope_h (|row_i - row_j| + |column_i - column_j|): of places, since a step to
+ * the right may be one to the next line */
 static peat_node *bias(const peat_call *c, const peat_qkv *p)
 {
-    double columns = (double)((const struct config *)c->config)->columns;
-    int64_t B = c->q->pos_B > c->k->pos_B ? c->q->pos_B : c->k->pos_B;
-    int64_t Tq = c->q->T, Tk = c->k->T;
-    double *apart = peat_scratch(c, B * Tq * Tk), *slope = peat_scratch(c, c->H);
+    peat_side q, k;
     (void)p;
-    for (int64_t n = 0; apart && n < B * Tq * Tk; n++) {
-        int64_t b = n / (Tq * Tk), i = n / Tk % Tq, j = n % Tk;
-        apart[n] = distance(columns, relative_position(c->q, b, i), relative_position(c->k, b, j));
+    if (!grid_side(c, c->q, &q) || !grid_side(c, c->k, &k))
+        return NULL;
+    int64_t B = q.pos_B > k.pos_B ? q.pos_B : k.pos_B;
+    double *apart = peat_scratch(c, B * q.T * k.T), *slope = peat_scratch(c, c->H);
+    for (int64_t n = 0; apart && n < B * q.T * k.T; n++) {
+        int64_t b = n / (q.T * k.T), i = n / k.T % q.T, j = n % k.T;
+        apart[n] =
+            fabs(at(&q, 0, b, i) - at(&k, 0, b, j)) + fabs(at(&q, 1, b, i) - at(&k, 1, b, j));
     }
     for (int64_t h = 0; slope && h < c->H; h++)
         slope[h] = -slopes_at(h, c->H);
     return peat_mul(c->g, peat_fill(c, 4, (int64_t[]){1, c->H, 1, 1}, slope),
-                    peat_fill(c, 4, (int64_t[]){B, 1, Tq, Tk}, apart));
+                    peat_fill(c, 4, (int64_t[]){B, 1, q.T, k.T}, apart));
 }
 
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
     .traits = PEAT_NO_TRAINABLE,
+    .max_axes = 2,
+    .setup = setup,
     .bias = bias,
 };
 
 PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "alibi2d", "1.0",
-            "logits fall linearly with distance in a grid", "MIT", "arXiv:2108.12409")
+            "logits fall linearly with distance in rows and columns", "MIT", "arXiv:2108.12409")

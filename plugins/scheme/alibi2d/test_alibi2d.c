@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheme 'alibi2d' against steps counted by hand; the ends of lines and what it refuses. */
 #include "../content_tests.h"
+#include "../grid_tests.h"
 
 /* A grid of 3 columns: 0 1 2 over 3 4 5. Slopes 1/16 and 1/256. */
 START_TEST(logits_fall_with_steps_in_the_grid)
@@ -61,9 +62,9 @@ START_TEST(a_single_line_is_alibi)
 }
 END_TEST
 
-START_TEST(the_grid_must_be_given)
+START_TEST(the_grid_is_of_the_data_or_square)
 {
-    scheme_requires("alibi2d", "columns");
+    grid_is_of_the_data_or_square("alibi2d");
 }
 END_TEST
 
@@ -77,5 +78,5 @@ END_TEST
 
 PLUGIN_TESTS("alibi2d", logits_fall_with_steps_in_the_grid,
              the_end_of_a_line_is_far_from_the_start_of_the_next,
-             rows_of_a_batch_have_their_own_places, a_single_line_is_alibi, the_grid_must_be_given,
-             gradients_are_exact)
+             rows_of_a_batch_have_their_own_places, a_single_line_is_alibi,
+             the_grid_is_of_the_data_or_square, gradients_are_exact)

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rotary2d.c: queries and keys turn with the row and column of a grid read line by line.
+ * rotary2d.c: queries and keys turn with row and column.
  * Heo et al. 2024: axial, or mixed with trained frequencies.
  */
-#include <math.h>
-
-#include <peat/plugin.h>
+#include "../grid.h"
 
 enum { BY_COLUMN, BY_ROW };                /* tensors, learned */
 enum { COS_Q, SIN_Q, COS_K, SIN_K };       /* shared, axial    */
@@ -18,8 +16,7 @@ struct config {
 };
 
 static const peat_param rows[] = {
-    {"columns", PEAT_INT, offsetof(struct config, columns), .min = 1, .max = 1 << 20,
-     .unit = "tokens", .doc = "width of the grid: tokens of a line", .flags = PEAT_REQUIRED},
+    GRID_COLUMNS_ROW(struct config),
     {"learned", PEAT_BOOL, offsetof(struct config, learned), .preset = false,
      .doc = "train the frequencies of each layer and head, mixing both axes in every pair"},
     {"base", PEAT_REAL, offsetof(struct config, base), .min = 1, .max = 1e12,
@@ -66,23 +63,23 @@ static peat_status add_frequencies(peat_setup *s, const struct config *k)
 static peat_status setup(peat_setup *s, const void *config, void **self)
 {
     const struct config *k = config;
-    (void)self;
     if (s->dims.C % 4 != 0)
         return peat_refuse(s,
                            "a head width of %lld does not split into pairs of two axes: make it a "
                            "multiple of 4",
                            (long long)s->dims.C);
     peat_resolved(s, "base", base_of(k));
-    return k->learned ? add_frequencies(s, k) : PEAT_OK;
+    peat_status status = grid_setup(s, k->columns, self);
+    return status == PEAT_OK && k->learned ? add_frequencies(s, k) : status;
 }
 
 /* [column, row] of a place in the grid */
 static void place_row(const void *config, const double *pos, double *out, int64_t d)
 {
-    double columns = (double)((const struct config *)config)->columns;
+    (void)config;
     (void)d;
-    out[1] = floor(pos[0] / columns);
-    out[0] = pos[0] - out[1] * columns;
+    out[0] = pos[1];
+    out[1] = pos[0];
 }
 
 /* [cos angle | sin angle]: of the C/2 pairs the first half turns with the column, the second with
@@ -90,8 +87,7 @@ static void place_row(const void *config, const double *pos, double *out, int64_
 static void turn_row(const void *config, const double *pos, double *out, int64_t C)
 {
     int64_t n = C / 4;
-    double place[2];
-    place_row(config, pos, place, 2);
+    const double place[] = {pos[1], pos[0]};
     for (int64_t i = 0; i < 2 * n; i++) {
         double angle = place[i / n] * frequency(config, i % n, n);
         out[i] = cos(angle);
@@ -103,7 +99,7 @@ static void turn_row(const void *config, const double *pos, double *out, int64_t
 static void halves(const peat_call *c, const peat_side *side, int64_t d, peat_row_fn row,
                    peat_node **half)
 {
-    peat_node *x = peat_rows(c, side, d, row);
+    peat_node *x = grid_rows(c, side, d, row);
     x = peat_reshape(c->g, x, 4, (int64_t[]){side->pos_B, 1, side->T, d});
     half[0] = peat_slice(c->g, x, -1, 0, d / 2);
     half[1] = peat_slice(c->g, x, -1, d / 2, d);
@@ -145,10 +141,11 @@ static peat_status qkv(const peat_call *c, peat_qkv *io)
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
     .traits = PEAT_NORM_PRESERVING,
+    .max_axes = 2,
     .setup = setup,
     .prepare = prepare,
     .qkv = qkv,
 };
 
 PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "rotary2d", "1.0",
-            "queries and keys turn with row and column of a grid", "MIT", "arXiv:2403.13298")
+            "queries and keys turn with row and column", "MIT", "arXiv:2403.13298")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheme 'rotary2d' against computed rotations; its identities and its gradient. */
 #include "../content_tests.h"
+#include "../grid_tests.h"
 
 static const char axial[] = "{\"columns\": 3}";
 static const char mixed[] = "{\"columns\": 3, \"learned\": true}";
@@ -159,8 +160,14 @@ START_TEST(a_model_learns_on_either_path)
 }
 END_TEST
 
+START_TEST(the_grid_is_of_the_data_or_square)
+{
+    grid_is_of_the_data_or_square("rotary2d");
+}
+END_TEST
+
 PLUGIN_TESTS("rotary2d", axial_rotations_match_the_reference, learned_rotations_match_the_reference,
              products_depend_on_both_distances_alone, norms_are_preserved,
              learned_directions_begin_apart, one_learned_head_begins_axial,
              widths_without_quarters_are_refused, a_group_of_heads_and_dims_has_right_gradients,
-             a_model_learns_on_either_path)
+             a_model_learns_on_either_path, the_grid_is_of_the_data_or_square)

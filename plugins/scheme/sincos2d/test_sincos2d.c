@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheme 'sincos2d' against computed rows; rows, columns and what it refuses. */
+#include "../grid_tests.h"
 #include "../scheme_tests.h"
 
 static peat_node *rows(struct harness *h, int64_t n, const double *pos)
@@ -46,9 +47,9 @@ START_TEST(widths_without_quarters_are_refused)
 }
 END_TEST
 
-START_TEST(the_grid_must_be_given)
+START_TEST(the_grid_is_of_the_data_or_square)
 {
-    scheme_requires("sincos2d", "columns");
+    grid_is_of_the_data_or_square("sincos2d");
 }
 END_TEST
 
@@ -60,4 +61,5 @@ END_TEST
 
 PLUGIN_TESTS("sincos2d", vectors_match_the_reference,
              a_line_shares_the_first_half_and_a_column_the_second,
-             widths_without_quarters_are_refused, the_grid_must_be_given, gradients_are_exact)
+             widths_without_quarters_are_refused, the_grid_is_of_the_data_or_square,
+             gradients_are_exact)

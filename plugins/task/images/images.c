@@ -2,7 +2,8 @@
 /*
  * images.c: the class of an image. One token for each pixel or pool of pixels, its grey level, row
  * by row from position 0 on, then ASK, where the class is asked for; with model.head: class there
- * is no ASK.
+ * is no ASK. With model.input: patches a place is a square of pixels as numbers, with its row and
+ * column.
  */
 #include <peat/sequence.h>
 
@@ -34,7 +35,8 @@ static const peat_param rows[] = {
      .automatic = "8, or as many as fit train.seq_len", .unit = "pixels",
      .doc = "shapes: rows and columns", .flags = PEAT_AUTO},
     {"pool", PEAT_INT, offsetof(struct config, pool), .preset = 1, .min = 1, .max = 64,
-     .unit = "pixels", .doc = "files: side of the squares that are averaged to one token"},
+     .unit = "pixels",
+     .doc = "side of the squares that make a place: averaged to a token, or kept as a patch"},
     {"levels", PEAT_INT, offsetof(struct config, levels), .preset = 16, .min = 4, .max = 256,
      .doc = "grey levels"},
     {"valid", PEAT_REAL, offsetof(struct config, valid), .preset = 0.1, .min = 0, .max = 0.9,
@@ -45,9 +47,12 @@ static const peat_param rows[] = {
 
 struct images {
     int64_t height, width, n, train, classes; /* height and width in tokens */
+    int64_t planes;                           /* of colour */
     unsigned char *level;                     /* [n, height, width]; NULL: shapes */
-    unsigned char *label;                     /* [n]                              */
+    unsigned char *pixel; /* patches: [n, height, width, planes, pool, pool]; NULL: tokens */
+    unsigned char *label; /* [n]                              */
     int64_t evaluated;
+    bool patches;
     int64_t ask; /* tokens that ask for the class: 1, or 0 where it is that of the row */
 };
 
@@ -60,7 +65,7 @@ static uint32_t big_endian(const unsigned char *b)
 
 /* Room for n images of rows x columns pixels. */
 static peat_status make_room(peat_setup *s, const struct config *k, int64_t n, int64_t height,
-                             int64_t width, struct images *m)
+                             int64_t width, int64_t planes, struct images *m)
 {
     if (n < 1 || height < 1 || width < 1 || height % k->pool || width % k->pool)
         return peat_refuse(s,
@@ -70,9 +75,12 @@ static peat_status make_room(peat_setup *s, const struct config *k, int64_t n, i
     m->n = n;
     m->height = height / k->pool;
     m->width = width / k->pool;
+    m->planes = planes;
     m->level = peat_alloc(s, (size_t)(n * m->height * m->width));
     m->label = peat_alloc(s, (size_t)n);
-    return m->level && m->label ? PEAT_OK : PEAT_NOMEM;
+    if (m->patches)
+        m->pixel = peat_alloc(s, (size_t)(n * height * width * planes));
+    return m->level && m->label && (m->pixel || !m->patches) ? PEAT_OK : PEAT_NOMEM;
 }
 
 /* The mean of `planes` planes of a square of pixels, as a level; `plane` bytes lie between them. */
@@ -87,14 +95,29 @@ static unsigned char pool_at(const struct config *k, const unsigned char *pixel,
     return (unsigned char)(sum * k->levels / (256 * planes * k->pool * k->pool));
 }
 
+/* The pixels of a square, plane by plane and row by row; returns the place behind them. */
+static unsigned char *keep_at(const struct config *k, const unsigned char *pixel, int64_t stride,
+                              int64_t planes, int64_t plane, unsigned char *out)
+{
+    for (int64_t p = 0; p < planes; p++)
+        for (int64_t y = 0; y < k->pool; y++, out += k->pool)
+            memcpy(out, pixel + p * plane + y * stride, (size_t)k->pool);
+    return out;
+}
+
 static void pool_image(const struct config *k, struct images *m, int64_t i,
-                       const unsigned char *pixel, int64_t planes)
+                       const unsigned char *pixel)
 {
     int64_t stride = m->width * k->pool, plane = m->height * k->pool * stride;
     unsigned char *level = m->level + i * m->height * m->width;
+    unsigned char *kept = m->patches ? m->pixel + i * plane * m->planes : NULL;
     for (int64_t y = 0; y < m->height; y++)
-        for (int64_t x = 0; x < m->width; x++)
-            *level++ = pool_at(k, pixel + (y * stride + x) * k->pool, stride, planes, plane);
+        for (int64_t x = 0; x < m->width; x++) {
+            const unsigned char *square = pixel + (y * stride + x) * k->pool;
+            *level++ = pool_at(k, square, stride, m->planes, plane);
+            if (kept)
+                kept = keep_at(k, square, stride, m->planes, plane, kept);
+        }
 }
 
 /* A header of `dims` sizes; checks that the file has what it announces. */
@@ -135,9 +158,9 @@ static peat_status load_idx(peat_setup *s, const struct config *k, struct images
     if (n != dim[0])
         return peat_refuse(s, "'%s' has %" PRId64 " images and '%s' %" PRId64 " labels", image.path,
                            dim[0], label.path, n);
-    status = make_room(s, k, n, dim[1], dim[2], m);
+    status = make_room(s, k, n, dim[1], dim[2], 1, m);
     for (int64_t i = 0; status == PEAT_OK && i < n; i++) {
-        pool_image(k, m, i, image.byte + 16 + i * dim[1] * dim[2], 1);
+        pool_image(k, m, i, image.byte + 16 + i * dim[1] * dim[2]);
         m->label[i] = label.byte[8 + i];
     }
     return status;
@@ -159,11 +182,11 @@ static peat_status load_cifar(peat_setup *s, const struct config *k, struct imag
                                file[f].path, file[f].n, CIFAR_ROW);
         n += file[f].n / CIFAR_ROW;
     }
-    peat_status status = make_room(s, k, n, CIFAR_SIDE, CIFAR_SIDE, m);
+    peat_status status = make_room(s, k, n, CIFAR_SIDE, CIFAR_SIDE, 3, m);
     for (int64_t f = 0, i = 0; status == PEAT_OK && f < k->path.n; f++)
         for (int64_t at = 0; at < file[f].n; at += CIFAR_ROW, i++) {
             m->label[i] = file[f].byte[at];
-            pool_image(k, m, i, file[f].byte + at + 1, 3);
+            pool_image(k, m, i, file[f].byte + at + 1);
         }
     return status;
 }
@@ -191,6 +214,7 @@ static void choose_side(peat_setup *s, const struct config *k, int64_t seq_len, 
     while (!k->side && side > SIDE_LEAST && side * side + m->ask > seq_len)
         side--;
     m->height = m->width = side;
+    m->planes = 1;
     m->classes = CLASSES_OF_SHAPES;
     peat_resolved(s, "side", (double)side);
 }
@@ -221,6 +245,10 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
         return PEAT_NOMEM;
     *self = m;
     m->ask = !PEAT_HAS(plan, head);
+    m->patches = PEAT_HAS(plan, input);
+    if (m->patches && m->ask)
+        return peat_refuse(s, "patches have no token that asks for the class: model.input: patches "
+                              "needs model.head: class");
     peat_status status = PEAT_OK;
     if (k->source == SHAPES)
         choose_side(s, k, plan->seq_len, m);
@@ -233,6 +261,10 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
     if (!m->ask)
         plan->n_class = m->classes;
     plan->vocab = k->levels + (m->ask ? 1 + m->classes : 0);
+    if (m->patches) {
+        plan->patch_width = m->planes * k->pool * k->pool;
+        plan->n_axes = 2;
+    }
     plan->length_unit = "tokens";
     return plan_length(s, m, plan);
 }
@@ -254,6 +286,24 @@ static void ask(const struct config *k, const struct images *m, int64_t class, p
     batch->has_special = true;
 }
 
+/* Rows and columns of the places of row b. */
+static void fill_places(const struct images *m, peat_batch *batch, int64_t b)
+{
+    int64_t n = m->height * m->width;
+    for (int64_t i = 0; i < n; i++) {
+        batch->pos[b * n + i] = (double)(i / m->width);
+        batch->pos[(batch->B + b) * n + i] = (double)(i % m->width);
+    }
+}
+
+/* A square of a made image, from level 0 at -1 to the brightest at 1. */
+static void fill_square(const struct config *k, int64_t level, peat_batch *batch, int64_t place)
+{
+    for (int64_t i = 0; i < batch->patch_width; i++)
+        batch->patch[place * batch->patch_width + i] =
+            2 * (float)level / (float)(k->levels - 1) - 1;
+}
+
 /* A bright pixel, and a brighter one to the right of it, below, to the left or above; the rest is
  * noise. The class is where it stands, so the levels are the same for all classes. */
 static void fill_shape(const struct config *k, const struct images *m, const peat_host *h,
@@ -271,6 +321,10 @@ static void fill_shape(const struct config *k, const struct images *m, const pea
         token[y * m->width + x + step[c]] = 0;
     token[y * m->width + x] = (int32_t)k->levels - 2;
     token[y * m->width + x + step[class]] = (int32_t)k->levels - 1;
+    for (int64_t i = 0; m->patches && i < n; i++)
+        fill_square(k, token[i], batch, b * n + i);
+    if (m->patches)
+        fill_places(m, batch, b);
     ask(k, m, class, batch, b);
 }
 
@@ -280,6 +334,11 @@ static void fill_image(const struct config *k, const struct images *m, int64_t i
     int64_t n = m->height * m->width;
     for (int64_t at = 0; at < n; at++)
         batch->token[b * batch->T + at] = m->level[i * n + at];
+    int64_t numbers = n * batch->patch_width;
+    for (int64_t at = 0; at < numbers; at++)
+        batch->patch[b * numbers + at] = (float)m->pixel[i * numbers + at] / 127.5f - 1;
+    if (m->patches)
+        fill_places(m, batch, b);
     ask(k, m, m->label[i], batch, b);
 }
 

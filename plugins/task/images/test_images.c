@@ -158,6 +158,66 @@ START_TEST(damaged_idx_files_are_refused_with_one_line)
 }
 END_TEST
 
+/* A patch is a square of pixels with its row and column; its numbers are the pixels'. */
+START_TEST(squares_of_pixels_become_patches)
+{
+    enum { ROW = 3073, IMAGES = 20, P = 3 * 16, T = 64 };
+    static unsigned char bytes[ROW * IMAGES];
+    struct harness h;
+    struct batch b;
+    peat_task_plan plan = {
+        .arch = PEAT_ENCODER, .seq_len = T, .head = PEAT_HEAD_CLASS, .input = PEAT_INPUT_PATCHES};
+    for (int i = 0; i < IMAGES; i++) {
+        bytes[i * ROW] = (unsigned char)(i % 10);
+        for (int at = 0; at < 3072; at++)
+            bytes[i * ROW + 1 + at] = (unsigned char)(at * 7 + i);
+    }
+    data_must_open(&h, bytes, sizeof(bytes), ", \"source\": \"cifar10\", \"pool\": 4", &plan);
+    ck_assert_int_eq(h.task.plan.n_axes, 2);
+    ck_assert_int_eq(h.task.plan.patch_width, P);
+    ck_assert_int_eq(h.task.plan.n_class, 10);
+    ck_assert_int_eq(task_batch_init(&h.task, &b, &h.arena, 2, T), PEAT_OK);
+    harness_eval(&h, 0, 0, &b);
+    ck_assert_int_eq(b.b.T, T);
+    for (int i = 0; i < T; i++) { /* of the second image, number 19 */
+        ck_assert_double_eq(b.b.pos[T + i], i / 8);
+        ck_assert_double_eq(b.b.pos[3 * T + i], i % 8);
+        for (int n = 0; n < P; n++) {
+            int at = n / 16 * 1024 + (i / 8 * 4 + n / 4 % 4) * 32 + i % 8 * 4 + n % 4;
+            float pixel = (float)(unsigned char)(at * 7 + 19) / 127.5f - 1;
+            ck_assert(b.b.patch[(T + i) * P + n] == pixel);
+        }
+    }
+    ck_assert_int_eq(b.b.label[1], 9);
+    harness_close(&h);
+}
+END_TEST
+
+/* The brightest square stands where its class says, seen from the bright one. */
+START_TEST(made_patches_have_the_class_of_a_place)
+{
+    struct harness h;
+    struct batch b;
+    peat_task_plan plan = {
+        .arch = PEAT_ENCODER, .seq_len = 25, .head = PEAT_HEAD_CLASS, .input = PEAT_INPUT_PATCHES};
+    ck_assert_int_eq(harness_task(&h, TASK, "{\"pool\": 2}", &plan), PEAT_OK);
+    ck_assert_int_eq(task_batch_init(&h.task, &b, &h.arena, 8, 25), PEAT_OK);
+    harness_train(&h, 1, 1, &b);
+    for (int64_t i = 0; i < 8; i++) {
+        int64_t bright = -1, brightest = -1, step[] = {1, 5, -1, -5};
+        for (int64_t at = 0; at < 25; at++) {
+            const float *patch = b.b.patch + (i * 25 + at) * 4;
+            for (int n = 1; n < 4; n++)
+                ck_assert(patch[n] == patch[0]);
+            brightest = patch[0] > 0.99f ? at : brightest;
+            bright = patch[0] > 0.8f && patch[0] < 0.99f ? at : bright;
+        }
+        ck_assert_int_eq(brightest, bright + step[b.b.label[i]]);
+    }
+    harness_close(&h);
+}
+END_TEST
+
 START_TEST(cifar_files_become_grey_levels)
 {
     enum { ROW = 3073, IMAGES = 20 };
@@ -189,4 +249,5 @@ END_TEST
 
 PLUGIN_TESTS(TASK, shapes_have_the_class_of_a_place, levels_without_their_places_tell_no_shape,
              idx_files_become_levels, damaged_idx_files_are_refused_with_one_line,
-             cifar_files_become_grey_levels)
+             cifar_files_become_grey_levels, squares_of_pixels_become_patches,
+             made_patches_have_the_class_of_a_place)

@@ -16,6 +16,7 @@ enum cls_position { CLS_FIRST, CLS_OWN, CLS_NONE };
 
 struct model_config {
     int64_t arch;               /* peat_arch */
+    int64_t input;              /* peat_input */
     int64_t head;               /* peat_head */
     int64_t pool, cls_position; /* head class: of the enums above */
     int64_t d_model, n_layer, n_head;
@@ -30,6 +31,7 @@ struct model_config {
     int64_t attention_scale;      /* enum attention_scale */
     double attention_scale_value; /* > 0: the factor itself, instead of attention_scale */
     /* from the task and the experiment */
+    int64_t patch_width, n_axes; /* 0: no patches, no positions of the data */
     int64_t vocab, n_segment, n_class, T_train, T_max; /* T without a class token */
 };
 

@@ -22,7 +22,9 @@ struct model {
     struct arena *arena;
     peat_dims dims;
     uint64_t seed;
-    struct weight *token;                     /* [V, width of the token stream] */
+    struct weight *token;                     /* [V, width of the token stream]; NULL: patches */
+    struct weight *patch_w;                   /* [width of the token stream, patch_width] */
+    struct weight *patch_b;                   /* [width of the token stream] */
     struct weight *segment;                   /* [n_segment, width]; NULL: none */
     struct weight *class_token;               /* [1, width of the token stream]; NULL: none */
     struct weight *class_row[POSITIONAL_MAX]; /* [1, width] in the place of a stream; NULL: zeros */
@@ -40,7 +42,8 @@ peat_status model_build(struct model *m, const struct model_config *config,
 /* One batch as data. Arrays are borrowed; NULL where absent. */
 struct model_input {
     int64_t B, T;
-    const int32_t *token;              /* [B,T] */
+    const int32_t *token;              /* [B,T]; NULL: patches */
+    const float *patch;                /* [B,T,patch_width] */
     const int32_t *segment, *document; /* [B,T] */
     const uint8_t *pad, *special;      /* [B,T] */
     const int64_t *sequence;           /* [B]   */

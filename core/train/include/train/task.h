@@ -25,7 +25,10 @@ struct batch {
     peat_batch b;
     int64_t capacity_B, capacity_T;
 };
+/* For tokens alone; and for all that a task that is set up has. */
 peat_status batch_init(struct batch *batch, struct arena *arena, int64_t B, int64_t T);
+peat_status task_batch_init(const struct task *t, struct batch *batch, struct arena *arena,
+                            int64_t B, int64_t T);
 /* What each row of the logits of a batch is compared with, *n of them: its targets or labels. */
 const int32_t *task_targets(const struct task *t, const peat_batch *b, int64_t *n);
 /* The training batch of `step` (1, 2, ...): a function of seed and step alone. */
