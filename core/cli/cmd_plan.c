@@ -200,7 +200,7 @@ static peat_status print_parts(struct loaded_plan *l, const struct request *q,
 static int plan_and_print(struct loaded_plan *l, const struct request *q)
 {
     struct error err = {0};
-    const char *dir = q->dir ? q->dir : arena_printf(&l->arena, "runs/%s", l->experiment.name);
+    const char *dir = loaded_plan_dir(l, q->dir);
     if (q->write && plan_write(dir, &l->plan, &l->arena, &err) != PEAT_OK)
         return cli_refuse(&err);
     const char **state = plan_states(dir, &l->plan, &l->arena, &err);

@@ -91,8 +91,7 @@ static int run_loaded(struct loaded_plan *l, struct request *q)
     struct error err = {0};
     struct runner_end end;
     struct run_slurm slurm;
-    char *dir = q->dir ? arena_strdup(&l->arena, q->dir)
-                       : arena_printf(&l->arena, "runs/%s", l->experiment.name);
+    char *dir = arena_strdup(&l->arena, loaded_plan_dir(l, q->dir));
     if (q->dry && !by_slurm(q, settings))
         return print_plan(l, dir);
     q->runner.jobs = q->jobs ? q->jobs : settings->jobs;

@@ -2,19 +2,62 @@
 /* loadplan.c: the way from a file to a plan that several commands share. */
 #include "cli/loadplan.h"
 
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
 #include "experiment/planapart.h"
+#include "experiment/resolved.h"
+
+/* A run directory stands for what was run there. */
+static peat_status find_file(struct loaded_plan *l, const char *operand, const char **path,
+                             struct error *err)
+{
+    struct stat st;
+    *path = operand;
+    if (stat(operand, &st) < 0 || !S_ISDIR(st.st_mode))
+        return PEAT_OK;
+    char *file = path_join(operand, RESOLVED_FILE);
+    *path = arena_strdup(&l->arena, file);
+    l->dir = operand;
+    free(file);
+    return file_exists(*path) ? PEAT_OK
+                              : error_set(err, PEAT_NOTFOUND,
+                                          "'%s' is a directory without " RESOLVED_FILE
+                                          ", which `peat run` writes; name the experiment file",
+                                          operand);
+}
+
+static void say_change(struct loaded_plan *l)
+{
+    const char *change = resolved_change(&l->plan, &l->arena);
+    if (change)
+        cli_say("%s", change);
+}
 
 peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, struct error *err)
 {
     *l = (struct loaded_plan){0};
     arena_init(&l->arena, "experiment", 1 << 18);
-    peat_status status = experiment_load(&l->experiment, &l->arena, cli->operand[0],
-                                         cli->n_operand - 1, cli->operand + 1, err);
+    const char *path;
+    peat_status status = find_file(l, cli->operand[0], &path, err);
+    if (status == PEAT_OK)
+        status = experiment_load(&l->experiment, &l->arena, path, cli->n_operand - 1,
+                                 cli->operand + 1, err);
     if (status == PEAT_OK)
         status = plan_make_apart(&l->plan, &l->experiment, &l->arena, err);
-    if (status != PEAT_OK)
+    if (status == PEAT_OK)
+        say_change(l);
+    else
         arena_release(&l->arena);
     return status;
+}
+
+const char *loaded_plan_dir(struct loaded_plan *l, const char *given)
+{
+    if (given || l->dir)
+        return given ? given : l->dir;
+    return arena_printf(&l->arena, "runs/%s", l->experiment.name);
 }
 
 void loaded_plan_close(struct loaded_plan *l)

@@ -8,16 +8,19 @@
 
 struct loaded_plan {
     struct arena arena; /* owns all the rest */
+    const char *dir;    /* the run directory that was named instead of a file; NULL: none */
     struct experiment experiment;
     struct plan plan;
 };
 
 #define EXPERIMENT_OPERANDS                                                                        \
-    CLI_OPERANDS("EXP.yaml [key=value ...]", 1, CLI_MANY, "no experiment file is given")
+    CLI_OPERANDS("EXP.yaml|DIR [key=value ...]", 1, CLI_MANY, "no experiment file is given")
 
 /* By the operands above. Plugins run in a child (planapart.h). On failure *l is released already.
  */
 peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, struct error *err);
+/* Where its cells are: `given`, the directory that was named, or runs/<name>. */
+const char *loaded_plan_dir(struct loaded_plan *l, const char *given);
 void loaded_plan_close(struct loaded_plan *l);
 
 #endif

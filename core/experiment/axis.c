@@ -6,9 +6,9 @@
 #include "reading.h"
 
 /* Names of table columns that an axis would hide. */
-static const char *const taken_names[] = {"exclude", "include", "experiment", "cell",
-                                          "scheme",  "combine", "seed",       "metric",
-                                          "split",   "length",  "step",       "value"};
+static const char *const taken_names[] = {"exclude", "include", "only", "experiment", "cell",
+                                          "scheme",  "combine", "seed", "metric",     "split",
+                                          "length",  "step",    "value"};
 
 int axis_find(const struct experiment *e, const char *key)
 {
@@ -34,11 +34,29 @@ static const struct value *only_setting(const struct axis_value *v)
     return v->set->item[0];
 }
 
+/* {label: TEXT, value: ...}: a value that is called otherwise than it is written. */
+static bool has_label(const struct value *v)
+{
+    const struct value *label = value_get(v, "label");
+    return v->kind == VALUE_MAP && v->n == 2 && value_get(v, "value") && label &&
+           label->kind == VALUE_TEXT && label->text[0];
+}
+
+static const char *label_of(struct reading *r, const struct value *v)
+{
+    return has_label(v) ? value_get(v, "label")->text : value_label(r->a, v);
+}
+
+static struct value *setting_of(struct value *v)
+{
+    return has_label(v) ? value_get(v, "value") : v;
+}
+
 static struct axis_value plain_value(struct reading *r, const struct axis *axis, struct value *v)
 {
     struct value *set = value_map(r->a, v->at);
-    value_set(r->a, set, axis->key, v->at, v);
-    return (struct axis_value){value_label(r->a, v), set};
+    value_set(r->a, set, axis->key, v->at, setting_of(v));
+    return (struct axis_value){label_of(r, v), set};
 }
 
 static void append_value(struct reading *r, struct axis *axis, struct axis_value v)
@@ -62,7 +80,7 @@ peat_status axis_append(struct reading *r, struct axis *axis, struct value *v)
         return place_error(r->err, v->at, "axis '%s' has an empty value", axis->key);
     for (int i = 0; i < axis->n_known; i++)
         if (strcmp(axis->value[i].label, new.label) == 0 ||
-            value_equal(only_setting(&axis->value[i]), v))
+            value_equal(only_setting(&axis->value[i]), only_setting(&new)))
             return refuse_twice(r, axis, v->at, &axis->value[i]);
     append_value(r, axis, new);
     return PEAT_OK;
@@ -197,7 +215,7 @@ peat_status unknown_label(struct reading *r, const struct axis *axis, const stru
 
 int value_find(struct reading *r, const struct axis *axis, const struct value *v)
 {
-    int found = label_find(axis, axis->n_known, value_label(r->a, v));
+    int found = label_find(axis, axis->n_known, label_of(r, v));
     for (int i = 0; found < 0 && !axis->labelled && i < axis->n_known; i++)
         if (value_equal(only_setting(&axis->value[i]), v))
             found = i;
@@ -219,23 +237,18 @@ static peat_status narrow_to(struct reading *r, const struct axis *old, struct a
     return PEAT_OK;
 }
 
-/* A word that names the axis replaces its values; the file's stay known, so that what names them
- * elsewhere in the file is no mistake. */
-static peat_status narrow(struct reading *r, struct axis *axis)
+static peat_status narrow_to_all(struct reading *r, struct axis *axis, struct value *v,
+                                 struct place at)
 {
-    struct word *w = word_of(r, axis);
-    if (!w)
-        return PEAT_OK;
     struct axis old = *axis;
-    bool list = w->value->kind == VALUE_LIST;
-    int n = list ? w->value->n : 1;
-    w->used = true;
+    bool list = v->kind == VALUE_LIST;
+    int n = list ? v->n : 1;
     if (n == 0)
-        return empty_axis(r, axis, w->at);
-    *axis = (struct axis){.key = old.key, .at = w->at, .labelled = old.labelled};
+        return empty_axis(r, axis, at);
+    *axis = (struct axis){.key = old.key, .at = at, .labelled = old.labelled};
     peat_status status = PEAT_OK;
     for (int i = 0; status == PEAT_OK && i < n; i++)
-        status = narrow_to(r, &old, axis, list ? w->value->item[i] : w->value);
+        status = narrow_to(r, &old, axis, list ? v->item[i] : v);
     axis->n = axis->n_known;
     for (int i = 0; status == PEAT_OK && i < old.n_known; i++)
         if (label_find(axis, axis->n_known, old.value[i].label) < 0)
@@ -243,10 +256,52 @@ static peat_status narrow(struct reading *r, struct axis *axis)
     return status;
 }
 
+/* Labels of matrix.only as the values they stand for. */
+static peat_status only_values(struct reading *r, const struct axis *axis, const struct value *v,
+                               struct value **values)
+{
+    *values = value_list(r->a, v->at);
+    for (int i = 0; i < (v->kind == VALUE_LIST ? v->n : 1); i++) {
+        struct value *one = v->kind == VALUE_LIST ? v->item[i] : (struct value *)(uintptr_t)v;
+        int found = value_find(r, axis, one);
+        if (found < 0)
+            return unknown_label(r, axis, one);
+        if (!axis->labelled) {
+            struct value *named = value_map(r->a, one->at);
+            value_set(r->a, named, "label", one->at,
+                      value_text(r->a, one->at, axis->value[found].label));
+            value_set(r->a, named, "value", one->at, axis->value[found].set->item[0]);
+            one = named;
+        }
+        value_append(r->a, *values, one);
+    }
+    return PEAT_OK;
+}
+
+/* A word that names the axis replaces its values, and matrix.only chooses among them; the file's
+ * stay known, so that what names them elsewhere in the file is no mistake. */
+static peat_status narrow(struct reading *r, struct axis *axis)
+{
+    struct word *w = word_of(r, axis);
+    const struct value *only = value_get(value_get_path(r->root, "matrix.only"), axis->key);
+    struct value *values;
+    if (w) {
+        w->used = true;
+        return narrow_to_all(r, axis, w->value, w->at);
+    }
+    if (!only)
+        return PEAT_OK;
+    peat_status status = only_values(r, axis, only, &values);
+    return status == PEAT_OK ? narrow_to_all(r, axis, values, only->at) : status;
+}
+
 peat_status axis_read(struct reading *r, struct axis *axis, const struct value *v)
 {
     axis->labelled = !strchr(axis->key, '.') && !setting_is_section(axis->key);
     peat_status status = axis->labelled ? read_labelled(r, axis, v) : read_plain(r, axis, v);
     axis->n = axis->n_known;
-    return status != PEAT_OK ? status : narrow(r, axis);
+    if (status == PEAT_OK)
+        status = narrow(r, axis);
+    axis->n_file = axis->n_known;
+    return status;
 }

@@ -89,9 +89,10 @@ static peat_status read_override(struct reading *r, struct override *o, const st
         return status;
     const struct value *when = value_get(v, "when");
     o->set = value_get(v, "set");
-    if (!when || !o->set)
-        return place_error(r->err, v->at, "an override needs 'when' and 'set'");
-    status = labels_resolve(r, when, "when", false, &o->when);
+    if (!o->set)
+        return place_error(r->err, v->at, "an override needs 'set'");
+    if (when)
+        status = labels_resolve(r, when, "when", false, &o->when);
     return status != PEAT_OK ? status : settings_check(r, o->set, "'set'");
 }
 
@@ -165,12 +166,31 @@ static peat_status read_keys(struct reading *r)
     return known_keys_only(r->root, "the experiment", experiment_keys, r->err);
 }
 
+/* Nothing follows from it but a remark (resolved.h). */
+static peat_status read_made_with(struct reading *r)
+{
+    const struct value *v = value_get(r->root, "made_with");
+    r->e->made_with = v;
+    r->e->root = r->root;
+    if (v && v->kind != VALUE_MAP)
+        return place_error(r->err, v->at, "'made_with' must be a map");
+    return PEAT_OK;
+}
+
+static void keep_words(struct experiment *e, int n, char *const *word)
+{
+    e->n_word = n;
+    e->word = ARENA_ARRAY(e->arena, n + 1, const char *);
+    for (int i = 0; i < n; i++)
+        e->word[i] = arena_strdup(e->arena, word[i]);
+}
+
 /* In order: the first mistake is the one that is told. The version is first of all, since a file of
  * another one may have other keys; and include may bring labels, which what follows it may name. */
 static peat_status (*const steps[])(struct reading *r) = {
     read_version,  words_to_root, read_version,      read_keys,   read_name,      read_description,
     read_defaults, matrix_read,   words_to_settings, cells_read,  read_overrides, read_seeds,
-    run_read,      report_read,   match_read,        claims_read,
+    run_read,      report_read,   match_read,        claims_read, read_made_with,
 };
 
 peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,
@@ -178,6 +198,7 @@ peat_status experiment_load(struct experiment *e, struct arena *arena, const cha
 {
     *e = (struct experiment){.arena = arena, .path = arena_strdup(arena, path)};
     struct reading r = {.e = e, .a = arena, .err = err};
+    keep_words(e, n_word, word);
     peat_status status = yaml_load(arena, e->path, &r.root, err);
     if (status == PEAT_OK && r.root->kind != VALUE_MAP)
         status = place_error(err, r.root->at, "an experiment must be a map of keys and values");

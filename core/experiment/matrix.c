@@ -39,7 +39,7 @@ static peat_status check_conflict(struct reading *r, const struct axis *early,
 
 static bool is_special(const char *key)
 {
-    return strcmp(key, "exclude") == 0 || strcmp(key, "include") == 0;
+    return strcmp(key, "exclude") == 0 || strcmp(key, "include") == 0 || strcmp(key, "only") == 0;
 }
 
 peat_status matrix_read(struct reading *r)
@@ -200,13 +200,24 @@ static peat_status read_include(struct reading *r, const struct value *v)
     return PEAT_OK;
 }
 
+/* What the axes made of it is checked; here, that it names nothing else. */
+static peat_status check_only(struct reading *r, const struct value *only)
+{
+    if (only && only->kind != VALUE_NULL && only->kind != VALUE_MAP)
+        return place_error(r->err, only->at, "'only' must be a map: axis -> labels");
+    for (int i = 0; only && i < only->n; i++)
+        if (axis_find(r->e, only->key[i]) < 0)
+            return unknown_axis(r, only->key_at[i], only->key[i], "only");
+    return PEAT_OK;
+}
+
 peat_status cells_read(struct reading *r)
 {
     const struct value *matrix = value_get(r->root, "matrix");
     const struct value *include = value_get(matrix, "include"),
                        *exclude = value_get(matrix, "exclude");
-    peat_status status = PEAT_OK;
-    if (include && include->kind != VALUE_NULL)
+    peat_status status = check_only(r, value_get(matrix, "only"));
+    if (status == PEAT_OK && include && include->kind != VALUE_NULL)
         status = read_include(r, include);
     if (status == PEAT_OK && exclude && exclude->kind != VALUE_NULL)
         status = read_exclude(r, exclude);

@@ -86,7 +86,7 @@ static peat_status merge(struct points *p, struct point *point, const struct val
             status = setting_apply(&point->tree, extra->key[i], extra->key_at[i], extra->item[i],
                                    p->a, p->err);
     for (int i = 0; status == PEAT_OK && i < e->n_override; i++)
-        if (point_matches(e, point, e->override[i].when))
+        if (!e->override[i].when || point_matches(e, point, e->override[i].when))
             status = apply(p, &point->tree, e->override[i].set);
     return status != PEAT_OK ? status : apply(p, &point->tree, e->command_line);
 }

@@ -7,9 +7,9 @@
 #include "experiment/yamldoc.h"
 #include "reading.h"
 
-const char *const experiment_keys[] = {"version", "name",      "description", "defaults",
-                                       "matrix",  "overrides", "seeds",       "match",
-                                       "run",     "report",    "claims",      NULL};
+const char *const experiment_keys[] = {
+    "version", "name", "description", "defaults", "matrix",    "overrides", "seeds",
+    "match",   "run",  "report",      "claims",   "made_with", NULL};
 
 static peat_status read_word(struct arena *a, int i, const char *text, struct value *map,
                              struct error *err)

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "cell/cellfiles.h"
+#include "grid/claimfile.h"
 #include "grid/verify.h"
 
 struct print {
@@ -120,6 +121,29 @@ static const struct value *without_paths(const struct value *v, const struct val
     return copy.v;
 }
 
+/* What was claimed and whether in advance, without when. */
+static struct value *claims_part(const struct claims_kept *kept, struct arena *a)
+{
+    struct json list = json_list(a);
+    for (int i = 0; i < kept->n; i++) {
+        struct json version = json_add_map(list);
+        json_put(version, "claims", kept->version[i].claims);
+        json_put_bool(version, "in_advance", kept->version[i].results == 0);
+    }
+    return list.v;
+}
+
+/* False: they are damaged. */
+static bool add_claims(struct print *p, const char *dir)
+{
+    struct claims_kept kept;
+    if (claims_kept_read(dir, &kept, p->a, NULL) != PEAT_OK)
+        return false;
+    if (kept.n)
+        add_json(p, "claims.json", claims_part(&kept, p->a));
+    return true;
+}
+
 /* ---- cells ---- */
 
 static const char *in_cell(const struct cell_files *c, const char *name, struct arena *a)
@@ -165,10 +189,10 @@ bool fingerprint_of(const struct rundir *r, char hex[HASH_HEX])
 {
     struct arena own;
     struct print p = {.a = &own};
-    bool whole = true;
     arena_init(&own, "fingerprint", 1 << 16);
     add_file(&p, "experiment.yaml", arena_printf(&own, "%s/experiment.yaml", r->path));
     add_json(&p, "plan.json", r->plan);
+    bool whole = add_claims(&p, r->path);
     for (int i = 0; i < r->n && whole; i++) {
         const struct cell_files *c = &r->cell[i];
         whole = !c->planned || c->state != CELL_DAMAGED;

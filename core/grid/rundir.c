@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "experiment/resolved.h"
 #include "grid/claimfile.h"
 
 /* ---- whose directory it is ---- */
@@ -157,7 +158,8 @@ peat_status rundir_lock(const char *dir, int *fd, struct error *err)
 
 /* ---- writing ---- */
 
-/* Verbatim. An experiment read from a pipe cannot be read again and is not kept. */
+/* Verbatim. An experiment read from a pipe cannot be read again and is not kept; one that was made
+ * of a run stands for nothing that a person wrote. */
 static peat_status copy_experiment(const char *dir, const struct experiment *e, struct error *err)
 {
     struct stat st;
@@ -166,12 +168,28 @@ static peat_status copy_experiment(const char *dir, const struct experiment *e, 
     char *path = path_join(dir, "experiment.yaml"), *bytes = NULL;
     size_t n = 0;
     peat_status status = PEAT_OK;
-    if (!file_exists(path) || differs_from_file(path, e)) {
+    bool is_there = file_exists(path);
+    if (!is_there || (!e->made_with && differs_from_file(path, e))) {
         status = file_read(e->path, 0, &bytes, &n, err);
         if (status == PEAT_OK)
             status = file_write_own(path, bytes, n, err);
     }
     free(bytes);
+    free(path);
+    return status;
+}
+
+/* Of the present plan. One that no file was read for has nothing to be read again. */
+static peat_status write_resolved(const char *dir, const struct plan *p, struct error *err)
+{
+    if (!p->experiment->root)
+        return PEAT_OK;
+    struct strbuf text;
+    char *path = path_join(dir, RESOLVED_FILE);
+    strbuf_init(&text);
+    resolved_text(p, &text);
+    peat_status status = file_write_own(path, text.text, text.n, err);
+    strbuf_release(&text);
     free(path);
     return status;
 }
@@ -199,6 +217,8 @@ peat_status rundir_write(const char *dir, const struct plan *p, struct arena *a,
         status = json_write_file(dir, "plan.json", plan_value(p, a), err);
     if (status == PEAT_OK)
         status = copy_experiment(dir, p->experiment, err);
+    if (status == PEAT_OK)
+        status = write_resolved(dir, p, err);
     if (status == PEAT_OK)
         status = claims_keep(dir, p->experiment, a, err);
     for (int i = 0; i < p->n && status == PEAT_OK; i++) {

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "cell/cellfiles.h"
+#include "grid/claimfile.h"
 #include "train/checkpoint.h"
 #include "train/generation.h"
 
@@ -173,6 +174,14 @@ static void check_cell(struct verification *v, int i, struct elsewhere *e)
     v->present[i] = c->meta && data && plugins;
 }
 
+static void check_claims(struct verification *v, const char *path)
+{
+    struct claims_kept kept;
+    struct error why = {0};
+    if (claims_kept_read(path, &kept, v->arena, &why) != PEAT_OK)
+        verify_add(&v->problems, v->arena, NULL, "%s", why.text);
+}
+
 /* A cell that stands in the plan twice has its seed and labels twice in the table. */
 static void check_twice(struct verification *v)
 {
@@ -192,6 +201,7 @@ peat_status verify_dir(const char *path, struct verification *v, struct arena *a
         return error_set(err, status, "%s", told.text);
     v->present = ARENA_ARRAY(a, v->dir.n + 1, bool);
     check_twice(v);
+    check_claims(v, path);
     for (int i = 0; i < v->dir.n; i++)
         check_cell(v, i, &e);
     if (v->unfinished)

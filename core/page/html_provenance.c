@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "experiment/resolved.h"
 #include "grid/verify.h"
 #include "page_parts.h"
 
@@ -152,9 +153,9 @@ void html_provenance(struct html_page *p)
 
 /* ---- again ---- */
 
-static void add_experiment(struct html_page *p, const char *dir)
+static void add_file(struct html_page *p, const char *dir, const char *name)
 {
-    char *path = path_join(dir, "experiment.yaml"), *text = NULL;
+    char *path = path_join(dir, name), *text = NULL;
     size_t n;
     if (file_read(path, 1 << 20, &text, &n, NULL) == PEAT_OK) {
         html_wrap(p->out, "<details><summary>", path, "</summary>\n");
@@ -179,6 +180,22 @@ static void add_word(struct strbuf *out, const char *word)
     strbuf_add(out, "'");
 }
 
+/* word: the directory for a shell. One that an older program has run has no resolved experiment. */
+static void add_run(struct strbuf *out, const char *dir, const char *word)
+{
+    char *path = path_join(dir, RESOLVED_FILE);
+    if (file_exists(path))
+        strbuf_addf(out,
+                    "# what is missing of %s\npeat run %s\n"
+                    "# every cell again, elsewhere\npeat run %s -o again\n",
+                    dir, word, word);
+    else
+        strbuf_addf(out,
+                    "# every cell, or what is missing of %s\npeat run %s/experiment.yaml -o %s\n",
+                    dir, word, word);
+    free(path);
+}
+
 void html_reproduce(struct html_page *p)
 {
     struct strbuf text;
@@ -188,10 +205,10 @@ void html_reproduce(struct html_page *p)
         const char *dir = p->o->dir[d];
         struct strbuf word;
         strbuf_init(&word);
-        add_word(&word, dir);
-        strbuf_addf(&text,
-                    "# every cell, or what is missing of %s\npeat run %s/experiment.yaml -o %s\n",
-                    dir, word.text, word.text);
+        char *absolute = realpath(dir, NULL); /* the commands work from any folder */
+        add_word(&word, absolute ? absolute : dir);
+        free(absolute);
+        add_run(&text, dir, word.text);
         strbuf_addf(&text, "# one cell\npeat cell %s 0\n", word.text);
         strbuf_addf(&text,
                     "# the table, a figure for a paper\npeat results %s\n"
@@ -203,6 +220,7 @@ void html_reproduce(struct html_page *p)
     html_lines(p->out, text.text, "\n");
     strbuf_release(&text);
     for (int d = 0; d < p->o->n_dir; d++)
-        add_experiment(p, p->o->dir[d]);
+        for (int i = 0; i < 2; i++)
+            add_file(p, p->o->dir[d], i ? RESOLVED_FILE : "experiment.yaml");
     html_end_section(p->out);
 }

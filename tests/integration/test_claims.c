@@ -104,6 +104,22 @@ START_TEST(damaged_claims_are_refused_by_name)
 }
 END_TEST
 
+START_TEST(claims_are_in_the_hash_of_the_directory)
+{
+    write_experiment("0.5");
+    shell_expect(0, "peat run x.yaml && peat verify runs/x | grep ^hash > was");
+    shell_expect(0, "cp -r runs/x later && sed -i 's/written_utc\": \"..../written_utc\": \"1999/; "
+                    "s/\"check\": \"[^\"]*\"/\"was\": 1/' later/claims.json");
+    shell_expect(0, "peat verify later | grep ^hash | cmp - was");
+    shell_expect(0, "sed -i 's/\"results\": 0/\"results\": 1/' later/claims.json");
+    shell_expect(1, "peat verify later | grep ^hash | cmp - was");
+    shell_expect(0, "sed -i 's/\"margin\": 0.5/\"margin\": 0.1/' later/claims.json");
+    shell_says(1, "problem: ", "peat verify later");
+    assert_printed("later/claims.json' is damaged");
+    assert_printed("hash none");
+}
+END_TEST
+
 START_TEST(an_experiment_without_claims_has_no_file_of_them)
 {
     write_experiment("0.5");
@@ -207,6 +223,7 @@ int main(void)
                           claims_that_change_after_a_result_are_shown_with_those_before,
                           claims_that_are_withdrawn_are_not_gone,
                           damaged_claims_are_refused_by_name,
+                          claims_are_in_the_hash_of_the_directory,
                           an_experiment_without_claims_has_no_file_of_them,
                           a_claim_says_its_length_where_there_are_several,
                           a_plan_says_whether_its_seeds_can_decide_a_claim,

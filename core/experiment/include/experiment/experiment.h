@@ -30,12 +30,13 @@ struct axis {
     bool labelled;
     int n;       /* values of the product                                                  */
     int n_known; /* and those after them that include, or a file the command line narrows, has */
+    int n_file;  /* of these, without what include alone has                               */
     int room;    /* for values                                                               */
     struct axis_value *value;
 };
 
 struct override {
-    struct value *when; /* map: axis key -> label or list of labels */
+    struct value *when; /* map: axis key -> label or list of labels; NULL: every cell */
     struct value *set;  /* map: dotted key -> value                 */
 };
 
@@ -88,6 +89,10 @@ struct match_settings {
 struct experiment {
     struct arena *arena;
     const char *path; /* of the file, as given */
+    int n_word;
+    const char **word;             /* key=value words of the command line                  */
+    struct value *root;            /* the file, with top-level keys of the command line    */
+    const struct value *made_with; /* of a file that resolved.h wrote; NULL: of one by hand */
     const char *name, *description;
     struct value *defaults; /* merged with nothing yet; a map                             */
     int n_axis;

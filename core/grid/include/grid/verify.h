@@ -38,11 +38,11 @@ void verify_add(struct findings *list, struct arena *a, const char *cell, const 
 
 /*
  * fingerprint.c: the SHA-256 of a list of lines "<SHA-256>  <path>", sorted by path: of
- * experiment.yaml, of plan.json, and of config.json, meta.json, metrics.jsonl, the weights and
- * result.json of every planned cell that has a result. JSON is hashed in its canonical form without
- * what a clock, a machine or a place decides (docs/reliability.md has the list), so that equal bits
- * have equal hashes wherever and whenever they were made. False: a cell is damaged, and there is
- * none.
+ * experiment.yaml, of plan.json, of claims.json, and of config.json, meta.json, metrics.jsonl, the
+ * weights and result.json of every planned cell that has a result. JSON is hashed in its canonical
+ * form without what a clock, a machine or a place decides (docs/reliability.md has the list), so
+ * that equal bits have equal hashes wherever and whenever they were made. False: a cell or the
+ * claims are damaged, and there is none.
  */
 bool fingerprint_of(const struct rundir *r, char hex[HASH_HEX]);
 

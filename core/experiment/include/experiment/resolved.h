@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * resolved.h: an experiment as it was run, which runs the same from any folder.
+ *
+ * The words of the command line are applied, paths are absolute, and labels stay as they were.
+ * `made_with` says where it comes from: the program, the file, the folder, the words, and the
+ * plugins by their hashes. Reading it again gives the same plan.
+ */
+#ifndef EXPERIMENT_RESOLVED_H
+#define EXPERIMENT_RESOLVED_H
+
+#include "experiment/plan.h"
+
+#define RESOLVED_FILE "resolved.yaml"
+
+/* As a tree, and as the text of a YAML file. */
+struct value *resolved_value(const struct plan *p, struct arena *a);
+void resolved_text(const struct plan *p, struct strbuf *out);
+/* What `made_with` knows and is now another: "scheme 'rotary' is not the file that ..."; NULL: all
+ * is as it was, or the experiment is none that was made by resolved_text. */
+const char *resolved_change(const struct plan *p, struct arena *a);
+
+#endif

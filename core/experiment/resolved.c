@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/* resolved.c: an experiment with all that was said about it, as a file of its own. */
+#include "experiment/resolved.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "cell/cellmeta.h"
+#include "yamltext.h"
+
+struct resolving {
+    const struct plan *p;
+    const struct experiment *e;
+    struct arena *a;
+    struct value *files; /* list of texts: absolute paths that cells have */
+};
+
+/* ---- paths ---- */
+
+static void list_files(struct resolving *r, const struct value *v)
+{
+    bool inside = v && (v->kind == VALUE_LIST || v->kind == VALUE_MAP);
+    for (int i = 0; inside && i < v->n; i++)
+        list_files(r, v->item[i]);
+    if (!v || v->kind != VALUE_TEXT || v->text[0] != '/')
+        return;
+    for (int i = 0; i < r->files->n; i++)
+        if (strcmp(r->files->item[i]->text, v->text) == 0)
+            return;
+    value_append(r->a, r->files, value_text(r->a, NOWHERE, v->text));
+}
+
+/* The file that this text names for a cell, as the cell has it; NULL: it names none. */
+static const char *file_of(const struct resolving *r, const struct value *v)
+{
+    bool from_here = !v->at.file || strcmp(v->at.file, "command line") == 0;
+    char *beside = path_beside(from_here ? "" : v->at.file, v->text);
+    char *absolute = realpath(beside, NULL);
+    const char *found = NULL;
+    for (int i = 0; absolute && !found && i < r->files->n; i++)
+        if (strcmp(r->files->item[i]->text, absolute) == 0)
+            found = r->files->item[i]->text;
+    free(absolute);
+    free(beside);
+    return found;
+}
+
+static struct value *with_paths(const struct resolving *r, const struct value *v)
+{
+    if (v->kind == VALUE_TEXT) {
+        const char *file = file_of(r, v);
+        return value_text(r->a, v->at, file ? file : v->text);
+    }
+    if (v->kind != VALUE_LIST && v->kind != VALUE_MAP)
+        return value_merge(r->a, NULL, (struct value *)(uintptr_t)v);
+    struct value *copy = v->kind == VALUE_LIST ? value_list(r->a, v->at) : value_map(r->a, v->at);
+    for (int i = 0; i < v->n; i++) {
+        struct value *item = with_paths(r, v->item[i]);
+        if (v->kind == VALUE_LIST)
+            value_append(r->a, copy, item);
+        else
+            value_set(r->a, copy, v->key[i], NOWHERE, item);
+    }
+    return copy;
+}
+
+/* ---- axes ---- */
+
+/* With the label that it had before its paths were absolute. */
+static struct value *axis_item(const struct resolving *r, const struct axis_value *v)
+{
+    struct value *item = with_paths(r, v->set->item[0]);
+    if (strcmp(value_label(r->a, item), v->label) == 0)
+        return item;
+    struct json named = json_map(r->a);
+    json_put_text(named, "label", v->label);
+    json_put(named, "value", item);
+    return named.v;
+}
+
+static struct value *axis_items(const struct resolving *r, const struct axis *axis)
+{
+    struct value *items = axis->labelled ? value_map(r->a, NOWHERE) : value_list(r->a, NOWHERE);
+    for (int i = 0; i < axis->n_file; i++)
+        if (axis->labelled)
+            value_set(r->a, items, axis->value[i].label, NOWHERE,
+                      with_paths(r, axis->value[i].set));
+        else
+            value_append(r->a, items, axis_item(r, &axis->value[i]));
+    return items;
+}
+
+/* Of an axis that was narrowed; those that are only known stand behind them. */
+static struct value *only_of(const struct resolving *r)
+{
+    struct json m = json_map(r->a);
+    for (int i = 0; i < r->e->n_axis; i++) {
+        const struct axis *axis = &r->e->axis[i];
+        if (axis->n == axis->n_file)
+            continue;
+        struct json list = json_put_list(m, axis->key);
+        for (int k = 0; k < axis->n; k++)
+            json_add_text(list, axis->value[k].label);
+    }
+    return m.v;
+}
+
+static const struct axis_value *value_called(const struct axis *axis, const char *label)
+{
+    for (int i = 0; i < axis->n_known; i++)
+        if (strcmp(axis->value[i].label, label) == 0)
+            return &axis->value[i];
+    return NULL;
+}
+
+static bool is_of_file(const struct axis *axis, const char *label)
+{
+    return value_called(axis, label) - axis->value < axis->n_file;
+}
+
+static struct value *included(const struct resolving *r, const struct value *cell)
+{
+    struct value *out = value_map(r->a, NOWHERE);
+    for (int i = 0; i < cell->n; i++) {
+        int k = axis_find(r->e, cell->key[i]);
+        struct value *item = cell->item[i];
+        if (k < 0)
+            item = with_paths(r, item);
+        else if (!is_of_file(&r->e->axis[k], item->text))
+            item = axis_item(r, value_called(&r->e->axis[k], item->text));
+        value_set(r->a, out, cell->key[i], NOWHERE, item);
+    }
+    return out;
+}
+
+static struct value *matrix_of(const struct resolving *r)
+{
+    const struct experiment *e = r->e;
+    struct json m = json_map(r->a);
+    for (int i = 0; i < e->n_axis; i++)
+        json_put(m, e->axis[i].key, axis_items(r, &e->axis[i]));
+    if (e->include && e->include->n) {
+        struct json list = json_put_list(m, "include");
+        for (int i = 0; i < e->include->n; i++)
+            json_add(list, included(r, e->include->item[i]));
+    }
+    if (e->exclude && e->exclude->n)
+        json_put(m, "exclude", e->exclude);
+    struct value *only = only_of(r);
+    if (only->n)
+        json_put(m, "only", only);
+    return m.v;
+}
+
+/* ---- overrides ---- */
+
+static struct value *overrides_of(const struct resolving *r)
+{
+    const struct experiment *e = r->e;
+    struct json list = json_list(r->a);
+    for (int i = 0; i < e->n_override; i++) {
+        const struct override *o = &e->override[i];
+        struct json m = json_add_map(list);
+        if (o->when)
+            json_put(m, "when", o->when);
+        json_put(m, "set", with_paths(r, o->set));
+    }
+    if (e->command_line->n)
+        json_put(json_add_map(list), "set", with_paths(r, e->command_line));
+    return list.v;
+}
+
+/* ---- report and claims ---- */
+
+/* Contrasts are written in their normal form; that of a claim has those of its contrast in it. */
+static struct json part_of(const struct resolving *r, const struct value *map,
+                           const char *const *key)
+{
+    struct json m = json_map(r->a);
+    for (; *key; key++)
+        if (value_get(map, *key))
+            json_put(m, *key, value_get(map, *key));
+    return m;
+}
+
+static struct value *claims_of(const struct resolving *r)
+{
+    static const char *const compared[] = {"factor", "of", "over", "pool", "where", NULL};
+    static const char *const keys[] = {"name",   "text",  "rows", "metric", "length", "direction",
+                                       "margin", "alpha", "test", "expect", NULL};
+    struct json list = json_list(r->a);
+    for (int i = 0; i < r->e->claims->n; i++) {
+        const struct value *claim = r->e->claims->item[i];
+        struct json m = part_of(r, claim, keys);
+        if (value_get(claim, "factor"))
+            json_put(m, "contrast", part_of(r, claim, compared).v);
+        json_add(list, m.v);
+    }
+    return list.v;
+}
+
+static struct value *report_of(const struct resolving *r, const struct value *written)
+{
+    const struct report_settings *s = &r->e->report;
+    struct json m = json_map(r->a);
+    if (s->baseline)
+        json_put(m, "baseline", s->baseline);
+    if (s->best_over.n_axis)
+        json_put(m, "best_over", best_over_value(&s->best_over, r->a));
+    if (s->contrasts)
+        json_put(m, "contrasts", s->contrasts);
+    for (int i = 0; written && written->kind == VALUE_MAP && i < written->n; i++)
+        if (!value_get(m.v, written->key[i]) && written->item[i]->kind != VALUE_NULL)
+            json_put(m, written->key[i], written->item[i]);
+    return m.v;
+}
+
+/* ---- where it comes from ---- */
+
+static void add_plugin(struct json list, const struct plugin_use *use)
+{
+    const char *kind = kind_name(use->plugin->desc->kind), *id = use->plugin->desc->id;
+    for (int i = 0; i < list.v->n; i++)
+        if (json_text_is(list.v->item[i], "sha256", use->plugin->sha256) &&
+            json_text_is(list.v->item[i], "id", id))
+            return;
+    struct json m = json_add_map(list);
+    json_put_text(m, "kind", kind);
+    json_put_text(m, "id", id);
+    json_put_text(m, "sha256", use->plugin->sha256);
+}
+
+static void add_plugins(struct json list, const struct plan *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        const struct cell_config *c = &p->cell[i].config;
+        add_plugin(list, &c->task);
+        for (int k = 0; k < c->n_scheme; k++)
+            add_plugin(list, &c->scheme[k]);
+        if (c->has_combine)
+            add_plugin(list, &c->combine);
+    }
+}
+
+/* The words of all that were said since the file was written by hand. */
+static void add_words(struct json list, const struct experiment *e)
+{
+    const struct value *word;
+    for (int i = 0; (word = json_get_item(e->made_with, "words", i)); i++)
+        json_add(list, word);
+    for (int i = 0; i < e->n_word; i++)
+        json_add_text(list, e->word[i]);
+}
+
+static struct value *made_with(const struct resolving *r)
+{
+    const struct experiment *e = r->e;
+    struct json m = json_map(r->a);
+    char here[PATH_MAX], *file = realpath(e->path, NULL);
+    const char *from = json_get_text(e->made_with, "experiment");
+    const char *folder = json_get_text(e->made_with, "folder");
+    json_put_text(m, "peat", engine_version());
+    json_put_text(m, "experiment", from ? from : file ? file : e->path);
+    json_put_text(m, "folder", folder ? folder : getcwd(here, sizeof(here)));
+    add_words(json_put_list(m, "words"), e);
+    add_plugins(json_put_list(m, "plugins"), r->p);
+    free(file);
+    return m.v;
+}
+
+/* ---- all of it ---- */
+
+static struct value *resolve_key(const struct resolving *r, const char *key, struct value *written)
+{
+    const struct experiment *e = r->e;
+    if (strcmp(key, "defaults") == 0)
+        return with_paths(r, e->defaults);
+    if (strcmp(key, "matrix") == 0)
+        return e->n_axis ? matrix_of(r) : NULL;
+    if (strcmp(key, "overrides") == 0)
+        return overrides_of(r);
+    if (strcmp(key, "report") == 0)
+        return report_of(r, written);
+    if (strcmp(key, "claims") == 0)
+        return e->claims ? claims_of(r) : NULL;
+    if (strcmp(key, "match") == 0 && e->match.on)
+        return value_with_path(r->a, written, "to", NOWHERE, e->match.to);
+    return written;
+}
+
+struct value *resolved_value(const struct plan *p, struct arena *a)
+{
+    static const char *const keys[] = {"version", "name",      "description", "defaults",
+                                       "matrix",  "overrides", "seeds",       "match",
+                                       "run",     "report",    "claims",      NULL};
+    struct resolving r = {p, p->experiment, a, value_list(a, NOWHERE)};
+    struct json m = json_map(a);
+    for (int i = 0; i < p->n; i++)
+        list_files(&r, p->cell[i].config.resolved);
+    for (int i = 0; keys[i]; i++) {
+        struct value *v = resolve_key(&r, keys[i], value_get(r.e->root, keys[i]));
+        bool empty = !v || v->kind == VALUE_NULL ||
+                     ((v->kind == VALUE_LIST || v->kind == VALUE_MAP) && v->n == 0);
+        if (!empty)
+            json_put(m, keys[i], v);
+    }
+    json_put(m, "made_with", made_with(&r));
+    return m.v;
+}
+
+void resolved_text(const struct plan *p, struct strbuf *out)
+{
+    struct arena a;
+    arena_init(&a, "resolved", 1 << 16);
+    strbuf_add(out,
+               "# What was run, with the words of the command line and absolute paths. Written "
+               "by peat run:\n# made again from any folder by `peat run` of this file or its "
+               "folder.\n");
+    yaml_text(resolved_value(p, &a), out);
+    arena_release(&a);
+}
+
+/* ---- what has changed since ---- */
+
+static const char *plugin_change(const struct value *made, const struct value *now, struct arena *a)
+{
+    const struct value *old;
+    for (int i = 0; (old = json_get_item(made, "plugins", i)); i++)
+        if (value_equal(value_get(old, "kind"), value_get(now, "kind")) &&
+            value_equal(value_get(old, "id"), value_get(now, "id")) &&
+            !value_equal(value_get(old, "sha256"), value_get(now, "sha256")))
+            return arena_printf(a, "%s '%s' is not the file that this experiment was made with",
+                                json_get_text(now, "kind"), json_get_text(now, "id"));
+    return NULL;
+}
+
+const char *resolved_change(const struct plan *p, struct arena *a)
+{
+    const struct value *made = p->experiment->made_with;
+    const char *peat = json_get_text(made, "peat"), *change = NULL;
+    struct json now = json_list(a);
+    if (!made)
+        return NULL;
+    if (peat && strcmp(peat, engine_version()) != 0)
+        return arena_printf(a, "this experiment was made with peat %s, and this is %s", peat,
+                            engine_version());
+    add_plugins(now, p);
+    for (int i = 0; !change && i < now.v->n; i++)
+        change = plugin_change(made, now.v->item[i], a);
+    return change;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* yamltext.h: a tree of settings as YAML. */
+#ifndef EXPERIMENT_YAMLTEXT_H
+#define EXPERIMENT_YAMLTEXT_H
+
+#include "base/value.h"
+
+/* A map, key by key; what is small stands in one line. Numbers stand as they were written, and
+ * texts in quotes, so that reading gives the same tree. */
+void yaml_text(const struct value *map, struct strbuf *out);
+
+#endif

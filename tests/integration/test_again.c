@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* test_again.c: what was run is kept, and makes the same again from any folder. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/shell.h"
+#include "support/support.h"
+
+/* Paths beside the file, one of them an axis; labels that only the file knows; a plugin by path. */
+static const char experiment[] =
+    "version: 1\n"
+    "name: x\n"
+    "defaults:\n"
+    "  task: {plugin: text}\n"
+    "  model: {d_model: 16, n_layer: 1, n_head: 2}\n"
+    "  train: {steps: 6, batch: 2, seq_len: 16}\n"
+    "  eval: {lengths: [16], tokens: 64}\n"
+    "matrix:\n"
+    "  position.scheme: [none, {plugin: ./mine.so}, {plugin: rotary, base: 5e2}, alibi]\n"
+    "  task.path: [data/one.txt, data/two.txt]\n"
+    "  size: {S: {}, M: {model.d_model: 24}}\n"
+    "  exclude: [{position.scheme: alibi, size: [S, M]}]\n"
+    "  include:\n"
+    "    - {position.scheme: sinusoidal, task.path: data/one.txt, size: S, train.lr: 2e-3}\n"
+    "    - {position.scheme: none, task.path: data/one.txt, size: S, train.lr: 2e-3}\n"
+    "overrides:\n"
+    "  - {when: {position.scheme: alibi}, set: {train.steps: 5}}\n"
+    "  - {when: {size: M}, set: {train.steps: 4}}\n"
+    "seeds: 4\n"
+    "report:\n"
+    "  baseline: {position.scheme: none}\n"
+    "  contrasts:\n"
+    "    - {factor: position.scheme, of: [{plugin: ./mine.so}, none], where: {size: [S, M]}}\n"
+    "claims:\n"
+    "  - {name: first, contrast: './mine.so - none', direction: less, margin: 0.5}\n"
+    "  - {name: two, rows: [{position.scheme: ./mine.so, task.path: data/one.txt, size: S}, "
+    "{position.scheme: none, task.path: data/one.txt, size: S}], direction: less}\n";
+
+#define KEPT "--format csv --columns cell,label,seed,metric,length,value,config_sha256"
+
+static void open_experiment(void)
+{
+    shell_open();
+    shell_expect(0, "mkdir -p here/data there/data far");
+    shell_write("here/x.yaml", experiment);
+    shell_expect(0, "cp $PEAT_BUILD/lib*/peat/plugins-*/scheme/alibi.so here/mine.so");
+    shell_expect(0, "yes 'some text to learn from' | head -c 4000 > here/data/one.txt");
+    shell_expect(0, "yes 'other words' | head -c 4000 > here/data/two.txt");
+    shell_expect(0, "yes 'words of the command line' | head -c 4000 > there/data/three.txt");
+}
+
+/* DIR of the first run, as it is seen from far. */
+static void assert_same_again(const char *dir)
+{
+    shell_expect(0, "cd far && peat run ../%s -o again", dir);
+    shell_expect(0, "peat results %s " KEPT " -o was.csv", dir);
+    shell_expect(0, "peat results far/again " KEPT " -o is.csv");
+    shell_expect(0, "cmp was.csv is.csv");
+    shell_expect(0, "cmp %s/plan.json far/again/plan.json", dir);
+    shell_expect(0, "cmp %s/resolved.yaml far/again/resolved.yaml", dir);
+    shell_expect(0,
+                 "grep '\"sha256\"' %s/claims.json > was; grep '\"sha256\"' "
+                 "far/again/claims.json > is; cmp was is",
+                 dir);
+}
+
+START_TEST(a_run_with_overrides_and_relative_paths_is_made_again_from_another_folder)
+{
+    shell_expect(0, "cd there && cp ../here/mine.so . && peat run ../here/x.yaml -o run seeds=2 "
+                    "train.batch=3 'size=[S]' 'position.scheme=[none, ./mine.so]'");
+    assert_same_again("there/run");
+    shell_says(0, "\"train.batch=3\"", "cat there/run/resolved.yaml");
+    assert_printed("train.batch: 3");
+    assert_printed("label: \"./mine.so\"");
+    assert_printed("here/data/one.txt\"");
+    assert_printed("experiment: \"");
+    assert_printed("only: {position.scheme: [\"none\", \"./mine.so\"], size: [\"S\"]}");
+}
+END_TEST
+
+START_TEST(the_whole_file_is_made_again)
+{
+    shell_expect(0, "cd here && peat run x.yaml -o run seeds=1");
+    assert_same_again("here/run");
+}
+END_TEST
+
+START_TEST(a_path_of_the_command_line_is_seen_from_where_it_was_said)
+{
+    shell_expect(0, "sed -i '/task.path/d; s/plugin: text/plugin: text, path: data.one.txt/; "
+                    "/include/d; /claims/,$d; /contrasts/,$d' here/x.yaml; "
+                    "sed -i 's/data.one/data\\/one/' here/x.yaml");
+    shell_expect(0, "cd there && cp ../here/mine.so . && peat run ../here/x.yaml -o run seeds=1 "
+                    "task.path=data/three.txt size=S");
+    shell_says(0, "there/data/three.txt", "cat there/run/resolved.yaml");
+    assert_same_again("there/run");
+}
+END_TEST
+
+START_TEST(the_directory_goes_on_in_place_and_keeps_its_words)
+{
+    shell_expect(0, "cd here && peat run x.yaml -o run seeds=1 size=S --only 'none*'");
+    shell_expect(0, "cp here/run/experiment.yaml was; cp here/run/resolved.yaml resolved");
+    shell_expect(0, "cd far && peat run ../here/run");
+    shell_expect(0, "cmp was here/run/experiment.yaml && cmp resolved here/run/resolved.yaml");
+    shell_says(0, " done", "peat status here/run");
+    ck_assert(!shell_printed("todo"));
+    shell_says(0, "\"seeds=1\", \"size=S\", \"run.jobs=2\"",
+               "peat run here/run run.jobs=2 && grep -A9 words here/run/resolved.yaml");
+}
+END_TEST
+
+START_TEST(another_plugin_than_it_was_made_with_is_said)
+{
+    shell_expect(0, "cd here && peat run x.yaml -o run seeds=1 size=S");
+    shell_expect(0,
+                 "sed -i '/made_with/,$ s/sha256: \"..../sha256: \"0000/' here/run/resolved.yaml");
+    shell_says(0, "is not the file that this experiment was made with", "peat plan here/run");
+    shell_expect(0, "sed -i 's/peat: \"/peat: \"9/' here/run/resolved.yaml");
+    shell_says(0, "this experiment was made with peat 9", "peat plan here/run");
+}
+END_TEST
+
+START_TEST(the_page_says_how_and_with_which_words)
+{
+    shell_expect(0, "cd here && peat run x.yaml -o run seeds=1 size=S");
+    shell_expect(0, "cd here && peat report run -o ../x.html");
+    shell_expect(0, "grep -o 'peat run /[^ ]* -o again' x.html > command");
+    shell_says(0, "seeds=1", "cat x.html");
+    shell_expect(0, "cd far && sh ../command");
+    shell_expect(0, "cmp here/run/plan.json far/again/plan.json");
+}
+END_TEST
+
+START_TEST(a_directory_without_a_resolved_experiment_is_refused)
+{
+    shell_says(2, "'far' is a directory without resolved.yaml", "peat run far");
+}
+END_TEST
+
+int main(void)
+{
+    return run_list((struct tests){"again", open_experiment, shell_close, .seconds = 120},
+                    TESTS(a_run_with_overrides_and_relative_paths_is_made_again_from_another_folder,
+                          the_whole_file_is_made_again,
+                          a_path_of_the_command_line_is_seen_from_where_it_was_said,
+                          the_directory_goes_on_in_place_and_keeps_its_words,
+                          another_plugin_than_it_was_made_with_is_said,
+                          the_page_says_how_and_with_which_words,
+                          a_directory_without_a_resolved_experiment_is_refused));
+}
