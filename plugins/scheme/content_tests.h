@@ -54,6 +54,28 @@ static inline peat_node *content_scores(struct harness *h, int64_t T, const doub
     return n;
 }
 
+/* q and k of one row that a scheme turns by the inputs x of the layer, waves of phase 100. */
+static inline void content_turns_by_input(struct harness *h, int64_t T, const double *q,
+                                          const double *k)
+{
+    const peat_call *c = content_call(h, T, NULL);
+    h->call.base.x_q = h->call.base.x_k = content_wave(h, 1, 100, 3, (int64_t[]){1, T, h->dims.D});
+    peat_qkv io = content_qkv(h, T);
+    ck_assert_msg(h->scheme->qkv(c, &io) == PEAT_OK, "%s", h->graph.err.text);
+    scheme_assert(io.q, T * h->dims.D, q, 1e-13);
+    scheme_assert(io.k, T * h->dims.D, k, 1e-13);
+}
+
+/* q of one row that a scheme turns at the positions 0, 3 and where `third` stands. */
+static inline void content_turns_at(struct harness *h, double third, const double *q)
+{
+    const double pos[] = {0, 3, third};
+    const peat_call *c = content_call(h, 3, pos);
+    peat_qkv io = content_qkv(h, 3);
+    ck_assert_msg(h->scheme->qkv(c, &io) == PEAT_OK, "%s", h->graph.err.text);
+    scheme_assert(io.q, 3 * h->dims.D, q, 1e-13);
+}
+
 /* Element i of the k-th tensor of any scheme becomes 0.4 sin(1 + i + 10 k). */
 static inline void content_fill(struct modelcheck *m)
 {

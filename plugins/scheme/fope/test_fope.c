@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* The scheme 'fope' against computed mixtures, what is trained, and its gradient. */
+#include "../content_tests.h"
+
+START_TEST(mixtures_match_the_reference)
+{
+    const double expected[] = {
+        0.4627237541047244,  0.8685628112495846,  0.6229886314423487,   -0.321622403162531,
+        -0.9935046686006125, -0.6348531619126262, 0.18478174456066748,  0.9268185054177849,
+        -2.1477248809765968, -0.1471775763454863, -0.8645514486106082,  -0.8899956043668331,
+        0.3745585602686445,  -0.7193356433497546, 0.9454353340247703,   0.23666139336428607,
+        -0.3402520480643818, -1.6425755790436942, -0.3714041014380903,  0.5806111842123142,
+        -0.5993858718096269, 0.1519255031118284,  -0.45990349068959124, -0.9956869868891793};
+    struct harness h;
+    scheme_open(&h, "fope", NULL, 1, 8, 700, true);
+    content_turns_at(&h, 20, expected);
+    harness_close(&h);
+}
+END_TEST
+
+/* Without the random part the pairs that training covers turn as rotary's: with 7 tokens the first,
+ * which is the first of 2 for heads of 4. */
+START_TEST(without_a_random_part_its_pairs_are_those_of_rotary)
+{
+    const double pos[] = {5};
+    struct harness h;
+    scheme_open(&h, "fope", "{\"gain\": 0}", 1, 4, 7, true);
+    peat_qkv io = scheme_turn(&h, 1, pos, 4, scheme_q8, scheme_k8);
+    ck_assert_double_eq_tol(harness_at(io.q, 0), .1 * cos(5) - .3 * sin(5), 1e-15);
+    ck_assert_double_eq_tol(harness_at(io.q, 2), .1 * sin(5) + .3 * cos(5), 1e-15);
+    ck_assert_double_eq(harness_at(io.q, 1), .2);
+    ck_assert_double_eq(harness_at(io.q, 3), .4);
+    harness_close(&h);
+}
+END_TEST
+
+/* Sizes follow the frequencies of a full turn in training, and at most half of the pairs turn. */
+START_TEST(training_decides_which_frequencies_are_mixed)
+{
+    static const int64_t T[] = {4, 62, 63, 700, 7000}, n_in[] = {1, 1, 2, 3, 4},
+                         n_out[] = {1, 1, 2, 2, 2};
+    for (int i = 0; i < 5; i++) {
+        struct harness h;
+        scheme_open(&h, "fope", NULL, 2, 8, T[i], true);
+        const struct tensor *cosine = &h.weights.item[0]->value;
+        ck_assert_int_eq(cosine->dim[0], 2);
+        ck_assert_int_eq(cosine->dim[1], n_in[i]);
+        ck_assert_int_eq(cosine->dim[2], n_out[i]);
+        harness_close(&h);
+    }
+}
+END_TEST
+
+START_TEST(odd_heads_are_refused)
+{
+    scheme_refuses("fope", NULL, 1, 5, 4, true,
+                   "a head width of 5 does not split into pairs that turn: make model.d_model / "
+                   "model.n_head even");
+}
+END_TEST
+
+START_TEST(a_model_learns_with_mixtures_trained_or_not)
+{
+    scheme_gradients("fope", "{\"learned\": true}", PEAT_DECODER, PEAT_PER_LAYER);
+    scheme_gradients("fope", "{\"learned\": true}", PEAT_ENCODER, PEAT_ONCE);
+    scheme_gradients("fope", NULL, PEAT_DECODER, PEAT_ONCE);
+}
+END_TEST
+
+PLUGIN_TESTS("fope", mixtures_match_the_reference,
+             without_a_random_part_its_pairs_are_those_of_rotary,
+             training_decides_which_frequencies_are_mixed, odd_heads_are_refused,
+             a_model_learns_with_mixtures_trained_or_not)

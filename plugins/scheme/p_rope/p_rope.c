@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * p_rope.c: rotary without its lowest frequencies: the pairs that would turn slowest stand still.
+ * Barbero et al. 2024, where it is called p-RoPE.
+ */
+#include <math.h>
+
+#include "../rotation.h"
+
+struct config {
+    int64_t layout; /* peat_layout */
+    double fraction, base;
+};
+
+static const char *const layouts[] = {"interleaved", "halves", NULL};
+
+static const peat_param rows[] = {
+    {"layout", PEAT_ENUM, offsetof(struct config, layout), .preset = PEAT_INTERLEAVED,
+     .labels = layouts, .doc = "pairs (0,1), (2,3), ... or (0,C/2), (1,C/2+1), ..."},
+    {"fraction", PEAT_REAL, offsetof(struct config, fraction), .preset = 0.75, .min = 0, .max = 1,
+     .doc = "part of the pairs that turns, the fastest first: the paper's p",
+     .flags = PEAT_OPEN_MIN},
+    {"base", PEAT_REAL, offsetof(struct config, base), .preset = 1e4, .min = 1, .max = 1e12,
+     .doc = "ratio of the longest wavelength of rotary to the shortest", .flags = PEAT_OPEN_MIN},
+    PEAT_PARAM_END,
+};
+
+static int64_t turning(const struct config *k, int64_t pairs)
+{
+    return (int64_t)(k->fraction * (double)pairs);
+}
+
+static peat_status setup(peat_setup *s, const void *config, void **self)
+{
+    const struct config *k = config;
+    (void)self;
+    if (s->dims.C % 2 == 0 && turning(k, s->dims.C / 2) == 0)
+        return peat_refuse(s,
+                           "fraction = %g leaves none of the %lld pairs of a head: raise fraction "
+                           "or lower model.n_head",
+                           k->fraction, (long long)s->dims.C / 2);
+    return rotation_needs_pairs(s);
+}
+
+/* [cos angle | sin angle]: angle_i = pos base^(-i/n) for i < floor(p n), of n = C/2 pairs; then 0
+ */
+static void turn_row(const void *config, const double *pos, double *out, int64_t C)
+{
+    const struct config *k = config;
+    int64_t n = C / 2, most = turning(k, n);
+    for (int64_t i = 0; i < n; i++) {
+        double angle = i < most ? pos[0] * pow(k->base, -(double)i / (double)n) : 0;
+        out[i] = cos(angle);
+        out[n + i] = sin(angle);
+    }
+}
+
+/* Cosines and sines of the queries, then of the keys. */
+static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
+{
+    const peat_side *side[] = {c->q, c->k};
+    int64_t C = c->dims.C;
+    for (int i = 0; i < 2; i++) {
+        peat_node *row = rotation_rows(c, side[i], C, turn_row);
+        shared[2 * i] = peat_slice(c->g, row, -1, 0, C / 2);
+        shared[2 * i + 1] = peat_slice(c->g, row, -1, C / 2, C);
+    }
+    return PEAT_OK;
+}
+
+static peat_status qkv(const peat_call *c, peat_qkv *io)
+{
+    peat_layout layout = (peat_layout)((const struct config *)c->config)->layout;
+    io->q = rotation_of(c, io->q, c->dims.C, c->shared[0], c->shared[1], layout);
+    io->k = rotation_of(c, io->k, c->dims.C, c->shared[2], c->shared[3], layout);
+    return PEAT_OK;
+}
+
+static const peat_scheme scheme = {
+    .size = sizeof(scheme),
+    .traits = PEAT_SHIFT_INVARIANT | PEAT_NORM_PRESERVING | PEAT_NO_TRAINABLE,
+    .setup = setup,
+    .prepare = prepare,
+    .qkv = qkv,
+};
+
+PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "p_rope", "1.0",
+            "rotary whose slowest pairs stand still", "MIT", "arXiv:2410.06205")
