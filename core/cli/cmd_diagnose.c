@@ -136,14 +136,17 @@ static const char *what_clashes(const struct cli *cli)
         bool clash;
         const char *why;
     } one[] = {
-        {"format columns figure over kept output", !many,
-         "options '--format', '--columns', '--figure', '--over', '--kept' and '--output' are for "
-         "many cells: give a pattern, as 'learned.*'"},
+        {"format columns figure over lines panels kept output", !many,
+         "options '--format', '--columns', '--figure' and what goes with it, '--kept' and "
+         "'--output' are for many cells: give a pattern, as 'learned.*'"},
         {"json", many && cli_given(cli, "format"), "options '--json' and '--format' say the same"},
         {"columns", figure || g->format != DIAGNOSE_TABLE || q->json,
          "option '--columns' is for --format table: csv and json have every measure"},
         {"format json", figure, "option '--figure' draws: without --format"},
-        {"over", !figure, "option '--over' is for --figure"},
+        {"over lines panels", !figure,
+         "options '--over', '--lines' and '--panels' are for --figure"},
+        {"lines panels", g->over != NULL,
+         "option '--over' has lines of its own: without --lines and --panels"},
         {"save batches only threads", g->kept,
          "option '--kept' computes nothing: without --save, --batches, --only and --threads"},
     };
@@ -194,6 +197,9 @@ static const struct cli_option options[] = {
              "of the table: only these measures, as angle,position_r2@0"),
     CLI_TEXT(0, "figure", "NAME", grid.figure, "draw one measure, as position_r2, into -o FILE"),
     CLI_TEXT(0, "over", "AXIS", grid.over, "of the figure: the axis along the bottom"),
+    CLI_TEXT(0, "lines", "AXIS,...", grid.lines, "of the figure: a line for each label of these"),
+    CLI_TEXT(0, "panels", "AXIS,...", grid.panels,
+             "of the figure: a panel for each label of these"),
     CLI_TEXT('o', "output", "FILE", grid.file, "of many: write there; a figure's .svg, .pdf, .png"),
 };
 

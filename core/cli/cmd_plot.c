@@ -14,6 +14,7 @@ struct request {
     struct results_options read;
     int64_t length;
     const char *file; /* NULL: beside the results */
+    const char *lines, *panels;
 };
 
 /* DIR/figures/KIND.FORMAT, whose folder is made. Freed by the caller; NULL: could not be made. */
@@ -67,7 +68,9 @@ static int draw(const struct request *q, const struct cli *cli)
     const struct plot_options o = {.kind = (enum plot_kind)q->kind,
                                    .cost = (enum plot_cost)q->cost,
                                    .length = q->length,
-                                   .asked = q->read.metric != NULL};
+                                   .asked = q->read.metric != NULL,
+                                   .lines = q->lines,
+                                   .panels = q->panels};
     if (results_read(&r, cli->n_operand, cli->operand, &q->read, cli->arena, &err) != PEAT_OK)
         return cli_refuse(&err);
     peat_status status = plot_make(&f, &r, &o, cli->arena, &err);
@@ -82,6 +85,9 @@ static int plot_results(const struct cli *cli)
     if (q->kind == PLOT_KINDS)
         return cli_mistake(cmd_plot.name,
                            "which figure? --kind curves, bars, length, cost, heatmap or forest");
+    if ((q->kind == PLOT_BARS || q->kind == PLOT_FOREST) && cli_given(cli, "lines panels"))
+        return cli_mistake(cmd_plot.name, "options '--lines' and '--panels' are for --kind curves, "
+                                          "length, cost or heatmap");
     int status = choose_format(q, cli_given(cli, "format"));
     return status == CLI_DONE ? draw(q, cli) : status;
 }
@@ -94,6 +100,10 @@ static const struct cli_option options[] = {
     CLI_WHOLE(0, "length", "N", 0, INT64_MAX, length, "evaluation length (default: the first)"),
     CLI_WORD(0, "cost", "COST", plot_cost_name, cost,
              "of --kind cost: time (default), flops, params or memory"),
+    CLI_TEXT(0, "lines", "AXIS,...", lines,
+             "a line (of cost a colour, of heatmap a row) for each label of these"),
+    CLI_TEXT(0, "panels", "AXIS,...", panels,
+             "a panel (a shape, a column) for each label of these"),
     CLI_TEXT('b', "baseline", "ROW", read.baseline,
              "compare with axis=label[,axis=label] or a label"),
     CLI_TEXT('o', "output", "FILE", file, "the figure (default: DIR/figures/KIND.FORMAT)"),
@@ -107,7 +117,8 @@ const struct cli_command cmd_plot = {
              "the training loss where nothing was evaluated on the way, with a band of 95 %\n"
              "over seeds; bars: means with intervals, seeds below them; length: the metric by\n"
              "evaluation length; cost: the metric by what it costs; heatmap: the metric by two\n"
-             "axes; forest: paired differences of the report's contrasts. Prints the name of the "
+             "axes; forest: paired differences of the report's contrasts. Lines and panels\n"
+             "stand for the axes that are named, by their last part too. Prints the name of the\n"
              "figure.",
     .example = "peat plot runs/sum-vs-concat --kind bars --format pdf -o bars.pdf",
     CLI_OPERANDS("DIR...", 1, CLI_MANY, "which run directory?"),

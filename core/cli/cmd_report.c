@@ -36,6 +36,10 @@ static const struct cli_option options[] = {
              "compare with axis=label[,axis=label] or a label"),
     CLI_WORD(0, "test", "TEST", test_words, read.test,
              "of paired differences: sign-flip (default), wilcoxon or t"),
+    CLI_TEXT(0, "lines", "AXIS,...", page.lines,
+             "of the figures: a line for each label of these axes"),
+    CLI_TEXT(0, "panels", "AXIS,...", page.panels,
+             "of the figures: a panel for each label of these axes"),
     CLI_TEXT(0, "title", "TEXT", page.head, "instead of the experiment's name"),
 };
 
@@ -43,10 +47,14 @@ const struct cli_command cmd_report = {
     .name = "peat report",
     .summary = "the results as one page for a browser",
     .about = "Writes the results of run directories as one HTML page that needs no network and\n"
-             "no script: what came out in sentences, the table, figures, what each scheme looks\n"
-             "like, what acts where, failures, provenance, and how to make it again. Needs\n"
-             "neither plugins nor data; without gnuplot figures are left out.",
-    .example = "peat report runs/sum-vs-concat -o report.html",
+             "no script: the claims and whether they hold, what came out in sentences, contrasts,\n"
+             "figures and the table; folded below them what the cells learned, what each scheme\n"
+             "looks like, what acts where, failures, provenance, and how to make it again. Needs\n"
+             "neither plugins nor data, which add how training changed the schemes; without\n"
+             "gnuplot figures are left out. The axes of lines and panels choose what the figures "
+             "compare.",
+    .example = "peat report runs/sum-vs-concat -o report.html\n"
+               "peat report runs/sum-vs-concat --lines combine --panels scheme -o report.html",
     CLI_OPERANDS("DIR...", 1, CLI_MANY, "which run directory?"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.page.length = -1),

@@ -150,7 +150,8 @@ static peat_status draw(struct work *w, struct error *err)
 {
     const struct diagnose_grid *g = w->g;
     struct figure f;
-    const struct findings_figure o = {.measure = g->figure, .over = g->over};
+    const struct findings_figure o = {
+        .measure = g->figure, .over = g->over, .lines = g->lines, .panels = g->panels};
     peat_status status = plot_findings(&f, &w->found, &o, err);
     if (status == PEAT_OK)
         status = figure_save(&f, g->file, FILE_ANYONES,

@@ -16,6 +16,7 @@ struct diagnose_grid {
     bool save, kept;
     int format;
     const char *columns, *figure, *over, *file; /* NULL: as usual, none, none, stdout */
+    const char *lines, *panels;                 /* of the figure */
 };
 
 /* Returns the exit code: CLI_FAILED when a finished cell could not be diagnosed, CLI_USAGE when

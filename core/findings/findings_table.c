@@ -129,7 +129,8 @@ static const char *cell_text(const struct sheet *s, const struct found_row *row,
     double x = one->over.mean, half = one->over.ci_high - x;
     const char *text = number_interval_text(s->f->a, fabs(x) < rounding ? 0.0 : x,
                                             half < rounding ? 0.0 : half, false);
-    return isfinite(one->chance) ? arena_printf(s->f->a, "%s (%.3g)", text, one->chance) : text;
+    double chance = fabs(one->chance) < 1e-6 ? 0.0 : one->chance;
+    return isfinite(chance) ? arena_printf(s->f->a, "%s (%.3g)", text, chance) : text;
 }
 
 static void fill_row(const struct sheet *s, const struct found_row *row, struct table_cell *cell)

@@ -75,7 +75,7 @@ const struct measure measures[] = {
           "share of the terms in which query and key are positions"),
     SHARE("bias", "bias", "bias", true, "share of the terms that schemes add to the logits"),
     {"position_r2", "position R²", "probes", "layers", "layer", "position_r2", NULL, true,
-     "of a linear probe for the position, on positions that it has not seen"},
+     "R² of a linear probe for the position, on positions that it has not seen"},
     {"position_accuracy", "position read", "probes", "layers", "layer", "position_accuracy",
      "chance/position_accuracy", false, "share of the positions that a linear probe gets right"},
     {"token_accuracy", "token read", "probes", "layers", "layer", "token_accuracy",

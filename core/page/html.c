@@ -71,6 +71,9 @@ peat_status html_report(const struct results *r, const struct html_options *o, s
 {
     struct html_page p = {.out = out, .r = r, .o = o, .a = a, .err = err};
     peat_status status = find_length(&p);
+    if (status == PEAT_OK)
+        status =
+            plot_check(r, &(struct plot_options){.lines = o->lines, .panels = o->panels}, a, err);
     if (status != PEAT_OK)
         return status;
     add_head(&p);
@@ -79,12 +82,15 @@ peat_status html_report(const struct results *r, const struct html_options *o, s
     html_verdict(&p);
     if (status == PEAT_OK)
         status = html_contrasts(&p);
-    if (status == PEAT_OK)
-        status = html_table(&p);
+    if (status != PEAT_OK)
+        return status;
+    html_figures(&p);
+    status = html_table(&p);
     if (status != PEAT_OK)
         return status;
     html_ranks(&p);
-    html_figures(&p);
+    html_exact(&p);
+    html_glances(&p);
     html_learned(&p);
     html_schemes(&p);
     html_injection(&p);

@@ -39,7 +39,7 @@ void html_injection(struct html_page *p)
     bool ratios = false;
     for (int i = 0; i < r->n_row; i++)
         ratios = ratios || isfinite(r->row[i].input_ratio_start);
-    html_section(p->out, "injection", "What acts where");
+    html_fold(p->out, "injection", "What acts where", false);
     html_open_table(p->out);
     html_column(p->out, "row", false);
     html_column(p->out, "injection plan", false);
@@ -56,7 +56,7 @@ void html_injection(struct html_page *p)
                    "<p class=\"soft\">tok:pos: size of tokens to size of positions where "
                    "they meet (root mean square), before training and after it, median over "
                    "seeds.</p>\n");
-    html_end_section(p->out);
+    html_end_fold(p->out);
 }
 
 /* ---- cells ---- */
@@ -96,13 +96,20 @@ static const char *reason_of(struct html_page *p, const struct result_cell *c)
     return text ? text : "";
 }
 
+/* Cells that are not in the means. */
+static int count_others(const struct results *r)
+{
+    int others = 0;
+    for (int i = 0; i < r->n_cell; i++)
+        others += !result_counts(&r->cell[i]);
+    return others;
+}
+
 static void add_others(struct html_page *p)
 {
     enum { LISTED = 200 };
     const struct results *r = p->r;
-    int others = 0;
-    for (int i = 0; i < r->n_cell; i++)
-        others += !result_counts(&r->cell[i]);
+    int others = count_others(r);
     if (!others)
         return;
     html_open_table(p->out);
@@ -128,8 +135,8 @@ static void add_others(struct html_page *p)
 
 void html_cells(struct html_page *p)
 {
-    html_section(p->out, "cells", "Cells");
+    html_fold(p->out, "cells", "Cells", count_others(p->r) > 0);
     add_counts(p);
     add_others(p);
-    html_end_section(p->out);
+    html_end_fold(p->out);
 }

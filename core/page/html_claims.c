@@ -1,22 +1,70 @@
 /* SPDX-License-Identifier: MIT */
 /* html_claims.c: what was claimed and whether it holds, and the contrasts of the report. */
+#include <inttypes.h>
+#include <math.h>
+
 #include "page_parts.h"
 #include "report/comparison_tables.h"
+#include "report/numbers.h"
 
-/* "concat helps: holds. concat_split - sum < -0.01" */
-static void say_claim(struct html_page *p, const struct claim_verdict *v)
+static const char *class_of(enum verdict v)
 {
-    html_wrap(p->out, "<li><b>", v->claim.name, "</b>: ");
-    html_wrap(p->out, "<b>", verdict_word(v->verdict), "</b>. ");
-    html_text(p->out, *v->claim.text ? v->claim.text : claim_words(v, p->a));
+    return v == VERDICT_HOLDS ? "holds" : v == VERDICT_FAILS ? "fails" : "undecided";
+}
+
+/* "-0.0575 ± 0.0086 bpb at 32 tokens over 4 seeds, p = 5.5e-04 of 2 claims" */
+static void add_effect(struct html_page *p, const struct claim_verdict *v, int claims)
+{
+    const struct effects *x = &v->effects;
+    const struct effect *e = &x->pooled;
+    html_wrap(p->out, "<p class=\"soft\">", claim_words(v, p->a), "");
+    if (e->n) {
+        strbuf_add(p->out, ": found ");
+        number_interval(p->out, e->mean, v->ci_high - e->mean, true);
+        html_textf(p->out, " %s", x->metric);
+        if (x->length >= 0)
+            html_textf(p->out, " at %" PRId64 " %s", x->length, p->r->length_unit);
+        strbuf_addf(p->out, " over %d seed%s", e->n, plural(e->n));
+        if (isfinite(v->p_holm)) {
+            strbuf_add(p->out, "; p = ");
+            number_p(p->out, v->verdict == VERDICT_FAILS ? v->against_holm : v->p_holm);
+            if (claims > 1)
+                strbuf_addf(p->out, ", Holm over %d claims", claims);
+        }
+    }
+    strbuf_add(p->out, "</p>\n");
+}
+
+static void say_claim(struct html_page *p, const struct claim_verdict *v, int claims)
+{
+    strbuf_addf(p->out, "<li class=\"%s\"><p class=\"claim\"><b class=\"badge\">%s</b> ",
+                class_of(v->verdict), verdict_word(v->verdict));
+    html_wrap(p->out, "<b>", v->claim.name, "</b>");
+    if (*v->claim.text)
+        html_wrap(p->out, ": ", v->claim.text, "");
+    strbuf_add(p->out, "</p>\n");
+    add_effect(p, v, claims);
     if (*v->why)
-        html_wrap(p->out, " <span class=\"soft\">(", v->why, ")</span>");
+        html_wrap(p->out, "<p class=\"soft\">Why: ", v->why, ".</p>\n");
     strbuf_add(p->out, "</li>\n");
+}
+
+static void add_numbers(struct html_page *p, const struct claim_history *h)
+{
+    struct table t;
+    strbuf_add(p->out, "<details><summary>The claims in numbers, and how they are judged</summary>"
+                       "\n");
+    claims_table(&t, h, false, p->a);
+    html_results_table(p, &t);
+    strbuf_add(p->out, "</details>\n");
+    if (h->first.version) {
+        claims_table(&t, h, true, p->a);
+        html_results_table(p, &t);
+    }
 }
 
 static void add_claims(struct html_page *p, const struct claim_history *h)
 {
-    struct table t;
     html_section(p->out, "claims", "Claims");
     if (h->first.version)
         strbuf_add(p->out, "<p class=\"headline\">The claims were changed after the first "
@@ -24,16 +72,11 @@ static void add_claims(struct html_page *p, const struct claim_history *h)
     else if (h->late)
         strbuf_add(p->out, "<p class=\"headline\">The claims were written after the first "
                            "result.</p>\n");
-    strbuf_add(p->out, "<ul>\n");
+    strbuf_add(p->out, "<ul class=\"claims\">\n");
     for (int i = 0; i < h->now.n; i++)
-        say_claim(p, &h->now.item[i]);
+        say_claim(p, &h->now.item[i], h->now.n);
     strbuf_add(p->out, "</ul>\n");
-    claims_table(&t, h, false, p->a);
-    html_results_table(p, &t);
-    if (h->first.version) {
-        claims_table(&t, h, true, p->a);
-        html_results_table(p, &t);
-    }
+    add_numbers(p, h);
     html_end_section(p->out);
 }
 

@@ -100,6 +100,9 @@ void html_figure(struct html_page *p, const struct figure *f, const char *title,
 void html_plot(struct html_page *p, enum plot_kind kind, const char *title, const char *caption)
 {
     const struct plot_options o = {.kind = kind,
+                                   .cost = COST_FLOPS,
+                                   .lines = p->o->lines,
+                                   .panels = p->o->panels,
                                    .length = p->length >= 0 ? p->r->length[p->length] : -1};
     struct figure f;
     if (plot_make(&f, p->r, &o, p->a, NULL) == PEAT_OK)

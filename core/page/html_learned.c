@@ -37,11 +37,12 @@ static void add_figure(struct html_page *p, const struct findings *f, const char
 {
     struct figure figure;
     const struct measure *m = measure_find(name, "", NULL);
-    const struct findings_figure o = {.measure = name};
+    const struct findings_figure o = {
+        .measure = name, .lines = p->o->lines, .panels = p->o->panels};
     if (plot_findings(&figure, f, &o, NULL) == PEAT_OK)
-        html_figure(p, &figure, m->meaning,
-                    "Mean over seeds with its 95 % interval (Student t); grey: by chance, where "
-                    "that is known.");
+        html_figure(p, &figure, m->head,
+                    arena_printf(p->a, "%s. Mean over seeds with its 95 %% interval (Student t)%s.",
+                                 m->meaning, m->chance ? "; grey: by chance" : ""));
     figure_release(&figure);
 }
 
@@ -93,12 +94,12 @@ void html_learned(struct html_page *p)
     read_kept(p, &f);
     if (f.n_cell + f.n_left_out == 0)
         return;
-    html_section(p->out, "learned", "What the cells learned");
+    html_fold(p->out, "learned", "What the cells learned", false);
     if (findings_table(&t, &f, NULL, NULL) == PEAT_OK)
         html_results_table(p, &t);
     if (f.n_cell) {
         add_figures(p, &f);
         add_cells(p, &f);
     }
-    html_end_section(p->out);
+    html_end_fold(p->out);
 }

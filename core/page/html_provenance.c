@@ -140,7 +140,7 @@ void html_provenance(struct html_page *p)
     int cells = count_meta(p->r);
     if (!cells)
         return;
-    html_section(p->out, "provenance", "Provenance");
+    html_fold(p->out, "provenance", "Provenance", false);
     strbuf_add(p->out, "<dl>\n");
     add_machine(p, cells);
     add_dates(p);
@@ -148,7 +148,7 @@ void html_provenance(struct html_page *p)
     add_list(p, "data", "data", data_text);
     add_hashes(p);
     strbuf_add(p->out, "</dl>\n");
-    html_end_section(p->out);
+    html_end_fold(p->out);
 }
 
 /* ---- again ---- */
@@ -199,7 +199,7 @@ static void add_run(struct strbuf *out, const char *dir, const char *word)
 void html_reproduce(struct html_page *p)
 {
     struct strbuf text;
-    html_section(p->out, "reproduce", "Make it again");
+    html_fold(p->out, "reproduce", "Make it again", false);
     strbuf_init(&text);
     for (int d = 0; d < p->o->n_dir; d++) {
         const char *dir = p->o->dir[d];
@@ -222,5 +222,5 @@ void html_reproduce(struct html_page *p)
     for (int d = 0; d < p->o->n_dir; d++)
         for (int i = 0; i < 2; i++)
             add_file(p, p->o->dir[d], i ? RESOLVED_FILE : "experiment.yaml");
-    html_end_section(p->out);
+    html_end_fold(p->out);
 }

@@ -10,7 +10,7 @@ static void add_description(struct html_page *p, const struct look *look, const 
 {
     if (!*numbers)
         return;
-    html_wrap(p->out, "<details><summary>", look->title, " in numbers</summary>\n");
+    html_wrap(p->out, "<details><summary>", look->name, " in numbers</summary>\n");
     html_lines(p->out, numbers, "</details>\n");
 }
 
@@ -21,15 +21,15 @@ static const char *caption_of(struct html_page *p, const struct look *look,
     const char *heads = t->heads < seen->heads ? ", the first heads" : "";
     if (seen->before)
         return arena_printf(p->a,
-                            "%.60s at positions 0 to %" PRId64
+                            "%s: %.60s at positions 0 to %" PRId64
                             "%s, in the cell %s before training and after it.",
-                            t->what, t->rows - 1, heads, look->cell->label);
+                            look->title, t->what, t->rows - 1, heads, look->cell->label);
     return arena_printf(p->a,
-                        "%.60s at positions 0 to %" PRId64
+                        "%s: %.60s at positions 0 to %" PRId64
                         ", initial weights of seed 0%s; a width of %" PRId64 ", %" PRId64
                         " head%s.",
-                        t->what, t->rows - 1, heads, look->request.d, look->request.heads,
-                        plural(look->request.heads));
+                        look->title, t->what, t->rows - 1, heads, look->request.d,
+                        look->request.heads, plural(look->request.heads));
 }
 
 static void add_look(struct html_page *p, const struct look *look, const struct scheme_look *seen)
@@ -39,7 +39,7 @@ static void add_look(struct html_page *p, const struct look *look, const struct 
     const struct heatmap h =
         seen->before ? heatmap_of_pair(seen->before, t, p->a) : heatmap_of_scheme(t, p->a);
     heatmap_figure(&h, &f);
-    html_figure(p, &f, look->title, caption_of(p, look, seen));
+    html_figure(p, &f, look->name, caption_of(p, look, seen));
     figure_release(&f);
     add_description(p, look, seen->numbers);
 }
@@ -51,7 +51,7 @@ void html_schemes(struct html_page *p)
     int n = looks_list(p->r, p->a, look), missing = 0;
     if (n == 0)
         return;
-    html_section(p->out, "schemes", "What the schemes look like");
+    html_fold(p->out, "schemes", "What the schemes look like", false);
     for (int i = 0; i < n; i++) {
         struct arena_mark mark = arena_mark(p->a);
         struct scheme_look seen;
@@ -72,5 +72,5 @@ void html_schemes(struct html_page *p)
         }
     if (missing)
         strbuf_add(p->out, "</ul></details>\n");
-    html_end_section(p->out);
+    html_end_fold(p->out);
 }

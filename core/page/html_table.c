@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/number.h"
+#include "base/shown.h"
 #include "page_parts.h"
 #include "report/ranking.h"
 #include "report/table.h"
@@ -44,7 +45,7 @@ static void add_exact_row(struct html_page *p, const struct result_row *row, int
     html_close_row(p->out);
 }
 
-static void add_exact(struct html_page *p)
+void html_exact(struct html_page *p)
 {
     static const char *const head[] = {"length",       "n",       "mean",  "sd",
                                        "ci_low",       "ci_high", "diff",  "diff_ci_low",
@@ -52,8 +53,7 @@ static void add_exact(struct html_page *p)
     const struct results *r = p->r;
     if (r->n_length == 0)
         return;
-    strbuf_add(p->out, "<details id=\"exact\"><summary>Every number in full, and each seed's"
-                       "</summary>\n");
+    html_fold(p->out, "exact", "Every number in full, and each seed's", false);
     html_open_table(p->out);
     html_column(p->out, "row", false);
     for (size_t k = 0; k < sizeof(head) / sizeof(*head); k++)
@@ -65,7 +65,7 @@ static void add_exact(struct html_page *p)
         for (int l = 0; l < r->n_length; l++)
             add_exact_row(p, &r->row[i], l);
     html_close_table(p->out);
-    strbuf_add(p->out, "</details>\n");
+    html_end_fold(p->out);
 }
 
 /* ---- as in the terminal ---- */
@@ -83,26 +83,82 @@ static void add_cell(struct html_page *p, const struct table *t, int row, int co
     strbuf_add(p->out, column < t->n_label ? "</th>" : "</td>");
 }
 
-void html_results_table(struct html_page *p, const struct table *t)
+/* px that a column takes at the page's widest, about. */
+static int column_width(const struct table *t, int column)
 {
-    html_wrap(p->out, "<p class=\"soft\">", t->title, "</p>\n");
+    const double em = 7.6, padding = 18;
+    size_t most = text_columns(t->column[column].head);
+    for (int i = 0; i < t->n_row; i++) {
+        const struct table_cell *c = &t->cell[(int64_t)i * t->n_column + column];
+        size_t own = text_columns(c->text) + text_columns(c->mark);
+        most = own > most ? own : most;
+    }
+    return (int)(em * (double)most + padding);
+}
+
+/* Where the block of columns that begins at `from` ends; at least one stands in it. Costs stand
+ * apart. */
+static int end_of_block(const struct table *t, int from)
+{
+    enum { PAGE = 1110 };
+    int width = 0, end = from;
+    for (int k = 0; k < t->n_label; k++)
+        width += column_width(t, k);
+    int last = from < t->first_cost ? t->first_cost : t->n_column;
+    while (end < last && (width += column_width(t, end)) <= PAGE)
+        end++;
+    return end > from ? end : from + 1;
+}
+
+static void add_block(struct html_page *p, const struct table *t, int from, int end)
+{
     html_open_table(p->out);
     for (int k = 0; k < t->n_column; k++)
-        html_column(p->out, t->column[k].head, t->column[k].right);
+        if (k < t->n_label || (k >= from && k < end))
+            html_column(p->out, t->column[k].head, t->column[k].right);
     html_open_rows(p->out);
     for (int i = 0; i < t->n_row; i++) {
         strbuf_add(p->out, "<tr>");
         for (int k = 0; k < t->n_column; k++)
-            add_cell(p, t, i, k);
+            if (k < t->n_label || (k >= from && k < end))
+                add_cell(p, t, i, k);
         html_close_row(p->out);
     }
     html_close_table(p->out);
+}
+
+/* The first few stand there; many are behind a fold. */
+static void add_notes(struct html_page *p, const struct table *t)
+{
+    enum { SHOWN = 6 };
+    int n = 0, all = t->n_note + t->any_strong;
+    if (all == 0)
+        return;
     strbuf_add(p->out, "<ul class=\"notes\">\n");
     if (t->any_strong)
         strbuf_addf(p->out, "<li><b>bold</b>: %s</li>\n", t->strong);
-    for (int i = 0; i < t->n_note; i++)
+    for (int i = 0; i < t->n_note; i++) {
+        if (n++ == SHOWN && all > SHOWN + 2)
+            strbuf_addf(p->out,
+                        "</ul>\n<details class=\"notes\"><summary>%d more notes</summary>\n"
+                        "<ul class=\"notes\">\n",
+                        t->n_note - i);
         html_wrap(p->out, "<li>", t->note[i], "</li>\n");
-    strbuf_add(p->out, "</ul>\n");
+    }
+    strbuf_add(p->out, n > SHOWN && all > SHOWN + 2 ? "</ul></details>\n" : "</ul>\n");
+}
+
+void html_results_table(struct html_page *p, const struct table *t)
+{
+    html_wrap(p->out, "<p class=\"soft\">", t->title, "</p>\n");
+    for (int from = t->n_label, end; from < t->n_column; from = end) {
+        end = end_of_block(t, from);
+        if (from == t->first_cost)
+            strbuf_add(p->out, "<details><summary>What it cost</summary>\n");
+        add_block(p, t, from, end);
+    }
+    strbuf_add(p->out, t->first_cost ? "</details>\n" : "");
+    add_notes(p, t);
 }
 
 peat_status html_table(struct html_page *p)
@@ -114,7 +170,6 @@ peat_status html_table(struct html_page *p)
         return status;
     html_section(p->out, "table", "Results");
     html_results_table(p, &t);
-    add_exact(p);
     html_end_section(p->out);
     return PEAT_OK;
 }

@@ -40,7 +40,7 @@ static void add_line(struct html_page *p, const struct result_row *best, int len
         significance_p(p->out, p->r->test, s->p_holm, s->pairs.n, p->r->comparisons[length]);
         strbuf_add(p->out, "</td>");
     }
-    strbuf_add(p->out, "<td>");
+    strbuf_add(p->out, "<td class=\"text\">");
     if (best->at[length].n >= 2)
         html_company(p, best, length);
     strbuf_add(p->out, "</td></tr>\n");
@@ -121,9 +121,13 @@ void html_verdict(struct html_page *p)
     strbuf_add(p->out, "<section id=\"verdict\">\n<div class=\"verdict\">\n");
     add_verdict(p);
     strbuf_add(p->out, "</div>\n");
+    bool line = p->length >= 0 && plot_has_baseline(p->r, p->length);
     html_plot(p, PLOT_BARS, "Every row",
-              "Mean over seeds with its 95 % interval (Student t); small points are seeds, the "
-              "dashed line is the baseline. The axis does not begin at 0.");
+              line ? "Mean over seeds with its 95 % interval (Student t); small points are seeds, "
+                     "the dashed line is the baseline. The axis does not begin at 0; what runs out "
+                     "of it is cut."
+                   : "Mean over seeds with its 95 % interval (Student t); small points are seeds. "
+                     "The axis does not begin at 0; what runs out of it is cut.");
     if (p->r->n_task == 1)
         add_lengths(p);
     html_end_section(p->out);

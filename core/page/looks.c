@@ -20,7 +20,17 @@ enum { POSITIONS_MAX = 256, HEADS_MAX = 8 };
 
 /* ---- which schemes ---- */
 
-/* Parameters by themselves, and in the title as a person would write them. */
+/* " base=500", as a person would write it. */
+static void add_parameter(struct strbuf *out, const char *key, const struct value *item)
+{
+    strbuf_addf(out, " %s=", key);
+    if (item->kind == VALUE_TEXT)
+        strbuf_add(out, item->text);
+    else
+        json_print(item, JSON_CANONICAL, out);
+}
+
+/* Parameters by themselves, and in the title. */
 static void read_parameters(const struct value *scheme, struct arena *a, struct look *look)
 {
     struct json given = json_map(a);
@@ -33,11 +43,7 @@ static void read_parameters(const struct value *scheme, struct arena *a, struct 
         if (strcmp(key, "plugin") == 0 || strcmp(key, "where") == 0 || strcmp(key, "share") == 0)
             continue;
         json_put(given, key, item);
-        strbuf_addf(&title, " %s=", key);
-        if (item->kind == VALUE_TEXT)
-            strbuf_add(&title, item->text);
-        else
-            json_print(item, JSON_CANONICAL, &title);
+        add_parameter(&title, key, item);
     }
     look->request.given = given.v;
     look->title = arena_strdup(a, title.text);
@@ -84,6 +90,29 @@ static int add_look(struct look *look, int n, const struct look *one)
     return n;
 }
 
+static bool differs(const struct look *x, const struct look *y, const char *key)
+{
+    const struct value *a = value_get(x->request.given, key), *b = value_get(y->request.given, key);
+    return strcmp(x->request.scheme, y->request.scheme) == 0 && !(a && b && value_equal(a, b));
+}
+
+static void name_look(const struct look *all, int n, struct look *one, struct arena *a)
+{
+    struct strbuf name;
+    strbuf_init(&name);
+    strbuf_add(&name, one->request.scheme);
+    const struct value *given = one->request.given;
+    for (int i = 0; i < given->n; i++) {
+        bool varies = false;
+        for (int m = 0; m < n; m++)
+            varies = varies || differs(one, &all[m], given->key[i]);
+        if (varies)
+            add_parameter(&name, given->key[i], given->item[i]);
+    }
+    one->name = arena_strdup(a, name.text);
+    strbuf_release(&name);
+}
+
 int looks_list(const struct results *r, struct arena *a, struct look look[LOOKS_MAX])
 {
     int n = 0;
@@ -99,6 +128,8 @@ int looks_list(const struct results *r, struct arena *a, struct look look[LOOKS_
             n = add_look(look, n, &one);
         }
     }
+    for (int i = 0; i < n; i++)
+        name_look(look, n, &look[i], a);
     return n;
 }
 

@@ -11,7 +11,8 @@ enum { LOOKS_MAX = 32 };
 
 /* A scheme with its parameters, as it stands in some cell. */
 struct look {
-    const char *title; /* "rotary base=500" */
+    const char *title; /* with every parameter: "rotary base=500 fraction=1" */
+    const char *name;  /* with those that other looks of the scheme have differently: "rotary" */
     struct scheme_request request;
     const struct cell_files *cell; /* finished, with the scheme; NULL: there is none */
     int scheme;                    /* which of the cell's it is                      */

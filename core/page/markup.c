@@ -84,6 +84,17 @@ void html_end_section(struct strbuf *out)
     strbuf_add(out, "</section>\n");
 }
 
+void html_fold(struct strbuf *out, const char *id, const char *title, bool open)
+{
+    strbuf_addf(out, "<section id=\"%s\">\n<details class=\"fold\"%s>", id, open ? " open" : "");
+    html_wrap(out, "<summary><h2>", title, "</h2></summary>\n");
+}
+
+void html_end_fold(struct strbuf *out)
+{
+    strbuf_add(out, "</details>\n</section>\n");
+}
+
 /* ---- tables ---- */
 
 void html_open_table(struct strbuf *out)

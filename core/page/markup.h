@@ -20,6 +20,9 @@ void html_wrap(struct strbuf *out, const char *before, const char *text, const c
 /* A part of the page with a heading; html_end_section closes it. */
 void html_section(struct strbuf *out, const char *id, const char *title);
 void html_end_section(struct strbuf *out);
+/* A part that is folded behind its heading until it is opened; html_end_fold closes it. */
+void html_fold(struct strbuf *out, const char *id, const char *title, bool open);
+void html_end_fold(struct strbuf *out);
 
 /* A table: its columns, html_open_rows, its rows. A number stands to the right. */
 void html_open_table(struct strbuf *out);

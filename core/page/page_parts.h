@@ -24,11 +24,15 @@ peat_status html_table(struct html_page *p);
 /* Claims with their verdicts, where there are claims; contrasts likewise. */
 peat_status html_claims(struct html_page *p);
 peat_status html_contrasts(struct html_page *p);
-/* A table as the terminal has it, with its notes. */
+/* A table as the terminal has it, with its notes: one after another where its columns do not fit
+ * the page. */
 void html_results_table(struct html_page *p, const struct table *t);
 /* Ranks over tasks, where there are several. */
 void html_ranks(struct html_page *p);
+/* Figures by length and step; folded: every number in full; cost and the heat map. */
 void html_figures(struct html_page *p);
+void html_exact(struct html_page *p);
+void html_glances(struct html_page *p);
 void html_learned(struct html_page *p);
 void html_schemes(struct html_page *p);
 void html_injection(struct html_page *p);

@@ -191,6 +191,7 @@ void heatmap_figure(const struct heatmap *h, struct figure *f)
     set_axes(h, out);
     if (!many) {
         add_row_tics(h, out);
+        strbuf_addf(out, "set xtics %" PRId64 "\n", tic_step(h->columns));
         label_axes(out, h->row_label ? "" : h->row_name, h->column_name);
         strbuf_add(out, "plot data matrix with image\n");
         return;

@@ -3,8 +3,10 @@
 #include "plot/plot.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "plotter.h"
+#include "report/selector.h"
 
 const char *const plot_kind_name[PLOT_KINDS] = {"curves", "bars",    "length",
                                                 "cost",   "heatmap", "forest"};
@@ -31,6 +33,35 @@ static peat_status find_length(struct plotter *p)
                      known);
 }
 
+/* The axes of a list, each of which had no role before. */
+static peat_status read_roles(struct plotter *p, const char *list, const char *option,
+                              enum axis_role role)
+{
+    char *rest = list ? arena_strdup(p->a, list) : NULL;
+    for (char *word; (word = strsep(&rest, ","));) {
+        int axis = selector_axis(p->r, word, strlen(word));
+        if (axis < 0)
+            return selector_no_axis(p->r, option, word, p->err);
+        if (p->role[axis] != AXIS_FREE)
+            return error_set(p->err, PEAT_INVALID, "%s: axis '%s' is named already", option, word);
+        p->role[axis] = role;
+    }
+    return PEAT_OK;
+}
+
+peat_status plot_find_roles(struct plotter *p)
+{
+    peat_status status = read_roles(p, p->o->lines, "--lines", AXIS_LINES);
+    return status == PEAT_OK ? read_roles(p, p->o->panels, "--panels", AXIS_PANELS) : status;
+}
+
+peat_status plot_check(const struct results *r, const struct plot_options *o, struct arena *a,
+                       struct error *err)
+{
+    struct plotter p = {.r = r, .o = o, .a = a, .err = err};
+    return plot_find_roles(&p);
+}
+
 peat_status plot_make(struct figure *f, const struct results *r, const struct plot_options *o,
                       struct arena *a, struct error *err)
 {
@@ -39,6 +70,9 @@ peat_status plot_make(struct figure *f, const struct results *r, const struct pl
     peat_status status = find_length(&p);
     /* A grid that is under way has curves already. */
     if (status != PEAT_OK && !(o->kind == PLOT_CURVES && r->n_length == 0))
+        return status;
+    status = plot_find_roles(&p);
+    if (status != PEAT_OK)
         return status;
     strbuf_add(&f->script, "set datafile missing 'NaN'\nset tics nomirror\nset border 3\n");
     return draw_kind[o->kind](&p);

@@ -39,17 +39,58 @@ static int add_data(struct plotter *p)
     return n;
 }
 
-/* Colours and shapes both change from row to row: there are no lines to tell them by. Intervals are
- * plain lines: behind the open points of its error bars gnuplot would paint white. */
-static void add_rows(struct plotter *p, struct strbuf *out)
+/* How points and their legend look: a colour for each series, a shape for each panel; where there
+ * are no panels, both change from row to row. */
+struct look {
+    const char **colour; /* [n_row] "#0072B2"                          */
+    const char **row;    /* [n_row] " lc rgb '#0072B2' pt 7"           */
+    int n;               /* entries of the legend                      */
+    const char **label, **style;
+};
+
+static const char *point_style(struct plotter *p, const char *colour, int shape)
 {
-    for (int i = 0; i < p->r->n_row; i++) {
-        const char *colour = figure_colour(i);
+    return arena_printf(p->a, " lc rgb '%s' pt %d", colour, figure_point(shape));
+}
+
+static void add_entry(struct look *l, const char *label, const char *style)
+{
+    l->label[l->n] = label;
+    l->style[l->n++] = style;
+}
+
+static void find_look(struct plotter *p, struct look *l)
+{
+    struct series_set s;
+    int n = p->r->n_row;
+    bool shared = false; /* some row stands in others' panels */
+    series_find(p, &s);
+    *l = (struct look){.colour = ARENA_ARRAY(p->a, n, const char *),
+                       .row = ARENA_ARRAY(p->a, n, const char *),
+                       .label = ARENA_ARRAY(p->a, 2 * n + 1, const char *),
+                       .style = ARENA_ARRAY(p->a, 2 * n + 1, const char *)};
+    for (int i = 0; i < n; i++) {
+        int own = s.panelled ? series_own_panel(p, &s, i) : i;
+        shared = shared || own < 0;
+        l->colour[i] = figure_colour(s.series_of[i]);
+        l->row[i] = point_style(p, l->colour[i], own < 0 ? s.n_panel : own);
+    }
+    for (int k = 0; k < s.n_series; k++)
+        add_entry(l, s.series[k], point_style(p, figure_colour(k), s.panelled ? 0 : k));
+    for (int k = 0; s.panelled && k < s.n_panel; k++)
+        add_entry(l, s.panel[k], point_style(p, "#888888", k));
+    if (shared)
+        add_entry(l, "nothing to combine", point_style(p, "#888888", s.n_panel));
+}
+
+/* Intervals are plain lines: behind the open points of its error bars gnuplot would paint white. */
+static void add_rows(struct plotter *p, const struct look *l, struct strbuf *out)
+{
+    for (int i = 0; i < p->r->n_row; i++)
         strbuf_addf(out,
                     "%s  data index %d using 1:3:(0):($4-$3) with vectors nohead lw 1.5 lc rgb '%s'"
-                    ", \\\n  data index %d using 1:2 with points ps 1.2 lc rgb '%s' pt %d",
-                    i ? ", \\\n" : "", i, colour, i, colour, figure_point(i));
-    }
+                    ", \\\n  data index %d using 1:2 with points ps 1.2%s",
+                    i ? ", \\\n" : "", i, l->colour[i], i, l->row[i]);
     strbuf_add(out, "\n");
 }
 
@@ -57,25 +98,27 @@ static void add_axes(struct plotter *p, struct strbuf *out)
 {
     strbuf_addf(out, "set xlabel '%s'\nset ylabel ", cost_label[p->o->cost]);
     figure_quote(out, plot_metric_label(p, true));
-    strbuf_add(out, "\nset grid lc rgb '#bbbbbb' dt 3\nunset key\n"
-                    "set offsets graph 0.06, graph 0.06, graph 0.06, graph 0.06\n");
+    strbuf_add(out, "\nset grid lc rgb '#bbbbbb' dt 3\nunset key\n");
+    if (p->o->cost == COST_FLOPS || p->o->cost == COST_PARAMS)
+        strbuf_add(out, "set format x '%.0s%c'\n");
+    strbuf_add(out, "set offsets graph 0.06, graph 0.06, graph 0.06, graph 0.06\n");
 }
 
 peat_status plot_against_cost(struct plotter *p)
 {
-    const struct results *r = p->r;
     struct strbuf *out = &p->f->script;
-    const char **label = plot_row_labels(p);
+    struct look l;
     if (add_data(p) == 0)
         return error_set(p->err, PEAT_INVALID, "no finished cell says what it cost");
-    int legend = plot_legend_width(p, r->n_row, label), tall = plot_legend_height(r->n_row);
+    find_look(p, &l);
+    int legend = plot_legend_width(p, l.n, l.label), tall = plot_legend_height(l.n);
     p->f->width = LEFT + WIDTH + 20 + legend;
     p->f->height = TOP + (HEIGHT + BOTTOM > tall ? HEIGHT + BOTTOM : tall);
     add_axes(p, out);
     plot_set_frame(p, (struct plot_frame){LEFT, 20 + legend, TOP, BOTTOM});
     strbuf_add(out, "set multiplot\nplot \\\n");
-    add_rows(p, out);
-    plot_legend(p, "points ps 1.2", r->n_row, label);
+    add_rows(p, &l, out);
+    plot_legend(p, "points ps 1.2", l.n, l.label, l.style);
     strbuf_add(out, "unset multiplot\n");
     return PEAT_OK;
 }

@@ -321,7 +321,6 @@ static peat_status draw_over(struct drawing *d, const char *over)
     const struct series_set s = {.n_series = n,
                                  .series = line,
                                  .series_of = self,
-                                 .colour_axis = -1,
                                  .n_panel = 1,
                                  .panel = (const char *[]){""},
                                  .panel_row = self};
@@ -332,14 +331,17 @@ static peat_status draw_over(struct drawing *d, const char *over)
 peat_status plot_findings(struct figure *f, const struct findings *found,
                           const struct findings_figure *o, struct error *err)
 {
-    static const struct plot_options plain = {.length = -1};
-    struct drawing d = {.found = found, .p = {.f = f, .o = &plain, .a = found->a, .err = err}};
+    const struct plot_options options = {.length = -1, .lines = o->lines, .panels = o->panels};
+    struct drawing d = {.found = found, .p = {.f = f, .o = &options, .a = found->a, .err = err}};
     figure_init(f, 0, 0);
-    d.p.r = &d.shown;
+    d.p.r = found->r;
     peat_status status = find_measure(&d, o->measure);
+    if (status == PEAT_OK)
+        status = plot_find_roles(&d.p);
     if (status != PEAT_OK)
         return status;
     take_rows(&d);
+    d.p.r = &d.shown;
     if (d.shown.n_row == 0)
         return error_set(err, PEAT_INVALID, "no diagnosed row has a number for '%s'", o->measure);
     strbuf_add(&f->script, "set datafile missing 'NaN'\nset tics nomirror\nset border 3\n");

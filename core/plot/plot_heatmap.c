@@ -11,9 +11,10 @@
 
 enum { RIGHT = 96, TOP = 40, SIDE_X = 108, SIDE_Y = 30, LABEL_MAX = 30 };
 
-/* Rows are labels of one axis, columns the other axes together, or lengths. */
+/* Rows are labels of one axis, columns those of the other axes together, or lengths. */
 struct grid {
-    int axis, n_row, n_column;
+    struct series_set s; /* its lines are the rows, its panels the columns */
+    int n_row, n_column;
     const char **row, **column;
     double *mean; /* [n_row, n_column] */
 };
@@ -23,48 +24,66 @@ static const char *column_title(struct plotter *p, const struct grid *g)
 {
     struct strbuf text;
     strbuf_init(&text);
-    if (p->r->n_axis < 2)
+    if (!g->s.panelled)
         strbuf_addf(&text, "evaluation length (%s)", p->r->length_unit);
-    for (int i = 0; i < p->r->n_axis && p->r->n_axis > 1; i++)
-        if (i != g->axis)
+    for (int i = 0; i < p->r->n_axis && g->s.panelled; i++)
+        if (g->s.makes_panel[i])
             strbuf_addf(&text, "%s%s", text.n ? ", " : "", results_axis_name(p->r, i));
     const char *title = arena_strdup(p->a, text.text);
     strbuf_release(&text);
     return title;
 }
 
-static void list_lengths(struct plotter *p, struct grid *g)
+/* Of a row that has nothing to combine every column that it goes with. */
+static void fill_means(struct plotter *p, struct grid *g)
 {
-    for (int l = 0; l < p->r->n_length; l++)
-        g->column[l] = arena_printf(p->a, "%" PRId64, p->r->length[l]);
-    g->n_column = p->r->n_length;
+    const struct results *r = p->r;
+    for (int i = 0; i < g->n_row * g->n_column; i++)
+        g->mean[i] = (double)NAN;
+    for (int i = 0; i < r->n_row; i++) {
+        double *row = g->mean + g->s.series_of[i] * g->n_column;
+        for (int k = 0; k < g->n_column; k++)
+            if (!g->s.panelled)
+                row[k] = r->row[i].at[k].mean;
+            else if (series_in_panel(p, &g->s, i, k))
+                row[k] = r->row[i].at[p->length].mean;
+    }
+}
+
+/* As the options say, or a row for each scheme. */
+static void choose_axes(struct plotter *p, struct series_set *s)
+{
+    const struct results *r = p->r;
+    bool any = false;
+    int scheme = selector_axis(r, "position.scheme", strlen("position.scheme"));
+    series_find(p, s);
+    for (int i = 0; i < r->n_axis; i++)
+        any = any || p->role[i] != AXIS_FREE;
+    if (any)
+        return;
+    *s = (struct series_set){.panelled = r->n_axis > 1};
+    for (int i = 0; i < r->n_axis; i++)
+        s->makes_panel[i] = i != (scheme < 0 ? 0 : scheme);
+    series_make(p, s);
 }
 
 static void fill_grid(struct plotter *p, struct grid *g)
 {
     const struct results *r = p->r;
-    int room = r->n_row * (r->n_row > r->n_length ? r->n_row : r->n_length);
-    bool by_length = r->n_axis < 2;
-    *g = (struct grid){.axis = selector_axis(r, "position.scheme", strlen("position.scheme"))};
-    g->axis = g->axis < 0 ? 0 : g->axis;
-    g->row = ARENA_ARRAY(p->a, r->n_row, const char *);
-    g->column = ARENA_ARRAY(p->a, r->n_row + r->n_length, const char *);
-    g->mean = ARENA_ARRAY(p->a, room, double);
-    int *row = ARENA_ARRAY(p->a, r->n_row, int), *column = ARENA_ARRAY(p->a, r->n_row, int);
-    if (by_length)
-        list_lengths(p, g);
-    for (int i = 0; i < r->n_row; i++) {
-        row[i] = plot_number_of(g->row, &g->n_row, r->n_axis ? r->row[i].axis[g->axis] : "-");
-        if (!by_length)
-            column[i] =
-                plot_number_of(g->column, &g->n_column, plot_other_labels(p, &r->row[i], g->axis));
-    }
-    for (int i = 0; i < g->n_row * g->n_column; i++)
-        g->mean[i] = (double)NAN;
-    for (int i = 0; i < r->n_row; i++)
+    *g = (struct grid){.n_column = r->n_length};
+    choose_axes(p, &g->s);
+    g->n_row = g->s.n_series;
+    g->row = g->s.series;
+    g->column = g->s.panel;
+    if (g->s.panelled) {
+        g->n_column = g->s.n_panel;
+    } else {
+        g->column = ARENA_ARRAY(p->a, r->n_length, const char *);
         for (int l = 0; l < r->n_length; l++)
-            if (by_length || l == p->length)
-                g->mean[row[i] * g->n_column + (by_length ? l : column[i])] = r->row[i].at[l].mean;
+            g->column[l] = arena_printf(p->a, "%" PRId64, r->length[l]);
+    }
+    g->mean = ARENA_ARRAY(p->a, (int64_t)g->n_row * g->n_column, double);
+    fill_means(p, g);
 }
 
 static void find_grid_range(const struct grid *g, double *low, double *high)
@@ -81,7 +100,8 @@ static void find_grid_range(const struct grid *g, double *low, double *high)
         *high += fmax(1e-6, 1e-6 * fabs(*low));
 }
 
-/* Block 0 for colours, 1 and 2 for the numbers on pale and on dark. Blue is good. */
+/* Block 0 for colours, 1 and 2 for the numbers on pale and on dark, 3 for what is not there. Blue
+ * is good. */
 static void add_data(struct plotter *p, const struct grid *g, double low, double high)
 {
     struct strbuf *out = &p->f->data, text;
@@ -106,6 +126,10 @@ static void add_data(struct plotter *p, const struct grid *g, double low, double
             strbuf_addf(out, "%d %d %s\n", i % g->n_column, i / g->n_column, text.text);
         }
     }
+    strbuf_add(out, "\n\nNaN NaN -\n");
+    for (int i = 0; i < g->n_row * g->n_column; i++)
+        if (!isfinite(g->mean[i]))
+            strbuf_addf(out, "%d %d –\n", i % g->n_column, i / g->n_column);
     strbuf_release(&text);
 }
 
@@ -115,8 +139,9 @@ static void add_palette(struct plotter *p, double low, double high)
     struct strbuf *out = &p->f->script;
     double shift = low <= 0.0 ? 1.0 - low : 0.0;
     heatmap_palette(out, low + shift, high + shift);
-    strbuf_addf(out, "set cbrange [%.10g:%.10g]\nset palette %s\n", low, high,
-                p->r->goal_max ? "positive" : "negative");
+    strbuf_addf(out, "set cbrange [%.10g:%.10g]\nset palette %s\nset cbtics %.10g, %.10g\n", low,
+                high, p->r->goal_max ? "positive" : "negative", low, (high - low) / 2);
+    strbuf_add(out, "set format cb '%.4g'\n");
 }
 
 peat_status plot_heatmap(struct plotter *p)
@@ -137,21 +162,27 @@ peat_status plot_heatmap(struct plotter *p)
     bool slanted = wide > SIDE_X - 8;
     int bottom = slanted ? 64 + wide / 2 : 64;
     int columns = g.n_column < 3 ? 3 : g.n_column, rows = g.n_row < 4 ? 4 : g.n_row;
-    p->f->width = left + RIGHT + columns * SIDE_X;
+    int beyond = slanted ? wide - SIDE_X / 2 : 0; /* of the last slanted label */
+    int right = beyond > RIGHT ? beyond : RIGHT;
+    p->f->width = left + right + columns * SIDE_X;
     p->f->height = TOP + bottom + rows * SIDE_Y;
-    plot_set_frame(p, (struct plot_frame){left, RIGHT, TOP, bottom});
+    plot_set_frame(p, (struct plot_frame){left, right, TOP, bottom});
     if (slanted)
         strbuf_add(out, "set xtics rotate by -30\n");
     strbuf_addf(out,
                 "set border 15\nset tics scale 0\nunset key\n"
                 "set xrange [-0.5:%d.5]\nset yrange [%d.5:-0.5]\nset title ",
                 g.n_column - 1, g.n_row - 1);
-    figure_quote(out, plot_metric_label(p, p->r->n_axis > 1));
+    figure_quote(out, plot_metric_label(p, g.s.panelled));
     strbuf_add(out, "\nset xlabel ");
     figure_quote(out, plot_short(p, column_title(p, &g), p->f->width / 8));
+    /* Nothing is not pale, which would be bad. */
+    strbuf_add(out, "\nset object 1 rectangle from graph 0, graph 0 to graph 1, graph 1 behind "
+                    "fc rgb '#bbbbbb' fs pattern 4 noborder");
     /* A dark that is not black: a page in dark colours turns black text white, and not this. */
     strbuf_add(out, "\nplot data index 0 matrix with image pixels, \\\n"
                     "  data index 1 using 1:2:3 with labels tc rgb '#000001', \\\n"
-                    "  data index 2 using 1:2:3 with labels tc rgb '#fffffe'\n");
+                    "  data index 2 using 1:2:3 with labels tc rgb '#fffffe', \\\n"
+                    "  data index 3 using 1:2:3 with labels\n");
     return PEAT_OK;
 }

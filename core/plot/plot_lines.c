@@ -130,6 +130,6 @@ void lines_draw(struct plotter *p, const struct series_set *s, const struct line
         else
             draw_nothing(p, l);
     }
-    plot_legend(p, "linespoints lw 2 ps 0.8", s->n_series, s->series);
+    plot_legend(p, "linespoints lw 2 ps 0.8", s->n_series, s->series, NULL);
     strbuf_add(out, "unset multiplot\n");
 }

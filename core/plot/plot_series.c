@@ -14,14 +14,11 @@ static int count_labels(struct plotter *p, int axis)
     return n;
 }
 
-/* The scheme, else the axis with most labels. Few rows need no panels. */
+/* The scheme, else the axis with most labels. */
 static int choose_axis(struct plotter *p)
 {
-    enum { ROWS_TOGETHER = 7 };
     const struct results *r = p->r;
     int best = 0;
-    if (r->n_row <= ROWS_TOGETHER || r->n_axis < 2)
-        return -1;
     for (int i = 0; i < r->n_axis; i++) {
         if (strcmp(r->axis[i], "position.scheme") == 0)
             return i;
@@ -31,6 +28,32 @@ static int choose_axis(struct plotter *p)
     return best;
 }
 
+static bool any_axis(const struct plotter *p, enum axis_role role)
+{
+    for (int i = 0; i < p->r->n_axis; i++)
+        if (p->role[i] == role)
+            return true;
+    return false;
+}
+
+/* As the options say: axes that they do not name make panels where lines are chosen alone, and
+ * lines otherwise. Without options few rows need no panels, and many have a line for each scheme.
+ */
+static void choose_panels(struct plotter *p, struct series_set *s)
+{
+    enum { ROWS_TOGETHER = 7 };
+    const struct results *r = p->r;
+    bool lines = any_axis(p, AXIS_LINES), panels = any_axis(p, AXIS_PANELS);
+    if (!lines && !panels && (r->n_row <= ROWS_TOGETHER || r->n_axis < 2))
+        return;
+    int line = lines || panels ? -1 : choose_axis(p);
+    for (int i = 0; i < r->n_axis; i++) {
+        bool free_one = p->role[i] == AXIS_FREE && !panels && i != line;
+        s->makes_panel[i] = p->role[i] == AXIS_PANELS || free_one;
+        s->panelled = s->panelled || s->makes_panel[i];
+    }
+}
+
 static void find_series(struct plotter *p, struct series_set *s)
 {
     const struct results *r = p->r;
@@ -38,18 +61,18 @@ static void find_series(struct plotter *p, struct series_set *s)
     s->series_of = ARENA_ARRAY(p->a, r->n_row, int);
     for (int i = 0; i < r->n_row; i++) {
         const struct result_row *row = &r->row[i];
-        const char *label =
-            s->colour_axis < 0 ? results_row_label(r, row, p->a) : row->axis[s->colour_axis];
+        const char *label = s->panelled ? plot_labels_of(p, row, s->makes_panel, false)
+                                        : results_row_label(r, row, p->a);
         s->series_of[i] = plot_number_of(s->series, &s->n_series, label);
     }
 }
 
-/* The axes that are not colours agree; loosely: "-" as a combine goes with any. */
-static bool same_panel(const struct results *r, int colour_axis, const struct result_row *x,
-                       const struct result_row *y, bool loosely)
+/* The axes that make panels agree; loosely: "-" as a combine goes with any. */
+static bool same_panel(const struct results *r, const struct series_set *s,
+                       const struct result_row *x, const struct result_row *y, bool loosely)
 {
     for (int i = 0; i < r->n_axis; i++) {
-        if (i == colour_axis)
+        if (!s->makes_panel[i])
             continue;
         if (loosely ? !selector_same(r, i, x->axis[i], y->axis[i])
                     : strcmp(x->axis[i], y->axis[i]) != 0)
@@ -58,50 +81,61 @@ static bool same_panel(const struct results *r, int colour_axis, const struct re
     return true;
 }
 
-static int count_dashes(const struct results *r, const struct result_row *row)
+static int count_dashes(const struct results *r, const struct series_set *s,
+                        const struct result_row *row)
 {
     int n = 0;
     for (int i = 0; i < r->n_axis; i++)
-        n += strcmp(row->axis[i], "-") == 0;
+        n += s->makes_panel[i] && strcmp(row->axis[i], "-") == 0;
     return n;
 }
 
 /* Nothing is lost without a panel of its own: another one, more definite, shows the row too. */
-static bool has_host(const struct results *r, int colour_axis, int row)
+static bool has_host(const struct results *r, const struct series_set *s, int row)
 {
     for (int i = 0; i < r->n_row; i++)
-        if (same_panel(r, colour_axis, &r->row[i], &r->row[row], true) &&
-            count_dashes(r, &r->row[i]) < count_dashes(r, &r->row[row]))
+        if (same_panel(r, s, &r->row[i], &r->row[row], true) &&
+            count_dashes(r, s, &r->row[i]) < count_dashes(r, s, &r->row[row]))
             return true;
     return false;
 }
 
 void series_find(struct plotter *p, struct series_set *s)
 {
+    *s = (struct series_set){.panelled = false};
+    choose_panels(p, s);
+    series_make(p, s);
+}
+
+void series_make(struct plotter *p, struct series_set *s)
+{
     const struct results *r = p->r;
-    *s = (struct series_set){.colour_axis = choose_axis(p)};
     find_series(p, s);
     s->panel = ARENA_ARRAY(p->a, r->n_row + 1, const char *);
     int *first = ARENA_ARRAY(p->a, r->n_row, int);
-    if (s->colour_axis < 0) {
+    s->panel_row = first;
+    if (!s->panelled) {
         s->panel[s->n_panel++] = "";
-        s->panel_row = first;
         return;
     }
     for (int i = 0; i < r->n_row; i++) {
-        bool seen = has_host(r, s->colour_axis, i);
-        for (int k = 0; k < s->n_panel && !seen; k++)
-            seen = same_panel(r, s->colour_axis, &r->row[first[k]], &r->row[i], false);
-        if (seen)
+        if (has_host(r, s, i) || series_own_panel(p, s, i) >= 0)
             continue;
         first[s->n_panel] = i;
-        s->panel[s->n_panel++] = plot_other_labels(p, &r->row[i], s->colour_axis);
+        s->panel[s->n_panel++] = plot_labels_of(p, &r->row[i], s->makes_panel, true);
     }
-    s->panel_row = first;
+}
+
+int series_own_panel(const struct plotter *p, const struct series_set *s, int row)
+{
+    for (int k = 0; k < s->n_panel; k++)
+        if (same_panel(p->r, s, &p->r->row[s->panel_row[k]], &p->r->row[row], false))
+            return k;
+    return -1;
 }
 
 bool series_in_panel(const struct plotter *p, const struct series_set *s, int row, int panel)
 {
-    return s->colour_axis < 0 ||
-           same_panel(p->r, s->colour_axis, &p->r->row[s->panel_row[panel]], &p->r->row[row], true);
+    return !s->panelled ||
+           same_panel(p->r, s, &p->r->row[s->panel_row[panel]], &p->r->row[row], true);
 }

@@ -56,14 +56,23 @@ const char **plot_row_labels(struct plotter *p)
     return label;
 }
 
-const char *plot_other_labels(struct plotter *p, const struct result_row *row, int axis)
+const char *plot_labels_of(struct plotter *p, const struct result_row *row, const bool *in,
+                           bool which)
 {
     struct strbuf text;
     strbuf_init(&text);
     for (int i = 0; i < p->r->n_axis; i++)
-        if (i != axis)
+        if (in[i] == which && strcmp(row->axis[i], "-") != 0)
             strbuf_addf(&text, "%s%s", text.n ? ", " : "", row->axis[i]);
+    strbuf_add(&text, text.n ? "" : "-");
     return keep_text(p->a, &text);
+}
+
+const char *plot_other_labels(struct plotter *p, const struct result_row *row, int axis)
+{
+    bool in[EXPERIMENT_MAX_AXES] = {false};
+    in[axis] = true;
+    return plot_labels_of(p, row, in, false);
 }
 
 int plot_number_of(const char **label, int *n, const char *text)
@@ -149,7 +158,8 @@ int plot_legend_height(int n)
     return n * ENTRY;
 }
 
-void plot_legend(struct plotter *p, const char *with, int n, const char *const *label)
+void plot_legend(struct plotter *p, const char *with, int n, const char *const *label,
+                 const char *const *style)
 {
     enum { EDGE = 14 };
     struct strbuf *out = &p->f->script;
@@ -164,7 +174,10 @@ void plot_legend(struct plotter *p, const char *with, int n, const char *const *
         (double)left / p->f->width, 1.0 - (double)EDGE / p->f->height);
     for (int i = 0; i < n; i++) {
         strbuf_addf(out, "%s NaN with %s", i ? ", \\\n" : "", with);
-        plot_add_style(out, i);
+        if (style)
+            strbuf_add(out, style[i]);
+        else
+            plot_add_style(out, i);
         strbuf_add(out, " title ");
         figure_quote(out, plot_short(p, label[i], LABEL_MAX));
     }

@@ -5,12 +5,16 @@
 
 #include "plot/plot.h"
 
+/* What an axis does in panels and lines. */
+enum axis_role { AXIS_FREE, AXIS_LINES, AXIS_PANELS };
+
 /* What a plot is made from. `length` is an index. */
 struct plotter {
     struct figure *f;
     const struct results *r;
     const struct plot_options *o;
     int length;
+    enum axis_role role[EXPERIMENT_MAX_AXES]; /* as the options have it */
     struct arena *a;
     struct error *err;
     int n_block, block_room; /* of the data so far */
@@ -18,6 +22,8 @@ struct plotter {
     bool any;                /* in the block at hand */
 };
 
+/* plot.c: roles of the axes that the options name. */
+peat_status plot_find_roles(struct plotter *p);
 peat_status plot_curves(struct plotter *p);
 peat_status plot_bars(struct plotter *p);
 peat_status plot_length(struct plotter *p);
@@ -33,6 +39,9 @@ const char *plot_metric_label(const struct plotter *p, bool with_length);
 const char **plot_row_labels(struct plotter *p);
 /* A row's labels of all axes but one: "sum, 4". */
 const char *plot_other_labels(struct plotter *p, const struct result_row *row, int axis);
+/* A row's labels of the axes with in[axis] == which: "sum, 4"; "-" only where that is all. */
+const char *plot_labels_of(struct plotter *p, const struct result_row *row, const bool *in,
+                           bool which);
 /* The number of a text among *n different ones, at whose end it is put when it is new. */
 int plot_number_of(const char **label, int *n, const char *text);
 /* As it is shown, cut to so many columns with an ellipsis. */
@@ -48,10 +57,11 @@ struct plot_frame {
 void plot_set_frame(struct plotter *p, struct plot_frame m);
 /* A range with a margin; none where gnuplot had better choose. */
 void plot_set_y_range(struct strbuf *out, double low, double high);
-/* Entries from the top of the right edge down, each as `with` draws it: the last plot of a
- * multiplot. gnuplot shows no more of a legend than its plot is tall, so that this one is a plot of
- * its own. */
-void plot_legend(struct plotter *p, const char *with, int n, const char *const *label);
+/* Entries from the top of the right edge down, each as `with` draws it, in its own style (NULL:
+ * those of series 0, 1, ..): the last plot of a multiplot. gnuplot shows no more of a legend than
+ * its plot is tall, so that this one is a plot of its own. */
+void plot_legend(struct plotter *p, const char *with, int n, const char *const *label,
+                 const char *const *style);
 /* What a legend of these labels takes. */
 int plot_legend_width(struct plotter *p, int n, const char *const *label);
 int plot_legend_height(int n);
@@ -64,13 +74,18 @@ struct series_set {
     int n_series;
     const char **series; /* labels */
     int *series_of;      /* by row */
-    int colour_axis;     /* -1: every row has its own colour and there is one panel */
+    bool panelled;       /* otherwise every row has its own colour and there is one panel */
+    bool makes_panel[EXPERIMENT_MAX_AXES];
     int n_panel;
     const char **panel;   /* titles; "" for a single one                             */
     const int *panel_row; /* a row that has the panel's labels                       */
 };
 
 void series_find(struct plotter *p, struct series_set *s);
+/* The same with panels made of the axes in s->makes_panel, as s->panelled says. */
+void series_make(struct plotter *p, struct series_set *s);
+/* The panel whose labels are the row's own; -1: it stands in others' panels alone. */
+int series_own_panel(const struct plotter *p, const struct series_set *s, int row);
 bool series_in_panel(const struct plotter *p, const struct series_set *s, int row, int panel);
 
 /* ---- plot_lines.c: data block i is row i with columns x, mean, low, high ---- */

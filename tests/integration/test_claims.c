@@ -176,7 +176,7 @@ START_TEST(the_page_has_claims_first_and_contrasts_with_their_figure)
     write_experiment("0.5");
     shell_expect(0, "peat run x.yaml");
     shell_expect(0, "peat report runs/x -o x.html");
-    shell_says(0, "<b>first</b>: <b>", "cat x.html");
+    shell_says(0, "<b>first</b>", "cat x.html");
     shell_says(0, "id=\"contrasts\"", "cat x.html");
     shell_says(0, "id=\"claims\"", "grep -e 'id=\"claims\"' -e 'id=\"verdict\"' x.html | head -1");
 }

@@ -161,9 +161,8 @@ START_TEST(the_report_shows_what_the_schemes_look_like)
                    "{\"plugin\":\"alibi\",\"where\":{\"layers\":[0]}},{\"plugin\":\"none\"},"
                    "{\"plugin\":\"vanished\"}]}}");
     char *page = make_report(&shown);
-    assert_has(shown.text,
-               "\nsinusoidal layout=halves base=500\n[sinusoidal layout=halves base=500]\n"
-               "stream at positions 0 to 23");
+    assert_has(shown.text, "\nsinusoidal\n[sinusoidal]\nsinusoidal layout=halves base=500: stream "
+                           "at positions 0 to 23");
     assert_has(shown.text, "\nalibi\n[alibi]\n");
     assert_has(shown.text, "of the energy is in one constant vector");
     assert_has(shown.text, "\nvanished: ");

@@ -20,7 +20,7 @@ static struct bench {
     struct arena arena;
     struct results r;
     struct error err;
-    const char *title;
+    const char *title, *panels;
     struct strbuf page, shown; /* markup, and what it shows */
 } b;
 
@@ -47,7 +47,8 @@ static peat_status write_page(int64_t length)
 {
     static const struct results_options none;
     char *dir[] = {b.run.dir};
-    const struct html_options o = {.n_dir = 1, .dir = dir, .length = length, .head = b.title};
+    const struct html_options o = {
+        .n_dir = 1, .dir = dir, .length = length, .head = b.title, .panels = b.panels};
     run_maker_finish(&b.run);
     ck_assert_msg(results_read(&b.r, 1, dir, &none, &b.arena, &b.err) == PEAT_OK, "%s", b.err.text);
     return html_report(&b.r, &o, &b.arena, &b.page, &b.err);
@@ -299,18 +300,103 @@ START_TEST(a_length_that_was_not_evaluated_is_refused)
 }
 END_TEST
 
+/* ---- what an adviser sees ---- */
+
+static int place_of(const char *part)
+{
+    const char *at = strstr(b.page.text, part);
+    ck_assert_msg(at != NULL, "no '%s'", part);
+    return (int)(at - b.page.text);
+}
+
+static const char claim[] =
+    "[{\"name\":\"turning helps\",\"text\":\"rotary is better by <0.1>\",\"rows\":["
+    "{\"position.scheme\":\"rotary\"},{\"position.scheme\":\"learned\"}],"
+    "\"direction\":\"less\",\"margin\":0.1,\"alpha\":0.05,\"test\":\"t\",\"metric\":null,"
+    "\"length\":128,\"expect\":null}]";
+
+START_TEST(the_page_opens_with_the_claims_and_their_verdicts_in_words)
+{
+    add_rows();
+    run_maker_claim(&b.run, claim, 0);
+    show_page();
+    assert_shows("\nholds turning helps: rotary is better by <0.1>\n");
+    assert_shows("found -0.55");
+    assert_shows(" bpb at 128 tokens over 3 seeds; p = ");
+    ck_assert_int_lt(place_of("id=\"claims\""), place_of("id=\"verdict\""));
+    ck_assert_int_lt(place_of("id=\"verdict\""), place_of("id=\"table\""));
+    ck_assert_int_lt(place_of("id=\"table\""), place_of("<details class=\"fold\""));
+}
+END_TEST
+
+START_TEST(what_is_beside_the_point_is_folded_and_what_went_wrong_is_open)
+{
+    static const char *const folded[] = {"injection", "provenance", "reproduce", "exact"};
+    show_rows();
+    for (size_t i = 0; i < sizeof(folded) / sizeof(*folded); i++)
+        assert_has(
+            b.page.text,
+            arena_printf(&b.arena, "<section id=\"%s\">\n<details class=\"fold\">", folded[i]));
+    assert_has(b.page.text, "<section id=\"cells\">\n<details class=\"fold\">");
+    run_maker_state(&b.run, "alibi", "sum", 0, "diverged");
+    show_page();
+    assert_has(b.page.text, "<section id=\"cells\">\n<details class=\"fold\" open>");
+}
+END_TEST
+
+/* Of long labels: with all columns the table would be cut off. */
+START_TEST(a_table_that_is_too_wide_for_the_page_is_several)
+{
+    enum { LONG = 90 };
+    char label[LONG + 1] = "";
+    add_rows();
+    show_page();
+    int tables = count_parts(b.page.text, "<table>");
+    memset(label, 'x', LONG);
+    run_maker_done(&b.run, label, "sum", 0, 2.0, 3.0);
+    show_page();
+    ck_assert_int_gt(count_parts(b.page.text, "<table>"), tables);
+}
+END_TEST
+
+START_TEST(a_dashed_line_is_spoken_of_where_it_is_drawn)
+{
+    show_rows();
+    if (strstr(b.page.text, "gnuplot is not installed"))
+        return;
+    assert_shows("the dashed line is the baseline");
+    b.run.report = "{\"metric\":\"bpb\",\"goal\":\"metric\",\"baseline\":null}";
+    show_page();
+    assert_lacks(b.shown.text, "the dashed line is the baseline");
+}
+END_TEST
+
+START_TEST(figures_of_an_unknown_axis_are_refused)
+{
+    add_rows();
+    b.panels = "shceme";
+    ck_assert_int_eq(write_page(-1), PEAT_INVALID);
+    assert_has(b.err.text, "--panels: there is no axis 'shceme'");
+    assert_has(b.err.text, "did you mean 'scheme'?");
+}
+END_TEST
+
 int main(void)
 {
     return run_list(
         (struct tests){"html", bench_open, bench_close},
-        TESTS(the_page_has_the_numbers_of_the_json_format,
-              the_verdict_names_the_best_row_and_what_it_gains, a_best_baseline_is_said_to_be_it,
-              a_row_without_the_factor_of_the_baseline_is_not_called_it,
-              a_baseline_of_some_rows_is_not_called_the_baseline,
-              a_gain_is_significant_until_more_comparisons_need_more_seeds,
-              each_task_has_a_best_row_of_its_own, what_cells_learned_is_shown_where_it_was_saved,
-              a_damaged_diagnosis_is_passed_over,
-              what_is_not_in_the_means_is_listed_with_its_reason, nothing_finished_is_a_page_too,
-              the_page_asks_for_nothing_from_elsewhere, labels_can_not_become_markup,
-              a_length_that_was_not_evaluated_is_refused));
+        TESTS(
+            the_page_has_the_numbers_of_the_json_format,
+            the_verdict_names_the_best_row_and_what_it_gains, a_best_baseline_is_said_to_be_it,
+            a_row_without_the_factor_of_the_baseline_is_not_called_it,
+            a_baseline_of_some_rows_is_not_called_the_baseline,
+            a_gain_is_significant_until_more_comparisons_need_more_seeds,
+            each_task_has_a_best_row_of_its_own, what_cells_learned_is_shown_where_it_was_saved,
+            a_damaged_diagnosis_is_passed_over, what_is_not_in_the_means_is_listed_with_its_reason,
+            nothing_finished_is_a_page_too, the_page_asks_for_nothing_from_elsewhere,
+            labels_can_not_become_markup, a_length_that_was_not_evaluated_is_refused,
+            the_page_opens_with_the_claims_and_their_verdicts_in_words,
+            what_is_beside_the_point_is_folded_and_what_went_wrong_is_open,
+            a_table_that_is_too_wide_for_the_page_is_several,
+            a_dashed_line_is_spoken_of_where_it_is_drawn, figures_of_an_unknown_axis_are_refused));
 }

@@ -211,6 +211,54 @@ START_TEST(few_rows_share_one_panel)
 }
 END_TEST
 
+/* Schemes by combinations: 2 x 2, and one that has nothing to combine. */
+static void add_crossed(struct run_maker *m)
+{
+    run_maker_done(m, "learned", "sum", 0, 2.5, 3.5);
+    run_maker_done(m, "learned", "gate", 0, 2.4, 3.4);
+    run_maker_done(m, "sine", "sum", 0, 2.3, 3.3);
+    run_maker_done(m, "sine", "gate", 0, 2.2, 3.2);
+    run_maker_done(m, "rotary", "-", 0, 2.0, 3.0);
+}
+
+START_TEST(lines_and_panels_are_of_the_axes_that_are_named)
+{
+    add_crossed(&b.run);
+    ck_assert_int_eq(
+        draw((struct plot_options){.kind = PLOT_LENGTH, .length = -1, .lines = "combine"}),
+        PEAT_OK);
+    assert_has(b.f.script.text, "set title 'learned'");
+    assert_has(b.f.script.text, "set title 'rotary'");
+    ck_assert_int_eq(count_parts(b.f.script.text, " title 'sum'"), 1);
+    ck_assert_int_eq(count_parts(b.f.script.text, "data index 0 using 1:2 "), 1);
+    figure_release(&b.f);
+    ck_assert_int_eq(draw((struct plot_options){
+                         .kind = PLOT_LENGTH, .length = -1, .panels = "position.combine"}),
+                     PEAT_OK);
+    assert_has(b.f.script.text, "set title 'gate'");
+    ck_assert_int_eq(count_parts(b.f.script.text, "data index 4 using 1:2 "), 2);
+    ck_assert_int_eq(count_parts(b.f.script.text, " title 'sine'"), 1);
+}
+END_TEST
+
+START_TEST(an_axis_that_is_not_there_or_twice_is_refused)
+{
+    add_crossed(&b.run);
+    ck_assert_int_eq(
+        draw((struct plot_options){.kind = PLOT_LENGTH, .length = -1, .lines = "combin"}),
+        PEAT_INVALID);
+    assert_has(b.err.text, "--lines: there is no axis 'combin'");
+    assert_has(b.err.text, "did you mean 'combine'?");
+    figure_release(&b.f);
+    ck_assert_int_eq(draw((struct plot_options){.kind = PLOT_COST,
+                                                .length = -1,
+                                                .lines = "scheme",
+                                                .panels = "combine,position.scheme"}),
+                     PEAT_INVALID);
+    assert_has(b.err.text, "--panels: axis 'position.scheme' is named already");
+}
+END_TEST
+
 /* ---- curves ---- */
 
 static void add_history(struct run_maker *m, int cell, double shift)
@@ -300,6 +348,49 @@ START_TEST(cost_is_what_was_asked_for)
 }
 END_TEST
 
+START_TEST(of_cost_a_colour_is_a_scheme_and_a_shape_a_combination)
+{
+    add_crossed(&b.run);
+    ck_assert_int_eq(
+        draw((struct plot_options){
+            .kind = PLOT_COST, .cost = COST_PARAMS, .length = -1, .panels = "combine"}),
+        PEAT_OK);
+    const char *script = b.f.script.text;
+    assert_has(script, "data index 0 using 1:2 with points ps 1.2 lc rgb '#0072B2' pt 7");
+    assert_has(script, "data index 1 using 1:2 with points ps 1.2 lc rgb '#0072B2' pt 5");
+    assert_has(script, "data index 2 using 1:2 with points ps 1.2 lc rgb '#D55E00' pt 7");
+    assert_has(script, "data index 4 using 1:2 with points ps 1.2 lc rgb '#009E73' pt 9");
+    assert_has(script, "lc rgb '#888888' pt 5 title 'gate'");
+    assert_has(script, "lc rgb '#888888' pt 9 title 'nothing to combine'");
+}
+END_TEST
+
+START_TEST(a_row_that_combines_nothing_stands_in_every_column_of_the_heat_map)
+{
+    add_crossed(&b.run);
+    assert_draws(PLOT_HEATMAP);
+    ck_assert_int_eq(strncmp(b.f.data.text, "2.5 2.4\n2.3 2.2\n2 2\n", 20), 0);
+    assert_has(b.f.script.text, "set xtics ('sum' 0, 'gate' 1)");
+}
+END_TEST
+
+/* The interval of two seeds is twelve times as wide as they are apart. */
+START_TEST(intervals_that_would_squeeze_the_rest_run_out_of_the_bars)
+{
+    double low = 0.0, high = 0.0;
+    for (int seed = 0; seed < 2; seed++) {
+        run_maker_done(&b.run, "learned", "sum", seed, 2.0 + 0.1 * seed, 3.0);
+        run_maker_done(&b.run, "rotary", "sum", seed, 2.0 + 0.01 * seed, 3.0);
+    }
+    assert_draws(PLOT_BARS);
+    const char *range = strstr(b.f.script.text, "set xrange [");
+    ck_assert_ptr_nonnull(range);
+    ck_assert_int_eq(sscanf(range, "set xrange [%lf:%lf]", &low, &high), 2);
+    ck_assert_double_eq_tol(low, 1.9, 1e-9);
+    ck_assert_double_eq_tol(high, 2.2, 1e-9);
+}
+END_TEST
+
 START_TEST(the_heat_map_has_a_gap_where_there_is_no_row)
 {
     run_maker_done(&b.run, "learned", "sum", 0, 2.5, 3.5);
@@ -325,5 +416,10 @@ int main(void)
               curves_are_means_over_seeds_with_their_intervals,
               without_evaluations_on_the_way_curves_are_the_training_loss,
               a_metric_that_was_asked_for_is_never_replaced, cost_is_what_was_asked_for,
-              the_heat_map_has_a_gap_where_there_is_no_row));
+              the_heat_map_has_a_gap_where_there_is_no_row,
+              lines_and_panels_are_of_the_axes_that_are_named,
+              an_axis_that_is_not_there_or_twice_is_refused,
+              of_cost_a_colour_is_a_scheme_and_a_shape_a_combination,
+              a_row_that_combines_nothing_stands_in_every_column_of_the_heat_map,
+              intervals_that_would_squeeze_the_rest_run_out_of_the_bars));
 }

@@ -10,8 +10,9 @@
 struct html_options {
     int n_dir;
     char *const *dir;
-    int64_t length;   /* differences, figures and verdict are about it; -1: the first */
-    const char *head; /* title; NULL: the experiment's name */
+    int64_t length;             /* differences, figures and verdict are about it; -1: the first */
+    const char *head;           /* title; NULL: the experiment's name */
+    const char *lines, *panels; /* axes, as of plot/plot.h */
 };
 
 /* PEAT_INVALID: an option does not fit; what can't be drawn is left out, with a sentence. */

@@ -31,7 +31,17 @@ struct plot_options {
     enum plot_cost cost;
     int64_t length; /* of curves, bars, cost and the heat map; -1: the first */
     bool asked;     /* the metric was: never the training loss in its place  */
+    /* Of curves, length, cost and the heat map: axes, comma-separated, by key or last part. A line
+     * (a colour, a row) for each of their labels; a panel (a shape, a column) for each. NULL: as
+     * plot_series.c chooses. */
+    const char *lines, *panels;
 };
+
+/* PEAT_INVALID: lines or panels name no axis, or one axis twice. */
+peat_status plot_check(const struct results *r, const struct plot_options *o, struct arena *a,
+                       struct error *err);
+/* Whether bars have a dashed line for the baseline: all rows are compared with one. */
+bool plot_has_baseline(const struct results *r, int length);
 
 /* Initialises f in any case. PEAT_INVALID: there is nothing to draw, with the reason. */
 peat_status plot_make(struct figure *f, const struct results *r, const struct plot_options *o,

@@ -7,9 +7,10 @@
 #include "plot/figure.h"
 
 struct findings_figure {
-    const char *measure; /* "angle", "position_r2", "position_r2@0" */
-    const char *over;    /* axis along the bottom, its labels in their order, at their place where
-                            all are numbers; NULL: layers, where the measure has them */
+    const char *measure;        /* "angle", "position_r2", "position_r2@0" */
+    const char *lines, *panels; /* by layer: as of plot.h */
+    const char *over; /* axis along the bottom, its labels in their order, at their place where
+                         all are numbers; NULL: layers, where the measure has them */
 };
 
 /* Means over seeds with 95 % intervals: a line for each row by layer, or for each setting of the
