@@ -242,7 +242,7 @@ const struct cli_command cmd_inspect = {
     .example = "peat inspect sinusoidal layout=halves --d 128 --T 128 --describe\n"
                "peat inspect alibi --d 64 --T 128 --heads 8 --format svg -o alibi.svg\n"
                "peat inspect runs/sum-vs-concat learned.sum.s0 --what learned -o learned.svg",
-    CLI_OPERANDS("SCHEME [key=value ...] | DIR CELL", 1, CLI_MANY, "which scheme?"),
+    CLI_OPERANDS("SCHEME|DIR [key=value ...|CELL]", 1, CLI_MANY, "which scheme?"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.scheme.heads = 1),
     .run = inspect,

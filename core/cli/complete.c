@@ -6,13 +6,21 @@
 
 #include "cli/command.h"
 
-/* DIR and FILE are paths, a|b|c are the words themselves; of other things nothing is known. */
+/* `word` stands in the first n bytes. */
+static bool holds(const char *name, size_t n, const char *word)
+{
+    const char *at = strstr(name, word);
+    return at && at + strlen(word) <= name + n;
+}
+
+/* DIR and FILE are paths, a|b|c are the words themselves; of other things nothing is known. A file
+ * or a directory (EXP.yaml|DIR) is completed as a file, which goes through directories. */
 static void offer_named(const char *name, size_t n)
 {
-    if (n >= 3 && !strncmp(name, "DIR", 3))
-        cli_print("<dir>\n");
-    else if (n >= 4 && (!strncmp(name, "FILE", 4) || !strncmp(name + n - 4, "yaml", 4)))
+    if (holds(name, n, "FILE") || holds(name, n, "yaml"))
         cli_print("<file>\n");
+    else if (holds(name, n, "DIR"))
+        cli_print("<dir>\n");
     else if (islower((unsigned char)*name))
         for (size_t i = 0; i < n; i++)
             cli_print("%c", name[i] == '|' ? '\n' : name[i]);

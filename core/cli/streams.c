@@ -68,6 +68,8 @@ int cli_finish(int code)
     if (fflush(stdout) == 0 && !bad)
         return code;
     int error = errno;
+    if (!error && write(STDOUT_FILENO, "\n", 1) < 0) /* says again why an earlier write failed */
+        error = errno;
     if (!reader_is_gone(error))
         cli_say("cannot write to standard output: %s",
                 error ? strerror(error) : "input/output error");
