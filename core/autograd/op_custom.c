@@ -149,3 +149,21 @@ peat_node *op_custom(peat_graph *pg, const peat_op *op, int32_t n, peat_node *co
         dense[i] = presentable(g, src[i]);
     return graph_op(g, own, n, dense, 0, &copy, sizeof(copy));
 }
+
+int64_t custom_units(const peat_node *n)
+{
+    if (n->op->forward != forward)
+        return -1;
+    struct custom_call c;
+    custom_call(n, &c);
+    show_result(n, &c);
+    return PEAT_HAS(c.op, units) ? c.op->units(&c.call) : 1;
+}
+
+void custom_run(const peat_node *n, int64_t begin, int64_t end)
+{
+    struct custom_call c;
+    custom_call(n, &c);
+    show_result(n, &c);
+    run_units(&c, begin, end);
+}

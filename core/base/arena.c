@@ -40,6 +40,17 @@ struct arena_chunk {
     size_t room, used; /* of the bytes that follow */
 };
 
+/* Before a guarded block. */
+struct arena_guard {
+    _Alignas(ALIGNMENT) struct arena_guard *older;
+    unsigned char *zone;
+    size_t bytes, used_before;
+    const char *owner;
+    _Alignas(ALIGNMENT) unsigned char before[ALIGNMENT]; /* the block */
+};
+
+enum { GUARD_MARK = 0x5a };
+
 static unsigned char *chunk_bytes_of(struct arena_chunk *c)
 {
     return (unsigned char *)(c + 1);
@@ -114,15 +125,60 @@ static bool next_chunk(struct arena *a, size_t need)
     return true;
 }
 
+/* | guard | block | red zone | zone |; the zone begins where the bytes asked for end. */
+static unsigned char *guard_block(struct arena *a, unsigned char *at, size_t bytes, size_t size)
+{
+    struct arena_guard *guard = (void *)at;
+    unsigned char *block = at + sizeof(*guard);
+    size_t rest = RED_ZONE ? 0 : size - bytes;
+    ASAN_UNPOISON_MEMORY_REGION(at, sizeof(*guard));
+    *guard = (struct arena_guard){.older = a->guard,
+                                  .zone = block + size + RED_ZONE - rest,
+                                  .bytes = a->guard_bytes + rest,
+                                  .used_before = a->used,
+                                  .owner = a->owner && *a->owner ? *a->owner : ""};
+    ASAN_UNPOISON_MEMORY_REGION(guard->zone, guard->bytes);
+    memset(guard->zone, GUARD_MARK, guard->bytes);
+    memset(guard->before, GUARD_MARK, sizeof(guard->before));
+    a->guard = guard;
+    return block;
+}
+
+static bool is_marked(const unsigned char *zone, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (zone[i] != GUARD_MARK)
+            return false;
+    return true;
+}
+
+void arena_guard(struct arena *a, size_t bytes)
+{
+    a->guard_bytes = round_up(bytes);
+}
+
+const char *arena_overrun(const struct arena *a)
+{
+    const char *owner = NULL;
+    for (const struct arena_guard *g = a->guard; g; g = g->older)
+        if (!is_marked(g->zone, g->bytes) || !is_marked(g->before, sizeof(g->before)))
+            owner = g->owner;
+    return owner;
+}
+
 void *arena_try_alloc(struct arena *a, size_t bytes)
 {
     if (bytes > BLOCK_LIMIT)
         return NULL;
     size_t size = bytes ? round_up(bytes) : ALIGNMENT;
     size_t need = size + RED_ZONE;
+    if (a->guard_bytes)
+        need += sizeof(struct arena_guard) + a->guard_bytes;
     if ((!a->current || a->current->room - a->current->used < need) && !next_chunk(a, need))
         return NULL;
     unsigned char *block = chunk_bytes_of(a->current) + a->current->used;
+    if (a->guard_bytes)
+        block = guard_block(a, block, bytes, size);
     ASAN_UNPOISON_MEMORY_REGION(block, bytes);
     a->current->used += need;
     a->used += size;
@@ -218,6 +274,8 @@ struct arena_mark arena_mark(const struct arena *a)
 void arena_rewind(struct arena *a, struct arena_mark mark)
 {
     BUG_UNLESS(mark.used <= a->used);
+    while (a->guard && a->guard->used_before >= mark.used)
+        a->guard = a->guard->older;
     if (mark.chunk)
         chunk_cut(mark.chunk, mark.chunk_used);
     for (struct arena_chunk *c = mark.chunk ? mark.chunk->next : a->first; c; c = c->next)
@@ -239,5 +297,6 @@ void arena_release(struct arena *a)
         free(c);
     }
     a->first = a->current = NULL;
+    a->guard = NULL;
     a->used = 0;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "autograd/ops.h"
 #include "checkrig.h"
 
 /* ---- bits ---- */
@@ -111,37 +112,27 @@ enum verdict check_threads(const struct subject *s, struct strbuf *why)
 /* ---- buffers ---- */
 
 /*
- * Values are cut from the step arena in blocks of 64 bytes, which is filled with a mark before the
- * pass: a result that does not fill its last block must leave the rest of it alone. After the pass
- * every operation is run once more: a value that comes out differently was written to by another.
+ * Every block that a pass takes has a zone behind it that nobody may write to. After the pass every
+ * operation is run once more: a value that comes out differently was written to by another. And a
+ * plugin's own operation is run in parts: no two may write the same.
  */
-enum { MARK = 0xa5, BLOCK = 64, ARENA_BYTES = 1 << 23 };
 
 static bool owns_value(const peat_node *n)
 {
     return n->op && !n->view_of && n->value.data && n->op->forward;
 }
 
-static void mark_arena(struct rig *r)
+/* Not of weights and of what the check itself keeps. */
+static enum verdict check_zones(struct strbuf *why, const struct rig *r)
 {
-    arena_reset(&r->step);
-    void *all = arena_alloc(&r->step, ARENA_BYTES);
-    memset(all, MARK, ARENA_BYTES);
-    arena_reset(&r->step);
-}
-
-#if defined(__SANITIZE_ADDRESS__)
-__attribute__((no_sanitize_address))
-#endif
-static bool
-slack_is_marked(const peat_node *n)
-{
-    size_t bytes = tensor_bytes(&n->value), end = (bytes + BLOCK - 1) / BLOCK * BLOCK;
-    const unsigned char *data = n->value.data;
-    for (size_t i = bytes; i < end; i++)
-        if (data[i] != MARK)
-            return false;
-    return true;
+    const char *owner = arena_overrun(&r->step);
+    if (owner)
+        return check_failed(why, "memory is written to around what %s was given or made",
+                            *owner ? owner : "the hooks");
+    if (arena_overrun(&r->arena))
+        return check_failed(why, "memory is written to around the tokens, the positions or a "
+                                 "trained tensor");
+    return CHECK_PASSED;
 }
 
 static enum verdict replay(struct strbuf *why, struct graph *g, peat_node *n)
@@ -157,17 +148,51 @@ static enum verdict replay(struct strbuf *why, struct graph *g, peat_node *n)
                                n->op->name, n->hook ? " in " : "", n->hook ? n->hook : "");
 }
 
+/* Runs units [begin, end) into a value full of `fill`; true in `wrote` where a byte is another. */
+static void run_part(peat_node *n, int64_t begin, int64_t end, int fill, bool *wrote)
+{
+    size_t bytes = tensor_bytes(&n->value);
+    unsigned char *value = n->value.data;
+    memset(value, fill, bytes);
+    custom_run(n, begin, end);
+    for (size_t i = 0; i < bytes; i++)
+        wrote[i] = wrote[i] || value[i] != fill;
+}
+
+static enum verdict run_in_parts(struct strbuf *why, struct graph *g, peat_node *n)
+{
+    int64_t units = custom_units(n);
+    size_t bytes = tensor_bytes(&n->value);
+    if (units < 2)
+        return CHECK_PASSED;
+    char *kept = arena_alloc(g->arena, bytes);
+    bool *first = arena_zalloc(g->arena, bytes), *rest = arena_zalloc(g->arena, bytes);
+    memcpy(kept, n->value.data, bytes);
+    for (int fill = 0x35; fill <= 0xca; fill += 0x95) { /* a byte may be equal to one of them */
+        run_part(n, 0, units / 2, fill, first);
+        run_part(n, units / 2, units, fill, rest);
+    }
+    memcpy(n->value.data, kept, bytes);
+    for (size_t i = 0; i < bytes; i++)
+        if (first[i] && rest[i])
+            return check_failed(why, "'%s' in %s writes outside of the units it is asked for",
+                                n->op->name, n->hook ? n->hook : "a hook");
+        else if (!first[i] && !rest[i])
+            return check_failed(why, "'%s' in %s leaves a part of its result unwritten",
+                                n->op->name, n->hook ? n->hook : "a hook");
+    return CHECK_PASSED;
+}
+
 static enum verdict check_tape(struct strbuf *why, struct graph *g)
 {
     int64_t n = g->n_node;
-    for (int64_t i = 0; i < n; i++)
-        if (owns_value(g->node[i]) && g->node[i]->hook && !slack_is_marked(g->node[i]))
-            return check_failed(why, "'%s' in %s writes beyond its result", g->node[i]->op->name,
-                                g->node[i]->hook);
     enum verdict verdict = CHECK_PASSED;
     for (int64_t i = 0; i < n && verdict == CHECK_PASSED; i++)
         if (owns_value(g->node[i]))
             verdict = replay(why, g, g->node[i]);
+    for (int64_t i = 0; i < n && verdict == CHECK_PASSED; i++)
+        if (owns_value(g->node[i]))
+            verdict = run_in_parts(why, g, g->node[i]);
     return verdict;
 }
 
@@ -201,24 +226,27 @@ static enum verdict buffers_of(struct situation *s, struct rig *r)
     struct rig_input x = train_input(r, RIG_B, RIG_T - 1);
     struct graph g;
     const struct given before = read_given(r, &x.in);
-    mark_arena(r);
+    r->step.owner = &g.hook;
     peat_node *loss = rig_loss(r, &g, &x.in);
     if (!loss)
         return rig_broken(r, s->why);
     struct given after = read_given(r, &x.in);
     enum verdict verdict = compare_given(s->why, &before, &after);
     if (verdict == CHECK_PASSED)
+        verdict = check_zones(s->why, r);
+    if (verdict == CHECK_PASSED)
         verdict = check_tape(s->why, &g);
     if (verdict != CHECK_PASSED)
         return verdict;
     graph_backward(&g, loss);
     after = read_given(r, &x.in);
-    return compare_given(s->why, &before, &after);
+    verdict = compare_given(s->why, &before, &after);
+    return verdict == CHECK_PASSED ? check_zones(s->why, r) : verdict;
 }
 
 enum verdict check_buffers(const struct subject *s, struct strbuf *why)
 {
-    const struct rig_plan plan = {.dtype = PEAT_F32};
+    const struct rig_plan plan = {.dtype = PEAT_F32, .guarded = true};
     return rig_each(s, &plan, why, buffers_of);
 }
 

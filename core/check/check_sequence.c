@@ -26,33 +26,120 @@ static enum verdict compare(struct situation *s, const double *a, const double *
 
 /* ---- the future ---- */
 
-/* Another token at `t` in all rows must not be seen before it. */
-static enum verdict change_at(struct situation *s, struct rig *r, const double *base, int64_t t)
+/* Ids that one pass puts in a place. */
+struct ids {
+    int n;
+    int32_t id[RIG_V];
+};
+
+static void add_id(struct ids *ids, int64_t id)
 {
-    struct rig_input x = rig_input(r, RIG_B, RIG_T);
-    for (int64_t b = 0; b < RIG_B; b++)
-        x.token[b * RIG_T + t] = 40 + (x.token[b * RIG_T + t] - 39) % (RIG_V - 40);
+    if (id >= 0 && id < RIG_V && ids->n < RIG_V)
+        ids->id[ids->n++] = (int32_t)id;
+}
+
+/* `n` ids of the vocabulary, others at each turn, and those that the parameters name: a plugin may
+ * wait for one of them. */
+static struct ids choose_ids(const struct situation *s, int n, int64_t turn)
+{
+    struct ids ids = {0};
+    const peat_param *row = s->subject->plugin->desc->param;
+    for (; row && row->key; row++)
+        if (row->type == PEAT_INT)
+            add_id(&ids, *(const int64_t *)(const void *)((const char *)s->variant->config +
+                                                          row->offset));
+    for (int i = 0; i < n; i++)
+        add_id(&ids, (turn * n + i) % RIG_V);
+    return ids;
+}
+
+/* Rows that are equal but for the token at `t`, one for each id: equal before it. */
+static enum verdict put_at(struct situation *s, struct rig *r, int64_t T, int64_t t,
+                           const struct ids *ids)
+{
+    struct rig_input x = rig_input(r, ids->n + 1, T);
+    for (int i = 0; i <= ids->n; i++) {
+        memmove(x.token + i * T, x.token, (size_t)T * sizeof(*x.token));
+        x.sequence[i] = x.sequence[0];
+        if (i > 0)
+            x.token[i * T + t] = ids->id[i - 1];
+    }
     const double *logit = rig_logits(r, &x.in);
     if (!logit)
         return rig_broken(r, s->why);
-    char what[64];
-    snprintf(what, sizeof(what), "when the token at place %" PRId64 " changes", t);
     enum verdict verdict = CHECK_PASSED;
-    for (int64_t b = 0; b < RIG_B && verdict == CHECK_PASSED; b++)
-        verdict = compare(s, base + b * RIG_T * RIG_V, logit + b * RIG_T * RIG_V, t, 0, what);
+    for (int i = 1; i <= ids->n && verdict == CHECK_PASSED; i++) {
+        char what[96];
+        snprintf(what, sizeof(what), "when the token at place %" PRId64 " changes from %d to %d", t,
+                 (int)x.token[t], (int)ids->id[i - 1]);
+        verdict = compare(s, logit, logit + i * T * RIG_V, t, 0, what);
+    }
+    return verdict;
+}
+
+static enum verdict put_everywhere(struct situation *s, struct rig *r)
+{
+    enum { MANY = RIG_V / 2, SOME = 16 };
+    static const int64_t far[] = {1, 9, 24, 40, 47};
+    enum verdict verdict = CHECK_PASSED;
+    for (int64_t t = 1; t < RIG_T && verdict == CHECK_PASSED; t++) {
+        const struct ids ids = choose_ids(s, MANY, t);
+        verdict = put_at(s, r, RIG_T, t, &ids);
+    }
+    for (int64_t i = 0; i < 5 && verdict == CHECK_PASSED; i++) {
+        const struct ids ids = choose_ids(s, SOME, i);
+        verdict = put_at(s, r, RIG_LONG, far[i], &ids);
+    }
+    return verdict;
+}
+
+/* Another token wherever `mark` is set; elsewhere nothing may change. */
+static enum verdict others_stay(struct situation *s, struct rig *r, struct rig_input *x,
+                                const bool *mark, const char *what)
+{
+    int64_t n = x->in.B * x->in.T;
+    const double *before = rig_logits(r, &x->in);
+    if (!before)
+        return rig_broken(r, s->why);
+    for (int64_t i = 0; i < n; i++)
+        if (mark[i])
+            x->token[i] = (x->token[i] + 1) % RIG_V;
+    const double *after = rig_logits(r, &x->in);
+    enum verdict verdict = after ? CHECK_PASSED : rig_broken(r, s->why);
+    for (int64_t i = 0; i < n && verdict == CHECK_PASSED; i++)
+        if (!mark[i])
+            verdict = compare(s, before + i * RIG_V, after + i * RIG_V, 1, i % x->in.T, what);
+    return verdict;
+}
+
+static struct rig_input training_input(struct rig *r)
+{
+    struct rig_input x = rig_input(r, RIG_B, RIG_T);
+    x.in.phase = PEAT_TRAIN;
+    x.in.step = 3;
+    return x;
+}
+
+/* The same while training, where other draws are made. */
+static enum verdict change_in_training(struct situation *s, struct rig *r)
+{
+    enum verdict verdict = CHECK_PASSED;
+    for (int64_t t = 1; t < RIG_T && verdict == CHECK_PASSED; t++) {
+        struct rig_input x = training_input(r);
+        bool mark[RIG_B * RIG_T];
+        char what[64];
+        for (int64_t i = 0; i < RIG_B * RIG_T; i++)
+            mark[i] = i % RIG_T >= t;
+        snprintf(what, sizeof(what), "in training when tokens change from place %" PRId64 " on", t);
+        verdict = others_stay(s, r, &x, mark, what);
+    }
     return verdict;
 }
 
 static enum verdict causality_of(struct situation *s, struct rig *r)
 {
-    struct rig_input x = rig_input(r, RIG_B, RIG_T);
-    const double *base = rig_logits(r, &x.in);
-    if (!base)
-        return rig_broken(r, s->why);
-    enum verdict verdict = CHECK_PASSED;
-    for (int64_t t = 1; t < RIG_T && verdict == CHECK_PASSED; t++)
-        verdict = change_at(s, r, base, t);
-    return verdict;
+    enum verdict verdict = put_everywhere(s, r);
+    return verdict == CHECK_PASSED ? change_in_training(s, r) : verdict;
 }
 
 enum verdict check_causality(const struct subject *s, struct strbuf *why)
@@ -123,11 +210,40 @@ static enum verdict rows_alone(struct situation *s, struct rig *r, const struct 
     return verdict;
 }
 
+/* Draws may differ from row to row, so the rows that stay keep their places. */
+static enum verdict fewer_rows(struct situation *s, struct rig *r)
+{
+    struct rig_input x = training_input(r);
+    const double *all = rig_logits(r, &x.in), *part = NULL;
+    enum verdict verdict = all ? CHECK_PASSED : rig_broken(r, s->why);
+    for (x.in.B = RIG_B - 1; x.in.B > 0 && verdict == CHECK_PASSED; x.in.B--) {
+        part = rig_logits(r, &x.in);
+        verdict = part ? CHECK_PASSED : rig_broken(r, s->why);
+        for (int64_t b = 0; b < x.in.B && verdict == CHECK_PASSED; b++)
+            verdict = compare(s, all + b * RIG_T * RIG_V, part + b * RIG_T * RIG_V, RIG_T, 0,
+                              "in training between more and fewer rows in a batch");
+    }
+    return verdict;
+}
+
+static enum verdict other_rows(struct situation *s, struct rig *r)
+{
+    struct rig_input x = training_input(r);
+    bool mark[RIG_B * RIG_T];
+    for (int64_t i = 0; i < RIG_B * RIG_T; i++)
+        mark[i] = i >= RIG_T;
+    return others_stay(s, r, &x, mark, "in training when other rows change");
+}
+
 static enum verdict batch_of(struct situation *s, struct rig *r)
 {
     static const int64_t from[RIG_B] = {0}, to[RIG_B] = {RIG_T, RIG_T, RIG_T};
     struct rig_input x = rig_input(r, RIG_B, RIG_T);
-    return rows_alone(s, r, &x.in, from, to, "between a row in a batch and the row alone");
+    enum verdict verdict =
+        rows_alone(s, r, &x.in, from, to, "between a row in a batch and the row alone");
+    if (verdict == CHECK_PASSED)
+        verdict = other_rows(s, r);
+    return verdict == CHECK_PASSED ? fewer_rows(s, r) : verdict;
 }
 
 enum verdict check_batch(const struct subject *s, struct strbuf *why)
@@ -148,16 +264,31 @@ static enum verdict pad_rows(struct situation *s, struct rig *r, const int64_t *
     return rows_alone(s, r, &x.in, from, to, what);
 }
 
+/* Padding on both sides, while training. */
+static enum verdict under_padding(struct situation *s, struct rig *r, const int64_t *from,
+                                  const int64_t *to)
+{
+    struct rig_input x = training_input(r);
+    bool mark[RIG_B * RIG_T];
+    for (int64_t i = 0; i < RIG_B * RIG_T; i++) {
+        int64_t b = i / RIG_T, t = i % RIG_T;
+        mark[i] = t < from[b] / 2 || t >= to[b];
+        x.pad[i] = mark[i];
+    }
+    x.in.pad = x.pad;
+    return others_stay(s, r, &x, mark, "in training when the tokens under padding change");
+}
+
 static enum verdict padding_of(struct situation *s, struct rig *r)
 {
     static const int64_t zero[RIG_B] = {0, 0, 0}, some[RIG_B] = {0, 1, 3};
     static const int64_t less[RIG_B] = {6, 4, 3}, full[RIG_B] = {RIG_T, RIG_T, RIG_T};
     enum verdict verdict =
         pad_rows(s, r, zero, less, "between a row with padding after it and the row alone");
-    return verdict == CHECK_PASSED
-               ? pad_rows(s, r, some, full,
-                          "between a row with padding before it and the row alone")
-               : verdict;
+    if (verdict == CHECK_PASSED)
+        verdict =
+            pad_rows(s, r, some, full, "between a row with padding before it and the row alone");
+    return verdict == CHECK_PASSED ? under_padding(s, r, some, less) : verdict;
 }
 
 /* A hook that draws positions for a whole row cannot know which of them will be looked at. */
@@ -174,6 +305,17 @@ enum verdict check_padding(const struct subject *s, struct strbuf *why)
     return rig_each(s, &in_f64, why, padding_of);
 }
 
+static enum verdict other_document(struct situation *s, struct rig *r, const int32_t *document,
+                                   int side)
+{
+    struct rig_input x = training_input(r);
+    bool mark[RIG_B * RIG_T];
+    x.in.document = document;
+    for (int64_t i = 0; i < RIG_B * RIG_T; i++)
+        mark[i] = document[i] == side;
+    return others_stay(s, r, &x, mark, "in training when another document changes");
+}
+
 /* Places [0, 2) of each row are one document, the rest another. */
 static enum verdict packing_of(struct situation *s, struct rig *r)
 {
@@ -186,7 +328,11 @@ static enum verdict packing_of(struct situation *s, struct rig *r)
     x.in.document = x.document;
     const char *what = "between a document packed with another and the document alone";
     enum verdict verdict = rows_alone(s, r, &x.in, zero, split, what);
-    return verdict == CHECK_PASSED ? rows_alone(s, r, &x.in, split, full, what) : verdict;
+    if (verdict == CHECK_PASSED)
+        verdict = rows_alone(s, r, &x.in, split, full, what);
+    for (int side = 0; side < 2 && verdict == CHECK_PASSED; side++)
+        verdict = other_document(s, r, x.document, side);
+    return verdict;
 }
 
 enum verdict check_packing(const struct subject *s, struct strbuf *why)

@@ -8,21 +8,34 @@
 #include "nn/host.h"
 #include "train/task.h"
 
-enum { ROWS = 3, SEQ_LEN = 32, EVAL_TOKENS = 512, STEPS = 4, BATCHES_MAX = 64 };
+enum { ROWS = 3, SEQ_LEN = 32, EVAL_TOKENS = 512, STEPS = 4, BATCHES_MAX = 64, GUARD_BYTES = 4096 };
 
 /* A task set up for one seed. */
 struct bench {
     struct arena arena;
     struct task task;
     struct batch train, eval;
+    bool reads_data;
     struct error err;
 };
+
+/* The rows of a task with data are windows of it, which may overlap. */
+static bool reads_data(const struct subject *s)
+{
+    const peat_param *row = s->plugin->desc->param;
+    for (; row && row->key; row++)
+        if (row->flags & PEAT_PATH)
+            return true;
+    return false;
+}
 
 static peat_status bench_open(struct bench *b, const struct subject *s, const void *config,
                               peat_arch arch, uint64_t seed, int64_t rows)
 {
-    *b = (struct bench){.task = {.host = host_table(), .hooks = s->plugin->desc->interface}};
+    *b = (struct bench){.task = {.host = host_table(), .hooks = s->plugin->desc->interface},
+                        .reads_data = reads_data(s)};
     arena_init(&b->arena, "check task", 1 << 18);
+    arena_guard(&b->arena, GUARD_BYTES);
     b->task.part = (struct part){.id = s->plugin->desc->id, .prefix = "task", .config = config};
     b->task.plan = (peat_task_plan){
         .arch = arch, .seq_len = SEQ_LEN, .eval_tokens = EVAL_TOKENS, .seed = seed};
@@ -65,7 +78,92 @@ static bool same_batch(const peat_batch *x, const peat_batch *y)
            x->answer == y->answer && same_rows(x, 0, y);
 }
 
+/* ---- what a batch says ---- */
+
+/* What is generated is compared with targets, and the same answer stands in the input. */
+static enum verdict check_answer(const peat_batch *x, struct strbuf *why)
+{
+    for (int64_t b = 0; b < x->B; b++)
+        for (int64_t t = x->prompt - 1; x->prompt > 0 && t < x->prompt + x->answer - 1; t++) {
+            int32_t target = x->target[b * x->T + t];
+            if (t + 1 < x->T && target >= 0 && x->token[b * x->T + t + 1] != target)
+                return check_failed(why,
+                                    "the answer of row %" PRId64 " has target %d at place %" PRId64
+                                    ", but its input goes on with %d",
+                                    b, (int)target, t, (int)x->token[b * x->T + t + 1]);
+        }
+    return CHECK_PASSED;
+}
+
+static enum verdict check_content(struct bench *b, const peat_batch *x, struct strbuf *why)
+{
+    if (arena_overrun(&b->arena))
+        return check_failed(why, "memory is written to around the arrays of a batch");
+    return check_answer(x, why);
+}
+
+/* Row `b` again in the row before it. */
+static bool repeats_row(const peat_batch *x, int64_t b)
+{
+    return b > 0 && equal_part(x->token + b * x->T, x->token + (b - 1) * x->T, x->T, 4);
+}
+
+static int32_t commonest(const int32_t *token, int64_t n)
+{
+    int64_t most = 0;
+    int32_t best = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t times = 0;
+        for (int64_t k = 0; k < n; k++)
+            times += token[k] == token[i];
+        if (times > most) {
+            most = times;
+            best = token[i];
+        }
+    }
+    return best;
+}
+
+/* Whether row b + 1 is row b moved by `lag`: drawn from ranges that overlap. Its commonest token,
+ * which may be padding, says nothing. */
+static bool continues_row(const peat_batch *x, int64_t b, int64_t lag)
+{
+    enum { ENOUGH = 8 };
+    const int32_t *row = x->token + b * x->T, *next = row + x->T;
+    int32_t common = commonest(next, x->T);
+    int64_t n = 0, equal = 0;
+    for (int64_t t = 0; t + lag < x->T; t++) {
+        n += next[t] != common;
+        equal += next[t] != common && next[t] == row[t + lag];
+    }
+    return n >= ENOUGH && equal == n;
+}
+
 /* ---- training ---- */
+
+static enum verdict check_rows(struct bench *a, struct strbuf *why)
+{
+    int equal = 0, moved[SEQ_LEN / 2 + 1] = {0};
+    for (int64_t step = 1; step <= STEPS; step++) {
+        if (task_train_batch(&a->task, 1, step, &a->train, &a->err) != PEAT_OK)
+            return check_failed(why, "%s", a->err.text);
+        const peat_batch *x = &a->train.b;
+        if (check_content(a, x, why) != CHECK_PASSED)
+            return CHECK_FAILED;
+        equal += !a->reads_data && x->B > 1 && repeats_row(x, 1);
+        for (int64_t lag = 1; x->B > 1 && lag <= x->T / 2; lag++)
+            moved[lag] += continues_row(x, 0, lag);
+    }
+    if (equal == STEPS)
+        return check_failed(why, "the rows of a training batch are all the same");
+    for (int lag = 1; !a->reads_data && lag <= SEQ_LEN / 2; lag++)
+        if (moved[lag] == STEPS)
+            return check_failed(why,
+                                "a row of a training batch begins as the one before it goes on "
+                                "from place %d: their draws overlap",
+                                lag);
+    return CHECK_PASSED;
+}
 
 static enum verdict train_batches(struct bench *a, struct bench *b, struct strbuf *why)
 {
@@ -106,7 +204,7 @@ static enum verdict eval_batch(struct bench *a, int64_t which, int64_t index, st
 /* All batches of one length by a task of two seeds: equal, and there is an end. */
 static enum verdict eval_length(struct bench *a, struct bench *b, int64_t which, struct strbuf *why)
 {
-    int64_t targets = 0, index = 0;
+    int64_t targets = 0, index = 0, rows = 0, repeated = 0;
     for (; index < BATCHES_MAX; index++) {
         if (eval_batch(a, which, index, why) != CHECK_PASSED ||
             eval_batch(b, which, index, why) != CHECK_PASSED)
@@ -118,9 +216,17 @@ static enum verdict eval_length(struct bench *a, struct bench *b, int64_t which,
                 index, a->task.plan.eval[which]);
         if (x->B == 0)
             break;
+        if (check_content(a, x, why) != CHECK_PASSED)
+            return CHECK_FAILED;
         for (int64_t i = 0; i < x->B * x->T; i++)
             targets += x->target[i] >= 0;
+        for (int64_t i = 1; i < x->B; i++)
+            repeated += repeats_row(x, i);
+        rows += x->B - 1;
     }
+    if (!a->reads_data && rows > 1 && repeated == rows)
+        return check_failed(why, "the rows of length %" PRId64 " are all the same",
+                            a->task.plan.eval[which]);
     if (targets == 0)
         return check_failed(why, "length %" PRId64 " has no target to evaluate",
                             a->task.plan.eval[which]);
@@ -148,6 +254,8 @@ static enum verdict compare_benches(struct bench *a, struct bench *b, struct ben
                                     struct strbuf *why)
 {
     enum verdict verdict = train_batches(a, b, why);
+    if (verdict == CHECK_PASSED)
+        verdict = check_rows(a, why);
     for (int64_t i = 0; verdict == CHECK_PASSED && i < a->task.plan.n_eval; i++)
         verdict = eval_length(a, b, i, why);
     return verdict == CHECK_PASSED ? eval_rows(a, single, why) : verdict;

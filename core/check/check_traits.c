@@ -19,22 +19,39 @@ static enum verdict not_claimed(struct strbuf *why)
 
 /* ---- shift ---- */
 
-static enum verdict shift_of(struct situation *s, struct rig *r)
+static enum verdict shifted(struct situation *s, struct rig *r, const struct rig_input *x,
+                            const double *before, double shift)
 {
-    struct rig_input x = rig_input(r, RIG_B, RIG_T);
-    const double *before = rig_logits(r, &x.in);
-    r->shift = RIG_SHIFT;
-    const double *after = before ? rig_logits(r, &x.in) : NULL;
+    r->shift = shift;
+    const double *after = rig_logits(r, &x->in);
+    r->shift = 0;
     if (!after)
         return rig_broken(r, s->why);
     int64_t at;
-    double worst = rig_distance(before, after, RIG_B * RIG_T * RIG_V, &at);
+    double worst = rig_distance(before, after, x->in.B * x->in.T * RIG_V, &at);
     if (worst <= limit)
         return CHECK_PASSED;
     return check_failed(s->why,
                         "it claims to be shift-invariant, but the logits at place %" PRId64
-                        " differ by %.2g when all positions move by %d",
-                        at / RIG_V % RIG_T, worst, RIG_SHIFT);
+                        " differ by %.2g when all positions move by %g",
+                        at / RIG_V % x->in.T, worst, shift);
+}
+
+/* What has a period, or begins far out, agrees at one shift and not at all of these. */
+static enum verdict shift_of(struct situation *s, struct rig *r)
+{
+    static const double shifts[] = {7, 1, 61, 1000, 12345};
+    static const int64_t lengths[] = {RIG_T, RIG_LONG};
+    enum verdict verdict = CHECK_PASSED;
+    for (int k = 0; k < 2; k++) {
+        struct rig_input x = rig_input(r, k == 0 ? RIG_B : 1, lengths[k]);
+        const double *before = rig_logits(r, &x.in);
+        if (!before)
+            return rig_broken(r, s->why);
+        for (size_t i = 0; i < sizeof(shifts) / sizeof(*shifts) && verdict == CHECK_PASSED; i++)
+            verdict = shifted(s, r, &x, before, shifts[i]);
+    }
+    return verdict;
 }
 
 enum verdict check_shift_invariant(const struct subject *s, struct strbuf *why)

@@ -10,6 +10,8 @@
 #include "checkparts.h"
 #include "nn/host.h"
 
+enum { GUARD_BYTES = 4096 };
+
 static const peat_host *host(void)
 {
     return host_table();
@@ -118,6 +120,10 @@ peat_status rig_open(struct rig *r, const struct subject *s, const struct varian
     *r = (struct rig){.subject = s, .plan = *plan, .shift = plan->shift, .team = *s->team};
     arena_init(&r->arena, "check", 1 << 18);
     arena_init(&r->step, "check step", 1 << 20);
+    if (plan->guarded) {
+        arena_guard(&r->arena, GUARD_BYTES);
+        arena_guard(&r->step, GUARD_BYTES);
+    }
     fill_positional(r, v);
     return build(r);
 }
@@ -130,6 +136,13 @@ void rig_close(struct rig *r)
 
 /* ---- passes ---- */
 
+/* Of two ids one is a digit. */
+static int32_t draw_token(uint64_t stream, uint64_t i)
+{
+    uint64_t bits = rng_bits(stream, i);
+    return (int32_t)(bits >> 32 & 1 ? '0' + bits % 10 : bits % RIG_V);
+}
+
 struct rig_input rig_input(struct rig *r, int64_t B, int64_t T)
 {
     struct rig_input x = {.token = ARENA_ARRAY(&r->arena, B * T, int32_t),
@@ -140,8 +153,7 @@ struct rig_input rig_input(struct rig *r, int64_t B, int64_t T)
     for (int64_t b = 0; b < B; b++) {
         x.sequence[b] = 100 + b;
         for (int64_t t = 0; t < T; t++)
-            x.token[b * T + t] =
-                (int32_t)(40 + rng_bits(stream, (uint64_t)(1000 * b + t)) % (RIG_V - 40));
+            x.token[b * T + t] = draw_token(stream, (uint64_t)(1000 * b + t));
     }
     x.in = (struct model_input){
         .B = B, .T = T, .token = x.token, .sequence = x.sequence, .phase = PEAT_EVAL};

@@ -13,8 +13,9 @@
 #include "check/check.h"
 #include "model/transformer.h"
 
-/* D 16, H 2, L 2, V 60; ids from 40 on, which in ASCII has the digits. */
-enum { RIG_V = 60, RIG_T_MAX = 32, RIG_B = 3, RIG_T = 6, RIG_SHIFT = 7 };
+/* D 16, H 2, L 2, V 128: every id of ASCII takes part, digits oftener. RIG_LONG is for what looks
+ * far back, or changes far out. */
+enum { RIG_V = 128, RIG_T_MAX = 64, RIG_B = 3, RIG_T = 6, RIG_LONG = 48 };
 
 /* The plugin's parameters with one switch or label changed. */
 struct variant {
@@ -39,6 +40,7 @@ struct rig_plan {
     bool moved;    /* all positions move by `shift`, which may be 0 */
     double shift;
     bool shape_only;
+    bool guarded; /* what is handed to the plugin has room behind it that must stay as it is */
 };
 
 /* Queries and keys of each layer as they passed. */

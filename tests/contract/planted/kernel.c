@@ -45,6 +45,13 @@ static void commit_in_forward(const peat_op_call *c, int64_t begin, int64_t end)
 static void forward(const peat_op_call *c, int64_t begin, int64_t end)
 {
     int64_t D = units(c), n = count_rows(c);
+#if defined(CRIME_writes_all_units)
+    begin = 0, end = D;
+#elif defined(CRIME_writes_next_unit)
+    end = end < D ? end + 1 : D;
+#elif defined(CRIME_leaves_a_unit)
+    end = end == D ? D - 1 : end;
+#endif
     for (int64_t d = begin; d < end; d++)
         for (int64_t i = 0; i < n; i++)
             if (c->out->dtype == PEAT_F64) {
@@ -65,6 +72,9 @@ static void backward(const peat_op_call *c, int64_t begin, int64_t end)
     const double *y = c->out->data, *gy = c->out_grad->data;
     double *gx = c->src_grad[0].data, *gw = c->src_grad[1].data, *gb = c->src_grad[2].data;
     int64_t D = units(c), n = count_rows(c);
+#ifdef CRIME_grad_all_units
+    begin = 0, end = D;
+#endif
     for (int64_t d = begin; c->out->dtype == PEAT_F64 && d < end; d++)
         for (int64_t i = 0; i < n; i++) {
             int64_t at = i * D + d, w_at = d;

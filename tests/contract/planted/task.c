@@ -33,6 +33,11 @@ static void fill(const peat_host *h, uint64_t stream, uint64_t first, peat_batch
 #endif
     for (int64_t t = 0; t < batch->T; t++) {
         uint64_t i = first * 1000 + (uint64_t)t;
+#if defined(CRIME_task_rows_alike)
+        i = (uint64_t)t;
+#elif defined(CRIME_task_draws_overlap)
+        i = first * 5 + (uint64_t)t;
+#endif
 #ifdef CRIME_task_counts
         static uint64_t made;
         i += made++;
@@ -40,6 +45,11 @@ static void fill(const peat_host *h, uint64_t stream, uint64_t first, peat_batch
         token[t] = (int32_t)peat_below(h, stream, i, vocab);
         target[t] = token[t];
     }
+#ifdef CRIME_task_writes_beyond
+    target[batch->T] = b + 1 == batch->B ? 0 : target[batch->T];
+#elif defined(CRIME_task_writes_flags)
+    batch->pad[batch->B * batch->T + 9] = 0;
+#endif
     batch->sequence[b] = (int64_t)first;
     batch->units += batch->T;
 }
@@ -65,7 +75,7 @@ static peat_status evaluate(const peat_host *h, const void *config, const void *
     const struct self *own = self;
     uint64_t stream = 77;
     int64_t before = index * batch->B; /* rows of earlier batches */
-    (void)config, (void)which;
+    (void)config, (void)which, (void)before;
 #if defined(CRIME_task_eval_seed)
     stream = own->seed;
 #elif defined(CRIME_task_eval_rows)
@@ -73,7 +83,15 @@ static peat_status evaluate(const peat_host *h, const void *config, const void *
 #endif
     batch->T = own->T;
     for (int64_t b = 0; b < batch->B; b++)
+#ifdef CRIME_task_eval_alike
+        fill(h, stream, (uint64_t)0, batch, b);
+#else
         fill(h, stream, (uint64_t)(before + b), batch, b);
+#endif
+#ifdef CRIME_task_answer_differs /* the input goes on with another answer than is asked for */
+    batch->prompt = own->T / 2;
+    batch->answer = own->T / 2;
+#endif
     if (index * batch->B >= 12)
         batch->B = 0;
     return PEAT_OK;

@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 struct arena_chunk;
+struct arena_guard;
 
 struct arena {
     const char *name;
@@ -22,6 +23,9 @@ struct arena {
     size_t chunk_bytes; /* size of the next chunk asked from the system */
     size_t used;        /* bytes handed out since the last reset        */
     size_t high_water;  /* most that was ever handed out                */
+    size_t guard_bytes;
+    struct arena_guard *guard; /* of the newest block; NULL: none */
+    const char *const *owner;  /* who a block is for, at that time; NULL: nobody asks */
 };
 
 struct arena_mark {
@@ -51,6 +55,13 @@ void *arena_grow(struct arena *a, void *item, int n, int *room, size_t bytes_eac
 void *arena_try_alloc(struct arena *a, size_t bytes);
 void *arena_try_zalloc(struct arena *a, size_t bytes);
 void *arena_try_array(struct arena *a, size_t n, size_t bytes_each);
+
+/* From now on each block has so many bytes behind it, and a few before it, that are nobody's. For
+ * checks of what is handed to code that may write beyond its ends. */
+void arena_guard(struct arena *a, size_t bytes);
+/* The owner of the oldest block around which something was written ("" when nobody was named);
+ * NULL: there is none. */
+const char *arena_overrun(const struct arena *a);
 
 struct arena_mark arena_mark(const struct arena *a);
 /* Gives back everything handed out since the mark. */
