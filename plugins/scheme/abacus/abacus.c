@@ -35,7 +35,7 @@ static const peat_param rows[] = {
 struct abacus {
     int64_t max_digits;
     double scale;
-    bool *digit; /* [V] */
+    bool *digit; /* [V + 1]: a model's class token has the id V */
 };
 
 static peat_status mark_digit(peat_setup *s, struct abacus *a, double id)
@@ -54,7 +54,7 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
 {
     const struct config *k = config;
     struct abacus *a = peat_alloc(s, sizeof(*a));
-    if (!a || !(a->digit = peat_alloc(s, (size_t)s->dims.V * sizeof(*a->digit))))
+    if (!a || !(a->digit = peat_alloc(s, (size_t)(s->dims.V + 1) * sizeof(*a->digit))))
         return PEAT_NOMEM;
     int64_t n = k->digits.n ? k->digits.n : 10;
     for (int64_t i = 0; i < n; i++) {

@@ -47,6 +47,14 @@ START_TEST(places_restart_at_each_number)
 }
 END_TEST
 
+/* The id of a model's class token is one beyond the vocabulary. */
+START_TEST(a_class_token_is_no_digit)
+{
+    const int32_t with_class[] = {7, 4, 4, 7, 5, 2, 3, 3};
+    assert_places(three, with_class, NULL, (double[]){0, 1, 2, 0, 1, 0, 1, 2});
+}
+END_TEST
+
 START_TEST(numbers_end_with_their_document)
 {
     const int32_t document[] = {0, 0, 1, 1, 1, 1, 1, 2};
@@ -122,7 +130,7 @@ START_TEST(gradients_are_exact)
 }
 END_TEST
 
-PLUGIN_TESTS("abacus", places_restart_at_each_number, numbers_end_with_their_document,
-             training_shifts_all_numbers_of_a_sequence_alike,
+PLUGIN_TESTS("abacus", places_restart_at_each_number, a_class_token_is_no_digit,
+             numbers_end_with_their_document, training_shifts_all_numbers_of_a_sequence_alike,
              numbers_longer_than_the_table_are_errors, without_token_ids_it_gives_up,
              digits_that_are_no_tokens_are_refused, gradients_are_exact)
