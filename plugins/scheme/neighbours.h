@@ -29,4 +29,18 @@ static inline peat_node *neighbour(const peat_call *c, peat_node *x, int64_t s)
     return x;
 }
 
+/* y_t = sum over i < kernel of taps_i * x_{t-i} within the document; x [B,T,n], taps [kernel, n].
+ */
+static inline peat_node *neighbour_mix(const peat_call *c, peat_node *x, int64_t kernel,
+                                       peat_node *taps)
+{
+    peat_node *y = NULL;
+    for (int64_t i = 0; i < kernel; i++) {
+        peat_node *tap = peat_slice(c->g, taps, 0, i, i + 1);
+        peat_node *part = peat_mul(c->g, neighbour(c, x, i), tap);
+        y = i == 0 ? part : peat_add(c->g, y, part);
+    }
+    return y;
+}
+
 #endif

@@ -200,4 +200,21 @@ static inline void scheme_gradients(const char *name, const char *json, peat_arc
     harness_close(&h);
 }
 
+/* Gradients of a model whose first scheme changes the positions that the second acts on. */
+static inline void scheme_on_positions(const char *name, const char *json, const char *other)
+{
+    struct modelcheck m;
+    struct harness positions, acting;
+    scheme_open(&positions, name, json, 2, 4, 5, true);
+    scheme_open(&acting, other, NULL, 2, 4, 5, true);
+    modelcheck_init(&m, PEAT_DECODER);
+    modelcheck_scheme(&m, name, positions.scheme)->part.config = positions.config;
+    modelcheck_scheme(&m, other, acting.scheme)->part.config = acting.config;
+    modelcheck_build(&m);
+    modelcheck_gradients(&m, 1e-6);
+    modelcheck_release(&m);
+    harness_close(&positions);
+    harness_close(&acting);
+}
+
 #endif

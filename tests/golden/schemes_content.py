@@ -121,3 +121,32 @@ w = 100 ** (-numpy.arange(2) / 2)
 turned = lambda angle: numpy.stack([(z * exp(1j * angle)).real, (z * exp(1j * angle)).imag], -1)
 show("rotary2d, axial", turned(numpy.concatenate([2 * w, 1 * w])))
 show("rotary2d, learned", turned(2 * weight(0, 4) + 1 * weight(1, 4)))
+
+# cable: 2 heads, 3 tokens, d_model 4; b_i is left out
+x, w, b = wave(100, 3, 4), weight(0, 2, 4), weight(1, 2)
+show("cable", [[sum(log(1 + exp(w[h] @ x[t] + b[h])) for t in range(j + 1)) for j in range(3)]
+               for h in range(2)])
+
+# path: 2 heads of 2, 4 tokens, rank 2, 2 taps; products of the matrices themselves
+q, k, x = wave(100, 2, 4, 2), wave(200, 2, 4, 2), wave(100, 4, 4)
+down, up, taps = weight(0, 2, 4), weight(1, 2, 2, 2), weight(2, 2, 2, 2)
+beta = 2 * sigmoid(x @ weight(3, 2, 4).T + weight(4, 2))
+u = numpy.einsum("tr,hcr->thc", x @ down.T, up)
+u = numpy.array([taps[0] * u[t] + (taps[1] * u[t - 1] if t > 0 else 0) for t in range(4)])
+u = u * sigmoid(u)
+u = u / numpy.sqrt((u ** 2).sum(-1, keepdims=True) + 1e-6)
+
+
+def path(h, i, j):
+    product = numpy.eye(2)
+    for t in range(j + 1, i + 1):
+        product = (numpy.eye(2) - beta[t, h] * numpy.outer(u[t, h], u[t, h])) @ product
+    return q[h, i] @ product @ k[h, j] - q[h, i] @ k[h, j]
+
+
+show("path", pairs(2, 4, path))
+
+# complex_word: words 3, 0, 3 at positions 0, 2, 7.5; 2 components of 4 words
+r, f, phase = weight(0, 7, 2), weight(1, 7, 2), weight(2, 7, 2)
+z = numpy.array([r[j] * exp(1j * (f[j] * p + phase[j])) for j, p in ((3, 0), (0, 2), (3, 7.5))])
+show("complex_word", numpy.concatenate([z.real, z.imag], 1))

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "../linear.h"
 #include "../neighbours.h"
 #include "../rotation.h"
 
@@ -30,14 +31,6 @@ static const peat_param rows[] = {
     PEAT_PARAM_END,
 };
 
-/* A tensor that starts uniform up to 1/sqrt(n), PyTorch's default for n inputs. */
-static void uniform(peat_setup *s, const char *name, int32_t rank, const int64_t *dim, int64_t n)
-{
-    double r = 1 / sqrt((double)n);
-    peat_init init = {.kind = PEAT_INIT_UNIFORM, .a = -r, .b = r};
-    peat_param_new(s, name, rank, dim, init, PEAT_PER_LAYER, 0);
-}
-
 static peat_status setup(peat_setup *s, const void *config, void **self)
 {
     const struct config *k = config;
@@ -45,12 +38,12 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
     (void)self;
     if (rotation_needs_pairs(s) != PEAT_OK)
         return PEAT_REFUSED;
-    uniform(s, "down", 2, (int64_t[]){k->rank, D}, D);
-    uniform(s, "up", 3, (int64_t[]){PEAT_HEADS, n, k->rank}, k->rank);
-    uniform(s, "taps", 3, (int64_t[]){k->kernel, PEAT_HEADS, n}, k->kernel);
+    linear_param(s, "down", 2, (int64_t[]){k->rank, D}, D);
+    linear_param(s, "up", 3, (int64_t[]){PEAT_HEADS, n, k->rank}, k->rank);
+    linear_param(s, "taps", 3, (int64_t[]){k->kernel, PEAT_HEADS, n}, k->kernel);
     if (k->gate) {
-        uniform(s, "gate", 2, (int64_t[]){PEAT_HEADS, D}, D);
-        uniform(s, "gate_shift", 1, (int64_t[]){PEAT_HEADS}, D);
+        linear_param(s, "gate", 2, (int64_t[]){PEAT_HEADS, D}, D);
+        linear_param(s, "gate_shift", 1, (int64_t[]){PEAT_HEADS}, D);
     }
     return PEAT_OK;
 }
@@ -63,19 +56,6 @@ static peat_node *unit_heads(const peat_call *c)
     return peat_reshape(c->g, peat_normalize(c->g, x, 1e-6), 3, (int64_t[]){B, T, D});
 }
 
-/* y_t = sum over i of tap_i * x_{t-i} within the document: [B,T,n] */
-static peat_node *convolved(const peat_call *c, peat_node *x, int64_t n)
-{
-    int64_t kernel = ((const struct config *)c->config)->kernel;
-    peat_node *y = NULL, *taps = peat_reshape(c->g, peat_use(c, TAPS), 2, (int64_t[]){kernel, n});
-    for (int64_t i = 0; i < kernel; i++) {
-        peat_node *tap = peat_slice(c->g, taps, 0, i, i + 1);
-        peat_node *part = peat_mul(c->g, neighbour(c, x, i), tap);
-        y = i == 0 ? part : peat_add(c->g, y, part);
-    }
-    return y;
-}
-
 /* angle_i at t = base^(-i/n) (sum over s <= t of phi_si): [B,H,T,n] */
 static peat_node *angles(const peat_call *c)
 {
@@ -86,8 +66,9 @@ static peat_node *angles(const peat_call *c)
         factor[i] = pow(k->base, -(double)i / (double)n);
     peat_node *x = unit_heads(c);
     peat_node *up = peat_reshape(c->g, peat_use(c, UP), 2, (int64_t[]){H * n, k->rank});
+    peat_node *taps = peat_reshape(c->g, peat_use(c, TAPS), 2, (int64_t[]){k->kernel, H * n});
     peat_node *phi = peat_matmul(c->g, x, peat_use(c, DOWN), PEAT_TRANS_B);
-    phi = convolved(c, peat_matmul(c->g, phi, up, PEAT_TRANS_B), H * n);
+    phi = neighbour_mix(c, peat_matmul(c->g, phi, up, PEAT_TRANS_B), k->kernel, taps);
     phi = peat_reshape(c->g, phi, 4, (int64_t[]){c->B, c->q->T, H, n});
     if (k->gate) {
         peat_node *gate = peat_matmul(c->g, x, peat_use(c, GATE), PEAT_TRANS_B);

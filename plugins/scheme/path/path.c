@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * path.c: between a key and a query stand the tokens in between, each of which reflects the key at
+ * a direction of its own. Yang et al. 2025 (PaTH), section 3, with the authors' layer for sizes.
+ */
+#include "../linear.h"
+#include "../neighbours.h"
+
+enum { DOWN, UP, TAPS, BETA, BETA_SHIFT };
+enum { WIDEST = 1024 }; /* head */
+
+struct config {
+    int64_t rank, kernel;
+};
+
+static const peat_param rows[] = {
+    {"rank", PEAT_INT, offsetof(struct config, rank), .preset = 32, .min = 1, .max = 1 << 16,
+     .doc = "width between the two projections of the input to directions"},
+    {"kernel", PEAT_INT, offsetof(struct config, kernel), .preset = 3, .min = 1, .max = 1 << 10,
+     .unit = "tokens", .doc = "width of the convolution over a token's direction and those before"},
+    PEAT_PARAM_END,
+};
+
+static peat_status setup(peat_setup *s, const void *config, void **self)
+{
+    const struct config *k = config;
+    int64_t D = s->dims.D, C = s->dims.C;
+    (void)self;
+    if (C > WIDEST)
+        return peat_refuse(s, "a head width of %lld is more than %d", (long long)C, WIDEST);
+    linear_param(s, "down", 2, (int64_t[]){k->rank, D}, D);
+    linear_param(s, "up", 3, (int64_t[]){PEAT_HEADS, C, k->rank}, k->rank);
+    linear_param(s, "taps", 3, (int64_t[]){k->kernel, PEAT_HEADS, C}, k->kernel);
+    linear_param(s, "beta", 2, (int64_t[]){PEAT_HEADS, D}, D);
+    linear_param(s, "beta_shift", 1, (int64_t[]){PEAT_HEADS}, D);
+    return PEAT_OK;
+}
+
+/* ---- what the tokens in between change: q, k, w [B,H,T,C], beta [B,H,T,1] -> [2,B,H,T,T] ----
+ *
+ * k_j starts as it is; token t turns it into k_j - beta_t a_tj w_t, a_tj = w_t . k_j. Plane 0 is
+ * q_i . (k_j as i sees it) - q_i . k_j for j < i, else 0. Plane 1 keeps a for the way back, which
+ * undoes one token after the other. */
+
+enum { Q, K, W, B };
+
+static double get(const peat_view *v, int64_t i)
+{
+    return v->dtype == PEAT_F64 ? ((const double *)v->data)[i]
+                                : (double)((const float *)v->data)[i];
+}
+
+static void put(const peat_view *v, int64_t i, double x)
+{
+    if (v->dtype == PEAT_F64)
+        ((double *)v->data)[i] = x;
+    else
+        ((float *)v->data)[i] = (float)x;
+}
+
+static void add(const peat_view *v, int64_t i, double x)
+{
+    if (v->data)
+        put(v, i, get(v, i) + x);
+}
+
+/* The product of n numbers of v from `at` on with x. */
+static double dot(const peat_view *v, int64_t at, const double *x, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += get(v, at + i) * x[i];
+    return sum;
+}
+
+static bool infer(const peat_op_call *c, peat_shape *out)
+{
+    const int64_t *dim = c->src[Q].shape.dim;
+    *out = (peat_shape){5, {2, dim[0], dim[1], dim[2], dim[2]}};
+    return dim[3] <= WIDEST;
+}
+
+/* Each head of each row is a unit. */
+static int64_t units(const peat_op_call *c)
+{
+    return c->src[Q].shape.dim[0] * c->src[Q].shape.dim[1];
+}
+
+/* Column j of unit u: the key and, as tokens change it, what it has become. */
+static void forward_column(const peat_op_call *c, int64_t u, int64_t j)
+{
+    int64_t T = c->src[Q].shape.dim[2], C = c->src[Q].shape.dim[3], plane = units(c) * T * T;
+    double k[WIDEST], change[WIDEST] = {0};
+    for (int64_t m = 0; m < C; m++)
+        k[m] = get(&c->src[K], (u * T + j) * C + m);
+    for (int64_t i = 0; i < T; i++) {
+        int64_t row = (u * T + i) * C, at = (u * T + i) * T + j;
+        double a = i > j ? dot(&c->src[W], row, k, C) : 0;
+        double by = a * get(&c->src[B], u * T + i);
+        for (int64_t m = 0; m < C && i > j; m++) {
+            change[m] -= by * get(&c->src[W], row + m);
+            k[m] -= by * get(&c->src[W], row + m);
+        }
+        put(c->out, at, i > j ? dot(&c->src[Q], row, change, C) : 0);
+        put(c->out, plane + at, a);
+    }
+}
+
+static void forward(const peat_op_call *c, int64_t begin, int64_t end)
+{
+    for (int64_t u = begin; u < end; u++)
+        for (int64_t j = 0; j < c->src[Q].shape.dim[2]; j++)
+            forward_column(c, u, j);
+}
+
+/* From the last token to j: `change` is what the key has become by token i, less the key; `slope`
+ * is the derivative by it. With y = q . change and change_i = change_(i-1) - beta a w,
+ * a = w . (k + change_(i-1)):
+ *   dq += dy change, slope += dy q, dbeta -= a (w . slope),
+ *   dw -= beta (a slope + (w . slope) (k + change_(i-1))), slope -= beta (w . slope) w */
+static void backward_column(const peat_op_call *c, int64_t u, int64_t j)
+{
+    int64_t T = c->src[Q].shape.dim[2], C = c->src[Q].shape.dim[3], plane = units(c) * T * T;
+    double change[WIDEST] = {0}, slope[WIDEST] = {0};
+    const peat_view *w = &c->src[W], *k = &c->src[K];
+    for (int64_t i = j + 1; i < T; i++) {
+        double by = get(&c->src[B], u * T + i) * get(c->out, plane + (u * T + i) * T + j);
+        for (int64_t m = 0; m < C; m++)
+            change[m] -= by * get(w, (u * T + i) * C + m);
+    }
+    for (int64_t i = T - 1; i > j; i--) {
+        int64_t row = (u * T + i) * C, at = (u * T + i) * T + j;
+        double dy = get(c->out_grad, at), a = get(c->out, plane + at);
+        double beta = get(&c->src[B], u * T + i), along = 0;
+        for (int64_t m = 0; m < C; m++) {
+            add(&c->src_grad[Q], row + m, dy * change[m]);
+            slope[m] += dy * get(&c->src[Q], row + m);
+            along += get(w, row + m) * slope[m];
+        }
+        add(&c->src_grad[B], u * T + i, -a * along);
+        for (int64_t m = 0; m < C; m++) {
+            double w_m = get(w, row + m);
+            change[m] += beta * a * w_m;
+            double before = get(k, (u * T + j) * C + m) + change[m];
+            add(&c->src_grad[W], row + m, -beta * (a * slope[m] + along * before));
+            add(&c->src_grad[K], (u * T + j) * C + m, -beta * along * w_m);
+            slope[m] -= beta * along * w_m;
+        }
+    }
+}
+
+static void backward(const peat_op_call *c, int64_t begin, int64_t end)
+{
+    for (int64_t u = begin; u < end; u++)
+        for (int64_t j = 0; j < c->src[Q].shape.dim[2]; j++)
+            backward_column(c, u, j);
+}
+
+/* Two products and two sums of vectors for each pair. */
+static int64_t flops(const peat_op_call *c)
+{
+    int64_t T = c->src[Q].shape.dim[2];
+    return units(c) * T * (T - 1) / 2 * 8 * c->src[Q].shape.dim[3];
+}
+
+static const peat_op between = {
+    .size = sizeof(between),
+    .name = "between",
+    .infer = infer,
+    .units = units,
+    .forward = forward,
+    .backward = backward,
+    .flops = flops,
+};
+
+/* ---- the scheme ---- */
+
+/* x [B,T,H n] -> [B,H,T,n] */
+static peat_node *by_head(const peat_call *c, peat_node *x, int64_t n)
+{
+    x = peat_reshape(c->g, x, 4, (int64_t[]){c->B, c->k->T, c->H, n});
+    return peat_permute(c->g, x, 4, (int32_t[]){0, 2, 1, 3});
+}
+
+/* w_t = u / |u|, u = silu(sum over l of taps_l * (up down x_(t-l))): [B,H,T,C] */
+static peat_node *directions(const peat_call *c)
+{
+    const struct config *k = c->config;
+    int64_t n = c->H * c->dims.C;
+    peat_node *up = peat_reshape(c->g, peat_use(c, UP), 2, (int64_t[]){n, k->rank});
+    peat_node *taps = peat_reshape(c->g, peat_use(c, TAPS), 2, (int64_t[]){k->kernel, n});
+    peat_node *x = peat_matmul(c->g, c->x_k, peat_use(c, DOWN), PEAT_TRANS_B);
+    x = neighbour_mix(c, peat_matmul(c->g, x, up, PEAT_TRANS_B), k->kernel, taps);
+    x = peat_mul(c->g, x, peat_sigmoid(c->g, x));
+    return peat_normalize(c->g, by_head(c, x, c->dims.C), 1e-6);
+}
+
+/* q_i . H_i ... H_(j+1) k_j - q_i . k_j, H_t = I - beta_t w_t w_t^T, beta = 2 sigmoid */
+static peat_node *score_add(const peat_call *c, const peat_qkv *p)
+{
+    int64_t T = c->k->T;
+    peat_node *beta = peat_matmul(c->g, c->x_k, peat_use(c, BETA), PEAT_TRANS_B);
+    beta = peat_sigmoid(c->g, peat_add(c->g, beta, peat_use(c, BETA_SHIFT)));
+    beta = by_head(c, peat_scale(c->g, beta, 2), 1);
+    peat_probe(c, "beta", beta);
+    peat_node *src[] = {p->q, p->k, directions(c), beta};
+    peat_node *y = peat_custom(c->g, &between, 4, src, NULL, 0);
+    return peat_reshape(c->g, peat_slice(c->g, y, 0, 0, 1), 4, (int64_t[]){c->B, c->H, T, T});
+}
+
+static const peat_scheme scheme = {
+    .size = sizeof(scheme),
+    .needs = PEAT_NEED_QK | PEAT_NEED_X,
+    .traits = PEAT_SHIFT_INVARIANT | PEAT_CONTENT_DEPENDENT | PEAT_NEEDS_CAUSAL,
+    .setup = setup,
+    .score_add = score_add,
+};
+
+PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "path", "1.0",
+            "the tokens between a key and a query reflect the key", "MIT", "arXiv:2505.16381")

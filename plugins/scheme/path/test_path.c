@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* The scheme 'path' against products of matrices, what stands between, and its gradient. */
+#include "../content_tests.h"
+
+static const char small[] = "{\"rank\": 2, \"kernel\": 2}";
+
+/* The scheme's scores of one row of 4 tokens; beta_shift is lowered to `shift` unless it is 0. */
+static peat_node *scores(struct harness *h, double shift)
+{
+    scheme_open(h, "path", small, 2, 2, 4, true);
+    const peat_call *c = content_call(h, 4, NULL);
+    for (int64_t i = 0; shift < 0 && i < 2; i++)
+        tensor_set(&h->weights.item[4]->value, i, shift);
+    h->call.base.x_q = h->call.base.x_k = content_wave(h, 1, 100, 3, (int64_t[]){1, 4, 4});
+    peat_qkv p = content_qkv(h, 4);
+    peat_node *n = h->scheme->score_add(c, &p);
+    ck_assert_msg(n, "%s", h->graph.err.text);
+    return n;
+}
+
+START_TEST(scores_match_the_reference)
+{
+    const double expected[] = {0.0,
+                               0.0,
+                               0.0,
+                               0.0,
+                               0.03089102032792168,
+                               0.0,
+                               0.0,
+                               0.0,
+                               0.08960037721210301,
+                               0.020143343832230487,
+                               0.0,
+                               0.0,
+                               -0.7651131429385362,
+                               -1.0071698646028653,
+                               1.5633646016234923,
+                               0.0,
+                               0.0,
+                               0.0,
+                               0.0,
+                               0.0,
+                               0.8896451875557385,
+                               0.0,
+                               0.0,
+                               0.0,
+                               0.08807328573010642,
+                               0.3120996828554012,
+                               0.0,
+                               0.0,
+                               -1.2113912991312934,
+                               0.5655027818941074,
+                               0.03132345189465402,
+                               0.0};
+    struct harness h;
+    scheme_assert(scores(&h, 0), 32, expected, 1e-13);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(tokens_that_reflect_nothing_leave_products_as_they_are)
+{
+    struct harness h;
+    peat_node *n = scores(&h, -800);
+    for (int64_t i = 0; i < 32; i++)
+        ck_assert_double_eq(harness_at(n, i), 0);
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(encoders_and_very_wide_heads_are_refused)
+{
+    scheme_refuses_encoders("path");
+    scheme_refuses("path", NULL, 1, 1025, 4, true, "a head width of 1025 is more than 1024");
+}
+END_TEST
+
+START_TEST(a_model_learns_on_either_path)
+{
+    content_gradients("path", small, PEAT_DECODER, PATH_FUSED);
+    content_gradients("path", NULL, PEAT_DECODER, PATH_COMPOSED);
+    content_paths_agree("path", small, PEAT_DECODER);
+    content_group_gradients("path", small);
+}
+END_TEST
+
+START_TEST(what_stands_between_is_of_the_document)
+{
+    content_no_future("path", NULL);
+    content_documents_are_apart("path", NULL, PEAT_DECODER);
+}
+END_TEST
+
+PLUGIN_TESTS("path", scores_match_the_reference,
+             tokens_that_reflect_nothing_leave_products_as_they_are,
+             encoders_and_very_wide_heads_are_refused, a_model_learns_on_either_path,
+             what_stands_between_is_of_the_document)
