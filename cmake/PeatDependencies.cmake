@@ -10,6 +10,8 @@ pkg_check_modules(MD REQUIRED IMPORTED_TARGET libmd)
 pkg_check_modules(CHECK IMPORTED_TARGET check)
 # Optional: without it `peat inspect --format png` says what to install.
 pkg_check_modules(PNG libpng)
+# Optional too: without it `peat bundle` says so.
+pkg_check_modules(ARCHIVE libarchive)
 
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h)
 if(NOT RANDOM123_INCLUDE_DIR)

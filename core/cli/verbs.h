@@ -8,9 +8,9 @@
 
 struct loaded_plan;
 
-extern const struct cli_command cmd_bench, cmd_cell, cmd_compare, cmd_diagnose, cmd_export,
-    cmd_inspect, cmd_logs, cmd_plan, cmd_plot, cmd_plugins, cmd_report, cmd_results, cmd_run,
-    cmd_status, cmd_validate, cmd_verify;
+extern const struct cli_command cmd_bench, cmd_bundle, cmd_cell, cmd_compare, cmd_diagnose,
+    cmd_export, cmd_inspect, cmd_logs, cmd_plan, cmd_plot, cmd_plugins, cmd_report, cmd_results,
+    cmd_run, cmd_status, cmd_validate, cmd_verify;
 
 /* The verbs of cmd_plugins. */
 extern const struct cli_command plugins_list, plugins_info, plugins_check, plugins_new,

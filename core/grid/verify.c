@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "cell/cellfiles.h"
+#include "grid/bundle.h"
 #include "grid/claimfile.h"
 #include "train/checkpoint.h"
 #include "train/generation.h"
@@ -143,7 +144,8 @@ static bool check_named(struct verification *v, const struct cell_files *c, cons
 
 static void check_files(struct verification *v, const struct cell_files *c)
 {
-    const char *fault = cell_files_fault(c->dir, c->result, c->meta, LOOK_ALL, v->arena);
+    enum cell_look look = v->without_weights ? LOOK_READ : LOOK_ALL;
+    const char *fault = cell_files_fault(c->dir, c->result, c->meta, look, v->arena);
     if (fault)
         verify_add(&v->problems, v->arena, c->label, "%s", fault);
     const char *note = "results of format 1 are not sealed with the files beside them";
@@ -200,6 +202,9 @@ peat_status verify_dir(const char *path, struct verification *v, struct arena *a
     if (status != PEAT_OK)
         return error_set(err, status, "%s", told.text);
     v->present = ARENA_ARRAY(a, v->dir.n + 1, bool);
+    v->without_weights = bundle_lacks_weights(path, a);
+    if (v->without_weights)
+        verify_add(&v->notes, a, NULL, "the weights were left out of the bundle: not compared");
     check_twice(v);
     check_claims(v, path);
     for (int i = 0; i < v->dir.n; i++)

@@ -16,7 +16,7 @@ static const char *const alone[][2] = {
     {"omp.h", "core/tensor/parallel.c"},      {"dlfcn.h", "core/base/object.c"},
     {"yaml.h", "core/experiment/yamldoc.c"},  {"png.h", "core/plot/heatmap_png.c"},
     {"jansson.h", "core/base/json_text.c"},   {"pthread.h", "core/process/parent.c"},
-    {"sys/prctl.h", "core/process/parent.c"},
+    {"sys/prctl.h", "core/process/parent.c"}, {"archive.h", "core/grid/tarball.c"},
 };
 enum { ALONE = sizeof(alone) / sizeof(alone[0]) };
 

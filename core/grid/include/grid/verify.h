@@ -25,6 +25,7 @@ struct findings {
 struct verification {
     struct rundir dir;
     int finished, unfinished; /* planned cells */
+    bool without_weights;     /* the directory was a bundle that had none */
     struct findings problems, notes;
     bool *present; /* by cell: it is finished, and its plugins and data are those here */
     struct arena *arena;

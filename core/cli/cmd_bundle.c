@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_bundle.c: peat bundle DIR -o FILE. */
+#include "cli/verbs.h"
+#include "grid/bundle.h"
+
+struct request {
+    const char *file;
+    bool weights;
+};
+
+static int count_unfinished(const struct rundir *r)
+{
+    int n = 0;
+    for (int i = 0; i < r->n; i++)
+        n += r->cell[i].planned && !cell_has_ended(r->cell[i].state) &&
+             r->cell[i].state != CELL_UNCHOSEN;
+    return n;
+}
+
+static peat_status write_bundle(const struct cli *cli, struct error *err)
+{
+    const struct request *q = cli->options;
+    const char *dir = cli->operand[0];
+    struct rundir r;
+    struct strbuf bytes;
+    struct error damage = {0}; /* each cell has its own */
+    peat_status status = rundir_read(dir, &r, cli->arena, &damage);
+    if (status != PEAT_OK)
+        return error_set(err, status, "%s", damage.text);
+    if (lock_is_held(dir))
+        return error_set(err, PEAT_INVALID, "%s is being run: wait for it, or stop it", dir);
+    strbuf_init(&bytes);
+    status = bundle_make(&r, q->weights, &bytes, cli->arena, err);
+    if (status == PEAT_OK)
+        status = cli_write(q->file, &bytes, err);
+    strbuf_release(&bytes);
+    int left = count_unfinished(&r);
+    if (status == PEAT_OK && left)
+        cli_say("%d cell%s not finished: the bundle has them as they are", left,
+                left == 1 ? " is" : "s are");
+    return status;
+}
+
+static int bundle_directory(const struct cli *cli)
+{
+    const struct request *q = cli->options;
+    struct error err = {0};
+    if (!q->file)
+        return cli_mistake(cmd_bundle.name, "where to? give -o FILE.tar.gz");
+    return write_bundle(cli, &err) == PEAT_OK ? CLI_DONE : cli_refuse(&err);
+}
+
+static const struct cli_option options[] = {
+    CLI_TEXT('o', "output", "FILE", file, "the file to write, as runs.tar.gz"),
+    CLI_FLAG(0, "weights", weights, "the trained weights too"),
+};
+
+const struct cli_command cmd_bundle = {
+    .name = "peat bundle",
+    .summary = "a run directory as one file, to hand to someone else",
+    .about =
+        "Writes results, curves, claims, the experiment as written and as it was run, and\n"
+        "what it was run with into one .tar.gz. Unpacked it is a run directory: peat results,\n"
+        "report and verify read it without plugins and data, and peat run makes its table\n"
+        "again. Equal directories give equal bytes.",
+    .example = "peat bundle runs/sum-vs-concat -o sum-vs-concat.tar.gz",
+    CLI_OPERANDS("DIR", 1, 1, "which run directory?"),
+    CLI_ROWS(options),
+    .run = bundle_directory,
+};
