@@ -112,3 +112,7 @@ for b in 4, 2:
             R = vectors @ numpy.diag(numpy.exp(-1j * values * pos[t])) @ vectors.conj().T
             y[t, n * b:(n + 1) * b] = R.real @ q[t, n * b:(n + 1) * b]
     show(f"liere, blocks of {b}", y)
+
+# query_temperature: floor 4, scale 0.5
+pos = numpy.array([0, 2, 3, 6.5, 7, 100])
+show("query_temperature", 1 + .5 * numpy.log(1 + numpy.floor((pos + 1) / 4)))
