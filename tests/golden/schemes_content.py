@@ -150,3 +150,14 @@ show("path", pairs(2, 4, path))
 r, f, phase = weight(0, 7, 2), weight(1, 7, 2), weight(2, 7, 2)
 z = numpy.array([r[j] * exp(1j * (f[j] * p + phase[j])) for j, p in ((3, 0), (0, 2), (3, 7.5))])
 show("complex_word", numpy.concatenate([z.real, z.imag], 1))
+
+# stick_breaking: 1 head, 4 tokens; what is left stands on the diagonal
+z = sigmoid(2 * wave(200, 4, 4))
+A = numpy.zeros((4, 4))
+for i in range(4):
+    left = 1
+    for j in range(i - 1, -1, -1):
+        A[i, j] = z[i, j] * left
+        left *= 1 - z[i, j]
+    A[i, i] = left
+show("stick_breaking", A)

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* The scheme 'stick_breaking' against products of what is left; masks, its rest and its gradient.
+ */
+#include "../content_tests.h"
+
+enum { T = 4 };
+
+/* Weights of one row of 4 tokens before and after the weights hook; keys below `first` are masked.
+ */
+static void attend(const char *json, int64_t first, const double *S, double *before, double *after)
+{
+    double mask[T * T];
+    struct harness h;
+    for (int64_t i = 0; i < T * T; i++)
+        mask[i] = i % T <= i / T && i % T >= first;
+    scheme_open(&h, "stick_breaking", json, 1, 2, T, true);
+    const peat_call *c = content_call(&h, T, NULL);
+    const int64_t dim[] = {1, 1, T, T};
+    h.call.base.mask = harness_constant(&h, 4, dim, mask);
+    peat_node *s = harness_constant(&h, 4, dim, S);
+    peat_node *W = peat_softmax(c->g, h.scheme->logits(c, NULL, s, NULL), h.call.base.mask);
+    scheme_copy(W, T * T, before);
+    scheme_copy(h.scheme->weights(c, W), T * T, after);
+    ck_assert_str_eq(h.pass.probe[0]->name, "rest");
+    harness_close(&h);
+}
+
+static void waves(double *S)
+{
+    for (int i = 0; i < T * T; i++)
+        S[i] = 2 * sin(1 + i + 200.0);
+}
+
+START_TEST(weights_match_the_reference)
+{
+    const double expected[] = {1.0,
+                               0.0,
+                               0.0,
+                               0.0,
+                               0.19313062519628335,
+                               0.8068693748037167,
+                               0.0,
+                               0.0,
+                               0.2480191756164328,
+                               0.7181770393088709,
+                               0.03380378507469631,
+                               0.0,
+                               0.009488707887135432,
+                               0.08318275864350291,
+                               0.8765861064604136,
+                               0.030742427008948085};
+    double S[T * T], before[T * T], after[T * T];
+    waves(S);
+    attend(NULL, 0, S, before, after);
+    for (int64_t i = 0; i < T * T; i++) {
+        ck_assert_double_eq_tol(before[i], expected[i], 1e-14);
+        ck_assert_double_eq_tol(after[i], i % (T + 1) == 0 ? 0 : expected[i], 1e-14);
+    }
+}
+END_TEST
+
+START_TEST(the_rest_can_go_to_the_own_value)
+{
+    double S[T * T], before[T * T], after[T * T];
+    waves(S);
+    attend("{\"rest\": \"own\"}", 0, S, before, after);
+    for (int64_t i = 0; i < T * T; i++)
+        ck_assert_double_eq(after[i], before[i]);
+}
+END_TEST
+
+/* A key that is masked takes nothing, whatever its score, and leaves the stick whole. */
+START_TEST(masked_keys_take_nothing)
+{
+    double S[T * T], before[T * T], after[T * T], again[T * T];
+    waves(S);
+    attend(NULL, 2, S, before, after);
+    for (int64_t i = 0; i < T * T; i++)
+        S[i] = i % T < 2 || i % T > i / T ? 700 : S[i];
+    attend(NULL, 2, S, before, again);
+    ck_assert_double_eq(content_distance(after, again, T * T), 0);
+    ck_assert_double_eq_tol(after[3 * T + 2], 1 / (1 + exp(-S[3 * T + 2])), 1e-14);
+}
+END_TEST
+
+/* The nearest key takes all: what is behind it gets nothing, though softmax would share. */
+START_TEST(a_key_that_takes_all_hides_those_behind)
+{
+    double S[T * T], before[T * T], after[T * T];
+    for (int i = 0; i < T * T; i++)
+        S[i] = 60;
+    attend(NULL, 0, S, before, after);
+    for (int64_t i = 0; i < T * T; i++)
+        ck_assert_double_eq_tol(after[i], i % T == i / T - 1, 1e-14);
+}
+END_TEST
+
+START_TEST(encoders_are_refused)
+{
+    scheme_refuses_encoders("stick_breaking");
+}
+END_TEST
+
+START_TEST(a_model_learns)
+{
+    scheme_gradients("stick_breaking", NULL, PEAT_DECODER, PEAT_ONCE);
+    scheme_gradients("stick_breaking", "{\"rest\": \"own\"}", PEAT_DECODER, PEAT_ONCE);
+    content_no_future("stick_breaking", NULL);
+    content_documents_are_apart("stick_breaking", NULL, PEAT_DECODER);
+}
+END_TEST
+
+PLUGIN_TESTS("stick_breaking", weights_match_the_reference, the_rest_can_go_to_the_own_value,
+             masked_keys_take_nothing, a_key_that_takes_all_hides_those_behind,
+             encoders_are_refused, a_model_learns)
