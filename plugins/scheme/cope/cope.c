@@ -3,7 +3,7 @@
  * cope.c: how far a key lies behind is counted in tokens the query's gates let through.
  * Golovneva et al. 2024.
  */
-#include <peat/plugin.h>
+#include "../real.h"
 
 struct config {
     int64_t positions;
@@ -41,26 +41,6 @@ static int64_t units(const peat_op_call *c)
     return dim[0] * dim[1] * dim[2];
 }
 
-static double get(const peat_view *v, int64_t i)
-{
-    return v->dtype == PEAT_F64 ? ((const double *)v->data)[i]
-                                : (double)((const float *)v->data)[i];
-}
-
-static void put(const peat_view *v, int64_t i, double x)
-{
-    if (v->dtype == PEAT_F64)
-        ((double *)v->data)[i] = x;
-    else
-        ((float *)v->data)[i] = (float)x;
-}
-
-static void add(const peat_view *v, int64_t i, double x)
-{
-    if (v->data)
-        put(v, i, get(v, i) + x);
-}
-
 /* The vector below p, of n; the last segment is closed on both sides. */
 static int64_t below(double p, int64_t n)
 {
@@ -74,10 +54,10 @@ static void forward(const peat_op_call *c, int64_t begin, int64_t end)
     const peat_view *z = &c->src[0], *p = &c->src[1];
     int64_t n = z->shape.dim[3], T = p->shape.dim[3];
     for (int64_t i = begin * T; i < end * T; i++) {
-        double at = get(p, i);
+        double at = real_get(p, i);
         int64_t f = below(at, n), row = i / T * n;
-        double low = get(z, row + f), high = get(z, row + f + 1);
-        put(c->out, i, low + (at - (double)f) * (high - low));
+        double low = real_get(z, row + f), high = real_get(z, row + f + 1);
+        real_put(c->out, i, low + (at - (double)f) * (high - low));
     }
 }
 
@@ -88,11 +68,11 @@ static void backward(const peat_op_call *c, int64_t begin, int64_t end)
     const peat_view *z = &c->src[0], *p = &c->src[1];
     int64_t n = z->shape.dim[3], T = p->shape.dim[3];
     for (int64_t i = begin * T; i < end * T; i++) {
-        double at = get(p, i), dy = get(c->out_grad, i);
+        double at = real_get(p, i), dy = real_get(c->out_grad, i);
         int64_t f = below(at, n), row = i / T * n;
-        add(&c->src_grad[0], row + f, dy * (1 - (at - (double)f)));
-        add(&c->src_grad[0], row + f + 1, dy * (at - (double)f));
-        add(&c->src_grad[1], i, dy * (get(z, row + f + 1) - get(z, row + f)));
+        real_add(&c->src_grad[0], row + f, dy * (1 - (at - (double)f)));
+        real_add(&c->src_grad[0], row + f + 1, dy * (at - (double)f));
+        real_add(&c->src_grad[1], i, dy * (real_get(z, row + f + 1) - real_get(z, row + f)));
     }
 }
 

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "../real.h"
 #include "../rotation.h"
 
 enum { WIDEST = 16 }; /* block */
@@ -95,20 +96,6 @@ static void exponential(int64_t n, double *a, double *e, double *t)
         a[i] = e[i];
 }
 
-static double get(const peat_view *v, int64_t i)
-{
-    return v->dtype == PEAT_F64 ? ((const double *)v->data)[i]
-                                : (double)((const float *)v->data)[i];
-}
-
-static void put(const peat_view *v, int64_t i, double x)
-{
-    if (v->dtype == PEAT_F64)
-        ((double *)v->data)[i] = x;
-    else
-        ((float *)v->data)[i] = (float)x;
-}
-
 static bool infer(const peat_op_call *c, peat_shape *out)
 {
     *out = c->src[0].shape;
@@ -130,10 +117,10 @@ static void forward(const peat_op_call *c, int64_t begin, int64_t end)
     int64_t n = c->out->shape.dim[c->out->shape.rank - 1];
     for (int64_t u = begin; u < end; u++) {
         for (int64_t i = 0; i < n * n; i++)
-            a[i] = get(c->src, u * n * n + i);
+            a[i] = real_get(c->src, u * n * n + i);
         exponential(n, a, e, t);
         for (int64_t i = 0; i < n * n; i++)
-            put(c->out, u * n * n + i, a[i]);
+            real_put(c->out, u * n * n + i, a[i]);
     }
 }
 
@@ -145,19 +132,19 @@ static void backward(const peat_op_call *c, int64_t begin, int64_t end)
     for (int64_t u = begin; u < end && c->src_grad[0].data; u++) {
         double largest = 0; /* linear in dy: its size must not decide how often is squared */
         for (int64_t i = u * n * n; i < (u + 1) * n * n; i++)
-            largest = fmax(largest, fabs(get(c->out_grad, i)));
+            largest = fmax(largest, fabs(real_get(c->out_grad, i)));
         for (int64_t i = 0; i < n && largest > 0; i++)
             for (int64_t j = 0; j < n; j++) {
-                double x = get(c->src, u * n * n + j * n + i);
+                double x = real_get(c->src, u * n * n + j * n + i);
                 a[i * 2 * n + j] = a[(i + n) * 2 * n + j + n] = x;
                 a[(i + n) * 2 * n + j] = 0;
-                a[i * 2 * n + j + n] = get(c->out_grad, u * n * n + i * n + j) / largest;
+                a[i * 2 * n + j + n] = real_get(c->out_grad, u * n * n + i * n + j) / largest;
             }
         if (largest > 0)
             exponential(2 * n, a, e, t);
         for (int64_t i = 0; i < n * n && largest > 0; i++) {
             double dx = largest * a[i / n * 2 * n + n + i % n];
-            put(c->src_grad, u * n * n + i, get(c->src_grad, u * n * n + i) + dx);
+            real_add(c->src_grad, u * n * n + i, dx);
         }
     }
 }

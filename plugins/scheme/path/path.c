@@ -5,6 +5,7 @@
  */
 #include "../linear.h"
 #include "../neighbours.h"
+#include "../real.h"
 
 enum { DOWN, UP, TAPS, BETA, BETA_SHIFT };
 enum { WIDEST = 1024 }; /* head */
@@ -44,32 +45,12 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
 
 enum { Q, K, W, B };
 
-static double get(const peat_view *v, int64_t i)
-{
-    return v->dtype == PEAT_F64 ? ((const double *)v->data)[i]
-                                : (double)((const float *)v->data)[i];
-}
-
-static void put(const peat_view *v, int64_t i, double x)
-{
-    if (v->dtype == PEAT_F64)
-        ((double *)v->data)[i] = x;
-    else
-        ((float *)v->data)[i] = (float)x;
-}
-
-static void add(const peat_view *v, int64_t i, double x)
-{
-    if (v->data)
-        put(v, i, get(v, i) + x);
-}
-
 /* The product of n numbers of v from `at` on with x. */
 static double dot(const peat_view *v, int64_t at, const double *x, int64_t n)
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
-        sum += get(v, at + i) * x[i];
+        sum += real_get(v, at + i) * x[i];
     return sum;
 }
 
@@ -92,17 +73,17 @@ static void forward_column(const peat_op_call *c, int64_t u, int64_t j)
     int64_t T = c->src[Q].shape.dim[2], C = c->src[Q].shape.dim[3], plane = units(c) * T * T;
     double k[WIDEST], change[WIDEST] = {0};
     for (int64_t m = 0; m < C; m++)
-        k[m] = get(&c->src[K], (u * T + j) * C + m);
+        k[m] = real_get(&c->src[K], (u * T + j) * C + m);
     for (int64_t i = 0; i < T; i++) {
         int64_t row = (u * T + i) * C, at = (u * T + i) * T + j;
         double a = i > j ? dot(&c->src[W], row, k, C) : 0;
-        double by = a * get(&c->src[B], u * T + i);
+        double by = a * real_get(&c->src[B], u * T + i);
         for (int64_t m = 0; m < C && i > j; m++) {
-            change[m] -= by * get(&c->src[W], row + m);
-            k[m] -= by * get(&c->src[W], row + m);
+            change[m] -= by * real_get(&c->src[W], row + m);
+            k[m] -= by * real_get(&c->src[W], row + m);
         }
-        put(c->out, at, i > j ? dot(&c->src[Q], row, change, C) : 0);
-        put(c->out, plane + at, a);
+        real_put(c->out, at, i > j ? dot(&c->src[Q], row, change, C) : 0);
+        real_put(c->out, plane + at, a);
     }
 }
 
@@ -124,26 +105,26 @@ static void backward_column(const peat_op_call *c, int64_t u, int64_t j)
     double change[WIDEST] = {0}, slope[WIDEST] = {0};
     const peat_view *w = &c->src[W], *k = &c->src[K];
     for (int64_t i = j + 1; i < T; i++) {
-        double by = get(&c->src[B], u * T + i) * get(c->out, plane + (u * T + i) * T + j);
+        double by = real_get(&c->src[B], u * T + i) * real_get(c->out, plane + (u * T + i) * T + j);
         for (int64_t m = 0; m < C; m++)
-            change[m] -= by * get(w, (u * T + i) * C + m);
+            change[m] -= by * real_get(w, (u * T + i) * C + m);
     }
     for (int64_t i = T - 1; i > j; i--) {
         int64_t row = (u * T + i) * C, at = (u * T + i) * T + j;
-        double dy = get(c->out_grad, at), a = get(c->out, plane + at);
-        double beta = get(&c->src[B], u * T + i), along = 0;
+        double dy = real_get(c->out_grad, at), a = real_get(c->out, plane + at);
+        double beta = real_get(&c->src[B], u * T + i), along = 0;
         for (int64_t m = 0; m < C; m++) {
-            add(&c->src_grad[Q], row + m, dy * change[m]);
-            slope[m] += dy * get(&c->src[Q], row + m);
-            along += get(w, row + m) * slope[m];
+            real_add(&c->src_grad[Q], row + m, dy * change[m]);
+            slope[m] += dy * real_get(&c->src[Q], row + m);
+            along += real_get(w, row + m) * slope[m];
         }
-        add(&c->src_grad[B], u * T + i, -a * along);
+        real_add(&c->src_grad[B], u * T + i, -a * along);
         for (int64_t m = 0; m < C; m++) {
-            double w_m = get(w, row + m);
+            double w_m = real_get(w, row + m);
             change[m] += beta * a * w_m;
-            double before = get(k, (u * T + j) * C + m) + change[m];
-            add(&c->src_grad[W], row + m, -beta * (a * slope[m] + along * before));
-            add(&c->src_grad[K], (u * T + j) * C + m, -beta * along * w_m);
+            double before = real_get(k, (u * T + j) * C + m) + change[m];
+            real_add(&c->src_grad[W], row + m, -beta * (a * slope[m] + along * before));
+            real_add(&c->src_grad[K], (u * T + j) * C + m, -beta * along * w_m);
             slope[m] -= beta * along * w_m;
         }
     }
