@@ -87,7 +87,9 @@ static struct model_config model_config_of(const struct cell_config *c, const pe
     m.n_class = plan->n_class;
     m.patch_width = plan->patch_width;
     m.n_axes = plan->n_axes;
+    m.source_T = plan->source_T;
     m.T_train = m.T_max = plan->seq_len;
+    m.T_max = plan->source_T > m.T_max ? plan->source_T : m.T_max;
     for (int64_t i = 0; i < plan->n_eval; i++)
         m.T_max = plan->eval_T[i] > m.T_max ? plan->eval_T[i] : m.T_max;
     return m;

@@ -54,6 +54,9 @@ static peat_status check_head(const struct cell_reader *r, const struct model_co
     if (m->tie_embeddings && m->input == PEAT_INPUT_PATCHES)
         return place_error(r->err, tie->at,
                            "tie_embeddings needs input: tokens: patches have no table of tokens");
+    if (m->arch == PEAT_SEQ2SEQ && m->input == PEAT_INPUT_PATCHES)
+        return place_error(r->err, value_get(v, "input")->at,
+                           "input: patches needs model.arch: encoder or decoder");
     if (m->head != PEAT_HEAD_CLASS)
         return PEAT_OK;
     if (m->arch != PEAT_ENCODER)
@@ -85,7 +88,8 @@ static peat_status read_model(const struct cell_reader *r, struct model_config *
 
 /* Keys that came after cells had been trained: with their default they are not written, so that a
  * cell keeps its configuration and its hash. */
-static const char *const later_keys[] = {"input", "head", "pool", "cls_position"};
+static const char *const later_keys[] = {"input",        "head",           "pool",
+                                         "cls_position", "encoder_layers", "norm_place"};
 
 static bool is_later(const char *key)
 {

@@ -6,12 +6,13 @@
 #define TRAIN(field) offsetof(struct train_config, field)
 #define EVAL(field)  offsetof(struct eval_config, field)
 
-static const char *const arch_labels[] = {"decoder", "encoder", NULL};
+static const char *const arch_labels[] = {"decoder", "encoder", "seq2seq", NULL};
 static const char *const input_labels[] = {"tokens", "patches", NULL};
 static const char *const head_labels[] = {"tokens", "class", NULL};
 static const char *const pool_labels[] = {"cls", "mean", NULL};
 static const char *const cls_labels[] = {"first", "own", "none", NULL};
 static const char *const norm_labels[] = {"layer", "rms", NULL};
+static const char *const place_labels[] = {"before", "after", NULL};
 static const char *const activation_labels[] = {"gelu", "gelu_tanh", "relu", NULL};
 static const char *const path_labels[] = {"auto", "fused", "composed", NULL};
 static const char *const scale_labels[] = {"auto", "sqrt", "none", NULL};
@@ -23,7 +24,8 @@ const peat_param model_rows[] = {
      .type = PEAT_ENUM,
      .offset = MODEL(arch),
      .labels = arch_labels,
-     .doc = "decoder: each token sees those before it; encoder: all see all"},
+     .doc = "decoder: each token sees those before it; encoder: all see all; seq2seq: an encoder, "
+            "and a decoder that looks at it"},
     {.key = "input",
      .type = PEAT_ENUM,
      .offset = MODEL(input),
@@ -59,6 +61,14 @@ const peat_param model_rows[] = {
      .min = 1,
      .max = 1024,
      .doc = "number of blocks"},
+    {.key = "encoder_layers",
+     .type = PEAT_INT,
+     .offset = MODEL(encoder_layers),
+     .min = 1,
+     .max = 1024,
+     .automatic = "n_layer",
+     .doc = "seq2seq: number of blocks of the encoder",
+     .flags = PEAT_AUTO},
     {.key = "n_head",
      .type = PEAT_INT,
      .offset = MODEL(n_head),
@@ -78,7 +88,13 @@ const peat_param model_rows[] = {
      .type = PEAT_ENUM,
      .offset = MODEL(norm),
      .labels = norm_labels,
-     .doc = "normalisation before each part of a block"},
+     .doc = "normalisation of each part of a block"},
+    {.key = "norm_place",
+     .type = PEAT_ENUM,
+     .offset = MODEL(norm_place),
+     .labels = place_labels,
+     .doc = "before each part of a block and the head, or after each part is added (Vaswani et al. "
+            "2017)"},
     {.key = "activation",
      .type = PEAT_ENUM,
      .offset = MODEL(activation),

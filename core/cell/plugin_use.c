@@ -12,7 +12,7 @@
 
 static const char *const use_keys[] = {"plugin", NULL};
 static const char *const scheme_keys[] = {"plugin", "where", "at", "share", NULL};
-static const char *const where_keys[] = {"layers", "heads", "dims", NULL};
+static const char *const where_keys[] = {"layers", "heads", "dims", "across", NULL};
 static const char *const site_labels[] = {"input",  "residual", "attn_q",
                                           "attn_k", "attn_qk",  "attn_qkv"};
 static const char *const share_labels[] = {"model", "layer"};
@@ -144,18 +144,33 @@ static peat_status read_dims(const struct cell_reader *r, struct where *where,
     return PEAT_OK;
 }
 
+/* across: whether it acts in cross-attention. */
+static peat_status read_across(const struct cell_reader *r, struct where *where,
+                               const struct value *v, const struct model_config *model)
+{
+    if (v->kind != VALUE_BOOL)
+        return place_error(r->err, v->at, "'where.across' must be true or false");
+    if (v->boolean && model->arch != PEAT_SEQ2SEQ)
+        return place_error(r->err, v->at,
+                           "'where.across' needs model.arch: seq2seq, which has two sequences");
+    where->across = v->boolean;
+    return PEAT_OK;
+}
+
 static peat_status read_where(const struct cell_reader *r, struct where *where,
                               const struct value *v, const struct model_config *model)
 {
     peat_status status = known_keys_only(v, "where", where_keys, r->err);
     const struct value *layers = value_get(v, "layers"), *heads = value_get(v, "heads"),
-                       *dims = value_get(v, "dims");
+                       *dims = value_get(v, "dims"), *across = value_get(v, "across");
     if (status == PEAT_OK && layers)
         status = read_layers(r, where, layers, model->n_layer);
     if (status == PEAT_OK && heads)
         status = read_heads(r, where, heads, model->n_head);
     if (status == PEAT_OK && dims)
         status = read_dims(r, where, dims, model->d_model / model->n_head);
+    if (status == PEAT_OK && across)
+        status = read_across(r, where, across, model);
     return status;
 }
 

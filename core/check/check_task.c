@@ -69,7 +69,9 @@ static bool same_rows(const peat_batch *x, int64_t i, const peat_batch *y)
            equal_part(x->document + at, y->document, n, 4) &&
            equal_part(x->pad + at, y->pad, n, 1) && equal_part(x->special + at, y->special, n, 1) &&
            equal_part(x->sequence + i, y->sequence, y->B, 8) &&
-           equal_part(x->label + i, y->label, y->B, 4);
+           equal_part(x->label + i, y->label, y->B, 4) && x->S == y->S &&
+           equal_part(x->source + i * x->S, y->source, y->B * y->S, 4) &&
+           equal_part(x->source_pad + i * x->S, y->source_pad, y->B * y->S, 1);
 }
 
 static bool same_batch(const peat_batch *x, const peat_batch *y)

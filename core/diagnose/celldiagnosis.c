@@ -126,6 +126,12 @@ static peat_status read_start(struct cell_diagnosis *d, struct error *err)
 static peat_status can_be_read(const struct cell_diagnosis *d, struct error *err)
 {
     const struct model_config *m = &d->config.model;
+    if (m->arch == PEAT_SEQ2SEQ || m->norm_place != NORM_BEFORE)
+        return error_set(
+            err, PEAT_INVALID,
+            "cell '%s' %s; diagnose reads decoders and encoders with model.norm_place: "
+            "before",
+            d->cell->id, m->arch == PEAT_SEQ2SEQ ? "has two sequences" : "norms after its parts");
     if (m->head == PEAT_HEAD_TOKENS && m->input == PEAT_INPUT_TOKENS)
         return PEAT_OK;
     return error_set(err, PEAT_INVALID,

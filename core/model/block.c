@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* block.c: x += attention(norm1(x)); x += mlp(norm2(x)). */
+/* block.c: x += attention(norm1(x)); x += cross(norm_cross(x)); x += mlp(norm2(x)). */
 #include "model/block.h"
 
 #include <math.h>
@@ -29,42 +29,64 @@ peat_node *norm_forward(struct graph *g, const struct norm_weights *n, peat_node
     return op_layernorm(&g->base, x, w, weight_node(g, n->b), NORM_EPS);
 }
 
-/* "block.<layer>.<part>": weight [out, in] from N(0, gain / sqrt(in)), bias [out] zero */
-static void linear_declare(struct weights *w, int64_t layer, const char *part, int64_t out,
-                           int64_t in, double gain, struct weight **weight, struct weight **bias)
+/* Where one layer's weights are declared. */
+struct place_of_layer {
+    struct weights *w;
+    const struct stack *stack;
+    int64_t layer, norm;
+};
+
+/* "<prefix>block.<layer>.<part>" */
+static const char *part_name(const struct place_of_layer *p, const char *part)
 {
-    char full[64];
-    peat_init normal = {.kind = PEAT_INIT_NORMAL, .b = gain / sqrt((double)in)};
-    snprintf(full, sizeof(full), "block.%lld.%s.weight", (long long)layer, part);
-    *weight = weights_add(w, full, 2, (int64_t[]){out, in}, normal, 0);
-    snprintf(full, sizeof(full), "block.%lld.%s.bias", (long long)layer, part);
-    *bias = weights_add(w, full, 1, &out, (peat_init){.kind = PEAT_INIT_ZERO}, 0);
+    return arena_printf(p->w->arena, "%sblock.%lld.%s", p->stack->prefix, (long long)p->layer,
+                        part);
 }
 
-void block_declare(struct block *b, struct weights *w, const struct model_config *c, int64_t D,
-                   int64_t layer)
+/* weight [out, in] from N(0, gain / sqrt(in)), bias [out] zero */
+static void linear_declare(const struct place_of_layer *p, const char *part, int64_t out,
+                           int64_t in, double gain, struct weight **weight, struct weight **bias)
+{
+    const char *name = part_name(p, part);
+    peat_init normal = {.kind = PEAT_INIT_NORMAL, .b = gain / sqrt((double)in)};
+    *weight = weights_add(p->w, arena_printf(p->w->arena, "%s.weight", name), 2,
+                          (int64_t[]){out, in}, normal, 0);
+    *bias = weights_add(p->w, arena_printf(p->w->arena, "%s.bias", name), 1, &out,
+                        (peat_init){.kind = PEAT_INIT_ZERO}, 0);
+}
+
+static struct norm_weights layer_norm_declare(const struct place_of_layer *p, const char *part)
+{
+    return norm_declare(p->w, part_name(p, part), p->stack->D, p->norm);
+}
+
+void block_declare(struct block *b, struct weights *w, const struct model_config *c,
+                   const struct stack *stack, int64_t layer)
 {
     /* Outputs onto the residual stream are smaller, so that its variance stays near 1 at any
      * depth: Radford et al. 2019, section 2.3. */
-    double residual = 1.0 / sqrt(2.0 * (double)c->n_layer);
-    int64_t F = c->d_ff > 0 ? c->d_ff : 4 * c->d_model;
-    char norm[64];
-    struct attention_weights *a = &b->attention;
-    snprintf(norm, sizeof(norm), "block.%lld.norm1", (long long)layer);
-    b->norm1 = norm_declare(w, norm, D, c->norm);
-    linear_declare(w, layer, "attention.qkv", 3 * D, D, 1.0, &a->qkv_w, &a->qkv_b);
-    linear_declare(w, layer, "attention.out", D, D, residual, &a->out_w, &a->out_b);
-    snprintf(norm, sizeof(norm), "block.%lld.norm2", (long long)layer);
-    b->norm2 = norm_declare(w, norm, D, c->norm);
-    linear_declare(w, layer, "mlp.up", F, D, 1.0, &b->up_w, &b->up_b);
-    linear_declare(w, layer, "mlp.down", D, F, residual, &b->down_w, &b->down_b);
+    double residual = 1.0 / sqrt((stack->crosses ? 3.0 : 2.0) * (double)stack->n_layer);
+    int64_t F = c->d_ff > 0 ? c->d_ff : 4 * c->d_model, D = stack->D;
+    const struct place_of_layer p = {w, stack, layer, c->norm};
+    struct attention_weights *a = &b->attention, *x = &b->cross;
+    b->norm1 = layer_norm_declare(&p, "norm1");
+    linear_declare(&p, "attention.qkv", 3 * D, D, 1.0, &a->qkv_w, &a->qkv_b);
+    linear_declare(&p, "attention.out", D, D, residual, &a->out_w, &a->out_b);
+    if (stack->crosses) {
+        b->norm_cross = layer_norm_declare(&p, "norm_cross");
+        linear_declare(&p, "cross.qkv", 3 * D, D, 1.0, &x->qkv_w, &x->qkv_b);
+        linear_declare(&p, "cross.out", D, D, residual, &x->out_w, &x->out_b);
+    }
+    b->norm2 = layer_norm_declare(&p, "norm2");
+    linear_declare(&p, "mlp.up", F, D, 1.0, &b->up_w, &b->up_b);
+    linear_declare(&p, "mlp.down", D, F, residual, &b->down_w, &b->down_b);
 }
 
 peat_node *pass_dropout(struct pass *pass, peat_node *x, double p, const char *place, int64_t layer)
 {
     if (p == 0.0 || pass->phase != PEAT_TRAIN)
         return x;
-    uint64_t stream = rng_stream(pass->seed, "dropout", place);
+    uint64_t stream = rng_stream(pass->seed, pass->drops, place);
     stream = rng_substream(rng_substream(stream, (uint64_t)layer), (uint64_t)pass->step);
     return op_dropout(&pass->g->base, x, p, stream);
 }
@@ -116,16 +138,37 @@ void pass_show_residual(struct pass *pass, int64_t layer, peat_node *x)
         o->residual(o->ctx, layer, x);
 }
 
+/* A part of a block takes x as it is or normed... */
+static peat_node *part_input(struct graph *g, const struct model_config *c,
+                             const struct norm_weights *n, peat_node *x)
+{
+    return c->norm_place == NORM_BEFORE ? norm_forward(g, n, x) : x;
+}
+
+/* ... and what it makes is added to x, which is normed then or is not. */
+static peat_node *part_added(struct pass *pass, const struct model_config *c,
+                             const struct norm_weights *n, peat_node *x, peat_node *y,
+                             const char *place, int64_t layer)
+{
+    x = op_add(&pass->g->base, x, pass_dropout(pass, y, c->dropout, place, layer));
+    return c->norm_place == NORM_AFTER ? norm_forward(pass->g, n, x) : x;
+}
+
 peat_node *block_forward(struct pass *pass, const struct block *b, const struct model_config *c,
-                         int64_t layer, peat_node *x)
+                         const struct crossing *crossing, int64_t layer, peat_node *x)
 {
     struct graph *g = pass->g;
     const struct attention_options options = block_attention_options(c);
     x = run_residual(pass, layer, x);
     pass_show_residual(pass, layer, x);
-    peat_node *y = norm_forward(g, &b->norm1, x);
+    peat_node *y = part_input(g, c, &b->norm1, x);
     y = attention_forward(pass, &b->attention, &options, layer, y, NULL);
-    x = op_add(&g->base, x, pass_dropout(pass, y, c->dropout, "attention", layer));
-    y = mlp(pass, b, c->activation, norm_forward(g, &b->norm2, x));
-    return op_add(&g->base, x, pass_dropout(pass, y, c->dropout, "mlp", layer));
+    x = part_added(pass, c, &b->norm1, x, y, "attention", layer);
+    if (crossing) {
+        y = part_input(g, c, &b->norm_cross, x);
+        y = attention_forward(crossing->pass, &b->cross, &options, layer, y, crossing->memory);
+        x = part_added(pass, c, &b->norm_cross, x, y, "cross", layer);
+    }
+    y = mlp(pass, b, c->activation, part_input(g, c, &b->norm2, x));
+    return part_added(pass, c, &b->norm2, x, y, "mlp", layer);
 }

@@ -1,29 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* transformer.c: the model from its input to the logits; prepare is called here. */
+/* transformer.c: the model from its input to the logits. */
 #include "model/transformer.h"
 
 #include <string.h>
 
 #include "autograd/ops.h"
+#include "begin.h"
 #include "class_token.h"
 #include "head.h"
 #include "input.h"
 #include "nn/setup.h"
 #include "positions.h"
+#include "source.h"
+
+static void declare_stack(struct model *m, struct block **block, struct norm_weights *norm,
+                          const struct stack *stack)
+{
+    const struct model_config *c = &m->config;
+    *block = ARENA_ARRAY(m->arena, stack->n_layer, struct block);
+    for (int64_t l = 0; l < stack->n_layer; l++)
+        block_declare(&(*block)[l], &m->weights, c, stack, l);
+    if (c->norm_place == NORM_BEFORE)
+        *norm = norm_declare(&m->weights, arena_printf(m->arena, "%snorm", stack->prefix), stack->D,
+                             c->norm);
+}
 
 static peat_status declare(struct model *m, struct error *err)
 {
-    const struct model_config *c = &m->config;
-    int64_t D = m->dims.D;
-    m->block = ARENA_ARRAY(m->arena, c->n_layer, struct block);
+    struct encoder *e = m->encoder;
     input_declare(m);
-    for (int64_t l = 0; l < c->n_layer; l++)
-        block_declare(&m->block[l], &m->weights, c, D, l);
-    m->norm = norm_declare(&m->weights, "norm", D, c->norm);
+    declare_stack(m, &m->block, &m->norm, &(struct stack){"", m->dims.D, m->dims.L, e != NULL});
     head_declare(m);
+    if (e)
+        declare_stack(m, &e->block, &e->norm,
+                      &(struct stack){SOURCE_PREFIX, e->dims.D, e->dims.L, false});
     if (m->weights.incomplete)
         return error_set(err, PEAT_NOMEM, "no memory for a model of %lld layers",
-                         (long long)c->n_layer);
+                         (long long)m->config.n_layer);
     return PEAT_OK;
 }
 
@@ -40,7 +53,7 @@ static peat_dims first_dims(const struct model_config *c)
         .T_train = c->T_train + first,
         .T_max = c->T_max + first,
         .n_axes = c->n_axes > 1 ? (int32_t)c->n_axes : 1,
-        .causal = c->arch == PEAT_DECODER,
+        .causal = c->arch != PEAT_ENCODER,
     };
 }
 
@@ -54,6 +67,8 @@ peat_status model_build(struct model *m, const struct model_config *config,
     positional->tokens = token_table(config->d_model, config->embed_scale);
     peat_status status =
         positional_setup(positional, &m->weights, &m->dims, config->n_segment, err);
+    if (status == PEAT_OK && config->arch == PEAT_SEQ2SEQ)
+        status = source_setup(m, err);
     if (status != PEAT_OK)
         return status;
     if (config->tie_embeddings && positional->width[0] != m->dims.D)
@@ -66,11 +81,12 @@ peat_status model_build(struct model *m, const struct model_config *config,
     return status == PEAT_OK ? weights_build(&m->weights, seed, shape_only, err) : status;
 }
 
-/* Every weight of a block, of the last norm and of the head has such a name. */
+/* No weight of a block, of the last norm, of the head and of another stack has such a name. */
 static bool is_of_input(const char *name)
 {
     return strncmp(name, "block.", 6) != 0 && strncmp(name, "norm", 4) != 0 &&
-           strncmp(name, "head", 4) != 0;
+           strncmp(name, "head", 4) != 0 &&
+           strncmp(name, SOURCE_PREFIX, strlen(SOURCE_PREFIX)) != 0;
 }
 
 peat_status model_fill_input(struct model *m, struct error *err)
@@ -79,50 +95,6 @@ peat_status model_fill_input(struct model *m, struct error *err)
 }
 
 /* ---- forward ---- */
-
-static void run_prepare(struct pass *pass)
-{
-    for (int i = 0; i < pass->positional->n_scheme; i++) {
-        const struct scheme_part *s = &pass->positional->scheme[i];
-        if (!s->hooks->prepare)
-            continue;
-        struct call c;
-        call_init(&c, pass, i, -1);
-        hook_begin(&c, HOOK_PREPARE);
-        hook_status(pass, s->hooks->prepare(&c.base, pass->shared[i]));
-    }
-}
-
-static void pass_init(struct pass *pass, struct model *m, struct graph *g,
-                      const struct model_input *in)
-{
-    bool collect = pass->collect;
-    const struct observer *observer = pass->observer;
-    *pass = (struct pass){
-        .g = g,
-        .positional = m->positional,
-        .model_arena = m->arena,
-        .dims = m->dims,
-        .phase = in->phase,
-        .B = in->B,
-        .step = in->phase == PEAT_TRAIN ? in->step : 0,
-        .seed = m->seed,
-        .merge = input_merge,
-        .collect = collect,
-        .observer = observer,
-        .front = class_token_front(&m->config),
-        .side = {.size = sizeof(pass->side),
-                 .T = in->T,
-                 .T_total = in->T_total > 0 ? in->T_total : in->T,
-                 .n_axes = 1,
-                 .sequence = in->sequence,
-                 .token = in->token,
-                 .segment = in->segment,
-                 .document = in->document,
-                 .pad = in->pad,
-                 .special = in->special},
-    };
-}
 
 struct attention_mask model_mask(const struct model *m, const struct model_input *in)
 {
@@ -141,7 +113,8 @@ static peat_node *enter(struct model *m, struct graph *g, const struct model_inp
     bool class_token = model_has_class_token(&m->config);
     int64_t front = class_token_front(&m->config);
     bool ok = !class_token || class_token_place(g, m, in, &all);
-    pass_init(pass, m, g, front > 0 ? in : &all);
+    pass_init(pass, m, m->positional, &m->dims, g, front > 0 ? in : &all);
+    pass->front = front;
     *mask = model_mask(m, &all);
     g->trail = m->positional->trail;
     trail_beat(g->trail);
@@ -149,7 +122,7 @@ static peat_node *enter(struct model *m, struct graph *g, const struct model_inp
     pass->mask = mask;
     if (!ok || !positions_fill(pass, in, class_token && front == 0))
         return NULL;
-    run_prepare(pass);
+    pass_prepare(pass);
     return input_forward(m, pass, in);
 }
 
@@ -170,10 +143,20 @@ peat_node *model_forward(struct model *m, struct graph *g, const struct model_in
         pass = &local;
     struct attention_mask mask;
     peat_node *x = enter(m, g, in, pass, &mask);
+    struct crossing crossing, *across = NULL;
+    struct attention_mask source_mask;
+    if (m->encoder && !graph_failed(g)) {
+        crossing = source_forward(m, pass, in, &source_mask);
+        across = &crossing;
+    }
     for (int64_t l = 0; l < m->config.n_layer; l++)
-        x = block_forward(pass, &m->block[l], &m->config, l, x);
+        x = block_forward(pass, &m->block[l], &m->config, across, l, x);
     pass_show_residual(pass, m->config.n_layer, x);
-    x = head_forward(m, g, in, norm_forward(g, &m->norm, x));
+    if (m->norm.w)
+        x = norm_forward(g, &m->norm, x);
+    x = head_forward(m, g, in, x);
+    if (across)
+        pass->composed = pass->composed || across->pass->composed;
     pass->mask = NULL;
     return graph_failed(g) ? NULL : x;
 }
@@ -210,6 +193,8 @@ peat_status model_plan(struct model *m, int64_t B, int64_t T, struct model_cost 
                              .T = T,
                              .token = m->token ? id : NULL,
                              .patch = patch,
+                             .S = T,
+                             .source = id,
                              .n_axes = m->config.n_axes,
                              .pos = m->config.n_axes > 0 ? pos : NULL,
                              .segment = id,

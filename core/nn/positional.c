@@ -53,6 +53,10 @@ static peat_status check_where(const struct scheme_part *s, const peat_dims *dim
                          id);
     if (s->where.at != SITE_INPUT && !h->encode)
         return error_set(err, PEAT_REFUSED, "scheme '%s' has no stream that `at` could place", id);
+    if (s->where.across && !(h->traits & PEAT_ACROSS))
+        return error_set(err, PEAT_REFUSED,
+                         "scheme '%s' is not defined across two sequences: where.across is refused",
+                         id);
     if ((h->needs & PEAT_NEED_TOKENS) && dims->V == 0)
         return error_set(err, PEAT_REFUSED,
                          "scheme '%s' reads the ids of tokens, and patches have none", id);

@@ -15,7 +15,7 @@ static const uint32_t known_needs = PEAT_NEED_QK | PEAT_NEED_X | PEAT_NEED_W | P
                                     PEAT_MIXES_HEADS;
 static const uint32_t known_traits =
     PEAT_SHIFT_INVARIANT | PEAT_NORM_PRESERVING | PEAT_FINITE_LENGTH | PEAT_CONTENT_DEPENDENT |
-    PEAT_NEEDS_CAUSAL | PEAT_PERMUTATION_EQUIVARIANT | PEAT_NO_TRAINABLE;
+    PEAT_NEEDS_CAUSAL | PEAT_PERMUTATION_EQUIVARIANT | PEAT_NO_TRAINABLE | PEAT_ACROSS;
 
 static peat_status refuse(struct error *err, const char *text)
 {

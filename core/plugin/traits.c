@@ -22,6 +22,7 @@ void plugin_traits(const peat_plugin *desc, struct strbuf *out)
         {PEAT_NEEDS_CAUSAL, "needs-causal"},
         {PEAT_PERMUTATION_EQUIVARIANT, "permutation-equivariant"},
         {PEAT_NO_TRAINABLE, "no-trainable"},
+        {PEAT_ACROSS, "across"},
     };
     if (desc->kind != PEAT_SCHEME)
         return;

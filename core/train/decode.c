@@ -33,6 +33,14 @@ static peat_status batch_cut(struct arena *a, const peat_batch *b, int64_t n, co
     part->pad = cut(a, b->pad, sizeof(*b->pad), n, row, b->T, T);
     part->special = cut(a, b->special, sizeof(*b->special), n, row, b->T, T);
     part->sequence = cut(a, b->sequence, sizeof(*b->sequence), n, row, 1, 1);
+    if (b->source) {
+        part->source = cut(a, b->source, sizeof(*b->source), n, row, b->S, b->S);
+        part->source_pad = cut(a, b->source_pad, sizeof(*b->source_pad), n, row, b->S, b->S);
+        part->source_special =
+            cut(a, b->source_special, sizeof(*b->source_special), n, row, b->S, b->S);
+        if (!part->source || !part->source_pad || !part->source_special)
+            return error_set(err, PEAT_NOMEM, "out of memory in evaluation");
+    }
     if (part->token && part->segment && part->document && part->pad && part->special &&
         part->sequence)
         return PEAT_OK;

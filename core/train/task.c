@@ -27,6 +27,16 @@ static peat_status check_plan(const struct task *t, struct error *err)
                          "task '%s' has tokens and no patches of numbers; model.input: tokens "
                          "serves it",
                          t->part.id);
+    if (p->arch == PEAT_SEQ2SEQ && p->source_T < 1)
+        return error_set(err, PEAT_REFUSED,
+                         "task '%s' has no sources apart from its targets, and model.arch: seq2seq "
+                         "reads the one to say the other",
+                         t->part.id);
+    if (p->arch == PEAT_SEQ2SEQ && p->n_segment > 0)
+        return error_set(
+            err, PEAT_REFUSED,
+            "task '%s' has segments, and model.arch: seq2seq has two sequences instead",
+            t->part.id);
     if (p->n_axes < 0 || p->n_axes > PEAT_MAX_AXES)
         return bad_plan(t, err, "positions whose axes are", p->n_axes);
     if (p->vocab < !patches || p->vocab > INT32_MAX)
@@ -101,6 +111,13 @@ peat_status task_batch_init(const struct task *t, struct batch *batch, struct ar
         b->pos = ARENA_TRY_ARRAY(arena, b->n_axes * B * T, double);
         status = b->pos ? PEAT_OK : PEAT_NOMEM;
     }
+    if (status == PEAT_OK && t->plan.arch == PEAT_SEQ2SEQ) {
+        int64_t S = batch->capacity_S = t->plan.source_T;
+        b->source = ARENA_TRY_ARRAY(arena, B * S, int32_t);
+        b->source_pad = ARENA_TRY_ARRAY(arena, B * S, uint8_t);
+        b->source_special = ARENA_TRY_ARRAY(arena, B * S, uint8_t);
+        status = b->source && b->source_pad && b->source_special ? PEAT_OK : PEAT_NOMEM;
+    }
     return status;
 }
 
@@ -122,6 +139,13 @@ static void batch_offer(struct batch *batch)
         memset(b->patch, 0, n * (size_t)b->patch_width * sizeof(*b->patch));
     if (b->pos)
         memset(b->pos, 0, n * (size_t)b->n_axes * sizeof(*b->pos));
+    if (b->source) {
+        size_t sources = (size_t)(B * batch->capacity_S);
+        memset(b->source, 0, sources * sizeof(*b->source));
+        memset(b->source_pad, 0, sources);
+        memset(b->source_special, 0, sources);
+    }
+    b->S = batch->capacity_S;
     b->B = B;
     b->T = T;
     b->has_segment = b->has_document = b->has_pad = b->has_special = false;
@@ -187,6 +211,26 @@ static peat_status check_classes(const struct origin *o, const peat_batch *b, st
     return check_ids(o, "label", b->label, b->B, 0, o->task->plan.n_class, err);
 }
 
+/* What an encoder beside the decoder is given. */
+static peat_status check_sources(const struct origin *o, const struct batch *batch,
+                                 struct error *err)
+{
+    const peat_batch *b = &batch->b;
+    if (!b->source)
+        return PEAT_OK;
+    if (b->S < 1 || b->S > batch->capacity_S)
+        return bad_batch(o, err, "sources of length", b->S, batch->capacity_S);
+    if (b->has_document)
+        return error_set(err, PEAT_FAILED,
+                         "task '%s': %s batch %" PRId64
+                         " has several documents in a row, and one source for each row",
+                         o->task->part.id, o->kind, o->number);
+    for (int64_t row = 0; row < b->B; row++)
+        if (!memchr(b->source_pad + row * b->S, 0, (size_t)b->S))
+            return bad_batch(o, err, "nothing but padding in the source of row", row, b->B);
+    return check_ids(o, "source token", b->source, b->B * b->S, 0, o->task->plan.vocab, err);
+}
+
 /* Patches and positions are finite. */
 static peat_status check_numbers(const struct origin *o, const peat_batch *b, struct error *err)
 {
@@ -214,6 +258,8 @@ static peat_status check_batch(const struct origin *o, const struct batch *batch
     int64_t n = b->B * b->T;
     const peat_task_plan *plan = &o->task->plan;
     peat_status status = check_numbers(o, b, err);
+    if (status == PEAT_OK)
+        status = check_sources(o, batch, err);
     if (status == PEAT_OK && !b->patch)
         status = check_ids(o, "token", b->token, n, 0, plan->vocab, err);
     if (status == PEAT_OK)

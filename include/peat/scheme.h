@@ -106,7 +106,12 @@ typedef enum peat_trait {
     PEAT_CONTENT_DEPENDENT = 8,
     PEAT_NEEDS_CAUSAL = 16, /* refused in an encoder                         */
     PEAT_PERMUTATION_EQUIVARIANT = 32,
-    PEAT_NO_TRAINABLE = 64
+    PEAT_NO_TRAINABLE = 64,
+    /* May act across two sequences, where the user asks for it (`where.across`): its prepare, qkv,
+     * terms and what else it has in attention are then called for cross-attention too, with q the
+     * side of the decoder and k that of the encoder. Without it, or unasked, a scheme does nothing
+     * there: each stack has the scheme for itself. */
+    PEAT_ACROSS = 128
 } peat_trait;
 
 typedef enum peat_score_scale {

@@ -12,6 +12,9 @@
  *                                   decoders and encoders. With model.head: class it is the class
  *                                   of the row, and nothing is asked for at SEP
  *
+ * With model.arch: seq2seq, for both kinds, the encoder reads `question SEP`, and the decoder is
+ * fed `BOS answer`, of which every token is a target and, when spoken, EOS.
+ *
  * BOS is a token of its own: without it a causal model cannot count equal tokens. A model is never
  * given true tokens of an answer that is scored by exact_match.
  */
@@ -91,7 +94,9 @@ typedef struct peat_sequence_self {
     int64_t max_len;
     int64_t questions[PEAT_MAX_LENGTHS]; /* evaluated */
     int64_t length[PEAT_MAX_LENGTHS];
-    bool classes; /* answers are classes of rows */
+    bool classes;                    /* answers are classes of rows */
+    bool apart;                      /* questions are read by an encoder */
+    int64_t S[PEAT_MAX_LENGTHS + 1]; /* apart: tokens of sources evaluated; the last: in training */
 } peat_sequence_self;
 
 /* ---- sizes that many tasks have ---- */
@@ -170,18 +175,32 @@ static const peat_metric peat_sequence_metrics[] = {
 
 /* ---- rows ---- */
 
-/* Tokens that a model is fed: the whole row but its last target. */
-static inline int64_t peat_row_fed(const peat_sequence *s, int64_t n_asked, int64_t n_answer)
+/* Tokens that a model is fed: the whole row but its last target. Of questions apart: its decoder.
+ */
+static inline int64_t peat_row_fed(const peat_sequence *s, bool apart, int64_t n_asked,
+                                   int64_t n_answer)
 {
-    return n_asked + 2 + (s->kind == PEAT_SPOKEN ? n_answer : 0);
+    int64_t spoken = s->kind == PEAT_SPOKEN ? n_answer : 0;
+    return apart ? 1 + spoken : n_asked + 2 + spoken;
 }
 
 /* The most that a row of length n is fed. */
-static inline int64_t peat_length_fed(const peat_sequence *s, const void *config, int64_t n)
+static inline int64_t peat_length_fed(const peat_sequence *s, bool apart, const void *config,
+                                      int64_t n)
 {
     int64_t n_asked = 0, n_answer = 0;
     s->size(config, n, &n_asked, &n_answer);
-    return peat_row_fed(s, n_asked, n_answer);
+    return peat_row_fed(s, apart, n_asked, n_answer);
+}
+
+/* The tokens of a row of length n, its last target included; apart: of the longer side. */
+static inline int64_t peat_length_taken(const peat_sequence *s, bool apart, const void *config,
+                                        int64_t n)
+{
+    int64_t n_asked = 0, n_answer = 0;
+    s->size(config, n, &n_asked, &n_answer);
+    int64_t taken = peat_row_fed(s, apart, n_asked, n_answer) + 1;
+    return apart && n_asked + 1 > taken ? n_asked + 1 : taken;
 }
 
 static inline void peat_question_shape(const peat_sequence *s, peat_question *q)
@@ -197,7 +216,7 @@ static inline void peat_question_row(const peat_sequence *s, peat_question *q, p
 {
     int32_t *token = batch->token + b * batch->T, *target = batch->target + b * batch->T;
     uint8_t *special = batch->special + b * batch->T, *pad = batch->pad + b * batch->T;
-    int64_t sep = q->n_asked + 1, fed = peat_row_fed(s, q->n_asked, q->n_answer);
+    int64_t sep = q->n_asked + 1, fed = peat_row_fed(s, false, q->n_asked, q->n_answer);
     q->asked = token + 1;
     q->answer = target + sep;
     s->fill(q);
@@ -217,6 +236,35 @@ static inline void peat_question_row(const peat_sequence *s, peat_question *q, p
     batch->units += fed - sep;
 }
 
+/* Row b of two sides: the source with padding up to batch->S, the answer from BOS on. */
+static inline void peat_question_sides(const peat_sequence *s, peat_question *q, peat_batch *batch,
+                                       int64_t b)
+{
+    int32_t *token = batch->token + b * batch->T, *target = batch->target + b * batch->T;
+    int32_t *source = batch->source + b * batch->S;
+    int64_t fed = peat_row_fed(s, true, q->n_asked, q->n_answer);
+    q->asked = source;
+    q->answer = target;
+    s->fill(q);
+    source[q->n_asked] = PEAT_SEP;
+    batch->source_special[b * batch->S + q->n_asked] = 1;
+    for (int64_t i = q->n_asked + 1; i < batch->S; i++) {
+        source[i] = PEAT_EOS;
+        batch->source_pad[b * batch->S + i] = 1;
+    }
+    token[0] = PEAT_BOS;
+    batch->special[b * batch->T] = 1;
+    for (int64_t i = 1; i < batch->T; i++) {
+        token[i] = i < fed ? target[i - 1] : PEAT_EOS;
+        batch->pad[b * batch->T + i] = i >= fed;
+    }
+    if (s->kind == PEAT_SPOKEN)
+        target[fed - 1] = PEAT_EOS;
+    batch->has_pad = batch->has_pad || fed < batch->T;
+    batch->has_special = true;
+    batch->units += fed;
+}
+
 /* The answer of row b, which is at SEP, as the row's class. */
 static inline void peat_question_class(const peat_question *q, peat_batch *batch, int64_t b)
 {
@@ -226,6 +274,18 @@ static inline void peat_question_class(const peat_question *q, peat_batch *batch
     batch->prompt = batch->answer = 0;
 }
 
+/* Row b as the architecture and its head want it. */
+static inline void peat_question_fill(const peat_sequence *s, const peat_sequence_self *t,
+                                      peat_question *q, peat_batch *batch, int64_t b)
+{
+    if (t->apart)
+        peat_question_sides(s, q, batch, b);
+    else
+        peat_question_row(s, q, batch, b);
+    if (t->classes)
+        peat_question_class(q, batch, b);
+}
+
 /* Row b draws from index b 2^32 on: first its length, then its question. */
 static inline peat_status peat_sequence_train(const peat_sequence *s, const peat_host *host,
                                               const void *config, const void *self, uint64_t stream,
@@ -233,16 +293,16 @@ static inline peat_status peat_sequence_train(const peat_sequence *s, const peat
 {
     const peat_lengths *length = (const peat_lengths *)config;
     const peat_sequence_self *t = (const peat_sequence_self *)self;
-    batch->T = peat_length_fed(s, config, t->max_len);
+    batch->T = peat_length_fed(s, t->apart, config, t->max_len);
+    if (t->apart)
+        batch->S = t->S[PEAT_MAX_LENGTHS];
     for (int64_t b = 0; b < batch->B; b++) {
         uint64_t first = (uint64_t)b << 32;
         int64_t kinds = t->max_len - length->min_len + 1;
         int64_t n = length->min_len + peat_below(host, stream, first, kinds);
         peat_question q = {host, config, stream, first + 1, n, t->max_len, b, 0, 0, 0, NULL, NULL};
         peat_question_shape(s, &q);
-        peat_question_row(s, &q, batch, b);
-        if (t->classes)
-            peat_question_class(&q, batch, b);
+        peat_question_fill(s, t, &q, batch, b);
         batch->sequence[b] = b;
     }
     return PEAT_OK;
@@ -303,12 +363,12 @@ static inline peat_status peat_sequence_evaluate(const peat_sequence *s, const p
     }
     for (int64_t b = 0; b < batch->B; b++) {
         peat_question q = peat_question_evaluated(s, host, config, n, first + b, of);
-        batch->T = peat_row_fed(s, q.n_asked, q.n_answer);
-        batch->prompt = q.n_asked + 2;
+        batch->T = peat_row_fed(s, t->apart, q.n_asked, q.n_answer);
+        if (t->apart)
+            batch->S = t->S[which];
+        batch->prompt = t->apart ? 1 : q.n_asked + 2;
         batch->answer = q.n_answer + (s->kind == PEAT_SPOKEN ? 1 : 0);
-        peat_question_row(s, &q, batch, b);
-        if (t->classes)
-            peat_question_class(&q, batch, b);
+        peat_question_fill(s, t, &q, batch, b);
         batch->sequence[b] = (int64_t)((uint64_t)n << 32 | (uint64_t)(first + b));
     }
     return PEAT_OK;
@@ -339,22 +399,25 @@ static inline peat_status peat_sequence_plan_lengths(const peat_sequence *s, pea
             wanted = PEAT_QUESTIONS_MAX;
         t->questions[i] = wanted < 1 ? 1 : wanted;
         t->length[i] = plan->eval[i] = n;
-        plan->eval_T[i] = peat_row_fed(s, n_asked, n_answer);
+        plan->eval_T[i] = peat_row_fed(s, t->apart, n_asked, n_answer);
+        t->S[i] = n_asked + 1;
+        if (t->apart && t->S[i] > plan->source_T)
+            plan->source_T = t->S[i];
         plan->eval_sequences[i] = t->questions[i];
-        plan->eval_prompt[i] = n_asked + 2;
+        plan->eval_prompt[i] = t->apart ? 1 : n_asked + 2;
         plan->eval_answer[i] = t->classes ? 0 : n_answer + (s->kind == PEAT_SPOKEN ? 1 : 0);
     }
     return PEAT_OK;
 }
 
 /* The longest length of which a whole row, its last target included, fits seq_len; 0: none. */
-static inline int64_t peat_longest_that_fits(const peat_sequence *s, const void *config,
+static inline int64_t peat_longest_that_fits(const peat_sequence *s, bool apart, const void *config,
                                              int64_t seq_len)
 {
     int64_t low = 0, high = seq_len;
     while (low < high) {
         int64_t n = (low + high + 1) / 2;
-        if (peat_length_fed(s, config, n) + 1 <= seq_len)
+        if (peat_length_taken(s, apart, config, n) <= seq_len)
             low = n;
         else
             high = n - 1;
@@ -370,17 +433,18 @@ static inline peat_status peat_sequence_setup(const peat_sequence *s, peat_setup
     if (status != PEAT_OK)
         return status;
     int64_t least = s->least ? s->least(config) : 1;
-    int64_t fits = peat_longest_that_fits(s, config, plan->seq_len);
+    bool apart = plan->arch == PEAT_SEQ2SEQ;
+    int64_t fits = peat_longest_that_fits(s, apart, config, plan->seq_len);
     int64_t n = k->max_len ? k->max_len : fits;
     peat_sequence_self *t = (peat_sequence_self *)peat_alloc(setup, sizeof(*t));
     if (!t)
         return PEAT_NOMEM;
-    if (s->kind == PEAT_SPOKEN && plan->arch != PEAT_DECODER)
+    if (s->kind == PEAT_SPOKEN && plan->arch == PEAT_ENCODER)
         return peat_refuse(setup, "the answer is generated token by token, which needs "
                                   "model.arch: decoder");
     if (fits < least)
         return peat_refuse(setup, "train.seq_len must be at least %lld for %lld symbol%s, not %lld",
-                           (long long)(peat_length_fed(s, config, least) + 1), (long long)least,
+                           (long long)peat_length_taken(s, apart, config, least), (long long)least,
                            least == 1 ? "" : "s", (long long)plan->seq_len);
     if (k->min_len < least)
         return peat_refuse(setup,
@@ -390,15 +454,21 @@ static inline peat_status peat_sequence_setup(const peat_sequence *s, peat_setup
         return peat_refuse(setup,
                            "sequences of max_len = %lld symbols take %lld tokens, but "
                            "train.seq_len is %lld; lower max_len to %lld or raise train.seq_len",
-                           (long long)n, (long long)(peat_length_fed(s, config, n) + 1),
+                           (long long)n, (long long)peat_length_taken(s, apart, config, n),
                            (long long)plan->seq_len, (long long)fits);
     if (k->min_len > n)
         return peat_refuse(setup, "min_len = %lld is more than max_len = %lld",
                            (long long)k->min_len, (long long)n);
     t->max_len = n;
+    t->apart = apart;
+    if (apart) {
+        int64_t n_asked = 0, n_answer = 0;
+        s->size(config, n, &n_asked, &n_answer);
+        plan->source_T = t->S[PEAT_MAX_LENGTHS] = n_asked + 1;
+    }
     peat_resolved(setup, "max_len", (double)n);
     plan->vocab = PEAT_FIRST_SYMBOL + s->ids(config);
-    t->classes = s->kind == PEAT_NAMED && PEAT_HAS(plan, head);
+    t->classes = s->kind == PEAT_NAMED && !apart && PEAT_HAS(plan, head);
     if (t->classes)
         plan->n_class = s->ids(config);
     plan->length_unit = "symbols";

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-typedef enum peat_arch { PEAT_DECODER = 0, PEAT_ENCODER = 1 } peat_arch;
+typedef enum peat_arch { PEAT_DECODER = 0, PEAT_ENCODER = 1, PEAT_SEQ2SEQ = 2 } peat_arch;
 
 /* What a place is, as model.input says: a token, or a vector of numbers. What the model makes of
  * the batch, as model.head says: a token at every place, or a class for every row. */
@@ -52,6 +52,8 @@ typedef struct peat_task_plan {
     int64_t patch_width; /* with PATCHES: numbers of a patch; a task that leaves it is refused  */
     int64_t n_axes;      /* axes of the positions that batches have, at most PEAT_MAX_AXES; 0:
                             places are counted                                                  */
+    int64_t source_T;    /* SEQ2SEQ: tokens of the longest source; a task that leaves it is refused.
+                            T of sequences is then that of targets                                 */
 } peat_task_plan;
 
 #define PEAT_MAX_LENGTHS 32
@@ -73,6 +75,10 @@ typedef struct peat_task_plan {
  *           There are no tokens then.
  *   pos     [n_axes,B,T] where the plan has axes: position of each place on each, as row and column
  *           of an image. Schemes that understand one axis are given the count of places instead.
+ *   source, source_pad, source_special [B,S] where the architecture is SEQ2SEQ: what the encoder
+ *           reads. S is on entry the room there is, the plan's source_T; the task lowers it to what
+ *           it filled. The other arrays are the decoder's, as of a causal model. Some place of each
+ *           source must be no padding.
  */
 typedef struct peat_batch {
     uint32_t size;
@@ -87,6 +93,9 @@ typedef struct peat_batch {
     int64_t patch_width, n_axes; /* as the plan has them; 0: NULL */
     float *patch;
     double *pos;
+    int64_t S; /* 0: NULL */
+    int32_t *source;
+    uint8_t *source_pad, *source_special;
 } peat_batch;
 
 /* Sums over one evaluation at one length. */

@@ -347,6 +347,54 @@ START_TEST(an_encoder_takes_what_is_asked_at_one_place)
 }
 END_TEST
 
+/* Row i of two sides: question SEP, and BOS answer. */
+static void assert_sides(const peat_batch *b, int64_t row)
+{
+    static int32_t y[ANSWER_ROOM];
+    const int32_t *x = b->source + row * b->S, *target = b->target + row * b->T;
+    const int32_t *token = b->token + row * b->T;
+    int64_t n = 0;
+    bool right = token[0] == BOS && b->special[row * b->T] == 1;
+    while (n < b->S && x[n] != SEP)
+        n++;
+    for (int64_t i = 0; i < b->S; i++)
+        right = right && b->source_pad[row * b->S + i] == (i > n) &&
+                b->source_special[row * b->S + i] == (i == n);
+    int64_t n_y = answer_of(x, n, y), fed_sides = NAMED ? 1 : n_y + 1;
+    for (int64_t i = 0; i < b->T; i++)
+        right = right && b->pad[row * b->T + i] == (i >= fed_sides) &&
+                target[i] == (i >= fed_sides ? -1
+                              : i < n_y      ? y[i]
+                                             : EOS) &&
+                (i == 0 || i >= fed_sides || token[i] == target[i - 1]);
+    ck_assert_msg(right, "row %d has wrong sides, marks or padding", (int)row);
+}
+
+START_TEST(an_encoder_beside_a_decoder_reads_the_question)
+{
+    struct harness h;
+    struct batch b;
+    peat_task_plan plan = {.arch = PEAT_SEQ2SEQ, .seq_len = QUESTION_SEQ_LEN};
+    ck_assert_msg(harness_task(&h, TASK, NULL, &plan) == PEAT_OK, "%s", h.err.text);
+    int64_t T = h.task.plan.eval_T[1];
+    ck_assert_int_eq(task_batch_init(&h.task, &b, &h.arena, 8, QUESTION_SEQ_LEN), PEAT_OK);
+    for (int64_t step = 1; step < 4; step++) {
+        harness_train(&h, 1, step, &b);
+        ck_assert(b.b.S <= QUESTION_SEQ_LEN && b.b.T <= QUESTION_SEQ_LEN);
+        for (int64_t i = 0; i < b.b.B; i++)
+            assert_sides(&b.b, i);
+    }
+    ck_assert_int_eq(task_batch_init(&h.task, &b, &h.arena, 8, T), PEAT_OK);
+    for (int64_t which = 0; which < 2; which++) {
+        harness_eval(&h, which, 0, &b);
+        ck_assert(b.b.prompt == 1 && b.b.answer == b.b.T && b.b.T <= h.task.plan.eval_T[which]);
+        for (int64_t i = 0; i < b.b.B; i++)
+            assert_sides(&b.b, i);
+    }
+    harness_close(&h);
+}
+END_TEST
+
 /* main of such a task's test, with tests of its own. */
 #define QUESTION_TESTS(...)                                                                        \
     PLUGIN_TESTS(TASK, training_rows_ask_for_the_right_answer, units_are_the_targets_of_a_batch,   \
@@ -355,6 +403,7 @@ END_TEST
                  evaluation_data_is_the_same_for_every_seed_and_batch,                             \
                  the_number_of_evaluated_sequences_is_bounded, metrics_divide_what_they_say,       \
                  a_row_that_does_not_fit_is_refused, what_no_sequence_fits_is_refused,             \
-                 an_encoder_takes_what_is_asked_at_one_place, __VA_ARGS__)
+                 an_encoder_takes_what_is_asked_at_one_place,                                      \
+                 an_encoder_beside_a_decoder_reads_the_question, __VA_ARGS__)
 
 #endif

@@ -70,6 +70,41 @@ START_TEST(images_serve_patches_with_every_place_of_a_class_token)
 }
 END_TEST
 
+/* ---- two sequences ---- */
+
+/* Greedy decoding finds what a model of two sequences has learned, in the original setting too. */
+START_TEST(two_sequences_learn_to_copy)
+{
+    write_grid("{plugin: copy, symbols: 4}", 6,
+               "  model: {arch: seq2seq, d_model: 32, n_layer: 1, n_head: 2, d_ff: 64}\n"
+               "matrix:\n"
+               "  model.norm_place: [before, after]\n"
+               "  position.scheme: [sinusoidal, {plugin: rotary, where: {across: true}}]\n"
+               "seeds: 1\n");
+    shell_expect(0, "peat run arch.yaml -o run -t 1 train.steps=400 train.batch=32 train.lr=5e-3 "
+                    "'eval.lengths=[4]' eval.tokens=256");
+    shell_expect(0, "for f in run/cells/*/metrics.jsonl; do grep '\"exact_match\"' $f | tail -1 | "
+                    "grep -Eq '\"value\":(1|0[.]9)' || exit 1; done");
+}
+END_TEST
+
+START_TEST(pairs_serve_two_sequences)
+{
+    shell_expect(0, "for i in $(seq 60); do printf 'source %%d\\ttarget %%d\\n' $i $((i / 2)); "
+                    "done > pairs.tsv");
+    write_grid("{plugin: pairs, path: pairs.tsv}", 16,
+               "  model: {arch: seq2seq, d_model: 16, n_layer: 2, encoder_layers: 1, n_head: 2}\n"
+               "matrix:\n"
+               "  position.combine: [sum, concat_split]\n"
+               "  position.scheme: [learned, t5_bias, {plugin: alibi, where: {across: true}}]\n"
+               "seeds: 1\n");
+    shell_expect(0, "peat run arch.yaml -o run -t 1");
+    shell_expect(0, "peat export run learned.concat_split.s0 -o m.safetensors && "
+                    "grep -aq '\"encoder.position.0.learned.table\"' m.safetensors && "
+                    "grep -aq '\"block.1.cross.qkv.weight\"' m.safetensors");
+}
+END_TEST
+
 /* A cell keeps its hash and its configuration while the new keys have their defaults. */
 START_TEST(keys_at_their_default_are_not_written)
 {
@@ -98,6 +133,12 @@ static const struct refusal {
      "model.input: patches needs model.head: class"},
     {"{plugin: images}", "{arch: encoder, input: patches, head: class, tie_embeddings: true}",
      "tie_embeddings needs input: tokens"},
+    {"{plugin: text, path: text.txt}", "{arch: seq2seq}", "model.arch: decoder"},
+    {"{plugin: classify, path: texts.csv}", "{arch: seq2seq}",
+     "task 'classify' has no sources apart from its targets"},
+    {"{plugin: copy}", "{arch: seq2seq, head: class}", "head: class needs model.arch: encoder"},
+    {"{plugin: images}", "{arch: seq2seq, input: patches}",
+     "input: patches needs model.arch: encoder or decoder"},
     {"{plugin: order}", "{arch: encoder, head: klass}", "did you mean 'class'?"},
 };
 
@@ -109,6 +150,35 @@ START_TEST(what_does_not_fit_is_refused_by_plan)
     write_texts();
     write_grid(r->task, 32, rest);
     shell_says(2, r->line, "peat plan arch.yaml");
+}
+END_TEST
+
+static const struct refusal across[] = {
+    {"{plugin: copy}", "rotary, where: {across: true}", "'where.across' needs model.arch: seq2seq"},
+    {"{plugin: copy}", "learned, where: {across: 1}", "'where.across' must be true or false"},
+};
+
+START_TEST(across_needs_two_sequences)
+{
+    char rest[512];
+    snprintf(rest, sizeof(rest), "  position: {scheme: {plugin: %s}}\n", across[_i].model);
+    write_grid(across[_i].task, 32, rest);
+    shell_says(2, across[_i].line, "peat plan arch.yaml");
+}
+END_TEST
+
+START_TEST(a_scheme_that_says_nothing_across_is_refused_there)
+{
+    write_grid("{plugin: copy}", 32,
+               "  model: {arch: seq2seq}\n"
+               "  position: {scheme: {plugin: learned, where: {across: true}}}\n");
+    shell_says(2, "arch.yaml:8:31: scheme 'learned' is not defined across two sequences",
+               "peat plan arch.yaml");
+    write_grid("{plugin: copy}", 32,
+               "  model: {arch: seq2seq}\n"
+               "  position: {scheme: xpos}\n");
+    shell_says(2, "in the encoder: scheme 'xpos' is defined for a causal model alone",
+               "peat plan arch.yaml");
 }
 END_TEST
 
@@ -130,7 +200,10 @@ int main(void)
         (struct tests){"architectures", shell_open, shell_close, .seconds = 120,
                        .needs = "PEAT_SOURCE PEAT",
                        .loops = LOOPS({tasks_with_classes_serve_the_class_head, CLASS_TASKS},
+                                      {across_needs_two_sequences, 2},
                                       {what_does_not_fit_is_refused_by_plan, REFUSALS})},
-        TESTS(images_serve_patches_with_every_place_of_a_class_token,
+        TESTS(two_sequences_learn_to_copy, pairs_serve_two_sequences,
+              a_scheme_that_says_nothing_across_is_refused_there,
+              images_serve_patches_with_every_place_of_a_class_token,
               keys_at_their_default_are_not_written, diagnose_says_that_it_does_not_read_classes));
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pairs.c: say the target of a source, as in translation. BOS source SEP target EOS, bytes. */
+/*
+ * pairs.c: say the target of a source, as in translation. BOS source SEP target EOS, bytes; or with
+ * model.arch: seq2seq source SEP on one side, BOS target EOS on the other.
+ */
 #include <peat/sequence.h>
 #include <stdlib.h>
 
@@ -27,16 +30,30 @@ struct pair {
 };
 
 struct pairs {
+    bool apart; /* source and target are two sequences */
     struct pair *train;
-    int64_t n_train, T; /* T: of training rows */
+    int64_t n_train, T, S;          /* T, S: of training rows, and of sources apart */
+    int64_t S_of[PEAT_MAX_LENGTHS]; /* of sources evaluated                         */
     int64_t length[PEAT_MAX_LENGTHS], n[PEAT_MAX_LENGTHS];
     struct pair *valid[PEAT_MAX_LENGTHS]; /* [n], by the length of the target */
 };
 
-/* Of the whole row. */
-static int64_t tokens_of(const struct pair *p)
+static int64_t longer(int64_t a, int64_t b)
 {
-    return p->source.n + p->target.n + FRAME;
+    return a > b ? a : b;
+}
+
+/* Of the whole row, or of the longer of two sides: source SEP, and BOS target EOS. */
+static int64_t tokens_of(const struct pairs *p, const struct pair *one)
+{
+    return p->apart ? longer(one->source.n + 1, one->target.n + 2)
+                    : one->source.n + one->target.n + FRAME;
+}
+
+/* Tokens that the model is fed before it says something. */
+static int64_t fed_of(const struct pairs *p, const struct pair *one)
+{
+    return p->apart ? one->target.n + 1 : tokens_of(p, one) - 1;
 }
 
 static int by_share(const void *a, const void *b)
@@ -74,7 +91,7 @@ static peat_status plan_length(peat_setup *s, struct pairs *p, peat_task_plan *p
         return PEAT_NOMEM;
     for (int64_t k = 0; k < n && p->n[i] < PEAT_QUESTIONS_MAX; k++) {
         bool enough = plan->eval_tokens > 0 && tokens >= plan->eval_tokens;
-        if (tokens_of(&all[k]) <= below || tokens_of(&all[k]) > length[i] || enough)
+        if (tokens_of(p, &all[k]) <= below || tokens_of(p, &all[k]) > length[i] || enough)
             continue;
         p->valid[i][p->n[i]++] = all[k];
         tokens += all[k].target.n + 1;
@@ -86,7 +103,11 @@ static peat_status plan_length(peat_setup *s, struct pairs *p, peat_task_plan *p
                            below + 1, length[i]);
     qsort(p->valid[i], (size_t)p->n[i], sizeof(**p->valid), by_target);
     p->length[i] = plan->eval[i] = length[i];
-    plan->eval_T[i] = length[i] - 1;
+    plan->eval_T[i] = p->apart ? fed_of(p, &p->valid[i][p->n[i] - 1]) : length[i] - 1;
+    for (int64_t k = 0; k < p->n[i]; k++)
+        p->S_of[i] = longer(p->S_of[i], p->valid[i][k].source.n + 1);
+    if (p->apart)
+        plan->source_T = longer(plan->source_T, p->S_of[i]);
     plan->eval_sequences[i] = p->n[i];
     plan->eval_answer[i] = p->valid[i][p->n[i] - 1].target.n + 1;
     plan->eval_prompt[i] = plan->eval_T[i] - plan->eval_answer[i] + 1;
@@ -120,10 +141,10 @@ static peat_status split(peat_setup *s, const struct config *k, struct pairs *p,
     while (*n_valid < t->n && p->train[*n_valid].share < k->valid)
         ++*n_valid;
     for (int64_t i = *n_valid; i < t->n; i++)
-        if (tokens_of(&p->train[i]) <= seq_len) {
+        if (tokens_of(p, &p->train[i]) <= seq_len) {
             p->train[*n_valid + p->n_train++] = p->train[i];
-            int64_t fed = tokens_of(&p->train[i]) - 1;
-            p->T = fed > p->T ? fed : p->T;
+            p->T = longer(p->T, fed_of(p, &p->train[i]));
+            p->S = longer(p->S, p->train[i].source.n + 1);
         }
     if (p->n_train == 0)
         return peat_refuse(s,
@@ -142,9 +163,10 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
     if (!p)
         return PEAT_NOMEM;
     *self = p;
-    if (plan->arch != PEAT_DECODER)
+    if (plan->arch == PEAT_ENCODER)
         return peat_refuse(s, "the target is generated token by token, which needs "
-                              "model.arch: decoder");
+                              "model.arch: decoder or seq2seq");
+    p->apart = plan->arch == PEAT_SEQ2SEQ;
     peat_status status = table_read(s, k->path, '\t', (int64_t[]){1, 2}, false, &t);
     if (status == PEAT_OK)
         status = split(s, k, p, &t, plan->seq_len, &n_valid);
@@ -154,6 +176,8 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
     p->train += n_valid;
     plan->vocab = VOCAB;
     plan->length_unit = "tokens";
+    if (p->apart)
+        plan->source_T = p->S;
     return plan_lengths(s, p, plan, valid, n_valid);
 }
 
@@ -162,7 +186,8 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
 /* Row b with `front` places of padding before it. */
 static void fill_row(const struct pair *p, int64_t front, peat_batch *batch, int64_t b)
 {
-    int64_t row = b * batch->T, sep = row + front + 1 + p->source.n, fed = tokens_of(p) - 1;
+    int64_t row = b * batch->T, sep = row + front + 1 + p->source.n,
+            fed = p->source.n + p->target.n + FRAME - 1;
     int32_t *token = batch->token, *target = batch->target;
     for (int64_t i = 0; i < batch->T; i++) {
         bool inside = i >= front && i < front + fed;
@@ -182,15 +207,42 @@ static void fill_row(const struct pair *p, int64_t front, peat_batch *batch, int
     batch->units += p->target.n + 1;
 }
 
+/* Row b of two sides, each with padding behind it. */
+static void fill_sides(const struct pair *p, peat_batch *batch, int64_t b)
+{
+    int32_t *token = batch->token + b * batch->T, *target = batch->target + b * batch->T;
+    int32_t *source = batch->source + b * batch->S;
+    for (int64_t i = 0; i < batch->S; i++) {
+        source[i] = i < p->source.n ? BYTE + p->source.byte[i] : PEAT_SEP;
+        batch->source_pad[b * batch->S + i] = i > p->source.n;
+    }
+    batch->source_special[b * batch->S + p->source.n] = 1;
+    for (int64_t i = 0; i < batch->T; i++) {
+        token[i] = i == 0 ? PEAT_BOS : i <= p->target.n ? BYTE + p->target.byte[i - 1] : PEAT_EOS;
+        if (i <= p->target.n)
+            target[i] = i < p->target.n ? BYTE + p->target.byte[i] : PEAT_EOS;
+        batch->pad[b * batch->T + i] = i > p->target.n;
+        batch->has_pad = batch->has_pad || i > p->target.n;
+    }
+    batch->special[b * batch->T] = 1;
+    batch->has_special = true;
+    batch->units += p->target.n + 1;
+}
+
 static peat_status train(const peat_host *h, const void *config, const void *self, uint64_t stream,
                          peat_batch *batch)
 {
     const struct pairs *p = self;
     (void)config;
     batch->T = p->T;
+    if (p->apart)
+        batch->S = p->S;
     for (int64_t b = 0; b < batch->B; b++) {
         int64_t row = peat_below(h, stream, (uint64_t)b, p->n_train);
-        fill_row(&p->train[row], 0, batch, b);
+        if (p->apart)
+            fill_sides(&p->train[row], batch, b);
+        else
+            fill_row(&p->train[row], 0, batch, b);
         batch->sequence[b] = row;
     }
     return PEAT_OK;
@@ -222,11 +274,16 @@ static peat_status evaluate(const peat_host *h, const void *config, const void *
     if (batch->B == 0)
         return PEAT_OK;
     const struct pair *pair = p->valid[which] + first;
-    batch->T = p->length[which] - 1;
+    batch->T = p->apart ? fed_of(p, pair) : p->length[which] - 1;
+    if (p->apart)
+        batch->S = p->S_of[which];
     batch->answer = pair->target.n + 1;
     batch->prompt = batch->T - pair->target.n;
     for (int64_t b = 0; b < batch->B; b++) {
-        fill_row(&pair[b], p->length[which] - tokens_of(&pair[b]), batch, b);
+        if (p->apart)
+            fill_sides(&pair[b], batch, b);
+        else
+            fill_row(&pair[b], p->length[which] - tokens_of(p, &pair[b]), batch, b);
         batch->sequence[b] = (int64_t)((uint64_t)which << 32 | (uint64_t)(first + b));
     }
     return PEAT_OK;

@@ -79,6 +79,51 @@ START_TEST(sources_are_on_one_side_of_the_split)
 }
 END_TEST
 
+/* Row `row` of two sides, source SEP and BOS target. */
+static void assert_sides(const peat_batch *b, int64_t row)
+{
+    const int32_t *source = b->source + row * b->S, *target = b->target + row * b->T;
+    const int32_t *token = b->token + row * b->T;
+    char answer[64], made[64] = "";
+    int64_t n = 0, m = 0;
+    int i = 0;
+    for (; source[n] != SEP; n++)
+        i = 10 * i + source[n] - BYTE - '0';
+    for (; target[m] != EOS; m++)
+        made[m] = (char)(target[m] - BYTE);
+    snprintf(answer, sizeof(answer), "%.*s%d", i % 9 + 1, "xxxxxxxxx", i);
+    ck_assert_str_eq(made, answer);
+    for (int64_t k = 0; k < b->S; k++)
+        ck_assert(b->source_pad[row * b->S + k] == (k > n) &&
+                  b->source_special[row * b->S + k] == (k == n));
+    for (int64_t k = 0; k < b->T; k++)
+        ck_assert(b->pad[row * b->T + k] == (k > m) && (target[k] >= 0) == (k <= m) &&
+                  (k > m || token[k] == (k == 0 ? BOS : target[k - 1])));
+}
+
+START_TEST(two_sequences_have_the_source_on_one_side)
+{
+    static char bytes[PAIRS * 24];
+    struct harness h;
+    struct batch b;
+    peat_task_plan plan = decoder;
+    plan.arch = PEAT_SEQ2SEQ;
+    data_must_open(&h, bytes, make_table(bytes), "", &plan);
+    int64_t S = h.task.plan.source_T;
+    ck_assert_int_eq(task_batch_init(&h.task, &b, &h.arena, 16, SEQ_LEN), PEAT_OK);
+    harness_train(&h, 1, 1, &b);
+    ck_assert_int_le(b.b.S, S);
+    for (int64_t i = 0; i < b.b.B; i++)
+        assert_sides(&b.b, i);
+    harness_eval(&h, 0, 0, &b);
+    ck_assert_int_eq(b.b.prompt, 1);
+    ck_assert_int_eq(b.b.answer, b.b.T);
+    for (int64_t i = 0; i < b.b.B; i++)
+        assert_sides(&b.b, i);
+    harness_close(&h);
+}
+END_TEST
+
 /* Lengths are ranges: up to 8 tokens, and from 9 to 24. */
 START_TEST(lengths_divide_the_pairs_among_them)
 {
@@ -133,4 +178,5 @@ START_TEST(what_cannot_be_used_is_refused_with_one_line)
 END_TEST
 
 PLUGIN_TESTS(TASK, sources_are_on_one_side_of_the_split, lengths_divide_the_pairs_among_them,
+             two_sequences_have_the_source_on_one_side,
              what_cannot_be_used_is_refused_with_one_line)

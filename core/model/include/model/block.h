@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* block.h: one pre-norm Transformer block, and the norms and dropout that the model shares. */
+/* block.h: one Transformer block, and the norms and dropout that the model shares. */
 #ifndef MODEL_BLOCK_H
 #define MODEL_BLOCK_H
 
@@ -15,6 +15,8 @@ struct norm_weights {
 struct block {
     struct norm_weights norm1, norm2;
     struct attention_weights attention;
+    struct norm_weights norm_cross; /* of a block that looks at another sequence */
+    struct attention_weights cross; /* qkv_w NULL: it looks at none               */
     struct weight *up_w, *up_b, *down_w, *down_b;
 };
 
@@ -22,16 +24,27 @@ struct block {
 struct norm_weights norm_declare(struct weights *w, const char *name, int64_t D, int64_t kind);
 peat_node *norm_forward(struct graph *g, const struct norm_weights *n, peat_node *x);
 
-/* Declares block `layer`'s weights, "block.<layer>.*". */
-void block_declare(struct block *b, struct weights *w, const struct model_config *c, int64_t D,
-                   int64_t layer);
+/* A stack of blocks to declare. */
+struct stack {
+    const char *prefix; /* of the names of weights: "", "encoder." */
+    int64_t D, n_layer;
+    bool crosses; /* each block looks at another sequence */
+};
+/* Declares block `layer`'s weights, "<prefix>block.<layer>.*". */
+void block_declare(struct block *b, struct weights *w, const struct model_config *c,
+                   const struct stack *stack, int64_t layer);
+/* What a block looks at besides its own sequence. */
+struct crossing {
+    struct pass *pass; /* across */
+    peat_node *memory; /* [B,Tk,D]; keys and values are made of it as it is */
+};
 /* What the model's configuration says about attention. */
 struct attention_options block_attention_options(const struct model_config *c);
 /* Shows the observer, if there is one, what block `layer` works on. */
 void pass_show_residual(struct pass *pass, int64_t layer, peat_node *x);
-/* x [B,T,D] -> same. The only caller of the residual hooks. */
+/* x [B,T,D] -> same; crossing may be NULL. The only caller of the residual hooks. */
 peat_node *block_forward(struct pass *pass, const struct block *b, const struct model_config *c,
-                         int64_t layer, peat_node *x);
+                         const struct crossing *crossing, int64_t layer, peat_node *x);
 
 /* Dropout in training, keyed by seed, place and step; identity in evaluation. */
 peat_node *pass_dropout(struct pass *pass, peat_node *x, double p, const char *place,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transformer.h: a pre-norm Transformer, decoder (causal) or encoder (bidirectional).
+ * transformer.h: a Transformer: a decoder (causal), an encoder (bidirectional), or both, the
+ * decoder looking at what the encoder makes of another sequence.
  *
  *   x = merge(token, positions, segment)
  *   L times: x = residual hooks(x); x += out(attention(norm1(x))); x += mlp(norm2(x))
@@ -14,6 +15,15 @@
 #include "autograd/ops.h"
 #include "model/block.h"
 #include "nn/pass.h"
+
+/* The encoder of a model of two sequences. It has schemes and a combination of its own, set up from
+ * the same plugins; the table of tokens is the model's. */
+struct encoder {
+    struct positional positional;
+    peat_dims dims;
+    struct block *block;
+    struct norm_weights norm; /* w NULL: norms stand after the parts of blocks */
+};
 
 struct model {
     struct model_config config;
@@ -29,8 +39,9 @@ struct model {
     struct weight *class_token;               /* [1, width of the token stream]; NULL: none */
     struct weight *class_row[POSITIONAL_MAX]; /* [1, width] in the place of a stream; NULL: zeros */
     struct block *block;                      /* [L] */
-    struct norm_weights norm;                 /* the last one */
-    struct weight *head;                      /* [V or classes, D]; NULL: tied to token */
+    struct norm_weights norm; /* the last one; w NULL: norms stand after the parts of blocks */
+    struct encoder *encoder;  /* of the source; NULL: there is one sequence */
+    struct weight *head;      /* [V or classes, D]; NULL: tied to token */
 };
 
 /* Declares everything, sets the positional up, gives memory unless shape_only. positional's
@@ -42,14 +53,17 @@ peat_status model_build(struct model *m, const struct model_config *config,
 /* One batch as data. Arrays are borrowed; NULL where absent. */
 struct model_input {
     int64_t B, T;
-    const int32_t *token;              /* [B,T]; NULL: patches */
-    const float *patch;                /* [B,T,patch_width] */
-    const int32_t *segment, *document; /* [B,T] */
-    const uint8_t *pad, *special;      /* [B,T] */
-    const int64_t *sequence;           /* [B]   */
-    int64_t n_axes;                    /* of pos */
-    const double *pos;                 /* [n_axes,B,T] positions that the data has */
-    int64_t T_total;                   /* 0: T */
+    const int32_t *token;                       /* [B,T]; NULL: patches */
+    const float *patch;                         /* [B,T,patch_width] */
+    const int32_t *segment, *document;          /* [B,T] */
+    const uint8_t *pad, *special;               /* [B,T] */
+    const int64_t *sequence;                    /* [B]   */
+    int64_t n_axes;                             /* of pos */
+    const double *pos;                          /* [n_axes,B,T] positions that the data has */
+    int64_t S;                                  /* length of sources */
+    const int32_t *source;                      /* [B,S]; for a model of two sequences */
+    const uint8_t *source_pad, *source_special; /* [B,S] */
+    int64_t T_total;                            /* 0: T */
     peat_phase phase;
     int64_t step;
     bool last_only; /* logits of the last position alone: [B, V]; not for classes */

@@ -58,6 +58,15 @@ struct part {
     struct value *resolved; /* map of what peat_resolved said; NULL: nothing               */
 };
 
+/* The same plugin with the same config for another part, whose weights have this before theirs. */
+static inline struct part part_again(const struct part *p, const char *before, struct arena *a)
+{
+    return (struct part){.id = p->id,
+                         .prefix = arena_printf(a, "%s%s", before, p->prefix),
+                         .config = p->config,
+                         .files = p->files};
+}
+
 static inline bool where_acts(const struct where *where, int64_t layer)
 {
     bool acts = layer < 0 || where->n_layer == 0;

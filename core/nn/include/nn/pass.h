@@ -67,10 +67,11 @@ struct pass {
     struct arena *model_arena; /* for tables kept over steps */
     /* What the schemes see of the sequence, with its places counted on one axis: nn/front.h. */
     peat_side side;
-    peat_side keys;   /* cross-attention: the sequence that is looked at; otherwise side         */
-    bool across;      /* cross-attention: only schemes that act across two sequences have a say  */
-    int64_t front;    /* places before the first of `side` that no scheme sees                   */
-    struct grid grid; /* for schemes that understand several axes                                */
+    peat_side keys;    /* cross-attention: the sequence that is looked at; otherwise side         */
+    const char *drops; /* what its dropout is keyed by: "dropout", and of a source another       */
+    bool across;       /* cross-attention: only schemes that act across two sequences have a say  */
+    int64_t front;     /* places before the first of `side` that no scheme sees                   */
+    struct grid grid;  /* for schemes that understand several axes                                */
     peat_node *shared[POSITIONAL_MAX][PEAT_MAX_SHARED];
     /* Of schemes that enter elsewhere than at the input: of the side, and of the front. */
     peat_node *stream[POSITIONAL_MAX], *front_stream[POSITIONAL_MAX];

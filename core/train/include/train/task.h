@@ -23,7 +23,7 @@ peat_status task_setup(struct task *t, struct arena *arena, struct error *err);
 /* A batch with its memory: capacity B x T. */
 struct batch {
     peat_batch b;
-    int64_t capacity_B, capacity_T;
+    int64_t capacity_B, capacity_T, capacity_S;
 };
 /* For tokens alone; and for all that a task that is set up has. */
 peat_status batch_init(struct batch *batch, struct arena *arena, int64_t B, int64_t T);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* begin.c: passes are begun here, and prepare is called here. */
+#include "begin.h"
+
+#include "input.h"
+
+void pass_init(struct pass *pass, struct model *m, struct positional *p, const peat_dims *dims,
+               struct graph *g, const struct model_input *in)
+{
+    bool collect = pass->collect;
+    const struct observer *observer = pass->observer;
+    *pass = (struct pass){
+        .g = g,
+        .positional = p,
+        .model_arena = m->arena,
+        .dims = *dims,
+        .phase = in->phase,
+        .B = in->B,
+        .step = in->phase == PEAT_TRAIN ? in->step : 0,
+        .seed = m->seed,
+        .merge = input_merge,
+        .collect = collect,
+        .observer = observer,
+        .drops = "dropout",
+        .side = {.size = sizeof(pass->side),
+                 .T = in->T,
+                 .T_total = in->T_total > 0 ? in->T_total : in->T,
+                 .n_axes = 1,
+                 .sequence = in->sequence,
+                 .token = in->token,
+                 .segment = in->segment,
+                 .document = in->document,
+                 .pad = in->pad,
+                 .special = in->special},
+    };
+}
+
+void pass_prepare(struct pass *pass)
+{
+    for (int i = 0; i < pass->positional->n_scheme; i++) {
+        const struct scheme_part *s = &pass->positional->scheme[i];
+        if (!s->hooks->prepare || (pass->across && !s->where.across))
+            continue;
+        struct call c;
+        call_init(&c, pass, i, -1);
+        hook_begin(&c, HOOK_PREPARE);
+        hook_status(pass, s->hooks->prepare(&c.base, pass->shared[i]));
+    }
+}

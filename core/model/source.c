@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* source.c: an encoder beside the decoder. */
+#include "source.h"
+
+#include "autograd/ops.h"
+#include "begin.h"
+#include "input.h"
+#include "positions.h"
+
+/* The same plugins again, with weights of their own. */
+static void copy_positional(struct model *m, struct positional *to)
+{
+    const struct positional *from = m->positional;
+    *to = (struct positional){.host = from->host,
+                              .trail = from->trail,
+                              .n_scheme = from->n_scheme,
+                              .combine = from->combine,
+                              .tokens = from->tokens};
+    for (int i = 0; i < from->n_scheme; i++)
+        to->scheme[i] =
+            (struct scheme_part){.part = part_again(&from->scheme[i].part, SOURCE_PREFIX, m->arena),
+                                 .hooks = from->scheme[i].hooks,
+                                 .where = from->scheme[i].where};
+    if (from->combine)
+        to->combine_part = part_again(&from->combine_part, SOURCE_PREFIX, m->arena);
+}
+
+/* Which part of the decoder's the one that failed is a copy of. */
+static void name_failing(struct positional *of, const struct positional *copy)
+{
+    of->failing = copy->failing ? &of->combine_part : NULL;
+    for (int i = 0; i < copy->n_scheme; i++)
+        if (copy->failing == &copy->scheme[i].part)
+            of->failing = &of->scheme[i].part;
+}
+
+peat_status source_setup(struct model *m, struct error *err)
+{
+    const struct model_config *c = &m->config;
+    struct encoder *e = m->encoder = ARENA_NEW(m->arena, struct encoder);
+    copy_positional(m, &e->positional);
+    e->dims = m->dims;
+    e->dims.D = c->d_model;
+    e->dims.C = c->d_model / c->n_head;
+    e->dims.L = c->encoder_layers > 0 ? c->encoder_layers : c->n_layer;
+    e->dims.causal = false;
+    peat_status status = positional_setup(&e->positional, &m->weights, &e->dims, 0, err);
+    name_failing(m->positional, &e->positional);
+    if (status != PEAT_OK)
+        error_prefix(err, "in the encoder");
+    return status;
+}
+
+static peat_node *encoded(struct model *m, struct pass *pass, struct graph *g,
+                          const struct model_input *source, const struct attention_mask *mask)
+{
+    struct encoder *e = m->encoder;
+    pass_init(pass, m, &e->positional, &e->dims, g, source);
+    pass->drops = "dropout.encoder";
+    pass->mask = mask;
+    if (!positions_fill(pass, source, false))
+        return NULL;
+    pass_prepare(pass);
+    peat_node *x = input_forward(m, pass, source);
+    for (int64_t l = 0; l < e->dims.L; l++)
+        x = block_forward(pass, &e->block[l], &m->config, NULL, l, x);
+    return e->norm.w ? norm_forward(g, &e->norm, x) : x;
+}
+
+struct crossing source_forward(struct model *m, struct pass *pass, const struct model_input *in,
+                               struct attention_mask *mask)
+{
+    struct graph *g = pass->g;
+    const struct model_input source = {.B = in->B,
+                                       .T = in->S,
+                                       .token = in->source,
+                                       .pad = in->source_pad,
+                                       .special = in->source_special,
+                                       .sequence = in->sequence,
+                                       .phase = in->phase,
+                                       .step = in->step};
+    struct pass *from = ARENA_NEW(g->arena, struct pass), *to = ARENA_NEW(g->arena, struct pass);
+    *from = (struct pass){.collect = false};
+    *mask = (struct attention_mask){.window = m->config.window, .pad_k = in->source_pad};
+    struct crossing c = {to, NULL};
+    if (in->source)
+        c.memory = encoded(m, from, g, &source, mask);
+    else
+        graph_fail(g, "the model takes a source for each row, and the batch has none");
+    mask->window = 0; /* across, all places of the source are seen */
+    from->mask = NULL;
+    pass_init(to, m, m->positional, &m->dims, g, in);
+    to->side = pass->side;
+    to->keys = from->side;
+    to->across = true;
+    to->mask = mask;
+    to->composed = from->composed;
+    if (!graph_failed(g))
+        pass_prepare(to);
+    return c;
+}
