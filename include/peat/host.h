@@ -95,10 +95,12 @@ struct peat_host {
     peat_node *(*pos)(const peat_call *c, const peat_side *side, int32_t axis);
     /* [graph] pos_k - pos_q of one axis as a constant [1|B, 1, Tq, Tk]. */
     peat_node *(*delta)(const peat_call *c, int32_t axis);
-    /* [graph] Random numbers as a constant: uniform in [0,1) keyed by seed, scheme, name and
-     * layer, and by step in training or sequence in evaluation. Equal calls, equal numbers. */
+    /* [graph] Random numbers as a constant: uniform in [0,1), keyed by seed, scheme, name and
+     * layer, and in training by the step. Equal calls, equal numbers: in evaluation every batch
+     * gets the same. */
     peat_node *(*random)(const peat_call *c, const char *name, int32_t rank, const int64_t *dim);
-    /* [graph] The same for the positions hook, which cannot use nodes: n doubles for row b. */
+    /* [graph] n such numbers for row b, keyed by its sequence id too, so that a row has the same in
+     * any batch. No node: for the positions hook and for scratch. */
     void (*random_row)(const peat_call *c, const char *name, int64_t b, int64_t n, double *out);
     /* [graph] Name a node for inspection. */
     void (*probe)(const peat_call *c, const char *name, peat_node *n);

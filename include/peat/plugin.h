@@ -46,10 +46,16 @@ typedef struct peat_plugin {
     const void *interface;
 } peat_plugin;
 
-#if defined(__GNUC__)
-#define PEAT_EXPORT __attribute__((visibility("default")))
+/* Seen from outside, by its C name in C++ too. */
+#if defined(__cplusplus)
+#define PEAT_C_NAME extern "C"
 #else
-#define PEAT_EXPORT
+#define PEAT_C_NAME
+#endif
+#if defined(__GNUC__)
+#define PEAT_EXPORT PEAT_C_NAME __attribute__((visibility("default")))
+#else
+#define PEAT_EXPORT PEAT_C_NAME
 #endif
 
 /* Defines the descriptor and the entry. PEAT_DEFINE_PLAIN is for a plugin without parameters. */

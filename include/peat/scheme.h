@@ -125,7 +125,8 @@ typedef enum peat_score_scale {
  *   width      [any]   fixed width of the stream, or 0 for any.
  *   setup      [setup] register parameters, refuse with peat_refuse, keep plain data with
  *                      peat_alloc in *self.
- *   positions          change pos [A,B,T] in place, once per forward; q and k see the same.
+ *   positions          change pos [A,pos_B,T] in place, once per forward (pos_B is then B); q and k
+ *                      see the same.
  *   prepare            once per forward: up to PEAT_MAX_SHARED nodes for the hooks of all layers.
  *   encode             -> [1|B, T, d], the scheme's stream.
  *   residual           x [B,T,D] at the start of a block -> same.

@@ -111,6 +111,17 @@ START_TEST(find_package_builds_and_installs_a_plugin)
 }
 END_TEST
 
+/* As a user would who starts from one. */
+START_TEST(sources_of_built_in_plugins_are_installed_and_build)
+{
+    assert_runs("cd moved/share/peat/examples && for kind in scheme combine task; do "
+                "test $(ls $kind/*/*.c | wc -l) -ge 20 || exit 1; done && "
+                "for f in scheme/rotary/rotary.c combine/sum/sum.c task/copy/copy.c; do "
+                "${CC:-cc} -std=c11 -shared -fPIC -fvisibility=hidden -Wl,-z,defs "
+                "-I../../../include $f -o x.so -lm || exit 2; done; rm x.so");
+}
+END_TEST
+
 START_TEST(find_package_refuses_another_minor)
 {
     assert_runs("mkdir -p other && sed 's/peat 0.1/peat 0.2/' twist/CMakeLists.txt "
@@ -163,6 +174,7 @@ static int run_tests(void)
     tcase_set_timeout(all, 120);
     tcase_add_test(all, the_moved_program_finds_its_own_plugins_and_libraries);
     tcase_add_test(all, find_package_builds_and_installs_a_plugin);
+    tcase_add_test(all, sources_of_built_in_plugins_are_installed_and_build);
     tcase_add_test(all, find_package_refuses_another_minor);
     tcase_add_test(all, pkg_config_builds_a_plugin);
     suite_add_tcase(suite, all);

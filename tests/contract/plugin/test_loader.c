@@ -184,6 +184,25 @@ START_TEST(a_longer_interface_loads_when_it_sets_nothing_new)
 }
 END_TEST
 
+START_TEST(a_plugin_in_cxx_loads)
+{
+    if (shell("${CXX:-c++} --version >/dev/null 2>&1") != 0)
+        return;
+    struct fixture *f = fixture_new();
+    const struct plugin *plugin = NULL;
+    const char *command = arena_printf(&f->arena,
+                                       "${CXX:-c++} -std=c++17 -Wall -Wextra -Werror -shared -fPIC "
+                                       "-fvisibility=hidden -I\"$PEAT_SOURCE/include\" "
+                                       "\"$PEAT_SOURCE/tests/contract/planted/plain.cc\" -o '%s'",
+                                       inside(f, "x.so"));
+    ck_assert_int_eq(shell(command), 0);
+    ck_assert_msg(plugin_load(&f->arena, inside(f, "x.so"), &plugin, &f->err) == PEAT_OK, "%s",
+                  f->err.text);
+    ck_assert_ptr_nonnull(((const peat_scheme *)plugin->desc->interface)->residual);
+    fixture_free(f);
+}
+END_TEST
+
 static const struct crime row_crimes[] = {
     {"scheme", "preset_out_of_bounds", "base"},
     {"scheme", "one_key_twice", "base"},
@@ -479,7 +498,7 @@ int main(void)
 #if defined(__SSE__)
               a_change_of_rounding_is_refused_and_undone,
 #endif
-              a_longer_interface_loads_when_it_sets_nothing_new,
+              a_longer_interface_loads_when_it_sets_nothing_new, a_plugin_in_cxx_loads,
               a_good_plugin_is_loaded_with_hash_hooks_and_traits,
               the_first_directory_wins_and_a_kind_folder_comes_before_the_flat_file,
               the_same_file_by_any_name_is_the_same_plugin,
