@@ -102,9 +102,9 @@ static peat_status load_weights(struct cell_diagnosis *d, struct error *err)
             status = copy_weights(&d->assembly.model.weights, tensor, n, path, err);
         free(path);
     } else {
-        status = error_set(err, PEAT_NOTFOUND,
-                           "cell '%s' has no weights in '%s': it was not trained yet",
-                           d->cell->label, all);
+        status =
+            error_set(err, PEAT_NOTFOUND, "cell '%s' has no weights in '%s': %s", d->cell->label,
+                      all, d->cell->result ? "they are gone or damaged" : "it was not trained yet");
     }
     free(newest);
     free(all);

@@ -57,15 +57,16 @@ static peat_status put_angles(struct subject *s, const struct subspace *x, const
 static void summarise(const struct subspace *x, const struct subspace *y, const struct angles *g,
                       struct json v)
 {
+    const double rounding = 1e-5; /* degrees: two that fill the whole space */
     double mean = g->found.mean;
     const struct spread *base = &g->random.mean;
     if (g->found.n == 0) {
         put_summary(v, "one of the two does not vary: there are no angles");
         return;
     }
-    const char *word = mean > base->q95   ? "more apart than"
-                       : mean < base->q05 ? "nearer to each other than"
-                                          : "as far apart as";
+    const char *word = mean > base->q95 + rounding   ? "more apart than"
+                       : mean < base->q05 - rounding ? "nearer to each other than"
+                                                     : "as far apart as";
     put_summary(v,
                 "tokens span %lld and positions %lld of %lld dimensions, at %.1f degrees in the "
                 "mean: %s random subspaces (%.1f)",

@@ -66,6 +66,20 @@ static peat_status find_length(struct html_page *p)
                      p->o->length);
 }
 
+/* What was asked before the run comes first: then which row is best is one more finding. */
+static peat_status add_answers(struct html_page *p)
+{
+    bool asked = p->r->claims.n > 0;
+    peat_status status = html_claims(p);
+    if (!asked)
+        html_verdict(p);
+    if (status == PEAT_OK)
+        status = html_contrasts(p);
+    if (asked)
+        html_verdict(p);
+    return status;
+}
+
 peat_status html_report(const struct results *r, const struct html_options *o, struct arena *a,
                         struct strbuf *out, struct error *err)
 {
@@ -78,10 +92,7 @@ peat_status html_report(const struct results *r, const struct html_options *o, s
         return status;
     add_head(&p);
     add_header(&p);
-    status = html_claims(&p);
-    html_verdict(&p);
-    if (status == PEAT_OK)
-        status = html_contrasts(&p);
+    status = add_answers(&p);
     if (status != PEAT_OK)
         return status;
     html_figures(&p);

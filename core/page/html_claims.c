@@ -26,7 +26,7 @@ static void add_effect(struct html_page *p, const struct claim_verdict *v, int c
             html_textf(p->out, " at %" PRId64 " %s", x->length, p->r->length_unit);
         strbuf_addf(p->out, " over %d seed%s", e->n, plural(e->n));
         if (isfinite(v->p_holm)) {
-            strbuf_add(p->out, "; p = ");
+            strbuf_add(p->out, v->verdict == VERDICT_FAILS ? "; for the opposite p = " : "; p = ");
             number_p(p->out, v->verdict == VERDICT_FAILS ? v->against_holm : v->p_holm);
             if (claims > 1)
                 strbuf_addf(p->out, ", Holm over %d claims", claims);

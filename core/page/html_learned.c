@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* html_learned.c: what `peat diagnose --save` found: rows over seeds, figures, and cell by cell. */
+#include <ctype.h>
+
 #include "base/json.h"
 #include "page_parts.h"
 #include "plot/plot_findings.h"
@@ -33,6 +35,14 @@ static void read_kept(struct html_page *p, struct findings *f)
 
 /* ---- figures ---- */
 
+/* As the beginning of a sentence. */
+static const char *begin_sentence(const char *text, struct arena *a)
+{
+    char *own = arena_strdup(a, text);
+    own[0] = (char)toupper((unsigned char)own[0]);
+    return own;
+}
+
 static void add_figure(struct html_page *p, const struct findings *f, const char *name)
 {
     struct figure figure;
@@ -40,9 +50,10 @@ static void add_figure(struct html_page *p, const struct findings *f, const char
     const struct findings_figure o = {
         .measure = name, .lines = p->o->lines, .panels = p->o->panels};
     if (plot_findings(&figure, f, &o, NULL) == PEAT_OK)
-        html_figure(p, &figure, m->head,
+        html_figure(p, &figure, begin_sentence(m->head, p->a),
                     arena_printf(p->a, "%s. Mean over seeds with its 95 %% interval (Student t)%s.",
-                                 m->meaning, m->chance ? "; grey: by chance" : ""));
+                                 begin_sentence(m->meaning, p->a),
+                                 m->chance ? "; grey: by chance" : ""));
     figure_release(&figure);
 }
 

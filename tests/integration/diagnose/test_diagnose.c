@@ -207,6 +207,18 @@ START_TEST(a_measure_is_drawn_by_row_by_layer_and_over_an_axis)
 }
 END_TEST
 
+START_TEST(a_cell_that_cannot_be_diagnosed_is_named_and_the_others_go_on)
+{
+    shell_expect(0, "rm -rf runs/broken && cp -r runs/d runs/broken && "
+                    "rm -r runs/broken/cells/learned.sum.s1*/ckpt/*");
+    shell_expect(1, "peat diagnose runs/broken 'learned.sum.*' --only sizes -f json "
+                    ">out.json 2>err.txt");
+    shell_expect(0, "grep -q 'learned.sum.s1: ' err.txt && grep -q '\"cell\": \"learned.sum.s1\"' "
+                    "out.json && grep -q '\"n\": 1' out.json");
+    shell_says(2, "they are gone or damaged", "peat diagnose runs/broken 'learned.sum.s1*'");
+}
+END_TEST
+
 START_TEST(a_pattern_that_fits_nothing_and_options_without_effect_are_refused)
 {
     shell_says(2, "no cell of 'runs/d' fits 'x*'", "peat diagnose runs/d 'x*'");
@@ -417,6 +429,7 @@ int main(void)
     tcase_add_test(all, what_was_saved_of_many_cells_is_read_without_plugins_and_data);
     tcase_add_test(all, the_cosine_of_a_concatenation_is_nothing_and_of_a_sum_it_is_not);
     tcase_add_test(all, a_measure_is_drawn_by_row_by_layer_and_over_an_axis);
+    tcase_add_test(all, a_cell_that_cannot_be_diagnosed_is_named_and_the_others_go_on);
     tcase_add_test(all, a_pattern_that_fits_nothing_and_options_without_effect_are_refused);
     tcase_add_test(all, a_cell_shows_what_its_scheme_and_combination_have_come_to);
     tcase_add_test(all, tokens_are_shown_by_their_characters);

@@ -325,6 +325,7 @@ START_TEST(the_page_opens_with_the_claims_and_their_verdicts_in_words)
     assert_shows(" bpb at 128 tokens over 3 seeds; p = ");
     ck_assert_int_lt(place_of("id=\"claims\""), place_of("id=\"verdict\""));
     ck_assert_int_lt(place_of("id=\"verdict\""), place_of("id=\"table\""));
+    assert_lacks(b.page.text, "id=\"contrasts\"");
     ck_assert_int_lt(place_of("id=\"table\""), place_of("<details class=\"fold\""));
 }
 END_TEST
