@@ -42,16 +42,23 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
     return rotation_needs_pairs(s);
 }
 
-/* [cos angle | sin angle]: angle_i = pos base^(-i/n) for i < floor(p n), of n = C/2 pairs; then 0
- */
-static void turn_row(const void *config, const double *pos, double *out, int64_t C)
+/* angle_i = pos base^(-i/n) for i < floor(p n), of n = C/2 pairs; then 0 */
+static void angle_row(const void *config, const double *pos, double *out, int64_t n)
 {
     const struct config *k = config;
-    int64_t n = C / 2, most = turning(k, n);
+    int64_t most = turning(k, n);
+    for (int64_t i = 0; i < n; i++)
+        out[i] = i < most ? pos[0] * pow(k->base, -(double)i / (double)n) : 0;
+}
+
+/* [cos angle | sin angle] */
+static void turn_row(const void *config, const double *pos, double *out, int64_t C)
+{
+    int64_t n = C / 2;
+    angle_row(config, pos, out, n);
     for (int64_t i = 0; i < n; i++) {
-        double angle = i < most ? pos[0] * pow(k->base, -(double)i / (double)n) : 0;
-        out[i] = cos(angle);
-        out[n + i] = sin(angle);
+        out[n + i] = sin(out[i]);
+        out[i] = cos(out[i]);
     }
 }
 
@@ -65,6 +72,7 @@ static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED
         shared[2 * i] = peat_slice(c->g, row, -1, 0, C / 2);
         shared[2 * i + 1] = peat_slice(c->g, row, -1, C / 2, C);
     }
+    peat_probe(c, "angle", peat_rows(c, c->q, C / 2, angle_row));
     return PEAT_OK;
 }
 

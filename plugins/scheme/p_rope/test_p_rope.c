@@ -36,6 +36,18 @@ START_TEST(all_pairs_are_rotary)
 }
 END_TEST
 
+START_TEST(angles_can_be_inspected)
+{
+    struct harness h;
+    scheme_open(&h, "p_rope", "{\"fraction\": 0.5}", 1, 8, 4, false);
+    harness_call(&h, 1, 3, 1, NULL);
+    ck_assert_str_eq(h.pass.probe[0]->name, "angle");
+    ck_assert_double_eq_tol(harness_at(h.pass.probe[0], 2 * 4 + 1), 0.2, 1e-15);
+    ck_assert_double_eq(harness_at(h.pass.probe[0], 2 * 4 + 2), 0);
+    harness_close(&h);
+}
+END_TEST
+
 START_TEST(a_fraction_without_a_pair_and_odd_heads_are_refused)
 {
     scheme_refuses("p_rope", "{\"fraction\": 0.2}", 1, 8, 4, true,
@@ -55,5 +67,5 @@ START_TEST(a_model_learns)
 END_TEST
 
 PLUGIN_TESTS("p_rope", turned_queries_match_the_reference, products_depend_on_the_distance_alone,
-             all_pairs_are_rotary, a_fraction_without_a_pair_and_odd_heads_are_refused,
-             a_model_learns)
+             all_pairs_are_rotary, angles_can_be_inspected,
+             a_fraction_without_a_pair_and_odd_heads_are_refused, a_model_learns)
