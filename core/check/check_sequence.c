@@ -127,7 +127,7 @@ static enum verdict change_in_training(struct situation *s, struct rig *r)
     for (int64_t t = 1; t < RIG_T && verdict == CHECK_PASSED; t++) {
         struct rig_input x = training_input(r);
         bool mark[RIG_B * RIG_T];
-        char what[64];
+        char what[80];
         for (int64_t i = 0; i < RIG_B * RIG_T; i++)
             mark[i] = i % RIG_T >= t;
         snprintf(what, sizeof(what), "in training when tokens change from place %" PRId64 " on", t);
