@@ -88,8 +88,8 @@ static peat_status read_model(const struct cell_reader *r, struct model_config *
 
 /* Keys that came after cells had been trained: with their default they are not written, so that a
  * cell keeps its configuration and its hash. */
-static const char *const later_keys[] = {"input",        "head",           "pool",
-                                         "cls_position", "encoder_layers", "norm_place"};
+static const char *const later_keys[] = {"input",          "head",       "pool",    "cls_position",
+                                         "encoder_layers", "norm_place", "patience"};
 
 static bool is_later(const char *key)
 {
@@ -99,11 +99,11 @@ static bool is_later(const char *key)
     return false;
 }
 
-static struct value *model_rows_value(const struct model_config *m, struct arena *a)
+/* none: a config that is all 0. */
+static struct value *rows_value(const peat_param *row, const void *config, const void *none,
+                                struct arena *a)
 {
-    const struct value *all = params_value(model_rows, m, a);
-    const struct model_config none = {0};
-    const struct value *preset = params_value(model_rows, &none, a);
+    const struct value *all = params_value(row, config, a), *preset = params_value(row, none, a);
     struct value *kept = value_map(a, NOWHERE);
     for (int i = 0; i < all->n; i++)
         if (!is_later(all->key[i]) || !value_equal(all->item[i], preset->item[i]))
@@ -113,7 +113,8 @@ static struct value *model_rows_value(const struct model_config *m, struct arena
 
 static struct value *model_value(const struct model_config *m, struct arena *a)
 {
-    const struct json model = {a, model_rows_value(m, a)};
+    const struct model_config none = {0};
+    const struct json model = {a, rows_value(model_rows, m, &none, a)};
     const struct json attention = {a, params_value(attention_rows, m, a)};
     if (m->attention_scale_value > 0)
         json_put_real(attention, "scale", m->attention_scale_value);
@@ -135,7 +136,8 @@ static peat_status read_train(const struct cell_reader *r, struct train_config *
 
 static struct value *train_value(const struct train_config *t, struct arena *a)
 {
-    const struct json train = {a, params_value(train_rows, t, a)};
+    const struct train_config none = {0};
+    const struct json train = {a, rows_value(train_rows, t, &none, a)};
     json_put_int(train, "warmup", t->warmup);
     return train.v;
 }
@@ -303,6 +305,8 @@ static peat_status identify(const struct cell_reader *r, struct cell_config *c)
     json_put(all, "model", value_get(c->resolved, "model"));
     json_put(all, "position", position.v);
     json_put(all, "train", value_get(c->resolved, "train"));
+    if (c->train.patience) /* then evaluations decide when training ends */
+        json_put(all, "eval", value_get(c->resolved, "eval"));
     c->identity = all.v;
     return PEAT_OK;
 }
@@ -329,6 +333,15 @@ void cell_config_reseed(struct cell_config *c, const struct cell_config *from, i
 
 /* ---- the whole ---- */
 
+static peat_status check_patience(const struct cell_reader *r, const struct cell_config *c,
+                                  const struct value *tree)
+{
+    if (c->train.patience == 0 || c->eval.every > 0)
+        return PEAT_OK;
+    return place_error(r->err, value_get_path(tree, "train.patience")->at,
+                       "'patience' counts evaluations during training: it needs eval.every");
+}
+
 peat_status cell_config_read_with(struct cell_config *c, const struct value *tree, int64_t seed,
                                   struct registry *r, struct data_files *files, struct arena *a,
                                   bool *combine_dropped, struct error *err)
@@ -341,6 +354,8 @@ peat_status cell_config_read_with(struct cell_config *c, const struct value *tre
         status = read_train(&reader, &c->train, value_get(tree, "train"));
     if (status == PEAT_OK)
         status = read_eval(&reader, &c->eval, value_get(tree, "eval"));
+    if (status == PEAT_OK)
+        status = check_patience(&reader, c, tree);
     if (status == PEAT_OK)
         status = read_task(&reader, c, tree);
     if (status == PEAT_OK)

@@ -241,6 +241,13 @@ const peat_param train_rows[] = {
      .doc =
          "operands of products by weights; bf16: rounded, summed in fp32 (needs oneDNN and a CPU "
          "with bf16)"},
+    {.key = "patience",
+     .type = PEAT_INT,
+     .offset = TRAIN(patience),
+     .min = 0,
+     .max = 1e9,
+     .unit = "evaluations",
+     .doc = "stop after so many without a better value of the main metric; 0: never"},
     PEAT_PARAM_END,
 };
 

@@ -96,6 +96,7 @@ static const struct field result_fields[] = {
     {"state", FIELD_TEXT | FIELD_NEEDED},
     {"diverged", FIELD_MAP | FIELD_NULL, 0, diverged_fields},
     {"steps", FIELD_INT},
+    {"stopped", FIELD_BOOL},
     {"measures", FIELD_LIST | FIELD_NEEDED, FIELD_MAP, measure_fields},
     {"metrics", FIELD_LIST, FIELD_MAP, metric_fields},
     {"length_unit", FIELD_TEXT},

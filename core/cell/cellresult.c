@@ -193,6 +193,8 @@ peat_status cell_result(const struct cell_outcome *o, struct arena *a, struct va
         json_put(r, "diverged", NULL);
     }
     json_put_int(r, "steps", t->step);
+    if (t->train->patience)
+        json_put_bool(r, "stopped", t->patience.stopped);
     put_measures(r, o);
     put_metrics(r, o);
     json_put_text(r, "length_unit", o->assembly->task.plan.length_unit);

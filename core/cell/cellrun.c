@@ -361,7 +361,8 @@ static peat_status restore(struct cell *c, struct error *err)
  * have changed, is evaluated again from its final weights. */
 static peat_status train(struct cell *c, enum run_end *end, struct error *err)
 {
-    bool finished = c->trainer.step == c->config.train.steps && !c->trainer.diverged.step;
+    bool ended = c->trainer.step == c->config.train.steps || c->trainer.patience.stopped;
+    bool finished = ended && !c->trainer.diverged.step;
     peat_status status = finished ? PEAT_OK : write_meta(c, err);
     if (status == PEAT_OK)
         status = metrics_open(&c->metrics, c->dir, c->trainer.step, finished, err);

@@ -342,6 +342,8 @@ static const struct cli_option options[] = {
     CLI_WHOLE(0, "length", "N", 0, INT64_MAX, length, "one length instead of all"),
     CLI_WORD(0, "test", "TEST", test_words, read.test,
              "of the differences: sign-flip (default), wilcoxon or t"),
+    CLI_FLAG(0, "mix-stopped", read.mix_stopped,
+             "also a row that stops early (train.patience) with one that does not"),
     CLI_TEXT(0, "over", "AXIS,...", over,
              "of two labels: a line for each label of these axes, pooled over the others"),
     CLI_FLAG(0, "json", json, "an entry for each length, every number in full"),

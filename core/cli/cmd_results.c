@@ -272,6 +272,8 @@ static const struct cli_option options[] = {
     CLI_WORD(0, "test", "TEST", test_words, read.test,
              "of paired differences: sign-flip (default), wilcoxon or t"),
     CLI_FLAG(0, "ranks", ranks, "rank methods over tasks: Friedman's test, critical difference"),
+    CLI_FLAG(0, "mix-stopped", read.mix_stopped,
+             "compare rows that stop early (train.patience) with rows that do not"),
     CLI_FLAG(0, "every-value", read.every_value,
              "without report.best_over: a row for every value, with all seeds"),
     CLI_FLAG(0, "all-steps", all_steps, "csv: every evaluation instead of the last"),

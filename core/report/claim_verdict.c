@@ -104,8 +104,9 @@ static const char *no_evidence(const struct claim_verdict *v, struct arena *a)
     if (x->not_pooled)
         return x->not_pooled;
     if (x->pairs.n == 0)
-        return x->n_other_task ? "rows of different tasks or objectives are not compared"
-                               : "no two rows of this run have these labels";
+        return x->n_other_task
+                   ? "rows of different tasks, objectives or rules of stopping are not compared"
+                   : "no two rows of this run have these labels";
     if (x->pooled.n == 0)
         return "no seed has a value in every row that it compares";
     return NULL;

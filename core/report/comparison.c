@@ -125,6 +125,10 @@ bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct
 {
     bool other_init = differ(a->init, b->init);
     bool other_shapes = !a->shapes || !b->shapes || differ(a->shapes, b->shapes);
+    if (a->may_stop != b->may_stop) {
+        p->other_stop++;
+        return false;
+    }
     if (a->task != b->task) {
         p->other_task++;
         return false;

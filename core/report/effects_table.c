@@ -80,7 +80,9 @@ static void note_alone(struct table *t, const struct effects *x)
             table_note(t, "left out, having no counterpart: %s", rows);
     }
     if (x->n_other_task)
-        table_note(t, "left out: %d pair%s of rows of different tasks, metrics or objectives",
+        table_note(t,
+                   "left out: %d pair%s of rows of different tasks, metrics, objectives or rules "
+                   "of stopping",
                    x->n_other_task, x->n_other_task == 1 ? "" : "s");
     if (x->not_pooled)
         table_note(t, "not pooled: %s", x->not_pooled);

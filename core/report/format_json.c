@@ -95,6 +95,11 @@ static void add_row(struct json rows, const struct results *r, const struct resu
     json_put_text(m, "injection", row->injection);
     json_put_text(m, "matched", row->matched);
     best_put(m, r, row);
+    if (row->n_cell && row->cell[0]->may_stop) {
+        json_put_int(m, "steps_least", row->steps_least);
+        json_put_int(m, "steps_most", row->steps_most);
+        json_put_int(m, "stopped", row->stopped);
+    }
     put_values(m, row, length);
 }
 

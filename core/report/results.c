@@ -190,6 +190,8 @@ static void read_cells(struct reader *x)
             if (!files)
                 continue;
             c->config = files->config;
+            c->may_stop = !x->options->mix_stopped &&
+                          json_get_int(value_get(c->config, "train"), "patience", 0) > 0;
             c->result = files->state == CELL_DAMAGED ? NULL : files->result;
             c->dir = files->dir;
             c->damage = files->damage;
@@ -451,7 +453,8 @@ static bool leaves_something_open(const struct value *task)
 }
 
 /* Without a configuration the plugin's name in the plan has to do. A task that leaves something to
- * the model, as text its objective, is another one in a model of another kind. */
+ * the model, as text its objective, is another one in a model of another kind; and what is trained
+ * as long as it gets better is not ranked with what is trained for so many steps. */
 static bool same_task(const struct result_row *x, const struct result_row *y)
 {
     const struct value *p = x->cell[0]->config, *q = y->cell[0]->config;
@@ -462,7 +465,8 @@ static bool same_task(const struct result_row *x, const struct result_row *y)
     const struct value *arch = value_get_path(p, "model.arch");
     const struct value *other = value_get_path(q, "model.arch");
     bool same_arch = !arch || !other || value_equal(arch, other);
-    return value_equal(a, b) && (same_arch || !leaves_something_open(a));
+    return value_equal(a, b) && (same_arch || !leaves_something_open(a)) &&
+           x->cell[0]->may_stop == y->cell[0]->may_stop;
 }
 
 static void number_tasks(struct results *r)
@@ -489,10 +493,21 @@ static double median_of(const struct result_row *row, const char *key, double *r
     return stats_median(room, n);
 }
 
+static void count_steps(struct result_row *row, const struct result_cell *c)
+{
+    int64_t steps = json_get_int(c->result, "steps", 0);
+    if (!result_counts(c))
+        return;
+    row->stopped += json_get_bool(c->result, "stopped");
+    row->steps_most = steps > row->steps_most ? steps : row->steps_most;
+    row->steps_least = row->steps_least == 0 || steps < row->steps_least ? steps : row->steps_least;
+}
+
 static void count_states(struct result_row *row)
 {
     for (int i = 0; i < row->n_cell; i++) {
         enum cell_state state = row->cell[i]->state;
+        count_steps(row, row->cell[i]);
         row->diverged += state == CELL_DIVERGED;
         row->stale += state == CELL_STALE;
         row->damaged += state == CELL_DAMAGED;

@@ -30,6 +30,11 @@ void table_note(struct table *t, const char *fmt, ...)
 void table_note_refused(struct table *t, const struct pairs *p)
 {
     int all = p->n + pairs_refused(p);
+    if (p->other_stop)
+        table_note(t,
+                   "%d of %d pairs refused: one stops early (train.patience), the other is trained "
+                   "to its last step; --mix-stopped compares them",
+                   p->other_stop, all);
     if (p->other_task)
         table_note(t, "%d of %d pairs refused: different tasks, metrics or objectives",
                    p->other_task, all);

@@ -128,6 +128,19 @@ static struct table_cell n_cell(struct builder *b, const struct kind *k,
     return table_plain(arena_printf(b->a, n == row->n_cell ? "%d" : "%d/%d", n, row->n_cell));
 }
 
+/* "300", or "120 to 300" where cells stopped early. */
+static struct table_cell steps_cell(struct builder *b, const struct kind *k,
+                                    const struct result_row *row)
+{
+    (void)k;
+    if (row->steps_most == 0)
+        return table_plain("-");
+    if (row->steps_least == row->steps_most)
+        return table_plain(arena_printf(b->a, "%" PRId64, row->steps_most));
+    return table_plain(
+        arena_printf(b->a, "%" PRId64 " to %" PRId64, row->steps_least, row->steps_most));
+}
+
 /* "lr=0.003"; "-" where no value is chosen. */
 static struct table_cell chosen_cell(struct builder *b, const struct kind *k,
                                      const struct result_row *row)
@@ -157,6 +170,8 @@ static const struct kind kinds[] = {
     {"pairs", "pairs", COMPARED, pairs_cell, OF_SUMMARY(pairs)},
     {"chosen", "chosen", COUNTED, chosen_cell, .left = true},
     {"n", "n", COUNTED, n_cell},
+    {"steps", "steps", COUNTED, steps_cell},
+    {"stopped", "stopped", COUNTED, int_cell, OF_ROW(stopped)},
     {"missing", "missing", COUNTED, int_cell, OF_ROW(missing)},
     {"failed", "failed", COUNTED, int_cell, OF_ROW(failed)},
     {"diverged", "diverged", COUNTED, int_cell, OF_ROW(diverged)},
@@ -213,10 +228,11 @@ static void usual_columns(const struct builder *b, struct choice *c)
 {
     static const char *const cost[] = {"params", "positional", "flops", "tokens",
                                        "memory", "wall",       "eval",  "attention"};
-    bool failed = false, diverged = false, meet = false;
+    bool failed = false, diverged = false, meet = false, stopped = false;
     for (int i = 0; i < b->r->n_row; i++) {
         meet = meet || isfinite(b->r->row[i].input_ratio_start);
         failed = failed || b->r->row[i].failed;
+        stopped = stopped || b->r->row[i].stopped;
         diverged = diverged || b->r->row[i].diverged;
     }
     if (b->r->best.over.n_axis)
@@ -231,6 +247,10 @@ static void usual_columns(const struct builder *b, struct choice *c)
         add_kind(c, "g_z");
     }
     add_kind(c, "n");
+    if (stopped) {
+        add_kind(c, "steps");
+        add_kind(c, "stopped");
+    }
     if (failed)
         add_kind(c, "failed");
     if (diverged)

@@ -69,6 +69,7 @@ static void note_pairs(struct builder *b)
         all.other_task += p->other_task;
         all.other_batches += p->other_batches;
         all.other_init += p->other_init;
+        all.other_stop += p->other_stop;
         rows += p->by_data > 0;
     }
     table_note_refused(b->t, &all);
@@ -104,6 +105,24 @@ static bool has_column(const struct table *t, const char *head)
         if (strcmp(t->column[k].head, head) == 0)
             return true;
     return false;
+}
+
+static void note_stopped(struct builder *b)
+{
+    int stopped = 0, rows = 0, others = 0;
+    for (int i = 0; i < b->r->n_row; i++) {
+        const struct result_row *row = &b->r->row[i];
+        stopped += row->stopped;
+        rows += row->cell[0]->may_stop;
+        others += !row->cell[0]->may_stop;
+    }
+    if (stopped)
+        table_note(b->t, "stopped: cells that train.patience ended before their last step; their "
+                         "values are of the step at which they stopped (steps)");
+    if (rows && others)
+        table_note(b->t,
+                   "rows that may stop early are neither ranked nor paired with rows that are "
+                   "trained to their last step (--mix-stopped does)");
 }
 
 static void note_comparisons(struct builder *b)
@@ -229,6 +248,7 @@ void table_notes(struct builder *b)
 {
     note_marks(b);
     best_notes(b->t, b->r, b->a);
+    note_stopped(b);
     note_comparisons(b);
     note_states(b);
     note_kinds(b);

@@ -135,6 +135,8 @@ static void report_metrics(struct trainer *t, int64_t which, const peat_sums *su
                             .length = t->task->plan.eval[which],
                             .step = t->step,
                             .value = isfinite(value) ? value : (double)NAN};
+        if (which == 0 && metric == t->task->hooks->metric)
+            t->patience.last = m.value;
         if (t->events.measure)
             t->events.measure(t->events.ctx, &m);
     }

@@ -3,6 +3,7 @@
  * generation.c: state.json.
  *
  *   {"version", "step", "first_loss", "above", "updates", "diverged": null | {"step", "what"},
+ *    "patience": {"best", "bad", "stopped"} where train.patience is set,
  *    "seconds", "median_step_ms", "steps_timed", "identity": {...},
  *    "files": {name: SHA-256}, "check": SHA-256 of all else in canonical form}
  */
@@ -76,6 +77,17 @@ static void put_divergence(struct json state, const struct divergence *d)
     json_put_text(map, "what", d->what);
 }
 
+/* Only where it is asked for: other checkpoints stay as they were. */
+static void put_patience(struct json state, const struct trainer *t)
+{
+    if (t->train->patience == 0)
+        return;
+    struct json map = json_put_map(state, "patience");
+    json_put_real(map, "best", t->patience.best);
+    json_put_int(map, "bad", t->patience.bad);
+    json_put_bool(map, "stopped", t->patience.stopped);
+}
+
 static void put_trainer(struct json state, const struct trainer *t)
 {
     json_put_int(state, "step", t->step);
@@ -83,6 +95,7 @@ static void put_trainer(struct json state, const struct trainer *t)
     json_put_int(state, "above", t->above);
     json_put_int(state, "updates", t->adamw.t);
     put_divergence(state, &t->diverged);
+    put_patience(state, t);
     json_put_real(state, "seconds", t->train_seconds);
     json_put_real(state, "eval_seconds", t->eval_seconds);
     json_put_real(state, "median_step_ms", t->median_step_ms);
@@ -173,6 +186,16 @@ static bool get_divergence(const struct value *state, struct divergence *d)
     return what && get_int(map, "step", &d->step);
 }
 
+static bool get_patience(const struct value *state, struct trainer *t)
+{
+    const struct value *map = value_get(state, "patience");
+    t->patience = (struct patience){.last = (double)NAN, .best = (double)NAN};
+    if (t->train->patience == 0)
+        return true;
+    t->patience.stopped = json_get_bool(map, "stopped");
+    return get_real(map, "best", &t->patience.best) && get_int(map, "bad", &t->patience.bad);
+}
+
 peat_status generation_apply_state(const struct value *state, struct trainer *t, struct error *err)
 {
     /* Checkpoints of before it was counted lack it. */
@@ -180,7 +203,7 @@ peat_status generation_apply_state(const struct value *state, struct trainer *t,
         t->eval_seconds = 0.0;
     bool good = get_int(state, "step", &t->step) && get_real(state, "first_loss", &t->first_loss) &&
                 get_int(state, "above", &t->above) && get_int(state, "updates", &t->adamw.t) &&
-                get_divergence(state, &t->diverged) &&
+                get_divergence(state, &t->diverged) && get_patience(state, t) &&
                 get_real(state, "seconds", &t->train_seconds) &&
                 get_real(state, "median_step_ms", &t->median_step_ms) &&
                 get_int(state, "steps_timed", &t->steps_timed);

@@ -123,7 +123,7 @@ static peat_status pass_gate(const struct gate *gate, const struct value *state,
 /* Only the weights are kept when a run ended: there is nothing to go on from. */
 static bool has_ended(const struct trainer *t)
 {
-    return t->step >= t->train->steps || t->diverged.step != 0;
+    return t->step >= t->train->steps || t->diverged.step != 0 || t->patience.stopped;
 }
 
 /* Into a copy of the trainer, whose arrays are written to only at the very end. */

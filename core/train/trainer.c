@@ -22,6 +22,7 @@ peat_status trainer_init(struct trainer *t, struct error *err)
     t->step = t->above = t->steps_timed = 0;
     t->first_loss = t->train_seconds = t->eval_seconds = t->median_step_ms = 0.0;
     t->diverged = (struct divergence){0};
+    t->patience = (struct patience){.last = (double)NAN, .best = (double)NAN};
     peat_status status = adamw_init(&t->adamw, w, t->model_arena);
     if (status == PEAT_OK)
         status = task_batch_init(t->task, &t->batch, t->model_arena, t->train->batch,
@@ -176,18 +177,38 @@ static bool every(int64_t step, int64_t period)
     return period > 0 && step % period == 0;
 }
 
+/* After an evaluation. One that is not finite is no better. */
+static void watch_patience(struct trainer *t)
+{
+    struct patience *p = &t->patience;
+    if (t->train->patience == 0)
+        return;
+    bool more = t->task->hooks->metric[0].goal_max;
+    bool better =
+        isfinite(p->last) && (isnan(p->best) || (more ? p->last > p->best : p->last < p->best));
+    p->best = better ? p->last : p->best;
+    p->bad = better ? 0 : p->bad + 1;
+    p->stopped = p->bad >= t->train->patience && t->step < t->train->steps;
+}
+
+static bool has_ended(const struct trainer *t)
+{
+    return t->diverged.step != 0 || t->patience.stopped || t->step >= t->train->steps;
+}
+
 /* Evaluation comes before the checkpoint: what a loaded step would have evaluated is done. */
 static peat_status finish_step(struct trainer *t, const struct step_times *times, bool *stop,
                                struct error *err)
 {
-    bool diverged = t->diverged.step != 0, last = diverged || t->step == t->train->steps;
     peat_status status = PEAT_OK;
-    if (!diverged && (last || every(t->step, t->eval->every))) {
+    if (!t->diverged.step && (has_ended(t) || every(t->step, t->eval->every))) {
         status = trainer_evaluate(t, err);
         status = status == PEAT_OK ? check(t, err) : status;
+        watch_patience(t);
     }
     if (status != PEAT_OK)
         return status;
+    bool last = has_ended(t);
     *stop = !last && t->events.stop && t->events.stop(t->events.ctx);
     if (!t->events.save || !(last || *stop || every(t->step, t->checkpoint_every)))
         return PEAT_OK;
@@ -200,7 +221,7 @@ peat_status trainer_run(struct trainer *t, enum run_end *end, struct error *err)
     struct step_times times = {.seen = 0};
     bool stop = false;
     peat_status status = PEAT_OK;
-    while (status == PEAT_OK && !stop && !t->diverged.step && t->step < t->train->steps) {
+    while (status == PEAT_OK && !stop && !has_ended(t)) {
         status = timed_step(t, &times, err);
         if (status == PEAT_OK)
             status = finish_step(t, &times, &stop, err);

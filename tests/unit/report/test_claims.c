@@ -355,7 +355,8 @@ START_TEST(mixed_objectives_are_neither_compared_nor_pooled)
                     0);
     judge();
     assert_verdict(0, VERDICT_UNDECIDED, "rows of different tasks or objectives have no mean");
-    assert_verdict(1, VERDICT_UNDECIDED, "rows of different tasks or objectives are not compared");
+    assert_verdict(1, VERDICT_UNDECIDED,
+                   "rows of different tasks, objectives or rules of stopping");
     const struct effects *x = contrast();
     ck_assert_int_eq(x->n_line, 2);
     ck_assert_int_eq(x->line[1].n, 5);

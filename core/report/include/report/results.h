@@ -20,13 +20,15 @@ struct results_options {
     const char *metric;   /* NULL: the report's, else the task's main metric */
     const char *baseline; /* "axis=label[,axis=label]" or a label; NULL: the plan's */
     enum paired_test test;
+    bool mix_stopped; /* rows that stop early are compared with rows that do not */
     bool every_value; /* as if there were no best_over: all rows and seeds, no contrast and claim */
 };
 
 /* One cell of the grid with what it came to. */
 struct result_cell {
     int64_t seed;
-    int task; /* its row's */
+    int task;      /* its row's */
+    bool may_stop; /* train.patience is set: its length of training is its own */
     enum cell_state state;
     enum best_role role;                        /* where there is best_over */
     const struct value *planned;                /* its entry in plan.json */
@@ -53,12 +55,12 @@ static inline bool result_counts(const struct result_cell *c)
 struct pairs {
     int n; /* that are paired, of these `by_data` alone: their weights differ in shape */
     int by_data;
-    int other_batches, other_init, other_task; /* refused */
+    int other_batches, other_init, other_task, other_stop; /* refused */
 };
 
 static inline int pairs_refused(const struct pairs *p)
 {
-    return p->other_task + p->other_batches + p->other_init;
+    return p->other_task + p->other_batches + p->other_init + p->other_stop;
 }
 
 /* Mean over seeds with a Student-t interval, and the difference to the baseline paired by seed. */
@@ -81,7 +83,9 @@ struct result_row {
     struct result_cell **cell;     /* by seed */
     const struct best_row *choice; /* the value that best_over gave it; NULL: there is none */
     int failed, diverged, missing, stale, damaged;
-    int drifted; /* of the cells that count: see cell_drift() */
+    int drifted;                     /* of the cells that count: see cell_drift() */
+    int64_t steps_least, steps_most; /* of training, of these; 0: none counts */
+    int stopped;                     /* of these, before the last step */
     struct summary at[RESULTS_MAX_LENGTHS];
     int baseline; /* row index, -1: none, own index: is the baseline */
     double params, params_positional, flops_per_token;

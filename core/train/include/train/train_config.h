@@ -18,6 +18,8 @@ struct train_config {
     double lr_min; /* as a fraction of lr, at the last step */
     double weight_decay, beta1, beta2, eps, clip;
     int64_t precision;
+    int64_t
+        patience; /* evaluations in a row without a better one, after which it stops; 0: never */
 };
 
 struct eval_config {

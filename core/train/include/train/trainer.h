@@ -39,6 +39,13 @@ struct divergence {
     char what[256]; /* "loss is not finite at step 12, first in 'layernorm' (block 2)" */
 };
 
+/* Of a run that stops when the task's first metric, at the first length, gets no better. */
+struct patience {
+    double last, best; /* NaN: not evaluated yet */
+    int64_t bad;       /* evaluations in a row that were no better than the best */
+    bool stopped;      /* before the last step */
+};
+
 /* One evaluation result. */
 struct measure {
     const char *metric, *split; /* "bpb", "valid" */
@@ -79,6 +86,7 @@ struct trainer {
     double first_loss; /* of step 1 */
     int64_t above;     /* steps in a row with loss > first_loss + 2 nats */
     struct divergence diverged;
+    struct patience patience;
     /* Spent in steps and in evaluation so far, over all attempts. */
     double train_seconds, eval_seconds;
     double median_step_ms;
