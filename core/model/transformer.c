@@ -49,7 +49,7 @@ static peat_dims first_dims(const struct model_config *c)
         .H = c->n_head,
         .C = c->d_model / c->n_head,
         .L = c->n_layer,
-        .V = c->vocab,
+        .V = c->input == PEAT_INPUT_TOKENS ? c->vocab : 0,
         .T_train = c->T_train + first,
         .T_max = c->T_max + first,
         .n_axes = c->n_axes > 1 ? (int32_t)c->n_axes : 1,

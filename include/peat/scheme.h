@@ -23,7 +23,7 @@ extern "C" {
 /* Sizes of the model, complete in setup. */
 typedef struct peat_dims {
     uint32_t size;
-    int64_t D, H, C, L, V; /* C: head width for this scheme, after `where.dims`          */
+    int64_t D, H, C, L, V; /* C: head width for this scheme, after `where.dims`; V: 0 of patches */
     int64_t d;             /* width of this scheme's stream; 0 when it has none               */
     int64_t T_train;       /* longest sequence trained                                        */
     int64_t T_max;         /* longest sequence trained or evaluated                           */

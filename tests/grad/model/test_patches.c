@@ -26,7 +26,6 @@ static void set_up(void)
     m.config.n_axes = 2;
     m.config.head = PEAT_HEAD_CLASS;
     m.config.n_class = CLASSES;
-    m.config.vocab = 0;
     m.input.token = NULL;
     m.input.patch = patch;
     m.input.n_axes = 2;
