@@ -16,6 +16,7 @@
 #include "cli/planstate.h"
 #include "cli/planwarnings.h"
 #include "cli/plugins.h"
+#include "cli/runslurm.h"
 #include "cli/verbs.h"
 #include "grid/progress.h"
 #include "report/numbers.h"
@@ -164,6 +165,8 @@ static void print_totals(struct loaded_plan *l, const char *const *state)
     for (int i = 0; i < p->n_skipped / l->experiment.n_seed; i++)
         cli_print("skipped: %s: %s\n", p->skipped[i].label, p->skipped[i].reason);
     plan_warn(p, &l->arena);
+    if (l->experiment.run.launcher == LAUNCHER_SLURM)
+        run_slurm_say_kinds(&l->experiment.run.slurm, &l->arena);
 }
 
 static peat_status print_all_json(struct loaded_plan *l, const struct request *q,

@@ -42,9 +42,10 @@ static void print_scripts(const struct run_slurm *s)
             s->array.jobs->n == 1 ? "" : "s", tasks, tasks == 1 ? "" : "s");
 }
 
-static void say_kinds(const struct run_slurm *s)
+void run_slurm_say_kinds(const struct slurm_settings *settings, struct arena *a)
 {
-    const char *kinds = slurm_kinds(&s->array, s->arena);
+    const struct slurm_array any = {.settings = settings};
+    const char *kinds = slurm_kinds(&any, a);
     if (kinds)
         cli_say("nodes differ here (%s), and bits with the processor: run.slurm.constraint keeps "
                 "the cells on one kind",
@@ -56,7 +57,7 @@ peat_status run_slurm_launch(void *ctx, const struct jobs *jobs, struct error *e
     struct run_slurm *s = ctx;
     s->array.jobs = jobs;
     s->launched = true;
-    say_kinds(s);
+    run_slurm_say_kinds(s->array.settings, s->arena);
     if (!s->dry)
         return slurm_submit(&s->array, &s->jobs, s->arena, err);
     print_scripts(s);

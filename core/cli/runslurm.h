@@ -18,6 +18,8 @@ peat_status run_slurm_open(struct run_slurm *s, struct loaded_plan *l, const cha
                            struct error *err);
 /* runner_options.launch, with a run_slurm. */
 peat_status run_slurm_launch(void *ctx, const struct jobs *jobs, struct error *err);
+/* Warns where Slurm may choose among several kinds of nodes and nothing is said about them. */
+void run_slurm_say_kinds(const struct slurm_settings *settings, struct arena *a);
 /* Says what was submitted, or that there was nothing; false: a part of it was refused. */
 bool run_slurm_say(const struct run_slurm *s);
 

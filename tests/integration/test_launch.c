@@ -234,6 +234,12 @@ START_TEST(nodes_of_several_kinds_are_mentioned_unless_one_is_chosen)
     ck_assert(!shell_printed("nodes differ"));
     shell_expect(0, "KINDS='zen2\\nzen4\\n' %s 'run.slurm={constraint: zen4}'", dry);
     ck_assert(!shell_printed("nodes differ"));
+    shell_says(0,
+               "nodes differ here (zen2; zen4), and bits with the processor: run.slurm.constraint",
+               "PATH=$PWD/bin:$PATH KINDS='zen2\nzen4\n' peat plan grid.yaml run.launcher=slurm");
+    shell_expect(0, "PATH=$PWD/bin:$PATH KINDS='zen2\nzen4\n' peat plan grid.yaml "
+                    "run.launcher=local");
+    ck_assert(!shell_printed("nodes differ"));
     shell_says(2, "'constraint' in slurm may have letters, digits and ._-:&|*,()[], not ' '",
                "%s 'run.slurm={constraint: zen4 --help}'", dry);
 }
