@@ -1,0 +1,209 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Loss and gradients of every kind of model, written in PyTorch from docs/checkpoint.md and the
+schemes' pages. Writes architectures.json, which tests/grad/check/test_torch.c compares with PEAT.
+
+  architectures.py > architectures.json      (needs python3-torch)
+
+Weights and inputs are formulas that both sides know. A gradient is kept as its product with a wave,
+sum over i of g_i cos(i), which every element has a part in.
+"""
+import json
+import math
+
+import torch
+import torch.nn.functional as F
+
+torch.set_default_dtype(torch.float64)
+V, D, H, L, FF, B, T, S, P, CLASSES = 7, 8, 2, 2, 12, 2, 5, 4, 3, 3
+C = D // H
+s = math.sqrt(D)  # embed_scale
+
+token = torch.tensor([[(7 * b + 3 * t + b * t) % V for t in range(T)] for b in range(B)])
+target = torch.tensor([[(5 * b + 2 * t + 1) % V for t in range(T)] for b in range(B)])
+source = torch.tensor([[(3 * (b * S + t) + 1) % V for t in range(S)] for b in range(B)])
+patch = torch.tensor([[[((5 * ((b * T + t) * P + i)) % 11 - 5) / 8 for i in range(P)]
+                       for t in range(T)] for b in range(B)])
+label = torch.tensor([1, 2])
+pad = torch.tensor([[False] * T, [False] * (T - 1) + [True]])
+source_pad = torch.tensor([[False] * S, [False] * (S - 1) + [True]])
+
+
+class Model:
+    def __init__(self, scheme, across):
+        self.scheme, self.across, self.W = scheme, across, {}
+
+    def w(self, name, *shape):
+        if name not in self.W:
+            n, seed = math.prod(shape), sum(name.encode()) % 1000
+            x = 0.25 * torch.sin(0.37 * torch.arange(n) + 0.11 * seed + 0.5)
+            if 'norm' in name and name.endswith('weight'):
+                x = x + 1
+            self.W[name] = x.reshape(shape).requires_grad_()
+        assert self.W[name].shape == torch.Size(shape)
+        return self.W[name]
+
+    def norm(self, x, name):
+        return F.layer_norm(x, (D,), self.w(name + '.weight', D), self.w(name + '.bias', D), 1e-5)
+
+    def linear(self, x, name, out):
+        return F.linear(x, self.w(name + '.weight', out, x.shape[-1]), self.w(name + '.bias', out))
+
+    # ---- schemes: `at` is the prefix of the stack, T_max its longest sequence
+
+    def stream(self, at, pos, T_max):
+        if self.scheme == 'learned':
+            return s * self.w(at + 'position.0.learned.table', T_max, D)[pos]
+        if self.scheme == 'sinusoidal':
+            a = pos[:, None] * 1e4 ** (-2 * torch.arange(D // 2) / D)
+            return torch.stack([a.sin(), a.cos()], -1).reshape(len(pos), D)
+        return torch.zeros(len(pos), D)
+
+    def turn(self, x, pos):
+        if self.scheme != 'rotary':
+            return x
+        a = pos[:, None] * 1e4 ** (-2 * torch.arange(C // 2) / C)
+        u, v = x[..., 0::2], x[..., 1::2]
+        return torch.stack([u * a.cos() - v * a.sin(), u * a.sin() + v * a.cos()], -1).flatten(-2)
+
+    def bucket(self, delta, causal):
+        def side(d, n):
+            e = n // 2
+            if d < e:
+                return d
+            return min(e + int((n - e) * math.log(d / e) / math.log(128 / e) + 1e-12), n - 1)
+        if causal:
+            return side(max(-delta, 0), 32)
+        return side(abs(delta), 16) + (16 if delta > 0 else 0)
+
+    def bias(self, at, q, k, causal):
+        """[H, Tq, Tk] in logit units"""
+        delta = (k[None, :] - q[:, None]).tolist()
+        if self.scheme == 'alibi':
+            m = torch.tensor([2.0 ** (-8 * (h + 1) / H) for h in range(H)])
+            return -m[:, None, None] * torch.tensor(delta).abs()
+        if self.scheme == 't5_bias':
+            row = torch.tensor([[self.bucket(int(d), causal) for d in line] for line in delta])
+            return self.w(at + 'position.0.t5_bias.table', 32, H)[row].permute(2, 0, 1)
+        return torch.zeros(H, len(q), len(k))
+
+    def score(self, at, q, k, T_max):
+        """[H, Tq, Tk] in units of q.k"""
+        if self.scheme != 'tupe':
+            return torch.zeros(H, len(q), len(k))
+        n = at + 'position.0.tupe.'
+        p = F.layer_norm(self.w(n + 'p', T_max, D), (D,), self.w(n + 'norm_weight', D),
+                         self.w(n + 'norm_shift', D), 1e-5)
+        u, v = self.w(n + 'u_q', H, C, D), self.w(n + 'u_k', H, C, D)
+        return torch.einsum('id,hcd,je,hce->hij', p[q], u, p[k], v)
+
+    # ---- blocks
+
+    def attend(self, name, x, memory, hidden, acts):
+        """acts(q, k) -> q, k, score, bias; hidden [B, Tq, Tk]: what is not seen"""
+        def heads(y):
+            return y.reshape(B, -1, H, C).transpose(1, 2)
+        w, b = self.w(name + '.qkv.weight', 3 * D, D), self.w(name + '.qkv.bias', 3 * D)
+        q = heads(F.linear(x, w[:D], b[:D]))
+        k = heads(F.linear(memory, w[D:2 * D], b[D:2 * D]))
+        v = heads(F.linear(memory, w[2 * D:], b[2 * D:]))
+        q, k, score, bias = acts(q, k)
+        terms = 1 if self.scheme == 'tupe' and 'cross' not in name else 0
+        logits = (q @ k.transpose(-2, -1) + score) / math.sqrt((1 + terms) * C) + bias
+        logits = logits.masked_fill(hidden[:, None], -math.inf)
+        o = (logits.softmax(-1) @ v).transpose(1, 2).reshape(B, -1, D)
+        return self.linear(o, name + '.out', D)
+
+    def own(self, at, pos, T_max, causal, front=0):
+        """What the scheme does in self-attention, behind `front` places that it does not see."""
+        def acts(q, k):
+            def behind(x):
+                return torch.cat([x[:, :, :front], self.turn(x[:, :, front:], pos)], 2)
+            full = (front, 0, front, 0)
+            return (behind(q), behind(k), F.pad(self.score(at, pos, pos, T_max), full),
+                    F.pad(self.bias(at, pos, pos, causal), full))
+        return acts
+
+    def cross(self, q_pos, k_pos):
+        def acts(q, k):
+            nothing = torch.zeros(H, len(q_pos), len(k_pos))
+            if not self.across:
+                return q, k, nothing, nothing
+            return self.turn(q, q_pos), self.turn(k, k_pos), nothing, self.bias('', q_pos, k_pos, 1)
+        return acts
+
+    def block(self, name, x, hidden, acts, crossing=None):
+        y = self.norm(x, name + 'norm1')
+        x = x + self.attend(name + 'attention', y, y, hidden, acts)
+        if crossing:
+            memory, unseen, across = crossing
+            y = self.norm(x, name + 'norm_cross')
+            x = x + self.attend(name + 'cross', y, memory, unseen, across)
+        y = F.gelu(self.linear(self.norm(x, name + 'norm2'), name + 'mlp.up', FF))
+        return x + self.linear(y, name + 'mlp.down', D)
+
+    # ---- models
+
+    def decoder(self):
+        pos = torch.arange(T)
+        x = s * self.w('token.weight', V, D)[token] + self.stream('', pos, T)
+        hidden = (pos[None, :] > pos[:, None]).expand(B, T, T)
+        for l in range(L):
+            x = self.block(f'block.{l}.', x, hidden, self.own('', pos, T, True))
+        logits = self.norm(x, 'norm') @ self.w('head.weight', V, D).T
+        return F.cross_entropy(logits.reshape(-1, V), target.reshape(-1))
+
+    def encoder(self):
+        """Class token first, at position 0; the last place of the second row is padding."""
+        pos = torch.arange(T + 1)
+        x = s * torch.cat([self.w('class.token', 1, D).expand(B, 1, D),
+                           self.w('token.weight', V, D)[token]], 1) + self.stream('', pos, T + 1)
+        hidden = F.pad(pad, (1, 0))[:, None, :].expand(B, T + 1, T + 1)
+        for l in range(L):
+            x = self.block(f'block.{l}.', x, hidden, self.own('', pos, T + 1, False))
+        logits = self.norm(x, 'norm')[:, 0] @ self.w('head.weight', CLASSES, D).T
+        return F.cross_entropy(logits, label)
+
+    def vit(self):
+        """Class token outside the order, with nothing in the place of streams."""
+        pos = torch.arange(T)
+        x = s * (self.linear(patch, 'patch', D)) + self.stream('', pos, T)
+        x = torch.cat([s * self.w('class.token', 1, D).expand(B, 1, D), x], 1)
+        hidden = torch.zeros(B, T + 1, T + 1, dtype=torch.bool)
+        for l in range(L):
+            x = self.block(f'block.{l}.', x, hidden, self.own('', pos, T, False, 1))
+        logits = self.norm(x, 'norm')[:, 0] @ self.w('head.weight', CLASSES, D).T
+        return F.cross_entropy(logits, label)
+
+    def seq2seq(self):
+        pos, place = torch.arange(T), torch.arange(S)
+        table = self.w('token.weight', V, D)
+        m = s * table[source] + self.stream('encoder.', place, T)
+        hidden = source_pad[:, None, :].expand(B, S, S)
+        for l in range(L):
+            m = self.block(f'encoder.block.{l}.', m, hidden, self.own('encoder.', place, T, False))
+        m = self.norm(m, 'encoder.norm')
+        x = s * table[token] + self.stream('', pos, T)
+        hidden = (pos[None, :] > pos[:, None]).expand(B, T, T)
+        unseen = source_pad[:, None, :].expand(B, T, S)
+        for l in range(L):
+            x = self.block(f'block.{l}.', x, hidden, self.own('', pos, T, True),
+                           (m, unseen, self.cross(pos, place)))
+        logits = self.norm(x, 'norm') @ self.w('head.weight', V, D).T
+        return F.cross_entropy(logits.reshape(-1, V), target.reshape(-1))
+
+
+def fixture(arch, scheme, across):
+    model = Model(scheme, across)
+    loss = getattr(model, arch)()
+    loss.backward()
+    gradient = {name: float((w.grad.flatten() * torch.cos(torch.arange(w.numel()) * 1.0)).sum())
+                for name, w in sorted(model.W.items())}
+    return {'arch': arch, 'scheme': scheme, 'across': across, 'loss': float(loss),
+            'gradient': gradient}
+
+
+cases = [fixture(a, x, False) for a in ('decoder', 'encoder', 'vit', 'seq2seq')
+         for x in ('learned', 'sinusoidal', 'rotary', 'alibi', 't5_bias', 'tupe')]
+cases += [fixture('seq2seq', x, True) for x in ('rotary', 'alibi')]
+print('[\n' + ',\n'.join(json.dumps(c) for c in cases) + '\n]')
