@@ -2,6 +2,8 @@
 /* check_gradients.c: gradients against central differences, and finite logits, in whole models. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/rng.h"
 #include "checkrig.h"
@@ -68,6 +70,20 @@ static bool agrees(struct rig *r, const struct model_input *in, struct weight *w
     return false;
 }
 
+/* As many as show that the two differ, and two more. */
+static int telling_digits(const struct difference *d)
+{
+    enum { LEAST = 5, MOST = 17 };
+    char a[64], b[64];
+    int digits = LEAST - 2;
+    do {
+        digits++;
+        snprintf(a, sizeof(a), "%.*g", digits, d->analytic);
+        snprintf(b, sizeof(b), "%.*g", digits, d->numeric);
+    } while (digits < MOST - 2 && strcmp(a, b) == 0);
+    return digits + 2 > LEAST ? digits + 2 : LEAST;
+}
+
 static enum verdict name_element(struct rig *r, const struct model_input *in, struct weight *w,
                                  const double *kept, const double *grad, int64_t n,
                                  struct strbuf *why)
@@ -87,8 +103,9 @@ static enum verdict name_element(struct rig *r, const struct model_input *in, st
                    ? CHECK_PASSED
                    : check_failed(why, "%s: the gradient disagrees with central differences",
                                   w->name);
-    return check_failed(why, "%s[%" PRId64 "]: gradient %.5g, central difference %.5g", w->name, at,
-                        worst.analytic, worst.numeric);
+    int digits = telling_digits(&worst);
+    return check_failed(why, "%s[%" PRId64 "]: gradient %.*g, central difference %.*g", w->name, at,
+                        digits, worst.analytic, digits, worst.numeric);
 }
 
 static enum verdict check_weight(struct rig *r, const struct model_input *in, struct weight *w,

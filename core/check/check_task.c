@@ -32,8 +32,9 @@ static bool reads_data(const struct subject *s)
 static peat_status bench_open(struct bench *b, const struct subject *s, const void *config,
                               peat_arch arch, uint64_t seed, int64_t rows)
 {
-    *b = (struct bench){.task = {.host = host_table(), .hooks = s->plugin->desc->interface},
-                        .reads_data = reads_data(s)};
+    *b = (struct bench){
+        .task = {.host = host_table(), .hooks = s->plugin->desc->interface, .trail = s->trail},
+        .reads_data = reads_data(s)};
     arena_init(&b->arena, "check task", 1 << 18);
     arena_guard(&b->arena, GUARD_BYTES);
     b->task.part = (struct part){.id = s->plugin->desc->id, .prefix = "task", .config = config};

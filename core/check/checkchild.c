@@ -110,8 +110,13 @@ peat_status check_here(const struct check_request *q, const char *check, const c
         status = read_settings(q, arena, &given, err);
     if (status != PEAT_OK)
         return status;
-    struct subject s = {
-        .arena = arena, .given = given, .unloaded = &unloaded, .scratch = scratch, .team = &team};
+    struct subject s = {.arena = arena,
+                        .given = given,
+                        .unloaded = &unloaded,
+                        .scratch = scratch,
+                        .team = &team,
+                        .trail = q->trail};
+    registry.trail = q->trail;
     state_read(&unloaded);
     if (registry_find_any(&registry, q->plugin, &s.plugin, &why) == PEAT_OK)
         run_check(&s, check_find(check), report);
@@ -130,10 +135,19 @@ static peat_status child_arguments(const struct check_request *q, const char *ch
     peat_status status = own_program(program, sizeof(program), err);
     if (status != PEAT_OK)
         return status;
-    const char *const word[] = {program,  "plugins",       "check",
-                                "--only", check,           "--record",
-                                record,   "--with-parent", arena_printf(a, "%ld", (long)getpid()),
-                                "--",     q->plugin};
+    const char *const word[] = {program,
+                                "plugins",
+                                "check",
+                                "--only",
+                                check,
+                                "--record",
+                                record,
+                                "--with-parent",
+                                arena_printf(a, "%ld", (long)getpid()),
+                                "--trail",
+                                arena_printf(a, "%d", CHILD_TRAIL),
+                                "--",
+                                q->plugin};
     enum { WORDS = sizeof(word) / sizeof(*word) };
     char **all = ARENA_ARRAY(a, q->n_setting + WORDS + 1, char *);
     for (int i = 0; i < WORDS; i++)
@@ -142,6 +156,15 @@ static peat_status child_arguments(const struct check_request *q, const char *ch
         all[WORDS + i] = q->setting[i];
     *argv = all;
     return PEAT_OK;
+}
+
+/* "rotary.qkv: ", or "" where no function of the plugin ran. */
+static const char *place_of_death(const struct child *c, struct arena *a)
+{
+    char where[TRAIL_TEXT] = "";
+    if (c->trail)
+        trail_where(c->trail, where);
+    return where[0] ? arena_printf(a, "%s: ", where) : "";
 }
 
 /* With the line of its log that tells most: that of a sanitizer, else the last one. */
@@ -153,11 +176,11 @@ static void describe_death(const struct child *c, struct arena *a, struct check_
     line = line ? line : "";
     report->end = CHECK_END_CRASHED;
     if (c->signal)
-        report->text = arena_printf(a, "killed by signal %d (%s)%s%s", c->signal,
-                                    strsignal(c->signal), colon, line);
+        report->text = arena_printf(a, "%skilled by signal %d (%s)%s%s", place_of_death(c, a),
+                                    c->signal, strsignal(c->signal), colon, line);
     else
-        report->text = arena_printf(a, "the process ended with code %d before the check did%s%s",
-                                    c->code, colon, line);
+        report->text = arena_printf(a, "%sthe process ended with code %d before the check did%s%s",
+                                    place_of_death(c, a), c->code, colon, line);
 }
 
 /* False: the child left no record. */
@@ -186,8 +209,10 @@ static peat_status run_child(const struct check_request *q, const char *check, c
                              struct arena *a, struct check_report *report, struct error *err)
 {
     const char *record = arena_printf(a, "%s/record", dir);
-    struct child c = {
-        .env = cell_environment(a, 4), .log = arena_printf(a, "%s/log", dir), .own_group = true};
+    struct child c = {.env = cell_environment(a, 4),
+                      .log = arena_printf(a, "%s/log", dir),
+                      .own_group = true,
+                      .has_trail = true};
     peat_status status = child_arguments(q, check, record, &c.argv, a, err);
     if (status == PEAT_OK)
         status = child_start(&c, err);
@@ -198,12 +223,14 @@ static peat_status run_child(const struct check_request *q, const char *check, c
     bool recorded = !c.late && read_record(record, a, report);
     if (c.late) {
         report->end = CHECK_END_TIMEOUT;
-        report->text = arena_printf(a, "still running after %g seconds", q->timeout);
+        report->text =
+            arena_printf(a, "%sstill running after %g seconds", place_of_death(&c, a), q->timeout);
     } else if (!recorded || (c.code != 0 && report->end != CHECK_END_FAILED)) {
         /* A process that dies after a check has passed has something to say; after a failure it
          * may. */
         describe_death(&c, a, report);
     }
+    child_release(&c);
     return PEAT_OK;
 }
 

@@ -63,7 +63,7 @@ static void fill_positional(struct rig *r, const struct variant *v)
     const peat_scheme *scheme = subject_scheme(r->subject);
     const peat_combine *combine = subject_combine(r->subject);
     const char *id = r->subject->plugin->desc->id;
-    r->positional = (struct positional){.host = host()};
+    r->positional = (struct positional){.host = host(), .trail = r->subject->trail};
     if (r->plan.moved)
         add_scheme(r, "shift", part_shift(), &r->shift);
     if (scheme)

@@ -12,11 +12,13 @@
 #include "check/checkchild.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
+#include "process/child.h"
 #include "process/parent.h"
 
 struct request {
     int64_t timeout;  /* seconds of each check */
     int64_t parent;   /* 0: none               */
+    int64_t trail;    /* descriptor; 0: none   */
     const char *only; /* NULL: all             */
     const char *record;
     bool json, here;
@@ -206,6 +208,8 @@ static int run_recorded(struct checking *c)
     struct error err = {0};
     if (c->q.parent && !parent_follow((pid_t)c->q.parent, SIGKILL))
         return CLI_STOPPED;
+    struct trail trail = {.page = c->q.trail ? trail_page_open((int)c->q.trail) : NULL};
+    c->request.trail = &trail;
     char *scratch = path_beside(c->q.record, ".");
     peat_status status =
         check_here(&c->request, c->q.only, c->q.record, scratch, c->arena, &report, &err);
@@ -282,6 +286,8 @@ static const struct cli_option options[] = {
              "with --only: run it in this process, write its end to FILE"),
     CLI_WHOLE(0, "with-parent", "PID", 1, INT_MAX, parent,
               "with --record: end when its parent PID ends"),
+    CLI_WHOLE(0, "trail", "FD", CHILD_TRAIL, CHILD_TRAIL, trail,
+              "with --record: memory in which the parent follows the check"),
 };
 
 const struct cli_command plugins_check = {

@@ -22,6 +22,7 @@ struct subject {
     const struct state *unloaded; /* of the process before the plugin was loaded     */
     const char *scratch;          /* a directory for files                           */
     const struct team *team;      /* one thread, after gemm_start                    */
+    struct trail *trail;          /* where its functions are noted; NULL: nowhere    */
 };
 
 /* `why` is empty on success; otherwise what is wrong and where, or why it was skipped. */

@@ -32,6 +32,7 @@ struct check_request {
     int n_setting;
     char *const *setting; /* "key=value" */
     double timeout;       /* seconds */
+    struct trail *trail;  /* of the child: where it notes what runs; NULL: nowhere */
 };
 
 /* The child's side: runs the check in this process and writes what came of it to `record` (NULL:
