@@ -16,15 +16,20 @@ static void run_control(const char *name)
                  name, name);
 }
 
-/* exact_match at the end of the cell with this scheme. */
-static double exact_match(const char *run, const char *scheme)
+/* A metric at the end of the cell with this scheme. */
+static double end_of(const char *metric, const char *run, const char *scheme)
 {
     shell_expect(0,
-                 "grep -h '\"exact_match\"' %s/cells/%s.*/metrics.jsonl | tail -1 | "
+                 "grep -h '\"%s\"' %s/cells/%s.*/metrics.jsonl | tail -1 | "
                  "sed 's/.*\"value\":\\([^,]*\\),.*/\\1/'",
-                 run, scheme);
+                 metric, run, scheme);
     ck_assert_msg(shell.printed.n > 0, "%s has no cell of %s", run, scheme);
     return strtod(shell.printed.text, NULL);
+}
+
+static double exact_match(const char *run, const char *scheme)
+{
+    return end_of("exact_match", run, scheme);
 }
 
 static void assert_solved(const char *run, const char *scheme, double least)
@@ -40,6 +45,16 @@ START_TEST(only_positions_tell_which_of_two_came_first)
     assert_solved("order", "sinusoidal", 0.99);
     assert_solved("order", "learned", 0.99);
     assert_solved("order", "rotary", 0.99);
+}
+END_TEST
+
+START_TEST(only_positions_tell_where_things_are_in_an_image)
+{
+    run_control("shapes");
+    ck_assert_double_eq(end_of("accuracy", "shapes", "none"), 0.25);
+    ck_assert_double_ge(end_of("accuracy", "shapes", "sincos2d"), 0.99);
+    ck_assert_double_ge(end_of("accuracy", "shapes", "rotary2d"), 0.99);
+    ck_assert_double_ge(end_of("accuracy", "shapes", "learned"), 0.99);
 }
 END_TEST
 
@@ -65,6 +80,7 @@ int main(void)
     return run_list((struct tests){"controls", shell_open, shell_close, .seconds = 1500,
                                    .needs = "PEAT_SOURCE PEAT"},
                     TESTS(only_positions_tell_which_of_two_came_first,
+                          only_positions_tell_where_things_are_in_an_image,
                           a_bag_of_symbols_needs_no_positions,
                           a_decoder_without_positions_copies_in_distribution));
 }
