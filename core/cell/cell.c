@@ -88,8 +88,8 @@ static peat_status read_model(const struct cell_reader *r, struct model_config *
 
 /* Keys that came after cells had been trained: with their default they are not written, so that a
  * cell keeps its configuration and its hash. */
-static const char *const later_keys[] = {"input",          "head",       "pool",    "cls_position",
-                                         "encoder_layers", "norm_place", "patience"};
+static const char *const later_keys[] = {"input",          "head",       "pool",     "cls_position",
+                                         "encoder_layers", "norm_place", "patience", "halves"};
 
 static bool is_later(const char *key)
 {
@@ -179,7 +179,8 @@ static peat_status read_eval(const struct cell_reader *r, struct eval_config *e,
 
 static struct value *eval_value(const struct eval_config *e, struct arena *a)
 {
-    const struct json eval = {a, params_value(eval_rows, e, a)}, lengths = json_list(a);
+    const struct eval_config none = {0};
+    const struct json eval = {a, rows_value(eval_rows, e, &none, a)}, lengths = json_list(a);
     for (int64_t i = 0; i < e->lengths.n; i++)
         json_add_int(lengths, (int64_t)e->lengths.item[i]);
     if (lengths.v->n > 0)

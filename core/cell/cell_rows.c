@@ -275,5 +275,9 @@ const peat_param eval_rows[] = {
      .max = 1e12,
      .unit = "targets for each length, or all",
      .doc = "targets to score at each length; all: everything there is"},
+    {.key = "halves",
+     .type = PEAT_BOOL,
+     .offset = EVAL(halves),
+     .doc = "also measure two halves of the held-out data apart, for report.best_over"},
     PEAT_PARAM_END,
 };

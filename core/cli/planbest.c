@@ -45,6 +45,9 @@ void plan_runs_count(const struct plan *p, struct plan_runs *out, struct arena *
     if (e->report.best_over.n_axis == 0)
         return;
     open_best(p, &b, a);
+    out->rows = b.n_row;
+    if (b.over.halves)
+        return;
     out->n = 0;
     for (int i = 0; i < p->n; i++) {
         bool chooses = b.cell[i].role == BEST_CHOOSES;
@@ -52,7 +55,6 @@ void plan_runs_count(const struct plan *p, struct plan_runs *out, struct arena *
         out->choosing += chooses;
         out->n += is_run[i];
     }
-    out->rows = b.n_row;
     out->seeds = e->n_seed - b.over.n_seed;
 }
 
@@ -64,6 +66,12 @@ void plan_runs_say(const struct plan *p, const struct plan_runs *runs, struct ar
         return;
     for (int i = 0; i < over->n_axis; i++)
         axes = arena_printf(a, "%s%s%s", axes, i ? ", " : "", over->axis[i]);
+    if (over->halves) {
+        cli_print("best_over: %s is chosen for each of %d row%s on one half of the held-out data, "
+                  "and the other is reported: every value is run\n",
+                  axes, runs->rows, runs->rows == 1 ? "" : "s");
+        return;
+    }
     for (int i = 0; i < over->n_seed; i++)
         seeds = arena_printf(a, "%s%s%" PRId64, seeds, i ? ", " : "", over->seed[i]);
     cli_print("best_over: %d cells of seed%s %s choose %s for each of %d row%s; then %d cells of "

@@ -34,7 +34,8 @@ struct words {
 };
 #define WORD(field) offsetof(struct words, field)
 
-static const char *const by_labels[] = {"seeds", NULL};
+enum { BY_SEEDS, BY_HALVES };
+static const char *const by_labels[] = {"seeds", "halves", NULL};
 
 static const peat_param rows[] = {
     {.key = "by",
@@ -139,7 +140,12 @@ peat_status best_over_read(struct reading *r, const struct value *v, struct best
     peat_status status = params_fill(rows, &w, v, "best_over", others, r->a, r->err);
     if (status == PEAT_OK)
         status = read_axes(r, v, b);
-    if (status == PEAT_OK)
+    b->halves = w.by == BY_HALVES;
+    const struct value *choose = value_get(v, "choose");
+    if (status == PEAT_OK && b->halves && choose)
+        status = place_error(r->err, choose->at,
+                             "'choose' names seeds, and by: halves chooses by data: leave it out");
+    else if (status == PEAT_OK && !b->halves)
         status = read_choose(r, v, b);
     b->metric = w.metric && w.metric[0] ? w.metric : NULL;
     b->length = w.length;
@@ -165,8 +171,8 @@ struct value *best_over_value(const struct best_over *b, struct arena *a)
     struct json m = json_map(a), axes = json_put_list(m, "axes");
     for (int i = 0; i < b->n_axis; i++)
         json_add_text(axes, b->axis[i]);
-    json_put_text(m, "by", by_labels[0]);
-    struct json choose = json_put_list(m, "choose");
+    json_put_text(m, "by", by_labels[b->halves]);
+    struct json choose = b->halves ? m : json_put_list(m, "choose");
     for (int i = 0; i < b->n_seed; i++)
         json_add_int(choose, b->seed[i]);
     if (b->metric)
@@ -193,14 +199,15 @@ peat_status best_over_from_value(struct best_over *b, const struct value *v, str
     *b = (struct best_over){.length = -1};
     if (!v || v->kind == VALUE_NULL)
         return PEAT_OK;
-    if (!is_list_of(axes, VALUE_TEXT) || !is_list_of(choose, VALUE_INT) ||
-        !json_text_is(v, "by", by_labels[0]))
+    b->halves = json_text_is(v, "by", by_labels[BY_HALVES]);
+    bool by_seeds = json_text_is(v, "by", by_labels[BY_SEEDS]) && is_list_of(choose, VALUE_INT);
+    if (!is_list_of(axes, VALUE_TEXT) || !(b->halves || by_seeds))
         return error_set(err, PEAT_CORRUPT, "report.best_over is damaged");
     b->axis = ARENA_ARRAY(a, axes->n, const char *);
-    b->seed = ARENA_ARRAY(a, choose->n, int64_t);
+    b->seed = ARENA_ARRAY(a, by_seeds ? choose->n : 0, int64_t);
     for (; b->n_axis < axes->n; b->n_axis++)
         b->axis[b->n_axis] = axes->item[b->n_axis]->text;
-    for (; b->n_seed < choose->n; b->n_seed++)
+    for (; by_seeds && b->n_seed < choose->n; b->n_seed++)
         b->seed[b->n_seed] = choose->item[b->n_seed]->integer;
     b->metric = json_get_text(v, "metric");
     b->length = json_get_int(v, "length", -1);

@@ -206,6 +206,11 @@ static peat_status check_best_over(struct planning *p)
             status = place_error(p->err, b->at,
                                  "best_over needs a 'length': row '%s' is evaluated at several",
                                  row->cell.label);
+        if (status == PEAT_OK && b->halves && !row->cell.config.eval.halves)
+            status = place_error(p->err, b->at,
+                                 "best_over by halves needs eval: {halves: true}, which row '%s' "
+                                 "does not have",
+                                 row->cell.label);
         if (status == PEAT_OK)
             status = check_measured_alike(p, row);
     }

@@ -182,7 +182,8 @@ static void find_metric(struct best *b, int i, const struct value *report)
 
 static bool is_measure_of(const struct best *b, const struct best_row *row, const struct value *m)
 {
-    return json_text_is(m, "metric", row->metric) && json_text_is(m, "split", "valid") &&
+    return json_text_is(m, "metric", row->metric) &&
+           json_text_is(m, "split", b->over.halves ? "choose" : "valid") &&
            (b->over.length < 0 || json_get_int(m, "length", -1) == b->over.length);
 }
 
@@ -224,15 +225,15 @@ static void add_score(struct best_value *v, enum cell_state state, double x)
 
 /* Sums in the order in which the seeds are named, wherever the cells come from. A seed that the
  * value has no cell of is open: it may be in another directory. */
-static void score_values(struct best *b, int i)
+static void score_values(struct best *b, int i, int n_seed, const int64_t *seed)
 {
     struct best_row *row = &b->row[i];
-    for (int s = 0; s < b->over.n_seed; s++)
+    for (int s = 0; s < n_seed; s++)
         for (int k = 0; k < row->n; k++) {
             struct best_value *v = &row->value[k];
             const struct best_cell *found = NULL;
             for (int c = 0; c < b->n_cell; c++)
-                if (b->cell[c].row == i && b->cell[c].seed == b->over.seed[s] &&
+                if (b->cell[c].row == i && b->cell[c].seed == seed[s] &&
                     labels_agree(b, &b->cell[v->first], &b->cell[c], true) &&
                     (!found || !cell_has_ended(found->state)))
                     found = &b->cell[c];
@@ -260,23 +261,45 @@ static void choose_value(struct best_row *row)
 static enum best_role role_of(const struct best *b, const struct best_cell *c)
 {
     const struct best_row *row = &b->row[c->row];
+    bool chosen =
+        row->chosen >= 0 && labels_agree(b, &b->cell[row->value[row->chosen].first], c, true);
+    if (b->over.halves)
+        return chosen ? BEST_REPORTED : BEST_CHOOSES;
     if (best_over_keeps(&b->over, c->seed))
         return BEST_CHOOSES;
     if (row->open)
         return BEST_WAITS;
-    bool chosen =
-        row->chosen >= 0 && labels_agree(b, &b->cell[row->value[row->chosen].first], c, true);
     return chosen ? BEST_REPORTED : BEST_UNCHOSEN;
+}
+
+/* All that cells have, in rising order. */
+static int list_seeds(const struct best *b, int64_t *seed)
+{
+    int n = 0;
+    for (int i = 0; i < b->n_cell; i++) {
+        int at = 0;
+        while (at < n && seed[at] < b->cell[i].seed)
+            at++;
+        if (at < n && seed[at] == b->cell[i].seed)
+            continue;
+        for (int k = n++; k > at; k--)
+            seed[k] = seed[k - 1];
+        seed[at] = b->cell[i].seed;
+    }
+    return n;
 }
 
 void best_choose(struct best *b, const struct value *report, struct arena *a)
 {
+    int64_t *all = ARENA_ARRAY(a, b->n_cell + 1, int64_t);
+    int n_seed = b->over.halves ? list_seeds(b, all) : b->over.n_seed;
+    const int64_t *seed = b->over.halves ? all : b->over.seed;
     make_rows(b, a);
     for (int i = 0; i < b->n_row; i++) {
         sort_values(b, &b->row[i]);
         find_metric(b, i, report);
         find_length(b, i);
-        score_values(b, i);
+        score_values(b, i, n_seed, seed);
         choose_value(&b->row[i]);
     }
     for (int i = 0; i < b->n_cell; i++)

@@ -437,11 +437,11 @@ const char *cell_drift(const struct value *result, struct arena *a)
 
 /* ---- evaluations ---- */
 
-static bool has_length(const struct value *measures, double length)
+static bool has_length(const struct value *measures, const char *split, double length)
 {
     for (int i = 0; measures && i < measures->n; i++) {
         const struct value *m = measures->item[i];
-        if (json_text_is(m, "split", "valid") && json_get_number(m, "length") == length)
+        if (json_text_is(m, "split", split) && json_get_number(m, "length") == length)
             return true;
     }
     return false;
@@ -453,8 +453,10 @@ bool cell_lacks_evaluation(const struct value *config, const struct value *resul
     const struct value *measures = value_get(result, "measures");
     if (!lengths || lengths->kind != VALUE_LIST || json_text_is(result, "state", "diverged"))
         return false;
+    bool halves = json_get_bool(value_get(config, "eval"), "halves");
     for (int i = 0; i < lengths->n; i++)
-        if (!has_length(measures, lengths->item[i]->real))
+        if (!has_length(measures, "valid", lengths->item[i]->real) ||
+            (halves && !has_length(measures, "report", lengths->item[i]->real)))
             return true;
     return false;
 }

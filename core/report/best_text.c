@@ -24,10 +24,17 @@ static const char *axes_text(const struct best *b, struct arena *a)
 
 static const char *seeds_text(const struct best *b, struct arena *a)
 {
+    if (b->over.halves)
+        return "one half of the held-out data";
     const char *text = b->over.n_seed == 1 ? "seed " : "seeds ";
     for (int i = 0; i < b->over.n_seed; i++)
         text = arena_printf(a, "%s%s%" PRId64, text, i ? ", " : "", b->over.seed[i]);
     return text;
+}
+
+static const char *of_seeds(const struct best *b, struct arena *a)
+{
+    return b->over.halves ? "" : arena_printf(a, " of %s", seeds_text(b, a));
 }
 
 static const char *labels_text(const struct best *b, const struct best_value *v, struct arena *a)
@@ -61,7 +68,15 @@ static void note_how(struct table *t, const struct results *r, struct arena *a)
                "chosen: the best %s of each row%s%s, by its mean over %s, which %s in no number of "
                "this table",
                axes_text(b, a), metric, length, seeds_text(b, a),
-               b->over.n_seed == 1 ? "is" : "are");
+               b->over.halves || b->over.n_seed == 1 ? "is" : "are");
+}
+
+static int count_cells(const struct best_row *row)
+{
+    int n = 0;
+    for (int k = 0; k < row->n; k++)
+        n += row->value[k].n;
+    return n;
 }
 
 static void note_rows(struct table *t, const struct results *r, struct arena *a)
@@ -70,12 +85,12 @@ static void note_rows(struct table *t, const struct results *r, struct arena *a)
     for (int i = 0; i < r->n_row; i++) {
         const struct best_row *row = r->row[i].choice;
         if (row && row->open)
-            table_note(t, "%s: no %s is chosen yet: %d of %d cells of %s have no result",
+            table_note(t, "%s: no %s is chosen yet: %d of %d cells%s have no result",
                        results_row_label(r, &r->row[i], a), axes_text(b, a), row->open,
-                       row->n * b->over.n_seed, seeds_text(b, a));
+                       count_cells(row), of_seeds(b, a));
         else if (row && row->chosen < 0)
-            table_note(t, "%s: no %s could be chosen: each diverged at one of %s",
-                       results_row_label(r, &r->row[i], a), axes_text(b, a), seeds_text(b, a));
+            table_note(t, "%s: no %s could be chosen: of each a cell%s diverged or has no number",
+                       results_row_label(r, &r->row[i], a), axes_text(b, a), of_seeds(b, a));
     }
 }
 

@@ -196,8 +196,10 @@ peat_status claims_history(struct claim_history *h, const struct results *r, str
     const struct claims_version *now = &kept->version[kept->n - 1], *first = first_claims(kept);
     h->late = first->results > 0;
     peat_status status = claims_judge(&h->now, r, now, a, err);
-    if (status == PEAT_OK && first != now && strcmp(first->hash, now->hash) != 0)
-        status = claims_judge(&h->first, r, first, a, err);
+    /* Those of other axes than today's have no verdict, and stand there all the same. */
+    if (status == PEAT_OK && first != now && strcmp(first->hash, now->hash) != 0 &&
+        claims_judge(&h->first, r, first, a, NULL) != PEAT_OK)
+        h->first = (struct claim_verdicts){.version = first};
     return status;
 }
 

@@ -105,7 +105,9 @@ void claims_table(struct table *t, const struct claim_history *h, bool earlier, 
         add_claim(&v->item[i], t->cell + i * COLUMNS, a);
     note_claims(t, v);
     note_tests(t, v);
-    if (v->n == 0)
+    if (v->n == 0 && v->version->claims->n > 0)
+        table_note(t, "they are about axes that the rows of today do not have: not judged");
+    else if (v->n == 0)
         table_note(t, "all claims were withdrawn");
 }
 

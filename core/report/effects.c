@@ -90,7 +90,7 @@ static void choose_measure(struct effects *x, int64_t length)
     const struct results *r = x->r;
     bool own = x->spec.metric && strcmp(x->spec.metric, r->metric) != 0;
     x->metric = own ? x->spec.metric : r->metric;
-    x->split = own ? "valid" : r->split;
+    x->split = own ? (r->best.over.halves ? "report" : "valid") : r->split;
     x->goal_max = r->goal_max;
     for (int i = 0; own && i < r->n_metric; i++)
         if (strcmp(r->known[i].name, x->metric) == 0) {

@@ -222,8 +222,16 @@ static struct result_metric *add_metric(struct results *r, const char *name)
     return &r->known[r->n_metric++];
 }
 
+/* Of held-out data: all of it, or the half that chose nothing. */
+static const char *reported_split(const struct reader *x)
+{
+    const struct value *best = value_get_path(x->run[0].plan, "report.best_over");
+    bool half = best && !x->options->every_value && json_text_is(best, "by", "halves");
+    return half ? "report" : "valid";
+}
+
 /* The task's metrics in its order, then what else was measured: the training loss. */
-static void list_metrics(struct results *r)
+static void list_metrics(struct results *r, const char *wanted)
 {
     const struct value *v;
     for (int i = 0; i < r->n_cell; i++)
@@ -236,7 +244,7 @@ static void list_metrics(struct results *r)
         for (int k = 0; (v = json_get_item(r->cell[i].result, "measures", k)); k++) {
             struct result_metric *m = add_metric(r, json_get_text(v, "metric"));
             const char *split = json_get_text(v, "split");
-            if (m && split && (!m->split || strcmp(split, "valid") == 0))
+            if (m && split && (!m->split || strcmp(split, wanted) == 0))
                 m->split = split;
         }
 }
@@ -260,13 +268,13 @@ static peat_status choose_metric(struct reader *x)
     const char *goal = json_get_text(report, "goal");
     const char *main_metric = wanted && *wanted ? wanted : r->n_metric ? r->known[0].name : "";
     r->metric = asked ? asked : main_metric;
-    r->split = "valid";
+    r->split = reported_split(x);
     if (r->n_metric == 0)
         return PEAT_OK;
     const struct result_metric *m = find_metric(r, r->metric);
     if (!m)
         return unknown_metric(x);
-    r->split = m->split ? m->split : "valid";
+    r->split = m->split ? m->split : r->split;
     r->goal_max = m->goal_max;
     if (goal && strcmp(goal, "metric") != 0 && strcmp(r->metric, main_metric) == 0)
         r->goal_max = strcmp(goal, "max") == 0;
@@ -573,7 +581,7 @@ peat_status results_read(struct results *r, int n_dir, char *const *dir,
     list_dropped(&x);
     count_skipped(&x);
     read_cells(&x);
-    list_metrics(r);
+    list_metrics(r, reported_split(&x));
     status = choose_metric(&x);
     if (status == PEAT_OK)
         status = list_lengths(&x);

@@ -90,22 +90,40 @@ static peat_status score_answers(struct trainer *t, const peat_batch *b, peat_su
     return status;
 }
 
+static void add_sums(peat_sums *to, const peat_sums *one)
+{
+    to->nll += one->nll;
+    to->targets += one->targets;
+    to->correct += one->correct;
+    to->units += one->units;
+    to->sequences += one->sequences;
+    to->matches += one->matches;
+    to->generated += one->generated;
+    to->generated_correct += one->generated_correct;
+}
+
+/* half: NULL, or room for the even batches and the odd ones. */
 static peat_status sum_batches(struct trainer *t, int64_t which, struct batch *batch,
-                               peat_sums *sums, struct error *err)
+                               peat_sums *sums, peat_sums *half, struct error *err)
 {
     for (int64_t index = 0;; index++) {
+        peat_sums one = {.size = sizeof(one)};
         peat_status status = task_eval_batch(t->task, which, index, batch, err);
         if (status != PEAT_OK || batch->b.B == 0)
             return status;
-        status = score_truth(t, &batch->b, sums, err);
+        status = score_truth(t, &batch->b, &one, err);
         if (status == PEAT_OK && batch->b.prompt > 0)
-            status = score_answers(t, &batch->b, sums, err);
+            status = score_answers(t, &batch->b, &one, err);
         if (status != PEAT_OK)
             return status;
+        add_sums(sums, &one);
+        if (half)
+            add_sums(&half[index % 2], &one);
     }
 }
 
-peat_status evaluate_length(struct trainer *t, int64_t which, peat_sums *sums, struct error *err)
+static peat_status evaluate_into(struct trainer *t, int64_t which, peat_sums *sums, peat_sums *half,
+                                 struct error *err)
 {
     BUG_UNLESS(which >= 0 && which < t->task->plan.n_eval);
     *sums = (peat_sums){.size = sizeof(*sums)};
@@ -115,14 +133,20 @@ peat_status evaluate_length(struct trainer *t, int64_t which, peat_sums *sums, s
     peat_status status =
         task_batch_init(t->task, &batch, &t->step_arena, evaluate_rows(&t->task->plan, T), T);
     if (status == PEAT_OK)
-        status = sum_batches(t, which, &batch, sums, err);
+        status = sum_batches(t, which, &batch, sums, half, err);
     else
         error_set(err, status, "out of memory in evaluation");
     arena_rewind(&t->step_arena, mark);
     return status;
 }
 
-static void report_metrics(struct trainer *t, int64_t which, const peat_sums *sums)
+peat_status evaluate_length(struct trainer *t, int64_t which, peat_sums *sums, struct error *err)
+{
+    return evaluate_into(t, which, sums, NULL, err);
+}
+
+static void report_metrics(struct trainer *t, int64_t which, const char *split,
+                           const peat_sums *sums)
 {
     for (const peat_metric *metric = t->task->hooks->metric; metric->name; metric++) {
         char hook[TRAIL_TEXT];
@@ -131,11 +155,11 @@ static void report_metrics(struct trainer *t, int64_t which, const peat_sums *su
         double value = metric->value(sums);
         trail_leave(t->task->trail);
         struct measure m = {.metric = metric->name,
-                            .split = "valid",
+                            .split = split,
                             .length = t->task->plan.eval[which],
                             .step = t->step,
                             .value = isfinite(value) ? value : (double)NAN};
-        if (which == 0 && metric == t->task->hooks->metric)
+        if (which == 0 && metric == t->task->hooks->metric && strcmp(split, "valid") == 0)
             t->patience.last = m.value;
         if (t->events.measure)
             t->events.measure(t->events.ctx, &m);
@@ -146,11 +170,14 @@ peat_status trainer_evaluate(struct trainer *t, struct error *err)
 {
     double start = clock_seconds();
     for (int64_t which = 0; which < t->task->plan.n_eval; which++) {
-        peat_sums sums;
-        peat_status status = evaluate_length(t, which, &sums, err);
+        peat_sums sums, half[2] = {{.size = sizeof(sums)}, {.size = sizeof(sums)}};
+        bool halves = t->eval->halves;
+        peat_status status = evaluate_into(t, which, &sums, halves ? half : NULL, err);
         if (status != PEAT_OK)
             return status;
-        report_metrics(t, which, &sums);
+        report_metrics(t, which, "valid", &sums);
+        for (int i = 0; halves && i < 2; i++)
+            report_metrics(t, which, i ? "report" : "choose", &half[i]);
     }
     t->eval_seconds += clock_seconds() - start;
     return PEAT_OK;

@@ -137,6 +137,36 @@ START_TEST(slurm_is_given_the_cells_for_choosing_first)
 }
 END_TEST
 
+/* Cells that were trained without halves are evaluated again, not trained. */
+START_TEST(one_half_of_the_data_chooses_and_the_other_is_reported)
+{
+    shell_expect(0, "sed -i 's/axes: train.lr, choose: .*}/axes: train.lr, by: halves}/; "
+                    "s/tokens: 60/tokens: 2000/; s/^seeds: 4/seeds: 2/; /^claims/,$d' x.yaml");
+    shell_says(2, "best_over by halves needs eval: {halves: true}", "peat validate x.yaml");
+    shell_expect(0, "peat run x.yaml report.best_over=null && cp -r runs/x before");
+    shell_says(0, "every value is run", "peat plan x.yaml eval.halves=true");
+    shell_says(0, "lr=1e-2", "peat run x.yaml eval.halves=true");
+    assert_printed("by its mean over one half of the held-out data, which is in no number");
+    shell_expect(0, "ls before/cells > a; ls runs/x/cells > b; cmp a b");
+    shell_expect(0, "cd runs/x/cells; for c in *; do cmp $c/ckpt/*/model.safetensors "
+                    "../../../before/cells/$c/ckpt/*/model.safetensors || exit 1; done");
+    /* The table's value is the one of the split `report`. */
+    shell_expect(0,
+                 "peat results runs/x -f csv --columns label,metric,split,best_over,value > all");
+    shell_expect(0, "grep '^none.-.1e-2.s0,loss,report,reported,' all | cut -d, -f5 > value");
+    shell_expect(0, "peat results runs/x -f json | grep -F \"$(cat value)\"");
+    shell_says(0, "none.-.1e-3.s1,loss,choose,chooses,", "cat all");
+}
+END_TEST
+
+START_TEST(claims_of_before_best_over_do_not_hide_the_table)
+{
+    shell_expect(0, "peat run x.yaml report.best_over=null seeds=[0]");
+    shell_says(0, "CHANGED AFTER THE FIRST RESULT", "peat run x.yaml");
+    assert_printed("lr=1e-2");
+}
+END_TEST
+
 START_TEST(shards_choose_when_their_directories_meet)
 {
     shell_says(1, "waiting", "peat run x.yaml -o a --shard 1/2");
@@ -156,5 +186,7 @@ int main(void)
                           a_cell_for_choosing_that_failed_lets_its_row_alone_wait,
                           a_value_that_diverges_is_not_chosen,
                           slurm_is_given_the_cells_for_choosing_first,
+                          one_half_of_the_data_chooses_and_the_other_is_reported,
+                          claims_of_before_best_over_do_not_hide_the_table,
                           shards_choose_when_their_directories_meet));
 }

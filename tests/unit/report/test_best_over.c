@@ -184,7 +184,8 @@ START_TEST(a_row_of_which_every_value_diverged_counts_as_diverged)
     ck_assert_int_eq(b.r.row[0].diverged, 1);
     ck_assert_int_eq(b.r.row[0].at[0].n, 0);
     show();
-    assert_shown("sum: no lr could be chosen: each diverged at one of seeds 7, 8");
+    assert_shown(
+        "sum: no lr could be chosen: of each a cell of seeds 7, 8 diverged or has no number");
 }
 END_TEST
 

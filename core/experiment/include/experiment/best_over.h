@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * best_over.h: axes whose value is chosen for each row, on seeds that are kept for choosing.
+ * best_over.h: axes whose value is chosen for each row, on what is kept for choosing: some seeds,
+ * or one half of the held-out data (eval.halves), whose other half is reported.
  *
  * `report.best_over`; its normal form, as the run directory keeps it, is a map with axes: [KEY,
- * ...], by: seeds, choose: [SEED, ...] and, where given, metric and length.
+ * ...], by: seeds and choose: [SEED, ...], or by: halves, and where given metric and length.
  */
 #ifndef EXPERIMENT_BEST_OVER_H
 #define EXPERIMENT_BEST_OVER_H
@@ -13,7 +14,8 @@
 struct best_over {
     int n_axis; /* 0: nothing is chosen */
     const char **axis;
-    int n_seed; /* kept for choosing: they are in no mean, interval or test */
+    bool halves; /* by halves of the data: then every seed both chooses and is reported */
+    int n_seed;  /* kept for choosing: they are in no mean, interval or test */
     int64_t *seed;
     const char *metric;                    /* NULL: the report's                */
     int64_t length;                        /* -1: the first that was evaluated  */

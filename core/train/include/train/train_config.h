@@ -26,6 +26,7 @@ struct eval_config {
     int64_t every;      /* 0: only at the end */
     peat_reals lengths; /* in the task's unit; n 0: the task chooses */
     int64_t tokens;     /* targets per length; 0: all */
+    bool halves;        /* measure every other batch apart too */
 };
 
 /* Evaluations that are due by the end of a step, of a training of `steps` that evaluates `every` so
