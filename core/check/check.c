@@ -26,6 +26,8 @@ static const struct check table[] = {
     {"content-dependent", "trait: it has a hook that sees the tokens", true, false, false,
      check_content_dependent},
     {"needs-causal", "trait: an encoder is refused", true, false, false, check_needs_causal},
+    {"storable", "trait: the newest rows alone give what they give among all", true, true, false,
+     check_storable},
     {"causality", "in a decoder no place depends on tokens after it", true, true, false,
      check_causality},
     {"prefix", "the logits of a prefix are those of the whole sequence", true, true, false,

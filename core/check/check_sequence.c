@@ -181,6 +181,56 @@ enum verdict check_prefix(const struct subject *s, struct strbuf *why)
     return rig_each_of(s, PEAT_DECODER, &in_f64, why, prefix_of);
 }
 
+/* ---- stored rows ---- */
+
+/* Two rows at first, then one after another. */
+static enum verdict newest_rows(struct situation *s, struct rig *r, const struct model_input *in)
+{
+    struct stored stored;
+    const double *whole = rig_logits(r, in);
+    if (!whole || model_store(&r->model, in, &r->arena, &stored, &r->err) != PEAT_OK)
+        return rig_broken(r, s->why);
+    enum verdict verdict = CHECK_PASSED;
+    for (int64_t end = 2; end <= RIG_T && verdict == CHECK_PASSED; end++) {
+        const double *newest = rig_newest(r, &stored, end);
+        if (!newest)
+            return rig_broken(r, s->why);
+        for (int64_t b = 0; b < RIG_B && verdict == CHECK_PASSED; b++)
+            verdict = compare(s, whole + (b * RIG_T + end - 1) * RIG_V, newest + b * RIG_V, 1,
+                              end - 1, "between a pass over all rows and one over the newest");
+    }
+    return verdict;
+}
+
+/* As they come, with padding in front, and with two documents. */
+static enum verdict storable_of(struct situation *s, struct rig *r)
+{
+    const char *id, *why = model_not_storable(&r->model, &id);
+    struct rig_input x = rig_input(r, RIG_B, RIG_T);
+    if (why)
+        return check_failed(s->why, "it claims to be storable, but %s", why);
+    enum verdict verdict = newest_rows(s, r, &x.in);
+    for (int64_t i = 0; i < RIG_B * RIG_T; i++) {
+        x.pad[i] = i % RIG_T < i / RIG_T;
+        x.document[i] = i % RIG_T >= 3;
+    }
+    struct model_input padded = x.in, packed = x.in;
+    padded.pad = x.pad;
+    packed.document = x.document;
+    if (verdict == CHECK_PASSED)
+        verdict = newest_rows(s, r, &padded);
+    return verdict == CHECK_PASSED ? newest_rows(s, r, &packed) : verdict;
+}
+
+enum verdict check_storable(const struct subject *s, struct strbuf *why)
+{
+    const peat_scheme *scheme = subject_scheme(s);
+    const peat_combine *combine = subject_combine(s);
+    if (!((scheme ? scheme->traits : combine->traits) & PEAT_STORABLE))
+        return check_skipped(why, "not claimed");
+    return rig_each_of(s, PEAT_DECODER, &in_f64, why, storable_of);
+}
+
 /* ---- rows ---- */
 
 /* Tokens [begin, end) of row b alone, in a sequence planned to be RIG_T long. */

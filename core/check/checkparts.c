@@ -18,7 +18,8 @@ static peat_status shift_positions(const peat_call *c, double *pos)
 
 const peat_scheme *part_shift(void)
 {
-    static const peat_scheme scheme = {.size = sizeof(scheme), .positions = shift_positions};
+    static const peat_scheme scheme = {
+        .size = sizeof(scheme), .traits = PEAT_STORABLE, .positions = shift_positions};
     return &scheme;
 }
 
@@ -35,7 +36,8 @@ static peat_node *bias_rel(const peat_call *c, const peat_rel *r)
 
 const peat_scheme *part_bias(void)
 {
-    static const peat_scheme scheme = {.size = sizeof(scheme), .bias_rel = bias_rel};
+    static const peat_scheme scheme = {
+        .size = sizeof(scheme), .traits = PEAT_STORABLE, .bias_rel = bias_rel};
     return &scheme;
 }
 
@@ -51,7 +53,8 @@ static peat_status record_qkv(const peat_call *c, peat_qkv *io)
 
 const peat_scheme *part_record(void)
 {
-    static const peat_scheme scheme = {.size = sizeof(scheme), .qkv = record_qkv};
+    static const peat_scheme scheme = {
+        .size = sizeof(scheme), .traits = PEAT_STORABLE, .qkv = record_qkv};
     return &scheme;
 }
 
@@ -82,6 +85,7 @@ static peat_node *stream_encode(const peat_call *c)
 const peat_scheme *part_stream(void)
 {
     static const peat_scheme scheme = {.size = sizeof(scheme),
+                                       .traits = PEAT_STORABLE,
                                        .width = stream_width,
                                        .setup = stream_setup,
                                        .encode = stream_encode};
@@ -120,7 +124,10 @@ static peat_node *sum_merge(const peat_call *c, int32_t n, peat_node *const *x)
 
 const peat_combine *part_sum(void)
 {
-    static const peat_combine combine = {
-        .size = sizeof(combine), .min_streams = 1, .setup = sum_setup, .merge = sum_merge};
+    static const peat_combine combine = {.size = sizeof(combine),
+                                         .min_streams = 1,
+                                         .setup = sum_setup,
+                                         .merge = sum_merge,
+                                         .traits = PEAT_STORABLE};
     return &combine;
 }

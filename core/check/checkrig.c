@@ -170,18 +170,35 @@ static peat_node *forward(struct rig *r, struct graph *g, const struct model_inp
     return logits;
 }
 
+/* NULL stays NULL. */
+static double *take_values(struct rig *r, const peat_node *node)
+{
+    if (!node)
+        return NULL;
+    int64_t n = tensor_count(&node->value);
+    double *out = ARENA_ARRAY(&r->arena, n, double);
+    for (int64_t i = 0; i < n; i++)
+        out[i] = tensor_get(&node->value, i);
+    arena_reset(&r->step);
+    return out;
+}
+
 double *rig_logits(struct rig *r, const struct model_input *in)
 {
     struct graph g;
-    peat_node *logits = forward(r, &g, in);
-    if (!logits)
-        return NULL;
-    int64_t n = tensor_count(&logits->value);
-    double *out = ARENA_ARRAY(&r->arena, n, double);
-    for (int64_t i = 0; i < n; i++)
-        out[i] = tensor_get(&logits->value, i);
+    return take_values(r, forward(r, &g, in));
+}
+
+double *rig_newest(struct rig *r, struct stored *stored, int64_t end)
+{
+    struct graph g;
     arena_reset(&r->step);
-    return out;
+    graph_init(&g, &r->step, &r->team, r->model.weights.dtype);
+    g.no_grad = true;
+    peat_node *logits = model_newest(&r->model, &g, stored, end);
+    if (!logits)
+        error_set(&r->err, g.err.status, "%s", g.err.text);
+    return take_values(r, logits);
 }
 
 /* L = sum of w_i logit_i with fixed w_i in [-1, 1): every logit counts, and differently. */

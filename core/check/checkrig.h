@@ -76,6 +76,8 @@ void rig_close(struct rig *r);
 struct rig_input rig_input(struct rig *r, int64_t B, int64_t T);
 /* Logits as doubles [B*T, V] in the rig's arena; NULL: r->err says why. The graph is dead. */
 double *rig_logits(struct rig *r, const struct model_input *in);
+/* Those of the last of the first `end` rows, [B, V], made with the rows stored before. */
+double *rig_newest(struct rig *r, struct stored *stored, int64_t end);
 /* The same and keeps the graph in the step arena, with a scalar loss that every logit enters. */
 peat_node *rig_loss(struct rig *r, struct graph *g, const struct model_input *in);
 /* The loss; gradients are left in the weights. NaN: r->err says why. */

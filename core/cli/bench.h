@@ -15,6 +15,7 @@ struct bench_sizes {
 
 /* Each prints its results and returns the exit code. */
 int bench_step(const struct bench_sizes *s, bool json);
+int bench_decode(const struct bench_sizes *s, bool json);
 int bench_ops(const struct bench_sizes *s, bool json);
 int bench_grid(const struct bench_sizes *s, bool json);
 

@@ -7,11 +7,8 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/rng.h"
-#include "cli/bench.h"
+#include "cli/bench_model.h"
 #include "maths/statistics.h"
-#include "nn/host.h"
-#include "plugin/params.h"
-#include "plugin/registry.h"
 #include "tensor/gemm.h"
 #include "train/trainer.h"
 
@@ -20,9 +17,7 @@ struct bench {
     struct bench_sizes s;
     struct team team;
     struct arena arena, step_arena;
-    struct registry registry;
-    struct positional positional;
-    struct model model;
+    struct bench_model of;
     struct train_config train;
     struct adamw adamw;
     int32_t *token, *target;
@@ -31,51 +26,6 @@ struct bench {
 };
 
 /* ---- set-up ---- */
-
-static peat_status find_part(struct bench *b, peat_kind kind, const char *name, struct part *part,
-                             const void **hooks)
-{
-    const struct plugin *plugin;
-    peat_status status = registry_find(&b->registry, kind, name, NOWHERE, &plugin, &b->err);
-    if (status != PEAT_OK)
-        return status;
-    const peat_plugin *desc = plugin->desc;
-    void *config = arena_zalloc(&b->arena, desc->config_size + 1);
-    *part = (struct part){.id = desc->id, .prefix = desc->id, .config = config};
-    *hooks = desc->interface;
-    return desc->param ? params_fill(desc->param, config, NULL, name, NULL, &b->arena, &b->err)
-                       : PEAT_OK;
-}
-
-static peat_status set_up_positional(struct bench *b)
-{
-    struct positional *p = &b->positional;
-    const void *scheme = NULL, *combine = NULL;
-    *p = (struct positional){.host = host_table(), .n_scheme = 1};
-    peat_status status = registry_init(&b->registry, &b->arena, &b->err);
-    if (status == PEAT_OK)
-        status = find_part(b, PEAT_SCHEME, b->s.scheme, &p->scheme[0].part, &scheme);
-    if (status == PEAT_OK)
-        status = find_part(b, PEAT_COMBINE, "sum", &p->combine_part, &combine);
-    p->scheme[0].hooks = scheme;
-    p->combine = combine;
-    return status;
-}
-
-static struct model_config model_config_of(const struct bench_sizes *s)
-{
-    return (struct model_config){
-        .arch = PEAT_DECODER,
-        .d_model = s->d,
-        .n_layer = s->layers,
-        .n_head = s->heads,
-        .d_ff = 4 * s->d,
-        .embed_scale = 1.0,
-        .vocab = s->V,
-        .T_train = s->T,
-        .T_max = s->T,
-    };
-}
 
 static peat_status set_up_batch(struct bench *b)
 {
@@ -94,20 +44,10 @@ static peat_status set_up_batch(struct bench *b)
 
 static peat_status set_up(struct bench *b)
 {
-    const struct bench_sizes *s = &b->s;
-    struct model_config config = model_config_of(&b->s);
-    parallel_start();
-    peat_status status = gemm_start(&b->team, s->gemm, &b->err);
-    if (status == PEAT_OK && s->bf16)
-        status = gemm_start_bf16(&b->team, &b->err);
-    if (status == PEAT_OK)
-        status = set_up_positional(b);
-    if (status == PEAT_OK)
-        status =
-            model_build(&b->model, &config, &b->positional, &b->arena, PEAT_F32, 0, false, &b->err);
+    peat_status status = bench_model_open(&b->of, &b->s, &b->team, &b->arena, &b->err);
     if (status == PEAT_OK)
         status = set_up_batch(b);
-    if (status == PEAT_OK && adamw_init(&b->adamw, &b->model.weights, &b->arena) != PEAT_OK)
+    if (status == PEAT_OK && adamw_init(&b->adamw, &b->of.model.weights, &b->arena) != PEAT_OK)
         status = error_set(&b->err, PEAT_NOMEM, "out of memory for the optimiser");
     b->train = (struct train_config){
         .lr = 3e-4, .weight_decay = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .clip = 1.0};
@@ -118,13 +58,13 @@ static peat_status set_up(struct bench *b)
 
 static peat_status run_step(struct bench *b, int64_t step)
 {
-    struct weights *w = &b->model.weights;
+    struct weights *w = &b->of.model.weights;
     struct model_input in = {
         .B = b->s.B, .T = b->s.T, .token = b->token, .phase = PEAT_TRAIN, .step = step};
     struct graph g;
     graph_init(&g, &b->step_arena, &b->team, PEAT_F32);
     g.reuse = true;
-    peat_node *logits = model_forward(&b->model, &g, &in, NULL);
+    peat_node *logits = model_forward(&b->of.model, &g, &in, NULL);
     peat_node *target =
         graph_constant(&g, PEAT_I32, 1, (const int64_t[]){b->s.B * b->s.T}, b->target);
     peat_node *loss = op_cross_entropy(&g.base, logits, target);
@@ -188,7 +128,7 @@ static struct json report(struct bench *b)
     bench_put_provider(map, &b->team);
     json_put_text(map, "precision", s->bf16 ? "bf16" : "fp32");
     char hash[HASH_HEX];
-    weights_hash(&b->model.weights, NULL, hash);
+    weights_hash(&b->of.model.weights, NULL, hash);
     json_put_text(map, "weights", hash);
     bench_put(map, "step_ms_median", median, 3);
     bench_put(map, "step_ms_min", b->ms[0], 3); /* sorted by the median */

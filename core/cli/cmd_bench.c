@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_bench.c: peat bench step|ops|grid. */
+/* cmd_bench.c: peat bench step|decode|ops|grid. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -23,6 +23,13 @@ static int step_apart(void *ctx, struct trail *trail)
     return bench_step(&q->size, q->json);
 }
 
+static int decode_apart(void *ctx, struct trail *trail)
+{
+    const struct request *q = ctx;
+    (void)trail;
+    return bench_decode(&q->size, q->json);
+}
+
 static int run_bench(const struct cli *cli)
 {
     struct request *q = cli->options;
@@ -34,11 +41,16 @@ static int run_bench(const struct cli *cli)
     q->size.bf16 = q->precision == 1;
     if (strcmp(what, "step") == 0)
         return cli_apart(step_apart, q);
+    if (strcmp(what, "decode") == 0 && q->size.T < 2)
+        return cli_mistake(cmd_bench.name, "half of a row is a prompt: -T is at least 2");
+    if (strcmp(what, "decode") == 0)
+        return cli_apart(decode_apart, q);
     if (strcmp(what, "ops") == 0)
         return bench_ops(&q->size, q->json);
     if (strcmp(what, "grid") == 0)
         return bench_grid(&q->size, q->json);
-    return cli_mistake(cmd_bench.name, "there is 'step', 'ops' and 'grid', not '%s'", what);
+    return cli_mistake(cmd_bench.name, "there is 'step', 'decode', 'ops' and 'grid', not '%s'",
+                       what);
 }
 
 static const struct cli_option options[] = {
@@ -61,17 +73,23 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_bench = {
     .name = "peat bench",
     .summary = "time a training step on this machine",
-    .about = "step  Times whole training steps of a decoder: zero gradients, forward, loss,\n"
-             "      backward, clip to norm 1, AdamW. gflops counts 6 operations per matrix\n"
-             "      parameter and token, and 12 layers d T per token for attention;\n"
-             "      sgemm_gflops is the most that single products of such sizes reach; weights\n"
-             "      is the SHA-256 of the trained weights, the same at any number of threads.\n"
-             "ops   Times each operation by itself, forward and backward, beside the plain\n"
-             "      double-precision one, what copying memory reaches, and sgemm.\n"
-             "grid  Times a small experiment of 16 cells with one and with two jobs.\n"
-             "On a machine that does other work, set GOMP_SPINCOUNT=1000 for more than one thread.",
+    .about =
+        "step  Times whole training steps of a decoder: zero gradients, forward, loss,\n"
+        "      backward, clip to norm 1, AdamW. gflops counts 6 operations per matrix\n"
+        "      parameter and token, and 12 layers d T per token for attention;\n"
+        "      sgemm_gflops is the most that single products of such sizes reach; weights\n"
+        "      is the SHA-256 of the trained weights, the same at any number of threads.\n"
+        "decode  Times greedy answers with stored rows and with a whole pass for every token:\n"
+        "      prompts of T/2 tokens, answers of as many; same says that both are equal.\n"
+        "      ratio is between the two, pass_ratio between a pass over the newest token of\n"
+        "      each sequence and over all T, the least of --steps passes each.\n"
+        "ops   Times each operation by itself, forward and backward, beside the plain\n"
+        "      double-precision one, what copying memory reaches, and sgemm.\n"
+        "grid  Times a small experiment of 16 cells with one and with two jobs.\n"
+        "On a machine that does other work, set GOMP_SPINCOUNT=1000 for more than one thread.",
     .example = "peat bench step --d 256 --layers 4 --threads 2 --json",
-    CLI_OPERANDS("step|ops|grid", 1, 1, "what is timed? there is 'step', 'ops' and 'grid'"),
+    CLI_OPERANDS("step|decode|ops|grid", 1, 1,
+                 "what is timed? there is 'step', 'decode', 'ops' and 'grid'"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.size = {.d = 128,
                           .heads = 4,

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
+#include "nn/stored.h"
 #include "plugin/paramrow.h"
 
 struct request {
@@ -36,6 +37,18 @@ static void default_text(const struct page *page, const peat_param *row, struct 
 
 /* ---- for people ---- */
 
+/* "with stored rows", or why not; NULL: of no such kind. */
+static const char *decoding(const struct page *page)
+{
+    const peat_plugin *d = page->plugin->desc;
+    const char *why = NULL;
+    if (d->kind == PEAT_TASK)
+        return NULL;
+    why = d->kind == PEAT_SCHEME ? scheme_not_storable(d->interface)
+                                 : combine_not_storable(d->interface);
+    return why ? arena_printf(page->arena, "in full: %s", why) : "with stored rows";
+}
+
 static void print_facts(const struct page *page)
 {
     const struct plugin *p = page->plugin;
@@ -52,6 +65,7 @@ static void print_facts(const struct page *page)
         {"paper", *p->desc->citation ? p->desc->citation : "-"},
         {"hooks", hooks.n ? hooks.text : "-"},
         {"traits", traits.n ? traits.text : "-"},
+        {"answers", decoding(page) ? decoding(page) : "-"},
         {"path", p->path},
         {"sha256", p->sha256},
     };
@@ -146,6 +160,7 @@ static void print_object(const struct page *page)
     json_put_text(map, "id", p->desc->id);
     json_put_text(map, "sha256", p->sha256);
     json_put_text(map, "licence", p->desc->licence);
+    json_put_text(map, "answers", decoding(page));
     struct json list = json_put_list(map, "parameters");
     const struct value *defaults = params_value(p->desc->param, page->config, page->arena);
     for (const peat_param *row = p->desc->param; row && row->key; row++)

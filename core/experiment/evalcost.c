@@ -29,10 +29,12 @@ static peat_status forward_flops(struct model *m, int64_t n, int64_t B, int64_t 
     return status;
 }
 
-/* A whole row is passed at most once for each token of its answer. */
-static double passes(const peat_task_plan *plan, int i)
+/* Passes over a row: with stored rows all its places are passed once, otherwise at most as often as
+ * its answer has tokens. */
+static double passes(const struct model *m, const peat_task_plan *plan, int i)
 {
-    return (double)plan->eval_answer[i];
+    const char *id;
+    return model_not_storable(m, &id) ? (double)plan->eval_answer[i] : 1;
 }
 
 static peat_status length_cost(struct model *m, const struct task *t, int i,
@@ -46,7 +48,7 @@ static peat_status length_cost(struct model *m, const struct task *t, int i,
     if (status != PEAT_OK || plan->eval_answer[i] <= 0)
         return status;
     status = forward_flops(m, n, B, plan->eval_prompt[i] + plan->eval_answer[i] - 1, &flops, err);
-    cost->generate_flops += passes(plan, i) * flops;
+    cost->generate_flops += passes(m, plan, i) * flops;
     return status;
 }
 

@@ -35,15 +35,31 @@ void pass_init(struct pass *pass, struct model *m, struct positional *p, const p
     };
 }
 
+/* Whether a scheme has hooks that see queries and all keys. */
+static bool acts_on_pairs(const peat_scheme *h)
+{
+    return scheme_acts_on(h, ACTS_ON_TERMS | ACTS_ON_SCORES | ACTS_ON_CONTEXT);
+}
+
+static void prepare(struct pass *pass, int i, bool pairs)
+{
+    struct call c;
+    call_init(&c, pass, i, -1);
+    if (pairs)
+        call_pairs(&c);
+    hook_begin(&c, HOOK_PREPARE);
+    hook_status(pass, pass->positional->scheme[i].hooks->prepare(
+                          &c.base, pairs ? pass->shared_pairs[i] : pass->shared[i]));
+}
+
 void pass_prepare(struct pass *pass)
 {
     for (int i = 0; i < pass->positional->n_scheme; i++) {
         const struct scheme_part *s = &pass->positional->scheme[i];
         if (!s->hooks->prepare || (pass->across && !s->where.across))
             continue;
-        struct call c;
-        call_init(&c, pass, i, -1);
-        hook_begin(&c, HOOK_PREPARE);
-        hook_status(pass, s->hooks->prepare(&c.base, pass->shared[i]));
+        prepare(pass, i, false);
+        if (pass->stored && acts_on_pairs(s->hooks))
+            prepare(pass, i, true);
     }
 }

@@ -7,6 +7,7 @@
 
 #include "base/rng.h"
 #include "nn/front.h"
+#include "nn/stored.h"
 
 struct norm_weights norm_declare(struct weights *w, const char *name, int64_t D, int64_t kind)
 {
@@ -93,7 +94,6 @@ peat_node *pass_dropout(struct pass *pass, peat_node *x, double p, const char *p
 
 static peat_node *run_residual(struct pass *pass, int64_t layer, peat_node *x)
 {
-    const int64_t dim[] = {pass->B, pass->side.T, pass->dims.D};
     for (int i = 0; i < pass->positional->n_scheme; i++) {
         const struct scheme_part *s = &pass->positional->scheme[i];
         if (!where_acts(&s->where, layer))
@@ -104,10 +104,14 @@ static peat_node *run_residual(struct pass *pass, int64_t layer, peat_node *x)
             continue;
         struct call c;
         call_init(&c, pass, i, layer);
-        peat_node *seen = front_cut(pass, x, 1);
+        int64_t reach = scheme_reach(s);
+        struct tensor *kept = pass->stored ? &pass->stored->layer[layer].residual[i] : NULL;
+        peat_node *seen = stored_reach(pass, kept, front_cut(pass, x, 1), reach);
+        stored_reach_call(&c, pass, reach);
+        const int64_t dim[] = {pass->B, c.base.q->T, pass->dims.D};
         hook_begin(&c, HOOK_RESIDUAL);
         peat_node *out = hook_end(pass, s->hooks->residual(&c.base, seen), 3, dim, 0);
-        x = front_join(pass, x, out, 1);
+        x = front_join(pass, x, stored_newest(pass, out), 1);
     }
     return x;
 }

@@ -7,6 +7,7 @@
 #include "autograd/ops.h"
 #include "class_token.h"
 #include "nn/front.h"
+#include "nn/stored.h"
 
 /* Entries N(0, 1/sqrt(d_model)), whatever the width of the stream. */
 static struct weight *table_declare(struct model *m, const char *name, int64_t rows, int64_t width)
@@ -71,9 +72,11 @@ static peat_node *encode(struct pass *pass, int index)
     const struct scheme_part *s = &pass->positional->scheme[index];
     struct call c;
     call_init(&c, pass, index, -1);
+    if (pass->stored && s->hooks->needs & PEAT_NEED_TOKENS)
+        call_sides(&c, &pass->keys, &pass->keys);
     hook_begin(&c, HOOK_ENCODE);
-    return hook_end(pass, s->hooks->encode(&c.base), 3, (int64_t[]){pass->B, pass->side.T, s->d},
-                    1);
+    return stored_newest(pass, hook_end(pass, s->hooks->encode(&c.base), 3,
+                                        (int64_t[]){pass->B, c.base.q->T, s->d}, 1));
 }
 
 /* What an observer makes of a stream: mostly itself. */

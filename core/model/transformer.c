@@ -105,6 +105,13 @@ struct attention_mask model_mask(const struct model *m, const struct model_input
                                    .doc_k = in->document};
 }
 
+static void begin(struct model *m, struct graph *g)
+{
+    g->trail = m->positional->trail;
+    trail_beat(g->trail);
+    weights_begin(&m->weights);
+}
+
 /* Up to the first block. The mask is for the input as attention works on it. */
 static peat_node *enter(struct model *m, struct graph *g, const struct model_input *in,
                         struct pass *pass, struct attention_mask *mask)
@@ -116,9 +123,7 @@ static peat_node *enter(struct model *m, struct graph *g, const struct model_inp
     pass_init(pass, m, m->positional, &m->dims, g, front > 0 ? in : &all);
     pass->front = front;
     *mask = model_mask(m, &all);
-    g->trail = m->positional->trail;
-    trail_beat(g->trail);
-    weights_begin(&m->weights);
+    begin(m, g);
     pass->mask = mask;
     if (!ok || !positions_fill(pass, in, class_token && front == 0))
         return NULL;
@@ -131,6 +136,22 @@ peat_node *model_input_alone(struct model *m, struct graph *g, const struct mode
 {
     struct attention_mask mask;
     peat_node *x = enter(m, g, in, pass, &mask);
+    pass->mask = NULL;
+    return graph_failed(g) ? NULL : x;
+}
+
+/* From the input of the first block to the logits. */
+static peat_node *leave(struct model *m, struct graph *g, const struct model_input *in,
+                        struct pass *pass, const struct crossing *across, peat_node *x)
+{
+    for (int64_t l = 0; l < m->config.n_layer; l++)
+        x = block_forward(pass, &m->block[l], &m->config, across, l, x);
+    pass_show_residual(pass, m->config.n_layer, x);
+    if (m->norm.w)
+        x = norm_forward(g, &m->norm, x);
+    x = head_forward(m, g, in, x);
+    if (across)
+        pass->composed = pass->composed || across->pass->composed;
     pass->mask = NULL;
     return graph_failed(g) ? NULL : x;
 }
@@ -149,16 +170,81 @@ peat_node *model_forward(struct model *m, struct graph *g, const struct model_in
         crossing = source_forward(m, pass, in, &source_mask);
         across = &crossing;
     }
-    for (int64_t l = 0; l < m->config.n_layer; l++)
-        x = block_forward(pass, &m->block[l], &m->config, across, l, x);
-    pass_show_residual(pass, m->config.n_layer, x);
-    if (m->norm.w)
-        x = norm_forward(g, &m->norm, x);
-    x = head_forward(m, g, in, x);
-    if (across)
-        pass->composed = pass->composed || across->pass->composed;
-    pass->mask = NULL;
-    return graph_failed(g) ? NULL : x;
+    return leave(m, g, in, pass, across, x);
+}
+
+/* ---- the newest rows alone ---- */
+
+const char *model_not_storable(const struct model *m, const char **id)
+{
+    *id = NULL;
+    if (!m->dims.causal)
+        return "its rows see what follows";
+    if (m->encoder)
+        return "it looks at a source";
+    if (model_has_class_token(&m->config))
+        return "it has a class token";
+    if (m->config.n_axes > 0)
+        return "its data have positions of their own";
+    return positional_not_storable(m->positional, id);
+}
+
+peat_status model_store(struct model *m, const struct model_input *in, struct arena *arena,
+                        struct stored *s, struct error *err)
+{
+    struct graph g;
+    struct pass pass = {0};
+    graph_init(&g, arena, NULL, m->weights.dtype);
+    pass_init(&pass, m, m->positional, &m->dims, &g, in);
+    begin(m, &g);
+    if (!positions_fill(&pass, in, false))
+        return error_set(err, g.err.status, "%s", g.err.text);
+    *s = (struct stored){.arena = arena, .B = in->B, .room = in->T, .whole = pass.side};
+    s->layer = ARENA_TRY_ARRAY(arena, m->config.n_layer, struct stored_layer);
+    if (!s->layer)
+        return error_set(err, PEAT_NOMEM, "out of memory for stored rows");
+    memset(s->layer, 0, (size_t)m->config.n_layer * sizeof(*s->layer));
+    return PEAT_OK;
+}
+
+static struct model_input input_of(const struct stored *s, const peat_side *side)
+{
+    return (struct model_input){.B = s->B,
+                                .T = side->T,
+                                .token = side->token,
+                                .segment = side->segment,
+                                .document = side->document,
+                                .pad = side->pad,
+                                .special = side->special,
+                                .sequence = side->sequence,
+                                .T_total = side->T_total,
+                                .phase = PEAT_EVAL,
+                                .last_only = true};
+}
+
+peat_node *model_newest(struct model *m, struct graph *g, struct stored *s, int64_t end)
+{
+    struct pass pass = {0};
+    peat_side side, keys;
+    BUG_UNLESS(s->done < end && end <= s->room);
+    if (!side_cut(g->arena, &s->whole, s->B, s->done, end, &side) ||
+        !side_cut(g->arena, &s->whole, s->B, 0, end, &keys))
+        return graph_no_memory(g, "the newest rows", 0);
+    const struct model_input in = input_of(s, &side);
+    pass_init(&pass, m, m->positional, &m->dims, g, &in);
+    begin(m, g);
+    pass.side = side;
+    pass.keys = keys;
+    pass.stored = s;
+    struct attention_mask mask = model_mask(m, &in);
+    mask.offset = s->done;
+    mask.pad_k = keys.pad;
+    mask.doc_k = keys.document;
+    pass.mask = &mask;
+    pass_prepare(&pass);
+    peat_node *logits = leave(m, g, &in, &pass, NULL, input_forward(m, &pass, &in));
+    s->done = end;
+    return logits;
 }
 
 /* ---- plan ---- */

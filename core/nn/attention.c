@@ -6,6 +6,7 @@
 
 #include "nn/differences.h"
 #include "nn/front.h"
+#include "nn/stored.h"
 
 /* Heads [begin, end) on which the same schemes act. */
 struct group {
@@ -20,7 +21,9 @@ struct attention {
     const struct attention_options *options;
     int64_t layer;
     peat_node *xq, *xk;
+    peat_node *all_xk; /* with those of stored rows */
     struct group group;
+    int number;              /* of the group in its layer   */
     peat_qkv projected;      /* as projected                */
     peat_qkv chain;          /* as the qkv hooks left them  */
     struct bias_terms terms; /* summed over the schemes */
@@ -41,21 +44,31 @@ static bool enters_at(enum site at, int which)
 
 static void run_hidden(struct pass *pass, int i, int64_t layer, peat_node *in[3])
 {
-    const int64_t dim[] = {pass->B, pass->side.T, pass->dims.D};
     const struct scheme_part *s = scheme(pass, i);
     peat_node *seen[3], *out[3];
-    for (int w = 0; w < 3; w++)
-        seen[w] = out[w] = w > 0 && in[w] == in[w - 1] ? seen[w - 1] : front_cut(pass, in[w], 1);
+    int64_t reach = scheme_reach(s);
+    for (int w = 0; w < 3; w++) {
+        struct tensor *kept = pass->stored ? &pass->stored->layer[layer].hidden[i][w] : NULL;
+        seen[w] = w > 0 && in[w] == in[w - 1]
+                      ? seen[w - 1]
+                      : stored_reach(pass, kept, front_cut(pass, in[w], 1), reach);
+        out[w] = seen[w];
+    }
     struct call c;
     call_init(&c, pass, i, layer);
+    stored_reach_call(&c, pass, reach);
+    const int64_t dim[] = {pass->B, c.base.q->T, pass->dims.D};
     hook_begin(&c, HOOK_HIDDEN);
     peat_status status = s->hooks->hidden(&c.base, &out[0], &out[1], &out[2]);
     for (int w = 0; w < 3 && status == PEAT_OK; w++)
         out[w] = hook_shape(pass, out[w], 3, dim, 0);
     hook_status(pass, status);
+    peat_node *newest[3];
+    for (int w = 0; w < 3; w++)
+        newest[w] = w > 0 && out[w] == out[w - 1] ? newest[w - 1] : stored_newest(pass, out[w]);
     for (int w = 2; w >= 0; w--)
         if (out[w] != seen[w])
-            in[w] = front_join(pass, in[w], out[w], 1);
+            in[w] = front_join(pass, in[w], newest[w], 1);
 }
 
 /* The normed input, split in three by streams that enter here and by hidden hooks, in YAML order.
@@ -145,8 +158,8 @@ static bool in_group(const struct attention *a, int i)
     return a->group.schemes >> i & 1;
 }
 
-/* The call for a hook that sees the heads of the group alone. */
-static void group_call(const struct attention *a, int i, struct call *c)
+/* The call for a hook that sees the heads of the group alone: one on rows, or on pairs. */
+static void group_call(const struct attention *a, int i, bool pairs, struct call *c)
 {
     const struct scheme_part *s = scheme(a->pass, i);
     call_init(c, a->pass, i, a->layer);
@@ -154,9 +167,11 @@ static void group_call(const struct attention *a, int i, struct call *c)
     c->head_begin = a->group.begin;
     int64_t own = c->base.H;
     c->base.H = a->group.end - a->group.begin;
+    if (pairs)
+        call_pairs(c);
     if (s->hooks->needs & PEAT_NEED_X) {
         c->base.x_q = front_cut(a->pass, a->xq, 1);
-        c->base.x_k = front_cut(a->pass, a->xk, 1);
+        c->base.x_k = front_cut(a->pass, pairs ? a->all_xk : a->xk, 1);
     }
     if (own != c->base.H && s->part.per_head)
         graph_fail(a->pass->g,
@@ -170,7 +185,7 @@ static bool group_hook(const struct attention *a, int i, enum hook_id hook, stru
 {
     bool acts = in_group(a, i) && scheme_has(scheme(a->pass, i)->hooks, hook);
     if (acts)
-        group_call(a, i, c);
+        group_call(a, i, hook != HOOK_QKV, c);
     return acts;
 }
 
@@ -349,6 +364,7 @@ static struct bias_terms shared_terms(struct attention *a, int i)
     if (!kept->done) {
         struct call c;
         call_init(&c, a->pass, i, -1);
+        call_pairs(&c);
         *kept = scheme_terms(a->pass, s, &c, NULL);
     }
     int64_t first = s->where.head_end > 0 ? s->where.head_begin : 0;
@@ -371,7 +387,7 @@ static void run_terms(struct attention *a)
         struct bias_terms t;
         if ((h->needs & SEES_CONTENT) || s->part.per_layer) {
             struct call c;
-            group_call(a, i, &c);
+            group_call(a, i, true, &c);
             t = scheme_terms(a->pass, s, &c, &a->projected);
         } else {
             t = shared_terms(a, i);
@@ -576,9 +592,35 @@ static bool takes_composed(struct attention *a)
     return false;
 }
 
+/* Whether a scheme of the group asks for some of these. */
+static bool someone_needs(const struct attention *a, uint32_t needs)
+{
+    for (int i = 0; i < a->pass->positional->n_scheme; i++)
+        if (in_group(a, i) && scheme(a->pass, i)->hooks->needs & needs)
+            return true;
+    return false;
+}
+
+/* Keys and values of the new rows take their place behind those stored. */
+static void add_stored(struct attention *a)
+{
+    struct pass *pass = a->pass;
+    if (!pass->stored)
+        return;
+    struct stored_group *s = &pass->stored->layer[a->layer].group[a->number];
+    bool same_k = a->projected.k == a->chain.k, same_v = a->projected.v == a->chain.v;
+    a->chain.k = stored_all(pass, &s->k, a->chain.k, 2);
+    a->chain.v = stored_all(pass, &s->v, a->chain.v, 2);
+    if (!someone_needs(a, PEAT_NEED_QK | PEAT_NEED_W))
+        return;
+    a->projected.k = same_k ? a->chain.k : stored_all(pass, &s->projected_k, a->projected.k, 2);
+    a->projected.v = same_v ? a->chain.v : stored_all(pass, &s->projected_v, a->projected.v, 2);
+}
+
 static peat_node *attend(struct attention *a)
 {
     run_qkv(a);
+    add_stored(a);
     run_terms(a);
     show(a);
     if (!takes_composed(a))
@@ -597,14 +639,24 @@ static peat_qkv group_heads(struct pass *pass, const peat_qkv *all, const struct
                       op_slice(g, all->v, 1, group->begin, group->end)};
 }
 
+/* What keys are made of, with that of stored rows where a scheme asks for it. */
+static peat_node *all_inputs(struct pass *pass, int64_t layer, peat_node *xk)
+{
+    for (int i = 0; pass->stored && i < pass->positional->n_scheme; i++)
+        if (scheme(pass, i)->hooks->needs & PEAT_NEED_X &&
+            where_acts(&scheme(pass, i)->where, layer))
+            return stored_all(pass, &pass->stored->layer[layer].x_k, xk, 1);
+    return xk;
+}
+
 peat_node *attention_forward(struct pass *pass, const struct attention_weights *w,
                              const struct attention_options *options, int64_t layer, peat_node *x,
                              peat_node *memory)
 {
-    enum { MAX_GROUPS = 2 * POSITIONAL_MAX + 1 };
     peat_graph *g = &pass->g->base;
-    peat_node *in[3], *out[MAX_GROUPS];
+    peat_node *in[3], *out[STORED_GROUPS];
     split_input(pass, layer, x, memory, in);
+    peat_node *all_xk = all_inputs(pass, layer, in[1]);
     peat_qkv all = project(pass, w, in);
     int n = 0;
     for (int64_t head = 0; head < pass->dims.H; n++) {
@@ -614,6 +666,8 @@ peat_node *attention_forward(struct pass *pass, const struct attention_weights *
                               .layer = layer,
                               .xq = in[0],
                               .xk = in[1],
+                              .all_xk = all_xk,
+                              .number = n,
                               .group = next_group(pass, layer, head)};
         a.projected = a.chain = group_heads(pass, &all, &a.group);
         out[n] = attend(&a);

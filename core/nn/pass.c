@@ -9,7 +9,7 @@ int64_t pass_queries(const struct pass *pass)
 
 int64_t pass_keys(const struct pass *pass)
 {
-    return pass->across ? pass->keys.T : pass_queries(pass);
+    return pass->across || pass->stored ? pass->keys.T : pass_queries(pass);
 }
 
 /* A side as a plugin with these needs sees it, in the grid if there is one. */
@@ -48,6 +48,7 @@ void call_init(struct call *c, struct pass *pass, int index, int64_t layer)
                  .shared = index < 0 ? NULL : pass->shared[index]},
         .pass = pass,
         .part = part,
+        .index = index,
     };
     bool grid = index >= 0 && p->scheme[index].hooks->max_axes > 1;
     c->own = declared(&pass->side, needs, grid ? &pass->grid : NULL);
@@ -66,6 +67,24 @@ void call_init(struct call *c, struct pass *pass, int index, int64_t layer)
         c->base.H = s->where.head_end - s->where.head_begin;
         c->head_begin = s->where.head_begin;
     }
+}
+
+void call_sides(struct call *c, const peat_side *q, const peat_side *k)
+{
+    const struct positional *p = c->pass->positional;
+    uint32_t needs = c->index < 0 ? p->combine->needs : p->scheme[c->index].hooks->needs;
+    c->own = declared(q, needs, NULL);
+    c->own_keys = declared(k, needs, NULL);
+    c->base.q = &c->own;
+    c->base.k = k == q ? &c->own : &c->own_keys;
+}
+
+void call_pairs(struct call *c)
+{
+    if (!c->pass->stored)
+        return;
+    call_sides(c, &c->pass->side, &c->pass->keys);
+    c->base.shared = c->pass->shared_pairs[c->index];
 }
 
 void hook_begin(const struct call *c, enum hook_id hook)

@@ -23,6 +23,11 @@ static bool at_site(const struct scheme_part *s)
     return s->hooks->encode && s->where.at != SITE_INPUT;
 }
 
+int64_t scheme_reach(const struct scheme_part *s)
+{
+    return s->hooks->reach ? s->hooks->reach(s->part.config) : 0;
+}
+
 int64_t positional_width(const struct scheme_part *s, int64_t C)
 {
     return s->where.dim_end > 0 ? s->where.dim_end - s->where.dim_begin : C;

@@ -13,9 +13,10 @@ enum { ID_MAX_LENGTH = 63, METRICS_MAX = 32 };
 static const uint32_t known_needs = PEAT_NEED_QK | PEAT_NEED_X | PEAT_NEED_W | PEAT_NEED_PROJECT |
                                     PEAT_NEED_TOKENS | PEAT_NEED_BIAS | PEAT_NEED_LENGTH |
                                     PEAT_MIXES_HEADS;
-static const uint32_t known_traits =
-    PEAT_SHIFT_INVARIANT | PEAT_NORM_PRESERVING | PEAT_FINITE_LENGTH | PEAT_CONTENT_DEPENDENT |
-    PEAT_NEEDS_CAUSAL | PEAT_PERMUTATION_EQUIVARIANT | PEAT_NO_TRAINABLE | PEAT_ACROSS;
+static const uint32_t known_traits = PEAT_SHIFT_INVARIANT | PEAT_NORM_PRESERVING |
+                                     PEAT_FINITE_LENGTH | PEAT_CONTENT_DEPENDENT |
+                                     PEAT_NEEDS_CAUSAL | PEAT_PERMUTATION_EQUIVARIANT |
+                                     PEAT_NO_TRAINABLE | PEAT_ACROSS | PEAT_STORABLE;
 
 static peat_status refuse(struct error *err, const char *text)
 {
@@ -102,6 +103,8 @@ static peat_status check_scheme(const peat_scheme *s, struct error *err)
         if (s->needs & h->need && !hook_is_in(h, s))
             return error_set(err, PEAT_INVALID, "%s is for the %s hook, which is missing",
                              h->need_name, h->name);
+    if (s->reach && !s->residual && !s->hidden)
+        return refuse(err, "reach is of residual and hidden, which are missing");
     if (s->width && !s->encode)
         return refuse(err, "width is that of encode's stream, and encode is missing");
     return PEAT_OK;
@@ -119,6 +122,8 @@ static peat_status check_required(peat_kind kind, const void *interface, struct 
 static peat_status check_combine(const peat_combine *c, struct error *err)
 {
     peat_status status = check_bits("needs", c->needs, known_needs, err);
+    if (status == PEAT_OK)
+        status = check_bits("traits", c->traits, PEAT_STORABLE, err);
     if (status == PEAT_OK)
         status = check_required(PEAT_COMBINE, c, err);
     if (status != PEAT_OK)

@@ -23,10 +23,12 @@ void plugin_traits(const peat_plugin *desc, struct strbuf *out)
         {PEAT_PERMUTATION_EQUIVARIANT, "permutation-equivariant"},
         {PEAT_NO_TRAINABLE, "no-trainable"},
         {PEAT_ACROSS, "across"},
+        {PEAT_STORABLE, "storable"},
     };
-    if (desc->kind != PEAT_SCHEME)
+    if (desc->kind == PEAT_TASK)
         return;
-    uint32_t traits = ((const peat_scheme *)desc->interface)->traits;
+    uint32_t traits = desc->kind == PEAT_SCHEME ? ((const peat_scheme *)desc->interface)->traits
+                                                : ((const peat_combine *)desc->interface)->traits;
     for (size_t i = 0; i < sizeof(trait) / sizeof(*trait); i++)
         if (traits & trait[i].bit)
             strbuf_addf(out, "%s%s", out->n ? ", " : "", trait[i].word);

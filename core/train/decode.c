@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* decode.c: greedy answers by fixed point, and token by token. */
+/* decode.c: greedy answers with stored rows, by fixed point, and token by token. */
 #include "train/decode.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "train/forward.h"
@@ -18,6 +19,18 @@ static void *cut(struct arena *a, const void *array, size_t bytes_each, int64_t 
         memcpy(dense + (size_t)i * width, (const unsigned char *)array + (size_t)row[i] * step,
                width);
     return dense;
+}
+
+/* The positions that the data has, [n_axes, n, T]. */
+static double *cut_axes(struct arena *a, const peat_batch *b, int64_t n, const int64_t *row,
+                        int64_t T)
+{
+    double *pos = ARENA_TRY_ARRAY(a, b->n_axes * n * T, double);
+    for (int64_t axis = 0; pos && axis < b->n_axes; axis++)
+        for (int64_t i = 0; i < n; i++)
+            memcpy(pos + (axis * n + i) * T, b->pos + (axis * b->B + row[i]) * b->T,
+                   (size_t)T * sizeof(*pos));
+    return pos;
 }
 
 /* Rows of a batch cut to T columns; what forward_input reads and no targets. */
@@ -41,34 +54,58 @@ static peat_status batch_cut(struct arena *a, const peat_batch *b, int64_t n, co
         if (!part->source || !part->source_pad || !part->source_special)
             return error_set(err, PEAT_NOMEM, "out of memory in evaluation");
     }
+    if (b->patch)
+        return error_set(err, PEAT_FAILED, "patches cannot be generated: the batch has a prompt");
+    if (b->n_axes > 0)
+        part->pos = cut_axes(a, b, n, row, T);
+    if (b->n_axes > 0 && !part->pos)
+        return error_set(err, PEAT_NOMEM, "out of memory in evaluation");
     if (part->token && part->segment && part->document && part->pad && part->special &&
         part->sequence)
         return PEAT_OK;
     return error_set(err, PEAT_NOMEM, "out of memory in evaluation");
 }
 
-/* The lowest id wins ties. */
-static int32_t highest_logit(const struct tensor *logits, int64_t row)
+/* The highest logit of a row, how far the second is below it, and the lowest. The lowest id wins
+ * ties. */
+struct choice {
+    int32_t id;
+    double gap, spread;
+};
+
+static double logit(const struct tensor *logits, int64_t i)
+{
+    return logits->dtype == PEAT_F32 ? (double)((const float *)logits->data)[i]
+                                     : ((const double *)logits->data)[i];
+}
+
+static struct choice choose(const struct tensor *logits, int64_t row)
 {
     int64_t V = logits->dim[logits->rank - 1], best = 0;
-    for (int64_t v = 1; v < V; v++)
-        if (tensor_get(logits, row * V + v) > tensor_get(logits, row * V + best))
-            best = v;
-    return (int32_t)best;
+    double top = logit(logits, row * V), second = -INFINITY, low = top;
+    for (int64_t v = 1; v < V; v++) {
+        double x = logit(logits, row * V + v);
+        bool higher = x > top;
+        second = fmax(second, higher ? top : x);
+        best = higher ? v : best;
+        top = higher ? x : top;
+        low = fmin(low, x);
+    }
+    return (struct choice){(int32_t)best, top - second, top - low};
 }
 
 /* ---- token by token ---- */
 
-/* Token i of every row's answer into made [B, answer], from the tokens made before it. */
-static peat_status make_token(struct trainer *t, const peat_batch *b, const int64_t *row, int64_t i,
-                              int32_t *made, struct error *err)
+/* Token i of the answers of n rows into made [B, answer], from the tokens made before it. */
+static peat_status make_token(struct trainer *t, const peat_batch *b, int64_t n, const int64_t *row,
+                              int64_t i, int32_t *made, struct error *err)
 {
     peat_batch prefix;
-    peat_status status = batch_cut(&t->step_arena, b, b->B, row, b->prompt + i, &prefix, err);
+    peat_status status = batch_cut(&t->step_arena, b, n, row, b->prompt + i, &prefix, err);
     if (status != PEAT_OK)
         return status;
-    for (int64_t r = 0; r < b->B; r++)
-        memcpy(prefix.token + r * prefix.T + b->prompt, made + r * b->answer,
+    for (int64_t r = 0; r < n; r++)
+        memcpy(prefix.token + r * prefix.T + b->prompt, made + row[r] * b->answer,
                (size_t)i * sizeof(*made));
     struct model_input in = forward_input(&prefix, PEAT_EVAL);
     in.T_total = b->prompt + b->answer;
@@ -76,8 +113,8 @@ static peat_status make_token(struct trainer *t, const peat_batch *b, const int6
     struct graph g;
     peat_node *logits;
     status = forward_run(t, &g, &in, &logits, "evaluation", err);
-    for (int64_t r = 0; status == PEAT_OK && r < b->B; r++)
-        made[r * b->answer + i] = highest_logit(&logits->value, r);
+    for (int64_t r = 0; status == PEAT_OK && r < n; r++)
+        made[row[r] * b->answer + i] = choose(&logits->value, r).id;
     return status;
 }
 
@@ -99,7 +136,7 @@ peat_status decode_by_token(struct trainer *t, const peat_batch *b, int32_t *mad
     peat_status status = row ? PEAT_OK : error_set(err, PEAT_NOMEM, "out of memory in evaluation");
     for (int64_t i = 0; status == PEAT_OK && i < b->answer; i++) {
         struct arena_mark mark = arena_mark(a);
-        status = make_token(t, b, row, i, made, err);
+        status = make_token(t, b, b->B, row, i, made, err);
         arena_rewind(a, mark);
     }
     arena_rewind(a, outer);
@@ -120,7 +157,7 @@ static bool take_choices(const struct tensor *logits, int64_t at, int64_t n, int
 {
     bool same = true;
     for (int64_t i = *done; i < n; i++) {
-        int32_t choice = highest_logit(logits, at + i);
+        int32_t choice = choose(logits, at + i).id;
         if (same)
             *done = i + 1;
         same = same && choice == draft[i];
@@ -158,10 +195,9 @@ static peat_status refine(struct trainer *t, const peat_batch *b, struct drafts 
     return status;
 }
 
-peat_status decode_greedy(struct trainer *t, const peat_batch *b, int32_t *made, struct error *err)
+peat_status decode_by_fixed_point(struct trainer *t, const peat_batch *b, int32_t *made,
+                                  struct error *err)
 {
-    if (!t->model->dims.causal)
-        return decode_by_token(t, b, made, err);
     struct arena *a = &t->step_arena;
     struct arena_mark outer = arena_mark(a);
     struct drafts left = {b->B, all_rows(a, b->B), ARENA_TRY_ARRAY(a, b->B, int64_t)};
@@ -181,4 +217,93 @@ peat_status decode_greedy(struct trainer *t, const peat_batch *b, int32_t *made,
     }
     arena_rewind(a, outer);
     return status;
+}
+
+/* ---- with stored rows ---- */
+
+/* Logits nearer than this share of the distance from the lowest to the highest could change places
+ * by rounding: products are summed in another order, of operands rounded to 24 bits or, in bf16,
+ * to 8. */
+static double nearness(const struct trainer *t)
+{
+    return t->team->bf16 ? 0.05 : 2e-5;
+}
+
+/* A batch that is being answered. */
+struct answering {
+    struct trainer *t;
+    const peat_batch *b;
+    struct stored stored;
+    int32_t *token; /* [B, room] prompts, and the answers as far as they are made */
+    int64_t *near;  /* [B] rows that a whole pass decides                         */
+    int32_t *made;  /* [B, answer]                                                */
+};
+
+/* Token i of every answer. */
+static peat_status answer_one(struct answering *s, int64_t i, struct error *err)
+{
+    const peat_batch *b = s->b;
+    int64_t room = s->stored.room, n = 0;
+    struct graph g;
+    graph_init(&g, &s->t->step_arena, s->t->team, s->t->model->weights.dtype);
+    g.no_grad = true;
+    peat_node *logits = model_newest(s->t->model, &g, &s->stored, b->prompt + i);
+    peat_status status = forward_status(&g, "evaluation", err);
+    if (status != PEAT_OK)
+        return status;
+    for (int64_t r = 0; r < b->B; r++) {
+        struct choice choice = choose(&logits->value, r);
+        s->made[r * b->answer + i] = choice.id;
+        if (!(choice.gap > nearness(s->t) * choice.spread))
+            s->near[n++] = r;
+    }
+    if (n > 0)
+        status = make_token(s->t, b, n, s->near, i, s->made, err);
+    for (int64_t r = 0; r < b->B && b->prompt + i < room; r++)
+        s->token[r * room + b->prompt + i] = s->made[r * b->answer + i];
+    return status;
+}
+
+/* `a` holds what outlives a token. */
+static peat_status start_answers(struct answering *s, struct arena *a, struct error *err)
+{
+    const int64_t *row = all_rows(a, s->b->B);
+    peat_batch whole;
+    s->near = ARENA_TRY_ARRAY(a, s->b->B, int64_t);
+    if (!row || !s->near)
+        return error_set(err, PEAT_NOMEM, "out of memory in evaluation");
+    int64_t room = s->b->prompt + s->b->answer - 1;
+    peat_status status = batch_cut(a, s->b, s->b->B, row, room, &whole, err);
+    if (status != PEAT_OK)
+        return status;
+    s->token = whole.token;
+    struct model_input in = forward_input(&whole, PEAT_EVAL);
+    in.T_total = s->b->prompt + s->b->answer;
+    return model_store(s->t->model, &in, a, &s->stored, err);
+}
+
+peat_status decode_stored(struct trainer *t, const peat_batch *b, int32_t *made, struct error *err)
+{
+    struct arena kept;
+    struct answering s = {.t = t, .b = b, .made = made};
+    arena_init(&kept, "stored rows", 1 << 20);
+    peat_status status = start_answers(&s, &kept, err);
+    for (int64_t i = 0; status == PEAT_OK && i < b->answer; i++) {
+        struct arena_mark mark = arena_mark(&t->step_arena);
+        status = answer_one(&s, i, err);
+        arena_rewind(&t->step_arena, mark);
+    }
+    arena_release(&kept);
+    return status;
+}
+
+/* ---- the fastest ---- */
+
+peat_status decode_greedy(struct trainer *t, const peat_batch *b, int32_t *made, struct error *err)
+{
+    const char *id;
+    if (b->answer > 1 && !model_not_storable(t->model, &id))
+        return decode_stored(t, b, made, err);
+    return t->model->dims.causal ? decode_by_fixed_point(t, b, made, err)
+                                 : decode_by_token(t, b, made, err);
 }

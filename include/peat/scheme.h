@@ -111,7 +111,8 @@ typedef enum peat_trait {
      * terms and what else it has in attention are then called for cross-attention too, with q the
      * side of the decoder and k that of the encoder. Without it, or unasked, a scheme does nothing
      * there: each stack has the scheme for itself. */
-    PEAT_ACROSS = 128
+    PEAT_ACROSS = 128,
+    PEAT_STORABLE = 256 /* can make the newest rows alone, see "Stored rows"; combines too */
 } peat_trait;
 
 typedef enum peat_score_scale {
@@ -140,6 +141,21 @@ typedef enum peat_score_scale {
  *   weights            W [B,H,Tq,Tk] -> same; the host masks again but does not renormalise.
  *   context            o [B,H,Tq,C], W (NULL unless NEED_W) -> [B,H,Tq,C].
  */
+/*
+ * Stored rows. Decoding makes the newest rows of a sequence alone and keeps what was made of those
+ * before: keys and values behind qkv, and inputs of layers. A scheme that says PEAT_STORABLE holds
+ * to this (others are decoded in full):
+ *
+ *   - encode, residual, hidden and qkv make a row from its own data and position. residual and
+ *     hidden may read `reach` rows before it as well, which they are then given; what they make of
+ *     those is not used. q and k of the call are the rows given: they need not begin at the start
+ *     of a sequence, or at position 0. With NEED_TOKENS encode is given all rows so far.
+ *   - bias, bias_rel, score_add, logits, weights and context take queries that are the last rows
+ *     of the keys: c->q->T <= c->k->T. p->k, p->v and x_k have all keys, p->q and x_q the queries.
+ *   - prepare runs once for hooks of the first kind and once for those of the second, with their
+ *     sides; each sees its own `shared`.
+ *   - positions of a row do not depend on the tokens or on rows behind it.
+ */
 typedef struct peat_scheme {
     uint32_t size;
     uint32_t needs;   /* peat_need bits                                                     */
@@ -161,6 +177,7 @@ typedef struct peat_scheme {
     peat_node *(*logits)(const peat_call *c, const peat_qkv *p, peat_node *S, peat_node *bias);
     peat_node *(*weights)(const peat_call *c, peat_node *W);
     peat_node *(*context)(const peat_call *c, const peat_qkv *p, peat_node *o, peat_node *W);
+    int64_t (*reach)(const void *config); /* [any] see "Stored rows"; NULL: 0                 */
 } peat_scheme;
 
 #ifdef __cplusplus

@@ -494,9 +494,14 @@ static inline peat_status peat_sequence_setup(const peat_sequence *s, peat_setup
     {                                                                                              \
         return peat_sequence_evaluate(&(sequence_), h, config, self, which, index, batch);         \
     }                                                                                              \
-    static const peat_task sequence_task_ = {                                                      \
-        sizeof(peat_task),  0,   peat_sequence_metrics, sequence_setup_, sequence_train_,          \
-        sequence_evaluate_, NULL};                                                                 \
+    static const peat_task sequence_task_ = {sizeof(peat_task),                                    \
+                                             0,                                                    \
+                                             peat_sequence_metrics,                                \
+                                             sequence_setup_,                                      \
+                                             sequence_train_,                                      \
+                                             sequence_evaluate_,                                   \
+                                             NULL,                                                 \
+                                             NULL};                                                \
     PEAT_DEFINE(PEAT_TASK, sequence_task_, config_, rows_, id_, version_, summary_, "MIT",         \
                 citation_)
 

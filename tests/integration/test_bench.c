@@ -45,6 +45,18 @@ START_TEST(every_operation_is_one_line_of_json)
 }
 END_TEST
 
+START_TEST(answers_with_stored_rows_are_those_of_whole_passes)
+{
+    static char out[1 << 12];
+    int code = run("decode --d 16 --heads 2 --layers 2 --T 24 --B 2 --V 11 --steps 1 --json "
+                   "--scheme rotary",
+                   out, sizeof(out));
+    ck_assert_msg(code == 0, "%d: %s", code, out);
+    ck_assert_msg(strstr(out, "\"same\": true") && strstr(out, "\"ratio\": "), "%s", out);
+    ck_assert_int_eq(run("decode --T 1", out, sizeof(out)), 2);
+}
+END_TEST
+
 START_TEST(a_scheme_can_be_chosen)
 {
     static char out[1 << 12];
@@ -93,7 +105,7 @@ START_TEST(other_words_are_refused)
 {
     static char out[1 << 12];
     ck_assert_int_eq(run("stop", out, sizeof(out)), 2);
-    ck_assert_msg(strstr(out, "'step', 'ops' and 'grid', not 'stop'") != NULL, "%s", out);
+    ck_assert_msg(strstr(out, "'decode', 'ops' and 'grid', not 'stop'") != NULL, "%s", out);
 }
 END_TEST
 
@@ -107,6 +119,7 @@ int main(int argc, char **argv)
     tcase_add_loop_test(tc, twenty_steps_give_the_same_weights_at_one_two_and_four_threads, 0,
                         all ? 2 * (int)(sizeof(shapes) / sizeof(*shapes)) : 2);
     tcase_add_test(tc, every_operation_is_one_line_of_json);
+    tcase_add_test(tc, answers_with_stored_rows_are_those_of_whole_passes);
     tcase_add_test(tc, a_scheme_can_be_chosen);
     tcase_add_test(tc, other_words_are_refused);
     suite_add_tcase(suite, tc);

@@ -53,6 +53,7 @@ static const peat_combine combine = {
     .min_streams = 2,
     .setup = setup,
     .merge = merge,
+    .traits = PEAT_STORABLE,
 };
 
 PEAT_DEFINE(PEAT_COMBINE, combine, struct config, rows, "concat_project", "1.0",

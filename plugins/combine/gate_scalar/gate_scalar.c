@@ -42,6 +42,7 @@ static const peat_combine combine = {
     .min_streams = 2,
     .setup = setup,
     .merge = merge,
+    .traits = PEAT_STORABLE,
 };
 
 PEAT_DEFINE_PLAIN(PEAT_COMBINE, combine, "gate_scalar", "1.0",

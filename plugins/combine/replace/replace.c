@@ -27,6 +27,7 @@ static const peat_combine combine = {
     .min_streams = 2,
     .setup = setup,
     .merge = merge,
+    .traits = PEAT_STORABLE,
 };
 
 PEAT_DEFINE_PLAIN(PEAT_COMBINE, combine, "replace", "1.0",

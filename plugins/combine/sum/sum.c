@@ -66,6 +66,7 @@ static const peat_combine combine = {
     .min_streams = 1,
     .setup = setup,
     .merge = merge,
+    .traits = PEAT_STORABLE,
 };
 
 PEAT_DEFINE(PEAT_COMBINE, combine, struct config, rows, "sum", "1.0",

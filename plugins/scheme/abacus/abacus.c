@@ -121,7 +121,7 @@ static peat_node *encode(const peat_call *c)
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
     .needs = PEAT_NEED_TOKENS,
-    .traits = PEAT_CONTENT_DEPENDENT,
+    .traits = PEAT_STORABLE | PEAT_CONTENT_DEPENDENT,
     .setup = setup,
     .encode = encode,
 };

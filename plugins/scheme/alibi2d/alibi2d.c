@@ -49,7 +49,7 @@ static peat_node *bias(const peat_call *c, const peat_qkv *p)
 
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
-    .traits = PEAT_NO_TRAINABLE,
+    .traits = PEAT_STORABLE | PEAT_NO_TRAINABLE,
     .max_axes = 2,
     .setup = setup,
     .bias = bias,

@@ -36,7 +36,7 @@ static peat_node *bias_rel(const peat_call *c, const peat_rel *r)
 
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
-    .traits = PEAT_SHIFT_INVARIANT | PEAT_ACROSS,
+    .traits = PEAT_STORABLE | PEAT_SHIFT_INVARIANT | PEAT_ACROSS,
     .setup = setup,
     .bias_rel = bias_rel,
 };

@@ -45,7 +45,7 @@ static peat_node *bias(const peat_call *c, const peat_qkv *p)
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
     .needs = PEAT_NEED_X,
-    .traits = PEAT_SHIFT_INVARIANT | PEAT_CONTENT_DEPENDENT | PEAT_NEEDS_CAUSAL,
+    .traits = PEAT_STORABLE | PEAT_SHIFT_INVARIANT | PEAT_CONTENT_DEPENDENT | PEAT_NEEDS_CAUSAL,
     .setup = setup,
     .bias = bias,
 };

@@ -49,7 +49,7 @@ static peat_status positions(const peat_call *c, double *pos)
 
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
-    .traits = PEAT_NO_TRAINABLE,
+    .traits = PEAT_STORABLE | PEAT_NO_TRAINABLE,
     .positions = positions,
 };
 

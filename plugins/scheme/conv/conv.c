@@ -45,11 +45,17 @@ static peat_node *residual(const peat_call *c, peat_node *x)
     return y;
 }
 
+static int64_t reach(const void *config)
+{
+    return ((const struct config *)config)->kernel - 1;
+}
+
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
-    .traits = PEAT_SHIFT_INVARIANT | PEAT_CONTENT_DEPENDENT,
+    .traits = PEAT_STORABLE | PEAT_SHIFT_INVARIANT | PEAT_CONTENT_DEPENDENT,
     .setup = setup,
     .residual = residual,
+    .reach = reach,
 };
 
 PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "conv", "1.0",

@@ -109,7 +109,7 @@ static peat_node *logits(const peat_call *c, const peat_qkv *p, peat_node *S, pe
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
     .needs = PEAT_NEED_QK,
-    .traits = PEAT_SHIFT_INVARIANT | PEAT_CONTENT_DEPENDENT | PEAT_NEEDS_CAUSAL,
+    .traits = PEAT_STORABLE | PEAT_SHIFT_INVARIANT | PEAT_CONTENT_DEPENDENT | PEAT_NEEDS_CAUSAL,
     .setup = setup,
     .logits = logits,
 };

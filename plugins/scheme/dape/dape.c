@@ -69,7 +69,7 @@ static peat_node *logits(const peat_call *c, const peat_qkv *p, peat_node *S, pe
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
     .needs = PEAT_NEED_BIAS | PEAT_MIXES_HEADS,
-    .traits = PEAT_SHIFT_INVARIANT | PEAT_CONTENT_DEPENDENT,
+    .traits = PEAT_STORABLE | PEAT_SHIFT_INVARIANT | PEAT_CONTENT_DEPENDENT,
     .setup = setup,
     .logits = logits,
 };

@@ -75,7 +75,7 @@ static peat_node *bias(const peat_call *c, const peat_qkv *p)
 
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
-    .traits = PEAT_FINITE_LENGTH,
+    .traits = PEAT_STORABLE | PEAT_FINITE_LENGTH,
     .setup = setup,
     .bias = bias,
 };

@@ -69,7 +69,7 @@ static peat_node *weights(const peat_call *c, peat_node *W)
 
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
-    .traits = PEAT_SHIFT_INVARIANT | PEAT_FINITE_LENGTH,
+    .traits = PEAT_STORABLE | PEAT_SHIFT_INVARIANT | PEAT_FINITE_LENGTH,
     .setup = setup,
     .prepare = prepare,
     .weights = weights,

@@ -89,6 +89,7 @@ static peat_node *bias(const peat_call *c, const peat_qkv *p)
 
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
+    .traits = PEAT_STORABLE,
     .setup = setup,
     .bias = bias,
 };

@@ -113,6 +113,7 @@ static peat_status qkv(const peat_call *c, peat_qkv *io)
 
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
+    .traits = PEAT_STORABLE,
     .setup = setup,
     .qkv = qkv,
 };

@@ -108,6 +108,7 @@ static peat_node *encode(const peat_call *c)
 
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
+    .traits = PEAT_STORABLE,
     .setup = setup,
     .encode = encode,
 };

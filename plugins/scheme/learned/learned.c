@@ -128,7 +128,7 @@ static peat_node *encode(const peat_call *c)
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
     .needs = PEAT_NEED_LENGTH,
-    .traits = PEAT_FINITE_LENGTH,
+    .traits = PEAT_STORABLE | PEAT_FINITE_LENGTH,
     .setup = setup,
     .encode = encode,
 };

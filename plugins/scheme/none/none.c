@@ -4,7 +4,7 @@
 
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
-    .traits = PEAT_PERMUTATION_EQUIVARIANT | PEAT_NO_TRAINABLE,
+    .traits = PEAT_STORABLE | PEAT_PERMUTATION_EQUIVARIANT | PEAT_NO_TRAINABLE,
 };
 
 PEAT_DEFINE_PLAIN(PEAT_SCHEME, scheme, "none", "1.0", "no positional encoding", "MIT",

@@ -88,7 +88,7 @@ static peat_status qkv(const peat_call *c, peat_qkv *io)
 
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
-    .traits = PEAT_SHIFT_INVARIANT,
+    .traits = PEAT_STORABLE | PEAT_SHIFT_INVARIANT,
     .setup = setup,
     .prepare = prepare,
     .qkv = qkv,

@@ -64,7 +64,7 @@ static peat_node *encode(const peat_call *c)
 
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
-    .traits = PEAT_FINITE_LENGTH | PEAT_NO_TRAINABLE,
+    .traits = PEAT_STORABLE | PEAT_FINITE_LENGTH | PEAT_NO_TRAINABLE,
     .setup = setup,
     .encode = encode,
 };

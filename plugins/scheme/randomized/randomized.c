@@ -96,7 +96,7 @@ static peat_status positions(const peat_call *c, double *pos)
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
     .needs = PEAT_NEED_LENGTH,
-    .traits = PEAT_FINITE_LENGTH | PEAT_NO_TRAINABLE,
+    .traits = PEAT_STORABLE | PEAT_FINITE_LENGTH | PEAT_NO_TRAINABLE,
     .setup = setup,
     .positions = positions,
 };

@@ -98,7 +98,7 @@ static peat_node *context(const peat_call *c, const peat_qkv *p, peat_node *o, p
 
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
-    .traits = PEAT_SHIFT_INVARIANT | PEAT_NORM_PRESERVING | PEAT_NO_TRAINABLE,
+    .traits = PEAT_STORABLE | PEAT_SHIFT_INVARIANT | PEAT_NORM_PRESERVING | PEAT_NO_TRAINABLE,
     .setup = setup,
     .prepare = prepare,
     .qkv = qkv,

@@ -140,7 +140,7 @@ static peat_status qkv(const peat_call *c, peat_qkv *io)
 
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
-    .traits = PEAT_NORM_PRESERVING,
+    .traits = PEAT_STORABLE | PEAT_NORM_PRESERVING,
     .max_axes = 2,
     .setup = setup,
     .prepare = prepare,

@@ -153,7 +153,7 @@ static peat_status qkv(const peat_call *c, peat_qkv *io)
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
     .needs = PEAT_NEED_LENGTH,
-    .traits = PEAT_SHIFT_INVARIANT | PEAT_NO_TRAINABLE | PEAT_ACROSS,
+    .traits = PEAT_STORABLE | PEAT_SHIFT_INVARIANT | PEAT_NO_TRAINABLE | PEAT_ACROSS,
     .setup = setup,
     .prepare = prepare,
     .qkv = qkv,

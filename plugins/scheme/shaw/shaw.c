@@ -164,7 +164,7 @@ static peat_node *context(const peat_call *c, const peat_qkv *p, peat_node *o, p
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
     .needs = PEAT_NEED_QK | PEAT_NEED_W,
-    .traits = PEAT_SHIFT_INVARIANT | PEAT_CONTENT_DEPENDENT,
+    .traits = PEAT_STORABLE | PEAT_SHIFT_INVARIANT | PEAT_CONTENT_DEPENDENT,
     .setup = setup,
     .prepare = prepare,
     .score_add = score_add,

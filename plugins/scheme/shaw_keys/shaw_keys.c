@@ -55,7 +55,7 @@ static peat_node *score_add(const peat_call *c, const peat_qkv *p)
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
     .needs = PEAT_NEED_QK,
-    .traits = PEAT_SHIFT_INVARIANT | PEAT_CONTENT_DEPENDENT,
+    .traits = PEAT_STORABLE | PEAT_SHIFT_INVARIANT | PEAT_CONTENT_DEPENDENT,
     .setup = setup,
     .prepare = prepare,
     .score_add = score_add,

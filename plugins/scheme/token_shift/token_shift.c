@@ -58,11 +58,18 @@ static peat_status hidden(const peat_call *c, peat_node **xq, peat_node **xk, pe
     return PEAT_OK;
 }
 
+static int64_t reach(const void *config)
+{
+    (void)config;
+    return 1;
+}
+
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
-    .traits = PEAT_SHIFT_INVARIANT | PEAT_CONTENT_DEPENDENT | PEAT_NO_TRAINABLE,
+    .traits = PEAT_STORABLE | PEAT_SHIFT_INVARIANT | PEAT_CONTENT_DEPENDENT | PEAT_NO_TRAINABLE,
     .setup = setup,
     .hidden = hidden,
+    .reach = reach,
 };
 
 PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "token_shift", "1.0",

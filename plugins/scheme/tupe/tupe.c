@@ -120,7 +120,7 @@ static peat_node *score_add(const peat_call *c, const peat_qkv *p)
 
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
-    .traits = PEAT_FINITE_LENGTH,
+    .traits = PEAT_STORABLE | PEAT_FINITE_LENGTH,
     .score_terms = 1,
     .setup = setup,
     .score_add = score_add,

@@ -115,7 +115,7 @@ static peat_status qkv(const peat_call *c, peat_qkv *io)
 
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
-    .traits = PEAT_SHIFT_INVARIANT | PEAT_NEEDS_CAUSAL | PEAT_NO_TRAINABLE,
+    .traits = PEAT_STORABLE | PEAT_SHIFT_INVARIANT | PEAT_NEEDS_CAUSAL | PEAT_NO_TRAINABLE,
     .setup = setup,
     .prepare = prepare,
     .qkv = qkv,

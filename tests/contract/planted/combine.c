@@ -28,6 +28,8 @@ static peat_node *merge(const peat_call *c, int32_t n, peat_node *const *x)
     peat_node *y = x[0];
 #if defined(CRIME_merges_two)
     return peat_concat(c->g, n, x, -1);
+#elif defined(CRIME_stores_sums)   /* a row needs all before it */
+    y = peat_add(c->g, y, peat_cumsum(c->g, y, 1, false));
 #elif defined(CRIME_merges_future) /* position is merged with the tokens after it */
     y = peat_add(c->g, y, peat_cumsum(c->g, y, 1, true));
 #endif
@@ -48,6 +50,9 @@ static const peat_combine combine = {
     .setup = setup,
 #ifndef CRIME_combine_without_merge
     .merge = merge,
+#endif
+#ifdef CRIME_stores_sums
+    .traits = PEAT_STORABLE,
 #endif
 };
 

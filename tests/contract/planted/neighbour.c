@@ -48,6 +48,11 @@ static peat_node *residual(const peat_call *c, peat_node *x)
     return peat_add(c->g, x, peat_mul(c->g, before, mask(c)));
 }
 
+#ifdef CRIME_stores_no_neighbour /* says so and does not say how far it reaches */
+static const peat_scheme scheme = {
+    .size = sizeof(scheme), .traits = PEAT_STORABLE, .residual = residual};
+#else
 static const peat_scheme scheme = {.size = sizeof(scheme), .residual = residual};
+#endif
 
 PEAT_DEFINE_PLAIN(PEAT_SCHEME, scheme, "planted", "1.0", "adds the token before", "MIT", "")

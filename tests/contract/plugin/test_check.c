@@ -58,6 +58,12 @@ static const struct crime crimes[] = {
     {"stream", "claims_content", "content-dependent", "failed",
      "it claims to depend on content, but asks for none: no hook sees tokens, queries, keys or "
      "scores"},
+    {"neighbour", "stores_no_neighbour", "storable", "failed",
+     "the logits at place 2 differ by * between a pass over all rows and one over the newest "
+     "(decoder)"},
+    {"combine", "stores_sums", "storable", "failed",
+     "the logits at place 2 differ by * between a pass over all rows and one over the newest "
+     "(decoder*)"},
     {"neighbour", "sees_future", "causality", "failed",
      "the logits at place 0 differ by * when the token at place 1 changes from * to * (decoder)"},
     {"combine", "merges_future", "causality", "failed",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Greedy decoding by fixed point gives what decoding token by token gives, with every scheme. */
+/* Greedy decoding with stored rows, and by fixed point, gives what decoding token by token gives,
+ * with every scheme and every combination. */
 #include "train/decode.h"
 
 #include <stdlib.h>
@@ -16,22 +17,29 @@ static struct experiment experiment;
 static struct plan plan;
 static struct error error;
 
-static void set_up(void)
+/* With one scheme of the file, or NULL: with all. */
+static void make_plan(const char *combine, const char *scheme)
 {
     arena_init(&arena, "test", 1 << 20);
     error = (struct error){0};
     const char *build = getenv("PEAT_BUILD"), *source = getenv("PEAT_SOURCE");
     setenv("PEAT_PLUGIN_PATH", arena_printf(&arena, "%s/lib/peat/plugins-%s", build, PEAT_ABI), 1);
     const char *path = arena_printf(&arena, "%s/experiments/every-scheme.yaml", source);
-    char *word[] = {arena_strdup(&arena, "position.combine=sum"),
+    char *word[] = {arena_printf(&arena, "position.combine=%s", combine),
                     arena_strdup(&arena, "eval.tokens=60"),
-                    arena_strdup(&arena, "report.baseline=null")};
-    peat_status status = experiment_load(&experiment, &arena, path, 3, word, &error);
+                    arena_strdup(&arena, "report.baseline=null"),
+                    arena_printf(&arena, "position.scheme=[%s]", scheme)};
+    peat_status status = experiment_load(&experiment, &arena, path, scheme ? 4 : 3, word, &error);
     if (status == PEAT_OK)
         status = registry_init(&registry, &arena, &error);
     if (status == PEAT_OK)
         status = plan_make(&plan, &experiment, &registry, &arena, &error);
     ck_assert_msg(status == PEAT_OK, "%s", error.text);
+}
+
+static void set_up(void)
+{
+    make_plan("sum", NULL);
 }
 
 static void tear_down(void)
@@ -47,12 +55,41 @@ static void shake(struct weights *w)
         x[i] *= 3.0f;
 }
 
-/* Both ways over the first evaluation batch of each length; returns how many different answers
- * there are, so that a model which always says the same is noticed. */
+/* Rows as they come; shorter ones with padding in front; and with documents that follow each other,
+ * of which a prompt's last is the longest. */
+enum dress { PLAIN, PADDED, PACKED, DRESSES };
+
+static void dress_up(peat_batch *b, enum dress dress)
+{
+    b->has_pad = dress == PADDED;
+    b->has_document = dress == PACKED;
+    for (int64_t r = 0; r < b->B; r++)
+        for (int64_t i = 0; i < b->T; i++) {
+            b->pad[r * b->T + i] = i < r % 3;
+            b->document[r * b->T + i] = (i >= r % 4) + (i >= 3);
+        }
+}
+
+typedef peat_status (*decode_fn)(struct trainer *t, const peat_batch *b, int32_t *made,
+                                 struct error *err);
+
+/* What `decode` makes of the batch is what is made token by token. */
+static void assert_same(struct trainer *t, const peat_batch *b, decode_fn decode,
+                        const int32_t *plain, const char *what)
+{
+    size_t n = (size_t)(b->B * b->answer);
+    int32_t *made = ARENA_ARRAY(&arena, (int64_t)n, int32_t);
+    ck_assert_msg(decode(t, b, made, &error) == PEAT_OK, "%s: %s", what, error.text);
+    ck_assert_msg(memcmp(made, plain, n * sizeof(*made)) == 0, "%s differs", what);
+}
+
+/* All ways over the first evaluation batch of each length; returns how many different answers there
+ * are, so that a model which always says the same is noticed. */
 static int compare(struct trainer *t, const char *label)
 {
     enum { MOST = 4096 };
-    int32_t fast[MOST], plain[MOST];
+    int32_t plain[MOST];
+    const char *id;
     int different = 0;
     for (int64_t which = 0; which < t->task->plan.n_eval; which++) {
         struct batch batch;
@@ -61,24 +98,32 @@ static int compare(struct trainer *t, const char *label)
         const peat_batch *b = &batch.b;
         size_t n = (size_t)(b->B * b->answer);
         ck_assert(b->prompt > 0 && n <= MOST);
-        ck_assert_msg(decode_greedy(t, b, fast, &error) == PEAT_OK, "%s: %s", label, error.text);
-        ck_assert_int_eq(decode_by_token(t, b, plain, &error), PEAT_OK);
-        ck_assert_msg(memcmp(fast, plain, n * sizeof(*fast)) == 0, "%s differs at length %lld",
-                      label, (long long)t->task->plan.eval[which]);
-        for (size_t i = 1; i < n; i++)
-            different += plain[i] != plain[0];
+        for (int dress = PLAIN; dress < DRESSES; dress++) {
+            const char *what =
+                arena_printf(&arena, "%s, dress %d, length %lld", label, dress, (long long)b->T);
+            dress_up(&batch.b, (enum dress)dress);
+            ck_assert_msg(decode_by_token(t, b, plain, &error) == PEAT_OK, "%s: %s", what,
+                          error.text);
+            assert_same(t, b, decode_by_fixed_point, plain, what);
+            assert_same(t, b, model_not_storable(t->model, &id) ? decode_greedy : decode_stored,
+                        plain, what);
+            for (size_t i = 1; i < n; i++)
+                different += plain[i] != plain[0];
+        }
     }
     return different;
 }
 
-static void assert_same_both_ways(const struct plan_cell *cell)
+static struct team team;
+
+/* A cell with its initial weights. */
+static struct trainer open_trainer(const struct plan_cell *cell)
 {
     struct assembly *s = ARENA_NEW(&arena, struct assembly);
-    struct team team = {.threads = 1};
+    team = (struct team){.threads = 1};
     ck_assert_int_eq(gemm_start(&team, "auto", &error), PEAT_OK);
     peat_status status = assemble(s, &cell->config, &arena, PEAT_F32, false, &error);
     ck_assert_msg(status == PEAT_OK, "%s: %s", cell->label, error.text);
-    shake(&s->model.weights);
     struct trainer t = {.model = &s->model,
                         .task = &s->task,
                         .train = &cell->config.train,
@@ -86,16 +131,93 @@ static void assert_same_both_ways(const struct plan_cell *cell)
                         .team = &team,
                         .model_arena = &arena};
     ck_assert_int_eq(trainer_init(&t, &error), PEAT_OK);
+    return t;
+}
+
+/* Whether rows could be stored. */
+static bool assert_same_all_ways(const struct plan_cell *cell)
+{
+    const char *id;
+    struct trainer t = open_trainer(cell);
+    bool storable = !model_not_storable(t.model, &id);
+    shake(&t.model->weights);
     ck_assert_msg(compare(&t, cell->label) > 0, "%s always says the same", cell->label);
     ck_assert_uint_eq(t.step_arena.used, 0);
     trainer_release(&t);
+    return storable;
 }
 
-START_TEST(every_scheme_answers_the_same_both_ways)
+START_TEST(every_scheme_answers_the_same_all_ways)
 {
-    ck_assert_int_ge(plan.n, 36);
+    int stored = 0;
     for (int i = 0; i < plan.n; i++)
-        assert_same_both_ways(&plan.cell[i]);
+        stored += assert_same_all_ways(&plan.cell[i]);
+    ck_assert_int_ge(stored, 36);
+}
+END_TEST
+
+START_TEST(every_combination_answers_the_same_all_ways)
+{
+    static const char *const combine[] = {
+        "concat_project", "concat_split", "concat_wide",         "film",
+        "gate_scalar",    "gate_vector",  "matrix_per_position", "multiply",
+        "replace",        "sum_norm",     "sum_project"};
+    for (size_t k = 0; k < sizeof(combine) / sizeof(*combine); k++) {
+        make_plan(combine[k], "sinusoidal");
+        ck_assert_int_eq(plan.n, 1);
+        ck_assert(assert_same_all_ways(&plan.cell[0]));
+    }
+}
+END_TEST
+
+START_TEST(a_trained_model_answers_the_same_all_ways)
+{
+    static const char *const scheme[] = {"rotary", "t5_bias", "token_shift", "forgetting"};
+    for (size_t k = 0; k < sizeof(scheme) / sizeof(*scheme); k++) {
+        enum run_end end;
+        make_plan("sum", scheme[k]);
+        struct trainer t = open_trainer(&plan.cell[0]);
+        ck_assert_int_eq(trainer_run(&t, &end, &error), PEAT_OK);
+        ck_assert_int_eq(end, RUN_DONE);
+        ck_assert_msg(compare(&t, scheme[k]) > 0, "%s always says the same", scheme[k]);
+        trainer_release(&t);
+    }
+}
+END_TEST
+
+/* All logits are 0: rounding would decide, so whole passes do. */
+START_TEST(ties_are_decided_by_whole_passes)
+{
+    make_plan("sum", "rotary");
+    struct trainer t = open_trainer(&plan.cell[0]);
+    struct tensor *head = &t.model->head->value;
+    memset(head->data, 0, tensor_bytes(head));
+    ck_assert_int_eq(compare(&t, "a model without a head"), 0);
+    trainer_release(&t);
+}
+END_TEST
+
+/* By what it says, never by its name. */
+START_TEST(a_scheme_that_does_not_say_that_rows_can_be_stored_is_decoded_in_full)
+{
+    const char *id;
+    make_plan("sum", "sinusoidal");
+    struct trainer t = open_trainer(&plan.cell[0]);
+    shake(&t.model->weights);
+    struct scheme_part *part = &t.model->positional->scheme[0];
+    peat_scheme silent = *part->hooks;
+    silent.traits &= ~(uint32_t)PEAT_STORABLE;
+    ck_assert_ptr_null(model_not_storable(t.model, &id));
+    part->hooks = &silent;
+    ck_assert_str_eq(model_not_storable(t.model, &id), "it does not say that it can");
+    ck_assert_str_eq(id, "sinusoidal");
+    struct batch batch;
+    ck_assert_int_eq(batch_init(&batch, &arena, 8, t.task->plan.eval_T[0]), PEAT_OK);
+    ck_assert_int_eq(task_eval_batch(t.task, 0, 0, &batch, &error), PEAT_OK);
+    int32_t *plain = ARENA_ARRAY(&arena, batch.b.B * batch.b.answer, int32_t);
+    ck_assert_int_eq(decode_by_token(&t, &batch.b, plain, &error), PEAT_OK);
+    assert_same(&t, &batch.b, decode_greedy, plain, "decoding in full");
+    trainer_release(&t);
 }
 END_TEST
 
@@ -103,5 +225,7 @@ int main(void)
 {
     return run_list(
         (struct tests){"decode", set_up, tear_down, 60, .needs = "PEAT_SOURCE PEAT_BUILD"},
-        TESTS(every_scheme_answers_the_same_both_ways));
+        TESTS(every_scheme_answers_the_same_all_ways, every_combination_answers_the_same_all_ways,
+              a_trained_model_answers_the_same_all_ways, ties_are_decided_by_whole_passes,
+              a_scheme_that_does_not_say_that_rows_can_be_stored_is_decoded_in_full));
 }

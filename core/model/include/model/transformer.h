@@ -15,6 +15,7 @@
 #include "autograd/ops.h"
 #include "model/block.h"
 #include "nn/pass.h"
+#include "nn/stored.h"
 
 /* The encoder of a model of two sequences. It has schemes and a combination of its own, set up from
  * the same plugins; the table of tokens is the model's. */
@@ -78,6 +79,17 @@ struct attention_mask model_mask(const struct model *m, const struct model_input
  * forward knew (probes), and names an observer before; may be NULL. */
 peat_node *model_forward(struct model *m, struct graph *g, const struct model_input *in,
                          struct pass *pass);
+
+/* Why this model cannot make the newest rows alone; *id: the plugin that cannot, or NULL. NULL: it
+ * can. */
+const char *model_not_storable(const struct model *m, const char **id);
+/* Rows of a sequence of in->T that are still to be made. Tensors are kept in the arena; the input's
+ * arrays are borrowed: tokens may be filled in until their row is made. */
+peat_status model_store(struct model *m, const struct model_input *in, struct arena *arena,
+                        struct stored *s, struct error *err);
+/* Makes the rows from those made up to `end`; logits [B,V] of the last, as model_forward's of the
+ * first `end` rows but for rounding. NULL with g->err set. */
+peat_node *model_newest(struct model *m, struct graph *g, struct stored *s, int64_t end);
 
 /* The input of the first block, [B,T,D] with a class token's place if there is one; NULL on error.
  * Streams pass the observer. */

@@ -26,6 +26,7 @@ struct grid {
 };
 
 struct differences;
+struct stored;
 struct pass;
 
 enum stream_kind { STREAM_TOKEN, STREAM_POSITION, STREAM_SEGMENT };
@@ -67,12 +68,15 @@ struct pass {
     struct arena *model_arena; /* for tables kept over steps */
     /* What the schemes see of the sequence, with its places counted on one axis: nn/front.h. */
     peat_side side;
-    peat_side keys;    /* cross-attention: the sequence that is looked at; otherwise side         */
+    peat_side keys;    /* cross-attention: the sequence that is looked at; with stored rows: all
+                        * rows so far; otherwise side */
     const char *drops; /* what its dropout is keyed by: "dropout", and of a source another       */
     bool across;       /* cross-attention: only schemes that act across two sequences have a say  */
     int64_t front;     /* places before the first of `side` that no scheme sees                   */
     struct grid grid;  /* for schemes that understand several axes                                */
+    struct stored *stored; /* nn/stored.h; NULL: all rows are made in this pass */
     peat_node *shared[POSITIONAL_MAX][PEAT_MAX_SHARED];
+    peat_node *shared_pairs[POSITIONAL_MAX][PEAT_MAX_SHARED]; /* stored rows: of hooks on pairs */
     /* Of schemes that enter elsewhere than at the input: of the side, and of the front. */
     peat_node *stream[POSITIONAL_MAX], *front_stream[POSITIONAL_MAX];
     /* Merges scheme `index`'s stream into x: model/input.c, the only caller of merge. */
@@ -101,8 +105,9 @@ struct call {
     struct pass *pass;
     struct part *part;
     /* What the plugin sees of the pass's side and keys: nothing that it did not declare. Keys are
-     * apart in cross-attention alone. */
+     * apart in cross-attention, and on pairs when rows are stored. */
     peat_side own, own_keys;
+    int index;                                 /* of the scheme; -1: the combine */
     const struct attention_weights *attention; /* for project; NULL outside attention */
     int64_t head_begin;
 };
@@ -126,5 +131,9 @@ int64_t pass_keys(const struct pass *pass);
 /* Fills a call for scheme `index`, or for the combine when index is -1. A call points into itself:
  * it is never copied. */
 void call_init(struct call *c, struct pass *pass, int index, int64_t layer);
+/* For a hook on pairs of queries and keys, after call_init. */
+void call_pairs(struct call *c);
+/* Other sides than the pass's; q and k may be one. */
+void call_sides(struct call *c, const peat_side *q, const peat_side *k);
 
 #endif

@@ -44,6 +44,8 @@ peat_status positional_setup(struct positional *p, struct weights *w, peat_dims 
                              int64_t n_segment, struct error *err);
 /* Some scheme gives a stream that is merged at the input. */
 bool positional_at_input(const struct positional *p);
+/* Rows before a row that its residual and hidden hooks read. */
+int64_t scheme_reach(const struct scheme_part *s);
 /* Head dimensions that the scheme sees of C. */
 int64_t positional_width(const struct scheme_part *s, int64_t C);
 /* "model/rotary: qkv at layers 0-3, all heads; alibi: bias_rel ..." one line per scheme. */

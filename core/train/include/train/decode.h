@@ -1,25 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode.h: greedy answers, as if each token were made from those before it.
+ * decode.h: greedy answers, each token made from those before it.
  *
- * A causal model's choice at a place depends on the tokens up to it alone. So an answer that the
- * model, given that answer, would choose at every place is the greedy one. One pass over whole rows
- * is given a draft (at first the truth) and shows the model's choice at every place: up to and with
- * the first place where the two differ the choices are final, and what it chose behind is the next
- * draft (fixed-point decoding: Santilli et al. 2023, "Accelerating Transformer Inference for
- * Translation via Parallel Decoding", algorithm 1). An answer of n tokens takes at most n passes,
- * and one when the model answers with the truth. This holds for every scheme that is causal,
- * whatever it makes of content, length or its own state.
+ * There are three ways, with the same answers.
+ *
+ * Stored: a causal model's keys, values and layer inputs stay as they are when tokens come behind
+ * them. They are stored, and each token costs a pass over one row (nn/stored.h). Products of few
+ * rows are rounded otherwise than those of many, so logits differ from a whole pass's in the last
+ * bits; where the two highest are so near that this could decide, a whole pass decides instead.
+ *
+ * By fixed point, where rows of a scheme cannot be stored: an answer that a causal model, given
+ * that answer, would choose at every place is the greedy one. One pass over whole rows is given a
+ * draft (at first the truth) and shows the model's choice at every place: up to and with the first
+ * place where the two differ the choices are final, and what it chose behind is the next draft
+ * (Santilli et al. 2023, "Accelerating Transformer Inference for Translation via Parallel
+ * Decoding", algorithm 1). An answer of n tokens takes at most n passes.
+ *
+ * By token: a whole pass for every token. What the other two are compared with, and the only way of
+ * an encoder, whose choices see what follows.
  */
 #ifndef TRAIN_DECODE_H
 #define TRAIN_DECODE_H
 
 #include "train/trainer.h"
 
-/* The greedy answers of a batch with a prompt into made [B, answer]. The trainer's step arena is
- * left as it was. An encoder, whose choices see what follows, gets a token at a time. */
+/* The greedy answers of a batch with a prompt into made [B, answer], in the fastest way that the
+ * model allows. The trainer's step arena is left as it was. */
 peat_status decode_greedy(struct trainer *t, const peat_batch *b, int32_t *made, struct error *err);
-/* The same, a token at a time: the plain reference. */
+
+/* The three ways. Only a model without model_not_storable can store rows; only a causal one has a
+ * fixed point. */
+peat_status decode_stored(struct trainer *t, const peat_batch *b, int32_t *made, struct error *err);
+peat_status decode_by_fixed_point(struct trainer *t, const peat_batch *b, int32_t *made,
+                                  struct error *err);
 peat_status decode_by_token(struct trainer *t, const peat_batch *b, int32_t *made,
                             struct error *err);
 
