@@ -3,8 +3,9 @@
  * pass.h: the state of one forward pass, who watches it, and how its hooks are called.
  *
  * For the model alone, and for what shows a scheme without one. Each hook has one caller: encode
- * and merge in model/input.c, residual in model/block.c, positions and prepare in
- * model/transformer.c, all others in nn/attention.c.
+ * and merge in model/input.c, residual in model/block.c, positions in model/positions.c, prepare in
+ * model/begin.c, all others in nn/attention.c. A model of two sequences has three passes: over each
+ * (model/source.c for the source) and across.
  */
 #ifndef NN_PASS_H
 #define NN_PASS_H
