@@ -82,7 +82,7 @@ const struct cli_command cmd_bench = {
         "decode  Times greedy answers with stored rows and with a whole pass for every token:\n"
         "      prompts of T/2 tokens, answers of as many; same says that both are equal.\n"
         "      ratio is between the two, pass_ratio between a pass over the newest token of\n"
-        "      each sequence and over all T, the least of --steps passes each.\n"
+        "      each sequence and over all T, the least of several (--steps).\n"
         "ops   Times each operation by itself, forward and backward, beside the plain\n"
         "      double-precision one, what copying memory reaches, and sgemm.\n"
         "grid  Times a small experiment of 16 cells with one and with two jobs.\n"

@@ -315,6 +315,16 @@ static void keep_planned(const struct chaos *c, const char *grid)
     free(cells);
 }
 
+/* Where the first line begins in which two texts differ. */
+static size_t first_other_line(const char *a, const char *b)
+{
+    size_t line = 0;
+    for (size_t i = 0; a[i] && a[i] == b[i]; i++)
+        if (a[i] == '\n')
+            line = i + 1;
+    return line;
+}
+
 static void finish(const struct chaos *c, const char *grid, const char *fingerprint)
 {
     char words[128];
@@ -322,7 +332,10 @@ static void finish(const struct chaos *c, const char *grid, const char *fingerpr
     must_run(c, words);
     keep_planned(c, grid);
     char *now = grid_fingerprint(&c->rig, grid);
-    expect(strcmp(now, fingerprint) == 0, "%s ends in other bytes", grid);
+    size_t same = first_other_line(now, fingerprint);
+    expect(strcmp(now, fingerprint) == 0, "%s ends in other bytes: %.*s; expected %.*s", grid,
+           (int)strcspn(now + same, "\n"), now + same, (int)strcspn(fingerprint + same, "\n"),
+           fingerprint + same);
     expect_no_leftovers(&c->rig, grid, "when it is done");
     free(now);
 }

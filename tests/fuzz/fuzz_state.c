@@ -58,7 +58,8 @@ static void put_state(struct arena *a, const char *path, const uint8_t *bytes, s
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     struct arena arena;
-    struct trainer trainer = {.step = 0};
+    const struct train_config config = {.patience = 1};
+    struct trainer trainer = {.train = &config};
     struct value *state = NULL;
     struct error err = {0};
     char *path = path_join(directory(), GENERATION_STATE);

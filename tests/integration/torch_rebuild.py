@@ -25,10 +25,10 @@ def read_safetensors(path):
         assert entry['dtype'] == 'F32'
         data = torch.frombuffer(bytearray(raw[8 + n + begin:8 + n + end]), dtype=torch.float32)
         tensors[name] = data.reshape(entry['shape'])
-    return tensors, json.loads(meta['peat_config'])
+    return tensors, json.loads(meta['peat_config']), json.loads(meta['peat_resolved'])
 
 
-W, config = read_safetensors(sys.argv[1])
+W, config, resolved = read_safetensors(sys.argv[1])
 model, position = config['model'], config['position']
 D, H, L = model['d_model'], model['n_head'], model['n_layer']
 schemes = position['scheme']
