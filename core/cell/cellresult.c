@@ -78,17 +78,21 @@ static peat_status batch_hash(const struct cell_outcome *o, char hex[HASH_HEX], 
     return status;
 }
 
-/* Of the weights as trained, on the last batch made; NaN when the input cannot be run. */
-static double trained_ratio(const struct cell_outcome *o)
+/* Of the weights as trained, on the last batch made; NaN when the input cannot be run. A lack of
+ * memory is no such case: with more of it the result would be another. */
+static peat_status trained_ratio(const struct cell_outcome *o, double *ratio, struct error *err)
 {
     struct trainer *t = o->trainer;
     struct input_sizes sizes = {0};
-    struct error ignored = {0};
-    if (t->diverged.step || !positional_at_input(t->model->positional) ||
-        input_sizes(t->model, t->team, &t->batch.b, &t->step_arena, &sizes, &ignored) != PEAT_OK)
-        return (double)NAN;
+    struct error why = {0};
+    *ratio = (double)NAN;
+    if (t->diverged.step || !positional_at_input(t->model->positional))
+        return PEAT_OK;
+    peat_status status = input_sizes(t->model, t->team, &t->batch.b, &t->step_arena, &sizes, &why);
     arena_reset(&t->step_arena);
-    return input_ratio(&sizes);
+    if (status == PEAT_OK)
+        *ratio = input_ratio(&sizes);
+    return status == PEAT_NOMEM ? error_set(err, status, "%s", why.text) : PEAT_OK;
 }
 
 /* ---- the file ---- */
@@ -177,7 +181,10 @@ peat_status cell_result(const struct cell_outcome *o, struct arena *a, struct va
     const struct trainer *t = o->trainer;
     struct json r = json_map(a);
     char batches[HASH_HEX], weights[HASH_HEX];
+    double ratio;
     peat_status status = batch_hash(o, batches, err);
+    if (status == PEAT_OK)
+        status = trained_ratio(o, &ratio, err);
     if (status != PEAT_OK)
         return status;
     weights_hash(&t->model->weights, NULL, weights);
@@ -201,7 +208,7 @@ peat_status cell_result(const struct cell_outcome *o, struct arena *a, struct va
     put_costs(r, o);
     put_resolved(r, o);
     json_put(r, "untrained", o->untrained);
-    json_put_real(r, "input_ratio", trained_ratio(o));
+    json_put_real(r, "input_ratio", ratio);
     if (o->drift)
         json_put(r, "drift", o->drift);
     json_put_text(r, "batch_hash", batches);
