@@ -20,6 +20,7 @@ static struct error error;
 /* With one scheme of the file, or NULL: with all. */
 static void make_plan(const char *combine, const char *scheme)
 {
+    arena_release(&arena);
     arena_init(&arena, "test", 1 << 20);
     error = (struct error){0};
     const char *build = getenv("PEAT_BUILD"), *source = getenv("PEAT_SOURCE");
