@@ -125,15 +125,16 @@ static bool next_chunk(struct arena *a, size_t need)
     return true;
 }
 
-/* | guard | block | red zone | zone |; the zone begins where the bytes asked for end. */
+/* | guard | block | zone |; the zone begins where the bytes asked for end, and takes the place of
+ * the red zone: who writes into it may not have been compiled with the sanitizer. */
 static unsigned char *guard_block(struct arena *a, unsigned char *at, size_t bytes, size_t size)
 {
     struct arena_guard *guard = (void *)at;
     unsigned char *block = at + sizeof(*guard);
-    size_t rest = RED_ZONE ? 0 : size - bytes;
+    size_t rest = size - bytes + RED_ZONE;
     ASAN_UNPOISON_MEMORY_REGION(at, sizeof(*guard));
     *guard = (struct arena_guard){.older = a->guard,
-                                  .zone = block + size + RED_ZONE - rest,
+                                  .zone = block + bytes,
                                   .bytes = a->guard_bytes + rest,
                                   .used_before = a->used,
                                   .owner = a->owner && *a->owner ? *a->owner : ""};
