@@ -223,7 +223,7 @@ static int plan_experiment(const struct cli *cli)
 {
     struct loaded_plan l;
     struct error err = {0};
-    if (loaded_plan_open(&l, cli, &err) != PEAT_OK)
+    if (loaded_plan_open(&l, cli, PLAN_SIZES, &err) != PEAT_OK)
         return cli_refuse(&err);
     int code = plan_and_print(&l, cli->options);
     loaded_plan_close(&l);

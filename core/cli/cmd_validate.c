@@ -16,7 +16,7 @@ static int validate_experiment(const struct cli *cli)
 {
     struct loaded_plan l;
     struct error err = {0};
-    if (loaded_plan_open(&l, cli, &err) != PEAT_OK)
+    if (loaded_plan_open(&l, cli, PLAN_SHAPES, &err) != PEAT_OK)
         return cli_refuse(&err);
     struct plan_runs runs;
     plan_runs_count(&l.plan, &runs, &l.arena);
@@ -32,8 +32,8 @@ const struct cli_command cmd_validate = {
     .name = "peat validate",
     .summary = "check an experiment without training it",
     .about = "Reads an experiment, sets every cell up without training it, and says what is wrong\n"
-             "with file, line and column. Rows\n"
-             "that cannot be meant are warned of. Nothing is written.",
+             "with file, line and column. Rows that are one model are warned of. Nothing is\n"
+             "multiplied and nothing is written.",
     .example = "peat validate experiments/quickstart.yaml train.steps=10",
     EXPERIMENT_OPERANDS,
     .run = validate_experiment,

@@ -35,7 +35,8 @@ static void say_change(struct loaded_plan *l)
         cli_say("%s", change);
 }
 
-peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, struct error *err)
+peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum plan_depth depth,
+                             struct error *err)
 {
     *l = (struct loaded_plan){0};
     arena_init(&l->arena, "experiment", 1 << 18);
@@ -45,7 +46,7 @@ peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, struc
         status = experiment_load(&l->experiment, &l->arena, path, cli->n_operand - 1,
                                  cli->operand + 1, err);
     if (status == PEAT_OK)
-        status = plan_make_apart(&l->plan, &l->experiment, &l->arena, err);
+        status = plan_make_apart(&l->plan, &l->experiment, depth, &l->arena, err);
     if (status == PEAT_OK)
         say_change(l);
     else

@@ -18,7 +18,8 @@ struct loaded_plan {
 
 /* By the operands above. Plugins run in a child (planapart.h). On failure *l is released already.
  */
-peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, struct error *err);
+peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum plan_depth depth,
+                             struct error *err);
 /* Where its cells are: `given`, the directory that was named, or runs/<name>. */
 const char *loaded_plan_dir(struct loaded_plan *l, const char *given);
 void loaded_plan_close(struct loaded_plan *l);

@@ -57,19 +57,17 @@ static bool sample_input(const struct assembly *s, const struct cell_config *c, 
 }
 
 /* Tokens to positions at the input before training, in 4 digits: the same whatever library
- * multiplies. NaN where none meet, and where the scheme cannot do with such ids. */
+ * multiplies. NaN where none meet, where the scheme cannot do with such ids, and unasked. */
 static double first_ratio(struct planning *p, struct assembly *s, const struct cell_config *c)
 {
     struct batch batch;
     struct input_sizes sizes = {0};
     struct error ignored = {0};
-    struct team team = {.threads = 1};
     char digits[32];
-    if (!positional_at_input(&s->positional) ||
-        gemm_start(&team, p->e->run.gemm, &ignored) != PEAT_OK ||
+    if (!p->team || !positional_at_input(&s->positional) ||
         !sample_input(s, c, &p->scratch, &batch) ||
         model_fill_input(&s->model, &ignored) != PEAT_OK ||
-        input_sizes(&s->model, &team, &batch.b, &p->scratch, &sizes, &ignored) != PEAT_OK)
+        input_sizes(&s->model, p->team, &batch.b, &p->scratch, &sizes, &ignored) != PEAT_OK)
         return (double)NAN;
     snprintf(digits, sizeof(digits), "%.4g", input_ratio(&sizes));
     return strtod(digits, NULL);

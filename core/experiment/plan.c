@@ -202,14 +202,18 @@ static peat_status (*const step[])(struct planning *p) = {
     check_precision, cost_rows, match_rows_to, check_reports, comparisons_check, make_cells};
 
 peat_status plan_make(struct plan *plan, const struct experiment *e, struct registry *r,
-                      struct arena *a, struct error *err)
+                      enum plan_depth depth, struct arena *a, struct error *err)
 {
+    struct team team = {.threads = 1};
+    struct error ignored = {0};
     struct planning p = {.plan = plan, .e = e, .registry = r, .a = a, .err = err};
     p.files = ARENA_NEW(a, struct data_files);
     *p.files = (struct data_files){.a = a, .keep_most = DATA_KEPT_BY_PLANS};
     struct point *point = NULL;
     int n = 0;
     *plan = (struct plan){.experiment = e};
+    if (depth == PLAN_SIZES && gemm_start(&team, e->run.gemm, &ignored) == PEAT_OK)
+        p.team = &team;
     peat_status status = experiment_points(e, &point, &n, err);
     if (status != PEAT_OK)
         return status;

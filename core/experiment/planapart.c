@@ -39,9 +39,14 @@ static void write_plan(const struct plan *p, struct arena *a, struct strbuf *out
     json_print(m.v, JSON_DENSE, out);
 }
 
+struct request {
+    const struct experiment *experiment;
+    enum plan_depth depth;
+};
+
 static peat_status make(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
 {
-    const struct experiment *e = ctx;
+    const struct request *q = ctx;
     struct arena arena;
     struct registry registry;
     struct plan plan;
@@ -49,7 +54,7 @@ static peat_status make(void *ctx, struct trail *trail, struct strbuf *out, stru
     peat_status status = registry_init(&registry, &arena, err);
     registry.trail = trail;
     if (status == PEAT_OK)
-        status = plan_make(&plan, e, &registry, &arena, err);
+        status = plan_make(&plan, q->experiment, &registry, q->depth, &arena, err);
     if (status == PEAT_OK)
         write_plan(&plan, &arena, out);
     arena_release(&arena);
@@ -179,14 +184,14 @@ static bool read_plan(struct plan *p, const struct value *v, struct arena *a)
     return true;
 }
 
-peat_status plan_make_apart(struct plan *p, const struct experiment *e, struct arena *a,
-                            struct error *err)
+peat_status plan_make_apart(struct plan *p, const struct experiment *e, enum plan_depth depth,
+                            struct arena *a, struct error *err)
 {
+    struct request q = {.experiment = e, .depth = depth};
     struct strbuf text;
     strbuf_init(&text);
     *p = (struct plan){.experiment = e};
-    peat_status status =
-        apart_run(make, (void *)(uintptr_t)e, e->run.plan_timeout, APART_ASIDE, &text, NULL, err);
+    peat_status status = apart_run(make, &q, e->run.plan_timeout, APART_ASIDE, &text, NULL, err);
     if (status == PEAT_OK) {
         const struct value *v = json_parse(a, text.text, text.n, "plan", err);
         if (!v)

@@ -18,6 +18,7 @@ struct planning {
     struct arena scratch; /* of one set-up */
     struct error *err;
     struct data_files *files;
+    const struct team *team; /* multiplies; NULL: sizes at the input are not looked at */
     int n;
     struct plan_row *row;
     int n_refused;

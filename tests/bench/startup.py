@@ -11,7 +11,8 @@ import subprocess
 import sys
 
 COMMANDS = [['--version'], ['help'], ['status', 'DIR'], ['results', 'DIR'], ['logs', 'DIR', '0'],
-            ['plugins', 'info', 'rotary'], ['plugins', 'list']]
+            ['validate', 'DIR'], ['plugins', 'info', 'rotary'],
+            ['plugins', 'list']]
 
 
 def spent():

@@ -34,7 +34,7 @@ static void make_plan(const char *combine, const char *scheme)
     if (status == PEAT_OK)
         status = registry_init(&registry, &arena, &error);
     if (status == PEAT_OK)
-        status = plan_make(&plan, &experiment, &registry, &arena, &error);
+        status = plan_make(&plan, &experiment, &registry, PLAN_SIZES, &arena, &error);
     ck_assert_msg(status == PEAT_OK, "%s", error.text);
 }
 

@@ -70,7 +70,7 @@ static struct made *make_with(const char *text, int n, const char *const *word)
     if (status == PEAT_OK)
         status = registry_init(&m->registry, &arena, &error);
     if (status == PEAT_OK)
-        status = plan_make(&m->plan, &m->experiment, &m->registry, &arena, &error);
+        status = plan_make(&m->plan, &m->experiment, &m->registry, PLAN_SIZES, &arena, &error);
     ck_assert_msg(status == PEAT_OK, "%s", error.text);
     return m;
 }

@@ -45,10 +45,14 @@ struct plan {
     struct plan_skip *skipped;
 };
 
+/* How far a plan looks: shapes and costs alone, or also how large tokens and positions are at the
+ * input (input_ratio; NaN without), for which a library of matrices is loaded. */
+enum plan_depth { PLAN_SHAPES, PLAN_SIZES };
+
 /* Runs plugins: see planapart.h. What is refused is left out of the cells and listed in `skipped`
  * when there is a grid of which another point is accepted; otherwise it is an error. */
 peat_status plan_make(struct plan *p, const struct experiment *e, struct registry *r,
-                      struct arena *a, struct error *err);
+                      enum plan_depth depth, struct arena *a, struct error *err);
 /* The row that `cell` is compared with: same seed, equal on every axis the baseline does not name.
  * -1: the experiment names no baseline. Checked for all cells by plan_make. */
 int plan_baseline(const struct plan *p, int cell);

@@ -11,7 +11,7 @@
 
 #include "experiment/plan.h"
 
-peat_status plan_make_apart(struct plan *p, const struct experiment *e, struct arena *a,
-                            struct error *err);
+peat_status plan_make_apart(struct plan *p, const struct experiment *e, enum plan_depth depth,
+                            struct arena *a, struct error *err);
 
 #endif
