@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-# What an installation holds beside the plugins: headers, the program with its manual pages and its
-# completion, and what finds them: find_package(peat) and peat.pc. All paths in them are relative to
-# themselves, so that an installed tree can be moved.
+# What an installation holds beside the plugins: headers, documents, the program with its manual pages
+# and its completion, and what finds them: find_package(peat) and peat.pc. All paths in them are
+# relative to themselves, so that an installed tree can be moved.
 
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/peat DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
 if(TARGET peat)
   install(TARGETS peat RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 

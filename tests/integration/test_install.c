@@ -122,6 +122,24 @@ START_TEST(sources_of_built_in_plugins_are_installed_and_build)
 }
 END_TEST
 
+/* A folder of plugins/ or tests/ stands below examples, and what has a < is a pattern. */
+START_TEST(what_the_guides_name_is_installed)
+{
+    assert_runs("cd moved/share && ls doc/peat/plugin-guide.md doc/peat/cookbook.md && "
+                "test $(ls peat/examples/support/*.h | wc -l) -ge 10 && "
+                "ls peat/examples/README.md peat/examples/golden/*.py");
+    assert_runs("cd moved/share/doc/peat && "
+                "grep -hoE '`(plugins|tests|share/peat)/[^`<]*`' plugin-guide.md cookbook.md | "
+                "tr -d '`' | sed -e 's#^plugins/template#share/peat/template#' "
+                "-e 's#^\\(plugins\\|tests\\)/#share/peat/examples/#' | sort -u >names && "
+                "test $(wc -l <names) -ge 15 && "
+                "while read f; do test -e ../../../$f || { echo no $f; exit 1; }; done <names");
+    assert_runs("cd moved/share/doc/peat && rm names && "
+                "grep -hoE '\\]\\([a-z./-]+\\.md' plugin-guide.md cookbook.md | sed 's/^..//' | "
+                "while read f; do test -e $f || { echo no $f; exit 1; }; done");
+}
+END_TEST
+
 START_TEST(find_package_refuses_another_minor)
 {
     assert_runs("mkdir -p other && sed 's/peat 0.1/peat 0.2/' twist/CMakeLists.txt "
@@ -175,6 +193,7 @@ static int run_tests(void)
     tcase_add_test(all, the_moved_program_finds_its_own_plugins_and_libraries);
     tcase_add_test(all, find_package_builds_and_installs_a_plugin);
     tcase_add_test(all, sources_of_built_in_plugins_are_installed_and_build);
+    tcase_add_test(all, what_the_guides_name_is_installed);
     tcase_add_test(all, find_package_refuses_another_minor);
     tcase_add_test(all, pkg_config_builds_a_plugin);
     suite_add_tcase(suite, all);

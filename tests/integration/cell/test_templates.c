@@ -2,8 +2,8 @@
 /*
  * test_templates.c: what the documents show works, and the template folders build without a tree.
  *
- * A fenced block whose first line names a file, "```c wave.c", is a complete file: each test writes
- * the blocks of a document into a directory and does with them what a reader would do.
+ * Each test writes the files of a document (support/blocks.h) into a directory and does with them
+ * what a reader would do.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "cell/cell.h"
 #include "plugin/params.h"
+#include "support/blocks.h"
 #include "support/modelcheck.h"
 #include "support/shell.h"
 #include "support/support.h"
@@ -21,41 +22,6 @@ static const char compile[] =
     "-Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -I\"$PEAT_SOURCE/include\"";
 
 /* ---- documents ---- */
-
-/* "c wave.c" -> "wave.c"; false for a block that names no file. */
-static bool block_name(const char *info, char name[64])
-{
-    const char *space = strchr(info, ' ');
-    size_t n = space ? strcspn(space + 1, " \n") : 0;
-    if (!space || space > info + strcspn(info, "\n") || n == 0 || n >= 64)
-        return false;
-    snprintf(name, 64, "%.*s", (int)n, space + 1);
-    return true;
-}
-
-/* Writes the named blocks of a document; returns how many. */
-static int write_blocks(const char *document)
-{
-    char *path = path_join(getenv("PEAT_SOURCE"), document), *text;
-    size_t size;
-    int n = 0;
-    ck_assert_msg(file_read(path, 0, &text, &size, NULL) == PEAT_OK, "no %s", path);
-    for (char *at = text; (at = strstr(at, "\n```"));) {
-        char *info = at + 4, name[64];
-        char *body = info + strcspn(info, "\n"), *end = strstr(body, "\n```");
-        ck_assert_msg(end, "%s: a block does not end", document);
-        if (block_name(info, name)) {
-            end[1] = '\0';
-            shell_write(name, body + 1);
-            end[1] = '`';
-            n++;
-        }
-        at = end + 4;
-    }
-    free(text);
-    free(path);
-    return n;
-}
 
 /* The plugin guide's files, its plugins built. */
 static void open_guide(void)

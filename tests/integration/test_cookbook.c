@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* test_cookbook.c: docs/cookbook.md does what it says, with an installation and nothing else. */
+#include "support/blocks.h"
+#include "support/shell.h"
+#include "support/support.h"
+
+enum { FILES = 9 };
+
+static void open_cookbook(void)
+{
+    shell_open();
+    ck_assert_int_ge(write_blocks("docs/cookbook.md"), FILES);
+}
+
+START_TEST(its_plugins_build_pass_and_train_from_an_installation)
+{
+    shell_expect(0, "cmake --install \"$PEAT_BUILD\" --prefix \"$PWD/peat\"");
+    shell_expect(0, "HOME=$PWD sh -e cookbook.sh");
+    shell_expect(0, "test $(ls *.so | wc -l) = $(ls *.c *.cc | wc -l)");
+    shell_expect(0, "peat/bin/peat run cookbook.yaml -q train.steps=20 train.batch=4");
+    shell_says(0, "8 done", "peat/bin/peat status runs/cookbook");
+    shell_expect(0, "for f in *.so; do grep -q $f cookbook.yaml || { echo $f; exit 1; }; done");
+}
+END_TEST
+
+/* As meta.layout asks of the sources. */
+START_TEST(its_plugins_are_as_clang_format_makes_them)
+{
+    shell_expect(0, "clang-format --version 2>/dev/null | grep -q 'version 14[.]' || exit 0; "
+                    "cp \"$PEAT_SOURCE/.clang-format\" . && "
+                    "clang-format --dry-run -Werror *.c *.cc");
+}
+END_TEST
+
+int main(void)
+{
+    return run_list((struct tests){"cookbook", open_cookbook, shell_close, .seconds = 200,
+                                   .needs = "PEAT_SOURCE PEAT_BUILD PEAT cc c++ cmake pkg-config"},
+                    TESTS(its_plugins_build_pass_and_train_from_an_installation,
+                          its_plugins_are_as_clang_format_makes_them));
+}
