@@ -26,10 +26,34 @@ START_TEST(every_plugin_of_the_tree_has_its_place)
 }
 END_TEST
 
+/* One that opens this plugin and compares with what is expected of it. */
+START_TEST(every_plugin_of_the_tree_has_a_test_with_what_is_expected)
+{
+    shell_expect(0, "cd \"$PEAT_SOURCE\"; for k in scheme combine task; do "
+                    "for d in plugins/$k/*/; do n=$(basename $d); t=$d/test_$n.c; "
+                    "grep -qE '_TESTS[(]' $t && grep -q \"\\\"$n\\\"\" $t && "
+                    "grep -qE 'expected|_assert|answer_of|_(gives|turns|scores)' $t || "
+                    "{ echo \"$d has no test of its values\"; bad=1; }; done; done; "
+                    "[ -z \"$bad\" ]");
+}
+END_TEST
+
+START_TEST(every_scheme_and_combination_has_a_row_of_costs)
+{
+    shell_expect(0, "cd \"$PEAT_SOURCE\"; for d in plugins/scheme/*/ plugins/combine/*/; do "
+                    "n=$(basename $d); "
+                    "grep -qE \"^[|] .(.*[+])?$n[^a-z0-9_]\" docs/reference/costs.md || "
+                    "{ echo \"$n is not in experiments/every-scheme.yaml\"; bad=1; }; done; "
+                    "[ -z \"$bad\" ]");
+}
+END_TEST
+
 int main(void)
 {
-    return run_list(
-        (struct tests){"reference", shell_open, shell_close, .seconds = 60,
-                       .needs = "PEAT_SOURCE PEAT"},
-        TESTS(the_reference_pages_are_up_to_date, every_plugin_of_the_tree_has_its_place));
+    return run_list((struct tests){"reference", shell_open, shell_close, .seconds = 60,
+                                   .needs = "PEAT_SOURCE PEAT"},
+                    TESTS(the_reference_pages_are_up_to_date,
+                          every_plugin_of_the_tree_has_its_place,
+                          every_plugin_of_the_tree_has_a_test_with_what_is_expected,
+                          every_scheme_and_combination_has_a_row_of_costs));
 }
