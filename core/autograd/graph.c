@@ -127,15 +127,17 @@ peat_node *graph_constant(struct graph *g, peat_dtype t, int rank, const int64_t
     return tape_push(g, n);
 }
 
-peat_node *graph_zeros(struct graph *g, const peat_node *like)
+peat_node *graph_zeros(struct graph *g, peat_dtype dtype, int rank, const int64_t *dim)
 {
-    if (!like)
-        return NULL;
-    const struct tensor *x = &like->value;
-    peat_node *zero = graph_constant(g, x->dtype, x->rank, x->dim, NULL);
+    peat_node *zero = graph_constant(g, dtype, rank, dim, NULL);
     if (zero && zero->value.data)
         memset(zero->value.data, 0, tensor_bytes(&zero->value));
     return zero;
+}
+
+peat_node *graph_zeros_like(struct graph *g, const peat_node *x)
+{
+    return x ? graph_zeros(g, x->value.dtype, x->value.rank, x->value.dim) : NULL;
 }
 
 peat_node *graph_leaf(struct graph *g, const struct tensor *value, const struct tensor *grad,

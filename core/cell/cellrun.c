@@ -361,8 +361,7 @@ static peat_status restore(struct cell *c, struct error *err)
  * have changed, is evaluated again from its final weights. */
 static peat_status train(struct cell *c, enum run_end *end, struct error *err)
 {
-    bool ended = c->trainer.step == c->config.train.steps || c->trainer.patience.stopped;
-    bool finished = ended && !c->trainer.diverged.step;
+    bool finished = trainer_has_ended(&c->trainer) && !c->trainer.diverged.step;
     peat_status status = finished ? PEAT_OK : write_meta(c, err);
     if (status == PEAT_OK)
         status = metrics_open(&c->metrics, c->dir, c->trainer.step, finished, err);

@@ -2,8 +2,6 @@
 /* planbest.c: counting what a plan with best_over runs. */
 #include "cli/planbest.h"
 
-#include <inttypes.h>
-
 #include "base/json.h"
 #include "cli/cli.h"
 #include "grid/best.h"
@@ -61,21 +59,17 @@ void plan_runs_count(const struct plan *p, struct plan_runs *out, struct arena *
 void plan_runs_say(const struct plan *p, const struct plan_runs *runs, struct arena *a)
 {
     const struct best_over *over = &p->experiment->report.best_over;
-    const char *axes = "", *seeds = "";
+    const char *axes = best_over_axes(over, a);
     if (over->n_axis == 0)
         return;
-    for (int i = 0; i < over->n_axis; i++)
-        axes = arena_printf(a, "%s%s%s", axes, i ? ", " : "", over->axis[i]);
     if (over->halves) {
         cli_print("best_over: %s is chosen for each of %d row%s on one half of the held-out data, "
                   "and the other is reported: every value is run\n",
                   axes, runs->rows, runs->rows == 1 ? "" : "s");
         return;
     }
-    for (int i = 0; i < over->n_seed; i++)
-        seeds = arena_printf(a, "%s%s%" PRId64, seeds, i ? ", " : "", over->seed[i]);
-    cli_print("best_over: %d cells of seed%s %s choose %s for each of %d row%s; then %d cells of "
+    cli_print("best_over: %d cells of %s choose %s for each of %d row%s; then %d cells of "
               "what was chosen are run, and %d of other values never\n",
-              runs->choosing, over->n_seed == 1 ? "" : "s", seeds, axes, runs->rows,
+              runs->choosing, best_over_seeds(over, a), axes, runs->rows,
               runs->rows == 1 ? "" : "s", runs->n - runs->choosing, p->n - runs->n);
 }

@@ -166,7 +166,7 @@ static void silence_sites(struct trace *t, peat_node **kept, bool sites)
     for (int i = 0; i < POSITIONAL_MAX; i++) {
         kept[i] = t->pass.stream[i];
         if (!sites && kept[i])
-            t->pass.stream[i] = graph_zeros(&t->g, kept[i]);
+            t->pass.stream[i] = graph_zeros_like(&t->g, kept[i]);
     }
 }
 

@@ -25,6 +25,22 @@ bool best_over_keeps(const struct best_over *b, int64_t seed)
     return false;
 }
 
+const char *best_over_axes(const struct best_over *b, struct arena *a)
+{
+    const char *text = "";
+    for (int i = 0; i < b->n_axis; i++)
+        text = arena_printf(a, "%s%s%s", text, i ? ", " : "", b->axis[i]);
+    return text;
+}
+
+const char *best_over_seeds(const struct best_over *b, struct arena *a)
+{
+    const char *text = b->n_seed == 1 ? "seed " : "seeds ";
+    for (int i = 0; i < b->n_seed; i++)
+        text = arena_printf(a, "%s%s%" PRId64, text, i ? ", " : "", b->seed[i]);
+    return text;
+}
+
 /* ---- from the file ---- */
 
 /* What params_fill reads; the rest names axes and seeds, and is read by hand. */

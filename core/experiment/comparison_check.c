@@ -50,7 +50,8 @@ static bool differ_in_choice_alone(const struct planning *p, const struct plan_r
 
 static const struct plan_row *same_row(const struct planning *p, const struct plan_row *row)
 {
-    for (const struct plan_row *x = p->row; x < row; x++)
+    bool chosen = p->e->report.best_over.n_axis > 0;
+    for (const struct plan_row *x = p->row; chosen && x < row; x++)
         if (differ_in_choice_alone(p, x, row))
             return x;
     return NULL;

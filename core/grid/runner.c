@@ -395,22 +395,6 @@ static void show_empty_shard(struct run *r)
                  o->shard_index, o->shard_count, r->n_fit, r->n_fit == 1 ? "" : "s");
 }
 
-static const char *seeds_text(const struct run *r, const struct best_over *over)
-{
-    const char *text = arena_printf(r->arena, "seed%s ", over->n_seed == 1 ? "" : "s");
-    for (int i = 0; i < over->n_seed; i++)
-        text = arena_printf(r->arena, "%s%s%" PRId64, text, i ? ", " : "", over->seed[i]);
-    return text;
-}
-
-static const char *axes_text(const struct run *r, const struct best_over *over)
-{
-    const char *text = "";
-    for (int i = 0; i < over->n_axis; i++)
-        text = arena_printf(r->arena, "%s%s%s", text, i ? ", " : "", over->axis[i]);
-    return text;
-}
-
 static void show_waiting(struct run *r)
 {
     const struct best_over *over = &r->plan->experiment->report.best_over;
@@ -419,7 +403,8 @@ static void show_waiting(struct run *r)
         progress_say(&r->progress,
                      "%d cell%s for best_over to choose %s: run again when the cells of %s have "
                      "ended",
-                     n, n == 1 ? " waits" : "s wait", axes_text(r, over), seeds_text(r, over));
+                     n, n == 1 ? " waits" : "s wait", best_over_axes(over, r->arena),
+                     best_over_seeds(over, r->arena));
 }
 
 static void show_end(struct run *r)
@@ -458,7 +443,7 @@ static const char *row_name(const struct run *r, const struct best *b, int row)
 static void say_choice(struct run *r, const struct best *b, int i)
 {
     const struct best_row *row = &b->row[i];
-    const char *name = row_name(r, b, i), *axes = axes_text(r, &b->over), *chosen = "";
+    const char *name = row_name(r, b, i), *axes = best_over_axes(&b->over, r->arena), *chosen = "";
     if (row->chosen < 0) {
         progress_say(&r->progress, "%s: every value of %s diverged", name, axes);
         return;
@@ -468,7 +453,7 @@ static void say_choice(struct run *r, const struct best *b, int i)
                               row->value[row->chosen].label[k]);
     progress_say(&r->progress, "%s: %s = %s is the best of %d (%s %.4g over %s)", name, axes,
                  chosen, row->n, row->metric, row->value[row->chosen].score,
-                 seeds_text(r, &b->over));
+                 best_over_seeds(&b->over, r->arena));
 }
 
 /* Of the rows that had none before. Rows stand in the order of the plan in both. */

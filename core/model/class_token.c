@@ -95,8 +95,5 @@ peat_node *class_token_position(struct model *m, struct pass *pass, int index)
     const int64_t dim[] = {1, 1, m->positional->scheme[index].d};
     if (m->class_row[index])
         return scaled_row(m, pass, m->class_row[index]);
-    peat_node *zero = graph_constant(pass->g, pass->g->dtype, 3, dim, NULL);
-    if (zero && zero->value.data)
-        memset(zero->value.data, 0, tensor_bytes(&zero->value));
-    return zero;
+    return graph_zeros(pass->g, pass->g->dtype, 3, dim);
 }

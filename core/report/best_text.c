@@ -24,12 +24,7 @@ static const char *axes_text(const struct best *b, struct arena *a)
 
 static const char *seeds_text(const struct best *b, struct arena *a)
 {
-    if (b->over.halves)
-        return "one half of the held-out data";
-    const char *text = b->over.n_seed == 1 ? "seed " : "seeds ";
-    for (int i = 0; i < b->over.n_seed; i++)
-        text = arena_printf(a, "%s%s%" PRId64, text, i ? ", " : "", b->over.seed[i]);
-    return text;
+    return b->over.halves ? "one half of the held-out data" : best_over_seeds(&b->over, a);
 }
 
 static const char *of_seeds(const struct best *b, struct arena *a)

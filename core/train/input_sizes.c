@@ -12,7 +12,7 @@ static peat_node *keep_some(void *ctx, struct pass *pass, enum stream_kind kind,
 {
     const unsigned *keep = ctx;
     (void)scheme;
-    return *keep >> kind & 1 ? x : graph_zeros(pass->g, x);
+    return *keep >> kind & 1 ? x : graph_zeros_like(pass->g, x);
 }
 
 /* The merged input of the streams in `keep`: [B,T,D]. */

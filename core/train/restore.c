@@ -120,12 +120,6 @@ static peat_status pass_gate(const struct gate *gate, const struct value *state,
     return error_set(err, PEAT_REFUSED, "%s", why);
 }
 
-/* Only the weights are kept when a run ended: there is nothing to go on from. */
-static bool has_ended(const struct trainer *t)
-{
-    return t->step >= t->train->steps || t->diverged.step != 0 || t->patience.stopped;
-}
-
 /* Into a copy of the trainer, whose arrays are written to only at the very end. */
 static peat_status restore_tensors(const char *dir, struct arena *a, const struct value *state,
                                    struct trainer *t, struct error *err)
@@ -133,7 +127,8 @@ static peat_status restore_tensors(const char *dir, struct arena *a, const struc
     struct tensors model, moments = {0};
     struct weights *w = &t->model->weights;
     bool has_moments = value_get(value_get(state, "files"), GENERATION_OPTIMISER) != NULL;
-    if (!has_moments && !has_ended(t))
+    /* Only the weights are kept when a run ended: there is nothing to go on from. */
+    if (!has_moments && !trainer_has_ended(t))
         return error_set(err, PEAT_INVALID, "it has no optimiser state to go on from");
     peat_status status = read_tensors(dir, GENERATION_MODEL, a, &model, err);
     if (status == PEAT_OK)

@@ -191,7 +191,7 @@ static void watch_patience(struct trainer *t)
     p->stopped = p->bad >= t->train->patience && t->step < t->train->steps;
 }
 
-static bool has_ended(const struct trainer *t)
+bool trainer_has_ended(const struct trainer *t)
 {
     return t->diverged.step != 0 || t->patience.stopped || t->step >= t->train->steps;
 }
@@ -201,14 +201,14 @@ static peat_status finish_step(struct trainer *t, const struct step_times *times
                                struct error *err)
 {
     peat_status status = PEAT_OK;
-    if (!t->diverged.step && (has_ended(t) || every(t->step, t->eval->every))) {
+    if (!t->diverged.step && (trainer_has_ended(t) || every(t->step, t->eval->every))) {
         status = trainer_evaluate(t, err);
         status = status == PEAT_OK ? check(t, err) : status;
         watch_patience(t);
     }
     if (status != PEAT_OK)
         return status;
-    bool last = has_ended(t);
+    bool last = trainer_has_ended(t);
     *stop = !last && t->events.stop && t->events.stop(t->events.ctx);
     if (!t->events.save || !(last || *stop || every(t->step, t->checkpoint_every)))
         return PEAT_OK;
@@ -221,7 +221,7 @@ peat_status trainer_run(struct trainer *t, enum run_end *end, struct error *err)
     struct step_times times = {.seen = 0};
     bool stop = false;
     peat_status status = PEAT_OK;
-    while (status == PEAT_OK && !stop && !has_ended(t)) {
+    while (status == PEAT_OK && !stop && !trainer_has_ended(t)) {
         status = timed_step(t, &times, err);
         if (status == PEAT_OK)
             status = finish_step(t, &times, &stop, err);

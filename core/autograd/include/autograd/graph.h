@@ -98,8 +98,9 @@ void graph_done_with(struct graph *g, void *scratch, size_t bytes);
  * into `grad` when that is given (a parameter's own block), else into the arena. Both are
  * contiguous. */
 peat_node *graph_constant(struct graph *g, peat_dtype t, int rank, const int64_t *dim, void *data);
-/* A constant of the node's shape, all 0. */
-peat_node *graph_zeros(struct graph *g, const peat_node *like);
+/* A constant, all 0; and one of x's shape (NULL: NULL). */
+peat_node *graph_zeros(struct graph *g, peat_dtype dtype, int rank, const int64_t *dim);
+peat_node *graph_zeros_like(struct graph *g, const peat_node *x);
 peat_node *graph_leaf(struct graph *g, const struct tensor *value, const struct tensor *grad,
                       const char *name);
 

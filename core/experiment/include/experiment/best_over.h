@@ -31,5 +31,8 @@ struct value *best_over_value(const struct best_over *b, struct arena *a);
 bool best_over_has(const struct best_over *b, const char *axis);
 /* The seed is kept for choosing. */
 bool best_over_keeps(const struct best_over *b, int64_t seed);
+/* "train.lr, model.d_ff"; "seed 5", "seeds 5, 6". In `a`. */
+const char *best_over_axes(const struct best_over *b, struct arena *a);
+const char *best_over_seeds(const struct best_over *b, struct arena *a);
 
 #endif

@@ -100,6 +100,8 @@ peat_status trainer_init(struct trainer *t, struct error *err);
  * A run that diverged ends with a final save, unevaluated; the step whose numbers were not finite
  * changed no weight. */
 peat_status trainer_run(struct trainer *t, enum run_end *end, struct error *err);
+/* All its steps are done, patience has stopped it, or it diverged. */
+bool trainer_has_ended(const struct trainer *t);
 /* Evaluates every length at the present weights and reports each metric; split "valid". */
 peat_status trainer_evaluate(struct trainer *t, struct error *err);
 void trainer_release(struct trainer *t);
