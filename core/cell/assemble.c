@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* assemble.c: wiring a cell's plugins, task and model together. */
 #include "cell/assemble.h"
+
+#include <string.h>
+
 #include "nn/host.h"
 
 static struct part part_of(const struct cell_config *c, const struct plugin_use *use,
@@ -95,9 +98,19 @@ static struct model_config model_config_of(const struct cell_config *c, const pe
     return m;
 }
 
-/* Where the plugin whose set-up failed is named. */
+static struct place place_of_pattern(const struct value *freeze, const char *pattern)
+{
+    for (int i = 0; freeze->kind == VALUE_LIST && i < freeze->n; i++)
+        if (strcmp(freeze->item[i]->text, pattern) == 0)
+            return freeze->item[i]->at;
+    return freeze->at;
+}
+
+/* Where the plugin whose set-up failed is named, or what could not be frozen. */
 static struct place place_of(const struct assembly *s, const struct cell_config *c)
 {
+    if (s->model.misfrozen && c->freeze)
+        return place_of_pattern(c->freeze, s->model.misfrozen);
     for (int i = 0; i < c->n_scheme; i++)
         if (s->positional.failing == &s->positional.scheme[i].part)
             return c->scheme[i].at;

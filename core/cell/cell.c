@@ -88,8 +88,9 @@ static peat_status read_model(const struct cell_reader *r, struct model_config *
 
 /* Keys that came after cells had been trained: with their default they are not written, so that a
  * cell keeps its configuration and its hash. */
-static const char *const later_keys[] = {"input",          "head",       "pool",     "cls_position",
-                                         "encoder_layers", "norm_place", "patience", "halves"};
+static const char *const later_keys[] = {"input",        "head",           "pool",
+                                         "cls_position", "encoder_layers", "norm_place",
+                                         "patience",     "halves",         "freeze"};
 
 static bool is_later(const char *key)
 {
@@ -351,6 +352,7 @@ peat_status cell_config_read_with(struct cell_config *c, const struct value *tre
     bool dropped = false;
     *c = (struct cell_config){.files = files};
     peat_status status = read_model(&reader, &c->model, value_get(tree, "model"));
+    c->freeze = value_get_path(tree, "model.freeze");
     if (status == PEAT_OK)
         status = read_train(&reader, &c->train, value_get(tree, "train"));
     if (status == PEAT_OK)

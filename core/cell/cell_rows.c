@@ -125,6 +125,11 @@ const peat_param model_rows[] = {
      .max = 1e9,
      .unit = "tokens",
      .doc = "a query sees keys nearer than this; 0: no limit"},
+    {.key = "freeze",
+     .type = PEAT_STRINGS,
+     .offset = MODEL(freeze),
+     .doc = "parameters that are not trained: names as in docs/checkpoint.md, or patterns such as "
+            "token.*"},
     PEAT_PARAM_END,
 };
 

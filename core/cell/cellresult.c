@@ -162,6 +162,8 @@ static void put_costs(struct json r, const struct cell_outcome *o)
                                           "attention_path", "injection"};
     for (size_t i = 0; i < sizeof(planned) / sizeof(*planned); i++)
         json_put(r, planned[i], value_get(o->config_json, planned[i]));
+    if (value_get(o->config_json, "params_frozen"))
+        json_put(r, "params_frozen", value_get(o->config_json, "params_frozen"));
     struct rusage use;
     getrusage(RUSAGE_SELF, &use);
     double tokens = (double)(t->train->batch * t->train->seq_len);

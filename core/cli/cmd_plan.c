@@ -79,6 +79,17 @@ static void print_injections(const struct plan *p)
     }
 }
 
+/* What is said of rows, each thing once: "matched: learned.sum.s0 and 3 more: d_ff = 498". */
+static void print_said(const char *what, const struct plan *p, int rows, const char **said,
+                       struct arena *a)
+{
+    for (int i = 0; i < rows; i++) {
+        int times = times_said(said, rows, i);
+        if (times)
+            cli_print("%s: %s: %s\n", what, name_and_more(a, p->cell[i].label, times), said[i]);
+    }
+}
+
 static void print_table(struct loaded_plan *l, const char *const *state)
 {
     static const char *const head[] = {"cell",        "label",    "params",     "positional",
@@ -135,11 +146,18 @@ static void print_matched(const struct plan *p, int rows, struct arena *a)
     const char **said = ARENA_ARRAY(a, rows, const char *);
     for (int i = 0; i < rows; i++)
         said[i] = p->cell[i].matched;
-    for (int i = 0; i < rows; i++) {
-        int times = times_said(said, rows, i);
-        if (times)
-            cli_print("matched: %s: %s\n", name_and_more(a, p->cell[i].label, times), said[i]);
-    }
+    print_said("matched", p, rows, said, a);
+}
+
+/* "parameters: learned.sum.s0 and 3 more: 12,352 trained, 4,096 frozen" */
+static void print_frozen(const struct plan *p, int rows, struct arena *a)
+{
+    const char **said = ARENA_ARRAY(a, rows, const char *);
+    for (int i = 0; i < rows; i++)
+        if (p->cell[i].params_frozen > 0)
+            said[i] = arena_printf(a, "%s trained, %s frozen", grouped_number(a, p->cell[i].params),
+                                   grouped_number(a, p->cell[i].params_frozen));
+    print_said("parameters", p, rows, said, a);
 }
 
 static void print_totals(struct loaded_plan *l, const char *const *state)
@@ -160,6 +178,7 @@ static void print_totals(struct loaded_plan *l, const char *const *state)
     strbuf_release(&counts);
     plan_runs_say(p, &runs, &l->arena);
     print_matched(p, rows, &l->arena);
+    print_frozen(p, rows, &l->arena);
     for (int i = 0; i < p->n_dropped; i++)
         cli_print("left out: %s\n", p->dropped[i]);
     for (int i = 0; i < p->n_skipped / l->experiment.n_seed; i++)

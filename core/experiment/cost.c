@@ -122,6 +122,7 @@ static peat_status twin_params(struct planning *p, const struct cell_config *c, 
     }
     struct cell_config bare = *c;
     struct look look = {.ratio = 0};
+    bare.model.freeze_loosely = true;
     bare.n_scheme = 0;
     bare.has_combine = false;
     peat_status status = measure(p, &bare, false, &look);
@@ -152,6 +153,7 @@ static void note_costs(struct planning *p, struct plan_cell *cell, const struct 
     double times = (double)evaluations_until(t->steps, t->steps, cell->config.eval.every);
     struct strbuf injection = look->injection;
     cell->params = cost->trainable;
+    cell->params_frozen = cost->frozen;
     cell->flops_per_token = 3 * (double)cost->forward_flops / tokens;
     cell->eval_flops = times * look->evaluation.score_flops;
     cell->generate_flops = times * look->evaluation.generate_flops;

@@ -132,6 +132,7 @@ static bool read_cell(const struct experiment *e, const struct value *row, const
         .seed = json_get_int(row, "seed", 0),
         .params = json_get_int(row, "params", 0),
         .params_positional = json_get_int(row, "params_positional", 0),
+        .params_frozen = json_get_int(row, "params_frozen", 0),
         .flops_per_token = json_get_number(row, "flops_per_token"),
         .eval_flops = json_get_number(row, "eval_flops"),
         .generate_flops = json_get_number(row, "generate_flops"),

@@ -57,6 +57,21 @@ static peat_dims first_dims(const struct model_config *c)
     };
 }
 
+static peat_status freeze(struct model *m, struct error *err)
+{
+    struct weights *w = &m->weights;
+    const peat_strings *pattern = &m->config.freeze;
+    const char *misfit = weights_freeze(w, pattern);
+    if (m->config.freeze_loosely || (!misfit && weights_trainable(w) > 0))
+        return PEAT_OK;
+    m->misfrozen = misfit ? misfit : pattern->item[pattern->n - 1];
+    if (!misfit)
+        return error_set(err, PEAT_INVALID, "with all this frozen nothing is left to train");
+    error_set(err, PEAT_INVALID, "no parameter of the model is called '%s'", misfit);
+    weights_add_nearest(w, misfit, err);
+    return PEAT_INVALID;
+}
+
 peat_status model_build(struct model *m, const struct model_config *config,
                         struct positional *positional, struct arena *arena, peat_dtype dtype,
                         uint64_t seed, bool shape_only, struct error *err)
@@ -78,6 +93,8 @@ peat_status model_build(struct model *m, const struct model_config *config,
                          positional->combine_part.id, (long long)positional->width[0],
                          (long long)m->dims.D);
     status = declare(m, err);
+    if (status == PEAT_OK)
+        status = freeze(m, err);
     return status == PEAT_OK ? weights_build(&m->weights, seed, shape_only, err) : status;
 }
 
@@ -295,6 +312,7 @@ peat_status model_plan(struct model *m, int64_t B, int64_t T, struct model_cost 
         graph_reach(&g, loss);
         status = check_reached(m, err);
         *cost = (struct model_cost){.trainable = weights_trainable(&m->weights),
+                                    .frozen = weights_frozen(&m->weights),
                                     .forward_flops = g.flops,
                                     .activation_bytes = g.value_bytes,
                                     .composed = pass.composed};

@@ -2,6 +2,7 @@
 /* weights.c: declaring, laying out and initialising trainable tensors. */
 #include "nn/weights.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,14 +91,73 @@ static void initialise(struct weight *x, uint64_t seed)
         tensor_set(&x->value, i, initial_value(x, stream, i));
 }
 
-static void lay_out(struct weights *w)
+/* ---- freezing ---- */
+
+static bool freeze_like(struct weights *w, const char *pattern)
 {
-    w->size = 0;
+    bool found = false;
     for (int i = 0; i < w->n; i++) {
+        struct weight *x = w->item[i];
+        if (fnmatch(pattern, x->name, 0) != 0)
+            continue;
+        found = x->frozen = x->apart = true;
+    }
+    return found;
+}
+
+const char *weights_freeze(struct weights *w, const peat_strings *pattern)
+{
+    const char *misfit = NULL;
+    for (int64_t i = 0; i < pattern->n; i++)
+        if (!freeze_like(w, pattern->item[i]) && !misfit)
+            misfit = pattern->item[i];
+    return misfit;
+}
+
+/* A name up to and with one of its dots, and what may follow: "block.*", "block.0.*". */
+static int add_starts(struct arena *a, const char *name, const char **start, int n)
+{
+    for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.'))
+        start[n++] = arena_printf(a, "%.*s*", (int)(dot + 1 - name), name);
+    return n;
+}
+
+void weights_add_nearest(const struct weights *w, const char *name, struct error *err)
+{
+    struct arena a;
+    int n = 0, room = 0;
+    arena_init(&a, "names", 1 << 12);
+    for (int i = 0; i < w->n; i++)
+        room += (int)strlen(w->item[i]->name);
+    const char **near = ARENA_ARRAY(&a, room + 1, const char *);
+    for (int i = 0; i < w->n; i++)
+        if (strpbrk(name, "*?["))
+            n = add_starts(&a, w->item[i]->name, near, n);
+        else
+            near[n++] = w->item[i]->name;
+    error_add_nearest(err, name, near, n);
+    arena_release(&a);
+}
+
+/* ---- memory ---- */
+
+static void lay_out_some(struct weights *w, bool apart)
+{
+    for (int i = 0; i < w->n; i++) {
+        if (w->item[i]->apart != apart)
+            continue;
         w->item[i]->offset = w->size;
         int64_t n = tensor_count(&w->item[i]->value);
         w->size += (n + WEIGHT_ALIGN - 1) / WEIGHT_ALIGN * WEIGHT_ALIGN;
     }
+}
+
+static void lay_out(struct weights *w)
+{
+    w->size = 0;
+    lay_out_some(w, false);
+    w->trained = w->size;
+    lay_out_some(w, true);
 }
 
 peat_status weights_build(struct weights *w, uint64_t seed, bool shape_only, struct error *err)
@@ -105,9 +165,8 @@ peat_status weights_build(struct weights *w, uint64_t seed, bool shape_only, str
     lay_out(w);
     if (shape_only)
         return PEAT_OK;
-    size_t bytes = (size_t)w->size * dtype_bytes(w->dtype);
-    w->value = arena_try_zalloc(w->arena, bytes);
-    w->grad = arena_try_zalloc(w->arena, bytes);
+    w->value = arena_try_zalloc(w->arena, (size_t)w->size * dtype_bytes(w->dtype));
+    w->grad = arena_try_zalloc(w->arena, (size_t)w->trained * dtype_bytes(w->dtype));
     if (!w->value || !w->grad)
         return error_set(err, PEAT_NOMEM, "no memory for %lld weights", (long long)w->size);
     for (int i = 0; i < w->n; i++) {
@@ -145,7 +204,7 @@ struct weight *weights_find(const struct weights *w, const char *name)
 
 void weights_zero_grad(struct weights *w)
 {
-    memset(w->grad, 0, (size_t)w->size * dtype_bytes(w->dtype));
+    memset(w->grad, 0, (size_t)w->trained * dtype_bytes(w->dtype));
 }
 
 int64_t weights_trainable(const struct weights *w)
@@ -153,6 +212,15 @@ int64_t weights_trainable(const struct weights *w)
     int64_t n = 0;
     for (int i = 0; i < w->n; i++)
         if (!w->item[i]->frozen)
+            n += tensor_count(&w->item[i]->value);
+    return n;
+}
+
+int64_t weights_frozen(const struct weights *w)
+{
+    int64_t n = 0;
+    for (int i = 0; i < w->n; i++)
+        if (w->item[i]->apart)
             n += tensor_count(&w->item[i]->value);
     return n;
 }

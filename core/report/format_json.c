@@ -82,6 +82,8 @@ static void add_row(struct json rows, const struct results *r, const struct resu
     json_put_bool(m, "best", length >= 0 && row->best[length]);
     json_put_number(m, "params", row->params);
     json_put_number(m, "params_positional", row->params_positional);
+    if (row->params_frozen > 0)
+        json_put_number(m, "params_frozen", row->params_frozen);
     json_put_number(m, "flops_per_token", row->flops_per_token);
     json_put_number(m, "input_ratio_start", row->input_ratio_start);
     json_put_number(m, "input_ratio", row->input_ratio);

@@ -179,6 +179,7 @@ static const struct kind kinds[] = {
     {"damaged", "damaged", COUNTED, int_cell, OF_ROW(damaged)},
     {"params", "params", COST, count_cell, OF_ROW(params)},
     {"positional", "pos.params", COST, count_cell, OF_ROW(params_positional)},
+    {"frozen", "frozen", COST, count_cell, OF_ROW(params_frozen)},
     {"flops", "FLOPs/tok", COST, count_cell, OF_ROW(flops_per_token)},
     {"ratio_start", "tok:pos start", COST, ratio_cell, OF_ROW(input_ratio_start)},
     {"ratio", "tok:pos end", COST, ratio_cell, OF_ROW(input_ratio)},
@@ -226,13 +227,14 @@ static void add_kind(struct choice *c, const char *word)
 
 static void usual_columns(const struct builder *b, struct choice *c)
 {
-    static const char *const cost[] = {"params", "positional", "flops", "tokens",
-                                       "memory", "wall",       "eval",  "attention"};
-    bool failed = false, diverged = false, meet = false, stopped = false;
+    static const char *const cost[] = {"params", "positional", "frozen", "flops",    "tokens",
+                                       "memory", "wall",       "eval",   "attention"};
+    bool failed = false, diverged = false, meet = false, stopped = false, frozen = false;
     for (int i = 0; i < b->r->n_row; i++) {
         meet = meet || isfinite(b->r->row[i].input_ratio_start);
         failed = failed || b->r->row[i].failed;
         stopped = stopped || b->r->row[i].stopped;
+        frozen = frozen || b->r->row[i].params_frozen > 0;
         diverged = diverged || b->r->row[i].diverged;
     }
     if (b->r->best.over.n_axis)
@@ -260,7 +262,8 @@ static void usual_columns(const struct builder *b, struct choice *c)
         add_kind(c, "ratio");
     }
     for (size_t i = 0; i < sizeof(cost) / sizeof(*cost); i++)
-        add_kind(c, cost[i]);
+        if (frozen || strcmp(cost[i], "frozen") != 0)
+            add_kind(c, cost[i]);
 }
 
 static peat_status no_column(struct builder *b, const char *word)

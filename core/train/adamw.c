@@ -11,8 +11,8 @@ enum { UPDATE_GRAIN = 16384 };
 peat_status adamw_init(struct adamw *o, const struct weights *w, struct arena *arena)
 {
     size_t bytes_each = dtype_bytes(w->dtype);
-    *o = (struct adamw){.m = arena_try_array(arena, (size_t)w->size, bytes_each),
-                        .v = arena_try_array(arena, (size_t)w->size, bytes_each)};
+    *o = (struct adamw){.m = arena_try_array(arena, (size_t)w->trained, bytes_each),
+                        .v = arena_try_array(arena, (size_t)w->trained, bytes_each)};
     return o->m && o->v ? PEAT_OK : PEAT_NOMEM;
 }
 
@@ -114,5 +114,5 @@ void adamw_step(struct adamw *o, struct weights *w, const struct train_config *c
                    .lr = lr},
         .weight_decay = c->weight_decay,
     };
-    parallel_ranges(team, w->size, UPDATE_GRAIN, update_range, &job);
+    parallel_ranges(team, w->trained, UPDATE_GRAIN, update_range, &job);
 }

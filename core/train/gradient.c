@@ -54,8 +54,8 @@ static void sum_range(void *ctx, int64_t begin, int64_t end)
 
 double gradient_norm(const struct weights *w, const struct team *team)
 {
-    struct norm_job job = {.weights = w, .grain = (w->size + NORM_TILES - 1) / NORM_TILES};
-    parallel_ranges(team, w->size, job.grain, sum_range, &job);
+    struct norm_job job = {.weights = w, .grain = (w->trained + NORM_TILES - 1) / NORM_TILES};
+    parallel_ranges(team, w->trained, job.grain, sum_range, &job);
     double sum = 0.0;
     for (int i = 0; i < NORM_TILES; i++)
         sum += job.sum[i];

@@ -25,7 +25,8 @@ struct plugin_use {
 
 struct cell_config {
     struct plugin_use task;
-    struct model_config model; /* without what the task answers */
+    struct model_config model;  /* without what the task answers */
+    const struct value *freeze; /* model.freeze as written; NULL: it is not */
     int n_scheme;
     struct plugin_use scheme[POSITIONAL_MAX];
     bool has_combine; /* false: no stream to merge; the table shows `-` */

@@ -19,6 +19,7 @@ struct plan_cell {
     int64_t seed;
     struct cell_config config;
     int64_t params, params_positional; /* the latter: total minus the same cell with `none` */
+    int64_t params_frozen;             /* not among them                                    */
     double flops_per_token;            /* of training: three times the forward              */
     double eval_flops, generate_flops; /* of all evaluations: scoring given tokens, generating */
     int64_t activation_bytes;

@@ -4,6 +4,7 @@
 #ifndef MODEL_CONFIG_H
 #define MODEL_CONFIG_H
 
+#include <peat/param.h>
 #include <peat/task.h>
 
 enum norm_kind { NORM_LAYER, NORM_RMS };
@@ -22,9 +23,9 @@ struct model_config {
     int64_t pool, cls_position; /* head class: of the enums above */
     int64_t d_model, n_layer, n_head;
     int64_t encoder_layers; /* seq2seq: 0: n_layer */
-    int64_t d_ff; /* 0: 4 * d_model */
-    int64_t norm; /* enum norm_kind */
-    int64_t norm_place; /* enum norm_place */
+    int64_t d_ff;           /* 0: 4 * d_model */
+    int64_t norm;           /* enum norm_kind */
+    int64_t norm_place;     /* enum norm_place */
     int64_t activation;
     double dropout;
     bool tie_embeddings;
@@ -33,9 +34,11 @@ struct model_config {
     int64_t attention_path;       /* enum attention_path of nn/attention.h  */
     int64_t attention_scale;      /* enum attention_scale */
     double attention_scale_value; /* > 0: the factor itself, instead of attention_scale */
+    peat_strings freeze;          /* patterns of names of weights that are not trained */
+    bool freeze_loosely;          /* a pattern may fit nothing, and nothing be left to train */
     /* from the task and the experiment */
-    int64_t source_T; /* seq2seq: of the longest source */
-    int64_t patch_width, n_axes; /* 0: no patches, no positions of the data */
+    int64_t source_T;                                  /* seq2seq: of the longest source */
+    int64_t patch_width, n_axes;                       /* 0: no patches, no positions of the data */
     int64_t vocab, n_segment, n_class, T_train, T_max; /* T without a class token */
 };
 

@@ -43,6 +43,7 @@ struct model {
     struct norm_weights norm; /* the last one; w NULL: norms stand after the parts of blocks */
     struct encoder *encoder;  /* of the source; NULL: there is one sequence */
     struct weight *head;      /* [V or classes, D]; NULL: tied to token */
+    const char *misfrozen;    /* the pattern of config.freeze for which it was not built */
 };
 
 /* Declares everything, sets the positional up, gives memory unless shape_only. positional's
@@ -102,6 +103,7 @@ peat_status model_fill_input(struct model *m, struct error *err);
  * weight, for one batch of B sequences of T. */
 struct model_cost {
     int64_t trainable;     /* numbers trained                                   */
+    int64_t frozen;        /* numbers that config.freeze keeps from it          */
     int64_t forward_flops; /* for the whole batch                               */
     int64_t activation_bytes;
     bool composed; /* some head group takes the composed attention path */

@@ -5,11 +5,15 @@
  * Tensors are declared first and get memory together: values and gradients are each one contiguous
  * block, so that counting, zeroing, clipping, saving and updating are one loop. Each tensor is
  * initialised from its own random stream, keyed by seed and name: adding one shifts no other.
+ *
+ * A frozen tensor is not trained. Those that the user froze stand at the end of the block of values
+ * and have no place in those of gradients and of the optimiser.
  */
 #ifndef NN_WEIGHTS_H
 #define NN_WEIGHTS_H
 
 #include <peat/host.h>
+#include <peat/param.h>
 
 #include "autograd/graph.h"
 
@@ -19,6 +23,7 @@ struct weight {
     int64_t offset;            /* in elements, from the start of the block                  */
     peat_init init;
     bool frozen;
+    bool apart;   /* frozen by weights_freeze                                               */
     bool decay;   /* takes weight decay                                                     */
     bool bounded; /* is kept in [lo, hi] after each update                                  */
     double lo, hi;
@@ -31,7 +36,8 @@ struct weights {
     struct weight **item;
     int n, room;
     bool incomplete;    /* some tensor could not be declared                                   */
-    int64_t size;       /* elements of a block, padding included; set by weights_build       */
+    int64_t size;       /* elements of the block of values, padding included, and of those */
+    int64_t trained;    /* of gradients and moments; set by weights_build                  */
     void *value, *grad; /* the blocks; NULL in a plan                                        */
 };
 
@@ -40,6 +46,12 @@ void weights_init(struct weights *w, struct arena *arena, peat_dtype dtype);
  * and larger take weight decay unless `use` has PEAT_NO_DECAY. */
 struct weight *weights_add(struct weights *w, const char *name, int rank, const int64_t *dim,
                            peat_init init, uint32_t use);
+/* Freezes what any of the patterns fits, as in a shell: `*` is any text, `?` a character. NULL, or
+ * the first pattern that fits no tensor. After all were added, before they are built. */
+const char *weights_freeze(struct weights *w, const peat_strings *pattern);
+/* Adds to the text the name nearest to one that no tensor has, or the pattern nearest to one that
+ * fits none. */
+void weights_add_nearest(const struct weights *w, const char *name, struct error *err);
 /* Lays all tensors out; unless shape_only gives them memory, initialises values, clears
  * gradients. */
 peat_status weights_build(struct weights *w, uint64_t seed, bool shape_only, struct error *err);
@@ -51,6 +63,8 @@ struct weight *weights_find(const struct weights *w, const char *name);
 void weights_zero_grad(struct weights *w);
 /* Numbers that are trained (frozen ones not), without padding. */
 int64_t weights_trainable(const struct weights *w);
+/* Numbers of tensors that weights_freeze froze. */
+int64_t weights_frozen(const struct weights *w);
 /* SHA-256 over the values of all tensors whose name passes `keep` (NULL: all), in name order. */
 void weights_hash(const struct weights *w, bool (*keep)(const char *name), char hex[65]);
 /* The same over names and shapes, which training leaves as they are. */

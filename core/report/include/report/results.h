@@ -89,6 +89,7 @@ struct result_row {
     struct summary at[RESULTS_MAX_LENGTHS];
     int baseline; /* row index, -1: none, own index: is the baseline */
     double params, params_positional, flops_per_token;
+    double params_frozen;                  /* by model.freeze; not among params */
     double input_ratio_start, input_ratio; /* tokens to positions at the input, before training and
                                               after, median over seeds; NaN: none meet there */
     double tokens_per_s, step_ms_median;   /* medians over finished seeds; NaN: none */
