@@ -37,6 +37,8 @@ static const struct check table[] = {
      check_padding},
     {"packing", "documents packed into a row do not see each other", true, true, false,
      check_packing},
+    {"masked", "what replaces the softmax gives exactly 0 to what the mask hides", true, false,
+     false, check_masked},
     {"paths", "fused and composed attention agree", true, false, false, check_paths},
     {"purity", "equal calls give equal bits, whatever happened between them", true, true, false,
      check_purity},

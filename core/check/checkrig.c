@@ -160,14 +160,21 @@ struct rig_input rig_input(struct rig *r, int64_t B, int64_t T)
     return x;
 }
 
-static peat_node *forward(struct rig *r, struct graph *g, const struct model_input *in)
+static peat_node *watched(struct rig *r, struct graph *g, const struct model_input *in,
+                          const struct observer *o)
 {
+    struct pass pass = {.observer = o};
     arena_reset(&r->step);
     graph_init(g, &r->step, &r->team, r->model.weights.dtype);
-    peat_node *logits = model_forward(&r->model, g, in, NULL);
+    peat_node *logits = model_forward(&r->model, g, in, &pass);
     if (!logits && graph_failed(g))
         error_set(&r->err, g->err.status, "%s", g->err.text);
     return logits;
+}
+
+static peat_node *forward(struct rig *r, struct graph *g, const struct model_input *in)
+{
+    return watched(r, g, in, NULL);
 }
 
 /* NULL stays NULL. */
@@ -187,6 +194,12 @@ double *rig_logits(struct rig *r, const struct model_input *in)
 {
     struct graph g;
     return take_values(r, forward(r, &g, in));
+}
+
+bool rig_watched(struct rig *r, const struct model_input *in, const struct observer *o)
+{
+    struct graph g;
+    return watched(r, &g, in, o) != NULL;
 }
 
 double *rig_newest(struct rig *r, struct stored *stored, int64_t end)

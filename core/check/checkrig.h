@@ -76,6 +76,8 @@ void rig_close(struct rig *r);
 struct rig_input rig_input(struct rig *r, int64_t B, int64_t T);
 /* Logits as doubles [B*T, V] in the rig's arena; NULL: r->err says why. The graph is dead. */
 double *rig_logits(struct rig *r, const struct model_input *in);
+/* A pass that somebody watches; false: r->err says why it failed. */
+bool rig_watched(struct rig *r, const struct model_input *in, const struct observer *o);
 /* Those of the last of the first `end` rows, [B, V], made with the rows stored before. */
 double *rig_newest(struct rig *r, struct stored *stored, int64_t end);
 /* The same and keeps the graph in the step arena, with a scalar loss that every logit enters. */

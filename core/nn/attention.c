@@ -475,22 +475,61 @@ static peat_node *change_logits(struct attention *a, const struct scheme_part *s
     return front_join_pairs(a->pass, S, out);
 }
 
+/* Logits, and what of the bias is not yet in them. */
+struct scores {
+    peat_node *S, *bias;
+};
+
+static peat_node *summed(struct attention *a, struct scores s)
+{
+    return plus(a->pass, s.S, s.bias);
+}
+
 /* logits hooks: the first may see the bias apart; afterwards it is in. */
-static peat_node *run_logits(struct attention *a, peat_node *S, peat_node *bias)
+static struct scores run_logits(struct attention *a, struct scores x)
 {
     struct call c;
     for (int i = 0; i < a->pass->positional->n_scheme; i++) {
         const struct scheme_part *s = scheme(a->pass, i);
         if (!group_hook(a, i, HOOK_LOGITS, &c))
             continue;
-        if (!(s->hooks->needs & PEAT_NEED_BIAS)) {
-            S = plus(a->pass, S, bias);
-            bias = NULL;
-        }
-        S = change_logits(a, s, &c, S, bias);
-        bias = NULL;
+        if (!(s->hooks->needs & PEAT_NEED_BIAS))
+            x = (struct scores){summed(a, x), NULL};
+        x = (struct scores){change_logits(a, s, &c, x.S, x.bias), NULL};
     }
-    return plus(a->pass, S, bias);
+    return x;
+}
+
+/* The scheme that stands in the place of the softmax; -1: none. */
+static int softmax_scheme(const struct attention *a)
+{
+    int found = -1;
+    for (int i = 0; i < a->pass->positional->n_scheme; i++) {
+        if (!in_group(a, i) || !scheme_has(scheme(a->pass, i)->hooks, HOOK_SOFTMAX))
+            continue;
+        if (found >= 0)
+            graph_fail(a->pass->g,
+                       "schemes '%s' and '%s' both replace the softmax: give them other heads "
+                       "or layers (where)",
+                       scheme(a->pass, found)->part.id, scheme(a->pass, i)->part.id);
+        found = i;
+    }
+    return found;
+}
+
+/* What a softmax hook makes of all places, with the front; not yet masked. */
+static peat_node *run_softmax(struct attention *a, int i, struct scores x)
+{
+    const struct scheme_part *s = scheme(a->pass, i);
+    struct call c;
+    group_call(a, i, true, &c);
+    if (!(s->hooks->needs & PEAT_NEED_BIAS))
+        x = (struct scores){summed(a, x), NULL};
+    peat_shape shape = peat_shape_of(c.base.g, x.S);
+    c.base.mask = mask_of(a->pass);
+    const peat_qkv *seen = s->hooks->needs & PEAT_NEED_QK ? &a->projected : NULL;
+    hook_begin(&c, HOOK_SOFTMAX);
+    return hook_end(a->pass, s->hooks->softmax(&c.base, seen, x.S, x.bias), 4, shape.dim, 0);
 }
 
 static peat_node *run_weights(struct attention *a, peat_node *W)
@@ -519,22 +558,28 @@ static peat_node *whole_bias(struct attention *a)
                : bias;
 }
 
-static peat_node *composed_logits(struct attention *a, peat_node *bias)
+static struct scores composed_logits(struct attention *a, peat_node *bias)
 {
     peat_graph *g = &a->pass->g->base;
     peat_node *S = op_matmul(g, a->chain.q, a->chain.k, PEAT_TRANS_B);
     S = op_affine(g, plus(a->pass, S, a->terms.score_add), group_scale(a), 0.0);
-    return run_logits(a, S, bias);
+    return run_logits(a, (struct scores){S, bias});
 }
 
-static peat_node *composed_weights(struct attention *a, peat_node *S)
+/* *replaced: what stands in the place of the softmax gave; NULL: nothing does. */
+static peat_node *composed_weights(struct attention *a, struct scores x, peat_node **replaced)
 {
-    return run_weights(a, op_softmax(&a->pass->g->base, S, mask_of(a->pass)));
+    peat_graph *g = &a->pass->g->base;
+    int i = softmax_scheme(a);
+    *replaced = i < 0 ? NULL : run_softmax(a, i, x);
+    return run_weights(a, i < 0 ? op_softmax(g, summed(a, x), mask_of(a->pass))
+                                : op_mul(g, *replaced, mask_of(a->pass)));
 }
 
 static peat_node *composed(struct attention *a)
 {
-    peat_node *W = composed_weights(a, composed_logits(a, whole_bias(a)));
+    peat_node *replaced;
+    peat_node *W = composed_weights(a, composed_logits(a, whole_bias(a)), &replaced);
     return run_context(a, op_matmul(&a->pass->g->base, W, a->chain.v, 0), W);
 }
 
@@ -566,8 +611,9 @@ static void show(struct attention *a)
                                   .scale = group_scale(a),
                                   .changed_by = who_changes_scores(a)};
     if (!o->chain_only) {
-        seen.logits = composed_logits(a, seen.bias);
-        seen.weights = composed_weights(a, seen.logits);
+        struct scores x = composed_logits(a, seen.bias);
+        seen.logits = summed(a, x);
+        seen.weights = composed_weights(a, x, &seen.replaced);
     }
     if (!graph_failed(a->pass->g))
         o->attention(o->ctx, &seen);

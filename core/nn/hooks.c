@@ -23,6 +23,7 @@ static const struct hook table[] = {
     [HOOK_BIAS] = {SCHEME(bias), ACTS_ON_TERMS},
     [HOOK_SCORE_ADD] = {SCHEME(score_add), ACTS_ON_TERMS},
     [HOOK_LOGITS] = {SCHEME(logits), ACTS_ON_SCORES, NEED(PEAT_NEED_BIAS)},
+    [HOOK_SOFTMAX] = {SCHEME(softmax), ACTS_ON_SCORES, NEED(PEAT_NEED_BIAS)},
     [HOOK_WEIGHTS] = {SCHEME(weights), ACTS_ON_SCORES},
     [HOOK_CONTEXT] = {SCHEME(context), ACTS_ON_CONTEXT, NEED(PEAT_NEED_W)},
     [HOOK_COMBINE_SETUP] = {COMBINE(setup), ACTS_AT_SETUP, .required = true},

@@ -81,6 +81,15 @@ static peat_status check_params(const peat_plugin *desc, struct error *err)
     return desc->param ? params_check(desc->param, desc->config_size, err) : PEAT_OK;
 }
 
+/* Whether a hook that this bit is for is there. */
+static bool need_has_hook(const peat_scheme *s, uint32_t need)
+{
+    for (const struct hook *h = hook_table(); h->name; h++)
+        if (h->need & need && hook_is_in(h, s))
+            return true;
+    return false;
+}
+
 static peat_status check_scheme(const peat_scheme *s, struct error *err)
 {
     peat_status status = check_bits("needs", s->needs, known_needs, err);
@@ -100,7 +109,7 @@ static peat_status check_scheme(const peat_scheme *s, struct error *err)
     if (s->score_terms > 0 && !s->score_add)
         return refuse(err, "score_terms counts terms of score_add, which is missing");
     for (const struct hook *h = hook_table(); h->name; h++)
-        if (s->needs & h->need && !hook_is_in(h, s))
+        if (s->needs & h->need && !need_has_hook(s, h->need))
             return error_set(err, PEAT_INVALID, "%s is for the %s hook, which is missing",
                              h->need_name, h->name);
     if (s->reach && !s->residual && !s->hidden)

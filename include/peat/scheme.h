@@ -7,9 +7,10 @@
  * `needs` is NULL or 0.
  *
  * logits = scale * (q'.k' + sum of score_add) + sum of bias and bias_rel, then `logits`, mask,
- * softmax, `weights`, mask, context = W v, `context`. The host owns the mask and the scale. Several
- * schemes act in YAML order: positions, residual, hidden, qkv, logits, weights are chained;
- * score_add, bias, bias_rel are summed; context runs in reverse order; each encode gives a stream.
+ * softmax or `softmax` in its place, `weights`, mask, context = W v, `context`. The host owns the
+ * mask and the scale. Several schemes act in YAML order: positions, residual, hidden, qkv, logits,
+ * weights are chained; score_add, bias, bias_rel are summed; context runs in reverse order; each
+ * encode gives a stream; one scheme at most has softmax in a head.
  */
 #ifndef PEAT_SCHEME_H
 #define PEAT_SCHEME_H
@@ -67,7 +68,7 @@ struct peat_call {
     int64_t d;     /* width of this scheme's stream                                    */
     int64_t step;  /* training step; 0 in evaluation                                   */
     const peat_side *q, *k;
-    peat_node *mask;          /* [1|B,1,Tq,Tk] 0/1; given to logits and weights               */
+    peat_node *mask;          /* [1|B,1,Tq,Tk] 0/1; given to logits, softmax and weights      */
     peat_node *x_q, *x_k;     /* [B,T,D] inputs of this layer's projections; NEED_X           */
     peat_node *const *shared; /* what prepare filled                                      */
 };
@@ -88,12 +89,14 @@ typedef struct peat_rel {
 } peat_rel;
 
 typedef enum peat_need {
-    PEAT_NEED_QK = 1,      /* q, k, v as projected, in bias, score_add, logits, context   */
+    PEAT_NEED_QK = 1,      /* q, k, v as projected, in bias, score_add, logits, softmax,
+                              context                                                     */
     PEAT_NEED_X = 2,       /* x_q, x_k                                                    */
     PEAT_NEED_W = 4,       /* attention weights in context                                */
     PEAT_NEED_PROJECT = 8, /* project()                                                   */
     PEAT_NEED_TOKENS = 16, /* token ids                                                   */
-    PEAT_NEED_BIAS = 32,   /* other schemes' bias separate from the logits, in logits     */
+    PEAT_NEED_BIAS = 32,   /* other schemes' bias apart from the logits, in logits and in
+                              softmax                                                     */
     PEAT_NEED_LENGTH = 64, /* T_total: what depends on it cannot be cached while decoding  */
     PEAT_MIXES_HEADS = 128 /* all heads must be in one call: `where.heads` is refused     */
 } peat_need;
@@ -138,6 +141,11 @@ typedef enum peat_score_scale {
  *   score_add          -> same shape in units of q.k: the host multiplies by the scale.
  *   logits             S [B,H,Tq,Tk] finite and unmasked, bias (NULL unless NEED_BIAS and present;
  *                      then S excludes it) -> logits [B,H,Tq,Tk].
+ *   softmax            in the place of the softmax: S and bias like those of logits, as the
+ *                      logits hooks left them (bias is NULL behind one) -> W [B,H,Tq,Tk]. What
+ *                      c->mask hides counts for nothing: not in a sum, and its weight is exactly
+ *                      0. Rows need not sum to 1. Take shapes from S: a class token without a
+ *                      position stands in it, and in p, before the places of c->q and c->k.
  *   weights            W [B,H,Tq,Tk] -> same; the host masks again but does not renormalise.
  *   context            o [B,H,Tq,C], W (NULL unless NEED_W) -> [B,H,Tq,C].
  */
@@ -150,8 +158,9 @@ typedef enum peat_score_scale {
  *     hidden may read `reach` rows before it as well, which they are then given; what they make of
  *     those is not used. q and k of the call are the rows given: they need not begin at the start
  *     of a sequence, or at position 0. With NEED_TOKENS encode is given all rows so far.
- *   - bias, bias_rel, score_add, logits, weights and context take queries that are the last rows
- *     of the keys: c->q->T <= c->k->T. p->k, p->v and x_k have all keys, p->q and x_q the queries.
+ *   - bias, bias_rel, score_add, logits, softmax, weights and context take queries that are the
+ *     last rows of the keys: c->q->T <= c->k->T. p->k, p->v and x_k have all keys, p->q and x_q the
+ * queries.
  *   - prepare runs once for hooks of the first kind and once for those of the second, with their
  *     sides; each sees its own `shared`.
  *   - positions of a row do not depend on the tokens or on rows behind it.
@@ -178,6 +187,7 @@ typedef struct peat_scheme {
     peat_node *(*weights)(const peat_call *c, peat_node *W);
     peat_node *(*context)(const peat_call *c, const peat_qkv *p, peat_node *o, peat_node *W);
     int64_t (*reach)(const void *config); /* [any] see "Stored rows"; NULL: 0                 */
+    peat_node *(*softmax)(const peat_call *c, const peat_qkv *p, peat_node *S, peat_node *bias);
 } peat_scheme;
 
 #ifdef __cplusplus

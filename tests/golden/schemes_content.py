@@ -161,3 +161,7 @@ for i in range(4):
         left *= 1 - z[i, j]
     A[i, i] = left
 show("stick_breaking", A)
+
+# sigmoid: 1 head, 4 tokens, 8 keys
+W = numpy.tril(sigmoid(2 * wave(200, 4, 4) - log(8)))
+show("sigmoid", W)

@@ -19,14 +19,15 @@ static const peat_param rows[] = {
     PEAT_PARAM_END,
 };
 
-/* 1 where key j is query i: [1,1,T,T] */
-static peat_node *own_key(const peat_call *c)
+/* 1 where key j is query i, else 0: [1,1,Tq,Tk]. Queries are the last of the keys. */
+static peat_node *own_key(const peat_call *c, peat_node *S)
 {
-    int64_t T = c->k->T;
-    double *own = peat_scratch(c, T * T);
-    for (int64_t i = 0; own && i < T * T; i++)
-        own[i] = i % (T + 1) == 0;
-    return peat_fill(c, 4, (int64_t[]){1, 1, T, T}, own);
+    peat_shape s = peat_shape_of(c->g, S);
+    int64_t Tq = s.dim[2], Tk = s.dim[3];
+    double *own = peat_scratch(c, Tq * Tk);
+    for (int64_t n = 0; own && n < Tq * Tk; n++)
+        own[n] = n % Tk == n / Tk + Tk - Tq;
+    return peat_fill(c, 4, (int64_t[]){1, 1, Tq, Tk}, own);
 }
 
 static peat_node * not(const peat_call *c, peat_node *x)
@@ -34,37 +35,32 @@ static peat_node * not(const peat_call *c, peat_node *x)
     return peat_affine(c->g, x, -1, 1);
 }
 
-/* For a key j < i log A_ij = log sigmoid(S_ij) + sum over k in (j, i) of log sigmoid(-S_ik), for
- * j = i the sum over all k < i: what is left. Together that is all of the stick, so the softmax of
- * these logarithms gives A itself. Masked keys take nothing. */
-static peat_node *logits(const peat_call *c, const peat_qkv *p, peat_node *S, peat_node *bias)
-{
-    (void)p;
-    (void)bias;
-    peat_node *own = own_key(c), *others = peat_mul(c->g, c->mask, not(c, own));
-    peat_node *left = peat_mul(c->g, peat_log_sigmoid(c->g, peat_scale(c->g, S, -1)), others);
-    peat_node *behind = peat_sub(c->g, peat_cumsum(c->g, left, -1, true), left);
-    peat_node *taken = peat_mul(c->g, peat_log_sigmoid(c->g, S), not(c, own));
-    peat_node *rest = peat_mul(c->g, peat_sum(c->g, left, -1), own);
-    return peat_add(c->g, peat_add(c->g, taken, behind), rest);
-}
-
-/* The query's own weight was what is left. */
-static peat_node *weights(const peat_call *c, peat_node *W)
+/* A_ij = sigmoid(S_ij) * product over k in (j, i) of (1 - sigmoid(S_ik)), j < i, as the exponential
+ * of a sum of logarithms. Masked keys take nothing. */
+static peat_node *softmax(const peat_call *c, const peat_qkv *p, peat_node *S, peat_node *bias)
 {
     const struct config *k = c->config;
-    peat_node *A = peat_mul(c->g, W, not(c, own_key(c)));
-    peat_probe(c, "rest", not(c, peat_sum(c->g, A, -1)));
-    return k->rest == OWN ? W : A;
+    (void)p;
+    (void)bias;
+    peat_node *own = own_key(c, S), *others = peat_mul(c->g, c->mask, not(c, own));
+    peat_node *left = peat_mul(c->g, peat_log_sigmoid(c->g, peat_scale(c->g, S, -1)), others);
+    peat_node *behind = peat_sub(c->g, peat_cumsum(c->g, left, -1, true), left);
+    peat_node *taken = peat_add(c->g, peat_log_sigmoid(c->g, S), behind);
+    peat_node *A = peat_mul(c->g, peat_exp(c->g, taken), others);
+    peat_node *rest = peat_exp(c->g, peat_sum(c->g, left, -1));
+    peat_probe(c, "rest", rest);
+    if (k->rest == DROP)
+        return A;
+    return peat_add(c->g, A, peat_mul(c->g, rest, peat_mul(c->g, c->mask, own)));
 }
 
 static const peat_scheme scheme = {
     .size = sizeof(scheme),
-    .traits = PEAT_SHIFT_INVARIANT | PEAT_CONTENT_DEPENDENT | PEAT_NEEDS_CAUSAL | PEAT_NO_TRAINABLE,
-    .logits = logits,
-    .weights = weights,
+    .traits = PEAT_STORABLE | PEAT_SHIFT_INVARIANT | PEAT_CONTENT_DEPENDENT | PEAT_NEEDS_CAUSAL |
+              PEAT_NO_TRAINABLE,
+    .softmax = softmax,
 };
 
-PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "stick_breaking", "1.0",
+PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "stick_breaking", "1.1",
             "from the nearest key back, each takes its share of what is left", "MIT",
             "arXiv:2410.17980")

@@ -5,9 +5,8 @@
 
 enum { T = 4 };
 
-/* Weights of one row of 4 tokens before and after the weights hook; keys below `first` are masked.
- */
-static void attend(const char *json, int64_t first, const double *S, double *before, double *after)
+/* Weights of one row of 4 tokens; keys below `first` are masked. */
+static void attend(const char *json, int64_t first, const double *S, double *A)
 {
     double mask[T * T];
     struct harness h;
@@ -18,9 +17,7 @@ static void attend(const char *json, int64_t first, const double *S, double *bef
     const int64_t dim[] = {1, 1, T, T};
     h.call.base.mask = harness_constant(&h, 4, dim, mask);
     peat_node *s = harness_constant(&h, 4, dim, S);
-    peat_node *W = peat_softmax(c->g, h.scheme->logits(c, NULL, s, NULL), h.call.base.mask);
-    scheme_copy(W, T * T, before);
-    scheme_copy(h.scheme->weights(c, W), T * T, after);
+    scheme_copy(h.scheme->softmax(c, NULL, s, NULL), T * T, A);
     ck_assert_str_eq(h.pass.probe[0]->name, "rest");
     harness_close(&h);
 }
@@ -31,67 +28,67 @@ static void waves(double *S)
         S[i] = 2 * sin(1 + i + 200.0);
 }
 
+/* What is left of each row stands on the diagonal. */
+static const double expected[] = {1.0,
+                                  0.0,
+                                  0.0,
+                                  0.0,
+                                  0.19313062519628335,
+                                  0.8068693748037167,
+                                  0.0,
+                                  0.0,
+                                  0.2480191756164328,
+                                  0.7181770393088709,
+                                  0.03380378507469631,
+                                  0.0,
+                                  0.009488707887135432,
+                                  0.08318275864350291,
+                                  0.8765861064604136,
+                                  0.030742427008948085};
+
 START_TEST(weights_match_the_reference)
 {
-    const double expected[] = {1.0,
-                               0.0,
-                               0.0,
-                               0.0,
-                               0.19313062519628335,
-                               0.8068693748037167,
-                               0.0,
-                               0.0,
-                               0.2480191756164328,
-                               0.7181770393088709,
-                               0.03380378507469631,
-                               0.0,
-                               0.009488707887135432,
-                               0.08318275864350291,
-                               0.8765861064604136,
-                               0.030742427008948085};
-    double S[T * T], before[T * T], after[T * T];
+    double S[T * T], A[T * T];
     waves(S);
-    attend(NULL, 0, S, before, after);
-    for (int64_t i = 0; i < T * T; i++) {
-        ck_assert_double_eq_tol(before[i], expected[i], 1e-14);
-        ck_assert_double_eq_tol(after[i], i % (T + 1) == 0 ? 0 : expected[i], 1e-14);
-    }
+    attend(NULL, 0, S, A);
+    for (int64_t i = 0; i < T * T; i++)
+        ck_assert_double_eq_tol(A[i], i % (T + 1) == 0 ? 0 : expected[i], 1e-14);
 }
 END_TEST
 
 START_TEST(the_rest_can_go_to_the_own_value)
 {
-    double S[T * T], before[T * T], after[T * T];
+    double S[T * T], A[T * T];
     waves(S);
-    attend("{\"rest\": \"own\"}", 0, S, before, after);
+    attend("{\"rest\": \"own\"}", 0, S, A);
     for (int64_t i = 0; i < T * T; i++)
-        ck_assert_double_eq(after[i], before[i]);
+        ck_assert_double_eq_tol(A[i], expected[i], 1e-14);
 }
 END_TEST
 
 /* A key that is masked takes nothing, whatever its score, and leaves the stick whole. */
 START_TEST(masked_keys_take_nothing)
 {
-    double S[T * T], before[T * T], after[T * T], again[T * T];
+    double S[T * T], A[T * T], again[T * T];
     waves(S);
-    attend(NULL, 2, S, before, after);
+    attend(NULL, 2, S, A);
     for (int64_t i = 0; i < T * T; i++)
         S[i] = i % T < 2 || i % T > i / T ? 700 : S[i];
-    attend(NULL, 2, S, before, again);
-    ck_assert_double_eq(content_distance(after, again, T * T), 0);
-    ck_assert_double_eq_tol(after[3 * T + 2], 1 / (1 + exp(-S[3 * T + 2])), 1e-14);
+    attend(NULL, 2, S, again);
+    ck_assert_double_eq(content_distance(A, again, T * T), 0);
+    ck_assert_double_eq_tol(A[3 * T + 2], 1 / (1 + exp(-S[3 * T + 2])), 1e-14);
 }
 END_TEST
 
 /* The nearest key takes all: what is behind it gets nothing, though softmax would share. */
 START_TEST(a_key_that_takes_all_hides_those_behind)
 {
-    double S[T * T], before[T * T], after[T * T];
+    double S[T * T], A[T * T];
     for (int i = 0; i < T * T; i++)
         S[i] = 60;
-    attend(NULL, 0, S, before, after);
+    attend(NULL, 0, S, A);
     for (int64_t i = 0; i < T * T; i++)
-        ck_assert_double_eq_tol(after[i], i % T == i / T - 1, 1e-14);
+        ck_assert_double_eq_tol(A[i], i % T == i / T - 1, 1e-14);
 }
 END_TEST
 

@@ -203,6 +203,34 @@ static const struct crime crimes[] = {
      "'crime' in planted.residual leaves a part of its result unwritten (decoder)"},
     {"kernel", "grad_all_units", "gradients", "failed",
      "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"},
+    {"softmax", "softmax_unmasked", "masked", "failed",
+     "planted.softmax gives the query at place 0 a weight of * for the key at place 1, which the "
+     "mask hides (decoder)"},
+    {"softmax", "softmax_sees_future", "masked", "failed",
+     "planted.softmax gives the query at place 0 a weight of * for the key at place 1, which the "
+     "mask hides (decoder)"},
+    {"softmax", "softmax_sees_padding", "masked", "failed",
+     "planted.softmax gives the query at place * a weight of * for the key at place *, which the "
+     "mask hides with padding (decoder)"},
+    {"softmax", "softmax_nearly_masked", "masked", "failed",
+     "planted.softmax gives the query at place 0 a weight of * for the key at place 1, which the "
+     "mask hides (decoder)"},
+    {"softmax", "softmax_in_training", "masked", "failed",
+     "planted.softmax gives the query at place 0 a weight of 0.01 for the key at place 1, which "
+     "the mask hides in training (decoder)"},
+    {"softmax", "softmax_sums_all", "causality", "failed",
+     "the logits at place 0 differ by * when the token at place 1 changes from * to * (decoder)"},
+    {"softmax", "softmax_sums_padding", "padding", "failed",
+     "the logits at place * differ by * between a row with padding * it and the row alone *"},
+    {"softmax", "softmax_sees_batch", "batch", "failed",
+     "the logits at place * differ by * between a row in a batch and the row alone (decoder)"},
+    {"softmax", "softmax_no_gradient", "gradients", "failed", W_IS_WRONG},
+    {"softmax", "softmax_not_finite", "finite", "failed",
+     "a logit at place 0 of 1 is not a number (decoder)"},
+    {"softmax", "softmax_shape", "finite", "failed",
+     "planted.softmax: the hook returned shape [[]2, 1, 1, 1], expected [[]2, 2, 1, 1] (decoder)"},
+    {"softmax", "softmax_counts", "purity", "failed",
+     "the loss is * and * in two equal calls (decoder)"},
     {"task", "task_rows_alike", "batches", "failed",
      "the rows of a training batch are all the same (decoder)"},
     {"task", "task_eval_alike", "batches", "failed",
@@ -274,8 +302,8 @@ START_TEST(each_crime_is_caught_by_its_check)
 }
 END_TEST
 
-static const char *const sources[] = {"process",    "neighbour", "stream", "kernel",
-                                      "parameters", "combine",   "task",   "peeker"};
+static const char *const sources[] = {"process", "neighbour", "stream", "kernel", "parameters",
+                                      "combine", "task",      "peeker", "softmax"};
 enum { SOURCES = sizeof(sources) / sizeof(sources[0]) };
 
 START_TEST(what_differs_from_the_bad_plugins_in_one_crime_passes)

@@ -145,8 +145,8 @@ static const struct crime crimes[] = {
     {"scheme", "width_without_encode",
      "plugin 'planted': width is that of encode's stream, and encode is missing"},
     {"newer", "newer_field",
-     "plugin 'planted': its peat_scheme sets what this program does not know: it has 152 bytes, "
-     "here 144; a newer PEAT is needed"},
+     "plugin 'planted': its peat_scheme sets what this program does not know: it has 160 bytes, "
+     "here 152; a newer PEAT is needed"},
     {"combine", "combine_without_merge",
      "plugin 'planted': a combine needs merge, which is missing"},
     {"combine", "combine_without_streams",

@@ -175,6 +175,28 @@ static peat_node *logits_with_bias(const peat_call *c, const peat_qkv *p, peat_n
              : peat_fail(c->g, "no bias arrived although another scheme has one");
 }
 
+/* exp(w S) / (1 + sum of exp(w S)): the softmax with one more logit, which is 0. */
+static peat_node *softmax_off_by_one(const peat_call *c, const peat_qkv *p, peat_node *S,
+                                     peat_node *bias)
+{
+    peat_node *seen =
+        peat_affine(c->g, peat_pad(c->g, peat_affine(c->g, c->mask, -1, 1), -1, 0, 1), -1, 1);
+    if (p || bias)
+        return peat_fail(c->g, "what was not declared arrived");
+    peat_node *W =
+        peat_softmax(c->g, peat_pad(c->g, peat_mul(c->g, S, per_head(c)), -1, 0, 1), seen);
+    return peat_slice(c->g, W, -1, 0, peat_shape_of(c->g, S).dim[3]);
+}
+
+static peat_node *softmax_with_bias(const peat_call *c, const peat_qkv *p, peat_node *S,
+                                    peat_node *bias)
+{
+    if (!bias || !p)
+        return peat_fail(c->g, "no bias or no queries arrived although they were declared");
+    S = peat_add(c->g, S, peat_mul(c->g, bias, per_head(c)));
+    return peat_mul(c->g, peat_sigmoid(c->g, S), c->mask);
+}
+
 static peat_node *weights_decay(const peat_call *c, peat_node *W)
 {
     peat_node *d = peat_exp(c->g, peat_scale(c->g, peat_abs(c->g, peat_delta(c, 0)), -0.2));
@@ -220,6 +242,9 @@ SCHEME(with_project, .needs = PEAT_NEED_QK | PEAT_NEED_PROJECT, .score_terms = 1
        .setup = setup_table, .score_add = score_add_projected);
 SCHEME(with_logits, .setup = setup_heads, .logits = logits_cumulative);
 SCHEME(with_logits_bias, .needs = PEAT_NEED_BIAS, .setup = setup_heads, .logits = logits_with_bias);
+SCHEME(with_softmax, .setup = setup_heads, .softmax = softmax_off_by_one);
+SCHEME(with_softmax_bias, .needs = PEAT_NEED_BIAS | PEAT_NEED_QK, .setup = setup_heads,
+       .softmax = softmax_with_bias);
 SCHEME(with_weights, .setup = setup_heads, .weights = weights_decay);
 SCHEME(with_context, .setup = setup_heads, .context = context_scale);
 SCHEME(with_context_weights, .needs = PEAT_NEED_W | PEAT_NEED_QK, .setup = setup_heads,
@@ -248,6 +273,10 @@ static const struct hook_case hook_case[] = {
     {"score_add through project", &with_project, NULL, true},
     {"logits", &with_logits, NULL, false},
     {"logits with another scheme's bias", &with_bias_rel, &with_logits_bias, false},
+    {"softmax", &with_softmax, NULL, false},
+    {"softmax with another scheme's bias", &with_bias_rel, &with_softmax_bias, false},
+    {"logits, then softmax", &with_logits, &with_softmax, false},
+    {"softmax, then weights", &with_softmax, &with_weights, false},
     {"weights", &with_weights, NULL, false},
     {"context", &with_context, NULL, true},
     {"context with weights", &with_context_weights, NULL, false},

@@ -235,6 +235,73 @@ START_TEST(heads_before_the_projection_are_refused)
 }
 END_TEST
 
+/* ---- one softmax ---- */
+
+static void replace_twice(bool on_other_heads)
+{
+    m.config.n_head = 4;
+    struct scheme_part *s = modelcheck_scheme(&m, "one", &with_softmax);
+    struct scheme_part *other = modelcheck_scheme(&m, "other", &with_softmax);
+    s->where.head_end = on_other_heads ? 1 : 0;
+    other->where.head_begin = on_other_heads ? 1 : 0;
+    other->where.head_end = on_other_heads ? 4 : 0;
+    modelcheck_build(&m);
+}
+
+START_TEST(two_schemes_cannot_replace_one_softmax)
+{
+    struct model_cost cost;
+    struct error err = {0};
+    replace_twice(false);
+    ck_assert_int_ne(model_plan(&m.model, 2, 5, &cost, &err), PEAT_OK);
+    ck_assert_str_eq(err.text, "schemes 'one' and 'other' both replace the softmax: give them "
+                               "other heads or layers (where)");
+}
+END_TEST
+
+START_TEST(each_head_can_have_a_softmax_of_its_own)
+{
+    replace_twice(true);
+    modelcheck_gradients(&m, 1e-7);
+}
+END_TEST
+
+START_TEST(a_replaced_softmax_is_not_fused)
+{
+    struct model_cost cost;
+    struct error err = {0};
+    m.config.attention_path = PATH_FUSED;
+    modelcheck_scheme(&m, "one", &with_softmax);
+    modelcheck_build(&m);
+    ck_assert_int_ne(model_plan(&m.model, 2, 5, &cost, &err), PEAT_OK);
+    ck_assert_str_eq(err.text, "model.attention.path is fused, but scheme 'one' works on softmax, "
+                               "which takes the composed path");
+}
+END_TEST
+
+/* What a hook gives to masked keys does not reach what they are hidden from. */
+static peat_node *softmax_without_mask(const peat_call *c, const peat_qkv *p, peat_node *S,
+                                       peat_node *bias)
+{
+    (void)p;
+    (void)bias;
+    return peat_sigmoid(c->g, S);
+}
+
+START_TEST(masked_weights_are_nothing_whatever_the_hook_gives)
+{
+    SCHEME(careless, .softmax = softmax_without_mask);
+    double before[LOGITS], after[LOGITS];
+    modelcheck_scheme(&m, "careless", &careless);
+    modelcheck_build(&m);
+    modelcheck_logits(&m, before);
+    m.token[4] = (m.token[4] + 1) % 7;
+    modelcheck_logits(&m, after);
+    for (int i = 0; i < 4 * 7; i++)
+        ck_assert_double_eq(before[i], after[i]);
+}
+END_TEST
+
 /* ---- the check itself ---- */
 
 static peat_node *wrong_sine(const peat_call *c)
@@ -273,17 +340,19 @@ END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"hooks", set_up, tear_down, .seconds = 60,
-                                   .loops = LOOPS({gradients_are_right_on_both_paths, 2 * N_CASES},
-                                                  {the_schemes_own_tensors_get_a_gradient, N_CASES},
-                                                  {fused_and_composed_attention_agree, N_CASES},
-                                                  {every_hook_changes_the_output, N_CASES},
-                                                  {a_causal_model_does_not_see_the_future, N_CASES},
-                                                  {head_groups_have_right_gradients, 4},
-                                                  {a_stream_can_enter_elsewhere, 5},
-                                                  {model_options_have_right_gradients, 64})},
-                    TESTS(a_scheme_acts_in_its_layers_alone, a_head_outside_the_group_is_untouched,
-                          dims_are_sliced_and_passed_through,
-                          a_scheme_is_told_the_width_that_dims_leave_it,
-                          heads_before_the_projection_are_refused, a_planted_error_is_caught));
+    return run_list(
+        (struct tests){"hooks", set_up, tear_down, .seconds = 60,
+                       .loops = LOOPS({gradients_are_right_on_both_paths, 2 * N_CASES},
+                                      {the_schemes_own_tensors_get_a_gradient, N_CASES},
+                                      {fused_and_composed_attention_agree, N_CASES},
+                                      {every_hook_changes_the_output, N_CASES},
+                                      {a_causal_model_does_not_see_the_future, N_CASES},
+                                      {head_groups_have_right_gradients, 4},
+                                      {a_stream_can_enter_elsewhere, 5},
+                                      {model_options_have_right_gradients, 64})},
+        TESTS(a_scheme_acts_in_its_layers_alone, a_head_outside_the_group_is_untouched,
+              dims_are_sliced_and_passed_through, a_scheme_is_told_the_width_that_dims_leave_it,
+              heads_before_the_projection_are_refused, two_schemes_cannot_replace_one_softmax,
+              each_head_can_have_a_softmax_of_its_own, a_replaced_softmax_is_not_fused,
+              masked_weights_are_nothing_whatever_the_hook_gives, a_planted_error_is_caught));
 }

@@ -66,6 +66,7 @@ enum verdict check_prefix(const struct subject *s, struct strbuf *why);
 enum verdict check_batch(const struct subject *s, struct strbuf *why);
 enum verdict check_padding(const struct subject *s, struct strbuf *why);
 enum verdict check_packing(const struct subject *s, struct strbuf *why);
+enum verdict check_masked(const struct subject *s, struct strbuf *why);
 enum verdict check_paths(const struct subject *s, struct strbuf *why);
 enum verdict check_purity(const struct subject *s, struct strbuf *why);
 enum verdict check_threads(const struct subject *s, struct strbuf *why);

@@ -47,6 +47,7 @@ enum hook_id {
     HOOK_BIAS,
     HOOK_SCORE_ADD,
     HOOK_LOGITS,
+    HOOK_SOFTMAX,
     HOOK_WEIGHTS,
     HOOK_CONTEXT,
     HOOK_COMBINE_SETUP,
@@ -63,7 +64,7 @@ struct hook {
     size_t offset;  /* of the function in that interface                     */
     uint32_t place; /* of enum place_of_action; a task's hooks act on data   */
     bool required;
-    uint32_t need; /* the bit of `needs` that is for this hook alone; 0: none */
+    uint32_t need; /* the bit of `needs` that is for this hook, or one of few; 0: none */
     const char *need_name;
 };
 

@@ -40,7 +40,8 @@ struct attention_seen {
     double scale;
     peat_node *logits;      /* [B,H,T,T] not yet masked, as the logits hooks left them        */
     peat_node *weights;     /* [B,H,T,T] as the weights hooks left them                       */
-    const char *changed_by; /* the scheme whose logits or weights hook had a say; NULL: none */
+    peat_node *replaced;    /* what a softmax hook gave, before the mask; NULL: there is none */
+    const char *changed_by; /* the scheme whose logits, softmax or weights hook had a say     */
 };
 
 /* Who watches a forward pass, for diagnosis. Each function may be NULL. The first two may return
