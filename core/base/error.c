@@ -111,6 +111,26 @@ void bug(const char *file, int line, const char *fmt, ...)
     abort();
 }
 
+static bool is_spelled(const char *name, const char *word)
+{
+    while (*name && (*name == *word || (strchr("-_", *name) && *word && strchr("-_", *word)))) {
+        name++;
+        word++;
+    }
+    return *name == *word;
+}
+
+int name_index(const char *const *name, int n, const char *word)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(name[i], word) == 0)
+            return i;
+    for (int i = 0; i < n; i++)
+        if (is_spelled(name[i], word))
+            return i;
+    return -1;
+}
+
 enum { NAME_MAX_LENGTH = 63 };
 
 static int lower(char c)

@@ -8,10 +8,12 @@
 #include "base/json.h"
 #include "base/sort.h"
 #include "cell/setting.h"
+#include "plugin/paramrow.h"
 #include "plugin/params.h"
 
-static const char *const use_keys[] = {"plugin", NULL};
-static const char *const scheme_keys[] = {"plugin", "where", "at", "share", NULL};
+static const char *const task_keys[] = {"plugin", NULL};
+static const char *const combine_keys[] = {"label", "plugin", NULL};
+static const char *const scheme_keys[] = {"label", "plugin", "where", "at", "share", NULL};
 static const char *const where_keys[] = {"layers", "heads", "dims", "across", NULL};
 static const char *const site_labels[] = {"input",  "residual", "attn_q",
                                           "attn_k", "attn_qk",  "attn_qkv"};
@@ -38,6 +40,15 @@ static peat_status read_name(const struct cell_reader *r, peat_kind kind, const 
     return PEAT_OK;
 }
 
+/* How the use is called in tables. */
+static peat_status check_label(const struct cell_reader *r, peat_kind kind, const struct value *v)
+{
+    const struct value *label = value_get(v, "label");
+    if (!label || (label->kind == VALUE_TEXT && label->text[0]))
+        return PEAT_OK;
+    return place_error(r->err, label->at, "'label' of a %s must be a text", kind_name(kind));
+}
+
 static peat_status use_read(const struct cell_reader *r, struct plugin_use *use, peat_kind kind,
                             const struct value *v, const char *const *reserved)
 {
@@ -52,7 +63,15 @@ static peat_status use_read(const struct cell_reader *r, struct plugin_use *use,
     use->config = arena_zalloc(r->a, desc->config_size ? desc->config_size : 1);
     const char *what = arena_printf(r->a, "%s '%s'", kind_name(kind), desc->id);
     struct value *given = v->kind == VALUE_MAP ? NULL : value_map(r->a, v->at);
-    status = params_fill(desc->param, use->config, given ? given : v, what, reserved, r->a, r->err);
+    /* A plugin's own key of that name is older than the host's. */
+    bool has_label = strcmp(reserved[0], "label") == 0;
+    if (has_label && rows_find(desc->param, "label"))
+        reserved++;
+    else if (has_label)
+        status = check_label(r, kind, v);
+    if (status == PEAT_OK)
+        status =
+            params_fill(desc->param, use->config, given ? given : v, what, reserved, r->a, r->err);
     if (status != PEAT_OK)
         return status;
     const char *named = registry_is_path(name->text) ? use->plugin->path : use->plugin->name;
@@ -71,7 +90,7 @@ peat_status plugin_use_read(const struct cell_reader *r, struct plugin_use *use,
                             const struct value *v)
 {
     *use = (struct plugin_use){0};
-    return use_read(r, use, kind, v, use_keys);
+    return use_read(r, use, kind, v, kind == PEAT_COMBINE ? combine_keys : task_keys);
 }
 
 bool plugin_use_has_stream(const struct plugin_use *use)
@@ -179,9 +198,9 @@ static peat_status read_label(const struct cell_reader *r, const struct value *v
 {
     struct strbuf list;
     const char *text = v->kind == VALUE_TEXT ? v->text : "";
-    for (*index = 0; *index < n; (*index)++)
-        if (strcmp(text, label[*index]) == 0)
-            return PEAT_OK;
+    *index = name_index(label, n, text);
+    if (*index >= 0)
+        return PEAT_OK;
     strbuf_init(&list);
     for (int i = 0; i < n; i++)
         strbuf_addf(&list, "%s%s", i ? ", " : "", label[i]);

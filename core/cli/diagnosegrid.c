@@ -2,7 +2,6 @@
 /* diagnosegrid.c: cells one after another, and what is written of their rows. */
 #include "cli/diagnosegrid.h"
 
-#include <fnmatch.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
@@ -91,8 +90,7 @@ static void add_cell(struct work *w, const struct result_cell *c)
 
 static bool fits(const struct work *w, const struct result_cell *c)
 {
-    return (c->label && fnmatch(w->g->glob, c->label, 0) == 0) ||
-           fnmatch(w->g->glob, c->id, 0) == 0;
+    return cell_fits(w->g->glob, c->label, c->id);
 }
 
 static peat_status add_cells(struct work *w, struct error *err)

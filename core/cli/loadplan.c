@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "experiment/planapart.h"
 #include "experiment/resolved.h"
+#include "grid/rundir.h"
 
 /* A run directory stands for what was run there. */
 static peat_status find_file(struct loaded_plan *l, const char *operand, const char **path,
@@ -56,9 +57,11 @@ peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum 
 
 const char *loaded_plan_dir(struct loaded_plan *l, const char *given)
 {
-    if (given || l->dir)
-        return given ? given : l->dir;
-    return arena_printf(&l->arena, "runs/%s", l->experiment.name);
+    const char *dir = given ? given : l->dir;
+    if (!dir)
+        dir = arena_printf(&l->arena, "runs/%s", l->experiment.name);
+    rundir_adopt(dir, &l->plan, &l->arena);
+    return dir;
 }
 
 void loaded_plan_close(struct loaded_plan *l)

@@ -20,7 +20,8 @@ struct loaded_plan {
  */
 peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum plan_depth depth,
                              struct error *err);
-/* Where its cells are: `given`, the directory that was named, or runs/<name>. */
+/* Where its cells are: `given`, the directory that was named, or runs/<name>. Cells that it has
+ * under other labels keep their names. */
 const char *loaded_plan_dir(struct loaded_plan *l, const char *given);
 void loaded_plan_close(struct loaded_plan *l);
 

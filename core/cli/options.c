@@ -135,14 +135,13 @@ static int read_word(const struct cli *cli, const struct cli_option *o, const ch
                      int *which)
 {
     const char *allowed = o->word[0];
-    for (int i = 0; i < o->max; i++) {
-        if (!strcmp(argument, o->word[i])) {
-            *which = i;
-            return CLI_GO_ON;
-        }
-        if (i)
-            allowed = arena_printf(cli->arena, "%s, %s", allowed, o->word[i]);
+    int found = name_index(o->word, (int)o->max, argument);
+    if (found >= 0) {
+        *which = found;
+        return CLI_GO_ON;
     }
+    for (int i = 1; i < o->max; i++)
+        allowed = arena_printf(cli->arena, "%s, %s", allowed, o->word[i]);
     return cli_mistake(cli->command->name, "option '--%s' must be one of %s, not '%s'", o->name,
                        allowed, argument);
 }

@@ -44,12 +44,31 @@ static bool has_label(const struct value *v)
 
 static const char *label_of(struct reading *r, const struct value *v)
 {
-    return has_label(v) ? value_get(v, "label")->text : value_label(r->a, v);
+    return has_label(v) ? value_get(v, "label")->text : value_label(r->a, &r->e->names, v);
 }
 
 static struct value *setting_of(struct value *v)
 {
     return has_label(v) ? value_get(v, "value") : v;
+}
+
+/* A plugin's map, or a list of such, without labels. */
+static struct value *without_labels(struct reading *r, const struct value *v)
+{
+    struct value *copy = v->kind == VALUE_LIST ? value_list(r->a, v->at) : value_map(r->a, v->at);
+    if (v->kind != VALUE_LIST && !use_label(v))
+        return (struct value *)(uintptr_t)v;
+    for (int i = 0; i < v->n; i++)
+        if (v->kind == VALUE_LIST)
+            value_append(r->a, copy, without_labels(r, v->item[i]));
+        else if (strcmp(v->key[i], "label") != 0)
+            value_set(r->a, copy, v->key[i], v->key_at[i], v->item[i]);
+    return copy;
+}
+
+static bool same_setting(struct reading *r, const struct value *x, const struct value *y)
+{
+    return value_equal(without_labels(r, x), without_labels(r, y));
 }
 
 static struct axis_value plain_value(struct reading *r, const struct axis *axis, struct value *v)
@@ -80,7 +99,7 @@ peat_status axis_append(struct reading *r, struct axis *axis, struct value *v)
         return place_error(r->err, v->at, "axis '%s' has an empty value", axis->key);
     for (int i = 0; i < axis->n_known; i++)
         if (strcmp(axis->value[i].label, new.label) == 0 ||
-            value_equal(only_setting(&axis->value[i]), only_setting(&new)))
+            same_setting(r, only_setting(&axis->value[i]), only_setting(&new)))
             return refuse_twice(r, axis, v->at, &axis->value[i]);
     append_value(r, axis, new);
     return PEAT_OK;
@@ -205,7 +224,7 @@ const char *name_hint(struct arena *a, const char *wanted, const char *const *na
 
 peat_status unknown_label(struct reading *r, const struct axis *axis, const struct value *v)
 {
-    const char *label = value_label(r->a, v);
+    const char *label = label_of(r, v);
     const char **name = ARENA_ARRAY(r->a, axis->n_known, const char *);
     for (int i = 0; i < axis->n_known; i++)
         name[i] = axis->value[i].label;
@@ -213,11 +232,24 @@ peat_status unknown_label(struct reading *r, const struct axis *axis, const stru
                        name_hint(r->a, label, name, axis->n_known, "it has"));
 }
 
+/* Other ways to write a label: as in the names of cells, and with the path of a plugin. */
+static bool is_also_called(struct reading *r, const struct axis *axis, int i, const char *label)
+{
+    const struct axis_value *value = &axis->value[i];
+    if (strcmp(label_file_name(r->a, value->label), label) == 0)
+        return true;
+    return !axis->labelled && strcmp(value_label(r->a, NULL, only_setting(value)), label) == 0;
+}
+
 int value_find(struct reading *r, const struct axis *axis, const struct value *v)
 {
-    int found = label_find(axis, axis->n_known, label_of(r, v));
+    const char *label = label_of(r, v);
+    int found = label_find(axis, axis->n_known, label);
     for (int i = 0; found < 0 && !axis->labelled && i < axis->n_known; i++)
-        if (value_equal(only_setting(&axis->value[i]), v))
+        if (same_setting(r, only_setting(&axis->value[i]), v))
+            found = i;
+    for (int i = 0; found < 0 && i < axis->n_known; i++)
+        if (is_also_called(r, axis, i, label))
             found = i;
     return found;
 }

@@ -87,7 +87,7 @@ static peat_status add_axis(struct reading *r, const struct value *v, struct bes
 {
     int axis = v->kind == VALUE_TEXT ? axis_find(r->e, v->text) : -1;
     if (axis < 0)
-        return unknown_axis(r, v->at, value_label(r->a, v), "best_over");
+        return unknown_axis(r, v->at, value_label(r->a, &r->e->names, v), "best_over");
     if (best_over_has(b, v->text))
         return place_error(r->err, v->at, "best_over names '%s' twice", v->text);
     b->axis[b->n_axis++] = r->e->axis[axis].key;

@@ -11,7 +11,7 @@ static peat_status read_axis(struct reading *r, const struct value *v, const cha
 {
     *axis = v->kind == VALUE_TEXT ? axis_find(r->e, v->text) : -1;
     if (*axis < 0)
-        return unknown_axis(r, v->at, value_label(r->a, v), what);
+        return unknown_axis(r, v->at, value_label(r->a, &r->e->names, v), what);
     if (best_over_has(&r->e->report.best_over, v->text))
         return place_error(r->err, v->at,
                            "'%s' names '%s', of which best_over chooses a value for each row", what,

@@ -26,7 +26,7 @@ static peat_status read_version(struct reading *r)
         return place_error(r->err, v->at, "'version' must be the number 1, not the text '%s'",
                            v->text);
     return place_error(r->err, v->at, "version %s is not known; this program reads version 1",
-                       value_label(r->a, v));
+                       value_label(r->a, NULL, v));
 }
 
 static bool is_name(const char *text)
@@ -188,9 +188,10 @@ static void keep_words(struct experiment *e, int n, char *const *word)
 /* In order: the first mistake is the one that is told. The version is first of all, since a file of
  * another one may have other keys; and include may bring labels, which what follows it may name. */
 static peat_status (*const steps[])(struct reading *r) = {
-    read_version,  words_to_root, read_version,      read_keys,   read_name,      read_description,
-    read_defaults, matrix_read,   words_to_settings, cells_read,  read_overrides, read_seeds,
-    run_read,      report_read,   match_read,        claims_read, read_made_with,
+    read_version,     words_to_root,  read_version,      read_keys,   read_name,
+    read_description, read_defaults,  plugin_names_read, matrix_read, words_to_settings,
+    cells_read,       read_overrides, read_seeds,        run_read,    report_read,
+    match_read,       claims_read,    read_made_with,
 };
 
 peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,

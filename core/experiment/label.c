@@ -1,74 +1,88 @@
 /* SPDX-License-Identifier: MIT */
 /* label.c: how settings are called in tables, on the command line and in the names of files. */
 #include <ctype.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "cell/cell.h"
 #include "experiment/experiment.h"
+#include "reading.h"
 
 #define PART_BYTES  48  /* most of one axis in a file's name  */
 #define LABEL_BYTES 180 /* most of all of them: NAME_MAX less the hash */
 
-static void add_value(struct strbuf *out, const struct value *v, bool outermost);
+/* The text of a label, and how plugins are called that are given by path. */
+struct labelling {
+    struct strbuf text;
+    const struct plugin_names *names;
+};
+
+static void add_value(struct labelling *out, const struct value *v, bool outermost);
 
 /* "base=500,layout=halves" without the key `plugin`. */
-static void add_pairs(struct strbuf *out, const struct value *map)
+static void add_pairs(struct labelling *out, const struct value *map)
 {
     const char *between = "";
     for (int i = 0; i < map->n; i++) {
         if (strcmp(map->key[i], "plugin") == 0)
             continue;
-        strbuf_addf(out, "%s%s=", between, map->key[i]);
+        strbuf_addf(&out->text, "%s%s=", between, map->key[i]);
         add_value(out, map->item[i], false);
         between = ",";
     }
 }
 
-static void add_map(struct strbuf *out, const struct value *map)
+static void add_map(struct labelling *out, const struct value *map)
 {
-    const struct value *plugin = value_get(map, "plugin");
-    if (plugin)
-        add_value(out, plugin, false);
-    if (plugin && map->n == 1)
+    const struct value *plugin = value_get(map, "plugin"), *own = use_label(map);
+    if (own || plugin)
+        add_value(out, own ? own : plugin, false);
+    if (own || (plugin && map->n == 1))
         return;
-    strbuf_add(out, plugin ? "(" : "{");
+    strbuf_add(&out->text, plugin ? "(" : "{");
     add_pairs(out, map);
-    strbuf_add(out, plugin ? ")" : "}");
+    strbuf_add(&out->text, plugin ? ")" : "}");
 }
 
 /* Plugins that act together are joined by "+", numbers stay a list. */
-static void add_list(struct strbuf *out, const struct value *list, bool outermost)
+static void add_list(struct labelling *out, const struct value *list, bool outermost)
 {
     bool plugins = outermost && list->n > 0;
     for (int i = 0; i < list->n; i++)
         plugins =
             plugins && (list->item[i]->kind == VALUE_TEXT || list->item[i]->kind == VALUE_MAP);
-    strbuf_add(out, plugins ? "" : "[");
+    strbuf_add(&out->text, plugins ? "" : "[");
     for (int i = 0; i < list->n; i++) {
-        strbuf_add(out, i == 0 ? "" : plugins ? "+" : ",");
+        strbuf_add(&out->text, i == 0 ? "" : plugins ? "+" : ",");
         add_value(out, list->item[i], false);
     }
-    strbuf_add(out, plugins ? "" : "]");
+    strbuf_add(&out->text, plugins ? "" : "]");
 }
 
-static void add_value(struct strbuf *out, const struct value *v, bool outermost)
+static const char *scalar_label(const struct labelling *out, const struct value *v)
+{
+    const char *name = v->kind == VALUE_TEXT ? plugin_name_at(out->names, v) : NULL;
+    return name ? name : v->text && v->text[0] ? v->text : "null";
+}
+
+static void add_value(struct labelling *out, const struct value *v, bool outermost)
 {
     if (v->kind == VALUE_MAP)
         add_map(out, v);
     else if (v->kind == VALUE_LIST)
         add_list(out, v, outermost);
     else
-        strbuf_add(out, v->text && v->text[0] ? v->text : "null");
+        strbuf_add(&out->text, scalar_label(out, v));
 }
 
-const char *value_label(struct arena *a, const struct value *v)
+const char *value_label(struct arena *a, const struct plugin_names *names, const struct value *v)
 {
-    struct strbuf out;
-    strbuf_init(&out);
+    struct labelling out = {.names = names};
+    strbuf_init(&out.text);
     add_value(&out, v, true);
-    const char *label = arena_strdup(a, out.text);
-    strbuf_release(&out);
+    const char *label = arena_strdup(a, out.text.text);
+    strbuf_release(&out.text);
     return label;
 }
 
@@ -100,6 +114,59 @@ static void add_part(struct strbuf *out, const char *label)
     }
     if (out->n == start)
         strbuf_add(out, "x");
+}
+
+const struct value *use_label(const struct value *v)
+{
+    const struct value *label = value_get(v, "plugin") ? value_get(v, "label") : NULL;
+    return label && label->kind == VALUE_TEXT && label->text[0] ? label : NULL;
+}
+
+const char *label_file_name(struct arena *a, const char *label)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    add_part(&out, label);
+    const char *name = arena_strdup(a, out.text);
+    strbuf_release(&out);
+    return name;
+}
+
+/* A pattern for cells, "rotary(base=500).*", as their names are spelled. */
+static void add_pattern(struct strbuf *out, const char *glob)
+{
+    bool gap = false;
+    for (const char *c = glob; *c; c++) {
+        if (!is_safe(*c) && !strchr("*?[]", *c)) {
+            gap = true;
+            continue;
+        }
+        strbuf_add(out, gap && *c != '.' && out->n ? "-" : "");
+        gap = false;
+        strbuf_add_bytes(out, c, 1);
+    }
+}
+
+bool cell_fits(const char *glob, const char *label, const char *id)
+{
+    struct strbuf spelled;
+    strbuf_init(&spelled);
+    add_pattern(&spelled, glob);
+    bool fits = fnmatch(glob, id, 0) == 0 || fnmatch(spelled.text, id, 0) == 0;
+    if (label)
+        fits = fits || fnmatch(glob, label, 0) == 0 || fnmatch(spelled.text, label, 0) == 0;
+    strbuf_release(&spelled);
+    return fits;
+}
+
+bool cell_is_called(const char *label, const char *word)
+{
+    struct strbuf spelled;
+    strbuf_init(&spelled);
+    add_pattern(&spelled, word);
+    bool is = strcmp(label, word) == 0 || strcmp(label, spelled.text) == 0;
+    strbuf_release(&spelled);
+    return is;
 }
 
 const char *cell_label(struct arena *a, int n, const char *const *axis_label, int64_t seed)

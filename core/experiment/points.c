@@ -148,7 +148,7 @@ static const char *label_with(struct points *p, const char *label, const struct 
             continue;
         const char *dot = strrchr(cell->key[i], '.');
         strbuf_addf(&out, "%s%s=%s", between, dot ? dot + 1 : cell->key[i],
-                    value_label(p->a, cell->item[i]));
+                    value_label(p->a, &p->e->names, cell->item[i]));
         between = ",";
     }
     strbuf_add(&out, *between == ',' ? ")" : "");

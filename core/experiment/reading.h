@@ -29,6 +29,12 @@ peat_status words_to_root(struct reading *r);
 /* What is left becomes e->command_line. */
 peat_status words_to_settings(struct reading *r);
 
+/* plugin_names.c: e->names, from all of the file and the words. */
+peat_status plugin_names_read(struct reading *r);
+
+/* label.c: the key `label` of a plugin's map; NULL: it has none that is a text. */
+const struct value *use_label(const struct value *v);
+
 /* axis.c: one axis. */
 peat_status axis_read(struct reading *r, struct axis *axis, const struct value *v);
 /* One more known value of an axis that is not labelled. */

@@ -74,7 +74,7 @@ static struct value *with_paths(const struct resolving *r, const struct value *v
 static struct value *axis_item(const struct resolving *r, const struct axis_value *v)
 {
     struct value *item = with_paths(r, v->set->item[0]);
-    if (strcmp(value_label(r->a, item), v->label) == 0)
+    if (strcmp(value_label(r->a, &r->e->names, item), v->label) == 0)
         return item;
     struct json named = json_map(r->a);
     json_put_text(named, "label", v->label);

@@ -41,7 +41,7 @@ static const char *setting_label(const struct planning *p, const struct plan_row
                                  const char *key)
 {
     const char *label = axis_label(p, row, key);
-    return label ? label : value_label(p->a, value_get_path(row->point.tree, key));
+    return label ? label : value_label(p->a, &p->e->names, value_get_path(row->point.tree, key));
 }
 
 static bool is_named_axis(const struct axis *axis)
@@ -102,7 +102,7 @@ static void note_drop(struct planning *p, struct value *drops, const struct plan
 {
     const char *scheme = setting_label(p, row, "position.scheme");
     const struct value *combine = value_get_path(row->point.tree, "position.combine");
-    struct value *label = value_text(p->a, combine->at, value_label(p->a, combine));
+    struct value *label = value_text(p->a, combine->at, value_label(p->a, &p->e->names, combine));
     struct value *list = value_get(drops, scheme);
     if (!list) {
         list = value_list(p->a, combine->at);

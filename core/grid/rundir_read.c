@@ -353,7 +353,7 @@ static bool hash_starts(const struct cell_files *c, const char *prefix)
 
 static bool is_label(const struct cell_files *c, const char *label)
 {
-    return !strcmp(c->label, label);
+    return cell_is_called(c->label, label);
 }
 
 /* Cells of the plan go before leftovers. *index is -1 when there is none; more than one is an

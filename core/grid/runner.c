@@ -3,7 +3,6 @@
 #include "grid/runner.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +40,7 @@ struct run {
 
 static bool fits_glob(const struct runner_options *o, const struct plan_cell *c)
 {
-    return !o->only || fnmatch(o->only, c->label, 0) == 0 || fnmatch(o->only, c->id, 0) == 0;
+    return !o->only || cell_fits(o->only, c->label, c->id);
 }
 
 /* ordinal: among the cells that fit the glob. */

@@ -58,7 +58,7 @@ static peat_status read_label(const struct filling *f, const peat_param *row, bo
                               const struct value *v, void *field)
 {
     const char *text = value_written(v);
-    int label = text ? names_find(row->labels, text) : -1;
+    int label = text ? name_index(row->labels, names_count(row->labels), text) : -1;
     if (label < 0)
         return refuse_value(f, row, item, v);
     *(int64_t *)field = label;

@@ -77,7 +77,7 @@ static peat_status find_baselines(struct results *r, const struct results_option
     if (o->baseline)
         status = selector_parse(r, o->baseline, "--baseline", &s, a, err);
     else
-        status = selector_from_map(r, r->baseline, "report.baseline", &s, err);
+        status = selector_from_map(r, r->baseline, "report.baseline", &s, a, err);
     for (int i = 0; status == PEAT_OK && i < r->n_row; i++)
         status = find_baseline(r, &s, i, a, err);
     if (status == PEAT_OK)

@@ -35,12 +35,22 @@ int selector_axis(const struct results *r, const char *name, size_t n)
     return -1;
 }
 
-static bool has_label(const struct results *r, int axis, const char *label)
+/* How labels may be spelled: as in tables, or as in the names of cells. */
+enum spelling { AS_SHOWN, AS_FILE, SPELLINGS };
+
+static const char *spell(const char *label, enum spelling spelling, struct arena *a)
 {
-    for (int i = 0; i < r->n_row; i++)
-        if (strcmp(r->row[i].axis[axis], label) == 0)
-            return true;
-    return false;
+    return spelling == AS_FILE ? label_file_name(a, label) : label;
+}
+
+/* The axis' own label that is meant by the word; NULL: none. */
+static const char *label_meant(const struct results *r, int axis, const char *word, struct arena *a)
+{
+    for (enum spelling s = AS_SHOWN; s < SPELLINGS; s++)
+        for (int i = 0; i < r->n_row; i++)
+            if (strcmp(spell(r->row[i].axis[axis], s, a), word) == 0)
+                return r->row[i].axis[axis];
+    return NULL;
 }
 
 /* "known; did you mean 'near'?" */
@@ -90,10 +100,10 @@ peat_status selector_no_axis(const struct results *r, const char *what, const ch
 }
 
 static peat_status set_label(const struct results *r, const char *what, int axis, const char *label,
-                             struct selector *s, struct error *err)
+                             struct selector *s, struct arena *a, struct error *err)
 {
-    s->label[axis] = label;
-    if (has_label(r, axis, label))
+    s->label[axis] = label_meant(r, axis, label, a);
+    if (s->label[axis])
         return PEAT_OK;
     struct strbuf known;
     strbuf_init(&known);
@@ -131,7 +141,7 @@ static peat_status parse_pairs(const struct results *r, const char *text, const 
         int axis = selector_axis(r, part, key);
         if (axis < 0)
             return selector_no_axis(r, what, arena_printf(a, "%.*s", (int)key, part), err);
-        peat_status status = set_label(r, what, axis, word + key + 1, s, err);
+        peat_status status = set_label(r, what, axis, word + key + 1, s, a, err);
         if (status != PEAT_OK)
             return status;
         part += n + (part[n] == ',');
@@ -139,30 +149,34 @@ static peat_status parse_pairs(const struct results *r, const char *text, const 
     return PEAT_OK;
 }
 
+static bool has_pairs(const char *text)
+{
+    return text[part_length(text, '=')] == '=';
+}
+
 peat_status selector_parse(const struct results *r, const char *text, const char *what,
                            struct selector *s, struct arena *a, struct error *err)
 {
     *s = (struct selector){{NULL}};
-    if (text[part_length(text, '=')] == '=')
-        return parse_pairs(r, text, what, s, a, err);
     int found = -1;
     for (int i = 0; i < r->n_axis; i++) {
-        if (!has_label(r, i, text))
+        const char *label = label_meant(r, i, text, a);
+        if (!label)
             continue;
+        s->label[i] = label;
         if (found >= 0)
             return error_set(err, PEAT_INVALID,
                              "%s: '%s' is a label of both %s and %s; write %s=%s", what, text,
                              r->axis[found], r->axis[i], r->axis[found], text);
         found = i;
     }
-    if (found < 0)
-        return no_label(r, what, text, err);
-    s->label[found] = text;
-    return PEAT_OK;
+    if (found < 0 && has_pairs(text))
+        return parse_pairs(r, text, what, s, a, err);
+    return found < 0 ? no_label(r, what, text, err) : PEAT_OK;
 }
 
 peat_status selector_from_map(const struct results *r, const struct value *map, const char *what,
-                              struct selector *s, struct error *err)
+                              struct selector *s, struct arena *a, struct error *err)
 {
     *s = (struct selector){{NULL}};
     for (int i = 0; i < map->n; i++) {
@@ -170,7 +184,7 @@ peat_status selector_from_map(const struct results *r, const struct value *map, 
         if (axis < 0)
             return selector_no_axis(r, what, map->key[i], err);
         const char *label = map->item[i]->text;
-        peat_status status = set_label(r, what, axis, label ? label : "", s, err);
+        peat_status status = set_label(r, what, axis, label ? label : "", s, a, err);
         if (status != PEAT_OK)
             return status;
     }
@@ -202,12 +216,21 @@ bool selector_same(const struct results *r, int axis, const char *x, const char 
 
 /* ---- one row ---- */
 
+/* A word for a row. */
+struct wording {
+    const char *text;
+    enum spelling spelling;
+    struct arena *a;
+};
+
 /* The row's first n labels joined by '.'. */
-static bool starts_as(const struct result_row *row, int n, const char *text)
+static bool starts_as(const struct result_row *row, int n, const struct wording *w)
 {
+    const char *text = w->text;
     for (int i = 0; i < n; i++) {
-        size_t length = strlen(row->axis[i]);
-        if (strncmp(text, row->axis[i], length) != 0)
+        const char *label = spell(row->axis[i], w->spelling, w->a);
+        size_t length = strlen(label);
+        if (strncmp(text, label, length) != 0)
             return false;
         text += length;
         if (i + 1 < n && *text++ != '.')
@@ -218,10 +241,11 @@ static bool starts_as(const struct result_row *row, int n, const char *text)
 
 /* How text may name a row, strictest first: all labels, the first n, the label of axis n. */
 static bool is_named(const struct results *r, const struct result_row *row, int way,
-                     const char *text)
+                     const struct wording *w)
 {
     int n = r->n_axis - way;
-    return n > 0 ? starts_as(row, n, text) : strcmp(row->axis[-n], text) == 0;
+    return n > 0 ? starts_as(row, n, w)
+                 : strcmp(spell(row->axis[-n], w->spelling, w->a), w->text) == 0;
 }
 
 static bool is_selected(const struct results *r, const struct result_row *row,
@@ -233,47 +257,101 @@ static bool is_selected(const struct results *r, const struct result_row *row,
     return true;
 }
 
-static peat_status not_one_row(const struct results *r, const char *text, int n, struct arena *a,
-                               struct error *err)
+static void add_rows(const struct results *r, const struct result_row *const *row, int n,
+                     struct arena *a, struct strbuf *out)
 {
     enum { SHOWN = 20 };
+    for (int i = 0; i < n && i < SHOWN; i++)
+        strbuf_addf(out, "%s%s", i ? ", " : "", results_row_label(r, row[i], a));
+    if (n > SHOWN)
+        strbuf_addf(out, " and %d more", n - SHOWN);
+}
+
+/* The row whose name, or whose label of an axis, is nearest to the word, or else holds it. */
+static const char *nearest_row(const struct results *r, const char *word, struct arena *a)
+{
+    const char **name = ARENA_ARRAY(a, (int64_t)r->n_row * (r->n_axis + 1) + 1, const char *);
+    int n = 0;
+    for (int i = 0; i < r->n_row; i++)
+        name[n++] = results_row_label(r, &r->row[i], a);
+    const char *holds = NULL;
+    for (int i = 0; !holds && i < r->n_row; i++)
+        holds = *word && strstr(name[i], word) ? name[i] : NULL;
+    for (int i = 0; i < r->n_row; i++)
+        for (int k = 0; k < r->n_axis; k++)
+            name[n++] = r->row[i].axis[k];
+    const char *near = nearest_name(word, name, n);
+    return near ? near : holds;
+}
+
+static peat_status no_row(const struct results *r, const char *text, struct arena *a,
+                          struct error *err)
+{
+    const struct result_row **all = ARENA_ARRAY(a, r->n_row + 1, const struct result_row *);
+    const char *near = nearest_row(r, text, a);
     struct strbuf rows;
+    if (near)
+        return error_set(err, PEAT_INVALID, "no row is called '%s'; did you mean '%s'?", text,
+                         near);
+    for (int i = 0; i < r->n_row; i++)
+        all[i] = &r->row[i];
     strbuf_init(&rows);
-    for (int i = 0; i < r->n_row && i < SHOWN; i++)
-        strbuf_addf(&rows, "%s%s", i ? ", " : "", results_row_label(r, &r->row[i], a));
-    if (r->n_row > SHOWN)
-        strbuf_addf(&rows, " and %d more", r->n_row - SHOWN);
-    if (n == 0)
-        error_set(err, PEAT_INVALID, "no row is called '%s'; there are %s", text, rows.text);
-    else
-        error_set(err, PEAT_INVALID, "'%s' names %d rows; the rows are %s", text, n, rows.text);
+    add_rows(r, all, r->n_row, a, &rows);
+    error_set(err, PEAT_INVALID, "no row is called '%s'; there are %s", text, rows.text);
     strbuf_release(&rows);
     return PEAT_INVALID;
+}
+
+static peat_status several_rows(const struct results *r, const char *text,
+                                const struct result_row *const *row, int n, struct arena *a,
+                                struct error *err)
+{
+    struct strbuf rows;
+    strbuf_init(&rows);
+    add_rows(r, row, n, a, &rows);
+    error_set(err, PEAT_INVALID, "'%s' names %d rows: %s", text, n, rows.text);
+    strbuf_release(&rows);
+    return PEAT_INVALID;
+}
+
+/* The rows that have all labels of "axis=label,...". */
+static peat_status find_selected(const struct results *r, const char *text,
+                                 const struct result_row **row, int *n, struct arena *a,
+                                 struct error *err)
+{
+    struct selector s;
+    peat_status status = selector_parse(r, text, "row", &s, a, err);
+    for (int i = 0; status == PEAT_OK && i < r->n_row; i++)
+        if (is_selected(r, &r->row[i], &s))
+            row[(*n)++] = &r->row[i];
+    return status;
+}
+
+/* The rows that the text names in the strictest way in which it names any. */
+static int find_named(const struct results *r, const char *text, const struct result_row **row,
+                      struct arena *a)
+{
+    int n = 0;
+    for (enum spelling s = AS_SHOWN; n == 0 && s < SPELLINGS; s++)
+        for (int way = 0; n == 0 && way < 2 * r->n_axis; way++)
+            for (int i = 0; i < r->n_row; i++)
+                if (is_named(r, &r->row[i], way, &(struct wording){text, s, a}))
+                    row[n++] = &r->row[i];
+    return n;
 }
 
 const struct result_row *selector_row(const struct results *r, const char *text, struct arena *a,
                                       struct error *err)
 {
-    const struct result_row *found = NULL;
-    int n = 0;
-    if (text[part_length(text, '=')] == '=') {
-        struct selector s;
-        if (selector_parse(r, text, "row", &s, a, err) != PEAT_OK)
-            return NULL;
-        for (int i = 0; i < r->n_row; i++)
-            if (is_selected(r, &r->row[i], &s)) {
-                found = &r->row[i];
-                n++;
-            }
-    }
-    for (int way = 0; n == 0 && way < 2 * r->n_axis; way++)
-        for (int i = 0; i < r->n_row; i++)
-            if (is_named(r, &r->row[i], way, text)) {
-                found = &r->row[i];
-                n++;
-            }
+    const struct result_row **found = ARENA_ARRAY(a, r->n_row + 1, const struct result_row *);
+    int n = find_named(r, text, found, a);
+    if (n == 0 && has_pairs(text) && find_selected(r, text, found, &n, a, err) != PEAT_OK)
+        return NULL;
     if (n == 1)
-        return found;
-    not_one_row(r, text, n, a, err);
+        return found[0];
+    if (n == 0)
+        no_row(r, text, a, err);
+    else
+        several_rows(r, text, found, n, a, err);
     return NULL;
 }

@@ -399,7 +399,7 @@ START_TEST(the_plan_lists_axes_cells_and_what_was_left_out)
     const struct value *plan = through_json(plan_value(p, &arena));
     const struct value *combine = value_get(plan, "axes")->item[1];
     ck_assert_str_eq(value_get(combine, "key")->text, "position.combine");
-    ck_assert_str_eq(value_label(&arena, value_get(combine, "labels")), "sum+multiply+-");
+    ck_assert_str_eq(value_label(&arena, NULL, value_get(combine, "labels")), "sum+multiply+-");
     ck_assert_int_eq(value_get(plan, "cells")->n, 6);
     const struct value *last = value_get(plan, "cells")->item[5];
     ck_assert_str_eq(value_get(last, "label")->text, "learned.multiply.s1");

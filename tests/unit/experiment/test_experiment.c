@@ -79,7 +79,7 @@ static const char *text_at(const struct value *tree, const char *path)
 {
     const struct value *v = value_get_path(tree, path);
     ck_assert_msg(v, "%s is not set", path);
-    return value_label(&arena, v);
+    return value_label(&arena, NULL, v);
 }
 
 /* The message without the file's name. */

@@ -30,6 +30,8 @@ void error_prefix(struct error *err, const char *fmt, ...) __attribute__((format
 /* "out of memory" and the like. */
 const char *status_text(peat_status status);
 
+/* Which of n names the word is; "a-b" and "a_b" are one name where not both are there. -1: none. */
+int name_index(const char *const *name, int n, const char *word);
 /* Of n names, the one nearest to word by edit distance, or NULL when none is near enough to
  * suggest. */
 const char *nearest_name(const char *word, const char *const *name, int n);

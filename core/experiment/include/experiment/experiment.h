@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * experiment.h: the experiment file as typed data, before any plugin is asked.
+ * experiment.h: the experiment file as typed data, before any plugin is asked but for its name.
  *
  * Precedence: built-in < defaults < axis < overrides < command line. Every value keeps the place
  * where it was written, so that whoever refuses it later can say so.
@@ -12,6 +12,7 @@
 
 #include "base/value.h"
 #include "experiment/best_over.h"
+#include "experiment/plugin_names.h"
 
 #define EXPERIMENT_MAX_AXES    16
 #define EXPERIMENT_MAX_CELLS   10000 /* times seeds */
@@ -109,10 +110,12 @@ struct experiment {
     struct report_settings report;
     struct value *claims; /* list of normal forms, see claim.h; NULL: none */
     struct place matrix_at, defaults_at;
+    struct plugin_names names; /* of those given by path */
 };
 
 /* Reads and checks the file and the command line's key=value words (argument i has the place
- * "command line:i+1"). Knows every key that is not a plugin's parameter. */
+ * "command line:i+1"). Knows every key that is not a plugin's parameter. Plugins given by path are
+ * loaded in a process of their own for their names. */
 peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,
                             char *const *word, struct error *err);
 
@@ -139,7 +142,13 @@ bool point_matches(const struct experiment *e, const struct point *point, const 
 bool same_labels(const struct experiment *e, const struct point *a, const struct point *b);
 
 /* "rotary", "rotary(base=500)", "learned+alibi", "1e-3": how a value stands in labels and tables.
- */
-const char *value_label(struct arena *a, const struct value *v);
+ * names: of plugins given by path; NULL: by their paths, as they are written. */
+const char *value_label(struct arena *a, const struct plugin_names *names, const struct value *v);
+/* "rotary-base=500": a label as it stands in the names of cells and their files. */
+const char *label_file_name(struct arena *a, const char *label);
+/* Whether a cell has the label "rotary-base=500.sum.s0", also written "rotary(base=500).sum.s0", or
+ * fits a pattern by its label (may be NULL) or its id. */
+bool cell_is_called(const char *label, const char *word);
+bool cell_fits(const char *glob, const char *label, const char *id);
 
 #endif

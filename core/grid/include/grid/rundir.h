@@ -39,6 +39,8 @@ bool cell_has_failed(enum cell_state s);
 
 /* Refuses a directory that belongs to another experiment. One that does not exist is fine. */
 peat_status rundir_check(const char *dir, const struct plan *p, struct error *err);
+/* A cell that the directory has under another label keeps the name it has there. */
+void rundir_adopt(const char *dir, struct plan *p, struct arena *a);
 /* The parent's lock on the directory (close-on-exec), which is made when it does not exist: *fd,
  * or PEAT_INVALID naming pid and host of the living parent that holds it. */
 peat_status rundir_lock(const char *dir, int *fd, struct error *err);

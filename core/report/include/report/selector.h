@@ -5,6 +5,8 @@
 
 #include "report/results.h"
 
+/* Labels may be spelled as in tables, "rotary(base=500)", or as in the names of cells,
+ * "rotary-base=500". */
 struct selector {
     const char *label[EXPERIMENT_MAX_AXES]; /* NULL: not named */
 };
@@ -15,14 +17,15 @@ peat_status selector_parse(const struct results *r, const char *text, const char
                            struct selector *s, struct arena *a, struct error *err);
 /* From a map axis key -> label. */
 peat_status selector_from_map(const struct results *r, const struct value *map, const char *what,
-                              struct selector *s, struct error *err);
+                              struct selector *s, struct arena *a, struct error *err);
 /* "scheme=none, size=S" */
 const char *selector_text(const struct results *r, const struct selector *s, struct arena *a);
 /* True when both labels of the axis are the same; "-" on position.combine, and on keys below it,
  * goes with any. */
 bool selector_same(const struct results *r, int axis, const char *x, const char *y);
 /* The one row that `text` names: all its labels joined by '.', the first of them, a label of one
- * axis, or what selector_parse takes. NULL and an error that lists the rows otherwise. */
+ * axis, or what selector_parse takes. NULL and an error otherwise, with the rows that are meant,
+ * the nearest one, or all. */
 const struct result_row *selector_row(const struct results *r, const char *text, struct arena *a,
                                       struct error *err);
 /* The axis of this key or last part; -1: none. */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin_names.h: what plugins given by path are called in tables, on the command line and in the
+ * names of files.
+ *
+ * Such a plugin is called by the id of its descriptor. Where another plugin of the experiment, of
+ * another file, has the same id, it is called by its path as it is written.
+ */
+#ifndef EXPERIMENT_PLUGIN_NAMES_H
+#define EXPERIMENT_PLUGIN_NAMES_H
+
+#include "base/value.h"
+
+struct plugin_name {
+    const char *file, *text; /* where it is named, and the path that is written there */
+    const char *name;
+};
+
+struct plugin_names {
+    int n;
+    struct plugin_name *item;
+};
+
+/* The name of the plugin whose path this text is; NULL: it is no such path. names: NULL for none.
+ */
+const char *plugin_name_at(const struct plugin_names *names, const struct value *v);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* plugin_names.c: what plugins given by path are called. */
+#include "experiment/plugin_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "plugin/registry.h"
+#include "process/apart.h"
+#include "reading.h"
+
+/* A plugin where it is named. */
+struct mention {
+    struct place at;
+    const char *text;
+};
+
+struct mentions {
+    struct arena *a;
+    int n, room;
+    struct mention *item;
+};
+
+/* ---- where plugins are named ---- */
+
+/* Keys whose texts, or lists of texts, name plugins. */
+static bool names_plugins(const char *key)
+{
+    static const char *const keys[] = {"plugin",           "scheme", "combine", "position.scheme",
+                                       "position.combine", "task",   "value"};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
+static void collect(struct mentions *m, const char *key, const struct value *v)
+{
+    if (v->kind == VALUE_TEXT && names_plugins(key))
+        *ARENA_APPEND(m->a, m->item, m->n, m->room) = (struct mention){v->at, v->text};
+    for (int i = 0; (v->kind == VALUE_LIST || v->kind == VALUE_MAP) && i < v->n; i++)
+        collect(m, v->kind == VALUE_MAP ? v->key[i] : key, v->item[i]);
+}
+
+/* Of those with a path, each once; a file that is not there is refused where it is used. */
+static void keep_paths(struct mentions *m, const struct mentions *all)
+{
+    for (int i = 0; i < all->n; i++) {
+        const struct mention *one = &all->item[i];
+        char *path = path_beside(one->at.file ? one->at.file : "", one->text);
+        bool kept = !registry_is_path(one->text) || !file_exists(path);
+        for (int k = 0; !kept && k < m->n; k++)
+            kept = strcmp(m->item[k].text, one->text) == 0 &&
+                   same_text(m->item[k].at.file, one->at.file);
+        if (!kept)
+            *ARENA_APPEND(m->a, m->item, m->n, m->room) = *one;
+        free(path);
+    }
+}
+
+/* ---- asking them ---- */
+
+/* In a process of its own: an entry for each, null for one that cannot be loaded. */
+static peat_status ask(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
+{
+    const struct mentions *m = ctx;
+    struct arena arena;
+    struct registry registry;
+    arena_init(&arena, "names", 1 << 14);
+    peat_status status = registry_init(&registry, &arena, err);
+    registry.trail = trail;
+    struct json list = json_list(&arena);
+    for (int i = 0; status == PEAT_OK && i < m->n; i++) {
+        const struct plugin *plugin;
+        registry.at = m->item[i].at;
+        char *path = path_beside(registry.at.file ? registry.at.file : "", m->item[i].text);
+        struct json one = json_add_map(list);
+        if (registry_find_any(&registry, path, &plugin, NULL) == PEAT_OK) {
+            json_put_text(one, "name", plugin->desc->id);
+            json_put_text(one, "path", plugin->path);
+        }
+        free(path);
+    }
+    json_print(list.v, JSON_DENSE, out);
+    arena_release(&arena);
+    return status;
+}
+
+/* Whether another plugin of the experiment, of another file, has this name too. */
+static bool is_shared(const struct mentions *all, const struct value *answers, int i)
+{
+    const char *name = json_get_text(answers->item[i], "name"),
+               *path = json_get_text(answers->item[i], "path");
+    for (int k = 0; k < answers->n; k++)
+        if (same_text(json_get_text(answers->item[k], "name"), name) &&
+            !same_text(json_get_text(answers->item[k], "path"), path))
+            return true;
+    for (int k = 0; k < all->n; k++)
+        if (strcmp(all->item[k].text, name) == 0)
+            return true;
+    return false;
+}
+
+static void keep_names(struct plugin_names *names, const struct mentions *all,
+                       const struct mentions *m, const struct value *answers)
+{
+    names->item = ARENA_ARRAY(m->a, m->n + 1, struct plugin_name);
+    for (int i = 0; i < m->n && i < answers->n; i++) {
+        const char *name = json_get_text(answers->item[i], "name");
+        if (name && !is_shared(all, answers, i))
+            names->item[names->n++] =
+                (struct plugin_name){m->item[i].at.file, m->item[i].text, arena_strdup(m->a, name)};
+    }
+}
+
+/* As long as a plan may take for a function of a plugin; a mistake in it is told where it is read.
+ */
+static double seconds_allowed(struct reading *r)
+{
+    double seconds = APART_SECONDS;
+    struct reading quiet = *r;
+    quiet.err = NULL;
+    seconds_read(&quiet, value_get(r->root, "run"), "plan_timeout", "run", &seconds);
+    return seconds;
+}
+
+peat_status plugin_names_read(struct reading *r)
+{
+    struct mentions all = {.a = r->a}, m = {.a = r->a};
+    struct strbuf text;
+    collect(&all, "", r->root);
+    for (int i = 0; i < r->n_word; i++)
+        collect(&all, r->word[i].key, r->word[i].value);
+    keep_paths(&m, &all);
+    if (m.n == 0)
+        return PEAT_OK;
+    strbuf_init(&text);
+    peat_status status = apart_run(ask, &m, seconds_allowed(r), APART_ASIDE, &text, NULL, r->err);
+    const struct value *answers =
+        status == PEAT_OK ? json_parse(r->a, text.text, text.n, "names", r->err) : NULL;
+    if (answers)
+        keep_names(&r->e->names, &all, &m, answers);
+    strbuf_release(&text);
+    return status == PEAT_OK && !answers ? PEAT_CORRUPT : status;
+}
+
+const char *plugin_name_at(const struct plugin_names *names, const struct value *v)
+{
+    for (int i = 0; names && i < names->n; i++)
+        if (strcmp(names->item[i].text, v->text) == 0 && same_text(names->item[i].file, v->at.file))
+            return names->item[i].name;
+    return NULL;
+}
