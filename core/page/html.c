@@ -45,7 +45,7 @@ static void add_header(struct html_page *p)
     for (int d = 0; d < p->o->n_dir; d++)
         add_description(p, p->o->dir[d]);
     strbuf_addf(p->out, "<p class=\"soft\">%d row%s &times; %d seed%s, %d cells", r->n_row,
-                plural(r->n_row), r->n_seed, plural(r->n_seed), r->n_cell);
+                plural(r->n_row), r->n_seed, plural(r->n_seed), results_count_reported(r));
     for (int i = 0; i < r->n_axis; i++)
         html_textf(p->out, "%s%s", i ? ", " : "; axes: ", r->axis[i]);
     strbuf_add(p->out, "</p>\n</header>\n");

@@ -96,21 +96,26 @@ static const char *reason_of(struct html_page *p, const struct result_cell *c)
     return text ? text : "";
 }
 
-/* Cells that are not in the means. */
-static int count_others(const struct results *r)
+/* Not in the means, where it should be. */
+static bool is_missing(const struct results *r, const struct result_cell *c)
 {
-    int others = 0;
-    for (int i = 0; i < r->n_cell; i++)
-        others += !result_counts(&r->cell[i]);
-    return others;
+    return results_reports(r, c) && !result_counts(c);
 }
 
-static void add_others(struct html_page *p)
+static int count_missing(const struct results *r)
+{
+    int missing = 0;
+    for (int i = 0; i < r->n_cell; i++)
+        missing += is_missing(r, &r->cell[i]);
+    return missing;
+}
+
+static void add_missing(struct html_page *p)
 {
     enum { LISTED = 200 };
     const struct results *r = p->r;
-    int others = count_others(r);
-    if (!others)
+    int missing = count_missing(r);
+    if (!missing)
         return;
     html_open_table(p->out);
     html_column(p->out, "cell", false);
@@ -120,7 +125,7 @@ static void add_others(struct html_page *p)
     int listed = 0;
     for (int i = 0; i < r->n_cell && listed < LISTED; i++) {
         const struct result_cell *c = &r->cell[i];
-        if (result_counts(c))
+        if (!is_missing(r, c))
             continue;
         listed++;
         html_open_row(p->out, c->label ? c->label : c->id);
@@ -129,14 +134,14 @@ static void add_others(struct html_page *p)
         html_close_row(p->out);
     }
     html_close_table(p->out);
-    if (others > listed)
-        strbuf_addf(p->out, "<p class=\"soft\">and %d more</p>\n", others - listed);
+    if (missing > listed)
+        strbuf_addf(p->out, "<p class=\"soft\">and %d more</p>\n", missing - listed);
 }
 
 void html_cells(struct html_page *p)
 {
-    html_fold(p->out, "cells", "Cells", count_others(p->r) > 0);
+    html_fold(p->out, "cells", "Cells", count_missing(p->r) > 0);
     add_counts(p);
-    add_others(p);
+    add_missing(p);
     html_end_fold(p->out);
 }

@@ -89,16 +89,16 @@ static void add_tasks(struct html_page *p)
 static void say_missing(struct html_page *p)
 {
     const struct results *r = p->r;
-    int counts = 0;
+    int counts = 0, all = results_count_reported(r);
     for (int i = 0; i < r->n_cell; i++)
-        counts += result_counts(&r->cell[i]);
-    if (counts == r->n_cell)
+        counts += results_reports(r, &r->cell[i]) && result_counts(&r->cell[i]);
+    if (counts == all)
         strbuf_addf(p->out, "<p class=\"soft\">All %d cells are in the means.</p>\n", counts);
     else
         strbuf_addf(p->out,
                     "<p class=\"soft\">%d of %d cells are in the means; <a href=\"#cells\">the "
                     "others</a> are not.</p>\n",
-                    counts, r->n_cell);
+                    counts, all);
 }
 
 static void add_verdict(struct html_page *p)

@@ -27,6 +27,19 @@ static peat_status choose(struct results *r, struct arena *a, struct error *err)
 
 /* ---- cells ---- */
 
+bool results_reports(const struct results *r, const struct result_cell *c)
+{
+    return r->best.over.n_axis == 0 || c->role == BEST_REPORTED || c->role == BEST_WAITS;
+}
+
+int results_count_reported(const struct results *r)
+{
+    int n = 0;
+    for (int i = 0; i < r->n_cell; i++)
+        n += results_reports(r, &r->cell[i]);
+    return n;
+}
+
 static const struct best_cell *choice_of(const struct results *r, const struct result_cell *c)
 {
     return &r->best.cell[c - r->cell];

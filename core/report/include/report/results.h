@@ -145,6 +145,10 @@ const char *results_axis_name(const struct results *r, int axis);
 /* "rotary.sum": the row's labels joined; "-" without axes. */
 const char *results_row_label(const struct results *r, const struct result_row *row,
                               struct arena *a);
+/* Its value stands in a mean, or will: its seed is not kept for choosing, and no other value of
+ * what is chosen was better. */
+bool results_reports(const struct results *r, const struct result_cell *c);
+int results_count_reported(const struct results *r);
 /* The row's cell of this seed, or NULL. */
 const struct result_cell *row_cell(const struct result_row *row, int64_t seed);
 
