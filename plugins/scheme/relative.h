@@ -15,19 +15,34 @@ static inline double relative_position(const peat_side *s, int64_t b, int64_t t)
     return s->pos[(s->pos_B == 1 ? 0 : b) * s->T + t];
 }
 
-/* pos_row - pos_column, brought into [lo, hi], counted from lo: I32 [1|B, 1, rows, columns]. */
-static inline peat_node *relative_index(const peat_call *c, const peat_side *row,
-                                        const peat_side *column, int64_t lo, int64_t hi)
+/* sign (pos_row - pos_column), brought into [lo, hi], counted from lo. */
+static inline peat_node *relative_signed(const peat_call *c, const peat_side *row,
+                                         const peat_side *column, double sign, int64_t lo,
+                                         int64_t hi)
 {
     int64_t B = row->pos_B > column->pos_B ? row->pos_B : column->pos_B;
     double *at = peat_scratch(c, B * row->T * column->T), *next = at;
     for (int64_t b = 0; at && b < B; b++)
         for (int64_t i = 0; i < row->T; i++)
             for (int64_t j = 0; j < column->T; j++) {
-                double d = relative_position(row, b, i) - relative_position(column, b, j);
+                double d = sign * (relative_position(row, b, i) - relative_position(column, b, j));
                 *next++ = fmin(fmax(d, (double)lo), (double)hi) - (double)lo;
             }
     return peat_fill_index(c, 4, (int64_t[]){B, 1, row->T, column->T}, at);
+}
+
+/* Of pos_row - pos_column: I32 [1|B, 1, rows, columns]. */
+static inline peat_node *relative_index(const peat_call *c, const peat_side *row,
+                                        const peat_side *column, int64_t lo, int64_t hi)
+{
+    return relative_signed(c, row, column, 1, lo, hi);
+}
+
+/* Of pos_column - pos_row, in the same shape. */
+static inline peat_node *relative_index_back(const peat_call *c, const peat_side *row,
+                                             const peat_side *column, int64_t lo, int64_t hi)
+{
+    return relative_signed(c, row, column, -1, lo, hi);
 }
 
 /* The largest distance of a query from a key, rounded up. */

@@ -30,6 +30,7 @@ def sigmoid(x):
 q, k, a = wave(100, 4, 2), wave(200, 4, 2), weight(0, 5, 2)
 clip = lambda d: max(-2, min(2, d)) + 2
 show("shaw_keys", pairs(1, 4, lambda h, i, j: q[i] @ a[clip(i - j)]))
+show("huang", pairs(1, 4, lambda h, i, j: q[i] @ a[clip(i - j)] + k[j] @ a[clip(i - j)]))
 W, o = wave(300, 4, 4), wave(400, 4, 2)
 show("shaw", [o[i] + sum(W[i, j] * a[clip(i - j)] for j in range(4)) for i in range(4)])
 
