@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_inspect.c: peat inspect SCHEME [key=value ...] --d N --T N, and peat inspect DIR CELL. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,8 +18,9 @@
 #include "tensor/gemm.h"
 
 enum format { TABLE, CSV, NPY, SVG, PNG };
-enum { LARGEST = 1 << 16 };
+enum { LARGEST = 1 << 16, ID_MOST = (1 << 20) - 1 };
 
+static const char *const phase_words[] = {"eval", "train"};
 static const char *const format_words[] = {"table", "csv", "npy", "svg", "png"};
 
 /* What was asked for. */
@@ -26,7 +29,7 @@ struct request {
     int format;
     bool describe, json;
     const char *file; /* NULL: stdout */
-    const char *what; /* of a cell: the table; NULL: the first, or a list */
+    const char *text; /* NULL: no --text */
     bool start;
 };
 
@@ -109,6 +112,29 @@ static int check_request(const struct request *q)
     return CLI_DONE;
 }
 
+static int read_tokens(struct cli *cli, const char *list)
+{
+    struct request *q = cli->options;
+    int32_t *token = ARENA_ARRAY(cli->arena, strlen(list) + 1, int32_t);
+    int64_t n = 0;
+    for (const char *at = list;; at++) {
+        char *end;
+        errno = 0;
+        long id = strtol(at, &end, 10);
+        if (end == at || *at < '0' || *at > '9' || (*end && *end != ',') || errno || id > ID_MOST)
+            return cli_mistake(cmd_inspect.name,
+                               "option '--tokens' must be ids from 0 to %d, as 72,105, not '%s'",
+                               ID_MOST, list);
+        token[n++] = (int32_t)id;
+        at = end;
+        if (!*at)
+            break;
+    }
+    q->scheme.token = token;
+    q->scheme.n_token = n;
+    return CLI_GO_ON;
+}
+
 /* Runs what `add` writes, with products ready, and writes it out. */
 static int write_with(const struct cli *cli,
                       peat_status (*add)(const struct cli *cli, struct strbuf *out,
@@ -152,13 +178,37 @@ static peat_status add_scheme(const struct cli *cli, struct strbuf *out, struct 
     return status;
 }
 
+/* Bytes are the ids. */
+static void read_text(struct request *q, struct arena *a)
+{
+    int64_t n = (int64_t)strlen(q->text);
+    int32_t *token = ARENA_ARRAY(a, n + 1, int32_t);
+    for (int64_t i = 0; i < n; i++)
+        token[i] = (unsigned char)q->text[i];
+    q->scheme.token = token;
+    q->scheme.n_token = n;
+}
+
 static int inspect_scheme(const struct cli *cli)
 {
-    const struct request *q = cli->options;
-    if (cli_given(cli, "what start"))
-        return cli_mistake(cmd_inspect.name, "options '--what' and '--start' are for DIR CELL");
-    if (!q->scheme.d || !q->scheme.T)
-        return cli_mistake(cmd_inspect.name, "--d and --T are needed");
+    struct request *q = cli->options;
+    struct scheme_request *s = &q->scheme;
+    if (cli_given(cli, "start"))
+        return cli_mistake(cmd_inspect.name, "option '--start' is for DIR CELL");
+    if (q->text && s->n_token)
+        return cli_mistake(cmd_inspect.name, "options '--text' and '--tokens' exclude each other");
+    if (q->text)
+        read_text(q, cli->arena);
+    if (s->n_token && !s->T)
+        s->T = s->n_token;
+    if (!s->d || !s->T)
+        return cli_mistake(cmd_inspect.name, "--d and --T are needed; --T is not with --text or "
+                                             "--tokens");
+    if (s->n_token && s->n_token != s->T)
+        return cli_mistake(cmd_inspect.name, "--T is %" PRId64 ", and there are %" PRId64 " tokens",
+                           s->T, s->n_token);
+    if (cli_given(cli, "step") && !s->train)
+        return cli_mistake(cmd_inspect.name, "option '--step' is for --phase train");
     return write_with(cli, add_scheme);
 }
 
@@ -167,11 +217,11 @@ static int inspect_scheme(const struct cli *cli)
 static peat_status add_open_cell(const struct inspected_cell *c, const struct request *q,
                                  struct arena *a, struct strbuf *out, struct error *err)
 {
-    if (!q->what && !q->describe && q->format == TABLE) {
+    if (!q->scheme.what && !q->describe && q->format == TABLE) {
         inspected_list(c, cli_width(q->file, 60, INT_MAX), out, a);
         return PEAT_OK;
     }
-    const struct cell_table *one = inspected_table(c, q->what, err);
+    const struct cell_table *one = inspected_table(c, q->scheme.what, err);
     if (!one)
         return PEAT_INVALID;
     return add_format(
@@ -204,10 +254,10 @@ static int inspect(const struct cli *cli)
     if (cli->n_operand != 2)
         return cli_mistake(cmd_inspect.name, "'%s' is a directory: which cell of it?",
                            cli->operand[0]);
-    if (cli_given(cli, "d T heads"))
+    if (cli_given(cli, "d T heads text tokens phase step rows pad combine"))
         return cli_mistake(cmd_inspect.name,
-                           "options '--d', '--T' and '--heads' are for a scheme: a cell has its "
-                           "own");
+                           "only '--what', '--start' and how it is shown are for a cell: it has "
+                           "sizes and tokens of its own");
     return write_with(cli, add_cell);
 }
 
@@ -217,7 +267,15 @@ static const struct cli_option options[] = {
     CLI_WHOLE('H', "heads", "N", 1, LARGEST, scheme.heads, "attention heads (default 1)"),
     CLI_WORD('f', "format", "FORMAT", format_words, format,
              "table (default), csv, npy, svg or png; also by the end of -o FILE"),
-    CLI_TEXT(0, "what", "NAME", what, "of a cell: this table (without: a list of them)"),
+    CLI_TEXT(0, "what", "NAME", scheme.what, "this table; of a cell, without: a list of them"),
+    CLI_TEXT(0, "text", "TEXT", text, "tokens: the bytes of a text"),
+    CLI_OTHER(0, "tokens", "ID,...", read_tokens, "tokens: ids from 0"),
+    CLI_WORD(0, "phase", "PHASE", phase_words, scheme.train, "eval (default) or train"),
+    CLI_WHOLE(0, "step", "N", 0, INT64_MAX, scheme.step, "of training, with --phase train"),
+    CLI_WHOLE(0, "rows", "N", 1, LARGEST, scheme.rows, "rows of the batch, all of the same tokens"),
+    CLI_WHOLE(0, "pad", "N", 0, LARGEST, scheme.pad, "places of padding before the tokens"),
+    CLI_TEXT(0, "combine", "NAME", scheme.combine,
+             "what merges the stream (default sum); its parameters are words combine.KEY=value"),
     CLI_FLAG(0, "start", start, "of a cell: as it is before training"),
     CLI_FLAG(0, "describe", describe, "what the numbers look like instead of the numbers"),
     CLI_FLAG(0, "json", json, "with --describe: an object instead of a page"),
@@ -235,11 +293,16 @@ const struct cli_command cmd_inspect = {
         "row with the head and the position. npy is for numpy.load; svg (by gnuplot) and png\n"
         "are heat maps. --describe tells which dimensions move, how much of the energy is\n"
         "constant, the rank, how alike positions are, and whether a shift is linear.\n"
+        "A scheme that sees tokens, queries or keys runs in a model of one layer with initial\n"
+        "weights, on the tokens that are given or on a sentence; so does every scheme with one\n"
+        "of --what, --text, --tokens, --phase, --rows, --pad and --combine. --what then takes\n"
+        "the stream, the bias, or any node that the scheme or the combination names.\n"
         "Of a cell of a run directory it lists what its scheme and combination have come to,\n"
         "beside what they were before training: streams, biases, gates and whatever they name\n"
         "for inspection; --what NAME shows one, and svg and png show both side by side. That\n"
         "needs the cell's plugins and data.",
-    .example = "peat inspect sinusoidal layout=halves --d 128 --T 128 --describe\n"
+    .example = "peat inspect cope --text 'to be or not to be' --d 16 --what bias\n"
+               "peat inspect sinusoidal layout=halves --d 128 --T 128 --describe\n"
                "peat inspect alibi --d 64 --T 128 --heads 8 --format svg -o alibi.svg\n"
                "peat inspect runs/sum-vs-concat learned.sum.s0 --what learned -o learned.svg",
     CLI_OPERANDS("SCHEME|DIR [key=value ...|CELL]", 1, CLI_MANY, "which scheme?"),

@@ -20,18 +20,13 @@ struct list {
     struct cell_table *item;
 };
 
-static int64_t count_values(const struct scheme_table *t)
-{
-    return (t->heads ? t->heads : 1) * t->rows * t->columns;
-}
-
 /* ---- the list ---- */
 
 static bool is_same(const struct scheme_table *x, const struct scheme_table *y)
 {
     return strcmp(x->what, y->what) == 0 && x->heads == y->heads && x->rows == y->rows &&
            x->columns == y->columns &&
-           memcmp(x->value, y->value, (size_t)count_values(x) * sizeof(*x->value)) == 0;
+           memcmp(x->value, y->value, (size_t)scheme_table_values(x) * sizeof(*x->value)) == 0;
 }
 
 static bool has_name(const struct list *l, const char *name)
@@ -174,7 +169,7 @@ static struct scheme_table table_of_node(struct list *l, const peat_node *x, con
     for (int i = 1; i < v->rank - 2; i++)
         between *= v->dim[i];
     t.heads = between > 1 ? between : 0;
-    t.value = singles(l->a, node_copy(x, &l->d->subject.work), count_values(&t));
+    t.value = singles(l->a, node_copy(x, &l->d->subject.work), scheme_table_values(&t));
     return t;
 }
 
@@ -232,7 +227,7 @@ peat_status cell_tables(struct cell_diagnosis *d, struct cell_table **list, int 
 double table_size(const struct scheme_table *x)
 {
     double squares = 0.0;
-    int64_t n = count_values(x);
+    int64_t n = scheme_table_values(x);
     for (int64_t i = 0; i < n; i++)
         squares += (double)x->value[i] * (double)x->value[i];
     return n > 0 ? sqrt(squares / (double)n) : (double)NAN;
@@ -240,7 +235,7 @@ double table_size(const struct scheme_table *x)
 
 double table_change(const struct scheme_table *x, const struct scheme_table *y)
 {
-    int64_t n = count_values(x);
+    int64_t n = scheme_table_values(x);
     double squares = 0.0;
     if (x->heads != y->heads || x->rows != y->rows || x->columns != y->columns)
         return (double)NAN;

@@ -9,6 +9,7 @@
 #include "nn/setup.h"
 #include "plugin/params.h"
 #include "plugin/registry.h"
+#include "scheme_model.h"
 
 enum { SEES_CONTENT = PEAT_NEED_QK | PEAT_NEED_X | PEAT_NEED_PROJECT | PEAT_NEED_TOKENS };
 
@@ -275,6 +276,13 @@ static const peat_node *find_probe(const struct view *v)
     return NULL;
 }
 
+static peat_status model_table(struct view *v, struct scheme_table *t)
+{
+    struct scheme_request request = *v->request;
+    request.rows = request.rows ? request.rows : 1;
+    return scheme_model_table(t, &request, &v->registry, v->plugin, v->a, v->err);
+}
+
 static peat_status table_of_probe(struct view *v, struct scheme_table *t)
 {
     const peat_node *probe = find_probe(v);
@@ -284,10 +292,10 @@ static peat_status table_of_probe(struct view *v, struct scheme_table *t)
     }
     if (graph_failed(&v->graph))
         return PEAT_OK;
+    if (!probe && !v->request->alone)
+        return model_table(v, t);
     if (!probe)
-        return error_set(v->err, PEAT_REFUSED,
-                         "scheme '%s' has no table: no stream, no bias that depends on position "
-                         "alone, and it names nothing for inspection",
+        return error_set(v->err, PEAT_REFUSED, "scheme '%s' shows nothing of positions alone",
                          v->plugin->name);
     const struct tensor *x = &probe->value;
     int64_t n = tensor_count(x), columns = x->dim[x->rank - 1];
@@ -309,6 +317,14 @@ static peat_status make_table(struct view *v, struct scheme_table *t)
     return table_of_probe(v, t);
 }
 
+/* Positions alone do not show what was asked for. */
+static bool takes_tokens(const struct view *v)
+{
+    const struct scheme_request *q = v->request;
+    bool asked = q->n_token || q->rows > 1 || q->pad || q->train || q->combine || q->what;
+    return asked || (v->hooks->needs & (v->hooks->encode ? PEAT_NEED_TOKENS : SEES_CONTENT));
+}
+
 peat_status scheme_table_make(struct scheme_table *t, const struct scheme_request *q,
                               struct arena *a, struct error *err)
 {
@@ -317,6 +333,8 @@ peat_status scheme_table_make(struct scheme_table *t, const struct scheme_reques
     v->a = a;
     v->err = err;
     peat_status status = find_plugin(v);
+    if (status == PEAT_OK && !q->alone && takes_tokens(v))
+        return model_table(v, t);
     if (status == PEAT_OK)
         status = set_up_scheme(v);
     if (status == PEAT_OK && begin_pass(v))

@@ -7,22 +7,53 @@
 #include "base/shown.h"
 #include "inspect/table_formats.h"
 
+/* Heads of each row of a batch; 0: the rows have none. */
+static int64_t heads_of_row(const struct scheme_table *t)
+{
+    return t->batch > 1 && t->heads > t->batch ? t->heads / t->batch : 0;
+}
+
+void scheme_table_sheet(const struct scheme_table *t, int64_t sheet, char name[SHEET_NAME])
+{
+    int64_t heads = heads_of_row(t);
+    if (t->batch <= 1)
+        snprintf(name, SHEET_NAME, "head %" PRId64, sheet);
+    else if (heads)
+        snprintf(name, SHEET_NAME, "row %" PRId64 ", head %" PRId64, sheet / heads, sheet % heads);
+    else
+        snprintf(name, SHEET_NAME, "row %" PRId64, sheet);
+}
+
 /* ---- csv ---- */
+
+/* "0," or, of several rows with heads, "1,0,". */
+static void add_sheet_numbers(const struct scheme_table *t, int64_t sheet, struct strbuf *out)
+{
+    int64_t heads = heads_of_row(t);
+    if (heads)
+        strbuf_addf(out, "%" PRId64 ",%" PRId64 ",", sheet / heads, sheet % heads);
+    else
+        strbuf_addf(out, "%" PRId64 ",", sheet);
+}
 
 /* Every float in the shortest form that reads back. */
 void scheme_table_csv(const struct scheme_table *t, struct strbuf *out)
 {
     int64_t heads = t->heads ? t->heads : 1;
     if (t->heads) {
-        strbuf_add(out, "head,position");
+        strbuf_add(out, t->batch <= 1     ? "head,position"
+                        : heads_of_row(t) ? "row,head,position"
+                                          : "row,position");
         for (int64_t j = 0; j < t->columns; j++)
             strbuf_addf(out, ",%" PRId64, j);
         strbuf_add(out, "\n");
     }
     const float *value = t->value;
     for (int64_t row = 0; row < heads * t->rows; row++) {
-        if (t->heads)
-            strbuf_addf(out, "%" PRId64 ",%" PRId64 ",", row / t->rows, row % t->rows);
+        if (t->heads) {
+            add_sheet_numbers(t, row / t->rows, out);
+            strbuf_addf(out, "%" PRId64 ",", row % t->rows);
+        }
         for (int64_t j = 0; j < t->columns; j++) {
             char text[32];
             number_text_single(*value++, text);
@@ -71,8 +102,10 @@ void scheme_table_text(const struct scheme_table *t, const char *name, int width
 {
     for (int64_t h = 0; h < (t->heads ? t->heads : 1); h++) {
         strbuf_addf(out, "%s%s: %s", h ? "\n" : "", name, t->what);
+        char sheet[SHEET_NAME];
+        scheme_table_sheet(t, h, sheet);
         if (t->heads)
-            strbuf_addf(out, " of head %" PRId64, h);
+            strbuf_addf(out, " of %s", sheet);
         strbuf_addf(out, ", %" PRId64 " x %" PRId64 "\n", t->rows, t->columns);
         add_head(t, h, width, out);
     }
@@ -85,11 +118,13 @@ void scheme_table_npy(const struct scheme_table *t, struct strbuf *out)
 {
     enum { PREFIX = 10, BLOCK = 64 };
     const char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
-    int64_t n = (t->heads ? t->heads : 1) * t->rows * t->columns;
+    int64_t n = scheme_table_values(t), heads = heads_of_row(t);
     struct strbuf head;
     strbuf_init(&head);
     strbuf_addf(&head, "{'descr': '%cf4', 'fortran_order': False, 'shape': (", order);
-    if (t->heads)
+    if (heads)
+        strbuf_addf(&head, "%" PRId64 ", %" PRId64 ", ", t->batch, heads);
+    else if (t->heads)
         strbuf_addf(&head, "%" PRId64 ", ", t->heads);
     strbuf_addf(&head, "%" PRId64 ", %" PRId64 "), }", t->rows, t->columns);
     strbuf_fill(&head, ' ', BLOCK - 1 - (PREFIX + head.n) % BLOCK);

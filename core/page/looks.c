@@ -57,6 +57,7 @@ static bool read_look(const struct value *config, const struct value *scheme, st
     int64_t T = json_get_int(value_get(config, "train"), "seq_len", 0);
     int64_t heads = json_get_int(model, "n_head", 1);
     *look = (struct look){.request = {.scheme = json_get_text(scheme, "plugin"),
+                                      .alone = true,
                                       .d = json_get_int(model, "d_model", 0),
                                       .T = T < POSITIONS_MAX ? T : POSITIONS_MAX,
                                       .heads = heads}};
@@ -143,11 +144,6 @@ struct message {
     bool trained;
 };
 
-static int64_t count_values(const struct scheme_table *t)
-{
-    return (t->heads ? t->heads : 1) * t->rows * t->columns;
-}
-
 /* The first heads, and what describes them. before: NULL, or of the same shape. */
 static void add_message(const struct look *look, struct scheme_table *t,
                         const struct scheme_table *before, const struct team *team, struct arena *a,
@@ -160,7 +156,7 @@ static void add_message(const struct look *look, struct scheme_table *t,
     if (describe_page(team, t, look->request.scheme, &text, a, NULL) != PEAT_OK)
         strbuf_clear(&text);
     struct message m = {"", heads, t->rows, t->columns, (int64_t)text.n, before != NULL};
-    size_t bytes = (size_t)count_values(t) * sizeof(*t->value);
+    size_t bytes = (size_t)scheme_table_values(t) * sizeof(*t->value);
     snprintf(m.what, sizeof(m.what), "%s", t->what);
     strbuf_add_bytes(out, &m, sizeof(m));
     strbuf_add_bytes(out, t->value, bytes);
@@ -244,7 +240,7 @@ static void read_message(const struct strbuf *sent, struct arena *a, struct sche
                              .heads = m.heads > HEADS_MAX ? HEADS_MAX : m.heads,
                              .rows = m.rows,
                              .columns = m.columns};
-    size_t bytes = (size_t)count_values(&t) * sizeof(*t.value);
+    size_t bytes = (size_t)scheme_table_values(&t) * sizeof(*t.value);
     t.value = memcpy(arena_alloc(a, bytes), value, bytes);
     *seen = (struct scheme_look){.heads = m.heads, .table = t};
     value += bytes;

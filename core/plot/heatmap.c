@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "inspect/table_formats.h"
+
 /* Angles turn pairs of dimensions, and the first ones turn many times: their cosines tell more. */
 static const float *cosines_of(const struct scheme_table *t, int64_t sheets, struct arena *a)
 {
@@ -16,6 +18,20 @@ static const float *cosines_of(const struct scheme_table *t, int64_t sheets, str
     return value;
 }
 
+/* NULL where a head and its number say it. */
+static const char *const *sheet_titles(const struct scheme_table *t, struct arena *a)
+{
+    if (t->batch <= 1)
+        return NULL;
+    const char **title = ARENA_ARRAY(a, t->heads, const char *);
+    for (int64_t i = 0; i < t->heads; i++) {
+        char name[SHEET_NAME];
+        scheme_table_sheet(t, i, name);
+        title[i] = arena_strdup(a, name);
+    }
+    return title;
+}
+
 struct heatmap heatmap_of_scheme(const struct scheme_table *t, struct arena *a)
 {
     bool bias = strcmp(t->what, "bias") == 0, angle = strcmp(t->what, "angle") == 0;
@@ -24,6 +40,7 @@ struct heatmap heatmap_of_scheme(const struct scheme_table *t, struct arena *a)
                         .rows = t->rows,
                         .columns = t->columns,
                         .sheet_name = "head",
+                        .title = sheet_titles(t, a),
                         .row_name = bias ? "query" : "position",
                         .column_name = t->what,
                         .row_label = t->row_label};

@@ -12,6 +12,15 @@ struct scheme_request {
     const struct value *given; /* parameters; NULL: none */
     int64_t d;                 /* width of the stream, and of the model */
     int64_t T, heads;
+    bool alone; /* positions alone: nothing is shown of what takes tokens */
+    /* The rest asks for a pass over tokens, which schemes that see content get in any case. */
+    const int32_t *token; /* [T]; NULL: none are given */
+    int64_t n_token;      /* T or 0                    */
+    int64_t rows, pad;    /* of the batch, 0: 1; places of padding before the tokens */
+    int train;            /* 1: in the training phase, at step: */
+    int64_t step;
+    const char *combine;     /* that merges the stream; NULL: sum */
+    const char *what;        /* the table: "stream", "bias", "angle"; NULL: the first */
     struct trail *trail;     /* NULL: none */
     const struct team *team; /* after gemm_start */
 };
@@ -23,7 +32,13 @@ struct scheme_table {
     float *value;                       /* [heads or 1, rows, columns]                    */
     const char *row_name, *column_name; /* "window"; NULL: as `what` has them           */
     const char *const *row_label;       /* [rows]; NULL: their numbers                  */
+    int64_t batch;                      /* > 1: heads of this many rows of a batch, or those rows */
 };
+
+static inline int64_t scheme_table_values(const struct scheme_table *t)
+{
+    return (t->heads ? t->heads : 1) * t->rows * t->columns;
+}
 
 /* Runs the scheme's own set-up and hooks on initial weights of seed 0. A scheme without a stream is
  * shown by its bias, or else by the first node it names for inspection. */

@@ -5,6 +5,10 @@
 
 #include "inspect/scheme_table.h"
 
+enum { SHEET_NAME = 64 };
+/* "head 1", "row 0", "row 0, head 1": a sheet of the table. */
+void scheme_table_sheet(const struct scheme_table *t, int64_t sheet, char name[SHEET_NAME]);
+
 /* Columns that do not fit the width are left out. */
 void scheme_table_text(const struct scheme_table *t, const char *name, int width,
                        struct strbuf *out);

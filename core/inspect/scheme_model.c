@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* scheme_model.c: one forward pass of a small model around a scheme, and tables out of it. */
+#include "scheme_model.h"
+
+#include <string.h>
+
+#include "model/transformer.h"
+#include "nn/host.h"
+#include "plugin/params.h"
+
+enum { VOCAB = 256, TABLES_MAX = 96 };
+
+struct scheme_model {
+    const struct scheme_request *request;
+    struct registry *registry;
+    const struct plugin *scheme, *combine; /* combine NULL: there is no stream */
+    struct positional positional;
+    struct model model;
+    struct observer observer;
+    struct graph graph;
+    struct pass pass;
+    peat_node *stream;
+    struct attention_seen seen;
+    bool attended;
+    int n;
+    struct scheme_table table[TABLES_MAX];
+    struct arena *a;
+    struct error *err;
+};
+
+/* ---- set-up ---- */
+
+/* Words for the combination are "combine.KEY=value". */
+static struct value *settings_of(struct scheme_model *m, bool combine)
+{
+    static const char prefix[] = "combine.";
+    const struct value *given = m->request->given;
+    struct value *own = value_map(m->a, given ? given->at : NOWHERE);
+    for (int i = 0; given && i < given->n; i++) {
+        const char *key = given->key[i];
+        bool prefixed = strncmp(key, prefix, sizeof(prefix) - 1) == 0;
+        if (prefixed == combine)
+            value_set(m->a, own, key + (prefixed ? sizeof(prefix) - 1 : 0), given->key_at[i],
+                      given->item[i]);
+    }
+    return own;
+}
+
+static peat_status make_part(struct scheme_model *m, const struct plugin *plugin,
+                             const char *prefix, struct part *part)
+{
+    static const peat_param none[] = {PEAT_PARAM_END};
+    const peat_plugin *desc = plugin->desc;
+    bool combine = desc->kind == PEAT_COMBINE;
+    void *config = arena_zalloc(m->a, desc->config_size + 1);
+    *part = (struct part){
+        .id = desc->id, .prefix = arena_printf(m->a, "%s.%s", prefix, desc->id), .config = config};
+    trail_plugin(m->request->trail, desc->id, plugin->path, "");
+    return params_fill(desc->param ? desc->param : none, config, settings_of(m, combine),
+                       arena_printf(m->a, "%s '%s'", kind_name(desc->kind), plugin->name), NULL,
+                       m->a, m->err);
+}
+
+static peat_status find_combine(struct scheme_model *m)
+{
+    const peat_scheme *hooks = m->scheme->desc->interface;
+    const char *name = m->request->combine;
+    if (!hooks->encode && name)
+        return error_set(m->err, PEAT_INVALID,
+                         "scheme '%s' gives no stream, so combine '%s' has nothing to merge",
+                         m->scheme->name, name);
+    return hooks->encode ? registry_find(m->registry, PEAT_COMBINE, name ? name : "sum", NOWHERE,
+                                         &m->combine, m->err)
+                         : PEAT_OK;
+}
+
+static peat_status fill_positional(struct scheme_model *m)
+{
+    struct positional *p = &m->positional;
+    *p = (struct positional){.host = host_table(), .trail = m->request->trail, .n_scheme = 1};
+    trail_forget_plugins(m->request->trail);
+    peat_status status = make_part(m, m->scheme, "position.0", &p->scheme[0].part);
+    p->scheme[0].hooks = m->scheme->desc->interface;
+    if (status == PEAT_OK && m->combine) {
+        status = make_part(m, m->combine, "combine", &p->combine_part);
+        p->combine = m->combine->desc->interface;
+    }
+    return status;
+}
+
+static int64_t places(const struct scheme_model *m)
+{
+    return m->request->T + m->request->pad;
+}
+
+static peat_status build(struct scheme_model *m)
+{
+    const struct scheme_request *q = m->request;
+    int64_t vocab = VOCAB;
+    for (int64_t i = 0; i < q->n_token; i++)
+        vocab = q->token[i] >= vocab ? (int64_t)q->token[i] + 1 : vocab;
+    const struct model_config config = {.arch = PEAT_DECODER,
+                                        .d_model = q->d,
+                                        .n_layer = 1,
+                                        .n_head = q->heads,
+                                        .d_ff = q->d,
+                                        .vocab = vocab,
+                                        .T_train = places(m),
+                                        .T_max = places(m)};
+    return model_build(&m->model, &config, &m->positional, m->a, PEAT_F32, 0, false, m->err);
+}
+
+/* ---- the pass ---- */
+
+static peat_node *on_stream(void *ctx, struct pass *pass, enum stream_kind kind, int scheme,
+                            peat_node *x)
+{
+    struct scheme_model *m = ctx;
+    (void)pass;
+    if (kind == STREAM_POSITION && scheme == 0)
+        m->stream = x;
+    return x;
+}
+
+static void on_attention(void *ctx, const struct attention_seen *seen)
+{
+    struct scheme_model *m = ctx;
+    m->seen = *seen;
+    m->attended = true;
+}
+
+/* Tokens that nobody gave: a sentence, again and again. */
+static int32_t token_at(const struct scheme_request *q, int64_t t)
+{
+    static const char text[] = "The quick brown fox, 42 of 7, jumps over the lazy dog.\n";
+    return q->n_token ? q->token[t] : (unsigned char)text[t % (int64_t)(sizeof(text) - 1)];
+}
+
+/* Rows are equal but for the ids of their sequences, which is what random numbers are drawn by. */
+static struct model_input input_of(struct scheme_model *m)
+{
+    const struct scheme_request *q = m->request;
+    int64_t B = q->rows, T = places(m);
+    int32_t *token = ARENA_ARRAY(m->a, B * T, int32_t);
+    uint8_t *pad = ARENA_ARRAY(m->a, B * T, uint8_t);
+    int64_t *sequence = ARENA_ARRAY(m->a, B, int64_t);
+    for (int64_t b = 0; b < B; b++) {
+        sequence[b] = b;
+        for (int64_t t = 0; t < T; t++) {
+            pad[b * T + t] = t < q->pad;
+            token[b * T + t] = t < q->pad ? 0 : token_at(q, t - q->pad);
+        }
+    }
+    return (struct model_input){.B = B,
+                                .T = T,
+                                .token = token,
+                                .sequence = sequence,
+                                .pad = q->pad ? pad : NULL,
+                                .phase = q->train ? PEAT_TRAIN : PEAT_EVAL,
+                                .step = q->train ? q->step : 0};
+}
+
+static peat_status run(struct scheme_model *m)
+{
+    const struct model_input in = input_of(m);
+    m->observer = (struct observer){
+        .ctx = m, .chain_only = true, .stream = on_stream, .attention = on_attention};
+    graph_init(&m->graph, m->a, m->request->team, PEAT_F32);
+    m->graph.no_grad = true;
+    m->graph.trail = m->request->trail;
+    m->pass.observer = &m->observer;
+    m->pass.collect = true;
+    model_forward(&m->model, &m->graph, &in, &m->pass);
+    return graph_failed(&m->graph) ? error_set(m->err, m->graph.err.status, "%s", m->graph.err.text)
+                                   : PEAT_OK;
+}
+
+/* ---- tables ---- */
+
+/* The last two axes; the first one is of rows of the batch where they differ, and what is between
+ * them of heads. A vector is one row. */
+static peat_status add_table(struct scheme_model *m, const char *what, const struct tensor *v)
+{
+    int rank = v->rank;
+    int64_t n = tensor_count(v), columns = rank ? v->dim[rank - 1] : 1;
+    int64_t rows = rank > 1 ? v->dim[rank - 2] : 1, lead = n / (rows * columns);
+    bool batch = rank > 2 && m->request->rows > 1 && v->dim[0] == m->request->rows;
+    if (m->n == TABLES_MAX || n == 0)
+        return PEAT_OK;
+    struct scheme_table *t = &m->table[m->n++];
+    *t = (struct scheme_table){.what = arena_strdup(m->a, what),
+                               .heads = lead > 1 ? lead : 0,
+                               .batch = batch ? m->request->rows : 0,
+                               .rows = rows,
+                               .columns = columns};
+    t->value = ARENA_TRY_ARRAY(m->a, n, float);
+    for (int64_t i = 0; t->value && i < n; i++)
+        t->value[i] = (float)tensor_get(v, i);
+    return t->value ? PEAT_OK
+                    : error_set(m->err, PEAT_NOMEM, "out of memory for the tables of scheme '%s'",
+                                m->scheme->name);
+}
+
+/* One for all heads, or rows, stays one. */
+static peat_status add_terms(struct scheme_model *m, const char *what, const peat_node *x)
+{
+    int64_t T = places(m);
+    if (!x)
+        return PEAT_OK;
+    const int64_t dim[] = {x->value.dim[0], x->value.dim[1], T, T};
+    const struct tensor wide = tensor_broadcast_to(&x->value, 4, dim);
+    return add_table(m, what, &wide);
+}
+
+static peat_status list_tables(struct scheme_model *m)
+{
+    peat_status status = m->stream ? add_table(m, "stream", &m->stream->value) : PEAT_OK;
+    if (status == PEAT_OK && m->attended)
+        status = add_terms(m, "bias", m->seen.bias);
+    if (status == PEAT_OK && m->attended)
+        status = add_terms(m, "score_add", m->seen.score_add);
+    for (int i = 0; status == PEAT_OK && i < m->pass.n_probe; i++)
+        status = add_table(m, m->pass.probe[i]->name, &m->pass.probe[i]->value);
+    return status;
+}
+
+static peat_status choose_table(struct scheme_model *m, struct scheme_table *t)
+{
+    const char *what = m->request->what, *name[TABLES_MAX];
+    if (m->n == 0)
+        return error_set(m->err, PEAT_REFUSED,
+                         "scheme '%s' has no table: no stream, no bias, and it names nothing for "
+                         "inspection",
+                         m->scheme->name);
+    for (int i = 0; i < m->n; i++) {
+        name[i] = m->table[i].what;
+        if (!what || strcmp(what, name[i]) == 0) {
+            *t = m->table[i];
+            return PEAT_OK;
+        }
+    }
+    error_set(m->err, PEAT_INVALID, "--what: scheme '%s' has no table '%s'; there are ",
+              m->scheme->name, what);
+    error_add_names(m->err, what, name, m->n);
+    return PEAT_INVALID;
+}
+
+peat_status scheme_model_table(struct scheme_table *t, const struct scheme_request *q,
+                               struct registry *r, const struct plugin *scheme, struct arena *a,
+                               struct error *err)
+{
+    struct scheme_model *m = ARENA_NEW(a, struct scheme_model);
+    m->request = q;
+    m->registry = r;
+    m->scheme = scheme;
+    m->a = a;
+    m->err = err;
+    peat_status status = find_combine(m);
+    if (status == PEAT_OK)
+        status = fill_positional(m);
+    if (status == PEAT_OK)
+        status = build(m);
+    if (status == PEAT_OK)
+        status = run(m);
+    if (status == PEAT_OK)
+        status = list_tables(m);
+    return status == PEAT_OK ? choose_table(m, t) : status;
+}
