@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/json.h"
 #include "nn/host.h"
 
 static struct part part_of(const struct cell_config *c, const struct plugin_use *use,
@@ -136,4 +137,35 @@ peat_status assemble(struct assembly *s, const struct cell_config *c, struct are
         return PEAT_OK;
     struct place at = place_of(s, c);
     return at.file ? placed(err, at, &inner) : error_set(err, status, "%s", inner.text);
+}
+
+/* ---- what plugins chose ---- */
+
+static bool is_named_twice(const struct positional *p, int i)
+{
+    for (int k = 0; k < p->n_scheme; k++)
+        if (k != i && strcmp(p->scheme[k].part.id, p->scheme[i].part.id) == 0)
+            return true;
+    return false;
+}
+
+static void add_chosen(struct json all, const struct part *part, const char *name)
+{
+    for (int k = 0; part->resolved && k < part->resolved->n; k++)
+        json_put(all, arena_printf(all.a, "%s.%s", name, part->resolved->key[k]),
+                 part->resolved->item[k]);
+}
+
+struct value *assembly_resolved(const struct assembly *s, struct arena *a)
+{
+    const struct positional *p = &s->positional;
+    struct json all = json_map(a);
+    add_chosen(all, &s->task.part, s->task.part.id);
+    if (p->combine)
+        add_chosen(all, &p->combine_part, p->combine_part.id);
+    for (int i = 0; i < p->n_scheme; i++) {
+        const struct part *part = &p->scheme[i].part;
+        add_chosen(all, part, is_named_twice(p, i) ? part->prefix : part->id);
+    }
+    return all.v;
 }

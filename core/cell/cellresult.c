@@ -138,21 +138,6 @@ static void put_metrics(struct json result, const struct cell_outcome *o)
     }
 }
 
-/* What plugins chose for their automatic parameters: {"learned.max_len": 128}. */
-static void put_resolved(struct json result, const struct cell_outcome *o)
-{
-    const struct positional *p = &o->assembly->positional;
-    struct json all = json_put_map(result, "resolved");
-    for (int i = -2; i < p->n_scheme; i++) {
-        const struct part *part = i == -2   ? &o->assembly->task.part
-                                  : i == -1 ? &p->combine_part
-                                            : &p->scheme[i].part;
-        for (int k = 0; part->resolved && k < part->resolved->n; k++)
-            json_put(all, arena_printf(all.a, "%s.%s", part->id, part->resolved->key[k]),
-                     part->resolved->item[k]);
-    }
-}
-
 static void put_costs(struct json r, const struct cell_outcome *o)
 {
     const struct trainer *t = o->trainer;
@@ -209,7 +194,7 @@ peat_status cell_result(const struct cell_outcome *o, struct arena *a, struct va
     put_metrics(r, o);
     json_put_text(r, "length_unit", o->assembly->task.plan.length_unit);
     put_costs(r, o);
-    put_resolved(r, o);
+    json_put(r, "resolved", assembly_resolved(o->assembly, a));
     json_put(r, "untrained", o->untrained);
     json_put_real(r, "input_ratio", ratio);
     if (o->drift)

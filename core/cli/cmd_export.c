@@ -1,36 +1,119 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_export.c: peat export DIR CELL -o FILE. */
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "cell/assemble.h"
+#include "cell/reopen.h"
 #include "cli/verbs.h"
 #include "grid/rundir.h"
 #include "model/safetensors.h"
 #include "train/checkpoint.h"
+#include "train/generation.h"
 
 struct request {
     const char *file;
+    bool start;
 };
 
+/* One cell on its way into a file. */
 struct exporter {
-    const char *dir, *cell, *file;
+    const struct request *request;
+    struct trail *trail;
     struct arena *arena;
+    const struct cell_files *cell;
+    struct named_tensor *tensor;
+    int n;
+    int64_t step; /* of the weights */
+    const struct value *resolved;
+    const char *length_unit;
     struct error err;
 };
 
-static const struct value *metadata_of(struct arena *a, const struct cell_files *cell)
+/* ---- the model built again ---- */
+
+static peat_status build(struct exporter *x, bool shape_only, struct assembly *s)
 {
-    const struct value *resolved = value_get(cell->result, "resolved");
+    const struct cell_files *cell = x->cell;
+    const struct recorded_cell recorded = {cell->label, cell->dir, cell->config, cell->meta};
+    struct registry *registry = ARENA_NEW(x->arena, struct registry);
+    struct cell_config *config = ARENA_NEW(x->arena, struct cell_config);
+    *s = (struct assembly){.trail = x->trail};
+    peat_status status =
+        cell_reopen(config, &recorded, shape_only ? "an export without a result" : "--start",
+                    registry, x->arena, &x->err);
+    if (status == PEAT_OK)
+        status = assemble(s, config, x->arena, PEAT_F32, shape_only, &x->err);
+    if (status != PEAT_OK)
+        return status;
+    x->resolved = assembly_resolved(s, x->arena);
+    x->length_unit = s->task.plan.length_unit;
+    return PEAT_OK;
+}
+
+static peat_status take_initial_weights(struct exporter *x)
+{
+    struct assembly *s = ARENA_NEW(x->arena, struct assembly);
+    peat_status status = build(x, false, s);
+    if (status != PEAT_OK)
+        return status;
+    const struct weights *w = &s->model.weights;
+    x->n = w->n;
+    x->tensor = ARENA_ARRAY(x->arena, w->n, struct named_tensor);
+    for (int i = 0; i < w->n; i++)
+        x->tensor[i] = (struct named_tensor){w->item[i]->name, w->item[i]->value};
+    return PEAT_OK;
+}
+
+/* ---- the newest checkpoint ---- */
+
+static peat_status read_checkpoint(struct exporter *x, const char *dir)
+{
+    const char *slash = strrchr(dir, '/');
+    char *path = path_join(dir, GENERATION_MODEL);
+    x->step = generation_step(slash ? slash + 1 : dir);
+    peat_status status = safetensors_read(path, x->arena, &x->tensor, &x->n, NULL, &x->err);
+    free(path);
+    return status;
+}
+
+/* What plugins chose is in the result; before there is one they are asked again. */
+static peat_status take_newest_weights(struct exporter *x)
+{
+    char *all = path_join(x->cell->dir, "ckpt"), *newest = checkpoint_latest(all);
+    peat_status status = newest ? read_checkpoint(x, newest)
+                                : error_set(&x->err, PEAT_NOTFOUND,
+                                            "cell '%s' has no checkpoint in '%s'; --start gives "
+                                            "its weights before training",
+                                            x->cell->id, all);
+    free(newest);
+    free(all);
+    x->resolved = value_get(x->cell->result, "resolved");
+    x->length_unit = json_get_text(x->cell->result, "length_unit");
+    if (status == PEAT_OK && !x->resolved)
+        status = build(x, true, ARENA_NEW(x->arena, struct assembly));
+    return status;
+}
+
+/* ---- the file ---- */
+
+static const struct value *metadata_of(const struct exporter *x)
+{
+    const struct cell_files *cell = x->cell;
+    struct arena *a = x->arena;
     const struct {
         const char *key, *text;
     } entry[] = {
         {"peat_config", cell->config ? json_to_text(cell->config, JSON_CANONICAL, a) : NULL},
-        {"peat_resolved", resolved ? json_to_text(resolved, JSON_CANONICAL, a) : NULL},
+        {"peat_resolved", json_to_text(x->resolved, JSON_CANONICAL, a)},
         {"peat_cell", cell->id},
         {"peat_state", cell_state_name(cell->state)},
+        {"peat_step", arena_printf(a, "%" PRId64, x->step)},
         {"peat_hash", json_get_text(cell->config, "hash")},
-        {"length_unit", json_get_text(cell->result, "length_unit")},
+        {"length_unit", x->length_unit},
     };
     struct json map = json_map(a);
     for (size_t i = 0; i < sizeof(entry) / sizeof(*entry); i++)
@@ -39,55 +122,37 @@ static const struct value *metadata_of(struct arena *a, const struct cell_files 
     return map.v;
 }
 
-static peat_status copy_weights(struct exporter *x, const struct cell_files *cell,
-                                const char *checkpoint)
-{
-    struct named_tensor *tensor;
-    int n;
-    char *path = path_join(checkpoint, "model.safetensors");
-    peat_status status = safetensors_read(path, x->arena, &tensor, &n, NULL, &x->err);
-    free(path);
-    if (status != PEAT_OK)
-        return status;
-    return safetensors_write(x->file, tensor, n, metadata_of(x->arena, cell), &x->err);
-}
-
-static peat_status export_cell(struct exporter *x)
+static peat_status export_cell(struct exporter *x, const char *dir, const char *cell)
 {
     struct rundir run;
     int index;
     struct error damaged = {0};
-    peat_status status = rundir_read(x->dir, &run, x->arena, &damaged);
+    peat_status status = rundir_read(dir, &run, x->arena, &damaged);
     if (status != PEAT_OK)
         return error_set(&x->err, status, "%s", damaged.text);
-    status = rundir_find(&run, x->cell, &index, &x->err);
+    status = rundir_find(&run, cell, &index, &x->err);
     if (status != PEAT_OK)
         return status;
-    const struct cell_files *cell = &run.cell[index];
-    char *checkpoints = path_join(cell->dir, "ckpt");
-    char *newest = checkpoint_latest(checkpoints);
-    if (newest)
-        status = copy_weights(x, cell, newest);
-    else
-        status = error_set(&x->err, PEAT_NOTFOUND, "cell '%s' has no checkpoint in '%s'", cell->id,
-                           checkpoints);
-    free(newest);
-    free(checkpoints);
-    return status;
+    x->cell = &run.cell[index];
+    status = x->request->start ? take_initial_weights(x) : take_newest_weights(x);
+    if (status != PEAT_OK)
+        return status;
+    return safetensors_write(x->request->file, x->tensor, x->n, metadata_of(x), &x->err);
 }
 
 static int export_weights(const struct cli *cli)
 {
     const struct request *q = cli->options;
-    struct exporter x = {
-        .dir = cli->operand[0], .cell = cli->operand[1], .file = q->file, .arena = cli->arena};
+    struct exporter x = {.request = q, .trail = cli->trail, .arena = cli->arena};
     if (!q->file)
         return cli_mistake(cmd_export.name, "where to? give -o FILE");
-    return export_cell(&x) == PEAT_OK ? CLI_DONE : cli_refuse(&x.err);
+    return export_cell(&x, cli->operand[0], cli->operand[1]) == PEAT_OK ? CLI_DONE
+                                                                        : cli_refuse(&x.err);
 }
 
 static const struct cli_option options[] = {
     CLI_TEXT('o', "output", "FILE", file, "the file to write"),
+    CLI_FLAG(0, "start", start, "the weights before training, of any cell"),
 };
 
 const struct cli_command cmd_export = {
@@ -96,9 +161,11 @@ const struct cli_command cmd_export = {
     .about = "Writes the weights of a cell's newest checkpoint as one safetensors file, which\n"
              "PyTorch and Hugging Face read. Its metadata holds the cell's configuration\n"
              "(peat_config, as JSON) and what plugins chose for automatic parameters\n"
-             "(peat_resolved). CELL is an index, a label or the start of a hash.",
+             "(peat_resolved). CELL is an index, a label or the start of a hash. --start writes\n"
+             "the weights before the first step, which needs the cell's plugins and data.",
     .example = "peat export runs/sum-vs-concat rotary.sum.s0 -o model.safetensors",
     CLI_OPERANDS("DIR CELL", 2, 2, "a run directory and a cell are needed"),
     CLI_ROWS(options),
     .run = export_weights,
+    .apart = true,
 };

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
+#include "inspect/tensor_list.h"
 #include "plugin/params.h"
 
 struct request {
@@ -22,9 +23,12 @@ struct page {
 static const struct page pages[] = {
     {PEAT_SCHEME, "schemes.md", "Schemes",
      "How position is expressed. Named under `position.scheme`; `where`, `at` and `share` may be "
-     "given to each beside its own parameters."},
+     "given to each beside its own parameters. Tensors are those of a decoder at default "
+     "parameters, in the letters of [checkpoint.md](../checkpoint.md); T_train and T_max are the "
+     "longest sequences trained, and trained or evaluated."},
     {PEAT_COMBINE, "combinations.md", "Combinations",
-     "How positional streams join the tokens. Named under `position.combine`."},
+     "How positional streams join the tokens. Named under `position.combine`. Tensors are those of "
+     "a decoder with one stream of positions, at default parameters."},
     {PEAT_TASK, "tasks.md", "Tasks", "What is learned. Named under `task`."},
 };
 enum { PAGES = sizeof(pages) / sizeof(pages[0]) };
@@ -79,6 +83,25 @@ static void add_parameters(struct strbuf *out, const peat_plugin *desc, struct a
         add_row(out, row, config);
 }
 
+static peat_status add_tensors(struct strbuf *out, const struct plugin *p, struct trail *trail,
+                               struct arena *a, struct error *err)
+{
+    struct tensor_row *row;
+    int n = 0;
+    peat_status status = tensor_list(p, plugin_defaults(p->desc, a), trail, a, &row, &n, err);
+    if (status != PEAT_OK)
+        return status;
+    if (n == 0)
+        strbuf_add(out, "\nNo tensors.\n");
+    else
+        strbuf_add(out,
+                   "\n| tensor | shape | starts | one for | |\n| --- | --- | --- | --- | --- |\n");
+    for (int i = 0; i < n; i++)
+        strbuf_addf(out, "| `%s` | %s | %s | %s |%s%s |\n", row[i].name, row[i].shape,
+                    row[i].starts, row[i].each, *row[i].note ? " " : "", row[i].note);
+    return PEAT_OK;
+}
+
 static void add_words(struct strbuf *out, const char *name, const peat_plugin *desc,
                       void (*words)(const peat_plugin *desc, struct strbuf *out))
 {
@@ -90,7 +113,8 @@ static void add_words(struct strbuf *out, const char *name, const peat_plugin *d
     strbuf_release(&text);
 }
 
-static void add_plugin(struct strbuf *out, const struct plugin *p, struct arena *a)
+static peat_status add_plugin(struct strbuf *out, const struct plugin *p, struct trail *trail,
+                              struct arena *a, struct error *err)
 {
     const peat_plugin *desc = p->desc;
     strbuf_addf(out, "\n## %s\n\n%s", p->name, desc->summary);
@@ -102,22 +126,25 @@ static void add_plugin(struct strbuf *out, const struct plugin *p, struct arena 
     add_words(out, "traits", desc, plugin_traits);
     strbuf_add(out, "\n");
     add_parameters(out, desc, a);
+    return desc->kind == PEAT_TASK ? PEAT_OK : add_tensors(out, p, trail, a, err);
 }
 
 static peat_status write_page(const struct page *page, const struct registry *r, const char *dir,
                               struct arena *a, struct error *err)
 {
     struct strbuf out;
+    peat_status status = PEAT_OK;
     strbuf_init(&out);
     strbuf_addf(&out,
                 "# %s\n\n%s\n\nMade by `peat plugins reference` from the plugins themselves: do "
                 "not edit.\n",
                 page->title, page->about);
-    for (int i = 0; i < r->n; i++)
+    for (int i = 0; i < r->n && status == PEAT_OK; i++)
         if (r->item[i]->desc->kind == page->kind)
-            add_plugin(&out, r->item[i], a);
+            status = add_plugin(&out, r->item[i], r->trail, a, err);
     char *path = path_join(dir, page->file);
-    peat_status status = file_write(path, out.text, out.n, err);
+    if (status == PEAT_OK)
+        status = file_write(path, out.text, out.n, err);
     free(path);
     strbuf_release(&out);
     return status;

@@ -9,65 +9,14 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "cell/cellmeta.h"
+#include "cell/reopen.h"
 #include "grid/stale.h"
 #include "model/safetensors.h"
-#include "plugin/registry.h"
 #include "rounded.h"
 #include "tables.h"
 #include "tensor/gemm.h"
 #include "train/checkpoint.h"
 #include "train/generation.h"
-
-/* ---- configuration and data ---- */
-
-/* The file whose content is not what meta.json recorded; NULL: none. */
-static const char *changed_file(const struct cell_diagnosis *d, struct value *now)
-{
-    const struct value *then = value_get(d->cell->meta, "data");
-    for (int i = 0; then && i < then->n && i < now->n; i++) {
-        const char *was = json_get_text(then->item[i], "sha256");
-        const char *is = json_get_text(now->item[i], "sha256");
-        if (was && is && strcmp(was, is) != 0)
-            return json_get_text(now->item[i], "path");
-    }
-    return NULL;
-}
-
-static peat_status check_identity(struct cell_diagnosis *d, struct error *err)
-{
-    const char *hash = json_get_text(d->cell->config, "hash");
-    struct value *data;
-    if (hash && !strcmp(d->config.hash, hash))
-        return PEAT_OK;
-    peat_status status = plugin_data(&d->config.task, d->config.files, &d->arena, &data, err);
-    if (status != PEAT_OK)
-        return status;
-    const char *file = changed_file(d, data);
-    if (file)
-        return error_set(err, PEAT_INVALID,
-                         "'%s' is not what cell '%s' was trained on: its content has changed", file,
-                         d->cell->label);
-    return error_set(err, PEAT_INVALID,
-                     "cell '%s' was trained with other data or another plugin file than are there "
-                     "now",
-                     d->cell->label);
-}
-
-static peat_status read_config(struct cell_diagnosis *d, struct error *err)
-{
-    const struct value *stored = d->cell->config;
-    if (!stored)
-        return error_set(err, PEAT_CORRUPT, "'%s/config.json' is not a cell's configuration",
-                         d->cell->dir);
-    peat_status status = registry_init(&d->registry, &d->arena, err);
-    if (status == PEAT_OK)
-        status = cell_config_restore(&d->config, stored, &d->registry, &d->arena, err);
-    if (status != PEAT_OK) {
-        error_prefix(err, "a diagnosis needs the cell's plugins and data");
-        return status;
-    }
-    return check_identity(d, err);
-}
 
 /* ---- weights ---- */
 
@@ -148,7 +97,9 @@ peat_status cell_diagnosis_open_start(struct cell_diagnosis *d, const struct cel
     *d = (struct cell_diagnosis){.cell = cell};
     arena_init(&d->arena, "diagnosed cell", 1 << 20);
     subject_init(&d->subject, &d->assembly.model, team, 0);
-    peat_status status = read_config(d, err);
+    const struct recorded_cell recorded = {cell->label, cell->dir, cell->config, cell->meta};
+    peat_status status =
+        cell_reopen(&d->config, &recorded, "a diagnosis", &d->registry, &d->arena, err);
     if (status == PEAT_OK)
         status = can_be_read(d, err);
     if (status == PEAT_OK)

@@ -56,10 +56,12 @@ static int64_t fed_of(const struct pairs *p, const struct pair *one)
     return p->apart ? one->target.n + 1 : tokens_of(p, one) - 1;
 }
 
+/* Sources that are alike have one share, and stand in the file's order. */
 static int by_share(const void *a, const void *b)
 {
     const struct pair *x = a, *y = b;
-    return (x->share > y->share) - (x->share < y->share);
+    int order = (x->share > y->share) - (x->share < y->share);
+    return order ? order : (x->source.byte > y->source.byte) - (x->source.byte < y->source.byte);
 }
 
 static int by_target(const void *a, const void *b)

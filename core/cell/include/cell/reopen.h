@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* reopen.h: the configuration of a cell that a run directory has, with the plugins and the data
+ * that are there now. */
+#ifndef CELL_REOPEN_H
+#define CELL_REOPEN_H
+
+#include "cell/cell.h"
+
+/* A cell as its directory tells it. */
+struct recorded_cell {
+    const char *label, *dir;
+    const struct value *config; /* config.json; NULL: unreadable */
+    const struct value *meta;   /* meta.json, which names the data; NULL: there is none */
+};
+
+/* Refuses data and plugin files that are not those the cell was planned with. `what` needs it:
+ * "a diagnosis". r is initialised here. */
+peat_status cell_reopen(struct cell_config *c, const struct recorded_cell *cell, const char *what,
+                        struct registry *r, struct arena *a, struct error *err);
+
+#endif

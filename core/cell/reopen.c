@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* reopen.c: from config.json back to a configuration that can run. */
+#include "cell/reopen.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "cell/cellmeta.h"
+
+/* The file whose content is not what meta.json recorded; NULL: none. */
+static const char *changed_file(const struct value *then, const struct value *now)
+{
+    for (int i = 0; then && i < then->n && i < now->n; i++) {
+        const char *was = json_get_text(then->item[i], "sha256");
+        const char *is = json_get_text(now->item[i], "sha256");
+        if (was && is && strcmp(was, is) != 0)
+            return json_get_text(now->item[i], "path");
+    }
+    return NULL;
+}
+
+static peat_status check_hash(const struct cell_config *c, const struct recorded_cell *cell,
+                              struct arena *a, struct error *err)
+{
+    const char *hash = json_get_text(cell->config, "hash");
+    struct value *data;
+    if (hash && !strcmp(c->hash, hash))
+        return PEAT_OK;
+    peat_status status = plugin_data(&c->task, c->files, a, &data, err);
+    if (status != PEAT_OK)
+        return status;
+    const char *file = changed_file(value_get(cell->meta, "data"), data);
+    if (file)
+        return error_set(err, PEAT_INVALID,
+                         "'%s' is not what cell '%s' was trained on: its content has changed", file,
+                         cell->label);
+    return error_set(err, PEAT_INVALID,
+                     "cell '%s' was trained with other data or another plugin file than are there "
+                     "now",
+                     cell->label);
+}
+
+peat_status cell_reopen(struct cell_config *c, const struct recorded_cell *cell, const char *what,
+                        struct registry *r, struct arena *a, struct error *err)
+{
+    if (!cell->config)
+        return error_set(err, PEAT_CORRUPT, "'%s/config.json' is not a cell's configuration",
+                         cell->dir);
+    peat_status status = registry_init(r, a, err);
+    if (status == PEAT_OK)
+        status = cell_config_restore(c, cell->config, r, a, err);
+    if (status != PEAT_OK) {
+        error_prefix(err, "%s needs the cell's plugins and data", what);
+        return status;
+    }
+    return check_hash(c, cell, a, err);
+}

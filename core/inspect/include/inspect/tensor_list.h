@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* tensor_list.h: the trainable tensors of a scheme or combination, in words, before any model is
+ * there. */
+#ifndef INSPECT_TENSOR_LIST_H
+#define INSPECT_TENSOR_LIST_H
+
+#include "plugin/registry.h"
+#include "process/trail.h"
+
+/* One tensor. Sizes that follow from the model are letters: D, H, C, V, T_train, T_max. */
+struct tensor_row {
+    const char *name;
+    const char *shape;  /* "[T_max, D]"                              */
+    const char *starts; /* "normal, 1/sqrt(D)"                       */
+    const char *each;   /* "the model", "each layer", "`share`"      */
+    const char *note;   /* "no decay", "frozen", "kept in [0, 1]"; "" */
+};
+
+/* Of a plugin with this configuration in a decoder, for a combination with one stream of
+ * positions. Trail may be NULL. */
+peat_status tensor_list(const struct plugin *p, const void *config, struct trail *trail,
+                        struct arena *a, struct tensor_row **row, int *n, struct error *err);
+
+#endif

@@ -1,0 +1,447 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Train a cell in PyTorch from docs/checkpoint.md alone: initial weights, batches, dropout, updates.
+
+  torch_train.py START END METRICS [START END METRICS ...]
+
+Of each cell the exports before and after its training, and metrics.jsonl. Asserts that the weights
+drawn here are those of the start, and that training from there has the losses and the lengths of
+gradients of the metrics and ends with the weights of the end. The heading of each part is the
+section of the document that it is written from.
+"""
+import json
+import math
+import os
+import struct
+import sys
+
+import torch
+import torch.nn.functional as F
+
+torch.set_default_dtype(torch.float64)
+cells = [sys.argv[i:i + 3] for i in range(1, len(sys.argv), 3)]
+for files in cells[1:]:  # a process for each, which does not load PyTorch again
+    child = os.fork()
+    if child == 0:
+        cells = [files]
+        break
+    assert os.waitpid(child, 0)[1] == 0, files
+start_file, end_file, metrics_file = cells[0]
+
+
+# ---- "The file"
+
+def read_safetensors(path):
+    with open(path, 'rb') as f:
+        raw = f.read()
+    n = struct.unpack('<Q', raw[:8])[0]
+    header = json.loads(raw[8:8 + n])
+    meta = header.pop('__metadata__')
+    tensors = {}
+    for name, entry in header.items():
+        begin, end = entry['data_offsets']
+        data = torch.frombuffer(bytearray(raw[8 + n + begin:8 + n + end]), dtype=torch.float32)
+        tensors[name] = data.double().reshape(entry['shape'])
+    return tensors, meta
+
+
+# ---- "Draws"
+
+M32, M64 = (1 << 32) - 1, (1 << 64) - 1
+
+
+def philox(key, index, use):
+    k0, k1 = key & M32, key >> 32
+    c = [index & M32, index >> 32, 0, use]
+    for _ in range(10):
+        a, b = c[0] * 0xD2511F53, c[2] * 0xCD9E8D57
+        c = [(b >> 32) ^ c[1] ^ k0, b & M32, (a >> 32) ^ c[3] ^ k1, a & M32]
+        k0, k1 = (k0 + 0x9E3779B9) & M32, (k1 + 0xBB67AE85) & M32
+    return c
+
+
+def fnv(data):
+    h = 0xcbf29ce484222325
+    for byte in data:
+        h = ((h ^ byte) * 0x100000001b3) & M64
+    return h
+
+
+def stream(seed, purpose, name):
+    r = philox(fnv(purpose.encode() + b'\0' + name.encode() + b'\0'), seed, 2)
+    return r[0] | r[1] << 32
+
+
+def substream(s, n):
+    r = philox(s, n, 1)
+    return r[0] | r[1] << 32
+
+
+def bits(s, i):
+    r = philox(s, i, 0)
+    return r[0] | r[1] << 32
+
+
+def uniform(s, i):
+    return (bits(s, i) >> 11) * 2.0 ** -53
+
+
+def normal(s, i):
+    r = philox(s, i, 0)
+    u = (((r[0] | r[1] << 32) >> 11) + 1) * 2.0 ** -53
+    v = ((r[2] | r[3] << 32) >> 11) * 2.0 ** -53
+    return math.sqrt(-2 * math.log(u)) * math.cos(2 * math.pi * v)
+
+
+def below(s, i, n):
+    return (bits(s, i) >> 1) % n
+
+
+start, meta = read_safetensors(start_file)
+end, end_meta = read_safetensors(end_file)
+config, resolved = json.loads(meta['peat_config']), json.loads(meta['peat_resolved'])
+task, model, train = config['task'], config['model'], config['train']
+position, seed = config['position'], config['seed']
+assert meta['peat_step'] == '0' and end_meta['peat_step'] == str(train['steps'])
+arch, head = model['arch'], model.get('head', 'tokens')
+D, H, L, FF = model['d_model'], model['n_head'], model['n_layer'], model['d_ff']
+C, s_embed, p_drop = D // H, model['embed_scale'], model['dropout']
+Le = model.get('encoder_layers', L) if arch == 'seq2seq' else 0
+Le = L if Le in (0, 'auto') else Le
+scheme, combine = position['scheme'][0], position['combine']
+name_of = scheme['plugin']
+across = scheme.get('where', {}).get('across', False)
+
+
+# ---- "Initial values" and the reference pages' column "starts"
+
+def expected_start():
+    out = {}
+
+    def add(name, deviation, *shape):
+        key, n = stream(seed, 'init', name), math.prod(shape)
+        out[name] = torch.tensor([deviation * normal(key, i) for i in range(n)]).reshape(shape)
+
+    def constant(name, value, *shape):
+        out[name] = torch.full(shape, float(value))
+
+    def linear(name, rows, columns, residual=1.0):
+        add(name + '.weight', residual / math.sqrt(columns), rows, columns)
+        constant(name + '.bias', 0, rows)
+
+    def norm(name):
+        constant(name + '.weight', 1, D)
+        constant(name + '.bias', 0, D)
+
+    def stack(at, layers, crosses):
+        residual = 1 / math.sqrt((3 if crosses else 2) * layers)
+        for l in range(layers):
+            b = f'{at}block.{l}.'
+            norm(b + 'norm1')
+            linear(b + 'attention.qkv', 3 * D, D)
+            linear(b + 'attention.out', D, D, residual)
+            if crosses:
+                norm(b + 'norm_cross')
+                linear(b + 'cross.qkv', 3 * D, D)
+                linear(b + 'cross.out', D, D, residual)
+            norm(b + 'norm2')
+            linear(b + 'mlp.up', FF, D)
+            linear(b + 'mlp.down', D, FF, residual)
+        norm(at + 'norm')
+        p = at + 'position.0.' + name_of + '.'
+        if name_of == 'learned':
+            add(p + 'table', resolved['learned.init_std'], resolved['learned.max_len'], D)
+        if name_of == 't5_bias':
+            add(p + 'table', scheme['init_std'], scheme['buckets'], H)
+        if name_of == 'tupe':
+            add(p + 'p', scheme['init_std'], resolved['tupe.max_len'], D)
+            constant(p + 'norm_weight', 1, D)
+            constant(p + 'norm_shift', 0, D)
+            add(p + 'u_q', 1 / math.sqrt(D), H, C, D)
+            add(p + 'u_k', 1 / math.sqrt(D), H, C, D)
+
+    V = start['token.weight'].shape[0]
+    add('token.weight', 1 / math.sqrt(D), V, D)
+    if head == 'class':
+        add('class.token', 1 / math.sqrt(D), 1, D)
+        add('head.weight', 1 / math.sqrt(D), start['head.weight'].shape[0], D)
+    else:
+        add('head.weight', 1 / math.sqrt(D), V, D)
+    stack('', L, arch == 'seq2seq')
+    if arch == 'seq2seq':
+        stack('encoder.', Le, False)
+    return out
+
+
+drawn = expected_start()
+assert sorted(drawn) == sorted(start), set(drawn) ^ set(start)
+for name in start:
+    assert torch.allclose(drawn[name], start[name], rtol=1e-6, atol=1e-12), name
+W = {name: w.clone().requires_grad_() for name, w in start.items()}
+
+
+# ---- "Data"
+
+def masked(s, first, batch, row, i, token, symbols):
+    u = uniform(s, first) / 0.15
+    if u >= 1:
+        return
+    batch['target'][row][i] = token
+    if u < 0.8:
+        batch['token'][row][i] = symbols
+    elif u < 0.9:
+        batch['token'][row][i] = below(s, first + 1, symbols)
+
+
+def text_batch(t, B):
+    s = substream(stream(seed, 'batch', 'text'), t)
+    data = b''.join(open(p, 'rb').read() for p in task['path'])
+    T, n = train['seq_len'], len(data) - int(task['valid'] * len(data))
+    batch = {'token': [], 'target': []}
+    for b in range(B):
+        f = b << 32
+        at = below(s, f, n - T + (1 if arch == 'encoder' else 0))
+        batch['token'].append(list(data[at:at + T]))
+        if arch == 'decoder':
+            batch['target'].append(list(data[at + 1:at + T + 1]))
+            continue
+        batch['target'].append([-1] * T)
+        for i in range(T):
+            masked(s, f + 1 + 2 * i, batch, b, i, data[at + i], 256)
+    if all(x == -1 for row in batch['target'] for x in row):
+        batch['target'][0][-1], batch['token'][0][-1] = batch['token'][0][-1], 256
+    return batch
+
+
+def order_question(s, f, n):
+    """plugins/task/order: draws side, one, other, then the symbols."""
+    first = 4 if below(s, f, 2) else 3
+    one, other = below(s, f + 1, n), below(s, f + 2, n - 1)
+    other += other >= one
+    asked = [5 + below(s, f + 3 + i, task['symbols']) for i in range(n)]
+    asked[min(one, other)], asked[max(one, other)] = first, 7 - first
+    return asked, [first]
+
+
+def copy_question(s, f, n):
+    asked = [3 + below(s, f + i, task['symbols']) for i in range(n)]
+    return asked, asked
+
+
+def question_batch(t, B):
+    s = substream(stream(seed, 'batch', task['plugin']), t)
+    longest = resolved[task['plugin'] + '.max_len']
+    ask = {'order': order_question, 'copy': copy_question}[task['plugin']]
+    batch = {k: [] for k in ('token', 'target', 'pad', 'source', 'source_pad', 'label')}
+    for b in range(B):
+        f = b << 32
+        n = task['min_len'] + below(s, f, longest - task['min_len'] + 1)
+        asked, answer = ask(s, f + 1, n)
+        fill = [2] * (longest - n)
+        if arch == 'seq2seq':
+            batch['source'].append(asked + [1] + fill)
+            batch['source_pad'].append([False] * (n + 1) + [True] * len(fill))
+            batch['token'].append([0] + answer + fill)
+            batch['target'].append(answer + [2] + [-1] * len(fill))
+        else:
+            batch['token'].append([0] + asked + [1] + fill)
+            batch['label'].append(answer[0] - 3)
+        batch['pad'].append([False] * (len(batch['token'][-1]) - len(fill)) + [True] * len(fill))
+    return batch
+
+
+# ---- "Forward"
+
+class Step:
+    def __init__(self, t):
+        self.t = t
+
+    def dropout(self, x, place, layer, purpose='dropout'):
+        if p_drop == 0:
+            return x
+        s = substream(substream(stream(seed, purpose, place), layer), self.t)
+        keep = [uniform(s, i) >= p_drop for i in range(x.numel())]
+        return x * torch.tensor(keep).reshape(x.shape) / (1 - p_drop)
+
+    def norm(self, x, name):
+        return F.layer_norm(x, (D,), W[name + '.weight'], W[name + '.bias'], 1e-5)
+
+    def linear(self, x, name):
+        return F.linear(x, W[name + '.weight'], W[name + '.bias'])
+
+    def attend(self, name, x, memory, hidden, acts):
+        def heads(y):
+            return y.reshape(y.shape[0], -1, H, C).transpose(1, 2)
+        w, b = W[name + '.qkv.weight'], W[name + '.qkv.bias']
+        q = heads(F.linear(x, w[:D], b[:D]))
+        k = heads(F.linear(memory, w[D:2 * D], b[D:2 * D]))
+        v = heads(F.linear(memory, w[2 * D:], b[2 * D:]))
+        q, k, score, bias, terms = acts(q, k)
+        logits = (q @ k.transpose(-2, -1) + score) / math.sqrt((1 + terms) * C) + bias
+        o = logits.masked_fill(hidden[:, None], -math.inf).softmax(-1) @ v
+        return self.linear(o.transpose(1, 2).reshape(x.shape[0], -1, D), name + '.out')
+
+    def block(self, at, l, x, hidden, acts, crossing=None):
+        b, drops = f'{at}block.{l}.', 'dropout.encoder' if at else 'dropout'
+        y = self.norm(x, b + 'norm1')
+        x = x + self.dropout(self.attend(b + 'attention', y, y, hidden, acts), 'attention', l, drops)
+        if crossing:
+            memory, unseen, over = crossing
+            y = self.attend(b + 'cross', self.norm(x, b + 'norm_cross'), memory, unseen, over)
+            x = x + self.dropout(y, 'cross', l, drops)
+        y = self.linear(self.norm(x, b + 'norm2'), b + 'mlp.up')
+        y = self.linear(F.gelu(y), b + 'mlp.down')
+        return x + self.dropout(y, 'mlp', l, drops)
+
+    def merge(self, at, x):
+        P = stream_of_positions(at, x.shape[1])
+        if P is not None:
+            x = combine['token_scale'] * x + combine['position_scale'] * P
+        return self.dropout(x, 'input', 0, 'dropout.encoder' if at else 'dropout')
+
+    def encode(self, at, x, pad, layers):
+        T = x.shape[1]
+        x = self.merge(at, x)
+        hidden = pad[:, None, :].expand(-1, T, -1)
+        for l in range(layers):
+            x = self.block(at, l, x, hidden, own(at, T, False))
+        return self.norm(x, at + 'norm')
+
+    def loss(self, batch):
+        token = torch.tensor(batch['token'])
+        B, T = token.shape
+        pad = torch.tensor(batch['pad']) if batch.get('pad') else torch.zeros(B, T, dtype=torch.bool)
+        x = s_embed * W['token.weight'][token]
+        if head == 'class':  # pool: cls, cls_position: first
+            front = s_embed * W['class.token'].expand(B, 1, D)
+            m = self.encode('', torch.cat([front, x], 1), F.pad(pad, (1, 0)), L)
+            return F.cross_entropy(m[:, 0] @ W['head.weight'].T, torch.tensor(batch['label']))
+        if arch == 'encoder':
+            y = self.encode('', x, pad, L)
+        else:
+            y = self.decode(x, pad, batch)
+        logits = (y @ W['head.weight'].T).reshape(B * T, -1)
+        return F.cross_entropy(logits, torch.tensor(batch['target']).reshape(-1), ignore_index=-1)
+
+    def decode(self, x, pad, batch):
+        B, T = x.shape[:2]
+        crossing, place = None, torch.arange(T)
+        if arch == 'seq2seq':
+            source, unseen = torch.tensor(batch['source']), torch.tensor(batch['source_pad'])
+            m = self.encode('encoder.', s_embed * W['token.weight'][source], unseen, Le)
+            crossing = (m, unseen[:, None, :].expand(-1, T, -1), over(T, source.shape[1]))
+        x = self.merge('', x)
+        hidden = pad[:, None, :] | (place[None, :] > place[:, None])
+        for l in range(L):
+            x = self.block('', l, x, hidden, own('', T, True), crossing)
+        return self.norm(x, 'norm')
+
+
+# ---- "Schemes"
+
+def stream_of_positions(at, T):
+    if name_of == 'learned':
+        return resolved['learned.scale'] * W[at + 'position.0.learned.table'][:T]
+    if name_of == 'sinusoidal':
+        n = D // 2
+        w = scheme['base'] ** (-2 * torch.arange(n, dtype=torch.float64) / D)
+        a = torch.arange(T, dtype=torch.float64)[:, None] * w
+        return scheme['scale'] * torch.stack([a.sin(), a.cos()], -1).reshape(T, D)
+    return None
+
+
+def turn(x, T):
+    if name_of != 'rotary':
+        return x
+    C_r = 2 * int(scheme['fraction'] * C / 2)
+    w = scheme['base'] ** (-2 * torch.arange(C_r // 2, dtype=torch.float64) / C_r)
+    a = torch.arange(T, dtype=torch.float64)[:, None] * w
+    u, v = x[..., 0:C_r:2], x[..., 1:C_r:2]
+    y = torch.stack([u * a.cos() - v * a.sin(), u * a.sin() + v * a.cos()], -1).flatten(-2)
+    return torch.cat([y, x[..., C_r:]], -1)
+
+
+def bucket(delta, causal):
+    def side(d, n):
+        e = n // 2
+        far = int((n - e) * math.log(d / e) / math.log(scheme['max_distance'] / e) + 1e-12) if d else 0
+        return d if d < e else min(e + far, n - 1)
+    n = scheme['buckets']
+    if causal:
+        return side(max(-delta, 0), n)
+    return side(abs(delta), n // 2) + (n // 2 if delta > 0 else 0)
+
+
+def bias(at, Tq, Tk, causal):
+    delta = torch.arange(Tk)[None, :] - torch.arange(Tq)[:, None]
+    if name_of == 'alibi':
+        m = torch.tensor([2.0 ** (-8 * (h + 1) / H) for h in range(H)])
+        return -m[:, None, None] * delta.abs()
+    if name_of == 't5_bias':
+        row = torch.tensor([[bucket(d, causal) for d in line] for line in delta.tolist()])
+        return W[at + 'position.0.t5_bias.table'][row].permute(2, 0, 1)
+    return torch.zeros(H, Tq, Tk)
+
+
+def own(at, T, causal):
+    def acts(q, k):
+        score, terms = torch.zeros(H, T, T), 0
+        if name_of == 'tupe':
+            n, terms = at + 'position.0.tupe.', 1
+            p = F.layer_norm(W[n + 'p'], (D,), W[n + 'norm_weight'], W[n + 'norm_shift'], 1e-5)[:T]
+            score = torch.einsum('id,hcd,je,hce->hij', p, W[n + 'u_q'], p, W[n + 'u_k'])
+        return turn(q, T), turn(k, T), score, bias(at, T, T, causal), terms
+    return acts
+
+
+def over(Tq, Tk):
+    def acts(q, k):
+        if not across:
+            return q, k, torch.zeros(H, Tq, Tk), torch.zeros(H, Tq, Tk), 0
+        return turn(q, Tq), turn(k, Tk), torch.zeros(H, Tq, Tk), bias('', Tq, Tk, True), 0
+    return acts
+
+
+# ---- "Training"
+
+def rate(t):
+    if t <= train['warmup']:
+        return train['lr'] * t / train['warmup']
+    x = (t - train['warmup']) / (train['steps'] - train['warmup'])
+    h = {'cosine': (1 + math.cos(math.pi * x)) / 2, 'linear': 1 - x}.get(train['schedule'])
+    low = train['lr_min']
+    return train['lr'] if h is None else train['lr'] * (low + (1 - low) * h)
+
+
+mean = {name: torch.zeros_like(w) for name, w in W.items()}
+square = {name: torch.zeros_like(w) for name, w in W.items()}
+seen = {}  # step: loss, norm of the gradient
+for t in range(1, train['steps'] + 1):
+    batch = (text_batch if task['plugin'] == 'text' else question_batch)(t, train['batch'])
+    loss = Step(t).loss(batch)
+    for w in W.values():
+        w.grad = None
+    loss.backward()
+    length = math.sqrt(sum((w.grad ** 2).sum().item() for w in W.values()))
+    seen[t] = loss.item(), length
+    clip = min(1.0, train['clip'] / (length + 1e-6)) if train['clip'] > 0 else 1.0
+    with torch.no_grad():
+        for name, w in W.items():
+            g = clip * w.grad
+            mean[name] = train['beta1'] * mean[name] + (1 - train['beta1']) * g
+            square[name] = train['beta2'] * square[name] + (1 - train['beta2']) * g * g
+            step = mean[name] / (1 - train['beta1'] ** t)
+            step = step / ((square[name] / (1 - train['beta2'] ** t)).sqrt() + train['eps'])
+            decay = train['weight_decay'] if w.dim() >= 2 else 0.0
+            w -= rate(t) * (step + decay * w)
+
+worst, checked = 0.0, 0
+for line in open(metrics_file):
+    row = json.loads(line)
+    if row['split'] == 'train':
+        for ours, theirs in zip(seen[row['step']], (row['value'], row['grad_norm'])):
+            worst, checked = max(worst, abs(ours - theirs) / abs(theirs)), checked + 1
+apart = max(((W[n] - end[n]).norm() / ((end[n] - start[n]).norm() + 1e-12)).item() for n in W)
+print(json.dumps({'arch': arch, 'head': head, 'scheme': name_of, 'losses and gradients': worst,
+                  'weights': apart}))
+assert checked >= 4 and worst <= 1e-5 and apart <= 1e-3
