@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_nn_ops.c: softmax, norms, rotate, dropout, cross-entropy and attention against central
- * differences in F64, against themselves in F32, at several thread counts and without data; and
- * each of them again with a gradient that is wrong by one in a thousand.
+ * test_nn_ops.c: softmax, norms, rotate, dropout, cross-entropy, attention, recurrence and
+ * convolution against central differences in F64, against themselves in F32, at several thread
+ * counts and without data; and each of them again with a gradient that is wrong by one in a
+ * thousand.
  */
 #include "autograd/ops.h"
 #include "support/gradcase.h"
@@ -238,6 +239,93 @@ static const struct gradcase attention_cases[] = {
      CASE(everything)},
 };
 
+/* --- recurrence and convolution ------------------------------------------------------------ */
+
+struct mixing {
+    int64_t from_left;
+    struct attention_mask mask;
+};
+
+static peat_node *recurrence(struct graph *g, peat_node *const *in, void *ctx)
+{
+    const struct mixing *m = ctx;
+    return op_recurrence(&g->base, in[0], in[1], m->from_left, &m->mask);
+}
+
+/* Columns of one operand, as the layer passes them. */
+static peat_node *recurrence_of_columns(struct graph *g, peat_node *const *in, void *ctx)
+{
+    peat_node *part[] = {op_slice(&g->base, in[0], -1, 0, 5), op_slice(&g->base, in[0], -1, 5, 10)};
+    return recurrence(g, part, ctx);
+}
+
+static peat_node *convolution(struct graph *g, peat_node *const *in, void *ctx)
+{
+    const struct mixing *m = ctx;
+    return op_convolution(&g->base, in[0], in[1], &m->mask);
+}
+
+/* For B = 2, T = 9: in front, between and behind. */
+static const uint8_t scattered[] = {1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1};
+
+static const struct mixing from_left = {5, {.causal = true}}, from_right = {0, {0}},
+                           both_ways = {3, {0}}, much_from_left = {70, {0}},
+                           left_documents = {5, {.causal = true, .doc_q = doc, .doc_k = doc}},
+                           all_documents = {3, {.pad_k = pad, .doc_q = doc, .doc_k = doc}},
+                           left_scattered = {5, {.causal = true, .pad_k = scattered}},
+                           all_scattered = {3, {.pad_k = scattered, .doc_q = doc, .doc_k = doc}};
+/* states and gates of B rows, T places and D channels */
+#define STATES(B, T, D)                                                                            \
+    {3, {B, T, D}},                                                                                \
+    {                                                                                              \
+        3, {B, T, D}, 0.1, 0.9                                                                     \
+    }
+#define TAPS(B, T, D, K)                                                                           \
+    {3, {B, T, D}},                                                                                \
+    {                                                                                              \
+        2,                                                                                         \
+        {                                                                                          \
+            K, D                                                                                   \
+        }                                                                                          \
+    }
+
+static const struct gradcase recurrence_cases[] = {
+    {"recurrence", 2, {STATES(2, 9, 5)}, recurrence, CASE(from_left)},
+    {"recurrence from the right", 2, {STATES(2, 9, 5)}, recurrence, CASE(from_right)},
+    {"recurrence both ways", 2, {STATES(2, 9, 5)}, recurrence, CASE(both_ways)},
+    {"recurrence of columns",
+     1,
+     {{3, {2, 9, 10}, 0.1, 0.9}},
+     recurrence_of_columns,
+     CASE(both_ways)},
+    {"recurrence, one place", 2, {STATES(2, 1, 5)}, recurrence, CASE(both_ways)},
+    {"recurrence, many channels", 2, {STATES(1, 3, 140)}, recurrence, CASE(much_from_left)},
+    {"recurrence, documents", 2, {STATES(2, 9, 5)}, recurrence, CASE(left_documents)},
+    {"recurrence both ways, documents", 2, {STATES(2, 9, 5)}, recurrence, CASE(all_documents)},
+    {"recurrence, padding", 2, {STATES(2, 9, 5)}, recurrence, CASE(left_scattered)},
+    {"recurrence both ways, padding", 2, {STATES(2, 9, 5)}, recurrence, CASE(all_scattered)},
+};
+
+static const struct gradcase convolution_cases[] = {
+    {"convolution", 2, {TAPS(2, 9, 5, 4)}, convolution, CASE(from_left)},
+    {"convolution of one tap", 2, {TAPS(2, 9, 5, 1)}, convolution, CASE(both_ways)},
+    {"convolution of either side", 2, {TAPS(2, 9, 5, 5)}, convolution, CASE(both_ways)},
+    {"convolution, more taps than places", 2, {TAPS(2, 3, 5, 9)}, convolution, CASE(both_ways)},
+    {"convolution, many channels", 2, {TAPS(1, 3, 140, 3)}, convolution, CASE(from_left)},
+    {"convolution, documents", 2, {TAPS(2, 9, 5, 4)}, convolution, CASE(left_documents)},
+    {"convolution of either side, documents",
+     2,
+     {TAPS(2, 9, 5, 5)},
+     convolution,
+     CASE(all_documents)},
+    {"convolution, padding", 2, {TAPS(2, 9, 5, 4)}, convolution, CASE(left_scattered)},
+    {"convolution of either side, padding",
+     2,
+     {TAPS(2, 9, 5, 5)},
+     convolution,
+     CASE(all_scattered)},
+};
+
 /* --- several tiles: too large for a gradient check, which the same code passes above -------- */
 
 static const struct gradcase large_cases[] = {
@@ -252,6 +340,8 @@ static const struct gradcase large_cases[] = {
      {QKV(3, 4, 130, 140, 8, 8), {2, {4, 269}}, {4, {1, 4, 130, 140}}},
      attention,
      CASE(rel_and_bias)},
+    {"recurrence of many", 2, {STATES(6, 90, 200)}, recurrence, CASE(much_from_left)},
+    {"convolution of many", 2, {TAPS(6, 90, 200, 7)}, convolution, CASE(both_ways)},
 };
 
 /* --- the checks ---------------------------------------------------------------------------- */
@@ -266,6 +356,8 @@ static const struct {
     {"rotate", rotate_cases, COUNT(rotate_cases)},
     {"losses", loss_cases, COUNT(loss_cases)},
     {"attention", attention_cases, COUNT(attention_cases)},
+    {"recurrence", recurrence_cases, COUNT(recurrence_cases)},
+    {"convolution", convolution_cases, COUNT(convolution_cases)},
     {"large", large_cases, COUNT(large_cases)},
 };
 enum { LARGE = COUNT(tables) - 1 };

@@ -73,6 +73,23 @@ peat_node *op_attention(peat_graph *g, peat_node *q, peat_node *k, peat_node *v,
 peat_node *attention_mask_node(struct graph *g, const struct attention_mask *mask, int64_t B,
                                int64_t Tq, int64_t Tk);
 
+/*
+ * A gated linear recurrence over the places of each row, x and f [B,T,D] -> h [B,T,D]:
+ * h_t = f_t h_(t-1) + (1 - f_t) x_t. The first `from_left` channels read from the left, the others
+ * from the right. h starts at 0 in each document; padding is passed over and shows what was before
+ * it. Of the mask only padding and documents count. Bradbury et al. 2017, section 2.1 (f-pooling).
+ */
+peat_node *op_recurrence(peat_graph *g, peat_node *x, peat_node *f, int64_t from_left,
+                         const struct attention_mask *mask);
+
+/*
+ * A depth-wise convolution over the places of each row, x [B,T,D] by taps [K,D] -> [B,T,D]:
+ * y_t = sum over k of taps_k x_(t - k + a), a = 0 where the mask is causal, otherwise (K - 1) / 2,
+ * and K is odd. Padding, other documents and what is outside the row count as 0.
+ */
+peat_node *op_convolution(peat_graph *g, peat_node *x, peat_node *taps,
+                          const struct attention_mask *mask);
+
 #define OP_DECLARE_UNARY(name) peat_node *op_##name(peat_graph *g, peat_node *a)
 OP_DECLARE_UNARY(exp);
 OP_DECLARE_UNARY(log);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * op_convolution.c: a convolution over the places of each row, every channel by its own taps.
+ *
+ * Each row sums the gradient of the taps over its places; the rows' sums are added in their order.
+ */
+#include <string.h>
+
+#include "autograd/ops.h"
+#include "opkit.h"
+#include "tensor/vecmath.h"
+
+enum { COLUMNS = 64 }; /* channels of a tile */
+
+struct convolution {
+    struct attention_mask mask;
+    int64_t B, T, D, K, blocks;
+    int64_t ahead; /* places after t that t reads */
+    const void *x, *w, *dy;
+    void *y, *dx, *dw; /* dw: [B,K,D] sums of each row */
+};
+
+/* Channels [first, first + n) of one row. */
+struct channels {
+    int64_t row, first, n;
+};
+
+/* Whether place t of the block's row reads place s. */
+static inline bool reads(const struct convolution *c, const struct channels *b, int64_t t,
+                         int64_t s)
+{
+    const struct attention_mask *m = &c->mask;
+    if (s < 0 || s >= c->T)
+        return false;
+    int64_t i = b->row * c->T + t, j = b->row * c->T + s;
+    return !(m->pad_k && m->pad_k[j]) && !(m->doc_k && m->doc_k[i] != m->doc_k[j]);
+}
+
+static struct channels channels_of(const struct convolution *c, int64_t tile)
+{
+    struct channels b = {.row = tile / c->blocks, .first = tile % c->blocks * COLUMNS};
+    b.n = c->D - b.first < COLUMNS ? c->D - b.first : COLUMNS;
+    return b;
+}
+
+#define TEMPLATE "convolution.inc"
+#include "tensor/both_reals.inc"
+
+static bool infer(peat_node *n)
+{
+    const struct tensor *x = &n->src[0]->value, *w = &n->src[1]->value;
+    const struct attention_mask *m = n->arg;
+    if (!operand_types(n, 0))
+        return false;
+    if (x->rank != 3 || w->rank != 2 || w->dim[1] != x->dim[2] || w->dim[0] < 1) {
+        char tx[160], tw[160];
+        graph_fail(n->g, "places %s and taps %s do not fit", tensor_shape_text(x, tx, sizeof(tx)),
+                   tensor_shape_text(w, tw, sizeof(tw)));
+        return false;
+    }
+    if (!m->causal && w->dim[0] % 2 == 0) {
+        graph_fail(n->g, "%lld taps lie on no two equal sides", (long long)w->dim[0]);
+        return false;
+    }
+    n->value = tensor_shape(n->g->dtype, 3, x->dim);
+    return true;
+}
+
+static struct convolution convolution_of(const peat_node *n)
+{
+    const struct tensor *x = &n->src[0]->value, *w = &n->src[1]->value;
+    struct convolution c = {.mask = *(const struct attention_mask *)n->arg,
+                            .B = x->dim[0],
+                            .T = x->dim[1],
+                            .D = x->dim[2],
+                            .K = w->dim[0],
+                            .blocks = (x->dim[2] + COLUMNS - 1) / COLUMNS,
+                            .x = x->data,
+                            .w = w->data,
+                            .y = n->value.data};
+    c.ahead = c.mask.causal ? 0 : (c.K - 1) / 2;
+    return c;
+}
+
+static void forward(peat_node *n)
+{
+    struct convolution c = convolution_of(n);
+    parallel_for(team_of(n), c.B * c.blocks,
+                 n->value.dtype == PEAT_F32 ? convolve_tile_f32 : convolve_tile_f64, &c);
+}
+
+/* dw of each row, added to the gradient of the taps. */
+static void add_taps(peat_node *n, struct convolution *c)
+{
+    struct graph *g = n->g;
+    struct tensor sum = node_grad(n->src[1]), one = sum;
+    int64_t bytes = c->K * c->D * (int64_t)dtype_bytes(n->value.dtype);
+    struct arena_mark mark = arena_mark(g->arena);
+    c->dw = graph_scratch(g, (size_t)(c->B * bytes));
+    if (c->dw)
+        parallel_for(team_of(n), c->B * c->blocks,
+                     n->value.dtype == PEAT_F32 ? taps_tile_f32 : taps_tile_f64, c);
+    for (int64_t b = 0; c->dw && b < c->B; b++) {
+        one.data = (char *)c->dw + b * bytes;
+        tensor_add(&sum, &one);
+    }
+    arena_rewind(g->arena, mark);
+}
+
+static void backward(peat_node *n)
+{
+    struct convolution c = convolution_of(n);
+    c.dy = n->grad.data;
+    if (wants_grad(n, 0)) {
+        c.dx = node_grad(n->src[0]).data;
+        parallel_for(team_of(n), c.B * c.blocks,
+                     n->value.dtype == PEAT_F32 ? spread_tile_f32 : spread_tile_f64, &c);
+    }
+    if (wants_grad(n, 1))
+        add_taps(n, &c);
+}
+
+static int64_t flops(const peat_node *n)
+{
+    return 2 * tensor_count(&n->value) * n->src[1]->value.dim[0];
+}
+
+peat_node *op_convolution(peat_graph *g, peat_node *x, peat_node *taps,
+                          const struct attention_mask *mask)
+{
+    static const struct op op = {"convolution", infer, forward, backward, flops, GRADS_APART};
+    peat_node *src[] = {x ? op_contiguous(g, x) : NULL, taps ? op_contiguous(g, taps) : NULL};
+    return graph_op(graph_of(g), &op, 2, src, 0, mask, sizeof(*mask));
+}
