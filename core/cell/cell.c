@@ -69,6 +69,57 @@ static peat_status check_head(const struct cell_reader *r, const struct model_co
     return PEAT_OK;
 }
 
+/* A class token before the others must be told of the whole row. */
+static peat_status check_class_token(const struct cell_reader *r, const struct model_config *m,
+                                     struct place at)
+{
+    if (m->head != PEAT_HEAD_CLASS || m->pool != POOL_CLS)
+        return PEAT_OK;
+    if (m->mixer == MIXER_CONV)
+        return place_error(r->err, at,
+                           "mixer: conv tells a class token of its neighbours alone: head: class "
+                           "needs pool: mean there");
+    return m->cls_position == CLS_FIRST
+               ? PEAT_OK
+               : place_error(r->err, at,
+                             "mixer: rnn reads a class token in its place before the others: it "
+                             "needs cls_position: first, or pool: mean");
+}
+
+/* Mixers other than attention, and the settings that are for attention alone. */
+static peat_status check_mixer(const struct cell_reader *r, struct model_config *m,
+                               const struct value *v)
+{
+    enum { WIDTH = 5 };
+    const struct value *mixer = value_get(v, "mixer"), *width = value_get(v, "conv_width");
+    const struct value *window = value_get(v, "window"), *attention = value_get(v, "attention");
+    if (m->mixer != MIXER_CONV)
+        m->conv_width = 0;
+    else if (m->conv_width == 0)
+        m->conv_width = WIDTH;
+    if (m->mixer == MIXER_ATTENTION)
+        return PEAT_OK;
+    if (m->arch == PEAT_SEQ2SEQ)
+        return place_error(r->err, mixer->at,
+                           "mixer: %s needs model.arch: decoder or encoder: seq2seq looks at its "
+                           "source by attention",
+                           mixer->text);
+    if (m->window > 0)
+        return place_error(r->err, window->at,
+                           "'window' in model is for mixer: attention, and mixer is %s%s",
+                           mixer->text, m->mixer == MIXER_CONV ? " (conv_width limits that)" : "");
+    if (m->attention_path || m->attention_scale || m->attention_scale_value > 0)
+        return place_error(r->err, attention->at,
+                           "'attention' in model is for mixer: attention, and mixer is %s",
+                           mixer->text);
+    if (m->mixer == MIXER_CONV && m->arch == PEAT_ENCODER && m->conv_width % 2 == 0)
+        return place_error(r->err, width->at,
+                           "'conv_width' must be odd in an encoder, as many places on either side, "
+                           "not %" PRId64,
+                           m->conv_width);
+    return check_class_token(r, m, mixer->at);
+}
+
 static peat_status read_model(const struct cell_reader *r, struct model_config *m,
                               const struct value *v)
 {
@@ -80,6 +131,8 @@ static peat_status read_model(const struct cell_reader *r, struct model_config *
         status = check_heads(r, m, v);
     if (status == PEAT_OK)
         status = check_head(r, m, v);
+    if (status == PEAT_OK)
+        status = check_mixer(r, m, v);
     if (m->d_ff == 0)
         m->d_ff = 4 * m->d_model;
     m->embed_scale = token_table(m->d_model, m->embed_scale).factor;
@@ -88,9 +141,9 @@ static peat_status read_model(const struct cell_reader *r, struct model_config *
 
 /* Keys that came after cells had been trained: with their default they are not written, so that a
  * cell keeps its configuration and its hash. */
-static const char *const later_keys[] = {"input",        "head",           "pool",
-                                         "cls_position", "encoder_layers", "norm_place",
-                                         "patience",     "halves",         "freeze"};
+static const char *const later_keys[] = {"input",    "head",       "pool",           "cls_position",
+                                         "mixer",    "conv_width", "encoder_layers", "norm_place",
+                                         "patience", "halves",     "freeze"};
 
 static bool is_later(const char *key)
 {

@@ -158,7 +158,9 @@ static void note_costs(struct planning *p, struct plan_cell *cell, const struct 
     cell->eval_flops = times * look->evaluation.score_flops;
     cell->generate_flops = times * look->evaluation.generate_flops;
     cell->activation_bytes = cost->activation_bytes;
-    cell->attention_path = cost->composed ? "composed" : "fused";
+    cell->attention_path = cell->config.model.mixer != MIXER_ATTENTION ? "-"
+                           : cost->composed                            ? "composed"
+                                                                       : "fused";
     cell->input_ratio = look->ratio;
     while (injection.n > 0 && injection.text[injection.n - 1] == '\n')
         injection.n--;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* block.c: x += attention(norm1(x)); x += cross(norm_cross(x)); x += mlp(norm2(x)). */
+/* block.c: x += attention(norm1(x)), or another mixer; x += cross(norm_cross(x)); x +=
+ * mlp(norm2(x)). */
 #include "model/block.h"
 
 #include <math.h>
@@ -44,16 +45,42 @@ static const char *part_name(const struct place_of_layer *p, const char *part)
                         part);
 }
 
-/* weight [out, in] from N(0, gain / sqrt(in)), bias [out] zero */
-static void linear_declare(const struct place_of_layer *p, const char *part, int64_t out,
-                           int64_t in, double gain, struct weight **weight, struct weight **bias)
+/* weight [out, in] from N(0, gain / sqrt(in)), bias [out] */
+static void affine_declare(const struct place_of_layer *p, const char *part, int64_t out,
+                           int64_t in, double gain, peat_init shift, struct weight **weight,
+                           struct weight **bias)
 {
     const char *name = part_name(p, part);
     peat_init normal = {.kind = PEAT_INIT_NORMAL, .b = gain / sqrt((double)in)};
     *weight = weights_add(p->w, arena_printf(p->w->arena, "%s.weight", name), 2,
                           (int64_t[]){out, in}, normal, 0);
-    *bias = weights_add(p->w, arena_printf(p->w->arena, "%s.bias", name), 1, &out,
-                        (peat_init){.kind = PEAT_INIT_ZERO}, 0);
+    *bias = weights_add(p->w, arena_printf(p->w->arena, "%s.bias", name), 1, &out, shift, 0);
+}
+
+static void linear_declare(const struct place_of_layer *p, const char *part, int64_t out,
+                           int64_t in, double gain, struct weight **weight, struct weight **bias)
+{
+    affine_declare(p, part, out, in, gain, (peat_init){.kind = PEAT_INIT_ZERO}, weight, bias);
+}
+
+static void conv_declare(const struct place_of_layer *p, int64_t width, double residual,
+                         struct mixer_weights *m)
+{
+    int64_t D = p->stack->D;
+    peat_init normal = {.kind = PEAT_INIT_NORMAL, .b = 1.0 / sqrt((double)width)};
+    linear_declare(p, "conv.in", 3 * D, D, 1.0, &m->in_w, &m->in_b);
+    m->taps = weights_add(p->w, part_name(p, "conv.taps"), 2, (int64_t[]){width, D}, normal, 0);
+    linear_declare(p, "conv.out", D, D, residual, &m->out_w, &m->out_b);
+}
+
+static void rnn_declare(const struct place_of_layer *p, int64_t T, double residual,
+                        struct mixer_weights *m)
+{
+    int64_t D = p->stack->D;
+    peat_init spread = {.kind = PEAT_INIT_UNIFORM, .b = log((double)T)};
+    linear_declare(p, "rnn.in", 2 * D, D, 1.0, &m->in_w, &m->in_b);
+    affine_declare(p, "rnn.forget", D, D, 1.0, spread, &m->forget_w, &m->forget_b);
+    linear_declare(p, "rnn.out", D, D, residual, &m->out_w, &m->out_b);
 }
 
 static struct norm_weights layer_norm_declare(const struct place_of_layer *p, const char *part)
@@ -71,8 +98,14 @@ void block_declare(struct block *b, struct weights *w, const struct model_config
     const struct place_of_layer p = {w, stack, layer, c->norm};
     struct attention_weights *a = &b->attention, *x = &b->cross;
     b->norm1 = layer_norm_declare(&p, "norm1");
-    linear_declare(&p, "attention.qkv", 3 * D, D, 1.0, &a->qkv_w, &a->qkv_b);
-    linear_declare(&p, "attention.out", D, D, residual, &a->out_w, &a->out_b);
+    if (c->mixer == MIXER_CONV) {
+        conv_declare(&p, c->conv_width, residual, &b->mixer);
+    } else if (c->mixer == MIXER_RNN) {
+        rnn_declare(&p, c->T_train, residual, &b->mixer);
+    } else {
+        linear_declare(&p, "attention.qkv", 3 * D, D, 1.0, &a->qkv_w, &a->qkv_b);
+        linear_declare(&p, "attention.out", D, D, residual, &a->out_w, &a->out_b);
+    }
     if (stack->crosses) {
         b->norm_cross = layer_norm_declare(&p, "norm_cross");
         linear_declare(&p, "cross.qkv", 3 * D, D, 1.0, &x->qkv_w, &x->qkv_b);
@@ -166,7 +199,9 @@ peat_node *block_forward(struct pass *pass, const struct block *b, const struct 
     x = run_residual(pass, layer, x);
     pass_show_residual(pass, layer, x);
     peat_node *y = part_input(g, c, &b->norm1, x);
-    y = attention_forward(pass, &b->attention, &options, layer, y, NULL);
+    y = c->mixer == MIXER_ATTENTION
+            ? attention_forward(pass, &b->attention, &options, layer, y, NULL)
+            : mixer_forward(pass, &b->mixer, (enum mixer)c->mixer, layer, y);
     x = part_added(pass, c, &b->norm1, x, y, "attention", layer);
     if (crossing) {
         y = part_input(g, c, &b->norm_cross, x);

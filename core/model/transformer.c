@@ -80,6 +80,7 @@ peat_status model_build(struct model *m, const struct model_config *config,
     weights_init(&m->weights, arena, dtype);
     m->dims = first_dims(config);
     positional->tokens = token_table(config->d_model, config->embed_scale);
+    positional->mixer = mixer_name((enum mixer)config->mixer);
     peat_status status =
         positional_setup(positional, &m->weights, &m->dims, config->n_segment, err);
     if (status == PEAT_OK && config->arch == PEAT_SEQ2SEQ)

@@ -33,6 +33,29 @@ int64_t positional_width(const struct scheme_part *s, int64_t C)
     return s->where.dim_end > 0 ? s->where.dim_end - s->where.dim_begin : C;
 }
 
+/* A scheme that works inside attention, where there is none. */
+static peat_status check_mixer(const struct scheme_part *s, const char *mixer, struct error *err)
+{
+    enum { INSIDE = ACTS_ON_HIDDEN | ACTS_ON_HEADS };
+    if (!mixer)
+        return PEAT_OK;
+    if (s->where.at > SITE_RESIDUAL)
+        return error_set(err, PEAT_REFUSED,
+                         "scheme '%s' enters where queries and keys are made, and model.mixer: %s "
+                         "makes none (at: input or residual)",
+                         s->part.id, mixer);
+    if (!scheme_acts_on(s->hooks, INSIDE))
+        return PEAT_OK;
+    struct strbuf hooks;
+    strbuf_init(&hooks);
+    hooks_list(PEAT_SCHEME, s->hooks, INSIDE, &hooks);
+    error_set(err, PEAT_REFUSED,
+              "scheme '%s' works inside attention (%s), and model.mixer: %s has none", s->part.id,
+              hooks.text, mixer);
+    strbuf_release(&hooks);
+    return PEAT_REFUSED;
+}
+
 /* What `where` may not ask of this scheme. */
 static peat_status check_where(const struct scheme_part *s, const peat_dims *dims,
                                struct error *err)
@@ -181,6 +204,8 @@ static peat_status setup_scheme(struct positional *p, int index, struct weights 
 {
     struct scheme_part *s = &p->scheme[index];
     peat_status status = check_where(s, dims, err);
+    if (status == PEAT_OK)
+        status = check_mixer(s, p->mixer, err);
     if (status != PEAT_OK || !s->hooks->setup)
         return status;
     struct setup setup;

@@ -16,6 +16,7 @@ import torch.nn.functional as F
 
 torch.set_default_dtype(torch.float64)
 V, D, H, L, FF, B, T, S, P, CLASSES = 7, 8, 2, 2, 12, 2, 5, 4, 3, 3
+TAPS = 3  # conv_width
 C = D // H
 s = math.sqrt(D)  # embed_scale
 
@@ -30,8 +31,8 @@ source_pad = torch.tensor([[False] * S, [False] * (S - 1) + [True]])
 
 
 class Model:
-    def __init__(self, scheme, across):
-        self.scheme, self.across, self.W = scheme, across, {}
+    def __init__(self, scheme, across, mixer):
+        self.scheme, self.across, self.mixer, self.W = scheme, across, mixer, {}
 
     def w(self, name, *shape):
         if name not in self.W:
@@ -114,6 +115,28 @@ class Model:
         o = (logits.softmax(-1) @ v).transpose(1, 2).reshape(B, -1, D)
         return self.linear(o, name + '.out', D)
 
+    def conv(self, name, x, pad, causal):
+        q, k, v = self.linear(x, name + '.in', 3 * D).chunk(3, -1)
+        n, ahead = x.shape[1], 0 if causal else (TAPS - 1) // 2
+        kv = F.pad((k * v).masked_fill(pad[..., None], 0), (0, 0, TAPS - 1, ahead))
+        taps = self.w(name + '.taps', TAPS, D)
+        sums = sum(taps[i] * kv[:, TAPS - 1 - i + ahead:][:, :n] for i in range(TAPS))
+        return self.linear(q * sums, name + '.out', D)
+
+    def rnn(self, name, x, pad, causal):
+        z, o = self.linear(x, name + '.in', 2 * D).chunk(2, -1)
+        f, z, n = self.linear(x, name + '.forget', D).sigmoid(), z.tanh(), x.shape[1]
+
+        def read(places, part):
+            h, rows = torch.zeros(B, D)[:, part], [None] * n
+            for t in places:
+                new = f[:, t, part] * h + (1 - f[:, t, part]) * z[:, t, part]
+                rows[t] = h = torch.where(pad[:, t, None], h, new)
+            return torch.stack(rows, 1)
+        half = D if causal else (D + 1) // 2
+        h = torch.cat([read(range(n), slice(0, half)), read(range(n)[::-1], slice(half, D))], -1)
+        return self.linear(o.sigmoid() * h, name + '.out', D)
+
     def own(self, at, pos, T_max, causal, front=0):
         """What the scheme does in self-attention, behind `front` places that it does not see."""
         def acts(q, k):
@@ -134,7 +157,12 @@ class Model:
 
     def block(self, name, x, hidden, acts, crossing=None):
         y = self.norm(x, name + 'norm1')
-        x = x + self.attend(name + 'attention', y, y, hidden, acts)
+        if self.mixer == 'attention':
+            x = x + self.attend(name + 'attention', y, y, hidden, acts)
+        else:
+            # A causal model hides what follows; padding is hidden from all.
+            causal, unseen = bool(hidden[0, 0, -1] and not hidden[0, -1, -1]), hidden.all(1)
+            x = x + getattr(self, self.mixer)(name + self.mixer, y, unseen, causal)
         if crossing:
             memory, unseen, across = crossing
             y = self.norm(x, name + 'norm_cross')
@@ -193,17 +221,19 @@ class Model:
         return F.cross_entropy(logits.reshape(-1, V), target.reshape(-1))
 
 
-def fixture(arch, scheme, across):
-    model = Model(scheme, across)
+def fixture(arch, scheme, across, mixer='attention'):
+    model = Model(scheme, across, mixer)
     loss = getattr(model, arch)()
     loss.backward()
     gradient = {name: float((w.grad.flatten() * torch.cos(torch.arange(w.numel()) * 1.0)).sum())
                 for name, w in sorted(model.W.items())}
-    return {'arch': arch, 'scheme': scheme, 'across': across, 'loss': float(loss),
+    return {'arch': arch, 'mixer': mixer, 'scheme': scheme, 'across': across, 'loss': float(loss),
             'gradient': gradient}
 
 
 cases = [fixture(a, x, False) for a in ('decoder', 'encoder', 'vit', 'seq2seq')
          for x in ('learned', 'sinusoidal', 'rotary', 'alibi', 't5_bias', 'tupe')]
 cases += [fixture('seq2seq', x, True) for x in ('rotary', 'alibi')]
+cases += [fixture(a, x, False, m) for a in ('decoder', 'encoder') for m in ('conv', 'rnn')
+          for x in ('learned', 'sinusoidal')]
 print('[\n' + ',\n'.join(json.dumps(c) for c in cases) + '\n]')

@@ -105,6 +105,70 @@ START_TEST(pairs_serve_two_sequences)
 }
 END_TEST
 
+/* ---- mixers ---- */
+
+START_TEST(every_kind_of_model_trains_with_every_mixer)
+{
+    static const struct {
+        const char *task, *model;
+    } kinds[] = {
+        {"{plugin: copy}", "arch: decoder"},
+        {"{plugin: order}", "arch: encoder"},
+        {"{plugin: text, path: text.txt}", "arch: decoder, tie_embeddings: true"},
+        {"{plugin: order}", "arch: encoder, head: class, pool: mean"},
+        {"{plugin: images, side: 5}", "arch: encoder, head: class, pool: mean, input: patches"},
+        {"{plugin: images, side: 5}", "arch: decoder"}};
+    char rest[512];
+    write_texts();
+    snprintf(rest, sizeof(rest),
+             "  model: {%s, d_model: 16, n_layer: 1, n_head: 2}\n"
+             "matrix:\n"
+             "  model.mixer: [attention, conv, rnn]\n"
+             "  position.scheme: [learned]\n"
+             "seeds: 1\n",
+             kinds[_i].model);
+    write_grid(kinds[_i].task, 32, rest);
+    shell_expect(0, "peat run arch.yaml -o run -t 1");
+    shell_expect(0, "test $(grep -l '\"done\"' run/cells/*/result.json | wc -l) = 3");
+}
+END_TEST
+
+/* One thread or two: the same weights. */
+START_TEST(mixers_give_the_same_bits_at_any_thread_count)
+{
+    write_grid("{plugin: copy}", 32,
+               "  model: {d_model: 72, n_layer: 2, n_head: 2, dropout: 0.1}\n"
+               "matrix:\n"
+               "  model.mixer: [conv, rnn]\n"
+               "  position.scheme: [learned]\n"
+               "seeds: 1\n");
+    shell_expect(0, "peat run arch.yaml -o one -t 1 train.steps=12");
+    shell_expect(0, "peat run arch.yaml -o two -t 2 train.steps=12");
+    shell_expect(0, "for c in one/cells/*; do n=$(basename $c); "
+                    "cmp $c/metrics.jsonl two/cells/$n/metrics.jsonl && "
+                    "cmp $c/ckpt/*/model.safetensors two/cells/$n/ckpt/*/model.safetensors || "
+                    "exit 1; done");
+    shell_expect(0, "peat export one learned.sum.rnn.s0 -o m.safetensors && "
+                    "grep -aq '\"block.1.rnn.forget.weight\"' m.safetensors && "
+                    "! grep -aq '\"block.1.attention' m.safetensors");
+    shell_says(2, "has no attention (model.mixer: rnn); diagnose reads models that have",
+               "peat diagnose one learned.sum.rnn.s0");
+}
+END_TEST
+
+/* The width belongs to a convolution alone: elsewhere it makes no other cell. */
+START_TEST(a_width_is_part_of_a_convolution_alone)
+{
+    write_grid("{plugin: order}", 32, "  model: {arch: encoder, conv_width: 9}\n");
+    shell_expect(0, "peat plan arch.yaml --json | grep -o '\"hash\": *\"[0-9a-f]*' > with");
+    write_grid("{plugin: order}", 32, "  model: {arch: encoder}\n");
+    shell_expect(0, "peat plan arch.yaml --json | grep -o '\"hash\": *\"[0-9a-f]*' > without");
+    shell_expect(0, "test -s with && cmp with without");
+    shell_expect(0, "peat plan arch.yaml --json model.mixer=conv model.conv_width=9 > nine; "
+                    "peat plan arch.yaml --json model.mixer=conv > five; ! cmp -s nine five");
+}
+END_TEST
+
 /* A cell keeps its hash and its configuration while the new keys have their defaults. */
 START_TEST(keys_at_their_default_are_not_written)
 {
@@ -113,7 +177,8 @@ START_TEST(keys_at_their_default_are_not_written)
                "matrix:\n"
                "  position.scheme: [none]\n");
     shell_expect(0, "peat run arch.yaml -o run -t 1");
-    shell_expect(1, "grep -E 'cls_position|\"head\"|pool' run/cells/*/config.json");
+    shell_expect(1,
+                 "grep -E 'cls_position|\"head\"|pool|mixer|conv_width' run/cells/*/config.json");
 }
 END_TEST
 
@@ -140,6 +205,19 @@ static const struct refusal {
     {"{plugin: images}", "{arch: seq2seq, input: patches}",
      "input: patches needs model.arch: encoder or decoder"},
     {"{plugin: order}", "{arch: encoder, head: klass}", "did you mean 'class'?"},
+    {"{plugin: order}", "{mixer: lstm}", "arch.yaml:7:18: "},
+    {"{plugin: copy}", "{arch: seq2seq, mixer: rnn}",
+     "arch.yaml:7:33: mixer: rnn needs model.arch: decoder or encoder"},
+    {"{plugin: copy}", "{mixer: conv, window: 4}",
+     "'window' in model is for mixer: attention, and mixer is conv (conv_width limits that)"},
+    {"{plugin: copy}", "{mixer: rnn, attention: {path: composed}}",
+     "'attention' in model is for mixer: attention, and mixer is rnn"},
+    {"{plugin: order}", "{arch: encoder, mixer: conv, conv_width: 4}",
+     "arch.yaml:7:51: 'conv_width' must be odd in an encoder"},
+    {"{plugin: order}", "{arch: encoder, mixer: conv, head: class}",
+     "head: class needs pool: mean there"},
+    {"{plugin: order}", "{arch: encoder, mixer: rnn, head: class, cls_position: own}",
+     "it needs cls_position: first, or pool: mean"},
 };
 
 START_TEST(what_does_not_fit_is_refused_by_plan)
@@ -182,6 +260,26 @@ START_TEST(a_scheme_that_says_nothing_across_is_refused_there)
 }
 END_TEST
 
+/* `rest`: of the scheme. */
+static const struct {
+    const char *scheme, *line;
+} inside[] = {
+    {"rotary", "scheme 'rotary' works inside attention (qkv), and model.mixer: rnn has none"},
+    {"alibi", "scheme 'alibi' works inside attention (bias_rel), and model.mixer: rnn has none"},
+    {"{plugin: learned, at: attn_qk}",
+     "scheme 'learned' enters where queries and keys are made, and model.mixer: rnn makes none"},
+};
+
+START_TEST(schemes_inside_attention_are_refused_where_there_is_none)
+{
+    char rest[512];
+    snprintf(rest, sizeof(rest), "  model: {mixer: rnn}\n  position: {scheme: %s}\n",
+             inside[_i].scheme);
+    write_grid("{plugin: copy}", 32, rest);
+    shell_says(2, inside[_i].line, "peat plan arch.yaml");
+}
+END_TEST
+
 START_TEST(diagnose_says_that_it_does_not_read_classes)
 {
     write_grid("{plugin: order}", 32,
@@ -201,8 +299,11 @@ int main(void)
                        .needs = "PEAT_SOURCE PEAT",
                        .loops = LOOPS({tasks_with_classes_serve_the_class_head, CLASS_TASKS},
                                       {across_needs_two_sequences, 2},
+                                      {every_kind_of_model_trains_with_every_mixer, 6},
+                                      {schemes_inside_attention_are_refused_where_there_is_none, 3},
                                       {what_does_not_fit_is_refused_by_plan, REFUSALS})},
         TESTS(two_sequences_learn_to_copy, pairs_serve_two_sequences,
+              mixers_give_the_same_bits_at_any_thread_count, a_width_is_part_of_a_convolution_alone,
               a_scheme_that_says_nothing_across_is_refused_there,
               images_serve_patches_with_every_place_of_a_class_token,
               keys_at_their_default_are_not_written, diagnose_says_that_it_does_not_read_classes));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_controls.c: experiments whose outcome is known. A model without positions cannot tell order
- * and needs none to count; a decoder gets positions from its mask. Minutes: label long.
+ * and needs none to count, unless it reads in order; a decoder gets positions from its mask.
+ * Minutes: label long.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,15 @@ START_TEST(only_positions_tell_which_of_two_came_first)
 }
 END_TEST
 
+START_TEST(models_that_read_in_order_need_no_positions)
+{
+    run_control("mixers");
+    assert_solved("mixers", "none.-.rnn", 0.99);
+    assert_solved("mixers", "none.-.conv33", 0.99);
+    ck_assert_double_eq(exact_match("mixers", "none.-.conv1"), 0.5);
+}
+END_TEST
+
 START_TEST(only_positions_tell_where_things_are_in_an_image)
 {
     run_control("shapes");
@@ -80,6 +90,7 @@ int main(void)
     return run_list((struct tests){"controls", shell_open, shell_close, .seconds = 1500,
                                    .needs = "PEAT_SOURCE PEAT"},
                     TESTS(only_positions_tell_which_of_two_came_first,
+                          models_that_read_in_order_need_no_positions,
                           only_positions_tell_where_things_are_in_an_image,
                           a_bag_of_symbols_needs_no_positions,
                           a_decoder_without_positions_copies_in_distribution));

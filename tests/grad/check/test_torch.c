@@ -13,7 +13,7 @@
 #include "support/plugin_harness.h"
 #include "support/support.h"
 
-enum { V = 7, D = 8, H = 2, B = 2, T = 5, S = 4, P = 3, CLASSES = 3 };
+enum { V = 7, D = 8, H = 2, B = 2, T = 5, S = 4, P = 3, CLASSES = 3, TAPS = 3 };
 
 static const double near = 1e-9; /* both sides are in F64 */
 
@@ -47,9 +47,18 @@ static void want_classes(struct modelcheck *m, enum cls_position cls)
     m->target[1] = 2;
 }
 
-static void choose(struct modelcheck *m, const char *arch)
+static void choose_mixer(struct model_config *c, const char *name)
+{
+    for (enum mixer i = MIXER_CONV; i <= MIXER_RNN; i++)
+        if (strcmp(name, mixer_name(i)) == 0)
+            c->mixer = i;
+    c->conv_width = c->mixer == MIXER_CONV ? TAPS : 0;
+}
+
+static void choose(struct modelcheck *m, const char *arch, const char *mixer)
 {
     fill_inputs(m);
+    choose_mixer(&m->config, mixer);
     if (strcmp(arch, "encoder") == 0) {
         want_classes(m, CLS_FIRST);
         m->input.pad = pad;
@@ -118,7 +127,7 @@ static void compare(const struct value *fixture)
     struct scheme_part *part = modelcheck_scheme(&m, scheme, h.scheme);
     part->part.config = h.config;
     part->where.across = value_get(fixture, "across")->boolean;
-    choose(&m, arch);
+    choose(&m, arch, json_get_text(fixture, "mixer"));
     modelcheck_build(&m);
     fill_weights(&m.model.weights);
     assert_near(modelcheck_loss(&m, true), json_get_number(fixture, "loss"), arch, scheme, "loss");
@@ -138,7 +147,7 @@ START_TEST(loss_and_gradients_are_those_of_pytorch)
     struct arena a;
     arena_init(&a, "fixtures", 1 << 16);
     const struct value *all = golden_read("architectures.json", &a);
-    ck_assert_int_eq(all->n, 26);
+    ck_assert_int_eq(all->n, 34);
     for (int i = 0; i < all->n; i++)
         compare(all->item[i]);
     arena_release(&a);

@@ -17,6 +17,8 @@ static struct experiment experiment;
 static struct plan plan;
 static struct error error;
 
+static const char *mixer;
+
 /* With one scheme of the file, or NULL: with all. */
 static void make_plan(const char *combine, const char *scheme)
 {
@@ -29,8 +31,9 @@ static void make_plan(const char *combine, const char *scheme)
     char *word[] = {arena_printf(&arena, "position.combine=%s", combine),
                     arena_strdup(&arena, "eval.tokens=60"),
                     arena_strdup(&arena, "report.baseline=null"),
+                    arena_printf(&arena, "model.mixer=%s", mixer),
                     arena_printf(&arena, "position.scheme=[%s]", scheme)};
-    peat_status status = experiment_load(&experiment, &arena, path, scheme ? 4 : 3, word, &error);
+    peat_status status = experiment_load(&experiment, &arena, path, scheme ? 5 : 4, word, &error);
     if (status == PEAT_OK)
         status = registry_init(&registry, &arena, &error);
     if (status == PEAT_OK)
@@ -40,6 +43,7 @@ static void make_plan(const char *combine, const char *scheme)
 
 static void set_up(void)
 {
+    mixer = "attention";
     make_plan("sum", NULL);
 }
 
@@ -171,6 +175,17 @@ START_TEST(every_combination_answers_the_same_all_ways)
 }
 END_TEST
 
+START_TEST(every_mixer_answers_the_same_all_ways)
+{
+    static const char *const mixers[] = {"conv", "rnn"}, *const schemes[] = {"none", "learned"};
+    for (int i = 0; i < 4; i++) {
+        mixer = mixers[i % 2];
+        make_plan("sum", schemes[i / 2]);
+        ck_assert(assert_same_all_ways(&plan.cell[0]));
+    }
+}
+END_TEST
+
 START_TEST(a_trained_model_answers_the_same_all_ways)
 {
     static const char *const scheme[] = {"rotary", "t5_bias", "token_shift", "forgetting"};
@@ -227,6 +242,7 @@ int main(void)
     return run_list(
         (struct tests){"decode", set_up, tear_down, 60, .needs = "PEAT_SOURCE PEAT_BUILD"},
         TESTS(every_scheme_answers_the_same_all_ways, every_combination_answers_the_same_all_ways,
-              a_trained_model_answers_the_same_all_ways, ties_are_decided_by_whole_passes,
+              every_mixer_answers_the_same_all_ways, a_trained_model_answers_the_same_all_ways,
+              ties_are_decided_by_whole_passes,
               a_scheme_that_does_not_say_that_rows_can_be_stored_is_decoded_in_full));
 }

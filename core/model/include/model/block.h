@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* block.h: one Transformer block, and the norms and dropout that the model shares. */
+/* block.h: one block, and the norms and dropout that the model shares. */
 #ifndef MODEL_BLOCK_H
 #define MODEL_BLOCK_H
 
 #include "model/model_config.h"
 #include "nn/attention.h"
+#include "nn/mixer.h"
 
 #define NORM_EPS 1e-5 /* added to the variance */
 
@@ -14,7 +15,8 @@ struct norm_weights {
 
 struct block {
     struct norm_weights norm1, norm2;
-    struct attention_weights attention;
+    struct attention_weights attention; /* qkv_w NULL: a mixer stands in its place */
+    struct mixer_weights mixer;
     struct norm_weights norm_cross; /* of a block that looks at another sequence */
     struct attention_weights cross; /* qkv_w NULL: it looks at none               */
     struct weight *up_w, *up_b, *down_w, *down_b;

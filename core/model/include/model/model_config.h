@@ -21,6 +21,8 @@ struct model_config {
     int64_t input;              /* peat_input */
     int64_t head;               /* peat_head */
     int64_t pool, cls_position; /* head class: of the enums above */
+    int64_t mixer;              /* enum mixer of nn/mixer.h */
+    int64_t conv_width;         /* places that a place reads; 0 where mixer is not conv */
     int64_t d_model, n_layer, n_head;
     int64_t encoder_layers; /* seq2seq: 0: n_layer */
     int64_t d_ff;           /* 0: 4 * d_model */

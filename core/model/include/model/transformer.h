@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transformer.h: a Transformer: a decoder (causal), an encoder (bidirectional), or both, the
- * decoder looking at what the encoder makes of another sequence.
+ * transformer.h: a Transformer (or the same blocks with another mixer, nn/mixer.h): a decoder
+ * (causal), an encoder (bidirectional), or both, the decoder looking at what the encoder makes of
+ * another sequence.
  *
  *   x = merge(token, positions, segment)
  *   L times: x = residual hooks(x); x += out(attention(norm1(x))); x += mlp(norm2(x))

@@ -29,7 +29,9 @@ struct positional {
     struct scheme_part scheme[POSITIONAL_MAX];
     struct part combine_part;
     const peat_combine *combine;
-    peat_token_table tokens; /* set by model_build */
+    /* set by model_build */
+    peat_token_table tokens;
+    const char *mixer; /* what stands in the place of attention; NULL: nothing does */
     /* set by positional_setup */
     const struct part *failing; /* whose set-up failed; NULL: none */
     int n_stream;               /* at the input: token, positions, segment              */

@@ -24,6 +24,7 @@ struct stored_group {
 struct stored_layer {
     struct stored_group group[STORED_GROUPS];
     struct tensor x_k;                       /* [B,room,D], for PEAT_NEED_X               */
+    struct tensor mixed;                     /* [B,room,D] of another mixer: nn/mixer.c   */
     struct tensor residual[POSITIONAL_MAX];  /* [B,room,D], of schemes that reach back    */
     struct tensor hidden[POSITIONAL_MAX][3]; /* likewise, of queries, keys and values     */
 };
