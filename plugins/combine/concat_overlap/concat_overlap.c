@@ -2,6 +2,8 @@
 /* concat_overlap.c: tokens and position share some dimensions: from concat_split to sum. */
 #include <peat/plugin.h>
 
+#include "../widths.h"
+
 struct config {
     int64_t d_pos, shared;
 };
@@ -15,16 +17,11 @@ static const peat_param rows[] = {
     PEAT_PARAM_END,
 };
 
-static int64_t width_of(const struct config *k, int64_t D)
-{
-    return k->d_pos ? k->d_pos : D < 4 ? 1 : D / 4;
-}
-
 static peat_status setup(peat_setup *s, const void *config, int32_t n, const char *const *stream,
                          int64_t *width, int64_t *D, void **self)
 {
     const struct config *k = config;
-    int64_t d_pos = width_of(k, *D);
+    int64_t d_pos = widths_quarter(k->d_pos, *D);
     (void)self;
     if (k->shared > d_pos)
         return peat_refuse(s, "shared, %lld, is more than d_pos, %lld", (long long)k->shared,
@@ -51,9 +48,7 @@ static peat_status setup(peat_setup *s, const void *config, int32_t n, const cha
 static peat_node *merge(const peat_call *c, int32_t n, peat_node *const *x)
 {
     const struct config *k = c->config;
-    peat_node *p = x[1];
-    for (int32_t i = 2; i < n; i++)
-        p = peat_add(c->g, p, x[i]);
+    peat_node *p = widths_sum(c, n, x);
     peat_shape token = peat_shape_of(c->g, x[0]), position = peat_shape_of(c->g, p);
     if (token.rank < 3 || position.rank < 3)
         return NULL;

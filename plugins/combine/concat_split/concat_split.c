@@ -19,7 +19,7 @@ static peat_status setup(peat_setup *s, const void *config, int32_t n, const cha
                          int64_t *width, int64_t *D, void **self)
 {
     const struct config *k = config;
-    int64_t d_pos = k->d_pos ? k->d_pos : *D < 4 ? 1 : *D / 4;
+    int64_t d_pos = widths_quarter(k->d_pos, *D);
     int64_t beside = widths_beside(n, width, d_pos);
     (void)stream;
     (void)self;

@@ -64,7 +64,7 @@ static peat_status setup(peat_setup *s, const void *config, int32_t n, const cha
         z.fixed += width[i];
         z.free += width[i] == 0;
     }
-    int64_t d_pos = k->d_pos ? k->d_pos : *D < 4 ? 1 : *D / 4;
+    int64_t d_pos = widths_quarter(k->d_pos, *D);
     if (!k->d_pos && nearest(&z, d_pos, 1))
         d_pos = nearest(&z, d_pos, 1);
     if (!fits(&z, d_pos))

@@ -26,9 +26,7 @@ static peat_status setup(peat_setup *s, const void *config, int32_t n, const cha
 static peat_node *merge(const peat_call *c, int32_t n, peat_node *const *x)
 {
     peat_graph *g = c->g;
-    peat_node *p = x[1];
-    for (int32_t i = 2; i < n; i++)
-        p = peat_add(g, p, x[i]);
+    peat_node *p = widths_sum(c, n, x);
     peat_node *token = peat_matmul(g, x[0], peat_use(c, W_TOKEN), 0);
     peat_node *position = peat_matmul(g, p, peat_use(c, W_POSITION), 0);
     peat_node *score = peat_add(g, peat_add(g, token, position), peat_use(c, BIAS));
