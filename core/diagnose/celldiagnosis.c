@@ -81,11 +81,6 @@ static peat_status can_be_read(const struct cell_diagnosis *d, struct error *err
             "cell '%s' %s; diagnose reads decoders and encoders with model.norm_place: "
             "before",
             d->cell->id, m->arch == PEAT_SEQ2SEQ ? "has two sequences" : "norms after its parts");
-    if (m->mixer != MIXER_ATTENTION)
-        return error_set(err, PEAT_INVALID,
-                         "cell '%s' has no attention (model.mixer: %s); diagnose reads models that "
-                         "have",
-                         d->cell->id, mixer_name((enum mixer)m->mixer));
     if (m->head == PEAT_HEAD_TOKENS && m->input == PEAT_INPUT_TOKENS)
         return PEAT_OK;
     return error_set(err, PEAT_INVALID,

@@ -6,22 +6,23 @@
 
 const struct diagnostic diagnostics[] = {
     {"logits", diagnose_logits, "Terms of the attention logits",
-     "how much of what a head reacts to is content, how much position, how much both"},
+     "how much of what a head reacts to is content, how much position, how much both", true},
     {"sizes", diagnose_sizes, "Sizes of tokens and positions",
-     "which of the two is the louder at the input, and whether they point the same way"},
+     "which of the two is the louder at the input, and whether they point the same way", false},
     {"subspaces", diagnose_subspaces, "Subspaces of tokens and positions",
-     "were they at 90 degrees, the sum would keep them as well apart as concatenation does"},
+     "were they at 90 degrees, the sum would keep them as well apart as concatenation does", false},
     {"support", diagnose_support, "Which dimensions carry what",
-     "an index of 1 means that the model has split its dimensions as concatenation does"},
+     "an index of 1 means that the model has split its dimensions as concatenation does", false},
     {"collisions", diagnose_collisions, "Collisions",
-     "whether a sum of token and position can be mistaken for another token elsewhere"},
+     "whether a sum of token and position can be mistaken for another token elsewhere", false},
     {"probes", diagnose_probes, "Linear probes",
-     "whether a linear map finds position and token in the stream, block by block"},
+     "whether a linear map finds position and token in the stream, block by block", false},
     {"order", diagnose_order, "Order sensitivity",
-     "how far the last output moves when the other tokens change places; 0: it knows no order"},
+     "how far the last output moves when the other tokens change places; 0: it knows no order",
+     false},
     {"attention", diagnose_attention, "Attention by distance",
-     "where the heads look, and how much of their logits distance alone explains"},
-    {NULL, NULL, NULL, NULL},
+     "where the heads look, and how much of their logits distance alone explains", true},
+    {NULL, NULL, NULL, NULL, false},
 };
 
 static bool is_wanted(const char *name, const char *const *only, int n)
@@ -35,10 +36,17 @@ static bool is_wanted(const char *name, const char *const *only, int n)
 peat_status diagnose(struct subject *s, const char *const *only, int n_only, struct json v,
                      struct error *err)
 {
+    const char *mixer = mixer_name((enum mixer)s->model->config.mixer);
     for (const struct diagnostic *d = diagnostics; d->name; d++) {
         if (!is_wanted(d->name, only, n_only))
             continue;
-        peat_status status = d->run(s, json_put_map(v, d->name), err);
+        struct json own = json_put_map(v, d->name);
+        if (mixer && d->of_attention) {
+            json_put_text(own, "skipped",
+                          arena_printf(v.a, "the model has no attention (model.mixer: %s)", mixer));
+            continue;
+        }
+        peat_status status = d->run(s, own, err);
         if (status != PEAT_OK) {
             error_prefix(err, "%s", d->name);
             return status;

@@ -143,11 +143,14 @@ static peat_status add_batch(struct order *o, int index, struct error *err)
 
 /* ---- what theory says ---- */
 
-/* Without any position attention treats the keys as a set: a bidirectional model is equivariant at
- * every depth, and a causal one up to its first layer, whose last query sees all keys. */
+/* Other mixers read in order. Without any position attention treats the keys as a set: a
+ * bidirectional model is equivariant at every depth, and a causal one up to its first layer, whose
+ * last query sees all keys. */
 static bool must_be_zero(const struct order *o, int64_t layer)
 {
     const struct model *m = o->s->model;
+    if (m->config.mixer != MIXER_ATTENTION)
+        return false;
     for (int i = 0; i < m->positional->n_scheme; i++)
         if (scheme_acts_on(m->positional->scheme[i].hooks, ACTS_BEFORE | ACTS_ON_MODEL))
             return false;

@@ -151,8 +151,25 @@ START_TEST(mixers_give_the_same_bits_at_any_thread_count)
     shell_expect(0, "peat export one learned.sum.rnn.s0 -o m.safetensors && "
                     "grep -aq '\"block.1.rnn.forget.weight\"' m.safetensors && "
                     "! grep -aq '\"block.1.attention' m.safetensors");
-    shell_says(2, "has no attention (model.mixer: rnn); diagnose reads models that have",
-               "peat diagnose one learned.sum.rnn.s0");
+}
+END_TEST
+
+/* What asks for heads is left out, with the reason; the rest is read as in any model. */
+START_TEST(a_model_without_attention_is_diagnosed_but_for_its_heads)
+{
+    write_grid("{plugin: copy}", 32,
+               "  model: {d_model: 16, n_layer: 2, n_head: 2}\n"
+               "matrix:\n"
+               "  model.mixer: [attention, rnn]\n"
+               "  position.scheme: [none]\n");
+    shell_expect(0, "peat run arch.yaml -o run -t 1");
+    shell_expect(0, "peat diagnose run none.-.rnn.s0 | tee page && "
+                    "test $(grep -c 'the model has no attention (model.mixer: rnn)' page) = 2");
+    shell_expect(0, "peat diagnose run none.-.rnn.s0 --json > rnn.json && "
+                    "grep -q '\"must_be_zero\": *false' rnn.json && "
+                    "! grep -q '\"must_be_zero\": *true' rnn.json");
+    shell_expect(0, "peat diagnose run '*' --save > table && grep -q rnn table");
+    shell_expect(0, "peat report run -o page.html && test -s page.html");
 }
 END_TEST
 
@@ -304,6 +321,7 @@ int main(void)
                                       {what_does_not_fit_is_refused_by_plan, REFUSALS})},
         TESTS(two_sequences_learn_to_copy, pairs_serve_two_sequences,
               mixers_give_the_same_bits_at_any_thread_count, a_width_is_part_of_a_convolution_alone,
+              a_model_without_attention_is_diagnosed_but_for_its_heads,
               a_scheme_that_says_nothing_across_is_refused_there,
               images_serve_patches_with_every_place_of_a_class_token,
               keys_at_their_default_are_not_written, diagnose_says_that_it_does_not_read_classes));

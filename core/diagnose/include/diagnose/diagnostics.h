@@ -36,6 +36,7 @@ struct diagnostic {
     diagnostic_fn run;
     const char *title;   /* of the page                             */
     const char *meaning; /* one line that says how to read it */
+    bool of_attention;   /* skipped where a model has none          */
 };
 /* Ended by a NULL name. */
 extern const struct diagnostic diagnostics[];
