@@ -14,11 +14,8 @@ struct config {
     double base, init_std;
 };
 
-static const char *const layouts[] = {"interleaved", "halves", NULL};
-
 static const peat_param rows[] = {
-    {"layout", PEAT_ENUM, offsetof(struct config, layout), .preset = PEAT_INTERLEAVED,
-     .labels = layouts, .doc = "pairs (0,1), (2,3), ... or (0,C/2), (1,C/2+1), ..."},
+    ROTATION_LAYOUT_ROW(struct config),
     {"base", PEAT_REAL, offsetof(struct config, base), .preset = 1e4, .min = 1, .max = 1e12,
      .doc = "of the rotary that it starts as", .flags = PEAT_OPEN_MIN},
     {"init_std", PEAT_REAL, offsetof(struct config, init_std), .preset = 0, .min = 0, .max = 1e3,

@@ -12,11 +12,8 @@ struct config {
     double fraction, base;
 };
 
-static const char *const layouts[] = {"interleaved", "halves", NULL};
-
 static const peat_param rows[] = {
-    {"layout", PEAT_ENUM, offsetof(struct config, layout), .preset = PEAT_INTERLEAVED,
-     .labels = layouts, .doc = "pairs (0,1), (2,3), ... or (0,C/2), (1,C/2+1), ..."},
+    ROTATION_LAYOUT_ROW(struct config),
     {"fraction", PEAT_REAL, offsetof(struct config, fraction), .preset = 0.75, .min = 0, .max = 1,
      .doc = "part of the pairs that turns, the fastest first: the paper's p",
      .flags = PEAT_OPEN_MIN},
@@ -54,25 +51,17 @@ static void angle_row(const void *config, const double *pos, double *out, int64_
 /* [cos angle | sin angle] */
 static void turn_row(const void *config, const double *pos, double *out, int64_t C)
 {
-    int64_t n = C / 2;
-    angle_row(config, pos, out, n);
-    for (int64_t i = 0; i < n; i++) {
-        out[n + i] = sin(out[i]);
-        out[i] = cos(out[i]);
-    }
+    angle_row(config, pos, out, C / 2);
+    rotation_waves(out, C / 2);
 }
 
 /* Cosines and sines of the queries, then of the keys. */
 static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
 {
-    const peat_side *side[] = {c->q, c->k};
-    int64_t C = c->dims.C;
-    for (int i = 0; i < 2; i++) {
-        peat_node *row = rotation_rows(c, side[i], C, turn_row);
-        shared[2 * i] = peat_slice(c->g, row, -1, 0, C / 2);
-        shared[2 * i + 1] = peat_slice(c->g, row, -1, C / 2, C);
-    }
-    peat_probe(c, "angle", peat_rows(c, c->q, C / 2, angle_row));
+    int64_t n = c->dims.C / 2;
+    rotation_turns(c, c->q, n, turn_row, shared);
+    rotation_turns(c, c->k, n, turn_row, shared + 2);
+    peat_probe(c, "angle", peat_rows(c, c->q, n, angle_row));
     return PEAT_OK;
 }
 

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include <peat/plugin.h>
+#include "../rotation.h"
 
 enum { ZERO, UNIFORM };
 
@@ -29,11 +29,9 @@ static void turn_row(const void *config, const double *pos, double *out, int64_t
 {
     const struct config *k = config;
     int64_t C = d / 2;
-    for (int64_t i = 0; i < C; i++) {
-        double angle = pos[0] * pow(k->base, -(double)i / (double)C);
-        out[i] = cos(angle);
-        out[C + i] = sin(angle);
-    }
+    for (int64_t i = 0; i < C; i++)
+        out[i] = pos[0] * pow(k->base, -(double)i / (double)C);
+    rotation_waves(out, C);
 }
 
 static peat_status setup(peat_setup *s, const void *config, void **self)
@@ -48,20 +46,10 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
     return PEAT_OK;
 }
 
-/* cos and sin of one side, each [pos_B, 1, T, C]: the same for all heads. */
-static void turn_side(const peat_call *c, const peat_side *side, peat_node **turn)
-{
-    int64_t C = c->dims.C;
-    peat_node *row = peat_rows(c, side, 2 * C, turn_row);
-    row = peat_reshape(c->g, row, 4, (int64_t[]){side->pos_B, 1, side->T, 2 * C});
-    turn[0] = peat_slice(c->g, row, -1, 0, C);
-    turn[1] = peat_slice(c->g, row, -1, C, 2 * C);
-}
-
 static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
 {
-    turn_side(c, c->q, shared);
-    turn_side(c, c->k, shared + 2);
+    rotation_turns(c, c->q, c->dims.C, turn_row, shared);
+    rotation_turns(c, c->k, c->dims.C, turn_row, shared + 2);
     return PEAT_OK;
 }
 

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include <peat/plugin.h>
+#include "../rotation.h"
 
 enum { COS_Q, SIN_Q, COS_K, SIN_K, BACK_Q };
 
@@ -15,11 +15,8 @@ struct config {
     double base;
 };
 
-static const char *const layouts[] = {"interleaved", "halves", NULL};
-
 static const peat_param rows[] = {
-    {"layout", PEAT_ENUM, offsetof(struct config, layout), .preset = PEAT_INTERLEAVED,
-     .labels = layouts, .doc = "pairs (0,1), (2,3), ... or (0,C/2), (1,C/2+1), ..."},
+    ROTATION_LAYOUT_ROW(struct config),
     {"scores", PEAT_BOOL, offsetof(struct config, scores), .preset = true,
      .doc = "queries and keys turn too, as in rotary; false: values alone"},
     {"base", PEAT_REAL, offsetof(struct config, base), .preset = 1e4, .min = 1, .max = 1e12,
@@ -47,27 +44,15 @@ static void turn_row(const void *config, const double *pos, double *out, int64_t
 {
     double base = ((const struct config *)config)->base;
     int64_t n = C / 2;
-    for (int64_t i = 0; i < n; i++) {
-        double angle = pos[0] * pow(base, -(double)i / (double)n);
-        out[i] = cos(angle);
-        out[n + i] = sin(angle);
-    }
-}
-
-/* cos and sin of one side, each [pos_B, 1, T, C/2]: the same for all heads. */
-static void turn_side(const peat_call *c, const peat_side *side, peat_node **turn)
-{
-    int64_t C = c->dims.C;
-    peat_node *row = peat_rows(c, side, C, turn_row);
-    row = peat_reshape(c->g, row, 4, (int64_t[]){side->pos_B, 1, side->T, C});
-    turn[0] = peat_slice(c->g, row, -1, 0, C / 2);
-    turn[1] = peat_slice(c->g, row, -1, C / 2, C);
+    for (int64_t i = 0; i < n; i++)
+        out[i] = pos[0] * pow(base, -(double)i / (double)n);
+    rotation_waves(out, n);
 }
 
 static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
 {
-    turn_side(c, c->q, shared + COS_Q);
-    turn_side(c, c->k, shared + COS_K);
+    rotation_turns(c, c->q, c->dims.C / 2, turn_row, shared + COS_Q);
+    rotation_turns(c, c->k, c->dims.C / 2, turn_row, shared + COS_K);
     shared[BACK_Q] = peat_scale(c->g, shared[SIN_Q], -1);
     return PEAT_OK;
 }

@@ -5,18 +5,15 @@
  */
 #include <math.h>
 
-#include <peat/plugin.h>
+#include "../rotation.h"
 
 struct config {
     int64_t layout; /* peat_layout */
     double fraction, base;
 };
 
-static const char *const layouts[] = {"interleaved", "halves", NULL};
-
 static const peat_param rows[] = {
-    {"layout", PEAT_ENUM, offsetof(struct config, layout), .preset = PEAT_INTERLEAVED,
-     .labels = layouts, .doc = "pairs (0,1), (2,3), ... or (0,C/2), (1,C/2+1), ..."},
+    ROTATION_LAYOUT_ROW(struct config),
     {"fraction", PEAT_REAL, offsetof(struct config, fraction), .preset = 1, .min = 0, .max = 1,
      .doc = "part of each head that turns: its first 2*floor(fraction*C/2) dimensions",
      .flags = PEAT_OPEN_MIN},
@@ -46,12 +43,8 @@ static void angle_row(const void *config, const double *pos, double *out, int64_
 /* [cos angle | sin angle] */
 static void turn_row(const void *config, const double *pos, double *out, int64_t d)
 {
-    int64_t n = d / 2;
-    angle_row(config, pos, out, n);
-    for (int64_t i = 0; i < n; i++) {
-        out[n + i] = sin(out[i]);
-        out[i] = cos(out[i]);
-    }
+    angle_row(config, pos, out, d / 2);
+    rotation_waves(out, d / 2);
 }
 
 static peat_status setup(peat_setup *s, const void *config, void **self)
@@ -64,22 +57,13 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
                        (long long)s->dims.C, why);
 }
 
-/* cos and sin of one side, each [pos_B, 1, T, d/2]: the same for all heads. */
-static void turn_side(const peat_call *c, const peat_side *side, int64_t d, peat_node **turn)
-{
-    peat_node *row = peat_rows(c, side, d, turn_row);
-    row = peat_reshape(c->g, row, 4, (int64_t[]){side->pos_B, 1, side->T, d});
-    turn[0] = peat_slice(c->g, row, -1, 0, d / 2);
-    turn[1] = peat_slice(c->g, row, -1, d / 2, d);
-}
-
 /* Of the queries, then of the keys. */
 static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
 {
     const char *why;
     int64_t d = turning(c->config, c->dims.C, &why);
-    turn_side(c, c->q, d, shared);
-    turn_side(c, c->k, d, shared + 2);
+    rotation_turns(c, c->q, d / 2, turn_row, shared);
+    rotation_turns(c, c->k, d / 2, turn_row, shared + 2);
     peat_probe(c, "angle", peat_rows(c, c->q, d / 2, angle_row));
     return PEAT_OK;
 }

@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include <peat/plugin.h>
+#include "../rotation.h"
 
 enum { LINEAR, NTK, YARN };
 
@@ -16,7 +16,6 @@ struct config {
 };
 
 static const char *const kinds[] = {"linear", "ntk", "yarn", NULL};
-static const char *const layouts[] = {"interleaved", "halves", NULL};
 
 static const peat_param rows[] = {
     {"kind", PEAT_ENUM, offsetof(struct config, kind), .preset = NTK, .labels = kinds,
@@ -29,8 +28,7 @@ static const peat_param rows[] = {
     {"original_length", PEAT_INT, offsetof(struct config, original_length), .min = 1,
      .max = 1 << 24, .automatic = "the longest sequence trained", .unit = "tokens",
      .doc = "length that needs no scaling", .flags = PEAT_AUTO},
-    {"layout", PEAT_ENUM, offsetof(struct config, layout), .preset = PEAT_INTERLEAVED,
-     .labels = layouts, .doc = "pairs (0,1), (2,3), ... or (0,C/2), (1,C/2+1), ..."},
+    ROTATION_LAYOUT_ROW(struct config),
     {"base", PEAT_REAL, offsetof(struct config, base), .preset = 1e4, .min = 1, .max = 1e12,
      .doc = "ratio of the longest wavelength to the shortest, unscaled", .flags = PEAT_OPEN_MIN},
     {"beta_fast", PEAT_REAL, offsetof(struct config, beta_fast), .preset = 32, .min = 0, .max = 1e6,

@@ -5,18 +5,15 @@
  */
 #include <math.h>
 
-#include <peat/plugin.h>
+#include "../rotation.h"
 
 struct config {
     int64_t layout; /* peat_layout */
     double base, gamma, scale_base, centre;
 };
 
-static const char *const layouts[] = {"interleaved", "halves", NULL};
-
 static const peat_param rows[] = {
-    {"layout", PEAT_ENUM, offsetof(struct config, layout), .preset = PEAT_INTERLEAVED,
-     .labels = layouts, .doc = "pairs (0,1), (2,3), ... or (0,C/2), (1,C/2+1), ..."},
+    ROTATION_LAYOUT_ROW(struct config),
     {"base", PEAT_REAL, offsetof(struct config, base), .preset = 1e4, .min = 1, .max = 1e12,
      .doc = "ratio of the longest wavelength to the shortest", .flags = PEAT_OPEN_MIN},
     {"gamma", PEAT_REAL, offsetof(struct config, gamma), .preset = 0.4, .min = 1e-3, .max = 1e6,
@@ -47,11 +44,8 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
     struct xpos *x = peat_alloc(s, sizeof(*x));
     if (!x)
         return PEAT_NOMEM;
-    if (s->dims.C % 2)
-        return peat_refuse(s,
-                           "a head width of %lld does not split into pairs that turn: make "
-                           "model.d_model / model.n_head even",
-                           (long long)s->dims.C);
+    if (rotation_needs_pairs(s) != PEAT_OK)
+        return PEAT_REFUSED;
     double T = (double)s->dims.T_max;
     x->centre = k->centre > 0 ? k->centre : T / 2;
     if (pow(zeta(k, 0, s->dims.C / 2), -fmax(x->centre, T - x->centre) / k->scale_base) > most)
