@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "cell/start.h"
 #include "nn/host.h"
 
 static struct part part_of(const struct cell_config *c, const struct plugin_use *use,
@@ -14,8 +15,7 @@ static struct part part_of(const struct cell_config *c, const struct plugin_use 
         .id = use->plugin->desc->id, .prefix = prefix, .config = use->config, .files = c->files};
 }
 
-/* place_error with the status of `inner`. */
-static peat_status placed(struct error *err, struct place at, const struct error *inner)
+peat_status place_failure(struct error *err, struct place at, const struct error *inner)
 {
     place_error(err, at, "%s", inner->text);
     if (err)
@@ -63,7 +63,7 @@ static peat_status assemble_task(struct assembly *s, const struct cell_config *c
     };
     struct error inner = {0};
     peat_status status = task_setup(t, arena, &inner);
-    return status == PEAT_OK ? PEAT_OK : placed(err, c->task.at, &inner);
+    return status == PEAT_OK ? PEAT_OK : place_failure(err, c->task.at, &inner);
 }
 
 static void fill_positional(struct positional *p, const struct cell_config *c, struct arena *arena)
@@ -83,9 +83,26 @@ static void fill_positional(struct positional *p, const struct cell_config *c, s
     p->combine = c->combine.plugin->desc->interface;
 }
 
-static struct model_config model_config_of(const struct cell_config *c, const peat_task_plan *plan)
+/* Of the model, and what starts frozen. */
+static peat_strings freeze_of(const struct cell_config *c, struct arena *arena)
+{
+    int64_t n = c->model.freeze.n, most = n;
+    for (int i = 0; i < c->n_start; i++)
+        most += c->start[i].to.n;
+    const char **all = ARENA_ARRAY(arena, most + 1, const char *);
+    for (int64_t i = 0; i < n; i++)
+        all[i] = c->model.freeze.item[i];
+    for (int i = 0; i < c->n_start; i++)
+        for (int64_t k = 0; c->start[i].frozen && k < c->start[i].to.n; k++)
+            all[n++] = c->start[i].to.item[k];
+    return (peat_strings){n, all};
+}
+
+static struct model_config model_config_of(const struct cell_config *c, const peat_task_plan *plan,
+                                           struct arena *arena)
 {
     struct model_config m = c->model;
+    m.freeze = freeze_of(c, arena);
     m.vocab = plan->vocab;
     m.n_segment = plan->n_segment;
     m.n_class = plan->n_class;
@@ -99,19 +116,25 @@ static struct model_config model_config_of(const struct cell_config *c, const pe
     return m;
 }
 
-static struct place place_of_pattern(const struct value *freeze, const char *pattern)
+static struct place place_of_pattern(const struct cell_config *c, const char *pattern)
 {
-    for (int i = 0; freeze->kind == VALUE_LIST && i < freeze->n; i++)
+    const struct value *freeze = c->freeze;
+    bool list = freeze && freeze->kind == VALUE_LIST;
+    for (int i = 0; list && i < freeze->n; i++)
         if (strcmp(freeze->item[i]->text, pattern) == 0)
             return freeze->item[i]->at;
-    return freeze->at;
+    for (int i = 0; i < c->n_start; i++)
+        for (int64_t k = 0; c->start[i].frozen && k < c->start[i].to.n; k++)
+            if (strcmp(c->start[i].to.item[k], pattern) == 0)
+                return c->start[i].at;
+    return freeze ? freeze->at : NOWHERE;
 }
 
 /* Where the plugin whose set-up failed is named, or what could not be frozen. */
 static struct place place_of(const struct assembly *s, const struct cell_config *c)
 {
-    if (s->model.misfrozen && c->freeze)
-        return place_of_pattern(c->freeze, s->model.misfrozen);
+    if (s->model.misfrozen)
+        return place_of_pattern(c, s->model.misfrozen);
     for (int i = 0; i < c->n_scheme; i++)
         if (s->positional.failing == &s->positional.scheme[i].part)
             return c->scheme[i].at;
@@ -129,14 +152,14 @@ peat_status assemble(struct assembly *s, const struct cell_config *c, struct are
         return status;
     fill_positional(&s->positional, c, arena);
     s->positional.trail = s->trail;
-    struct model_config m = model_config_of(c, &s->task.plan);
+    struct model_config m = model_config_of(c, &s->task.plan, arena);
     struct error inner = {0};
     status = model_build(&s->model, &m, &s->positional, arena, dtype, (uint64_t)c->seed, shape_only,
                          &inner);
     if (status == PEAT_OK)
         return PEAT_OK;
     struct place at = place_of(s, c);
-    return at.file ? placed(err, at, &inner) : error_set(err, status, "%s", inner.text);
+    return at.file ? place_failure(err, at, &inner) : error_set(err, status, "%s", inner.text);
 }
 
 /* ---- what plugins chose ---- */

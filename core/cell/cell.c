@@ -12,6 +12,7 @@
 #include "nn/setup.h"
 #include "plugin/params.h"
 #include "plugin_use.h"
+#include "startread.h"
 #include "train/trainer.h"
 
 /* ---- model ---- */
@@ -123,7 +124,7 @@ static peat_status check_mixer(const struct cell_reader *r, struct model_config 
 static peat_status read_model(const struct cell_reader *r, struct model_config *m,
                               const struct value *v)
 {
-    static const char *const reserved[] = {"attention", NULL};
+    static const char *const reserved[] = {"attention", "embedding", "start", NULL};
     peat_status status = params_fill(model_rows, m, v, "model", reserved, r->a, r->err);
     if (status == PEAT_OK)
         status = read_attention(r, m, value_get(v, "attention"));
@@ -165,14 +166,15 @@ static struct value *rows_value(const peat_param *row, const void *config, const
     return kept;
 }
 
-static struct value *model_value(const struct model_config *m, struct arena *a)
+static struct value *model_value(const struct cell_config *c, bool identity, struct arena *a)
 {
-    const struct model_config none = {0};
+    const struct model_config *m = &c->model, none = {0};
     const struct json model = {a, rows_value(model_rows, m, &none, a)};
     const struct json attention = {a, params_value(attention_rows, m, a)};
     if (m->attention_scale_value > 0)
         json_put_real(attention, "scale", m->attention_scale_value);
     json_put(model, "attention", attention.v);
+    starts_put(c, model, identity);
     return model.v;
 }
 
@@ -329,7 +331,7 @@ static void resolve(struct cell_config *c, struct arena *a)
 {
     struct json all = json_map(a);
     json_put(all, "task", c->task.given);
-    json_put(all, "model", model_value(&c->model, a));
+    json_put(all, "model", model_value(c, false, a));
     struct json position = json_put_map(all, "position");
     struct json schemes = json_put_list(position, "scheme");
     for (int i = 0; i < c->n_scheme; i++)
@@ -357,7 +359,7 @@ static peat_status identify(const struct cell_reader *r, struct cell_config *c)
     json_put(position, "scheme", schemes.v);
     json_put(position, "combine", combine);
     json_put(all, "task", task);
-    json_put(all, "model", value_get(c->resolved, "model"));
+    json_put(all, "model", model_value(c, true, r->a));
     json_put(all, "position", position.v);
     json_put(all, "train", value_get(c->resolved, "train"));
     if (c->train.patience) /* then evaluations decide when training ends */
@@ -371,19 +373,25 @@ static struct value *with_seed(const struct value *map, int64_t seed, struct are
     return value_with_path(a, map, "seed", NOWHERE, value_int(a, NOWHERE, seed));
 }
 
-static void set_seed(struct cell_config *c, int64_t seed, struct arena *a)
+static void set_seed(struct cell_config *c, struct arena *a)
 {
-    c->seed = seed;
-    c->resolved = with_seed(c->resolved, seed, a);
-    json_hash(with_seed(c->identity, seed, a), c->hash);
+    struct value *identity = with_seed(c->identity, c->seed, a);
+    if (starts_vary(c))
+        json_put((struct json){a, identity}, "start", starts_hashes(c, a));
+    c->resolved = with_seed(c->resolved, c->seed, a);
+    json_hash(identity, c->hash);
     json_hash(c->identity, c->setting);
 }
 
-void cell_config_reseed(struct cell_config *c, const struct cell_config *from, int64_t seed,
-                        struct arena *a)
+peat_status cell_config_reseed(struct cell_config *c, const struct cell_config *from, int64_t seed,
+                               struct arena *a, struct error *err)
 {
     *c = *from;
-    set_seed(c, seed, a);
+    c->seed = seed;
+    peat_status status = starts_vary(c) ? starts_find(c, a, err) : PEAT_OK;
+    if (status == PEAT_OK)
+        set_seed(c, a);
+    return status;
 }
 
 /* ---- the whole ---- */
@@ -403,9 +411,11 @@ peat_status cell_config_read_with(struct cell_config *c, const struct value *tre
 {
     const struct cell_reader reader = {r, files, a, err};
     bool dropped = false;
-    *c = (struct cell_config){.files = files};
+    *c = (struct cell_config){.files = files, .seed = seed};
     peat_status status = read_model(&reader, &c->model, value_get(tree, "model"));
     c->freeze = value_get_path(tree, "model.freeze");
+    if (status == PEAT_OK)
+        status = starts_read(&reader, c, value_get(tree, "model"));
     if (status == PEAT_OK)
         status = read_train(&reader, &c->train, value_get(tree, "train"));
     if (status == PEAT_OK)
@@ -416,13 +426,15 @@ peat_status cell_config_read_with(struct cell_config *c, const struct value *tre
         status = read_task(&reader, c, tree);
     if (status == PEAT_OK)
         status = read_position(&reader, c, tree, &dropped);
+    if (status == PEAT_OK)
+        status = starts_find(c, a, err);
     if (status != PEAT_OK)
         return status;
     resolve(c, a);
     status = identify(&reader, c);
     if (status != PEAT_OK)
         return status;
-    set_seed(c, seed, a);
+    set_seed(c, a);
     if (combine_dropped)
         *combine_dropped = dropped;
     return PEAT_OK;

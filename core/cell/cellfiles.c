@@ -50,7 +50,8 @@ static const struct field plugin_fields[] = {{"kind", FIELD_TEXT},
                                              {"path", FIELD_TEXT},
                                              {"sha256", FIELD_TEXT},
                                              {NULL}};
-static const struct field data_fields[] = {{"path", FIELD_TEXT}, {"sha256", FIELD_TEXT}, {NULL}};
+static const struct field data_fields[] = {
+    {"path", FIELD_TEXT}, {"sha256", FIELD_TEXT}, {"run", FIELD_TEXT}, {NULL}};
 static const struct field meta_fields[] = {
     {"plugins", FIELD_LIST, FIELD_MAP, plugin_fields},
     {"data", FIELD_LIST, FIELD_MAP, data_fields},

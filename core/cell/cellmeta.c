@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "cell/cellfiles.h"
+#include "cell/start.h"
 #include "libm.h"
 #include "tensor/gemm.h"
 
@@ -56,12 +57,10 @@ static peat_status add_file(struct json list, struct data_files *f, const char *
     return PEAT_OK;
 }
 
-peat_status plugin_data(const struct plugin_use *use, struct data_files *f, struct arena *a,
-                        struct value **list, struct error *err)
+static peat_status add_files(struct json files, const struct plugin_use *use, struct data_files *f,
+                             struct error *err)
 {
-    struct json files = json_list(a);
     peat_status status = PEAT_OK;
-    *list = files.v;
     for (const peat_param *row = use->plugin->desc->param; row && row->key; row++) {
         const void *field = (const char *)use->config + row->offset;
         if (!(row->flags & PEAT_PATH))
@@ -78,6 +77,27 @@ peat_status plugin_data(const struct plugin_use *use, struct data_files *f, stru
         if (status != PEAT_OK)
             return status;
     }
+    return status;
+}
+
+/* With the run directory where it is a cell's. */
+static void add_start(struct json files, const struct weight_start *s)
+{
+    struct json file = json_add_map(files);
+    json_put_text(file, "path", s->file);
+    json_put_text(file, "sha256", s->sha256);
+    if (s->config)
+        json_put_text(file, "run", s->from);
+}
+
+peat_status cell_data(const struct cell_config *c, struct arena *a, struct value **list,
+                      struct error *err)
+{
+    struct json files = json_list(a);
+    peat_status status = add_files(files, &c->task, c->files, err);
+    for (int i = 0; status == PEAT_OK && i < c->n_start; i++)
+        add_start(files, &c->start[i]);
+    *list = files.v;
     return status;
 }
 
@@ -105,7 +125,7 @@ peat_status cell_meta(const struct cell_config *c, const struct team *team, stru
 {
     struct json m = json_map(a);
     struct value *data;
-    peat_status status = plugin_data(&c->task, c->files, a, &data, err);
+    peat_status status = cell_data(c, a, &data, err);
     if (status != PEAT_OK)
         return status;
     const char *libraries, *kernels;

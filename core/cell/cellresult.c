@@ -149,6 +149,8 @@ static void put_costs(struct json r, const struct cell_outcome *o)
         json_put(r, planned[i], value_get(o->config_json, planned[i]));
     if (value_get(o->config_json, "params_frozen"))
         json_put(r, "params_frozen", value_get(o->config_json, "params_frozen"));
+    if (o->assembly->started)
+        json_put_text(r, "started", o->assembly->started);
     struct rusage use;
     getrusage(RUSAGE_SELF, &use);
     double tokens = (double)(t->train->batch * t->train->seq_len);

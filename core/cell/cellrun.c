@@ -19,6 +19,7 @@
 #include "cell/cellfiles.h"
 #include "cell/cellmeta.h"
 #include "cell/cellmetrics.h"
+#include "cell/start.h"
 #include "cellresult.h"
 #include "identity.h"
 #include "process/guard.h"
@@ -320,8 +321,12 @@ static peat_status set_up(struct cell *c, struct error *err)
         status = look(c, err);
     if (status != PEAT_OK)
         return status;
+    /* As drawn: cells that start otherwise, because they were told to, are still paired. */
     weights_hash(&c->assembly.model.weights, shared_weight, c->init_hash);
     weights_shape_hash(&c->assembly.model.weights, shared_weight, c->init_shapes);
+    status = start_apply(&c->assembly, k, err);
+    if (status != PEAT_OK)
+        return status;
     c->trainer = (struct trainer){
         .model = &c->assembly.model,
         .task = &c->assembly.task,

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cell/cell.h"
+#include "cell/start.h"
 
 #define KEYS_MAX 128
 
@@ -97,7 +97,13 @@ static int section_keys(const char *section, const char *name[KEYS_MAX])
     if (strcmp(section, "model") == 0) {
         n = add_rows(name, 0, model_rows);
         name[n++] = "attention";
-    } else if (strcmp(section, "attention") == 0) {
+        name[n++] = "embedding";
+        name[n++] = "start";
+    } else if (strcmp(section, "model.embedding") == 0) {
+        n = add_rows(name, 0, embedding_rows);
+    } else if (strcmp(section, "model.start") == 0) {
+        n = add_rows(name, 0, start_rows);
+    } else if (strcmp(section, "model.attention") == 0) {
         n = add_rows(name, 0, attention_rows);
     } else if (strcmp(section, "train") == 0) {
         n = add_rows(name, 0, train_rows);
@@ -120,15 +126,15 @@ static bool is_row_key(const char *section, const char *key)
 
 static int all_keys(const char *name[KEYS_MAX], struct arena *a)
 {
-    static const char *const section[] = {"model", "attention", "position", "train", "eval"};
+    static const char *const section[] = {
+        "model", "model.attention", "model.embedding", "model.start", "position", "train", "eval"};
     int n = 0;
     name[n++] = "task";
     for (size_t s = 0; s < sizeof(section) / sizeof(*section); s++) {
         const char *key[KEYS_MAX];
         int keys = section_keys(section[s], key);
-        const char *prefix = strcmp(section[s], "attention") == 0 ? "model.attention" : section[s];
         for (int i = 0; i < keys && n < KEYS_MAX; i++)
-            name[n++] = arena_printf(a, "%s.%s", prefix, key[i]);
+            name[n++] = arena_printf(a, "%s.%s", section[s], key[i]);
     }
     return n;
 }
@@ -143,12 +149,11 @@ static bool is_known(const char *key)
     if (setting_is_below(key, "task") || setting_is_below(key, "position.scheme") ||
         setting_is_below(key, "position.combine"))
         return true;
-    char section[16] = "";
-    if ((size_t)(dot - key) < sizeof(section))
-        memcpy(section, key, (size_t)(dot - key));
-    if (strncmp(key, "model.attention.", 16) == 0)
-        return is_row_key("attention", key + 16);
-    return setting_is_section(section) && is_row_key(section, dot + 1);
+    char section[32] = "";
+    const char *last = strrchr(key, '.');
+    if ((size_t)(last - key) < sizeof(section))
+        memcpy(section, key, (size_t)(last - key));
+    return is_row_key(section, last + 1);
 }
 
 peat_status setting_check(const char *key, struct place at, int n_other, const char *const *other,
@@ -180,40 +185,47 @@ peat_status setting_check_section(const char *section, const struct value *v, st
 
 /* ---- setting one ---- */
 
-/* How many letters of key name a plugin's place with something below; 0: none. */
-static size_t plugin_prefix(const char *key)
+/* What may be written as a text, and is a map with that text under `key` when more is said. */
+static const struct opened {
+    const char *prefix, *key, *list, *other;
+} opened[] = {{"task", "plugin", "a list of plugins", "no plugin"},
+              {"position.scheme", "plugin", "a list of plugins", "no plugin"},
+              {"position.combine", "plugin", "a list of plugins", "no plugin"},
+              {"model.embedding", "from", "a list", "no path"},
+              {"model.start", "from", "a list", "no path"}};
+
+/* The one that the key names something below; NULL: none. */
+static const struct opened *opened_by(const char *key)
 {
-    static const char *const prefix[] = {"task", "position.scheme", "position.combine"};
-    for (size_t i = 0; i < sizeof(prefix) / sizeof(*prefix); i++) {
-        size_t n = strlen(prefix[i]);
-        if (strncmp(key, prefix[i], n) == 0 && key[n] == '.')
-            return n;
+    for (size_t i = 0; i < sizeof(opened) / sizeof(*opened); i++) {
+        size_t n = strlen(opened[i].prefix);
+        if (strncmp(key, opened[i].prefix, n) == 0 && key[n] == '.')
+            return &opened[i];
     }
-    return 0;
+    return NULL;
 }
 
 /* A plugin's bare name becomes {plugin: name}. */
-static peat_status open_plugin(struct value **tree, const char *key, size_t prefix,
-                               struct place key_at, struct arena *a, struct error *err)
+static peat_status open_text(struct value **tree, const char *key, const struct opened *o,
+                             struct place key_at, struct arena *a, struct error *err)
 {
-    const char *path = arena_printf(a, "%.*s", (int)prefix, key);
-    const struct value *old = value_get_path(*tree, path);
+    const struct value *old = value_get_path(*tree, o->prefix);
     if (!old || old->kind == VALUE_MAP)
         return PEAT_OK;
     if (old->kind != VALUE_TEXT)
-        return place_error(err, key_at, "'%s' cannot be set: '%s' is %s here", key, path,
-                           old->kind == VALUE_LIST ? "a list of plugins" : "no plugin");
+        return place_error(err, key_at, "'%s' cannot be set: '%s' is %s here", key, o->prefix,
+                           old->kind == VALUE_LIST ? o->list : o->other);
     struct value *map = value_map(a, old->at);
-    value_set(a, map, "plugin", old->at, value_text(a, old->at, old->text));
-    *tree = value_with_path(a, *tree, path, old->at, map);
+    value_set(a, map, o->key, old->at, value_text(a, old->at, old->text));
+    *tree = value_with_path(a, *tree, o->prefix, old->at, map);
     return PEAT_OK;
 }
 
 peat_status setting_apply(struct value **tree, const char *key, struct place key_at,
                           struct value *item, struct arena *a, struct error *err)
 {
-    size_t prefix = plugin_prefix(key);
-    peat_status status = prefix ? open_plugin(tree, key, prefix, key_at, a, err) : PEAT_OK;
+    const struct opened *o = opened_by(key);
+    peat_status status = o ? open_text(tree, key, o, key_at, a, err) : PEAT_OK;
     if (status != PEAT_OK)
         return status;
     if (setting_is_section(key) && strcmp(key, "task") != 0 && item->kind == VALUE_MAP)

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "cell/assemble.h"
 #include "cell/reopen.h"
+#include "cell/start.h"
 #include "cli/verbs.h"
 #include "grid/rundir.h"
 #include "model/safetensors.h"
@@ -47,6 +48,8 @@ static peat_status build(struct exporter *x, bool shape_only, struct assembly *s
                     registry, x->arena, &x->err);
     if (status == PEAT_OK)
         status = assemble(s, config, x->arena, PEAT_F32, shape_only, &x->err);
+    if (status == PEAT_OK && !shape_only)
+        status = start_apply(s, config, &x->err);
     if (status != PEAT_OK)
         return status;
     x->resolved = assembly_resolved(s, x->arena);

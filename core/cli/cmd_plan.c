@@ -149,6 +149,15 @@ static void print_matched(const struct plan *p, int rows, struct arena *a)
     print_said("matched", p, rows, said, a);
 }
 
+/* "start: learned.sum.s0 and 3 more: token.weight from vectors.npy; ..." */
+static void print_started(const struct plan *p, int rows, struct arena *a)
+{
+    const char **said = ARENA_ARRAY(a, rows, const char *);
+    for (int i = 0; i < rows; i++)
+        said[i] = p->cell[i].started;
+    print_said("start", p, rows, said, a);
+}
+
 /* "parameters: learned.sum.s0 and 3 more: 12,352 trained, 4,096 frozen" */
 static void print_frozen(const struct plan *p, int rows, struct arena *a)
 {
@@ -179,6 +188,7 @@ static void print_totals(struct loaded_plan *l, const char *const *state)
     plan_runs_say(p, &runs, &l->arena);
     print_matched(p, rows, &l->arena);
     print_frozen(p, rows, &l->arena);
+    print_started(p, rows, &l->arena);
     for (int i = 0; i < p->n_dropped; i++)
         cli_print("left out: %s\n", p->dropped[i]);
     for (int i = 0; i < p->n_skipped / l->experiment.n_seed; i++)

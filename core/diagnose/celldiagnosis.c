@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "cell/cellmeta.h"
 #include "cell/reopen.h"
+#include "cell/start.h"
 #include "grid/stale.h"
 #include "model/safetensors.h"
 #include "rounded.h"
@@ -104,6 +105,8 @@ peat_status cell_diagnosis_open_start(struct cell_diagnosis *d, const struct cel
         status = can_be_read(d, err);
     if (status == PEAT_OK)
         status = assemble(&d->assembly, &d->config, &d->arena, PEAT_F64, false, err);
+    if (status == PEAT_OK)
+        status = start_apply(&d->assembly, &d->config, err);
     if (status == PEAT_OK)
         status = subject_read(&d->subject, &d->assembly.task, 0, n_batch, err);
     return status;

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "cell/assemble.h"
+#include "cell/start.h"
 #include "planning.h"
 #include "tensor/gemm.h"
 #include "train/input_sizes.h"
@@ -67,6 +68,7 @@ static double first_ratio(struct planning *p, struct assembly *s, const struct c
     if (!p->team || !positional_at_input(&s->positional) ||
         !sample_input(s, c, &p->scratch, &batch) ||
         model_fill_input(&s->model, &ignored) != PEAT_OK ||
+        start_apply(s, c, &ignored) != PEAT_OK ||
         input_sizes(&s->model, p->team, &batch.b, &p->scratch, &sizes, &ignored) != PEAT_OK)
         return (double)NAN;
     snprintf(digits, sizeof(digits), "%.4g", input_ratio(&sizes));
@@ -79,11 +81,16 @@ struct look {
     struct evaluation_cost evaluation;
     struct strbuf injection;
     double ratio;
+    const char *started; /* in the memory of the plan */
 };
 
 static peat_status look_closer(struct planning *p, struct assembly *s, const struct cell_config *c,
                                struct look *look)
 {
+    peat_status status = start_apply(s, c, p->err);
+    if (status != PEAT_OK)
+        return status;
+    look->started = s->started ? arena_strdup(p->a, s->started) : NULL;
     look->ratio = first_ratio(p, s, c);
     positional_describe(&s->positional, c->model.n_layer, c->model.n_head, &look->injection);
     return evaluation_cost(&s->model, &s->task, &look->evaluation, p->err);
@@ -154,6 +161,7 @@ static void note_costs(struct planning *p, struct plan_cell *cell, const struct 
     struct strbuf injection = look->injection;
     cell->params = cost->trainable;
     cell->params_frozen = cost->frozen;
+    cell->started = look->started;
     cell->flops_per_token = 3 * (double)cost->forward_flops / tokens;
     cell->eval_flops = times * look->evaluation.score_flops;
     cell->generate_flops = times * look->evaluation.generate_flops;

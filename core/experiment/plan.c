@@ -127,18 +127,20 @@ static peat_status check_reports(struct planning *p)
 
 /* ---- cells ---- */
 
-static void make_cell(struct planning *p, struct plan_cell *cell, int row, int seed)
+static peat_status make_cell(struct planning *p, struct plan_cell *cell, int row, int seed)
 {
+    peat_status status = PEAT_OK;
     const struct plan_row *from = &p->row[row];
     *cell = from->cell;
     cell->index = seed * p->n + row;
     cell->seed = p->e->seed[seed];
     if (seed > 0)
-        cell_config_reseed(&cell->config, &from->cell.config, cell->seed, p->a);
+        status = cell_config_reseed(&cell->config, &from->cell.config, cell->seed, p->a, p->err);
     cell->label = row_label(p, from, cell->seed);
     cell->id = arena_printf(p->a, "%s-%.8s", cell->label, cell->config.hash);
     if (cell->baseline >= 0)
         cell->baseline += seed * p->n;
+    return status;
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -188,10 +190,12 @@ static peat_status make_cells(struct planning *p)
 {
     p->plan->n = p->n * p->e->n_seed;
     p->plan->cell = ARENA_ARRAY(p->a, p->plan->n, struct plan_cell);
+    peat_status status = PEAT_OK;
     for (int s = 0; s < p->e->n_seed; s++)
-        for (int i = 0; i < p->n; i++)
-            make_cell(p, &p->plan->cell[s * p->n + i], i, s);
-    peat_status status = check_ids(p);
+        for (int i = 0; status == PEAT_OK && i < p->n; i++)
+            status = make_cell(p, &p->plan->cell[s * p->n + i], i, s);
+    if (status == PEAT_OK)
+        status = check_ids(p);
     if (status == PEAT_OK)
         tell_labels_apart(p);
     return status;

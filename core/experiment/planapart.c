@@ -140,6 +140,7 @@ static bool read_cell(const struct experiment *e, const struct value *row, const
         .activation_bytes = json_get_int(row, "activation_bytes", 0),
         .attention_path = text_or(row, "attention_path", ""),
         .injection = text_or(row, "injection", ""),
+        .started = json_get_text(row, "started"),
         .matched = json_get_text(row, "matched"),
         .baseline = (int)json_get_int(row, "baseline", -1),
     };

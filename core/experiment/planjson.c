@@ -29,6 +29,7 @@ static const struct field cell_fields[] = {
     {"params", FIELD_NUMBER},
     {"params_positional", FIELD_NUMBER | FIELD_SIGNED},
     {"params_frozen", FIELD_NUMBER},
+    {"started", FIELD_TEXT},
     {"flops_per_token", FIELD_NUMBER},
     {"eval_flops", FIELD_NUMBER},
     {"generate_flops", FIELD_NUMBER},
@@ -135,11 +136,13 @@ static void put_cell(struct json m, const struct plan *p, const struct plan_cell
     json_put_text(m, "combine", c->combine);
 }
 
-/* Cells that freeze nothing are written as before there was freezing. */
-static void put_frozen(struct json m, const struct plan_cell *c)
+/* Cells that freeze nothing and draw all weights are written as if there were nothing else. */
+static void put_start(struct json m, const struct plan_cell *c)
 {
     if (c->params_frozen > 0)
         json_put_int(m, "params_frozen", c->params_frozen);
+    if (c->started)
+        json_put_text(m, "started", c->started);
 }
 
 static void add_cell(struct json cells, const struct plan *p, const struct plan_cell *c)
@@ -152,7 +155,7 @@ static void add_cell(struct json cells, const struct plan *p, const struct plan_
     json_put_text(m, "setting", c->config.setting);
     json_put_int(m, "params", c->params);
     json_put_int(m, "params_positional", c->params_positional);
-    put_frozen(m, c);
+    put_start(m, c);
     json_put_real(m, "flops_per_token", c->flops_per_token);
     json_put_real(m, "eval_flops", c->eval_flops);
     json_put_real(m, "generate_flops", c->generate_flops);
@@ -202,7 +205,7 @@ struct value *plan_cell_value(const struct plan *p, const struct plan_cell *c, s
     m.v = value_merge(a, m.v, c->config.resolved);
     json_put_int(m, "params", c->params);
     json_put_int(m, "params_positional", c->params_positional);
-    put_frozen(m, c);
+    put_start(m, c);
     json_put_real(m, "flops_per_token", c->flops_per_token);
     json_put_real(m, "input_ratio_start", c->input_ratio);
     json_put_text(m, "attention_path", c->attention_path);

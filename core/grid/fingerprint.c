@@ -88,14 +88,15 @@ static struct value *meta_part(const struct value *meta, struct arena *a)
     return part.v;
 }
 
-/* The content of the file at this path, as meta.json lists it; NULL: it lists no such file. */
+/* The content of the file at this path, or of the run's cell that was read, as meta.json lists it;
+ * NULL: it lists no such file. */
 static const char *content_of(const struct value *meta, const char *path)
 {
     static const char *const list[] = {"data", "plugins", NULL};
     const struct value *v;
     for (int k = 0; list[k]; k++)
         for (int i = 0; (v = json_get_item(meta, list[k], i)); i++)
-            if (json_text_is(v, "path", path))
+            if (json_text_is(v, "path", path) || json_text_is(v, "run", path))
                 return json_get_text(v, "sha256");
     return NULL;
 }

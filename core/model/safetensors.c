@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "model/foreign_numbers.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format is little-endian");
 
@@ -128,11 +129,19 @@ struct reader {
     size_t data_bytes;
     struct arena *arena;
     struct error *err;
+    bool foreign; /* tensors of any dtype may be in it */
 };
 
 struct range {
     size_t begin, end;
     const char *name;
+};
+
+/* A tensor as the header describes it. */
+struct entry {
+    struct tensor shape;
+    const struct dtype_word *word;
+    struct range range;
 };
 
 #define DAMAGED(reader, ...) damaged((reader)->path, (reader)->err, __VA_ARGS__)
@@ -150,24 +159,50 @@ static peat_status damaged(const char *path, struct error *err, const char *fmt,
     return PEAT_CORRUPT;
 }
 
+/* How a header says what numbers a tensor has. What is not PEAT's own and no kind of number that
+ * tables of others are made of has bytes alone. */
+static const struct dtype_word {
+    const char *name;
+    size_t bytes;
+    bool own;
+    peat_dtype dtype; /* of PEAT's own */
+    int numbers;      /* enum number_kind; -1: none that a weight could have */
+} dtype_words[] = {
+    {"F32", 4, true, PEAT_F32, NUMBERS_F32},
+    {"F64", 8, true, PEAT_F64, NUMBERS_F64},
+    {"I32", 4, true, PEAT_I32, -1},
+    {"F16", 2, .numbers = NUMBERS_F16},
+    {"BF16", 2, .numbers = NUMBERS_BF16},
+    {"I64", 8, .numbers = -1},
+    {"I16", 2, .numbers = -1},
+    {"I8", 1, .numbers = -1},
+    {"U64", 8, .numbers = -1},
+    {"U32", 4, .numbers = -1},
+    {"U16", 2, .numbers = -1},
+    {"U8", 1, .numbers = -1},
+    {"BOOL", 1, .numbers = -1},
+    {"F8_E4M3", 1, .numbers = -1},
+    {"F8_E5M2", 1, .numbers = -1},
+};
+
 static peat_status read_dtype(const struct reader *r, const char *name, const struct value *entry,
-                              peat_dtype *dtype)
+                              const struct dtype_word **word)
 {
-    static const peat_dtype known[] = {PEAT_F32, PEAT_F64, PEAT_I32};
     const char *text = json_get_text(entry, "dtype");
     if (!text)
         return DAMAGED(r, "tensor '%s' has no dtype", name);
-    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-        if (!strcmp(text, dtype_name(known[i]))) {
-            *dtype = known[i];
+    for (size_t i = 0; i < sizeof(dtype_words) / sizeof(*dtype_words); i++) {
+        *word = &dtype_words[i];
+        if (!strcmp(text, (*word)->name) && ((*word)->own || r->foreign))
             return PEAT_OK;
-        }
     }
+    if (r->foreign)
+        return DAMAGED(r, "tensor '%s' has dtype '%s', which is none of the format", name, text);
     return DAMAGED(r, "tensor '%s' has dtype '%s'; F32, F64 and I32 can be read", name, text);
 }
 
 static peat_status read_shape(const struct reader *r, const char *name, const struct value *entry,
-                              peat_dtype dtype, struct tensor *t)
+                              const struct dtype_word *word, struct tensor *t)
 {
     const struct value *shape = value_get(entry, "shape");
     if (!shape || shape->kind != VALUE_LIST)
@@ -175,7 +210,7 @@ static peat_status read_shape(const struct reader *r, const char *name, const st
     if (shape->n > PEAT_MAX_RANK)
         return DAMAGED(r, "tensor '%s' has rank %d, the limit is %d", name, shape->n,
                        PEAT_MAX_RANK);
-    int64_t dim[PEAT_MAX_RANK], bytes = (int64_t)dtype_bytes(dtype);
+    int64_t dim[PEAT_MAX_RANK], bytes = (int64_t)word->bytes;
     for (int i = 0; i < shape->n; i++) {
         const struct value *one = shape->item[i];
         if (one->kind != VALUE_INT || one->integer < 0)
@@ -184,12 +219,12 @@ static peat_status read_shape(const struct reader *r, const char *name, const st
         if (__builtin_mul_overflow(bytes, dim[i], &bytes))
             return DAMAGED(r, "the size of tensor '%s' overflows", name);
     }
-    *t = tensor_shape(dtype, shape->n, dim);
+    *t = tensor_shape(word->own ? word->dtype : PEAT_F32, shape->n, dim);
     return PEAT_OK;
 }
 
 static peat_status read_range(const struct reader *r, const char *name, const struct value *entry,
-                              const struct tensor *t, struct range *range)
+                              size_t bytes, struct range *range)
 {
     const struct value *offsets = value_get(entry, "data_offsets");
     if (!offsets || offsets->kind != VALUE_LIST || offsets->n != 2 ||
@@ -200,23 +235,25 @@ static peat_status read_range(const struct reader *r, const char *name, const st
         return DAMAGED(r, "tensor '%s' ends before it begins", name);
     if ((uint64_t)e > r->data_bytes)
         return DAMAGED(r, "tensor '%s' ends beyond the file", name);
-    if ((size_t)(e - b) != tensor_bytes(t))
+    if ((size_t)(e - b) != bytes)
         return DAMAGED(r, "tensor '%s' has %lld bytes, its shape takes %zu", name,
-                       (long long)(e - b), tensor_bytes(t));
+                       (long long)(e - b), bytes);
     *range = (struct range){(size_t)b, (size_t)e, name};
     return PEAT_OK;
 }
 
-static peat_status read_entry(const struct reader *r, const char *name, const struct value *entry,
-                              struct tensor *t, struct range *range)
+static peat_status read_entry(const struct reader *r, const char *name, const struct value *v,
+                              struct entry *entry)
 {
-    if (entry->kind != VALUE_MAP)
+    if (v->kind != VALUE_MAP)
         return DAMAGED(r, "tensor '%s' is not described by an object", name);
-    peat_dtype dtype = PEAT_F32;
-    peat_status status = read_dtype(r, name, entry, &dtype);
+    peat_status status = read_dtype(r, name, v, &entry->word);
     if (status == PEAT_OK)
-        status = read_shape(r, name, entry, dtype, t);
-    return status == PEAT_OK ? read_range(r, name, entry, t, range) : status;
+        status = read_shape(r, name, v, entry->word, &entry->shape);
+    if (status != PEAT_OK)
+        return status;
+    size_t bytes = (size_t)tensor_count(&entry->shape) * entry->word->bytes;
+    return read_range(r, name, v, bytes, &entry->range);
 }
 
 static int by_range(const void *a, const void *b)
@@ -245,11 +282,12 @@ static peat_status check_ranges(const struct reader *r, struct range *range, int
     return PEAT_OK;
 }
 
-static peat_status copy_tensor(const struct reader *r, const struct tensor *shape,
-                               const struct range *range, struct named_tensor *out)
+static peat_status copy_tensor(const struct reader *r, const struct entry *entry,
+                               struct named_tensor *out)
 {
+    const struct range *range = &entry->range;
     out->name = arena_strdup(r->arena, range->name);
-    out->tensor = tensor_new(r->arena, shape->dtype, shape->rank, shape->dim);
+    out->tensor = tensor_new(r->arena, entry->shape.dtype, entry->shape.rank, entry->shape.dim);
     if (!out->tensor.data)
         return error_set(r->err, PEAT_NOMEM, "%s: out of memory", r->path);
     if (range->end > range->begin)
@@ -262,31 +300,22 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct named_tensor *)a)->name, ((const struct named_tensor *)b)->name);
 }
 
-/* All checks first: `sorted` is put into the order of the file and only looked at. */
-static peat_status read_tensors(const struct reader *r, const struct value *header,
-                                struct named_tensor *out, struct range *range, struct range *sorted,
-                                int *n)
+/* `sorted` is put into the order of the file and only looked at. */
+static peat_status read_entries(const struct reader *r, const struct value *header,
+                                struct entry *entry, struct range *sorted, int *n)
 {
     int count = 0;
     for (int i = 0; i < header->n; i++) {
         if (!strcmp(header->key[i], metadata_key))
             continue;
-        peat_status status =
-            read_entry(r, header->key[i], header->item[i], &out[count].tensor, &range[count]);
+        peat_status status = read_entry(r, header->key[i], header->item[i], &entry[count]);
         if (status != PEAT_OK)
             return status;
-        sorted[count] = range[count];
+        sorted[count] = entry[count].range;
         count++;
     }
-    peat_status status = check_ranges(r, sorted, count);
-    for (int i = 0; status == PEAT_OK && i < count; i++) {
-        struct tensor shape = out[i].tensor;
-        status = copy_tensor(r, &shape, &range[i], &out[i]);
-    }
-    if (status == PEAT_OK)
-        qsort(out, (size_t)count, sizeof(*out), by_name);
     *n = count;
-    return status;
+    return check_ranges(r, sorted, count);
 }
 
 static peat_status read_metadata(const struct reader *r, const struct value *header,
@@ -308,8 +337,9 @@ static peat_status read_metadata(const struct reader *r, const struct value *hea
     return PEAT_OK;
 }
 
+/* All checks are done before a tensor is handed out. */
 static peat_status read_header(const struct reader *r, const struct value *header,
-                               struct named_tensor **t, int *n, struct value **metadata)
+                               struct value **metadata, struct entry **entry, int *n)
 {
     size_t count = (size_t)header->n;
     if (count > TENSOR_LIMIT + 1)
@@ -317,38 +347,68 @@ static peat_status read_header(const struct reader *r, const struct value *heade
     peat_status status = read_metadata(r, header, metadata);
     if (status != PEAT_OK)
         return status;
-    struct named_tensor *out = ARENA_ARRAY(r->arena, count, struct named_tensor);
-    struct range *range = mem_array(2 * count, sizeof(*range), "tensors");
-    status = read_tensors(r, header, out, range, range + count, n);
-    free(range);
+    *entry = ARENA_ARRAY(r->arena, count, struct entry);
+    struct range *sorted = mem_array(count, sizeof(*sorted), "tensors");
+    status = read_entries(r, header, *entry, sorted, n);
+    free(sorted);
+    return status;
+}
+
+static peat_status copy_tensors(const struct reader *r, const struct entry *entry, int n,
+                                struct named_tensor **t)
+{
+    struct named_tensor *out = ARENA_ARRAY(r->arena, n, struct named_tensor);
+    peat_status status = PEAT_OK;
+    for (int i = 0; status == PEAT_OK && i < n; i++)
+        status = copy_tensor(r, &entry[i], &out[i]);
+    if (status == PEAT_OK)
+        qsort(out, (size_t)n, sizeof(*out), by_name);
     *t = out;
     return status;
+}
+
+/* Where the header is, and what follows it. */
+static peat_status find_header(const void *bytes, size_t size, const char *path, const char **text,
+                               size_t *length, struct error *err)
+{
+    uint64_t n;
+    if (size < PREFIX_BYTES)
+        return damaged(path, err, "too short for a safetensors file");
+    memcpy(&n, bytes, PREFIX_BYTES);
+    if (n > HEADER_LIMIT)
+        return damaged(path, err, "a header of %llu bytes, the limit is %d", (unsigned long long)n,
+                       HEADER_LIMIT);
+    if (n > size - PREFIX_BYTES)
+        return damaged(path, err, "the header ends beyond the file");
+    *text = (const char *)bytes + PREFIX_BYTES;
+    *length = (size_t)n;
+    return n > 0 && **text == '{' ? PEAT_OK
+                                  : damaged(path, err, "the header does not begin with '{'");
 }
 
 peat_status safetensors_parse(const void *bytes, size_t size, const char *path, struct arena *a,
                               struct named_tensor **t, int *n, struct value **metadata,
                               struct error *err)
 {
-    uint64_t length;
-    if (size < PREFIX_BYTES)
-        return damaged(path, err, "too short for a safetensors file");
-    memcpy(&length, bytes, PREFIX_BYTES);
-    if (length > HEADER_LIMIT)
-        return damaged(path, err, "a header of %llu bytes, the limit is %d",
-                       (unsigned long long)length, HEADER_LIMIT);
-    if (length > size - PREFIX_BYTES)
-        return damaged(path, err, "the header ends beyond the file");
-    const char *text = (const char *)bytes + PREFIX_BYTES;
-    if (length == 0 || *text != '{')
-        return damaged(path, err, "the header does not begin with '{'");
+    const char *text = NULL;
+    size_t length = 0;
+    peat_status status = find_header(bytes, size, path, &text, &length, err);
+    if (status != PEAT_OK)
+        return status;
     struct arena tree;
     struct error wrong = {0};
+    struct entry *entry;
     arena_init(&tree, "header", 1 << 16);
     const struct value *header = json_parse(&tree, text, length, NULL, &wrong);
-    const struct reader r = {path, (const unsigned char *)text + length,
-                             size - PREFIX_BYTES - length, a, err};
-    peat_status status = header ? read_header(&r, header, t, n, metadata)
-                                : damaged(path, err, "header: %s", wrong.text);
+    const struct reader r = {.path = path,
+                             .data = (const unsigned char *)text + length,
+                             .data_bytes = size - PREFIX_BYTES - length,
+                             .arena = a,
+                             .err = err};
+    status = header ? read_header(&r, header, metadata, &entry, n)
+                    : damaged(path, err, "header: %s", wrong.text);
+    if (status == PEAT_OK)
+        status = copy_tensors(&r, entry, *n, t);
     arena_release(&tree);
     return status;
 }
@@ -370,4 +430,77 @@ const struct named_tensor *safetensors_find(const struct named_tensor *t, int n,
 {
     const struct named_tensor key = {.name = name};
     return n ? bsearch(&key, t, (size_t)n, sizeof(*t), by_name) : NULL;
+}
+
+/* Files of others */
+
+peat_status safetensors_open(struct safetensors *f, const void *bytes, size_t size,
+                             const char *path, struct arena *a, struct error *err)
+{
+    const char *text = NULL;
+    size_t length = 0;
+    struct error wrong = {0};
+    peat_status status = find_header(bytes, size, path, &text, &length, err);
+    if (status != PEAT_OK)
+        return status;
+    const struct value *header = json_parse(a, text, length, NULL, &wrong);
+    const struct reader r = {.path = path,
+                             .data = (const unsigned char *)text + length,
+                             .data_bytes = size - PREFIX_BYTES - length,
+                             .arena = a,
+                             .err = err,
+                             .foreign = true};
+    *f = (struct safetensors){.path = path, .data = r.data};
+    return header ? read_header(&r, header, NULL, &f->entry, &f->n)
+                  : damaged(path, err, "header: %s", wrong.text);
+}
+
+const char *safetensors_only(const struct safetensors *f)
+{
+    return f->n == 1 ? f->entry[0].range.name : NULL;
+}
+
+bool safetensors_has(const struct safetensors *f, const char *name)
+{
+    for (int i = 0; i < f->n; i++)
+        if (strcmp(f->entry[i].range.name, name) == 0)
+            return true;
+    return false;
+}
+
+/* With the names that there are when they are few. */
+static peat_status no_such_tensor(const struct safetensors *f, const char *name, struct error *err)
+{
+    enum { FEW = 8 };
+    const char **all = mem_array((size_t)f->n + 1, sizeof(*all), "names");
+    for (int i = 0; i < f->n; i++)
+        all[i] = f->entry[i].range.name;
+    error_set(err, PEAT_NOTFOUND, "'%s' has no tensor '%s'%s", f->path, name,
+              f->n > 0 && f->n <= FEW ? "; it has " : "");
+    if (f->n <= FEW)
+        error_add_names(err, name, all, f->n);
+    else
+        error_add_nearest(err, name, all, f->n);
+    free(all);
+    return PEAT_NOTFOUND;
+}
+
+peat_status safetensors_take(const struct safetensors *f, const char *name, struct arena *a,
+                             struct tensor *t, struct error *err)
+{
+    int i = 0;
+    while (i < f->n && strcmp(f->entry[i].range.name, name) != 0)
+        i++;
+    if (i == f->n)
+        return no_such_tensor(f, name, err);
+    const struct entry *e = &f->entry[i];
+    if (e->word->numbers < 0)
+        return error_set(err, PEAT_INVALID,
+                         "tensor '%s' of '%s' has dtype %s; weights are made of F32, F64, F16 and "
+                         "BF16",
+                         name, f->path, e->word->name);
+    *t = numbers_read((enum number_kind)e->word->numbers, e->shape.rank, e->shape.dim,
+                      f->data + e->range.begin, a);
+    return t->data ? PEAT_OK
+                   : error_set(err, PEAT_NOMEM, "no memory for tensor '%s' of '%s'", name, f->path);
 }

@@ -145,6 +145,8 @@ static const struct {
     {"plan strange", 2},
     {"run e.yaml -o out task.path=strange", 2},
     {"plan e.yaml 'task.path=[data, strange]'", 2},
+    {"plan e.yaml model.embedding=strange", 2},
+    {"run e.yaml -o out 'model.start={from: strange, to: head.weight}'", 2},
     {"plugins info ./strange", 2},
     {"plugins check ./strange", 1},
     {"inspect ./strange --d 8 --T 8", 2},

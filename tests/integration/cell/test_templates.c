@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "cell/cell.h"
+#include "cell/start.h"
 #include "plugin/params.h"
 #include "support/blocks.h"
 #include "support/modelcheck.h"
@@ -95,6 +95,11 @@ START_TEST(the_guide_lists_every_setting_with_its_meaning)
     assert_lists(guide, attention_rows);
     assert_lists(guide, train_rows);
     assert_lists(guide, eval_rows);
+    free(guide);
+    free(path);
+    path = path_join(getenv("PEAT_SOURCE"), "docs/reference/starting.md");
+    ck_assert_int_eq(file_read(path, 0, &guide, &n, NULL), PEAT_OK);
+    assert_lists(guide, start_rows);
     free(guide);
     free(path);
 }

@@ -216,14 +216,91 @@ START_TEST(truncated_file_is_refused_at_every_length)
 }
 END_TEST
 
+/* ---- files of others ---- */
+
+/* BF16 1.5 -2, F16 0.5 1, I64 7, F32 1 2, F64 3. */
+static const char foreign[] = "{\"b\":{\"dtype\":\"BF16\",\"shape\":[1,2],\"data_offsets\":[0,4]},"
+                              "\"h\":{\"dtype\":\"F16\",\"shape\":[2],\"data_offsets\":[4,8]},"
+                              "\"i\":{\"dtype\":\"I64\",\"shape\":[],\"data_offsets\":[8,16]},"
+                              "\"f\":{\"dtype\":\"F32\",\"shape\":[2,1],\"data_offsets\":[16,24]},"
+                              "\"d\":{\"dtype\":\"F64\",\"shape\":[1],\"data_offsets\":[24,32]}}";
+static const unsigned char foreign_data[] = {0xc0, 0x3f, 0, 0xc0, 0, 0x38, 0, 0x3c, 7,    0,   0,
+                                             0,    0,    0, 0,    0, 0,    0, 0x80, 0x3f, 0,   0,
+                                             0,    0x40, 0, 0,    0, 0,    0, 0,    8,    0x40};
+
+/* In memory of its very size. */
+static unsigned char *foreign_file(size_t *n)
+{
+    *n = 8 + sizeof(foreign) - 1 + sizeof(foreign_data);
+    unsigned char *file = malloc(*n);
+    uint64_t length = sizeof(foreign) - 1;
+    memcpy(file, &length, 8);
+    memcpy(file + 8, foreign, sizeof(foreign) - 1);
+    memcpy(file + 8 + sizeof(foreign) - 1, foreign_data, sizeof(foreign_data));
+    return file;
+}
+
+START_TEST(one_tensor_of_a_file_of_others_is_taken)
+{
+    static const struct {
+        const char *name;
+        peat_dtype dtype;
+        int rank;
+        double first, last;
+    } tensor[] = {{"b", PEAT_F32, 2, 1.5, -2},
+                  {"h", PEAT_F32, 1, 0.5, 1},
+                  {"f", PEAT_F32, 2, 1, 2},
+                  {"d", PEAT_F64, 1, 3, 3}};
+    size_t n;
+    struct safetensors f;
+    struct tensor t;
+    unsigned char *file = foreign_file(&n);
+    ck_assert_msg(safetensors_open(&f, file, n, "f", &a, &err) == PEAT_OK, "%s", err.text);
+    ck_assert_ptr_null(safetensors_only(&f));
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(safetensors_take(&f, tensor[i].name, &a, &t, &err), PEAT_OK);
+        ck_assert_int_eq(t.dtype, tensor[i].dtype);
+        ck_assert_int_eq(t.rank, tensor[i].rank);
+        ck_assert_double_eq(tensor_get(&t, 0), tensor[i].first);
+        ck_assert_double_eq(tensor_get(&t, tensor_count(&t) - 1), tensor[i].last);
+    }
+    ck_assert_int_eq(safetensors_take(&f, "i", &a, &t, &err), PEAT_INVALID);
+    ck_assert_str_eq(err.text,
+                     "tensor 'i' of 'f' has dtype I64; weights are made of F32, F64, F16 and BF16");
+    ck_assert_int_eq(safetensors_take(&f, "x", &a, &t, &err), PEAT_NOTFOUND);
+    ck_assert_str_eq(err.text, "'f' has no tensor 'x'; it has b, h, i, f, d");
+    struct named_tensor *all;
+    int count;
+    ck_assert_int_eq(safetensors_parse(file, n, "f", &a, &all, &count, NULL, &err), PEAT_CORRUPT);
+    ck_assert_ptr_nonnull(strstr(err.text, "dtype 'BF16'; F32, F64 and I32 can be read"));
+    free(file);
+}
+END_TEST
+
+START_TEST(a_file_of_others_is_refused_at_every_length)
+{
+    size_t size;
+    unsigned char *file = foreign_file(&size);
+    struct safetensors f;
+    for (size_t n = 0; n < size; n++) {
+        unsigned char *cut = malloc(n ? n : 1);
+        memcpy(cut, file, n);
+        ck_assert_int_eq(safetensors_open(&f, cut, n, "f", &a, &err), PEAT_CORRUPT);
+        free(cut);
+    }
+    free(file);
+}
+END_TEST
+
 int main(void)
 {
-    return run_list((struct tests){"safetensors", set_up, tear_down,
-                                   .loops = LOOPS({malformed_file_is_refused_with_its_reason,
-                                                   (int)(sizeof(bad_files) / sizeof(*bad_files))})},
-                    TESTS(bytes_are_those_of_the_format,
-                          what_is_written_is_read_back_sorted_by_name,
-                          file_without_tensors_is_legal, missing_file_is_not_found,
-                          length_of_the_header_is_checked_before_it_is_used,
-                          truncated_file_is_refused_at_every_length));
+    return run_list(
+        (struct tests){"safetensors", set_up, tear_down,
+                       .loops = LOOPS({malformed_file_is_refused_with_its_reason,
+                                       (int)(sizeof(bad_files) / sizeof(*bad_files))})},
+        TESTS(bytes_are_those_of_the_format, what_is_written_is_read_back_sorted_by_name,
+              file_without_tensors_is_legal, missing_file_is_not_found,
+              length_of_the_header_is_checked_before_it_is_used,
+              truncated_file_is_refused_at_every_length, one_tensor_of_a_file_of_others_is_taken,
+              a_file_of_others_is_refused_at_every_length));
 }

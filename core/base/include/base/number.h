@@ -3,6 +3,8 @@
 #ifndef BASE_NUMBER_H
 #define BASE_NUMBER_H
 
+#include <stdbool.h>
+
 enum { NUMBER_TEXT = 32 };
 
 /* The shortest decimal that reads back as x; "null" for NaN and infinities. */
@@ -11,5 +13,7 @@ void number_text(double x, char buf[NUMBER_TEXT]);
 void number_text_single(float x, char buf[NUMBER_TEXT]);
 /* The number that text begins with. */
 double number_parse(const char *text);
+/* The number that is the whole text; false: it is none. */
+bool number_read(const char *text, double *x);
 
 #endif

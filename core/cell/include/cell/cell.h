@@ -23,10 +23,14 @@ struct plugin_use {
     struct place at;
 };
 
+struct weight_start;
+
 struct cell_config {
     struct plugin_use task;
     struct model_config model;  /* without what the task answers */
     const struct value *freeze; /* model.freeze as written; NULL: it is not */
+    int n_start;
+    struct weight_start *start; /* cell/start.h: in order; later ones go over earlier ones */
     int n_scheme;
     struct plugin_use scheme[POSITIONAL_MAX];
     bool has_combine; /* false: no stream to merge; the table shows `-` */
@@ -59,9 +63,9 @@ peat_status cell_config_read_with(struct cell_config *c, const struct value *tre
  * are there now: whether it is the one in the file is for the caller to see. */
 peat_status cell_config_restore(struct cell_config *c, const struct value *config_json,
                                 struct registry *r, struct arena *a, struct error *err);
-/* The same cell with another seed. */
-void cell_config_reseed(struct cell_config *c, const struct cell_config *from, int64_t seed,
-                        struct arena *a);
+/* The same cell with another seed. Fails when it starts from a cell that is not there. */
+peat_status cell_config_reseed(struct cell_config *c, const struct cell_config *from, int64_t seed,
+                               struct arena *a, struct error *err);
 
 /* "rotary.sum.S.s3": scheme.combine.<other axes>.sN with characters that are safe in file names;
  * a long label is cut. */

@@ -7,12 +7,13 @@
 #include "tensor/parallel.h"
 
 /* plugins, data, engine, abi, host, cpu, gemm, blas, blas_core, libm, precision, compiler,
- * build, threads, started_utc. data: of the bytes that the task is given. */
+ * build, threads, started_utc. data: see cell_data. */
 peat_status cell_meta(const struct cell_config *c, const struct team *team, struct arena *a,
                       struct value **meta, struct error *err);
-/* The files that PATH parameters of a plugin name, with their SHA-256: [{path, sha256}]. */
-peat_status plugin_data(const struct plugin_use *use, struct data_files *f, struct arena *a,
-                        struct value **list, struct error *err);
+/* The files that the task reads, and those that weights start from, with their SHA-256:
+ * [{path, sha256}]; of a cell's weights also the run directory, as "run". */
+peat_status cell_data(const struct cell_config *c, struct arena *a, struct value **list,
+                      struct error *err);
 /* The keys, ended by NULL, of what decides bits beside the configuration, whose hash covers
  * precision, plugins and data. A checkpoint with others is not continued; threads and the level of
  * our own loops decide nothing. */

@@ -27,6 +27,7 @@ struct plan_cell {
                            the experiment, in 4 digits; NaN: no position there */
     const char *attention_path; /* "fused", "composed" */
     const char *injection;      /* what acts where, one line per scheme */
+    const char *started;        /* what its weights start from, "A; B"; NULL: drawn */
     const char *matched; /* "model.d_ff = 498 (params 0.3 % off)"; NULL: not adjusted       */
     int baseline;        /* index of the row it is compared with; -1: none                  */
 };

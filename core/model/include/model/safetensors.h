@@ -32,4 +32,25 @@ peat_status safetensors_parse(const void *bytes, size_t size, const char *path, 
 /* By name, among tensors sorted by name. */
 const struct named_tensor *safetensors_find(const struct named_tensor *t, int n, const char *name);
 
+/* ---- files of others ---- */
+
+/* A file in memory, of whose tensors some are wanted: others may be of any dtype of the format. */
+struct safetensors {
+    const char *path;
+    const unsigned char *data; /* borrowed */
+    int n;
+    struct entry *entry; /* in the order of the header */
+};
+
+/* Everything is checked as above. bytes and path are borrowed. */
+peat_status safetensors_open(struct safetensors *f, const void *bytes, size_t size,
+                             const char *path, struct arena *a, struct error *err);
+bool safetensors_has(const struct safetensors *f, const char *name);
+/* The name of its only tensor; NULL: there are more, or none. */
+const char *safetensors_only(const struct safetensors *f);
+/* A copy: F64 of F64, F32 of F32, F16 and BF16. PEAT_NOTFOUND, with the names near it, when there
+ * is no such tensor. */
+peat_status safetensors_take(const struct safetensors *f, const char *name, struct arena *a,
+                             struct tensor *t, struct error *err);
+
 #endif

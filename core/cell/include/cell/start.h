@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * start.h: weights that start from a file or from a cell of another run.
+ *
+ * `model.start` is a map or a list of maps; `model.embedding` is one of them for the table of
+ * tokens. Each says where from and, by name or pattern, which weights. What is read is data: the
+ * hash of its bytes is part of the cell's identity (base/data_files.h). All weights are drawn
+ * first, so that those that start otherwise shift no other.
+ */
+#ifndef CELL_START_H
+#define CELL_START_H
+
+#include "cell/cell.h"
+
+struct assembly;
+
+enum start_as { START_SAME, START_SUM_OF_CONCAT };
+
+struct weight_start {
+    /* as written */
+    peat_strings to;    /* names and patterns of weights */
+    int64_t as;         /* enum start_as */
+    const char *from;   /* a file, or a run directory */
+    const char *cell;   /* of the run; "{seed}" in it is this cell's seed */
+    const char *tensor; /* ""; the name that each weight has */
+    bool frozen;
+    bool embedding; /* it is model.embedding */
+    struct place at;
+    /* found out */
+    const char *file;           /* what is read */
+    const char *sha256;         /* of its bytes */
+    const struct value *config; /* config.json of the run's cell; NULL: from is a file */
+};
+
+/* Rows of model.start; those of model.embedding are the ones from embedding_rows on. */
+extern const peat_param start_rows[], *const embedding_rows;
+
+/* After assemble: the values of all starts, for weights that have memory; for others the checks
+ * alone. s->started says what was taken. Lines are placed where `from` is written; PEAT_REFUSED: of
+ * another shape. */
+peat_status start_apply(struct assembly *s, const struct cell_config *c, struct error *err);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* startapply.c: values of files and of other cells into the weights of a model. */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "cell/assemble.h"
+#include "cell/start.h"
+#include "model/foreign_numbers.h"
+#include "model/npy.h"
+#include "model/safetensors.h"
+#include "startjoin.h"
+#include "tokenwords.h"
+
+/* One start while it is applied. */
+struct starting {
+    const struct cell_config *c;
+    const struct weight_start *s;
+    struct assembly *assembly;
+    struct arena arena; /* of the file and what is made of it */
+    const unsigned char *byte;
+    size_t bytes;
+    int n; /* weights that start so */
+    struct weight **weight;
+    const char *said;
+    struct error *err;
+};
+
+/* ---- which weights ---- */
+
+static bool is_wanted(const struct weight_start *s, const struct weight *w)
+{
+    for (int64_t i = 0; i < s->to.n; i++)
+        if (fnmatch(s->to.item[i], w->name, 0) == 0)
+            return true;
+    return false;
+}
+
+static peat_status check_patterns(const struct starting *x)
+{
+    const struct weights *w = &x->assembly->model.weights;
+    for (int64_t i = 0; i < x->s->to.n; i++) {
+        const char *pattern = x->s->to.item[i];
+        int k = 0;
+        while (k < w->n && fnmatch(pattern, w->item[k]->name, 0) != 0)
+            k++;
+        if (k < w->n)
+            continue;
+        error_set(x->err, PEAT_INVALID, "no parameter of the model is called '%s'", pattern);
+        weights_add_nearest(w, pattern, x->err);
+        return PEAT_INVALID;
+    }
+    return PEAT_OK;
+}
+
+static peat_status choose_weights(struct starting *x)
+{
+    struct weights *w = &x->assembly->model.weights;
+    peat_status status = check_patterns(x);
+    x->weight = ARENA_ARRAY(&x->arena, w->n, struct weight *);
+    for (int i = 0; i < w->n; i++)
+        if (is_wanted(x->s, w->item[i]))
+            x->weight[x->n++] = w->item[i];
+    return status;
+}
+
+/* Of what holds one table. */
+static peat_status need_one(const struct starting *x, const char *why)
+{
+    if (x->n == 1)
+        return PEAT_OK;
+    return error_set(x->err, PEAT_INVALID,
+                     "%s: 'to' has to name one parameter, and %d have such names ('%s', '%s', ...)",
+                     why, x->n, x->weight[0]->name, x->weight[1]->name);
+}
+
+/* ---- values ---- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The cell's name, or the file's without its folders. */
+static const char *origin(const struct weight_start *s)
+{
+    const char *label = json_get_text(s->config, "label");
+    return s->config ? label ? label : s->cell : base_name(s->from);
+}
+
+peat_status start_set(struct weight *w, const char *path, const char *name, const struct tensor *t,
+                      struct error *err)
+{
+    char has[128], wants[128];
+    if (!tensor_same_shape(t, &w->value))
+        return error_set(err, PEAT_REFUSED, "%s of '%s' has shape %s, and '%s' of the model has %s",
+                         name, path, tensor_shape_text(t, has, sizeof(has)), w->name,
+                         tensor_shape_text(&w->value, wants, sizeof(wants)));
+    int64_t bad = numbers_not_finite(t);
+    if (bad >= 0)
+        return error_set(err, PEAT_INVALID,
+                         "%s of '%s' has a value that is not finite (number %lld)", name, path,
+                         (long long)bad);
+    if (w->value.data)
+        tensor_copy(&w->value, t);
+    return PEAT_OK;
+}
+
+static peat_status from_npy(struct starting *x)
+{
+    struct tensor t;
+    peat_status status = need_one(x, "a file of NumPy's has one array");
+    if (status == PEAT_OK && *x->s->tensor)
+        return error_set(x->err, PEAT_INVALID,
+                         "'tensor' is for files with names; a file of NumPy's has one array");
+    if (status == PEAT_OK)
+        status = npy_parse(x->byte, x->bytes, x->s->from, &x->arena, &t, x->err);
+    if (status == PEAT_OK)
+        status = start_set(x->weight[0], x->s->from, "the array", &t, x->err);
+    x->said = status == PEAT_OK
+                  ? arena_printf(&x->arena, "%s from %s", x->weight[0]->name, origin(x->s))
+                  : NULL;
+    return status;
+}
+
+/* The name that this weight has in the file. */
+static const char *name_in(const struct starting *x, const struct safetensors *f,
+                           const struct weight *w)
+{
+    if (*x->s->tensor)
+        return x->s->tensor;
+    const char *only = safetensors_only(f);
+    return only && x->n == 1 && !safetensors_has(f, w->name) ? only : w->name;
+}
+
+static peat_status from_tensors(struct starting *x)
+{
+    struct safetensors f;
+    struct tensor t;
+    const char *name = "";
+    const char *path = x->s->file;
+    peat_status status = *x->s->tensor ? need_one(x, "'tensor' is one") : PEAT_OK;
+    if (status == PEAT_OK)
+        status = safetensors_open(&f, x->byte, x->bytes, path, &x->arena, x->err);
+    if (status == PEAT_OK && x->s->as == START_SUM_OF_CONCAT) {
+        x->said = arena_printf(&x->arena, "all from %s, filled up with zeros", origin(x->s));
+        return start_join(x->assembly, x->c, x->s, &f, &x->arena, x->err);
+    }
+    for (int i = 0; status == PEAT_OK && i < x->n; i++) {
+        name = name_in(x, &f, x->weight[i]);
+        status = safetensors_take(&f, name, &x->arena, &t, x->err);
+        if (status == PEAT_OK)
+            status = start_set(x->weight[i], path, arena_printf(&x->arena, "tensor '%s'", name), &t,
+                               x->err);
+    }
+    if (status == PEAT_OK)
+        x->said = x->n == 1 ? arena_printf(&x->arena, "%s from %s of %s", x->weight[0]->name, name,
+                                           origin(x->s))
+                            : arena_printf(&x->arena, "%d parameters from %s", x->n, origin(x->s));
+    return status;
+}
+
+static peat_status from_words(struct starting *x)
+{
+    struct model *m = &x->assembly->model;
+    struct token_words t = {.task = &x->assembly->task, .weight = x->weight[0], .arena = &x->arena};
+    if (x->n != 1 || x->weight[0] != m->token)
+        return error_set(x->err, PEAT_INVALID,
+                         "vectors of words are for 'token.weight' alone, and 'to' names %s%s",
+                         x->n > 1 ? "others too, as " : "",
+                         x->n > 1 ? x->weight[x->weight[0] == m->token]->name : x->weight[0]->name);
+    if (*x->s->tensor)
+        return error_set(x->err, PEAT_INVALID,
+                         "'tensor' is for files with names of tensors; '%s' has words", x->s->from);
+    peat_status status = token_words_take(&t, x->byte, x->bytes, x->s->from, x->err);
+    x->said = arena_printf(&x->arena,
+                           "token.weight: %" PRId64 " of %" PRId64 " tokens found among %" PRId64
+                           " words of %s",
+                           t.found, t.weight->value.dim[0], t.words, origin(x->s));
+    return status;
+}
+
+/* ---- one start ---- */
+
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t n = strlen(path), k = strlen(ending);
+    return n >= k && strcmp(path + n - k, ending) == 0;
+}
+
+/* By name, so that a damaged file is called what it should be; else by what it begins with. */
+static peat_status take(struct starting *x)
+{
+    enum { HEADER_AT = 8 };
+    bool header = x->bytes > HEADER_AT && x->byte[HEADER_AT] == '{';
+    bool npy = ends_in(x->s->file, ".npy"), tensors = ends_in(x->s->file, ".safetensors");
+    if (npy || (!tensors && npy_is(x->byte, x->bytes)))
+        return from_npy(x);
+    if (tensors || (header && memchr(x->byte, 0, HEADER_AT)))
+        return from_tensors(x);
+    return from_words(x);
+}
+
+static peat_status check_kind(const struct starting *x)
+{
+    if (x->s->as == START_SAME || x->s->config)
+        return PEAT_OK;
+    return error_set(x->err, PEAT_INVALID,
+                     "as: sum_of_concat needs a cell of a run, whose settings are compared");
+}
+
+static peat_status start_one(struct starting *x)
+{
+    peat_status status = choose_weights(x);
+    if (status == PEAT_OK)
+        status = check_kind(x);
+    if (status == PEAT_OK)
+        status = data_read(x->c->files, x->s->file, &x->arena, &x->byte, &x->bytes, x->err);
+    return status == PEAT_OK ? take(x) : status;
+}
+
+peat_status start_apply(struct assembly *s, const struct cell_config *c, struct error *err)
+{
+    s->started = NULL;
+    for (int i = 0; i < c->n_start; i++) {
+        struct error inner = {0};
+        struct starting x = {.c = c, .s = &c->start[i], .assembly = s, .err = &inner};
+        arena_init(&x.arena, "start", 1 << 16);
+        peat_status status = start_one(&x);
+        if (status == PEAT_OK)
+            s->started = arena_printf(s->model.arena, "%s%s%s", s->started ? s->started : "",
+                                      s->started ? "; " : "", x.said);
+        arena_release(&x.arena);
+        if (status != PEAT_OK)
+            return place_failure(err, c->start[i].at, &inner);
+    }
+    return PEAT_OK;
+}

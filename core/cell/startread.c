@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* startread.c: from `glove.txt` or {from: runs/a, cell: learned.sum.s0, ...} to a weight_start. */
+#include "startread.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "plugin/params.h"
+#include "sourcecell.h"
+
+#define START(field) offsetof(struct weight_start, field)
+
+static const char *const as_labels[] = {"same", "sum_of_concat", NULL};
+
+const peat_param start_rows[] = {
+    {.key = "to",
+     .type = PEAT_STRINGS,
+     .offset = START(to),
+     .doc = "parameters that start so, by name or pattern; not given: all"},
+    {.key = "as",
+     .type = PEAT_ENUM,
+     .offset = START(as),
+     .labels = as_labels,
+     .doc = "sum_of_concat: a sum model that computes what the concat_split cell did"},
+    {.key = "from",
+     .type = PEAT_STRING,
+     .offset = START(from),
+     .doc = "safetensors, npy or word vectors; or a run directory",
+     .flags = PEAT_REQUIRED | PEAT_PATH},
+    {.key = "cell",
+     .type = PEAT_STRING,
+     .offset = START(cell),
+     .doc = "of the run: id, label or start of its hash; {seed} is the seed"},
+    {.key = "tensor",
+     .type = PEAT_STRING,
+     .offset = START(tensor),
+     .doc = "its name there, when it is another"},
+    {.key = "frozen",
+     .type = PEAT_BOOL,
+     .offset = START(frozen),
+     .doc = "not trained, as with model.freeze"},
+    PEAT_PARAM_END,
+};
+
+const peat_param *const embedding_rows = start_rows + 2;
+
+static const char seed_word[] = "{seed}";
+
+/* ---- reading ---- */
+
+static peat_status read_one(const struct cell_reader *r, struct cell_config *c,
+                            const struct value *v, bool embedding)
+{
+    static const char *const token_table[] = {"token.weight"}, *const all[] = {"*"};
+    struct weight_start *s = &c->start[c->n_start++];
+    struct value *map = (struct value *)(uintptr_t)v;
+    if (v->kind == VALUE_TEXT) {
+        map = value_map(r->a, v->at);
+        value_set(r->a, map, "from", v->at, (struct value *)(uintptr_t)v);
+    }
+    peat_status status =
+        params_fill(embedding ? embedding_rows : start_rows, s, map,
+                    embedding ? "embedding in model" : "start in model", NULL, r->a, r->err);
+    if (status != PEAT_OK)
+        return status;
+    s->embedding = embedding;
+    s->at = value_get(map, "from")->at;
+    if (embedding)
+        s->to = (peat_strings){1, token_table};
+    else if (s->to.n == 0)
+        s->to = (peat_strings){1, all};
+    return PEAT_OK;
+}
+
+peat_status starts_read(const struct cell_reader *r, struct cell_config *c,
+                        const struct value *model)
+{
+    const struct value *start = value_get(model, "start"),
+                       *embedding = value_get(model, "embedding");
+    bool list = start && start->kind == VALUE_LIST;
+    int n = list ? start->n : start && start->kind != VALUE_NULL;
+    peat_status status = PEAT_OK;
+    c->n_start = 0;
+    c->start = ARENA_ARRAY(r->a, n + 1, struct weight_start);
+    for (int i = 0; status == PEAT_OK && i < n; i++)
+        status = read_one(r, c, list ? start->item[i] : start, false);
+    if (status == PEAT_OK && embedding && embedding->kind != VALUE_NULL)
+        status = read_one(r, c, embedding, true);
+    return status;
+}
+
+/* ---- what is read ---- */
+
+static const char *with_seed(const char *cell, int64_t seed, struct arena *a)
+{
+    const char *word = strstr(cell, seed_word);
+    if (!word)
+        return cell;
+    return arena_printf(a, "%.*s%" PRId64 "%s", (int)(word - cell), cell, seed,
+                        word + sizeof(seed_word) - 1);
+}
+
+static bool varies(const struct weight_start *s)
+{
+    return strstr(s->cell, seed_word) != NULL;
+}
+
+bool starts_vary(const struct cell_config *c)
+{
+    for (int i = 0; i < c->n_start; i++)
+        if (varies(&c->start[i]))
+            return true;
+    return false;
+}
+
+static peat_status find_file(struct weight_start *s, int64_t seed, struct arena *a,
+                             const char **sealed, struct error *err)
+{
+    struct stat st;
+    struct source_cell source;
+    bool run = stat(s->from, &st) == 0 && S_ISDIR(st.st_mode);
+    s->file = s->from;
+    *sealed = NULL;
+    if (!run)
+        return *s->cell
+                   ? error_set(err, PEAT_INVALID,
+                               "'%s' is no run directory, of which 'cell' names a cell", s->from)
+                   : PEAT_OK;
+    if (!*s->cell)
+        return error_set(err, PEAT_INVALID,
+                         "'%s' is a directory; of a run directory 'cell' names a cell", s->from);
+    peat_status status = source_cell_find(s->from, with_seed(s->cell, seed, a), a, &source, err);
+    if (status != PEAT_OK)
+        return status;
+    s->file = source.weights;
+    s->config = source.config;
+    *sealed = source.sha256;
+    return PEAT_OK;
+}
+
+static peat_status find_one(struct weight_start *s, const struct cell_config *c, struct arena *a,
+                            struct error *err)
+{
+    const char *sealed;
+    struct error why = {0};
+    peat_status status = find_file(s, c->seed, a, &sealed, &why);
+    if (status == PEAT_OK)
+        status = data_hash(c->files, s->file, &s->sha256, &why);
+    if (status == PEAT_OK && sealed && strcmp(sealed, s->sha256) != 0)
+        status =
+            error_set(&why, PEAT_INVALID, "'%s' is not what its result was sealed with", s->file);
+    return status == PEAT_OK ? PEAT_OK : place_error(err, s->at, "%s", why.text);
+}
+
+peat_status starts_find(struct cell_config *c, struct arena *a, struct error *err)
+{
+    struct weight_start *own = ARENA_ARRAY(a, c->n_start + 1, struct weight_start);
+    peat_status status = PEAT_OK;
+    for (int i = 0; status == PEAT_OK && i < c->n_start; i++) {
+        own[i] = c->start[i];
+        status = find_one(&own[i], c, a, err);
+    }
+    c->start = own;
+    return status;
+}
+
+/* ---- identity ---- */
+
+/* What was given; with its content in the place of the file for the identity. */
+static struct value *one_value(const struct weight_start *s, bool identity, struct arena *a)
+{
+    const struct weight_start none = {.from = "", .cell = "", .tensor = ""};
+    const peat_param *row = s->embedding ? embedding_rows : start_rows;
+    const struct value *all = params_value(row, s, a), *preset = params_value(row, &none, a);
+    struct json m = json_map(a);
+    for (int i = 0; i < all->n; i++)
+        if (!value_equal(all->item[i], preset->item[i]))
+            json_put(m, all->key[i], all->item[i]);
+    if (!identity)
+        value_get(m.v, "from")->at = s->at;
+    else if (varies(s))
+        json_put(m, "from", NULL);
+    else
+        json_put_text(m, "from", s->sha256);
+    if (identity && !varies(s))
+        json_put(m, "cell", NULL);
+    return m.v;
+}
+
+void starts_put(const struct cell_config *c, struct json model, bool identity)
+{
+    struct json list = json_list(model.a);
+    for (int i = 0; i < c->n_start; i++) {
+        struct value *one = one_value(&c->start[i], identity, model.a);
+        if (c->start[i].embedding)
+            json_put(model, "embedding", one);
+        else
+            json_add(list, one);
+    }
+    if (list.v->n > 0)
+        json_put(model, "start", list.v);
+}
+
+struct value *starts_hashes(const struct cell_config *c, struct arena *a)
+{
+    struct json list = json_list(a);
+    for (int i = 0; i < c->n_start; i++)
+        if (varies(&c->start[i]))
+            json_add_text(list, c->start[i].sha256);
+    return list.v;
+}

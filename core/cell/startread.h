@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* startread.h: reading model.start and model.embedding, and what they make of a cell's identity. */
+#ifndef CELL_STARTREAD_H
+#define CELL_STARTREAD_H
+
+#include "base/json.h"
+#include "cell/start.h"
+#include "plugin_use.h"
+
+/* Of the section `model`; does not look into the files. */
+peat_status starts_read(const struct cell_reader *r, struct cell_config *c,
+                        const struct value *model);
+/* What the cell with this seed reads, and its hash. */
+peat_status starts_find(struct cell_config *c, struct arena *a, struct error *err);
+/* The seed decides what is read. */
+bool starts_vary(const struct cell_config *c);
+/* Puts "start" and "embedding" into a section `model`: as a cell's config.json has them, or, for
+ * its identity, with hashes in the place of files. A cell without them gets neither. */
+void starts_put(const struct cell_config *c, struct json model, bool identity);
+/* The hashes of what varies with the seed. */
+struct value *starts_hashes(const struct cell_config *c, struct arena *a);
+
+#endif

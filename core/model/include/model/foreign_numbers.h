@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* foreign_numbers.h: kinds of real numbers that files of others are made of. */
+#ifndef MODEL_FOREIGN_NUMBERS_H
+#define MODEL_FOREIGN_NUMBERS_H
+
+#include "tensor/tensor.h"
+
+/* Little-endian. */
+enum number_kind { NUMBERS_F16, NUMBERS_BF16, NUMBERS_F32, NUMBERS_F64 };
+
+size_t number_bytes(enum number_kind k);
+/* A tensor in the arena from bytes at any address: F64 of F64, F32 of all others, which it holds
+ * exactly. Its data is NULL when there is no memory. */
+struct tensor numbers_read(enum number_kind k, int rank, const int64_t *dim, const void *bytes,
+                           struct arena *a);
+/* The first element that is not finite; -1: none. */
+int64_t numbers_not_finite(const struct tensor *t);
+
+#endif

@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_start.c: weights that start from a file or from a cell of another run, as a user has them.
+ * What a cell came to is read from its final weights.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "model/safetensors.h"
+#include "support/shell.h"
+#include "support/support.h"
+
+enum { V = 256, D = 16 };
+
+static struct arena arena;
+static struct error err;
+
+static const char experiment[] = "version: 1\n"
+                                 "name: x\n"
+                                 "defaults:\n"
+                                 "  task: {plugin: text, path: data}\n"
+                                 "  model: {d_model: 16, n_layer: 1, n_head: 2}\n"
+                                 "  train: {steps: 2, batch: 2, seq_len: 8}\n"
+                                 "  eval: {lengths: [8], tokens: 64}\n"
+                                 "  position: {scheme: learned, combine: sum}\n";
+
+/* ---- files ---- */
+
+static const char *path_of(const char *name)
+{
+    return arena_printf(&arena, "%s/%s", shell.dir, name);
+}
+
+static void put(const char *name, const void *bytes, size_t n)
+{
+    ck_assert_int_eq(file_write(path_of(name), bytes, n, &err), PEAT_OK);
+}
+
+/* Element i of what the files below hold. */
+static float element(int64_t i)
+{
+    return 0.001f * (float)(i % 1000) - 0.5f;
+}
+
+static float *elements(int64_t n)
+{
+    float *x = ARENA_ARRAY(&arena, n, float);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = element(i);
+    return x;
+}
+
+static void put_npy(const char *name, int64_t rows, int64_t cols)
+{
+    char header[128];
+    size_t n = (size_t)(rows * cols) * sizeof(float);
+    int text = snprintf(header, sizeof(header),
+                        "{'descr': '<f4', 'fortran_order': False, 'shape': (%lld, %lld), }",
+                        (long long)rows, (long long)cols);
+    char *file = ARENA_ARRAY(&arena, 10 + (size_t)text + n, char);
+    memcpy(file, "\x93NUMPY\1\0", 8);
+    file[8] = (char)text;
+    memcpy(file + 10, header, (size_t)text);
+    memcpy(file + 10 + text, elements(rows * cols), n);
+    put(name, file, 10 + (size_t)text + n);
+}
+
+static struct named_tensor table(const char *name, int64_t rows, int64_t cols)
+{
+    struct named_tensor t = {name, tensor_shape(PEAT_F32, 2, (int64_t[]){rows, cols})};
+    t.tensor.data = elements(rows * cols);
+    return t;
+}
+
+static void put_tensors(const char *name, int n, const struct named_tensor *t)
+{
+    ck_assert_int_eq(safetensors_write(path_of(name), t, n, NULL, &err), PEAT_OK);
+}
+
+/* Of the final weights of a run's one cell. */
+static struct tensor final_tensor(const char *run, const char *name)
+{
+    struct named_tensor *t;
+    int n;
+    shell_expect(0, "cp %s/cells/*/ckpt/*/model.safetensors final.safetensors", run);
+    ck_assert_msg(safetensors_read(path_of("final.safetensors"), &arena, &t, &n, NULL, &err) ==
+                      PEAT_OK,
+                  "%s", err.text);
+    const struct named_tensor *found = safetensors_find(t, n, name);
+    ck_assert_msg(found, "no tensor '%s'", name);
+    return found->tensor;
+}
+
+/* The first metric of a run's one cell, at its end. */
+static double final_value(const char *run)
+{
+    shell_expect(0, "peat results %s -f csv --columns value | sed -n 2p", run);
+    return atof(shell.printed.text);
+}
+
+static void open_experiment(void)
+{
+    shell_open();
+    arena_init(&arena, "test", 1 << 16);
+    err = (struct error){0};
+    shell_write("x.yaml", experiment);
+    shell_expect(0, "yes abcdefgh | head -c 4000 > data");
+}
+
+static void close_experiment(void)
+{
+    arena_release(&arena);
+    shell_close();
+}
+
+/* A finished run of one cell. */
+static void make_run(const char *name, const char *words)
+{
+    shell_expect(0, "peat run x.yaml -q -o %s %s", name, words);
+}
+
+/* ---- tables of files ---- */
+
+static void assert_is_file(const char *run, const char *name)
+{
+    struct tensor t = final_tensor(run, name);
+    for (int64_t i = 0; i < tensor_count(&t); i++)
+        ck_assert_msg(((const float *)t.data)[i] == element(i), "%s: number %d", name, (int)i);
+}
+
+START_TEST(a_table_by_rows_is_the_file_and_stays_it_when_frozen)
+{
+    put_npy("v.npy", V, D);
+    put_tensors("v.safetensors", 2,
+                (struct named_tensor[]){table("wte", V, D), table("other", 3, 5)});
+    put_tensors("one.safetensors", 1, (struct named_tensor[]){table("any", V, D)});
+    shell_says(0, "start: learned.sum.s0: token.weight from v.npy",
+               "peat plan x.yaml 'model.embedding={from: v.npy, frozen: true}'");
+    assert_printed("parameters: learned.sum.s0: 7,536 trained, 4,096 frozen");
+    make_run("a", "'model.embedding={from: v.npy, frozen: true}'");
+    assert_is_file("a", "token.weight");
+    make_run("b", "'model.embedding={from: v.safetensors, tensor: wte, frozen: true}'");
+    assert_is_file("b", "token.weight");
+    make_run("c", "'model.embedding={from: one.safetensors, frozen: true}'");
+    assert_is_file("c", "token.weight");
+    make_run("d", "'model.embedding=v.npy' train.lr=1e-30");
+    assert_is_file("d", "token.weight");
+    make_run("e", "'model.start={from: v.npy, to: head.weight, frozen: true}'");
+    assert_is_file("e", "head.weight");
+    shell_expect(0, "peat export d 0 --start -o start.safetensors");
+    shell_expect(0, "mkdir -p s/cells/d/ckpt/0 && mv start.safetensors "
+                    "s/cells/d/ckpt/0/model.safetensors");
+    assert_is_file("s", "token.weight");
+    shell_says(0, "\"started\": \"head.weight from v.npy\"", "cat e/cells/*/result.json");
+}
+END_TEST
+
+START_TEST(words_are_found_by_their_tokens_and_others_keep_their_draw)
+{
+    static const char *const word[] = {"a", "b", "zebra", "h", "a"};
+    struct strbuf text;
+    strbuf_init(&text);
+    strbuf_add(&text, "5 16\n");
+    for (int w = 0; w < 5; w++) {
+        strbuf_add(&text, word[w]);
+        for (int i = 0; i < D; i++)
+            strbuf_addf(&text, " %d.25", 10 * w + i);
+        strbuf_add(&text, "\n");
+    }
+    put("words.txt", text.text, text.n);
+    strbuf_release(&text);
+    shell_says(0, "token.weight: 3 of 256 tokens found among 5 words of words.txt",
+               "peat plan x.yaml model.embedding=words.txt");
+    make_run("drawn", "'model.freeze=token.*'");
+    make_run("words", "'model.embedding={from: words.txt, frozen: true}'");
+    struct tensor drawn = final_tensor("drawn", "token.weight");
+    struct tensor words = final_tensor("words", "token.weight");
+    for (int64_t id = 0; id < V; id++)
+        for (int64_t i = 0; i < D; i++) {
+            double own = tensor_get(&words, id * D + i);
+            int w = id == 'a' ? 0 : id == 'b' ? 1 : id == 'h' ? 3 : -1;
+            ck_assert_double_eq(own, w < 0 ? tensor_get(&drawn, id * D + i)
+                                           : 10.0 * w + (double)i + 0.25);
+        }
+}
+END_TEST
+
+/* ---- cells ---- */
+
+START_TEST(a_cell_is_started_from_by_its_names)
+{
+    make_run("first", "train.steps=20");
+    make_run("again", "'model.start={from: first, cell: learned.sum.s0}' train.lr=1e-30");
+    ck_assert_double_eq(final_value("first"), final_value("again"));
+    shell_says(0, "parameters from learned.sum.s0\"", "cat again/cells/*/result.json");
+    shell_expect(0, "id=$(ls first/cells); for cell in $id ${id##*-} learned.sum.s{seed}; do "
+                    "peat plan x.yaml \"model.start={from: first, cell: '$cell'}\" --json | "
+                    "grep -e hash || exit 1; done");
+    make_run("table", "'model.start={from: first, cell: learned.sum.s0, "
+                      "to: [token.*, position.*], frozen: true}'");
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "position.0.learned.table" : "token.weight";
+        struct tensor one = final_tensor("first", name), two = final_tensor("table", name);
+        ck_assert_mem_eq(one.data, two.data, tensor_bytes(&one));
+    }
+    shell_expect(0, "peat diagnose again 0 && peat inspect again learned.sum.s0 || true");
+}
+END_TEST
+
+START_TEST(a_position_table_is_transplanted_into_another_schemes)
+{
+    make_run("first", "train.steps=20");
+    make_run("bipe",
+             "'position.scheme={plugin: bipe, longest: 8}' 'model.start={from: first, cell: "
+             "learned.sum.s0, tensor: position.0.learned.table, to: position.0.bipe.table, "
+             "frozen: true}'");
+    struct tensor one = final_tensor("first", "position.0.learned.table");
+    struct tensor two = final_tensor("bipe", "position.0.bipe.table");
+    ck_assert_mem_eq(one.data, two.data, tensor_bytes(&one));
+    shell_says(2, "has shape [8, 16], and 'position.0.bipe.table' of the model has [5, 16]",
+               "peat plan x.yaml 'position.scheme={plugin: bipe, longest: 5}' "
+               "'model.start={from: first, cell: learned.sum.s0, tensor: "
+               "position.0.learned.table, to: position.0.bipe.table}'");
+    assert_printed("command line:2: tensor 'position.0.learned.table' of '");
+}
+END_TEST
+
+START_TEST(every_seed_starts_from_the_cell_of_its_seed)
+{
+    make_run("first", "train.steps=5 seeds=3");
+    make_run("next", "'model.start={from: first, cell: \"learned.sum.s{seed}\"}' "
+                     "train.lr=1e-30 seeds=3");
+    shell_expect(0, "for r in first next; do peat results $r -f csv --columns metric,value | grep "
+                    "bpb > $r.csv; done; "
+                    "cmp first.csv next.csv; sort -u first.csv | wc -l | grep -q 3");
+    shell_says(0, "parameters from learned.sum.s2\"", "cat next/cells/*s2-*/result.json");
+    shell_says(0, "1", "cat next/cells/*/config.json | grep '\"setting\"' | sort -u | wc -l");
+    shell_says(
+        2, "has no cell 'learned.sum.s3'; did you mean 'learned.sum.s",
+        "peat plan x.yaml 'model.start={from: first, cell: \"learned.sum.s{seed}\"}' seeds=4");
+    shell_says(0, "3 the same", "peat verify next --retrain 3");
+}
+END_TEST
+
+/* ---- a sum from a concatenation ---- */
+
+static const struct {
+    const char *combine, *words;
+} concats[] = {
+    {"concat_split", ""},
+    {"'{plugin: concat_split, d_pos: 5}'", ""},
+    {"concat_split", "'position.scheme=[learned, {plugin: bipe, longest: 8}, rotary]'"},
+    {"concat_split", "model.arch=encoder"},
+    {"concat_split", "model.norm=rms model.embed_scale=2 model.window=3"},
+    {"concat_split", "'task={plugin: text, path: data, unit: characters}' model.n_layer=2"},
+};
+
+START_TEST(a_sum_started_from_a_concatenation_computes_the_same)
+{
+    const char *words = concats[_i].words;
+    shell_expect(0,
+                 "peat run x.yaml -q -o first train.steps=60 train.lr=3e-3 "
+                 "position.combine=%s %s",
+                 concats[_i].combine, words);
+    shell_expect(0,
+                 "peat run x.yaml -q -o sum train.lr=1e-30 %s position.combine=sum "
+                 "\"model.start={from: first, cell: $(ls first/cells), as: sum_of_concat}\"",
+                 words);
+    double was = final_value("first"), is = final_value("sum");
+    ck_assert_msg(isfinite(was) && fabs(was - is) < 1e-6, "%.9g and %.9g", was, is);
+    shell_expect(0, "peat run x.yaml -q -o drawn train.lr=1e-30 %s position.combine=sum", words);
+    ck_assert_double_gt(fabs(final_value("drawn") - was), 1e-3);
+    struct tensor token = final_tensor("sum", "token.weight");
+    ck_assert_int_eq(token.dim[1], D);
+    ck_assert_double_lt(fabs(tensor_get(&token, D - 1)), 1e-20);
+    shell_says(0, "filled up with zeros", "cat sum/cells/*/result.json");
+}
+END_TEST
+
+#define CONCAT "position.combine=concat_split"
+static const struct {
+    const char *first, *words, *says;
+} unlike[] = {
+    {CONCAT, "model.embed_scale=2",
+     "'model.embed_scale' is another in cell 'learned.concat_split.s0-"},
+    {CONCAT, "model.window=3", "'model.window' is another"},
+    {CONCAT, "model.attention.scale=none", "'model.attention.scale' is another"},
+    {CONCAT, "'position.scheme={plugin: learned, scale: 2}'", "'position.scheme' is another"},
+    {CONCAT, "'position.combine={plugin: sum, token_scale: 2}'", "with factors of 1"},
+    {CONCAT, "'position.combine={plugin: sum, learned: true}'", "that are not learned"},
+    {CONCAT, "position.combine=concat_split", "makes a model of combine 'sum'"},
+    {"", "", "starts from a cell with combine 'concat_split', and 'learned.sum.s0"},
+    {CONCAT " position.scheme=sinusoidal", "position.scheme=sinusoidal",
+     "are 12 wide together and the model 16, so some stream has no table"},
+    {CONCAT, "model.d_model=32 model.embed_scale=4", "are 16 wide together and the model 32"},
+    {CONCAT, "eval.lengths=16", "'position.0.learned.table', filled up, of '"},
+    {CONCAT, "model.n_layer=2", "'model.n_layer' is another"},
+};
+
+START_TEST(a_sum_that_would_compute_something_else_is_refused)
+{
+    shell_expect(0, "peat run x.yaml -q -o first %s", unlike[_i].first);
+    shell_says(2, unlike[_i].says,
+               "peat run x.yaml %s "
+               "\"model.start={from: first, cell: $(ls first/cells), as: sum_of_concat}\"",
+               unlike[_i].words);
+    shell_expect(0, "test ! -e runs");
+}
+END_TEST
+
+/* ---- identity ---- */
+
+START_TEST(the_bytes_and_not_the_path_make_the_cell)
+{
+    put_npy("v.npy", V, D);
+    shell_expect(0, "cp v.npy w.npy; peat plan x.yaml --ids > drawn; "
+                    "peat plan x.yaml model.embedding=v.npy --ids > v; "
+                    "peat plan x.yaml model.embedding.from=w.npy --ids > w; cmp v w; "
+                    "! cmp -s v drawn; printf x | dd of=w.npy bs=1 seek=1000 conv=notrunc 2>&1; "
+                    "peat plan x.yaml model.embedding=w.npy --ids > w; ! cmp -s v w; "
+                    "peat plan x.yaml model.embedding=v.npy model.embedding.frozen=true --ids > f; "
+                    "! cmp -s v f; peat plan x.yaml model.embedding=null --ids > n; cmp n drawn");
+    make_run("first", "");
+    shell_expect(0, "cp -r first moved; for r in first moved; do peat plan x.yaml --ids "
+                    "\"model.start={from: $r, cell: learned.sum.s0}\" > $r.ids; done; "
+                    "cmp first.ids moved.ids");
+    shell_expect(0, "peat plan x.yaml --json > plain; ! grep -e '\"start\"' -e embedding plain");
+}
+END_TEST
+
+START_TEST(a_grid_varies_file_cell_and_frozen)
+{
+    put_npy("v.npy", V, D);
+    put_npy("w.npy", V, D);
+    make_run("first", "seeds=2");
+    shell_expect(0, "printf 'matrix:\\n  tokens: {drawn: {}, file: {model.embedding: v.npy}, cell: "
+                    "{model.embedding: "
+                    "{from: first, cell: learned.sum.s1}}}\\n  how: {free: {}, fixed: "
+                    "{model.freeze: token.*}}\\n' > m; "
+                    "cat x.yaml m > g.yaml");
+    shell_says(0, "6 cells: 6 rows x 1 seed", "peat plan g.yaml");
+    shell_expect(0, "printf 'matrix:\\n  model.embedding.frozen: [true, false]\\n"
+                    "  model.embedding.from: [v.npy, first]\\n' > m; sed 's/n_head: 2/&, embedding:"
+                    " {from: v.npy}/' x.yaml | cat - m > g.yaml; "
+                    "sed -i 's/first.$/w.npy]/' g.yaml");
+    shell_says(0, "4 cells: 4 rows x 1 seed", "peat plan g.yaml");
+    shell_expect(0, "printf 'matrix:\\n  model.start.cell: [learned.sum.s0, learned.sum.s1]\\n' > "
+                    "m; sed 's/n_head: 2/&, start: {from: first, cell: x}/' x.yaml | cat - m > "
+                    "g.yaml");
+    shell_says(0, "2 cells: 2 rows x 1 seed",
+               "peat run g.yaml -o grid -q --dry-run || "
+               "peat plan g.yaml");
+    shell_says(2, "unknown key 'model.embedding.form'; did you mean 'model.embedding.from'?",
+               "peat plan x.yaml model.embedding.form=v.npy");
+    shell_says(2, "'model.start.cell' cannot be set: 'model.start' is a list here",
+               "peat plan x.yaml 'model.start=[{from: v.npy}]' model.start.cell=3");
+}
+END_TEST
+
+START_TEST(what_changes_between_plan_and_cell_ends_the_cell_with_one_line)
+{
+    put_npy("v.npy", V, D);
+    shell_expect(0, "peat plan x.yaml -o a --write model.embedding=v.npy; "
+                    "printf x | dd of=v.npy bs=1 seek=1000 conv=notrunc 2>&1");
+    shell_says(1, "the data or a plugin has changed since the cell was planned", "peat cell a 0");
+    make_run("first", "");
+    shell_expect(0, "peat plan x.yaml -o b --write "
+                    "'model.start={from: first, cell: learned.sum.s0}'; rm -r first");
+    shell_expect(1, "peat cell b 0");
+    assert_printed("first");
+    shell_expect(0, "test ! -e b/cells/*/result.json");
+}
+END_TEST
+
+START_TEST(what_was_read_is_kept_and_a_run_is_made_again_elsewhere)
+{
+    put_npy("v.npy", V, D);
+    make_run("first", "");
+    shell_expect(0, "sed 's/n_head: 2/&, embedding: v.npy, start: {from: first, cell: "
+                    "learned.sum.s0}/' x.yaml > y.yaml; peat run y.yaml -q -o kept");
+    shell_says(0, "\"run\": ", "cat kept/cells/*/meta.json");
+    shell_expect(0,
+                 "for f in v.npy first/cells/*/ckpt/*/model.safetensors; do "
+                 "grep -q $(sha256sum < $f | cut -c1-64) kept/cells/*/meta.json || exit 1; done");
+    shell_expect(0,
+                 "mkdir far; cd far; peat plan ../kept --ids > ids; ls ../kept/cells | cmp - ids");
+    shell_says(0, "1 finished, 0 problems", "peat verify kept");
+    shell_says(0, "1 the same", "peat verify kept --retrain 1");
+    shell_expect(0,
+                 "mkdir there && cp -r v.npy first data there && cd there && sed 's/n_head: 2/&, "
+                 "embedding: v.npy, start: {from: first, cell: learned.sum.s0}/' ../x.yaml > "
+                 "y.yaml && peat run y.yaml -q -o kept");
+    shell_expect(0,
+                 "for d in kept there/kept; do peat verify $d | grep -o 'hash.*' > $(echo $d | tr "
+                 "/ .).hash; done; cmp kept.hash there.kept.hash; test -s kept.hash");
+    shell_expect(0, "printf x | dd of=v.npy bs=1 seek=1000 conv=notrunc 2>&1");
+    shell_says(1, "v.npy' is not what it was made with", "peat verify kept");
+}
+END_TEST
+
+START_TEST(an_interrupted_cell_ends_with_the_same_bits)
+{
+#define LONG "'model.embedding={from: v.npy, frozen: true}' train.steps=2000"
+    put_npy("v.npy", V, D);
+    shell_expect(0, "echo 'run: {checkpoint: {every: 50}}' >> x.yaml");
+    shell_expect(0, "peat run x.yaml -o whole " LONG);
+    shell_expect(0, "peat run x.yaml -o cut " LONG " & pid=$!; "
+                    "for i in $(seq 2000); do ls cut/cells/*/ckpt/step-* >/dev/null 2>&1 && break; "
+                    "sleep 0.02; done; kill -TERM $pid; wait $pid; [ $? = 130 ]");
+    shell_says(0, "1 done", "peat run x.yaml -o cut " LONG);
+    shell_says(0, "continues from step", "cat cut/cells/*/log.txt");
+    shell_expect(0, "cmp whole/cells/*/ckpt/*/model.safetensors "
+                    "cut/cells/*/ckpt/*/model.safetensors");
+}
+END_TEST
+
+/* ---- mistakes ---- */
+
+static const struct {
+    const char *make, *model, *says;
+} mistakes[] = {
+    {"", "embedding: none.npy", "x.yaml:9:16: 'from' in embedding in model names"},
+    {": > e.npy", "embedding: e.npy", "e.npy' is no array of NumPy's: it begins otherwise"},
+    {": > e.txt", "embedding: e.txt", "e.txt' is empty"},
+    {": > e.safetensors", "embedding: e.safetensors", "too short for a safetensors file"},
+    {"head -c 9000 v.npy > c.npy", "embedding: c.npy", "its shape takes 16384: is it cut?"},
+    {"head -c 9000 v.safetensors > c.safetensors", "embedding: c.safetensors",
+     "ends beyond the file"},
+    {"printf '2 16\\nthe 1\\n' > c.txt", "embedding: c.txt", "line 2: 1 numbers where 16"},
+    {"printf 'the 1 2 3\\n' > n.txt", "embedding: n.txt",
+     "n.txt' are 3 wide, and 'token.weight' of the model has shape [256, 16]"},
+    {"printf '\\377\\376t\\000' > u.txt", "embedding: u.txt", "u.txt' is text in UTF-16"},
+    {"gzip -c v.npy > v.gz", "embedding: v.gz", "v.gz' is packed with gzip: unpack it first"},
+    {"sed 's/<f4/<i4/' v.npy > i.npy", "embedding: i.npy", "numbers of dtype '<i4'"},
+    {"sed 's/(256/(255/' v.npy > s.npy", "embedding: s.npy", "its shape takes 16320"},
+    {"", "embedding: small.npy", "the array of '/"},
+    {"", "embedding: small.npy",
+     "has shape [3, 16], and 'token.weight' of the model has [256, 16]"},
+    {"sed 's/(256, 16)/(9223372036854775807, 16)/' v.npy > h.npy; printf '\\150' | dd of=h.npy "
+     "bs=1 "
+     "seek=8 conv=notrunc",
+     "embedding: h.npy", "is no array of NumPy's"},
+    {"sed 's/.shape.: (256, 16), }/\\x27shape\\x27: (9<<62,1)   }/' v.npy > h.npy",
+     "embedding: h.npy", "'shape' is not of whole numbers"},
+    {"printf '\\377\\377\\377\\377\\377\\377\\377\\177{' > h.safetensors",
+     "embedding: h.safetensors", "a header of 9223372036854775807 bytes, the limit is"},
+    {"", "embedding: {from: two.safetensors, tensor: c}", "has no tensor 'c'; it has a, b"},
+    {"", "embedding: two.safetensors", "has no tensor 'token.weight'; it has a, b"},
+    {"", "embedding: {from: v.npy, tensor: c}", "'tensor' is for files with names"},
+    {"", "embedding: {from: v.npy, cell: c}", "is no run directory, of which 'cell' names a cell"},
+    {"", "embedding: {frozen: true}", "x.yaml:9:16: embedding in model needs key 'from'"},
+    {"", "embedding: {form: v.npy}",
+     "unknown key 'form' in embedding in model; did you mean 'from'?"},
+    {"", "embedding: [v.npy]", "x.yaml:9:16: embedding in model must be a map"},
+    {"", "start: {from: v.npy}", "a file of NumPy's has one array: 'to' has to name one parameter"},
+    {"", "start: {from: v.npy, to: tokens.weight}",
+     "no parameter of the model is called 'tokens.weight'; did you mean 'token.weight'?"},
+    {"", "start: {from: v.npy, to: token.weight, as: other}", "'as' in start in model"},
+    {"", "start: {from: v.safetensors, as: sum_of_concat}", "needs a cell of a run"},
+    {"printf 'a 1 2\\n' > w.txt", "start: {from: w.txt, to: head.weight}",
+     "vectors of words are for 'token.weight' alone, and 'to' names head.weight"},
+    {"mkdir d", "embedding: d", "is a directory; of a run directory 'cell' names a cell"},
+    {"mkdir d", "embedding: {from: d, cell: c}", "is no run directory: it has no cells"},
+    {"", "embedding: {from: first, cell: lerned.sum.s0}",
+     "has no cell 'lerned.sum.s0'; did you mean 'learned.sum.s0'?"},
+    {"rm first/cells/*/result.json", "start: {from: first, cell: learned.sum.s0}",
+     "has not finished: only final weights are started from"},
+    {"printf x | dd of=$(ls first/cells/*/ckpt/*/model.safetensors) bs=1 seek=9000 conv=notrunc",
+     "start: {from: first, cell: learned.sum.s0}",
+     "model.safetensors is not the one that result.json was sealed with"},
+    {"rm -r first/cells/*/ckpt", "start: {from: first, cell: learned.sum.s0}",
+     "model.safetensors is missing"},
+    {"sed -i 's/bpb/bpc/' first/cells/*/result.json", "start: {from: first, cell: learned.sum.s0}",
+     "result.json' is damaged"},
+    {"sed -i s/blas/bals/ first/cells/*/meta.json", "start: {from: first, cell: learned.sum.s0}",
+     "meta.json"},
+    {"printf '2 2\\na 1\\n' > x.safetensors", "embedding: x.safetensors", "x.safetensors"},
+    {"mkfifo p.npy", "embedding: p.npy", "is a named pipe, not a regular file"},
+    {"ln -s /dev/zero z", "embedding: z", "is a device"},
+};
+
+START_TEST(mistakes_are_one_line_before_training)
+{
+    put_npy("v.npy", V, D);
+    put_npy("small.npy", 3, D);
+    put_tensors("v.safetensors", 1, (struct named_tensor[]){table("t", V, D)});
+    put_tensors("two.safetensors", 2, (struct named_tensor[]){table("a", V, D), table("b", V, D)});
+    if (strstr(mistakes[_i].model, "first"))
+        make_run("first", "");
+    shell_expect(0, "%s%strue", mistakes[_i].make, *mistakes[_i].make ? "; " : "");
+    shell_expect(0,
+                 "cat > x.yaml <<'END'\nversion: 1\nname: x\ndefaults:\n"
+                 "  task: {plugin: text, path: data}\n  train: {steps: 2, seq_len: 8}\n"
+                 "  position: {scheme: learned, combine: sum}\n  model:\n    d_model: 16\n"
+                 "    %s\nEND",
+                 mistakes[_i].model);
+    shell_says(2, mistakes[_i].says, "timeout 60 peat run x.yaml");
+    assert_printed("peat: x.yaml:9:");
+    ck_assert_ptr_eq(strchr(shell.printed.text, '\n'), strrchr(shell.printed.text, '\n'));
+    shell_expect(0, "test ! -e runs");
+}
+END_TEST
+
+START_TEST(tasks_without_texts_of_tokens_take_no_words)
+{
+    shell_expect(0, "printf 'a 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6\\n' > w.txt");
+    shell_says(2, "the tokens of task 'copy' have no texts that words could be",
+               "peat plan x.yaml task=copy eval.lengths=2 model.embedding=w.txt");
+    shell_says(2, "no parameter of the model is called 'token.weight'",
+               "peat plan x.yaml 'task={plugin: images}' model.input=patches model.arch=encoder "
+               "model.head=class model.embedding=w.txt eval.lengths=auto train.seq_len=64");
+}
+END_TEST
+
+START_TEST(rows_of_another_shape_are_left_out_of_a_grid)
+{
+    put_npy("v.npy", V, D);
+    shell_expect(0, "printf 'matrix:\\n  position.combine: [sum, concat_split]\\n' >> x.yaml");
+    shell_says(0, "skipped: learned.concat_split.s0: command line:1: the array of '",
+               "peat plan x.yaml model.embedding=v.npy");
+    assert_printed("has shape [256, 16], and 'token.weight' of the model has [256, 12]");
+}
+END_TEST
+
+int main(void)
+{
+    return run_list(
+        (struct tests){"start", open_experiment, close_experiment, .seconds = 240,
+                       .needs = "timeout mkfifo gzip",
+                       .loops = LOOPS({mistakes_are_one_line_before_training,
+                                       (int)(sizeof(mistakes) / sizeof(*mistakes))},
+                                      {a_sum_started_from_a_concatenation_computes_the_same,
+                                       (int)(sizeof(concats) / sizeof(*concats))},
+                                      {a_sum_that_would_compute_something_else_is_refused,
+                                       (int)(sizeof(unlike) / sizeof(*unlike))})},
+        TESTS(a_table_by_rows_is_the_file_and_stays_it_when_frozen,
+              words_are_found_by_their_tokens_and_others_keep_their_draw,
+              a_cell_is_started_from_by_its_names,
+              a_position_table_is_transplanted_into_another_schemes,
+              every_seed_starts_from_the_cell_of_its_seed, the_bytes_and_not_the_path_make_the_cell,
+              a_grid_varies_file_cell_and_frozen,
+              what_changes_between_plan_and_cell_ends_the_cell_with_one_line,
+              what_was_read_is_kept_and_a_run_is_made_again_elsewhere,
+              an_interrupted_cell_ends_with_the_same_bits,
+              tasks_without_texts_of_tokens_take_no_words,
+              rows_of_another_shape_are_left_out_of_a_grid));
+}
