@@ -188,7 +188,7 @@ static enum verdict newest_rows(struct situation *s, struct rig *r, const struct
 {
     struct stored stored;
     const double *whole = rig_logits(r, in);
-    if (!whole || model_store(&r->model, in, &r->arena, &stored, &r->err) != PEAT_OK)
+    if (!whole || model_store(&r->model, in, NULL, &r->arena, &stored, &r->err) != PEAT_OK)
         return rig_broken(r, s->why);
     enum verdict verdict = CHECK_PASSED;
     for (int64_t end = 2; end <= RIG_T && verdict == CHECK_PASSED; end++) {

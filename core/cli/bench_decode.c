@@ -116,7 +116,7 @@ static peat_status time_passes(struct bench *b, struct passes *ms)
     struct graph g;
     const struct model_input in = forward_input(x, PEAT_EVAL);
     *ms = (struct passes){INFINITY, INFINITY};
-    peat_status status = model_store(&b->of.model, &in, &b->arena, &stored, &b->err);
+    peat_status status = model_store(&b->of.model, &in, &b->team, &b->arena, &stored, &b->err);
     if (status != PEAT_OK)
         return status;
     graph_init(&g, &b->arena, &b->team, PEAT_F32);

@@ -67,35 +67,81 @@ static peat_node *encoded(struct model *m, struct pass *pass, struct graph *g,
     return e->norm.w ? norm_forward(g, &e->norm, x) : x;
 }
 
+static struct model_input source_input(const struct model_input *in)
+{
+    return (struct model_input){.B = in->B,
+                                .T = in->S,
+                                .token = in->source,
+                                .pad = in->source_pad,
+                                .special = in->source_special,
+                                .sequence = in->sequence,
+                                .phase = in->phase,
+                                .step = in->step};
+}
+
+/* The encoder's output, with its pass in *from. */
+static peat_node *run_encoder(struct model *m, struct graph *g, const struct model_input *in,
+                              struct pass *from)
+{
+    const struct model_input source = source_input(in);
+    const struct attention_mask mask = {.window = m->config.window, .pad_k = in->source_pad};
+    *from = (struct pass){.collect = false};
+    if (!in->source)
+        return graph_fail(g, "the model takes a source for each row, and the batch has none");
+    peat_node *memory = encoded(m, from, g, &source, &mask);
+    from->mask = NULL;
+    return memory;
+}
+
+/* The pass across, from the decoder's side to the source's. All places of it but its padding are
+ * seen, whatever the window. */
+static struct crossing cross(struct model *m, struct pass *pass, const struct model_input *in,
+                             const peat_side *source, struct attention_mask *mask)
+{
+    struct pass *to = ARENA_NEW(pass->g->arena, struct pass);
+    *mask = (struct attention_mask){.pad_k = source->pad};
+    *to = (struct pass){.collect = false};
+    pass_init(to, m, m->positional, &m->dims, pass->g, in);
+    to->side = pass->side;
+    to->keys = *source;
+    to->across = true;
+    to->mask = mask;
+    return (struct crossing){to, NULL};
+}
+
 struct crossing source_forward(struct model *m, struct pass *pass, const struct model_input *in,
                                struct attention_mask *mask)
 {
     struct graph *g = pass->g;
-    const struct model_input source = {.B = in->B,
-                                       .T = in->S,
-                                       .token = in->source,
-                                       .pad = in->source_pad,
-                                       .special = in->source_special,
-                                       .sequence = in->sequence,
-                                       .phase = in->phase,
-                                       .step = in->step};
-    struct pass *from = ARENA_NEW(g->arena, struct pass), *to = ARENA_NEW(g->arena, struct pass);
-    *from = (struct pass){.collect = false};
-    *mask = (struct attention_mask){.window = m->config.window, .pad_k = in->source_pad};
-    struct crossing c = {to, NULL};
-    if (in->source)
-        c.memory = encoded(m, from, g, &source, mask);
-    else
-        graph_fail(g, "the model takes a source for each row, and the batch has none");
-    mask->window = 0; /* across, all places of the source are seen */
-    from->mask = NULL;
-    pass_init(to, m, m->positional, &m->dims, g, in);
-    to->side = pass->side;
-    to->keys = from->side;
-    to->across = true;
-    to->mask = mask;
-    to->composed = from->composed;
+    struct pass *from = ARENA_NEW(g->arena, struct pass);
+    peat_node *memory = run_encoder(m, g, in, from);
+    struct crossing c = cross(m, pass, in, &from->side, mask);
+    c.memory = memory;
+    c.pass->composed = from->composed;
     if (!graph_failed(g))
-        pass_prepare(to);
+        pass_prepare(c.pass);
+    return c;
+}
+
+bool source_store(struct model *m, struct graph *g, const struct model_input *in, struct stored *s)
+{
+    struct pass *from = ARENA_NEW(g->arena, struct pass);
+    peat_node *memory = run_encoder(m, g, in, from);
+    if (graph_failed(g))
+        return false;
+    s->source = from->side;
+    s->memory = memory->value;
+    return true;
+}
+
+struct crossing source_stored(struct model *m, struct pass *pass, const struct model_input *in,
+                              struct stored *s, struct attention_mask *mask)
+{
+    struct graph *g = pass->g;
+    struct crossing c = cross(m, pass, in, &s->source, mask);
+    c.memory = graph_constant(g, s->memory.dtype, s->memory.rank, s->memory.dim, s->memory.data);
+    c.pass->source = s;
+    if (!graph_failed(g))
+        pass_prepare(c.pass);
     return c;
 }

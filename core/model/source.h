@@ -15,4 +15,11 @@ peat_status source_setup(struct model *m, struct error *err);
 struct crossing source_forward(struct model *m, struct pass *pass, const struct model_input *in,
                                struct attention_mask *mask);
 
+/* Runs the encoder once for all rows that the decoder will make, into s->source and s->memory,
+ * which live as long as the graph's arena. */
+bool source_store(struct model *m, struct graph *g, const struct model_input *in, struct stored *s);
+/* The crossing of a pass over new rows, whose graph outlives it. */
+struct crossing source_stored(struct model *m, struct pass *pass, const struct model_input *in,
+                              struct stored *s, struct attention_mask *mask);
+
 #endif

@@ -198,8 +198,6 @@ const char *model_not_storable(const struct model *m, const char **id)
     *id = NULL;
     if (!m->dims.causal)
         return "its rows see what follows";
-    if (m->encoder)
-        return "it looks at a source";
     if (model_has_class_token(&m->config))
         return "it has a class token";
     if (m->config.n_axes > 0)
@@ -207,12 +205,13 @@ const char *model_not_storable(const struct model *m, const char **id)
     return positional_not_storable(m->positional, id);
 }
 
-peat_status model_store(struct model *m, const struct model_input *in, struct arena *arena,
-                        struct stored *s, struct error *err)
+peat_status model_store(struct model *m, const struct model_input *in, const struct team *team,
+                        struct arena *arena, struct stored *s, struct error *err)
 {
     struct graph g;
     struct pass pass = {0};
-    graph_init(&g, arena, NULL, m->weights.dtype);
+    graph_init(&g, arena, team, m->weights.dtype);
+    g.no_grad = true;
     pass_init(&pass, m, m->positional, &m->dims, &g, in);
     begin(m, &g);
     if (!positions_fill(&pass, in, false))
@@ -222,6 +221,8 @@ peat_status model_store(struct model *m, const struct model_input *in, struct ar
     if (!s->layer)
         return error_set(err, PEAT_NOMEM, "out of memory for stored rows");
     memset(s->layer, 0, (size_t)m->config.n_layer * sizeof(*s->layer));
+    if (m->encoder && !source_store(m, &g, in, s))
+        return error_set(err, g.err.status, "%s", g.err.text);
     return PEAT_OK;
 }
 
@@ -260,7 +261,14 @@ peat_node *model_newest(struct model *m, struct graph *g, struct stored *s, int6
     mask.doc_k = keys.document;
     pass.mask = &mask;
     pass_prepare(&pass);
-    peat_node *logits = leave(m, g, &in, &pass, NULL, input_forward(m, &pass, &in));
+    peat_node *x = input_forward(m, &pass, &in);
+    struct crossing crossing, *across = NULL;
+    struct attention_mask source_mask;
+    if (m->encoder && !graph_failed(g)) {
+        crossing = source_stored(m, &pass, &in, s, &source_mask);
+        across = &crossing;
+    }
+    peat_node *logits = leave(m, g, &in, &pass, across, x);
     s->done = end;
     return logits;
 }

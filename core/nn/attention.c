@@ -106,22 +106,43 @@ static peat_node *heads_view(struct pass *pass, peat_node *qkv, int64_t n, int64
                       which * D);
 }
 
-/* One product when all three inputs are the same, three otherwise. */
-static peat_qkv project(struct pass *pass, const struct attention_weights *w, peat_node *in[3])
+/* What one of three inputs is projected to, [B,T,D]. Of a source it is the same for every row of
+ * the decoder: it is made once where somebody keeps it. */
+static peat_node *project_one(struct pass *pass, const struct attention_weights *w, int64_t layer,
+                              peat_node *x, int which)
 {
     struct graph *g = pass->g;
-    peat_node *weight = weight_node(g, w->qkv_w), *bias = weight_node(g, w->qkv_b), *out[3];
+    struct stored *s = which > 0 ? pass->source : NULL;
+    struct tensor *kept = s ? &s->layer[layer].across[which - 1] : NULL;
     int64_t D = pass->dims.D;
+    if (kept && kept->data)
+        return graph_constant(g, kept->dtype, kept->rank, kept->dim, kept->data);
+    peat_node *weight = op_slice(&g->base, weight_node(g, w->qkv_w), 0, which * D, (which + 1) * D);
+    peat_node *bias = op_slice(&g->base, weight_node(g, w->qkv_b), 0, which * D, (which + 1) * D);
+    peat_node *made = op_linear(&g->base, x, weight, bias);
+    if (!kept || !made)
+        return made;
+    *kept = tensor_new(s->arena, made->value.dtype, made->value.rank, made->value.dim);
+    if (!kept->data)
+        return graph_no_memory(g, "a source's keys and values", tensor_bytes(kept));
+    tensor_copy(kept, &made->value);
+    return made;
+}
+
+/* One product when all three inputs are the same, three otherwise. */
+static peat_qkv project(struct pass *pass, const struct attention_weights *w, int64_t layer,
+                        peat_node *in[3])
+{
+    struct graph *g = pass->g;
+    peat_node *out[3];
     if (in[0] == in[1] && in[1] == in[2]) {
-        peat_node *qkv = op_linear(&g->base, in[0], weight, bias);
+        peat_node *qkv =
+            op_linear(&g->base, in[0], weight_node(g, w->qkv_w), weight_node(g, w->qkv_b));
         for (int i = 0; i < 3; i++)
             out[i] = heads_view(pass, qkv, 3, i);
     } else {
-        for (int i = 0; i < 3; i++) {
-            peat_node *wi = op_slice(&g->base, weight, 0, i * D, (i + 1) * D);
-            peat_node *bi = op_slice(&g->base, bias, 0, i * D, (i + 1) * D);
-            out[i] = heads_view(pass, op_linear(&g->base, in[i], wi, bi), 1, 0);
-        }
+        for (int i = 0; i < 3; i++)
+            out[i] = heads_view(pass, project_one(pass, w, layer, in[i], i), 1, 0);
     }
     return (peat_qkv){sizeof(peat_qkv), out[0], out[1], out[2]};
 }
@@ -703,7 +724,7 @@ peat_node *attention_forward(struct pass *pass, const struct attention_weights *
     peat_node *in[3], *out[STORED_GROUPS];
     split_input(pass, layer, x, memory, in);
     peat_node *all_xk = all_inputs(pass, layer, in[1]);
-    peat_qkv all = project(pass, w, in);
+    peat_qkv all = project(pass, w, layer, in);
     int n = 0;
     for (int64_t head = 0; head < pass->dims.H; n++) {
         struct attention a = {.pass = pass,

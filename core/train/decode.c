@@ -279,7 +279,7 @@ static peat_status start_answers(struct answering *s, struct arena *a, struct er
     s->token = whole.token;
     struct model_input in = forward_input(&whole, PEAT_EVAL);
     in.T_total = s->b->prompt + s->b->answer;
-    return model_store(s->t->model, &in, a, &s->stored, err);
+    return model_store(s->t->model, &in, s->t->team, a, &s->stored, err);
 }
 
 peat_status decode_stored(struct trainer *t, const peat_batch *b, int32_t *made, struct error *err)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Greedy decoding with stored rows, and by fixed point, gives what decoding token by token gives,
- * with every scheme and every combination. */
+ * with every scheme and every combination, in a window, on some heads, with several threads, in
+ * bf16, and of a source. */
 #include "train/decode.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +12,7 @@
 #include "experiment/plan.h"
 #include "support/support.h"
 #include "tensor/gemm.h"
+#include "train/forward.h"
 
 static struct arena arena;
 static struct registry registry;
@@ -19,8 +22,10 @@ static struct error error;
 
 static const char *mixer;
 
-/* With one scheme of the file, or NULL: with all. */
-static void make_plan(const char *combine, const char *scheme)
+enum { WORDS = 4 }; /* beside those of every plan */
+
+/* The cells of the file with further settings, ended by NULL. */
+static void make_plan_of(const char *const *setting)
 {
     arena_release(&arena);
     arena_init(&arena, "test", 1 << 20);
@@ -28,17 +33,27 @@ static void make_plan(const char *combine, const char *scheme)
     const char *build = getenv("PEAT_BUILD"), *source = getenv("PEAT_SOURCE");
     setenv("PEAT_PLUGIN_PATH", arena_printf(&arena, "%s/lib/peat/plugins-%s", build, PEAT_ABI), 1);
     const char *path = arena_printf(&arena, "%s/experiments/every-scheme.yaml", source);
-    char *word[] = {arena_printf(&arena, "position.combine=%s", combine),
-                    arena_strdup(&arena, "eval.tokens=60"),
-                    arena_strdup(&arena, "report.baseline=null"),
-                    arena_printf(&arena, "model.mixer=%s", mixer),
-                    arena_printf(&arena, "position.scheme=[%s]", scheme)};
-    peat_status status = experiment_load(&experiment, &arena, path, scheme ? 5 : 4, word, &error);
+    char *word[WORDS + 3] = {arena_strdup(&arena, "eval.tokens=60"),
+                             arena_strdup(&arena, "report.baseline=null"),
+                             arena_printf(&arena, "model.mixer=%s", mixer)};
+    int n = 3;
+    for (int i = 0; setting[i]; i++)
+        word[n++] = arena_strdup(&arena, setting[i]);
+    peat_status status = experiment_load(&experiment, &arena, path, n, word, &error);
     if (status == PEAT_OK)
         status = registry_init(&registry, &arena, &error);
     if (status == PEAT_OK)
         status = plan_make(&plan, &experiment, &registry, PLAN_SIZES, &arena, &error);
     ck_assert_msg(status == PEAT_OK, "%s", error.text);
+}
+
+/* With one scheme of the file, or NULL: with all. */
+static void make_plan(const char *combine, const char *scheme)
+{
+    char merged[64], acts[256];
+    snprintf(merged, sizeof(merged), "position.combine=%s", combine);
+    snprintf(acts, sizeof(acts), "position.scheme=[%s]", scheme);
+    make_plan_of((const char *const[]){merged, scheme ? acts : NULL, NULL});
 }
 
 static void set_up(void)
@@ -64,8 +79,14 @@ static void shake(struct weights *w)
  * of which a prompt's last is the longest. */
 enum dress { PLAIN, PADDED, PACKED, DRESSES };
 
+/* A source has no documents: in their place it is padded in front. */
 static void dress_up(peat_batch *b, enum dress dress)
 {
+    if (b->source) {
+        for (int64_t i = 0; i < b->B * b->S; i++)
+            b->source_pad[i] = dress == PACKED && i % b->S < (i / b->S) % 3;
+        dress = dress == PACKED ? PLAIN : dress;
+    }
     b->has_pad = dress == PADDED;
     b->has_document = dress == PACKED;
     for (int64_t r = 0; r < b->B; r++)
@@ -98,7 +119,8 @@ static int compare(struct trainer *t, const char *label)
     int different = 0;
     for (int64_t which = 0; which < t->task->plan.n_eval; which++) {
         struct batch batch;
-        ck_assert_int_eq(batch_init(&batch, &arena, 8, t->task->plan.eval_T[which]), PEAT_OK);
+        ck_assert_int_eq(task_batch_init(t->task, &batch, &arena, 8, t->task->plan.eval_T[which]),
+                         PEAT_OK);
         ck_assert_int_eq(task_eval_batch(t->task, which, 0, &batch, &error), PEAT_OK);
         const peat_batch *b = &batch.b;
         size_t n = (size_t)(b->B * b->answer);
@@ -109,6 +131,7 @@ static int compare(struct trainer *t, const char *label)
             dress_up(&batch.b, (enum dress)dress);
             ck_assert_msg(decode_by_token(t, b, plain, &error) == PEAT_OK, "%s: %s", what,
                           error.text);
+            assert_same(t, b, decode_greedy, plain, what);
             assert_same(t, b, decode_by_fixed_point, plain, what);
             assert_same(t, b, model_not_storable(t->model, &id) ? decode_greedy : decode_stored,
                         plain, what);
@@ -119,13 +142,12 @@ static int compare(struct trainer *t, const char *label)
     return different;
 }
 
-static struct team team;
+static struct team team = {.threads = 1};
 
 /* A cell with its initial weights. */
 static struct trainer open_trainer(const struct plan_cell *cell)
 {
     struct assembly *s = ARENA_NEW(&arena, struct assembly);
-    team = (struct team){.threads = 1};
     ck_assert_int_eq(gemm_start(&team, "auto", &error), PEAT_OK);
     peat_status status = assemble(s, &cell->config, &arena, PEAT_F32, false, &error);
     ck_assert_msg(status == PEAT_OK, "%s: %s", cell->label, error.text);
@@ -201,6 +223,101 @@ START_TEST(a_trained_model_answers_the_same_all_ways)
 }
 END_TEST
 
+/* ---- settings ---- */
+
+static const struct {
+    const char *setting[WORDS + 1];
+    int threads;
+} settings[] = {
+    {{"position.scheme=[none,rotary,alibi,t5_bias,shaw,conv,stick_breaking]", "model.window=3"}, 1},
+    {{"position.scheme=[[{plugin: rotary, where: {heads: [0, 0]}}, {plugin: alibi, where: {heads: "
+      "[1, 2]}}, {plugin: shaw, where: {layers: [0]}}]]"},
+     1},
+    {{"position.scheme=[[{plugin: t5_bias, where: {heads: [1, 1]}}, {plugin: rotary, where: {dims: "
+      "[0, 4]}}]]"},
+     1},
+    {{"position.scheme=[[{plugin: learned, at: attn_qk}, {plugin: sinusoidal, at: residual}]]"}, 1},
+    {{"position.scheme=[learned,rotary,kerple,cope,forgetting]"}, 3},
+};
+
+START_TEST(every_setting_answers_the_same_all_ways)
+{
+    team.threads = settings[_i].threads;
+    make_plan_of(settings[_i].setting);
+    for (int i = 0; i < plan.n; i++)
+        ck_assert_msg(assert_same_all_ways(&plan.cell[i]), "%s is not stored", plan.cell[i].label);
+}
+END_TEST
+
+/* ---- two sequences ---- */
+
+START_TEST(a_source_is_read_once_and_answers_are_the_same)
+{
+    make_plan_of((const char *const[]){
+        "position.combine=sum", "model.arch=seq2seq",
+        "position.scheme=[none,learned,sinusoidal,rotary,alibi,t5_bias,tupe,shaw,kerple,deberta,"
+        "fire,conv,token_shift,polar,roper,transformer_xl,diet_rel,[alibi,dape],"
+        "{plugin: rotary, where: {across: true}},{plugin: alibi, where: {across: true}},"
+        "{plugin: kerple, where: {across: true, heads: [0, 1]}},"
+        "[{plugin: rotary, where: {across: true}}, t5_bias]]",
+        NULL});
+    ck_assert_int_ge(plan.n, 20);
+    for (int i = 0; i < plan.n; i++)
+        ck_assert_msg(assert_same_all_ways(&plan.cell[i]), "%s is not stored", plan.cell[i].label);
+}
+END_TEST
+
+/* A pass over one row costs no more than what depends on it: sources are projected once. */
+START_TEST(the_source_is_projected_once)
+{
+    struct stored stored;
+    struct batch batch;
+    make_plan_of((const char *const[]){"position.combine=sum", "model.arch=seq2seq",
+                                       "position.scheme=[rotary]", NULL});
+    struct trainer t = open_trainer(&plan.cell[0]);
+    const struct model *m = t.model;
+    ck_assert_int_eq(task_batch_init(t.task, &batch, &arena, 8, t.task->plan.eval_T[0]), PEAT_OK);
+    ck_assert_int_eq(task_eval_batch(t.task, 0, 0, &batch, &error), PEAT_OK);
+    struct model_input in = forward_input(&batch.b, PEAT_EVAL);
+    ck_assert_int_eq(model_store(t.model, &in, &team, &arena, &stored, &error), PEAT_OK);
+    int64_t flops[3];
+    for (int64_t end = 1; end <= 3; end++) {
+        struct graph g;
+        graph_init(&g, &t.step_arena, &team, PEAT_F32);
+        g.no_grad = true;
+        ck_assert_ptr_nonnull(model_newest(t.model, &g, &stored, end));
+        flops[end - 1] = g.flops;
+        arena_reset(&t.step_arena);
+    }
+    int64_t D = m->dims.D, projections = 2 * in.B * in.S * D * 2 * D * m->dims.L;
+    int64_t pair = 4 * in.B * D * m->dims.L; /* one more key in each layer */
+    ck_assert_int_eq(flops[0] - flops[1] + pair, projections);
+    ck_assert_int_eq(flops[2] - flops[1], pair);
+    trainer_release(&t);
+}
+END_TEST
+
+/* ---- bf16 ---- */
+
+START_TEST(products_in_bf16_answer_the_same_all_ways)
+{
+    make_plan("sum", "none,rotary,t5_bias");
+    for (int i = 0; i < plan.n; i++) {
+        struct trainer t = open_trainer(&plan.cell[i]);
+        if (gemm_start(&team, "onednn", &error) != PEAT_OK ||
+            gemm_start_bf16(&team, &error) != PEAT_OK) {
+            printf("no bf16 here: %s\n", error.text);
+            trainer_release(&t);
+            return;
+        }
+        shake(&t.model->weights);
+        ck_assert_msg(compare(&t, plan.cell[i].label) > 0, "%s says the same", plan.cell[i].label);
+        gemm_stop_bf16(&team);
+        trainer_release(&t);
+    }
+}
+END_TEST
+
 /* All logits are 0: rounding would decide, so whole passes do. */
 START_TEST(ties_are_decided_by_whole_passes)
 {
@@ -240,9 +357,13 @@ END_TEST
 int main(void)
 {
     return run_list(
-        (struct tests){"decode", set_up, tear_down, 60, .needs = "PEAT_SOURCE PEAT_BUILD"},
-        TESTS(every_scheme_answers_the_same_all_ways, every_combination_answers_the_same_all_ways,
-              every_mixer_answers_the_same_all_ways, a_trained_model_answers_the_same_all_ways,
-              ties_are_decided_by_whole_passes,
+        (struct tests){"decode", set_up, tear_down, 300,
+                       .loops = LOOPS({every_setting_answers_the_same_all_ways,
+                                       (int)(sizeof(settings) / sizeof(*settings))}),
+                       .needs = "PEAT_SOURCE PEAT_BUILD"},
+        TESTS(a_source_is_read_once_and_answers_are_the_same, the_source_is_projected_once,
+              products_in_bf16_answer_the_same_all_ways, every_scheme_answers_the_same_all_ways,
+              every_combination_answers_the_same_all_ways, every_mixer_answers_the_same_all_ways,
+              a_trained_model_answers_the_same_all_ways, ties_are_decided_by_whole_passes,
               a_scheme_that_does_not_say_that_rows_can_be_stored_is_decoded_in_full));
 }

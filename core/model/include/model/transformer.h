@@ -86,9 +86,9 @@ peat_node *model_forward(struct model *m, struct graph *g, const struct model_in
  * can. */
 const char *model_not_storable(const struct model *m, const char **id);
 /* Rows of a sequence of in->T that are still to be made. Tensors are kept in the arena; the input's
- * arrays are borrowed: tokens may be filled in until their row is made. */
-peat_status model_store(struct model *m, const struct model_input *in, struct arena *arena,
-                        struct stored *s, struct error *err);
+ * arrays are borrowed: tokens may be filled in until their row is made. Sources are read here. */
+peat_status model_store(struct model *m, const struct model_input *in, const struct team *team,
+                        struct arena *arena, struct stored *s, struct error *err);
 /* Makes the rows from those made up to `end`; logits [B,V] of the last, as model_forward's of the
  * first `end` rows but for rounding. NULL with g->err set. */
 peat_node *model_newest(struct model *m, struct graph *g, struct stored *s, int64_t end);

@@ -77,6 +77,7 @@ struct pass {
     int64_t front;     /* places before the first of `side` that no scheme sees                   */
     struct grid grid;  /* for schemes that understand several axes                                */
     struct stored *stored; /* nn/stored.h; NULL: all rows are made in this pass */
+    struct stored *source; /* across: keeps what the source is projected to; NULL: nobody does */
     peat_node *shared[POSITIONAL_MAX][PEAT_MAX_SHARED];
     peat_node *shared_pairs[POSITIONAL_MAX][PEAT_MAX_SHARED]; /* stored rows: of hooks on pairs */
     /* Of schemes that enter elsewhere than at the input: of the side, and of the front. */
