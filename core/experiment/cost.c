@@ -12,9 +12,6 @@
 #include "tensor/gemm.h"
 #include "train/input_sizes.h"
 
-/* Time of a FLOP while generating, in those of a training step: products of few rows are slow. */
-enum { GENERATING = 3 };
-
 struct twin {
     char hash[HASH_HEX];
     int64_t params;
@@ -149,7 +146,7 @@ double plan_training(const struct plan_cell *c)
 
 double plan_work(const struct plan_cell *c)
 {
-    return plan_training(c) + c->eval_flops + GENERATING * c->generate_flops;
+    return plan_training(c) + c->eval_flops + c->generate_work;
 }
 
 static void note_costs(struct planning *p, struct plan_cell *cell, const struct look *look)
@@ -165,6 +162,7 @@ static void note_costs(struct planning *p, struct plan_cell *cell, const struct 
     cell->flops_per_token = 3 * (double)cost->forward_flops / tokens;
     cell->eval_flops = times * look->evaluation.score_flops;
     cell->generate_flops = times * look->evaluation.generate_flops;
+    cell->generate_work = times * look->evaluation.generate_work;
     cell->activation_bytes = cost->activation_bytes;
     cell->attention_path = cell->config.model.mixer != MIXER_ATTENTION ? "-"
                            : cost->composed                            ? "composed"

@@ -29,12 +29,24 @@ static peat_status forward_flops(struct model *m, int64_t n, int64_t B, int64_t 
     return status;
 }
 
-/* Passes over a row: with stored rows all its places are passed once, otherwise at most as often as
- * its answer has tokens. */
-static double passes(const struct model *m, const peat_task_plan *plan, int i)
+/* A pass over one newest row of B sequences takes as long as whole passes over B rows and these
+ * more: weights are read and operations begun for few rows as for many. From `peat bench decode`,
+ * newest_ms T / whole_ms = 1 + 4/B (docs/performance.md). */
+static const double rows_beside = 4.0;
+
+/* What generating costs, given the FLOPs of one pass over rows of `T` places in batches of B. With
+ * stored rows the prompt is one pass and each later token one over B rows; otherwise there are at
+ * most as many passes as the answer has tokens. */
+static void add_generation(const struct model *m, const peat_task_plan *plan, int i, int64_t B,
+                           double flops, struct evaluation_cost *cost)
 {
     const char *id;
-    return model_not_storable(m, &id) ? (double)plan->eval_answer[i] : 1;
+    double answer = (double)plan->eval_answer[i], T = (double)plan->eval_prompt[i] + answer - 1;
+    bool stored = answer > 1 && !model_not_storable(m, &id);
+    double passes = stored ? 1 : answer;
+    double slow = stored ? (answer - 1) / T * rows_beside / (double)B : 0;
+    cost->generate_flops += passes * flops;
+    cost->generate_work += (passes + slow) * flops;
 }
 
 static peat_status length_cost(struct model *m, const struct task *t, int i,
@@ -48,7 +60,8 @@ static peat_status length_cost(struct model *m, const struct task *t, int i,
     if (status != PEAT_OK || plan->eval_answer[i] <= 0)
         return status;
     status = forward_flops(m, n, B, plan->eval_prompt[i] + plan->eval_answer[i] - 1, &flops, err);
-    cost->generate_flops += passes(m, plan, i) * flops;
+    if (status == PEAT_OK)
+        add_generation(m, plan, i, B, flops, cost);
     return status;
 }
 

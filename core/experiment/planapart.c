@@ -136,6 +136,7 @@ static bool read_cell(const struct experiment *e, const struct value *row, const
         .flops_per_token = json_get_number(row, "flops_per_token"),
         .eval_flops = json_get_number(row, "eval_flops"),
         .generate_flops = json_get_number(row, "generate_flops"),
+        .generate_work = json_get_number(row, "generate_work"),
         .input_ratio = json_get_number(row, "input_ratio_start"),
         .activation_bytes = json_get_int(row, "activation_bytes", 0),
         .attention_path = text_or(row, "attention_path", ""),

@@ -33,6 +33,7 @@ static const struct field cell_fields[] = {
     {"flops_per_token", FIELD_NUMBER},
     {"eval_flops", FIELD_NUMBER},
     {"generate_flops", FIELD_NUMBER},
+    {"generate_work", FIELD_NUMBER},
     {"activation_bytes", FIELD_NUMBER},
     {"attention_path", FIELD_TEXT},
     {"injection", FIELD_TEXT},
@@ -159,6 +160,7 @@ static void add_cell(struct json cells, const struct plan *p, const struct plan_
     json_put_real(m, "flops_per_token", c->flops_per_token);
     json_put_real(m, "eval_flops", c->eval_flops);
     json_put_real(m, "generate_flops", c->generate_flops);
+    json_put_real(m, "generate_work", c->generate_work);
     json_put_int(m, "activation_bytes", c->activation_bytes);
     json_put_real(m, "input_ratio_start", c->input_ratio);
     json_put_text(m, "attention_path", c->attention_path);

@@ -34,6 +34,7 @@ struct planning {
  * those that generate, at most. The model needs no memory. */
 struct evaluation_cost {
     double score_flops, generate_flops;
+    double generate_work; /* the FLOPs of training that take as long as generating */
 };
 struct model;
 struct task;

@@ -281,7 +281,7 @@ START_TEST(the_newest_rows_alone_are_those_of_whole_passes)
         modelcheck_build(&m);
         ck_assert_ptr_null(model_not_storable(&m.model, &id));
         modelcheck_logits(&m, whole);
-        ck_assert_int_eq(model_store(&m.model, &m.input, &m.arena, &stored, &m.err), PEAT_OK);
+        ck_assert_int_eq(model_store(&m.model, &m.input, NULL, &m.arena, &stored, &m.err), PEAT_OK);
         for (int i = 0; i < 3; i++)
             assert_newest(&stored, ends[i], whole);
     }

@@ -199,6 +199,9 @@ START_TEST(evaluation_and_generation_are_counted)
     ck_assert_double_gt(once->generate_flops, 0);
     ck_assert_double_eq(twice->eval_flops, 2 * once->eval_flops);
     ck_assert_double_eq(twice->generate_flops, 2 * once->generate_flops);
+    double by_token = 6.0 / 14; /* of the rows: the first token comes with the prompt */
+    ck_assert_double_eq_tol(once->generate_work / once->generate_flops, 1 + by_token * 4 / 64,
+                            1e-9);
     ck_assert_double_gt(plan_work(twice), plan_work(once));
     ck_assert_double_gt(plan_work(once), plan_training(once));
 }

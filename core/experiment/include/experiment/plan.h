@@ -22,6 +22,7 @@ struct plan_cell {
     int64_t params_frozen;             /* not among them                                    */
     double flops_per_token;            /* of training: three times the forward              */
     double eval_flops, generate_flops; /* of all evaluations: scoring given tokens, generating */
+    double generate_work; /* the FLOPs of training that take as long as those of generating */
     int64_t activation_bytes;
     double input_ratio; /* tokens to positions at the input before training, with the first seed of
                            the experiment, in 4 digits; NaN: no position there */

@@ -7,9 +7,9 @@
  * rows so far: `side` holds the new rows, `keys` all. Hooks that make rows (prepare, encode,
  * residual, hidden, qkv) see new rows as queries and as keys; hooks on pairs (prepare once more,
  * bias, bias_rel, score_add, logits, weights, context) see new rows as queries and all as keys.
- * Schemes and combinations that can work so say PEAT_STORABLE. Across two sequences there is nothing
- * that grows: hooks see new rows as queries and all of the source as keys, as ever, and what the
- * source was projected to is kept.
+ * Schemes and combinations that can work so say PEAT_STORABLE. Across two sequences there is
+ * nothing that grows: hooks see new rows as queries and all of the source as keys, as ever, and
+ * what the source was projected to is kept.
  */
 #ifndef NN_STORED_H
 #define NN_STORED_H
@@ -29,7 +29,8 @@ struct stored_layer {
     struct tensor mixed;                     /* [B,room,D] of another mixer: nn/mixer.c   */
     struct tensor residual[POSITIONAL_MAX];  /* [B,room,D], of schemes that reach back    */
     struct tensor hidden[POSITIONAL_MAX][3]; /* likewise, of queries, keys and values     */
-    struct tensor across[2]; /* [B,S,D] a source's keys and values as projected, heads side by side */
+    struct tensor
+        across[2]; /* [B,S,D] a source's keys and values as projected, heads side by side */
 };
 
 struct stored {
