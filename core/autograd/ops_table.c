@@ -72,6 +72,7 @@ const peat_ops *graph_ops(void)
         .custom = op_custom,
         .give_up = fail,
         .shape = shape,
+        .custom_all = op_custom_all,
     };
     return &table;
 }

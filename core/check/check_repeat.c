@@ -174,10 +174,10 @@ static enum verdict run_in_parts(struct strbuf *why, struct graph *g, peat_node 
     }
     memcpy(n->value.data, kept, bytes);
     for (size_t i = 0; i < bytes; i++)
-        if (first[i] && rest[i])
+        if ((first[i] && rest[i]) || ((first[i] || rest[i]) && !custom_writes(n, i)))
             return check_failed(why, "'%s' in %s writes outside of the units it is asked for",
                                 n->op->name, n->hook ? n->hook : "a hook");
-        else if (!first[i] && !rest[i])
+        else if (!first[i] && !rest[i] && custom_writes(n, i))
             return check_failed(why, "'%s' in %s leaves a part of its result unwritten",
                                 n->op->name, n->hook ? n->hook : "a hook");
     return CHECK_PASSED;

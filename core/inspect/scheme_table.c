@@ -152,6 +152,8 @@ static bool begin_pass(struct view *v)
         hook_begin(&c, HOOK_POSITIONS);
         hook_status(&v->pass, v->hooks->positions(&c.base, pos));
     }
+    if (!graph_failed(&v->graph) && pass_own_positions(&v->pass, 0))
+        call_init(&c, &v->pass, 0, -1);
     if (v->hooks->prepare && !graph_failed(&v->graph)) {
         hook_begin(&c, HOOK_PREPARE);
         hook_status(&v->pass, v->hooks->prepare(&c.base, v->pass.shared[0]));

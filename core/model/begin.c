@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* begin.c: passes are begun here, and prepare is called here. */
+/* begin.c: passes are begun here; own_positions and prepare are called here. */
 #include "begin.h"
 
 #include "input.h"
@@ -56,7 +56,11 @@ void pass_prepare(struct pass *pass)
 {
     for (int i = 0; i < pass->positional->n_scheme; i++) {
         const struct scheme_part *s = &pass->positional->scheme[i];
-        if (!s->hooks->prepare || (pass->across && !s->where.across))
+        if (pass->across && !s->where.across)
+            continue;
+        if (!pass_own_positions(pass, i))
+            return;
+        if (!s->hooks->prepare)
             continue;
         prepare(pass, i, false);
         if (pass->stored && acts_on_pairs(s->hooks))

@@ -96,7 +96,8 @@ bool positions_fill(struct pass *pass, const struct model_input *in, bool class_
         call_init(&c, pass, i, -1);
         hook_begin(&c, HOOK_POSITIONS);
         double *pos = c.base.q->n_axes > 1 ? grid : line;
-        if (!hook_status(pass, s->hooks->positions(&c.base, pos)))
+        bool ok = call_has_tokens(&c);
+        if (!hook_status(pass, ok ? s->hooks->positions(&c.base, pos) : PEAT_FAILED))
             return false;
     }
     return true;

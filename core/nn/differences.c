@@ -100,7 +100,9 @@ static bool list(struct differences *d, struct graph *g, const peat_side *q, con
 struct differences *pass_differences(struct pass *pass, const peat_call *c)
 {
     const peat_side *q = c->q, *k = c->k;
-    struct differences **kept = &pass->differences[q->n_axes > 1];
+    struct own_positions *own = &pass->own[((const struct call *)c)->index]; /* base is first */
+    struct differences **kept =
+        own->n_axes > 0 ? &own->differences : &pass->differences[q->n_axes > 1];
     if (*kept)
         return *kept;
     struct differences *d = ARENA_NEW(pass->g->arena, struct differences);

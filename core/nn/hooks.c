@@ -14,6 +14,7 @@ static const struct hook table[] = {
     [HOOK_WIDTH] = {SCHEME(width), ACTS_AT_SETUP},
     [HOOK_SETUP] = {SCHEME(setup), ACTS_AT_SETUP},
     [HOOK_POSITIONS] = {SCHEME(positions), ACTS_ON_POSITIONS},
+    [HOOK_OWN_POSITIONS] = {SCHEME(own_positions), ACTS_BEFORE},
     [HOOK_PREPARE] = {SCHEME(prepare), ACTS_BEFORE},
     [HOOK_ENCODE] = {SCHEME(encode), ACTS_ON_INPUT},
     [HOOK_RESIDUAL] = {SCHEME(residual), ACTS_ON_RESIDUAL},

@@ -2,6 +2,8 @@
 /* pass.c: the call that a hook gets, and what surrounds it. */
 #include "nn/pass.h"
 
+#include <string.h>
+
 int64_t pass_queries(const struct pass *pass)
 {
     return pass->side.T + pass->front;
@@ -28,6 +30,28 @@ static peat_side declared(const peat_side *side, uint32_t needs, const struct gr
     return own;
 }
 
+/* Its scheme's own positions for a side of the call: all that there are, or those of its last
+ * places. */
+static void place_own(struct call *c, peat_side *side, bool keys)
+{
+    const struct own_positions *own = c->index < 0 ? NULL : &c->pass->own[c->index];
+    if (!own || own->n_axes == 0)
+        return;
+    int64_t T = keys ? own->T_k : own->T_q, n = own->n_axes * c->pass->B;
+    const double *from = keys ? own->k : own->q;
+    side->n_axes = own->n_axes;
+    side->pos_B = c->pass->B;
+    side->pos = from;
+    if (side->T == T)
+        return;
+    double *pos = ARENA_TRY_ARRAY(c->pass->g->arena, n * side->T, double);
+    for (int64_t i = 0; pos && i < n; i++)
+        memcpy(pos + i * side->T, from + (i + 1) * T - side->T, (size_t)side->T * sizeof(*pos));
+    if (!pos)
+        graph_no_memory(c->pass->g, "positions", 0);
+    side->pos = pos;
+}
+
 void call_init(struct call *c, struct pass *pass, int index, int64_t layer)
 {
     struct positional *p = pass->positional;
@@ -52,9 +76,11 @@ void call_init(struct call *c, struct pass *pass, int index, int64_t layer)
     };
     bool grid = index >= 0 && p->scheme[index].hooks->max_axes > 1;
     c->own = declared(&pass->side, needs, grid ? &pass->grid : NULL);
+    place_own(c, &c->own, false);
     c->base.q = c->base.k = &c->own;
     if (pass->across) {
         c->own_keys = declared(&pass->keys, needs, NULL);
+        place_own(c, &c->own_keys, true);
         c->base.k = &c->own_keys;
     }
     c->base.dims.n_axes = c->own.n_axes;
@@ -75,6 +101,8 @@ void call_sides(struct call *c, const peat_side *q, const peat_side *k)
     uint32_t needs = c->index < 0 ? p->combine->needs : p->scheme[c->index].hooks->needs;
     c->own = declared(q, needs, NULL);
     c->own_keys = declared(k, needs, NULL);
+    place_own(c, &c->own, false);
+    place_own(c, &c->own_keys, true);
     c->base.q = &c->own;
     c->base.k = k == q ? &c->own : &c->own_keys;
 }
@@ -92,6 +120,15 @@ void hook_begin(const struct call *c, enum hook_id hook)
     struct graph *g = c->pass->g;
     g->hook = arena_printf(g->arena, "%s.%s", c->part->id, hook_name(hook));
     trail_enter(g->trail, g->hook);
+}
+
+bool call_has_tokens(const struct call *c)
+{
+    const struct scheme_part *s = &c->pass->positional->scheme[c->index];
+    if (!(s->hooks->needs & PEAT_NEED_TOKENS) || c->base.q->token)
+        return true;
+    graph_fail(c->pass->g, "positions are made of token ids, and there are none");
+    return false;
 }
 
 bool hook_status(struct pass *pass, peat_status status)

@@ -100,6 +100,11 @@ static peat_status check_scheme(const peat_scheme *s, struct error *err)
     if (s->max_axes < 0 || s->max_axes > PEAT_MAX_AXES)
         return error_set(err, PEAT_INVALID, "max_axes must be from 0 to %d, not %" PRId32,
                          PEAT_MAX_AXES, s->max_axes);
+    if (s->own_axes < 0 || s->own_axes > PEAT_MAX_AXES)
+        return error_set(err, PEAT_INVALID, "own_axes must be from 0 to %d, not %" PRId32,
+                         PEAT_MAX_AXES, s->own_axes);
+    if (s->own_axes > 0 && !s->own_positions)
+        return refuse(err, "own_axes is of own_positions, which is missing");
     if (s->scale != PEAT_SCALE_SQRT && s->scale != PEAT_SCALE_ONE)
         return error_set(err, PEAT_INVALID, "scale has the unknown value %d", (int)s->scale);
     if (s->score_terms < 0)

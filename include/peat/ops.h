@@ -42,19 +42,28 @@ typedef struct peat_op_call {
     uint32_t size;
     int32_t n_src;
     const peat_view *src;      /* operands                                     */
-    const peat_view *out;      /* the result                                   */
-    const peat_view *out_grad; /* backward: gradient with respect to the result */
+    const peat_view *out;      /* the results, n_out of them                   */
+    const peat_view *out_grad; /* backward: gradients with respect to the results */
     const peat_view *src_grad; /* backward: n_src gradients, data NULL: unwanted */
     const void *arg;           /* the copy of the argument struct              */
+    double *scratch;           /* in kernels: what `scratch` asked for, 64-byte aligned. It holds
+                                  anything at first, and no other thread has it */
 } peat_op_call;
+
+enum { PEAT_MAX_RESULTS = 8 };
 
 /*
  * A custom operation, for what cannot be composed. F64 must work (gradient checks run in it).
- *   infer    [graph]  shape of the result from the shapes of the operands; false refuses.
- *   forward  [kernel] writes out for units [begin, end).
+ *   infer    [graph]  shapes of the results from those of the operands, out[n_out]; false refuses.
+ *   forward  [kernel] writes all results for units [begin, end).
  *   backward [kernel] adds to src_grad for units [begin, end).
  *   units    [graph]  how many independent units forward and backward may be split into.
  *   flops    [graph]  floating-point operations of one forward, or NULL.
+ *   n_out             results, at most PEAT_MAX_RESULTS, all of the graph's type; 0 means 1. The
+ *                     gradient of one that nothing depends on is 0.
+ *   scratch  [graph]  doubles of working memory that a kernel needs, from the operands' shapes, or
+ *                     NULL.
+ * peat/custom.h reads and writes elements of any type; peat/opcheck.h checks an operation.
  */
 typedef struct peat_op {
     uint32_t size;
@@ -64,6 +73,8 @@ typedef struct peat_op {
     void (*forward)(const peat_op_call *c, int64_t begin, int64_t end);
     void (*backward)(const peat_op_call *c, int64_t begin, int64_t end);
     int64_t (*flops)(const peat_op_call *c);
+    int32_t n_out;
+    int64_t (*scratch)(const peat_op_call *c);
 } peat_op;
 
 /* The table of operations. Append-only. Code calls the wrappers below. */
@@ -114,6 +125,8 @@ typedef struct peat_ops {
                          const void *arg, size_t arg_size);
     peat_node *(*give_up)(peat_graph *, const char *fmt, ...);
     void (*shape)(const peat_node *, peat_shape *);
+    void (*custom_all)(peat_graph *, const peat_op *, int32_t n, peat_node *const *,
+                       const void *arg, size_t arg_size, peat_node **out);
 } peat_ops;
 
 struct peat_graph {
@@ -319,11 +332,18 @@ static inline peat_node *peat_rotate(peat_graph *g, peat_node *a, peat_node *cos
 {
     return g->ops->rotate(g, a, cosine, sine, layout);
 }
-/* A plugin's own operation; arg is copied. */
+/* A plugin's own operation with one result; arg is copied. */
 static inline peat_node *peat_custom(peat_graph *g, const peat_op *op, int32_t n,
                                      peat_node *const *src, const void *arg, size_t arg_size)
 {
     return g->ops->custom(g, op, n, src, arg, arg_size);
+}
+/* All results of an operation, into out[n_out]; NULLs on failure. */
+static inline void peat_custom_all(peat_graph *g, const peat_op *op, int32_t n,
+                                   peat_node *const *src, const void *arg, size_t arg_size,
+                                   peat_node **out)
+{
+    g->ops->custom_all(g, op, n, src, arg, arg_size, out);
 }
 /* Fails with a message; returns NULL for the hook to return. */
 #define peat_fail(g, ...) ((g)->ops->give_up((g), __VA_ARGS__))

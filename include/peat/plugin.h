@@ -10,9 +10,11 @@
 #define PEAT_PLUGIN_H
 
 #include <peat/combine.h>
+#include <peat/custom.h>
 #include <peat/host.h>
 #include <peat/ops.h>
 #include <peat/param.h>
+#include <peat/positions.h>
 #include <peat/scheme.h>
 #include <peat/task.h>
 #include <peat/types.h>

@@ -131,6 +131,12 @@ typedef enum peat_score_scale {
  *                      peat_alloc in *self.
  *   positions          change pos [A,pos_B,T] in place, once per forward (pos_B is then B); q and k
  *                      see the same.
+ *   own_positions      pos [own_axes, B, T]: positions that this scheme alone sees, of tokens,
+ *                      segments, draws or what it likes. Once per forward for each side, with
+ *                      c->q == c->k the side; all hooks but positions then have them in the place
+ *                      of the model's, with own_axes axes and pos_B = B: in c->q->pos, peat_rows,
+ *                      peat_pos, peat_delta and bias_rel. On entry the first axes hold the model's
+ *                      positions, others 0. A row's may depend on tokens before it and its own.
  *   prepare            once per forward: up to PEAT_MAX_SHARED nodes for the hooks of all layers.
  *   encode             -> [1|B, T, d], the scheme's stream.
  *   residual           x [B,T,D] at the start of a block -> same.
@@ -163,7 +169,8 @@ typedef enum peat_score_scale {
  * queries.
  *   - prepare runs once for hooks of the first kind and once for those of the second, with their
  *     sides; each sees its own `shared`.
- *   - positions of a row do not depend on the tokens or on rows behind it.
+ *   - positions of a row do not depend on the tokens or on rows behind it, own_positions not on
+ *     rows behind it; it is given all rows so far.
  */
 typedef struct peat_scheme {
     uint32_t size;
@@ -188,6 +195,8 @@ typedef struct peat_scheme {
     peat_node *(*context)(const peat_call *c, const peat_qkv *p, peat_node *o, peat_node *W);
     int64_t (*reach)(const void *config); /* [any] see "Stored rows"; NULL: 0                 */
     peat_node *(*softmax)(const peat_call *c, const peat_qkv *p, peat_node *S, peat_node *bias);
+    int32_t own_axes; /* of own_positions, at most PEAT_MAX_AXES; 0 means 1                   */
+    peat_status (*own_positions)(const peat_call *c, double *pos);
 } peat_scheme;
 
 #ifdef __cplusplus

@@ -27,36 +27,6 @@ static inline peat_status rotation_needs_pairs(peat_setup *s)
                        (long long)s->dims.C);
 }
 
-/* What is left of x [..., C] after its first d dimensions follows `first` [..., d]. */
-static inline peat_node *rotation_with_rest(const peat_call *c, peat_node *first, peat_node *x,
-                                            int64_t d)
-{
-    peat_shape shape = peat_shape_of(c->g, x);
-    int64_t C = shape.rank > 0 ? shape.dim[shape.rank - 1] : d;
-    if (C == d)
-        return first;
-    return peat_concat(c->g, 2, (peat_node *[]){first, peat_slice(c->g, x, -1, d, C)}, -1);
-}
-
-/* The first d dimensions of x [B,H,T,C] turn by angles of these cosines and sines [..,T,d/2]. */
-static inline peat_node *rotation_of(const peat_call *c, peat_node *x, int64_t d, peat_node *cosine,
-                                     peat_node *sine, peat_layout layout)
-{
-    peat_node *first = peat_slice(c->g, x, -1, 0, d);
-    return rotation_with_rest(c, peat_rotate(c->g, first, cosine, sine, layout), x, d);
-}
-
-/* Queries and keys turn by the same angles, [.., T, C/2]. */
-static inline peat_status rotation_by(const peat_call *c, peat_qkv *io, peat_node *angle,
-                                      peat_layout layout)
-{
-    peat_node *cosine = peat_cos(c->g, angle), *sine = peat_sin(c->g, angle);
-    peat_probe(c, "angle", angle);
-    io->q = rotation_of(c, io->q, c->dims.C, cosine, sine, layout);
-    io->k = rotation_of(c, io->k, c->dims.C, cosine, sine, layout);
-    return PEAT_OK;
-}
-
 /* Rows of d numbers at the positions of one side, the same for all heads: [pos_B, 1, T, d]. */
 static inline peat_node *rotation_rows(const peat_call *c, const peat_side *side, int64_t d,
                                        peat_row_fn row)

@@ -185,10 +185,27 @@ static const peat_call *begin(struct harness *h, struct graph *g, int64_t B, con
         .collect = true,
     };
     weights_begin(&h->weights);
+    if (h->scheme && !(h->scheme->needs & PEAT_NEED_TOKENS))
+        pass_own_positions(&h->pass, 0);
     call_init(&h->call, &h->pass, h->scheme ? 0 : -1, -1);
     if (h->scheme && h->scheme->prepare)
         ck_assert_int_eq(h->scheme->prepare(&h->call.base, h->pass.shared[0]), PEAT_OK);
     return &h->call.base;
+}
+
+bool harness_again(struct harness *h)
+{
+    const peat_side *own = &h->call.own;
+    peat_side *side = &h->pass.side;
+    side->token = own->token;
+    side->segment = own->segment;
+    side->document = own->document;
+    side->pad = own->pad;
+    h->pass.phase = h->call.base.phase;
+    h->pass.step = h->call.base.step;
+    bool ok = pass_own_positions(&h->pass, 0);
+    call_init(&h->call, &h->pass, 0, h->call.base.layer);
+    return ok;
 }
 
 const peat_call *harness_call(struct harness *h, int64_t B, int64_t T, int64_t pos_B,

@@ -51,6 +51,9 @@ void harness_eval(struct harness *h, int64_t which, int64_t index, struct batch 
  * prepare where there is one. What the call before gave is dead. */
 const peat_call *harness_call(struct harness *h, int64_t B, int64_t T, int64_t pos_B,
                               const double *pos);
+/* The same pass once more, where a test has put tokens, documents, padding, a phase or a step into
+ * the call: runs own_positions of them. False: it failed. */
+bool harness_again(struct harness *h);
 /* A constant of this pass; values in row-major order. */
 peat_node *harness_constant(struct harness *h, int32_t rank, const int64_t *dim,
                             const double *value);

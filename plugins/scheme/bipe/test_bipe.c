@@ -23,6 +23,7 @@ static void levels(const int32_t *document, const uint8_t *pad, double *segment,
     h.call.own.token = token;
     h.call.own.document = document;
     h.call.own.pad = pad;
+    ck_assert(harness_again(&h));
     ck_assert_int_eq(h.scheme->positions(&h.call.base, segment), PEAT_OK);
     peat_node *n = h.scheme->encode(&h.call.base);
     for (int64_t i = 0; i < T; i++)

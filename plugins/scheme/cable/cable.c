@@ -37,9 +37,7 @@ static peat_node *bias(const peat_call *c, const peat_qkv *p)
     peat_node *z = peat_matmul(c->g, c->x_k, peat_use(c, WEIGHT), PEAT_TRANS_B);
     peat_node *slope = peat_softplus(c->g, peat_add(c->g, z, peat_use(c, SHIFT)));
     peat_probe(c, "slope", slope);
-    peat_node *sum = peat_reshape(c->g, peat_cumsum(c->g, slope, 1, false), 4,
-                                  (int64_t[]){c->B, 1, c->k->T, c->H});
-    return peat_permute(c->g, sum, 4, (int32_t[]){0, 3, 1, 2});
+    return peat_of_keys(c->g, peat_cumsum(c->g, slope, 1, false));
 }
 
 static const peat_scheme scheme = {

@@ -51,8 +51,7 @@ static peat_node *angles(const peat_call *c)
         power[i] = (double)i;
     peat_node *z = peat_matmul(c->g, c->x_q, peat_use(c, WEIGHT), PEAT_TRANS_B);
     z = peat_affine(c->g, z, 1, ((const struct carope *)c->self)->shift);
-    z = peat_reshape(c->g, z, 4, (int64_t[]){c->B, c->q->T, c->H, 1});
-    z = peat_permute(c->g, z, 4, (int32_t[]){0, 2, 1, 3});
+    z = peat_of_queries(c->g, z);
     peat_node *log_f = peat_scale(c->g, peat_log1p(c->g, peat_softplus(c->g, z)), -1);
     peat_node *f = peat_exp(c->g, peat_mul(c->g, log_f, peat_fill(c, 1, &n, power)));
     return peat_cumsum(c->g, f, 2, false);
@@ -60,7 +59,8 @@ static peat_node *angles(const peat_call *c)
 
 static peat_status qkv(const peat_call *c, peat_qkv *io)
 {
-    return rotation_by(c, io, angles(c), (peat_layout)((const struct config *)c->config)->layout);
+    peat_node *angle = angles(c);
+    return peat_turn(c, io, angle, angle, (peat_layout)((const struct config *)c->config)->layout);
 }
 
 static const peat_scheme scheme = {

@@ -3,7 +3,9 @@
  * cope.c: how far a key lies behind is counted in tokens the query's gates let through.
  * Golovneva et al. 2024.
  */
-#include "../real.h"
+#include <math.h>
+
+#include <peat/plugin.h>
 
 struct config {
     int64_t positions;
@@ -54,10 +56,10 @@ static void forward(const peat_op_call *c, int64_t begin, int64_t end)
     const peat_view *z = &c->src[0], *p = &c->src[1];
     int64_t n = z->shape.dim[3], T = p->shape.dim[3];
     for (int64_t i = begin * T; i < end * T; i++) {
-        double at = real_get(p, i);
+        double at = peat_load(p, i);
         int64_t f = below(at, n), row = i / T * n;
-        double low = real_get(z, row + f), high = real_get(z, row + f + 1);
-        real_put(c->out, i, low + (at - (double)f) * (high - low));
+        double low = peat_load(z, row + f), high = peat_load(z, row + f + 1);
+        peat_store(c->out, i, low + (at - (double)f) * (high - low));
     }
 }
 
@@ -68,11 +70,12 @@ static void backward(const peat_op_call *c, int64_t begin, int64_t end)
     const peat_view *z = &c->src[0], *p = &c->src[1];
     int64_t n = z->shape.dim[3], T = p->shape.dim[3];
     for (int64_t i = begin * T; i < end * T; i++) {
-        double at = real_get(p, i), dy = real_get(c->out_grad, i);
+        double at = peat_load(p, i), dy = peat_load(c->out_grad, i);
         int64_t f = below(at, n), row = i / T * n;
-        real_add(&c->src_grad[0], row + f, dy * (1 - (at - (double)f)));
-        real_add(&c->src_grad[0], row + f + 1, dy * (at - (double)f));
-        real_add(&c->src_grad[1], i, dy * (real_get(z, row + f + 1) - real_get(z, row + f)));
+        peat_accumulate(&c->src_grad[0], row + f, dy * (1 - (at - (double)f)));
+        peat_accumulate(&c->src_grad[0], row + f + 1, dy * (at - (double)f));
+        peat_accumulate(&c->src_grad[1], i,
+                        dy * (peat_load(z, row + f + 1) - peat_load(z, row + f)));
     }
 }
 

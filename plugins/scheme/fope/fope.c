@@ -101,7 +101,7 @@ static peat_node *turned(const peat_call *c, const peat_side *side, peat_node *x
     peat_node *wave = rotation_rows(c, side, C, wave_row);
     peat_node *cosine = mixed(c, peat_slice(c->g, wave, -1, 0, C / 2), COSINE, 1);
     peat_node *sine = mixed(c, peat_slice(c->g, wave, -1, C / 2, C), SINE, 0);
-    return rotation_of(c, x, C, cosine, sine, PEAT_HALVES);
+    return peat_turned(c, x, cosine, sine, PEAT_HALVES);
 }
 
 static peat_status qkv(const peat_call *c, peat_qkv *io)

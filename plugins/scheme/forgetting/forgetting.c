@@ -40,9 +40,7 @@ static peat_node *bias(const peat_call *c, const peat_qkv *p)
     peat_node *gate = peat_matmul(c->g, c->x_k, peat_use(c, WEIGHT), PEAT_TRANS_B);
     gate = peat_log_sigmoid(c->g, peat_add(c->g, gate, peat_use(c, SHIFT)));
     peat_probe(c, "log_gate", gate);
-    peat_node *sum = peat_scale(c->g, peat_cumsum(c->g, gate, 1, false), -1);
-    sum = peat_reshape(c->g, sum, 4, (int64_t[]){c->B, 1, c->k->T, c->H});
-    return peat_permute(c->g, sum, 4, (int32_t[]){0, 3, 1, 2});
+    return peat_of_keys(c->g, peat_scale(c->g, peat_cumsum(c->g, gate, 1, false), -1));
 }
 
 static const peat_scheme scheme = {

@@ -5,8 +5,7 @@
  */
 #include <math.h>
 
-#include "../real.h"
-#include "../rotation.h"
+#include <peat/plugin.h>
 
 enum { WIDEST = 16 }; /* block */
 
@@ -117,10 +116,10 @@ static void forward(const peat_op_call *c, int64_t begin, int64_t end)
     int64_t n = c->out->shape.dim[c->out->shape.rank - 1];
     for (int64_t u = begin; u < end; u++) {
         for (int64_t i = 0; i < n * n; i++)
-            a[i] = real_get(c->src, u * n * n + i);
+            a[i] = peat_load(c->src, u * n * n + i);
         exponential(n, a, e, t);
         for (int64_t i = 0; i < n * n; i++)
-            real_put(c->out, u * n * n + i, a[i]);
+            peat_store(c->out, u * n * n + i, a[i]);
     }
 }
 
@@ -132,19 +131,19 @@ static void backward(const peat_op_call *c, int64_t begin, int64_t end)
     for (int64_t u = begin; u < end && c->src_grad[0].data; u++) {
         double largest = 0; /* linear in dy: its size must not decide how often is squared */
         for (int64_t i = u * n * n; i < (u + 1) * n * n; i++)
-            largest = fmax(largest, fabs(real_get(c->out_grad, i)));
+            largest = fmax(largest, fabs(peat_load(c->out_grad, i)));
         for (int64_t i = 0; i < n && largest > 0; i++)
             for (int64_t j = 0; j < n; j++) {
-                double x = real_get(c->src, u * n * n + j * n + i);
+                double x = peat_load(c->src, u * n * n + j * n + i);
                 a[i * 2 * n + j] = a[(i + n) * 2 * n + j + n] = x;
                 a[(i + n) * 2 * n + j] = 0;
-                a[i * 2 * n + j + n] = real_get(c->out_grad, u * n * n + i * n + j) / largest;
+                a[i * 2 * n + j + n] = peat_load(c->out_grad, u * n * n + i * n + j) / largest;
             }
         if (largest > 0)
             exponential(2 * n, a, e, t);
         for (int64_t i = 0; i < n * n && largest > 0; i++) {
             double dx = largest * a[i / n * 2 * n + n + i % n];
-            real_add(c->src_grad, u * n * n + i, dx);
+            peat_accumulate(c->src_grad, u * n * n + i, dx);
         }
     }
 }
@@ -198,7 +197,7 @@ static peat_node *turned(const peat_call *c, const peat_side *side, peat_node *x
     y = peat_permute(c->g, y, 5, (int32_t[]){0, 1, 3, 2, 4});
     y = peat_permute(c->g, peat_matmul(c->g, y, R, PEAT_TRANS_B), 5, (int32_t[]){0, 1, 3, 2, 4});
     y = peat_reshape(c->g, y, 4, (int64_t[]){c->B, T, c->H, c->dims.C});
-    return rotation_with_rest(c, peat_permute(c->g, y, 4, (int32_t[]){0, 2, 1, 3}), x, c->dims.C);
+    return peat_with_rest(c->g, peat_permute(c->g, y, 4, (int32_t[]){0, 2, 1, 3}), x);
 }
 
 static peat_status qkv(const peat_call *c, peat_qkv *io)

@@ -68,8 +68,8 @@ static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED
 static peat_status qkv(const peat_call *c, peat_qkv *io)
 {
     peat_layout layout = (peat_layout)((const struct config *)c->config)->layout;
-    io->q = rotation_of(c, io->q, c->dims.C, c->shared[0], c->shared[1], layout);
-    io->k = rotation_of(c, io->k, c->dims.C, c->shared[2], c->shared[3], layout);
+    io->q = peat_turned(c, io->q, c->shared[0], c->shared[1], layout);
+    io->k = peat_turned(c, io->k, c->shared[2], c->shared[3], layout);
     return PEAT_OK;
 }
 

@@ -5,10 +5,8 @@
  */
 #include "../linear.h"
 #include "../neighbours.h"
-#include "../real.h"
 
 enum { DOWN, UP, TAPS, BETA, BETA_SHIFT };
-enum { WIDEST = 1024 }; /* head */
 
 struct config {
     int64_t rank, kernel;
@@ -27,8 +25,6 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
     const struct config *k = config;
     int64_t D = s->dims.D, C = s->dims.C;
     (void)self;
-    if (C > WIDEST)
-        return peat_refuse(s, "a head width of %lld is more than %d", (long long)C, WIDEST);
     linear_param(s, "down", 2, (int64_t[]){k->rank, D}, D);
     linear_param(s, "up", 3, (int64_t[]){PEAT_HEADS, C, k->rank}, k->rank);
     linear_param(s, "taps", 3, (int64_t[]){k->kernel, PEAT_HEADS, C}, k->kernel);
@@ -37,28 +33,35 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
     return PEAT_OK;
 }
 
-/* ---- what the tokens in between change: q, k, w [B,H,T,C], beta [B,H,T,1] -> [2,B,H,T,T] ----
+/* ---- what the tokens in between change: q, k, w [B,H,T,C], beta [B,H,T,1] -> two [B,H,T,T] ----
  *
- * k_j starts as it is; token t turns it into k_j - beta_t a_tj w_t, a_tj = w_t . k_j. Plane 0 is
- * q_i . (k_j as i sees it) - q_i . k_j for j < i, else 0. Plane 1 keeps a for the way back, which
- * undoes one token after the other. */
+ * k_j starts as it is; token t turns it into k_j - beta_t a_tj w_t, a_tj = w_t . k_j. The first
+ * result is q_i . (k_j as i sees it) - q_i . k_j for j < i, else 0. The second keeps a for the way
+ * back, which undoes one token after the other. */
 
 enum { Q, K, W, B };
+enum { CHANGED, A };
 
 /* The product of n numbers of v from `at` on with x. */
 static double dot(const peat_view *v, int64_t at, const double *x, int64_t n)
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
-        sum += real_get(v, at + i) * x[i];
+        sum += peat_load(v, at + i) * x[i];
     return sum;
 }
 
 static bool infer(const peat_op_call *c, peat_shape *out)
 {
     const int64_t *dim = c->src[Q].shape.dim;
-    *out = (peat_shape){5, {2, dim[0], dim[1], dim[2], dim[2]}};
-    return dim[3] <= WIDEST;
+    out[CHANGED] = out[A] = (peat_shape){4, {dim[0], dim[1], dim[2], dim[2]}};
+    return c->n_src == 4;
+}
+
+/* Two vectors. */
+static int64_t scratch(const peat_op_call *c)
+{
+    return 2 * c->src[Q].shape.dim[3];
 }
 
 /* Each head of each row is a unit. */
@@ -70,20 +73,21 @@ static int64_t units(const peat_op_call *c)
 /* Column j of unit u: the key and, as tokens change it, what it has become. */
 static void forward_column(const peat_op_call *c, int64_t u, int64_t j)
 {
-    int64_t T = c->src[Q].shape.dim[2], C = c->src[Q].shape.dim[3], plane = units(c) * T * T;
-    double k[WIDEST], change[WIDEST] = {0};
+    int64_t T = c->src[Q].shape.dim[2], C = c->src[Q].shape.dim[3];
+    double *k = c->scratch, *change = k + C;
+    peat_load_row(&c->src[K], (u * T + j) * C, C, k);
     for (int64_t m = 0; m < C; m++)
-        k[m] = real_get(&c->src[K], (u * T + j) * C + m);
+        change[m] = 0;
     for (int64_t i = 0; i < T; i++) {
         int64_t row = (u * T + i) * C, at = (u * T + i) * T + j;
         double a = i > j ? dot(&c->src[W], row, k, C) : 0;
-        double by = a * real_get(&c->src[B], u * T + i);
+        double by = a * peat_load(&c->src[B], u * T + i);
         for (int64_t m = 0; m < C && i > j; m++) {
-            change[m] -= by * real_get(&c->src[W], row + m);
-            k[m] -= by * real_get(&c->src[W], row + m);
+            change[m] -= by * peat_load(&c->src[W], row + m);
+            k[m] -= by * peat_load(&c->src[W], row + m);
         }
-        real_put(c->out, at, i > j ? dot(&c->src[Q], row, change, C) : 0);
-        real_put(c->out, plane + at, a);
+        peat_store(&c->out[CHANGED], at, i > j ? dot(&c->src[Q], row, change, C) : 0);
+        peat_store(&c->out[A], at, a);
     }
 }
 
@@ -101,30 +105,32 @@ static void forward(const peat_op_call *c, int64_t begin, int64_t end)
  *   dw -= beta (a slope + (w . slope) (k + change_(i-1))), slope -= beta (w . slope) w */
 static void backward_column(const peat_op_call *c, int64_t u, int64_t j)
 {
-    int64_t T = c->src[Q].shape.dim[2], C = c->src[Q].shape.dim[3], plane = units(c) * T * T;
-    double change[WIDEST] = {0}, slope[WIDEST] = {0};
+    int64_t T = c->src[Q].shape.dim[2], C = c->src[Q].shape.dim[3];
+    double *change = c->scratch, *slope = change + C;
     const peat_view *w = &c->src[W], *k = &c->src[K];
+    for (int64_t m = 0; m < 2 * C; m++)
+        c->scratch[m] = 0;
     for (int64_t i = j + 1; i < T; i++) {
-        double by = real_get(&c->src[B], u * T + i) * real_get(c->out, plane + (u * T + i) * T + j);
+        double by = peat_load(&c->src[B], u * T + i) * peat_load(&c->out[A], (u * T + i) * T + j);
         for (int64_t m = 0; m < C; m++)
-            change[m] -= by * real_get(w, (u * T + i) * C + m);
+            change[m] -= by * peat_load(w, (u * T + i) * C + m);
     }
     for (int64_t i = T - 1; i > j; i--) {
         int64_t row = (u * T + i) * C, at = (u * T + i) * T + j;
-        double dy = real_get(c->out_grad, at), a = real_get(c->out, plane + at);
-        double beta = real_get(&c->src[B], u * T + i), along = 0;
+        double dy = peat_load(&c->out_grad[CHANGED], at), a = peat_load(&c->out[A], at);
+        double beta = peat_load(&c->src[B], u * T + i), along = 0;
         for (int64_t m = 0; m < C; m++) {
-            real_add(&c->src_grad[Q], row + m, dy * change[m]);
-            slope[m] += dy * real_get(&c->src[Q], row + m);
-            along += real_get(w, row + m) * slope[m];
+            peat_accumulate(&c->src_grad[Q], row + m, dy * change[m]);
+            slope[m] += dy * peat_load(&c->src[Q], row + m);
+            along += peat_load(w, row + m) * slope[m];
         }
-        real_add(&c->src_grad[B], u * T + i, -a * along);
+        peat_accumulate(&c->src_grad[B], u * T + i, -a * along);
         for (int64_t m = 0; m < C; m++) {
-            double w_m = real_get(w, row + m);
+            double w_m = peat_load(w, row + m);
             change[m] += beta * a * w_m;
-            double before = real_get(k, (u * T + j) * C + m) + change[m];
-            real_add(&c->src_grad[W], row + m, -beta * (a * slope[m] + along * before));
-            real_add(&c->src_grad[K], (u * T + j) * C + m, -beta * along * w_m);
+            double before = peat_load(k, (u * T + j) * C + m) + change[m];
+            peat_accumulate(&c->src_grad[W], row + m, -beta * (a * slope[m] + along * before));
+            peat_accumulate(&c->src_grad[K], (u * T + j) * C + m, -beta * along * w_m);
             slope[m] -= beta * along * w_m;
         }
     }
@@ -152,16 +158,11 @@ static const peat_op between = {
     .forward = forward,
     .backward = backward,
     .flops = flops,
+    .n_out = 2,
+    .scratch = scratch,
 };
 
 /* ---- the scheme ---- */
-
-/* x [B,T,H n] -> [B,H,T,n] */
-static peat_node *by_head(const peat_call *c, peat_node *x, int64_t n)
-{
-    x = peat_reshape(c->g, x, 4, (int64_t[]){c->B, c->k->T, c->H, n});
-    return peat_permute(c->g, x, 4, (int32_t[]){0, 2, 1, 3});
-}
 
 /* w_t = u / |u|, u = silu(sum over l of taps_l * (up down x_(t-l))): [B,H,T,C] */
 static peat_node *directions(const peat_call *c)
@@ -173,20 +174,19 @@ static peat_node *directions(const peat_call *c)
     peat_node *x = peat_matmul(c->g, c->x_k, peat_use(c, DOWN), PEAT_TRANS_B);
     x = neighbour_mix(c, peat_matmul(c->g, x, up, PEAT_TRANS_B), k->kernel, taps);
     x = peat_mul(c->g, x, peat_sigmoid(c->g, x));
-    return peat_normalize(c->g, by_head(c, x, c->dims.C), 1e-6);
+    return peat_normalize(c->g, peat_by_head(c->g, x, c->dims.C), 1e-6);
 }
 
 /* q_i . H_i ... H_(j+1) k_j - q_i . k_j, H_t = I - beta_t w_t w_t^T, beta = 2 sigmoid */
 static peat_node *score_add(const peat_call *c, const peat_qkv *p)
 {
-    int64_t T = c->k->T;
     peat_node *beta = peat_matmul(c->g, c->x_k, peat_use(c, BETA), PEAT_TRANS_B);
     beta = peat_sigmoid(c->g, peat_add(c->g, beta, peat_use(c, BETA_SHIFT)));
-    beta = by_head(c, peat_scale(c->g, beta, 2), 1);
+    beta = peat_by_head(c->g, peat_scale(c->g, beta, 2), 1);
     peat_probe(c, "beta", beta);
-    peat_node *src[] = {p->q, p->k, directions(c), beta};
-    peat_node *y = peat_custom(c->g, &between, 4, src, NULL, 0);
-    return peat_reshape(c->g, peat_slice(c->g, y, 0, 0, 1), 4, (int64_t[]){c->B, c->H, T, T});
+    peat_node *src[] = {p->q, p->k, directions(c), beta}, *y[2];
+    peat_custom_all(c->g, &between, 4, src, NULL, 0, y);
+    return y[CHANGED];
 }
 
 static const peat_scheme scheme = {

@@ -3,8 +3,6 @@
  * selective_rope.c: queries and keys turn by sums of angles that tokens choose, each pair its own.
  * Movahedi et al. 2025, sections 3.3 and 4.1, with the authors' module for what they leave open.
  */
-#include <math.h>
-
 #include "../linear.h"
 #include "../neighbours.h"
 #include "../rotation.h"
@@ -21,9 +19,7 @@ static const peat_param rows[] = {
     {"rank", PEAT_INT, offsetof(struct config, rank), .preset = 16, .min = 1, .max = 1 << 16,
      .doc = "width between the two projections of the input to angles"},
     {"kernel", PEAT_INT, offsetof(struct config, kernel), .preset = 4, .min = 1, .max = 1 << 10,
-     .unit = "tokens",
-     .doc = "width of the convolution over the angles of a token and of those "
-            "before it"},
+     .unit = "tokens", .doc = "width of the convolution over a token's angles and those before"},
     {"base", PEAT_REAL, offsetof(struct config, base), .preset = 5e5, .min = 1, .max = 1e12,
      .doc = "ratio of the fastest pair's factor to the slowest's", .flags = PEAT_OPEN_MIN},
     {"gate", PEAT_BOOL, offsetof(struct config, gate), .preset = false,
@@ -51,38 +47,33 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
 /* x of each head brought to length 1: [B,T,D]. */
 static peat_node *unit_heads(const peat_call *c)
 {
-    int64_t B = c->B, T = c->q->T, D = c->dims.D, H = c->dims.H;
-    peat_node *x = peat_reshape(c->g, c->x_q, 4, (int64_t[]){B, T, H, D / H});
-    return peat_reshape(c->g, peat_normalize(c->g, x, 1e-6), 3, (int64_t[]){B, T, D});
+    peat_node *x = peat_reshape(c->g, c->x_q, 4, (int64_t[]){c->B, c->q->T, c->dims.H, -1});
+    return peat_reshape(c->g, peat_normalize(c->g, x, 1e-6), 3, (int64_t[]){c->B, c->q->T, -1});
 }
 
 /* angle_i at t = base^(-i/n) (sum over s <= t of phi_si): [B,H,T,n] */
 static peat_node *angles(const peat_call *c)
 {
     const struct config *k = c->config;
-    int64_t H = c->H, n = c->dims.C / 2;
-    double *factor = peat_scratch(c, n);
-    for (int64_t i = 0; factor && i < n; i++)
-        factor[i] = pow(k->base, -(double)i / (double)n);
-    peat_node *x = unit_heads(c);
-    peat_node *up = peat_reshape(c->g, peat_use(c, UP), 2, (int64_t[]){H * n, k->rank});
-    peat_node *taps = peat_reshape(c->g, peat_use(c, TAPS), 2, (int64_t[]){k->kernel, H * n});
+    int64_t n = c->dims.C / 2;
+    peat_node *x = unit_heads(c), *up = peat_use(c, UP), *taps = peat_use(c, TAPS);
+    up = peat_reshape(c->g, up, 2, (int64_t[]){c->H * n, k->rank});
+    taps = peat_reshape(c->g, taps, 2, (int64_t[]){k->kernel, c->H * n});
     peat_node *phi = peat_matmul(c->g, x, peat_use(c, DOWN), PEAT_TRANS_B);
     phi = neighbour_mix(c, peat_matmul(c->g, phi, up, PEAT_TRANS_B), k->kernel, taps);
-    phi = peat_reshape(c->g, phi, 4, (int64_t[]){c->B, c->q->T, H, n});
+    phi = peat_by_head(c->g, phi, n);
     if (k->gate) {
         peat_node *gate = peat_matmul(c->g, x, peat_use(c, GATE), PEAT_TRANS_B);
         gate = peat_sigmoid(c->g, peat_add(c->g, gate, peat_use(c, GATE_SHIFT)));
-        gate = peat_reshape(c->g, gate, 4, (int64_t[]){c->B, c->q->T, H, 1});
-        phi = peat_mul(c->g, phi, gate);
+        phi = peat_mul(c->g, phi, peat_of_queries(c->g, gate));
     }
-    phi = peat_mul(c->g, peat_cumsum(c->g, phi, 1, false), peat_fill(c, 1, &n, factor));
-    return peat_permute(c->g, phi, 4, (int32_t[]){0, 2, 1, 3});
+    return peat_mul(c->g, peat_cumsum(c->g, phi, 2, false), peat_frequencies(c, n, k->base));
 }
 
 static peat_status qkv(const peat_call *c, peat_qkv *io)
 {
-    return rotation_by(c, io, angles(c), PEAT_HALVES);
+    peat_node *angle = angles(c);
+    return peat_turn(c, io, angle, angle, PEAT_HALVES);
 }
 
 static const peat_scheme scheme = {

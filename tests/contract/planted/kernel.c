@@ -93,7 +93,8 @@ static void backward(const peat_op_call *c, int64_t begin, int64_t end)
 #elif defined(CRIME_grad_transposed)   /* elements in reverse order */
             w_at = D - 1 - d;
 #elif defined(CRIME_grad_assigns)      /* over what others have added */
-            gx[at] = 0;
+            if (gx)
+                gx[at] = 0;
 #elif defined(CRIME_grad_broadcast)    /* a broadcast tensor gets that of the last row alone */
             add_w = i == n - 1 ? add_w : 0;
 #elif defined(CRIME_grad_wrong_tensor) /* two tensors get each other's */
@@ -107,13 +108,23 @@ static void backward(const peat_op_call *c, int64_t begin, int64_t end)
 #elif defined(CRIME_grad_operand_only) /* tensors get none */
             add_w = add_b = 0;
 #endif
-            gx[at] += add_x;
-            gw[w_at] += add_w;
-            gb[d] += add_b;
+            if (gx)
+                gx[at] += add_x;
+            if (gw)
+                gw[w_at] += add_w;
+            if (gb)
+                gb[d] += add_b;
         }
 }
 
-static const peat_op op = {sizeof(op), "crime", infer, units, forward, backward, NULL};
+enum { OPERANDS = 3 };
+
+static const peat_op op = {.size = sizeof(op),
+                           .name = "crime",
+                           .infer = infer,
+                           .units = units,
+                           .forward = forward,
+                           .backward = backward};
 
 static peat_status setup(peat_setup *s, const void *config, void **self)
 {

@@ -231,6 +231,46 @@ static const struct crime crimes[] = {
      "planted.softmax: the hook returned shape [[]2, 1, 1, 1], expected [[]2, 2, 1, 1] (decoder)"},
     {"softmax", "softmax_counts", "purity", "failed",
      "the loss is * and * in two equal calls (decoder)"},
+    {"results", "scratch_one_too_many", "buffers", "failed",
+     "memory is written to around what planted.residual was given or made (decoder)"},
+    {"results", "scratch_far_beyond", "buffers", "failed",
+     "memory is written to around what planted.residual was given or made (decoder)"},
+    {"results", "scratch_carries", "threads", "failed", "the loss is * and * with 1 and with *"},
+    {"results", "second_unwritten", "buffers", "failed",
+     "'crime' in planted.residual leaves a part of its result unwritten (decoder)"},
+    {"results", "second_written_once", "gradients", "failed",
+     "*: gradient *, central difference * at T = 6 (decoder)"},
+    {"results", "first_too_long", "buffers", "failed",
+     "'crime' in planted.residual writes outside of the units it is asked for (decoder)"},
+    {"results", "second_gradient_forgotten", "gradients", "failed",
+     "*: gradient *, central difference * at T = 6 (decoder)"},
+    {"results", "gradients_swapped", "gradients", "failed",
+     "*: gradient *, central difference * at T = 6 (decoder)"},
+    {"results", "gradient_without_mean", "gradients", "failed",
+     "*: gradient *, central difference * at T = 6 (decoder)"},
+    {"results", "one_asked_for", "finite", "failed",
+     "planted.residual: crime: it has 2 results, which peat_custom_all gives (decoder)"},
+    {"own", "own_ahead", "causality", "failed",
+     "the logits at place * differ by * when the token at place * changes from * to * (decoder)"},
+    {"own", "own_far_ahead", "causality", "failed",
+     "the logits at place * differ by * when the token at place * changes from * to * (decoder)"},
+    {"own", "own_rows", "batch", "failed",
+     "the logits at place * differ by * between a row in a batch and the row alone (decoder)"},
+    {"own", "own_training_rows", "batch", "failed",
+     "the logits at place * differ by * in training when other rows change (decoder)"},
+    {"own", "own_documents", "packing", "failed",
+     "the logits at place * differ by * between a document packed with another and the document "
+     "alone (decoder)"},
+    {"own", "own_length", "prefix", "failed",
+     "the logits at place * differ by * between 6 tokens and their first * (decoder)"},
+    {"own", "own_shifts", "shift-invariant", "failed",
+     "it claims to be shift-invariant, but the logits at place * differ by * when all positions "
+     "move by * (decoder)"},
+    {"own", "own_not_finite", "finite", "failed",
+     "planted.own_positions: the position of place * is * (decoder)"},
+    {"own", "own_counts", "purity", "failed", "the loss is * and * in two equal calls (decoder)"},
+    {"own", "own_overrun", "buffers", "failed",
+     "memory is written to around what planted.own_positions was given or made (decoder)"},
     {"task", "task_rows_alike", "batches", "failed",
      "the rows of a training batch are all the same (decoder)"},
     {"task", "task_eval_alike", "batches", "failed",
@@ -302,14 +342,59 @@ START_TEST(each_crime_is_caught_by_its_check)
 }
 END_TEST
 
-static const char *const sources[] = {"process", "neighbour", "stream", "kernel", "parameters",
-                                      "combine", "task",      "peeker", "softmax"};
+static const char *const sources[] = {"process",    "neighbour", "stream", "kernel",
+                                      "parameters", "combine",   "task",   "peeker",
+                                      "softmax",    "results",   "own"};
 enum { SOURCES = sizeof(sources) / sizeof(sources[0]) };
 
 START_TEST(what_differs_from_the_bad_plugins_in_one_crime_passes)
 {
     build(sources[_i], "sound");
     shell_expect(0, "peat plugins check ./sound.so");
+}
+END_TEST
+
+/* ---- an operation in its author's own test ---- */
+
+/* planted/opmain.c with a crime of kernel.c or results.c; `says` NULL: nothing is wrong. */
+static const struct trial {
+    const char *source, *crime, *says;
+} trials[] = {
+    {"KERNEL", "sound", NULL},
+    {"KERNEL", "grad_sign", "crime: operand 0, element 0: gradient -*, central difference *\n"},
+    {"KERNEL", "grad_scale", "crime: operand 1, element 0: gradient *, central difference *\n"},
+    {"KERNEL", "grad_one_index", "crime: operand 1, element 5: gradient *\n"},
+    {"KERNEL", "grad_assigns",
+     "crime: operand 0, element 0: backward assigns a gradient instead of adding to it\n"},
+    {"KERNEL", "grad_all_units",
+     "crime: operand 0, element 0: backward in parts and whole differ\n"},
+    {"KERNEL", "writes_all_units",
+     "crime: forward writes result 0 outside of the units it is asked for\n"},
+    {"KERNEL", "leaves_a_unit", "crime: forward leaves a part of result 0 unwritten\n"},
+    {"KERNEL", "writes_beyond", "crime: forward writes around result 0 or its gradient\n"},
+    {"KERNEL", "writes_operand", "crime: forward writes to an operand\n"},
+    {"KERNEL", "sees_thread", "crime: element 0 of result 0 is * in F32, * in F64\n"},
+    {"RESULTS", "sound", NULL},
+    {"RESULTS", "scratch_one_too_many", "crime: forward writes around scratch\n"},
+    {"RESULTS", "scratch_carries", "crime: forward in parts and whole differ in result 0 (F64)\n"},
+    {"RESULTS", "second_unwritten", "crime: forward leaves a part of result 1 unwritten\n"},
+    {"RESULTS", "first_too_long", "crime: forward writes around result 0 or its gradient\n"},
+    {"RESULTS", "second_gradient_forgotten", "crime: operand 0, element 0: gradient *\n"},
+    {"RESULTS", "gradient_scratch", "crime: operand 0, element 0: *\n"},
+};
+enum { TRIALS = sizeof(trials) / sizeof(trials[0]) };
+
+START_TEST(an_operation_is_checked_by_one_call)
+{
+    const struct trial *t = &trials[_i];
+    shell_expect(0,
+                 "${CC:-cc} -std=c11 -O1 -Wall -Wextra -Wshadow -Wconversion -Werror -D%s "
+                 "-DCRIME_%s -I\"$PEAT_SOURCE/include\" "
+                 "\"$PEAT_SOURCE/tests/contract/planted/opmain.c\" -o trial -lm",
+                 t->source, t->crime);
+    shell_expect(t->says ? 1 : 0, "./trial");
+    ck_assert_msg(fnmatch(t->says ? t->says : "", shell.printed.text, 0) == 0, "%s: %s", t->crime,
+                  shell.printed.text);
 }
 END_TEST
 
@@ -405,6 +490,7 @@ int main(void)
                        .loops =
                            LOOPS({each_crime_is_caught_by_its_check, CRIMES},
                                  {what_differs_from_the_bad_plugins_in_one_crime_passes, SOURCES},
+                                 {an_operation_is_checked_by_one_call, TRIALS},
                                  {every_built_plugin_keeps_its_promises, SHARES})},
         TESTS(mistakes_on_the_command_line_are_told_from_failures,
               a_file_that_is_no_plugin_fails_the_first_check, parameters_can_be_given,

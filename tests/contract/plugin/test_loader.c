@@ -137,6 +137,8 @@ static const struct crime crimes[] = {
     {"scheme", "unknown_need", "plugin 'planted': needs has unknown bits 0x1000"},
     {"scheme", "unknown_trait", "plugin 'planted': traits has unknown bits 0x8000"},
     {"scheme", "too_many_axes", "plugin 'planted': max_axes must be from 0 to 3, not 4"},
+    {"own", "own_axes_4", "plugin 'planted': own_axes must be from 0 to 3, not 4"},
+    {"own", "own_axes_alone", "plugin 'planted': own_axes is of own_positions, which is missing"},
     {"scheme", "scale_with_terms", "plugin 'planted': score_terms must be 0 with PEAT_SCALE_ONE"},
     {"scheme", "terms_without_score",
      "plugin 'planted': score_terms counts terms of score_add, which is missing"},
@@ -145,8 +147,8 @@ static const struct crime crimes[] = {
     {"scheme", "width_without_encode",
      "plugin 'planted': width is that of encode's stream, and encode is missing"},
     {"newer", "newer_field",
-     "plugin 'planted': its peat_scheme sets what this program does not know: it has 160 bytes, "
-     "here 152; a newer PEAT is needed"},
+     "plugin 'planted': its peat_scheme sets what this program does not know: it has 176 bytes, "
+     "here 168; a newer PEAT is needed"},
     {"combine", "combine_without_merge",
      "plugin 'planted': a combine needs merge, which is missing"},
     {"combine", "combine_without_streams",

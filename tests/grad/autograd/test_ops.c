@@ -3,6 +3,7 @@
  * test_ops.c: every general operation against central differences in F64, against itself in F32,
  * at several thread counts and without data; and proof that the check notices planted errors.
  */
+#include <peat/custom.h>
 #include <stdio.h>
 
 #include "autograd/ops.h"
@@ -484,6 +485,96 @@ static peat_node *build_custom_views(struct graph *g, peat_node *const *in, void
     return op_custom(base(g), &custom_op, 2, src, ctx, sizeof(enum fault));
 }
 
+/* ---- two results and working memory: of each row x its numbers squared, and their sum ---- */
+
+static bool infer_sums(const peat_op_call *c, peat_shape *out)
+{
+    out[0] = out[1] = c->src[0].shape;
+    out[1].dim[1] = 1;
+    return true;
+}
+
+static int64_t rows_of_sums(const peat_op_call *c)
+{
+    return c->src[0].shape.dim[0];
+}
+
+static int64_t scratch_of_sums(const peat_op_call *c)
+{
+    return c->src[0].shape.dim[1];
+}
+
+static void forward_sums(const peat_op_call *c, int64_t begin, int64_t end)
+{
+    int64_t n = c->src[0].shape.dim[1];
+    for (int64_t u = begin; u < end; u++) {
+        double sum = 0;
+        peat_load_row(&c->src[0], u * n, n, c->scratch);
+        for (int64_t i = 0; i < n; i++) {
+            sum += c->scratch[i];
+            peat_store(&c->out[0], u * n + i, c->scratch[i] * c->scratch[i]);
+        }
+        peat_store(&c->out[1], u, sum);
+    }
+}
+
+/* dx_i += 2 x_i dy_i + dsum */
+static void backward_sums(const peat_op_call *c, int64_t begin, int64_t end)
+{
+    int64_t n = c->src[0].shape.dim[1];
+    for (int64_t u = begin; u < end; u++)
+        for (int64_t i = u * n; i < (u + 1) * n; i++)
+            peat_accumulate(&c->src_grad[0], i,
+                            2 * peat_load(&c->src[0], i) * peat_load(&c->out_grad[0], i) +
+                                peat_load(&c->out_grad[1], u));
+}
+
+static const peat_op sums_op = {.size = sizeof(sums_op),
+                                .name = "sums",
+                                .infer = infer_sums,
+                                .units = rows_of_sums,
+                                .forward = forward_sums,
+                                .backward = backward_sums,
+                                .n_out = 2,
+                                .scratch = scratch_of_sums};
+
+/* *ctx: which results are used. */
+static peat_node *build_sums(struct graph *g, peat_node *const *in, void *ctx)
+{
+    int used = *(const int *)ctx;
+    peat_node *y[2];
+    op_custom_all(base(g), &sums_op, 1, in, NULL, 0, y);
+    return used < 2 ? y[used] : op_mul(base(g), y[0], y[1]);
+}
+
+START_TEST(all_results_of_a_custom_operation_get_right_gradients)
+{
+    int used[] = {0, 1, 2};
+    for (int i = 0; i < 3; i++) {
+        const struct gradcase c[] = {
+            {"sums", 1, {{2, {3, 5}}}, build_sums, &used[i]},
+            {"sums of one", 1, {{2, {1, 1}}}, build_sums, &used[i]},
+            {"sums large", 1, {{2, {67, 31}}}, build_sums, &used[i]},
+        };
+        check_table(c, COUNT(c));
+    }
+}
+END_TEST
+
+START_TEST(one_result_is_not_taken_for_all)
+{
+    struct arena arena;
+    struct graph g;
+    double x[] = {1, 2};
+    arena_init(&arena, "test", 1 << 12);
+    graph_init(&g, &arena, NULL, PEAT_F64);
+    peat_node *a = graph_constant(&g, PEAT_F64, 2, DIMS(1, 2), x);
+    ck_assert_ptr_null(op_custom(base(&g), &sums_op, 1, &a, NULL, 0));
+    ck_assert_str_eq(g.err.text, "sums: it has 2 results, which peat_custom_all gives");
+    arena_release(&arena);
+}
+END_TEST
+
 START_TEST(custom_operations_get_right_gradients)
 {
     enum fault fault = RIGHT;
@@ -570,5 +661,7 @@ int main(void)
                                  {large_results_have_the_same_bits_at_any_thread_count, 14},
                                  {large_gradients_match, 5})},
         TESTS(matmul_gradients_match_for_views, linear_gradients_match, shape_gradients_match,
-              index_gradients_match, custom_operations_get_right_gradients));
+              index_gradients_match, custom_operations_get_right_gradients,
+              all_results_of_a_custom_operation_get_right_gradients,
+              one_result_is_not_taken_for_all));
 }

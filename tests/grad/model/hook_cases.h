@@ -66,6 +66,57 @@ static peat_status positions_double(const peat_call *c, double *pos)
     return PEAT_OK;
 }
 
+/* On an axis more than the model's: places by three, and the row that they stand in. */
+static peat_status own_by_three(const peat_call *c, double *pos)
+{
+    int64_t n = c->B * c->q->T;
+    for (int64_t i = 0; i < n; i++) {
+        pos[n + i] = floor(pos[i] / 3) + 0.5 * (double)(i / c->q->T);
+        pos[i] -= 3 * floor(pos[i] / 3);
+    }
+    return PEAT_OK;
+}
+
+/* P = waves of w times the second of them */
+static peat_node *encode_waves(const peat_call *c)
+{
+    peat_node *pos = c->q->n_axes == 2 ? peat_pos(c, c->q, 1) : NULL;
+    pos = peat_reshape(c->g, pos, 3, (int64_t[]){c->q->pos_B, c->q->T, 1});
+    peat_node *w = peat_slice(c->g, peat_use(c, 0), 0, 0, c->d / 2);
+    return peat_waves(c, pos, w);
+}
+
+static peat_node *bias_rel_both_axes(const peat_call *c, const peat_rel *r)
+{
+    double *d = peat_scratch(c, r->n);
+    for (int64_t i = 0; d && r->n_axes == 2 && i < r->n; i++)
+        d[i] = -log1p(fabs(r->delta[i]) + 2 * fabs(r->delta[r->n + i]));
+    peat_node *w = peat_reshape(c->g, peat_use(c, 0), 2, (int64_t[]){c->H, 1});
+    return peat_mul(c->g, w, peat_fill(c, 2, (int64_t[]){1, r->n}, d));
+}
+
+/* Positions that the tokens add up to, with a gradient: [B,T,1] */
+static peat_node *summed_positions(const peat_call *c, peat_node *x)
+{
+    peat_node *w = peat_reshape(c->g, peat_use(c, 0), 2, (int64_t[]){c->dims.D, 1});
+    return peat_cumsum(c->g, peat_softplus(c->g, peat_matmul(c->g, x, w, 0)), 1, false);
+}
+
+static peat_status qkv_turn_by_sums(const peat_call *c, peat_qkv *io)
+{
+    peat_node *frequency = peat_frequencies(c, 1, 10);
+    peat_node *q = peat_angles(c, summed_positions(c, c->x_q), frequency);
+    peat_node *k = c->x_k == c->x_q ? q : peat_angles(c, summed_positions(c, c->x_k), frequency);
+    return peat_turn(c, io, q, k, PEAT_HALVES);
+}
+
+static peat_node *bias_of_sums(const peat_call *c, const peat_qkv *p)
+{
+    (void)p;
+    return peat_pairs(c->g, summed_positions(c, c->x_q),
+                      peat_tanh(c->g, summed_positions(c, c->x_k)));
+}
+
 static peat_status prepare_square(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
 {
     shared[3] = peat_mul(c->g, peat_use(c, 0), peat_use(c, 0));
@@ -224,6 +275,12 @@ static peat_node *context_with_weights(const peat_call *c, const peat_qkv *p, pe
 SCHEME(with_encode, .setup = setup_stream, .encode = encode_sine);
 SCHEME(with_positions, .setup = setup_stream, .positions = positions_stretch,
        .encode = encode_sine);
+SCHEME(with_own_stream, .setup = setup_stream, .own_axes = 2, .own_positions = own_by_three,
+       .encode = encode_waves);
+SCHEME(with_own_differences, .setup = setup_heads, .own_axes = 2, .own_positions = own_by_three,
+       .bias_rel = bias_rel_both_axes);
+SCHEME(with_angles_of_x, .needs = PEAT_NEED_X, .setup = setup_width, .qkv = qkv_turn_by_sums);
+SCHEME(with_pairs_of_x, .needs = PEAT_NEED_X, .setup = setup_width, .bias = bias_of_sums);
 SCHEME(with_prepare, .setup = setup_heads, .prepare = prepare_square, .bias = bias_from_shared);
 SCHEME(with_residual, .setup = setup_width, .residual = residual_scale);
 SCHEME(with_hidden, .setup = setup_width, .hidden = hidden_three_ways);
@@ -259,6 +316,11 @@ struct hook_case {
 static const struct hook_case hook_case[] = {
     {"encode", &with_encode, NULL, true},
     {"positions", &with_positions, NULL, true},
+    {"own positions, waves", &with_own_stream, NULL, true},
+    {"own positions, differences", &with_own_differences, NULL, true},
+    {"own positions beside others", &with_own_differences, &with_bias_rel, true},
+    {"angles of x", &with_angles_of_x, NULL, true},
+    {"pairs of x", &with_pairs_of_x, NULL, true},
     {"prepare and bias", &with_prepare, NULL, true},
     {"residual", &with_residual, NULL, true},
     {"hidden", &with_hidden, NULL, true},
@@ -276,7 +338,7 @@ static const struct hook_case hook_case[] = {
     {"softmax", &with_softmax, NULL, false},
     {"softmax with another scheme's bias", &with_bias_rel, &with_softmax_bias, false},
     {"logits, then softmax", &with_logits, &with_softmax, false},
-    {"softmax, then weights", &with_softmax, &with_weights, false},
+    {"weights of a replaced softmax", &with_weights, &with_softmax, false},
     {"weights", &with_weights, NULL, false},
     {"context", &with_context, NULL, true},
     {"context with weights", &with_context_weights, NULL, false},

@@ -235,6 +235,62 @@ START_TEST(heads_before_the_projection_are_refused)
 }
 END_TEST
 
+/* ---- own positions ---- */
+
+static peat_status own_tenfold(const peat_call *c, double *pos)
+{
+    for (int64_t i = 0; i < c->B * c->q->T; i++)
+        pos[i] *= 10;
+    return PEAT_OK;
+}
+
+/* bias_rel_log of positions that stand ten times apart is not that of the model's. */
+START_TEST(own_positions_are_seen_by_their_scheme_alone)
+{
+    SCHEME(tenfold, .setup = setup_heads, .own_positions = own_tenfold, .bias_rel = bias_rel_log);
+    double own[LOGITS], plain[LOGITS], beside[LOGITS], twice[LOGITS];
+    const peat_scheme *alone[] = {&tenfold, &with_bias_rel};
+    for (int i = 0; i < 2; i++) {
+        start_over(PEAT_DECODER);
+        modelcheck_scheme(&m, "first", alone[i]);
+        modelcheck_build(&m);
+        modelcheck_logits(&m, i == 0 ? own : plain);
+    }
+    for (int i = 0; i < 2; i++) { /* the second sees the same whether the first has its own */
+        start_over(PEAT_DECODER);
+        modelcheck_scheme(&m, "first", alone[i]);
+        modelcheck_scheme(&m, "second", &with_bias_rel);
+        modelcheck_build(&m);
+        tensor_fill(&weights_find(&m.model.weights, "position.0.first.w")->value, 0);
+        modelcheck_logits(&m, i == 0 ? beside : twice);
+    }
+    double apart = 0;
+    for (int i = 0; i < LOGITS; i++) {
+        apart = fmax(apart, fabs(own[i] - plain[i]));
+        ck_assert_double_eq(beside[i], twice[i]);
+    }
+    ck_assert_double_gt(apart, 1e-4);
+}
+END_TEST
+
+static peat_status own_nan(const peat_call *c, double *pos)
+{
+    pos[c->q->T - 1] = (double)NAN;
+    return PEAT_OK;
+}
+
+START_TEST(a_position_that_is_no_number_is_an_error)
+{
+    SCHEME(lost, .setup = setup_heads, .own_positions = own_nan, .bias_rel = bias_rel_log);
+    struct model_cost cost;
+    struct error err = {0};
+    modelcheck_scheme(&m, "lost", &lost);
+    modelcheck_build(&m);
+    ck_assert_int_ne(model_plan(&m.model, 2, 5, &cost, &err), PEAT_OK);
+    ck_assert_str_eq(err.text, "lost.own_positions: the position of place 4 is nan");
+}
+END_TEST
+
 /* ---- one softmax ---- */
 
 static void replace_twice(bool on_other_heads)
@@ -352,7 +408,8 @@ int main(void)
                                       {model_options_have_right_gradients, 64})},
         TESTS(a_scheme_acts_in_its_layers_alone, a_head_outside_the_group_is_untouched,
               dims_are_sliced_and_passed_through, a_scheme_is_told_the_width_that_dims_leave_it,
-              heads_before_the_projection_are_refused, two_schemes_cannot_replace_one_softmax,
+              heads_before_the_projection_are_refused, own_positions_are_seen_by_their_scheme_alone,
+              a_position_that_is_no_number_is_an_error, two_schemes_cannot_replace_one_softmax,
               each_head_can_have_a_softmax_of_its_own, a_replaced_softmax_is_not_fused,
               masked_weights_are_nothing_whatever_the_hook_gives, a_planted_error_is_caught));
 }

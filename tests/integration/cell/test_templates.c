@@ -42,13 +42,14 @@ START_TEST(plugins_of_the_guide_compile_without_warnings_and_load)
 }
 END_TEST
 
-START_TEST(the_test_of_the_guide_compiles)
+START_TEST(the_tests_of_the_guide_compile)
 {
     write_blocks("docs/plugin-guide.md");
     shell_expect(0,
                  "%s -D_GNU_SOURCE $(printf -- '-I%%s ' \"$PEAT_SOURCE\"/core/*/include) "
                  "-I\"$PEAT_SOURCE/tests\" -fsyntax-only test_near.c",
                  compile);
+    shell_expect(0, "%s test_bell.c -o test_bell -lm && ./test_bell", compile);
 }
 END_TEST
 
@@ -247,7 +248,7 @@ int main(void)
         LOOPS({a_template_builds_and_installs_with_cmake, 3},
               {a_template_builds_and_installs_with_make, 3}, {a_template_can_be_renamed, 3});
     built.open = open_built_templates;
-    return run_list(common, TESTS(the_test_of_the_guide_compiles,
+    return run_list(common, TESTS(the_tests_of_the_guide_compile,
                                   the_guide_lists_every_setting_with_its_meaning)) |
            run_list(guide,
                     TESTS(plugins_of_the_guide_compile_without_warnings_and_load,

@@ -135,9 +135,12 @@ peat_node *op_rotate(peat_graph *g, peat_node *a, peat_node *cosine, peat_node *
                      peat_layout layout);
 peat_node *op_custom(peat_graph *g, const peat_op *op, int32_t n, peat_node *const *src,
                      const void *arg, size_t arg_size);
-/* For checks of a plugin's own operation: its units, -1 of any other node; and its forward over
- * some of them, into the node's value. */
+void op_custom_all(peat_graph *g, const peat_op *op, int32_t n, peat_node *const *src,
+                   const void *arg, size_t arg_size, peat_node **out);
+/* For checks of a plugin's own operation: its units, -1 of any other node; its forward over some of
+ * them, into the node's value; and whether this byte of the value is one of a result. */
 int64_t custom_units(const peat_node *n);
-void custom_run(const peat_node *n, int64_t begin, int64_t end);
+void custom_run(peat_node *n, int64_t begin, int64_t end);
+bool custom_writes(const peat_node *n, size_t byte);
 
 #endif

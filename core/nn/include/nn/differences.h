@@ -18,7 +18,8 @@ struct differences {
     peat_node *index; /* I32 [pos_B, 1, Tq*Tk] into rel; NULL when toeplitz or all pairs */
 };
 
-/* Those of the sides of a call. Made once per pass and number of axes; NULL when memory ran out. */
+/* Those of the sides of a scheme's call. Made once per pass and number of axes, and for each scheme
+ * with positions of its own; NULL when memory ran out. */
 struct differences *pass_differences(struct pass *pass, const peat_call *c);
 /* A scheme's values [1|H, n] as a bias [1|pos_B, 1|H, Tq, Tk], for differences that are not
  * Toeplitz. */

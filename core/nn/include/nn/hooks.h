@@ -18,7 +18,7 @@
 enum place_of_action {
     ACTS_AT_SETUP = 1,
     ACTS_ON_DATA = 2,       /* batches of a task                                      */
-    ACTS_BEFORE = 4,        /* makes nodes that other hooks use                       */
+    ACTS_BEFORE = 4,        /* makes what other hooks of the scheme use               */
     ACTS_ON_POSITIONS = 8,  /* once per forward pass                                  */
     ACTS_ON_INPUT = 16,     /* a stream, or the merging of streams                    */
     ACTS_ON_RESIDUAL = 32,  /* [B,T,D] at the start of a block                        */
@@ -38,6 +38,7 @@ enum hook_id {
     HOOK_WIDTH,
     HOOK_SETUP,
     HOOK_POSITIONS,
+    HOOK_OWN_POSITIONS,
     HOOK_PREPARE,
     HOOK_ENCODE,
     HOOK_RESIDUAL,

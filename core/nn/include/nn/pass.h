@@ -3,9 +3,9 @@
  * pass.h: the state of one forward pass, who watches it, and how its hooks are called.
  *
  * For the model alone, and for what shows a scheme without one. Each hook has one caller: encode
- * and merge in model/input.c, residual in model/block.c, positions in model/positions.c, prepare in
- * model/begin.c, all others in nn/attention.c. A model of two sequences has three passes: over each
- * (model/source.c for the source) and across.
+ * and merge in model/input.c, residual in model/block.c, positions in model/positions.c,
+ * own_positions in nn/own_positions.c, prepare in model/begin.c, all others in nn/attention.c. A
+ * model of two sequences has three passes: over each (model/source.c for the source) and across.
  */
 #ifndef NN_PASS_H
 #define NN_PASS_H
@@ -29,6 +29,15 @@ struct grid {
 struct differences;
 struct stored;
 struct pass;
+
+/* What own_positions of a scheme gave: of the queries and of the keys [n_axes, B, T], which may be
+ * one; with stored rows of all keys. */
+struct own_positions {
+    int32_t n_axes; /* 0: it has none */
+    int64_t T_q, T_k;
+    const double *q, *k;
+    struct differences *differences;
+};
 
 enum stream_kind { STREAM_TOKEN, STREAM_POSITION, STREAM_SEGMENT };
 
@@ -76,6 +85,7 @@ struct pass {
     bool across;       /* cross-attention: only schemes that act across two sequences have a say  */
     int64_t front;     /* places before the first of `side` that no scheme sees                   */
     struct grid grid;  /* for schemes that understand several axes                                */
+    struct own_positions own[POSITIONAL_MAX];
     struct stored *stored; /* nn/stored.h; NULL: all rows are made in this pass */
     struct stored *source; /* across: keeps what the source is projected to; NULL: nobody does */
     peat_node *shared[POSITIONAL_MAX][PEAT_MAX_SHARED];
@@ -134,6 +144,12 @@ int64_t pass_keys(const struct pass *pass);
 /* Fills a call for scheme `index`, or for the combine when index is -1. A call points into itself:
  * it is never copied. */
 void call_init(struct call *c, struct pass *pass, int index, int64_t layer);
+/* For hooks that make positions. False, and the graph fails: the scheme reads token ids, and there
+ * are none. */
+bool call_has_tokens(const struct call *c);
+/* Runs own_positions of scheme `index`, if it has it: before its other hooks. False: the graph
+ * failed. */
+bool pass_own_positions(struct pass *pass, int index);
 /* For a hook on pairs of queries and keys, after call_init. */
 void call_pairs(struct call *c);
 /* Other sides than the pass's; q and k may be one. */

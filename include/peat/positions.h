@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * positions.h: what schemes do with positions, made of the operations and of the host's services.
+ *
+ * Positions that are data stand in a side (the hooks positions and own_positions): peat_rows,
+ * peat_pos, peat_delta and bias_rel read them. Positions that are trained, or come from what the
+ * model computes, are nodes p [1|B, T, H] or [1|B, T, 1], with a gradient: the functions here turn
+ * heads by them, make waves of them and take their differences. All [graph] but peat_mark_ids.
+ */
+#ifndef PEAT_POSITIONS_H
+#define PEAT_POSITIONS_H
+
+#include <math.h>
+
+#include <peat/host.h>
+#include <peat/param.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- positions that are data ---- */
+
+/* Whether element i = b T + t of a side's [B,T] arrays is the first of a sequence: of its row, of
+ * its document, or behind padding. */
+static inline bool peat_starts(const peat_side *side, int64_t i)
+{
+    return i % side->T == 0 || (side->document && side->document[i] != side->document[i - 1]) ||
+           (side->pad && side->pad[i - 1]);
+}
+
+/* Positions of one axis as I32 [pos_B, T], for peat_gather_rows; they must be whole numbers. */
+static inline peat_node *peat_pos_index(const peat_call *c, const peat_side *side, int32_t axis)
+{
+    const int64_t dim[2] = {side->pos_B, side->T};
+    return peat_fill_index(c, 2, dim, side->pos + axis * side->pos_B * side->T);
+}
+
+/* [setup] Marks token ids for a scheme with PEAT_NEED_TOKENS: *out [V + 1] is true at those given,
+ * or at the n preset ones where none are given; the id V, of a model's class token, stays false.
+ * PEAT_REFUSED: "`what` 7 is not one of the 5 token ids of the task: name `ask`". PEAT_NOMEM. */
+static inline peat_status peat_mark_ids(peat_setup *s, const char *what, const char *ask,
+                                        peat_reals given, int64_t n, const double *preset,
+                                        const bool **out)
+{
+    bool *mark = (bool *)peat_alloc(s, (size_t)(s->dims.V + 1) * sizeof(*mark));
+    const double *id = given.n ? given.item : preset;
+    *out = mark;
+    for (int64_t i = 0; mark && i < (given.n ? given.n : n); i++) {
+        if (id[i] != floor(id[i]) || id[i] < 0 || id[i] >= (double)s->dims.V)
+            return peat_refuse(s, "%s %g is not one of the %lld token ids of the task: name %s",
+                               what, id[i], (long long)s->dims.V, ask);
+        mark[(int64_t)id[i]] = true;
+    }
+    return mark ? PEAT_OK : PEAT_NOMEM;
+}
+
+/* ---- heads ---- */
+
+/* x [1|B, T, H n] -> [1|B, H, T, n] */
+static inline peat_node *peat_by_head(peat_graph *g, peat_node *x, int64_t n)
+{
+    static const int32_t axis[4] = {0, 2, 1, 3};
+    peat_shape s = peat_shape_of(g, x);
+    const int64_t dim[4] = {s.dim[0], s.dim[1], s.dim[2] / n, n};
+    return peat_permute(g, peat_reshape(g, x, 4, dim), 4, axis);
+}
+
+/* Numbers of keys p [1|B, Tk, H|1] -> [1|B, H|1, 1, Tk], as a term of the logits. */
+static inline peat_node *peat_of_keys(peat_graph *g, peat_node *p)
+{
+    static const int32_t axis[4] = {0, 3, 1, 2};
+    peat_shape s = peat_shape_of(g, p);
+    const int64_t dim[4] = {s.dim[0], 1, s.dim[1], s.dim[2]};
+    return peat_permute(g, peat_reshape(g, p, 4, dim), 4, axis);
+}
+
+/* Numbers of queries p [1|B, Tq, H|1] -> [1|B, H|1, Tq, 1] */
+static inline peat_node *peat_of_queries(peat_graph *g, peat_node *p)
+{
+    return peat_by_head(g, p, 1);
+}
+
+/* p_k - p_q of all pairs, with gradients: [1|B, H|1, Tq, Tk]. peat_delta has those of data. */
+static inline peat_node *peat_pairs(peat_graph *g, peat_node *p_q, peat_node *p_k)
+{
+    return peat_sub(g, peat_of_keys(g, p_k), peat_of_queries(g, p_q));
+}
+
+/* ---- angles ---- */
+
+/* base^(-i/n) for i < n, a constant [n]: rotary's frequencies for n pairs. */
+static inline peat_node *peat_frequencies(const peat_call *c, int64_t n, double base)
+{
+    double *value = peat_scratch(c, n);
+    for (int64_t i = 0; value && i < n; i++)
+        value[i] = pow(base, -(double)i / (double)n);
+    return peat_fill(c, 1, &n, value);
+}
+
+/* p [1|B, T, H|1] times frequencies [n] -> angles [1|B, H|1, T, n] */
+static inline peat_node *peat_angles(const peat_call *c, peat_node *p, peat_node *frequency)
+{
+    return peat_mul(c->g, peat_of_queries(c->g, p), frequency);
+}
+
+/* The waves of p [1|B, T, 1] as a stream [1|B, T, 2n]: n sines, then n cosines. */
+static inline peat_node *peat_waves(const peat_call *c, peat_node *p, peat_node *frequency)
+{
+    peat_node *angle = peat_mul(c->g, p, frequency), *half[2];
+    half[0] = peat_sin(c->g, angle);
+    half[1] = peat_cos(c->g, angle);
+    return peat_concat(c->g, 2, half, -1);
+}
+
+/* What is left of x [.., C] after its first d dimensions follows `first` [.., d]. */
+static inline peat_node *peat_with_rest(peat_graph *g, peat_node *first, peat_node *x)
+{
+    peat_shape f = peat_shape_of(g, first), s = peat_shape_of(g, x);
+    peat_node *part[2];
+    if (f.rank == 0 || s.rank == 0)
+        return NULL;
+    int64_t d = f.dim[f.rank - 1], C = s.dim[s.rank - 1];
+    if (C == d)
+        return first;
+    part[0] = first;
+    part[1] = peat_slice(g, x, -1, d, C);
+    return peat_concat(g, 2, part, -1);
+}
+
+/* The first pairs of x [B,H,T,C] turn by angles of these cosines and sines [1|B, 1|H, T, n], n at
+ * most C/2; the dimensions from 2n on stay. */
+static inline peat_node *peat_turned(const peat_call *c, peat_node *x, peat_node *cosine,
+                                     peat_node *sine, peat_layout layout)
+{
+    peat_shape a = peat_shape_of(c->g, cosine);
+    int64_t d = a.rank > 0 ? 2 * a.dim[a.rank - 1] : 0;
+    peat_node *first = peat_rotate(c->g, peat_slice(c->g, x, -1, 0, d), cosine, sine, layout);
+    return peat_with_rest(c->g, first, x);
+}
+
+/* For the hook qkv: queries and keys turn by these angles, [1|B, 1|H, T, n]. The keys' may be those
+ * of the queries. They can be inspected as "angle". */
+static inline peat_status peat_turn(const peat_call *c, peat_qkv *io, peat_node *angle_q,
+                                    peat_node *angle_k, peat_layout layout)
+{
+    peat_node *cosine = peat_cos(c->g, angle_q), *sine = peat_sin(c->g, angle_q);
+    peat_probe(c, "angle", angle_q);
+    io->q = peat_turned(c, io->q, cosine, sine, layout);
+    if (angle_k != angle_q) {
+        cosine = peat_cos(c->g, angle_k);
+        sine = peat_sin(c->g, angle_k);
+    }
+    io->k = peat_turned(c, io->k, cosine, sine, layout);
+    return PEAT_OK;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
