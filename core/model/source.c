@@ -105,6 +105,7 @@ static struct crossing cross(struct model *m, struct pass *pass, const struct mo
     to->side = pass->side;
     to->keys = *source;
     to->across = true;
+    to->so_far = pass->stored ? &pass->keys : NULL;
     to->mask = mask;
     return (struct crossing){to, NULL};
 }

@@ -62,6 +62,8 @@ bool pass_own_positions(struct pass *pass, int index)
     struct call c;
     call_init(&c, pass, index, -1);
     call_pairs(&c);
+    if (pass->so_far)
+        call_sides(&c, pass->so_far, &pass->keys);
     const peat_side *q = pass->stored ? c.base.k : c.base.q, *k = c.base.k;
     struct own_positions made = {
         .n_axes = h->own_axes > 0 ? h->own_axes : 1, .T_q = q->T, .T_k = k->T};

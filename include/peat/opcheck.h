@@ -45,6 +45,7 @@ typedef struct peat_op_trial {
     const double *const *value;
     const void *arg;
     uint32_t index; /* bit i: operand i is I32, and its values must be given */
+    uint32_t kept;  /* bit i: result i is for backward alone: nothing else depends on it */
     double limit;   /* 0: 1e-6. Of |gradient - difference| / max(1, |difference|) */
 } peat_op_trial;
 
@@ -187,7 +188,8 @@ static inline bool peat_trial_open(peat_trial *t, peat_dtype dtype)
         peat_trial_make(&t->result[i], dtype, &shape[i]);
         peat_trial_make(&t->result_grad[i], dtype, &shape[i]);
         for (int64_t e = 0; e < peat_count(&t->result_grad[i].view); e++)
-            peat_store(&t->result_grad[i].view, e, peat_trial_number(7 * e + 31 * i));
+            peat_store(&t->result_grad[i].view, e,
+                       of->kept >> i & 1 ? 0 : peat_trial_number(7 * e + 31 * i));
     }
     peat_trial_show(t);
     t->call.out = t->view[2];

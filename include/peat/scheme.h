@@ -136,7 +136,7 @@ typedef enum peat_score_scale {
  *                      c->q == c->k the side; all hooks but positions then have them in the place
  *                      of the model's, with own_axes axes and pos_B = B: in c->q->pos, peat_rows,
  *                      peat_pos, peat_delta and bias_rel. On entry the first axes hold the model's
- *                      positions, others 0. A row's may depend on tokens before it and its own.
+ *                      positions, others 0. In a causal model a place's depends on tokens up to it.
  *   prepare            once per forward: up to PEAT_MAX_SHARED nodes for the hooks of all layers.
  *   encode             -> [1|B, T, d], the scheme's stream.
  *   residual           x [B,T,D] at the start of a block -> same.

@@ -374,6 +374,7 @@ static const struct trial {
     {"KERNEL", "writes_beyond", "crime: forward writes around result 0 or its gradient\n"},
     {"KERNEL", "writes_operand", "crime: forward writes to an operand\n"},
     {"KERNEL", "sees_thread", "crime: element 0 of result 0 is * in F32, * in F64\n"},
+    {"PATH", "sound", NULL},
     {"RESULTS", "sound", NULL},
     {"RESULTS", "scratch_one_too_many", "crime: forward writes around scratch\n"},
     {"RESULTS", "scratch_carries", "crime: forward in parts and whole differ in result 0 (F64)\n"},

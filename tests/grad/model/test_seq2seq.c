@@ -222,6 +222,42 @@ START_TEST(across_each_side_has_its_own_places)
 }
 END_TEST
 
+/* What the ids add up to from the start: a row alone does not know it. */
+static peat_status own_sums(const peat_call *c, double *pos)
+{
+    for (int64_t i = 0; i < c->B * c->q->T; i++)
+        pos[i] = (peat_starts(c->q, i) ? 0 : pos[i - 1]) + c->q->token[i];
+    return PEAT_OK;
+}
+
+START_TEST(own_positions_of_the_newest_rows_are_those_of_whole_passes)
+{
+    SCHEME(sums, .needs = PEAT_NEED_TOKENS, .traits = PEAT_ACROSS | PEAT_STORABLE,
+           .setup = setup_heads, .own_positions = own_sums, .bias_rel = bias_rel_log);
+    struct stored stored;
+    double whole[LOGITS];
+    const char *id;
+    modelcheck_scheme(&m, "sums", &sums)->where.across = true;
+    m.positional.combine = NULL;
+    m.input.phase = PEAT_EVAL;
+    modelcheck_build(&m);
+    ck_assert_ptr_null(model_not_storable(&m.model, &id));
+    modelcheck_logits(&m, whole);
+    ck_assert_int_eq(model_store(&m.model, &m.input, &m.team, &m.arena, &stored, &m.err), PEAT_OK);
+    for (int64_t end = 2; end <= T; end++) {
+        struct graph g;
+        graph_init(&g, &m.step, &m.team, PEAT_F64);
+        g.no_grad = true;
+        const peat_node *logits = model_newest(&m.model, &g, &stored, end);
+        ck_assert_msg(logits, "%s", g.err.text);
+        for (int i = 0; i < 2 * V; i++)
+            ck_assert_double_eq_tol(tensor_get(&logits->value, i),
+                                    whole[(i / V * T + end - 1) * V + i % V], 1e-12);
+        arena_reset(&m.step);
+    }
+}
+END_TEST
+
 START_TEST(a_scheme_that_says_nothing_across_is_refused_there)
 {
     modelcheck_scheme(&m, "first", &with_qkv)->where.across = true;
@@ -241,5 +277,6 @@ int main(void)
         TESTS(a_decoder_sees_its_source_and_its_past, each_side_has_weights_of_its_own,
               a_scheme_for_causal_models_is_refused_for_the_encoder,
               across_each_side_has_its_own_places,
+              own_positions_of_the_newest_rows_are_those_of_whole_passes,
               a_scheme_that_says_nothing_across_is_refused_there));
 }

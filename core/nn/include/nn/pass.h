@@ -31,7 +31,7 @@ struct stored;
 struct pass;
 
 /* What own_positions of a scheme gave: of the queries and of the keys [n_axes, B, T], which may be
- * one; with stored rows of all keys. */
+ * one. Where rows are stored, of all rows so far. */
 struct own_positions {
     int32_t n_axes; /* 0: it has none */
     int64_t T_q, T_k;
@@ -86,8 +86,10 @@ struct pass {
     int64_t front;     /* places before the first of `side` that no scheme sees                   */
     struct grid grid;  /* for schemes that understand several axes                                */
     struct own_positions own[POSITIONAL_MAX];
-    struct stored *stored; /* nn/stored.h; NULL: all rows are made in this pass */
-    struct stored *source; /* across: keeps what the source is projected to; NULL: nobody does */
+    const peat_side *so_far; /* across, where side has the newest rows alone: all of its rows so
+                              * far; else NULL */
+    struct stored *stored;   /* nn/stored.h; NULL: all rows are made in this pass */
+    struct stored *source;   /* across: keeps what the source is projected to; NULL: nobody does */
     peat_node *shared[POSITIONAL_MAX][PEAT_MAX_SHARED];
     peat_node *shared_pairs[POSITIONAL_MAX][PEAT_MAX_SHARED]; /* stored rows: of hooks on pairs */
     /* Of schemes that enter elsewhere than at the input: of the side, and of the front. */
