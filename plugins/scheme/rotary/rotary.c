@@ -68,24 +68,11 @@ static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED
     return PEAT_OK;
 }
 
-/* The first d dimensions of x [B,H,T,C] turn, the rest stays. */
-static peat_node *turned(const peat_call *c, peat_node *x, int64_t d, peat_node *const *turn)
-{
-    const struct config *k = c->config;
-    int64_t C = peat_shape_of(c->g, x).dim[3];
-    peat_node *first = d == C ? x : peat_slice(c->g, x, -1, 0, d);
-    first = peat_rotate(c->g, first, turn[0], turn[1], (peat_layout)k->layout);
-    if (d == C)
-        return first;
-    return peat_concat(c->g, 2, (peat_node *[]){first, peat_slice(c->g, x, -1, d, C)}, -1);
-}
-
 static peat_status qkv(const peat_call *c, peat_qkv *io)
 {
-    const char *why;
-    int64_t d = turning(c->config, c->dims.C, &why);
-    io->q = turned(c, io->q, d, c->shared);
-    io->k = turned(c, io->k, d, c->shared + 2);
+    peat_layout layout = (peat_layout)((const struct config *)c->config)->layout;
+    io->q = peat_turned(c, io->q, c->shared[0], c->shared[1], layout);
+    io->k = peat_turned(c, io->k, c->shared[2], c->shared[3], layout);
     return PEAT_OK;
 }
 
