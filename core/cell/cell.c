@@ -58,12 +58,16 @@ static peat_status check_head(const struct cell_reader *r, const struct model_co
     if (m->arch == PEAT_SEQ2SEQ && m->input == PEAT_INPUT_PATCHES)
         return place_error(r->err, value_get(v, "input")->at,
                            "input: patches needs model.arch: encoder or decoder");
-    if (m->head != PEAT_HEAD_CLASS)
+    if (m->head == PEAT_HEAD_TOKENS)
         return PEAT_OK;
     if (m->arch != PEAT_ENCODER)
         return place_error(r->err, head->at,
-                           "head: class needs model.arch: encoder, where all places see all");
-    if (m->tie_embeddings)
+                           "head: %s needs model.arch: encoder, where all places see all",
+                           m->head == PEAT_HEAD_BOTH ? "both" : "class");
+    if (m->head == PEAT_HEAD_BOTH && m->input == PEAT_INPUT_PATCHES)
+        return place_error(r->err, head->at,
+                           "head: both needs input: tokens: patches are not told");
+    if (m->tie_embeddings && m->head == PEAT_HEAD_CLASS)
         return place_error(r->err, tie->at,
                            "tie_embeddings needs head: tokens: classes are no rows of the table of "
                            "tokens");
@@ -74,7 +78,7 @@ static peat_status check_head(const struct cell_reader *r, const struct model_co
 static peat_status check_class_token(const struct cell_reader *r, const struct model_config *m,
                                      struct place at)
 {
-    if (m->head != PEAT_HEAD_CLASS || m->pool != POOL_CLS)
+    if (m->head == PEAT_HEAD_TOKENS || m->pool != POOL_CLS)
         return PEAT_OK;
     if (m->mixer == MIXER_CONV)
         return place_error(r->err, at,

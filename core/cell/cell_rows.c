@@ -8,7 +8,7 @@
 
 static const char *const arch_labels[] = {"decoder", "encoder", "seq2seq", NULL};
 static const char *const input_labels[] = {"tokens", "patches", NULL};
-static const char *const head_labels[] = {"tokens", "class", NULL};
+static const char *const head_labels[] = {"tokens", "class", "both", NULL};
 static const char *const pool_labels[] = {"cls", "mean", NULL};
 static const char *const cls_labels[] = {"first", "own", "none", NULL};
 static const char *const mixer_labels[] = {"attention", "conv", "rnn", NULL};
@@ -36,12 +36,14 @@ const peat_param model_rows[] = {
      .type = PEAT_ENUM,
      .offset = MODEL(head),
      .labels = head_labels,
-     .doc = "tokens: one is told at every place; class: one for each row (encoder)"},
+     .doc = "tokens: one is told at every place; class: one for each row (encoder); both, as in "
+            "BERT: the losses are added"},
     {.key = "pool",
      .type = PEAT_ENUM,
      .offset = MODEL(pool),
      .labels = pool_labels,
-     .doc = "head: class: told from a class token that the model adds, or from the mean of all"},
+     .doc =
+         "head: class, both: told from a class token that the model adds, or from the mean of all"},
     {.key = "cls_position",
      .type = PEAT_ENUM,
      .offset = MODEL(cls_position),

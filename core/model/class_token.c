@@ -8,7 +8,7 @@
 
 bool model_has_class_token(const struct model_config *c)
 {
-    return c->head == PEAT_HEAD_CLASS && c->pool == POOL_CLS;
+    return c->head != PEAT_HEAD_TOKENS && c->pool == POOL_CLS;
 }
 
 int64_t class_token_front(const struct model_config *c)

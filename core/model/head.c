@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* head.c: a choice among tokens at every place, or among classes for the whole row. */
+/* head.c: a choice among tokens at every place, among classes for the whole row, or both. */
 #include "head.h"
 
 #include <math.h>
 
 #include "autograd/ops.h"
 
+static struct weight *rows_declare(struct model *m, const char *name, int64_t rows)
+{
+    int64_t D = m->dims.D;
+    return weights_add(&m->weights, name, 2, (int64_t[]){rows, D},
+                       (peat_init){.kind = PEAT_INIT_NORMAL, .b = 1.0 / sqrt((double)D)}, 0);
+}
+
 void head_declare(struct model *m)
 {
     const struct model_config *c = &m->config;
-    int64_t D = m->dims.D, rows = c->head == PEAT_HEAD_CLASS ? c->n_class : c->vocab;
     if (!c->tie_embeddings)
-        m->head = weights_add(&m->weights, "head.weight", 2, (int64_t[]){rows, D},
-                              (peat_init){.kind = PEAT_INIT_NORMAL, .b = 1.0 / sqrt((double)D)}, 0);
+        m->head =
+            rows_declare(m, "head.weight", c->head == PEAT_HEAD_CLASS ? c->n_class : c->vocab);
+    if (c->head == PEAT_HEAD_BOTH)
+        m->class_head = rows_declare(m, "head.class.weight", c->n_class);
 }
 
 /* The share of each place in the mean of its row, [B,1,T]: padding has none. */
@@ -40,17 +48,42 @@ static peat_node *pooled(struct model *m, struct graph *g, const struct model_in
     return op_matmul(&g->base, shares(g, in), x, 0);
 }
 
-peat_node *head_forward(struct model *m, struct graph *g, const struct model_input *in,
+/* n rows of x by a matrix: [n, its rows] */
+static peat_node *told(struct model *m, struct graph *g, peat_node *x, int64_t n, struct weight *w)
+{
+    x = op_reshape(&g->base, op_contiguous(&g->base, x), 2, (int64_t[]){n, m->dims.D});
+    return op_linear(&g->base, x, weight_node(g, w), NULL);
+}
+
+peat_node *head_forward(struct model *m, struct pass *pass, const struct model_input *in,
                         peat_node *x)
 {
-    int64_t T = in->T, rows = in->B * in->T;
-    if (m->config.head == PEAT_HEAD_CLASS) {
-        x = pooled(m, g, in, x);
-        rows = in->B;
-    } else if (in->last_only) {
+    struct graph *g = pass->g;
+    int64_t T = in->T, front = model_has_class_token(&m->config);
+    struct weight *head = m->head ? m->head : m->token;
+    if (m->config.head == PEAT_HEAD_CLASS)
+        return told(m, g, pooled(m, g, in, x), in->B, head);
+    if (m->class_head)
+        pass->classes = told(m, g, pooled(m, g, in, x), in->B, m->class_head);
+    if (front > 0)
+        x = op_slice(&g->base, x, 1, front, front + T);
+    if (in->last_only)
         x = op_slice(&g->base, x, 1, T - 1, T);
-        rows = in->B;
-    }
-    x = op_reshape(&g->base, op_contiguous(&g->base, x), 2, (int64_t[]){rows, m->dims.D});
-    return op_linear(&g->base, x, weight_node(g, m->head ? m->head : m->token), NULL);
+    return told(m, g, x, in->last_only ? in->B : in->B * T, head);
+}
+
+static peat_node *mean_loss(struct graph *g, peat_node *logits, const int32_t *truth)
+{
+    int64_t n = peat_shape_of(&g->base, logits).dim[0];
+    peat_node *target = graph_constant(g, PEAT_I32, 1, &n, (void *)(uintptr_t)truth);
+    return op_cross_entropy(&g->base, logits, target);
+}
+
+peat_node *model_loss(struct graph *g, peat_node *logits, const int32_t *truth, peat_node *classes,
+                      const int32_t *label)
+{
+    if (!logits)
+        return NULL;
+    peat_node *loss = mean_loss(g, logits, truth);
+    return classes ? op_add(&g->base, loss, mean_loss(g, classes, label)) : loss;
 }

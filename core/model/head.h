@@ -9,7 +9,7 @@
 void head_declare(struct model *m);
 /* x [B,T,D] (normed; with a class token's place if there is one) -> logits as model_forward says.
  */
-peat_node *head_forward(struct model *m, struct graph *g, const struct model_input *in,
+peat_node *head_forward(struct model *m, struct pass *pass, const struct model_input *in,
                         peat_node *x);
 
 #endif

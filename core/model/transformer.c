@@ -167,7 +167,7 @@ static peat_node *leave(struct model *m, struct graph *g, const struct model_inp
     pass_show_residual(pass, m->config.n_layer, x);
     if (m->norm.w)
         x = norm_forward(g, &m->norm, x);
-    x = head_forward(m, g, in, x);
+    x = head_forward(m, pass, in, x);
     if (across)
         pass->composed = pass->composed || across->pass->composed;
     pass->mask = NULL;
@@ -314,9 +314,7 @@ peat_status model_plan(struct model *m, int64_t B, int64_t T, struct model_cost 
                              .phase = PEAT_TRAIN};
     peat_status status = PEAT_OK;
     peat_node *logits = id && special && patch && pos ? model_forward(m, &g, &in, &pass) : NULL;
-    int64_t rows = m->config.head == PEAT_HEAD_CLASS ? B : B * T;
-    peat_node *target = graph_constant(&g, PEAT_I32, 1, &rows, id);
-    peat_node *loss = op_cross_entropy(&g.base, logits, target);
+    peat_node *loss = model_loss(&g, logits, id, pass.classes, id);
     if (loss) {
         graph_reach(&g, loss);
         status = check_reached(m, err);

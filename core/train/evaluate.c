@@ -35,6 +35,17 @@ static void count_classes(const struct ce_sums *ce, peat_sums *sums)
     sums->generated_correct += ce->correct;
 }
 
+/* Classes that are told beside tokens. */
+static void score_classes(const struct trainer *t, const peat_batch *b, const peat_node *classes,
+                          peat_sums *sums)
+{
+    struct ce_sums ce = {0};
+    cross_entropy_sums(t->team, &classes->value, b->label, &ce);
+    sums->class_nll += ce.nll;
+    sums->class_rows += ce.targets;
+    count_classes(&ce, sums);
+}
+
 /* nll and accuracy of every target, given the truth before it. */
 static peat_status score_truth(struct trainer *t, const peat_batch *b, peat_sums *sums,
                                struct error *err)
@@ -42,8 +53,10 @@ static peat_status score_truth(struct trainer *t, const peat_batch *b, peat_sums
     struct arena_mark mark = arena_mark(&t->step_arena);
     struct model_input in = forward_input(b, PEAT_EVAL);
     struct graph g;
-    peat_node *logits;
-    peat_status status = forward_run(t, &g, &in, &logits, "evaluation", err);
+    peat_node *logits, *classes;
+    peat_status status = forward_both(t, &g, &in, &logits, &classes, "evaluation", err);
+    if (status == PEAT_OK && classes)
+        score_classes(t, b, classes, sums);
     if (status == PEAT_OK) {
         struct ce_sums ce = {0};
         int64_t n;
@@ -100,6 +113,8 @@ static void add_sums(peat_sums *to, const peat_sums *one)
     to->matches += one->matches;
     to->generated += one->generated;
     to->generated_correct += one->generated_correct;
+    to->class_rows += one->class_rows;
+    to->class_nll += one->class_nll;
 }
 
 /* half: NULL, or room for the even batches and the odd ones. */

@@ -31,11 +31,21 @@ peat_status forward_status(const struct graph *g, const char *what, struct error
     return error_set(err, g->err.status, "%s: %s", what, g->err.text);
 }
 
+peat_status forward_both(struct trainer *t, struct graph *g, const struct model_input *in,
+                         peat_node **logits, peat_node **classes, const char *what,
+                         struct error *err)
+{
+    struct pass pass = {0};
+    graph_init(g, &t->step_arena, t->team, t->model->weights.dtype);
+    g->no_grad = in->phase == PEAT_EVAL;
+    *logits = model_forward(t->model, g, in, &pass);
+    *classes = pass.classes;
+    return forward_status(g, what, err);
+}
+
 peat_status forward_run(struct trainer *t, struct graph *g, const struct model_input *in,
                         peat_node **logits, const char *what, struct error *err)
 {
-    graph_init(g, &t->step_arena, t->team, t->model->weights.dtype);
-    g->no_grad = in->phase == PEAT_EVAL;
-    *logits = model_forward(t->model, g, in, NULL);
-    return forward_status(g, what, err);
+    peat_node *classes;
+    return forward_both(t, g, in, logits, &classes, what, err);
 }

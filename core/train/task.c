@@ -48,10 +48,15 @@ static peat_status check_plan(const struct task *t, struct error *err)
     for (int64_t i = 0; i < p->n_eval; i++)
         if (p->eval_T[i] < 1)
             return bad_plan(t, err, "evaluation sequences of length", p->eval_T[i]);
-    if (p->head == PEAT_HEAD_CLASS && p->n_class < 2)
+    if (p->head != PEAT_HEAD_TOKENS && p->n_class < 2)
         return error_set(err, PEAT_REFUSED,
-                         "task '%s' names no classes of its rows, and model.head: class tells them "
+                         "task '%s' names no classes of its rows, and model.head: %s tells them "
                          "apart; model.head: tokens serves it",
+                         t->part.id, p->head == PEAT_HEAD_BOTH ? "both" : "class");
+    if (p->head == PEAT_HEAD_BOTH && !p->tells_both)
+        return error_set(err, PEAT_REFUSED,
+                         "task '%s' asks for no tokens beside the class of a row, and model.head: "
+                         "both tells both; model.head: class serves it",
                          t->part.id);
     if (!t->hooks->metric || !t->hooks->metric[0].name)
         return error_set(err, PEAT_FAILED, "task '%s' has no metric", t->part.id);
@@ -201,7 +206,7 @@ static peat_status check_classes(const struct origin *o, const peat_batch *b, st
 {
     if (b->prompt > 0 || b->has_document)
         return error_set(err, PEAT_FAILED,
-                         "task '%s': %s batch %" PRId64 " has %s, and model.head: class tells one "
+                         "task '%s': %s batch %" PRId64 " has %s, and the model's head tells one "
                          "class for each row",
                          o->task->part.id, o->kind, o->number,
                          b->prompt > 0 ? "an answer in tokens" : "several documents in a row");
@@ -271,7 +276,7 @@ static peat_status check_batch(const struct origin *o, const struct batch *batch
                            o->task->part.id, o->kind, o->number, plan->n_segment);
     if (status == PEAT_OK && b->has_segment)
         status = check_ids(o, "segment", b->segment, n, 0, plan->n_segment, err);
-    if (status == PEAT_OK && plan->head == PEAT_HEAD_CLASS)
+    if (status == PEAT_OK && plan->head != PEAT_HEAD_TOKENS)
         status = check_classes(o, b, err);
     return status == PEAT_OK ? check_answer(o, b, err) : status;
 }

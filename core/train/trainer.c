@@ -92,14 +92,12 @@ static peat_status run_graph(struct trainer *t, struct graph *g, int64_t step, b
     const peat_batch *b = &t->batch.b;
     struct model_input in = forward_input(b, PEAT_TRAIN);
     in.step = step;
-    peat_node *logits;
-    peat_status status = forward_run(t, g, &in, &logits, what, err);
+    peat_node *logits, *classes;
+    peat_status status = forward_both(t, g, &in, &logits, &classes, what, err);
     if (status != PEAT_OK)
         return status;
     int64_t n;
-    const int32_t *truth = task_targets(t->task, b, &n);
-    peat_node *target = graph_constant(g, PEAT_I32, 1, &n, (void *)(uintptr_t)truth);
-    peat_node *mean = op_cross_entropy(&g->base, logits, target);
+    peat_node *mean = model_loss(g, logits, task_targets(t->task, b, &n), classes, b->label);
     status = forward_status(g, what, err);
     if (status != PEAT_OK)
         return status;

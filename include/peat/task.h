@@ -17,9 +17,9 @@ extern "C" {
 typedef enum peat_arch { PEAT_DECODER = 0, PEAT_ENCODER = 1, PEAT_SEQ2SEQ = 2 } peat_arch;
 
 /* What a place is, as model.input says: a token, or a vector of numbers. What the model makes of
- * the batch, as model.head says: a token at every place, or a class for every row. */
+ * the batch, as model.head says: a token at every place, a class for every row, or both. */
 typedef enum peat_input { PEAT_INPUT_TOKENS = 0, PEAT_INPUT_PATCHES = 1 } peat_input;
-typedef enum peat_head { PEAT_HEAD_TOKENS = 0, PEAT_HEAD_CLASS = 1 } peat_head;
+typedef enum peat_head { PEAT_HEAD_TOKENS = 0, PEAT_HEAD_CLASS = 1, PEAT_HEAD_BOTH = 2 } peat_head;
 
 /* What the experiment asks of the task, and what the task answers in setup. */
 typedef struct peat_task_plan {
@@ -54,6 +54,8 @@ typedef struct peat_task_plan {
                             places are counted                                                  */
     int64_t source_T;    /* SEQ2SEQ: tokens of the longest source; a task that leaves it is refused.
                             T of sequences is then that of targets                                 */
+    bool tells_both;     /* with head BOTH: batches have targets and a label for each row, and
+                            n_class is answered; a task that leaves it is refused              */
 } peat_task_plan;
 
 #define PEAT_MAX_LENGTHS 32
@@ -69,14 +71,13 @@ typedef struct peat_task_plan {
  *   units   a divisor for metrics: bytes that the targets represent.
  *   prompt  > 0: score by greedy generation. Tokens [0, prompt) are given to the model, the next
  *           `answer` ones are generated and compared with target at prompt-1 ... prompt+answer-2.
- *   label   [B] where the plan asks for classes: the class of each row, from 0. A token that tells
- *           the class is the model's to add; some place of each row must be no padding.
- *   patch   [B,T,patch_width] where the plan asks for patches: about mean 0 and deviation 1 each.
- *           There are no tokens then.
- *   pos     [n_axes,B,T] where the plan has axes: position of each place on each, as row and column
- *           of an image. Schemes that understand one axis are given the count of places instead.
- *   source, source_pad, source_special [B,S] where the architecture is SEQ2SEQ: what the encoder
- *           reads. S is on entry the room there is, the plan's source_T; the task lowers it to what
+ *   label   [B] where the plan asks for classes, or both: the class of each row, from 0. A token
+ * that tells the class is the model's to add; some place of each row must be no padding. patch
+ * [B,T,patch_width] where the plan asks for patches: about mean 0 and deviation 1 each. There are
+ * no tokens then. pos     [n_axes,B,T] where the plan has axes: position of each place on each, as
+ * row and column of an image. Schemes that understand one axis are given the count of places
+ * instead. source, source_pad, source_special [B,S] where the architecture is SEQ2SEQ: what the
+ * encoder reads. S is on entry the room there is, the plan's source_T; the task lowers it to what
  *           it filled. The other arrays are the decoder's, as of a causal model. Some place of each
  *           source must be no padding.
  */
@@ -109,6 +110,10 @@ typedef struct peat_sums {
     int64_t matches;   /* whole generated answers equal to the truth           */
     int64_t generated; /* tokens generated                                     */
     int64_t generated_correct;
+    /* With head BOTH: rows whose class was told, beside the targets above; otherwise 0. They count
+     * as sequences and generated, too, and the right ones as matches and generated_correct. */
+    int64_t class_rows;
+    double class_nll; /* nats, over these rows */
 } peat_sums;
 
 /* One metric; `goal_max`: more is better. The first of a task is its main metric. */

@@ -26,6 +26,9 @@ source = torch.tensor([[(3 * (b * S + t) + 1) % V for t in range(S)] for b in ra
 patch = torch.tensor([[[((5 * ((b * T + t) * P + i)) % 11 - 5) / 8 for i in range(P)]
                        for t in range(T)] for b in range(B)])
 label = torch.tensor([1, 2])
+segment = torch.tensor([[0, 0, 1, 1, 1], [0, 1, 1, 1, 1]])
+masked = target.clone()  # -1: not asked for
+masked[0, 0] = masked[0, 3] = masked[1, 4] = -1
 pad = torch.tensor([[False] * T, [False] * (T - 1) + [True]])
 source_pad = torch.tensor([[False] * S, [False] * (S - 1) + [True]])
 
@@ -192,6 +195,21 @@ class Model:
         logits = self.norm(x, 'norm')[:, 0] @ self.w('head.weight', CLASSES, D).T
         return F.cross_entropy(logits, label)
 
+    def bert(self):
+        """Both heads, and segments: the class token is in the first."""
+        pos = torch.arange(T + 1)
+        x = s * torch.cat([self.w('class.token', 1, D).expand(B, 1, D),
+                           self.w('token.weight', V, D)[token]], 1) + self.stream('', pos, T + 1)
+        x = x + s * self.w('segment.weight', 2, D)[F.pad(segment, (1, 0))]
+        hidden = F.pad(pad, (1, 0))[:, None, :].expand(B, T + 1, T + 1)
+        for l in range(L):
+            x = self.block(f'block.{l}.', x, hidden, self.own('', pos, T + 1, False))
+        y = self.norm(x, 'norm')
+        logits = y[:, 1:] @ self.w('head.weight', V, D).T
+        classes = y[:, 0] @ self.w('head.class.weight', CLASSES, D).T
+        return (F.cross_entropy(logits.reshape(-1, V), masked.reshape(-1), ignore_index=-1) +
+                F.cross_entropy(classes, label))
+
     def vit(self):
         """Class token outside the order, with nothing in the place of streams."""
         pos = torch.arange(T)
@@ -231,7 +249,7 @@ def fixture(arch, scheme, across, mixer='attention'):
             'gradient': gradient}
 
 
-cases = [fixture(a, x, False) for a in ('decoder', 'encoder', 'vit', 'seq2seq')
+cases = [fixture(a, x, False) for a in ('decoder', 'encoder', 'bert', 'vit', 'seq2seq')
          for x in ('learned', 'sinusoidal', 'rotary', 'alibi', 't5_bias', 'tupe')]
 cases += [fixture('seq2seq', x, True) for x in ('rotary', 'alibi')]
 cases += [fixture(a, x, False, m) for a in ('decoder', 'encoder') for m in ('conv', 'rnn')

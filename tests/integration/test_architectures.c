@@ -51,6 +51,27 @@ START_TEST(tasks_with_classes_serve_the_class_head)
 }
 END_TEST
 
+/* As BERT is trained: masked bytes at their places, and the order of two stretches of the row. */
+START_TEST(both_heads_are_learned_and_measured)
+{
+    write_texts();
+    write_grid("{plugin: text_pair, path: text.txt}", 32,
+               "  model: {arch: encoder, d_model: 16, n_layer: 1, n_head: 2, head: both}\n"
+               "matrix:\n"
+               "  model.pool: [cls, mean]\n"
+               "  model.tie_embeddings: [false, true]\n"
+               "  position.scheme: [learned, rotary]\n"
+               "seeds: 1\n");
+    shell_expect(0, "peat run arch.yaml -o run -t 1");
+    shell_expect(0, "test $(ls -d run/cells/*/result.json | wc -l) = 8");
+    shell_expect(0, "for m in order_accuracy masked_accuracy loss; do "
+                    "grep -q \"\\\"$m\\\"\" run/cells/*/result.json || exit 1; done");
+    shell_says(2, "asks for no tokens beside the class of a row",
+               "peat plan arch.yaml task='{plugin: order}'");
+    shell_says(2, "head: both needs model.arch: encoder", "peat plan arch.yaml model.arch=decoder");
+}
+END_TEST
+
 /* ---- patches ---- */
 
 START_TEST(images_serve_patches_with_every_place_of_a_class_token)
@@ -319,8 +340,9 @@ int main(void)
                                       {every_kind_of_model_trains_with_every_mixer, 6},
                                       {schemes_inside_attention_are_refused_where_there_is_none, 3},
                                       {what_does_not_fit_is_refused_by_plan, REFUSALS})},
-        TESTS(two_sequences_learn_to_copy, pairs_serve_two_sequences,
-              mixers_give_the_same_bits_at_any_thread_count, a_width_is_part_of_a_convolution_alone,
+        TESTS(both_heads_are_learned_and_measured, two_sequences_learn_to_copy,
+              pairs_serve_two_sequences, mixers_give_the_same_bits_at_any_thread_count,
+              a_width_is_part_of_a_convolution_alone,
               a_model_without_attention_is_diagnosed_but_for_its_heads,
               a_scheme_that_says_nothing_across_is_refused_there,
               images_serve_patches_with_every_place_of_a_class_token,

@@ -70,6 +70,7 @@ static const char kinds[] =
     "    decoder: {}\n"
     "    masked: {model.arch: encoder}\n"
     "    classes: {model: {arch: encoder, head: class}, task: {plugin: order}}\n"
+    "    bert: {model: {arch: encoder, head: both}, task: {plugin: text_pair, path: text.txt}}\n"
     "    two: {model.arch: seq2seq, task: {plugin: copy}}\n"
     "  include:\n"
     "  - {position.scheme: {plugin: rotary, where: {across: true}}, kind: two}\n"
@@ -80,7 +81,7 @@ START_TEST(pytorch_trains_to_the_same_weights)
     shell_write("train.yaml", kinds);
     shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt");
     shell_expect(0, "peat run train.yaml -o runs -j 2 -t 1");
-    shell_expect(0, "test $(ls runs/cells/*/result.json | wc -l) = 26");
+    shell_expect(0, "test $(ls runs/cells/*/result.json | wc -l) = 32");
     shell_expect(0, "set -e; for d in runs/cells/*; do "
                     "peat export runs ${d##*/} --start -o $d/start.st; "
                     "peat export runs ${d##*/} -o $d/end.st; "

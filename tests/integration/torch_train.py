@@ -162,11 +162,12 @@ def expected_start():
 
     V = start['token.weight'].shape[0]
     add('token.weight', 1 / math.sqrt(D), V, D)
-    if head == 'class':
+    if head != 'tokens':
         add('class.token', 1 / math.sqrt(D), 1, D)
-        add('head.weight', 1 / math.sqrt(D), start['head.weight'].shape[0], D)
-    else:
-        add('head.weight', 1 / math.sqrt(D), V, D)
+    if head == 'both':
+        add('head.class.weight', 1 / math.sqrt(D), 2, D)
+        add('segment.weight', 1 / math.sqrt(D), 2, D)
+    add('head.weight', 1 / math.sqrt(D), start['head.weight'].shape[0] if head == 'class' else V, D)
     stack('', L, arch == 'seq2seq')
     if arch == 'seq2seq':
         stack('encoder.', Le, False)
@@ -182,15 +183,15 @@ W = {name: w.clone().requires_grad_() for name, w in start.items()}
 
 # ---- "Data"
 
-def masked(s, first, batch, row, i, token, symbols):
+def masked(s, first, batch, row, i, token, symbols, from_id=0):
     u = uniform(s, first) / 0.15
     if u >= 1:
         return
     batch['target'][row][i] = token
     if u < 0.8:
-        batch['token'][row][i] = symbols
+        batch['token'][row][i] = from_id + symbols
     elif u < 0.9:
-        batch['token'][row][i] = below(s, first + 1, symbols)
+        batch['token'][row][i] = from_id + below(s, first + 1, symbols)
 
 
 def text_batch(t, B):
@@ -210,6 +211,27 @@ def text_batch(t, B):
             masked(s, f + 1 + 2 * i, batch, b, i, data[at + i], 256)
     if all(x == -1 for row in batch['target'] for x in row):
         batch['target'][0][-1], batch['token'][0][-1] = batch['token'][0][-1], 256
+    return batch
+
+
+def text_pair_batch(t, B):
+    s = substream(stream(seed, 'batch', 'text_pair'), t)
+    data = open(task['path'], 'rb').read()
+    k, n = (train['seq_len'] - 3) // 2, len(data) - int(task['valid'] * len(data))
+    batch = {'token': [], 'target': [], 'segment': [], 'label': []}
+    for b in range(B):
+        f = b << 32
+        at, swapped = below(s, f, n - 2 * k + 1), below(s, f + 1, 2)
+        batch['token'].append([0] + [0] * k + [1] + [0] * k + [2])
+        batch['target'].append([-1] * (2 * k + 3))
+        batch['segment'].append([0] * (k + 2) + [1] * (k + 1))
+        batch['label'].append(swapped)
+        for i in range(2 * k):
+            place = 1 + i % k + (0 if (i < k) != bool(swapped) else k + 1)
+            batch['token'][b][place] = 3 + data[at + i]
+            masked(s, f + 2 + 2 * i, batch, b, place, 3 + data[at + i], 256, 3)
+    if all(x == -1 for row in batch['target'] for x in row):
+        batch['target'][0][1], batch['token'][0][1] = batch['token'][0][1], 259
     return batch
 
 
@@ -293,15 +315,19 @@ class Step:
         y = self.linear(F.gelu(y), b + 'mlp.down')
         return x + self.dropout(y, 'mlp', l, drops)
 
-    def merge(self, at, x):
+    def merge(self, at, x, segment=None):
         P = stream_of_positions(at, x.shape[1])
+        if segment is not None and combine:
+            P = segment if P is None else P + segment
+        elif segment is not None:
+            x = x + segment
         if P is not None:
             x = combine['token_scale'] * x + combine['position_scale'] * P
         return self.dropout(x, 'input', 0, 'dropout.encoder' if at else 'dropout')
 
-    def encode(self, at, x, pad, layers):
+    def encode(self, at, x, pad, layers, segment=None):
         T = x.shape[1]
-        x = self.merge(at, x)
+        x = self.merge(at, x, segment)
         hidden = pad[:, None, :].expand(-1, T, -1)
         for l in range(layers):
             x = self.block(at, l, x, hidden, own(at, T, False))
@@ -312,10 +338,20 @@ class Step:
         B, T = token.shape
         pad = torch.tensor(batch['pad']) if batch.get('pad') else torch.zeros(B, T, dtype=torch.bool)
         x = s_embed * W['token.weight'][token]
-        if head == 'class':  # pool: cls, cls_position: first
+        if head != 'tokens':  # pool: cls, cls_position: first
             front = s_embed * W['class.token'].expand(B, 1, D)
-            m = self.encode('', torch.cat([front, x], 1), F.pad(pad, (1, 0)), L)
-            return F.cross_entropy(m[:, 0] @ W['head.weight'].T, torch.tensor(batch['label']))
+            x, segment = torch.cat([front, x], 1), None
+            if batch.get('segment'):
+                ids = F.pad(torch.tensor(batch['segment']), (1, 0))
+                segment = s_embed * W['segment.weight'][ids]
+            m = self.encode('', x, F.pad(pad, (1, 0)), L, segment)
+            name = 'head.weight' if head == 'class' else 'head.class.weight'
+            told = F.cross_entropy(m[:, 0] @ W[name].T, torch.tensor(batch['label']))
+            if head == 'class':
+                return told
+            logits = (m[:, 1:] @ W['head.weight'].T).reshape(B * T, -1)
+            return told + F.cross_entropy(logits, torch.tensor(batch['target']).reshape(-1),
+                                          ignore_index=-1)
         if arch == 'encoder':
             y = self.encode('', x, pad, L)
         else:
@@ -417,7 +453,8 @@ mean = {name: torch.zeros_like(w) for name, w in W.items()}
 square = {name: torch.zeros_like(w) for name, w in W.items()}
 seen = {}  # step: loss, norm of the gradient
 for t in range(1, train['steps'] + 1):
-    batch = (text_batch if task['plugin'] == 'text' else question_batch)(t, train['batch'])
+    make = {'text': text_batch, 'text_pair': text_pair_batch}.get(task['plugin'], question_batch)
+    batch = make(t, train['batch'])
     loss = Step(t).loss(batch)
     for w in W.values():
         w.grad = None

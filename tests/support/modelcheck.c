@@ -60,10 +60,13 @@ void modelcheck_build(struct modelcheck *m)
     ck_assert_msg(status == PEAT_OK, "%s", m->err.text);
 }
 
-static peat_node *forward(struct modelcheck *m, struct graph *g)
+/* *classes: what a model tells beside; NULL: nothing. */
+static peat_node *forward(struct modelcheck *m, struct graph *g, peat_node **classes)
 {
+    struct pass pass = {0};
     graph_init(g, &m->step, &m->team, PEAT_F64);
-    peat_node *logits = model_forward(&m->model, g, &m->input, NULL);
+    peat_node *logits = model_forward(&m->model, g, &m->input, &pass);
+    *classes = pass.classes;
     ck_assert_msg(logits != NULL, "%s", g->err.text);
     return logits;
 }
@@ -71,9 +74,8 @@ static peat_node *forward(struct modelcheck *m, struct graph *g)
 double modelcheck_loss(struct modelcheck *m, bool backward)
 {
     struct graph g;
-    peat_node *logits = forward(m, &g);
-    peat_node *target = graph_constant(&g, PEAT_I32, 1, logits->value.dim, m->target);
-    peat_node *loss = op_cross_entropy(&g.base, logits, target);
+    peat_node *classes, *logits = forward(m, &g, &classes);
+    peat_node *loss = model_loss(&g, logits, m->target, classes, m->label);
     ck_assert_msg(loss != NULL, "%s", g.err.text);
     double value = tensor_get(&loss->value, 0);
     if (backward) {
@@ -87,7 +89,7 @@ double modelcheck_loss(struct modelcheck *m, bool backward)
 void modelcheck_logits(struct modelcheck *m, double *out)
 {
     struct graph g;
-    peat_node *logits = forward(m, &g);
+    peat_node *classes, *logits = forward(m, &g, &classes);
     for (int64_t i = 0; i < tensor_count(&logits->value); i++)
         out[i] = tensor_get(&logits->value, i);
     arena_reset(&m->step);

@@ -12,7 +12,7 @@ struct modelcheck {
     struct model_config config;   /* preset by modelcheck_init, changed by the test */
     struct model model;
     struct model_input input;
-    int32_t token[64], target[64];
+    int32_t token[64], target[64], label[8];
     int64_t sequence[8];
     struct team team;
     struct error err;
@@ -27,8 +27,8 @@ struct scheme_part *modelcheck_scheme(struct modelcheck *m, const char *id,
 void modelcheck_build(struct modelcheck *m);
 /* The same, for tests that expect a refusal. */
 peat_status modelcheck_try(struct modelcheck *m);
-/* Mean cross-entropy against m->target, one for each row of the logits; with `backward`, gradients
- * are left in the weights. */
+/* Mean cross-entropy against m->target, one for each row of the logits, and m->label beside; with
+ * `backward`, gradients are left in the weights. */
 double modelcheck_loss(struct modelcheck *m, bool backward);
 /* Logits copied out; the caller's array holds B*T*V, or as many as there are for classes. */
 void modelcheck_logits(struct modelcheck *m, double *out);

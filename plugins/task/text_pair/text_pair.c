@@ -5,7 +5,8 @@
  *
  *   BOS a SEP b ASK    k bytes each; segment 0 up to SEP, segment 1 from b on
  *
- * With model.head: class the order is the class of the row, and no byte is masked.
+ * With model.head: class the order is the class of the row, and no byte is masked; with model.head:
+ * both it is the class, and bytes are masked: then ASK is a separator that nothing is asked at.
  */
 #include <peat/sequence.h>
 
@@ -35,7 +36,7 @@ struct text_pair {
     int64_t train, valid; /* bytes that train, and those after them that validate */
     int64_t k;            /* bytes of a stretch in training                       */
     int64_t stretch[PEAT_MAX_LENGTHS], rows[PEAT_MAX_LENGTHS];
-    bool classes; /* the order is the class of the row */
+    bool masks, classes; /* bytes are masked; the order is the class of the row */
 };
 
 /* ---- planning ---- */
@@ -99,9 +100,10 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
                            "the training text has %" PRId64 " bytes, and train.seq_len = %" PRId64
                            " makes two stretches of %" PRId64,
                            t->train, plan->seq_len, t->k < 0 ? 0 : t->k);
-    t->classes = PEAT_HAS(plan, head);
-    if (t->classes)
-        plan->n_class = 2;
+    t->classes = plan->head != PEAT_HEAD_TOKENS;
+    t->masks = plan->head != PEAT_HEAD_CLASS;
+    plan->n_class = t->classes ? 2 : 0;
+    plan->tells_both = t->classes && t->masks;
     plan->vocab = VOCAB;
     plan->n_segment = 2;
     plan->length_unit = "tokens";
@@ -137,10 +139,10 @@ static void fill_row(const struct text_pair *t, const peat_host *h, uint64_t str
         uint64_t draw[] = {h->draw(stream, at), h->draw(stream, at + 1)};
         bool left = (i < k) != swapped;
         int64_t place = (left ? row + 1 : sep + 1) + i % k;
-        if (t->classes)
-            batch->token[place] = BYTE + t->byte[start + i];
-        else
+        if (t->masks)
             fill_place(draw, batch, place, BYTE + t->byte[start + i]);
+        else
+            batch->token[place] = BYTE + t->byte[start + i];
     }
     batch->token[row] = PEAT_BOS;
     batch->token[sep] = SEP;
@@ -153,6 +155,16 @@ static void fill_row(const struct text_pair *t, const peat_host *h, uint64_t str
     for (int64_t i = sep + 1; i <= ask; i++)
         batch->segment[i] = 1;
     batch->has_segment = batch->has_special = true;
+}
+
+/* Without a single target tokens have no loss: then the first byte of the first row is one. */
+static void one_target(const struct text_pair *t, peat_batch *batch)
+{
+    if (!t->classes || !t->masks || batch->B == 0 || batch->units > 0)
+        return;
+    batch->target[1] = batch->token[1];
+    batch->token[1] = MASK;
+    batch->units++;
 }
 
 static peat_status train(const peat_host *h, const void *config, const void *self, uint64_t stream,
@@ -168,6 +180,7 @@ static peat_status train(const peat_host *h, const void *config, const void *sel
         fill_row(t, h, stream, first + 2, t->k, start, swapped, batch, b);
         batch->sequence[b] = start;
     }
+    one_target(t, batch);
     return PEAT_OK;
 }
 
@@ -188,16 +201,26 @@ static peat_status evaluate(const peat_host *h, const void *config, const void *
                  batch, b);
         batch->sequence[b] = (int64_t)((uint64_t)k << 32 | (uint64_t)(first + b));
     }
+    one_target(t, batch);
     return PEAT_OK;
 }
 
 /* ---- metrics ---- */
 
-/* Every row has one question of order, which is what is generated. */
+/* Every row has one question of order, which is what is generated. With model.head: both it is no
+ * target. */
 static double masked_accuracy(const peat_sums *s)
 {
-    int64_t masked = s->targets - s->sequences;
-    return masked > 0 ? (double)(s->correct - s->matches) / (double)masked : 0;
+    bool apart = s->class_rows > 0;
+    int64_t masked = s->targets - (apart ? 0 : s->sequences);
+    int64_t right = s->correct - (apart ? 0 : s->matches);
+    return masked > 0 ? (double)right / (double)masked : 0;
+}
+
+/* As training has it: of model.head: both the sum of two means. */
+static double loss(const peat_sums *s)
+{
+    return peat_answer_loss(s) + (s->class_rows > 0 ? s->class_nll / (double)s->class_rows : 0);
 }
 
 static const peat_metric metrics[] = {
@@ -205,7 +228,7 @@ static const peat_metric metrics[] = {
      peat_exact_match},
     {"masked_accuracy", true, "part of the masked bytes that had the highest logit",
      masked_accuracy},
-    {"loss", false, "nats per target, masked bytes and order together", peat_answer_loss},
+    {"loss", false, "nats per target, masked bytes and order together", loss},
     {NULL, false, NULL, NULL},
 };
 

@@ -21,6 +21,7 @@ static const double near = 1e-9; /* both sides are in F64 */
 
 static int32_t source[B * S];
 static float patch[B * T * P];
+static const int32_t segment[] = {0, 0, 1, 1, 1, 0, 1, 1, 1, 1};
 static const uint8_t pad[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
 static const uint8_t source_pad[] = {0, 0, 0, 0, 0, 0, 0, 1};
 
@@ -47,6 +48,19 @@ static void want_classes(struct modelcheck *m, enum cls_position cls)
     m->target[1] = 2;
 }
 
+static void want_both(struct modelcheck *m)
+{
+    m->config.arch = PEAT_ENCODER;
+    m->config.head = PEAT_HEAD_BOTH;
+    m->config.n_class = CLASSES;
+    m->config.n_segment = 2;
+    m->input.segment = segment;
+    m->input.pad = pad;
+    m->target[0] = m->target[3] = m->target[9] = -1;
+    m->label[0] = 1;
+    m->label[1] = 2;
+}
+
 static void choose_mixer(struct model_config *c, const char *name)
 {
     for (enum mixer i = MIXER_CONV; i <= MIXER_RNN; i++)
@@ -62,6 +76,8 @@ static void choose(struct modelcheck *m, const char *arch, const char *mixer)
     if (strcmp(arch, "encoder") == 0) {
         want_classes(m, CLS_FIRST);
         m->input.pad = pad;
+    } else if (strcmp(arch, "bert") == 0) {
+        want_both(m);
     } else if (strcmp(arch, "vit") == 0) {
         want_classes(m, CLS_NONE);
         m->config.input = PEAT_INPUT_PATCHES;
@@ -147,7 +163,7 @@ START_TEST(loss_and_gradients_are_those_of_pytorch)
     struct arena a;
     arena_init(&a, "fixtures", 1 << 16);
     const struct value *all = golden_read("architectures.json", &a);
-    ck_assert_int_eq(all->n, 34);
+    ck_assert_int_eq(all->n, 40);
     for (int i = 0; i < all->n; i++)
         compare(all->item[i]);
     arena_release(&a);

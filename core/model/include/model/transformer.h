@@ -6,7 +6,7 @@
  *
  *   x = merge(token, positions, segment)
  *   L times: x = residual hooks(x); x += out(attention(norm1(x))); x += mlp(norm2(x))
- *   logits = head(norm(x)), or head(pool(norm(x))) for classes
+ *   logits = head(norm(x)), or head(pool(norm(x))) for classes, or both
  *
  * Weights are named as docs/checkpoint.md lists them.
  */
@@ -41,10 +41,11 @@ struct model {
     struct weight *class_token;               /* [1, width of the token stream]; NULL: none */
     struct weight *class_row[POSITIONAL_MAX]; /* [1, width] in the place of a stream; NULL: zeros */
     struct block *block;                      /* [L] */
-    struct norm_weights norm; /* the last one; w NULL: norms stand after the parts of blocks */
-    struct encoder *encoder;  /* of the source; NULL: there is one sequence */
-    struct weight *head;      /* [V or classes, D]; NULL: tied to token */
-    const char *misfrozen;    /* the pattern of config.freeze for which it was not built */
+    struct norm_weights norm;  /* the last one; w NULL: norms stand after the parts of blocks */
+    struct encoder *encoder;   /* of the source; NULL: there is one sequence */
+    struct weight *head;       /* [V or classes, D]; NULL: tied to token */
+    struct weight *class_head; /* [classes, D] of a model that tells both; NULL: another */
+    const char *misfrozen;     /* the pattern of config.freeze for which it was not built */
 };
 
 /* Declares everything, sets the positional up, gives memory unless shape_only. positional's
@@ -78,9 +79,15 @@ bool model_has_class_token(const struct model_config *c);
 /* Which keys each query of this input may see; borrows the input's arrays. */
 struct attention_mask model_mask(const struct model *m, const struct model_input *in);
 /* Logits [B*T, V], or [B, V], or [B, classes]; NULL with g->err set on error. `pass` keeps what the
- * forward knew (probes), and names an observer before; may be NULL. */
+ * forward knew (probes, the other logits of a model that tells both), and names an observer before;
+ * may be NULL. */
 peat_node *model_forward(struct model *m, struct graph *g, const struct model_input *in,
                          struct pass *pass);
+
+/* The mean loss of logits over the truth that is not -1; with classes [B, n], not NULL, their mean
+ * loss over `label` is added. */
+peat_node *model_loss(struct graph *g, peat_node *logits, const int32_t *truth, peat_node *classes,
+                      const int32_t *label);
 
 /* Why this model cannot make the newest rows alone; *id: the plugin that cannot, or NULL. NULL: it
  * can. */

@@ -110,6 +110,7 @@ struct pass {
         int64_t layer;      /* -1: outside the layers */
     } probe_origin[64];
     const struct observer *observer; /* NULL: nobody watches */
+    peat_node *classes; /* left by a model that tells both: [B, classes], beside its logits */
 };
 
 struct attention_weights;
