@@ -130,6 +130,62 @@ START_TEST(metrics_tell_order_from_masks)
 }
 END_TEST
 
-PLUGIN_TESTS(TASK, training_rows_are_neighbours_in_either_order,
-             every_pair_is_evaluated_in_both_orders, what_does_not_fit_is_refused,
-             metrics_tell_order_from_masks)
+/* The class of a row is what its stretches say, and bytes are masked beside it. */
+START_TEST(both_heads_have_labels_and_masks)
+{
+    static unsigned char byte[BYTES];
+    const peat_task_plan both = {.arch = PEAT_ENCODER, .seq_len = SEQ_LEN, .head = PEAT_HEAD_BOTH};
+    const peat_sums sums = {.nll = 30,
+                            .targets = 60,
+                            .correct = 30,
+                            .sequences = 10,
+                            .matches = 6,
+                            .class_rows = 10,
+                            .class_nll = 7};
+    struct harness h;
+    struct batch b;
+    int64_t masked = 0;
+    open_pairs(&h, byte, "", &both);
+    ck_assert(h.task.plan.tells_both && h.task.plan.n_class == 2);
+    ck_assert_int_eq(h.task.plan.eval_answer[0], 0);
+    task_batch_init(&h.task, &b, &h.arena, 100, SEQ_LEN);
+    harness_train(&h, 1, 1, &b);
+    for (int64_t i = 0; i < 100; i++) {
+        int64_t at = i * b.b.T;
+        bool swapped = b.b.label[i] == 1;
+        ck_assert(b.b.target[at + b.b.T - 1] == -1 && (swapped || b.b.label[i] == 0));
+        for (int64_t k = 0; k < K; k++) {
+            masked += b.b.target[at + 1 + k] >= 0;
+            ck_assert_int_eq(truth(&b.b, at + 1 + k),
+                             BYTE + byte[b.b.sequence[i] + (swapped ? K : 0) + k]);
+        }
+    }
+    ck_assert(masked > 100 && masked < 200);
+    const peat_metric *m = h.task.hooks->metric;
+    ck_assert_double_eq(m[0].value(&sums), 0.6);
+    ck_assert_double_eq(m[1].value(&sums), 0.5);
+    ck_assert_double_eq_tol(m[2].value(&sums), 0.5 + 0.7, 1e-12);
+    harness_close(&h);
+}
+END_TEST
+
+/* One row in which no byte is drawn: tokens have a loss nevertheless. */
+START_TEST(a_batch_of_both_heads_always_has_a_target)
+{
+    static unsigned char byte[BYTES];
+    const peat_task_plan both = {.arch = PEAT_ENCODER, .seq_len = 5, .head = PEAT_HEAD_BOTH};
+    struct harness h;
+    struct batch b;
+    open_pairs(&h, byte, "", &both);
+    task_batch_init(&h.task, &b, &h.arena, 1, 5);
+    for (int64_t step = 1; step <= 50; step++) {
+        harness_train(&h, 1, step, &b);
+        ck_assert(b.b.target[1] >= 0 || b.b.target[3] >= 0);
+    }
+    harness_close(&h);
+}
+END_TEST
+
+PLUGIN_TESTS(TASK, both_heads_have_labels_and_masks, a_batch_of_both_heads_always_has_a_target,
+             training_rows_are_neighbours_in_either_order, every_pair_is_evaluated_in_both_orders,
+             what_does_not_fit_is_refused, metrics_tell_order_from_masks)
