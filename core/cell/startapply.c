@@ -45,11 +45,8 @@ static peat_status check_patterns(const struct starting *x)
         int k = 0;
         while (k < w->n && fnmatch(pattern, w->item[k]->name, 0) != 0)
             k++;
-        if (k < w->n)
-            continue;
-        error_set(x->err, PEAT_INVALID, "no parameter of the model is called '%s'", pattern);
-        weights_add_nearest(w, pattern, x->err);
-        return PEAT_INVALID;
+        if (k == w->n)
+            return weights_none_called(w, pattern, x->err);
     }
     return PEAT_OK;
 }

@@ -75,6 +75,13 @@ static bool is_plain_sum(const struct plugin_use *use)
            json_get_number(v, "position_scale") == 1 && !json_get_bool(v, "learned");
 }
 
+/* All streams but the tokens' stand at the end, some dimensions of which tokens have too. */
+static bool overlaps(const struct joining *j)
+{
+    const struct value *combine = value_get_path(j->start->config, "position.combine");
+    return json_text_is(combine, "plugin", "concat_overlap");
+}
+
 static peat_status check_settings(const struct joining *j)
 {
     static const char *const scheme = "position.scheme";
@@ -83,10 +90,10 @@ static peat_status check_settings(const struct joining *j)
         return error_set(j->err, PEAT_INVALID,
                          "as: sum_of_concat makes a model of combine 'sum' with factors of 1 that "
                          "are not learned");
-    if (!json_text_is(combine, "plugin", "concat_split"))
+    if (!json_text_is(combine, "plugin", "concat_split") && !overlaps(j))
         return error_set(j->err, PEAT_INVALID,
-                         "as: sum_of_concat starts from a cell with combine 'concat_split', and "
-                         "'%s' has another",
+                         "as: sum_of_concat starts from a cell with combine 'concat_split' or "
+                         "'concat_overlap', and '%s' has another",
                          json_get_text(j->start->config, "id"));
     if (!same(value_get_path(j->c->resolved, scheme), value_get_path(j->start->config, scheme)))
         return differs(j, scheme);
@@ -119,10 +126,10 @@ static bool is_narrow(const struct weight *w, const struct tensor *t)
            t->dim[1] < w->value.dim[1];
 }
 
-static peat_status find_offsets(struct joining *j)
+/* width: of each stream's table; 0: it has none. */
+static peat_status find_widths(const struct joining *j, int64_t width[POSITIONAL_MAX + 2])
 {
     const struct weights *w = &j->s->model.weights;
-    int64_t width[POSITIONAL_MAX + 2] = {0}, at = 0, D = j->s->model.dims.D;
     for (int i = 0; i < w->n; i++) {
         struct tensor t;
         if (stream_of(w->item[i]->name) < 0)
@@ -133,16 +140,39 @@ static peat_status find_offsets(struct joining *j)
         if (is_narrow(w->item[i], &t))
             width[stream_of(w->item[i]->name)] = t.dim[1];
     }
-    for (int i = 0; i < POSITIONAL_MAX + 2; i++) {
-        j->offset[i] = at;
-        at += width[i];
+    const struct positional *p = &j->s->positional;
+    for (int i = 0; i < p->n_scheme; i++)
+        if (p->scheme[i].hooks->encode && width[i + 1] == 0)
+            return error_set(j->err, PEAT_INVALID,
+                             "as: sum_of_concat fills up tables, and the stream of scheme '%s' has "
+                             "none in cell '%s'",
+                             p->scheme[i].part.id, json_get_text(j->start->config, "id"));
+    return PEAT_OK;
+}
+
+static peat_status find_offsets(struct joining *j)
+{
+    int64_t width[POSITIONAL_MAX + 2] = {0}, D = j->s->model.dims.D;
+    peat_status status = find_widths(j, width);
+    if (status != PEAT_OK)
+        return status;
+    int64_t shared =
+        overlaps(j)
+            ? json_get_int(value_get_path(j->start->config, "position.combine"), "shared", 0)
+            : 0;
+    int64_t end = width[0];
+    bool fits = true;
+    for (int i = 1; i < POSITIONAL_MAX + 2; i++) {
+        j->offset[i] = overlaps(j) ? width[0] - shared : end;
+        end = width[i] ? j->offset[i] + width[i] : end;
+        fits = fits && (!overlaps(j) || !width[i] || end == D);
     }
-    return at == D ? PEAT_OK
-                   : error_set(j->err, PEAT_INVALID,
-                               "as: sum_of_concat fills up tables: those of cell '%s' are %" PRId64
-                               " wide together and the model %" PRId64
-                               ", so some stream has no table, as sinusoidal's",
-                               json_get_text(j->start->config, "id"), at, D);
+    return fits && end == D
+               ? PEAT_OK
+               : error_set(j->err, PEAT_INVALID,
+                           "as: sum_of_concat fills up tables: those of cell '%s' end at %" PRId64
+                           " of the model's %" PRId64 " dimensions",
+                           json_get_text(j->start->config, "id"), end, D);
 }
 
 /* ---- values ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * startjoin.h: a model with the combination `sum` that computes what a cell with `concat_split`
- * did: [x; p] = [x; 0] + [0; p], so that each table is filled up with zeros to the model's width,
- * where the streams of others stand.
+ * or `concat_overlap` did: [x; p] = [x; 0] + [0; p], so that each table is filled up with zeros to
+ * the model's width, where the streams of others stand.
  */
 #ifndef CELL_STARTJOIN_H
 #define CELL_STARTJOIN_H

@@ -55,17 +55,14 @@ static bool sample_input(const struct assembly *s, const struct cell_config *c, 
 }
 
 /* Tokens to positions at the input before training, in 4 digits: the same whatever library
- * multiplies. NaN where none meet, where the scheme cannot do with such ids, and unasked. */
+ * multiplies. NaN where the scheme cannot do with such ids. */
 static double first_ratio(struct planning *p, struct assembly *s, const struct cell_config *c)
 {
     struct batch batch;
     struct input_sizes sizes = {0};
     struct error ignored = {0};
     char digits[32];
-    if (!p->team || !positional_at_input(&s->positional) ||
-        !sample_input(s, c, &p->scratch, &batch) ||
-        model_fill_input(&s->model, &ignored) != PEAT_OK ||
-        start_apply(s, c, &ignored) != PEAT_OK ||
+    if (!sample_input(s, c, &p->scratch, &batch) ||
         input_sizes(&s->model, p->team, &batch.b, &p->scratch, &sizes, &ignored) != PEAT_OK)
         return (double)NAN;
     snprintf(digits, sizeof(digits), "%.4g", input_ratio(&sizes));
@@ -84,11 +81,14 @@ struct look {
 static peat_status look_closer(struct planning *p, struct assembly *s, const struct cell_config *c,
                                struct look *look)
 {
+    struct error ignored = {0};
+    bool meet = p->team && positional_at_input(&s->positional) &&
+                model_fill_input(&s->model, &ignored) == PEAT_OK;
     peat_status status = start_apply(s, c, p->err);
     if (status != PEAT_OK)
         return status;
     look->started = s->started ? arena_strdup(p->a, s->started) : NULL;
-    look->ratio = first_ratio(p, s, c);
+    look->ratio = meet ? first_ratio(p, s, c) : (double)NAN;
     positional_describe(&s->positional, c->model.n_layer, c->model.n_head, &look->injection);
     return evaluation_cost(&s->model, &s->task, &look->evaluation, p->err);
 }

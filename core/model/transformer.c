@@ -67,9 +67,7 @@ static peat_status freeze(struct model *m, struct error *err)
     m->misfrozen = misfit ? misfit : pattern->item[pattern->n - 1];
     if (!misfit)
         return error_set(err, PEAT_INVALID, "with all this frozen nothing is left to train");
-    error_set(err, PEAT_INVALID, "no parameter of the model is called '%s'", misfit);
-    weights_add_nearest(w, misfit, err);
-    return PEAT_INVALID;
+    return weights_none_called(w, misfit, err);
 }
 
 peat_status model_build(struct model *m, const struct model_config *config,

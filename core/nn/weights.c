@@ -122,10 +122,11 @@ static int add_starts(struct arena *a, const char *name, const char **start, int
     return n;
 }
 
-void weights_add_nearest(const struct weights *w, const char *name, struct error *err)
+peat_status weights_none_called(const struct weights *w, const char *name, struct error *err)
 {
     struct arena a;
     int n = 0, room = 0;
+    error_set(err, PEAT_INVALID, "no parameter of the model is called '%s'", name);
     arena_init(&a, "names", 1 << 12);
     for (int i = 0; i < w->n; i++)
         room += (int)strlen(w->item[i]->name);
@@ -137,6 +138,7 @@ void weights_add_nearest(const struct weights *w, const char *name, struct error
             near[n++] = w->item[i]->name;
     error_add_nearest(err, name, near, n);
     arena_release(&a);
+    return PEAT_INVALID;
 }
 
 /* ---- memory ---- */

@@ -252,6 +252,9 @@ static const struct {
 } concats[] = {
     {"concat_split", ""},
     {"'{plugin: concat_split, d_pos: 5}'", ""},
+    {"'{plugin: concat_overlap, d_pos: 5, shared: 3}'", ""},
+    {"'{plugin: concat_overlap, d_pos: 4}'",
+     "'position.scheme=[learned, {plugin: bipe, longest: 8}]'"},
     {"concat_split", "'position.scheme=[learned, {plugin: bipe, longest: 8}, rotary]'"},
     {"concat_split", "model.arch=encoder"},
     {"concat_split", "model.norm=rms model.embed_scale=2 model.window=3"},
@@ -284,6 +287,8 @@ END_TEST
 static const struct {
     const char *first, *words, *says;
 } unlike[] = {
+    {"position.scheme=complex_word 'position.combine={plugin: concat_overlap, d_pos: 4}'",
+     "position.scheme=complex_word", "end at 14 of the model's 16 dimensions"},
     {CONCAT, "model.embed_scale=2",
      "'model.embed_scale' is another in cell 'learned.concat_split.s0-"},
     {CONCAT, "model.window=3", "'model.window' is another"},
@@ -292,10 +297,11 @@ static const struct {
     {CONCAT, "'position.combine={plugin: sum, token_scale: 2}'", "with factors of 1"},
     {CONCAT, "'position.combine={plugin: sum, learned: true}'", "that are not learned"},
     {CONCAT, "position.combine=concat_split", "makes a model of combine 'sum'"},
-    {"", "", "starts from a cell with combine 'concat_split', and 'learned.sum.s0"},
+    {"", "",
+     "starts from a cell with combine 'concat_split' or 'concat_overlap', and 'learned.sum.s0"},
     {CONCAT " position.scheme=sinusoidal", "position.scheme=sinusoidal",
-     "are 12 wide together and the model 16, so some stream has no table"},
-    {CONCAT, "model.d_model=32 model.embed_scale=4", "are 16 wide together and the model 32"},
+     "the stream of scheme 'sinusoidal' has none in cell"},
+    {CONCAT, "model.d_model=32 model.embed_scale=4", "end at 16 of the model's 32 dimensions"},
     {CONCAT, "eval.lengths=16", "'position.0.learned.table', filled up, of '"},
     {CONCAT, "model.n_layer=2", "'model.n_layer' is another"},
 };

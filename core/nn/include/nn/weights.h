@@ -49,9 +49,8 @@ struct weight *weights_add(struct weights *w, const char *name, int rank, const 
 /* Freezes what any of the patterns fits, as in a shell: `*` is any text, `?` a character. NULL, or
  * the first pattern that fits no tensor. After all were added, before they are built. */
 const char *weights_freeze(struct weights *w, const peat_strings *pattern);
-/* Adds to the text the name nearest to one that no tensor has, or the pattern nearest to one that
- * fits none. */
-void weights_add_nearest(const struct weights *w, const char *name, struct error *err);
+/* PEAT_INVALID: no tensor has this name, or fits this pattern; with the nearest one. */
+peat_status weights_none_called(const struct weights *w, const char *name, struct error *err);
 /* Lays all tensors out; unless shape_only gives them memory, initialises values, clears
  * gradients. */
 peat_status weights_build(struct weights *w, uint64_t seed, bool shape_only, struct error *err);
