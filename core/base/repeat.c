@@ -20,9 +20,9 @@ int times_said(const char *const *text, int n, int i)
     return times;
 }
 
-const char *name_and_more(struct arena *a, const char *name, int times)
+const char *name_and_more(struct arena *a, const char *name, const char *kind, int times)
 {
     if (times <= 1)
         return name;
-    return arena_printf(a, "%s and %d row%s more", name, times - 1, times == 2 ? "" : "s");
+    return arena_printf(a, "%s and %d %s%s more", name, times - 1, kind, times == 2 ? "" : "s");
 }

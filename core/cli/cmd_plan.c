@@ -86,7 +86,8 @@ static void print_said(const char *what, const struct plan *p, int rows, const c
     for (int i = 0; i < rows; i++) {
         int times = times_said(said, rows, i);
         if (times)
-            cli_print("%s: %s: %s\n", what, name_and_more(a, p->cell[i].label, times), said[i]);
+            cli_print("%s: %s: %s\n", what, name_and_more(a, p->cell[i].label, "row", times),
+                      said[i]);
     }
 }
 

@@ -88,9 +88,10 @@ static void add_cell(struct work *w, const struct result_cell *c)
 
 /* ---- all cells ---- */
 
+/* What best_over keeps for choosing, or did not choose, is in no row. */
 static bool fits(const struct work *w, const struct result_cell *c)
 {
-    return cell_fits(w->g->glob, c->label, c->id);
+    return results_reports(&w->r, c) && cell_fits(w->g->glob, c->label, c->id);
 }
 
 static peat_status add_cells(struct work *w, struct error *err)

@@ -33,7 +33,7 @@ static void warn_of_ratio(const struct plan *p, int rows, struct arena *a)
         if (times)
             cli_print("warning: %s: %s: their sizes are set by model.embed_scale, by the scheme "
                       "and by the combination\n",
-                      name_and_more(a, p->cell[i].label, times), said[i]);
+                      name_and_more(a, p->cell[i].label, "row", times), said[i]);
     }
 }
 
@@ -65,7 +65,7 @@ static void warn_of_twins(const struct plan *p, int rows, struct arena *a)
         if (times)
             cli_print("warning: %s: the same model as %s, trained the same way: each is trained, "
                       "with equal results\n",
-                      name_and_more(a, cell[i]->label, times), said[i]);
+                      name_and_more(a, cell[i]->label, "row", times), said[i]);
     }
 }
 

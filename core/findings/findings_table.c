@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/repeat.h"
 #include "findings/findings.h"
 #include "report/numbers.h"
 
@@ -163,6 +164,21 @@ static void fill_table(const struct sheet *s)
             fill_row(s, &f->row[i], t->cell + (int64_t)t->n_row++ * t->n_column);
 }
 
+/* Each reason once. */
+static void add_left_out(const struct sheet *s)
+{
+    const struct findings *f = s->f;
+    const char **why = ARENA_ARRAY(f->a, f->n_left_out + 1, const char *);
+    for (int i = 0; i < f->n_left_out; i++)
+        why[i] = f->left_out[i].why;
+    for (int i = 0; i < f->n_left_out; i++) {
+        int times = times_said(why, f->n_left_out, i);
+        if (times)
+            table_note(s->t, "left out: %s: %s",
+                       name_and_more(f->a, f->left_out[i].cell, "cell", times), why[i]);
+    }
+}
+
 /* What each measure is, once. */
 static void add_notes(const struct sheet *s)
 {
@@ -175,8 +191,7 @@ static void add_notes(const struct sheet *s)
     }
     if (by_layer)
         table_note(s->t, "@: the layer; of probes and reordering, blocks passed (0: the input)");
-    for (int i = 0; i < s->f->n_left_out; i++)
-        table_note(s->t, "left out: %s: %s", s->f->left_out[i].cell, s->f->left_out[i].why);
+    add_left_out(s);
 }
 
 peat_status findings_table(struct table *t, const struct findings *f, const char *columns,

@@ -182,7 +182,8 @@ static void note_matched(struct builder *b)
         int times = times_said(said, r->n_row, i);
         if (times)
             table_note(b->t, "matched: %s: %s",
-                       name_and_more(b->a, results_row_label(r, &r->row[i], b->a), times), said[i]);
+                       name_and_more(b->a, results_row_label(r, &r->row[i], b->a), "row", times),
+                       said[i]);
     }
 }
 

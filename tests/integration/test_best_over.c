@@ -61,6 +61,8 @@ START_TEST(the_reported_numbers_are_of_the_seeds_that_chose_nothing)
     ck_assert(!shell_printed("\n0 "));
     shell_expect(0, "peat report runs/x -o x.html");
     shell_says(0, "chosen: the best lr of each row", "cat x.html");
+    shell_says(0, "what 4 cells learned", "peat diagnose runs/x '*' --only sizes");
+    ck_assert(!shell_printed("left out"));
     shell_says(0, "1e-4", "peat results runs/x --every-value");
     shell_says(2, "'--every-value' shows rows alone",
                "peat results runs/x --every-value --part claims");

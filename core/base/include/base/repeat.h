@@ -9,7 +9,7 @@
  * and counts 0. */
 int times_said(const char *const *text, int n, int i);
 
-/* "name", or "name and 3 rows more", for what is said so many times. In `a`. */
-const char *name_and_more(struct arena *a, const char *name, int times);
+/* "name", or "name and 3 rows more" with kind "row", for what is said so many times. In `a`. */
+const char *name_and_more(struct arena *a, const char *name, const char *kind, int times);
 
 #endif
