@@ -40,6 +40,13 @@ peat_node *graph_fail(struct graph *g, const char *fmt, ...)
     return keep_error(g, PEAT_INVALID, text);
 }
 
+void graph_fail_missing(struct graph *g, const char *op, int operand)
+{
+    bool hint = g->missing && *g->missing;
+    graph_fail(g, "%s: operand %d is missing%s%s", op, operand,
+               hint ? "; if it came with the call, declare " : "", hint ? g->missing : "");
+}
+
 peat_node *graph_no_memory(struct graph *g, const char *what, size_t bytes)
 {
     char text[256];
@@ -170,7 +177,7 @@ static bool sources_ok(struct graph *g, const struct op *op, int n_src, peat_nod
         if (src[i] == NULL && i < 32 && (optional >> i & 1) != 0)
             continue;
         if (src[i] == NULL)
-            graph_fail(g, "%s: operand %d is missing", op->name, i + 1);
+            graph_fail_missing(g, op->name, i + 1);
         else if (src[i]->g != g)
             graph_fail(g, "%s: operand %d belongs to another graph", op->name, i + 1);
         else if (src[i]->value.dtype != g->dtype && src[i]->value.dtype != PEAT_I32)

@@ -263,7 +263,7 @@ peat_node *op_pad(peat_graph *pg, peat_node *a, int32_t axis, int64_t before, in
 static bool absent(struct graph *g, const char *name, const peat_node *a)
 {
     if (a == NULL)
-        graph_fail(g, "%s: operand 1 is missing", name);
+        graph_fail_missing(g, name, 1);
     return graph_failed(g);
 }
 

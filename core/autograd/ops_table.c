@@ -15,7 +15,9 @@ static peat_node *fail(peat_graph *g, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    return graph_fail(graph_of(g), "%s", text);
+    struct graph *whole = graph_of(g);
+    whole->given_up = whole->given_up || !graph_failed(whole);
+    return graph_fail(whole, "%s", text);
 }
 
 static void shape(const peat_node *a, peat_shape *s)

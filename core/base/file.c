@@ -131,7 +131,7 @@ peat_status file_read_stream(const char *path, size_t limit, char **bytes, size_
                   : read_and_close(fd, path, limit, bytes, n, err);
 }
 
-static bool is_directory(const char *path)
+bool path_is_directory(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
@@ -139,12 +139,12 @@ static bool is_directory(const char *path)
 
 static peat_status make_one(const char *path, struct error *err)
 {
-    if (is_directory(path))
+    if (path_is_directory(path))
         return PEAT_OK;
     if (mkdir(path, 0777) == 0)
         return dir_sync_parent(path, err);
     int reason = errno;
-    if (reason == EEXIST && is_directory(path))
+    if (reason == EEXIST && path_is_directory(path))
         return PEAT_OK;
     errno = reason == EEXIST ? ENOTDIR : reason;
     return file_failure(err, "make directory", path);

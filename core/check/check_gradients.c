@@ -2,7 +2,6 @@
 /* check_gradients.c: gradients against central differences, and finite logits, in whole models. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/rng.h"
@@ -70,20 +69,6 @@ static bool agrees(struct rig *r, const struct model_input *in, struct weight *w
     return false;
 }
 
-/* As many as show that the two differ, and two more. */
-static int telling_digits(const struct difference *d)
-{
-    enum { LEAST = 5, MOST = 17 };
-    char a[64], b[64];
-    int digits = LEAST - 2;
-    do {
-        digits++;
-        snprintf(a, sizeof(a), "%.*g", digits, d->analytic);
-        snprintf(b, sizeof(b), "%.*g", digits, d->numeric);
-    } while (digits < MOST - 2 && strcmp(a, b) == 0);
-    return digits + 2 > LEAST ? digits + 2 : LEAST;
-}
-
 static enum verdict name_element(struct rig *r, const struct model_input *in, struct weight *w,
                                  const double *kept, const double *grad, int64_t n,
                                  struct strbuf *why)
@@ -103,7 +88,7 @@ static enum verdict name_element(struct rig *r, const struct model_input *in, st
                    ? CHECK_PASSED
                    : check_failed(why, "%s: the gradient disagrees with central differences",
                                   w->name);
-    int digits = telling_digits(&worst);
+    int digits = rig_digits(worst.analytic, worst.numeric);
     return check_failed(why, "%s[%" PRId64 "]: gradient %.*g, central difference %.*g", w->name, at,
                         digits, worst.analytic, digits, worst.numeric);
 }
@@ -138,25 +123,28 @@ static double **copy_gradients(struct rig *r)
     return copy;
 }
 
+enum verdict gradients_hold(struct rig *r, const struct model_input *in, struct strbuf *why)
+{
+    if (isnan(rig_step(r, in, true)))
+        return rig_broken(r, why);
+    double **grad = copy_gradients(r);
+    enum verdict verdict = CHECK_PASSED;
+    for (int k = 0; k < r->model.weights.n && verdict == CHECK_PASSED; k++) {
+        struct weight *w = r->model.weights.item[k];
+        if (!w->frozen)
+            verdict = check_weight(r, in, w, grad[k], why);
+        if (verdict == CHECK_FAILED)
+            strbuf_addf(why, " at T = %" PRId64, in->T);
+    }
+    return verdict;
+}
+
 static enum verdict gradients_at(struct situation *s, struct rig *r, int64_t T)
 {
     struct rig_input x = rig_input(r, 2, T);
     x.in.phase = PEAT_TRAIN;
     x.in.step = 1;
-    if (isnan(rig_step(r, &x.in, true)))
-        return rig_broken(r, s->why);
-    double **grad = copy_gradients(r);
-    for (int k = 0; k < r->model.weights.n; k++) {
-        struct weight *w = r->model.weights.item[k];
-        if (w->frozen)
-            continue;
-        enum verdict verdict = check_weight(r, &x.in, w, grad[k], s->why);
-        if (verdict != CHECK_PASSED) {
-            strbuf_addf(s->why, " at T = %" PRId64, T);
-            return verdict;
-        }
-    }
-    return CHECK_PASSED;
+    return gradients_hold(r, &x.in, s->why);
 }
 
 static enum verdict gradients_of(struct situation *s, struct rig *r)

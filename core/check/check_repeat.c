@@ -48,17 +48,9 @@ static enum verdict same_bits(struct strbuf *why, const struct rig *r, const str
     return name ? check_failed(why, "the gradient of %s differs %s", name, what) : CHECK_PASSED;
 }
 
-static struct rig_input train_input(struct rig *r, int64_t B, int64_t T)
-{
-    struct rig_input x = rig_input(r, B, T);
-    x.in.phase = PEAT_TRAIN;
-    x.in.step = 3;
-    return x;
-}
-
 static enum verdict purity_of(struct situation *s, struct rig *r)
 {
-    struct rig_input x = train_input(r, RIG_B, RIG_T), other = rig_input(r, 1, RIG_T - 2);
+    struct rig_input x = rig_training_input(r, RIG_B, RIG_T), other = rig_input(r, 1, RIG_T - 2);
     struct outcome first, again, later;
     if (!run_step(r, &x.in, &first) || !run_step(r, &x.in, &again) || !rig_logits(r, &other.in) ||
         !run_step(r, &x.in, &later))
@@ -88,7 +80,7 @@ enum verdict check_purity(const struct subject *s, struct strbuf *why)
 
 static enum verdict threads_of(struct situation *s, struct rig *r)
 {
-    struct rig_input x = train_input(r, 5, 17);
+    struct rig_input x = rig_training_input(r, 5, 17);
     struct outcome one, many;
     if (!run_step(r, &x.in, &one))
         return rig_broken(r, s->why);
@@ -223,7 +215,7 @@ static enum verdict compare_given(struct strbuf *why, const struct given *a, con
 
 static enum verdict buffers_of(struct situation *s, struct rig *r)
 {
-    struct rig_input x = train_input(r, RIG_B, RIG_T - 1);
+    struct rig_input x = rig_training_input(r, RIG_B, RIG_T - 1);
     struct graph g;
     const struct given before = read_given(r, &x.in);
     r->step.owner = &g.hook;
@@ -257,7 +249,7 @@ enum verdict check_buffers(const struct subject *s, struct strbuf *why)
 static enum verdict leaks_of(struct situation *s, struct rig *r)
 {
     enum { WARM = 3, STEPS = 20 };
-    struct rig_input x = train_input(r, RIG_B, RIG_T);
+    struct rig_input x = rig_training_input(r, RIG_B, RIG_T);
     size_t before = 0;
     for (int i = 0; i < WARM + STEPS; i++) {
         if (i == WARM)

@@ -112,20 +112,12 @@ static enum verdict others_stay(struct situation *s, struct rig *r, struct rig_i
     return verdict;
 }
 
-static struct rig_input training_input(struct rig *r)
-{
-    struct rig_input x = rig_input(r, RIG_B, RIG_T);
-    x.in.phase = PEAT_TRAIN;
-    x.in.step = 3;
-    return x;
-}
-
 /* The same while training, where other draws are made. */
 static enum verdict change_in_training(struct situation *s, struct rig *r)
 {
     enum verdict verdict = CHECK_PASSED;
     for (int64_t t = 1; t < RIG_T && verdict == CHECK_PASSED; t++) {
-        struct rig_input x = training_input(r);
+        struct rig_input x = rig_training_input(r, RIG_B, RIG_T);
         bool mark[RIG_B * RIG_T];
         char what[80];
         for (int64_t i = 0; i < RIG_B * RIG_T; i++)
@@ -263,7 +255,7 @@ static enum verdict rows_alone(struct situation *s, struct rig *r, const struct 
 /* Draws may differ from row to row, so the rows that stay keep their places. */
 static enum verdict fewer_rows(struct situation *s, struct rig *r)
 {
-    struct rig_input x = training_input(r);
+    struct rig_input x = rig_training_input(r, RIG_B, RIG_T);
     const double *all = rig_logits(r, &x.in), *part = NULL;
     enum verdict verdict = all ? CHECK_PASSED : rig_broken(r, s->why);
     for (x.in.B = RIG_B - 1; x.in.B > 0 && verdict == CHECK_PASSED; x.in.B--) {
@@ -278,7 +270,7 @@ static enum verdict fewer_rows(struct situation *s, struct rig *r)
 
 static enum verdict other_rows(struct situation *s, struct rig *r)
 {
-    struct rig_input x = training_input(r);
+    struct rig_input x = rig_training_input(r, RIG_B, RIG_T);
     bool mark[RIG_B * RIG_T];
     for (int64_t i = 0; i < RIG_B * RIG_T; i++)
         mark[i] = i >= RIG_T;
@@ -318,7 +310,7 @@ static enum verdict pad_rows(struct situation *s, struct rig *r, const int64_t *
 static enum verdict under_padding(struct situation *s, struct rig *r, const int64_t *from,
                                   const int64_t *to)
 {
-    struct rig_input x = training_input(r);
+    struct rig_input x = rig_training_input(r, RIG_B, RIG_T);
     bool mark[RIG_B * RIG_T];
     for (int64_t i = 0; i < RIG_B * RIG_T; i++) {
         int64_t b = i / RIG_T, t = i % RIG_T;
@@ -358,7 +350,7 @@ enum verdict check_padding(const struct subject *s, struct strbuf *why)
 static enum verdict other_document(struct situation *s, struct rig *r, const int32_t *document,
                                    int side)
 {
-    struct rig_input x = training_input(r);
+    struct rig_input x = rig_training_input(r, RIG_B, RIG_T);
     bool mark[RIG_B * RIG_T];
     x.in.document = document;
     for (int64_t i = 0; i < RIG_B * RIG_T; i++)

@@ -8,7 +8,7 @@
 #include "nn/host.h"
 #include "train/task.h"
 
-enum { ROWS = 3, SEQ_LEN = 32, EVAL_TOKENS = 512, STEPS = 4, BATCHES_MAX = 64, GUARD_BYTES = 4096 };
+enum { ROWS = 3, SEQ_LEN = 32, EVAL_TOKENS = 512, STEPS = 4, BATCHES_MAX = 64 };
 
 /* A task set up for one seed. */
 struct bench {

@@ -43,7 +43,7 @@ static enum verdict shift_of(struct situation *s, struct rig *r)
     static const double shifts[] = {7, 1, 61, 1000, 12345};
     static const int64_t lengths[] = {RIG_T, RIG_LONG};
     enum verdict verdict = CHECK_PASSED;
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 2 && verdict == CHECK_PASSED; k++) {
         struct rig_input x = rig_input(r, k == 0 ? RIG_B : 1, lengths[k]);
         const double *before = rig_logits(r, &x.in);
         if (!before)
@@ -81,25 +81,30 @@ static enum verdict compare_norms(struct strbuf *why, const char *what, const pe
         if (!(fabs(a - b) <= limit * fmax(1, a)))
             return check_failed(why,
                                 "it claims to preserve norms, but makes a %s at place %" PRId64
-                                " of %.6g one of %.6g",
-                                what, row % dim[2], a, b);
+                                " of %.*g one of %.*g",
+                                what, row % dim[2], rig_digits(a, b), a, rig_digits(a, b), b);
     }
     return CHECK_PASSED;
+}
+
+enum verdict norms_hold(struct rig *r, const struct model_input *in, struct strbuf *why)
+{
+    struct graph g;
+    if (!rig_loss(r, &g, in))
+        return rig_broken(r, why);
+    enum verdict verdict = CHECK_PASSED;
+    for (int l = 0; l < 2 && verdict == CHECK_PASSED; l++) {
+        verdict = compare_norms(why, "query", r->before.q[l], r->after.q[l]);
+        if (verdict == CHECK_PASSED)
+            verdict = compare_norms(why, "key", r->before.k[l], r->after.k[l]);
+    }
+    return verdict;
 }
 
 static enum verdict norms_of(struct situation *s, struct rig *r)
 {
     struct rig_input x = rig_input(r, RIG_B, RIG_T);
-    struct graph g;
-    if (!rig_loss(r, &g, &x.in))
-        return rig_broken(r, s->why);
-    enum verdict verdict = CHECK_PASSED;
-    for (int l = 0; l < 2 && verdict == CHECK_PASSED; l++) {
-        verdict = compare_norms(s->why, "query", r->before.q[l], r->after.q[l]);
-        if (verdict == CHECK_PASSED)
-            verdict = compare_norms(s->why, "key", r->before.k[l], r->after.k[l]);
-    }
-    return verdict;
+    return norms_hold(r, &x.in, s->why);
 }
 
 enum verdict check_norm_preserving(const struct subject *s, struct strbuf *why)

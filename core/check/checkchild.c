@@ -59,6 +59,29 @@ static struct value *describe(const struct plugin *p, struct arena *a)
     return map.v;
 }
 
+static void put_cases(struct json map, const struct cases_end *end)
+{
+    json_put_int(map, "tried", end->tried);
+    json_put_int(map, "refused", end->refused);
+    json_put_int(map, "index", end->index);
+    json_put_text(map, "text", end->text);
+    struct json settings = json_put_list(map, "settings");
+    for (int i = 0; i < end->n_setting; i++)
+        json_add_text(settings, end->setting[i]);
+}
+
+static void read_cases(const struct value *map, struct cases_end *end)
+{
+    const struct value *settings = value_get(map, "settings"), *one;
+    end->tried = json_get_int(map, "tried", 0);
+    end->refused = json_get_int(map, "refused", 0);
+    end->index = json_get_int(map, "index", 0);
+    end->text = json_get_text(map, "text");
+    for (int i = 0;
+         i < CASE_SETTINGS && (one = settings ? json_get_item(map, "settings", i) : NULL); i++)
+        end->setting[end->n_setting++] = one->text;
+}
+
 static peat_status write_record(const struct check_report *report, const char *path,
                                 struct arena *a, struct error *err)
 {
@@ -68,6 +91,8 @@ static peat_status write_record(const struct check_report *report, const char *p
     json_put_bool(map, "absent", report->absent);
     if (report->subject)
         json_put(map, "subject", report->subject);
+    if (report->cases.tried || report->cases.text)
+        put_cases(json_put_map(map, "cases"), &report->cases);
     const char *text = json_to_text(map.v, JSON_LINE, a);
     return file_write(path, text, strlen(text), err);
 }
@@ -115,7 +140,9 @@ peat_status check_here(const struct check_request *q, const char *check, const c
                         .unloaded = &unloaded,
                         .scratch = scratch,
                         .team = &team,
-                        .trail = q->trail};
+                        .trail = q->trail,
+                        .cases = q->cases,
+                        .end = &report->cases};
     registry.trail = q->trail;
     state_read(&unloaded);
     if (registry_find_any(&registry, q->plugin, &s.plugin, &why) == PEAT_OK)
@@ -149,11 +176,17 @@ static peat_status child_arguments(const struct check_request *q, const char *ch
                                 "--",
                                 q->plugin};
     enum { WORDS = sizeof(word) / sizeof(*word) };
-    char **all = ARENA_ARRAY(a, q->n_setting + WORDS + 1, char *);
-    for (int i = 0; i < WORDS; i++)
-        all[i] = arena_strdup(a, word[i]);
+    char **all = ARENA_ARRAY(a, q->n_setting + WORDS + 3, char *);
+    int n = 0;
+    for (int i = 0; i < WORDS; i++) {
+        if (q->cases && strcmp(word[i], "--") == 0) {
+            all[n++] = arena_strdup(a, "--case");
+            all[n++] = arena_strdup(a, q->cases);
+        }
+        all[n++] = arena_strdup(a, word[i]);
+    }
     for (int i = 0; i < q->n_setting; i++)
-        all[WORDS + i] = q->setting[i];
+        all[n++] = q->setting[i];
     *argv = all;
     return PEAT_OK;
 }
@@ -173,11 +206,13 @@ static void describe_death(const struct child *c, struct arena *a, struct check_
     const char *line = log_sanitizer_line(c->log, 0, a);
     line = line ? line : log_last_line(c->log, 0, "", a);
     const char *colon = line ? ": " : "";
+    char hint[TRAIL_HINT];
+    trail_hint(c->trail, c->signal, hint);
     line = line ? line : "";
     report->end = CHECK_END_CRASHED;
     if (c->signal)
-        report->text = arena_printf(a, "%skilled by signal %d (%s)%s%s", place_of_death(c, a),
-                                    c->signal, strsignal(c->signal), colon, line);
+        report->text = arena_printf(a, "%skilled by signal %d (%s)%s%s%s", place_of_death(c, a),
+                                    c->signal, strsignal(c->signal), hint, colon, line);
     else
         report->text = arena_printf(a, "%sthe process ended with code %d before the check did%s%s",
                                     place_of_death(c, a), c->code, colon, line);
@@ -202,6 +237,7 @@ static bool read_record(const char *path, struct arena *a, struct check_report *
     report->text = why->text;
     report->absent = absent->boolean;
     report->subject = value_get(map, "subject");
+    read_cases(value_get(map, "cases"), &report->cases);
     return true;
 }
 
@@ -221,6 +257,8 @@ static peat_status run_child(const struct check_request *q, const char *check, c
     c.deadline = c.started + q->timeout;
     child_wait(&c);
     bool recorded = !c.late && read_record(record, a, report);
+    if (!recorded && c.trail)
+        report->cases.index = strtoll(c.trail->cell, NULL, 10);
     if (c.late) {
         report->end = CHECK_END_TIMEOUT;
         report->text =

@@ -3,14 +3,13 @@
 #include "checkrig.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "autograd/ops.h"
 #include "base/rng.h"
 #include "checkparts.h"
 #include "nn/host.h"
-
-enum { GUARD_BYTES = 4096 };
 
 static const peat_host *host(void)
 {
@@ -67,7 +66,7 @@ static void fill_positional(struct rig *r, const struct variant *v)
     if (r->plan.moved)
         add_scheme(r, "shift", part_shift(), &r->shift);
     if (scheme)
-        add_subject(r, scheme, v);
+        add_subject(r, r->plan.hooks ? r->plan.hooks : scheme, v);
     if (combine)
         add_streams(r, combine);
     r->positional.combine = combine ? combine : part_sum();
@@ -100,7 +99,7 @@ static peat_status build(struct rig *r)
         .arch = plan->arch,
         .d_model = plan->D ? plan->D : 16,
         .n_layer = 2,
-        .n_head = 2,
+        .n_head = plan->heads ? plan->heads : 2,
         .d_ff = 16,
         .attention_path = plan->path,
         .vocab = RIG_V,
@@ -167,9 +166,19 @@ static peat_node *watched(struct rig *r, struct graph *g, const struct model_inp
     arena_reset(&r->step);
     graph_init(g, &r->step, &r->team, r->model.weights.dtype);
     peat_node *logits = model_forward(&r->model, g, in, &pass);
-    if (!logits && graph_failed(g))
+    if (!logits && graph_failed(g)) {
         error_set(&r->err, g->err.status, "%s", g->err.text);
+        r->given_up = g->given_up;
+    }
     return logits;
+}
+
+struct rig_input rig_training_input(struct rig *r, int64_t B, int64_t T)
+{
+    struct rig_input x = rig_input(r, B, T);
+    x.in.phase = PEAT_TRAIN;
+    x.in.step = 3;
+    return x;
 }
 
 static peat_node *forward(struct rig *r, struct graph *g, const struct model_input *in)
@@ -209,8 +218,10 @@ double *rig_newest(struct rig *r, struct stored *stored, int64_t end)
     graph_init(&g, &r->step, &r->team, r->model.weights.dtype);
     g.no_grad = true;
     peat_node *logits = model_newest(&r->model, &g, stored, end);
-    if (!logits)
+    if (!logits) {
         error_set(&r->err, g.err.status, "%s", g.err.text);
+        r->given_up = g.given_up;
+    }
     return take_values(r, logits);
 }
 
@@ -264,6 +275,19 @@ double rig_distance(const double *a, const double *b, int64_t n, int64_t *at)
         }
     }
     return worst;
+}
+
+int rig_digits(double a, double b)
+{
+    enum { LEAST = 5, MOST = 17 };
+    char x[64], y[64];
+    int digits = LEAST - 2;
+    do {
+        digits++;
+        snprintf(x, sizeof(x), "%.*g", digits, a);
+        snprintf(y, sizeof(y), "%.*g", digits, b);
+    } while (digits < MOST - 2 && strcmp(x, y) == 0);
+    return digits + 2 > LEAST ? digits + 2 : LEAST;
 }
 
 /* ---- situations ---- */

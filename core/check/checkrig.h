@@ -13,6 +13,9 @@
 #include "check/check.h"
 #include "model/transformer.h"
 
+/* Behind what is handed to a plugin where it is guarded. */
+enum { GUARD_BYTES = 4096 };
+
 /* D 16, H 2, L 2, V 128: every id of ASCII takes part, digits oftener. RIG_LONG is for what looks
  * far back, or changes far out. */
 enum { RIG_V = 128, RIG_T_MAX = 64, RIG_B = 3, RIG_T = 6, RIG_LONG = 48 };
@@ -32,12 +35,14 @@ struct variants {
 struct rig_plan {
     peat_arch arch;
     peat_dtype dtype;
-    int64_t path;  /* enum attention_path */
-    int64_t T_max; /* 0: RIG_T_MAX */
-    int n_stream;  /* of a combine, tokens included; 0: as few as it takes */
-    int64_t width; /* that the positional streams insist on; 0: any */
-    int64_t D;     /* 0: 16 */
-    bool moved;    /* all positions move by `shift`, which may be 0 */
+    int64_t path;             /* enum attention_path */
+    int64_t T_max;            /* 0: RIG_T_MAX */
+    int n_stream;             /* of a combine, tokens included; 0: as few as it takes */
+    int64_t width;            /* that the positional streams insist on; 0: any */
+    int64_t D;                /* 0: 16 */
+    int64_t heads;            /* 0: 2  */
+    const peat_scheme *hooks; /* in the place of the scheme's; NULL: its own */
+    bool moved;               /* all positions move by `shift`, which may be 0 */
     double shift;
     bool shape_only;
     bool guarded; /* what is handed to the plugin has room behind it that must stay as it is */
@@ -54,10 +59,12 @@ struct rig {
     struct rig_plan plan;
     double shift;
     struct record before, after;
+    const void *named; /* a config whose whole numbers may be ids; NULL: none */
     struct positional positional;
     struct model model;
     struct team team;
     struct error err;
+    bool given_up; /* err is the plugin's own word in a pass */
 };
 
 /* Tokens and what goes with them, made from a fixed stream. */
@@ -74,6 +81,8 @@ peat_status rig_open(struct rig *r, const struct subject *s, const struct varian
 void rig_close(struct rig *r);
 /* Kept in the rig's arena. */
 struct rig_input rig_input(struct rig *r, int64_t B, int64_t T);
+/* The same of a training step. */
+struct rig_input rig_training_input(struct rig *r, int64_t B, int64_t T);
 /* Logits as doubles [B*T, V] in the rig's arena; NULL: r->err says why. The graph is dead. */
 double *rig_logits(struct rig *r, const struct model_input *in);
 /* A pass that somebody watches; false: r->err says why it failed. */
@@ -84,6 +93,11 @@ double *rig_newest(struct rig *r, struct stored *stored, int64_t end);
 peat_node *rig_loss(struct rig *r, struct graph *g, const struct model_input *in);
 /* The loss; gradients are left in the weights. NaN: r->err says why. */
 double rig_step(struct rig *r, const struct model_input *in, bool backward);
+
+/* check_gradients.c: those of all weights after one step agree with central differences. */
+enum verdict gradients_hold(struct rig *r, const struct model_input *in, struct strbuf *why);
+/* check_traits.c: queries and keys keep their norms. */
+enum verdict norms_hold(struct rig *r, const struct model_input *in, struct strbuf *why);
 
 /* NULL with err filled when the parameters as given are refused. */
 const struct variants *variants_make(const struct subject *s, struct error *err);
@@ -113,6 +127,8 @@ const peat_scheme *subject_scheme(const struct subject *s);   /* NULL: not a sch
 const peat_combine *subject_combine(const struct subject *s); /* NULL: not a combine */
 /* Writes that a pass failed, for a verdict. */
 enum verdict rig_broken(const struct rig *r, struct strbuf *why);
+/* Significant digits by which two numbers are told apart, and two more. */
+int rig_digits(double a, double b);
 /* Largest |a - b| / max(1, |a|, |b|) of n values; *at: where. */
 double rig_distance(const double *a, const double *b, int64_t n, int64_t *at);
 

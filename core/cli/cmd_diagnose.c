@@ -110,7 +110,7 @@ static int diagnose_cell(const struct cli *cli, const struct team *team)
         rundir_find(&r, cli->operand[1], &index, &err) != PEAT_OK)
         return cli_refuse(&err);
     int status = CLI_USAGE;
-    if (cell_diagnosis_open(&d, &r.cell[index], (int)q->batches, team, &err) == PEAT_OK)
+    if (cell_diagnosis_open(&d, &r.cell[index], (int)q->batches, team, cli->trail, &err) == PEAT_OK)
         status = diagnose_open_cell(q, &d);
     else
         cli_refuse(&err);
@@ -177,6 +177,7 @@ static int diagnose_cells(const struct cli *cli)
     q->grid.n_only = q->n_only;
     q->grid.batches = (int)q->batches;
     q->grid.format = q->json ? DIAGNOSE_JSON : q->grid.format;
+    q->grid.trail = cli->trail;
     return diagnose_grid(&q->grid, &team, cli->arena);
 }
 

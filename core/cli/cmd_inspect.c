@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "cli/inspectcell.h"
 #include "cli/verbs.h"
@@ -234,22 +234,16 @@ static peat_status add_cell(const struct cli *cli, struct strbuf *out, struct er
     const struct request *q = cli->options;
     struct inspected_cell *c = ARENA_NEW(cli->arena, struct inspected_cell);
     peat_status status = inspected_cell_open(c, cli->operand[0], cli->operand[1], q->start,
-                                             q->scheme.team, cli->arena, err);
+                                             q->scheme.team, cli->trail, cli->arena, err);
     if (status == PEAT_OK)
         status = add_open_cell(c, q, cli->arena, out, err);
     inspected_cell_close(c);
     return status;
 }
 
-static bool is_directory(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 static int inspect(const struct cli *cli)
 {
-    if (!is_directory(cli->operand[0]))
+    if (!path_is_directory(cli->operand[0]))
         return inspect_scheme(cli);
     if (cli->n_operand != 2)
         return cli_mistake(cmd_inspect.name, "'%s' is a directory: which cell of it?",

@@ -170,6 +170,22 @@ static void print_frozen(const struct plan *p, int rows, struct arena *a)
     print_said("parameters", p, rows, said, a);
 }
 
+/* Of the first seed; those that are refused for one reason in one line. */
+static void print_skipped(const struct plan *p, int n)
+{
+    bool *told = ARENA_ARRAY(p->experiment->arena, n + 1, bool);
+    for (int i = 0; i < n; i++) {
+        const char *reason = p->skipped[i].reason;
+        for (int k = i; !told[i] && k < n; k++)
+            if (strcmp(p->skipped[k].reason, reason) == 0) {
+                cli_print(k == i ? "skipped: %s" : ", %s", p->skipped[k].label);
+                told[k] = k > i;
+            }
+        if (!told[i])
+            cli_print(": %s\n", reason);
+    }
+}
+
 static void print_totals(struct loaded_plan *l, const char *const *state)
 {
     const struct plan *p = &l->plan;
@@ -192,8 +208,7 @@ static void print_totals(struct loaded_plan *l, const char *const *state)
     print_started(p, rows, &l->arena);
     for (int i = 0; i < p->n_dropped; i++)
         cli_print("left out: %s\n", p->dropped[i]);
-    for (int i = 0; i < p->n_skipped / l->experiment.n_seed; i++)
-        cli_print("skipped: %s: %s\n", p->skipped[i].label, p->skipped[i].reason);
+    print_skipped(p, p->n_skipped / l->experiment.n_seed);
     plan_warn(p, &l->arena);
     if (l->experiment.run.launcher == LAUNCHER_SLURM)
         run_slurm_say_kinds(&l->experiment.run.slurm, &l->arena);

@@ -101,6 +101,33 @@ static void add_drifted(const struct status *s, struct columns *table)
     }
 }
 
+static const char *skip_reason(const struct status *s, int i)
+{
+    const char *reason = json_get_text(s->skipped->item[i], "reason");
+    return reason ? reason : "";
+}
+
+/* Those that are refused for one reason are one line. */
+static void add_skipped(const struct status *s, struct columns *table)
+{
+    int n = s->n[CELL_SKIPPED];
+    bool *told = ARENA_ARRAY(s->arena, n + 1, bool);
+    for (int i = 0; i < n; i++) {
+        int more = -1;
+        for (int k = i; !told[i] && k < n; k++)
+            if (strcmp(skip_reason(s, k), skip_reason(s, i)) == 0) {
+                more++;
+                told[k] = k > i;
+            }
+        const char *label = json_get_text(s->skipped->item[i], "label");
+        if (more > 0)
+            label = arena_printf(s->arena, "%s and %d more", label, more);
+        if (more >= 0)
+            columns_add(table, (const char *const[]){cell_state_name(CELL_SKIPPED), label,
+                                                     skip_reason(s, i)});
+    }
+}
+
 static void print_cells(const struct status *s)
 {
     struct columns table;
@@ -117,12 +144,7 @@ static void print_cells(const struct status *s)
             columns_add(&table, (const char *const[]){"", "", last});
     }
     add_drifted(s, &table);
-    for (int i = 0; i < s->n[CELL_SKIPPED]; i++) {
-        const struct value *skip = s->skipped->item[i];
-        columns_add(&table, (const char *const[]){cell_state_name(CELL_SKIPPED),
-                                                  json_get_text(skip, "label"),
-                                                  json_get_text(skip, "reason")});
-    }
+    add_skipped(s, &table);
     columns_print(&table, "  ", stdout);
     const struct value *dropped = value_get(s->dir.plan, "dropped");
     for (int i = 0; dropped && i < dropped->n; i++)

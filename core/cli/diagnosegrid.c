@@ -36,7 +36,8 @@ static peat_status diagnose_one(struct work *w, const struct result_cell *c, str
     const struct diagnose_grid *g = w->g;
     struct cell_diagnosis d;
     struct value *own;
-    peat_status status = cell_diagnosis_open(&d, files_of(w, c), g->batches, w->team, &w->err);
+    peat_status status =
+        cell_diagnosis_open(&d, files_of(w, c), g->batches, w->team, g->trail, &w->err);
     if (status == PEAT_OK)
         status = cell_diagnosis_run(&d, g->only, g->n_only, &own, &w->err);
     if (status == PEAT_OK && g->save)

@@ -11,6 +11,7 @@ enum diagnose_format { DIAGNOSE_TABLE, DIAGNOSE_CSV, DIAGNOSE_JSON };
 
 struct diagnose_grid {
     const char *dir, *glob; /* of cells, by label or id */
+    struct trail *trail;    /* where hooks are noted; NULL: nowhere */
     const char *const *only;
     int n_only, batches;
     bool save, kept;

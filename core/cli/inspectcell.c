@@ -9,8 +9,8 @@
 #include "base/columns.h"
 
 peat_status inspected_cell_open(struct inspected_cell *c, const char *dir, const char *cell,
-                                bool start_only, const struct team *team, struct arena *a,
-                                struct error *err)
+                                bool start_only, const struct team *team, struct trail *trail,
+                                struct arena *a, struct error *err)
 {
     struct rundir *r = ARENA_NEW(a, struct rundir);
     int index;
@@ -20,11 +20,11 @@ peat_status inspected_cell_open(struct inspected_cell *c, const char *dir, const
     if (status == PEAT_OK)
         status = rundir_find(r, cell, &index, err);
     if (status == PEAT_OK)
-        status = cell_diagnosis_open_start(&c->start, &r->cell[index], 1, team, err);
+        status = cell_diagnosis_open_start(&c->start, &r->cell[index], 1, team, trail, err);
     if (status == PEAT_OK)
         status = cell_tables(&c->start, &c->table_start, &c->n_start, err);
     if (status == PEAT_OK && !start_only)
-        status = cell_diagnosis_open(&c->now, &r->cell[index], 1, team, err);
+        status = cell_diagnosis_open(&c->now, &r->cell[index], 1, team, trail, err);
     if (status == PEAT_OK && !start_only)
         status = cell_tables(&c->now, &c->table, &c->n, err);
     if (start_only) {
@@ -47,7 +47,6 @@ const struct cell_table *inspected_table(const struct inspected_cell *c, const c
 {
     enum { KNOWN_MAX = 128 };
     const char *known[KNOWN_MAX];
-    struct strbuf all;
     int n = c->n < KNOWN_MAX ? c->n : KNOWN_MAX;
     if (c->n == 0) {
         error_set(err, PEAT_REFUSED, "the cell's scheme has nothing to show");
@@ -56,15 +55,10 @@ const struct cell_table *inspected_table(const struct inspected_cell *c, const c
     for (int i = 0; i < c->n; i++)
         if (!name || strcmp(c->table[i].name, name) == 0)
             return &c->table[i];
-    strbuf_init(&all);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         known[i] = c->table[i].name;
-        strbuf_addf(&all, "%s%s", i ? ", " : "", known[i]);
-    }
-    const char *near = nearest_name(name, known, n);
-    error_set(err, PEAT_INVALID, "--what: the cell has no table '%s'%s%s%s; there are %s", name,
-              near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "", all.text);
-    strbuf_release(&all);
+    error_set(err, PEAT_INVALID, "--what: the cell has no table '%s'; there are ", name);
+    error_add_names(err, name, known, n);
     return NULL;
 }
 

@@ -15,8 +15,8 @@ struct inspected_cell {
 
 /* Opens the cell as it is now and as it began. inspected_cell_close also after a failure. */
 peat_status inspected_cell_open(struct inspected_cell *c, const char *dir, const char *cell,
-                                bool start_only, const struct team *team, struct arena *a,
-                                struct error *err);
+                                bool start_only, const struct team *team, struct trail *trail,
+                                struct arena *a, struct error *err);
 void inspected_cell_close(struct inspected_cell *c);
 
 /* The table of this name, or the first (NULL); NULL, and an error that lists them. */

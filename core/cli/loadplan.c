@@ -3,7 +3,6 @@
 #include "cli/loadplan.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
 #include "experiment/planapart.h"
@@ -14,9 +13,8 @@
 static peat_status find_file(struct loaded_plan *l, const char *operand, const char **path,
                              struct error *err)
 {
-    struct stat st;
     *path = operand;
-    if (stat(operand, &st) < 0 || !S_ISDIR(st.st_mode))
+    if (!path_is_directory(operand))
         return PEAT_OK;
     char *file = path_join(operand, RESOLVED_FILE);
     *path = arena_strdup(&l->arena, file);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* plugins_check.c: peat plugins check. */
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/columns.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "check/checkchild.h"
+#include "check/thorough.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "process/child.h"
@@ -21,7 +23,9 @@ struct request {
     int64_t trail;    /* descriptor; 0: none   */
     const char *only; /* NULL: all             */
     const char *record;
-    bool json, here;
+    const char *cases; /* one, or what a parent asks for; NULL: none */
+    int64_t seed, seconds;
+    bool json, here, thorough;
 };
 
 /* One call of the command. */
@@ -33,6 +37,7 @@ struct checking {
     struct check_report *report;
     const struct value *subject;
     int count[CHECK_ENDS];
+    struct thorough random;
 };
 
 /* ---- printing ---- */
@@ -64,13 +69,21 @@ static const char *subject_text(const struct checking *c, const char *key)
 /* A command line that does this check again; the path, since names may be found elsewhere. */
 static const char *repeat_command(struct checking *c, const char *check)
 {
+    const struct thorough *t = &c->random;
+    bool of_case = strcmp(check, check_cases.name) == 0;
+    const char *cases = t->text ? t->text : c->q.cases;
+    char *const *setting = of_case && t->text ? t->setting : c->request.setting;
+    int n = of_case && t->text ? t->n_setting : c->request.n_setting;
     struct strbuf out;
     strbuf_init(&out);
     const char *path = subject_text(c, "path");
     strbuf_addf(&out, "peat plugins check %s", *path ? path : c->request.plugin);
-    for (int i = 0; i < c->request.n_setting; i++)
-        strbuf_addf(&out, " '%s'", c->request.setting[i]);
-    strbuf_addf(&out, " --only %s --here", check);
+    for (int i = 0; i < n; i++)
+        strbuf_addf(&out, " '%s'", setting[i]);
+    if (of_case)
+        strbuf_addf(&out, " --case '%s' --here", cases ? cases : "");
+    else
+        strbuf_addf(&out, " --only %s --here", check);
     const char *text = arena_strdup(c->arena, out.text);
     strbuf_release(&out);
     return text;
@@ -88,8 +101,66 @@ static void print_head(const struct checking *c)
                   subject_text(c, "version"), subject_text(c, "path"));
 }
 
+/* Without the situation at its end, "(decoder, fit: none)". */
+static size_t mistake_length(const char *text)
+{
+    const char *end = strrchr(text, '(');
+    return end && end > text ? (size_t)(end - text) : strlen(text);
+}
+
+static bool is_same_mistake(const struct check_report *x, const struct check_report *y)
+{
+    size_t n = mistake_length(x->text);
+    return x->end == y->end && n > 0 && n == mistake_length(y->text) &&
+           memcmp(x->text, y->text, n) == 0;
+}
+
+/* The first report of what this one says too; itself: there is none before it. */
+static int first_of(const struct checking *c, int i)
+{
+    for (int k = 0; k < i; k++)
+        if (is_same_mistake(&c->report[k], &c->report[i]))
+            return k;
+    return i;
+}
+
+/* The checks that say what check i said before them; with it, where it was not printed yet. */
+static void print_alike(const struct checking *c, int i, const char *what)
+{
+    const char *between = "";
+    bool any = false;
+    struct strbuf names;
+    strbuf_init(&names);
+    for (int k = i; k < c->n; k++) {
+        bool printed = k == i && is_bad(c->report[i].end);
+        if (first_of(c, k) != i || printed)
+            continue;
+        strbuf_addf(&names, "%s%s", between, c->report[k].check);
+        between = ", ";
+        any = true;
+    }
+    if (any)
+        cli_print("  %-8s %s%s: %s\n", check_end_name(c->report[i].end), what,
+                  is_bad(c->report[i].end) ? c->report[i].check : c->report[i].text, names.text);
+    strbuf_release(&names);
+}
+
+/* What several checks say is said once. */
+static void print_repeats(const struct checking *c)
+{
+    for (int i = 0; i < c->n; i++) {
+        const struct check_report *r = &c->report[i];
+        if (*r->text && r->end != CHECK_END_PASSED && first_of(c, i) == i)
+            print_alike(c, i, is_bad(r->end) ? "the same as " : "");
+    }
+}
+
 static void print_report(struct checking *c, const struct check_report *r)
 {
+    int i = (int)(r - c->report);
+    bool folded = r->end == CHECK_END_SKIPPED || (is_bad(r->end) && first_of(c, i) != i);
+    if (folded)
+        return;
     if (*r->text)
         cli_print("  %-8s %-24s%s\n", check_end_name(r->end), r->check, r->text);
     else
@@ -164,6 +235,40 @@ static bool is_wanted(const struct checking *c, const struct check *check)
     return !c->q.only || !strcmp(c->q.only, check->name);
 }
 
+/* Seeds are printed, so that a run can be repeated. */
+static int run_random(struct checking *c, struct error *err)
+{
+    struct thorough *t = &c->random;
+    *t = (struct thorough){.seed = (uint64_t)c->q.seed, .seconds = (double)c->q.seconds};
+    if (thorough_run(t, &c->request, c->arena, err) != PEAT_OK)
+        return cli_refuse(err);
+    struct check_report *r = &c->report[c->n];
+    *r = t->report;
+    if (is_bad(r->end))
+        r->text = arena_printf(c->arena, "%s; case %" PRId64 " of seed %" PRIu64 "%s%s", r->text,
+                               t->index, t->seed, t->text ? ", made smaller: " : "",
+                               t->text ? t->text : "");
+    else
+        r->text = arena_printf(
+            c->arena, "%" PRId64 " configurations of seed %" PRIu64 ", %" PRId64 " of them refused",
+            t->tried, t->seed, t->refused);
+    count(c);
+    return CLI_DONE;
+}
+
+/* One case, by its text. */
+static int run_case(struct checking *c)
+{
+    struct error err = {0};
+    c->report = ARENA_ARRAY(c->arena, 1, struct check_report);
+    if (run_apart(c, check_cases.name, &err) != PEAT_OK)
+        return cli_refuse(&err);
+    count(c);
+    if (c->q.json)
+        print_object(c);
+    return is_bad(c->report[0].end) ? CLI_FAILED : CLI_DONE;
+}
+
 /* The first check says what the plugin is; one that cannot be loaded has no others. */
 static int run_all(struct checking *c)
 {
@@ -188,13 +293,17 @@ static int run_all(struct checking *c)
             return cli_refuse(&err);
         count(c);
     }
+    if (loaded && c->q.thorough && run_random(c, &err) != CLI_DONE)
+        return CLI_FAILED;
     if (c->n == 0)
         return cli_mistake(plugins_check.name, "check '%s' is not for a %s", c->q.only,
                            subject_text(c, "kind"));
-    if (c->q.json)
+    if (c->q.json) {
         print_object(c);
-    else
+    } else {
+        print_repeats(c);
         print_sum(c);
+    }
     int bad =
         c->count[CHECK_END_FAILED] + c->count[CHECK_END_CRASHED] + c->count[CHECK_END_TIMEOUT];
     return bad ? CLI_FAILED : CLI_DONE;
@@ -263,15 +372,29 @@ static int check_plugin(const struct cli *cli)
                          .request = {.timeout = (double)q->timeout,
                                      .plugin = cli->operand[0],
                                      .setting = cli->operand + 1,
-                                     .n_setting = cli->n_operand - 1},
+                                     .n_setting = cli->n_operand - 1,
+                                     .cases = q->cases},
                          .arena = cli->arena};
     for (int i = 1; i < cli->n_operand; i++)
         if (!strchr(cli->operand[i], '=') || cli->operand[i][0] == '=')
             return cli_mistake(plugins_check.name, "'%s' is not KEY=VALUE", cli->operand[i]);
     if (q->parent && !q->record)
         return cli_mistake(plugins_check.name, "--with-parent goes with --record");
-    if ((q->here || q->record) && !q->only)
-        return cli_mistake(plugins_check.name, "--here and --record go with --only");
+    if ((q->here || q->record) && !q->only && !q->cases)
+        return cli_mistake(plugins_check.name, "--here and --record go with --only or --case");
+    if (q->thorough && q->cases)
+        return cli_mistake(plugins_check.name, "--thorough makes cases: without --case");
+    if (cli_given(cli, "seed seconds") && !q->thorough)
+        return cli_mistake(plugins_check.name, "--seed and --seconds go with --thorough");
+    if (q->cases)
+        c.q.only = check_cases.name;
+    if (c.q.only && strcmp(c.q.only, check_cases.name) == 0 && !q->cases)
+        return cli_mistake(plugins_check.name,
+                           "check 'cases' needs a --case; --thorough makes some");
+    if (q->thorough && !cli_given(cli, "seed"))
+        c.q.seed = (int64_t)(clock_seconds() * 1e3) % 1000000;
+    if (q->cases && !q->record && !q->here)
+        return run_case(&c);
     return q->record ? run_recorded(&c) : q->here ? run_here(&c) : run_all(&c);
 }
 
@@ -281,7 +404,12 @@ static const struct cli_option options[] = {
     CLI_OTHER(0, "list", NULL, list_checks,
               "print the names of all checks and what they are about"),
     CLI_WHOLE(0, "timeout", "SECONDS", 1, 86400, timeout, "for each check; 60 unless given"),
-    CLI_FLAG(0, "here", here, "with --only: run it in this process, for a debugger"),
+    CLI_FLAG(0, "thorough", thorough,
+             "then random sizes, parameters and tokens; one that fails is made smaller"),
+    CLI_WHOLE(0, "seed", "N", 0, INT64_MAX, seed, "of --thorough; any unless given, and printed"),
+    CLI_WHOLE(0, "seconds", "N", 1, 86400, seconds, "of --thorough; 120 unless given"),
+    CLI_TEXT(0, "case", "TEXT", cases, "one configuration, as --thorough prints it"),
+    CLI_FLAG(0, "here", here, "with --only or --case: run it in this process, for a debugger"),
     CLI_TEXT(0, "record", "FILE", record,
              "with --only: run it in this process, write its end to FILE"),
     CLI_WHOLE(0, "with-parent", "PID", 1, INT_MAX, parent,
@@ -301,6 +429,6 @@ const struct cli_command plugins_check = {
     .example = "peat plugins check ./mine.so\npeat plugins check rotary --only gradients --json",
     CLI_OPERANDS("NAME [KEY=VALUE...]", 1, CLI_MANY, "which plugin is to be checked?"),
     CLI_ROWS(options),
-    CLI_DEFAULTS(.timeout = 60),
+    CLI_DEFAULTS(.timeout = 60, .seconds = 120),
     .run = check_plugin,
 };

@@ -93,9 +93,10 @@ static peat_status can_be_read(const struct cell_diagnosis *d, struct error *err
 
 /* Everything but the trained weights. */
 peat_status cell_diagnosis_open_start(struct cell_diagnosis *d, const struct cell_files *cell,
-                                      int n_batch, const struct team *team, struct error *err)
+                                      int n_batch, const struct team *team, struct trail *trail,
+                                      struct error *err)
 {
-    *d = (struct cell_diagnosis){.cell = cell};
+    *d = (struct cell_diagnosis){.cell = cell, .assembly = {.trail = trail}};
     arena_init(&d->arena, "diagnosed cell", 1 << 20);
     subject_init(&d->subject, &d->assembly.model, team, 0);
     const struct recorded_cell recorded = {cell->label, cell->dir, cell->config, cell->meta};
@@ -113,9 +114,10 @@ peat_status cell_diagnosis_open_start(struct cell_diagnosis *d, const struct cel
 }
 
 peat_status cell_diagnosis_open(struct cell_diagnosis *d, const struct cell_files *cell,
-                                int n_batch, const struct team *team, struct error *err)
+                                int n_batch, const struct team *team, struct trail *trail,
+                                struct error *err)
 {
-    peat_status status = cell_diagnosis_open_start(d, cell, n_batch, team, err);
+    peat_status status = cell_diagnosis_open_start(d, cell, n_batch, team, trail, err);
     if (status == PEAT_OK)
         status = read_start(d, err);
     if (status == PEAT_OK)

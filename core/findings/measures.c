@@ -152,20 +152,13 @@ int measure_read(const struct measure *m, const struct value *diagnosis,
 const struct measure *measure_find(const char *name, const char *what, struct error *err)
 {
     const char *known[sizeof(measures) / sizeof(*measures)];
-    struct strbuf all;
     int n = 0;
-    strbuf_init(&all);
     for (; measures[n].name; n++) {
-        if (strcmp(measures[n].name, name) == 0) {
-            strbuf_release(&all);
+        if (strcmp(measures[n].name, name) == 0)
             return &measures[n];
-        }
         known[n] = measures[n].name;
-        strbuf_addf(&all, "%s%s", n ? ", " : "", known[n]);
     }
-    const char *near = nearest_name(name, known, n);
-    error_set(err, PEAT_INVALID, "%s: there is no measure '%s'%s%s%s; there are %s", what, name,
-              near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "", all.text);
-    strbuf_release(&all);
+    error_set(err, PEAT_INVALID, "%s: there is no measure '%s'; there are ", what, name);
+    error_add_names(err, name, known, n);
     return NULL;
 }

@@ -24,9 +24,12 @@ static const char *in_hook(const struct cell_end *end, struct arena *a)
     return end->hook ? arena_printf(a, " in %s", end->hook) : "";
 }
 
-static void end_by_signal(struct cell_end *end, int signal, enum cell_stop stop, struct arena *a)
+static void end_by_signal(struct cell_end *end, const struct child *child, enum cell_stop stop,
+                          struct arena *a)
 {
-    char name[SIGNAL_NAME];
+    int signal = child->signal;
+    char name[SIGNAL_NAME], hint[TRAIL_HINT];
+    trail_hint(child->trail, signal, hint);
     end->signal = arena_strdup(a, signal_name(signal, name));
     bool asked = signal != SIGKILL || stop == STOP_ASKED;
     if (signal_is_sent(signal) && asked) {
@@ -37,7 +40,7 @@ static void end_by_signal(struct cell_end *end, int signal, enum cell_stop stop,
         end->reason = arena_printf(a, "killed%s (out of memory?)", in_hook(end, a));
     } else {
         end->state = CELL_CRASHED;
-        end->reason = arena_printf(a, "crashed with %s%s", end->signal, in_hook(end, a));
+        end->reason = arena_printf(a, "crashed with %s%s%s", end->signal, in_hook(end, a), hint);
     }
 }
 
@@ -148,7 +151,7 @@ struct cell_end cell_end_read(const struct cell_process *p, const struct child *
         }
     }
     if (child->signal) {
-        end_by_signal(&end, child->signal, p->stop, a);
+        end_by_signal(&end, child, p->stop, a);
     } else if (ended_by_plugin) {
         end_by_plugin(&end, p, child, a);
     } else if (end.exit == STOPS_CODE) {

@@ -81,6 +81,39 @@ const char *scheme_needs_composed(const peat_scheme *s)
     return s->context && s->needs & PEAT_NEED_W ? "context with the attention weights" : NULL;
 }
 
+/* Whether a plugin that declares the need would find something in this hook. */
+static bool hands_over(const struct hook *h, uint32_t need)
+{
+    switch (need) {
+    case PEAT_NEED_TOKENS:
+        return h->place & (ACTS_BEFORE | ACTS_ON_MODEL);
+    case PEAT_NEED_X:
+        return h->place & ACTS_ON_HEADS;
+    case PEAT_NEED_QK:
+        return h->place & (ACTS_ON_TERMS | ACTS_ON_SCORES | ACTS_ON_CONTEXT);
+    default:
+        return h->need == need;
+    }
+}
+
+void hook_missing(enum hook_id id, uint32_t needs, bool tokens, char text[HOOK_MISSING])
+{
+    static const struct {
+        uint32_t need;
+        const char *text;
+    } given[] = {{PEAT_NEED_TOKENS, "PEAT_NEED_TOKENS (token)"},
+                 {PEAT_NEED_X, "PEAT_NEED_X (x_q, x_k)"},
+                 {PEAT_NEED_QK, "PEAT_NEED_QK (q, k, v)"},
+                 {PEAT_NEED_W, "PEAT_NEED_W (W)"},
+                 {PEAT_NEED_BIAS, "PEAT_NEED_BIAS (bias)"}};
+    size_t n = 0;
+    text[0] = '\0';
+    for (size_t i = tokens ? 0 : 1; i < sizeof(given) / sizeof(*given); i++)
+        if (!(needs & given[i].need) && hands_over(&table[id], given[i].need) && n < HOOK_MISSING)
+            n += (size_t)snprintf(text + n, HOOK_MISSING - n, "%s%s", n ? " or " : "",
+                                  given[i].text);
+}
+
 int hooks_list(peat_kind kind, const void *interface, uint32_t places, struct strbuf *out)
 {
     int n = 0;

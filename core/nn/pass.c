@@ -95,10 +95,15 @@ void call_init(struct call *c, struct pass *pass, int index, int64_t layer)
     }
 }
 
-void call_sides(struct call *c, const peat_side *q, const peat_side *k)
+static uint32_t needs_of(const struct call *c)
 {
     const struct positional *p = c->pass->positional;
-    uint32_t needs = c->index < 0 ? p->combine->needs : p->scheme[c->index].hooks->needs;
+    return c->index < 0 ? p->combine->needs : p->scheme[c->index].hooks->needs;
+}
+
+void call_sides(struct call *c, const peat_side *q, const peat_side *k)
+{
+    uint32_t needs = needs_of(c);
     c->own = declared(q, needs, NULL);
     c->own_keys = declared(k, needs, NULL);
     place_own(c, &c->own, false);
@@ -115,11 +120,23 @@ void call_pairs(struct call *c)
     c->base.shared = c->pass->shared_pairs[c->index];
 }
 
+/* For whoever says that an operand, or what a plugin looks at, is not there. */
+static void note_missing(const struct call *c, enum hook_id hook)
+{
+    struct graph *g = c->pass->g;
+    char all[HOOK_MISSING], nodes[HOOK_MISSING];
+    hook_missing(hook, needs_of(c), true, all);
+    hook_missing(hook, needs_of(c), false, nodes);
+    trail_missing(g->trail, all);
+    g->missing = *nodes ? arena_strdup(g->arena, nodes) : NULL;
+}
+
 void hook_begin(const struct call *c, enum hook_id hook)
 {
     struct graph *g = c->pass->g;
     g->hook = arena_printf(g->arena, "%s.%s", c->part->id, hook_name(hook));
     trail_enter(g->trail, g->hook);
+    note_missing(c, hook);
 }
 
 bool call_has_tokens(const struct call *c)
@@ -137,6 +154,7 @@ bool hook_status(struct pass *pass, peat_status status)
     if (status != PEAT_OK && !graph_failed(pass->g))
         graph_fail(pass->g, "the hook failed: %s", status_text(status));
     pass->g->hook = NULL;
+    pass->g->missing = NULL;
     return !graph_failed(pass->g);
 }
 
@@ -157,11 +175,16 @@ peat_node *hook_shape(struct pass *pass, peat_node *node, int rank, const int64_
         graph_fail(pass->g, "the hook returned nothing");
     if (!node || shape_fits(&node->value, rank, dim, either))
         return node;
-    char got[96], want[96];
-    struct tensor expected = tensor_shape(node->value.dtype, rank, dim);
-    return graph_fail(pass->g, "the hook returned shape %s, expected %s",
-                      tensor_shape_text(&node->value, got, sizeof(got)),
-                      tensor_shape_text(&expected, want, sizeof(want)));
+    char got[96];
+    struct strbuf want;
+    strbuf_init(&want);
+    for (int i = 0; i < rank; i++)
+        strbuf_addf(&want, "%s%s%lld", i ? ", " : "", either >> i & 1 && dim[i] > 1 ? "1|" : "",
+                    (long long)dim[i]);
+    graph_fail(pass->g, "the hook returned shape %s, expected [%s]",
+               tensor_shape_text(&node->value, got, sizeof(got)), want.text);
+    strbuf_release(&want);
+    return NULL;
 }
 
 peat_node *hook_end(struct pass *pass, peat_node *node, int rank, const int64_t *dim,

@@ -41,7 +41,7 @@ peat_node *service_project(const peat_call *c, peat_node *x, int32_t which)
     const struct call *call = call_of(c);
     struct graph *g = graph_of(c);
     if (!call->attention || which < 0 || which > 2)
-        return graph_fail(g, "project is for attention hooks that declare NEED_PROJECT");
+        return graph_fail(g, "project is for attention hooks that declare PEAT_NEED_PROJECT");
     int64_t D = c->dims.D, C = call->pass->dims.C;
     int64_t begin = which * D + call->head_begin * C, end = begin + c->H * C;
     peat_node *w = op_slice(&g->base, weight_node(g, call->attention->qkv_w), 0, begin, end);

@@ -190,13 +190,14 @@ static bool send_trained(const struct look *look, const struct team *team, struc
     struct cell_table *before, *after;
     const struct cell_table *x = NULL, *y = NULL;
     int n;
-    peat_status status = cell_diagnosis_open_start(&start, look->cell, 1, team, NULL);
+    peat_status status =
+        cell_diagnosis_open_start(&start, look->cell, 1, team, look->request.trail, NULL);
     if (status == PEAT_OK)
         status = cell_tables(&start, &before, &n, NULL);
     if (status == PEAT_OK)
         x = own_table(look, &start, before, n);
     if (x)
-        status = cell_diagnosis_open(&now, look->cell, 1, team, NULL);
+        status = cell_diagnosis_open(&now, look->cell, 1, team, look->request.trail, NULL);
     if (x && status == PEAT_OK && cell_tables(&now, &after, &n, NULL) == PEAT_OK)
         y = own_table(look, &now, after, n);
     bool moved = y && table_change(&x->table, &y->table) > 0.0;
@@ -212,20 +213,20 @@ static bool send_trained(const struct look *look, const struct team *team, struc
 
 static peat_status send_table(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
 {
-    const struct look *look = ctx;
-    struct scheme_request request = look->request;
+    struct look look = *(const struct look *)ctx;
+    struct scheme_request *request = &look.request;
     struct arena a;
     struct scheme_table t;
     struct team team = {1, NULL};
-    request.trail = trail;
-    request.team = &team;
+    request->trail = trail;
+    request->team = &team;
     arena_init(&a, "scheme", 1 << 20);
     parallel_start();
     peat_status status = gemm_start(&team, "auto", err);
-    if (status == PEAT_OK && !(look->cell && send_trained(look, &team, &a, out))) {
-        status = scheme_table_make(&t, &request, &a, err);
+    if (status == PEAT_OK && !(look.cell && send_trained(&look, &team, &a, out))) {
+        status = scheme_table_make(&t, request, &a, err);
         if (status == PEAT_OK)
-            add_message(look, &t, NULL, &team, &a, out);
+            add_message(&look, &t, NULL, &team, &a, out);
     }
     arena_release(&a);
     return status;

@@ -228,12 +228,15 @@ static void describe_end(const struct inquiry *q, struct strbuf *out)
 
 static peat_status explain(const struct inquiry *q, struct trail_plugin *died, struct error *err)
 {
-    char where[TRAIL_TEXT];
+    char where[TRAIL_TEXT], hint[TRAIL_HINT];
     struct strbuf how;
     strbuf_init(&how);
     trail_where(q->child.trail, where);
     describe_end(q, &how);
+    trail_hint(q->child.trail, q->child.signal, hint);
     peat_status status = blame(q->child.trail, where, how.text, died, err);
+    if (err && hint[0])
+        error_set(err, status, "%s%s", err->text, hint);
     strbuf_release(&how);
     return status;
 }

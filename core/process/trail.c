@@ -3,6 +3,7 @@
 #include "process/trail.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -73,7 +74,14 @@ void trail_enter(struct trail *t, const char *hook)
     if (!p)
         return;
     p->beats++;
+    p->missing[0] = '\0';
     COPY(p->hook, hook);
+}
+
+void trail_missing(struct trail *t, const char *missing)
+{
+    if (page_of(t))
+        COPY(t->page->missing, missing);
 }
 
 void trail_leave(struct trail *t)
@@ -157,6 +165,16 @@ void trail_where(const struct trail_page *page, char where[TRAIL_TEXT])
     const char *text = page->kernel[0] ? page->kernel : page->hook;
     memcpy(where, text, TRAIL_TEXT);
     where[TRAIL_TEXT - 1] = '\0';
+}
+
+void trail_hint(const struct trail_page *page, int signal, char hint[TRAIL_HINT])
+{
+    char missing[sizeof(page->missing)];
+    hint[0] = '\0';
+    if (!page || signal != SIGSEGV || !page->hook[0] || page->kernel[0] || !page->missing[0])
+        return;
+    COPY(missing, page->missing);
+    snprintf(hint, TRAIL_HINT, "; what it does not declare is NULL there: %s", missing);
 }
 
 bool trail_said(const struct trail_page *page, struct error *err)

@@ -410,8 +410,7 @@ START_TEST(refused_point_of_a_grid_is_skipped_and_listed)
     const struct value *skipped = value_get(status_of("runs/refused"), "skipped");
     ck_assert_int_eq(skipped->n, 2);
     ck_assert_ptr_nonnull(strstr(text_of(skipped->item[1], "label"), ".s1"));
-    shell_says(0,
-               "skipped: evil_scheme.so-does=shape-place=setup.sum.s0: ", "peat plan refused.yaml");
+    shell_says(0, "skipped: evil_scheme-does=shape-place=setup.sum.s0: ", "peat plan refused.yaml");
 }
 END_TEST
 

@@ -76,7 +76,12 @@ static void backward(const peat_op_call *c, int64_t begin, int64_t end)
         ((double *)c->src_grad[0].data)[i] += factor * ((const double *)c->out_grad->data)[i];
 }
 
-static const peat_op op = {sizeof(op), "half", infer, units, forward, backward, NULL};
+static const peat_op op = {.size = sizeof(op),
+                           .name = "half",
+                           .infer = infer,
+                           .units = units,
+                           .forward = forward,
+                           .backward = backward};
 
 static peat_node *residual(const peat_call *c, peat_node *x)
 {

@@ -116,7 +116,7 @@ static const struct crime crimes[] = {
     {"stream", "not_finite", "finite", "failed",
      "a logit at place 0 of 1 is not a number (decoder)"},
     {"stream", "wrong_shape", "finite", "failed",
-     "planted.encode: the hook returned shape [[]1, 1, 8], expected [[]2, 1, 16] (decoder)"},
+     "planted.encode: the hook returned shape [[]1, 1, 8], expected [[]1|2, 1, 16] (decoder)"},
     {"process", "dies_in_hook", "finite", "crashed",
      "planted.residual: killed by signal 11 (Segmentation fault)*"},
     {"process", "aborts", "finite", "crashed", "planted.residual: killed by signal 6 (Aborted)*"},

@@ -347,8 +347,8 @@ static void open_cell(struct cell_diagnosis *d, struct rundir *r, struct arena *
     char *dir = path_join(shell.dir, "runs/d");
     ck_assert_msg(rundir_read(arena_strdup(a, dir), r, a, &err) == PEAT_OK, "%s", err.text);
     ck_assert_msg(rundir_find(r, label, &index, &err) == PEAT_OK, "%s", err.text);
-    ck_assert_msg(cell_diagnosis_open(d, &r->cell[index], 2, lone_team(), &err) == PEAT_OK, "%s",
-                  err.text);
+    ck_assert_msg(cell_diagnosis_open(d, &r->cell[index], 2, lone_team(), NULL, &err) == PEAT_OK,
+                  "%s", err.text);
     free(dir);
 }
 

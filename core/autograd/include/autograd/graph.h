@@ -79,11 +79,16 @@ struct graph {
     const char *hook;    /* set around plugin calls                                        */
     struct trail *trail; /* where kernels of plugins are noted; NULL: nowhere               */
     struct error err;    /* the first error; operations pass NULL on after it               */
+    bool given_up;       /* which is a plugin's own word, by peat_fail                      */
+    const char
+        *missing; /* operands that the hook is not given: "PEAT_NEED_X (x_q, x_k)"; or NULL */
 };
 
 /* The arena is not reset: the caller owns the step's life. */
 void graph_init(struct graph *g, struct arena *arena, const struct team *team, peat_dtype dtype);
 bool graph_failed(const struct graph *g);
+/* "operand N is missing", with what the hook did not declare. */
+void graph_fail_missing(struct graph *g, const char *op, int operand);
 /* Keeps the first error, "hook: op: text"; returns NULL for the caller to return. */
 peat_node *graph_fail(struct graph *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The same with PEAT_NOMEM, "what: out of memory for ... bytes"; 0: it is not known how many. */

@@ -23,6 +23,8 @@ struct subject {
     const char *scratch;          /* a directory for files                           */
     const struct team *team;      /* one thread, after gemm_start                    */
     struct trail *trail;          /* where its functions are noted; NULL: nowhere    */
+    const char *cases;            /* for check_cases, cases.h                        */
+    struct cases_end *end;
 };
 
 /* `why` is empty on success; otherwise what is wrong and where, or why it was skipped. */
@@ -37,6 +39,7 @@ struct check {
 
 /* All checks in the order they are run, ended by a NULL name. */
 const struct check *check_table(void);
+/* check_cases too. */
 const struct check *check_find(const char *name);
 bool check_is_for(const struct check *c, peat_kind kind);
 

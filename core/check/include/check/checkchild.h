@@ -3,7 +3,7 @@
 #ifndef CHECK_CHECKCHILD_H
 #define CHECK_CHECKCHILD_H
 
-#include "check/check.h"
+#include "check/cases.h"
 
 enum check_end {
     CHECK_END_PASSED,
@@ -24,6 +24,7 @@ struct check_report {
     const struct value *subject; /* what the child said of the plugin; NULL: not loaded */
     bool absent;                 /* there is no such plugin: text says so */
     double seconds;
+    struct cases_end cases; /* of check_cases */
 };
 
 /* What is checked, and how the child is asked to. */
@@ -33,6 +34,7 @@ struct check_request {
     char *const *setting; /* "key=value" */
     double timeout;       /* seconds */
     struct trail *trail;  /* of the child: where it notes what runs; NULL: nowhere */
+    const char *cases;    /* for check_cases; NULL: for others                     */
 };
 
 /* The child's side: runs the check in this process and writes what came of it to `record` (NULL:

@@ -21,13 +21,15 @@ struct cell_diagnosis {
 
 /* Rebuilds the cell's model in F64 with its newest weights and reads n_batch batches of its first
  * evaluation length. Refuses a cell without weights, and data that are not those of the training;
- * plugins that differ are noted. gemm_start was called for the team, which outlives d.
- * cell_diagnosis_close also after a failure. */
+ * plugins that differ are noted. The trail (may be NULL) is told which hooks run. gemm_start was
+ * called for the team, which outlives d. cell_diagnosis_close also after a failure. */
 peat_status cell_diagnosis_open(struct cell_diagnosis *d, const struct cell_files *cell,
-                                int n_batch, const struct team *team, struct error *err);
+                                int n_batch, const struct team *team, struct trail *trail,
+                                struct error *err);
 /* The same with the initial weights, of a cell that may be not trained yet. */
 peat_status cell_diagnosis_open_start(struct cell_diagnosis *d, const struct cell_files *cell,
-                                      int n_batch, const struct team *team, struct error *err);
+                                      int n_batch, const struct team *team, struct trail *trail,
+                                      struct error *err);
 /* The whole tree, in d's memory. */
 peat_status cell_diagnosis_run(struct cell_diagnosis *d, const char *const *only, int n_only,
                                struct value **v, struct error *err);

@@ -82,6 +82,10 @@ const char *scheme_needs_composed(const peat_scheme *s);
 /* Adds the names of the hooks that an interface has in these places, comma-separated; returns how
  * many. */
 int hooks_list(peat_kind kind, const void *interface, uint32_t places, struct strbuf *out);
+/* What this hook of a plugin that declares `needs` finds NULL: "PEAT_NEED_X (x_q, x_k)" and the
+ * like, with tokens, or nodes alone; "": nothing. Takes no memory: it is asked at every call. */
+enum { HOOK_MISSING = 160 };
+void hook_missing(enum hook_id id, uint32_t needs, bool tokens, char text[HOOK_MISSING]);
 /* Notes in the trail, which may be NULL, that a hook of plugin `id` runs: "rotary.qkv". */
 void hook_enter(struct trail *trail, const char *id, enum hook_id hook);
 

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 
-enum { TRAIL_TEXT = 96, TRAIL_PLUGINS = 12 };
+enum { TRAIL_TEXT = 96, TRAIL_PLUGINS = 12, TRAIL_HINT = 240 };
 
 struct trail_plugin {
     char id[TRAIL_TEXT];
@@ -28,6 +28,7 @@ struct trail_page {
     char hook[TRAIL_TEXT];   /* "rotary.qkv" while a plugin's function runs, else ""          */
     char kernel[TRAIL_TEXT]; /* the same for kernels, which run in hooks and outside of them */
     char cell[256];          /* the cell that is set up or trained, when there are several   */
+    char missing[160];       /* what the hook is not given, as it does not declare it        */
     int32_t n_plugin;
     struct trail_plugin plugin[TRAIL_PLUGINS];
     int32_t status;  /* peat_status: why the process is about to end ... */
@@ -53,6 +54,8 @@ void trail_page_free(struct trail_page *page);
 /* All of them take NULL for the trail. */
 void trail_enter(struct trail *t, const char *hook);
 void trail_leave(struct trail *t);
+/* After trail_enter: what the hook finds NULL, "PEAT_NEED_X (x_q, x_k)"; "": nothing. */
+void trail_missing(struct trail *t, const char *missing);
 /* A kernel of the operation `name` that `hook` built (NULL: not known). */
 void trail_enter_kernel(struct trail *t, const char *hook, const char *name, bool backward);
 void trail_leave_kernel(struct trail *t);
@@ -66,6 +69,9 @@ void trail_say(struct trail *t, const struct error *err);
 /* For the parent: the plugin's function that runs or ran last without returning, "rotary.qkv";
  * "" when none did. */
 void trail_where(const struct trail_page *page, char where[TRAIL_TEXT]);
+/* Of a process that a bad address ended in a hook that is not given all there is: "; what it
+ * does not declare is NULL there: PEAT_NEED_X (x_q, x_k)"; else "". */
+void trail_hint(const struct trail_page *page, int signal, char hint[TRAIL_HINT]);
 /* False: the process has not said why it ends. */
 bool trail_said(const struct trail_page *page, struct error *err);
 /* The plugin that `where` belongs to, copied; false when it is not known. */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* thorough.h: random cases one after another, in processes of their own, and the smallest that
+ * fails. */
+#ifndef CHECK_THOROUGH_H
+#define CHECK_THOROUGH_H
+
+#include "check/checkchild.h"
+
+struct thorough {
+    uint64_t seed;
+    double seconds;
+    int64_t tried, refused;
+    /* When a case failed: */
+    int64_t index;              /* of it, among those of the seed           */
+    struct check_report report; /* of the smallest one; passed: none failed */
+    const char *text;           /* cases.h                                  */
+    int n_setting;
+    char *const *setting; /* all of them, those of the request in front */
+};
+
+/* Goes on until `seconds` are over or a case fails, which is then made smaller. */
+peat_status thorough_run(struct thorough *t, const struct check_request *q, struct arena *a,
+                         struct error *err);
+
+#endif

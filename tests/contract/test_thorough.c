@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_thorough.c: random cases find what only some configurations show, make it small, and print
+ * how to see it again. With --long: no plugin that was built is refused with any of 20 seeds.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/shell.h"
+#include "support/support.h"
+#include "support/texts.h"
+
+/* A scheme of relative bias that is sound, but for what WRONG says. */
+static const char source[] =
+    "#include <peat/plugin.h>\n"
+    "struct config { int64_t reach; bool fine; };\n"
+    "static const peat_param rows[] = {\n"
+    "    {\"reach\", PEAT_INT, offsetof(struct config, reach), .preset = 4, .min = 1, .max = 99,\n"
+    "     .doc = \"how far\"},\n"
+    "    {\"fine\", PEAT_BOOL, offsetof(struct config, fine), .preset = 1, .doc = \"or coarse\"},\n"
+    "    PEAT_PARAM_END,\n"
+    "};\n"
+    "static peat_node *bias(const peat_call *c, const peat_qkv *p)\n"
+    "{\n"
+    "    const struct config *k = c->config;\n"
+    "    int64_t T = c->q->T;\n"
+    "    double *x = peat_scratch(c, c->B * T * T);\n"
+    "    (void)p;\n"
+    "    for (int64_t n = 0; x && n < c->B * T * T; n++) {\n"
+    "        int64_t b = n / (T * T), i = n / T % T, j = n % T;\n"
+    "        double far = i > j ? (double)(i - j) : (double)(j - i);\n"
+    "        x[n] = -0.1 * (far < k->reach ? far : k->reach);\n"
+    "        if (WRONG)\n"
+    "            x[n] += SLIP;\n"
+    "    }\n"
+    "    return peat_fill(c, 4, (int64_t[]){c->B, 1, T, T}, x);\n"
+    "}\n"
+    "static const peat_scheme scheme = {.size = sizeof(scheme), .needs = PEAT_NEED_TOKENS,\n"
+    "                                   .bias = bias};\n"
+    "PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, \"sly\", \"1\", \"mostly sound\",\n"
+    "            \"MIT\", \"\")\n";
+
+static void build_sly(const char *wrong, const char *slip)
+{
+    shell_write("sly.c", source);
+    shell_expect(0,
+                 "cc -shared -fPIC -O1 -D'WRONG=(%s)' -D'SLIP=(%s)' -I\"$PEAT_SOURCE\"/include "
+                 "sly.c -o sly.so",
+                 wrong, slip);
+}
+
+/* Each passes the checks of fixed sizes, and shows in few of the random ones. */
+static const struct planted {
+    const char *wrong, *slip, *says, *small;
+} planted[] = {
+    {"T > 9 && T < 40 && j + 1 < T", "0.3 * c->q->token[b * T + T - 1] / 128.0", "differ by",
+     "length=1"},
+    {"c->H == 3", "0.1 * (double)(j * (c->q->token[b * T + (i + 1 < T ? i + 1 : i)] % 7))",
+     "differ by", "heads=3"},
+    {"k->reach > 9 && b > 0", "0.1 * (double)(j * (c->q->token[0] % 5))", "differ by", "'reach="},
+    {"!k->fine && T == 11", "*(volatile double *)0", "killed by signal 11", "'fine=false'"},
+    {"c->phase == PEAT_TRAIN && c->H == 4", "0.0 / (c->H - 4)", "cases", "training"},
+};
+
+START_TEST(an_error_of_few_configurations_is_found_made_small_and_repeated)
+{
+    const struct planted *p = &planted[_i];
+    build_sly(p->wrong, p->slip);
+    shell_expect(0, "peat plugins check ./sly.so");
+    shell_says(1, p->says,
+               "peat plugins check ./sly.so --only abi --thorough --seconds 40 --seed 3");
+    assert_printed(p->small);
+    assert_printed(" of seed 3, made smaller: ");
+    char *again = strstr(shell.printed.text, "again: peat ");
+    ck_assert_ptr_nonnull(again);
+    again += strlen("again: peat ");
+    *strchr(again, '\n') = '\0';
+    char *command = strdup(again);
+    bool crashes = strstr(p->says, "signal") != NULL;
+    shell_says(crashes ? 139 : 1, crashes ? "" : "failed cases: ", "peat %s", command);
+    char *here = strstr(command, " --here");
+    *here = '\0';
+    shell_says(1, "sly.bias", "peat %s", command);
+    free(command);
+}
+END_TEST
+
+START_TEST(the_same_seed_tries_the_same_cases)
+{
+    build_sly("T == 11", "0.1 * (double)(j * c->q->token[b * T + T - 1])");
+    shell_expect(1, "peat plugins check ./sly.so --only abi --thorough --seed 5 --seconds 30 >one");
+    shell_expect(1, "peat plugins check ./sly.so --only abi --thorough --seed 5 --seconds 30 >two");
+    shell_expect(0,
+                 "grep -o 'case [0-9]* of seed 5' one >a && grep -o 'case [0-9]* of seed 5' two | "
+                 "diff a -");
+}
+END_TEST
+
+START_TEST(a_sound_plugin_passes_and_says_what_was_tried)
+{
+    build_sly("0", "0");
+    shell_says(0, " configurations of seed 9, ",
+               "peat plugins check ./sly.so --only abi --thorough --seed 9 --seconds 2");
+    shell_says(0, "of them refused", "peat plugins check ./sly.so --thorough --seconds 1 --json");
+}
+END_TEST
+
+START_TEST(what_is_no_case_is_refused)
+{
+    build_sly("0", "0");
+    shell_says(2, "go with --thorough", "peat plugins check ./sly.so --seed 3");
+    shell_says(2, "without --case", "peat plugins check ./sly.so --thorough --case x");
+    shell_says(2, "needs a --case", "peat plugins check ./sly.so --only cases");
+    shell_says(0, "'lenth=3' is no part of a case",
+               "peat plugins check ./sly.so --case 'causality lenth=3' --here");
+    shell_says(0, "is no case", "peat plugins check ./sly.so --case 'length=3' --here");
+}
+END_TEST
+
+/* ---- the long form ---- */
+
+enum { SEEDS = 20 };
+
+START_TEST(no_plugin_that_was_built_is_refused_with_any_seed)
+{
+    shell_expect(
+        0,
+        "bad=0; for so in \"$PEAT_BUILD\"/lib/peat/plugins-*/[cst]*/*.so; do"
+        " nice peat plugins check $so --only abi --thorough --seconds 2 --seed %d >out 2>&1"
+        " || { bad=1; cat out; }; done; exit $bad",
+        _i + 1);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    bool is_long = argc > 1 && strcmp(argv[1], "--long") == 0;
+    const struct tests tests = {
+        .subject = "thorough",
+        .open = shell_open,
+        .close = shell_close,
+        .seconds = 240,
+        .needs = "PEAT PEAT_SOURCE cc",
+        .loops = LOOPS({an_error_of_few_configurations_is_found_made_small_and_repeated, 5})};
+    const struct tests all = {
+        .subject = "thorough",
+        .open = shell_open,
+        .close = shell_close,
+        .seconds = 7200,
+        .needs = "PEAT PEAT_BUILD",
+        .loops = LOOPS({no_plugin_that_was_built_is_refused_with_any_seed, SEEDS})};
+    return is_long ? run_list(all, (const TTest *const[]){NULL})
+                   : run_list(tests, TESTS(the_same_seed_tries_the_same_cases,
+                                           a_sound_plugin_passes_and_says_what_was_tried,
+                                           what_is_no_case_is_refused));
+}
