@@ -89,7 +89,8 @@ struct peat_host {
     /* [graph] The same as I32, for gather_rows and take_last; values must be whole numbers. */
     peat_node *(*fill_index)(const peat_call *c, int32_t rank, const int64_t *dim,
                              const double *value);
-    /* [graph] row() at every position of a side -> constant [pos_B, T, d]. Cached over steps. */
+    /* [graph] row() at every position of a side -> constant [pos_B, T, d]. Rows of whole numbers on
+     * one axis are cached over steps. The side may be a copy with other positions. */
     peat_node *(*rows)(const peat_call *c, const peat_side *side, int64_t d, peat_row_fn row);
     /* [graph] Positions of one axis as a constant [pos_B, T]. */
     peat_node *(*pos)(const peat_call *c, const peat_side *side, int32_t axis);
@@ -100,7 +101,7 @@ struct peat_host {
      * gets the same. */
     peat_node *(*random)(const peat_call *c, const char *name, int32_t rank, const int64_t *dim);
     /* [graph] n such numbers for row b, keyed by its sequence id too, so that a row has the same in
-     * any batch. No node: for the positions hook and for scratch. */
+     * any batch. No node: for hooks that make positions, and for scratch. */
     void (*random_row)(const peat_call *c, const char *name, int64_t b, int64_t n, double *out);
     /* [graph] Name a node for inspection. */
     void (*probe)(const peat_call *c, const char *name, peat_node *n);

@@ -88,7 +88,8 @@ static void backward(const peat_op_call *c, int64_t begin, int64_t end)
     misuse(c, ((const struct op_arg *)c->arg)->backward);
 }
 
-static const peat_op op = {sizeof(op), "evil", infer, NULL, forward, backward, NULL};
+static const peat_op op = {
+    .size = sizeof(op), .name = "evil", .infer = infer, .forward = forward, .backward = backward};
 
 /* ---- hooks ---- */
 
