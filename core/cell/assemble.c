@@ -105,6 +105,8 @@ static struct model_config model_config_of(const struct cell_config *c, const pe
     m.freeze = freeze_of(c, arena);
     m.vocab = plan->vocab;
     m.n_segment = plan->n_segment;
+    m.n_stream = plan->n_stream;
+    memcpy(m.stream, plan->stream, sizeof(m.stream));
     m.n_class = plan->n_class;
     m.patch_width = plan->patch_width;
     m.n_axes = plan->n_axes;

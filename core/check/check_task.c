@@ -46,8 +46,9 @@ static peat_status bench_open(struct bench *b, const struct subject *s, const vo
     int64_t longest = SEQ_LEN;
     for (int64_t i = 0; i < b->task.plan.n_eval; i++)
         longest = b->task.plan.eval_T[i] > longest ? b->task.plan.eval_T[i] : longest;
-    status = batch_init(&b->train, &b->arena, rows, SEQ_LEN);
-    return status == PEAT_OK ? batch_init(&b->eval, &b->arena, rows, longest) : status;
+    status = task_batch_init(&b->task, &b->train, &b->arena, rows, SEQ_LEN);
+    return status == PEAT_OK ? task_batch_init(&b->task, &b->eval, &b->arena, rows, longest)
+                             : status;
 }
 
 static void bench_close(struct bench *b)
@@ -58,6 +59,18 @@ static void bench_close(struct bench *b)
 static bool equal_part(const void *a, const void *b, int64_t n, size_t each)
 {
     return n == 0 || memcmp(a, b, (size_t)n * each) == 0;
+}
+
+static bool same_streams(const peat_batch *x, int64_t at, const peat_batch *y, int64_t n)
+{
+    bool same = true;
+    for (int64_t k = 0; k < y->n_stream; k++) {
+        int64_t each = y->stream_numbers[k];
+        same = same && (each == 0 ? equal_part(x->stream_id[k] + at, y->stream_id[k], n, 4)
+                                  : equal_part(x->stream_number[k] + at * each, y->stream_number[k],
+                                               n * each, 4));
+    }
+    return same;
 }
 
 /* B rows of x from row i on against those of y from row 0 on. */
@@ -71,6 +84,7 @@ static bool same_rows(const peat_batch *x, int64_t i, const peat_batch *y)
            equal_part(x->pad + at, y->pad, n, 1) && equal_part(x->special + at, y->special, n, 1) &&
            equal_part(x->sequence + i, y->sequence, y->B, 8) &&
            equal_part(x->label + i, y->label, y->B, 4) && x->S == y->S &&
+           same_streams(x, at, y, n) &&
            equal_part(x->source + i * x->S, y->source, y->B * y->S, 4) &&
            equal_part(x->source_pad + i * x->S, y->source_pad, y->B * y->S, 1);
 }

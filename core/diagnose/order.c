@@ -61,7 +61,24 @@ static void draw(const struct subject *s, const peat_batch *b, uint64_t stream, 
     }
 }
 
-/* b with tokens, segments and marks of special ones taken from elsewhere. */
+static void permute_streams(const peat_batch *b, const int64_t *from, struct arena *a,
+                            peat_batch *out)
+{
+    int64_t n = b->B * b->T;
+    for (int64_t k = 0; k < b->n_stream; k++) {
+        int64_t each = b->stream_numbers[k];
+        if (each == 0)
+            out->stream_id[k] = ARENA_ARRAY(a, n, int32_t);
+        else
+            out->stream_number[k] = ARENA_ARRAY(a, n * each, float);
+        for (int64_t i = 0; i < n && each == 0; i++)
+            out->stream_id[k][i] = b->stream_id[k][from[i]];
+        for (int64_t i = 0; i < n * each; i++)
+            out->stream_number[k][i] = b->stream_number[k][from[i / each] * each + i % each];
+    }
+}
+
+/* b with tokens, segments, streams of the task and marks of special ones taken from elsewhere. */
 static peat_batch permute(const peat_batch *b, const int64_t *from, struct arena *a)
 {
     int64_t n = b->B * b->T;
@@ -74,6 +91,7 @@ static peat_batch permute(const peat_batch *b, const int64_t *from, struct arena
         out.segment[i] = b->segment[from[i]];
         out.special[i] = b->special[from[i]];
     }
+    permute_streams(b, from, a, &out);
     return out;
 }
 

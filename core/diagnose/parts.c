@@ -52,7 +52,7 @@ static bool has_stream(const struct model *m, enum part_kind p)
     if (p == PART_TOKEN || p == PART_CONSTANT)
         return true;
     if (p == PART_SEGMENT)
-        return m->segment != NULL;
+        return m->segment != NULL || m->config.n_stream > 0;
     for (int i = 0; i < s->n_scheme; i++)
         if (s->scheme[i].hooks->encode)
             return true;

@@ -48,6 +48,12 @@ static void cut_batch(peat_batch *b, int64_t T)
     cut(b->document, sizeof(*b->document), b->B, b->T, T);
     cut(b->pad, sizeof(*b->pad), b->B, b->T, T);
     cut(b->special, sizeof(*b->special), b->B, b->T, T);
+    for (int64_t i = 0; i < b->n_stream; i++)
+        if (b->stream_id[i])
+            cut(b->stream_id[i], sizeof(**b->stream_id), b->B, b->T, T);
+        else
+            cut(b->stream_number[i], sizeof(**b->stream_number) * (size_t)b->stream_numbers[i],
+                b->B, b->T, T);
     b->T = T;
 }
 
@@ -71,7 +77,7 @@ peat_status subject_read(struct subject *s, const struct task *task, int64_t whi
     s->batch = ARENA_ARRAY(&s->arena, n, peat_batch);
     for (int i = 0; i < n; i++) {
         struct batch batch;
-        if (batch_init(&batch, &s->arena, rows_of(&task->plan, T), T) != PEAT_OK)
+        if (task_batch_init(task, &batch, &s->arena, rows_of(&task->plan, T), T) != PEAT_OK)
             return error_set(err, PEAT_NOMEM, "out of memory for the windows");
         peat_status status = task_eval_batch(task, which, i, &batch, err);
         if (status != PEAT_OK)

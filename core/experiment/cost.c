@@ -41,7 +41,8 @@ static bool sample_input(const struct assembly *s, const struct cell_config *c, 
 {
     int64_t T = s->task.plan.seq_len, rows = 4096 / T < 1 ? 1 : 4096 / T;
     rows = rows < c->train.batch ? rows : c->train.batch;
-    if (s->task.plan.input != PEAT_INPUT_TOKENS || batch_init(batch, a, rows, T) != PEAT_OK)
+    if (s->task.plan.input != PEAT_INPUT_TOKENS ||
+        task_batch_init(&s->task, batch, a, rows, T) != PEAT_OK)
         return false;
     batch->b.B = rows;
     batch->b.T = T;

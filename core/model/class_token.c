@@ -74,20 +74,24 @@ bool class_token_place(struct graph *g, const struct model *m, const struct mode
     return ok || graph_no_memory(g, "a class token", 0) != NULL;
 }
 
-/* The first row of a table [n, width] as [1, 1, width], scaled as tokens are. */
+/* The first row of a table [n, width], or a shift [width], as [1, 1, width], scaled as tokens are.
+ */
 static peat_node *scaled_row(struct model *m, struct pass *pass, struct weight *w)
 {
     peat_graph *g = &pass->g->base;
     double scale = m->positional->tokens.factor;
-    peat_node *x = op_slice(g, weight_node(pass->g, w), 0, 0, 1);
-    x = op_reshape(g, x, 3, (int64_t[]){1, 1, w->value.dim[1]});
+    peat_node *x = weight_node(pass->g, w);
+    if (w->value.rank == 2)
+        x = op_slice(g, x, 0, 0, 1);
+    x = op_reshape(g, x, 3, (int64_t[]){1, 1, w->value.dim[w->value.rank - 1]});
     return scale == 1.0 ? x : op_affine(g, x, scale, 0.0);
 }
 
 peat_node *class_token_stream(struct model *m, struct pass *pass, struct weight *table)
 {
     peat_node *x = scaled_row(m, pass, table);
-    return op_expand(&pass->g->base, x, 3, (int64_t[]){pass->B, 1, table->value.dim[1]});
+    return op_expand(&pass->g->base, x, 3,
+                     (int64_t[]){pass->B, 1, table->value.dim[table->value.rank - 1]});
 }
 
 peat_node *class_token_position(struct model *m, struct pass *pass, int index)

@@ -16,26 +16,46 @@ static struct weight *table_declare(struct model *m, const char *name, int64_t r
     return weights_add(&m->weights, name, 2, (int64_t[]){rows, width}, init, 0);
 }
 
-/* Of patches whose numbers have deviation 1 it makes what the table makes of tokens. */
-static void projection_declare(struct model *m, int64_t width, int64_t numbers)
+/* Of numbers of deviation 1 it makes what the table makes of ids. */
+static void projection_declare(struct model *m, const char *name, int64_t width, int64_t numbers,
+                               struct weight **w, struct weight **b)
 {
     double std = m->positional->tokens.std / sqrt((double)numbers);
-    m->patch_w = weights_add(&m->weights, "patch.weight", 2, (int64_t[]){width, numbers},
-                             (peat_init){.kind = PEAT_INIT_NORMAL, .b = std}, 0);
-    m->patch_b =
-        weights_add(&m->weights, "patch.bias", 1, &width, (peat_init){.kind = PEAT_INIT_ZERO}, 0);
+    *w = weights_add(&m->weights, arena_printf(m->arena, "%s.weight", name), 2,
+                     (int64_t[]){width, numbers}, (peat_init){.kind = PEAT_INIT_NORMAL, .b = std},
+                     0);
+    *b = weights_add(&m->weights, arena_printf(m->arena, "%s.bias", name), 1, &width,
+                     (peat_init){.kind = PEAT_INIT_ZERO}, 0);
+}
+
+/* The last streams of all. */
+static void streams_declare(struct model *m)
+{
+    const struct positional *p = m->positional;
+    for (int i = 0; i < p->n_more; i++) {
+        const peat_stream *s = &m->config.stream[i];
+        int64_t width = p->width[p->n_stream - p->n_more + i];
+        const char *name = arena_printf(m->arena, "stream.%s", s->name);
+        if (s->ids > 0)
+            m->stream_w[i] =
+                table_declare(m, arena_printf(m->arena, "%s.weight", name), s->ids, width);
+        else
+            projection_declare(m, name, width, s->numbers, &m->stream_w[i], &m->stream_b[i]);
+    }
 }
 
 void input_declare(struct model *m)
 {
     const struct positional *p = m->positional;
     if (m->config.input == PEAT_INPUT_PATCHES)
-        projection_declare(m, p->width[0], m->config.patch_width);
+        projection_declare(m, "patch", p->width[0], m->config.patch_width, &m->patch_w,
+                           &m->patch_b);
     else
         m->token = table_declare(m, "token.weight", m->config.vocab, p->width[0]);
     if (m->config.n_segment > 0)
-        m->segment =
-            table_declare(m, "segment.weight", m->config.n_segment, p->width[p->n_stream - 1]);
+        m->segment = table_declare(m, "segment.weight", m->config.n_segment,
+                                   p->width[p->n_stream - p->n_more - 1]);
+    streams_declare(m);
     class_token_declare(m);
 }
 
@@ -51,20 +71,24 @@ static peat_node *look_up(struct model *m, struct pass *pass, struct weight *tab
     return scale == 1.0 ? x : op_affine(&g->base, x, scale, 0.0);
 }
 
-/* Patches [B,T,P] -> scaled projections [B,T,width] */
-static peat_node *projected(struct model *m, struct pass *pass, const struct model_input *in)
+/* Numbers [B,T,n] -> scaled projections [B,T,width] */
+static peat_node *projected(struct model *m, struct pass *pass, const struct model_input *in,
+                            const float *numbers, struct weight *w, struct weight *b)
 {
     struct graph *g = pass->g;
     double scale = m->positional->tokens.factor;
-    int64_t n = in->B * in->T * m->config.patch_width;
-    if (!in->patch)
-        return graph_fail(g, "the model takes patches, and the batch has none");
-    peat_node *x =
-        graph_constant(g, g->dtype, 3, (int64_t[]){in->B, in->T, m->config.patch_width}, NULL);
+    int64_t each = w->value.dim[1], n = in->B * in->T * each;
+    peat_node *x = graph_constant(g, g->dtype, 3, (int64_t[]){in->B, in->T, each}, NULL);
     for (int64_t i = 0; x && x->value.data && i < n; i++)
-        tensor_set(&x->value, i, (double)in->patch[i]);
-    x = op_linear(&g->base, x, weight_node(g, m->patch_w), weight_node(g, m->patch_b));
+        tensor_set(&x->value, i, (double)numbers[i]);
+    x = op_linear(&g->base, x, weight_node(g, w), weight_node(g, b));
     return scale == 1.0 ? x : op_affine(&g->base, x, scale, 0.0);
+}
+
+static peat_node *patches(struct model *m, struct pass *pass, const struct model_input *in)
+{
+    return in->patch ? projected(m, pass, in, in->patch, m->patch_w, m->patch_b)
+                     : graph_fail(pass->g, "the model takes patches, and the batch has none");
 }
 
 static peat_node *encode(struct pass *pass, int index)
@@ -102,13 +126,16 @@ static peat_node *merge(struct pass *pass, bool front, int n, peat_node *const *
                     0);
 }
 
-/* Without a combine a second stream is the segments, which are added. */
+/* Without a combine the others are segments and streams of the task, which are added. */
 static peat_node *join(struct pass *pass, bool front, int n, peat_node *const *stream)
 {
     const struct positional *p = pass->positional;
     if (p->combine)
         return p->n_stream >= p->combine->min_streams ? merge(pass, front, n, stream) : stream[0];
-    return n == 2 ? op_add(&pass->g->base, stream[0], stream[1]) : stream[0];
+    peat_node *sum = stream[0];
+    for (int i = 1; i < n; i++)
+        sum = op_add(&pass->g->base, sum, stream[i]);
+    return sum;
 }
 
 peat_node *input_merge(struct pass *pass, int index, peat_node *x)
@@ -126,7 +153,7 @@ peat_node *input_merge(struct pass *pass, int index, peat_node *x)
 /* Streams in the order in which they are merged: of the side, and of the front. */
 struct streams {
     int n;
-    peat_node *side[POSITIONAL_MAX + 2], *front[POSITIONAL_MAX + 2];
+    peat_node *side[POSITIONAL_STREAMS], *front[POSITIONAL_STREAMS];
 };
 
 /* A stream of tokens, with a class token where there is one: before the others of the side, or in
@@ -158,6 +185,23 @@ static void add_positions(struct streams *s, struct model *m, struct pass *pass)
     }
 }
 
+/* A stream of the task's own. Diagnoses count it as segments, which it is like. */
+static void add_own(struct streams *s, struct model *m, struct pass *pass,
+                    const struct model_input *in, int i)
+{
+    struct weight *w = m->stream_w[i], *b = m->stream_b[i];
+    peat_node *x = NULL, *class = NULL;
+    if (m->class_token)
+        class = class_token_stream(m, pass, b ? b : w);
+    if (b ? !in->stream_number[i] : !in->stream_id[i])
+        graph_fail(pass->g, "the model takes a stream '%s', and the batch has none",
+                   m->config.stream[i].name);
+    else
+        x = b ? projected(m, pass, in, in->stream_number[i], w, b)
+              : look_up(m, pass, w, in, in->stream_id[i]);
+    add_tokens(s, pass, STREAM_SEGMENT, x, class);
+}
+
 static peat_node *all_joined(struct pass *pass, const struct streams *s)
 {
     peat_node *x = join(pass, false, s->n, s->side);
@@ -171,14 +215,15 @@ peat_node *input_forward(struct model *m, struct pass *pass, const struct model_
 {
     struct streams s = {0};
     peat_node *class = m->class_token ? class_token_stream(m, pass, m->class_token) : NULL;
-    peat_node *tokens =
-        m->token ? look_up(m, pass, m->token, in, in->token) : projected(m, pass, in);
+    peat_node *tokens = m->token ? look_up(m, pass, m->token, in, in->token) : patches(m, pass, in);
     add_tokens(&s, pass, STREAM_TOKEN, tokens, class);
     add_positions(&s, m, pass);
     if (m->segment) {
         class = m->class_token ? class_token_stream(m, pass, m->segment) : NULL;
         add_tokens(&s, pass, STREAM_SEGMENT, look_up(m, pass, m->segment, in, in->segment), class);
     }
+    for (int i = 0; i < m->positional->n_more; i++)
+        add_own(&s, m, pass, in, i);
     peat_node *x = all_joined(pass, &s);
     const struct observer *o = pass->observer;
     if (o && o->input && x)

@@ -79,6 +79,9 @@ peat_status model_build(struct model *m, const struct model_config *config,
     m->dims = first_dims(config);
     positional->tokens = token_table(config->d_model, config->embed_scale);
     positional->mixer = mixer_name((enum mixer)config->mixer);
+    positional->n_more = (int)config->n_stream;
+    for (int i = 0; i < positional->n_more; i++)
+        positional->more[i] = config->stream[i].name;
     peat_status status =
         positional_setup(positional, &m->weights, &m->dims, config->n_segment, err);
     if (status == PEAT_OK && config->arch == PEAT_SEQ2SEQ)
@@ -198,6 +201,8 @@ const char *model_not_storable(const struct model *m, const char **id)
         return "its rows see what follows";
     if (model_has_class_token(&m->config))
         return "it has a class token";
+    if (m->config.n_stream > 0)
+        return "its task has streams of its own";
     if (m->config.n_axes > 0)
         return "its data have positions of their own";
     return positional_not_storable(m->positional, id);
@@ -286,6 +291,21 @@ static peat_status check_reached(const struct model *m, struct error *err)
     return PEAT_OK;
 }
 
+/* Of the task's own; false: no memory. */
+static bool empty_streams(const struct model *m, struct arena *a, struct model_input *in)
+{
+    bool ok = true;
+    for (int64_t i = 0; i < m->config.n_stream; i++) {
+        const peat_stream *s = &m->config.stream[i];
+        if (s->ids > 0)
+            ok = (in->stream_id[i] = ARENA_TRY_ARRAY(a, in->B * in->T, int32_t)) && ok;
+        else
+            ok = (in->stream_number[i] = ARENA_TRY_ARRAY(a, in->B * in->T * s->numbers, float)) &&
+                 ok;
+    }
+    return ok;
+}
+
 peat_status model_plan(struct model *m, int64_t B, int64_t T, struct model_cost *cost,
                        struct error *err)
 {
@@ -310,8 +330,10 @@ peat_status model_plan(struct model *m, int64_t B, int64_t T, struct model_cost 
                              .segment = id,
                              .special = special,
                              .phase = PEAT_TRAIN};
+    bool streams = empty_streams(m, &arena, &in);
     peat_status status = PEAT_OK;
-    peat_node *logits = id && special && patch && pos ? model_forward(m, &g, &in, &pass) : NULL;
+    peat_node *logits =
+        streams && id && special && patch && pos ? model_forward(m, &g, &in, &pass) : NULL;
     peat_node *loss = model_loss(&g, logits, id, pass.classes, id);
     if (loss) {
         graph_reach(&g, loss);

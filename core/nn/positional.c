@@ -128,20 +128,26 @@ static int list_streams(struct positional *p, int64_t n_segment)
         p->stream[n] = "segment";
         p->width[n++] = 0;
     }
+    for (int i = 0; i < p->n_more; i++) {
+        p->stream[n] = p->more[i];
+        p->width[n++] = 0;
+    }
     p->n_stream = n;
     return n;
 }
 
-/* Without a combine there is no stream of positions, and a segment is added to its token. */
+/* Without a combine there is no stream of positions, and all others are added to the token's. */
 static peat_status no_combine(struct positional *p, int64_t D, bool segment, struct error *err)
 {
     for (int i = 0; i < p->n_scheme; i++)
         if (at_site(&p->scheme[i]))
             return error_set(err, PEAT_INVALID, "the stream of '%s' needs a combine",
                              p->scheme[i].part.id);
-    if (p->n_stream > 1 + segment)
+    if (p->n_stream > 1 + segment + p->n_more)
         return error_set(err, PEAT_INVALID, "%d streams need a combine", p->n_stream);
-    p->width[0] = p->width[1] = D;
+    for (int i = 0; i < p->n_stream; i++)
+        p->width[i] = D;
+    p->width[1] = D; /* of a stream that enters elsewhere */
     return PEAT_OK;
 }
 

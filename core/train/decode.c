@@ -33,6 +33,25 @@ static double *cut_axes(struct arena *a, const peat_batch *b, int64_t n, const i
     return pos;
 }
 
+/* Those of the task's own; false: no memory. */
+static bool cut_streams(struct arena *a, const peat_batch *b, int64_t n, const int64_t *row,
+                        int64_t T, peat_batch *part)
+{
+    bool ok = true;
+    for (int64_t i = 0; i < b->n_stream; i++)
+        if (b->stream_id[i])
+            ok = (part->stream_id[i] =
+                      cut(a, b->stream_id[i], sizeof(**b->stream_id), n, row, b->T, T)) &&
+                 ok;
+        else
+            ok = (part->stream_number[i] =
+                      cut(a, b->stream_number[i],
+                          sizeof(**b->stream_number) * (size_t)b->stream_numbers[i], n, row, b->T,
+                          T)) &&
+                 ok;
+    return ok;
+}
+
 /* Rows of a batch cut to T columns; what forward_input reads and no targets. */
 static peat_status batch_cut(struct arena *a, const peat_batch *b, int64_t n, const int64_t *row,
                              int64_t T, peat_batch *part, struct error *err)
@@ -54,6 +73,8 @@ static peat_status batch_cut(struct arena *a, const peat_batch *b, int64_t n, co
         if (!part->source || !part->source_pad || !part->source_special)
             return error_set(err, PEAT_NOMEM, "out of memory in evaluation");
     }
+    if (!cut_streams(a, b, n, row, T, part))
+        return error_set(err, PEAT_NOMEM, "out of memory in evaluation");
     if (b->patch)
         return error_set(err, PEAT_FAILED, "patches cannot be generated: the batch has a prompt");
     if (b->n_axes > 0)

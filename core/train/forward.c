@@ -4,7 +4,7 @@
 
 struct model_input forward_input(const peat_batch *b, peat_phase phase)
 {
-    return (struct model_input){
+    struct model_input in = {
         .B = b->B,
         .T = b->T,
         .token = b->patch ? NULL : b->token,
@@ -22,6 +22,11 @@ struct model_input forward_input(const peat_batch *b, peat_phase phase)
         .sequence = b->sequence,
         .phase = phase,
     };
+    for (int64_t i = 0; i < b->n_stream; i++) {
+        in.stream_id[i] = b->stream_id[i];
+        in.stream_number[i] = b->stream_number[i];
+    }
+    return in;
 }
 
 peat_status forward_status(const struct graph *g, const char *what, struct error *err)

@@ -18,6 +18,40 @@ static peat_status bad_plan(const struct task *t, struct error *err, const char 
                      what, value);
 }
 
+static bool fit_for_stream(const char *name)
+{
+    size_t n = name ? strlen(name) : 0;
+    return n > 0 && n <= 32 && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == n &&
+           strcmp(name, "token") != 0 && strcmp(name, "segment") != 0 &&
+           strncmp(name, "position", 8) != 0;
+}
+
+/* Streams of the task's own. */
+static peat_status check_streams(const struct task *t, struct error *err)
+{
+    const peat_task_plan *p = &t->plan;
+    if (p->n_stream < 0 || p->n_stream > PEAT_MAX_STREAMS)
+        return bad_plan(t, err, "a number of streams of", p->n_stream);
+    if (p->n_stream > 0 && p->arch == PEAT_SEQ2SEQ)
+        return error_set(err, PEAT_REFUSED,
+                         "task '%s' adds streams, and model.arch: seq2seq reads tokens alone",
+                         t->part.id);
+    for (int64_t i = 0; i < p->n_stream; i++) {
+        const peat_stream *s = &p->stream[i];
+        bool fit = fit_for_stream(s->name);
+        for (int64_t j = 0; fit && j < i; j++)
+            fit = strcmp(s->name, p->stream[j].name) != 0;
+        if (!fit)
+            return error_set(err, PEAT_FAILED, "task '%s' names a stream '%s': %s", t->part.id,
+                             s->name ? s->name : "",
+                             "1 to 32 of a-z, 0-9 and _, no name of another stream");
+        if (s->ids > 0 ? s->ids > INT32_MAX : s->numbers < 1 || s->numbers > 65536)
+            return bad_plan(t, err, "a stream whose places have so many ids or numbers:",
+                            s->ids > 0 ? s->ids : s->numbers);
+    }
+    return PEAT_OK;
+}
+
 static peat_status check_plan(const struct task *t, struct error *err)
 {
     const peat_task_plan *p = &t->plan;
@@ -60,7 +94,7 @@ static peat_status check_plan(const struct task *t, struct error *err)
                          t->part.id);
     if (!t->hooks->metric || !t->hooks->metric[0].name)
         return error_set(err, PEAT_FAILED, "task '%s' has no metric", t->part.id);
-    return PEAT_OK;
+    return check_streams(t, err);
 }
 
 peat_status task_setup(struct task *t, struct arena *arena, struct error *err)
@@ -101,6 +135,34 @@ peat_status batch_init(struct batch *batch, struct arena *arena, int64_t B, int6
     return PEAT_OK;
 }
 
+static void streams_clear(peat_batch *b, size_t n)
+{
+    for (int64_t i = 0; i < b->n_stream; i++)
+        if (b->stream_id[i])
+            memset(b->stream_id[i], 0, n * sizeof(**b->stream_id));
+        else
+            memset(b->stream_number[i], 0,
+                   n * (size_t)b->stream_numbers[i] * sizeof(**b->stream_number));
+}
+
+static peat_status streams_init(const struct task *t, peat_batch *b, struct arena *arena, int64_t n)
+{
+    bool ok = true;
+    for (int64_t i = 0; i < t->plan.n_stream; i++) {
+        const peat_stream *s = &t->plan.stream[i];
+        b->stream_numbers[i] = s->ids > 0 ? 0 : s->numbers;
+        if (s->ids > 0)
+            ok = (b->stream_id[i] = ARENA_TRY_ARRAY(arena, n, int32_t)) && ok;
+        else
+            ok = (b->stream_number[i] = ARENA_TRY_ARRAY(arena, n * s->numbers, float)) && ok;
+    }
+    if (!ok)
+        return PEAT_NOMEM;
+    b->n_stream = t->plan.n_stream;
+    streams_clear(b, (size_t)n);
+    return PEAT_OK;
+}
+
 peat_status task_batch_init(const struct task *t, struct batch *batch, struct arena *arena,
                             int64_t B, int64_t T)
 {
@@ -123,7 +185,7 @@ peat_status task_batch_init(const struct task *t, struct batch *batch, struct ar
         b->source_special = ARENA_TRY_ARRAY(arena, B * S, uint8_t);
         status = b->source && b->source_pad && b->source_special ? PEAT_OK : PEAT_NOMEM;
     }
-    return status;
+    return status == PEAT_OK ? streams_init(t, b, arena, B * T) : status;
 }
 
 /* An empty batch that offers all there is room for. */
@@ -150,6 +212,7 @@ static void batch_offer(struct batch *batch)
         memset(b->source_pad, 0, sources);
         memset(b->source_special, 0, sources);
     }
+    streams_clear(b, n);
     b->S = batch->capacity_S;
     b->B = B;
     b->T = T;
@@ -245,12 +308,15 @@ static peat_status check_numbers(const struct origin *o, const peat_batch *b, st
         finite = finite && isfinite(b->patch[i]);
     for (int64_t i = 0; i < n * b->n_axes; i++)
         finite = finite && isfinite(b->pos[i]);
+    for (int64_t k = 0; k < b->n_stream; k++)
+        for (int64_t i = 0; i < n * b->stream_numbers[k]; i++)
+            finite = finite && isfinite(b->stream_number[k][i]);
     if (finite && !(b->patch && b->prompt > 0))
         return PEAT_OK;
     return error_set(err, PEAT_FAILED, "task '%s': %s batch %" PRId64 " has %s", o->task->part.id,
                      o->kind, o->number,
                      finite ? "an answer in tokens to a question in patches"
-                            : "a patch or a position that is no finite number");
+                            : "a patch, a position or a stream that is no finite number");
 }
 
 static peat_status check_batch(const struct origin *o, const struct batch *batch, struct error *err)
@@ -276,6 +342,10 @@ static peat_status check_batch(const struct origin *o, const struct batch *batch
                            o->task->part.id, o->kind, o->number, plan->n_segment);
     if (status == PEAT_OK && b->has_segment)
         status = check_ids(o, "segment", b->segment, n, 0, plan->n_segment, err);
+    for (int64_t i = 0; status == PEAT_OK && i < b->n_stream; i++)
+        if (b->stream_id[i])
+            status =
+                check_ids(o, "in a stream the id", b->stream_id[i], n, 0, plan->stream[i].ids, err);
     if (status == PEAT_OK && plan->head != PEAT_HEAD_TOKENS)
         status = check_classes(o, b, err);
     return status == PEAT_OK ? check_answer(o, b, err) : status;

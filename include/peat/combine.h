@@ -3,7 +3,7 @@
  * combine.h: a combination says how the positional streams join the token stream.
  *
  * Stream 0 is the token embedding; then the schemes' streams in YAML order ("position",
- * "position.2", ...), then "segment".
+ * "position.2", ...), then "segment", then those that the task adds, by their own names.
  */
 #ifndef PEAT_COMBINE_H
 #define PEAT_COMBINE_H

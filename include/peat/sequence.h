@@ -67,6 +67,7 @@ typedef struct peat_question {
     int64_t n_asked, n_answer;
     int32_t *asked;  /* [n_asked] between BOS and SEP  */
     int32_t *answer; /* [n_answer], without EOS        */
+    int32_t *own;    /* [n_asked] ids of the task's own stream, all 0; NULL: it has none       */
 } peat_question;
 
 /*
@@ -78,6 +79,7 @@ typedef struct peat_question {
  *          PEAT_SHAPE_DRAWS and up or, in evaluation, from number and of. NULL: as size says.
  *          Questions of one shape should follow each other: a batch has one shape.
  *   fill   [any] writes asked and answer, ids from PEAT_FIRST_SYMBOL on (in an answer also EOS).
+ *   stream_ids [any] how many ids the stream has.
  */
 typedef struct peat_sequence {
     peat_answer_kind kind;
@@ -87,6 +89,9 @@ typedef struct peat_sequence {
     void (*size)(const void *config, int64_t n, int64_t *n_asked, int64_t *n_answer);
     void (*shape)(peat_question *q);
     void (*fill)(peat_question *q);
+    const char *stream; /* the name of a stream of the task's own, which fill writes; NULL: none;
+                           it is 0 at the frame and in the answer */
+    int64_t (*stream_ids)(const void *config);
 } peat_sequence;
 
 /* What setup leaves for batches. */
@@ -219,6 +224,7 @@ static inline void peat_question_row(const peat_sequence *s, peat_question *q, p
     int64_t sep = q->n_asked + 1, fed = peat_row_fed(s, false, q->n_asked, q->n_answer);
     q->asked = token + 1;
     q->answer = target + sep;
+    q->own = s->stream ? batch->stream_id[0] + b * batch->T + 1 : NULL;
     s->fill(q);
     token[0] = PEAT_BOS;
     token[sep] = PEAT_SEP;
@@ -300,7 +306,8 @@ static inline peat_status peat_sequence_train(const peat_sequence *s, const peat
         uint64_t first = (uint64_t)b << 32;
         int64_t kinds = t->max_len - length->min_len + 1;
         int64_t n = length->min_len + peat_below(host, stream, first, kinds);
-        peat_question q = {host, config, stream, first + 1, n, t->max_len, b, 0, 0, 0, NULL, NULL};
+        peat_question q = {host, config, stream, first + 1, n,    t->max_len, b,
+                           0,    0,      0,      NULL,      NULL, NULL};
         peat_question_shape(s, &q);
         peat_question_fill(s, t, &q, batch, b);
         batch->sequence[b] = b;
@@ -324,6 +331,7 @@ static inline peat_question peat_question_evaluated(const peat_sequence *s, cons
                        of,
                        0,
                        0,
+                       NULL,
                        NULL,
                        NULL};
     peat_question_shape(s, &q);
@@ -472,6 +480,13 @@ static inline peat_status peat_sequence_setup(const peat_sequence *s, peat_setup
     if (t->classes)
         plan->n_class = s->ids(config);
     plan->length_unit = "symbols";
+    if (s->stream && plan->size < sizeof(*plan))
+        return peat_refuse(setup, "this host has no streams of tasks");
+    if (s->stream) {
+        plan->n_stream = 1;
+        plan->stream[0].name = s->stream;
+        plan->stream[0].ids = s->stream_ids(config);
+    }
     *self = t;
     return peat_sequence_plan_lengths(s, setup, config, least, t, plan);
 }

@@ -21,6 +21,17 @@ typedef enum peat_arch { PEAT_DECODER = 0, PEAT_ENCODER = 1, PEAT_SEQ2SEQ = 2 } 
 typedef enum peat_input { PEAT_INPUT_TOKENS = 0, PEAT_INPUT_PATCHES = 1 } peat_input;
 typedef enum peat_head { PEAT_HEAD_TOKENS = 0, PEAT_HEAD_CLASS = 1, PEAT_HEAD_BOTH = 2 } peat_head;
 
+#define PEAT_MAX_STREAMS 4
+
+/* A stream that a task adds at the input, beside tokens, positions and segments. The model looks
+ * its ids up in a table, or brings its numbers to the stream's width by a matrix and a shift, and
+ * the combination merges it by its name. */
+typedef struct peat_stream {
+    const char *name; /* 1 to 32 of a-z, 0-9 and _; not token, segment, or position...        */
+    int64_t ids;      /* > 0: each place has an id in [0, ids)                                */
+    int64_t numbers;  /* where ids is 0: numbers that each place has, from 1                  */
+} peat_stream;
+
 /* What the experiment asks of the task, and what the task answers in setup. */
 typedef struct peat_task_plan {
     uint32_t size;
@@ -56,6 +67,8 @@ typedef struct peat_task_plan {
                             T of sequences is then that of targets                                 */
     bool tells_both;     /* with head BOTH: batches have targets and a label for each row, and
                             n_class is answered; a task that leaves it is refused              */
+    int64_t n_stream; /* streams of the task's own, at most PEAT_MAX_STREAMS; none with SEQ2SEQ */
+    peat_stream stream[PEAT_MAX_STREAMS];
 } peat_task_plan;
 
 #define PEAT_MAX_LENGTHS 32
@@ -72,14 +85,18 @@ typedef struct peat_task_plan {
  *   prompt  > 0: score by greedy generation. Tokens [0, prompt) are given to the model, the next
  *           `answer` ones are generated and compared with target at prompt-1 ... prompt+answer-2.
  *   label   [B] where the plan asks for classes, or both: the class of each row, from 0. A token
- * that tells the class is the model's to add; some place of each row must be no padding. patch
- * [B,T,patch_width] where the plan asks for patches: about mean 0 and deviation 1 each. There are
- * no tokens then. pos     [n_axes,B,T] where the plan has axes: position of each place on each, as
- * row and column of an image. Schemes that understand one axis are given the count of places
- * instead. source, source_pad, source_special [B,S] where the architecture is SEQ2SEQ: what the
- * encoder reads. S is on entry the room there is, the plan's source_T; the task lowers it to what
- *           it filled. The other arrays are the decoder's, as of a causal model. Some place of each
- *           source must be no padding.
+ *           that tells it is the model's to add; some place of each row must be no padding.
+ *   patch   [B,T,patch_width] where the plan asks for patches: about mean 0 and deviation 1 each.
+ *           There are no tokens then.
+ *   pos     [n_axes,B,T] where the plan has axes: position of each place on each, as row and
+ *           column of an image. Schemes that understand one axis are given the count of places.
+ *   source, source_pad, source_special [B,S] where the architecture is SEQ2SEQ: what the encoder
+ *           reads. S is on entry the room there is, the plan's source_T; the task lowers it to
+ *           what it filled. The other arrays are the decoder's, as of a causal model. Some place
+ *           of each source must be no padding.
+ *   stream_id[i] [B,T], stream_number[i] [B,T,numbers] for each stream of the plan, in its order:
+ *           the one or the other; the numbers about mean 0 and deviation 1. Of places whose token
+ *           is generated too. A class token of the model's has id 0, or zeros.
  */
 typedef struct peat_batch {
     uint32_t size;
@@ -97,6 +114,10 @@ typedef struct peat_batch {
     int64_t S; /* 0: NULL */
     int32_t *source;
     uint8_t *source_pad, *source_special;
+    int64_t n_stream; /* as the plan has it */
+    int32_t *stream_id[PEAT_MAX_STREAMS];
+    float *stream_number[PEAT_MAX_STREAMS];
+    int64_t stream_numbers[PEAT_MAX_STREAMS]; /* of each place, as the plan has them */
 } peat_batch;
 
 /* Sums over one evaluation at one length. */

@@ -207,6 +207,32 @@ START_TEST(a_width_is_part_of_a_convolution_alone)
 }
 END_TEST
 
+/* ---- streams of a task's own ---- */
+
+/* What the task marks beside the tokens is learned, with positions and without. */
+START_TEST(a_task_adds_a_stream_of_its_own)
+{
+    write_grid("marked", 11,
+               "  model: {arch: encoder, d_model: 16, n_layer: 2, n_head: 2}\n"
+               "matrix:\n"
+               "  position.scheme: [none, sinusoidal]\n"
+               "  position.combine: [sum, concat_project]\n"
+               "seeds: 1\n");
+    shell_expect(0, "peat run arch.yaml -o run -t 1 train.steps=300 train.batch=32 train.lr=5e-3 "
+                    "'eval.lengths=[8]' eval.tokens=256");
+    shell_expect(0, "test $(ls -d run/cells/*/result.json | wc -l) = 3");
+    shell_expect(0, "for f in run/cells/*/metrics.jsonl; do grep '\"exact_match\"' $f | tail -1 | "
+                    "grep -Eq '\"value\":(1|0[.]9)' || exit 1; done");
+    shell_expect(0, "peat plan arch.yaml --json | grep -q 'token\\[16\\] position\\[16\\] "
+                    "mark\\[16\\]'");
+    shell_expect(0, "peat export run sinusoidal.sum.s0 -o m.safetensors && "
+                    "grep -aq '\"stream.mark.weight\"' m.safetensors");
+    shell_expect(0, "peat diagnose run sinusoidal.sum.s0 --json | grep -q segment.segment");
+    shell_says(2, "task 'marked' adds streams, and model.arch: seq2seq reads tokens alone",
+               "peat plan arch.yaml model.arch=seq2seq");
+}
+END_TEST
+
 /* A cell keeps its hash and its configuration while the new keys have their defaults. */
 START_TEST(keys_at_their_default_are_not_written)
 {
@@ -342,7 +368,7 @@ int main(void)
                                       {what_does_not_fit_is_refused_by_plan, REFUSALS})},
         TESTS(both_heads_are_learned_and_measured, two_sequences_learn_to_copy,
               pairs_serve_two_sequences, mixers_give_the_same_bits_at_any_thread_count,
-              a_width_is_part_of_a_convolution_alone,
+              a_width_is_part_of_a_convolution_alone, a_task_adds_a_stream_of_its_own,
               a_model_without_attention_is_diagnosed_but_for_its_heads,
               a_scheme_that_says_nothing_across_is_refused_there,
               images_serve_patches_with_every_place_of_a_class_token,

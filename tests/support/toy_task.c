@@ -26,6 +26,28 @@ static const peat_metric metrics[] = {
     {NULL, false, NULL, NULL},
 };
 
+static void add_streams(const struct toy_config *c, peat_task_plan *plan)
+{
+    if (!c->streams)
+        return;
+    plan->n_stream = c->fault == TOY_MANY_STREAMS ? PEAT_MAX_STREAMS + 1 : 2;
+    plan->stream[0] = (peat_stream){"kind", 4, 0};
+    plan->stream[1] = (peat_stream){"place", 0, c->fault == TOY_EMPTY_STREAM ? 0 : 2};
+    if (c->fault == TOY_TAKEN_STREAM)
+        plan->stream[1].name = "position.2";
+    if (c->fault == TOY_TWIN_STREAM)
+        plan->stream[1].name = "kind";
+}
+
+static void fill_streams(peat_batch *b)
+{
+    for (int64_t i = 0; b->n_stream > 0 && i < b->B * b->T; i++) {
+        b->stream_id[0][i] = (int32_t)(7 * i / 3 % 4);
+        b->stream_number[1][2 * i] = (float)(i % 5) / 4;
+        b->stream_number[1][2 * i + 1] = -1.0f;
+    }
+}
+
 static peat_status toy_setup(peat_setup *s, const void *config, peat_task_plan *plan, void **self)
 {
     const struct toy_config *c = config;
@@ -40,6 +62,7 @@ static peat_status toy_setup(peat_setup *s, const void *config, peat_task_plan *
     plan->eval_T[0] = 6;
     plan->eval_T[1] = c->fault == TOY_EMPTY_LENGTH ? 0 : 10;
     plan->length_unit = "symbols";
+    add_streams(c, plan);
     return PEAT_OK;
 }
 
@@ -80,6 +103,12 @@ static peat_status break_batch(enum toy_fault fault, peat_batch *b)
         b->has_segment = true;
         b->segment[b->T] = 2;
         break;
+    case TOY_BAD_STREAM:
+        b->stream_id[0][b->T] = 4;
+        break;
+    case TOY_BAD_NUMBER:
+        b->stream_number[1][3] = NAN;
+        break;
     case TOY_LONG_ANSWER:
         b->answer++;
         break;
@@ -102,6 +131,7 @@ static peat_status toy_fill(const peat_host *h, const struct toy_config *c, uint
     b->prompt = b->T / 2 + 1;
     b->answer = b->T / 2;
     b->units = b->B;
+    fill_streams(b);
     return break_batch(c->fault, b);
 }
 
@@ -208,6 +238,8 @@ void toy_cell_build(struct toy_cell *c)
     ck_assert_msg(task_setup(&c->task, &c->arena, &err) == PEAT_OK, "%s", err.text);
     toy_positional_init(&c->positional, c->idle_weight);
     c->model_config.vocab = c->task.plan.vocab;
+    c->model_config.n_stream = c->task.plan.n_stream;
+    memcpy(c->model_config.stream, c->task.plan.stream, sizeof(c->model_config.stream));
     c->model_config.T_train = c->train.seq_len;
     c->model_config.T_max = 64;
     ck_assert_msg(model_build(&c->model, &c->model_config, &c->positional, &c->arena, PEAT_F32,

@@ -22,6 +22,10 @@ enum toy_fault {
     TOY_MANY_LENGTHS,
     TOY_EMPTY_LENGTH,
     TOY_REFUSES,
+    TOY_TAKEN_STREAM,
+    TOY_TWIN_STREAM,
+    TOY_MANY_STREAMS,
+    TOY_EMPTY_STREAM,
     TOY_NO_METRIC,
     TOY_MANY_ROWS,
     TOY_NO_ROWS,
@@ -29,6 +33,8 @@ enum toy_fault {
     TOY_BAD_TOKEN,
     TOY_BAD_TARGET,
     TOY_BAD_SEGMENT,
+    TOY_BAD_STREAM,
+    TOY_BAD_NUMBER,
     TOY_LONG_ANSWER,
     TOY_NO_ANSWER,
     TOY_FAILS
@@ -37,6 +43,7 @@ enum toy_fault {
 struct toy_config {
     enum toy_fault fault;
     int64_t sequences; /* evaluated per length */
+    bool streams;      /* two of its own: ids below 4, and two numbers for each place */
 };
 
 /* Two lengths, 3 and 5 symbols; training rows are as long as seq_len says. */

@@ -8,7 +8,9 @@
 #include "support/products.h"
 #include "support/support.h"
 #include "support/toy_task.h"
+#include "train/decode.h"
 #include "train/divergence.h"
+#include "train/forward.h"
 
 /* A test sets what it likes, then builds one or both. */
 static struct toy_cell c, other;
@@ -317,12 +319,16 @@ static const struct {
     {TOY_EMPTY_LENGTH, PEAT_FAILED,
      "task 'toy' answered its set-up with evaluation sequences of length 0"},
     {TOY_REFUSES, PEAT_REFUSED, "no copies today"},
+    {TOY_TAKEN_STREAM, PEAT_FAILED, "task 'toy' names a stream 'position.2'"},
+    {TOY_TWIN_STREAM, PEAT_FAILED, "task 'toy' names a stream 'kind'"},
+    {TOY_MANY_STREAMS, PEAT_FAILED, "task 'toy' answered its set-up with a number of streams of 5"},
+    {TOY_EMPTY_STREAM, PEAT_FAILED, "a stream whose places have so many ids or numbers: 0"},
     {TOY_NO_METRIC, PEAT_FAILED, "task 'toy' has no metric"},
 };
 
 START_TEST(bad_answer_to_set_up_is_an_error)
 {
-    struct toy_config config = {.fault = setup_faults[_i].fault};
+    struct toy_config config = {.fault = setup_faults[_i].fault, .streams = true};
     struct task task;
     struct arena a;
     struct error err = {0};
@@ -344,6 +350,8 @@ static const struct {
     {TOY_BAD_TOKEN, "has token 11, the limit is 11"},
     {TOY_BAD_TARGET, "has target -2, the limit is 11"},
     {TOY_BAD_SEGMENT, "has segment 2, the limit is 2"},
+    {TOY_BAD_STREAM, "has in a stream the id 4, the limit is 4"},
+    {TOY_BAD_NUMBER, "a patch, a position or a stream that is no finite number"},
     {TOY_LONG_ANSWER, "has an answer of length 5, the limit is 4"},
     {TOY_NO_ANSWER, "has an answer without a target at place 3"},
     {TOY_FAILS, "input or output failed"},
@@ -352,11 +360,11 @@ static const struct {
 /* Four rows of eight, in the arena of c. */
 static void open_batch(enum toy_fault fault, struct task *task, struct batch *batch)
 {
-    c.toy = (struct toy_config){.fault = fault, .sequences = 20};
+    c.toy = (struct toy_config){.fault = fault, .sequences = 20, .streams = true};
     arena_init(&c.arena, "test", 4096);
     toy_task_init(task, &c.toy, 8);
     ck_assert_int_eq(task_setup(task, &c.arena, NULL), PEAT_OK);
-    ck_assert_int_eq(batch_init(batch, &c.arena, 4, 8), PEAT_OK);
+    ck_assert_int_eq(task_batch_init(task, batch, &c.arena, 4, 8), PEAT_OK);
 }
 
 START_TEST(bad_batch_is_an_error_that_names_the_task)
@@ -372,6 +380,40 @@ START_TEST(bad_batch_is_an_error_that_names_the_task)
     ck_assert_msg(strstr(eval.text, "task 'toy': evaluation batch 2"), "%s", eval.text);
     ck_assert_msg(strstr(train.text, batch_faults[_i].text), "%s", train.text);
     ck_assert_msg(strstr(eval.text, batch_faults[_i].text), "%s", eval.text);
+}
+END_TEST
+
+/* The highest logit of row b at place t. */
+static int32_t best_id(const peat_node *logits, const peat_batch *b, int64_t row, int64_t t)
+{
+    int64_t V = logits->value.dim[1], best = 0;
+    for (int64_t v = 1; v < V; v++)
+        if (tensor_get(&logits->value, (row * b->T + t) * V + v) >
+            tensor_get(&logits->value, (row * b->T + t) * V + best))
+            best = v;
+    return (int32_t)best;
+}
+
+/* What is generated first is what a pass over whole rows says at that place. */
+START_TEST(streams_of_a_task_are_trained_and_generated_with)
+{
+    struct batch batch;
+    struct graph g;
+    struct error err = {0};
+    peat_node *logits;
+    int32_t made[4 * 8];
+    c.toy.streams = true;
+    toy_cell_build(&c);
+    ck_assert_int_eq(toy_cell_run(&c), RUN_DONE);
+    ck_assert(c.trace.last_loss < c.trace.first_loss);
+    ck_assert_int_eq(task_batch_init(&c.task, &batch, &c.arena, 4, 10), PEAT_OK);
+    ck_assert_int_eq(task_train_batch(&c.task, 1, 1, &batch, &err), PEAT_OK);
+    ck_assert_int_eq(decode_by_token(&c.trainer, &batch.b, made, &err), PEAT_OK);
+    const struct model_input in = forward_input(&batch.b, PEAT_EVAL);
+    ck_assert_int_eq(forward_run(&c.trainer, &g, &in, &logits, "a pass", &err), PEAT_OK);
+    for (int64_t b = 0; b < batch.b.B; b++)
+        ck_assert_int_eq(made[b * batch.b.answer],
+                         best_id(logits, &batch.b, b, batch.b.prompt - 1));
 }
 END_TEST
 
@@ -411,5 +453,6 @@ int main(void)
               step_that_is_not_finite_changes_no_weight,
               gradient_that_is_not_finite_names_the_place_where_it_began,
               loss_far_above_the_first_for_fifty_steps_is_divergence,
+              streams_of_a_task_are_trained_and_generated_with,
               batch_is_cleared_before_it_is_filled));
 }

@@ -39,8 +39,10 @@ struct model_config {
     peat_strings freeze;          /* patterns of names of weights that are not trained */
     bool freeze_loosely;          /* a pattern may fit nothing, and nothing be left to train */
     /* from the task and the experiment */
-    int64_t source_T;                                  /* seq2seq: of the longest source */
-    int64_t patch_width, n_axes;                       /* 0: no patches, no positions of the data */
+    int64_t source_T;            /* seq2seq: of the longest source */
+    int64_t patch_width, n_axes; /* 0: no patches, no positions of the data */
+    int64_t n_stream;            /* of the task's own */
+    peat_stream stream[PEAT_MAX_STREAMS];
     int64_t vocab, n_segment, n_class, T_train, T_max; /* T without a class token */
 };
 

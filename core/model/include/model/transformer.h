@@ -4,7 +4,7 @@
  * (causal), an encoder (bidirectional), or both, the decoder looking at what the encoder makes of
  * another sequence.
  *
- *   x = merge(token, positions, segment)
+ *   x = merge(token, positions, segment, streams of the task)
  *   L times: x = residual hooks(x); x += out(attention(norm1(x))); x += mlp(norm2(x))
  *   logits = head(norm(x)), or head(pool(norm(x))) for classes, or both
  *
@@ -34,10 +34,12 @@ struct model {
     struct arena *arena;
     peat_dims dims;
     uint64_t seed;
-    struct weight *token;                     /* [V, width of the token stream]; NULL: patches */
-    struct weight *patch_w;                   /* [width of the token stream, patch_width] */
-    struct weight *patch_b;                   /* [width of the token stream] */
-    struct weight *segment;                   /* [n_segment, width]; NULL: none */
+    struct weight *token;   /* [V, width of the token stream]; NULL: patches */
+    struct weight *patch_w; /* [width of the token stream, patch_width] */
+    struct weight *patch_b; /* [width of the token stream] */
+    struct weight *segment; /* [n_segment, width]; NULL: none */
+    /* Of the task's own streams: a table [ids, width], or a matrix [width, numbers] and a shift. */
+    struct weight *stream_w[PEAT_MAX_STREAMS], *stream_b[PEAT_MAX_STREAMS];
     struct weight *class_token;               /* [1, width of the token stream]; NULL: none */
     struct weight *class_row[POSITIONAL_MAX]; /* [1, width] in the place of a stream; NULL: zeros */
     struct block *block;                      /* [L] */
@@ -57,17 +59,19 @@ peat_status model_build(struct model *m, const struct model_config *config,
 /* One batch as data. Arrays are borrowed; NULL where absent. */
 struct model_input {
     int64_t B, T;
-    const int32_t *token;                       /* [B,T]; NULL: patches */
-    const float *patch;                         /* [B,T,patch_width] */
-    const int32_t *segment, *document;          /* [B,T] */
-    const uint8_t *pad, *special;               /* [B,T] */
-    const int64_t *sequence;                    /* [B]   */
-    int64_t n_axes;                             /* of pos */
-    const double *pos;                          /* [n_axes,B,T] positions that the data has */
-    int64_t S;                                  /* length of sources */
-    const int32_t *source;                      /* [B,S]; for a model of two sequences */
-    const uint8_t *source_pad, *source_special; /* [B,S] */
-    int64_t T_total;                            /* 0: T */
+    const int32_t *token;                         /* [B,T]; NULL: patches */
+    const float *patch;                           /* [B,T,patch_width] */
+    const int32_t *segment, *document;            /* [B,T] */
+    const int32_t *stream_id[PEAT_MAX_STREAMS];   /* [B,T], or ... */
+    const float *stream_number[PEAT_MAX_STREAMS]; /* ... [B,T,numbers], as the configuration says */
+    const uint8_t *pad, *special;                 /* [B,T] */
+    const int64_t *sequence;                      /* [B]   */
+    int64_t n_axes;                               /* of pos */
+    const double *pos;                            /* [n_axes,B,T] positions that the data has */
+    int64_t S;                                    /* length of sources */
+    const int32_t *source;                        /* [B,S]; for a model of two sequences */
+    const uint8_t *source_pad, *source_special;   /* [B,S] */
+    int64_t T_total;                              /* 0: T */
     peat_phase phase;
     int64_t step;
     bool last_only; /* logits of the last position alone: [B, V]; not for classes */

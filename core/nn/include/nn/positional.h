@@ -14,6 +14,8 @@
 #include "nn/part.h"
 
 #define POSITIONAL_MAX 8 /* schemes in one cell */
+/* Streams at the input: of tokens, schemes, segments and the task. */
+#define POSITIONAL_STREAMS (POSITIONAL_MAX + 2 + PEAT_MAX_STREAMS)
 
 struct scheme_part {
     struct part part;
@@ -32,11 +34,13 @@ struct positional {
     /* set by model_build */
     peat_token_table tokens;
     const char *mixer; /* what stands in the place of attention; NULL: nothing does */
+    int n_more;        /* streams of the task's own                                  */
+    const char *more[PEAT_MAX_STREAMS];
     /* set by positional_setup */
     const struct part *failing; /* whose set-up failed; NULL: none */
-    int n_stream;               /* at the input: token, positions, segment              */
-    const char *stream[POSITIONAL_MAX + 2];
-    int64_t width[POSITIONAL_MAX + 2];
+    int n_stream;               /* at the input: token, positions, segment, more        */
+    const char *stream[POSITIONAL_STREAMS];
+    int64_t width[POSITIONAL_STREAMS];
     int64_t D;
 };
 
