@@ -30,6 +30,8 @@ static const struct check table[] = {
     {"needs-causal", "trait: an encoder is refused", true, false, false, check_needs_causal},
     {"storable", "trait: the newest rows alone give what they give among all", true, true, false,
      check_storable},
+    {"across", "trait: across two sequences it goes by the positions of each", true, false, false,
+     check_across},
     {"causality", "in a decoder no place depends on tokens after it", true, true, false,
      check_causality},
     {"prefix", "the logits of a prefix are those of the whole sequence", true, true, false,

@@ -45,6 +45,7 @@ static void add_subject(struct rig *r, const peat_scheme *hooks, const struct va
     if (records)
         add_scheme(r, "before", part_record(), &r->before);
     add_scheme(r, r->subject->plugin->desc->id, hooks, v->config);
+    r->positional.scheme[r->positional.n_scheme - 1].where.across = r->plan.across;
     if (records)
         add_scheme(r, "after", part_record(), &r->after);
 }
@@ -103,6 +104,7 @@ static peat_status build(struct rig *r)
         .d_ff = 16,
         .attention_path = plan->path,
         .vocab = RIG_V,
+        .source_T = RIG_T,
         .T_train = RIG_T,
         .T_max = plan->T_max ? plan->T_max : RIG_T_MAX,
     };
@@ -294,7 +296,7 @@ int rig_digits(double a, double b)
 
 static const char *arch_name(peat_arch arch)
 {
-    return arch == PEAT_DECODER ? "decoder" : "encoder";
+    return arch == PEAT_DECODER ? "decoder" : arch == PEAT_ENCODER ? "encoder" : "seq2seq";
 }
 
 /* One variant of one architecture; *refused is set when the plugin does not want it. */

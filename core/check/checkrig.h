@@ -45,6 +45,7 @@ struct rig_plan {
     bool moved;               /* all positions move by `shift`, which may be 0 */
     double shift;
     bool shape_only;
+    bool across;  /* of a model of two sequences: the scheme acts across, too */
     bool guarded; /* what is handed to the plugin has room behind it that must stay as it is */
 };
 

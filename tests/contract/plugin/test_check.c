@@ -64,6 +64,13 @@ static const struct crime crimes[] = {
     {"combine", "stores_sums", "storable", "failed",
      "the logits at place 2 differ by * between a pass over all rows and one over the newest "
      "(decoder*)"},
+    {"across", "across_nothing", "across", "failed",
+     "it claims to act across two sequences, but where.across changes no logit"},
+    {"across", "across_by_row", "across", "failed",
+     "across two sequences logits differ by * between a pass over all rows and one over the newest "
+     "(seq2seq)"},
+    {"across", "across_square", "across", "failed",
+     "planted.bias: the hook returned shape [[]3, 1, 6, 6], expected [[]3, 2, 6, 4]*"},
     {"neighbour", "sees_future", "causality", "failed",
      "the logits at place 0 differ by * when the token at place 1 changes from * to * (decoder)"},
     {"combine", "merges_future", "causality", "failed",
@@ -342,9 +349,9 @@ START_TEST(each_crime_is_caught_by_its_check)
 }
 END_TEST
 
-static const char *const sources[] = {"process",    "neighbour", "stream", "kernel",
-                                      "parameters", "combine",   "task",   "peeker",
-                                      "softmax",    "results",   "own"};
+static const char *const sources[] = {"process", "across",     "neighbour", "stream",
+                                      "kernel",  "parameters", "combine",   "task",
+                                      "peeker",  "softmax",    "results",   "own"};
 enum { SOURCES = sizeof(sources) / sizeof(sources[0]) };
 
 START_TEST(what_differs_from_the_bad_plugins_in_one_crime_passes)

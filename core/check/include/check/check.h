@@ -64,6 +64,7 @@ enum verdict check_no_trainable(const struct subject *s, struct strbuf *why);
 enum verdict check_content_dependent(const struct subject *s, struct strbuf *why);
 enum verdict check_needs_causal(const struct subject *s, struct strbuf *why);
 enum verdict check_storable(const struct subject *s, struct strbuf *why);
+enum verdict check_across(const struct subject *s, struct strbuf *why);
 enum verdict check_causality(const struct subject *s, struct strbuf *why);
 enum verdict check_prefix(const struct subject *s, struct strbuf *why);
 enum verdict check_batch(const struct subject *s, struct strbuf *why);
