@@ -169,6 +169,12 @@ static inline double peat_answer_loss(const peat_sums *s)
     return s->nll / (double)s->targets;
 }
 
+/* Given true inputs; of classes, rows. */
+static inline double peat_accuracy(const peat_sums *s)
+{
+    return (double)s->correct / (double)s->targets;
+}
+
 static const peat_metric peat_sequence_metrics[] = {
     {"exact_match", true, "part of the sequences whose generated answer is right to the last token",
      peat_exact_match},
@@ -384,16 +390,27 @@ static inline peat_status peat_sequence_evaluate(const peat_sequence *s, const p
 
 /* ---- set-up ---- */
 
+/* Answers plan->n_eval and returns as many lengths: those asked for, or the n presets. NULL: they
+ * are too many, which is said. For tasks of other kinds, too. */
+static inline const int64_t *peat_evaluated(peat_setup *setup, peat_task_plan *plan,
+                                            const int64_t *preset, int64_t n)
+{
+    plan->n_eval = plan->n_lengths ? plan->n_lengths : n;
+    if (plan->n_eval <= PEAT_MAX_LENGTHS)
+        return plan->n_lengths ? plan->length : preset;
+    peat_refuse(setup, "%lld eval.lengths are given, and %d are the most", (long long)plan->n_eval,
+                PEAT_MAX_LENGTHS);
+    return NULL;
+}
+
 static inline peat_status peat_sequence_plan_lengths(const peat_sequence *s, peat_setup *setup,
                                                      const void *config, int64_t least,
                                                      peat_sequence_self *t, peat_task_plan *plan)
 {
     const int64_t preset[] = {t->max_len, 2 * t->max_len};
-    const int64_t *length = plan->n_lengths ? plan->length : preset;
-    plan->n_eval = plan->n_lengths ? plan->n_lengths : 2;
-    if (plan->n_eval > PEAT_MAX_LENGTHS)
-        return peat_refuse(setup, "%lld eval.lengths are given, and %d are the most",
-                           (long long)plan->n_eval, PEAT_MAX_LENGTHS);
+    const int64_t *length = peat_evaluated(setup, plan, preset, 2);
+    if (!length)
+        return PEAT_REFUSED;
     for (int64_t i = 0; i < plan->n_eval; i++) {
         int64_t n = length[i], n_asked = 0, n_answer = 0;
         if (n < least || n > 1 << 20)

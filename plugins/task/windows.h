@@ -11,7 +11,7 @@
 
 #include <inttypes.h>
 
-#include <peat/plugin.h>
+#include <peat/sequence.h>
 
 enum { WINDOWS_AUTO, WINDOWS_CAUSAL, WINDOWS_MASKED };
 enum { WINDOWS_BATCH_TOKENS = 4096 };
@@ -132,11 +132,9 @@ static inline peat_status windows_plan_lengths(peat_setup *s, struct windows *w,
                                                peat_task_plan *plan)
 {
     int64_t preset[] = {w->seq_len, 2 * w->seq_len};
-    const int64_t *length = plan->n_lengths ? plan->length : preset;
-    plan->n_eval = plan->n_lengths ? plan->n_lengths : windows_room(w) < preset[1] ? 1 : 2;
-    if (plan->n_eval > PEAT_MAX_LENGTHS)
-        return peat_refuse(s, "%" PRId64 " eval.lengths are given, and %d are the most",
-                           plan->n_eval, PEAT_MAX_LENGTHS);
+    const int64_t *length = peat_evaluated(s, plan, preset, windows_room(w) < preset[1] ? 1 : 2);
+    if (!length)
+        return PEAT_REFUSED;
     for (int64_t i = 0; i < plan->n_eval; i++) {
         if (length[i] < 1)
             return peat_refuse(s, "eval.lengths has %" PRId64 ", and a window has at least 1 token",
@@ -258,18 +256,6 @@ static inline peat_status windows_evaluate(const peat_host *h, const void *confi
             windows_causal_row(w, batch, b, w->train + place);
     }
     return PEAT_OK;
-}
-
-/* ---- metrics ---- */
-
-static inline double windows_loss(const peat_sums *s)
-{
-    return s->nll / (double)s->targets;
-}
-
-static inline double windows_accuracy(const peat_sums *s)
-{
-    return (double)s->correct / (double)s->targets;
 }
 
 #endif

@@ -115,11 +115,9 @@ static int64_t tokens_of(const struct classify *c, int64_t length)
 
 static peat_status plan_lengths(peat_setup *s, struct classify *c, peat_task_plan *plan)
 {
-    const int64_t *length = plan->n_lengths ? plan->length : &plan->seq_len;
-    plan->n_eval = plan->n_lengths ? plan->n_lengths : 1;
-    if (plan->n_eval > PEAT_MAX_LENGTHS)
-        return peat_refuse(s, "%" PRId64 " eval.lengths are given, and %d are the most",
-                           plan->n_eval, PEAT_MAX_LENGTHS);
+    const int64_t *length = peat_evaluated(s, plan, &plan->seq_len, 1);
+    if (!length)
+        return PEAT_REFUSED;
     for (int64_t i = 0; i < plan->n_eval; i++) {
         if (length[i] <= FRAME)
             return peat_refuse(s, "eval.lengths has %" PRId64 ", and a text takes at least %d",
@@ -215,13 +213,8 @@ static peat_status evaluate(const peat_host *h, const void *config, const void *
     return PEAT_OK;
 }
 
-static double accuracy(const peat_sums *s)
-{
-    return (double)s->correct / (double)s->targets;
-}
-
 static const peat_metric metrics[] = {
-    {"accuracy", true, "part of the texts whose label had the highest logit", accuracy},
+    {"accuracy", true, "part of the texts whose label had the highest logit", peat_accuracy},
     {"loss", false, "nats per text", peat_answer_loss},
     {NULL, false, NULL, NULL},
 };

@@ -382,13 +382,8 @@ static peat_status evaluate(const peat_host *h, const void *config, const void *
     return PEAT_OK;
 }
 
-static double accuracy(const peat_sums *s)
-{
-    return (double)s->correct / (double)s->targets;
-}
-
 static const peat_metric metrics[] = {
-    {"accuracy", true, "part of the images whose class had the highest logit", accuracy},
+    {"accuracy", true, "part of the images whose class had the highest logit", peat_accuracy},
     {"loss", false, "nats per image", peat_answer_loss},
     {NULL, false, NULL, NULL},
 };

@@ -119,11 +119,9 @@ static peat_status plan_length(peat_setup *s, struct pairs *p, peat_task_plan *p
 static peat_status plan_lengths(peat_setup *s, struct pairs *p, peat_task_plan *plan,
                                 const struct pair *valid, int64_t n)
 {
-    const int64_t *length = plan->n_lengths ? plan->length : &plan->seq_len;
-    plan->n_eval = plan->n_lengths ? plan->n_lengths : 1;
-    if (plan->n_eval > PEAT_MAX_LENGTHS)
-        return peat_refuse(s, "%" PRId64 " eval.lengths are given, and %d are the most",
-                           plan->n_eval, PEAT_MAX_LENGTHS);
+    const int64_t *length = peat_evaluated(s, plan, &plan->seq_len, 1);
+    if (!length)
+        return PEAT_REFUSED;
     peat_status status = PEAT_OK;
     for (int64_t i = 0; status == PEAT_OK && i < plan->n_eval; i++)
         status = plan_length(s, p, plan, valid, n, length, i);

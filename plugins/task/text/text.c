@@ -112,7 +112,7 @@ static peat_status number_text(peat_setup *s, struct windows *w, const struct ta
                                int64_t n_file, const int32_t *id_of)
 {
     unsigned char *bytes = peat_alloc(s, (size_t)w->symbols + 1);
-    int32_t *id = peat_alloc(s, ((size_t)w->n + 1) * sizeof(*id)), code;
+    int32_t *id = peat_alloc(s, ((size_t)w->n + 1) * sizeof(*id)), code = 0;
     w->id = id;
     w->size = bytes;
     if (!bytes || !id)
@@ -186,8 +186,8 @@ static double bits_per_byte(const peat_sums *s)
 
 static const peat_metric metrics[] = {
     {"bpb", false, "bits per byte of the text predicted", bits_per_byte},
-    {"loss", false, "nats per token predicted", windows_loss},
-    {"accuracy", true, "part of the tokens predicted that had the highest logit", windows_accuracy},
+    {"loss", false, "nats per token predicted", peat_answer_loss},
+    {"accuracy", true, "part of the tokens predicted that had the highest logit", peat_accuracy},
     {NULL, false, NULL, NULL},
 };
 

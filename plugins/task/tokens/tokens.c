@@ -195,8 +195,8 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
 }
 
 static const peat_metric metrics[] = {
-    {"loss", false, "nats per token predicted", windows_loss},
-    {"accuracy", true, "part of the tokens predicted that had the highest logit", windows_accuracy},
+    {"loss", false, "nats per token predicted", peat_answer_loss},
+    {"accuracy", true, "part of the tokens predicted that had the highest logit", peat_accuracy},
     {NULL, false, NULL, NULL},
 };
 
