@@ -7,6 +7,7 @@
 
 #include <peat/plugin.h>
 
+#ifndef CRIME_across_nothing
 static double query_at(const peat_call *c, int64_t b, int64_t i)
 {
 #ifdef CRIME_across_by_row /* as if the first query were the first of its sequence */
@@ -38,6 +39,8 @@ static peat_node *bias(const peat_call *c, const peat_qkv *p)
     }
     return peat_fill(c, 4, (int64_t[]){c->B, 1, Tq, Tk}, fall);
 }
+
+#endif
 
 /* -> [1, T, d]: acts nowhere but at the input */
 static peat_node *encode(const peat_call *c)
