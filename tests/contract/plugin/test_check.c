@@ -70,7 +70,7 @@ static const struct crime crimes[] = {
      "across two sequences logits differ by * between a pass over all rows and one over the newest "
      "(seq2seq)"},
     {"across", "across_square", "across", "failed",
-     "planted.bias: the hook returned shape [[]3, 1, 6, 6], expected [[]3, 2, 6, 4]*"},
+     "planted.bias: the hook returned shape [[]3, 1, 6, 6], expected *"},
     {"neighbour", "sees_future", "causality", "failed",
      "the logits at place 0 differ by * when the token at place 1 changes from * to * (decoder)"},
     {"combine", "merges_future", "causality", "failed",
