@@ -269,7 +269,7 @@ static const struct cli_option options[] = {
     CLI_WHOLE(0, "rows", "N", 1, LARGEST, scheme.rows, "rows of the batch, all of the same tokens"),
     CLI_WHOLE(0, "pad", "N", 0, LARGEST, scheme.pad, "places of padding before the tokens"),
     CLI_TEXT(0, "combine", "NAME", scheme.combine,
-             "what merges the stream (default sum); its parameters are words combine.KEY=value"),
+             "what merges the stream (default sum); combine.KEY=value sets it"),
     CLI_FLAG(0, "start", start, "of a cell: as it is before training"),
     CLI_FLAG(0, "describe", describe, "what the numbers look like instead of the numbers"),
     CLI_FLAG(0, "json", json, "with --describe: an object instead of a page"),
@@ -288,9 +288,9 @@ const struct cli_command cmd_inspect = {
         "are heat maps. --describe tells which dimensions move, how much of the energy is\n"
         "constant, the rank, how alike positions are, and whether a shift is linear.\n"
         "A scheme that sees tokens, queries or keys runs in a model of one layer with initial\n"
-        "weights, on the tokens that are given or on a sentence; so does every scheme with one\n"
-        "of --what, --text, --tokens, --phase, --rows, --pad and --combine. --what then takes\n"
-        "the stream, the bias, or any node that the scheme or the combination names.\n"
+        "weights, on the tokens that are given or on a sentence. So does every scheme with an\n"
+        "option that names a node, tokens, a phase, rows, padding or a combination; --what NAME\n"
+        "then shows the stream, the bias, or any node that scheme or combination name.\n"
         "Of a cell of a run directory it lists what its scheme and combination have come to,\n"
         "beside what they were before training: streams, biases, gates and whatever they name\n"
         "for inspection; --what NAME shows one, and svg and png show both side by side. That\n"

@@ -132,12 +132,13 @@ const char *label_file_name(struct arena *a, const char *label)
     return name;
 }
 
-/* A pattern for cells, "rotary(base=500).*", as their names are spelled. */
+/* A pattern for cells, "rotary(base=500).*", as their names are spelled. Sets such as [!s] stay. */
 static void add_pattern(struct strbuf *out, const char *glob)
 {
-    bool gap = false;
+    bool gap = false, set = false;
     for (const char *c = glob; *c; c++) {
-        if (!is_safe(*c) && !strchr("*?[]", *c)) {
+        set = *c == '[' || (set && *c != ']');
+        if (!set && !is_safe(*c) && !strchr("*?]", *c)) {
             gap = true;
             continue;
         }
