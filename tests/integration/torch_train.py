@@ -478,7 +478,18 @@ for line in open(metrics_file):
     if row['split'] == 'train':
         for ours, theirs in zip(seen[row['step']], (row['value'], row['grad_norm'])):
             worst, checked = max(worst, abs(ours - theirs) / abs(theirs)), checked + 1
-apart = max(((W[n] - end[n]).norm() / ((end[n] - start[n]).norm() + 1e-12)).item() for n in W)
+
+
+def told_apart(name, w):
+    """Without the bias of keys: the softmax does not see it, so its gradient is rounding, which Adam makes large."""
+    return torch.cat([w[:D], w[2 * D:]]) if name.endswith('.qkv.bias') else w
+
+
+def distance(name, a, b):
+    return (told_apart(name, a) - told_apart(name, b)).norm().item()
+
+
+apart = max(distance(n, W[n], end[n]) / (distance(n, end[n], start[n]) + 1e-12) for n in W)
 print(json.dumps({'arch': arch, 'head': head, 'scheme': name_of, 'losses and gradients': worst,
                   'weights': apart}))
-assert checked >= 4 and worst <= 1e-5 and apart <= 1e-3
+assert checked >= 4 and worst <= 1e-5 and apart <= 1e-4
