@@ -135,6 +135,7 @@ END_TEST
 
 int main(int argc, char **argv)
 {
+    shell_keep_signals();
     bool is_long = argc > 1 && strcmp(argv[1], "--long") == 0;
     const struct tests tests = {
         .subject = "thorough",

@@ -114,6 +114,7 @@ END_TEST
 
 int main(void)
 {
+    shell_keep_signals();
     return run_list((struct tests){.subject = "inspect_tokens",
                                    .open = open_seer,
                                    .close = shell_close,

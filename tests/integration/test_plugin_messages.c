@@ -166,6 +166,7 @@ END_TEST
 
 int main(void)
 {
+    shell_keep_signals();
     return run_list(
         (struct tests){.subject = "plugin_messages",
                        .open = shell_open,

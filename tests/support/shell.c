@@ -26,6 +26,14 @@ void shell_close(void)
     strbuf_release(&shell.printed);
 }
 
+void shell_keep_signals(void)
+{
+    char options[512];
+    const char *now = getenv("ASAN_OPTIONS");
+    snprintf(options, sizeof(options), "%s:handle_segv=0", now ? now : "");
+    setenv("ASAN_OPTIONS", options, 1);
+}
+
 static int run(const char *fmt, va_list args)
 {
     struct strbuf command;

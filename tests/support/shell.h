@@ -17,6 +17,9 @@ extern struct shell {
 void shell_open(void);
 /* Removes the directory. */
 void shell_close(void);
+/* From now on a bad address ends a sanitized program by its signal, as any other: a sanitizer would
+ * end it in its own way before. */
+void shell_keep_signals(void);
 /* Runs a command there, which finds the program as `peat`; returns its exit status, 128 + n for
  * signal n. */
 int shell_run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
