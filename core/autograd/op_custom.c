@@ -138,6 +138,11 @@ static bool infer(peat_node *n)
 
 /* ---- runs ---- */
 
+static int64_t units_of(const struct custom_call *c)
+{
+    return PEAT_HAS(c->op, units) ? c->op->units(&c->call) : 1;
+}
+
 /* Working memory of all threads, made at the first run and kept for the backward. */
 static bool take_scratch(peat_node *n, struct custom_call *c)
 {
@@ -171,7 +176,7 @@ static void run_all(peat_node *n, struct custom_call *c)
     if (!take_scratch(n, c))
         return;
     trail_enter_kernel(n->g->trail, n->hook, n->op->name, c->back);
-    int64_t units = PEAT_HAS(c->op, units) ? c->op->units(&c->call) : 1;
+    int64_t units = units_of(c);
     parallel_ranges(n->g->team, units, (units + CUSTOM_TILES - 1) / CUSTOM_TILES, run_units, c);
     trail_leave_kernel(n->g->trail);
 }
@@ -223,11 +228,16 @@ static peat_node *presentable(struct graph *g, peat_node *a)
     return aligned && tensor_contiguous(&a->value) ? a : op_copy(g, a);
 }
 
+static const char *name_of(const peat_op *op)
+{
+    return PEAT_HAS(op, name) ? op->name : "custom";
+}
+
 /* The node whose value holds all results. */
 static peat_node *custom_node(struct graph *g, const peat_op *op, int n_out, int32_t n,
                               peat_node *const *src, const void *arg, size_t arg_size)
 {
-    const char *name = PEAT_HAS(op, name) ? op->name : "custom";
+    const char *name = name_of(op);
     if (n < 0 || !PEAT_HAS(op, infer) || !PEAT_HAS(op, forward))
         return graph_fail(g, "%s: a custom operation needs infer and forward", name);
     struct op *own = ARENA_NEW(g->arena, struct op);
@@ -255,8 +265,8 @@ peat_node *op_custom(peat_graph *pg, const peat_op *op, int32_t n, peat_node *co
     if (graph_failed(g))
         return NULL;
     if (results(op) != 1)
-        return graph_fail(g, "%s: it has %d results, which peat_custom_all gives",
-                          PEAT_HAS(op, name) ? op->name : "custom", results(op));
+        return graph_fail(g, "%s: it has %d results, which peat_custom_all gives", name_of(op),
+                          results(op));
     return custom_node(g, op, 1, n, src, arg, arg_size);
 }
 
@@ -266,8 +276,7 @@ void op_custom_all(peat_graph *pg, const peat_op *op, int32_t n, peat_node *cons
     struct graph *g = graph_of(pg);
     int n_out = results(op);
     if (n_out < 1 || n_out > PEAT_MAX_RESULTS) {
-        graph_fail(g, "%s: %d results are not 1 to %d", PEAT_HAS(op, name) ? op->name : "custom",
-                   n_out, PEAT_MAX_RESULTS);
+        graph_fail(g, "%s: %d results are not 1 to %d", name_of(op), n_out, PEAT_MAX_RESULTS);
         return;
     }
     peat_node *all = graph_failed(g) ? NULL : custom_node(g, op, n_out, n, src, arg, arg_size);
@@ -288,7 +297,7 @@ int64_t custom_units(const peat_node *n)
     struct custom_call c;
     custom_call(n, &c);
     show_results(n, &c);
-    return PEAT_HAS(c.op, units) ? c.op->units(&c.call) : 1;
+    return units_of(&c);
 }
 
 void custom_run(peat_node *n, int64_t begin, int64_t end)

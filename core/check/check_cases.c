@@ -11,8 +11,6 @@
 #include "checkrig.h"
 #include "plugin/paramrow.h"
 
-static const double limit = 1e-9;
-
 /* Norms make all rows of narrower models equal, or bend them so much that differences say nothing
  * of gradients. */
 enum { NARROW = 3, STEEP = 8 };
@@ -73,19 +71,6 @@ static struct rig_input whole_input(const struct trial *t)
 
 /* ---- comparing ---- */
 
-static enum verdict same(const struct trial *t, const double *a, const double *b, int64_t n,
-                         int64_t first, const char *what)
-{
-    int64_t at;
-    if (!a || !b)
-        return rig_broken(t->rig, t->why);
-    double worst = rig_distance(a, b, n * RIG_V, &at);
-    if (worst <= limit)
-        return CHECK_PASSED;
-    return check_failed(t->why, "the logits at place %" PRId64 " differ by %.2g %s",
-                        first + at / RIG_V, worst, what);
-}
-
 /* Other tokens wherever `mark` is set; elsewhere nothing may change. */
 static enum verdict others_stay(const struct trial *t, struct rig_input *x, const bool *mark,
                                 const char *what)
@@ -99,7 +84,8 @@ static enum verdict others_stay(const struct trial *t, struct rig_input *x, cons
     enum verdict verdict = after ? CHECK_PASSED : rig_broken(t->rig, t->why);
     for (int64_t i = 0; i < n && verdict == CHECK_PASSED; i++)
         if (!mark[i])
-            verdict = same(t, before + i * RIG_V, after + i * RIG_V, 1, i % x->in.T, what);
+            verdict = rig_same(t->rig, t->why, before + i * RIG_V, after + i * RIG_V, 1,
+                               i % x->in.T, what);
     return verdict;
 }
 
@@ -141,8 +127,8 @@ static enum verdict batch_in(const struct trial *t)
         mark[i] = i >= x.in.T;
     one.in.B = 1;
     const double *all = rig_logits(t->rig, &x.in), *alone = rig_logits(t->rig, &one.in);
-    enum verdict verdict =
-        same(t, all, alone, x.in.T, 0, "between a row in a batch and the row alone");
+    enum verdict verdict = rig_same(t->rig, t->why, all, alone, x.in.T, 0,
+                                    "between a row in a batch and the row alone");
     return verdict == CHECK_PASSED ? others_stay(t, &x, mark, "when other rows change") : verdict;
 }
 
@@ -174,8 +160,8 @@ static enum verdict padding_in(const struct trial *t)
         one.in.T = to - from;
         one.in.T_total = T;
         one.in.token = one.token + from;
-        verdict = same(t, all + from * RIG_V, rig_logits(t->rig, &one.in), to - from, from,
-                       "between a row with padding and the row alone");
+        verdict = rig_same(t->rig, t->why, all + from * RIG_V, rig_logits(t->rig, &one.in),
+                           to - from, from, "between a row with padding and the row alone");
     }
     return verdict == CHECK_PASSED
                ? others_stay(t, &x, mark, "when the tokens under padding change")
@@ -203,27 +189,14 @@ static enum verdict prefix_in(const struct trial *t)
     part.in.T = t->c->place;
     part.in.T_total = t->c->length;
     const double *whole = rig_logits(t->rig, &x.in);
-    return same(t, whole, whole ? rig_logits(t->rig, &part.in) : NULL, part.in.T, 0,
-                "between a sequence and the beginning of it");
+    return rig_same(t->rig, t->why, whole, whole ? rig_logits(t->rig, &part.in) : NULL, part.in.T,
+                    0, "between a sequence and the beginning of it");
 }
 
 static enum verdict storable_in(const struct trial *t)
 {
     struct rig_input x = whole_input(t);
-    struct rig *r = t->rig;
-    struct stored stored;
-    int64_t T = x.in.T, first = t->c->place < 1 ? 1 : t->c->place;
-    const double *whole = rig_logits(r, &x.in);
-    if (!whole || model_store(&r->model, &x.in, NULL, &r->arena, &stored, &r->err) != PEAT_OK)
-        return rig_broken(r, t->why);
-    enum verdict verdict = CHECK_PASSED;
-    for (int64_t end = first; end <= T && verdict == CHECK_PASSED; end++) {
-        const double *newest = rig_newest(r, &stored, end);
-        for (int64_t b = 0; b < x.in.B && verdict == CHECK_PASSED; b++)
-            verdict = same(t, whole + (b * T + end - 1) * RIG_V, newest ? newest + b * RIG_V : NULL,
-                           1, end - 1, "between a pass over all rows and one over the newest");
-    }
-    return verdict;
+    return rig_same_newest(t->rig, t->why, &x.in, t->c->place < 1 ? 1 : t->c->place);
 }
 
 static enum verdict shift_in(const struct trial *t)
@@ -234,7 +207,7 @@ static enum verdict shift_in(const struct trial *t)
     t->rig->shift = (double)t->c->shift;
     const double *after = before ? rig_logits(t->rig, &x.in) : NULL;
     snprintf(what, sizeof(what), "when all positions move by %" PRId64, t->c->shift);
-    return same(t, before, after, x.in.B * x.in.T, 0, what);
+    return rig_same(t->rig, t->why, before, after, x.in.B * x.in.T, 0, what);
 }
 
 static enum verdict norms_in(const struct trial *t)
@@ -250,7 +223,8 @@ static enum verdict paths_in(const struct trial *t)
     const double *fused = rig_logits(t->rig, &x.in);
     t->rig->model.config.attention_path = PATH_COMPOSED;
     const double *composed = fused ? rig_logits(t->rig, &x.in) : NULL;
-    return same(t, fused, composed, x.in.B * x.in.T, 0, "between fused and composed attention");
+    return rig_same(t->rig, t->why, fused, composed, x.in.B * x.in.T, 0,
+                    "between fused and composed attention");
 }
 
 static enum verdict purity_in(const struct trial *t)

@@ -12,7 +12,7 @@
 struct look {
     const struct model_input *in;
     bool causal, found;
-    int64_t layer, query, key;
+    int64_t query, key;
     double weight;
 };
 
@@ -33,7 +33,6 @@ static void look_at(void *ctx, const struct attention_seen *seen)
         double weight = tensor_get(&seen->replaced->value, n);
         if (hides(l, b, i, j) && weight != 0) {
             l->found = true;
-            l->layer = seen->layer;
             l->query = i;
             l->key = j;
             l->weight = weight;

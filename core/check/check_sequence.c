@@ -7,22 +7,7 @@
 #include "checkrig.h"
 #include "nn/attention.h"
 
-/* F64 values that are equal but for the order of sums. */
-static const double limit = 1e-9;
-
 static const struct rig_plan in_f64 = {.dtype = PEAT_F64};
-
-/* n places of logits that should be equal; `what` ends the message. */
-static enum verdict compare(struct situation *s, const double *a, const double *b, int64_t n,
-                            int64_t first, const char *what)
-{
-    int64_t at;
-    double worst = rig_distance(a, b, n * RIG_V, &at);
-    if (worst <= limit)
-        return CHECK_PASSED;
-    return check_failed(s->why, "the logits at place %" PRId64 " differ by %.2g %s",
-                        first + at / RIG_V, worst, what);
-}
 
 /* ---- the future ---- */
 
@@ -72,7 +57,7 @@ static enum verdict put_at(struct situation *s, struct rig *r, int64_t T, int64_
         char what[96];
         snprintf(what, sizeof(what), "when the token at place %" PRId64 " changes from %d to %d", t,
                  (int)x.token[t], (int)ids->id[i - 1]);
-        verdict = compare(s, logit, logit + i * T * RIG_V, t, 0, what);
+        verdict = rig_same(r, s->why, logit, logit + i * T * RIG_V, t, 0, what);
     }
     return verdict;
 }
@@ -108,7 +93,8 @@ static enum verdict others_stay(struct situation *s, struct rig *r, struct rig_i
     enum verdict verdict = after ? CHECK_PASSED : rig_broken(r, s->why);
     for (int64_t i = 0; i < n && verdict == CHECK_PASSED; i++)
         if (!mark[i])
-            verdict = compare(s, before + i * RIG_V, after + i * RIG_V, 1, i % x->in.T, what);
+            verdict =
+                rig_same(r, s->why, before + i * RIG_V, after + i * RIG_V, 1, i % x->in.T, what);
     return verdict;
 }
 
@@ -163,7 +149,8 @@ static enum verdict prefix_of(struct situation *s, struct rig *r)
         if (!part)
             return rig_broken(r, s->why);
         for (int64_t b = 0; b < RIG_B && verdict == CHECK_PASSED; b++)
-            verdict = compare(s, whole + b * RIG_T * RIG_V, part + b * n * RIG_V, n, 0, what);
+            verdict =
+                rig_same(r, s->why, whole + b * RIG_T * RIG_V, part + b * n * RIG_V, n, 0, what);
     }
     return verdict;
 }
@@ -175,25 +162,6 @@ enum verdict check_prefix(const struct subject *s, struct strbuf *why)
 
 /* ---- stored rows ---- */
 
-/* Two rows at first, then one after another. */
-static enum verdict newest_rows(struct situation *s, struct rig *r, const struct model_input *in)
-{
-    struct stored stored;
-    const double *whole = rig_logits(r, in);
-    if (!whole || model_store(&r->model, in, NULL, &r->arena, &stored, &r->err) != PEAT_OK)
-        return rig_broken(r, s->why);
-    enum verdict verdict = CHECK_PASSED;
-    for (int64_t end = 2; end <= RIG_T && verdict == CHECK_PASSED; end++) {
-        const double *newest = rig_newest(r, &stored, end);
-        if (!newest)
-            return rig_broken(r, s->why);
-        for (int64_t b = 0; b < RIG_B && verdict == CHECK_PASSED; b++)
-            verdict = compare(s, whole + (b * RIG_T + end - 1) * RIG_V, newest + b * RIG_V, 1,
-                              end - 1, "between a pass over all rows and one over the newest");
-    }
-    return verdict;
-}
-
 /* As they come, with padding in front, and with two documents. */
 static enum verdict storable_of(struct situation *s, struct rig *r)
 {
@@ -201,7 +169,7 @@ static enum verdict storable_of(struct situation *s, struct rig *r)
     struct rig_input x = rig_input(r, RIG_B, RIG_T);
     if (why)
         return check_failed(s->why, "it claims to be storable, but %s", why);
-    enum verdict verdict = newest_rows(s, r, &x.in);
+    enum verdict verdict = rig_same_newest(r, s->why, &x.in, 2);
     for (int64_t i = 0; i < RIG_B * RIG_T; i++) {
         x.pad[i] = i % RIG_T < i / RIG_T;
         x.document[i] = i % RIG_T >= 3;
@@ -210,8 +178,8 @@ static enum verdict storable_of(struct situation *s, struct rig *r)
     padded.pad = x.pad;
     packed.document = x.document;
     if (verdict == CHECK_PASSED)
-        verdict = newest_rows(s, r, &padded);
-    return verdict == CHECK_PASSED ? newest_rows(s, r, &packed) : verdict;
+        verdict = rig_same_newest(r, s->why, &padded, 2);
+    return verdict == CHECK_PASSED ? rig_same_newest(r, s->why, &packed, 2) : verdict;
 }
 
 enum verdict check_storable(const struct subject *s, struct strbuf *why)
@@ -245,8 +213,8 @@ static enum verdict rows_alone(struct situation *s, struct rig *r, const struct 
     enum verdict verdict = all ? CHECK_PASSED : rig_broken(r, s->why);
     for (int64_t b = 0; b < RIG_B && verdict == CHECK_PASSED; b++) {
         const double *one = alone(r, b, from[b], to[b]);
-        verdict = one ? compare(s, all + (b * RIG_T + from[b]) * RIG_V, one, to[b] - from[b],
-                                from[b], what)
+        verdict = one ? rig_same(r, s->why, all + (b * RIG_T + from[b]) * RIG_V, one,
+                                 to[b] - from[b], from[b], what)
                       : rig_broken(r, s->why);
     }
     return verdict;
@@ -262,8 +230,8 @@ static enum verdict fewer_rows(struct situation *s, struct rig *r)
         part = rig_logits(r, &x.in);
         verdict = part ? CHECK_PASSED : rig_broken(r, s->why);
         for (int64_t b = 0; b < x.in.B && verdict == CHECK_PASSED; b++)
-            verdict = compare(s, all + b * RIG_T * RIG_V, part + b * RIG_T * RIG_V, RIG_T, 0,
-                              "in training between more and fewer rows in a batch");
+            verdict = rig_same(r, s->why, all + b * RIG_T * RIG_V, part + b * RIG_T * RIG_V, RIG_T,
+                               0, "in training between more and fewer rows in a batch");
     }
     return verdict;
 }
@@ -402,7 +370,8 @@ static enum verdict paths_of(struct situation *s, struct rig *fused)
     else if (!b)
         verdict = rig_broken(composed, s->why);
     else
-        verdict = compare(s, a, b, RIG_B * RIG_T, 0, "between fused and composed attention");
+        verdict =
+            rig_same(fused, s->why, a, b, RIG_B * RIG_T, 0, "between fused and composed attention");
     rig_close(composed);
     return verdict;
 }

@@ -2,6 +2,7 @@
 /* checkrig.c: the small model around a plugin under check, and the situations it goes through. */
 #include "checkrig.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -277,6 +278,39 @@ double rig_distance(const double *a, const double *b, int64_t n, int64_t *at)
         }
     }
     return worst;
+}
+
+enum verdict rig_same(const struct rig *r, struct strbuf *why, const double *a, const double *b,
+                      int64_t n, int64_t first, const char *what)
+{
+    static const double limit = 1e-9;
+    int64_t at;
+    if (!a || !b)
+        return rig_broken(r, why);
+    double worst = rig_distance(a, b, n * RIG_V, &at);
+    if (worst <= limit)
+        return CHECK_PASSED;
+    return check_failed(why, "the logits at place %" PRId64 " differ by %.2g %s",
+                        first + at / RIG_V, worst, what);
+}
+
+enum verdict rig_same_newest(struct rig *r, struct strbuf *why, const struct model_input *in,
+                             int64_t first)
+{
+    struct stored stored;
+    int64_t T = in->T;
+    const double *whole = rig_logits(r, in);
+    if (!whole || model_store(&r->model, in, NULL, &r->arena, &stored, &r->err) != PEAT_OK)
+        return rig_broken(r, why);
+    enum verdict verdict = CHECK_PASSED;
+    for (int64_t end = first; end <= T && verdict == CHECK_PASSED; end++) {
+        const double *newest = rig_newest(r, &stored, end);
+        for (int64_t b = 0; b < in->B && verdict == CHECK_PASSED; b++)
+            verdict = rig_same(r, why, whole + (b * T + end - 1) * RIG_V,
+                               newest ? newest + b * RIG_V : NULL, 1, end - 1,
+                               "between a pass over all rows and one over the newest");
+    }
+    return verdict;
 }
 
 int rig_digits(double a, double b)

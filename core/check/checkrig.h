@@ -128,6 +128,13 @@ const peat_scheme *subject_scheme(const struct subject *s);   /* NULL: not a sch
 const peat_combine *subject_combine(const struct subject *s); /* NULL: not a combine */
 /* Writes that a pass failed, for a verdict. */
 enum verdict rig_broken(const struct rig *r, struct strbuf *why);
+/* n places of logits that should be equal but for the order of sums, from place `first` on; `what`
+ * ends the message. Where one of them is NULL a pass failed. */
+enum verdict rig_same(const struct rig *r, struct strbuf *why, const double *a, const double *b,
+                      int64_t n, int64_t first, const char *what);
+/* Rows that are decoded one after another, behind the `first` at once, equal those of one pass. */
+enum verdict rig_same_newest(struct rig *r, struct strbuf *why, const struct model_input *in,
+                             int64_t first);
 /* Significant digits by which two numbers are told apart, and two more. */
 int rig_digits(double a, double b);
 /* Largest |a - b| / max(1, |a|, |b|) of n values; *at: where. */

@@ -34,17 +34,23 @@ static bool is_bad(enum check_end end)
 
 /* ---- asking a process ---- */
 
+/* The user's settings and then those that were drawn. */
+static char **all_settings(const struct search *s, int n_drawn, const char *const *drawn)
+{
+    char **setting = ARENA_ARRAY(s->a, s->q->n_setting + n_drawn + 1, char *);
+    for (int i = 0; i < s->q->n_setting; i++)
+        setting[i] = s->q->setting[i];
+    for (int i = 0; i < n_drawn; i++)
+        setting[s->q->n_setting + i] = arena_strdup(s->a, drawn[i]);
+    return setting;
+}
+
 static peat_status ask(struct search *s, const char *cases, int n_drawn, const char *const *drawn,
                        double seconds, struct check_report *report)
 {
     struct check_request q = *s->q;
-    char **setting = ARENA_ARRAY(s->a, q.n_setting + n_drawn + 1, char *);
-    for (int i = 0; i < q.n_setting; i++)
-        setting[i] = q.setting[i];
-    for (int i = 0; i < n_drawn; i++)
-        setting[q.n_setting + i] = arena_strdup(s->a, drawn[i]);
+    q.setting = all_settings(s, n_drawn, drawn);
     q.n_setting += n_drawn;
-    q.setting = setting;
     q.cases = cases;
     q.timeout += seconds;
     return check_apart(&q, check_cases.name, s->a, report, s->err);
@@ -117,15 +123,10 @@ static peat_status make_smaller(struct search *s, struct found *best)
 static void keep(struct search *s, const struct found *f)
 {
     struct thorough *t = s->t;
-    char **setting = ARENA_ARRAY(s->a, s->q->n_setting + f->n_drawn + 1, char *);
-    for (int i = 0; i < s->q->n_setting; i++)
-        setting[i] = s->q->setting[i];
-    for (int i = 0; i < f->n_drawn; i++)
-        setting[s->q->n_setting + i] = arena_strdup(s->a, f->drawn[i]);
     t->report = f->report;
     t->text = case_text(&f->c, s->a);
     t->n_setting = s->q->n_setting + f->n_drawn;
-    t->setting = setting;
+    t->setting = all_settings(s, f->n_drawn, f->drawn);
 }
 
 /* What failed in a process of many, alone; one that only fails after others is told as it was. */

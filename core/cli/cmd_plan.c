@@ -171,18 +171,19 @@ static void print_frozen(const struct plan *p, int rows, struct arena *a)
 }
 
 /* Of the first seed; those that are refused for one reason in one line. */
-static void print_skipped(const struct plan *p, int n)
+static void print_skipped(const struct plan *p, int n, struct arena *a)
 {
-    bool *told = ARENA_ARRAY(p->experiment->arena, n + 1, bool);
+    const char **said = ARENA_ARRAY(a, n + 1, const char *);
+    for (int i = 0; i < n; i++)
+        said[i] = p->skipped[i].reason;
     for (int i = 0; i < n; i++) {
-        const char *reason = p->skipped[i].reason;
-        for (int k = i; !told[i] && k < n; k++)
-            if (strcmp(p->skipped[k].reason, reason) == 0) {
-                cli_print(k == i ? "skipped: %s" : ", %s", p->skipped[k].label);
-                told[k] = k > i;
-            }
-        if (!told[i])
-            cli_print(": %s\n", reason);
+        if (!times_said(said, n, i))
+            continue;
+        cli_print("skipped: %s", p->skipped[i].label);
+        for (int k = i + 1; k < n; k++)
+            if (strcmp(said[k], said[i]) == 0)
+                cli_print(", %s", p->skipped[k].label);
+        cli_print(": %s\n", said[i]);
     }
 }
 
@@ -208,7 +209,7 @@ static void print_totals(struct loaded_plan *l, const char *const *state)
     print_started(p, rows, &l->arena);
     for (int i = 0; i < p->n_dropped; i++)
         cli_print("left out: %s\n", p->dropped[i]);
-    print_skipped(p, p->n_skipped / l->experiment.n_seed);
+    print_skipped(p, p->n_skipped / l->experiment.n_seed, &l->arena);
     plan_warn(p, &l->arena);
     if (l->experiment.run.launcher == LAUNCHER_SLURM)
         run_slurm_say_kinds(&l->experiment.run.slurm, &l->arena);

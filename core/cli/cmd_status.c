@@ -8,6 +8,7 @@
 
 #include "base/columns.h"
 #include "base/json.h"
+#include "base/repeat.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "grid/cellend.h"
@@ -101,30 +102,23 @@ static void add_drifted(const struct status *s, struct columns *table)
     }
 }
 
-static const char *skip_reason(const struct status *s, int i)
-{
-    const char *reason = json_get_text(s->skipped->item[i], "reason");
-    return reason ? reason : "";
-}
-
 /* Those that are refused for one reason are one line. */
 static void add_skipped(const struct status *s, struct columns *table)
 {
     int n = s->n[CELL_SKIPPED];
-    bool *told = ARENA_ARRAY(s->arena, n + 1, bool);
+    const char **reason = ARENA_ARRAY(s->arena, n + 1, const char *);
     for (int i = 0; i < n; i++) {
-        int more = -1;
-        for (int k = i; !told[i] && k < n; k++)
-            if (strcmp(skip_reason(s, k), skip_reason(s, i)) == 0) {
-                more++;
-                told[k] = k > i;
-            }
+        const char *text = json_get_text(s->skipped->item[i], "reason");
+        reason[i] = text ? text : "";
+    }
+    for (int i = 0; i < n; i++) {
+        int times = times_said(reason, n, i);
         const char *label = json_get_text(s->skipped->item[i], "label");
-        if (more > 0)
-            label = arena_printf(s->arena, "%s and %d more", label, more);
-        if (more >= 0)
-            columns_add(table, (const char *const[]){cell_state_name(CELL_SKIPPED), label,
-                                                     skip_reason(s, i)});
+        if (times > 1)
+            label = arena_printf(s->arena, "%s and %d more", label, times - 1);
+        if (times > 0)
+            columns_add(table,
+                        (const char *const[]){cell_state_name(CELL_SKIPPED), label, reason[i]});
     }
 }
 

@@ -216,11 +216,11 @@ peat_status plan_make(struct plan *plan, const struct experiment *e, struct regi
     struct point *point = NULL;
     int n = 0;
     *plan = (struct plan){.experiment = e};
-    if (depth == PLAN_SIZES && gemm_start(&team, e->run.gemm, &ignored) == PEAT_OK)
-        p.team = &team;
     peat_status status = experiment_points(e, &point, &n, err);
     if (status != PEAT_OK)
         return status;
+    if (depth == PLAN_SIZES && gemm_start(&team, e->run.gemm, &ignored) == PEAT_OK)
+        p.team = &team;
     arena_init(&p.scratch, "plan", 1 << 20);
     status = rows_read(&p, point, n / e->n_seed);
     for (size_t i = 0; i < sizeof(step) / sizeof(*step) && status == PEAT_OK; i++)

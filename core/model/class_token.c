@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "autograd/ops.h"
+#include "input.h"
 
 bool model_has_class_token(const struct model_config *c)
 {
@@ -74,17 +75,16 @@ bool class_token_place(struct graph *g, const struct model *m, const struct mode
     return ok || graph_no_memory(g, "a class token", 0) != NULL;
 }
 
-/* The first row of a table [n, width], or a shift [width], as [1, 1, width], scaled as tokens are.
- */
+/* The first row of a table [n, width], or a shift [width], as [1, 1, width], scaled as tokens
+ * are. */
 static peat_node *scaled_row(struct model *m, struct pass *pass, struct weight *w)
 {
     peat_graph *g = &pass->g->base;
-    double scale = m->positional->tokens.factor;
     peat_node *x = weight_node(pass->g, w);
     if (w->value.rank == 2)
         x = op_slice(g, x, 0, 0, 1);
     x = op_reshape(g, x, 3, (int64_t[]){1, 1, w->value.dim[w->value.rank - 1]});
-    return scale == 1.0 ? x : op_affine(g, x, scale, 0.0);
+    return input_scaled(m, pass->g, x);
 }
 
 peat_node *class_token_stream(struct model *m, struct pass *pass, struct weight *table)

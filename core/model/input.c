@@ -59,16 +59,20 @@ void input_declare(struct model *m)
     class_token_declare(m);
 }
 
+peat_node *input_scaled(const struct model *m, struct graph *g, peat_node *x)
+{
+    double scale = m->positional->tokens.factor;
+    return scale == 1.0 ? x : op_affine(&g->base, x, scale, 0.0);
+}
+
 /* ids [B,T] -> scaled rows [B,T,width] */
 static peat_node *look_up(struct model *m, struct pass *pass, struct weight *table,
                           const struct model_input *in, const int32_t *id)
 {
     struct graph *g = pass->g;
-    double scale = m->positional->tokens.factor;
     peat_node *index =
         graph_constant(g, PEAT_I32, 2, (int64_t[]){in->B, in->T}, (void *)(uintptr_t)id);
-    peat_node *x = op_gather_rows(&g->base, weight_node(g, table), index);
-    return scale == 1.0 ? x : op_affine(&g->base, x, scale, 0.0);
+    return input_scaled(m, g, op_gather_rows(&g->base, weight_node(g, table), index));
 }
 
 /* Numbers [B,T,n] -> scaled projections [B,T,width] */
@@ -76,13 +80,11 @@ static peat_node *projected(struct model *m, struct pass *pass, const struct mod
                             const float *numbers, struct weight *w, struct weight *b)
 {
     struct graph *g = pass->g;
-    double scale = m->positional->tokens.factor;
     int64_t each = w->value.dim[1], n = in->B * in->T * each;
     peat_node *x = graph_constant(g, g->dtype, 3, (int64_t[]){in->B, in->T, each}, NULL);
     for (int64_t i = 0; x && x->value.data && i < n; i++)
         tensor_set(&x->value, i, (double)numbers[i]);
-    x = op_linear(&g->base, x, weight_node(g, w), weight_node(g, b));
-    return scale == 1.0 ? x : op_affine(&g->base, x, scale, 0.0);
+    return input_scaled(m, g, op_linear(&g->base, x, weight_node(g, w), weight_node(g, b)));
 }
 
 static peat_node *patches(struct model *m, struct pass *pass, const struct model_input *in)

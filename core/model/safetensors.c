@@ -386,27 +386,33 @@ static peat_status find_header(const void *bytes, size_t size, const char *path,
                                   : damaged(path, err, "the header does not begin with '{'");
 }
 
+/* From the first byte to the last range; `tree` holds the header. r->path, arena, err and foreign
+ * are given, the rest is filled in. */
+static peat_status read_file(struct reader *r, const void *bytes, size_t size, struct arena *tree,
+                             struct value **metadata, struct entry **entry, int *n)
+{
+    const char *text = NULL;
+    size_t length = 0;
+    struct error wrong = {0};
+    peat_status status = find_header(bytes, size, r->path, &text, &length, r->err);
+    if (status != PEAT_OK)
+        return status;
+    r->data = (const unsigned char *)text + length;
+    r->data_bytes = size - PREFIX_BYTES - length;
+    const struct value *header = json_parse(tree, text, length, NULL, &wrong);
+    return header ? read_header(r, header, metadata, entry, n)
+                  : DAMAGED(r, "header: %s", wrong.text);
+}
+
 peat_status safetensors_parse(const void *bytes, size_t size, const char *path, struct arena *a,
                               struct named_tensor **t, int *n, struct value **metadata,
                               struct error *err)
 {
-    const char *text = NULL;
-    size_t length = 0;
-    peat_status status = find_header(bytes, size, path, &text, &length, err);
-    if (status != PEAT_OK)
-        return status;
     struct arena tree;
-    struct error wrong = {0};
     struct entry *entry;
+    struct reader r = {.path = path, .arena = a, .err = err};
     arena_init(&tree, "header", 1 << 16);
-    const struct value *header = json_parse(&tree, text, length, NULL, &wrong);
-    const struct reader r = {.path = path,
-                             .data = (const unsigned char *)text + length,
-                             .data_bytes = size - PREFIX_BYTES - length,
-                             .arena = a,
-                             .err = err};
-    status = header ? read_header(&r, header, metadata, &entry, n)
-                    : damaged(path, err, "header: %s", wrong.text);
+    peat_status status = read_file(&r, bytes, size, &tree, metadata, &entry, n);
     if (status == PEAT_OK)
         status = copy_tensors(&r, entry, *n, t);
     arena_release(&tree);
@@ -437,22 +443,11 @@ const struct named_tensor *safetensors_find(const struct named_tensor *t, int n,
 peat_status safetensors_open(struct safetensors *f, const void *bytes, size_t size,
                              const char *path, struct arena *a, struct error *err)
 {
-    const char *text = NULL;
-    size_t length = 0;
-    struct error wrong = {0};
-    peat_status status = find_header(bytes, size, path, &text, &length, err);
-    if (status != PEAT_OK)
-        return status;
-    const struct value *header = json_parse(a, text, length, NULL, &wrong);
-    const struct reader r = {.path = path,
-                             .data = (const unsigned char *)text + length,
-                             .data_bytes = size - PREFIX_BYTES - length,
-                             .arena = a,
-                             .err = err,
-                             .foreign = true};
-    *f = (struct safetensors){.path = path, .data = r.data};
-    return header ? read_header(&r, header, NULL, &f->entry, &f->n)
-                  : damaged(path, err, "header: %s", wrong.text);
+    struct reader r = {.path = path, .arena = a, .err = err, .foreign = true};
+    *f = (struct safetensors){.path = path};
+    peat_status status = read_file(&r, bytes, size, a, NULL, &f->entry, &f->n);
+    f->data = r.data;
+    return status;
 }
 
 const char *safetensors_only(const struct safetensors *f)
@@ -460,12 +455,18 @@ const char *safetensors_only(const struct safetensors *f)
     return f->n == 1 ? f->entry[0].range.name : NULL;
 }
 
+/* f->n where there is none. */
+static int index_of(const struct safetensors *f, const char *name)
+{
+    int i = 0;
+    while (i < f->n && strcmp(f->entry[i].range.name, name) != 0)
+        i++;
+    return i;
+}
+
 bool safetensors_has(const struct safetensors *f, const char *name)
 {
-    for (int i = 0; i < f->n; i++)
-        if (strcmp(f->entry[i].range.name, name) == 0)
-            return true;
-    return false;
+    return index_of(f, name) < f->n;
 }
 
 /* With the names that there are when they are few. */
@@ -488,9 +489,7 @@ static peat_status no_such_tensor(const struct safetensors *f, const char *name,
 peat_status safetensors_take(const struct safetensors *f, const char *name, struct arena *a,
                              struct tensor *t, struct error *err)
 {
-    int i = 0;
-    while (i < f->n && strcmp(f->entry[i].range.name, name) != 0)
-        i++;
+    int i = index_of(f, name);
     if (i == f->n)
         return no_such_tensor(f, name, err);
     const struct entry *e = &f->entry[i];

@@ -28,11 +28,16 @@ static bool all_finite(struct pass *pass, const double *pos, int64_t n, int64_t 
     return true;
 }
 
+static int32_t axes_of(const peat_scheme *h)
+{
+    return h->own_axes > 0 ? h->own_axes : 1;
+}
+
 /* Of one side of a call that knows no own positions yet; NULL: the graph failed. */
 static const double *run(struct pass *pass, int index, const peat_side *side)
 {
     const peat_scheme *h = pass->positional->scheme[index].hooks;
-    int32_t n_axes = h->own_axes > 0 ? h->own_axes : 1;
+    int32_t n_axes = axes_of(h);
     struct call c;
     call_init(&c, pass, index, -1);
     c.own = *side;
@@ -65,8 +70,7 @@ bool pass_own_positions(struct pass *pass, int index)
     if (pass->so_far)
         call_sides(&c, pass->so_far, &pass->keys);
     const peat_side *q = pass->stored ? c.base.k : c.base.q, *k = c.base.k;
-    struct own_positions made = {
-        .n_axes = h->own_axes > 0 ? h->own_axes : 1, .T_q = q->T, .T_k = k->T};
+    struct own_positions made = {.n_axes = axes_of(h), .T_q = q->T, .T_k = k->T};
     made.q = run(pass, index, q);
     made.k = k == q ? made.q : run(pass, index, k);
     if (made.q && made.k)

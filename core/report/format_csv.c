@@ -95,14 +95,6 @@ static void tell_apart(struct line *head, int axes, int end)
     }
 }
 
-static bool something_is_frozen(const struct results *r)
-{
-    for (int i = 0; i < r->n_row; i++)
-        if (r->row[i].params_frozen > 0)
-            return true;
-    return false;
-}
-
 static void fill_head(struct csv *csv)
 {
     static const char *const first[] = {"experiment", "cell", "label", "scheme", "combine", "task"},
@@ -155,7 +147,7 @@ static void fill_head(struct csv *csv)
         add_text(head, last[i]);
     if (csv->r->best.over.n_axis)
         add_text(head, "best_over");
-    if (something_is_frozen(csv->r))
+    if (csv->r->freezes)
         add_text(head, "params_frozen");
     tell_apart(head, axes, end);
 }
@@ -205,7 +197,7 @@ static void fill_end(struct csv *csv, const struct result_cell *c)
     add_text(end, cell_drift(c->result, end->a));
     if (csv->r->best.over.n_axis)
         add_text(end, best_role_words[c->role]);
-    if (something_is_frozen(csv->r))
+    if (csv->r->freezes)
         add_integer(end, true, json_get_int(c->planned, "params_frozen", 0));
 }
 

@@ -537,6 +537,7 @@ static void add_costs(struct reader *x)
         row->params = json_get_number(planned, "params");
         row->params_positional = json_get_number(planned, "params_positional");
         row->params_frozen = (double)json_get_int(planned, "params_frozen", 0);
+        r->freezes = r->freezes || row->params_frozen > 0;
         row->flops_per_token = json_get_number(planned, "flops_per_token");
         row->attention_path = json_get_text(planned, "attention_path");
         row->injection = json_get_text(planned, "injection");

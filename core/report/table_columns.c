@@ -229,12 +229,11 @@ static void usual_columns(const struct builder *b, struct choice *c)
 {
     static const char *const cost[] = {"params", "positional", "frozen", "flops",    "tokens",
                                        "memory", "wall",       "eval",   "attention"};
-    bool failed = false, diverged = false, meet = false, stopped = false, frozen = false;
+    bool failed = false, diverged = false, meet = false, stopped = false;
     for (int i = 0; i < b->r->n_row; i++) {
         meet = meet || isfinite(b->r->row[i].input_ratio_start);
         failed = failed || b->r->row[i].failed;
         stopped = stopped || b->r->row[i].stopped;
-        frozen = frozen || b->r->row[i].params_frozen > 0;
         diverged = diverged || b->r->row[i].diverged;
     }
     if (b->r->best.over.n_axis)
@@ -262,7 +261,7 @@ static void usual_columns(const struct builder *b, struct choice *c)
         add_kind(c, "ratio");
     }
     for (size_t i = 0; i < sizeof(cost) / sizeof(*cost); i++)
-        if (frozen || strcmp(cost[i], "frozen") != 0)
+        if (b->r->freezes || strcmp(cost[i], "frozen") != 0)
             add_kind(c, cost[i]);
 }
 

@@ -38,6 +38,8 @@ static const struct crime crimes[] = {
     {"kernel", "grad_of_result", "gradients", "failed", W_IS_WRONG},
     {"kernel", "grad_operand_only", "gradients", "failed",
      "planted.w[[]*]: gradient 0, central difference * at T = 6 (decoder)"},
+    {"kinked", "forgets_the_last", "gradients", "failed",
+     "planted.w: the gradient disagrees with central differences at T = 6 (decoder)"},
     {"parameters", "wrong_label", "gradients", "failed",
      "token.weight[[]*]: gradient *, central difference * at T = 6 (decoder, form: custom)"},
     {"stream", "claims_shift", "shift-invariant", "failed",
@@ -359,6 +361,13 @@ START_TEST(what_differs_from_the_bad_plugins_in_one_crime_passes)
 }
 END_TEST
 
+START_TEST(a_kink_is_no_wrong_gradient)
+{
+    build("kinked", "sound");
+    shell_expect(0, "peat plugins check ./sound.so --only gradients");
+}
+END_TEST
+
 /* ---- an operation in its author's own test ---- */
 
 /* planted/opmain.c with a crime of kernel.c or results.c; `says` NULL: nothing is wrong. */
@@ -500,6 +509,7 @@ int main(void)
                                  {an_operation_is_checked_by_one_call, TRIALS},
                                  {every_built_plugin_keeps_its_promises, SHARES})},
         TESTS(mistakes_on_the_command_line_are_told_from_failures,
-              a_file_that_is_no_plugin_fails_the_first_check, parameters_can_be_given,
-              a_failure_says_how_it_is_repeated, nothing_is_left_behind, all_checks_are_listed));
+              a_file_that_is_no_plugin_fails_the_first_check, a_kink_is_no_wrong_gradient,
+              parameters_can_be_given, a_failure_says_how_it_is_repeated, nothing_is_left_behind,
+              all_checks_are_listed));
 }

@@ -116,6 +116,7 @@ struct results {
     int n_length;
     int64_t length[RESULTS_MAX_LENGTHS];
     int n_row, n_task;
+    bool freezes; /* a row has weights that stay as they start */
     struct result_row *row;
     int n_seed;
     int64_t *seed;
