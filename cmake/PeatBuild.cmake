@@ -6,6 +6,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 
 option(PEAT_WERROR "Treat warnings as errors" OFF)
+option(PEAT_VECTOR_LEVELS "Compile row functions for x86-64-v3 and v4 too" ON)
 set(PEAT_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread")
 
 set(CMAKE_C_STANDARD 11)

@@ -3,14 +3,46 @@
 # What other rooms may include stands in core/NAME/include/NAME; headers beside the sources are its
 # own. floor_NAME links all of it with nothing but the rooms below, so that a call into a room above
 # fails the build.
+#
+# core/NAME/levels/*.c (tensor/levels.h) is compiled once for each level of the processor.
+set(levels base)
+set(level_flags_base)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND PEAT_VECTOR_LEVELS)
+  list(APPEND levels v3 v4)
+  # As level_here() of core/tensor/levels.c asks for them.
+  set(level_flags_v3 -mavx2 -mfma -mbmi -mbmi2)
+  set(level_flags_v4 ${level_flags_v3} -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl
+    -mprefer-vector-width=512)
+  target_compile_definitions(peat_flags INTERFACE PEAT_VECTOR_LEVELS=1)
+endif()
+
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/floor.c "int main(void) { return 0; }\n")
+
+function(peat_levels name)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/levels/*.c)
+  if(NOT sources)
+    return()
+  endif()
+  foreach(level IN LISTS levels)
+    set(target peat_${name}_${level})
+    add_library(${target} OBJECT ${sources})
+    target_compile_definitions(${target} PRIVATE LEVEL=${level})
+    target_compile_options(${target} PRIVATE ${level_flags_${level}})
+    target_include_directories(${target} PRIVATE
+      $<TARGET_PROPERTY:peat_${name},INCLUDE_DIRECTORIES>)
+    target_link_libraries(${target} PRIVATE peat_flags)
+    target_sources(peat_${name} PRIVATE $<TARGET_OBJECTS:${target}>)
+  endforeach()
+endfunction()
 
 function(peat_room name)
   cmake_parse_arguments(room "" "" "BELOW;USES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.c)
   add_library(peat_${name} STATIC ${sources})
-  target_include_directories(peat_${name} PUBLIC
-    ${CMAKE_CURRENT_SOURCE_DIR}/${name}/include ${PROJECT_SOURCE_DIR}/include)
+  target_include_directories(peat_${name}
+    PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/${name}/include ${PROJECT_SOURCE_DIR}/include
+    PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${name}) # both_reals.inc finds templates there
+  peat_levels(${name})
   set(closure ${name})
   foreach(other IN LISTS room_BELOW)
     target_link_libraries(peat_${name} PUBLIC peat_${other})

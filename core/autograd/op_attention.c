@@ -15,10 +15,10 @@
 #include <string.h>
 
 #include "autograd/ops.h"
+#include "levels/attention_rows.h"
 #include "slices.h"
 #include "tensor/gemm.h"
 #include "tensor/reduce.h"
-#include "tensor/vecmath.h"
 
 enum {
     SRC_Q,
@@ -30,107 +30,12 @@ enum {
     N_SRC,
     OPTIONAL_SRC = 1 << SRC_SCORE_ADD | 1 << SRC_BIAS | 1 << SRC_REL
 };
-enum { BLOCK_MOST = 128, BLOCK_LEAST = 16, BLOCK_BYTES = 1 << 18, PARTIAL_BYTES = 1 << 23 };
+enum { BLOCK_LEAST = 16, BLOCK_BYTES = 1 << 18, PARTIAL_BYTES = 1 << 23 };
 
 struct attention_arg {
     double scale;
     struct attention_mask mask; /* its arrays live as long as the graph */
 };
-
-/* An operand stretched to [B,H,Tq,Tk]; data NULL: absent. */
-struct plane {
-    const void *data;
-    int64_t stride[4];
-};
-
-/* Gradient sums of one wave: [slot, rows, columns]; sums NULL: not wanted. */
-struct partial {
-    void *sums;
-    int64_t rows, columns;
-};
-
-/* One call, the same for all its tasks. */
-struct attention {
-    const struct team *team;
-    peat_dtype dtype;
-    int64_t B, H, Tq, Tk, C, Cv;
-    int64_t block; /* query rows at a time                     */
-    int64_t width; /* elements of a row of scores, whole lanes */
-    double scale;
-    struct attention_mask mask;
-    bool scores;              /* backward: gradients of the scores are wanted */
-    struct tensor q, k, v;    /* [B,H,T,C]                                    */
-    struct tensor dq, dk, dv; /* the same; data NULL: not wanted              */
-    bool fresh[3];            /* dq, dk, dv hold nothing yet                  */
-    struct tensor out, dout;  /* [B,Tq,H,Cv]                                  */
-    struct plane score_add, bias, rel;
-    struct partial score_add_sums, bias_sums, rel_sums;
-    void *lse;     /* [B,H,Tq]                   */
-    char *scratch; /* of all threads             */
-    size_t thread_bytes;
-    int64_t first; /* task of this wave's slot 0 */
-};
-
-/* A block of query rows of one task. */
-struct attention_tile {
-    const struct attention *call;
-    int64_t b, h, slot;
-    int64_t i0, rows; /* queries */
-    int64_t j0, cols; /* keys that any of the rows may see */
-    int64_t padded;   /* cols in whole lanes */
-    void *p;          /* [rows, width] logits, then weights */
-    void *ds;         /* [rows, width] their gradients      */
-    void *row;        /* [rows]                             */
-    void *lse, *out, *dout;
-    int64_t out_step; /* between rows of out and dout */
-};
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* Keys [lo, hi) that some query in [first, last] may see, padding and documents apart. */
-static void key_range(const struct attention *c, int64_t first, int64_t last, int64_t *lo,
-                      int64_t *hi)
-{
-    const struct attention_mask *mask = &c->mask;
-    *lo = 0;
-    *hi = c->Tk;
-    if (mask->causal)
-        *hi = least(*hi, mask->offset + last + 1);
-    if (mask->window > 0) {
-        *lo = most(*lo, mask->offset + first - mask->window + 1);
-        *hi = least(*hi, mask->offset + last + mask->window);
-    }
-    *hi = most(*hi, 0);
-    *lo = least(*lo, *hi);
-}
-
-#define TEMPLATE "attention.inc"
-#include "tensor/both_reals.inc"
-
-/* The row functions of a dtype. */
-struct attention_rows {
-    void (*weigh)(const struct attention_tile *);
-    void (*divide)(const struct attention_tile *);
-    void (*weigh_again)(const struct attention_tile *);
-    void (*score_grads)(const struct attention_tile *);
-};
-
-static const struct attention_rows *rows_of(peat_dtype t)
-{
-    static const struct attention_rows f32 = {weigh_f32, divide_f32, weigh_again_f32,
-                                              score_grads_f32};
-    static const struct attention_rows f64 = {weigh_f64, divide_f64, weigh_again_f64,
-                                              score_grads_f64};
-    return t == PEAT_F32 ? &f32 : &f64;
-}
 
 /* A matrix as a product sees it. */
 struct matrix {
@@ -217,7 +122,7 @@ static void raw_scores(const struct attention_tile *t)
 static void forward_task(void *ctx, int64_t task)
 {
     const struct attention *c = ctx;
-    const struct attention_rows *rows = rows_of(c->dtype);
+    const struct attention_rows *rows = attention_rows_of(c->dtype);
     for (int64_t i0 = 0; i0 < c->Tq; i0 += c->block) {
         struct attention_tile t = tile_at(c, task, i0);
         raw_scores(&t);
@@ -235,7 +140,7 @@ static void forward_task(void *ctx, int64_t task)
 static void backward_tile(const struct attention_tile *t, const double beta[3])
 {
     const struct attention *c = t->call;
-    const struct attention_rows *rows = rows_of(c->dtype);
+    const struct attention_rows *rows = attention_rows_of(c->dtype);
     struct matrix p = {t->p, c->width, false}, ds = {t->ds, c->width, false};
     struct matrix dout = {t->dout, most(t->out_step, 1), false};
     raw_scores(t);

@@ -7,44 +7,8 @@
 #include <string.h>
 
 #include "autograd/ops.h"
+#include "levels/convolution_rows.h"
 #include "opkit.h"
-#include "tensor/vecmath.h"
-
-enum { COLUMNS = 64 }; /* channels of a tile */
-
-struct convolution {
-    struct attention_mask mask;
-    int64_t B, T, D, K, blocks;
-    int64_t ahead; /* places after t that t reads */
-    const void *x, *w, *dy;
-    void *y, *dx, *dw; /* dw: [B,K,D] sums of each row */
-};
-
-/* Channels [first, first + n) of one row. */
-struct channels {
-    int64_t row, first, n;
-};
-
-/* Whether place t of the block's row reads place s. */
-static inline bool reads(const struct convolution *c, const struct channels *b, int64_t t,
-                         int64_t s)
-{
-    const struct attention_mask *m = &c->mask;
-    if (s < 0 || s >= c->T)
-        return false;
-    int64_t i = b->row * c->T + t, j = b->row * c->T + s;
-    return !(m->pad_k && m->pad_k[j]) && !(m->doc_k && m->doc_k[i] != m->doc_k[j]);
-}
-
-static struct channels channels_of(const struct convolution *c, int64_t tile)
-{
-    struct channels b = {.row = tile / c->blocks, .first = tile % c->blocks * COLUMNS};
-    b.n = c->D - b.first < COLUMNS ? c->D - b.first : COLUMNS;
-    return b;
-}
-
-#define TEMPLATE "convolution.inc"
-#include "tensor/both_reals.inc"
 
 static bool infer(peat_node *n)
 {
@@ -85,8 +49,7 @@ static struct convolution convolution_of(const peat_node *n)
 static void forward(peat_node *n)
 {
     struct convolution c = convolution_of(n);
-    parallel_for(team_of(n), c.B * c.blocks,
-                 n->value.dtype == PEAT_F32 ? convolve_tile_f32 : convolve_tile_f64, &c);
+    parallel_for(team_of(n), c.B * c.blocks, convolution_rows_of(n->value.dtype)->convolve, &c);
 }
 
 /* dw of each row, added to the gradient of the taps. */
@@ -98,8 +61,7 @@ static void add_taps(peat_node *n, struct convolution *c)
     struct arena_mark mark = arena_mark(g->arena);
     c->dw = graph_scratch(g, (size_t)(c->B * bytes));
     if (c->dw)
-        parallel_for(team_of(n), c->B * c->blocks,
-                     n->value.dtype == PEAT_F32 ? taps_tile_f32 : taps_tile_f64, c);
+        parallel_for(team_of(n), c->B * c->blocks, convolution_rows_of(n->value.dtype)->taps, c);
     for (int64_t b = 0; c->dw && b < c->B; b++) {
         one.data = (char *)c->dw + b * bytes;
         tensor_add(&sum, &one);
@@ -113,8 +75,7 @@ static void backward(peat_node *n)
     c.dy = n->grad.data;
     if (wants_grad(n, 0)) {
         c.dx = node_grad(n->src[0]).data;
-        parallel_for(team_of(n), c.B * c.blocks,
-                     n->value.dtype == PEAT_F32 ? spread_tile_f32 : spread_tile_f64, &c);
+        parallel_for(team_of(n), c.B * c.blocks, convolution_rows_of(n->value.dtype)->spread, &c);
     }
     if (wants_grad(n, 1))
         add_taps(n, &c);

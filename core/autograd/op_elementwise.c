@@ -1,40 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* op_elementwise.c: add, sub, mul, div, minimum, maximum, with broadcasting. */
 #include "autograd/ops.h"
+#include "levels/elementwise_rows.h"
 #include "opkit.h"
 #include "tensor/loop.h"
-#include "tensor/vecmath.h"
 
-#define TEMPLATE "op_elementwise.inc"
-#include "tensor/both_reals.inc"
-
-enum binary { ADD, SUB, MUL, DIV, MINIMUM, MAXIMUM };
-
-struct kernels {
-    loop_fn forward;
-    loop_fn set[2]; /* contribution to the gradient of a, of b */
-    loop_fn add[2]; /* the same, added in place                */
-};
-
-#define KERNELS(name, real)                                                                        \
-    {                                                                                              \
-        name##_row_##real, {name##_grad_a_##real, name##_grad_b_##real},                           \
-        {                                                                                          \
-            name##_grad_a_add_##real, name##_grad_b_add_##real                                     \
-        }                                                                                          \
-    }
-#define BOTH(name)                                                                                 \
-    {                                                                                              \
-        KERNELS(name, f32), KERNELS(name, f64)                                                     \
-    }
-
-static const struct kernels kernel[][2] = {
-    [ADD] = BOTH(add), [SUB] = BOTH(sub),         [MUL] = BOTH(mul),
-    [DIV] = BOTH(div), [MINIMUM] = BOTH(minimum), [MAXIMUM] = BOTH(maximum)};
-
-static const struct kernels *kernels_of(const peat_node *n)
+static const struct binary_rows *rows_of(const peat_node *n)
 {
-    return &kernel[*(const enum binary *)n->arg][n->value.dtype == PEAT_F64];
+    return &elementwise_rows_of(n->value.dtype)->of[*(const enum binary *)n->arg];
 }
 
 static bool infer(peat_node *n)
@@ -65,7 +38,7 @@ static void forward(peat_node *n)
     struct tensor a = widened(n, &n->src[0]->value), b = widened(n, &n->src[1]->value);
     struct loop l;
     loop_init(&l, 3, (const struct tensor *const[]){&n->value, &a, &b});
-    loop_run(team_of(n), &l, kernels_of(n)->forward, NULL);
+    loop_run(team_of(n), &l, rows_of(n)->forward, NULL);
 }
 
 /* z = F(a, b):  da += dz F_a, db += dz F_b, summed over the axes along which each was stretched */
@@ -79,9 +52,9 @@ static void backward_to(peat_node *n, int which)
         struct tensor to = node_grad_whole(n->src[which], &fresh);
         if (to.data == n->grad.data)
             return; /* passed on */
-        const struct kernels *k = kernels_of(n);
+        const struct binary_rows *rows = rows_of(n);
         loop_init(&l, 4, (const struct tensor *const[]){&to, &n->grad, &a, &b});
-        loop_run(g->team, &l, fresh ? k->set[which] : k->add[which], NULL);
+        loop_run(g->team, &l, fresh ? rows->set[which] : rows->add[which], NULL);
         return;
     }
     struct tensor to = node_grad(n->src[which]);
@@ -96,7 +69,7 @@ static void backward_to(peat_node *n, int which)
     if (c.data == NULL)
         return;
     loop_init(&l, 4, (const struct tensor *const[]){&c, &n->grad, &a, &b});
-    loop_run(g->team, &l, kernels_of(n)->set[which], NULL);
+    loop_run(g->team, &l, rows_of(n)->set[which], NULL);
     add_reduced(g, &to, &c);
     arena_rewind(g->arena, mark);
 }

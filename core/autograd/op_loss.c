@@ -5,32 +5,10 @@
 #include <string.h>
 
 #include "autograd/ops.h"
+#include "levels/loss_rows.h"
 #include "rows.h"
-#include "tensor/vecmath.h"
 
-enum { LOSS_PIECE = 512, SCORE_BLOCK = 256 };
-
-struct loss {
-    int64_t n; /* classes */
-    const void *x;
-    const int32_t *target;
-    double *lse; /* of each row that has a target */
-    void *dx;
-    bool fresh; /* dx is written, not added to */
-    double scale;
-};
-
-/* A block of rows; the pointers stand at its first row. */
-struct scores {
-    int64_t n;
-    const void *x;
-    const int32_t *target;
-    double *nll;
-    bool *correct;
-};
-
-#define TEMPLATE "loss.inc"
-#include "tensor/both_reals.inc"
+enum { SCORE_BLOCK = 256 };
 
 struct cross_entropy_saved {
     int64_t targets;
@@ -78,8 +56,7 @@ static void cross_entropy_forward(peat_node *n)
     c.lse = graph_scratch(g, (size_t)rows * sizeof(*c.lse));
     if (graph_failed(g) || !targets_valid(g, &c, rows))
         return;
-    parallel_ranges(g->team, rows, row_grain(c.n),
-                    x->dtype == PEAT_F32 ? loss_rows_f32 : loss_rows_f64, &c);
+    parallel_ranges(g->team, rows, row_grain(c.n), loss_rows_of(x->dtype)->loss, &c);
     *saved = (struct cross_entropy_saved){.lse = c.lse};
     double sum = 0.0;
     for (int64_t row = 0; row < rows; row++) {
@@ -106,8 +83,7 @@ static void cross_entropy_backward(peat_node *n)
                      .lse = saved->lse,
                      .scale = tensor_get(&n->grad, 0) / (double)saved->targets};
     c.dx = node_grad_whole(n->src[0], &c.fresh).data;
-    parallel_ranges(n->g->team, row_count(x), row_grain(c.n),
-                    x->dtype == PEAT_F32 ? loss_grad_rows_f32 : loss_grad_rows_f64, &c);
+    parallel_ranges(n->g->team, row_count(x), row_grain(c.n), loss_rows_of(x->dtype)->grad, &c);
 }
 
 static const struct op cross_entropy_op = {"cross_entropy", cross_entropy_infer,
@@ -134,8 +110,7 @@ void cross_entropy_sums(const struct team *team, const struct tensor *logits, co
                            .target = target + first,
                            .nll = nll,
                            .correct = correct};
-        parallel_ranges(team, block, row_grain(n),
-                        logits->dtype == PEAT_F32 ? score_rows_f32 : score_rows_f64, &c);
+        parallel_ranges(team, block, row_grain(n), loss_rows_of(logits->dtype)->scores, &c);
         for (int64_t row = 0; row < block; row++) {
             if (c.target[row] < 0)
                 continue;

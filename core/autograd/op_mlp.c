@@ -9,23 +9,13 @@
 #include <string.h>
 
 #include "autograd/ops.h"
+#include "levels/mlp_rows.h"
 #include "opkit.h"
 #include "tensor/gemm.h"
-#include "tensor/vecmath.h"
 
 enum { SRC_X, SRC_W1, SRC_B1, SRC_W2, SRC_B2, N_SRC };
 /* bf16 products are done so soon that adding to the sums of the weights counts: longer blocks. */
 enum { STRIPS = 4, STRIP_LEAST = 64, BLOCK_ROWS = 256, BLOCK_ROWS_BF16 = 512, SUM_GRAIN = 16384 };
-
-/* The sums of one weight, for add_strips. */
-struct strip_sums {
-    void *own;
-    const void *apart; /* [n, count] */
-    int64_t n, count;
-};
-
-#define TEMPLATE "mlp.inc"
-#include "tensor/both_reals.inc"
 
 /* The gradient of a weight: the first strip adds to the tensor's own, the others to sums apart. */
 struct weight_sum {
@@ -162,8 +152,8 @@ static void forward_block(void *ctx, int64_t begin, int64_t end)
     char *u = m->u != NULL ? rows_at(m, m->u, begin, m->F) : thread_block(m, 1);
     rows_product(m, r, m->F, m->D, rows_at(m, src[SRC_X]->value.data, begin, m->D), SRC_W1, true,
                  NULL, 0.0, u);
-    (m->size == sizeof(float) ? activate_biased_f32 : activate_biased_f64)(
-        activation_of(m), u, src[SRC_B1]->value.data, h, r, m->F);
+    mlp_rows_of(m->n->value.dtype)
+        ->activate_biased(activation_of(m), u, src[SRC_B1]->value.data, h, r, m->F);
     rows_product(m, r, m->E, m->F, h, SRC_W2, true, &src[SRC_B2]->value, 0.0,
                  rows_at(m, m->n->value.data, begin, m->E));
 }
@@ -220,7 +210,7 @@ static void add_weight_grads(const struct mlp *m, int w, int64_t strip, bool fir
         char *db = strip_sum(m, w + 1, strip, &fresh);
         if (first && fresh)
             memset(db, 0, (size_t)(n * m->size));
-        (weight->dtype == PEAT_F32 ? sum_rows_f32 : sum_rows_f64)(db, dy, r, n);
+        mlp_rows_of(weight->dtype)->sum_rows(db, dy, r, n);
     }
 }
 
@@ -234,8 +224,8 @@ static void backward_strip(void *ctx, int64_t begin, int64_t end)
         int64_t r = end - row < m->block ? end - row : m->block, strip = begin / m->strip;
         const char *dy = rows_at(m, m->n->grad.data, row, m->E);
         rows_product(m, r, m->F, m->E, dy, SRC_W2, false, NULL, 0.0, du);
-        (m->size == sizeof(float) ? activate_f32 : activate_f64)(
-            activation_of(m), rows_at(m, m->u, row, m->F), h, du, r * m->F);
+        mlp_rows_of(m->n->value.dtype)
+            ->activate(activation_of(m), rows_at(m, m->u, row, m->F), h, du, r * m->F);
         if (m->dx != NULL)
             rows_product(m, r, m->D, m->F, du, SRC_W1, false, NULL, m->fresh ? 0.0 : 1.0,
                          rows_at(m, m->dx, row, m->D));
@@ -263,8 +253,8 @@ static void add_sums(const struct mlp *m, const struct weight_sum *s, int64_t st
     if (s->own == NULL || strips < 2)
         return;
     struct strip_sums all = {s->own, s->apart, strips - 1, s->count};
-    parallel_ranges(m->n->g->team, s->count, SUM_GRAIN,
-                    m->size == sizeof(float) ? add_strips_f32 : add_strips_f64, &all);
+    parallel_ranges(m->n->g->team, s->count, SUM_GRAIN, mlp_rows_of(m->n->value.dtype)->add_strips,
+                    &all);
 }
 
 static void backward(peat_node *n)

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "autograd/ops.h"
+#include "levels/norm_rows.h"
 #include "rows.h"
-#include "tensor/vecmath.h"
 
 struct norm_arg {
     double eps;
@@ -14,18 +14,6 @@ struct norm_arg {
     int8_t gain; /* place among src, 0: absent */
     int8_t offset;
 };
-
-struct norm {
-    int64_t n, grain;
-    double eps, divisor;
-    bool centre, fresh; /* fresh: dx is written, not added to */
-    const void *x, *w, *b, *dy;
-    void *y, *dx, *dw, *db; /* dw, db: [tiles, n] partial sums */
-    void *stat;             /* [rows, 2]: mean and rate        */
-};
-
-#define TEMPLATE "norm.inc"
-#include "tensor/both_reals.inc"
 
 static bool norm_infer(peat_node *n)
 {
@@ -76,8 +64,7 @@ static void norm_forward(peat_node *n)
     }
     struct norm c = norm_call(n);
     c.y = n->value.data;
-    parallel_ranges(n->g->team, rows, c.grain, x->dtype == PEAT_F32 ? norm_rows_f32 : norm_rows_f64,
-                    &c);
+    parallel_ranges(n->g->team, rows, c.grain, norm_rows_of(x->dtype)->forward, &c);
 }
 
 /* Zeroed partial sums for an operand, one row per tile; NULL when it wants no gradient. */
@@ -124,8 +111,7 @@ static void norm_backward(peat_node *n)
     c.dw = partial_sums(n, arg->gain, tiles);
     c.db = partial_sums(n, arg->offset, tiles);
     if (!graph_failed(n->g)) {
-        parallel_ranges(n->g->team, rows, c.grain,
-                        n->value.dtype == PEAT_F32 ? norm_grad_rows_f32 : norm_grad_rows_f64, &c);
+        parallel_ranges(n->g->team, rows, c.grain, norm_rows_of(n->value.dtype)->backward, &c);
         add_partial_sums(n, arg->gain, c.dw, tiles);
         add_partial_sums(n, arg->offset, c.db, tiles);
     }

@@ -3,52 +3,13 @@
 #include <string.h>
 
 #include "autograd/ops.h"
+#include "levels/recurrence_rows.h"
 #include "opkit.h"
-#include "tensor/vecmath.h"
-
-enum { COLUMNS = 64 }; /* channels of a tile */
-
-/* What a channel does at a place. */
-enum step { STEP_NEXT, STEP_FIRST, STEP_OVER };
 
 struct recurrence_arg {
     int64_t from_left; /* channels that read from the left; the others read from the right */
     struct attention_mask mask;
 };
-
-struct recurrence {
-    int64_t B, T, D, from_left, left_blocks, blocks;
-    const uint8_t *step; /* [2,B,T]: read from the left, and from the right */
-    const void *x, *f, *dy;
-    void *h, *dx, *df; /* dx, df NULL: not wanted */
-};
-
-/* Channels [first, first + n) of one row. */
-struct channels {
-    int64_t row, first, n;
-    bool right;
-    const uint8_t *step; /* [T] */
-};
-
-/* The place that is read after s others. */
-static inline int64_t place_of(const struct recurrence *r, const struct channels *b, int64_t s)
-{
-    return b->right ? r->T - 1 - s : s;
-}
-
-static struct channels channels_of(const struct recurrence *r, int64_t tile)
-{
-    int64_t k = tile % r->blocks;
-    struct channels b = {.row = tile / r->blocks, .right = k >= r->left_blocks};
-    int64_t begin = b.right ? r->from_left : 0, end = b.right ? r->D : r->from_left;
-    b.first = begin + (b.right ? k - r->left_blocks : k) * COLUMNS;
-    b.n = end - b.first < COLUMNS ? end - b.first : COLUMNS;
-    b.step = r->step + ((b.right ? r->B : 0) + b.row) * r->T;
-    return b;
-}
-
-#define TEMPLATE "recurrence.inc"
-#include "tensor/both_reals.inc"
 
 static bool infer(peat_node *n)
 {
@@ -112,8 +73,7 @@ static void forward(peat_node *n)
         return;
     find_steps(n->arg, x->dim[0], x->dim[1], n->saved);
     struct recurrence r = recurrence_of(n);
-    parallel_for(team_of(n), r.B * r.blocks, x->dtype == PEAT_F32 ? read_tile_f32 : read_tile_f64,
-                 &r);
+    parallel_for(team_of(n), r.B * r.blocks, recurrence_rows_of(x->dtype)->read, &r);
 }
 
 static void backward(peat_node *n)
@@ -123,8 +83,7 @@ static void backward(peat_node *n)
     r.dx = wants_grad(n, 0) ? node_grad(n->src[0]).data : NULL;
     r.df = wants_grad(n, 1) ? node_grad(n->src[1]).data : NULL;
     if (!graph_failed(n->g))
-        parallel_for(team_of(n), r.B * r.blocks,
-                     n->value.dtype == PEAT_F32 ? unread_tile_f32 : unread_tile_f64, &r);
+        parallel_for(team_of(n), r.B * r.blocks, recurrence_rows_of(n->value.dtype)->unread, &r);
 }
 
 /* Two products, a difference and a sum. */

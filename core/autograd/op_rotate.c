@@ -3,18 +3,10 @@
 #include <string.h>
 
 #include "autograd/ops.h"
+#include "levels/rotate_rows.h"
 #include "rows.h"
 #include "tensor/loop.h"
 #include "tensor/reduce.h"
-#include "tensor/vecmath.h"
-
-/* What a row function needs beside its row: from the first component to the second, per tensor. */
-struct rotate {
-    int64_t second[LOOP_MAX];
-};
-
-#define TEMPLATE "rotate.inc"
-#include "tensor/both_reals.inc"
 
 enum { SRC_X, SRC_COS, SRC_SIN };
 
@@ -85,12 +77,8 @@ static void rotate_into(const peat_node *n, const struct tensor *y, const struct
     struct tensor sine = angles(&n->src[SRC_SIN]->value, out);
     struct loop l;
     loop_init(&l, 4, (const struct tensor *const[]){&to, &from, &cosine, &sine});
-    loop_fn fn;
-    if (out->dtype == PEAT_F32)
-        fn = backward ? unrotate_row_f32 : rotate_row_f32;
-    else
-        fn = backward ? unrotate_row_f64 : rotate_row_f64;
-    loop_run(n->g->team, &l, fn, &c);
+    const struct rotate_rows *rows = rotate_rows_of(out->dtype);
+    loop_run(n->g->team, &l, backward ? rows->unrotate : rows->rotate, &c);
 }
 
 /* d [.., C/2] += gradient of the cosine or the sine, before any sum over stretched axes. */
@@ -102,12 +90,8 @@ static void angle_grad_into(const peat_node *n, const struct tensor *d, int whic
     struct tensor x = first_components(&n->src[SRC_X]->value, out, layout_of(n), &c.second[2]);
     struct loop l;
     loop_init(&l, 3, (const struct tensor *const[]){d, &dy, &x});
-    loop_fn fn;
-    if (out->dtype == PEAT_F32)
-        fn = which == SRC_COS ? cosine_grad_row_f32 : sine_grad_row_f32;
-    else
-        fn = which == SRC_COS ? cosine_grad_row_f64 : sine_grad_row_f64;
-    loop_run(n->g->team, &l, fn, &c);
+    const struct rotate_rows *rows = rotate_rows_of(out->dtype);
+    loop_run(n->g->team, &l, which == SRC_COS ? rows->cosine_grad : rows->sine_grad, &c);
 }
 
 static void rotate_forward(peat_node *n)

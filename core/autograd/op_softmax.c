@@ -1,24 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* op_softmax.c: softmax over the last axis, with an optional 0/1 mask. */
-#include <math.h>
-
 #include "autograd/ops.h"
+#include "levels/softmax_rows.h"
 #include "rows.h"
 #include "tensor/loop.h"
-#include "tensor/vecmath.h"
-
-struct softmax {
-    int64_t n; /* length of a row */
-    const void *x;
-    void *y;
-    const void *dy;
-    void *dx;
-    struct tensor mask; /* seen with the shape of x; data NULL: none */
-    struct axes lead;   /* all axes but the last */
-};
-
-#define TEMPLATE "softmax.inc"
-#include "tensor/both_reals.inc"
 
 static bool softmax_infer(peat_node *n)
 {
@@ -64,8 +49,8 @@ static void softmax_forward(peat_node *n)
     s.lead = leading_axes(x);
     if (n->n_src == 2)
         s.mask = tensor_broadcast_to(&n->src[1]->value, x->rank, x->dim);
-    parallel_ranges(n->g->team, row_count(x), row_grain(s.n),
-                    x->dtype == PEAT_F32 ? softmax_rows_f32 : softmax_rows_f64, &s);
+    parallel_ranges(n->g->team, row_count(x), row_grain(s.n), softmax_rows_of(x->dtype)->forward,
+                    &s);
 }
 
 static void softmax_backward(peat_node *n)
@@ -75,8 +60,8 @@ static void softmax_backward(peat_node *n)
     const struct tensor *y = &n->value;
     struct tensor dx = node_grad(n->src[0]);
     struct softmax s = {.n = row_length(y), .y = y->data, .dy = n->grad.data, .dx = dx.data};
-    parallel_ranges(n->g->team, row_count(y), row_grain(s.n),
-                    y->dtype == PEAT_F32 ? softmax_grad_rows_f32 : softmax_grad_rows_f64, &s);
+    parallel_ranges(n->g->team, row_count(y), row_grain(s.n), softmax_rows_of(y->dtype)->backward,
+                    &s);
 }
 
 static const struct op softmax_op = {"softmax", softmax_infer, softmax_forward, softmax_backward,

@@ -12,8 +12,8 @@
 
 #include "base/rng.h"
 #include "diagnose/support.h"
+#include "levels/collision_rows.h"
 #include "maths/statistics.h"
-#include "tensor/vecmath.h"
 
 enum { BATCH = 1024, BLOCK = 256 }; /* queries at a time, rows of answers at a time */
 
@@ -225,26 +225,6 @@ static void centre_rows(const struct matrix *m, const double *mean, int64_t begi
     }
 }
 
-/* Least of x + y, or of x alone. Eight at a time: one running minimum would be a chain. */
-VEC_LEVELS static double least_sum(const double *restrict x, const double *restrict y, int64_t n)
-{
-    enum { LANES = 8 };
-    double least[LANES], last = INFINITY;
-    int64_t i = 0;
-    for (int l = 0; l < LANES; l++)
-        least[l] = INFINITY;
-    for (; i + LANES <= n; i += LANES)
-        for (int l = 0; l < LANES; l++) {
-            double sum = x[i + l] + y[i + l];
-            least[l] = sum < least[l] ? sum : least[l];
-        }
-    for (; i < n; i++)
-        last = x[i] + y[i] < last ? x[i] + y[i] : last;
-    for (int l = 0; l < LANES; l++)
-        last = least[l] < last ? least[l] : last;
-    return last;
-}
-
 static double least_of(const double *x, int64_t n)
 {
     double least = INFINITY;
@@ -292,7 +272,7 @@ static void compare_row(struct sums *s, int64_t q, int64_t b, int64_t r)
     struct best *both = &s->best[q][WRONG_BOTH];
     if (token_part + s->cross_least[r] + s->x_least[q] >= both->score)
         return;
-    double least = least_sum(place, cross, T);
+    double least = collision_rows_here()->least_sum(place, cross, T);
     if (token_part + least < both->score)
         *both = (struct best){token_part + least, b, find_sum(place, cross, least)};
 }

@@ -6,10 +6,10 @@
 #include <sys/mman.h>
 
 #include "gemm_bf16.h"
+#include "levels/loop_rows.h"
 #include "tensor/bf16.h"
 #include "tensor/provider.h"
 #include "tensor/tensor.h"
-#include "tensor/vecmath.h"
 
 /* ---- who multiplies ---- */
 
@@ -421,22 +421,17 @@ static void run_long_tile(void *ctx, int64_t tile)
     gemm_one(l->team, &p);
 }
 
-#define ADD_PIECES(name, real)                                                                     \
-    VEC_LEVELS static void name(void *ctx, int64_t begin, int64_t end)                             \
-    {                                                                                              \
-        const struct long_product *l = ctx;                                                        \
-        const struct gemm *p = &l->whole;                                                          \
-        for (int64_t i = begin; i < end; i++)                                                      \
-            for (int64_t piece = 1; piece < l->pieces; piece++) {                                  \
-                real *restrict c = (real *)p->c + i * p->ldc;                                      \
-                const real *restrict s =                                                           \
-                    (const real *)(void *)l->scratch + ((piece - 1) * p->m + i) * p->n;            \
-                for (int64_t j = 0; j < p->n; j++)                                                 \
-                    c[j] += s[j];                                                                  \
-            }                                                                                      \
-    }
-ADD_PIECES(add_pieces_f32, float)
-ADD_PIECES(add_pieces_f64, double)
+static void add_pieces(void *ctx, int64_t begin, int64_t end)
+{
+    const struct long_product *l = ctx;
+    const struct gemm *p = &l->whole;
+    const struct loop_rows *rows = loop_rows_of(p->dtype);
+    int64_t size = (int64_t)dtype_bytes(p->dtype);
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t piece = 1; piece < l->pieces; piece++)
+            rows->add((char *)p->c + i * p->ldc * size,
+                      l->scratch + ((piece - 1) * p->m + i) * p->n * size, p->n);
+}
 
 void gemm_run_long(const struct team *team, const struct gemm *p, void *scratch)
 {
@@ -451,6 +446,5 @@ void gemm_run_long(const struct team *team, const struct gemm *p, void *scratch)
         l.whole = with_rounded_b(team, p);
     parallel_for(team, l.row_blocks * l.pieces, run_long_tile, &l);
     if (l.pieces > 1)
-        parallel_ranges(team, p->m, GRAIN / p->n + 1,
-                        p->dtype == PEAT_F32 ? add_pieces_f32 : add_pieces_f64, &l);
+        parallel_ranges(team, p->m, GRAIN / p->n + 1, add_pieces, &l);
 }

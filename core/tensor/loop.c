@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "tensor/vecmath.h"
+#include "levels/loop_rows.h"
 
 enum { LOOP_GRAIN = 16384 }; /* elements of a tile */
 
@@ -124,22 +124,6 @@ void loop_run(const struct team *team, const struct loop *l, loop_fn fn, const v
         for (int64_t i = 0; i < row->n; i++)                                                       \
             y[i * row->stride[0]] = x[i * row->stride[1]];                                         \
     }
-/* y[i] += scale * x[i] */
-#define AXPY_ROW(name, real)                                                                       \
-    VEC_LEVELS static void name(const void *ctx, const struct loop_row *row)                       \
-    {                                                                                              \
-        real *y = row->p[0];                                                                       \
-        const real *x = row->p[1];                                                                 \
-        const real scale = (real) * (const double *)ctx;                                           \
-        if (row->stride[0] == 1 && row->stride[1] == 1) {                                          \
-            for (int64_t i = 0; i < row->n; i++)                                                   \
-                y[i] += scale * x[i];                                                              \
-            return;                                                                                \
-        }                                                                                          \
-        for (int64_t i = 0; i < row->n; i++)                                                       \
-            y[i * row->stride[0]] += scale * x[i * row->stride[1]];                                \
-    }
-
 SAME_ROW(copy_4, float)
 SAME_ROW(copy_8, double)
 SAME_ROW(copy_i32, int32_t)
@@ -149,8 +133,6 @@ COPY_ROW(copy_f64_f32, double, float)
 COPY_ROW(copy_f64_i32, double, int32_t)
 COPY_ROW(copy_i32_f32, int32_t, float)
 COPY_ROW(copy_i32_f64, int32_t, double)
-AXPY_ROW(axpy_f32, float)
-AXPY_ROW(axpy_f64, double)
 
 void loop_copy(const struct team *team, struct tensor *dst, const struct tensor *src)
 {
@@ -167,7 +149,7 @@ void loop_axpy(const struct team *team, struct tensor *dst, double scale, const 
     BUG_UNLESS(dst->dtype == src->dtype && dst->dtype != PEAT_I32);
     struct loop l;
     loop_init(&l, 2, (const struct tensor *const[]){dst, src});
-    loop_run(team, &l, dst->dtype == PEAT_F32 ? axpy_f32 : axpy_f64, &scale);
+    loop_run(team, &l, loop_rows_of(dst->dtype)->axpy, &scale);
 }
 
 static void axes_add(struct axes *x, int axis, int64_t dim)

@@ -8,11 +8,8 @@
  */
 #include "tensor/reduce.h"
 
+#include "levels/loop_rows.h"
 #include "tensor/loop.h"
-#include "tensor/vecmath.h"
-
-#define TEMPLATE "reduce.inc"
-#include "tensor/both_reals.inc"
 
 enum { REDUCE_GRAIN = 16384, REDUCE_TILES = 32 };
 
@@ -55,8 +52,8 @@ static void run_tile(void *ctx, int64_t tile)
         part.data[k] =
             (char *)part.data[k] + begin * part.stride[k][r->axis] * (int64_t)part.bytes[k];
     part.data[0] = (char *)part.data[0] + (size_t)tile * r->partial_bytes;
-    loop_range(&part, 0, part.count, part.bytes[0] == sizeof(float) ? add_row_f32 : add_row_f64,
-               NULL);
+    peat_dtype dtype = part.bytes[0] == sizeof(float) ? PEAT_F32 : PEAT_F64;
+    loop_range(&part, 0, part.count, loop_rows_of(dtype)->add_row, NULL);
 }
 
 static void loop_of(struct reduction *r, const struct tensor *dst, const struct tensor *src)

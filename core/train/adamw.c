@@ -2,8 +2,8 @@
 /* adamw.c: one update of all weights, in one pass over values, gradients and moments. */
 #include <math.h>
 
+#include "levels/adamw_rows.h"
 #include "slice.h"
-#include "tensor/vecmath.h"
 #include "train/trainer.h"
 
 enum { UPDATE_GRAIN = 16384 };
@@ -15,41 +15,6 @@ peat_status adamw_init(struct adamw *o, const struct weights *w, struct arena *a
                         .v = arena_try_array(arena, (size_t)w->trained, bytes_each)};
     return o->m && o->v ? PEAT_OK : PEAT_NOMEM;
 }
-
-/* What every element of one weight is updated with. */
-struct update {
-    double grad_scale, beta1, beta2;
-    double m_scale, v_scale; /* 1 / (1 - beta^t): Kingma and Ba 2015, algorithm 1 */
-    double eps, lr, decay;
-};
-
-/*
- *   g = grad_scale * grad
- *   m = beta1 m + (1 - beta1) g,  v = beta2 v + (1 - beta2) g^2
- *   p = p - lr (m_scale m / (sqrt(v_scale v) + eps) + decay p)
- *
- * Square root and division are rounded correctly by IEEE 754, so that a vector of any width gives
- * the bits of a scalar.
- */
-#define DEFINE_UPDATE(name, real, root)                                                            \
-    VEC_LEVELS static void name(const struct update *u, int64_t n, const real *restrict grad,      \
-                                real *restrict m, real *restrict v, real *restrict p)              \
-    {                                                                                              \
-        const real grad_scale = (real)u->grad_scale, eps = (real)u->eps;                           \
-        const real beta1 = (real)u->beta1, rest1 = (real)(1.0 - u->beta1);                         \
-        const real beta2 = (real)u->beta2, rest2 = (real)(1.0 - u->beta2);                         \
-        const real m_scale = (real)u->m_scale, v_scale = (real)u->v_scale;                         \
-        const real lr = (real)u->lr, decay = (real)u->decay;                                       \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            real g = grad_scale * grad[i];                                                         \
-            m[i] = beta1 * m[i] + rest1 * g;                                                       \
-            v[i] = beta2 * v[i] + rest2 * g * g;                                                   \
-            p[i] -= lr * (m_scale * m[i] / (root(v_scale * v[i]) + eps) + decay * p[i]);           \
-        }                                                                                          \
-    }
-
-DEFINE_UPDATE(update_f32, float, sqrtf)
-DEFINE_UPDATE(update_f64, double, sqrt)
 
 /* A value that is not a number stays one: it has to be seen. */
 #define DEFINE_BOUND(name, real)                                                                   \
@@ -76,14 +41,15 @@ static void update_slice(const struct job *job, const struct weight *w, struct s
     int64_t n = s.end - s.begin, at = w->offset + s.begin;
     if (job->weights->dtype == PEAT_F64) {
         double *p = (double *)w->value.data + s.begin;
-        update_f64(&u, n, (const double *)w->grad.data + s.begin, (double *)job->adamw->m + at,
-                   (double *)job->adamw->v + at, p);
+        adamw_rows_here()->update_f64(&u, n, (const double *)w->grad.data + s.begin,
+                                      (double *)job->adamw->m + at, (double *)job->adamw->v + at,
+                                      p);
         if (w->bounded)
             bound_f64(p, n, w->lo, w->hi);
     } else {
         float *p = (float *)w->value.data + s.begin;
-        update_f32(&u, n, (const float *)w->grad.data + s.begin, (float *)job->adamw->m + at,
-                   (float *)job->adamw->v + at, p);
+        adamw_rows_here()->update_f32(&u, n, (const float *)w->grad.data + s.begin,
+                                      (float *)job->adamw->m + at, (float *)job->adamw->v + at, p);
         if (w->bounded)
             bound_f32(p, n, (float)w->lo, (float)w->hi);
     }

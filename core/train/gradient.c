@@ -2,12 +2,12 @@
 /* gradient.c: the norm of all gradients. */
 #include <math.h>
 
+#include "levels/gradient_rows.h"
 #include "slice.h"
-#include "tensor/vecmath.h"
 #include "train/trainer.h"
 
 /* The block is cut into this many tiles whatever its size: their sums need no memory. */
-enum { NORM_TILES = 256, NORM_LANES = 8 };
+enum { NORM_TILES = 256 };
 
 struct norm_job {
     const struct weights *weights;
@@ -15,29 +15,10 @@ struct norm_job {
     double sum[NORM_TILES];
 };
 
-/* Lane j takes elements j, j + 8, ...; lanes are added in order. A fixed order of summation that
- * leaves room for vectors. */
-#define DEFINE_SQUARES(name, real)                                                                 \
-    VEC_LEVELS static double name(const real *x, int64_t n)                                        \
-    {                                                                                              \
-        double lane[NORM_LANES] = {0.0}, sum = 0.0;                                                \
-        int64_t whole = n - n % NORM_LANES;                                                        \
-        for (int64_t i = 0; i < whole; i += NORM_LANES)                                            \
-            for (int j = 0; j < NORM_LANES; j++)                                                   \
-                lane[j] += (double)x[i + j] * (double)x[i + j];                                    \
-        for (int64_t i = whole; i < n; i++)                                                        \
-            lane[i - whole] += (double)x[i] * (double)x[i];                                        \
-        for (int j = 0; j < NORM_LANES; j++)                                                       \
-            sum += lane[j];                                                                        \
-        return sum;                                                                                \
-    }
-
-DEFINE_SQUARES(squares_f32, float)
-DEFINE_SQUARES(squares_f64, double)
-
 static void sum_range(void *ctx, int64_t begin, int64_t end)
 {
     struct norm_job *job = ctx;
+    const struct gradient_rows *rows = gradient_rows_here();
     double sum = 0.0;
     struct slice s;
     for (int i = 0; i < job->weights->n; i++) {
@@ -45,9 +26,9 @@ static void sum_range(void *ctx, int64_t begin, int64_t end)
         if (!slice_of(w, begin, end, &s))
             continue;
         if (job->weights->dtype == PEAT_F64)
-            sum += squares_f64((const double *)w->grad.data + s.begin, s.end - s.begin);
+            sum += rows->squares_f64((const double *)w->grad.data + s.begin, s.end - s.begin);
         else
-            sum += squares_f32((const float *)w->grad.data + s.begin, s.end - s.begin);
+            sum += rows->squares_f32((const float *)w->grad.data + s.begin, s.end - s.begin);
     }
     job->sum[begin / job->grain] = sum;
 }

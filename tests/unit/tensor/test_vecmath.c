@@ -204,6 +204,52 @@ START_TEST(exp_sum_is_the_sum_of_what_it_writes)
 }
 END_TEST
 
+/* Numbers of every size and sign, and those that are none. */
+static void fill_with_everything(float *x, int n)
+{
+    static const float ends[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e-42f, 88.72f, -87.33f};
+    for (int i = 0; i < n; i++) {
+        float size = float_of((uint32_t)(i * 37 % 60 + 100) << 23);
+        x[i] = i % 5 == 0 ? ends[i / 5 % 8] : (i % 2 ? -size : size) * (1.0f + (float)i / 97.0f);
+    }
+}
+
+static void run_all(const struct vec_rows_f32 *rows, const float *x, float *y, int n)
+{
+    const map_f32 map[] = {rows->exp, rows->tanh, rows->sigmoid,
+                           rows->erf, rows->gelu, rows->gelu_tanh};
+    const grad_f32 grad[] = {rows->gelu_grad, rows->gelu_set, rows->gelu_tanh_grad,
+                             rows->gelu_tanh_set};
+    for (int k = 0; k < 6; k++, y += n)
+        map[k](y, x, n);
+    for (int k = 0; k < 4; k++, y += n)
+        grad[k](y, x, x, n);
+    rows->gelu_both(y, y + n, x, n);
+    rows->gelu_tanh_both(y + 2 * n, y + 3 * n, x, n);
+    y[4 * n] = rows->exp_sum(y + 4 * n + 1, x, 2.0f, n);
+}
+
+START_TEST(every_level_gives_the_same_bits)
+{
+    enum { ALL = 16 * ROW };
+    float x[ROW], base[ALL], y[ALL];
+    for (int n = 1; n <= ROW; n++) {
+        fill_with_everything(x, n);
+        memset(base, 0, sizeof(base));
+        run_all(vec_rows_f32_at(LEVEL_BASE), x, base, n);
+        for (int level = LEVEL_BASE + 1; level <= (int)level_here(); level++) {
+            memset(y, 0, sizeof(y));
+            run_all(vec_rows_f32_at((enum level)level), x, y, n);
+            for (int i = 0; i < ALL; i++)
+                ck_assert_msg(memcmp(&y[i], &base[i], sizeof(*y)) == 0 ||
+                                  (isnan(y[i]) && isnan(base[i])),
+                              "level %d, %d of rows of %d: %.9g, not %.9g", level, i, n,
+                              (double)y[i], (double)base[i]);
+        }
+    }
+}
+END_TEST
+
 int main(void)
 {
     return run_list(
@@ -214,5 +260,6 @@ int main(void)
                                       {an_element_does_not_depend_on_its_place, N_MAP},
                                       {nan_stays, N_MAP})},
         TESTS(exp_is_relatively_exact_over_its_range, exp_ends_in_zero_and_infinity,
-              small_arguments_keep_their_relative_error, exp_sum_is_the_sum_of_what_it_writes));
+              every_level_gives_the_same_bits, small_arguments_keep_their_relative_error,
+              exp_sum_is_the_sum_of_what_it_writes));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* vecmath.c: exp, tanh, erf, the logistic function and GELU over rows. */
+/* vecmath_rows.c: exp, tanh, erf, the logistic function and GELU over rows, at a level. */
 #include "tensor/vecmath.h"
 
 #include <math.h>
@@ -197,22 +197,22 @@ enum { CACHE_LINE = 64, PIECE = 256, AHEAD = 1024 }; /* the last two in elements
 
 /* The rows. Operands are the same or disjoint, hence ivdep. */
 
-#define ROW_MAP(levels, real, name, one)                                                           \
-    levels void name(real *y, const real *x, int64_t n)                                            \
+#define ROW_MAP(real, name, one)                                                                   \
+    static void name(real *y, const real *x, int64_t n)                                            \
     {                                                                                              \
-        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) y[i] = one(x[i]);                     \
+        VEC_APART for (int64_t i = 0; i < n; i++) y[i] = one(x[i]);                                \
     }
 
-#define ROW_GRAD(levels, real, name, one, OP)                                                      \
-    levels void name(real *dx, const real *x, const real *dy, int64_t n)                           \
+#define ROW_GRAD(real, name, one, OP)                                                              \
+    static void name(real *dx, const real *x, const real *dy, int64_t n)                           \
     {                                                                                              \
-        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) dx[i] OP dy[i] * one(x[i]);           \
+        VEC_APART for (int64_t i = 0; i < n; i++) dx[i] OP dy[i] * one(x[i]);                      \
     }
 
 /* y = f(x), d *= f'(x). x was last seen in the forward pass: it is asked for ahead of time, which
  * halves the time where it has left the nearer caches. */
-#define ROW_BOTH(levels, real, name, both)                                                         \
-    levels void name(real *restrict y, real *restrict d, const real *restrict x, int64_t n)        \
+#define ROW_BOTH(real, name, both)                                                                 \
+    static void name(real *restrict y, real *restrict d, const real *restrict x, int64_t n)        \
     {                                                                                              \
         for (int64_t first = 0; first < n; first += PIECE) {                                       \
             int64_t end = n - first < PIECE ? n : first + PIECE;                                   \
@@ -226,48 +226,46 @@ enum { CACHE_LINE = 64, PIECE = 256, AHEAD = 1024 }; /* the last two in elements
         }                                                                                          \
     }
 
-#define NO_LEVELS
+ROW_MAP(float, exp_f32, exp_one)
+ROW_MAP(float, tanh_f32, tanh_one)
+ROW_MAP(float, sigmoid_f32, sigmoid_one)
+ROW_MAP(float, erf_f32, erf_one)
+ROW_MAP(float, gelu_f32, gelu_one)
+ROW_GRAD(float, gelu_grad_f32, gelu_grad_one, +=)
+ROW_GRAD(float, gelu_set_f32, gelu_grad_one, =)
+ROW_MAP(float, gelu_tanh_f32, gelu_tanh_one)
+ROW_GRAD(float, gelu_tanh_grad_f32, gelu_tanh_grad_one, +=)
+ROW_GRAD(float, gelu_tanh_set_f32, gelu_tanh_grad_one, =)
 
-ROW_MAP(VEC_LEVELS, float, vec_exp_f32, exp_one)
-ROW_MAP(VEC_LEVELS, float, vec_tanh_f32, tanh_one)
-ROW_MAP(VEC_LEVELS, float, vec_sigmoid_f32, sigmoid_one)
-ROW_MAP(VEC_LEVELS, float, vec_erf_f32, erf_one)
-ROW_MAP(VEC_LEVELS, float, vec_gelu_f32, gelu_one)
-ROW_GRAD(VEC_LEVELS, float, vec_gelu_grad_f32, gelu_grad_one, +=)
-ROW_GRAD(VEC_LEVELS, float, vec_gelu_set_f32, gelu_grad_one, =)
-ROW_MAP(VEC_LEVELS, float, vec_gelu_tanh_f32, gelu_tanh_one)
-ROW_GRAD(VEC_LEVELS, float, vec_gelu_tanh_grad_f32, gelu_tanh_grad_one, +=)
-ROW_GRAD(VEC_LEVELS, float, vec_gelu_tanh_set_f32, gelu_tanh_grad_one, =)
+ROW_MAP(double, exp_f64, exp)
+ROW_MAP(double, tanh_f64, tanh)
+ROW_MAP(double, sigmoid_f64, sigmoid_exact)
+ROW_MAP(double, erf_f64, erf)
+ROW_MAP(double, gelu_f64, gelu_exact)
+ROW_GRAD(double, gelu_grad_f64, gelu_grad_exact, +=)
+ROW_GRAD(double, gelu_set_f64, gelu_grad_exact, =)
+ROW_MAP(double, gelu_tanh_f64, gelu_tanh_exact)
+ROW_GRAD(double, gelu_tanh_grad_f64, gelu_tanh_grad_exact, +=)
+ROW_GRAD(double, gelu_tanh_set_f64, gelu_tanh_grad_exact, =)
 
-ROW_MAP(NO_LEVELS, double, vec_exp_f64, exp)
-ROW_MAP(NO_LEVELS, double, vec_tanh_f64, tanh)
-ROW_MAP(NO_LEVELS, double, vec_sigmoid_f64, sigmoid_exact)
-ROW_MAP(NO_LEVELS, double, vec_erf_f64, erf)
-ROW_MAP(NO_LEVELS, double, vec_gelu_f64, gelu_exact)
-ROW_GRAD(NO_LEVELS, double, vec_gelu_grad_f64, gelu_grad_exact, +=)
-ROW_GRAD(NO_LEVELS, double, vec_gelu_set_f64, gelu_grad_exact, =)
-ROW_MAP(NO_LEVELS, double, vec_gelu_tanh_f64, gelu_tanh_exact)
-ROW_GRAD(NO_LEVELS, double, vec_gelu_tanh_grad_f64, gelu_tanh_grad_exact, +=)
-ROW_GRAD(NO_LEVELS, double, vec_gelu_tanh_set_f64, gelu_tanh_grad_exact, =)
-
-ROW_BOTH(VEC_LEVELS, float, vec_gelu_both_f32, gelu_both_one)
-ROW_BOTH(VEC_LEVELS, float, vec_gelu_tanh_both_f32, gelu_tanh_both_one)
-ROW_BOTH(NO_LEVELS, double, vec_gelu_both_f64, gelu_both_exact)
-ROW_BOTH(NO_LEVELS, double, vec_gelu_tanh_both_f64, gelu_tanh_both_exact)
+ROW_BOTH(float, gelu_both_f32, gelu_both_one)
+ROW_BOTH(float, gelu_tanh_both_f32, gelu_tanh_both_one)
+ROW_BOTH(double, gelu_both_f64, gelu_both_exact)
+ROW_BOTH(double, gelu_tanh_both_f64, gelu_tanh_both_exact)
 
 /* y = exp(x - shift) for whole groups of lanes, added to those of lane_sum. */
 VEC_INLINE void exp_lanes(float *y, const float *x, float shift, int64_t n, float lane[LANES])
 {
     for (int64_t first = 0; first < n; first += LANES)
-#pragma GCC ivdep
-        for (int64_t j = 0; j < LANES; j++) {
-            float e = exp_one(x[first + j] - shift);
-            y[first + j] = e;
-            lane[j] += e;
-        }
+        VEC_APART
+    for (int64_t j = 0; j < LANES; j++) {
+        float e = exp_one(x[first + j] - shift);
+        y[first + j] = e;
+        lane[j] += e;
+    }
 }
 
-VEC_LEVELS float vec_exp_sum_f32(float *y, const float *x, float shift, int64_t n)
+static float exp_sum_f32(float *y, const float *x, float shift, int64_t n)
 {
     float lane[LANES] = {0}, rest[LANES] = {0};
     int64_t whole = n - n % LANES;
@@ -281,7 +279,7 @@ VEC_LEVELS float vec_exp_sum_f32(float *y, const float *x, float shift, int64_t 
     return lane_fold_f32(lane);
 }
 
-VEC_LEVELS void vec_exp_sums_f32(struct exp_row_f32 *row, int64_t rows)
+static void exp_sums_f32(struct exp_row_f32 *row, int64_t rows)
 {
     for (int64_t r = 0; r < rows; r++) {
         float lane[LANES] = {0};
@@ -290,15 +288,18 @@ VEC_LEVELS void vec_exp_sums_f32(struct exp_row_f32 *row, int64_t rows)
     }
 }
 
-double vec_exp_sum_f64(double *y, const double *x, double shift, int64_t n)
+static double exp_sum_f64(double *y, const double *x, double shift, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         y[i] = exp(x[i] - shift);
     return lane_sum_f64(y, n);
 }
 
-void vec_exp_sums_f64(struct exp_row_f64 *row, int64_t rows)
+static void exp_sums_f64(struct exp_row_f64 *row, int64_t rows)
 {
     for (int64_t r = 0; r < rows; r++)
-        row[r].sum = vec_exp_sum_f64(row[r].x, row[r].x, row[r].shift, row[r].n);
+        row[r].sum = exp_sum_f64(row[r].x, row[r].x, row[r].shift, row[r].n);
 }
+
+#define TEMPLATE "levels/vecmath_rows.inc"
+#include "tensor/both_reals.inc"

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* levels.c: which level of the processor's instructions is here. */
+#include "tensor/levels.h"
+
+#if PEAT_VECTOR_LEVELS
+/* What is asked for is what cmake/PeatRoom.cmake compiles with. The answers were found once, when
+ * the process started. */
+enum level level_here(void)
+{
+    if (!(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+          __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")))
+        return LEVEL_BASE;
+    if (!(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+          __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+          __builtin_cpu_supports("avx512vl")))
+        return LEVEL_V3;
+    return LEVEL_V4;
+}
+#else
+enum level level_here(void)
+{
+    return LEVEL_BASE;
+}
+#endif

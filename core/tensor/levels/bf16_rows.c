@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* bf16_rows.c: bf16_rows.h at a level. */
+#include "levels/bf16_rows.h"
+
+#include <string.h>
+
+#include "tensor/levels.h"
+
+/* Adding all but one half of the last kept bit's unit, and the bit itself, carries exactly where
+ * the rest is more than half, or half and the bit odd. A carry out of the significand belongs to
+ * the exponent, up to inf. In NaN it could carry to inf or 0: there a bit that is kept is set. */
+VEC_INLINE bf16 rounded(uint32_t x)
+{
+    const uint32_t infinite = 0x7f800000, magnitude = 0x7fffffff, normal = 0x00800000;
+    uint32_t nearest = (x + 0x7fff + (x >> 16 & 1)) >> 16, nan = x >> 16 | 0x40;
+    nearest = (x & magnitude) < normal ? x >> 31 << 15 : nearest;
+    return (bf16)((x & magnitude) > infinite ? nan : nearest);
+}
+
+static void round_rows(bf16 *to, const float *from, float scale, int64_t rows, int64_t cols,
+                       int64_t step)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        bf16 *restrict y = to + i * cols;
+        const float *restrict x = from + i * step;
+        for (int64_t j = 0; j < cols; j++) {
+            float scaled = scale * x[j];
+            uint32_t bits;
+            memcpy(&bits, &scaled, sizeof(bits));
+            y[j] = rounded(bits);
+        }
+    }
+}
+
+const struct bf16_rows AT_LEVEL(bf16_rows) = {round_rows};

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* bf16_rows.h: F32 to bf16. */
+#ifndef LEVELS_BF16_ROWS_H
+#define LEVELS_BF16_ROWS_H
+
+#include "tensor/bf16.h"
+#include "tensor/levels.h"
+
+struct bf16_rows {
+    /* As bf16_round_plainly. */
+    void (*round)(bf16 *to, const float *from, float scale, int64_t rows, int64_t cols,
+                  int64_t step);
+};
+LEVEL_TABLE(bf16_rows, bf16_rows)
+
+#endif
