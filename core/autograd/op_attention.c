@@ -14,22 +14,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "attention_tile.h"
 #include "autograd/ops.h"
-#include "levels/attention_rows.h"
 #include "slices.h"
+#include "tensor/dots.h"
 #include "tensor/gemm.h"
 #include "tensor/reduce.h"
 
-enum {
-    SRC_Q,
-    SRC_K,
-    SRC_V,
-    SRC_SCORE_ADD,
-    SRC_BIAS,
-    SRC_REL,
-    N_SRC,
-    OPTIONAL_SRC = 1 << SRC_SCORE_ADD | 1 << SRC_BIAS | 1 << SRC_REL
-};
 enum { BLOCK_LEAST = 16, BLOCK_BYTES = 1 << 18, PARTIAL_BYTES = 1 << 23 };
 
 struct attention_arg {
@@ -37,15 +28,7 @@ struct attention_arg {
     struct attention_mask mask; /* its arrays live as long as the graph */
 };
 
-/* A matrix as a product sees it. */
-struct matrix {
-    void *data;
-    int64_t step; /* between rows */
-    bool trans;
-};
-
-/* Row i of head h of batch b of a [B,H,T,C] tensor, and all rows after it. */
-static struct matrix rows_from(const struct tensor *t, int64_t b, int64_t h, int64_t i)
+struct matrix attention_rows_from(const struct tensor *t, int64_t b, int64_t h, int64_t i)
 {
     int64_t offset = b * t->stride[0] + h * t->stride[1] + i * t->stride[2];
     return (struct matrix){(char *)t->data + offset * (int64_t)dtype_bytes(t->dtype),
@@ -55,7 +38,7 @@ static struct matrix rows_from(const struct tensor *t, int64_t b, int64_t h, int
 /* Rows [first, first + rows) of head h of batch b. */
 static void clear_rows(const struct tensor *t, int64_t b, int64_t h, int64_t first, int64_t rows)
 {
-    struct matrix m = rows_from(t, b, h, first);
+    struct matrix m = attention_rows_from(t, b, h, first);
     int64_t bytes = (int64_t)dtype_bytes(t->dtype);
     for (int64_t i = 0; i < rows; i++)
         memset((char *)m.data + i * m.step * bytes, 0, (size_t)(t->dim[3] * bytes));
@@ -88,14 +71,14 @@ static void product(const struct attention *call, int64_t m, int64_t n, int64_t 
     gemm_one(call->team, &p);
 }
 
-/* The block of task (b, h) that begins at query i0. */
-static struct attention_tile tile_at(const struct attention *c, int64_t task, int64_t i0)
+struct attention_tile attention_tile_at(const struct attention *c, int64_t task, int64_t i0)
 {
     struct attention_tile t = {.call = c, .b = task / c->H, .h = task % c->H, .i0 = i0};
     int64_t hi, bytes = (int64_t)dtype_bytes(c->dtype);
     t.slot = task - c->first;
     t.rows = least(c->block, c->Tq - i0);
     key_range(c, i0, i0 + t.rows - 1, &t.j0, &hi);
+    t.j0 -= c->rounds ? t.j0 % 2 : 0;
     t.cols = hi - t.j0;
     t.padded = (t.cols + LANES - 1) / LANES * LANES;
     char *scratch = c->scratch + (size_t)parallel_thread() * c->thread_bytes;
@@ -114,8 +97,8 @@ static struct attention_tile tile_at(const struct attention *c, int64_t task, in
 static void raw_scores(const struct attention_tile *t)
 {
     const struct attention *c = t->call;
-    product(c, t->rows, t->cols, c->C, c->scale, rows_from(&c->q, t->b, t->h, t->i0),
-            transposed(rows_from(&c->k, t->b, t->h, t->j0)), 0.0,
+    product(c, t->rows, t->cols, c->C, c->scale, attention_rows_from(&c->q, t->b, t->h, t->i0),
+            transposed(attention_rows_from(&c->k, t->b, t->h, t->j0)), 0.0,
             (struct matrix){t->p, c->width, false});
 }
 
@@ -124,11 +107,11 @@ static void forward_task(void *ctx, int64_t task)
     const struct attention *c = ctx;
     const struct attention_rows *rows = attention_rows_of(c->dtype);
     for (int64_t i0 = 0; i0 < c->Tq; i0 += c->block) {
-        struct attention_tile t = tile_at(c, task, i0);
+        struct attention_tile t = attention_tile_at(c, task, i0);
         raw_scores(&t);
         rows->weigh(&t);
         product(c, t.rows, c->Cv, t.cols, 1.0, (struct matrix){t.p, c->width, false},
-                rows_from(&c->v, t.b, t.h, t.j0), 0.0,
+                attention_rows_from(&c->v, t.b, t.h, t.j0), 0.0,
                 (struct matrix){t.out, most(t.out_step, 1), false});
         rows->divide(&t);
     }
@@ -147,19 +130,20 @@ static void backward_tile(const struct attention_tile *t, const double beta[3])
     rows->weigh_again(t);
     if (c->dv.data)
         product(c, t->cols, c->Cv, t->rows, 1.0, transposed(p), dout, beta[SRC_V],
-                rows_from(&c->dv, t->b, t->h, t->j0));
+                attention_rows_from(&c->dv, t->b, t->h, t->j0));
     if (!c->scores)
         return;
-    product(c, t->rows, t->cols, c->Cv, 1.0, dout, transposed(rows_from(&c->v, t->b, t->h, t->j0)),
-            0.0, ds);
+    product(c, t->rows, t->cols, c->Cv, 1.0, dout,
+            transposed(attention_rows_from(&c->v, t->b, t->h, t->j0)), 0.0, ds);
     rows->score_grads(t);
     if (c->dq.data)
-        product(c, t->rows, c->C, t->cols, c->scale, ds, rows_from(&c->k, t->b, t->h, t->j0),
-                beta[SRC_Q], rows_from(&c->dq, t->b, t->h, t->i0));
+        product(c, t->rows, c->C, t->cols, c->scale, ds,
+                attention_rows_from(&c->k, t->b, t->h, t->j0), beta[SRC_Q],
+                attention_rows_from(&c->dq, t->b, t->h, t->i0));
     if (c->dk.data)
         product(c, t->cols, c->C, t->rows, c->scale, transposed(ds),
-                rows_from(&c->q, t->b, t->h, t->i0), beta[SRC_K],
-                rows_from(&c->dk, t->b, t->h, t->j0));
+                attention_rows_from(&c->q, t->b, t->h, t->i0), beta[SRC_K],
+                attention_rows_from(&c->dk, t->b, t->h, t->j0));
 }
 
 /* The last block comes first: where it sees all keys, as under a causal mask, it can write fresh
@@ -171,7 +155,7 @@ static void backward_task(void *ctx, int64_t slot)
     double beta[3] = {c->fresh[SRC_Q] ? 0.0 : 1.0, 1.0, 1.0};
     int64_t blocks = (c->Tq + c->block - 1) / c->block;
     for (int64_t i = blocks - 1; i >= 0; i--) {
-        struct attention_tile t = tile_at(c, c->first + slot, i * c->block);
+        struct attention_tile t = attention_tile_at(c, c->first + slot, i * c->block);
         bool sees_all = t.cols == c->Tk;
         for (int k = SRC_K; k <= SRC_V; k++) {
             bool write = i == blocks - 1 && c->fresh[k];
@@ -289,8 +273,10 @@ static struct attention attention_call(const peat_node *n)
     c.Cv = c.v.dim[3];
     c.width = (c.Tk + LANES - 1) / LANES * LANES;
     int64_t row_bytes = most(c.width, 1) * (int64_t)dtype_bytes(c.dtype);
-    /* Products like tall blocks; below the diagonal half of a block is lost. */
-    int64_t block = arg->mask.causal ? BLOCK_MOST / 2 : BLOCK_MOST;
+    /* Products like tall blocks, less so where operands are packed before; below the diagonal half
+     * of a block is lost. */
+    c.rounds = c.dtype == PEAT_F32 && c.team && c.team->bf16 && dots_available();
+    int64_t block = !arg->mask.causal ? BLOCK_MOST : c.rounds ? BLOCK_MOST / 4 : BLOCK_MOST / 2;
     block = least(block, BLOCK_BYTES / row_bytes);
     c.block = most(block, BLOCK_LEAST) / BLOCK_LEAST * BLOCK_LEAST;
     c.score_add = plane_of(n, SRC_SCORE_ADD);
@@ -300,11 +286,12 @@ static struct attention attention_call(const peat_node *n)
     return c;
 }
 
-/* Room for `blocks` score blocks per thread; false: out of memory. */
-static bool make_scratch(struct graph *g, struct attention *c, int64_t blocks)
+/* Room for a block of scores per thread, for backward two; false: out of memory. */
+static bool make_scratch(struct graph *g, struct attention *c, bool backward)
 {
-    int64_t threads = g->team ? most(g->team->threads, 1) : 1;
-    c->thread_bytes = (size_t)(BLOCK_MOST + blocks * c->block * c->width) * dtype_bytes(c->dtype);
+    int64_t threads = g->team ? most(g->team->threads, 1) : 1, blocks = backward ? 2 : 1;
+    c->packed_at = (size_t)(BLOCK_MOST + blocks * c->block * c->width) * dtype_bytes(c->dtype);
+    c->thread_bytes = c->packed_at + attention_packed_bytes(c, backward);
     c->scratch = graph_scratch(g, (size_t)threads * c->thread_bytes);
     return c->scratch != NULL;
 }
@@ -315,8 +302,8 @@ static void attention_forward_op(peat_node *n)
     struct attention c = attention_call(n);
     c.lse = n->saved = graph_scratch(g, (size_t)(c.B * c.H * c.Tq) * dtype_bytes(c.dtype));
     struct arena_mark mark = arena_mark(g->arena);
-    if (c.lse && make_scratch(g, &c, 1))
-        parallel_for(g->team, c.B * c.H, forward_task, &c);
+    if (c.lse && make_scratch(g, &c, false))
+        parallel_for(g->team, c.B * c.H, c.rounds ? attention_forward_rounded : forward_task, &c);
     arena_rewind(g->arena, mark);
 }
 
@@ -433,7 +420,8 @@ static void backward_waves(peat_node *n, struct attention *c)
             if (part[i]->sums)
                 memset(part[i]->sums, 0, (size_t)(count * c->H) * partial_bytes(part[i], c));
         c->first = b0 * c->H;
-        parallel_for(g->team, count * c->H, backward_task, c);
+        parallel_for(g->team, count * c->H, c->rounds ? attention_backward_rounded : backward_task,
+                     c);
         for (int i = 0; i < 3; i++)
             add_partials(n, src[i], part[i], c, b0, count);
     }
@@ -453,7 +441,7 @@ static void attention_backward(peat_node *n)
         targets_apart(n, target);
     for (int i = 0; i < N_SRC; i++)
         c.scores = c.scores || (i != SRC_V && n->src[i] && n->src[i]->needs_grad);
-    if (make_scratch(g, &c, 2))
+    if (make_scratch(g, &c, true))
         backward_waves(n, &c);
     for (int i = SRC_Q; i <= SRC_V && !in_place && !graph_failed(g); i++)
         if (n->src[i]->needs_grad) {

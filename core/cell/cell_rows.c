@@ -261,9 +261,8 @@ const peat_param train_rows[] = {
      .type = PEAT_ENUM,
      .offset = TRAIN(precision),
      .labels = precision_labels,
-     .doc =
-         "operands of products by weights; bf16: rounded, summed in fp32 (needs oneDNN and a CPU "
-         "with bf16)"},
+     .doc = "operands of products by weights and of fused attention; bf16: rounded, summed in fp32 "
+            "(needs oneDNN and a CPU with bf16)"},
     {.key = "patience",
      .type = PEAT_INT,
      .offset = TRAIN(patience),

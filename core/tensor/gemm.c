@@ -8,6 +8,7 @@
 #include "gemm_bf16.h"
 #include "levels/loop_rows.h"
 #include "tensor/bf16.h"
+#include "tensor/dots.h"
 #include "tensor/provider.h"
 #include "tensor/tensor.h"
 
@@ -86,6 +87,10 @@ peat_status gemm_start(struct team *team, const char *name, struct error *err)
     return status;
 }
 
+/* Which operands are rounded, where and by which products of our own: raised when the bits of a
+ * bf16 cell change with it. 1: operands of products by weights. */
+enum { BF16_WAY = 2 };
+
 void gemm_identify(const struct team *team, struct arena *a, const char **libraries,
                    const char **kernels)
 {
@@ -93,11 +98,14 @@ void gemm_identify(const struct team *team, struct arena *a, const char **librar
     team->gemm->identify(library, kernel, sizeof(library));
     *libraries = arena_strdup(a, library);
     *kernels = arena_strdup(a, kernel);
-    if (team->rest == NULL)
-        return;
-    team->rest->identify(library, kernel, sizeof(library));
-    *libraries = arena_printf(a, "%s + %s", *libraries, library);
-    *kernels = arena_printf(a, "%s + %s", *kernels, kernel);
+    if (team->rest != NULL) {
+        team->rest->identify(library, kernel, sizeof(library));
+        *libraries = arena_printf(a, "%s + %s", *libraries, library);
+        *kernels = arena_printf(a, "%s + %s", *kernels, kernel);
+    }
+    if (team->bf16 != NULL)
+        *kernels = arena_printf(a, "%s + bf16 %d%s", *kernels, BF16_WAY,
+                                dots_available() ? "" : " without dots");
 }
 
 const peat_gemm_lapack *gemm_lapack(const struct team *team)

@@ -37,10 +37,11 @@ struct attention {
     struct tensor out, dout;  /* [B,Tq,H,Cv]                                  */
     struct plane score_add, bias, rel;
     struct partial score_add_sums, bias_sums, rel_sums;
-    void *lse;     /* [B,H,Tq]                   */
-    char *scratch; /* of all threads             */
-    size_t thread_bytes;
-    int64_t first; /* task of this wave's slot 0 */
+    void *lse;                      /* [B,H,Tq]                   */
+    char *scratch;                  /* of all threads             */
+    size_t thread_bytes, packed_at; /* of one; where in it packed operands stand */
+    bool rounds;                    /* products are of bf16, and tiles begin at even keys */
+    int64_t first;                  /* task of this wave's slot 0 */
 };
 
 /* A block of query rows of one task. */
@@ -86,9 +87,13 @@ static inline void key_range(const struct attention *c, int64_t first, int64_t l
 
 /* The row functions of a dtype. */
 struct attention_rows {
+    /* p = exp(logits - max), row = 1 / sum(p), lse */
     void (*weigh)(const struct attention_tile *);
+    /* out *= row */
     void (*divide)(const struct attention_tile *);
+    /* p = exp(logits - lse), row = sum(dout out) */
     void (*weigh_again)(const struct attention_tile *);
+    /* ds = p (ds - row), which is added to the sums of operands too */
     void (*score_grads)(const struct attention_tile *);
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fused attention against the same computation composed of plain operations. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "base/rng.h"
 #include "support/products.h"
 #include "support/support.h"
+#include "tensor/gemm.h"
 
 enum { Q, K, V, SCORE_ADD, BIAS, REL, N_INPUT, OUT = N_INPUT, N_RESULT };
 
@@ -42,12 +44,13 @@ static void outcome_take(struct outcome *o, int i, const struct tensor *t)
         o->x[i][a] = tensor_get(t, a);
 }
 
+/* Of numbers that bf16 has. */
 static peat_node *leaf(struct graph *g, int rank, const int64_t *dim, const char *name)
 {
     struct tensor t = tensor_new(g->arena, g->dtype, rank, dim);
     uint64_t stream = rng_stream(1, "test", name);
     for (int64_t i = 0; i < tensor_count(&t); i++)
-        tensor_set(&t, i, (double)(float)(2.0 * rng_uniform(stream, (uint64_t)i) - 1.0));
+        tensor_set(&t, i, nearbyint(128.0 * rng_uniform(stream, (uint64_t)i) - 64.0) / 64.0);
     return graph_leaf(g, &t, NULL, name);
 }
 
@@ -120,11 +123,11 @@ static peat_node *composed(struct graph *g, const struct setup *s, peat_node *co
     return op_matmul(p, x, in[V], 0);
 }
 
-static void run(const struct setup *s, peat_dtype dtype, int threads, bool fused,
-                struct outcome *result)
+static void run_with(const struct setup *s, peat_dtype dtype, const struct team *with, bool fused,
+                     struct outcome *result)
 {
     struct arena arena;
-    struct team team = team_by("auto", threads);
+    struct team team = *with;
     struct graph g;
     arena_init(&arena, "test", 1 << 20);
     graph_init(&g, &arena, &team, dtype);
@@ -157,6 +160,23 @@ static void run(const struct setup *s, peat_dtype dtype, int threads, bool fused
             outcome_take(result, i, &grad);
         }
     arena_release(&arena);
+}
+
+static void run(const struct setup *s, peat_dtype dtype, int threads, bool fused,
+                struct outcome *result)
+{
+    struct team team = team_by("auto", threads);
+    run_with(s, dtype, &team, fused, result);
+}
+
+/* With products of bf16. */
+static void run_rounded(const struct setup *s, int threads, struct outcome *result)
+{
+    struct error err = {0};
+    struct team team = team_by("auto", threads);
+    ck_assert_msg(gemm_start_bf16(&team, &err) == PEAT_OK, "%s", err.text);
+    run_with(s, PEAT_F32, &team, true, result);
+    gemm_stop_bf16(&team);
 }
 
 static double largest_difference(const struct outcome *a, const struct outcome *b)
@@ -201,6 +221,9 @@ static const struct setup setups[] = {
     {"rel for all heads", 2, 3, 66, 66, 4, 4, .mask = {.causal = true}, .rel_heads = 1},
     {"several waves of sums", 2, 1, 1030, 1030, 2, 2, .mask = {.causal = true},
      .bias = {1, 1, 1030, 1030}, .score_add = {2, 1, 1, 1030}},
+    {"heads of 16", 2, 2, 64, 64, 16, 16, PACKED, .mask = {.causal = true}},
+    {"heads of 40", 1, 2, 97, 97, 40, 40, PACKED, .mask = {.causal = true}},
+    {"long heads", 1, 1, 150, 131, 72, 33},
     {"all at once", 2, 3, 67, 70, 4, 6, .mask = {.causal = true, .offset = 3, .window = 40},
      .pad = true, .documents = true, .bias = {1, 3, 67, 70}, .score_add = {2, 1, 1, 70},
      .rel_heads = 3},
@@ -230,6 +253,16 @@ START_TEST(fused_f32_is_near_composed_f64)
 }
 END_TEST
 
+static void assert_same_bits(const struct setup *s, const struct outcome *one,
+                             const struct outcome *other, int threads)
+{
+    for (int i = 0; i < N_RESULT; i++)
+        ck_assert_msg(one->n[i] == other->n[i] &&
+                          (one->n[i] == 0 ||
+                           memcmp(one->x[i], other->x[i], (size_t)one->n[i] * sizeof(double)) == 0),
+                      "%s: result %d at %d threads", s->name, i, threads);
+}
+
 START_TEST(same_bits_at_any_thread_count)
 {
     const struct setup *s = &setups[_i];
@@ -237,14 +270,49 @@ START_TEST(same_bits_at_any_thread_count)
     run(s, PEAT_F32, 1, true, &one);
     for (int threads = 2; threads <= 4; threads += 2) {
         run(s, PEAT_F32, threads, true, &other);
-        for (int i = 0; i < N_RESULT; i++)
-            ck_assert_msg(one.n[i] == other.n[i] &&
-                              (one.n[i] == 0 || memcmp(one.x[i], other.x[i],
-                                                       (size_t)one.n[i] * sizeof(double)) == 0),
-                          "%s: result %d at %d threads", s->name, i, threads);
+        assert_same_bits(s, &one, &other, threads);
         outcome_free(&other);
     }
     outcome_free(&one);
+}
+END_TEST
+
+START_TEST(with_bf16_same_bits_at_any_thread_count_and_others_than_with_f32)
+{
+    const struct setup *s = &setups[_i];
+    struct outcome one, other;
+    run_rounded(s, 1, &one);
+    for (int threads = 2; threads <= 4; threads += 2) {
+        run_rounded(s, threads, &other);
+        assert_same_bits(s, &one, &other, threads);
+        outcome_free(&other);
+    }
+    run(s, PEAT_F32, 1, true, &other);
+    ck_assert(s->Tk < 5 || largest_difference(&one, &other) > 1e-5);
+    outcome_free(&other);
+    outcome_free(&one);
+}
+END_TEST
+
+/* Weights and their gradients are rounded by at most 2^-9 of themselves, each once. */
+START_TEST(with_bf16_fused_is_as_near_composed_f64_as_rounded_weights_let_it)
+{
+    const struct setup *s = &setups[_i];
+    struct outcome fused, naive;
+    run_rounded(s, 1, &fused);
+    run(s, PEAT_F64, 1, false, &naive);
+    for (int i = 0; i < N_RESULT; i++) {
+        double apart = 0.0, length = 0.0;
+        for (int64_t j = 0; j < fused.n[i]; j++) {
+            double d = fused.x[i][j] - naive.x[i][j];
+            apart += d * d;
+            length += naive.x[i][j] * naive.x[i][j];
+        }
+        ck_assert_msg(sqrt(apart) < 0x1p-7 * fmax(sqrt(length), 1.0), "%s: result %d: %g of %g",
+                      s->name, i, sqrt(apart), sqrt(length));
+    }
+    outcome_free(&fused);
+    outcome_free(&naive);
 }
 END_TEST
 
@@ -252,7 +320,10 @@ START_TEST(rows_without_a_key_give_zeros_and_no_gradient)
 {
     const struct setup s = {"blind", 1, 1, 6, 6, 2, 2, .mask = {.causal = true, .offset = -3}};
     struct outcome o;
-    run(&s, PEAT_F32, 1, true, &o);
+    if (_i == 0)
+        run(&s, PEAT_F32, 1, true, &o);
+    else
+        run_rounded(&s, 1, &o);
     for (int64_t i = 0; i < 3 * 2; i++) {
         ck_assert_double_eq(o.x[OUT][i], 0.0);
         ck_assert_double_eq(o.x[Q][i], 0.0);
@@ -325,11 +396,20 @@ END_TEST
 
 int main(void)
 {
+    struct error missing = {0};
+    use_built_plugins();
+    int rounded = gemm_check_bf16("auto", &missing) == PEAT_OK ? N_SETUP : 0;
+    if (rounded == 0)
+        printf("bf16 is not tested: %s\n", missing.text);
     return run_list(
-        (struct tests){"attention", .loops = LOOPS({fused_equals_composed_in_f64, N_SETUP},
-                                                   {fused_f32_is_near_composed_f64, N_SETUP},
-                                                   {same_bits_at_any_thread_count, N_SETUP},
-                                                   {nan_is_not_lost, 2})},
-        TESTS(rows_without_a_key_give_zeros_and_no_gradient, plan_counts_the_whole_square,
-              what_does_not_fit_is_refused));
+        (struct tests){
+            "attention", .seconds = 60,
+            .loops = LOOPS(
+                {fused_equals_composed_in_f64, N_SETUP}, {fused_f32_is_near_composed_f64, N_SETUP},
+                {same_bits_at_any_thread_count, N_SETUP},
+                {with_bf16_same_bits_at_any_thread_count_and_others_than_with_f32, rounded},
+                {with_bf16_fused_is_as_near_composed_f64_as_rounded_weights_let_it, rounded},
+                {rows_without_a_key_give_zeros_and_no_gradient, rounded > 0 ? 2 : 1},
+                {nan_is_not_lost, 2})},
+        TESTS(plan_counts_the_whole_square, what_does_not_fit_is_refused));
 }

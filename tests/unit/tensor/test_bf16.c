@@ -328,6 +328,23 @@ START_TEST(more_shapes_than_are_kept_are_all_right)
 }
 END_TEST
 
+/* A cell that was begun with products of another kind is not continued with these. */
+START_TEST(kernels_name_the_way_of_rounding_where_there_is_one)
+{
+    struct arena arena;
+    struct team team = started(1), plain = team;
+    const char *libraries, *kernels, *without;
+    plain.bf16 = NULL;
+    arena_init(&arena, "test", 1 << 10);
+    gemm_identify(&team, &arena, &libraries, &kernels);
+    gemm_identify(&plain, &arena, &libraries, &without);
+    ck_assert_ptr_nonnull(strstr(kernels, " + bf16 2"));
+    ck_assert_ptr_null(strstr(without, " + bf16 "));
+    arena_release(&arena);
+    gemm_stop_bf16(&team);
+}
+END_TEST
+
 START_TEST(openblas_refuses_and_says_who_would_not)
 {
     struct error err = {0};
@@ -353,6 +370,7 @@ static void add_product_tests(TCase *tc)
     tcase_add_loop_test(tc, an_operand_may_be_rounded_before, 0, 8 * N_SIZES);
     tcase_add_test(tc, only_products_that_say_so_are_rounded);
     tcase_add_test(tc, nan_in_an_operand_reaches_the_result_and_old_results_do_not);
+    tcase_add_test(tc, kernels_name_the_way_of_rounding_where_there_is_one);
     tcase_add_test(tc, products_of_one_team_differ_in_each_part_of_their_shape);
     tcase_add_test(tc, more_shapes_than_are_kept_are_all_right);
 }

@@ -5,7 +5,7 @@
  * Blocks depend on the shape alone, and a block is multiplied on one thread: the result has the
  * same bits at any thread count. Which library multiplies is the team's `gemm`. With the team's
  * `bf16`, F32 products that say so round their operands to bf16 and add up in F32: those by weights
- * do, in linear maps and feed-forward parts; the small ones of attention would gain nothing.
+ * do, in linear maps and feed-forward parts. Those of attention are tensor/dots.h's.
  */
 #ifndef TENSOR_GEMM_H
 #define TENSOR_GEMM_H
@@ -25,8 +25,8 @@ peat_status gemm_check(const char *name, struct error *err);
 peat_status gemm_start(struct team *team, const char *name, struct error *err);
 
 /* Every library that multiplies for the team, "oneDNN 2.6 + OpenBLAS 0.3.21 ...", and the kernels
- * that each has picked for this CPU, "avx2 + Haswell": together they decide the bits of products.
- */
+ * that each has picked for this CPU, "avx2 + Haswell", with bf16 also the engine's own way to
+ * round: together they decide the bits of products. */
 void gemm_identify(const struct team *team, struct arena *a, const char **libraries,
                    const char **kernels);
 
