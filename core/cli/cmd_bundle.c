@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_bundle.c: peat bundle DIR -o FILE. */
+#include <string.h>
+
 #include "cli/verbs.h"
 #include "grid/bundle.h"
 
@@ -17,7 +19,7 @@ static int count_unfinished(const struct rundir *r)
     return n;
 }
 
-static peat_status write_bundle(const struct cli *cli, struct error *err)
+static peat_status write_bundle(const struct cli *cli, enum packing packing, struct error *err)
 {
     const struct request *q = cli->options;
     const char *dir = cli->operand[0];
@@ -30,7 +32,7 @@ static peat_status write_bundle(const struct cli *cli, struct error *err)
     if (lock_is_held(dir))
         return error_set(err, PEAT_INVALID, "%s is being run: wait for it, or stop it", dir);
     strbuf_init(&bytes);
-    status = bundle_make(&r, q->weights, &bytes, cli->arena, err);
+    status = bundle_make(&r, packing, q->weights, &bytes, cli->arena, err);
     if (status == PEAT_OK)
         status = cli_write(q->file, &bytes, err);
     strbuf_release(&bytes);
@@ -41,28 +43,38 @@ static peat_status write_bundle(const struct cli *cli, struct error *err)
     return status;
 }
 
+static bool ends_in(const char *file, const char *end)
+{
+    size_t n = strlen(file), m = strlen(end);
+    return n > m && strcmp(file + n - m, end) == 0;
+}
+
 static int bundle_directory(const struct cli *cli)
 {
     const struct request *q = cli->options;
     struct error err = {0};
     if (!q->file)
-        return cli_mistake(cmd_bundle.name, "where to? give -o FILE.tar.gz");
-    return write_bundle(cli, &err) == PEAT_OK ? CLI_DONE : cli_refuse(&err);
+        return cli_mistake(cmd_bundle.name, "where to? give -o FILE.tar.gz or FILE.tar.xz");
+    bool xz = ends_in(q->file, ".tar.xz");
+    if (!xz && !ends_in(q->file, ".tar.gz"))
+        return cli_mistake(cmd_bundle.name, "'%s' ends in neither .tar.gz nor .tar.xz", q->file);
+    return write_bundle(cli, xz ? PACKED_XZ : PACKED_GZIP, &err) == PEAT_OK ? CLI_DONE
+                                                                            : cli_refuse(&err);
 }
 
 static const struct cli_option options[] = {
-    CLI_TEXT('o', "output", "FILE", file, "the file to write, as runs.tar.gz"),
+    CLI_TEXT('o', "output", "FILE", file,
+             "the file to write: runs.tar.gz, or runs.tar.xz, half as large"),
     CLI_FLAG(0, "weights", weights, "the trained weights too"),
 };
 
 const struct cli_command cmd_bundle = {
     .name = "peat bundle",
     .summary = "a run directory as one file, to hand to someone else",
-    .about =
-        "Writes results, curves, claims, the experiment as written and as it was run, and\n"
-        "what it was run with into one .tar.gz. Unpacked it is a run directory: peat results,\n"
-        "report and verify read it without plugins and data, and peat run makes its table\n"
-        "again. Equal directories give equal bytes.",
+    .about = "Writes results, curves, claims, the experiment as written and as it was run, and\n"
+             "what it was run with into one file. Unpacked it is a run directory: peat results,\n"
+             "report and verify read it without plugins and data, and peat run makes its table\n"
+             "again. Equal directories give equal bytes.",
     .example = "peat bundle runs/sum-vs-concat -o sum-vs-concat.tar.gz",
     CLI_OPERANDS("DIR", 1, 1, "which run directory?"),
     CLI_ROWS(options),

@@ -164,13 +164,13 @@ static peat_status add_all(struct bundling *b, bool weights)
     return status;
 }
 
-peat_status bundle_make(const struct rundir *r, bool weights, struct strbuf *out, struct arena *a,
-                        struct error *err)
+peat_status bundle_make(const struct rundir *r, enum packing packing, bool weights,
+                        struct strbuf *out, struct arena *a, struct error *err)
 {
     struct bundling b = {r, json_get_text(r->plan, "experiment"), NULL, a, err};
     peat_status status = check_whole(r, err);
     if (status == PEAT_OK)
-        status = tarball_open(&b.tarball, err);
+        status = tarball_open(&b.tarball, packing, err);
     if (status == PEAT_OK)
         status = add_all(&b, weights);
     if (status == PEAT_OK)

@@ -28,25 +28,32 @@ static la_ssize_t take_bytes(struct archive *archive, void *ctx, const void *byt
     return (la_ssize_t)n;
 }
 
-/* pax where a name is too long for ustar; gzip without the time of day. */
-static bool set_up(struct tarball *t)
+/* Without the time of day. */
+static bool set_packing(struct archive *a, enum packing packing)
+{
+    if (packing == PACKED_XZ)
+        return archive_write_add_filter_xz(a) == ARCHIVE_OK;
+    return archive_write_add_filter_gzip(a) == ARCHIVE_OK &&
+           archive_write_set_options(a, "gzip:!timestamp,gzip:compression-level=9") == ARCHIVE_OK;
+}
+
+/* pax where a name is too long for ustar. */
+static bool set_up(struct tarball *t, enum packing packing)
 {
     struct archive *a = t->archive;
-    return archive_write_set_format_pax_restricted(a) == ARCHIVE_OK &&
-           archive_write_add_filter_gzip(a) == ARCHIVE_OK &&
-           archive_write_set_options(a, "gzip:!timestamp,gzip:compression-level=9") == ARCHIVE_OK &&
+    return archive_write_set_format_pax_restricted(a) == ARCHIVE_OK && set_packing(a, packing) &&
            archive_write_set_bytes_in_last_block(a, 1) == ARCHIVE_OK &&
            archive_write_open(a, &t->bytes, NULL, take_bytes, NULL) == ARCHIVE_OK;
 }
 
-peat_status tarball_open(struct tarball **t, struct error *err)
+peat_status tarball_open(struct tarball **t, enum packing packing, struct error *err)
 {
     *t = mem_array(1, sizeof(**t), "archive");
     strbuf_init(&(*t)->bytes);
     (*t)->archive = archive_write_new();
     if (!(*t)->archive)
         out_of_memory("archive");
-    return set_up(*t) ? PEAT_OK : failure(*t, err);
+    return set_up(*t, packing) ? PEAT_OK : failure(*t, err);
 }
 
 peat_status tarball_add(struct tarball *t, const char *path, const void *bytes, size_t n,
@@ -85,12 +92,18 @@ void tarball_close(struct tarball *t)
 
 #else
 
-peat_status tarball_open(struct tarball **t, struct error *err)
+static peat_status missing(struct error *err)
 {
-    *t = NULL;
     return error_set(err, PEAT_FAILED,
                      "this build has no libarchive, which bundles need: install it (Debian: "
                      "libarchive-dev) and build again");
+}
+
+peat_status tarball_open(struct tarball **t, enum packing packing, struct error *err)
+{
+    (void)packing;
+    *t = NULL;
+    return missing(err);
 }
 
 peat_status tarball_add(struct tarball *t, const char *path, const void *bytes, size_t n,
@@ -100,13 +113,14 @@ peat_status tarball_add(struct tarball *t, const char *path, const void *bytes, 
     (void)path;
     (void)bytes;
     (void)n;
-    return tarball_open(&t, err);
+    return missing(err);
 }
 
 peat_status tarball_finish(struct tarball *t, struct strbuf *out, struct error *err)
 {
+    (void)t;
     (void)out;
-    return tarball_open(&t, err);
+    return missing(err);
 }
 
 void tarball_close(struct tarball *t)

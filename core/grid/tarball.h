@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* tarball.h: a .tar.gz of which every byte follows from what was put into it. */
+/* tarball.h: an archive of which every byte follows from what was put into it. */
 #ifndef GRID_TARBALL_H
 #define GRID_TARBALL_H
 
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "grid/bundle.h"
 
 struct tarball;
 
 /* PEAT_FAILED: this build has no libarchive. */
-peat_status tarball_open(struct tarball **t, struct error *err);
+peat_status tarball_open(struct tarball **t, enum packing packing, struct error *err);
 /* A file, 0644, of nobody and no time. Files stand in the order in which they are added. */
 peat_status tarball_add(struct tarball *t, const char *path, const void *bytes, size_t n,
                         struct error *err);

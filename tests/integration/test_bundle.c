@@ -47,6 +47,17 @@ START_TEST(an_unpacked_bundle_makes_the_same_table_at_another_path)
 }
 END_TEST
 
+START_TEST(packed_by_xz_it_holds_the_same)
+{
+    shell_expect(0, "peat bundle here/run -o x.tar.gz && peat bundle here/run -o x.tar.xz");
+    shell_expect(0, "mkdir gz xz && tar -xf x.tar.gz -C gz && tar -xf x.tar.xz -C xz");
+    shell_expect(0, "diff -r gz xz && ! cmp -s x.tar.gz x.tar.xz");
+    shell_expect(0, "mv x.tar.xz y && peat bundle here/run -o x.tar.xz && cmp x.tar.xz y");
+    shell_says(2, "'x.zip' ends in neither .tar.gz nor .tar.xz", "peat bundle here/run -o x.zip");
+    shell_expect(0, "test ! -e x.zip");
+}
+END_TEST
+
 START_TEST(every_cell_of_it_can_be_made_again_to_the_same_bits)
 {
     shell_expect(0, "peat bundle here/run -o x.tar.gz && tar -xzf x.tar.gz -C far");
@@ -118,6 +129,7 @@ int main(void)
 {
     return run_list((struct tests){"bundle", open_run, shell_close, .seconds = 120, .needs = "tar"},
                     TESTS(an_unpacked_bundle_makes_the_same_table_at_another_path,
+                          packed_by_xz_it_holds_the_same,
                           every_cell_of_it_can_be_made_again_to_the_same_bits,
                           it_is_read_without_the_data, weights_are_in_it_when_asked_for,
                           equal_directories_give_equal_bytes, a_damaged_cell_is_not_bundled,

@@ -45,8 +45,8 @@ END_TEST
  * unpacked, as commands on the pages expect. */
 static void unpack(void)
 {
-    shell_expect(0, "mkdir -p runs; for b in \"$PEAT_SOURCE\"/experiments/*/*.tar.gz; do "
-                    "tar xzf $b -C runs || exit 1; done");
+    shell_expect(0, "mkdir -p runs; for b in \"$PEAT_SOURCE\"/experiments/*/*.tar.xz; do "
+                    "tar xf $b -C runs || exit 1; done");
 }
 
 /* Each block that the page calls *.said begins with "$ command" and goes on with what that prints.
@@ -74,9 +74,9 @@ END_TEST
 
 START_TEST(published_csv_is_what_the_published_results_say)
 {
-    shell_expect(0, "for b in \"$PEAT_SOURCE\"/experiments/*/*.tar.gz; do "
-                    "csv=${b%%.tar.gz}.csv; columns=$(head -n 1 $csv); rm -rf one; mkdir one; "
-                    "tar xzf $b -C one || exit 1; "
+    shell_expect(0, "for b in \"$PEAT_SOURCE\"/experiments/*/*.tar.xz; do "
+                    "csv=${b%%.tar.xz}.csv; columns=$(head -n 1 $csv); rm -rf one; mkdir one; "
+                    "tar xf $b -C one || exit 1; "
                     "peat results one/* --format csv --columns $columns | "
                     "grep -e \"^$columns$\" -e ',bpb,' | cmp - $csv || exit 1; done");
 }
