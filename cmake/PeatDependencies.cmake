@@ -11,7 +11,8 @@ pkg_check_modules(CHECK IMPORTED_TARGET check)
 # Optional: without it `peat inspect --format png` says what to install.
 pkg_check_modules(PNG libpng)
 # Optional too: without it `peat bundle` says so.
-pkg_check_modules(ARCHIVE libarchive)
+pkg_check_modules(ZLIB zlib)
+pkg_check_modules(LZMA liblzma)
 
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h)
 if(NOT RANDOM123_INCLUDE_DIR)

@@ -3,42 +3,37 @@
 #include "base/elfcheck.h"
 
 #include <link.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef ElfW(Ehdr) elf_header;
 typedef ElfW(Phdr) elf_segment;
 
-/* The program's own header says what the machine is. */
-static bool own_header(elf_header *header)
-{
-    FILE *exe = fopen("/proc/self/exe", "rbe");
-    if (!exe)
-        return false;
-    bool whole = fread(header, sizeof(*header), 1, exe) == 1;
-    fclose(exe);
-    return whole;
-}
+/* The program's own header, where the linker has put it in memory: it says what the machine is. */
+extern const elf_header __ehdr_start __attribute__((weak, visibility("hidden")));
 
 static bool same_machine(const elf_header *header)
 {
-    elf_header own;
-    return !own_header(&own) || (header->e_machine == own.e_machine &&
-                                 header->e_ident[EI_CLASS] == own.e_ident[EI_CLASS] &&
-                                 header->e_ident[EI_DATA] == own.e_ident[EI_DATA]);
+    const elf_header *own = &__ehdr_start;
+    return !own || (header->e_machine == own->e_machine &&
+                    header->e_ident[EI_CLASS] == own->e_ident[EI_CLASS] &&
+                    header->e_ident[EI_DATA] == own->e_ident[EI_DATA]);
+}
+
+static bool has_table(const elf_header *header, size_t n)
+{
+    return header->e_phentsize == sizeof(elf_segment) && header->e_phoff <= n &&
+           header->e_phnum <= (n - header->e_phoff) / sizeof(elf_segment);
 }
 
 /* Everything that would be mapped is inside the file. */
-static bool is_whole(const elf_header *header, const char *bytes, size_t n)
+static bool is_whole(const elf_header *header, const char *bytes, size_t n, uint64_t size)
 {
-    size_t count = header->e_phnum;
-    if (header->e_phentsize != sizeof(elf_segment) || header->e_phoff > n ||
-        count > (n - header->e_phoff) / sizeof(elf_segment))
+    if (!has_table(header, n))
         return false;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < header->e_phnum; i++) {
         elf_segment segment;
         memcpy(&segment, bytes + header->e_phoff + i * sizeof(segment), sizeof(segment));
-        if (segment.p_offset > n || segment.p_filesz > n - segment.p_offset)
+        if (segment.p_offset > size || segment.p_filesz > size - segment.p_offset)
             return false;
     }
     return true;
@@ -67,11 +62,21 @@ peat_status elf_check_head(const char *path, const char *bytes, size_t n, struct
     return check_header(path, bytes, n, &header, err);
 }
 
-peat_status elf_check(const char *path, const char *bytes, size_t n, struct error *err)
+bool elf_has_table(const char *bytes, size_t n)
+{
+    elf_header header;
+    if (n < sizeof(header))
+        return false;
+    memcpy(&header, bytes, sizeof(header));
+    return has_table(&header, n);
+}
+
+peat_status elf_check(const char *path, const char *bytes, size_t n, uint64_t size,
+                      struct error *err)
 {
     elf_header header;
     peat_status status = check_header(path, bytes, n, &header, err);
-    if (status == PEAT_OK && !is_whole(&header, bytes, n))
+    if (status == PEAT_OK && !is_whole(&header, bytes, n, size))
         status = error_set(err, PEAT_CORRUPT, "'%s' is cut short", path);
     return status;
 }

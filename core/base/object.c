@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,29 +47,52 @@ static void rounding_set(unsigned mode)
 /* Beyond any plugin or provider; a file that only claims to be large is not read to its end. */
 enum { LARGEST_OBJECT = 1 << 28 };
 
-/* Its head first, which tells most of what is no object without reading the rest. */
-static peat_status check_object(int fd, const char *path, char hex[HASH_HEX], struct error *err)
+static peat_status read_whole(int fd, const char *path, char hex[HASH_HEX], struct error *err)
 {
-    char head[ELF_HEAD], *bytes;
+    char *bytes;
     size_t n;
-    ssize_t got = pread(fd, head, sizeof(head), 0);
-    if (got < 0)
-        return error_set(err, PEAT_IO, "cannot read '%s': %s", path, strerror(errno));
-    peat_status status = elf_check_head(path, head, (size_t)got, err);
-    if (status == PEAT_OK)
-        status = fd_read(fd, path, LARGEST_OBJECT, &bytes, &n, err);
+    peat_status status = fd_read(fd, path, LARGEST_OBJECT, &bytes, &n, err);
     if (status != PEAT_OK)
         return status;
-    status = elf_check(path, bytes, n, err);
+    status = elf_check(path, bytes, n, n, err);
     if (status == PEAT_OK)
         hash_bytes(bytes, n, hex);
     free(bytes);
     return status;
 }
 
+/* Its head first, which tells most of what is no object without reading the rest. */
+static peat_status check_object(int fd, const char *path, enum object_hash hash, uint64_t size,
+                                char hex[HASH_HEX], struct error *err)
+{
+    char head[2048]; /* linkers put the table of segments behind the header */
+    ssize_t got = pread(fd, head, sizeof(head), 0);
+    if (got < 0)
+        return error_set(err, PEAT_IO, "cannot read '%s': %s", path, strerror(errno));
+    peat_status status = elf_check_head(path, head, (size_t)got, err);
+    if (status == PEAT_OK && hash == OBJECT_UNHASHED && elf_has_table(head, (size_t)got))
+        return elf_check(path, head, (size_t)got, size, err);
+    return status == PEAT_OK ? read_whole(fd, path, hex, err) : status;
+}
+
+/* The file behind the descriptor, whatever its name means by now. */
+static const char *real_path(int fd, const char *path, struct arena *a)
+{
+    char name[32], found[PATH_MAX];
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(name, found, sizeof(found));
+    if (n > 0 && n < (ssize_t)sizeof(found))
+        return arena_printf(a, "%.*s", (int)n, found);
+    char *real = realpath(path, NULL);
+    const char *kept = real ? arena_strdup(a, real) : path;
+    free(real);
+    return kept;
+}
+
 /* Reads the file once, for its hash and for what is wrong with it. `seen`: the file it was. */
 static peat_status read_object(struct object *o, const char *what, const char *path,
-                               struct stat *seen, struct error *err)
+                               enum object_hash hash, struct stat *seen, struct arena *a,
+                               struct error *err)
 {
     int fd;
     peat_status status = file_open(path, O_RDONLY, FILE_ANYONES, &fd, err);
@@ -76,7 +101,10 @@ static peat_status read_object(struct object *o, const char *what, const char *p
     if (status != PEAT_OK)
         return status;
     fstat(fd, seen);
-    status = check_object(fd, path, o->sha256, err);
+    o->sha256[0] = '\0';
+    status = check_object(fd, path, hash, (uint64_t)seen->st_size, o->sha256, err);
+    if (status == PEAT_OK)
+        o->path = real_path(fd, path, a);
     close(fd);
     return status;
 }
@@ -121,20 +149,16 @@ static peat_status load(struct object *o, const char *path, struct error *err)
     return PEAT_OK;
 }
 
-peat_status object_open(struct object *o, const char *what, const char *path, struct arena *a,
-                        struct error *err)
+peat_status object_open(struct object *o, const char *what, const char *path, enum object_hash hash,
+                        struct arena *a, struct error *err)
 {
     struct stat seen;
-    peat_status status = read_object(o, what, path, &seen, err);
+    peat_status status = read_object(o, what, path, hash, &seen, a, err);
+    if (status == PEAT_OK)
+        status = load(o, path, err);
     if (status != PEAT_OK)
         return status;
-    char *real = realpath(path, NULL);
-    if (!real)
-        return error_set(err, PEAT_IO, "cannot open %s '%s': %s", what, path, strerror(errno));
-    o->path = arena_strdup(a, real);
-    free(real);
-    status = load(o, path, err);
-    return status == PEAT_OK ? check_unchanged(path, &seen, err) : status;
+    return check_unchanged(path, &seen, err);
 }
 
 void *object_symbol(const struct object *o, const char *name)

@@ -16,10 +16,14 @@ struct request {
 
 enum { BAD_MAX = 64 };
 
+/* What the table says of each, and no more: it passes from the child as JSON. */
+static const char *const head[] = {"kind", "name", "version", "hooks", "summary"};
+enum { COLUMNS = sizeof(head) / sizeof(*head) };
+
 /* One call of the command. */
 struct list {
-    int kind; /* index into kind_words, -1: all */
-    struct value *plugins;
+    const struct request *asked;
+    struct value *plugins; /* objects for --json, otherwise rows */
     int n_skip;
     const char *skip[BAD_MAX]; /* files that take a process down */
     struct arena *arena;
@@ -32,6 +36,36 @@ static void note_bad(void *ctx, const char *path, const char *why)
     const struct json *bad = ctx;
     (void)path; /* the reason names it */
     json_add_text(*bad, why);
+}
+
+static bool is_listed(const struct list *l, const struct plugin *p)
+{
+    return l->asked->kind < 0 || strcmp(kind_name(p->desc->kind), kind_words[l->asked->kind]) == 0;
+}
+
+static void add_row(struct json rows, const struct plugin *p)
+{
+    struct json row = json_list(rows.a);
+    struct strbuf hooks;
+    strbuf_init(&hooks);
+    plugin_hooks(p->desc, &hooks);
+    json_add(rows, row.v);
+    json_add_text(row, kind_name(p->desc->kind));
+    json_add_text(row, p->name);
+    json_add_text(row, p->desc->version);
+    json_add_text(row, hooks.n ? hooks.text : "-");
+    json_add_text(row, p->desc->summary);
+    strbuf_release(&hooks);
+}
+
+static void add_plugin(const struct list *l, struct json plugins, const struct plugin *p)
+{
+    if (!is_listed(l, p))
+        return;
+    if (l->asked->json)
+        json_add(plugins, plugin_value(p, l->arena));
+    else
+        add_row(plugins, p);
 }
 
 /* Loads what is there and says what it is. */
@@ -49,7 +83,7 @@ static peat_status walk(void *ctx, struct trail *trail, struct strbuf *out, stru
     if (status == PEAT_OK)
         registry_load_all(&registry, note_bad, &bad);
     for (int i = 0; status == PEAT_OK && i < registry.n; i++)
-        json_add(plugins, plugin_value(registry.item[i], a));
+        add_plugin(l, plugins, registry.item[i]);
     if (status == PEAT_OK)
         json_print(all.v, JSON_LINE, out);
     return status;
@@ -88,60 +122,30 @@ static peat_status read_all(struct list *l, struct error *err)
     return all ? PEAT_OK : err->status;
 }
 
-static const char *text_of(const struct value *plugin, const char *key)
-{
-    const struct value *v = value_get(plugin, key);
-    return v && v->text ? v->text : "";
-}
-
-static bool is_listed(const struct list *l, const struct value *plugin)
-{
-    return l->kind < 0 || strcmp(text_of(plugin, "kind"), kind_words[l->kind]) == 0;
-}
-
-static const char *words_of(const struct value *list, struct arena *a)
-{
-    const char *text = NULL;
-    for (int i = 0; list && i < list->n; i++)
-        text = text ? arena_printf(a, "%s, %s", text, list->item[i]->text) : list->item[i]->text;
-    return text ? text : "-";
-}
-
 static void print_table(const struct list *l)
 {
     struct columns table;
-    columns_init(&table, l->arena, 5);
-    const char *const head[] = {"kind", "name", "version", "hooks", "summary"};
+    columns_init(&table, l->arena, COLUMNS);
     columns_add(&table, head);
     for (int i = 0; i < l->plugins->n; i++) {
-        const struct value *p = l->plugins->item[i];
-        const char *const row[] = {text_of(p, "kind"), text_of(p, "name"), text_of(p, "version"),
-                                   words_of(value_get(p, "hooks"), l->arena),
-                                   text_of(p, "summary")};
-        if (is_listed(l, p))
-            columns_add(&table, row);
+        const struct value *row = l->plugins->item[i];
+        const char *cell[COLUMNS];
+        for (int c = 0; c < COLUMNS; c++)
+            cell[c] = row->item[c]->text;
+        columns_add(&table, cell);
     }
     columns_print(&table, "", stdout);
-}
-
-static void print_array(const struct list *l)
-{
-    struct json array = json_list(l->arena);
-    for (int i = 0; i < l->plugins->n; i++)
-        if (is_listed(l, l->plugins->item[i]))
-            json_add(array, l->plugins->item[i]);
-    print_json(array.v);
 }
 
 static int list_plugins(const struct cli *cli)
 {
     const struct request *q = cli->options;
     struct error err = {0};
-    struct list list = {.kind = q->kind, .arena = cli->arena};
+    struct list list = {.asked = q, .arena = cli->arena};
     if (read_all(&list, &err) != PEAT_OK)
         return cli_refuse(&err);
     if (q->json)
-        print_array(&list);
+        print_json(list.plugins);
     else
         print_table(&list);
     return CLI_DONE;

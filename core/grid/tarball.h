@@ -9,7 +9,7 @@
 
 struct tarball;
 
-/* PEAT_FAILED: this build has no libarchive. */
+/* PEAT_FAILED: this build has no zlib and liblzma. */
 peat_status tarball_open(struct tarball **t, enum packing packing, struct error *err);
 /* A file, 0644, of nobody and no time. Files stand in the order in which they are added. */
 peat_status tarball_add(struct tarball *t, const char *path, const void *bytes, size_t n,

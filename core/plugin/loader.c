@@ -2,7 +2,6 @@
 /* loader.c: opens one plugin. Nothing of it is used before its contract has been checked. */
 #include <string.h>
 
-#include "base/object.h"
 #include "plugin/registry.h"
 
 static peat_status read_descriptor(struct arena *a, const char *path, const struct object *o,
@@ -21,12 +20,12 @@ static peat_status read_descriptor(struct arena *a, const char *path, const stru
     return status;
 }
 
-peat_status plugin_load(struct arena *a, const char *path, const struct plugin **plugin,
-                        struct error *err)
+peat_status plugin_load(struct arena *a, const char *path, enum object_hash hash,
+                        const struct plugin **plugin, struct error *err)
 {
     struct plugin *loaded = ARENA_NEW(a, struct plugin);
     struct object o = {0};
-    peat_status status = object_open(&o, "plugin", path, a, err);
+    peat_status status = object_open(&o, "plugin", path, hash, a, err);
     if (status == PEAT_OK)
         status = read_descriptor(a, path, &o, &loaded->desc, err);
     if (status != PEAT_OK)

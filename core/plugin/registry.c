@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/object.h"
 
 static const peat_kind kinds[] = {PEAT_SCHEME, PEAT_COMBINE, PEAT_TASK};
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
@@ -34,13 +33,18 @@ peat_status registry_init(struct registry *r, struct arena *arena, struct error 
 
 /* ---- loading once ---- */
 
+static const struct plugin *with_path(const struct registry *r, const char *real)
+{
+    for (int i = 0; i < r->n; i++)
+        if (!strcmp(r->item[i]->path, real))
+            return r->item[i];
+    return NULL;
+}
+
 static const struct plugin *loaded_from(const struct registry *r, const char *path)
 {
     char *real = realpath(path, NULL);
-    const struct plugin *found = NULL;
-    for (int i = 0; real && !found && i < r->n; i++)
-        if (!strcmp(r->item[i]->path, real))
-            found = r->item[i];
+    const struct plugin *found = real ? with_path(r, real) : NULL;
     free(real);
     return found;
 }
@@ -51,8 +55,8 @@ static void remember(struct registry *r, const struct plugin *plugin)
 }
 
 /* Loading runs the plugin's constructors and its entry. */
-static peat_status load_noted(struct registry *r, const char *path, const struct plugin **plugin,
-                              struct error *err)
+static peat_status load_noted(struct registry *r, const char *path, enum object_hash hash,
+                              const struct plugin **plugin, struct error *err)
 {
     struct error at = {0};
     char name[TRAIL_TEXT / 2], hook[TRAIL_TEXT];
@@ -63,7 +67,7 @@ static peat_status load_noted(struct registry *r, const char *path, const struct
     trail_forget_plugins(r->trail);
     trail_plugin(r->trail, name, path, at.text);
     trail_enter(r->trail, hook);
-    peat_status status = plugin_load(r->arena, path, plugin, err);
+    peat_status status = plugin_load(r->arena, path, hash, plugin, err);
     trail_leave(r->trail);
     return status;
 }
@@ -74,7 +78,7 @@ static peat_status load(struct registry *r, const char *path, const struct plugi
     *plugin = loaded_from(r, path);
     if (*plugin)
         return PEAT_OK;
-    peat_status status = load_noted(r, path, plugin, err);
+    peat_status status = load_noted(r, path, OBJECT_HASHED, plugin, err);
     if (status == PEAT_OK)
         remember(r, *plugin);
     return status;
@@ -329,11 +333,11 @@ static void walk_file(struct walk *w, const char *path, const char *file, const 
     for (int i = 0; i < w->r->n_skip; i++)
         if (strcmp(w->r->skip[i], path) == 0)
             return;
-    if (loaded_from(w->r, path))
-        return;
     struct error why = {0};
     const struct plugin *plugin;
-    peat_status status = load_noted(w->r, path, &plugin, &why);
+    peat_status status = load_noted(w->r, path, OBJECT_UNHASHED, &plugin, &why);
+    if (status == PEAT_OK && with_path(w->r, plugin->path))
+        return; /* a link to one that is there */
     if (status == PEAT_OK && kind)
         status = expect_kind(plugin, *kind, &why);
     if (status != PEAT_OK)

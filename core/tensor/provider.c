@@ -162,7 +162,7 @@ peat_status provider_open(const struct providers *p, const char *name,
         return status;
     const struct provider_file *file = !strcmp(name, "auto") ? &p->file[0] : file_of(p, name);
     const peat_gemm_provider *found = NULL;
-    status = object_open(&o, "provider", file->path, p->arena, err);
+    status = object_open(&o, "provider", file->path, OBJECT_UNHASHED, p->arena, err);
     if (status == PEAT_OK)
         status = read_descriptor(&o, file, &found, err);
     if (status == PEAT_OK)

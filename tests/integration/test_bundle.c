@@ -108,6 +108,32 @@ START_TEST(equal_directories_give_equal_bytes)
 }
 END_TEST
 
+/* A header holds 100 bytes of a name and 155 of what is before it; more is in a file of its own. */
+START_TEST(paths_of_any_length_are_unpacked_as_they_were)
+{
+    static const struct {
+        int label;
+        bool long_name;
+    } run[] = {{10, false}, {60, true}};
+    shell_expect(0, "cp here/one.txt .");
+    for (int i = 0; i < 2; i++) {
+        shell_expect(0,
+                     "head -c %d /dev/zero | tr '\\0' v > v; "
+                     "sed \"s/none, learned/{plugin: learned, label: $(cat v)}/; "
+                     "s/\\[sum, {/[{label: $(cat v), /; "
+                     "s/^name: x/name: $(head -c 64 /dev/zero | tr '\\0' n)/; "
+                     "/^report/,\\$d\" here/x.yaml > l.yaml",
+                     run[i].label);
+        shell_expect(0, "rm -rf out && peat run l.yaml -o run && peat bundle run --weights -o "
+                        "l.tar.gz && rm -r run && mkdir out && tar -xzf l.tar.gz -C out");
+        shell_expect(0, "peat verify out/n*");
+        ck_assert(!shell_printed("left out"));
+        shell_expect(0, "tar -tzf l.tar.gz | awk 'length > 130' | grep -q .");
+        shell_expect(run[i].long_name ? 0 : 1, "gzip -dc l.tar.gz | grep -aq PaxHeader");
+    }
+}
+END_TEST
+
 START_TEST(a_damaged_cell_is_not_bundled)
 {
     shell_expect(0, "sed -i 's/\"value\":/\"value\": 1/' here/run/cells/none*s0*/metrics.jsonl");
@@ -132,6 +158,7 @@ int main(void)
                           packed_by_xz_it_holds_the_same,
                           every_cell_of_it_can_be_made_again_to_the_same_bits,
                           it_is_read_without_the_data, weights_are_in_it_when_asked_for,
-                          equal_directories_give_equal_bytes, a_damaged_cell_is_not_bundled,
-                          what_is_not_finished_is_said));
+                          equal_directories_give_equal_bytes,
+                          paths_of_any_length_are_unpacked_as_they_were,
+                          a_damaged_cell_is_not_bundled, what_is_not_finished_is_said));
 }

@@ -66,9 +66,12 @@ static const char *const verbs[] = {
     "compare r position.scheme=rotary position.scheme=learned",
     "plot r --format csv",
     "logs r 0",
+    "verify r",
+    "bundle r -o r.tar.gz",
     "export r --format csv",
     "plugins list",
     "plugins list --json",
+    "plugins list --kind task",
     "plugins info rotary",
     "plugins reference scheme",
     "plugins new scheme mine",
@@ -98,12 +101,13 @@ START_TEST(a_verb_that_trains_nothing_answers_where_no_library_can_be_loaded)
 }
 END_TEST
 
-/* Nor does a process that it starts: the dynamic linker writes a file for each. */
-START_TEST(a_verb_that_multiplies_nothing_loads_no_library_of_matrices)
+/* Nor does a process that it starts: the dynamic linker writes a file for each. The other names are
+ * what libarchive brings with it, which took three times as long to load as all the rest. */
+START_TEST(a_verb_that_multiplies_nothing_loads_no_large_library)
 {
     shell_run("mkdir -p seen; LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/seen/to peat %s", verbs[_i]);
     shell_expect(0, "grep -l 'libc.so' seen/* | grep -q .");
-    shell_expect(1, "grep -hE 'blas|dnnl|lapack' seen/*");
+    shell_expect(1, "grep -hE 'blas|dnnl|lapack|archive|xml2|icu|stdc' seen/*");
 }
 END_TEST
 
@@ -239,7 +243,7 @@ int main(void)
     tcase_add_unchecked_fixture(trained, open_run, shell_close);
     tcase_add_loop_test(trained, a_verb_that_trains_nothing_answers_where_no_library_can_be_loaded,
                         0, VERBS);
-    tcase_add_loop_test(trained, a_verb_that_multiplies_nothing_loads_no_library_of_matrices, 0,
+    tcase_add_loop_test(trained, a_verb_that_multiplies_nothing_loads_no_large_library, 0,
                         VERBS - PLANNING);
     tcase_add_test(trained, a_verb_that_multiplies_loads_them);
     tcase_add_checked_fixture(empty, open_empty, shell_close);

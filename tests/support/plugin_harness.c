@@ -56,7 +56,8 @@ static peat_status harness_open(struct harness *h, peat_kind kind, const char *n
     arena_init(&h->arena, "harness", 1 << 16);
     arena_init(&h->step, "step", 1 << 16);
     weights_init(&h->weights, &h->arena, PEAT_F64);
-    peat_status status = plugin_load(&h->arena, plugin_path(h, kind, name), &plugin, &h->err);
+    peat_status status =
+        plugin_load(&h->arena, plugin_path(h, kind, name), OBJECT_HASHED, &plugin, &h->err);
     ck_assert_msg(status == PEAT_OK, "%s", h->err.text);
     ck_assert_int_eq(plugin->desc->kind, kind);
     h->desc = plugin->desc;

@@ -108,7 +108,7 @@ static void assert_message(struct fixture *f, const char *expected)
 static void assert_refused(struct fixture *f, const char *path, const char *expected)
 {
     const struct plugin *plugin = NULL;
-    ck_assert_int_ne(plugin_load(&f->arena, path, &plugin, &f->err), PEAT_OK);
+    ck_assert_int_ne(plugin_load(&f->arena, path, OBJECT_HASHED, &plugin, &f->err), PEAT_OK);
     ck_assert_ptr_null(plugin);
     assert_message(f, expected);
 }
@@ -176,8 +176,9 @@ START_TEST(a_longer_interface_loads_when_it_sets_nothing_new)
 {
     struct fixture *f = fixture_new();
     const struct plugin *plugin = NULL;
-    ck_assert_int_eq(plugin_load(&f->arena, build(f, "newer", "x.so", ""), &plugin, &f->err),
-                     PEAT_OK);
+    ck_assert_int_eq(
+        plugin_load(&f->arena, build(f, "newer", "x.so", ""), OBJECT_HASHED, &plugin, &f->err),
+        PEAT_OK);
     const peat_scheme *scheme = plugin->desc->interface;
     ck_assert_uint_eq(scheme->size, sizeof(*scheme));
     ck_assert_ptr_nonnull(scheme->setup);
@@ -198,8 +199,9 @@ START_TEST(a_plugin_in_cxx_loads)
                                        "\"$PEAT_SOURCE/tests/contract/planted/plain.cc\" -o '%s'",
                                        inside(f, "x.so"));
     ck_assert_int_eq(shell(command), 0);
-    ck_assert_msg(plugin_load(&f->arena, inside(f, "x.so"), &plugin, &f->err) == PEAT_OK, "%s",
-                  f->err.text);
+    ck_assert_msg(plugin_load(&f->arena, inside(f, "x.so"), OBJECT_HASHED, &plugin, &f->err) ==
+                      PEAT_OK,
+                  "%s", f->err.text);
     ck_assert_ptr_nonnull(((const peat_scheme *)plugin->desc->interface)->residual);
     fixture_free(f);
 }
@@ -219,7 +221,7 @@ START_TEST(a_bad_row_is_refused_by_plugin_and_key)
     struct fixture *f = fixture_new();
     const char *path = build_crime(f, crime);
     const struct plugin *plugin;
-    ck_assert_int_ne(plugin_load(&f->arena, path, &plugin, &f->err), PEAT_OK);
+    ck_assert_int_ne(plugin_load(&f->arena, path, OBJECT_HASHED, &plugin, &f->err), PEAT_OK);
     const char *key = arena_printf(&f->arena, "'%s'", crime->text);
     ck_assert_ptr_nonnull(strstr(f->err.text, "plugin 'planted': "));
     ck_assert_ptr_nonnull(strstr(f->err.text, key));
@@ -284,7 +286,7 @@ START_TEST(a_good_plugin_is_loaded_with_hash_hooks_and_traits)
     struct fixture *f = fixture_new();
     const char *path = build(f, "scheme", "some.so", "");
     const struct plugin *plugin;
-    ck_assert_int_eq(plugin_load(&f->arena, path, &plugin, &f->err), PEAT_OK);
+    ck_assert_int_eq(plugin_load(&f->arena, path, OBJECT_HASHED, &plugin, &f->err), PEAT_OK);
     ck_assert_str_eq(plugin->name, "some");
     ck_assert_str_eq(plugin->desc->id, "planted");
     ck_assert_str_eq(plugin->path, path);
@@ -464,6 +466,7 @@ START_TEST(loading_all_sorts_leaves_out_the_shadowed_and_goes_on_after_bad_ones)
     ck_assert_str_eq(r.item[1]->desc->version, "a");
     ck_assert_str_eq(r.item[2]->name, "b");
     ck_assert_int_eq(r.item[2]->desc->kind, PEAT_COMBINE);
+    ck_assert_str_eq(r.item[0]->sha256, ""); /* a listing hashes no files */
     snprintf(f->err.text, sizeof(f->err.text), "%s", bad.text);
     assert_message(f, "'a/scheme/bad.so': plugin 'planted': its peat_scheme does not set size\n"
                       "'b/scheme/strayed.so' is a combine, not a scheme\n");

@@ -112,7 +112,7 @@ END_TEST
 static const peat_plugin *load(struct modelcheck *m, const char *path, void **config)
 {
     const struct plugin *plugin;
-    peat_status status = plugin_load(&m->arena, path, &plugin, &m->err);
+    peat_status status = plugin_load(&m->arena, path, OBJECT_HASHED, &plugin, &m->err);
     ck_assert_msg(status == PEAT_OK, "%s", m->err.text);
     const peat_plugin *desc = plugin->desc;
     *config = arena_zalloc(&m->arena, desc->config_size + 1);

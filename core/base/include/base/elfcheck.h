@@ -3,13 +3,20 @@
 #ifndef BASE_ELFCHECK_H
 #define BASE_ELFCHECK_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/error.h"
 
 /* The dynamic linker dies on a file that was cut short, and says of one for another processor that
- * it does not exist. `path` is for messages. */
-peat_status elf_check(const char *path, const char *bytes, size_t n, struct error *err);
+ * it does not exist. `bytes`: the first n of the file's `size`, up to the end of its table of
+ * segments at least; a table that ends later is taken for cut short. `path` is for messages. */
+peat_status elf_check(const char *path, const char *bytes, size_t n, uint64_t size,
+                      struct error *err);
 /* What its first n bytes can tell, ELF_HEAD of them or all that there are. */
 peat_status elf_check_head(const char *path, const char *bytes, size_t n, struct error *err);
+/* Whether the table of segments is within the first n bytes, of a file whose head is right. */
+bool elf_has_table(const char *bytes, size_t n);
 enum { ELF_HEAD = 64 };
 
 #endif

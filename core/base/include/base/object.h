@@ -10,14 +10,17 @@
 struct object {
     const char *path; /* absolute */
     void *handle;
-    char sha256[HASH_HEX];
+    char sha256[HASH_HEX]; /* empty: OBJECT_UNHASHED */
 };
+
+/* To hash a file it is read whole; otherwise only its head and its table of segments. */
+enum object_hash { OBJECT_HASHED, OBJECT_UNHASHED };
 
 /* Opens it with RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE; never closed. What is no whole shared object
  * for this machine is refused before the dynamic linker sees it, and one that changes how numbers
  * are rounded is refused too, with the rounding put back. `what` is for messages: "plugin". */
-peat_status object_open(struct object *o, const char *what, const char *path, struct arena *a,
-                        struct error *err);
+peat_status object_open(struct object *o, const char *what, const char *path, enum object_hash hash,
+                        struct arena *a, struct error *err);
 /* NULL: it has no such symbol. */
 void *object_symbol(const struct object *o, const char *name);
 /* The file's name without .so. */

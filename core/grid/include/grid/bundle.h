@@ -2,10 +2,10 @@
 /*
  * bundle.h: a run directory to hand to someone else, as one file.
  *
- * A .tar.gz or .tar.xz with one folder, named after the experiment: the experiment as written and as resolved,
- * plan, claims, of each planned cell its configuration, provenance, curve and result, with weights
- * when asked for, and bundle.json about the bundle itself. Unpacked it is a run directory. Equal
- * directories give equal bytes: there is no time, owner or place in it.
+ * A .tar.gz or .tar.xz with one folder, named after the experiment: the experiment as written and
+ * as resolved, plan, claims, of each planned cell its configuration, provenance, curve and result,
+ * with weights when asked for, and bundle.json about the bundle itself. Unpacked it is a run
+ * directory. Equal directories give equal bytes: there is no time, owner or place in it.
  */
 #ifndef GRID_BUNDLE_H
 #define GRID_BUNDLE_H

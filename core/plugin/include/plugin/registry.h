@@ -11,15 +11,16 @@
 #include <peat/plugin.h>
 
 #include "base/hash.h"
+#include "base/object.h"
 #include "base/plugin_dirs.h"
 #include "base/value.h"
 #include "process/trail.h"
 
 struct plugin {
     const peat_plugin *desc;
-    const char *name; /* what the file is called, without .so: how it is asked for */
-    const char *path; /* absolute */
-    char sha256[HASH_HEX];
+    const char *name;      /* what the file is called, without .so: how it is asked for */
+    const char *path;      /* absolute */
+    char sha256[HASH_HEX]; /* empty: loaded for a listing */
 };
 
 struct registry {
@@ -49,14 +50,15 @@ bool registry_is_path(const char *name);
 peat_status registry_find_any(struct registry *r, const char *name, const struct plugin **plugin,
                               struct error *err);
 /* Loads all plugins of all directories; those that fail to load are reported through `bad` (path
- * and reason), not as an error. Sorted by kind, then name; shadowed ones left out. */
+ * and reason), not as an error. Sorted by kind, then name; shadowed ones left out. Their files are
+ * not hashed: for listings. */
 void registry_load_all(struct registry *r,
                        void (*bad)(void *ctx, const char *path, const char *why), void *ctx);
 
 /* loader.c: opens one file (base/object.h) and checks its contract (contract.c) before anything of
  * it is used. Never closed. */
-peat_status plugin_load(struct arena *a, const char *path, const struct plugin **plugin,
-                        struct error *err);
+peat_status plugin_load(struct arena *a, const char *path, enum object_hash hash,
+                        const struct plugin **plugin, struct error *err);
 /* contract.c: magic, size, ABI numbers, id, kind, parameter rows, interface. `whole` is a copy in
  * `a` whose interface has every field of this program's headers. */
 peat_status plugin_contract(struct arena *a, const peat_plugin *given, const peat_plugin **whole,
