@@ -153,12 +153,11 @@ END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"bundle", open_run, shell_close, .seconds = 120, .needs = "tar"},
-                    TESTS(an_unpacked_bundle_makes_the_same_table_at_another_path,
-                          packed_by_xz_it_holds_the_same,
-                          every_cell_of_it_can_be_made_again_to_the_same_bits,
-                          it_is_read_without_the_data, weights_are_in_it_when_asked_for,
-                          equal_directories_give_equal_bytes,
-                          paths_of_any_length_are_unpacked_as_they_were,
-                          a_damaged_cell_is_not_bundled, what_is_not_finished_is_said));
+    return run_list(
+        (struct tests){"bundle", open_run, shell_close, .seconds = 120, .needs = "tar"},
+        TESTS(an_unpacked_bundle_makes_the_same_table_at_another_path,
+              packed_by_xz_it_holds_the_same, every_cell_of_it_can_be_made_again_to_the_same_bits,
+              it_is_read_without_the_data, weights_are_in_it_when_asked_for,
+              equal_directories_give_equal_bytes, paths_of_any_length_are_unpacked_as_they_were,
+              a_damaged_cell_is_not_bundled, what_is_not_finished_is_said));
 }
