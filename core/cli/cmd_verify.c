@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "cell/cell.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
+#include "experiment/words.h"
 #include "grid/retrain.h"
 #include "process/apart.h"
 #include "process/program.h"
@@ -169,12 +171,37 @@ static peat_status retrain(const struct verification *v, struct retraining *t, s
     return status == PEAT_OK ? retrain_cells(v, t, program, err) : status;
 }
 
+/* Files that were elsewhere when the cells were trained, by KEY=PATH. */
+static peat_status find_moved(const struct cli *cli, const struct value **moved, struct error *err)
+{
+    struct value *map;
+    peat_status status = words_map(cli->arena, cli->n_operand - 1, cli->operand + 1, &map, err);
+    for (int i = 0; status == PEAT_OK && i < map->n; i++) {
+        const char *given = map->item[i]->kind == VALUE_TEXT ? map->item[i]->text : NULL;
+        char absolute[PATH_MAX];
+        if (!given || !realpath(given, absolute))
+            status = place_error(err, map->key_at[i], "%s is where data lie: a path", map->key[i]);
+        else
+            map->item[i] =
+                value_text(cli->arena, map->key_at[i], arena_strdup(cli->arena, absolute));
+    }
+    *moved = map;
+    return status;
+}
+
 static int verify(const struct cli *cli)
 {
     struct request *q = cli->options;
     struct verification v;
     struct error err = {0};
     char hex[HASH_HEX];
+    if (cli->n_operand > 1 && !q->again.count)
+        return cli_mistake(cmd_verify.name,
+                           "'%s' is for cells that are trained again: give "
+                           "--retrain N",
+                           cli->operand[1]);
+    if (find_moved(cli, &q->again.moved, &err) != PEAT_OK)
+        return cli_refuse(&err);
     if (verify_dir(cli->operand[0], &v, cli->arena, &err) != PEAT_OK)
         return cli_refuse(&err);
     find_identity(&v);
@@ -210,10 +237,12 @@ const struct cli_command cmd_verify = {
              "then a summary and a hash by which all of it can be signed off: the same experiment\n"
              "has the same hash wherever it was run, when the bits are the same. Exit status 1:\n"
              "there is a problem, or a cell that was retrained is not the same or cannot be\n"
-             "compared, because other kernels multiply here.",
+             "compared, because other kernels multiply here. key=path, as task.path=one.txt, says\n"
+             "where data lie now on which cells are trained again.",
     .example = "peat verify runs/quickstart\n"
-               "peat verify runs/quickstart --retrain 2 --seed 7",
-    CLI_OPERANDS("DIR", 1, 1, "a run directory is needed"),
+               "peat verify runs/quickstart --retrain 2 --seed 7\n"
+               "peat verify sum-vs-concat --retrain 2 task.path=fortunes.txt",
+    CLI_OPERANDS("DIR [key=path ...]", 1, CLI_MANY, "a run directory is needed"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.again = {.seed = -1, .threads = 1}),
     .run = verify,

@@ -126,6 +126,16 @@ static const char *gemm_of(const struct cell_files *c)
     return then && gemm_check(then, &missing) == PEAT_OK ? then : "auto";
 }
 
+/* The same settings hash to the same cell: where data lie is no part of it, what is in them is. */
+static const struct value *settled(const struct cell_files *c, const struct value *moved,
+                                   struct arena *a)
+{
+    const struct value *config = c->config;
+    for (int i = 0; moved && i < moved->n; i++)
+        config = value_with_path(a, config, moved->key[i], moved->key_at[i], moved->item[i]);
+    return config;
+}
+
 static peat_status train_one(const struct cell_files *c, const char *scratch, const char *program,
                              struct retraining *t, struct arena *a, struct error *err)
 {
@@ -150,7 +160,7 @@ static peat_status train_one(const struct cell_files *c, const char *scratch, co
                         .arena = a};
     peat_status status = dir_make(job.dir, err);
     if (status == PEAT_OK)
-        status = json_write_file(job.dir, "config.json", c->config, err);
+        status = json_write_file(job.dir, "config.json", settled(c, t->moved, a), err);
     if (status != PEAT_OK)
         return status;
     jobs_run(&jobs);

@@ -109,6 +109,19 @@ START_TEST(retrained_cells_have_the_same_bits)
 }
 END_TEST
 
+START_TEST(data_may_have_moved_and_may_not_have_changed)
+{
+    shell_expect(0, "mv text.txt moved.txt && tr 0-8 1-9 <moved.txt >other.txt");
+    shell_says(1, "retrained: none.-.s0: failed: ", "peat verify r --retrain 4 --seed 7");
+    shell_says(0, "; retrained with seed 7: 4 the same, 0 not",
+               "peat verify r --retrain 4 --seed 7 task.path=moved.txt");
+    shell_says(1, "; retrained with seed 7: 0 the same, 4 not",
+               "peat verify r --retrain 4 --seed 7 task.path=other.txt");
+    shell_says(2, "task.path is where data lie: a path", "peat verify r --retrain 1 task.path=no");
+    shell_says(2, "give --retrain N", "peat verify r task.path=moved.txt");
+}
+END_TEST
+
 START_TEST(other_kernels_are_not_comparable)
 {
     shell_expect(0, "OPENBLAS_CORETYPE=Prescott peat run e.yaml -q -o old 2>&1");
@@ -121,10 +134,10 @@ END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"verify", open_run, shell_close, .seconds = 120},
-                    TESTS(whole_directory_has_no_problem_and_a_hash,
-                          each_damage_is_a_line_with_its_cell, what_is_not_here_is_a_note,
-                          equal_bits_have_one_hash_wherever_they_were_made,
-                          other_values_have_another_hash, retrained_cells_have_the_same_bits,
-                          other_kernels_are_not_comparable));
+    return run_list(
+        (struct tests){"verify", open_run, shell_close, .seconds = 120},
+        TESTS(whole_directory_has_no_problem_and_a_hash, each_damage_is_a_line_with_its_cell,
+              what_is_not_here_is_a_note, equal_bits_have_one_hash_wherever_they_were_made,
+              other_values_have_another_hash, retrained_cells_have_the_same_bits,
+              data_may_have_moved_and_may_not_have_changed, other_kernels_are_not_comparable));
 }

@@ -24,6 +24,7 @@ struct retrained {
 
 struct retraining {
     int64_t count, seed, threads; /* how many cells; all when there are fewer */
+    const struct value *moved;    /* map: dotted key -> where those data lie now; NULL: none */
     /* filled by retrain_cells */
     int n;
     struct retrained *item;
