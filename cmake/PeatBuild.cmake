@@ -17,6 +17,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_C_FLAGS_RELEASE "-O3 -DNDEBUG")
 set(CMAKE_C_FLAGS_DEBUG "-O1 -g -fno-omit-frame-pointer -DPEAT_DEBUG=1")
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g1 -fno-omit-frame-pointer -DPEAT_DEBUG=1")
 
 add_library(peat_flags INTERFACE)
 target_compile_definitions(peat_flags INTERFACE _GNU_SOURCE)
