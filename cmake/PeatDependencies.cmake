@@ -3,7 +3,6 @@
 
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
-find_package(OpenMP REQUIRED COMPONENTS C)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(MD REQUIRED IMPORTED_TARGET libmd)
@@ -13,6 +12,16 @@ pkg_check_modules(PNG libpng)
 # Optional too: without it `peat bundle` says so.
 pkg_check_modules(ZLIB zlib)
 pkg_check_modules(LZMA liblzma)
+
+# The runtime that OpenBLAS and oneDNN use, whatever the compiler's own is: core/tensor/parallel.c.
+include(CheckCSourceCompiles)
+set(CMAKE_REQUIRED_LIBRARIES gomp)
+check_c_source_compiles("void GOMP_parallel(void (*)(void *), void *, unsigned, unsigned);
+  int main(void) { GOMP_parallel(0, 0, 1, 0); return 0; }" PEAT_HAS_LIBGOMP)
+unset(CMAKE_REQUIRED_LIBRARIES)
+if(NOT PEAT_HAS_LIBGOMP)
+  message(FATAL_ERROR "libgomp, GCC's OpenMP runtime, was not found (Debian: gcc)")
+endif()
 
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h)
 if(NOT RANDOM123_INCLUDE_DIR)
@@ -38,29 +47,31 @@ find_path(OPENBLAS_INCLUDE_DIR cblas.h
 find_path(OPENBLAS_INCLUDE_DIR cblas.h)
 get_filename_component(OPENBLAS_DIR ${OPENBLAS_LIBRARY} DIRECTORY)
 
-# Optional, and faster where it is there (docs/performance.md): `run.gemm: onednn`. Its interface
-# changed with version 3; what was written for version 2 is left out there.
-option(PEAT_WITH_ONEDNN "use oneDNN 2 for matrix products where it is installed" ON)
+# Optional, and faster where it is there (docs/performance.md): `run.gemm: onednn`.
+option(PEAT_WITH_ONEDNN "use oneDNN 2 or 3 for matrix products where it is installed" ON)
 set(PEAT_HAS_ONEDNN OFF)
 if(PEAT_WITH_ONEDNN)
   find_path(ONEDNN_INCLUDE_DIR dnnl.h)
   find_library(ONEDNN_LIBRARY NAMES dnnl)
   if(ONEDNN_INCLUDE_DIR AND ONEDNN_LIBRARY)
-    include(CheckCSourceCompiles)
+    # By a function of each, since a library may stand beside headers of another version.
     set(CMAKE_REQUIRED_INCLUDES ${ONEDNN_INCLUDE_DIR})
     set(CMAKE_REQUIRED_LIBRARIES ${ONEDNN_LIBRARY})
-    check_c_source_compiles("#include <dnnl.h>
-      int main(void)
-      {
-          dnnl_matmul_desc_t product;
-          return dnnl_matmul_desc_init(&product, 0, 0, 0, 0) == dnnl_success;
-      }" ONEDNN_IS_VERSION_2)
+    set(called_2 "dnnl_matmul_desc_init(0, 0, 0, 0, 0)")
+    set(called_3 "dnnl_matmul_primitive_desc_create(0, 0, 0, 0, 0, 0, 0)")
+    foreach(version 2 3)
+      check_c_source_compiles("#include <dnnl.h>
+        int main(void) { return ${called_${version}} == dnnl_success; }"
+        ONEDNN_IS_VERSION_${version})
+      if(ONEDNN_IS_VERSION_${version})
+        set(PEAT_HAS_ONEDNN ON)
+        set(PEAT_ONEDNN_INTERFACE ${version})
+      endif()
+    endforeach()
     unset(CMAKE_REQUIRED_INCLUDES)
     unset(CMAKE_REQUIRED_LIBRARIES)
-    if(ONEDNN_IS_VERSION_2)
-      set(PEAT_HAS_ONEDNN ON)
-    else()
-      set(PEAT_NO_ONEDNN "${ONEDNN_LIBRARY} is not version 2")
+    if(NOT PEAT_HAS_ONEDNN)
+      set(PEAT_NO_ONEDNN "${ONEDNN_LIBRARY} is neither version 2 nor 3")
     endif()
   else()
     set(PEAT_NO_ONEDNN "dnnl.h and libdnnl were not found (Debian: libdnnl-dev)")

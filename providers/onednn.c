@@ -10,12 +10,13 @@
  * Products of bf16 are "primitives", made for a shape in about a millisecond and then kept, apart
  * for each thread.
  */
-#include <dnnl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <peat/gemm.h>
+
+#include "onednn_interface.h"
 
 static peat_status start(char *why, size_t n)
 {
@@ -23,36 +24,11 @@ static peat_status start(char *why, size_t n)
     return PEAT_OK;
 }
 
-/* By which it picks its kernels. */
-static const char *instructions(void)
-{
-    switch (dnnl_get_effective_cpu_isa()) {
-    case dnnl_cpu_isa_sse41:
-        return "sse41";
-    case dnnl_cpu_isa_avx:
-        return "avx";
-    case dnnl_cpu_isa_avx2:
-        return "avx2";
-    case dnnl_cpu_isa_avx2_vnni:
-        return "avx2_vnni";
-    case dnnl_cpu_isa_avx512_core:
-        return "avx512_core";
-    case dnnl_cpu_isa_avx512_core_vnni:
-        return "avx512_core_vnni";
-    case dnnl_cpu_isa_avx512_core_bf16:
-        return "avx512_core_bf16";
-    case dnnl_cpu_isa_avx512_core_amx:
-        return "avx512_core_amx";
-    default:
-        return "other";
-    }
-}
-
 static void identify(char *library, char *kernels, size_t n)
 {
     const dnnl_version_t *v = dnnl_version();
     snprintf(library, n, "oneDNN %d.%d.%d", v->major, v->minor, v->patch);
-    snprintf(kernels, n, "%s", instructions());
+    snprintf(kernels, n, "%s", instructions_of(dnnl_get_effective_cpu_isa()));
 }
 
 /* Below this OpenBLAS is faster, and a model that has no larger products spares itself the
@@ -136,13 +112,6 @@ static void forget_all(struct thread_products *t)
     t->n = 0;
 }
 
-static dnnl_status_t describe(dnnl_memory_desc_t *desc, dnnl_data_type_t type, int64_t rows,
-                              int64_t cols, bool trans, int64_t ld)
-{
-    const dnnl_dims_t dims = {rows, cols}, strides = {trans ? 1 : ld, trans ? ld : 1};
-    return dnnl_memory_desc_init_by_strides(desc, 2, dims, type, strides);
-}
-
 /* Scratch memory is the caller's: the library's own belongs to the thread that made the primitive.
  */
 static dnnl_status_t attributes(const struct shape *s, dnnl_primitive_attr_t attr)
@@ -152,7 +121,7 @@ static dnnl_status_t attributes(const struct shape *s, dnnl_primitive_attr_t att
     if (status == dnnl_success && s->beta != 0.0) {
         status = dnnl_post_ops_create(&add);
         if (status == dnnl_success)
-            status = dnnl_post_ops_append_sum(add, (float)s->beta);
+            status = append_sum(add, (float)s->beta);
         if (status == dnnl_success)
             status = dnnl_primitive_attr_set_post_ops(attr, add);
         dnnl_post_ops_destroy(add);
@@ -163,22 +132,15 @@ static dnnl_status_t attributes(const struct shape *s, dnnl_primitive_attr_t att
 static dnnl_status_t plan_product(const struct shape *s, dnnl_engine_t engine,
                                   dnnl_primitive_desc_t *plan)
 {
-    dnnl_memory_desc_t a, b, c;
-    dnnl_matmul_desc_t product;
+    const struct layout a = {dnnl_bf16, s->m, s->k, s->trans_a, s->lda},
+                        b = {dnnl_bf16, s->k, s->n, s->trans_b, s->ldb},
+                        c = {dnnl_f32, s->m, s->n, false, s->ldc};
     dnnl_primitive_attr_t attr = NULL;
-    dnnl_status_t status = describe(&a, dnnl_bf16, s->m, s->k, s->trans_a, s->lda);
-    if (status == dnnl_success)
-        status = describe(&b, dnnl_bf16, s->k, s->n, s->trans_b, s->ldb);
-    if (status == dnnl_success)
-        status = describe(&c, dnnl_f32, s->m, s->n, false, s->ldc);
-    if (status == dnnl_success)
-        status = dnnl_matmul_desc_init(&product, &a, &b, NULL, &c);
-    if (status == dnnl_success)
-        status = dnnl_primitive_attr_create(&attr);
+    dnnl_status_t status = dnnl_primitive_attr_create(&attr);
     if (status == dnnl_success)
         status = attributes(s, attr);
     if (status == dnnl_success)
-        status = dnnl_primitive_desc_create(plan, &product, attr, engine, NULL);
+        status = plan_matmul(plan, engine, &a, &b, &c, attr);
     if (attr != NULL)
         dnnl_primitive_attr_destroy(attr);
     return status;
@@ -196,7 +158,7 @@ static dnnl_status_t make_arguments(struct product *p, const_dnnl_primitive_desc
                    {DNNL_ARG_SCRATCHPAD, dnnl_query_scratchpad_md}};
     dnnl_status_t status = dnnl_success;
     for (int i = 0; i < ARGS && status == dnnl_success; i++) {
-        const dnnl_memory_desc_t *desc = dnnl_primitive_desc_query_md(plan, arg[i].query, 0);
+        memory_view desc = dnnl_primitive_desc_query_md(plan, arg[i].query, 0);
         p->arg[i].arg = arg[i].name;
         p->scratch_bytes = dnnl_memory_desc_get_size(desc); /* the last one stays */
         status = dnnl_memory_create(&p->arg[i].memory, desc, engine, DNNL_MEMORY_NONE);

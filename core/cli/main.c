@@ -5,9 +5,36 @@
 #include <peat/plugin.h>
 
 #include "cli/verbs.h"
+#include "process/apart.h"
+#include "tensor/gemm.h"
 #include "tensor/provider.h"
 
-/* By their files: to name their kernels takes loading them, as 'peat bench' does. */
+/* For apart_run: the library behind the provider called `name`, and the kernels that it picked. */
+static peat_status identify(void *name, struct trail *trail, struct strbuf *out, struct error *err)
+{
+    struct team team = {.threads = 1};
+    (void)trail;
+    peat_status status = gemm_start(&team, name, err);
+    if (status != PEAT_OK)
+        return status;
+    char library[256] = "", kernels[256] = "";
+    team.gemm->identify(library, kernels, sizeof(library));
+    strbuf_addf(out, "%s, kernels for %s", library, kernels);
+    return PEAT_OK;
+}
+
+/* What crashes or cannot be loaded is said, and the next one is asked. */
+static void print_library(const char *name)
+{
+    struct strbuf library;
+    struct error err = {0};
+    strbuf_init(&library);
+    peat_status status = apart_run(identify, (void *)(uintptr_t)name, apart_seconds(), APART_SILENT,
+                                   &library, NULL, &err);
+    cli_print("  %s: %s\n", name, status == PEAT_OK ? library.text : err.text);
+    strbuf_release(&library);
+}
+
 static void print_providers(struct arena *a)
 {
     struct providers p;
@@ -22,6 +49,8 @@ static void print_providers(struct arena *a)
     const char *missing = providers_missing(&p);
     cli_print("%s%s%s\n", p.n ? "" : "nothing", missing ? "; not installed: " : "",
               missing ? missing : "");
+    for (int i = 0; i < p.n; i++)
+        print_library(p.file[i].name);
 }
 
 static int print_version(struct cli *cli, const char *argument)

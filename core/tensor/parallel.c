@@ -2,21 +2,29 @@
 /* parallel.c: the one OpenMP region of the program. */
 #include "tensor/parallel.h"
 
-#include <omp.h>
 #include <stddef.h>
 
+/*
+ * libgomp, by its own interface, which libomp has too. The libraries that multiply are built with
+ * libgomp; from a pragma clang would make calls of libomp, and the process would have two runtimes
+ * with threads and settings of their own.
+ */
+void GOMP_parallel(void (*fn)(void *), void *ctx, unsigned threads, unsigned flags);
+int omp_get_num_threads(void);
+int omp_get_thread_num(void);
+int omp_in_parallel(void);
+void omp_set_dynamic(int dynamic);
+void omp_set_num_threads(int threads);
+
 /* ThreadSanitizer cannot see into the OpenMP runtime, so it is told: what came before a region
- * happens before each thread's part, and each part before what follows. The region's own variables
- * are handed over by the compiler, in code that is not watched. */
+ * happens before each thread's part, and each part before what follows. */
 #ifdef __SANITIZE_THREAD__
 #include <sanitizer/tsan_interface.h>
 #define REGION_GIVES(token) __tsan_release(token)
 #define REGION_TAKES(token) __tsan_acquire(token)
-#define UNWATCHED           __attribute__((no_sanitize("thread")))
 #else
 #define REGION_GIVES(token) (void)(token)
 #define REGION_TAKES(token) (void)(token)
-#define UNWATCHED
 #endif
 
 void parallel_start(void)
@@ -25,19 +33,31 @@ void parallel_start(void)
     omp_set_num_threads(1);
 }
 
-UNWATCHED static void run_region(int threads, int64_t n, tile_fn fn, void *ctx)
+struct region {
+    int64_t n;
+    tile_fn fn;
+    void *ctx;
+    char begin, end;
+};
+
+/* Thread t of T takes tiles [n t / T, n (t + 1) / T). */
+static void run_part(void *ctx)
 {
-    char begin = 0, end = 0;
-    REGION_GIVES(&begin);
-#pragma omp parallel num_threads(threads)
-    {
-        REGION_TAKES(&begin);
-#pragma omp for schedule(static) nowait
-        for (int64_t i = 0; i < n; i++)
-            fn(ctx, i);
-        REGION_GIVES(&end);
-    }
-    REGION_TAKES(&end);
+    struct region *r = ctx;
+    REGION_TAKES(&r->begin);
+    int64_t threads = omp_get_num_threads(), thread = omp_get_thread_num();
+    int64_t end = r->n * (thread + 1) / threads;
+    for (int64_t i = r->n * thread / threads; i < end; i++)
+        r->fn(r->ctx, i);
+    REGION_GIVES(&r->end);
+}
+
+static void run_region(int threads, int64_t n, tile_fn fn, void *ctx)
+{
+    struct region r = {.n = n, .fn = fn, .ctx = ctx};
+    REGION_GIVES(&r.begin);
+    GOMP_parallel(run_part, &r, (unsigned)threads, 0);
+    REGION_TAKES(&r.end);
 }
 
 void parallel_for(const struct team *team, int64_t n, tile_fn fn, void *ctx)

@@ -49,7 +49,6 @@ static void plant(const char *name, const char *options)
 /* ---- what multiplies nothing ---- */
 
 static const char *const verbs[] = {
-    "--version",
     "help",
     "help --man man",
     "help run",
@@ -111,6 +110,15 @@ START_TEST(a_verb_that_multiplies_nothing_loads_no_large_library)
 }
 END_TEST
 
+#ifndef PEAT_SANITIZED
+START_TEST(the_version_answers_where_no_library_can_be_loaded)
+{
+    shell_says(0, "MiB of addresses, which a limit (ulimit -v) does not leave",
+               "ulimit -v 300000; timeout 60 peat --version");
+}
+END_TEST
+#endif
+
 START_TEST(a_verb_that_multiplies_loads_them)
 {
     shell_run("mkdir seen; LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/seen/to peat inspect alibi "
@@ -163,11 +171,25 @@ START_TEST(without_any_provider_only_what_multiplies_is_refused)
 }
 END_TEST
 
-START_TEST(what_is_installed_is_listed_without_being_loaded)
+START_TEST(the_version_names_each_library_and_what_cannot_be_loaded)
 {
     shell_expect(0, "echo 'not an object' > plugins/gemm/zinc.so");
     plant("plain", "");
     shell_says(0, ", plain, zinc", PLAIN "peat --version");
+    shell_expect(0, PLAIN "peat --version");
+    ck_assert_ptr_nonnull(strstr(shell.printed.text, "\n  openblas: OpenBLAS "));
+    ck_assert_ptr_nonnull(strstr(shell.printed.text, "\n  plain: "));
+    ck_assert_ptr_nonnull(strstr(shell.printed.text, "\n  zinc: "));
+    ck_assert_ptr_nonnull(strstr(shell.printed.text, "zinc.so' is "));
+}
+END_TEST
+
+/* Line 4 is that of `auto`; a result adds the library of its rest. */
+START_TEST(a_result_names_the_library_as_the_version_does)
+{
+    shell_expect(
+        0, "peat --version | sed -n '4s/^  [a-z]*: \\(.*\\), kernels for .*/\\1/p' | tee said");
+    shell_expect(0, "grep -q . said && grep -F \"\\\"$(cat said)\" r/cells/*/meta.json");
 }
 END_TEST
 
@@ -246,14 +268,16 @@ int main(void)
     tcase_add_loop_test(trained, a_verb_that_multiplies_nothing_loads_no_large_library, 0,
                         VERBS - PLANNING);
     tcase_add_test(trained, a_verb_that_multiplies_loads_them);
+    tcase_add_test(trained, a_result_names_the_library_as_the_version_does);
     tcase_add_checked_fixture(empty, open_empty, shell_close);
 #ifndef PEAT_SANITIZED
+    tcase_add_test(empty, the_version_answers_where_no_library_can_be_loaded);
     tcase_add_test(empty, training_where_no_library_can_be_loaded_ends_with_one_line);
 #endif
     tcase_add_test(empty,
                    a_provider_that_is_not_installed_is_refused_with_place_names_and_the_nearest);
     tcase_add_test(empty, without_any_provider_only_what_multiplies_is_refused);
-    tcase_add_test(empty, what_is_installed_is_listed_without_being_loaded);
+    tcase_add_test(empty, the_version_names_each_library_and_what_cannot_be_loaded);
     tcase_add_test(empty, a_provider_is_one_file_beside_the_plugins);
     tcase_add_test(empty, the_first_directory_that_has_a_name_wins);
     tcase_add_loop_test(empty, what_is_wrong_with_a_provider_is_said_before_anything_is_trained, 0,

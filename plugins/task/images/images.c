@@ -147,7 +147,7 @@ static peat_status read_idx(peat_setup *s, const char *path, uint32_t magic, int
 static peat_status load_idx(peat_setup *s, const struct config *k, struct images *m)
 {
     struct task_file image, label;
-    int64_t dim[3], n;
+    int64_t dim[3] = {0}, n = 0;
     if (k->path.n != 1 || !k->labels[0])
         return peat_refuse(s, "source: idx needs path, a file of images, and labels");
     peat_status status = read_idx(s, k->path.item[0], IDX_IMAGES, 3, &image, dim);
