@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "autograd/ops.h"
+#include "levels/take_rows.h"
 #include "opkit.h"
 #include "tensor/loop.h"
 
@@ -154,20 +155,6 @@ static struct take take_of(const peat_node *n)
     return t;
 }
 
-#define TAKE_ROWS(name, real)                                                                      \
-    static void name##_forward(real *y, const real *a, const int32_t *index, int64_t columns)      \
-    {                                                                                              \
-        for (int64_t j = 0; j < columns; j++)                                                      \
-            y[j] = a[index[j]];                                                                    \
-    }                                                                                              \
-    static void name##_backward(const real *dy, real *da, const int32_t *index, int64_t columns)   \
-    {                                                                                              \
-        for (int64_t j = 0; j < columns; j++)                                                      \
-            da[index[j]] += dy[j];                                                                 \
-    }
-TAKE_ROWS(take_f32, float)
-TAKE_ROWS(take_f64, double)
-
 /* All result rows that read one row of a: apart from the others, in order among themselves. */
 static void take_tile(const struct take *t, int64_t tile, bool back)
 {
@@ -177,22 +164,17 @@ static void take_tile(const struct take *t, int64_t tile, bool back)
     int64_t a0 = axes_offset(&t->moves, tile, t->a_stride);
     int64_t y0 = axes_offset(&t->moves, tile, y_stride);
     int64_t i0 = axes_offset(&t->moves, tile, t->index_stride);
-    bool f32 = n->value.dtype == PEAT_F32;
+    const struct take_rows *rows = take_rows_of(n->value.dtype);
+    int64_t bytes = (int64_t)dtype_bytes(n->value.dtype);
     for (int64_t r = 0; r < t->repeats.count; r++) {
-        int64_t y = y0 + axes_offset(&t->repeats, r, y_stride);
+        int64_t y = (y0 + axes_offset(&t->repeats, r, y_stride)) * bytes;
         const int32_t *at = index + i0 + axes_offset(&t->repeats, r, t->index_stride);
-        if (f32 && back)
-            take_f32_backward((const float *)n->grad.data + y, (float *)n->src[0]->grad.data + a0,
-                              at, t->columns);
-        else if (f32)
-            take_f32_forward((float *)n->value.data + y, (const float *)n->src[0]->value.data + a0,
-                             at, t->columns);
-        else if (back)
-            take_f64_backward((const double *)n->grad.data + y, (double *)n->src[0]->grad.data + a0,
-                              at, t->columns);
+        if (back)
+            rows->scatter((char *)n->src[0]->grad.data + a0 * bytes, (char *)n->grad.data + y, at,
+                          t->columns);
         else
-            take_f64_forward((double *)n->value.data + y,
-                             (const double *)n->src[0]->value.data + a0, at, t->columns);
+            rows->pick((char *)n->value.data + y, (char *)n->src[0]->value.data + a0 * bytes, at,
+                       t->columns);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "opkit.h"
 
 enum { SCAN_COLUMNS = 64 }; /* inner elements of a tile */
+enum { SCAN_ROWS = 4 };     /* along the last axis: their sums do not wait for each other */
 
 struct scan_arg {
     int axis;
@@ -14,7 +15,7 @@ struct scan_arg {
 /* One pass over contiguous [outer, length, inner]; add: y gets the sums added instead. */
 struct scan {
     peat_dtype dtype;
-    int64_t length, inner, blocks;
+    int64_t outer, length, inner, blocks;
     bool reverse, add;
     const void *x;
     void *y;
@@ -45,6 +46,39 @@ static bool infer(peat_node *n)
 SCAN_COLUMN_BLOCK(scan_f32, float)
 SCAN_COLUMN_BLOCK(scan_f64, double)
 
+/* SCAN_ROWS rows of dense elements, side by side. */
+#define SCAN_ROW_BLOCK(name, real)                                                                 \
+    static void name(const struct scan *s, int64_t first)                                          \
+    {                                                                                              \
+        const int64_t n = s->length, step = s->reverse ? -1 : 1;                                   \
+        const real *restrict x = (const real *)s->x + first * n + (s->reverse ? n - 1 : 0);        \
+        real *restrict y = (real *)s->y + first * n + (s->reverse ? n - 1 : 0);                    \
+        real a = 0, b = 0, c = 0, d = 0;                                                           \
+        for (int64_t t = 0; t < n; t++, x += step, y += step) {                                    \
+            a += x[0];                                                                             \
+            b += x[n];                                                                             \
+            c += x[2 * n];                                                                         \
+            d += x[3 * n];                                                                         \
+            y[0] = s->add ? y[0] + a : a;                                                          \
+            y[n] = s->add ? y[n] + b : b;                                                          \
+            y[2 * n] = s->add ? y[2 * n] + c : c;                                                  \
+            y[3 * n] = s->add ? y[3 * n] + d : d;                                                  \
+        }                                                                                          \
+    }
+SCAN_ROW_BLOCK(scan_rows_f32, float)
+SCAN_ROW_BLOCK(scan_rows_f64, double)
+
+static void scan_row_tile(void *ctx, int64_t tile)
+{
+    const struct scan *s = ctx;
+    int64_t first = tile * SCAN_ROWS;
+    if (first + SCAN_ROWS <= s->outer)
+        (s->dtype == PEAT_F32 ? scan_rows_f32 : scan_rows_f64)(s, first);
+    else
+        for (int64_t row = first; row < s->outer; row++)
+            (s->dtype == PEAT_F32 ? scan_f32 : scan_f64)(s, row * s->length, 1);
+}
+
 static void scan_tile(void *ctx, int64_t tile)
 {
     const struct scan *s = ctx;
@@ -61,14 +95,18 @@ static void scan_run(const peat_node *n, const struct tensor *x, struct tensor *
                      bool add)
 {
     const struct scan_arg *arg = n->arg;
-    struct scan s = {x->dtype, x->dim[arg->axis], 1, 0, reverse, add, x->data, y->data};
-    int64_t outer = 1;
+    struct scan s = {x->dtype, 1, x->dim[arg->axis], 1, 0, reverse, add, x->data, y->data};
     for (int i = 0; i < arg->axis; i++)
-        outer *= x->dim[i];
+        s.outer *= x->dim[i];
     for (int i = arg->axis + 1; i < x->rank; i++)
         s.inner *= x->dim[i];
     s.blocks = (s.inner + SCAN_COLUMNS - 1) / SCAN_COLUMNS;
-    parallel_for(team_of(n), s.length == 0 ? 0 : outer * s.blocks, scan_tile, &s);
+    if (s.length == 0)
+        return;
+    if (s.inner == 1)
+        parallel_for(team_of(n), (s.outer + SCAN_ROWS - 1) / SCAN_ROWS, scan_row_tile, &s);
+    else
+        parallel_for(team_of(n), s.outer * s.blocks, scan_tile, &s);
 }
 
 /* y_t = sum over s <= t of x_s; from the end when reverse */

@@ -46,37 +46,83 @@ static int64_t units(const peat_op_call *c)
 /* The vector below p, of n; the last segment is closed on both sides. */
 static int64_t below(double p, int64_t n)
 {
-    int64_t f = (int64_t)p;
-    return f > n - 2 ? n - 2 : f;
+    int32_t f = (int32_t)p, last = (int32_t)(n - 2);
+    return f > last ? last : f;
 }
 
-/* y_j = z_f + (p_j - f) (z_{f+1} - z_f), f = floor(p_j) */
+/* Sums into dz wait for one another, but not for those of other rows: so many go side by side. */
+enum { ROWS = 8 };
+
+/*
+ * Rows of T positions p and n products z.
+ * between: y_j = z_f + (p_j - f) (z_{f+1} - z_f), f = floor(p_j)
+ * slopes:  dp_j += dy_j (z_{f+1} - z_f)
+ * shares:  dz_f += dy_j (1 - (p_j - f)), dz_{f+1} += dy_j (p_j - f), in the order of j
+ * All are computed in double and rounded when they are stored.
+ */
+#define KERNELS(real)                                                                              \
+    static void between_##real(real *y, const real *z, const real *p, int64_t T, int64_t n)        \
+    {                                                                                              \
+        for (int64_t j = 0; j < T; j++) {                                                          \
+            double at = (double)p[j];                                                              \
+            int64_t f = below(at, n);                                                              \
+            double low = (double)z[f], high = (double)z[f + 1];                                    \
+            y[j] = (real)(low + (at - (double)f) * (high - low));                                  \
+        }                                                                                          \
+    }                                                                                              \
+    static void slopes_##real(real *dp, const real *dy, const real *z, const real *p, int64_t T,   \
+                              int64_t n)                                                           \
+    {                                                                                              \
+        for (int64_t j = 0; j < T; j++) {                                                          \
+            int64_t f = below((double)p[j], n);                                                    \
+            dp[j] = (real)((double)dp[j] + (double)dy[j] * ((double)z[f + 1] - (double)z[f]));     \
+        }                                                                                          \
+    }                                                                                              \
+    static inline void shares_##real(real *dz, const real *dy, const real *p, int64_t count,       \
+                                     int64_t T, int64_t n)                                         \
+    {                                                                                              \
+        for (int64_t j = 0; j < T; j++)                                                            \
+            for (int64_t r = 0; r < count; r++) {                                                  \
+                double at = (double)p[r * T + j], by = (double)dy[r * T + j];                      \
+                if (by == 0) /* hidden */                                                          \
+                    continue;                                                                      \
+                int64_t f = below(at, n);                                                          \
+                real *to = dz + r * n + f;                                                         \
+                to[0] = (real)((double)to[0] + by * (1 - (at - (double)f)));                       \
+                to[1] = (real)((double)to[1] + by * (at - (double)f));                             \
+            }                                                                                      \
+    }                                                                                              \
+    static void forward_##real(const peat_op_call *c, int64_t begin, int64_t end)                  \
+    {                                                                                              \
+        int64_t n = c->src[0].shape.dim[3], T = c->src[1].shape.dim[3];                            \
+        const real *z = c->src[0].data, *p = c->src[1].data;                                       \
+        real *y = c->out->data;                                                                    \
+        for (int64_t i = begin; i < end; i++)                                                      \
+            between_##real(y + i * T, z + i * n, p + i * T, T, n);                                 \
+    }                                                                                              \
+    static void backward_##real(const peat_op_call *c, int64_t begin, int64_t end)                 \
+    {                                                                                              \
+        int64_t n = c->src[0].shape.dim[3], T = c->src[1].shape.dim[3], i = begin;                 \
+        const real *z = c->src[0].data, *p = c->src[1].data, *dy = c->out_grad->data;              \
+        real *dz = c->src_grad[0].data, *dp = c->src_grad[1].data;                                 \
+        for (; dz && i + ROWS <= end; i += ROWS)                                                   \
+            shares_##real(dz + i * n, dy + i * T, p + i * T, ROWS, T, n);                          \
+        if (dz && i < end)                                                                         \
+            shares_##real(dz + i * n, dy + i * T, p + i * T, end - i, T, n);                       \
+        for (i = begin; dp && i < end; i++)                                                        \
+            slopes_##real(dp + i * T, dy + i * T, z + i * n, p + i * T, T, n);                     \
+    }
+KERNELS(float)
+KERNELS(double)
+
 static void forward(const peat_op_call *c, int64_t begin, int64_t end)
 {
-    const peat_view *z = &c->src[0], *p = &c->src[1];
-    int64_t n = z->shape.dim[3], T = p->shape.dim[3];
-    for (int64_t i = begin * T; i < end * T; i++) {
-        double at = peat_load(p, i);
-        int64_t f = below(at, n), row = i / T * n;
-        double low = peat_load(z, row + f), high = peat_load(z, row + f + 1);
-        peat_store(c->out, i, low + (at - (double)f) * (high - low));
-    }
+    (c->out->dtype == PEAT_F64 ? forward_double : forward_float)(c, begin, end);
 }
 
-/* y_j = z_f + (p_j - f) (z_{f+1} - z_f):  dp_j += dy_j (z_{f+1} - z_f),
- * dz_f += dy_j (1 - (p_j - f)), dz_{f+1} += dy_j (p_j - f), in the order of j */
 static void backward(const peat_op_call *c, int64_t begin, int64_t end)
 {
-    const peat_view *z = &c->src[0], *p = &c->src[1];
-    int64_t n = z->shape.dim[3], T = p->shape.dim[3];
-    for (int64_t i = begin * T; i < end * T; i++) {
-        double at = peat_load(p, i), dy = peat_load(c->out_grad, i);
-        int64_t f = below(at, n), row = i / T * n;
-        peat_accumulate(&c->src_grad[0], row + f, dy * (1 - (at - (double)f)));
-        peat_accumulate(&c->src_grad[0], row + f + 1, dy * (at - (double)f));
-        peat_accumulate(&c->src_grad[1], i,
-                        dy * (peat_load(z, row + f + 1) - peat_load(z, row + f)));
-    }
+    (c->out->dtype == PEAT_F64 ? backward_double : backward_float)(c, begin, end);
 }
 
 /* Two differences, a product and a sum for each pair. */

@@ -318,6 +318,72 @@ START_TEST(rows_and_elements_are_taken_by_index)
 }
 END_TEST
 
+enum { WIDE = 71, PLACES = 9 };
+
+static peat_node *trained_ramp(int rank, const int64_t *dim, double first, double step)
+{
+    return graph_leaf(&graph, &ramp(rank, dim, first, step)->value, NULL, "x");
+}
+
+/* d/dx of the sum of y_i (1 + i), in out[]. */
+static void weighted_gradient(peat_node *y, peat_node *x, double *out)
+{
+    peat_node *flat = op_reshape(g, y, 1, DIMS(-1));
+    int64_t n = tensor_count(&y->value);
+    graph_backward(&graph, op_sum(g, op_mul(g, flat, ramp(1, DIMS(n), 1, 1)), 0));
+    ck_assert_msg(!graph_failed(&graph), "%s", graph.err.text);
+    struct tensor grad = node_grad(x);
+    for (int64_t i = 0; i < tensor_count(&grad); i++)
+        out[i] = tensor_get(&grad, i);
+}
+
+/* Up, down, clipped and uneven, each longer than what vectors move at once. */
+START_TEST(indices_are_taken_alike_however_they_run)
+{
+    static int32_t index[4 * WIDE];
+    double grad[4 * 2 * WIDE], want[4 * 2 * WIDE] = {0};
+    for (int j = 0; j < WIDE; j++) {
+        index[j] = j + 3;
+        index[WIDE + j] = 2 * WIDE - 1 - j;
+        index[2 * WIDE + j] = j < 5 ? 5 - j : 0;
+        index[3 * WIDE + j] = j * 7 % 13;
+    }
+    peat_node *x = trained_ramp(2, DIMS(4, 2 * WIDE), 0.5, 0.25);
+    peat_node *y = op_take_last(g, x, graph_constant(&graph, PEAT_I32, 2, DIMS(4, WIDE), index));
+    for (int i = 0; i < 4 * WIDE; i++) {
+        int at = i / WIDE * 2 * WIDE + index[i];
+        ck_assert_double_eq(get(y, i), get(x, at));
+        want[at] += 1.0 + i;
+    }
+    weighted_gradient(y, x, grad);
+    for (int i = 0; i < 4 * 2 * WIDE; i++)
+        ck_assert_double_eq(grad[i], want[i]);
+}
+END_TEST
+
+/* More rows than go side by side, and some over. */
+START_TEST(running_sums_of_many_rows_are_those_of_each)
+{
+    double grad[PLACES * WIDE];
+    for (int reverse = 0; reverse < 2; reverse++) {
+        peat_node *x = trained_ramp(2, DIMS(PLACES, WIDE), 0.1, 0.3);
+        peat_node *y = op_cumsum(g, x, 1, reverse);
+        weighted_gradient(y, x, grad);
+        for (int r = 0; r < PLACES; r++) {
+            double sum = 0, back = 0;
+            for (int t = 0; t < WIDE; t++) {
+                int at = r * WIDE + (reverse ? WIDE - 1 - t : t), from = r * WIDE + WIDE - 1 - t;
+                sum += get(x, at);
+                ck_assert_double_eq(get(y, at), sum);
+                from = reverse ? r * WIDE + t : from;
+                back += 1.0 + from;
+                ck_assert_double_eq(grad[from], back);
+            }
+        }
+    }
+}
+END_TEST
+
 int main(void)
 {
     return run_list(
@@ -328,5 +394,7 @@ int main(void)
               matmul_and_linear_read_views_as_their_copies,
               linear_multiplies_by_the_transposed_weight, permute_moves_axes_and_slice_cuts_them,
               reshape_keeps_the_order_of_elements, concat_pad_and_expand_place_elements,
-              sums_means_and_running_sums_follow_their_axis, rows_and_elements_are_taken_by_index));
+              sums_means_and_running_sums_follow_their_axis, rows_and_elements_are_taken_by_index,
+              indices_are_taken_alike_however_they_run,
+              running_sums_of_many_rows_are_those_of_each));
 }
