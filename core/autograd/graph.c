@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tensor/gemm.h"
+
 static const struct op view_op = {.name = "view"};
 
 void graph_init(struct graph *g, struct arena *arena, const struct team *team, peat_dtype dtype)
@@ -310,6 +312,23 @@ struct tensor node_grad_whole(peat_node *n, bool *fresh)
     return grad_part(n);
 }
 
+const void *node_rounded(peat_node *n)
+{
+    struct graph *g = n->g;
+    peat_node *root = root_of(n);
+    const int64_t count = tensor_count(&n->value);
+    size_t bytes = gemm_rounded_bytes(g->team, n->value.dtype, count);
+    if (bytes == 0 || g->no_grad || g->shape_only || count != tensor_count(&root->value) ||
+        !tensor_contiguous(&n->value))
+        return NULL;
+    if (root->rounded == NULL) {
+        root->rounded = graph_scratch(g, bytes);
+        if (root->rounded != NULL)
+            gemm_round(g->team, root->rounded, n->value.data, count);
+    }
+    return root->rounded;
+}
+
 void graph_reach(struct graph *g, peat_node *loss)
 {
     if (loss == NULL)
@@ -394,7 +413,10 @@ static void give_memory(peat_node *n)
         pool_give(&g->pool, n->grad.data, tensor_bytes(&n->grad));
     if (n->value.data != NULL)
         pool_give(&g->pool, n->value.data, tensor_bytes(&n->value));
-    n->grad.data = n->value.data = NULL;
+    if (n->rounded != NULL)
+        pool_give(&g->pool, n->rounded,
+                  gemm_rounded_bytes(g->team, n->value.dtype, tensor_count(&n->value)));
+    n->grad.data = n->value.data = n->rounded = NULL;
 }
 
 static bool run_backward(peat_node *n)

@@ -327,15 +327,21 @@ static void forward_linear(peat_node *n)
 {
     struct product p = {.n = n, .rounds = true};
     struct tensor x = folded(&n->src[0]->value), y = folded(&n->value);
+    const void *x16 = node_rounded(n->src[0]), *w16 = node_rounded(n->src[1]);
     struct stack sx = stack_of(&p, &x, false), sy = stack_of(&p, &y, false);
     struct stack sw = stack_of(&p, &n->src[1]->value, true);
     struct gemm g = one_product(&p, &sy, &sx, &sw, 0.0);
     g.bias = n->src[2] == NULL ? NULL : n->src[2]->value.data;
-    gemm_run(team_of(n), &g);
+    g.a16 = x16;
+    g.lda16 = g.lda;
+    g.b16 = w16;
+    g.ldb16 = g.ldb;
+    if (!graph_failed(n->g))
+        gemm_run(team_of(n), &g);
 }
 
-/* dw += dy' x: a long sum over rows */
-static void weight_gradient(peat_node *n, const struct tensor *dy)
+/* dw += dy' x: a long sum over rows. dy16: dy rounded, or NULL */
+static void weight_gradient(peat_node *n, const struct tensor *dy, const void *dy16)
 {
     struct graph *g = n->g;
     struct product p = {.n = n, .rounds = true};
@@ -344,6 +350,10 @@ static void weight_gradient(peat_node *n, const struct tensor *dy)
     struct stack sdw = stack_of(&p, &dw, false), sx = stack_of(&p, &x, false);
     struct stack sdy = flip(stack_of(&p, dy, false));
     struct gemm product = one_product(&p, &sdw, &sdy, &sx, fresh ? 0.0 : 1.0);
+    product.a16 = dy16;
+    product.lda16 = product.lda;
+    product.b16 = node_rounded(n->src[0]);
+    product.ldb16 = product.ldb;
     struct arena_mark mark = arena_mark(g->arena);
     size_t bytes = gemm_long_bytes(&product);
     void *scratch = bytes > 0 ? graph_scratch(g, bytes) : NULL;
@@ -352,20 +362,47 @@ static void weight_gradient(peat_node *n, const struct tensor *dy)
     arena_rewind(g->arena, mark);
 }
 
+/* dx += dy w */
+static void input_gradient(peat_node *n, const struct tensor *dy, const void *dy16)
+{
+    struct product p = {.n = n, .rounds = true};
+    bool fresh;
+    struct tensor full = node_grad_whole(n->src[0], &fresh), dx = folded(&full);
+    struct stack sdx = stack_of(&p, &dx, false), sdy = stack_of(&p, dy, false);
+    struct stack sw = stack_of(&p, &n->src[1]->value, false);
+    struct gemm product = one_product(&p, &sdx, &sdy, &sw, fresh ? 0.0 : 1.0);
+    product.a16 = dy16;
+    product.lda16 = product.lda;
+    product.b16 = node_rounded(n->src[1]);
+    product.ldb16 = product.ldb;
+    gemm_run(team_of(n), &product);
+}
+
+/* dy as bf16, for the two products that take it; NULL: products don't round, or there is one. */
+static const void *rounded_gradient(peat_node *n, const struct tensor *dy)
+{
+    size_t bytes = gemm_rounded_bytes(team_of(n), dy->dtype, tensor_count(dy));
+    if (bytes == 0 || !wants_grad(n, 0) || !wants_grad(n, 1) || !tensor_contiguous(dy))
+        return NULL;
+    void *dy16 = graph_scratch(n->g, bytes);
+    if (dy16 != NULL)
+        gemm_round(team_of(n), dy16, dy->data, tensor_count(dy));
+    return dy16;
+}
+
 /* y = x w' + b:  dx += dy w, dw += dy' x, db += dy summed over rows */
 static void backward_linear(peat_node *n)
 {
-    struct product p = {.n = n, .rounds = true};
     struct tensor dy = folded(&n->grad);
-    struct stack sdy = stack_of(&p, &dy, false);
-    if (wants_grad(n, 0)) {
-        bool fresh;
-        struct tensor full = node_grad_whole(n->src[0], &fresh), dx = folded(&full);
-        run_all(&p, stack_of(&p, &dx, false), sdy, stack_of(&p, &n->src[1]->value, false),
-                fresh ? 0.0 : 1.0);
-    }
-    if (wants_grad(n, 1))
-        weight_gradient(n, &dy);
+    node_rounded(n->src[0]); /* for good, so before the mark */
+    node_rounded(n->src[1]);
+    struct arena_mark mark = arena_mark(n->g->arena);
+    const void *dy16 = rounded_gradient(n, &dy);
+    if (wants_grad(n, 0) && !graph_failed(n->g))
+        input_gradient(n, &dy, dy16);
+    if (wants_grad(n, 1) && !graph_failed(n->g))
+        weight_gradient(n, &dy, dy16);
+    arena_rewind(n->g->arena, mark);
     if (wants_grad(n, 2)) {
         struct tensor db = node_grad(n->src[2]);
         add_reduced(n->g, &db, &dy);

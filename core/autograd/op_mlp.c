@@ -5,12 +5,16 @@
  * With u = x w1' + b1 and h = f(u), forward keeps u alone. Backward makes h again and forms the
  * gradient of u for a block of rows, while it is in the caches. Rows are cut into strips; each sums
  * the gradients of the weights over its blocks in order, and strips are added in order.
+ *
+ * Where products round, x and the weights are rounded once for forward and backward, the gradient
+ * of y once a block, and h and the gradient of u right where they are made, in the nearest cache.
  */
 #include <string.h>
 
 #include "autograd/ops.h"
 #include "levels/mlp_rows.h"
 #include "opkit.h"
+#include "tensor/bf16.h"
 #include "tensor/gemm.h"
 
 enum { SRC_X, SRC_W1, SRC_B1, SRC_W2, SRC_B2, N_SRC };
@@ -33,9 +37,26 @@ struct mlp {
     char *dx;              /* [rows, D]; NULL: not wanted              */
     bool fresh;            /* dx holds nothing yet                     */
     struct weight_sum sum[N_SRC];
-    void *rounded[N_SRC]; /* w1, w2 as bf16; NULL: products take them as they are */
-    char *scratch;        /* per thread: h and du (forward: u) [block, F] */
+    bool rounds;                /* operands of products are bf16 ...                           */
+    const void *rounded[N_SRC]; /* ... x, w1 and w2; NULL: products round them                 */
+    char *scratch;              /* of all threads */
+    int64_t thread_bytes;
 };
+
+/* An operand of products: F32 or F64, or bf16, or both. */
+struct operand {
+    const void *wide;
+    const bf16 *narrow;
+};
+
+/* What a thread works in: [block, F], and for bf16 the gradient of y [block, E] too. */
+struct room {
+    char *h, *du; /* forward: u, where it is not kept */
+    bf16 *h16, *du16, *dy16;
+};
+
+/* Numbers that are rounded at a time, at least a row. */
+enum { CHUNK = 2048 };
 
 static bool infer(peat_node *n)
 {
@@ -71,24 +92,43 @@ static struct mlp mlp_of(const peat_node *n)
         m.rows *= n->value.dim[i];
     m.strip = (m.rows + STRIPS - 1) / STRIPS;
     m.strip = m.strip < STRIP_LEAST ? STRIP_LEAST : m.strip;
-    bool rounds = gemm_rounded_bytes(n->g->team, n->value.dtype, 1) > 0;
-    m.block = rounds ? BLOCK_ROWS_BF16 : BLOCK_ROWS;
+    m.rounds = gemm_rounded_bytes(n->g->team, n->value.dtype, 1) > 0;
+    m.block = m.rounds ? BLOCK_ROWS_BF16 : BLOCK_ROWS;
     m.block = m.strip < m.block ? m.strip : m.block;
     return m;
 }
 
-/* Two blocks of width F per thread. */
+static int64_t rows_of_chunk(const struct mlp *m)
+{
+    return m->F > 0 && m->F < CHUNK ? CHUNK / m->F : 1;
+}
+
+/* Of h as it is made: a chunk where it is rounded then. */
+static int64_t rows_of_h(const struct mlp *m)
+{
+    return m->rounds ? rows_of_chunk(m) : m->block;
+}
+
 static bool make_scratch(struct mlp *m)
 {
     const struct team *team = m->n->g->team;
     int64_t threads = team != NULL && team->threads > 1 ? team->threads : 1;
-    m->scratch = graph_scratch(m->n->g, (size_t)(threads * 2 * m->block * m->F * m->size));
+    m->thread_bytes = (rows_of_h(m) + m->block) * m->F * m->size;
+    m->thread_bytes += m->rounds ? m->block * (2 * m->F + m->E) * (int64_t)sizeof(bf16) : 0;
+    m->scratch = graph_scratch(m->n->g, (size_t)(threads * m->thread_bytes));
     return m->scratch != NULL;
 }
 
-static char *thread_block(const struct mlp *m, int which)
+static struct room own_room(const struct mlp *m)
 {
-    return m->scratch + (2 * parallel_thread() + which) * m->block * m->F * m->size;
+    struct room own = {.h = m->scratch + parallel_thread() * m->thread_bytes};
+    own.du = own.h + rows_of_h(m) * m->F * m->size;
+    if (m->rounds) {
+        own.h16 = (bf16 *)(void *)(own.du + m->block * m->F * m->size);
+        own.du16 = own.h16 + m->block * m->F;
+        own.dy16 = own.du16 + m->block * m->F;
+    }
+    return own;
 }
 
 static char *rows_at(const struct mlp *m, const void *data, int64_t row, int64_t width)
@@ -96,26 +136,23 @@ static char *rows_at(const struct mlp *m, const void *data, int64_t row, int64_t
     return (char *)(uintptr_t)data + row * width * m->size;
 }
 
-/* Every block multiplies by the weights: they are rounded once. */
-static bool round_weights(struct mlp *m)
+/* For every block, forward and backward. */
+static void round_operands(struct mlp *m)
 {
-    struct graph *g = m->n->g;
-    for (int w = SRC_W1; w <= SRC_W2; w += SRC_W2 - SRC_W1) {
-        const struct tensor *t = &m->n->src[w]->value;
-        size_t bytes = gemm_rounded_bytes(g->team, t->dtype, tensor_count(t));
-        if (bytes == 0)
-            continue;
-        m->rounded[w] = graph_scratch(g, bytes);
-        if (m->rounded[w] == NULL)
-            return false;
-        gemm_round(g->team, m->rounded[w], t->data, tensor_count(t));
-    }
-    return true;
+    for (int i = SRC_X; i <= SRC_W2; i++)
+        m->rounded[i] = i != SRC_B1 ? node_rounded(m->n->src[i]) : NULL;
+}
+
+static struct operand rows_of_x(const struct mlp *m, int64_t row)
+{
+    const bf16 *x16 = m->rounded[SRC_X];
+    return (struct operand){rows_at(m, m->n->src[SRC_X]->value.data, row, m->D),
+                            x16 != NULL ? x16 + row * m->D : NULL};
 }
 
 /* c [r,n] = a [r,k] b' + bias with b [n,k], or beta c + a b with b [k,n]; b is weight w */
-static void rows_product(const struct mlp *m, int64_t r, int64_t n, int64_t k, const void *a, int w,
-                         bool trans, const struct tensor *bias, double beta, void *c)
+static void rows_product(const struct mlp *m, int64_t r, int64_t n, int64_t k, struct operand a,
+                         int w, bool trans, const struct tensor *bias, double beta, void *c)
 {
     struct gemm p = {.dtype = m->n->value.dtype,
                      .rounds = true,
@@ -125,13 +162,15 @@ static void rows_product(const struct mlp *m, int64_t r, int64_t n, int64_t k, c
                      .k = k,
                      .alpha = 1.0,
                      .beta = beta,
-                     .a = a,
+                     .a = a.wide,
                      .b = m->n->src[w]->value.data,
                      .c = c,
                      .lda = k,
                      .ldb = trans ? k : n,
                      .ldc = n,
                      .bias = bias != NULL ? bias->data : NULL,
+                     .a16 = a.narrow,
+                     .lda16 = k,
                      .b16 = m->rounded[w],
                      .ldb16 = trans ? k : n};
     gemm_one(m->n->g->team, &p);
@@ -142,19 +181,33 @@ static enum mlp_activation activation_of(const struct mlp *m)
     return *(const enum mlp_activation *)m->n->arg;
 }
 
+/* u += b1, h = f(u) */
+static struct operand activate(const struct mlp *m, const struct room *own, char *u, int64_t rows)
+{
+    const struct mlp_rows *of = mlp_rows_of(m->n->value.dtype);
+    const void *bias = m->n->src[SRC_B1]->value.data;
+    if (!m->rounds) {
+        of->activate_biased(activation_of(m), u, bias, own->h, rows, m->F);
+        return (struct operand){.wide = own->h};
+    }
+    for (int64_t i = 0, r; i < rows; i += r) {
+        r = rows - i < rows_of_chunk(m) ? rows - i : rows_of_chunk(m);
+        of->activate_biased(activation_of(m), rows_at(m, u, i, m->F), bias, own->h, r, m->F);
+        bf16_round(own->h16 + i * m->F, (const float *)(void *)own->h, r * m->F);
+    }
+    return (struct operand){.narrow = own->h16};
+}
+
 /* u = x w1' + b1,  y = f(u) w2' + b2 */
 static void forward_block(void *ctx, int64_t begin, int64_t end)
 {
     const struct mlp *m = ctx;
     peat_node *const *src = m->n->src;
+    const struct room own = own_room(m);
     int64_t r = end - begin;
-    char *h = thread_block(m, 0);
-    char *u = m->u != NULL ? rows_at(m, m->u, begin, m->F) : thread_block(m, 1);
-    rows_product(m, r, m->F, m->D, rows_at(m, src[SRC_X]->value.data, begin, m->D), SRC_W1, true,
-                 NULL, 0.0, u);
-    mlp_rows_of(m->n->value.dtype)
-        ->activate_biased(activation_of(m), u, src[SRC_B1]->value.data, h, r, m->F);
-    rows_product(m, r, m->E, m->F, h, SRC_W2, true, &src[SRC_B2]->value, 0.0,
+    char *u = m->u != NULL ? rows_at(m, m->u, begin, m->F) : own.du;
+    rows_product(m, r, m->F, m->D, rows_of_x(m, begin), SRC_W1, true, NULL, 0.0, u);
+    rows_product(m, r, m->E, m->F, activate(m, &own, u, r), SRC_W2, true, &src[SRC_B2]->value, 0.0,
                  rows_at(m, m->n->value.data, begin, m->E));
 }
 
@@ -167,8 +220,9 @@ static void forward(peat_node *n)
         if (m.u == NULL)
             return;
     }
+    round_operands(&m);
     struct arena_mark mark = arena_mark(g->arena);
-    if (make_scratch(&m) && round_weights(&m))
+    if (make_scratch(&m))
         parallel_ranges(g->team, m.rows, m.block, forward_block, &m);
     arena_rewind(g->arena, mark);
 }
@@ -183,7 +237,7 @@ static char *strip_sum(const struct mlp *m, int i, int64_t strip, bool *fresh)
 
 /* dw [F,D] += dy' x, db [F] += dy summed, over the rows of a block */
 static void add_weight_grads(const struct mlp *m, int w, int64_t strip, bool first, int64_t r,
-                             const void *dy, const void *x)
+                             struct operand dy, struct operand x)
 {
     const struct tensor *weight = &m->n->src[w]->value;
     int64_t n = weight->dim[0], k = weight->dim[1];
@@ -198,40 +252,68 @@ static void add_weight_grads(const struct mlp *m, int w, int64_t strip, bool fir
                          .k = r,
                          .alpha = 1.0,
                          .beta = first && fresh ? 0.0 : 1.0,
-                         .a = dy,
-                         .b = x,
+                         .a = dy.wide,
+                         .b = x.wide,
                          .c = dw,
                          .lda = n,
                          .ldb = k,
-                         .ldc = k};
+                         .ldc = k,
+                         .a16 = dy.narrow,
+                         .b16 = x.narrow,
+                         .lda16 = n,
+                         .ldb16 = k};
         gemm_one(m->n->g->team, &p);
     }
     if (m->sum[w + 1].own != NULL) {
         char *db = strip_sum(m, w + 1, strip, &fresh);
         if (first && fresh)
             memset(db, 0, (size_t)(n * m->size));
-        mlp_rows_of(weight->dtype)->sum_rows(db, dy, r, n);
+        mlp_rows_of(weight->dtype)->sum_rows(db, dy.wide, r, n);
     }
+}
+
+/* h = f(u), du *= f'(u), of a block of rows from `row` on */
+static void differentiate(const struct mlp *m, const struct room *own, int64_t row, int64_t rows)
+{
+    const struct mlp_rows *of = mlp_rows_of(m->n->value.dtype);
+    if (!m->rounds) {
+        of->activate(activation_of(m), rows_at(m, m->u, row, m->F), own->h, own->du, rows * m->F);
+        return;
+    }
+    for (int64_t i = 0, r; i < rows; i += r) {
+        r = rows - i < rows_of_chunk(m) ? rows - i : rows_of_chunk(m);
+        char *du = rows_at(m, own->du, i, m->F);
+        of->activate(activation_of(m), rows_at(m, m->u, row + i, m->F), own->h, du, r * m->F);
+        bf16_round(own->h16 + i * m->F, (const float *)(void *)own->h, r * m->F);
+        bf16_round(own->du16 + i * m->F, (const float *)(void *)du, r * m->F);
+    }
+}
+
+static struct operand rows_of_dy(const struct mlp *m, const struct room *own, int64_t row,
+                                 int64_t rows)
+{
+    struct operand dy = {rows_at(m, m->n->grad.data, row, m->E), own->dy16};
+    if (m->rounds)
+        bf16_round(own->dy16, dy.wide, rows * m->E);
+    return dy;
 }
 
 /* h = f(u):  du = (dy w2) f'(u), dx += du w1; dw1, db1 from du and x; dw2, db2 from dy and h */
 static void backward_strip(void *ctx, int64_t begin, int64_t end)
 {
     const struct mlp *m = ctx;
-    peat_node *const *src = m->n->src;
-    char *h = thread_block(m, 0), *du = thread_block(m, 1);
+    const struct room own = own_room(m);
+    const struct operand h = {m->rounds ? NULL : own.h, own.h16}, du = {own.du, own.du16};
     for (int64_t row = begin; row < end; row += m->block) {
         int64_t r = end - row < m->block ? end - row : m->block, strip = begin / m->strip;
-        const char *dy = rows_at(m, m->n->grad.data, row, m->E);
-        rows_product(m, r, m->F, m->E, dy, SRC_W2, false, NULL, 0.0, du);
-        mlp_rows_of(m->n->value.dtype)
-            ->activate(activation_of(m), rows_at(m, m->u, row, m->F), h, du, r * m->F);
+        const struct operand dy = rows_of_dy(m, &own, row, r);
+        rows_product(m, r, m->F, m->E, dy, SRC_W2, false, NULL, 0.0, own.du);
+        differentiate(m, &own, row, r);
         if (m->dx != NULL)
             rows_product(m, r, m->D, m->F, du, SRC_W1, false, NULL, m->fresh ? 0.0 : 1.0,
                          rows_at(m, m->dx, row, m->D));
         add_weight_grads(m, SRC_W2, strip, row == begin, r, dy, h);
-        add_weight_grads(m, SRC_W1, strip, row == begin, r, du,
-                         rows_at(m, src[SRC_X]->value.data, row, m->D));
+        add_weight_grads(m, SRC_W1, strip, row == begin, r, du, rows_of_x(m, row));
     }
 }
 
@@ -264,12 +346,13 @@ static void backward(peat_node *n)
     if (m.rows == 0)
         return;
     int64_t strips = (m.rows + m.strip - 1) / m.strip;
+    round_operands(&m);
     struct arena_mark mark = arena_mark(g->arena);
     if (n->src[SRC_X]->needs_grad)
         m.dx = node_grad_whole(n->src[SRC_X], &m.fresh).data;
     for (int i = SRC_W1; i < N_SRC; i++)
         begin_sum(&m, i, strips);
-    if (make_scratch(&m) && round_weights(&m) && !graph_failed(g)) {
+    if (make_scratch(&m) && !graph_failed(g)) {
         parallel_ranges(g->team, m.rows, m.strip, backward_strip, &m);
         for (int i = SRC_W1; i < N_SRC; i++)
             add_sums(&m, &m.sum[i], strips);

@@ -301,8 +301,11 @@ void gemm_one(const struct team *team, const struct gemm *p)
             fill_bias(p);
         q.beta = bias_first ? 1.0 : p->beta;
         q.bias = NULL;
-        if (!rounds(team, p) || !multiply_rounded(team, &q))
+        if (!rounds(team, p) || !multiply_rounded(team, &q)) {
+            if (p->a == NULL || p->b == NULL)
+                q = bf16_products_widen(team->bf16, &q);
             multiply(team, &q);
+        }
     }
     if (p->bias != NULL && !bias_first)
         add_bias(p);
@@ -326,10 +329,21 @@ static const void *element(const struct gemm *p, const void *base, int64_t offse
     return (const char *)base + offset * (int64_t)dtype_bytes(p->dtype);
 }
 
+/* From row `row` of op(A) and column `column` on. */
+static void move_a(struct gemm *p, int64_t row, int64_t column)
+{
+    if (p->a != NULL)
+        p->a = element(p, p->a, p->trans_a ? column * p->lda + row : row * p->lda + column);
+    if (p->a16 != NULL)
+        p->a16 =
+            (const bf16 *)p->a16 + (p->trans_a ? column * p->lda16 + row : row * p->lda16 + column);
+}
+
 /* From row `row` of op(B) and column `column` on. */
 static void move_b(struct gemm *p, int64_t row, int64_t column)
 {
-    p->b = element(p, p->b, p->trans_b ? column * p->ldb + row : row * p->ldb + column);
+    if (p->b != NULL)
+        p->b = element(p, p->b, p->trans_b ? column * p->ldb + row : row * p->ldb + column);
     if (p->b16 != NULL)
         p->b16 =
             (const bf16 *)p->b16 + (p->trans_b ? column * p->ldb16 + row : row * p->ldb16 + column);
@@ -347,7 +361,7 @@ static void run_rows(void *ctx, int64_t begin, int64_t end)
     const struct gemm *whole = &b->whole;
     struct gemm p = *whole;
     p.m = end - begin;
-    p.a = element(whole, whole->a, whole->trans_a ? begin : begin * whole->lda);
+    move_a(&p, begin, 0);
     p.c = (char *)whole->c + begin * whole->ldc * (int64_t)dtype_bytes(whole->dtype);
     gemm_one(b->team, &p);
 }
@@ -416,7 +430,7 @@ static void run_long_tile(void *ctx, int64_t tile)
     struct gemm p = *whole;
     p.m = whole->m - row < l->rows ? whole->m - row : l->rows;
     p.k = whole->k - at < l->depth ? whole->k - at : l->depth;
-    p.a = element(whole, whole->a, whole->trans_a ? at * p.lda + row : row * p.lda + at);
+    move_a(&p, row, at);
     move_b(&p, at, 0);
     if (piece == 0) {
         p.c = (char *)whole->c + row * p.ldc * (int64_t)dtype_bytes(p.dtype);

@@ -88,7 +88,7 @@ const void *bf16_products_round_b(struct bf16_products *all, const struct gemm *
 peat_status bf16_products_multiply(struct bf16_products *all, const struct gemm *p)
 {
     struct thread_rooms *t = own(all);
-    const bool has_b = p->b16 != NULL;
+    const bool has_a = p->a16 != NULL, has_b = p->b16 != NULL;
     const peat_gemm_product product = {
         .size = sizeof(product),
         .dtype = PEAT_F32,
@@ -99,14 +99,40 @@ peat_status bf16_products_multiply(struct bf16_products *all, const struct gemm 
         .k = p->k,
         .alpha = 1.0,
         .beta = p->beta,
-        .a = rounded(&t->a, p->a, p->alpha, p->trans_a, p->m, p->k, p->lda),
+        .a = has_a ? p->a16 : rounded(&t->a, p->a, p->alpha, p->trans_a, p->m, p->k, p->lda),
         .b = has_b ? p->b16 : rounded(&t->b, p->b, 1.0, p->trans_b, p->k, p->n, p->ldb),
         .c = p->c,
-        .lda = p->trans_a ? p->m : p->k,
+        .lda = has_a        ? p->lda16
+               : p->trans_a ? p->m
+                            : p->k,
         .ldb = has_b        ? p->ldb16
                : p->trans_b ? p->k
                             : p->n,
         .ldc = p->ldc,
     };
     return all->provider->multiply(all->state, parallel_thread(), &product);
+}
+
+static const float *widened(struct room *r, const bf16 *x, int64_t rows, int64_t cols, int64_t ld)
+{
+    float *to = room_of(r, (size_t)(rows * cols) * sizeof(*to));
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            to[i * cols + j] = bf16_value(x[i * ld + j]);
+    return to;
+}
+
+struct gemm bf16_products_widen(struct bf16_products *all, const struct gemm *p)
+{
+    struct thread_rooms *t = own(all);
+    struct gemm q = *p;
+    if (p->a == NULL) {
+        q.lda = p->trans_a ? p->m : p->k;
+        q.a = widened(&t->a, p->a16, p->trans_a ? p->k : p->m, q.lda, p->lda16);
+    }
+    if (p->b == NULL) {
+        q.ldb = p->trans_b ? p->k : p->n;
+        q.b = widened(&t->b, p->b16, p->trans_b ? p->n : p->k, q.ldb, p->ldb16);
+    }
+    return q;
 }

@@ -18,5 +18,8 @@ const void *bf16_products_round_b(struct bf16_products *all, const struct gemm *
 /* As gemm_one without a bias, for F32; alpha is in what of A is rounded. PEAT_REFUSED: the library
  * has no fast kernel for this shape. */
 peat_status bf16_products_multiply(struct bf16_products *all, const struct gemm *p);
+/* The same product in F32, where A or B is NULL of what was rounded: until the thread's next call.
+ */
+struct gemm bf16_products_widen(struct bf16_products *all, const struct gemm *p);
 
 #endif

@@ -253,6 +253,34 @@ START_TEST(an_operand_may_be_rounded_before)
 }
 END_TEST
 
+START_TEST(both_operands_may_be_rounded_before_and_be_all_there_is)
+{
+    struct operands o = operands(sizes[_i / 4], _i / 2 % 2 == 1 ? 6 : 1);
+    struct team team = started(2);
+    bf16 *a16 = malloc((size_t)o.na * sizeof(*a16)), *b16 = malloc((size_t)o.nb * sizeof(*b16));
+    bf16_round_rows(a16, o.a, 0.3f, 1, o.na, o.na);
+    bf16_round(b16, o.b, o.nb);
+    o.p.alpha = 1.0;
+    o.p.a = o.p.b = NULL;
+    o.p.a16 = a16;
+    o.p.b16 = b16;
+    o.p.lda16 = o.p.lda;
+    o.p.ldb16 = o.p.ldb;
+    size_t bytes = _i % 2 == 1 ? gemm_long_bytes(&o.p) : 0;
+    void *scratch = bytes > 0 ? malloc(bytes) : NULL;
+    if (_i % 2 == 1)
+        gemm_run_long(&team, &o.p, scratch);
+    else
+        gemm_run(&team, &o.p);
+    check_against_double(&o);
+    free(scratch);
+    free(a16);
+    free(b16);
+    gemm_stop_bf16(&team);
+    release(&o);
+}
+END_TEST
+
 START_TEST(only_products_that_say_so_are_rounded)
 {
     struct operands o = operands((int64_t[]){96, 96, 96}, 0);
@@ -368,6 +396,8 @@ static void add_product_tests(TCase *tc)
     tcase_add_loop_test(tc, a_long_product_is_the_one_of_its_rounded_operands, 0, 2 * N_SIZES);
     tcase_add_loop_test(tc, a_product_has_the_same_bits_at_any_thread_count, 0, 8 * N_SIZES);
     tcase_add_loop_test(tc, an_operand_may_be_rounded_before, 0, 8 * N_SIZES);
+    tcase_add_loop_test(tc, both_operands_may_be_rounded_before_and_be_all_there_is, 0,
+                        4 * N_SIZES);
     tcase_add_test(tc, only_products_that_say_so_are_rounded);
     tcase_add_test(tc, nan_in_an_operand_reaches_the_result_and_old_results_do_not);
     tcase_add_test(tc, kernels_name_the_way_of_rounding_where_there_is_one);

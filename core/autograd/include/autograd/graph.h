@@ -57,6 +57,7 @@ struct peat_node {
     int64_t view_offset; /* in elements, from the root's data                         */
     const void *arg;     /* the operation's arguments                                  */
     void *saved;         /* what forward kept for backward                             */
+    void *rounded;       /* of a root: its value as bf16 (node_rounded); NULL: not yet */
     const char *name;    /* of a leaf or probe; else NULL                              */
     const char *hook;    /* the hook that built it, for messages; else NULL            */
     int64_t id;          /* place on the tape                                          */
@@ -123,6 +124,11 @@ struct tensor node_grad(peat_node *n);
 /* The same for a contribution to every element. *fresh: nothing is there yet, and the contribution
  * must be written, not added. */
 struct tensor node_grad_whole(peat_node *n, bool *fresh);
+
+/* n's value as bf16 for products, made when it is first asked for and kept for those of backward.
+ * NULL: products don't round here, nothing goes back, n is not the whole of its root in order, or
+ * memory ran out. */
+const void *node_rounded(peat_node *n);
 
 /* Seeds d loss / d loss = 1 (loss has one element) and runs every backward once, last first. With
  * g->reuse only leaves keep a gradient and a value: the memory of the others is handed on as soon

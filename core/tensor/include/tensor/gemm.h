@@ -53,12 +53,14 @@ struct gemm {
     void *c;
     int64_t lda, ldb, ldc;
     const void *bias; /* [n], added to every row of the result; NULL: none */
-    const void *b16;  /* B rounded before; NULL: not yet                   */
-    int64_t ldb16;
+    /* A and B rounded before, for a team that rounds; NULL: not yet. alpha is 1 where a16 is given;
+     * what is rounded may itself be NULL. */
+    const void *a16, *b16;
+    int64_t lda16, ldb16;
 };
 
-/* For an operand B of many products: bytes of its rounded copy, 0 where the team does not round;
- * and the copy, over the team, for b16. */
+/* For an operand of several products: bytes of its rounded copy, 0 where the team does not round;
+ * and the copy, over the team, for a16 or b16. */
 size_t gemm_rounded_bytes(const struct team *team, peat_dtype dtype, int64_t n);
 void gemm_round(const struct team *team, void *to, const void *from, int64_t n);
 
