@@ -72,6 +72,9 @@ static const char kinds[] =
     "    classes: {model: {arch: encoder, head: class}, task: {plugin: order}}\n"
     "    bert: {model: {arch: encoder, head: both}, task: {plugin: text_pair, path: text.txt}}\n"
     "    two: {model.arch: seq2seq, task: {plugin: copy}}\n"
+    "    split: {position.combine: {plugin: concat_split, d_pos: 6}}\n"
+    "    project: {position.combine: concat_project}\n"
+    "  exclude: {kind: [split, project], position.scheme: [rotary, alibi, t5_bias, tupe]}\n"
     "  include:\n"
     "  - {position.scheme: {plugin: rotary, where: {across: true}}, kind: two}\n"
     "  - {position.scheme: {plugin: alibi, where: {across: true}}, kind: two}\n";
@@ -81,7 +84,7 @@ START_TEST(pytorch_trains_to_the_same_weights)
     shell_write("train.yaml", kinds);
     shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt");
     shell_expect(0, "peat run train.yaml -o runs -j 2 -t 1");
-    shell_expect(0, "test $(ls runs/cells/*/result.json | wc -l) = 32");
+    shell_expect(0, "test $(ls runs/cells/*/result.json | wc -l) = 36");
     shell_expect(0, "set -e; for d in runs/cells/*; do "
                     "peat export runs ${d##*/} --start -o $d/start.st; "
                     "peat export runs ${d##*/} -o $d/end.st; "

@@ -3,10 +3,13 @@
 """Train a cell in PyTorch from docs/checkpoint.md alone: initial weights, batches, dropout, updates.
 
   torch_train.py START END METRICS [START END METRICS ...]
+  torch_train.py --write FILE START END METRICS
 
 Of each cell the exports before and after its training, and metrics.jsonl. Asserts that the weights
 drawn here are those of the start, and that training from there has the losses and the lengths of
-gradients of the metrics and ends with the weights of the end. The heading of each part is the
+gradients of the metrics and ends with the weights of the end. With --write, for trainings so long
+that rounding has told them apart, only the first steps are compared, and the weights that were
+trained here are written as the end was. The heading of each part is the
 section of the document that it is written from.
 """
 import json
@@ -19,7 +22,9 @@ import torch
 import torch.nn.functional as F
 
 torch.set_default_dtype(torch.float64)
-cells = [sys.argv[i:i + 3] for i in range(1, len(sys.argv), 3)]
+written = sys.argv[2] if sys.argv[1] == '--write' else None
+files = sys.argv[3:] if written else sys.argv[1:]
+cells = [files[i:i + 3] for i in range(0, len(files), 3)]
 for files in cells[1:]:  # a process for each, which does not load PyTorch again
     child = os.fork()
     if child == 0:
@@ -43,6 +48,20 @@ def read_safetensors(path):
         data = torch.frombuffer(bytearray(raw[8 + n + begin:8 + n + end]), dtype=torch.float32)
         tensors[name] = data.double().reshape(entry['shape'])
     return tensors, meta
+
+
+def write_safetensors(path, tensors, meta):
+    header, at = {'__metadata__': meta}, 0
+    for name in sorted(tensors):
+        size = 4 * tensors[name].numel()
+        header[name] = {'dtype': 'F32', 'shape': list(tensors[name].shape),
+                        'data_offsets': [at, at + size]}
+        at += size
+    text = json.dumps(header).encode()
+    with open(path, 'wb') as f:
+        f.write(struct.pack('<Q', len(text)) + text)
+        for name in sorted(tensors):
+            f.write(tensors[name].detach().float().contiguous().numpy().tobytes())
 
 
 # ---- "Draws"
@@ -111,6 +130,9 @@ Le = L if Le in (0, 'auto') else Le
 scheme, combine = position['scheme'][0], position['combine']
 name_of = scheme['plugin']
 across = scheme.get('where', {}).get('across', False)
+combine_name = combine['plugin'] if combine else None
+D_pos = combine['d_pos'] if combine_name == 'concat_split' else D
+D_tok = D - D_pos if combine_name == 'concat_split' else D
 
 
 # ---- "Initial values" and the reference pages' column "starts"
@@ -150,7 +172,7 @@ def expected_start():
         norm(at + 'norm')
         p = at + 'position.0.' + name_of + '.'
         if name_of == 'learned':
-            add(p + 'table', resolved['learned.init_std'], resolved['learned.max_len'], D)
+            add(p + 'table', resolved['learned.init_std'], resolved['learned.max_len'], D_pos)
         if name_of == 't5_bias':
             add(p + 'table', scheme['init_std'], scheme['buckets'], H)
         if name_of == 'tupe':
@@ -161,7 +183,9 @@ def expected_start():
             add(p + 'u_k', 1 / math.sqrt(D), H, C, D)
 
     V = start['token.weight'].shape[0]
-    add('token.weight', 1 / math.sqrt(D), V, D)
+    add('token.weight', 1 / math.sqrt(D), V, D_tok)
+    if combine_name == 'concat_project':
+        linear('combine.concat_project', D, 2 * D)
     if head != 'tokens':
         add('class.token', 1 / math.sqrt(D), 1, D)
     if head == 'both':
@@ -321,7 +345,11 @@ class Step:
             P = segment if P is None else P + segment
         elif segment is not None:
             x = x + segment
-        if P is not None:
+        if combine_name == 'concat_split':
+            x = torch.cat([x, P.expand(len(x), -1, -1)], -1)
+        elif combine_name == 'concat_project':
+            x = self.linear(torch.cat([x, P.expand(len(x), -1, -1)], -1), 'combine.concat_project')
+        elif P is not None:
             x = combine['token_scale'] * x + combine['position_scale'] * P
         return self.dropout(x, 'input', 0, 'dropout.encoder' if at else 'dropout')
 
@@ -379,10 +407,10 @@ def stream_of_positions(at, T):
     if name_of == 'learned':
         return resolved['learned.scale'] * W[at + 'position.0.learned.table'][:T]
     if name_of == 'sinusoidal':
-        n = D // 2
-        w = scheme['base'] ** (-2 * torch.arange(n, dtype=torch.float64) / D)
+        n = D_pos // 2
+        w = scheme['base'] ** (-2 * torch.arange(n, dtype=torch.float64) / D_pos)
         a = torch.arange(T, dtype=torch.float64)[:, None] * w
-        return scheme['scale'] * torch.stack([a.sin(), a.cos()], -1).reshape(T, D)
+        return scheme['scale'] * torch.stack([a.sin(), a.cos()], -1).reshape(T, D_pos)
     return None
 
 
@@ -475,7 +503,7 @@ for t in range(1, train['steps'] + 1):
 worst, checked = 0.0, 0
 for line in open(metrics_file):
     row = json.loads(line)
-    if row['split'] == 'train':
+    if row['split'] == 'train' and (not written or row['step'] <= 10):
         for ours, theirs in zip(seen[row['step']], (row['value'], row['grad_norm'])):
             worst, checked = max(worst, abs(ours - theirs) / abs(theirs)), checked + 1
 
@@ -489,6 +517,11 @@ def distance(name, a, b):
     return (told_apart(name, a) - told_apart(name, b)).norm().item()
 
 
+if written:
+    write_safetensors(written, W, end_meta)
+    print(json.dumps({'losses and gradients of the first steps': worst, 'steps compared': checked}))
+    assert checked and worst <= 1e-4
+    sys.exit()
 apart = max(distance(n, W[n], end[n]) / (distance(n, end[n], start[n]) + 1e-12) for n in W)
 print(json.dumps({'arch': arch, 'head': head, 'scheme': name_of, 'losses and gradients': worst,
                   'weights': apart}))
