@@ -235,6 +235,36 @@ static peat_status run(struct thread_products *t, struct product *q, const peat_
                                           : PEAT_FAILED;
 }
 
+static float widened(uint16_t x)
+{
+    uint32_t bits = (uint32_t)x << 16;
+    float y;
+    memcpy(&y, &bits, sizeof(y));
+    return y;
+}
+
+/* What the library would get wrong: a row or a column with gaps, which few products have. */
+static void multiply_plainly(const peat_gemm_product *p)
+{
+    const uint16_t *a = p->a, *b = p->b;
+    int64_t a_row = p->trans_a ? 1 : p->lda, a_step = p->trans_a ? p->lda : 1;
+    int64_t b_column = p->trans_b ? p->ldb : 1, b_step = p->trans_b ? 1 : p->ldb;
+    for (int64_t i = 0; i < p->m; i++)
+        for (int64_t j = 0; j < p->n; j++) {
+            float *c = (float *)p->c + i * p->ldc + j, sum = 0.0f;
+            for (int64_t k = 0; k < p->k; k++)
+                sum += widened(a[i * a_row + k * a_step]) * widened(b[j * b_column + k * b_step]);
+            *c = p->beta == 0.0 ? sum : (float)p->beta * *c + sum;
+        }
+}
+
+static bool must_be_plain(const peat_gemm_product *p)
+{
+    return gaps_are_lost(p->m, p->k, p->trans_a, p->lda) ||
+           gaps_are_lost(p->k, p->n, p->trans_b, p->ldb) ||
+           gaps_are_lost(p->m, p->n, false, p->ldc);
+}
+
 static peat_status multiply_bf16(void *state, int thread, const peat_gemm_product *p)
 {
     struct products *all = state;
@@ -248,6 +278,10 @@ static peat_status multiply_bf16(void *state, int thread, const peat_gemm_produc
                             .trans_a = p->trans_a,
                             .trans_b = p->trans_b,
                             .beta = p->beta};
+    if (must_be_plain(p)) {
+        multiply_plainly(p);
+        return PEAT_OK;
+    }
     struct product *q;
     peat_status status = find(all, t, &s, &q);
     if (status != PEAT_OK)

@@ -20,6 +20,14 @@ struct layout {
     int64_t ld;
 };
 
+/* oneDNN 3.7 multiplies bf16 as if a matrix of one row or one column had no gaps, whatever its
+ * strides say. */
+static inline bool gaps_are_lost(int64_t rows, int64_t cols, bool trans, int64_t ld)
+{
+    bool has_gaps = ld != 1 && (trans ? rows == 1 && cols > 1 : cols == 1 && rows > 1);
+    return ONEDNN_INTERFACE >= 3 && has_gaps;
+}
+
 /* Of a primitive's argument; belongs to the primitive's plan. */
 #if ONEDNN_INTERFACE >= 3
 typedef const_dnnl_memory_desc_t memory_view;
