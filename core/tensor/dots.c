@@ -23,7 +23,8 @@ enum { LANES = DOTS_COLUMNS };
 /* The first n of 16 lanes, n of any size. */
 DOTS_INLINE __mmask16 first_lanes(int64_t n)
 {
-    return n >= LANES ? (__mmask16)0xffff : n <= 0 ? (__mmask16)0 : (__mmask16)((1u << n) - 1);
+    const unsigned of_part = n <= 0 ? 0 : (1u << n % LANES) - 1;
+    return (__mmask16)(n >= LANES ? 0xffff : of_part);
 }
 
 /* ---- packing ---- */

@@ -70,7 +70,8 @@ static struct trial trial(const int64_t *size, int flags)
     p->width = dots_whole(p->n, DOTS_COLUMNS);
     p->c_step = p->n + SPARE;
     p->a = t.a = block(p->m * p->step, sizeof(bf16));
-    p->b = t.b = block(dots_whole(p->k, 2) * p->width, sizeof(bf16));
+    /* A product that begins at a later column reads whole DOTS_COLUMNS from there. */
+    p->b = t.b = block(dots_whole(p->k, 2) * p->width + 2 * DOTS_COLUMNS, sizeof(bf16));
     p->c = t.c = matrix(p->m, p->n, "c");
     if (t.x_across)
         dots_rows_across(t.a, p->step, t.x, p->k, p->m, t.x_cols + SPARE);
