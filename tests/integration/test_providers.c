@@ -100,13 +100,20 @@ START_TEST(a_verb_that_trains_nothing_answers_where_no_library_can_be_loaded)
 }
 END_TEST
 
+/* A sanitizer is written in C++ itself. */
+#ifdef PEAT_SANITIZED
+#define LARGE "blas|dnnl|lapack|archive|xml2|icu"
+#else
+#define LARGE "blas|dnnl|lapack|archive|xml2|icu|stdc"
+#endif
+
 /* Nor does a process that it starts: the dynamic linker writes a file for each. The other names are
  * what libarchive brings with it, which took three times as long to load as all the rest. */
 START_TEST(a_verb_that_multiplies_nothing_loads_no_large_library)
 {
     shell_run("mkdir -p seen; LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/seen/to peat %s", verbs[_i]);
     shell_expect(0, "grep -l 'libc.so' seen/* | grep -q .");
-    shell_expect(1, "grep -hE 'blas|dnnl|lapack|archive|xml2|icu|stdc' seen/*");
+    shell_expect(1, "grep -m 3 -hE '" LARGE "' seen/*");
 }
 END_TEST
 
