@@ -83,20 +83,28 @@ static const float *head_of(const struct tensor *t, const struct attention_tile 
     return x.data;
 }
 
+/* to [rows, cols of the tile] = alpha x y', x packed by rows of `step` and y across the keys */
+static void multiply_by_keys(const struct attention_tile *t, const struct packed *m, const bf16 *x,
+                             int64_t step, const bf16 *y_across, int64_t depth, double alpha,
+                             void *to)
+{
+    dots_multiply(&(struct dots){.m = t->rows,
+                                 .n = t->padded,
+                                 .k = depth,
+                                 .a = x + t->i0 * step,
+                                 .b = y_across + 2 * t->j0,
+                                 .c = to,
+                                 .step = step,
+                                 .width = m->k_width,
+                                 .c_step = t->call->width,
+                                 .alpha = (float)alpha});
+}
+
 /* p = scale q k' over the keys of the tile */
 static void raw_scores(const struct attention_tile *t, const struct packed *m)
 {
     const struct attention *c = t->call;
-    dots_multiply(&(struct dots){.m = t->rows,
-                                 .n = t->padded,
-                                 .k = c->C,
-                                 .a = m->q + t->i0 * m->c_step,
-                                 .b = m->k_across + 2 * t->j0,
-                                 .c = t->p,
-                                 .step = m->c_step,
-                                 .width = m->k_width,
-                                 .c_step = c->width,
-                                 .alpha = (float)c->scale});
+    multiply_by_keys(t, m, m->q, m->c_step, m->k_across, c->C, c->scale, t->p);
 }
 
 static void pack_forward(const struct attention *c, const struct attention_tile *t,
@@ -186,17 +194,7 @@ static void add_over_rows(const struct attention_tile *t, const struct packed *m
 /* ds = dout v' */
 static void weight_grads(const struct attention_tile *t, const struct packed *m)
 {
-    const struct attention *c = t->call;
-    dots_multiply(&(struct dots){.m = t->rows,
-                                 .n = t->padded,
-                                 .k = c->Cv,
-                                 .a = m->dout + t->i0 * m->v_step,
-                                 .b = m->v_across + 2 * t->j0,
-                                 .c = t->ds,
-                                 .step = m->v_step,
-                                 .width = m->k_width,
-                                 .c_step = c->width,
-                                 .alpha = 1.0f});
+    multiply_by_keys(t, m, m->dout, m->v_step, m->v_across, t->call->Cv, 1.0, t->ds);
 }
 
 /* dq = scale ds k */

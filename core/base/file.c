@@ -137,6 +137,12 @@ bool path_is_directory(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+bool path_ends_in(const char *path, const char *ending)
+{
+    size_t n = strlen(path), k = strlen(ending);
+    return n > k && strcmp(path + n - k, ending) == 0;
+}
+
 static peat_status make_one(const char *path, struct error *err)
 {
     if (path_is_directory(path))

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "cell/assemble.h"
 #include "cell/start.h"
@@ -181,18 +182,12 @@ static peat_status from_words(struct starting *x)
 
 /* ---- one start ---- */
 
-static bool ends_in(const char *path, const char *ending)
-{
-    size_t n = strlen(path), k = strlen(ending);
-    return n >= k && strcmp(path + n - k, ending) == 0;
-}
-
 /* By name, so that a damaged file is called what it should be; else by what it begins with. */
 static peat_status take(struct starting *x)
 {
     enum { HEADER_AT = 8 };
     bool header = x->bytes > HEADER_AT && x->byte[HEADER_AT] == '{';
-    bool npy = ends_in(x->s->file, ".npy"), tensors = ends_in(x->s->file, ".safetensors");
+    bool npy = path_ends_in(x->s->file, ".npy"), tensors = path_ends_in(x->s->file, ".safetensors");
     if (npy || (!tensors && npy_is(x->byte, x->bytes)))
         return from_npy(x);
     if (tensors || (header && memchr(x->byte, 0, HEADER_AT)))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_bundle.c: peat bundle DIR -o FILE. */
-#include <string.h>
-
+#include "base/file.h"
 #include "cli/verbs.h"
 #include "grid/bundle.h"
 
@@ -43,20 +42,14 @@ static peat_status write_bundle(const struct cli *cli, enum packing packing, str
     return status;
 }
 
-static bool ends_in(const char *file, const char *end)
-{
-    size_t n = strlen(file), m = strlen(end);
-    return n > m && strcmp(file + n - m, end) == 0;
-}
-
 static int bundle_directory(const struct cli *cli)
 {
     const struct request *q = cli->options;
     struct error err = {0};
     if (!q->file)
         return cli_mistake(cmd_bundle.name, "where to? give -o FILE.tar.gz or FILE.tar.xz");
-    bool xz = ends_in(q->file, ".tar.xz");
-    if (!xz && !ends_in(q->file, ".tar.gz"))
+    bool xz = path_ends_in(q->file, ".tar.xz");
+    if (!xz && !path_ends_in(q->file, ".tar.gz"))
         return cli_mistake(cmd_bundle.name, "'%s' ends in neither .tar.gz nor .tar.xz", q->file);
     return write_bundle(cli, xz ? PACKED_XZ : PACKED_GZIP, &err) == PEAT_OK ? CLI_DONE
                                                                             : cli_refuse(&err);

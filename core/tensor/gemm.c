@@ -329,24 +329,25 @@ static const void *element(const struct gemm *p, const void *base, int64_t offse
     return (const char *)base + offset * (int64_t)dtype_bytes(p->dtype);
 }
 
-/* From row `row` of op(A) and column `column` on. */
-static void move_a(struct gemm *p, int64_t row, int64_t column)
+/* An operand, as it is and rounded, from row `row` and column `column` of its op on. */
+static void move(const struct gemm *p, bool trans, const void **wide, int64_t ld,
+                 const void **rounded, int64_t ld16, int64_t row, int64_t column)
 {
-    if (p->a != NULL)
-        p->a = element(p, p->a, p->trans_a ? column * p->lda + row : row * p->lda + column);
-    if (p->a16 != NULL)
-        p->a16 =
-            (const bf16 *)p->a16 + (p->trans_a ? column * p->lda16 + row : row * p->lda16 + column);
+    const int64_t across = trans ? row : column, down = trans ? column : row;
+    if (*wide != NULL)
+        *wide = element(p, *wide, down * ld + across);
+    if (*rounded != NULL)
+        *rounded = (const bf16 *)*rounded + down * ld16 + across;
 }
 
-/* From row `row` of op(B) and column `column` on. */
+static void move_a(struct gemm *p, int64_t row, int64_t column)
+{
+    move(p, p->trans_a, &p->a, p->lda, &p->a16, p->lda16, row, column);
+}
+
 static void move_b(struct gemm *p, int64_t row, int64_t column)
 {
-    if (p->b != NULL)
-        p->b = element(p, p->b, p->trans_b ? column * p->ldb + row : row * p->ldb + column);
-    if (p->b16 != NULL)
-        p->b16 =
-            (const bf16 *)p->b16 + (p->trans_b ? column * p->ldb16 + row : row * p->ldb16 + column);
+    move(p, p->trans_b, &p->b, p->ldb, &p->b16, p->ldb16, row, column);
 }
 
 /* A product and who computes it. */

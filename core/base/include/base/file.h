@@ -73,6 +73,8 @@ char *path_beside(const char *beside, const char *path);
 /* "a/b"; freed by the caller. */
 char *path_join(const char *a, const char *b);
 bool path_is_directory(const char *path);
+/* "one.npy" ends in ".npy"; ".npy" alone does not. */
+bool path_ends_in(const char *path, const char *ending);
 /* The names in a directory, sorted, without . and ..; freed with names_free. */
 peat_status dir_list(const char *path, char ***name, int *n, struct error *err);
 void names_free(char **name, int n);
