@@ -9,9 +9,6 @@ pkg_check_modules(MD REQUIRED IMPORTED_TARGET libmd)
 pkg_check_modules(CHECK IMPORTED_TARGET check)
 # Optional: without it `peat inspect --format png` says what to install.
 pkg_check_modules(PNG libpng)
-# Optional too: without it `peat bundle` says so.
-pkg_check_modules(ZLIB zlib)
-pkg_check_modules(LZMA liblzma)
 
 # The runtime that OpenBLAS and oneDNN use, whatever the compiler's own is: core/tensor/parallel.c.
 include(CheckCSourceCompiles)
@@ -79,3 +76,6 @@ if(PEAT_WITH_ONEDNN)
 else()
   set(PEAT_NO_ONEDNN "PEAT_WITH_ONEDNN is OFF")
 endif()
+
+# Optional: without it `peat bundle` says so. The program itself does not link to it.
+pkg_check_modules(ARCHIVE libarchive)

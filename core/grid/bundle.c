@@ -170,7 +170,7 @@ peat_status bundle_make(const struct rundir *r, enum packing packing, bool weigh
     struct bundling b = {r, json_get_text(r->plan, "experiment"), NULL, a, err};
     peat_status status = check_whole(r, err);
     if (status == PEAT_OK)
-        status = tarball_open(&b.tarball, packing, err);
+        status = tarball_open(&b.tarball, packing, a, err);
     if (status == PEAT_OK)
         status = add_all(&b, weights);
     if (status == PEAT_OK)

@@ -9,13 +9,14 @@
 
 struct tarball;
 
-/* PEAT_FAILED: this build has no zlib and liblzma. */
-peat_status tarball_open(struct tarball **t, enum packing packing, struct error *err);
+/* PEAT_FAILED: this build has no libarchive. Loads it; *t is to be closed in any case. */
+peat_status tarball_open(struct tarball **t, enum packing packing, struct arena *a,
+                         struct error *err);
 /* A file, 0644, of nobody and no time. Files stand in the order in which they are added. */
 peat_status tarball_add(struct tarball *t, const char *path, const void *bytes, size_t n,
                         struct error *err);
-/* Its bytes into *out; then, and after a failure, it is to be closed. */
+/* Its bytes onto *out. */
 peat_status tarball_finish(struct tarball *t, struct strbuf *out, struct error *err);
-void tarball_close(struct tarball *t);
+void tarball_close(struct tarball *t); /* NULL: nothing */
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_providers.c: libraries of matrices are loaded where something is multiplied, and only there;
- * a provider is one file; what is wrong with one is said.
+ * test_providers.c: libraries of matrices are loaded where something is multiplied, and only there,
+ * and that of archives where one is written; a provider is one file; what is wrong with one is
+ * said.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +67,6 @@ static const char *const verbs[] = {
     "plot r --format csv",
     "logs r 0",
     "verify r",
-    "bundle r -o r.tar.gz",
     "export r --format csv",
     "plugins list",
     "plugins list --json",
@@ -134,6 +134,15 @@ START_TEST(a_verb_that_multiplies_loads_them)
 }
 END_TEST
 
+START_TEST(only_a_verb_that_writes_an_archive_loads_libarchive)
+{
+    shell_run("rm -rf seen; mkdir seen; LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/seen/to peat bundle r "
+              "-o r.tar.gz");
+    shell_expect(0, "grep -qh 'libarchive' seen/*");
+    shell_expect(1, "grep -m 3 -hE 'blas|dnnl' seen/*");
+}
+END_TEST
+
 #ifndef PEAT_SANITIZED
 START_TEST(training_where_no_library_can_be_loaded_ends_with_one_line)
 {
@@ -164,11 +173,17 @@ START_TEST(a_provider_that_is_not_installed_is_refused_with_place_names_and_the_
 }
 END_TEST
 
-/* In a copy of the program that has no providers beside it. */
-START_TEST(without_any_provider_only_what_multiplies_is_refused)
+/* A copy of the program with all that stands beside it: lone/. */
+static void copy_program(void)
 {
     shell_expect(0, "mkdir -p lone/bin lone/lib && cp \"$PEAT\" lone/bin/ && "
-                    "cp -r \"$PEAT_BUILD\"/lib*/peat lone/lib/ && rm -r lone/lib/peat/*/gemm");
+                    "cp -r \"$PEAT_BUILD\"/lib*/peat lone/lib/");
+}
+
+START_TEST(without_any_provider_only_what_multiplies_is_refused)
+{
+    copy_program();
+    shell_expect(0, "rm -r lone/lib/peat/*/gemm");
     shell_says(0, "matrix products by nothing; not installed: onednn, openblas",
                "lone/bin/peat --version");
     shell_expect(0, "lone/bin/peat validate e.yaml");
@@ -197,6 +212,28 @@ START_TEST(a_result_names_the_library_as_the_version_does)
     shell_expect(
         0, "peat --version | sed -n '4s/^  [a-z]*: \\(.*\\), kernels for .*/\\1/p' | tee said");
     shell_expect(0, "grep -q . said && grep -F \"\\\"$(cat said)\" r/cells/*/meta.json");
+}
+END_TEST
+
+static const struct {
+    const char *crime, *said;
+} archivers[] = {
+    {"rm -r lone/lib/peat/*/archive",
+     "peat: peat was built without libarchive, which bundles need: install it (Debian: "
+     "libarchive-dev) and build again\n"},
+    {"cp lone/lib/peat/*/gemm/openblas.so lone/lib/peat/*/archive/libarchive.so",
+     "archive/libarchive.so' belongs to another version of peat\n"},
+    {"echo text > $(echo lone/lib/peat/*/archive)/libarchive.so",
+     "archive/libarchive.so' is not a shared object\n"},
+};
+enum { ARCHIVERS = sizeof(archivers) / sizeof(archivers[0]) };
+
+START_TEST(without_a_library_of_archives_only_bundle_is_refused)
+{
+    copy_program();
+    shell_expect(0, "%s; lone/bin/peat run e.yaml -o r", archivers[_i].crime);
+    shell_says(2, archivers[_i].said, "lone/bin/peat bundle r -o r.tar.gz");
+    shell_expect(1, "test -e r.tar.gz");
 }
 END_TEST
 
@@ -275,6 +312,7 @@ int main(void)
     tcase_add_loop_test(trained, a_verb_that_multiplies_nothing_loads_no_large_library, 0,
                         VERBS - PLANNING);
     tcase_add_test(trained, a_verb_that_multiplies_loads_them);
+    tcase_add_test(trained, only_a_verb_that_writes_an_archive_loads_libarchive);
     tcase_add_test(trained, a_result_names_the_library_as_the_version_does);
     tcase_add_checked_fixture(empty, open_empty, shell_close);
 #ifndef PEAT_SANITIZED
@@ -284,6 +322,7 @@ int main(void)
     tcase_add_test(empty,
                    a_provider_that_is_not_installed_is_refused_with_place_names_and_the_nearest);
     tcase_add_test(empty, without_any_provider_only_what_multiplies_is_refused);
+    tcase_add_loop_test(empty, without_a_library_of_archives_only_bundle_is_refused, 0, ARCHIVERS);
     tcase_add_test(empty, the_version_names_each_library_and_what_cannot_be_loaded);
     tcase_add_test(empty, a_provider_is_one_file_beside_the_plugins);
     tcase_add_test(empty, the_first_directory_that_has_a_name_wins);

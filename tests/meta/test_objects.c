@@ -58,7 +58,7 @@ static const char *section_name(const struct object *o, const elf_section *s)
 
 /* ---- the rules ---- */
 
-static void exports_one_function(const char *path, const char *entry, struct strbuf *offences)
+static void exports_one_symbol(const char *path, const char *entry, struct strbuf *offences)
 {
     struct object o = object_open(path);
     const elf_section *table = find_section(&o, SHT_DYNSYM);
@@ -80,12 +80,17 @@ static void exports_one_function(const char *path, const char *entry, struct str
 
 static void exports_the_entry_alone(const char *path, struct strbuf *offences)
 {
-    exports_one_function(path, "peat_entry", offences);
+    exports_one_symbol(path, "peat_entry", offences);
 }
 
 static void exports_the_provider_alone(const char *path, struct strbuf *offences)
 {
-    exports_one_function(path, "peat_gemm_entry", offences);
+    exports_one_symbol(path, "peat_gemm_entry", offences);
+}
+
+static void exports_the_archiver_alone(const char *path, struct strbuf *offences)
+{
+    exports_one_symbol(path, "peat_archiver", offences);
 }
 
 static bool is_allowed(const char *library)
@@ -122,18 +127,20 @@ static void links_to_libc_and_libm_alone(const char *path, struct strbuf *offenc
     links_to_allowed(path, is_allowed, offences);
 }
 
-static bool is_none_of_matrices(const char *library)
+/* What is loaded where it is used, with what libarchive brings. */
+static bool is_small(const char *library)
 {
-    static const char *const matrices[] = {"blas", "lapack", "dnnl", "mkl", "blis", "gfortran"};
-    for (size_t i = 0; i < sizeof(matrices) / sizeof(matrices[0]); i++)
-        if (strstr(library, matrices[i]))
+    static const char *const large[] = {"blas",     "lapack",  "dnnl", "mkl", "blis",
+                                        "gfortran", "archive", "xml2", "icu", "lzma"};
+    for (size_t i = 0; i < sizeof(large) / sizeof(large[0]); i++)
+        if (strstr(library, large[i]))
             return false;
     return true;
 }
 
-static void links_to_no_library_of_matrices(const char *path, struct strbuf *offences)
+static void links_to_no_large_library(const char *path, struct strbuf *offences)
 {
-    links_to_allowed(path, is_none_of_matrices, offences);
+    links_to_allowed(path, is_small, offences);
 }
 
 /* Data that can change at run time; constants that only wait for relocation are elsewhere. */
@@ -170,14 +177,24 @@ static void owns_no_globals(const char *path, struct strbuf *offences)
 
 typedef void (*rule_fn)(const char *path, struct strbuf *offences);
 
-/* It stands beside the kinds of plugins. */
-static bool is_provider(const char *path)
+static const char *const plugin_kinds[] = {"scheme", "combine", "task", NULL};
+static const char *const gemm[] = {"gemm", NULL};
+static const char *const archive[] = {"archive", NULL};
+
+/* kinds: the folders that are meant. */
+static bool stands_in(const char *path, const char *const *kinds)
 {
-    const char *kind = strstr(path, "/peat/plugins-");
-    return kind && strstr(kind, "/gemm/");
+    const char *beside = strstr(path, "/peat/plugins-");
+    char folder[32];
+    for (; beside && *kinds; kinds++) {
+        snprintf(folder, sizeof(folder), "/%s/", *kinds);
+        if (strstr(beside, folder))
+            return true;
+    }
+    return false;
 }
 
-static int walk(const char *dir, bool providers, rule_fn rule, struct strbuf *offences)
+static int walk(const char *dir, const char *const *kinds, rule_fn rule, struct strbuf *offences)
 {
     char **name;
     int n, found = 0;
@@ -186,10 +203,9 @@ static int walk(const char *dir, bool providers, rule_fn rule, struct strbuf *of
     for (int i = 0; i < n; i++) {
         char *path = path_join(dir, name[i]);
         struct stat st;
-        if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-            found += walk(path, providers, rule, offences);
-        else if (strstr(path, "/peat/plugins-") && strstr(name[i], ".so") &&
-                 is_provider(path) == providers) {
+        if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+            found += walk(path, kinds, rule, offences);
+        } else if (strstr(name[i], ".so") && stands_in(path, kinds)) {
             rule(path, offences);
             found++;
         }
@@ -199,13 +215,13 @@ static int walk(const char *dir, bool providers, rule_fn rule, struct strbuf *of
     return found;
 }
 
-static void hold_for(bool providers, rule_fn rule)
+static void hold_for(const char *const *kinds, rule_fn rule)
 {
     struct strbuf offences;
     strbuf_init(&offences);
     char *lib = path_join(getenv("PEAT_BUILD"), "lib");
     char *lib64 = path_join(getenv("PEAT_BUILD"), "lib64");
-    int found = walk(lib, providers, rule, &offences) + walk(lib64, providers, rule, &offences);
+    int found = walk(lib, kinds, rule, &offences) + walk(lib64, kinds, rule, &offences);
     free(lib);
     free(lib64);
     ck_assert_msg(found > 0, "nothing was built");
@@ -215,7 +231,7 @@ static void hold_for(bool providers, rule_fn rule)
 
 static void hold(rule_fn rule)
 {
-    hold_for(false, rule);
+    hold_for(plugin_kinds, rule);
 }
 
 START_TEST(plugins_export_peat_entry_alone)
@@ -238,22 +254,27 @@ START_TEST(plugins_own_no_globals)
 END_TEST
 #endif
 
-START_TEST(providers_export_peat_gemm_entry_alone)
+START_TEST(providers_export_one_symbol)
 {
-    hold_for(true, exports_the_provider_alone);
+    hold_for(gemm, exports_the_provider_alone);
+    hold_for(archive, exports_the_archiver_alone);
 }
 END_TEST
 
-/* They are opened where something is multiplied. A provider breaks the rule, so it notices. */
-START_TEST(the_program_links_to_no_library_of_matrices)
+/* They are opened where they are used. What links to them breaks the rule, so it notices. */
+START_TEST(the_program_links_to_no_large_library)
 {
+    const char *const *const kinds[] = {gemm, archive};
     struct strbuf offences;
     strbuf_init(&offences);
-    links_to_no_library_of_matrices(getenv("PEAT"), &offences);
+    links_to_no_large_library(getenv("PEAT"), &offences);
     ck_assert_msg(offences.n == 0, "\n%s", offences.text);
     char *lib = path_join(getenv("PEAT_BUILD"), "lib");
-    walk(lib, true, links_to_no_library_of_matrices, &offences);
-    ck_assert_uint_gt(offences.n, 0);
+    for (int i = 0; i < 2; i++) {
+        strbuf_clear(&offences);
+        walk(lib, kinds[i], links_to_no_large_library, &offences);
+        ck_assert_uint_gt(offences.n, 0);
+    }
     free(lib);
     strbuf_release(&offences);
 }
@@ -289,8 +310,8 @@ int main(void)
 #ifndef PEAT_SANITIZED
     tcase_add_test(all, plugins_own_no_globals);
 #endif
-    tcase_add_test(all, providers_export_peat_gemm_entry_alone);
-    tcase_add_test(all, the_program_links_to_no_library_of_matrices);
+    tcase_add_test(all, providers_export_one_symbol);
+    tcase_add_test(all, the_program_links_to_no_large_library);
     tcase_add_test(all, the_rules_notice_an_offence);
     suite_add_tcase(suite, all);
     return run_suite(suite);
