@@ -351,3 +351,7 @@ static const peat_gemm_provider provider = {
     .bf16 = &bf16,
 };
 PEAT_GEMM_DEFINE(provider)
+
+#define LITERAL(x)       #x
+#define VERSION(a, b, c) "oneDNN " LITERAL(a) "." LITERAL(b) "." LITERAL(c)
+PEAT_GEMM_BUILT_WITH(VERSION(DNNL_VERSION_MAJOR, DNNL_VERSION_MINOR, DNNL_VERSION_PATCH))

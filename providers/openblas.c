@@ -83,3 +83,4 @@ static const peat_gemm_provider provider = {
     .lapack = &lapack,
 };
 PEAT_GEMM_DEFINE(provider)
+PEAT_GEMM_BUILT_WITH(OPENBLAS_VERSION)

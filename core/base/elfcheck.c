@@ -19,6 +19,13 @@ static bool same_machine(const elf_header *header)
                     header->e_ident[EI_DATA] == own->e_ident[EI_DATA]);
 }
 
+static elf_segment segment_at(const elf_header *header, const char *bytes, size_t i)
+{
+    elf_segment segment;
+    memcpy(&segment, bytes + header->e_phoff + i * sizeof(segment), sizeof(segment));
+    return segment;
+}
+
 static bool has_table(const elf_header *header, size_t n)
 {
     return header->e_phentsize == sizeof(elf_segment) && header->e_phoff <= n &&
@@ -31,8 +38,7 @@ static bool is_whole(const elf_header *header, const char *bytes, size_t n, uint
     if (!has_table(header, n))
         return false;
     for (size_t i = 0; i < header->e_phnum; i++) {
-        elf_segment segment;
-        memcpy(&segment, bytes + header->e_phoff + i * sizeof(segment), sizeof(segment));
+        elf_segment segment = segment_at(header, bytes, i);
         if (segment.p_offset > size || segment.p_filesz > size - segment.p_offset)
             return false;
     }
@@ -79,4 +85,51 @@ peat_status elf_check(const char *path, const char *bytes, size_t n, uint64_t si
     if (status == PEAT_OK && !is_whole(&header, bytes, n, size))
         status = error_set(err, PEAT_CORRUPT, "'%s' is cut short", path);
     return status;
+}
+
+static size_t rounded_up(size_t n, size_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+/* Notes stand one behind the other: sizes, owner, text, each from a multiple of `unit` on. */
+static const char *find_note(const char *bytes, size_t n, size_t unit, const char *owner,
+                             size_t *length)
+{
+    ElfW(Nhdr) note;
+    while (n >= sizeof(note)) {
+        memcpy(&note, bytes, sizeof(note));
+        if (note.n_namesz > n || note.n_descsz > n)
+            return NULL;
+        size_t text = rounded_up(sizeof(note) + note.n_namesz, unit);
+        size_t end = rounded_up(text + note.n_descsz, unit);
+        if (text + note.n_descsz > n)
+            return NULL;
+        *length = note.n_descsz;
+        if (note.n_namesz == strlen(owner) + 1 &&
+            memcmp(bytes + sizeof(note), owner, note.n_namesz) == 0)
+            return bytes + text;
+        if (end >= n)
+            return NULL;
+        bytes += end;
+        n -= end;
+    }
+    return NULL;
+}
+
+const char *elf_note(const char *bytes, size_t n, const char *owner, size_t *length)
+{
+    elf_header header;
+    const char *found = NULL;
+    if (n < sizeof(header))
+        return NULL;
+    memcpy(&header, bytes, sizeof(header));
+    for (size_t i = 0; has_table(&header, n) && i < header.e_phnum && !found; i++) {
+        elf_segment s = segment_at(&header, bytes, i);
+        if (s.p_type == PT_NOTE && s.p_offset < n)
+            found = find_note(bytes + s.p_offset,
+                              s.p_filesz < n - s.p_offset ? s.p_filesz : n - s.p_offset,
+                              s.p_align == 8 ? 8 : 4, owner, length);
+    }
+    return found;
 }

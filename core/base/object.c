@@ -89,18 +89,26 @@ static const char *real_path(int fd, const char *path, struct arena *a)
     return kept;
 }
 
+static peat_status open_object(const char *what, const char *path, int *fd, struct stat *seen,
+                               struct error *err)
+{
+    peat_status status = file_open(path, O_RDONLY, FILE_ANYONES, fd, err);
+    if (status == PEAT_NOTFOUND)
+        error_set(err, status, "cannot open %s '%s': %s", what, path, strerror(ENOENT));
+    if (status == PEAT_OK)
+        fstat(*fd, seen);
+    return status;
+}
+
 /* Reads the file once, for its hash and for what is wrong with it. `seen`: the file it was. */
 static peat_status read_object(struct object *o, const char *what, const char *path,
                                enum object_hash hash, struct stat *seen, struct arena *a,
                                struct error *err)
 {
     int fd;
-    peat_status status = file_open(path, O_RDONLY, FILE_ANYONES, &fd, err);
-    if (status == PEAT_NOTFOUND)
-        error_set(err, status, "cannot open %s '%s': %s", what, path, strerror(ENOENT));
+    peat_status status = open_object(what, path, &fd, seen, err);
     if (status != PEAT_OK)
         return status;
-    fstat(fd, seen);
     o->sha256[0] = '\0';
     status = check_object(fd, path, hash, (uint64_t)seen->st_size, o->sha256, err);
     if (status == PEAT_OK)
@@ -159,6 +167,37 @@ peat_status object_open(struct object *o, const char *what, const char *path, en
     if (status != PEAT_OK)
         return status;
     return check_unchanged(path, &seen, err);
+}
+
+/* n bytes without the spaces around them and the end of the string. */
+static const char *trimmed(const char *text, size_t n, struct arena *a)
+{
+    for (; n > 0 && *text == ' '; n--)
+        text++;
+    while (n > 0 && (text[n - 1] == ' ' || text[n - 1] == '\0'))
+        n--;
+    return arena_printf(a, "%.*s", (int)n, text);
+}
+
+/* Linkers put notes behind the table of segments. */
+peat_status object_note(const char *what, const char *path, const char *owner, const char **text,
+                        struct arena *a, struct error *err)
+{
+    char head[4096], hex[HASH_HEX];
+    int fd;
+    struct stat seen;
+    *text = NULL;
+    peat_status status = open_object(what, path, &fd, &seen, err);
+    if (status != PEAT_OK)
+        return status;
+    status = check_object(fd, path, OBJECT_UNHASHED, (uint64_t)seen.st_size, hex, err);
+    ssize_t got = status == PEAT_OK ? pread(fd, head, sizeof(head), 0) : 0;
+    close(fd);
+    size_t n;
+    const char *note = got > 0 ? elf_note(head, (size_t)got, owner, &n) : NULL;
+    if (note)
+        *text = trimmed(note, n, a);
+    return status;
 }
 
 void *object_symbol(const struct object *o, const char *name)

@@ -4,35 +4,23 @@
 
 #include <peat/plugin.h>
 
+#include "base/object.h"
+#include "base/shown.h"
 #include "cli/verbs.h"
-#include "process/apart.h"
-#include "tensor/gemm.h"
+#include "tensor/levels.h"
 #include "tensor/provider.h"
 
-/* For apart_run: the library behind the provider called `name`, and the kernels that it picked. */
-static peat_status identify(void *name, struct trail *trail, struct strbuf *out, struct error *err)
+/* Read from its file: to load it takes longer than all the rest. */
+static void print_library(const struct provider_file *file, struct arena *a)
 {
-    struct team team = {.threads = 1};
-    (void)trail;
-    peat_status status = gemm_start(&team, name, err);
-    if (status != PEAT_OK)
-        return status;
-    char library[256] = "", kernels[256] = "";
-    team.gemm->identify(library, kernels, sizeof(library));
-    strbuf_addf(out, "%s, kernels for %s", library, kernels);
-    return PEAT_OK;
-}
-
-/* What crashes or cannot be loaded is said, and the next one is asked. */
-static void print_library(const char *name)
-{
-    struct strbuf library;
+    const char *library;
     struct error err = {0};
-    strbuf_init(&library);
-    peat_status status = apart_run(identify, (void *)(uintptr_t)name, apart_seconds(), APART_SILENT,
-                                   &library, NULL, &err);
-    cli_print("  %s: %s\n", name, status == PEAT_OK ? library.text : err.text);
-    strbuf_release(&library);
+    if (object_note("provider", file->path, PEAT_GEMM_NOTE, &library, a, &err) != PEAT_OK)
+        library = err.text;
+    else
+        library =
+            library ? arena_printf(a, "built with %s", shown_text(a, library)) : "names no library";
+    cli_print("  %s: %s\n", file->name, library);
 }
 
 static void print_providers(struct arena *a)
@@ -50,13 +38,20 @@ static void print_providers(struct arena *a)
     cli_print("%s%s%s\n", p.n ? "" : "nothing", missing ? "; not installed: " : "",
               missing ? missing : "");
     for (int i = 0; i < p.n; i++)
-        print_library(p.file[i].name);
+        print_library(&p.file[i], a);
+}
+
+static const char *vector_level(void)
+{
+    static const char *const name[] = {"the baseline", "x86-64-v3", "x86-64-v4"};
+    return name[level_here()];
 }
 
 static int print_version(struct cli *cli, const char *argument)
 {
     (void)cli, (void)argument;
-    cli_print("peat %s\nplugin ABI %s\n", PEAT_VERSION, PEAT_ABI);
+    cli_print("peat %s\nplugin ABI %s\nbuilt by %s, %s; vectors for %s\n", PEAT_VERSION, PEAT_ABI,
+              PEAT_COMPILER, PEAT_BUILD_TYPE, vector_level());
     struct arena arena;
     arena_init(&arena, "version", 1 << 12);
     print_providers(&arena);

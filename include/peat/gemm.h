@@ -110,6 +110,20 @@ typedef struct peat_gemm_provider {
         return &(provider_);                                                                       \
     }
 
+/* Optional: the library whose headers it was built with, "OpenBLAS 0.3.21", a literal. It is a note
+ * in the file, which `peat --version` reads without loading anything. */
+#define PEAT_GEMM_NOTE "PEAT"
+#if defined(__GNUC__) && defined(__ELF__)
+#define PEAT_GEMM_BUILT_WITH(library_)                                                             \
+    static const struct {                                                                          \
+        uint32_t owner_bytes, text_bytes, type;                                                    \
+        char owner[8], text[sizeof(library_)];                                                     \
+    } peat_gemm_note __attribute__((section(".note.peat"), aligned(4), used)) = {                  \
+        sizeof(PEAT_GEMM_NOTE), sizeof(library_), 1, PEAT_GEMM_NOTE, library_};
+#else
+#define PEAT_GEMM_BUILT_WITH(library_)
+#endif
+
 typedef const peat_gemm_provider *(*peat_gemm_entry_fn)(void);
 #define PEAT_GEMM_ENTRY_NAME "peat_gemm_entry"
 

@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import sys
 
-COMMANDS = [['help'], ['status', 'DIR'], ['results', 'DIR'], ['logs', 'DIR', '0'],
+COMMANDS = [['help'], ['--version'], ['status', 'DIR'], ['results', 'DIR'], ['logs', 'DIR', '0'],
             ['validate', 'DIR'], ['plugins', 'info', 'rotary'],
             ['plugins', 'list']]
 

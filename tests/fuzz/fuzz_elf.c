@@ -13,5 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     size_t part = n < 4096 ? n : 4096;
     if (elf_check_head("input", text, n, NULL) == PEAT_OK && elf_has_table(text, part))
         BUG_UNLESS(elf_check("input", text, part, n, NULL) == status);
+    size_t length;
+    const char *note = elf_note(text, part, "PEAT", &length);
+    BUG_UNLESS(!note || (note >= text && length <= part && note + length <= text + part));
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * provider.c: a provider of matrix products that is one file: plain loops. With -DCRIME_<what> it
- * breaks its contract.
+ * breaks its contract; with -DBUILT_WITH a library's name is in its file.
  */
 #include <peat/gemm.h>
 #include <stdio.h>
@@ -89,4 +89,7 @@ static const peat_gemm_provider provider = {
 };
 #ifndef CRIME_no_entry
 PEAT_GEMM_DEFINE(provider)
+#endif
+#ifdef BUILT_WITH
+PEAT_GEMM_BUILT_WITH(BUILT_WITH)
 #endif

@@ -18,5 +18,8 @@ peat_status elf_check_head(const char *path, const char *bytes, size_t n, struct
 /* Whether the table of segments is within the first n bytes, of a file whose head is right. */
 bool elf_has_table(const char *bytes, size_t n);
 enum { ELF_HEAD = 64 };
+/* The text of the first note of `owner` within the first n bytes of a file whose head is right, not
+ * terminated; NULL: there is none. */
+const char *elf_note(const char *bytes, size_t n, const char *owner, size_t *length);
 
 #endif

@@ -21,6 +21,10 @@ enum object_hash { OBJECT_HASHED, OBJECT_UNHASHED };
  * are rounded is refused too, with the rounding put back. `what` is for messages: "plugin". */
 peat_status object_open(struct object *o, const char *what, const char *path, enum object_hash hash,
                         struct arena *a, struct error *err);
+/* What its file says in a note of `owner` (base/elfcheck.h), without loading it, in *text; NULL: it
+ * has none. Refuses what object_open does before the dynamic linker. */
+peat_status object_note(const char *what, const char *path, const char *owner, const char **text,
+                        struct arena *a, struct error *err);
 /* NULL: it has no such symbol. */
 void *object_symbol(const struct object *o, const char *name);
 /* The file's name without .so. */
