@@ -384,6 +384,51 @@ START_TEST(running_sums_of_many_rows_are_those_of_each)
 }
 END_TEST
 
+/* Element i is added to lane i % 16; the lanes are then folded in halves. */
+static float sum_in_lanes(const float *x, int n)
+{
+    float lane[16] = {0};
+    for (int i = 0; i < n; i++)
+        lane[i % 16] += x[i];
+    for (int half = 8; half > 0; half /= 2)
+        for (int j = 0; j < half; j++)
+            lane[j] += lane[j + half];
+    return lane[0];
+}
+
+/* The order of rounding is a promise: trained cells rest on these bits. */
+START_TEST(norms_add_in_lanes_and_round_each_step)
+{
+    enum { LONGEST = 70 };
+    graph_init(&graph, &arena, lone_team(), PEAT_F32);
+    for (int n = 1; n <= LONGEST; n++) {
+        peat_node *operand[3];
+        float *v[3], centred[LONGEST], square[LONGEST];
+        for (int k = 0; k < 3; k++) {
+            operand[k] = graph_constant(&graph, PEAT_F32, 1, DIMS(n), NULL);
+            v[k] = operand[k]->value.data;
+            for (int i = 0; i < n; i++)
+                v[k][i] = sinf((float)(1 + i * (k + 2))) * (k == 0 ? 3.0f : 1.0f);
+        }
+        float mean = sum_in_lanes(v[0], n) / (float)n;
+        for (int i = 0; i < n; i++) {
+            centred[i] = v[0][i] - mean;
+            square[i] = centred[i] * centred[i];
+        }
+        double spread = (double)sum_in_lanes(square, n) / n;
+        float rate = (float)(1.0 / sqrt(spread + 1e-5));
+        peat_node *y = op_layernorm(g, operand[0], operand[1], operand[2], 1e-5);
+        for (int i = 0; i < n; i++) {
+            float want = centred[i] * rate;
+            want *= v[1][i];
+            want += v[2][i];
+            ck_assert_msg(((const float *)y->value.data)[i] == want, "%d of %d: %.9g, not %.9g", i,
+                          n, get(y, i), (double)want);
+        }
+    }
+}
+END_TEST
+
 int main(void)
 {
     return run_list(
@@ -395,6 +440,6 @@ int main(void)
               linear_multiplies_by_the_transposed_weight, permute_moves_axes_and_slice_cuts_them,
               reshape_keeps_the_order_of_elements, concat_pad_and_expand_place_elements,
               sums_means_and_running_sums_follow_their_axis, rows_and_elements_are_taken_by_index,
-              indices_are_taken_alike_however_they_run,
-              running_sums_of_many_rows_are_those_of_each));
+              indices_are_taken_alike_however_they_run, running_sums_of_many_rows_are_those_of_each,
+              norms_add_in_lanes_and_round_each_step));
 }

@@ -90,4 +90,8 @@ enum { LANES = 16 };
 #define VEC_APART _Pragma("GCC ivdep")
 #endif
 
+/* Put before a loop of a constant few turns, which the compiler would otherwise write out, element
+ * by element, before it looks for vectors. */
+#define VEC_LOOP _Pragma("omp simd")
+
 #endif
