@@ -6,9 +6,10 @@
  * Scores, exponentials and their gradients are F32 and are rounded as operands alone. dk and dv are
  * summed over the blocks transposed, [C, Tk], where the long axis is the one of the lanes.
  */
+#include "attention_rounded.h"
+
 #include <string.h>
 
-#include "attention_tile.h"
 #include "tensor/dots.h"
 
 /* What a thread packs into. "across": transposed. */

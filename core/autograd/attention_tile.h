@@ -30,10 +30,4 @@ struct matrix {
 /* Row i of head h of batch b of a [B,H,T,C] tensor, and all rows after it. */
 struct matrix attention_rows_from(const struct tensor *t, int64_t b, int64_t h, int64_t i);
 
-/* The same tasks with products of bf16, of F32 alone: operands are rounded and packed once per
- * task. Bytes that a thread packs into, 0 for a call that does not round. */
-size_t attention_packed_bytes(const struct attention *c, bool backward);
-void attention_forward_rounded(void *call, int64_t task);
-void attention_backward_rounded(void *call, int64_t slot);
-
 #endif

@@ -11,11 +11,6 @@
 
 static const struct op view_op = {.name = "view"};
 
-void graph_init(struct graph *g, struct arena *arena, const struct team *team, peat_dtype dtype)
-{
-    *g = (struct graph){.base.ops = graph_ops(), .arena = arena, .team = team, .dtype = dtype};
-}
-
 bool graph_failed(const struct graph *g)
 {
     return g->err.status != PEAT_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ops_table.c: the operations as plugins reach them. */
+/* ops_table.c: a graph with the operations as plugins reach them. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -27,54 +27,55 @@ static void shape(const peat_node *a, peat_shape *s)
         s->dim[i] = a->value.dim[i];
 }
 
-const peat_ops *graph_ops(void)
+static const peat_ops table = {
+    .size = sizeof(table),
+    .add = op_add,
+    .sub = op_sub,
+    .mul = op_mul,
+    .div = op_div,
+    .minimum = op_minimum,
+    .maximum = op_maximum,
+    .affine = op_affine,
+    .exp = op_exp,
+    .log = op_log,
+    .log1p = op_log1p,
+    .sqrt = op_sqrt,
+    .sin = op_sin,
+    .cos = op_cos,
+    .tanh = op_tanh,
+    .sigmoid = op_sigmoid,
+    .log_sigmoid = op_log_sigmoid,
+    .softplus = op_softplus,
+    .relu = op_relu,
+    .gelu = op_gelu,
+    .gelu_tanh = op_gelu_tanh,
+    .abs = op_abs,
+    .floor = op_floor,
+    .clamp = op_clamp,
+    .matmul = op_matmul,
+    .permute = op_permute,
+    .reshape = op_reshape,
+    .slice = op_slice,
+    .concat = op_concat,
+    .pad = op_pad,
+    .expand = op_expand,
+    .sum = op_sum,
+    .mean = op_mean,
+    .softmax = op_softmax,
+    .layernorm = op_layernorm,
+    .rmsnorm = op_rmsnorm,
+    .normalize = op_normalize,
+    .cumsum = op_cumsum,
+    .gather_rows = op_gather_rows,
+    .take_last = op_take_last,
+    .rotate = op_rotate,
+    .custom = op_custom,
+    .give_up = fail,
+    .shape = shape,
+    .custom_all = op_custom_all,
+};
+
+void graph_init(struct graph *g, struct arena *arena, const struct team *team, peat_dtype dtype)
 {
-    static const peat_ops table = {
-        .size = sizeof(table),
-        .add = op_add,
-        .sub = op_sub,
-        .mul = op_mul,
-        .div = op_div,
-        .minimum = op_minimum,
-        .maximum = op_maximum,
-        .affine = op_affine,
-        .exp = op_exp,
-        .log = op_log,
-        .log1p = op_log1p,
-        .sqrt = op_sqrt,
-        .sin = op_sin,
-        .cos = op_cos,
-        .tanh = op_tanh,
-        .sigmoid = op_sigmoid,
-        .log_sigmoid = op_log_sigmoid,
-        .softplus = op_softplus,
-        .relu = op_relu,
-        .gelu = op_gelu,
-        .gelu_tanh = op_gelu_tanh,
-        .abs = op_abs,
-        .floor = op_floor,
-        .clamp = op_clamp,
-        .matmul = op_matmul,
-        .permute = op_permute,
-        .reshape = op_reshape,
-        .slice = op_slice,
-        .concat = op_concat,
-        .pad = op_pad,
-        .expand = op_expand,
-        .sum = op_sum,
-        .mean = op_mean,
-        .softmax = op_softmax,
-        .layernorm = op_layernorm,
-        .rmsnorm = op_rmsnorm,
-        .normalize = op_normalize,
-        .cumsum = op_cumsum,
-        .gather_rows = op_gather_rows,
-        .take_last = op_take_last,
-        .rotate = op_rotate,
-        .custom = op_custom,
-        .give_up = fail,
-        .shape = shape,
-        .custom_all = op_custom_all,
-    };
-    return &table;
+    *g = (struct graph){.base.ops = &table, .arena = arena, .team = team, .dtype = dtype};
 }

@@ -13,26 +13,7 @@
 #include "base/memory.h"
 #include "cell/cellfiles.h"
 #include "grid/best.h"
-
-static const char *const state_names[CELL_STATES] = {
-    "todo",    "running", "partial", "done",    "diverged", "failed",   "crashed",
-    "timeout", "oom",     "stale",   "damaged", "waiting",  "unchosen", "skipped",
-};
-
-const char *cell_state_name(enum cell_state s)
-{
-    return state_names[s];
-}
-
-bool cell_has_ended(enum cell_state s)
-{
-    return s == CELL_DONE || s == CELL_DIVERGED;
-}
-
-bool cell_has_failed(enum cell_state s)
-{
-    return s == CELL_FAILED || s == CELL_CRASHED || s == CELL_TIMEOUT || s == CELL_OOM;
-}
+#include "grid/rundir.h"
 
 /* ---- one cell ---- */
 
@@ -80,7 +61,7 @@ static enum cell_state end_state(const struct value *end)
 {
     const char *name = json_get_text(end, "state");
     for (int s = CELL_FAILED; name && s <= CELL_OOM; s++)
-        if (!strcmp(name, state_names[s]))
+        if (!strcmp(name, cell_state_name((enum cell_state)s)))
             return (enum cell_state)s;
     return CELL_PARTIAL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* paramrefuse.h: what is wrong with what the user wrote, in words; for params.c and paramtype.c. */
+/* paramrefuse.h: what is wrong with what the user wrote, in words; for params.c and paramread.c. */
 #ifndef PLUGIN_PARAMREFUSE_H
 #define PLUGIN_PARAMREFUSE_H
 

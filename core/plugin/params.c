@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* params.c: from a map of settings to a config, key by key. */
-#include "paramrefuse.h"
+#include "paramread.h"
 
 /* Every name a key could have been meant as; *n of them. */
 static const char **known_keys(const struct filling *f, int *n)
@@ -54,7 +54,7 @@ static peat_status fill_value(const struct filling *f, const peat_param *row, co
 {
     if (row->flags & PEAT_AUTO && v->kind == VALUE_TEXT && strcmp(v->text, "auto") == 0)
         return PEAT_OK;
-    return row_type(row)->read(f, row, false, v, f->config + row->offset);
+    return param_read(f, row, v);
 }
 
 static peat_status fill_given(const struct filling *f, const struct value *given)

@@ -85,7 +85,8 @@ struct graph {
         *missing; /* operands that the hook is not given: "PEAT_NEED_X (x_q, x_k)"; or NULL */
 };
 
-/* The arena is not reset: the caller owns the step's life. */
+/* ops_table.c: an empty tape with the SDK's operations. The arena is not reset: the caller owns the
+ * step's life. */
 void graph_init(struct graph *g, struct arena *arena, const struct team *team, peat_dtype dtype);
 bool graph_failed(const struct graph *g);
 /* "operand N is missing", with what the hook did not declare. */
@@ -136,9 +137,6 @@ const void *node_rounded(peat_node *n);
 void graph_backward(struct graph *g, peat_node *loss);
 /* Marks `reached` on all nodes that graph_backward would reach: for plans, where nothing runs. */
 void graph_reach(struct graph *g, peat_node *loss);
-
-/* The SDK's table, made of the op_ functions of ops.h. */
-const peat_ops *graph_ops(void);
 
 /* First node (in tape order) whose value or, with grads, gradient is not finite; NULL: none. */
 peat_node *graph_first_nonfinite(struct graph *g, bool grads);

@@ -11,7 +11,8 @@
 #ifndef GRID_BEST_H
 #define GRID_BEST_H
 
-#include "grid/rundir.h"
+#include "experiment/best_over.h"
+#include "grid/cellstate.h"
 
 enum best_role {
     BEST_CHOOSES,  /* of a seed kept for choosing                     */

@@ -11,8 +11,6 @@
 
 #define WHOLE_MAX 9007199254740992.0 /* 2^53: beyond it doubles skip whole numbers */
 
-struct filling;
-
 /* A row of the table of types: everything that depends on the type of a parameter. */
 struct param_type {
     const char *name;    /* "int", in listings                       */
@@ -20,13 +18,19 @@ struct param_type {
     size_t bytes, align; /* of the field                          */
     /* The preset, or 0; NULL: a text or a list, which have none. */
     void (*write)(void *field, double x);
-    /* `item`: v stands in a list. */
-    peat_status (*read)(const struct filling *f, const peat_param *row, bool item,
-                        const struct value *v, void *field);
     struct value *(*show)(const peat_param *row, const void *field, struct arena *a);
     bool number, text;             /* or a list of such           */
     const struct param_type *item; /* of a list; NULL: not a list */
 };
+
+/* peat_strings and peat_reals, whatever the items are. */
+struct param_list {
+    int64_t n;
+    const void *item;
+};
+_Static_assert(sizeof(struct param_list) == sizeof(peat_strings) &&
+                   sizeof(struct param_list) == sizeof(peat_reals),
+               "a list is a number and a pointer");
 
 /* NULL: there is no such type, which params_check refuses. */
 const struct param_type *row_type(const peat_param *row);

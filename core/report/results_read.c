@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* results.c: from run directories to rows of cells. */
+/* results_read.c: from run directories to rows of cells. */
 #include "report/results.h"
 
 #include <math.h>

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* cellstate.h: what can have become of a cell. */
+#ifndef GRID_CELLSTATE_H
+#define GRID_CELLSTATE_H
+
+#include <stdbool.h>
+
+enum cell_state {
+    CELL_TODO,    /* never started                            */
+    CELL_RUNNING, /* its process holds the cell's lock        */
+    CELL_PARTIAL, /* stopped between; has a checkpoint or not */
+    CELL_DONE,
+    CELL_DIVERGED, /* done: divergence is a result             */
+    CELL_FAILED,
+    CELL_CRASHED,
+    CELL_TIMEOUT,
+    CELL_OOM,
+    CELL_STALE,    /* done with another plugin or engine; stale.json says so */
+    CELL_DAMAGED,  /* done, but its files are not what they were then        */
+    CELL_WAITING,  /* never started: best_over has chosen no value for its row yet */
+    CELL_UNCHOSEN, /* never started: best_over has chosen another value           */
+    CELL_SKIPPED   /* refused by the plan: no directory, only a line in plan.json */
+};
+
+enum { CELL_STATES = CELL_SKIPPED + 1 };
+
+const char *cell_state_name(enum cell_state s);
+/* Done or diverged: there is a result. */
+bool cell_has_ended(enum cell_state s);
+/* Failed, crashed, timed out or out of memory. */
+bool cell_has_failed(enum cell_state s);
+
+#endif
