@@ -68,7 +68,7 @@ static void look(void *ctx, const char *hook)
 /* A sanitizer reports leaks when a process ends in the ordinary way. */
 _Noreturn static void end_child(void)
 {
-#if defined(PEAT_SANITIZED)
+#if defined(PEAT_SANITIZED) && !defined(PEAT_FUZZ)
     exit(0);
 #else
     _exit(0);
@@ -245,7 +245,7 @@ static peat_status explain(const struct inquiry *q, struct trail_plugin *died, s
  * report is not to be lost. */
 static bool has_answered(const struct inquiry *q)
 {
-#if defined(PEAT_SANITIZED)
+#if defined(PEAT_SANITIZED) && !defined(PEAT_FUZZ)
     return q->sent && q->child.code == 0;
 #else
     return q->sent;

@@ -22,6 +22,11 @@ mkdir -p "$build"
         { tail -n 30 "$build/build.log"; exit 1; }
 ) 9>"$build/lock"
 mkdir -p "$build/found/$target"
-exec "$build/tests/fuzz/fuzz_$target" -max_total_time="$seconds" -max_len=4096 -timeout=10 \
+begun=$build/found/$target.begun
+touch "$begun"
+"$build/tests/fuzz/fuzz_$target" -max_total_time="$seconds" -max_len=4096 -timeout=10 \
     -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$build/$target-" \
     "$build/found/$target" "$source/tests/fuzz/corpus/$target"
+# A process that a verb has started fails without ending the search.
+failed=$(find "$build" -maxdepth 1 -name "$target-crash-*" -newer "$begun")
+[ -z "$failed" ] || { echo "failed in a process of its own:"; echo "$failed"; exit 1; }

@@ -131,7 +131,7 @@ static peat_status read_idx(peat_setup *s, const char *path, uint32_t magic, int
     if (packer)
         return peat_refuse(s, "'%s' is packed with %s: unpack it first", path, packer);
     double size = 4 + 4 * dims, items = 1;
-    if (file->n < size || big_endian(file->byte) != magic)
+    if ((double)file->n < size || big_endian(file->byte) != magic)
         return peat_refuse(s, "'%s' is not an IDX file of %s", path,
                            magic == IDX_IMAGES ? "images" : "labels");
     for (int i = 0; i < dims; i++) {

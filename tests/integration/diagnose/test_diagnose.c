@@ -111,7 +111,7 @@ END_TEST
 static const struct value *print_json(struct arena *a, const char *command)
 {
     struct error err = {0};
-    shell_expect(0, command);
+    shell_expect(0, "%s", command);
     const struct value *v = json_parse(a, shell.printed.text, shell.printed.n, "stdout", &err);
     ck_assert_msg(v != NULL, "%s", err.text);
     return v;
