@@ -8,12 +8,13 @@
 #include "base/clock.h"
 #include "tensor/gemm.h"
 
-/* Of the FLOPs per second of a product, those that a training step reaches on a small model. */
-static const double reached = 0.25;
+/* Of the FLOPs per second of a product, those of plan_work that a training step reaches. */
+static const double reached = 0.9;
 
 enum { ROWS = 512, WIDTH = 128, OUT = 512 };
 
-/* FLOPs per second of products of a block's size on one thread, timed for 5 ms. */
+/* FLOPs per second of products of a block's size on one thread, in 5 ms of processor time: other
+ * work on the machine makes it no slower. */
 static double product_speed(const struct team *team, struct arena *a)
 {
     float *x = ARENA_ARRAY(a, ROWS * WIDTH, float), *w = ARENA_ARRAY(a, OUT * WIDTH, float);
@@ -35,8 +36,8 @@ static double product_speed(const struct team *team, struct arena *a)
                      .ldb = WIDTH,
                      .ldc = OUT};
     gemm_one(team, &p);
-    double start = clock_seconds(), now = start, done = 0;
-    for (; now < start + 5e-3; now = clock_seconds()) {
+    double start = clock_cpu(), now = start, done = 0;
+    for (; now < start + 5e-3; now = clock_cpu()) {
         gemm_one(team, &p);
         done += 2.0 * ROWS * WIDTH * OUT;
     }

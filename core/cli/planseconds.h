@@ -5,9 +5,9 @@
 
 #include "experiment/experiment.h"
 
-/* Seconds of `work` FLOPs (plan_work) as this machine would run them now, from a matrix product
- * that is timed for an instant; NaN: nothing here multiplies. Right within a factor of two or
- * three: products are a part of a step, and small models have small ones. */
+/* Seconds of `work` FLOPs (plan_work) on this machine when it does nothing else, from a matrix
+ * product that is timed for an instant; NaN: nothing here multiplies. Mostly right within a third;
+ * starting a cell, 0.05 s of a processor, is not counted. */
 double plan_seconds(const struct run_settings *run, double work);
 
 #endif

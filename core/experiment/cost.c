@@ -145,9 +145,27 @@ double plan_training(const struct plan_cell *c)
     return c->flops_per_token * (double)t->batch * (double)t->seq_len * (double)t->steps;
 }
 
+/* FLOPs that take as long as a byte of activations, which is written, read again, and has a
+ * gradient. From `peat bench step`: a step's FLOPs and 30 for each byte, at the speed of a matrix
+ * product, are 0.8 to 1.0 of its time at d 32 to 256, fused and composed (docs/performance.md). */
+static const double flops_per_byte = 30.0;
+
+/* How much longer a step takes than its FLOPs alone. */
+static double slowness(const struct plan_cell *c)
+{
+    const struct train_config *t = &c->config.train;
+    double flops = c->flops_per_token * (double)t->batch * (double)t->seq_len;
+    return flops > 0 ? 1 + flops_per_byte * (double)c->activation_bytes / flops : 1;
+}
+
+double plan_training_work(const struct plan_cell *c)
+{
+    return slowness(c) * plan_training(c);
+}
+
 double plan_work(const struct plan_cell *c)
 {
-    return plan_training(c) + c->eval_flops + c->generate_work;
+    return plan_training_work(c) + slowness(c) * (c->eval_flops + c->generate_work);
 }
 
 static void note_costs(struct planning *p, struct plan_cell *cell, const struct look *look)

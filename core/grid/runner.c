@@ -102,7 +102,7 @@ static void add_job(struct run *r, const struct plan_cell *c, const struct cell_
         .steps = t->steps,
         .seq_len = t->seq_len,
         .weight = work > 0 ? work : 1,
-        .training = work > 0 ? plan_training(c) / work : 1,
+        .training = work > 0 ? plan_training_work(c) / work : 1,
         .eval_every = c->config.eval.every,
     };
     struct metrics_tail tail = metrics_tail(f->dir);

@@ -203,7 +203,27 @@ START_TEST(evaluation_and_generation_are_counted)
     ck_assert_double_eq_tol(once->generate_work / once->generate_flops, 1 + by_token * 4 / 64,
                             1e-9);
     ck_assert_double_gt(plan_work(twice), plan_work(once));
-    ck_assert_double_gt(plan_work(once), plan_training(once));
+    ck_assert_double_gt(plan_work(once), plan_training_work(once));
+}
+END_TEST
+
+/* The composed path keeps tensors of all pairs: at these sizes a step of cope takes more than twice
+ * as long as one of none, with 7 % more FLOPs (docs/performance.md). */
+START_TEST(activations_take_time_beside_their_flops)
+{
+    const struct plan *p = make(HEAD "defaults:\n"
+                                     "  task: copy\n"
+                                     "  model: {d_model: 64, n_layer: 2, n_head: 4}\n"
+                                     "  train: {steps: 20, batch: 4, seq_len: 256}\n"
+                                     "matrix: {position.scheme: [none, rotary, cope]}\n"
+                                     "seeds: 1\n");
+    const struct plan_cell *none = &p->cell[0], *rotary = &p->cell[1], *cope = &p->cell[2];
+    ck_assert_str_eq(cope->attention_path, "composed");
+    ck_assert_double_lt(plan_training(cope), 1.5 * plan_training(none));
+    ck_assert_double_gt(plan_training_work(cope), 2 * plan_training_work(none));
+    ck_assert_double_lt(plan_training_work(rotary), 1.2 * plan_training_work(none));
+    ck_assert_double_gt(plan_training_work(none), plan_training(none));
+    ck_assert_double_gt(plan_work(none), plan_training_work(none));
 }
 END_TEST
 
@@ -532,6 +552,7 @@ int main(void)
               a_seed_of_a_grid_is_the_cell_of_that_seed_alone,
               a_learned_table_is_what_a_cell_has_more_than_without_position,
               flops_follow_the_usual_count, evaluation_and_generation_are_counted,
+              activations_take_time_beside_their_flops,
               the_command_says_what_evaluation_costs_and_how_long_all_takes,
               matched_cells_cost_the_same_within_tolerance,
               a_row_without_combine_is_the_baseline_of_every_combine,

@@ -61,7 +61,10 @@ peat_status plan_make(struct plan *p, const struct experiment *e, struct registr
 int plan_baseline(const struct plan *p, int cell);
 /* FLOPs of all its training steps. */
 double plan_training(const struct plan_cell *c);
-/* What it will take, in FLOPs of training: a generated token's cost more time than others. */
+/* What they will take, in FLOPs of matrix products that take as long: activations that are written
+ * and read, as the composed path of attention has many, take time beside the FLOPs. */
+double plan_training_work(const struct plan_cell *c);
+/* The same with evaluations; a generated token's FLOPs take more time than others. */
 double plan_work(const struct plan_cell *c);
 /* plan.json: name, axes with labels, report settings, cells (index, id, label, axes, seed, hash,
  * cost, injection, baseline index). */
