@@ -7,8 +7,9 @@
 
 By processor time (user and system, of `peat run` and all its cells) training is what as many steps
 again add: the grid is run with its 200 steps and with 400, in turn. By wall time it is what the
-cells' results say of their steps and evaluations, as a share of the run times its two jobs; on a
-busy machine that share holds waiting too. Words after the program are settings for both.
+cells' results say of their steps and evaluations, as a share of the run times its two jobs. On a busy
+machine both are rough: caches are shared, and waiting counts as training. Words after the program are
+settings for both.
 """
 import argparse
 import json
