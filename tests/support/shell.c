@@ -26,12 +26,18 @@ void shell_close(void)
     strbuf_release(&shell.printed);
 }
 
-void shell_keep_signals(void)
+static void add_option(const char *variable, const char *option)
 {
     char options[512];
-    const char *now = getenv("ASAN_OPTIONS");
-    snprintf(options, sizeof(options), "%s:handle_segv=0", now ? now : "");
-    setenv("ASAN_OPTIONS", options, 1);
+    const char *now = getenv(variable);
+    snprintf(options, sizeof(options), "%s:%s", now ? now : "", option);
+    setenv(variable, options, 1);
+}
+
+void shell_keep_signals(void)
+{
+    add_option("ASAN_OPTIONS", "handle_segv=0");
+    add_option("TSAN_OPTIONS", "handle_segv=0");
 }
 
 static int run(const char *fmt, va_list args)
