@@ -136,9 +136,30 @@ static const struct value *settled(const struct cell_files *c, const struct valu
     return config;
 }
 
+/* What the cell's weights start from and that is not here; NULL: nothing. */
+static const char *missing_start(const struct cell_files *c)
+{
+    const struct value *model = value_get(c->config, "model"), *start;
+    const char *from = json_get_text(value_get(model, "embedding"), "from");
+    if (from && !file_exists(from))
+        return from;
+    for (int i = 0; (start = json_get_item(model, "start", i)); i++) {
+        from = json_get_text(start, "from");
+        if (from && !file_exists(from))
+            return from;
+    }
+    return NULL;
+}
+
 static peat_status train_one(const struct cell_files *c, const char *scratch, const char *program,
                              struct retraining *t, struct arena *a, struct error *err)
 {
+    const char *missing = missing_start(c);
+    if (missing) {
+        missing = arena_printf(a, "it starts from '%s', which is not here", missing);
+        t->item[t->n++] = (struct retrained){c->label, RETRAIN_NOT_COMPARABLE, missing};
+        return PEAT_OK;
+    }
     struct progress progress;
     struct job job = {.id = c->id,
                       .label = c->label,

@@ -407,6 +407,16 @@ START_TEST(what_was_read_is_kept_and_a_run_is_made_again_elsewhere)
 }
 END_TEST
 
+START_TEST(what_started_from_something_gone_is_not_comparable)
+{
+    make_run("first", "");
+    shell_expect(0, "sed 's/n_head: 2/&, start: {from: first, cell: learned.sum.s0}/' x.yaml > "
+                    "y.yaml; peat run y.yaml -q -o kept; mv first gone");
+    shell_says(1, "not comparable: it starts from '", "peat verify kept --retrain 1");
+    shell_says(1, "first', which is not here", "peat verify kept --retrain 1");
+}
+END_TEST
+
 START_TEST(an_interrupted_cell_ends_with_the_same_bits)
 {
 #define LONG "'model.embedding={from: v.npy, frozen: true}' train.steps=2000"
@@ -550,6 +560,7 @@ int main(void)
               a_grid_varies_file_cell_and_frozen,
               what_changes_between_plan_and_cell_ends_the_cell_with_one_line,
               what_was_read_is_kept_and_a_run_is_made_again_elsewhere,
+              what_started_from_something_gone_is_not_comparable,
               an_interrupted_cell_ends_with_the_same_bits,
               tasks_without_texts_of_tokens_take_no_words,
               rows_of_another_shape_are_left_out_of_a_grid));
