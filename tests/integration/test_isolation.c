@@ -18,6 +18,12 @@ enum { SANITIZED = 1 };
 #else
 enum { SANITIZED = 0 };
 #endif
+/* Whether a process may end inside dlopen(): ThreadSanitizer reports that as its own failure. */
+#if defined(__SANITIZE_THREAD__)
+enum { EXITS_IN_DLOPEN = 0 };
+#else
+enum { EXITS_IN_DLOPEN = 1 };
+#endif
 
 /* What becomes of a cell. */
 struct expectation {
@@ -319,7 +325,7 @@ START_TEST(crime_on_loading_refuses_the_plan_with_one_line)
     static const char *const says[] = {"ended the process with status 0",
                                        "ended the process with status 3", "was ended by SIGKILL",
                                        "did not return within 1 s"};
-    for (int i = 0; i < COUNT(flags); i++) {
+    for (int i = EXITS_IN_DLOPEN ? 0 : 1; i < COUNT(flags); i++) {
         build("evil_scheme", flags[i], "evil_load");
         shell_write("load.yaml",
                     "version: 1\nname: load\ndefaults:\n  task: {plugin: copy}\nmatrix:\n"
@@ -337,7 +343,8 @@ END_TEST
 START_TEST(list_passes_over_a_plugin_that_dies_on_loading)
 {
     shell_expect(0, "mkdir dir");
-    build("evil_scheme", "-DON_LOAD=EXIT_0", "dir/evil_load");
+    build("evil_scheme", EXITS_IN_DLOPEN ? "-DON_LOAD=EXIT_0" : "-DON_ENTRY=EXIT_3",
+          "dir/evil_load");
     build("evil_scheme", "-DON_ENTRY=KILL", "dir/evil_entry");
     build("evil_scheme", "", "dir/evil_scheme");
     shell_says(0, "evil_scheme", "PEAT_PLUGIN_PATH=dir peat plugins list 2> said");
