@@ -27,7 +27,7 @@ function(peat_levels name)
     set(target peat_${name}_${level})
     add_library(${target} OBJECT ${sources})
     target_compile_definitions(${target} PRIVATE LEVEL=${level})
-    # VEC_LOOP of tensor/levels.h
+    # VEC_LANES of tensor/levels.h
     target_compile_options(${target} PRIVATE ${level_flags_${level}} -fopenmp-simd)
     target_include_directories(${target} PRIVATE
       $<TARGET_PROPERTY:peat_${name},INCLUDE_DIRECTORIES>)

@@ -200,13 +200,15 @@ enum { CACHE_LINE = 64, PIECE = 256, AHEAD = 1024 }; /* the last two in elements
 #define ROW_MAP(real, name, one)                                                                   \
     static void name(real *y, const real *x, int64_t n)                                            \
     {                                                                                              \
-        VEC_APART for (int64_t i = 0; i < n; i++) y[i] = one(x[i]);                                \
+        VEC_EACH(i, n)                                                                             \
+            y[i] = one(x[i]);                                                                      \
     }
 
 #define ROW_GRAD(real, name, one, OP)                                                              \
     static void name(real *dx, const real *x, const real *dy, int64_t n)                           \
     {                                                                                              \
-        VEC_APART for (int64_t i = 0; i < n; i++) dx[i] OP dy[i] * one(x[i]);                      \
+        VEC_EACH(i, n)                                                                             \
+            dx[i] OP dy[i] * one(x[i]);                                                            \
     }
 
 /* y = f(x), d *= f'(x). x was last seen in the forward pass: it is asked for ahead of time, which
@@ -257,12 +259,11 @@ ROW_BOTH(double, gelu_tanh_both_f64, gelu_tanh_both_exact)
 VEC_INLINE void exp_lanes(float *y, const float *x, float shift, int64_t n, float lane[LANES])
 {
     for (int64_t first = 0; first < n; first += LANES)
-        VEC_APART
-    for (int64_t j = 0; j < LANES; j++) {
-        float e = exp_one(x[first + j] - shift);
-        y[first + j] = e;
-        lane[j] += e;
-    }
+        VEC_EACH(j, LANES) {
+            float e = exp_one(x[first + j] - shift);
+            y[first + j] = e;
+            lane[j] += e;
+        }
 }
 
 static float exp_sum_f32(float *y, const float *x, float shift, int64_t n)

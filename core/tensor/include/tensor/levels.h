@@ -83,15 +83,17 @@ enum { LANES = 16 };
 /* What constant arguments make simpler must become part of its caller. */
 #define VEC_INLINE static inline __attribute__((always_inline))
 
-/* Put before a loop whose turns do not depend on each other, though pointers might overlap. */
 #ifdef __clang__
 #define VEC_APART _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define VEC_APART _Pragma("GCC ivdep")
 #endif
 
-/* Put before a loop of a constant few turns, which the compiler would otherwise write out, element
- * by element, before it looks for vectors. */
-#define VEC_LOOP _Pragma("omp simd")
+/* A loop over i < n whose turns do not depend on each other, though pointers might overlap. */
+#define VEC_EACH(i, n) VEC_APART for (int64_t i = 0; i < (n); i++)
+
+/* The same of a constant few turns, which the compiler would otherwise write out, element by
+ * element, before it looks for vectors. */
+#define VEC_LANES(i, n) _Pragma("omp simd") for (int64_t i = 0; i < (n); i++)
 
 #endif
