@@ -121,10 +121,10 @@ const char *elf_note(const char *bytes, size_t n, const char *owner, size_t *len
 {
     elf_header header;
     const char *found = NULL;
-    if (n < sizeof(header))
+    if (!elf_has_table(bytes, n))
         return NULL;
     memcpy(&header, bytes, sizeof(header));
-    for (size_t i = 0; has_table(&header, n) && i < header.e_phnum && !found; i++) {
+    for (size_t i = 0; i < header.e_phnum && !found; i++) {
         elf_segment s = segment_at(&header, bytes, i);
         if (s.p_type == PT_NOTE && s.p_offset < n)
             found = find_note(bytes + s.p_offset,

@@ -170,11 +170,11 @@ peat_status bundle_make(const struct rundir *r, enum packing packing, bool weigh
     struct bundling b = {r, json_get_text(r->plan, "experiment"), NULL, a, err};
     peat_status status = check_whole(r, err);
     if (status == PEAT_OK)
-        status = tarball_open(&b.tarball, packing, a, err);
+        status = tarball_open(&b.tarball, packing, out, a, err);
     if (status == PEAT_OK)
         status = add_all(&b, weights);
     if (status == PEAT_OK)
-        status = tarball_finish(b.tarball, out, err);
+        status = tarball_finish(b.tarball, err);
     tarball_close(b.tarball);
     return status;
 }

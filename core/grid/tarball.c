@@ -11,7 +11,6 @@
 struct tarball {
     const struct archiver *by;
     struct archive *archive;
-    struct strbuf bytes;
 };
 
 /* ---- the library ---- */
@@ -60,8 +59,8 @@ static ssize_t take_bytes(struct archive *archive, void *to, const void *bytes, 
     return (ssize_t)n;
 }
 
-peat_status tarball_open(struct tarball **tarball, enum packing packing, struct arena *a,
-                         struct error *err)
+peat_status tarball_open(struct tarball **tarball, enum packing packing, struct strbuf *out,
+                         struct arena *a, struct error *err)
 {
     const struct archiver *by;
     *tarball = NULL;
@@ -71,8 +70,7 @@ peat_status tarball_open(struct tarball **tarball, enum packing packing, struct 
     struct tarball *t = ARENA_NEW(a, struct tarball);
     *tarball = t;
     t->by = by;
-    strbuf_init(&t->bytes);
-    bool open = by->open(&t->archive, packing == PACKED_XZ, take_bytes, &t->bytes);
+    bool open = by->open(&t->archive, packing == PACKED_XZ, take_bytes, out);
     if (!t->archive)
         out_of_memory("archive");
     return open ? PEAT_OK : failure(t, err);
@@ -84,18 +82,13 @@ peat_status tarball_add(struct tarball *t, const char *path, const void *bytes, 
     return t->by->add(t->archive, path, bytes, n) ? PEAT_OK : failure(t, err);
 }
 
-peat_status tarball_finish(struct tarball *t, struct strbuf *out, struct error *err)
+peat_status tarball_finish(struct tarball *t, struct error *err)
 {
-    if (!t->by->finish(t->archive))
-        return failure(t, err);
-    strbuf_add_bytes(out, t->bytes.text, t->bytes.n);
-    return PEAT_OK;
+    return t->by->finish(t->archive) ? PEAT_OK : failure(t, err);
 }
 
 void tarball_close(struct tarball *t)
 {
-    if (!t)
-        return;
-    t->by->close(t->archive);
-    strbuf_release(&t->bytes);
+    if (t)
+        t->by->close(t->archive);
 }

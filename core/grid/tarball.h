@@ -9,14 +9,15 @@
 
 struct tarball;
 
-/* PEAT_FAILED: this build has no libarchive. Loads it; *t is to be closed in any case. */
-peat_status tarball_open(struct tarball **t, enum packing packing, struct arena *a,
-                         struct error *err);
+/* An archive whose bytes go onto *out. PEAT_FAILED: this build has no libarchive. Loads it; *t is
+ * to be closed in any case, before out is. */
+peat_status tarball_open(struct tarball **t, enum packing packing, struct strbuf *out,
+                         struct arena *a, struct error *err);
 /* A file, 0644, of nobody and no time. Files stand in the order in which they are added. */
 peat_status tarball_add(struct tarball *t, const char *path, const void *bytes, size_t n,
                         struct error *err);
-/* Its bytes onto *out. */
-peat_status tarball_finish(struct tarball *t, struct strbuf *out, struct error *err);
+/* The rest of its bytes. */
+peat_status tarball_finish(struct tarball *t, struct error *err);
 void tarball_close(struct tarball *t); /* NULL: nothing */
 
 #endif

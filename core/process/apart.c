@@ -65,14 +65,19 @@ static void look(void *ctx, const char *hook)
         blame(w->page, w->guard.where, w->guard.what, &plugin, &w->found);
 }
 
-/* A sanitizer reports leaks when a process ends in the ordinary way. */
+/* A sanitizer reports leaks when a process ends in the ordinary way, which libFuzzer takes for a
+ * failure. */
+#if defined(PEAT_SANITIZED) && !defined(PEAT_FUZZ)
+enum { ENDS_IN_ORDINARY_WAY = 1 };
+#else
+enum { ENDS_IN_ORDINARY_WAY = 0 };
+#endif
+
 _Noreturn static void end_child(void)
 {
-#if defined(PEAT_SANITIZED) && !defined(PEAT_FUZZ)
-    exit(0);
-#else
+    if (ENDS_IN_ORDINARY_WAY)
+        exit(0);
     _exit(0);
-#endif
 }
 
 static void send(int fd, const struct strbuf *out, struct trail *trail)
@@ -245,11 +250,7 @@ static peat_status explain(const struct inquiry *q, struct trail_plugin *died, s
  * report is not to be lost. */
 static bool has_answered(const struct inquiry *q)
 {
-#if defined(PEAT_SANITIZED) && !defined(PEAT_FUZZ)
-    return q->sent && q->child.code == 0;
-#else
-    return q->sent;
-#endif
+    return q->sent && (!ENDS_IN_ORDINARY_WAY || q->child.code == 0);
 }
 
 static peat_status await_answer(struct inquiry *q, struct strbuf *out, struct trail_plugin *died,

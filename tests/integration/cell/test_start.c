@@ -413,7 +413,7 @@ START_TEST(what_started_from_something_gone_is_not_comparable)
     shell_expect(0, "sed 's/n_head: 2/&, start: {from: first, cell: learned.sum.s0}/' x.yaml > "
                     "y.yaml; peat run y.yaml -q -o kept; mv first gone");
     shell_says(1, "not comparable: it starts from '", "peat verify kept --retrain 1");
-    shell_says(1, "first', which is not here", "peat verify kept --retrain 1");
+    assert_printed("first', which is not here");
 }
 END_TEST
 
