@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* test_published_pages.c: pages and csv say what the published results say. */
+#include <glob.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "support/blocks.h"
+#include "support/shell.h"
+#include "support/support.h"
+
+/* Results stand beside their page as a bundle, and as csv of the same name; runs/ holds the bundles
+ * unpacked, as commands on the pages expect. */
+static void unpack(void)
+{
+    shell_expect(0, "mkdir -p runs; for b in \"$PEAT_SOURCE\"/experiments/*/*.tar.xz; do "
+                    "tar xf $b -C runs || exit 1; done");
+}
+
+/* Each block that the page calls *.said begins with "$ command" and goes on with what that prints.
+ */
+static int run_said(const char *page)
+{
+    write_blocks(page);
+    return shell_run("for f in *.said; do [ -e $f ] || continue; sed -n '1s/^. //p' $f >command; "
+                     "tail -n +2 $f >expected; rm $f; sh ./command >printed 2>&1; "
+                     "diff expected printed || { cat command; exit 1; }; done");
+}
+
+START_TEST(what_pages_print_is_what_the_published_results_say)
+{
+    glob_t page;
+    ck_assert_int_eq(chdir(getenv("PEAT_SOURCE")), 0);
+    ck_assert_int_eq(glob("experiments/*/README.md", 0, NULL, &page), 0);
+    unpack();
+    for (size_t i = 0; i < page.gl_pathc; i++)
+        ck_assert_msg(run_said(page.gl_pathv[i]) == 0, "%s: %s", page.gl_pathv[i],
+                      shell.printed.text);
+    globfree(&page);
+}
+END_TEST
+
+START_TEST(published_csv_is_what_the_published_results_say)
+{
+    shell_expect(0, "for b in \"$PEAT_SOURCE\"/experiments/*/*.tar.xz; do "
+                    "csv=${b%%.tar.xz}.csv; columns=$(head -n 1 $csv); rm -rf one; mkdir one; "
+                    "tar xf $b -C one || exit 1; "
+                    "peat results one/* --format csv --columns $columns | "
+                    "grep -e \"^$columns$\" -e ',bpb,' | cmp - $csv || exit 1; done");
+}
+END_TEST
+
+START_TEST(published_results_are_as_they_were_sealed)
+{
+    unpack();
+    shell_expect(0, "for d in runs/*; do peat verify $d >out || { cat out; exit 1; }; done");
+}
+END_TEST
+
+int main(void)
+{
+    return run_list((struct tests){.subject = "published pages",
+                                   .open = shell_open,
+                                   .close = shell_close,
+                                   .seconds = 250,
+                                   .needs = "PEAT PEAT_SOURCE"},
+                    TESTS(what_pages_print_is_what_the_published_results_say,
+                          published_csv_is_what_the_published_results_say,
+                          published_results_are_as_they_were_sealed));
+}
