@@ -454,7 +454,8 @@ peat_status cell_config_read(struct cell_config *c, const struct value *tree, in
 }
 
 peat_status cell_config_restore(struct cell_config *c, const struct value *config_json,
-                                struct registry *r, struct arena *a, struct error *err)
+                                struct registry *r, struct data_files *files, struct arena *a,
+                                struct error *err)
 {
     struct value *tree = value_map(a, config_json->at);
     int64_t seed = json_get_int(config_json, "seed", -1);
@@ -465,5 +466,6 @@ peat_status cell_config_restore(struct cell_config *c, const struct value *confi
         if (section)
             value_set(a, tree, setting_sections[i], section->at, section);
     }
-    return cell_config_read(c, tree, seed, r, a, NULL, err);
+    return files ? cell_config_read_with(c, tree, seed, r, files, a, NULL, err)
+                 : cell_config_read(c, tree, seed, r, a, NULL, err);
 }

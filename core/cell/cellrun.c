@@ -111,7 +111,7 @@ static peat_status read_config(struct cell *c, struct error *err)
     if (status != PEAT_OK)
         return status;
     c->registry.trail = c->options->trail;
-    status = cell_config_restore(&c->config, c->config_json, &c->registry, c->arena, err);
+    status = cell_config_restore(&c->config, c->config_json, &c->registry, NULL, c->arena, err);
     if (status == PEAT_OK && !json_text_is(c->config_json, "hash", c->config.hash))
         return refuse_hash(c, err);
     return status;

@@ -48,7 +48,7 @@ peat_status cell_reopen(struct cell_config *c, const struct recorded_cell *cell,
                          cell->dir);
     peat_status status = registry_init(r, a, err);
     if (status == PEAT_OK)
-        status = cell_config_restore(c, cell->config, r, a, err);
+        status = cell_config_restore(c, cell->config, r, NULL, a, err);
     if (status != PEAT_OK) {
         error_prefix(err, "%s needs the cell's plugins and data", what);
         return status;

@@ -35,29 +35,35 @@ static peat_status copy_weights(struct weights *w, const struct named_tensor *t,
     return PEAT_OK;
 }
 
+/* d->generation: where the newest weights are. */
+static peat_status find_weights(struct cell_diagnosis *d, struct error *err)
+{
+    char *all = path_join(d->cell->dir, "ckpt"), *newest = checkpoint_latest(all);
+    peat_status status = PEAT_OK;
+    if (newest)
+        d->generation = arena_strdup(&d->arena, newest);
+    else
+        status =
+            error_set(err, PEAT_NOTFOUND, "cell '%s' has no weights in '%s': %s", d->cell->label,
+                      all, d->cell->result ? "they are gone or damaged" : "it was not trained yet");
+    free(newest);
+    free(all);
+    return status;
+}
+
 static peat_status load_weights(struct cell_diagnosis *d, struct error *err)
 {
     struct named_tensor *tensor;
     int n;
-    char *all = path_join(d->cell->dir, "ckpt"), *newest = checkpoint_latest(all);
-    peat_status status = PEAT_OK;
-    if (newest) {
-        const char *slash = strrchr(newest, '/');
-        char *path = path_join(newest, GENERATION_MODEL);
-        d->step = generation_step(slash ? slash + 1 : newest);
-        status = safetensors_read(path, &d->arena, &tensor, &n, NULL, err);
-        if (status == PEAT_OK)
-            status = hash_file(path, d->weights, err);
-        if (status == PEAT_OK)
-            status = copy_weights(&d->assembly.model.weights, tensor, n, path, err);
-        free(path);
-    } else {
-        status =
-            error_set(err, PEAT_NOTFOUND, "cell '%s' has no weights in '%s': %s", d->cell->label,
-                      all, d->cell->result ? "they are gone or damaged" : "it was not trained yet");
-    }
-    free(newest);
-    free(all);
+    const char *slash = strrchr(d->generation, '/');
+    char *path = path_join(d->generation, GENERATION_MODEL);
+    d->step = generation_step(slash ? slash + 1 : d->generation);
+    peat_status status = safetensors_read(path, &d->arena, &tensor, &n, NULL, err);
+    if (status == PEAT_OK)
+        status = hash_file(path, d->weights, err);
+    if (status == PEAT_OK)
+        status = copy_weights(&d->assembly.model.weights, tensor, n, path, err);
+    free(path);
     return status;
 }
 
@@ -91,14 +97,18 @@ static peat_status can_be_read(const struct cell_diagnosis *d, struct error *err
                      m->head == PEAT_HEAD_TOKENS ? "reads patches" : "tells classes of rows");
 }
 
-/* Everything but the trained weights. */
-peat_status cell_diagnosis_open_start(struct cell_diagnosis *d, const struct cell_files *cell,
-                                      int n_batch, const struct team *team, struct trail *trail,
-                                      struct error *err)
+static void begin(struct cell_diagnosis *d, const struct cell_files *cell, const struct team *team,
+                  struct trail *trail)
 {
     *d = (struct cell_diagnosis){.cell = cell, .assembly = {.trail = trail}};
     arena_init(&d->arena, "diagnosed cell", 1 << 20);
     subject_init(&d->subject, &d->assembly.model, team, 0);
+}
+
+/* Everything but the trained weights. */
+static peat_status open_untrained(struct cell_diagnosis *d, int n_batch, struct error *err)
+{
+    const struct cell_files *cell = d->cell;
     const struct recorded_cell recorded = {cell->label, cell->dir, cell->config, cell->meta};
     peat_status status =
         cell_reopen(&d->config, &recorded, "a diagnosis", &d->registry, &d->arena, err);
@@ -113,11 +123,22 @@ peat_status cell_diagnosis_open_start(struct cell_diagnosis *d, const struct cel
     return status;
 }
 
+peat_status cell_diagnosis_open_start(struct cell_diagnosis *d, const struct cell_files *cell,
+                                      int n_batch, const struct team *team, struct trail *trail,
+                                      struct error *err)
+{
+    begin(d, cell, team, trail);
+    return open_untrained(d, n_batch, err);
+}
+
 peat_status cell_diagnosis_open(struct cell_diagnosis *d, const struct cell_files *cell,
                                 int n_batch, const struct team *team, struct trail *trail,
                                 struct error *err)
 {
-    peat_status status = cell_diagnosis_open_start(d, cell, n_batch, team, trail, err);
+    begin(d, cell, team, trail);
+    peat_status status = find_weights(d, err);
+    if (status == PEAT_OK)
+        status = open_untrained(d, n_batch, err);
     if (status == PEAT_OK)
         status = read_start(d, err);
     if (status == PEAT_OK)

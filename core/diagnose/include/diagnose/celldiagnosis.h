@@ -13,6 +13,7 @@ struct cell_diagnosis {
     struct cell_config config;
     struct assembly assembly;
     struct subject subject;
+    const char *generation; /* directory of the weights              */
     int64_t step;           /* of the weights                        */
     char weights[HASH_HEX]; /* SHA-256 of their file                 */
     const char *changed;    /* what is not as it was in training; NULL: nothing */
