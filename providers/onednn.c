@@ -53,16 +53,17 @@ struct shape {
     int64_t m, n, k;
     int64_t lda, ldb, ldc;
     int64_t trans_a, trans_b;
+    int64_t bias; /* whether there is one */
     double beta;
 };
 
-enum { ARGS = 4, TABLE = 1024, MOST_PRIMITIVES = TABLE / 2 };
+enum { SCRATCH = 3, BIAS, ARGS, TABLE = 1024, MOST_PRIMITIVES = TABLE / 2 };
 
 struct product {
     struct shape shape;
     bool used;
     dnnl_primitive_t primitive; /* NULL: no kernel for this shape */
-    dnnl_exec_arg_t arg[ARGS];  /* A, B, C, scratch               */
+    dnnl_exec_arg_t arg[ARGS];  /* A, B, C, scratch, bias         */
     size_t scratch_bytes;
 };
 
@@ -134,16 +135,22 @@ static dnnl_status_t plan_product(const struct shape *s, dnnl_engine_t engine,
 {
     const struct layout a = {dnnl_bf16, s->m, s->k, s->trans_a, s->lda},
                         b = {dnnl_bf16, s->k, s->n, s->trans_b, s->ldb},
-                        c = {dnnl_f32, s->m, s->n, false, s->ldc};
+                        c = {dnnl_f32, s->m, s->n, false, s->ldc},
+                        bias = {dnnl_f32, 1, s->n, false, s->n};
     dnnl_primitive_attr_t attr = NULL;
     dnnl_status_t status = dnnl_primitive_attr_create(&attr);
     if (status == dnnl_success)
         status = attributes(s, attr);
     if (status == dnnl_success)
-        status = plan_matmul(plan, engine, &a, &b, &c, attr);
+        status = plan_matmul(plan, engine, &a, &b, s->bias ? &bias : NULL, &c, attr);
     if (attr != NULL)
         dnnl_primitive_attr_destroy(attr);
     return status;
+}
+
+static int n_args(const struct shape *s)
+{
+    return s->bias ? ARGS : BIAS;
 }
 
 static dnnl_status_t make_arguments(struct product *p, const_dnnl_primitive_desc_t plan,
@@ -152,15 +159,18 @@ static dnnl_status_t make_arguments(struct product *p, const_dnnl_primitive_desc
     static const struct {
         int name;
         dnnl_query_t query;
-    } arg[ARGS] = {{DNNL_ARG_SRC, dnnl_query_src_md},
-                   {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
-                   {DNNL_ARG_DST, dnnl_query_dst_md},
-                   {DNNL_ARG_SCRATCHPAD, dnnl_query_scratchpad_md}};
+        int which;
+    } arg[ARGS] = {{DNNL_ARG_SRC, dnnl_query_src_md, 0},
+                   {DNNL_ARG_WEIGHTS, dnnl_query_weights_md, 0},
+                   {DNNL_ARG_DST, dnnl_query_dst_md, 0},
+                   {DNNL_ARG_SCRATCHPAD, dnnl_query_scratchpad_md, 0},
+                   {DNNL_ARG_BIAS, dnnl_query_weights_md, 1}};
     dnnl_status_t status = dnnl_success;
-    for (int i = 0; i < ARGS && status == dnnl_success; i++) {
-        memory_view desc = dnnl_primitive_desc_query_md(plan, arg[i].query, 0);
+    for (int i = 0; i < n_args(&p->shape) && status == dnnl_success; i++) {
+        memory_view desc = dnnl_primitive_desc_query_md(plan, arg[i].query, arg[i].which);
         p->arg[i].arg = arg[i].name;
-        p->scratch_bytes = dnnl_memory_desc_get_size(desc); /* the last one stays */
+        if (i == SCRATCH)
+            p->scratch_bytes = dnnl_memory_desc_get_size(desc);
         status = dnnl_memory_create(&p->arg[i].memory, desc, engine, DNNL_MEMORY_NONE);
     }
     return status;
@@ -194,7 +204,7 @@ static peat_status make(struct product *p, dnnl_engine_t engine)
 static uint64_t hash_of(const struct shape *s)
 {
     const int64_t part[] = {s->m, s->n, s->k, s->lda, s->ldb, s->ldc, s->trans_a, s->trans_b};
-    uint64_t hash = s->beta != 0.0;
+    uint64_t hash = (s->beta != 0.0) + 2 * (uint64_t)s->bias;
     for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++)
         hash = (hash ^ (uint64_t)part[i]) * 0x9e3779b97f4a7c15u;
     return hash >> 32;
@@ -224,12 +234,13 @@ static peat_status run(struct thread_products *t, struct product *q, const peat_
 {
     if (!make_room(t, q->scratch_bytes))
         return PEAT_NOMEM;
-    const void *data[ARGS] = {p->a, p->b, p->c, t->scratch};
+    const void *data[ARGS] = {p->a, p->b, p->c, t->scratch, p->bias};
+    const int n = n_args(&q->shape);
     dnnl_status_t status = dnnl_success;
-    for (int i = 0; i < ARGS && status == dnnl_success; i++)
+    for (int i = 0; i < n && status == dnnl_success; i++)
         status = dnnl_memory_set_data_handle(q->arg[i].memory, (void *)(uintptr_t)data[i]);
     if (status == dnnl_success)
-        status = dnnl_primitive_execute(q->primitive, t->stream, ARGS, q->arg);
+        status = dnnl_primitive_execute(q->primitive, t->stream, n, q->arg);
     return status == dnnl_success         ? PEAT_OK
            : status == dnnl_out_of_memory ? PEAT_NOMEM
                                           : PEAT_FAILED;
@@ -247,6 +258,7 @@ static float widened(uint16_t x)
 static void multiply_plainly(const peat_gemm_product *p)
 {
     const uint16_t *a = p->a, *b = p->b;
+    const float *bias = p->bias;
     int64_t a_row = p->trans_a ? 1 : p->lda, a_step = p->trans_a ? p->lda : 1;
     int64_t b_column = p->trans_b ? p->ldb : 1, b_step = p->trans_b ? 1 : p->ldb;
     for (int64_t i = 0; i < p->m; i++)
@@ -254,6 +266,7 @@ static void multiply_plainly(const peat_gemm_product *p)
             float *c = (float *)p->c + i * p->ldc + j, sum = 0.0f;
             for (int64_t k = 0; k < p->k; k++)
                 sum += widened(a[i * a_row + k * a_step]) * widened(b[j * b_column + k * b_step]);
+            sum += bias != NULL ? bias[j] : 0.0f;
             *c = p->beta == 0.0 ? sum : (float)p->beta * *c + sum;
         }
 }
@@ -277,6 +290,7 @@ static peat_status multiply_bf16(void *state, int thread, const peat_gemm_produc
                             .ldc = p->ldc,
                             .trans_a = p->trans_a,
                             .trans_b = p->trans_b,
+                            .bias = p->bias != NULL,
                             .beta = p->beta};
     if (must_be_plain(p)) {
         multiply_plainly(p);
@@ -335,6 +349,7 @@ static const peat_gemm_bf16 bf16 = {
     .open = open_bf16,
     .close = close_bf16,
     .multiply = multiply_bf16,
+    .adds_bias = true,
 };
 
 static const peat_gemm_provider provider = {

@@ -56,30 +56,35 @@ static inline dnnl_status_t append_sum(dnnl_post_ops_t ops, float scale)
 #endif
 }
 
-/* c = a b */
+/* c = a b, and every row plus `bias`, one row; NULL: none */
 static inline dnnl_status_t plan_matmul(dnnl_primitive_desc_t *plan, dnnl_engine_t engine,
                                         const struct layout *a, const struct layout *b,
-                                        const struct layout *c, const_dnnl_primitive_attr_t attr)
+                                        const struct layout *bias, const struct layout *c,
+                                        const_dnnl_primitive_attr_t attr)
 {
-    const struct layout *const layout[] = {a, b, c};
+    enum { A, B, BIAS, C, N };
+    const struct layout *const layout[N] = {a, b, bias, c};
     dnnl_status_t status = dnnl_success;
 #if ONEDNN_INTERFACE >= 3
-    dnnl_memory_desc_t desc[3] = {NULL, NULL, NULL};
-    for (int i = 0; i < 3 && status == dnnl_success; i++)
-        status = describe(&desc[i], layout[i]);
+    dnnl_memory_desc_t desc[N] = {NULL, NULL, NULL, NULL};
+    for (int i = 0; i < N && status == dnnl_success; i++)
+        if (layout[i] != NULL)
+            status = describe(&desc[i], layout[i]);
     if (status == dnnl_success)
-        status =
-            dnnl_matmul_primitive_desc_create(plan, engine, desc[0], desc[1], NULL, desc[2], attr);
-    for (int i = 0; i < 3; i++)
+        status = dnnl_matmul_primitive_desc_create(plan, engine, desc[A], desc[B], desc[BIAS],
+                                                   desc[C], attr);
+    for (int i = 0; i < N; i++)
         if (desc[i] != NULL)
             dnnl_memory_desc_destroy(desc[i]);
 #else
-    dnnl_memory_desc_t desc[3];
+    dnnl_memory_desc_t desc[N];
     dnnl_matmul_desc_t product;
-    for (int i = 0; i < 3 && status == dnnl_success; i++)
-        status = describe(&desc[i], layout[i]);
+    for (int i = 0; i < N && status == dnnl_success; i++)
+        if (layout[i] != NULL)
+            status = describe(&desc[i], layout[i]);
     if (status == dnnl_success)
-        status = dnnl_matmul_desc_init(&product, &desc[0], &desc[1], NULL, &desc[2]);
+        status = dnnl_matmul_desc_init(&product, &desc[A], &desc[B],
+                                       bias != NULL ? &desc[BIAS] : NULL, &desc[C]);
     if (status == dnnl_success)
         status = dnnl_primitive_desc_create(plan, &product, attr, engine, NULL);
 #endif

@@ -278,9 +278,11 @@ static void multiply(const struct team *team, const struct gemm *p)
     must_be_done(status, provider);
 }
 
-/* False: it is to be done in F32. */
+/* False: it is to be done without bias, or in F32. */
 static bool multiply_rounded(const struct team *team, const struct gemm *p)
 {
+    if (!rounds(team, p) || (p->bias != NULL && !bf16_products_add_bias(team->bf16)))
+        return false;
     peat_status status = bf16_products_multiply(team->bf16, p);
     if (status == PEAT_REFUSED)
         return false;
@@ -295,13 +297,15 @@ void gemm_one(const struct team *team, const struct gemm *p)
     bool bias_first = p->bias != NULL && p->beta == 0.0 && p->k > 0;
     if (p->k == 0) {
         scale_rows(p);
+    } else if (multiply_rounded(team, p)) {
+        return;
     } else {
         struct gemm q = *p;
         if (bias_first)
             fill_bias(p);
         q.beta = bias_first ? 1.0 : p->beta;
         q.bias = NULL;
-        if (!rounds(team, p) || !multiply_rounded(team, &q)) {
+        if (p->bias == NULL || !multiply_rounded(team, &q)) {
             if (p->a == NULL || p->b == NULL)
                 q = bf16_products_widen(team->bf16, &q);
             multiply(team, &q);

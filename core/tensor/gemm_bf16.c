@@ -49,6 +49,11 @@ void bf16_products_close(struct bf16_products *all)
     free(all);
 }
 
+bool bf16_products_add_bias(const struct bf16_products *all)
+{
+    return PEAT_HAS(all->provider, adds_bias);
+}
+
 static void *room_of(struct room *r, size_t bytes)
 {
     enum { LINE = 64 };
@@ -109,6 +114,7 @@ peat_status bf16_products_multiply(struct bf16_products *all, const struct gemm 
                : p->trans_b ? p->k
                             : p->n,
         .ldc = p->ldc,
+        .bias = p->bias,
     };
     return all->provider->multiply(all->state, parallel_thread(), &product);
 }

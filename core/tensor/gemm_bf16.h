@@ -15,8 +15,10 @@ struct bf16_products *bf16_products_open(const peat_gemm_bf16 *provider, int thr
 void bf16_products_close(struct bf16_products *all);
 /* op(B)'s operand rounded, without gaps between rows, until the thread's next call. */
 const void *bf16_products_round_b(struct bf16_products *all, const struct gemm *p);
-/* As gemm_one without a bias, for F32; alpha is in what of A is rounded. PEAT_REFUSED: the library
- * has no fast kernel for this shape. */
+/* Whether products may have a bias. */
+bool bf16_products_add_bias(const struct bf16_products *all);
+/* As gemm_one, for F32; alpha is in what of A is rounded. PEAT_REFUSED: the library has no fast
+ * kernel for this shape. */
 peat_status bf16_products_multiply(struct bf16_products *all, const struct gemm *p);
 /* The same product in F32, where A or B is NULL of what was rounded: until the thread's next call.
  */

@@ -110,6 +110,12 @@ peat_status provider_check(const struct providers *p, const char *name, struct e
 
 /* ---- its descriptor ---- */
 
+/* From its first version on it grew by `adds_bias`. */
+static bool fits_bf16(const peat_gemm_bf16 *b)
+{
+    return b->size == offsetof(peat_gemm_bf16, adds_bias) || b->size == sizeof(*b);
+}
+
 /* NULL, or what is wrong with it. */
 static const char *fault_of(const peat_gemm_provider *d, const char *name)
 {
@@ -117,7 +123,7 @@ static const char *fault_of(const peat_gemm_provider *d, const char *name)
         return PEAT_GEMM_ENTRY_NAME " returned no descriptor";
     if (d->abi != PEAT_GEMM_ABI)
         return "it was built for another version of peat/gemm.h";
-    if (d->size != sizeof(*d) || (d->bf16 && d->bf16->size != sizeof(*d->bf16)) ||
+    if (d->size != sizeof(*d) || (d->bf16 && !fits_bf16(d->bf16)) ||
         (d->lapack && d->lapack->size != sizeof(*d->lapack)))
         return "its descriptor, or a part of it, has another size than in this peat/gemm.h";
     if (!d->name || strcmp(d->name, name) != 0)

@@ -38,10 +38,13 @@ typedef struct peat_gemm_product {
     const void *a, *b;
     void *c;
     int64_t lda, ldb, ldc;
+    /* [n], F32, added to every row of the result; NULL: none. Of products for peat_gemm_bf16 with
+     * `adds_bias` alone. */
+    const void *bias;
 } peat_gemm_product;
 
 /* Products of bf16: A and B are uint16_t, the upper halves of F32 numbers; alpha is 1; sums and C
- * are F32. */
+ * are F32. It grows at its end: where `size` ends before a field, that is not set. */
 typedef struct peat_gemm_bf16 {
     uint32_t size;
     /* NULL, or what this machine lacks: "this CPU has no instructions for bf16 products". Static.
@@ -53,6 +56,7 @@ typedef struct peat_gemm_bf16 {
     /* thread: that calls. PEAT_REFUSED: no fast kernel for this shape; C is as it was, and
      * `multiply` gets the product in F32. PEAT_NOMEM. */
     peat_status (*multiply)(void *state, int thread, const peat_gemm_product *p);
+    bool adds_bias; /* `multiply` adds a product's bias; otherwise none is given to it */
 } peat_gemm_bf16;
 
 /* Eigenvalues and singular values for diagnoses: LAPACK's functions, on one thread, by its Fortran

@@ -252,6 +252,32 @@ START_TEST(the_first_directory_that_has_a_name_wins)
 }
 END_TEST
 
+/* The losses that training in bf16 ends with, with a provider that is built with these options. */
+static void train_rounded(const char *options, char *losses, size_t n)
+{
+    plant("plain", options);
+    shell_expect(0,
+                 PLAIN "peat run e.yaml run.gemm=plain train.precision=bf16 'eval.lengths=[11]' "
+                       "eval.tokens=256 -o \"$PWD/r%s\"",
+                 options);
+    shell_expect(0, "grep -h '\"loss\"' \"$PWD/r%s\"/cells/*/metrics.jsonl", options);
+    snprintf(losses, n, "%s", shell.printed.text);
+}
+
+/* Biases come after the sums here, in double precision: the same bits by either way. */
+START_TEST(a_provider_is_given_biases_only_where_it_says_that_it_adds_them)
+{
+    char without[2048], old[2048], adding[2048], wrong[2048];
+    train_rounded("-DBF16", without, sizeof(without));
+    train_rounded("-DBF16_OLD", old, sizeof(old));
+    train_rounded("-DBF16 -DADDS_BIAS", adding, sizeof(adding));
+    train_rounded("-DBF16 -DADDS_BIAS -DCRIME_bias", wrong, sizeof(wrong));
+    ck_assert_str_eq(without, old);
+    ck_assert_str_eq(without, adding);
+    ck_assert_str_ne(without, wrong);
+}
+END_TEST
+
 static const struct {
     const char *options, *said;
 } crimes[] = {
@@ -318,6 +344,7 @@ int main(void)
     tcase_add_test(empty, the_version_names_each_library_and_what_is_no_provider);
     tcase_add_test(empty, a_provider_is_one_file_beside_the_plugins);
     tcase_add_test(empty, the_first_directory_that_has_a_name_wins);
+    tcase_add_test(empty, a_provider_is_given_biases_only_where_it_says_that_it_adds_them);
     tcase_add_loop_test(empty, what_is_wrong_with_a_provider_is_said_before_anything_is_trained, 0,
                         CRIMES);
     tcase_add_test(empty, a_file_that_is_no_object_is_refused);

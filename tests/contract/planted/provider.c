@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * provider.c: a provider of matrix products that is one file: plain loops. With -DCRIME_<what> it
- * breaks its contract; with -DBUILT_WITH a library's name is in its file.
+ * breaks its contract; with -DBUILT_WITH a library's name is in its file. With -DBF16 it multiplies
+ * bf16 too, and adds a bias where -DADDS_BIAS says so; -DBF16_OLD: as before there were any, with
+ * what stands behind its end set.
  */
 #include <peat/gemm.h>
 #include <stdio.h>
+#include <string.h>
 
 #ifndef NAME
 #define NAME "plain"
@@ -58,6 +61,69 @@ static peat_status multiply(const peat_gemm_product *p)
     return PEAT_OK;
 }
 
+#ifdef BF16_OLD
+#define BF16
+#define ADDS_BIAS  true
+#define BF16_BYTES offsetof(peat_gemm_bf16, adds_bias)
+#else
+#define BF16_BYTES sizeof(peat_gemm_bf16)
+#endif
+
+#ifdef BF16
+static const char *missing(void)
+{
+    return NULL;
+}
+
+static peat_status open_bf16(int threads, void **state)
+{
+    (void)threads;
+    *state = NULL;
+    return PEAT_OK;
+}
+
+static void close_bf16(void *state)
+{
+    (void)state;
+}
+
+static double widened(const void *x, int64_t i)
+{
+    uint32_t bits = (uint32_t)((const uint16_t *)x)[i] << 16;
+    float y;
+    memcpy(&y, &bits, sizeof(y));
+    return (double)y;
+}
+
+static peat_status multiply_bf16(void *state, int thread, const peat_gemm_product *p)
+{
+    (void)state, (void)thread;
+    for (int64_t i = 0; i < p->m; i++)
+        for (int64_t j = 0; j < p->n; j++) {
+            double sum = 0.0;
+            for (int64_t k = 0; k < p->k; k++)
+                sum += widened(p->a, p->trans_a ? k * p->lda + i : i * p->lda + k) *
+                       widened(p->b, p->trans_b ? j * p->ldb + k : k * p->ldb + j);
+#if defined(ADDS_BIAS) && !defined(CRIME_bias)
+            sum += p->bias ? (double)((const float *)p->bias)[j] : 0.0;
+#endif
+            put(p, i * p->ldc + j, sum);
+        }
+    return PEAT_OK;
+}
+
+static const peat_gemm_bf16 bf16 = {
+    .size = BF16_BYTES,
+    .missing = missing,
+    .open = open_bf16,
+    .close = close_bf16,
+    .multiply = multiply_bf16,
+#ifdef ADDS_BIAS
+    .adds_bias = true,
+#endif
+};
+#endif
+
 static const peat_gemm_provider provider = {
 #ifndef CRIME_magic
     .magic = PEAT_GEMM_MAGIC,
@@ -86,6 +152,9 @@ static const peat_gemm_provider provider = {
     .identify = identify,
 #endif
     .multiply = multiply,
+#ifdef BF16
+    .bf16 = &bf16,
+#endif
 };
 #ifndef CRIME_no_entry
 PEAT_GEMM_DEFINE(provider)
