@@ -18,8 +18,8 @@ static const char *const launcher_words[] = {"local", "slurm"};
 
 struct request {
     const char *dir;
-    int64_t jobs, threads; /* 0: as the experiment says */
-    int launcher;          /* -1: likewise */
+    int64_t jobs, threads; /* -1: as the experiment says; 0: auto */
+    int launcher;          /* -1: likewise                        */
     bool dry, stop;
     struct runner_options runner;
 };
@@ -70,7 +70,7 @@ static bool by_slurm(const struct request *q, const struct run_settings *setting
 static bool open_slurm(struct run_slurm *s, struct loaded_plan *l, const char *dir,
                        struct request *q, struct error *err)
 {
-    if (q->jobs)
+    if (q->jobs >= 0)
         error_set(err, PEAT_INVALID,
                   "option '--jobs' is for the launcher local; run.slurm.max_parallel says how many "
                   "tasks run at once");
@@ -94,8 +94,8 @@ static int run_loaded(struct loaded_plan *l, struct request *q)
     char *dir = arena_strdup(&l->arena, loaded_plan_dir(l, q->dir));
     if (q->dry && !by_slurm(q, settings))
         return print_plan(l, dir);
-    q->runner.jobs = q->jobs ? q->jobs : settings->jobs;
-    q->runner.threads = q->threads ? q->threads : settings->threads;
+    q->runner.jobs = q->jobs >= 0 ? q->jobs : settings->jobs;
+    q->runner.threads = q->threads >= 0 ? q->threads : settings->threads;
     q->runner.gemm = settings->gemm;
     q->runner.timeout = settings->timeout;
     q->runner.no_progress = settings->no_progress;
@@ -143,10 +143,10 @@ static int run_experiment(const struct cli *cli)
 
 static const struct cli_option options[] = {
     CLI_TEXT('o', "output", "DIR", dir, "the run directory (default: runs/<name>)"),
-    CLI_WHOLE('j', "jobs", "N", 1, EXPERIMENT_MAX_JOBS, jobs,
-              "cells at a time (default: run.jobs)"),
-    CLI_WHOLE('t', "threads", "N", 1, EXPERIMENT_MAX_THREADS, threads,
-              "threads of each cell (default: run.threads)"),
+    CLI_AUTO('j', "jobs", "N", 1, EXPERIMENT_MAX_JOBS, jobs,
+             "cells at a time, or auto: as cores and memory allow (default: run.jobs)"),
+    CLI_AUTO('t', "threads", "N", 1, EXPERIMENT_MAX_THREADS, threads,
+             "threads of each cell, or auto: the cores that jobs leave (default: run.threads)"),
     CLI_FLAG('n', "dry-run", dry, "only print the plan; with Slurm, what would be submitted"),
     CLI_FLAG('x', "stop", stop, "stop at the first failure; other cells save and end"),
     CLI_TEXT(0, "only", "GLOB", runner.only, "cells whose label or id fits, 'rotary.*'"),
@@ -167,9 +167,9 @@ const struct cli_command cmd_run = {
     .about = "Trains every cell of an experiment, each in a process of its own, and prints the\n"
              "results. The same command goes on where an earlier one stopped: finished cells\n"
              "are left alone, interrupted ones continue from their checkpoint.",
-    .example = "peat run experiments/quickstart.yaml -j 2 train.steps=100",
+    .example = "peat run experiments/quickstart.yaml -j auto train.steps=100",
     EXPERIMENT_OPERANDS,
     CLI_ROWS(options),
-    CLI_DEFAULTS(.launcher = -1),
+    CLI_DEFAULTS(.launcher = -1, .jobs = -1, .threads = -1),
     .run = run_experiment,
 };

@@ -44,6 +44,7 @@ enum cli_kind {
     CLI_KIND_FLAG,  /* bool; no argument                     */
     CLI_KIND_TEXT,  /* const char *                          */
     CLI_KIND_WHOLE, /* int64_t, from min to max              */
+    CLI_KIND_AUTO,  /* the same, or the word auto: 0         */
     CLI_KIND_WORD,  /* int or an enum: which of the words    */
     CLI_KIND_OTHER  /* whatever the row's function makes of it */
 };
@@ -54,7 +55,7 @@ struct cli_option {
     const char *name;     /* its long form                            */
     const char *argument; /* "DIR"; NULL: takes none                  */
     enum cli_kind kind;
-    int64_t min, max;                                   /* WHOLE */
+    int64_t min, max;                                   /* WHOLE, AUTO */
     const char *const *word;                            /* WORD: max of them */
     int (*read)(struct cli *cli, const char *argument); /* OTHER: CLI_GO_ON or an exit code */
     size_t offset;                                      /* of the field; not of OTHER       */
@@ -79,6 +80,9 @@ struct cli_option {
             CLI_FIELD(field, const char *), doc)
 #define CLI_WHOLE(letter, name, argument, min, max, field, doc)                                    \
     CLI_ROW(letter, name, argument, CLI_KIND_WHOLE, min, max, NULL, NULL,                          \
+            CLI_FIELD(field, int64_t), doc)
+#define CLI_AUTO(letter, name, argument, min, max, field, doc)                                     \
+    CLI_ROW(letter, name, argument, CLI_KIND_AUTO, min, max, NULL, NULL,                           \
             CLI_FIELD(field, int64_t), doc)
 #define CLI_WORD(letter, name, argument, words, field, doc)                                        \
     CLI_ROW(letter, name, argument, CLI_KIND_WORD, 0, sizeof(words) / sizeof(*(words)), words,     \

@@ -121,14 +121,18 @@ static int read_whole(const struct cli *cli, const struct cli_option *o, const c
     errno = 0;
     intmax_t read = strtoimax(argument, &end, 10);
     bool plain = isdigit((unsigned char)argument[*argument == '-']);
+    if (o->kind == CLI_KIND_AUTO && !strcmp(argument, "auto")) {
+        *number = 0;
+        return CLI_GO_ON;
+    }
     if (plain && !*end && !errno && read >= o->min && read <= o->max) {
         *number = read;
         return CLI_GO_ON;
     }
-    return cli_mistake(cli->command->name,
-                       "option '--%s' must be a whole number from %" PRId64 " to %" PRId64
-                       ", not '%s'",
-                       o->name, o->min, o->max, argument);
+    return cli_mistake(
+        cli->command->name,
+        "option '--%s' must be a whole number from %" PRId64 " to %" PRId64 "%s, not '%s'", o->name,
+        o->min, o->max, o->kind == CLI_KIND_AUTO ? ", or auto" : "", argument);
 }
 
 static int read_word(const struct cli *cli, const struct cli_option *o, const char *argument,
@@ -166,6 +170,7 @@ static int read_option(struct cli *cli, const struct cli_option *o, const char *
     case CLI_KIND_TEXT:
         return read_text(cli, o, argument, field);
     case CLI_KIND_WHOLE:
+    case CLI_KIND_AUTO:
         return read_whole(cli, o, argument, field);
     case CLI_KIND_WORD:
         return read_word(cli, o, argument, field);

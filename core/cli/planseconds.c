@@ -3,9 +3,9 @@
 #include "cli/planseconds.h"
 
 #include <math.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "process/machine.h"
 #include "tensor/gemm.h"
 
 /* Of the FLOPs per second of a product, those of plan_work that a training step reaches. */
@@ -54,7 +54,8 @@ double plan_seconds(const struct run_settings *run, double work)
     arena_init(&a, "a product", 1 << 20);
     double speed = reached * product_speed(&team, &a);
     arena_release(&a);
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    double threads = (double)(run->jobs * run->threads);
-    return work / (speed * (cores > 0 ? fmin(threads, (double)cores) : threads));
+    struct machine m;
+    machine_look(&m, "");
+    double threads = (double)(run->jobs * run->threads); /* 0: auto */
+    return work / (speed * (threads > 0 ? fmin(threads, m.cores) : m.cores));
 }

@@ -168,6 +168,12 @@ double plan_work(const struct plan_cell *c)
     return plan_training_work(c) + slowness(c) * (c->eval_flops + c->generate_work);
 }
 
+int64_t plan_memory(const struct plan_cell *c)
+{
+    enum { PROGRAM = 40 << 20, PARAMETER = 4 * sizeof(float) };
+    return PROGRAM + PARAMETER * c->params + c->activation_bytes + c->activation_bytes / 4;
+}
+
 static void note_costs(struct planning *p, struct plan_cell *cell, const struct look *look)
 {
     const struct train_config *t = &cell->config.train;

@@ -22,17 +22,19 @@ static const peat_param run_rows[] = {
     {.key = "jobs",
      .type = PEAT_INT,
      .offset = RUN(jobs),
-     .preset = 1,
      .min = 1,
      .max = EXPERIMENT_MAX_JOBS,
-     .doc = "cells at once"},
+     .automatic = "as many as there are cores",
+     .doc = "cells at once",
+     .flags = PEAT_AUTO},
     {.key = "threads",
      .type = PEAT_INT,
      .offset = RUN(threads),
-     .preset = 1,
      .min = 1,
      .max = EXPERIMENT_MAX_THREADS,
-     .doc = "threads of each cell"},
+     .automatic = "the cores that jobs leave",
+     .doc = "threads of each cell",
+     .flags = PEAT_AUTO},
     {.key = "on_failure",
      .type = PEAT_ENUM,
      .offset = RUN(on_failure),
@@ -140,6 +142,8 @@ peat_status run_read(struct reading *r)
     const struct value *run = value_get(r->root, "run");
     struct run_settings *s = &r->e->run;
     peat_status status = params_fill(run_rows, s, run, "run", reserved, r->a, r->err);
+    s->jobs = value_get(run, "jobs") ? s->jobs : 1;
+    s->threads = value_get(run, "threads") ? s->threads : 1;
     if (status == PEAT_OK)
         status = params_fill(checkpoint_rows, s, value_get(run, "checkpoint"), "checkpoint", NULL,
                              r->a, r->err);

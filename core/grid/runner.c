@@ -14,6 +14,7 @@
 #include "base/shown.h"
 #include "grid/best.h"
 #include "grid/jobs.h"
+#include "grid/share.h"
 #include "grid/stale.h"
 #include "orphan.h"
 
@@ -424,6 +425,32 @@ static void show_end(struct run *r)
         show_waiting(r);
 }
 
+/* ---- cores ---- */
+
+static int64_t largest_memory(const struct plan *p)
+{
+    int64_t most = 0;
+    for (int i = 0; i < p->n; i++)
+        most = plan_memory(&p->cell[i]) > most ? plan_memory(&p->cell[i]) : most;
+    return most;
+}
+
+static void share_and_run(struct run *r)
+{
+    const struct share given = {r->options->jobs, r->options->threads};
+    struct jobs *j = &r->jobs;
+    struct machine m;
+    machine_look(&m, "");
+    const struct share s = share_machine(given, j->n - j->first, largest_memory(r->plan), &m);
+    if ((!given.jobs || !given.threads) && j->n > j->first && !r->options->quiet)
+        progress_say(&r->progress, "%" PRId64 " at a time, %" PRId64 " thread%s each, on %d core%s",
+                     s.jobs, s.threads, s.threads == 1 ? "" : "s", m.cores,
+                     m.cores == 1 ? "" : "s");
+    j->at_once = s.jobs;
+    j->threads = s.threads;
+    jobs_run(j);
+}
+
 /* ---- running ---- */
 
 /* "learned.sum": by what tells this row from the others. */
@@ -476,8 +503,18 @@ static peat_status run_chosen(struct run *r, struct error *err)
         say_choices(r, before);
     if (status == PEAT_OK)
         status = choose_all(r, err);
-    jobs_run(&r->jobs);
+    share_and_run(r);
     return status;
+}
+
+/* Each task of a batch system has the processors that it asks for. */
+static peat_status launch(struct run *r, struct error *err)
+{
+    const struct slurm_settings *slurm = &r->plan->experiment->run.slurm;
+    struct jobs *j = &r->jobs;
+    j->threads = r->options->threads ? r->options->threads : slurm->cpus ? slurm->cpus : 1;
+    r->end->launched = j->n;
+    return j->n ? r->options->launch(r->options->launch_ctx, j, err) : PEAT_OK;
 }
 
 static bool is_stopped(const struct jobs *j)
@@ -489,11 +526,9 @@ static peat_status run_jobs(struct run *r, struct error *err)
 {
     struct jobs *j = &r->jobs;
     struct error why = {0};
-    if (r->options->launch) {
-        r->end->launched = j->n;
-        return j->n ? r->options->launch(r->options->launch_ctx, j, err) : PEAT_OK;
-    }
-    jobs_run(j);
+    if (r->options->launch)
+        return launch(r, err);
+    share_and_run(r);
     if (r->end->waiting && !is_stopped(j) && run_chosen(r, &why) != PEAT_OK)
         progress_say(&r->progress, "%s", why.text);
     r->end->done += j->done;
@@ -517,8 +552,6 @@ peat_status runner_run(const char *dir, const struct plan *p, const struct runne
     r.jobs = (struct jobs){
         .dir = dir,
         .program = program,
-        .at_once = o->jobs,
-        .threads = o->threads,
         .gemm = o->gemm,
         .checkpoint_every = settings->checkpoint_every,
         .timeout = o->timeout,

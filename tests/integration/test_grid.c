@@ -58,6 +58,12 @@ START_TEST(jobs_and_threads_do_not_change_a_bit)
     shell_expect(0, "peat run grid.yaml -o three -j 1 -t 2");
     assert_same("one", "two");
     assert_same("one", "three");
+    shell_says(0, " at a time, ", "peat run grid.yaml -o four -j auto -t auto");
+    assert_same("one", "four");
+    shell_says(0, "1 at a time, ",
+               "taskset -c $(taskset -cp $$ | sed 's/.*: *\\([0-9]*\\).*/\\1/') "
+               "peat run grid.yaml -o five run.jobs=auto run.threads=auto");
+    assert_same("one", "five");
 }
 END_TEST
 

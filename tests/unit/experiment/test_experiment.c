@@ -323,7 +323,7 @@ START_TEST(mistakes_on_the_command_line_are_placed_there)
         {"size=L", "command line:2: axis 'size' has no value 'L'; it has: S, M"},
         {"run.jbos=3", "command line:2: unknown key 'jbos' in run; did you mean 'jobs'?"},
         {"run.jobs=0",
-         "command line:2: 'jobs' in run must be a whole number from 1 to 1024, not 0"},
+         "command line:2: 'jobs' in run must be a whole number from 1 to 1024, or auto, not 0"},
         {"seeds=none", "command line:2: 'seeds' must be how many, or a list of whole numbers"},
         {"quick", "command line:2: 'quick' is not of the form key=value"},
         {"train.lr=2", "command line:2: 'train.lr' is given twice"},

@@ -56,7 +56,7 @@ struct slurm_settings {
 
 /* How to run; never part of a cell's identity. */
 struct run_settings {
-    int64_t jobs, threads;
+    int64_t jobs, threads;    /* 0: auto            */
     int64_t on_failure;       /* 0 continue, 1 stop */
     double timeout;           /* seconds; 0: none   */
     double no_progress;       /* the same, of a cell that stands still */

@@ -66,6 +66,9 @@ double plan_training(const struct plan_cell *c);
 double plan_training_work(const struct plan_cell *c);
 /* The same with evaluations; a generated token's FLOPs take more time than others. */
 double plan_work(const struct plan_cell *c);
+/* Bytes that its process will hold, but for its data: libraries; weights, gradients and moments;
+ * activations, whose gradients mostly take the place of others. */
+int64_t plan_memory(const struct plan_cell *c);
 /* plan.json: name, axes with labels, report settings, cells (index, id, label, axes, seed, hash,
  * cost, injection, baseline index). */
 struct value *plan_value(const struct plan *p, struct arena *a);

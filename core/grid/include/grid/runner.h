@@ -12,7 +12,7 @@
 #include "grid/jobs.h"
 
 struct runner_options {
-    int64_t jobs, threads;
+    int64_t jobs, threads; /* 0: auto */
     const char *gemm;
     double timeout;     /* seconds per cell; 0: none */
     double no_progress; /* the same, of a cell that stands still */
