@@ -37,6 +37,10 @@ cp /etc/resolv.conf "$tree/etc/resolv.conf"
 mkdir -p "$tree/peat"
 (cd "$source" && git ls-files -z --cached --others --exclude-standard | tar cf - --null --files-from=-) |
     tar xf - -C "$tree/peat"
+# What an earlier copy had and is gone would be built too.
+(cd "$source" && git ls-files --cached --others --exclude-standard | sed 's|^|./|' | LC_ALL=C sort) >"$tree/sources"
+(cd "$tree/peat" && find . -path ./build -prune -o -type f -print | LC_ALL=C sort) |
+    LC_ALL=C comm -23 - "$tree/sources" | (cd "$tree/peat" && xargs -r -d '\n' rm)
 
 trap 'umount "$tree/proc"' EXIT
 trap 'exit 130' INT TERM
