@@ -6,8 +6,9 @@
  * gradient of u for a block of rows, while it is in the caches. Rows are cut into strips; each sums
  * the gradients of the weights over its blocks in order, and strips are added in order.
  *
- * Where products round, x and the weights are rounded once for forward and backward, the gradient
- * of y once a block, and h and the gradient of u right where they are made, in the nearest cache.
+ * Where products round, forward keeps h and f'(u) as bf16 instead, which is as much memory, and
+ * backward makes neither again. x and the weights are rounded once for both, the gradient of y once
+ * a block, and h and the gradient of u right where they are made, in the nearest cache.
  */
 #include <string.h>
 
@@ -18,8 +19,7 @@
 #include "tensor/gemm.h"
 
 enum { SRC_X, SRC_W1, SRC_B1, SRC_W2, SRC_B2, N_SRC };
-/* bf16 products are done so soon that adding to the sums of the weights counts: longer blocks. */
-enum { STRIPS = 4, STRIP_LEAST = 64, BLOCK_ROWS = 256, BLOCK_ROWS_BF16 = 512, SUM_GRAIN = 16384 };
+enum { STRIPS = 4, STRIP_LEAST = 64, BLOCK_ROWS = 256, SUM_GRAIN = 16384 };
 
 /* The gradient of a weight: the first strip adds to the tensor's own, the others to sums apart. */
 struct weight_sum {
@@ -34,6 +34,7 @@ struct mlp {
     int64_t rows, D, F, E; /* rows of x, and widths of x, u, y         */
     int64_t strip, block;  /* rows                                     */
     char *u;               /* [rows, F], or NULL: in scratch           */
+    bf16 *h16, *slope16;   /* the same where products round: h, f'(u)  */
     char *dx;              /* [rows, D]; NULL: not wanted              */
     bool fresh;            /* dx holds nothing yet                     */
     struct weight_sum sum[N_SRC];
@@ -51,7 +52,8 @@ struct operand {
 
 /* What a thread works in: [block, F], and for bf16 the gradient of y [block, E] too. */
 struct room {
-    char *h, *du; /* forward: u, where it is not kept */
+    char *h, *slope; /* where products round, a chunk */
+    char *du;        /* forward: u, where it is not kept */
     bf16 *h16, *du16, *dy16;
 };
 
@@ -81,9 +83,20 @@ static bool infer(peat_node *n)
     return true;
 }
 
+/* What forward keeps, or NULL. */
+static void find_kept(struct mlp *m, void *saved)
+{
+    if (!m->rounds) {
+        m->u = saved;
+    } else if (saved != NULL) {
+        m->h16 = saved;
+        m->slope16 = m->h16 + m->rows * m->F;
+    }
+}
+
 static struct mlp mlp_of(const peat_node *n)
 {
-    struct mlp m = {.n = n, .size = (int64_t)dtype_bytes(n->value.dtype), .u = n->saved};
+    struct mlp m = {.n = n, .size = (int64_t)dtype_bytes(n->value.dtype)};
     m.F = n->src[SRC_W1]->value.dim[0];
     m.D = n->src[SRC_W1]->value.dim[1];
     m.E = n->src[SRC_W2]->value.dim[0];
@@ -93,8 +106,8 @@ static struct mlp mlp_of(const peat_node *n)
     m.strip = (m.rows + STRIPS - 1) / STRIPS;
     m.strip = m.strip < STRIP_LEAST ? STRIP_LEAST : m.strip;
     m.rounds = gemm_rounded_bytes(n->g->team, n->value.dtype, 1) > 0;
-    m.block = m.rounds ? BLOCK_ROWS_BF16 : BLOCK_ROWS;
-    m.block = m.strip < m.block ? m.strip : m.block;
+    m.block = m.strip < BLOCK_ROWS ? m.strip : BLOCK_ROWS;
+    find_kept(&m, n->saved);
     return m;
 }
 
@@ -114,6 +127,7 @@ static bool make_scratch(struct mlp *m)
     const struct team *team = m->n->g->team;
     int64_t threads = team != NULL && team->threads > 1 ? team->threads : 1;
     m->thread_bytes = (rows_of_h(m) + m->block) * m->F * m->size;
+    m->thread_bytes += m->rounds ? rows_of_h(m) * m->F * m->size : 0;
     m->thread_bytes += m->rounds ? m->block * (2 * m->F + m->E) * (int64_t)sizeof(bf16) : 0;
     m->scratch = graph_scratch(m->n->g, (size_t)(threads * m->thread_bytes));
     return m->scratch != NULL;
@@ -124,7 +138,8 @@ static struct room own_room(const struct mlp *m)
     struct room own = {.h = m->scratch + parallel_thread() * m->thread_bytes};
     own.du = own.h + rows_of_h(m) * m->F * m->size;
     if (m->rounds) {
-        own.h16 = (bf16 *)(void *)(own.du + m->block * m->F * m->size);
+        own.slope = own.du + m->block * m->F * m->size;
+        own.h16 = (bf16 *)(void *)(own.slope + rows_of_h(m) * m->F * m->size);
         own.du16 = own.h16 + m->block * m->F;
         own.dy16 = own.du16 + m->block * m->F;
     }
@@ -181,34 +196,56 @@ static enum mlp_activation activation_of(const struct mlp *m)
     return *(const enum mlp_activation *)m->n->arg;
 }
 
-/* u += b1, h = f(u) */
-static struct operand activate(const struct mlp *m, const struct room *own, char *u, int64_t rows)
+/* The next rows of a block of `rows` from row i of it on, which are rounded at a time. */
+static int64_t chunk_at(const struct mlp *m, int64_t i, int64_t rows)
 {
-    const struct mlp_rows *of = mlp_rows_of(m->n->value.dtype);
-    const void *bias = m->n->src[SRC_B1]->value.data;
-    if (!m->rounds) {
-        of->activate_biased(activation_of(m), u, bias, own->h, rows, m->F);
-        return (struct operand){.wide = own->h};
-    }
-    for (int64_t i = 0, r; i < rows; i += r) {
-        r = rows - i < rows_of_chunk(m) ? rows - i : rows_of_chunk(m);
-        of->activate_biased(activation_of(m), rows_at(m, u, i, m->F), bias, own->h, r, m->F);
-        bf16_round(own->h16 + i * m->F, (const float *)(void *)own->h, r * m->F);
-    }
-    return (struct operand){.narrow = own->h16};
+    return rows - i < rows_of_chunk(m) ? rows - i : rows_of_chunk(m);
 }
 
-/* u = x w1' + b1,  y = f(u) w2' + b2 */
+/* h = f(u) of a block of rows from `row` on, and f'(u) where it is kept */
+static struct operand activate_rounded(const struct mlp *m, const struct room *own, const char *u,
+                                       int64_t row, int64_t rows)
+{
+    const struct mlp_rows *of = mlp_rows_of(m->n->value.dtype);
+    const bool keeps = m->h16 != NULL;
+    bf16 *h16 = keeps ? m->h16 + row * m->F : own->h16;
+    for (int64_t i = 0, r; i < rows; i += r) {
+        r = chunk_at(m, i, rows);
+        const int64_t at = i * m->F, count = r * m->F;
+        if (keeps) {
+            of->slopes(activation_of(m), rows_at(m, u, i, m->F), own->h, own->slope, count);
+            bf16_round(m->slope16 + row * m->F + at, (const float *)(void *)own->slope, count);
+        } else {
+            of->activate(activation_of(m), rows_at(m, u, i, m->F), own->h, NULL, count);
+        }
+        bf16_round(h16 + at, (const float *)(void *)own->h, count);
+    }
+    return (struct operand){.narrow = h16};
+}
+
+/* u = x w1' + b1, h = f(u) */
+static struct operand hidden_rows(const struct mlp *m, const struct room *own, int64_t row,
+                                  int64_t rows)
+{
+    const struct mlp_rows *of = mlp_rows_of(m->n->value.dtype);
+    const struct tensor *bias = &m->n->src[SRC_B1]->value;
+    const struct operand x = rows_of_x(m, row);
+    char *u = m->u != NULL ? rows_at(m, m->u, row, m->F) : own->du;
+    rows_product(m, rows, m->F, m->D, x, SRC_W1, true, m->rounds ? bias : NULL, 0.0, u);
+    if (m->rounds)
+        return activate_rounded(m, own, u, row, rows);
+    of->activate_biased(activation_of(m), u, bias->data, own->h, rows, m->F);
+    return (struct operand){.wide = own->h};
+}
+
+/* y = h w2' + b2 */
 static void forward_block(void *ctx, int64_t begin, int64_t end)
 {
     const struct mlp *m = ctx;
-    peat_node *const *src = m->n->src;
     const struct room own = own_room(m);
     int64_t r = end - begin;
-    char *u = m->u != NULL ? rows_at(m, m->u, begin, m->F) : own.du;
-    rows_product(m, r, m->F, m->D, rows_of_x(m, begin), SRC_W1, true, NULL, 0.0, u);
-    rows_product(m, r, m->E, m->F, activate(m, &own, u, r), SRC_W2, true, &src[SRC_B2]->value, 0.0,
-                 rows_at(m, m->n->value.data, begin, m->E));
+    rows_product(m, r, m->E, m->F, hidden_rows(m, &own, begin, r), SRC_W2, true,
+                 &m->n->src[SRC_B2]->value, 0.0, rows_at(m, m->n->value.data, begin, m->E));
 }
 
 static void forward(peat_node *n)
@@ -216,9 +253,10 @@ static void forward(peat_node *n)
     struct graph *g = n->g;
     struct mlp m = mlp_of(n);
     if (n->needs_grad) {
-        m.u = n->saved = graph_scratch(g, (size_t)(m.rows * m.F * m.size));
-        if (m.u == NULL)
+        n->saved = graph_scratch(g, (size_t)(m.rows * m.F * m.size));
+        if (n->saved == NULL)
             return;
+        find_kept(&m, n->saved);
     }
     round_operands(&m);
     struct arena_mark mark = arena_mark(g->arena);
@@ -235,57 +273,71 @@ static char *strip_sum(const struct mlp *m, int i, int64_t strip, bool *fresh)
     return strip == 0 ? s->own : s->apart + (strip - 1) * s->count * m->size;
 }
 
-/* dw [F,D] += dy' x, db [F] += dy summed, over the rows of a block */
-static void add_weight_grads(const struct mlp *m, int w, int64_t strip, bool first, int64_t r,
-                             struct operand dy, struct operand x)
+/* dw [F,D] += dy' x over the rows of a block */
+static void add_weight_grad(const struct mlp *m, int w, int64_t strip, bool first, int64_t r,
+                            struct operand dy, struct operand x)
 {
     const struct tensor *weight = &m->n->src[w]->value;
     int64_t n = weight->dim[0], k = weight->dim[1];
     bool fresh;
-    if (m->sum[w].own != NULL) {
-        char *dw = strip_sum(m, w, strip, &fresh);
-        struct gemm p = {.dtype = weight->dtype,
-                         .rounds = true,
-                         .trans_a = true,
-                         .m = n,
-                         .n = k,
-                         .k = r,
-                         .alpha = 1.0,
-                         .beta = first && fresh ? 0.0 : 1.0,
-                         .a = dy.wide,
-                         .b = x.wide,
-                         .c = dw,
-                         .lda = n,
-                         .ldb = k,
-                         .ldc = k,
-                         .a16 = dy.narrow,
-                         .b16 = x.narrow,
-                         .lda16 = n,
-                         .ldb16 = k};
-        gemm_one(m->n->g->team, &p);
-    }
-    if (m->sum[w + 1].own != NULL) {
-        char *db = strip_sum(m, w + 1, strip, &fresh);
-        if (first && fresh)
-            memset(db, 0, (size_t)(n * m->size));
-        mlp_rows_of(weight->dtype)->sum_rows(db, dy.wide, r, n);
-    }
+    if (m->sum[w].own == NULL)
+        return;
+    char *dw = strip_sum(m, w, strip, &fresh);
+    struct gemm p = {.dtype = weight->dtype,
+                     .rounds = true,
+                     .trans_a = true,
+                     .m = n,
+                     .n = k,
+                     .k = r,
+                     .alpha = 1.0,
+                     .beta = first && fresh ? 0.0 : 1.0,
+                     .a = dy.wide,
+                     .b = x.wide,
+                     .c = dw,
+                     .lda = n,
+                     .ldb = k,
+                     .ldc = k,
+                     .a16 = dy.narrow,
+                     .b16 = x.narrow,
+                     .lda16 = n,
+                     .ldb16 = k};
+    gemm_one(m->n->g->team, &p);
 }
 
-/* h = f(u), du *= f'(u), of a block of rows from `row` on */
-static void differentiate(const struct mlp *m, const struct room *own, int64_t row, int64_t rows)
+/* db [n] += the rows of dy summed; b is bias b */
+static void add_bias_grad(const struct mlp *m, int b, int64_t strip, bool first, int64_t r,
+                          const char *dy)
 {
-    const struct mlp_rows *of = mlp_rows_of(m->n->value.dtype);
-    if (!m->rounds) {
-        of->activate(activation_of(m), rows_at(m, m->u, row, m->F), own->h, own->du, rows * m->F);
+    const int64_t n = m->sum[b].count;
+    bool fresh;
+    if (m->sum[b].own == NULL)
         return;
-    }
+    char *db = strip_sum(m, b, strip, &fresh);
+    if (first && fresh)
+        memset(db, 0, (size_t)(n * m->size));
+    mlp_rows_of(m->n->value.dtype)->sum_rows(db, dy, r, n);
+}
+
+/* Asks for n numbers that are read soon. */
+static void fetch(const bf16 *x, int64_t n)
+{
+    enum { LINE = 64 / sizeof(bf16), SECOND_CACHE = 2 };
+    for (int64_t i = 0; i < n; i += LINE)
+        __builtin_prefetch(x + i, 0, SECOND_CACHE);
+}
+
+/* du *= f'(u) of a block of rows from `row` on, and b1's gradient while it is near */
+static void differentiate_rounded(const struct mlp *m, const struct room *own, int64_t strip,
+                                  bool first, int64_t row, int64_t rows)
+{
     for (int64_t i = 0, r; i < rows; i += r) {
-        r = rows - i < rows_of_chunk(m) ? rows - i : rows_of_chunk(m);
+        r = chunk_at(m, i, rows);
         char *du = rows_at(m, own->du, i, m->F);
-        of->activate(activation_of(m), rows_at(m, m->u, row + i, m->F), own->h, du, r * m->F);
-        bf16_round(own->h16 + i * m->F, (const float *)(void *)own->h, r * m->F);
+        fetch(m->h16 + (row + i) * m->F, r * m->F);
+        fetch(m->slope16 + (row + i + r) * m->F, chunk_at(m, i + r, rows) * m->F);
+        bf16_scale((float *)(void *)du, m->slope16 + (row + i) * m->F, r * m->F);
         bf16_round(own->du16 + i * m->F, (const float *)(void *)du, r * m->F);
+        add_bias_grad(m, SRC_B1, strip, first && i == 0, r, du);
     }
 }
 
@@ -298,22 +350,38 @@ static struct operand rows_of_dy(const struct mlp *m, const struct room *own, in
     return dy;
 }
 
+/* h = f(u), du *= f'(u) and the gradients of biases, of a block of rows from `row` on */
+static struct operand differentiate(const struct mlp *m, const struct room *own, int64_t strip,
+                                    bool first, int64_t row, int64_t rows)
+{
+    if (m->rounds) {
+        differentiate_rounded(m, own, strip, first, row, rows);
+        return (struct operand){.narrow = m->h16 + row * m->F};
+    }
+    mlp_rows_of(m->n->value.dtype)
+        ->activate(activation_of(m), rows_at(m, m->u, row, m->F), own->h, own->du, rows * m->F);
+    add_bias_grad(m, SRC_B1, strip, first, rows, own->du);
+    return (struct operand){.wide = own->h};
+}
+
 /* h = f(u):  du = (dy w2) f'(u), dx += du w1; dw1, db1 from du and x; dw2, db2 from dy and h */
 static void backward_strip(void *ctx, int64_t begin, int64_t end)
 {
     const struct mlp *m = ctx;
     const struct room own = own_room(m);
-    const struct operand h = {m->rounds ? NULL : own.h, own.h16}, du = {own.du, own.du16};
+    const struct operand du = {own.du, own.du16};
     for (int64_t row = begin; row < end; row += m->block) {
         int64_t r = end - row < m->block ? end - row : m->block, strip = begin / m->strip;
+        const bool first = row == begin;
         const struct operand dy = rows_of_dy(m, &own, row, r);
         rows_product(m, r, m->F, m->E, dy, SRC_W2, false, NULL, 0.0, own.du);
-        differentiate(m, &own, row, r);
+        const struct operand h = differentiate(m, &own, strip, first, row, r);
         if (m->dx != NULL)
             rows_product(m, r, m->D, m->F, du, SRC_W1, false, NULL, m->fresh ? 0.0 : 1.0,
                          rows_at(m, m->dx, row, m->D));
-        add_weight_grads(m, SRC_W2, strip, row == begin, r, dy, h);
-        add_weight_grads(m, SRC_W1, strip, row == begin, r, du, rows_of_x(m, row));
+        add_weight_grad(m, SRC_W2, strip, first, r, dy, h);
+        add_bias_grad(m, SRC_B2, strip, first, r, dy.wide);
+        add_weight_grad(m, SRC_W1, strip, first, r, du, rows_of_x(m, row));
     }
 }
 

@@ -67,6 +67,11 @@ void bf16_round(bf16 *to, const float *from, int64_t n)
     bf16_round_rows(to, from, 1.0f, 1, n, n);
 }
 
+void bf16_scale(float *x, const bf16 *by, int64_t n)
+{
+    bf16_rows_here()->scale(x, by, n);
+}
+
 float bf16_value(bf16 x)
 {
     uint32_t bits = (uint32_t)x << 16;

@@ -89,7 +89,7 @@ peat_status gemm_start(struct team *team, const char *name, struct error *err)
 
 /* Which operands are rounded, where and by which products of our own: raised when the bits of a
  * bf16 cell change with it. 1: operands of products by weights. */
-enum { BF16_WAY = 2 };
+enum { BF16_WAY = 3 };
 
 void gemm_identify(const struct team *team, struct arena *a, const char **libraries,
                    const char **kernels)

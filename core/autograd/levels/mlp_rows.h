@@ -16,6 +16,8 @@ struct strip_sums {
 struct mlp_rows {
     /* h = f(u); d *= f'(u) unless it is NULL. NaN passes. */
     void (*activate)(enum mlp_activation f, const void *u, void *h, void *d, int64_t n);
+    /* h = f(u), d = f'(u) */
+    void (*slopes)(enum mlp_activation f, const void *u, void *h, void *d, int64_t n);
     /* u [rows, n] += bias [n], h = f(u) */
     void (*activate_biased)(enum mlp_activation f, void *u, const void *bias, void *h, int64_t rows,
                             int64_t n);

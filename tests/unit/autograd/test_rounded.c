@@ -14,10 +14,11 @@ enum { X, W1, B1, W2, B2, OUT, N_RESULT };
 
 static const struct shape {
     int64_t rows, D, F, E;
+    enum mlp_activation f;
     bool reuse;
-} shapes[] = {{1, 3, 5, 2},       {70, 16, 64, 16},
-              {600, 33, 130, 20}, {1300, 64, 256, 64, true},
-              {40, 32, 2100, 8},  {2100, 24, 7, 96, true}};
+} shapes[] = {{1, 3, 5, 2, MLP_GELU},           {70, 16, 64, 16, MLP_GELU},
+              {600, 33, 130, 20, MLP_RELU},     {1300, 64, 256, 64, MLP_GELU, true},
+              {40, 32, 2100, 8, MLP_GELU_TANH}, {2100, 24, 7, 96, MLP_GELU_TANH, true}};
 enum { N_SHAPES = sizeof(shapes) / sizeof(*shapes) };
 
 struct outcome {
@@ -48,8 +49,8 @@ static void run(const struct shape *s, bool mlp, peat_dtype dtype, const struct 
                               leaf(&g, 1, &s->F, 1.0, "b1"), leaf(&g, 2, w2, 0.125, "w2"),
                               leaf(&g, 1, &s->E, 1.0, "b2")};
     peat_graph *p = &g.base;
-    peat_node *out = mlp ? op_mlp(p, n[X], n[W1], n[B1], n[W2], n[B2], MLP_GELU)
-                         : op_linear(p, n[X], n[W1], n[B1]);
+    peat_node *out =
+        mlp ? op_mlp(p, n[X], n[W1], n[B1], n[W2], n[B2], s->f) : op_linear(p, n[X], n[W1], n[B1]);
     ck_assert_msg(out != NULL, "%s", g.err.text);
     result->x[OUT] = tensor_new(&result->arena, dtype, 2, out->value.dim);
     tensor_copy(&result->x[OUT], &out->value);

@@ -87,6 +87,26 @@ START_TEST(rows_of_any_length_and_step_are_rounded_without_touching_what_is_besi
 }
 END_TEST
 
+START_TEST(numbers_are_scaled_by_bf16_of_any_count_and_none_beside_them)
+{
+    enum { MOST = 70 };
+    uint64_t stream = rng_stream(3, "bf16", "scale");
+    for (int64_t n = 0; n <= MOST; n++) {
+        float x[MOST + 1], before[MOST + 1];
+        bf16 by[MOST + 1];
+        for (int64_t i = 0; i <= n; i++) {
+            float factor = 4.0f * (float)rng_uniform(stream, (uint64_t)(i + 100 * n)) - 2.0f;
+            x[i] = before[i] = (float)rng_uniform(stream, (uint64_t)(i + 100 * n + 10000)) - 0.5f;
+            bf16_round(&by[i], &factor, 1);
+        }
+        bf16_scale(x, by, n);
+        for (int64_t i = 0; i < n; i++)
+            ck_assert(x[i] == before[i] * bf16_value(by[i]));
+        ck_assert(x[n] == before[n]);
+    }
+}
+END_TEST
+
 /* ---- products ---- */
 
 static const int64_t sizes[][3] = {
@@ -366,7 +386,7 @@ START_TEST(kernels_name_the_way_of_rounding_where_there_is_one)
     arena_init(&arena, "test", 1 << 10);
     gemm_identify(&team, &arena, &libraries, &kernels);
     gemm_identify(&plain, &arena, &libraries, &without);
-    ck_assert_ptr_nonnull(strstr(kernels, " + bf16 2"));
+    ck_assert_ptr_nonnull(strstr(kernels, " + bf16 3"));
     ck_assert_ptr_null(strstr(without, " + bf16 "));
     arena_release(&arena);
     gemm_stop_bf16(&team);
@@ -414,6 +434,7 @@ int main(void)
     tcase_add_loop_test(tc, nan_stays_nan, 0, 2);
     tcase_add_loop_test(tc, rows_of_any_length_and_step_are_rounded_without_touching_what_is_beside,
                         0, 2);
+    tcase_add_test(tc, numbers_are_scaled_by_bf16_of_any_count_and_none_beside_them);
     tcase_add_test(tc, openblas_refuses_and_says_who_would_not);
     add_product_tests(tc);
     suite_add_tcase(suite, tc);

@@ -2,7 +2,8 @@
 /*
  * bf16.h: numbers of 16 bits with the exponent of F32 and 8 bits of significand.
  *
- * Only operands of products are ever rounded to them; nothing is stored or added up in them.
+ * Operands of products are rounded to them, and slopes that a gradient is multiplied by before it
+ * is such an operand; nothing is added up in them.
  */
 #ifndef TENSOR_BF16_H
 #define TENSOR_BF16_H
@@ -22,5 +23,7 @@ void bf16_round_rows(bf16 *to, const float *from, float scale, int64_t rows, int
 void bf16_round_plainly(bf16 *to, const float *from, float scale, int64_t rows, int64_t cols,
                         int64_t step);
 float bf16_value(bf16 x);
+/* x *= by */
+void bf16_scale(float *x, const bf16 *by, int64_t n);
 
 #endif
