@@ -5,14 +5,12 @@
  * A task packs q, k, v and dout of its head once; a block of query rows multiplies parts of them.
  * Scores, exponentials and their gradients are F32 and are rounded as operands alone. dk and dv are
  * summed over the blocks transposed, [C, Tk], where the long axis is the one of the lanes.
- *
- * The rows of a head lie far apart, where the processor does not guess what comes next. So each
- * block of rows asks for as many of the next task's operands, and for its own results.
  */
 #include "attention_rounded.h"
 
 #include <string.h>
 
+#include "attention_fetch.h"
 #include "tensor/dots.h"
 
 /* What a thread packs into. "across": transposed. */
@@ -87,51 +85,6 @@ static const float *head_of(const struct tensor *t, const struct attention_tile 
     return x.data;
 }
 
-/* ---- what is read or written next ---- */
-
-static struct tensor heads_first(const struct tensor *out)
-{
-    struct tensor t = *out;
-    t.dim[1] = out->dim[2];
-    t.dim[2] = out->dim[1];
-    t.stride[1] = out->stride[2];
-    t.stride[2] = out->stride[1];
-    return t;
-}
-
-/* The tile's rows in head h of batch b of x. */
-static void fetch(const struct attention_tile *t, const struct tensor *x, int64_t b, int64_t h,
-                  bool write)
-{
-    enum { LINE = 64 / sizeof(float), READ = 0, WRITE = 1, SECOND_CACHE = 2 };
-    const struct matrix m = attention_rows_from(x, b, h, 0);
-    const int64_t end = least(t->i0 + t->rows, x->dim[2]), cols = x->dim[3];
-    for (int64_t i = t->i0; i < end; i++)
-        for (int64_t j = 0; j < cols; j += LINE) {
-            const float *line = (const float *)m.data + i * m.step + j;
-            if (write)
-                __builtin_prefetch(line, WRITE, SECOND_CACHE);
-            else
-                __builtin_prefetch(line, READ, SECOND_CACHE);
-        }
-}
-
-static void fetch_next(const struct attention_tile *t, const struct tensor *x)
-{
-    const struct attention *c = t->call;
-    const int64_t next = t->b * c->H + t->h + 1;
-    if (next < c->B * c->H)
-        fetch(t, x, next / c->H, next % c->H, false);
-}
-
-static void fetch_result(const struct attention_tile *t, const struct tensor *x)
-{
-    if (x->data)
-        fetch(t, x, t->b, t->h, true);
-}
-
-/* ---- tasks ---- */
-
 /* to [rows, cols of the tile] = alpha x y', x packed by rows of `step` and y across the keys */
 static void multiply_by_keys(const struct attention_tile *t, const struct packed *m, const bf16 *x,
                              int64_t step, const bf16 *y_across, int64_t depth, double alpha,
@@ -170,7 +123,7 @@ void attention_forward_rounded(void *call, int64_t task)
 {
     const struct attention *c = call;
     const struct attention_rows *rows = attention_rows_of(c->dtype);
-    const struct tensor out = heads_first(&c->out);
+    const struct tensor out = attention_heads_first(&c->out);
     struct packed m = own_packed(c, false);
     struct attention_tile t = attention_tile_at(c, task, 0);
     int64_t step;
@@ -179,12 +132,12 @@ void attention_forward_rounded(void *call, int64_t task)
     dots_pairs(m.v, m.v_width, v, c->Tk, c->Cv, step);
     for (int64_t i0 = 0; i0 < c->Tq; i0 += c->block) {
         t = attention_tile_at(c, task, i0);
-        fetch_next(&t, &c->q);
+        attention_fetch_next(&t, &c->q);
         raw_scores(&t, &m);
-        fetch_next(&t, &c->k);
-        fetch_result(&t, &out);
+        attention_fetch_next(&t, &c->k);
+        attention_fetch_result(&t, &out);
         rows->weigh(&t);
-        fetch_next(&t, &c->v);
+        attention_fetch_next(&t, &c->v);
         bf16_round_rows(m.p, t.p, 1.0f, t.rows, t.padded, c->width);
         dots_multiply(&(struct dots){.m = t.rows,
                                      .n = c->Cv,
@@ -278,21 +231,22 @@ static void backward_block(const struct attention_tile *t, const struct packed *
 {
     const struct attention *c = t->call;
     const struct attention_rows *rows = attention_rows_of(c->dtype);
-    const struct tensor out = heads_first(&c->out), dout = heads_first(&c->dout);
-    fetch_next(t, &c->q);
-    fetch_result(t, &c->dq);
+    const struct tensor out = attention_heads_first(&c->out),
+                        dout = attention_heads_first(&c->dout);
+    attention_fetch_next(t, &c->q);
+    attention_fetch_result(t, &c->dq);
     raw_scores(t, m);
-    fetch_next(t, &c->k);
-    fetch_result(t, &c->dk);
+    attention_fetch_next(t, &c->k);
+    attention_fetch_result(t, &c->dk);
     rows->weigh_again(t);
-    fetch_next(t, &out);
-    fetch_next(t, &dout);
+    attention_fetch_next(t, &out);
+    attention_fetch_next(t, &dout);
     if (c->dv.data)
         add_over_rows(t, m, c->Cv, m->dout_across, t->p, m->p, m->dv_across);
     if (!c->scores)
         return;
-    fetch_next(t, &c->v);
-    fetch_result(t, &c->dv);
+    attention_fetch_next(t, &c->v);
+    attention_fetch_result(t, &c->dv);
     weight_grads(t, m);
     rows->score_grads(t);
     if (c->dk.data)
