@@ -15,8 +15,9 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
+#include "base/sanitizer.h"
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef BASE_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 enum { RED_ZONE = 64 }; /* poisoned bytes behind each block */
 #else

@@ -56,9 +56,10 @@ static void bench_close(struct bench *b)
     arena_release(&b->arena);
 }
 
-static bool equal_part(const void *a, const void *b, int64_t n, size_t each)
+/* n elements of a from element `at` on, and the first of b; both NULL where there are none. */
+static bool equal_part(const void *a, int64_t at, const void *b, int64_t n, int64_t each)
 {
-    return n == 0 || memcmp(a, b, (size_t)n * each) == 0;
+    return n == 0 || memcmp((const char *)a + at * each, b, (size_t)(n * each)) == 0;
 }
 
 static bool same_streams(const peat_batch *x, int64_t at, const peat_batch *y, int64_t n)
@@ -66,9 +67,9 @@ static bool same_streams(const peat_batch *x, int64_t at, const peat_batch *y, i
     bool same = true;
     for (int64_t k = 0; k < y->n_stream; k++) {
         int64_t each = y->stream_numbers[k];
-        same = same && (each == 0 ? equal_part(x->stream_id[k] + at, y->stream_id[k], n, 4)
-                                  : equal_part(x->stream_number[k] + at * each, y->stream_number[k],
-                                               n * each, 4));
+        same = same &&
+               (each == 0 ? equal_part(x->stream_id[k], at, y->stream_id[k], n, 4)
+                          : equal_part(x->stream_number[k], at, y->stream_number[k], n, 4 * each));
     }
     return same;
 }
@@ -77,16 +78,16 @@ static bool same_streams(const peat_batch *x, int64_t at, const peat_batch *y, i
 static bool same_rows(const peat_batch *x, int64_t i, const peat_batch *y)
 {
     int64_t n = y->B * y->T, at = i * x->T;
-    return x->T == y->T && x->B - i >= y->B && equal_part(x->token + at, y->token, n, 4) &&
-           equal_part(x->target + at, y->target, n, 4) &&
-           equal_part(x->segment + at, y->segment, n, 4) &&
-           equal_part(x->document + at, y->document, n, 4) &&
-           equal_part(x->pad + at, y->pad, n, 1) && equal_part(x->special + at, y->special, n, 1) &&
-           equal_part(x->sequence + i, y->sequence, y->B, 8) &&
-           equal_part(x->label + i, y->label, y->B, 4) && x->S == y->S &&
+    return x->T == y->T && x->B - i >= y->B && equal_part(x->token, at, y->token, n, 4) &&
+           equal_part(x->target, at, y->target, n, 4) &&
+           equal_part(x->segment, at, y->segment, n, 4) &&
+           equal_part(x->document, at, y->document, n, 4) && equal_part(x->pad, at, y->pad, n, 1) &&
+           equal_part(x->special, at, y->special, n, 1) &&
+           equal_part(x->sequence, i, y->sequence, y->B, 8) &&
+           equal_part(x->label, i, y->label, y->B, 4) && x->S == y->S &&
            same_streams(x, at, y, n) &&
-           equal_part(x->source + i * x->S, y->source, y->B * y->S, 4) &&
-           equal_part(x->source_pad + i * x->S, y->source_pad, y->B * y->S, 1);
+           equal_part(x->source, i * x->S, y->source, y->B * y->S, 4) &&
+           equal_part(x->source_pad, i * x->S, y->source_pad, y->B * y->S, 1);
 }
 
 static bool same_batch(const peat_batch *x, const peat_batch *y)
@@ -122,7 +123,7 @@ static enum verdict check_content(struct bench *b, const peat_batch *x, struct s
 /* Row `b` again in the row before it. */
 static bool repeats_row(const peat_batch *x, int64_t b)
 {
-    return b > 0 && equal_part(x->token + b * x->T, x->token + (b - 1) * x->T, x->T, 4);
+    return b > 0 && equal_part(x->token, b * x->T, x->token + (b - 1) * x->T, x->T, 4);
 }
 
 static int32_t commonest(const int32_t *token, int64_t n)

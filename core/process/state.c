@@ -12,11 +12,12 @@
 #if defined(__SSE__)
 #include <xmmintrin.h>
 #endif
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/lsan_interface.h>
-#endif
 
 #include "base/file.h"
+#include "base/sanitizer.h"
+#ifdef BASE_ADDRESS_SANITIZER
+#include <sanitizer/lsan_interface.h>
+#endif
 
 /* The low six bits of MXCSR only record what happened. */
 static uint32_t read_rounding(void)
@@ -155,7 +156,7 @@ void state_compare(const struct state *before, const struct state *after, struct
         add(out, "an environment variable has changed");
 }
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef BASE_ADDRESS_SANITIZER
 size_t state_memory(void)
 {
     return 0;

@@ -2,6 +2,8 @@
 /* parallel.c: the one OpenMP region of the program. */
 #include "tensor/parallel.h"
 
+#include "base/sanitizer.h"
+
 #include <stddef.h>
 
 /*
@@ -18,7 +20,7 @@ void omp_set_num_threads(int threads);
 
 /* ThreadSanitizer cannot see into the OpenMP runtime, so it is told: what came before a region
  * happens before each thread's part, and each part before what follows. */
-#ifdef __SANITIZE_THREAD__
+#ifdef BASE_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
 #define REGION_GIVES(token) __tsan_release(token)
 #define REGION_TAKES(token) __tsan_acquire(token)

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/sanitizer.h"
 #include "support/shell.h"
 #include "support/support.h"
 
@@ -19,7 +20,7 @@ enum { SANITIZED = 1 };
 enum { SANITIZED = 0 };
 #endif
 /* Whether a process may end inside dlopen(): ThreadSanitizer reports that as its own failure. */
-#if defined(__SANITIZE_THREAD__)
+#ifdef BASE_THREAD_SANITIZER
 enum { EXITS_IN_DLOPEN = 0 };
 #else
 enum { EXITS_IN_DLOPEN = 1 };

@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/sanitizer.h"
 #include "support/support.h"
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef BASE_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #endif
 
@@ -145,7 +146,7 @@ START_TEST(released_arena_can_be_used_again)
 }
 END_TEST
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef BASE_ADDRESS_SANITIZER
 START_TEST(given_back_memory_is_poisoned)
 {
     arena_init(&a, "test", 4096);
@@ -176,7 +177,7 @@ int main(void)
                                   high_water_is_the_most_ever_used,
                                   impossible_sizes_give_null_and_leave_the_arena_usable,
                                   released_arena_can_be_used_again,
-#ifdef __SANITIZE_ADDRESS__
+#ifdef BASE_ADDRESS_SANITIZER
                                   given_back_memory_is_poisoned,
 #endif
                                   NULL};

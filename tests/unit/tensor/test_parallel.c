@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sanitizer.h"
 #include "support/shell.h"
 #include "support/support.h"
 
@@ -70,7 +71,7 @@ static int run_self(const char *what)
 
 START_TEST(a_race_between_tiles_ends_a_build_with_threadsanitizer)
 {
-#ifdef __SANITIZE_THREAD__
+#ifdef BASE_THREAD_SANITIZER
     ck_assert_int_eq(run_self("race"), RACE);
 #else
     ck_assert_int_eq(run_self("race"), 0);
