@@ -2,9 +2,9 @@
 /* parallel.c: the one OpenMP region of the program. */
 #include "tensor/parallel.h"
 
-#include "base/sanitizer.h"
-
 #include <stddef.h>
+
+#include "base/sanitizer.h"
 
 /*
  * libgomp, by its own interface, which libomp has too. The libraries that multiply are built with
