@@ -18,6 +18,9 @@
 #ifdef BASE_ADDRESS_SANITIZER
 #include <sanitizer/lsan_interface.h>
 #endif
+#ifdef BASE_THREAD_SANITIZER
+#include <sanitizer/allocator_interface.h>
+#endif
 
 /* The low six bits of MXCSR only record what happened. */
 static uint32_t read_rounding(void)
@@ -169,12 +172,16 @@ size_t state_memory_kept(size_t before)
 #else
 size_t state_memory(void)
 {
+#ifdef BASE_THREAD_SANITIZER /* has an allocator of its own */
+    return __sanitizer_get_current_allocated_bytes();
+#else
     return mallinfo2().uordblks;
+#endif
 }
 
 size_t state_memory_kept(size_t before)
 {
-    size_t now = mallinfo2().uordblks;
+    size_t now = state_memory();
     return now > before ? now - before : 0;
 }
 #endif
