@@ -19,7 +19,7 @@
 #include <sanitizer/lsan_interface.h>
 #endif
 #ifdef BASE_THREAD_SANITIZER
-#include <sanitizer/allocator_interface.h>
+size_t __sanitizer_get_current_allocated_bytes(void); /* gcc has the function and no header */
 #endif
 
 /* The low six bits of MXCSR only record what happened. */
