@@ -2,13 +2,7 @@
 /* descriptor.c: a plugin's descriptor. Each crime spoils one thing that the loader reads. */
 #include <peat/plugin.h>
 
-#ifdef CRIME_flush_to_zero /* what the start-up code of -ffast-math does */
-#include <xmmintrin.h>
-__attribute__((constructor)) static void flush(void)
-{
-    _mm_setcsr(_mm_getcsr() | 0x8040);
-}
-#endif
+#include "flush.h"
 
 #ifdef CRIME_no_entry
 #define peat_entry other_entry

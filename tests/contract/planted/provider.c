@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "flush.h"
+
 #ifndef NAME
 #define NAME "plain"
 #endif
