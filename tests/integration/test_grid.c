@@ -23,7 +23,7 @@ static const char experiment[] = "version: 1\n"
                                  "  position.scheme: [learned, alibi, [sinusoidal, rotary]]\n"
                                  "  position.combine: [sum, concat_split]\n"
                                  "seeds: 2\n"
-                                 "run: {checkpoint: {every: 7}}\n";
+                                 "run: {checkpoint: {every: 30}}\n";
 
 static void open_grid(void)
 {
@@ -116,10 +116,10 @@ END_TEST
 START_TEST(killed_cells_go_on_to_the_same_bits)
 {
     shell_expect(0, "peat run grid.yaml -o whole -j 2");
-    shell_run("for t in 0.05 0.1 0.2 0.3 0.4; do "
-              "setsid peat run grid.yaml -o cut -j 2 >/dev/null 2>&1 & pid=$!; sleep $t; "
+    shell_run("for t in 0.05 0.1 0.2 0.3 0.4; do setsid peat run grid.yaml -o cut -j 2 "
+              "run.checkpoint.every=7 >/dev/null 2>&1 & pid=$!; sleep $t; "
               "kill -KILL -- -$pid; pkill -KILL -P $pid; wait $pid; done");
-    shell_expect(0, "peat run grid.yaml -o cut -j 2 --retry-failed");
+    shell_expect(0, "peat run grid.yaml -o cut -j 2 run.checkpoint.every=7 --retry-failed");
     assert_same("whole", "cut");
 }
 END_TEST
