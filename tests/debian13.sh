@@ -35,11 +35,10 @@ cp /etc/resolv.conf "$tree/etc/resolv.conf"
 
 # The sources as they are here; files that did not change keep their times, so that little is built again.
 mkdir -p "$tree/peat"
-(cd "$source" && git ls-files -z --cached --others --exclude-standard | tar cf - --null --files-from=-) |
-    tar xf - -C "$tree/peat"
+(cd "$source" && git ls-files --cached --others --exclude-standard | LC_ALL=C sort) >"$tree/sources"
+(cd "$source" && tar cf - --files-from="$tree/sources") | tar xf - -C "$tree/peat"
 # What an earlier copy had and is gone would be built too.
-(cd "$source" && git ls-files --cached --others --exclude-standard | sed 's|^|./|' | LC_ALL=C sort) >"$tree/sources"
-(cd "$tree/peat" && find . -path ./build -prune -o -type f -print | LC_ALL=C sort) |
+(cd "$tree/peat" && find . -path ./build -prune -o -type f -printf '%P\n' | LC_ALL=C sort) |
     LC_ALL=C comm -23 - "$tree/sources" | (cd "$tree/peat" && xargs -r -d '\n' rm)
 
 trap 'umount "$tree/proc"' EXIT

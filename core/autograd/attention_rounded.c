@@ -123,7 +123,6 @@ void attention_forward_rounded(void *call, int64_t task)
 {
     const struct attention *c = call;
     const struct attention_rows *rows = attention_rows_of(c->dtype);
-    const struct tensor out = attention_heads_first(&c->out);
     struct packed m = own_packed(c, false);
     struct attention_tile t = attention_tile_at(c, task, 0);
     int64_t step;
@@ -132,12 +131,12 @@ void attention_forward_rounded(void *call, int64_t task)
     dots_pairs(m.v, m.v_width, v, c->Tk, c->Cv, step);
     for (int64_t i0 = 0; i0 < c->Tq; i0 += c->block) {
         t = attention_tile_at(c, task, i0);
-        attention_fetch_next(&t, &c->q);
+        attention_fetch_queries(&t);
         raw_scores(&t, &m);
-        attention_fetch_next(&t, &c->k);
-        attention_fetch_result(&t, &out);
+        attention_fetch_keys(&t);
+        attention_fetch_outputs(&t);
         rows->weigh(&t);
-        attention_fetch_next(&t, &c->v);
+        attention_fetch_values(&t);
         bf16_round_rows(m.p, t.p, 1.0f, t.rows, t.padded, c->width);
         dots_multiply(&(struct dots){.m = t.rows,
                                      .n = c->Cv,
@@ -231,22 +230,16 @@ static void backward_block(const struct attention_tile *t, const struct packed *
 {
     const struct attention *c = t->call;
     const struct attention_rows *rows = attention_rows_of(c->dtype);
-    const struct tensor out = attention_heads_first(&c->out),
-                        dout = attention_heads_first(&c->dout);
-    attention_fetch_next(t, &c->q);
-    attention_fetch_result(t, &c->dq);
+    attention_fetch_queries(t);
     raw_scores(t, m);
-    attention_fetch_next(t, &c->k);
-    attention_fetch_result(t, &c->dk);
+    attention_fetch_keys(t);
     rows->weigh_again(t);
-    attention_fetch_next(t, &out);
-    attention_fetch_next(t, &dout);
+    attention_fetch_outputs(t);
     if (c->dv.data)
         add_over_rows(t, m, c->Cv, m->dout_across, t->p, m->p, m->dv_across);
     if (!c->scores)
         return;
-    attention_fetch_next(t, &c->v);
-    attention_fetch_result(t, &c->dv);
+    attention_fetch_values(t);
     weight_grads(t, m);
     rows->score_grads(t);
     if (c->dk.data)

@@ -78,15 +78,14 @@ static void forward_task(void *ctx, int64_t task)
 {
     const struct attention *c = ctx;
     const struct attention_rows *rows = attention_rows_of(c->dtype);
-    const struct tensor out = attention_heads_first(&c->out);
     for (int64_t i0 = 0; i0 < c->Tq; i0 += c->block) {
         struct attention_tile t = attention_tile_at(c, task, i0);
-        attention_fetch_next(&t, &c->q);
+        attention_fetch_queries(&t);
         raw_scores(&t);
-        attention_fetch_next(&t, &c->k);
-        attention_fetch_result(&t, &out);
+        attention_fetch_keys(&t);
+        attention_fetch_outputs(&t);
         rows->weigh(&t);
-        attention_fetch_next(&t, &c->v);
+        attention_fetch_values(&t);
         product(c, t.rows, c->Cv, t.cols, 1.0, (struct matrix){t.p, c->width, false},
                 attention_rows_from(&c->v, t.b, t.h, t.j0), 0.0,
                 (struct matrix){t.out, most(t.out_step, 1), false});
@@ -103,23 +102,17 @@ static void backward_tile(const struct attention_tile *t, const double beta[3])
     const struct attention_rows *rows = attention_rows_of(c->dtype);
     struct matrix p = {t->p, c->width, false}, ds = {t->ds, c->width, false};
     struct matrix dout = {t->dout, most(t->out_step, 1), false};
-    const struct tensor out = attention_heads_first(&c->out),
-                        out_grad = attention_heads_first(&c->dout);
-    attention_fetch_next(t, &c->q);
-    attention_fetch_result(t, &c->dq);
+    attention_fetch_queries(t);
     raw_scores(t);
-    attention_fetch_next(t, &c->k);
-    attention_fetch_result(t, &c->dk);
+    attention_fetch_keys(t);
     rows->weigh_again(t);
-    attention_fetch_next(t, &out);
-    attention_fetch_next(t, &out_grad);
+    attention_fetch_outputs(t);
     if (c->dv.data)
         product(c, t->cols, c->Cv, t->rows, 1.0, transposed(p), dout, beta[SRC_V],
                 attention_rows_from(&c->dv, t->b, t->h, t->j0));
     if (!c->scores)
         return;
-    attention_fetch_next(t, &c->v);
-    attention_fetch_result(t, &c->dv);
+    attention_fetch_values(t);
     product(c, t->rows, t->cols, c->Cv, 1.0, dout,
             transposed(attention_rows_from(&c->v, t->b, t->h, t->j0)), 0.0, ds);
     rows->score_grads(t);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "autograd/ops.h"
+#include "fetch.h"
 #include "levels/mlp_rows.h"
 #include "opkit.h"
 #include "tensor/bf16.h"
@@ -321,9 +322,7 @@ static void add_bias_grad(const struct mlp *m, int b, int64_t strip, bool first,
 /* Asks for n numbers that are read soon. */
 static void fetch(const bf16 *x, int64_t n)
 {
-    enum { LINE = 64 / sizeof(bf16), SECOND_CACHE = 2 };
-    for (int64_t i = 0; i < n; i += LINE)
-        __builtin_prefetch(x + i, 0, SECOND_CACHE);
+    fetch_bytes(x, n * (int64_t)sizeof(*x), false);
 }
 
 /* du *= f'(u) of a block of rows from `row` on, and b1's gradient while it is near */

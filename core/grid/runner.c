@@ -435,17 +435,26 @@ static int64_t largest_memory(const struct plan *p)
     return most;
 }
 
-static void share_and_run(struct run *r)
+/* What `auto` is for the cells that are to be run; the user is told. */
+static struct share share_out(struct run *r, struct share given)
 {
-    const struct share given = {r->options->jobs, r->options->threads};
-    struct jobs *j = &r->jobs;
+    const struct jobs *j = &r->jobs;
     struct machine m;
     machine_look(&m, "");
-    const struct share s = share_machine(given, j->n - j->first, largest_memory(r->plan), &m);
-    if ((!given.jobs || !given.threads) && j->n > j->first && !r->options->quiet)
+    struct share s = share_machine(given, j->n - j->first, largest_memory(r->plan), &m);
+    if (j->n > j->first && !r->options->quiet)
         progress_say(&r->progress, "%" PRId64 " at a time, %" PRId64 " thread%s each, on %d core%s",
                      s.jobs, s.threads, s.threads == 1 ? "" : "s", m.cores,
                      m.cores == 1 ? "" : "s");
+    return s;
+}
+
+static void share_and_run(struct run *r)
+{
+    struct share s = {r->options->jobs, r->options->threads};
+    struct jobs *j = &r->jobs;
+    if (!s.jobs || !s.threads)
+        s = share_out(r, s);
     j->at_once = s.jobs;
     j->threads = s.threads;
     jobs_run(j);

@@ -71,11 +71,3 @@ void bf16_scale(float *x, const bf16 *by, int64_t n)
 {
     bf16_rows_here()->scale(x, by, n);
 }
-
-float bf16_value(bf16 x)
-{
-    uint32_t bits = (uint32_t)x << 16;
-    float value;
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}

@@ -294,11 +294,11 @@ void gemm_one(const struct team *team, const struct gemm *p)
 {
     if (p->m == 0 || p->n == 0)
         return;
+    if (p->k > 0 && multiply_rounded(team, p))
+        return;
     bool bias_first = p->bias != NULL && p->beta == 0.0 && p->k > 0;
     if (p->k == 0) {
         scale_rows(p);
-    } else if (multiply_rounded(team, p)) {
-        return;
     } else {
         struct gemm q = *p;
         if (bias_first)

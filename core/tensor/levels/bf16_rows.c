@@ -34,12 +34,8 @@ static void round_rows(bf16 *to, const float *from, float scale, int64_t rows, i
 
 static void scale(float *restrict x, const bf16 *restrict by, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++) {
-        uint32_t bits = (uint32_t)by[i] << 16;
-        float factor;
-        memcpy(&factor, &bits, sizeof(factor));
-        x[i] *= factor;
-    }
+    for (int64_t i = 0; i < n; i++)
+        x[i] *= bf16_value(by[i]);
 }
 
 const struct bf16_rows AT_LEVEL(bf16_rows) = {round_rows, scale};

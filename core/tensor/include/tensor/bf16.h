@@ -9,8 +9,17 @@
 #define TENSOR_BF16_H
 
 #include <stdint.h>
+#include <string.h>
 
 typedef uint16_t bf16;
+
+static inline float bf16_value(bf16 x)
+{
+    uint32_t bits = (uint32_t)x << 16;
+    float value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
 
 /* To the nearest, of two equally near the even one. NaN stays NaN, what is too large becomes inf,
  * and what is too small for a normal number of F32 becomes 0: the CPU's products would take it so.
@@ -22,7 +31,6 @@ void bf16_round_rows(bf16 *to, const float *from, float scale, int64_t rows, int
 /* The same without the CPU's own conversion. */
 void bf16_round_plainly(bf16 *to, const float *from, float scale, int64_t rows, int64_t cols,
                         int64_t step);
-float bf16_value(bf16 x);
 /* x *= by */
 void bf16_scale(float *x, const bf16 *by, int64_t n);
 
