@@ -11,6 +11,21 @@ static double exact_sigmoid(double x)
     return 1.0 / (1.0 + exp(-x));
 }
 
+static double exact_log_sigmoid(double x)
+{
+    return x < 0.0 ? x - log1p(exp(x)) : -log1p(exp(-x));
+}
+
+static double exact_softplus(double x)
+{
+    return x > 0.0 ? x + log1p(exp(-x)) : log1p(exp(x));
+}
+
+static double exact_log_sigmoid_slope(double x)
+{
+    return 1.0 / (1.0 + exp(x));
+}
+
 static double exact_cdf(double x)
 {
     return 0.5 * erfc(-x / sqrt(2.0));
@@ -52,6 +67,8 @@ static const struct {
     {"exp", vec_exp_f32, vec_exp_f64, exp},
     {"tanh", vec_tanh_f32, vec_tanh_f64, tanh},
     {"sigmoid", vec_sigmoid_f32, vec_sigmoid_f64, exact_sigmoid},
+    {"log_sigmoid", vec_log_sigmoid_f32, vec_log_sigmoid_f64, exact_log_sigmoid},
+    {"softplus", vec_softplus_f32, vec_softplus_f64, exact_softplus},
     {"erf", vec_erf_f32, vec_erf_f64, erf},
     {"gelu", vec_gelu_f32, vec_gelu_f64, exact_gelu},
     {"gelu_tanh", vec_gelu_tanh_f32, vec_gelu_tanh_f64, exact_gelu_tanh},
@@ -62,6 +79,8 @@ static const struct {
     grad_f64 f64;
     double (*exact)(double);
 } grads[] = {
+    {"log_sigmoid", vec_log_sigmoid_grad_f32, vec_log_sigmoid_grad_f64, exact_log_sigmoid_slope},
+    {"softplus", vec_softplus_grad_f32, vec_softplus_grad_f64, exact_sigmoid},
     {"gelu", vec_gelu_grad_f32, vec_gelu_grad_f64, exact_gelu_slope},
     {"gelu_tanh", vec_gelu_tanh_grad_f32, vec_gelu_tanh_grad_f64, exact_gelu_tanh_slope},
 };
@@ -123,6 +142,19 @@ START_TEST(small_arguments_keep_their_relative_error)
         ck_assert_double_le(fabs((double)y / tanh((double)x) - 1.0), 3e-7);
         vec_erf_f32(&y, &x, 1);
         ck_assert_double_le(fabs((double)y / erf((double)x) - 1.0), 3e-7);
+    }
+}
+END_TEST
+
+/* Where the one is near 1 and its logarithm near 0, by the exponential that is left. */
+START_TEST(small_logarithms_keep_their_relative_error)
+{
+    for (double at = 0.0; at < 80.0; at += 0.03) {
+        float x = (float)at, minus = -x, y;
+        vec_log_sigmoid_f32(&y, &x, 1);
+        ck_assert_double_le(fabs((double)y / exact_log_sigmoid((double)x) - 1.0), 4e-7);
+        vec_softplus_f32(&y, &minus, 1);
+        ck_assert_double_le(fabs((double)y / exact_softplus(-(double)x) - 1.0), 4e-7);
     }
 }
 END_TEST
@@ -216,13 +248,14 @@ static void fill_with_everything(float *x, int n)
 
 static void run_all(const struct vec_rows_f32 *rows, const float *x, float *y, int n)
 {
-    const map_f32 map[] = {rows->exp, rows->tanh, rows->sigmoid,
-                           rows->erf, rows->gelu, rows->gelu_tanh};
-    const grad_f32 grad[] = {rows->gelu_grad, rows->gelu_set, rows->gelu_tanh_grad,
-                             rows->gelu_tanh_set};
-    for (int k = 0; k < 6; k++, y += n)
+    const map_f32 map[] = {rows->exp,      rows->tanh, rows->sigmoid, rows->log_sigmoid,
+                           rows->softplus, rows->erf,  rows->gelu,    rows->gelu_tanh};
+    const grad_f32 grad[] = {rows->log_sigmoid_grad, rows->log_sigmoid_set, rows->softplus_grad,
+                             rows->softplus_set,     rows->gelu_grad,       rows->gelu_set,
+                             rows->gelu_tanh_grad,   rows->gelu_tanh_set};
+    for (size_t k = 0; k < sizeof(map) / sizeof(*map); k++, y += n)
         map[k](y, x, n);
-    for (int k = 0; k < 4; k++, y += n)
+    for (size_t k = 0; k < sizeof(grad) / sizeof(*grad); k++, y += n)
         grad[k](y, x, x, n);
     rows->gelu_both(y, y + n, x, n);
     rows->gelu_tanh_both(y + 2 * n, y + 3 * n, x, n);
@@ -231,7 +264,7 @@ static void run_all(const struct vec_rows_f32 *rows, const float *x, float *y, i
 
 START_TEST(every_level_gives_the_same_bits)
 {
-    enum { ALL = 16 * ROW };
+    enum { ALL = 22 * ROW };
     float x[ROW], base[ALL], y[ALL];
     for (int n = 1; n <= ROW; n++) {
         fill_with_everything(x, n);
@@ -261,5 +294,5 @@ int main(void)
                                       {nan_stays, N_MAP})},
         TESTS(exp_is_relatively_exact_over_its_range, exp_ends_in_zero_and_infinity,
               every_level_gives_the_same_bits, small_arguments_keep_their_relative_error,
-              exp_sum_is_the_sum_of_what_it_writes));
+              small_logarithms_keep_their_relative_error, exp_sum_is_the_sum_of_what_it_writes));
 }
