@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "autograd/stretch.h"
 #include "tensor/gemm.h"
 
-static const struct op view_op = {.name = "view"};
+static const struct op view_op = {.name = "view", .unread = UNREAD_ALL};
 
 bool graph_failed(const struct graph *g)
 {
@@ -112,7 +113,9 @@ static bool value_alloc(struct graph *g, peat_node *n)
     g->value_bytes += (int64_t)bytes;
     if (g->shape_only)
         return true;
-    n->value.data = arena_try_alloc(g->arena, bytes);
+    bool pooled = g->n_stretch > 0 && bytes >= STRETCH_POOLED;
+    n->value.data =
+        pooled ? pool_take(&g->pool, g->arena, bytes) : arena_try_alloc(g->arena, bytes);
     if (n->value.data != NULL)
         return true;
     graph_no_memory(g, n->op != NULL ? n->op->name : "constant", bytes);
@@ -180,6 +183,8 @@ static bool sources_ok(struct graph *g, const struct op *op, int n_src, peat_nod
         else if (src[i]->value.dtype != g->dtype && src[i]->value.dtype != PEAT_I32)
             graph_fail(g, "%s: operand %d is %s in a graph of %s", op->name, i + 1,
                        dtype_name(src[i]->value.dtype), dtype_name(g->dtype));
+        else if (!stretch_hold(g, src[i]))
+            graph_no_memory(g, "values made again", 0);
         if (graph_failed(g))
             return false;
     }
@@ -443,6 +448,10 @@ void graph_backward(struct graph *g, peat_node *loss)
     tensor_set(&seed, 0, 1.0);
     graph_reach(g, loss);
     for (int64_t id = loss->id; id >= 0; id--) {
+        if (!stretch_replay(g, id)) {
+            graph_no_memory(g, "values made again", 0); /* unless an operation failed */
+            return;
+        }
         if (!run_backward(g->node[id]))
             return;
         give_memory(g->node[id]);

@@ -66,7 +66,7 @@ static void dropout_backward(peat_node *n)
 }
 
 static const struct op dropout_op = {"dropout", dropout_infer, dropout_forward, dropout_backward,
-                                     NULL};
+                                     .unread = UNREAD_ALL};
 
 peat_node *op_dropout(peat_graph *g, peat_node *a, double p, uint64_t stream)
 {

@@ -32,6 +32,13 @@ static struct tensor widened(const peat_node *n, const struct tensor *t)
     return tensor_broadcast_to(t, n->value.rank, n->value.dim);
 }
 
+/* The operand on the way back; where its value is not read, and may be gone, the gradient stands
+ * in its place. */
+static struct tensor operand(const peat_node *n, int i)
+{
+    return n->op->unread == UNREAD_ALL ? n->grad : widened(n, &n->src[i]->value);
+}
+
 /* z = F(a, b) */
 static void forward(peat_node *n)
 {
@@ -45,7 +52,7 @@ static void forward(peat_node *n)
 static void backward_to(peat_node *n, int which)
 {
     struct graph *g = n->g;
-    struct tensor a = widened(n, &n->src[0]->value), b = widened(n, &n->src[1]->value);
+    struct tensor a = operand(n, 0), b = operand(n, 1);
     struct loop l;
     if (tensor_same_shape(&n->src[which]->value, &n->value)) {
         bool fresh;
@@ -81,18 +88,18 @@ static void backward(peat_node *n)
             backward_to(n, i);
 }
 
-#define DEFINE_BINARY(name, kind, grads)                                                           \
+#define DEFINE_BINARY(name, kind, grads, unread)                                                   \
     peat_node *op_##name(peat_graph *g, peat_node *a, peat_node *b)                                \
     {                                                                                              \
-        static const struct op op = {#name, infer, forward, backward, NULL, grads};                \
+        static const struct op op = {#name, infer, forward, backward, NULL, grads, unread};        \
         const enum binary which = kind;                                                            \
         return graph_op(graph_of(g), &op, 2, (peat_node *const[]){a, b}, 0, &which,                \
                         sizeof(which));                                                            \
     }
 
-DEFINE_BINARY(add, ADD, GRADS_PASS)
-DEFINE_BINARY(sub, SUB, GRADS_APART)
-DEFINE_BINARY(mul, MUL, GRADS_APART)
-DEFINE_BINARY(div, DIV, GRADS_APART)
-DEFINE_BINARY(minimum, MINIMUM, GRADS_APART)
-DEFINE_BINARY(maximum, MAXIMUM, GRADS_APART)
+DEFINE_BINARY(add, ADD, GRADS_PASS, UNREAD_ALL)
+DEFINE_BINARY(sub, SUB, GRADS_APART, UNREAD_ALL)
+DEFINE_BINARY(mul, MUL, GRADS_APART, UNREAD_SELF)
+DEFINE_BINARY(div, DIV, GRADS_APART, UNREAD_SELF)
+DEFINE_BINARY(minimum, MINIMUM, GRADS_APART, UNREAD_SELF)
+DEFINE_BINARY(maximum, MAXIMUM, GRADS_APART, UNREAD_SELF)

@@ -98,7 +98,7 @@ static void backward_gather(peat_node *n)
 peat_node *op_gather_rows(peat_graph *g, peat_node *table, peat_node *index)
 {
     static const struct op op = {"gather_rows", infer_gather, forward_gather, backward_gather,
-                                 NULL};
+                                 .unread = UNREAD_FIRST | UNREAD_SELF};
     peat_node *src[] = {op_contiguous(g, table), op_contiguous(g, index)};
     return graph_op(graph_of(g), &op, 2, src, 0, NULL, 0);
 }
@@ -206,7 +206,8 @@ static void backward_take(peat_node *n)
 
 peat_node *op_take_last(peat_graph *g, peat_node *a, peat_node *index)
 {
-    static const struct op op = {"take_last", infer_take, forward_take, backward_take, NULL};
+    static const struct op op = {"take_last", infer_take, forward_take, backward_take,
+                                 .unread = UNREAD_FIRST | UNREAD_SELF};
     peat_node *src[] = {op_contiguous(g, a), op_contiguous(g, index)};
     return graph_op(graph_of(g), &op, 2, src, 0, NULL, 0);
 }

@@ -293,8 +293,8 @@ static peat_node *readable(peat_graph *g, peat_node *a)
 
 peat_node *op_matmul(peat_graph *g, peat_node *a, peat_node *b, uint32_t flags)
 {
-    static const struct op op = {"matmul", infer_matmul, forward_matmul, backward_matmul,
-                                 flops_matmul};
+    static const struct op op = {"matmul",        infer_matmul, forward_matmul,
+                                 backward_matmul, flops_matmul, .unread = UNREAD_SELF};
     peat_node *src[] = {readable(g, a), readable(g, b)};
     return graph_op(graph_of(g), &op, 2, src, 0, &flags, sizeof(flags));
 }
@@ -416,8 +416,8 @@ static int64_t flops_linear(const peat_node *n)
 
 peat_node *op_linear(peat_graph *g, peat_node *x, peat_node *w, peat_node *b)
 {
-    static const struct op op = {"linear", infer_linear, forward_linear, backward_linear,
-                                 flops_linear};
+    static const struct op op = {"linear",        infer_linear, forward_linear,
+                                 backward_linear, flops_linear, .unread = UNREAD_SELF};
     if (x != NULL && x->value.rank > 0 && !folds(&x->value))
         x = op_contiguous(g, x);
     peat_node *src[] = {x, readable(g, w), b == NULL ? NULL : op_contiguous(g, b)};

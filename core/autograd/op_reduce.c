@@ -64,8 +64,8 @@ static void backward(peat_node *n)
 
 static peat_node *reduce(struct graph *g, peat_node *a, int32_t axis, bool mean)
 {
-    static const struct op sum_op = {"sum", infer, forward, backward, NULL};
-    static const struct op mean_op = {"mean", infer, forward, backward, NULL};
+    static const struct op sum_op = {"sum", infer, forward, backward, .unread = UNREAD_ALL};
+    static const struct op mean_op = {"mean", infer, forward, backward, .unread = UNREAD_ALL};
     const struct op *op = mean ? &mean_op : &sum_op;
     if (a == NULL)
         return graph_op(g, op, 1, &a, 0, NULL, 0);

@@ -124,7 +124,7 @@ static void backward(peat_node *n)
 
 peat_node *op_cumsum(peat_graph *g, peat_node *a, int32_t axis, bool reverse)
 {
-    static const struct op op = {"cumsum", infer, forward, backward, NULL};
+    static const struct op op = {"cumsum", infer, forward, backward, .unread = UNREAD_ALL};
     a = op_contiguous(g, a);
     if (a == NULL)
         return NULL;

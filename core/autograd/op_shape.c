@@ -37,7 +37,8 @@ static void backward_copy(peat_node *n)
 
 peat_node *op_copy(struct graph *g, peat_node *a)
 {
-    static const struct op op = {"contiguous", infer_same, forward_copy, backward_copy, NULL};
+    static const struct op op = {"contiguous", infer_same, forward_copy, backward_copy,
+                                 .unread = UNREAD_ALL};
     return graph_op(g, &op, 1, &a, 0, NULL, 0);
 }
 
@@ -90,7 +91,8 @@ static bool shape_arg(struct graph *g, const char *name, int32_t n, const int64_
 
 peat_node *op_expand(peat_graph *pg, peat_node *a, int32_t n, const int64_t *dim)
 {
-    static const struct op op = {"expand", infer_expand, forward_expand, backward_expand, NULL};
+    static const struct op op = {"expand", infer_expand, forward_expand, backward_expand,
+                                 .unread = UNREAD_ALL};
     struct graph *g = graph_of(pg);
     struct shape_arg arg;
     if (a == NULL || graph_failed(g))
@@ -195,7 +197,8 @@ static void backward_concat(peat_node *n)
 
 peat_node *op_concat(peat_graph *g, int32_t n, peat_node *const *a, int32_t axis)
 {
-    static const struct op op = {"concat", infer_concat, forward_concat, backward_concat, NULL};
+    static const struct op op = {"concat", infer_concat, forward_concat, backward_concat,
+                                 .unread = UNREAD_ALL};
     if (n < 1)
         return graph_fail(graph_of(g), "concat: no operands");
     return graph_op(graph_of(g), &op, n, a, 0, &axis, sizeof(axis));
@@ -249,7 +252,7 @@ static void backward_pad(peat_node *n)
 
 peat_node *op_pad(peat_graph *pg, peat_node *a, int32_t axis, int64_t before, int64_t after)
 {
-    static const struct op op = {"pad", infer_pad, forward_pad, backward_pad, NULL};
+    static const struct op op = {"pad", infer_pad, forward_pad, backward_pad, .unread = UNREAD_ALL};
     struct graph *g = graph_of(pg);
     if (a == NULL || graph_failed(g))
         return graph_op(g, &op, 1, &a, 0, NULL, 0);

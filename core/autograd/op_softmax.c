@@ -65,7 +65,7 @@ static void softmax_backward(peat_node *n)
 }
 
 static const struct op softmax_op = {"softmax", softmax_infer, softmax_forward, softmax_backward,
-                                     NULL};
+                                     .unread = UNREAD_FIRST};
 
 peat_node *op_softmax(peat_graph *g, peat_node *a, peat_node *mask)
 {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "autograd/ops.h"
+#include "autograd/stretch.h"
 #include "opkit.h"
 
 static peat_node *fail(peat_graph *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -77,5 +78,6 @@ static const peat_ops table = {
 
 void graph_init(struct graph *g, struct arena *arena, const struct team *team, peat_dtype dtype)
 {
-    *g = (struct graph){.base.ops = &table, .arena = arena, .team = team, .dtype = dtype};
+    *g = (struct graph){
+        .base.ops = &table, .arena = arena, .team = team, .dtype = dtype, .keep = STRETCH_BYTES};
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "autograd/stretch.h"
 #include "nn/differences.h"
 #include "nn/front.h"
 #include "nn/stored.h"
@@ -684,16 +685,36 @@ static void add_stored(struct attention *a)
     a->projected.v = same_v ? a->chain.v : stored_all(pass, &s->projected_v, a->projected.v, 2);
 }
 
+/* What was made of pairs since node `begin` may be dropped. `o` and what other layers share is
+ * read later. */
+static void end_pairs(struct attention *a, int begin, peat_node *o)
+{
+    struct pass *pass = a->pass;
+    if (pass->observer || pass->collect)
+        return;
+    peat_node *spared[1 + 3 * POSITIONAL_MAX] = {o};
+    int n = 1;
+    for (int i = 0; i < pass->positional->n_scheme; i++) {
+        const struct bias_terms *t = &pass->cache[i];
+        spared[n++] = t->score_add;
+        spared[n++] = t->bias;
+        spared[n++] = t->rel;
+    }
+    stretch_end(pass->g, begin, n, spared);
+}
+
 static peat_node *attend(struct attention *a)
 {
     run_qkv(a);
     add_stored(a);
+    int begin = stretch_begin(a->pass->g);
     run_terms(a);
     show(a);
-    if (!takes_composed(a))
-        return fused(a);
-    a->pass->composed = true;
-    return composed(a);
+    bool compose = takes_composed(a);
+    peat_node *o = compose ? composed(a) : fused(a);
+    a->pass->composed = a->pass->composed || compose;
+    end_pairs(a, begin, o);
+    return o;
 }
 
 static peat_qkv group_heads(struct pass *pass, const peat_qkv *all, const struct group *group)

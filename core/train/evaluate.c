@@ -54,7 +54,7 @@ static peat_status score_truth(struct trainer *t, const peat_batch *b, peat_sums
     struct model_input in = forward_input(b, PEAT_EVAL);
     struct graph g;
     peat_node *logits, *classes;
-    peat_status status = forward_both(t, &g, &in, &logits, &classes, "evaluation", err);
+    peat_status status = forward_both(t, &g, &in, false, &logits, &classes, "evaluation", err);
     if (status == PEAT_OK && classes)
         score_classes(t, b, classes, sums);
     if (status == PEAT_OK) {

@@ -37,12 +37,13 @@ peat_status forward_status(const struct graph *g, const char *what, struct error
 }
 
 peat_status forward_both(struct trainer *t, struct graph *g, const struct model_input *in,
-                         peat_node **logits, peat_node **classes, const char *what,
+                         bool reuse, peat_node **logits, peat_node **classes, const char *what,
                          struct error *err)
 {
     struct pass pass = {0};
     graph_init(g, &t->step_arena, t->team, t->model->weights.dtype);
     g->no_grad = in->phase == PEAT_EVAL;
+    g->reuse = reuse;
     *logits = model_forward(t->model, g, in, &pass);
     *classes = pass.classes;
     return forward_status(g, what, err);
@@ -52,5 +53,5 @@ peat_status forward_run(struct trainer *t, struct graph *g, const struct model_i
                         peat_node **logits, const char *what, struct error *err)
 {
     peat_node *classes;
-    return forward_both(t, g, in, logits, &classes, what, err);
+    return forward_both(t, g, in, false, logits, &classes, what, err);
 }

@@ -93,7 +93,7 @@ static peat_status run_graph(struct trainer *t, struct graph *g, int64_t step, b
     struct model_input in = forward_input(b, PEAT_TRAIN);
     in.step = step;
     peat_node *logits, *classes;
-    peat_status status = forward_both(t, g, &in, &logits, &classes, what, err);
+    peat_status status = forward_both(t, g, &in, !keep, &logits, &classes, what, err);
     if (status != PEAT_OK)
         return status;
     int64_t n;
@@ -103,7 +103,6 @@ static peat_status run_graph(struct trainer *t, struct graph *g, int64_t step, b
         return status;
     *loss = tensor_get(&mean->value, 0);
     weights_zero_grad(&t->model->weights);
-    g->reuse = !keep;
     graph_backward(g, mean);
     status = forward_status(g, what, err);
     if (status == PEAT_OK && step == 1)

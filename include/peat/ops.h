@@ -55,7 +55,8 @@ enum { PEAT_MAX_RESULTS = 8 };
 /*
  * A custom operation, for what cannot be composed. F64 must work (gradient checks run in it).
  *   infer    [graph]  shapes of the results from those of the operands, out[n_out]; false refuses.
- *   forward  [kernel] writes all results for units [begin, end).
+ *   forward  [kernel] writes all results for units [begin, end), from operands and argument alone:
+ *                     a step may run it twice, to have results again whose memory was given away.
  *   backward [kernel] adds to src_grad for units [begin, end).
  *   units    [graph]  how many independent units forward and backward may be split into.
  *   flops    [graph]  floating-point operations of one forward, or NULL.

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "autograd/stretch.h"
 #include "base/rng.h"
 #include "support/products.h"
 
@@ -138,13 +139,6 @@ static void check_adds(const struct gradcase *c)
     run_release(&zero);
 }
 
-void gradcase_run(const struct gradcase *c)
-{
-    struct error err = {0};
-    ck_assert_msg(gradcase_check(c, &err) == PEAT_OK, "%s: %s", c->name, err.text);
-    check_adds(c);
-}
-
 static void same_bits(const struct gradcase *c, const struct tensor *a, const struct tensor *b,
                       const char *what, int threads)
 {
@@ -157,6 +151,34 @@ static void same_bits(const struct gradcase *c, const struct tensor *a, const st
                       "%s: %s element %lld differs at %d threads: %.9g, %.9g", c->name, what,
                       (long long)i, threads, x, y);
     }
+}
+
+/* With NaN in every value that the operations say no backward reads, the gradients are the same. */
+static void check_unread(const struct gradcase *c)
+{
+    struct run whole, rest;
+    run_init(&whole, c, PEAT_F32, 1, false, 0.0);
+    run_init(&rest, c, PEAT_F32, 1, false, 0.0);
+    stretch_mark(&rest.g, 0, rest.g.n_node);
+    for (int i = 0; i < rest.g.n_node; i++) {
+        peat_node *n = rest.g.node[i];
+        if (!n->read && !n->view_of && n->value.dtype == PEAT_F32)
+            tensor_fill(&n->value, NAN);
+    }
+    seed_backward(&whole);
+    seed_backward(&rest);
+    for (int i = 0; i < c->n_input; i++)
+        same_bits(c, &whole.grad[i], &rest.grad[i], "gradient without what is not read:", 1);
+    run_release(&rest);
+    run_release(&whole);
+}
+
+void gradcase_run(const struct gradcase *c)
+{
+    struct error err = {0};
+    ck_assert_msg(gradcase_check(c, &err) == PEAT_OK, "%s: %s", c->name, err.text);
+    check_adds(c);
+    check_unread(c);
 }
 
 void gradcase_threads(const struct gradcase *c)

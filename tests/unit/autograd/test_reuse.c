@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "autograd/ops.h"
+#include "autograd/stretch.h"
 #include "base/rng.h"
 #include "support/products.h"
 #include "support/support.h"
@@ -80,15 +81,53 @@ static peat_node *mlp(peat_graph *b, peat_node *const *in)
     return op_mlp(b, x, in[1], in[2], in[1], in[2], MLP_RELU);
 }
 
+/* Pairs of rows, three layers of them; the second's values are views of views. */
+static peat_node *layers_of_pairs(peat_graph *b, peat_node *const *in)
+{
+    static const int32_t turned[] = {0, 2, 1};
+    peat_node *x = op_mul(b, in[0], in[3]);
+    for (int i = 0; i < 3; i++) {
+        int begin = stretch_begin((struct graph *)b);
+        peat_node *S = op_matmul(b, x, op_permute(b, x, 3, turned), 0);
+        S = op_cumsum(b, op_sigmoid(b, op_permute(b, op_affine(b, S, 0.1, 0.0), 3, turned)), -1, i);
+        peat_node *part = op_slice(b, S, 1, 1, ROWS);
+        S = op_concat(b, 2, (peat_node *[]){part, op_slice(b, S, 1, 0, 1)}, 1);
+        peat_node *y = op_matmul(b, op_softmax(b, S, NULL), op_gelu(b, x), 0);
+        stretch_end((struct graph *)b, begin, 2, (peat_node *[]){y, NULL});
+        x = op_add(b, x, op_linear(b, y, in[1], in[2]));
+    }
+    return x;
+}
+
+/* Each layer reads a value and a view of the first one's, which it was not told of. */
+static peat_node *layers_that_remember(peat_graph *b, peat_node *const *in)
+{
+    static const int32_t turned[] = {0, 2, 1};
+    peat_node *x = op_mul(b, in[0], in[3]), *first = NULL, *view = NULL;
+    for (int i = 0; i < 4; i++) {
+        int begin = stretch_begin((struct graph *)b);
+        peat_node *S = op_sigmoid(b, op_matmul(b, x, op_permute(b, x, 3, turned), 0));
+        first = first ? first : S;
+        view = view ? view : op_slice(b, op_tanh(b, S), 1, 0, 1);
+        S = op_mul(b, op_add(b, S, first), view);
+        peat_node *y = op_matmul(b, op_softmax(b, S, NULL), x, 0);
+        stretch_end((struct graph *)b, begin, 1, &y);
+        x = op_add(b, x, op_linear(b, y, in[1], in[2]));
+    }
+    return x;
+}
+
 static const build_fn functions[] = {
-    residual, sum_with_own_function, sum_with_itself, in_place_after_a_sum, views, attention, mlp};
+    residual, sum_with_own_function, sum_with_itself,     in_place_after_a_sum, views, attention,
+    mlp,      layers_of_pairs,       layers_that_remember};
 
 struct result {
     float loss, grad[N_LEAF][2 * ROWS * D];
     size_t bytes;
+    int dropped; /* stretches, on the way forward */
 };
 
-static void run(build_fn f, bool reuse, struct result *out)
+static void run_keeping(build_fn f, bool reuse, size_t keep, struct result *out)
 {
     static const int64_t dim[N_LEAF][3] = {{2, ROWS, D}, {D, D}, {D}, {2, ROWS, D}};
     static const int rank[N_LEAF] = {3, 2, 1, 3};
@@ -99,6 +138,7 @@ static void run(build_fn f, bool reuse, struct result *out)
     arena_init(&a, "test", 1 << 16);
     graph_init(&g, &a, &team, PEAT_F32);
     g.reuse = reuse;
+    g.keep = keep;
     peat_node *in[N_LEAF];
     for (int i = 0; i < N_LEAF; i++) {
         struct tensor t = tensor_new(&a, PEAT_F32, rank[i], dim[i]);
@@ -111,6 +151,8 @@ static void run(build_fn f, bool reuse, struct result *out)
     peat_node *flat = op_reshape(&g.base, op_contiguous(&g.base, y), 1, DIMS(-1));
     peat_node *loss = op_mean(&g.base, op_mul(&g.base, flat, flat), 0);
     out->loss = (float)tensor_get(&loss->value, 0);
+    for (int i = 0; i < g.n_stretch; i++)
+        out->dropped += g.stretch[i].dropped;
     graph_backward(&g, loss);
     ck_assert_msg(!graph_failed(&g), "%s", g.err.text);
     for (int i = 0; i < N_LEAF; i++)
@@ -120,6 +162,11 @@ static void run(build_fn f, bool reuse, struct result *out)
         }
     out->bytes = a.used;
     arena_release(&a);
+}
+
+static void run(build_fn f, bool reuse, struct result *out)
+{
+    run_keeping(f, reuse, STRETCH_BYTES, out);
 }
 
 START_TEST(reuse_changes_no_bit_and_takes_less_memory)
@@ -134,6 +181,40 @@ START_TEST(reuse_changes_no_bit_and_takes_less_memory)
     ck_assert_uint_lt(reused->bytes, kept->bytes);
     free(kept);
     free(reused);
+}
+END_TEST
+
+/* Of three layers two are dropped and made again: less is taken, and every bit is there. */
+START_TEST(values_made_again_change_no_bit_and_take_less_memory)
+{
+    struct result *kept = malloc(sizeof(*kept)), *again = malloc(sizeof(*again));
+    ck_assert(kept != NULL && again != NULL);
+    run_keeping(layers_of_pairs, true, STRETCH_BYTES, kept);
+    run_keeping(layers_of_pairs, true, 0, again);
+    ck_assert(kept->loss == again->loss && kept->loss > 0.0f);
+    for (int i = 0; i < N_LEAF; i++)
+        ck_assert_mem_eq(kept->grad[i], again->grad[i], sizeof(kept->grad[i]));
+    ck_assert_int_eq(kept->dropped, 0);
+    ck_assert_int_eq(again->dropped, 2);
+    ck_assert_uint_lt(again->bytes, kept->bytes);
+    free(kept);
+    free(again);
+}
+END_TEST
+
+/* The first two values are made again in the third layer, and are there in every later one. */
+START_TEST(values_that_another_layer_reads_are_made_again_for_it)
+{
+    struct result *kept = malloc(sizeof(*kept)), *again = malloc(sizeof(*again));
+    ck_assert(kept != NULL && again != NULL);
+    run_keeping(layers_that_remember, true, STRETCH_BYTES, kept);
+    run_keeping(layers_that_remember, true, 0, again);
+    ck_assert(kept->loss == again->loss && kept->loss > 0.0f);
+    for (int i = 0; i < N_LEAF; i++)
+        ck_assert_mem_eq(kept->grad[i], again->grad[i], sizeof(kept->grad[i]));
+    ck_assert_int_gt(again->dropped, 0);
+    free(kept);
+    free(again);
 }
 END_TEST
 
@@ -179,6 +260,8 @@ int main(void)
     return run_list(
         (struct tests){"reuse", .loops = LOOPS({reuse_changes_no_bit_and_takes_less_memory,
                                                 (int)(sizeof(functions) / sizeof(*functions))})},
-        TESTS(the_pool_prefers_the_smallest_and_the_newest_that_fits,
+        TESTS(values_made_again_change_no_bit_and_take_less_memory,
+              values_that_another_layer_reads_are_made_again_for_it,
+              the_pool_prefers_the_smallest_and_the_newest_that_fits,
               a_full_pool_forgets_the_oldest));
 }

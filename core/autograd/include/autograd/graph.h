@@ -41,7 +41,11 @@ struct op {
     /* Floating-point operations of forward; NULL: not counted (less than a product). */
     int64_t (*flops)(const peat_node *n);
     enum op_grads grads;
+    uint32_t unread; /* values that backward does not read: UNREAD_ */
 };
+
+/* Of struct op. Shapes are always there. */
+enum { UNREAD_FIRST = 1u << 0, UNREAD_SELF = 1u << 30, UNREAD_ALL = 0x7fffffff };
 
 struct peat_node {
     struct graph *g;
@@ -62,6 +66,16 @@ struct peat_node {
     const char *hook;    /* the hook that built it, for messages; else NULL            */
     int64_t id;          /* place on the tape                                          */
     bool reached;        /* set by graph_backward and graph_reach                      */
+    bool in_stretch;     /* its value may be dropped: autograd/stretch.h               */
+    bool stays;          /* and is not, since others read it                           */
+    bool read;           /* a backward reads its value                                 */
+};
+
+/* Nodes [begin, end) of the tape, whose values may be dropped and made again: autograd/stretch.h */
+struct stretch {
+    int begin, end;
+    size_t bytes; /* that dropping it gives */
+    bool dropped;
 };
 
 struct graph {
@@ -71,8 +85,11 @@ struct graph {
     peat_dtype dtype; /* F32, or F64 for gradient checks                               */
     bool shape_only;  /* plan: no memory for values, nothing is computed               */
     bool no_grad;     /* evaluation: nothing is recorded for backward                  */
-    bool reuse;       /* backward gives memory of values and gradients to those after  */
+    bool reuse;       /* memory of values and gradients that are not needed is reused  */
     struct pool pool; /* what was given                                                */
+    struct stretch *stretch;
+    int n_stretch, stretch_room;
+    size_t keep; /* bytes of all stretches that are not dropped, at most             */
     peat_node **node;
     int n_node, room;
     int64_t flops;       /* forward, so far                                                 */

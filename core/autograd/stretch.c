@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* stretch.c: which stretches are dropped, and running them again. */
+#include "autograd/stretch.h"
+
+static peat_node *root_of(peat_node *n)
+{
+    return n->view_of != NULL ? n->view_of : n;
+}
+
+/* Constants and leaves have memory of others; views have that of their root. */
+static bool may_go(const peat_node *n)
+{
+    return n->op != NULL && n->view_of == NULL && !n->stays && n->value.data != NULL;
+}
+
+static size_t size_of(const struct graph *g, int begin, int end)
+{
+    size_t bytes = 0;
+    for (int i = begin; i < end; i++)
+        if (may_go(g->node[i]))
+            bytes += tensor_bytes(&g->node[i]->value);
+    return bytes;
+}
+
+static void drop_value(peat_node *n)
+{
+    pool_give(&n->g->pool, n->value.data, tensor_bytes(&n->value));
+    n->value.data = NULL;
+}
+
+static void drop(struct graph *g, struct stretch *s)
+{
+    for (int i = s->begin; i < s->end; i++)
+        if (may_go(g->node[i]))
+            drop_value(g->node[i]);
+    s->dropped = true;
+}
+
+/* ---- what no backward reads ---- */
+
+void stretch_mark(struct graph *g, int begin, int end)
+{
+    for (int i = begin; i < end; i++) {
+        const struct op *op = g->node[i]->op;
+        g->node[i]->read = op != NULL && !(op->unread & UNREAD_SELF);
+    }
+    for (int i = begin; i < end; i++) {
+        const peat_node *n = g->node[i];
+        for (int k = 0; k < n->n_src; k++)
+            if (n->src[k] != NULL && !(n->op->unread >> (k < 30 ? k : 29) & 1))
+                root_of(n->src[k])->read = true;
+    }
+}
+
+/* Small values would fill the pool with what is soon too small. */
+static void drop_unread(struct graph *g, int begin, int end)
+{
+    for (int i = begin; i < end; i++)
+        if (may_go(g->node[i]) && !g->node[i]->read &&
+            tensor_bytes(&g->node[i]->value) >= STRETCH_POOLED)
+            drop_value(g->node[i]);
+}
+
+/* ---- forward ---- */
+
+static bool is_on(const struct graph *g)
+{
+    return g->err.status == PEAT_OK && g->reuse && !g->no_grad && !g->shape_only;
+}
+
+/* The oldest go first: they are made again last. */
+int stretch_begin(struct graph *g)
+{
+    size_t bytes = is_on(g) && g->n_stretch > 0 ? g->stretch[g->n_stretch - 1].bytes : 0;
+    for (int i = 0; i < g->n_stretch; i++)
+        bytes += g->stretch[i].dropped ? 0 : g->stretch[i].bytes;
+    for (int i = 0; i < g->n_stretch && is_on(g) && bytes > g->keep; i++)
+        if (!g->stretch[i].dropped) {
+            drop(g, &g->stretch[i]);
+            bytes -= g->stretch[i].bytes;
+        }
+    return g->n_node;
+}
+
+void stretch_end(struct graph *g, int begin, int n, peat_node *const *spared)
+{
+    if (!is_on(g))
+        return;
+    for (int i = 0; i < n; i++)
+        if (spared[i] != NULL)
+            root_of(spared[i])->stays = true;
+    for (int i = begin; i < g->n_node; i++)
+        g->node[i]->in_stretch = true;
+    stretch_mark(g, begin, g->n_node);
+    drop_unread(g, begin, g->n_node);
+    *ARENA_APPEND(g->arena, g->stretch, g->n_stretch, g->stretch_room) =
+        (struct stretch){begin, g->n_node, size_of(g, begin, g->n_node), false};
+}
+
+/* ---- again ---- */
+
+static struct stretch *ending_with(struct graph *g, int64_t id)
+{
+    for (int i = g->n_stretch - 1; i >= 0; i--)
+        if (g->stretch[i].end == id + 1)
+            return &g->stretch[i];
+    return NULL;
+}
+
+/* A view finds its root where that is now. */
+static void look_again(peat_node *n)
+{
+    char *root = n->view_of->value.data;
+    n->value.data =
+        root == NULL ? NULL : root + n->view_offset * (int64_t)dtype_bytes(n->value.dtype);
+}
+
+static bool make_again(peat_node *n)
+{
+    struct graph *g = n->g;
+    if (n->view_of != NULL)
+        look_again(n);
+    if (n->op == NULL || n->view_of != NULL || n->value.data != NULL)
+        return true;
+    n->value.data = pool_take(&g->pool, g->arena, tensor_bytes(&n->value));
+    if (n->value.data == NULL)
+        return false;
+    n->op->forward(n);
+    return g->err.status == PEAT_OK;
+}
+
+/* Also what no backward reads: others are made of it. */
+static bool replay(struct graph *g, struct stretch *s)
+{
+    s->dropped = false;
+    for (int i = s->begin; i < s->end; i++)
+        if (!make_again(g->node[i]))
+            return false;
+    drop_unread(g, s->begin, s->end);
+    return true;
+}
+
+bool stretch_replay(struct graph *g, int64_t id)
+{
+    struct stretch *s = ending_with(g, id);
+    return s == NULL || !s->dropped || replay(g, s);
+}
+
+static struct stretch *with(struct graph *g, int64_t id)
+{
+    for (int i = 0; i < g->n_stretch; i++)
+        if (g->stretch[i].begin <= id && id < g->stretch[i].end)
+            return &g->stretch[i];
+    return NULL;
+}
+
+bool stretch_hold(struct graph *g, peat_node *n)
+{
+    peat_node *root = root_of(n);
+    if (!root->in_stretch || root->op == NULL)
+        return true;
+    root->stays = true;
+    return root->value.data != NULL || replay(g, with(g, root->id));
+}
