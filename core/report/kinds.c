@@ -16,11 +16,37 @@ struct finding {
     bool tells[KEYS_MAX];            /* not the same in all */
 };
 
+/* What gemm_identify adds to the kernels of a cell whose products round: its precision, which is no
+ * machine's. */
+static const char *rounding(const char *value)
+{
+    return strstr(value, " + bf16 ");
+}
+
+static const char *value_of(const struct result_cell *c, int key)
+{
+    const char *value = json_get_text(c->meta, deciding_keys[key]);
+    return value ? value : "";
+}
+
+/* Of a cell that rounds and one that does not the rest is compared. */
 static bool same(const struct result_cell *x, const struct result_cell *y, int key)
 {
-    const char *a = json_get_text(x->meta, deciding_keys[key]),
-               *b = json_get_text(y->meta, deciding_keys[key]);
-    return strcmp(a ? a : "", b ? b : "") == 0;
+    const char *a = value_of(x, key), *b = value_of(y, key);
+    const char *end_a = rounding(a), *end_b = rounding(b);
+    if (!end_a == !end_b)
+        return strcmp(a, b) == 0;
+    size_t n_a = end_a ? (size_t)(end_a - a) : strlen(a);
+    size_t n_b = end_b ? (size_t)(end_b - b) : strlen(b);
+    return n_a == n_b && memcmp(a, b, n_a) == 0;
+}
+
+static bool rounds(const struct result_cell *c)
+{
+    bool found = false;
+    for (int i = 0; i < KEYS_MAX && deciding_keys[i]; i++)
+        found = found || rounding(value_of(c, i));
+    return found;
 }
 
 static bool same_kind(const struct result_cell *x, const struct result_cell *y)
@@ -31,14 +57,25 @@ static bool same_kind(const struct result_cell *x, const struct result_cell *y)
     return all;
 }
 
+static void add_cells(struct finding *f, const struct results *r, int n_row,
+                      const struct result_row *row, bool rounding_ones)
+{
+    for (int i = 0; i < n_row; i++)
+        for (int k = 0; k < row[i].n_cell && f->n < r->n_cell; k++) {
+            const struct result_cell *c = row[i].cell[k];
+            if (result_counts(c) && json_get_text(c->meta, "engine") && rounds(c) == rounding_ones)
+                f->cell[f->n++] = c;
+        }
+}
+
+/* Those that round come first: each is compared with a first one, and these have most to compare.
+ */
 static void list_cells(struct finding *f, const struct results *r, int n_row,
                        const struct result_row *row)
 {
     f->cell = ARENA_ARRAY(f->a, r->n_cell, const struct result_cell *);
-    for (int i = 0; i < n_row; i++)
-        for (int k = 0; k < row[i].n_cell && f->n < r->n_cell; k++)
-            if (result_counts(row[i].cell[k]) && json_get_text(row[i].cell[k]->meta, "engine"))
-                f->cell[f->n++] = row[i].cell[k];
+    add_cells(f, r, n_row, row, true);
+    add_cells(f, r, n_row, row, false);
     for (int i = 1; i < f->n; i++)
         for (int key = 0; key < KEYS_MAX && deciding_keys[key]; key++)
             f->tells[key] = f->tells[key] || !same(f->cell[0], f->cell[i], key);
@@ -48,10 +85,10 @@ static const char *kind_text(const struct finding *f, const struct result_cell *
 {
     const char *text = NULL;
     for (int i = 0; i < KEYS_MAX && deciding_keys[i]; i++) {
-        const char *value = json_get_text(c->meta, deciding_keys[i]);
+        const char *value = value_of(c, i);
         if (f->tells[i])
             text = arena_printf(f->a, "%s%s%s %s", text ? text : "", text ? ", " : "",
-                                deciding_keys[i], value ? value : "unknown");
+                                deciding_keys[i], *value ? value : "unknown");
     }
     return text ? text : "one kind";
 }

@@ -148,6 +148,26 @@ START_TEST(seeds_that_are_of_one_kind_each_are_compared_without_a_warning)
 }
 END_TEST
 
+/* One row rounds and one does not, on one machine; then the one that rounds is of two kinds. */
+START_TEST(precision_is_no_kind_of_machine)
+{
+    make_rows();
+    set_kind(1, "Zen + bf16 3", "amd1");
+    set_kind(3, "Zen + bf16 3", "amd1");
+    run_maker_finish(&m);
+    shell_expect(0, "peat results %s", m.dir);
+    ck_assert(!shell_printed(warning));
+    run_maker_close(&m);
+
+    make_rows();
+    set_kind(1, "Zen + bf16 3", "amd1");
+    set_kind(3, "Haswell + bf16 3", "intel7");
+    run_maker_finish(&m);
+    shell_says(0, "in 1 of 2 seeds", "peat results %s", m.dir);
+    run_maker_close(&m);
+}
+END_TEST
+
 int main(void)
 {
     return run_list((struct tests){"drift", shell_open, shell_close, .seconds = 240},
@@ -158,5 +178,6 @@ int main(void)
                         slurm_and_cells_are_told_to_allow_it,
                         a_result_that_drifted_is_marked_everywhere,
                         a_comparison_that_crosses_kinds_of_machines_says_which,
-                        seeds_that_are_of_one_kind_each_are_compared_without_a_warning));
+                        seeds_that_are_of_one_kind_each_are_compared_without_a_warning,
+                        precision_is_no_kind_of_machine));
 }
