@@ -4,6 +4,7 @@
  * times the position. Ostmeier et al. 2024, section 3, for one position axis.
  */
 #include <math.h>
+#include <string.h>
 
 #include <peat/plugin.h>
 
@@ -50,49 +51,94 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
 
 /* ---- y = exp(x) of square matrices [..., n, n] ---- */
 
-/* out = a b of n x n matrices */
-static void multiply(int64_t n, const double *a, const double *b, double *out)
+/* A matrix a, or with a corner c the matrix [[a, c], [0, a]], kept as a and c [n, n] each. */
+typedef double matrix[2 * WIDEST * WIDEST];
+
+struct kind {
+    int64_t n;
+    bool corner;
+};
+
+static int64_t size_of(const struct kind *k)
 {
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++) {
-            double sum = 0;
-            for (int64_t k = 0; k < n; k++)
-                sum += a[i * n + k] * b[k * n + j];
-            out[i * n + j] = sum;
-        }
+    return (k->corner ? 2 : 1) * k->n * k->n;
 }
 
-/* a becomes exp(a): I + b (I + b/2 (I + b/3 ...)) for b = a / 2^s of norm at most 1/2, squared s
- * times. e, t [n, n] are working memory. */
-static void exponential(int64_t n, double *a, double *e, double *t)
+/* out += a b of n x n matrices */
+static void add_product(int64_t n, const double *a, const double *b, double *out)
 {
-    enum { TERMS = 14 }; /* (1/2)^15 / 15! is below 2^-53 */
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < n; k++)
+            for (int64_t j = 0; j < n; j++)
+                out[i * n + j] += a[i * n + k] * b[k * n + j];
+}
+
+/* out = a b; its corner is a b_c + a_c b. */
+static void multiply(const struct kind *k, const double *a, const double *b, double *out)
+{
+    int64_t corner = k->n * k->n;
+    for (int64_t i = 0; i < size_of(k); i++)
+        out[i] = 0;
+    add_product(k->n, a, b, out);
+    if (!k->corner)
+        return;
+    add_product(k->n, a, b + corner, out + corner);
+    add_product(k->n, a + corner, b, out + corner);
+}
+
+/* s for which the largest sum of sizes in a row of a / 2^s is at most 1/2 */
+static int halvings(const struct kind *k, const double *a)
+{
     double norm = 0;
     int s = 0;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < k->n; i++) {
         double row = 0;
-        for (int64_t j = 0; j < n; j++)
-            row += fabs(a[i * n + j]);
+        for (int64_t j = 0; j < k->n; j++)
+            row += fabs(a[i * k->n + j]) + (k->corner ? fabs(a[(k->n + i) * k->n + j]) : 0);
         norm = fmax(norm, row);
     }
     frexp(norm, &s);
-    s = s < -1 || !isfinite(norm) ? 0 : s + 1;
-    for (int64_t i = 0; i < n * n; i++) {
-        a[i] = ldexp(a[i], -s);
-        e[i] = i % (n + 1) == 0;
+    return s < -1 || !isfinite(norm) ? 0 : s + 1;
+}
+
+/* out += of the powers 1, a, a^2, a^3 of a those that the series of exp has from a^first on, by
+ * a^first. */
+static void add_group(const struct kind *k, const matrix *power, int first, double *out)
+{
+    double factor = 1;
+    for (int r = 1; r <= first; r++)
+        factor /= r;
+    for (int64_t i = 0; i < k->n; i++)
+        out[i * (k->n + 1)] += factor;
+    for (int r = 1; r < 4; r++) {
+        factor /= first + r;
+        for (int64_t i = 0; i < size_of(k); i++)
+            out[i] += factor * power[r][i];
     }
-    for (int k = TERMS; k > 0; k--) {
-        multiply(n, a, e, t);
-        for (int64_t i = 0; i < n * n; i++)
-            e[i] = t[i] / k + (i % (n + 1) == 0);
+}
+
+/* a becomes exp(a): 16 terms of the series for a / 2^s, in four groups of four by its fourth power,
+ * squared s times. 1/2^16 / 16! is below 2^-53. */
+static void exponential(const struct kind *k, double *a)
+{
+    matrix power[5], sum = {0};
+    int s = halvings(k, a);
+    double scale = ldexp(1, -s);
+    for (int64_t i = 0; i < size_of(k); i++)
+        power[1][i] = a[i] * scale;
+    multiply(k, power[1], power[1], power[2]);
+    multiply(k, power[2], power[1], power[3]);
+    multiply(k, power[2], power[2], power[4]);
+    add_group(k, power, 12, sum);
+    for (int first = 8; first >= 0; first -= 4) {
+        multiply(k, sum, power[4], a);
+        add_group(k, power, first, a);
+        memcpy(sum, a, sizeof(double) * (size_t)size_of(k));
     }
-    for (int k = 0; k < s; k++) {
-        multiply(n, e, e, t);
-        for (int64_t i = 0; i < n * n; i++)
-            e[i] = t[i];
+    for (int i = 0; i < s; i++) {
+        multiply(k, sum, sum, a);
+        memcpy(sum, a, sizeof(double) * (size_t)size_of(k));
     }
-    for (int64_t i = 0; i < n * n; i++)
-        a[i] = e[i];
 }
 
 static bool infer(const peat_op_call *c, peat_shape *out)
@@ -112,47 +158,48 @@ static int64_t units(const peat_op_call *c)
 
 static void forward(const peat_op_call *c, int64_t begin, int64_t end)
 {
-    double a[WIDEST * WIDEST], e[WIDEST * WIDEST], t[WIDEST * WIDEST];
-    int64_t n = c->out->shape.dim[c->out->shape.rank - 1];
+    matrix a;
+    const struct kind k = {c->out->shape.dim[c->out->shape.rank - 1], false};
     for (int64_t u = begin; u < end; u++) {
-        for (int64_t i = 0; i < n * n; i++)
-            a[i] = peat_load(c->src, u * n * n + i);
-        exponential(n, a, e, t);
-        for (int64_t i = 0; i < n * n; i++)
-            peat_store(c->out, u * n * n + i, a[i]);
+        peat_load_row(c->src, u * k.n * k.n, k.n * k.n, a);
+        exponential(&k, a);
+        for (int64_t i = 0; i < k.n * k.n; i++)
+            peat_store(c->out, u * k.n * k.n + i, a[i]);
     }
 }
 
-/* dx += the upper right block of exp [[x^T, dy], [0, x^T]]: Higham 2008, eq. 3.16 */
+/* dx += the corner of exp [[x^T, dy], [0, x^T]]: Higham 2008, eq. 3.16 */
+static void backward_one(const peat_op_call *c, const struct kind *k, int64_t at)
+{
+    matrix a;
+    int64_t n = k->n;
+    double *dy = a + n * n, largest = 0;
+    peat_load_row(c->out_grad, at, n * n, dy);
+    for (int64_t i = 0; i < n * n; i++)
+        largest = fmax(largest, fabs(dy[i]));
+    if (largest == 0)
+        return;
+    for (int64_t i = 0; i < n * n; i++) {
+        a[i] = peat_load(c->src, at + i % n * n + i / n);
+        dy[i] /= largest; /* linear in dy: its size must not decide how often is squared */
+    }
+    exponential(k, a);
+    for (int64_t i = 0; i < n * n; i++)
+        peat_accumulate(c->src_grad, at + i, largest * dy[i]);
+}
+
 static void backward(const peat_op_call *c, int64_t begin, int64_t end)
 {
-    double a[4 * WIDEST * WIDEST], e[4 * WIDEST * WIDEST], t[4 * WIDEST * WIDEST];
-    int64_t n = c->out->shape.dim[c->out->shape.rank - 1];
-    for (int64_t u = begin; u < end && c->src_grad[0].data; u++) {
-        double largest = 0; /* linear in dy: its size must not decide how often is squared */
-        for (int64_t i = u * n * n; i < (u + 1) * n * n; i++)
-            largest = fmax(largest, fabs(peat_load(c->out_grad, i)));
-        for (int64_t i = 0; i < n && largest > 0; i++)
-            for (int64_t j = 0; j < n; j++) {
-                double x = peat_load(c->src, u * n * n + j * n + i);
-                a[i * 2 * n + j] = a[(i + n) * 2 * n + j + n] = x;
-                a[(i + n) * 2 * n + j] = 0;
-                a[i * 2 * n + j + n] = peat_load(c->out_grad, u * n * n + i * n + j) / largest;
-            }
-        if (largest > 0)
-            exponential(2 * n, a, e, t);
-        for (int64_t i = 0; i < n * n && largest > 0; i++) {
-            double dx = largest * a[i / n * 2 * n + n + i % n];
-            peat_accumulate(c->src_grad, u * n * n + i, dx);
-        }
-    }
+    const struct kind k = {c->out->shape.dim[c->out->shape.rank - 1], true};
+    for (int64_t u = begin; u < end && c->src_grad[0].data; u++)
+        backward_one(c, &k, u * k.n * k.n);
 }
 
-/* The terms and about 8 squarings. */
+/* Three powers, three groups and about 8 squarings. */
 static int64_t flops(const peat_op_call *c)
 {
     int64_t n = c->src[0].shape.dim[c->src[0].shape.rank - 1];
-    return units(c) * 22 * 2 * n * n * n;
+    return units(c) * 14 * 2 * n * n * n;
 }
 
 static const peat_op matrix_exp = {
@@ -183,14 +230,19 @@ static peat_node *generators(const peat_call *c)
     return peat_reshape(c->g, A, 3, (int64_t[]){blocks, b, b});
 }
 
-/* x [B,H,T,C] -> each block of the first dims.C turned by exp(pos A) */
-static peat_node *turned(const peat_call *c, const peat_side *side, peat_node *x, peat_node *A)
+/* exp(pos A): [pos_B, T, blocks, b, b] */
+static peat_node *rotations(const peat_call *c, const peat_side *side, peat_node *A)
+{
+    peat_node *pos =
+        peat_reshape(c->g, peat_pos(c, side, 0), 5, (int64_t[]){side->pos_B, side->T, 1, 1, 1});
+    peat_node *angle = peat_mul(c->g, pos, A);
+    return peat_custom(c->g, &matrix_exp, 1, &angle, NULL, 0);
+}
+
+/* x [B,H,T,C] -> each block of the first dims.C turned by R */
+static peat_node *turned(const peat_call *c, const peat_side *side, peat_node *x, peat_node *R)
 {
     int64_t b = ((const struct liere *)c->self)->block, blocks = c->dims.C / b, T = side->T;
-    peat_node *pos =
-        peat_reshape(c->g, peat_pos(c, side, 0), 5, (int64_t[]){side->pos_B, T, 1, 1, 1});
-    peat_node *angle = peat_mul(c->g, pos, A);
-    peat_node *R = peat_custom(c->g, &matrix_exp, 1, &angle, NULL, 0);
     peat_node *y =
         peat_permute(c->g, peat_slice(c->g, x, -1, 0, c->dims.C), 4, (int32_t[]){0, 2, 1, 3});
     y = peat_reshape(c->g, y, 5, (int64_t[]){c->B, T, c->H, blocks, b});
@@ -204,8 +256,9 @@ static peat_status qkv(const peat_call *c, peat_qkv *io)
 {
     peat_node *A = generators(c);
     peat_probe(c, "generator", A);
-    io->q = turned(c, c->q, io->q, A);
-    io->k = turned(c, c->k, io->k, A);
+    peat_node *R = rotations(c, c->q, A);
+    io->q = turned(c, c->q, io->q, R);
+    io->k = turned(c, c->k, io->k, c->k == c->q ? R : rotations(c, c->k, A));
     return PEAT_OK;
 }
 
@@ -216,5 +269,5 @@ static const peat_scheme scheme = {
     .qkv = qkv,
 };
 
-PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "liere", "1.0",
+PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "liere", "1.1",
             "blocks turn by the exponential of a learned generator", "MIT", "arXiv:2406.10322")

@@ -3,6 +3,8 @@
  * path.c: between a key and a query stand the tokens in between, each of which reflects the key at
  * a direction of its own. Yang et al. 2025 (PaTH), section 3, with the authors' layer for sizes.
  */
+#include <string.h>
+
 #include "../linear.h"
 #include "../neighbours.h"
 
@@ -37,19 +39,25 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
  *
  * k_j starts as it is; token t turns it into k_j - beta_t a_tj w_t, a_tj = w_t . k_j. The first
  * result is q_i . (k_j as i sees it) - q_i . k_j for j < i, else 0. The second keeps a for the way
- * back, which undoes one token after the other. */
+ * back, which undoes one token after the other.
+ *
+ * A block of keys goes through the tokens together, so that the innermost loops run over keys that
+ * lie side by side. Where keys are fewer than a whole number of LANES the rest is 0. */
 
 enum { Q, K, W, B };
 enum { CHANGED, A };
+enum { KEYS = 32, LANES = 8 };
 
-/* The product of n numbers of v from `at` on with x. */
-static double dot(const peat_view *v, int64_t at, const double *x, int64_t n)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += peat_load(v, at + i) * x[i];
-    return sum;
-}
+/* Keys [first, first + n) of unit u; all in scratch. */
+struct block {
+    int64_t u, T, C, first, n;
+    double *w, *q, beta;    /* of the token at hand: [C], [C]                                   */
+    double *key;            /* as they are: [C, KEYS]                                           */
+    double *change;         /* what they have become by the token at hand, less that: [C, KEYS] */
+    double *slope;          /* the derivative by that: [C, KEYS]                                */
+    double *dkey;           /* [C, KEYS]                                                        */
+    double *a, *dy, *along; /* of each key: [KEYS]                                           */
+};
 
 static bool infer(const peat_op_call *c, peat_shape *out)
 {
@@ -58,10 +66,9 @@ static bool infer(const peat_op_call *c, peat_shape *out)
     return c->n_src == 4;
 }
 
-/* Two vectors. */
 static int64_t scratch(const peat_op_call *c)
 {
-    return 2 * c->src[Q].shape.dim[3];
+    return (4 * KEYS + 2) * c->src[Q].shape.dim[3] + 3 * KEYS;
 }
 
 /* Each head of each row is a unit. */
@@ -70,77 +77,200 @@ static int64_t units(const peat_op_call *c)
     return c->src[Q].shape.dim[0] * c->src[Q].shape.dim[1];
 }
 
-/* Column j of unit u: the key and, as tokens change it, what it has become. */
-static void forward_column(const peat_op_call *c, int64_t u, int64_t j)
+static int64_t lanes(int64_t n)
 {
-    int64_t T = c->src[Q].shape.dim[2], C = c->src[Q].shape.dim[3];
-    double *k = c->scratch, *change = k + C;
-    peat_load_row(&c->src[K], (u * T + j) * C, C, k);
-    for (int64_t m = 0; m < C; m++)
-        change[m] = 0;
-    for (int64_t i = 0; i < T; i++) {
-        int64_t row = (u * T + i) * C, at = (u * T + i) * T + j;
-        double a = i > j ? dot(&c->src[W], row, k, C) : 0;
-        double by = a * peat_load(&c->src[B], u * T + i);
-        for (int64_t m = 0; m < C && i > j; m++) {
-            change[m] -= by * peat_load(&c->src[W], row + m);
-            k[m] -= by * peat_load(&c->src[W], row + m);
-        }
-        peat_store(&c->out[CHANGED], at, i > j ? dot(&c->src[Q], row, change, C) : 0);
-        peat_store(&c->out[A], at, a);
+    return (n + LANES - 1) / LANES * LANES;
+}
+
+/* No key is changed yet. */
+static struct block block_of(const peat_op_call *c, int64_t u, int64_t first)
+{
+    int64_t T = c->src[Q].shape.dim[2], C = c->src[Q].shape.dim[3], n = T - first;
+    struct block b = {.u = u, .T = T, .C = C, .first = first, .n = n < KEYS ? n : KEYS};
+    double *at = c->scratch, **part[] = {&b.key, &b.change, &b.slope, &b.dkey};
+    for (int i = 0; i < 4; i++, at += C * KEYS)
+        *part[i] = at;
+    b.a = at, b.dy = at + KEYS, b.along = at + 2 * KEYS;
+    b.w = at + 3 * KEYS, b.q = b.w + C;
+    memset(c->scratch, 0, sizeof(double) * (size_t)scratch(c));
+    for (int64_t j = 0; j < b.n; j++)
+        for (int64_t m = 0; m < C; m++)
+            b.key[m * KEYS + j] = peat_load(&c->src[K], (u * T + first + j) * C + m);
+    return b;
+}
+
+/* How many keys of the block token i changes: those before it. */
+static int64_t take_token(const peat_op_call *c, struct block *b, int64_t i)
+{
+    int64_t row = b->u * b->T + i, before = i - b->first;
+    peat_load_row(&c->src[W], row * b->C, b->C, b->w);
+    peat_load_row(&c->src[Q], row * b->C, b->C, b->q);
+    b->beta = peat_load(&c->src[B], row);
+    return before < b->n ? before : b->n;
+}
+
+/* Token i's row of v for the n keys before it. */
+static void take_row(const peat_view *v, const struct block *b, int64_t i, int64_t n, double *x)
+{
+    peat_load_row(v, (b->u * b->T + i) * b->T + b->first, n, x);
+    for (int64_t j = n; j < lanes(n); j++)
+        x[j] = 0;
+}
+
+/* change -= by a w */
+static void reflect(struct block *b, double by, int64_t n)
+{
+    for (int64_t m = 0; m < b->C; m++) {
+        double factor = by * b->w[m], *restrict change = b->change + m * KEYS;
+        for (int64_t j = 0; j < n; j++)
+            change[j] -= factor * b->a[j];
     }
+}
+
+/* ---- forward ---- */
+
+/* a = w . (key + change) */
+static void find_along(struct block *b, int64_t n)
+{
+    double *restrict a = b->a;
+    for (int64_t j = 0; j < lanes(n); j++)
+        a[j] = 0;
+    for (int64_t m = 0; m < b->C; m++) {
+        const double *key = b->key + m * KEYS, *change = b->change + m * KEYS;
+        for (int64_t j = 0; j < lanes(n); j++)
+            a[j] += b->w[m] * (key[j] + change[j]);
+    }
+    for (int64_t j = n; j < lanes(n); j++)
+        a[j] = 0;
+}
+
+/* dy is y = q . change here. */
+static void find_change(struct block *b, int64_t n)
+{
+    double *restrict y = b->dy;
+    for (int64_t j = 0; j < n; j++)
+        y[j] = 0;
+    for (int64_t m = 0; m < b->C; m++)
+        for (int64_t j = 0; j < n; j++)
+            y[j] += b->q[m] * b->change[m * KEYS + j];
+}
+
+static void forward_token(const peat_op_call *c, struct block *b, int64_t i)
+{
+    int64_t n = take_token(c, b, i), at = (b->u * b->T + i) * b->T + b->first;
+    find_along(b, n);
+    reflect(b, b->beta, lanes(n));
+    find_change(b, n);
+    peat_store_row(&c->out[CHANGED], at, n, b->dy);
+    peat_store_row(&c->out[A], at, n, b->a);
+}
+
+static void forward_unit(const peat_op_call *c, int64_t u)
+{
+    int64_t T = c->src[Q].shape.dim[2];
+    for (int64_t first = 0; first < T; first += KEYS) {
+        struct block b = block_of(c, u, first);
+        for (int64_t i = first + 1; i < T; i++)
+            forward_token(c, &b, i);
+    }
+    for (int64_t i = 0; i < T; i++)
+        for (int64_t at = (u * T + i) * T + i; at < (u * T + i + 1) * T; at++) {
+            peat_store(&c->out[CHANGED], at, 0);
+            peat_store(&c->out[A], at, 0);
+        }
 }
 
 static void forward(const peat_op_call *c, int64_t begin, int64_t end)
 {
     for (int64_t u = begin; u < end; u++)
-        for (int64_t j = 0; j < c->src[Q].shape.dim[2]; j++)
-            forward_column(c, u, j);
+        forward_unit(c, u);
 }
 
-/* From the last token to j: `change` is what the key has become by token i, less the key; `slope`
- * is the derivative by it. With y = q . change and change_i = change_(i-1) - beta a w,
+/* ---- backward ----
+ *
+ * From the last token to the first. With y = q . change_i and change_i = change_(i-1) - beta a w,
  * a = w . (k + change_(i-1)):
  *   dq += dy change, slope += dy q, dbeta -= a (w . slope),
  *   dw -= beta (a slope + (w . slope) (k + change_(i-1))), slope -= beta (w . slope) w */
-static void backward_column(const peat_op_call *c, int64_t u, int64_t j)
+
+/* The sum of x y: n is a whole number of LANES, which are added up last. */
+static double dot(const double *x, const double *y, int64_t n)
 {
-    int64_t T = c->src[Q].shape.dim[2], C = c->src[Q].shape.dim[3];
-    double *change = c->scratch, *slope = change + C;
-    const peat_view *w = &c->src[W], *k = &c->src[K];
-    for (int64_t m = 0; m < 2 * C; m++)
-        c->scratch[m] = 0;
-    for (int64_t i = j + 1; i < T; i++) {
-        double by = peat_load(&c->src[B], u * T + i) * peat_load(&c->out[A], (u * T + i) * T + j);
-        for (int64_t m = 0; m < C; m++)
-            change[m] -= by * peat_load(w, (u * T + i) * C + m);
-    }
-    for (int64_t i = T - 1; i > j; i--) {
-        int64_t row = (u * T + i) * C, at = (u * T + i) * T + j;
-        double dy = peat_load(&c->out_grad[CHANGED], at), a = peat_load(&c->out[A], at);
-        double beta = peat_load(&c->src[B], u * T + i), along = 0;
-        for (int64_t m = 0; m < C; m++) {
-            peat_accumulate(&c->src_grad[Q], row + m, dy * change[m]);
-            slope[m] += dy * peat_load(&c->src[Q], row + m);
-            along += peat_load(w, row + m) * slope[m];
-        }
-        peat_accumulate(&c->src_grad[B], u * T + i, -a * along);
-        for (int64_t m = 0; m < C; m++) {
-            double w_m = peat_load(w, row + m);
-            change[m] += beta * a * w_m;
-            double before = peat_load(k, (u * T + j) * C + m) + change[m];
-            peat_accumulate(&c->src_grad[W], row + m, -beta * (a * slope[m] + along * before));
-            peat_accumulate(&c->src_grad[K], (u * T + j) * C + m, -beta * along * w_m);
-            slope[m] -= beta * along * w_m;
+    double lane[LANES] = {0}, sum = 0;
+    for (int64_t j = 0; j < n; j += LANES)
+        for (int64_t l = 0; l < LANES; l++)
+            lane[l] += x[j + l] * y[j + l];
+    for (int64_t l = 0; l < LANES; l++)
+        sum += lane[l];
+    return sum;
+}
+
+/* slope += dy q, along = w . slope */
+static void take_slopes(struct block *b, int64_t n)
+{
+    double *restrict along = b->along;
+    for (int64_t j = 0; j < lanes(n); j++)
+        along[j] = 0;
+    for (int64_t m = 0; m < b->C; m++) {
+        double *restrict slope = b->slope + m * KEYS;
+        for (int64_t j = 0; j < lanes(n); j++) {
+            slope[j] += b->dy[j] * b->q[m];
+            along[j] += b->w[m] * slope[j];
         }
     }
+    for (int64_t j = n; j < lanes(n); j++)
+        along[j] = 0;
+}
+
+/* dw of component m, and what w carries of the slope to the tokens before. */
+static double turn_back(struct block *b, int64_t m, int64_t n)
+{
+    double *restrict slope = b->slope + m * KEYS, *restrict dkey = b->dkey + m * KEYS;
+    double before[KEYS], by = b->beta * b->w[m];
+    for (int64_t j = 0; j < n; j++)
+        before[j] = b->key[m * KEYS + j] + b->change[m * KEYS + j];
+    double dw = -b->beta * (dot(b->a, slope, n) + dot(b->along, before, n));
+    for (int64_t j = 0; j < n; j++) {
+        dkey[j] -= by * b->along[j];
+        slope[j] -= by * b->along[j];
+    }
+    return dw;
+}
+
+static void backward_token(const peat_op_call *c, struct block *b, int64_t i)
+{
+    int64_t keys = take_token(c, b, i), n = lanes(keys), row = b->u * b->T + i;
+    take_row(&c->out[A], b, i, keys, b->a);
+    take_row(&c->out_grad[CHANGED], b, i, keys, b->dy);
+    for (int64_t m = 0; m < b->C; m++)
+        peat_accumulate(&c->src_grad[Q], row * b->C + m, dot(b->dy, b->change + m * KEYS, n));
+    take_slopes(b, keys);
+    peat_accumulate(&c->src_grad[B], row, -dot(b->a, b->along, n));
+    reflect(b, -b->beta, n);
+    for (int64_t m = 0; m < b->C; m++)
+        peat_accumulate(&c->src_grad[W], row * b->C + m, turn_back(b, m, n));
+}
+
+static void backward_block(const peat_op_call *c, int64_t u, int64_t first)
+{
+    struct block b = block_of(c, u, first);
+    for (int64_t i = first + 1; i < b.T; i++) {
+        int64_t n = take_token(c, &b, i);
+        take_row(&c->out[A], &b, i, n, b.a);
+        reflect(&b, b.beta, lanes(n));
+    }
+    for (int64_t i = b.T - 1; i > first; i--)
+        backward_token(c, &b, i);
+    for (int64_t j = 0; j < b.n; j++)
+        for (int64_t m = 0; m < b.C; m++)
+            peat_accumulate(&c->src_grad[K], (u * b.T + first + j) * b.C + m, b.dkey[m * KEYS + j]);
 }
 
 static void backward(const peat_op_call *c, int64_t begin, int64_t end)
 {
     for (int64_t u = begin; u < end; u++)
-        for (int64_t j = 0; j < c->src[Q].shape.dim[2]; j++)
-            backward_column(c, u, j);
+        for (int64_t first = 0; first < c->src[Q].shape.dim[2]; first += KEYS)
+            backward_block(c, u, first);
 }
 
 /* Two products and two sums of vectors for each pair. */
@@ -197,5 +327,5 @@ static const peat_scheme scheme = {
     .score_add = score_add,
 };
 
-PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "path", "1.0",
+PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "path", "1.1",
             "the tokens between a key and a query reflect the key", "MIT", "arXiv:2505.16381")

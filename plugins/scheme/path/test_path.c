@@ -83,6 +83,19 @@ START_TEST(a_model_learns_on_either_path)
 }
 END_TEST
 
+/* More keys than go through the tokens together. */
+START_TEST(keys_of_two_blocks_learn)
+{
+    struct modelcheck m;
+    struct harness h;
+    content_model(&m, &h, "path", small, PEAT_DECODER, PATH_FUSED);
+    m.input.B = 1;
+    m.input.T = 45;
+    modelcheck_gradients(&m, 1e-6);
+    content_close(&m, &h);
+}
+END_TEST
+
 START_TEST(what_stands_between_is_of_the_document)
 {
     content_no_future("path", NULL);
@@ -92,4 +105,5 @@ END_TEST
 
 PLUGIN_TESTS("path", scores_match_the_reference,
              tokens_that_reflect_nothing_leave_products_as_they_are, encoders_are_refused,
-             a_model_learns_on_either_path, what_stands_between_is_of_the_document)
+             a_model_learns_on_either_path, keys_of_two_blocks_learn,
+             what_stands_between_is_of_the_document)
