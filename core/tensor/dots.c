@@ -20,6 +20,14 @@ bool dots_available(void)
 
 enum { LANES = DOTS_COLUMNS };
 
+/* A loop of few rounds, known where it is compiled, over an array that is to lie in registers. */
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+#define UNROLLED(i, n, by) UNROLL for (int i = 0; i < (n); i += (by))
+
 /* The first n of 16 lanes, n of any size. */
 DOTS_INLINE __mmask16 first_lanes(int64_t n)
 {
@@ -59,21 +67,18 @@ DOTS_INLINE __m512i pairs_down(const float *x, int64_t row, int64_t j, int64_t r
 DOTS_INLINE void turn(__m512i x[LANES])
 {
     __m512i t[LANES];
-#pragma GCC unroll 8
-    for (int i = 0; i < LANES; i += 2) {
+    UNROLLED(i, LANES, 2) {
         t[i] = _mm512_unpacklo_epi32(x[i], x[i + 1]);
         t[i + 1] = _mm512_unpackhi_epi32(x[i], x[i + 1]);
     }
-#pragma GCC unroll 4
-    for (int i = 0; i < LANES; i += 4) {
+    UNROLLED(i, LANES, 4) {
         x[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
         x[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
         x[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
         x[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
     }
     /* Now x[4 g + c] has in its quarter q the column 4 q + c of rows 4 g to 4 g + 3. */
-#pragma GCC unroll 4
-    for (int c = 0; c < 4; c++) {
+    UNROLLED(c, 4, 1) {
         __m512i even = _mm512_shuffle_i32x4(x[c], x[4 + c], 0x88);
         __m512i odd = _mm512_shuffle_i32x4(x[c], x[4 + c], 0xdd);
         __m512i even2 = _mm512_shuffle_i32x4(x[8 + c], x[12 + c], 0x88);
@@ -83,8 +88,7 @@ DOTS_INLINE void turn(__m512i x[LANES])
         t[4 + c] = _mm512_shuffle_i32x4(odd, odd2, 0x88);
         t[12 + c] = _mm512_shuffle_i32x4(odd, odd2, 0xdd);
     }
-#pragma GCC unroll 16
-    for (int i = 0; i < LANES; i++)
+    UNROLLED(i, LANES, 1)
         x[i] = t[i];
 }
 
@@ -110,8 +114,7 @@ DOTS_CPU void dots_rows_across(bf16 *to, int64_t step, const float *x, int64_t r
     __m512i block[LANES];
     for (int64_t i = 0; i < step; i += 2 * LANES)
         for (int64_t j = 0; j < cols; j += LANES) {
-#pragma GCC unroll 16
-            for (int r = 0; r < LANES; r++)
+            UNROLLED(r, LANES, 1)
                 block[r] = pairs_down(x, i + 2 * r, j, rows, cols, x_step);
             turn(block);
             for (int c = 0; c < LANES && j + c < cols; c++)
@@ -126,8 +129,7 @@ DOTS_CPU void dots_pairs_across(bf16 *to, int64_t width, const float *x, int64_t
     const int64_t pairs = (cols + 1) / 2;
     for (int64_t i = 0; i < width; i += LANES)
         for (int64_t j = 0; j < pairs; j += LANES) {
-#pragma GCC unroll 16
-            for (int r = 0; r < LANES; r++)
+            UNROLLED(r, LANES, 1)
                 block[r] = pairs_along(x, i + r, 2 * j, rows, cols, x_step);
             turn(block);
             for (int c = 0; c < LANES && j + c < pairs; c++)
@@ -153,29 +155,22 @@ DOTS_INLINE void tile(const struct dots *p, int64_t i, int64_t j, __mmask16 last
 {
     __m512 sum[ROWS_MOST][VECTORS_MOST];
     const bf16 *a = p->a + i * p->step, *b = p->b + 2 * j;
-#pragma GCC unroll 8
-    for (int r = 0; r < rows; r++)
-#pragma GCC unroll 4
-        for (int v = 0; v < vectors; v++)
+    UNROLLED(r, rows, 1)
+        UNROLLED(v, vectors, 1)
             sum[r][v] = _mm512_setzero_ps();
     for (int64_t k = 0; k < p->k; k += 2) {
         __m512bh right[VECTORS_MOST];
-#pragma GCC unroll 4
-        for (int v = 0; v < vectors; v++)
+        UNROLLED(v, vectors, 1)
             right[v] = (__m512bh)_mm512_loadu_si512(b + k * p->width + 2 * LANES * v);
-#pragma GCC unroll 8
-        for (int r = 0; r < rows; r++) {
+        UNROLLED(r, rows, 1) {
             __m512bh left = spread(a + r * p->step + k);
-#pragma GCC unroll 4
-            for (int v = 0; v < vectors; v++)
+            UNROLLED(v, vectors, 1)
                 sum[r][v] = _mm512_dpbf16_ps(sum[r][v], left, right[v]);
         }
     }
     const __m512 alpha = _mm512_set1_ps(p->alpha);
-#pragma GCC unroll 8
-    for (int r = 0; r < rows; r++)
-#pragma GCC unroll 4
-        for (int v = 0; v < vectors; v++) {
+    UNROLLED(r, rows, 1)
+        UNROLLED(v, vectors, 1) {
             __mmask16 lanes = v == vectors - 1 ? last : (__mmask16)0xffff;
             float *c = p->c + (i + r) * p->c_step + j + v * LANES;
             __m512 y = _mm512_mul_ps(alpha, sum[r][v]);
@@ -220,8 +215,7 @@ DOTS_CPU void dots_transpose(float *y, int64_t y_step, const float *x, int64_t m
     for (int64_t j = 0; j < n; j += LANES)
         for (int64_t i = 0; i < m; i += LANES) {
             __mmask16 lanes = first_lanes(m - i);
-#pragma GCC unroll 16
-            for (int r = 0; r < LANES; r++)
+            UNROLLED(r, LANES, 1)
                 block[r] = _mm512_loadu_si512(x + (i + r) * x_step + j);
             turn(block);
             for (int c = 0; c < LANES && j + c < n; c++) {
