@@ -41,8 +41,12 @@ mkdir -p "$tree/peat"
 (cd "$tree/peat" && find . -path ./build -prune -o -type f -printf '%P\n' | LC_ALL=C sort) |
     LC_ALL=C comm -23 - "$tree/sources" | (cd "$tree/peat" && xargs -r -d '\n' rm)
 
-trap 'umount "$tree/proc"' EXIT
+# Processes, terminals and shared memory.
+trap 'umount "$tree/proc" "$tree/dev/pts" "$tree/dev/shm" 2>/dev/null || true' EXIT
 trap 'exit 130' INT TERM
+mkdir -p "$tree/dev/pts" "$tree/dev/shm"
 mount -t proc proc "$tree/proc"
+mount -t devpts -o newinstance,ptmxmode=0666 devpts "$tree/dev/pts"
+mount -t tmpfs tmpfs "$tree/dev/shm"
 chroot "$tree" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
     /peat/quickstart test "$@"
