@@ -87,8 +87,8 @@ def merge(x):
     T, streams = x.shape[1], []
     for i, p in enumerate(schemes):
         if p['plugin'] == 'sinusoidal':
-            width = D if position['combine']['plugin'] != 'concat_split' else D - x.shape[-1]
-            streams.append(sinusoid(p, T, width))
+            width = {'concat_split': D - x.shape[-1], 'concat_overlap': position['combine'].get('d_pos')}
+            streams.append(sinusoid(p, T, width.get(position['combine']['plugin'], D)))
         elif p['plugin'] == 'learned':
             streams.append(resolved['learned.scale'] * W[f'position.{i}.learned.table'][:T])
     if not streams:
@@ -98,6 +98,8 @@ def merge(x):
         return c['token_scale'] * x + c['position_scale'] * P
     if c['plugin'] == 'concat_split':
         return torch.cat([x, P], -1)
+    if c['plugin'] == 'concat_overlap':
+        return F.pad(x, (0, D - x.shape[-1])) + F.pad(P, (D - P.shape[-1], 0))
     if c['plugin'] == 'sum_project':
         return linear(x + c['position_scale'] * P, 'combine.sum_project')
     if c['plugin'] == 'concat_project':
