@@ -183,8 +183,8 @@ static bool sources_ok(struct graph *g, const struct op *op, int n_src, peat_nod
         else if (src[i]->value.dtype != g->dtype && src[i]->value.dtype != PEAT_I32)
             graph_fail(g, "%s: operand %d is %s in a graph of %s", op->name, i + 1,
                        dtype_name(src[i]->value.dtype), dtype_name(g->dtype));
-        else if (!stretch_hold(g, src[i]))
-            graph_no_memory(g, "values made again", 0);
+        else
+            stretch_hold(g, src[i]);
         if (graph_failed(g))
             return false;
     }
@@ -237,7 +237,7 @@ peat_node *graph_view(struct graph *g, peat_node *src, int rank, const int64_t *
         !shape_valid(g, "view", rank, dim))
         return NULL;
     peat_node *n = node_new(g, &view_op, 1, &src);
-    n->view_of = src->view_of != NULL ? src->view_of : src;
+    n->view_of = node_root(src);
     n->view_offset = src->view_offset + offset;
     n->value = (struct tensor){.dtype = src->value.dtype, .rank = rank};
     for (int i = 0; i < rank; i++) {
@@ -265,11 +265,6 @@ static bool root_grad_alloc(peat_node *root)
     return root->grad_fresh;
 }
 
-static peat_node *root_of(peat_node *n)
-{
-    return n->view_of != NULL ? n->view_of : n;
-}
-
 /* A gradient that nothing was written to is zero. */
 static void settle(peat_node *root)
 {
@@ -282,7 +277,7 @@ static void settle(peat_node *root)
 /* n's part of its root's gradient; data NULL when that has none. */
 static struct tensor grad_part(peat_node *n)
 {
-    char *root = root_of(n)->grad.data;
+    char *root = node_root(n)->grad.data;
     if (n->grad.data == NULL) {
         n->grad = n->value;
         n->grad.data =
@@ -293,7 +288,7 @@ static struct tensor grad_part(peat_node *n)
 
 struct tensor node_grad(peat_node *n)
 {
-    peat_node *root = root_of(n);
+    peat_node *root = node_root(n);
     if (root_grad_alloc(root))
         settle(root);
     return grad_part(n);
@@ -301,7 +296,7 @@ struct tensor node_grad(peat_node *n)
 
 struct tensor node_grad_whole(peat_node *n, bool *fresh)
 {
-    peat_node *root = root_of(n);
+    peat_node *root = node_root(n);
     /* A view shows each element of its root at most once. */
     *fresh = root_grad_alloc(root) && root->grad_fresh &&
              tensor_count(&n->value) == tensor_count(&root->value);
@@ -315,7 +310,7 @@ struct tensor node_grad_whole(peat_node *n, bool *fresh)
 const void *node_rounded(peat_node *n)
 {
     struct graph *g = n->g;
-    peat_node *root = root_of(n);
+    peat_node *root = node_root(n);
     const int64_t count = tensor_count(&n->value);
     size_t bytes = gemm_rounded_bytes(g->team, n->value.dtype, count);
     if (bytes == 0 || g->no_grad || g->shape_only || count != tensor_count(&root->value) ||
@@ -398,7 +393,7 @@ static bool make_source_grads(peat_node *n)
 {
     hand_on_gradient(n);
     for (int i = 0; i < n->n_src; i++)
-        if (n->src[i] != NULL && n->src[i]->needs_grad && !root_grad_alloc(root_of(n->src[i])))
+        if (n->src[i] != NULL && n->src[i]->needs_grad && !root_grad_alloc(node_root(n->src[i])))
             return false;
     return true;
 }
@@ -448,10 +443,8 @@ void graph_backward(struct graph *g, peat_node *loss)
     tensor_set(&seed, 0, 1.0);
     graph_reach(g, loss);
     for (int64_t id = loss->id; id >= 0; id--) {
-        if (!stretch_replay(g, id)) {
-            graph_no_memory(g, "values made again", 0); /* unless an operation failed */
+        if (!stretch_replay(g, id))
             return;
-        }
         if (!run_backward(g->node[id]))
             return;
         give_memory(g->node[id]);

@@ -302,11 +302,6 @@ static bool gradients_apart(const peat_node *n)
     return true;
 }
 
-static const peat_node *root_of(const peat_node *n)
-{
-    return n->view_of ? n->view_of : n;
-}
-
 /* Where tasks add the gradients of q, k and v: the operands' own. Three parts of one projection
  * are fresh together, others where they share with none. */
 static void targets_in_place(peat_node *n, struct tensor *const target[3], bool fresh[3])
@@ -318,8 +313,8 @@ static void targets_in_place(peat_node *n, struct tensor *const target[3], bool 
     if (cover)
         node_grad_whole(src[SRC_Q]->view_of, &all);
     for (int i = SRC_Q; i <= SRC_V; i++) {
-        const peat_node *root = root_of(src[i]);
-        bool alone = root != root_of(src[(i + 1) % 3]) && root != root_of(src[(i + 2) % 3]);
+        const peat_node *root = node_root(src[i]);
+        bool alone = root != node_root(src[(i + 1) % 3]) && root != node_root(src[(i + 2) % 3]);
         fresh[i] = all;
         if (!src[i]->needs_grad)
             continue;

@@ -24,15 +24,10 @@ static bool columns_of(const peat_node *n, int64_t *lo, int64_t *hi)
     return *hi <= row;
 }
 
-static const peat_node *root_of(const peat_node *n)
-{
-    return n->view_of ? n->view_of : n;
-}
-
 bool slices_apart(const peat_node *x, const peat_node *y)
 {
     const struct tensor *s = &x->value, *t = &y->value;
-    if (root_of(x) != root_of(y))
+    if (node_root(x) != node_root(y))
         return true;
     bool same_strides = true;
     for (int i = 0; i < 4; i++)

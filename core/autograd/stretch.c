@@ -2,11 +2,6 @@
 /* stretch.c: which stretches are dropped, and running them again. */
 #include "autograd/stretch.h"
 
-static peat_node *root_of(peat_node *n)
-{
-    return n->view_of != NULL ? n->view_of : n;
-}
-
 /* Constants and leaves have memory of others; views have that of their root. */
 static bool may_go(const peat_node *n)
 {
@@ -48,7 +43,7 @@ void stretch_mark(struct graph *g, int begin, int end)
         const peat_node *n = g->node[i];
         for (int k = 0; k < n->n_src; k++)
             if (n->src[k] != NULL && !(n->op->unread >> (k < 30 ? k : 29) & 1))
-                root_of(n->src[k])->read = true;
+                node_root(n->src[k])->read = true;
     }
 }
 
@@ -88,9 +83,7 @@ void stretch_end(struct graph *g, int begin, int n, peat_node *const *spared)
         return;
     for (int i = 0; i < n; i++)
         if (spared[i] != NULL)
-            root_of(spared[i])->stays = true;
-    for (int i = begin; i < g->n_node; i++)
-        g->node[i]->in_stretch = true;
+            node_root(spared[i])->stays = true;
     stretch_mark(g, begin, g->n_node);
     drop_unread(g, begin, g->n_node);
     *ARENA_APPEND(g->arena, g->stretch, g->n_stretch, g->stretch_room) =
@@ -99,10 +92,11 @@ void stretch_end(struct graph *g, int begin, int n, peat_node *const *spared)
 
 /* ---- again ---- */
 
-static struct stretch *ending_with(struct graph *g, int64_t id)
+/* The stretch that node id is of, or NULL; the newest is asked for most. */
+static struct stretch *with(struct graph *g, int64_t id)
 {
     for (int i = g->n_stretch - 1; i >= 0; i--)
-        if (g->stretch[i].end == id + 1)
+        if (g->stretch[i].begin <= id && id < g->stretch[i].end)
             return &g->stretch[i];
     return NULL;
 }
@@ -122,9 +116,12 @@ static bool make_again(peat_node *n)
         look_again(n);
     if (n->op == NULL || n->view_of != NULL || n->value.data != NULL)
         return true;
-    n->value.data = pool_take(&g->pool, g->arena, tensor_bytes(&n->value));
-    if (n->value.data == NULL)
+    const size_t bytes = tensor_bytes(&n->value);
+    n->value.data = pool_take(&g->pool, g->arena, bytes);
+    if (n->value.data == NULL) {
+        graph_no_memory(g, n->op->name, bytes);
         return false;
+    }
     n->op->forward(n);
     return g->err.status == PEAT_OK;
 }
@@ -142,23 +139,16 @@ static bool replay(struct graph *g, struct stretch *s)
 
 bool stretch_replay(struct graph *g, int64_t id)
 {
-    struct stretch *s = ending_with(g, id);
-    return s == NULL || !s->dropped || replay(g, s);
-}
-
-static struct stretch *with(struct graph *g, int64_t id)
-{
-    for (int i = 0; i < g->n_stretch; i++)
-        if (g->stretch[i].begin <= id && id < g->stretch[i].end)
-            return &g->stretch[i];
-    return NULL;
+    struct stretch *s = with(g, id);
+    return s == NULL || s->end != id + 1 || !s->dropped || replay(g, s);
 }
 
 bool stretch_hold(struct graph *g, peat_node *n)
 {
-    peat_node *root = root_of(n);
-    if (!root->in_stretch || root->op == NULL)
+    peat_node *root = node_root(n);
+    struct stretch *s = with(g, root->id);
+    if (s == NULL || root->op == NULL)
         return true;
     root->stays = true;
-    return root->value.data != NULL || replay(g, with(g, root->id));
+    return root->value.data != NULL || replay(g, s);
 }

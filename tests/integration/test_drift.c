@@ -134,14 +134,19 @@ START_TEST(a_result_that_drifted_is_marked_everywhere)
 }
 END_TEST
 
+static void finish_without_a_warning(void)
+{
+    run_maker_finish(&m);
+    shell_expect(0, "peat results %s", m.dir);
+    ck_assert(!shell_printed(warning));
+}
+
 START_TEST(seeds_that_are_of_one_kind_each_are_compared_without_a_warning)
 {
     make_rows();
     set_kind(2, "Haswell", "intel7");
     set_kind(3, "Haswell", "intel7");
-    run_maker_finish(&m);
-    shell_expect(0, "peat results %s", m.dir);
-    ck_assert(!shell_printed(warning));
+    finish_without_a_warning();
     shell_says(0, "\"seeds_crossing_kinds\": 0", "peat results %s -f json", m.dir);
     assert_printed("\"kind\": \"blas_core Haswell\"");
     run_maker_close(&m);
@@ -154,9 +159,7 @@ START_TEST(precision_is_no_kind_of_machine)
     make_rows();
     set_kind(1, "Zen + bf16 3", "amd1");
     set_kind(3, "Zen + bf16 3", "amd1");
-    run_maker_finish(&m);
-    shell_expect(0, "peat results %s", m.dir);
-    ck_assert(!shell_printed(warning));
+    finish_without_a_warning();
     run_maker_close(&m);
 
     make_rows();

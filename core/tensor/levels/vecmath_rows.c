@@ -257,6 +257,10 @@ enum { CACHE_LINE = 64, PIECE = 256, AHEAD = 1024 }; /* the last two in elements
             dx[i] OP dy[i] * one(x[i]);                                                            \
     }
 
+#define ROW_GRADS(real, name, suffix, one)                                                         \
+    ROW_GRAD(real, name##_grad_##suffix, one, +=)                                                  \
+    ROW_GRAD(real, name##_set_##suffix, one, =)
+
 /* y = f(x), d *= f'(x). x was last seen in the forward pass: it is asked for ahead of time, which
  * halves the time where it has left the nearer caches. */
 #define ROW_BOTH(real, name, both)                                                                 \
@@ -278,35 +282,27 @@ ROW_MAP(float, exp_f32, exp_one)
 ROW_MAP(float, tanh_f32, tanh_one)
 ROW_MAP(float, sigmoid_f32, sigmoid_one)
 ROW_MAP(float, log_sigmoid_f32, log_sigmoid_one)
-ROW_GRAD(float, log_sigmoid_grad_f32, log_sigmoid_grad_one, +=)
-ROW_GRAD(float, log_sigmoid_set_f32, log_sigmoid_grad_one, =)
+ROW_GRADS(float, log_sigmoid, f32, log_sigmoid_grad_one)
 ROW_MAP(float, softplus_f32, softplus_one)
-ROW_GRAD(float, softplus_grad_f32, sigmoid_one, +=)
-ROW_GRAD(float, softplus_set_f32, sigmoid_one, =)
+ROW_GRADS(float, softplus, f32, sigmoid_one)
 ROW_MAP(float, erf_f32, erf_one)
 ROW_MAP(float, gelu_f32, gelu_one)
-ROW_GRAD(float, gelu_grad_f32, gelu_grad_one, +=)
-ROW_GRAD(float, gelu_set_f32, gelu_grad_one, =)
+ROW_GRADS(float, gelu, f32, gelu_grad_one)
 ROW_MAP(float, gelu_tanh_f32, gelu_tanh_one)
-ROW_GRAD(float, gelu_tanh_grad_f32, gelu_tanh_grad_one, +=)
-ROW_GRAD(float, gelu_tanh_set_f32, gelu_tanh_grad_one, =)
+ROW_GRADS(float, gelu_tanh, f32, gelu_tanh_grad_one)
 
 ROW_MAP(double, exp_f64, exp)
 ROW_MAP(double, tanh_f64, tanh)
 ROW_MAP(double, sigmoid_f64, sigmoid_exact)
 ROW_MAP(double, log_sigmoid_f64, log_sigmoid_exact)
-ROW_GRAD(double, log_sigmoid_grad_f64, log_sigmoid_grad_exact, +=)
-ROW_GRAD(double, log_sigmoid_set_f64, log_sigmoid_grad_exact, =)
+ROW_GRADS(double, log_sigmoid, f64, log_sigmoid_grad_exact)
 ROW_MAP(double, softplus_f64, softplus_exact)
-ROW_GRAD(double, softplus_grad_f64, sigmoid_exact, +=)
-ROW_GRAD(double, softplus_set_f64, sigmoid_exact, =)
+ROW_GRADS(double, softplus, f64, sigmoid_exact)
 ROW_MAP(double, erf_f64, erf)
 ROW_MAP(double, gelu_f64, gelu_exact)
-ROW_GRAD(double, gelu_grad_f64, gelu_grad_exact, +=)
-ROW_GRAD(double, gelu_set_f64, gelu_grad_exact, =)
+ROW_GRADS(double, gelu, f64, gelu_grad_exact)
 ROW_MAP(double, gelu_tanh_f64, gelu_tanh_exact)
-ROW_GRAD(double, gelu_tanh_grad_f64, gelu_tanh_grad_exact, +=)
-ROW_GRAD(double, gelu_tanh_set_f64, gelu_tanh_grad_exact, =)
+ROW_GRADS(double, gelu_tanh, f64, gelu_tanh_grad_exact)
 
 ROW_BOTH(float, gelu_both_f32, gelu_both_one)
 ROW_BOTH(float, gelu_tanh_both_f32, gelu_tanh_both_one)

@@ -82,6 +82,13 @@ static int64_t lanes(int64_t n)
     return (n + LANES - 1) / LANES * LANES;
 }
 
+/* Beyond the n keys that count. */
+static void clear_rest(double *x, int64_t n)
+{
+    for (int64_t j = n; j < lanes(n); j++)
+        x[j] = 0;
+}
+
 /* No key is changed yet. */
 static struct block block_of(const peat_op_call *c, int64_t u, int64_t first)
 {
@@ -113,8 +120,7 @@ static int64_t take_token(const peat_op_call *c, struct block *b, int64_t i)
 static void take_row(const peat_view *v, const struct block *b, int64_t i, int64_t n, double *x)
 {
     peat_load_row(v, (b->u * b->T + i) * b->T + b->first, n, x);
-    for (int64_t j = n; j < lanes(n); j++)
-        x[j] = 0;
+    clear_rest(x, n);
 }
 
 /* change -= by a w */
@@ -140,8 +146,7 @@ static void find_along(struct block *b, int64_t n)
         for (int64_t j = 0; j < lanes(n); j++)
             a[j] += b->w[m] * (key[j] + change[j]);
     }
-    for (int64_t j = n; j < lanes(n); j++)
-        a[j] = 0;
+    clear_rest(a, n);
 }
 
 /* dy is y = q . change here. */
@@ -218,8 +223,7 @@ static void take_slopes(struct block *b, int64_t n)
             along[j] += b->w[m] * slope[j];
         }
     }
-    for (int64_t j = n; j < lanes(n); j++)
-        along[j] = 0;
+    clear_rest(along, n);
 }
 
 /* dw of component m, and what w carries of the slope to the tokens before. */

@@ -44,7 +44,8 @@ struct op {
     uint32_t unread; /* values that backward does not read: UNREAD_ */
 };
 
-/* Of struct op. Shapes are always there. */
+/* Of struct op: bit i is operand i, that of the last one holds for all that follow. Shapes are
+ * always there. */
 enum { UNREAD_FIRST = 1u << 0, UNREAD_SELF = 1u << 30, UNREAD_ALL = 0x7fffffff };
 
 struct peat_node {
@@ -66,8 +67,7 @@ struct peat_node {
     const char *hook;    /* the hook that built it, for messages; else NULL            */
     int64_t id;          /* place on the tape                                          */
     bool reached;        /* set by graph_backward and graph_reach                      */
-    bool in_stretch;     /* its value may be dropped: autograd/stretch.h               */
-    bool stays;          /* and is not, since others read it                           */
+    bool stays;          /* autograd/stretch.h does not drop it: others read it        */
     bool read;           /* a backward reads its value                                 */
 };
 
@@ -135,6 +135,13 @@ peat_node *graph_op(struct graph *g, const struct op *op, int n_src, peat_node *
 /* A view of src with the given shape and strides, offset in elements from src's own start. */
 peat_node *graph_view(struct graph *g, peat_node *src, int rank, const int64_t *dim,
                       const int64_t *stride, int64_t offset);
+
+/* Whose memory n's value lies in: n itself, if it is no view. As strchr, it leaves const to the
+ * caller. */
+static inline peat_node *node_root(const peat_node *n)
+{
+    return n->view_of != NULL ? n->view_of : (peat_node *)n;
+}
 
 /* The node's gradient to add to, made and zeroed at the first call; a view of the root's for
  * views. */

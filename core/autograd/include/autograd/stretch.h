@@ -25,7 +25,7 @@ int stretch_begin(struct graph *g);
  * are not dropped. All are kept at least until the next stretch begins. */
 void stretch_end(struct graph *g, int begin, int n, peat_node *const *spared);
 /* Before the backward of node id: if it is the last of a dropped stretch, its values are made
- * again. False: out of memory, or an operation failed. */
+ * again. False: the graph has failed, by want of memory or in an operation. */
 bool stretch_replay(struct graph *g, int64_t id);
 /* Sets `read` of the nodes [begin, end) and of what they read. */
 void stretch_mark(struct graph *g, int begin, int end);
