@@ -54,6 +54,8 @@ END_TEST
 
 /* ---- training ---- */
 
+/* Beside a smaller eps the rounding of a gradient that happens to be nearly zero is a large part of
+ * the update. */
 static const char kinds[] =
     "version: 1\n"
     "name: train\n"
@@ -61,7 +63,7 @@ static const char kinds[] =
     "  task: {plugin: text, path: text.txt}\n"
     "  model: {d_model: 16, n_layer: 2, n_head: 2, d_ff: 24, dropout: 0.1}\n"
     "  train: {steps: 6, batch: 3, seq_len: 16, lr: 3e-3, warmup: 2, weight_decay: 0.1, "
-    "eps: 1e-6}\n"
+    "eps: 1e-5}\n"
     "  eval: {tokens: 32}\n"
     "  position: {combine: sum}\n"
     "matrix:\n"
