@@ -475,6 +475,7 @@ peat_status cell_run(const char *dir, const struct cellrun_options *options, enu
                        .team = team,
                        .log = {stderr},
                        .metrics = {.fd = -1}};
+    gemm_start_small(&c->team, options->products);
     strbuf_init(&c->metrics.held);
     stop_open(&c->stop, options->has_parent);
     guard_start(&c->guard);
@@ -483,7 +484,7 @@ peat_status cell_run(const char *dir, const struct cellrun_options *options, enu
     remove_running(c);
     metrics_close(&c->metrics);
     trainer_release(&c->trainer);
-    gemm_stop_bf16(&c->team);
+    gemm_stop(&c->team);
     stop_close(&c->stop);
     arena_release(&arena);
     close(lock);

@@ -169,7 +169,7 @@ int bench_decode(const struct bench_sizes *s, bool json)
         status = time_passes(&b, &ms);
     if (status == PEAT_OK)
         bench_print(report(&b, stored, plain, &ms), json);
-    gemm_stop_bf16(&b.team);
+    gemm_stop(&b.team);
     if (b.trainer.model)
         trainer_release(&b.trainer);
     arena_release(&b.arena);

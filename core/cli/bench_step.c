@@ -153,7 +153,7 @@ int bench_step(const struct bench_sizes *s, bool json)
         status = time_steps(&b);
     if (status == PEAT_OK)
         bench_print(report(&b), json);
-    gemm_stop_bf16(&b.team);
+    gemm_stop(&b.team);
     arena_release(&b.step_arena);
     arena_release(&b.arena);
     return status == PEAT_OK ? CLI_DONE : cli_refuse(&b.err);

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/stops.h"
 #include "process/program.h"
+#include "tensor/gemm.h"
 
 #define LIVE_SECONDS 0.5
 #define IDLE_SECONDS 3600.0
@@ -21,6 +22,7 @@
 struct loop {
     struct jobs *j;
     char **env;
+    int products; /* of gemm_share; -1: none */
     int next, n_active;
     double looked; /* when progress was looked at, of the clock */
     int n_stop;    /* that a person or a program has sent; SIGHUP may come of itself */
@@ -30,8 +32,9 @@ struct loop {
 
 /* ---- starting ---- */
 
-static char **cell_arguments(const struct jobs *j, const struct job *job)
+static char **cell_arguments(const struct loop *l, const struct job *job)
 {
+    const struct jobs *j = l->j;
     const char *const word[] = {
         j->program,
         "cell",
@@ -45,6 +48,7 @@ static char **cell_arguments(const struct jobs *j, const struct job *job)
         arena_printf(j->arena, "%d", CHILD_TRAIL),
         "--gemm",
         j->gemm ? j->gemm : "auto",
+        l->products > 0 ? arena_printf(j->arena, "--products=%d", CHILD_SHARED) : NULL,
         j->tensorboard ? "--tensorboard" : NULL,
         j->allow_drift ? "--allow-drift" : NULL,
         "--",
@@ -117,11 +121,12 @@ static void start_next(struct loop *l)
     }
     cell_end_forget(job->dir);
     job->child = (struct child){
-        .argv = cell_arguments(j, job),
+        .argv = cell_arguments(l, job),
         .env = l->env,
         .log = arena_printf(j->arena, "%s/log.txt", job->dir),
         .own_group = true,
         .has_trail = true,
+        .shared = l->products > 0 ? l->products : 0,
     };
     job->process = (struct cell_process){
         .dir = job->dir,
@@ -286,6 +291,7 @@ void jobs_run(struct jobs *j)
         .j = j,
         .next = j->first,
         .env = cell_environment(j->arena, j->threads),
+        .products = gemm_share(),
         .active = ARENA_ARRAY(j->arena, j->n + 1, struct job *),
         .looked = clock_seconds(),
     };
@@ -294,5 +300,7 @@ void jobs_run(struct jobs *j)
     sigaddset(&set, SIGCHLD);
     sigprocmask(SIG_BLOCK, &set, &before);
     run_loop(&l, &set);
+    if (l.products >= 0)
+        close(l.products);
     sigprocmask(SIG_SETMASK, &before, NULL);
 }

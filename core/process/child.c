@@ -34,9 +34,10 @@ static void keep_statuses(void)
 
 static int add_files(posix_spawn_file_actions_t *files, const struct child *c, int trail)
 {
-    const int from[] = {c->out, c->err, trail}, to[] = {STDOUT_FILENO, STDERR_FILENO, CHILD_TRAIL};
+    const int from[] = {c->out, c->err, trail, c->shared};
+    const int to[] = {STDOUT_FILENO, STDERR_FILENO, CHILD_TRAIL, CHILD_SHARED};
     int bad = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    for (int i = 0; i < 3 && !bad; i++)
+    for (int i = 0; i < 4 && !bad; i++)
         if (from[i] > 0)
             bad = posix_spawn_file_actions_adddup2(files, from[i], to[i]);
     return bad || !c->dir ? bad : posix_spawn_file_actions_addchdir_np(files, c->dir);

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "gemm_bf16.h"
+#include "gemm_small.h"
 #include "levels/loop_rows.h"
 #include "tensor/bf16.h"
 #include "tensor/dots.h"
@@ -151,11 +152,30 @@ peat_status gemm_start_bf16(struct team *team, struct error *err)
                               : error_set(err, PEAT_NOMEM, "out of memory for bf16 products");
 }
 
-void gemm_stop_bf16(struct team *team)
+int gemm_share(void)
+{
+    return small_products_share();
+}
+
+void gemm_start_small(struct team *team, int shared)
+{
+    BUG_UNLESS(team->gemm != NULL);
+    struct arena a;
+    const char *libraries, *kernels;
+    arena_init(&a, "small products", 1 << 10);
+    gemm_identify(team, &a, &libraries, &kernels);
+    team->small =
+        small_products_open(team->threads, arena_printf(&a, "%s, %s", libraries, kernels), shared);
+    arena_release(&a);
+}
+
+void gemm_stop(struct team *team)
 {
     if (team->bf16 != NULL)
         bf16_products_close(team->bf16);
+    small_products_close(team->small);
     team->bf16 = NULL;
+    team->small = NULL;
 }
 
 /* ---- products ---- */
@@ -248,11 +268,22 @@ static void must_be_done(peat_status status, const peat_gemm_provider *provider)
         BUG("gemm '%s' cannot multiply: %s", provider->name, status_text(status));
 }
 
+static void multiply_by_library(const void *of, const peat_gemm_product *product)
+{
+    const struct team *team = of;
+    const peat_gemm_provider *provider = team->gemm;
+    peat_status status = provider->multiply(product);
+    if (status == PEAT_REFUSED && team->rest != NULL) {
+        provider = team->rest;
+        status = provider->multiply(product);
+    }
+    must_be_done(status, provider);
+}
+
 /* m, n, k > 0 and no bias. */
 static void multiply(const struct team *team, const struct gemm *p)
 {
     BUG_UNLESS(team != NULL && team->gemm != NULL);
-    const peat_gemm_provider *provider = team->gemm;
     const peat_gemm_product product = {
         .size = sizeof(product),
         .dtype = p->dtype,
@@ -270,12 +301,9 @@ static void multiply(const struct team *team, const struct gemm *p)
         .ldb = p->ldb,
         .ldc = p->ldc,
     };
-    peat_status status = provider->multiply(&product);
-    if (status == PEAT_REFUSED && team->rest != NULL) {
-        provider = team->rest;
-        status = provider->multiply(&product);
-    }
-    must_be_done(status, provider);
+    if (team->small == NULL ||
+        !small_products_multiply(team->small, &product, multiply_by_library, team))
+        multiply_by_library(team, &product);
 }
 
 /* False: it is to be done without bias, or in F32. */

@@ -176,7 +176,7 @@ static void run_rounded(const struct setup *s, int threads, struct outcome *resu
     struct team team = team_by("auto", threads);
     ck_assert_msg(gemm_start_bf16(&team, &err) == PEAT_OK, "%s", err.text);
     run_with(s, PEAT_F32, &team, true, result);
-    gemm_stop_bf16(&team);
+    gemm_stop(&team);
 }
 
 static double largest_difference(const struct outcome *a, const struct outcome *b)

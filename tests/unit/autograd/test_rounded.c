@@ -67,7 +67,7 @@ static void run_rounded(const struct shape *s, bool mlp, int threads, struct out
     struct team team = team_by("auto", threads);
     ck_assert_msg(gemm_start_bf16(&team, &err) == PEAT_OK, "%s", err.text);
     run(s, mlp, PEAT_F32, &team, result);
-    gemm_stop_bf16(&team);
+    gemm_stop(&team);
 }
 
 /* Operands are rounded by at most 2^-9 of themselves; of the leaves nothing is lost. */
@@ -128,7 +128,7 @@ START_TEST(a_value_is_rounded_once_for_all_that_read_it)
     ck_assert_ptr_null(node_rounded(op_slice(&g.base, x, 0, 0, 2)));
     g.no_grad = true;
     ck_assert_ptr_null(node_rounded(leaf(&g, 2, dim, 1.0, "y")));
-    gemm_stop_bf16(&team);
+    gemm_stop(&team);
     ck_assert_ptr_null(node_rounded(x));
     arena_release(&arena);
 }

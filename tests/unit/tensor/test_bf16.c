@@ -220,7 +220,7 @@ START_TEST(a_product_is_the_one_of_its_rounded_operands)
     struct team team = started(2);
     gemm_run(&team, &o.p);
     check_against_double(&o);
-    gemm_stop_bf16(&team);
+    gemm_stop(&team);
     release(&o);
 }
 END_TEST
@@ -234,7 +234,7 @@ START_TEST(a_long_product_is_the_one_of_its_rounded_operands)
     gemm_run_long(&team, &o.p, scratch);
     check_against_double(&o);
     free(scratch);
-    gemm_stop_bf16(&team);
+    gemm_stop(&team);
     release(&o);
 }
 END_TEST
@@ -250,7 +250,7 @@ START_TEST(a_product_has_the_same_bits_at_any_thread_count)
         if (threads == 1)
             memcpy(first, o.c, (size_t)o.nc * sizeof(*first));
         ck_assert_mem_eq(first, o.c, (size_t)o.nc * sizeof(*first));
-        gemm_stop_bf16(&team);
+        gemm_stop(&team);
     }
     free(first);
     release(&o);
@@ -268,7 +268,7 @@ START_TEST(an_operand_may_be_rounded_before)
     gemm_run(&team, &o.p);
     check_against_double(&o);
     free(b16);
-    gemm_stop_bf16(&team);
+    gemm_stop(&team);
     release(&o);
 }
 END_TEST
@@ -296,7 +296,7 @@ START_TEST(both_operands_may_be_rounded_before_and_be_all_there_is)
     free(scratch);
     free(a16);
     free(b16);
-    gemm_stop_bf16(&team);
+    gemm_stop(&team);
     release(&o);
 }
 END_TEST
@@ -318,7 +318,7 @@ START_TEST(only_products_that_say_so_are_rounded)
     gemm_run(&team, &o.p);
     ck_assert_mem_ne(want, o.c, (size_t)o.nc * sizeof(*want));
     free(want);
-    gemm_stop_bf16(&team);
+    gemm_stop(&team);
     release(&o);
 }
 END_TEST
@@ -334,7 +334,7 @@ START_TEST(nan_in_an_operand_reaches_the_result_and_old_results_do_not)
     for (int64_t i = 0; i < o.p.m; i++)
         for (int64_t j = 0; j < o.p.n; j++)
             ck_assert_int_eq(isnan(o.c[i * o.p.ldc + j]) != 0, i == 5);
-    gemm_stop_bf16(&team);
+    gemm_stop(&team);
     release(&o);
 }
 END_TEST
@@ -353,7 +353,7 @@ START_TEST(products_of_one_team_differ_in_each_part_of_their_shape)
                 check_against_double(&o);
                 release(&o);
             }
-    gemm_stop_bf16(&team);
+    gemm_stop(&team);
 }
 END_TEST
 
@@ -371,7 +371,7 @@ START_TEST(more_shapes_than_are_kept_are_all_right)
         if (m % 100 == 1 || m > SHAPES - 2)
             check_against_double(&part);
     }
-    gemm_stop_bf16(&team);
+    gemm_stop(&team);
     release(&o);
 }
 END_TEST
@@ -389,7 +389,7 @@ START_TEST(kernels_name_the_way_of_rounding_where_there_is_one)
     ck_assert_ptr_nonnull(strstr(kernels, " + bf16 3"));
     ck_assert_ptr_null(strstr(without, " + bf16 "));
     arena_release(&arena);
-    gemm_stop_bf16(&team);
+    gemm_stop(&team);
 }
 END_TEST
 
@@ -400,7 +400,7 @@ START_TEST(openblas_refuses_and_says_who_would_not)
     ck_assert_int_eq(gemm_start_bf16(&team, &err), PEAT_INVALID);
     ck_assert_msg(strstr(err.text, "oneDNN") || strstr(err.text, "onednn"), "%s", err.text);
     ck_assert_ptr_null(team.bf16);
-    gemm_stop_bf16(&team);
+    gemm_stop(&team);
 }
 END_TEST
 

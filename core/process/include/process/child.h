@@ -13,8 +13,8 @@
 #include "base/strbuf.h"
 #include "process/trail.h"
 
-/* The descriptor under which a program finds its trail. */
-enum { CHILD_TRAIL = 3 };
+/* The descriptors under which a program finds its trail, and what it shares with others. */
+enum { CHILD_TRAIL = 3, CHILD_SHARED = 4 };
 
 struct child {
     /* What to start; all but argv may be left 0. */
@@ -27,6 +27,7 @@ struct child {
      * with it. */
     bool own_group;
     bool has_trail;
+    int shared;   /* a descriptor that it gets as CHILD_SHARED; 0: none */
     double grace; /* seconds from SIGTERM to SIGKILL */
     /* Since its start. */
     pid_t pid;

@@ -37,9 +37,16 @@ const peat_gemm_lapack *gemm_lapack(const struct team *team);
  * products here. Loads it. */
 peat_status gemm_check_bf16(const char *name, struct error *err);
 /* After gemm_start: F32 products with `rounds` are bf16 products from now on. PEAT_INVALID: what is
- * missing. gemm_stop_bf16 takes what a team has, if anything, and is due before it goes. */
+ * missing. */
 peat_status gemm_start_bf16(struct team *team, struct error *err);
-void gemm_stop_bf16(struct team *team);
+/* A file in memory for processes of one run, in which they tell each other what the next function's
+ * products found out; -1: there is none. */
+int gemm_share(void);
+/* After gemm_start: small products are multiplied by the engine where that gives the library's
+ * bits, and faster (gemm_small.h). `shared`, of gemm_share or -1, stays open until gemm_stop. */
+void gemm_start_small(struct team *team, int shared);
+/* Takes what the two above gave, if anything; due before the team goes. */
+void gemm_stop(struct team *team);
 
 /* C [m,n] = alpha * op(A) op(B) + beta * C, row-major, leading dimensions in elements.
  * op(A) is [m,k], op(B) is [k,n]. dtype F32 or F64. beta == 0 does not read C. */

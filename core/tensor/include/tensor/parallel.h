@@ -17,7 +17,8 @@ struct team {
     /* Multiplies matrices, and what it leaves to another; NULL: before gemm_start; nothing is left.
      */
     const struct peat_gemm_provider *gemm, *rest;
-    struct bf16_products *bf16; /* some products round their operands; NULL: none do */
+    struct bf16_products *bf16;   /* some products round their operands; NULL: none do */
+    struct small_products *small; /* small products of our own; NULL: the library's    */
 };
 
 /* Once per process, before any other call: the OpenMP runtime, and with it what providers load, is

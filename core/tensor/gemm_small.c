@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* gemm_small.c: which way a library multiplies, and the products that need it no more. */
+#include "gemm_small.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "chain.h"
+#include "tensor/parallel.h"
+
+/* Libraries are as fast where there is more work. */
+enum { WORK_MOST = 1 << 21 };
+
+/* What a way was found for; compared as bytes, so it has no gaps. */
+struct shape {
+    int64_t m, n, k;
+    int64_t lda, ldb, ldc;
+    int64_t trans_a, trans_b;
+    double alpha, beta;
+};
+
+enum { TABLE = 512, MOST_SHAPES = TABLE / 2 };
+
+enum known { UNSEEN, CHAIN, OTHER /* the library's to do */ };
+
+/* Also a record of the shared file. */
+struct found {
+    struct shape shape;
+    enum known known;
+    struct chain_way way; /* of a CHAIN */
+    uint64_t library;
+};
+
+struct thread_products {
+    int n;
+    struct found table[TABLE]; /* by hash, next free place */
+    _Alignas(64) float panel[CHAIN_DEEPEST * CHAIN_COLUMNS];
+};
+
+struct small_products {
+    int threads, shared;
+    uint64_t library;
+    struct thread_products *thread;
+};
+
+/* ---- what was found ---- */
+
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 29;
+}
+
+static unsigned hash(const struct shape *s)
+{
+    uint64_t word[sizeof(*s) / sizeof(uint64_t)], h = 1;
+    memcpy(word, s, sizeof(word));
+    for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
+        h = mix(h, word[i]);
+    return (unsigned)(h % TABLE);
+}
+
+/* The shape's place, perhaps a new one; NULL: the table is full. */
+static struct found *place_of(struct thread_products *t, const struct shape *s)
+{
+    unsigned at = hash(s);
+    for (; t->table[at].known != UNSEEN; at = (at + 1) % TABLE)
+        if (memcmp(&t->table[at].shape, s, sizeof(*s)) == 0)
+            return &t->table[at];
+    return t->n < MOST_SHAPES ? &t->table[at] : NULL;
+}
+
+static void keep(struct thread_products *t, struct found *place, const struct found *f)
+{
+    t->n += place->known == UNSEEN;
+    *place = *f;
+}
+
+/* Records of other libraries, and what else may stand there, are left out. */
+static void read_shared(struct small_products *all)
+{
+    struct found f;
+    for (off_t at = 0; pread(all->shared, &f, sizeof(f), at) == (ssize_t)sizeof(f);
+         at += (off_t)sizeof(f))
+        for (int i = 0; i < all->threads && f.library == all->library && f.known != UNSEEN; i++) {
+            struct found *place = place_of(&all->thread[i], &f.shape);
+            if (place != NULL)
+                keep(&all->thread[i], place, &f);
+        }
+}
+
+int small_products_share(void)
+{
+    int fd = memfd_create("peat-products", MFD_CLOEXEC);
+    if (fd >= 0 && fcntl(fd, F_SETFL, O_APPEND) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+struct small_products *small_products_open(int threads, const char *library, int shared)
+{
+    if (!chain_available())
+        return NULL;
+    threads = threads < 1 ? 1 : threads;
+    struct small_products *all = calloc(1, sizeof(*all));
+    size_t bytes = (size_t)threads * sizeof(struct thread_products);
+    struct thread_products *thread = all == NULL ? NULL : aligned_alloc(64, bytes);
+    if (thread == NULL) {
+        free(all);
+        return NULL;
+    }
+    for (int i = 0; i < threads; i++) {
+        thread[i].n = 0;
+        memset(thread[i].table, 0, sizeof(thread[i].table));
+    }
+    *all = (struct small_products){threads, shared, 1, thread};
+    for (const char *c = library; *c != '\0'; c++)
+        all->library = mix(all->library, (unsigned char)*c);
+    if (shared >= 0)
+        read_shared(all);
+    return all;
+}
+
+void small_products_close(struct small_products *all)
+{
+    if (all != NULL)
+        free(all->thread);
+    free(all);
+}
+
+/* ---- which way ---- */
+
+/* x [rows, cols] of numbers in [-0.5, 0.5). */
+static void draw(float *x, int64_t rows, int64_t cols, int64_t step, uint32_t seed)
+{
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++) {
+            uint32_t h = ((uint32_t)(i * cols + j) + seed) * 0x9e3779b1u;
+            h = (h ^ h >> 15) * 0x85ebca6bu;
+            h = (h ^ h >> 13) * 0xc2b2ae35u;
+            x[i * step + j] = (float)(int32_t)(h >> 8) * 0x1p-24f - 0.5f;
+        }
+}
+
+static bool same_rows(const float *x, const float *y, int64_t rows, int64_t cols, int64_t step)
+{
+    for (int64_t i = 0; i < rows; i++)
+        if (memcmp(x + i * step, y + i * step, (size_t)cols * sizeof(*x)) != 0)
+            return false;
+    return true;
+}
+
+/* A product of drawn numbers: its operands, C as it was, the library's and one of ours. */
+struct trial {
+    peat_gemm_product p;
+    int64_t a_rows, a_cols, b_rows, b_cols;
+    float *a, *b, *old, *wanted, *got;
+};
+
+static bool trial_open(struct trial *t, const peat_gemm_product *p)
+{
+    *t = (struct trial){.p = *p,
+                        .a_rows = p->trans_a ? p->k : p->m,
+                        .a_cols = p->trans_a ? p->m : p->k,
+                        .b_rows = p->trans_b ? p->n : p->k,
+                        .b_cols = p->trans_b ? p->k : p->n};
+    const int64_t a = t->a_rows * p->lda, b = t->b_rows * p->ldb, c = p->m * p->ldc;
+    t->a = malloc((size_t)(a + b + 3 * c) * sizeof(float));
+    if (t->a == NULL)
+        return false;
+    t->b = t->a + a;
+    t->old = t->b + b;
+    t->wanted = t->old + c;
+    t->got = t->wanted + c;
+    t->p.a = t->a;
+    t->p.b = t->b;
+    return true;
+}
+
+static void copy_rows(float *to, const float *from, const peat_gemm_product *p)
+{
+    for (int64_t i = 0; i < p->m; i++)
+        memcpy(to + i * p->ldc, from + i * p->ldc, (size_t)p->n * sizeof(float));
+}
+
+static void trial_draw(struct trial *t, uint32_t round)
+{
+    enum { FAR = 9973, B = 1000000007, C = 2000000011 };
+    draw(t->a, t->a_rows, t->a_cols, t->p.lda, FAR * round);
+    draw(t->b, t->b_rows, t->b_cols, t->p.ldb, FAR * round + B);
+    draw(t->old, t->p.m, t->p.n, t->p.ldc, FAR * round + C);
+    copy_rows(t->wanted, t->old, &t->p);
+    copy_rows(t->got, t->old, &t->p);
+}
+
+/* Who multiplies. */
+struct rivals {
+    library_multiply library;
+    const void *of;
+    float *panel;
+};
+
+/* Ways differ in perhaps a tenth of all numbers, so a few hundred tell them apart. */
+static bool agree(struct trial *t, struct chain_way way, const struct rivals *r)
+{
+    enum { RESULTS = 500 };
+    int64_t results = 0;
+    for (uint32_t round = 0; results < RESULTS; round++) {
+        trial_draw(t, round);
+        t->p.c = t->wanted;
+        r->library(r->of, &t->p);
+        t->p.c = t->got;
+        chain_multiply(&t->p, way, r->panel);
+        if (!same_rows(t->got, t->wanted, t->p.m, t->p.n, t->p.ldc))
+            return false;
+        results += t->p.m * t->p.n;
+    }
+    return true;
+}
+
+static enum known find_way(struct trial *t, const struct rivals *r, struct chain_way *way)
+{
+    const enum chain_cut last_cut = t->p.k > CHAIN_DEEPEST ? CHAIN_STRAIGHT : CHAIN_HALVED;
+    const enum chain_sum last_sum = t->p.trans_b ? CHAIN_SCALED_RIGHT : CHAIN_FUSED_SUM;
+    for (way->cut = CHAIN_HALVED; way->cut <= last_cut; way->cut++)
+        for (way->sum = CHAIN_SCALED_SUM; way->sum <= last_sum; way->sum++)
+            if (agree(t, *way, r))
+                return CHAIN;
+    return OTHER;
+}
+
+/* Without memory the library multiplies, with the same bits. */
+static void find(const struct small_products *all, const peat_gemm_product *p,
+                 const struct rivals *r, struct found *f)
+{
+    struct trial t;
+    f->library = all->library;
+    f->known = OTHER;
+    if (!trial_open(&t, p))
+        return;
+    f->known = find_way(&t, r, &f->way);
+    free(t.a);
+    if (all->shared >= 0)
+        (void)!write(all->shared, f, sizeof(*f)); /* for others to find, or not */
+}
+
+/* ---- products ---- */
+
+/* Others are few. */
+static bool is_small(const peat_gemm_product *p)
+{
+    return p->dtype == PEAT_F32 && p->m * p->n * p->k <= WORK_MOST && p->alpha != 0.0 &&
+           (p->beta == 0.0 || p->beta == 1.0);
+}
+
+bool small_products_multiply(struct small_products *all, const peat_gemm_product *p,
+                             library_multiply library, const void *of)
+{
+    if (!is_small(p))
+        return false;
+    const int thread = parallel_thread();
+    BUG_UNLESS(thread < all->threads);
+    struct thread_products *t = &all->thread[thread];
+    struct found f = {.shape = {p->m, p->n, p->k, p->lda, p->ldb, p->ldc, p->trans_a, p->trans_b,
+                                p->alpha, p->beta}};
+    struct found *place = place_of(t, &f.shape);
+    if (place == NULL)
+        return false;
+    if (place->known == UNSEEN) {
+        find(all, p, &(struct rivals){library, of, t->panel}, &f);
+        keep(t, place, &f);
+    }
+    if (place->known == CHAIN)
+        chain_multiply(p, place->way, t->panel);
+    return place->known == CHAIN;
+}
