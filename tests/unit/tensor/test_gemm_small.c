@@ -176,7 +176,7 @@ END_TEST
 
 START_TEST(a_library_of_chains_is_asked_only_until_its_manner_is_known)
 {
-    library.manner = _i / SIZES;
+    library.manner = (enum manner)(_i / SIZES);
     struct team alone = {.threads = 1, .gemm = &plain}, team = team_with(&plain, -1);
     for (int form = 0; form < FORMS && !missing(&team); form++) {
         struct gemm p = shaped(&sizes[_i % SIZES], form);
