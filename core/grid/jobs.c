@@ -22,7 +22,7 @@
 struct loop {
     struct jobs *j;
     char **env;
-    int products; /* of gemm_share; -1: none */
+    int products; /* of gemm_share, for children to share; 0: none */
     int next, n_active;
     double looked; /* when progress was looked at, of the clock */
     int n_stop;    /* that a person or a program has sent; SIGHUP may come of itself */
@@ -48,7 +48,7 @@ static char **cell_arguments(const struct loop *l, const struct job *job)
         arena_printf(j->arena, "%d", CHILD_TRAIL),
         "--gemm",
         j->gemm ? j->gemm : "auto",
-        l->products > 0 ? arena_printf(j->arena, "--products=%d", CHILD_SHARED) : NULL,
+        l->products ? arena_printf(j->arena, "--products=%d", CHILD_SHARED) : NULL,
         j->tensorboard ? "--tensorboard" : NULL,
         j->allow_drift ? "--allow-drift" : NULL,
         "--",
@@ -126,7 +126,7 @@ static void start_next(struct loop *l)
         .log = arena_printf(j->arena, "%s/log.txt", job->dir),
         .own_group = true,
         .has_trail = true,
-        .shared = l->products > 0 ? l->products : 0,
+        .shared = l->products,
     };
     job->process = (struct cell_process){
         .dir = job->dir,
@@ -291,7 +291,7 @@ void jobs_run(struct jobs *j)
         .j = j,
         .next = j->first,
         .env = cell_environment(j->arena, j->threads),
-        .products = gemm_share(),
+        .products = child_shareable(gemm_share()),
         .active = ARENA_ARRAY(j->arena, j->n + 1, struct job *),
         .looked = clock_seconds(),
     };
@@ -300,7 +300,7 @@ void jobs_run(struct jobs *j)
     sigaddset(&set, SIGCHLD);
     sigprocmask(SIG_BLOCK, &set, &before);
     run_loop(&l, &set);
-    if (l.products >= 0)
+    if (l.products)
         close(l.products);
     sigprocmask(SIG_SETMASK, &before, NULL);
 }

@@ -32,8 +32,16 @@ static void keep_statuses(void)
     signal(SIGCHLD, SIG_DFL);
 }
 
+int child_shareable(int fd)
+{
+    const int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, CHILD_SHARED + 1);
+    close_open(fd);
+    return high < 0 ? 0 : high;
+}
+
 static int add_files(posix_spawn_file_actions_t *files, const struct child *c, int trail)
 {
+    BUG_UNLESS(c->shared == 0 || c->shared > CHILD_SHARED);
     const int from[] = {c->out, c->err, trail, c->shared};
     const int to[] = {STDOUT_FILENO, STDERR_FILENO, CHILD_TRAIL, CHILD_SHARED};
     int bad = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);

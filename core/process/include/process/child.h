@@ -27,7 +27,7 @@ struct child {
      * with it. */
     bool own_group;
     bool has_trail;
-    int shared;   /* a descriptor that it gets as CHILD_SHARED; 0: none */
+    int shared;   /* of child_shareable: it gets this file as CHILD_SHARED; 0: none */
     double grace; /* seconds from SIGTERM to SIGKILL */
     /* Since its start. */
     pid_t pid;
@@ -40,6 +40,9 @@ struct child {
     int signal; /* 0: none */
 };
 
+/* The file under a number that no program's own files get, instead of `fd`, which is closed; 0: it
+ * has none (fd is negative, or there are too many files). */
+int child_shareable(int fd);
 /* Standard input is empty, and signals are as in a fresh process, but that an ignored SIGHUP stays
  * ignored. PEAT_NOTFOUND when there is no such program. */
 peat_status child_start(struct child *c, struct error *err);
