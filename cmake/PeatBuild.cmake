@@ -29,7 +29,9 @@ target_compile_options(peat_flags INTERFACE
 if(CMAKE_C_COMPILER_ID MATCHES Clang)
   # VEC_APART of tensor/levels.h allows vectors, also where calls of libm leave no room for them.
   # INFINITY is a float, and clang warns of it where a double gets it.
-  target_compile_options(peat_flags INTERFACE -Wno-pass-failed -Wno-double-promotion)
+  # C11's only integer constants with a name are enumerators, and some divide doubles.
+  target_compile_options(peat_flags INTERFACE -Wno-pass-failed -Wno-double-promotion
+                                              -Wno-enum-float-conversion)
 endif()
 if(PEAT_WERROR)
   target_compile_options(peat_flags INTERFACE -Werror)

@@ -290,7 +290,7 @@ END_TEST
 START_TEST(the_rules_notice_an_offence)
 {
     static int variable;
-    variable++;
+    ck_assert_int_eq(variable++, 0);
     const rule_fn rules[] = {exports_the_entry_alone, links_to_libc_and_libm_alone,
                              owns_no_globals};
     for (int i = 0; i < 3; i++) {

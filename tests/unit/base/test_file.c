@@ -159,7 +159,7 @@ START_TEST(writer_whose_temporary_file_is_tidied_away_writes_again)
     pid_t pid = fork();
     if (pid == 0)
         write_often('a', 30);
-    for (int i = 0, status; waitpid(pid, &status, WNOHANG) == 0; i++)
+    while (waitpid(pid, NULL, WNOHANG) == 0)
         dir_tidy(scratch_dir);
     ck_assert_int_eq(names_in(scratch_dir), 1);
     read_often(1);
