@@ -117,16 +117,16 @@ static struct choice choose(const struct tensor *logits, int64_t row)
 
 /* ---- token by token ---- */
 
-/* Token i of the answers of n rows into made [B, answer], from the tokens made before it. */
-static peat_status make_token(struct trainer *t, const peat_batch *b, int64_t n, const int64_t *row,
-                              int64_t i, int32_t *made, struct error *err)
+/* Token i of every answer into made [B, answer], from the tokens made before it. row: all. */
+static peat_status make_token(struct trainer *t, const peat_batch *b, const int64_t *row, int64_t i,
+                              int32_t *made, struct error *err)
 {
     peat_batch prefix;
-    peat_status status = batch_cut(&t->step_arena, b, n, row, b->prompt + i, &prefix, err);
+    peat_status status = batch_cut(&t->step_arena, b, b->B, row, b->prompt + i, &prefix, err);
     if (status != PEAT_OK)
         return status;
-    for (int64_t r = 0; r < n; r++)
-        memcpy(prefix.token + r * prefix.T + b->prompt, made + row[r] * b->answer,
+    for (int64_t r = 0; r < b->B; r++)
+        memcpy(prefix.token + r * prefix.T + b->prompt, made + r * b->answer,
                (size_t)i * sizeof(*made));
     struct model_input in = forward_input(&prefix, PEAT_EVAL);
     in.T_total = b->prompt + b->answer;
@@ -134,8 +134,8 @@ static peat_status make_token(struct trainer *t, const peat_batch *b, int64_t n,
     struct graph g;
     peat_node *logits;
     status = forward_run(t, &g, &in, &logits, "evaluation", err);
-    for (int64_t r = 0; status == PEAT_OK && r < n; r++)
-        made[row[r] * b->answer + i] = choose(&logits->value, r).id;
+    for (int64_t r = 0; status == PEAT_OK && r < b->B; r++)
+        made[r * b->answer + i] = choose(&logits->value, r).id;
     return status;
 }
 
@@ -157,7 +157,7 @@ peat_status decode_by_token(struct trainer *t, const peat_batch *b, int32_t *mad
     peat_status status = row ? PEAT_OK : error_set(err, PEAT_NOMEM, "out of memory in evaluation");
     for (int64_t i = 0; status == PEAT_OK && i < b->answer; i++) {
         struct arena_mark mark = arena_mark(a);
-        status = make_token(t, b, b->B, row, i, made, err);
+        status = make_token(t, b, row, i, made, err);
         arena_rewind(a, mark);
     }
     arena_rewind(a, outer);
@@ -187,27 +187,48 @@ static bool take_choices(const struct tensor *logits, int64_t at, int64_t n, int
     return *done == n;
 }
 
-/* One pass over the rows that are left; those that became final are taken out. */
-static peat_status refine(struct trainer *t, const peat_batch *b, struct drafts *left,
-                          int32_t *made, struct error *err)
+/* The truth as the first draft, into made [B, answer]. */
+static void draft_truth(const peat_batch *b, int32_t *made)
+{
+    for (int64_t row = 0; row < b->B; row++)
+        memcpy(made + row * b->answer, b->target + row * b->T + b->prompt - 1,
+               (size_t)b->answer * sizeof(*made));
+}
+
+static int64_t draft_T(const peat_batch *b)
+{
+    return b->prompt + b->answer - 1;
+}
+
+/* Logits [n * draft_T, V] of rows with their drafts. */
+static peat_status run_drafts(struct trainer *t, const peat_batch *b, int64_t n, const int64_t *row,
+                              const int32_t *made, peat_node **logits, struct error *err)
 {
     peat_batch part;
-    int64_t T = b->prompt + b->answer - 1, kept = 0;
-    peat_status status = batch_cut(&t->step_arena, b, left->n, left->row, T, &part, err);
+    const int64_t T = draft_T(b);
+    peat_status status = batch_cut(&t->step_arena, b, n, row, T, &part, err);
     if (status != PEAT_OK)
         return status;
-    for (int64_t i = 0; i < left->n; i++)
-        memcpy(part.token + i * T + b->prompt, made + left->row[i] * b->answer,
+    for (int64_t i = 0; i < n; i++)
+        memcpy(part.token + i * T + b->prompt, made + row[i] * b->answer,
                (size_t)(b->answer - 1) * sizeof(*made));
     struct model_input in = forward_input(&part, PEAT_EVAL);
     in.T_total = b->prompt + b->answer;
     struct graph g;
+    return forward_run(t, &g, &in, logits, "evaluation", err);
+}
+
+/* One pass over the rows that are left; those that became final are taken out. */
+static peat_status refine(struct trainer *t, const peat_batch *b, struct drafts *left,
+                          int32_t *made, struct error *err)
+{
     peat_node *logits;
-    status = forward_run(t, &g, &in, &logits, "evaluation", err);
+    int64_t kept = 0;
+    peat_status status = run_drafts(t, b, left->n, left->row, made, &logits, err);
     for (int64_t i = 0; status == PEAT_OK && i < left->n; i++) {
         int64_t row = left->row[i], done = left->done[i];
-        if (take_choices(&logits->value, i * T + b->prompt - 1, b->answer, made + row * b->answer,
-                         &done))
+        if (take_choices(&logits->value, i * draft_T(b) + b->prompt - 1, b->answer,
+                         made + row * b->answer, &done))
             continue;
         left->row[kept] = row;
         left->done[kept++] = done;
@@ -227,9 +248,7 @@ peat_status decode_by_fixed_point(struct trainer *t, const peat_batch *b, int32_
         return error_set(err, PEAT_NOMEM, "out of memory in evaluation");
     }
     memset(left.done, 0, (size_t)b->B * sizeof(*left.done));
-    for (int64_t row = 0; row < b->B; row++)
-        memcpy(made + row * b->answer, b->target + row * b->T + b->prompt - 1,
-               (size_t)b->answer * sizeof(*made));
+    draft_truth(b, made);
     peat_status status = PEAT_OK;
     while (status == PEAT_OK && left.n > 0) {
         struct arena_mark mark = arena_mark(a);
@@ -257,8 +276,22 @@ struct answering {
     struct stored stored;
     int32_t *token; /* [B, room] prompts, and the answers as far as they are made */
     int64_t *near;  /* [B] rows that a whole pass decides                         */
-    int32_t *made;  /* [B, answer]                                                */
+    int32_t *made;  /* [B, answer] drafts, and what is made of them               */
 };
+
+/* Token i of the n rows in `near`. All columns go through the pass, and not those before the token
+ * alone, so that its products have one shape for every i: a library that generates kernels takes
+ * longer for a new shape than for the columns. */
+static peat_status answer_near(struct answering *s, int64_t i, int64_t n, struct error *err)
+{
+    const peat_batch *b = s->b;
+    peat_node *logits;
+    peat_status status = run_drafts(s->t, b, n, s->near, s->made, &logits, err);
+    for (int64_t r = 0; status == PEAT_OK && r < n; r++)
+        s->made[s->near[r] * b->answer + i] =
+            choose(&logits->value, r * draft_T(b) + b->prompt - 1 + i).id;
+    return status;
+}
 
 /* Token i of every answer. */
 static peat_status answer_one(struct answering *s, int64_t i, struct error *err)
@@ -279,7 +312,7 @@ static peat_status answer_one(struct answering *s, int64_t i, struct error *err)
             s->near[n++] = r;
     }
     if (n > 0)
-        status = make_token(s->t, b, n, s->near, i, s->made, err);
+        status = answer_near(s, i, n, err);
     for (int64_t r = 0; r < b->B && b->prompt + i < room; r++)
         s->token[r * room + b->prompt + i] = s->made[r * b->answer + i];
     return status;
@@ -293,11 +326,11 @@ static peat_status start_answers(struct answering *s, struct arena *a, struct er
     s->near = ARENA_TRY_ARRAY(a, s->b->B, int64_t);
     if (!row || !s->near)
         return error_set(err, PEAT_NOMEM, "out of memory in evaluation");
-    int64_t room = s->b->prompt + s->b->answer - 1;
-    peat_status status = batch_cut(a, s->b, s->b->B, row, room, &whole, err);
+    peat_status status = batch_cut(a, s->b, s->b->B, row, draft_T(s->b), &whole, err);
     if (status != PEAT_OK)
         return status;
     s->token = whole.token;
+    draft_truth(s->b, s->made);
     struct model_input in = forward_input(&whole, PEAT_EVAL);
     in.T_total = s->b->prompt + s->b->answer;
     return model_store(s->t->model, &in, s->t->team, a, &s->stored, err);
@@ -305,16 +338,15 @@ static peat_status start_answers(struct answering *s, struct arena *a, struct er
 
 peat_status decode_stored(struct trainer *t, const peat_batch *b, int32_t *made, struct error *err)
 {
-    struct arena kept;
     struct answering s = {.t = t, .b = b, .made = made};
-    arena_init(&kept, "stored rows", 1 << 20);
-    peat_status status = start_answers(&s, &kept, err);
+    const struct arena_mark outer = arena_mark(&t->answer_arena);
+    peat_status status = start_answers(&s, &t->answer_arena, err);
     for (int64_t i = 0; status == PEAT_OK && i < b->answer; i++) {
         struct arena_mark mark = arena_mark(&t->step_arena);
         status = answer_one(&s, i, err);
         arena_rewind(&t->step_arena, mark);
     }
-    arena_release(&kept);
+    arena_rewind(&t->answer_arena, outer);
     return status;
 }
 
