@@ -13,12 +13,13 @@
 #include "train/divergence.h"
 #include "train/forward.h"
 
-enum { STEP_ARENA_BYTES = 1 << 20, WARM_STEPS = 3, TIMES_KEPT = 512 };
+enum { STEP_ARENA_BYTES = 4 << 20, ANSWER_ARENA_BYTES = 1 << 20, WARM_STEPS = 3, TIMES_KEPT = 512 };
 
 peat_status trainer_init(struct trainer *t, struct error *err)
 {
     const struct weights *w = &t->model->weights;
     arena_init(&t->step_arena, "step", STEP_ARENA_BYTES);
+    arena_init(&t->answer_arena, "stored rows", ANSWER_ARENA_BYTES);
     t->step = t->above = t->steps_timed = 0;
     t->first_loss = t->train_seconds = t->eval_seconds = t->median_step_ms = 0.0;
     t->diverged = (struct divergence){0};
@@ -35,6 +36,7 @@ peat_status trainer_init(struct trainer *t, struct error *err)
 void trainer_release(struct trainer *t)
 {
     arena_release(&t->step_arena);
+    arena_release(&t->answer_arena);
 }
 
 /* Durations of the last steps of this process; the first ones warm caches and arenas. */

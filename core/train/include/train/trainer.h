@@ -79,6 +79,7 @@ struct trainer {
     const struct team *team;
     struct arena *model_arena; /* batches, optimiser state: life of the run */
     struct arena step_arena;
+    struct arena answer_arena; /* rows that are stored while answers are made */
     struct train_events events;
     /* state, saved in checkpoints */
     struct adamw adamw;
