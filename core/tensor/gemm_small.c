@@ -57,11 +57,18 @@ static uint64_t mix(uint64_t h, uint64_t word)
 
 static unsigned hash(const struct shape *s)
 {
-    uint64_t word[sizeof(*s) / sizeof(uint64_t)], h = 1;
+    static const uint64_t factor[] = {UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xbf58476d1ce4e5b9),
+                                      UINT64_C(0x94d049bb133111eb), UINT64_C(0xd6e8feb86659fd93),
+                                      UINT64_C(0xff51afd7ed558ccd), UINT64_C(0xc4ceb9fe1a85ec53),
+                                      UINT64_C(0x87c37b91114253d5), UINT64_C(0x4cf5ad432745937f),
+                                      UINT64_C(0x2545f4914f6cdd1d), UINT64_C(0x369dea0f31a53f85)};
+    enum { WORDS = sizeof(factor) / sizeof(*factor) };
+    _Static_assert(sizeof(*s) == WORDS * sizeof(*factor), "a factor for each word");
+    uint64_t word[WORDS], h = 0;
     memcpy(word, s, sizeof(word));
-    for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
-        h = mix(h, word[i]);
-    return (unsigned)(h % TABLE);
+    for (int i = 0; i < WORDS; i++)
+        h += word[i] * factor[i];
+    return (unsigned)(h >> 32) % TABLE;
 }
 
 /* The shape's place, perhaps a new one; NULL: the table is full. */
