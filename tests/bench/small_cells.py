@@ -47,6 +47,18 @@ def run(program, steps, settings, folder):
     return processor, wall, {key: sum(r[key] for r in results) for key in ("wall_s", "eval_s")}
 
 
+def measure(options, folder):
+    """Prints a row, and returns training's share of processor time."""
+    os.mkdir(folder)
+    processor, wall, cells = run(options.program, STEPS, options.settings, folder)
+    twice, _, _ = run(options.program, 2 * STEPS, options.settings, folder)
+    share = (twice - processor) / processor
+    train, evaluate = (cells[key] / wall / JOBS for key in ("wall_s", "eval_s"))
+    print(f"{processor:8.2f} {twice - processor:8.2f} {share:6.1%} {wall:9.1f} {train:7.1%} "
+          f"{evaluate:9.1%}", flush=True)
+    return share
+
+
 def main():
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
@@ -56,14 +68,10 @@ def main():
     options = parser.parse_args()
     shares = []
     print("  s, all   trains  share   wall: s  trains evaluates")
-    for _ in range(options.times):
-        with tempfile.TemporaryDirectory() as folder:
-            processor, wall, cells = run(options.program, STEPS, options.settings, folder)
-            twice, _, _ = run(options.program, 2 * STEPS, options.settings, folder)
-        shares.append((twice - processor) / processor)
-        train, evaluate = (cells[key] / wall / JOBS for key in ("wall_s", "eval_s"))
-        print(f"{processor:8.2f} {twice - processor:8.2f} {shares[-1]:6.1%} {wall:9.1f} {train:7.1%} "
-              f"{evaluate:9.1%}", flush=True)
+    # All are deleted at the end: some file systems look long for inodes that were not used just now.
+    with tempfile.TemporaryDirectory() as folder:
+        for turn in range(options.times):
+            shares.append(measure(options, os.path.join(folder, str(turn))))
     print(f"training is {statistics.median(shares):.1%} of processor time "
           f"({min(shares):.1%} to {max(shares):.1%})")
 
