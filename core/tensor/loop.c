@@ -6,7 +6,10 @@
 
 #include "levels/loop_rows.h"
 
-enum { LOOP_GRAIN = 16384 }; /* elements of a tile */
+enum {
+    LOOP_GRAIN = 16384, /* elements of a tile  */
+    BLOCK = 32          /* of a row, see cross */
+};
 
 /* Stepping over an axis with these strides is going on along the axis already there. */
 static bool continues(const struct loop *l, int axis, const int64_t *stride)
@@ -94,10 +97,71 @@ static void run_tile(void *ctx, int64_t begin, int64_t end)
     loop_range(r->l, begin, end, r->fn, r->ctx);
 }
 
-void loop_run(const struct team *team, const struct loop *l, loop_fn fn, const void *ctx)
+static void run(const struct team *team, const struct loop *l, loop_fn fn, const void *ctx)
 {
     struct run r = {l, fn, ctx};
     parallel_ranges(team, l->count, LOOP_GRAIN, run_tile, &r);
+}
+
+/* The axis along which a tensor is contiguous that is not so along the last one; -1: none. */
+static int crossed(const struct loop *l)
+{
+    const int last = l->rank - 1;
+    for (int k = 0; k < l->n; k++)
+        for (int i = 0; i < last && l->stride[k][last] > 1; i++)
+            if (l->stride[k][i] == 1 && l->dim[i] >= BLOCK)
+                return i;
+    return -1;
+}
+
+/* Elements [from, from + n) of each row. */
+static struct loop part_of_rows(const struct loop *l, int64_t from, int64_t n)
+{
+    const int last = l->rank - 1;
+    struct loop part = *l;
+    part.count = l->count / l->dim[last] * n;
+    part.dim[last] = n;
+    for (int k = 0; k < l->n; k++)
+        part.data[k] = (char *)l->data[k] + from * l->stride[k][last] * (int64_t)l->bytes[k];
+    return part;
+}
+
+/* The axes in another order: ..., blocks of the last, `axis`, BLOCK of the last. A line of the
+ * cache that a column needs is then there for the columns after it. */
+static struct loop cross(const struct loop *l, int axis)
+{
+    const int last = l->rank - 1;
+    struct loop c = *l;
+    c.rank++;
+    c.dim[last - 1] = l->dim[last] / BLOCK;
+    c.dim[last] = l->dim[axis];
+    c.dim[last + 1] = BLOCK;
+    for (int i = axis; i < last - 1; i++)
+        c.dim[i] = l->dim[i + 1];
+    for (int k = 0; k < l->n; k++) {
+        c.stride[k][last - 1] = l->stride[k][last] * BLOCK;
+        c.stride[k][last] = l->stride[k][axis];
+        c.stride[k][last + 1] = l->stride[k][last];
+        for (int i = axis; i < last - 1; i++)
+            c.stride[k][i] = l->stride[k][i + 1];
+    }
+    return c;
+}
+
+void loop_run(const struct team *team, const struct loop *l, loop_fn fn, const void *ctx)
+{
+    const int axis = crossed(l);
+    const int64_t n = l->dim[l->rank - 1], whole = n - n % BLOCK;
+    if (axis < 0 || n < 2 * BLOCK || l->rank == PEAT_MAX_RANK) {
+        run(team, l, fn, ctx);
+        return;
+    }
+    const struct loop blocks = part_of_rows(l, 0, whole), crossing = cross(&blocks, axis);
+    run(team, &crossing, fn, ctx);
+    if (whole < n) {
+        const struct loop rest = part_of_rows(l, whole, n - whole);
+        run(team, &rest, fn, ctx);
+    }
 }
 
 /* y[i] = x[i], with conversion. */

@@ -165,6 +165,41 @@ START_TEST(loops_merge_axes_that_continue_each_other)
 }
 END_TEST
 
+/* y [last axis of x, ..., first] += 2 x, the axes of x reversed. */
+static void check_crossing(int rank, const int64_t *dim, bool dense, int threads)
+{
+    struct arena a;
+    struct team team = {threads};
+    arena_init(&a, "test", 4096);
+    const int64_t n = tensor_count(&(struct tensor){.rank = rank, .dim = {dim[0], dim[1], dim[2]}});
+    double *from = ARENA_ARRAY(&a, n, double), *to = ARENA_ARRAY(&a, n, double);
+    struct tensor x = counting(from, rank, dim), turned = transposed(x);
+    struct tensor y = counting(to, rank, turned.dim), back = transposed(y);
+    if (dense)
+        loop_axpy(&team, &y, 2.0, &turned);
+    else
+        loop_axpy(&team, &back, 2.0, &x);
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t k = i % dim[0], j = i / dim[0] % dim[1], m = i / dim[0] / dim[1];
+        wrong += to[i] != (double)i + 2.0 * from[(k * dim[1] + j) * dim[2] + m];
+    }
+    ck_assert_int_eq(wrong, 0);
+    arena_release(&a);
+}
+
+/* Rows are walked in blocks where they are columns of another tensor. */
+START_TEST(rows_that_cross_columns_are_walked_once)
+{
+    static const int64_t shape[][3] = {{64, 1, 64},  {100, 3, 70}, {70, 5, 31}, {31, 2, 70},
+                                       {65, 40, 66}, {1, 96, 96},  {96, 96, 1}, {33, 1, 128}};
+    for (size_t i = 0; i < sizeof(shape) / sizeof(*shape); i++)
+        for (int threads = 1; threads <= 3; threads++)
+            for (int dense = 0; dense < 2; dense++)
+                check_crossing(3, shape[i], dense, threads);
+}
+END_TEST
+
 static void add_up(const void *ctx, const struct loop_row *row)
 {
     double *sum = *(double *const *)ctx;
@@ -247,5 +282,6 @@ int main(void)
               broadcast_views_repeat_elements, shape_text_never_overruns,
               copies_follow_strides_and_convert, empty_tensors_are_walked_without_a_step,
               loops_merge_axes_that_continue_each_other, ranges_of_a_loop_cover_it_once_in_order,
-              sums_over_axes_are_exact_for_whole_numbers, axes_are_split_by_what_moves));
+              rows_that_cross_columns_are_walked_once, sums_over_axes_are_exact_for_whole_numbers,
+              axes_are_split_by_what_moves));
 }
