@@ -67,6 +67,49 @@ static inline void peat_store_row(const peat_view *v, int64_t i, int64_t n, cons
         peat_store(v, i + k, x[k]);
 }
 
+/*
+ * PEAT_VECTORS(f) defines f_vectors, the kernel f as it is compiled for wider vectors (x86-64-v4
+ * and v3) where the CPU has them, and f elsewhere. What f calls in its own file is compiled anew
+ * with it: by gcc at any depth, by clang where it inlines. For kernels whose innermost loops go
+ * over numbers side by side:
+ *
+ *   static void forward(const peat_op_call *c, int64_t begin, int64_t end) { ... }
+ *   PEAT_VECTORS(forward)
+ *   static const peat_op op = {..., .forward = forward_vectors};
+ *
+ * Bits are the same with all of them, given -ffp-contract=off, as the templates have it: nothing is
+ * added in another order.
+ */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define PEAT_VECTORS(f)                                                                            \
+    __attribute__((target("arch=x86-64-v4"), flatten)) static void f##_v4(                         \
+        const peat_op_call *c, int64_t begin, int64_t end)                                         \
+    {                                                                                              \
+        f(c, begin, end);                                                                          \
+    }                                                                                              \
+    __attribute__((target("arch=x86-64-v3"), flatten)) static void f##_v3(                         \
+        const peat_op_call *c, int64_t begin, int64_t end)                                         \
+    {                                                                                              \
+        f(c, begin, end);                                                                          \
+    }                                                                                              \
+    static void f##_vectors(const peat_op_call *c, int64_t begin, int64_t end)                     \
+    {                                                                                              \
+        const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&         \
+                        __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");           \
+        const bool v4 = v3 && __builtin_cpu_supports("avx512f") &&                                 \
+                        __builtin_cpu_supports("avx512bw") &&                                      \
+                        __builtin_cpu_supports("avx512cd") &&                                      \
+                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");  \
+        (v4 ? f##_v4 : v3 ? f##_v3 : f)(c, begin, end);                                            \
+    }
+#else
+#define PEAT_VECTORS(f)                                                                            \
+    static void f##_vectors(const peat_op_call *c, int64_t begin, int64_t end)                     \
+    {                                                                                              \
+        f(c, begin, end);                                                                          \
+    }
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -156,11 +156,12 @@ static bool is_mutable(const char *section)
            !strcmp(section, ".tbss");
 }
 
-/* What the compiler's own start-up code keeps. */
-static bool is_startup(const char *name)
+/* What the compiler's own start-up code keeps, and what it knows of the CPU. */
+static bool is_compilers(const char *name)
 {
     return !strncmp(name, "completed.", 10) || !strcmp(name, "__dso_handle") ||
-           !strcmp(name, "__TMC_END__");
+           !strcmp(name, "__TMC_END__") || !strcmp(name, "__cpu_model") ||
+           !strcmp(name, "__cpu_features2");
 }
 
 static void owns_no_globals(const char *path, struct strbuf *offences)
@@ -173,7 +174,7 @@ static void owns_no_globals(const char *path, struct strbuf *offences)
         if ((type != STT_OBJECT && type != STT_TLS) || symbol[i].st_shndx >= o.header->e_shnum)
             continue;
         const char *name = string(&o, table, symbol[i].st_name);
-        if (is_mutable(section_name(&o, &o.section[symbol[i].st_shndx])) && !is_startup(name))
+        if (is_mutable(section_name(&o, &o.section[symbol[i].st_shndx])) && !is_compilers(name))
             strbuf_addf(offences, "%s owns the variable %s\n", path, name);
     }
     free(o.bytes);

@@ -167,6 +167,7 @@ static void forward(const peat_op_call *c, int64_t begin, int64_t end)
             peat_store(c->out, u * k.n * k.n + i, a[i]);
     }
 }
+PEAT_VECTORS(forward)
 
 /* dx += the corner of exp [[x^T, dy], [0, x^T]]: Higham 2008, eq. 3.16 */
 static void backward_one(const peat_op_call *c, const struct kind *k, int64_t at)
@@ -194,6 +195,7 @@ static void backward(const peat_op_call *c, int64_t begin, int64_t end)
     for (int64_t u = begin; u < end && c->src_grad[0].data; u++)
         backward_one(c, &k, u * k.n * k.n);
 }
+PEAT_VECTORS(backward)
 
 /* Three powers, three groups and about 8 squarings. */
 static int64_t flops(const peat_op_call *c)
@@ -207,8 +209,8 @@ static const peat_op matrix_exp = {
     .name = "matrix_exp",
     .infer = infer,
     .units = units,
-    .forward = forward,
-    .backward = backward,
+    .forward = forward_vectors,
+    .backward = backward_vectors,
     .flops = flops,
 };
 

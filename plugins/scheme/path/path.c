@@ -190,6 +190,7 @@ static void forward(const peat_op_call *c, int64_t begin, int64_t end)
     for (int64_t u = begin; u < end; u++)
         forward_unit(c, u);
 }
+PEAT_VECTORS(forward)
 
 /* ---- backward ----
  *
@@ -276,6 +277,7 @@ static void backward(const peat_op_call *c, int64_t begin, int64_t end)
         for (int64_t first = 0; first < c->src[Q].shape.dim[2]; first += KEYS)
             backward_block(c, u, first);
 }
+PEAT_VECTORS(backward)
 
 /* Two products and two sums of vectors for each pair. */
 static int64_t flops(const peat_op_call *c)
@@ -289,8 +291,8 @@ static const peat_op between = {
     .name = "between",
     .infer = infer,
     .units = units,
-    .forward = forward,
-    .backward = backward,
+    .forward = forward_vectors,
+    .backward = backward_vectors,
     .flops = flops,
     .n_out = 2,
     .scratch = scratch,
