@@ -90,7 +90,8 @@ static const int32_t *index_row(const peat_op_call *c, int64_t unit)
     return (const int32_t *)c->src[1].data + (b * dim[2] + unit % dim[2]) * dim[3];
 }
 
-/* y[i, r] = sum of w[i, j] over the j with index[i, j] = r, in the order of j */
+/* y[i, r] = sum of w[i, j] over the j with index[i, j] = r, in the order of j. Beyond the clip many
+ * neighbours share an r. */
 #define SUM_UP(name, real)                                                                         \
     static void name(const peat_op_call *c, int64_t unit, int64_t n, int64_t R)                    \
     {                                                                                              \
@@ -99,8 +100,13 @@ static const int32_t *index_row(const peat_op_call *c, int64_t unit)
         real *y = (real *)c->out->data + unit * R;                                                 \
         for (int64_t r = 0; r < R; r++)                                                            \
             y[r] = 0;                                                                              \
-        for (int64_t j = 0; j < n; j++)                                                            \
-            y[index[j]] += w[j];                                                                   \
+        for (int64_t j = 0; j < n;) {                                                              \
+            const int32_t r = index[j];                                                            \
+            real sum = y[r];                                                                       \
+            for (; j < n && index[j] == r; j++)                                                    \
+                sum += w[j];                                                                       \
+            y[r] = sum;                                                                            \
+        }                                                                                          \
     }
 SUM_UP(sum_up_f32, float)
 SUM_UP(sum_up_f64, double)
