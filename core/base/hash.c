@@ -1,25 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* hash.c: SHA-256 of memory and of files, from libmd. */
+/* hash.c: SHA-256 of memory and of files, from nettle, which uses the instructions that a CPU has
+ * for it. */
 #include "base/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sha2.h>
+#include <nettle/base16.h>
+#include <nettle/sha2.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include "base/file.h"
 
-void hash_bytes(const void *bytes, size_t n, char hex[HASH_HEX])
+static void end(struct sha256_ctx *state, char hex[HASH_HEX])
 {
-    SHA2_CTX state;
-    SHA256Init(&state);
-    SHA256Update(&state, bytes, n);
-    SHA256End(&state, hex);
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    sha256_digest(state, sizeof(digest), digest);
+    base16_encode_update(hex, sizeof(digest), digest);
+    hex[HASH_HEX - 1] = '\0';
 }
 
-static bool hash_descriptor(int fd, SHA2_CTX *state)
+void hash_bytes(const void *bytes, size_t n, char hex[HASH_HEX])
+{
+    struct sha256_ctx state;
+    sha256_init(&state);
+    sha256_update(&state, n, bytes);
+    end(&state, hex);
+}
+
+static bool hash_descriptor(int fd, struct sha256_ctx *state)
 {
     unsigned char buffer[1 << 16];
     for (;;) {
@@ -28,7 +38,7 @@ static bool hash_descriptor(int fd, SHA2_CTX *state)
             continue;
         if (n <= 0)
             return n == 0;
-        SHA256Update(state, buffer, (size_t)n);
+        sha256_update(state, (size_t)n, buffer);
     }
 }
 
@@ -38,13 +48,13 @@ peat_status hash_file(const char *path, char hex[HASH_HEX], struct error *err)
     peat_status status = file_open(path, O_RDONLY, FILE_ANYONES, &fd, err);
     if (status != PEAT_OK)
         return status;
-    SHA2_CTX state;
-    SHA256Init(&state);
+    struct sha256_ctx state;
+    sha256_init(&state);
     bool whole = hash_descriptor(fd, &state);
     int reason = errno;
     close(fd);
     if (!whole)
         return error_set(err, PEAT_IO, "cannot read '%s': %s", path, strerror(reason));
-    SHA256End(&state, hex);
+    end(&state, hex);
     return PEAT_OK;
 }
