@@ -15,17 +15,18 @@ static void fetch(const struct attention_tile *t, const struct tensor *x, int64_
         fetch_bytes((const char *)m.data + i * m.step * size, x->dim[3] * size, write);
 }
 
+/* A newest row by itself is as soon read as asked for. */
 static void fetch_next(const struct attention_tile *t, const struct tensor *x)
 {
     const struct attention *c = t->call;
     const int64_t next = t->b * c->H + t->h + 1;
-    if (next < c->B * c->H)
+    if (next < c->B * c->H && c->Tq > 1)
         fetch(t, x, next / c->H, next % c->H, false);
 }
 
 static void fetch_result(const struct attention_tile *t, const struct tensor *x)
 {
-    if (x->data)
+    if (x->data && t->call->Tq > 1)
         fetch(t, x, t->b, t->h, true);
 }
 
