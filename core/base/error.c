@@ -91,13 +91,20 @@ const char *status_text(peat_status status)
 }
 
 /* Without the memory that stdio might ask for. */
-void out_of_memory(const char *what)
+void give_up(const struct error *err)
 {
-    char line[128];
-    int n = snprintf(line, sizeof(line), "peat: out of memory for %.80s\n", what);
+    char line[sizeof(err->text) + 16];
+    int n = snprintf(line, sizeof(line), "peat: %s\n", err->text);
     if (n > 0)
         (void)!write(STDERR_FILENO, line, (size_t)n);
     _exit(1);
+}
+
+void out_of_memory(const char *what)
+{
+    struct error err;
+    error_set(&err, PEAT_NOMEM, "out of memory for %.80s", what);
+    give_up(&err);
 }
 
 void bug(const char *file, int line, const char *fmt, ...)

@@ -140,7 +140,7 @@ peat_status cell_meta(const struct cell_config *c, const struct team *team, stru
     json_put_text(m, "abi", PEAT_ABI);
     json_put_text(m, "host", host);
     json_put_text(m, "cpu", cpu_name(a));
-    json_put_text(m, "gemm", team->gemm->name);
+    json_put_text(m, "gemm", gemm_name(team));
     json_put_text(m, "blas", libraries);
     json_put_text(m, "blas_core", kernels);
     json_put_text(m, "libm", libm_identify(a));

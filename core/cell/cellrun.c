@@ -458,12 +458,13 @@ peat_status cell_run(const char *dir, const struct cellrun_options *options, enu
     if (options->has_parent)
         offer_to_oom_killer();
     parallel_start();
-    peat_status status = gemm_start(&team, options->gemm, err);
+    peat_status status = gemm_start_shared(&team, options->gemm, options->products, err);
     if (status == PEAT_OK)
         status = lock_cell(dir, &lock, err);
     if (status != PEAT_OK) {
         if (lock >= 0)
             close(lock);
+        gemm_stop(&team);
         return status;
     }
     dir_tidy(dir);

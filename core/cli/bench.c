@@ -26,7 +26,7 @@ void bench_put_provider(struct json map, const struct team *team)
 {
     const char *libraries, *kernels;
     gemm_identify(team, map.a, &libraries, &kernels);
-    json_put_text(map, "gemm", team->gemm->name);
+    json_put_text(map, "gemm", gemm_name(team));
     json_put_text(map, "blas", libraries);
     json_put_text(map, "blas_core", kernels);
 }

@@ -24,7 +24,7 @@ static peat_status find_lapack(const struct team *team, const peat_gemm_lapack *
                            : error_set(err, PEAT_FAILED,
                                        "gemm '%s' has no eigenvalues or singular values; "
                                        "'openblas' has",
-                                       team->gemm->name);
+                                       gemm_name(team));
 }
 
 /* info < 0 is our mistake. */

@@ -3,8 +3,9 @@
  * chain.h: products of F32 on the calling thread, each number one chain of fused multiply-adds.
  *
  * Each number begins at zero and takes a(i, k) b(k, j) in the order of k, rounded once each. A long
- * k is cut into pieces, whose sums are added to c one after the other. What else libraries do in
- * different ways is told by a `struct chain_way`.
+ * k is cut into pieces, whose sums are added to c one after the other. Or a number is the sum of
+ * sixteen such chains, each of every sixteenth k, as in OpenBLAS's kernels for small products. What
+ * else libraries do in different ways is told by a `struct chain_way`.
  */
 #ifndef TENSOR_CHAIN_H
 #define TENSOR_CHAIN_H
@@ -28,15 +29,23 @@ enum chain_cut {
 };
 enum { CHAIN_DEEPEST = 384, CHAIN_COLUMNS = 64 };
 
+/* Which columns are sums of sixteen chains, in which case k is not cut and the sum is scaled. */
+enum chain_lanes {
+    CHAIN_ALONE,      /* none                                */
+    CHAIN_ALL_LANES,  /* all                                 */
+    CHAIN_LAST_LANES, /* those behind the last whole sixteen */
+};
+
 struct chain_way {
     enum chain_sum sum;
     enum chain_cut cut;
+    enum chain_lanes lanes;
 };
 
 /* Whether this CPU has the instructions; without them the next function may not be called. */
 bool chain_available(void);
-/* beta is 0 or 1. panel [CHAIN_DEEPEST, CHAIN_COLUMNS] is the calling thread's, for a transposed B.
- */
+/* beta is 0 or 1. panel [CHAIN_DEEPEST, CHAIN_COLUMNS] is the calling thread's, for a transposed B,
+ * which with chains side by side is no deeper. */
 void chain_multiply(const peat_gemm_product *p, struct chain_way way, float *panel);
 
 #endif

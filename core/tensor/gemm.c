@@ -3,9 +3,10 @@
 #include "tensor/gemm.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "gemm_bf16.h"
+#include "gemm_library.h"
+#include "gemm_notes.h"
 #include "gemm_small.h"
 #include "levels/loop_rows.h"
 #include "tensor/bf16.h"
@@ -14,39 +15,6 @@
 #include "tensor/tensor.h"
 
 /* ---- who multiplies ---- */
-
-/* The one that gets what `provider` leaves. */
-static peat_status open_rest(const struct providers *p, const peat_gemm_provider *provider,
-                             const peat_gemm_provider **rest, struct error *err)
-{
-    *rest = NULL;
-    if (provider->rest == NULL)
-        return PEAT_OK;
-    peat_status status = provider_open(p, provider->rest, rest, err);
-    if (status == PEAT_OK && (*rest)->rest != NULL)
-        status = error_set(err, PEAT_INVALID, "'%s' leaves products to another provider too",
-                           (*rest)->name);
-    if (status != PEAT_OK)
-        error_prefix(err, "gemm '%s' leaves some products to '%s'", provider->name, provider->rest);
-    return status;
-}
-
-static peat_status open_providers(struct team *team, const char *name, struct arena *a,
-                                  struct error *err)
-{
-    struct providers p;
-    const peat_gemm_provider *provider, *rest;
-    peat_status status = providers_find(&p, a, err);
-    if (status == PEAT_OK)
-        status = provider_open(&p, name, &provider, err);
-    if (status == PEAT_OK)
-        status = open_rest(&p, provider, &rest, err);
-    if (status != PEAT_OK)
-        return status;
-    team->gemm = provider;
-    team->rest = rest;
-    return PEAT_OK;
-}
 
 peat_status gemm_check(const char *name, struct error *err)
 {
@@ -60,32 +28,49 @@ peat_status gemm_check(const char *name, struct error *err)
     return status;
 }
 
-/* OpenBLAS tries for ever, and oneDNN crashes, where a limit (ulimit -v) leaves too few addresses:
- * two buffers and the libraries themselves, and a buffer for each thread. */
-static peat_status check_addresses(const char *name, int threads, struct error *err)
+peat_status gemm_start(struct team *team, const char *name, struct error *err)
 {
-    const size_t mib = (size_t)1 << 20, buffer = 128 * mib;
-    size_t n = (3 + (size_t)(threads < 1 ? 1 : threads)) * buffer;
-    void *room = mmap(NULL, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (room == MAP_FAILED)
-        return error_set(err, PEAT_NOMEM,
-                         "gemm '%s' needs %zu MiB of addresses, which a limit (ulimit -v) does not "
-                         "leave",
-                         name, n / mib);
-    munmap(room, n);
+    struct library library;
+    peat_status status = library_open(&library, name, team->threads, err);
+    if (status != PEAT_OK)
+        return status;
+    team->gemm = library.gemm;
+    team->rest = library.rest;
     return PEAT_OK;
 }
 
-peat_status gemm_start(struct team *team, const char *name, struct error *err)
+int gemm_share(void)
 {
-    peat_status status = check_addresses(name, team->threads, err);
-    if (status != PEAT_OK)
-        return status;
-    struct arena a;
-    arena_init(&a, "providers", 1 << 12);
-    status = open_providers(team, name, &a, err);
-    arena_release(&a);
+    return gemm_notes_open();
+}
+
+peat_status gemm_start_shared(struct team *team, const char *name, int shared, struct error *err)
+{
+    team->late = late_library_told(name, team->threads, shared);
+    if (team->late != NULL)
+        return PEAT_OK;
+    peat_status status = gemm_start(team, name, err);
+    if (status == PEAT_OK)
+        library_tell(&(struct library){team->gemm, team->rest}, name, shared);
     return status;
+}
+
+static bool started(const struct team *team)
+{
+    return team != NULL && (team->gemm != NULL || team->late != NULL);
+}
+
+static struct library library_of(const struct team *team)
+{
+    BUG_UNLESS(started(team));
+    return team->late != NULL ? *late_library_open(team->late)
+                              : (struct library){team->gemm, team->rest};
+}
+
+const char *gemm_name(const struct team *team)
+{
+    BUG_UNLESS(started(team));
+    return team->late != NULL ? late_library_names(team->late).provider : team->gemm->name;
 }
 
 /* Which operands are rounded, where and by which products of our own: raised when the bits of a
@@ -95,14 +80,12 @@ enum { BF16_WAY = 3 };
 void gemm_identify(const struct team *team, struct arena *a, const char **libraries,
                    const char **kernels)
 {
-    char library[256] = "", kernel[256] = "";
-    team->gemm->identify(library, kernel, sizeof(library));
-    *libraries = arena_strdup(a, library);
-    *kernels = arena_strdup(a, kernel);
-    if (team->rest != NULL) {
-        team->rest->identify(library, kernel, sizeof(library));
-        *libraries = arena_printf(a, "%s + %s", *libraries, library);
-        *kernels = arena_printf(a, "%s + %s", *kernels, kernel);
+    if (team->late != NULL) {
+        const struct library_names told = late_library_names(team->late);
+        *libraries = told.libraries;
+        *kernels = told.kernels;
+    } else {
+        library_identify(&(struct library){team->gemm, team->rest}, a, libraries, kernels);
     }
     if (team->bf16 != NULL)
         *kernels = arena_printf(a, "%s + bf16 %d%s", *kernels, BF16_WAY,
@@ -111,10 +94,8 @@ void gemm_identify(const struct team *team, struct arena *a, const char **librar
 
 const peat_gemm_lapack *gemm_lapack(const struct team *team)
 {
-    BUG_UNLESS(team != NULL && team->gemm != NULL);
-    return team->gemm->lapack != NULL ? team->gemm->lapack
-           : team->rest != NULL       ? team->rest->lapack
-                                      : NULL;
+    const struct library l = library_of(team);
+    return l.gemm->lapack != NULL ? l.gemm->lapack : l.rest != NULL ? l.rest->lapack : NULL;
 }
 
 /* ---- bf16 ---- */
@@ -143,23 +124,17 @@ peat_status gemm_check_bf16(const char *name, struct error *err)
 
 peat_status gemm_start_bf16(struct team *team, struct error *err)
 {
-    BUG_UNLESS(team->gemm != NULL);
-    peat_status status = check_bf16(team->gemm, err);
+    const peat_gemm_provider *provider = library_of(team).gemm;
+    peat_status status = check_bf16(provider, err);
     if (status != PEAT_OK)
         return status;
-    team->bf16 = bf16_products_open(team->gemm->bf16, team->threads);
+    team->bf16 = bf16_products_open(provider->bf16, team->threads);
     return team->bf16 != NULL ? PEAT_OK
                               : error_set(err, PEAT_NOMEM, "out of memory for bf16 products");
 }
 
-int gemm_share(void)
-{
-    return small_products_share();
-}
-
 void gemm_start_small(struct team *team, int shared)
 {
-    BUG_UNLESS(team->gemm != NULL);
     struct arena a;
     const char *libraries, *kernels;
     arena_init(&a, "small products", 1 << 10);
@@ -174,6 +149,8 @@ void gemm_stop(struct team *team)
     if (team->bf16 != NULL)
         bf16_products_close(team->bf16);
     small_products_close(team->small);
+    late_library_close(team->late);
+    team->late = NULL;
     team->bf16 = NULL;
     team->small = NULL;
 }
@@ -260,30 +237,28 @@ static void add_bias(const struct gemm *p)
 }
 
 /* With valid sizes only memory can fail. */
-static void must_be_done(peat_status status, const peat_gemm_provider *provider)
+static void must_be_done(peat_status status, const char *provider)
 {
     if (status == PEAT_NOMEM)
         out_of_memory("a matrix product");
     if (status != PEAT_OK)
-        BUG("gemm '%s' cannot multiply: %s", provider->name, status_text(status));
+        BUG("gemm '%s' cannot multiply: %s", provider, status_text(status));
 }
 
 static void multiply_by_library(const void *of, const peat_gemm_product *product)
 {
-    const struct team *team = of;
-    const peat_gemm_provider *provider = team->gemm;
-    peat_status status = provider->multiply(product);
-    if (status == PEAT_REFUSED && team->rest != NULL) {
-        provider = team->rest;
-        status = provider->multiply(product);
-    }
-    must_be_done(status, provider);
+    const struct library l = library_of(of);
+    peat_status status = l.gemm->multiply(product);
+    const bool refused = status == PEAT_REFUSED && l.rest != NULL;
+    if (refused)
+        status = l.rest->multiply(product);
+    must_be_done(status, refused ? l.rest->name : l.gemm->name);
 }
 
 /* m, n, k > 0 and no bias. */
 static void multiply(const struct team *team, const struct gemm *p)
 {
-    BUG_UNLESS(team != NULL && team->gemm != NULL);
+    BUG_UNLESS(started(team));
     const peat_gemm_product product = {
         .size = sizeof(product),
         .dtype = p->dtype,
@@ -314,7 +289,7 @@ static bool multiply_rounded(const struct team *team, const struct gemm *p)
     peat_status status = bf16_products_multiply(team->bf16, p);
     if (status == PEAT_REFUSED)
         return false;
-    must_be_done(status, team->gemm);
+    must_be_done(status, gemm_name(team));
     return true;
 }
 

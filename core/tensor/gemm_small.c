@@ -2,14 +2,12 @@
 /* gemm_small.c: which way a library multiplies, and the products that need it no more. */
 #include "gemm_small.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "chain.h"
+#include "gemm_notes.h"
 #include "tensor/parallel.h"
 
 /* Libraries are as fast where there is more work. */
@@ -23,11 +21,9 @@ struct shape {
     double alpha, beta;
 };
 
-enum { TABLE = 512, MOST_SHAPES = TABLE / 2 };
-
 enum known { UNSEEN, CHAIN, OTHER /* the library's to do */ };
 
-/* Also a record of the shared file. */
+/* Also a note. */
 struct found {
     struct shape shape;
     enum known known;
@@ -35,15 +31,21 @@ struct found {
     uint64_t library;
 };
 
+/* By hash, next free place; at most half full. */
+struct shapes {
+    unsigned n, size;
+    struct found *table;
+};
+
 struct thread_products {
-    int n;
-    struct found table[TABLE]; /* by hash, next free place */
+    struct shapes used;
     _Alignas(64) float panel[CHAIN_DEEPEST * CHAIN_COLUMNS];
 };
 
 struct small_products {
-    int threads, shared;
+    int threads, notes;
     uint64_t library;
+    struct shapes told; /* by other cells, before this one began */
     struct thread_products *thread;
 };
 
@@ -68,49 +70,65 @@ static unsigned hash(const struct shape *s)
     memcpy(word, s, sizeof(word));
     for (int i = 0; i < WORDS; i++)
         h += word[i] * factor[i];
-    return (unsigned)(h >> 32) % TABLE;
+    return (unsigned)(h >> 32);
 }
 
-/* The shape's place, perhaps a new one; NULL: the table is full. */
-static struct found *place_of(struct thread_products *t, const struct shape *s)
+/* The shape's place, or a free one. */
+static struct found *place_of(const struct shapes *all, const struct shape *s)
 {
-    unsigned at = hash(s);
-    for (; t->table[at].known != UNSEEN; at = (at + 1) % TABLE)
-        if (memcmp(&t->table[at].shape, s, sizeof(*s)) == 0)
-            return &t->table[at];
-    return t->n < MOST_SHAPES ? &t->table[at] : NULL;
+    unsigned at = hash(s) & (all->size - 1);
+    while (all->table[at].known != UNSEEN && memcmp(&all->table[at].shape, s, sizeof(*s)) != 0)
+        at = (at + 1) & (all->size - 1);
+    return &all->table[at];
 }
 
-static void keep(struct thread_products *t, struct found *place, const struct found *f)
+static bool grow(struct shapes *all)
 {
-    t->n += place->known == UNSEEN;
+    enum { LEAST = 256 };
+    struct shapes larger = {all->n, all->size == 0 ? LEAST : 2 * all->size, NULL};
+    larger.table = calloc(larger.size, sizeof(*larger.table));
+    if (larger.table == NULL)
+        return false;
+    for (unsigned i = 0; i < all->size; i++)
+        if (all->table[i].known != UNSEEN)
+            *place_of(&larger, &all->table[i].shape) = all->table[i];
+    free(all->table);
+    *all = larger;
+    return true;
+}
+
+/* False: there is no room for one more, for want of memory or since there are so many. */
+static bool make_room(struct shapes *all)
+{
+    enum { MOST = 1 << 15 };
+    return 2 * all->n < all->size || (all->n < MOST && grow(all));
+}
+
+/* After make_room. */
+static void keep(struct shapes *all, const struct found *f)
+{
+    struct found *place = place_of(all, &f->shape);
+    all->n += place->known == UNSEEN;
     *place = *f;
 }
 
-/* Records of other libraries, and what else may stand there, are left out. */
-static void read_shared(struct small_products *all)
+/* NULL: it is not among them. */
+static const struct found *find(const struct shapes *all, const struct shape *s)
 {
-    struct found f;
-    for (off_t at = 0; pread(all->shared, &f, sizeof(f), at) == (ssize_t)sizeof(f);
-         at += (off_t)sizeof(f))
-        for (int i = 0; i < all->threads && f.library == all->library && f.known != UNSEEN; i++) {
-            struct found *place = place_of(&all->thread[i], &f.shape);
-            if (place != NULL)
-                keep(&all->thread[i], place, &f);
-        }
+    const struct found *place = all->n == 0 ? NULL : place_of(all, s);
+    return place == NULL || place->known == UNSEEN ? NULL : place;
 }
 
-int small_products_share(void)
+/* What was found for other libraries is left out. */
+static void take_told(void *ctx, const void *note)
 {
-    int fd = memfd_create("peat-products", MFD_CLOEXEC);
-    if (fd >= 0 && fcntl(fd, F_SETFL, O_APPEND) != 0) {
-        close(fd);
-        return -1;
-    }
-    return fd;
+    struct small_products *all = ctx;
+    const struct found *f = note;
+    if (f->library == all->library && f->known != UNSEEN && make_room(&all->told))
+        keep(&all->told, f);
 }
 
-struct small_products *small_products_open(int threads, const char *library, int shared)
+struct small_products *small_products_open(int threads, const char *library, int notes)
 {
     if (!chain_available())
         return NULL;
@@ -122,22 +140,24 @@ struct small_products *small_products_open(int threads, const char *library, int
         free(all);
         return NULL;
     }
-    for (int i = 0; i < threads; i++) {
-        thread[i].n = 0;
-        memset(thread[i].table, 0, sizeof(thread[i].table));
-    }
-    *all = (struct small_products){threads, shared, 1, thread};
+    for (int i = 0; i < threads; i++)
+        thread[i].used = (struct shapes){0};
+    *all =
+        (struct small_products){.threads = threads, .notes = notes, .library = 1, .thread = thread};
     for (const char *c = library; *c != '\0'; c++)
         all->library = mix(all->library, (unsigned char)*c);
-    if (shared >= 0)
-        read_shared(all);
+    gemm_notes_read(notes, NOTE_PRODUCT, sizeof(struct found), take_told, all);
     return all;
 }
 
 void small_products_close(struct small_products *all)
 {
-    if (all != NULL)
-        free(all->thread);
+    if (all == NULL)
+        return;
+    for (int i = 0; i < all->threads; i++)
+        free(all->thread[i].used.table);
+    free(all->thread);
+    free(all->told.table);
     free(all);
 }
 
@@ -243,30 +263,36 @@ static bool agree(struct trial *t, struct chain_way way, const struct rivals *r)
     return true;
 }
 
-static enum known find_way(struct trial *t, const struct rivals *r, struct chain_way *way)
+/* Whether some way is the library's; tried in the order in which they are likely. */
+static bool find_way(struct trial *t, const struct rivals *r, struct chain_way *way)
 {
-    const enum chain_cut last_cut = t->p.k > CHAIN_DEEPEST ? CHAIN_STRAIGHT : CHAIN_HALVED;
+    const bool deep = t->p.k > CHAIN_DEEPEST;
+    const enum chain_cut last_cut = deep ? CHAIN_STRAIGHT : CHAIN_HALVED;
     const enum chain_sum last_sum = t->p.trans_b ? CHAIN_SCALED_RIGHT : CHAIN_FUSED_SUM;
+    *way = (struct chain_way){.lanes = CHAIN_ALONE};
     for (way->cut = CHAIN_HALVED; way->cut <= last_cut; way->cut++)
         for (way->sum = CHAIN_SCALED_SUM; way->sum <= last_sum; way->sum++)
             if (agree(t, *way, r))
-                return CHAIN;
-    return OTHER;
+                return true;
+    *way = (struct chain_way){.sum = CHAIN_SCALED_SUM, .cut = CHAIN_HALVED};
+    for (way->lanes = CHAIN_ALL_LANES; way->lanes <= CHAIN_LAST_LANES && !deep; way->lanes++)
+        if (agree(t, *way, r))
+            return true;
+    return false;
 }
 
 /* Without memory the library multiplies, with the same bits. */
-static void find(const struct small_products *all, const peat_gemm_product *p,
-                 const struct rivals *r, struct found *f)
+static void try_ways(const struct small_products *all, const peat_gemm_product *p,
+                     const struct rivals *r, struct found *f)
 {
     struct trial t;
     f->library = all->library;
     f->known = OTHER;
     if (!trial_open(&t, p))
         return;
-    f->known = find_way(&t, r, &f->way);
+    f->known = find_way(&t, r, &f->way) ? CHAIN : OTHER;
     free(t.a);
-    if (all->shared >= 0)
-        (void)!write(all->shared, f, sizeof(*f)); /* for others to find, or not */
+    gemm_note_add(all->notes, NOTE_PRODUCT, f, sizeof(*f));
 }
 
 /* ---- products ---- */
@@ -278,6 +304,25 @@ static bool is_small(const peat_gemm_product *p)
            (p->beta == 0.0 || p->beta == 1.0);
 }
 
+/* What this thread knows of the shape, or another cell did, or a trial tells; NULL: it could not be
+ * kept. */
+static const struct found *known_of(struct small_products *all, struct thread_products *t,
+                                    const struct shape *shape, const peat_gemm_product *p,
+                                    const struct rivals *r)
+{
+    const struct found *known = find(&t->used, shape), *told;
+    if (known != NULL || !make_room(&t->used))
+        return known;
+    struct found f = {.shape = *shape};
+    told = find(&all->told, shape);
+    if (told != NULL)
+        f = *told;
+    else
+        try_ways(all, p, r, &f);
+    keep(&t->used, &f);
+    return find(&t->used, shape);
+}
+
 bool small_products_multiply(struct small_products *all, const peat_gemm_product *p,
                              library_multiply library, const void *of)
 {
@@ -286,16 +331,12 @@ bool small_products_multiply(struct small_products *all, const peat_gemm_product
     const int thread = parallel_thread();
     BUG_UNLESS(thread < all->threads);
     struct thread_products *t = &all->thread[thread];
-    struct found f = {.shape = {p->m, p->n, p->k, p->lda, p->ldb, p->ldc, p->trans_a, p->trans_b,
-                                p->alpha, p->beta}};
-    struct found *place = place_of(t, &f.shape);
-    if (place == NULL)
+    const struct shape shape = {p->m,   p->n,       p->k,       p->lda,   p->ldb,
+                                p->ldc, p->trans_a, p->trans_b, p->alpha, p->beta};
+    const struct rivals rivals = {library, of, t->panel};
+    const struct found *known = known_of(all, t, &shape, p, &rivals);
+    if (known == NULL || known->known != CHAIN)
         return false;
-    if (place->known == UNSEEN) {
-        find(all, p, &(struct rivals){library, of, t->panel}, &f);
-        keep(t, place, &f);
-    }
-    if (place->known == CHAIN)
-        chain_multiply(p, place->way, t->panel);
-    return place->known == CHAIN;
+    chain_multiply(p, known->way, t->panel);
+    return true;
 }

@@ -19,12 +19,9 @@
 /* One team's: what was found, and memory for operands, apart for each thread. */
 struct small_products;
 
-/* A file in memory in which processes tell each other what they found; -1: there is none. */
-int small_products_share(void);
-/* For products of the library of that name, which tells apart whatever has other bits. `shared`, of
- * small_products_share or -1, is the caller's. NULL: no memory, or this CPU lacks the instructions.
- */
-struct small_products *small_products_open(int threads, const char *library, int shared);
+/* For products of the library of that name, which tells apart whatever has other bits. `notes`
+ * (gemm_notes.h) are the caller's. NULL: no memory, or this CPU lacks the instructions. */
+struct small_products *small_products_open(int threads, const char *library, int notes);
 /* NULL is closed already. */
 void small_products_close(struct small_products *all);
 

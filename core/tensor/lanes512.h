@@ -55,4 +55,27 @@ LANES512_INLINE void turn(__m512i x[LANES])
         x[i] = t[i];
 }
 
+/* x [8, 16] of 32 bits, whose row r has in its halves eight numbers each of the rows r and r + 4 of
+ * y [16, 8] (r < 4), or of r + 4 and r + 8, becomes y'. */
+LANES512_INLINE void turn_half(__m512i x[LANES / 2])
+{
+    __m512i t[LANES / 2];
+    UNROLLED(i, LANES / 2, 2) {
+        t[i] = _mm512_unpacklo_epi32(x[i], x[i + 1]);
+        t[i + 1] = _mm512_unpackhi_epi32(x[i], x[i + 1]);
+    }
+    UNROLLED(i, LANES / 2, 4) {
+        x[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
+        x[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
+        x[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
+        x[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
+    }
+    UNROLLED(c, LANES / 4, 1) {
+        t[c] = _mm512_shuffle_i32x4(x[c], x[4 + c], 0x88);
+        t[4 + c] = _mm512_shuffle_i32x4(x[c], x[4 + c], 0xdd);
+    }
+    UNROLLED(i, LANES / 2, 1)
+        x[i] = t[i];
+}
+
 #endif

@@ -88,9 +88,9 @@ typedef struct peat_gemm_provider {
     /* The provider that gets the products which this one refuses, and what else this one lacks;
      * NULL: there is none, and `multiply` refuses nothing. It has no `rest` of its own. */
     const char *rest;
-    /* Before the first product, perhaps more than once, on the process's first thread: tells the
-     * library to use one thread, and looks whether it is the right one. Otherwise writes into `why`
-     * [n] what is wrong and how to mend it, one line, and returns PEAT_FAILED. */
+    /* Before the first product, perhaps more than once, on any one thread: tells the library to use
+     * one thread for each product, and looks whether it is the right one. Otherwise writes into
+     * `why` [n] what is wrong and how to mend it, one line, and returns PEAT_FAILED. */
     peat_status (*start)(char *why, size_t n);
     /* After start. The library with its version, "OpenBLAS 0.3.21 ...", and the kernels that it
      * picked for this CPU, "SkylakeX": a result records both, and a checkpoint is continued only

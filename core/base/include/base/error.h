@@ -44,6 +44,10 @@ void error_add_names(struct error *err, const char *word, const char *const *nam
  * settings and whatever else has a size that follows from what the user wrote. */
 _Noreturn void out_of_memory(const char *what);
 
+/* Ends the process with status 1 and the line of err, likewise: for a failure of the environment in
+ * the midst of a computation, from where it can't travel. */
+_Noreturn void give_up(const struct error *err);
+
 _Noreturn void bug(const char *file, int line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 #define BUG(...) bug(__FILE__, __LINE__, __VA_ARGS__)
