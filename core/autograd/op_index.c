@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "autograd/ops.h"
+#include "fetch.h"
 #include "levels/take_rows.h"
 #include "opkit.h"
 #include "tensor/loop.h"
@@ -133,15 +134,23 @@ static bool infer_take(peat_node *n)
 /* Rows of the result with those of a and index, both broadcast over the leading axes. */
 struct take {
     const peat_node *n;
-    int64_t length, columns; /* n and m of ops.h                          */
+    char *a;                 /* the operand's value, or its gradient          */
+    bool fresh;              /* nothing was written into the gradient         */
+    int64_t length, columns; /* n and m of ops.h                              */
     int64_t a_stride[PEAT_MAX_RANK], index_stride[PEAT_MAX_RANK];
-    struct axes moves, repeats; /* leading axes along which a moves, repeats */
+    struct axes moves, repeats; /* leading axes along which a moves, repeats  */
+    int64_t rows, blocks;       /* of the last axis of moves, its blocks      */
+    int along;                  /* which axis that is                         */
 };
+
+/* Rows of a tile: addresses are found for the first, and sums go side by side. */
+enum { TAKE_ROWS = 32 };
+_Static_assert(TAKE_ROWS % TAKE_APART == 0, "whole groups");
 
 static struct take take_of(const peat_node *n)
 {
     const struct tensor *a = &n->src[0]->value, *index = &n->src[1]->value;
-    struct take t = {.n = n, .length = a->dim[a->rank - 1]};
+    struct take t = {.n = n, .a = a->data, .length = a->dim[a->rank - 1], .rows = 1};
     int lead = n->value.rank - 1;
     t.columns = n->value.dim[lead];
     int64_t dim[PEAT_MAX_RANK];
@@ -152,40 +161,98 @@ static struct take take_of(const peat_node *n)
     memcpy(t.index_stride, tensor_broadcast_to(index, lead + 1, dim).stride,
            sizeof(t.index_stride));
     axes_split(lead, n->value.dim, t.a_stride, &t.moves, &t.repeats);
+    if (t.moves.count > 0 && t.moves.rank > 0) {
+        t.rows = t.moves.dim[t.moves.rank - 1];
+        t.along = t.moves.place[t.moves.rank - 1];
+    }
+    t.blocks = (t.rows + TAKE_ROWS - 1) / TAKE_ROWS;
     return t;
 }
 
-/* All result rows that read one row of a: apart from the others, in order among themselves. */
-static void take_tile(const struct take *t, int64_t tile, bool back)
+/* Up to TAKE_ROWS rows of a, with all result rows that read each. */
+struct take_tile {
+    int64_t rows;
+    char *a, *y;
+    const int32_t *index;
+    int64_t a_step, y_step, index_step; /* bytes; elements */
+};
+
+static struct take_tile take_tile(const struct take *t, const struct tensor *y, int64_t tile)
 {
-    const peat_node *n = t->n;
-    const int32_t *index = n->src[1]->value.data;
-    const int64_t *y_stride = n->value.stride;
-    int64_t a0 = axes_offset(&t->moves, tile, t->a_stride);
-    int64_t y0 = axes_offset(&t->moves, tile, y_stride);
-    int64_t i0 = axes_offset(&t->moves, tile, t->index_stride);
-    const struct take_rows *rows = take_rows_of(n->value.dtype);
-    int64_t bytes = (int64_t)dtype_bytes(n->value.dtype);
-    for (int64_t r = 0; r < t->repeats.count; r++) {
-        int64_t y = (y0 + axes_offset(&t->repeats, r, y_stride)) * bytes;
-        const int32_t *at = index + i0 + axes_offset(&t->repeats, r, t->index_stride);
-        if (back)
-            rows->scatter((char *)n->src[0]->grad.data + a0 * bytes, (char *)n->grad.data + y, at,
-                          t->columns);
-        else
-            rows->pick((char *)n->value.data + y, (char *)n->src[0]->value.data + a0 * bytes, at,
-                       t->columns);
+    const int64_t bytes = (int64_t)dtype_bytes(y->dtype), from = tile % t->blocks * TAKE_ROWS;
+    const int64_t first = tile / t->blocks * t->rows + from;
+    const bool steps = t->moves.rank > 0;
+    return (struct take_tile){
+        .rows = t->rows - from < TAKE_ROWS ? t->rows - from : TAKE_ROWS,
+        .a = t->a + axes_offset(&t->moves, first, t->a_stride) * bytes,
+        .y = (char *)y->data + axes_offset(&t->moves, first, y->stride) * bytes,
+        .index = (const int32_t *)t->n->src[1]->value.data +
+                 axes_offset(&t->moves, first, t->index_stride),
+        .a_step = steps ? t->a_stride[t->along] * bytes : 0,
+        .y_step = steps ? y->stride[t->along] * bytes : 0,
+        .index_step = steps ? t->index_stride[t->along] : 0,
+    };
+}
+
+/* Result row number `again` of those of a row. */
+static struct take_tile take_repeat(const struct take *t, const struct tensor *y,
+                                    struct take_tile tile, int64_t again)
+{
+    tile.y += axes_offset(&t->repeats, again, y->stride) * (int64_t)dtype_bytes(y->dtype);
+    tile.index += axes_offset(&t->repeats, again, t->index_stride);
+    return tile;
+}
+
+static void forward_tile(void *ctx, int64_t number)
+{
+    const struct take *t = ctx;
+    const struct tensor *y = &t->n->value;
+    const struct take_tile tile = take_tile(t, y, number);
+    const int64_t bytes = (int64_t)dtype_bytes(y->dtype);
+    for (int64_t again = 0; again < t->repeats.count; again++) {
+        const struct take_tile x = take_repeat(t, y, tile, again);
+        for (int64_t r = 0; r < x.rows; r++) {
+            if (r + 1 < x.rows) {
+                fetch_bytes(x.y + (r + 1) * x.y_step, t->columns * bytes, true);
+                fetch_bytes(x.a + (r + 1) * x.a_step, t->length * bytes, false);
+            }
+            take_rows_of(y->dtype)->pick(x.y + r * x.y_step, x.a + r * x.a_step,
+                                         x.index + r * x.index_step, t->columns);
+        }
     }
 }
 
-static void forward_tile(void *ctx, int64_t tile)
+/* Rows [r, r + TAKE_APART) of a tile. */
+static void scatter_apart(const struct take_rows *rows, const struct take_tile *x, int64_t r,
+                          int64_t columns)
 {
-    take_tile(ctx, tile, false);
+    struct taken_rows apart = {.ahead = r + 2 * TAKE_APART <= x->rows ? TAKE_APART * x->y_step : 0};
+    for (int i = 0; i < TAKE_APART; i++) {
+        apart.a[i] = x->a + (r + i) * x->a_step;
+        apart.y[i] = x->y + (r + i) * x->y_step;
+        apart.index[i] = x->index + (r + i) * x->index_step;
+    }
+    rows->scatter_apart(&apart, columns);
 }
 
-static void backward_tile(void *ctx, int64_t tile)
+/* In order among the result rows of one row of a. */
+static void backward_tile(void *ctx, int64_t number)
 {
-    take_tile(ctx, tile, true);
+    const struct take *t = ctx;
+    const struct tensor *dy = &t->n->grad;
+    const struct take_rows *rows = take_rows_of(dy->dtype);
+    const struct take_tile tile = take_tile(t, dy, number);
+    for (int64_t r = 0; t->fresh && r < tile.rows; r++)
+        memset(tile.a + r * tile.a_step, 0, (size_t)t->length * dtype_bytes(dy->dtype));
+    for (int64_t again = 0; again < t->repeats.count; again++) {
+        const struct take_tile x = take_repeat(t, dy, tile, again);
+        int64_t r = 0;
+        for (; r + TAKE_APART <= x.rows; r += TAKE_APART)
+            scatter_apart(rows, &x, r, t->columns);
+        for (; r < x.rows; r++)
+            rows->scatter(x.a + r * x.a_step, x.y + r * x.y_step, x.index + r * x.index_step,
+                          t->columns);
+    }
 }
 
 /* y_j = a[index_j] in each row */
@@ -193,15 +260,15 @@ static void forward_take(peat_node *n)
 {
     struct take t = take_of(n);
     if (indices_valid(n, &n->src[1]->value, t.length))
-        parallel_for(team_of(n), t.moves.count, forward_tile, &t);
+        parallel_for(team_of(n), t.moves.count / t.rows * t.blocks, forward_tile, &t);
 }
 
 /* y_j = a[index_j]:  da[index_j] += dy_j, rows and j in order */
 static void backward_take(peat_node *n)
 {
     struct take t = take_of(n);
-    node_grad(n->src[0]);
-    parallel_for(team_of(n), t.moves.count, backward_tile, &t);
+    t.a = node_grad_whole(n->src[0], &t.fresh).data;
+    parallel_for(team_of(n), t.moves.count / t.rows * t.blocks, backward_tile, &t);
 }
 
 peat_node *op_take_last(peat_graph *g, peat_node *a, peat_node *index)

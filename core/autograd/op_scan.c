@@ -2,6 +2,7 @@
 /* op_scan.c: running sums. */
 
 #include "autograd/ops.h"
+#include "fetch.h"
 #include "opkit.h"
 
 enum { SCAN_COLUMNS = 64 }; /* inner elements of a tile */
@@ -46,15 +47,23 @@ static bool infer(peat_node *n)
 SCAN_COLUMN_BLOCK(scan_f32, float)
 SCAN_COLUMN_BLOCK(scan_f64, double)
 
-/* SCAN_ROWS rows of dense elements, side by side. */
+/* Elements of SCAN_ROWS rows that are walked before more of the next rows is asked for: such short
+ * rows end before the processor foresees what comes. */
+enum { SCAN_FETCHED = 16 };
+
+/* SCAN_ROWS rows of dense elements, side by side; `after`: as many come behind them. */
 #define SCAN_ROW_BLOCK(name, real)                                                                 \
-    static void name(const struct scan *s, int64_t first)                                          \
+    static void name(const struct scan *s, int64_t first, bool after)                              \
     {                                                                                              \
         const int64_t n = s->length, step = s->reverse ? -1 : 1;                                   \
         const real *restrict x = (const real *)s->x + first * n + (s->reverse ? n - 1 : 0);        \
         real *restrict y = (real *)s->y + first * n + (s->reverse ? n - 1 : 0);                    \
         real a = 0, b = 0, c = 0, d = 0;                                                           \
         for (int64_t t = 0; t < n; t++, x += step, y += step) {                                    \
+            for (int64_t r = 0; r < SCAN_ROWS && after && t % SCAN_FETCHED == 0; r++) {            \
+                fetch_bytes(x + (SCAN_ROWS + r) * n, 1, false);                                    \
+                fetch_bytes(y + (SCAN_ROWS + r) * n, 1, true);                                     \
+            }                                                                                      \
             a += x[0];                                                                             \
             b += x[n];                                                                             \
             c += x[2 * n];                                                                         \
@@ -73,7 +82,8 @@ static void scan_row_tile(void *ctx, int64_t tile)
     const struct scan *s = ctx;
     int64_t first = tile * SCAN_ROWS;
     if (first + SCAN_ROWS <= s->outer)
-        (s->dtype == PEAT_F32 ? scan_rows_f32 : scan_rows_f64)(s, first);
+        (s->dtype == PEAT_F32 ? scan_rows_f32 : scan_rows_f64)(s, first,
+                                                               first + 2 * SCAN_ROWS <= s->outer);
     else
         for (int64_t row = first; row < s->outer; row++)
             (s->dtype == PEAT_F32 ? scan_f32 : scan_f64)(s, row * s->length, 1);

@@ -2,6 +2,8 @@
 /* take_rows.c: take_rows.h at a level. */
 #include "levels/take_rows.h"
 
+#include "fetch.h"
+
 /* Indices of distances count up or down by 1, or stay where they are clipped: such stretches are
  * moved by vectors. */
 enum { STRETCH = 32, UNEVEN = 2 };
