@@ -21,21 +21,43 @@ struct reduction {
     size_t partial_bytes; /* from one tile's dst to the next's; 0: they share dst */
 };
 
-/* Cuts the longest axis, one that dst has where two are equal; with `apart`, only such. */
+/* The longest axis, one that dst has where two are equal. */
+static int longest_axis(const struct loop *l)
+{
+    int axis = 0;
+    for (int i = 1; i < l->rank; i++)
+        if (l->dim[i] > l->dim[axis] || (l->dim[i] == l->dim[axis] && l->stride[0][i] != 0))
+            axis = i;
+    return axis;
+}
+
+/* Of those that dst has the first that gives so many tiles, whose memory then lies together; else
+ * the longest. -1: dst is one number. */
+static int axis_apart(const struct loop *l, int64_t tiles)
+{
+    int axis = -1;
+    for (int i = 0; i < l->rank; i++) {
+        if (l->stride[0][i] == 0)
+            continue;
+        if (l->dim[i] >= tiles)
+            return i;
+        if (axis < 0 || l->dim[i] >= l->dim[axis])
+            axis = i;
+    }
+    return axis;
+}
+
+/* With `apart`, no two tiles have the same part of dst. */
 static void plan(struct reduction *r, bool apart)
 {
     const struct loop *l = &r->l;
-    r->axis = -1;
-    for (int i = 0; i < l->rank; i++) {
-        bool moves = l->stride[0][i] != 0;
-        if (apart && !moves)
-            continue;
-        if (r->axis < 0 || l->dim[i] > l->dim[r->axis] || (l->dim[i] == l->dim[r->axis] && moves))
-            r->axis = i;
-    }
     int64_t tiles = l->count / REDUCE_GRAIN;
-    tiles = tiles < 1 || r->axis < 0 ? 1 : tiles > REDUCE_TILES ? REDUCE_TILES : tiles;
-    r->axis = r->axis < 0 ? 0 : r->axis;
+    tiles = tiles < 1 ? 1 : tiles > REDUCE_TILES ? REDUCE_TILES : tiles;
+    r->axis = apart ? axis_apart(l, tiles) : longest_axis(l);
+    if (r->axis < 0) {
+        r->axis = 0;
+        tiles = 1;
+    }
     r->block = (l->dim[r->axis] + tiles - 1) / tiles;
     r->tiles = (l->dim[r->axis] + r->block - 1) / r->block;
 }
