@@ -69,31 +69,47 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
     return PEAT_OK;
 }
 
-/* Row of a distance d: min(max(d, -clip), clip - 1) + clip. c2p takes i - j as [Tq,Tk], p2c takes
- * j - i as [Tk,Tq]. */
+/* Rows of the table that distances [lo, hi] have: min(max(d, -clip), clip - 1) + clip. */
+struct part {
+    int64_t lo, hi;
+};
+
+/* i - j for c2p, j - i for p2c: a causal model never sees the future, which is half of them. */
+static struct part part_of(const peat_call *c, int which)
+{
+    int64_t clip = ((const struct deberta *)c->self)->clip;
+    struct part all = {-clip, clip - 1};
+    if (c->dims.causal)
+        *(which == C2P ? &all.lo : &all.hi) = 0;
+    return all;
+}
+
+/* c2p takes i - j as [Tq,Tk], p2c takes j - i as [Tk,Tq]. */
 static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
 {
     const struct config *k = c->config;
     int64_t clip = ((const struct deberta *)c->self)->clip;
     int32_t norm = k->projection == OWN ? W_K + 1 : TABLE + 1;
+    struct part c2p = part_of(c, C2P), p2c = part_of(c, P2C);
     peat_node *table = peat_use(c, TABLE);
     if (k->norm)
         table = peat_layernorm(c->g, table, peat_use(c, norm), peat_use(c, norm + 1), 1e-7);
     shared[ROWS] = peat_reshape(c->g, table, 3, (int64_t[]){1, 2 * clip, c->dims.D});
-    shared[C2P] = relative_index(c, c->q, c->k, -clip, clip - 1);
-    shared[P2C] = relative_index(c, c->k, c->q, -clip, clip - 1);
+    shared[C2P] = relative_index(c, c->q, c->k, c2p.lo, c2p.hi);
+    shared[P2C] = relative_index(c, c->k, c->q, p2c.lo, p2c.hi);
     return PEAT_OK;
 }
 
-/* The vectors as queries (0) or keys (1): [1,H,2 clip,C] */
-static peat_node *projected(const peat_call *c, int32_t which)
+/* The vectors of a part as queries (0) or keys (1): [1,H,rows,C] */
+static peat_node *projected(const peat_call *c, struct part part, int32_t which)
 {
+    int64_t C = c->dims.C, clip = ((const struct deberta *)c->self)->clip;
+    peat_node *vectors = peat_slice(c->g, c->shared[ROWS], 1, part.lo + clip, part.hi + clip + 1);
     if (((const struct config *)c->config)->projection == SHARED)
-        return peat_project(c, c->shared[ROWS], which);
-    int64_t C = c->dims.C;
+        return peat_project(c, vectors, which);
     peat_node *w = peat_use(c, which == 0 ? W_Q : W_K);
     w = peat_reshape(c->g, w, 2, (int64_t[]){c->H * C, c->dims.D});
-    peat_node *r = peat_matmul(c->g, c->shared[ROWS], w, PEAT_TRANS_B);
+    peat_node *r = peat_matmul(c->g, vectors, w, PEAT_TRANS_B);
     r = peat_reshape(c->g, r, 4, (int64_t[]){1, -1, c->H, C});
     return peat_permute(c->g, r, 4, (int32_t[]){0, 2, 1, 3});
 }
@@ -101,8 +117,10 @@ static peat_node *projected(const peat_call *c, int32_t which)
 /* q_i . K_r[row(i - j)] + k_j . Q_r[row(j - i)] */
 static peat_node *score_add(const peat_call *c, const peat_qkv *p)
 {
-    peat_node *c2p = peat_matmul(c->g, p->q, projected(c, 1), PEAT_TRANS_B);
-    peat_node *p2c = peat_matmul(c->g, p->k, projected(c, 0), PEAT_TRANS_B);
+    peat_node *keys = projected(c, part_of(c, C2P), 1);
+    peat_node *queries = projected(c, part_of(c, P2C), 0);
+    peat_node *c2p = peat_matmul(c->g, p->q, keys, PEAT_TRANS_B);
+    peat_node *p2c = peat_matmul(c->g, p->k, queries, PEAT_TRANS_B);
     c2p = peat_take_last(c->g, c2p, c->shared[C2P]);
     p2c = peat_take_last(c->g, p2c, c->shared[P2C]);
     return peat_add(c->g, c2p, peat_permute(c->g, p2c, 4, (int32_t[]){0, 1, 3, 2}));
