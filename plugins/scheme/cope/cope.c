@@ -4,6 +4,7 @@
  * Golovneva et al. 2024.
  */
 #include <math.h>
+#include <string.h>
 
 #include <peat/plugin.h>
 
@@ -44,11 +45,14 @@ static int64_t units(const peat_op_call *c)
 }
 
 /* The vector below p, of n; the last segment is closed on both sides. */
-static int64_t below(double p, int64_t n)
+static inline int32_t below(double p, int64_t n)
 {
     int32_t f = (int32_t)p, last = (int32_t)(n - 2);
     return f > last ? last : f;
 }
+
+/* Positions whose vectors are looked up before any arithmetic, which then goes side by side. */
+enum { CHUNK = 128 };
 
 /* Sums into dz wait for one another, but not for those of other rows: so many go side by side. */
 enum { ROWS = 8 };
@@ -61,21 +65,40 @@ enum { ROWS = 8 };
  * All are computed in double and rounded when they are stored.
  */
 #define KERNELS(real)                                                                              \
+    static inline void look_up_##real(real pair[][2], int32_t *f, const real *z, const real *p,    \
+                                      int64_t count, int64_t n)                                    \
+    {                                                                                              \
+        for (int64_t j = 0; j < count; j++)                                                        \
+            f[j] = below((double)p[j], n);                                                         \
+        for (int64_t j = 0; j < count; j++)                                                        \
+            memcpy(pair[j], z + f[j], sizeof(pair[j]));                                            \
+    }                                                                                              \
     static void between_##real(real *y, const real *z, const real *p, int64_t T, int64_t n)        \
     {                                                                                              \
-        for (int64_t j = 0; j < T; j++) {                                                          \
-            double at = (double)p[j];                                                              \
-            int64_t f = below(at, n);                                                              \
-            double low = (double)z[f], high = (double)z[f + 1];                                    \
-            y[j] = (real)(low + (at - (double)f) * (high - low));                                  \
+        real pair[CHUNK][2];                                                                       \
+        int32_t f[CHUNK];                                                                          \
+        for (int64_t at = 0; at < T; at += CHUNK) {                                                \
+            int64_t count = T - at < CHUNK ? T - at : CHUNK;                                       \
+            look_up_##real(pair, f, z, p + at, count, n);                                          \
+            for (int64_t j = 0; j < count; j++) {                                                  \
+                double low = (double)pair[j][0], high = (double)pair[j][1];                        \
+                double above = (double)p[at + j] - (double)f[j];                                   \
+                y[at + j] = (real)(low + above * (high - low));                                    \
+            }                                                                                      \
         }                                                                                          \
     }                                                                                              \
     static void slopes_##real(real *dp, const real *dy, const real *z, const real *p, int64_t T,   \
                               int64_t n)                                                           \
     {                                                                                              \
-        for (int64_t j = 0; j < T; j++) {                                                          \
-            int64_t f = below((double)p[j], n);                                                    \
-            dp[j] = (real)((double)dp[j] + (double)dy[j] * ((double)z[f + 1] - (double)z[f]));     \
+        real pair[CHUNK][2];                                                                       \
+        int32_t f[CHUNK];                                                                          \
+        for (int64_t at = 0; at < T; at += CHUNK) {                                                \
+            int64_t count = T - at < CHUNK ? T - at : CHUNK;                                       \
+            look_up_##real(pair, f, z, p + at, count, n);                                          \
+            for (int64_t j = 0; j < count; j++) {                                                  \
+                double up = (double)pair[j][1] - (double)pair[j][0];                               \
+                dp[at + j] = (real)((double)dp[at + j] + (double)dy[at + j] * up);                 \
+            }                                                                                      \
         }                                                                                          \
     }                                                                                              \
     static inline void shares_##real(real *dz, const real *dy, const real *p, int64_t count,       \

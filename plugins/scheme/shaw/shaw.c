@@ -90,22 +90,50 @@ static const int32_t *index_row(const peat_op_call *c, int64_t unit)
     return (const int32_t *)c->src[1].data + (b * dim[2] + unit % dim[2]) * dim[3];
 }
 
-/* y[i, r] = sum of w[i, j] over the j with index[i, j] = r, in the order of j. Beyond the clip many
- * neighbours share an r. */
+/* Beyond the clip many neighbours share an r: whether RUN of them do. */
+enum { RUN = 16 };
+
+static inline bool is_run(const int32_t *index)
+{
+    int32_t apart = 0;
+    for (int64_t k = 1; k < RUN; k++)
+        apart |= index[k] ^ index[0];
+    return apart == 0;
+}
+
+/* Sums of a row wait for one another, but not for those of other rows: so many go side by side. */
+enum { ROWS = 8 };
+
+/* y[i, r] = sum of w[i, j] over the j with index[i, j] = r, in the order of j; ROWS rows i at most.
+ * The sums of a run stay in registers. */
 #define SUM_UP(name, real)                                                                         \
-    static void name(const peat_op_call *c, int64_t unit, int64_t n, int64_t R)                    \
+    static inline void name(const peat_op_call *c, int64_t unit, int64_t count, int64_t n,         \
+                            int64_t R)                                                             \
     {                                                                                              \
-        const int32_t *index = index_row(c, unit);                                                 \
+        const int32_t *index[ROWS];                                                                \
         const real *w = (const real *)c->src[0].data + unit * n;                                   \
-        real *y = (real *)c->out->data + unit * R;                                                 \
-        for (int64_t r = 0; r < R; r++)                                                            \
+        real *y = (real *)c->out->data + unit * R, sum[ROWS];                                      \
+        for (int64_t i = 0; i < count; i++)                                                        \
+            index[i] = index_row(c, unit + i);                                                     \
+        for (int64_t r = 0; r < count * R; r++)                                                    \
             y[r] = 0;                                                                              \
-        for (int64_t j = 0; j < n;) {                                                              \
-            const int32_t r = index[j];                                                            \
-            real sum = y[r];                                                                       \
-            for (; j < n && index[j] == r; j++)                                                    \
-                sum += w[j];                                                                       \
-            y[r] = sum;                                                                            \
+        for (int64_t j = 0, end; j < n; j = end) {                                                 \
+            bool run = j + RUN <= n;                                                               \
+            end = run ? j + RUN : n;                                                               \
+            for (int64_t i = 0; i < count; i++)                                                    \
+                run = run && is_run(index[i] + j);                                                 \
+            for (int64_t k = j; k < end && !run; k++)                                              \
+                for (int64_t i = 0; i < count; i++)                                                \
+                    y[i * R + index[i][k]] += w[i * n + k];                                        \
+            if (!run)                                                                              \
+                continue;                                                                          \
+            for (int64_t i = 0; i < count; i++)                                                    \
+                sum[i] = y[i * R + index[i][j]];                                                   \
+            for (int64_t k = j; k < end; k++)                                                      \
+                for (int64_t i = 0; i < count; i++)                                                \
+                    sum[i] += w[i * n + k];                                                        \
+            for (int64_t i = 0; i < count; i++)                                                    \
+                y[i * R + index[i][j]] = sum[i];                                                   \
         }                                                                                          \
     }
 SUM_UP(sum_up_f32, float)
@@ -118,17 +146,36 @@ SUM_UP(sum_up_f64, double)
         const int32_t *index = index_row(c, unit);                                                 \
         const real *dy = (const real *)c->out_grad->data + unit * R;                               \
         real *dw = (real *)c->src_grad[0].data + unit * n;                                         \
-        for (int64_t j = 0; j < n; j++)                                                            \
+        int64_t j = 0;                                                                             \
+        for (; j + RUN <= n; j += RUN) {                                                           \
+            const bool run = is_run(index + j);                                                    \
+            const real all = dy[index[j]];                                                         \
+            for (int64_t k = j; k < j + RUN && run; k++)                                           \
+                dw[k] += all;                                                                      \
+            for (int64_t k = j; k < j + RUN && !run; k++)                                          \
+                dw[k] += dy[index[k]];                                                             \
+        }                                                                                          \
+        for (; j < n; j++)                                                                         \
             dw[j] += dy[index[j]];                                                                 \
     }
 SPREAD(spread_f32, float)
 SPREAD(spread_f64, double)
 
+#define FORWARD(name, sum_up)                                                                      \
+    static void name(const peat_op_call *c, int64_t begin, int64_t end)                            \
+    {                                                                                              \
+        int64_t n = c->src[0].shape.dim[3], R = ((const struct row_sums *)c->arg)->R, i = begin;   \
+        for (; i + ROWS <= end; i += ROWS)                                                         \
+            sum_up(c, i, ROWS, n, R);                                                              \
+        if (i < end)                                                                               \
+            sum_up(c, i, end - i, n, R);                                                           \
+    }
+FORWARD(forward_f32, sum_up_f32)
+FORWARD(forward_f64, sum_up_f64)
+
 static void forward(const peat_op_call *c, int64_t begin, int64_t end)
 {
-    int64_t n = c->src[0].shape.dim[3], R = ((const struct row_sums *)c->arg)->R;
-    for (int64_t unit = begin; unit < end; unit++)
-        (c->out->dtype == PEAT_F64 ? sum_up_f64 : sum_up_f32)(c, unit, n, R);
+    (c->out->dtype == PEAT_F64 ? forward_f64 : forward_f32)(c, begin, end);
 }
 
 static void backward(const peat_op_call *c, int64_t begin, int64_t end)
