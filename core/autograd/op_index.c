@@ -1,28 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* op_index.c: gather_rows and take_last. Indices are checked before anything is read. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "autograd/ops.h"
-#include "fetch.h"
-#include "levels/take_rows.h"
 #include "opkit.h"
+#include "take.h"
 #include "tensor/loop.h"
 
 enum { GATHER_COLUMNS = 32, GATHER_GRAIN = 16384 };
-
-/* Fails the graph when an index is not in 0..limit-1. */
-static bool indices_valid(peat_node *n, const struct tensor *index, int64_t limit)
-{
-    const int32_t *at = index->data;
-    int64_t count = tensor_count(index);
-    for (int64_t i = 0; i < count; i++)
-        if (at[i] < 0 || at[i] >= limit) {
-            graph_fail(n->g, "%s: index %d is not in 0..%" PRId64, n->op->name, at[i], limit - 1);
-            return false;
-        }
-    return true;
-}
 
 /* --- gather_rows ------------------------------------------------------------------------- */
 
@@ -143,9 +128,8 @@ struct take {
     int along;                  /* which axis that is                         */
 };
 
-/* Rows of a tile: addresses are found for the first, and sums go side by side. */
+/* Rows of a tile: addresses are found for the first. */
 enum { TAKE_ROWS = 32 };
-_Static_assert(TAKE_ROWS % TAKE_APART == 0, "whole groups");
 
 static struct take take_of(const peat_node *n)
 {
@@ -169,20 +153,13 @@ static struct take take_of(const peat_node *n)
     return t;
 }
 
-/* Up to TAKE_ROWS rows of a, with all result rows that read each. */
-struct take_tile {
-    int64_t rows;
-    char *a, *y;
-    const int32_t *index;
-    int64_t a_step, y_step, index_step; /* bytes; elements */
-};
-
-static struct take_tile take_tile(const struct take *t, const struct tensor *y, int64_t tile)
+/* Up to TAKE_ROWS rows of a, with the first result rows that read each. */
+static struct take_block take_tile(const struct take *t, const struct tensor *y, int64_t tile)
 {
     const int64_t bytes = (int64_t)dtype_bytes(y->dtype), from = tile % t->blocks * TAKE_ROWS;
     const int64_t first = tile / t->blocks * t->rows + from;
     const bool steps = t->moves.rank > 0;
-    return (struct take_tile){
+    return (struct take_block){
         .rows = t->rows - from < TAKE_ROWS ? t->rows - from : TAKE_ROWS,
         .a = t->a + axes_offset(&t->moves, first, t->a_stride) * bytes,
         .y = (char *)y->data + axes_offset(&t->moves, first, y->stride) * bytes,
@@ -195,8 +172,8 @@ static struct take_tile take_tile(const struct take *t, const struct tensor *y, 
 }
 
 /* Result row number `again` of those of a row. */
-static struct take_tile take_repeat(const struct take *t, const struct tensor *y,
-                                    struct take_tile tile, int64_t again)
+static struct take_block take_repeat(const struct take *t, const struct tensor *y,
+                                     struct take_block tile, int64_t again)
 {
     tile.y += axes_offset(&t->repeats, again, y->stride) * (int64_t)dtype_bytes(y->dtype);
     tile.index += axes_offset(&t->repeats, again, t->index_stride);
@@ -207,32 +184,11 @@ static void forward_tile(void *ctx, int64_t number)
 {
     const struct take *t = ctx;
     const struct tensor *y = &t->n->value;
-    const struct take_tile tile = take_tile(t, y, number);
-    const int64_t bytes = (int64_t)dtype_bytes(y->dtype);
+    const struct take_block tile = take_tile(t, y, number);
     for (int64_t again = 0; again < t->repeats.count; again++) {
-        const struct take_tile x = take_repeat(t, y, tile, again);
-        for (int64_t r = 0; r < x.rows; r++) {
-            if (r + 1 < x.rows) {
-                fetch_bytes(x.y + (r + 1) * x.y_step, t->columns * bytes, true);
-                fetch_bytes(x.a + (r + 1) * x.a_step, t->length * bytes, false);
-            }
-            take_rows_of(y->dtype)->pick(x.y + r * x.y_step, x.a + r * x.a_step,
-                                         x.index + r * x.index_step, t->columns);
-        }
+        const struct take_block x = take_repeat(t, y, tile, again);
+        take_pick(y->dtype, &x, t->length, t->columns);
     }
-}
-
-/* Rows [r, r + TAKE_APART) of a tile. */
-static void scatter_apart(const struct take_rows *rows, const struct take_tile *x, int64_t r,
-                          int64_t columns)
-{
-    struct taken_rows apart = {.ahead = r + 2 * TAKE_APART <= x->rows ? TAKE_APART * x->y_step : 0};
-    for (int i = 0; i < TAKE_APART; i++) {
-        apart.a[i] = x->a + (r + i) * x->a_step;
-        apart.y[i] = x->y + (r + i) * x->y_step;
-        apart.index[i] = x->index + (r + i) * x->index_step;
-    }
-    rows->scatter_apart(&apart, columns);
 }
 
 /* In order among the result rows of one row of a. */
@@ -240,18 +196,12 @@ static void backward_tile(void *ctx, int64_t number)
 {
     const struct take *t = ctx;
     const struct tensor *dy = &t->n->grad;
-    const struct take_rows *rows = take_rows_of(dy->dtype);
-    const struct take_tile tile = take_tile(t, dy, number);
+    const struct take_block tile = take_tile(t, dy, number);
     for (int64_t r = 0; t->fresh && r < tile.rows; r++)
         memset(tile.a + r * tile.a_step, 0, (size_t)t->length * dtype_bytes(dy->dtype));
     for (int64_t again = 0; again < t->repeats.count; again++) {
-        const struct take_tile x = take_repeat(t, dy, tile, again);
-        int64_t r = 0;
-        for (; r + TAKE_APART <= x.rows; r += TAKE_APART)
-            scatter_apart(rows, &x, r, t->columns);
-        for (; r < x.rows; r++)
-            rows->scatter(x.a + r * x.a_step, x.y + r * x.y_step, x.index + r * x.index_step,
-                          t->columns);
+        const struct take_block x = take_repeat(t, dy, tile, again);
+        take_scatter(dy->dtype, &x, t->columns);
     }
 }
 

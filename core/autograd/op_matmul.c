@@ -1,79 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * op_matmul.c: matmul and linear.
- *
- * Operands are read where they stand: a transposed or sliced view is a leading dimension and a
- * flag for the library, never a copy.
- */
+/* op_matmul.c: matmul and linear. */
 #include <string.h>
 
 #include "autograd/ops.h"
 #include "opkit.h"
+#include "stacks.h"
 #include "tensor/gemm.h"
 #include "tensor/loop.h"
 
 /* Products this many and more are shared out whole; fewer are cut into blocks one by one. */
 enum { MANY_PRODUCTS = 8 };
-
-/* Matrices [rows, cols], one per point of the leading axes; flipped: stored column by column. */
-struct stack {
-    char *data;
-    int64_t rows, cols, ld;
-    bool flipped;
-    int64_t stride[PEAT_MAX_RANK]; /* along the leading axes, 0 where it repeats */
-};
-
-/* The leading axes of a product, and what it takes from the node. */
-struct product {
-    const peat_node *n;
-    bool rounds; /* may be a bf16 product */
-    int lead;
-    int64_t dim[PEAT_MAX_RANK];
-};
-
-static int64_t at_least_1(int64_t x)
-{
-    return x < 1 ? 1 : x;
-}
-
-/* The last two axes of t as the library takes them; false when neither is dense. */
-static bool stack_layout(const struct tensor *t, struct stack *s)
-{
-    int r = t->rank - 2;
-    int64_t rows = t->dim[r], cols = t->dim[r + 1];
-    int64_t row_step = rows <= 1 ? at_least_1(cols) : t->stride[r];
-    int64_t col_step = cols <= 1 ? at_least_1(rows) : t->stride[r + 1];
-    *s = (struct stack){.data = t->data, .rows = rows, .cols = cols};
-    if ((t->stride[r + 1] == 1 || cols <= 1) && row_step >= at_least_1(cols)) {
-        s->ld = row_step;
-        return true;
-    }
-    s->flipped = true;
-    s->ld = col_step;
-    return (t->stride[r] == 1 || rows <= 1) && col_step >= at_least_1(rows);
-}
-
-static struct stack flip(struct stack s)
-{
-    int64_t rows = s.rows;
-    s.rows = s.cols;
-    s.cols = rows;
-    s.flipped = !s.flipped;
-    return s;
-}
-
-/* t over the leading axes of p; the data may be the value's or the gradient's. */
-static struct stack stack_of(const struct product *p, const struct tensor *t, bool transposed)
-{
-    struct stack s;
-    bool fits = stack_layout(t, &s);
-    BUG_UNLESS(fits);
-    for (int i = 0; i < t->rank - 2; i++) {
-        int to = i + p->lead - (t->rank - 2);
-        s.stride[to] = t->dim[i] == 1 ? 0 : t->stride[i];
-    }
-    return transposed ? flip(s) : s;
-}
 
 /* All but the last axis of t are one axis of even step. */
 static bool folds(const struct tensor *t)
@@ -109,32 +45,6 @@ static struct tensor folded(const struct tensor *t)
     return m;
 }
 
-/* dst = x y (beta 0) or dst += x y (beta 1), all as logical matrices at the given offsets. */
-static struct gemm one_product(const struct product *p, const struct stack *dst,
-                               const struct stack *x, const struct stack *y, double beta)
-{
-    peat_dtype t = p->n->value.dtype;
-    if (dst->flipped) {
-        struct stack d = flip(*dst), yt = flip(*y), xt = flip(*x);
-        return one_product(p, &d, &yt, &xt, beta);
-    }
-    return (struct gemm){.dtype = t,
-                         .rounds = p->rounds,
-                         .trans_a = x->flipped,
-                         .trans_b = y->flipped,
-                         .m = dst->rows,
-                         .n = dst->cols,
-                         .k = x->cols,
-                         .alpha = 1.0,
-                         .beta = beta,
-                         .a = x->data,
-                         .b = y->data,
-                         .c = dst->data,
-                         .lda = x->ld,
-                         .ldb = y->ld,
-                         .ldc = dst->ld};
-}
-
 struct batch {
     const struct product *p;
     struct stack dst, x, y;
@@ -152,7 +62,7 @@ static void run_one(const struct batch *b, int64_t tile, const struct team *team
         for (int k = 0; k < 3; k++)
             s[k]->data += size * (axes_offset(&b->moves, tile, s[k]->stride) +
                                   axes_offset(&b->repeats, r, s[k]->stride));
-        struct gemm g = one_product(b->p, &d, &x, &y, r == 0 ? b->beta : 1.0);
+        struct gemm g = stack_product(b->p, &d, &x, &y, r == 0 ? b->beta : 1.0);
         gemm_run(team, &g);
     }
 }
@@ -186,41 +96,31 @@ static uint32_t flags_of(const peat_node *n)
 static bool infer_matmul(peat_node *n)
 {
     const struct tensor *a = &n->src[0]->value, *b = &n->src[1]->value;
-    bool ta = (flags_of(n) & PEAT_TRANS_A) != 0, tb = (flags_of(n) & PEAT_TRANS_B) != 0;
+    const bool ta = (flags_of(n) & PEAT_TRANS_A) != 0, tb = (flags_of(n) & PEAT_TRANS_B) != 0;
+    struct product_shape s;
+    char text_a[160], text_b[160];
     if (!operand_types(n, 0))
         return false;
-    char text_a[160], text_b[160];
+    if (product_shape(a, b, flags_of(n), &s)) {
+        n->value = tensor_shape(n->g->dtype, s.rank, s.dim);
+        return true;
+    }
     tensor_shape_text(a, text_a, sizeof(text_a));
     tensor_shape_text(b, text_b, sizeof(text_b));
-    if (a->rank < 2 || b->rank < 2) {
+    if (a->rank < 2 || b->rank < 2)
         graph_fail(n->g, "operands must be matrices, not %s and %s", text_a, text_b);
-        return false;
-    }
-    struct tensor lead_a = *a, lead_b = *b;
-    lead_a.rank -= 2;
-    lead_b.rank -= 2;
-    int rank;
-    int64_t dim[PEAT_MAX_RANK];
-    int64_t k_a = a->dim[a->rank - (ta ? 2 : 1)], k_b = b->dim[b->rank - (tb ? 1 : 2)];
-    if (k_a != k_b || !shape_broadcast(&lead_a, &lead_b, &rank, dim)) {
+    else
         graph_fail(n->g, "shapes %s%s and %s%s do not fit", text_a, ta ? " transposed" : "", text_b,
                    tb ? " transposed" : "");
-        return false;
-    }
-    dim[rank] = a->dim[a->rank - (ta ? 1 : 2)];
-    dim[rank + 1] = b->dim[b->rank - (tb ? 2 : 1)];
-    n->value = tensor_shape(n->g->dtype, rank + 2, dim);
-    return true;
+    return false;
 }
 
-/* Leading axes of a that go with a single b are rows of one big product. */
-static bool folds_rows(const peat_node *n)
+bool matmul_folds(const peat_node *a, const peat_node *b, uint32_t flags)
 {
-    const struct tensor *a = &n->src[0]->value, *b = &n->src[1]->value;
-    for (int i = 0; i < b->rank - 2; i++)
-        if (b->dim[i] != 1)
+    for (int i = 0; i < b->value.rank - 2; i++)
+        if (b->value.dim[i] != 1)
             return false;
-    return a->rank > 2 && (flags_of(n) & PEAT_TRANS_A) == 0 && folds(a);
+    return a->value.rank > 2 && (flags & PEAT_TRANS_A) == 0 && folds(&a->value);
 }
 
 /* c = a b with the value or the gradient of each. */
@@ -228,7 +128,7 @@ static struct product matmul_plan(const peat_node *n, struct tensor *a, struct t
                                   struct tensor *c)
 {
     struct product p = {.n = n};
-    if (folds_rows(n)) {
+    if (matmul_folds(n->src[0], n->src[1], flags_of(n))) {
         *a = folded(a);
         *c = folded(c);
         struct tensor flat = *b;
@@ -269,9 +169,9 @@ static void backward_matmul(peat_node *n)
         struct stack sa = stack_of(&p, &a, ta), sb = stack_of(&p, &b, tb);
         struct stack sc = stack_of(&p, &dc, false);
         if (i == 0)
-            run_all(&p, sa, sc, flip(sb), beta);
+            run_all(&p, sa, sc, stack_flip(sb), beta);
         else
-            run_all(&p, sb, flip(sa), sc, beta);
+            run_all(&p, sb, stack_flip(sa), sc, beta);
     }
 }
 
@@ -282,20 +182,11 @@ static int64_t flops_matmul(const peat_node *n)
            a->dim[a->rank - ((flags_of(n) & PEAT_TRANS_A) != 0 ? 2 : 1)];
 }
 
-/* a, or a copy of it when the library cannot read it in place. */
-static peat_node *readable(peat_graph *g, peat_node *a)
-{
-    struct stack s;
-    if (a == NULL || a->value.rank < 2 || stack_layout(&a->value, &s))
-        return a;
-    return op_contiguous(g, a);
-}
-
 peat_node *op_matmul(peat_graph *g, peat_node *a, peat_node *b, uint32_t flags)
 {
     static const struct op op = {"matmul",        infer_matmul, forward_matmul,
                                  backward_matmul, flops_matmul, .unread = UNREAD_SELF};
-    peat_node *src[] = {readable(g, a), readable(g, b)};
+    peat_node *src[] = {stack_readable(g, a), stack_readable(g, b)};
     return graph_op(graph_of(g), &op, 2, src, 0, &flags, sizeof(flags));
 }
 
@@ -330,7 +221,7 @@ static void forward_linear(peat_node *n)
     const void *x16 = node_rounded(n->src[0]), *w16 = node_rounded(n->src[1]);
     struct stack sx = stack_of(&p, &x, false), sy = stack_of(&p, &y, false);
     struct stack sw = stack_of(&p, &n->src[1]->value, true);
-    struct gemm g = one_product(&p, &sy, &sx, &sw, 0.0);
+    struct gemm g = stack_product(&p, &sy, &sx, &sw, 0.0);
     g.bias = n->src[2] == NULL ? NULL : n->src[2]->value.data;
     g.a16 = x16;
     g.lda16 = g.lda;
@@ -348,8 +239,8 @@ static void weight_gradient(peat_node *n, const struct tensor *dy, const void *d
     bool fresh;
     struct tensor dw = node_grad_whole(n->src[1], &fresh), x = folded(&n->src[0]->value);
     struct stack sdw = stack_of(&p, &dw, false), sx = stack_of(&p, &x, false);
-    struct stack sdy = flip(stack_of(&p, dy, false));
-    struct gemm product = one_product(&p, &sdw, &sdy, &sx, fresh ? 0.0 : 1.0);
+    struct stack sdy = stack_flip(stack_of(&p, dy, false));
+    struct gemm product = stack_product(&p, &sdw, &sdy, &sx, fresh ? 0.0 : 1.0);
     product.a16 = dy16;
     product.lda16 = product.lda;
     product.b16 = node_rounded(n->src[0]);
@@ -370,7 +261,7 @@ static void input_gradient(peat_node *n, const struct tensor *dy, const void *dy
     struct tensor full = node_grad_whole(n->src[0], &fresh), dx = folded(&full);
     struct stack sdx = stack_of(&p, &dx, false), sdy = stack_of(&p, dy, false);
     struct stack sw = stack_of(&p, &n->src[1]->value, false);
-    struct gemm product = one_product(&p, &sdx, &sdy, &sw, fresh ? 0.0 : 1.0);
+    struct gemm product = stack_product(&p, &sdx, &sdy, &sw, fresh ? 0.0 : 1.0);
     product.a16 = dy16;
     product.lda16 = product.lda;
     product.b16 = node_rounded(n->src[1]);
@@ -420,7 +311,7 @@ peat_node *op_linear(peat_graph *g, peat_node *x, peat_node *w, peat_node *b)
                                  backward_linear, flops_linear, .unread = UNREAD_SELF};
     if (x != NULL && x->value.rank > 0 && !folds(&x->value))
         x = op_contiguous(g, x);
-    peat_node *src[] = {x, readable(g, w), b == NULL ? NULL : op_contiguous(g, b)};
+    peat_node *src[] = {x, stack_readable(g, w), b == NULL ? NULL : op_contiguous(g, b)};
     /* A bias that failed to be copied is not a missing one. */
     if (b != NULL && src[2] == NULL)
         return NULL;

@@ -2,6 +2,8 @@
 /* opkit.c: checks and views that many operations need. */
 #include "opkit.h"
 
+#include <inttypes.h>
+
 #include "tensor/loop.h"
 #include "tensor/reduce.h"
 
@@ -44,4 +46,16 @@ struct tensor tensor_slice(const struct tensor *t, int axis, int64_t begin, int6
     if (s.data != NULL)
         s.data = (char *)s.data + begin * s.stride[axis] * (int64_t)dtype_bytes(s.dtype);
     return s;
+}
+
+bool indices_valid(peat_node *n, const struct tensor *index, int64_t limit)
+{
+    const int32_t *at = index->data;
+    int64_t count = tensor_count(index);
+    for (int64_t i = 0; i < count; i++)
+        if (at[i] < 0 || at[i] >= limit) {
+            graph_fail(n->g, "%s: index %d is not in 0..%" PRId64, n->op->name, at[i], limit - 1);
+            return false;
+        }
+    return true;
 }

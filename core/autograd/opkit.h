@@ -22,6 +22,8 @@ static inline bool wants_grad(const peat_node *n, int i)
 bool operand_types(peat_node *n, uint32_t index);
 /* The axis counted from the front; -1 and a failure "NAME: axis ..." when a has no such axis. */
 int axis_of(struct graph *g, const char *name, const peat_node *a, int32_t axis);
+/* Fails the graph when an index is not in 0..limit-1. */
+bool indices_valid(peat_node *n, const struct tensor *index, int64_t limit);
 /* dst += src summed over the axes that dst lacks; fails the graph when memory runs out. */
 void add_reduced(struct graph *g, struct tensor *dst, const struct tensor *src);
 /* Elements [begin, end) of one axis. */

@@ -74,6 +74,7 @@ static const peat_ops table = {
     .give_up = fail,
     .shape = shape,
     .custom_all = op_custom_all,
+    .matmul_take = op_matmul_take,
 };
 
 void graph_init(struct graph *g, struct arena *arena, const struct team *team, peat_dtype dtype)

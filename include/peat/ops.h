@@ -128,6 +128,8 @@ typedef struct peat_ops {
     void (*shape)(const peat_node *, peat_shape *);
     void (*custom_all)(peat_graph *, const peat_op *, int32_t n, peat_node *const *,
                        const void *arg, size_t arg_size, peat_node **out);
+    peat_node *(*matmul_take)(peat_graph *, peat_node *, peat_node *, uint32_t flags,
+                              peat_node *index);
 } peat_ops;
 
 struct peat_graph {
@@ -325,6 +327,13 @@ static inline peat_node *peat_gather_rows(peat_graph *g, peat_node *table, peat_
 static inline peat_node *peat_take_last(peat_graph *g, peat_node *a, peat_node *index)
 {
     return g->ops->take_last(g, a, index);
+}
+/* take_last(matmul(a, b, flags), index) with the same bits, whose product is never held whole: for
+ * scores against a table with a row for each distance, [..., T, R], where [..., T, T] are taken. */
+static inline peat_node *peat_matmul_take(peat_graph *g, peat_node *a, peat_node *b, uint32_t flags,
+                                          peat_node *index)
+{
+    return g->ops->matmul_take(g, a, b, flags, index);
 }
 /* Rotate pairs (x, y) of the last axis C of a to (x cos - y sin, x sin + y cos). cosine and sine
  * are [..., C/2] and broadcast. Su et al. 2021, eq. 34. The inverse takes -sine. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * relative.h: tables with a row for each difference of positions. Scores against the whole table,
- * [.., Tq, R], are computed first and then picked with take_last: no [Tq, Tk, C] is ever made.
+ * [Tq, R] of one head at a time, are computed and picked by matmul_take: no [Tq, Tk, C] is ever
+ * made.
  */
 #ifndef SCHEME_RELATIVE_H
 #define SCHEME_RELATIVE_H

@@ -119,10 +119,8 @@ static peat_node *score_add(const peat_call *c, const peat_qkv *p)
 {
     peat_node *keys = projected(c, part_of(c, C2P), 1);
     peat_node *queries = projected(c, part_of(c, P2C), 0);
-    peat_node *c2p = peat_matmul(c->g, p->q, keys, PEAT_TRANS_B);
-    peat_node *p2c = peat_matmul(c->g, p->k, queries, PEAT_TRANS_B);
-    c2p = peat_take_last(c->g, c2p, c->shared[C2P]);
-    p2c = peat_take_last(c->g, p2c, c->shared[P2C]);
+    peat_node *c2p = peat_matmul_take(c->g, p->q, keys, PEAT_TRANS_B, c->shared[C2P]);
+    peat_node *p2c = peat_matmul_take(c->g, p->k, queries, PEAT_TRANS_B, c->shared[P2C]);
     return peat_add(c->g, c2p, peat_permute(c->g, p2c, 4, (int32_t[]){0, 1, 3, 2}));
 }
 

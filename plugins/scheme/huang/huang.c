@@ -56,11 +56,10 @@ static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED
 /* (q_i + k_j) . a[clip(i - j)] */
 static peat_node *score_add(const peat_call *c, const peat_qkv *p)
 {
-    peat_node *q = peat_matmul(c->g, p->q, peat_use(c, 0), PEAT_TRANS_B);
-    peat_node *k = peat_matmul(c->g, p->k, peat_use(c, 0), PEAT_TRANS_B);
-    k = peat_take_last(c->g, k, c->shared[OF_KEY]);
-    return peat_add(c->g, peat_take_last(c->g, q, c->shared[OF_QUERY]),
-                    peat_permute(c->g, k, 4, (int32_t[]){0, 1, 3, 2}));
+    peat_node *a = peat_use(c, 0);
+    peat_node *q = peat_matmul_take(c->g, p->q, a, PEAT_TRANS_B, c->shared[OF_QUERY]);
+    peat_node *k = peat_matmul_take(c->g, p->k, a, PEAT_TRANS_B, c->shared[OF_KEY]);
+    return peat_add(c->g, q, peat_permute(c->g, k, 4, (int32_t[]){0, 1, 3, 2}));
 }
 
 static const peat_scheme scheme = {

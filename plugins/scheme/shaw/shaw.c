@@ -58,8 +58,7 @@ static peat_node *score_add(const peat_call *c, const peat_qkv *p)
     const double none = 0;
     if (!((const struct config *)c->config)->keys)
         return peat_fill(c, 4, (int64_t[]){1, 1, 1, 1}, &none);
-    peat_node *all = peat_matmul(c->g, p->q, peat_use(c, A_K), PEAT_TRANS_B);
-    return peat_take_last(c->g, all, c->shared[INDEX]);
+    return peat_matmul_take(c->g, p->q, peat_use(c, A_K), PEAT_TRANS_B, c->shared[INDEX]);
 }
 
 /* ---- the transpose of take_last ---- */

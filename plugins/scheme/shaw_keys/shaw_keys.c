@@ -48,8 +48,7 @@ static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED
 /* q_i . a[i - j] */
 static peat_node *score_add(const peat_call *c, const peat_qkv *p)
 {
-    peat_node *all = peat_matmul(c->g, p->q, peat_use(c, 0), PEAT_TRANS_B);
-    return peat_take_last(c->g, all, c->shared[INDEX]);
+    return peat_matmul_take(c->g, p->q, peat_use(c, 0), PEAT_TRANS_B, c->shared[INDEX]);
 }
 
 static const peat_scheme scheme = {

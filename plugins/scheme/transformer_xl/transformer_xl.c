@@ -83,8 +83,7 @@ static peat_node *score_add(const peat_call *c, const peat_qkv *p)
     peat_node *u = peat_reshape(c->g, peat_use(c, U), 4, (int64_t[]){1, c->H, C, 1});
     peat_node *v = peat_reshape(c->g, peat_use(c, V), 4, (int64_t[]){1, c->H, 1, C});
     peat_node *q = peat_add(c->g, p->q, v);
-    peat_node *position = peat_matmul(c->g, q, projected(c), PEAT_TRANS_B);
-    position = peat_take_last(c->g, position, c->shared[INDEX]);
+    peat_node *position = peat_matmul_take(c->g, q, projected(c), PEAT_TRANS_B, c->shared[INDEX]);
     peat_node *key = peat_matmul(c->g, p->k, u, 0);
     key = peat_permute(c->g, key, 4, (int32_t[]){0, 1, 3, 2});
     return peat_add(c->g, position, key);

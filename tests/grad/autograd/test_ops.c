@@ -406,6 +406,57 @@ START_TEST(index_gradients_match)
 }
 END_TEST
 
+/* Of products [.., 3, 4]. */
+BUILD(build_matmul_take,
+      op_matmul_take(g, in[0], in[1], *(const uint32_t *)ctx, index_node(graph, 2, DIMS(3, 5))))
+
+START_TEST(matmul_take_gradients_match_for_every_batch_and_flag)
+{
+    uint32_t flags = (uint32_t)_i;
+    for (int l = 0; l < COUNT(leads); l++) {
+        char name[64];
+        snprintf(name, sizeof(name), "matmul_take lead %d flags %u", l, flags);
+        struct gradcase c = {name, 2, .build = build_matmul_take, .ctx = &flags};
+        c.input[0] = matrix_input(leads[l].rank_a, leads[l].a, 3, 2, (flags & 1) != 0);
+        c.input[1] = matrix_input(leads[l].rank_b, leads[l].b, 2, 4, (flags & 2) != 0);
+        check_all(&c);
+    }
+}
+END_TEST
+
+/* Heads are permuted views of [B,T,H,C]; ctx: the first axis of the index. */
+static peat_node *build_taken_heads(struct graph *g, peat_node *const *in, void *ctx)
+{
+    static const int32_t heads[] = {0, 2, 1, 3};
+    const int64_t B = *(const int64_t *)ctx;
+    peat_node *q = op_permute(base(g), in[0], 4, heads);
+    return op_matmul_take(base(g), q, in[1], PEAT_TRANS_B,
+                          index_node(g, 4, DIMS(B, 1, 4, B == 1 ? 6 : 3)));
+}
+
+/* Both gradients are one. */
+BUILD(build_taken_self,
+      op_matmul_take(g, in[0], in[0], PEAT_TRANS_B, index_node(graph, 2, DIMS(4, 5))))
+
+/* The index has an axis that the product lacks. */
+BUILD(build_taken_twice,
+      op_matmul_take(g, in[0], in[1], PEAT_TRANS_B, index_node(graph, 3, DIMS(2, 3, 4))))
+
+START_TEST(matmul_take_gradients_match_for_views)
+{
+    int64_t one = 1, each = 2;
+    const struct gradcase c[] = {
+        {"heads", 2, {{4, {2, 4, 3, 5}}, {2, {4, 5}}}, build_taken_heads, &one},
+        {"many heads", 2, {{4, {2, 4, 5, 3}}, {2, {4, 3}}}, build_taken_heads, &one},
+        {"a table per head", 2, {{4, {2, 4, 3, 5}}, {3, {3, 4, 5}}}, build_taken_heads, &one},
+        {"an index per row", 2, {{4, {2, 4, 3, 5}}, {2, {4, 5}}}, build_taken_heads, &each},
+        {"self", 1, {{3, {3, 4, 2}}}, build_taken_self},
+        {"twice", 2, {{2, {3, 5}}, {2, {4, 5}}}, build_taken_twice},
+    };
+    check_table(c, COUNT(c));
+}
+END_TEST
+
 /* --- custom operations, right and wrong ---------------------------------------------------- */
 
 enum fault { RIGHT, SIGN, SCALE, MISSING, ONE_INDEX, ZERO, ASSIGNS, FAULTS };
@@ -609,6 +660,20 @@ BUILD(build_large_matmul, op_matmul(g, in[0], in[1], 0))
 BUILD(build_large_gelu, op_gelu(g, in[0]))
 BUILD(build_large_cumsum, op_cumsum(g, in[0], 1, false))
 
+/* A row for each distance, clipped. */
+static peat_node *build_large_taken(struct graph *g, peat_node *const *in, void *ctx)
+{
+    enum { T = 67, R = 40 };
+    static int32_t index[T * T];
+    (void)ctx;
+    for (int i = 0; i < T * T; i++) {
+        const int distance = i / T - i % T;
+        index[i] = distance < 0 ? 0 : distance < R ? distance : R - 1;
+    }
+    return op_matmul_take(base(g), in[0], in[1], PEAT_TRANS_B,
+                          graph_constant(g, PEAT_I32, 2, DIMS(T, T), index));
+}
+
 START_TEST(large_results_have_the_same_bits_at_any_thread_count)
 {
     static const struct gradcase c[] = {
@@ -626,6 +691,7 @@ START_TEST(large_results_have_the_same_bits_at_any_thread_count)
         {"shared", 2, {{2, {130, 65}}, {3, {9, 65, 70}}}, build_large_matmul},
         {"gelu", 1, {{2, {301, 131}, -4, 4}}, build_large_gelu},
         {"cumsum", 1, {{3, {5, 61, 300}}}, build_large_cumsum},
+        {"taken", 2, {{4, {3, 5, 67, 16}}, {3, {5, 40, 16}}}, build_large_taken},
     };
     gradcase_threads(&c[_i]);
     gradcase_f32(&c[_i]);
@@ -656,12 +722,14 @@ int main(void)
                                  {elementwise_gradients_match_for_views, COUNT(binaries)},
                                  {unary_gradients_match, COUNT(unaries)},
                                  {matmul_gradients_match_for_every_batch_and_flag, 4},
+                                 {matmul_take_gradients_match_for_every_batch_and_flag, 4},
                                  {sum_gradients_match_along_every_axis, 6},
                                  {gradient_check_notices_every_planted_error, FAULTS},
-                                 {large_results_have_the_same_bits_at_any_thread_count, 14},
+                                 {large_results_have_the_same_bits_at_any_thread_count, 15},
                                  {large_gradients_match, 5})},
-        TESTS(matmul_gradients_match_for_views, linear_gradients_match, shape_gradients_match,
-              index_gradients_match, custom_operations_get_right_gradients,
+        TESTS(matmul_gradients_match_for_views, matmul_take_gradients_match_for_views,
+              linear_gradients_match, shape_gradients_match, index_gradients_match,
+              custom_operations_get_right_gradients,
               all_results_of_a_custom_operation_get_right_gradients,
               one_result_is_not_taken_for_all));
 }

@@ -361,6 +361,58 @@ START_TEST(indices_are_taken_alike_however_they_run)
 }
 END_TEST
 
+enum { HEADS = 12, ROWS = 50, TABLE = 37, CHANNELS = 8 };
+
+/* The result and both gradients, one behind the other. */
+static int64_t taken(bool at_once, int threads, int64_t tables, float *out)
+{
+    static int32_t index[ROWS * ROWS];
+    for (int i = 0; i < ROWS * ROWS; i++) {
+        const int distance = i / ROWS - i % ROWS;
+        index[i] = distance < 0 ? 0 : distance < TABLE ? distance : TABLE - 1;
+    }
+    const struct team team = team_of(threads);
+    graph_init(&graph, &arena, &team, PEAT_F32);
+    peat_node *operand[2];
+    const int64_t many[] = {HEADS, tables}, long_[] = {ROWS, TABLE};
+    for (int k = 0; k < 2; k++) {
+        peat_node *x = graph_constant(&graph, PEAT_F32, 3, DIMS(many[k], long_[k], CHANNELS), NULL);
+        for (int64_t i = 0; i < tensor_count(&x->value); i++)
+            tensor_set(&x->value, i, sin(1.0 + (double)(i * (k + 3))));
+        operand[k] = graph_leaf(&graph, &x->value, NULL, "x");
+    }
+    peat_node *at = graph_constant(&graph, PEAT_I32, 2, DIMS(ROWS, ROWS), index);
+    /* As attention's heads stand, so that no product is one of all rows. */
+    peat_node *a = op_permute(g, op_contiguous(g, op_permute(g, operand[0], 3, AXES(1, 0, 2))), 3,
+                              AXES(1, 0, 2));
+    peat_node *y = at_once ? op_matmul_take(g, a, operand[1], PEAT_TRANS_B, at)
+                           : op_take_last(g, op_matmul(g, a, operand[1], PEAT_TRANS_B), at);
+    ck_assert_msg(y != NULL, "%s", graph.err.text);
+    const bool is_one_step = strcmp(y->op->name, "matmul_take") == 0;
+    ck_assert_int_eq(is_one_step, at_once);
+    int64_t n = 0;
+    for (int64_t i = 0; i < tensor_count(&y->value); i++)
+        out[n++] = (float)get(y, i);
+    graph_backward(&graph, op_sum(g, op_reshape(g, op_mul(g, y, op_exp(g, y)), 1, DIMS(-1)), 0));
+    for (int k = 0; k < 2; k++)
+        for (int64_t i = 0; i < tensor_count(&operand[k]->value); i++)
+            out[n++] = (float)tensor_get(&operand[k]->grad, i);
+    return n;
+}
+
+START_TEST(a_product_that_is_taken_at_once_has_the_bits_of_both_steps)
+{
+    enum { MOST = HEADS * (ROWS * ROWS + (ROWS + TABLE) * CHANNELS) };
+    static float wanted[MOST], got[MOST];
+    const int64_t tables = _i == 0 ? 1 : HEADS;
+    const int64_t n = taken(false, 1, tables, wanted);
+    for (int threads = 1; threads <= 3; threads++) {
+        ck_assert_int_eq(taken(true, threads, tables, got), n);
+        ck_assert_mem_eq(got, wanted, (size_t)n * sizeof(float));
+    }
+}
+END_TEST
+
 /* More rows than go side by side, and some over. */
 START_TEST(running_sums_of_many_rows_are_those_of_each)
 {
@@ -433,7 +485,9 @@ int main(void)
 {
     return run_list(
         (struct tests){"operations", set_up, tear_down,
-                       .loops = LOOPS({matmul_is_the_sum_of_products_for_every_batch_and_flag, 4})},
+                       .loops =
+                           LOOPS({matmul_is_the_sum_of_products_for_every_batch_and_flag, 4},
+                                 {a_product_that_is_taken_at_once_has_the_bits_of_both_steps, 2})},
         TESTS(elementwise_operations_broadcast_from_the_last_axis,
               functions_of_one_element_match_libm, saturating_functions_stay_finite,
               matmul_and_linear_read_views_as_their_copies,

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * op_matmul_take.c: take_last of a product that is never held whole.
+ *
+ * One matrix of the product is made at a time, in memory that stays in the cache, and its elements
+ * are taken before the next. The products are those of matmul, and their sums are added up in
+ * matmul's order, so both give the same bits.
+ */
+#include <string.h>
+
+#include "autograd/ops.h"
+#include "opkit.h"
+#include "stacks.h"
+#include "take.h"
+#include "tensor/loop.h"
+
+enum { SRC_A, SRC_B, SRC_INDEX };
+
+/* Matrices this many and more are shared out whole; fewer are cut into blocks one by one. */
+enum { MANY_MATRICES = 8, BLOCK_ROWS = 32 };
+
+static uint32_t flags_of(const peat_node *n)
+{
+    return *(const uint32_t *)n->arg;
+}
+
+/* The product: op(a) op(b) = c [lead..., rows, length]. */
+struct call {
+    const peat_node *n;
+    struct product p;
+    struct axes lead;
+    int64_t rows, length, columns;
+    struct stack a, b;                   /* values or, where one is wanted, gradients */
+    int64_t index_stride[PEAT_MAX_RANK]; /* over lead and rows */
+    char *scratch;                       /* [slots] of c's matrices */
+    size_t slot_bytes;
+    int64_t slots, first; /* matrix `first + i` stands in slot i on the way back */
+};
+
+static struct call call_of(const peat_node *n)
+{
+    struct product_shape s;
+    const struct tensor *index = &n->src[SRC_INDEX]->value;
+    struct call c = {.n = n, .p = {.n = n, .lead = n->value.rank - 2}};
+    product_shape(&n->src[SRC_A]->value, &n->src[SRC_B]->value, flags_of(n), &s);
+    c.rows = s.dim[s.rank - 2];
+    c.length = s.dim[s.rank - 1];
+    c.columns = n->value.dim[n->value.rank - 1];
+    memcpy(c.p.dim, n->value.dim, sizeof(c.p.dim));
+    const struct tensor wide = tensor_broadcast_to(index, n->value.rank, n->value.dim);
+    memcpy(c.index_stride, wide.stride, sizeof(c.index_stride));
+    struct axes none;
+    int64_t one[PEAT_MAX_RANK];
+    for (int i = 0; i < PEAT_MAX_RANK; i++)
+        one[i] = 1;
+    axes_split(c.p.lead, c.p.dim, one, &c.lead, &none);
+    return c;
+}
+
+static struct stack value_a(const struct call *c)
+{
+    return stack_of(&c->p, &c->n->src[SRC_A]->value, (flags_of(c->n) & PEAT_TRANS_A) != 0);
+}
+
+static struct stack value_b(const struct call *c)
+{
+    return stack_of(&c->p, &c->n->src[SRC_B]->value, (flags_of(c->n) & PEAT_TRANS_B) != 0);
+}
+
+/* Matrix i of a stack. */
+static struct stack matrix_of(const struct call *c, struct stack s, int64_t i)
+{
+    s.data += axes_offset(&c->lead, i, s.stride) * (int64_t)dtype_bytes(c->n->value.dtype);
+    return s;
+}
+
+/* c's matrix in a slot. */
+static struct stack in_slot(const struct call *c, int64_t slot)
+{
+    return (struct stack){.data = c->scratch + (size_t)slot * c->slot_bytes,
+                          .rows = c->rows,
+                          .cols = c->length,
+                          .ld = c->length < 1 ? 1 : c->length};
+}
+
+/* Room for `slots` matrices; false: out of memory, or there is nothing to do. */
+static bool make_room(struct call *c, int64_t slots)
+{
+    enum { LINE = 64 };
+    const size_t bytes = dtype_bytes(c->n->value.dtype);
+    c->slots = slots;
+    c->slot_bytes = ((size_t)(c->rows * c->length) * bytes + LINE) / LINE * LINE;
+    if (tensor_count(&c->n->value) == 0)
+        return false;
+    c->scratch = graph_scratch(c->n->g, (size_t)slots * c->slot_bytes);
+    return c->scratch != NULL;
+}
+
+/* One for each thread. */
+static int64_t slots_of(const struct call *c)
+{
+    const struct team *team = team_of(c->n);
+    return c->lead.count < MANY_MATRICES || team == NULL || team->threads < 1 ? 1 : team->threads;
+}
+
+/* ---- taking ---- */
+
+/* Rows of matrix i of y and of what they are taken from. */
+struct rows_of {
+    const struct call *c;
+    int64_t matrix, slot;
+    const struct tensor *y;
+};
+
+static struct take_block block_of(const struct rows_of *r, int64_t begin, int64_t end)
+{
+    const struct call *c = r->c;
+    const int64_t bytes = (int64_t)dtype_bytes(r->y->dtype), *index = c->index_stride;
+    const int row = c->p.lead;
+    return (struct take_block){
+        .rows = end - begin,
+        .a = in_slot(c, r->slot).data + begin * c->length * bytes,
+        .y = (char *)r->y->data +
+             (axes_offset(&c->lead, r->matrix, r->y->stride) + begin * r->y->stride[row]) * bytes,
+        .index = (const int32_t *)c->n->src[SRC_INDEX]->value.data +
+                 axes_offset(&c->lead, r->matrix, index) + begin * index[row],
+        .a_step = c->length * bytes,
+        .y_step = r->y->stride[row] * bytes,
+        .index_step = index[row],
+    };
+}
+
+static void pick_rows(void *ctx, int64_t begin, int64_t end)
+{
+    const struct rows_of *r = ctx;
+    const struct take_block b = block_of(r, begin, end);
+    take_pick(r->y->dtype, &b, r->c->length, r->c->columns);
+}
+
+static void scatter_rows(void *ctx, int64_t begin, int64_t end)
+{
+    const struct rows_of *r = ctx;
+    const struct take_block b = block_of(r, begin, end);
+    memset(b.a, 0, (size_t)(b.rows * b.a_step));
+    take_scatter(r->y->dtype, &b, r->c->columns);
+}
+
+/* ---- forward ---- */
+
+static bool infer(peat_node *n)
+{
+    const struct tensor *index = &n->src[SRC_INDEX]->value;
+    struct product_shape s;
+    if (!operand_types(n, 1u << SRC_INDEX))
+        return false;
+    product_shape(&n->src[SRC_A]->value, &n->src[SRC_B]->value, flags_of(n), &s);
+    s.dim[s.rank - 1] = index->dim[index->rank - 1];
+    n->value = tensor_shape(n->g->dtype, s.rank, s.dim);
+    return true;
+}
+
+static void forward_matrix(void *ctx, int64_t i)
+{
+    const struct call *c = ctx;
+    const struct team *team = team_of(c->n);
+    const int64_t slot = c->slots == 1 ? 0 : parallel_thread();
+    const struct stack to = in_slot(c, slot), a = matrix_of(c, c->a, i), b = matrix_of(c, c->b, i);
+    const struct gemm g = stack_product(&c->p, &to, &a, &b, 0.0);
+    gemm_run(team, &g);
+    parallel_ranges(team, c->rows, BLOCK_ROWS, pick_rows,
+                    &(struct rows_of){c, i, slot, &c->n->value});
+}
+
+/* y_ij = c[i, index_ij], c = op(a) op(b) */
+static void forward(peat_node *n)
+{
+    struct call c = call_of(n);
+    struct arena_mark mark = arena_mark(n->g->arena);
+    c.a = value_a(&c);
+    c.b = value_b(&c);
+    if (indices_valid(n, &n->src[SRC_INDEX]->value, c.length) && make_room(&c, slots_of(&c))) {
+        if (c.slots > 1)
+            parallel_for(team_of(n), c.lead.count, forward_matrix, &c);
+        else
+            for (int64_t i = 0; i < c.lead.count; i++)
+                forward_matrix(&c, i);
+    }
+    arena_rewind(n->g->arena, mark);
+}
+
+/* ---- backward ---- */
+
+/* The gradient of an operand, op(da) or op(db), that is wanted. */
+struct gradient {
+    bool wanted, fresh, apart; /* apart: no two matrices of c have the same of it */
+    struct stack to;
+};
+
+struct backward {
+    struct call c;
+    struct gradient of[2];
+};
+
+static struct gradient gradient_of(const struct call *c, int which)
+{
+    const uint32_t flag = which == SRC_A ? PEAT_TRANS_A : PEAT_TRANS_B;
+    struct gradient d = {.wanted = wants_grad(c->n, which), .apart = true};
+    if (!d.wanted)
+        return d;
+    const struct tensor to = node_grad_whole(c->n->src[which], &d.fresh);
+    d.to = stack_of(&c->p, &to, (flags_of(c->n) & flag) != 0);
+    for (int i = 0; i < c->p.lead; i++)
+        d.apart = d.apart && (d.to.stride[i] != 0 || c->p.dim[i] == 1);
+    return d;
+}
+
+/* Whether matrix i is the first of those that add to the same one of s. */
+static bool comes_first(const struct call *c, const struct stack *s, int64_t i)
+{
+    for (int axis = c->p.lead - 1; axis >= 0; axis--) {
+        if (s->stride[axis] == 0 && i % c->p.dim[axis] != 0)
+            return false;
+        i /= c->p.dim[axis];
+    }
+    return true;
+}
+
+/* op(da) += dc op(b)', op(db) += op(a)' dc for matrix i */
+static void add_gradient(const struct backward *w, int which, int64_t i)
+{
+    const struct call *c = &w->c;
+    const struct gradient *d = &w->of[which];
+    const struct stack dc = in_slot(c, i - c->first), to = matrix_of(c, d->to, i);
+    const struct stack a = stack_flip(matrix_of(c, c->a, i)), b = stack_flip(matrix_of(c, c->b, i));
+    const double beta = d->fresh && comes_first(c, &d->to, i) ? 0.0 : 1.0;
+    const struct gemm g = which == SRC_A ? stack_product(&c->p, &to, &dc, &b, beta)
+                                         : stack_product(&c->p, &to, &a, &dc, beta);
+    gemm_run(team_of(c->n), &g);
+}
+
+/* dc[i, index_ij] += dy_ij, and the products that no other matrix waits for. */
+static void backward_matrix(void *ctx, int64_t slot)
+{
+    const struct backward *w = ctx;
+    const struct call *c = &w->c;
+    parallel_ranges(team_of(c->n), c->rows, BLOCK_ROWS, scatter_rows,
+                    &(struct rows_of){c, c->first + slot, slot, &c->n->grad});
+    for (int which = SRC_A; which <= SRC_B; which++)
+        if (w->of[which].wanted && w->of[which].apart)
+            add_gradient(w, which, c->first + slot);
+}
+
+/* y_ij = c[i, index_ij]: gradients that several matrices add to take them in their order. */
+static void backward(peat_node *n)
+{
+    struct backward w = {.c = call_of(n)};
+    struct call *c = &w.c;
+    c->a = value_a(c);
+    c->b = value_b(c);
+    if (tensor_count(&n->value) > 0)
+        for (int which = SRC_A; which <= SRC_B; which++)
+            w.of[which] = gradient_of(c, which);
+    struct arena_mark mark = arena_mark(n->g->arena);
+    for (bool room = make_room(c, slots_of(c)); room && c->first < c->lead.count;
+         c->first += c->slots) {
+        const int64_t left = c->lead.count - c->first, count = left < c->slots ? left : c->slots;
+        parallel_for(team_of(n), count, backward_matrix, &w);
+        for (int64_t i = c->first; i < c->first + count; i++)
+            for (int which = SRC_A; which <= SRC_B; which++)
+                if (w.of[which].wanted && !w.of[which].apart)
+                    add_gradient(&w, which, i);
+    }
+    arena_rewind(n->g->arena, mark);
+}
+
+static int64_t flops(const peat_node *n)
+{
+    struct product_shape s;
+    int64_t count = 2;
+    product_shape(&n->src[SRC_A]->value, &n->src[SRC_B]->value, flags_of(n), &s);
+    for (int i = 0; i < s.rank; i++)
+        count *= s.dim[i];
+    return count * s.k;
+}
+
+/* ---- which products ---- */
+
+/* Each matrix of the product makes one of the result, and gradients of a and b do not share
+ * memory. */
+static bool goes_by_matrix(const peat_node *a, const peat_node *b, uint32_t flags,
+                           const peat_node *index)
+{
+    struct product_shape s;
+    if (a == NULL || b == NULL || index == NULL || node_root(a) == node_root(b) ||
+        index->value.rank < 1 || !product_shape(&a->value, &b->value, flags, &s) ||
+        index->value.rank > s.rank || matmul_folds(a, b, flags))
+        return false;
+    for (int i = 0; i < index->value.rank - 1; i++) {
+        const int64_t dim = index->value.dim[i];
+        if (dim != 1 && dim != s.dim[i + s.rank - index->value.rank])
+            return false;
+    }
+    return true;
+}
+
+peat_node *op_matmul_take(peat_graph *g, peat_node *a, peat_node *b, uint32_t flags,
+                          peat_node *index)
+{
+    static const struct op op = {"matmul_take", infer, forward,
+                                 backward,      flops, .unread = UNREAD_SELF};
+    peat_node *src[] = {stack_readable(g, a), stack_readable(g, b), op_contiguous(g, index)};
+    if (!goes_by_matrix(src[SRC_A], src[SRC_B], flags, src[SRC_INDEX]))
+        return op_take_last(g, op_matmul(g, src[SRC_A], src[SRC_B], flags), src[SRC_INDEX]);
+    return graph_op(graph_of(g), &op, 3, src, 0, &flags, sizeof(flags));
+}

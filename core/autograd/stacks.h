@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stacks.h: operands of products as the library takes them. They are read where they stand: a
+ * transposed or sliced view is a leading dimension and a flag, never a copy.
+ */
+#ifndef AUTOGRAD_STACKS_H
+#define AUTOGRAD_STACKS_H
+
+#include "autograd/graph.h"
+#include "tensor/gemm.h"
+
+/* Matrices [rows, cols], one per point of the leading axes; flipped: stored column by column. */
+struct stack {
+    char *data;
+    int64_t rows, cols, ld;
+    bool flipped;
+    int64_t stride[PEAT_MAX_RANK]; /* along the leading axes, 0 where it repeats */
+};
+
+/* The leading axes of a product, and what it takes from the node. */
+struct product {
+    const peat_node *n;
+    bool rounds; /* may be a bf16 product */
+    int lead;
+    int64_t dim[PEAT_MAX_RANK];
+};
+
+/* t over the leading axes of p; the data may be the value's or the gradient's. */
+struct stack stack_of(const struct product *p, const struct tensor *t, bool transposed);
+struct stack stack_flip(struct stack s);
+/* a, or a copy of it when the library cannot read it in place. */
+peat_node *stack_readable(peat_graph *g, peat_node *a);
+
+/* dst = x y (beta 0) or dst += x y (beta 1), all as logical matrices where their data points. */
+struct gemm stack_product(const struct product *p, const struct stack *dst, const struct stack *x,
+                          const struct stack *y, double beta);
+
+/* Of a product's operands: what they make, or false when their shapes do not fit. */
+struct product_shape {
+    int rank;
+    int64_t dim[PEAT_MAX_RANK], k;
+};
+bool product_shape(const struct tensor *a, const struct tensor *b, uint32_t flags,
+                   struct product_shape *s);
+
+/* op_matmul.c: leading axes of a that go with a single b are rows of one big product. */
+bool matmul_folds(const peat_node *a, const peat_node *b, uint32_t flags);
+
+#endif

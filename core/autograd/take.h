@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* take.h: rows of which elements are taken by an index, and the way back. */
+#ifndef AUTOGRAD_TAKE_H
+#define AUTOGRAD_TAKE_H
+
+#include "tensor/tensor.h"
+
+/* Rows one after another; those of a do not overlap those of y. */
+struct take_block {
+    int64_t rows;
+    char *a, *y;
+    const int32_t *index;
+    int64_t a_step, y_step, index_step; /* from a row to the next: bytes, bytes, elements */
+};
+
+/* y_j = a[index_j] in each row; rows of y have `columns` elements, those of a `length`. */
+void take_pick(peat_dtype dtype, const struct take_block *b, int64_t length, int64_t columns);
+/* a[index_j] += y_j in each row, in the order of j. */
+void take_scatter(peat_dtype dtype, const struct take_block *b, int64_t columns);
+
+#endif
