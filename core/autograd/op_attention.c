@@ -9,7 +9,8 @@
  *
  * Gradients of score_add, bias and rel: each task adds into sums of its own, as large as the
  * operand's last two axes; these are then added to the operand's gradient in task order. Tasks run
- * in waves of whole batches so that the sums stay below PARTIAL_BYTES (or one batch's worth).
+ * in waves of whole batches so that the sums stay below PARTIAL_BYTES (or one batch's worth). A
+ * score_add or bias with a matrix for each pair is added to where its gradient lies.
  */
 #include <math.h>
 #include <string.h>
@@ -374,31 +375,73 @@ static void add_partials(peat_node *n, int which, const struct partial *p,
         graph_fail(n->g, "attention: out of memory");
 }
 
+/* Whether tasks may add to the gradient of score_add or bias in place: each of its elements is one
+ * task's alone, and no other operand has it. */
+static bool sums_in_place(const peat_node *n, int which, const struct attention *c)
+{
+    const peat_node *x = n->src[which];
+    if (which == SRC_REL || !x || !x->needs_grad || !tensor_contiguous(&x->value))
+        return false;
+    for (int i = 0; i < N_SRC; i++)
+        if (i != which && n->src[i] && node_root(n->src[i]) == node_root(x))
+            return false;
+    const struct tensor t = four_axes(&x->value, false);
+    return t.dim[0] == c->B && t.dim[1] == c->H && t.dim[2] == c->Tq && t.dim[3] == c->Tk;
+}
+
+/* The sums of one operand, in waves: in memory of their own or, where own is, in its gradient. */
+struct wave_sums {
+    int src;
+    struct partial *part;
+    char *own;
+    bool fresh;
+};
+
+static void open_sums(peat_node *n, const struct attention *c, struct wave_sums *s, int64_t wave)
+{
+    if (s->part->rows == 0)
+        return;
+    if (sums_in_place(n, s->src, c))
+        s->part->sums = s->own = node_grad_whole(n->src[s->src], &s->fresh).data;
+    else
+        s->part->sums = graph_scratch(n->g, (size_t)(wave * c->H) * partial_bytes(s->part, c));
+}
+
+static void begin_wave(const struct attention *c, const struct wave_sums *s, int64_t b0,
+                       int64_t count)
+{
+    const size_t batch = (size_t)c->H * partial_bytes(s->part, c);
+    if (s->own)
+        s->part->sums = s->own + (size_t)b0 * batch;
+    if (s->part->sums && (!s->own || s->fresh))
+        memset(s->part->sums, 0, (size_t)count * batch);
+}
+
 static void backward_waves(peat_node *n, struct attention *c)
 {
     struct graph *g = n->g;
-    struct partial *part[] = {&c->score_add_sums, &c->bias_sums, &c->rel_sums};
-    const int src[] = {SRC_SCORE_ADD, SRC_BIAS, SRC_REL};
+    struct wave_sums sums[] = {
+        {SRC_SCORE_ADD, &c->score_add_sums}, {SRC_BIAS, &c->bias_sums}, {SRC_REL, &c->rel_sums}};
+    enum { SUMS = sizeof(sums) / sizeof(*sums) };
     size_t batch_bytes = 0;
-    for (int i = 0; i < 3; i++) {
-        *part[i] = partial_of(n, src[i]);
-        batch_bytes += (size_t)c->H * partial_bytes(part[i], c);
+    for (int i = 0; i < SUMS; i++) {
+        *sums[i].part = partial_of(n, sums[i].src);
+        batch_bytes += (size_t)c->H * partial_bytes(sums[i].part, c);
     }
     int64_t wave = batch_bytes ? most(1, (int64_t)(PARTIAL_BYTES / batch_bytes)) : c->B;
     wave = least(wave, c->B);
-    for (int i = 0; i < 3; i++)
-        if (part[i]->rows > 0)
-            part[i]->sums = graph_scratch(g, (size_t)(wave * c->H) * partial_bytes(part[i], c));
+    for (int i = 0; i < SUMS; i++)
+        open_sums(n, c, &sums[i], wave);
     for (int64_t b0 = 0; b0 < c->B && !graph_failed(g); b0 += wave) {
         int64_t count = least(wave, c->B - b0);
-        for (int i = 0; i < 3; i++)
-            if (part[i]->sums)
-                memset(part[i]->sums, 0, (size_t)(count * c->H) * partial_bytes(part[i], c));
+        for (int i = 0; i < SUMS; i++)
+            begin_wave(c, &sums[i], b0, count);
         c->first = b0 * c->H;
         parallel_for(g->team, count * c->H, c->rounds ? attention_backward_rounded : backward_task,
                      c);
-        for (int i = 0; i < 3; i++)
-            add_partials(n, src[i], part[i], c, b0, count);
+        for (int i = 0; i < SUMS; i++)
+            if (!sums[i].own)
+                add_partials(n, sums[i].src, sums[i].part, c, b0, count);
     }
 }
 
