@@ -56,55 +56,32 @@ void loop_init(struct loop *l, int n, const struct tensor *const *t)
         memmove(l->stride[k], l->stride[k] + first, (size_t)l->rank * sizeof(int64_t));
 }
 
-/* Where a row stands: its index and each tensor's bytes from the start. */
-struct place {
-    int64_t at[PEAT_MAX_RANK], offset[LOOP_MAX];
-};
-
-static void move_along(const struct loop *l, struct place *p, int axis, int64_t n)
-{
-    p->at[axis] += n;
-    for (int k = 0; k < l->n; k++)
-        p->offset[k] += n * l->stride[k][axis] * (int64_t)l->bytes[k];
-}
-
-static struct place place_of(const struct loop *l, int64_t element)
-{
-    struct place p = {0};
-    for (int i = l->rank - 1; i >= 0 && l->dim[i] > 0; i--) {
-        move_along(l, &p, i, element % l->dim[i]);
-        element /= l->dim[i];
-    }
-    return p;
-}
-
-static void next_row(const struct loop *l, struct place *p)
-{
-    int i = l->rank - 1;
-    move_along(l, p, i, -p->at[i]);
-    while (--i >= 0) {
-        move_along(l, p, i, 1);
-        if (p->at[i] < l->dim[i])
-            break;
-        move_along(l, p, i, -l->dim[i]);
-    }
-}
-
 void loop_range(const struct loop *l, int64_t begin, int64_t end, loop_fn fn, const void *ctx)
 {
-    const int last = l->rank - 1;
-    struct place p = place_of(l, begin);
+    int last = l->rank - 1;
+    int64_t at[PEAT_MAX_RANK];
+    int64_t rest = begin;
+    for (int i = last; i >= 0; i--) {
+        at[i] = l->dim[i] > 0 ? rest % l->dim[i] : 0;
+        rest = l->dim[i] > 0 ? rest / l->dim[i] : 0;
+    }
     struct loop_row row = {0};
     for (int k = 0; k < l->n; k++)
         row.stride[k] = l->stride[k][last];
     while (begin < end) {
-        int64_t left = l->dim[last] - p.at[last];
+        int64_t left = l->dim[last] - at[last];
         row.n = left < end - begin ? left : end - begin;
-        for (int k = 0; k < l->n; k++)
-            row.p[k] = (char *)l->data[k] + p.offset[k];
+        for (int k = 0; k < l->n; k++) {
+            int64_t offset = 0;
+            for (int i = 0; i <= last; i++)
+                offset += at[i] * l->stride[k][i];
+            row.p[k] = (char *)l->data[k] + offset * (int64_t)l->bytes[k];
+        }
         fn(ctx, &row);
         begin += row.n;
-        next_row(l, &p);
+        at[last] = 0;
+        for (int i = last - 1; i >= 0 && ++at[i] == l->dim[i]; i--)
+            at[i] = 0;
     }
 }
 
