@@ -99,7 +99,7 @@ def main():
     print("| scheme | step time / none's | peak MiB more than none's | peak / none's | plan counts |")
     print("| --- | --- | --- | --- | --- |")
     for time, low, high, more, peak, name, plan in sorted(rows):
-        print(f"| {name} | {time:.2f} ({low:.2f} to {high:.2f}) | {more:.0f} | {peak:.2f} | "
+        print(f"| {name} | {time:.2f} ({low:.2f} to {high:.2f}) | {round(more)} | {peak:.2f} | "
               f"{plan:.2f} |")
     if left_out:
         print(f"\nNot measured, as they need settings or another scheme: {', '.join(left_out)}.")
