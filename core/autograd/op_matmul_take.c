@@ -30,7 +30,7 @@ struct call {
     struct product p;
     struct axes lead;
     int64_t rows, length, columns;
-    struct stack a, b;                   /* values or, where one is wanted, gradients */
+    struct stack a, b;                   /* their values */
     int64_t index_stride[PEAT_MAX_RANK]; /* over lead and rows */
     char *scratch;                       /* [slots] of c's matrices */
     size_t slot_bytes;
