@@ -8,6 +8,7 @@
 #include <peat/gemm.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "flush.h"
 
