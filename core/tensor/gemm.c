@@ -44,17 +44,6 @@ int gemm_share(void)
     return gemm_notes_open();
 }
 
-peat_status gemm_start_shared(struct team *team, const char *name, int shared, struct error *err)
-{
-    team->late = late_library_told(name, team->threads, shared);
-    if (team->late != NULL)
-        return PEAT_OK;
-    peat_status status = gemm_start(team, name, err);
-    if (status == PEAT_OK)
-        library_tell(&(struct library){team->gemm, team->rest}, name, shared);
-    return status;
-}
-
 static bool started(const struct team *team)
 {
     return team != NULL && (team->gemm != NULL || team->late != NULL);
@@ -65,6 +54,19 @@ static struct library library_of(const struct team *team)
     BUG_UNLESS(started(team));
     return team->late != NULL ? *late_library_open(team->late)
                               : (struct library){team->gemm, team->rest};
+}
+
+peat_status gemm_start_shared(struct team *team, const char *name, int shared, struct error *err)
+{
+    team->late = late_library_told(name, team->threads, shared);
+    if (team->late != NULL)
+        return PEAT_OK;
+    peat_status status = gemm_start(team, name, err);
+    if (status != PEAT_OK)
+        return status;
+    const struct library library = library_of(team);
+    library_tell(&library, name, shared);
+    return PEAT_OK;
 }
 
 const char *gemm_name(const struct team *team)
@@ -85,7 +87,8 @@ void gemm_identify(const struct team *team, struct arena *a, const char **librar
         *libraries = told.libraries;
         *kernels = told.kernels;
     } else {
-        library_identify(&(struct library){team->gemm, team->rest}, a, libraries, kernels);
+        const struct library library = library_of(team);
+        library_identify(&library, a, libraries, kernels);
     }
     if (team->bf16 != NULL)
         *kernels = arena_printf(a, "%s + bf16 %d%s", *kernels, BF16_WAY,

@@ -2,6 +2,7 @@
 /* gemm_library.c: from a name to libraries that multiply. */
 #include "gemm_library.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +129,8 @@ void library_tell(const struct library *l, const char *name, int notes)
 struct late_library {
     struct told told;
     int threads;
-    struct library library; /* none yet: gemm is NULL */
+    struct library library; /* once it is open */
+    atomic_bool open;
 };
 
 /* The first that was told of a name counts. */
@@ -184,12 +186,16 @@ static void open_once(void *ctx)
 {
     struct late_library *late = ctx;
     struct error err;
-    if (late->library.gemm == NULL && open_told(late, &err) != PEAT_OK)
+    if (atomic_load(&late->open))
+        return;
+    if (open_told(late, &err) != PEAT_OK)
         give_up(&err);
+    atomic_store(&late->open, true);
 }
 
 const struct library *late_library_open(struct late_library *late)
 {
-    parallel_alone(open_once, late);
+    if (!atomic_load(&late->open))
+        parallel_alone(open_once, late);
     return &late->library;
 }
