@@ -8,9 +8,6 @@
 #include "tensor/gemm.h"
 #include "tensor/loop.h"
 
-/* Products this many and more are shared out whole; fewer are cut into blocks one by one. */
-enum { MANY_PRODUCTS = 8 };
-
 /* All but the last axis of t are one axis of even step. */
 static bool folds(const struct tensor *t)
 {

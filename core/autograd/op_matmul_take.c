@@ -16,8 +16,8 @@
 
 enum { SRC_A, SRC_B, SRC_INDEX };
 
-/* Matrices this many and more are shared out whole; fewer are cut into blocks one by one. */
-enum { MANY_MATRICES = 8, BLOCK_ROWS = 32 };
+/* Rows that are taken together. */
+enum { BLOCK_ROWS = 32 };
 
 static uint32_t flags_of(const peat_node *n)
 {
@@ -37,34 +37,30 @@ struct call {
     int64_t slots, first; /* matrix `first + i` stands in slot i on the way back */
 };
 
+/* t: the operand's value or gradient */
+static struct stack operand(const struct call *c, int which, const struct tensor *t)
+{
+    const uint32_t flag = which == SRC_A ? PEAT_TRANS_A : PEAT_TRANS_B;
+    return stack_of(&c->p, t, (flags_of(c->n) & flag) != 0);
+}
+
 static struct call call_of(const peat_node *n)
 {
     struct product_shape s;
+    const struct tensor *a = &n->src[SRC_A]->value, *b = &n->src[SRC_B]->value;
     const struct tensor *index = &n->src[SRC_INDEX]->value;
     struct call c = {.n = n, .p = {.n = n, .lead = n->value.rank - 2}};
-    product_shape(&n->src[SRC_A]->value, &n->src[SRC_B]->value, flags_of(n), &s);
+    product_shape(a, b, flags_of(n), &s);
     c.rows = s.dim[s.rank - 2];
     c.length = s.dim[s.rank - 1];
     c.columns = n->value.dim[n->value.rank - 1];
     memcpy(c.p.dim, n->value.dim, sizeof(c.p.dim));
+    c.lead = axes_all(c.p.lead, c.p.dim);
+    c.a = operand(&c, SRC_A, a);
+    c.b = operand(&c, SRC_B, b);
     const struct tensor wide = tensor_broadcast_to(index, n->value.rank, n->value.dim);
     memcpy(c.index_stride, wide.stride, sizeof(c.index_stride));
-    struct axes none;
-    int64_t one[PEAT_MAX_RANK];
-    for (int i = 0; i < PEAT_MAX_RANK; i++)
-        one[i] = 1;
-    axes_split(c.p.lead, c.p.dim, one, &c.lead, &none);
     return c;
-}
-
-static struct stack value_a(const struct call *c)
-{
-    return stack_of(&c->p, &c->n->src[SRC_A]->value, (flags_of(c->n) & PEAT_TRANS_A) != 0);
-}
-
-static struct stack value_b(const struct call *c)
-{
-    return stack_of(&c->p, &c->n->src[SRC_B]->value, (flags_of(c->n) & PEAT_TRANS_B) != 0);
 }
 
 /* Matrix i of a stack. */
@@ -83,24 +79,22 @@ static struct stack in_slot(const struct call *c, int64_t slot)
                           .ld = c->length < 1 ? 1 : c->length};
 }
 
-/* Room for `slots` matrices; false: out of memory, or there is nothing to do. */
-static bool make_room(struct call *c, int64_t slots)
-{
-    enum { LINE = 64 };
-    const size_t bytes = dtype_bytes(c->n->value.dtype);
-    c->slots = slots;
-    c->slot_bytes = ((size_t)(c->rows * c->length) * bytes + LINE) / LINE * LINE;
-    if (tensor_count(&c->n->value) == 0)
-        return false;
-    c->scratch = graph_scratch(c->n->g, (size_t)slots * c->slot_bytes);
-    return c->scratch != NULL;
-}
-
 /* One for each thread. */
 static int64_t slots_of(const struct call *c)
 {
     const struct team *team = team_of(c->n);
-    return c->lead.count < MANY_MATRICES || team == NULL || team->threads < 1 ? 1 : team->threads;
+    return c->lead.count < MANY_PRODUCTS || team == NULL || team->threads < 1 ? 1 : team->threads;
+}
+
+/* Memory for the slots; false: there is none. */
+static bool make_room(struct call *c)
+{
+    enum { LINE = 64 };
+    const size_t bytes = dtype_bytes(c->n->value.dtype);
+    c->slots = slots_of(c);
+    c->slot_bytes = ((size_t)(c->rows * c->length) * bytes + LINE) / LINE * LINE;
+    c->scratch = graph_scratch(c->n->g, (size_t)c->slots * c->slot_bytes);
+    return c->scratch != NULL;
 }
 
 /* ---- taking ---- */
@@ -176,9 +170,8 @@ static void forward(peat_node *n)
 {
     struct call c = call_of(n);
     struct arena_mark mark = arena_mark(n->g->arena);
-    c.a = value_a(&c);
-    c.b = value_b(&c);
-    if (indices_valid(n, &n->src[SRC_INDEX]->value, c.length) && make_room(&c, slots_of(&c))) {
+    if (indices_valid(n, &n->src[SRC_INDEX]->value, c.length) && tensor_count(&n->value) > 0 &&
+        make_room(&c)) {
         if (c.slots > 1)
             parallel_for(team_of(n), c.lead.count, forward_matrix, &c);
         else
@@ -203,12 +196,11 @@ struct backward {
 
 static struct gradient gradient_of(const struct call *c, int which)
 {
-    const uint32_t flag = which == SRC_A ? PEAT_TRANS_A : PEAT_TRANS_B;
     struct gradient d = {.wanted = wants_grad(c->n, which), .apart = true};
     if (!d.wanted)
         return d;
     const struct tensor to = node_grad_whole(c->n->src[which], &d.fresh);
-    d.to = stack_of(&c->p, &to, (flags_of(c->n) & flag) != 0);
+    d.to = operand(c, which, &to);
     for (int i = 0; i < c->p.lead; i++)
         d.apart = d.apart && (d.to.stride[i] != 0 || c->p.dim[i] == 1);
     return d;
@@ -238,6 +230,14 @@ static void add_gradient(const struct backward *w, int which, int64_t i)
     gemm_run(team_of(c->n), &g);
 }
 
+/* Of the gradients that are apart, or that are not. */
+static void add_gradients(const struct backward *w, bool apart, int64_t i)
+{
+    for (int which = SRC_A; which <= SRC_B; which++)
+        if (w->of[which].wanted && w->of[which].apart == apart)
+            add_gradient(w, which, i);
+}
+
 /* dc[i, index_ij] += dy_ij, and the products that no other matrix waits for. */
 static void backward_matrix(void *ctx, int64_t slot)
 {
@@ -245,30 +245,24 @@ static void backward_matrix(void *ctx, int64_t slot)
     const struct call *c = &w->c;
     parallel_ranges(team_of(c->n), c->rows, BLOCK_ROWS, scatter_rows,
                     &(struct rows_of){c, c->first + slot, slot, &c->n->grad});
-    for (int which = SRC_A; which <= SRC_B; which++)
-        if (w->of[which].wanted && w->of[which].apart)
-            add_gradient(w, which, c->first + slot);
+    add_gradients(w, true, c->first + slot);
 }
 
 /* y_ij = c[i, index_ij]: gradients that several matrices add to take them in their order. */
 static void backward(peat_node *n)
 {
+    if (tensor_count(&n->value) == 0)
+        return;
     struct backward w = {.c = call_of(n)};
     struct call *c = &w.c;
-    c->a = value_a(c);
-    c->b = value_b(c);
-    if (tensor_count(&n->value) > 0)
-        for (int which = SRC_A; which <= SRC_B; which++)
-            w.of[which] = gradient_of(c, which);
+    for (int which = SRC_A; which <= SRC_B; which++)
+        w.of[which] = gradient_of(c, which);
     struct arena_mark mark = arena_mark(n->g->arena);
-    for (bool room = make_room(c, slots_of(c)); room && c->first < c->lead.count;
-         c->first += c->slots) {
+    for (bool room = make_room(c); room && c->first < c->lead.count; c->first += c->slots) {
         const int64_t left = c->lead.count - c->first, count = left < c->slots ? left : c->slots;
         parallel_for(team_of(n), count, backward_matrix, &w);
         for (int64_t i = c->first; i < c->first + count; i++)
-            for (int which = SRC_A; which <= SRC_B; which++)
-                if (w.of[which].wanted && !w.of[which].apart)
-                    add_gradient(&w, which, i);
+            add_gradients(&w, false, i);
     }
     arena_rewind(n->g->arena, mark);
 }
@@ -276,11 +270,9 @@ static void backward(peat_node *n)
 static int64_t flops(const peat_node *n)
 {
     struct product_shape s;
-    int64_t count = 2;
     product_shape(&n->src[SRC_A]->value, &n->src[SRC_B]->value, flags_of(n), &s);
-    for (int i = 0; i < s.rank; i++)
-        count *= s.dim[i];
-    return count * s.k;
+    const struct tensor c = tensor_shape(n->value.dtype, s.rank, s.dim);
+    return 2 * tensor_count(&c) * s.k;
 }
 
 /* ---- which products ---- */

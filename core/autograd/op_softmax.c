@@ -33,20 +33,11 @@ static bool softmax_infer(peat_node *n)
     return true;
 }
 
-/* Every leading axis counts as one along which the mask moves. */
-static struct axes leading_axes(const struct tensor *t)
-{
-    static const int64_t moving[PEAT_MAX_RANK] = {1, 1, 1, 1, 1, 1};
-    struct axes lead, none;
-    axes_split(t->rank - 1, t->dim, moving, &lead, &none);
-    return lead;
-}
-
 static void softmax_forward(peat_node *n)
 {
     const struct tensor *x = &n->src[0]->value;
     struct softmax s = {.n = row_length(x), .x = x->data, .y = n->value.data};
-    s.lead = leading_axes(x);
+    s.lead = axes_all(x->rank - 1, x->dim);
     if (n->n_src == 2)
         s.mask = tensor_broadcast_to(&n->src[1]->value, x->rank, x->dim);
     parallel_ranges(n->g->team, row_count(x), row_grain(s.n), softmax_rows_of(x->dtype)->forward,

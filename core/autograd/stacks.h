@@ -17,6 +17,9 @@ struct stack {
     int64_t stride[PEAT_MAX_RANK]; /* along the leading axes, 0 where it repeats */
 };
 
+/* Products this many and more are shared out whole; fewer are cut into blocks one by one. */
+enum { MANY_PRODUCTS = 8 };
+
 /* The leading axes of a product, and what it takes from the node. */
 struct product {
     const peat_node *n;

@@ -232,6 +232,14 @@ void axes_split(int rank, const int64_t *dim, const int64_t *stride, struct axes
         axes_add(stride[i] == 0 && dim[i] != 1 ? repeats : moves, i, dim[i]);
 }
 
+struct axes axes_all(int rank, const int64_t *dim)
+{
+    struct axes all = {.count = 1};
+    for (int i = 0; i < rank; i++)
+        axes_add(&all, i, dim[i]);
+    return all;
+}
+
 int64_t axes_offset(const struct axes *x, int64_t i, const int64_t *stride)
 {
     int64_t offset = 0;

@@ -58,6 +58,8 @@ struct axes {
 
 void axes_split(int rank, const int64_t *dim, const int64_t *stride, struct axes *moves,
                 struct axes *repeats);
+/* All axes of a shape, as ones along which a tensor moves. */
+struct axes axes_all(int rank, const int64_t *dim);
 /* Offset of flat index i of the group in a tensor with these strides over the original shape. */
 int64_t axes_offset(const struct axes *x, int64_t i, const int64_t *stride);
 
