@@ -54,11 +54,16 @@ static inline int32_t below(double p, int64_t n)
 /* Positions whose vectors are looked up before any arithmetic, which then goes side by side. */
 enum { CHUNK = 128 };
 
+static inline int64_t chunk(int64_t left)
+{
+    return left < CHUNK ? left : CHUNK;
+}
+
 /* Sums into dz wait for one another, but not for those of other rows: so many go side by side. */
 enum { ROWS = 8 };
 
 /*
- * Rows of T positions p and n products z.
+ * Rows of T positions p and n products z, between and slopes for `count` of them, CHUNK at most.
  * between: y_j = z_f + (p_j - f) (z_{f+1} - z_f), f = floor(p_j)
  * slopes:  dp_j += dy_j (z_{f+1} - z_f)
  * shares:  dz_f += dy_j (1 - (p_j - f)), dz_{f+1} += dy_j (p_j - f), in the order of j
@@ -73,32 +78,25 @@ enum { ROWS = 8 };
         for (int64_t j = 0; j < count; j++)                                                        \
             memcpy(pair[j], z + f[j], sizeof(pair[j]));                                            \
     }                                                                                              \
-    static void between_##real(real *y, const real *z, const real *p, int64_t T, int64_t n)        \
+    static void between_##real(real *y, const real *z, const real *p, int64_t count, int64_t n)    \
     {                                                                                              \
         real pair[CHUNK][2];                                                                       \
         int32_t f[CHUNK];                                                                          \
-        for (int64_t at = 0; at < T; at += CHUNK) {                                                \
-            int64_t count = T - at < CHUNK ? T - at : CHUNK;                                       \
-            look_up_##real(pair, f, z, p + at, count, n);                                          \
-            for (int64_t j = 0; j < count; j++) {                                                  \
-                double low = (double)pair[j][0], high = (double)pair[j][1];                        \
-                double above = (double)p[at + j] - (double)f[j];                                   \
-                y[at + j] = (real)(low + above * (high - low));                                    \
-            }                                                                                      \
+        look_up_##real(pair, f, z, p, count, n);                                                   \
+        for (int64_t j = 0; j < count; j++) {                                                      \
+            double low = (double)pair[j][0], high = (double)pair[j][1];                            \
+            y[j] = (real)(low + ((double)p[j] - (double)f[j]) * (high - low));                     \
         }                                                                                          \
     }                                                                                              \
-    static void slopes_##real(real *dp, const real *dy, const real *z, const real *p, int64_t T,   \
-                              int64_t n)                                                           \
+    static void slopes_##real(real *dp, const real *dy, const real *z, const real *p,              \
+                              int64_t count, int64_t n)                                            \
     {                                                                                              \
         real pair[CHUNK][2];                                                                       \
         int32_t f[CHUNK];                                                                          \
-        for (int64_t at = 0; at < T; at += CHUNK) {                                                \
-            int64_t count = T - at < CHUNK ? T - at : CHUNK;                                       \
-            look_up_##real(pair, f, z, p + at, count, n);                                          \
-            for (int64_t j = 0; j < count; j++) {                                                  \
-                double up = (double)pair[j][1] - (double)pair[j][0];                               \
-                dp[at + j] = (real)((double)dp[at + j] + (double)dy[at + j] * up);                 \
-            }                                                                                      \
+        look_up_##real(pair, f, z, p, count, n);                                                   \
+        for (int64_t j = 0; j < count; j++) {                                                      \
+            double up = (double)pair[j][1] - (double)pair[j][0];                                   \
+            dp[j] = (real)((double)dp[j] + (double)dy[j] * up);                                    \
         }                                                                                          \
     }                                                                                              \
     static inline void shares_##real(real *dz, const real *dy, const real *p, int64_t count,       \
@@ -121,7 +119,8 @@ enum { ROWS = 8 };
         const real *z = c->src[0].data, *p = c->src[1].data;                                       \
         real *y = c->out->data;                                                                    \
         for (int64_t i = begin; i < end; i++)                                                      \
-            between_##real(y + i * T, z + i * n, p + i * T, T, n);                                 \
+            for (int64_t at = i * T; at < (i + 1) * T; at += CHUNK)                                \
+                between_##real(y + at, z + i * n, p + at, chunk((i + 1) * T - at), n);             \
     }                                                                                              \
     static void backward_##real(const peat_op_call *c, int64_t begin, int64_t end)                 \
     {                                                                                              \
@@ -133,7 +132,8 @@ enum { ROWS = 8 };
         if (dz && i < end)                                                                         \
             shares_##real(dz + i * n, dy + i * T, p + i * T, end - i, T, n);                       \
         for (i = begin; dp && i < end; i++)                                                        \
-            slopes_##real(dp + i * T, dy + i * T, z + i * n, p + i * T, T, n);                     \
+            for (int64_t at = i * T; at < (i + 1) * T; at += CHUNK)                                \
+                slopes_##real(dp + at, dy + at, z + i * n, p + at, chunk((i + 1) * T - at), n);    \
     }
 KERNELS(float)
 KERNELS(double)

@@ -78,10 +78,9 @@ struct part {
 static struct part part_of(const peat_call *c, int which)
 {
     int64_t clip = ((const struct deberta *)c->self)->clip;
-    struct part all = {-clip, clip - 1};
-    if (c->dims.causal)
-        *(which == C2P ? &all.lo : &all.hi) = 0;
-    return all;
+    bool causal = c->dims.causal;
+    return (struct part){.lo = causal && which == C2P ? 0 : -clip,
+                         .hi = causal && which == P2C ? 0 : clip - 1};
 }
 
 /* c2p takes i - j as [Tq,Tk], p2c takes j - i as [Tk,Tq]. */

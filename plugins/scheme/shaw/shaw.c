@@ -147,12 +147,13 @@ SUM_UP(sum_up_f64, double)
         real *dw = (real *)c->src_grad[0].data + unit * n;                                         \
         int64_t j = 0;                                                                             \
         for (; j + RUN <= n; j += RUN) {                                                           \
-            const bool run = is_run(index + j);                                                    \
             const real all = dy[index[j]];                                                         \
-            for (int64_t k = j; k < j + RUN && run; k++)                                           \
-                dw[k] += all;                                                                      \
-            for (int64_t k = j; k < j + RUN && !run; k++)                                          \
-                dw[k] += dy[index[k]];                                                             \
+            if (is_run(index + j))                                                                 \
+                for (int64_t k = j; k < j + RUN; k++)                                              \
+                    dw[k] += all;                                                                  \
+            else                                                                                   \
+                for (int64_t k = j; k < j + RUN; k++)                                              \
+                    dw[k] += dy[index[k]];                                                         \
         }                                                                                          \
         for (; j < n; j++)                                                                         \
             dw[j] += dy[index[j]];                                                                 \
