@@ -52,6 +52,7 @@ static const peat_host table = {
     .log = host_log,
     .extension = host_extension,
     .token_table = service_token_table,
+    .resolved_list = service_resolved_list,
 };
 
 const peat_host *host_table(void)

@@ -12,6 +12,7 @@ void service_bound(peat_setup *s, int32_t handle, double lo, double hi);
 peat_status service_refuse(peat_setup *s, const char *fmt, ...);
 void *service_alloc(peat_setup *s, size_t bytes);
 void service_resolved(peat_setup *s, const char *key, double value);
+void service_resolved_list(peat_setup *s, const char *key, peat_reals value);
 const unsigned char *service_read_file(peat_setup *s, const char *path, int64_t *bytes);
 peat_token_table service_token_table(peat_setup *s);
 

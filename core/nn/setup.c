@@ -170,15 +170,33 @@ void *service_alloc(peat_setup *base, size_t bytes)
     return arena_try_zalloc(setup_of(base)->arena, bytes);
 }
 
-void service_resolved(peat_setup *base, const char *key, double value)
+static struct value *number_of(struct arena *a, double x)
 {
-    struct setup *s = setup_of(base);
+    struct place at = {0};
+    return x == (double)(int64_t)x ? value_int(a, at, (int64_t)x) : value_real(a, at, x);
+}
+
+static void resolve(struct setup *s, const char *key, struct value *v)
+{
     struct place at = {0};
     if (!s->part->resolved)
         s->part->resolved = value_map(s->arena, at);
-    struct value *v = value == (double)(int64_t)value ? value_int(s->arena, at, (int64_t)value)
-                                                      : value_real(s->arena, at, value);
     value_set(s->arena, s->part->resolved, arena_strdup(s->arena, key), at, v);
+}
+
+void service_resolved(peat_setup *base, const char *key, double value)
+{
+    struct setup *s = setup_of(base);
+    resolve(s, key, number_of(s->arena, value));
+}
+
+void service_resolved_list(peat_setup *base, const char *key, peat_reals value)
+{
+    struct setup *s = setup_of(base);
+    struct value *list = value_list(s->arena, (struct place){0});
+    for (int64_t i = 0; i < value.n; i++)
+        value_append(s->arena, list, number_of(s->arena, value.item[i]));
+    resolve(s, key, list);
 }
 
 const unsigned char *service_read_file(peat_setup *base, const char *path, int64_t *bytes)

@@ -7,6 +7,7 @@
 #define PEAT_HOST_H
 
 #include <peat/ops.h>
+#include <peat/param.h>
 #include <peat/scheme.h>
 
 #ifdef __cplusplus
@@ -115,6 +116,8 @@ struct peat_host {
 
     /* [setup] Of the model at hand, for schemes and combinations. */
     peat_token_table (*token_table)(peat_setup *s);
+    /* [setup] As `resolved`, of a parameter that is a list. */
+    void (*resolved_list)(peat_setup *s, const char *key, peat_reals value);
 };
 
 static inline int32_t peat_param_new(peat_setup *s, const char *name, int32_t rank,
@@ -135,6 +138,10 @@ static inline void *peat_alloc(peat_setup *s, size_t bytes)
 static inline void peat_resolved(peat_setup *s, const char *key, double value)
 {
     s->host->resolved(s, key, value);
+}
+static inline void peat_resolved_list(peat_setup *s, const char *key, peat_reals value)
+{
+    s->host->resolved_list(s, key, value);
 }
 static inline peat_token_table peat_tokens(peat_setup *s)
 {

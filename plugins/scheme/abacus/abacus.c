@@ -42,8 +42,9 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
     a->max_digits = k->max_digits ? k->max_digits : s->dims.T_max;
     peat_resolved(s, "max_digits", (double)a->max_digits);
     a->scale = table_setup(s, &k->table, 1 + a->max_digits + k->max_offset);
-    return peat_mark_ids(s, "digit", "the ids of its digits in digits", k->digits, 10, bytes,
-                         &a->digit);
+    peat_reals digits = k->digits.n ? k->digits : (peat_reals){10, bytes};
+    peat_resolved_list(s, "digits", digits);
+    return peat_mark_ids(s, "digit", "the ids of its digits in digits", digits, 0, NULL, &a->digit);
 }
 
 /* Rows of the table: numbers end at documents and padding too. */

@@ -38,8 +38,10 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
     p->longest = k->longest ? k->longest : s->dims.T_train;
     peat_resolved(s, "longest", (double)p->longest);
     p->scale = table_setup(s, &k->table, p->longest);
-    return peat_mark_ids(s, "separator", "the ids that end a segment in separators", k->separators,
-                         2, bytes, &p->ends);
+    peat_reals separators = k->separators.n ? k->separators : (peat_reals){2, bytes};
+    peat_resolved_list(s, "separators", separators);
+    return peat_mark_ids(s, "separator", "the ids that end a segment in separators", separators, 0,
+                         NULL, &p->ends);
 }
 
 /* The number of the segment of each token, or its place in it. A separator is the last of its
