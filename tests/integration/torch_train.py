@@ -21,6 +21,9 @@ import sys
 import torch
 import torch.nn.functional as F
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'golden'))
+from draws import ASK, Question, below, normal, stream, substream, uniform
+
 torch.set_default_dtype(torch.float64)
 written = sys.argv[2] if sys.argv[1] == '--write' else None
 files = sys.argv[3:] if written else sys.argv[1:]
@@ -62,58 +65,6 @@ def write_safetensors(path, tensors, meta):
         f.write(struct.pack('<Q', len(text)) + text)
         for name in sorted(tensors):
             f.write(tensors[name].detach().float().contiguous().numpy().tobytes())
-
-
-# ---- "Draws"
-
-M32, M64 = (1 << 32) - 1, (1 << 64) - 1
-
-
-def philox(key, index, use):
-    k0, k1 = key & M32, key >> 32
-    c = [index & M32, index >> 32, 0, use]
-    for _ in range(10):
-        a, b = c[0] * 0xD2511F53, c[2] * 0xCD9E8D57
-        c = [(b >> 32) ^ c[1] ^ k0, b & M32, (a >> 32) ^ c[3] ^ k1, a & M32]
-        k0, k1 = (k0 + 0x9E3779B9) & M32, (k1 + 0xBB67AE85) & M32
-    return c
-
-
-def fnv(data):
-    h = 0xcbf29ce484222325
-    for byte in data:
-        h = ((h ^ byte) * 0x100000001b3) & M64
-    return h
-
-
-def stream(seed, purpose, name):
-    r = philox(fnv(purpose.encode() + b'\0' + name.encode() + b'\0'), seed, 2)
-    return r[0] | r[1] << 32
-
-
-def substream(s, n):
-    r = philox(s, n, 1)
-    return r[0] | r[1] << 32
-
-
-def bits(s, i):
-    r = philox(s, i, 0)
-    return r[0] | r[1] << 32
-
-
-def uniform(s, i):
-    return (bits(s, i) >> 11) * 2.0 ** -53
-
-
-def normal(s, i):
-    r = philox(s, i, 0)
-    u = (((r[0] | r[1] << 32) >> 11) + 1) * 2.0 ** -53
-    v = ((r[2] | r[3] << 32) >> 11) * 2.0 ** -53
-    return math.sqrt(-2 * math.log(u)) * math.cos(2 * math.pi * v)
-
-
-def below(s, i, n):
-    return (bits(s, i) >> 1) % n
 
 
 start, meta = read_safetensors(start_file)
@@ -259,30 +210,15 @@ def text_pair_batch(t, B):
     return batch
 
 
-def order_question(s, f, n):
-    """plugins/task/order: draws side, one, other, then the symbols."""
-    first = 4 if below(s, f, 2) else 3
-    one, other = below(s, f + 1, n), below(s, f + 2, n - 1)
-    other += other >= one
-    asked = [5 + below(s, f + 3 + i, task['symbols']) for i in range(n)]
-    asked[min(one, other)], asked[max(one, other)] = first, 7 - first
-    return asked, [first]
-
-
-def copy_question(s, f, n):
-    asked = [3 + below(s, f + i, task['symbols']) for i in range(n)]
-    return asked, asked
-
-
 def question_batch(t, B):
     s = substream(stream(seed, 'batch', task['plugin']), t)
     longest = resolved[task['plugin'] + '.max_len']
-    ask = {'order': order_question, 'copy': copy_question}[task['plugin']]
+    ask = ASK[task['plugin']]
     batch = {k: [] for k in ('token', 'target', 'pad', 'source', 'source_pad', 'label')}
     for b in range(B):
         f = b << 32
         n = task['min_len'] + below(s, f, longest - task['min_len'] + 1)
-        asked, answer = ask(s, f + 1, n)
+        asked, answer = ask(Question(task, s, f + 1, n, longest))
         fill = [2] * (longest - n)
         if arch == 'seq2seq':
             batch['source'].append(asked + [1] + fill)
