@@ -14,7 +14,7 @@ struct config {
 
 static const peat_param rows[] = {
     {"floor", PEAT_INT, offsetof(struct config, floor), .min = 1, .max = 1 << 24,
-     .automatic = "train.seq_len", .unit = "tokens",
+     .automatic = "the longest sequence trained", .unit = "tokens",
      .doc = "queries before this position stay as they are, and steps are as long",
      .flags = PEAT_AUTO},
     {"scale", PEAT_REAL, offsetof(struct config, scale), .preset = 0.1, .min = 0, .max = 1e3,
@@ -68,5 +68,4 @@ static const peat_scheme scheme = {
 };
 
 PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "query_temperature", "1.0",
-            "queries grow with the logarithm of their position", "MIT",
-            "https://github.com/huggingface/transformers (Llama 4)")
+            "queries grow with the logarithm of their position", "MIT", "arXiv:2501.19399")
