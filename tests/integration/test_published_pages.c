@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_published_pages.c: pages and csv say what the published results say. */
+/* test_published_pages.c: pages, findings and csv say what the published results say. */
 #include <glob.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -56,6 +56,13 @@ START_TEST(published_results_are_as_they_were_sealed)
 }
 END_TEST
 
+START_TEST(findings_say_numbers_and_verdicts_of_the_csv)
+{
+    shell_expect(0, "[ -x /usr/bin/python3 ] || exit 0; /usr/bin/python3 "
+                    "\"$PEAT_SOURCE\"/tests/integration/published_numbers.py \"$PEAT_SOURCE\"");
+}
+END_TEST
+
 int main(void)
 {
     return run_list((struct tests){.subject = "published pages",
@@ -65,5 +72,6 @@ int main(void)
                                    .needs = "PEAT PEAT_SOURCE"},
                     TESTS(what_pages_print_is_what_the_published_results_say,
                           published_csv_is_what_the_published_results_say,
-                          published_results_are_as_they_were_sealed));
+                          published_results_are_as_they_were_sealed,
+                          findings_say_numbers_and_verdicts_of_the_csv));
 }
