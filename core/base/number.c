@@ -36,8 +36,8 @@ bool number_read(const char *text, double *x)
 static void format_real(double x, char *buf)
 {
     for (int digits = fabs(x) < DBL_MIN ? 1 : DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
-        snprintf(buf, NUMBER_TEXT, "%.*g", digits, x);
-        if (strtod(buf, NULL) == x)
+        int n = snprintf(buf, NUMBER_TEXT, "%.*g", digits, x);
+        if (n < NUMBER_TEXT && strtod(buf, NULL) == x)
             return;
     }
 }
@@ -47,8 +47,8 @@ static void format_single(double x, char *buf)
 {
     float single = (float)x;
     for (int digits = fabsf(single) < FLT_MIN ? 1 : FLT_DIG; digits <= FLT_DECIMAL_DIG; digits++) {
-        snprintf(buf, NUMBER_TEXT, "%.*g", digits, x);
-        if (strtof(buf, NULL) == single)
+        int n = snprintf(buf, NUMBER_TEXT, "%.*g", digits, x);
+        if (n < NUMBER_TEXT && strtof(buf, NULL) == single)
             return;
     }
 }
