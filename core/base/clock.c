@@ -16,6 +16,12 @@ double clock_seconds(void)
     return seconds_of(CLOCK_MONOTONIC);
 }
 
+double clock_since(double start)
+{
+    double seconds = clock_seconds() - start;
+    return seconds > 0.0 ? seconds : 0.0;
+}
+
 double clock_wall(void)
 {
     return seconds_of(CLOCK_REALTIME);

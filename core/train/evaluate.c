@@ -194,6 +194,6 @@ peat_status trainer_evaluate(struct trainer *t, struct error *err)
         for (int i = 0; halves && i < 2; i++)
             report_metrics(t, which, i ? "report" : "choose", &half[i]);
     }
-    t->eval_seconds += clock_seconds() - start;
+    t->eval_seconds += clock_since(start);
     return PEAT_OK;
 }

@@ -169,6 +169,12 @@ static bool get_real(const struct value *map, const char *key, double *x)
     return v && (v->kind == VALUE_NULL || !isnan(*x));
 }
 
+/* Seconds that were counted while the clock ran backwards. */
+static double not_below_zero(double seconds)
+{
+    return seconds < 0.0 ? 0.0 : seconds;
+}
+
 static bool get_int(const struct value *map, const char *key, int64_t *x)
 {
     *x = json_get_int(map, key, -1);
@@ -207,5 +213,7 @@ peat_status generation_apply_state(const struct value *state, struct trainer *t,
                 get_real(state, "seconds", &t->train_seconds) &&
                 get_real(state, "median_step_ms", &t->median_step_ms) &&
                 get_int(state, "steps_timed", &t->steps_timed);
+    t->train_seconds = not_below_zero(t->train_seconds);
+    t->eval_seconds = not_below_zero(t->eval_seconds);
     return good ? PEAT_OK : not_whole(err, "lacks an entry");
 }

@@ -165,7 +165,7 @@ static peat_status timed_step(struct trainer *t, struct step_times *times, struc
         status = check(t, err);
     if (status != PEAT_OK)
         return status;
-    times_add(times, t, clock_seconds() - start);
+    times_add(times, t, clock_since(start));
     if (t->events.step)
         t->events.step(t->events.ctx, t->step, out.loss, out.lr, out.grad_norm);
     return PEAT_OK;

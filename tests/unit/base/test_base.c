@@ -228,6 +228,13 @@ START_TEST(file_hash_equals_the_hash_of_its_bytes)
 }
 END_TEST
 
+START_TEST(no_time_is_below_zero_where_the_clock_ran_backwards)
+{
+    ck_assert_double_eq(clock_since(clock_seconds() + 100.0), 0.0);
+    ck_assert_double_ge(clock_since(clock_seconds() - 100.0), 100.0);
+}
+END_TEST
+
 START_TEST(clock_runs_forward)
 {
     double start = clock_seconds();
@@ -267,5 +274,6 @@ int main(void)
                           nearest_name_suggests_what_was_meant, nearest_name_counts_swaps_once,
                           bug_aborts, strbuf_grows, strbuf_detach_hands_over_the_text,
                           columns_of_text, hash_is_sha256, file_hash_equals_the_hash_of_its_bytes,
-                          clock_runs_forward, log_writes_whole_lines));
+                          clock_runs_forward, no_time_is_below_zero_where_the_clock_ran_backwards,
+                          log_writes_whole_lines));
 }

@@ -257,6 +257,17 @@ START_TEST(diverged_run_is_loaded_as_diverged)
 }
 END_TEST
 
+/* They would stand in the result, where they are damage that no further run could mend. */
+START_TEST(seconds_below_zero_come_back_as_none)
+{
+    c.trainer.train_seconds = c.trainer.eval_seconds = -1.0;
+    ck_assert_int_eq(checkpoint_save(scratch_dir, &c.trainer, NULL, false, NULL), PEAT_OK);
+    ck_assert(load(&other, NULL));
+    ck_assert_double_eq(other.trainer.train_seconds, 0.0);
+    ck_assert_double_eq(other.trainer.eval_seconds, 0.0);
+}
+END_TEST
+
 START_TEST(numbers_come_back_exactly)
 {
     c.trainer.step = 3;
@@ -397,7 +408,8 @@ int main(void)
               two_generations_are_kept_and_one_at_the_end, finished_run_is_loaded_as_finished,
               newer_checkpoint_is_not_trained_over, weights_alone_are_not_enough_to_go_on,
               diverged_run_is_loaded_as_diverged, numbers_come_back_exactly,
-              identity_decides_whether_a_generation_is_used, leftovers_and_strangers_do_no_harm,
-              generations_of_a_given_up_future_are_removed, directory_that_is_absent_holds_nothing,
+              seconds_below_zero_come_back_as_none, identity_decides_whether_a_generation_is_used,
+              leftovers_and_strangers_do_no_harm, generations_of_a_given_up_future_are_removed,
+              directory_that_is_absent_holds_nothing,
               weights_of_another_model_are_refused_and_change_nothing));
 }
