@@ -48,6 +48,19 @@ peat_status json_read_file(const char *dir, const char *name, struct arena *a, s
     return status;
 }
 
+bool json_lacks_seal(const char *dir, const char *name)
+{
+    struct arena a;
+    struct value *v;
+    arena_init(&a, "json file", 4096);
+    char *path = path_join(dir, name);
+    bool lacks =
+        json_read(path, path, FILE_MOST, &a, &v, NULL) == PEAT_OK && seal_check(v) == SEAL_ABSENT;
+    free(path);
+    arena_release(&a);
+    return lacks;
+}
+
 static bool file_holds(const char *path, const struct strbuf *text)
 {
     char *bytes = NULL;

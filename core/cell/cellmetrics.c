@@ -73,37 +73,23 @@ peat_status metrics_each(const char *dir, const char *with, metrics_fn fn, void 
 
 /* ---- cutting ---- */
 
-/* A line of an earlier attempt stays when a checkpoint at `step` already has it behind it. */
-static bool line_stays(const char *line, size_t n, int64_t step, bool redo)
+static peat_status lost_end(const char *dir, struct error *err)
 {
-    struct arena a;
-    arena_init(&a, "line", 4096);
-    const struct value *v = metrics_line(&a, line, n);
-    int64_t at = json_get_int(v, "step", INT64_MAX);
-    bool stays = at < step || (at == step && (!redo || json_text_is(v, "split", "train")));
-    arena_release(&a);
-    return stays;
+    return error_set(err, PEAT_CORRUPT, "'%s/%s' has lost its end", dir, line_record.name);
 }
 
-static void keep_lines(const char *text, size_t n, int64_t step, bool redo, struct strbuf *out)
-{
-    for (const char *line = text, *end; (end = memchr(line, '\n', n - (size_t)(line - text)));
-         line = end + 1)
-        if (line_stays(line, (size_t)(end - line), step, redo))
-            strbuf_add_bytes(out, line, (size_t)(end - line) + 1);
-}
-
-/* The lines up to `step`, into `kept`. */
-static peat_status read_kept(const char *dir, int64_t step, bool redo, struct strbuf *kept,
-                             struct error *err)
+/* Its first `n` bytes, into `kept`. */
+static peat_status read_kept(const char *dir, int64_t n, struct strbuf *kept, struct error *err)
 {
     char *text = NULL;
-    size_t n = 0;
-    peat_status status = step > 0 ? read_text(dir, &text, &n, err) : PEAT_OK;
-    if (text)
-        keep_lines(text, n, step, redo, kept);
+    size_t have = 0;
+    peat_status status = n > 0 ? read_text(dir, &text, &have, err) : PEAT_OK;
+    if (status == PEAT_OK && (uint64_t)n > have)
+        status = lost_end(dir, err);
+    if (status == PEAT_OK && n > 0)
+        strbuf_add_bytes(kept, text, (size_t)n);
     free(text);
-    return status == PEAT_NOTFOUND ? PEAT_OK : status;
+    return status;
 }
 
 static peat_status open_cut(struct cell_metrics *m, const char *path, struct error *err)
@@ -113,12 +99,12 @@ static peat_status open_cut(struct cell_metrics *m, const char *path, struct err
     return status != PEAT_OK ? status : file_open(path, O_WRONLY | O_APPEND, FILE_OWN, &m->fd, err);
 }
 
-peat_status metrics_open(struct cell_metrics *m, const char *dir, int64_t step, bool redo,
+peat_status metrics_open(struct cell_metrics *m, const char *dir, int64_t kept, bool redo,
                          struct error *err)
 {
     *m = (struct cell_metrics){.fd = -1, .holds = redo};
     strbuf_init(&m->held);
-    peat_status status = read_kept(dir, step, redo, &m->held, err);
+    peat_status status = read_kept(dir, kept, &m->held, err);
     if (redo || status != PEAT_OK)
         return status;
     char *path = path_join(dir, line_record.name);
@@ -210,7 +196,7 @@ static peat_status hash_prefix(const char *dir, int64_t n, char hex[HASH_HEX], s
     size_t have = 0;
     peat_status status = read_text(dir, &text, &have, err);
     if (status == PEAT_OK && (n < 0 || (uint64_t)n > have))
-        status = error_set(err, PEAT_CORRUPT, "'%s/metrics.jsonl' has lost its end", dir);
+        status = lost_end(dir, err);
     if (status == PEAT_OK)
         hash_bytes(text, (size_t)n, hex);
     free(text);

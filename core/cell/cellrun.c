@@ -14,7 +14,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/seal.h"
 #include "cell/assemble.h"
 #include "cell/cellfiles.h"
 #include "cell/cellmeta.h"
@@ -28,7 +27,7 @@
 #include "tensorboard.h"
 #include "train/checkpoint.h"
 
-enum { LOG_EVERY = 10, MAX_MEASURES = 256 };
+enum { LOG_EVERY = 10 };
 
 /* A running cell. */
 struct cell {
@@ -49,8 +48,9 @@ struct cell {
     char init_hash[HASH_HEX], init_shapes[HASH_HEX];
     struct value *untrained; /* positional tensors with rows that were never trained */
     struct value *drift;     /* identity.h; NULL: none */
-    int n_measure;
-    struct measure measure[MAX_MEASURES]; /* of the last evaluation */
+    int64_t curve;           /* bytes of metrics.jsonl that the checkpoint was sealed with */
+    int n_measure, room;
+    struct measure *measure; /* of the last evaluation */
     double last_loss;
     struct guard guard;
     char plugins[256]; /* "the plugins copy, rotary, sum" */
@@ -80,20 +80,10 @@ static peat_status lock_cell(const char *dir, int *fd, struct error *err)
     return status;
 }
 
-/* Its seal was taken away to edit it: with one, it would be damaged. */
-static bool config_was_edited(const struct cell *c)
-{
-    char *path = path_join(c->dir, "config.json");
-    struct value *raw = NULL;
-    bool edited =
-        json_read(path, path, 0, c->arena, &raw, NULL) == PEAT_OK && seal_check(raw) == SEAL_ABSENT;
-    free(path);
-    return edited;
-}
-
 static peat_status refuse_hash(const struct cell *c, struct error *err)
 {
-    if (config_was_edited(c))
+    /* Its seal was taken away to edit it: with one, it would be damaged. */
+    if (json_lacks_seal(c->dir, config_record.name))
         return error_set(err, PEAT_FAILED,
                          "'%s/config.json' was changed by hand: what it says is not what the cell "
                          "was planned as; `peat run` writes it again",
@@ -217,13 +207,32 @@ static void on_step(void *ctx, int64_t step, double loss, double lr, double grad
     tensorboard_add(c->tensorboard, step, "train/lr", lr);
 }
 
+static void keep_measure(struct cell *c, const struct measure *m)
+{
+    if (c->n_measure > 0 && c->measure[0].step != m->step)
+        c->n_measure = 0;
+    *ARENA_APPEND(c->arena, c->measure, c->n_measure, c->room) = *m;
+}
+
+/* A run that diverges before it is evaluated again has the last evaluation in its result, also when
+ * that was before an interruption. */
+static bool keep_line(void *ctx, int line, const struct value *v)
+{
+    (void)line;
+    struct cell *c = ctx;
+    const char *metric = json_get_text(v, "metric"), *split = json_get_text(v, "split");
+    if (metric && split && strcmp(split, "train") != 0)
+        keep_measure(c,
+                     &(struct measure){arena_strdup(c->arena, metric),
+                                       arena_strdup(c->arena, split), json_get_int(v, "length", 0),
+                                       json_get_int(v, "step", 0), json_get_number(v, "value")});
+    return true;
+}
+
 static void on_measure(void *ctx, const struct measure *m)
 {
     struct cell *c = ctx;
-    if (c->n_measure > 0 && c->measure[0].step != m->step)
-        c->n_measure = 0;
-    if (c->n_measure < MAX_MEASURES)
-        c->measure[c->n_measure++] = *m;
+    keep_measure(c, m);
     metrics_measure(&c->metrics, m);
     char tag[128];
     snprintf(tag, sizeof(tag), "%s/%s@%lld", m->split, m->metric, (long long)m->length);
@@ -292,14 +301,14 @@ static bool accept_checkpoint(void *ctx, const struct value *stored, char *why, 
         return false;
     }
     const struct value *curve = value_get(stored, "metrics");
-    if (curve && !metrics_are_whole(c->dir, curve)) {
+    if (!metrics_are_whole(c->dir, curve)) {
         snprintf(why, n, "metrics.jsonl is not what it was when it was saved");
         return false;
     }
+    c->curve = json_get_int(curve, "bytes", 0);
     c->drift = identity_drift(stored, now, c->arena);
     c->untrained = copy_counts(c->arena, value_get(stored, "untrained"));
-    const struct value *loss = value_get(stored, "last_loss");
-    c->last_loss = loss ? loss->real : 0.0;
+    c->last_loss = json_get_number(stored, "last_loss");
     return true;
 }
 
@@ -355,10 +364,12 @@ static peat_status restore(struct cell *c, struct error *err)
     free(dir);
     if (status == PEAT_OK && found)
         log_line(&c->log, "continues from step %lld", (long long)c->trainer.step);
-    if (found)
+    if (found) {
         identity_drifted_at(c->drift, c->trainer.step, &c->log, c->arena);
-    else
+    } else {
         c->drift = NULL;
+        c->curve = 0;
+    }
     return status;
 }
 
@@ -369,7 +380,9 @@ static peat_status train(struct cell *c, enum run_end *end, struct error *err)
     bool finished = trainer_has_ended(&c->trainer) && !c->trainer.diverged.step;
     peat_status status = finished ? PEAT_OK : write_meta(c, err);
     if (status == PEAT_OK)
-        status = metrics_open(&c->metrics, c->dir, c->trainer.step, finished, err);
+        status = metrics_open(&c->metrics, c->dir, c->curve, finished, err);
+    if (status == PEAT_OK && !finished)
+        status = metrics_each(c->dir, NULL, keep_line, c, err);
     if (status == PEAT_OK && c->options->tensorboard)
         status = tensorboard_open(&c->tensorboard, c->dir, c->arena, err);
     if (status == PEAT_OK)

@@ -39,6 +39,9 @@ static const struct {
     {"cp $rotary/metrics.jsonl $none", "metrics.jsonl is not the one that result.json was sealed"},
     {"truncate -s -100 $none/metrics.jsonl", "metrics.jsonl is not the one"},
     {"sed -i 3d $none/metrics.jsonl", "metrics.jsonl is not the one"},
+    {"cat $rotary/metrics.jsonl >>$none/metrics.jsonl", "metrics.jsonl is not the one"},
+    {"cp $none/metrics.jsonl x && cat x >>$none/metrics.jsonl && rm x",
+     "metrics.jsonl is not the "},
     {"rm $none/metrics.jsonl", "metrics.jsonl is missing"},
     {"rm $none/meta.json", "meta.json is missing: nothing tells what made it"},
     {"cp $rotary/meta.json $none", "meta.json is not the one"},
@@ -93,8 +96,24 @@ START_TEST(run_mends_damaged_cells)
 }
 END_TEST
 
+START_TEST(run_mends_a_diverged_cell_with_its_last_evaluation)
+{
+    shell_expect(0, "peat run e.yaml -q -o d position.scheme=none seeds=1 eval.every=1 "
+                    "train.steps=200 train.lr=100 train.clip=0");
+    shell_says(0, "1 diverged", "peat status d");
+    shell_expect(0, "rm -f before after");
+    shell_expect(0, numbers, "d", "before", "before", "before");
+    shell_says(0, "\"split\": \"valid\"", "cat d/cells/*/result.json");
+    shell_expect(0, "truncate -s -9 d/cells/*/result.json");
+    shell_says(0, "the cell is done again", "peat run d");
+    shell_expect(0, numbers, "d", "after", "after", "after");
+    shell_expect(0, "cmp before after");
+}
+END_TEST
+
 int main(void)
 {
     return run_list((struct tests){"sealed", open_run, shell_close, .seconds = 120},
-                    TESTS(damaged_cell_is_named_and_in_no_mean, run_mends_damaged_cells));
+                    TESTS(damaged_cell_is_named_and_in_no_mean, run_mends_damaged_cells,
+                          run_mends_a_diverged_cell_with_its_last_evaluation));
 }

@@ -4,12 +4,24 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "cell/cellmetrics.h"
 #include "support/support.h"
 
 static struct cell_metrics m;
 static struct error err;
 static struct strbuf curve;
+static int64_t sealed_bytes; /* of the curve, by its final checkpoint */
+
+static void seal_curve(void)
+{
+    struct arena a;
+    struct value *seal;
+    arena_init(&a, "seal", 4096);
+    ck_assert_int_eq(metrics_seal(&m, scratch_dir, 3, true, &a, &seal, &err), PEAT_OK);
+    sealed_bytes = json_get_int(seal, "bytes", -1);
+    arena_release(&a);
+}
 
 /* A curve of three steps, with an evaluation at the last. */
 static void write_curve(void)
@@ -21,6 +33,7 @@ static void write_curve(void)
     for (int step = 1; step <= 3; step++)
         metrics_step(&m, step, 8, 1.0 / step, 0.1, 2.0);
     metrics_measure(&m, &(struct measure){"bpb", "valid", 8, 3, 1.5});
+    seal_curve();
     ck_assert_int_eq(metrics_publish(&m, scratch_dir, &err), PEAT_OK);
     metrics_close(&m);
 }
@@ -45,7 +58,7 @@ static void put_curve(const char *text)
 START_TEST(evaluation_made_anew_changes_nothing_before_it_is_published)
 {
     char *before = strdup(read_curve());
-    ck_assert_int_eq(metrics_open(&m, scratch_dir, 3, true, &err), PEAT_OK);
+    ck_assert_int_eq(metrics_open(&m, scratch_dir, sealed_bytes, true, &err), PEAT_OK);
     metrics_measure(&m, &(struct measure){"bpb", "valid", 8, 3, 1.5});
     metrics_measure(&m, &(struct measure){"bpb", "valid", 16, 3, 2.5});
     ck_assert_str_eq(read_curve(), before);
@@ -54,6 +67,22 @@ START_TEST(evaluation_made_anew_changes_nothing_before_it_is_published)
     const char *after = read_curve();
     ck_assert(strncmp(after, before, strlen(before)) == 0);
     ck_assert_ptr_nonnull(strstr(after + strlen(before), "\"length\":16"));
+    free(before);
+}
+END_TEST
+
+START_TEST(lines_behind_what_was_sealed_are_not_kept)
+{
+    struct strbuf longer;
+    strbuf_init(&longer);
+    char *before = strdup(read_curve());
+    strbuf_addf(&longer, "%s%s", before, before);
+    put_curve(longer.text);
+    ck_assert_int_eq(metrics_open(&m, scratch_dir, sealed_bytes, false, &err), PEAT_OK);
+    metrics_measure(&m, &(struct measure){"bpb", "valid", 8, 3, 1.5});
+    metrics_close(&m);
+    ck_assert_str_eq(read_curve(), before);
+    strbuf_release(&longer);
     free(before);
 }
 END_TEST
@@ -107,6 +136,7 @@ int main(void)
 {
     return run_list((struct tests){"cellmetrics", write_curve, tear_down},
                     TESTS(evaluation_made_anew_changes_nothing_before_it_is_published,
+                          lines_behind_what_was_sealed_are_not_kept,
                           lines_are_read_in_their_order_and_damaged_ones_are_told,
                           lines_of_other_kinds_are_damaged));
 }

@@ -98,6 +98,8 @@ peat_status json_read(const char *path, const char *name, size_t limit, struct a
  * broken. */
 peat_status json_read_file(const char *dir, const char *name, struct arena *a, struct value **v,
                            struct error *err);
+/* <dir>/<name> can be read and has no seal: it was made or changed by hand. */
+bool json_lacks_seal(const char *dir, const char *name);
 /* Seals it. Leaves a file that holds the same bytes already as it is. */
 peat_status json_write_file(const char *dir, const char *name, const struct value *map,
                             struct error *err);

@@ -3,8 +3,8 @@
  * cellmetrics.h: a cell's metrics.jsonl, one object a line, flushed as it is written. Each line
  * ends in its own checksum (base/seal.h).
  *
- * What a resumed run would write again is cut off first, so that the file of an interrupted run
- * equals that of an uninterrupted one.
+ * A resumed run keeps what its checkpoint was sealed with and writes the rest again, so that the
+ * file of an interrupted run equals that of an uninterrupted one, whatever was added meanwhile.
  */
 #ifndef CELL_CELLMETRICS_H
 #define CELL_CELLMETRICS_H
@@ -21,10 +21,10 @@ struct cell_metrics {
     struct strbuf held;
 };
 
-/* Opens <dir>/metrics.jsonl, keeping the lines up to `step` (0: none). With `redo` the evaluations
- * of that step itself are left out too, and the file stays as it is until metrics_publish: an
- * evaluation that fails changes nothing. Closed by metrics_close in any case. */
-peat_status metrics_open(struct cell_metrics *m, const char *dir, int64_t step, bool redo,
+/* Opens <dir>/metrics.jsonl, keeping its first `kept` bytes: the "bytes" of metrics_seal, or 0.
+ * With `redo` the last evaluation is made anew, and the file stays as it is until metrics_publish:
+ * an evaluation that fails changes nothing. Closed by metrics_close in any case. */
+peat_status metrics_open(struct cell_metrics *m, const char *dir, int64_t kept, bool redo,
                          struct error *err);
 void metrics_step(struct cell_metrics *m, int64_t step, int64_t length, double loss, double lr,
                   double grad_norm);
