@@ -3,11 +3,22 @@
 #include "cli/loadplan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "experiment/planapart.h"
 #include "experiment/resolved.h"
 #include "grid/rundir.h"
+
+/* A resolved.yaml that lies where it was written is read only as it was written. */
+static peat_status check_resolved(struct loaded_plan *l, const char *path, struct error *err)
+{
+    const char *slash = strrchr(path, '/');
+    if (strcmp(slash ? slash + 1 : path, RESOLVED_FILE) != 0)
+        return PEAT_OK;
+    const char *dir = slash ? arena_printf(&l->arena, "%.*s", (int)(slash - path), path) : ".";
+    return rundir_check_sources(dir, err);
+}
 
 /* A run directory stands for what was run there. */
 static peat_status find_file(struct loaded_plan *l, const char *operand, const char **path,
@@ -41,6 +52,8 @@ peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum 
     arena_init(&l->arena, "experiment", 1 << 18);
     const char *path;
     peat_status status = find_file(l, cli->operand[0], &path, err);
+    if (status == PEAT_OK)
+        status = check_resolved(l, path, err);
     if (status == PEAT_OK)
         status = experiment_load(&l->experiment, &l->arena, path, cli->n_operand - 1,
                                  cli->operand + 1, err);

@@ -63,6 +63,13 @@ static struct json only(const struct value *map, const char *const *kept, struct
     return some;
 }
 
+/* resolved.yaml says where the files lie. */
+static struct value *plan_part(const struct value *plan, struct arena *a)
+{
+    static const char *const left_out[] = {"files", NULL};
+    return without(plan, left_out, a).v;
+}
+
 /* Costs that were measured, and hashes of what holds a time. */
 static struct value *result_part(const struct value *result, struct arena *a)
 {
@@ -192,7 +199,7 @@ bool fingerprint_of(const struct rundir *r, char hex[HASH_HEX])
     struct print p = {.a = &own};
     arena_init(&own, "fingerprint", 1 << 16);
     add_file(&p, "experiment.yaml", arena_printf(&own, "%s/experiment.yaml", r->path));
-    add_json(&p, "plan.json", r->plan);
+    add_json(&p, "plan.json", plan_part(r->plan, &own));
     bool whole = add_claims(&p, r->path);
     for (int i = 0; i < r->n && whole; i++) {
         const struct cell_files *c = &r->cell[i];

@@ -17,25 +17,35 @@
 #include "experiment/resolved.h"
 #include "grid/claimfile.h"
 
+static const char experiment_file[] = "experiment.yaml";
+
 /* ---- whose directory it is ---- */
 
-/* True when path can be read and holds other bytes than the experiment's file. */
+/* True when path can be read and holds other bytes. */
+static bool holds_other(const char *path, const char *bytes, size_t n)
+{
+    char *theirs = NULL;
+    size_t n_theirs = 0;
+    bool differs = file_read(path, 0, &theirs, &n_theirs, NULL) == PEAT_OK &&
+                   !(bytes && n == n_theirs && memcmp(bytes, theirs, n) == 0);
+    free(theirs);
+    return differs;
+}
+
 static bool differs_from_file(const char *path, const struct experiment *e)
 {
-    char *mine = NULL, *theirs = NULL;
-    size_t n_mine = 0, n_theirs = 0;
-    bool differs = file_read(path, 0, &theirs, &n_theirs, NULL) == PEAT_OK &&
-                   !(file_read(e->path, 0, &mine, &n_mine, NULL) == PEAT_OK && n_mine == n_theirs &&
-                     memcmp(mine, theirs, n_mine) == 0);
+    char *mine = NULL;
+    size_t n = 0;
+    bool differs =
+        holds_other(path, file_read(e->path, 0, &mine, &n, NULL) == PEAT_OK ? mine : NULL, n);
     free(mine);
-    free(theirs);
     return differs;
 }
 
 /* A directory without plan.json is new, but a file of the user's is never written over. */
 static peat_status check_new(const char *dir, const struct experiment *e, struct error *err)
 {
-    char *path = path_join(dir, "experiment.yaml");
+    char *path = path_join(dir, experiment_file);
     peat_status status = PEAT_OK;
     if (differs_from_file(path, e))
         status = error_set(err, PEAT_INVALID,
@@ -156,41 +166,121 @@ peat_status rundir_lock(const char *dir, int *fd, struct error *err)
     return status;
 }
 
+/* ---- the files that a plan was made of ---- */
+
+enum source rundir_source(const char *dir, const struct value *plan, const char *name)
+{
+    char hex[HASH_HEX], *path = path_join(dir, name);
+    const char *planned = json_get_text(value_get(plan, "files"), name);
+    peat_status status = planned ? hash_file(path, hex, NULL) : PEAT_OK;
+    free(path);
+    if (!planned)
+        return SOURCE_UNKNOWN;
+    if (status == PEAT_NOTFOUND)
+        return SOURCE_MISSING;
+    return status == PEAT_OK && strcmp(planned, hex) == 0 ? SOURCE_SAME : SOURCE_OTHER;
+}
+
+peat_status rundir_check_sources(const char *dir, struct error *err)
+{
+    struct arena a;
+    struct value *plan = NULL;
+    arena_init(&a, "check", 1 << 16);
+    bool is_known = record_read(dir, &plan_record, &a, &plan, NULL) == PEAT_OK;
+    peat_status status = PEAT_OK;
+    if (is_known && rundir_source(dir, plan, RESOLVED_FILE) == SOURCE_OTHER)
+        status =
+            error_set(err, PEAT_CORRUPT,
+                      "'%s/%s' was changed since `peat run` wrote it; `peat run EXP.yaml -o %s` "
+                      "writes it anew, and a changed copy runs from outside of '%s'",
+                      dir, RESOLVED_FILE, dir, dir);
+    else if (is_known && rundir_source(dir, plan, experiment_file) == SOURCE_OTHER)
+        status = error_set(err, PEAT_INVALID,
+                           "'%s/%s' was changed since it was run; `peat run %s/%s -o %s` runs the "
+                           "changed one",
+                           dir, experiment_file, dir, experiment_file, dir);
+    arena_release(&a);
+    return status;
+}
+
 /* ---- writing ---- */
 
+/* What stands in YAML beside plan.json. */
+struct sources {
+    char *written; /* experiment.yaml; NULL: there is none */
+    size_t n_written;
+    bool kept;              /* it stays as it is                      */
+    struct strbuf resolved; /* resolved.yaml; empty: there is none    */
+};
+
 /* Verbatim. An experiment read from a pipe cannot be read again and is not kept; one that was made
- * of a run stands for nothing that a person wrote. */
-static peat_status copy_experiment(const char *dir, const struct experiment *e, struct error *err)
+ * of a run stands for nothing that a person wrote. One that no file was read for has nothing to be
+ * read again. */
+static peat_status read_sources(const char *dir, const struct plan *p, struct sources *s,
+                                struct error *err)
 {
+    const struct experiment *e = p->experiment;
     struct stat st;
-    if (stat(e->path, &st) < 0 || !S_ISREG(st.st_mode))
-        return PEAT_OK;
-    char *path = path_join(dir, "experiment.yaml"), *bytes = NULL;
-    size_t n = 0;
+    bool is_file = stat(e->path, &st) == 0 && S_ISREG(st.st_mode);
+    char *path = path_join(dir, experiment_file);
+    *s = (struct sources){.kept = file_exists(path) && (e->made_with || !is_file)};
+    strbuf_init(&s->resolved);
+    if (e->root)
+        resolved_text(p, &s->resolved);
     peat_status status = PEAT_OK;
-    bool is_there = file_exists(path);
-    if (!is_there || (!e->made_with && differs_from_file(path, e))) {
-        status = file_read(e->path, 0, &bytes, &n, err);
-        if (status == PEAT_OK)
-            status = file_write_own(path, bytes, n, err);
-    }
-    free(bytes);
+    if (s->kept || is_file)
+        status = file_read(s->kept ? path : e->path, 0, &s->written, &s->n_written, err);
     free(path);
     return status;
 }
 
-/* Of the present plan. One that no file was read for has nothing to be read again. */
-static peat_status write_resolved(const char *dir, const struct plan *p, struct error *err)
+static void free_sources(struct sources *s)
 {
-    if (!p->experiment->root)
-        return PEAT_OK;
-    struct strbuf text;
-    char *path = path_join(dir, RESOLVED_FILE);
-    strbuf_init(&text);
-    resolved_text(p, &text);
-    peat_status status = file_write_own(path, text.text, text.n, err);
-    strbuf_release(&text);
+    free(s->written);
+    strbuf_release(&s->resolved);
+}
+
+static void put_sources(struct json plan, const struct sources *s)
+{
+    char hex[HASH_HEX];
+    struct json files = json_put_map(plan, "files");
+    if (s->written) {
+        hash_bytes(s->written, s->n_written, hex);
+        json_put_text(files, experiment_file, hex);
+    }
+    if (s->resolved.n) {
+        hash_bytes(s->resolved.text, s->resolved.n, hex);
+        json_put_text(files, RESOLVED_FILE, hex);
+    }
+}
+
+static peat_status write_sources(const char *dir, const struct sources *s, struct error *err)
+{
+    char *path = path_join(dir, experiment_file), *resolved = path_join(dir, RESOLVED_FILE);
+    peat_status status = PEAT_OK;
+    if (s->written && !s->kept &&
+        (!file_exists(path) || holds_other(path, s->written, s->n_written)))
+        status = file_write_own(path, s->written, s->n_written, err);
+    if (status == PEAT_OK && s->resolved.n)
+        status = file_write_own(resolved, s->resolved.text, s->resolved.n, err);
+    free(resolved);
     free(path);
+    return status;
+}
+
+/* plan.json first: it is what makes the directory this experiment's. */
+static peat_status write_plan(const char *dir, const struct plan *p, struct arena *a,
+                              struct error *err)
+{
+    struct sources s;
+    struct json plan = {a, plan_value(p, a)};
+    peat_status status = read_sources(dir, p, &s, err);
+    put_sources(plan, &s);
+    if (status == PEAT_OK)
+        status = json_write_file(dir, plan_record.name, plan.v, err);
+    if (status == PEAT_OK)
+        status = write_sources(dir, &s, err);
+    free_sources(&s);
     return status;
 }
 
@@ -207,18 +297,13 @@ static peat_status write_cell(const char *dir, const struct plan *p, const struc
     return status;
 }
 
-/* plan.json first: it is what makes the directory this experiment's. */
 peat_status rundir_write(const char *dir, const struct plan *p, struct arena *a, struct error *err)
 {
     peat_status status = rundir_check(dir, p, err);
     if (status == PEAT_OK)
         status = dir_make(dir, err);
     if (status == PEAT_OK)
-        status = json_write_file(dir, "plan.json", plan_value(p, a), err);
-    if (status == PEAT_OK)
-        status = copy_experiment(dir, p->experiment, err);
-    if (status == PEAT_OK)
-        status = write_resolved(dir, p, err);
+        status = write_plan(dir, p, a, err);
     if (status == PEAT_OK)
         status = claims_keep(dir, p->experiment, a, err);
     for (int i = 0; i < p->n && status == PEAT_OK; i++) {

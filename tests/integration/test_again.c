@@ -49,6 +49,15 @@ static void open_experiment(void)
     shell_expect(0, "yes 'words of the command line' | head -c 4000 > there/data/three.txt");
 }
 
+/* But for the file that it was made of, which is now resolved.yaml. */
+static void assert_same_plan(const char *dir)
+{
+    shell_expect(0,
+                 "for d in %s far/again; do grep -v '\"experiment.yaml\"\\|\"check\"' "
+                 "$d/plan.json | sha256sum; done | uniq | wc -l | grep -x 1",
+                 dir);
+}
+
 /* DIR of the first run, as it is seen from far. */
 static void assert_same_again(const char *dir)
 {
@@ -56,7 +65,7 @@ static void assert_same_again(const char *dir)
     shell_expect(0, "peat results %s " KEPT " -o was.csv", dir);
     shell_expect(0, "peat results far/again " KEPT " -o is.csv");
     shell_expect(0, "cmp was.csv is.csv");
-    shell_expect(0, "cmp %s/plan.json far/again/plan.json", dir);
+    assert_same_plan(dir);
     shell_expect(0, "cmp %s/resolved.yaml far/again/resolved.yaml", dir);
     shell_expect(0,
                  "grep '\"sha256\"' %s/claims.json > was; grep '\"sha256\"' "
@@ -113,11 +122,40 @@ END_TEST
 START_TEST(another_plugin_than_it_was_made_with_is_said)
 {
     shell_expect(0, "cd here && peat run x.yaml -o run seeds=1 size=S");
-    shell_expect(0,
-                 "sed -i '/made_with/,$ s/sha256: \"..../sha256: \"0000/' here/run/resolved.yaml");
-    shell_says(0, "is not the file that this experiment was made with", "peat plan here/run");
-    shell_expect(0, "sed -i 's/peat: \"/peat: \"9/' here/run/resolved.yaml");
-    shell_says(0, "this experiment was made with peat 9", "peat plan here/run");
+    shell_expect(0, "sed '/made_with/,$ s/sha256: \"..../sha256: \"0000/' here/run/resolved.yaml "
+                    ">far/resolved.yaml");
+    shell_says(0, "is not the file that this experiment was made with", "peat plan far");
+    shell_expect(0, "sed -i 's/peat: \"/peat: \"9/' far/resolved.yaml");
+    shell_says(0, "this experiment was made with peat 9", "peat plan far");
+}
+END_TEST
+
+#define FILES "find here/run -type f | sort | xargs sha256sum"
+
+START_TEST(a_file_that_the_plan_was_made_of_and_that_changed_is_refused)
+{
+    static const char *const verb[] = {"run", "plan", "validate"};
+    static const char *const edit[][2] = {
+        {"sed -i 's/steps: \\(.*\\)4/steps: \\15/; s/# What/# what/' here/run/resolved.yaml",
+         "'here/run/resolved.yaml' was changed since `peat run` wrote it"},
+        {"echo '# more' >>here/run/experiment.yaml",
+         "'here/run/experiment.yaml' was changed since it was run"}};
+    shell_expect(0, "cd here && peat run x.yaml -o run seeds=1 size=S && cp -r run ../whole");
+    for (size_t i = 0; i < sizeof(edit) / sizeof(*edit); i++) {
+        shell_expect(0, "rm -r here/run && cp -r whole here/run && %s && " FILES " >was",
+                     edit[i][0]);
+        for (size_t k = 0; k < sizeof(verb) / sizeof(*verb); k++) {
+            shell_says(2, edit[i][1], "peat %s here/run", verb[k]);
+            shell_expect(2, "peat %s here/run/resolved.yaml", verb[k]);
+        }
+        shell_expect(0, FILES " | cmp - was");
+        shell_expect(0, "cd here && peat run x.yaml -o run seeds=1 size=S && peat run run");
+        shell_says(0, " 0 problems", "peat verify here/run");
+    }
+    shell_expect(0, "cd here && echo '# more' >>run/experiment.yaml && cp -r data mine.so run && "
+                    "peat run run/experiment.yaml -o run seeds=1 size=S");
+    shell_says(0, "# more", "cat here/run/experiment.yaml && peat run here/run");
+    shell_says(0, " 0 problems", "peat verify here/run");
 }
 END_TEST
 
@@ -128,7 +166,7 @@ START_TEST(the_page_says_how_and_with_which_words)
     shell_expect(0, "grep -o 'peat run /[^ ]* -o again' x.html > command");
     shell_says(0, "seeds=1", "cat x.html");
     shell_expect(0, "cd far && sh ../command");
-    shell_expect(0, "cmp here/run/plan.json far/again/plan.json");
+    assert_same_plan("here/run");
 }
 END_TEST
 
@@ -146,6 +184,7 @@ int main(void)
                           a_path_of_the_command_line_is_seen_from_where_it_was_said,
                           the_directory_goes_on_in_place_and_keeps_its_words,
                           another_plugin_than_it_was_made_with_is_said,
+                          a_file_that_the_plan_was_made_of_and_that_changed_is_refused,
                           the_page_says_how_and_with_which_words,
                           a_directory_without_a_resolved_experiment_is_refused));
 }

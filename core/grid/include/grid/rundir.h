@@ -21,6 +21,12 @@ void rundir_adopt(const char *dir, struct plan *p, struct arena *a);
 /* The parent's lock on the directory (close-on-exec), which is made when it does not exist: *fd,
  * or PEAT_INVALID naming pid and host of the living parent that holds it. */
 peat_status rundir_lock(const char *dir, int *fd, struct error *err);
+/* Whether experiment.yaml or resolved.yaml in `dir` is the file that plan.json was written with.
+ * Unknown: there was none, or an earlier program wrote the plan. */
+enum source { SOURCE_UNKNOWN, SOURCE_SAME, SOURCE_MISSING, SOURCE_OTHER };
+enum source rundir_source(const char *dir, const struct value *plan, const char *name);
+/* Before the directory stands for what was run there: neither of them has been changed since. */
+peat_status rundir_check_sources(const char *dir, struct error *err);
 /* Writes experiment.yaml, plan.json and each cell's config.json where they are new or changed, in
  * a directory that rundir_check accepts. Cells of other plans stay. */
 peat_status rundir_write(const char *dir, const struct plan *p, struct arena *a, struct error *err);
