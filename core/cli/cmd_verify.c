@@ -119,6 +119,9 @@ static void print_text(const struct said *s)
         cli_print("retrained: %s: %s%s%s\n", s->again->item[i].cell,
                   retrain_verdict_name[s->again->item[i].verdict],
                   *s->again->item[i].text ? ": " : "", s->again->item[i].text);
+    print_list(&v->unchecked, "not checked: ");
+    if (s->hash)
+        cli_print("quote: %s\n", verify_quote(v, s->hash));
     cli_print("%s: %d cell%s, %d finished, %d problem%s", v->dir.path, v->finished + v->unfinished,
               v->finished + v->unfinished == 1 ? "" : "s", v->finished, v->problems.n,
               v->problems.n == 1 ? "" : "s");
@@ -146,6 +149,7 @@ static void print_object(const struct said *s)
     json_put_int(m, "finished", s->v->finished);
     put_list(m, "problems", &s->v->problems);
     put_list(m, "notes", &s->v->notes);
+    put_list(m, "not_checked", &s->v->unchecked);
     if (s->again->count)
         json_put_int(m, "seed", s->again->seed);
     struct json all = json_put_list(m, "retrained");
@@ -156,6 +160,7 @@ static void print_object(const struct said *s)
         json_put_text(one, "text", s->again->item[i].text);
     }
     json_put_text(m, "hash", s->hash);
+    json_put_text(m, "quote", s->hash ? verify_quote(s->v, s->hash) : NULL);
     print_json(m.v);
 }
 
@@ -170,6 +175,15 @@ static peat_status retrain(const struct verification *v, struct retraining *t, s
         t->seed = (int64_t)(clock_seconds() * 1e6) % 1000000;
     peat_status status = own_program(program, sizeof(program), err);
     return status == PEAT_OK ? retrain_cells(v, t, program, err) : status;
+}
+
+static void list_not_retrained(struct verification *v, const struct retraining *t)
+{
+    int left = v->finished - t->n;
+    if (left > 0)
+        verify_add(&v->unchecked, v->arena, NULL,
+                   "the training of %d of %d cells: --retrain N trains N of them once more", left,
+                   v->finished);
 }
 
 /* Files that were elsewhere when the cells were trained, by KEY=PATH. */
@@ -210,6 +224,7 @@ static int verify(const struct cli *cli)
         return cli_refuse(&err);
     if (q->again.interrupted)
         return CLI_STOPPED;
+    list_not_retrained(&v, &q->again);
     const struct said said = {&v, &q->again,
                               !v.problems.n && fingerprint_of(&v.dir, hex) ? hex : NULL};
     if (q->json)
@@ -234,12 +249,14 @@ const struct cli_command cmd_verify = {
     .summary = "whether a run directory is whole, and one hash for all of it",
     .about = "Checks every file of a run directory: seals, the files that each result is sealed\n"
              "with, and that plan, configuration, result and checkpoint of a cell are of one\n"
-             "cell; plugins and data are compared where they are here. One line for each problem,\n"
-             "then a summary and a hash by which all of it can be signed off: the same experiment\n"
-             "has the same hash wherever it was run, when the bits are the same. Exit status 1:\n"
-             "there is a problem, or a cell that was retrained is not the same or cannot be\n"
-             "compared, because other kernels multiply here. key=path, as task.path=one.txt, says\n"
-             "where data lie now on which cells are trained again.",
+             "cell; final values are compared with metrics.jsonl, the experiment with the plan,\n"
+             "plugins and data where they are here. One line for each problem and for what was\n"
+             "not checked, one to be quoted, then a summary and a hash by which all of it can be\n"
+             "signed off: the same experiment has the same hash wherever it was run, when the\n"
+             "bits are the same. Exit status 1: there is a problem, or a cell that was retrained\n"
+             "is not the same or cannot be compared, because other kernels multiply here.\n"
+             "key=path, as task.path=one.txt, says where data lie now on which cells are trained\n"
+             "again.",
     .example = "peat verify runs/quickstart\n"
                "peat verify runs/quickstart --retrain 2 --seed 7\n"
                "peat verify sum-vs-concat --retrain 2 task.path=fortunes.txt",

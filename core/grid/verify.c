@@ -10,10 +10,12 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "cell/cellfiles.h"
+#include "experiment/resolved.h"
 #include "grid/bundle.h"
 #include "grid/claimfile.h"
 #include "train/checkpoint.h"
 #include "train/generation.h"
+#include "verify_values.h"
 
 void verify_add(struct findings *list, struct arena *a, const char *cell, const char *fmt, ...)
 {
@@ -22,6 +24,52 @@ void verify_add(struct findings *list, struct arena *a, const char *cell, const 
     *ARENA_APPEND(a, list->item, list->n, list->room) =
         (struct finding){cell, arena_vprintf(a, fmt, args)};
     va_end(args);
+}
+
+static bool was_noted(const struct findings *list, const char *text)
+{
+    for (int i = 0; i < list->n; i++)
+        if (strcmp(list->item[i].text, text) == 0)
+            return true;
+    return false;
+}
+
+/* ---- files that are sealed in themselves ---- */
+
+/* The JSON that peat writes in dir ends in its check. */
+static void check_sealed(struct verification *v, const char *label, const char *dir,
+                         const char *const *name)
+{
+    for (; *name; name++) {
+        struct error why = {0};
+        struct value *content;
+        peat_status status = json_read_file(dir, *name, v->arena, &content, &why);
+        if (status == PEAT_NOTFOUND)
+            continue;
+        if (status == PEAT_OK && json_lacks_seal(dir, *name))
+            verify_add(&v->problems, v->arena, label,
+                       "%s has no check: it was made or changed by hand", *name);
+        else if (status != PEAT_OK && !was_noted(&v->problems, why.text))
+            verify_add(&v->problems, v->arena, label, "%s", why.text);
+    }
+}
+
+/* What the plan was made of: the experiment as written, and as resolved. */
+static void check_sources(struct verification *v)
+{
+    static const char *const name[] = {"experiment.yaml", RESOLVED_FILE};
+    for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++) {
+        enum source is = rundir_source(v->dir.path, v->dir.plan, name[i]);
+        if (is == SOURCE_MISSING)
+            verify_add(&v->problems, v->arena, NULL, "%s is missing", name[i]);
+        else if (is == SOURCE_OTHER)
+            verify_add(&v->problems, v->arena, NULL,
+                       "%s is not the one that plan.json was written with", name[i]);
+    }
+    if (!value_get(v->dir.plan, "files"))
+        verify_add(&v->unchecked, v->arena, NULL,
+                   "experiment.yaml and resolved.yaml: an earlier peat wrote the plan, which does "
+                   "not say which they were");
 }
 
 /* ---- plan, configuration, result ---- */
@@ -77,6 +125,7 @@ static void check_state(struct verification *v, const struct cell_files *c, cons
         verify_add(&v->problems, v->arena, c->label,
                    "its checkpoint is of step %" PRId64 ", and its result of step %" PRId64,
                    json_get_int(state, "step", -1), json_get_int(c->result, "steps", -1));
+    verify_state(v, c, state);
 }
 
 static void check_checkpoint(struct verification *v, const struct cell_files *c)
@@ -111,14 +160,6 @@ static const char *hash_once(struct elsewhere *e, const char *path, struct arena
     return found;
 }
 
-static bool was_noted(const struct findings *list, const char *text)
-{
-    for (int i = 0; i < list->n; i++)
-        if (strcmp(list->item[i].text, text) == 0)
-            return true;
-    return false;
-}
-
 /* The files listed under key in meta.json; false: one is not here, or is another one. */
 static bool check_named(struct verification *v, const struct cell_files *c, const char *key,
                         struct elsewhere *e)
@@ -131,9 +172,9 @@ static bool check_named(struct verification *v, const struct cell_files *c, cons
         if (!path || !sealed)
             continue;
         same = same && now && strcmp(now, sealed) == 0;
-        const char *note = arena_printf(v->arena, "'%s' is not here: not compared", path);
-        if (!now && !was_noted(&v->notes, note))
-            verify_add(&v->notes, v->arena, NULL, "%s", note);
+        const char *note = arena_printf(v->arena, "'%s', which is not here", path);
+        if (!now && !was_noted(&v->unchecked, note))
+            verify_add(&v->unchecked, v->arena, NULL, "%s", note);
         else if (now && strcmp(now, sealed) != 0)
             verify_add(&v->problems, v->arena, c->label, "'%s' is not what it was made with", path);
     }
@@ -148,9 +189,9 @@ static void check_files(struct verification *v, const struct cell_files *c)
     const char *fault = cell_files_fault(c->dir, c->result, c->meta, look, v->arena);
     if (fault)
         verify_add(&v->problems, v->arena, c->label, "%s", fault);
-    const char *note = "results of format 1 are not sealed with the files beside them";
-    if (!value_get(c->result, "files") && !was_noted(&v->notes, note))
-        verify_add(&v->notes, v->arena, NULL, "%s", note);
+    const char *note = "files beside results of format 1, which are not sealed with them";
+    if (!value_get(c->result, "files") && !was_noted(&v->unchecked, note))
+        verify_add(&v->unchecked, v->arena, NULL, "%s", note);
 }
 
 static bool is_finished(const struct cell_files *c)
@@ -160,9 +201,12 @@ static bool is_finished(const struct cell_files *c)
 
 static void check_cell(struct verification *v, int i, struct elsewhere *e)
 {
+    static const char *const of_cell[] = {"config.json", "meta.json",     "result.json", "end.json",
+                                          "stale.json",  "diagnose.json", NULL};
     const struct cell_files *c = &v->dir.cell[i];
     if (c->damage)
         verify_add(&v->problems, v->arena, c->label, "%s", c->damage);
+    check_sealed(v, c->label, c->dir, of_cell);
     if (c->config && c->planned)
         check_plan(v, c, json_get_item(v->dir.plan, "cells", i));
     v->finished += c->planned && is_finished(c);
@@ -171,6 +215,8 @@ static void check_cell(struct verification *v, int i, struct elsewhere *e)
         return;
     check_files(v, c);
     check_result(v, c);
+    verify_end(v, c);
+    verify_curve(v, c);
     check_checkpoint(v, c);
     bool data = check_named(v, c, "data", e), plugins = check_named(v, c, "plugins", e);
     v->present[i] = c->meta && data && plugins;
@@ -178,10 +224,12 @@ static void check_cell(struct verification *v, int i, struct elsewhere *e)
 
 static void check_claims(struct verification *v, const char *path)
 {
+    static const char *const of_run[] = {"plan.json", "claims.json", "bundle.json", NULL};
     struct claims_kept kept;
     struct error why = {0};
     if (claims_kept_read(path, &kept, v->arena, &why) != PEAT_OK)
         verify_add(&v->problems, v->arena, NULL, "%s", why.text);
+    check_sealed(v, NULL, path, of_run);
 }
 
 /* A cell that stands in the plan twice has its seed and labels twice in the table. */
@@ -204,11 +252,16 @@ peat_status verify_dir(const char *path, struct verification *v, struct arena *a
     v->present = ARENA_ARRAY(a, v->dir.n + 1, bool);
     v->without_weights = bundle_lacks_weights(path, a);
     if (v->without_weights)
-        verify_add(&v->notes, a, NULL, "the weights were left out of the bundle: not compared");
+        verify_add(&v->unchecked, a, NULL, "the weights, which were left out of the bundle");
     check_twice(v);
     check_claims(v, path);
+    check_sources(v);
     for (int i = 0; i < v->dir.n; i++)
         check_cell(v, i, &e);
+    verify_add(
+        &v->unchecked, a, NULL,
+        "what result.json alone holds: times, memory, ratios, hashes of batches and weights, "
+        "and whether more of a metric is better");
     if (v->unfinished)
         verify_add(&v->notes, a, NULL, "%d cell%s not finished", v->unfinished,
                    v->unfinished == 1 ? " is" : "s are");

@@ -104,15 +104,18 @@ START_TEST(damaged_claims_are_refused_by_name)
 }
 END_TEST
 
+#define HASHES "peat results %s --format json | grep -A1 hashes"
+
 START_TEST(claims_are_in_the_hash_of_the_directory)
 {
     write_experiment("0.5");
-    shell_expect(0, "peat run x.yaml && peat verify runs/x | grep ^hash > was");
+    shell_expect(0, "peat run x.yaml && " HASHES " > was", "runs/x");
     shell_expect(0, "cp -r runs/x later && sed -i 's/written_utc\": \"..../written_utc\": \"1999/; "
                     "s/\"check\": \"[^\"]*\"/\"was\": 1/' later/claims.json");
-    shell_expect(0, "peat verify later | grep ^hash | cmp - was");
+    shell_expect(0, HASHES " | cmp - was", "later");
+    shell_says(1, "problem: claims.json has no check", "peat verify later");
     shell_expect(0, "sed -i 's/\"results\": 0/\"results\": 1/' later/claims.json");
-    shell_expect(1, "peat verify later | grep ^hash | cmp - was");
+    shell_expect(1, HASHES " | cmp - was", "later");
     shell_expect(0, "sed -i 's/\"margin\": 0.5/\"margin\": 0.1/' later/claims.json");
     shell_says(1, "problem: ", "peat verify later");
     assert_printed("later/claims.json' is damaged");

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_verify.c: peat verify finds what is not as it was, and one hash stands for equal bits. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/json.h"
 #include "support/shell.h"
 #include "support/support.h"
 
@@ -56,6 +59,17 @@ START_TEST(each_damage_is_a_line_with_its_cell)
         {FORGE "\"params\": [0-9]*/\"params\": 7/' none*s0*/result.json",
          "config.json and result.json are not of one cell: their params differs"},
         {"seq 999 >../../text.txt", "text.txt' is not what it was made with"},
+        {"sed -i 's/steps: 10/steps: 11/' ../resolved.yaml",
+         "problem: resolved.yaml is not the one that plan.json was written with"},
+        {"rm ../resolved.yaml", "problem: resolved.yaml is missing"},
+        {"echo >>../experiment.yaml", "problem: experiment.yaml is not the one"},
+        {FORGE "x/x/' ../plan.json", "problem: plan.json has no check: it was made or changed"},
+        {FORGE "x/x/' none*s0*/meta.json", "problem: none.-.s0: meta.json has no check"},
+        {FORGE "x/x/' none*s0*/result.json", "problem: none.-.s0: result.json has no check"},
+        {"for c in none*s0*; do echo '{}' >$c/stale.json; done",
+         "problem: none.-.s0: stale.json has no check"},
+        {"for c in none*s0*; do echo '{\"check\": \"1\"}' >$c/diagnose.json; done",
+         "diagnose.json' is damaged"},
     };
     for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
         shell_expect(0, "rm -rf r && cp -r whole r && cd r/cells && %s", row[i].command);
@@ -65,15 +79,137 @@ START_TEST(each_damage_is_a_line_with_its_cell)
 }
 END_TEST
 
-START_TEST(what_is_not_here_is_a_note)
+#define HASH "peat verify %s | sed -n 's/^hash //p'"
+
+/* ---- forged by someone who knows how files are sealed ---- */
+
+struct forgery {
+    struct arena a;
+    char dir[256]; /* of the cell */
+    struct json result;
+};
+
+static void open_forgery(struct forgery *f)
 {
-    shell_expect(0, "mv text.txt away");
-    shell_says(0, "text.txt' is not here: not compared", "peat verify r");
-    assert_printed("4 finished, 0 problems\nhash ");
+    shell_expect(0, "rm -rf r && cp -r whole r && ls -d r/cells/none*s0* | tr -d '\\n'");
+    snprintf(f->dir, sizeof(f->dir), "%s/%s", shell.dir, shell.printed.text);
+    arena_init(&f->a, "forgery", 1 << 16);
+    f->result.a = &f->a;
+    ck_assert_int_eq(json_read_file(f->dir, "result.json", &f->a, &f->result.v, NULL), PEAT_OK);
+}
+
+static struct json measure_of(const struct forgery *f, int i)
+{
+    return (struct json){f->result.a, value_get(f->result.v, "measures")->item[i]};
+}
+
+/* With new seals for the curve and for the result. */
+static void close_forgery(struct forgery *f, const char *problem)
+{
+    char hex[HASH_HEX], *path = path_join(f->dir, "metrics.jsonl"), *text;
+    size_t n;
+    ck_assert_int_eq(file_read(path, 0, &text, &n, NULL), PEAT_OK);
+    hash_bytes(text, n, hex);
+    struct json sealed = {&f->a, value_get_path(f->result.v, "files")->item[0]};
+    json_put_int(sealed, "bytes", (int64_t)n);
+    json_put_text(sealed, "sha256", hex);
+    ck_assert_int_eq(json_write_file(f->dir, "result.json", f->result.v, NULL), PEAT_OK);
+    shell_says(1, problem, "peat verify r");
+    free(text);
+    free(path);
+    arena_release(&f->a);
+}
+
+START_TEST(value_that_the_curve_contradicts_is_a_problem)
+{
+    struct forgery f;
+    open_forgery(&f);
+    json_put_real(measure_of(&f, 0), "value", 5.5);
+    close_forgery(&f, "problem: none.-.s0: bpb (valid, length 8) is 5.5 in result.json, and ");
+    open_forgery(&f);
+    json_put_int(measure_of(&f, 0), "length", 9);
+    close_forgery(&f, "problem: none.-.s0: bpb (valid, length 9) of step 10 is not in metrics");
+    open_forgery(&f);
+    value_get(f.result.v, "measures")->n--;
+    value_get(f.result.v, "measures")->item++;
+    close_forgery(&f, "its last evaluation has 3 values in metrics.jsonl, and 2 in result.json");
+    open_forgery(&f);
+    json_put_int(f.result, "steps", 20);
+    close_forgery(&f, "metrics.jsonl ends at step 10, and its result is of step 20");
+    assert_printed("its result is of step 20, and it was to be trained for 10");
+    open_forgery(&f);
+    json_put_text(f.result, "state", "diverged");
+    close_forgery(&f, "its result does not say whether it is done or diverged");
+    open_forgery(&f);
+    json_put_bool(f.result, "stopped", true);
+    close_forgery(&f, "its result says that it stopped early, and it has no train.patience");
 }
 END_TEST
 
-#define HASH "peat verify %s | sed -n 's/^hash //p'"
+START_TEST(curve_is_in_order_and_that_of_the_checkpoint)
+{
+    static const char *const row[][2] = {
+        {"sed -i '2{h;d};$G' $f", "after one of step "},
+        {"sed -i '2p' $f", "line 3 of metrics.jsonl repeats bpb (valid, length 8) of step 5"},
+        {"sed -i 's/,\"check\":[^}]*//' $f", "line 1 of metrics.jsonl has no check"},
+        {"sed -i 's/\"lr\":/\"lr\":1/' $f", "line 1 of metrics.jsonl is damaged"},
+        {"sed -i '$d' $f", "of step 10 is not in metrics.jsonl"},
+        {"sed -i 1d $f", "metrics.jsonl is not the curve of its checkpoint"}};
+    for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+        struct forgery f;
+        open_forgery(&f);
+        shell_expect(0, "f=$(ls r/cells/none*s0*/metrics.jsonl) && %s", row[i][0]);
+        close_forgery(&f, row[i][1]);
+    }
+}
+END_TEST
+
+START_TEST(result_that_its_checkpoint_contradicts_is_a_problem)
+{
+    struct forgery f;
+    open_forgery(&f);
+    json_put_int(json_put_map(f.result, "untrained"), "pos", 3);
+    struct json state = {&f.a, NULL};
+    const char *dir = arena_printf(&f.a, "%s/ckpt/step-00000010", f.dir);
+    ck_assert_int_eq(json_read_file(dir, "state.json", &f.a, &state.v, NULL), PEAT_OK);
+    struct json identity = {&f.a, value_get(state.v, "identity")};
+    json_put_int(json_put_map(identity, "untrained"), "pos", 4);
+    json_put_real(identity, "last_loss", 1.0);
+    json_add(json_put_list(identity, "drift"), value_text(&f.a, NOWHERE, "what"));
+    struct json diverged = json_put_map(state, "diverged");
+    json_put_int(diverged, "step", 10);
+    json_put_text(diverged, "what", "it grew");
+    ck_assert_int_eq(json_write_file(dir, "state.json", state.v, NULL), PEAT_OK);
+    close_forgery(&f, "result.json and its checkpoint differ in which rows were never trained");
+    assert_printed("differ in whether the cell diverged");
+    assert_printed("differ in the last training loss");
+    assert_printed("its checkpoint drifted, and result.json does not say so");
+}
+END_TEST
+
+START_TEST(one_line_can_be_quoted)
+{
+    shell_expect(0,
+                 "peat verify r | grep -x \"quote: 'verified', SHA-256 $(" HASH "): 4 of 4 cells, "
+                 "peat [0-9.]*, scheme none [0-9.]*, scheme rotary [0-9.]*, task text [0-9.]*\"",
+                 "r");
+    shell_says(0, "\"quote\": \"'verified', SHA-256 ", "peat verify r --json");
+    shell_expect(0, "rm r/cells/none*s0*/meta.json");
+    shell_expect(1, "peat verify r >out");
+    shell_expect(1, "grep quote: out");
+}
+END_TEST
+
+START_TEST(what_is_not_here_is_listed)
+{
+    shell_expect(0, "mv text.txt away");
+    shell_says(0, "text.txt', which is not here\n", "peat verify r");
+    assert_printed("not checked: the training of 4 of 4 cells");
+    assert_printed("4 finished, 0 problems\nhash ");
+    shell_says(0, "\"not_checked\": [", "peat verify r --json");
+    assert_printed("text.txt', which is not here\"");
+}
+END_TEST
 
 START_TEST(equal_bits_have_one_hash_wherever_they_were_made)
 {
@@ -137,7 +273,10 @@ int main(void)
     return run_list(
         (struct tests){"verify", open_run, shell_close, .seconds = 120},
         TESTS(whole_directory_has_no_problem_and_a_hash, each_damage_is_a_line_with_its_cell,
-              what_is_not_here_is_a_note, equal_bits_have_one_hash_wherever_they_were_made,
+              value_that_the_curve_contradicts_is_a_problem,
+              curve_is_in_order_and_that_of_the_checkpoint,
+              result_that_its_checkpoint_contradicts_is_a_problem, one_line_can_be_quoted,
+              what_is_not_here_is_listed, equal_bits_have_one_hash_wherever_they_were_made,
               other_values_have_another_hash, retrained_cells_have_the_same_bits,
               data_may_have_moved_and_may_not_have_changed, other_kernels_are_not_comparable));
 }

@@ -4,8 +4,9 @@
  *
  * Everything is looked at that tables, figures, exports and diagnoses read: seals, the files that
  * a result is sealed with, and the identity of each cell: plan against configuration against result
- * against checkpoint. Plugins are not loaded here. What cannot be looked at, such as data that are
- * not on this machine, is a note and no problem.
+ * against checkpoint; final values against the curve; the experiment against the plan. Plugins are
+ * not loaded here. What cannot be looked at, such as data that are not on this machine, is no
+ * problem and listed.
  */
 #ifndef GRID_VERIFY_H
 #define GRID_VERIFY_H
@@ -26,7 +27,7 @@ struct verification {
     struct rundir dir;
     int finished, unfinished; /* planned cells */
     bool without_weights;     /* the directory was a bundle that had none */
-    struct findings problems, notes;
+    struct findings problems, notes, unchecked;
     bool *present; /* by cell: it is finished, and its plugins and data are those here */
     struct arena *arena;
 };
@@ -36,6 +37,10 @@ peat_status verify_dir(const char *path, struct verification *v, struct arena *a
                        struct error *err);
 void verify_add(struct findings *list, struct arena *a, const char *cell, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* A line for a paper: the experiment, its hash (fingerprint_of), the cells, and the versions of the
+ * engine and of each plugin that made them. */
+const char *verify_quote(const struct verification *v, const char *hash);
 
 /*
  * fingerprint.c: the SHA-256 of a list of lines "<SHA-256>  <path>", sorted by path: of
