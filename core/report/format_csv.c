@@ -388,6 +388,8 @@ static peat_status add_cells(struct csv *csv, bool all_steps, struct error *err)
     list_places(r, &places);
     for (int i = 0; i < r->n_cell && status == PEAT_OK; i++) {
         const struct result_cell *c = &r->cell[i];
+        if (c->left_out)
+            continue;
         arena_reset(&csv->passing);
         fill_end(csv, c);
         if (all_steps && c->state != CELL_DAMAGED)

@@ -150,6 +150,16 @@ static void put_kinds(struct json m, const struct results *r)
     json_put_int(m, "seeds_crossing_kinds", k.crossed);
 }
 
+/* Cells that two directories have with other bits. */
+static void add_rivals(struct json list, const struct results *r)
+{
+    for (int i = 0; i < r->n_rival; i++) {
+        struct json one = json_add_map(list);
+        json_put_text(one, "counts", r->rival[i].counts->dir);
+        json_put_text(one, "other", r->rival[i].other->dir);
+    }
+}
+
 void format_json(const struct results *r, const int *order, struct arena *a, struct strbuf *out)
 {
     struct json m = json_map(a);
@@ -171,6 +181,7 @@ void format_json(const struct results *r, const int *order, struct arena *a, str
     add_rows(json_put_list(m, "rows"), r, order);
     add_hashes(json_put_list(m, "hashes"), r);
     put_kinds(m, r);
+    add_rivals(json_put_list(m, "different_bits"), r);
     struct json dropped = json_put_list(m, "dropped");
     for (int i = 0; i < r->n_dropped; i++)
         json_add_text(dropped, r->dropped[i]);

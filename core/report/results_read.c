@@ -391,14 +391,40 @@ static peat_status check_same_setting(struct reader *x, const struct result_row 
     return PEAT_OK;
 }
 
-static void place_cell(struct result_row *row, struct result_cell *c)
+/* The same weights, and equal values of what both measured. */
+static bool same_bits(const struct value *x, const struct value *y)
+{
+    const struct value *m, *k;
+    if (!value_equal(value_get(x, "weights_hash"), value_get(y, "weights_hash")))
+        return false;
+    for (int i = 0; (m = json_get_item(x, "measures", i)); i++)
+        for (int j = 0; (k = json_get_item(y, "measures", j)); j++)
+            if (value_equal(value_get(m, "metric"), value_get(k, "metric")) &&
+                value_equal(value_get(m, "split"), value_get(k, "split")) &&
+                value_equal(value_get(m, "length"), value_get(k, "length")) &&
+                !value_equal(value_get(m, "value"), value_get(k, "value")))
+                return false;
+    return true;
+}
+
+static void leave_out(struct reader *x, const struct result_cell *counts, struct result_cell *other)
+{
+    other->left_out = true;
+    if (counts->result && other->result && !same_bits(counts->result, other->result))
+        *ARENA_APPEND(x->a, x->r->rival, x->r->n_rival, x->r->rival_room) =
+            (struct result_rival){counts, other};
+}
+
+static void place_cell(struct reader *x, struct result_row *row, struct result_cell *c)
 {
     int at = 0;
     while (at < row->n_cell && row->cell[at]->seed < c->seed)
         at++;
     if (at < row->n_cell && row->cell[at]->seed == c->seed) {
-        if (!result_counts(row->cell[at]) && result_counts(c))
+        struct result_cell *was = row->cell[at];
+        if (!result_counts(was) && result_counts(c))
             row->cell[at] = c;
+        leave_out(x, row->cell[at], row->cell[at] == c ? was : c);
         return;
     }
     memmove(&row->cell[at + 1], &row->cell[at],
@@ -429,7 +455,7 @@ static peat_status make_rows(struct reader *x)
             if (status != PEAT_OK)
                 return status;
         }
-        place_cell(row, &r->cell[i]);
+        place_cell(x, row, &r->cell[i]);
     }
     return PEAT_OK;
 }

@@ -46,6 +46,17 @@ void table_note_refused(struct table *t, const struct pairs *p)
                    p->other_init, all);
 }
 
+void table_note_rivals(struct table *t, const struct results *r)
+{
+    enum { SHOWN = 5 };
+    for (int i = 0; i < r->n_rival && i < SHOWN; i++)
+        table_note(t, "'%s' and '%s' are one cell with different bits: the first counts",
+                   r->rival[i].counts->dir, r->rival[i].other->dir);
+    if (r->n_rival > SHOWN)
+        table_note(t, "and %d more cells that two directories have with different bits",
+                   r->n_rival - SHOWN);
+}
+
 /* ---- cells ---- */
 
 struct table_cell table_number(struct arena *a, const char *fmt, double x)

@@ -253,6 +253,7 @@ void table_notes(struct builder *b)
     note_comparisons(b);
     note_states(b);
     note_kinds(b);
+    table_note_rivals(b->t, b->r);
     note_lists(b);
     note_not_finite(b);
     note_damage(b);

@@ -92,6 +92,18 @@ static void make_text(const struct table_options *o, int width)
     format_text(&b.t, width, false, &b.out);
 }
 
+static int lines_with(const char *part)
+{
+    int n = 0;
+    for (const char *line = b.out.text; *line;) {
+        size_t length = strcspn(line, "\n");
+        const char *hit = strstr(line, part);
+        n += hit && hit < line + length;
+        line += length + (line[length] == '\n');
+    }
+    return n;
+}
+
 static void make_csv(bool all_steps, const char *columns, bool only_changed)
 {
     strbuf_clear(&b.out);
@@ -407,6 +419,28 @@ START_TEST(directories_with_the_same_axes_make_one_table)
     ck_assert_int_eq(b.r.n_seed, 4);
     ck_assert_int_eq(row("rotary", "sum")->at[0].n, 4);
     ck_assert_double_eq(row("rotary", "sum")->cell[0]->value[0], 2.0);
+}
+END_TEST
+
+START_TEST(one_cell_of_two_directories_with_different_bits_is_noted)
+{
+    char note[512];
+    open_second();
+    run_maker_done(&b.other, "rotary", "sum", 0, rotary[0], rotary[0] + 2.0);
+    run_maker_done(&b.other, "rotary", "sum", 1, 99.0, 99.0);
+    read_all(NULL);
+    ck_assert_int_eq(b.r.n_rival, 1);
+    const struct result_cell *kept = row("rotary", "sum")->cell[1];
+    ck_assert_ptr_eq(b.r.rival[0].counts, kept);
+    ck_assert_ptr_nonnull(strstr(kept->dir, b.run.dir));
+    ck_assert_ptr_nonnull(strstr(b.r.rival[0].other->dir, b.other.dir));
+    make_text(&(struct table_options){.length = -1}, 1000);
+    snprintf(note, sizeof(note), "'%s' and '%s' are one cell with different bits: the first counts",
+             kept->dir, b.r.rival[0].other->dir);
+    assert_has(note);
+    make_csv(false, "seed,scheme,metric,split,length,value", false);
+    ck_assert_int_eq(lines_with("1,rotary,bpb,valid,128,"), 1);
+    ck_assert_int_eq(lines_with(",99"), 0);
 }
 END_TEST
 
@@ -904,18 +938,6 @@ END_TEST
 
 /* ---- data ---- */
 
-static int lines_with(const char *part)
-{
-    int n = 0;
-    for (const char *line = b.out.text; *line;) {
-        size_t length = strcspn(line, "\n");
-        const char *hit = strstr(line, part);
-        n += hit && hit < line + length;
-        line += length + (line[length] == '\n');
-    }
-    return n;
-}
-
 START_TEST(csv_has_a_line_for_each_cell_metric_split_and_length)
 {
     run_maker_done(&b.run, "rotary(base=500,x=1)", "sum", 0, 0.1, 2.0);
@@ -1009,6 +1031,7 @@ int main(void)
               another_arch_alone_is_no_other_objective, a_baseline_that_names_nothing_is_refused,
               best_are_the_best_mean_and_what_is_not_separable_from_it,
               directories_with_the_same_axes_make_one_table,
+              one_cell_of_two_directories_with_different_bits_is_noted,
               directories_that_differ_are_refused_with_both_named,
               one_row_with_two_settings_is_refused, a_directory_that_is_none_is_refused,
               rows_are_named_by_labels_or_axes, intervals_have_two_significant_digits,

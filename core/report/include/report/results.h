@@ -29,6 +29,7 @@ struct result_cell {
     int64_t seed;
     int task;      /* its row's */
     bool may_stop; /* train.patience is set: its length of training is its own */
+    bool left_out; /* the same cell of another directory counts */
     enum cell_state state;
     enum best_role role;                        /* where there is best_over */
     const struct value *planned;                /* its entry in plan.json */
@@ -98,6 +99,11 @@ struct result_row {
     bool best[RESULTS_MAX_LENGTHS]; /* best of its task, or not separable from it */
 };
 
+/* One cell that two directories have, with other bits in each. */
+struct result_rival {
+    const struct result_cell *counts, *other;
+};
+
 struct result_metric {
     const char *name, *split;
     bool goal_max;
@@ -124,6 +130,8 @@ struct results {
     struct result_cell *cell;
     int n_dir;
     const struct rundir *dir; /* that were read */
+    int n_rival, rival_room;
+    struct result_rival *rival;
     int n_metric;
     struct result_metric known[RESULTS_MAX_METRICS];
     int comparisons[RESULTS_MAX_LENGTHS]; /* size of the Holm family */

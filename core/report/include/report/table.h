@@ -50,6 +50,8 @@ peat_status table_build(struct table *t, const struct results *r, const struct t
 void table_note(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Notes on pairs that are refused. */
 void table_note_refused(struct table *t, const struct pairs *p);
+/* Notes on cells that two directories have with other bits. */
+void table_note_rivals(struct table *t, const struct results *r);
 
 /* Row numbers in the order that the table has them. */
 peat_status table_order(const struct results *r, const struct table_options *o, struct arena *a,
