@@ -87,6 +87,15 @@ static peat_status batch_cut(struct arena *a, const peat_batch *b, int64_t n, co
     return error_set(err, PEAT_NOMEM, "out of memory in evaluation");
 }
 
+/* Some rows and columns of a batch. Their sequences are as long as those that the loss is taken on,
+ * so that what depends on the length is the same there and here. */
+static struct model_input part_input(const peat_batch *part, const peat_batch *whole)
+{
+    struct model_input in = forward_input(part, PEAT_EVAL);
+    in.T_total = whole->T;
+    return in;
+}
+
 /* The highest logit of a row, how far the second is below it, and the lowest. The lowest id wins
  * ties. */
 struct choice {
@@ -128,8 +137,7 @@ static peat_status make_token(struct trainer *t, const peat_batch *b, const int6
     for (int64_t r = 0; r < b->B; r++)
         memcpy(prefix.token + r * prefix.T + b->prompt, made + r * b->answer,
                (size_t)i * sizeof(*made));
-    struct model_input in = forward_input(&prefix, PEAT_EVAL);
-    in.T_total = b->prompt + b->answer;
+    struct model_input in = part_input(&prefix, b);
     in.last_only = true;
     struct graph g;
     peat_node *logits;
@@ -212,8 +220,7 @@ static peat_status run_drafts(struct trainer *t, const peat_batch *b, int64_t n,
     for (int64_t i = 0; i < n; i++)
         memcpy(part.token + i * T + b->prompt, made + row[i] * b->answer,
                (size_t)(b->answer - 1) * sizeof(*made));
-    struct model_input in = forward_input(&part, PEAT_EVAL);
-    in.T_total = b->prompt + b->answer;
+    struct model_input in = part_input(&part, b);
     struct graph g;
     return forward_run(t, &g, &in, logits, "evaluation", err);
 }
@@ -331,8 +338,7 @@ static peat_status start_answers(struct answering *s, struct arena *a, struct er
         return status;
     s->token = whole.token;
     draft_truth(s->b, s->made);
-    struct model_input in = forward_input(&whole, PEAT_EVAL);
-    in.T_total = s->b->prompt + s->b->answer;
+    struct model_input in = part_input(&whole, s->b);
     return model_store(s->t->model, &in, s->t->team, a, &s->stored, err);
 }
 

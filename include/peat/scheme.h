@@ -37,7 +37,7 @@ typedef struct peat_dims {
 typedef struct peat_side {
     uint32_t size;
     int64_t T;
-    int64_t T_total; /* length of the whole sequence: prompt and planned answer; NEED_LENGTH */
+    int64_t T_total; /* of the whole row, as the loss is taken on it; NEED_LENGTH        */
     int64_t pos_B;   /* 1 when all rows share their positions, else B                    */
     int32_t n_axes;
     const double *pos;       /* [A, pos_B, T]                                            */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Greedy decoding with stored rows, and by fixed point, gives what decoding token by token gives,
- * with every scheme and every combination, in a window, on some heads, with several threads, in
- * bf16, and of a source. */
+ * and what the pass that the loss is taken on chooses, with every scheme and every combination, in
+ * a window, on some heads, with several threads, in bf16, and of a source. */
 #include "train/decode.h"
 
 #include <stdio.h>
@@ -109,6 +109,42 @@ static void assert_same(struct trainer *t, const peat_batch *b, decode_fn decode
     ck_assert_msg(memcmp(made, plain, n * sizeof(*made)) == 0, "%s differs", what);
 }
 
+static int32_t highest(const struct tensor *logits, int64_t row)
+{
+    int64_t V = logits->dim[logits->rank - 1];
+    int32_t best = 0;
+    for (int64_t v = 1; v < V; v++)
+        if (tensor_get(logits, row * V + v) > tensor_get(logits, row * V + best))
+            best = (int32_t)v;
+    return best;
+}
+
+/* The pass that makes the loss, over the batch with these answers in the place of the truth,
+ * chooses these answers. */
+static void assert_chosen_where_the_loss_is(struct trainer *t, const peat_batch *b,
+                                            const int32_t *made, const char *what)
+{
+    struct arena_mark mark = arena_mark(&t->step_arena);
+    peat_batch told = *b;
+    told.token = ARENA_ARRAY(&arena, b->B * b->T, int32_t);
+    memcpy(told.token, b->token, (size_t)(b->B * b->T) * sizeof(*told.token));
+    for (int64_t r = 0; r < b->B; r++)
+        memcpy(told.token + r * b->T + b->prompt, made + r * b->answer,
+               (size_t)(b->answer - 1) * sizeof(*made));
+    struct model_input in = forward_input(&told, PEAT_EVAL);
+    struct graph g;
+    peat_node *logits;
+    ck_assert_msg(forward_run(t, &g, &in, &logits, "the loss", &error) == PEAT_OK, "%s: %s", what,
+                  error.text);
+    for (int64_t r = 0; r < b->B; r++)
+        for (int64_t i = 0; i < b->answer; i++)
+            ck_assert_msg(highest(&logits->value, r * b->T + b->prompt - 1 + i) ==
+                              made[r * b->answer + i],
+                          "%s: token %lld of answer %lld is not what the loss's pass chooses", what,
+                          (long long)i, (long long)r);
+    arena_rewind(&t->step_arena, mark);
+}
+
 /* All ways over the first evaluation batch of each length; returns how many different answers there
  * are, so that a model which always says the same is noticed. */
 static int compare(struct trainer *t, const char *label)
@@ -131,6 +167,7 @@ static int compare(struct trainer *t, const char *label)
             dress_up(&batch.b, (enum dress)dress);
             ck_assert_msg(decode_by_token(t, b, plain, &error) == PEAT_OK, "%s: %s", what,
                           error.text);
+            assert_chosen_where_the_loss_is(t, b, plain, what);
             assert_same(t, b, decode_greedy, plain, what);
             assert_same(t, b, decode_by_fixed_point, plain, what);
             assert_same(t, b, model_not_storable(t->model, &id) ? decode_greedy : decode_stored,
@@ -267,6 +304,66 @@ START_TEST(a_source_is_read_once_and_answers_are_the_same)
 }
 END_TEST
 
+/* ---- what depends on the length ---- */
+
+enum { TRAINED = 9 }; /* tokens of a sequence; those evaluated are longer */
+
+/* Beside `rotary`, for those that encode nothing themselves: with each label of the row `by`, or
+ * with defaults where it is NULL. Numbers that the longest sequence would decide are those of
+ * training.
+ */
+static void add_uses(struct strbuf *all, const peat_plugin *p, const peat_param *by)
+{
+    for (int i = 0; i == 0 || (by && by->labels[i]); i++) {
+        strbuf_addf(all, "%s[{plugin: %s", all->n ? ", " : "", p->id);
+        for (const peat_param *row = p->param; row && row->key; row++)
+            if (row == by)
+                strbuf_addf(all, ", %s: %s", by->key, by->labels[i]);
+            else if (row->type == PEAT_INT && row->automatic)
+                strbuf_addf(all, ", %s: %d", row->key, TRAINED);
+        strbuf_add(all, "}, rotary]");
+    }
+}
+
+/* Every scheme that needs the length of a sequence, in each of its kinds; returns how many. */
+static int list_by_length(struct strbuf *all)
+{
+    int n = 0;
+    registry_load_all(&registry, NULL, NULL);
+    for (int i = 0; i < registry.n; i++) {
+        const peat_plugin *p = registry.item[i]->desc;
+        const peat_param *by = p->param;
+        if (p->kind != PEAT_SCHEME ||
+            !(((const peat_scheme *)p->interface)->needs & PEAT_NEED_LENGTH))
+            continue;
+        while (by && by->key && by->type != PEAT_ENUM)
+            by++;
+        add_uses(all, p, by && by->key ? by : NULL);
+        n++;
+    }
+    return n;
+}
+
+/* Sequences longer than those of training, whose places, rows and frequencies change with their
+ * length: by one token more, too. */
+START_TEST(a_row_is_as_long_for_its_answer_as_for_its_loss)
+{
+    static const char *const arch[] = {"model.arch=decoder", "model.arch=seq2seq"};
+    char scheme[1024], length[32];
+    struct strbuf all;
+    strbuf_init(&all);
+    int n = list_by_length(&all);
+    snprintf(scheme, sizeof(scheme), "position.scheme=[%s]", all.text);
+    snprintf(length, sizeof(length), "train.seq_len=%d", TRAINED);
+    strbuf_release(&all);
+    make_plan_of((const char *const[]){"position.combine=sum", arch[_i], length, scheme, NULL});
+    ck_assert_int_gt(n, 2);
+    ck_assert_int_gt(plan.n, n);
+    for (int i = 0; i < plan.n; i++)
+        assert_same_all_ways(&plan.cell[i]);
+}
+END_TEST
+
 /* A pass over one row costs no more than what depends on it: sources are projected once. */
 START_TEST(the_source_is_projected_once)
 {
@@ -359,7 +456,8 @@ int main(void)
     return run_list(
         (struct tests){"decode", set_up, tear_down, 300,
                        .loops = LOOPS({every_setting_answers_the_same_all_ways,
-                                       (int)(sizeof(settings) / sizeof(*settings))}),
+                                       (int)(sizeof(settings) / sizeof(*settings))},
+                                      {a_row_is_as_long_for_its_answer_as_for_its_loss, 2}),
                        .needs = "PEAT_SOURCE PEAT_BUILD"},
         TESTS(a_source_is_read_once_and_answers_are_the_same, the_source_is_projected_once,
               products_in_bf16_answer_the_same_all_ways, every_scheme_answers_the_same_all_ways,
