@@ -140,15 +140,30 @@ static peat_node *join(struct pass *pass, bool front, int n, peat_node *const *s
     return sum;
 }
 
+/* A stream that enters in a layer is merged with nothing but what is there. The input was merged
+ * before, so what fails is a combination that was set up for more streams. */
+static peat_node *merge_two(struct pass *pass, bool front, int index, peat_node *x, peat_node *late)
+{
+    const struct positional *p = pass->positional;
+    struct graph *g = pass->g;
+    bool failed = graph_failed(g);
+    peat_node *y = merge(pass, front, 2, (peat_node *[]){x, late});
+    if (!failed && g->err.status == PEAT_INVALID && p->n_stream > 2)
+        error_set(&g->err, PEAT_INVALID,
+                  "combine '%s' has tensors for all %d streams of the input, so the stream of '%s' "
+                  "can only enter at the input",
+                  p->combine_part.id, p->n_stream, p->scheme[index].part.id);
+    return y;
+}
+
 peat_node *input_merge(struct pass *pass, int index, peat_node *x)
 {
-    peat_node *rest =
-        merge(pass, false, 2, (peat_node *[]){front_cut(pass, x, 1), pass->stream[index]});
+    peat_node *rest = merge_two(pass, false, index, front_cut(pass, x, 1), pass->stream[index]);
     if (pass->front == 0)
         return rest;
     peat_graph *g = &pass->g->base;
     peat_node *front = op_slice(g, x, 1, 0, pass->front);
-    front = merge(pass, true, 2, (peat_node *[]){front, pass->front_stream[index]});
+    front = merge_two(pass, true, index, front, pass->front_stream[index]);
     return op_concat(g, 2, (peat_node *[]){front, rest}, 1);
 }
 
