@@ -125,6 +125,15 @@ static peat_status check_mixer(const struct cell_reader *r, struct model_config 
     return check_class_token(r, m, mixer->at);
 }
 
+static peat_status check_model(const struct cell_reader *r, struct model_config *m,
+                               const struct value *v)
+{
+    peat_status status = check_heads(r, m, v);
+    if (status == PEAT_OK)
+        status = check_head(r, m, v);
+    return status == PEAT_OK ? check_mixer(r, m, v) : status;
+}
+
 static peat_status read_model(const struct cell_reader *r, struct model_config *m,
                               const struct value *v)
 {
@@ -133,11 +142,7 @@ static peat_status read_model(const struct cell_reader *r, struct model_config *
     if (status == PEAT_OK)
         status = read_attention(r, m, value_get(v, "attention"));
     if (status == PEAT_OK)
-        status = check_heads(r, m, v);
-    if (status == PEAT_OK)
-        status = check_head(r, m, v);
-    if (status == PEAT_OK)
-        status = check_mixer(r, m, v);
+        status = point_refused(r, check_model(r, m, v));
     if (m->d_ff == 0)
         m->d_ff = 4 * m->d_model;
     m->embed_scale = token_table(m->d_model, m->embed_scale).factor;
@@ -296,9 +301,9 @@ static peat_status read_combine(const struct cell_reader *r, struct cell_config 
     if (!v || v->kind == VALUE_NULL) {
         if (!has_stream(c))
             return PEAT_OK;
-        return place_error(r->err, v ? v->at : c->scheme[0].at,
-                           "the stream of scheme '%s' needs a combine",
-                           c->scheme[0].plugin->desc->id);
+        return point_refused(r, place_error(r->err, v ? v->at : c->scheme[0].at,
+                                            "the stream of scheme '%s' needs a combine",
+                                            c->scheme[0].plugin->desc->id));
     }
     peat_status status = plugin_use_read(r, &c->combine, PEAT_COMBINE, v);
     if (status != PEAT_OK)
@@ -425,7 +430,7 @@ peat_status cell_config_read_with(struct cell_config *c, const struct value *tre
     if (status == PEAT_OK)
         status = read_eval(&reader, &c->eval, value_get(tree, "eval"));
     if (status == PEAT_OK)
-        status = check_patience(&reader, c, tree);
+        status = point_refused(&reader, check_patience(&reader, c, tree));
     if (status == PEAT_OK)
         status = read_task(&reader, c, tree);
     if (status == PEAT_OK)

@@ -19,6 +19,15 @@ static const char *const site_labels[] = {"input",  "residual", "attn_q",
                                           "attn_k", "attn_qk",  "attn_qkv"};
 static const char *const share_labels[] = {"model", "layer"};
 
+peat_status point_refused(const struct cell_reader *r, peat_status checked)
+{
+    if (checked == PEAT_OK)
+        return PEAT_OK;
+    if (r->err)
+        r->err->status = PEAT_REFUSED;
+    return PEAT_REFUSED;
+}
+
 /* ---- name and parameters ---- */
 
 static peat_status read_name(const struct cell_reader *r, peat_kind kind, const struct value *v,
@@ -176,8 +185,8 @@ static peat_status read_across(const struct cell_reader *r, struct where *where,
     return PEAT_OK;
 }
 
-static peat_status read_where(const struct cell_reader *r, struct where *where,
-                              const struct value *v, const struct model_config *model)
+static peat_status read_where_in(const struct cell_reader *r, struct where *where,
+                                 const struct value *v, const struct model_config *model)
 {
     peat_status status = known_keys_only(v, "where", where_keys, r->err);
     const struct value *layers = value_get(v, "layers"), *heads = value_get(v, "heads"),
@@ -191,6 +200,20 @@ static peat_status read_where(const struct cell_reader *r, struct where *where,
     if (status == PEAT_OK && across)
         status = read_across(r, where, across, model);
     return status;
+}
+
+/* A `where` that a larger model, or one of two sequences, would accept is refused by this one. */
+static peat_status read_where(const struct cell_reader *r, struct where *where,
+                              const struct value *v, const struct model_config *model)
+{
+    static const struct model_config largest = {.n_layer = INT64_C(1) << 30,
+                                                .n_head = INT64_C(1) << 30,
+                                                .d_model = INT64_C(1) << 60,
+                                                .arch = PEAT_SEQ2SEQ};
+    const struct cell_reader other = {r->registry, r->files, r->a, NULL};
+    peat_status status = read_where_in(r, where, v, model);
+    bool right_elsewhere = read_where_in(&other, &(struct where){0}, v, &largest) == PEAT_OK;
+    return right_elsewhere ? point_refused(r, status) : status;
 }
 
 static peat_status read_label(const struct cell_reader *r, const struct value *v, const char *key,

@@ -13,6 +13,9 @@ struct cell_reader {
     struct error *err;
 };
 
+/* Settings that are each right and contradict each other are not a mistake of the file: their point
+ * is refused. checked: what a check of such settings found, with its text in r->err. */
+peat_status point_refused(const struct cell_reader *r, peat_status checked);
 /* `v`: a name, or a map with `plugin`. */
 peat_status plugin_use_read(const struct cell_reader *r, struct plugin_use *use, peat_kind kind,
                             const struct value *v);

@@ -94,6 +94,25 @@ static peat_status look_closer(struct planning *p, struct assembly *s, const str
     return evaluation_cost(&s->model, &s->task, &look->evaluation, p->err);
 }
 
+/* Weights that act on special tokens alone get no gradient where the task marks none. The task is
+ * asked for a batch only where the model has such weights. */
+static peat_status check_unmarked(struct planning *p, struct assembly *s,
+                                  const struct cell_config *c)
+{
+    struct model_cost unmarked;
+    struct error why = {0};
+    struct batch batch;
+    const int64_t B = c->train.batch, T = c->train.seq_len;
+    if (model_plan(&s->model, B, T, false, &unmarked, &why) == PEAT_OK)
+        return PEAT_OK;
+    peat_status status = task_batch_init(&s->task, &batch, &p->scratch, B, T);
+    if (status != PEAT_OK)
+        return error_set(p->err, status, "no memory for a batch");
+    status = task_train_batch(&s->task, (uint64_t)c->seed, 1, &batch, p->err);
+    return status != PEAT_OK || batch.b.has_special ? status
+                                                    : error_set(p->err, why.status, "%s", why.text);
+}
+
 /* Of its training alone, or of everything else too. */
 static peat_status measure(struct planning *p, const struct cell_config *c, bool all,
                            struct look *look)
@@ -103,7 +122,9 @@ static peat_status measure(struct planning *p, const struct cell_config *c, bool
     s->trail = p->registry->trail;
     peat_status status = assemble(s, c, &p->scratch, PEAT_F32, true, p->err);
     if (status == PEAT_OK)
-        status = model_plan(&s->model, c->train.batch, c->train.seq_len, &look->cost, p->err);
+        status = model_plan(&s->model, c->train.batch, c->train.seq_len, true, &look->cost, p->err);
+    if (status == PEAT_OK && all)
+        status = check_unmarked(p, s, c);
     if (status == PEAT_OK && all)
         status = look_closer(p, s, c, look);
     return status == PEAT_OK ? PEAT_OK : placed(p, c, status);

@@ -24,7 +24,7 @@ static peat_status forward_flops(struct model *m, int64_t n, int64_t B, int64_t 
                                  struct error *err)
 {
     struct model_cost cost = {0};
-    peat_status status = model_plan(m, B, T, &cost, err);
+    peat_status status = model_plan(m, B, T, true, &cost, err);
     *flops = (double)cost.forward_flops * (double)n / (double)B;
     return status;
 }

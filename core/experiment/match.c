@@ -141,7 +141,7 @@ peat_status match_rows_to(struct planning *p)
         if (point_matches(p->e, &p->row[i].point, p->e->match.to))
             continue;
         const struct plan_row *to = reference(p, &p->row[i]);
-        status = to ? match_row(p, &p->row[i], to) : PEAT_INVALID;
+        status = to ? row_skip(p, &p->row[i], match_row(p, &p->row[i], to)) : PEAT_INVALID;
     }
     return status;
 }

@@ -24,42 +24,45 @@ static peat_status check_precision(struct planning *p)
                        "precision 'bf16' is not to be had here: %s; 'fp32' always is", why.text);
 }
 
+peat_status row_skip(struct planning *p, struct plan_row *row, peat_status status)
+{
+    if (status != PEAT_REFUSED)
+        return status;
+    row->refused = arena_strdup(p->a, p->err->text);
+    return PEAT_OK;
+}
+
+/* A grid of which nothing is left has a mistake. */
+static peat_status drop_refused(struct planning *p)
+{
+    int kept = 0;
+    for (int i = 0; i < p->n; i++)
+        if (p->row[i].refused)
+            p->refused[p->n_refused++] = p->row[i];
+        else
+            p->row[kept++] = p->row[i];
+    p->n = kept;
+    return kept ? PEAT_OK : error_set(p->err, PEAT_REFUSED, "%s", p->refused[0].refused);
+}
+
 /* Each for every seed, as it would have been a cell. */
-static void list_skipped(struct planning *p)
+static peat_status list_skipped(struct planning *p)
 {
     struct plan *plan = p->plan;
     plan->skipped = ARENA_ARRAY(p->a, p->n_refused * p->e->n_seed + 1, struct plan_skip);
     for (int s = 0; s < p->e->n_seed; s++)
         for (int i = 0; i < p->n_refused; i++)
             plan->skipped[plan->n_skipped++] = (struct plan_skip){
-                row_label(p, &p->refused[i].row, p->e->seed[s]), p->refused[i].reason};
+                row_label(p, &p->refused[i], p->e->seed[s]), p->refused[i].refused};
+    return PEAT_OK;
 }
 
-/* Rows that are refused go to p->refused. A grid of which nothing is left has a mistake. */
 static peat_status cost_rows(struct planning *p)
 {
-    struct error *err = p->err, why = {0}, first = {0};
     peat_status status = PEAT_OK;
-    int n = p->n, kept = 0;
-    p->refused = ARENA_ARRAY(p->a, n, struct refused);
-    p->err = &why;
-    for (int i = 0; status == PEAT_OK && i < n; i++) {
-        why = (struct error){0};
-        status = cost_measure(p, &p->row[i].cell);
-        if (status == PEAT_REFUSED) {
-            first = p->n_refused ? first : why;
-            p->refused[p->n_refused++] = (struct refused){p->row[i], arena_strdup(p->a, why.text)};
-            status = PEAT_OK;
-        } else if (status == PEAT_OK) {
-            p->row[kept++] = p->row[i];
-        }
-    }
-    p->err = err;
-    if (status != PEAT_OK)
-        return error_set(err, status, "%s", why.text);
-    p->n = kept;
-    list_skipped(p);
-    return kept ? PEAT_OK : error_set(err, first.status, "%s", first.text);
+    for (int i = 0; status == PEAT_OK && i < p->n; i++)
+        status = row_skip(p, &p->row[i], cost_measure(p, &p->row[i].cell));
+    return status;
 }
 
 /* ---- what results are reported by ---- */
@@ -203,14 +206,15 @@ static peat_status make_cells(struct planning *p)
 
 /* What is done with the rows, in order. */
 static peat_status (*const step[])(struct planning *p) = {
-    check_precision, cost_rows, match_rows_to, check_reports, comparisons_check, make_cells};
+    drop_refused, check_precision, cost_rows,     drop_refused,      match_rows_to,
+    drop_refused, list_skipped,    check_reports, comparisons_check, make_cells};
 
 peat_status plan_make(struct plan *plan, const struct experiment *e, struct registry *r,
                       enum plan_depth depth, struct arena *a, struct error *err)
 {
     struct team team = {.threads = 1};
-    struct error ignored = {0};
-    struct planning p = {.plan = plan, .e = e, .registry = r, .a = a, .err = err};
+    struct error ignored = {0}, why = {0};
+    struct planning p = {.plan = plan, .e = e, .registry = r, .a = a, .err = &why};
     p.files = ARENA_NEW(a, struct data_files);
     *p.files = (struct data_files){.a = a, .keep_most = DATA_KEPT_BY_PLANS};
     struct point *point = NULL;
@@ -226,7 +230,7 @@ peat_status plan_make(struct plan *plan, const struct experiment *e, struct regi
     for (size_t i = 0; i < sizeof(step) / sizeof(*step) && status == PEAT_OK; i++)
         status = step[i](&p);
     arena_release(&p.scratch);
-    return status;
+    return status == PEAT_OK ? PEAT_OK : error_set(err, status, "%s", why.text);
 }
 
 int plan_baseline(const struct plan *p, int cell)

@@ -8,6 +8,7 @@
 struct plan_row {
     struct point point; /* labels with "-" where there is nothing to merge; settings */
     struct plan_cell cell;
+    const char *refused; /* why it is skipped; NULL: it is planned */
 };
 
 struct planning {
@@ -22,10 +23,7 @@ struct planning {
     int n;
     struct plan_row *row;
     int n_refused;
-    struct refused {
-        struct plan_row row;
-        const char *reason;
-    } * refused;
+    struct plan_row *refused; /* rows that were taken out */
     int n_twin, twin_room;
     struct twin *twin; /* numbers trained in cells without position, by the rest of the cell */
 };
@@ -42,6 +40,9 @@ peat_status evaluation_cost(struct model *m, const struct task *t, struct evalua
                             struct error *err);
 /* cost.c: fills the cell's cost from a shape-only set-up of its config. */
 peat_status cost_measure(struct planning *p, struct plan_cell *cell);
+/* plan.c: `status` is how a step ended for this row. If it was refused, the row keeps the reason in
+ * p->err, and the plan goes on without it. */
+peat_status row_skip(struct planning *p, struct plan_row *row, peat_status status);
 /* match.c: sizes the rows as the experiment's `match` asks. */
 peat_status match_rows_to(struct planning *p);
 /* rows.c: p->row from n points, less those that only repeat another. */

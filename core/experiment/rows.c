@@ -60,12 +60,17 @@ const char *row_label(const struct planning *p, const struct plan_row *row, int6
     return cell_label(p->a, n, part, seed);
 }
 
+/* The config of a row that is refused need not be whole. */
 static void set_labels(struct planning *p, struct plan_row *row)
 {
     struct plan_cell *cell = &row->cell;
+    bool combined = row->refused ? value_get_path(row->point.tree, "position.combine") != NULL
+                                 : cell->config.has_combine;
     memcpy(cell->axis, row->point.label, sizeof(cell->axis));
     cell->scheme = setting_label(p, row, "position.scheme");
-    cell->combine = cell->config.has_combine ? setting_label(p, row, "position.combine") : "-";
+    cell->combine = combined ? setting_label(p, row, "position.combine") : "-";
+    if (row->refused)
+        return;
     const char *task = axis_label(p, row, "task");
     cell->task = task ? task : cell->config.task.plugin->desc->id;
     cell->label = row_label(p, row, p->e->seed[0]);
@@ -160,7 +165,7 @@ static peat_status read_row(struct planning *p, const struct point *point, struc
     struct plan_row *row = &p->row[p->n];
     bool dropped = false, kept = true;
     *row = (struct plan_row){.point = *point};
-    peat_status status = row_config(p, row, &dropped);
+    peat_status status = row_skip(p, row, row_config(p, row, &dropped));
     if (status == PEAT_OK && dropped)
         status = drop_combine(p, row, &kept);
     if (status != PEAT_OK)
@@ -179,6 +184,7 @@ peat_status rows_read(struct planning *p, const struct point *point, int n)
     struct value *drops = value_map(p->a, p->e->matrix_at);
     peat_status status = PEAT_OK;
     p->row = ARENA_ARRAY(p->a, n, struct plan_row);
+    p->refused = ARENA_ARRAY(p->a, n, struct plan_row);
     for (int i = 0; status == PEAT_OK && i < n; i++)
         status = read_row(p, &point[i], drops);
     list_drops(p, drops);

@@ -66,7 +66,7 @@ static peat_status freeze(struct model *m, struct error *err)
         return PEAT_OK;
     m->misfrozen = misfit ? misfit : pattern->item[pattern->n - 1];
     if (!misfit)
-        return error_set(err, PEAT_INVALID, "with all this frozen nothing is left to train");
+        return error_set(err, PEAT_REFUSED, "with all this frozen nothing is left to train");
     return weights_none_called(w, misfit, err);
 }
 
@@ -283,7 +283,7 @@ static peat_status check_reached(const struct model *m, struct error *err)
     for (int i = 0; i < m->weights.n; i++) {
         const struct weight *w = m->weights.item[i];
         if (!w->frozen && !(w->node && w->node->reached))
-            return error_set(err, PEAT_INVALID,
+            return error_set(err, PEAT_REFUSED,
                              "weight '%s' would get no gradient: nothing that is trained depends "
                              "on it",
                              w->name);
@@ -306,13 +306,23 @@ static bool empty_streams(const struct model *m, struct arena *a, struct model_i
     return ok;
 }
 
-peat_status model_plan(struct model *m, int64_t B, int64_t T, struct model_cost *cost,
+/* A pass that fails is one that this model cannot make: it is refused, like what a set-up refuses.
+ */
+static peat_status refuse_pass(const struct graph *g, struct error *err)
+{
+    if (!graph_failed(g) || g->err.status == PEAT_NOMEM)
+        return error_set(err, PEAT_NOMEM, "%s",
+                         g->err.text[0] ? g->err.text : "no memory for a plan");
+    return error_set(err, PEAT_REFUSED, "%s", g->err.text);
+}
+
+peat_status model_plan(struct model *m, int64_t B, int64_t T, bool special, struct model_cost *cost,
                        struct error *err)
 {
     struct arena arena;
     arena_init(&arena, "plan", 1 << 20);
     int32_t *id = ARENA_TRY_ARRAY(&arena, B * T, int32_t);
-    uint8_t *special = ARENA_TRY_ARRAY(&arena, B * T, uint8_t);
+    uint8_t *mark = ARENA_TRY_ARRAY(&arena, B * T, uint8_t);
     struct graph g;
     graph_init(&g, &arena, NULL, m->weights.dtype);
     g.shape_only = true;
@@ -325,15 +335,16 @@ peat_status model_plan(struct model *m, int64_t B, int64_t T, struct model_cost 
                              .patch = patch,
                              .S = T,
                              .source = id,
+                             .source_special = mark,
                              .n_axes = m->config.n_axes,
                              .pos = m->config.n_axes > 0 ? pos : NULL,
                              .segment = id,
-                             .special = special,
+                             .special = special ? mark : NULL,
                              .phase = PEAT_TRAIN};
     bool streams = empty_streams(m, &arena, &in);
     peat_status status = PEAT_OK;
     peat_node *logits =
-        streams && id && special && patch && pos ? model_forward(m, &g, &in, &pass) : NULL;
+        streams && id && mark && patch && pos ? model_forward(m, &g, &in, &pass) : NULL;
     peat_node *loss = model_loss(&g, logits, id, pass.classes, id);
     if (loss) {
         graph_reach(&g, loss);
@@ -344,8 +355,7 @@ peat_status model_plan(struct model *m, int64_t B, int64_t T, struct model_cost 
                                     .activation_bytes = g.value_bytes,
                                     .composed = pass.composed};
     } else {
-        status = g.err.status != PEAT_OK ? g.err.status : PEAT_NOMEM;
-        error_set(err, status, "%s", g.err.status != PEAT_OK ? g.err.text : "no memory for a plan");
+        status = refuse_pass(&g, err);
     }
     weights_begin(&m->weights);
     arena_release(&arena);

@@ -126,7 +126,7 @@ peat_status weights_none_called(const struct weights *w, const char *name, struc
 {
     struct arena a;
     int n = 0, room = 0;
-    error_set(err, PEAT_INVALID, "no parameter of the model is called '%s'", name);
+    error_set(err, PEAT_REFUSED, "no parameter of the model is called '%s'", name);
     arena_init(&a, "names", 1 << 12);
     for (int i = 0; i < w->n; i++)
         room += (int)strlen(w->item[i]->name);
@@ -138,7 +138,7 @@ peat_status weights_none_called(const struct weights *w, const char *name, struc
             near[n++] = w->item[i]->name;
     error_add_nearest(err, name, near, n);
     arena_release(&a);
-    return PEAT_INVALID;
+    return PEAT_REFUSED;
 }
 
 /* ---- memory ---- */

@@ -173,19 +173,16 @@ START_TEST(a_reset_learns_what_softmax_does_not_cancel)
 }
 END_TEST
 
-/* A plan cannot know what tokens the task has; a step without special ones reaches no theta. */
-START_TEST(a_reset_without_special_tokens_is_planned_and_not_trained)
+START_TEST(a_reset_without_special_tokens_is_refused)
 {
     struct modelcheck m;
     struct harness h;
     struct model_cost cost;
     content_model(&m, &h, "tupe", reset_json, PEAT_ENCODER, PATH_AUTO);
-    peat_status status = model_plan(&m.model, 2, 5, &cost, &m.err);
+    peat_status status = model_plan(&m.model, 2, 5, true, &cost, &m.err);
     ck_assert_msg(status == PEAT_OK, "%s", m.err.text);
-    modelcheck_loss(&m, true);
-    const struct weight *theta = weights_find(&m.model.weights, "position.0.tupe.theta_query");
-    ck_assert_ptr_nonnull(theta);
-    ck_assert_ptr_null(theta->node);
+    ck_assert_int_eq(model_plan(&m.model, 2, 5, false, &cost, &m.err), PEAT_REFUSED);
+    ck_assert_ptr_nonnull(strstr(m.err.text, "tupe.theta_query' would get no gradient"));
     content_close(&m, &h);
 }
 END_TEST
@@ -205,6 +202,5 @@ PLUGIN_TESTS("tupe", scores_match_the_reference, a_second_term_widens_the_scale,
              a_special_token_has_no_position_as_query_or_key,
              between_two_special_tokens_the_query_decides,
              rows_of_a_batch_have_their_own_special_tokens,
-             a_reset_learns_what_softmax_does_not_cancel,
-             a_reset_without_special_tokens_is_planned_and_not_trained,
+             a_reset_learns_what_softmax_does_not_cancel, a_reset_without_special_tokens_is_refused,
              a_model_learns_on_either_path)

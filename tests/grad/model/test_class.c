@@ -105,7 +105,7 @@ START_TEST(a_wider_head_is_refused_beside_a_class_token_without_position)
     start_over(POOL_CLS, CLS_NONE);
     modelcheck_scheme(&m, "wide", &with_qkv_wide);
     modelcheck_build(&m);
-    ck_assert_int_ne(model_plan(&m.model, 2, T, &cost, &err), PEAT_OK);
+    ck_assert_int_ne(model_plan(&m.model, 2, T, true, &cost, &err), PEAT_OK);
     ck_assert_msg(strstr(err.text, "wide.qkv") && strstr(err.text, "cls_position: first"), "%s",
                   err.text);
 }

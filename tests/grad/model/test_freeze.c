@@ -89,7 +89,7 @@ static const struct {
 START_TEST(what_fits_nothing_or_leaves_nothing_is_refused)
 {
     m.config.freeze = (peat_strings){1, &misfits[_i].pattern};
-    ck_assert_int_eq(modelcheck_try(&m), PEAT_INVALID);
+    ck_assert_int_eq(modelcheck_try(&m), PEAT_REFUSED);
     ck_assert_msg(strstr(m.err.text, misfits[_i].says), "%s", m.err.text);
     ck_assert_str_eq(m.model.misfrozen, misfits[_i].pattern);
 }

@@ -286,7 +286,7 @@ START_TEST(a_position_that_is_no_number_is_an_error)
     struct error err = {0};
     modelcheck_scheme(&m, "lost", &lost);
     modelcheck_build(&m);
-    ck_assert_int_ne(model_plan(&m.model, 2, 5, &cost, &err), PEAT_OK);
+    ck_assert_int_ne(model_plan(&m.model, 2, 5, true, &cost, &err), PEAT_OK);
     ck_assert_str_eq(err.text, "lost.own_positions: the position of place 4 is nan");
 }
 END_TEST
@@ -309,7 +309,7 @@ START_TEST(two_schemes_cannot_replace_one_softmax)
     struct model_cost cost;
     struct error err = {0};
     replace_twice(false);
-    ck_assert_int_ne(model_plan(&m.model, 2, 5, &cost, &err), PEAT_OK);
+    ck_assert_int_ne(model_plan(&m.model, 2, 5, true, &cost, &err), PEAT_OK);
     ck_assert_str_eq(err.text, "schemes 'one' and 'other' both replace the softmax: give them "
                                "other heads or layers (where)");
 }
@@ -329,7 +329,7 @@ START_TEST(a_replaced_softmax_is_not_fused)
     m.config.attention_path = PATH_FUSED;
     modelcheck_scheme(&m, "one", &with_softmax);
     modelcheck_build(&m);
-    ck_assert_int_ne(model_plan(&m.model, 2, 5, &cost, &err), PEAT_OK);
+    ck_assert_int_ne(model_plan(&m.model, 2, 5, true, &cost, &err), PEAT_OK);
     ck_assert_str_eq(err.text, "model.attention.path is fused, but scheme 'one' works on softmax, "
                                "which takes the composed path");
 }

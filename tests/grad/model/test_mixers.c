@@ -209,7 +209,7 @@ static struct model_cost cost_of(enum mixer mixer, int64_t width)
     m.config.mixer = mixer;
     m.config.conv_width = width;
     modelcheck_build(&m);
-    ck_assert_int_eq(model_plan(&m.model, 2, T, &cost, &m.err), PEAT_OK);
+    ck_assert_int_eq(model_plan(&m.model, 2, T, true, &cost, &m.err), PEAT_OK);
     return cost;
 }
 

@@ -149,11 +149,11 @@ START_TEST(they_are_counted)
 {
     struct model_cost with, without;
     modelcheck_build(&m);
-    ck_assert_int_eq(model_plan(&m.model, B, T, &with, &m.err), PEAT_OK);
+    ck_assert_int_eq(model_plan(&m.model, B, T, true, &with, &m.err), PEAT_OK);
     modelcheck_release(&m);
     modelcheck_init(&m, PEAT_DECODER);
     modelcheck_build(&m);
-    ck_assert_int_eq(model_plan(&m.model, B, T, &without, &m.err), PEAT_OK);
+    ck_assert_int_eq(model_plan(&m.model, B, T, true, &without, &m.err), PEAT_OK);
     ck_assert_int_eq(with.trainable - without.trainable, 8 * IDS + 8 * NUMBERS + 8);
     ck_assert_int_eq(with.forward_flops - without.forward_flops, 2 * B * T * 8 * NUMBERS);
 }

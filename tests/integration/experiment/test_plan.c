@@ -542,10 +542,101 @@ START_TEST(rows_that_are_one_model_are_warned_of)
 }
 END_TEST
 
+/* ---- points that are refused ---- */
+
+#define GRID(task, model, matrix)                                                                  \
+    HEAD "defaults:\n"                                                                             \
+         "  task: " task "\n"                                                                      \
+         "  model: {d_model: 32, n_layer: 2, n_head: 4" model "}\n"                                \
+         "  train: {steps: 20, batch: 4, seq_len: 32}\n"                                           \
+         "matrix:\n" matrix
+#define RESET  "  position.scheme: [none, {plugin: tupe, reset: true}]\n"
+#define UNREAD "tupe.theta_query' would get no gradient: nothing that is trained depends on it"
+#define MATCH                                                                                      \
+    "match: {by: params, adjust: model.d_model, tolerance: 0.9, to: {position.combine: sum}}\n"
+
+/* What is planned of a grid, and why the rest is not: each for one reason. */
+static const struct {
+    const char *grid;
+    int cells, skipped;
+    const char *reason;
+} refused[] = {
+    {GRID("copy", "", RESET), 2, 0, NULL},
+    {GRID("copy", ", arch: seq2seq", RESET), 2, 0, NULL},
+    {GRID("{plugin: images, side: 4}", ", arch: encoder, head: class, input: patches",
+          "  model.cls_position: [first, own, none]\n" RESET),
+     4, 2, UNREAD},
+    {GRID("{plugin: images, side: 4}", ", arch: encoder, head: class, input: patches, pool: mean",
+          RESET),
+     1, 1, UNREAD},
+    {GRID("copy", "",
+          "  position.scheme: [[sinusoidal, learned, {plugin: learned, at: attn_qk}]]\n"
+          "  position.combine: [sum, concat_project, film, gate_vector]\n"),
+     2, 2,
+     "has tensors for all 3 streams of the input, so the stream of 'learned' can only enter at the "
+     "input"},
+    {GRID("copy", "",
+          "  position.scheme: [forgetting, [forgetting, {plugin: alibi, where: {heads: [0, "
+          "1]}}]]\n"),
+     1, 1,
+     "scheme 'forgetting' has tensors per head, and where.heads of another scheme splits its "
+     "heads"},
+    {GRID("copy", "",
+          "  position.scheme: [none, alibi, shaw]\n  model.attention.path: [auto, fused]\n"),
+     5, 1, "model.attention.path is fused, but scheme 'shaw' works on"},
+    {GRID("copy", "", "  model.mixer: [attention, conv]\n  model.window: [0, 8]\n"), 3, 1,
+     "'window' in model is for mixer: attention, and mixer is conv"},
+    {GRID("copy", "", "  model.n_head: [3, 4]\n  position.scheme: [none, alibi]\n"), 2, 2,
+     "d_model 32 is not divisible by n_head 3"},
+    {GRID("copy", "",
+          "  model.n_layer: [1, 2]\n"
+          "  position.scheme: [none, {plugin: rotary, where: {layers: [1]}}]\n"),
+     3, 1, "'where.layers' must hold layers from 0 to 0"},
+    {GRID("copy", ", freeze: [position.*]", "  position.scheme: [none, learned]\n"), 1, 1,
+     "no parameter of the model is called 'position.*'"},
+    {GRID("copy", "",
+          "  position.scheme: [[learned, {plugin: liere, block: 8}]]\n"
+          "  position.combine: [sum, gate_vector]\n") MATCH,
+     1, 1, "a head width of 4 does not split into blocks of 8"},
+};
+
+START_TEST(a_point_that_is_refused_costs_only_itself)
+{
+    const struct plan *p = make(refused[_i].grid);
+    ck_assert_int_eq(p->n_skipped, refused[_i].skipped);
+    for (int i = 0; i < p->n_skipped; i++)
+        ck_assert_msg(strstr(p->skipped[i].reason, refused[_i].reason), "%s: %s",
+                      p->skipped[i].label, p->skipped[i].reason);
+    ck_assert_int_eq(p->n, refused[_i].cells);
+}
+END_TEST
+
+/* What is wrong whatever else the point has is a mistake of the file. */
+START_TEST(a_mistake_at_one_point_is_not_a_refusal)
+{
+    static const char *const mistake[] = {
+        "  position.scheme: [none, {plugin: rotary, where: {layers: [x]}}]\n",
+        "  position.scheme: [none, {plugin: rotary, where: {heads: [1, 0]}}]\n",
+        "  position.scheme: [none, {plugin: rotary, bass: 2}]\n"};
+    for (size_t i = 0; i < sizeof(mistake) / sizeof(*mistake); i++) {
+        struct made *m = ARENA_NEW(&arena, struct made);
+        const char *text = arena_printf(&arena, "%s%s", GRID("copy", "", ""), mistake[i]);
+        const char *path = write_file("exp.yaml", text);
+        ck_assert_int_eq(experiment_load(&m->experiment, &arena, path, 0, NULL, &error), PEAT_OK);
+        ck_assert_int_eq(registry_init(&m->registry, &arena, &error), PEAT_OK);
+        ck_assert_int_eq(
+            plan_make(&m->plan, &m->experiment, &m->registry, PLAN_SIZES, &arena, &error),
+            PEAT_INVALID);
+    }
+}
+END_TEST
+
 int main(void)
 {
     return run_list(
-        (struct tests){"plan", set_up, tear_down, 60},
+        (struct tests){"plan", set_up, tear_down, 60,
+                       .loops = LOOPS({a_point_that_is_refused_costs_only_itself,
+                                       (int)(sizeof(refused) / sizeof(*refused))})},
         TESTS(a_scheme_without_stream_has_one_row_whatever_it_is_crossed_with,
               a_parameter_of_the_combine_repeats_nothing_either, sum_is_accepted_with_any_scheme,
               cells_are_seed_major_and_seeds_share_all_but_their_identity,
@@ -566,5 +657,6 @@ int main(void)
               the_ratio_of_tokens_to_positions_is_that_of_what_is_merged,
               learned_positions_keep_up_with_tokens_whatever_their_factor,
               positions_far_smaller_than_tokens_are_warned_of,
-              rows_that_are_one_model_are_warned_of, the_command_prints_one_line_for_each_cell));
+              rows_that_are_one_model_are_warned_of, a_mistake_at_one_point_is_not_a_refusal,
+              the_command_prints_one_line_for_each_cell));
 }

@@ -111,8 +111,9 @@ peat_node *model_input_alone(struct model *m, struct graph *g, const struct mode
 /* Of a model without memory (shape_only): values for the weights that its input reads. */
 peat_status model_fill_input(struct model *m, struct error *err);
 
-/* From a plan: forward FLOPs, activation bytes and whether the backward reaches every trainable
- * weight, for one batch of B sequences of T. */
+/* From a plan: forward FLOPs and activation bytes of one batch of B sequences of T. A pass that
+ * this model cannot make, and one whose backward leaves out a trainable weight, are PEAT_REFUSED.
+ * special: batches mark special tokens; sources always do. */
 struct model_cost {
     int64_t trainable;     /* numbers trained                                   */
     int64_t frozen;        /* numbers that config.freeze keeps from it          */
@@ -120,7 +121,7 @@ struct model_cost {
     int64_t activation_bytes;
     bool composed; /* some head group takes the composed attention path */
 };
-peat_status model_plan(struct model *m, int64_t B, int64_t T, struct model_cost *cost,
+peat_status model_plan(struct model *m, int64_t B, int64_t T, bool special, struct model_cost *cost,
                        struct error *err);
 
 #endif
