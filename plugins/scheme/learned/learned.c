@@ -133,5 +133,5 @@ static const peat_scheme scheme = {
     .encode = encode,
 };
 
-PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "learned", "1.0",
+PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "learned", "1.1",
             "a trained vector for each position", "MIT", "arXiv:1705.03122")

@@ -101,5 +101,5 @@ static const peat_scheme scheme = {
     .positions = positions,
 };
 
-PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "randomized", "1.0",
+PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "randomized", "1.1",
             "positions are an ordered random sample of a longer range", "MIT", "arXiv:2305.16843")

@@ -157,6 +157,6 @@ static const peat_scheme scheme = {
     .qkv = qkv,
 };
 
-PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "rotary_scaled", "1.0",
+PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "rotary_scaled", "1.1",
             "rotary with frequencies lowered for longer sequences", "MIT",
             "arXiv:2306.15595, arXiv:2309.00071")
