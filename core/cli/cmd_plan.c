@@ -9,6 +9,7 @@
 #include "base/columns.h"
 #include "base/json.h"
 #include "base/repeat.h"
+#include "base/shown.h"
 #include "cli/loadplan.h"
 #include "cli/planbest.h"
 #include "cli/planclaims.h"
@@ -159,6 +160,15 @@ static void print_started(const struct plan *p, int rows, struct arena *a)
     print_said("start", p, rows, said, a);
 }
 
+/* "training data begin with: learned.sum.s0 and 3 rows more: 'First Citizen:\n'" */
+static void print_first_tokens(const struct plan *p, int rows, struct arena *a)
+{
+    const char **said = ARENA_ARRAY(a, rows, const char *);
+    for (int i = 0; i < rows; i++)
+        said[i] = p->cell[i].first_tokens ? shown_text(a, p->cell[i].first_tokens) : NULL;
+    print_said("training data begin with", p, rows, said, a);
+}
+
 /* "parameters: learned.sum.s0 and 3 more: 12,352 trained, 4,096 frozen" */
 static void print_frozen(const struct plan *p, int rows, struct arena *a)
 {
@@ -207,6 +217,7 @@ static void print_totals(struct loaded_plan *l, const char *const *state)
     print_matched(p, rows, &l->arena);
     print_frozen(p, rows, &l->arena);
     print_started(p, rows, &l->arena);
+    print_first_tokens(p, rows, &l->arena);
     for (int i = 0; i < p->n_dropped; i++)
         cli_print("left out: %s\n", p->dropped[i]);
     print_skipped(p, p->n_skipped / l->experiment.n_seed, &l->arena);

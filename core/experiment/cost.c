@@ -76,7 +76,7 @@ struct look {
     struct evaluation_cost evaluation;
     struct strbuf injection;
     double ratio;
-    const char *started; /* in the memory of the plan */
+    const char *started, *first_tokens; /* in the memory of the plan */
 };
 
 static peat_status look_closer(struct planning *p, struct assembly *s, const struct cell_config *c,
@@ -89,6 +89,7 @@ static peat_status look_closer(struct planning *p, struct assembly *s, const str
     if (status != PEAT_OK)
         return status;
     look->started = s->started ? arena_strdup(p->a, s->started) : NULL;
+    look->first_tokens = task_first_tokens(&s->task, p->a);
     look->ratio = meet ? first_ratio(p, s, c) : (double)NAN;
     positional_describe(&s->positional, c->model.n_layer, c->model.n_head, &look->injection);
     return evaluation_cost(&s->model, &s->task, &look->evaluation, p->err);
@@ -205,6 +206,7 @@ static void note_costs(struct planning *p, struct plan_cell *cell, const struct 
     cell->params = cost->trainable;
     cell->params_frozen = cost->frozen;
     cell->started = look->started;
+    cell->first_tokens = look->first_tokens;
     cell->flops_per_token = 3 * (double)cost->forward_flops / tokens;
     cell->eval_flops = times * look->evaluation.score_flops;
     cell->generate_flops = times * look->evaluation.generate_flops;

@@ -28,6 +28,7 @@ static void add_rest(struct json list, const struct plan_cell *c)
     if (c->config.has_combine)
         add_plugin(plugins, &c->config.combine);
     json_put(m, "resolved", c->config.resolved);
+    json_put_text(m, "first_tokens", c->first_tokens);
 }
 
 static void write_plan(const struct plan *p, struct arena *a, struct strbuf *out)
@@ -142,6 +143,7 @@ static bool read_cell(const struct experiment *e, const struct value *row, const
         .attention_path = text_or(row, "attention_path", ""),
         .injection = text_or(row, "injection", ""),
         .started = json_get_text(row, "started"),
+        .first_tokens = json_get_text(rest, "first_tokens"),
         .matched = json_get_text(row, "matched"),
         .baseline = (int)json_get_int(row, "baseline", -1),
     };

@@ -52,6 +52,17 @@ static peat_status check_streams(const struct task *t, struct error *err)
     return PEAT_OK;
 }
 
+static peat_status check_first(const struct task *t, struct error *err)
+{
+    const peat_task_plan *p = &t->plan;
+    if (p->n_first < 0 || p->n_first > PEAT_FIRST_TOKENS)
+        return bad_plan(t, err, "a number of first tokens of", p->n_first);
+    for (int64_t i = 0; i < p->n_first; i++)
+        if (p->first[i] < 0 || p->first[i] >= p->vocab)
+            return bad_plan(t, err, "a first token", p->first[i]);
+    return PEAT_OK;
+}
+
 static peat_status check_plan(const struct task *t, struct error *err)
 {
     const peat_task_plan *p = &t->plan;
@@ -94,7 +105,8 @@ static peat_status check_plan(const struct task *t, struct error *err)
                          t->part.id);
     if (!t->hooks->metric || !t->hooks->metric[0].name)
         return error_set(err, PEAT_FAILED, "task '%s' has no metric", t->part.id);
-    return check_streams(t, err);
+    peat_status status = check_first(t, err);
+    return status == PEAT_OK ? check_streams(t, err) : status;
 }
 
 peat_status task_setup(struct task *t, struct arena *arena, struct error *err)
@@ -401,4 +413,16 @@ const char *task_token_text(const struct task *t, int32_t id, struct arena *a)
     int64_t n = t->hooks->token_text(t->part.config, t->part.self, id, text, sizeof(text));
     trail_leave(t->trail);
     return n > 0 && n < (int64_t)sizeof(text) ? arena_printf(a, "%.*s", (int)n, text) : NULL;
+}
+
+const char *task_first_tokens(const struct task *t, struct arena *a)
+{
+    const peat_task_plan *p = &t->plan;
+    const char *text = "", *numbers = "";
+    for (int64_t i = 0; i < p->n_first; i++) {
+        const char *one = text ? task_token_text(t, p->first[i], a) : NULL;
+        text = one ? arena_printf(a, "%s%s", text, one) : NULL;
+        numbers = arena_printf(a, "%s%s%" PRId32, numbers, i ? " " : "", p->first[i]);
+    }
+    return p->n_first == 0 ? NULL : text ? arena_printf(a, "'%s'", text) : numbers;
 }

@@ -21,7 +21,8 @@ typedef enum peat_arch { PEAT_DECODER = 0, PEAT_ENCODER = 1, PEAT_SEQ2SEQ = 2 } 
 typedef enum peat_input { PEAT_INPUT_TOKENS = 0, PEAT_INPUT_PATCHES = 1 } peat_input;
 typedef enum peat_head { PEAT_HEAD_TOKENS = 0, PEAT_HEAD_CLASS = 1, PEAT_HEAD_BOTH = 2 } peat_head;
 
-#define PEAT_MAX_STREAMS 4
+#define PEAT_MAX_STREAMS  4
+#define PEAT_FIRST_TOKENS 16
 
 /* A stream that a task adds at the input, beside tokens, positions and segments. The model looks
  * its ids up in a table, or brings its numbers to the stream's width by a matrix and a shift, and
@@ -69,6 +70,9 @@ typedef struct peat_task_plan {
                             n_class is answered; a task that leaves it is refused              */
     int64_t n_stream; /* streams of the task's own, at most PEAT_MAX_STREAMS; none with SEQ2SEQ */
     peat_stream stream[PEAT_MAX_STREAMS];
+    /* answered, for people to see that the data are what they mean */
+    int64_t n_first; /* tokens that training data begin with; 0: not told. At most: */
+    int32_t first[PEAT_FIRST_TOKENS];
 } peat_task_plan;
 
 #define PEAT_MAX_LENGTHS 32

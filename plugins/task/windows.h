@@ -144,6 +144,13 @@ static inline peat_status windows_plan_lengths(peat_setup *s, struct windows *w,
     return windows_tile(s, w, plan);
 }
 
+static inline void windows_show_first(const struct windows *w, peat_task_plan *plan)
+{
+    plan->n_first = windows_least(w->train, PEAT_FIRST_TOKENS);
+    for (int64_t i = 0; i < plan->n_first; i++)
+        plan->first[i] = windows_token(w, i);
+}
+
 /* After the tokens are there: vocabulary, split and lengths. */
 static inline peat_status windows_plan(peat_setup *s, double valid, struct windows *w,
                                        peat_task_plan *plan)
@@ -153,6 +160,7 @@ static inline peat_status windows_plan(peat_setup *s, double valid, struct windo
         return status;
     plan->vocab = w->symbols + (w->masked ? 1 : 0);
     plan->length_unit = "tokens";
+    windows_show_first(w, plan);
     return windows_plan_lengths(s, w, plan);
 }
 

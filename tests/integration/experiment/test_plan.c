@@ -239,6 +239,22 @@ START_TEST(the_command_says_what_evaluation_costs_and_how_long_all_takes)
 }
 END_TEST
 
+START_TEST(the_command_shows_what_the_data_begin_with)
+{
+    char text[2000];
+    memset(text, 'a', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    memcpy(text, "To be,\nor not to be", 19);
+    write_file("words.txt", text);
+    const char *path =
+        write_file("exp.yaml", HEAD "defaults:\n  task: {plugin: text, path: words.txt}\n");
+    const char *command = arena_printf(
+        &arena, "'%s' plan '%s' | grep -q \"^training data begin with: .*: 'To be,.nor not to'$\"",
+        need("PEAT"), path);
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
 START_TEST(matched_cells_cost_the_same_within_tolerance)
 {
     const struct plan *p =
@@ -645,6 +661,7 @@ int main(void)
               flops_follow_the_usual_count, evaluation_and_generation_are_counted,
               activations_take_time_beside_their_flops,
               the_command_says_what_evaluation_costs_and_how_long_all_takes,
+              the_command_shows_what_the_data_begin_with,
               matched_cells_cost_the_same_within_tolerance,
               a_row_without_combine_is_the_baseline_of_every_combine,
               without_a_baseline_nothing_is_compared,

@@ -29,8 +29,9 @@ struct plan_cell {
     const char *attention_path; /* "fused", "composed" */
     const char *injection;      /* what acts where, one line per scheme */
     const char *started;        /* what its weights start from, "A; B"; NULL: drawn */
-    const char *matched; /* "model.d_ff = 498 (params 0.3 % off)"; NULL: not adjusted       */
-    int baseline;        /* index of the row it is compared with; -1: none                  */
+    const char *first_tokens; /* what training data begin with; NULL: not told. Not in plan.json */
+    const char *matched;      /* "model.d_ff = 498 (params 0.3 % off)"; NULL: not adjusted       */
+    int baseline;             /* index of the row it is compared with; -1: none                  */
 };
 
 /* A grid point that a plugin or the engine refuses, such as a width that a scheme cannot halve. */

@@ -39,5 +39,8 @@ peat_status task_eval_batch(const struct task *t, int64_t which, int64_t index, 
 
 /* What token `id` is to a reader, in the arena; NULL: it has no text. */
 const char *task_token_text(const struct task *t, int32_t id, struct arena *a);
+/* What training data begin with, "'the cat'" or, where a token has no text, "464 3797", in the
+ * arena; NULL: the task does not say. */
+const char *task_first_tokens(const struct task *t, struct arena *a);
 
 #endif
