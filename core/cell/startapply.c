@@ -9,7 +9,6 @@
 #include "cell/assemble.h"
 #include "cell/start.h"
 #include "model/foreign_numbers.h"
-#include "model/npy.h"
 #include "model/safetensors.h"
 #include "startjoin.h"
 #include "tokenwords.h"
@@ -99,8 +98,8 @@ peat_status start_set(struct weight *w, const char *path, const char *name, cons
     int64_t bad = numbers_not_finite(t);
     if (bad >= 0)
         return error_set(err, PEAT_INVALID,
-                         "%s of '%s' has a value that is not finite (number %lld)", name, path,
-                         (long long)bad);
+                         "%s of '%s' has a value that is not finite in fp32 (number %lld)", name,
+                         path, (long long)bad);
     if (w->value.data)
         tensor_copy(&w->value, t);
     return PEAT_OK;
@@ -108,13 +107,16 @@ peat_status start_set(struct weight *w, const char *path, const char *name, cons
 
 static peat_status from_npy(struct starting *x)
 {
+    struct npy f;
     struct tensor t;
     peat_status status = need_one(x, "a file of NumPy's has one array");
     if (status == PEAT_OK && *x->s->tensor)
         return error_set(x->err, PEAT_INVALID,
                          "'tensor' is for files with names; a file of NumPy's has one array");
     if (status == PEAT_OK)
-        status = npy_parse(x->byte, x->bytes, x->s->from, &x->arena, &t, x->err);
+        status = npy_open(&f, x->byte, x->bytes, x->s->from, x->err);
+    if (status == PEAT_OK)
+        status = numbers_of_npy(&f, &x->arena, &t, x->err);
     if (status == PEAT_OK)
         status = start_set(x->weight[0], x->s->from, "the array", &t, x->err);
     x->said = status == PEAT_OK

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/file_kind.h"
 #include "base/number.h"
 #include "base/strbuf.h"
 
@@ -97,21 +98,9 @@ static bool read_promise(struct word_vectors *w, const char *begin, const char *
 static peat_status check_text(const char *path, const unsigned char *byte, size_t size,
                               struct error *err)
 {
-    static const struct {
-        const char *start, *what;
-        size_t n;
-    } other[] = {{"\x1f\x8b", "is packed with gzip: unpack it first", 2},
-                 {"PK\3\4", "is packed with zip: unpack it first", 4},
-                 {"BZh", "is packed with bzip2: unpack it first", 3},
-                 {"\xfd"
-                  "7zXZ",
-                  "is packed with xz: unpack it first", 5},
-                 {"(\xb5/\xfd", "is packed with zstd: unpack it first", 4},
-                 {"\xff\xfe", "is text in UTF-16; vectors of words are read in UTF-8", 2},
-                 {"\xfe\xff", "is text in UTF-16; vectors of words are read in UTF-8", 2}};
-    for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++)
-        if (size >= other[i].n && memcmp(byte, other[i].start, other[i].n) == 0)
-            return error_set(err, PEAT_INVALID, "'%s' %s", path, other[i].what);
+    const char *kind = file_kind(byte, size);
+    if (kind)
+        return error_set(err, PEAT_INVALID, "'%s' is %s; vectors of words are text", path, kind);
     const unsigned char *zero = size ? memchr(byte, 0, size) : NULL;
     if (zero)
         return error_set(err, PEAT_INVALID,
@@ -188,7 +177,7 @@ peat_status word_vectors_next(struct word_vectors *w, struct word_vector *v, str
     return is_utf8(v->word, v->n) ? PEAT_OK : at_line(w, err, "its word is not UTF-8");
 }
 
-/* Digits, a point and an exponent: no other word for a number. */
+/* Digits, a point and an exponent, no other word for a number; finite in fp32. */
 static bool read_number(const char *begin, const char *end, double *x)
 {
     char text[NUMBER_LONGEST + 1];
@@ -199,7 +188,7 @@ static bool read_number(const char *begin, const char *end, double *x)
     text[n] = '\0';
     if (strspn(text, "+-.0123456789eE") != n || !strpbrk(text, "0123456789"))
         return false;
-    return number_read(text, x) && isfinite(*x);
+    return number_read(text, x) && isfinite((float)*x);
 }
 
 peat_status word_vectors_numbers(const struct word_vectors *w, const struct word_vector *v,

@@ -53,6 +53,8 @@ static const peat_host table = {
     .extension = host_extension,
     .token_table = service_token_table,
     .resolved_list = service_resolved_list,
+    .file_kind = service_file_kind,
+    .npy_ids = service_npy_ids,
 };
 
 const peat_host *host_table(void)

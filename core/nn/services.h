@@ -15,6 +15,9 @@ void service_resolved(peat_setup *s, const char *key, double value);
 void service_resolved_list(peat_setup *s, const char *key, peat_reals value);
 const unsigned char *service_read_file(peat_setup *s, const char *path, int64_t *bytes);
 peat_token_table service_token_table(peat_setup *s);
+const char *service_file_kind(const unsigned char *byte, int64_t n);
+const int32_t *service_npy_ids(peat_setup *s, const char *path, const unsigned char *byte,
+                               int64_t bytes, int64_t *n);
 
 /* services.c */
 peat_node *service_use(const peat_call *c, int32_t handle);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file_kind.h"
+#include "base/npy.h"
 #include "services.h"
 
 void setup_init(struct setup *s, const peat_host *host, struct arena *arena,
@@ -212,4 +214,30 @@ const unsigned char *service_read_file(peat_setup *base, const char *path, int64
     }
     *bytes = (int64_t)n;
     return byte;
+}
+
+const char *service_file_kind(const unsigned char *byte, int64_t n)
+{
+    return file_kind(byte, (size_t)n);
+}
+
+const int32_t *service_npy_ids(peat_setup *base, const char *path, const unsigned char *byte,
+                               int64_t bytes, int64_t *n)
+{
+    struct setup *s = setup_of(base);
+    struct error err = {0};
+    struct npy f;
+    const int32_t *id = NULL;
+    *n = npy_is(byte, (size_t)bytes) ? 0 : -1;
+    if (*n < 0)
+        return NULL;
+    peat_status status = npy_open(&f, byte, (size_t)bytes, path, &err);
+    if (status == PEAT_OK)
+        status = npy_ids(&f, s->arena, &id, &err);
+    if (status != PEAT_OK) {
+        setup_fail(s, status == PEAT_INVALID ? PEAT_REFUSED : status, "%s", err.text);
+        return NULL;
+    }
+    *n = f.n;
+    return id;
 }

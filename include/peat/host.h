@@ -118,6 +118,16 @@ struct peat_host {
     peat_token_table (*token_table)(peat_setup *s);
     /* [setup] As `resolved`, of a parameter that is a list. */
     void (*resolved_list)(peat_setup *s, const char *key, peat_reals value);
+
+    /* [any] What the first bytes say that a file is, to follow "'path' is": "packed with gzip:
+     * unpack it first", "a PNG image". NULL: no format that names itself, as text and plain numbers
+     * are. */
+    const char *(*file_kind)(const unsigned char *byte, int64_t n);
+    /* [setup] The ids in a file of NumPy's that was read, one axis of any integer dtype: *n of
+     * them, from 0 to 2^31 - 1, borrowed until the model dies. NULL: *n is -1 where it is a file of
+     * another kind, and 0 after an error, already reported. */
+    const int32_t *(*npy_ids)(peat_setup *s, const char *path, const unsigned char *byte,
+                              int64_t bytes, int64_t *n);
 };
 
 static inline int32_t peat_param_new(peat_setup *s, const char *name, int32_t rank,

@@ -22,41 +22,22 @@ static inline peat_status task_file_read(peat_setup *s, const char *path, struct
     return file->byte ? PEAT_OK : PEAT_IO;
 }
 
-/* The program that made it, by its first bytes, or NULL. */
-static inline const char *task_file_packer(const struct task_file *file)
+/* Refuses a format that names itself; `more` ends the line. */
+static inline peat_status task_file_expect_plain(peat_setup *s, const struct task_file *file,
+                                                 const char *more)
 {
-    static const struct {
-        const char *magic, *name;
-        size_t n;
-    } packer[] = {
-        {"\x1f\x8b", "gzip", 2},
-        {"\xfd"
-         "7zXZ\0",
-         "xz", 6},
-        {"\x28\xb5\x2f\xfd", "zstd", 4},
-        {"PK\x03\x04", "zip", 4},
-        {"BZh", "bzip2", 3},
-    };
-    for (size_t i = 0; i < sizeof(packer) / sizeof(*packer); i++)
-        if (file->n >= (int64_t)packer[i].n + 8 &&
-            memcmp(file->byte, packer[i].magic, packer[i].n) == 0 &&
-            (packer[i].n != 3 || memcmp(file->byte + 4, "1AY&SY", 6) == 0))
-            return packer[i].name;
-    return NULL;
+    const char *kind = s->host->file_kind(file->byte, file->n);
+    return kind ? peat_refuse(s, "'%s' is %s%s", file->path, kind, more) : PEAT_OK;
 }
 
-/* Text has no NUL and is packed by nothing. */
+/* Text has no NUL and is of no other format. */
 static inline peat_status task_file_expect_text(peat_setup *s, const struct task_file *file)
 {
     static const char tokens[] = "; the task 'tokens' reads files of token ids";
-    const char *packer = task_file_packer(file);
-    if (packer)
-        return peat_refuse(s, "'%s' is packed with %s: unpack it first%s", file->path, packer,
-                           tokens);
-    if (file->n >= 2 &&
-        (memcmp(file->byte, "\xff\xfe", 2) == 0 || memcmp(file->byte, "\xfe\xff", 2) == 0))
-        return peat_refuse(s, "'%s' is UTF-16: convert it to UTF-8", file->path);
-    const unsigned char *nul = memchr(file->byte, 0, (size_t)file->n);
+    peat_status status = task_file_expect_plain(s, file, tokens);
+    if (status != PEAT_OK)
+        return status;
+    const unsigned char *nul = (const unsigned char *)memchr(file->byte, 0, (size_t)file->n);
     if (nul)
         return peat_refuse(s, "'%s' is not text: byte %" PRId64 " is 0%s", file->path,
                            (int64_t)(nul - file->byte), tokens);

@@ -137,7 +137,7 @@ START_TEST(damaged_tables_are_refused_with_one_line)
         {"a,b\na,d\n", "", "validate; give more or change valid"},
         {"\xff\xfe"
          "a,b",
-         "", "is UTF-16: convert it to UTF-8"},
+         "", "is text in UTF-16: convert it to UTF-8"},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
         data_refused(bad[i].text, strlen(bad[i].text), bad[i].more, &encoder, bad[i].says);

@@ -127,9 +127,9 @@ static peat_status read_idx(peat_setup *s, const char *path, uint32_t magic, int
     peat_status status = task_file_read(s, path, file);
     if (status != PEAT_OK)
         return status;
-    const char *packer = task_file_packer(file);
-    if (packer)
-        return peat_refuse(s, "'%s' is packed with %s: unpack it first", path, packer);
+    status = task_file_expect_plain(s, file, "");
+    if (status != PEAT_OK)
+        return status;
     double size = 4 + 4 * dims, items = 1;
     if ((double)file->n < size || big_endian(file->byte) != magic)
         return peat_refuse(s, "'%s' is not an IDX file of %s", path,
@@ -175,6 +175,8 @@ static peat_status load_cifar(peat_setup *s, const struct config *k, struct imag
         return PEAT_IO;
     int64_t n = 0;
     for (int64_t f = 0; f < k->path.n; f++) {
+        if (task_file_expect_plain(s, &file[f], "") != PEAT_OK)
+            return PEAT_REFUSED;
         if (file[f].n == 0 || file[f].n % CIFAR_ROW)
             return peat_refuse(s,
                                "'%s' has %" PRId64 " bytes, and CIFAR-10 has %d for each image; is "

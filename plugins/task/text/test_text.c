@@ -451,7 +451,7 @@ START_TEST(what_is_no_text_is_refused_whatever_the_unit)
          "' is packed with bzip2: unpack it first; the task 'tokens' reads files of token ids"},
         {"\xff\xfe"
          "a\0b\0c\0",
-         8, "' is UTF-16: convert it to UTF-8"},
+         8, "' is text in UTF-16: convert it to UTF-8"},
     };
     static const char *const more[] = {"", ", \"unit\": \"characters\""};
     for (size_t i = 0; i < 2 * sizeof(bad) / sizeof(*bad); i++) {

@@ -164,6 +164,99 @@ START_TEST(damaged_files_are_refused_with_one_line)
 }
 END_TEST
 
+/* ---- arrays of NumPy's ---- */
+
+/* Version 1 of the format; its number of bytes. */
+static size_t make_npy(unsigned char *out, const char *dtype, const char *shape, int64_t n)
+{
+    size_t width = (size_t)(dtype[2] - '0'), at = 10;
+    memcpy(out, "\x93NUMPY\1\0", 8);
+    at +=
+        (size_t)sprintf((char *)out + at,
+                        "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n", dtype, shape);
+    put(out + 8, (uint32_t)(at - 10), 2);
+    for (int64_t i = 0; i < n; i++, at += width)
+        for (size_t k = 0; k < width; k++) {
+            size_t from = dtype[0] == '>' ? width - 1 - k : k;
+            out[at + k] = from < 4 ? (unsigned char)(id_of(i) % 200 >> 8 * from) : 0;
+        }
+    return at;
+}
+
+START_TEST(arrays_of_every_integer_dtype_are_their_ids)
+{
+    static const char *const dtypes[] = {"|u1", "<u2", ">u2", "<i2", "<u4", ">i4", "<i8", ">u8"};
+    static unsigned char bytes[256 + 8 * IDS];
+    for (size_t k = 0; k < sizeof(dtypes) / sizeof(*dtypes); k++) {
+        struct harness h;
+        struct batch b;
+        data_must_open(&h, bytes, make_npy(bytes, dtypes[k], "4000,", IDS), "", &decoder);
+        ck_assert_int_eq(h.task.plan.n_first, PEAT_FIRST_TOKENS);
+        batch_init(&b, &h.arena, 16, SEQ_LEN);
+        harness_train(&h, 1, 1, &b);
+        for (int64_t i = 0; i < 16 * SEQ_LEN; i++)
+            ck_assert_int_eq(b.b.token[i], id_of(b.b.sequence[i / SEQ_LEN] + i % SEQ_LEN) % 200);
+        for (int64_t i = 0; i < PEAT_FIRST_TOKENS; i++)
+            ck_assert_int_eq(h.task.plan.first[i], id_of(i) % 200);
+        harness_close(&h);
+    }
+}
+END_TEST
+
+START_TEST(arrays_of_other_numbers_are_refused)
+{
+    static unsigned char bytes[256 + 8 * IDS];
+    data_refused(bytes, make_npy(bytes, "<f4", "4000,", IDS), "", &decoder,
+                 "has numbers of dtype '<f4'; token ids are whole numbers");
+    data_refused(bytes, make_npy(bytes, "<i4", "2000, 2", IDS), "", &decoder,
+                 "has an array of 2 axes; token ids are on one");
+    size_t n = make_npy(bytes, "<i4", "4000,", IDS);
+    data_refused(bytes, n - 4, "", &decoder, "is it cut?");
+    data_refused(bytes, n, ", \"vocab\": 100", &decoder, "is not below vocab = 100");
+    put(bytes + n - 4 * (IDS - 7), (uint32_t)-3, 4);
+    data_refused(bytes, n, "", &decoder, "has the number -3 at place 7; token ids are from 0");
+}
+END_TEST
+
+/* ---- other formats ---- */
+
+static const struct {
+    const char *start, *name;
+    size_t n;
+} foreign[] = {
+    {"\x12\0\0\0\0\0\0\0{\"__metadata__\":{}}", "is a safetensors file", 26},
+    {"PAR1\x15\0", "is a Parquet table", 6},
+    {"\x89PNG\r\n\x1a\n", "is a PNG image", 8},
+    {"\xff\xd8\xff\xe0", "is a JPEG image", 4},
+    {"\x7f"
+     "ELF\2\1",
+     "is an ELF program or library", 6},
+    {"%PDF-1.7\n", "is a PDF document", 9},
+    {"PK\3\4", "is packed with zip: unpack it first", 4},
+    {"\x1f\x8b\x08", "is packed with gzip", 3},
+    {"\xfd"
+     "7zXZ\0",
+     "is packed with xz", 6},
+    {"\x28\xb5\x2f\xfd", "is packed with zstd", 4},
+    {"BZh91AY&SY", "is packed with bzip2", 10},
+    {"\x89HDF\r\n\x1a\n", "is an HDF5 file", 8},
+    {"SQLite format 3", "is an SQLite database", 16},
+    {"ARROW1\0", "is an Arrow table", 8},
+    {"\xff\xfeT\0h\0", "is text in UTF-16", 6},
+};
+
+START_TEST(files_of_other_formats_are_refused_by_name)
+{
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++) {
+        unsigned char bytes[2 * IDS] = {0};
+        memcpy(bytes, foreign[i].start, foreign[i].n);
+        data_refused(bytes, sizeof(bytes), "", &decoder, foreign[i].name);
+    }
+}
+END_TEST
+
 PLUGIN_TESTS(TASK, windows_of_every_kind_of_file_are_its_ids,
              the_vocabulary_is_that_of_the_data_or_as_given, a_file_of_its_own_validates,
-             files_of_two_widths_are_refused, damaged_files_are_refused_with_one_line)
+             files_of_two_widths_are_refused, damaged_files_are_refused_with_one_line,
+             arrays_of_every_integer_dtype_are_their_ids, arrays_of_other_numbers_are_refused,
+             files_of_other_formats_are_refused_by_name)

@@ -3,7 +3,8 @@
  * tokens.c: language modelling over files of token ids, as nanoGPT and llm.c write them.
  *
  * nanoGPT: ids of 2 bytes and nothing else. llm.c: a header of 256 integers of 4 bytes (magic,
- * version, number of ids), then ids of 2 bytes (GPT-2) or 4 (Llama 3). All little-endian.
+ * version, number of ids), then ids of 2 bytes (GPT-2) or 4 (Llama 3). All little-endian. NumPy: an
+ * array of one axis of any integer dtype, which says its own order of bytes.
  */
 #include <peat/plugin.h>
 
@@ -40,8 +41,9 @@ static const peat_param rows[] = {
 /* The ids of a file. */
 struct ids {
     const char *path;
-    const unsigned char *byte;
+    const unsigned char *byte; /* [n * width], or NULL  */
     int64_t n, width;
+    const int32_t *number; /* [n], where byte is NULL   */
 };
 
 static uint32_t number_at(const unsigned char *b)
@@ -102,9 +104,14 @@ static peat_status read_ids(peat_setup *s, const char *path, struct ids *ids)
     ids->path = path;
     if (file.n == 0)
         return peat_refuse(s, "'%s' is empty", path);
-    const char *packer = task_file_packer(&file);
-    if (packer)
-        return peat_refuse(s, "'%s' is packed with %s: unpack it first", path, packer);
+    ids->width = sizeof(*ids->number);
+    ids->number = s->host->npy_ids(s, path, file.byte, file.n, &ids->n);
+    if (ids->n >= 0)
+        return ids->number ? PEAT_OK : PEAT_REFUSED;
+    status =
+        task_file_expect_plain(s, &file, "; ids are read plain, as of nanoGPT, llm.c or NumPy");
+    if (status != PEAT_OK)
+        return status;
     uint32_t magic = file.n >= HEADER ? number_at(file.byte) : 0;
     if (magic == GPT_2 || magic == LLAMA_3)
         return read_llm_c(s, &file, magic, ids);
@@ -121,6 +128,11 @@ static peat_status read_list(peat_setup *s, const peat_strings *path, struct ids
         peat_status status = read_ids(s, path->item[i], &ids[i]);
         if (status != PEAT_OK)
             return status;
+        if (!ids[i].byte != !first->byte)
+            return peat_refuse(s,
+                               "one of '%s' and '%s' is an array of NumPy's: one experiment takes "
+                               "files of one kind",
+                               first->path, ids[i].path);
         if (ids[i].width != first->width)
             return peat_refuse(s,
                                "'%s' has ids of %" PRId64 " bytes and '%s' of %" PRId64
@@ -135,6 +147,7 @@ static peat_status join(peat_setup *s, const struct ids *ids, int64_t n_file, st
 {
     w->width = ids[0].width;
     w->byte = ids[0].byte;
+    w->id = ids[0].number;
     for (int64_t i = 0; i < n_file; i++)
         w->n += ids[i].n;
     if (n_file == 1)
@@ -142,10 +155,15 @@ static peat_status join(peat_setup *s, const struct ids *ids, int64_t n_file, st
     unsigned char *all = peat_alloc(s, (size_t)(w->n * w->width) + 1);
     if (!all)
         return PEAT_NOMEM;
-    w->byte = all;
+    if (w->byte)
+        w->byte = all;
+    else
+        w->id = (const int32_t *)(const void *)all;
     for (int64_t i = 0; i < n_file; i++) {
-        memcpy(all, ids[i].byte, (size_t)(ids[i].n * w->width));
-        all += ids[i].n * w->width;
+        size_t bytes = (size_t)(ids[i].n * w->width);
+        if (bytes > 0)
+            memcpy(all, w->byte ? ids[i].byte : (const void *)ids[i].number, bytes);
+        all += bytes;
     }
     return PEAT_OK;
 }

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/npy.h"
 #include "model/foreign_numbers.h"
-#include "model/npy.h"
 #include "support/support.h"
 
 static struct arena a;
@@ -40,13 +40,21 @@ static unsigned char *file_of(int version, const char *header, const void *data,
     return file;
 }
 
+/* As weights are read from it. */
+static peat_status npy_parse(const void *file, size_t size, struct tensor *t)
+{
+    struct npy f;
+    peat_status status = npy_open(&f, file, size, "t.npy", &err);
+    return status == PEAT_OK ? numbers_of_npy(&f, &a, t, &err) : status;
+}
+
 static peat_status parse(int version, const char *header, const void *data, size_t n,
                          struct tensor *t)
 {
     size_t size;
     unsigned char *file = file_of(version, header, data, n, &size);
     ck_assert(npy_is(file, size));
-    peat_status status = npy_parse(file, size, "t.npy", &a, t, &err);
+    peat_status status = npy_parse(file, size, t);
     free(file);
     return status;
 }
@@ -113,6 +121,7 @@ static const struct {
      "numbers of dtype '<i4'; weights are made of '<f2', '<f4' and '<f8'"},
     {"{'descr': '>f4', 'fortran_order': False, 'shape': (5,)}", "numbers of dtype '>f4'"},
     {"{'descr': '|O', 'fortran_order': False, 'shape': (5,)}", "numbers of dtype '|O'"},
+    {"{'descr': '<f4\n', 'fortran_order': False, 'shape': (5,)}", "a dtype that cannot be read"},
     {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (5,)}", "an array of records"},
     {"{'descr': '<f4', 'fortran_order': True, 'shape': (5,)}", "is in Fortran order"},
     {"{'descr': '<f4', 'fortran_order': 0, 'shape': (5,)}", "neither True nor False"},
@@ -145,12 +154,39 @@ START_TEST(truncated_file_is_refused_at_every_length)
         for (size_t n = 0; n < size; n++) {
             unsigned char *cut = malloc(n ? n : 1);
             memcpy(cut, whole, n);
-            ck_assert_int_eq(npy_parse(cut, n, "t.npy", &a, &t, &err), PEAT_INVALID);
+            ck_assert_int_eq(npy_parse(cut, n, &t), PEAT_INVALID);
             free(cut);
         }
-        ck_assert_int_eq(npy_parse(whole, size, "t.npy", &a, &t, &err), PEAT_OK);
+        ck_assert_int_eq(npy_parse(whole, size, &t), PEAT_OK);
         free(whole);
     }
+}
+END_TEST
+
+/* A byte 0 in the name of a dtype is no end of it. */
+START_TEST(dtype_with_a_zero_in_it_is_refused)
+{
+    static const float data[5];
+    size_t size;
+    struct tensor t;
+    unsigned char *file = file_of(1, F4("(5,)") " ", data, sizeof(data), &size);
+    ck_assert_int_eq(npy_parse(file, size, &t), PEAT_OK);
+    char *dtype = memmem(file, size, "<f4'", 4);
+    memmove(dtype + 4, dtype + 3, (size_t)((char *)file + size - sizeof(data) - 1 - dtype - 3));
+    dtype[3] = '\0';
+    ck_assert_int_eq(npy_parse(file, size, &t), PEAT_INVALID);
+    free(file);
+}
+END_TEST
+
+START_TEST(number_beyond_fp32_is_found)
+{
+    static const double f8[] = {1.5, 3.4028234663852886e38, 1e300};
+    struct tensor t;
+    ck_assert_int_eq(
+        parse(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (3,)}", f8, sizeof(f8), &t),
+        PEAT_OK);
+    ck_assert_int_eq(numbers_not_finite(&t), 2);
 }
 END_TEST
 
@@ -161,7 +197,7 @@ START_TEST(header_length_and_version_are_checked)
     memset(file + 6, 0xff, 6);
     for (int version = 0; version < 6; version++) {
         file[6] = (unsigned char)version;
-        ck_assert_int_eq(npy_parse(file, sizeof(file), "t.npy", &a, &t, &err), PEAT_INVALID);
+        ck_assert_int_eq(npy_parse(file, sizeof(file), &t), PEAT_INVALID);
         ck_assert_ptr_nonnull(strstr(err.text, version >= 1 && version <= 3
                                                    ? "it ends in its header"
                                                    : "its version is none of 1, 2 and 3"));
@@ -175,6 +211,7 @@ int main(void)
                                    .loops = LOOPS({malformed_file_is_refused_with_its_reason,
                                                    (int)(sizeof(bad) / sizeof(*bad))})},
                     TESTS(reals_of_each_kind_are_read, what_is_not_finite_is_found,
+                          dtype_with_a_zero_in_it_is_refused, number_beyond_fp32_is_found,
                           truncated_file_is_refused_at_every_length,
                           header_length_and_version_are_checked));
 }

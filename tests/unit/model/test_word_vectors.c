@@ -92,7 +92,7 @@ static const struct {
     BAD("2 2\nthe \1\2\0\3\n", "it has a byte 0 at 10"),
     BAD("\x1f\x8b\x08word", "is packed with gzip: unpack it first"),
     BAD("PK\3\4word", "is packed with zip"),
-    BAD("BZh91AY", "is packed with bzip2"),
+    BAD("BZh91AY&SY", "is packed with bzip2"),
     BAD("9223372036854775807 3\na 1 2 3\n", "its first line says 9223372036854775807"),
 };
 

@@ -35,7 +35,7 @@ peat_status word_vectors_open(struct word_vectors *w, const void *bytes, size_t 
 /* The next line with a word; its numbers are counted, not read. At the end, an error when there are
  * not as many as the first line says. */
 peat_status word_vectors_next(struct word_vectors *w, struct word_vector *v, struct error *err);
-/* Its numbers into x [width]; all are finite. */
+/* Its numbers into x [width]; all are finite in fp32. */
 peat_status word_vectors_numbers(const struct word_vectors *w, const struct word_vector *v,
                                  double *x, struct error *err);
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* npy.c: reading an array of NumPy's. */
-#include "model/npy.h"
+#include "base/npy.h"
 
-#include <stdlib.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
-
-#include "model/foreign_numbers.h"
 
 enum { MAGIC_BYTES = 6, VERSION_BYTES = 2 };
 
@@ -18,18 +17,15 @@ bool npy_is(const void *bytes, size_t size)
 
 /* The header's text, which is a Python dict, while it is read. */
 struct header {
-    const char *path;
+    struct npy *f;
     const char *at, *end;
     struct error *err;
-    enum number_kind kind;
-    bool has_kind, has_order, has_shape;
-    int rank;
-    int64_t dim[PEAT_MAX_RANK];
+    bool has_dtype, has_order, has_shape;
 };
 
 static peat_status broken(const struct header *h, const char *what)
 {
-    return error_set(h->err, PEAT_INVALID, "'%s' is no array of NumPy's: %s", h->path, what);
+    return error_set(h->err, PEAT_INVALID, "'%s' is no array of NumPy's: %s", h->f->path, what);
 }
 
 static void skip_space(struct header *h)
@@ -56,9 +52,11 @@ static bool read_quoted(struct header *h, char *word, size_t room)
     char quote = h->at < h->end ? *h->at : '\0';
     if (quote != '\'' && quote != '"')
         return false;
-    for (h->at++; h->at < h->end && *h->at != quote; h->at++)
-        if (n + 1 < room)
-            word[n++] = *h->at;
+    for (h->at++; h->at < h->end && *h->at != quote; h->at++) {
+        if (n + 1 == room || *h->at < ' ')
+            return false;
+        word[n++] = *h->at;
+    }
     word[n] = '\0';
     return skip(h, quote);
 }
@@ -73,27 +71,24 @@ static bool skip_word(struct header *h, const char *word)
     return true;
 }
 
-static peat_status read_kind(struct header *h)
+/* Bytes of a number of this dtype; 0: it is not one. */
+static size_t number_width(const char *dtype)
 {
-    static const struct {
-        const char *word;
-        enum number_kind kind;
-    } known[] = {{"<f2", NUMBERS_F16}, {"<f4", NUMBERS_F32}, {"<f8", NUMBERS_F64}};
-    char word[16];
-    if (!read_quoted(h, word, sizeof(word)))
+    bool known = strlen(dtype) == 3 && strchr("<>|", dtype[0]) && strchr("fiu", dtype[1]) &&
+                 strchr("1248", dtype[2]);
+    return known ? (size_t)(dtype[2] - '0') : 0;
+}
+
+static peat_status read_dtype(struct header *h)
+{
+    h->has_dtype = true;
+    if (!read_quoted(h, h->f->dtype, sizeof(h->f->dtype)))
         return error_set(h->err, PEAT_INVALID,
-                         "'%s' has an array of records; weights are made of '<f2', '<f4' and '<f8'",
-                         h->path);
-    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-        h->kind = known[i].kind;
-        h->has_kind = true;
-        if (strcmp(word, known[i].word) == 0)
-            return PEAT_OK;
-    }
-    return error_set(h->err, PEAT_INVALID,
-                     "'%s' has numbers of dtype '%s'; weights are made of '<f2', '<f4' and '<f8' "
-                     "(float16, float32 and float64, little-endian)",
-                     h->path, word);
+                         "'%s' has an array of records, or a dtype that cannot be read; numbers "
+                         "have one such as '<f4' or '<u2'",
+                         h->f->path);
+    h->f->width = number_width(h->f->dtype);
+    return PEAT_OK;
 }
 
 static peat_status read_order(struct header *h)
@@ -103,7 +98,8 @@ static peat_status read_order(struct header *h)
         return PEAT_OK;
     return skip_word(h, "True")
                ? error_set(h->err, PEAT_INVALID,
-                           "'%s' is in Fortran order; save numpy.ascontiguousarray of it", h->path)
+                           "'%s' is in Fortran order; save numpy.ascontiguousarray of it",
+                           h->f->path)
                : broken(h, "'fortran_order' is neither True nor False");
 }
 
@@ -126,9 +122,9 @@ static peat_status read_shape(struct header *h)
     if (!skip(h, '('))
         return broken(h, "'shape' is no tuple");
     while (!skip(h, ')')) {
-        if (h->rank == PEAT_MAX_RANK)
+        if (h->f->rank == PEAT_MAX_RANK)
             return broken(h, "it has more than 6 axes");
-        if (!more || !read_whole(h, &h->dim[h->rank++]))
+        if (!more || !read_whole(h, &h->f->dim[h->f->rank++]))
             return broken(h, "'shape' is not of whole numbers");
         more = skip(h, ',');
     }
@@ -140,8 +136,8 @@ static peat_status read_member(struct header *h)
     char key[16];
     if (!read_quoted(h, key, sizeof(key)) || !skip(h, ':'))
         return broken(h, "its header is no dict");
-    if (strcmp(key, "descr") == 0 && !h->has_kind)
-        return read_kind(h);
+    if (strcmp(key, "descr") == 0 && !h->has_dtype)
+        return read_dtype(h);
     if (strcmp(key, "fortran_order") == 0 && !h->has_order)
         return read_order(h);
     if (strcmp(key, "shape") == 0 && !h->has_shape)
@@ -161,7 +157,7 @@ static peat_status read_dict(struct header *h)
         more = skip(h, ',');
     }
     skip_space(h);
-    if (h->at != h->end || !h->has_kind || !h->has_order || !h->has_shape)
+    if (h->at != h->end || !h->has_dtype || !h->has_order || !h->has_shape)
         return broken(h, "its header lacks descr, fortran_order or shape");
     return PEAT_OK;
 }
@@ -185,30 +181,81 @@ static peat_status find_header(struct header *h, const unsigned char *byte, size
     return PEAT_OK;
 }
 
-static peat_status take(const struct header *h, size_t data, struct arena *a, struct tensor *t)
+static peat_status measure(const struct header *h, size_t data)
 {
-    const struct tensor shape = tensor_shape(PEAT_F32, h->rank, h->dim);
-    int64_t n = tensor_count(&shape), bytes;
-    if (n < 0 || __builtin_mul_overflow(n, (int64_t)number_bytes(h->kind), &bytes))
+    struct npy *f = h->f;
+    int64_t bytes;
+    f->n = 1;
+    f->data = (const unsigned char *)h->end;
+    for (int i = 0; i < f->rank; i++)
+        if (__builtin_mul_overflow(f->n, f->dim[i], &f->n))
+            return broken(h, "the size of its shape overflows");
+    if (__builtin_mul_overflow(f->n, (int64_t)f->width, &bytes))
         return broken(h, "the size of its shape overflows");
-    if ((uint64_t)bytes != data)
-        return error_set(h->err, PEAT_INVALID,
-                         "'%s' has %zu bytes of numbers, its shape takes %lld: is it cut?", h->path,
-                         data, (long long)bytes);
-    *t = numbers_read(h->kind, h->rank, h->dim, h->end, a);
-    return t->data ? PEAT_OK
-                   : error_set(h->err, PEAT_NOMEM, "no memory for the numbers of '%s'", h->path);
+    if (f->width == 0 || (uint64_t)bytes == data)
+        return PEAT_OK;
+    return error_set(h->err, PEAT_INVALID,
+                     "'%s' has %zu bytes of numbers, its shape takes %" PRId64 ": is it cut?",
+                     f->path, data, bytes);
 }
 
-peat_status npy_parse(const void *bytes, size_t size, const char *path, struct arena *a,
-                      struct tensor *t, struct error *err)
+peat_status npy_open(struct npy *f, const void *bytes, size_t size, const char *path,
+                     struct error *err)
 {
-    struct header h = {.path = path, .err = err};
+    struct header h = {.f = f, .err = err};
+    *f = (struct npy){.path = path};
     if (!npy_is(bytes, size))
         return broken(&h, "it begins otherwise");
     peat_status status = find_header(&h, bytes, size);
     if (status == PEAT_OK)
         status = read_dict(&h);
-    return status == PEAT_OK ? take(&h, (size_t)((const char *)bytes + size - h.end), a, t)
-                             : status;
+    return status == PEAT_OK ? measure(&h, (size_t)((const char *)bytes + size - h.end)) : status;
+}
+
+/* ---- whole numbers ---- */
+
+/* Number i, its sign spread over 64 bits. */
+static uint64_t whole_at(const struct npy *f, int64_t i)
+{
+    const unsigned char *byte = f->data + (size_t)i * f->width;
+    uint64_t x = 0;
+    for (size_t k = 0; k < f->width; k++)
+        x = x << 8 | byte[f->dtype[0] == '>' ? k : f->width - 1 - k];
+    bool negative = f->dtype[1] == 'i' && x >> (8 * f->width - 1);
+    return negative && f->width < 8 ? x | UINT64_MAX << 8 * f->width : x;
+}
+
+static peat_status not_an_id(const struct npy *f, int64_t i, struct error *err)
+{
+    char text[32];
+    uint64_t x = whole_at(f, i);
+    snprintf(text, sizeof(text), f->dtype[1] == 'i' ? "%" PRId64 : "%" PRIu64, x);
+    return error_set(err, PEAT_INVALID,
+                     "'%s' has the number %s at place %" PRId64
+                     "; token ids are from 0 to 2147483647",
+                     f->path, text, i);
+}
+
+peat_status npy_ids(const struct npy *f, struct arena *a, const int32_t **id, struct error *err)
+{
+    if (f->width == 0 || f->dtype[1] == 'f')
+        return error_set(err, PEAT_INVALID,
+                         "'%s' has numbers of dtype '%s'; token ids are whole numbers, such as "
+                         "'<u2', '<i4' or '<i8'",
+                         f->path, f->dtype);
+    if (f->rank != 1)
+        return error_set(err, PEAT_INVALID,
+                         "'%s' has an array of %d axes; token ids are on one: save array.ravel()",
+                         f->path, f->rank);
+    int32_t *out = ARENA_TRY_ARRAY(a, f->n + 1, int32_t);
+    if (!out)
+        return error_set(err, PEAT_NOMEM, "no memory for the ids of '%s'", f->path);
+    for (int64_t i = 0; i < f->n; i++) {
+        uint64_t x = whole_at(f, i);
+        if (x > INT32_MAX)
+            return not_an_id(f, i, err);
+        out[i] = (int32_t)x;
+    }
+    *id = out;
+    return PEAT_OK;
 }
