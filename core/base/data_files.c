@@ -2,9 +2,11 @@
 /* data_files.c: the table of data files of one process. */
 #include "base/data_files.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 
 #include "base/file.h"
 
@@ -30,11 +32,28 @@ static bool has_room_for(const struct data_files *f, const char *path)
     return stat(path, &st) == 0 && (uint64_t)st.st_size <= f->keep_most - f->kept;
 }
 
+/* Data are read whole: what no memory can hold is refused before it is looked at. */
+static peat_status check_size(const char *path, struct error *err)
+{
+    struct stat st;
+    struct sysinfo machine;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || sysinfo(&machine) != 0)
+        return PEAT_OK;
+    uint64_t memory = ((uint64_t)machine.totalram + machine.totalswap) * machine.mem_unit;
+    if ((uint64_t)st.st_size <= memory)
+        return PEAT_OK;
+    return error_set(err, PEAT_NOMEM,
+                     "'%s' has %jd GiB, more than the memory of this machine, and is read whole",
+                     path, (intmax_t)(st.st_size >> 30));
+}
+
 static peat_status read_into(const char *path, struct arena *a, const unsigned char **byte,
                              size_t *bytes, struct error *err)
 {
     char *text;
-    peat_status status = file_read(path, 0, &text, bytes, err);
+    peat_status status = check_size(path, err);
+    if (status == PEAT_OK)
+        status = file_read(path, 0, &text, bytes, err);
     if (status != PEAT_OK)
         return status;
     unsigned char *copy = arena_try_alloc(a, *bytes + 1);
@@ -98,7 +117,9 @@ peat_status data_hash(struct data_files *f, const char *path, const char **hex, 
     const unsigned char *byte;
     size_t bytes;
     peat_status status = PEAT_OK;
-    if (!find(f, path))
+    if (find(f, path) == NULL && f->keep_most > 0)
+        status = check_size(path, err);
+    if (status == PEAT_OK && !find(f, path))
         status = has_room_for(f, path) ? data_read(f, path, f->a, &byte, &bytes, err)
                                        : hash_alone(f, path, err);
     if (status == PEAT_OK)

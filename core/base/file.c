@@ -45,16 +45,30 @@ static peat_status too_large(struct error *err, const char *path, const char *mo
                      limit);
 }
 
-/* Reads to the end whatever fstat said: files in /proc claim to be empty, others grow. */
-static peat_status read_all(int fd, const char *path, size_t guess, size_t limit, char **bytes,
-                            size_t *n, struct error *err)
+/* Files of the kernel in /proc and /sys claim to be empty. Some give bytes for ever, others make a
+ * reader wait for ever. */
+static peat_status endless(struct error *err, const char *path)
 {
-    size_t room = guess + 1, used = 0;
+    return error_set(err, PEAT_INVALID,
+                     "'%s' is made by the kernel while it is read, and has no end", path);
+}
+
+/* Reads to the end whatever fstat said: files in /proc claim to be empty, others grow. */
+static peat_status read_all(int fd, const char *path, const struct stat *st, size_t limit,
+                            char **bytes, size_t *n, struct error *err)
+{
+    enum { KERNEL_MOST = 64 << 20 };
+    bool regular = S_ISREG(st->st_mode);
+    size_t room = st->st_size > 0 ? (size_t)st->st_size + 2 : 4096, used = 0;
     char *buffer = malloc(room);
     while (buffer) {
         if (limit && used > limit) {
             free(buffer);
             return too_large(err, path, "at least ", used, limit);
+        }
+        if (regular && st->st_size == 0 && used > KERNEL_MOST) {
+            free(buffer);
+            return endless(err, path);
         }
         if (room - used < 2) {
             if (room > SIZE_MAX / 4)
@@ -73,6 +87,10 @@ static peat_status read_all(int fd, const char *path, size_t guess, size_t limit
             *bytes = buffer;
             *n = used;
             return PEAT_OK;
+        }
+        if (got < 0 && errno == EAGAIN && regular) {
+            free(buffer);
+            return endless(err, path);
         }
         if (got < 0 && errno == EAGAIN)
             poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1);
@@ -98,8 +116,7 @@ peat_status fd_read(int fd, const char *path, size_t limit, char **bytes, size_t
     else if (limit && st.st_size > 0 && (size_t)st.st_size > limit)
         status = too_large(err, path, "", (size_t)st.st_size, limit);
     else
-        status = read_all(fd, path, st.st_size > 0 ? (size_t)st.st_size + 1 : 4095, limit, bytes, n,
-                          err);
+        status = read_all(fd, path, &st, limit, bytes, n, err);
     return status;
 }
 

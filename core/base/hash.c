@@ -7,11 +7,14 @@
 #include <fcntl.h>
 #include <nettle/base16.h>
 #include <nettle/sha2.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/types.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
+#include "base/shown.h"
 
 static void end(struct sha256_ctx *state, char hex[HASH_HEX])
 {
@@ -29,16 +32,48 @@ void hash_bytes(const void *bytes, size_t n, char hex[HASH_HEX])
     end(&state, hex);
 }
 
-static bool hash_descriptor(int fd, struct sha256_ctx *state)
+/* What is told of a file that takes long. */
+struct telling {
+    const char *path;
+    off_t size, done;
+    double next; /* of the clock */
+    bool line;   /* one of a terminal is begun */
+};
+
+/* A line that is written over on a terminal; elsewhere a line now and then. */
+static void tell(struct telling *t)
 {
-    unsigned char buffer[1 << 16];
+    const double often = 0.5, seldom = 10, gib = (double)(1 << 30);
+    double now = clock_seconds();
+    if (now < t->next)
+        return;
+    bool terminal = isatty(STDERR_FILENO);
+    fputs(terminal && t->line ? "\r" : "", stderr);
+    shown_print(stderr, "peat: hashing '%s': %.1f of %.1f GiB%s", t->path, (double)t->done / gib,
+                (double)t->size / gib, terminal ? "" : "\n");
+    fflush(stderr);
+    t->line = terminal;
+    t->next = now + (terminal ? often : seldom);
+}
+
+static bool hash_descriptor(int fd, const char *path, struct sha256_ctx *state)
+{
+    const double patience = 3;
+    unsigned char buffer[1 << 14];
+    struct stat st;
+    struct telling t = {.path = path, .next = clock_seconds() + patience};
+    t.size = fstat(fd, &st) == 0 ? st.st_size : 0;
     for (;;) {
         ssize_t n = read(fd, buffer, sizeof(buffer));
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0)
+        if (n <= 0) {
+            fputs(t.line ? "\n" : "", stderr);
             return n == 0;
+        }
         sha256_update(state, (size_t)n, buffer);
+        t.done += n;
+        tell(&t);
     }
 }
 
@@ -50,7 +85,7 @@ peat_status hash_file(const char *path, char hex[HASH_HEX], struct error *err)
         return status;
     struct sha256_ctx state;
     sha256_init(&state);
-    bool whole = hash_descriptor(fd, &state);
+    bool whole = hash_descriptor(fd, path, &state);
     int reason = errno;
     close(fd);
     if (!whole)

@@ -45,6 +45,9 @@ static void open_runs(void)
                     "${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -shared -fPIC -fvisibility=hidden "
                     "-I\"$PEAT_SOURCE/include\" \"$PEAT_SOURCE/tests/isolation/evil_scheme.c\" "
                     "-o evil.so -lm");
+    /* A hole as large as nearly all memory. */
+    shell_expect(
+        0, "truncate -s $(awk '/^MemTotal/{printf \"%%dK\", $2*0.9}' /proc/meminfo) large.txt");
     shell_write("bin/gnuplot", gnuplot);
     shell_expect(0, "chmod +x bin/gnuplot && peat run stops.yaml -o done");
 }
@@ -189,6 +192,8 @@ static const struct phase phases[] = {
     {"plan stops.yaml 'position.scheme={plugin: ./evil.so, does: loop, place: setup}'", 2, ":"},
     {"run stops.yaml -o stopped 'position.scheme={plugin: ./evil.so, does: loop, place: setup}'", 2,
      ":"},
+    {"plan stops.yaml task.path=large.txt", 2,
+     "grep -q \"hashing '.*large.txt': .* of .* GiB\" out"},
     {"inspect ./evil.so " STUCK " --d 4 --T 3", 2, ":"},
     {"plugins check ./evil.so " STUCK, 2, "test -e tmp/*/log"},
     {"plot done --kind bars -o page.svg", 2, "test -e tmp/*/drawing"},

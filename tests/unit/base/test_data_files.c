@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_data_files.c: data files are what their hash says, whatever becomes of them on the disk. */
 #include <string.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/data_files.h"
 #include "base/file.h"
 #include "support/support.h"
@@ -111,10 +113,30 @@ START_TEST(what_is_no_file_is_refused_and_not_remembered)
 }
 END_TEST
 
+/* A file of a tebibyte and more, most of which is a hole. */
+START_TEST(file_that_no_memory_holds_is_refused_at_once)
+{
+    struct data_files f = {.a = &arena, .keep_most = DATA_KEPT_BY_PLANS};
+    const char *path = scratch_path("sparse"), *hex;
+    const unsigned char *byte;
+    size_t n;
+    struct error err = {0};
+    ck_assert_int_eq(file_write(path, "x", 1, NULL), PEAT_OK);
+    ck_assert_int_eq(truncate(path, (off_t)8 << 40), 0);
+    double start = clock_seconds();
+    ck_assert_int_eq(data_hash(&f, path, &hex, &err), PEAT_NOMEM);
+    ck_assert_int_eq(data_read(&f, path, &arena, &byte, &n, &err), PEAT_NOMEM);
+    ck_assert_double_lt(clock_seconds() - start, 1);
+    ck_assert_msg(strstr(err.text, "has 8192 GiB, more than the memory of this machine"), "%s",
+                  err.text);
+}
+END_TEST
+
 int main(void)
 {
     return run_list((struct tests){"data_files", open_scratch, close_scratch},
                     TESTS(kept_bytes_stay_those_that_were_hashed,
                           bytes_that_were_not_kept_are_read_again_or_refused,
-                          only_what_fits_is_kept, what_is_no_file_is_refused_and_not_remembered));
+                          only_what_fits_is_kept, what_is_no_file_is_refused_and_not_remembered,
+                          file_that_no_memory_holds_is_refused_at_once));
 }

@@ -353,6 +353,21 @@ START_TEST(read_takes_files_that_claim_to_be_empty)
 }
 END_TEST
 
+/* The log of the kernel, which root alone may read: a regular file to stat, and never at its end.
+ */
+START_TEST(read_refuses_a_file_without_an_end)
+{
+    static const char path[] = "/proc/kmsg";
+    char *bytes;
+    size_t n;
+    struct error err = {0};
+    if (access(path, R_OK) != 0)
+        return;
+    peat_status status = file_read(path, 0, &bytes, &n, &err);
+    ck_assert_msg(status == PEAT_INVALID || status == PEAT_IO, "%s", err.text);
+}
+END_TEST
+
 START_TEST(read_refuses_what_is_too_large)
 {
     char *bytes = NULL;
@@ -443,24 +458,24 @@ END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"file", scratch_make, scratch_remove, .seconds = 60},
-                    TESTS(write_replaces_and_leaves_nothing_behind,
-                          failed_write_keeps_the_old_file_and_names_the_path,
-                          write_leaves_files_of_the_user_beside_it_alone,
-                          tidying_removes_what_killed_writers_left_and_nothing_else,
-                          write_keeps_the_mode_of_the_file_it_replaces,
-                          four_writers_at_once_never_fail_or_tear_the_file,
-                          writer_whose_temporary_file_is_tidied_away_writes_again,
-                          reading_refuses_at_once_what_is_no_regular_file,
-                          own_files_are_never_written_through_links_or_into_pipes,
-                          write_makes_the_file_that_a_dangling_link_names,
-                          pipe_with_a_reader_is_written_straight,
-                          name_of_an_open_descriptor_is_written_and_read_straight,
-                          long_names_can_be_written, full_device_is_an_error,
-                          devices_and_links_survive_a_write, read_keeps_zero_bytes_and_terminates,
-                          read_takes_files_that_claim_to_be_empty, read_refuses_what_is_too_large,
-                          read_tells_absent_files_from_directories,
-                          directories_are_made_with_their_parents,
-                          remove_takes_everything_but_what_links_point_to, list_is_sorted_by_bytes,
-                          paths_are_joined_and_resolved));
+    return run_list(
+        (struct tests){"file", scratch_make, scratch_remove, .seconds = 60},
+        TESTS(write_replaces_and_leaves_nothing_behind,
+              failed_write_keeps_the_old_file_and_names_the_path,
+              write_leaves_files_of_the_user_beside_it_alone,
+              tidying_removes_what_killed_writers_left_and_nothing_else,
+              write_keeps_the_mode_of_the_file_it_replaces,
+              four_writers_at_once_never_fail_or_tear_the_file,
+              writer_whose_temporary_file_is_tidied_away_writes_again,
+              reading_refuses_at_once_what_is_no_regular_file,
+              own_files_are_never_written_through_links_or_into_pipes,
+              write_makes_the_file_that_a_dangling_link_names,
+              pipe_with_a_reader_is_written_straight,
+              name_of_an_open_descriptor_is_written_and_read_straight, long_names_can_be_written,
+              full_device_is_an_error, devices_and_links_survive_a_write,
+              read_keeps_zero_bytes_and_terminates, read_takes_files_that_claim_to_be_empty,
+              read_refuses_a_file_without_an_end, read_refuses_what_is_too_large,
+              read_tells_absent_files_from_directories, directories_are_made_with_their_parents,
+              remove_takes_everything_but_what_links_point_to, list_is_sorted_by_bytes,
+              paths_are_joined_and_resolved));
 }

@@ -16,7 +16,7 @@
 
 struct data_files {
     struct arena *a;  /* of what is remembered */
-    size_t keep_most; /* bytes */
+    size_t keep_most; /* bytes; 0: files are hashed, and not read as data */
     size_t kept;
     int n, room;
     struct data_file {
@@ -30,7 +30,7 @@ struct data_files {
 /* Bytes that a plan keeps. */
 #define DATA_KEPT_BY_PLANS ((size_t)1 << 30)
 
-/* *hex lives as long as f->a. */
+/* *hex lives as long as f->a. PEAT_NOMEM, here and below: larger than all memory. */
 peat_status data_hash(struct data_files *f, const char *path, const char **hex, struct error *err);
 /* The file, which lives as long as `a`, and f->a when it is kept there. PEAT_INVALID when it is not
  * what it was before. */
