@@ -101,5 +101,10 @@ peat_status token_words_take(struct token_words *t, const void *bytes, size_t si
             status = take_word(t, &w, &v, all, n, x, err);
     } while (status == PEAT_OK && v.word);
     t->words = w.words;
+    if (status == PEAT_OK && t->found == 0)
+        status = error_set(err, PEAT_INVALID,
+                           "none of the %" PRId64 " words of '%s' is one of the %" PRId64
+                           " tokens of task '%s'",
+                           t->words, path, t->weight->value.dim[0], t->task->part.id);
     return status;
 }

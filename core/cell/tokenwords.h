@@ -15,7 +15,8 @@ struct token_words {
 };
 
 /* Rows of tokens that the text has get its numbers, when the weight has memory; others stay as they
- * are. Of a word that is there twice the first counts. PEAT_REFUSED: of another width. */
+ * are. Of a word that is there twice the first counts. PEAT_REFUSED: of another width;
+ * PEAT_INVALID: not one token is there. */
 peat_status token_words_take(struct token_words *t, const void *bytes, size_t size,
                              const char *path, struct error *err);
 
