@@ -2,6 +2,7 @@
 /* axis.c: one axis of a grid: its values, their labels, and what the command line takes of them. */
 #include <string.h>
 
+#include "base/json.h"
 #include "cell/setting.h"
 #include "reading.h"
 
@@ -20,12 +21,9 @@ int axis_find(const struct experiment *e, const char *key)
 
 /* ---- values ---- */
 
-int label_find(const struct axis *axis, int n, const char *label)
+int label_find(const struct axis *axis, const char *label)
 {
-    for (int i = 0; i < n; i++)
-        if (strcmp(axis->value[i].label, label) == 0)
-            return i;
-    return -1;
+    return text_index_find(&axis->by_label, label);
 }
 
 /* The setting of an axis that is not labelled. */
@@ -66,9 +64,10 @@ static struct value *without_labels(struct reading *r, const struct value *v)
     return copy;
 }
 
-static bool same_setting(struct reading *r, const struct value *x, const struct value *y)
+/* Equal settings have equal texts. */
+static const char *setting_text(struct reading *r, const struct value *v)
 {
-    return value_equal(without_labels(r, x), without_labels(r, y));
+    return json_to_text(without_labels(r, v), JSON_CANONICAL, r->a);
 }
 
 static struct axis_value plain_value(struct reading *r, const struct axis *axis, struct value *v)
@@ -78,9 +77,18 @@ static struct axis_value plain_value(struct reading *r, const struct axis *axis,
     return (struct axis_value){label_of(r, v), set};
 }
 
+/* A label may also be written as in the names of cells, and with the path of a plugin. */
 static void append_value(struct reading *r, struct axis *axis, struct axis_value v)
 {
+    int i = axis->n_known;
+    const char *setting = axis->labelled ? json_to_text(v.set, JSON_CANONICAL, r->a)
+                                         : setting_text(r, only_setting(&v));
     *ARENA_APPEND(r->a, axis->value, axis->n_known, axis->room) = v;
+    text_index_add(&axis->by_label, r->a, v.label, i);
+    text_index_add(&axis->by_setting, r->a, setting, i);
+    text_index_add(&axis->by_other_name, r->a, label_file_name(r->a, v.label), i);
+    if (!axis->labelled)
+        text_index_add(&axis->by_other_name, r->a, value_label(r->a, NULL, only_setting(&v)), i);
 }
 
 static peat_status refuse_twice(struct reading *r, const struct axis *axis, struct place at,
@@ -97,10 +105,11 @@ peat_status axis_append(struct reading *r, struct axis *axis, struct value *v)
     struct axis_value new = plain_value(r, axis, v);
     if (v->kind == VALUE_NULL || (v->kind == VALUE_TEXT && !v->text[0]))
         return place_error(r->err, v->at, "axis '%s' has an empty value", axis->key);
-    for (int i = 0; i < axis->n_known; i++)
-        if (strcmp(axis->value[i].label, new.label) == 0 ||
-            same_setting(r, only_setting(&axis->value[i]), only_setting(&new)))
-            return refuse_twice(r, axis, v->at, &axis->value[i]);
+    int label = label_find(axis, new.label);
+    int setting = text_index_find(&axis->by_setting, setting_text(r, only_setting(&new)));
+    int first = label < 0 || (setting >= 0 && setting < label) ? setting : label;
+    if (first >= 0)
+        return refuse_twice(r, axis, v->at, &axis->value[first]);
     append_value(r, axis, new);
     return PEAT_OK;
 }
@@ -123,13 +132,14 @@ static peat_status append_labelled(struct reading *r, struct axis *axis, const c
 {
     const char *what = arena_printf(r->a, "'%s' of axis '%s'", label, axis->key);
     peat_status status = settings_check(r, set, what);
-    for (int i = 0; status == PEAT_OK && i < axis->n_known; i++)
-        if (value_equal(axis->value[i].set, set))
-            return place_error(r->err, at, "'%s' and '%s' of axis '%s' are the same settings",
-                               axis->value[i].label, label, axis->key);
-    if (status == PEAT_OK)
-        append_value(r, axis, (struct axis_value){arena_strdup(r->a, label), set});
-    return status;
+    if (status != PEAT_OK)
+        return status;
+    int same = text_index_find(&axis->by_setting, json_to_text(set, JSON_CANONICAL, r->a));
+    if (same >= 0)
+        return place_error(r->err, at, "'%s' and '%s' of axis '%s' are the same settings",
+                           axis->value[same].label, label, axis->key);
+    append_value(r, axis, (struct axis_value){arena_strdup(r->a, label), set});
+    return PEAT_OK;
 }
 
 /* ---- one axis ---- */
@@ -232,26 +242,13 @@ peat_status unknown_label(struct reading *r, const struct axis *axis, const stru
                        name_hint(r->a, label, name, axis->n_known, "it has"));
 }
 
-/* Other ways to write a label: as in the names of cells, and with the path of a plugin. */
-static bool is_also_called(struct reading *r, const struct axis *axis, int i, const char *label)
-{
-    const struct axis_value *value = &axis->value[i];
-    if (strcmp(label_file_name(r->a, value->label), label) == 0)
-        return true;
-    return !axis->labelled && strcmp(value_label(r->a, NULL, only_setting(value)), label) == 0;
-}
-
 int value_find(struct reading *r, const struct axis *axis, const struct value *v)
 {
     const char *label = label_of(r, v);
-    int found = label_find(axis, axis->n_known, label);
-    for (int i = 0; found < 0 && !axis->labelled && i < axis->n_known; i++)
-        if (same_setting(r, only_setting(&axis->value[i]), v))
-            found = i;
-    for (int i = 0; found < 0 && i < axis->n_known; i++)
-        if (is_also_called(r, axis, i, label))
-            found = i;
-    return found;
+    int found = label_find(axis, label);
+    if (found < 0 && !axis->labelled)
+        found = text_index_find(&axis->by_setting, setting_text(r, v));
+    return found < 0 ? text_index_find(&axis->by_other_name, label) : found;
 }
 
 /* One value the command line asks for: of a labelled axis, one that the file has. */
@@ -263,7 +260,7 @@ static peat_status narrow_to(struct reading *r, const struct axis *old, struct a
     int found = value_find(r, old, v);
     if (found < 0)
         return unknown_label(r, old, v);
-    if (label_find(axis, axis->n_known, old->value[found].label) >= 0)
+    if (label_find(axis, old->value[found].label) >= 0)
         return refuse_twice(r, axis, v->at, &old->value[found]);
     append_value(r, axis, old->value[found]);
     return PEAT_OK;
@@ -283,7 +280,7 @@ static peat_status narrow_to_all(struct reading *r, struct axis *axis, struct va
         status = narrow_to(r, &old, axis, list ? v->item[i] : v);
     axis->n = axis->n_known;
     for (int i = 0; status == PEAT_OK && i < old.n_known; i++)
-        if (label_find(axis, axis->n_known, old.value[i].label) < 0)
+        if (label_find(axis, old.value[i].label) < 0)
             append_value(r, axis, old.value[i]);
     return status;
 }

@@ -68,7 +68,7 @@ static peat_status apply(struct points *p, struct value **tree, const struct val
 
 static const struct value *axis_setting(const struct axis *axis, const char *label)
 {
-    int found = label_find(axis, axis->n_known, label);
+    int found = label_find(axis, label);
     BUG_UNLESS(found >= 0);
     return axis->value[found].set;
 }

@@ -39,8 +39,8 @@ const struct value *use_label(const struct value *v);
 peat_status axis_read(struct reading *r, struct axis *axis, const struct value *v);
 /* One more known value of an axis that is not labelled. */
 peat_status axis_append(struct reading *r, struct axis *axis, struct value *v);
-/* Among the first n values of the axis; -1: none. */
-int label_find(const struct axis *axis, int n, const char *label);
+/* Among the known values of the axis; -1: none. */
+int label_find(const struct axis *axis, const char *label);
 /* The value that v names, by its label or as it is written; -1: none. */
 int value_find(struct reading *r, const struct axis *axis, const struct value *v);
 peat_status unknown_label(struct reading *r, const struct axis *axis, const struct value *v);

@@ -207,6 +207,38 @@ START_TEST(the_product_is_in_axis_order_and_seed_major)
 }
 END_TEST
 
+/* Bytes that reading an axis of n learning rates takes. */
+static size_t memory_of_axis(int n)
+{
+    struct strbuf text;
+    size_t before = arena.used;
+    strbuf_init(&text);
+    strbuf_add(&text, HEAD "defaults: {task: copy}\nmatrix:\n  train.lr: [1");
+    for (int i = 1; i < n; i++)
+        strbuf_addf(&text, ",%de-9", i);
+    strbuf_add(&text, "]\n");
+    load(text.text, 0, NULL);
+    strbuf_release(&text);
+    return arena.used - before;
+}
+
+START_TEST(memory_of_an_axis_grows_as_its_values)
+{
+    size_t some = memory_of_axis(1000), more = memory_of_axis(4000);
+    ck_assert_msg(more < 6 * some, "%zu bytes for 1000 values, %zu for 4000", some, more);
+}
+END_TEST
+
+START_TEST(an_axis_of_too_many_values_is_refused_by_their_number)
+{
+    struct point *point;
+    int n;
+    ck_assert_uint_lt(memory_of_axis(22000), (size_t)200 << 20);
+    ck_assert_int_eq(experiment_points(&experiment, &point, &n, &error), PEAT_INVALID);
+    ck_assert_msg(strstr(error.text, "the grid has 22000 cells"), "%s", error.text);
+}
+END_TEST
+
 START_TEST(exclude_matches_in_part_and_lists_mean_any)
 {
     const struct point *p =
@@ -371,19 +403,21 @@ int main(void)
 {
     return run_list(
         (struct tests){"experiment", set_up, tear_down},
-        TESTS(
-            labels_read_as_people_write_them, names_of_cells_are_safe_in_file_names,
-            long_labels_are_cut_to_fit_a_file_name, built_in_position_is_none_and_sum,
-            later_settings_win_default_axis_override_command_line,
-            a_parameter_of_a_bare_name_makes_it_a_map, an_axis_replaces_a_plugin_and_its_parameters,
-            the_product_is_in_axis_order_and_seed_major, exclude_matches_in_part_and_lists_mean_any,
-            numbers_name_an_axis_value_however_they_are_written,
-            include_adds_cells_and_names_their_own_settings,
-            a_dash_matches_any_combine_and_nothing_else,
-            the_count_is_checked_before_anything_is_expanded, words_address_the_top_level_too,
-            a_word_that_names_an_axis_replaces_its_values,
-            a_file_may_name_labels_that_the_command_line_left_out,
-            mistakes_on_the_command_line_are_placed_there,
-            every_value_keeps_the_place_where_it_was_written,
-            the_tables_of_the_sections_are_sound));
+        TESTS(labels_read_as_people_write_them, names_of_cells_are_safe_in_file_names,
+              long_labels_are_cut_to_fit_a_file_name, built_in_position_is_none_and_sum,
+              later_settings_win_default_axis_override_command_line,
+              a_parameter_of_a_bare_name_makes_it_a_map,
+              an_axis_replaces_a_plugin_and_its_parameters,
+              the_product_is_in_axis_order_and_seed_major, memory_of_an_axis_grows_as_its_values,
+              an_axis_of_too_many_values_is_refused_by_their_number,
+              exclude_matches_in_part_and_lists_mean_any,
+              numbers_name_an_axis_value_however_they_are_written,
+              include_adds_cells_and_names_their_own_settings,
+              a_dash_matches_any_combine_and_nothing_else,
+              the_count_is_checked_before_anything_is_expanded, words_address_the_top_level_too,
+              a_word_that_names_an_axis_replaces_its_values,
+              a_file_may_name_labels_that_the_command_line_left_out,
+              mistakes_on_the_command_line_are_placed_there,
+              every_value_keeps_the_place_where_it_was_written,
+              the_tables_of_the_sections_are_sound));
 }

@@ -10,6 +10,7 @@
 
 #include <peat/param.h>
 
+#include "base/text_index.h"
 #include "base/value.h"
 #include "experiment/best_over.h"
 #include "experiment/plugin_names.h"
@@ -34,6 +35,7 @@ struct axis {
     int n_file;  /* of these, without what include alone has                               */
     int room;    /* for values                                                               */
     struct axis_value *value;
+    struct text_index by_label, by_setting, by_other_name; /* of known values; axis.c */
 };
 
 struct override {
