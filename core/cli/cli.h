@@ -36,7 +36,8 @@ peat_status cli_write(const char *file, const struct strbuf *text, struct error 
 int cli_width(const char *file, int narrowest, int widest);
 
 /* Before anything else: descriptors 0 to 2 are open, writing to a reader that has gone or beyond
- * `ulimit -f` is an error rather than death, and a stop ends the process with CLI_STOPPED. */
+ * `ulimit -f` is an error rather than death, a stop ends the process with CLI_STOPPED, and too
+ * small a stack (`ulimit -s`) ends it with a line. */
 void cli_start(void);
 /* The exit code, after all that was printed has reached stdout: a full disk makes CLI_FAILED. */
 int cli_finish(int code);

@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -15,6 +17,18 @@
 #include "base/stops.h"
 #include "cli/cli.h"
 #include "process/apart.h"
+
+/* What a shell gives is 8 MiB. With too little the process dies without a word wherever it is. */
+static void require_stack(void)
+{
+    enum { LEAST_KIB = 512 };
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur / 1024 >= LEAST_KIB)
+        return;
+    cli_say("a stack of %ju KiB is too small: at least %d are needed (`ulimit -s 8192`)",
+            (uintmax_t)(stack.rlim_cur / 1024), LEAST_KIB);
+    _exit(CLI_USAGE);
+}
 
 /* A closed standard descriptor would be given to the next file opened, and text printed into it.
  * Opened the wrong way round, it fails when it is used. */
@@ -26,6 +40,7 @@ void cli_start(void)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     stops_end_process();
+    require_stack();
 }
 
 void cli_print(const char *fmt, ...)

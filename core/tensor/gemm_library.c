@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "gemm_notes.h"
 #include "tensor/parallel.h"
@@ -45,18 +46,21 @@ static peat_status open_providers(struct library *l, const char *name, struct ar
     return status;
 }
 
-/* OpenBLAS tries for ever, and oneDNN crashes, where a limit (ulimit -v) leaves too few addresses:
- * two buffers and the libraries themselves, and a buffer for each thread. */
+/* OpenBLAS tries for ever, and oneDNN crashes, where a limit leaves too few addresses (ulimit -v)
+ * or too little memory to write to (ulimit -d): two buffers and the libraries themselves, and a
+ * buffer for each thread. */
 static peat_status check_addresses(const char *name, int threads, struct error *err)
 {
+    struct rlimit data;
     const size_t mib = (size_t)1 << 20, buffer = 128 * mib;
     size_t n = (3 + (size_t)(threads < 1 ? 1 : threads)) * buffer;
-    void *room = mmap(NULL, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    bool limited = getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur != RLIM_INFINITY;
+    void *room = mmap(NULL, n, limited ? PROT_READ | PROT_WRITE : PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (room == MAP_FAILED)
         return error_set(err, PEAT_NOMEM,
-                         "gemm '%s' needs %zu MiB of addresses, which a limit (ulimit -v) does not "
-                         "leave",
-                         name, n / mib);
+                         "gemm '%s' needs %zu MiB of addresses, which a limit (%s) does not leave",
+                         name, n / mib, limited ? "ulimit -d or -v" : "ulimit -v");
     munmap(room, n);
     return PEAT_OK;
 }

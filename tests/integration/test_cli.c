@@ -261,6 +261,16 @@ START_TEST(info_as_json_explains_each_parameter)
 }
 END_TEST
 
+START_TEST(too_small_a_stack_is_named)
+{
+#ifndef PEAT_SANITIZED
+    shell_says(2, "peat: a stack of 64 KiB is too small: at least 512 are needed",
+               "ulimit -s 64; peat --version");
+    shell_expect(0, "ulimit -s 512; peat --version");
+#endif
+}
+END_TEST
+
 int main(void)
 {
     return run_list((struct tests){"cli", shell_open, shell_close, .seconds = 120, .needs = "PEAT",
@@ -269,5 +279,5 @@ int main(void)
                                                   {bash_completes, COMPLETIONS})},
                     TESTS(a_reader_that_goes_away_is_no_crash_and_no_noise,
                           manual_pages_are_well_formed, list_as_json_has_every_key_of_every_plugin,
-                          info_as_json_explains_each_parameter));
+                          too_small_a_stack_is_named, info_as_json_explains_each_parameter));
 }

@@ -142,6 +142,19 @@ START_TEST(training_where_no_library_can_be_loaded_ends_with_one_line)
                "ulimit -v 300000; timeout 60 peat run e.yaml -o limited");
     shell_says(2, "MiB of addresses, which a limit (ulimit -v) does not leave",
                "ulimit -v 300000; timeout 60 peat bench step --steps 1");
+    shell_says(1, "MiB of addresses, which a limit (ulimit -d or -v) does not leave",
+               "ulimit -d 100000; timeout 60 peat run e.yaml -o limited_data");
+}
+END_TEST
+
+START_TEST(planning_where_memory_is_limited_ends)
+{
+    static const int kib[] = {4000, 20000, 100000, 250000};
+    for (size_t i = 0; i < sizeof(kib) / sizeof(*kib); i++) {
+        shell_run("(ulimit -d %d; timeout 60 peat plan e.yaml) >out 2>&1; echo $?", kib[i]);
+        int code = atoi(shell.printed.text);
+        ck_assert_msg(code == 0 || code == 2, "%d KiB: %s", kib[i], shell.printed.text);
+    }
 }
 END_TEST
 #endif
@@ -367,6 +380,7 @@ int main(void)
     tcase_add_checked_fixture(empty, open_empty, shell_close);
 #ifndef PEAT_SANITIZED
     tcase_add_test(empty, training_where_no_library_can_be_loaded_ends_with_one_line);
+    tcase_add_test(empty, planning_where_memory_is_limited_ends);
 #endif
     tcase_add_test(empty,
                    a_provider_that_is_not_installed_is_refused_with_place_names_and_the_nearest);
