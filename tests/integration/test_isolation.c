@@ -401,6 +401,21 @@ START_TEST(plugin_that_never_returns_ends_no_command_but_its_own_part)
 }
 END_TEST
 
+START_TEST(check_of_a_plugin_that_never_returns_stops_there)
+{
+    build("evil_scheme", "", "evil_scheme");
+    shell_says(
+        1, "\nstopped at '",
+        "timeout 60 peat plugins check ./evil_scheme.so does=endure place=setup --timeout 6");
+    ck_assert(shell_printed("setup: still running after 6 seconds\n"));
+    ck_assert(shell_printed(" 1 timeout\n"));
+    build("evil_scheme", "-DON_LOAD=ENDURE", "evil_load");
+    shell_says(1, "still running after 2 seconds",
+               "timeout 60 peat plugins check ./evil_load.so --timeout 2");
+    assert_nothing_runs();
+}
+END_TEST
+
 /* ---- states ---- */
 
 START_TEST(refused_point_of_a_grid_is_skipped_and_listed)
@@ -465,6 +480,7 @@ int main(void)
               crime_on_loading_refuses_the_plan_with_one_line,
               list_passes_over_a_plugin_that_dies_on_loading,
               plugin_that_never_returns_ends_no_command_but_its_own_part,
+              check_of_a_plugin_that_never_returns_stops_there,
               refused_point_of_a_grid_is_skipped_and_listed,
               grid_of_which_all_is_refused_is_a_mistake,
               failed_cells_can_be_chosen_retried_and_stopped_at));
