@@ -76,6 +76,3 @@ if(PEAT_WITH_ONEDNN)
 else()
   set(PEAT_NO_ONEDNN "PEAT_WITH_ONEDNN is OFF")
 endif()
-
-# Optional: without it `peat bundle` says so. The program itself does not link to it.
-pkg_check_modules(ARCHIVE libarchive)

@@ -9,36 +9,25 @@ struct request {
     bool weights;
 };
 
-static int count_unfinished(const struct rundir *r)
-{
-    int n = 0;
-    for (int i = 0; i < r->n; i++)
-        n += r->cell[i].planned && !cell_has_ended(r->cell[i].state) &&
-             r->cell[i].state != CELL_UNCHOSEN;
-    return n;
-}
-
 static peat_status write_bundle(const struct cli *cli, enum packing packing, struct error *err)
 {
     const struct request *q = cli->options;
     const char *dir = cli->operand[0];
-    struct rundir r;
+    struct verification v;
     struct strbuf bytes;
-    struct error damage = {0}; /* each cell has its own */
-    peat_status status = rundir_read(dir, &r, cli->arena, &damage);
-    if (status != PEAT_OK)
-        return error_set(err, status, "%s", damage.text);
     if (lock_is_held(dir))
         return error_set(err, PEAT_INVALID, "%s is being run: wait for it, or stop it", dir);
+    peat_status status = verify_packed(dir, q->weights, &v, cli->arena, err);
+    if (status != PEAT_OK)
+        return status;
     strbuf_init(&bytes);
-    status = bundle_make(&r, packing, q->weights, &bytes, cli->arena, err);
+    status = bundle_make(&v, packing, &bytes, err);
     if (status == PEAT_OK)
         status = cli_write(q->file, &bytes, err);
     strbuf_release(&bytes);
-    int left = count_unfinished(&r);
-    if (status == PEAT_OK && left)
-        cli_say("%d cell%s not finished: the bundle has them as they are", left,
-                left == 1 ? " is" : "s are");
+    if (status == PEAT_OK && v.unfinished)
+        cli_say("%d cell%s not finished: the bundle has them as they are", v.unfinished,
+                v.unfinished == 1 ? " is" : "s are");
     return status;
 }
 

@@ -29,7 +29,7 @@ static peat_status read_version(struct reading *r)
                        value_label(r->a, NULL, v));
 }
 
-static bool is_name(const char *text)
+bool experiment_is_name(const char *text)
 {
     size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
     return n > 0 && n <= NAME_BYTES && !text[n] && text[0] != '-' && text[0] != '.';
@@ -41,7 +41,7 @@ static peat_status read_name(struct reading *r)
     if (!v)
         return place_error(r->err, r->root->at, "'name' is missing; it names the run directory");
     bool scalar = v->kind == VALUE_TEXT || v->kind == VALUE_INT || v->kind == VALUE_REAL;
-    if (!scalar || !is_name(v->text))
+    if (!scalar || !experiment_is_name(v->text))
         return place_error(r->err, v->at,
                            "'name' must be 1 to %d letters, digits, '.', '_' or '-', and start "
                            "with a letter, digit or '_'",

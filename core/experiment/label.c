@@ -132,6 +132,14 @@ const char *label_file_name(struct arena *a, const char *label)
     return name;
 }
 
+bool cell_is_id(const char *text)
+{
+    const char *c = text;
+    while (is_safe(*c))
+        c++;
+    return c > text && !*c && *text != '.';
+}
+
 /* A pattern for cells, "rotary(base=500).*", as their names are spelled. Sets such as [!s] stay. */
 static void add_pattern(struct strbuf *out, const char *glob)
 {

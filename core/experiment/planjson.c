@@ -55,7 +55,35 @@ static const struct field plan_fields[] = {
     {"files", FIELD_MAP, FIELD_TEXT},
     {NULL},
 };
-const struct record plan_record = {"plan.json", "format", 1, false, plan_fields};
+static const struct record plan_record = {"plan.json", "format", 1, false, plan_fields};
+
+static peat_status check_names(const char *dir, const struct value *plan, struct error *err)
+{
+    const struct value *cells = value_get(plan, "cells");
+    const char *name = json_get_text(plan, "experiment");
+    if (!experiment_is_name(name))
+        return error_set(err, PEAT_CORRUPT,
+                         "'%s/%s' is damaged: an experiment cannot be called '%s'", dir,
+                         plan_record.name, name);
+    for (int i = 0; i < cells->n; i++) {
+        const char *id = json_get_text(cells->item[i], "id");
+        if (!cell_is_id(id))
+            return error_set(err, PEAT_CORRUPT,
+                             "'%s/%s' is damaged: the id of cell %d cannot be '%s'", dir,
+                             plan_record.name, i, id);
+    }
+    return PEAT_OK;
+}
+
+peat_status plan_read(const char *dir, struct value **plan, struct arena *a, struct error *err)
+{
+    peat_status status = record_read(dir, &plan_record, a, plan, err);
+    if (status == PEAT_OK)
+        status = check_names(dir, *plan, err);
+    if (status != PEAT_OK)
+        *plan = NULL;
+    return status;
+}
 
 /* ---- axes ---- */
 

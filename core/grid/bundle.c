@@ -1,54 +1,76 @@
 /* SPDX-License-Identifier: MIT */
-/* bundle.c: what of a run directory goes into a bundle. */
+/* bundle.c: what of a run directory goes into a bundle, and tar, which makes it. */
 #include "grid/bundle.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/seal.h"
+#include "base/record.h"
+#include "base/stops.h"
 #include "experiment/resolved.h"
-#include "grid/verify.h"
-#include "tarball.h"
+#include "process/child.h"
+#include "train/generation.h"
 
 static const struct field bundle_fields[] = {
     {"experiment", FIELD_TEXT | FIELD_NEEDED}, {"weights", FIELD_BOOL | FIELD_NEEDED},
     {"hash", FIELD_TEXT | FIELD_NULL},         {"cells", FIELD_INT},
     {"environment", FIELD_MAP, FIELD_LIST},    {NULL},
 };
-const struct record bundle_record = {"bundle.json", "format", 1, false, bundle_fields};
+static const struct record bundle_record = {"bundle.json", "format", 1, false, bundle_fields};
 
 struct bundling {
     const struct rundir *r;
     const char *name; /* of the folder in it */
-    struct tarball *tarball;
+    bool weights;
+    struct strbuf files; /* their paths in the directory, each ended by a 0 */
+    const char *scratch; /* a folder for the list of them and for bundle.json */
     struct arena *a;
     struct error *err;
 };
 
 /* ---- files ---- */
 
-static peat_status add_bytes(struct bundling *b, const char *path, const void *bytes, size_t n)
+/* Beyond all that a grid writes, but for weights, whose size a result is sealed with. */
+enum { FILE_MOST = 1 << 30 };
+
+/* At the first n bytes of path, which are the file or a folder on the way to it. */
+static peat_status look(const struct bundling *b, const char *path, int n, bool *there)
 {
-    return tarball_add(b->tarball, arena_printf(b->a, "%s/%s", b->name, path), bytes, n, b->err);
+    const char *part = arena_printf(b->a, "%s/%.*s", b->r->path, n, path);
+    bool is_file = path[n] == '\0';
+    struct stat st;
+    *there = lstat(part, &st) == 0;
+    if (!*there)
+        return errno == ENOENT
+                   ? PEAT_OK
+                   : error_set(b->err, PEAT_IO, "cannot read '%s': %s", part, strerror(errno));
+    if (is_file ? !S_ISREG(st.st_mode) : !S_ISDIR(st.st_mode))
+        return error_set(b->err, PEAT_INVALID,
+                         "'%s' is not a %s: links and special files are not bundled", part,
+                         is_file ? "regular file" : "folder");
+    if (is_file && st.st_size > FILE_MOST && !path_ends_in(path, GENERATION_MODEL))
+        return error_set(b->err, PEAT_INVALID, "'%s' has %" PRId64 " bytes, the limit is %d", part,
+                         (int64_t)st.st_size, FILE_MOST);
+    return PEAT_OK;
 }
 
 /* Of the directory; what is not there is left out. */
 static peat_status add_file(struct bundling *b, const char *path)
 {
-    struct error why = {0};
-    char *from = path_join(b->r->path, path), *bytes = NULL;
-    size_t n = 0;
-    peat_status status = file_read(from, 0, &bytes, &n, &why);
-    if (status == PEAT_OK)
-        status = add_bytes(b, path, bytes, n);
-    else if (status == PEAT_NOTFOUND)
-        status = PEAT_OK;
-    else
-        error_set(b->err, status, "%s", why.text);
-    free(bytes);
-    free(from);
+    bool there = true;
+    peat_status status = PEAT_OK;
+    for (const char *end = path; *end && there && status == PEAT_OK;) {
+        end += 1 + strcspn(end + 1, "/");
+        status = look(b, path, (int)(end - path), &there);
+    }
+    if (there && status == PEAT_OK)
+        strbuf_add_bytes(&b->files, path, strlen(path) + 1);
     return status;
 }
 
@@ -60,29 +82,45 @@ static peat_status add_files(struct bundling *b, const char *in, const char *con
     return status;
 }
 
-/* What the result is sealed with and lies below ckpt/, and the state beside it. */
+/* The weights that the result is sealed with, and the state beside them. */
 static peat_status add_weights(struct bundling *b, const struct cell_files *c)
 {
-    const struct value *files = value_get(c->result, "files");
-    peat_status status = PEAT_OK;
-    for (int i = 0; files && i < files->n && status == PEAT_OK; i++) {
-        const char *slash = strrchr(files->key[i], '/');
-        if (!slash || strncmp(files->key[i], "ckpt/", 5) != 0 || strstr(files->key[i], ".."))
-            continue;
-        status = add_file(b, arena_printf(b->a, "cells/%s/%s", c->id, files->key[i]));
-        if (status == PEAT_OK)
-            status = add_file(b, arena_printf(b->a, "cells/%s/%.*s/state.json", c->id,
-                                              (int)(slash - files->key[i]), files->key[i]));
-    }
-    return status;
+    static const char *const names[] = {GENERATION_MODEL, GENERATION_STATE, NULL};
+    char generation[GENERATION_NAME];
+    generation_name(json_get_int(c->result, "steps", 0), generation);
+    return add_files(b, arena_printf(b->a, "cells/%s/ckpt/%s/", c->id, generation), names);
 }
 
-static peat_status add_cell(struct bundling *b, const struct cell_files *c, bool weights)
+static peat_status add_cell(struct bundling *b, const struct cell_files *c)
 {
     static const char *const names[] = {"config.json",   "diagnose.json", "end.json",   "meta.json",
                                         "metrics.jsonl", "result.json",   "stale.json", NULL};
     peat_status status = add_files(b, arena_printf(b->a, "cells/%s/", c->id), names);
-    return status == PEAT_OK && weights ? add_weights(b, c) : status;
+    return status == PEAT_OK && b->weights && c->result ? add_weights(b, c) : status;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const struct cell_files *const *x = a, *const *y = b;
+    return strcmp((*x)->id, (*y)->id);
+}
+
+/* *cells: how many there are. */
+static peat_status list_files(struct bundling *b, int *cells)
+{
+    static const char *const names[] = {"claims.json", "experiment.yaml", "plan.json",
+                                        RESOLVED_FILE, NULL};
+    const struct cell_files **cell = ARENA_ARRAY(b->a, b->r->n + 1, const struct cell_files *);
+    int n = 0;
+    for (int i = 0; i < b->r->n; i++)
+        if (b->r->cell[i].planned)
+            cell[n++] = &b->r->cell[i];
+    qsort(cell, (size_t)n, sizeof(*cell), compare_ids);
+    peat_status status = add_files(b, "", names);
+    for (int i = 0; i < n && status == PEAT_OK; i++)
+        status = add_cell(b, cell[i]);
+    *cells = n;
+    return status;
 }
 
 /* ---- bundle.json ---- */
@@ -110,72 +148,158 @@ static void put_environment(struct json m, const struct rundir *r)
     }
 }
 
-static peat_status add_about(struct bundling *b, int cells, bool weights)
+static peat_status write_about(struct bundling *b, int cells)
 {
     struct json m = json_map(b->a);
-    struct strbuf text;
     char hex[HASH_HEX];
     json_put_int(m, "format", bundle_record.format);
     json_put_text(m, "experiment", b->name);
-    json_put_bool(m, "weights", weights);
+    json_put_bool(m, "weights", b->weights);
     json_put_text(m, "hash", fingerprint_of(b->r, hex) ? hex : NULL);
     json_put_int(m, "cells", cells);
     put_environment(json_put_map(m, "environment"), b->r);
-    strbuf_init(&text);
-    json_print(sealed(b->a, m.v), JSON_INDENTED, &text);
-    strbuf_add(&text, "\n");
-    peat_status status = add_bytes(b, bundle_record.name, text.text, text.n);
-    strbuf_release(&text);
+    return json_write_file(b->scratch, bundle_record.name, m.v, b->err);
+}
+
+/* ---- tar ---- */
+
+/* Of this process's environment PATH alone: other variables carry options of these programs. */
+static char **tar_environment(struct arena *a)
+{
+    char **env = ARENA_ARRAY(a, 3, char *);
+    const char *path = getenv("PATH");
+    env[0] = arena_strdup(a, "LC_ALL=C");
+    env[1] = path ? arena_printf(a, "PATH=%s", path) : NULL;
+    return env;
+}
+
+/* Names that ustar has no room for stand in pax headers, which carry no time and no process. */
+static char **tar_arguments(const struct bundling *b, const char *dir, enum packing packing)
+{
+    struct arena *a = b->a;
+    const char *const word[] = {
+        "tar",
+        "--create",
+        "--file=-",
+        packing == PACKED_XZ ? "--use-compress-program=xz -T1" : "--use-compress-program=gzip -9n",
+        "--format=posix",
+        arena_printf(a, "--pax-option=delete=atime,delete=ctime,exthdr.name=%s/PaxHeaders/%%f",
+                     b->name),
+        "--mtime=@0",
+        "--owner=0",
+        "--group=0",
+        "--numeric-owner",
+        "--mode=0644",
+        "--no-recursion",
+        "--no-unquote",
+        "--hard-dereference",
+        arena_printf(a, "--transform=s,^,%s/,", b->name),
+        arena_printf(a, "--directory=%s", b->scratch),
+        bundle_record.name,
+        arena_printf(a, "--directory=%s", dir),
+        "--null",
+        arena_printf(a, "--files-from=%s/files", b->scratch),
+    };
+    enum { WORDS = sizeof(word) / sizeof(*word) };
+    char **argv = ARENA_ARRAY(a, WORDS + 1, char *);
+    for (int i = 0; i < WORDS; i++)
+        argv[i] = arena_strdup(a, word[i]);
+    return argv;
+}
+
+static peat_status run_tar(const struct bundling *b, const char *dir, enum packing packing,
+                           struct strbuf *out)
+{
+    struct child tar = {
+        .argv = tar_arguments(b, dir, packing), .env = tar_environment(b->a), .own_group = true};
+    struct strbuf said;
+    strbuf_init(&said);
+    peat_status status = child_run(&tar, out, &said, b->err);
+    if (status == PEAT_NOTFOUND)
+        status =
+            error_set(b->err, PEAT_FAILED,
+                      "tar is not installed, which bundles need (Debian: apt-get install tar)");
+    strbuf_add(&said, said.n ? "" : "it says nothing");
+    if (status == PEAT_OK && tar.code != 0)
+        status = error_set(b->err, PEAT_FAILED, "tar cannot make the bundle: %.*s",
+                           (int)strcspn(said.text, "\n"), said.text);
+    strbuf_release(&said);
     return status;
 }
 
 /* ---- all of it ---- */
 
-static int compare_ids(const void *a, const void *b)
+static peat_status check_whole(const struct verification *v, struct error *err)
 {
-    const struct cell_files *const *x = a, *const *y = b;
-    return strcmp((*x)->id, (*y)->id);
+    const struct finding *first = v->problems.item;
+    if (!v->problems.n)
+        return PEAT_OK;
+    return error_set(err, PEAT_CORRUPT, "%s%s%s: `peat verify %s` has all of it",
+                     first->cell ? first->cell : "", first->cell ? ": " : "", first->text,
+                     v->dir.path);
 }
 
-static peat_status check_whole(const struct rundir *r, struct error *err)
+/* tar changes its folder between the two that it packs from. */
+static peat_status find_whole(const char *path, char **whole, struct error *err)
 {
-    for (int i = 0; i < r->n; i++)
-        if (r->cell[i].planned && r->cell[i].damage)
-            return error_set(err, PEAT_CORRUPT, "%s: `peat verify %s` has all of it",
-                             r->cell[i].damage, r->path);
-    return PEAT_OK;
+    *whole = realpath(path, NULL);
+    return *whole ? PEAT_OK
+                  : error_set(err, PEAT_IO, "cannot read '%s': %s", path, strerror(errno));
 }
 
-static peat_status add_all(struct bundling *b, bool weights)
+static peat_status pack_in(struct bundling *b, int cells, enum packing packing, struct strbuf *out)
 {
-    static const char *const names[] = {"claims.json", "experiment.yaml", "plan.json",
-                                        RESOLVED_FILE, NULL};
-    const struct cell_files **cell = ARENA_ARRAY(b->a, b->r->n + 1, const struct cell_files *);
-    int n = 0;
-    for (int i = 0; i < b->r->n; i++)
-        if (b->r->cell[i].planned && b->r->cell[i].config)
-            cell[n++] = &b->r->cell[i];
-    qsort(cell, (size_t)n, sizeof(*cell), compare_ids);
-    peat_status status = add_about(b, n, weights);
+    char *list = path_join(b->scratch, "files"), *dir = NULL;
+    peat_status status = find_whole(b->r->path, &dir, b->err);
     if (status == PEAT_OK)
-        status = add_files(b, "", names);
-    for (int i = 0; i < n && status == PEAT_OK; i++)
-        status = add_cell(b, cell[i], weights);
+        status = write_about(b, cells);
+    if (status == PEAT_OK)
+        status = file_write(list, b->files.text, b->files.n, b->err);
+    if (status == PEAT_OK)
+        status = run_tar(b, dir, packing, out);
+    free(dir);
+    free(list);
     return status;
 }
 
-peat_status bundle_make(const struct rundir *r, enum packing packing, bool weights,
-                        struct strbuf *out, struct arena *a, struct error *err)
+/* Its folder is put away before a stop ends this process. */
+static peat_status pack(struct bundling *b, int cells, enum packing packing, struct strbuf *out)
 {
-    struct bundling b = {r, json_get_text(r->plan, "experiment"), NULL, a, err};
-    peat_status status = check_whole(r, err);
+    const char *tmp = getenv("TMPDIR");
+    char *made = arena_printf(b->a, "%s/peat-bundle-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    char *scratch = NULL;
+    struct stops_held held;
+    stops_hold(&held);
+    peat_status status = mkdtemp(made)
+                             ? find_whole(made, &scratch, b->err)
+                             : error_set(b->err, PEAT_IO, "cannot make a directory like '%s': %s",
+                                         made, strerror(errno));
+    if (status == PEAT_OK) {
+        b->scratch = scratch;
+        status = pack_in(b, cells, packing, out);
+        dir_remove(scratch, NULL);
+    }
+    stops_let(&held);
+    free(scratch);
+    return status;
+}
+
+peat_status bundle_make(const struct verification *v, enum packing packing, struct strbuf *out,
+                        struct error *err)
+{
+    struct bundling b = {.r = &v->dir,
+                         .name = json_get_text(v->dir.plan, "experiment"),
+                         .weights = !v->without_weights,
+                         .a = v->arena,
+                         .err = err};
+    int cells = 0;
+    strbuf_init(&b.files);
+    peat_status status = check_whole(v, err);
     if (status == PEAT_OK)
-        status = tarball_open(&b.tarball, packing, out, a, err);
+        status = list_files(&b, &cells);
     if (status == PEAT_OK)
-        status = add_all(&b, weights);
-    if (status == PEAT_OK)
-        status = tarball_finish(b.tarball, err);
-    tarball_close(b.tarball);
+        status = pack(&b, cells, packing, out);
+    strbuf_release(&b.files);
     return status;
 }
 

@@ -74,7 +74,7 @@ peat_status rundir_check(const char *dir, const struct plan *p, struct error *er
     struct error why = {0};
     struct value *plan = NULL;
     arena_init(&a, "check", 1 << 16);
-    peat_status status = record_read(dir, &plan_record, &a, &plan, &why);
+    peat_status status = plan_read(dir, &plan, &a, &why);
     if (status == PEAT_NOTFOUND)
         status = check_new(dir, p->experiment, err);
     else if (status == PEAT_OK)

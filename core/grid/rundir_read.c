@@ -185,11 +185,6 @@ static void tell(const struct cell_files *c, struct error *err)
         error_set(err, PEAT_CORRUPT, "%s", c->damage);
 }
 
-static bool is_usable_id(const char *id)
-{
-    return id && *id && *id != '.' && !strchr(id, '/');
-}
-
 peat_status rundir_read_cell(const char *path, const char *id, struct cell_files *c,
                              struct arena *a, struct error *err)
 {
@@ -197,7 +192,7 @@ peat_status rundir_read_cell(const char *path, const char *id, struct cell_files
         .id = arena_strdup(a, id),
         .dir = arena_printf(a, "%s/cells/%s", path, id),
     };
-    if (!is_usable_id(id) || !has_file(c->dir, "config.json"))
+    if (!cell_is_id(id) || !has_file(c->dir, "config.json"))
         return error_set(err, PEAT_NOTFOUND, "'%s' has no cell '%s'", path, id);
     peat_status status = read_cell(c, a, err);
     if (status == PEAT_OK)
@@ -220,45 +215,32 @@ static void add_cell(struct rundir *r, const char *id, const struct value *plann
     };
 }
 
-static peat_status add_planned(struct rundir *r, const struct value *cells, struct arena *a,
-                               struct error *err)
-{
-    for (int i = 0; i < cells->n; i++) {
-        const char *id = json_get_text(cells->item[i], "id");
-        if (!is_usable_id(id))
-            return error_set(err, PEAT_CORRUPT,
-                             "'%s/plan.json' is damaged: cell %d has no usable id", r->path, i);
-        add_cell(r, id, cells->item[i], a);
-    }
-    return PEAT_OK;
-}
-
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* The names are sorted. */
-static peat_status list_cells(struct rundir *r, const struct value *cells, int n_name, char **name,
-                              struct arena *a, struct error *err)
+static void list_cells(struct rundir *r, const struct value *cells, int n_name, char **name,
+                       struct arena *a)
 {
     r->cell = ARENA_ARRAY(a, cells->n + n_name + 1, struct cell_files);
     bool *planned = ARENA_ARRAY(a, n_name + 1, bool);
-    peat_status status = add_planned(r, cells, a, err);
+    for (int i = 0; i < cells->n; i++)
+        add_cell(r, json_get_text(cells->item[i], "id"), cells->item[i], a);
     for (int i = 0; i < r->n && n_name; i++) {
         char **found = bsearch(&r->cell[i].id, name, (size_t)n_name, sizeof(*name), compare_names);
         if (found)
             planned[found - name] = true;
     }
-    for (int i = 0; i < n_name && status == PEAT_OK; i++)
+    for (int i = 0; i < n_name; i++)
         if (!planned[i])
             add_cell(r, name[i], NULL, a);
-    return status;
 }
 
 static peat_status read_plan(struct rundir *r, struct arena *a, struct error *err)
 {
-    peat_status status = record_read(r->path, &plan_record, a, &r->plan, err);
+    peat_status status = plan_read(r->path, &r->plan, a, err);
     if (status == PEAT_NOTFOUND)
         return error_set(err, PEAT_NOTFOUND, "'%s' is no run directory: it has no plan.json",
                          r->path);
@@ -278,7 +260,8 @@ peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, str
     free(cells);
     if (status != PEAT_OK && status != PEAT_NOTFOUND)
         return error_set(err, status, "%s", why.text);
-    status = list_cells(r, value_get(r->plan, "cells"), n, name, a, err);
+    status = PEAT_OK;
+    list_cells(r, value_get(r->plan, "cells"), n, name, a);
     names_free(name, n);
     for (int i = 0; i < r->n && status == PEAT_OK; i++)
         status = read_cell(&r->cell[i], a, err);

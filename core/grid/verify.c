@@ -183,7 +183,8 @@ static bool check_named(struct verification *v, const struct cell_files *c, cons
 
 /* ---- all of it ---- */
 
-static void check_files(struct verification *v, const struct cell_files *c)
+/* False: they are not those that the result is sealed with, and may be of any size. */
+static bool check_files(struct verification *v, const struct cell_files *c)
 {
     enum cell_look look = v->without_weights ? LOOK_READ : LOOK_ALL;
     const char *fault = cell_files_fault(c->dir, c->result, c->meta, look, v->arena);
@@ -192,6 +193,7 @@ static void check_files(struct verification *v, const struct cell_files *c)
     const char *note = "files beside results of format 1, which are not sealed with them";
     if (!value_get(c->result, "files") && !was_noted(&v->unchecked, note))
         verify_add(&v->unchecked, v->arena, NULL, "%s", note);
+    return !fault;
 }
 
 static bool is_finished(const struct cell_files *c)
@@ -204,6 +206,8 @@ static void check_cell(struct verification *v, int i, struct elsewhere *e)
     static const char *const of_cell[] = {"config.json", "meta.json",     "result.json", "end.json",
                                           "stale.json",  "diagnose.json", NULL};
     const struct cell_files *c = &v->dir.cell[i];
+    if (v->packed && !c->planned)
+        return;
     if (c->damage)
         verify_add(&v->problems, v->arena, c->label, "%s", c->damage);
     check_sealed(v, c->label, c->dir, of_cell);
@@ -213,11 +217,14 @@ static void check_cell(struct verification *v, int i, struct elsewhere *e)
     v->unfinished += c->planned && !is_finished(c) && c->state != CELL_UNCHOSEN;
     if (!is_finished(c) || !c->config)
         return;
-    check_files(v, c);
+    bool sealed = check_files(v, c);
     check_result(v, c);
     verify_end(v, c);
     verify_curve(v, c);
-    check_checkpoint(v, c);
+    if (!v->without_weights && (sealed || !v->packed))
+        check_checkpoint(v, c);
+    if (v->packed)
+        return;
     bool data = check_named(v, c, "data", e), plugins = check_named(v, c, "plugins", e);
     v->present[i] = c->meta && data && plugins;
 }
@@ -241,16 +248,15 @@ static void check_twice(struct verification *v)
                 verify_add(&v->problems, v->arena, v->dir.cell[i].label, "plan.json has it twice");
 }
 
-peat_status verify_dir(const char *path, struct verification *v, struct arena *a, struct error *err)
+static peat_status check_dir(const char *path, struct verification *v, struct error *err)
 {
     struct elsewhere e = {.n = 0};
     struct error told = {0}; /* each cell has its own damage */
-    *v = (struct verification){.arena = a};
+    struct arena *a = v->arena;
     peat_status status = rundir_read(path, &v->dir, a, &told);
     if (status != PEAT_OK)
         return error_set(err, status, "%s", told.text);
     v->present = ARENA_ARRAY(a, v->dir.n + 1, bool);
-    v->without_weights = bundle_lacks_weights(path, a);
     if (v->without_weights)
         verify_add(&v->unchecked, a, NULL, "the weights, which were left out of the bundle");
     check_twice(v);
@@ -266,4 +272,17 @@ peat_status verify_dir(const char *path, struct verification *v, struct arena *a
         verify_add(&v->notes, a, NULL, "%d cell%s not finished", v->unfinished,
                    v->unfinished == 1 ? " is" : "s are");
     return PEAT_OK;
+}
+
+peat_status verify_dir(const char *path, struct verification *v, struct arena *a, struct error *err)
+{
+    *v = (struct verification){.arena = a, .without_weights = bundle_lacks_weights(path, a)};
+    return check_dir(path, v, err);
+}
+
+peat_status verify_packed(const char *path, bool weights, struct verification *v, struct arena *a,
+                          struct error *err)
+{
+    *v = (struct verification){.arena = a, .without_weights = !weights, .packed = true};
+    return check_dir(path, v, err);
 }

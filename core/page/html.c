@@ -31,7 +31,7 @@ static void add_head(struct html_page *p)
 static void add_description(struct html_page *p, const char *dir)
 {
     struct value *plan;
-    if (record_read(dir, &plan_record, p->a, &plan, NULL) != PEAT_OK)
+    if (plan_read(dir, &plan, p->a, NULL) != PEAT_OK)
         return;
     const char *text = json_get_text(plan, "description");
     if (text && *text)

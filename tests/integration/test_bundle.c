@@ -96,6 +96,9 @@ END_TEST
 START_TEST(equal_directories_give_equal_bytes)
 {
     shell_expect(0, "peat bundle here/run -o one.tar.gz");
+    shell_expect(0, "cp -r -- here/run '-\\n odd, folder' && mkdir -- '-\\t tmp' && "
+                    "TMPDIR='-\\t tmp' peat bundle -o odd.tar.gz -- '-\\n odd, folder' && "
+                    "cmp one.tar.gz odd.tar.gz");
     shell_expect(0, "cp -r here/run copy && find copy -exec touch -d 2001-02-03 {} + && "
                     "chmod -R g-r copy");
     shell_expect(0, "sleep 1.1; peat bundle copy -o two.tar.gz && cmp one.tar.gz two.tar.gz");
@@ -108,13 +111,10 @@ START_TEST(equal_directories_give_equal_bytes)
 }
 END_TEST
 
-/* A header holds 100 bytes of a name and 155 of what is before it; more is in a file of its own. */
+/* A header holds 100 bytes of a name; a longer one stands in a pax header, without times. */
 START_TEST(paths_of_any_length_are_unpacked_as_they_were)
 {
-    static const struct {
-        int label;
-        bool long_name;
-    } run[] = {{10, false}, {60, true}};
+    static const int label[] = {10, 60};
     shell_expect(0, "cp here/one.txt .");
     for (int i = 0; i < 2; i++) {
         shell_expect(0,
@@ -123,14 +123,196 @@ START_TEST(paths_of_any_length_are_unpacked_as_they_were)
                      "s/\\[sum, {/[{label: $(cat v), /; "
                      "s/^name: x/name: $(head -c 64 /dev/zero | tr '\\0' n)/; "
                      "/^report/,\\$d\" here/x.yaml > l.yaml",
-                     run[i].label);
+                     label[i]);
         shell_expect(0, "rm -rf out && peat run l.yaml -o run && peat bundle run --weights -o "
                         "l.tar.gz && rm -r run && mkdir out && tar -xzf l.tar.gz -C out");
         shell_expect(0, "peat verify out/n*");
         ck_assert(!shell_printed("left out"));
         shell_expect(0, "tar -tzf l.tar.gz | awk 'length > 130' | grep -q .");
-        shell_expect(run[i].long_name ? 0 : 1, "gzip -dc l.tar.gz | grep -aq PaxHeader");
+        shell_expect(0, "gzip -dc l.tar.gz | grep -aq ' path=n'");
+        shell_expect(1, "gzip -dc l.tar.gz | grep -aE ' [amc]time='");
     }
+}
+END_TEST
+
+/* Regular files of nobody, below one folder: no tar can write beside it. */
+START_TEST(its_members_are_files_of_known_names)
+{
+    static const char name[] =
+        "^x/(bundle.json|claims.json|experiment.yaml|plan.json|resolved.yaml|"
+        "cells/[A-Za-z0-9][-A-Za-z0-9._+=]*/(config.json|meta.json|metrics.jsonl|result.json|"
+        "ckpt/step-[0-9]{8}/(model.safetensors|state.json)))$";
+    shell_expect(0, "echo extra > here/run/extra; mkdir here/run/cells/-e; ln -s /etc/passwd "
+                    "\"$(ls -d here/run/cells/none*s0*)/extra\"");
+    shell_expect(0, "peat bundle here/run --weights -o x.tar.gz");
+    shell_says(0, "41\n", "tar -tzf x.tar.gz | wc -l");
+    shell_expect(1, "tar -tzf x.tar.gz | grep -vE '%s'", name);
+    shell_expect(1,
+                 "tar --numeric-owner -tvzf x.tar.gz | grep -v '^-rw-r--r-- 0/0 .* 1970-01-01 '");
+    shell_expect(0, "cd far && tar -xzf ../x.tar.gz && test \"$(ls -A)\" = x");
+}
+END_TEST
+
+/* Of a seal that is gone nothing is asked: the file was edited by hand. */
+#define UNSEALED "sed -zi 's/,\\n *\"check\": \"[0-9a-f]*\"//;%s' here/run/plan.json"
+
+START_TEST(a_plan_whose_names_lead_elsewhere_is_refused_by_every_verb)
+{
+    static const char *const edit[] = {
+        "s/\"experiment\": \"x\"/\"experiment\": \"..\\/evil\"/",
+        "s/\"experiment\": \"x\"/\"experiment\": \"\\/abs\"/",
+        "s/\"experiment\": \"x\"/\"experiment\": \"-x\"/",
+        "s/\"experiment\": \"x\"/\"experiment\": \"x\\\\ny\"/",
+        "s/\"id\": \"none/\"id\": \"..\\/none/",
+        "s/\"id\": \"none/\"id\": \"a b/",
+    };
+    static const char *const verb[] = {"bundle here/run -o x.tar.gz",
+                                       "results here/run",
+                                       "status here/run",
+                                       "verify here/run",
+                                       "report here/run -o x.html",
+                                       "compare none.sum learned.sum here/run",
+                                       "plot here/run --kind bars -o x.svg",
+                                       "logs here/run 0",
+                                       "run here/x.yaml -o here/run"};
+    shell_expect(0, "cp here/run/plan.json was");
+    for (size_t i = 0; i < sizeof(edit) / sizeof(*edit); i++) {
+        shell_expect(0, "cp was here/run/plan.json; " UNSEALED, edit[i]);
+        for (size_t k = 0; k < sizeof(verb) / sizeof(*verb); k++) {
+            shell_says(2, i < 4 ? "an experiment cannot be called '" : "of cell 0 cannot be '",
+                       "peat %s", verb[k]);
+            ck_assert_ptr_eq(strchr(shell.printed.text, '\n'),
+                             shell.printed.text + shell.printed.n - 1);
+        }
+    }
+    ck_assert(!shell_has("x.tar.gz"));
+}
+END_TEST
+
+/* A link leads to what was there, so that all but the link is right. */
+START_TEST(what_is_no_file_of_its_own_is_refused_and_not_followed)
+{
+    static const char *const file[] = {"experiment.yaml",
+                                       "resolved.yaml",
+                                       "claims.json",
+                                       "plan.json",
+                                       "cells",
+                                       "cells/N",
+                                       "cells/N/ckpt",
+                                       "cells/N/config.json",
+                                       "cells/N/diagnose.json",
+                                       "cells/N/end.json",
+                                       "cells/N/meta.json",
+                                       "cells/N/metrics.jsonl",
+                                       "cells/N/result.json",
+                                       "cells/N/stale.json",
+                                       "cells/N/ckpt/step-00000006",
+                                       "cells/N/ckpt/step-00000006/state.json",
+                                       "cells/N/ckpt/step-00000006/model.safetensors"};
+    static const char *const instead[] = {"ln -s $OLDPWD/was", "mkfifo"};
+    for (size_t i = 0; i < sizeof(file) / sizeof(*file); i++)
+        for (int k = 0; k < 2; k++) {
+            shell_expect(0,
+                         "rm -rf run was && cp -r here/run run && cd run && "
+                         "p=$(echo %s | sed \"s,/N,/$(ls cells | head -1),\"); "
+                         "mv $p ../was 2>/dev/null || echo '{}' > ../was; %s $p",
+                         file[i], instead[k]);
+            shell_expect(2, "timeout 20 peat bundle run --weights -o x.tar.gz");
+            ck_assert_msg(k || shell_printed("links and special files are not bundled") ||
+                              shell_printed("`peat verify run`"),
+                          "%s: %s", file[i], shell.printed.text);
+            ck_assert(!shell_has("x.tar.gz"));
+        }
+}
+END_TEST
+
+START_TEST(files_that_only_claim_to_be_endless_are_refused_at_once)
+{
+    static const char *const file[] = {"experiment.yaml",
+                                       "resolved.yaml",
+                                       "claims.json",
+                                       "cells/*s0*/metrics.jsonl",
+                                       "cells/*s0*/diagnose.json",
+                                       "cells/*s0*/ckpt/*/model.safetensors"};
+    for (size_t i = 0; i < sizeof(file) / sizeof(*file); i++) {
+        shell_expect(0,
+                     "rm -rf run && cp -r here/run run && truncate -s 64G $(ls run/%s || echo "
+                     "run/$(cd run; ls -d cells/*s0* | head -1)/diagnose.json)",
+                     file[i]);
+        shell_expect(2, "timeout 20 peat bundle run --weights -o x.tar.gz");
+        ck_assert(!shell_has("x.tar.gz"));
+    }
+}
+END_TEST
+
+START_TEST(what_verify_calls_a_problem_is_not_bundled)
+{
+    static const struct {
+        const char *crime, *said;
+        bool of_weights;
+    } row[] = {
+        {"printf x | dd of=$(ls ckpt/*/model.safetensors) bs=1 seek=300 conv=notrunc",
+         "model.safetensors is not the one that result.json was sealed with", true},
+        {"sed -i 's/\"step\": 6/\"step\": 5/' ckpt/*/state.json",
+         "state.json does not have its own checksum", true},
+        {"rm ckpt/*/model.safetensors", "model.safetensors is missing", true},
+        {"sed -i 's/first/other/' ../../claims.json", "claims.json' is damaged", false},
+        {"sed -i '1d' metrics.jsonl", "metrics.jsonl is not the one", false},
+    };
+    for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+        shell_expect(0, "rm -rf run x.tar.gz && cp -r here/run run && cd run/cells/none*s0* && %s",
+                     row[i].crime);
+        shell_says(2, row[i].said, "peat bundle run --weights -o x.tar.gz");
+        assert_printed("`peat verify run` has all of it");
+        shell_expect(1, "peat verify run");
+        ck_assert(!shell_has("x.tar.gz"));
+        shell_expect(row[i].of_weights ? 0 : 2, "peat bundle run -o x.tar.gz");
+    }
+}
+END_TEST
+
+/* Plugins and data are not in it. */
+START_TEST(a_bundle_asks_nothing_of_what_is_elsewhere)
+{
+    shell_expect(0, "echo more >> here/one.txt");
+    shell_expect(1, "peat verify here/run");
+    shell_expect(0, "peat bundle here/run -o x.tar.gz");
+}
+END_TEST
+
+START_TEST(programs_that_are_missing_or_fail_are_one_line)
+{
+    shell_expect(0, "mkdir bin none tmp; ln -s $(command -v tar) $(command -v sh) bin; "
+                    "peat=$(command -v peat); "
+                    "echo \"PATH=$PWD/none $peat bundle here/run -o x.tar.gz\" > no-tar; "
+                    "echo \"PATH=$PWD/bin $peat bundle here/run -o x.tar.xz\" > no-xz; "
+                    "echo \"ulimit -f 1; TMPDIR=$PWD/tmp peat bundle here/run --weights -o "
+                    "x.tar.gz\" > no-room");
+    shell_says(2, "tar is not installed", "sh ./no-tar");
+    shell_says(2, "tar cannot make the bundle: ", "sh ./no-xz");
+    assert_printed("xz");
+    shell_says(2, "peat: ", "sh ./no-room");
+    shell_expect(1, "ls x.tar* tmp | grep -v :");
+}
+END_TEST
+
+START_TEST(a_stop_ends_tar_and_leaves_nothing)
+{
+    shell_expect(0, "mkdir slow tmp && printf '#!/bin/sh\nsleep 100\n' > slow/tar && "
+                    "chmod +x slow/tar");
+    shell_says(0, "130\n",
+               "PATH=$PWD/slow:$PATH TMPDIR=$PWD/tmp peat bundle here/run -o x.tar.gz & pid=$!; "
+               "for i in $(seq 400); do ls tmp/*/files >list 2>&1 && break; sleep 0.02; done; "
+               "kill -TERM $pid; wait $pid; echo $?");
+    shell_expect(1, "ls x.tar* tmp/* || pgrep -f \"$PWD/slow\"");
+}
+END_TEST
+
+START_TEST(options_of_tar_in_the_environment_change_nothing)
+{
+    shell_expect(0, "peat bundle here/run -o x.tar.gz && "
+                    "TAR_OPTIONS='--owner=7 --verbose' GZIP=-1 peat bundle "
+                    "here/run -o y.tar.gz && cmp x.tar.gz y.tar.gz");
 }
 END_TEST
 
@@ -155,9 +337,16 @@ int main(void)
 {
     return run_list(
         (struct tests){"bundle", open_run, shell_close, .seconds = 120, .needs = "tar"},
-        TESTS(an_unpacked_bundle_makes_the_same_table_at_another_path,
-              packed_by_xz_it_holds_the_same, every_cell_of_it_can_be_made_again_to_the_same_bits,
-              it_is_read_without_the_data, weights_are_in_it_when_asked_for,
-              equal_directories_give_equal_bytes, paths_of_any_length_are_unpacked_as_they_were,
-              a_damaged_cell_is_not_bundled, what_is_not_finished_is_said));
+        TESTS(
+            an_unpacked_bundle_makes_the_same_table_at_another_path, packed_by_xz_it_holds_the_same,
+            every_cell_of_it_can_be_made_again_to_the_same_bits, it_is_read_without_the_data,
+            weights_are_in_it_when_asked_for, equal_directories_give_equal_bytes,
+            paths_of_any_length_are_unpacked_as_they_were, its_members_are_files_of_known_names,
+            a_plan_whose_names_lead_elsewhere_is_refused_by_every_verb,
+            what_is_no_file_of_its_own_is_refused_and_not_followed,
+            files_that_only_claim_to_be_endless_are_refused_at_once,
+            what_verify_calls_a_problem_is_not_bundled, a_bundle_asks_nothing_of_what_is_elsewhere,
+            programs_that_are_missing_or_fail_are_one_line, a_stop_ends_tar_and_leaves_nothing,
+            options_of_tar_in_the_environment_change_nothing, a_damaged_cell_is_not_bundled,
+            what_is_not_finished_is_said));
 }

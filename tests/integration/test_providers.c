@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_providers.c: libraries of matrices are loaded where something is multiplied, and only there,
- * and that of archives where one is written; a provider is one file; what is wrong with one is
- * said.
+ * test_providers.c: libraries of matrices are loaded where something is multiplied, and only there;
+ * a provider is one file; what is wrong with one is said.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +67,7 @@ static const char *const verbs[] = {
     "plot r --format csv",
     "logs r 0",
     "verify r",
+    "bundle r -o r.tar.gz",
     "export r --format csv",
     "plugins list",
     "plugins list --json",
@@ -103,13 +103,12 @@ END_TEST
 
 /* A sanitizer is written in C++ itself. */
 #ifdef PEAT_SANITIZED
-#define LARGE "blas|dnnl|lapack|archive|xml2|icu"
+#define LARGE "blas|dnnl|lapack"
 #else
-#define LARGE "blas|dnnl|lapack|archive|xml2|icu|stdc"
+#define LARGE "blas|dnnl|lapack|stdc"
 #endif
 
-/* Nor does a process that it starts: the dynamic linker writes a file for each. The other names are
- * what libarchive brings with it, which took three times as long to load as all the rest. */
+/* Nor does a process that it starts: the dynamic linker writes a file for each. */
 START_TEST(a_verb_that_multiplies_nothing_loads_no_large_library)
 {
     shell_run("mkdir -p seen; LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/seen/to peat %s", verbs[_i]);
@@ -123,15 +122,6 @@ START_TEST(a_verb_that_multiplies_loads_them)
     shell_run("mkdir seen; LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/seen/to peat inspect alibi "
               "--d 16 --T 4");
     shell_expect(0, "grep -hE 'libopenblas' seen/* | grep -q .");
-}
-END_TEST
-
-START_TEST(only_a_verb_that_writes_an_archive_loads_libarchive)
-{
-    shell_run("rm -rf seen; mkdir seen; LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/seen/to peat bundle r "
-              "-o r.tar.gz");
-    shell_expect(0, "grep -qh 'libarchive' seen/*");
-    shell_expect(1, "grep -m 3 -hE 'blas|dnnl' seen/*");
 }
 END_TEST
 
@@ -250,28 +240,6 @@ START_TEST(a_result_names_the_library_as_the_version_does)
 }
 END_TEST
 
-static const struct {
-    const char *crime, *said;
-} archivers[] = {
-    {"rm -r lone/lib/peat/*/archive",
-     "peat: peat was built without libarchive, which bundles need: install it (Debian: "
-     "libarchive-dev) and build again\n"},
-    {"cp lone/lib/peat/*/gemm/openblas.so lone/lib/peat/*/archive/libarchive.so",
-     "archive/libarchive.so' belongs to another version of peat\n"},
-    {"echo text > $(echo lone/lib/peat/*/archive)/libarchive.so",
-     "archive/libarchive.so' is not a shared object\n"},
-};
-enum { ARCHIVERS = sizeof(archivers) / sizeof(archivers[0]) };
-
-START_TEST(without_a_library_of_archives_only_bundle_is_refused)
-{
-    copy_program();
-    shell_expect(0, "%s; lone/bin/peat run e.yaml -o r", archivers[_i].crime);
-    shell_says(2, archivers[_i].said, "lone/bin/peat bundle r -o r.tar.gz");
-    shell_expect(1, "test -e r.tar.gz");
-}
-END_TEST
-
 /* ---- writing one ---- */
 
 START_TEST(a_provider_is_one_file_beside_the_plugins)
@@ -375,7 +343,6 @@ int main(void)
     tcase_add_loop_test(trained, a_verb_that_multiplies_nothing_loads_no_large_library, 0,
                         VERBS - PLANNING);
     tcase_add_test(trained, a_verb_that_multiplies_loads_them);
-    tcase_add_test(trained, only_a_verb_that_writes_an_archive_loads_libarchive);
     tcase_add_test(trained, a_result_names_the_library_as_the_version_does);
     tcase_add_checked_fixture(empty, open_empty, shell_close);
 #ifndef PEAT_SANITIZED
@@ -385,7 +352,6 @@ int main(void)
     tcase_add_test(empty,
                    a_provider_that_is_not_installed_is_refused_with_place_names_and_the_nearest);
     tcase_add_test(empty, without_any_provider_only_what_multiplies_is_refused);
-    tcase_add_loop_test(empty, without_a_library_of_archives_only_bundle_is_refused, 0, ARCHIVERS);
     tcase_add_test(empty, the_version_names_each_library_and_what_is_no_provider);
     tcase_add_test(empty, cells_whose_products_are_known_load_no_library);
     tcase_add_test(empty, a_library_that_has_become_another_ends_a_cell_with_one_line);

@@ -12,7 +12,7 @@ static void make_grid(struct run_maker *m)
     static const char *const scheme[] = {
         "none",      "rotary(base=500)", "a&b_c%d#e$f{g}h~i^j", "back\\\\slash|bar<less>",
         "plugin.so", "learned+alibi"};
-    run_maker_open(m, "grid_of 100 % & more");
+    run_maker_open(m, "grid_of_100");
     m->report = "{\"metric\":\"bpb\",\"goal\":\"metric\","
                 "\"baseline\":{\"position.scheme\":\"none\"}}";
     for (int seed = 0; seed < 3; seed++)

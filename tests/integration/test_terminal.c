@@ -17,7 +17,7 @@ static struct run_maker m;
 static void make_run(void)
 {
     shell_open();
-    run_maker_open(&m, "hostile " HOSTILE);
+    run_maker_open(&m, "hostile");
     m.dropped = "[\"dropped " HOSTILE "\"]";
     m.report =
         "{\"metric\":\"bpb\",\"goal\":\"metric\",\"baseline\":{\"position.scheme\":\"none\"}}";

@@ -94,11 +94,6 @@ static void exports_the_provider_alone(const char *path, struct strbuf *offences
     exports_one_symbol(path, "peat_gemm_entry", offences);
 }
 
-static void exports_the_archiver_alone(const char *path, struct strbuf *offences)
-{
-    exports_one_symbol(path, "peat_archiver", offences);
-}
-
 static bool is_allowed(const char *library)
 {
     static const char *const allowed[] = {
@@ -133,11 +128,10 @@ static void links_to_libc_and_libm_alone(const char *path, struct strbuf *offenc
     links_to_allowed(path, is_allowed, offences);
 }
 
-/* What is loaded where it is used, with what libarchive brings. */
+/* What is loaded where it is used. */
 static bool is_small(const char *library)
 {
-    static const char *const large[] = {"blas",     "lapack",  "dnnl", "mkl", "blis",
-                                        "gfortran", "archive", "xml2", "icu", "lzma"};
+    static const char *const large[] = {"blas", "lapack", "dnnl", "mkl", "blis", "gfortran"};
     for (size_t i = 0; i < sizeof(large) / sizeof(large[0]); i++)
         if (strstr(library, large[i]))
             return false;
@@ -186,7 +180,6 @@ typedef void (*rule_fn)(const char *path, struct strbuf *offences);
 
 static const char *const plugin_kinds[] = {"scheme", "combine", "task", NULL};
 static const char *const gemm[] = {"gemm", NULL};
-static const char *const archive[] = {"archive", NULL};
 
 /* kinds: the folders that are meant. */
 static bool stands_in(const char *path, const char *const *kinds)
@@ -264,24 +257,19 @@ END_TEST
 START_TEST(providers_export_one_symbol)
 {
     hold_for(gemm, exports_the_provider_alone);
-    hold_for(archive, exports_the_archiver_alone);
 }
 END_TEST
 
 /* They are opened where they are used. What links to them breaks the rule, so it notices. */
 START_TEST(the_program_links_to_no_large_library)
 {
-    const char *const *const kinds[] = {gemm, archive};
     struct strbuf offences;
     strbuf_init(&offences);
     links_to_no_large_library(getenv("PEAT"), &offences);
     ck_assert_msg(offences.n == 0, "\n%s", offences.text);
     char *lib = path_join(getenv("PEAT_BUILD"), "lib");
-    for (int i = 0; i < 2; i++) {
-        strbuf_clear(&offences);
-        walk(lib, kinds[i], links_to_no_large_library, &offences);
-        ck_assert_uint_gt(offences.n, 0);
-    }
+    walk(lib, gemm, links_to_no_large_library, &offences);
+    ck_assert_uint_gt(offences.n, 0);
     free(lib);
     strbuf_release(&offences);
 }

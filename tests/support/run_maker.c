@@ -3,6 +3,7 @@
 #include "support/run_maker.h"
 
 #include <check.h>
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -76,7 +77,8 @@ static void add_part(struct strbuf *out, const char *label)
     enum { PART_BYTES = 60 };
     strbuf_add(out, *label ? "" : "x");
     for (int i = 0; *label && i < PART_BYTES; label++, i++)
-        strbuf_add_bytes(out, strchr("/\\\"", *label) || *label & 0x80 ? "_" : label, 1);
+        strbuf_add_bytes(out,
+                         isalnum((unsigned char)*label) || strchr("_+=-", *label) ? label : "_", 1);
 }
 
 /* Into plan.json; config.json beside it. Returns the cell's number. */

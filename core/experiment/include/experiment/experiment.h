@@ -153,4 +153,9 @@ const char *label_file_name(struct arena *a, const char *label);
 bool cell_is_called(const char *label, const char *word);
 bool cell_fits(const char *glob, const char *label, const char *id);
 
+/* What can name a folder, in a run directory and in an archive, and cannot lead out of it: the name
+ * of an experiment, and the id of a cell. */
+bool experiment_is_name(const char *text);
+bool cell_is_id(const char *text);
+
 #endif

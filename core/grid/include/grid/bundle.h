@@ -5,22 +5,22 @@
  * A .tar.gz or .tar.xz with one folder, named after the experiment: the experiment as written and
  * as resolved, plan, claims, of each planned cell its configuration, provenance, curve and result,
  * with weights when asked for, and bundle.json about the bundle itself. Unpacked it is a run
- * directory. Equal directories give equal bytes: there is no time, owner or place in it.
+ * directory. Equal directories give equal bytes: there is no time, owner or place in it. Its
+ * members are regular files, and their names are made of the experiment's name, ids of cells and
+ * names that are fixed.
  */
 #ifndef GRID_BUNDLE_H
 #define GRID_BUNDLE_H
 
-#include "grid/rundir.h"
-
-/* Of bundle.json: "weights", the directory's "hash" and its "environment". */
-extern const struct record bundle_record;
+#include "grid/verify.h"
 
 /* xz takes half of the room, and a minute for a thousand cells. */
 enum packing { PACKED_GZIP, PACKED_XZ };
 
-/* r: read by rundir_read. PEAT_CORRUPT: a cell is damaged. PEAT_FAILED: see tarball.h. */
-peat_status bundle_make(const struct rundir *r, enum packing packing, bool weights,
-                        struct strbuf *out, struct arena *a, struct error *err);
+/* v: of verify_packed. PEAT_CORRUPT: it found a problem. PEAT_INVALID: a link or a special file
+ * stands where a file should. PEAT_FAILED: tar failed, or is not installed. */
+peat_status bundle_make(const struct verification *v, enum packing packing, struct strbuf *out,
+                        struct error *err);
 /* The directory was unpacked from a bundle that had no weights. */
 bool bundle_lacks_weights(const char *dir, struct arena *a);
 

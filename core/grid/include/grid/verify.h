@@ -27,6 +27,7 @@ struct verification {
     struct rundir dir;
     int finished, unfinished; /* planned cells */
     bool without_weights;     /* the directory was a bundle that had none */
+    bool packed;              /* see verify_packed */
     struct findings problems, notes, unchecked;
     bool *present; /* by cell: it is finished, and its plugins and data are those here */
     struct arena *arena;
@@ -35,6 +36,10 @@ struct verification {
 /* An error: it is no run directory, its plan.json is damaged, or a newer program wrote it. */
 peat_status verify_dir(const char *path, struct verification *v, struct arena *a,
                        struct error *err);
+/* The same of what a bundle holds: planned cells alone, weights where they are packed, and none of
+ * the files elsewhere that the directory names. */
+peat_status verify_packed(const char *path, bool weights, struct verification *v, struct arena *a,
+                          struct error *err);
 void verify_add(struct findings *list, struct arena *a, const char *cell, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
