@@ -290,26 +290,24 @@ static struct value *copy_counts(struct arena *a, const struct value *counts)
     return copy.v;
 }
 
-static bool accept_checkpoint(void *ctx, const struct value *stored, char *why, size_t n)
+static peat_status accept_checkpoint(void *ctx, const struct value *stored, const char *kept,
+                                     struct error *why)
 {
     struct cell *c = ctx;
     bool may_drift;
     const struct value *now = identity_of(c->meta, c->config.hash, c->arena).v;
     const char *difference = identity_difference(stored, now, &may_drift, c->arena);
-    if (difference && !(may_drift && c->options->allow_drift)) {
-        snprintf(why, n, "%s%s", difference, may_drift ? "; --allow-drift goes on with it" : "");
-        return false;
-    }
+    if (difference && !(may_drift && c->options->allow_drift))
+        return error_set(why, PEAT_REFUSED, "%s%s", difference,
+                         may_drift ? "; --allow-drift goes on with it" : "");
     const struct value *curve = value_get(stored, "metrics");
-    if (!metrics_are_whole(c->dir, curve)) {
-        snprintf(why, n, "metrics.jsonl is not what it was when it was saved");
-        return false;
-    }
+    if (!metrics_are_whole(kept ? kept : c->dir, curve))
+        return error_set(why, PEAT_CORRUPT, "metrics.jsonl is not what it was when it was saved");
     c->curve = json_get_int(curve, "bytes", 0);
     c->drift = identity_drift(stored, now, c->arena);
     c->untrained = copy_counts(c->arena, value_get(stored, "untrained"));
     c->last_loss = json_get_number(stored, "last_loss");
-    return true;
+    return PEAT_OK;
 }
 
 /* ---- running ---- */
@@ -358,9 +356,13 @@ static peat_status set_up(struct cell *c, struct error *err)
 static peat_status restore(struct cell *c, struct error *err)
 {
     bool found = false;
-    char *dir = checkpoint_dir(c);
-    peat_status status =
-        checkpoint_load(dir, &c->trainer, accept_checkpoint, c, &c->log, &found, err);
+    char *dir = checkpoint_dir(c), *curve = path_join(c->dir, "metrics.jsonl");
+    const struct checkpoint_gate gate = {accept_checkpoint, c, curve};
+    peat_status status = checkpoint_load(dir, &c->trainer, &gate, &c->log, &found, err);
+    const char *kept = checkpoint_kept(dir, c->arena);
+    if (kept)
+        trail_notice(c->options->trail, kept);
+    free(curve);
     free(dir);
     if (status == PEAT_OK && found)
         log_line(&c->log, "continues from step %lld", (long long)c->trainer.step);

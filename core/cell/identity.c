@@ -7,18 +7,32 @@
 
 #include "cell/cellmeta.h"
 
-/* The configuration with its precision, plugins and data is in the hash, which makes the cell what
- * it is; then the keys of meta.json. NULL: no more. */
+static const char plugin_set[] = "plugin_set";
+
+/* The configuration with its precision, plugins' names and data is in the hash, which makes the
+ * cell what it is; then the plugins' files, and the keys of meta.json. NULL: no more. */
 static const char *key_at(int i)
 {
-    return i == 0 ? "hash" : deciding_keys[i - 1];
+    return i == 0 ? "hash" : i == 1 ? plugin_set : deciding_keys[i - 2];
+}
+
+/* "copy 1a2b3c4d, rotary 5e6f7a8b": with the start of the SHA-256 of each file. */
+static const char *plugin_text(const struct value *meta, struct arena *a)
+{
+    const char *text = "";
+    const struct value *plugin;
+    for (int i = 0; (plugin = json_get_item(meta, "plugins", i)); i++)
+        text = arena_printf(a, "%s%s%s %.8s", text, i ? ", " : "", json_get_text(plugin, "id"),
+                            json_get_text(plugin, "sha256"));
+    return text;
 }
 
 struct json identity_of(const struct value *meta, const char *hash, struct arena *a)
 {
     struct json v = json_map(a);
     json_put_text(v, key_at(0), hash);
-    for (int i = 1; key_at(i); i++)
+    json_put_text(v, key_at(1), plugin_text(meta, a));
+    for (int i = 2; key_at(i); i++)
         json_put_text(v, key_at(i), json_get_text(meta, key_at(i)));
     return v;
 }
@@ -38,7 +52,8 @@ static bool differs(const struct value *stored, const struct value *now, const c
 const char *identity_difference(const struct value *stored, const struct value *now,
                                 bool *may_drift, struct arena *a)
 {
-    *may_drift = !differs(stored, now, key_at(0));
+    *may_drift = !differs(stored, now, key_at(0)) &&
+                 (!value_get(stored, plugin_set) || !differs(stored, now, plugin_set));
     for (int i = 0; key_at(i); i++)
         if (differs(stored, now, key_at(i)))
             return arena_printf(a, "its %s is '%s', and this run's is '%s'", key_at(i),

@@ -15,6 +15,7 @@
 #include "grid/progress.h"
 #include "grid/rundir.h"
 #include "process/childlog.h"
+#include "train/checkpoint.h"
 
 enum { WATCH_SECONDS = 2 };
 
@@ -89,6 +90,22 @@ static const char *last_line(const struct cell_files *c, struct arena *a)
     return log_last_line(arena_printf(a, "%s/log.txt", c->dir), 0, "", a);
 }
 
+/* What it does not go on from, until it is done; NULL: nothing. */
+static const char *restart_of(const struct cell_files *c, struct arena *a)
+{
+    return c->planned && !c->result ? checkpoint_kept(arena_printf(a, "%s/ckpt", c->dir), a) : NULL;
+}
+
+static void add_restarted(const struct status *s, struct columns *table)
+{
+    for (int i = 0; i < s->dir.n; i++) {
+        const struct cell_files *c = &s->dir.cell[i];
+        const char *why = restart_of(c, s->arena);
+        if (why)
+            columns_add(table, (const char *const[]){cell_state_name(c->state), c->label, why});
+    }
+}
+
 /* Finished, but begun with other kernels or libraries. */
 static void add_drifted(const struct status *s, struct columns *table)
 {
@@ -137,6 +154,7 @@ static void print_cells(const struct status *s)
         if (last)
             columns_add(&table, (const char *const[]){"", "", last});
     }
+    add_restarted(s, &table);
     add_drifted(s, &table);
     add_skipped(s, &table);
     columns_print(&table, "  ", stdout);
@@ -165,6 +183,20 @@ static void add_cell(struct json list, const struct cell_files *c)
     if (c->state == CELL_RUNNING) {
         json_put_int(v, "step", metrics_tail(c->dir).step);
         json_put_int(v, "steps", total_steps(c));
+    }
+}
+
+static void put_restarted(const struct status *s, struct json list)
+{
+    for (int i = 0; i < s->dir.n; i++) {
+        const struct cell_files *c = &s->dir.cell[i];
+        const char *why = restart_of(c, s->arena);
+        if (!why)
+            continue;
+        struct json v = json_add_map(list);
+        json_put_text(v, "id", c->id);
+        json_put_text(v, "label", c->label);
+        json_put_text(v, "reason", why);
     }
 }
 
@@ -199,6 +231,7 @@ static void print_object(const struct status *s)
         json_put_text(d, "label", c->label);
         json_put(d, "drift", value_get(c->result, "drift"));
     }
+    put_restarted(s, json_put_list(v, "restarted"));
     struct json skipped = json_put_list(v, "skipped");
     for (int i = 0; i < s->n[CELL_SKIPPED]; i++)
         json_add(skipped, s->skipped->item[i]);

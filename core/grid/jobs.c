@@ -16,8 +16,7 @@
 #include "process/program.h"
 #include "tensor/gemm.h"
 
-#define LIVE_SECONDS 0.5
-#define IDLE_SECONDS 3600.0
+#define LOOK_SECONDS 0.5
 
 struct loop {
     struct jobs *j;
@@ -91,6 +90,18 @@ static void stop_all(struct loop *l)
     }
 }
 
+/* While there is time to stop it. */
+static void give_notice(struct loop *l, struct job *job, bool ended)
+{
+    const struct trail_page *page = job->child.trail;
+    if (!page || job->told || !(ended || page->step > 0))
+        return;
+    job->told = true;
+    if (page->notice[0])
+        progress_say(l->j->progress, "%s: %.*s", job->label, (int)sizeof(page->notice),
+                     page->notice);
+}
+
 /* Where not even the end can be written, the next cells would fare no better. */
 static void ended(struct loop *l, struct job *job)
 {
@@ -98,6 +109,7 @@ static void ended(struct loop *l, struct job *job)
     struct error err = {0};
     bool recorded = cell_end_write(&job->end, job->dir, j->arena, &err) == PEAT_OK;
     job->ended = true;
+    give_notice(l, job, true);
     child_release(&job->child);
     count(j, job);
     progress_ended(j->progress, job);
@@ -239,8 +251,7 @@ static void interrupt(struct loop *l, int signal)
 
 static double next_wake(const struct loop *l)
 {
-    double wait = l->j->progress->live && !l->j->progress->quiet ? LIVE_SECONDS : IDLE_SECONDS;
-    double now = clock_seconds();
+    double wait = LOOK_SECONDS, now = clock_seconds();
     if (l->j->no_progress > 0)
         wait = fmin(wait, look_seconds(l->j));
     for (int i = 0; i < l->n_active; i++)
@@ -274,6 +285,8 @@ static void run_loop(struct loop *l, const sigset_t *set)
         int signal = wait_signal(set, next_wake(l));
         if (is_stop(signal))
             interrupt(l, signal);
+        for (int i = 0; i < l->n_active; i++)
+            give_notice(l, l->active[i], false);
         reap(l);
         watch_progress(l);
         enforce_deadlines(l);

@@ -111,20 +111,6 @@ static void add_job(struct run *r, const struct plan_cell *c, const struct cell_
         job->begun = job_done(job, &tail);
 }
 
-/* A checkpoint of other plugins or another engine is not gone on with. */
-static peat_status add_unfinished(struct run *r, const struct plan_cell *c,
-                                  const struct cell_files *f, struct error *err)
-{
-    const char *stale = f->state == CELL_TODO ? NULL : stale_reason(f, &c->config, r->arena);
-    peat_status status = PEAT_OK;
-    if (stale) {
-        progress_say(&r->progress, "%s starts from step 0: %s", c->label, stale);
-        status = start_over(r, f->dir, err);
-    }
-    add_job(r, c, f);
-    return status;
-}
-
 static peat_status choose_stale(struct run *r, const struct plan_cell *c,
                                 const struct cell_files *f, struct error *err)
 {
@@ -146,7 +132,9 @@ static peat_status choose_damaged(struct run *r, const struct plan_cell *c,
 {
     progress_say(&r->progress, "%s; the cell is done again", f->damage);
     peat_status status = r->options->dry ? PEAT_OK : remove_file(f->dir, "result.json", err);
-    return status == PEAT_OK ? add_unfinished(r, c, f, err) : status;
+    if (status == PEAT_OK)
+        add_job(r, c, f);
+    return status;
 }
 
 static peat_status choose(struct run *r, int i, struct error *err)
@@ -172,13 +160,16 @@ static peat_status choose(struct run *r, int i, struct error *err)
     case CELL_CRASHED:
     case CELL_TIMEOUT:
     case CELL_OOM:
-        if (r->options->retry_failed)
-            return add_unfinished(r, c, f, err);
-        r->end->failed++;
-        r->old[r->n_old++] = f;
+        if (r->options->retry_failed) {
+            add_job(r, c, f);
+        } else {
+            r->end->failed++;
+            r->old[r->n_old++] = f;
+        }
         return PEAT_OK;
     default:
-        return add_unfinished(r, c, f, err);
+        add_job(r, c, f);
+        return PEAT_OK;
     }
 }
 

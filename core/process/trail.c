@@ -129,6 +129,12 @@ void trail_cell(struct trail *t, const char *label)
         COPY(t->page->cell, label);
 }
 
+void trail_notice(struct trail *t, const char *text)
+{
+    if (page_of(t))
+        COPY(t->page->notice, text);
+}
+
 void trail_forget_plugins(struct trail *t)
 {
     if (page_of(t))

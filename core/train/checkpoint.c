@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "kept.h"
 #include "model/safetensors.h"
 #include "train/generation.h"
 
@@ -109,8 +110,7 @@ static peat_status move(const char *from, const char *to, struct error *err)
     return error_set(err, PEAT_IO, "cannot rename '%s' to '%s': %s", from, to, strerror(errno));
 }
 
-/* A generation is renamed before it is taken apart: half of one never carries a good name. */
-static peat_status remove_generation(const char *dir, const char *name, struct error *err)
+peat_status generation_remove(const char *dir, const char *name, struct error *err)
 {
     struct strbuf aside;
     strbuf_init(&aside);
@@ -125,7 +125,8 @@ static peat_status remove_generation(const char *dir, const char *name, struct e
 }
 
 /* Names in dir are sorted, so the generation before `step` comes last among the earlier ones.
- * Those of later steps belong to a future that was given up when the run fell back. */
+ * Those of later steps belong to a future that was given up when the run fell back. Kept ones stay
+ * until the run is done. */
 static peat_status remove_others(const char *dir, int64_t step, bool final, struct error *err)
 {
     char **name;
@@ -136,23 +137,23 @@ static peat_status remove_others(const char *dir, int64_t step, bool final, stru
     bool keep_one = !final;
     for (int i = n - 1; status == PEAT_OK && i >= 0; i--) {
         int64_t other = generation_step(name[i]);
-        if (other < 0 || other == step)
+        bool kept = kept_step(name[i]) >= 0;
+        if (kept ? !final : other < 0 || other == step)
             continue;
-        if (other < step && keep_one)
+        if (!kept && other < step && keep_one)
             keep_one = false;
         else
-            status = remove_generation(dir, name[i], err);
+            status = generation_remove(dir, name[i], err);
     }
     names_free(name, n);
     return status;
 }
 
-/* From the temporary name to the good one, over what may stand there. */
-static peat_status publish(const char *dir, const char *name, const char *temporary,
-                           struct error *err)
+peat_status generation_publish(const char *dir, const char *name, const char *temporary,
+                               struct error *err)
 {
     char *path = path_join(dir, name);
-    peat_status status = file_exists(path) ? remove_generation(dir, name, err) : PEAT_OK;
+    peat_status status = file_exists(path) ? generation_remove(dir, name, err) : PEAT_OK;
     if (status == PEAT_OK)
         status = move(temporary, path, err);
     if (status == PEAT_OK)
@@ -175,7 +176,7 @@ peat_status checkpoint_save(const char *dir, const struct trainer *t, const stru
     if (status == PEAT_OK)
         status = write_files(temporary.text, t, identity, final, err);
     if (status == PEAT_OK)
-        status = publish(dir, name, temporary.text, err);
+        status = generation_publish(dir, name, temporary.text, err);
     else
         dir_remove(temporary.text, NULL);
     if (status == PEAT_OK)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "kept.h"
 #include "model/safetensors.h"
 #include "train/checkpoint.h"
 #include "train/generation.h"
@@ -106,18 +107,11 @@ peat_status checkpoint_load_weights(const char *path, struct weights *w, struct 
     return status;
 }
 
-/* Who decides on a stored identity. */
-struct gate {
-    bool (*accept)(void *ctx, const struct value *identity, char *why, size_t n);
-    void *ctx;
-};
-
-static peat_status pass_gate(const struct gate *gate, const struct value *state, struct error *err)
+/* kept: the folder of one that was kept; NULL: one of the run's own. */
+static peat_status pass_gate(const struct checkpoint_gate *gate, const struct value *state,
+                             const char *kept, struct error *err)
 {
-    char why[1000] = "its identity is another";
-    if (!gate->accept || gate->accept(gate->ctx, value_get(state, "identity"), why, sizeof(why)))
-        return PEAT_OK;
-    return error_set(err, PEAT_REFUSED, "%s", why);
+    return gate ? gate->accept(gate->ctx, value_get(state, "identity"), kept, err) : PEAT_OK;
 }
 
 /* Into a copy of the trainer, whose arrays are written to only at the very end. */
@@ -145,8 +139,8 @@ static peat_status restore_tensors(const char *dir, struct arena *a, const struc
     return PEAT_OK;
 }
 
-static peat_status restore_generation(const char *dir, const struct gate *gate, struct trainer *t,
-                                      struct error *err)
+static peat_status restore_generation(const char *dir, const struct checkpoint_gate *gate,
+                                      const char *kept, struct trainer *t, struct error *err)
 {
     struct arena a;
     arena_init(&a, "restore", 1 << 16);
@@ -156,7 +150,7 @@ static peat_status restore_generation(const char *dir, const struct gate *gate, 
     if (status == PEAT_OK)
         status = generation_apply_state(state, &restored, err);
     if (status == PEAT_OK)
-        status = pass_gate(gate, state, err);
+        status = pass_gate(gate, state, kept, err);
     if (status == PEAT_OK)
         status = restore_tensors(dir, &a, state, &restored, err);
     if (status == PEAT_OK)
@@ -173,31 +167,83 @@ static peat_status list_generations(const char *dir, char ***name, int *n, struc
     return file_exists(dir) ? dir_list(dir, name, n, err) : PEAT_OK;
 }
 
-peat_status checkpoint_load(const char *dir, struct trainer *t,
-                            bool (*accept)(void *ctx, const struct value *identity, char *why,
-                                           size_t n),
-                            void *ctx, const struct log *log, bool *found, struct error *err)
-{
-    const struct gate gate = {accept, ctx};
+/* What is found in a directory: its names, sorted. */
+struct generations {
+    const char *dir;
     char **name;
     int n;
-    *found = false;
-    checkpoint_tidy(dir);
-    peat_status status = list_generations(dir, &name, &n, err);
-    for (int i = n - 1; status == PEAT_OK && !*found && i >= 0; i--) {
-        if (generation_step(name[i]) < 0)
+    struct error *why; /* of each: why it is not used */
+    int used;          /* -1: none */
+};
+
+/* The newest first, whoever made them. */
+static peat_status find_usable(struct generations *g, const struct checkpoint_gate *gate,
+                               struct trainer *t, const struct log *log, struct error *err)
+{
+    for (int i = g->n - 1; i >= 0 && g->used < 0; i--) {
+        bool kept = kept_step(g->name[i]) >= 0;
+        if (!kept && generation_step(g->name[i]) < 0)
             continue;
-        struct error why = {0};
-        char *path = path_join(dir, name[i]);
-        peat_status one = restore_generation(path, &gate, t, &why);
-        *found = one == PEAT_OK;
-        if (one == PEAT_NOMEM || one == PEAT_MISMATCH)
-            status = error_set(err, one, "%s", why.text);
-        else if (one != PEAT_OK)
-            log_line(log, "checkpoint '%s' is not used: %s", path, why.text);
+        char *path = path_join(g->dir, g->name[i]);
+        struct error *why = &g->why[i];
+        peat_status status = restore_generation(path, gate, kept ? path : NULL, t, why);
+        if (status == PEAT_OK)
+            g->used = i;
+        else if (status != PEAT_NOMEM && status != PEAT_MISMATCH)
+            log_line(log, "checkpoint '%s' is not used: %s", path, why->text);
         free(path);
+        if (status == PEAT_NOMEM || status == PEAT_MISMATCH)
+            return error_set(err, status, "%s", why->text);
     }
-    names_free(name, n);
+    return PEAT_OK;
+}
+
+/* Of the run's own that another made, the newest is kept and the one before it is not needed. */
+static peat_status keep_newest(const struct generations *g, const char *curve, int64_t step,
+                               const struct log *log, struct error *err)
+{
+    peat_status status = PEAT_OK;
+    bool kept = false;
+    for (int i = g->n - 1; i >= 0 && status == PEAT_OK; i--) {
+        if (g->why[i].status != PEAT_REFUSED || kept_step(g->name[i]) >= 0)
+            continue;
+        if (kept) {
+            status = generation_remove(g->dir, g->name[i], err);
+            continue;
+        }
+        status = kept_put(g->dir, g->name[i], curve, step, g->why[i].text, err);
+        log_line(log, "checkpoint '%s/%s' is kept until the cell is done", g->dir, g->name[i]);
+        kept = true;
+    }
+    return status;
+}
+
+/* The newest is kept with its curve before another's takes their places. */
+static peat_status put_in_order(const struct generations *g, const char *curve, int64_t step,
+                                const struct log *log, struct error *err)
+{
+    peat_status status = keep_newest(g, curve, step, log, err);
+    if (status == PEAT_OK && g->used >= 0 && kept_step(g->name[g->used]) >= 0)
+        status = kept_take_back(g->dir, g->name[g->used], curve, err);
+    return status;
+}
+
+peat_status checkpoint_load(const char *dir, struct trainer *t, const struct checkpoint_gate *gate,
+                            const struct log *log, bool *found, struct error *err)
+{
+    struct generations g = {.dir = dir, .used = -1};
+    struct arena a;
+    arena_init(&a, "generations", 4096);
+    checkpoint_tidy(dir);
+    peat_status status = list_generations(dir, &g.name, &g.n, err);
+    g.why = ARENA_ARRAY(&a, g.n + 1, struct error);
+    if (status == PEAT_OK)
+        status = find_usable(&g, gate, t, log, err);
+    if (status == PEAT_OK)
+        status = put_in_order(&g, gate ? gate->curve : NULL, t->step, log, err);
+    *found = status == PEAT_OK && g.used >= 0;
+    names_free(g.name, g.n);
+    arena_release(&a);
     return status;
 }
 

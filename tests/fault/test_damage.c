@@ -138,7 +138,7 @@ static bool load(struct restoring *x, struct strbuf *logged)
     bool found = false;
     FILE *lines = open_memstream(&text, &n);
     const struct log log = {lines};
-    peat_status status = checkpoint_load(x->dir, &x->cell.trainer, NULL, NULL, &log, &found, &err);
+    peat_status status = checkpoint_load(x->dir, &x->cell.trainer, NULL, &log, &found, &err);
     fclose(lines);
     expect(status == PEAT_OK, "a damaged checkpoint is an error: %s", err.text);
     strbuf_clear(logged);

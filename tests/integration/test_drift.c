@@ -9,7 +9,6 @@
 #include "support/support.h"
 #include "support/texts.h"
 
-#if defined(__x86_64__)
 /* ---- within a cell ---- */
 
 static const char experiment[] =
@@ -20,31 +19,71 @@ static const char experiment[] =
 
 /* Shell: runs peat with the kernels until the condition holds, then interrupts it. */
 #define INTERRUPTED(core, option, condition)                                                       \
-    "OPENBLAS_CORETYPE=" core " peat run r.yaml -q " option " & pid=$!; "                          \
+    "OPENBLAS_CORETYPE='" core "' peat run r.yaml -q " option " 2>said & pid=$!; "                 \
     "for i in $(seq 400); do " condition " && break; sleep 0.02; done; "                           \
     "kill -TERM $pid; wait $pid; " condition
 
+#define CHECKPOINTS "runs/r/cells/*/ckpt/step-????????"
+#define NOT_USED                                                                                   \
+    "started again from step 0, as the checkpoint of step [1-9][0-9]* is not used: its blas"
+
+#if defined(__x86_64__)
 START_TEST(a_drift_is_refused_unless_allowed_and_then_remembered)
 {
     shell_write("r.yaml", experiment);
-    shell_expect(0, INTERRUPTED("Nehalem", "", "ls runs/r/cells/*/ckpt/step-*/state.json"));
-    shell_expect(0, INTERRUPTED("Core2", "",
-                                "grep \"is not used: its .*--allow-drift goes on with it\" "
-                                "runs/r/cells/*/log.txt"));
-    shell_expect(0, "! grep '\"drift\"' runs/r/cells/*/ckpt/step-*/state.json");
-    shell_expect(0, INTERRUPTED("Nehalem", "--allow-drift",
-                                "grep \"drifts at step .* was '.*Core2.*' and is '.*Nehalem\" "
-                                "runs/r/cells/*/log.txt"));
+    shell_expect(0, INTERRUPTED("Nehalem", "", "ls " CHECKPOINTS "/state.json"));
+    shell_expect(0, INTERRUPTED("Core2", "", "grep '" NOT_USED ".*--allow-drift goes on' said"));
+    shell_expect(0, "! grep '\"drift\"' " CHECKPOINTS "/state.json");
+    shell_expect(0, "peat status runs/r | grep 'partial .*" NOT_USED "'");
+    shell_says(0, "\"restarted\": [\n    {", "peat status runs/r --json");
+    /* as when it is stopped by who reads the line */
+    shell_expect(0, "rm -r " CHECKPOINTS);
     shell_expect(0, INTERRUPTED("Core2", "--allow-drift",
                                 "grep \"drifts at step .* was '.*Nehalem.*' and is '.*Core2\" "
+                                "runs/r/cells/*/log.txt"));
+    shell_expect(1, "peat status runs/r | grep 'not used'");
+    shell_expect(0, INTERRUPTED("Nehalem", "--allow-drift",
+                                "grep \"drifts at step .* was '.*Core2.*' and is '.*Nehalem\" "
                                 "runs/r/cells/*/log.txt"));
     /* both are there, and stay without another */
     shell_says(0, "2\n",
                "grep -o '\"key\": \"blas_core\"' "
-               "\"$(ls -d runs/r/cells/*/ckpt/step-*/state.json | tail -1)\" | wc -l");
+               "\"$(ls -d " CHECKPOINTS "/state.json | tail -1)\" | wc -l");
+}
+END_TEST
+
+#define SHORT "train.steps=3000 train.batch=16"
+
+/* And ends with the bits of one that was never interrupted. */
+START_TEST(a_cell_that_comes_back_to_its_kernels_goes_on_where_it_was)
+{
+    shell_write("r.yaml", experiment);
+    shell_expect(0, "OPENBLAS_CORETYPE=Nehalem peat run r.yaml -q -o whole " SHORT);
+    shell_expect(0, INTERRUPTED("Nehalem", SHORT, "ls " CHECKPOINTS "/state.json"));
+    shell_expect(0, INTERRUPTED("Core2", SHORT, "grep '" NOT_USED "' said"));
+    shell_expect(0, "OPENBLAS_CORETYPE=Nehalem peat run r.yaml -q " SHORT);
+    shell_expect(0, "cmp whole/cells/*/metrics.jsonl runs/r/cells/*/metrics.jsonl");
+    shell_expect(1, "ls runs/r/cells/*/ckpt | grep kept");
 }
 END_TEST
 #endif
+
+/* The same source built again may be another file. */
+START_TEST(a_checkpoint_of_another_plugin_file_is_kept_and_not_gone_on_with)
+{
+    shell_write("r.yaml", experiment);
+    shell_expect(0, INTERRUPTED("Nehalem", "", "ls " CHECKPOINTS "/state.json"));
+    shell_expect(0,
+                 "mkdir -p p/task && cp \"$(find \"$PEAT_BUILD\"/lib* -name copy.so)\" p/task && "
+                 "printf x >> p/task/copy.so");
+    shell_expect(0, "export PEAT_PLUGIN_PATH=$PWD/p; " INTERRUPTED(
+                        "", "--allow-drift", "grep ' is not used: its plugin_set is .copy' said"));
+    shell_expect(1, "grep -- --allow-drift said");
+    shell_expect(0, "ls -d runs/r/cells/*/ckpt/*.kept-*");
+    shell_expect(0,
+                 INTERRUPTED("Nehalem", "", "grep 'continues from step' runs/r/cells/*/log.txt"));
+}
+END_TEST
 
 START_TEST(slurm_and_cells_are_told_to_allow_it)
 {
@@ -177,7 +216,9 @@ int main(void)
                     TESTS(
 #if defined(__x86_64__)
                         a_drift_is_refused_unless_allowed_and_then_remembered,
+                        a_cell_that_comes_back_to_its_kernels_goes_on_where_it_was,
 #endif
+                        a_checkpoint_of_another_plugin_file_is_kept_and_not_gone_on_with,
                         slurm_and_cells_are_told_to_allow_it,
                         a_result_that_drifted_is_marked_everywhere,
                         a_comparison_that_crosses_kinds_of_machines_says_which,

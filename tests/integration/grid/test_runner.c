@@ -526,17 +526,6 @@ START_TEST(changed_plugin_makes_its_cells_stale_and_the_old_one_fresh_again)
 }
 END_TEST
 
-START_TEST(checkpoint_of_another_engine_is_not_gone_on_with)
-{
-    run("once");
-    handplan_put(&hand, 0, "meta.json", "{\"engine\": \"0.0.0\"}");
-    run_again();
-    assert_end(0, 0, 0, 1, 0, 0);
-    ck_assert_int_eq(starts(0), 2);
-    assert_said("once.s0 starts from step 0: made by engine 0.0.0");
-}
-END_TEST
-
 int main(void)
 {
     return run_list(
@@ -554,6 +543,5 @@ int main(void)
               hangup_that_was_ignored_stays_so, signals_are_as_before_after_a_run,
               cell_of_a_dead_parent_is_ended_and_gone_on_with,
               cell_that_somebody_runs_alone_is_left_to_them, stale_cells_are_left_until_asked_for,
-              changed_plugin_makes_its_cells_stale_and_the_old_one_fresh_again,
-              checkpoint_of_another_engine_is_not_gone_on_with));
+              changed_plugin_makes_its_cells_stale_and_the_old_one_fresh_again));
 }

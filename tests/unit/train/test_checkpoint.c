@@ -52,8 +52,7 @@ static bool load(struct toy_cell *cell, FILE *lines)
     const struct log log = {lines};
     struct error err = {0};
     bool found;
-    ck_assert_msg(checkpoint_load(scratch_dir, &cell->trainer, NULL, NULL, &log, &found, &err) ==
-                      PEAT_OK,
+    ck_assert_msg(checkpoint_load(scratch_dir, &cell->trainer, NULL, &log, &found, &err) == PEAT_OK,
                   "%s", err.text);
     return found;
 }
@@ -228,7 +227,7 @@ START_TEST(newer_checkpoint_is_not_trained_over)
     bool found;
     run_and_stop(10);
     put_version(scratch_path("step-00000010"), 99);
-    ck_assert_int_eq(checkpoint_load(scratch_dir, &c.trainer, NULL, NULL, &log, &found, &err),
+    ck_assert_int_eq(checkpoint_load(scratch_dir, &c.trainer, NULL, &log, &found, &err),
                      PEAT_MISMATCH);
     ck_assert_ptr_nonnull(
         strstr(err.text, "was written by a newer peat, format 99; this one reads 1"));
@@ -292,40 +291,111 @@ START_TEST(numbers_come_back_exactly)
 }
 END_TEST
 
-static bool accept_haswell(void *ctx, const struct value *identity, char *why, size_t n)
+/* The core that is wanted, and what was asked for it. */
+struct wanted {
+    const char *core;
+    int asked;
+};
+
+static peat_status accept_core(void *ctx, const struct value *identity, const char *kept,
+                               struct error *why)
 {
-    int *asked = ctx;
-    (*asked)++;
-    const struct value *core = value_get(identity, "core");
-    snprintf(why, n, "it was made on '%s'", core ? core->text : "?");
-    return core && !strcmp(core->text, "Haswell");
+    struct wanted *w = ctx;
+    (void)kept;
+    w->asked++;
+    if (json_text_is(identity, "core", w->core))
+        return PEAT_OK;
+    return error_set(why, PEAT_REFUSED, "it was made on '%s'", json_get_text(identity, "core"));
+}
+
+static void write_curve(const char *text)
+{
+    ck_assert_int_eq(file_write(scratch_path("curve"), text, strlen(text), NULL), PEAT_OK);
+}
+
+static void assert_curve(const char *text)
+{
+    char *bytes;
+    size_t n;
+    ck_assert_int_eq(file_read(scratch_path("curve"), 0, &bytes, &n, NULL), PEAT_OK);
+    ck_assert_str_eq(bytes, text);
+    free(bytes);
+}
+
+static void save_on(const char *core, int64_t step, bool final)
+{
+    struct json identity = json_map(&c.arena);
+    json_put_text(identity, "core", core);
+    c.trainer.step = step;
+    ck_assert_int_eq(checkpoint_save(scratch_dir, &c.trainer, identity.v, final, NULL), PEAT_OK);
+}
+
+/* The step that a run on this core goes on from, 0: from the start. */
+static int64_t step_on(const char *core, FILE *lines, int *asked)
+{
+    struct wanted w = {core, 0};
+    char curve[128];
+    snprintf(curve, sizeof(curve), "%s", scratch_path("curve"));
+    const struct checkpoint_gate gate = {accept_core, &w, curve};
+    const struct log log = {lines};
+    bool found;
+    c.trainer.step = 0;
+    ck_assert_int_eq(checkpoint_load(scratch_dir, &c.trainer, &gate, &log, &found, NULL), PEAT_OK);
+    ck_assert_int_eq(found, c.trainer.step > 0);
+    if (asked)
+        *asked = w.asked;
+    return c.trainer.step;
 }
 
 START_TEST(identity_decides_whether_a_generation_is_used)
 {
-    const struct place at = {.file = NULL};
     char *text = NULL;
     size_t n = 0;
-    int asked = 0;
-    bool found;
-    struct value *identity = value_map(&c.arena, at);
-    c.trainer.step = 4;
-    value_set(&c.arena, identity, "core", at, value_text(&c.arena, at, "Haswell"));
-    ck_assert_int_eq(checkpoint_save(scratch_dir, &c.trainer, identity, false, NULL), PEAT_OK);
-    c.trainer.step = 9;
-    value_set(&c.arena, identity, "core", at, value_text(&c.arena, at, "Zen"));
-    ck_assert_int_eq(checkpoint_save(scratch_dir, &c.trainer, identity, false, NULL), PEAT_OK);
+    int asked;
+    write_curve("1");
+    save_on("Haswell", 4, false);
+    save_on("Zen", 9, false);
     FILE *lines = open_memstream(&text, &n);
-    const struct log log = {lines};
-    ck_assert_int_eq(
-        checkpoint_load(scratch_dir, &c.trainer, accept_haswell, &asked, &log, &found, NULL),
-        PEAT_OK);
+    ck_assert_int_eq(step_on("Haswell", lines, &asked), 4);
     fclose(lines);
-    ck_assert(found);
-    ck_assert_int_eq(c.trainer.step, 4);
     ck_assert_int_eq(asked, 2);
     ck_assert_ptr_nonnull(strstr(text, "step-00000009' is not used: it was made on 'Zen'\n"));
     free(text);
+}
+END_TEST
+
+/* Each with the curve that it had, whoever runs in between. */
+START_TEST(generation_of_another_is_kept_until_the_run_is_done)
+{
+    static const char said[] =
+        "started again from step 0, as the checkpoint of step 9 is not used: it was made on 'Zen'";
+    write_curve("on Zen");
+    save_on("Zen", 4, false);
+    save_on("Zen", 9, false);
+    ck_assert_ptr_null(checkpoint_kept(scratch_dir, &c.arena));
+    ck_assert_int_eq(step_on("Haswell", NULL, NULL), 0);
+    ck_assert_str_eq(checkpoint_kept(scratch_dir, &c.arena), said);
+    char *latest = checkpoint_latest(scratch_dir);
+    ck_assert_ptr_null(latest);
+    write_curve("on Haswell");
+    save_on("Haswell", 3, false);
+    save_on("Haswell", 12, false);
+    ck_assert_int_eq(step_on("Haswell", NULL, NULL), 12);
+    ck_assert_str_eq(checkpoint_kept(scratch_dir, &c.arena), said);
+    ck_assert_int_eq(step_on("Zen", NULL, NULL), 9);
+    assert_curve("on Zen");
+    ck_assert_str_eq(checkpoint_kept(scratch_dir, &c.arena),
+                     "started again from step 9, as the checkpoint of step 12 is not used: it was "
+                     "made on 'Haswell'");
+    ck_assert_int_eq(step_on("Haswell", NULL, NULL), 12);
+    assert_curve("on Haswell");
+    save_on("Haswell", 20, true);
+    ck_assert_ptr_null(checkpoint_kept(scratch_dir, &c.arena));
+    char **name;
+    int n;
+    ck_assert_int_eq(dir_list(scratch_dir, &name, &n, NULL), PEAT_OK);
+    ck_assert_int_eq(n, 2); /* the last one, and the curve */
+    names_free(name, n);
 }
 END_TEST
 
@@ -363,9 +433,8 @@ END_TEST
 START_TEST(directory_that_is_absent_holds_nothing)
 {
     bool found = true;
-    ck_assert_int_eq(
-        checkpoint_load(scratch_path("absent"), &c.trainer, NULL, NULL, NULL, &found, NULL),
-        PEAT_OK);
+    ck_assert_int_eq(checkpoint_load(scratch_path("absent"), &c.trainer, NULL, NULL, &found, NULL),
+                     PEAT_OK);
     ck_assert(!found);
     ck_assert_ptr_null(checkpoint_latest(scratch_path("absent")));
 }
@@ -402,14 +471,15 @@ int main(void)
         (struct tests){"checkpoint", set_up, tear_down, .seconds = 60,
                        .loops = LOOPS({damaged_generation_falls_back_to_the_one_before, 3},
                                       {missing_file_falls_back_to_the_one_before, 3})},
-        TESTS(interrupted_run_ends_with_the_same_bits, stop_between_checkpoints_loses_nothing,
-              two_damaged_generations_mean_starting_over, damage_is_named_in_the_log,
-              no_flipped_bit_in_the_state_goes_unnoticed,
-              two_generations_are_kept_and_one_at_the_end, finished_run_is_loaded_as_finished,
-              newer_checkpoint_is_not_trained_over, weights_alone_are_not_enough_to_go_on,
-              diverged_run_is_loaded_as_diverged, numbers_come_back_exactly,
-              seconds_below_zero_come_back_as_none, identity_decides_whether_a_generation_is_used,
-              leftovers_and_strangers_do_no_harm, generations_of_a_given_up_future_are_removed,
-              directory_that_is_absent_holds_nothing,
-              weights_of_another_model_are_refused_and_change_nothing));
+        TESTS(
+            interrupted_run_ends_with_the_same_bits, stop_between_checkpoints_loses_nothing,
+            two_damaged_generations_mean_starting_over, damage_is_named_in_the_log,
+            no_flipped_bit_in_the_state_goes_unnoticed, two_generations_are_kept_and_one_at_the_end,
+            finished_run_is_loaded_as_finished, newer_checkpoint_is_not_trained_over,
+            weights_alone_are_not_enough_to_go_on, diverged_run_is_loaded_as_diverged,
+            numbers_come_back_exactly, seconds_below_zero_come_back_as_none,
+            identity_decides_whether_a_generation_is_used,
+            generation_of_another_is_kept_until_the_run_is_done, leftovers_and_strangers_do_no_harm,
+            generations_of_a_given_up_future_are_removed, directory_that_is_absent_holds_nothing,
+            weights_of_another_model_are_refused_and_change_nothing));
 }

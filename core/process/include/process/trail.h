@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 
-enum { TRAIL_TEXT = 96, TRAIL_PLUGINS = 12, TRAIL_HINT = 240 };
+enum { TRAIL_TEXT = 96, TRAIL_PLUGINS = 12, TRAIL_HINT = 240, TRAIL_NOTICE = 1024 };
 
 struct trail_plugin {
     char id[TRAIL_TEXT];
@@ -24,11 +24,12 @@ struct trail_plugin {
 /* Shared with the parent, which believes none of it: texts are cut at their ends. */
 struct trail_page {
     uint64_t beats;
-    int64_t step;            /* of training, begun last; 0: none yet                         */
-    char hook[TRAIL_TEXT];   /* "rotary.qkv" while a plugin's function runs, else ""          */
-    char kernel[TRAIL_TEXT]; /* the same for kernels, which run in hooks and outside of them */
-    char cell[256];          /* the cell that is set up or trained, when there are several   */
-    char missing[160];       /* what the hook is not given, as it does not declare it        */
+    int64_t step;              /* of training, begun last; 0: none yet                         */
+    char hook[TRAIL_TEXT];     /* "rotary.qkv" while a plugin's function runs, else ""          */
+    char kernel[TRAIL_TEXT];   /* the same for kernels, which run in hooks and outside of them */
+    char cell[256];            /* the cell that is set up or trained, when there are several   */
+    char missing[160];         /* what the hook is not given, as it does not declare it        */
+    char notice[TRAIL_NOTICE]; /* before the first step: what the user should know; "": nothing */
     int32_t n_plugin;
     struct trail_plugin plugin[TRAIL_PLUGINS];
     int32_t status;  /* peat_status: why the process is about to end ... */
@@ -62,6 +63,7 @@ void trail_leave_kernel(struct trail *t);
 void trail_beat(struct trail *t);
 void trail_step(struct trail *t, int64_t step);
 void trail_cell(struct trail *t, const char *label);
+void trail_notice(struct trail *t, const char *text);
 void trail_forget_plugins(struct trail *t);
 void trail_plugin(struct trail *t, const char *id, const char *file, const char *at);
 void trail_say(struct trail *t, const struct error *err);

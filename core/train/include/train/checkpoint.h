@@ -8,7 +8,8 @@
  *
  * A generation is written under a temporary name, fsynced and renamed; the one before the last is
  * removed only afterwards. Reading verifies the checksums and falls back: last, the one before,
- * none.
+ * none. Generations that another program or machine made are kept beside the run's own until it is
+ * done (kept.h).
  */
 #ifndef TRAIN_CHECKPOINT_H
 #define TRAIN_CHECKPOINT_H
@@ -21,15 +22,26 @@ peat_status checkpoint_save(const char *dir, const struct trainer *t, const stru
                             bool final, struct error *err);
 /* Removes what an earlier process left under temporary names; what cannot be removed stays. */
 void checkpoint_tidy(const char *dir);
-/* Restores the newest good generation into a freshly initialised trainer, after
- * checkpoint_tidy. *found: whether there
- * was one; damaged ones are named through `log`. PEAT_MISMATCH: a newer program saved it, which is
- * not trained over. `accept` decides on the stored identity (NULL:
- * all); a refusal says why and means starting at step 0. */
-peat_status checkpoint_load(const char *dir, struct trainer *t,
-                            bool (*accept)(void *ctx, const struct value *identity, char *why,
-                                           size_t n),
-                            void *ctx, const struct log *log, bool *found, struct error *err);
+
+/* What decides about generations. */
+struct checkpoint_gate {
+    /* By the stored identity. PEAT_REFUSED: it is another's, and kept; PEAT_CORRUPT: it is of no
+     * use. kept: the folder of one that was kept, with its curve; NULL: one of the run's own. */
+    peat_status (*accept)(void *ctx, const struct value *identity, const char *kept,
+                          struct error *why);
+    void *ctx;
+    const char *curve; /* a file that grows with the run and belongs to its generations */
+};
+
+/* Restores the newest generation that is good and accepted (gate NULL: all are), the run's own or a
+ * kept one, into a freshly initialised trainer, after checkpoint_tidy; the curve is then that
+ * generation's. *found: whether there was one; others are named through `log`. PEAT_MISMATCH: a
+ * newer program saved it, which is not trained over. */
+peat_status checkpoint_load(const char *dir, struct trainer *t, const struct checkpoint_gate *gate,
+                            const struct log *log, bool *found, struct error *err);
+/* "started again from step 0, as the checkpoint of step 500 is not used: its libm is ...": of the
+ * furthest that is kept; NULL: none is. */
+const char *checkpoint_kept(const char *dir, struct arena *a);
 /* The directory of the newest good generation, for export; NULL when none. */
 char *checkpoint_latest(const char *dir);
 /* Weights alone, from a checkpoint directory's model.safetensors, into a built model. */

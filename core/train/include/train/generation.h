@@ -18,6 +18,11 @@ int64_t generation_step(const char *name);
 /* Writes state.json into dir, with the checksums of the files beside it. */
 peat_status generation_write_state(const char *dir, const struct trainer *t,
                                    const struct value *identity, bool final, struct error *err);
+/* It is renamed before it is taken apart: half of one never carries a good name. */
+peat_status generation_remove(const char *dir, const char *name, struct error *err);
+/* From another path in dir to its name, over what may stand there. */
+peat_status generation_publish(const char *dir, const char *name, const char *temporary,
+                               struct error *err);
 /* Reads state.json and verifies every checksum. PEAT_MISMATCH: a newer program wrote it. */
 peat_status generation_read_state(const char *dir, struct arena *a, struct value **state,
                                   struct error *err);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kept.h: generations that are not gone on with, and kept beside the others until the run is done.
+ *
+ * step-00000500.kept-1a2b3c4d: a generation, by its step and the start of its state's SHA-256, with
+ * a copy of the curve as it was, and in `why` one line for the user.
+ */
+#ifndef TRAIN_KEPT_H
+#define TRAIN_KEPT_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* The step of such a name; -1: another name. */
+int64_t kept_step(const char *name);
+/* Keeps generation `name` of dir. curve: a file of the run's that belongs to it (NULL: none). from:
+ * the step that the run goes on from instead. */
+peat_status kept_put(const char *dir, const char *name, const char *curve, int64_t from,
+                     const char *why, struct error *err);
+/* Makes it the generation of its step again, and the curve what it was. */
+peat_status kept_take_back(const char *dir, const char *name, const char *curve, struct error *err);
+
+#endif
