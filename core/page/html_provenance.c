@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/shown.h"
 #include "experiment/resolved.h"
 #include "grid/verify.h"
 #include "page_parts.h"
@@ -181,18 +182,19 @@ static void add_word(struct strbuf *out, const char *word)
 }
 
 /* word: the directory for a shell. One that an older program has run has no resolved experiment. */
-static void add_run(struct strbuf *out, const char *dir, const char *word)
+static void add_run(struct strbuf *out, const char *dir, const char *word, struct arena *a)
 {
+    const char *shown = shown_text(a, dir);
     char *path = path_join(dir, RESOLVED_FILE);
     if (file_exists(path))
         strbuf_addf(out,
                     "# what is missing of %s\npeat run %s\n"
                     "# every cell again, elsewhere\npeat run %s -o again\n",
-                    dir, word, word);
+                    shown, word, word);
     else
         strbuf_addf(out,
                     "# every cell, or what is missing of %s\npeat run %s/experiment.yaml -o %s\n",
-                    dir, word, word);
+                    shown, word, word);
     free(path);
 }
 
@@ -208,7 +210,7 @@ void html_reproduce(struct html_page *p)
         char *absolute = realpath(dir, NULL); /* the commands work from any folder */
         add_word(&word, absolute ? absolute : dir);
         free(absolute);
-        add_run(&text, dir, word.text);
+        add_run(&text, dir, word.text, p->a);
         strbuf_addf(&text, "# one cell\npeat cell %s 0\n", word.text);
         strbuf_addf(&text,
                     "# the table, a figure for a paper\npeat results %s\n"

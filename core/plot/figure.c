@@ -140,7 +140,9 @@ static void add_head(struct strbuf *out, const struct figure *f, const struct ta
                      enum figure_format format, bool paper)
 {
     char *data = joined("./", 2, t->data), *name = joined("./", 2, t->name);
-    strbuf_addf(out, "# gnuplot %s draws this again\nset encoding utf8\n", t->script);
+    strbuf_add(out, "# gnuplot ");
+    shown_add(out, t->script, "");
+    strbuf_add(out, " draws this again\nset encoding utf8\n");
     add_terminals(out, f, format, paper);
     strbuf_add(out, "set output ");
     figure_quote(out, name);

@@ -91,6 +91,21 @@ START_TEST(other_formats_and_places_work_and_the_script_draws_again)
 }
 END_TEST
 
+/* Nothing in it but a name: no line of a script, and no comment of the page, goes on with it. */
+START_TEST(a_name_with_a_newline_begins_no_line)
+{
+    shell_expect(0,
+                 "name=$(printf 'a\nsystem(\"touch made\")\nb'); "
+                 "peat plot %s --kind bars -o \"$name.svg\" >said 2>&1; "
+                 "cat ./*.gp > scripts && cp -r %s \"$name\" && "
+                 "peat report \"$name\" -o r.html",
+                 m.dir, m.dir);
+    shell_expect(0, "grep -q 'draws this again' scripts");
+    shell_expect(1, "grep '^system' scripts || test -e made");
+    shell_expect(0, "grep -F '# every cell, or what is missing of a\\nsystem(' r.html");
+}
+END_TEST
+
 START_TEST(without_gnuplot_the_script_is_written_all_the_same)
 {
     shell_says(1, "apt-get install gnuplot-nox",
@@ -253,6 +268,7 @@ int main(void)
     int end = run_list(common, TESTS(without_gnuplot_the_script_is_written_all_the_same,
                                      mistakes_are_told_before_anything_is_drawn,
                                      a_report_of_48_cells_is_small_and_quick,
+                                     a_name_with_a_newline_begins_no_line,
                                      a_scheme_is_described_in_numbers, numpy_reads_the_table));
     if (system("command -v gnuplot >/dev/null 2>&1") != 0) {
         fprintf(stderr, "gnuplot is not installed: nothing is drawn in these tests\n");
