@@ -186,7 +186,7 @@ peat_status rundir_check_sources(const char *dir, struct error *err)
     struct arena a;
     struct value *plan = NULL;
     arena_init(&a, "check", 1 << 16);
-    bool is_known = record_read(dir, &plan_record, &a, &plan, NULL) == PEAT_OK;
+    bool is_known = plan_read(dir, &plan, &a, NULL) == PEAT_OK;
     peat_status status = PEAT_OK;
     if (is_known && rundir_source(dir, plan, RESOLVED_FILE) == SOURCE_OTHER)
         status =
@@ -277,7 +277,7 @@ static peat_status write_plan(const char *dir, const struct plan *p, struct aren
     peat_status status = read_sources(dir, p, &s, err);
     put_sources(plan, &s);
     if (status == PEAT_OK)
-        status = json_write_file(dir, plan_record.name, plan.v, err);
+        status = json_write_file(dir, "plan.json", plan.v, err);
     if (status == PEAT_OK)
         status = write_sources(dir, &s, err);
     free_sources(&s);
