@@ -2,7 +2,6 @@
 /* checkchild.c: both sides of a check that runs in its own process. */
 #include "check/checkchild.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/own_dir.h"
 #include "base/stops.h"
 #include "process/child.h"
 #include "process/childlog.h"
@@ -275,18 +275,16 @@ static peat_status run_child(const struct check_request *q, const char *check, c
 peat_status check_apart(const struct check_request *q, const char *check, struct arena *arena,
                         struct check_report *report, struct error *err)
 {
-    const char *tmp = getenv("TMPDIR");
-    char *dir = arena_printf(arena, "%s/peat-check-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    struct own_dir dir;
     double start = clock_seconds();
     *report = (struct check_report){.check = check, .text = ""};
     struct stops_held held;
     stops_hold(&held);
-    bool made = mkdtemp(dir) != NULL;
-    peat_status status =
-        made ? run_child(q, check, dir, arena, report, err)
-             : error_set(err, PEAT_IO, "cannot make '%s': %s", dir, strerror(errno));
-    if (made)
-        dir_remove(dir, NULL);
+    peat_status status = own_dir_open(&dir, "check", err);
+    if (status == PEAT_OK) {
+        status = run_child(q, check, dir.path, arena, report, err);
+        own_dir_close(&dir);
+    }
     stops_let(&held);
     report->seconds = clock_seconds() - start;
     return status;

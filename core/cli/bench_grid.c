@@ -6,13 +6,14 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/own_dir.h"
 #include "base/shown.h"
 #include "base/stops.h"
 #include "cli/bench.h"
 #include "process/child.h"
 #include "process/program.h"
 
-enum { CELLS = 16, DIR_BYTES = 512, PATH_BYTES = 1024 };
+enum { CELLS = 16, PATH_BYTES = 1024 };
 
 static const char experiment[] = "version: 1\n"
                                  "name: bench\n"
@@ -26,7 +27,7 @@ static const char experiment[] = "version: 1\n"
                                  "seeds: 4\n";
 
 /* The program itself on the experiment, as a user would call it. */
-static peat_status run_grid(const char dir[DIR_BYTES], int jobs, double *seconds, struct error *err)
+static peat_status run_grid(const char *dir, int jobs, double *seconds, struct error *err)
 {
     char program[PATH_BYTES], file[PATH_BYTES], runs[PATH_BYTES], log[PATH_BYTES], number[16];
     snprintf(file, sizeof(file), "%s/bench.yaml", dir);
@@ -66,28 +67,32 @@ static void print_jobs(int jobs, double seconds, bool json)
     arena_release(&a);
 }
 
+static peat_status run_grids(const char *dir, bool json, struct error *err)
+{
+    char *file = path_join(dir, "bench.yaml");
+    peat_status status = file_write(file, experiment, strlen(experiment), err);
+    for (int jobs = 1; status == PEAT_OK && jobs <= 2; jobs++) {
+        double seconds = 0.0;
+        status = run_grid(dir, jobs, &seconds, err);
+        if (status == PEAT_OK)
+            print_jobs(jobs, seconds, json);
+    }
+    free(file);
+    return status;
+}
+
 int bench_grid(const struct bench_sizes *s, bool json)
 {
     (void)s;
     struct error err = {0};
-    const char *tmp = getenv("TMPDIR");
-    char dir[DIR_BYTES], file[PATH_BYTES];
-    snprintf(dir, sizeof(dir), "%s/peat-bench-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    struct own_dir dir;
     struct stops_held held;
     stops_hold(&held);
-    bool made = mkdtemp(dir) != NULL;
-    peat_status status = made ? PEAT_OK : error_set(&err, PEAT_FAILED, "cannot make '%s'", dir);
-    snprintf(file, sizeof(file), "%s/bench.yaml", dir);
-    if (status == PEAT_OK)
-        status = file_write(file, experiment, strlen(experiment), &err);
-    for (int jobs = 1; status == PEAT_OK && jobs <= 2; jobs++) {
-        double seconds = 0.0;
-        status = run_grid(dir, jobs, &seconds, &err);
-        if (status == PEAT_OK)
-            print_jobs(jobs, seconds, json);
+    peat_status status = own_dir_open(&dir, "bench", &err);
+    if (status == PEAT_OK) {
+        status = run_grids(dir.path, json, &err);
+        own_dir_close(&dir);
     }
-    if (made)
-        dir_remove(dir, NULL);
     stops_let(&held);
     return status == PEAT_OK ? CLI_DONE : cli_refuse(&err);
 }

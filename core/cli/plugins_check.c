@@ -11,6 +11,7 @@
 #include "base/columns.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/own_dir.h"
 #include "check/thorough.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
@@ -339,13 +340,12 @@ static int run_here(struct checking *c)
 {
     struct check_report report;
     struct error err = {0};
-    char scratch[] = "/tmp/peat-check-XXXXXX";
-    if (!mkdtemp(scratch)) {
-        cli_say("cannot make a directory in /tmp");
-        return CLI_USAGE;
-    }
-    peat_status status = check_here(&c->request, c->q.only, NULL, scratch, c->arena, &report, &err);
-    dir_remove(scratch, NULL);
+    struct own_dir scratch;
+    if (own_dir_open(&scratch, "check", &err) != PEAT_OK)
+        return cli_refuse(&err);
+    peat_status status =
+        check_here(&c->request, c->q.only, NULL, scratch.path, c->arena, &report, &err);
+    own_dir_close(&scratch);
     if (status != PEAT_OK)
         return cli_refuse(&err);
     if (report.absent) {

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/own_dir.h"
 #include "base/rng.h"
 #include "cell/cellfiles.h"
 #include "cell/cellmeta.h"
@@ -195,16 +196,15 @@ peat_status retrain_cells(const struct verification *v, struct retraining *t, co
                           struct error *err)
 {
     struct arena *a = v->arena;
-    const char *tmp = getenv("TMPDIR");
-    char *scratch = arena_printf(a, "%s/peat-verify-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    struct own_dir scratch;
     const struct cell_files **cell = ARENA_ARRAY(a, v->dir.n + 1, const struct cell_files *);
     int n = choose(&v->dir, t, cell);
     t->item = ARENA_ARRAY(a, n + 1, struct retrained);
-    if (!mkdtemp(scratch))
-        return error_set(err, PEAT_IO, "cannot make a directory like '%s'", scratch);
-    peat_status status = PEAT_OK;
+    peat_status status = own_dir_open(&scratch, "verify", err);
+    if (status != PEAT_OK)
+        return status;
     for (int i = 0; i < n && status == PEAT_OK && !t->interrupted; i++)
-        status = train_one(cell[i], scratch, program, t, a, err);
-    dir_remove(scratch, NULL);
+        status = train_one(cell[i], scratch.path, program, t, a, err);
+    own_dir_close(&scratch);
     return status;
 }

@@ -3,7 +3,6 @@
 #include "plot/figure.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
+#include "base/own_dir.h"
 #include "base/shown.h"
 #include "base/stops.h"
 #include "base/value.h"
@@ -238,18 +238,15 @@ static peat_status draw_in(const char *dir, const struct figure *f, const char *
 static peat_status draw_apart(const struct figure *f, const char *name, enum figure_format format,
                               bool paper, struct strbuf *out, struct error *err)
 {
-    const char *tmp = getenv("TMPDIR");
-    char *dir = path_join(tmp && *tmp ? tmp : "/tmp", "peat-figure-XXXXXX");
+    struct own_dir dir;
     struct stops_held held;
     stops_hold(&held);
-    bool made = mkdtemp(dir) != NULL;
-    peat_status status = made ? draw_in(dir, f, name, format, paper, out, err)
-                              : error_set(err, PEAT_IO, "cannot make a directory like '%s': %s",
-                                          dir, strerror(errno));
-    if (made)
-        dir_remove(dir, NULL);
+    peat_status status = own_dir_open(&dir, "figure", err);
+    if (status == PEAT_OK) {
+        status = draw_in(dir.path, f, name, format, paper, out, err);
+        own_dir_close(&dir);
+    }
     stops_let(&held);
-    free(dir);
     return status;
 }
 

@@ -11,10 +11,12 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/own_dir.h"
 #include "support/support.h"
 
 static void assert_holds(const char *path, const char *text)
@@ -456,6 +458,42 @@ START_TEST(paths_are_joined_and_resolved)
 }
 END_TEST
 
+/* In the scratch directory; `age` in seconds. */
+static const char *make_left(const char *name, int age)
+{
+    const char *path = scratch_path(name);
+    struct timespec now[2];
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    clock_gettime(CLOCK_REALTIME, &now[0]);
+    now[0].tv_sec -= age;
+    now[1] = now[0];
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, now, 0), 0);
+    return path;
+}
+
+START_TEST(own_directory_ends_with_its_process_or_with_the_next)
+{
+    struct own_dir own, next;
+    setenv("TMPDIR", scratch_dir, 1);
+    ck_assert_int_eq(own_dir_open(&own, "test", NULL), PEAT_OK);
+    ck_assert_int_eq(utimensat(AT_FDCWD, own.path, (struct timespec[2]){{1, 0}, {1, 0}}, 0), 0);
+    make_left("peat-test-abcdef", 3600);
+    make_left("peat-test-new123", 1);
+    make_left("peat-other-abcdef", 3600);
+    make_left("peat-test-abcdefg", 3600);
+    ck_assert_int_eq(own_dir_open(&next, "test", NULL), PEAT_OK);
+    ck_assert(file_exists(own.path));
+    ck_assert(!file_exists(scratch_path("peat-test-abcdef")));
+    ck_assert(file_exists(scratch_path("peat-test-new123")));
+    ck_assert(file_exists(scratch_path("peat-other-abcdef")));
+    ck_assert(file_exists(scratch_path("peat-test-abcdefg")));
+    own_dir_close(&next);
+    own_dir_close(&own);
+    ck_assert_int_eq(names_in(scratch_dir), 3);
+    unsetenv("TMPDIR");
+}
+END_TEST
+
 int main(void)
 {
     return run_list(
@@ -477,5 +515,5 @@ int main(void)
               read_refuses_a_file_without_an_end, read_refuses_what_is_too_large,
               read_tells_absent_files_from_directories, directories_are_made_with_their_parents,
               remove_takes_everything_but_what_links_point_to, list_is_sorted_by_bytes,
-              paths_are_joined_and_resolved));
+              paths_are_joined_and_resolved, own_directory_ends_with_its_process_or_with_the_next));
 }

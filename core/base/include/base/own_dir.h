@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * own_dir.h: a directory for what a command writes on its way.
+ *
+ * It is locked while its process lives. What a killed process has left is removed by the next
+ * process of the same user that opens one of the same kind.
+ */
+#ifndef BASE_OWN_DIR_H
+#define BASE_OWN_DIR_H
+
+#include "base/error.h"
+
+struct own_dir {
+    char *path;
+    int lock;
+};
+
+/* "/tmp/peat-figure-XXXXXX", or in TMPDIR, for mkdtemp or mkstemp; freed by the caller. */
+char *own_dir_pattern(const char *kind);
+peat_status own_dir_open(struct own_dir *d, const char *kind, struct error *err);
+/* Removes it with all it contains. */
+void own_dir_close(struct own_dir *d);
+
+#endif

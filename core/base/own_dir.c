@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* own_dir.c: making a directory in TMPDIR, and removing those that were left there. */
+#include "base/own_dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+
+#define LOCK ".lock"
+
+static const char *place(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    return tmp && *tmp ? tmp : "/tmp";
+}
+
+char *own_dir_pattern(const char *kind)
+{
+    struct strbuf path;
+    strbuf_init(&path);
+    strbuf_addf(&path, "%s/peat-%s-XXXXXX", place(), kind);
+    return strbuf_detach(&path);
+}
+
+/* ---- what was left ---- */
+
+static bool fits(const char *pattern, const char *name)
+{
+    size_t n = strlen(pattern), random = strlen("XXXXXX");
+    return strlen(name) == n && strncmp(name, pattern, n - random) == 0;
+}
+
+/* One that is new may not be locked yet. */
+static bool is_old_and_mine(const char *path)
+{
+    const double newest = 60;
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+           clock_wall() - (double)st.st_mtime > newest;
+}
+
+static peat_status lock(const char *path, int *fd)
+{
+    char *name = path_join(path, LOCK);
+    peat_status status = file_open(name, O_RDWR | O_CREAT, FILE_OWN, fd, NULL);
+    free(name);
+    if (status != PEAT_OK)
+        *fd = -1;
+    else if (flock(*fd, LOCK_EX | LOCK_NB) < 0)
+        status = PEAT_FAILED;
+    return status;
+}
+
+static void remove_unlocked(const char *path)
+{
+    int fd;
+    if (lock(path, &fd) == PEAT_OK)
+        dir_remove(path, NULL);
+    if (fd >= 0)
+        close(fd);
+}
+
+static void remove_left(const char *pattern)
+{
+    char **name;
+    int n;
+    if (dir_list(place(), &name, &n, NULL) != PEAT_OK)
+        return;
+    for (int i = 0; i < n; i++) {
+        char *path = path_join(place(), name[i]);
+        if (fits(strrchr(pattern, '/') + 1, name[i]) && is_old_and_mine(path))
+            remove_unlocked(path);
+        free(path);
+    }
+    names_free(name, n);
+}
+
+/* ---- one's own ---- */
+
+peat_status own_dir_open(struct own_dir *d, const char *kind, struct error *err)
+{
+    *d = (struct own_dir){own_dir_pattern(kind), -1};
+    remove_left(d->path);
+    if (!mkdtemp(d->path)) {
+        peat_status status = error_set(err, PEAT_IO, "cannot make a directory like '%s': %s",
+                                       d->path, strerror(errno));
+        free(d->path);
+        d->path = NULL;
+        return status;
+    }
+    lock(d->path, &d->lock);
+    return PEAT_OK;
+}
+
+void own_dir_close(struct own_dir *d)
+{
+    if (d->path)
+        dir_remove(d->path, NULL);
+    if (d->lock >= 0)
+        close(d->lock);
+    free(d->path);
+    *d = (struct own_dir){NULL, -1};
+}
