@@ -37,8 +37,8 @@ static peat_status blame(const struct trail_page *page, const char *where, const
     memcpy(cell, page->cell, sizeof(cell));
     cell[sizeof(cell) - 1] = '\0';
     if (!hook || !trail_find(page, where, plugin))
-        return error_set(err, PEAT_FAILED, "the process that runs plugins %s%s%s", what,
-                         where[0] ? " in " : "", where);
+        return error_set(err, PEAT_FAILED, "the process that runs plugins %s%s%s%s%s", what,
+                         where[0] ? " in " : "", where, cell[0] ? ", for cell " : "", cell);
     if (strcmp(hook, ".load") == 0)
         return error_set(err, PEAT_FAILED, "%splugin '%s' %s while it was loaded", plugin->at,
                          plugin->file, what);
@@ -126,11 +126,13 @@ _Noreturn static void run_child(const struct job_apart *job, struct trail_page *
 /* Work under way in a child. */
 struct inquiry {
     struct child child;
-    int fd; /* what it sends */
-    double seconds;
+    int fd;                  /* what it sends */
+    double seconds, outside; /* without progress: in a plugin's function, outside; 0: any time */
     uint64_t beats;
-    double idle, looked; /* seconds without progress in a plugin; of the clock */
+    double cpu;          /* seconds of processors that it had used at the last look */
+    double idle, looked; /* seconds without progress; of the clock                  */
     bool stuck, stopped, sent;
+    char doing[CHILD_DOING]; /* while it stood still outside of plugins; "": in one */
 };
 
 static peat_status start_work(struct inquiry *q, const struct job_apart *job, struct error *err)
@@ -150,8 +152,18 @@ static peat_status start_work(struct inquiry *q, const struct job_apart *job, st
     return status;
 }
 
-/* Only time spent inside of one plugin function counts: the engine may read data as long as it
- * takes. Time in which this process itself stood still counts for one look. */
+/* A plugin function gets on when it ends. The engine may read data as long as it takes: it stands
+ * still when it waits, as for a lock that nobody will give back, and no processor works for it. */
+static bool gets_on(struct inquiry *q, bool in_plugin)
+{
+    double cpu = child_cpu(&q->child);
+    bool beats = q->child.trail->beats != q->beats, works = cpu != q->cpu;
+    q->beats = q->child.trail->beats;
+    q->cpu = cpu;
+    return beats || (works && !in_plugin);
+}
+
+/* Time in which this process itself stood still counts for one look. */
 static void watch(struct inquiry *q)
 {
     const double longest_look = 1;
@@ -159,13 +171,11 @@ static void watch(struct inquiry *q)
     char where[TRAIL_TEXT];
     q->looked = now;
     trail_where(q->child.trail, where);
-    if (!where[0] || q->child.trail->beats != q->beats) {
-        q->beats = q->child.trail->beats;
-        q->idle = 0;
-        return;
-    }
-    q->idle += past < longest_look ? past : longest_look;
-    q->stuck = q->seconds > 0 && q->idle > q->seconds;
+    double limit = where[0] ? q->seconds : q->outside;
+    q->idle = gets_on(q, where[0]) ? 0 : q->idle + (past < longest_look ? past : longest_look);
+    q->stuck = limit > 0 && q->idle > limit;
+    if (q->stuck && !where[0])
+        child_doing(&q->child, q->doing);
 }
 
 /* One read of what has come; false at the end. */
@@ -222,7 +232,9 @@ static void end_work(struct inquiry *q)
 static void describe_end(const struct inquiry *q, struct strbuf *out)
 {
     char name[SIGNAL_NAME];
-    if (q->stuck)
+    if (q->doing[0])
+        strbuf_addf(out, "stood still outside of plugins for %g s, %s", q->outside, q->doing);
+    else if (q->stuck)
         strbuf_addf(out, "did not return within %g s", q->seconds);
     else if (q->child.signal)
         strbuf_addf(out, "%s %s", signal_is_sent(q->child.signal) ? "was ended by" : "crashed with",
@@ -283,7 +295,9 @@ peat_status apart_run(apart_fn work, void *ctx, double seconds, enum apart_print
                       struct strbuf *out, struct trail_plugin *died, struct error *err)
 {
     const struct job_apart job = {work, ctx, prints};
-    struct inquiry q = {.seconds = seconds};
+    /* Who prints waits for its reader. */
+    struct inquiry q = {.seconds = seconds,
+                        .outside = prints == APART_PRINTS ? 0 : seconds * APART_WAITS};
     struct trail_plugin plugin = {.id = ""};
     struct error why = {0};
     struct stops_held held;

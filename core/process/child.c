@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -213,6 +214,38 @@ bool child_is_left(void)
 {
     siginfo_t info;
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+double child_cpu(const struct child *c)
+{
+    clockid_t clock;
+    struct timespec used = {0, 0};
+    if (clock_getcpuclockid(c->pid, &clock) == 0)
+        clock_gettime(clock, &used);
+    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
+}
+
+/* A file of /proc; freed by the caller, NULL: there is none. */
+static char *read_proc(pid_t pid, const char *name)
+{
+    char path[64], *text = NULL;
+    size_t n = 0;
+    snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, name);
+    return file_read(path, 0, &text, &n, NULL) == PEAT_OK ? text : NULL;
+}
+
+void child_doing(const struct child *c, char text[CHILD_DOING])
+{
+    char *status = read_proc(c->pid, "status"), *waits = read_proc(c->pid, "wchan");
+    const char *state = status ? strstr(status, "\nState:") : NULL, *word = NULL;
+    int n = 0;
+    if (state && (word = strchr(state, '(')) != NULL)
+        n = (int)strcspn(++word, ")");
+    bool known = waits && waits[0] && strcmp(waits, "0") != 0;
+    snprintf(text, CHILD_DOING, "%.*s%s%s", n ? n : CHILD_DOING, n ? word : "waiting",
+             known ? " in " : "", known ? waits : "");
+    free(status);
+    free(waits);
 }
 
 /* One millisecond at first, for children that are soon done. */

@@ -226,14 +226,49 @@ START_TEST(error_of_the_work_comes_back_and_nothing_else)
 }
 END_TEST
 
-START_TEST(limit_is_for_plugins_alone_and_all_bytes_come)
+/* As in a lock that was taken before the fork. */
+static peat_status wait_for_ever(void *ctx, struct trail *trail, struct strbuf *out,
+                                 struct error *err)
+{
+    (void)ctx, (void)out, (void)err;
+    trail_cell(trail, "rotary.s0");
+    pause();
+    return PEAT_OK;
+}
+
+START_TEST(child_that_stands_still_outside_of_plugins_is_ended_and_named)
 {
     struct strbuf out;
     struct error err = {0};
     strbuf_init(&out);
-    ck_assert_int_eq(apart_run(hang_in_the_engine, NULL, 0.1, APART_ASIDE, &out, NULL, &err),
+    ck_assert_int_eq(apart_run(wait_for_ever, NULL, 0.1, APART_ASIDE, &out, NULL, &err),
+                     PEAT_FAILED);
+    ck_assert_ptr_nonnull(strstr(err.text, "the process that runs plugins stood still outside of "
+                                           "plugins for 0.4 s, sleeping"));
+    ck_assert_ptr_nonnull(strstr(err.text, ", for cell rotary.s0"));
+    strbuf_release(&out);
+}
+END_TEST
+
+START_TEST(limit_of_a_plugin_is_not_the_engines_and_all_bytes_come)
+{
+    struct strbuf out;
+    struct error err = {0};
+    strbuf_init(&out);
+    ck_assert_int_eq(apart_run(hang_in_the_engine, NULL, 0.3, APART_ASIDE, &out, NULL, &err),
                      PEAT_OK);
     ck_assert_uint_eq(out.n, 1 << 20);
+    strbuf_release(&out);
+}
+END_TEST
+
+START_TEST(child_that_prints_may_wait_for_its_reader)
+{
+    struct strbuf out;
+    struct error err = {0};
+    strbuf_init(&out);
+    ck_assert_int_eq(apart_run(hang_in_the_engine, NULL, 0.05, APART_PRINTS, &out, NULL, &err),
+                     PEAT_OK);
     strbuf_release(&out);
 }
 END_TEST
@@ -259,5 +294,8 @@ int main(void)
         TESTS(page_tells_where_a_process_died, kernel_goes_before_the_hook_it_runs_in,
               plugin_of_a_place_is_found_by_its_whole_name, page_that_was_overwritten_does_no_harm,
               error_of_the_work_comes_back_and_nothing_else,
-              limit_is_for_plugins_alone_and_all_bytes_come, death_of_the_child_names_the_plugin));
+              child_that_stands_still_outside_of_plugins_is_ended_and_named,
+              child_that_prints_may_wait_for_its_reader,
+              limit_of_a_plugin_is_not_the_engines_and_all_bytes_come,
+              death_of_the_child_names_the_plugin));
 }

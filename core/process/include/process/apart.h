@@ -29,6 +29,10 @@ enum apart_prints {
     APART_SILENT, /* nowhere, and standard error neither */
 };
 
+/* Outside of plugins the engine may work as long as it takes, and wait, using no processor, for
+ * this many times what a plugin function may take; where it prints, as long as its reader likes. */
+enum { APART_WAITS = 4 };
+
 /* seconds: how long one plugin function may take; 0: any time. An error of `work` is given back as
  * it is; a child that dies is PEAT_FAILED. `died` (may be NULL) is told which plugin it was: its
  * file is "" when that is not known, or when the child did not die. */

@@ -67,6 +67,11 @@ bool child_has_ended(struct child *c);
 /* Until it has ended; it is ended at its deadline, or when a stop waits that the caller holds
  * (base/stops.h). */
 void child_wait(struct child *c);
+/* Seconds of processors that it has used; 0 once it has ended. */
+double child_cpu(const struct child *c);
+enum { CHILD_DOING = 96 };
+/* What it is doing, in words of the kernel: "sleeping in futex_wait_queue", "running". */
+void child_doing(const struct child *c, char text[CHILD_DOING]);
 /* This process has a child, whoever has started it, that was not waited for. */
 bool child_is_left(void);
 /* Gives its trail back. */
