@@ -16,6 +16,7 @@
 #define COSTS                                                                                      \
     {"params", FIELD_NUMBER | FIELD_NULL}, {"flops_per_token", FIELD_NUMBER | FIELD_NULL},         \
         {"params_positional", FIELD_NUMBER | FIELD_NULL | FIELD_SIGNED},                           \
+        {"params_frozen", FIELD_NUMBER}, {"started", FIELD_TEXT},                                  \
         {"attention_path", FIELD_TEXT | FIELD_NULL},                                               \
     {                                                                                              \
         "injection", FIELD_TEXT | FIELD_NULL                                                       \
@@ -25,6 +26,8 @@ static const struct field train_fields[] = {
     {"steps", FIELD_INT}, {"seq_len", FIELD_INT}, {"batch", FIELD_INT}, {NULL}};
 static const struct field eval_fields[] = {{"lengths", FIELD_LIST | FIELD_TEXT, FIELD_INT}, {NULL}};
 static const struct field config_fields[] = {
+    {"experiment", FIELD_TEXT},
+    {"index", FIELD_INT},
     {"hash", FIELD_TEXT | FIELD_NEEDED},
     {"setting", FIELD_TEXT},
     {"id", FIELD_TEXT},
@@ -39,6 +42,7 @@ static const struct field config_fields[] = {
     {"train", FIELD_MAP, 0, train_fields},
     {"eval", FIELD_MAP, 0, eval_fields},
     COSTS,
+    {"input_ratio_start", FIELD_NUMBER | FIELD_NULL},
     {NULL},
 };
 const struct record config_record = {"config.json", "format", 1, false, config_fields};
@@ -62,6 +66,7 @@ static const struct field meta_fields[] = {
     {"gemm", FIELD_TEXT},
     {"blas", FIELD_TEXT},
     {"blas_core", FIELD_TEXT},
+    {"libm", FIELD_TEXT},
     {"precision", FIELD_TEXT},
     {"compiler", FIELD_TEXT},
     {"build", FIELD_TEXT},

@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/number.h"
-#include "base/record.h"
 #include "base/seal.h"
 
 /* ---- reading ---- */
@@ -30,7 +29,7 @@ static const struct field line_fields[] = {
     {"diverged", FIELD_BOOL},
     {NULL},
 };
-static const struct record line_record = {"metrics.jsonl", NULL, 1, true, line_fields};
+const struct record line_record = {"metrics.jsonl", NULL, 1, true, line_fields};
 
 const struct value *metrics_line(struct arena *a, const char *line, size_t n)
 {

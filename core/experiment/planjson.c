@@ -35,6 +35,7 @@ static const struct field cell_fields[] = {
     {"generate_flops", FIELD_NUMBER},
     {"generate_work", FIELD_NUMBER},
     {"activation_bytes", FIELD_NUMBER},
+    {"input_ratio_start", FIELD_NUMBER | FIELD_NULL},
     {"attention_path", FIELD_TEXT},
     {"injection", FIELD_TEXT},
     {"matched", FIELD_TEXT | FIELD_NULL},

@@ -17,7 +17,6 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/record.h"
 #include "base/seal.h"
 
 enum { STATE_LIMIT = 1 << 20 };
@@ -28,7 +27,7 @@ static const struct field state_fields[] = {
     {"files", FIELD_MAP, FIELD_TEXT},
     {NULL},
 };
-static const struct record state_record = {GENERATION_STATE, "version", 1, false, state_fields};
+const struct record state_record = {GENERATION_STATE, "version", 1, false, state_fields};
 
 void generation_name(int64_t step, char name[GENERATION_NAME])
 {

@@ -9,8 +9,12 @@
 #ifndef CELL_CELLMETRICS_H
 #define CELL_CELLMETRICS_H
 
+#include "base/record.h"
 #include "base/strbuf.h"
 #include "train/trainer.h"
+
+/* A line. */
+extern const struct record line_record;
 
 struct cell_metrics {
     int fd;

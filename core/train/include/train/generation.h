@@ -3,11 +3,15 @@
 #ifndef TRAIN_GENERATION_H
 #define TRAIN_GENERATION_H
 
+#include "base/record.h"
 #include "train/trainer.h"
 
 #define GENERATION_MODEL     "model.safetensors"
 #define GENERATION_OPTIMISER "optimiser.safetensors"
 #define GENERATION_STATE     "state.json"
+
+/* state.json */
+extern const struct record state_record;
 
 /* "step-00000500" */
 #define GENERATION_NAME 32

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_old_runs.c: run directories and archives that earlier versions wrote are read as they were.
+ *
+ * old_runs/ has, by the commit that made them, a run directory, an archive of it, and the table
+ * that this version printed of it as csv. They are never made again: docs/formats.md. 145786c had
+ * no column `label` and no archives: its column `cell`, which had another meaning, is left out, and
+ * the archive is of tar. The directory of 6c1f1fa is without weights, its archive with.
+ */
+#include "support/shell.h"
+#include "support/support.h"
+
+static const struct {
+    const char *commit, *archive, *name, *hash;
+    const char *page; /* stands on it */
+} runs[] = {
+    {"145786c", "tar.gz", "first",
+     "328ada219190388e223aa2e8904b3988e2b64186bce27af148314dd408379404", "rotary"},
+    {"6c1f1fa", "tar.xz", "second",
+     "fc49678ffaa73e6e6429dc9987c03f75992be42a80ee90c6482c3038f7254693", "positions help"},
+};
+enum { RUNS = sizeof(runs) / sizeof(*runs) };
+
+static void open_runs(void)
+{
+    shell_open();
+    shell_expect(0, "cp -r \"$PEAT_SOURCE\"/tests/integration/old_runs/* .");
+}
+
+/* The directory as it is, and as the archive unpacks. */
+static void for_each(int i, void (*check)(const char *dir, int i))
+{
+    check(runs[i].commit, i);
+    shell_expect(0, "mkdir unpacked && tar xf %s.%s -C unpacked", runs[i].commit, runs[i].archive);
+    struct strbuf dir;
+    strbuf_init(&dir);
+    strbuf_addf(&dir, "unpacked/%s", runs[i].name);
+    check(dir.text, i);
+    strbuf_release(&dir);
+}
+
+static void has_its_table(const char *dir, int i)
+{
+    shell_expect(0, "peat results %s --format csv --columns $(head -n 1 %s.csv) | diff %s.csv -",
+                 dir, runs[i].commit, runs[i].commit);
+}
+
+static void has_its_hash(const char *dir, int i)
+{
+    shell_says(0, runs[i].hash, "peat verify %s", dir);
+    assert_printed(" 0 problems");
+}
+
+static void is_read_by_all(const char *dir, int i)
+{
+    shell_says(0, " done", "peat status %s", dir);
+    shell_says(0, runs[i].page, "peat report %s -o page.html && cat page.html", dir);
+    shell_expect(0, "peat results %s && peat results %s --format json", dir, dir);
+    shell_expect(0, "peat plot %s -o figure.svg || command -v gnuplot || exit 0", dir);
+    shell_expect(0, "peat bundle %s -o again.tar.gz && tar tf again.tar.gz >/dev/null", dir);
+}
+
+START_TEST(old_run_has_the_table_that_its_version_printed)
+{
+    for_each(_i, has_its_table);
+}
+END_TEST
+
+START_TEST(old_run_is_verified_and_has_its_hash)
+{
+    for_each(_i, has_its_hash);
+}
+END_TEST
+
+START_TEST(old_run_is_read_by_every_verb)
+{
+    for_each(_i, is_read_by_all);
+}
+END_TEST
+
+/* A value of the table is of the files, and not of the test. */
+START_TEST(changed_old_run_is_seen)
+{
+    shell_expect(
+        0, "sed -i '0,/\"value\": [0-9.]*/s//\"value\": 0.5/' 6c1f1fa/cells/learned*/result.json");
+    shell_expect(1, "peat results 6c1f1fa --format csv --columns $(head -n 1 6c1f1fa.csv) | "
+                    "diff -q 6c1f1fa.csv -");
+    shell_expect(1, "peat verify 6c1f1fa");
+}
+END_TEST
+
+int main(void)
+{
+    return run_list(
+        (struct tests){.subject = "old_runs",
+                       .open = open_runs,
+                       .close = shell_close,
+                       .seconds = 60,
+                       .needs = "PEAT PEAT_SOURCE tar xz",
+                       .loops = LOOPS({old_run_has_the_table_that_its_version_printed, RUNS},
+                                      {old_run_is_verified_and_has_its_hash, RUNS},
+                                      {old_run_is_read_by_every_verb, RUNS})},
+        TESTS(changed_old_run_is_seen));
+}
