@@ -14,12 +14,9 @@
 /* A temporary file; the name is freed after unlink by data_forget. */
 static inline char *data_write(const void *bytes, size_t n)
 {
-    char *path = strdup("/tmp/peat-data-XXXXXX");
-    int fd = mkstemp(path);
-    ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(write(fd, bytes, n), (ssize_t)n);
-    close(fd);
-    return path;
+    char path[64];
+    new_file(path, sizeof(path), bytes, n);
+    return strdup(path);
 }
 
 static inline void data_forget(char *path)

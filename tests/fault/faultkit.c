@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "support/support.h"
 
 enum { LIMIT_MS = 60 * 1000, FAILURES_SHOWN = 20 };
 
@@ -41,10 +42,9 @@ void rig_open(struct rig *s, int argc, char **argv)
             s->seed = strtoull(argv[++i], NULL, 10);
     }
     failed = mmap(NULL, sizeof(*failed), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    bool memory = access("/dev/shm", W_OK) == 0;
-    strcpy(s->dir, memory ? "/dev/shm/peat-fault-XXXXXX" : "/tmp/peat-fault-XXXXXX");
-    if (failed == MAP_FAILED || !s->peat || !mkdtemp(s->dir))
-        die("PEAT must be set, and a directory made");
+    if (failed == MAP_FAILED || !s->peat)
+        die("PEAT must be set");
+    new_folder(s->dir, sizeof(s->dir));
 }
 
 int rig_close(struct rig *s)

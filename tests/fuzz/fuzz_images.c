@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     static const unsigned char images[] = {0, 0, 8, 3, 0, 0, 0, IMAGES, 0, 0, 0, 2, 0, 0, 0, 3};
     static const unsigned char labels[] = {0, 0, 8, 1, 0, 0, 0, IMAGES};
-    char image_path[] = "/tmp/peat-fuzz-XXXXXX", label_path[] = "/tmp/peat-fuzz-XXXXXX";
+    char *image_path = own_dir_pattern("fuzz"), *label_path = own_dir_pattern("fuzz");
     make_file(image_path, images, sizeof(images), (size_t)IMAGES * PIXELS);
     make_file(label_path, labels, sizeof(labels), IMAGES);
     const char *const settings[][7] = {
@@ -32,5 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
         fuzz_task_data(peat_entry(), settings[i], bytes, n);
     unlink(image_path);
     unlink(label_path);
+    free(image_path);
+    free(label_path);
     return 0;
 }

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
+#include "base/own_dir.h"
 #include "fuzz/fuzz.h"
 #include "grid/stale.h"
 #include "report/results.h"
@@ -58,21 +58,17 @@ static void remove_directory(void);
 /* Made once, removed at exit. */
 static char *directory(void)
 {
-    static char path[] = "/dev/shm/peat-fuzz-XXXXXX";
-    static bool made;
-    if (!made) {
-        if (access("/dev/shm", W_OK) != 0)
-            strcpy(path, "/tmp/peat-fuzz-XXXXXX");
-        BUG_UNLESS(mkdtemp(path));
-        char *cell = path_join(path, CELL);
+    static struct own_dir dir;
+    if (!dir.path) {
+        BUG_UNLESS(own_dir_open(&dir, "fuzz", NULL) == PEAT_OK);
+        char *cell = path_join(dir.path, CELL);
         BUG_UNLESS(dir_make(cell, NULL) == PEAT_OK);
         free(cell);
-        made = true;
         for (int i = 0; i < FILES; i++)
-            put(path, files[i].path, files[i].text, strlen(files[i].text));
+            put(dir.path, files[i].path, files[i].text, strlen(files[i].text));
         atexit(remove_directory);
     }
-    return path;
+    return dir.path;
 }
 
 static void remove_directory(void)

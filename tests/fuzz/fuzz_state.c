@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/own_dir.h"
 #include "base/seal.h"
 #include "fuzz/fuzz.h"
 #include "train/generation.h"
@@ -25,16 +25,12 @@ static void remove_directory(void);
 /* Made once, removed at exit. */
 static char *directory(void)
 {
-    static char path[] = "/dev/shm/peat-fuzz-XXXXXX";
-    static bool made;
-    if (!made) {
-        if (access("/dev/shm", W_OK) != 0)
-            strcpy(path, "/tmp/peat-fuzz-XXXXXX");
-        BUG_UNLESS(mkdtemp(path));
-        made = true;
+    static struct own_dir dir;
+    if (!dir.path) {
+        BUG_UNLESS(own_dir_open(&dir, "fuzz", NULL) == PEAT_OK);
         atexit(remove_directory);
     }
-    return path;
+    return dir.path;
 }
 
 static void remove_directory(void)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/own_dir.h"
 #include "cli/verbs.h"
 #include "fuzz/fuzz.h"
 #include "grid/stale.h"
@@ -64,7 +65,7 @@ static const struct {
 
 enum { FILES = sizeof(files) / sizeof(*files) };
 
-static char dir[] = "/dev/shm/peat-verbs-XXXXXX";
+static char *dir;
 
 static void put(const char *name, const void *text, size_t n)
 {
@@ -93,13 +94,10 @@ static void make(const char *name)
 /* Made once, removed at exit. */
 static void set_up(void)
 {
-    static bool made;
-    if (made)
+    if (dir)
         return;
-    if (access("/dev/shm", W_OK) != 0)
-        strcpy(dir, "/tmp/peat-verbs-XXXXXX");
+    dir = own_dir_pattern("verbs");
     BUG_UNLESS(mkdtemp(dir));
-    made = true;
     maker = getpid();
     atexit(remove_directory);
     make(DONE);

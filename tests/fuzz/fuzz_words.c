@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/own_dir.h"
 #include "experiment/experiment.h"
 #include "fuzz/fuzz.h"
 
@@ -23,16 +24,23 @@ static const char experiment[] = "version: 1\n"
                                  "  size: {S: {model.d_model: 8}, M: {model.d_model: 16}}\n"
                                  "seeds: 2\n";
 
-/* The file is made once. */
+static char *path;
+
+static void remove_file(void)
+{
+    unlink(path);
+    free(path);
+}
+
+/* Made once, removed at exit. */
 static const char *experiment_path(void)
 {
-    static char path[] = "/tmp/peat-fuzz-XXXXXX";
-    static bool made;
-    if (!made) {
+    if (!path) {
+        path = own_dir_pattern("fuzz");
         int fd = mkstemp(path);
         BUG_UNLESS(fd >= 0 && fd_write(fd, experiment, strlen(experiment), NULL) == PEAT_OK);
         close(fd);
-        made = true;
+        atexit(remove_file);
     }
     return path;
 }

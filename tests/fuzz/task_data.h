@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/own_dir.h"
 #include "fuzz/fuzz.h"
 #include "nn/host.h"
 #include "plugin/params.h"
@@ -59,13 +60,14 @@ static inline void fuzz_task_file(const peat_plugin *desc, const char *path, pea
 static inline void fuzz_task_data(const peat_plugin *desc, const char *const *setting,
                                   const uint8_t *bytes, size_t n)
 {
-    char path[] = "/tmp/peat-fuzz-XXXXXX";
+    char *path = own_dir_pattern("fuzz");
     int fd = mkstemp(path);
     BUG_UNLESS(fd >= 0 && fd_write(fd, (const char *)bytes, n, NULL) == PEAT_OK);
     close(fd);
     fuzz_task_file(desc, path, PEAT_DECODER, setting);
     fuzz_task_file(desc, path, PEAT_ENCODER, setting);
     unlink(path);
+    free(path);
 }
 
 #endif

@@ -16,12 +16,11 @@
 
 #define FILES_LEAST 30
 
-static char work[] = "/tmp/peat-bad-XXXXXX";
+static char work[64];
 
 static void set_up(void)
 {
-    strcpy(work + strlen(work) - 6, "XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(work));
+    new_folder(work, sizeof(work));
 }
 
 static void tear_down(void)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/own_dir.h"
 #include "base/strbuf.h"
 #include "support/support.h"
 
@@ -202,17 +203,18 @@ static int run_tests(void)
 
 int main(void)
 {
-    char dir[] = "/tmp/peat-install-XXXXXX";
     if (!getenv("PEAT_BUILD") || system("cmake --version >/dev/null 2>&1") != 0) {
         printf("skipped: PEAT_BUILD is not set, or there is no cmake\n");
         return 77;
     }
-    if (!mkdtemp(dir)) {
-        perror(dir);
+    struct own_dir dir;
+    struct error err = {0};
+    if (own_dir_open(&dir, "install", &err) != PEAT_OK) {
+        fprintf(stderr, "%s\n", err.text);
         return EXIT_FAILURE;
     }
-    setenv("PEAT_TEST_DIR", dir, 1);
+    setenv("PEAT_TEST_DIR", dir.path, 1);
     int status = run_tests();
-    dir_remove(dir, NULL);
+    own_dir_close(&dir);
     return status;
 }

@@ -270,8 +270,8 @@ static double stored_loss(const char *dir, const char *id, int64_t length)
 START_TEST(the_mean_in_the_table_is_that_of_the_cells)
 {
     struct error err = {0};
-    char dir[] = "/tmp/peat-real-XXXXXX";
-    ck_assert_ptr_nonnull(mkdtemp(dir));
+    char dir[64];
+    new_folder(dir, sizeof(dir));
     write_experiment(dir);
     assert_runs(dir, "run -q e.yaml");
     assert_runs(dir, "results runs/real --format json");
@@ -328,8 +328,8 @@ static double csv_at(const char *text, int row, int column)
 START_TEST(inspect_prints_the_numbers_themselves)
 {
     static char text[1 << 19];
-    char dir[] = "/tmp/peat-inspect-XXXXXX", path[128];
-    ck_assert_ptr_nonnull(mkdtemp(dir));
+    char dir[64], path[128];
+    new_folder(dir, sizeof(dir));
     assert_runs(dir, "inspect sinusoidal layout=halves frequencies=tensor2tensor --d 128 --T 128 "
                      "--format csv -o t.csv");
     snprintf(path, sizeof(path), "%s/t.csv", dir);
@@ -371,8 +371,8 @@ START_TEST(bench_prints_its_keys)
                                       "peak_rss_mib",
                                       "sgemm_gflops",
                                       "fraction_of_sgemm"};
-    char dir[] = "/tmp/peat-bench-XXXXXX";
-    ck_assert_ptr_nonnull(mkdtemp(dir));
+    char dir[64];
+    new_folder(dir, sizeof(dir));
     assert_runs(dir,
                 "bench step --d 16 --heads 2 --layers 1 --T 8 --B 2 --V 11 --steps 2 --warmup 0 "
                 "--json");

@@ -14,8 +14,7 @@ void handplan_open(struct handplan *h)
     static const char text[] = "version: 1\nname: hand\n";
     memset(h, 0, sizeof(*h));
     arena_init(&h->arena, "handplan", 1 << 16);
-    strcpy(h->dir, "/tmp/peat-test-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(h->dir));
+    new_folder(h->dir, sizeof(h->dir));
     snprintf(h->file, sizeof(h->file), "%s/hand.yaml", h->dir);
     snprintf(h->run, sizeof(h->run), "%s/run", h->dir);
     ck_assert_int_eq(file_write(h->file, text, strlen(text), NULL), PEAT_OK);

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "support/support.h"
 
 #define START_SECONDS 20.0
 #define END_SECONDS   15.0
@@ -209,10 +210,11 @@ bool one_node_open(struct one_node_slurm *s)
 {
     char path[4096], command[256];
     const char *given = getenv("PATH");
-    *s = (struct one_node_slurm){.dir = "/tmp/peat-slurm-XXXXXX"};
+    *s = (struct one_node_slurm){.dir = ""};
+    new_folder(s->dir, sizeof(s->dir));
     snprintf(path, sizeof(path), "%s:%s", given ? given : "/usr/bin:/bin", path_of_daemons);
     setenv("PATH", path, 1);
-    if (!mkdtemp(s->dir) || chmod(s->dir, 0755) != 0 || !write_files(s)) {
+    if (chmod(s->dir, 0755) != 0 || !write_files(s)) {
         perror("a directory for Slurm");
         return false;
     }

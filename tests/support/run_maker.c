@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/value.h"
+#include "support/support.h"
 
 void run_maker_open(struct run_maker *m, const char *name)
 {
@@ -28,8 +29,7 @@ void run_maker_open(struct run_maker *m, const char *name)
         .task = "",
         .second = "position.combine",
     };
-    snprintf(m->dir, sizeof(m->dir), "/tmp/peat-results-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(m->dir));
+    new_folder(m->dir, sizeof(m->dir));
     strbuf_init(&m->cells);
     strbuf_init(&m->claims);
 }

@@ -10,14 +10,15 @@
 #include <sys/wait.h>
 
 #include "base/file.h"
+#include "support/support.h"
 
 struct shell shell;
 
 void shell_open(void)
 {
-    shell = (struct shell){.dir = "/tmp/peat-test-XXXXXX"};
+    shell = (struct shell){.dir = ""};
     strbuf_init(&shell.printed);
-    ck_assert_ptr_nonnull(mkdtemp(shell.dir));
+    new_folder(shell.dir, sizeof(shell.dir));
 }
 
 void shell_close(void)

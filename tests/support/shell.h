@@ -10,7 +10,7 @@
 
 /* The one there is: shell_open and shell_close are a fixture. */
 extern struct shell {
-    char dir[64];          /* a fresh directory under /tmp */
+    char dir[64];          /* a fresh directory */
     struct strbuf printed; /* by the last command: stdout and stderr */
 } shell;
 

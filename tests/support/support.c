@@ -8,7 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
+#include "base/own_dir.h"
+#include "support/limit.h"
 
 enum { SKIPPED = 77 }; /* what ctest takes for that */
 
@@ -63,6 +66,34 @@ static bool lacks(const char *needs, char text[128])
     return false;
 }
 
+static double limit;
+
+/* Check ends a test by SIGKILL, which leaves nothing to look at. */
+static void tell_guard(void)
+{
+    const char *path = getenv(LIMIT_VARIABLE);
+    FILE *f = path ? fopen(path, "we") : NULL;
+    if (!f)
+        return;
+    fprintf(f, "%.3f %g\n", clock_seconds() + limit, limit);
+    fclose(f);
+}
+
+/* Where Check forks: it has limits only then. */
+static void set_limit(TCase *tests, double seconds)
+{
+    const double preset = 4;
+    limit = seconds > 0 ? seconds : preset;
+    if (getenv(LIMIT_VARIABLE) == NULL) {
+        tcase_set_timeout(tests, limit);
+        return;
+    }
+    tcase_set_timeout(tests, limit + LIMIT_STACKS);
+    const char *fork = getenv("CK_FORK");
+    if (!fork || strcmp(fork, "no") != 0)
+        tcase_add_checked_fixture(tests, tell_guard, NULL);
+}
+
 int run_list(struct tests t, const TTest *const *test)
 {
     char missing[128];
@@ -70,9 +101,8 @@ int run_list(struct tests t, const TTest *const *test)
         return skip_all(missing);
     Suite *suite = suite_create(t.subject);
     TCase *tests = tcase_create(t.subject);
+    set_limit(tests, t.seconds);
     tcase_add_checked_fixture(tests, t.open, t.close);
-    if (t.seconds > 0.0)
-        tcase_set_timeout(tests, t.seconds);
     for (; *test; test++)
         tcase_add_test(tests, *test);
     for (const struct repeated *l = t.loops; l && l->test; l++)
@@ -83,10 +113,39 @@ int run_list(struct tests t, const TTest *const *test)
 
 char scratch_dir[64];
 
+/* May be called outside of tests. */
+static void need(bool made, const char *path)
+{
+    if (made)
+        return;
+    perror(path);
+    abort();
+}
+
+static void name_new(char *path, size_t room)
+{
+    char *pattern = own_dir_pattern("test");
+    need(strlen(pattern) < room, pattern);
+    strcpy(path, pattern);
+    free(pattern);
+}
+
+void new_folder(char *path, size_t room)
+{
+    name_new(path, room);
+    need(mkdtemp(path) != NULL, path);
+}
+
+void new_file(char *path, size_t room, const void *bytes, size_t n)
+{
+    name_new(path, room);
+    int fd = mkstemp(path);
+    need(fd >= 0 && write(fd, bytes, n) == (ssize_t)n && close(fd) == 0, path);
+}
+
 void scratch_make(void)
 {
-    strcpy(scratch_dir, "/tmp/peat-test-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(scratch_dir));
+    new_folder(scratch_dir, sizeof(scratch_dir));
 }
 
 void scratch_remove(void)

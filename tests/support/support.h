@@ -38,7 +38,11 @@ bool has_command(const char *name);
 /* The exit status of main for a test that something is missing for, which is printed. */
 int skip_all(const char *missing);
 
-/* A fixture: a directory under /tmp for one test. */
+/* A new directory in TMPDIR, or file there of these bytes: its path into `room` bytes. */
+void new_folder(char *path, size_t room);
+void new_file(char *path, size_t room, const void *bytes, size_t n);
+
+/* A fixture: such a directory for one test. */
 extern char scratch_dir[64];
 void scratch_make(void);
 void scratch_remove(void);

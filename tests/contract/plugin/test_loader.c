@@ -28,8 +28,7 @@ static struct fixture *fixture_new(void)
 {
     struct fixture *f = calloc(1, sizeof(*f));
     ck_assert_ptr_nonnull(f);
-    strcpy(f->dir, "/tmp/peat-loader-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(f->dir));
+    new_folder(f->dir, sizeof(f->dir));
     arena_init(&f->arena, "run", 4096);
     return f;
 }

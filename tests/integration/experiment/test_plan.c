@@ -19,7 +19,7 @@
     "  model: {d_model: 32, n_layer: 2, n_head: 2}\n"                                              \
     "  train: {steps: 20, batch: 4, seq_len: 32}\n"
 
-static char work[] = "/tmp/peat-plan-XXXXXX";
+static char work[64];
 static struct arena arena;
 static struct error error;
 
@@ -39,8 +39,7 @@ static const char *need(const char *name)
 
 static void set_up(void)
 {
-    strcpy(work + strlen(work) - 6, "XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(work));
+    new_folder(work, sizeof(work));
     arena_init(&arena, "test", 1 << 18);
     error = (struct error){0};
     use_built_plugins();

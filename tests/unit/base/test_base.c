@@ -210,11 +210,8 @@ START_TEST(file_hash_equals_the_hash_of_its_bytes)
     ck_assert_ptr_nonnull(bytes);
     for (int i = 0; i < BYTES; i++)
         bytes[i] = pattern[i % 16];
-    char path[] = "/tmp/peat-test-XXXXXX";
-    int fd = mkstemp(path);
-    ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(write(fd, bytes, BYTES), BYTES);
-    close(fd);
+    char path[64];
+    new_file(path, sizeof(path), bytes, BYTES);
     char memory[HASH_HEX], file[HASH_HEX];
     struct error err = {0};
     hash_bytes(bytes, BYTES, memory);

@@ -26,16 +26,13 @@
 static struct arena arena;
 static struct error error;
 static struct experiment experiment;
-static char file[] = "/tmp/peat-experiment-XXXXXX";
+static char file[64];
 
 static void set_up(void)
 {
     arena_init(&arena, "test", 65536);
     error = (struct error){0};
-    strcpy(file + strlen(file) - 6, "XXXXXX");
-    int fd = mkstemp(file);
-    ck_assert_int_ge(fd, 0);
-    close(fd);
+    new_file(file, sizeof(file), "", 0);
 }
 
 static void tear_down(void)
