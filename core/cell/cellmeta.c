@@ -95,6 +95,10 @@ peat_status cell_data(const struct cell_config *c, struct arena *a, struct value
 {
     struct json files = json_list(a);
     peat_status status = add_files(files, &c->task, c->files, err);
+    for (int i = 0; status == PEAT_OK && i < c->n_scheme; i++)
+        status = add_files(files, &c->scheme[i], c->files, err);
+    if (status == PEAT_OK && c->has_combine)
+        status = add_files(files, &c->combine, c->files, err);
     for (int i = 0; status == PEAT_OK && i < c->n_start; i++)
         add_start(files, &c->start[i]);
     *list = files.v;

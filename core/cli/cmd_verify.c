@@ -9,12 +9,10 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "cell/cell.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "experiment/words.h"
 #include "grid/retrain.h"
-#include "process/apart.h"
 #include "process/program.h"
 
 enum { THREADS_MAX = 1024, CELLS_MAX = 1000000 };
@@ -23,69 +21,6 @@ struct request {
     bool json;
     struct retraining again;
 };
-
-/* ---- identity, worked out anew ---- */
-
-/* In a child, which loads the plugins: of each cell whose plugins and data are here as they were,
- * whether its settings have the hash that it is called by. */
-static peat_status check_identity(void *ctx, struct trail *trail, struct strbuf *out,
-                                  struct error *err)
-{
-    const struct verification *v = ctx;
-    struct arena a;
-    struct registry registry;
-    struct data_files hashed_once = {.a = &a}; /* keeps no bytes */
-    arena_init(&a, "identity", 1 << 16);
-    peat_status status = registry_init(&registry, &a, err);
-    registry.trail = trail;
-    struct json list = json_list(&a);
-    for (int i = 0; i < v->dir.n && status == PEAT_OK; i++) {
-        const struct cell_files *c = &v->dir.cell[i];
-        struct cell_config config;
-        struct error why = {0};
-        if (!v->present[i])
-            continue;
-        struct json one = json_add_map(list);
-        json_put_int(one, "cell", i);
-        if (cell_config_restore(&config, c->config, &registry, &hashed_once, &a, &why) != PEAT_OK)
-            json_put_text(one, "why", why.text);
-        else
-            json_put_bool(one, "same", json_text_is(c->config, "hash", config.hash));
-    }
-    json_print(list.v, JSON_DENSE, out);
-    arena_release(&a);
-    return status;
-}
-
-static void add_identity(struct verification *v, const struct value *one)
-{
-    int64_t cell = json_get_int(one, "cell", -1);
-    const char *why = json_get_text(one, "why");
-    if (cell < 0 || cell >= v->dir.n)
-        return;
-    const char *label = v->dir.cell[cell].label;
-    if (why)
-        verify_add(&v->notes, v->arena, label, "its identity is not worked out: %s", why);
-    else if (!json_get_bool(one, "same"))
-        verify_add(&v->problems, v->arena, label,
-                   "the settings in config.json are not those of its hash");
-}
-
-static void find_identity(struct verification *v)
-{
-    struct strbuf text;
-    struct error why = {0};
-    strbuf_init(&text);
-    peat_status status =
-        apart_run(check_identity, v, apart_seconds(), APART_ASIDE, &text, NULL, &why);
-    const struct value *list =
-        status == PEAT_OK ? json_parse(v->arena, text.text, text.n, "identity", &why) : NULL;
-    if (!list)
-        verify_add(&v->notes, v->arena, NULL, "identities are not worked out: %s", why.text);
-    for (int i = 0; list && i < list->n; i++)
-        add_identity(v, list->item[i]);
-    strbuf_release(&text);
-}
 
 /* ---- telling ---- */
 
@@ -219,7 +154,6 @@ static int verify(const struct cli *cli)
         return cli_refuse(&err);
     if (verify_dir(cli->operand[0], &v, cli->arena, &err) != PEAT_OK)
         return cli_refuse(&err);
-    find_identity(&v);
     if (retrain(&v, &q->again, &err) != PEAT_OK)
         return cli_refuse(&err);
     if (q->again.interrupted)

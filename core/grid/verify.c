@@ -160,25 +160,22 @@ static const char *hash_once(struct elsewhere *e, const char *path, struct arena
     return found;
 }
 
-/* The files listed under key in meta.json; false: one is not here, or is another one. */
-static bool check_named(struct verification *v, const struct cell_files *c, const char *key,
+/* The files listed under key in meta.json. */
+static void check_named(struct verification *v, const struct cell_files *c, const char *key,
                         struct elsewhere *e)
 {
     const struct value *file;
-    bool same = true;
     for (int i = 0; (file = json_get_item(c->meta, key, i)); i++) {
         const char *path = json_get_text(file, "path"), *sealed = json_get_text(file, "sha256");
         const char *now = path && sealed ? hash_once(e, path, v->arena) : NULL;
         if (!path || !sealed)
             continue;
-        same = same && now && strcmp(now, sealed) == 0;
         const char *note = arena_printf(v->arena, "'%s', which is not here", path);
         if (!now && !was_noted(&v->unchecked, note))
             verify_add(&v->unchecked, v->arena, NULL, "%s", note);
         else if (now && strcmp(now, sealed) != 0)
             verify_add(&v->problems, v->arena, c->label, "'%s' is not what it was made with", path);
     }
-    return same;
 }
 
 /* ---- all of it ---- */
@@ -223,10 +220,13 @@ static void check_cell(struct verification *v, int i, struct elsewhere *e)
     verify_curve(v, c);
     if (!v->without_weights && (sealed || !v->packed))
         check_checkpoint(v, c);
+    if (c->meta && !cell_files_have_hash(c->config, c->meta, v->arena))
+        verify_add(&v->problems, v->arena, c->label,
+                   "the settings in config.json are not those of its hash");
     if (v->packed)
         return;
-    bool data = check_named(v, c, "data", e), plugins = check_named(v, c, "plugins", e);
-    v->present[i] = c->meta && data && plugins;
+    check_named(v, c, "data", e);
+    check_named(v, c, "plugins", e);
 }
 
 static void check_claims(struct verification *v, const char *path)
@@ -256,7 +256,6 @@ static peat_status check_dir(const char *path, struct verification *v, struct er
     peat_status status = rundir_read(path, &v->dir, a, &told);
     if (status != PEAT_OK)
         return error_set(err, status, "%s", told.text);
-    v->present = ARENA_ARRAY(a, v->dir.n + 1, bool);
     if (v->without_weights)
         verify_add(&v->unchecked, a, NULL, "the weights, which were left out of the bundle");
     check_twice(v);

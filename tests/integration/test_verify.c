@@ -164,6 +164,27 @@ START_TEST(curve_is_in_order_and_that_of_the_checkpoint)
 }
 END_TEST
 
+/* An empty text among the settings of a task is a file that is not named, or a text. */
+START_TEST(settings_have_their_hash_without_plugins_and_data)
+{
+    static const char *const task[] = {"{plugin: ./images.so}", "{plugin: ./text.so, path: t.txt}"};
+    shell_expect(0, "cp \"$PEAT_BUILD\"/lib/peat/plugins-*/task/images.so "
+                    "\"$PEAT_BUILD\"/lib/peat/plugins-*/task/text.so . && seq 1000 >t.txt");
+    for (size_t i = 0; i < sizeof(task) / sizeof(*task); i++) {
+        shell_expect(0,
+                     "rm -rf o && peat run e.yaml -q -o o 'task=%s' train.seq_len=16 "
+                     "eval.lengths=auto",
+                     task[i]);
+        shell_expect(0, "mkdir -p away && mv *.so t.txt away");
+        shell_says(0, " 0 problems", "peat verify o");
+        assert_printed(".so', which is not here");
+        shell_expect(0, FORGE "\"d_ff\": 8/\"d_ff\": 16/' o/cells/none*s0*/config.json");
+        shell_says(1, "none.-.s0: the settings in config.json are not those", "peat verify o");
+        shell_expect(0, "mv away/* .");
+    }
+}
+END_TEST
+
 START_TEST(result_that_its_checkpoint_contradicts_is_a_problem)
 {
     struct forgery f;
@@ -276,7 +297,8 @@ int main(void)
               value_that_the_curve_contradicts_is_a_problem,
               curve_is_in_order_and_that_of_the_checkpoint,
               result_that_its_checkpoint_contradicts_is_a_problem, one_line_can_be_quoted,
-              what_is_not_here_is_listed, equal_bits_have_one_hash_wherever_they_were_made,
-              other_values_have_another_hash, retrained_cells_have_the_same_bits,
-              data_may_have_moved_and_may_not_have_changed, other_kernels_are_not_comparable));
+              what_is_not_here_is_listed, settings_have_their_hash_without_plugins_and_data,
+              equal_bits_have_one_hash_wherever_they_were_made, other_values_have_another_hash,
+              retrained_cells_have_the_same_bits, data_may_have_moved_and_may_not_have_changed,
+              other_kernels_are_not_comparable));
 }

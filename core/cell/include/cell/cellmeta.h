@@ -10,7 +10,7 @@
  * build, threads, started_utc. data: see cell_data. */
 peat_status cell_meta(const struct cell_config *c, const struct team *team, struct arena *a,
                       struct value **meta, struct error *err);
-/* The files that the task reads, and those that weights start from, with their SHA-256:
+/* The files that plugins read, and behind them those that weights start from, with their SHA-256:
  * [{path, sha256}]; of a cell's weights also the run directory, as "run". */
 peat_status cell_data(const struct cell_config *c, struct arena *a, struct value **list,
                       struct error *err);

@@ -5,8 +5,8 @@
  * Everything is looked at that tables, figures, exports and diagnoses read: seals, the files that
  * a result is sealed with, and the identity of each cell: plan against configuration against result
  * against checkpoint; final values against the curve; the experiment against the plan. Plugins are
- * not loaded here. What cannot be looked at, such as data that are not on this machine, is no
- * problem and listed.
+ * never loaded. What cannot be looked at, such as data that are not on this machine, is not a
+ * problem and is listed.
  */
 #ifndef GRID_VERIFY_H
 #define GRID_VERIFY_H
@@ -29,7 +29,6 @@ struct verification {
     bool without_weights;     /* the directory was a bundle that had none */
     bool packed;              /* see verify_packed */
     struct findings problems, notes, unchecked;
-    bool *present; /* by cell: it is finished, and its plugins and data are those here */
     struct arena *arena;
 };
 
