@@ -50,9 +50,8 @@ const struct cli_command cmd_report = {
              "no script: the claims and whether they hold, what came out in sentences, contrasts,\n"
              "figures and the table; folded below them what the cells learned, what each scheme\n"
              "looks like, what acts where, failures, provenance, and how to make it again. Needs\n"
-             "neither plugins nor data, which add how training changed the schemes; without\n"
-             "gnuplot figures are left out. The axes of lines and panels choose what the figures "
-             "compare.",
+             "neither plugins nor data, and loads none; without gnuplot figures are left out. The\n"
+             "axes of lines and panels choose what the figures compare.",
     .example = "peat report runs/sum-vs-concat -o report.html\n"
                "peat report runs/sum-vs-concat --lines combine --panels scheme -o report.html",
     CLI_OPERANDS("DIR...", 1, CLI_MANY, "which run directory?"),

@@ -10,6 +10,7 @@
 #include "cli/loadplan.h"
 #include "cli/runslurm.h"
 #include "cli/verbs.h"
+#include "diagnose/drawings.h"
 #include "grid/runner.h"
 #include "process/program.h"
 #include "tensor/gemm.h"
@@ -32,6 +33,14 @@ static int exit_code(const struct runner_end *end)
         return CLI_STOPPED;
     bool waits = end->waiting && !end->launched;
     return end->failed || end->left || waits ? CLI_FAILED : CLI_DONE;
+}
+
+/* Without them the page lacks a part, and nothing else. */
+static void keep_drawings(const char *dir)
+{
+    struct error err = {0};
+    if (drawings_keep(dir, &err) != PEAT_OK)
+        cli_say("the schemes are not drawn: %s", err.text);
 }
 
 /* Everything that can be refused is, before the directory is made. */
@@ -57,6 +66,8 @@ static peat_status run_plan(struct loaded_plan *l, const char *dir, const struct
         status = rundir_write(dir, &l->plan, &l->arena, err);
     if (status == PEAT_OK)
         status = runner_run(dir, &l->plan, o, program, end, err);
+    if (status == PEAT_OK && !end->interrupted)
+        keep_drawings(dir);
     close(lock);
     return status;
 }

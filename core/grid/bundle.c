@@ -109,7 +109,7 @@ static int compare_ids(const void *a, const void *b)
 static peat_status list_files(struct bundling *b, int *cells)
 {
     static const char *const names[] = {"claims.json", "experiment.yaml", "plan.json",
-                                        RESOLVED_FILE, NULL};
+                                        RESOLVED_FILE, "schemes.json",    NULL};
     const struct cell_files **cell = ARENA_ARRAY(b->a, b->r->n + 1, const struct cell_files *);
     int n = 0;
     for (int i = 0; i < b->r->n; i++)

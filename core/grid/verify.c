@@ -13,6 +13,7 @@
 #include "experiment/resolved.h"
 #include "grid/bundle.h"
 #include "grid/claimfile.h"
+#include "grid/schemefile.h"
 #include "train/checkpoint.h"
 #include "train/generation.h"
 #include "verify_values.h"
@@ -231,12 +232,22 @@ static void check_cell(struct verification *v, int i, struct elsewhere *e)
 
 static void check_claims(struct verification *v, const char *path)
 {
-    static const char *const of_run[] = {"plan.json", "claims.json", "bundle.json", NULL};
+    static const char *const of_run[] = {"plan.json", "claims.json", "bundle.json", "schemes.json",
+                                         NULL};
     struct claims_kept kept;
     struct error why = {0};
     if (claims_kept_read(path, &kept, v->arena, &why) != PEAT_OK)
         verify_add(&v->problems, v->arena, NULL, "%s", why.text);
     check_sealed(v, NULL, path, of_run);
+}
+
+static void check_drawings(struct verification *v, const char *path)
+{
+    struct scheme_drawings drawings;
+    struct error why = {0};
+    peat_status status = scheme_drawings_read(path, &drawings, v->arena, &why);
+    if (status != PEAT_OK && status != PEAT_NOTFOUND)
+        verify_add(&v->problems, v->arena, NULL, "%s", why.text);
 }
 
 /* A cell that stands in the plan twice has its seed and labels twice in the table. */
@@ -261,6 +272,7 @@ static peat_status check_dir(const char *path, struct verification *v, struct er
     check_twice(v);
     check_claims(v, path);
     check_sources(v);
+    check_drawings(v, path);
     for (int i = 0; i < v->dir.n; i++)
         check_cell(v, i, &e);
     verify_add(

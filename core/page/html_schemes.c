@@ -1,76 +1,138 @@
 /* SPDX-License-Identifier: MIT */
-/* html_schemes.c: what each scheme of the grid looks like before training. */
+/* html_schemes.c: what each scheme of the grid looks like, as `peat run` has drawn it. */
 #include <inttypes.h>
+#include <string.h>
 
-#include "looks.h"
+#include "base/json.h"
+#include "grid/schemefile.h"
 #include "page_parts.h"
 #include "plot/heatmap.h"
 
-static void add_description(struct html_page *p, const struct look *look, const char *numbers)
+static struct scheme_table table_of(const struct scheme_drawing *d, float *value)
 {
-    if (!*numbers)
-        return;
-    html_wrap(p->out, "<details><summary>", look->name, " in numbers</summary>\n");
-    html_lines(p->out, numbers, "</details>\n");
+    return (struct scheme_table){
+        .what = d->what, .heads = d->heads, .rows = d->rows, .columns = d->columns, .value = value};
 }
 
-static const char *caption_of(struct html_page *p, const struct look *look,
-                              const struct scheme_look *seen)
+static const char *caption_of(struct html_page *p, const struct scheme_drawing *d)
 {
-    const struct scheme_table *t = &seen->table;
-    const char *heads = t->heads < seen->heads ? ", the first heads" : "";
-    if (seen->before)
+    const char *heads = d->heads < d->all_heads ? ", the first heads" : "";
+    if (d->before)
         return arena_printf(p->a,
                             "%s: %.60s at positions 0 to %" PRId64
                             "%s, in the cell %s before training and after it.",
-                            look->title, t->what, t->rows - 1, heads, look->cell->label);
-    return arena_printf(p->a,
-                        "%s: %.60s at positions 0 to %" PRId64
-                        ", initial weights of seed 0%s; a width of %" PRId64 ", %" PRId64
-                        " head%s.",
-                        look->title, t->what, t->rows - 1, heads, look->request.d,
-                        look->request.heads, plural(look->request.heads));
+                            d->title, d->what, d->rows - 1, heads, d->label);
+    return arena_printf(
+        p->a,
+        "%s: %.60s at positions 0 to %" PRId64 "%s, initial weights of seed 0; a width of %" PRId64
+        ", %" PRId64 " head%s.",
+        d->title, d->what, d->rows - 1, heads, d->width, d->model_heads, plural(d->model_heads));
 }
 
-static void add_look(struct html_page *p, const struct look *look, const struct scheme_look *seen)
+static void add_drawing(struct html_page *p, const struct scheme_drawing *d)
 {
-    const struct scheme_table *t = &seen->table;
+    const struct scheme_table t = table_of(d, d->value), before = table_of(d, d->before);
     struct figure f;
     const struct heatmap h =
-        seen->before ? heatmap_of_pair(seen->before, t, p->a) : heatmap_of_scheme(t, p->a);
+        d->before ? heatmap_of_pair(&before, &t, p->a) : heatmap_of_scheme(&t, p->a);
     heatmap_figure(&h, &f);
-    html_figure(p, &f, look->name, caption_of(p, look, seen));
+    html_figure(p, &f, d->name, caption_of(p, d));
     figure_release(&f);
-    add_description(p, look, seen->numbers);
+    if (!*d->numbers)
+        return;
+    html_wrap(p->out, "<details><summary>", d->name, " in numbers</summary>\n");
+    html_lines(p->out, d->numbers, "</details>\n");
+}
+
+/* ---- what is not drawn ---- */
+
+/* Of the cell that it was drawn of, or NULL. */
+static const struct result_cell *cell_of(const struct html_page *p, const struct scheme_drawing *d)
+{
+    for (int i = 0; d->id && i < p->r->n_cell; i++)
+        if (strcmp(p->r->cell[i].id, d->id) == 0)
+            return &p->r->cell[i];
+    return NULL;
+}
+
+/* NULL: it can be shown. */
+static const char *why_not(const struct html_page *p, const struct scheme_drawing *d)
+{
+    const struct result_cell *cell = cell_of(p, d);
+    bool same = cell && same_text(json_get_text(cell->result, "weights_hash"), d->weights);
+    if (d->why)
+        return d->why;
+    return d->before && !same ? "it was drawn of other weights than the cell has now" : NULL;
+}
+
+static void add_note(struct strbuf *notes, const char *what, const char *why)
+{
+    html_wrap(notes, "<li>", what, ": ");
+    html_wrap(notes, "", why, "</li>\n");
+}
+
+static bool was_shown(const struct scheme_drawings *all, int n_dir, const char *title)
+{
+    for (int k = 0; k < n_dir; k++)
+        for (int i = 0; i < all[k].n; i++)
+            if (strcmp(all[k].item[i].title, title) == 0)
+                return true;
+    return false;
+}
+
+static void read_dir(struct html_page *p, const char *dir, struct scheme_drawings *all,
+                     struct strbuf *notes)
+{
+    struct error why = {0};
+    peat_status status = scheme_drawings_read(dir, all, p->a, &why);
+    if (status == PEAT_NOTFOUND)
+        add_note(notes, dir,
+                 "it has no drawings of its schemes; `peat run` with this directory makes them");
+    else if (status != PEAT_OK)
+        html_wrap(notes, "<li>", why.text, "</li>\n");
+}
+
+/* Of directories that have a scheme in common the first shows it. */
+static void add_dir(struct html_page *p, const struct scheme_drawings *all, int k,
+                    struct strbuf *notes)
+{
+    for (int i = 0; i < all[k].n; i++) {
+        const struct scheme_drawing *d = &all[k].item[i];
+        const char *why = why_not(p, d);
+        if (was_shown(all, k, d->title))
+            continue;
+        if (why)
+            add_note(notes, d->title, why);
+        else
+            add_drawing(p, d);
+    }
+}
+
+static void add_notes(struct html_page *p, const struct strbuf *notes)
+{
+    if (!notes->n)
+        return;
+    strbuf_add(p->out, "<details><summary>Not shown</summary>\n<ul class=\"notes\">\n");
+    strbuf_add(p->out, notes->text);
+    strbuf_add(p->out, "</ul></details>\n");
 }
 
 void html_schemes(struct html_page *p)
 {
-    struct look look[LOOKS_MAX];
-    const char *why[LOOKS_MAX];
-    int n = looks_list(p->r, p->a, look), missing = 0;
-    if (n == 0)
-        return;
-    html_fold(p->out, "schemes", "What the schemes look like", false);
-    for (int i = 0; i < n; i++) {
-        struct arena_mark mark = arena_mark(p->a);
-        struct scheme_look seen;
-        if (look_see(&look[i], p->a, &seen, &why[i])) {
-            why[i] = NULL;
-            add_look(p, &look[i], &seen);
-            arena_rewind(p->a, mark);
-        } else {
-            missing++;
-        }
+    struct scheme_drawings *all = ARENA_ARRAY(p->a, p->r->n_dir, struct scheme_drawings);
+    struct strbuf notes;
+    int n = 0;
+    strbuf_init(&notes);
+    for (int k = 0; k < p->r->n_dir; k++) {
+        read_dir(p, p->r->dir[k].path, &all[k], &notes);
+        n += all[k].n;
     }
-    if (missing)
-        strbuf_add(p->out, "<details><summary>Not shown</summary>\n<ul class=\"notes\">\n");
-    for (int i = 0; i < n; i++)
-        if (why[i]) {
-            html_wrap(p->out, "<li>", look[i].title, ": ");
-            html_wrap(p->out, "", why[i], "</li>\n");
-        }
-    if (missing)
-        strbuf_add(p->out, "</ul></details>\n");
-    html_end_fold(p->out);
+    if (n || notes.n) {
+        html_fold(p->out, "schemes", "What the schemes look like", false);
+        for (int k = 0; k < p->r->n_dir; k++)
+            add_dir(p, all, k, &notes);
+        add_notes(p, &notes);
+        html_end_fold(p->out);
+    }
+    strbuf_release(&notes);
 }

@@ -32,6 +32,13 @@
     "{\"format\":1,\"hash\":\"" hash "\",\"label\":\"" scheme ".sum.s0\",\"seed\":0,"              \
     "\"eval\":{\"lengths\":[8]},\"train\":{\"steps\":3},\"task\":{\"plugin\":\"text\"}}"
 
+#define DRAWN                                                                                      \
+    "{\"schemes\":[{\"title\":\"rotary\",\"name\":\"rotary\",\"width\":8,\"model_heads\":2,"       \
+    "\"what\":\"bias\",\"numbers\":\"n\",\"all_heads\":9,\"heads\":1,\"rows\":2,\"columns\":2,"    \
+    "\"values\":\"1 -0.5 null "                                                                    \
+    "1e9\"},{\"title\":\"a\",\"name\":\"a\",\"width\":8,\"model_heads\":2,"                        \
+    "\"why\":\"b\",\"again\":true}]}"
+
 static const struct {
     const char *path, *text;
 } files[] = {
@@ -61,6 +68,7 @@ static const struct {
     {LEFT "end.json", "{\"state\":\"failed\",\"reason\":\"why\",\"signal\":null,\"exit\":1}"},
     {LEFT "running.json", "{\"pid\":1,\"host\":\"h\"}"},
     {LEFT "log.txt", "peat: why\n"},
+    {"schemes.json", DRAWN},
 };
 
 enum { FILES = sizeof(files) / sizeof(*files) };

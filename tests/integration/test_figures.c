@@ -164,23 +164,23 @@ START_TEST(the_report_has_every_figure_once)
 }
 END_TEST
 
-/* The schemes' tables come from the plugins; one that is not there is named. */
+/* As `peat run` has drawn them; one that cannot be drawn is named. */
 START_TEST(the_report_shows_what_the_schemes_look_like)
 {
     struct strbuf shown;
-    run_maker_file(&m, 0, "config.json",
-                   "{\"format\":1,\"hash\":\"00000000\",\"label\":\"learned.sum.s0\","
-                   "\"task\":{\"plugin\":\"text\"},\"model\":{\"d_model\":16,\"n_head\":2},"
-                   "\"train\":{\"seq_len\":24},\"position\":{\"scheme\":["
-                   "{\"plugin\":\"sinusoidal\",\"layout\":\"halves\",\"base\":500},"
-                   "{\"plugin\":\"alibi\",\"where\":{\"layers\":[0]}},{\"plugin\":\"none\"},"
-                   "{\"plugin\":\"vanished\"}]}}");
+    shell_write("e.yaml",
+                "version: 1\nname: drawn\ndefaults:\n  task: {plugin: copy}\n"
+                "  model: {d_model: 16, n_layer: 1, n_head: 2}\n"
+                "  train: {steps: 2, batch: 2, seq_len: 24}\n  eval: {tokens: 64}\n"
+                "matrix:\n  position.scheme: [{plugin: sinusoidal, layout: halves, base: 500},\n"
+                "    {plugin: alibi, where: {layers: [0]}}, none, shaw]\n");
+    shell_expect(0, "peat run e.yaml -q -o drawn && cp drawn/schemes.json %s", m.dir);
     char *page = make_report(&shown);
-    assert_has(shown.text, "\nsinusoidal\n[sinusoidal]\nsinusoidal layout=halves base=500: stream "
-                           "at positions 0 to 23");
+    assert_has(shown.text, "\nsinusoidal\n[sinusoidal]\nsinusoidal layout=halves frequencies=paper "
+                           "base=500 scale=1: stream at positions 0 to 23");
     assert_has(shown.text, "\nalibi\n[alibi]\n");
     assert_has(shown.text, "of the energy is in one constant vector");
-    assert_has(shown.text, "\nvanished: ");
+    assert_has(shown.text, "scheme 'shaw' shows nothing of positions alone");
     ck_assert_int_eq(count_parts(page, "<svg"), 7);
     strbuf_release(&shown);
     free(page);

@@ -373,7 +373,6 @@ static const struct {
     {"plugins check ./evil_scheme.so does=endure place=encode --timeout 1 --only finite | "
      "grep -c timeout",
      0, "2\n"},
-    {"report runs/endless -o page.html", 0, ""},
 };
 
 START_TEST(plugin_that_never_returns_ends_no_command_but_its_own_part)
@@ -394,9 +393,22 @@ START_TEST(plugin_that_never_returns_ends_no_command_but_its_own_part)
         ck_assert_msg(strstr(text, endless[i].says) && (!*text || !line_end[1]), "%s: %s",
                       endless[i].command, text);
     }
+    shell_expect(0, "grep rotary listed");
+    assert_nothing_runs();
+}
+END_TEST
+
+/* The model that a scheme is drawn in has no tokens. */
+START_TEST(plugin_that_never_returns_costs_its_own_drawing)
+{
+    static const struct expectation crime[] = {{"endure", "encode", "", NULL, NULL}};
+    build("evil_scheme", "'-DWHEN=(c->dims.V==1)'", "evil_scheme");
+    write_experiment("drawn", "position.scheme", "  task: {plugin: copy}\n", "    - sinusoidal\n",
+                     "evil_scheme", 1, crime, "");
+    shell_expect(0, "PEAT_PLUGIN_SECONDS=1 timeout 60 peat run drawn.yaml");
+    shell_expect(0, "peat report runs/drawn -o page.html");
     shell_expect(0, "grep '<summary>sinusoidal.* in numbers' page.html");
     shell_expect(0, "grep 'evil_scheme.so) did not return within 1 s in its encode' page.html");
-    shell_expect(0, "grep rotary listed");
     assert_nothing_runs();
 }
 END_TEST
@@ -481,6 +493,7 @@ int main(void)
               list_passes_over_a_plugin_that_dies_on_loading,
               plugin_that_never_returns_ends_no_command_but_its_own_part,
               check_of_a_plugin_that_never_returns_stops_there,
+              plugin_that_never_returns_costs_its_own_drawing,
               refused_point_of_a_grid_is_skipped_and_listed,
               grid_of_which_all_is_refused_is_a_mistake,
               failed_cells_can_be_chosen_retried_and_stopped_at));

@@ -102,7 +102,8 @@ END_TEST
 
 static const char sweep[] =
     "cell=$(cd done; echo cells/*)\n"
-    "for place in plan.json experiment.yaml lock slurm/job.json $cell/config.json $cell/lock "
+    "for place in plan.json schemes.json experiment.yaml lock slurm/job.json $cell/config.json "
+    "$cell/lock "
     "$cell/log.txt $cell/meta.json $cell/metrics.jsonl $cell/result.json $cell/end.json "
     "$cell/running.json $cell/stale.json $cell/diagnose.json $cell/ckpt/step-00000002/state.json "
     "$cell/ckpt/step-00000002/model.safetensors figures/bars.gp; do\n"
@@ -130,7 +131,7 @@ START_TEST(no_command_waits_at_any_place)
                          "cut cell trial 0\n"
                          "cut status trial\n");
     shell_write("sweep.sh", sweep);
-    shell_says(0, "187 commands", LIMITED "sh sweep.sh");
+    shell_says(0, "198 commands", LIMITED "sh sweep.sh");
 }
 END_TEST
 

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* drawings.c: which schemes a grid has, their tables from another process, and whether they are
+ * there already. */
+#include "diagnose/drawings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/stops.h"
+#include "diagnose/celltables.h"
+#include "inspect/describe.h"
+#include "process/apart.h"
+#include "tensor/gemm.h"
+
+enum { POSITIONS_MAX = 256, HEADS_MAX = 8 };
+
+/* A scheme with its parameters, as it stands in some cell. */
+struct look {
+    const char *title, *name; /* as in grid/schemefile.h */
+    struct scheme_request request;
+    const struct cell_files *cell; /* finished, with the scheme; NULL: there is none */
+    int scheme;                    /* which of the cell's it is                      */
+};
+
+/* ---- which schemes ---- */
+
+/* " base=500", as a person would write it. */
+static void add_parameter(struct strbuf *out, const char *key, const struct value *item)
+{
+    strbuf_addf(out, " %s=", key);
+    if (item->kind == VALUE_TEXT)
+        strbuf_add(out, item->text);
+    else
+        json_print(item, JSON_CANONICAL, out);
+}
+
+/* Parameters by themselves, and in the title. */
+static void read_parameters(const struct value *scheme, struct arena *a, struct look *look)
+{
+    struct json given = json_map(a);
+    struct strbuf title;
+    strbuf_init(&title);
+    strbuf_add(&title, look->request.scheme);
+    for (int i = 0; i < scheme->n; i++) {
+        const char *key = scheme->key[i];
+        struct value *item = scheme->item[i];
+        if (strcmp(key, "plugin") == 0 || strcmp(key, "where") == 0 || strcmp(key, "share") == 0)
+            continue;
+        json_put(given, key, item);
+        add_parameter(&title, key, item);
+    }
+    look->request.given = given.v;
+    look->title = arena_strdup(a, title.text);
+    strbuf_release(&title);
+}
+
+static bool read_look(const struct value *config, const struct value *scheme, struct arena *a,
+                      struct look *look)
+{
+    const struct value *model = value_get(config, "model");
+    int64_t T = json_get_int(value_get(config, "train"), "seq_len", 0);
+    int64_t heads = json_get_int(model, "n_head", 1);
+    *look = (struct look){.request = {.scheme = json_get_text(scheme, "plugin"),
+                                      .alone = true,
+                                      .d = json_get_int(model, "d_model", 0),
+                                      .T = T < POSITIONS_MAX ? T : POSITIONS_MAX,
+                                      .heads = heads}};
+    if (!look->request.scheme || look->request.d <= 0 || T <= 0 || heads <= 0 ||
+        strcmp(look->request.scheme, "none") == 0)
+        return false;
+    read_parameters(scheme, a, look);
+    return true;
+}
+
+/* The first finished cell that has it is its example. */
+static int add_look(struct look *look, int n, const struct look *one)
+{
+    for (int m = 0; m < n; m++)
+        if (strcmp(look[m].title, one->title) == 0) {
+            if (!look[m].cell)
+                look[m] = *one;
+            return n;
+        }
+    if (n < DRAWINGS_MAX)
+        look[n++] = *one;
+    return n;
+}
+
+static bool differs(const struct look *x, const struct look *y, const char *key)
+{
+    const struct value *a = value_get(x->request.given, key), *b = value_get(y->request.given, key);
+    return strcmp(x->request.scheme, y->request.scheme) == 0 && !(a && b && value_equal(a, b));
+}
+
+static void name_look(const struct look *all, int n, struct look *one, struct arena *a)
+{
+    struct strbuf name;
+    strbuf_init(&name);
+    strbuf_add(&name, one->request.scheme);
+    const struct value *given = one->request.given;
+    for (int i = 0; i < given->n; i++) {
+        bool varies = false;
+        for (int m = 0; m < n; m++)
+            varies = varies || differs(one, &all[m], given->key[i]);
+        if (varies)
+            add_parameter(&name, given->key[i], given->item[i]);
+    }
+    one->name = arena_strdup(a, name.text);
+    strbuf_release(&name);
+}
+
+/* Each once, at the sizes of the first cell that has it. */
+static int list_looks(const struct rundir *r, struct arena *a, struct look look[DRAWINGS_MAX])
+{
+    int n = 0;
+    for (int i = 0; i < r->n; i++) {
+        const struct cell_files *cell = &r->cell[i];
+        const struct value *position = value_get(cell->config, "position"), *scheme;
+        for (int k = 0; cell->planned && (scheme = json_get_item(position, "scheme", k)); k++) {
+            struct look one;
+            if (!read_look(cell->config, scheme, a, &one))
+                continue;
+            one.cell = cell->state == CELL_DONE ? cell : NULL;
+            one.scheme = k;
+            n = add_look(look, n, &one);
+        }
+    }
+    for (int i = 0; i < n; i++)
+        name_look(look, n, &look[i], a);
+    return n;
+}
+
+/* The drawing without what only its scheme can say. */
+static struct scheme_drawing begin_drawing(const struct look *look)
+{
+    const struct cell_files *cell = look->cell;
+    return (struct scheme_drawing){
+        .title = look->title,
+        .name = look->name,
+        .width = look->request.d,
+        .model_heads = look->request.heads,
+        .id = cell ? cell->id : NULL,
+        .label = cell ? cell->label : NULL,
+        .weights = cell ? json_get_text(cell->result, "weights_hash") : NULL,
+    };
+}
+
+/* ---- a table from another process ---- */
+
+/* What a page has room for: the first heads, and positions from 0 on. */
+static void cut(struct scheme_table *t, struct arena *a)
+{
+    bool square = strcmp(t->what, "bias") == 0;
+    int64_t rows = t->rows, columns = t->columns, sheets = t->heads ? t->heads : 1;
+    while (sheets * rows * columns > DRAWING_VALUES_MAX) {
+        columns = square || rows == 1 ? columns / 2 : columns;
+        rows = rows > 1 ? rows / 2 : 1;
+    }
+    float *kept = ARENA_ARRAY(a, sheets * rows * columns, float);
+    for (int64_t i = 0; i < sheets * rows; i++)
+        memcpy(kept + i * columns, t->value + (i / rows * t->rows + i % rows) * t->columns,
+               (size_t)columns * sizeof(*kept));
+    t->value = kept;
+    t->rows = rows;
+    t->columns = columns;
+}
+
+/* before: NULL, or of the same shape. */
+static void add_drawing(const struct look *look, const struct scheme_table *t,
+                        const struct scheme_table *before, const struct team *team, struct arena *a,
+                        struct scheme_drawing *d)
+{
+    struct scheme_table shown = *t, earlier = before ? *before : *t;
+    struct strbuf text;
+    strbuf_init(&text);
+    shown.heads = earlier.heads = t->heads > HEADS_MAX ? HEADS_MAX : t->heads;
+    if (describe_page(team, &shown, look->request.scheme, &text, a, NULL) != PEAT_OK)
+        strbuf_clear(&text);
+    cut(&shown, a);
+    cut(&earlier, a);
+    d->what = arena_strdup(a, t->what);
+    d->numbers = arena_strdup(a, text.text);
+    d->all_heads = t->heads;
+    d->heads = shown.heads;
+    d->rows = shown.rows;
+    d->columns = shown.columns;
+    d->value = shown.value;
+    d->before = before ? earlier.value : NULL;
+    strbuf_release(&text);
+}
+
+/* The scheme's own table: its stream, else what it names, else the bias where it is alone. */
+static const struct cell_table *own_table(const struct look *look, const struct cell_diagnosis *d,
+                                          const struct cell_table *list, int n)
+{
+    const char *id = d->assembly.positional.scheme[look->scheme].part.id;
+    size_t length = strlen(id);
+    for (int i = 0; i < n; i++)
+        if (strcmp(list[i].name, id) == 0 ||
+            (strncmp(list[i].name, id, length) == 0 && list[i].name[length] == '.'))
+            return &list[i];
+    for (int i = 0; i < n; i++)
+        if (strcmp(list[i].name, "bias.0") == 0 && d->assembly.positional.n_scheme == 1)
+            return &list[i];
+    return NULL;
+}
+
+/* How training changed the scheme; d->value stays NULL where the cell does not show it. An error
+ * may be of this time alone. */
+static peat_status draw_trained(const struct look *look, const struct team *team, struct arena *a,
+                                struct scheme_drawing *d)
+{
+    struct cell_diagnosis start, now = {.cell = NULL};
+    struct cell_table *before, *after;
+    const struct cell_table *x = NULL, *y = NULL;
+    int n;
+    peat_status status =
+        cell_diagnosis_open_start(&start, look->cell, 1, team, look->request.trail, NULL);
+    if (status == PEAT_OK)
+        status = cell_tables(&start, &before, &n, NULL);
+    if (status == PEAT_OK)
+        x = own_table(look, &start, before, n);
+    if (x)
+        status = cell_diagnosis_open(&now, look->cell, 1, team, look->request.trail, NULL);
+    if (x && status == PEAT_OK)
+        status = cell_tables(&now, &after, &n, NULL);
+    if (x && status == PEAT_OK)
+        y = own_table(look, &now, after, n);
+    if (y && table_change(&x->table, &y->table) > 0.0)
+        add_drawing(look, &y->table, &x->table, team, a, d);
+    if (now.cell)
+        cell_diagnosis_close(&now);
+    cell_diagnosis_close(&start);
+    return status;
+}
+
+/* A scheme that cannot be drawn says so each time; anything else may be otherwise next time. */
+static bool is_final(peat_status status)
+{
+    return status == PEAT_OK || status == PEAT_REFUSED || status == PEAT_INVALID;
+}
+
+static peat_status draw(const struct look *look, const struct team *team, struct arena *a,
+                        struct scheme_drawing *d, struct error *err)
+{
+    struct scheme_table t;
+    d->again = look->cell && !is_final(draw_trained(look, team, a, d));
+    if (d->value)
+        return PEAT_OK;
+    peat_status status = scheme_table_make(&t, &look->request, a, err);
+    if (status == PEAT_OK)
+        add_drawing(look, &t, NULL, team, a, d);
+    return status;
+}
+
+static peat_status send_drawing(void *ctx, struct trail *trail, struct strbuf *out,
+                                struct error *err)
+{
+    struct look look = *(const struct look *)ctx;
+    struct scheme_drawing d = begin_drawing(&look);
+    struct arena a;
+    struct team team = {1, NULL};
+    look.request.trail = trail;
+    look.request.team = &team;
+    arena_init(&a, "scheme", 1 << 20);
+    parallel_start();
+    peat_status status = gemm_start(&team, "auto", err);
+    if (status == PEAT_OK)
+        status = draw(&look, &team, &a, &d, err);
+    if (status == PEAT_OK) {
+        struct json map = json_map(&a);
+        scheme_drawing_put(map, &d);
+        json_print(map.v, JSON_DENSE, out);
+    }
+    arena_release(&a);
+    return status;
+}
+
+static peat_status ask(const struct look *look, struct strbuf *sent, struct error *err)
+{
+    struct look own = *look;
+    strbuf_clear(sent);
+    return apart_run(send_drawing, &own, apart_seconds(), APART_SILENT, sent, NULL, err);
+}
+
+/* Where a cell brings the process down, from initial weights. */
+static const struct value *drawing_of(const struct look *look, struct arena *a)
+{
+    struct strbuf sent;
+    struct error err = {0};
+    struct look alone = *look;
+    struct json missing = json_map(a);
+    alone.cell = NULL;
+    strbuf_init(&sent);
+    peat_status status = ask(look, &sent, &err);
+    if (status == PEAT_FAILED && look->cell)
+        status = ask(&alone, &sent, &err);
+    const struct value *drawn =
+        status == PEAT_OK ? json_parse(a, sent.text, sent.n, look->title, &err) : NULL;
+    strbuf_release(&sent);
+    if (drawn)
+        return drawn;
+    struct scheme_drawing d = begin_drawing(look);
+    d.why = err.text;
+    d.again = !is_final(status);
+    scheme_drawing_put(missing, &d);
+    return missing.v;
+}
+
+/* ---- the file ---- */
+
+static bool same_or_none(const char *x, const char *y)
+{
+    return x && y ? strcmp(x, y) == 0 : x == y;
+}
+
+static bool is_kept(const char *dir, const struct look *look, int n, struct arena *a)
+{
+    struct scheme_drawings kept;
+    bool same = scheme_drawings_read(dir, &kept, a, NULL) == PEAT_OK && kept.n == n;
+    for (int i = 0; same && i < n; i++) {
+        const struct scheme_drawing d = begin_drawing(&look[i]), *k = &kept.item[i];
+        same = !k->again && strcmp(k->title, d.title) == 0 && strcmp(k->name, d.name) == 0 &&
+               same_or_none(k->id, d.id) && same_or_none(k->weights, d.weights);
+    }
+    return same;
+}
+
+peat_status drawings_keep(const char *dir, struct error *err)
+{
+    struct look look[DRAWINGS_MAX];
+    struct arena a;
+    struct rundir r;
+    struct error damaged = {0};
+    arena_init(&a, "drawings", 1 << 16);
+    peat_status status = rundir_read(dir, &r, &a, &damaged);
+    int n = status == PEAT_OK ? list_looks(&r, &a, look) : 0;
+    if (status != PEAT_OK) {
+        error_set(err, status, "%s", damaged.text);
+    } else if (!is_kept(dir, look, n, &a)) {
+        struct json list = json_list(&a);
+        for (int i = 0; i < n; i++)
+            json_add(list, drawing_of(&look[i], &a));
+        status = scheme_drawings_write(dir, list, err);
+    }
+    arena_release(&a);
+    return status;
+}

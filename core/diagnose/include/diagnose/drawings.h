@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * drawings.h: the schemes of a grid, drawn by their own code and kept in the run directory.
+ *
+ * Each scheme with its parameters is drawn once, at the sizes of the first cell that has it: as
+ * training changed it in the first finished cell that has it, else from initial weights. That runs
+ * in processes of their own: a plugin that crashes or never returns costs its drawing alone.
+ */
+#ifndef DIAGNOSE_DRAWINGS_H
+#define DIAGNOSE_DRAWINGS_H
+
+#include "grid/schemefile.h"
+
+/* Writes schemes.json (grid/schemefile.h), unless it has the drawings of these cells already. The
+ * caller holds the directory's lock. */
+peat_status drawings_keep(const char *dir, struct error *err);
+
+#endif

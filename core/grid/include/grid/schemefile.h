@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * schemefile.h: schemes.json of a run directory: drawings of the schemes that were trained.
+ *
+ * Only a scheme's own code can say what it makes of positions. `peat run` asks it
+ * (diagnose/drawings.h) and keeps the tables here, so that whoever reads the directory runs no
+ * code.
+ */
+#ifndef GRID_SCHEMEFILE_H
+#define GRID_SCHEMEFILE_H
+
+#include "base/json.h"
+
+enum { DRAWING_VALUES_MAX = 1 << 17, DRAWINGS_MAX = 32 };
+
+/* Of one scheme with its parameters. */
+struct scheme_drawing {
+    const char *title; /* with every parameter: "rotary base=500 fraction=1" */
+    const char *name;  /* with those that other drawings of the scheme have differently: "rotary" */
+    int64_t width, model_heads;       /* of the model                                    */
+    const char *id, *label, *weights; /* a finished cell with the scheme, and weights_hash of its
+                                         result; NULL: there was none                    */
+    const char *why;                  /* why nothing is drawn; NULL: the rest is there   */
+    bool again;                       /* something else than the scheme is the reason    */
+    const char *what;                 /* "stream", "bias", or another table's name       */
+    const char *numbers;              /* the page of inspect/describe.h; "": there is none */
+    int64_t all_heads;                /* that the scheme has; the table holds the first of them */
+    int64_t heads, rows, columns;     /* heads 0: the same for all                       */
+    float *value;                     /* [heads or 1, rows, columns]                     */
+    float *before;                    /* training, where `value` is of the cell after it; NULL:
+                                         `value` is of initial weights of seed 0         */
+};
+
+struct scheme_drawings {
+    int n;
+    struct scheme_drawing *item;
+};
+
+static inline int64_t drawing_values(const struct scheme_drawing *d)
+{
+    return (d->heads ? d->heads : 1) * d->rows * d->columns;
+}
+
+void scheme_drawing_put(struct json map, const struct scheme_drawing *d);
+peat_status scheme_drawings_write(const char *dir, struct json list, struct error *err);
+/* PEAT_NOTFOUND: the directory has none. PEAT_CORRUPT: the file is damaged. */
+peat_status scheme_drawings_read(const char *dir, struct scheme_drawings *all, struct arena *a,
+                                 struct error *err);
+
+#endif
