@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/shown.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "inspect/tensor_list.h"
@@ -33,16 +34,41 @@ static const struct page pages[] = {
 };
 enum { PAGES = sizeof(pages) / sizeof(pages[0]) };
 
-/* A cell of a table: what would end it is escaped. */
+/* A plugin's words: control characters are written out, and what would be a tag of HTML, a link or
+ * the end of a table's cell is escaped. */
+static void add_text(struct strbuf *out, const char *text)
+{
+    struct strbuf shown;
+    strbuf_init(&shown);
+    shown_add(&shown, text, "");
+    for (const char *c = shown.text; *c; c++) {
+        bool tag = *c == '<' && c[1] != ' ' && c[1] != '=', link = *c == ']' && c[1] == '(';
+        if (tag || *c == '|')
+            strbuf_add(out, "\\");
+        strbuf_add_bytes(out, c, 1);
+        if (link)
+            strbuf_add(out, "\\");
+    }
+    strbuf_release(&shown);
+}
+
 static void add_cell(struct strbuf *out, const char *text)
 {
     strbuf_add(out, " ");
-    for (; *text; text++) {
-        if (*text == '|')
-            strbuf_add(out, "\\");
-        strbuf_add_bytes(out, text, 1);
-    }
+    add_text(out, text);
     strbuf_add(out, " |");
+}
+
+/* A name as code. */
+static void add_name(struct strbuf *out, const char *name)
+{
+    struct strbuf shown;
+    strbuf_init(&shown);
+    shown_add(&shown, name, "");
+    for (char *c = shown.text; *c; c++)
+        *c = *c == '`' || *c == '|' ? '?' : *c;
+    strbuf_addf(out, "| `%s` |", shown.text);
+    strbuf_release(&shown);
 }
 
 static void add_default(struct strbuf *out, const peat_param *row, const void *config)
@@ -62,7 +88,7 @@ static void add_row(struct strbuf *out, const peat_param *row, const void *confi
     strbuf_init(&allowed);
     add_default(&preset, row, config);
     params_allowed(row, &allowed);
-    strbuf_addf(out, "| `%s` |", row->key);
+    add_name(out, row->key);
     add_cell(out, *preset.text ? preset.text : "\"\"");
     add_cell(out, allowed.text);
     add_cell(out, row->doc);
@@ -96,9 +122,15 @@ static peat_status add_tensors(struct strbuf *out, const struct plugin *p, struc
     else
         strbuf_add(out,
                    "\n| tensor | shape | starts | one for | |\n| --- | --- | --- | --- | --- |\n");
-    for (int i = 0; i < n; i++)
-        strbuf_addf(out, "| `%s` | %s | %s | %s |%s%s |\n", row[i].name, row[i].shape,
-                    row[i].starts, row[i].each, *row[i].note ? " " : "", row[i].note);
+    for (int i = 0; i < n; i++) {
+        add_name(out, row[i].name);
+        add_cell(out, row[i].shape);
+        add_cell(out, row[i].starts);
+        add_cell(out, row[i].each);
+        strbuf_add(out, *row[i].note ? " " : "");
+        add_text(out, row[i].note);
+        strbuf_add(out, " |\n");
+    }
     return PEAT_OK;
 }
 
@@ -117,11 +149,16 @@ static peat_status add_plugin(struct strbuf *out, const struct plugin *p, struct
                               struct arena *a, struct error *err)
 {
     const peat_plugin *desc = p->desc;
-    strbuf_addf(out, "\n## %s\n\n%s", p->name, desc->summary);
-    if (*desc->citation)
-        strbuf_addf(out, " (%s)", desc->citation);
-    strbuf_addf(out, ". [More](../../plugins/%s/%s/README.md).\n\nversion %s; licence %s",
-                kind_name(desc->kind), p->name, desc->version, desc->licence);
+    bool cited = *desc->citation;
+    strbuf_add(out, "\n## ");
+    add_text(out, p->name);
+    strbuf_add(out, "\n\n");
+    add_text(out, arena_printf(a, "%s%s%s%s. ", desc->summary, cited ? " (" : "", desc->citation,
+                               cited ? ")" : ""));
+    strbuf_addf(out, "[More](../../plugins/%s/", kind_name(desc->kind));
+    add_text(out, p->name);
+    strbuf_add(out, "/README.md).\n\n");
+    add_text(out, arena_printf(a, "version %s; licence %s", desc->version, desc->licence));
     add_words(out, "hooks", desc, plugin_hooks);
     add_words(out, "traits", desc, plugin_traits);
     strbuf_add(out, "\n");

@@ -164,6 +164,15 @@ START_TEST(one_mistake_and_one_reason_are_said_once)
 }
 END_TEST
 
+START_TEST(reference_pages_quote_what_a_plugin_says)
+{
+    build_rash("IN_ENCODE", "peat_rows(c, c->q, c->d, row)");
+    shell_expect(0, "mkdir odd && LC_ALL=C sed 's/asks for nothing/<b> \\x1b[31m|[a](b)/' rash.so "
+                    ">odd/rash.so && PEAT_PLUGIN_PATH=odd peat plugins reference -o pages");
+    shell_says(0, "\\<b> \\x1b[31m\\|[a]\\(b). [More](", "cat pages/schemes.md");
+}
+END_TEST
+
 int main(void)
 {
     shell_keep_signals();
@@ -176,5 +185,6 @@ int main(void)
                        .loops =
                            LOOPS({what_a_scheme_does_not_declare_is_named_where_it_is_missing, 8})},
         TESTS(a_crash_names_its_hook_in_every_command, a_crash_names_its_hook_in_runs_and_diagnoses,
-              legal_shapes_are_listed, one_mistake_and_one_reason_are_said_once));
+              legal_shapes_are_listed, one_mistake_and_one_reason_are_said_once,
+              reference_pages_quote_what_a_plugin_says));
 }
