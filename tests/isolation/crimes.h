@@ -35,6 +35,7 @@ enum crime {
     ROUNDING,
     HANDLER,
     PRINT,
+    MARK, /* a file, which the environment names */
     /* The rest is about results and left to each kind. */
     NOT_A_NUMBER,
     SHAPE,
@@ -46,8 +47,8 @@ enum crime {
 static const char *const crimes[] = {"nothing", "segv",     "fpe",     "ill",   "abort",   "loop",
                                      "sleep",   "endure",   "exit0",   "exit3", "exit130", "fork",
                                      "close",   "huge",     "overrun", "kill",  "stop",    "chdir",
-                                     "locale",  "rounding", "handler", "print", "nan",     "shape",
-                                     "null",    "memory",   "const",   NULL};
+                                     "locale",  "rounding", "handler", "print", "mark",    "nan",
+                                     "shape",   "null",     "memory",  "const", NULL};
 
 static volatile int zero;
 
@@ -124,6 +125,12 @@ static inline void commit(int64_t crime)
         printf("a plugin prints\n");
         fflush(stdout);
         break;
+    case MARK: {
+        FILE *mark = getenv("MARK") ? fopen(getenv("MARK"), "w") : NULL;
+        if (mark)
+            fclose(mark);
+        break;
+    }
     default:
         break;
     }
