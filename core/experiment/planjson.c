@@ -56,7 +56,7 @@ static const struct field plan_fields[] = {
     {"files", FIELD_MAP, FIELD_TEXT},
     {NULL},
 };
-static const struct record plan_record = {"plan.json", "format", 1, false, plan_fields};
+const struct record plan_record = {"plan.json", "format", 1, false, plan_fields};
 
 static peat_status check_names(const char *dir, const struct value *plan, struct error *err)
 {

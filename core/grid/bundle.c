@@ -22,7 +22,7 @@ static const struct field bundle_fields[] = {
     {"hash", FIELD_TEXT | FIELD_NULL},         {"cells", FIELD_INT},
     {"environment", FIELD_MAP, FIELD_LIST},    {NULL},
 };
-static const struct record bundle_record = {"bundle.json", "format", 1, false, bundle_fields};
+const struct record bundle_record = {"bundle.json", "format", 1, false, bundle_fields};
 
 struct bundling {
     const struct rundir *r;

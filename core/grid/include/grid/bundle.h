@@ -12,10 +12,13 @@
 #ifndef GRID_BUNDLE_H
 #define GRID_BUNDLE_H
 
+#include "base/record.h"
 #include "grid/verify.h"
 
 /* xz takes half of the room, and a minute for a thousand cells. */
 enum packing { PACKED_GZIP, PACKED_XZ };
+
+extern const struct record bundle_record;
 
 /* v: of verify_packed. PEAT_CORRUPT: it found a problem. PEAT_INVALID: a link or a special file
  * stands where a file should. PEAT_FAILED: tar failed, or is not installed. */
