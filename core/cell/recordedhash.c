@@ -15,14 +15,27 @@ struct recorded {
     struct arena *a;
 };
 
-/* NULL: meta.json lists no such file. */
+static const char *last_part(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : NULL;
+}
+
+/* The content of a file that meta.json lists; NULL: it lists no such file. Data may have moved
+ * since the cell was trained, when config.json was written anew: then the file has its name alone.
+ */
 static const char *content_of(const struct recorded *r, const char *path)
 {
+    const char *moved = NULL, *name = last_part(path);
     const struct value *file;
-    for (int i = 0; (file = json_get_item(r->meta, "data", i)); i++)
-        if (json_text_is(file, "path", path))
+    for (int i = 0; (file = json_get_item(r->meta, "data", i)); i++) {
+        const char *listed = json_get_text(file, "path");
+        if (same_text(listed, path))
             return json_get_text(file, "sha256");
-    return NULL;
+        if (name && same_text(last_part(listed), name))
+            moved = json_get_text(file, "sha256");
+    }
+    return moved;
 }
 
 /* Its members; of damaged files, in which it is no map, none. */

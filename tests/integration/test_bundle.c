@@ -140,12 +140,13 @@ START_TEST(its_members_are_files_of_known_names)
 {
     static const char name[] =
         "^x/(bundle.json|claims.json|experiment.yaml|plan.json|resolved.yaml|"
+        "schemes.json|"
         "cells/[A-Za-z0-9][-A-Za-z0-9._+=]*/(config.json|meta.json|metrics.jsonl|result.json|"
         "ckpt/step-[0-9]{8}/(model.safetensors|state.json)))$";
     shell_expect(0, "echo extra > here/run/extra; mkdir here/run/cells/-e; ln -s /etc/passwd "
                     "\"$(ls -d here/run/cells/none*s0*)/extra\"");
     shell_expect(0, "peat bundle here/run --weights -o x.tar.gz");
-    shell_says(0, "41\n", "tar -tzf x.tar.gz | wc -l");
+    shell_says(0, "42\n", "tar -tzf x.tar.gz | wc -l");
     shell_expect(1, "tar -tzf x.tar.gz | grep -vE '%s'", name);
     shell_expect(1,
                  "tar --numeric-owner -tvzf x.tar.gz | grep -v '^-rw-r--r-- 0/0 .* 1970-01-01 '");
