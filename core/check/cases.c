@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* cases.c: cases as text and back, and simpler ones. */
-#include "check/cases.h"
+#include "cases.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const property_names[CASE_PROPERTIES] = {
-    "finite",          "causality",       "batch", "padding", "packing",   "prefix", "storable",
-    "shift-invariant", "norm-preserving", "paths", "purity",  "gradients", "batches"};
+#include "base/strbuf.h"
+#include "property.h"
+
+static const char *const arch_words[] = {
+    [PEAT_DECODER] = "decoder", [PEAT_ENCODER] = "encoder", [PEAT_SEQ2SEQ] = "seq2seq"};
+enum { ARCHS = sizeof(arch_words) / sizeof(arch_words[0]) };
+
+/* In the order of enum case_flag. */
+static const char *const flag_words[] = {"training", "f32", "moved", "padded", "packed", "guarded"};
+enum { FLAGS = sizeof(flag_words) / sizeof(flag_words[0]) };
 
 static const struct number {
     const char *name;
@@ -21,6 +28,7 @@ static const struct number {
     {"width", offsetof(struct check_case, width), 1},
     {"place", offsetof(struct check_case, place), 0},
     {"shift", offsetof(struct check_case, shift), 0},
+    {"streams", offsetof(struct check_case, streams), 0},
     {"seed", offsetof(struct check_case, seed), 0},
 };
 enum { NUMBERS = sizeof(numbers) / sizeof(numbers[0]), SHRUNK = NUMBERS - 1 };
@@ -30,34 +38,52 @@ static int64_t *number_of(struct check_case *c, const struct number *n)
     return (int64_t *)(void *)((char *)c + n->offset);
 }
 
+const char *arch_name(peat_arch arch)
+{
+    return arch_words[arch];
+}
+
+struct check_case case_usual(const struct property *p)
+{
+    return (struct check_case){.property = p, .length = RIG_T, .rows = 3, .heads = 2, .width = 8};
+}
+
+unsigned case_flags(const struct check_case *c)
+{
+    return c->flags | c->property->has;
+}
+
+void case_padding(const struct check_case *c, int64_t b, int64_t *from, int64_t *to,
+                  const char **side)
+{
+    static const char *const sides[] = {"after", "before", "around"};
+    int64_t hidden = (c->place + b) % c->length, which = c->seed % 3;
+    *from = which == 0 ? 0 : which == 1 ? hidden : hidden / 2;
+    *to = *from + c->length - hidden;
+    *side = sides[which];
+}
+
+/* ---- text ---- */
+
 const char *case_text(const struct check_case *c, struct arena *a)
 {
     struct check_case copy = *c;
     struct strbuf out;
     strbuf_init(&out);
-    strbuf_addf(&out, "%s %s", property_names[c->property], c->encoder ? "encoder" : "decoder");
+    strbuf_addf(&out, "%s %s", property_name(c->property), arch_words[c->arch]);
     for (int i = 0; i < NUMBERS; i++)
         strbuf_addf(&out, " %s=%" PRId64, numbers[i].name, *number_of(&copy, &numbers[i]));
-    strbuf_add(&out, c->training ? " training" : "");
+    for (int i = 0; i < FLAGS; i++)
+        if (c->flags >> i & 1)
+            strbuf_addf(&out, " %s", flag_words[i]);
     const char *text = arena_strdup(a, out.text);
     strbuf_release(&out);
     return text;
 }
 
-/* One word; false: it is none of a case's. */
-static bool parse_word(struct check_case *c, const char *word)
+/* False: the word is not "name=7" of a number of cases. */
+static bool read_number(struct check_case *c, const char *word)
 {
-    for (int i = 0; i < CASE_PROPERTIES; i++)
-        if (strcmp(word, property_names[i]) == 0) {
-            c->property = i;
-            return true;
-        }
-    if (strcmp(word, "encoder") == 0 || strcmp(word, "decoder") == 0) {
-        c->encoder = word[0] == 'e';
-        return true;
-    }
-    if (strcmp(word, "training") == 0)
-        return c->training = true;
     for (int i = 0; i < NUMBERS; i++) {
         size_t n = strlen(numbers[i].name);
         char *end;
@@ -70,41 +96,72 @@ static bool parse_word(struct check_case *c, const char *word)
     return false;
 }
 
-peat_status case_parse(struct check_case *c, const char *text, struct error *err)
+static bool read_word(struct check_case *c, const char *word)
+{
+    const struct property *p = property_find(word);
+    c->property = p ? p : c->property;
+    for (int i = 0; i < ARCHS; i++)
+        if (strcmp(word, arch_words[i]) == 0) {
+            c->arch = (peat_arch)i;
+            return true;
+        }
+    for (int i = 0; i < FLAGS; i++)
+        if (strcmp(word, flag_words[i]) == 0) {
+            c->flags |= 1u << i;
+            return true;
+        }
+    return p || read_number(c, word);
+}
+
+peat_status case_read(struct check_case *c, const char *text, size_t n, struct error *err)
 {
     enum { LARGEST = 64 };
     char copy[256], *rest = copy, *word;
-    *c = (struct check_case){.property = -1, .width = 4, .heads = 2, .rows = 1, .length = 6};
-    if (strlen(text) >= sizeof(copy))
-        return error_set(err, PEAT_INVALID, "'%.40s...' is no case", text);
-    strcpy(copy, text);
+    if (n >= sizeof(copy))
+        return error_set(err, PEAT_INVALID, "'%.40s...' is not a case", text);
+    memcpy(copy, text, n);
+    copy[n] = '\0';
     while ((word = strsep(&rest, " ")))
-        if (*word && !parse_word(c, word))
-            return error_set(err, PEAT_INVALID, "'%s' is no part of a case, in '%s'", word, text);
-    bool sound = c->property >= 0 && c->place < c->length && c->length <= LARGEST &&
-                 c->rows <= LARGEST && c->heads <= LARGEST && c->width <= LARGEST;
-    return sound ? PEAT_OK : error_set(err, PEAT_INVALID, "'%s' is no case", text);
+        if (*word && !read_word(c, word))
+            return error_set(err, PEAT_INVALID, "'%s' is not a part of a case, in '%.*s'", word,
+                             (int)n, text);
+    bool sound = c->property && c->place < c->length && c->length <= LARGEST &&
+                 c->rows <= LARGEST && c->heads <= LARGEST && c->width <= LARGEST &&
+                 c->streams <= LARGEST;
+    return sound ? PEAT_OK : error_set(err, PEAT_INVALID, "'%.*s' is not a case", (int)n, text);
 }
 
-/* The least value of a number, half of it, one less; then what is said in a word. */
+peat_status case_parse(struct check_case *c, const char *text, struct error *err)
+{
+    *c = case_usual(NULL);
+    return case_read(c, text, strlen(text), err);
+}
+
+/* ---- simpler ones ---- */
+
+/* Three for each number: its least value, half of it, one less. */
+static void shrink_number(struct check_case *c, int k)
+{
+    const struct number *n = &numbers[k / 3];
+    int64_t *x = number_of(c, n);
+    *x = k % 3 == 0 ? n->least : k % 3 == 1 ? *x / 2 : *x - 1;
+    if (*x < n->least)
+        *x = n->least;
+    if (c->place >= c->length)
+        c->place = c->length - 1;
+}
+
+/* Numbers, then flags, then the plainest architecture. */
 bool case_smaller(const struct check_case *c, int k, struct check_case *smaller)
 {
-    enum { WAYS = 3 };
     *smaller = *c;
-    if (k < WAYS * SHRUNK) {
-        const struct number *n = &numbers[k / WAYS];
-        int64_t *x = number_of(smaller, n), way = k % WAYS;
-        *x = way == 0 ? n->least : way == 1 ? *x / 2 : *x - 1;
-        if (*x < n->least)
-            *x = n->least;
-    } else if (k == WAYS * SHRUNK) {
-        smaller->training = false;
-    } else if (k == WAYS * SHRUNK + 1) {
-        smaller->encoder = false;
-    } else {
-        return false;
-    }
-    if (smaller->place >= smaller->length)
-        smaller->place = smaller->length - 1;
+    if (k < 3 * SHRUNK)
+        shrink_number(smaller, k);
+    else if (k < 3 * SHRUNK + FLAGS)
+        smaller->flags &= ~(1u << (k - 3 * SHRUNK));
+    else if (k == 3 * SHRUNK + FLAGS && c->property->archs & ARCH_DECODER)
+        smaller->arch = PEAT_DECODER;
+    else
+        return k == 3 * SHRUNK + FLAGS;
     return true;
 }

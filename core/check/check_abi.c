@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "check/check.h"
+#include "property.h"
 
 typedef ElfW(Ehdr) elf_header;
 typedef ElfW(Shdr) elf_section;
@@ -71,7 +71,7 @@ static const char *find_extra(const struct image *f)
     return NULL;
 }
 
-enum verdict check_abi(const struct subject *s, struct strbuf *why)
+enum verdict abi_whole(const struct subject *s, struct strbuf *why)
 {
     char *bytes;
     size_t n;

@@ -2,7 +2,7 @@
 /* check_environment.c: loading and running a plugin leaves the process as it was. */
 #include <math.h>
 
-#include "checkrig.h"
+#include "property.h"
 
 static enum verdict compare(const struct subject *s, struct strbuf *why)
 {
@@ -14,25 +14,18 @@ static enum verdict compare(const struct subject *s, struct strbuf *why)
     return why->n ? CHECK_FAILED : CHECK_PASSED;
 }
 
-static enum verdict environment_of(struct situation *s, struct rig *r)
+enum verdict environment_after_load(const struct subject *s, struct strbuf *why)
 {
-    struct rig_input x = rig_input(r, RIG_B, RIG_T);
-    x.in.phase = PEAT_TRAIN;
-    x.in.step = 1;
-    if (isnan(rig_step(r, &x.in, true)))
-        return rig_broken(r, s->why);
-    return compare(s->subject, s->why);
-}
-
-enum verdict check_environment(const struct subject *s, struct strbuf *why)
-{
-    const struct rig_plan plan = {.dtype = PEAT_F32};
+    struct error err = {0};
     if (compare(s, why) == CHECK_FAILED)
         return check_failed(why, " (by loading it)");
     if (s->plugin->desc->kind != PEAT_TASK)
-        return rig_each(s, &plan, why, environment_of);
-    struct error err = {0};
-    if (check_task_runs(s, &err) != PEAT_OK)
-        return check_failed(why, "%s", err.text);
-    return compare(s, why);
+        return CHECK_PASSED;
+    return task_runs(s, &err) == PEAT_OK ? compare(s, why) : check_failed(why, "%s", err.text);
+}
+
+enum verdict environment_after_step(const struct trial *t)
+{
+    struct rig_input x = trial_input(t);
+    return isnan(rig_step(t->rig, &x.in, true)) ? trial_broken(t) : compare(t->subject, t->why);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* check_gradients.c: gradients against central differences, and finite logits, in whole models. */
+/* check_gradients.c: gradients against central differences, in whole models. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/rng.h"
-#include "checkrig.h"
+#include "property.h"
 
 /*
  * Each tensor is first moved along one random direction of unit length, which every element
@@ -178,63 +178,14 @@ static void move_weights(struct rig *r)
     }
 }
 
-enum verdict gradients_hold(struct rig *r, const struct model_input *in, struct strbuf *why)
+enum verdict gradients_hold(const struct trial *t)
 {
-    struct gradient_check t = {.r = r, .in = in};
-    enum verdict verdict = hold_here(&t, why);
-    if (verdict != CHECK_PASSED || t.kinks == 0)
+    struct rig_input x = trial_input(t);
+    struct gradient_check here = {.r = t->rig, .in = &x.in};
+    enum verdict verdict = hold_here(&here, t->why);
+    if (verdict != CHECK_PASSED || here.kinks == 0)
         return verdict;
-    move_weights(r);
-    t.moved = true;
-    return hold_here(&t, why);
-}
-
-static enum verdict gradients_at(struct situation *s, struct rig *r, int64_t T)
-{
-    struct rig_input x = rig_input(r, 2, T);
-    x.in.phase = PEAT_TRAIN;
-    x.in.step = 1;
-    return gradients_hold(r, &x.in, s->why);
-}
-
-static enum verdict gradients_of(struct situation *s, struct rig *r)
-{
-    enum verdict verdict = gradients_at(s, r, RIG_T);
-    return verdict == CHECK_PASSED ? gradients_at(s, r, 1) : verdict;
-}
-
-enum verdict check_gradients(const struct subject *s, struct strbuf *why)
-{
-    const peat_combine *combine = subject_combine(s);
-    const struct rig_plan plan = {.dtype = PEAT_F64, .T_max = 8};
-    enum verdict verdict = rig_each(s, &plan, why, gradients_of);
-    if (verdict != CHECK_PASSED || !combine || (combine->max_streams && combine->max_streams < 3))
-        return verdict;
-    const struct rig_plan three = {.dtype = PEAT_F64, .T_max = 8, .n_stream = 3};
-    return rig_each_of(s, PEAT_DECODER, &three, why, gradients_of);
-}
-
-/* ---- finite logits ---- */
-
-static enum verdict finite_of(struct situation *s, struct rig *r)
-{
-    static const int64_t lengths[] = {1, 2, RIG_T, RIG_T_MAX};
-    for (size_t k = 0; k < sizeof(lengths) / sizeof(*lengths); k++) {
-        struct rig_input x = rig_input(r, 2, lengths[k]);
-        const double *logit = rig_logits(r, &x.in);
-        if (!logit)
-            return rig_broken(r, s->why);
-        for (int64_t i = 0; i < 2 * lengths[k] * RIG_V; i++)
-            if (!isfinite(logit[i]))
-                return check_failed(s->why, "a logit at place %" PRId64 " of %" PRId64 " is %s",
-                                    i / RIG_V % lengths[k], lengths[k],
-                                    isnan(logit[i]) ? "not a number" : "infinite");
-    }
-    return CHECK_PASSED;
-}
-
-enum verdict check_finite(const struct subject *s, struct strbuf *why)
-{
-    const struct rig_plan plan = {.dtype = PEAT_F32};
-    return rig_each(s, &plan, why, finite_of);
+    move_weights(t->rig);
+    here.moved = true;
+    return hold_here(&here, t->why);
 }

@@ -6,7 +6,7 @@
  */
 #include <inttypes.h>
 
-#include "checkrig.h"
+#include "property.h"
 
 /* Weights as they are shown, and the first of them that is wrong. */
 struct look {
@@ -40,46 +40,20 @@ static void look_at(void *ctx, const struct attention_seen *seen)
     }
 }
 
-static enum verdict look_in(struct situation *s, struct rig *r, const struct model_input *in,
-                            const char *what)
+enum verdict masked_holds(const struct trial *t)
 {
-    struct look look = {.in = in, .causal = s->plan.arch == PEAT_DECODER};
+    struct rig_input x = trial_input(t);
+    struct look look = {.in = &x.in, .causal = t->c->arch == PEAT_DECODER};
     const struct observer observer = {.ctx = &look, .attention = look_at};
-    if (!rig_watched(r, in, &observer))
-        return rig_broken(r, s->why);
+    if (!rig_watched(t->rig, &x.in, &observer))
+        return trial_broken(t);
     if (!look.found)
         return CHECK_PASSED;
-    return check_failed(s->why,
+    return trial_failed(t,
                         "%s.softmax gives the query at place %" PRId64 " a weight of %.3g for the "
-                        "key at place %" PRId64 ", which the mask hides%s",
-                        s->subject->plugin->desc->id, look.query, look.weight, look.key, what);
-}
-
-/* The future, padding before and behind, and another document. */
-static enum verdict masked_of(struct situation *s, struct rig *r)
-{
-    struct rig_input x = rig_input(r, RIG_B, RIG_T);
-    struct model_input padded = x.in, packed = x.in, training = x.in;
-    for (int64_t i = 0; i < RIG_B * RIG_T; i++) {
-        x.pad[i] = i % RIG_T < i / RIG_T || i % RIG_T >= RIG_T - 1;
-        x.document[i] = i % RIG_T >= 2;
-    }
-    padded.pad = x.pad;
-    packed.document = x.document;
-    training.phase = PEAT_TRAIN;
-    training.step = 3;
-    enum verdict verdict = look_in(s, r, &x.in, "");
-    if (verdict == CHECK_PASSED)
-        verdict = look_in(s, r, &padded, " with padding");
-    if (verdict == CHECK_PASSED)
-        verdict = look_in(s, r, &packed, " with two documents in a row");
-    return verdict == CHECK_PASSED ? look_in(s, r, &training, " in training") : verdict;
-}
-
-enum verdict check_masked(const struct subject *s, struct strbuf *why)
-{
-    const struct rig_plan plan = {.dtype = PEAT_F64};
-    if (!scheme_has(subject_scheme(s), HOOK_SOFTMAX))
-        return check_skipped(why, "it does not replace the softmax");
-    return rig_each(s, &plan, why, masked_of);
+                        "key at place %" PRId64 ", which the mask hides%s%s%s",
+                        t->subject->plugin->desc->id, look.query, look.weight, look.key,
+                        x.in.pad ? " with padding" : "",
+                        x.in.document ? " with two documents in a row" : "",
+                        trial_has(t, CASE_TRAINING) ? " in training" : "");
 }

@@ -5,8 +5,8 @@
 
 #include "base/json.h"
 #include "base/number.h"
-#include "checkrig.h"
 #include "plugin/paramrow.h"
+#include "property.h"
 
 /* Whole numbers are not tried beyond this: they may be sizes of tables. */
 enum { LARGE = 1 << 16 };
@@ -112,8 +112,7 @@ static enum verdict defaults_of(const struct subject *s, struct strbuf *why)
     if (verdict != CHECK_PASSED)
         return verdict;
     if (s->plugin->desc->kind == PEAT_TASK)
-        return check_task_runs(s, &err) == PEAT_OK ? CHECK_PASSED
-                                                   : check_failed(why, "%s", err.text);
+        return task_runs(s, &err) == PEAT_OK ? CHECK_PASSED : check_failed(why, "%s", err.text);
     const struct rig_plan plan = {.dtype = PEAT_F32};
     struct rig *r = ARENA_NEW(s->arena, struct rig);
     if (rig_open(r, s, &v, &plan) != PEAT_OK)
@@ -122,7 +121,7 @@ static enum verdict defaults_of(const struct subject *s, struct strbuf *why)
     return verdict;
 }
 
-enum verdict check_parameters(const struct subject *s, struct strbuf *why)
+enum verdict parameters_whole(const struct subject *s, struct strbuf *why)
 {
     enum verdict verdict = defaults_of(s, why);
     const peat_param *row = s->plugin->desc->param;
@@ -148,7 +147,7 @@ static enum verdict merges(struct rig *r, struct strbuf *why)
             return check_failed(why,
                                 "stream '%s' is always %" PRId64 " wide, and it gives it %" PRId64,
                                 r->positional.stream[i], r->plan.width, r->positional.width[i]);
-    struct rig_input x = rig_input(r, RIG_B, RIG_T);
+    struct rig_input x = rig_input(r, 3, RIG_T);
     return rig_logits(r, &x.in) ? CHECK_PASSED : rig_broken(r, why);
 }
 
@@ -173,7 +172,7 @@ static enum verdict widths_at(const struct subject *s, const struct variant *v,
     return verdict;
 }
 
-enum verdict check_widths(const struct subject *s, struct strbuf *why)
+enum verdict widths_whole(const struct subject *s, struct strbuf *why)
 {
     static const int64_t D[] = {2, 8, 24}, insisted[] = {0, 1, 4, 40};
     const peat_combine *c = subject_combine(s);

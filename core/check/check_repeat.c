@@ -1,11 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* check_repeat.c: equal calls give equal bits, write only their results, and keep no memory. */
+/* check_repeat.c: a pass gives numbers, and the same ones when it is made again; it writes only its
+ * results, and keeps no memory. */
+#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "autograd/ops.h"
-#include "checkrig.h"
+#include "property.h"
+
+/* ---- numbers ---- */
+
+enum verdict finite_holds(const struct trial *t)
+{
+    struct rig_input x = trial_input(t);
+    int64_t T = x.in.T;
+    const double *logit = rig_logits(t->rig, &x.in);
+    if (!logit)
+        return trial_broken(t);
+    for (int64_t i = 0; i < x.in.B * T * RIG_V; i++)
+        if (!isfinite(logit[i]))
+            return trial_failed(t, "a logit at place %" PRId64 " of %" PRId64 " is %s",
+                                i / RIG_V % T, T, isnan(logit[i]) ? "not a number" : "infinite");
+    return CHECK_PASSED;
+}
+
+/* The same model again, the other way of attention. */
+enum verdict paths_hold(const struct trial *t)
+{
+    struct rig_input x = trial_input(t);
+    const double *fused = rig_logits(t->rig, &x.in);
+    t->rig->model.config.attention_path = PATH_COMPOSED;
+    const double *composed = fused ? rig_logits(t->rig, &x.in) : NULL;
+    return trial_same(t, fused, composed, x.in.B * x.in.T, 0,
+                      "between fused and composed attention");
+}
 
 /* ---- bits ---- */
 
@@ -39,66 +67,57 @@ static const char *first_difference(const struct rig *r, const struct outcome *a
     return NULL;
 }
 
-static enum verdict same_bits(struct strbuf *why, const struct rig *r, const struct outcome *a,
+static enum verdict same_bits(const struct trial *t, const struct outcome *a,
                               const struct outcome *b, const char *what)
 {
     if (memcmp(&a->loss, &b->loss, sizeof(a->loss)) != 0)
-        return check_failed(why, "the loss is %.17g and %.17g %s", a->loss, b->loss, what);
-    const char *name = first_difference(r, a, b);
-    return name ? check_failed(why, "the gradient of %s differs %s", name, what) : CHECK_PASSED;
+        return trial_failed(t, "the loss is %.17g and %.17g %s", a->loss, b->loss, what);
+    const char *name = first_difference(t->rig, a, b);
+    return name ? trial_failed(t, "the gradient of %s differs %s", name, what) : CHECK_PASSED;
 }
 
-static enum verdict purity_of(struct situation *s, struct rig *r)
+static enum verdict same_in_twin(const struct trial *t, const struct model_input *in,
+                                 const struct outcome *first)
 {
-    struct rig_input x = rig_training_input(r, RIG_B, RIG_T), other = rig_input(r, 1, RIG_T - 2);
-    struct outcome first, again, later;
-    if (!run_step(r, &x.in, &first) || !run_step(r, &x.in, &again) || !rig_logits(r, &other.in) ||
-        !run_step(r, &x.in, &later))
-        return rig_broken(r, s->why);
-    enum verdict verdict = same_bits(s->why, r, &first, &again, "in two equal calls");
-    if (verdict != CHECK_PASSED)
-        return verdict;
-    verdict = same_bits(s->why, r, &first, &later, "after a call with another batch");
-    if (verdict != CHECK_PASSED)
-        return verdict;
-    struct rig *twin = ARENA_NEW(s->subject->arena, struct rig);
+    struct rig *twin = ARENA_NEW(t->subject->arena, struct rig);
+    const struct rig_plan plan = trial_plan(t);
     struct outcome elsewhere;
-    if (rig_open(twin, s->subject, s->variant, &s->plan) == PEAT_OK &&
-        run_step(twin, &x.in, &elsewhere))
-        verdict = same_bits(s->why, r, &first, &elsewhere, "in a second model of the same kind");
-    else
-        verdict = rig_broken(twin, s->why);
+    bool ran =
+        rig_open(twin, t->subject, t->variant, &plan) == PEAT_OK && run_step(twin, in, &elsewhere);
+    enum verdict verdict =
+        ran ? same_bits(t, first, &elsewhere, "in a second model of the same kind")
+            : rig_broken(twin, t->why);
     rig_close(twin);
     return verdict;
 }
 
-enum verdict check_purity(const struct subject *s, struct strbuf *why)
+enum verdict purity_holds(const struct trial *t)
 {
-    const struct rig_plan plan = {.dtype = PEAT_F64};
-    return rig_each(s, &plan, why, purity_of);
+    struct rig *r = t->rig;
+    struct rig_input x = trial_input(t), other = rig_input(r, 1, x.in.T > 2 ? x.in.T - 2 : 1);
+    struct outcome first, again, later;
+    if (!run_step(r, &x.in, &first) || !run_step(r, &x.in, &again) || !rig_logits(r, &other.in) ||
+        !run_step(r, &x.in, &later))
+        return trial_broken(t);
+    enum verdict verdict = same_bits(t, &first, &again, "in two equal calls");
+    if (verdict == CHECK_PASSED)
+        verdict = same_bits(t, &first, &later, "after a call with another batch");
+    return verdict == CHECK_PASSED ? same_in_twin(t, &x.in, &first) : verdict;
 }
 
-static enum verdict threads_of(struct situation *s, struct rig *r)
+enum verdict threads_hold(const struct trial *t)
 {
-    struct rig_input x = rig_training_input(r, 5, 17);
+    struct rig_input x = trial_input(t);
     struct outcome one, many;
-    if (!run_step(r, &x.in, &one))
-        return rig_broken(r, s->why);
-    enum verdict verdict = CHECK_PASSED;
+    enum verdict verdict = run_step(t->rig, &x.in, &one) ? CHECK_PASSED : trial_broken(t);
     for (int n = 2; n <= 4 && verdict == CHECK_PASSED; n++) {
-        char what[64];
-        snprintf(what, sizeof(what), "with 1 and with %d threads", n);
-        r->team.threads = n;
-        verdict = run_step(r, &x.in, &many) ? same_bits(s->why, r, &one, &many, what)
-                                            : rig_broken(r, s->why);
+        t->rig->team.threads = n;
+        verdict = run_step(t->rig, &x.in, &many)
+                      ? same_bits(t, &one, &many,
+                                  arena_printf(&t->rig->arena, "with 1 and with %d threads", n))
+                      : trial_broken(t);
     }
     return verdict;
-}
-
-enum verdict check_threads(const struct subject *s, struct strbuf *why)
-{
-    const struct rig_plan plan = {.dtype = PEAT_F32};
-    return rig_each(s, &plan, why, threads_of);
 }
 
 /* ---- buffers ---- */
@@ -213,59 +232,48 @@ static enum verdict compare_given(struct strbuf *why, const struct given *a, con
     return CHECK_PASSED;
 }
 
-static enum verdict buffers_of(struct situation *s, struct rig *r)
+static enum verdict written_nowhere(const struct trial *t, const struct model_input *in,
+                                    const struct given *before)
 {
-    struct rig_input x = rig_training_input(r, RIG_B, RIG_T - 1);
+    const struct given after = read_given(t->rig, in);
+    enum verdict verdict = compare_given(t->why, before, &after);
+    return verdict == CHECK_PASSED ? check_zones(t->why, t->rig) : verdict;
+}
+
+enum verdict buffers_hold(const struct trial *t)
+{
+    struct rig_input x = trial_input(t);
+    struct rig *r = t->rig;
     struct graph g;
     const struct given before = read_given(r, &x.in);
     r->step.owner = &g.hook;
     peat_node *loss = rig_loss(r, &g, &x.in);
     if (!loss)
-        return rig_broken(r, s->why);
-    struct given after = read_given(r, &x.in);
-    enum verdict verdict = compare_given(s->why, &before, &after);
+        return trial_broken(t);
+    enum verdict verdict = written_nowhere(t, &x.in, &before);
     if (verdict == CHECK_PASSED)
-        verdict = check_zones(s->why, r);
-    if (verdict == CHECK_PASSED)
-        verdict = check_tape(s->why, &g);
+        verdict = check_tape(t->why, &g);
     if (verdict != CHECK_PASSED)
         return verdict;
     graph_backward(&g, loss);
-    after = read_given(r, &x.in);
-    verdict = compare_given(s->why, &before, &after);
-    return verdict == CHECK_PASSED ? check_zones(s->why, r) : verdict;
-}
-
-enum verdict check_buffers(const struct subject *s, struct strbuf *why)
-{
-    const struct rig_plan plan = {.dtype = PEAT_F32, .guarded = true};
-    return rig_each(s, &plan, why, buffers_of);
+    return written_nowhere(t, &x.in, &before);
 }
 
 /* ---- memory ---- */
 
 /* Steps take from arenas that have grown by then: what the system gives after that is kept by
  * somebody. */
-static enum verdict leaks_of(struct situation *s, struct rig *r)
+enum verdict no_leak_holds(const struct trial *t)
 {
     enum { WARM = 3, STEPS = 20 };
-    struct rig_input x = rig_training_input(r, RIG_B, RIG_T);
+    struct rig_input x = trial_input(t);
     size_t before = 0;
     for (int i = 0; i < WARM + STEPS; i++) {
         if (i == WARM)
             before = state_memory();
-        if (isnan(rig_step(r, &x.in, true)))
-            return rig_broken(r, s->why);
+        if (isnan(rig_step(t->rig, &x.in, true)))
+            return trial_broken(t);
     }
     size_t kept = state_memory_kept(before);
-    if (kept == 0)
-        return CHECK_PASSED;
-    return check_failed(s->why, "%d steps keep %zu bytes", STEPS, kept);
-}
-
-enum verdict check_leaks(const struct subject *s, struct strbuf *why)
-{
-    const struct rig_plan plan = {.dtype = PEAT_F32};
-    return s->plugin->desc->kind == PEAT_TASK ? check_task_leaks(s, why)
-                                              : rig_each(s, &plan, why, leaks_of);
+    return kept == 0 ? CHECK_PASSED : trial_failed(t, "%d steps keep %zu bytes", STEPS, kept);
 }

@@ -1,386 +1,238 @@
 /* SPDX-License-Identifier: MIT */
 /* check_sequence.c: what a place of a sequence may depend on. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "checkrig.h"
-#include "nn/attention.h"
+#include "property.h"
 
-static const struct rig_plan in_f64 = {.dtype = PEAT_F64};
+/* Other tokens wherever `mark` is set; elsewhere nothing may change. */
+static enum verdict others_stay(const struct trial *t, struct rig_input *x, const bool *mark,
+                                const char *what)
+{
+    int64_t n = x->in.B * x->in.T;
+    const double *before = rig_logits(t->rig, &x->in);
+    for (int64_t i = 0; i < n; i++)
+        if (mark[i])
+            x->token[i] = rig_token(t->rig, "others", i);
+    const double *after = before ? rig_logits(t->rig, &x->in) : NULL;
+    enum verdict verdict = after ? CHECK_PASSED : trial_broken(t);
+    for (int64_t i = 0; i < n && verdict == CHECK_PASSED; i++)
+        if (!mark[i])
+            verdict = trial_same(t, before + i * RIG_V, after + i * RIG_V, 1, i, what);
+    return verdict;
+}
+
+static bool *marks(const struct trial *t)
+{
+    return ARENA_ARRAY(&t->rig->arena, t->c->rows * t->c->length, bool);
+}
+
+/* Places [from, to) of row b alone, in a sequence planned to be as long as the case, must give what
+ * they give among `all`. */
+static enum verdict same_alone(const struct trial *t, const double *all, int64_t b, int64_t from,
+                               int64_t to, const char *what)
+{
+    int64_t T = t->c->length;
+    struct rig_input x = trial_input(t);
+    x.in.B = 1;
+    x.in.T = to - from;
+    x.in.T_total = T;
+    x.in.token += b * T + from;
+    x.in.sequence += b;
+    x.in.pad = NULL;
+    x.in.document = NULL;
+    if (from == to)
+        return CHECK_PASSED;
+    return trial_same(t, all ? all + (b * T + from) * RIG_V : NULL,
+                      all ? rig_logits(t->rig, &x.in) : NULL, to - from, from, what);
+}
 
 /* ---- the future ---- */
 
-/* Ids that one pass puts in a place. */
-struct ids {
-    int n;
-    int32_t id[RIG_V];
-};
-
-static void add_id(struct ids *ids, int64_t id)
+enum verdict future_holds(const struct trial *t)
 {
-    if (id >= 0 && id < RIG_V && ids->n < RIG_V)
-        ids->id[ids->n++] = (int32_t)id;
+    struct rig_input x = trial_input(t);
+    bool *mark = marks(t);
+    for (int64_t i = 0; i < x.in.B * x.in.T; i++)
+        mark[i] = i % x.in.T >= t->c->place;
+    return others_stay(
+        t, &x, mark,
+        arena_printf(&t->rig->arena, "when tokens change from place %" PRId64 " on", t->c->place));
 }
 
-/* `n` ids of the vocabulary, others at each turn, and those that the parameters name: a plugin may
- * wait for one of them. */
-static struct ids choose_ids(const struct situation *s, int n, int64_t turn)
+/* One id for each row after the first: those that the parameters name, since a plugin may wait for
+ * one of them, and as many of the vocabulary as the case has rows, others for each seed. */
+static int choose_ids(const struct trial *t, int32_t id[2 * RIG_V])
 {
-    struct ids ids = {0};
-    const peat_param *row = s->subject->plugin->desc->param;
-    for (; row && row->key; row++)
+    int n = 0;
+    const peat_param *row = t->subject->plugin->desc->param;
+    for (; row && row->key && n < RIG_V; row++) {
+        int64_t named = -1;
         if (row->type == PEAT_INT)
-            add_id(&ids, *(const int64_t *)(const void *)((const char *)s->variant->config +
-                                                          row->offset));
-    for (int i = 0; i < n; i++)
-        add_id(&ids, (turn * n + i) % RIG_V);
-    return ids;
+            memcpy(&named, (const char *)t->rig->config + row->offset, sizeof(named));
+        if (named >= 0 && named < RIG_V)
+            id[n++] = (int32_t)named;
+    }
+    for (int64_t i = 0; i < t->c->rows; i++)
+        id[n++] = (int32_t)((t->c->seed * t->c->rows + i) % RIG_V);
+    return n;
 }
 
-/* Rows that are equal but for the token at `t`, one for each id: equal before it. */
-static enum verdict put_at(struct situation *s, struct rig *r, int64_t T, int64_t t,
-                           const struct ids *ids)
+/* Rows that are equal but for the token at `place` must be equal before it. */
+enum verdict future_token_holds(const struct trial *t)
 {
-    struct rig_input x = rig_input(r, ids->n + 1, T);
-    for (int i = 0; i <= ids->n; i++) {
-        memmove(x.token + i * T, x.token, (size_t)T * sizeof(*x.token));
+    int32_t id[2 * RIG_V];
+    int n = choose_ids(t, id);
+    int64_t T = t->c->length, place = t->c->place;
+    struct rig_input x = rig_input(t->rig, n + 1, T);
+    for (int i = 1; i <= n; i++) {
+        memcpy(x.token + i * T, x.token, (size_t)T * sizeof(*x.token));
         x.sequence[i] = x.sequence[0];
-        if (i > 0)
-            x.token[i * T + t] = ids->id[i - 1];
+        x.token[i * T + place] = id[i - 1];
     }
-    const double *logit = rig_logits(r, &x.in);
-    if (!logit)
-        return rig_broken(r, s->why);
-    enum verdict verdict = CHECK_PASSED;
-    for (int i = 1; i <= ids->n && verdict == CHECK_PASSED; i++) {
-        char what[96];
-        snprintf(what, sizeof(what), "when the token at place %" PRId64 " changes from %d to %d", t,
-                 (int)x.token[t], (int)ids->id[i - 1]);
-        verdict = rig_same(r, s->why, logit, logit + i * T * RIG_V, t, 0, what);
-    }
+    const double *logit = rig_logits(t->rig, &x.in);
+    enum verdict verdict = logit ? CHECK_PASSED : trial_broken(t);
+    for (int i = 1; i <= n && verdict == CHECK_PASSED; i++)
+        verdict =
+            trial_same(t, logit, logit + i * T * RIG_V, place, 0,
+                       arena_printf(&t->rig->arena,
+                                    "when the token at place %" PRId64 " changes from %d to %d",
+                                    place, (int)x.token[place], (int)id[i - 1]));
     return verdict;
 }
 
-static enum verdict put_everywhere(struct situation *s, struct rig *r)
+/* The first `place` tokens of every row, as decoding gives them. */
+enum verdict prefix_holds(const struct trial *t)
 {
-    enum { MANY = RIG_V / 2, SOME = 16 };
-    static const int64_t far[] = {1, 9, 24, 40, 47};
-    enum verdict verdict = CHECK_PASSED;
-    for (int64_t t = 1; t < RIG_T && verdict == CHECK_PASSED; t++) {
-        const struct ids ids = choose_ids(s, MANY, t);
-        verdict = put_at(s, r, RIG_T, t, &ids);
-    }
-    for (int64_t i = 0; i < 5 && verdict == CHECK_PASSED; i++) {
-        const struct ids ids = choose_ids(s, SOME, i);
-        verdict = put_at(s, r, RIG_LONG, far[i], &ids);
-    }
+    struct rig_input x = trial_input(t), part = trial_input(t);
+    int64_t B = x.in.B, T = x.in.T, n = t->c->place;
+    if (n == 0)
+        return CHECK_PASSED;
+    for (int64_t b = 0; b < B; b++)
+        memmove(part.token + b * n, part.token + b * T, (size_t)n * sizeof(*part.token));
+    part.in.T = n;
+    part.in.T_total = T;
+    const char *what =
+        arena_printf(&t->rig->arena, "between %" PRId64 " tokens and their first %" PRId64, T, n);
+    const double *whole = rig_logits(t->rig, &x.in);
+    const double *first = whole ? rig_logits(t->rig, &part.in) : NULL;
+    enum verdict verdict = first ? CHECK_PASSED : trial_broken(t);
+    for (int64_t b = 0; b < B && verdict == CHECK_PASSED; b++)
+        verdict = trial_same(t, whole + b * T * RIG_V, first + b * n * RIG_V, n, 0, what);
     return verdict;
 }
 
-/* Another token wherever `mark` is set; elsewhere nothing may change. */
-static enum verdict others_stay(struct situation *s, struct rig *r, struct rig_input *x,
-                                const bool *mark, const char *what)
+/* Rows that are decoded one after another, behind the first `place` at once, equal those of one
+ * pass. */
+enum verdict storable_holds(const struct trial *t)
 {
-    int64_t n = x->in.B * x->in.T;
-    const double *before = rig_logits(r, &x->in);
-    if (!before)
-        return rig_broken(r, s->why);
-    for (int64_t i = 0; i < n; i++)
-        if (mark[i])
-            x->token[i] = (x->token[i] + 1) % RIG_V;
-    const double *after = rig_logits(r, &x->in);
-    enum verdict verdict = after ? CHECK_PASSED : rig_broken(r, s->why);
-    for (int64_t i = 0; i < n && verdict == CHECK_PASSED; i++)
-        if (!mark[i])
-            verdict =
-                rig_same(r, s->why, before + i * RIG_V, after + i * RIG_V, 1, i % x->in.T, what);
-    return verdict;
-}
-
-/* The same while training, where other draws are made. */
-static enum verdict change_in_training(struct situation *s, struct rig *r)
-{
-    enum verdict verdict = CHECK_PASSED;
-    for (int64_t t = 1; t < RIG_T && verdict == CHECK_PASSED; t++) {
-        struct rig_input x = rig_training_input(r, RIG_B, RIG_T);
-        bool mark[RIG_B * RIG_T];
-        char what[80];
-        for (int64_t i = 0; i < RIG_B * RIG_T; i++)
-            mark[i] = i % RIG_T >= t;
-        snprintf(what, sizeof(what), "in training when tokens change from place %" PRId64 " on", t);
-        verdict = others_stay(s, r, &x, mark, what);
-    }
-    return verdict;
-}
-
-static enum verdict causality_of(struct situation *s, struct rig *r)
-{
-    enum verdict verdict = put_everywhere(s, r);
-    return verdict == CHECK_PASSED ? change_in_training(s, r) : verdict;
-}
-
-enum verdict check_causality(const struct subject *s, struct strbuf *why)
-{
-    return rig_each_of(s, PEAT_DECODER, &in_f64, why, causality_of);
-}
-
-/* Tokens [0, n) of every row, as decoding gives them. */
-static struct rig_input prefix_input(struct rig *r, int64_t n)
-{
-    struct rig_input x = rig_input(r, RIG_B, RIG_T);
-    for (int64_t b = 0; b < RIG_B; b++)
-        memmove(x.token + b * n, x.token + b * RIG_T, (size_t)n * sizeof(*x.token));
-    x.in.T = n;
-    x.in.T_total = RIG_T;
-    return x;
-}
-
-static enum verdict prefix_of(struct situation *s, struct rig *r)
-{
-    struct rig_input x = rig_input(r, RIG_B, RIG_T);
+    const char *id, *reason = model_not_storable(&t->rig->model, &id);
+    struct rig_input x = trial_input(t);
+    struct rig *r = t->rig;
+    struct stored stored;
+    int64_t T = x.in.T;
+    if (reason)
+        return trial_failed(t, "%s", reason);
     const double *whole = rig_logits(r, &x.in);
-    enum verdict verdict = whole ? CHECK_PASSED : rig_broken(r, s->why);
-    for (int64_t n = 1; n < RIG_T && verdict == CHECK_PASSED; n++) {
-        struct rig_input y = prefix_input(r, n);
-        const double *part = rig_logits(r, &y.in);
-        char what[64];
-        snprintf(what, sizeof(what), "between %d tokens and their first %" PRId64, RIG_T, n);
-        if (!part)
-            return rig_broken(r, s->why);
-        for (int64_t b = 0; b < RIG_B && verdict == CHECK_PASSED; b++)
-            verdict =
-                rig_same(r, s->why, whole + b * RIG_T * RIG_V, part + b * n * RIG_V, n, 0, what);
+    if (!whole || model_store(&r->model, &x.in, &r->team, &r->arena, &stored, &r->err) != PEAT_OK)
+        return trial_broken(t);
+    enum verdict verdict = CHECK_PASSED;
+    for (int64_t end = t->c->place < 1 ? 1 : t->c->place; end <= T && verdict == CHECK_PASSED;
+         end++) {
+        const double *newest = rig_newest(r, &stored, end);
+        for (int64_t b = 0; b < x.in.B && verdict == CHECK_PASSED; b++) {
+            int64_t at = b * T + end - 1;
+            if (!newest || !x.in.pad || !x.in.pad[at])
+                verdict =
+                    trial_same(t, whole + at * RIG_V, newest ? newest + b * RIG_V : NULL, 1,
+                               end - 1, "between a pass over all rows and one over the newest");
+        }
     }
     return verdict;
 }
 
-enum verdict check_prefix(const struct subject *s, struct strbuf *why)
+/* ---- other rows ---- */
+
+enum verdict row_alone_holds(const struct trial *t)
 {
-    return rig_each_of(s, PEAT_DECODER, &in_f64, why, prefix_of);
-}
-
-/* ---- stored rows ---- */
-
-/* As they come, with padding in front, and with two documents. */
-static enum verdict storable_of(struct situation *s, struct rig *r)
-{
-    const char *id, *why = model_not_storable(&r->model, &id);
-    struct rig_input x = rig_input(r, RIG_B, RIG_T);
-    if (why)
-        return check_failed(s->why, "it claims to be storable, but %s", why);
-    enum verdict verdict = rig_same_newest(r, s->why, &x.in, 2);
-    for (int64_t i = 0; i < RIG_B * RIG_T; i++) {
-        x.pad[i] = i % RIG_T < i / RIG_T;
-        x.document[i] = i % RIG_T >= 3;
-    }
-    struct model_input padded = x.in, packed = x.in;
-    padded.pad = x.pad;
-    packed.document = x.document;
-    if (verdict == CHECK_PASSED)
-        verdict = rig_same_newest(r, s->why, &padded, 2);
-    return verdict == CHECK_PASSED ? rig_same_newest(r, s->why, &packed, 2) : verdict;
-}
-
-enum verdict check_storable(const struct subject *s, struct strbuf *why)
-{
-    const peat_scheme *scheme = subject_scheme(s);
-    const peat_combine *combine = subject_combine(s);
-    if (!((scheme ? scheme->traits : combine->traits) & PEAT_STORABLE))
-        return check_skipped(why, "not claimed");
-    return rig_each_of(s, PEAT_DECODER, &in_f64, why, storable_of);
-}
-
-/* ---- rows ---- */
-
-/* Tokens [begin, end) of row b alone, in a sequence planned to be RIG_T long. */
-static const double *alone(struct rig *r, int64_t b, int64_t begin, int64_t end)
-{
-    struct rig_input x = rig_input(r, RIG_B, RIG_T);
-    x.in.B = 1;
-    x.in.T = end - begin;
-    x.in.T_total = RIG_T;
-    x.in.token = x.token + b * RIG_T + begin;
-    x.in.sequence = x.sequence + b;
-    return rig_logits(r, &x.in);
-}
-
-/* `in` holds rows in places [from[b], to[b]); each must give what it gives alone. */
-static enum verdict rows_alone(struct situation *s, struct rig *r, const struct model_input *in,
-                               const int64_t *from, const int64_t *to, const char *what)
-{
-    const double *all = rig_logits(r, in);
-    enum verdict verdict = all ? CHECK_PASSED : rig_broken(r, s->why);
-    for (int64_t b = 0; b < RIG_B && verdict == CHECK_PASSED; b++) {
-        const double *one = alone(r, b, from[b], to[b]);
-        verdict = one ? rig_same(r, s->why, all + (b * RIG_T + from[b]) * RIG_V, one,
-                                 to[b] - from[b], from[b], what)
-                      : rig_broken(r, s->why);
-    }
+    struct rig_input x = trial_input(t);
+    const double *all = rig_logits(t->rig, &x.in);
+    enum verdict verdict = CHECK_PASSED;
+    for (int64_t b = 0; b < x.in.B && verdict == CHECK_PASSED; b++)
+        verdict = same_alone(t, all, b, 0, x.in.T, "between a row in a batch and the row alone");
     return verdict;
+}
+
+enum verdict other_rows_hold(const struct trial *t)
+{
+    struct rig_input x = trial_input(t);
+    bool *mark = marks(t);
+    for (int64_t i = 0; i < x.in.B * x.in.T; i++)
+        mark[i] = i >= x.in.T;
+    return others_stay(t, &x, mark, "when other rows change");
 }
 
 /* Draws may differ from row to row, so the rows that stay keep their places. */
-static enum verdict fewer_rows(struct situation *s, struct rig *r)
+enum verdict fewer_rows_hold(const struct trial *t)
 {
-    struct rig_input x = rig_training_input(r, RIG_B, RIG_T);
-    const double *all = rig_logits(r, &x.in), *part = NULL;
-    enum verdict verdict = all ? CHECK_PASSED : rig_broken(r, s->why);
-    for (x.in.B = RIG_B - 1; x.in.B > 0 && verdict == CHECK_PASSED; x.in.B--) {
-        part = rig_logits(r, &x.in);
-        verdict = part ? CHECK_PASSED : rig_broken(r, s->why);
-        for (int64_t b = 0; b < x.in.B && verdict == CHECK_PASSED; b++)
-            verdict = rig_same(r, s->why, all + b * RIG_T * RIG_V, part + b * RIG_T * RIG_V, RIG_T,
-                               0, "in training between more and fewer rows in a batch");
-    }
-    return verdict;
-}
-
-static enum verdict other_rows(struct situation *s, struct rig *r)
-{
-    struct rig_input x = rig_training_input(r, RIG_B, RIG_T);
-    bool mark[RIG_B * RIG_T];
-    for (int64_t i = 0; i < RIG_B * RIG_T; i++)
-        mark[i] = i >= RIG_T;
-    return others_stay(s, r, &x, mark, "in training when other rows change");
-}
-
-static enum verdict batch_of(struct situation *s, struct rig *r)
-{
-    static const int64_t from[RIG_B] = {0}, to[RIG_B] = {RIG_T, RIG_T, RIG_T};
-    struct rig_input x = rig_input(r, RIG_B, RIG_T);
-    enum verdict verdict =
-        rows_alone(s, r, &x.in, from, to, "between a row in a batch and the row alone");
-    if (verdict == CHECK_PASSED)
-        verdict = other_rows(s, r);
-    return verdict == CHECK_PASSED ? fewer_rows(s, r) : verdict;
-}
-
-enum verdict check_batch(const struct subject *s, struct strbuf *why)
-{
-    enum verdict verdict = rig_each(s, &in_f64, why, batch_of);
-    const struct rig_plan moved = {.dtype = PEAT_F64, .moved = true};
-    return verdict == CHECK_PASSED ? rig_each(s, &moved, why, batch_of) : verdict;
-}
-
-static enum verdict pad_rows(struct situation *s, struct rig *r, const int64_t *from,
-                             const int64_t *to, const char *what)
-{
-    struct rig_input x = rig_input(r, RIG_B, RIG_T);
-    for (int64_t b = 0; b < RIG_B; b++)
-        for (int64_t t = 0; t < RIG_T; t++)
-            x.pad[b * RIG_T + t] = t < from[b] || t >= to[b];
-    x.in.pad = x.pad;
-    return rows_alone(s, r, &x.in, from, to, what);
-}
-
-/* Padding on both sides, while training. */
-static enum verdict under_padding(struct situation *s, struct rig *r, const int64_t *from,
-                                  const int64_t *to)
-{
-    struct rig_input x = rig_training_input(r, RIG_B, RIG_T);
-    bool mark[RIG_B * RIG_T];
-    for (int64_t i = 0; i < RIG_B * RIG_T; i++) {
-        int64_t b = i / RIG_T, t = i % RIG_T;
-        mark[i] = t < from[b] / 2 || t >= to[b];
-        x.pad[i] = mark[i];
-    }
-    x.in.pad = x.pad;
-    return others_stay(s, r, &x, mark, "in training when the tokens under padding change");
-}
-
-static enum verdict padding_of(struct situation *s, struct rig *r)
-{
-    static const int64_t zero[RIG_B] = {0, 0, 0}, some[RIG_B] = {0, 1, 3};
-    static const int64_t less[RIG_B] = {6, 4, 3}, full[RIG_B] = {RIG_T, RIG_T, RIG_T};
-    enum verdict verdict =
-        pad_rows(s, r, zero, less, "between a row with padding after it and the row alone");
-    if (verdict == CHECK_PASSED)
-        verdict =
-            pad_rows(s, r, some, full, "between a row with padding before it and the row alone");
-    return verdict == CHECK_PASSED ? under_padding(s, r, some, less) : verdict;
-}
-
-/* A hook that draws positions for a whole row cannot know which of them will be looked at. */
-static bool draws_positions(const struct subject *s)
-{
-    const peat_scheme *scheme = subject_scheme(s);
-    return scheme && scheme->positions;
-}
-
-enum verdict check_padding(const struct subject *s, struct strbuf *why)
-{
-    if (draws_positions(s))
-        return check_skipped(why, "it changes the positions of whole rows");
-    return rig_each(s, &in_f64, why, padding_of);
-}
-
-static enum verdict other_document(struct situation *s, struct rig *r, const int32_t *document,
-                                   int side)
-{
-    struct rig_input x = rig_training_input(r, RIG_B, RIG_T);
-    bool mark[RIG_B * RIG_T];
-    x.in.document = document;
-    for (int64_t i = 0; i < RIG_B * RIG_T; i++)
-        mark[i] = document[i] == side;
-    return others_stay(s, r, &x, mark, "in training when another document changes");
-}
-
-/* Places [0, 2) of each row are one document, the rest another. */
-static enum verdict packing_of(struct situation *s, struct rig *r)
-{
-    enum { SPLIT = 2 };
-    static const int64_t zero[RIG_B] = {0, 0, 0}, split[RIG_B] = {SPLIT, SPLIT, SPLIT};
-    static const int64_t full[RIG_B] = {RIG_T, RIG_T, RIG_T};
-    struct rig_input x = rig_input(r, RIG_B, RIG_T);
-    for (int64_t i = 0; i < RIG_B * RIG_T; i++)
-        x.document[i] = i % RIG_T >= SPLIT;
-    x.in.document = x.document;
-    const char *what = "between a document packed with another and the document alone";
-    enum verdict verdict = rows_alone(s, r, &x.in, zero, split, what);
-    if (verdict == CHECK_PASSED)
-        verdict = rows_alone(s, r, &x.in, split, full, what);
-    for (int side = 0; side < 2 && verdict == CHECK_PASSED; side++)
-        verdict = other_document(s, r, x.document, side);
-    return verdict;
-}
-
-enum verdict check_packing(const struct subject *s, struct strbuf *why)
-{
-    if (draws_positions(s))
-        return check_skipped(why, "it changes the positions of whole rows");
-    return rig_each(s, &in_f64, why, packing_of);
-}
-
-/* ---- attention paths ---- */
-
-static enum verdict paths_of(struct situation *s, struct rig *fused)
-{
-    struct rig *composed = ARENA_NEW(s->subject->arena, struct rig);
-    struct rig_plan plan = s->plan;
-    plan.path = PATH_COMPOSED;
+    struct rig_input x = trial_input(t);
+    const double *all = rig_logits(t->rig, &x.in);
     enum verdict verdict = CHECK_PASSED;
-    peat_status status = rig_open(composed, s->subject, s->variant, &plan);
-    struct rig_input x = rig_input(fused, RIG_B, RIG_T);
-    const double *a = rig_logits(fused, &x.in), *b = NULL;
-    if (status == PEAT_OK)
-        b = rig_logits(composed, &x.in);
-    if (!a)
-        verdict = rig_broken(fused, s->why);
-    else if (!b)
-        verdict = rig_broken(composed, s->why);
-    else
-        verdict =
-            rig_same(fused, s->why, a, b, RIG_B * RIG_T, 0, "between fused and composed attention");
-    rig_close(composed);
+    while (--x.in.B > 0 && verdict == CHECK_PASSED)
+        verdict = trial_same(t, all, all ? rig_logits(t->rig, &x.in) : NULL, x.in.B * x.in.T, 0,
+                             "between more and fewer rows in a batch");
     return verdict;
 }
 
-enum verdict check_paths(const struct subject *s, struct strbuf *why)
+/* ---- padding and documents ---- */
+
+enum verdict unpadded_holds(const struct trial *t)
 {
-    const char *composed = scheme_needs_composed(subject_scheme(s));
-    const struct rig_plan plan = {.dtype = PEAT_F64, .path = PATH_FUSED};
-    if (composed)
-        return check_skipped(why, "it works on %s, which has the composed path alone", composed);
-    return rig_each(s, &plan, why, paths_of);
+    struct rig_input x = trial_input(t);
+    const double *all = rig_logits(t->rig, &x.in);
+    enum verdict verdict = CHECK_PASSED;
+    for (int64_t b = 0; b < x.in.B && verdict == CHECK_PASSED; b++) {
+        int64_t from, to;
+        const char *side;
+        case_padding(t->c, b, &from, &to, &side);
+        verdict =
+            same_alone(t, all, b, from, to,
+                       arena_printf(&t->rig->arena,
+                                    "between a row with padding %s it and the row alone", side));
+    }
+    return verdict;
+}
+
+enum verdict under_padding_holds(const struct trial *t)
+{
+    struct rig_input x = trial_input(t);
+    bool *mark = marks(t);
+    for (int64_t i = 0; i < x.in.B * x.in.T; i++)
+        mark[i] = x.pad[i];
+    return others_stay(t, &x, mark, "when the tokens under padding change");
+}
+
+enum verdict document_alone_holds(const struct trial *t)
+{
+    struct rig_input x = trial_input(t);
+    const double *all = rig_logits(t->rig, &x.in);
+    int64_t split[] = {0, t->c->place, x.in.T};
+    enum verdict verdict = CHECK_PASSED;
+    for (int64_t i = 0; i < 2 * x.in.B && verdict == CHECK_PASSED; i++)
+        verdict = same_alone(t, all, i / 2, split[i % 2], split[i % 2 + 1],
+                             "between a document packed with another and the document alone");
+    return verdict;
+}
+
+enum verdict other_document_holds(const struct trial *t)
+{
+    enum verdict verdict = CHECK_PASSED;
+    for (int side = 0; side < 2 && verdict == CHECK_PASSED; side++) {
+        struct rig_input x = trial_input(t);
+        bool *mark = marks(t);
+        for (int64_t i = 0; i < x.in.B * x.in.T; i++)
+            mark[i] = x.document[i] == side;
+        verdict = others_stay(t, &x, mark, "when another document changes");
+    }
+    return verdict;
 }

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "checkrig.h"
 #include "nn/host.h"
+#include "property.h"
 #include "train/task.h"
 
 enum { ROWS = 3, SEQ_LEN = 32, EVAL_TOKENS = 512, STEPS = 4, BATCHES_MAX = 64 };
@@ -304,7 +304,7 @@ static enum verdict batches_of(const struct subject *s, const void *config, peat
     return verdict;
 }
 
-enum verdict check_batches(const struct subject *s, struct strbuf *why)
+enum verdict task_batches(const struct subject *s, struct strbuf *why)
 {
     struct error err = {0}, refused = {0};
     const struct variants *v = variants_make(s, &err);
@@ -341,7 +341,7 @@ static peat_status bench_open_either(struct bench *b, const struct subject *s, c
     return bench_open(b, s, config, PEAT_ENCODER, 1, ROWS);
 }
 
-peat_status check_task_runs(const struct subject *s, struct error *err)
+peat_status task_runs(const struct subject *s, struct error *err)
 {
     const void *config;
     peat_status status = subject_config(s, NULL, &config, err);
@@ -359,7 +359,7 @@ peat_status check_task_runs(const struct subject *s, struct error *err)
     return status;
 }
 
-enum verdict check_task_leaks(const struct subject *s, struct strbuf *why)
+enum verdict task_leaks(const struct subject *s, struct strbuf *why)
 {
     enum { BATCHES = 200 };
     struct error err = {0};
@@ -418,7 +418,7 @@ static enum verdict check_metric(const peat_metric *m, struct strbuf *why)
     return CHECK_PASSED;
 }
 
-enum verdict check_metrics(const struct subject *s, struct strbuf *why)
+enum verdict task_metrics(const struct subject *s, struct strbuf *why)
 {
     const peat_task *task = s->plugin->desc->interface;
     enum verdict verdict = CHECK_PASSED;

@@ -3,61 +3,22 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "checkrig.h"
+#include "base/rng.h"
+#include "property.h"
 
 static const double limit = 1e-9;
 
-static bool claims(const struct subject *s, peat_trait trait)
-{
-    return subject_scheme(s)->traits & trait;
-}
-
-static enum verdict not_claimed(struct strbuf *why)
-{
-    return check_skipped(why, "not claimed");
-}
-
 /* ---- shift ---- */
 
-static enum verdict shifted(struct situation *s, struct rig *r, const struct rig_input *x,
-                            const double *before, double shift)
+enum verdict shift_holds(const struct trial *t)
 {
-    r->shift = shift;
-    const double *after = rig_logits(r, &x->in);
-    r->shift = 0;
-    if (!after)
-        return rig_broken(r, s->why);
-    int64_t at;
-    double worst = rig_distance(before, after, x->in.B * x->in.T * RIG_V, &at);
-    if (worst <= limit)
-        return CHECK_PASSED;
-    return check_failed(s->why,
-                        "it claims to be shift-invariant, but the logits at place %" PRId64
-                        " differ by %.2g when all positions move by %g",
-                        at / RIG_V % x->in.T, worst, shift);
-}
-
-/* What has a period, or begins far out, agrees at one shift and not at all of these. */
-static enum verdict shift_of(struct situation *s, struct rig *r)
-{
-    static const double shifts[] = {7, 1, 61, 1000, 12345};
-    static const int64_t lengths[] = {RIG_T, RIG_LONG};
-    enum verdict verdict = CHECK_PASSED;
-    for (int k = 0; k < 2 && verdict == CHECK_PASSED; k++) {
-        struct rig_input x = rig_input(r, k == 0 ? RIG_B : 1, lengths[k]);
-        const double *before = rig_logits(r, &x.in);
-        if (!before)
-            return rig_broken(r, s->why);
-        for (size_t i = 0; i < sizeof(shifts) / sizeof(*shifts) && verdict == CHECK_PASSED; i++)
-            verdict = shifted(s, r, &x, before, shifts[i]);
-    }
-    return verdict;
-}
-
-enum verdict check_shift_invariant(const struct subject *s, struct strbuf *why)
-{
-    const struct rig_plan plan = {.dtype = PEAT_F64, .moved = true};
-    return claims(s, PEAT_SHIFT_INVARIANT) ? rig_each(s, &plan, why, shift_of) : not_claimed(why);
+    struct rig_input x = trial_input(t);
+    const double *before = rig_logits(t->rig, &x.in);
+    t->rig->shift = (double)t->c->shift;
+    const double *after = before ? rig_logits(t->rig, &x.in) : NULL;
+    return trial_same(
+        t, before, after, x.in.B * x.in.T, 0,
+        arena_printf(&t->rig->arena, "when all positions move by %" PRId64, t->c->shift));
 }
 
 /* ---- norms ---- */
@@ -72,81 +33,73 @@ static double row_norm(const peat_node *x, int64_t row)
     return sqrt(sum);
 }
 
-static enum verdict compare_norms(struct strbuf *why, const char *what, const peat_node *before,
+static enum verdict compare_norms(const struct trial *t, const char *what, const peat_node *before,
                                   const peat_node *after)
 {
     const int64_t *dim = before->value.dim;
     for (int64_t row = 0; row < dim[0] * dim[1] * dim[2]; row++) {
         double a = row_norm(before, row), b = row_norm(after, row);
         if (!(fabs(a - b) <= limit * fmax(1, a)))
-            return check_failed(why,
-                                "it claims to preserve norms, but makes a %s at place %" PRId64
-                                " of %.*g one of %.*g",
-                                what, row % dim[2], rig_digits(a, b), a, rig_digits(a, b), b);
+            return trial_failed(t, "makes a %s at place %" PRId64 " of %.*g one of %.*g", what,
+                                row % dim[2], rig_digits(a, b), a, rig_digits(a, b), b);
     }
     return CHECK_PASSED;
 }
 
-enum verdict norms_hold(struct rig *r, const struct model_input *in, struct strbuf *why)
+enum verdict norms_hold(const struct trial *t)
 {
     struct graph g;
-    if (!rig_loss(r, &g, in))
-        return rig_broken(r, why);
+    struct rig *r = t->rig;
+    struct rig_input x = trial_input(t);
     enum verdict verdict = CHECK_PASSED;
+    if (!subject_scheme(t->subject)->qkv)
+        return trial_failed(t, "has no hook qkv");
+    if (!rig_loss(r, &g, &x.in))
+        return trial_broken(t);
     for (int l = 0; l < 2 && verdict == CHECK_PASSED; l++) {
-        verdict = compare_norms(why, "query", r->before.q[l], r->after.q[l]);
+        verdict = compare_norms(t, "query", r->before.q[l], r->after.q[l]);
         if (verdict == CHECK_PASSED)
-            verdict = compare_norms(why, "key", r->before.k[l], r->after.k[l]);
+            verdict = compare_norms(t, "key", r->before.k[l], r->after.k[l]);
     }
     return verdict;
 }
 
-static enum verdict norms_of(struct situation *s, struct rig *r)
-{
-    struct rig_input x = rig_input(r, RIG_B, RIG_T);
-    return norms_hold(r, &x.in, s->why);
-}
-
-enum verdict check_norm_preserving(const struct subject *s, struct strbuf *why)
-{
-    const struct rig_plan plan = {.dtype = PEAT_F64};
-    if (!claims(s, PEAT_NORM_PRESERVING))
-        return not_claimed(why);
-    if (!subject_scheme(s)->qkv)
-        return check_failed(why, "it claims to preserve norms, which is for schemes with qkv");
-    return rig_each(s, &plan, why, norms_of);
-}
-
 /* ---- order ---- */
 
-static enum verdict permutation_of(struct situation *s, struct rig *r)
+/* Of the places of a sequence; the same in all rows. */
+static int64_t *draw_permutation(const struct trial *t)
 {
-    static const int64_t from[RIG_T] = {3, 0, 5, 1, 4, 2};
-    struct rig_input x = rig_input(r, RIG_B, RIG_T), y = rig_input(r, RIG_B, RIG_T);
-    for (int64_t b = 0; b < RIG_B; b++)
-        for (int64_t t = 0; t < RIG_T; t++)
-            y.token[b * RIG_T + t] = x.token[b * RIG_T + from[t]];
-    const double *before = rig_logits(r, &x.in), *after = before ? rig_logits(r, &y.in) : NULL;
-    if (!after)
-        return rig_broken(r, s->why);
-    for (int64_t i = 0; i < RIG_B * RIG_T; i++) {
-        int64_t source = i / RIG_T * RIG_T + from[i % RIG_T], at;
-        double worst = rig_distance(before + source * RIG_V, after + i * RIG_V, RIG_V, &at);
-        if (!(worst <= limit))
-            return check_failed(s->why,
-                                "it claims to be permutation-equivariant, but the logits of a "
-                                "token moved from place %" PRId64 " to %" PRId64 " differ by %.2g",
-                                from[i % RIG_T], i % RIG_T, worst);
+    int64_t T = t->c->length, *from = ARENA_ARRAY(&t->rig->arena, T, int64_t);
+    uint64_t stream = rng_stream((uint64_t)t->c->seed, "check case", "permutation");
+    for (int64_t i = 0; i < T; i++) {
+        int64_t k = (int64_t)(rng_bits(stream, (uint64_t)i) % (uint64_t)(i + 1));
+        from[i] = from[k];
+        from[k] = i;
     }
-    return CHECK_PASSED;
+    return from;
 }
 
-enum verdict check_permutation_equivariant(const struct subject *s, struct strbuf *why)
+enum verdict permutation_holds(const struct trial *t)
 {
-    const struct rig_plan plan = {.dtype = PEAT_F64};
-    return claims(s, PEAT_PERMUTATION_EQUIVARIANT)
-               ? rig_each_of(s, PEAT_ENCODER, &plan, why, permutation_of)
-               : not_claimed(why);
+    const int64_t *from = draw_permutation(t);
+    struct rig_input x = trial_input(t), y = trial_input(t);
+    int64_t T = x.in.T, at;
+    for (int64_t i = 0; i < x.in.B * T; i++)
+        y.token[i] = x.token[i / T * T + from[i % T]];
+    const double *before = rig_logits(t->rig, &x.in);
+    const double *after = before ? rig_logits(t->rig, &y.in) : NULL;
+    if (!after)
+        return trial_broken(t);
+    for (int64_t i = 0; i < x.in.B * T; i++) {
+        int64_t source = i / T * T + from[i % T];
+        double worst = rig_distance(before + source * RIG_V, after + i * RIG_V, RIG_V, &at);
+        if (!(worst <= limit))
+            return trial_failed(t,
+                                "the logits of a token moved from place %" PRId64 " to %" PRId64
+                                " differ by %.2g",
+                                from[i % T], i % T, worst);
+    }
+    return CHECK_PASSED;
 }
 
 /* ---- refusals ---- */
@@ -171,18 +124,16 @@ static bool refuses_beyond(const struct subject *s, const struct variant *v)
     struct rig *r = ARENA_NEW(s->arena, struct rig);
     bool refuses = false;
     if (rig_open(r, s, v, &plan) == PEAT_OK) {
-        struct rig_input x = rig_input(r, RIG_B, RIG_T + 1);
+        struct rig_input x = rig_input(r, 1, RIG_T + 1);
         refuses = !rig_logits(r, &x.in);
     }
     rig_close(r);
     return refuses;
 }
 
-enum verdict check_finite_length(const struct subject *s, struct strbuf *why)
+enum verdict finite_length(const struct subject *s, struct strbuf *why)
 {
     struct error err = {0};
-    if (!claims(s, PEAT_FINITE_LENGTH))
-        return not_claimed(why);
     const struct variants *v = variants_make(s, &err);
     if (!v)
         return check_skipped(why, "%s", err.text);
@@ -197,12 +148,10 @@ enum verdict check_finite_length(const struct subject *s, struct strbuf *why)
                         RIG_T + 1, RIG_T, 1 << 17);
 }
 
-enum verdict check_needs_causal(const struct subject *s, struct strbuf *why)
+enum verdict needs_causal(const struct subject *s, struct strbuf *why)
 {
     struct error err = {0};
     const struct rig_plan plan = {.arch = PEAT_ENCODER, .dtype = PEAT_F64, .shape_only = true};
-    if (!claims(s, PEAT_NEEDS_CAUSAL))
-        return not_claimed(why);
     const struct variants *v = variants_make(s, &err);
     if (!v)
         return check_skipped(why, "%s", err.text);
@@ -228,32 +177,23 @@ static const char *trained_tensor(const struct part *part, int64_t L)
     return NULL;
 }
 
-static enum verdict trainable_of(struct situation *s, struct rig *r)
+enum verdict nothing_trained(const struct trial *t)
 {
-    for (int i = 0; i < r->positional.n_scheme; i++) {
-        const struct scheme_part *part = &r->positional.scheme[i];
-        const char *name = part->hooks == subject_scheme(s->subject)
-                               ? trained_tensor(&part->part, r->model.dims.L)
+    for (int i = 0; i < t->rig->positional.n_scheme; i++) {
+        const struct scheme_part *part = &t->rig->positional.scheme[i];
+        const char *name = part->part.config == t->rig->config
+                               ? trained_tensor(&part->part, t->rig->model.dims.L)
                                : NULL;
         if (name)
-            return check_failed(s->why, "it claims to have no trained tensors, but registers '%s'",
-                                name);
+            return trial_failed(t, "registers '%s'", name);
     }
     return CHECK_PASSED;
 }
 
-enum verdict check_no_trainable(const struct subject *s, struct strbuf *why)
-{
-    const struct rig_plan plan = {.dtype = PEAT_F64, .shape_only = true};
-    return claims(s, PEAT_NO_TRAINABLE) ? rig_each(s, &plan, why, trainable_of) : not_claimed(why);
-}
-
-enum verdict check_content_dependent(const struct subject *s, struct strbuf *why)
+enum verdict content_dependent(const struct subject *s, struct strbuf *why)
 {
     enum { SEES = PEAT_NEED_QK | PEAT_NEED_X | PEAT_NEED_W | PEAT_NEED_PROJECT | PEAT_NEED_TOKENS };
     const peat_scheme *h = subject_scheme(s);
-    if (!claims(s, PEAT_CONTENT_DEPENDENT))
-        return not_claimed(why);
     if (h->needs & SEES || scheme_acts_on(h, ACTS_IN_LAYERS & ~ACTS_ON_TERMS))
         return CHECK_PASSED;
     return check_failed(why, "it claims to depend on content, but asks for none: no hook sees "

@@ -111,7 +111,7 @@ static void run_check(const struct subject *s, const struct check *check,
     static const enum check_end end[] = {CHECK_END_PASSED, CHECK_END_FAILED, CHECK_END_SKIPPED};
     struct strbuf why;
     strbuf_init(&why);
-    report->end = end[check->run(s, &why)];
+    report->end = end[check_run(check, s, &why)];
     report->text = arena_strdup(s->arena, why.text);
     report->subject = describe(s->plugin, s->arena);
     strbuf_release(&why);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* checkrig.c: the small model around a plugin under check, and the situations it goes through. */
+/* checkrig.c: the small model around a plugin under check. */
 #include "checkrig.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +45,8 @@ static void add_subject(struct rig *r, const peat_scheme *hooks, const struct va
     if (records)
         add_scheme(r, "before", part_record(), &r->before);
     add_scheme(r, r->subject->plugin->desc->id, hooks, v->config);
-    r->positional.scheme[r->positional.n_scheme - 1].where.across = r->plan.across;
+    r->positional.scheme[r->positional.n_scheme - 1].where.across =
+        r->plan.arch == PEAT_SEQ2SEQ && !r->plan.apart;
     if (records)
         add_scheme(r, "after", part_record(), &r->after);
 }
@@ -103,7 +103,6 @@ static peat_status build(struct rig *r)
         .n_layer = 2,
         .n_head = plan->heads ? plan->heads : 2,
         .d_ff = 16,
-        .attention_path = plan->path,
         .vocab = RIG_V,
         .source_T = RIG_T,
         .T_train = RIG_T,
@@ -119,7 +118,7 @@ static peat_status build(struct rig *r)
 peat_status rig_open(struct rig *r, const struct subject *s, const struct variant *v,
                      const struct rig_plan *plan)
 {
-    *r = (struct rig){.subject = s, .plan = *plan, .shift = plan->shift, .team = *s->team};
+    *r = (struct rig){.subject = s, .plan = *plan, .config = v->config, .team = *s->team};
     arena_init(&r->arena, "check", 1 << 18);
     arena_init(&r->step, "check step", 1 << 20);
     if (plan->guarded) {
@@ -138,11 +137,25 @@ void rig_close(struct rig *r)
 
 /* ---- passes ---- */
 
-/* Of two ids one is a digit. */
-static int32_t draw_token(uint64_t stream, uint64_t i)
+static int64_t below(uint64_t stream, uint64_t i, int64_t n)
 {
-    uint64_t bits = rng_bits(stream, i);
-    return (int32_t)(bits >> 32 & 1 ? '0' + bits % 10 : bits % RIG_V);
+    return (int64_t)(rng_bits(stream, i) % (uint64_t)n);
+}
+
+int32_t rig_token(const struct rig *r, const char *what, int64_t i)
+{
+    uint64_t stream = rng_stream((uint64_t)r->plan.seed, "check case", what), at = (uint64_t)i * 4;
+    int64_t kind = below(stream, at, 4), id = below(stream, at + 1, RIG_V), n = 0;
+    if (kind == 1)
+        return (int32_t)('0' + id % 10);
+    for (const peat_param *row = r->subject->plugin->desc->param; row && row->key; row++) {
+        int64_t named = -1;
+        if (kind == 0 && row->type == PEAT_INT)
+            memcpy(&named, (const char *)r->config + row->offset, sizeof(named));
+        if (named >= 0 && named < RIG_V && below(stream, at + 2, ++n) == 0)
+            id = named;
+    }
+    return (int32_t)id;
 }
 
 struct rig_input rig_input(struct rig *r, int64_t B, int64_t T)
@@ -151,12 +164,10 @@ struct rig_input rig_input(struct rig *r, int64_t B, int64_t T)
                           .document = ARENA_ARRAY(&r->arena, B * T, int32_t),
                           .pad = ARENA_ARRAY(&r->arena, B * T, uint8_t),
                           .sequence = ARENA_ARRAY(&r->arena, B, int64_t)};
-    uint64_t stream = rng_stream(1, "check", "tokens");
-    for (int64_t b = 0; b < B; b++) {
+    for (int64_t i = 0; i < B * T; i++)
+        x.token[i] = rig_token(r, "tokens", i);
+    for (int64_t b = 0; b < B; b++)
         x.sequence[b] = 100 + b;
-        for (int64_t t = 0; t < T; t++)
-            x.token[b * T + t] = draw_token(stream, (uint64_t)(1000 * b + t));
-    }
     x.in = (struct model_input){
         .B = B, .T = T, .token = x.token, .sequence = x.sequence, .phase = PEAT_EVAL};
     return x;
@@ -174,14 +185,6 @@ static peat_node *watched(struct rig *r, struct graph *g, const struct model_inp
         r->given_up = g->given_up;
     }
     return logits;
-}
-
-struct rig_input rig_training_input(struct rig *r, int64_t B, int64_t T)
-{
-    struct rig_input x = rig_input(r, B, T);
-    x.in.phase = PEAT_TRAIN;
-    x.in.step = 3;
-    return x;
 }
 
 static peat_node *forward(struct rig *r, struct graph *g, const struct model_input *in)
@@ -280,39 +283,6 @@ double rig_distance(const double *a, const double *b, int64_t n, int64_t *at)
     return worst;
 }
 
-enum verdict rig_same(const struct rig *r, struct strbuf *why, const double *a, const double *b,
-                      int64_t n, int64_t first, const char *what)
-{
-    static const double limit = 1e-9;
-    int64_t at;
-    if (!a || !b)
-        return rig_broken(r, why);
-    double worst = rig_distance(a, b, n * RIG_V, &at);
-    if (worst <= limit)
-        return CHECK_PASSED;
-    return check_failed(why, "the logits at place %" PRId64 " differ by %.2g %s",
-                        first + at / RIG_V, worst, what);
-}
-
-enum verdict rig_same_newest(struct rig *r, struct strbuf *why, const struct model_input *in,
-                             int64_t first)
-{
-    struct stored stored;
-    int64_t T = in->T;
-    const double *whole = rig_logits(r, in);
-    if (!whole || model_store(&r->model, in, NULL, &r->arena, &stored, &r->err) != PEAT_OK)
-        return rig_broken(r, why);
-    enum verdict verdict = CHECK_PASSED;
-    for (int64_t end = first; end <= T && verdict == CHECK_PASSED; end++) {
-        const double *newest = rig_newest(r, &stored, end);
-        for (int64_t b = 0; b < in->B && verdict == CHECK_PASSED; b++)
-            verdict = rig_same(r, why, whole + (b * T + end - 1) * RIG_V,
-                               newest ? newest + b * RIG_V : NULL, 1, end - 1,
-                               "between a pass over all rows and one over the newest");
-    }
-    return verdict;
-}
-
 int rig_digits(double a, double b)
 {
     enum { LEAST = 5, MOST = 17 };
@@ -324,84 +294,4 @@ int rig_digits(double a, double b)
         snprintf(y, sizeof(y), "%.*g", digits, b);
     } while (digits < MOST - 2 && strcmp(x, y) == 0);
     return digits + 2 > LEAST ? digits + 2 : LEAST;
-}
-
-/* ---- situations ---- */
-
-static const char *arch_name(peat_arch arch)
-{
-    return arch == PEAT_DECODER ? "decoder" : arch == PEAT_ENCODER ? "encoder" : "seq2seq";
-}
-
-/* One variant of one architecture; *refused is set when the plugin does not want it. */
-static enum verdict run_one(struct situation *s, situation_fn fn, struct error *refused)
-{
-    struct rig *r = ARENA_NEW(s->subject->arena, struct rig);
-    enum verdict verdict = CHECK_PASSED;
-    peat_status status = rig_open(r, s->subject, s->variant, &s->plan);
-    if (status == PEAT_REFUSED || status == PEAT_INVALID)
-        *refused = r->err;
-    else if (status != PEAT_OK)
-        verdict = rig_broken(r, s->why);
-    else
-        verdict = fn(s, r);
-    if (verdict == CHECK_FAILED)
-        strbuf_addf(s->why, " (%s%s%s)", arch_name(s->plan.arch), *s->variant->text ? ", " : "",
-                    s->variant->text);
-    rig_close(r);
-    return verdict;
-}
-
-/* Bits of what was tried. */
-struct tried {
-    int ran;
-    struct error refused;
-};
-
-static enum verdict run_variants(const struct subject *s, const struct variants *v,
-                                 const struct rig_plan *plan, struct strbuf *why, situation_fn fn,
-                                 struct tried *tried)
-{
-    for (int i = 0; i < v->n; i++) {
-        struct situation one = {s, &v->item[i], *plan, why};
-        struct error refused = {0};
-        enum verdict verdict = run_one(&one, fn, &refused);
-        if (verdict != CHECK_PASSED)
-            return verdict;
-        if (refused.status == PEAT_OK)
-            tried->ran++;
-        else if (tried->refused.status == PEAT_OK)
-            tried->refused = refused;
-    }
-    return CHECK_PASSED;
-}
-
-static enum verdict each(const struct subject *s, int n, const peat_arch *arch,
-                         const struct rig_plan *plan, struct strbuf *why, situation_fn fn)
-{
-    struct error err = {0};
-    struct tried tried = {0};
-    const struct variants *v = variants_make(s, &err);
-    if (!v)
-        return check_skipped(why, "%s", err.text);
-    for (int i = 0; i < n; i++) {
-        struct rig_plan one = *plan;
-        one.arch = arch[i];
-        enum verdict verdict = run_variants(s, v, &one, why, fn, &tried);
-        if (verdict != CHECK_PASSED)
-            return verdict;
-    }
-    return tried.ran ? CHECK_PASSED : check_skipped(why, "refused: %s", tried.refused.text);
-}
-
-enum verdict rig_each(const struct subject *s, const struct rig_plan *plan, struct strbuf *why,
-                      situation_fn fn)
-{
-    return each(s, 2, (const peat_arch[]){PEAT_DECODER, PEAT_ENCODER}, plan, why, fn);
-}
-
-enum verdict rig_each_of(const struct subject *s, peat_arch arch, const struct rig_plan *plan,
-                         struct strbuf *why, situation_fn fn)
-{
-    return each(s, 1, &arch, plan, why, fn);
 }

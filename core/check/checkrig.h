@@ -16,9 +16,8 @@
 /* Behind what is handed to a plugin where it is guarded. */
 enum { GUARD_BYTES = 4096 };
 
-/* D 16, H 2, L 2, V 128: every id of ASCII takes part, digits oftener. RIG_LONG is for what looks
- * far back, or changes far out. */
-enum { RIG_V = 128, RIG_T_MAX = 64, RIG_B = 3, RIG_T = 6, RIG_LONG = 48 };
+/* L 2, V 128: every id of ASCII takes part, digits oftener. It is trained on RIG_T tokens. */
+enum { RIG_V = 128, RIG_T_MAX = 64, RIG_T = 6 };
 
 /* The plugin's parameters with one switch or label changed. */
 struct variant {
@@ -33,19 +32,18 @@ struct variants {
 
 /* What to build. */
 struct rig_plan {
-    peat_arch arch;
+    peat_arch arch; /* of two sequences: the scheme acts in the pass across, unless `apart` */
     peat_dtype dtype;
-    int64_t path;             /* enum attention_path */
     int64_t T_max;            /* 0: RIG_T_MAX */
     int n_stream;             /* of a combine, tokens included; 0: as few as it takes */
     int64_t width;            /* that the positional streams insist on; 0: any */
     int64_t D;                /* 0: 16 */
     int64_t heads;            /* 0: 2  */
+    int64_t seed;             /* of tokens */
     const peat_scheme *hooks; /* in the place of the scheme's; NULL: its own */
-    bool moved;               /* all positions move by `shift`, which may be 0 */
-    double shift;
+    bool moved;               /* all positions move by rig.shift, which may be 0 */
     bool shape_only;
-    bool across;  /* of a model of two sequences: the scheme acts across, too */
+    bool apart;
     bool guarded; /* what is handed to the plugin has room behind it that must stay as it is */
 };
 
@@ -60,7 +58,7 @@ struct rig {
     struct rig_plan plan;
     double shift;
     struct record before, after;
-    const void *named; /* a config whose whole numbers may be ids; NULL: none */
+    const void *config; /* of the plugin */
     struct positional positional;
     struct model model;
     struct team team;
@@ -80,10 +78,11 @@ struct rig_input {
 peat_status rig_open(struct rig *r, const struct subject *s, const struct variant *v,
                      const struct rig_plan *plan);
 void rig_close(struct rig *r);
-/* Kept in the rig's arena. */
+/* An id: one of four is a whole number among the plugin's parameters, which may wait for it, and
+ * one a digit. `what` names the stream that it is drawn from. */
+int32_t rig_token(const struct rig *r, const char *what, int64_t i);
+/* In evaluation. Kept in the rig's arena. */
 struct rig_input rig_input(struct rig *r, int64_t B, int64_t T);
-/* The same of a training step. */
-struct rig_input rig_training_input(struct rig *r, int64_t B, int64_t T);
 /* Logits as doubles [B*T, V] in the rig's arena; NULL: r->err says why. The graph is dead. */
 double *rig_logits(struct rig *r, const struct model_input *in);
 /* A pass that somebody watches; false: r->err says why it failed. */
@@ -95,46 +94,16 @@ peat_node *rig_loss(struct rig *r, struct graph *g, const struct model_input *in
 /* The loss; gradients are left in the weights. NaN: r->err says why. */
 double rig_step(struct rig *r, const struct model_input *in, bool backward);
 
-/* check_gradients.c: those of all weights after one step agree with central differences. */
-enum verdict gradients_hold(struct rig *r, const struct model_input *in, struct strbuf *why);
-/* check_traits.c: queries and keys keep their norms. */
-enum verdict norms_hold(struct rig *r, const struct model_input *in, struct strbuf *why);
-
 /* NULL with err filled when the parameters as given are refused. */
 const struct variants *variants_make(const struct subject *s, struct error *err);
 /* One config: the subject's parameters, stand-ins for what is required, and `over` on top. */
 peat_status subject_config(const struct subject *s, const struct value *over, const void **config,
                            struct error *err);
 
-/* One situation that a check goes through. */
-struct situation {
-    const struct subject *subject;
-    const struct variant *variant;
-    struct rig_plan plan;
-    struct strbuf *why;
-};
-
-typedef enum verdict (*situation_fn)(struct situation *s, struct rig *r);
-
-/* fn for a decoder and an encoder, with every variant, in F64. What the plugin refuses is passed
- * over; when it refuses everything the check is skipped. A failure's reason gets the situation. */
-enum verdict rig_each(const struct subject *s, const struct rig_plan *plan, struct strbuf *why,
-                      situation_fn fn);
-/* The same for one architecture alone. */
-enum verdict rig_each_of(const struct subject *s, peat_arch arch, const struct rig_plan *plan,
-                         struct strbuf *why, situation_fn fn);
-
 const peat_scheme *subject_scheme(const struct subject *s);   /* NULL: not a scheme */
 const peat_combine *subject_combine(const struct subject *s); /* NULL: not a combine */
 /* Writes that a pass failed, for a verdict. */
 enum verdict rig_broken(const struct rig *r, struct strbuf *why);
-/* n places of logits that should be equal but for the order of sums, from place `first` on; `what`
- * ends the message. Where one of them is NULL a pass failed. */
-enum verdict rig_same(const struct rig *r, struct strbuf *why, const double *a, const double *b,
-                      int64_t n, int64_t first, const char *what);
-/* Rows that are decoded one after another, behind the `first` at once, equal those of one pass. */
-enum verdict rig_same_newest(struct rig *r, struct strbuf *why, const struct model_input *in,
-                             int64_t first);
 /* Significant digits by which two numbers are told apart, and two more. */
 int rig_digits(double a, double b);
 /* Largest |a - b| / max(1, |a|, |b|) of n values; *at: where. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cases.h"
 
 /* A process does so many seconds of cases; making one smaller takes no more than these. */
 enum { SECONDS_EACH = 20, TRIES = 200, SECONDS_SMALLER = 30 };

@@ -48,7 +48,7 @@ static const struct crime crimes[] = {
     {"stream", "claims_norm", "norm-preserving", "failed",
      "it claims to preserve norms, but makes a query at place 0 of * one of * (decoder)"},
     {"stream", "claims_norm_without_qkv", "norm-preserving", "failed",
-     "it claims to preserve norms, which is for schemes with qkv"},
+     "it claims to preserve norms, but has no hook qkv (decoder)"},
     {"stream", "claims_permutation", "permutation-equivariant", "failed",
      "it claims to be permutation-equivariant, but the logits of a token moved from place * to * "
      "differ by * (encoder)"},
@@ -61,16 +61,18 @@ static const struct crime crimes[] = {
      "it claims to depend on content, but asks for none: no hook sees tokens, queries, keys or "
      "scores"},
     {"neighbour", "stores_no_neighbour", "storable", "failed",
-     "the logits at place 2 differ by * between a pass over all rows and one over the newest "
+     "it claims to be storable, but the logits at place 2 differ by * between a pass over all rows "
+     "and one over the newest "
      "(decoder)"},
     {"combine", "stores_sums", "storable", "failed",
-     "the logits at place 2 differ by * between a pass over all rows and one over the newest "
+     "it claims to be storable, but the logits at place 2 differ by * between a pass over all rows "
+     "and one over the newest "
      "(decoder*)"},
     {"across", "across_nothing", "across", "failed",
-     "it claims to act across two sequences, but where.across changes no logit"},
+     "it claims to act across two sequences, but where.across changes no logit (seq2seq)"},
     {"across", "across_by_row", "across", "failed",
-     "across two sequences logits differ by * between a pass over all rows and one over the newest "
-     "(seq2seq)"},
+     "it claims to act across two sequences, but the logits at place * differ by * between a pass "
+     "over all rows and one over the newest (seq2seq)"},
     {"across", "across_square", "across", "failed",
      "planted.bias: the hook returned shape [[]3, 1, 6, 6], expected *"},
     {"neighbour", "sees_future", "causality", "failed",

@@ -14,6 +14,17 @@
 
 enum verdict { CHECK_PASSED, CHECK_FAILED, CHECK_SKIPPED };
 
+enum { CASE_SETTINGS = 32 };
+
+/* What came of drawn cases, for the parent. */
+struct cases_end {
+    int64_t tried, refused; /* the plugin does not want the configuration */
+    int64_t index;          /* of the case that failed, or would be next  */
+    const char *text;       /* of that case; NULL: none                   */
+    int n_setting;
+    const char *setting[CASE_SETTINGS];
+};
+
 /* The plugin under check. */
 struct subject {
     struct arena *arena;
@@ -23,18 +34,14 @@ struct subject {
     const char *scratch;          /* a directory for files                           */
     const struct team *team;      /* one thread, after gemm_start                    */
     struct trail *trail;          /* where its functions are noted; NULL: nowhere    */
-    const char *cases;            /* for check_cases, cases.h                        */
+    const char *cases;            /* of check_cases                                  */
     struct cases_end *end;
 };
-
-/* `why` is empty on success; otherwise what is wrong and where, or why it was skipped. */
-typedef enum verdict (*check_fn)(const struct subject *s, struct strbuf *why);
 
 struct check {
     const char *name;           /* "causality" */
     const char *doc;            /* what holds when it passes, one line */
     bool scheme, combine, task; /* kinds it is for */
-    check_fn run;
 };
 
 /* All checks in the order they are run, ended by a NULL name. */
@@ -42,43 +49,20 @@ const struct check *check_table(void);
 /* check_cases too. */
 const struct check *check_find(const char *name);
 bool check_is_for(const struct check *c, peat_kind kind);
+/* `why` is empty on success; otherwise what is wrong and where, or why it was skipped. */
+enum verdict check_run(const struct check *c, const struct subject *s, struct strbuf *why);
+
+/*
+ * All properties in configurations that are drawn: case `index` of a seed is the same on every
+ * machine, and what is drawn for the plugin's parameters is said as settings, "reach=3".
+ * s->cases is one case as it is printed; "at SEED INDEX", which is not run but written to s->end;
+ * or "from SEED INDEX SECONDS": one after another until one fails or time is up.
+ */
+extern const struct check check_cases;
 
 enum verdict check_failed(struct strbuf *why, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 enum verdict check_skipped(struct strbuf *why, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-
-/* Makes batches of a task as a trainer does. */
-peat_status check_task_runs(const struct subject *s, struct error *err);
-
-enum verdict check_abi(const struct subject *s, struct strbuf *why);
-enum verdict check_parameters(const struct subject *s, struct strbuf *why);
-enum verdict check_gradients(const struct subject *s, struct strbuf *why);
-enum verdict check_finite(const struct subject *s, struct strbuf *why);
-enum verdict check_widths(const struct subject *s, struct strbuf *why);
-enum verdict check_shift_invariant(const struct subject *s, struct strbuf *why);
-enum verdict check_norm_preserving(const struct subject *s, struct strbuf *why);
-enum verdict check_permutation_equivariant(const struct subject *s, struct strbuf *why);
-enum verdict check_finite_length(const struct subject *s, struct strbuf *why);
-enum verdict check_no_trainable(const struct subject *s, struct strbuf *why);
-enum verdict check_content_dependent(const struct subject *s, struct strbuf *why);
-enum verdict check_needs_causal(const struct subject *s, struct strbuf *why);
-enum verdict check_storable(const struct subject *s, struct strbuf *why);
-enum verdict check_across(const struct subject *s, struct strbuf *why);
-enum verdict check_causality(const struct subject *s, struct strbuf *why);
-enum verdict check_prefix(const struct subject *s, struct strbuf *why);
-enum verdict check_batch(const struct subject *s, struct strbuf *why);
-enum verdict check_padding(const struct subject *s, struct strbuf *why);
-enum verdict check_packing(const struct subject *s, struct strbuf *why);
-enum verdict check_masked(const struct subject *s, struct strbuf *why);
-enum verdict check_paths(const struct subject *s, struct strbuf *why);
-enum verdict check_purity(const struct subject *s, struct strbuf *why);
-enum verdict check_threads(const struct subject *s, struct strbuf *why);
-enum verdict check_buffers(const struct subject *s, struct strbuf *why);
-enum verdict check_leaks(const struct subject *s, struct strbuf *why);
-enum verdict check_task_leaks(const struct subject *s, struct strbuf *why);
-enum verdict check_environment(const struct subject *s, struct strbuf *why);
-enum verdict check_batches(const struct subject *s, struct strbuf *why);
-enum verdict check_metrics(const struct subject *s, struct strbuf *why);
 
 #endif

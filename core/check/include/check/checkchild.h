@@ -3,7 +3,7 @@
 #ifndef CHECK_CHECKCHILD_H
 #define CHECK_CHECKCHILD_H
 
-#include "check/cases.h"
+#include "check/check.h"
 
 enum check_end {
     CHECK_END_PASSED,

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cases.h: one configuration of a model in which a property is tried, and its text, by which it is
+ * made again: "causality decoder length=6 rows=1 heads=2 width=4 place=3 shift=0 streams=0 seed=17
+ * training". The plugin's parameters are given beside it.
+ */
+#ifndef CHECK_CASES_H
+#define CHECK_CASES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <peat/plugin.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+struct property; /* property.h */
+
+enum case_flag {
+    CASE_TRAINING = 1 << 0,
+    CASE_F32 = 1 << 1,
+    CASE_MOVED = 1 << 2,  /* a companion moves all positions, by 0 unless the property says more */
+    CASE_PADDED = 1 << 3, /* as case_padding says */
+    CASE_PACKED = 1 << 4, /* a second document begins at `place` */
+    CASE_GUARDED = 1 << 5 /* no byte around what the plugin is given may change */
+};
+
+struct check_case {
+    const struct property *property;
+    peat_arch arch;
+    unsigned flags;
+    int64_t length, rows;
+    int64_t heads, width; /* of one head: D is heads times width    */
+    int64_t place;        /* < length: what changes begins there    */
+    int64_t shift;        /* of all positions                       */
+    int64_t streams;      /* of a combine; 0: as few as it takes    */
+    int64_t seed;         /* of tokens, and of what a property draws */
+};
+
+/* Three rows of length 6 in a decoder of width 16, seed 0. */
+struct check_case case_usual(const struct property *p);
+/* Words of `text` up to n bytes, over what c holds. */
+peat_status case_read(struct check_case *c, const char *text, size_t n, struct error *err);
+/* A whole case, which names its property. */
+peat_status case_parse(struct check_case *c, const char *text, struct error *err);
+const char *case_text(const struct check_case *c, struct arena *a);
+/* A simpler case, number k from 0; false: there are no more. Some are equal to c. */
+bool case_smaller(const struct check_case *c, int k, struct check_case *smaller);
+/* The flags of a case and those that its property always has. */
+unsigned case_flags(const struct check_case *c);
+/* Of row b, places [*from, *to) are not padding; *side: "before". */
+void case_padding(const struct check_case *c, int64_t b, int64_t *from, int64_t *to,
+                  const char **side);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* drawn.c: every property of the table in configurations that are drawn. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "plugin/paramrow.h"
+#include "property.h"
+
+enum { NARROW = 3, LONGEST = 48, ROWS = 4, STREAMS = 4 };
+
+static int64_t narrowest(const struct property *p)
+{
+    return p->narrowest ? p->narrowest : NARROW;
+}
+
+/* ---- one case ---- */
+
+static enum verdict whole_holds(const struct subject *s, const struct property *p,
+                                struct strbuf *why)
+{
+    struct error err = {0};
+    peat_status status = task_runs(s, &err);
+    if (status == PEAT_REFUSED || status == PEAT_INVALID)
+        return check_skipped(why, "refused: %s", err.text);
+    return p->whole(s, why);
+}
+
+/* With `hooks` in the place of the scheme's; NULL: its own. */
+static enum verdict run_model(const struct subject *s, const struct check_case *c,
+                              const peat_scheme *hooks, struct strbuf *why)
+{
+    struct variant variant = {""};
+    struct error err = {0};
+    if (c->heads * c->width < narrowest(c->property))
+        return check_skipped(why, "too narrow: %" PRId64, c->heads * c->width);
+    if (subject_config(s, NULL, &variant.config, &err) != PEAT_OK)
+        return check_skipped(why, "%s", err.text);
+    struct trial t = {.subject = s, .variant = &variant, .c = c, .hooks = hooks, .why = why};
+    enum verdict verdict = trial_run(&t);
+    if (verdict == CHECK_FAILED && t.rig->given_up) {
+        strbuf_clear(why);
+        verdict = check_skipped(why, "refused: %s", t.rig->err.text);
+    }
+    return verdict;
+}
+
+/* Hooks without which the case passes; those that others rely on stay. */
+static void name_hooks(const struct subject *s, const struct check_case *c, struct strbuf *why)
+{
+    const peat_scheme *scheme = subject_scheme(s);
+    const char *between = "; its hook: ";
+    if (!scheme)
+        strbuf_addf(why, "%s%s.merge", between, s->plugin->desc->id);
+    for (const struct hook *h = hook_table(); scheme && h->name; h++) {
+        bool acts = h->kind == PEAT_SCHEME && h->place & ACTS_ON_MODEL && hook_is_in(h, scheme);
+        if (!acts || h->offset + sizeof(void *) > sizeof(*scheme))
+            continue;
+        peat_scheme without = *scheme;
+        struct strbuf unused;
+        memset((char *)&without + h->offset, 0, sizeof(void (*)(void)));
+        strbuf_init(&unused);
+        if (run_model(s, c, &without, &unused) == CHECK_PASSED) {
+            strbuf_addf(why, "%s%s.%s", between, s->plugin->desc->id, h->name);
+            between = ", ";
+        }
+        strbuf_release(&unused);
+    }
+}
+
+static bool is_drawn(const struct property *p, const struct subject *s)
+{
+    return !p->once && !property_unfit(p, s);
+}
+
+static enum verdict run_case(const struct subject *s, const struct check_case *c,
+                             struct strbuf *why)
+{
+    if (!is_drawn(c->property, s))
+        return check_skipped(why, "this is not for it");
+    return c->property->whole ? whole_holds(s, c->property, why) : run_model(s, c, NULL, why);
+}
+
+/* ---- draws ---- */
+
+/* Numbered, so that each has a stream of its own. */
+struct draws {
+    uint64_t stream, at;
+};
+
+static int64_t draw(struct draws *d, int64_t n)
+{
+    return (int64_t)(rng_bits(d->stream, d->at++) % (uint64_t)n);
+}
+
+static int64_t draw_from(struct draws *d, int n, const int64_t *choice)
+{
+    return choice[draw(d, n)];
+}
+
+/* About the default, by a factor of 4 at most, or up to a few where it is 0. */
+static struct value *draw_number(struct draws *d, const struct subject *s, const peat_param *row)
+{
+    bool whole = row->type == PEAT_INT;
+    double preset = row->flags & (PEAT_AUTO | PEAT_REQUIRED) ? 0 : row->preset;
+    double x = pow(4, (double)draw(d, 2001) / 1000.0 - 1) * preset;
+    if (preset == 0)
+        x = whole ? (double)draw(d, 12) : (double)draw(d, 2001) / 1000.0 - 1;
+    if (whole && draw(d, 4) == 0)
+        x = (double)draw(d, RIG_V);
+    if (row_has_bounds(row))
+        x = fmin(fmax(x, row->min), row->max);
+    const char *text = arena_printf(s->arena, whole ? "%.0f" : "%.3g", x);
+    struct value *v = value_scalar(s->arena, NOWHERE, text);
+    return row_in_bounds(row, v->real) ? v : NULL;
+}
+
+static struct value *draw_value(struct draws *d, const struct subject *s, const peat_param *row)
+{
+    const struct param_type *type = row_type(row);
+    if (row->type == PEAT_BOOL)
+        return value_scalar(s->arena, NOWHERE, draw(d, 2) ? "true" : "false");
+    if (row->type == PEAT_ENUM)
+        return value_text(s->arena, NOWHERE, row->labels[draw(d, names_count(row->labels))]);
+    return type->number && !type->item ? draw_number(d, s, row) : NULL;
+}
+
+/* Half of the parameters that the user leaves open. */
+static struct value *draw_settings(struct draws *d, const struct subject *s)
+{
+    struct value *map = value_map(s->arena, NOWHERE);
+    const peat_param *row = s->plugin->desc->param;
+    for (; row && row->key && map->n < CASE_SETTINGS; row++) {
+        struct value *v = draw(d, 2) ? draw_value(d, s, row) : NULL;
+        if (v && !value_get(s->given, row->key))
+            value_set(s->arena, map, row->key, NOWHERE, v);
+    }
+    return map;
+}
+
+static const struct property *draw_property(struct draws *d, const struct subject *s)
+{
+    const struct property *fit[128];
+    int n = 0;
+    for (const struct property *p = property_table(); p->check; p++)
+        if (is_drawn(p, s))
+            fit[n++] = p;
+    return fit[draw(d, n)];
+}
+
+/* One of those that a property has. */
+static peat_arch draw_arch(struct draws *d, const struct property *p)
+{
+    peat_arch arch[PEAT_SEQ2SEQ + 1] = {PEAT_DECODER};
+    int n = 0;
+    for (int i = PEAT_DECODER; i <= PEAT_SEQ2SEQ; i++)
+        if (p->archs >> i & 1)
+            arch[n++] = (peat_arch)i;
+    return arch[n > 1 ? draw(d, n) : 0];
+}
+
+/* A multiple of what a property needs, in as many streams as a combine merges. */
+static void draw_width(struct draws *d, const struct subject *s, struct check_case *c)
+{
+    static const int64_t widths[] = {2, 3, 4, 4, 4, 6, 8, 8, 12}, heads[] = {1, 2, 2, 3, 4};
+    const peat_combine *combine = subject_combine(s);
+    c->width = draw_from(d, 9, widths);
+    c->heads = draw_from(d, 5, heads);
+    while (c->width * c->heads < narrowest(c->property))
+        c->width *= 2;
+    if (combine)
+        c->streams = combine->min_streams + draw(d, STREAMS);
+    if (combine && combine->max_streams && c->streams > combine->max_streams)
+        c->streams = combine->max_streams;
+}
+
+/* Lengths are mostly short: what is wrong at all is wrong there, and a case is then quick. */
+static void draw_case(const struct subject *s, uint64_t seed, int64_t index, struct check_case *c,
+                      struct value **settings)
+{
+    static const int64_t lengths[] = {1, 2, 3, 5, 6, 8, 11, 16, 23, 32, 40, LONGEST};
+    static const int64_t shifts[] = {1, 2, 3, 5, 7, 8, 13, 31, 64, 100, 1023, 4097, 12345};
+    struct draws d = {rng_substream(rng_stream(seed, "check", "cases"), (uint64_t)index), 0};
+    const struct property *p = draw_property(&d, s);
+    *c = (struct check_case){.property = p, .arch = draw_arch(&d, p)};
+    for (unsigned flag = 1; flag <= p->may; flag *= 2)
+        c->flags |= p->may & flag && draw(&d, 2) ? flag : 0;
+    draw_width(&d, s, c);
+    c->rows = 1 + draw(&d, p->most_rows ? p->most_rows : ROWS);
+    c->length = draw_from(&d, 12, lengths);
+    if (p->longest && c->length > p->longest)
+        c->length = p->longest;
+    c->place = draw(&d, c->length);
+    c->shift = p->has & CASE_MOVED ? draw_from(&d, 13, shifts) + draw(&d, 3) : 0;
+    c->seed = draw(&d, 1 << 20);
+    *settings = draw_settings(&d, s);
+}
+
+/* ---- what a parent asks for ---- */
+
+static void keep_case(struct cases_end *end, const struct subject *s, const struct check_case *c,
+                      const struct value *settings)
+{
+    end->text = case_text(c, s->arena);
+    end->n_setting = settings->n;
+    for (int i = 0; i < settings->n; i++)
+        end->setting[i] =
+            arena_printf(s->arena, "%s=%s", settings->key[i], settings->item[i]->text);
+}
+
+static enum verdict run_drawn(const struct subject *s, uint64_t seed, int64_t index,
+                              struct cases_end *end, struct strbuf *why)
+{
+    struct check_case c;
+    struct value *settings;
+    draw_case(s, seed, index, &c, &settings);
+    struct subject one = *s;
+    one.given = value_merge(s->arena, (struct value *)(uintptr_t)s->given, settings);
+    enum verdict verdict = run_case(&one, &c, why);
+    if (verdict == CHECK_FAILED)
+        keep_case(end, s, &c, settings);
+    return verdict;
+}
+
+/* Each case takes its memory from an arena of its own. */
+static enum verdict sweep(const struct subject *s, uint64_t seed, int64_t first, double seconds,
+                          struct cases_end *end, struct strbuf *why)
+{
+    double until = clock_seconds() + seconds;
+    for (int64_t i = first;; i++) {
+        struct arena_mark mark = arena_mark(s->arena);
+        char name[32];
+        snprintf(name, sizeof(name), "%" PRId64, i);
+        trail_cell(s->trail, name);
+        end->index = i;
+        enum verdict verdict = run_drawn(s, seed, i, end, why);
+        end->tried++;
+        if (verdict == CHECK_FAILED)
+            return verdict;
+        end->refused += verdict == CHECK_SKIPPED;
+        strbuf_clear(why);
+        arena_rewind(s->arena, mark);
+        if (clock_seconds() >= until) {
+            end->index = i + 1;
+            return CHECK_PASSED;
+        }
+    }
+}
+
+static enum verdict run_text(const struct subject *s, struct strbuf *why)
+{
+    struct check_case c;
+    struct error err = {0};
+    if (case_parse(&c, s->cases, &err) != PEAT_OK)
+        return check_skipped(why, "%s", err.text);
+    enum verdict verdict = run_case(s, &c, why);
+    if (verdict == CHECK_FAILED && c.property->holds)
+        name_hooks(s, &c, why);
+    return verdict;
+}
+
+enum verdict run_drawn_cases(const struct subject *s, struct strbuf *why)
+{
+    uint64_t seed;
+    int64_t index;
+    double seconds;
+    if (sscanf(s->cases, "from %" SCNu64 " %" SCNd64 " %lf", &seed, &index, &seconds) == 3)
+        return sweep(s, seed, index, seconds, s->end, why);
+    if (sscanf(s->cases, "at %" SCNu64 " %" SCNd64, &seed, &index) == 2) {
+        struct check_case c;
+        struct value *settings;
+        draw_case(s, seed, index, &c, &settings);
+        keep_case(s->end, s, &c, settings);
+        return CHECK_PASSED;
+    }
+    return run_text(s, why);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* property.c: the table of properties. */
+#include "property.h"
+
+#include <string.h>
+
+static const char *not_a_task(const struct subject *s)
+{
+    return s->plugin->desc->kind == PEAT_TASK ? NULL : "it is not a task";
+}
+
+/* A hook that draws positions for a whole row cannot know which of them will be looked at. */
+static const char *moves_rows(const struct subject *s)
+{
+    const peat_scheme *scheme = subject_scheme(s);
+    return scheme && scheme->positions ? "it changes the positions of whole rows" : NULL;
+}
+
+static const char *keeps_softmax(const struct subject *s)
+{
+    return scheme_has(subject_scheme(s), HOOK_SOFTMAX) ? NULL : "it does not replace the softmax";
+}
+
+static const char *has_one_path(const struct subject *s)
+{
+    const char *hook = scheme_needs_composed(subject_scheme(s));
+    return hook ? arena_printf(s->arena, "it works on %s, which needs the composed path", hook)
+                : NULL;
+}
+
+static const char *reads_length(const struct subject *s)
+{
+    return subject_scheme(s)->needs & PEAT_NEED_LENGTH ? "it depends on the length" : NULL;
+}
+
+#define SHIFTS(rest)                                                                               \
+    "shift=7" rest "; shift=1" rest "; shift=61" rest "; shift=1000" rest "; shift=12345" rest
+#define PLACES(rest)                                                                               \
+    "place=1" rest "; place=2" rest "; place=3" rest "; place=4" rest "; place=5" rest
+#define ACROSS(more) .traits = PEAT_ACROSS | (more), .claim = "to act across two sequences"
+
+/* Gradients bend so much in narrow models that differences say nothing of them. */
+enum { GRADIENT_T = 12, GRADIENT_ROWS = 2, GRADIENT_D = 8 };
+
+/* What grows with the position, as in xpos, must stay finite at all shifts; what has a period, or
+ * begins far out, agrees at one shift and not at all of them. */
+static const struct property table[] = {
+    {"abi", .whole = abi_whole, .once = true},
+    {"parameters", .whole = parameters_whole, .once = true},
+    {"finite", finite_holds, ARCH_BOTH,
+     "f32 rows=2 length=1; f32 rows=2 length=2; f32 rows=2; f32 rows=2 length=64",
+     .may = CASE_TRAINING},
+    {"gradients", gradients_hold, ARCH_BOTH,
+     "training rows=2; training rows=2 length=1; training rows=2 streams=3", .may = CASE_TRAINING,
+     .longest = GRADIENT_T, .most_rows = GRADIENT_ROWS, .narrowest = GRADIENT_D},
+    {"widths", .whole = widths_whole, .once = true},
+    {"shift-invariant", shift_holds, ARCH_BOTH, SHIFTS("") "; " SHIFTS(" rows=1 length=48"),
+     .has = CASE_MOVED, .may = CASE_TRAINING, .traits = PEAT_SHIFT_INVARIANT,
+     .claim = "to be shift-invariant"},
+    {"norm-preserving", norms_hold, ARCH_BOTH, .may = CASE_TRAINING, .traits = PEAT_NORM_PRESERVING,
+     .claim = "to preserve norms"},
+    {"permutation-equivariant", permutation_holds, ARCH_ENCODER,
+     .traits = PEAT_PERMUTATION_EQUIVARIANT, .claim = "to be permutation-equivariant"},
+    {"finite-length", .whole = finite_length, .traits = PEAT_FINITE_LENGTH, .once = true},
+    {"no-trainable", nothing_trained, ARCH_BOTH, "rows=1", .traits = PEAT_NO_TRAINABLE,
+     .claim = "to have no trained tensors"},
+    {"content-dependent", .whole = content_dependent, .traits = PEAT_CONTENT_DEPENDENT,
+     .once = true},
+    {"needs-causal", .whole = needs_causal, .traits = PEAT_NEEDS_CAUSAL, .once = true},
+    {"storable", storable_holds, ARCH_DECODER, "place=2; padded place=2 seed=1; packed place=3",
+     .may = CASE_PADDED | CASE_PACKED, .traits = PEAT_STORABLE, .claim = "to be storable"},
+    {"across", acts_across, ARCH_SEQ2SEQ, .name = "across-acts", ACROSS(0), .once = true},
+    {"across", finite_holds, ARCH_SEQ2SEQ, .name = "across-finite", .may = CASE_TRAINING,
+     ACROSS(0)},
+    {"across", source_padding_holds, ARCH_SEQ2SEQ, .name = "across-padding", .unfit = reads_length,
+     ACROSS(0)},
+    {"across", storable_holds, ARCH_SEQ2SEQ, "place=2", .name = "across-storable",
+     ACROSS(PEAT_STORABLE)},
+    {"across", threads_hold, ARCH_SEQ2SEQ, .name = "across-threads",
+     .may = CASE_TRAINING | CASE_F32, ACROSS(0)},
+    {"across", gradients_hold, ARCH_SEQ2SEQ, "rows=2", .name = "across-gradients",
+     .may = CASE_TRAINING, .longest = GRADIENT_T, .most_rows = GRADIENT_ROWS,
+     .narrowest = GRADIENT_D, ACROSS(0)},
+    {"causality", future_token_holds, ARCH_DECODER,
+     "rows=64 place=1 seed=1; rows=64 place=2 seed=2; rows=64 place=3 seed=3; rows=64 place=4 "
+     "seed=4; rows=64 place=5 seed=5; rows=16 length=48 place=1 seed=0; rows=16 length=48 place=9 "
+     "seed=1; rows=16 length=48 place=24 seed=2; rows=16 length=48 place=40 seed=3; rows=16 "
+     "length=48 place=47 seed=4",
+     .name = "causality-token", .most_rows = 32},
+    {"causality", future_holds, ARCH_DECODER, PLACES(" training"), .may = CASE_TRAINING},
+    {"prefix", prefix_holds, ARCH_DECODER, PLACES("")},
+    {"batch", row_alone_holds, ARCH_BOTH, "rows=3; moved", .may = CASE_MOVED},
+    {"batch", other_rows_hold, ARCH_BOTH, "training; training moved", .name = "batch-others",
+     .may = CASE_TRAINING | CASE_MOVED},
+    {"batch", fewer_rows_hold, ARCH_BOTH, "training; training moved", .name = "batch-fewer",
+     .may = CASE_TRAINING | CASE_MOVED},
+    {"padding", unpadded_holds, ARCH_BOTH, "seed=0; seed=1; place=1 seed=2", .has = CASE_PADDED,
+     .unfit = moves_rows},
+    {"padding", under_padding_holds, ARCH_BOTH, "training place=1 seed=2", .name = "padding-tokens",
+     .has = CASE_PADDED, .may = CASE_TRAINING, .unfit = moves_rows},
+    {"packing", document_alone_holds, ARCH_BOTH, "place=2", .has = CASE_PACKED,
+     .unfit = moves_rows},
+    {"packing", other_document_holds, ARCH_BOTH, "training place=2", .name = "packing-tokens",
+     .has = CASE_PACKED, .may = CASE_TRAINING, .unfit = moves_rows},
+    {"masked", masked_holds, ARCH_BOTH, "rows=3; padded place=1 seed=2; packed place=2; training",
+     .may = CASE_TRAINING | CASE_PADDED | CASE_PACKED, .unfit = keeps_softmax},
+    {"paths", paths_hold, ARCH_BOTH, .may = CASE_TRAINING, .unfit = has_one_path},
+    {"purity", purity_holds, ARCH_BOTH, "training", .may = CASE_TRAINING},
+    {"threads", threads_hold, ARCH_BOTH, "training f32 rows=5 length=17",
+     .may = CASE_TRAINING | CASE_F32},
+    {"buffers", buffers_hold, ARCH_BOTH, "training length=5", .has = CASE_F32 | CASE_GUARDED,
+     .may = CASE_TRAINING},
+    {"batches", .whole = task_batches},
+    {"metrics", .whole = task_metrics, .once = true},
+    {"leaks", .whole = task_leaks, .unfit = not_a_task, .once = true},
+    {"leaks", no_leak_holds, ARCH_BOTH, "training f32", .name = "leaks-model", .once = true},
+    {"environment", .whole = environment_after_load, .once = true},
+    {"environment", environment_after_step, ARCH_BOTH, "training f32", .name = "environment-model",
+     .once = true},
+    {NULL},
+};
+
+const struct property *property_table(void)
+{
+    return table;
+}
+
+const char *property_name(const struct property *p)
+{
+    return p->name ? p->name : p->check;
+}
+
+const struct property *property_find(const char *name)
+{
+    for (const struct property *p = table; p->check; p++)
+        if (strcmp(property_name(p), name) == 0)
+            return p;
+    return NULL;
+}
+
+static uint32_t traits_of(const struct subject *s)
+{
+    const peat_scheme *scheme = subject_scheme(s);
+    const peat_combine *combine = subject_combine(s);
+    return scheme ? scheme->traits : combine ? combine->traits : 0;
+}
+
+const char *property_unfit(const struct property *p, const struct subject *s)
+{
+    peat_kind kind = s->plugin->desc->kind;
+    if (!check_is_for(check_find(p->check), kind) || (p->holds && kind == PEAT_TASK))
+        return "it is for other kinds of plugins";
+    if ((traits_of(s) & p->traits) != p->traits)
+        return "not claimed";
+    return p->unfit ? p->unfit(s) : NULL;
+}

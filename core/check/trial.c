@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* trial.c: a case as a model and its input, and how its outcome is said. */
+#include <inttypes.h>
+
+#include "property.h"
+
+/* Places of a source: another number than those of the decoder. */
+enum { SOURCE_T = 4 };
+
+struct rig_plan trial_plan(const struct trial *t)
+{
+    const struct check_case *c = t->c;
+    return (struct rig_plan){.arch = c->arch,
+                             .dtype = trial_has(t, CASE_F32) ? PEAT_F32 : PEAT_F64,
+                             .T_max = c->property->longest,
+                             .n_stream = (int)c->streams,
+                             .D = c->heads * c->width,
+                             .heads = c->heads,
+                             .seed = c->seed,
+                             .hooks = t->hooks,
+                             .moved = trial_has(t, CASE_MOVED),
+                             .guarded = trial_has(t, CASE_GUARDED)};
+}
+
+enum verdict trial_run(struct trial *t)
+{
+    const struct rig_plan plan = trial_plan(t);
+    t->rig = ARENA_NEW(t->subject->arena, struct rig);
+    peat_status status = rig_open(t->rig, t->subject, t->variant, &plan);
+    enum verdict verdict = status == PEAT_REFUSED || status == PEAT_INVALID
+                               ? check_skipped(t->why, "refused: %s", t->rig->err.text)
+                           : status != PEAT_OK ? trial_broken(t)
+                                               : t->c->property->holds(t);
+    rig_close(t->rig);
+    return verdict;
+}
+
+bool trial_has(const struct trial *t, enum case_flag flag)
+{
+    return case_flags(t->c) & flag;
+}
+
+/* ---- what is put in ---- */
+
+static void hide(const struct trial *t, struct rig_input *x)
+{
+    int64_t from, to;
+    const char *side;
+    for (int64_t i = 0; i < x->in.B * x->in.T; i++) {
+        case_padding(t->c, i / x->in.T, &from, &to, &side);
+        x->pad[i] = i % x->in.T < from || i % x->in.T >= to;
+        x->document[i] = i % x->in.T >= t->c->place;
+    }
+    x->in.pad = trial_has(t, CASE_PADDED) ? x->pad : NULL;
+    x->in.document = trial_has(t, CASE_PACKED) ? x->document : NULL;
+}
+
+/* S places for each row, of which those from SOURCE_T on are padding. */
+static void add_sources(const struct trial *t, struct model_input *in, int64_t S)
+{
+    struct arena *a = &t->rig->arena;
+    int32_t *source = ARENA_ARRAY(a, in->B * S, int32_t);
+    uint8_t *pad = ARENA_ARRAY(a, in->B * S, uint8_t),
+            *special = arena_zalloc(a, (size_t)(in->B * S));
+    for (int64_t i = 0; i < in->B * S; i++) {
+        source[i] = rig_token(t->rig, "source", 1000 * (i / S) + i % S);
+        pad[i] = i % S >= SOURCE_T;
+    }
+    in->S = S;
+    in->source = source;
+    in->source_pad = pad;
+    in->source_special = special;
+}
+
+struct rig_input trial_longer_sources(const struct trial *t, int64_t n)
+{
+    const struct check_case *c = t->c;
+    struct rig_input x = rig_input(t->rig, c->rows, c->length);
+    if (trial_has(t, CASE_TRAINING)) {
+        x.in.phase = PEAT_TRAIN;
+        x.in.step = 1 + c->seed % 7;
+    }
+    hide(t, &x);
+    if (c->arch == PEAT_SEQ2SEQ)
+        add_sources(t, &x.in, SOURCE_T + n);
+    return x;
+}
+
+struct rig_input trial_input(const struct trial *t)
+{
+    return trial_longer_sources(t, 0);
+}
+
+/* ---- what is said ---- */
+
+enum verdict trial_failed(const struct trial *t, const char *fmt, ...)
+{
+    const char *claim = t->c->property->claim;
+    if (claim)
+        strbuf_addf(t->why, "it claims %s, but ", claim);
+    va_list args;
+    va_start(args, fmt);
+    strbuf_addv(t->why, fmt, args);
+    va_end(args);
+    return CHECK_FAILED;
+}
+
+enum verdict trial_broken(const struct trial *t)
+{
+    return rig_broken(t->rig, t->why);
+}
+
+enum verdict trial_same(const struct trial *t, const double *a, const double *b, int64_t n,
+                        int64_t first, const char *what)
+{
+    static const double limit = 1e-9;
+    int64_t at;
+    if (!a || !b)
+        return trial_broken(t);
+    double worst = rig_distance(a, b, n * RIG_V, &at);
+    if (worst <= limit)
+        return CHECK_PASSED;
+    return trial_failed(t, "the logits at place %" PRId64 " differ by %.2g %s%s",
+                        (first + at / RIG_V) % t->c->length, worst,
+                        trial_has(t, CASE_TRAINING) ? "in training " : "", what);
+}
