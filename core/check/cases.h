@@ -24,7 +24,7 @@ enum case_flag {
     CASE_MOVED = 1 << 2,  /* a companion moves all positions, by 0 unless the property says more */
     CASE_PADDED = 1 << 3, /* as case_padding says */
     CASE_PACKED = 1 << 4, /* a second document begins at `place` */
-    CASE_GUARDED = 1 << 5 /* no byte around what the plugin is given may change */
+    CASE_GUARDED = 1 << 5 /* memory around the plugin's own has a zone that must not change */
 };
 
 struct check_case {
@@ -33,15 +33,15 @@ struct check_case {
     unsigned flags;
     int64_t length, rows;
     int64_t heads, width; /* of one head: D is heads times width    */
-    int64_t place;        /* < length: what changes begins there    */
+    int64_t place;        /* < length: the change begins there      */
     int64_t shift;        /* of all positions                       */
     int64_t streams;      /* of a combine; 0: as few as it takes    */
-    int64_t seed;         /* of tokens, and of what a property draws */
+    int64_t seed;         /* of tokens and of a property's own draws */
 };
 
 /* Three rows of length 6 in a decoder of width 16, seed 0. */
 struct check_case case_usual(const struct property *p);
-/* Words of `text` up to n bytes, over what c holds. */
+/* Reads the n bytes of `text` as words of a case; numbers that they do not set stay. */
 peat_status case_read(struct check_case *c, const char *text, size_t n, struct error *err);
 /* A whole case, which names its property. */
 peat_status case_parse(struct check_case *c, const char *text, struct error *err);

@@ -63,43 +63,42 @@ bool check_is_for(const struct check *c, peat_kind kind)
     return kind == PEAT_SCHEME ? c->scheme : kind == PEAT_COMBINE ? c->combine : c->task;
 }
 
-enum verdict check_failed(struct strbuf *why, const char *fmt, ...)
+static void set(struct check_outcome *o, enum check_verdict verdict, const char *fmt, va_list args)
 {
-    va_list args;
-    va_start(args, fmt);
-    strbuf_addv(why, fmt, args);
-    va_end(args);
-    return CHECK_FAILED;
+    o->verdict = verdict;
+    strbuf_clear(&o->why);
+    strbuf_addv(&o->why, fmt, args);
 }
 
-enum verdict check_skipped(struct strbuf *why, const char *fmt, ...)
+void check_fail(struct check_outcome *o, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    strbuf_addv(why, fmt, args);
+    if (o->verdict != CHECK_FAILED)
+        set(o, CHECK_FAILED, fmt, args);
     va_end(args);
-    return CHECK_SKIPPED;
+}
+
+void check_skip(struct check_outcome *o, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    if (o->verdict == CHECK_PASSED)
+        set(o, CHECK_SKIPPED, fmt, args);
+    va_end(args);
 }
 
 /* ---- running ---- */
 
-/* What the properties of one check came to. */
+/* The outcomes of the properties of one check. */
 struct tried {
+    struct check_outcome *o; /* failed, or the first that was skipped */
     int held;
-    const char *skipped; /* why the first one was; NULL: none */
 };
 
-/* Passed: go on with the next one. */
-static enum verdict note(struct tried *tried, enum verdict verdict, struct arena *a,
-                         struct strbuf *why)
+static bool has_failed(const struct tried *tried)
 {
-    if (verdict == CHECK_FAILED)
-        return verdict;
-    tried->held += verdict == CHECK_PASSED;
-    if (verdict == CHECK_SKIPPED && !tried->skipped)
-        tried->skipped = arena_strdup(a, why->text);
-    strbuf_clear(why);
-    return CHECK_PASSED;
+    return tried->o->verdict == CHECK_FAILED;
 }
 
 /* A combine that merges fewer streams has no such case, nor has a scheme. */
@@ -109,64 +108,84 @@ static bool has_streams(const struct subject *s, int64_t n)
     return n == 0 || (combine && (combine->max_streams == 0 || n <= combine->max_streams));
 }
 
-static enum verdict run_model(struct trial *t, struct tried *tried)
+/* Adds one outcome and frees its text. */
+static void add(struct tried *tried, struct check_outcome *one)
 {
-    enum verdict verdict = trial_run(t);
-    if (verdict == CHECK_FAILED)
-        strbuf_addf(t->why, " (%s%s%s)", arch_name(t->c->arch), *t->variant->text ? ", " : "",
-                    t->variant->text);
-    return note(tried, verdict, t->subject->arena, t->why);
+    tried->held += one->verdict == CHECK_PASSED;
+    if (one->verdict == CHECK_FAILED)
+        check_fail(tried->o, "%s", one->why.text);
+    else if (one->verdict == CHECK_SKIPPED)
+        check_skip(tried->o, "%s", one->why.text);
+    strbuf_release(&one->why);
+}
+
+static void run_model(const struct subject *s, const struct variant *v, const struct check_case *c,
+                      struct tried *tried)
+{
+    struct check_outcome one = {CHECK_PASSED};
+    struct trial t = {.subject = s, .variant = v, .c = c, .o = &one};
+    strbuf_init(&one.why);
+    trial_run(&t);
+    if (one.verdict == CHECK_FAILED)
+        strbuf_addf(&one.why, " (%s%s%s)", arch_name(c->arch), *v->text ? ", " : "", v->text);
+    add(tried, &one);
 }
 
 /* Every fixed case of a property, in one architecture with one variant of the parameters. */
-static enum verdict run_cases(const struct subject *s, const struct property *p, peat_arch arch,
-                              const struct variant *v, struct tried *tried, struct strbuf *why)
+static void run_cases(const struct subject *s, const struct property *p, peat_arch arch,
+                      const struct variant *v, struct tried *tried)
 {
-    enum verdict verdict = CHECK_PASSED;
     const char *text = p->fixed ? p->fixed : "";
     do {
         size_t n = strcspn(text, ";");
         struct check_case c = case_usual(p);
-        struct trial t = {.subject = s, .variant = v, .c = &c, .why = why};
         BUG_UNLESS(case_read(&c, text, n, NULL) == PEAT_OK);
         c.arch = arch;
         if (has_streams(s, c.streams))
-            verdict = run_model(&t, tried);
+            run_model(s, v, &c, tried);
         text += n + (text[n] == ';');
-    } while (*text && verdict == CHECK_PASSED);
-    return verdict;
+    } while (*text && !has_failed(tried));
 }
 
-static enum verdict run_models(const struct subject *s, const struct property *p,
-                               struct tried *tried, struct strbuf *why)
+static void run_models(const struct subject *s, const struct property *p, struct tried *tried)
 {
     struct error err = {0};
-    enum verdict verdict = CHECK_PASSED;
     const struct variants *v = variants_make(s, &err);
     if (!v)
-        return note(tried, check_skipped(why, "%s", err.text), s->arena, why);
-    for (int arch = PEAT_DECODER; arch <= PEAT_SEQ2SEQ; arch++)
-        for (int i = 0; p->archs >> arch & 1 && i < v->n && verdict == CHECK_PASSED; i++)
-            verdict = run_cases(s, p, (peat_arch)arch, &v->item[i], tried, why);
-    return verdict;
+        check_skip(tried->o, "%s", err.text);
+    for (int arch = PEAT_DECODER; v && arch <= PEAT_SEQ2SEQ; arch++)
+        for (int i = 0; p->archs >> arch & 1 && i < v->n && !has_failed(tried); i++)
+            run_cases(s, p, (peat_arch)arch, &v->item[i], tried);
 }
 
-static enum verdict run_property(const struct subject *s, const struct property *p,
-                                 struct tried *tried, struct strbuf *why)
+static void run_whole(const struct subject *s, const struct property *p, struct tried *tried)
 {
-    const char *unfit = property_unfit(p, s);
-    if (unfit)
-        return note(tried, check_skipped(why, "%s", unfit), s->arena, why);
-    return p->holds ? run_models(s, p, tried, why) : note(tried, p->whole(s, why), s->arena, why);
+    struct check_outcome one = {CHECK_PASSED};
+    strbuf_init(&one.why);
+    p->whole(s, &one);
+    add(tried, &one);
 }
 
-enum verdict check_run(const struct check *c, const struct subject *s, struct strbuf *why)
+void check_run(const struct check *c, const struct subject *s, struct check_outcome *o)
 {
-    struct tried tried = {0};
-    if (c == &check_cases)
-        return run_drawn_cases(s, why);
-    for (const struct property *p = property_table(); p->check; p++)
-        if (strcmp(p->check, c->name) == 0 && run_property(s, p, &tried, why) == CHECK_FAILED)
-            return CHECK_FAILED;
-    return tried.held ? CHECK_PASSED : check_skipped(why, "%s", tried.skipped);
+    struct tried tried = {o, 0};
+    if (c == &check_cases) {
+        run_drawn_cases(s, o);
+        return;
+    }
+    for (const struct property *p = property_table(); p->check && !has_failed(&tried); p++) {
+        const char *unfit = property_unfit(p, s);
+        if (strcmp(p->check, c->name) != 0)
+            continue;
+        if (unfit)
+            check_skip(o, "%s", unfit);
+        else if (p->holds)
+            run_models(s, p, &tried);
+        else
+            run_whole(s, p, &tried);
+    }
+    if (tried.held && !has_failed(&tried)) {
+        o->verdict = CHECK_PASSED;
+        strbuf_clear(&o->why);
+    }
 }

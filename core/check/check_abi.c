@@ -71,21 +71,21 @@ static const char *find_extra(const struct image *f)
     return NULL;
 }
 
-enum verdict abi_whole(const struct subject *s, struct strbuf *why)
+void abi_whole(const struct subject *s, struct check_outcome *o)
 {
     char *bytes;
     size_t n;
     struct error err = {0};
-    if (file_read(s->plugin->path, 0, &bytes, &n, &err) != PEAT_OK)
-        return check_failed(why, "%s", err.text);
+    if (file_read(s->plugin->path, 0, &bytes, &n, &err) != PEAT_OK) {
+        check_fail(o, "%s", err.text);
+        return;
+    }
     const struct image file = {bytes, n};
     const char *extra = find_extra(&file);
-    enum verdict verdict =
-        extra ? check_failed(why,
-                             "it exports '%s'; only %s may be seen from outside (compile with "
-                             "-fvisibility=hidden)",
-                             extra, PEAT_ENTRY_NAME)
-              : CHECK_PASSED;
+    if (extra)
+        check_fail(o,
+                   "it exports '%s'; only %s may be seen from outside (compile with "
+                   "-fvisibility=hidden)",
+                   extra, PEAT_ENTRY_NAME);
     free(bytes);
-    return verdict;
 }

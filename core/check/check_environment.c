@@ -4,28 +4,33 @@
 
 #include "property.h"
 
-static enum verdict compare(const struct subject *s, struct strbuf *why)
+static void compare(const struct subject *s, const char *when, struct check_outcome *o)
 {
     struct state now;
+    struct strbuf changed;
+    strbuf_init(&changed);
     state_read(&now);
-    state_compare(s->unloaded, &now, why);
-    if (now.openmp > 1 && !why->n)
-        strbuf_addf(why, "there are %d OpenMP runtimes in memory", now.openmp);
-    return why->n ? CHECK_FAILED : CHECK_PASSED;
+    state_compare(s->unloaded, &now, &changed);
+    if (now.openmp > 1 && !changed.n)
+        strbuf_addf(&changed, "there are %d OpenMP runtimes in memory", now.openmp);
+    if (changed.n)
+        check_fail(o, "%s%s", changed.text, when);
+    strbuf_release(&changed);
 }
 
-enum verdict environment_after_load(const struct subject *s, struct strbuf *why)
+void environment_after_load(const struct subject *s, struct check_outcome *o)
 {
     struct error err = {0};
-    if (compare(s, why) == CHECK_FAILED)
-        return check_failed(why, " (by loading it)");
-    if (s->plugin->desc->kind != PEAT_TASK)
-        return CHECK_PASSED;
-    return task_runs(s, &err) == PEAT_OK ? compare(s, why) : check_failed(why, "%s", err.text);
+    compare(s, " (by loading it)", o);
+    if (s->plugin->desc->kind == PEAT_TASK && task_runs(s, &err) != PEAT_OK)
+        check_fail(o, "%s", err.text);
+    compare(s, "", o);
 }
 
-enum verdict environment_after_step(const struct trial *t)
+void environment_after_step(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
-    return isnan(rig_step(t->rig, &x.in, true)) ? trial_broken(t) : compare(t->subject, t->why);
+    if (isnan(rig_step(t->rig, &x.in, true)))
+        rig_broken(t->rig, t->o);
+    compare(t->subject, "", t->o);
 }

@@ -19,8 +19,9 @@ enum { ELEMENTS_MAX = 2000 };
 static const double limit = 1e-7;
 static const double steps[] = {1e-5, 1e-6, 1e-4, 1e-7};
 
-/* What is being held: a model, its input, and whether its weights have been moved off kinks. */
+/* A model whose gradients are compared, and whether its weights have been moved off kinks. */
 struct gradient_check {
+    const struct trial *trial;
     struct rig *r;
     const struct model_input *in;
     bool moved;
@@ -92,8 +93,8 @@ static bool is_kink(const struct gradient_check *t, struct weight *w, const stru
 
 /* The direction disagrees. Of a tensor too large to be tried whole it may be for kinks, at first.
  */
-static enum verdict name_element(struct gradient_check *t, struct weight *w, const double *kept,
-                                 const double *grad, int64_t n, struct strbuf *why)
+static void name_element(struct gradient_check *t, struct weight *w, const double *kept,
+                         const double *grad, int64_t n)
 {
     struct difference worst = {0, 0};
     int64_t at = -1;
@@ -111,18 +112,17 @@ static enum verdict name_element(struct gradient_check *t, struct weight *w, con
         at = i;
     }
     t->kinks += kinks;
-    if (at < 0)
-        return n <= ELEMENTS_MAX || (kinks > 0 && !t->moved)
-                   ? CHECK_PASSED
-                   : check_failed(why, "%s: the gradient disagrees with central differences",
-                                  w->name);
     int digits = rig_digits(worst.analytic, worst.numeric);
-    return check_failed(why, "%s[%" PRId64 "]: gradient %.*g, central difference %.*g", w->name, at,
-                        digits, worst.analytic, digits, worst.numeric);
+    if (at >= 0)
+        trial_fail(t->trial,
+                   "%s[%" PRId64 "]: gradient %.*g, central difference %.*g at T = %" PRId64,
+                   w->name, at, digits, worst.analytic, digits, worst.numeric, t->in->T);
+    else if (n > ELEMENTS_MAX && (kinks == 0 || t->moved))
+        trial_fail(t->trial, "%s: the gradient disagrees with central differences at T = %" PRId64,
+                   w->name, t->in->T);
 }
 
-static enum verdict check_weight(struct gradient_check *t, struct weight *w, const double *grad,
-                                 struct strbuf *why)
+static void check_weight(struct gradient_check *t, struct weight *w, const double *grad)
 {
     int64_t n = tensor_count(&w->value);
     double *kept = ARENA_ARRAY(&t->r->arena, n, double), along = 0;
@@ -132,9 +132,8 @@ static enum verdict check_weight(struct gradient_check *t, struct weight *w, con
         along += grad[i] * component(&v, i);
     }
     struct difference d;
-    if (agrees(t, w, &v, kept, along, &d))
-        return CHECK_PASSED;
-    return name_element(t, w, kept, grad, n, why);
+    if (!agrees(t, w, &v, kept, along, &d))
+        name_element(t, w, kept, grad, n);
 }
 
 /* Gradients of all weights, copied: later passes overwrite them. */
@@ -151,20 +150,17 @@ static double **copy_gradients(struct rig *r)
     return copy;
 }
 
-static enum verdict hold_here(struct gradient_check *t, struct strbuf *why)
+static void hold_here(struct gradient_check *t)
 {
-    if (isnan(rig_step(t->r, t->in, true)))
-        return rig_broken(t->r, why);
-    double **grad = copy_gradients(t->r);
-    enum verdict verdict = CHECK_PASSED;
-    for (int k = 0; k < t->r->model.weights.n && verdict == CHECK_PASSED; k++) {
-        struct weight *w = t->r->model.weights.item[k];
-        if (!w->frozen)
-            verdict = check_weight(t, w, grad[k], why);
-        if (verdict == CHECK_FAILED)
-            strbuf_addf(why, " at T = %" PRId64, t->in->T);
+    if (isnan(rig_step(t->r, t->in, true))) {
+        rig_broken(t->r, t->trial->o);
+        return;
     }
-    return verdict;
+    double **grad = copy_gradients(t->r);
+    const struct weights *w = &t->r->model.weights;
+    for (int k = 0; k < w->n && t->trial->o->verdict == CHECK_PASSED; k++)
+        if (!w->item[k]->frozen)
+            check_weight(t, w->item[k], grad[k]);
 }
 
 static void move_weights(struct rig *r)
@@ -178,14 +174,14 @@ static void move_weights(struct rig *r)
     }
 }
 
-enum verdict gradients_hold(const struct trial *t)
+void gradients_hold(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
-    struct gradient_check here = {.r = t->rig, .in = &x.in};
-    enum verdict verdict = hold_here(&here, t->why);
-    if (verdict != CHECK_PASSED || here.kinks == 0)
-        return verdict;
-    move_weights(t->rig);
-    here.moved = true;
-    return hold_here(&here, t->why);
+    struct gradient_check here = {.trial = t, .r = t->rig, .in = &x.in};
+    hold_here(&here);
+    if (t->o->verdict == CHECK_PASSED && here.kinks > 0) {
+        move_weights(t->rig);
+        here.moved = true;
+        hold_here(&here);
+    }
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* check_masked.c: what a scheme that replaces the softmax gives to keys that a query may not see.
+/* check_masked.c: the weights that a scheme's own softmax gives to keys that a query may not see.
  *
- * The host masks weights once more, so such a weight does not leak by itself. But whoever gives it
- * has not looked at the mask, and has mostly shared something out among keys that are not there.
+ * The host masks weights once more, so such a weight does not leak by itself. But a
+ * scheme that gives it has not read the mask, and has mostly shared weight among hidden keys.
  */
 #include <inttypes.h>
 
 #include "property.h"
 
-/* Weights as they are shown, and the first of them that is wrong. */
+/* The first weight that is wrong. */
 struct look {
     const struct model_input *in;
     bool causal, found;
@@ -40,20 +40,19 @@ static void look_at(void *ctx, const struct attention_seen *seen)
     }
 }
 
-enum verdict masked_holds(const struct trial *t)
+void masked_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
     struct look look = {.in = &x.in, .causal = t->c->arch == PEAT_DECODER};
     const struct observer observer = {.ctx = &look, .attention = look_at};
     if (!rig_watched(t->rig, &x.in, &observer))
-        return trial_broken(t);
-    if (!look.found)
-        return CHECK_PASSED;
-    return trial_failed(t,
-                        "%s.softmax gives the query at place %" PRId64 " a weight of %.3g for the "
-                        "key at place %" PRId64 ", which the mask hides%s%s%s",
-                        t->subject->plugin->desc->id, look.query, look.weight, look.key,
-                        x.in.pad ? " with padding" : "",
-                        x.in.document ? " with two documents in a row" : "",
-                        trial_has(t, CASE_TRAINING) ? " in training" : "");
+        rig_broken(t->rig, t->o);
+    else if (look.found)
+        trial_fail(t,
+                   "%s.softmax gives the query at place %" PRId64 " a weight of %.3g for the "
+                   "key at place %" PRId64 ", which the mask hides%s%s%s",
+                   t->subject->plugin->desc->id, look.query, look.weight, look.key,
+                   x.in.pad ? " with padding" : "",
+                   x.in.document ? " with two documents in a row" : "",
+                   trial_has(t, CASE_TRAINING) ? " in training" : "");
 }

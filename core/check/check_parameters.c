@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* check_parameters.c: defaults, bounds and what lies beyond them; widths of streams. */
+/* check_parameters.c: defaults of parameters, values at and beyond their bounds; widths of streams.
+ */
 #include <inttypes.h>
 #include <math.h>
 
@@ -21,40 +22,38 @@ static const struct value *setting(const struct subject *s, const peat_param *ro
 }
 
 /* The plugin's set-up of a config: it may refuse, in words, and must not fail otherwise. */
-static enum verdict set_up(const struct subject *s, const struct variant *v, struct strbuf *why)
+static void set_up(const struct subject *s, const struct variant *v, struct check_outcome *o)
 {
     const struct rig_plan plan = {.dtype = PEAT_F32, .shape_only = true};
     struct rig *r = ARENA_NEW(s->arena, struct rig);
     peat_status status = rig_open(r, s, v, &plan);
-    enum verdict verdict = CHECK_PASSED;
     if (status != PEAT_OK && status != PEAT_REFUSED && status != PEAT_INVALID)
-        verdict = check_failed(why, "with %s its set-up fails: %s", v->text, r->err.text);
+        check_fail(o, "with %s its set-up fails: %s", v->text, r->err.text);
     else if (status != PEAT_OK && !r->err.text[0])
-        verdict = check_failed(why, "with %s its set-up refuses without a reason", v->text);
+        check_fail(o, "with %s its set-up refuses without a reason", v->text);
     rig_close(r);
-    return verdict;
 }
 
-static enum verdict accepts(const struct subject *s, const peat_param *row, double x,
-                            struct strbuf *why)
+static void accepts(const struct subject *s, const peat_param *row, double x,
+                    struct check_outcome *o)
 {
     struct error err = {0};
     char number[32];
     number_text(x, number);
     struct variant v = {arena_printf(s->arena, "%s: %s", row->key, number), NULL};
     if (subject_config(s, setting(s, row, x), &v.config, &err) != PEAT_OK)
-        return check_failed(why, "%s is within its bounds and refused: %s", v.text, err.text);
-    return s->plugin->desc->kind == PEAT_TASK ? CHECK_PASSED : set_up(s, &v, why);
+        check_fail(o, "%s is within its bounds and refused: %s", v.text, err.text);
+    else if (s->plugin->desc->kind != PEAT_TASK)
+        set_up(s, &v, o);
 }
 
-static enum verdict rejects(const struct subject *s, const peat_param *row, double x,
-                            struct strbuf *why)
+static void rejects(const struct subject *s, const peat_param *row, double x,
+                    struct check_outcome *o)
 {
     struct error err = {0};
     const void *config;
-    if (subject_config(s, setting(s, row, x), &config, &err) != PEAT_OK)
-        return CHECK_PASSED;
-    return check_failed(why, "%s: %.17g is beyond its bounds and accepted", row->key, x);
+    if (subject_config(s, setting(s, row, x), &config, &err) == PEAT_OK)
+        check_fail(o, "%s: %.17g is beyond its bounds and accepted", row->key, x);
 }
 
 static double beyond(const peat_param *row, double bound, double direction)
@@ -63,19 +62,17 @@ static double beyond(const peat_param *row, double bound, double direction)
                                  : nextafter(bound, direction * (double)INFINITY);
 }
 
-static enum verdict bounds_of(const struct subject *s, const peat_param *row, struct strbuf *why)
+static void try_bounds(const struct subject *s, const peat_param *row, struct check_outcome *o)
 {
     bool open = row->flags & PEAT_OPEN_MIN, whole = row->type == PEAT_INT;
     double low = open ? beyond(row, row->min, 1) : row->min;
     double high = whole ? fmin(row->max, fmax(row->min, LARGE)) : row->max;
     if (open && !whole)
         low = row->min + 1e-3 * fmin(1, row->max - row->min);
-    enum verdict verdict = accepts(s, row, low, why);
-    if (verdict == CHECK_PASSED)
-        verdict = accepts(s, row, high, why);
-    if (verdict == CHECK_PASSED)
-        verdict = rejects(s, row, open ? row->min : beyond(row, row->min, -1), why);
-    return verdict == CHECK_PASSED ? rejects(s, row, beyond(row, row->max, 1), why) : verdict;
+    accepts(s, row, low, o);
+    accepts(s, row, high, o);
+    rejects(s, row, open ? row->min : beyond(row, row->min, -1), o);
+    rejects(s, row, beyond(row, row->max, 1), o);
 }
 
 static bool has_bounds(const peat_param *row)
@@ -85,50 +82,50 @@ static bool has_bounds(const peat_param *row)
            fabs(row->min) < 0x1p52 && fabs(row->max) < 0x1p52;
 }
 
-/* What is written beside the results must read back as the same parameters. */
-static enum verdict reads_back(const struct subject *s, const void *config, struct strbuf *why)
+/* Parameters are written beside the results, and must read back as the same ones. */
+static void read_back(const struct subject *s, const void *config, struct check_outcome *o)
 {
     const peat_param *row = s->plugin->desc->param;
-    if (!row)
-        return CHECK_PASSED;
-    const struct value *shown = params_value(row, config, s->arena);
+    const struct value *shown = row ? params_value(row, config, s->arena) : NULL;
     const void *again;
     struct error err = {0};
-    if (subject_config(s, shown, &again, &err) != PEAT_OK)
-        return check_failed(why, "its defaults do not read back: %s", err.text);
-    return value_equal(shown, params_value(row, again, s->arena))
-               ? CHECK_PASSED
-               : check_failed(why, "its defaults read back as others");
+    if (row && subject_config(s, shown, &again, &err) != PEAT_OK)
+        check_fail(o, "its defaults do not read back: %s", err.text);
+    else if (row && !value_equal(shown, params_value(row, again, s->arena)))
+        check_fail(o, "its defaults read back as others");
+}
+
+static void build_model(const struct subject *s, const struct variant *v, struct check_outcome *o)
+{
+    const struct rig_plan plan = {.dtype = PEAT_F32};
+    struct rig *r = ARENA_NEW(s->arena, struct rig);
+    if (rig_open(r, s, v, &plan) != PEAT_OK)
+        check_fail(o, "its defaults are refused: %s", r->err.text);
+    rig_close(r);
 }
 
 /* The defaults must be of use in some small model. */
-static enum verdict defaults_of(const struct subject *s, struct strbuf *why)
+static void try_defaults(const struct subject *s, struct check_outcome *o)
 {
     struct error err = {0};
     struct variant v = {"its defaults", NULL};
-    if (subject_config(s, NULL, &v.config, &err) != PEAT_OK)
-        return check_failed(why, "%s", err.text);
-    enum verdict verdict = reads_back(s, v.config, why);
-    if (verdict != CHECK_PASSED)
-        return verdict;
-    if (s->plugin->desc->kind == PEAT_TASK)
-        return task_runs(s, &err) == PEAT_OK ? CHECK_PASSED : check_failed(why, "%s", err.text);
-    const struct rig_plan plan = {.dtype = PEAT_F32};
-    struct rig *r = ARENA_NEW(s->arena, struct rig);
-    if (rig_open(r, s, &v, &plan) != PEAT_OK)
-        verdict = check_failed(why, "its defaults are refused: %s", r->err.text);
-    rig_close(r);
-    return verdict;
+    peat_status status = subject_config(s, NULL, &v.config, &err);
+    if (status == PEAT_OK)
+        read_back(s, v.config, o);
+    if (status == PEAT_OK && s->plugin->desc->kind == PEAT_TASK)
+        status = task_runs(s, &err);
+    else if (status == PEAT_OK)
+        build_model(s, &v, o);
+    if (status != PEAT_OK)
+        check_fail(o, "%s", err.text);
 }
 
-enum verdict parameters_whole(const struct subject *s, struct strbuf *why)
+void parameters_whole(const struct subject *s, struct check_outcome *o)
 {
-    enum verdict verdict = defaults_of(s, why);
     const peat_param *row = s->plugin->desc->param;
-    for (; verdict == CHECK_PASSED && row && row->key; row++)
+    for (try_defaults(s, o); o->verdict == CHECK_PASSED && row && row->key; row++)
         if (has_bounds(row))
-            verdict = bounds_of(s, row, why);
-    return verdict;
+            try_bounds(s, row, o);
 }
 
 /* ---- widths ---- */
@@ -140,56 +137,48 @@ struct widths {
     int64_t insisted;
 };
 
-static enum verdict merges(struct rig *r, struct strbuf *why)
+static void merges(struct rig *r, struct check_outcome *o)
 {
     for (int i = 1; r->plan.width && i < r->positional.n_stream; i++)
         if (r->positional.width[i] != r->plan.width)
-            return check_failed(why,
-                                "stream '%s' is always %" PRId64 " wide, and it gives it %" PRId64,
-                                r->positional.stream[i], r->plan.width, r->positional.width[i]);
+            check_fail(o, "stream '%s' is always %" PRId64 " wide, and it gives it %" PRId64,
+                       r->positional.stream[i], r->plan.width, r->positional.width[i]);
     struct rig_input x = rig_input(r, 3, RIG_T);
-    return rig_logits(r, &x.in) ? CHECK_PASSED : rig_broken(r, why);
+    if (!rig_logits(r, &x.in))
+        rig_broken(r, o);
 }
 
-static enum verdict widths_at(const struct subject *s, const struct variant *v,
-                              const struct widths *w, int *merged, struct strbuf *why)
+static void widths_at(const struct subject *s, const struct variant *v, const struct widths *w,
+                      int *merged, struct check_outcome *o)
 {
     const struct rig_plan plan = {
         .dtype = PEAT_F32, .D = w->D, .n_stream = w->n_stream, .width = w->insisted};
     struct rig *r = ARENA_NEW(s->arena, struct rig);
     peat_status status = rig_open(r, s, v, &plan);
-    enum verdict verdict = CHECK_PASSED;
     if (status == PEAT_OK) {
-        verdict = merges(r, why);
+        merges(r, o);
         (*merged)++;
     } else if (status != PEAT_REFUSED && status != PEAT_INVALID) {
-        verdict = rig_broken(r, why);
+        rig_broken(r, o);
     }
-    if (verdict == CHECK_FAILED)
-        strbuf_addf(why, " (width %" PRId64 ", %d streams, streams of %" PRId64 ")", w->D,
+    if (o->verdict == CHECK_FAILED)
+        strbuf_addf(&o->why, " (width %" PRId64 ", %d streams, streams of %" PRId64 ")", w->D,
                     w->n_stream, w->insisted);
     rig_close(r);
-    return verdict;
 }
 
-enum verdict widths_whole(const struct subject *s, struct strbuf *why)
+void widths_whole(const struct subject *s, struct check_outcome *o)
 {
     static const int64_t D[] = {2, 8, 24}, insisted[] = {0, 1, 4, 40};
     const peat_combine *c = subject_combine(s);
     int most = c->max_streams ? c->max_streams : c->min_streams + 2, merged = 0;
     struct error err = {0};
-    const struct variants *v = variants_make(s, &err);
-    if (!v)
-        return check_skipped(why, "%s", err.text);
-    enum verdict verdict = CHECK_PASSED;
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 4; k++)
-            for (int n = c->min_streams; n <= most && n <= 4; n++) {
-                const struct widths w = {D[i], n, insisted[k]};
-                if (verdict == CHECK_PASSED)
-                    verdict = widths_at(s, &v->item[0], &w, &merged, why);
-            }
-    if (verdict == CHECK_PASSED && merged == 0)
-        return check_failed(why, "it refuses streams of every width");
-    return verdict;
+    struct variant v = {""};
+    if (subject_config(s, NULL, &v.config, &err) != PEAT_OK)
+        check_skip(o, "%s", err.text);
+    for (int i = 0; i < 3 * 4; i++)
+        for (int n = c->min_streams; n <= most && n <= 4 && o->verdict == CHECK_PASSED; n++)
+            widths_at(s, &v, &(struct widths){D[i / 4], n, insisted[i % 4]}, &merged, o);
+    if (o->verdict == CHECK_PASSED && merged == 0)
+        check_fail(o, "it refuses streams of every width");
 }

@@ -56,7 +56,7 @@ static void bench_close(struct bench *b)
     arena_release(&b->arena);
 }
 
-/* n elements of a from element `at` on, and the first of b; both NULL where there are none. */
+/* n elements of a from element `at` on equal the first n of b; with n 0 both may be NULL. */
 static bool equal_part(const void *a, int64_t at, const void *b, int64_t n, int64_t each)
 {
     return n == 0 || memcmp((const char *)a + at * each, b, (size_t)(n * each)) == 0;
@@ -96,28 +96,27 @@ static bool same_batch(const peat_batch *x, const peat_batch *y)
            x->answer == y->answer && same_rows(x, 0, y);
 }
 
-/* ---- what a batch says ---- */
+/* ---- the content of a batch ---- */
 
-/* What is generated is compared with targets, and the same answer stands in the input. */
-static enum verdict check_answer(const peat_batch *x, struct strbuf *why)
+/* Generated tokens are compared with targets, so the input must go on with the same answer. */
+static void check_answer(const peat_batch *x, struct check_outcome *o)
 {
     for (int64_t b = 0; b < x->B; b++)
         for (int64_t t = x->prompt - 1; x->prompt > 0 && t < x->prompt + x->answer - 1; t++) {
             int32_t target = x->target[b * x->T + t];
             if (t + 1 < x->T && target >= 0 && x->token[b * x->T + t + 1] != target)
-                return check_failed(why,
-                                    "the answer of row %" PRId64 " has target %d at place %" PRId64
-                                    ", but its input goes on with %d",
-                                    b, (int)target, t, (int)x->token[b * x->T + t + 1]);
+                check_fail(o,
+                           "the answer of row %" PRId64 " has target %d at place %" PRId64
+                           ", but its input goes on with %d",
+                           b, (int)target, t, (int)x->token[b * x->T + t + 1]);
         }
-    return CHECK_PASSED;
 }
 
-static enum verdict check_content(struct bench *b, const peat_batch *x, struct strbuf *why)
+static void check_content(struct bench *b, const peat_batch *x, struct check_outcome *o)
 {
     if (arena_overrun(&b->arena))
-        return check_failed(why, "memory is written to around the arrays of a batch");
-    return check_answer(x, why);
+        check_fail(o, "memory is written to around the arrays of a batch");
+    check_answer(x, o);
 }
 
 /* Row `b` again in the row before it. */
@@ -159,83 +158,77 @@ static bool continues_row(const peat_batch *x, int64_t b, int64_t lag)
 
 /* ---- training ---- */
 
-static enum verdict check_rows(struct bench *a, struct strbuf *why)
+/* True when the batch was made; it is b->train. */
+static bool make_train(struct bench *b, uint64_t seed, int64_t step, struct check_outcome *o)
+{
+    bool made = task_train_batch(&b->task, seed, step, &b->train, &b->err) == PEAT_OK;
+    if (!made)
+        check_fail(o, "%s", b->err.text);
+    return made;
+}
+
+static void check_rows(struct bench *a, struct check_outcome *o)
 {
     int equal = 0, moved[SEQ_LEN / 2 + 1] = {0};
-    for (int64_t step = 1; step <= STEPS; step++) {
-        if (task_train_batch(&a->task, 1, step, &a->train, &a->err) != PEAT_OK)
-            return check_failed(why, "%s", a->err.text);
+    for (int64_t step = 1; step <= STEPS && make_train(a, 1, step, o); step++) {
         const peat_batch *x = &a->train.b;
-        if (check_content(a, x, why) != CHECK_PASSED)
-            return CHECK_FAILED;
+        check_content(a, x, o);
         equal += !a->reads_data && x->B > 1 && repeats_row(x, 1);
         for (int64_t lag = 1; x->B > 1 && lag <= x->T / 2; lag++)
             moved[lag] += continues_row(x, 0, lag);
     }
     if (equal == STEPS)
-        return check_failed(why, "the rows of a training batch are all the same");
+        check_fail(o, "the rows of a training batch are all the same");
     for (int lag = 1; !a->reads_data && lag <= SEQ_LEN / 2; lag++)
         if (moved[lag] == STEPS)
-            return check_failed(why,
-                                "a row of a training batch begins as the one before it goes on "
-                                "from place %d: their draws overlap",
-                                lag);
-    return CHECK_PASSED;
+            check_fail(o,
+                       "a row of a training batch begins as the one before it goes on from place "
+                       "%d: their draws overlap",
+                       lag);
 }
 
-static enum verdict train_batches(struct bench *a, struct bench *b, struct strbuf *why)
+static void train_batches(struct bench *a, struct bench *b, struct check_outcome *o)
 {
     bool seed_matters = false, step_matters = false;
-    for (int64_t step = 1; step <= STEPS; step++) {
-        if (task_train_batch(&a->task, 1, step, &a->train, &a->err) != PEAT_OK)
-            return check_failed(why, "%s", a->err.text);
-        if (task_train_batch(&b->task, 1, step, &b->train, &b->err) != PEAT_OK)
-            return check_failed(why, "%s", b->err.text);
-        if (!same_batch(&a->train.b, &b->train.b))
-            return check_failed(why,
-                                "the training batch of step %" PRId64 " differs when it is "
-                                "made again",
-                                step);
-        if (task_train_batch(&b->task, 2, step, &b->train, &b->err) != PEAT_OK)
-            return check_failed(why, "%s", b->err.text);
-        seed_matters = seed_matters || !same_batch(&a->train.b, &b->train.b);
-        if (task_train_batch(&b->task, 1, step + 1, &b->train, &b->err) != PEAT_OK)
-            return check_failed(why, "%s", b->err.text);
-        step_matters = step_matters || !same_batch(&a->train.b, &b->train.b);
+    for (int64_t step = 1; step <= STEPS && make_train(a, 1, step, o); step++) {
+        const peat_batch *x = &a->train.b, *y = &b->train.b;
+        if (make_train(b, 1, step, o) && !same_batch(x, y))
+            check_fail(o, "the training batch of step %" PRId64 " differs when it is made again",
+                       step);
+        seed_matters = (make_train(b, 2, step, o) && !same_batch(x, y)) || seed_matters;
+        step_matters = (make_train(b, 1, step + 1, o) && !same_batch(x, y)) || step_matters;
     }
     if (!seed_matters)
-        return check_failed(why, "the seed does not change its training batches");
+        check_fail(o, "the seed does not change its training batches");
     if (!step_matters)
-        return check_failed(why, "all steps have the same training batch");
-    return CHECK_PASSED;
+        check_fail(o, "all steps have the same training batch");
 }
 
 /* ---- evaluation ---- */
 
-static enum verdict eval_batch(struct bench *a, int64_t which, int64_t index, struct strbuf *why)
+/* True when the batch was made and has rows; it is b->eval. */
+static bool make_eval(struct bench *b, int64_t which, int64_t index, struct check_outcome *o)
 {
-    if (task_eval_batch(&a->task, which, index, &a->eval, &a->err) != PEAT_OK)
-        return check_failed(why, "%s", a->err.text);
-    return CHECK_PASSED;
+    bool made = task_eval_batch(&b->task, which, index, &b->eval, &b->err) == PEAT_OK;
+    if (!made)
+        check_fail(o, "%s", b->err.text);
+    return made && b->eval.b.B > 0;
 }
 
 /* All batches of one length by a task of two seeds: equal, and there is an end. */
-static enum verdict eval_length(struct bench *a, struct bench *b, int64_t which, struct strbuf *why)
+static void eval_length(struct bench *a, struct bench *b, int64_t which, struct check_outcome *o)
 {
-    int64_t targets = 0, index = 0, rows = 0, repeated = 0;
-    for (; index < BATCHES_MAX; index++) {
-        if (eval_batch(a, which, index, why) != CHECK_PASSED ||
-            eval_batch(b, which, index, why) != CHECK_PASSED)
-            return CHECK_FAILED;
+    int64_t targets = 0, rows = 0, repeated = 0, length = a->task.plan.eval[which];
+    for (int64_t index = 0; index < BATCHES_MAX; index++) {
         const peat_batch *x = &a->eval.b;
-        if (x->B != b->eval.b.B || (x->B && !same_batch(x, &b->eval.b)))
-            return check_failed(
-                why, "evaluation batch %" PRId64 " of length %" PRId64 " differs between two seeds",
-                index, a->task.plan.eval[which]);
-        if (x->B == 0)
+        bool some = make_eval(a, which, index, o), other = make_eval(b, which, index, o);
+        if (some != other || (some && !same_batch(x, &b->eval.b)))
+            check_fail(
+                o, "evaluation batch %" PRId64 " of length %" PRId64 " differs between two seeds",
+                index, length);
+        if (!some || o->verdict != CHECK_PASSED)
             break;
-        if (check_content(a, x, why) != CHECK_PASSED)
-            return CHECK_FAILED;
+        check_content(a, x, o);
         for (int64_t i = 0; i < x->B * x->T; i++)
             targets += x->target[i] >= 0;
         for (int64_t i = 1; i < x->B; i++)
@@ -243,93 +236,55 @@ static enum verdict eval_length(struct bench *a, struct bench *b, int64_t which,
         rows += x->B - 1;
     }
     if (!a->reads_data && rows > 1 && repeated == rows)
-        return check_failed(why, "the rows of length %" PRId64 " are all the same",
-                            a->task.plan.eval[which]);
+        check_fail(o, "the rows of length %" PRId64 " are all the same", length);
     if (targets == 0)
-        return check_failed(why, "length %" PRId64 " has no target to evaluate",
-                            a->task.plan.eval[which]);
-    return CHECK_PASSED;
+        check_fail(o, "length %" PRId64 " has no target to evaluate", length);
 }
 
 /* The first rows are the same whatever the number of rows in a batch. */
-static enum verdict eval_rows(struct bench *a, struct bench *single, struct strbuf *why)
+static void eval_rows(struct bench *a, struct bench *single, struct check_outcome *o)
 {
-    if (eval_batch(a, 0, 0, why) != CHECK_PASSED)
-        return CHECK_FAILED;
-    for (int64_t i = 0; i < a->eval.b.B; i++) {
-        if (eval_batch(single, 0, i, why) != CHECK_PASSED)
-            return CHECK_FAILED;
-        if (single->eval.b.B != 1 || !same_rows(&a->eval.b, i, &single->eval.b))
-            return check_failed(why,
-                                "evaluation row %" PRId64 " depends on the number of rows in "
-                                "a batch",
-                                i);
+    int64_t rows = make_eval(a, 0, 0, o) ? a->eval.b.B : 0;
+    for (int64_t i = 0; i < rows; i++)
+        if (!make_eval(single, 0, i, o) || single->eval.b.B != 1 ||
+            !same_rows(&a->eval.b, i, &single->eval.b))
+            check_fail(o, "evaluation row %" PRId64 " depends on the number of rows in a batch", i);
+}
+
+static void try_batches(struct bench *a, struct bench *b, struct bench *single,
+                        struct check_outcome *o)
+{
+    train_batches(a, b, o);
+    check_rows(a, o);
+    for (int64_t i = 0; i < a->task.plan.n_eval; i++)
+        eval_length(a, b, i, o);
+    eval_rows(a, single, o);
+}
+
+/* Skipped: the task is not for this architecture or these parameters. */
+void batches_hold(const struct trial *t)
+{
+    static const struct {
+        uint64_t seed;
+        int64_t rows;
+    } each[] = {{1, ROWS}, {2, ROWS}, {1, 1}};
+    struct bench b[3];
+    for (int i = 0; i < 3; i++) {
+        peat_status status = bench_open(&b[i], t->subject, t->variant->config, t->c->arch,
+                                        each[i].seed, each[i].rows);
+        if (i == 0 && status == PEAT_REFUSED)
+            check_skip(t->o, "refused: %s", b[i].err.text);
+        else if (status != PEAT_OK && t->o->verdict == CHECK_PASSED)
+            check_fail(t->o, "%s%s", i > 0 ? "its set-up fails the second time: " : "",
+                       b[i].err.text);
     }
-    return CHECK_PASSED;
+    if (t->o->verdict == CHECK_PASSED)
+        try_batches(&b[0], &b[1], &b[2], t->o);
+    for (int i = 0; i < 3; i++)
+        bench_close(&b[i]);
 }
 
-static enum verdict compare_benches(struct bench *a, struct bench *b, struct bench *single,
-                                    struct strbuf *why)
-{
-    enum verdict verdict = train_batches(a, b, why);
-    if (verdict == CHECK_PASSED)
-        verdict = check_rows(a, why);
-    for (int64_t i = 0; verdict == CHECK_PASSED && i < a->task.plan.n_eval; i++)
-        verdict = eval_length(a, b, i, why);
-    return verdict == CHECK_PASSED ? eval_rows(a, single, why) : verdict;
-}
-
-/* *refused is set when the task is not for this architecture or these parameters. */
-static enum verdict batches_of(const struct subject *s, const void *config, peat_arch arch,
-                               struct error *refused, struct strbuf *why)
-{
-    struct bench a, b, single;
-    enum verdict verdict = CHECK_PASSED;
-    if (bench_open(&a, s, config, arch, 1, ROWS) != PEAT_OK) {
-        *refused = a.err;
-        bench_close(&a);
-        return refused->status == PEAT_REFUSED ? CHECK_PASSED
-                                               : check_failed(why, "%s", refused->text);
-    }
-    bool open = bench_open(&b, s, config, arch, 2, ROWS) == PEAT_OK;
-    bool both = bench_open(&single, s, config, arch, 1, 1) == PEAT_OK;
-    if (!open || !both)
-        verdict = check_failed(why, "its set-up fails the second time: %s",
-                               open ? single.err.text : b.err.text);
-    else
-        verdict = compare_benches(&a, &b, &single, why);
-    bench_close(&a);
-    bench_close(&b);
-    bench_close(&single);
-    return verdict;
-}
-
-enum verdict task_batches(const struct subject *s, struct strbuf *why)
-{
-    struct error err = {0}, refused = {0};
-    const struct variants *v = variants_make(s, &err);
-    int ran = 0;
-    if (!v)
-        return check_skipped(why, "%s", err.text);
-    for (int i = 0; i < 2 * v->n; i++) {
-        struct error one = {0};
-        peat_arch arch = i % 2 ? PEAT_ENCODER : PEAT_DECODER;
-        const struct variant *variant = &v->item[i / 2];
-        enum verdict verdict = batches_of(s, variant->config, arch, &one, why);
-        if (verdict == CHECK_FAILED) {
-            strbuf_addf(why, " (%s%s%s)", arch == PEAT_DECODER ? "decoder" : "encoder",
-                        *variant->text ? ", " : "", variant->text);
-            return verdict;
-        }
-        if (one.status == PEAT_OK)
-            ran++;
-        else
-            refused = one;
-    }
-    return ran ? CHECK_PASSED : check_failed(why, "refused: %s", refused.text);
-}
-
-/* ---- what runs for other checks ---- */
+/* ---- for other checks ---- */
 
 /* For a decoder, or for an encoder where decoders are refused. */
 static peat_status bench_open_either(struct bench *b, const struct subject *s, const void *config)
@@ -359,29 +314,28 @@ peat_status task_runs(const struct subject *s, struct error *err)
     return status;
 }
 
-enum verdict task_leaks(const struct subject *s, struct strbuf *why)
+void task_leaks(const struct subject *s, struct check_outcome *o)
 {
     enum { BATCHES = 200 };
     struct error err = {0};
     const void *config;
     struct bench b;
-    if (subject_config(s, NULL, &config, &err) != PEAT_OK)
-        return check_skipped(why, "%s", err.text);
+    if (subject_config(s, NULL, &config, &err) != PEAT_OK) {
+        check_skip(o, "%s", err.text);
+        return;
+    }
     peat_status status = bench_open_either(&b, s, config);
     size_t before = 0;
     for (int64_t step = 1; status == PEAT_OK && step <= BATCHES; step++) {
         status = task_train_batch(&b.task, 1, step, &b.train, &b.err);
-        if (step == 1)
-            before = state_memory();
+        before = step == 1 ? state_memory() : before;
     }
     size_t kept = state_memory_kept(before);
-    enum verdict verdict = CHECK_PASSED;
     if (status != PEAT_OK)
-        verdict = check_skipped(why, "%s", b.err.text);
+        check_skip(o, "%s", b.err.text);
     else if (kept > 0)
-        verdict = check_failed(why, "%d batches keep %zu bytes", BATCHES, kept);
+        check_fail(o, "%d batches keep %zu bytes", BATCHES, kept);
     bench_close(&b);
-    return verdict;
 }
 
 /* ---- metrics ---- */
@@ -400,29 +354,26 @@ static peat_sums sums_of(int64_t right)
                        .generated_correct = right};
 }
 
-static enum verdict check_metric(const peat_metric *m, struct strbuf *why)
+static void check_metric(const peat_metric *m, struct check_outcome *o)
 {
     const peat_sums bad = sums_of(0), middle = sums_of(500), good = sums_of(1000);
     double value[] = {m->value(&bad), m->value(&middle), m->value(&good)};
     for (int i = 0; i < 3; i++)
         if (!isfinite(value[i]))
-            return check_failed(why, "metric '%s' is %s when %d of 1000 targets are right", m->name,
-                                isnan(value[i]) ? "not a number" : "infinite", 500 * i);
+            check_fail(o, "metric '%s' is %s when %d of 1000 targets are right", m->name,
+                       isnan(value[i]) ? "not a number" : "infinite", 500 * i);
     bool rises = value[0] <= value[1] && value[1] <= value[2];
     bool falls = value[0] >= value[1] && value[1] >= value[2];
     if (m->goal_max ? !rises : !falls)
-        return check_failed(why,
-                            "metric '%s' says that %s is better, but goes from %g over %g to %g "
-                            "as more targets are right",
-                            m->name, m->goal_max ? "more" : "less", value[0], value[1], value[2]);
-    return CHECK_PASSED;
+        check_fail(o,
+                   "metric '%s' says that %s is better, but goes from %g over %g to %g as more "
+                   "targets are right",
+                   m->name, m->goal_max ? "more" : "less", value[0], value[1], value[2]);
 }
 
-enum verdict task_metrics(const struct subject *s, struct strbuf *why)
+void task_metrics(const struct subject *s, struct check_outcome *o)
 {
     const peat_task *task = s->plugin->desc->interface;
-    enum verdict verdict = CHECK_PASSED;
-    for (const peat_metric *m = task->metric; m->name && verdict == CHECK_PASSED; m++)
-        verdict = check_metric(m, why);
-    return verdict;
+    for (const peat_metric *m = task->metric; m->name; m++)
+        check_metric(m, o);
 }

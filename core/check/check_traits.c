@@ -10,15 +10,13 @@ static const double limit = 1e-9;
 
 /* ---- shift ---- */
 
-enum verdict shift_holds(const struct trial *t)
+void shift_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
     const double *before = rig_logits(t->rig, &x.in);
     t->rig->shift = (double)t->c->shift;
-    const double *after = before ? rig_logits(t->rig, &x.in) : NULL;
-    return trial_same(
-        t, before, after, x.in.B * x.in.T, 0,
-        arena_printf(&t->rig->arena, "when all positions move by %" PRId64, t->c->shift));
+    trial_same(t, before, rig_logits(t->rig, &x.in), x.in.B * x.in.T, 0,
+               arena_printf(&t->rig->arena, "when all positions move by %" PRId64, t->c->shift));
 }
 
 /* ---- norms ---- */
@@ -33,35 +31,32 @@ static double row_norm(const peat_node *x, int64_t row)
     return sqrt(sum);
 }
 
-static enum verdict compare_norms(const struct trial *t, const char *what, const peat_node *before,
-                                  const peat_node *after)
+static void compare_norms(const struct trial *t, const char *what, const peat_node *before,
+                          const peat_node *after)
 {
     const int64_t *dim = before->value.dim;
     for (int64_t row = 0; row < dim[0] * dim[1] * dim[2]; row++) {
         double a = row_norm(before, row), b = row_norm(after, row);
         if (!(fabs(a - b) <= limit * fmax(1, a)))
-            return trial_failed(t, "makes a %s at place %" PRId64 " of %.*g one of %.*g", what,
-                                row % dim[2], rig_digits(a, b), a, rig_digits(a, b), b);
+            trial_fail(t, "makes a %s at place %" PRId64 " of %.*g one of %.*g", what, row % dim[2],
+                       rig_digits(a, b), a, rig_digits(a, b), b);
     }
-    return CHECK_PASSED;
 }
 
-enum verdict norms_hold(const struct trial *t)
+void norms_hold(const struct trial *t)
 {
     struct graph g;
     struct rig *r = t->rig;
     struct rig_input x = trial_input(t);
-    enum verdict verdict = CHECK_PASSED;
-    if (!subject_scheme(t->subject)->qkv)
-        return trial_failed(t, "has no hook qkv");
-    if (!rig_loss(r, &g, &x.in))
-        return trial_broken(t);
-    for (int l = 0; l < 2 && verdict == CHECK_PASSED; l++) {
-        verdict = compare_norms(t, "query", r->before.q[l], r->after.q[l]);
-        if (verdict == CHECK_PASSED)
-            verdict = compare_norms(t, "key", r->before.k[l], r->after.k[l]);
+    bool has_hook = subject_scheme(t->subject)->qkv;
+    if (!has_hook)
+        trial_fail(t, "has no hook qkv");
+    else if (!rig_loss(r, &g, &x.in))
+        rig_broken(r, t->o);
+    for (int l = 0; l < 2 && t->o->verdict == CHECK_PASSED; l++) {
+        compare_norms(t, "query", r->before.q[l], r->after.q[l]);
+        compare_norms(t, "key", r->before.k[l], r->after.k[l]);
     }
-    return verdict;
 }
 
 /* ---- order ---- */
@@ -79,88 +74,76 @@ static int64_t *draw_permutation(const struct trial *t)
     return from;
 }
 
-enum verdict permutation_holds(const struct trial *t)
+void permutation_holds(const struct trial *t)
 {
     const int64_t *from = draw_permutation(t);
     struct rig_input x = trial_input(t), y = trial_input(t);
-    int64_t T = x.in.T, at;
+    int64_t T = x.in.T;
     for (int64_t i = 0; i < x.in.B * T; i++)
         y.token[i] = x.token[i / T * T + from[i % T]];
-    const double *before = rig_logits(t->rig, &x.in);
-    const double *after = before ? rig_logits(t->rig, &y.in) : NULL;
-    if (!after)
-        return trial_broken(t);
-    for (int64_t i = 0; i < x.in.B * T; i++) {
-        int64_t source = i / T * T + from[i % T];
-        double worst = rig_distance(before + source * RIG_V, after + i * RIG_V, RIG_V, &at);
-        if (!(worst <= limit))
-            return trial_failed(t,
-                                "the logits of a token moved from place %" PRId64 " to %" PRId64
-                                " differ by %.2g",
-                                from[i % T], i % T, worst);
-    }
-    return CHECK_PASSED;
+    const double *before = rig_logits(t->rig, &x.in), *after = rig_logits(t->rig, &y.in);
+    for (int64_t i = 0; i < x.in.B * T; i++)
+        trial_same(t, logits_at(before, i / T * T + from[i % T]), logits_at(after, i), 1, i,
+                   arena_printf(&t->rig->arena, "when its token moves there from place %" PRId64,
+                                from[i % T]));
 }
 
 /* ---- refusals ---- */
 
-/* Whether set-up refuses sequences of this length; other failures are in err. */
-static bool refuses_length(const struct subject *s, const struct variant *v, int64_t T_max,
-                           struct error *err)
+/* Set-up with parameters as given; its end is also in r->err. */
+static peat_status set_up(const struct subject *s, struct rig *r, const struct rig_plan *plan,
+                          struct check_outcome *o)
 {
-    const struct rig_plan plan = {.dtype = PEAT_F64, .T_max = T_max, .shape_only = true};
+    struct error err = {0};
+    struct variant v = {""};
+    peat_status status = subject_config(s, NULL, &v.config, &err);
+    if (status != PEAT_OK)
+        check_skip(o, "%s", err.text);
+    else
+        status = rig_open(r, s, &v, plan);
+    return status;
+}
+
+static bool refuses(const struct subject *s, const struct rig_plan *plan, struct check_outcome *o)
+{
     struct rig *r = ARENA_NEW(s->arena, struct rig);
-    peat_status status = rig_open(r, s, v, &plan);
-    if (status != PEAT_OK && status != PEAT_REFUSED)
-        *err = r->err;
+    bool refused = set_up(s, r, plan, o) == PEAT_REFUSED;
     rig_close(r);
-    return status == PEAT_REFUSED;
+    return refused;
 }
 
 /* A model for sequences of RIG_T that is given one more: an error, and no number, must come out. */
-static bool refuses_beyond(const struct subject *s, const struct variant *v)
+static bool refuses_beyond(const struct subject *s, struct check_outcome *o)
 {
     const struct rig_plan plan = {.dtype = PEAT_F64, .T_max = RIG_T};
     struct rig *r = ARENA_NEW(s->arena, struct rig);
-    bool refuses = false;
-    if (rig_open(r, s, v, &plan) == PEAT_OK) {
+    bool refused = false;
+    if (set_up(s, r, &plan, o) == PEAT_OK) {
         struct rig_input x = rig_input(r, 1, RIG_T + 1);
-        refuses = !rig_logits(r, &x.in);
+        refused = !rig_logits(r, &x.in);
     }
     rig_close(r);
-    return refuses;
+    return refused;
 }
 
-enum verdict finite_length(const struct subject *s, struct strbuf *why)
+void finite_length(const struct subject *s, struct check_outcome *o)
 {
-    struct error err = {0};
-    const struct variants *v = variants_make(s, &err);
-    if (!v)
-        return check_skipped(why, "%s", err.text);
-    if (refuses_beyond(s, &v->item[0]))
-        return CHECK_PASSED;
-    for (int64_t T = 2 * RIG_T_MAX; T <= 1 << 17; T *= 2)
-        if (refuses_length(s, &v->item[0], T, &err))
-            return CHECK_PASSED;
-    return check_failed(why,
-                        "it claims a finite length, but takes sequences of %d in a model for %d, "
-                        "and models for %d",
-                        RIG_T + 1, RIG_T, 1 << 17);
+    bool refused = refuses_beyond(s, o);
+    for (int64_t T = 2 * RIG_T_MAX; T <= 1 << 17 && !refused; T *= 2)
+        refused =
+            refuses(s, &(struct rig_plan){.dtype = PEAT_F64, .T_max = T, .shape_only = true}, o);
+    if (!refused && o->verdict == CHECK_PASSED)
+        check_fail(o,
+                   "it claims a finite length, but takes sequences of %d in a model for %d, and "
+                   "models for %d",
+                   RIG_T + 1, RIG_T, 1 << 17);
 }
 
-enum verdict needs_causal(const struct subject *s, struct strbuf *why)
+void needs_causal(const struct subject *s, struct check_outcome *o)
 {
-    struct error err = {0};
     const struct rig_plan plan = {.arch = PEAT_ENCODER, .dtype = PEAT_F64, .shape_only = true};
-    const struct variants *v = variants_make(s, &err);
-    if (!v)
-        return check_skipped(why, "%s", err.text);
-    struct rig *r = ARENA_NEW(s->arena, struct rig);
-    peat_status status = rig_open(r, s, &v->item[0], &plan);
-    rig_close(r);
-    return status == PEAT_REFUSED
-               ? CHECK_PASSED
-               : check_failed(why, "it claims to need a causal model, but an encoder takes it");
+    if (!refuses(s, &plan, o) && o->verdict == CHECK_PASSED)
+        check_fail(o, "it claims to need a causal model, but an encoder accepts it");
 }
 
 /* ---- declarations ---- */
@@ -177,25 +160,23 @@ static const char *trained_tensor(const struct part *part, int64_t L)
     return NULL;
 }
 
-enum verdict nothing_trained(const struct trial *t)
+void nothing_trained(const struct trial *t)
 {
-    for (int i = 0; i < t->rig->positional.n_scheme; i++) {
-        const struct scheme_part *part = &t->rig->positional.scheme[i];
-        const char *name = part->part.config == t->rig->config
-                               ? trained_tensor(&part->part, t->rig->model.dims.L)
+    const struct positional *p = &t->rig->positional;
+    for (int i = 0; i < p->n_scheme; i++) {
+        const char *name = p->scheme[i].part.config == t->rig->config
+                               ? trained_tensor(&p->scheme[i].part, t->rig->model.dims.L)
                                : NULL;
         if (name)
-            return trial_failed(t, "registers '%s'", name);
+            trial_fail(t, "registers '%s'", name);
     }
-    return CHECK_PASSED;
 }
 
-enum verdict content_dependent(const struct subject *s, struct strbuf *why)
+void content_dependent(const struct subject *s, struct check_outcome *o)
 {
     enum { SEES = PEAT_NEED_QK | PEAT_NEED_X | PEAT_NEED_W | PEAT_NEED_PROJECT | PEAT_NEED_TOKENS };
     const peat_scheme *h = subject_scheme(s);
-    if (h->needs & SEES || scheme_acts_on(h, ACTS_IN_LAYERS & ~ACTS_ON_TERMS))
-        return CHECK_PASSED;
-    return check_failed(why, "it claims to depend on content, but asks for none: no hook sees "
-                             "tokens, queries, keys or scores");
+    if (!(h->needs & SEES) && !scheme_acts_on(h, ACTS_IN_LAYERS & ~ACTS_ON_TERMS))
+        check_fail(o, "it claims to depend on content, but asks for none: no hook sees tokens, "
+                      "queries, keys or scores");
 }

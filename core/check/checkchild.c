@@ -24,6 +24,11 @@ const char *check_end_name(enum check_end end)
     return end_name[end];
 }
 
+bool check_is_bad(enum check_end end)
+{
+    return end != CHECK_END_PASSED && end != CHECK_END_SKIPPED;
+}
+
 /* ---- the child ---- */
 
 static struct value *parse_setting(const char *text, struct arena *a, struct error *err)
@@ -109,12 +114,13 @@ static void run_check(const struct subject *s, const struct check *check,
                       struct check_report *report)
 {
     static const enum check_end end[] = {CHECK_END_PASSED, CHECK_END_FAILED, CHECK_END_SKIPPED};
-    struct strbuf why;
-    strbuf_init(&why);
-    report->end = end[check_run(check, s, &why)];
-    report->text = arena_strdup(s->arena, why.text);
+    struct check_outcome o = {CHECK_PASSED};
+    strbuf_init(&o.why);
+    check_run(check, s, &o);
+    report->end = end[o.verdict];
+    report->text = arena_strdup(s->arena, o.why.text);
     report->subject = describe(s->plugin, s->arena);
-    strbuf_release(&why);
+    strbuf_release(&o.why);
 }
 
 peat_status check_here(const struct check_request *q, const char *check, const char *record,

@@ -142,20 +142,25 @@ static int64_t below(uint64_t stream, uint64_t i, int64_t n)
     return (int64_t)(rng_bits(stream, i) % (uint64_t)n);
 }
 
+int64_t rig_named(const struct rig *r, const peat_param *row)
+{
+    int64_t id = -1;
+    if (row->type == PEAT_INT)
+        memcpy(&id, (const char *)r->config + row->offset, sizeof(id));
+    return id < RIG_V ? id : -1;
+}
+
 int32_t rig_token(const struct rig *r, const char *what, int64_t i)
 {
     uint64_t stream = rng_stream((uint64_t)r->plan.seed, "check case", what), at = (uint64_t)i * 4;
     int64_t kind = below(stream, at, 4), id = below(stream, at + 1, RIG_V), n = 0;
-    if (kind == 1)
-        return (int32_t)('0' + id % 10);
-    for (const peat_param *row = r->subject->plugin->desc->param; row && row->key; row++) {
-        int64_t named = -1;
-        if (kind == 0 && row->type == PEAT_INT)
-            memcpy(&named, (const char *)r->config + row->offset, sizeof(named));
-        if (named >= 0 && named < RIG_V && below(stream, at + 2, ++n) == 0)
+    const peat_param *row = r->subject->plugin->desc->param;
+    for (; kind == 0 && row && row->key; row++) {
+        int64_t named = rig_named(r, row);
+        if (named >= 0 && below(stream, at + 2, ++n) == 0)
             id = named;
     }
-    return (int32_t)id;
+    return (int32_t)(kind == 1 ? '0' + id % 10 : id);
 }
 
 struct rig_input rig_input(struct rig *r, int64_t B, int64_t T)
@@ -264,9 +269,9 @@ double rig_step(struct rig *r, const struct model_input *in, bool backward)
     return value;
 }
 
-enum verdict rig_broken(const struct rig *r, struct strbuf *why)
+void rig_broken(const struct rig *r, struct check_outcome *o)
 {
-    return check_failed(why, "%s", r->err.text[0] ? r->err.text : "the loss is not a number");
+    check_fail(o, "%s", r->err.text[0] ? r->err.text : "the loss is not a number");
 }
 
 double rig_distance(const double *a, const double *b, int64_t n, int64_t *at)

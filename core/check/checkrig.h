@@ -13,10 +13,10 @@
 #include "check/check.h"
 #include "model/transformer.h"
 
-/* Behind what is handed to a plugin where it is guarded. */
+/* The zone behind each block of memory that a guarded model uses. */
 enum { GUARD_BYTES = 4096 };
 
-/* L 2, V 128: every id of ASCII takes part, digits oftener. It is trained on RIG_T tokens. */
+/* V: every id of ASCII is used, digits more often. T_train is RIG_T. */
 enum { RIG_V = 128, RIG_T_MAX = 64, RIG_T = 6 };
 
 /* The plugin's parameters with one switch or label changed. */
@@ -30,12 +30,12 @@ struct variants {
     struct variant *item;
 };
 
-/* What to build. */
+/* The model to build. */
 struct rig_plan {
     peat_arch arch; /* of two sequences: the scheme acts in the pass across, unless `apart` */
     peat_dtype dtype;
     int64_t T_max;            /* 0: RIG_T_MAX */
-    int n_stream;             /* of a combine, tokens included; 0: as few as it takes */
+    int n_stream;             /* of a combine, tokens included; 0: its fewest */
     int64_t width;            /* that the positional streams insist on; 0: any */
     int64_t D;                /* 0: 16 */
     int64_t heads;            /* 0: 2  */
@@ -44,7 +44,7 @@ struct rig_plan {
     bool moved;               /* all positions move by rig.shift, which may be 0 */
     bool shape_only;
     bool apart;
-    bool guarded; /* what is handed to the plugin has room behind it that must stay as it is */
+    bool guarded; /* every block of memory has a zone behind it: arena_overrun */
 };
 
 /* Queries and keys of each layer as they passed. */
@@ -66,7 +66,7 @@ struct rig {
     bool given_up; /* err is the plugin's own word in a pass */
 };
 
-/* Tokens and what goes with them, made from a fixed stream. */
+/* A batch of tokens of the plan's seed, with its arrays to be written to. */
 struct rig_input {
     struct model_input in;
     int32_t *token, *document;
@@ -78,6 +78,8 @@ struct rig_input {
 peat_status rig_open(struct rig *r, const struct subject *s, const struct variant *v,
                      const struct rig_plan *plan);
 void rig_close(struct rig *r);
+/* The value of a parameter where it can be an id of the vocabulary; -1: it cannot. */
+int64_t rig_named(const struct rig *r, const peat_param *row);
 /* An id: one of four is a whole number among the plugin's parameters, which may wait for it, and
  * one a digit. `what` names the stream that it is drawn from. */
 int32_t rig_token(const struct rig *r, const char *what, int64_t i);
@@ -96,15 +98,15 @@ double rig_step(struct rig *r, const struct model_input *in, bool backward);
 
 /* NULL with err filled when the parameters as given are refused. */
 const struct variants *variants_make(const struct subject *s, struct error *err);
-/* One config: the subject's parameters, stand-ins for what is required, and `over` on top. */
+/* One config: stand-ins for required parameters, the subject's parameters, and `over` on top. */
 peat_status subject_config(const struct subject *s, const struct value *over, const void **config,
                            struct error *err);
 
 const peat_scheme *subject_scheme(const struct subject *s);   /* NULL: not a scheme */
 const peat_combine *subject_combine(const struct subject *s); /* NULL: not a combine */
-/* Writes that a pass failed, for a verdict. */
-enum verdict rig_broken(const struct rig *r, struct strbuf *why);
-/* Significant digits by which two numbers are told apart, and two more. */
+/* A pass failed. */
+void rig_broken(const struct rig *r, struct check_outcome *o);
+/* Significant digits in which two numbers differ, and two more. */
 int rig_digits(double a, double b);
 /* Largest |a - b| / max(1, |a|, |b|) of n values; *at: where. */
 double rig_distance(const double *a, const double *b, int64_t n, int64_t *at);

@@ -7,7 +7,7 @@
 #include "checkrig.h"
 #include "plugin/paramrow.h"
 
-/* ---- stand-ins for what the user must give ---- */
+/* ---- stand-ins for required parameters ---- */
 
 static const char *write_stand_in(const struct subject *s, const char *name, struct strbuf *bytes)
 {
@@ -18,7 +18,7 @@ static const char *write_stand_in(const struct subject *s, const char *name, str
     return path;
 }
 
-/* The example that a task has of what this parameter names, or NULL. */
+/* The task's example of the file that this parameter names; NULL: it has none. */
 static const peat_sample *sample_of(const struct subject *s, const peat_param *row)
 {
     const peat_task *task = s->plugin->desc->interface;
@@ -100,15 +100,22 @@ peat_status subject_config(const struct subject *s, const struct value *over, co
 
 /* ---- variants ---- */
 
+/* NULL: the parameter is neither a label nor a switch. */
+static const char *const *choices(const peat_param *row)
+{
+    static const char *const both[] = {"false", "true", NULL};
+    return row->type == PEAT_BOOL ? both : row->type == PEAT_ENUM ? row->labels : NULL;
+}
+
 static int count_variants(const peat_param *row)
 {
     int n = 1;
     for (; row && row->key; row++)
-        n += row->type == PEAT_BOOL ? 1 : row->type == PEAT_ENUM ? names_count(row->labels) : 0;
+        n += choices(row) ? names_count(choices(row)) : 0;
     return n;
 }
 
-/* The parameters as given are the first one; what the table itself refuses is left out. */
+/* First the parameters as given; a variant that the table of parameters refuses is left out. */
 static peat_status add_variant(const struct subject *s, struct variants *v, const char *key,
                                struct value *value, const char *text, struct error *err)
 {
@@ -124,22 +131,20 @@ static peat_status add_variant(const struct subject *s, struct variants *v, cons
     return PEAT_OK;
 }
 
-static void add_labels(const struct subject *s, struct variants *v, const peat_param *row,
-                       const void *base)
+/* Every choice but the one in `base`. */
+static void add_choices(const struct subject *s, struct variants *v, const peat_param *row,
+                        const void *base)
 {
-    int64_t now = *(const int64_t *)(const void *)((const char *)base + row->offset);
-    for (int i = 0; row->labels[i]; i++)
+    const void *field = (const char *)base + row->offset;
+    const char *const *choice = choices(row);
+    bool is_switch = row->type == PEAT_BOOL;
+    int64_t now = is_switch ? *(const bool *)field : *(const int64_t *)field;
+    for (int i = 0; choice && choice[i]; i++)
         if (i != now)
-            add_variant(s, v, row->key, value_text(s->arena, NOWHERE, row->labels[i]),
-                        arena_printf(s->arena, "%s: %s", row->key, row->labels[i]), NULL);
-}
-
-static void add_switch(const struct subject *s, struct variants *v, const peat_param *row,
-                       const void *base)
-{
-    bool now = *(const bool *)(const void *)((const char *)base + row->offset);
-    add_variant(s, v, row->key, value_bool(s->arena, NOWHERE, !now),
-                arena_printf(s->arena, "%s: %s", row->key, now ? "false" : "true"), NULL);
+            add_variant(s, v, row->key,
+                        is_switch ? value_bool(s->arena, NOWHERE, i)
+                                  : value_text(s->arena, NOWHERE, choice[i]),
+                        arena_printf(s->arena, "%s: %s", row->key, choice[i]), NULL);
 }
 
 const struct variants *variants_make(const struct subject *s, struct error *err)
@@ -150,11 +155,7 @@ const struct variants *variants_make(const struct subject *s, struct error *err)
     if (add_variant(s, v, NULL, NULL, "", err) != PEAT_OK)
         return NULL;
     const void *base = v->item[0].config;
-    for (; row && row->key; row++) {
-        if (row->type == PEAT_ENUM)
-            add_labels(s, v, row, base);
-        else if (row->type == PEAT_BOOL)
-            add_switch(s, v, row, base);
-    }
+    for (; row && row->key; row++)
+        add_choices(s, v, row, base);
     return v;
 }

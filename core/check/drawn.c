@@ -19,33 +19,25 @@ static int64_t narrowest(const struct property *p)
 
 /* ---- one case ---- */
 
-static enum verdict whole_holds(const struct subject *s, const struct property *p,
-                                struct strbuf *why)
-{
-    struct error err = {0};
-    peat_status status = task_runs(s, &err);
-    if (status == PEAT_REFUSED || status == PEAT_INVALID)
-        return check_skipped(why, "refused: %s", err.text);
-    return p->whole(s, why);
-}
-
 /* With `hooks` in the place of the scheme's; NULL: its own. */
-static enum verdict run_model(const struct subject *s, const struct check_case *c,
-                              const peat_scheme *hooks, struct strbuf *why)
+static void run_model(const struct subject *s, const struct check_case *c, const peat_scheme *hooks,
+                      struct check_outcome *o)
 {
     struct variant variant = {""};
     struct error err = {0};
     if (c->heads * c->width < narrowest(c->property))
-        return check_skipped(why, "too narrow: %" PRId64, c->heads * c->width);
-    if (subject_config(s, NULL, &variant.config, &err) != PEAT_OK)
-        return check_skipped(why, "%s", err.text);
-    struct trial t = {.subject = s, .variant = &variant, .c = c, .hooks = hooks, .why = why};
-    enum verdict verdict = trial_run(&t);
-    if (verdict == CHECK_FAILED && t.rig->given_up) {
-        strbuf_clear(why);
-        verdict = check_skipped(why, "refused: %s", t.rig->err.text);
+        check_skip(o, "a model of width %" PRId64 " is too narrow", c->heads * c->width);
+    else if (subject_config(s, NULL, &variant.config, &err) != PEAT_OK)
+        check_skip(o, "%s", err.text);
+    if (o->verdict != CHECK_PASSED)
+        return;
+    struct trial t = {.subject = s, .variant = &variant, .c = c, .hooks = hooks, .o = o};
+    trial_run(&t);
+    if (o->verdict == CHECK_FAILED && t.rig && t.rig->given_up) {
+        o->verdict = CHECK_PASSED;
+        strbuf_clear(&o->why);
+        check_skip(o, "refused: %s", t.rig->err.text);
     }
-    return verdict;
 }
 
 /* Hooks without which the case passes; those that others rely on stay. */
@@ -60,28 +52,32 @@ static void name_hooks(const struct subject *s, const struct check_case *c, stru
         if (!acts || h->offset + sizeof(void *) > sizeof(*scheme))
             continue;
         peat_scheme without = *scheme;
-        struct strbuf unused;
+        struct check_outcome o = {CHECK_PASSED};
         memset((char *)&without + h->offset, 0, sizeof(void (*)(void)));
-        strbuf_init(&unused);
-        if (run_model(s, c, &without, &unused) == CHECK_PASSED) {
+        strbuf_init(&o.why);
+        run_model(s, c, &without, &o);
+        if (o.verdict == CHECK_PASSED) {
             strbuf_addf(why, "%s%s.%s", between, s->plugin->desc->id, h->name);
             between = ", ";
         }
-        strbuf_release(&unused);
+        strbuf_release(&o.why);
     }
 }
 
 static bool is_drawn(const struct property *p, const struct subject *s)
 {
-    return !p->once && !property_unfit(p, s);
+    return p->holds && !p->once && !property_unfit(p, s);
 }
 
-static enum verdict run_case(const struct subject *s, const struct check_case *c,
-                             struct strbuf *why)
+static void run_case(const struct subject *s, const struct check_case *c, struct check_outcome *o)
 {
-    if (!is_drawn(c->property, s))
-        return check_skipped(why, "this is not for it");
-    return c->property->whole ? whole_holds(s, c->property, why) : run_model(s, c, NULL, why);
+    const char *unfit = property_unfit(c->property, s);
+    if (unfit)
+        check_skip(o, "%s", unfit);
+    else if (!is_drawn(c->property, s))
+        check_skip(o, "'%s' has no cases but its own", property_name(c->property));
+    else
+        run_model(s, c, NULL, o);
 }
 
 /* ---- draws ---- */
@@ -162,7 +158,7 @@ static peat_arch draw_arch(struct draws *d, const struct property *p)
     return arch[n > 1 ? draw(d, n) : 0];
 }
 
-/* A multiple of what a property needs, in as many streams as a combine merges. */
+/* At least as wide as the property needs, with as many streams as a combine merges. */
 static void draw_width(struct draws *d, const struct subject *s, struct check_case *c)
 {
     static const int64_t widths[] = {2, 3, 4, 4, 4, 6, 8, 8, 12}, heads[] = {1, 2, 2, 3, 4};
@@ -177,7 +173,8 @@ static void draw_width(struct draws *d, const struct subject *s, struct check_ca
         c->streams = combine->max_streams;
 }
 
-/* Lengths are mostly short: what is wrong at all is wrong there, and a case is then quick. */
+/* Lengths are mostly short: most errors show there, and such a case is quick. Shifts stay where a
+ * scheme that grows with the position, as xpos, is finite. */
 static void draw_case(const struct subject *s, uint64_t seed, int64_t index, struct check_case *c,
                       struct value **settings)
 {
@@ -199,7 +196,7 @@ static void draw_case(const struct subject *s, uint64_t seed, int64_t index, str
     *settings = draw_settings(&d, s);
 }
 
-/* ---- what a parent asks for ---- */
+/* ---- requests of a parent ---- */
 
 static void keep_case(struct cases_end *end, const struct subject *s, const struct check_case *c,
                       const struct value *settings)
@@ -211,70 +208,67 @@ static void keep_case(struct cases_end *end, const struct subject *s, const stru
             arena_printf(s->arena, "%s=%s", settings->key[i], settings->item[i]->text);
 }
 
-static enum verdict run_drawn(const struct subject *s, uint64_t seed, int64_t index,
-                              struct cases_end *end, struct strbuf *why)
+static void run_drawn(const struct subject *s, uint64_t seed, int64_t index,
+                      struct check_outcome *o)
 {
     struct check_case c;
     struct value *settings;
     draw_case(s, seed, index, &c, &settings);
     struct subject one = *s;
     one.given = value_merge(s->arena, (struct value *)(uintptr_t)s->given, settings);
-    enum verdict verdict = run_case(&one, &c, why);
-    if (verdict == CHECK_FAILED)
-        keep_case(end, s, &c, settings);
-    return verdict;
+    run_case(&one, &c, o);
+    if (o->verdict == CHECK_FAILED)
+        keep_case(s->end, s, &c, settings);
 }
 
-/* Each case takes its memory from an arena of its own. */
-static enum verdict sweep(const struct subject *s, uint64_t seed, int64_t first, double seconds,
-                          struct cases_end *end, struct strbuf *why)
+/* The memory of each case is given back after it. */
+static void sweep(const struct subject *s, uint64_t seed, int64_t first, double seconds,
+                  struct check_outcome *o)
 {
     double until = clock_seconds() + seconds;
-    for (int64_t i = first;; i++) {
+    struct cases_end *end = s->end;
+    for (end->index = first; end->index == first || clock_seconds() < until; end->index++) {
         struct arena_mark mark = arena_mark(s->arena);
         char name[32];
-        snprintf(name, sizeof(name), "%" PRId64, i);
+        snprintf(name, sizeof(name), "%" PRId64, end->index);
         trail_cell(s->trail, name);
-        end->index = i;
-        enum verdict verdict = run_drawn(s, seed, i, end, why);
+        run_drawn(s, seed, end->index, o);
         end->tried++;
-        if (verdict == CHECK_FAILED)
-            return verdict;
-        end->refused += verdict == CHECK_SKIPPED;
-        strbuf_clear(why);
+        if (o->verdict == CHECK_FAILED)
+            return;
+        end->refused += o->verdict == CHECK_SKIPPED;
+        o->verdict = CHECK_PASSED;
+        strbuf_clear(&o->why);
         arena_rewind(s->arena, mark);
-        if (clock_seconds() >= until) {
-            end->index = i + 1;
-            return CHECK_PASSED;
-        }
     }
 }
 
-static enum verdict run_text(const struct subject *s, struct strbuf *why)
+static void run_text(const struct subject *s, struct check_outcome *o)
 {
     struct check_case c;
     struct error err = {0};
-    if (case_parse(&c, s->cases, &err) != PEAT_OK)
-        return check_skipped(why, "%s", err.text);
-    enum verdict verdict = run_case(s, &c, why);
-    if (verdict == CHECK_FAILED && c.property->holds)
-        name_hooks(s, &c, why);
-    return verdict;
+    if (case_parse(&c, s->cases, &err) != PEAT_OK) {
+        check_skip(o, "%s", err.text);
+        return;
+    }
+    run_case(s, &c, o);
+    if (o->verdict == CHECK_FAILED && s->plugin->desc->kind != PEAT_TASK)
+        name_hooks(s, &c, &o->why);
 }
 
-enum verdict run_drawn_cases(const struct subject *s, struct strbuf *why)
+void run_drawn_cases(const struct subject *s, struct check_outcome *o)
 {
     uint64_t seed;
     int64_t index;
     double seconds;
-    if (sscanf(s->cases, "from %" SCNu64 " %" SCNd64 " %lf", &seed, &index, &seconds) == 3)
-        return sweep(s, seed, index, seconds, s->end, why);
-    if (sscanf(s->cases, "at %" SCNu64 " %" SCNd64, &seed, &index) == 2) {
+    if (sscanf(s->cases, "from %" SCNu64 " %" SCNd64 " %lf", &seed, &index, &seconds) == 3) {
+        sweep(s, seed, index, seconds, o);
+    } else if (sscanf(s->cases, "at %" SCNu64 " %" SCNd64, &seed, &index) == 2) {
         struct check_case c;
         struct value *settings;
         draw_case(s, seed, index, &c, &settings);
         keep_case(s->end, s, &c, settings);
-        return CHECK_PASSED;
+    } else {
+        run_text(s, o);
     }
-    return run_text(s, why);
 }

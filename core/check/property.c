@@ -4,9 +4,14 @@
 
 #include <string.h>
 
+static const char *is_a_task(const struct subject *s)
+{
+    return s->plugin->desc->kind == PEAT_TASK ? "it is a task" : NULL;
+}
+
 static const char *not_a_task(const struct subject *s)
 {
-    return s->plugin->desc->kind == PEAT_TASK ? NULL : "it is not a task";
+    return is_a_task(s) ? NULL : "it is not a task";
 }
 
 /* A hook that draws positions for a whole row cannot know which of them will be looked at. */
@@ -33,27 +38,27 @@ static const char *reads_length(const struct subject *s)
     return subject_scheme(s)->needs & PEAT_NEED_LENGTH ? "it depends on the length" : NULL;
 }
 
+/* A scheme that has a period, or begins to act far out, agrees at one shift and not at all of
+ * these. */
 #define SHIFTS(rest)                                                                               \
     "shift=7" rest "; shift=1" rest "; shift=61" rest "; shift=1000" rest "; shift=12345" rest
 #define PLACES(rest)                                                                               \
     "place=1" rest "; place=2" rest "; place=3" rest "; place=4" rest "; place=5" rest
 #define ACROSS(more) .traits = PEAT_ACROSS | (more), .claim = "to act across two sequences"
 
-/* Gradients bend so much in narrow models that differences say nothing of them. */
+/* Narrow models bend so much that differences do not show whether gradients are right. */
 enum { GRADIENT_T = 12, GRADIENT_ROWS = 2, GRADIENT_D = 8 };
 
-/* What grows with the position, as in xpos, must stay finite at all shifts; what has a period, or
- * begins far out, agrees at one shift and not at all of them. */
 static const struct property table[] = {
-    {"abi", .whole = abi_whole, .once = true},
-    {"parameters", .whole = parameters_whole, .once = true},
+    {"abi", .whole = abi_whole},
+    {"parameters", .whole = parameters_whole},
     {"finite", finite_holds, ARCH_BOTH,
      "f32 rows=2 length=1; f32 rows=2 length=2; f32 rows=2; f32 rows=2 length=64",
      .may = CASE_TRAINING},
     {"gradients", gradients_hold, ARCH_BOTH,
      "training rows=2; training rows=2 length=1; training rows=2 streams=3", .may = CASE_TRAINING,
      .longest = GRADIENT_T, .most_rows = GRADIENT_ROWS, .narrowest = GRADIENT_D},
-    {"widths", .whole = widths_whole, .once = true},
+    {"widths", .whole = widths_whole},
     {"shift-invariant", shift_holds, ARCH_BOTH, SHIFTS("") "; " SHIFTS(" rows=1 length=48"),
      .has = CASE_MOVED, .may = CASE_TRAINING, .traits = PEAT_SHIFT_INVARIANT,
      .claim = "to be shift-invariant"},
@@ -61,12 +66,11 @@ static const struct property table[] = {
      .claim = "to preserve norms"},
     {"permutation-equivariant", permutation_holds, ARCH_ENCODER,
      .traits = PEAT_PERMUTATION_EQUIVARIANT, .claim = "to be permutation-equivariant"},
-    {"finite-length", .whole = finite_length, .traits = PEAT_FINITE_LENGTH, .once = true},
+    {"finite-length", .whole = finite_length, .traits = PEAT_FINITE_LENGTH},
     {"no-trainable", nothing_trained, ARCH_BOTH, "rows=1", .traits = PEAT_NO_TRAINABLE,
      .claim = "to have no trained tensors"},
-    {"content-dependent", .whole = content_dependent, .traits = PEAT_CONTENT_DEPENDENT,
-     .once = true},
-    {"needs-causal", .whole = needs_causal, .traits = PEAT_NEEDS_CAUSAL, .once = true},
+    {"content-dependent", .whole = content_dependent, .traits = PEAT_CONTENT_DEPENDENT},
+    {"needs-causal", .whole = needs_causal, .traits = PEAT_NEEDS_CAUSAL},
     {"storable", storable_holds, ARCH_DECODER, "place=2; padded place=2 seed=1; packed place=3",
      .may = CASE_PADDED | CASE_PACKED, .traits = PEAT_STORABLE, .claim = "to be storable"},
     {"across", acts_across, ARCH_SEQ2SEQ, .name = "across-acts", ACROSS(0), .once = true},
@@ -110,13 +114,14 @@ static const struct property table[] = {
      .may = CASE_TRAINING | CASE_F32},
     {"buffers", buffers_hold, ARCH_BOTH, "training length=5", .has = CASE_F32 | CASE_GUARDED,
      .may = CASE_TRAINING},
-    {"batches", .whole = task_batches},
-    {"metrics", .whole = task_metrics, .once = true},
-    {"leaks", .whole = task_leaks, .unfit = not_a_task, .once = true},
-    {"leaks", no_leak_holds, ARCH_BOTH, "training f32", .name = "leaks-model", .once = true},
-    {"environment", .whole = environment_after_load, .once = true},
+    {"batches", batches_hold, ARCH_BOTH},
+    {"metrics", .whole = task_metrics},
+    {"leaks", .whole = task_leaks, .unfit = not_a_task},
+    {"leaks", no_leak_holds, ARCH_BOTH, "training f32", .name = "leaks-model", .once = true,
+     .unfit = is_a_task},
+    {"environment", .whole = environment_after_load},
     {"environment", environment_after_step, ARCH_BOTH, "training f32", .name = "environment-model",
-     .once = true},
+     .once = true, .unfit = is_a_task},
     {NULL},
 };
 
@@ -148,7 +153,7 @@ static uint32_t traits_of(const struct subject *s)
 const char *property_unfit(const struct property *p, const struct subject *s)
 {
     peat_kind kind = s->plugin->desc->kind;
-    if (!check_is_for(check_find(p->check), kind) || (p->holds && kind == PEAT_TASK))
+    if (!check_is_for(check_find(p->check), kind))
         return "it is for other kinds of plugins";
     if ((traits_of(s) & p->traits) != p->traits)
         return "not claimed";

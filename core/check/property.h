@@ -20,24 +20,24 @@ struct trial {
     const struct variant *variant;
     const struct check_case *c;
     const peat_scheme *hooks; /* in the place of the scheme's; NULL: its own */
-    struct rig *rig;          /* the model of the case, which is open        */
-    struct strbuf *why;
+    struct rig *rig;          /* the model of the case, which is open; NULL: of a task */
+    struct check_outcome *o;
 };
 
 struct property {
     const char *check; /* that it belongs to: check.h */
     /* In the model of a case. NULL: it has `whole`. */
-    enum verdict (*holds)(const struct trial *t);
+    void (*holds)(const struct trial *t);
     unsigned archs;
     const char *fixed; /* cases, for each architecture and variant: "moved; rows=1"; NULL: the usual
                         * one */
-    enum verdict (*whole)(const struct subject *s, struct strbuf *why);
+    void (*whole)(const struct subject *s, struct check_outcome *o);
     const char *name;  /* in the text of a case; NULL: that of the check              */
     unsigned has, may; /* enum case_flag: of every case, and that a drawn one may have */
     int64_t longest;   /* sequences of the model, and of drawn cases; 0: RIG_T_MAX    */
     int64_t most_rows; /* of drawn cases; 0: 4                                        */
     int64_t narrowest; /* D; 0: 3, since norms make all rows of narrower models equal */
-    bool once;         /* no cases are drawn                                          */
+    bool once;         /* no cases are drawn, as for `whole`                           */
     /* The plugin must claim all of these traits: "to be storable", for messages. */
     uint32_t traits;
     const char *claim;
@@ -53,73 +53,74 @@ const char *property_unfit(const struct property *p, const struct subject *s);
 
 /* Opens the model of t->c, tries the property and closes it; t->rig->given_up can be read then.
  * Skipped: the plugin does not want such a model. */
-enum verdict trial_run(struct trial *t);
+void trial_run(struct trial *t);
 struct rig_plan trial_plan(const struct trial *t);
-/* Rows of the case, with all that its flags say, and with sources where the model takes them. */
+/* Rows of the case with phase, padding and documents by its flags, and sources where the model
+ * reads them. */
 struct rig_input trial_input(const struct trial *t);
 /* The same with n more places in each source, all padding. */
 struct rig_input trial_longer_sources(const struct trial *t, int64_t n);
 /* True in a case that has the flag. */
 bool trial_has(const struct trial *t, enum case_flag flag);
-/* A message that begins with the claim, if it is one. */
-enum verdict trial_failed(const struct trial *t, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-enum verdict trial_broken(const struct trial *t);
+/* A message that begins with the claim, if the property is one. */
+void trial_fail(const struct trial *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* n places of logits that should be equal but for the order of sums, from place `first` on; `what`
  * ends the message. Where one of them is NULL a pass failed. */
-enum verdict trial_same(const struct trial *t, const double *a, const double *b, int64_t n,
-                        int64_t first, const char *what);
+void trial_same(const struct trial *t, const double *a, const double *b, int64_t n, int64_t first,
+                const char *what);
+/* The logits from a place on; NULL stays NULL. */
+const double *logits_at(const double *logits, int64_t place);
 
 const char *arch_name(peat_arch arch);
 
-/* check_sequence.c: what a place may depend on. */
-enum verdict future_holds(const struct trial *t);
-enum verdict future_token_holds(const struct trial *t);
-enum verdict prefix_holds(const struct trial *t);
-enum verdict storable_holds(const struct trial *t);
-enum verdict row_alone_holds(const struct trial *t);
-enum verdict other_rows_hold(const struct trial *t);
-enum verdict fewer_rows_hold(const struct trial *t);
-enum verdict unpadded_holds(const struct trial *t);
-enum verdict under_padding_holds(const struct trial *t);
-enum verdict document_alone_holds(const struct trial *t);
-enum verdict other_document_holds(const struct trial *t);
+/* check_sequence.c: the tokens that a place may depend on. */
+void future_holds(const struct trial *t);
+void future_token_holds(const struct trial *t);
+void prefix_holds(const struct trial *t);
+void storable_holds(const struct trial *t);
+void row_alone_holds(const struct trial *t);
+void other_rows_hold(const struct trial *t);
+void fewer_rows_hold(const struct trial *t);
+void unpadded_holds(const struct trial *t);
+void under_padding_holds(const struct trial *t);
+void document_alone_holds(const struct trial *t);
+void other_document_holds(const struct trial *t);
 /* check_masked.c */
-enum verdict masked_holds(const struct trial *t);
+void masked_holds(const struct trial *t);
 /* check_across.c */
-enum verdict acts_across(const struct trial *t);
-enum verdict source_padding_holds(const struct trial *t);
+void acts_across(const struct trial *t);
+void source_padding_holds(const struct trial *t);
 /* check_gradients.c */
-enum verdict gradients_hold(const struct trial *t);
+void gradients_hold(const struct trial *t);
 /* check_traits.c: claims. */
-enum verdict shift_holds(const struct trial *t);
-enum verdict norms_hold(const struct trial *t);
-enum verdict permutation_holds(const struct trial *t);
-enum verdict nothing_trained(const struct trial *t);
-enum verdict finite_length(const struct subject *s, struct strbuf *why);
-enum verdict content_dependent(const struct subject *s, struct strbuf *why);
-enum verdict needs_causal(const struct subject *s, struct strbuf *why);
+void shift_holds(const struct trial *t);
+void norms_hold(const struct trial *t);
+void permutation_holds(const struct trial *t);
+void nothing_trained(const struct trial *t);
+void finite_length(const struct subject *s, struct check_outcome *o);
+void content_dependent(const struct subject *s, struct check_outcome *o);
+void needs_causal(const struct subject *s, struct check_outcome *o);
 /* check_repeat.c: calls that are equal. */
-enum verdict finite_holds(const struct trial *t);
-enum verdict paths_hold(const struct trial *t);
-enum verdict purity_holds(const struct trial *t);
-enum verdict threads_hold(const struct trial *t);
-enum verdict buffers_hold(const struct trial *t);
-enum verdict no_leak_holds(const struct trial *t);
+void finite_holds(const struct trial *t);
+void paths_hold(const struct trial *t);
+void purity_holds(const struct trial *t);
+void threads_hold(const struct trial *t);
+void buffers_hold(const struct trial *t);
+void no_leak_holds(const struct trial *t);
 /* check_environment.c */
-enum verdict environment_after_load(const struct subject *s, struct strbuf *why);
-enum verdict environment_after_step(const struct trial *t);
+void environment_after_load(const struct subject *s, struct check_outcome *o);
+void environment_after_step(const struct trial *t);
 /* check_parameters.c */
-enum verdict parameters_whole(const struct subject *s, struct strbuf *why);
-enum verdict widths_whole(const struct subject *s, struct strbuf *why);
+void parameters_whole(const struct subject *s, struct check_outcome *o);
+void widths_whole(const struct subject *s, struct check_outcome *o);
 /* drawn.c: as check_cases says. */
-enum verdict run_drawn_cases(const struct subject *s, struct strbuf *why);
+void run_drawn_cases(const struct subject *s, struct check_outcome *o);
 /* check_abi.c */
-enum verdict abi_whole(const struct subject *s, struct strbuf *why);
+void abi_whole(const struct subject *s, struct check_outcome *o);
 /* check_task.c */
-enum verdict task_batches(const struct subject *s, struct strbuf *why);
-enum verdict task_metrics(const struct subject *s, struct strbuf *why);
-enum verdict task_leaks(const struct subject *s, struct strbuf *why);
+void batches_hold(const struct trial *t);
+void task_metrics(const struct subject *s, struct check_outcome *o);
+void task_leaks(const struct subject *s, struct check_outcome *o);
 /* Makes batches of a task as a trainer does. */
 peat_status task_runs(const struct subject *s, struct error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thorough.c: the parent of random cases. */
+/* thorough.c: the process that asks others for drawn cases. */
 #include "check/thorough.h"
 
 #include <inttypes.h>
@@ -8,151 +8,128 @@
 #include "base/clock.h"
 #include "cases.h"
 
-/* A process does so many seconds of cases; making one smaller takes no more than these. */
+/* A process tries cases for SECONDS_EACH; TRIES and SECONDS_SMALLER bound making one smaller. */
 enum { SECONDS_EACH = 20, TRIES = 200, SECONDS_SMALLER = 30 };
 
-/* A case that fails, and the words that set parameters for it. */
+/* A case that fails, and the settings drawn for the plugin's parameters. */
 struct found {
     struct check_case c;
-    int n_drawn;
-    const char *drawn[CASE_SETTINGS];
+    int n_setting;
+    const char *setting[CASE_SETTINGS];
     struct check_report report;
 };
 
+/* status: the first error of a process; nothing is asked after it. */
 struct search {
     struct thorough *t;
     const struct check_request *q;
     struct arena *a;
     struct error *err;
+    peat_status status;
     int tries;
     double until;
 };
 
-static bool is_bad(enum check_end end)
-{
-    return end != CHECK_END_PASSED && end != CHECK_END_SKIPPED;
-}
-
 /* ---- asking a process ---- */
 
-/* The user's settings and then those that were drawn. */
-static char **all_settings(const struct search *s, int n_drawn, const char *const *drawn)
+/* The user's settings and then those that were drawn; f NULL: none. */
+static int all_settings(const struct search *s, const struct found *f, char *const **setting)
 {
-    char **setting = ARENA_ARRAY(s->a, s->q->n_setting + n_drawn + 1, char *);
-    for (int i = 0; i < s->q->n_setting; i++)
-        setting[i] = s->q->setting[i];
-    for (int i = 0; i < n_drawn; i++)
-        setting[s->q->n_setting + i] = arena_strdup(s->a, drawn[i]);
-    return setting;
+    int n = s->q->n_setting, drawn = f ? f->n_setting : 0;
+    char **all = ARENA_ARRAY(s->a, n + drawn + 1, char *);
+    for (int i = 0; i < n; i++)
+        all[i] = s->q->setting[i];
+    for (int i = 0; i < drawn; i++)
+        all[n + i] = arena_strdup(s->a, f->setting[i]);
+    *setting = all;
+    return n + drawn;
 }
 
-static peat_status ask(struct search *s, const char *cases, int n_drawn, const char *const *drawn,
-                       double seconds, struct check_report *report)
+static struct check_report ask(struct search *s, const char *cases, const struct found *f,
+                               double seconds)
 {
     struct check_request q = *s->q;
-    q.setting = all_settings(s, n_drawn, drawn);
-    q.n_setting += n_drawn;
+    struct check_report report = {.text = ""};
+    q.n_setting = all_settings(s, f, &q.setting);
     q.cases = cases;
     q.timeout += seconds;
-    return check_apart(&q, check_cases.name, s->a, report, s->err);
+    if (s->status == PEAT_OK)
+        s->status = check_apart(&q, check_cases.name, s->a, &report, s->err);
+    return report;
 }
 
 /* ---- making it smaller ---- */
 
-static peat_status try(struct search *s, const struct found *candidate, struct found *best,
-                       bool *better)
+/* True when the candidate fails as well: it is the best one then. */
+static bool try(struct search *s, struct found *candidate, struct found *best)
 {
-    struct found f = *candidate;
-    *better = false;
     if (s->tries++ >= TRIES || clock_seconds() > s->until)
-        return PEAT_OK;
-    peat_status status = ask(s, case_text(&f.c, s->a), f.n_drawn, f.drawn, 0, &f.report);
-    if (status == PEAT_OK && is_bad(f.report.end)) {
-        *best = f;
-        *better = true;
-    }
-    return status;
+        return false;
+    candidate->report = ask(s, case_text(&candidate->c, s->a), candidate, 0);
+    if (s->status != PEAT_OK || !check_is_bad(candidate->report.end))
+        return false;
+    *best = *candidate;
+    return true;
 }
 
-static peat_status drop_settings(struct search *s, struct found *best, bool *any)
+static bool drop_settings(struct search *s, struct found *best)
 {
-    peat_status status = PEAT_OK;
-    for (int i = 0; i < best->n_drawn && status == PEAT_OK;) {
+    bool any = false;
+    for (int i = 0; i < best->n_setting;) {
         struct found f = *best;
-        bool better;
-        memmove(&f.drawn[i], &f.drawn[i + 1], (size_t)(f.n_drawn - i - 1) * sizeof(*f.drawn));
-        f.n_drawn--;
-        status = try(s, &f, best, &better);
-        *any = *any || better;
+        f.n_setting--;
+        memmove(&f.setting[i], &f.setting[i + 1], (size_t)(f.n_setting - i) * sizeof(*f.setting));
+        bool better = try(s, &f, best);
+        any = any || better;
         i += !better;
     }
-    return status;
+    return any;
 }
 
-static peat_status shrink_numbers(struct search *s, struct found *best, bool *any)
+static bool shrink_numbers(struct search *s, struct found *best)
 {
+    bool any = false;
     struct found f = *best;
-    peat_status status = PEAT_OK;
-    for (int k = 0; status == PEAT_OK && case_smaller(&best->c, k, &f.c); k++) {
-        bool better = false;
-        f.n_drawn = best->n_drawn;
-        memcpy(f.drawn, best->drawn, sizeof(f.drawn));
+    for (int k = 0; case_smaller(&best->c, k, &f.c); k++)
         if (memcmp(&f.c, &best->c, sizeof(f.c)) != 0)
-            status = try(s, &f, best, &better);
-        *any = *any || better;
-    }
-    return status;
+            any = try(s, &f, best) || any;
+    return any;
 }
 
-/* One that never ends is taken as it is: each try would take as long. */
-static peat_status make_smaller(struct search *s, struct found *best)
+/* A case that does not end is left as it is: each try would take as long. */
+static void make_smaller(struct search *s, struct found *best)
 {
     bool any = best->report.end != CHECK_END_TIMEOUT;
-    peat_status status = PEAT_OK;
     s->until = clock_seconds() + SECONDS_SMALLER;
-    while (any && status == PEAT_OK) {
-        any = false;
-        status = drop_settings(s, best, &any);
-        if (status == PEAT_OK)
-            status = shrink_numbers(s, best, &any);
+    while (any) {
+        any = drop_settings(s, best);
+        any = shrink_numbers(s, best) || any;
     }
-    return status;
 }
 
 /* ---- finding one ---- */
 
-static void keep(struct search *s, const struct found *f)
+/* Tries the case that failed in a process of many alone. One that fails only after others is
+ * reported as it was drawn. */
+static void look_at_case(struct search *s, const struct check_report *many)
 {
     struct thorough *t = s->t;
-    t->report = f->report;
-    t->text = case_text(&f->c, s->a);
-    t->n_setting = s->q->n_setting + f->n_drawn;
-    t->setting = all_settings(s, f->n_drawn, f->drawn);
-}
-
-/* What failed in a process of many, alone; one that only fails after others is told as it was. */
-static peat_status look_at_case(struct search *s, const struct check_report *many)
-{
-    struct thorough *t = s->t;
-    struct check_report described = {0};
-    struct found f = {.report = *many}, alone;
-    bool fails = false;
+    struct found f = {.report = *many};
     const char *at = arena_printf(s->a, "at %" PRIu64 " %" PRId64, t->seed, t->index);
-    peat_status status = ask(s, at, 0, NULL, 0, &described);
-    if (status != PEAT_OK || !described.cases.text)
-        return status;
-    status = case_parse(&f.c, described.cases.text, s->err);
-    f.n_drawn = described.cases.n_setting;
-    memcpy(f.drawn, described.cases.setting, sizeof(f.drawn));
-    if (status == PEAT_OK && many->end != CHECK_END_TIMEOUT) {
-        s->until = clock_seconds() + SECONDS_SMALLER;
-        status = try(s, &f, &alone, &fails);
-        f = fails ? alone : f;
-    }
-    if (status == PEAT_OK && fails)
-        status = make_smaller(s, &f);
-    keep(s, &f);
-    return status;
+    const struct check_report described = ask(s, at, NULL, 0);
+    if (s->status == PEAT_OK && described.cases.text)
+        s->status = case_parse(&f.c, described.cases.text, s->err);
+    if (s->status != PEAT_OK || !described.cases.text)
+        return;
+    f.n_setting = described.cases.n_setting;
+    memcpy(f.setting, described.cases.setting, sizeof(f.setting));
+    struct found alone = f;
+    s->until = clock_seconds() + SECONDS_SMALLER;
+    if (many->end != CHECK_END_TIMEOUT && try(s, &alone, &f))
+        make_smaller(s, &f);
+    t->report = f.report;
+    t->text = case_text(&f.c, s->a);
+    t->n_setting = all_settings(s, &f, &t->setting);
 }
 
 peat_status thorough_run(struct thorough *t, const struct check_request *q, struct arena *a,
@@ -160,22 +137,22 @@ peat_status thorough_run(struct thorough *t, const struct check_request *q, stru
 {
     struct search s = {.t = t, .q = q, .a = a, .err = err};
     double until = clock_seconds() + t->seconds;
-    peat_status status = PEAT_OK;
     t->report = (struct check_report){.check = check_cases.name, .text = ""};
-    for (double left = t->seconds; left > 0 && status == PEAT_OK; left = until - clock_seconds()) {
-        struct check_report report;
+    for (double left = t->seconds; left > 0; left = until - clock_seconds()) {
         double seconds = left < SECONDS_EACH ? left : SECONDS_EACH;
         const char *from =
             arena_printf(a, "from %" PRIu64 " %" PRId64 " %g", t->seed, t->index, seconds);
-        status = ask(&s, from, 0, NULL, seconds, &report);
-        if (status != PEAT_OK)
+        const struct check_report report = ask(&s, from, NULL, seconds);
+        if (s.status != PEAT_OK)
             break;
         t->tried += report.cases.tried;
         t->refused += report.cases.refused;
         t->index = report.cases.index;
         t->report = report;
-        if (is_bad(report.end))
-            return look_at_case(&s, &report);
+        if (check_is_bad(report.end)) {
+            look_at_case(&s, &report);
+            break;
+        }
     }
-    return status;
+    return s.status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trial.c: a case as a model and its input, and how its outcome is said. */
+/* trial.c: the model and the input of a case, and messages about it. */
 #include <inttypes.h>
 
 #include "property.h"
@@ -22,17 +22,22 @@ struct rig_plan trial_plan(const struct trial *t)
                              .guarded = trial_has(t, CASE_GUARDED)};
 }
 
-enum verdict trial_run(struct trial *t)
+void trial_run(struct trial *t)
 {
     const struct rig_plan plan = trial_plan(t);
+    if (t->subject->plugin->desc->kind == PEAT_TASK) {
+        t->c->property->holds(t);
+        return;
+    }
     t->rig = ARENA_NEW(t->subject->arena, struct rig);
     peat_status status = rig_open(t->rig, t->subject, t->variant, &plan);
-    enum verdict verdict = status == PEAT_REFUSED || status == PEAT_INVALID
-                               ? check_skipped(t->why, "refused: %s", t->rig->err.text)
-                           : status != PEAT_OK ? trial_broken(t)
-                                               : t->c->property->holds(t);
+    if (status == PEAT_REFUSED || status == PEAT_INVALID)
+        check_skip(t->o, "refused: %s", t->rig->err.text);
+    else if (status != PEAT_OK)
+        rig_broken(t->rig, t->o);
+    else
+        t->c->property->holds(t);
     rig_close(t->rig);
-    return verdict;
 }
 
 bool trial_has(const struct trial *t, enum case_flag flag)
@@ -40,7 +45,7 @@ bool trial_has(const struct trial *t, enum case_flag flag)
     return case_flags(t->c) & flag;
 }
 
-/* ---- what is put in ---- */
+/* ---- input ---- */
 
 static void hide(const struct trial *t, struct rig_input *x)
 {
@@ -91,36 +96,39 @@ struct rig_input trial_input(const struct trial *t)
     return trial_longer_sources(t, 0);
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
-enum verdict trial_failed(const struct trial *t, const char *fmt, ...)
+void trial_fail(const struct trial *t, const char *fmt, ...)
 {
     const char *claim = t->c->property->claim;
-    if (claim)
-        strbuf_addf(t->why, "it claims %s, but ", claim);
+    struct strbuf text;
+    strbuf_init(&text);
     va_list args;
     va_start(args, fmt);
-    strbuf_addv(t->why, fmt, args);
+    strbuf_addv(&text, fmt, args);
     va_end(args);
-    return CHECK_FAILED;
+    check_fail(t->o, "%s%s%s%s", claim ? "it claims " : "", claim ? claim : "",
+               claim ? ", but " : "", text.text);
+    strbuf_release(&text);
 }
 
-enum verdict trial_broken(const struct trial *t)
-{
-    return rig_broken(t->rig, t->why);
-}
-
-enum verdict trial_same(const struct trial *t, const double *a, const double *b, int64_t n,
-                        int64_t first, const char *what)
+void trial_same(const struct trial *t, const double *a, const double *b, int64_t n, int64_t first,
+                const char *what)
 {
     static const double limit = 1e-9;
     int64_t at;
-    if (!a || !b)
-        return trial_broken(t);
+    if (!a || !b) {
+        rig_broken(t->rig, t->o);
+        return;
+    }
     double worst = rig_distance(a, b, n * RIG_V, &at);
-    if (worst <= limit)
-        return CHECK_PASSED;
-    return trial_failed(t, "the logits at place %" PRId64 " differ by %.2g %s%s",
-                        (first + at / RIG_V) % t->c->length, worst,
-                        trial_has(t, CASE_TRAINING) ? "in training " : "", what);
+    if (!(worst <= limit))
+        trial_fail(t, "the logits at place %" PRId64 " differ by %.2g %s%s",
+                   (first + at / RIG_V) % t->c->length, worst,
+                   trial_has(t, CASE_TRAINING) ? "in training " : "", what);
+}
+
+const double *logits_at(const double *logits, int64_t place)
+{
+    return logits ? logits + place * RIG_V : NULL;
 }

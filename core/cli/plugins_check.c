@@ -24,7 +24,7 @@ struct request {
     int64_t trail;    /* descriptor; 0: none   */
     const char *only; /* NULL: all             */
     const char *record;
-    const char *cases; /* one, or what a parent asks for; NULL: none */
+    const char *cases; /* one, or a request of a parent; NULL: none */
     int64_t seed, seconds;
     bool json, here, thorough;
 };
@@ -90,11 +90,6 @@ static const char *repeat_command(struct checking *c, const char *check)
     return text;
 }
 
-static bool is_bad(enum check_end end)
-{
-    return end != CHECK_END_PASSED && end != CHECK_END_SKIPPED;
-}
-
 static void print_head(const struct checking *c)
 {
     if (c->subject)
@@ -116,7 +111,7 @@ static bool is_same_mistake(const struct check_report *x, const struct check_rep
            memcmp(x->text, y->text, n) == 0;
 }
 
-/* The first report of what this one says too; itself: there is none before it. */
+/* The first report with the same message: i itself where none before it has it. */
 static int first_of(const struct checking *c, int i)
 {
     for (int k = 0; k < i; k++)
@@ -125,7 +120,7 @@ static int first_of(const struct checking *c, int i)
     return i;
 }
 
-/* The checks that say what check i said before them; with it, where it was not printed yet. */
+/* The checks with the message of check i; i itself is named where it was not printed yet. */
 static void print_alike(const struct checking *c, int i, const char *what)
 {
     const char *between = "";
@@ -133,7 +128,7 @@ static void print_alike(const struct checking *c, int i, const char *what)
     struct strbuf names;
     strbuf_init(&names);
     for (int k = i; k < c->n; k++) {
-        bool printed = k == i && is_bad(c->report[i].end);
+        bool printed = k == i && check_is_bad(c->report[i].end);
         if (first_of(c, k) != i || printed)
             continue;
         strbuf_addf(&names, "%s%s", between, c->report[k].check);
@@ -142,31 +137,32 @@ static void print_alike(const struct checking *c, int i, const char *what)
     }
     if (any)
         cli_print("  %-8s %s%s: %s\n", check_end_name(c->report[i].end), what,
-                  is_bad(c->report[i].end) ? c->report[i].check : c->report[i].text, names.text);
+                  check_is_bad(c->report[i].end) ? c->report[i].check : c->report[i].text,
+                  names.text);
     strbuf_release(&names);
 }
 
-/* What several checks say is said once. */
+/* A message of several checks is printed once. */
 static void print_repeats(const struct checking *c)
 {
     for (int i = 0; i < c->n; i++) {
         const struct check_report *r = &c->report[i];
         if (*r->text && r->end != CHECK_END_PASSED && first_of(c, i) == i)
-            print_alike(c, i, is_bad(r->end) ? "the same as " : "");
+            print_alike(c, i, check_is_bad(r->end) ? "the same as " : "");
     }
 }
 
 static void print_report(struct checking *c, const struct check_report *r)
 {
     int i = (int)(r - c->report);
-    bool folded = r->end == CHECK_END_SKIPPED || (is_bad(r->end) && first_of(c, i) != i);
+    bool folded = r->end == CHECK_END_SKIPPED || (check_is_bad(r->end) && first_of(c, i) != i);
     if (folded)
         return;
     if (*r->text)
         cli_print("  %-8s %-24s%s\n", check_end_name(r->end), r->check, r->text);
     else
         cli_print("  %-8s %s\n", check_end_name(r->end), r->check);
-    if (is_bad(r->end))
+    if (check_is_bad(r->end))
         cli_print("           again: %s\n", repeat_command(c, r->check));
     fflush(stdout);
 }
@@ -190,7 +186,7 @@ static void add_report(struct json list, struct checking *c, const struct check_
     json_put_text(map, "end", check_end_name(r->end));
     json_put_text(map, "text", r->text);
     json_put_real(map, "seconds", r->seconds);
-    json_put_text(map, "command", is_bad(r->end) ? repeat_command(c, r->check) : NULL);
+    json_put_text(map, "command", check_is_bad(r->end) ? repeat_command(c, r->check) : NULL);
 }
 
 static void print_object(struct checking *c)
@@ -245,7 +241,7 @@ static int run_random(struct checking *c, struct error *err)
         return cli_refuse(err);
     struct check_report *r = &c->report[c->n];
     *r = t->report;
-    if (is_bad(r->end))
+    if (check_is_bad(r->end))
         r->text = arena_printf(c->arena, "%s; case %" PRId64 " of seed %" PRIu64 "%s%s", r->text,
                                t->index, t->seed, t->text ? ", made smaller: " : "",
                                t->text ? t->text : "");
@@ -267,16 +263,16 @@ static int run_case(struct checking *c)
     count(c);
     if (c->q.json)
         print_object(c);
-    return is_bad(c->report[0].end) ? CLI_FAILED : CLI_DONE;
+    return check_is_bad(c->report[0].end) ? CLI_FAILED : CLI_DONE;
 }
 
-/* What does not return in one check does not in others, and each would take as long. */
+/* A plugin that does not return in one check does not in others, and each would take as long. */
 static bool has_hung(const struct checking *c)
 {
     return c->count[CHECK_END_TIMEOUT] > 0;
 }
 
-/* The first check says what the plugin is; one that cannot be loaded has no others. */
+/* The first check describes the plugin; a plugin that cannot be loaded has no others. */
 static int run_all(struct checking *c)
 {
     struct error err = {0};
@@ -354,7 +350,7 @@ static int run_here(struct checking *c)
     }
     cli_print("%s %s%s%s\n", check_end_name(report.end), report.check, *report.text ? ": " : "",
               report.text);
-    return is_bad(report.end) ? CLI_FAILED : CLI_DONE;
+    return check_is_bad(report.end) ? CLI_FAILED : CLI_DONE;
 }
 
 /* ---- the command line ---- */

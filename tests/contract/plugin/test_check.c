@@ -50,8 +50,9 @@ static const struct crime crimes[] = {
     {"stream", "claims_norm_without_qkv", "norm-preserving", "failed",
      "it claims to preserve norms, but has no hook qkv (decoder)"},
     {"stream", "claims_permutation", "permutation-equivariant", "failed",
-     "it claims to be permutation-equivariant, but the logits of a token moved from place * to * "
-     "differ by * (encoder)"},
+     "it claims to be permutation-equivariant, but the logits at place * differ by * when its "
+     "token "
+     "moves there from place * (encoder)"},
     {"stream", "claims_length", "finite-length", "failed",
      "it claims a finite length, but takes sequences of 7 in a model for 6, and models for "
      "131072"},

@@ -12,11 +12,18 @@
 #include "plugin/registry.h"
 #include "process/state.h"
 
-enum verdict { CHECK_PASSED, CHECK_FAILED, CHECK_SKIPPED };
+enum check_verdict { CHECK_PASSED, CHECK_FAILED, CHECK_SKIPPED };
+
+/* `why` is empty when the check passed; otherwise it says what is wrong and where, or why the check
+ * was skipped. */
+struct check_outcome {
+    enum check_verdict verdict;
+    struct strbuf why;
+};
 
 enum { CASE_SETTINGS = 32 };
 
-/* What came of drawn cases, for the parent. */
+/* How far drawn cases came, for the parent. */
 struct cases_end {
     int64_t tried, refused; /* the plugin does not want the configuration */
     int64_t index;          /* of the case that failed, or would be next  */
@@ -40,7 +47,7 @@ struct subject {
 
 struct check {
     const char *name;           /* "causality" */
-    const char *doc;            /* what holds when it passes, one line */
+    const char *doc;            /* the property that it tests, one line */
     bool scheme, combine, task; /* kinds it is for */
 };
 
@@ -49,8 +56,7 @@ const struct check *check_table(void);
 /* check_cases too. */
 const struct check *check_find(const char *name);
 bool check_is_for(const struct check *c, peat_kind kind);
-/* `why` is empty on success; otherwise what is wrong and where, or why it was skipped. */
-enum verdict check_run(const struct check *c, const struct subject *s, struct strbuf *why);
+void check_run(const struct check *c, const struct subject *s, struct check_outcome *o);
 
 /*
  * All properties in configurations that are drawn: case `index` of a seed is the same on every
@@ -60,9 +66,10 @@ enum verdict check_run(const struct check *c, const struct subject *s, struct st
  */
 extern const struct check check_cases;
 
-enum verdict check_failed(struct strbuf *why, const char *fmt, ...)
+/* The first failure counts; without one, the first reason to skip. */
+void check_fail(struct check_outcome *o, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-enum verdict check_skipped(struct strbuf *why, const char *fmt, ...)
+void check_skip(struct check_outcome *o, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 #endif

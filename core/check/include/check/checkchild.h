@@ -15,30 +15,31 @@ enum check_end {
 };
 
 const char *check_end_name(enum check_end end); /* "passed" */
+bool check_is_bad(enum check_end end);          /* neither passed nor skipped */
 
-/* What came of one check. */
+/* The end of one check. */
 struct check_report {
     const char *check;
     enum check_end end;
     const char *text;            /* "" when it passed */
-    const struct value *subject; /* what the child said of the plugin; NULL: not loaded */
+    const struct value *subject; /* the child's description of the plugin; NULL: not loaded */
     bool absent;                 /* there is no such plugin: text says so */
     double seconds;
     struct cases_end cases; /* of check_cases */
 };
 
-/* What is checked, and how the child is asked to. */
+/* The plugin to check, and how. */
 struct check_request {
     const char *plugin; /* name or path */
     int n_setting;
     char *const *setting; /* "key=value" */
     double timeout;       /* seconds */
-    struct trail *trail;  /* of the child: where it notes what runs; NULL: nowhere */
+    struct trail *trail;  /* of the child: it notes each call of the plugin; NULL: nowhere */
     const char *cases;    /* for check_cases; NULL: for others                     */
 };
 
-/* The child's side: runs the check in this process and writes what came of it to `record` (NULL:
- * nothing is written). Files of the check go to `scratch`. */
+/* The child's side: runs the check in this process and writes the report to `record` (NULL: it is
+ * not written). Files of the check go to `scratch`. */
 peat_status check_here(const struct check_request *q, const char *check, const char *record,
                        const char *scratch, struct arena *arena, struct check_report *report,
                        struct error *err);

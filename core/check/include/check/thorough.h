@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thorough.h: random cases one after another, in processes of their own, and the smallest that
+/* thorough.h: drawn cases one after another, in processes of their own, and the smallest one that
  * fails. */
 #ifndef CHECK_THOROUGH_H
 #define CHECK_THOROUGH_H
