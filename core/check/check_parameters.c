@@ -130,13 +130,6 @@ void parameters_whole(const struct subject *s, struct check_outcome *o)
 
 /* ---- widths ---- */
 
-/* Model width, number of streams, and the width that positional streams insist on. */
-struct widths {
-    int64_t D;
-    int n_stream;
-    int64_t insisted;
-};
-
 static void merges(struct rig *r, struct check_outcome *o)
 {
     for (int i = 1; r->plan.width && i < r->positional.n_stream; i++)
@@ -148,22 +141,19 @@ static void merges(struct rig *r, struct check_outcome *o)
         rig_broken(r, o);
 }
 
-static void widths_at(const struct subject *s, const struct variant *v, const struct widths *w,
+static void widths_at(const struct subject *s, const struct variant *v, const struct rig_plan *plan,
                       int *merged, struct check_outcome *o)
 {
-    const struct rig_plan plan = {
-        .dtype = PEAT_F32, .D = w->D, .n_stream = w->n_stream, .width = w->insisted};
     struct rig *r = ARENA_NEW(s->arena, struct rig);
-    peat_status status = rig_open(r, s, v, &plan);
-    if (status == PEAT_OK) {
+    peat_status status = rig_open(r, s, v, plan);
+    *merged += status == PEAT_OK;
+    if (status == PEAT_OK)
         merges(r, o);
-        (*merged)++;
-    } else if (status != PEAT_REFUSED && status != PEAT_INVALID) {
+    else if (status != PEAT_REFUSED && status != PEAT_INVALID)
         rig_broken(r, o);
-    }
     if (o->verdict == CHECK_FAILED)
-        strbuf_addf(&o->why, " (width %" PRId64 ", %d streams, streams of %" PRId64 ")", w->D,
-                    w->n_stream, w->insisted);
+        strbuf_addf(&o->why, " (width %" PRId64 ", %d streams, streams of %" PRId64 ")", plan->D,
+                    plan->n_stream, plan->width);
     rig_close(r);
 }
 
@@ -177,8 +167,11 @@ void widths_whole(const struct subject *s, struct check_outcome *o)
     if (subject_config(s, NULL, &v.config, &err) != PEAT_OK)
         check_skip(o, "%s", err.text);
     for (int i = 0; i < 3 * 4; i++)
-        for (int n = c->min_streams; n <= most && n <= 4 && o->verdict == CHECK_PASSED; n++)
-            widths_at(s, &v, &(struct widths){D[i / 4], n, insisted[i % 4]}, &merged, o);
+        for (int n = c->min_streams; n <= most && n <= 4 && o->verdict == CHECK_PASSED; n++) {
+            const struct rig_plan plan = {
+                .dtype = PEAT_F32, .D = D[i / 4], .n_stream = n, .width = insisted[i % 4]};
+            widths_at(s, &v, &plan, &merged, o);
+        }
     if (o->verdict == CHECK_PASSED && merged == 0)
         check_fail(o, "it refuses streams of every width");
 }

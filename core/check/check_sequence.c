@@ -216,3 +216,12 @@ void other_document_holds(const struct trial *t)
         others_stay(t, &x, mark, "when another document changes");
     }
 }
+
+void source_padding_holds(const struct trial *t)
+{
+    enum { MORE = 3 };
+    struct rig_input x = trial_input(t), longer = trial_longer_sources(t, MORE);
+    const double *logits = rig_logits(t->rig, &x.in);
+    trial_same(t, logits, rig_logits(t->rig, &longer.in), x.in.B * x.in.T, 0,
+               "when a source is padded");
+}

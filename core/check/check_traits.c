@@ -2,6 +2,7 @@
 /* check_traits.c: claims, executed. */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/rng.h"
 #include "property.h"
@@ -86,6 +87,24 @@ void permutation_holds(const struct trial *t)
         trial_same(t, logits_at(before, i / T * T + from[i % T]), logits_at(after, i), 1, i,
                    arena_printf(&t->rig->arena, "when its token moves there from place %" PRId64,
                                 from[i % T]));
+}
+
+/* ---- two sequences ---- */
+
+/* With the parameters as given: others may turn it off. Weights are the same with and without. */
+void acts_across(const struct trial *t)
+{
+    struct rig_input x = trial_input(t);
+    struct rig *apart = ARENA_NEW(t->subject->arena, struct rig);
+    struct rig_plan plan = trial_plan(t);
+    plan.apart = true;
+    const double *with = rig_logits(t->rig, &x.in), *without = NULL;
+    if (rig_open(apart, t->subject, t->variant, &plan) == PEAT_OK)
+        without = rig_logits(apart, &x.in);
+    size_t n = (size_t)(x.in.B * x.in.T * RIG_V);
+    if (!*t->variant->text && with && without && memcmp(with, without, n * sizeof(*with)) == 0)
+        trial_fail(t, "where.across changes no logit");
+    rig_close(apart);
 }
 
 /* ---- refusals ---- */

@@ -11,11 +11,6 @@
 #include "checkparts.h"
 #include "nn/host.h"
 
-static const peat_host *host(void)
-{
-    return host_table();
-}
-
 const peat_scheme *subject_scheme(const struct subject *s)
 {
     const peat_plugin *desc = s->plugin->desc;
@@ -64,7 +59,7 @@ static void fill_positional(struct rig *r, const struct variant *v)
     const peat_scheme *scheme = subject_scheme(r->subject);
     const peat_combine *combine = subject_combine(r->subject);
     const char *id = r->subject->plugin->desc->id;
-    r->positional = (struct positional){.host = host(), .trail = r->subject->trail};
+    r->positional = (struct positional){.host = host_table(), .trail = r->subject->trail};
     if (r->plan.moved)
         add_scheme(r, "shift", part_shift(), &r->shift);
     if (scheme)
@@ -178,13 +173,9 @@ struct rig_input rig_input(struct rig *r, int64_t B, int64_t T)
     return x;
 }
 
-static peat_node *watched(struct rig *r, struct graph *g, const struct model_input *in,
-                          const struct observer *o)
+/* NULL stays NULL, with the graph's error in r->err. */
+static peat_node *with_error(struct rig *r, const struct graph *g, peat_node *logits)
 {
-    struct pass pass = {.observer = o};
-    arena_reset(&r->step);
-    graph_init(g, &r->step, &r->team, r->model.weights.dtype);
-    peat_node *logits = model_forward(&r->model, g, in, &pass);
     if (!logits && graph_failed(g)) {
         error_set(&r->err, g->err.status, "%s", g->err.text);
         r->given_up = g->given_up;
@@ -192,9 +183,18 @@ static peat_node *watched(struct rig *r, struct graph *g, const struct model_inp
     return logits;
 }
 
-static peat_node *forward(struct rig *r, struct graph *g, const struct model_input *in)
+static void start(struct rig *r, struct graph *g)
 {
-    return watched(r, g, in, NULL);
+    arena_reset(&r->step);
+    graph_init(g, &r->step, &r->team, r->model.weights.dtype);
+}
+
+static peat_node *forward(struct rig *r, struct graph *g, const struct model_input *in,
+                          const struct observer *o)
+{
+    struct pass pass = {.observer = o};
+    start(r, g);
+    return with_error(r, g, model_forward(&r->model, g, in, &pass));
 }
 
 /* NULL stays NULL. */
@@ -213,33 +213,27 @@ static double *take_values(struct rig *r, const peat_node *node)
 double *rig_logits(struct rig *r, const struct model_input *in)
 {
     struct graph g;
-    return take_values(r, forward(r, &g, in));
+    return take_values(r, forward(r, &g, in, NULL));
 }
 
 bool rig_watched(struct rig *r, const struct model_input *in, const struct observer *o)
 {
     struct graph g;
-    return watched(r, &g, in, o) != NULL;
+    return forward(r, &g, in, o) != NULL;
 }
 
 double *rig_newest(struct rig *r, struct stored *stored, int64_t end)
 {
     struct graph g;
-    arena_reset(&r->step);
-    graph_init(&g, &r->step, &r->team, r->model.weights.dtype);
+    start(r, &g);
     g.no_grad = true;
-    peat_node *logits = model_newest(&r->model, &g, stored, end);
-    if (!logits) {
-        error_set(&r->err, g.err.status, "%s", g.err.text);
-        r->given_up = g.given_up;
-    }
-    return take_values(r, logits);
+    return take_values(r, with_error(r, &g, model_newest(&r->model, &g, stored, end)));
 }
 
 /* L = sum of w_i logit_i with fixed w_i in [-1, 1): every logit counts, and differently. */
 peat_node *rig_loss(struct rig *r, struct graph *g, const struct model_input *in)
 {
-    peat_node *logits = forward(r, g, in);
+    peat_node *logits = forward(r, g, in, NULL);
     if (!logits)
         return NULL;
     int64_t n = tensor_count(&logits->value);
@@ -255,16 +249,12 @@ double rig_step(struct rig *r, const struct model_input *in, bool backward)
 {
     struct graph g;
     peat_node *loss = rig_loss(r, &g, in);
-    if (!loss)
-        return NAN;
-    double value = tensor_get(&loss->value, 0);
-    if (backward) {
+    double value = loss ? tensor_get(&loss->value, 0) : NAN;
+    if (loss && backward) {
         weights_zero_grad(&r->model.weights);
         graph_backward(&g, loss);
-        if (graph_failed(&g)) {
-            error_set(&r->err, g.err.status, "%s", g.err.text);
+        if (!with_error(r, &g, graph_failed(&g) ? NULL : loss))
             return NAN;
-        }
     }
     return value;
 }

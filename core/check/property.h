@@ -85,17 +85,16 @@ void unpadded_holds(const struct trial *t);
 void under_padding_holds(const struct trial *t);
 void document_alone_holds(const struct trial *t);
 void other_document_holds(const struct trial *t);
+void source_padding_holds(const struct trial *t);
 /* check_masked.c */
 void masked_holds(const struct trial *t);
-/* check_across.c */
-void acts_across(const struct trial *t);
-void source_padding_holds(const struct trial *t);
 /* check_gradients.c */
 void gradients_hold(const struct trial *t);
 /* check_traits.c: claims. */
 void shift_holds(const struct trial *t);
 void norms_hold(const struct trial *t);
 void permutation_holds(const struct trial *t);
+void acts_across(const struct trial *t);
 void nothing_trained(const struct trial *t);
 void finite_length(const struct subject *s, struct check_outcome *o);
 void content_dependent(const struct subject *s, struct check_outcome *o);
