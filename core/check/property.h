@@ -25,19 +25,17 @@ struct trial {
 };
 
 struct property {
-    const char *check; /* that it belongs to: check.h */
-    /* In the model of a case. NULL: it has `whole`. */
-    void (*holds)(const struct trial *t);
-    unsigned archs;
-    const char *fixed; /* cases, for each architecture and variant: "moved; rows=1"; NULL: the usual
-                        * one */
+    const char *check;                    /* a row of check.c                                */
+    void (*holds)(const struct trial *t); /* in the model of a case; NULL: `whole` is tried  */
+    unsigned archs;                       /* of these models, ARCH_DECODER and so on         */
+    const char *fixed;                    /* its cases, "moved; rows=1"; NULL: the usual one */
     void (*whole)(const struct subject *s, struct check_outcome *o);
     const char *name;  /* in the text of a case; NULL: that of the check              */
     unsigned has, may; /* enum case_flag: of every case, and that a drawn one may have */
     int64_t longest;   /* sequences of the model, and of drawn cases; 0: RIG_T_MAX    */
     int64_t most_rows; /* of drawn cases; 0: 4                                        */
     int64_t narrowest; /* D; 0: 3, since norms make all rows of narrower models equal */
-    bool once;         /* no cases are drawn, as for `whole`                           */
+    bool once;         /* no other cases are drawn                                    */
     /* The plugin must claim all of these traits: "to be storable", for messages. */
     uint32_t traits;
     const char *claim;

@@ -47,6 +47,7 @@ bool trial_has(const struct trial *t, enum case_flag flag)
 
 /* ---- input ---- */
 
+/* Padding and documents of the case; the input has those that its flags say. */
 static void hide(const struct trial *t, struct rig_input *x)
 {
     int64_t from, to;

@@ -106,6 +106,16 @@ START_TEST(a_sound_plugin_passes_and_says_what_was_tried)
 }
 END_TEST
 
+/* The case is tried once more without each hook: without qkv there is nothing to compare. */
+START_TEST(a_trait_that_does_not_hold_names_its_hook)
+{
+    shell_expect(0, "cc -shared -fPIC -O1 -DCRIME_claims_norm -I\"$PEAT_SOURCE\"/include "
+                    "\"$PEAT_SOURCE\"/tests/contract/planted/stream.c -o norm.so -lm");
+    shell_says(1, "its hook: planted.qkv",
+               "peat plugins check ./norm.so --case 'norm-preserving decoder length=2'");
+}
+END_TEST
+
 START_TEST(what_is_no_case_is_refused)
 {
     build_sly("0", "0");
@@ -114,6 +124,8 @@ START_TEST(what_is_no_case_is_refused)
     shell_says(2, "needs a --case", "peat plugins check ./sly.so --only cases");
     shell_says(0, "'lenth=3' is not a part of a case",
                "peat plugins check ./sly.so --case 'causality lenth=3' --here");
+    shell_says(0, "'causality' has no case in model 'encoder'",
+               "peat plugins check ./sly.so --case 'causality encoder' --here");
     shell_says(0, "is not a case", "peat plugins check ./sly.so --case 'length=3' --here");
 }
 END_TEST
@@ -154,5 +166,6 @@ int main(int argc, char **argv)
     return is_long ? run_list(all, (const TTest *const[]){NULL})
                    : run_list(tests, TESTS(the_same_seed_tries_the_same_cases,
                                            a_sound_plugin_passes_and_says_what_was_tried,
+                                           a_trait_that_does_not_hold_names_its_hook,
                                            what_is_no_case_is_refused));
 }
