@@ -48,11 +48,6 @@ struct check_case case_usual(const struct property *p)
     return (struct check_case){.property = p, .length = RIG_T, .rows = 3, .heads = 2, .width = 8};
 }
 
-unsigned case_flags(const struct check_case *c)
-{
-    return c->flags | c->property->has;
-}
-
 void case_padding(const struct check_case *c, int64_t b, int64_t *from, int64_t *to,
                   const char **side)
 {

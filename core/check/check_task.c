@@ -99,8 +99,10 @@ static bool same_batch(const peat_batch *x, const peat_batch *y)
 /* ---- the content of a batch ---- */
 
 /* Generated tokens are compared with targets, so the input must go on with the same answer. */
-static void check_answer(const peat_batch *x, struct check_outcome *o)
+static void check_content(struct bench *a, const peat_batch *x, struct check_outcome *o)
 {
+    if (arena_overrun(&a->arena))
+        check_fail(o, "memory is written to around the arrays of a batch");
     for (int64_t b = 0; b < x->B; b++)
         for (int64_t t = x->prompt - 1; x->prompt > 0 && t < x->prompt + x->answer - 1; t++) {
             int32_t target = x->target[b * x->T + t];
@@ -110,13 +112,6 @@ static void check_answer(const peat_batch *x, struct check_outcome *o)
                            ", but its input goes on with %d",
                            b, (int)target, t, (int)x->token[b * x->T + t + 1]);
         }
-}
-
-static void check_content(struct bench *b, const peat_batch *x, struct check_outcome *o)
-{
-    if (arena_overrun(&b->arena))
-        check_fail(o, "memory is written to around the arrays of a batch");
-    check_answer(x, o);
 }
 
 /* Row `b` again in the row before it. */

@@ -58,7 +58,7 @@ struct rig_plan trial_plan(const struct trial *t);
 struct rig_input trial_input(const struct trial *t);
 /* The same with n more places in each source, all padding. */
 struct rig_input trial_longer_sources(const struct trial *t, int64_t n);
-/* True in a case that has the flag. */
+/* True when the case or its property has the flag. */
 bool trial_has(const struct trial *t, enum case_flag flag);
 /* A message that begins with the claim, if the property is one. */
 void trial_fail(const struct trial *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

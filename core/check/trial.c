@@ -42,7 +42,7 @@ void trial_run(struct trial *t)
 
 bool trial_has(const struct trial *t, enum case_flag flag)
 {
-    return case_flags(t->c) & flag;
+    return (t->c->flags | t->c->property->has) & flag;
 }
 
 /* ---- input ---- */
