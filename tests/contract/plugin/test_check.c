@@ -51,8 +51,7 @@ static const struct crime crimes[] = {
      "it claims to preserve norms, but has no hook qkv (decoder)"},
     {"stream", "claims_permutation", "permutation-equivariant", "failed",
      "it claims to be permutation-equivariant, but the logits at place * differ by * when its "
-     "token "
-     "moves there from place * (encoder)"},
+     "token moves there from place * (encoder)"},
     {"stream", "claims_length", "finite-length", "failed",
      "it claims a finite length, but takes sequences of 7 in a model for 6, and models for "
      "131072"},
@@ -63,12 +62,10 @@ static const struct crime crimes[] = {
      "scores"},
     {"neighbour", "stores_no_neighbour", "storable", "failed",
      "it claims to be storable, but the logits at place 2 differ by * between a pass over all rows "
-     "and one over the newest "
-     "(decoder)"},
+     "and one over the newest (decoder)"},
     {"combine", "stores_sums", "storable", "failed",
      "it claims to be storable, but the logits at place 2 differ by * between a pass over all rows "
-     "and one over the newest "
-     "(decoder*)"},
+     "and one over the newest (decoder*)"},
     {"across", "across_nothing", "across", "failed",
      "it claims to act across two sequences, but where.across changes no logit (seq2seq)"},
     {"across", "across_by_row", "across", "failed",
