@@ -473,7 +473,7 @@ peat_status cell_run(const char *dir, const struct cellrun_options *options, enu
     if (options->has_parent)
         offer_to_oom_killer();
     parallel_start();
-    peat_status status = gemm_start_shared(&team, options->gemm, options->products, err);
+    peat_status status = gemm_start(&team, options->gemm, err);
     if (status == PEAT_OK)
         status = lock_cell(dir, &lock, err);
     if (status != PEAT_OK) {
@@ -491,7 +491,6 @@ peat_status cell_run(const char *dir, const struct cellrun_options *options, enu
                        .team = team,
                        .log = {stderr},
                        .metrics = {.fd = -1}};
-    gemm_start_small(&c->team, options->products);
     strbuf_init(&c->metrics.held);
     stop_open(&c->stop, options->has_parent);
     guard_start(&c->guard);

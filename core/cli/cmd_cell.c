@@ -23,7 +23,7 @@ struct request {
     struct cellrun_options run;
     int64_t threads, parent;      /* parent 0: none                */
     int64_t timeout, no_progress; /* seconds of a cell; 0: no limit */
-    int64_t trail, products;      /* descriptors; 0: none */
+    int64_t trail;                /* a descriptor; 0: none */
     bool skip_failed;
 };
 
@@ -244,12 +244,6 @@ static bool follow_parent(const struct request *q, const struct trail *trail)
     return true;
 }
 
-/* -1 unless the parent has given it: another file may open under its number. */
-static int shared_products(int fd)
-{
-    return fcntl(fd, F_GET_SEALS) >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 ? fd : -1;
-}
-
 static int train_cells(const struct cli *cli)
 {
     struct request *q = cli->options;
@@ -260,7 +254,6 @@ static int train_cells(const struct cli *cli)
     q->run.threads = (int)q->threads;
     q->run.has_parent = q->parent != 0;
     q->run.trail = &trail;
-    q->run.products = q->products ? shared_products((int)q->products) : -1;
     if (q->trail)
         trail.page = trail_page_open((int)q->trail);
     if (q->parent && !follow_parent(q, &trail))
@@ -285,8 +278,6 @@ static const struct cli_option options[] = {
               "one cell, in this process; end when its parent PID ends"),
     CLI_WHOLE(0, "trail", "FD", CHILD_TRAIL, CHILD_TRAIL, trail,
               "with --with-parent: memory in which the parent follows the cell"),
-    CLI_WHOLE(0, "products", "FD", CHILD_SHARED, CHILD_SHARED, products,
-              "with --with-parent: memory in which cells tell how products are made"),
 };
 
 const struct cli_command cmd_cell = {

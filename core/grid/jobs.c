@@ -14,14 +14,12 @@
 #include "base/file.h"
 #include "base/stops.h"
 #include "process/program.h"
-#include "tensor/gemm.h"
 
 #define LOOK_SECONDS 0.5
 
 struct loop {
     struct jobs *j;
     char **env;
-    int products; /* of gemm_share, for children to share; 0: none */
     int next, n_active;
     double looked; /* when progress was looked at, of the clock */
     int n_stop;    /* that a person or a program has sent; SIGHUP may come of itself */
@@ -47,7 +45,6 @@ static char **cell_arguments(const struct loop *l, const struct job *job)
         arena_printf(j->arena, "%d", CHILD_TRAIL),
         "--gemm",
         j->gemm ? j->gemm : "auto",
-        l->products ? arena_printf(j->arena, "--products=%d", CHILD_SHARED) : NULL,
         j->tensorboard ? "--tensorboard" : NULL,
         j->allow_drift ? "--allow-drift" : NULL,
         "--",
@@ -138,7 +135,6 @@ static void start_next(struct loop *l)
         .log = arena_printf(j->arena, "%s/log.txt", job->dir),
         .own_group = true,
         .has_trail = true,
-        .shared = l->products,
     };
     job->process = (struct cell_process){
         .dir = job->dir,
@@ -304,7 +300,6 @@ void jobs_run(struct jobs *j)
         .j = j,
         .next = j->first,
         .env = cell_environment(j->arena, j->threads),
-        .products = child_shareable(gemm_share()),
         .active = ARENA_ARRAY(j->arena, j->n + 1, struct job *),
         .looked = clock_seconds(),
     };
@@ -313,7 +308,5 @@ void jobs_run(struct jobs *j)
     sigaddset(&set, SIGCHLD);
     sigprocmask(SIG_BLOCK, &set, &before);
     run_loop(&l, &set);
-    if (l.products)
-        close(l.products);
     sigprocmask(SIG_SETMASK, &before, NULL);
 }

@@ -33,20 +33,12 @@ static void keep_statuses(void)
     signal(SIGCHLD, SIG_DFL);
 }
 
-int child_shareable(int fd)
-{
-    const int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, CHILD_SHARED + 1);
-    close_open(fd);
-    return high < 0 ? 0 : high;
-}
-
 static int add_files(posix_spawn_file_actions_t *files, const struct child *c, int trail)
 {
-    BUG_UNLESS(c->shared == 0 || c->shared > CHILD_SHARED);
-    const int from[] = {c->out, c->err, trail, c->shared};
-    const int to[] = {STDOUT_FILENO, STDERR_FILENO, CHILD_TRAIL, CHILD_SHARED};
+    const int from[] = {c->out, c->err, trail};
+    const int to[] = {STDOUT_FILENO, STDERR_FILENO, CHILD_TRAIL};
     int bad = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    for (int i = 0; i < 4 && !bad; i++)
+    for (int i = 0; i < 3 && !bad; i++)
         if (from[i] > 0)
             bad = posix_spawn_file_actions_adddup2(files, from[i], to[i]);
     return bad || !c->dir ? bad : posix_spawn_file_actions_addchdir_np(files, c->dir);

@@ -6,12 +6,11 @@
 
 #include "gemm_bf16.h"
 #include "gemm_library.h"
-#include "gemm_notes.h"
-#include "gemm_small.h"
 #include "levels/loop_rows.h"
 #include "tensor/bf16.h"
 #include "tensor/dots.h"
 #include "tensor/provider.h"
+#include "tensor/small_product.h"
 #include "tensor/tensor.h"
 
 /* ---- who multiplies ---- */
@@ -39,40 +38,15 @@ peat_status gemm_start(struct team *team, const char *name, struct error *err)
     return PEAT_OK;
 }
 
-int gemm_share(void)
-{
-    return gemm_notes_open();
-}
-
-static bool started(const struct team *team)
-{
-    return team != NULL && (team->gemm != NULL || team->late != NULL);
-}
-
 static struct library library_of(const struct team *team)
 {
-    BUG_UNLESS(started(team));
-    return team->late != NULL ? *late_library_open(team->late)
-                              : (struct library){team->gemm, team->rest};
-}
-
-peat_status gemm_start_shared(struct team *team, const char *name, int shared, struct error *err)
-{
-    team->late = late_library_told(name, team->threads, shared);
-    if (team->late != NULL)
-        return PEAT_OK;
-    peat_status status = gemm_start(team, name, err);
-    if (status != PEAT_OK)
-        return status;
-    const struct library library = library_of(team);
-    library_tell(&library, name, shared);
-    return PEAT_OK;
+    BUG_UNLESS(team != NULL && team->gemm != NULL);
+    return (struct library){team->gemm, team->rest};
 }
 
 const char *gemm_name(const struct team *team)
 {
-    BUG_UNLESS(started(team));
-    return team->late != NULL ? late_library_names(team->late).provider : team->gemm->name;
+    return library_of(team).gemm->name;
 }
 
 /* Which operands are rounded, where and by which products of our own: raised when the bits of a
@@ -82,14 +56,8 @@ enum { BF16_WAY = 3 };
 void gemm_identify(const struct team *team, struct arena *a, const char **libraries,
                    const char **kernels)
 {
-    if (team->late != NULL) {
-        const struct library_names told = late_library_names(team->late);
-        *libraries = told.libraries;
-        *kernels = told.kernels;
-    } else {
-        const struct library library = library_of(team);
-        library_identify(&library, a, libraries, kernels);
-    }
+    const struct library library = library_of(team);
+    library_identify(&library, a, libraries, kernels);
     if (team->bf16 != NULL)
         *kernels = arena_printf(a, "%s + bf16 %d%s", *kernels, BF16_WAY,
                                 dots_available() ? "" : " without dots");
@@ -136,26 +104,11 @@ peat_status gemm_start_bf16(struct team *team, struct error *err)
                               : error_set(err, PEAT_NOMEM, "out of memory for bf16 products");
 }
 
-void gemm_start_small(struct team *team, int shared)
-{
-    struct arena a;
-    const char *libraries, *kernels;
-    arena_init(&a, "small products", 1 << 10);
-    gemm_identify(team, &a, &libraries, &kernels);
-    team->small =
-        small_products_open(team->threads, arena_printf(&a, "%s, %s", libraries, kernels), shared);
-    arena_release(&a);
-}
-
 void gemm_stop(struct team *team)
 {
     if (team->bf16 != NULL)
         bf16_products_close(team->bf16);
-    small_products_close(team->small);
-    late_library_close(team->late);
-    team->late = NULL;
     team->bf16 = NULL;
-    team->small = NULL;
 }
 
 /* ---- products ---- */
@@ -248,9 +201,9 @@ static void must_be_done(peat_status status, const char *provider)
         BUG("gemm '%s' cannot multiply: %s", provider, status_text(status));
 }
 
-static void multiply_by_library(const void *of, const peat_gemm_product *product)
+static void multiply_by_library(const struct team *team, const peat_gemm_product *product)
 {
-    const struct library l = library_of(of);
+    const struct library l = library_of(team);
     peat_status status = l.gemm->multiply(product);
     const bool refused = status == PEAT_REFUSED && l.rest != NULL;
     if (refused)
@@ -261,7 +214,6 @@ static void multiply_by_library(const void *of, const peat_gemm_product *product
 /* m, n, k > 0 and no bias. */
 static void multiply(const struct team *team, const struct gemm *p)
 {
-    BUG_UNLESS(started(team));
     const peat_gemm_product product = {
         .size = sizeof(product),
         .dtype = p->dtype,
@@ -279,8 +231,9 @@ static void multiply(const struct team *team, const struct gemm *p)
         .ldb = p->ldb,
         .ldc = p->ldc,
     };
-    if (team->small == NULL ||
-        !small_products_multiply(team->small, &product, multiply_by_library, team))
+    if (is_small_product(&product))
+        small_product_here()->multiply(&product);
+    else
         multiply_by_library(team, &product);
 }
 

@@ -12,8 +12,6 @@
  * with threads and settings of their own.
  */
 void GOMP_parallel(void (*fn)(void *), void *ctx, unsigned threads, unsigned flags);
-void GOMP_critical_start(void);
-void GOMP_critical_end(void);
 int omp_get_num_threads(void);
 int omp_get_thread_num(void);
 int omp_in_parallel(void);
@@ -96,15 +94,6 @@ void parallel_ranges(const struct team *team, int64_t n, int64_t grain, range_fn
     grain = grain < 1 ? 1 : grain;
     struct ranges r = {n, grain, fn, ctx};
     parallel_for(team, (n - 1) / grain + 1, run_range, &r);
-}
-
-void parallel_alone(void (*fn)(void *ctx), void *ctx)
-{
-    GOMP_critical_start();
-    REGION_TAKES(ctx);
-    fn(ctx);
-    REGION_GIVES(ctx);
-    GOMP_critical_end();
 }
 
 int parallel_thread(void)

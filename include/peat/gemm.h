@@ -11,9 +11,8 @@
  *   Threads. Several threads call `multiply` at once, each with a product of its own. A call works
  *   on the calling thread alone.
  *   Bits. They depend on the product's numbers, shape and strides, never on the thread, the number
- *   of threads, or what was multiplied before. Alignment is at least that of an element. In which
- *   order it adds does not depend on the numbers either: the engine has small products of drawn
- *   numbers multiplied, and makes others of their shape itself where it can make the same bits.
+ *   of threads, or what was multiplied before. Alignment is at least that of an element.
+ * The engine computes small products of F32 itself and asks a provider for all others.
  */
 #ifndef PEAT_GEMM_H
 #define PEAT_GEMM_H

@@ -149,35 +149,6 @@ START_TEST(planning_where_memory_is_limited_ends)
 END_TEST
 #endif
 
-/* ---- cells of one run ---- */
-
-/* Where the engine makes small products itself, cells ask the library for those alone that none
- * asked for before; of OpenBLAS's kernels the engine knows those for AVX-512. */
-START_TEST(cells_whose_products_are_known_load_no_library)
-{
-    shell_expect(
-        0,
-        "mkdir seen; LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/seen/to "
-        "OPENBLAS_CORETYPE=SkylakeX peat run e.yaml seeds=6 --only 'learned*' -j 1 -t 1 -o late");
-    shell_expect(0, "! grep -q avx512f /proc/cpuinfo || "
-                    "test $(grep -lE 'calling init.*openblas' seen/* | wc -l) -lt 5");
-    shell_expect(0, "test $(grep -h '\"blas' late/cells/*/meta.json | sort -u | wc -l) = 2");
-    shell_expect(0, "OPENBLAS_CORETYPE=SkylakeX peat verify late --retrain 6");
-}
-END_TEST
-
-/* Of another size, the second cell needs a library that gives each process another name. */
-START_TEST(a_library_that_has_become_another_ends_a_cell_with_one_line)
-{
-    plant("plain", "-DCRIME_moody");
-    shell_expect(0, "sed 's/position.scheme:.*/model.d_model: [16, 24]/' e.yaml > two.yaml");
-    shell_expect(1, PLAIN "peat run two.yaml run.gemm=plain -j 1 -o moody");
-    shell_says(0, "peat: gemm 'plain' was process", "cat moody/cells/*/log.txt");
-    shell_says(0, "when this run began and is process", "cat moody/cells/*/log.txt");
-    shell_says(0, "1 done", "peat status moody");
-}
-END_TEST
-
 /* ---- choosing one ---- */
 
 START_TEST(a_provider_that_is_not_installed_is_refused_with_place_names_and_the_nearest)

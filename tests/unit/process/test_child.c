@@ -153,24 +153,6 @@ START_TEST(trail_and_environment_are_handed_over)
 }
 END_TEST
 
-/* Whatever its number is here: a child's own files have low ones. */
-START_TEST(a_shared_file_is_handed_over_beside_the_trail)
-{
-    const int file = memfd_create("test", MFD_CLOEXEC);
-    ck_assert_int_eq(write(file, "kept", 4), 4);
-    struct child c = shell_child("[ \"$(cat /proc/self/fd/4)\" = kept ]");
-    c.has_trail = true;
-    c.shared = child_shareable(file);
-    ck_assert_int_gt(c.shared, CHILD_SHARED);
-    ck_assert_int_eq(child_start(&c, &err), PEAT_OK);
-    child_wait(&c);
-    ck_assert_int_eq(c.code, 0);
-    child_release(&c);
-    close(c.shared);
-    ck_assert_int_eq(child_shareable(-1), 0);
-}
-END_TEST
-
 /* ---- logs ---- */
 
 static void write_log(const char *text)
@@ -213,6 +195,6 @@ int main(void)
         TESTS(end_is_a_code_or_a_signal, signals_that_are_ignored_here_lose_no_end,
               program_that_is_not_there_is_not_found, deadline_ends_the_whole_group,
               what_a_program_leaves_behind_ends_with_it, output_is_read_back_together_or_apart,
-              trail_and_environment_are_handed_over, a_shared_file_is_handed_over_beside_the_trail,
+              trail_and_environment_are_handed_over,
               last_lines_of_logs_are_found, first_line_of_a_sanitizer_is_found));
 }

@@ -16,7 +16,6 @@ struct cellrun_options {
     bool tensorboard;
     bool allow_drift;    /* goes on with a checkpoint of other kernels or libraries, and marks it */
     struct trail *trail; /* for the parent, if there is one: see process/trail.h */
-    int products;        /* of the parent's gemm_share (tensor/gemm.h); -1: none */
     bool has_parent;     /* which sends SIGKILL when one SIGTERM is not enough */
 };
 

@@ -13,8 +13,8 @@
 #include "base/strbuf.h"
 #include "process/trail.h"
 
-/* The descriptors under which a program finds its trail, and what it shares with others. */
-enum { CHILD_TRAIL = 3, CHILD_SHARED = 4 };
+/* The descriptor under which a program finds its trail. */
+enum { CHILD_TRAIL = 3 };
 
 struct child {
     /* What to start; all but argv may be left 0. */
@@ -27,7 +27,6 @@ struct child {
      * with it. */
     bool own_group;
     bool has_trail;
-    int shared;   /* of child_shareable: it gets this file as CHILD_SHARED; 0: none */
     double grace; /* seconds from SIGTERM to SIGKILL */
     /* Since its start. */
     pid_t pid;
@@ -40,9 +39,6 @@ struct child {
     int signal; /* 0: none */
 };
 
-/* The file under a number that no program's own files get, instead of `fd`, which is closed; 0: it
- * has none (fd is negative, or there are too many files). */
-int child_shareable(int fd);
 /* Standard input is empty, and signals are as in a fresh process, but that an ignored SIGHUP stays
  * ignored. PEAT_NOTFOUND when there is no such program. */
 peat_status child_start(struct child *c, struct error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gemm.h: matrix products in fixed blocks; a library multiplies each block.
+ * gemm.h: matrix products in fixed blocks. The engine multiplies small blocks of F32 itself
+ * (small_product.h), a library all others.
  *
  * Blocks depend on the shape alone, and a block is multiplied on one thread: the result has the
  * same bits at any thread count. Which library multiplies is the team's `gemm`. With the team's
@@ -24,14 +25,6 @@ peat_status gemm_check(const char *name, struct error *err);
  * again. PEAT_INVALID: there is no such provider; else what is wrong with it. */
 peat_status gemm_start(struct team *team, const char *name, struct error *err);
 
-/* A file in memory for cells of one run, in which they tell each other which libraries they opened
- * and what gemm_start_small's products found out; -1: there is none. */
-int gemm_share(void);
-/* As gemm_start. Where a cell before told in `shared`, of gemm_share or -1, which libraries these
- * are, they are loaded by the first product that needs them, which ends the process where they
- * can't be or are others by now. Due: gemm_stop. */
-peat_status gemm_start_shared(struct team *team, const char *name, int shared, struct error *err);
-
 /* The provider's own name, where "auto" was asked for too. */
 const char *gemm_name(const struct team *team);
 /* Every library that multiplies for the team, "oneDNN 2.6 + OpenBLAS 0.3.21 ...", and the kernels
@@ -49,11 +42,7 @@ peat_status gemm_check_bf16(const char *name, struct error *err);
 /* After gemm_start: F32 products with `rounds` are bf16 products from now on. PEAT_INVALID: what is
  * missing. */
 peat_status gemm_start_bf16(struct team *team, struct error *err);
-/* After gemm_start: small products are multiplied by the engine where that gives the library's
- * bits, and faster (gemm_small.h). `shared`, of gemm_share or -1, stays open until gemm_stop. */
-void gemm_start_small(struct team *team, int shared);
-/* Takes what the others gave, if anything, but for the provider of gemm_start; due before the team
- * goes. */
+/* Frees what gemm_start_bf16 allocated; the provider stays open. */
 void gemm_stop(struct team *team);
 
 /* C [m,n] = alpha * op(A) op(B) + beta * C, row-major, leading dimensions in elements.

@@ -17,9 +17,7 @@ struct team {
     /* Multiplies matrices, and what it leaves to another; NULL: before gemm_start; nothing is left.
      */
     const struct peat_gemm_provider *gemm, *rest;
-    struct late_library *late;    /* both, once a product needs them; NULL: they are above */
-    struct bf16_products *bf16;   /* some products round their operands; NULL: none do */
-    struct small_products *small; /* small products of our own; NULL: the library's    */
+    struct bf16_products *bf16; /* some products round their operands; NULL: none do */
 };
 
 /* Once per process, before any other call: the OpenMP runtime, and with it what providers load, is
@@ -34,10 +32,6 @@ void parallel_for(const struct team *team, int64_t n, tile_fn fn, void *ctx);
 typedef void (*range_fn)(void *ctx, int64_t begin, int64_t end);
 /* [0, n) cut into ranges of `grain` elements (the last may be shorter). */
 void parallel_ranges(const struct team *team, int64_t n, int64_t grain, range_fn fn, void *ctx);
-
-/* fn(ctx) while no other thread is in a call of this function: for what the first that needs it
- * sets up. */
-void parallel_alone(void (*fn)(void *ctx), void *ctx);
 
 /* Index of the calling thread inside a region, 0 outside: for scratch memory only. */
 int parallel_thread(void);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * small_product.h: products of F32 that the engine computes itself, because a library spends more
+ * on their call, on packing and on odd shapes than on multiplying.
+ *
+ * C [m,n] = alpha S + beta C. Each number of S is one chain: it begins at zero and takes
+ * op(A)(i, k) op(B)(k, j) in the order of k, with one fused multiply-add for each k. alpha S, beta
+ * C and their sum are rounded one after the other; beta == 0 does not read C. This order is the
+ * whole definition, so the bits are the same on every processor and beside every library.
+ */
+#ifndef TENSOR_SMALL_PRODUCT_H
+#define TENSOR_SMALL_PRODUCT_H
+
+#include <peat/gemm.h>
+
+#include "tensor/levels.h"
+
+enum {
+    SMALL_PRODUCT_WORK = 1 << 21,   /* m n k; a library is as fast where there is more */
+    SMALL_PRODUCT_DEEPEST = 1 << 10 /* k                                               */
+};
+
+struct small_product {
+    /* On the calling thread; k > 0 and SMALL_PRODUCT_DEEPEST at most. */
+    void (*multiply)(const peat_gemm_product *p);
+};
+LEVEL_TABLE(small_product, small_product)
+
+static inline bool is_small_product(const peat_gemm_product *p)
+{
+    return p->dtype == PEAT_F32 && p->k <= SMALL_PRODUCT_DEEPEST &&
+           p->m * p->n * p->k <= SMALL_PRODUCT_WORK;
+}
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* small_product.c: small_product.h at a level, tile by tile in registers. */
+#include "tensor/small_product.h"
+
+#include <math.h>
+
+/* ---- vectors of this level ---- */
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+enum { WIDE = 16, VECTORS_MOST = 4 };
+typedef __m512 vec;
+typedef __mmask16 part; /* the first of the lanes */
+#define vec_all(x)             _mm512_set1_ps(x)
+#define vec_get(x)             _mm512_loadu_ps(x)
+#define vec_get_part(x, of)    _mm512_maskz_loadu_ps(of, x)
+#define vec_put_part(x, of, y) _mm512_mask_storeu_ps(x, of, y)
+#define vec_fma(a, b, c)       _mm512_fmadd_ps(a, b, c)
+VEC_INLINE part first(int64_t n)
+{
+    return (part)(n >= WIDE ? 0xffff : (1u << n) - 1);
+}
+#elif defined(__AVX2__) && defined(__FMA__)
+#include <immintrin.h>
+enum { WIDE = 8, VECTORS_MOST = 2 };
+typedef __m256 vec;
+typedef __m256i part;
+#define vec_all(x)             _mm256_set1_ps(x)
+#define vec_get(x)             _mm256_loadu_ps(x)
+#define vec_get_part(x, of)    _mm256_maskload_ps(x, of)
+#define vec_put_part(x, of, y) _mm256_maskstore_ps(x, of, y)
+#define vec_fma(a, b, c)       _mm256_fmadd_ps(a, b, c)
+VEC_INLINE part first(int64_t n)
+{
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(n > WIDE ? WIDE : (int)n),
+                              _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+#else
+enum { WIDE = 4, VECTORS_MOST = 2 };
+typedef float vec __attribute__((vector_size(16)));
+typedef int64_t part;
+#define vec_all(x) ((vec){(x), (x), (x), (x)})
+#define vec_get(x) vec_get_part(x, WIDE)
+VEC_INLINE part first(int64_t n)
+{
+    return n > WIDE ? WIDE : n;
+}
+VEC_INLINE vec vec_get_part(const float *x, part of)
+{
+    vec y = {0};
+    for (int64_t l = 0; l < of; l++)
+        y[l] = x[l];
+    return y;
+}
+VEC_INLINE void vec_put_part(float *x, part of, vec y)
+{
+    for (int64_t l = 0; l < of; l++)
+        x[l] = y[l];
+}
+VEC_INLINE vec vec_fma(vec a, vec b, vec c)
+{
+    return (vec){fmaf(a[0], b[0], c[0]), fmaf(a[1], b[1], c[1]), fmaf(a[2], b[2], c[2]),
+                 fmaf(a[3], b[3], c[3])};
+}
+#endif
+
+/* A loop of few turns, known where it is compiled, over an array that lies in registers. */
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+#define UNROLLED(i, n) UNROLL for (int i = 0; i < (n); i++)
+
+/* ---- tiles ---- */
+
+enum { ROWS_MOST = 8 };
+
+/* Some columns of a product, at most VECTORS_MOST vectors. */
+struct stripe {
+    const peat_gemm_product *p;
+    const float *b; /* [k, whole vectors], rows b_step apart */
+    int64_t b_step;
+    int64_t j; /* the first column */
+    part last; /* lanes of the last vector */
+};
+
+VEC_INLINE vec scaled_sum(const peat_gemm_product *p, const float *c, part of, vec sum)
+{
+    vec y = vec_all((float)p->alpha) * sum;
+    if (p->beta != 0.0)
+        y += vec_all((float)p->beta) * vec_get_part(c, of);
+    return y;
+}
+
+/* Rows [i, i + rows). across: A is transposed. */
+VEC_INLINE void tile(const struct stripe *s, int64_t i, const bool across, const int rows,
+                     const int vectors)
+{
+    const peat_gemm_product *p = s->p;
+    const int64_t a_row = across ? 1 : p->lda, a_k = across ? p->lda : 1;
+    const float *a = (const float *)p->a + i * a_row, *b = s->b;
+    vec sum[ROWS_MOST][VECTORS_MOST];
+    UNROLLED(r, rows)
+        UNROLLED(v, vectors)
+            sum[r][v] = vec_all(0.0f);
+    for (int64_t k = 0; k < p->k; k++, a += a_k, b += s->b_step) {
+        vec right[VECTORS_MOST];
+        UNROLLED(v, vectors)
+            right[v] =
+                v == vectors - 1 ? vec_get_part(b + v * WIDE, s->last) : vec_get(b + v * WIDE);
+        UNROLLED(r, rows) {
+            const vec left = vec_all(a[r * a_row]);
+            UNROLLED(v, vectors)
+                sum[r][v] = vec_fma(left, right[v], sum[r][v]);
+        }
+    }
+    UNROLLED(r, rows)
+        UNROLLED(v, vectors) {
+            const part of = v == vectors - 1 ? s->last : first(WIDE);
+            float *c = (float *)p->c + (i + r) * p->ldc + s->j + v * WIDE;
+            vec_put_part(c, of, scaled_sum(p, c, of, sum[r][v]));
+        }
+}
+
+/* All rows of a stripe: as many at once as registers hold. */
+#define STRIPE(name, across, rows, vectors)                                                        \
+    static void name(const struct stripe *s)                                                       \
+    {                                                                                              \
+        int64_t i = 0, m = s->p->m;                                                                \
+        for (; i + (rows) <= m; i += (rows))                                                       \
+            tile(s, i, across, rows, vectors);                                                     \
+        for (; i + 4 <= m; i += 4)                                                                 \
+            tile(s, i, across, 4, vectors);                                                        \
+        for (; i < m; i++)                                                                         \
+            tile(s, i, across, 1, vectors);                                                        \
+    }
+#if defined(__AVX512F__)
+#define STRIPES(name, across)                                                                      \
+    STRIPE(name##_1, across, 8, 1)                                                                 \
+    STRIPE(name##_2, across, 8, 2)                                                                 \
+    STRIPE(name##_3, across, 8, 3)                                                                 \
+    STRIPE(name##_4, across, 6, 4)                                                                 \
+    static stripe_fn *const name[] = {name##_1, name##_2, name##_3, name##_4};
+#else
+#define STRIPES(name, across)                                                                      \
+    STRIPE(name##_1, across, 8, 1)                                                                 \
+    STRIPE(name##_2, across, 6, 2)                                                                 \
+    static stripe_fn *const name[] = {name##_1, name##_2};
+#endif
+typedef void stripe_fn(const struct stripe *s);
+STRIPES(upright, false)
+STRIPES(across, true)
+
+/* ---- a transposed B ---- */
+
+typedef float four __attribute__((vector_size(16), aligned(4)));
+
+/* to [4, 4], rows `width` apart, is the transpose of b [4, 4], rows `step` apart. */
+VEC_INLINE void transpose_fours(float *to, int64_t width, const float *b, int64_t step)
+{
+    const four x0 = *(const four *)b, x1 = *(const four *)(b + step),
+               x2 = *(const four *)(b + 2 * step), x3 = *(const four *)(b + 3 * step);
+    const four low = __builtin_shufflevector(x0, x1, 0, 4, 1, 5),
+               high = __builtin_shufflevector(x0, x1, 2, 6, 3, 7),
+               low2 = __builtin_shufflevector(x2, x3, 0, 4, 1, 5),
+               high2 = __builtin_shufflevector(x2, x3, 2, 6, 3, 7);
+    *(four *)to = __builtin_shufflevector(low, low2, 0, 1, 4, 5);
+    *(four *)(to + width) = __builtin_shufflevector(low, low2, 2, 3, 6, 7);
+    *(four *)(to + 2 * width) = __builtin_shufflevector(high, high2, 0, 1, 4, 5);
+    *(four *)(to + 3 * width) = __builtin_shufflevector(high, high2, 2, 3, 6, 7);
+}
+
+/* to [k, width] = the transpose of b [n, k], rows `step` apart; zeros from column n on. */
+static void transpose(float *to, int64_t width, const float *b, int64_t step, int64_t n, int64_t k)
+{
+    for (int64_t j = 0; j < width; j += 4)
+        for (int64_t i = 0; i < k; i += 4) {
+            if (j + 4 <= n && i + 4 <= k) {
+                transpose_fours(to + i * width + j, width, b + j * step + i, step);
+                continue;
+            }
+            for (int64_t r = i; r < k && r < i + 4; r++)
+                for (int64_t c = j; c < j + 4; c++)
+                    to[r * width + c] = c < n ? b[c * step + r] : 0.0f;
+        }
+}
+
+/* ---- products ---- */
+
+/* Columns of a stripe that begins at j, if its panel holds `room` numbers. */
+static int64_t vectors_of(const peat_gemm_product *p, int64_t j, int64_t room)
+{
+    const int64_t left = (p->n - j + WIDE - 1) / WIDE, fit = room / (p->k * WIDE);
+    const int64_t most = p->trans_b && fit < VECTORS_MOST ? fit : VECTORS_MOST;
+    return left < most ? left : most;
+}
+
+static void multiply(const peat_gemm_product *p)
+{
+    enum { ROOM = 16 * SMALL_PRODUCT_DEEPEST };
+    _Static_assert(ROOM >= WIDE * SMALL_PRODUCT_DEEPEST, "one vector of columns fits");
+    _Alignas(64) float panel[ROOM];
+    struct stripe s = {.p = p, .b_step = p->ldb};
+    for (int64_t vectors; s.j < p->n; s.j += vectors * WIDE) {
+        vectors = vectors_of(p, s.j, ROOM);
+        s.last = first(p->n - s.j - (vectors - 1) * WIDE);
+        s.b = (const float *)p->b + s.j;
+        if (p->trans_b) {
+            s.b_step = vectors * WIDE;
+            transpose(panel, s.b_step, (const float *)p->b + s.j * p->ldb, p->ldb, p->n - s.j,
+                      p->k);
+            s.b = panel;
+        }
+        (p->trans_a ? across : upright)[vectors - 1](&s);
+    }
+}
+
+const struct small_product AT_LEVEL(small_product) = {multiply};
