@@ -149,29 +149,17 @@ static peat_status read_model(const struct cell_reader *r, struct model_config *
     return status;
 }
 
-/* Keys that came after cells had been trained: with their default they are not written, so that a
- * cell keeps its configuration and its hash. */
-static const char *const later_keys[] = {"input",    "head",       "pool",           "cls_position",
-                                         "mixer",    "conv_width", "encoder_layers", "norm_place",
-                                         "patience", "halves",     "freeze"};
-
-static bool is_later(const char *key)
-{
-    for (size_t i = 0; i < sizeof(later_keys) / sizeof(later_keys[0]); i++)
-        if (strcmp(key, later_keys[i]) == 0)
-            return true;
-    return false;
-}
-
-/* none: a config that is all 0. */
+/* The section's settings as a map. none: a config that is all 0. */
 static struct value *rows_value(const peat_param *row, const void *config, const void *none,
                                 struct arena *a)
 {
     const struct value *all = params_value(row, config, a), *preset = params_value(row, none, a);
     struct value *kept = value_map(a, NOWHERE);
-    for (int i = 0; i < all->n; i++)
-        if (!is_later(all->key[i]) || !value_equal(all->item[i], preset->item[i]))
-            value_set(a, kept, all->key[i], NOWHERE, all->item[i]);
+    for (; row->key; row++) {
+        struct value *x = value_get(all, row->key);
+        if (!(row->flags & CELL_LATER) || !value_equal(x, value_get(preset, row->key)))
+            value_set(a, kept, row->key, NOWHERE, x);
+    }
     return kept;
 }
 

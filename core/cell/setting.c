@@ -10,8 +10,6 @@
 
 const char *const setting_sections[] = {"task", "model", "position", "train", "eval", NULL};
 
-static const char *const position_keys[] = {"scheme", "combine", NULL};
-
 static int count(const char *const *name)
 {
     int n = 0;
@@ -83,58 +81,58 @@ peat_status known_keys_only(const struct value *map, const char *what, const cha
 
 /* ---- the keys there are ---- */
 
-static int add_rows(const char **name, int n, const peat_param *row)
+static const struct section {
+    const char *name;
+    const peat_param *row;
+    const char *key[4]; /* without a row */
+} sections[] = {
+    {"model", model_rows, {"attention", "embedding", "start"}},
+    {"model.attention", attention_rows, {NULL}},
+    {"model.embedding", &start_rows[START_FIRST_OF_EMBEDDING], {NULL}},
+    {"model.start", start_rows, {NULL}},
+    {"position", NULL, {"scheme", "combine"}},
+    {"train", train_rows, {NULL}},
+    {"eval", eval_rows, {NULL}},
+};
+enum { SECTIONS = sizeof(sections) / sizeof(*sections) };
+
+/* NULL: a plugin alone knows its keys, or there is no such section. */
+static const struct section *find_section(const char *name)
 {
-    for (; row->key; row++)
-        name[n++] = row->key;
-    return n;
+    for (int i = 0; i < SECTIONS; i++)
+        if (strcmp(sections[i].name, name) == 0)
+            return &sections[i];
+    return NULL;
 }
 
-/* The keys of a section; 0 when only a plugin knows them. */
-static int section_keys(const char *section, const char *name[KEYS_MAX])
+/* Ends the names with NULL. */
+static int section_keys(const struct section *s, const char *name[KEYS_MAX])
 {
     int n = 0;
-    if (strcmp(section, "model") == 0) {
-        n = add_rows(name, 0, model_rows);
-        name[n++] = "attention";
-        name[n++] = "embedding";
-        name[n++] = "start";
-    } else if (strcmp(section, "model.embedding") == 0) {
-        n = add_rows(name, 0, embedding_rows);
-    } else if (strcmp(section, "model.start") == 0) {
-        n = add_rows(name, 0, start_rows);
-    } else if (strcmp(section, "model.attention") == 0) {
-        n = add_rows(name, 0, attention_rows);
-    } else if (strcmp(section, "train") == 0) {
-        n = add_rows(name, 0, train_rows);
-    } else if (strcmp(section, "eval") == 0) {
-        n = add_rows(name, 0, eval_rows);
-    } else if (strcmp(section, "position") == 0) {
-        for (; position_keys[n]; n++)
-            name[n] = position_keys[n];
-    }
+    for (const peat_param *row = s ? s->row : NULL; row && row->key; row++)
+        name[n++] = row->key;
+    for (int i = 0; s && s->key[i]; i++)
+        name[n++] = s->key[i];
     name[n] = NULL;
     return n;
 }
 
-static bool is_row_key(const char *section, const char *key)
+static bool is_key_of(const char *section, const char *key)
 {
     const char *name[KEYS_MAX];
-    section_keys(section, name);
+    section_keys(find_section(section), name);
     return is_one_of(key, name);
 }
 
 static int all_keys(const char *name[KEYS_MAX], struct arena *a)
 {
-    static const char *const section[] = {
-        "model", "model.attention", "model.embedding", "model.start", "position", "train", "eval"};
     int n = 0;
     name[n++] = "task";
-    for (size_t s = 0; s < sizeof(section) / sizeof(*section); s++) {
+    for (int s = 0; s < SECTIONS; s++) {
         const char *key[KEYS_MAX];
-        int keys = section_keys(section[s], key);
+        int keys = section_keys(&sections[s], key);
         for (int i = 0; i < keys && n < KEYS_MAX; i++)
-            name[n++] = arena_printf(a, "%s.%s", section[s], key[i]);
+            name[n++] = arena_printf(a, "%s.%s", sections[s].name, key[i]);
     }
     return n;
 }
@@ -153,7 +151,7 @@ static bool is_known(const char *key)
     const char *last = strrchr(key, '.');
     if ((size_t)(last - key) < sizeof(section))
         memcpy(section, key, (size_t)(last - key));
-    return is_row_key(section, last + 1);
+    return is_key_of(section, last + 1);
 }
 
 peat_status setting_check(const char *key, struct place at, int n_other, const char *const *other,
@@ -179,7 +177,7 @@ peat_status setting_check_section(const char *section, const struct value *v, st
     const char *name[KEYS_MAX];
     if (strcmp(section, "task") == 0 || v->kind == VALUE_NULL)
         return PEAT_OK;
-    section_keys(section, name);
+    section_keys(find_section(section), name);
     return known_keys_only(v, section, name, err);
 }
 

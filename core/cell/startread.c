@@ -43,8 +43,6 @@ const peat_param start_rows[] = {
     PEAT_PARAM_END,
 };
 
-const peat_param *const embedding_rows = start_rows + 2;
-
 static const char seed_word[] = "{seed}";
 
 /* ---- reading ---- */
@@ -60,7 +58,7 @@ static peat_status read_one(const struct cell_reader *r, struct cell_config *c,
         value_set(r->a, map, "from", v->at, (struct value *)(uintptr_t)v);
     }
     peat_status status =
-        params_fill(embedding ? embedding_rows : start_rows, s, map,
+        params_fill(embedding ? &start_rows[START_FIRST_OF_EMBEDDING] : start_rows, s, map,
                     embedding ? "embedding in model" : "start in model", NULL, r->a, r->err);
     if (status != PEAT_OK)
         return status;
@@ -171,7 +169,7 @@ peat_status starts_find(struct cell_config *c, struct arena *a, struct error *er
 static struct value *one_value(const struct weight_start *s, bool identity, struct arena *a)
 {
     const struct weight_start none = {.from = "", .cell = "", .tensor = ""};
-    const peat_param *row = s->embedding ? embedding_rows : start_rows;
+    const peat_param *row = s->embedding ? &start_rows[START_FIRST_OF_EMBEDDING] : start_rows;
     const struct value *all = params_value(row, s, a), *preset = params_value(row, &none, a);
     struct json m = json_map(a);
     for (int i = 0; i < all->n; i++)

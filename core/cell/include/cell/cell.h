@@ -53,6 +53,9 @@ peat_status cell_config_read(struct cell_config *c, const struct value *tree, in
                              struct registry *r, struct arena *a, bool *combine_dropped,
                              struct error *err);
 
+/* A flag of these rows beside enum peat_param_flag: the key was added after cells had been trained.
+ * While its field is 0 it is left out of a cell's configuration, so that cells keep their hash. */
+enum { CELL_LATER = 1 << 16 };
 extern const peat_param model_rows[], attention_rows[], train_rows[], eval_rows[];
 
 /* cell_config_read for the cells of one grid, which share `files`, whose arena outlives them. */

@@ -32,8 +32,9 @@ struct weight_start {
     const struct value *config; /* config.json of the run's cell; NULL: from is a file */
 };
 
-/* Rows of model.start; those of model.embedding are the ones from embedding_rows on. */
-extern const peat_param start_rows[], *const embedding_rows;
+/* Rows of model.start; those from this place on are the rows of model.embedding. */
+enum { START_FIRST_OF_EMBEDDING = 2 };
+extern const peat_param start_rows[];
 
 /* After assemble: the values of all starts, for weights that have memory; for others the checks
  * alone. s->started says what was taken. Lines are placed where `from` is written; PEAT_REFUSED: of
