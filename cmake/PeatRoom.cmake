@@ -4,7 +4,8 @@
 # own. floor_NAME links all of it with nothing but the rooms below, so that a call into a room above
 # fails the build.
 #
-# core/NAME/levels/*.c (tensor/levels.h) is compiled once for each level of the processor.
+# core/NAME/levels/*.c (tensor/levels.h) is compiled once for each level of the processor, and
+# core/NAME/rows/*.c once for each level and each real type.
 set(levels base)
 set(level_flags_base)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND PEAT_VECTOR_LEVELS)
@@ -18,22 +19,21 @@ endif()
 
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/floor.c "int main(void) { return 0; }\n")
 
-function(peat_levels name)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/levels/*.c)
+# The sources of a folder of room NAME as object files of a level.
+function(peat_level name level folder suffix)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${folder}/*.c)
   if(NOT sources)
     return()
   endif()
-  foreach(level IN LISTS levels)
-    set(target peat_${name}_${level})
-    add_library(${target} OBJECT ${sources})
-    target_compile_definitions(${target} PRIVATE LEVEL=${level})
-    # VEC_LANES of tensor/levels.h
-    target_compile_options(${target} PRIVATE ${level_flags_${level}} -fopenmp-simd)
-    target_include_directories(${target} PRIVATE
-      $<TARGET_PROPERTY:peat_${name},INCLUDE_DIRECTORIES>)
-    target_link_libraries(${target} PRIVATE peat_flags)
-    target_sources(peat_${name} PRIVATE $<TARGET_OBJECTS:${target}>)
-  endforeach()
+  set(target peat_${name}_${level}${suffix})
+  add_library(${target} OBJECT ${sources})
+  target_compile_definitions(${target} PRIVATE LEVEL=${level} ${ARGN})
+  # VEC_LANES of tensor/levels.h
+  target_compile_options(${target} PRIVATE ${level_flags_${level}} -fopenmp-simd)
+  target_include_directories(${target} PRIVATE
+    $<TARGET_PROPERTY:peat_${name},INCLUDE_DIRECTORIES>)
+  target_link_libraries(${target} PRIVATE peat_flags)
+  target_sources(peat_${name} PRIVATE $<TARGET_OBJECTS:${target}>)
 endfunction()
 
 function(peat_room name)
@@ -42,8 +42,13 @@ function(peat_room name)
   add_library(peat_${name} STATIC ${sources})
   target_include_directories(peat_${name}
     PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/${name}/include ${PROJECT_SOURCE_DIR}/include
-    PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${name}) # both_reals.inc finds templates there
-  peat_levels(${name})
+    PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${name}) # headers of levels/ and rows/ are found there
+  foreach(level IN LISTS levels)
+    peat_level(${name} ${level} levels "")
+    foreach(bits IN ITEMS 32 64)
+      peat_level(${name} ${level} rows _f${bits} PEAT_REAL=${bits})
+    endforeach()
+  endforeach()
   set(closure ${name})
   foreach(other IN LISTS room_BELOW)
     target_link_libraries(peat_${name} PUBLIC peat_${other})

@@ -6,7 +6,7 @@
 #ifndef AUTOGRAD_ATTENTION_TILE_H
 #define AUTOGRAD_ATTENTION_TILE_H
 
-#include "levels/attention_rows.h"
+#include "rows/attention_rows.h"
 
 enum {
     SRC_Q,

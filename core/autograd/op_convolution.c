@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "autograd/ops.h"
-#include "levels/convolution_rows.h"
+#include "rows/convolution_rows.h"
 #include "opkit.h"
 
 static bool infer(peat_node *n)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* op_elementwise.c: add, sub, mul, div, minimum, maximum, with broadcasting. */
 #include "autograd/ops.h"
-#include "levels/elementwise_rows.h"
 #include "opkit.h"
+#include "rows/elementwise_rows.h"
 #include "tensor/loop.h"
 
-static const struct binary_rows *rows_of(const peat_node *n)
+static enum binary kind_of(const peat_node *n)
 {
-    return &elementwise_rows_of(n->value.dtype)->of[*(const enum binary *)n->arg];
+    return *(const enum binary *)n->arg;
 }
 
 static bool infer(peat_node *n)
@@ -45,39 +45,40 @@ static void forward(peat_node *n)
     struct tensor a = widened(n, &n->src[0]->value), b = widened(n, &n->src[1]->value);
     struct loop l;
     loop_init(&l, 3, (const struct tensor *const[]){&n->value, &a, &b});
-    loop_run(team_of(n), &l, rows_of(n)->forward, NULL);
+    loop_run(team_of(n), &l, elementwise_rows_of(n->value.dtype)->of[kind_of(n)].forward, NULL);
+}
+
+/* c += dz F_a or dz F_b, where c has the shape of z. */
+static void add_gradient(const peat_node *n, int which, const struct tensor *c, bool fresh)
+{
+    struct tensor a = operand(n, 0), b = operand(n, 1);
+    struct loop l;
+    loop_init(&l, 4, (const struct tensor *const[]){c, &n->grad, &a, &b});
+    loop_run(team_of(n), &l, elementwise_rows_of(n->value.dtype)->of[kind_of(n)].grad[which],
+             &fresh);
 }
 
 /* z = F(a, b):  da += dz F_a, db += dz F_b, summed over the axes along which each was stretched */
 static void backward_to(peat_node *n, int which)
 {
     struct graph *g = n->g;
-    struct tensor a = operand(n, 0), b = operand(n, 1);
-    struct loop l;
+    bool fresh;
     if (tensor_same_shape(&n->src[which]->value, &n->value)) {
-        bool fresh;
         struct tensor to = node_grad_whole(n->src[which], &fresh);
-        if (to.data == n->grad.data)
-            return; /* passed on */
-        const struct binary_rows *rows = rows_of(n);
-        loop_init(&l, 4, (const struct tensor *const[]){&to, &n->grad, &a, &b});
-        loop_run(g->team, &l, fresh ? rows->set[which] : rows->add[which], NULL);
+        if (to.data != n->grad.data) /* it was not passed on */
+            add_gradient(n, which, &to, fresh);
         return;
     }
-    struct tensor to = node_grad(n->src[which]);
-    enum binary kind = *(const enum binary *)n->arg;
-    if (kind == ADD || (kind == SUB && which == 0)) {
-        add_reduced(g, &to, &n->grad);
-        return;
-    }
+    struct tensor to = node_grad(n->src[which]), c = n->grad;
     struct arena_mark mark = arena_mark(g->arena);
-    struct tensor c = n->value;
-    c.data = graph_scratch(g, tensor_bytes(&c));
-    if (c.data == NULL)
-        return;
-    loop_init(&l, 4, (const struct tensor *const[]){&c, &n->grad, &a, &b});
-    loop_run(g->team, &l, rows_of(n)->set[which], NULL);
-    add_reduced(g, &to, &c);
+    if (kind_of(n) != ADD && !(kind_of(n) == SUB && which == 0)) {
+        c = n->value;
+        c.data = graph_scratch(g, tensor_bytes(&c));
+        if (c.data)
+            add_gradient(n, which, &c, true);
+    }
+    if (c.data)
+        add_reduced(g, &to, &c);
     arena_rewind(g->arena, mark);
 }
 

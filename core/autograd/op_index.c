@@ -4,6 +4,7 @@
 
 #include "autograd/ops.h"
 #include "opkit.h"
+#include "rows/take_rows.h"
 #include "take.h"
 #include "tensor/loop.h"
 
@@ -49,29 +50,13 @@ static void forward_gather(peat_node *n)
     parallel_ranges(team_of(n), tensor_count(index), GATHER_GRAIN / columns + 1, gather_range, n);
 }
 
-#define SCATTER(name, real)                                                                        \
-    static void name(real *table, const real *dy, const int32_t *index, int64_t count,             \
-                     int64_t columns, int64_t begin, int64_t end)                                  \
-    {                                                                                              \
-        for (int64_t i = 0; i < count; i++) {                                                      \
-            real *restrict to = table + index[i] * columns;                                        \
-            const real *restrict from = dy + i * columns;                                          \
-            for (int64_t j = begin; j < end; j++)                                                  \
-                to[j] += from[j];                                                                  \
-        }                                                                                          \
-    }
-SCATTER(scatter_f32, float)
-SCATTER(scatter_f64, double)
-
 static void scatter_columns(void *ctx, int64_t begin, int64_t end)
 {
     const peat_node *n = ctx;
     const struct tensor *index = &n->src[1]->value, *table = &n->src[0]->grad;
-    int64_t count = tensor_count(index), columns = table->dim[1];
-    if (table->dtype == PEAT_F32)
-        scatter_f32(table->data, n->grad.data, index->data, count, columns, begin, end);
-    else
-        scatter_f64(table->data, n->grad.data, index->data, count, columns, begin, end);
+    take_rows_of(table->dtype)
+        ->scatter_rows(table->data, n->grad.data, index->data, tensor_count(index), table->dim[1],
+                       begin, end);
 }
 
 /* y_i = table[index_i]:  dtable[index_i] += dy_i, i in order; tiles are blocks of columns */

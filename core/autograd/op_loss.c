@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "autograd/ops.h"
-#include "levels/loss_rows.h"
+#include "rows/loss_rows.h"
 #include "rows.h"
 
 enum { SCORE_BLOCK = 256 };

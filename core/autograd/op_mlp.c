@@ -14,7 +14,7 @@
 
 #include "autograd/ops.h"
 #include "fetch.h"
-#include "levels/mlp_rows.h"
+#include "rows/mlp_rows.h"
 #include "opkit.h"
 #include "tensor/bf16.h"
 #include "tensor/gemm.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "autograd/ops.h"
-#include "levels/norm_rows.h"
+#include "rows/norm_rows.h"
 #include "rows.h"
 
 struct norm_arg {

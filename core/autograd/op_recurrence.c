@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "autograd/ops.h"
-#include "levels/recurrence_rows.h"
+#include "rows/recurrence_rows.h"
 #include "opkit.h"
 
 struct recurrence_arg {

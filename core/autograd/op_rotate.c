@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "autograd/ops.h"
-#include "levels/rotate_rows.h"
+#include "rows/rotate_rows.h"
 #include "rows.h"
 #include "tensor/loop.h"
 #include "tensor/reduce.h"

@@ -11,7 +11,7 @@ enum { SHAPE_TEXT = 160 };
 
 /* --- copies ------------------------------------------------------------------------------ */
 
-static bool infer_same(peat_node *n)
+static bool infer_copy(peat_node *n)
 {
     const struct tensor *a = &n->src[0]->value;
     n->value = tensor_shape(a->dtype, a->rank, a->dim);
@@ -37,7 +37,7 @@ static void backward_copy(peat_node *n)
 
 peat_node *op_copy(struct graph *g, peat_node *a)
 {
-    static const struct op op = {"contiguous", infer_same, forward_copy, backward_copy,
+    static const struct op op = {"contiguous", infer_copy, forward_copy, backward_copy,
                                  .unread = UNREAD_ALL};
     return graph_op(g, &op, 1, &a, 0, NULL, 0);
 }

@@ -20,6 +20,15 @@ bool operand_types(peat_node *n, uint32_t index)
     return true;
 }
 
+bool infer_same(peat_node *n)
+{
+    const struct tensor *a = &n->src[0]->value;
+    if (!operand_types(n, 0))
+        return false;
+    n->value = tensor_shape(n->g->dtype, a->rank, a->dim);
+    return true;
+}
+
 int axis_of(struct graph *g, const char *name, const peat_node *a, int32_t axis)
 {
     int rank = a->value.rank;

@@ -20,6 +20,8 @@ static inline bool wants_grad(const peat_node *n, int i)
 }
 /* For infer: fails unless every operand is real; bit i of `index` asks operand i to be I32. */
 bool operand_types(peat_node *n, uint32_t index);
+/* infer of an operation with one real operand, whose shape the result has. */
+bool infer_same(peat_node *n);
 /* The axis counted from the front; -1 and a failure "NAME: axis ..." when a has no such axis. */
 int axis_of(struct graph *g, const char *name, const peat_node *a, int32_t axis);
 /* Fails the graph when an index is not in 0..limit-1. */

@@ -3,7 +3,7 @@
 #include "take.h"
 
 #include "fetch.h"
-#include "levels/take_rows.h"
+#include "rows/take_rows.h"
 
 /* Rows are short: they end before the processor foresees what is read next. */
 void take_pick(peat_dtype dtype, const struct take_block *b, int64_t length, int64_t columns)

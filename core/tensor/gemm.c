@@ -6,7 +6,7 @@
 
 #include "gemm_bf16.h"
 #include "gemm_library.h"
-#include "levels/loop_rows.h"
+#include "rows/loop_rows.h"
 #include "tensor/bf16.h"
 #include "tensor/dots.h"
 #include "tensor/provider.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "levels/loop_rows.h"
+#include "rows/loop_rows.h"
 
 enum {
     LOOP_GRAIN = 16384, /* elements of a tile  */

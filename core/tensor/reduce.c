@@ -8,7 +8,7 @@
  */
 #include "tensor/reduce.h"
 
-#include "levels/loop_rows.h"
+#include "rows/loop_rows.h"
 #include "tensor/loop.h"
 
 enum { REDUCE_GRAIN = 16384, REDUCE_TILES = 32 };

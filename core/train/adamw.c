@@ -2,7 +2,7 @@
 /* adamw.c: one update of all weights, in one pass over values, gradients and moments. */
 #include <math.h>
 
-#include "levels/adamw_rows.h"
+#include "rows/adamw_rows.h"
 #include "slice.h"
 #include "train/trainer.h"
 
@@ -16,17 +16,6 @@ peat_status adamw_init(struct adamw *o, const struct weights *w, struct arena *a
     return o->m && o->v ? PEAT_OK : PEAT_NOMEM;
 }
 
-/* A value that is not a number stays one: it has to be seen. */
-#define DEFINE_BOUND(name, real)                                                                   \
-    static void name(real *p, int64_t n, real lo, real hi)                                         \
-    {                                                                                              \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            p[i] = p[i] < lo ? lo : p[i] > hi ? hi : p[i];                                         \
-    }
-
-DEFINE_BOUND(bound_f32, float)
-DEFINE_BOUND(bound_f64, double)
-
 struct job {
     const struct adamw *adamw;
     const struct weights *weights;
@@ -38,21 +27,15 @@ static void update_slice(const struct job *job, const struct weight *w, struct s
 {
     struct update u = job->update;
     u.decay = w->decay ? job->weight_decay : 0.0;
-    int64_t n = s.end - s.begin, at = w->offset + s.begin;
-    if (job->weights->dtype == PEAT_F64) {
-        double *p = (double *)w->value.data + s.begin;
-        adamw_rows_here()->update_f64(&u, n, (const double *)w->grad.data + s.begin,
-                                      (double *)job->adamw->m + at, (double *)job->adamw->v + at,
-                                      p);
-        if (w->bounded)
-            bound_f64(p, n, w->lo, w->hi);
-    } else {
-        float *p = (float *)w->value.data + s.begin;
-        adamw_rows_here()->update_f32(&u, n, (const float *)w->grad.data + s.begin,
-                                      (float *)job->adamw->m + at, (float *)job->adamw->v + at, p);
-        if (w->bounded)
-            bound_f32(p, n, (float)w->lo, (float)w->hi);
-    }
+    const struct adamw_rows *rows = adamw_rows_of(job->weights->dtype);
+    const size_t bytes = dtype_bytes(job->weights->dtype);
+    const size_t in_weight = (size_t)s.begin * bytes,
+                 in_all = (size_t)w->offset * bytes + in_weight;
+    char *p = (char *)w->value.data + in_weight;
+    rows->update(&u, s.end - s.begin, (const char *)w->grad.data + in_weight,
+                 (char *)job->adamw->m + in_all, (char *)job->adamw->v + in_all, p);
+    if (w->bounded)
+        rows->bound(p, s.end - s.begin, w->lo, w->hi);
 }
 
 static void update_range(void *ctx, int64_t begin, int64_t end)

@@ -2,7 +2,7 @@
 /* gradient.c: the norm of all gradients. */
 #include <math.h>
 
-#include "levels/gradient_rows.h"
+#include "rows/gradient_rows.h"
 #include "slice.h"
 #include "train/trainer.h"
 
@@ -18,17 +18,15 @@ struct norm_job {
 static void sum_range(void *ctx, int64_t begin, int64_t end)
 {
     struct norm_job *job = ctx;
-    const struct gradient_rows *rows = gradient_rows_here();
+    const struct gradient_rows *rows = gradient_rows_of(job->weights->dtype);
+    const size_t bytes = dtype_bytes(job->weights->dtype);
     double sum = 0.0;
     struct slice s;
     for (int i = 0; i < job->weights->n; i++) {
         const struct weight *w = job->weights->item[i];
-        if (!slice_of(w, begin, end, &s))
-            continue;
-        if (job->weights->dtype == PEAT_F64)
-            sum += rows->squares_f64((const double *)w->grad.data + s.begin, s.end - s.begin);
-        else
-            sum += rows->squares_f32((const float *)w->grad.data + s.begin, s.end - s.begin);
+        if (slice_of(w, begin, end, &s))
+            sum += rows->squares((const char *)w->grad.data + (size_t)s.begin * bytes,
+                                 s.end - s.begin);
     }
     job->sum[begin / job->grain] = sum;
 }

@@ -324,8 +324,6 @@ int main(void)
                    a_provider_that_is_not_installed_is_refused_with_place_names_and_the_nearest);
     tcase_add_test(empty, without_any_provider_only_what_multiplies_is_refused);
     tcase_add_test(empty, the_version_names_each_library_and_what_is_no_provider);
-    tcase_add_test(empty, cells_whose_products_are_known_load_no_library);
-    tcase_add_test(empty, a_library_that_has_become_another_ends_a_cell_with_one_line);
     tcase_add_test(empty, a_provider_is_one_file_beside_the_plugins);
     tcase_add_test(empty, the_first_directory_that_has_a_name_wins);
     tcase_add_test(empty, a_provider_is_given_biases_only_where_it_says_that_it_adds_them);

@@ -2,14 +2,16 @@
 /*
  * levels.h: row functions that are compiled for several levels of the processor.
  *
- * A room's sources in levels/ are compiled once for each level, with the level's instructions and
- * with LEVEL as its name (cmake/PeatRoom.cmake). Each defines tables of functions,
+ * cmake/PeatRoom.cmake compiles a room's sources in levels/ once for each level, with the level's
+ * instructions and with LEVEL as its name, and those in rows/ once for each level and each real
+ * type: there `real` is float or double. Each source defines tables of functions,
  *
- *     const struct softmax_rows AT_LEVEL(softmax_rows_f32) = {...};
+ *     const struct softmax_rows AT_LEVEL(softmax_rows) = {...};
  *
- * which their headers declare by LEVEL_TABLE(S). Nothing else of them is seen outside, and nothing
- * of them may run but through the table for this processor. Every rounding is written out and no
- * sum depends on the width of vectors, so all levels give the same bits.
+ * which a header declares by LEVEL_TABLE (levels/) or LEVEL_TABLES (rows/). Nothing else of a
+ * source is seen outside, and none of its functions may run except through the table for this
+ * processor. Every rounding is written out and no sum depends on the width of vectors, so all
+ * levels give the same bits.
  */
 #ifndef TENSOR_LEVELS_H
 #define TENSOR_LEVELS_H
@@ -28,47 +30,45 @@ enum level level_here(void);
 
 #define LEVEL_PASTE(name, level)       LEVEL_PASTE_AGAIN(name, level)
 #define LEVEL_PASTE_AGAIN(name, level) name##_##level
-/* The name of a table in the object file of a level. */
+/* The name of a table in the object file of a level, and of a real type in a source of rows/. */
+#if PEAT_REAL == 32
+typedef float real;
+#define AT_LEVEL(name) LEVEL_PASTE(name##_f32, LEVEL)
+#elif PEAT_REAL == 64
+typedef double real;
+#define AT_LEVEL(name) LEVEL_PASTE(name##_f64, LEVEL)
+#else
 #define AT_LEVEL(name) LEVEL_PASTE(name, LEVEL)
+#endif
 
-/*
- * Declares tables of `struct type` called `name`, and how they are found: name_at(level) at one
- * that this processor has, name_here() at the best, or, in a source of levels/, at its own.
- */
-#define LEVEL_TABLE(type, name) LEVEL_TABLE_EXPANDED(type, name)
+/* Declares tables of `struct type` called `name`, and two ways to find one: name_at(level) at a
+ * level that this processor has, name_here() at the highest. */
 #if PEAT_VECTOR_LEVELS
-#define LEVEL_TABLE_EXPANDED(type, name)                                                           \
+#define LEVEL_TABLE(type, name)                                                                    \
     extern const struct type name##_base, name##_v3, name##_v4;                                    \
     static inline const struct type *name##_at(enum level level)                                   \
     {                                                                                              \
         return level == LEVEL_V4 ? &name##_v4 : level == LEVEL_V3 ? &name##_v3 : &name##_base;     \
     }                                                                                              \
-    LEVEL_TABLE_HERE(type, name)
+    static inline const struct type *name##_here(void)                                             \
+    {                                                                                              \
+        return name##_at(level_here());                                                            \
+    }
 #else
-#define LEVEL_TABLE_EXPANDED(type, name)                                                           \
+#define LEVEL_TABLE(type, name)                                                                    \
     extern const struct type name##_base;                                                          \
     static inline const struct type *name##_at(enum level level)                                   \
     {                                                                                              \
         (void)level;                                                                               \
         return &name##_base;                                                                       \
     }                                                                                              \
-    LEVEL_TABLE_HERE(type, name)
-#endif
-#ifdef LEVEL
-#define LEVEL_TABLE_HERE(type, name)                                                               \
     static inline const struct type *name##_here(void)                                             \
     {                                                                                              \
-        return &LEVEL_PASTE(name, LEVEL);                                                          \
-    }
-#else
-#define LEVEL_TABLE_HERE(type, name)                                                               \
-    static inline const struct type *name##_here(void)                                             \
-    {                                                                                              \
-        return name##_at(level_here());                                                            \
+        return &name##_base;                                                                       \
     }
 #endif
 
-/* Two tables of `struct type`, type_f32 and type_f64, and type_of(dtype). */
+/* The tables of `struct type` for both real types, type_f32 and type_f64, and type_of(dtype). */
 #define LEVEL_TABLES(type)                                                                         \
     LEVEL_TABLE(type, type##_f32)                                                                  \
     LEVEL_TABLE(type, type##_f64)                                                                  \
@@ -77,10 +77,10 @@ enum level level_here(void);
         return dtype == PEAT_F32 ? type##_f32_here() : type##_f64_here();                          \
     }
 
-/* Sums over a row are spread over so many (tensor/lanes.inc). */
+/* Sums over a row are spread over so many (tensor/lanes.h). */
 enum { LANES = 16 };
 
-/* What constant arguments make simpler must become part of its caller. */
+/* For functions that constant arguments make simpler: they must become part of their callers. */
 #define VEC_INLINE static inline __attribute__((always_inline))
 
 #ifdef __clang__

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* attention_rows.h: rows of attention scores, a block of query rows at a time. */
+#ifndef ROWS_ATTENTION_ROWS_H
+#define ROWS_ATTENTION_ROWS_H
+
+#include "autograd/ops.h"
+#include "tensor/gemm.h"
+#include "tensor/levels.h"
+
+enum { BLOCK_MOST = 128 }; /* query rows at a time */
+
+/* An operand stretched to [B,H,Tq,Tk]; data NULL: absent. */
+struct plane {
+    const void *data;
+    int64_t stride[4];
+};
+
+/* Gradient sums of one wave: [slot, rows, columns]; sums NULL: not wanted. */
+struct partial {
+    void *sums;
+    int64_t rows, columns;
+};
+
+/* One call, the same for all its tasks. */
+struct attention {
+    const struct team *team;
+    peat_dtype dtype;
+    int64_t B, H, Tq, Tk, C, Cv;
+    int64_t block; /* query rows at a time                     */
+    int64_t width; /* elements of a row of scores, whole lanes */
+    double scale;
+    struct attention_mask mask;
+    bool scores;              /* backward: gradients of the scores are wanted */
+    struct tensor q, k, v;    /* [B,H,T,C]                                    */
+    struct tensor dq, dk, dv; /* the same; data NULL: not wanted              */
+    bool fresh[3];            /* dq, dk, dv hold nothing yet                  */
+    struct tensor out, dout;  /* [B,Tq,H,Cv]                                  */
+    struct plane score_add, bias, rel;
+    struct partial score_add_sums, bias_sums, rel_sums;
+    void *lse;                      /* [B,H,Tq]                   */
+    char *scratch;                  /* of all threads             */
+    size_t thread_bytes, packed_at; /* of one; where in it packed operands stand */
+    bool rounds;                    /* products are of bf16, and tiles begin at even keys */
+    int64_t first;                  /* task of this wave's slot 0 */
+};
+
+/* A block of query rows of one task. */
+struct attention_tile {
+    const struct attention *call;
+    int64_t b, h, slot;
+    int64_t i0, rows; /* queries */
+    int64_t j0, cols; /* keys that any of the rows may see */
+    int64_t padded;   /* cols in whole lanes */
+    void *p;          /* [rows, width] logits, then weights */
+    void *ds;         /* [rows, width] their gradients      */
+    void *row;        /* [rows]                             */
+    void *lse, *out, *dout;
+    int64_t out_step; /* between rows of out and dout */
+};
+
+static inline int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Keys [lo, hi) that some query in [first, last] may see, padding and documents apart. */
+static inline void key_range(const struct attention *c, int64_t first, int64_t last, int64_t *lo,
+                             int64_t *hi)
+{
+    const struct attention_mask *mask = &c->mask;
+    *lo = 0;
+    *hi = c->Tk;
+    if (mask->causal)
+        *hi = least(*hi, mask->offset + last + 1);
+    if (mask->window > 0) {
+        *lo = most(*lo, mask->offset + first - mask->window + 1);
+        *hi = least(*hi, mask->offset + last + mask->window);
+    }
+    *hi = most(*hi, 0);
+    *lo = least(*lo, *hi);
+}
+
+/* The row functions of a dtype. */
+struct attention_rows {
+    /* p = exp(logits - max), row = 1 / sum(p), lse */
+    void (*weigh)(const struct attention_tile *);
+    /* out *= row */
+    void (*divide)(const struct attention_tile *);
+    /* p = exp(logits - lse), row = sum(dout out) */
+    void (*weigh_again)(const struct attention_tile *);
+    /* ds = p (ds - row), which is added to the sums of operands too */
+    void (*score_grads)(const struct attention_tile *);
+};
+
+LEVEL_TABLES(attention_rows)
+
+#endif

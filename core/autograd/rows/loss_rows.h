@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* loss_rows.h: rows of the cross-entropy. */
+#ifndef ROWS_LOSS_ROWS_H
+#define ROWS_LOSS_ROWS_H
+
+#include "tensor/levels.h"
+#include "tensor/parallel.h"
+
+struct loss {
+    int64_t n; /* classes */
+    const void *x;
+    const int32_t *target;
+    double *lse; /* of each row that has a target */
+    void *dx;
+    bool fresh; /* dx is written, not added to */
+    double scale;
+};
+
+/* A block of rows; the pointers stand at its first row. */
+struct scores {
+    int64_t n;
+    const void *x;
+    const int32_t *target;
+    double *nll;
+    bool *correct;
+};
+
+struct loss_rows {
+    range_fn loss, grad; /* of a struct loss   */
+    range_fn scores;     /* of a struct scores */
+};
+LEVEL_TABLES(loss_rows)
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* mlp_rows.c: what op_mlp.c does between products,. */
+#include "rows/mlp_rows.h"
+
+#include "tensor/vecmath.h"
+
+/* h = f(u); d *= f'(u) unless it is NULL. NaN passes. */
+static void activate(enum mlp_activation f, const void *u, void *h, void *d, int64_t n)
+{
+    const struct vec_rows *vec = &AT_LEVEL(vec_rows);
+    const real *x = u;
+    real *y = h, *slope = d;
+    if (f == MLP_GELU && !d)
+        vec->gelu(y, x, n);
+    else if (f == MLP_GELU)
+        vec->gelu_both(y, slope, x, n);
+    else if (f == MLP_GELU_TANH && !d)
+        vec->gelu_tanh(y, x, n);
+    else if (f == MLP_GELU_TANH)
+        vec->gelu_tanh_both(y, slope, x, n);
+    else
+        for (int64_t i = 0; i < n; i++) {
+            y[i] = x[i] < 0 ? 0 : x[i];
+            if (d)
+                slope[i] = x[i] > 0 ? slope[i] : 0;
+        }
+}
+
+/* h = f(u), d = f'(u) */
+static void slopes(enum mlp_activation f, const void *u, void *h, void *d, int64_t n)
+{
+    real *slope = d;
+    for (int64_t i = 0; i < n; i++)
+        slope[i] = 1;
+    activate(f, u, h, d, n);
+}
+
+/* u [rows, n] += bias [n], h = f(u): a row at a time, while it is in the nearest cache */
+static void activate_biased(enum mlp_activation f, void *u, const void *bias, void *h, int64_t rows,
+                            int64_t n)
+{
+    const real *restrict b = bias;
+    for (int64_t i = 0; i < rows; i++) {
+        real *restrict row = (real *)u + i * n;
+        for (int64_t j = 0; j < n; j++)
+            row[j] += b[j];
+        activate(f, row, (real *)h + i * n, NULL, n);
+    }
+}
+
+/* sum [n] += the rows of x [rows, n], in order */
+static void sum_rows(void *sum, const void *x, int64_t rows, int64_t n)
+{
+    real *restrict to = sum;
+    for (int64_t i = 0; i < rows; i++) {
+        const real *restrict row = (const real *)x + i * n;
+        for (int64_t j = 0; j < n; j++)
+            to[j] += row[j];
+    }
+}
+
+/* own [count] += apart [n, count], one after another */
+static void add_strips(void *ctx, int64_t begin, int64_t end)
+{
+    const struct strip_sums *s = ctx;
+    real *restrict own = s->own;
+    for (int64_t k = 0; k < s->n; k++) {
+        const real *restrict apart = (const real *)s->apart + k * s->count;
+        for (int64_t i = begin; i < end; i++)
+            own[i] += apart[i];
+    }
+}
+
+const struct mlp_rows AT_LEVEL(mlp_rows) = {activate, slopes, activate_biased, sum_rows,
+                                            add_strips};

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* mlp_rows.h: what op_mlp.c does between products. */
+#ifndef ROWS_MLP_ROWS_H
+#define ROWS_MLP_ROWS_H
+
+#include "autograd/ops.h"
+#include "tensor/levels.h"
+
+/* The sums of one weight, for add_strips. */
+struct strip_sums {
+    void *own;
+    const void *apart; /* [n, count] */
+    int64_t n, count;
+};
+
+struct mlp_rows {
+    /* h = f(u); d *= f'(u) unless it is NULL. NaN passes. */
+    void (*activate)(enum mlp_activation f, const void *u, void *h, void *d, int64_t n);
+    /* h = f(u), d = f'(u) */
+    void (*slopes)(enum mlp_activation f, const void *u, void *h, void *d, int64_t n);
+    /* u [rows, n] += bias [n], h = f(u) */
+    void (*activate_biased)(enum mlp_activation f, void *u, const void *bias, void *h, int64_t rows,
+                            int64_t n);
+    /* sum [n] += the rows of x [rows, n], in order */
+    void (*sum_rows)(void *sum, const void *x, int64_t rows, int64_t n);
+    /* of a struct strip_sums: own [count] += apart [n, count], one after another */
+    void (*add_strips)(void *ctx, int64_t begin, int64_t end);
+};
+LEVEL_TABLES(mlp_rows)
+
+#endif

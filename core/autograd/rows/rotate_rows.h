@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* rotate_rows.h: rows of rotate and its gradients, seen as pairs. */
+#ifndef ROWS_ROTATE_ROWS_H
+#define ROWS_ROTATE_ROWS_H
+
+#include "tensor/levels.h"
+#include "tensor/loop.h"
+
+/* What a row function needs beside its row: from the first component to the second, per tensor. */
+struct rotate {
+    int64_t second[LOOP_MAX];
+};
+
+struct rotate_rows {
+    loop_fn rotate, unrotate, cosine_grad, sine_grad;
+};
+LEVEL_TABLES(rotate_rows)
+
+#endif

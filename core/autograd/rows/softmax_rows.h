@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* softmax_rows.h: rows of softmax and its gradient. */
+#ifndef ROWS_SOFTMAX_ROWS_H
+#define ROWS_SOFTMAX_ROWS_H
+
+#include "tensor/levels.h"
+#include "tensor/loop.h"
+
+struct softmax {
+    int64_t n; /* length of a row */
+    const void *x;
+    void *y;
+    const void *dy;
+    void *dx;
+    struct tensor mask; /* seen with the shape of x; data NULL: none */
+    struct axes lead;   /* all axes but the last */
+};
+
+struct softmax_rows {
+    range_fn forward, backward;
+};
+LEVEL_TABLES(softmax_rows)
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* loop_rows.h: sums over rows. */
+#ifndef ROWS_LOOP_ROWS_H
+#define ROWS_LOOP_ROWS_H
+
+#include "tensor/levels.h"
+#include "tensor/loop.h"
+
+struct loop_rows {
+    loop_fn add_row; /* y[i] += x[i]; where y repeats, its one element takes the row's sum */
+    loop_fn axpy;    /* y[i] += scale * x[i]; ctx is scale, a double                       */
+    void (*add)(void *y, const void *x, int64_t n); /* y += x, which do not overlap */
+};
+LEVEL_TABLES(loop_rows)
+
+#endif
