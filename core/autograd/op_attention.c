@@ -2,10 +2,10 @@
 /*
  * op_attention.c: fused attention, one head and one block of query rows at a time.
  *
- * A task is a (batch, head) pair. It walks over blocks of query rows; the scores of a block over
- * all keys it may see live in the thread's scratch memory and are gone after the block. The
- * backward pass makes them again from the log-sum-exp of each row. A task writes only slices of the
- * gradients of q, k and v that belong to its pair, in block order.
+ * A task is a (batch, head) pair. It walks over blocks of query rows (attention_walk.h); the scores
+ * of a block over all keys it may see live in the thread's scratch memory and are gone after the
+ * block. The backward pass makes them again from the log-sum-exp of each row. A task writes only
+ * slices of the gradients of q, k and v that belong to its pair, in block order.
  *
  * Gradients of score_add, bias and rel: each task adds into sums of its own, as large as the
  * operand's last two axes; these are then added to the operand's gradient in task order. Tasks run
@@ -15,8 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "attention_fetch.h"
-#include "attention_rounded.h"
+#include "attention_walk.h"
 #include "autograd/ops.h"
 #include "slices.h"
 #include "tensor/dots.h"
@@ -29,127 +28,6 @@ struct attention_arg {
     double scale;
     struct attention_mask mask; /* its arrays live as long as the graph */
 };
-
-/* Rows [first, first + rows) of head h of batch b. */
-static void clear_rows(const struct tensor *t, int64_t b, int64_t h, int64_t first, int64_t rows)
-{
-    struct matrix m = attention_rows_from(t, b, h, first);
-    int64_t bytes = (int64_t)dtype_bytes(t->dtype);
-    for (int64_t i = 0; i < rows; i++)
-        memset((char *)m.data + i * m.step * bytes, 0, (size_t)(t->dim[3] * bytes));
-}
-
-static struct matrix transposed(struct matrix x)
-{
-    x.trans = !x.trans;
-    return x;
-}
-
-/* c [m,n] = alpha a [m,k] b [k,n] + beta c */
-static void product(const struct attention *call, int64_t m, int64_t n, int64_t k, double alpha,
-                    struct matrix a, struct matrix b, double beta, struct matrix c)
-{
-    struct gemm p = {.dtype = call->dtype,
-                     .trans_a = a.trans,
-                     .trans_b = b.trans,
-                     .m = m,
-                     .n = n,
-                     .k = k,
-                     .alpha = alpha,
-                     .beta = beta,
-                     .a = a.data,
-                     .b = b.data,
-                     .c = c.data,
-                     .lda = a.step,
-                     .ldb = b.step,
-                     .ldc = c.step};
-    gemm_one(call->team, &p);
-}
-
-/* p = scale q k' over the keys of the tile */
-static void raw_scores(const struct attention_tile *t)
-{
-    const struct attention *c = t->call;
-    product(c, t->rows, t->cols, c->C, c->scale, attention_rows_from(&c->q, t->b, t->h, t->i0),
-            transposed(attention_rows_from(&c->k, t->b, t->h, t->j0)), 0.0,
-            (struct matrix){t->p, c->width, false});
-}
-
-static void forward_task(void *ctx, int64_t task)
-{
-    const struct attention *c = ctx;
-    const struct attention_rows *rows = attention_rows_of(c->dtype);
-    for (int64_t i0 = 0; i0 < c->Tq; i0 += c->block) {
-        struct attention_tile t = attention_tile_at(c, task, i0);
-        attention_fetch_queries(&t);
-        raw_scores(&t);
-        attention_fetch_keys(&t);
-        attention_fetch_outputs(&t);
-        rows->weigh(&t);
-        attention_fetch_values(&t);
-        product(c, t.rows, c->Cv, t.cols, 1.0, (struct matrix){t.p, c->width, false},
-                attention_rows_from(&c->v, t.b, t.h, t.j0), 0.0,
-                (struct matrix){t.out, most(t.out_step, 1), false});
-        rows->divide(&t);
-    }
-}
-
-/* With s the logits, p = exp(s - lse) and out = p v (Dao et al. 2022, appendix B.2):
- *   dv += p' dout     ds = p (dout v' - sum(dout out))
- *   dq += scale ds k  dk += scale ds' q */
-static void backward_tile(const struct attention_tile *t, const double beta[3])
-{
-    const struct attention *c = t->call;
-    const struct attention_rows *rows = attention_rows_of(c->dtype);
-    struct matrix p = {t->p, c->width, false}, ds = {t->ds, c->width, false};
-    struct matrix dout = {t->dout, most(t->out_step, 1), false};
-    attention_fetch_queries(t);
-    raw_scores(t);
-    attention_fetch_keys(t);
-    rows->weigh_again(t);
-    attention_fetch_outputs(t);
-    if (c->dv.data)
-        product(c, t->cols, c->Cv, t->rows, 1.0, transposed(p), dout, beta[SRC_V],
-                attention_rows_from(&c->dv, t->b, t->h, t->j0));
-    if (!c->scores)
-        return;
-    attention_fetch_values(t);
-    product(c, t->rows, t->cols, c->Cv, 1.0, dout,
-            transposed(attention_rows_from(&c->v, t->b, t->h, t->j0)), 0.0, ds);
-    rows->score_grads(t);
-    if (c->dq.data)
-        product(c, t->rows, c->C, t->cols, c->scale, ds,
-                attention_rows_from(&c->k, t->b, t->h, t->j0), beta[SRC_Q],
-                attention_rows_from(&c->dq, t->b, t->h, t->i0));
-    if (c->dk.data)
-        product(c, t->cols, c->C, t->rows, c->scale, transposed(ds),
-                attention_rows_from(&c->q, t->b, t->h, t->i0), beta[SRC_K],
-                attention_rows_from(&c->dk, t->b, t->h, t->j0));
-}
-
-/* The last block comes first: where it sees all keys, as under a causal mask, it can write fresh
- * gradients of k and v instead of adding to zeros. */
-static void backward_task(void *ctx, int64_t slot)
-{
-    const struct attention *c = ctx;
-    const struct tensor *grad[] = {&c->dq, &c->dk, &c->dv};
-    double beta[3] = {c->fresh[SRC_Q] ? 0.0 : 1.0, 1.0, 1.0};
-    int64_t blocks = (c->Tq + c->block - 1) / c->block;
-    for (int64_t i = blocks - 1; i >= 0; i--) {
-        struct attention_tile t = attention_tile_at(c, c->first + slot, i * c->block);
-        bool sees_all = t.cols == c->Tk;
-        for (int k = SRC_K; k <= SRC_V; k++) {
-            bool write = i == blocks - 1 && c->fresh[k];
-            beta[k] = write && sees_all ? 0.0 : 1.0;
-            if (write && !sees_all)
-                clear_rows(grad[k], t.b, t.h, 0, c->Tk);
-        }
-        if (t.cols > 0)
-            backward_tile(&t, beta);
-        else if (c->fresh[SRC_Q])
-            clear_rows(grad[SRC_Q], t.b, t.h, t.i0, t.rows);
-    }
-}
 
 /* A dense operand's shape with four axes; rel [1|H, n] becomes [1, 1|H, 1, n]. */
 static struct tensor four_axes(const struct tensor *t, bool rel)
@@ -257,6 +135,7 @@ static struct attention attention_call(const peat_node *n)
     /* Products like tall blocks, less so where operands are packed before; below the diagonal half
      * of a block is lost. */
     c.rounds = c.dtype == PEAT_F32 && c.team && c.team->bf16 && dots_available();
+    c.by = c.rounds ? &attention_rounded : &attention_plain;
     int64_t block = !arg->mask.causal ? BLOCK_MOST : c.rounds ? BLOCK_MOST / 4 : BLOCK_MOST / 2;
     block = least(block, BLOCK_BYTES / row_bytes);
     c.block = most(block, BLOCK_LEAST) / BLOCK_LEAST * BLOCK_LEAST;
@@ -268,11 +147,11 @@ static struct attention attention_call(const peat_node *n)
 }
 
 /* Room for a block of scores per thread, for backward two; false: out of memory. */
-static bool make_scratch(struct graph *g, struct attention *c, bool backward)
+static bool make_scratch(struct graph *g, struct attention *c)
 {
-    int64_t threads = g->team ? most(g->team->threads, 1) : 1, blocks = backward ? 2 : 1;
+    int64_t threads = g->team ? most(g->team->threads, 1) : 1, blocks = c->dout.data ? 2 : 1;
     c->packed_at = (size_t)(BLOCK_MOST + blocks * c->block * c->width) * dtype_bytes(c->dtype);
-    c->thread_bytes = c->packed_at + attention_packed_bytes(c, backward);
+    c->thread_bytes = c->packed_at + (c->by->bytes ? c->by->bytes(c) : 0);
     c->scratch = graph_scratch(g, (size_t)threads * c->thread_bytes);
     return c->scratch != NULL;
 }
@@ -283,8 +162,8 @@ static void attention_forward_op(peat_node *n)
     struct attention c = attention_call(n);
     c.lse = n->saved = graph_scratch(g, (size_t)(c.B * c.H * c.Tq) * dtype_bytes(c.dtype));
     struct arena_mark mark = arena_mark(g->arena);
-    if (c.lse && make_scratch(g, &c, false))
-        parallel_for(g->team, c.B * c.H, c.rounds ? attention_forward_rounded : forward_task, &c);
+    if (c.lse && make_scratch(g, &c))
+        parallel_for(g->team, c.B * c.H, attention_forward_task, &c);
     arena_rewind(g->arena, mark);
 }
 
@@ -437,8 +316,7 @@ static void backward_waves(peat_node *n, struct attention *c)
         for (int i = 0; i < SUMS; i++)
             begin_wave(c, &sums[i], b0, count);
         c->first = b0 * c->H;
-        parallel_for(g->team, count * c->H, c->rounds ? attention_backward_rounded : backward_task,
-                     c);
+        parallel_for(g->team, count * c->H, attention_backward_task, c);
         for (int i = 0; i < SUMS; i++)
             if (!sums[i].own)
                 add_partials(n, sums[i].src, sums[i].part, c, b0, count);
@@ -459,7 +337,7 @@ static void attention_backward(peat_node *n)
         targets_apart(n, target);
     for (int i = 0; i < N_SRC; i++)
         c.scores = c.scores || (i != SRC_V && n->src[i] && n->src[i]->needs_grad);
-    if (make_scratch(g, &c, true))
+    if (make_scratch(g, &c))
         backward_waves(n, &c);
     for (int i = SRC_Q; i <= SRC_V && !in_place && !graph_failed(g); i++)
         if (n->src[i]->needs_grad) {

@@ -4,8 +4,8 @@
 #define ROWS_ATTENTION_ROWS_H
 
 #include "autograd/ops.h"
-#include "tensor/gemm.h"
 #include "tensor/levels.h"
+#include "tensor/parallel.h"
 
 enum { BLOCK_MOST = 128 }; /* query rows at a time */
 
@@ -23,6 +23,7 @@ struct partial {
 
 /* One call, the same for all its tasks. */
 struct attention {
+    const struct attention_products *by; /* attention_walk.h */
     const struct team *team;
     peat_dtype dtype;
     int64_t B, H, Tq, Tk, C, Cv;
@@ -34,7 +35,7 @@ struct attention {
     struct tensor q, k, v;    /* [B,H,T,C]                                    */
     struct tensor dq, dk, dv; /* the same; data NULL: not wanted              */
     bool fresh[3];            /* dq, dk, dv hold nothing yet                  */
-    struct tensor out, dout;  /* [B,Tq,H,Cv]                                  */
+    struct tensor out, dout;  /* [B,Tq,H,Cv]; dout: data NULL in forward      */
     struct plane score_add, bias, rel;
     struct partial score_add_sums, bias_sums, rel_sums;
     void *lse;                      /* [B,H,Tq]                   */
@@ -56,6 +57,7 @@ struct attention_tile {
     void *row;        /* [rows]                             */
     void *lse, *out, *dout;
     int64_t out_step; /* between rows of out and dout */
+    void *packed;     /* what the products packed for the task */
 };
 
 static inline int64_t least(int64_t a, int64_t b)
