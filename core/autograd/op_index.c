@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* op_index.c: gather_rows and take_last. Indices are checked before anything is read. */
+/* op_index.c: gather_rows, take_last and scatter_last. Indices are checked before anything is read.
+ */
+#include <inttypes.h>
 #include <string.h>
 
 #include "autograd/ops.h"
@@ -101,12 +103,12 @@ static bool infer_take(peat_node *n)
     return true;
 }
 
-/* Rows of the result with those of a and index, both broadcast over the leading axes. */
+/* Rows of y, each with the row of a that its elements are taken from or added to. */
 struct take {
     const peat_node *n;
-    char *a;                 /* the operand's value, or its gradient          */
-    bool fresh;              /* nothing was written into the gradient         */
-    int64_t length, columns; /* n and m of ops.h                              */
+    struct tensor a, y; /* [..., length] and [..., columns]: values, or gradients        */
+    bool fresh;         /* what is written to, a or y, holds nothing yet                 */
+    int64_t length, columns;
     int64_t a_stride[PEAT_MAX_RANK], index_stride[PEAT_MAX_RANK];
     struct axes moves, repeats; /* leading axes along which a moves, repeats  */
     int64_t rows, blocks;       /* of the last axis of moves, its blocks      */
@@ -116,94 +118,92 @@ struct take {
 /* Rows of a tile: addresses are found for the first. */
 enum { TAKE_ROWS = 32 };
 
-static struct take take_of(const peat_node *n)
+/* Up to TAKE_ROWS rows of a, with the first rows of y that go with each. */
+static struct take_block take_tile(const struct take *t, int64_t tile)
 {
-    const struct tensor *a = &n->src[0]->value, *index = &n->src[1]->value;
-    struct take t = {.n = n, .a = a->data, .length = a->dim[a->rank - 1], .rows = 1};
-    int lead = n->value.rank - 1;
-    t.columns = n->value.dim[lead];
+    const int64_t bytes = (int64_t)dtype_bytes(t->y.dtype), from = tile % t->blocks * TAKE_ROWS;
+    const int64_t first = tile / t->blocks * t->rows + from;
+    const bool steps = t->moves.rank > 0;
+    return (struct take_block){
+        .rows = t->rows - from < TAKE_ROWS ? t->rows - from : TAKE_ROWS,
+        .a = (char *)t->a.data + axes_offset(&t->moves, first, t->a_stride) * bytes,
+        .y = (char *)t->y.data + axes_offset(&t->moves, first, t->y.stride) * bytes,
+        .index = (const int32_t *)t->n->src[1]->value.data +
+                 axes_offset(&t->moves, first, t->index_stride),
+        .a_step = steps ? t->a_stride[t->along] * bytes : 0,
+        .y_step = steps ? t->y.stride[t->along] * bytes : 0,
+        .index_step = steps ? t->index_stride[t->along] : 0,
+    };
+}
+
+/* Row number `again` of those of y that go with a row of a. */
+static struct take_block take_repeat(const struct take *t, struct take_block tile, int64_t again)
+{
+    tile.y += axes_offset(&t->repeats, again, t->y.stride) * (int64_t)dtype_bytes(t->y.dtype);
+    tile.index += axes_offset(&t->repeats, again, t->index_stride);
+    return tile;
+}
+
+static void pick_tile(void *ctx, int64_t number)
+{
+    const struct take *t = ctx;
+    const struct take_block tile = take_tile(t, number);
+    for (int64_t again = 0; again < t->repeats.count; again++) {
+        const struct take_block x = take_repeat(t, tile, again);
+        take_pick(t->y.dtype, &x, t->length, t->columns, t->fresh);
+    }
+}
+
+/* In order among the rows of y that go with one row of a. */
+static void scatter_tile(void *ctx, int64_t number)
+{
+    const struct take *t = ctx;
+    const struct take_block tile = take_tile(t, number);
+    for (int64_t r = 0; t->fresh && r < tile.rows; r++)
+        memset(tile.a + r * tile.a_step, 0, (size_t)t->length * dtype_bytes(t->y.dtype));
+    for (int64_t again = 0; again < t->repeats.count; again++) {
+        const struct take_block x = take_repeat(t, tile, again);
+        take_scatter(t->y.dtype, &x, t->columns);
+    }
+}
+
+/* Runs a tile function over all rows of t.y. */
+static void take_run(const peat_node *n, struct take t, tile_fn f)
+{
+    const int lead = t.y.rank - 1;
     int64_t dim[PEAT_MAX_RANK];
-    memcpy(dim, n->value.dim, sizeof(dim));
+    t.n = n;
+    t.rows = 1;
+    t.length = t.a.dim[t.a.rank - 1];
+    t.columns = t.y.dim[lead];
+    memcpy(dim, t.y.dim, sizeof(dim));
     dim[lead] = t.length;
-    memcpy(t.a_stride, tensor_broadcast_to(a, lead + 1, dim).stride, sizeof(t.a_stride));
-    dim[lead] = t.columns;
-    memcpy(t.index_stride, tensor_broadcast_to(index, lead + 1, dim).stride,
+    memcpy(t.a_stride, tensor_broadcast_to(&t.a, lead + 1, dim).stride, sizeof(t.a_stride));
+    memcpy(t.index_stride, tensor_broadcast_to(&n->src[1]->value, lead + 1, t.y.dim).stride,
            sizeof(t.index_stride));
-    axes_split(lead, n->value.dim, t.a_stride, &t.moves, &t.repeats);
+    axes_split(lead, t.y.dim, t.a_stride, &t.moves, &t.repeats);
     if (t.moves.count > 0 && t.moves.rank > 0) {
         t.rows = t.moves.dim[t.moves.rank - 1];
         t.along = t.moves.place[t.moves.rank - 1];
     }
     t.blocks = (t.rows + TAKE_ROWS - 1) / TAKE_ROWS;
-    return t;
-}
-
-/* Up to TAKE_ROWS rows of a, with the first result rows that read each. */
-static struct take_block take_tile(const struct take *t, const struct tensor *y, int64_t tile)
-{
-    const int64_t bytes = (int64_t)dtype_bytes(y->dtype), from = tile % t->blocks * TAKE_ROWS;
-    const int64_t first = tile / t->blocks * t->rows + from;
-    const bool steps = t->moves.rank > 0;
-    return (struct take_block){
-        .rows = t->rows - from < TAKE_ROWS ? t->rows - from : TAKE_ROWS,
-        .a = t->a + axes_offset(&t->moves, first, t->a_stride) * bytes,
-        .y = (char *)y->data + axes_offset(&t->moves, first, y->stride) * bytes,
-        .index = (const int32_t *)t->n->src[1]->value.data +
-                 axes_offset(&t->moves, first, t->index_stride),
-        .a_step = steps ? t->a_stride[t->along] * bytes : 0,
-        .y_step = steps ? y->stride[t->along] * bytes : 0,
-        .index_step = steps ? t->index_stride[t->along] : 0,
-    };
-}
-
-/* Result row number `again` of those of a row. */
-static struct take_block take_repeat(const struct take *t, const struct tensor *y,
-                                     struct take_block tile, int64_t again)
-{
-    tile.y += axes_offset(&t->repeats, again, y->stride) * (int64_t)dtype_bytes(y->dtype);
-    tile.index += axes_offset(&t->repeats, again, t->index_stride);
-    return tile;
-}
-
-static void forward_tile(void *ctx, int64_t number)
-{
-    const struct take *t = ctx;
-    const struct tensor *y = &t->n->value;
-    const struct take_block tile = take_tile(t, y, number);
-    for (int64_t again = 0; again < t->repeats.count; again++) {
-        const struct take_block x = take_repeat(t, y, tile, again);
-        take_pick(y->dtype, &x, t->length, t->columns);
-    }
-}
-
-/* In order among the result rows of one row of a. */
-static void backward_tile(void *ctx, int64_t number)
-{
-    const struct take *t = ctx;
-    const struct tensor *dy = &t->n->grad;
-    const struct take_block tile = take_tile(t, dy, number);
-    for (int64_t r = 0; t->fresh && r < tile.rows; r++)
-        memset(tile.a + r * tile.a_step, 0, (size_t)t->length * dtype_bytes(dy->dtype));
-    for (int64_t again = 0; again < t->repeats.count; again++) {
-        const struct take_block x = take_repeat(t, dy, tile, again);
-        take_scatter(dy->dtype, &x, t->columns);
-    }
+    parallel_for(team_of(n), t.moves.count / t.rows * t.blocks, f, &t);
 }
 
 /* y_j = a[index_j] in each row */
 static void forward_take(peat_node *n)
 {
-    struct take t = take_of(n);
-    if (indices_valid(n, &n->src[1]->value, t.length))
-        parallel_for(team_of(n), t.moves.count / t.rows * t.blocks, forward_tile, &t);
+    const struct tensor *a = &n->src[0]->value;
+    if (indices_valid(n, &n->src[1]->value, a->dim[a->rank - 1]))
+        take_run(n, (struct take){.a = *a, .y = n->value, .fresh = true}, pick_tile);
 }
 
 /* y_j = a[index_j]:  da[index_j] += dy_j, rows and j in order */
 static void backward_take(peat_node *n)
 {
-    struct take t = take_of(n);
-    t.a = node_grad_whole(n->src[0], &t.fresh).data;
-    parallel_for(team_of(n), t.moves.count / t.rows * t.blocks, backward_tile, &t);
+    struct take t = {.y = n->grad};
+    t.a = node_grad_whole(n->src[0], &t.fresh);
+    take_run(n, t, scatter_tile);
 }
 
 peat_node *op_take_last(peat_graph *g, peat_node *a, peat_node *index)
@@ -212,4 +212,60 @@ peat_node *op_take_last(peat_graph *g, peat_node *a, peat_node *index)
                                  .unread = UNREAD_FIRST | UNREAD_SELF};
     peat_node *src[] = {op_contiguous(g, a), op_contiguous(g, index)};
     return graph_op(graph_of(g), &op, 2, src, 0, NULL, 0);
+}
+
+/* --- scatter_last ------------------------------------------------------------------------ */
+
+static bool infer_scatter(peat_node *n)
+{
+    const struct tensor *a = &n->src[0]->value, *index = &n->src[1]->value;
+    const int64_t length = *(const int64_t *)n->arg;
+    int64_t dim[PEAT_MAX_RANK];
+    int rank = 0;
+    bool fits = operand_types(n, 2) && a->rank >= 1 && index->rank >= 1 &&
+                shape_broadcast(a, index, &rank, dim) && rank == a->rank && length >= 0;
+    for (int i = 0; fits && i < rank; i++)
+        fits = dim[i] == a->dim[i];
+    if (fits && index->dim[index->rank - 1] == a->dim[rank - 1]) {
+        dim[rank - 1] = length;
+        n->value = tensor_shape(n->g->dtype, rank, dim);
+        return true;
+    }
+    char ta[160], ti[160];
+    if (!graph_failed(n->g))
+        graph_fail(n->g, "operand %s, index %s and %" PRId64 " sums do not fit",
+                   tensor_shape_text(a, ta, sizeof(ta)), tensor_shape_text(index, ti, sizeof(ti)),
+                   length);
+    return false;
+}
+
+/* y[index_j] = the sum of a_j in each row, j in order */
+static void forward_scatter(peat_node *n)
+{
+    if (indices_valid(n, &n->src[1]->value, *(const int64_t *)n->arg))
+        take_run(n, (struct take){.a = n->value, .y = n->src[0]->value, .fresh = true},
+                 scatter_tile);
+}
+
+/* y[index_j] = sum of a_j:  da_j += dy[index_j] */
+static void backward_scatter(peat_node *n)
+{
+    struct take t = {.a = n->grad};
+    t.y = node_grad_whole(n->src[0], &t.fresh);
+    take_run(n, t, pick_tile);
+}
+
+/* An addition for each element. */
+static int64_t flops_scatter(const peat_node *n)
+{
+    return tensor_count(&n->src[0]->value);
+}
+
+peat_node *op_scatter_last(peat_graph *g, peat_node *a, peat_node *index, int64_t length)
+{
+    static const struct op op = {
+        "scatter_last", infer_scatter, forward_scatter,           backward_scatter,
+        flops_scatter,  GRADS_APART,   UNREAD_FIRST | UNREAD_SELF};
+    peat_node *src[] = {op_contiguous(g, a), op_contiguous(g, index)};
+    return graph_op(graph_of(g), &op, 2, src, 0, &length, sizeof(length));
 }

@@ -83,7 +83,7 @@ static struct stack in_slot(const struct call *c, int64_t slot)
 static int64_t slots_of(const struct call *c)
 {
     const struct team *team = team_of(c->n);
-    return c->lead.count < MANY_PRODUCTS || team == NULL || team->threads < 1 ? 1 : team->threads;
+    return c->lead.count < MANY_PRODUCTS || !team || team->threads < 1 ? 1 : team->threads;
 }
 
 /* Memory for the slots; false: there is none. */
@@ -94,7 +94,7 @@ static bool make_room(struct call *c)
     c->slots = slots_of(c);
     c->slot_bytes = ((size_t)(c->rows * c->length) * bytes + LINE) / LINE * LINE;
     c->scratch = graph_scratch(c->n->g, (size_t)c->slots * c->slot_bytes);
-    return c->scratch != NULL;
+    return c->scratch;
 }
 
 /* ---- taking ---- */
@@ -128,7 +128,7 @@ static void pick_rows(void *ctx, int64_t begin, int64_t end)
 {
     const struct rows_of *r = ctx;
     const struct take_block b = block_of(r, begin, end);
-    take_pick(r->y->dtype, &b, r->c->length, r->c->columns);
+    take_pick(r->y->dtype, &b, r->c->length, r->c->columns, true);
 }
 
 static void scatter_rows(void *ctx, int64_t begin, int64_t end)
@@ -283,9 +283,9 @@ static bool goes_by_matrix(const peat_node *a, const peat_node *b, uint32_t flag
                            const peat_node *index)
 {
     struct product_shape s;
-    if (a == NULL || b == NULL || index == NULL || node_root(a) == node_root(b) ||
-        index->value.rank < 1 || !product_shape(&a->value, &b->value, flags, &s) ||
-        index->value.rank > s.rank || matmul_folds(a, b, flags))
+    if (!a || !b || !index || node_root(a) == node_root(b) || index->value.rank < 1 ||
+        !product_shape(&a->value, &b->value, flags, &s) || index->value.rank > s.rank ||
+        matmul_folds(a, b, flags))
         return false;
     for (int i = 0; i < index->value.rank - 1; i++) {
         const int64_t dim = index->value.dim[i];

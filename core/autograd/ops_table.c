@@ -75,6 +75,7 @@ static const peat_ops table = {
     .shape = shape,
     .custom_all = op_custom_all,
     .matmul_take = op_matmul_take,
+    .scatter_last = op_scatter_last,
 };
 
 void graph_init(struct graph *g, struct arena *arena, const struct team *team, peat_dtype dtype)

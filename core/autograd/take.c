@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* take.c: rows of take_last and of matmul_take. */
+/* take.c: rows of take_last, scatter_last and matmul_take. */
 #include "take.h"
 
 #include "fetch.h"
 #include "rows/take_rows.h"
 
 /* Rows are short: they end before the processor foresees what is read next. */
-void take_pick(peat_dtype dtype, const struct take_block *b, int64_t length, int64_t columns)
+void take_pick(peat_dtype dtype, const struct take_block *b, int64_t length, int64_t columns,
+               bool fresh)
 {
     const struct take_rows *rows = take_rows_of(dtype);
     const int64_t bytes = (int64_t)dtype_bytes(dtype);
@@ -15,8 +16,8 @@ void take_pick(peat_dtype dtype, const struct take_block *b, int64_t length, int
             fetch_bytes(b->y + (r + 1) * b->y_step, columns * bytes, true);
             fetch_bytes(b->a + (r + 1) * b->a_step, length * bytes, false);
         }
-        rows->pick(b->y + r * b->y_step, b->a + r * b->a_step, b->index + r * b->index_step,
-                   columns);
+        (fresh ? rows->pick : rows->pick_more)(b->y + r * b->y_step, b->a + r * b->a_step,
+                                               b->index + r * b->index_step, columns);
     }
 }
 

@@ -13,8 +13,10 @@ struct take_block {
     int64_t a_step, y_step, index_step; /* from a row to the next: bytes, bytes, elements */
 };
 
-/* y_j = a[index_j] in each row; rows of y have `columns` elements, those of a `length`. */
-void take_pick(peat_dtype dtype, const struct take_block *b, int64_t length, int64_t columns);
+/* y_j = a[index_j] in each row, or y_j += where it is not fresh; rows of y have `columns` elements,
+ * those of a `length`. */
+void take_pick(peat_dtype dtype, const struct take_block *b, int64_t length, int64_t columns,
+               bool fresh);
 /* a[index_j] += y_j in each row, in the order of j. */
 void take_scatter(peat_dtype dtype, const struct take_block *b, int64_t columns);
 

@@ -130,6 +130,7 @@ typedef struct peat_ops {
                        const void *arg, size_t arg_size, peat_node **out);
     peat_node *(*matmul_take)(peat_graph *, peat_node *, peat_node *, uint32_t flags,
                               peat_node *index);
+    peat_node *(*scatter_last)(peat_graph *, peat_node *, peat_node *index, int64_t length);
 } peat_ops;
 
 struct peat_graph {
@@ -334,6 +335,14 @@ static inline peat_node *peat_matmul_take(peat_graph *g, peat_node *a, peat_node
                                           peat_node *index)
 {
     return g->ops->matmul_take(g, a, b, flags, index);
+}
+/* a [..., m], index I32 [..., m] in 0..length-1 -> [..., length]: element r of a row is the sum of
+ * the a_j with index_j = r, in the order of j. Leading axes of the index broadcast to those of a.
+ * Each of take_last and scatter_last is the gradient of the other. */
+static inline peat_node *peat_scatter_last(peat_graph *g, peat_node *a, peat_node *index,
+                                           int64_t length)
+{
+    return g->ops->scatter_last(g, a, index, length);
 }
 /* Rotate pairs (x, y) of the last axis C of a to (x cos - y sin, x sin + y cos). cosine and sine
  * are [..., C/2] and broadcast. Su et al. 2021, eq. 34. The inverse takes -sine. */

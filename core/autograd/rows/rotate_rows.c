@@ -46,12 +46,12 @@ VEC_INLINE void unrotate_pairs(const struct loop_row *row, const struct rotate *
         else if (s[2] == s[3])                                                                     \
             pairs(row, ctx, s[0], s[1], s[2]);                                                     \
         else                                                                                       \
-            name##_apart(row, ctx);                                                          \
+            name##_apart(row, ctx);                                                                \
     }
 
 /* Cosine and sine of different strides: element by element. */
 #define ROTATE_APART(name, pairs)                                                                  \
-    static void name##_apart(const struct loop_row *row, const void *ctx)                    \
+    static void name##_apart(const struct loop_row *row, const void *ctx)                          \
     {                                                                                              \
         struct loop_row one = *row;                                                                \
         one.n = 1;                                                                                 \

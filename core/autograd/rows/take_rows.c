@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* take_rows.c: rows of take_last and gather_rows, and their gradients. */
+/* take_rows.c: rows of take_last, scatter_last and gather_rows, and their gradients. */
 #include "rows/take_rows.h"
 
 #include "fetch.h"
@@ -20,8 +20,8 @@ static int step_of(const int32_t *index)
     return apart ? UNEVEN : (int)step;
 }
 
-/* y_j = a[index_j] */
-static void pick(void *to, const void *from, const int32_t *index, int64_t n)
+/* y_j = a[index_j], or y_j += a[index_j] */
+VEC_INLINE void pick_row(void *to, const void *from, const int32_t *index, int64_t n, bool more)
 {
     real *restrict y = to;
     const real *restrict a = from;
@@ -31,19 +31,29 @@ static void pick(void *to, const void *from, const int32_t *index, int64_t n)
         const real *first = a + index[j];
         if (step == 1)
             for (int k = 0; k < STRETCH; k++)
-                y[j + k] = first[k];
+                y[j + k] = more ? y[j + k] + first[k] : first[k];
         else if (step == -1)
             for (int k = 0; k < STRETCH; k++)
-                y[j + k] = first[-k];
+                y[j + k] = more ? y[j + k] + first[-k] : first[-k];
         else if (step == 0)
             for (int k = 0; k < STRETCH; k++)
-                y[j + k] = *first;
+                y[j + k] = more ? y[j + k] + *first : *first;
         else
             for (int k = 0; k < STRETCH; k++)
-                y[j + k] = a[index[j + k]];
+                y[j + k] = more ? y[j + k] + a[index[j + k]] : a[index[j + k]];
     }
     for (; j < n; j++)
-        y[j] = a[index[j]];
+        y[j] = more ? y[j] + a[index[j]] : a[index[j]];
+}
+
+static void pick(void *y, const void *a, const int32_t *index, int64_t n)
+{
+    pick_row(y, a, index, n, false);
+}
+
+static void pick_more(void *dy, const void *a, const int32_t *index, int64_t n)
+{
+    pick_row(dy, a, index, n, true);
 }
 
 /* da[index_j] += dy_j */
@@ -135,4 +145,5 @@ static void scatter_rows(void *table, const void *dy, const int32_t *index, int6
     }
 }
 
-const struct take_rows AT_LEVEL(take_rows) = {pick, scatter, scatter_apart, scatter_rows};
+const struct take_rows AT_LEVEL(take_rows) = {pick, pick_more, scatter, scatter_apart,
+                                              scatter_rows};

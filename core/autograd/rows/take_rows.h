@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* take_rows.h: rows of take_last and gather_rows, and their gradients. */
+/* take_rows.h: rows of take_last, scatter_last and gather_rows, and their gradients. */
 #ifndef ROWS_TAKE_ROWS_H
 #define ROWS_TAKE_ROWS_H
 
@@ -16,6 +16,7 @@ struct taken_rows {
 /* n elements of a row; y and da do not overlap what they are made of. */
 struct take_rows {
     void (*pick)(void *y, const void *a, const int32_t *index, int64_t n);
+    void (*pick_more)(void *dy, const void *a, const int32_t *index, int64_t n); /* added */
     /* In the order of j, also where an index comes again. */
     void (*scatter)(void *da, const void *dy, const int32_t *index, int64_t n);
     /* The same of da and dy of each row, faster where an index comes again and again, since sums

@@ -386,6 +386,9 @@ BUILD(build_take_rows, op_take_last(g, in[0], index_node(graph, 2, DIMS(3, 7))))
 /* A table per head, one index per pair of positions. */
 BUILD(build_take_heads,
       op_take_last(g, op_reshape(g, in[0], 3, DIMS(3, 1, 4)), index_node(graph, 2, DIMS(4, 5))))
+/* Indices repeat: sums of several elements, and of none. */
+BUILD(build_scatter, op_scatter_last(g, in[0], index_node(graph, 2, DIMS(3, 7)), 5))
+BUILD(build_scatter_wide, op_scatter_last(g, in[0], index_node(graph, 4, DIMS(2, 1, 1, 7)), 6))
 BUILD(build_take_both, op_take_last(g, in[0], index_node(graph, 4, DIMS(2, 1, 3, 4))))
 
 START_TEST(index_gradients_match)
@@ -401,6 +404,9 @@ START_TEST(index_gradients_match)
         {"take one row", 1, {{2, {1, 4}}}, build_take_rows},
         {"take heads", 1, {{2, {3, 4}}}, build_take_heads},
         {"take both", 1, {{3, {5, 1, 4}}}, build_take_both},
+        {"scatter", 1, {{2, {3, 7}}}, build_scatter},
+        {"scatter broadcast", 1, {{4, {2, 4, 3, 7}}}, build_scatter},
+        {"scatter heads", 1, {{4, {2, 3, 40, 7}}}, build_scatter_wide},
     };
     check_table(c, COUNT(c));
 }

@@ -318,6 +318,17 @@ START_TEST(rows_and_elements_are_taken_by_index)
 }
 END_TEST
 
+START_TEST(elements_are_summed_by_index)
+{
+    static int32_t index[] = {2, 0, 2, 1, 1, 1};
+    peat_node *i = graph_constant(&graph, PEAT_I32, 2, DIMS(2, 3), index);
+    /* Two heads with the same index. */
+    peat_node *y = op_scatter_last(g, ramp(3, DIMS(2, 2, 3), 1.0, 1.0), i, 4);
+    check_shape(y, 3, DIMS(2, 2, 4));
+    check_values(y, (const double[]){2, 0, 4, 0, 0, 15, 0, 0, 8, 0, 16, 0, 0, 33, 0, 0});
+}
+END_TEST
+
 enum { WIDE = 71, PLACES = 9 };
 
 static peat_node *trained_ramp(int rank, const int64_t *dim, double first, double step)
@@ -337,19 +348,24 @@ static void weighted_gradient(peat_node *y, peat_node *x, double *out)
         out[i] = tensor_get(&grad, i);
 }
 
-/* Up, down, clipped and uneven, each longer than what vectors move at once. */
-START_TEST(indices_are_taken_alike_however_they_run)
+/* [4, WIDE]: up, down, clipped and uneven, each longer than what vectors move at once. */
+static peat_node *indices_of_every_kind(int32_t *index)
 {
-    static int32_t index[4 * WIDE];
-    double grad[4 * 2 * WIDE], want[4 * 2 * WIDE] = {0};
     for (int j = 0; j < WIDE; j++) {
         index[j] = j + 3;
         index[WIDE + j] = 2 * WIDE - 1 - j;
         index[2 * WIDE + j] = j < 5 ? 5 - j : 0;
         index[3 * WIDE + j] = j * 7 % 13;
     }
+    return graph_constant(&graph, PEAT_I32, 2, DIMS(4, WIDE), index);
+}
+
+START_TEST(indices_are_taken_alike_however_they_run)
+{
+    static int32_t index[4 * WIDE];
+    double grad[4 * 2 * WIDE], want[4 * 2 * WIDE] = {0};
     peat_node *x = trained_ramp(2, DIMS(4, 2 * WIDE), 0.5, 0.25);
-    peat_node *y = op_take_last(g, x, graph_constant(&graph, PEAT_I32, 2, DIMS(4, WIDE), index));
+    peat_node *y = op_take_last(g, x, indices_of_every_kind(index));
     for (int i = 0; i < 4 * WIDE; i++) {
         int at = i / WIDE * 2 * WIDE + index[i];
         ck_assert_double_eq(get(y, i), get(x, at));
@@ -358,6 +374,37 @@ START_TEST(indices_are_taken_alike_however_they_run)
     weighted_gradient(y, x, grad);
     for (int i = 0; i < 4 * 2 * WIDE; i++)
         ck_assert_double_eq(grad[i], want[i]);
+}
+END_TEST
+
+/* The second of two sums adds to the gradient that the first has written. */
+START_TEST(elements_are_summed_alike_however_indices_run)
+{
+    static int32_t index[4 * WIDE];
+    double grad[4 * WIDE], want[4 * 2 * WIDE] = {0};
+    peat_node *x = trained_ramp(2, DIMS(4, WIDE), 0.5, 0.25), *at = indices_of_every_kind(index);
+    peat_node *y = op_scatter_last(g, x, at, 2 * WIDE);
+    for (int i = 0; i < 4 * WIDE; i++)
+        want[i / WIDE * 2 * WIDE + index[i]] += get(x, i);
+    for (int i = 0; i < 4 * 2 * WIDE; i++)
+        ck_assert_double_eq(get(y, i), want[i]);
+    weighted_gradient(op_add(g, y, op_scatter_last(g, x, at, 2 * WIDE)), x, grad);
+    for (int i = 0; i < 4 * WIDE; i++)
+        ck_assert_double_eq(grad[i], 2.0 * (1.0 + i / WIDE * 2 * WIDE + index[i]));
+}
+END_TEST
+
+START_TEST(sums_of_elements_check_their_operands)
+{
+    static int32_t index[] = {0, 4, 1, 2, 3, 0};
+    peat_node *i = graph_constant(&graph, PEAT_I32, 2, DIMS(2, 3), index);
+    ck_assert_ptr_null(op_scatter_last(g, ramp(2, DIMS(2, 4), 0, 1), i, 5));
+    ck_assert_str_eq(graph.err.text,
+                     "scatter_last: operand [2, 4], index [2, 3] and 5 sums do not fit");
+    graph_init(&graph, &arena, NULL, PEAT_F64);
+    i = graph_constant(&graph, PEAT_I32, 2, DIMS(2, 3), index);
+    ck_assert_ptr_null(op_scatter_last(g, ramp(2, DIMS(2, 3), 0, 1), i, 4));
+    ck_assert_str_eq(graph.err.text, "scatter_last: index 4 is not in 0..3");
 }
 END_TEST
 
@@ -494,6 +541,7 @@ int main(void)
               linear_multiplies_by_the_transposed_weight, permute_moves_axes_and_slice_cuts_them,
               reshape_keeps_the_order_of_elements, concat_pad_and_expand_place_elements,
               sums_means_and_running_sums_follow_their_axis, rows_and_elements_are_taken_by_index,
-              indices_are_taken_alike_however_they_run, running_sums_of_many_rows_are_those_of_each,
-              norms_add_in_lanes_and_round_each_step));
+              elements_are_summed_by_index, elements_are_summed_alike_however_indices_run,
+              sums_of_elements_check_their_operands, indices_are_taken_alike_however_they_run,
+              running_sums_of_many_rows_are_those_of_each, norms_add_in_lanes_and_round_each_step));
 }

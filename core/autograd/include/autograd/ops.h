@@ -131,6 +131,7 @@ peat_node *op_normalize(peat_graph *g, peat_node *a, double eps);
 peat_node *op_cumsum(peat_graph *g, peat_node *a, int32_t axis, bool reverse);
 peat_node *op_gather_rows(peat_graph *g, peat_node *table, peat_node *index);
 peat_node *op_take_last(peat_graph *g, peat_node *a, peat_node *index);
+peat_node *op_scatter_last(peat_graph *g, peat_node *a, peat_node *index, int64_t length);
 peat_node *op_matmul_take(peat_graph *g, peat_node *a, peat_node *b, uint32_t flags,
                           peat_node *index);
 peat_node *op_rotate(peat_graph *g, peat_node *a, peat_node *cosine, peat_node *sine,
