@@ -61,7 +61,7 @@ struct check {
 
 static bool is_checked(const struct check *c, int i)
 {
-    return c->needs == NULL || c->needs[i];
+    return !c->needs || c->needs[i];
 }
 
 /* L; with grad, dL/dinput into grad[i] as well. */
@@ -72,18 +72,18 @@ static peat_status run(struct check *c, struct tensor *grad, double *L, struct e
     struct graph g;
     arena_reset(&c->step);
     graph_init(&g, &c->step, c->team, PEAT_F64);
-    g.no_grad = grad == NULL;
+    g.no_grad = !grad;
     peat_node **leaf = ARENA_ARRAY(&c->step, c->n_input + 1, peat_node *);
     for (int i = 0; i < c->n_input; i++) {
         const struct tensor *x = &c->input[i];
-        leaf[i] = is_checked(c, i) ? graph_leaf(&g, x, grad == NULL ? NULL : &grad[i], NULL)
+        leaf[i] = is_checked(c, i) ? graph_leaf(&g, x, grad ? &grad[i] : NULL, NULL)
                                    : graph_constant(&g, x->dtype, x->rank, x->dim, x->data);
     }
     peat_node *y = graph_failed(&g) ? NULL : c->fn(&g, leaf, c->ctx);
-    if (y == NULL && !graph_failed(&g))
+    if (!y && !graph_failed(&g))
         return error_set(err, PEAT_FAILED, "the function returned nothing and gave no reason");
     peat_node *loss = graph_op(&g, &contract, 1, &y, 0, NULL, 0);
-    if (loss != NULL && grad != NULL)
+    if (loss && grad)
         graph_backward(&g, loss);
     if (graph_failed(&g))
         return error_set(err, g.err.status, "%s", g.err.text);
@@ -98,7 +98,7 @@ static peat_status analytic(struct check *c, struct arena *keep, struct tensor *
     *grad = ARENA_ARRAY(keep, c->n_input + 1, struct tensor);
     for (int i = 0; i < c->n_input; i++) {
         (*grad)[i] = tensor_new(keep, PEAT_F64, c->input[i].rank, c->input[i].dim);
-        if ((*grad)[i].data == NULL)
+        if (!(*grad)[i].data)
             return error_set(err, PEAT_NOMEM, "out of memory");
         memset((*grad)[i].data, 0, tensor_bytes(&(*grad)[i]));
     }
@@ -193,9 +193,9 @@ peat_status gradcheck_run(const struct gradcheck *options, gradcheck_fn fn, void
                           struct error *err)
 {
     static const struct gradcheck defaults = {0};
-    const struct gradcheck *o = options != NULL ? options : &defaults;
+    const struct gradcheck *o = options ? options : &defaults;
     struct gradcheck_result own;
-    struct gradcheck_result *r = result != NULL ? result : &own;
+    struct gradcheck_result *r = result ? result : &own;
     struct check c = {fn, ctx, n_input, input, needs, o->team, {0}};
     struct arena keep;
     struct tensor *first = NULL, *second = NULL;

@@ -3,8 +3,6 @@
 #include "autograd/graph.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "autograd/stretch.h"
@@ -12,62 +10,19 @@
 
 static const struct op view_op = {.name = "view", .unread = UNREAD_ALL};
 
-bool graph_failed(const struct graph *g)
-{
-    return g->err.status != PEAT_OK;
-}
-
-/* The first error stays. */
-static peat_node *keep_error(struct graph *g, peat_status status, const char *text)
-{
-    if (graph_failed(g))
-        return NULL;
-    error_set(&g->err, status, "%s", text);
-    if (g->hook != NULL)
-        error_prefix(&g->err, "%s", g->hook);
-    return NULL;
-}
-
-peat_node *graph_fail(struct graph *g, const char *fmt, ...)
-{
-    char text[sizeof(g->err.text)];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
-    va_end(ap);
-    return keep_error(g, PEAT_INVALID, text);
-}
-
-void graph_fail_missing(struct graph *g, const char *op, int operand)
-{
-    bool hint = g->missing && *g->missing;
-    graph_fail(g, "%s: operand %d is missing%s%s", op, operand,
-               hint ? "; if it came with the call, declare " : "", hint ? g->missing : "");
-}
-
-peat_node *graph_no_memory(struct graph *g, const char *what, size_t bytes)
-{
-    char text[256];
-    if (bytes > 0)
-        snprintf(text, sizeof(text), "%s: out of memory for %zu bytes", what, bytes);
-    else
-        snprintf(text, sizeof(text), "%s: out of memory", what);
-    return keep_error(g, PEAT_NOMEM, text);
-}
-
 void *graph_scratch(struct graph *g, size_t bytes)
 {
     if (g->shape_only || graph_failed(g))
         return NULL;
     void *p = arena_try_alloc(g->arena, bytes);
-    if (p == NULL)
+    if (!p)
         graph_no_memory(g, "scratch", bytes);
     return p;
 }
 
 void graph_done_with(struct graph *g, void *scratch, size_t bytes)
 {
-    if (g->reuse && scratch != NULL)
+    if (g->reuse && scratch)
         pool_give(&g->pool, scratch, bytes);
 }
 
@@ -116,9 +71,9 @@ static bool value_alloc(struct graph *g, peat_node *n)
     bool pooled = g->n_stretch > 0 && bytes >= STRETCH_POOLED;
     n->value.data =
         pooled ? pool_take(&g->pool, g->arena, bytes) : arena_try_alloc(g->arena, bytes);
-    if (n->value.data != NULL)
+    if (n->value.data)
         return true;
-    graph_no_memory(g, n->op != NULL ? n->op->name : "constant", bytes);
+    graph_no_memory(g, n->op ? n->op->name : "constant", bytes);
     return false;
 }
 
@@ -129,7 +84,7 @@ peat_node *graph_constant(struct graph *g, peat_dtype t, int rank, const int64_t
     peat_node *n = node_new(g, NULL, 0, NULL);
     n->value = tensor_shape(t, rank, dim);
     n->value.data = data;
-    if (data == NULL && !value_alloc(g, n))
+    if (!data && !value_alloc(g, n))
         return NULL;
     return tape_push(g, n);
 }
@@ -150,7 +105,7 @@ peat_node *graph_zeros_like(struct graph *g, const peat_node *x)
 peat_node *graph_leaf(struct graph *g, const struct tensor *value, const struct tensor *grad,
                       const char *name)
 {
-    const char *who = name != NULL ? name : "leaf";
+    const char *who = name ? name : "leaf";
     if (graph_failed(g) || !shape_valid(g, who, value->rank, value->dim))
         return NULL;
     if (value->dtype != g->dtype)
@@ -158,14 +113,14 @@ peat_node *graph_leaf(struct graph *g, const struct tensor *value, const struct 
                           dtype_name(g->dtype));
     /* Views take their gradient from the leaf's by strides: both must be laid out alike. */
     if (!tensor_contiguous(value) ||
-        (grad != NULL && (grad->dtype != value->dtype || !tensor_contiguous(grad) ||
-                          !tensor_same_shape(grad, value))))
+        (grad && (grad->dtype != value->dtype || !tensor_contiguous(grad) ||
+                  !tensor_same_shape(grad, value))))
         return graph_fail(g, "%s: value and gradient must be contiguous and alike", who);
     peat_node *n = node_new(g, NULL, 0, NULL);
     n->value = *value;
     n->name = name;
     n->needs_grad = !g->no_grad;
-    if (grad != NULL)
+    if (grad)
         n->grad = *grad;
     return tape_push(g, n);
 }
@@ -174,9 +129,9 @@ static bool sources_ok(struct graph *g, const struct op *op, int n_src, peat_nod
                        uint32_t optional)
 {
     for (int i = 0; i < n_src; i++) {
-        if (src[i] == NULL && i < 32 && (optional >> i & 1) != 0)
+        if (!src[i] && i < 32 && (optional >> i & 1) != 0)
             continue;
-        if (src[i] == NULL)
+        if (!src[i])
             graph_fail_missing(g, op->name, i + 1);
         else if (src[i]->g != g)
             graph_fail(g, "%s: operand %d belongs to another graph", op->name, i + 1);
@@ -203,7 +158,7 @@ static bool infer(struct graph *g, peat_node *n)
     if (!graph_failed(g))
         error_set(&g->err, PEAT_INVALID, "operands do not fit");
     error_prefix(&g->err, "%s", n->op->name);
-    if (hook != NULL)
+    if (hook)
         error_prefix(&g->err, "%s", hook);
     return false;
 }
@@ -214,18 +169,18 @@ peat_node *graph_op(struct graph *g, const struct op *op, int n_src, peat_node *
     if (graph_failed(g) || !sources_ok(g, op, n_src, src, optional))
         return NULL;
     peat_node *n = node_new(g, op, n_src, src);
-    if (arg != NULL && arg_size > 0)
+    if (arg && arg_size > 0)
         n->arg = memcpy(arena_alloc(g->arena, arg_size), arg, arg_size);
     if (!infer(g, n) || !value_alloc(g, n))
         return NULL;
     for (int i = 0; i < n_src; i++)
-        if (src[i] != NULL && src[i]->needs_grad)
-            n->needs_grad = op->backward != NULL && !g->no_grad;
+        if (src[i] && src[i]->needs_grad)
+            n->needs_grad = op->backward && !g->no_grad;
     if (!g->shape_only)
         op->forward(n);
     if (graph_failed(g))
         return NULL;
-    if (op->flops != NULL)
+    if (op->flops)
         g->flops += op->flops(n);
     return tape_push(g, n);
 }
@@ -244,7 +199,7 @@ peat_node *graph_view(struct graph *g, peat_node *src, int rank, const int64_t *
         n->value.dim[i] = dim[i];
         n->value.stride[i] = stride[i];
     }
-    if (src->value.data != NULL)
+    if (src->value.data)
         n->value.data = (char *)src->value.data + offset * (int64_t)dtype_bytes(src->value.dtype);
     n->needs_grad = src->needs_grad;
     return tape_push(g, n);
@@ -254,13 +209,13 @@ peat_node *graph_view(struct graph *g, peat_node *src, int rank, const int64_t *
 static bool root_grad_alloc(peat_node *root)
 {
     struct graph *g = root->g;
-    if (root->grad.data != NULL || g->shape_only)
-        return root->grad.data != NULL;
+    if (root->grad.data || g->shape_only)
+        return root->grad.data;
     size_t bytes = tensor_bytes(&root->value);
     root->grad = root->value;
     root->grad.data = pool_take(&g->pool, g->arena, bytes);
-    root->grad_fresh = root->grad.data != NULL;
-    if (root->grad.data == NULL)
+    root->grad_fresh = root->grad.data;
+    if (!root->grad.data)
         graph_no_memory(g, "gradient", bytes);
     return root->grad_fresh;
 }
@@ -278,10 +233,9 @@ static void settle(peat_node *root)
 static struct tensor grad_part(peat_node *n)
 {
     char *root = node_root(n)->grad.data;
-    if (n->grad.data == NULL) {
+    if (!n->grad.data) {
         n->grad = n->value;
-        n->grad.data =
-            root == NULL ? NULL : root + n->view_offset * (int64_t)dtype_bytes(n->value.dtype);
+        n->grad.data = root ? root + n->view_offset * (int64_t)dtype_bytes(n->value.dtype) : NULL;
     }
     return n->grad;
 }
@@ -302,7 +256,7 @@ struct tensor node_grad_whole(peat_node *n, bool *fresh)
              tensor_count(&n->value) == tensor_count(&root->value);
     if (*fresh)
         root->grad_fresh = false;
-    else if (root->grad.data != NULL)
+    else if (root->grad.data)
         settle(root);
     return grad_part(n);
 }
@@ -316,9 +270,9 @@ const void *node_rounded(peat_node *n)
     if (bytes == 0 || g->no_grad || g->shape_only || count != tensor_count(&root->value) ||
         !tensor_contiguous(&n->value))
         return NULL;
-    if (root->rounded == NULL) {
+    if (!root->rounded) {
         root->rounded = graph_scratch(g, bytes);
-        if (root->rounded != NULL)
+        if (root->rounded)
             gemm_round(g->team, root->rounded, n->value.data, count);
     }
     return root->rounded;
@@ -326,13 +280,13 @@ const void *node_rounded(peat_node *n)
 
 void graph_reach(struct graph *g, peat_node *loss)
 {
-    if (loss == NULL)
+    if (!loss)
         return;
     loss->reached = loss->needs_grad;
     for (int64_t id = loss->id; id >= 0; id--) {
         peat_node *n = g->node[id];
         for (int i = 0; n->reached && i < n->n_src; i++)
-            if (n->src[i] != NULL && n->src[i]->needs_grad)
+            if (n->src[i] && n->src[i]->needs_grad)
                 n->src[i]->reached = true;
     }
 }
@@ -340,8 +294,8 @@ void graph_reach(struct graph *g, peat_node *loss)
 /* A node whose gradient may get memory that was another's: nothing was added to it yet. */
 static bool takes_memory(const peat_node *n, const peat_node *from)
 {
-    return n != NULL && n->needs_grad && n->op != NULL && n->view_of == NULL &&
-           n->grad.data == NULL && tensor_same_shape(&n->value, &from->value);
+    return n && n->needs_grad && n->op && !n->view_of && !n->grad.data &&
+           tensor_same_shape(&n->value, &from->value);
 }
 
 /* The memory of the result's gradient becomes that of an operand's. */
@@ -360,7 +314,7 @@ static bool can_share(const peat_node *n, const peat_node *last, const peat_node
     if (last == src || last->id != n->id - 1)
         return false;
     for (int i = 0; i < last->n_src; i++)
-        if (last->src[i] == src || (last->src[i] != NULL && last->src[i]->view_of == src))
+        if (last->src[i] == src || (last->src[i] && last->src[i]->view_of == src))
             return false;
     return true;
 }
@@ -377,13 +331,13 @@ static void hand_on_gradient(peat_node *n)
     }
     peat_node *a = takes_memory(n->src[0], n) ? n->src[0] : NULL;
     peat_node *b = n->n_src > 1 && takes_memory(n->src[1], n) ? n->src[1] : NULL;
-    if (a != NULL && b != NULL && (can_share(n, b, a) || can_share(n, a, b))) {
+    if (a && b && (can_share(n, b, a) || can_share(n, a, b))) {
         peat_node *last = can_share(n, b, a) ? b : a;
         hand_on(n, last == b ? a : b, false);
         hand_on(n, last, false);
-    } else if (a != NULL && a != b) {
+    } else if (a && a != b) {
         hand_on(n, a, false);
-    } else if (b != NULL && a != b) {
+    } else if (b && a != b) {
         hand_on(n, b, false);
     }
 }
@@ -393,7 +347,7 @@ static bool make_source_grads(peat_node *n)
 {
     hand_on_gradient(n);
     for (int i = 0; i < n->n_src; i++)
-        if (n->src[i] != NULL && n->src[i]->needs_grad && !root_grad_alloc(node_root(n->src[i])))
+        if (n->src[i] && n->src[i]->needs_grad && !root_grad_alloc(node_root(n->src[i])))
             return false;
     return true;
 }
@@ -402,13 +356,13 @@ static bool make_source_grads(peat_node *n)
 static void give_memory(peat_node *n)
 {
     struct graph *g = n->g;
-    if (!g->reuse || n->op == NULL || n->view_of != NULL)
+    if (!g->reuse || !n->op || n->view_of)
         return;
-    if (n->grad.data != NULL && !n->grad_lent)
+    if (n->grad.data && !n->grad_lent)
         pool_give(&g->pool, n->grad.data, tensor_bytes(&n->grad));
-    if (n->value.data != NULL)
+    if (n->value.data)
         pool_give(&g->pool, n->value.data, tensor_bytes(&n->value));
-    if (n->rounded != NULL)
+    if (n->rounded)
         pool_give(&g->pool, n->rounded,
                   gemm_rounded_bytes(g->team, n->value.dtype, tensor_count(&n->value)));
     n->grad.data = n->value.data = n->rounded = NULL;
@@ -416,10 +370,10 @@ static void give_memory(peat_node *n)
 
 static bool run_backward(peat_node *n)
 {
-    if (!n->reached || n->view_of != NULL || n->grad.data == NULL)
+    if (!n->reached || n->view_of || !n->grad.data)
         return true;
     settle(n);
-    if (n->op == NULL || n->op->backward == NULL)
+    if (!n->op || !n->op->backward)
         return true;
     if (!make_source_grads(n))
         return false;
@@ -429,7 +383,7 @@ static bool run_backward(peat_node *n)
 
 void graph_backward(struct graph *g, peat_node *loss)
 {
-    if (graph_failed(g) || loss == NULL || g->shape_only)
+    if (graph_failed(g) || !loss || g->shape_only)
         return;
     if (tensor_count(&loss->value) != 1) {
         graph_fail(g, "backward: the loss must have one element");
@@ -438,7 +392,7 @@ void graph_backward(struct graph *g, peat_node *loss)
     if (!loss->needs_grad)
         return;
     struct tensor seed = node_grad(loss);
-    if (seed.data == NULL)
+    if (!seed.data)
         return;
     tensor_set(&seed, 0, 1.0);
     graph_reach(g, loss);
@@ -455,7 +409,7 @@ static bool all_finite(const struct tensor *t)
 {
     int64_t n = tensor_count(t);
     /* Values and gradients of roots are dense whatever their axis order. */
-    if (t->data == NULL || t->dtype == PEAT_I32)
+    if (!t->data || t->dtype == PEAT_I32)
         return true;
     for (int64_t i = 0; i < n; i++) {
         bool finite = t->dtype == PEAT_F32 ? isfinite(((const float *)t->data)[i])
@@ -470,7 +424,7 @@ peat_node *graph_first_nonfinite(struct graph *g, bool grads)
 {
     for (int64_t id = 0; id < g->n_node; id++) {
         peat_node *n = g->node[id];
-        if (n->view_of != NULL)
+        if (n->view_of)
             continue;
         if (!all_finite(&n->value) || (grads && !all_finite(&n->grad)))
             return n;

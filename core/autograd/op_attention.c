@@ -153,7 +153,7 @@ static bool make_scratch(struct graph *g, struct attention *c)
     c->packed_at = (size_t)(BLOCK_MOST + blocks * c->block * c->width) * dtype_bytes(c->dtype);
     c->thread_bytes = c->packed_at + (c->by->bytes ? c->by->bytes(c) : 0);
     c->scratch = graph_scratch(g, (size_t)threads * c->thread_bytes);
-    return c->scratch != NULL;
+    return c->scratch;
 }
 
 static void attention_forward_op(peat_node *n)

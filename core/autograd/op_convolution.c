@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "autograd/ops.h"
-#include "rows/convolution_rows.h"
 #include "opkit.h"
+#include "rows/convolution_rows.h"
 
 static bool infer(peat_node *n)
 {

@@ -156,7 +156,7 @@ static bool take_scratch(peat_node *n, struct custom_call *c)
     if (!n->saved)
         n->saved = graph_scratch(n->g, bytes);
     c->scratch = n->saved;
-    return c->scratch != NULL;
+    return c->scratch;
 }
 
 static void run_units(void *ctx, int64_t begin, int64_t end)
@@ -221,7 +221,7 @@ static int64_t flops(const peat_node *n)
 /* Dense, and on a boundary that depends on the view alone where the memory is the graph's. */
 static peat_node *presentable(struct graph *g, peat_node *a)
 {
-    if (a == NULL || graph_failed(g))
+    if (!a || graph_failed(g))
         return NULL;
     int64_t offset = a->view_offset * (int64_t)dtype_bytes(a->value.dtype);
     bool aligned = offset % ALIGNMENT == 0 && (uintptr_t)a->value.data % ALIGNMENT == 0;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "autograd/ops.h"
-#include "rows/loss_rows.h"
 #include "rows.h"
+#include "rows/loss_rows.h"
 
 enum { SCORE_BLOCK = 256 };
 

@@ -192,15 +192,15 @@ peat_node *op_matmul(peat_graph *g, peat_node *a, peat_node *b, uint32_t flags)
 static bool infer_linear(peat_node *n)
 {
     const struct tensor *x = &n->src[0]->value, *w = &n->src[1]->value;
-    const struct tensor *b = n->src[2] == NULL ? NULL : &n->src[2]->value;
+    const struct tensor *b = n->src[2] ? &n->src[2]->value : NULL;
     if (!operand_types(n, 0))
         return false;
     if (x->rank < 1 || w->rank != 2 || x->dim[x->rank - 1] != w->dim[1] ||
-        (b != NULL && (b->rank != 1 || b->dim[0] != w->dim[0]))) {
+        (b && (b->rank != 1 || b->dim[0] != w->dim[0]))) {
         char tx[160], tw[160], tb[160];
         graph_fail(n->g, "input %s, weight %s and bias %s do not fit",
                    tensor_shape_text(x, tx, sizeof(tx)), tensor_shape_text(w, tw, sizeof(tw)),
-                   b == NULL ? "none" : tensor_shape_text(b, tb, sizeof(tb)));
+                   b ? tensor_shape_text(b, tb, sizeof(tb)) : "none");
         return false;
     }
     int64_t dim[PEAT_MAX_RANK];
@@ -219,7 +219,7 @@ static void forward_linear(peat_node *n)
     struct stack sx = stack_of(&p, &x, false), sy = stack_of(&p, &y, false);
     struct stack sw = stack_of(&p, &n->src[1]->value, true);
     struct gemm g = stack_product(&p, &sy, &sx, &sw, 0.0);
-    g.bias = n->src[2] == NULL ? NULL : n->src[2]->value.data;
+    g.bias = n->src[2] ? n->src[2]->value.data : NULL;
     g.a16 = x16;
     g.lda16 = g.lda;
     g.b16 = w16;
@@ -273,7 +273,7 @@ static const void *rounded_gradient(peat_node *n, const struct tensor *dy)
     if (bytes == 0 || !wants_grad(n, 0) || !wants_grad(n, 1) || !tensor_contiguous(dy))
         return NULL;
     void *dy16 = graph_scratch(n->g, bytes);
-    if (dy16 != NULL)
+    if (dy16)
         gemm_round(team_of(n), dy16, dy->data, tensor_count(dy));
     return dy16;
 }
@@ -306,11 +306,11 @@ peat_node *op_linear(peat_graph *g, peat_node *x, peat_node *w, peat_node *b)
 {
     static const struct op op = {"linear",        infer_linear, forward_linear,
                                  backward_linear, flops_linear, .unread = UNREAD_SELF};
-    if (x != NULL && x->value.rank > 0 && !folds(&x->value))
+    if (x && x->value.rank > 0 && !folds(&x->value))
         x = op_contiguous(g, x);
-    peat_node *src[] = {x, stack_readable(g, w), b == NULL ? NULL : op_contiguous(g, b)};
+    peat_node *src[] = {x, stack_readable(g, w), b ? op_contiguous(g, b) : NULL};
     /* A bias that failed to be copied is not a missing one. */
-    if (b != NULL && src[2] == NULL)
+    if (b && !src[2])
         return NULL;
     return graph_op(graph_of(g), &op, 3, src, 4, NULL, 0);
 }

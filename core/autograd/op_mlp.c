@@ -14,8 +14,8 @@
 
 #include "autograd/ops.h"
 #include "fetch.h"
-#include "rows/mlp_rows.h"
 #include "opkit.h"
+#include "rows/mlp_rows.h"
 #include "tensor/bf16.h"
 #include "tensor/gemm.h"
 
@@ -89,7 +89,7 @@ static void find_kept(struct mlp *m, void *saved)
 {
     if (!m->rounds) {
         m->u = saved;
-    } else if (saved != NULL) {
+    } else if (saved) {
         m->h16 = saved;
         m->slope16 = m->h16 + m->rows * m->F;
     }
@@ -126,12 +126,12 @@ static int64_t rows_of_h(const struct mlp *m)
 static bool make_scratch(struct mlp *m)
 {
     const struct team *team = m->n->g->team;
-    int64_t threads = team != NULL && team->threads > 1 ? team->threads : 1;
+    int64_t threads = team && team->threads > 1 ? team->threads : 1;
     m->thread_bytes = (rows_of_h(m) + m->block) * m->F * m->size;
     m->thread_bytes += m->rounds ? rows_of_h(m) * m->F * m->size : 0;
     m->thread_bytes += m->rounds ? m->block * (2 * m->F + m->E) * (int64_t)sizeof(bf16) : 0;
     m->scratch = graph_scratch(m->n->g, (size_t)(threads * m->thread_bytes));
-    return m->scratch != NULL;
+    return m->scratch;
 }
 
 static struct room own_room(const struct mlp *m)
@@ -163,7 +163,7 @@ static struct operand rows_of_x(const struct mlp *m, int64_t row)
 {
     const bf16 *x16 = m->rounded[SRC_X];
     return (struct operand){rows_at(m, m->n->src[SRC_X]->value.data, row, m->D),
-                            x16 != NULL ? x16 + row * m->D : NULL};
+                            x16 ? x16 + row * m->D : NULL};
 }
 
 /* c [r,n] = a [r,k] b' + bias with b [n,k], or beta c + a b with b [k,n]; b is weight w */
@@ -184,7 +184,7 @@ static void rows_product(const struct mlp *m, int64_t r, int64_t n, int64_t k, s
                      .lda = k,
                      .ldb = trans ? k : n,
                      .ldc = n,
-                     .bias = bias != NULL ? bias->data : NULL,
+                     .bias = bias ? bias->data : NULL,
                      .a16 = a.narrow,
                      .lda16 = k,
                      .b16 = m->rounded[w],
@@ -208,7 +208,7 @@ static struct operand activate_rounded(const struct mlp *m, const struct room *o
                                        int64_t row, int64_t rows)
 {
     const struct mlp_rows *of = mlp_rows_of(m->n->value.dtype);
-    const bool keeps = m->h16 != NULL;
+    const bool keeps = m->h16;
     bf16 *h16 = keeps ? m->h16 + row * m->F : own->h16;
     for (int64_t i = 0, r; i < rows; i += r) {
         r = chunk_at(m, i, rows);
@@ -231,7 +231,7 @@ static struct operand hidden_rows(const struct mlp *m, const struct room *own, i
     const struct mlp_rows *of = mlp_rows_of(m->n->value.dtype);
     const struct tensor *bias = &m->n->src[SRC_B1]->value;
     const struct operand x = rows_of_x(m, row);
-    char *u = m->u != NULL ? rows_at(m, m->u, row, m->F) : own->du;
+    char *u = m->u ? rows_at(m, m->u, row, m->F) : own->du;
     rows_product(m, rows, m->F, m->D, x, SRC_W1, true, m->rounds ? bias : NULL, 0.0, u);
     if (m->rounds)
         return activate_rounded(m, own, u, row, rows);
@@ -255,7 +255,7 @@ static void forward(peat_node *n)
     struct mlp m = mlp_of(n);
     if (n->needs_grad) {
         n->saved = graph_scratch(g, (size_t)(m.rows * m.F * m.size));
-        if (n->saved == NULL)
+        if (!n->saved)
             return;
         find_kept(&m, n->saved);
     }
@@ -281,7 +281,7 @@ static void add_weight_grad(const struct mlp *m, int w, int64_t strip, bool firs
     const struct tensor *weight = &m->n->src[w]->value;
     int64_t n = weight->dim[0], k = weight->dim[1];
     bool fresh;
-    if (m->sum[w].own == NULL)
+    if (!m->sum[w].own)
         return;
     char *dw = strip_sum(m, w, strip, &fresh);
     struct gemm p = {.dtype = weight->dtype,
@@ -311,7 +311,7 @@ static void add_bias_grad(const struct mlp *m, int b, int64_t strip, bool first,
 {
     const int64_t n = m->sum[b].count;
     bool fresh;
-    if (m->sum[b].own == NULL)
+    if (!m->sum[b].own)
         return;
     char *db = strip_sum(m, b, strip, &fresh);
     if (first && fresh)
@@ -375,7 +375,7 @@ static void backward_strip(void *ctx, int64_t begin, int64_t end)
         const struct operand dy = rows_of_dy(m, &own, row, r);
         rows_product(m, r, m->F, m->E, dy, SRC_W2, false, NULL, 0.0, own.du);
         const struct operand h = differentiate(m, &own, strip, first, row, r);
-        if (m->dx != NULL)
+        if (m->dx)
             rows_product(m, r, m->D, m->F, du, SRC_W1, false, NULL, m->fresh ? 0.0 : 1.0,
                          rows_at(m, m->dx, row, m->D));
         add_weight_grad(m, SRC_W2, strip, first, r, dy, h);
@@ -399,7 +399,7 @@ static void begin_sum(struct mlp *m, int i, int64_t strips)
 
 static void add_sums(const struct mlp *m, const struct weight_sum *s, int64_t strips)
 {
-    if (s->own == NULL || strips < 2)
+    if (!s->own || strips < 2)
         return;
     struct strip_sums all = {s->own, s->apart, strips - 1, s->count};
     parallel_ranges(m->n->g->team, s->count, SUM_GRAIN, mlp_rows_of(m->n->value.dtype)->add_strips,
@@ -441,9 +441,9 @@ peat_node *op_mlp(peat_graph *pg, peat_node *x, peat_node *w1, peat_node *b1, pe
     struct graph *g = graph_of(pg);
     peat_node *src[] = {x, w1, b1, w2, b2};
     for (int i = 0; i < N_SRC; i++)
-        src[i] = src[i] != NULL ? op_contiguous(pg, src[i]) : NULL;
+        src[i] = src[i] ? op_contiguous(pg, src[i]) : NULL;
     peat_node *n = graph_op(g, &op, N_SRC, src, 0, &f, sizeof(f));
-    if (n != NULL && n->needs_grad) {
+    if (n && n->needs_grad) {
         struct mlp m = mlp_of(n);
         g->value_bytes += m.rows * m.F * m.size; /* what forward keeps */
     }

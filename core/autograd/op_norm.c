@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "autograd/ops.h"
-#include "rows/norm_rows.h"
 #include "rows.h"
+#include "rows/norm_rows.h"
 
 struct norm_arg {
     double eps;

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "autograd/ops.h"
-#include "rows/recurrence_rows.h"
 #include "opkit.h"
+#include "rows/recurrence_rows.h"
 
 struct recurrence_arg {
     int64_t from_left; /* channels that read from the left; the others read from the right */

@@ -67,7 +67,7 @@ static peat_node *reduce(struct graph *g, peat_node *a, int32_t axis, bool mean)
     static const struct op sum_op = {"sum", infer, forward, backward, .unread = UNREAD_ALL};
     static const struct op mean_op = {"mean", infer, forward, backward, .unread = UNREAD_ALL};
     const struct op *op = mean ? &mean_op : &sum_op;
-    if (a == NULL)
+    if (!a)
         return graph_op(g, op, 1, &a, 0, NULL, 0);
     struct reduce_arg arg = {axis_of(g, op->name, a, axis), mean};
     return arg.axis < 0 ? NULL : graph_op(g, op, 1, &a, 0, &arg, sizeof(arg));

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "autograd/ops.h"
-#include "rows/rotate_rows.h"
 #include "rows.h"
+#include "rows/rotate_rows.h"
 #include "tensor/loop.h"
 #include "tensor/reduce.h"
 

@@ -44,7 +44,7 @@ peat_node *op_copy(struct graph *g, peat_node *a)
 
 peat_node *op_contiguous(peat_graph *g, peat_node *a)
 {
-    return a != NULL && tensor_contiguous(&a->value) ? a : op_copy(graph_of(g), a);
+    return a && tensor_contiguous(&a->value) ? a : op_copy(graph_of(g), a);
 }
 
 /* --- expand ------------------------------------------------------------------------------ */
@@ -95,7 +95,7 @@ peat_node *op_expand(peat_graph *pg, peat_node *a, int32_t n, const int64_t *dim
                                  .unread = UNREAD_ALL};
     struct graph *g = graph_of(pg);
     struct shape_arg arg;
-    if (a == NULL || graph_failed(g))
+    if (!a || graph_failed(g))
         return graph_op(g, &op, 1, &a, 0, NULL, 0);
     if (!shape_arg(g, op.name, n, dim, &arg))
         return NULL;
@@ -254,7 +254,7 @@ peat_node *op_pad(peat_graph *pg, peat_node *a, int32_t axis, int64_t before, in
 {
     static const struct op op = {"pad", infer_pad, forward_pad, backward_pad, .unread = UNREAD_ALL};
     struct graph *g = graph_of(pg);
-    if (a == NULL || graph_failed(g))
+    if (!a || graph_failed(g))
         return graph_op(g, &op, 1, &a, 0, NULL, 0);
     struct pad_arg arg = {axis_of(g, op.name, a, axis), before, after};
     return arg.axis < 0 ? NULL : graph_op(g, &op, 1, &a, 0, &arg, sizeof(arg));
@@ -265,7 +265,7 @@ peat_node *op_pad(peat_graph *pg, peat_node *a, int32_t axis, int64_t before, in
 /* True, with a failure kept when there was none, if a builder has nothing to work on. */
 static bool absent(struct graph *g, const char *name, const peat_node *a)
 {
-    if (a == NULL)
+    if (!a)
         graph_fail_missing(g, name, 1);
     return graph_failed(g);
 }
@@ -371,5 +371,5 @@ peat_node *op_reshape(peat_graph *pg, peat_node *a, int32_t n, const int64_t *di
         a = op_copy(g, a);
         view = tensor_shape(view.dtype, to.rank, to.dim);
     }
-    return a == NULL ? NULL : graph_view(g, a, to.rank, to.dim, view.stride, 0);
+    return a ? graph_view(g, a, to.rank, to.dim, view.stride, 0) : NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* op_softmax.c: softmax over the last axis, with an optional 0/1 mask. */
 #include "autograd/ops.h"
-#include "rows/softmax_rows.h"
 #include "rows.h"
+#include "rows/softmax_rows.h"
 #include "tensor/loop.h"
 
 static bool softmax_infer(peat_node *n)

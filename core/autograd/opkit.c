@@ -11,7 +11,7 @@ bool operand_types(peat_node *n, uint32_t index)
 {
     for (int i = 0; i < n->n_src; i++) {
         bool want = i < 32 && (index >> i & 1) != 0;
-        if (n->src[i] == NULL || (n->src[i]->value.dtype == PEAT_I32) == want)
+        if (!n->src[i] || (n->src[i]->value.dtype == PEAT_I32) == want)
             continue;
         graph_fail(n->g, "operand %d must be %s, not %s", i + 1, want ? "I32" : "real",
                    dtype_name(n->src[i]->value.dtype));
@@ -52,7 +52,7 @@ struct tensor tensor_slice(const struct tensor *t, int axis, int64_t begin, int6
 {
     struct tensor s = *t;
     s.dim[axis] = end - begin;
-    if (s.data != NULL)
+    if (s.data)
         s.data = (char *)s.data + begin * s.stride[axis] * (int64_t)dtype_bytes(s.dtype);
     return s;
 }

@@ -16,7 +16,7 @@ static inline const struct team *team_of(const peat_node *n)
 }
 static inline bool wants_grad(const peat_node *n, int i)
 {
-    return n->src[i] != NULL && n->src[i]->needs_grad;
+    return n->src[i] && n->src[i]->needs_grad;
 }
 /* For infer: fails unless every operand is real; bit i of `index` asks operand i to be I32. */
 bool operand_types(peat_node *n, uint32_t index);

@@ -49,7 +49,7 @@ static bool same_place(const peat_node *x, const peat_node *y)
 bool slices_cover(const peat_node *x, const peat_node *y, const peat_node *z)
 {
     const peat_node *root = x->view_of;
-    return root != NULL && y->view_of == root && z->view_of == root && !same_place(x, y) &&
+    return root && y->view_of == root && z->view_of == root && !same_place(x, y) &&
            !same_place(x, z) && !same_place(y, z) && slices_apart(x, y) && slices_apart(x, z) &&
            slices_apart(y, z) &&
            tensor_count(&x->value) + tensor_count(&y->value) + tensor_count(&z->value) ==

@@ -53,7 +53,7 @@ struct stack stack_of(const struct product *p, const struct tensor *t, bool tran
 peat_node *stack_readable(peat_graph *g, peat_node *a)
 {
     struct stack s;
-    if (a == NULL || a->value.rank < 2 || stack_layout(&a->value, &s))
+    if (!a || a->value.rank < 2 || stack_layout(&a->value, &s))
         return a;
     return op_contiguous(g, a);
 }

@@ -5,7 +5,7 @@
 /* Constants and leaves have memory of others; views have that of their root. */
 static bool may_go(const peat_node *n)
 {
-    return n->op != NULL && n->view_of == NULL && !n->stays && n->value.data != NULL;
+    return n->op && !n->view_of && !n->stays && n->value.data;
 }
 
 static size_t size_of(const struct graph *g, int begin, int end)
@@ -37,12 +37,12 @@ void stretch_mark(struct graph *g, int begin, int end)
 {
     for (int i = begin; i < end; i++) {
         const struct op *op = g->node[i]->op;
-        g->node[i]->read = op != NULL && !(op->unread & UNREAD_SELF);
+        g->node[i]->read = op && !(op->unread & UNREAD_SELF);
     }
     for (int i = begin; i < end; i++) {
         const peat_node *n = g->node[i];
         for (int k = 0; k < n->n_src; k++)
-            if (n->src[k] != NULL && !(n->op->unread >> (k < 30 ? k : 29) & 1))
+            if (n->src[k] && !(n->op->unread >> (k < 30 ? k : 29) & 1))
                 node_root(n->src[k])->read = true;
     }
 }
@@ -82,7 +82,7 @@ void stretch_end(struct graph *g, int begin, int n, peat_node *const *spared)
     if (!is_on(g))
         return;
     for (int i = 0; i < n; i++)
-        if (spared[i] != NULL)
+        if (spared[i])
             node_root(spared[i])->stays = true;
     stretch_mark(g, begin, g->n_node);
     drop_unread(g, begin, g->n_node);
@@ -105,20 +105,19 @@ static struct stretch *with(struct graph *g, int64_t id)
 static void look_again(peat_node *n)
 {
     char *root = n->view_of->value.data;
-    n->value.data =
-        root == NULL ? NULL : root + n->view_offset * (int64_t)dtype_bytes(n->value.dtype);
+    n->value.data = root ? root + n->view_offset * (int64_t)dtype_bytes(n->value.dtype) : NULL;
 }
 
 static bool make_again(peat_node *n)
 {
     struct graph *g = n->g;
-    if (n->view_of != NULL)
+    if (n->view_of)
         look_again(n);
-    if (n->op == NULL || n->view_of != NULL || n->value.data != NULL)
+    if (!n->op || n->view_of || n->value.data)
         return true;
     const size_t bytes = tensor_bytes(&n->value);
     n->value.data = pool_take(&g->pool, g->arena, bytes);
-    if (n->value.data == NULL) {
+    if (!n->value.data) {
         graph_no_memory(g, n->op->name, bytes);
         return false;
     }
@@ -140,15 +139,15 @@ static bool replay(struct graph *g, struct stretch *s)
 bool stretch_replay(struct graph *g, int64_t id)
 {
     struct stretch *s = with(g, id);
-    return s == NULL || s->end != id + 1 || !s->dropped || replay(g, s);
+    return !s || s->end != id + 1 || !s->dropped || replay(g, s);
 }
 
 bool stretch_hold(struct graph *g, peat_node *n)
 {
     peat_node *root = node_root(n);
     struct stretch *s = with(g, root->id);
-    if (s == NULL || root->op == NULL)
+    if (!s || !root->op)
         return true;
     root->stays = true;
-    return root->value.data != NULL || replay(g, s);
+    return root->value.data || replay(g, s);
 }

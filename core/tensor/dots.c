@@ -7,10 +7,56 @@
 #include "base/error.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
-#include "lanes512.h"
+#include <immintrin.h>
 
 #define DOTS_CPU    __attribute__((target("avx512f,avx512vl,avx512bw,avx512bf16")))
 #define DOTS_INLINE static inline __attribute__((always_inline)) DOTS_CPU
+
+enum { LANES = 16 };
+
+/* A loop of few rounds, known where it is compiled, over an array that is to lie in registers. */
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+#define UNROLLED(i, n, by) UNROLL for (int i = 0; i < (n); i += (by))
+
+/* The first n of 16 lanes, n of any size. */
+DOTS_INLINE __mmask16 first_lanes(int64_t n)
+{
+    const unsigned of_part = n <= 0 ? 0 : (1u << n % LANES) - 1;
+    return (__mmask16)(n >= LANES ? 0xffff : of_part);
+}
+
+/* x [16, 16] of 32 bits becomes x'. */
+DOTS_INLINE void turn(__m512i x[LANES])
+{
+    __m512i t[LANES];
+    UNROLLED(i, LANES, 2) {
+        t[i] = _mm512_unpacklo_epi32(x[i], x[i + 1]);
+        t[i + 1] = _mm512_unpackhi_epi32(x[i], x[i + 1]);
+    }
+    UNROLLED(i, LANES, 4) {
+        x[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
+        x[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
+        x[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
+        x[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
+    }
+    /* Now x[4 g + c] has in its quarter q the column 4 q + c of rows 4 g to 4 g + 3. */
+    UNROLLED(c, 4, 1) {
+        __m512i even = _mm512_shuffle_i32x4(x[c], x[4 + c], 0x88);
+        __m512i odd = _mm512_shuffle_i32x4(x[c], x[4 + c], 0xdd);
+        __m512i even2 = _mm512_shuffle_i32x4(x[8 + c], x[12 + c], 0x88);
+        __m512i odd2 = _mm512_shuffle_i32x4(x[8 + c], x[12 + c], 0xdd);
+        t[c] = _mm512_shuffle_i32x4(even, even2, 0x88);
+        t[8 + c] = _mm512_shuffle_i32x4(even, even2, 0xdd);
+        t[4 + c] = _mm512_shuffle_i32x4(odd, odd2, 0x88);
+        t[12 + c] = _mm512_shuffle_i32x4(odd, odd2, 0xdd);
+    }
+    UNROLLED(i, LANES, 1)
+        x[i] = t[i];
+}
 
 bool dots_available(void)
 {

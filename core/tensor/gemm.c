@@ -40,7 +40,7 @@ peat_status gemm_start(struct team *team, const char *name, struct error *err)
 
 static struct library library_of(const struct team *team)
 {
-    BUG_UNLESS(team != NULL && team->gemm != NULL);
+    BUG_UNLESS(team && team->gemm);
     return (struct library){team->gemm, team->rest};
 }
 
@@ -58,7 +58,7 @@ void gemm_identify(const struct team *team, struct arena *a, const char **librar
 {
     const struct library library = library_of(team);
     library_identify(&library, a, libraries, kernels);
-    if (team->bf16 != NULL)
+    if (team->bf16)
         *kernels = arena_printf(a, "%s + bf16 %d%s", *kernels, BF16_WAY,
                                 dots_available() ? "" : " without dots");
 }
@@ -66,7 +66,7 @@ void gemm_identify(const struct team *team, struct arena *a, const char **librar
 const peat_gemm_lapack *gemm_lapack(const struct team *team)
 {
     const struct library l = library_of(team);
-    return l.gemm->lapack != NULL ? l.gemm->lapack : l.rest != NULL ? l.rest->lapack : NULL;
+    return l.gemm->lapack ? l.gemm->lapack : l.rest ? l.rest->lapack : NULL;
 }
 
 /* ---- bf16 ---- */
@@ -74,16 +74,16 @@ const peat_gemm_lapack *gemm_lapack(const struct team *team)
 /* NULL, or why it has no bf16 products here. */
 static const char *bf16_missing(const peat_gemm_provider *provider)
 {
-    return provider->bf16 != NULL ? provider->bf16->missing() : "it has no bf16 products";
+    return provider->bf16 ? provider->bf16->missing() : "it has no bf16 products";
 }
 
 static peat_status check_bf16(const peat_gemm_provider *provider, struct error *err)
 {
     const char *missing = bf16_missing(provider);
-    if (missing == NULL)
+    if (!missing)
         return PEAT_OK;
     return error_set(err, PEAT_INVALID, "gemm '%s': %s%s", provider->name, missing,
-                     provider->bf16 == NULL ? "; 'onednn' has, where the CPU has" : "");
+                     !provider->bf16 ? "; 'onednn' has, where the CPU has" : "");
 }
 
 peat_status gemm_check_bf16(const char *name, struct error *err)
@@ -100,13 +100,12 @@ peat_status gemm_start_bf16(struct team *team, struct error *err)
     if (status != PEAT_OK)
         return status;
     team->bf16 = bf16_products_open(provider->bf16, team->threads);
-    return team->bf16 != NULL ? PEAT_OK
-                              : error_set(err, PEAT_NOMEM, "out of memory for bf16 products");
+    return team->bf16 ? PEAT_OK : error_set(err, PEAT_NOMEM, "out of memory for bf16 products");
 }
 
 void gemm_stop(struct team *team)
 {
-    if (team->bf16 != NULL)
+    if (team->bf16)
         bf16_products_close(team->bf16);
     team->bf16 = NULL;
 }
@@ -115,7 +114,7 @@ void gemm_stop(struct team *team)
 
 static bool rounds(const struct team *team, const struct gemm *p)
 {
-    return p->rounds && p->dtype == PEAT_F32 && team != NULL && team->bf16 != NULL;
+    return p->rounds && p->dtype == PEAT_F32 && team && team->bf16;
 }
 
 size_t gemm_rounded_bytes(const struct team *team, peat_dtype dtype, int64_t n)
@@ -145,7 +144,7 @@ void gemm_round(const struct team *team, void *to, const void *from, int64_t n)
 static struct gemm with_rounded_b(const struct team *team, const struct gemm *p)
 {
     struct gemm q = *p;
-    if (rounds(team, p) && p->b16 == NULL && p->k > 0 && p->n > 0) {
+    if (rounds(team, p) && !p->b16 && p->k > 0 && p->n > 0) {
         q.b16 = bf16_products_round_b(team->bf16, p);
         q.ldb16 = p->trans_b ? p->k : p->n;
     }
@@ -205,7 +204,7 @@ static void multiply_by_library(const struct team *team, const peat_gemm_product
 {
     const struct library l = library_of(team);
     peat_status status = l.gemm->multiply(product);
-    const bool refused = status == PEAT_REFUSED && l.rest != NULL;
+    const bool refused = status == PEAT_REFUSED && l.rest;
     if (refused)
         status = l.rest->multiply(product);
     must_be_done(status, refused ? l.rest->name : l.gemm->name);
@@ -240,7 +239,7 @@ static void multiply(const struct team *team, const struct gemm *p)
 /* False: it is to be done without bias, or in F32. */
 static bool multiply_rounded(const struct team *team, const struct gemm *p)
 {
-    if (!rounds(team, p) || (p->bias != NULL && !bf16_products_add_bias(team->bf16)))
+    if (!rounds(team, p) || (p->bias && !bf16_products_add_bias(team->bf16)))
         return false;
     peat_status status = bf16_products_multiply(team->bf16, p);
     if (status == PEAT_REFUSED)
@@ -255,7 +254,7 @@ void gemm_one(const struct team *team, const struct gemm *p)
         return;
     if (p->k > 0 && multiply_rounded(team, p))
         return;
-    bool bias_first = p->bias != NULL && p->beta == 0.0 && p->k > 0;
+    bool bias_first = p->bias && p->beta == 0.0 && p->k > 0;
     if (p->k == 0) {
         scale_rows(p);
     } else {
@@ -264,13 +263,13 @@ void gemm_one(const struct team *team, const struct gemm *p)
             fill_bias(p);
         q.beta = bias_first ? 1.0 : p->beta;
         q.bias = NULL;
-        if (p->bias == NULL || !multiply_rounded(team, &q)) {
-            if (p->a == NULL || p->b == NULL)
+        if (!p->bias || !multiply_rounded(team, &q)) {
+            if (!p->a || !p->b)
                 q = bf16_products_widen(team->bf16, &q);
             multiply(team, &q);
         }
     }
-    if (p->bias != NULL && !bias_first)
+    if (p->bias && !bias_first)
         add_bias(p);
 }
 
@@ -297,9 +296,9 @@ static void move(const struct gemm *p, bool trans, const void **wide, int64_t ld
                  const void **rounded, int64_t ld16, int64_t row, int64_t column)
 {
     const int64_t across = trans ? row : column, down = trans ? column : row;
-    if (*wide != NULL)
+    if (*wide)
         *wide = element(p, *wide, down * ld + across);
-    if (*rounded != NULL)
+    if (*rounded)
         *rounded = (const bf16 *)*rounded + down * ld16 + across;
 }
 
@@ -338,7 +337,7 @@ static void run_columns(void *ctx, int64_t begin, int64_t end)
     p.n = end - begin;
     move_b(&p, 0, begin);
     p.c = (char *)whole->c + begin * (int64_t)dtype_bytes(whole->dtype);
-    p.bias = whole->bias == NULL ? NULL : element(whole, whole->bias, begin);
+    p.bias = !whole->bias ? NULL : element(whole, whole->bias, begin);
     gemm_one(b->team, &p);
 }
 

@@ -28,7 +28,7 @@ struct bf16_products *bf16_products_open(const peat_gemm_bf16 *provider, int thr
     threads = threads < 1 ? 1 : threads;
     struct bf16_products *all =
         calloc(1, sizeof(*all) + (size_t)threads * sizeof(struct thread_rooms));
-    if (all == NULL)
+    if (!all)
         return NULL;
     all->provider = provider;
     all->threads = threads;
@@ -61,7 +61,7 @@ static void *room_of(struct room *r, size_t bytes)
         free(r->data);
         r->bytes = (bytes + bytes / 4 + LINE - 1) / LINE * LINE;
         r->data = aligned_alloc(LINE, r->bytes);
-        if (r->data == NULL)
+        if (!r->data)
             out_of_memory("a matrix product");
     }
     return r->data;
@@ -93,7 +93,7 @@ const void *bf16_products_round_b(struct bf16_products *all, const struct gemm *
 peat_status bf16_products_multiply(struct bf16_products *all, const struct gemm *p)
 {
     struct thread_rooms *t = own(all);
-    const bool has_a = p->a16 != NULL, has_b = p->b16 != NULL;
+    const bool has_a = p->a16, has_b = p->b16;
     const peat_gemm_product product = {
         .size = sizeof(product),
         .dtype = PEAT_F32,
@@ -132,11 +132,11 @@ struct gemm bf16_products_widen(struct bf16_products *all, const struct gemm *p)
 {
     struct thread_rooms *t = own(all);
     struct gemm q = *p;
-    if (p->a == NULL) {
+    if (!p->a) {
         q.lda = p->trans_a ? p->m : p->k;
         q.a = widened(&t->a, p->a16, p->trans_a ? p->k : p->m, q.lda, p->lda16);
     }
-    if (p->b == NULL) {
+    if (!p->b) {
         q.ldb = p->trans_b ? p->k : p->n;
         q.b = widened(&t->b, p->b16, p->trans_b ? p->n : p->k, q.ldb, p->ldb16);
     }

@@ -12,10 +12,10 @@ static peat_status open_rest(const struct providers *p, const peat_gemm_provider
                              const peat_gemm_provider **rest, struct error *err)
 {
     *rest = NULL;
-    if (provider->rest == NULL)
+    if (!provider->rest)
         return PEAT_OK;
     peat_status status = provider_open(p, provider->rest, rest, err);
-    if (status == PEAT_OK && (*rest)->rest != NULL)
+    if (status == PEAT_OK && (*rest)->rest)
         status = error_set(err, PEAT_INVALID, "'%s' leaves products to another provider too",
                            (*rest)->name);
     if (status != PEAT_OK)
@@ -76,7 +76,7 @@ void library_identify(const struct library *l, struct arena *a, const char **lib
     l->gemm->identify(library, kernel, sizeof(library));
     *libraries = arena_strdup(a, library);
     *kernels = arena_strdup(a, kernel);
-    if (l->rest != NULL) {
+    if (l->rest) {
         l->rest->identify(library, kernel, sizeof(library));
         *libraries = arena_printf(a, "%s + %s", *libraries, library);
         *kernels = arena_printf(a, "%s + %s", *kernels, kernel);

@@ -119,7 +119,7 @@ static bool fits_bf16(const peat_gemm_bf16 *b)
 /* NULL, or what is wrong with it. */
 static const char *fault_of(const peat_gemm_provider *d, const char *name)
 {
-    if (d == NULL || d->magic != PEAT_GEMM_MAGIC)
+    if (!d || d->magic != PEAT_GEMM_MAGIC)
         return PEAT_GEMM_ENTRY_NAME " returned no descriptor";
     if (d->abi != PEAT_GEMM_ABI)
         return "it was built for another version of peat/gemm.h";

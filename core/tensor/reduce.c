@@ -103,7 +103,7 @@ bool reduce_add(const struct team *team, struct arena *arena, struct tensor *dst
     struct arena_mark mark = arena_mark(arena);
     size_t bytes = (tensor_bytes(dst) + 63) / 64 * 64;
     char *memory = arena_try_zalloc(arena, (size_t)r.tiles * bytes);
-    if (memory == NULL)
+    if (!memory)
         return false;
     r.l.data[0] = memory;
     r.partial_bytes = bytes;

@@ -19,16 +19,36 @@
 
 struct graph;
 
-/* Where the gradients of an operation's operands may lie when the graph reuses memory. */
+/*
+ * Writing an operation
+ *
+ * A file op_<family>.c has infer, forward and backward, and a function that calls graph_op.
+ *
+ * backward adds to the gradient of every operand that wants one (wants_grad of opkit.h). Most call
+ * node_grad, which is cleared before, and add to it. One that contributes to every element of an
+ * operand calls node_grad_whole: where `fresh` comes back true the memory holds nothing yet, and
+ * the contribution is written instead, which saves a pass over the memory. Row functions take
+ * `fresh` as an argument and are written once for both.
+ *
+ * Two flags let the graph reuse memory; leaving both out is always right.
+ *
+ * `unread` names values that backward does not read, so that they may be dropped when forward is
+ * over (autograd/stretch.h). backward may still look at their shapes.
+ *
+ * `grads` says whether the memory of the result's gradient, which nothing reads after backward, may
+ * become that of an operand's. backward then finds both at the same address.
+ */
 enum op_grads {
-    GRADS_APART = 0, /* never in the memory of the result's gradient                        */
-    GRAD_IN_PLACE,   /* the first operand's may overwrite it: backward reads an element of
-                      * n->grad before it writes the same element of the operand's          */
-    GRADS_PASS       /* an operand's is the result's, unless that was stretched; backward has
-                      * nothing to do where it finds both in the same place                 */
+    GRADS_APART = 0, /* no: backward writes an operand's while it reads the result's           */
+    GRAD_IN_PLACE,   /* the first operand's: backward reads an element of the result's gradient
+                      * before it writes the same element of the operand's                     */
+    GRADS_PASS       /* both operands': where the shapes are equal so are the gradients, and
+                      * backward does nothing for an operand whose gradient is the result's    */
 };
 
-/* One operation, whole on one screen of its file: infer, forward, backward. */
+/* Bit i is operand i; that of the last stands for all that follow too. */
+enum { UNREAD_FIRST = 1u << 0, UNREAD_SELF = 1u << 30, UNREAD_ALL = 0x7fffffff };
+
 struct op {
     const char *name;
     /* Sets n->value's dtype and shape from n->src and n->arg; on failure calls graph_fail and
@@ -36,25 +56,21 @@ struct op {
     bool (*infer)(peat_node *n);
     /* Writes n->value.data. May keep memory in n->saved (graph_scratch). */
     void (*forward)(peat_node *n);
-    /* Adds to node_grad(src) of every src with needs_grad, from n->grad. NULL: gradient zero. */
+    /* Adds to the gradients of operands from n->grad. NULL: they are zero. */
     void (*backward)(peat_node *n);
     /* Floating-point operations of forward; NULL: not counted (less than a product). */
     int64_t (*flops)(const peat_node *n);
     enum op_grads grads;
-    uint32_t unread; /* values that backward does not read: UNREAD_ */
+    uint32_t unread; /* UNREAD_ bits */
 };
-
-/* Of struct op: bit i is operand i, that of the last one holds for all that follow. Shapes are
- * always there. */
-enum { UNREAD_FIRST = 1u << 0, UNREAD_SELF = 1u << 30, UNREAD_ALL = 0x7fffffff };
 
 struct peat_node {
     struct graph *g;
     const struct op *op; /* NULL: a leaf                                              */
     struct tensor value;
     struct tensor grad; /* data NULL until something is added; then as large as value */
-    bool grad_fresh;    /* of a root: grad has memory, but nothing was written there  */
-    bool grad_lent;     /* its gradient's memory is another node's                    */
+    bool grad_fresh;    /* of a root: grad has memory, but holds nothing yet          */
+    bool grad_lent;     /* grad's memory is another node's, which gives it back       */
     bool needs_grad;
     int n_src;
     peat_node **src;     /* an entry may be NULL: optional operand                       */
@@ -140,7 +156,7 @@ peat_node *graph_view(struct graph *g, peat_node *src, int rank, const int64_t *
  * caller. */
 static inline peat_node *node_root(const peat_node *n)
 {
-    return n->view_of != NULL ? n->view_of : (peat_node *)n;
+    return n->view_of ? n->view_of : (peat_node *)n;
 }
 
 /* The node's gradient to add to, made and zeroed at the first call; a view of the root's for
