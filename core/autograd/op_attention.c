@@ -12,11 +12,11 @@
  * in waves of whole batches so that the sums stay below PARTIAL_BYTES (or one batch's worth). A
  * score_add or bias with a matrix for each pair is added to where its gradient lies.
  */
-#include <math.h>
 #include <string.h>
 
 #include "attention_walk.h"
 #include "autograd/ops.h"
+#include "opkit.h"
 #include "slices.h"
 #include "tensor/dots.h"
 #include "tensor/gemm.h"
@@ -63,10 +63,8 @@ static bool fits(peat_node *n, int which, const char *name, const int64_t want[4
     if (ok)
         return true;
     struct tensor wanted = tensor_shape(t->dtype, 4, want);
-    char have[160], text[160];
-    graph_fail(n->g, "%s of shape %s does not stretch to %s", name,
-               tensor_shape_text(t, have, sizeof(have)),
-               tensor_shape_text(&wanted, text, sizeof(text)));
+    graph_fail(n->g, "%s of shape %s does not stretch to %s", name, shape_text(n, t),
+               shape_text(n, &wanted));
     return false;
 }
 
@@ -79,9 +77,8 @@ static bool attention_infer(peat_node *n)
     for (int i = 0; ok && i < 2; i++)
         ok = k->dim[i] == q->dim[i] && v->dim[i] == q->dim[i];
     if (!ok || k->dim[3] != q->dim[3] || v->dim[2] != k->dim[2]) {
-        char a[160], b[160], c[160];
-        graph_fail(n->g, "q %s, k %s and v %s do not fit", tensor_shape_text(q, a, sizeof(a)),
-                   tensor_shape_text(k, b, sizeof(b)), tensor_shape_text(v, c, sizeof(c)));
+        graph_fail(n->g, "q %s, k %s and v %s do not fit", shape_text(n, q), shape_text(n, k),
+                   shape_text(n, v));
         return false;
     }
     int64_t B = q->dim[0], H = q->dim[1], Tq = q->dim[2], Tk = k->dim[2];
@@ -372,6 +369,6 @@ peat_node *op_attention(peat_graph *g, peat_node *q, peat_node *k, peat_node *v,
         arg.mask = *mask;
     static const int32_t heads_first[] = {0, 2, 1, 3};
     peat_node *out =
-        graph_op((struct graph *)g, &attention_op, N_SRC, src, OPTIONAL_SRC, &arg, sizeof(arg));
+        graph_op(graph_of(g), &attention_op, N_SRC, src, OPTIONAL_SRC, &arg, sizeof(arg));
     return out ? op_permute(g, out, 4, heads_first) : NULL;
 }

@@ -4,7 +4,6 @@
  *
  * Each row sums the gradient of the taps over its places; the rows' sums are added in their order.
  */
-#include <string.h>
 
 #include "autograd/ops.h"
 #include "opkit.h"
@@ -17,9 +16,7 @@ static bool infer(peat_node *n)
     if (!operand_types(n, 0))
         return false;
     if (x->rank != 3 || w->rank != 2 || w->dim[1] != x->dim[2] || w->dim[0] < 1) {
-        char tx[160], tw[160];
-        graph_fail(n->g, "places %s and taps %s do not fit", tensor_shape_text(x, tx, sizeof(tx)),
-                   tensor_shape_text(w, tw, sizeof(tw)));
+        graph_fail(n->g, "places %s and taps %s do not fit", shape_text(n, x), shape_text(n, w));
         return false;
     }
     if (!m->causal && w->dim[0] % 2 == 0) {
@@ -52,33 +49,21 @@ static void forward(peat_node *n)
     parallel_for(team_of(n), c.B * c.blocks, convolution_rows_of(n->value.dtype)->convolve, &c);
 }
 
-/* dw of each row, added to the gradient of the taps. */
-static void add_taps(peat_node *n, struct convolution *c)
-{
-    struct graph *g = n->g;
-    struct tensor sum = node_grad(n->src[1]), one = sum;
-    int64_t bytes = c->K * c->D * (int64_t)dtype_bytes(n->value.dtype);
-    struct arena_mark mark = arena_mark(g->arena);
-    c->dw = graph_scratch(g, (size_t)(c->B * bytes));
-    if (c->dw)
-        parallel_for(team_of(n), c->B * c->blocks, convolution_rows_of(n->value.dtype)->taps, c);
-    for (int64_t b = 0; c->dw && b < c->B; b++) {
-        one.data = (char *)c->dw + b * bytes;
-        tensor_add(&sum, &one);
-    }
-    arena_rewind(g->arena, mark);
-}
-
 static void backward(peat_node *n)
 {
     struct convolution c = convolution_of(n);
+    const struct convolution_rows *rows = convolution_rows_of(n->value.dtype);
+    struct arena_mark mark = arena_mark(n->g->arena);
     c.dy = n->grad.data;
     if (wants_grad(n, 0)) {
         c.dx = node_grad(n->src[0]).data;
-        parallel_for(team_of(n), c.B * c.blocks, convolution_rows_of(n->value.dtype)->spread, &c);
+        parallel_for(team_of(n), c.B * c.blocks, rows->spread, &c);
     }
-    if (wants_grad(n, 1))
-        add_taps(n, &c);
+    c.dw = sums_of_tiles(n, 1, c.B);
+    if (c.dw)
+        parallel_for(team_of(n), c.B * c.blocks, rows->taps, &c);
+    add_sums_of_tiles(n, 1, c.dw, c.B);
+    arena_rewind(n->g->arena, mark);
 }
 
 static int64_t flops(const peat_node *n)

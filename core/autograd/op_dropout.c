@@ -2,6 +2,7 @@
 /* op_dropout.c: inverted dropout; what was kept is drawn again in the backward pass. */
 #include "autograd/ops.h"
 #include "base/rng.h"
+#include "opkit.h"
 
 enum { DROPOUT_GRAIN = 4096 };
 
@@ -37,16 +38,15 @@ static void dropout_range(void *ctx, int64_t begin, int64_t end)
 
 static bool dropout_infer(peat_node *n)
 {
-    const struct tensor *x = &n->src[0]->value;
     const struct dropout_arg *arg = n->arg;
     if (!(arg->p >= 0.0 && arg->p < 1.0)) {
         graph_fail(n->g, "probability %g is not in [0, 1)", arg->p);
         return false;
     }
-    n->value = tensor_shape(x->dtype, x->rank, x->dim);
-    return true;
+    return infer_same(n);
 }
 
+/* to = from / (1 - p) where kept, or to += */
 static void dropout_run(peat_node *n, const void *from, void *to, bool add)
 {
     const struct dropout_arg *arg = n->arg;
@@ -61,7 +61,7 @@ static void dropout_forward(peat_node *n)
 
 static void dropout_backward(peat_node *n)
 {
-    if (n->src[0]->needs_grad)
+    if (wants_grad(n, 0))
         dropout_run(n, n->grad.data, node_grad(n->src[0]).data, true);
 }
 
@@ -74,5 +74,5 @@ peat_node *op_dropout(peat_graph *g, peat_node *a, double p, uint64_t stream)
         return a;
     peat_node *src[] = {op_contiguous(g, a)};
     struct dropout_arg arg = {p, stream};
-    return graph_op((struct graph *)g, &dropout_op, 1, src, 0, &arg, sizeof(arg));
+    return graph_op(graph_of(g), &dropout_op, 1, src, 0, &arg, sizeof(arg));
 }

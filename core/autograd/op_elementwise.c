@@ -18,9 +18,7 @@ static bool infer(peat_node *n)
     if (!operand_types(n, 0))
         return false;
     if (!shape_broadcast(a, b, &rank, dim)) {
-        char ta[160], tb[160];
-        graph_fail(n->g, "shapes %s and %s do not broadcast", tensor_shape_text(a, ta, sizeof(ta)),
-                   tensor_shape_text(b, tb, sizeof(tb)));
+        graph_fail(n->g, "shapes %s and %s do not broadcast", shape_text(n, a), shape_text(n, b));
         return false;
     }
     n->value = tensor_shape(n->g->dtype, rank, dim);

@@ -20,9 +20,8 @@ static bool infer_gather(peat_node *n)
     if (!operand_types(n, 2))
         return false;
     if (table->rank != 2 || index->rank == PEAT_MAX_RANK) {
-        char text[160];
         graph_fail(n->g, "the table must be [rows, columns], not %s, and the index below rank %d",
-                   tensor_shape_text(table, text, sizeof(text)), PEAT_MAX_RANK);
+                   shape_text(n, table), PEAT_MAX_RANK);
         return false;
     }
     int64_t dim[PEAT_MAX_RANK];
@@ -83,11 +82,9 @@ static bool infer_take(peat_node *n)
     const struct tensor *a = &n->src[0]->value, *index = &n->src[1]->value;
     if (!operand_types(n, 2))
         return false;
-    char ta[160], ti[160];
-    tensor_shape_text(a, ta, sizeof(ta));
-    tensor_shape_text(index, ti, sizeof(ti));
     if (a->rank < 1 || index->rank < 1) {
-        graph_fail(n->g, "shapes %s and %s need a last axis", ta, ti);
+        graph_fail(n->g, "shapes %s and %s need a last axis", shape_text(n, a),
+                   shape_text(n, index));
         return false;
     }
     struct tensor la = *a, li = *index;
@@ -95,7 +92,8 @@ static bool infer_take(peat_node *n)
     int rank;
     int64_t dim[PEAT_MAX_RANK];
     if (!shape_broadcast(&la, &li, &rank, dim)) {
-        graph_fail(n->g, "leading axes of %s and %s do not broadcast", ta, ti);
+        graph_fail(n->g, "leading axes of %s and %s do not broadcast", shape_text(n, a),
+                   shape_text(n, index));
         return false;
     }
     dim[rank - 1] = index->dim[index->rank - 1];
@@ -231,11 +229,9 @@ static bool infer_scatter(peat_node *n)
         n->value = tensor_shape(n->g->dtype, rank, dim);
         return true;
     }
-    char ta[160], ti[160];
     if (!graph_failed(n->g))
-        graph_fail(n->g, "operand %s, index %s and %" PRId64 " sums do not fit",
-                   tensor_shape_text(a, ta, sizeof(ta)), tensor_shape_text(index, ti, sizeof(ti)),
-                   length);
+        graph_fail(n->g, "operand %s, index %s and %" PRId64 " sums do not fit", shape_text(n, a),
+                   shape_text(n, index), length);
     return false;
 }
 

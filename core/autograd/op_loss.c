@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* op_loss.c: cross-entropy as a training loss, and its sums for evaluation. */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "autograd/ops.h"
+#include "opkit.h"
 #include "rows.h"
 #include "rows/loss_rows.h"
 
@@ -19,15 +19,11 @@ static bool cross_entropy_infer(peat_node *n)
 {
     const struct tensor *x = &n->src[0]->value, *target = &n->src[1]->value;
     const int64_t one = 1;
-    if (x->dtype == PEAT_I32 || target->dtype != PEAT_I32) {
-        graph_fail(n->g, "needs real logits and whole targets");
+    if (!operand_types(n, 2))
         return false;
-    }
     if (x->rank < 1 || tensor_count(target) != row_count(x)) {
-        char logits[160], targets[160];
-        graph_fail(n->g, "targets %s do not fit logits %s",
-                   tensor_shape_text(target, targets, sizeof(targets)),
-                   tensor_shape_text(x, logits, sizeof(logits)));
+        graph_fail(n->g, "targets %s do not fit logits %s", shape_text(n, target),
+                   shape_text(n, x));
         return false;
     }
     n->value = tensor_shape(x->dtype, 1, &one);
@@ -92,7 +88,7 @@ static const struct op cross_entropy_op = {"cross_entropy", cross_entropy_infer,
 peat_node *op_cross_entropy(peat_graph *g, peat_node *logits, peat_node *target)
 {
     peat_node *src[] = {op_contiguous(g, logits), op_contiguous(g, target)};
-    return graph_op((struct graph *)g, &cross_entropy_op, 2, src, 0, NULL, 0);
+    return graph_op(graph_of(g), &cross_entropy_op, 2, src, 0, NULL, 0);
 }
 
 void cross_entropy_sums(const struct team *team, const struct tensor *logits, const int32_t *target,

@@ -95,20 +95,18 @@ static bool infer_matmul(peat_node *n)
     const struct tensor *a = &n->src[0]->value, *b = &n->src[1]->value;
     const bool ta = (flags_of(n) & PEAT_TRANS_A) != 0, tb = (flags_of(n) & PEAT_TRANS_B) != 0;
     struct product_shape s;
-    char text_a[160], text_b[160];
     if (!operand_types(n, 0))
         return false;
     if (product_shape(a, b, flags_of(n), &s)) {
         n->value = tensor_shape(n->g->dtype, s.rank, s.dim);
         return true;
     }
-    tensor_shape_text(a, text_a, sizeof(text_a));
-    tensor_shape_text(b, text_b, sizeof(text_b));
     if (a->rank < 2 || b->rank < 2)
-        graph_fail(n->g, "operands must be matrices, not %s and %s", text_a, text_b);
+        graph_fail(n->g, "operands must be matrices, not %s and %s", shape_text(n, a),
+                   shape_text(n, b));
     else
-        graph_fail(n->g, "shapes %s%s and %s%s do not fit", text_a, ta ? " transposed" : "", text_b,
-                   tb ? " transposed" : "");
+        graph_fail(n->g, "shapes %s%s and %s%s do not fit", shape_text(n, a),
+                   ta ? " transposed" : "", shape_text(n, b), tb ? " transposed" : "");
     return false;
 }
 
@@ -197,10 +195,8 @@ static bool infer_linear(peat_node *n)
         return false;
     if (x->rank < 1 || w->rank != 2 || x->dim[x->rank - 1] != w->dim[1] ||
         (b && (b->rank != 1 || b->dim[0] != w->dim[0]))) {
-        char tx[160], tw[160], tb[160];
-        graph_fail(n->g, "input %s, weight %s and bias %s do not fit",
-                   tensor_shape_text(x, tx, sizeof(tx)), tensor_shape_text(w, tw, sizeof(tw)),
-                   b ? tensor_shape_text(b, tb, sizeof(tb)) : "none");
+        graph_fail(n->g, "input %s, weight %s and bias %s do not fit", shape_text(n, x),
+                   shape_text(n, w), b ? shape_text(n, b) : "none");
         return false;
     }
     int64_t dim[PEAT_MAX_RANK];

@@ -71,10 +71,8 @@ static bool infer(peat_node *n)
     ok = ok && w1->dim[1] == x->dim[x->rank - 1] && b1->dim[0] == w1->dim[0] &&
          w2->dim[1] == w1->dim[0] && b2->dim[0] == w2->dim[0];
     if (!ok) {
-        char tx[160], t1[160], t2[160];
         graph_fail(n->g, "input %s and weights %s, %s with their biases do not fit",
-                   tensor_shape_text(x, tx, sizeof(tx)), tensor_shape_text(w1, t1, sizeof(t1)),
-                   tensor_shape_text(w2, t2, sizeof(t2)));
+                   shape_text(n, x), shape_text(n, w1), shape_text(n, w2));
         return false;
     }
     int64_t dim[PEAT_MAX_RANK];

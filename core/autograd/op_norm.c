@@ -1,41 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* op_norm.c: layernorm, rmsnorm and normalize: one formula with and without centre and gain. */
-#include <math.h>
-#include <string.h>
-
 #include "autograd/ops.h"
+#include "opkit.h"
 #include "rows.h"
 #include "rows/norm_rows.h"
 
+enum { SRC_X, SRC_GAIN, SRC_OFFSET, N_SRC };
+
 struct norm_arg {
     double eps;
-    bool centre; /* subtract the mean          */
-    bool sum;    /* sum of squares, not mean   */
-    int8_t gain; /* place among src, 0: absent */
-    int8_t offset;
+    bool centre; /* subtract the mean        */
+    bool sum;    /* sum of squares, not mean */
 };
 
 static bool norm_infer(peat_node *n)
 {
-    const struct tensor *x = &n->src[0]->value;
-    for (int i = 1; i < n->n_src; i++) {
-        const struct tensor *w = &n->src[i]->value;
-        if (w->dtype == x->dtype && row_length(w) == row_length(x) &&
-            tensor_count(w) == row_length(x))
+    const struct tensor *x = &n->src[SRC_X]->value;
+    for (int i = SRC_GAIN; i < N_SRC; i++) {
+        const struct tensor *w = n->src[i] ? &n->src[i]->value : NULL;
+        if (!w || (row_length(w) == row_length(x) && tensor_count(w) == row_length(x)))
             continue;
-        char have[160], want[160];
-        graph_fail(n->g, "gain or offset of shape %s for an operand %s",
-                   tensor_shape_text(w, have, sizeof(have)),
-                   tensor_shape_text(x, want, sizeof(want)));
+        graph_fail(n->g, "gain or offset of shape %s for an operand %s", shape_text(n, w),
+                   shape_text(n, x));
         return false;
     }
-    n->value = tensor_shape(x->dtype, x->rank, x->dim);
-    return true;
+    return infer_same(n);
 }
 
-static const void *operand(const peat_node *n, int place)
+static const void *data_of(const peat_node *x)
 {
-    return place > 0 ? n->src[place]->value.data : NULL;
+    return x ? x->value.data : NULL;
 }
 
 static struct norm norm_call(const peat_node *n)
@@ -47,9 +41,9 @@ static struct norm norm_call(const peat_node *n)
                          .eps = arg->eps,
                          .divisor = arg->sum ? 1.0 : (double)length,
                          .centre = arg->centre,
-                         .x = n->src[0]->value.data,
-                         .w = operand(n, arg->gain),
-                         .b = operand(n, arg->offset),
+                         .x = data_of(n->src[SRC_X]),
+                         .w = data_of(n->src[SRC_GAIN]),
+                         .b = data_of(n->src[SRC_OFFSET]),
                          .stat = n->saved};
 }
 
@@ -67,75 +61,39 @@ static void norm_forward(peat_node *n)
     parallel_ranges(n->g->team, rows, c.grain, norm_rows_of(x->dtype)->forward, &c);
 }
 
-/* Zeroed partial sums for an operand, one row per tile; NULL when it wants no gradient. */
-static void *partial_sums(peat_node *n, int place, int64_t tiles)
-{
-    if (place == 0 || !n->src[place]->needs_grad)
-        return NULL;
-    size_t bytes = (size_t)(tiles * row_length(&n->value)) * dtype_bytes(n->value.dtype);
-    void *p = graph_scratch(n->g, bytes);
-    return p ? memset(p, 0, bytes) : NULL;
-}
-
-/* The tiles' sums in tile order. */
-static void add_partial_sums(peat_node *n, int place, void *sums, int64_t tiles)
-{
-    if (!sums)
-        return;
-    int64_t length = row_length(&n->value);
-    struct tensor total = node_grad(n->src[place]);
-    struct tensor flat = tensor_shape(total.dtype, 1, &length);
-    flat.data = total.data;
-    for (int64_t tile = 0; tile < tiles; tile++) {
-        struct tensor one = flat;
-        one.data = (char *)sums + (size_t)(tile * length) * dtype_bytes(flat.dtype);
-        tensor_add(&flat, &one);
-    }
-}
-
 static void norm_backward(peat_node *n)
 {
-    const struct norm_arg *arg = n->arg;
-    int64_t rows = row_count(&n->value);
+    const int64_t rows = row_count(&n->value), most_tiles = 64;
     struct norm c = norm_call(n);
     if (c.n == 0 || rows == 0)
         return;
-    const int64_t most_tiles = 64;
     int64_t least = (rows + most_tiles - 1) / most_tiles;
     c.grain = c.grain < least ? least : c.grain;
     int64_t tiles = (rows + c.grain - 1) / c.grain;
-    if (n->src[0]->needs_grad)
-        c.dx = node_grad_whole(n->src[0], &c.fresh).data;
+    if (wants_grad(n, SRC_X))
+        c.dx = node_grad_whole(n->src[SRC_X], &c.fresh).data;
     c.dy = n->grad.data;
     struct arena_mark mark = arena_mark(n->g->arena);
-    c.dw = partial_sums(n, arg->gain, tiles);
-    c.db = partial_sums(n, arg->offset, tiles);
-    if (!graph_failed(n->g)) {
+    c.dw = sums_of_tiles(n, SRC_GAIN, tiles);
+    c.db = sums_of_tiles(n, SRC_OFFSET, tiles);
+    if (!graph_failed(n->g))
         parallel_ranges(n->g->team, rows, c.grain, norm_rows_of(n->value.dtype)->backward, &c);
-        add_partial_sums(n, arg->gain, c.dw, tiles);
-        add_partial_sums(n, arg->offset, c.db, tiles);
-    }
+    add_sums_of_tiles(n, SRC_GAIN, c.dw, tiles);
+    add_sums_of_tiles(n, SRC_OFFSET, c.db, tiles);
     arena_rewind(n->g->arena, mark);
 }
 
-static const struct op layernorm_op = {"layernorm", norm_infer, norm_forward, norm_backward, NULL};
-static const struct op rmsnorm_op = {"rmsnorm", norm_infer, norm_forward, norm_backward, NULL};
-static const struct op normalize_op = {"normalize", norm_infer, norm_forward, norm_backward, NULL};
+static const struct op layernorm_op = {"layernorm", norm_infer, norm_forward, norm_backward};
+static const struct op rmsnorm_op = {"rmsnorm", norm_infer, norm_forward, norm_backward};
+static const struct op normalize_op = {"normalize", norm_infer, norm_forward, norm_backward};
 
 static peat_node *norm(peat_graph *g, const struct op *op, peat_node *a, peat_node *w, peat_node *b,
                        struct norm_arg arg)
 {
-    peat_node *src[3] = {op_contiguous(g, a)};
-    int n = 1;
-    if (w) {
-        arg.gain = (int8_t)n;
-        src[n++] = op_contiguous(g, w);
-    }
-    if (b) {
-        arg.offset = (int8_t)n;
-        src[n++] = op_contiguous(g, b);
-    }
-    return graph_op((struct graph *)g, op, n, src, 0, &arg, sizeof(arg));
+    peat_node *src[N_SRC] = {op_contiguous(g, a), w ? op_contiguous(g, w) : NULL,
+                             b ? op_contiguous(g, b) : NULL};
+    return graph_op(graph_of(g), op, N_SRC, src, 1 << SRC_GAIN | 1 << SRC_OFFSET, &arg,
+                    sizeof(arg));
 }
 
 peat_node *op_layernorm(peat_graph *g, peat_node *a, peat_node *w, peat_node *b, double eps)

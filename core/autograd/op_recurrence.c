@@ -19,10 +19,8 @@ static bool infer(peat_node *n)
         return false;
     if (x->rank != 3 || !tensor_same_shape(x, f) || arg->from_left < 0 ||
         arg->from_left > x->dim[2]) {
-        char tx[160], tf[160];
         graph_fail(n->g, "states %s, gates %s and %lld channels from the left do not fit",
-                   tensor_shape_text(x, tx, sizeof(tx)), tensor_shape_text(f, tf, sizeof(tf)),
-                   (long long)arg->from_left);
+                   shape_text(n, x), shape_text(n, f), (long long)arg->from_left);
         return false;
     }
     n->value = tensor_shape(n->g->dtype, 3, x->dim);

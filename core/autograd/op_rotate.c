@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "autograd/ops.h"
+#include "opkit.h"
 #include "rows.h"
 #include "rows/rotate_rows.h"
 #include "tensor/loop.h"
-#include "tensor/reduce.h"
 
 enum { SRC_X, SRC_COS, SRC_SIN };
 
@@ -15,6 +15,8 @@ static bool rotate_infer(peat_node *n)
     const struct tensor *x = &n->src[SRC_X]->value;
     int64_t half = row_length(x) / 2, dim[PEAT_MAX_RANK];
     int rank;
+    if (!operand_types(n, 0))
+        return false;
     if (x->rank < 1 || row_length(x) % 2 != 0) {
         graph_fail(n->g, "the last axis must be even");
         return false;
@@ -25,10 +27,8 @@ static bool rotate_infer(peat_node *n)
     for (int i = SRC_COS; i <= SRC_SIN; i++) {
         const struct tensor *angle = &n->src[i]->value;
         if (!shape_broadcast(&pairs, angle, &rank, dim) || dim[rank - 1] != half) {
-            char have[160], want[160];
-            graph_fail(n->g, "cosine or sine of shape %s for an operand %s",
-                       tensor_shape_text(angle, have, sizeof(have)),
-                       tensor_shape_text(x, want, sizeof(want)));
+            graph_fail(n->g, "cosine or sine of shape %s for an operand %s", shape_text(n, angle),
+                       shape_text(n, x));
             return false;
         }
         pairs = tensor_shape(x->dtype, rank, dim);
@@ -125,8 +125,7 @@ static void rotate_backward_one(peat_node *n, int which)
     if (whole.data) {
         memset(whole.data, 0, tensor_bytes(&whole));
         grad_into(n, &whole, which);
-        if (!reduce_add(g->team, g->arena, &grad, &whole))
-            graph_fail(g, "rotate: out of memory");
+        add_reduced(g, &grad, &whole);
     }
     arena_rewind(g->arena, mark);
 }
@@ -144,5 +143,5 @@ peat_node *op_rotate(peat_graph *g, peat_node *a, peat_node *cosine, peat_node *
                      peat_layout layout)
 {
     peat_node *src[] = {a, cosine, sine};
-    return graph_op((struct graph *)g, &rotate_op, 3, src, 0, &layout, sizeof(layout));
+    return graph_op(graph_of(g), &rotate_op, 3, src, 0, &layout, sizeof(layout));
 }

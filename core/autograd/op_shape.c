@@ -7,8 +7,6 @@
 #include "opkit.h"
 #include "tensor/loop.h"
 
-enum { SHAPE_TEXT = 160 };
-
 /* --- copies ------------------------------------------------------------------------------ */
 
 static bool infer_copy(peat_node *n)
@@ -107,10 +105,8 @@ peat_node *op_expand(peat_graph *pg, peat_node *a, int32_t n, const int64_t *dim
     for (int i = 0; fits && i < n; i++)
         fits = both[i] == to.dim[i];
     if (!fits) {
-        char ta[SHAPE_TEXT], tb[SHAPE_TEXT];
-        return graph_fail(g, "expand: shape %s does not stretch to %s",
-                          tensor_shape_text(&a->value, ta, sizeof(ta)),
-                          tensor_shape_text(&to, tb, sizeof(tb)));
+        return graph_fail(g, "expand: shape %s does not stretch to %s", shape_text(a, &a->value),
+                          shape_text(a, &to));
     }
     struct tensor wide = tensor_broadcast_to(&a->value, n, arg.dim);
     if (tensor_count(&wide) == tensor_count(&a->value))
@@ -354,9 +350,8 @@ static bool complete(struct graph *g, const peat_node *a, struct shape_arg *to)
         return true;
     struct tensor t = {.rank = to->rank};
     memcpy(t.dim, to->dim, sizeof(t.dim));
-    char ta[SHAPE_TEXT], tb[SHAPE_TEXT];
-    graph_fail(g, "reshape: shape %s does not hold the elements of %s",
-               tensor_shape_text(&t, tb, sizeof(tb)), tensor_shape_text(&a->value, ta, sizeof(ta)));
+    graph_fail(g, "reshape: shape %s does not hold the elements of %s", shape_text(a, &t),
+               shape_text(a, &a->value));
     return false;
 }
 

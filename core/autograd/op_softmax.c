@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* op_softmax.c: softmax over the last axis, with an optional 0/1 mask. */
 #include "autograd/ops.h"
+#include "opkit.h"
 #include "rows.h"
 #include "rows/softmax_rows.h"
 #include "tensor/loop.h"
@@ -17,8 +18,7 @@ static bool softmax_infer(peat_node *n)
         int64_t dim[PEAT_MAX_RANK];
         int rank;
         struct tensor both = *x;
-        if (mask->dtype != x->dtype || mask->rank > x->rank ||
-            !shape_broadcast(x, mask, &rank, dim)) {
+        if (mask->rank > x->rank || !shape_broadcast(x, mask, &rank, dim)) {
             graph_fail(n->g, "the mask does not fit the operand");
             return false;
         }
@@ -29,8 +29,7 @@ static bool softmax_infer(peat_node *n)
             return false;
         }
     }
-    n->value = tensor_shape(x->dtype, x->rank, x->dim);
-    return true;
+    return infer_same(n);
 }
 
 static void softmax_forward(peat_node *n)
@@ -61,5 +60,5 @@ static const struct op softmax_op = {"softmax", softmax_infer, softmax_forward, 
 peat_node *op_softmax(peat_graph *g, peat_node *a, peat_node *mask)
 {
     peat_node *src[] = {op_contiguous(g, a), mask};
-    return graph_op((struct graph *)g, &softmax_op, mask ? 2 : 1, src, 0, NULL, 0);
+    return graph_op(graph_of(g), &softmax_op, mask ? 2 : 1, src, 0, NULL, 0);
 }

@@ -3,6 +3,7 @@
 #include "opkit.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "tensor/loop.h"
 #include "tensor/reduce.h"
@@ -29,15 +30,40 @@ bool infer_same(peat_node *n)
     return true;
 }
 
+const char *shape_text(const peat_node *n, const struct tensor *t)
+{
+    enum { LENGTH = 160 };
+    return tensor_shape_text(t, arena_alloc(n->g->arena, LENGTH), LENGTH);
+}
+
 int axis_of(struct graph *g, const char *name, const peat_node *a, int32_t axis)
 {
     int rank = a->value.rank;
     if (axis >= -rank && axis < rank)
         return axis < 0 ? axis + rank : axis;
-    char text[160];
-    graph_fail(g, "%s: axis %d of shape %s does not exist", name, axis,
-               tensor_shape_text(&a->value, text, sizeof(text)));
+    graph_fail(g, "%s: axis %d of shape %s does not exist", name, axis, shape_text(a, &a->value));
     return -1;
+}
+
+void *sums_of_tiles(peat_node *n, int i, int64_t tiles)
+{
+    if (!wants_grad(n, i))
+        return NULL;
+    size_t bytes = (size_t)tiles * tensor_bytes(&n->src[i]->value);
+    void *sums = graph_scratch(n->g, bytes);
+    return sums ? memset(sums, 0, bytes) : NULL;
+}
+
+void add_sums_of_tiles(peat_node *n, int i, void *sums, int64_t tiles)
+{
+    if (!sums || graph_failed(n->g))
+        return;
+    struct tensor total = node_grad(n->src[i]);
+    struct tensor one = tensor_shape(total.dtype, total.rank, total.dim);
+    for (int64_t tile = 0; tile < tiles; tile++) {
+        one.data = (char *)sums + (size_t)tile * tensor_bytes(&one);
+        tensor_add(&total, &one);
+    }
 }
 
 void add_reduced(struct graph *g, struct tensor *dst, const struct tensor *src)

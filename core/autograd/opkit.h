@@ -22,10 +22,17 @@ static inline bool wants_grad(const peat_node *n, int i)
 bool operand_types(peat_node *n, uint32_t index);
 /* infer of an operation with one real operand, whose shape the result has. */
 bool infer_same(peat_node *n);
+/* The shape of a tensor as text for a failure; it lives as long as the graph of n. */
+const char *shape_text(const peat_node *n, const struct tensor *t);
 /* The axis counted from the front; -1 and a failure "NAME: axis ..." when a has no such axis. */
 int axis_of(struct graph *g, const char *name, const peat_node *a, int32_t axis);
 /* Fails the graph when an index is not in 0..limit-1. */
 bool indices_valid(peat_node *n, const struct tensor *index, int64_t limit);
+/* Sums of tiles for the gradient of operand i, zeroed [tiles, elements]; NULL: it wants none, or
+ * the graph has failed for want of memory. */
+void *sums_of_tiles(peat_node *n, int i, int64_t tiles);
+/* Adds them to the gradient in the order of tiles; NULL: nothing is done. */
+void add_sums_of_tiles(peat_node *n, int i, void *sums, int64_t tiles);
 /* dst += src summed over the axes that dst lacks; fails the graph when memory runs out. */
 void add_reduced(struct graph *g, struct tensor *dst, const struct tensor *src);
 /* Elements [begin, end) of one axis. */

@@ -408,6 +408,23 @@ START_TEST(sums_of_elements_check_their_operands)
 }
 END_TEST
 
+START_TEST(whole_numbers_are_refused_where_rows_are_real)
+{
+    static int32_t whole[] = {0, 1, 2, 3};
+    for (int which = 0; which < 4; which++) {
+        graph_init(&graph, &arena, NULL, PEAT_F64);
+        peat_node *i = graph_constant(&graph, PEAT_I32, 2, DIMS(2, 2), whole);
+        peat_node *angle = ramp(2, DIMS(2, 1), 0, 1);
+        peat_node *y = which == 0   ? op_softmax(g, i, NULL)
+                       : which == 1 ? op_normalize(g, i, 1e-5)
+                       : which == 2 ? op_rotate(g, i, angle, angle, PEAT_HALVES)
+                                    : op_dropout(g, i, 0.5, 1);
+        ck_assert_ptr_null(y);
+        ck_assert_ptr_nonnull(strstr(graph.err.text, "operand 1 must be real, not I32"));
+    }
+}
+END_TEST
+
 enum { HEADS = 12, ROWS = 50, TABLE = 37, CHANNELS = 8 };
 
 /* The result and both gradients, one behind the other. */
@@ -542,6 +559,7 @@ int main(void)
               reshape_keeps_the_order_of_elements, concat_pad_and_expand_place_elements,
               sums_means_and_running_sums_follow_their_axis, rows_and_elements_are_taken_by_index,
               elements_are_summed_by_index, elements_are_summed_alike_however_indices_run,
-              sums_of_elements_check_their_operands, indices_are_taken_alike_however_they_run,
-              running_sums_of_many_rows_are_those_of_each, norms_add_in_lanes_and_round_each_step));
+              sums_of_elements_check_their_operands, whole_numbers_are_refused_where_rows_are_real,
+              indices_are_taken_alike_however_they_run, running_sums_of_many_rows_are_those_of_each,
+              norms_add_in_lanes_and_round_each_step));
 }
