@@ -5,7 +5,6 @@
 
 #include "autograd/ops.h"
 #include "opkit.h"
-#include "rows.h"
 #include "rows/loss_rows.h"
 
 enum { SCORE_BLOCK = 256 };

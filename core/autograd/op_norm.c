@@ -2,7 +2,6 @@
 /* op_norm.c: layernorm, rmsnorm and normalize: one formula with and without centre and gain. */
 #include "autograd/ops.h"
 #include "opkit.h"
-#include "rows.h"
 #include "rows/norm_rows.h"
 
 enum { SRC_X, SRC_GAIN, SRC_OFFSET, N_SRC };

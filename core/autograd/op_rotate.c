@@ -4,7 +4,6 @@
 
 #include "autograd/ops.h"
 #include "opkit.h"
-#include "rows.h"
 #include "rows/rotate_rows.h"
 #include "tensor/loop.h"
 

@@ -2,7 +2,6 @@
 /* op_softmax.c: softmax over the last axis, with an optional 0/1 mask. */
 #include "autograd/ops.h"
 #include "opkit.h"
-#include "rows.h"
 #include "rows/softmax_rows.h"
 #include "tensor/loop.h"
 

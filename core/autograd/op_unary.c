@@ -33,34 +33,34 @@ static void backward(peat_node *n)
     loop_run(team_of(n), &l, unary_rows_of(n->value.dtype)->of[u->which].grad, &call);
 }
 
-#define DEFINE_UNARY(name, kind, unread)                                                           \
+#define DEFINE_UNARY(name, unread)                                                                 \
     peat_node *op_##name(peat_graph *g, peat_node *a)                                              \
     {                                                                                              \
         static const struct op op = {#name, infer_same,    forward, backward,                      \
                                      NULL,  GRAD_IN_PLACE, unread};                                \
-        return graph_op(graph_of(g), &op, 1, &a, 0, &(struct unary_arg){.which = kind},            \
+        return graph_op(graph_of(g), &op, 1, &a, 0, &(struct unary_arg){.which = UNARY_##name},    \
                         sizeof(struct unary_arg));                                                 \
     }
 
-DEFINE_UNARY(exp, EXP, UNREAD_FIRST)
-DEFINE_UNARY(log, LOG, UNREAD_SELF)
-DEFINE_UNARY(log1p, LOG1P, UNREAD_SELF)
-DEFINE_UNARY(sqrt, SQRT, UNREAD_FIRST)
-DEFINE_UNARY(sin, SIN, UNREAD_SELF)
-DEFINE_UNARY(cos, COS, UNREAD_SELF)
-DEFINE_UNARY(tanh, TANH, UNREAD_FIRST)
-DEFINE_UNARY(sigmoid, SIGMOID, UNREAD_FIRST)
-DEFINE_UNARY(log_sigmoid, LOG_SIGMOID, UNREAD_SELF)
-DEFINE_UNARY(softplus, SOFTPLUS, UNREAD_SELF)
-DEFINE_UNARY(relu, RELU, UNREAD_SELF)
-DEFINE_UNARY(gelu, GELU, UNREAD_SELF)
-DEFINE_UNARY(gelu_tanh, GELU_TANH, UNREAD_SELF)
-DEFINE_UNARY(abs, ABS, UNREAD_SELF)
+DEFINE_UNARY(exp, UNREAD_FIRST)
+DEFINE_UNARY(log, UNREAD_SELF)
+DEFINE_UNARY(log1p, UNREAD_SELF)
+DEFINE_UNARY(sqrt, UNREAD_FIRST)
+DEFINE_UNARY(sin, UNREAD_SELF)
+DEFINE_UNARY(cos, UNREAD_SELF)
+DEFINE_UNARY(tanh, UNREAD_FIRST)
+DEFINE_UNARY(sigmoid, UNREAD_FIRST)
+DEFINE_UNARY(log_sigmoid, UNREAD_SELF)
+DEFINE_UNARY(softplus, UNREAD_SELF)
+DEFINE_UNARY(relu, UNREAD_SELF)
+DEFINE_UNARY(gelu, UNREAD_SELF)
+DEFINE_UNARY(gelu_tanh, UNREAD_SELF)
+DEFINE_UNARY(abs, UNREAD_SELF)
 
 peat_node *op_floor(peat_graph *g, peat_node *a)
 {
     static const struct op op = {"floor", infer_same, forward, .unread = UNREAD_ALL};
-    const struct unary_arg arg = {.which = FLOOR};
+    const struct unary_arg arg = {.which = UNARY_floor};
     return graph_op(graph_of(g), &op, 1, &a, 0, &arg, sizeof(arg));
 }
 
@@ -68,7 +68,7 @@ peat_node *op_affine(peat_graph *g, peat_node *a, double scale, double shift)
 {
     static const struct op op = {"affine", infer_same,    forward,   backward,
                                  NULL,     GRAD_IN_PLACE, UNREAD_ALL};
-    const struct unary_arg arg = {AFFINE, scale, shift};
+    const struct unary_arg arg = {UNARY_affine, scale, shift};
     return graph_op(graph_of(g), &op, 1, &a, 0, &arg, sizeof(arg));
 }
 
@@ -76,7 +76,7 @@ peat_node *op_clamp(peat_graph *g, peat_node *a, double lo, double hi)
 {
     static const struct op op = {"clamp", infer_same,    forward,    backward,
                                  NULL,    GRAD_IN_PLACE, UNREAD_SELF};
-    const struct unary_arg arg = {CLAMP, lo, hi};
+    const struct unary_arg arg = {UNARY_clamp, lo, hi};
     if (!(lo <= hi))
         return graph_fail(graph_of(g), "clamp: the bounds %g and %g are not in order", lo, hi);
     return graph_op(graph_of(g), &op, 1, &a, 0, &arg, sizeof(arg));

@@ -144,26 +144,6 @@ GRAD(affine, p *dy)
 FORWARD(clamp, x<p ? p : x> q ? q : x)
 GRAD(clamp, x<p || x> q ? 0 : dy)
 
-#define ROWS(name)                                                                                 \
-    {                                                                                              \
-        name##_row, name##_grad                                                                    \
-    }
-const struct unary_rows AT_LEVEL(unary_rows) = {{
-    [EXP] = ROWS(exp),
-    [LOG] = ROWS(log),
-    [LOG1P] = ROWS(log1p),
-    [SQRT] = ROWS(sqrt),
-    [SIN] = ROWS(sin),
-    [COS] = ROWS(cos),
-    [TANH] = ROWS(tanh),
-    [SIGMOID] = ROWS(sigmoid),
-    [LOG_SIGMOID] = ROWS(log_sigmoid),
-    [SOFTPLUS] = ROWS(softplus),
-    [RELU] = ROWS(relu),
-    [GELU] = ROWS(gelu),
-    [GELU_TANH] = ROWS(gelu_tanh),
-    [ABS] = ROWS(abs),
-    [FLOOR] = {floor_row, NULL},
-    [AFFINE] = ROWS(affine),
-    [CLAMP] = ROWS(clamp),
-}};
+#define floor_grad NULL
+#define ROWS(name) [UNARY_##name] = {name##_row, name##_grad},
+const struct unary_rows AT_LEVEL(unary_rows) = {{UNARY_LIST(ROWS)}};
