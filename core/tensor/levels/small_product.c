@@ -212,7 +212,8 @@ static void multiply(const peat_gemm_product *p)
                       p->k);
             s.b = panel;
         }
-        (p->trans_a ? across : upright)[vectors - 1](&s);
+        stripe_fn *const run = p->trans_a ? across[vectors - 1] : upright[vectors - 1];
+        run(&s);
     }
 }
 
