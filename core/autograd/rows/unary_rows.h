@@ -8,8 +8,10 @@
 
 #define UNARY_LIST(X)                                                                              \
     X(exp)                                                                                         \
-    X(log) X(log1p) X(sqrt) X(sin) X(cos) X(tanh) X(sigmoid) X(log_sigmoid) X(softplus) X(relu)    \
-        X(gelu) X(gelu_tanh) X(abs) X(floor) X(affine) X(clamp)
+    X(log)                                                                                         \
+    X(log1p)                                                                                       \
+    X(sqrt) X(sin) X(cos) X(tanh) X(sigmoid) X(log_sigmoid) X(softplus) X(relu) X(gelu)            \
+        X(gelu_tanh) X(abs) X(floor) X(affine) X(clamp)
 
 #define UNARY_NAME(name) UNARY_##name,
 enum unary { UNARY_LIST(UNARY_NAME) UNARIES };

@@ -190,11 +190,11 @@ END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"child", open_directory, close_directory, 60},
-        TESTS(end_is_a_code_or_a_signal, signals_that_are_ignored_here_lose_no_end,
-              program_that_is_not_there_is_not_found, deadline_ends_the_whole_group,
-              what_a_program_leaves_behind_ends_with_it, output_is_read_back_together_or_apart,
-              trail_and_environment_are_handed_over,
-              last_lines_of_logs_are_found, first_line_of_a_sanitizer_is_found));
+    return run_list((struct tests){"child", open_directory, close_directory, 60},
+                    TESTS(end_is_a_code_or_a_signal, signals_that_are_ignored_here_lose_no_end,
+                          program_that_is_not_there_is_not_found, deadline_ends_the_whole_group,
+                          what_a_program_leaves_behind_ends_with_it,
+                          output_is_read_back_together_or_apart,
+                          trail_and_environment_are_handed_over, last_lines_of_logs_are_found,
+                          first_line_of_a_sanitizer_is_found));
 }
