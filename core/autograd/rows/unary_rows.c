@@ -145,5 +145,5 @@ FORWARD(clamp, x<p ? p : x> q ? q : x)
 GRAD(clamp, x<p || x> q ? 0 : dy)
 
 #define floor_grad NULL
-#define ROWS(name) [UNARY_##name] = {name##_row, name##_grad},
+#define ROWS(name) [UNARY_##name] = {name##_row, name##_grad}
 const struct unary_rows AT_LEVEL(unary_rows) = {{UNARY_LIST(ROWS)}};

@@ -7,14 +7,11 @@
 #include "tensor/loop.h"
 
 #define UNARY_LIST(X)                                                                              \
-    X(exp)                                                                                         \
-    X(log)                                                                                         \
-    X(log1p)                                                                                       \
-    X(sqrt) X(sin) X(cos) X(tanh) X(sigmoid) X(log_sigmoid) X(softplus) X(relu) X(gelu)            \
-        X(gelu_tanh) X(abs) X(floor) X(affine) X(clamp)
+    X(exp), X(log), X(log1p), X(sqrt), X(sin), X(cos), X(tanh), X(sigmoid), X(log_sigmoid),        \
+        X(softplus), X(relu), X(gelu), X(gelu_tanh), X(abs), X(floor), X(affine), X(clamp)
 
-#define UNARY_NAME(name) UNARY_##name,
-enum unary { UNARY_LIST(UNARY_NAME) UNARIES };
+#define UNARY_NAME(name) UNARY_##name
+enum unary { UNARY_LIST(UNARY_NAME), UNARIES };
 #undef UNARY_NAME
 
 /* The context of a row function: two numbers for affine and clamp, and whether dx is written, not
