@@ -51,7 +51,7 @@ static struct attention_tile tile_at(const struct attention *c, int64_t task, in
     return t;
 }
 
-/* ---- what is asked for ahead ---- */
+/* ---- memory that is asked for ahead ---- */
 
 /* The tile's rows of x [B,H,T,C]. A newest row by itself is as soon read as asked for. */
 static void fetch(const struct attention_tile *t, const struct tensor *x, bool write)

@@ -36,7 +36,7 @@ struct attention_products {
     void (*end)(const struct attention_tile *t);
     bool upwards; /* backward goes from the last block to the first */
 };
-/* attention_plain.c and attention_rounded.c: products of bf16, for F32 alone. */
+/* Of operands where they stand; and of operands packed as bf16, for F32 alone. */
 extern const struct attention_products attention_plain, attention_rounded;
 
 /* tile_fn, of a struct attention: a task, and a slot of the wave. */

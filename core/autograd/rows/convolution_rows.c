@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* convolution_rows.c: a block of channels of one row,. */
+/* convolution_rows.c: a block of channels of one row. */
 #include "rows/convolution_rows.h"
 
 /* y_t = sum over k of w_k x_(t - k + ahead), over what t may read */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mlp_rows.c: what op_mlp.c does between products,. */
+/* mlp_rows.c: the loops of op_mlp.c between its products. */
 #include "rows/mlp_rows.h"
 
 #include "tensor/vecmath.h"

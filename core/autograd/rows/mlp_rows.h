@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mlp_rows.h: what op_mlp.c does between products. */
+/* mlp_rows.h: the loops of op_mlp.c between its products. */
 #ifndef ROWS_MLP_ROWS_H
 #define ROWS_MLP_ROWS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recurrence_rows.c: a block of channels through the places of a row,. */
+/* recurrence_rows.c: a block of channels through the places of a row. */
 #include "rows/recurrence_rows.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@
 
 enum { COLUMNS = 64 }; /* channels of a tile */
 
-/* What a channel does at a place. */
+/* The step of a channel at a place: on from the last one, from zero, or none. */
 enum step { STEP_NEXT, STEP_FIRST, STEP_OVER };
 
 struct recurrence {

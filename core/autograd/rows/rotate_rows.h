@@ -6,7 +6,7 @@
 #include "tensor/levels.h"
 #include "tensor/loop.h"
 
-/* What a row function needs beside its row: from the first component to the second, per tensor. */
+/* The context of a row function: from the first component to the second, for each tensor. */
 struct rotate {
     int64_t second[LOOP_MAX];
 };

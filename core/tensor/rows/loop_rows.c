@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loop_rows.c: rows of loop_rows.h. */
+/* loop_rows.c: sums over rows. */
 #include "rows/loop_rows.h"
 
 /* Eight lanes, combined in a fixed tree: vectorised without reordering anything at run time. */
