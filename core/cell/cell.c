@@ -324,6 +324,12 @@ static peat_status read_position(const struct cell_reader *r, struct cell_config
 
 /* ---- resolved values and identity ---- */
 
+static void put_arithmetic(struct json all, const struct cell_config *c)
+{
+    if (c->arithmetic > 1)
+        json_put_int(all, "arithmetic", c->arithmetic);
+}
+
 static void resolve(struct cell_config *c, struct arena *a)
 {
     struct json all = json_map(a);
@@ -336,6 +342,7 @@ static void resolve(struct cell_config *c, struct arena *a)
     json_put(position, "combine", c->has_combine ? c->combine.given : NULL);
     json_put(all, "train", train_value(&c->train, a));
     json_put(all, "eval", eval_value(&c->eval, a));
+    put_arithmetic(all, c);
     c->resolved = all.v;
 }
 
@@ -359,6 +366,7 @@ static peat_status identify(const struct cell_reader *r, struct cell_config *c)
     json_put(all, "model", model_value(c, true, r->a));
     json_put(all, "position", position.v);
     json_put(all, "train", value_get(c->resolved, "train"));
+    put_arithmetic(all, c);
     if (c->train.patience) /* then evaluations decide when training ends */
         json_put(all, "eval", value_get(c->resolved, "eval"));
     c->identity = all.v;
@@ -408,7 +416,9 @@ peat_status cell_config_read_with(struct cell_config *c, const struct value *tre
 {
     const struct cell_reader reader = {r, files, a, err};
     bool dropped = false;
-    *c = (struct cell_config){.files = files, .seed = seed};
+    *c = (struct cell_config){.files = files,
+                              .arithmetic = json_get_int(tree, "arithmetic", CELL_ARITHMETIC),
+                              .seed = seed};
     peat_status status = read_model(&reader, &c->model, value_get(tree, "model"));
     c->freeze = value_get_path(tree, "model.freeze");
     if (status == PEAT_OK)
@@ -454,6 +464,8 @@ peat_status cell_config_restore(struct cell_config *c, const struct value *confi
     int64_t seed = json_get_int(config_json, "seed", -1);
     if (seed < 0)
         return error_set(err, PEAT_CORRUPT, "config.json is not a cell's configuration");
+    value_set(a, tree, "arithmetic", NOWHERE,
+              value_int(a, NOWHERE, json_get_int(config_json, "arithmetic", 1)));
     for (int i = 0; setting_sections[i]; i++) {
         struct value *section = value_get(config_json, setting_sections[i]);
         if (section)

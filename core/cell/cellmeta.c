@@ -13,8 +13,8 @@
 #include "libm.h"
 #include "tensor/gemm.h"
 
-const char *const deciding_keys[] = {"engine", "gemm",     "blas",  "blas_core",
-                                     "libm",   "compiler", "build", NULL};
+const char *const deciding_keys[] = {"engine", "arithmetic", "gemm",  "blas", "blas_core",
+                                     "libm",   "compiler",   "build", NULL};
 
 const char *engine_version(void)
 {
@@ -141,6 +141,7 @@ peat_status cell_meta(const struct cell_config *c, const struct team *team, stru
     put_plugins(m, c);
     json_put(m, "data", data);
     json_put_text(m, "engine", engine_version());
+    json_put_text(m, "arithmetic", arena_printf(a, "%d", CELL_ARITHMETIC));
     json_put_text(m, "abi", PEAT_ABI);
     json_put_text(m, "host", host);
     json_put_text(m, "cpu", cpu_name(a));

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,18 @@ static peat_status refuse_hash(const struct cell *c, struct error *err)
                      "`peat run` again to plan it anew");
 }
 
+/* A cell that an earlier peat planned would get other bits than its hash stands for. */
+static peat_status check_arithmetic(const struct cell *c, struct error *err)
+{
+    if (c->config.arithmetic == CELL_ARITHMETIC || c->options->allow_drift)
+        return PEAT_OK;
+    return error_set(
+        err, PEAT_FAILED,
+        "the cell was planned with arithmetic %" PRId64 ", and this peat computes with "
+        "arithmetic %d: `peat run` plans it anew; --allow-drift trains it all the same",
+        c->config.arithmetic, CELL_ARITHMETIC);
+}
+
 static peat_status read_config(struct cell *c, struct error *err)
 {
     peat_status status = record_read(c->dir, &config_record, c->arena, &c->config_json, err);
@@ -104,7 +117,7 @@ static peat_status read_config(struct cell *c, struct error *err)
     status = cell_config_restore(&c->config, c->config_json, &c->registry, NULL, c->arena, err);
     if (status == PEAT_OK && !json_text_is(c->config_json, "hash", c->config.hash))
         return refuse_hash(c, err);
-    return status;
+    return status == PEAT_OK ? check_arithmetic(c, err) : status;
 }
 
 static peat_status write_running(const struct cell *c, struct error *err)

@@ -142,6 +142,8 @@ static bool has_hash(struct recorded *r)
     json_put(all, "position", position(r));
     json_put(all, "model", model(r, varying));
     json_put(all, "train", train);
+    if (value_get(r->config, "arithmetic"))
+        json_put(all, "arithmetic", value_get(r->config, "arithmetic"));
     if (json_get_int(train, "patience", 0))
         json_put(all, "eval", value_get(r->config, "eval"));
     json_put_int(all, "seed", json_get_int(r->config, "seed", -1));

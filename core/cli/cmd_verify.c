@@ -30,11 +30,12 @@ struct said {
     const char *hash; /* NULL: there is none */
 };
 
-static int count(const struct retraining *t, bool same)
+/* Cells with a verdict from `first` to `last`. */
+static int count(const struct retraining *t, enum retrain_verdict first, enum retrain_verdict last)
 {
     int n = 0;
     for (int i = 0; i < t->n; i++)
-        n += (t->item[i].verdict == RETRAIN_SAME) == same;
+        n += t->item[i].verdict >= first && t->item[i].verdict <= last;
     return n;
 }
 
@@ -61,8 +62,13 @@ static void print_text(const struct said *s)
               v->finished + v->unfinished == 1 ? "" : "s", v->finished, v->problems.n,
               v->problems.n == 1 ? "" : "s");
     if (s->again->count)
-        cli_print("; retrained with seed %" PRId64 ": %d the same, %d not", s->again->seed,
-                  count(s->again, true), count(s->again, false));
+        cli_print("; retrained with seed %" PRId64 ": %d the same, ", s->again->seed,
+                  count(s->again, RETRAIN_SAME, RETRAIN_SAME));
+    int close = count(s->again, RETRAIN_CLOSE, RETRAIN_CLOSE);
+    if (close)
+        cli_print("%d close, ", close);
+    if (s->again->count)
+        cli_print("%d not", count(s->again, RETRAIN_DIFFERS, RETRAIN_FAILED));
     cli_print("\nhash %s\n", s->hash ? s->hash : "none: there are problems");
 }
 
@@ -165,7 +171,8 @@ static int verify(const struct cli *cli)
         print_object(&said);
     else
         print_text(&said);
-    return v.problems.n || count(&q->again, false) ? CLI_FAILED : CLI_DONE;
+    return v.problems.n || count(&q->again, RETRAIN_DIFFERS, RETRAIN_FAILED) ? CLI_FAILED
+                                                                             : CLI_DONE;
 }
 
 static const struct cli_option options[] = {

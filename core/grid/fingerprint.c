@@ -82,7 +82,7 @@ static struct value *result_part(const struct value *result, struct arena *a)
 /* What took part, without where it lies and which machine it ran on. */
 static struct value *meta_part(const struct value *meta, struct arena *a)
 {
-    static const char *const kept[] = {"engine", "abi", "precision", NULL};
+    static const char *const kept[] = {"engine", "arithmetic", "abi", "precision", NULL};
     static const char *const of_plugin[] = {"kind", "id", "version", NULL};
     static const char *const of_data[] = {"sha256", NULL};
     const struct value *v;

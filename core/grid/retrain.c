@@ -2,6 +2,8 @@
 /* retrain.c: choosing cells, training them aside, comparing. */
 #include "grid/retrain.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +18,8 @@
 #include "grid/jobs.h"
 #include "tensor/gemm.h"
 
-const char *const retrain_verdict_name[RETRAIN_VERDICTS] = {"same", "differs", "not comparable",
-                                                            "failed"};
+const char *const retrain_verdict_name[RETRAIN_VERDICTS] = {"same", "close", "differs",
+                                                            "not comparable", "failed"};
 
 static const double grace_seconds = 10;
 
@@ -100,6 +102,43 @@ static const char *difference(const struct cell_files *was, const struct cell_fi
     return same_curve(was->dir, is->dir) ? NULL : "its curve";
 }
 
+/* The value of the same metric, split and length; NaN: there is none. */
+static double value_like(const struct value *result, const struct value *measure)
+{
+    static const char *const key[] = {"metric", "split", "length"};
+    const struct value *one;
+    for (int i = 0; (one = json_get_item(result, "measures", i)); i++) {
+        bool same = true;
+        for (size_t k = 0; k < sizeof(key) / sizeof(*key); k++)
+            same = same && value_equal(value_get(one, key[k]), value_get(measure, key[k]));
+        if (same)
+            return json_get_number(one, "value");
+    }
+    return (double)NAN;
+}
+
+/* Another order of sums gives other bits, and nearly the same values. */
+static struct retrained compare_values(const struct cell_files *was, const struct cell_files *is,
+                                       struct arena *a)
+{
+    const struct value *one;
+    double most = 0.0;
+    const char *of = "";
+    for (int i = 0; (one = json_get_item(was->result, "measures", i)); i++) {
+        double x = json_get_number(one, "value"), y = value_like(is->result, one);
+        double apart = fabs(x - y) / fmax(fabs(x), DBL_MIN);
+        if (x == y || apart <= most)
+            continue;
+        most = isnan(apart) ? (double)INFINITY : apart;
+        of = json_get_text(one, "metric");
+    }
+    return (struct retrained){was->label, most <= RETRAIN_NEAR ? RETRAIN_CLOSE : RETRAIN_DIFFERS,
+                              arena_printf(a,
+                                           "another arithmetic; its values differ by %.2g at "
+                                           "most, relatively%s%s",
+                                           most, *of ? ": " : "", of)};
+}
+
 static struct retrained compare(const struct cell_files *was, const char *scratch,
                                 const struct job *job, struct arena *a)
 {
@@ -109,6 +148,8 @@ static struct retrained compare(const struct cell_files *was, const char *scratc
     if (!job->ended || !job->end.result ||
         rundir_read_cell(scratch, was->id, &is, a, &why) != PEAT_OK || !is.result)
         return x;
+    if (!same_text(json_get_text(was->meta, "arithmetic"), json_get_text(is.meta, "arithmetic")))
+        return compare_values(was, &is, a);
     const char *kernels = other_kernels(was->meta, is.meta, a), *what = difference(was, &is);
     if (kernels)
         return (struct retrained){was->label, RETRAIN_NOT_COMPARABLE, kernels};
@@ -177,6 +218,7 @@ static peat_status train_one(const struct cell_files *c, const char *scratch, co
                         .at_once = 1,
                         .threads = t->threads,
                         .gemm = gemm_of(c),
+                        .allow_drift = true, /* a cell of an earlier arithmetic */
                         .grace = grace_seconds,
                         .progress = &progress,
                         .arena = a};

@@ -78,6 +78,26 @@ START_TEST(old_run_is_read_by_every_verb)
 }
 END_TEST
 
+/* Bits that were made in another order of sums cannot come again; values do. */
+START_TEST(old_cells_are_trained_again_to_nearly_the_same_values)
+{
+    shell_says(0, ": close: another arithmetic; its values differ by ",
+               "peat verify %s --retrain 1 --seed 1", runs[_i].commit);
+    assert_printed("retrained with seed 1: 0 the same, 1 close, 0 not");
+}
+END_TEST
+
+START_TEST(old_cells_are_not_trained_on_in_another_arithmetic)
+{
+    shell_expect(0, "c=$(basename %s/cells/*s0*) && rm %s/cells/$c/result.json && echo $c >cell",
+                 runs[0].commit, runs[0].commit);
+    shell_says(1,
+               "the cell was planned with arithmetic 1, and this peat computes with arithmetic 2",
+               "peat cell %s $(cat cell); cat %s/cells/$(cat cell)/log.txt; exit 1", runs[0].commit,
+               runs[0].commit);
+}
+END_TEST
+
 /* A value of the table is of the files, and not of the test. */
 START_TEST(changed_old_run_is_seen)
 {
@@ -97,8 +117,10 @@ int main(void)
                        .close = shell_close,
                        .seconds = 60,
                        .needs = "PEAT PEAT_SOURCE tar xz",
-                       .loops = LOOPS({old_run_has_the_table_that_its_version_printed, RUNS},
-                                      {old_run_is_verified_and_has_its_hash, RUNS},
-                                      {old_run_is_read_by_every_verb, RUNS})},
-        TESTS(changed_old_run_is_seen));
+                       .loops =
+                           LOOPS({old_run_has_the_table_that_its_version_printed, RUNS},
+                                 {old_run_is_verified_and_has_its_hash, RUNS},
+                                 {old_run_is_read_by_every_verb, RUNS},
+                                 {old_cells_are_trained_again_to_nearly_the_same_values, RUNS})},
+        TESTS(changed_old_run_is_seen, old_cells_are_not_trained_on_in_another_arithmetic));
 }

@@ -23,6 +23,10 @@ struct plugin_use {
     struct place at;
 };
 
+/* In which order the engine adds and rounds: raised when cells get other bits. 1: products of any
+ * size are a library's. */
+enum { CELL_ARITHMETIC = 2 };
+
 struct weight_start;
 
 struct cell_config {
@@ -37,6 +41,7 @@ struct cell_config {
     struct plugin_use combine;
     struct train_config train;
     struct eval_config eval;
+    int64_t arithmetic; /* that the cell is planned with; 1 is not written and not hashed */
     int64_t seed;
     struct value *resolved; /* map: task, model, position, train, eval, seed: all values explicit */
     struct value *identity; /* what the hash is of, but for the seed                            */

@@ -6,8 +6,8 @@
 #include "cell/cell.h"
 #include "tensor/parallel.h"
 
-/* plugins, data, engine, abi, host, cpu, gemm, blas, blas_core, libm, precision, compiler,
- * build, threads, started_utc. data: see cell_data. */
+/* plugins, data, engine, arithmetic, abi, host, cpu, gemm, blas, blas_core, libm, precision,
+ * compiler, build, threads, started_utc. data: see cell_data. */
 peat_status cell_meta(const struct cell_config *c, const struct team *team, struct arena *a,
                       struct value **meta, struct error *err);
 /* The files that plugins read, and behind them those that weights start from, with their SHA-256:
