@@ -143,7 +143,7 @@ static bool begin_pass(struct view *v)
                             .phase = PEAT_EVAL,
                             .B = 1,
                             .model_arena = v->a,
-                            .side = side,
+                            .span.rows = side,
                             .collect = true};
     weights_begin(&v->weights);
     struct call c;

@@ -22,20 +22,20 @@ void pass_init(struct pass *pass, struct model *m, struct positional *p, const p
         .collect = collect,
         .observer = observer,
         .drops = "dropout",
-        .side = {.size = sizeof(pass->side),
-                 .T = in->T,
-                 .T_total = in->T_total > 0 ? in->T_total : in->T,
-                 .n_axes = 1,
-                 .sequence = in->sequence,
-                 .token = in->token,
-                 .segment = in->segment,
-                 .document = in->document,
-                 .pad = in->pad,
-                 .special = in->special},
+        .span.rows = {.size = sizeof(pass->span.rows),
+                      .T = in->T,
+                      .T_total = in->T_total > 0 ? in->T_total : in->T,
+                      .n_axes = 1,
+                      .sequence = in->sequence,
+                      .token = in->token,
+                      .segment = in->segment,
+                      .document = in->document,
+                      .pad = in->pad,
+                      .special = in->special},
     };
 }
 
-/* Whether a scheme has hooks that see queries and all keys. */
+/* Whether a scheme has hooks on pairs. */
 static bool acts_on_pairs(const peat_scheme *h)
 {
     return scheme_acts_on(h, ACTS_ON_TERMS | ACTS_ON_SCORES | ACTS_ON_CONTEXT);
@@ -56,14 +56,14 @@ void pass_prepare(struct pass *pass)
 {
     for (int i = 0; i < pass->positional->n_scheme; i++) {
         const struct scheme_part *s = &pass->positional->scheme[i];
-        if (pass->across && !s->where.across)
+        if (pass->span.source && !s->where.across)
             continue;
         if (!pass_own_positions(pass, i))
             return;
         if (!s->hooks->prepare)
             continue;
         prepare(pass, i, false);
-        if (pass->stored && acts_on_pairs(s->hooks))
+        if (span_grows(&pass->span) && acts_on_pairs(s->hooks))
             prepare(pass, i, true);
     }
 }

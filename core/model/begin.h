@@ -5,11 +5,11 @@
 
 #include "model/transformer.h"
 
-/* A pass over `in` by the schemes of p; who watches it and whether it collects is kept. */
+/* Begins a pass over `in` with the schemes of p. pass->observer and pass->collect stay. */
 void pass_init(struct pass *pass, struct model *m, struct positional *p, const peat_dims *dims,
                struct graph *g, const struct model_input *in);
-/* Calls own_positions and prepare: of all schemes, or across two sequences of those that act there.
- */
+/* Calls own_positions and prepare of the schemes that act: across two sequences, of those with
+ * where.across. */
 void pass_prepare(struct pass *pass);
 
 #endif

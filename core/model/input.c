@@ -98,8 +98,9 @@ static peat_node *encode(struct pass *pass, int index)
     const struct scheme_part *s = &pass->positional->scheme[index];
     struct call c;
     call_init(&c, pass, index, -1);
-    if (pass->stored && s->hooks->needs & PEAT_NEED_TOKENS)
-        call_sides(&c, &pass->keys, &pass->keys);
+    const peat_side *all = span_so_far(&pass->span);
+    if (span_grows(&pass->span) && s->hooks->needs & PEAT_NEED_TOKENS)
+        call_sides(&c, all, all);
     hook_begin(&c, HOOK_ENCODE);
     return stored_newest(pass, hook_end(pass, s->hooks->encode(&c.base), 3,
                                         (int64_t[]){pass->B, c.base.q->T, s->d}, 1));
@@ -122,7 +123,7 @@ static peat_node *merge(struct pass *pass, bool front, int n, peat_node *const *
     call_init(&c, pass, -1, -1);
     if (front)
         c.own = (peat_side){
-            .size = sizeof(c.own), .T = pass->front, .pos_B = 1, .n_axes = 1, .pos = zero};
+            .size = sizeof(c.own), .T = pass->span.front, .pos_B = 1, .n_axes = 1, .pos = zero};
     hook_begin(&c, HOOK_MERGE);
     return hook_end(pass, p->combine->merge(&c.base, n, x), 3, (int64_t[]){pass->B, c.own.T, p->D},
                     0);
@@ -159,10 +160,10 @@ static peat_node *merge_two(struct pass *pass, bool front, int index, peat_node 
 peat_node *input_merge(struct pass *pass, int index, peat_node *x)
 {
     peat_node *rest = merge_two(pass, false, index, front_cut(pass, x, 1), pass->stream[index]);
-    if (pass->front == 0)
+    if (pass->span.front == 0)
         return rest;
     peat_graph *g = &pass->g->base;
-    peat_node *front = op_slice(g, x, 1, 0, pass->front);
+    peat_node *front = op_slice(g, x, 1, 0, pass->span.front);
     front = merge_two(pass, true, index, front, pass->front_stream[index]);
     return op_concat(g, 2, (peat_node *[]){front, rest}, 1);
 }
@@ -178,7 +179,7 @@ struct streams {
 static void add_tokens(struct streams *s, struct pass *pass, enum stream_kind kind,
                        peat_node *tokens, peat_node *class)
 {
-    if (class && pass->front == 0)
+    if (class && pass->span.front == 0)
         tokens = op_concat(&pass->g->base, 2, (peat_node *[]){class, tokens}, 1);
     s->front[s->n] = class;
     s->side[s->n++] = observed(pass, kind, -1, tokens);
@@ -191,7 +192,7 @@ static void add_positions(struct streams *s, struct model *m, struct pass *pass)
         if (!scheme->hooks->encode)
             continue;
         peat_node *P = observed(pass, STREAM_POSITION, i, encode(pass, i));
-        peat_node *front = pass->front > 0 ? class_token_position(m, pass, i) : NULL;
+        peat_node *front = pass->span.front > 0 ? class_token_position(m, pass, i) : NULL;
         if (scheme->where.at == SITE_INPUT) {
             s->front[s->n] = front;
             s->side[s->n++] = P;
@@ -222,7 +223,7 @@ static void add_own(struct streams *s, struct model *m, struct pass *pass,
 static peat_node *all_joined(struct pass *pass, const struct streams *s)
 {
     peat_node *x = join(pass, false, s->n, s->side);
-    if (pass->front == 0)
+    if (pass->span.front == 0)
         return x;
     peat_node *front = join(pass, true, s->n, s->front);
     return op_concat(&pass->g->base, 2, (peat_node *[]){front, x}, 1);

@@ -51,8 +51,8 @@ static double *line_fill(struct pass *pass, const struct model_input *in, int64_
         for (int64_t t = 1; !rows && t < T; t++)
             pos[t] = (double)t;
     }
-    pass->side.pos = pos;
-    pass->side.pos_B = n;
+    pass->span.rows.pos = pos;
+    pass->span.rows.pos_B = n;
     return pos;
 }
 

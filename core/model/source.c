@@ -93,35 +93,37 @@ static peat_node *run_encoder(struct model *m, struct graph *g, const struct mod
     return memory;
 }
 
-/* The pass across, from the decoder's side to the source's. All places of it but its padding are
- * seen, whatever the window. */
-static struct crossing cross(struct model *m, struct pass *pass, const struct model_input *in,
-                             const peat_side *source, struct attention_mask *mask)
+/* The pass across, from the decoder's rows to all places of the source but its padding, whatever
+ * the window. */
+static struct pass *pass_across(struct model *m, const struct pass *pass,
+                                const struct model_input *in, const peat_side *source)
 {
-    struct pass *to = ARENA_NEW(pass->g->arena, struct pass);
+    struct arena *a = pass->g->arena;
+    struct attention_mask *mask = ARENA_NEW(a, struct attention_mask);
+    struct pass *across = ARENA_NEW(a, struct pass);
     *mask = (struct attention_mask){.pad_k = source->pad};
-    *to = (struct pass){.collect = false};
-    pass_init(to, m, m->positional, &m->dims, pass->g, in);
-    to->side = pass->side;
-    to->keys = *source;
-    to->across = true;
-    to->so_far = pass->stored ? &pass->keys : NULL;
-    to->mask = mask;
-    return (struct crossing){to, NULL};
+    *across = (struct pass){.collect = false};
+    pass_init(across, m, m->positional, &m->dims, pass->g, in);
+    across->span = (struct span){pass->span.front, pass->span.rows, pass->span.so_far, source};
+    across->stored = pass->stored;
+    across->mask = mask;
+    return across;
 }
 
-struct crossing source_forward(struct model *m, struct pass *pass, const struct model_input *in,
-                               struct attention_mask *mask)
+struct crossing source_cross(struct model *m, struct pass *pass, const struct model_input *in)
 {
     struct graph *g = pass->g;
+    const struct stored *s = pass->stored;
     struct pass *from = ARENA_NEW(g->arena, struct pass);
-    peat_node *memory = run_encoder(m, g, in, from);
-    struct crossing c = cross(m, pass, in, &from->side, mask);
-    c.memory = memory;
-    c.pass->composed = from->composed;
+    *from = (struct pass){.collect = false};
+    peat_node *memory =
+        s ? graph_constant(g, s->memory.dtype, s->memory.rank, s->memory.dim, s->memory.data)
+          : run_encoder(m, g, in, from);
+    struct pass *across = pass_across(m, pass, in, s ? &s->source : &from->span.rows);
+    across->composed = from->composed;
     if (!graph_failed(g))
-        pass_prepare(c.pass);
-    return c;
+        pass_prepare(across);
+    return (struct crossing){across, memory};
 }
 
 bool source_store(struct model *m, struct graph *g, const struct model_input *in, struct stored *s)
@@ -130,19 +132,7 @@ bool source_store(struct model *m, struct graph *g, const struct model_input *in
     peat_node *memory = run_encoder(m, g, in, from);
     if (graph_failed(g))
         return false;
-    s->source = from->side;
+    s->source = from->span.rows;
     s->memory = memory->value;
     return true;
-}
-
-struct crossing source_stored(struct model *m, struct pass *pass, const struct model_input *in,
-                              struct stored *s, struct attention_mask *mask)
-{
-    struct graph *g = pass->g;
-    struct crossing c = cross(m, pass, in, &s->source, mask);
-    c.memory = graph_constant(g, s->memory.dtype, s->memory.rank, s->memory.dim, s->memory.data);
-    c.pass->source = s;
-    if (!graph_failed(g))
-        pass_prepare(c.pass);
-    return c;
 }

@@ -140,7 +140,7 @@ static peat_node *enter(struct model *m, struct graph *g, const struct model_inp
     int64_t front = class_token_front(&m->config);
     bool ok = !class_token || class_token_place(g, m, in, &all);
     pass_init(pass, m, m->positional, &m->dims, g, front > 0 ? in : &all);
-    pass->front = front;
+    pass->span.front = front;
     *mask = model_mask(m, &all);
     begin(m, g);
     pass->mask = mask;
@@ -161,8 +161,13 @@ peat_node *model_input_alone(struct model *m, struct graph *g, const struct mode
 
 /* From the input of the first block to the logits. */
 static peat_node *leave(struct model *m, struct graph *g, const struct model_input *in,
-                        struct pass *pass, const struct crossing *across, peat_node *x)
+                        struct pass *pass, peat_node *x)
 {
+    struct crossing crossing, *across = NULL;
+    if (m->encoder && !graph_failed(g)) {
+        crossing = source_cross(m, pass, in);
+        across = &crossing;
+    }
     for (int64_t l = 0; l < m->config.n_layer; l++)
         x = block_forward(pass, &m->block[l], &m->config, across, l, x);
     pass_show_residual(pass, m->config.n_layer, x);
@@ -183,13 +188,7 @@ peat_node *model_forward(struct model *m, struct graph *g, const struct model_in
         pass = &local;
     struct attention_mask mask;
     peat_node *x = enter(m, g, in, pass, &mask);
-    struct crossing crossing, *across = NULL;
-    struct attention_mask source_mask;
-    if (m->encoder && !graph_failed(g)) {
-        crossing = source_forward(m, pass, in, &source_mask);
-        across = &crossing;
-    }
-    return leave(m, g, in, pass, across, x);
+    return leave(m, g, in, pass, x);
 }
 
 /* ---- the newest rows alone ---- */
@@ -219,7 +218,7 @@ peat_status model_store(struct model *m, const struct model_input *in, const str
     begin(m, &g);
     if (!positions_fill(&pass, in, false))
         return error_set(err, g.err.status, "%s", g.err.text);
-    *s = (struct stored){.arena = arena, .B = in->B, .room = in->T, .whole = pass.side};
+    *s = (struct stored){.arena = arena, .B = in->B, .room = in->T, .whole = pass.span.rows};
     s->layer = ARENA_TRY_ARRAY(arena, m->config.n_layer, struct stored_layer);
     if (!s->layer)
         return error_set(err, PEAT_NOMEM, "out of memory for stored rows");
@@ -255,8 +254,7 @@ peat_node *model_newest(struct model *m, struct graph *g, struct stored *s, int6
     const struct model_input in = input_of(s, &side);
     pass_init(&pass, m, m->positional, &m->dims, g, &in);
     begin(m, g);
-    pass.side = side;
-    pass.keys = keys;
+    pass.span = (struct span){.rows = side, .so_far = &keys};
     pass.stored = s;
     struct attention_mask mask = model_mask(m, &in);
     mask.offset = s->done;
@@ -265,13 +263,7 @@ peat_node *model_newest(struct model *m, struct graph *g, struct stored *s, int6
     pass.mask = &mask;
     pass_prepare(&pass);
     peat_node *x = input_forward(m, &pass, &in);
-    struct crossing crossing, *across = NULL;
-    struct attention_mask source_mask;
-    if (m->encoder && !graph_failed(g)) {
-        crossing = source_stored(m, &pass, &in, s, &source_mask);
-        across = &crossing;
-    }
-    peat_node *logits = leave(m, g, &in, &pass, across, x);
+    peat_node *logits = leave(m, g, &in, &pass, x);
     s->done = end;
     return logits;
 }

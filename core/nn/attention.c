@@ -113,7 +113,7 @@ static peat_node *project_one(struct pass *pass, const struct attention_weights 
                               peat_node *x, int which)
 {
     struct graph *g = pass->g;
-    struct stored *s = which > 0 ? pass->source : NULL;
+    struct stored *s = which > 0 && pass->span.source ? pass->stored : NULL;
     struct tensor *kept = s ? &s->layer[layer].across[which - 1] : NULL;
     int64_t D = pass->dims.D;
     if (kept && kept->data)
@@ -161,7 +161,7 @@ static uint32_t schemes_on(const struct pass *pass, int64_t layer, int64_t head)
     for (int i = 0; i < pass->positional->n_scheme; i++) {
         const struct scheme_part *s = scheme(pass, i);
         if (scheme_acts_on(s->hooks, ACTS_ON_HEADS) && where_acts(&s->where, layer) &&
-            covers(s, head) && (!pass->across || s->where.across))
+            covers(s, head) && (!pass->span.source || s->where.across))
             bits |= UINT32_C(1) << i;
     }
     return bits;
@@ -261,7 +261,7 @@ static void check_qkv(struct attention *a, const struct call *c, peat_qkv *io)
     io->q = hook_shape(pass, io->q, 4, (int64_t[]){pass->B, H, Tq, C}, 0);
     io->k = hook_shape(pass, io->k, 4, (int64_t[]){pass->B, H, Tk, C}, 0);
     io->v = hook_shape(pass, io->v, 4, (int64_t[]){pass->B, H, Tk, pass->dims.C}, 0);
-    if (pass->front > 0 && C != peat_shape_of(&pass->g->base, a->chain.q).dim[3])
+    if (pass->span.front > 0 && C != peat_shape_of(&pass->g->base, a->chain.q).dim[3])
         graph_fail(pass->g, "the hook changes the width of q and k, which a class token without a "
                             "position cannot have (model.cls_position: first)");
     hook_status(pass, PEAT_OK);
@@ -335,10 +335,10 @@ static peat_node *rel_as_bias(struct pass *pass, peat_node *rel, int64_t Tq, int
 /* Terms for the places that schemes see, as terms for all places. */
 static struct bias_terms behind_front(struct pass *pass, struct bias_terms t)
 {
-    if (pass->front == 0)
+    if (pass->span.front == 0)
         return t;
     if (t.rel) {
-        t.bias = plus(pass, t.bias, rel_as_bias(pass, t.rel, pass->side.T, pass->side.T));
+        t.bias = plus(pass, t.bias, rel_as_bias(pass, t.rel, pass->span.rows.T, pass->span.rows.T));
         t.rel = NULL;
     }
     t.bias = front_pad_pairs(pass, t.bias);
@@ -445,7 +445,7 @@ static double group_scale(struct attention *a)
 /* o [B,H,T,C] through the context hooks, last scheme first. */
 static peat_node *run_context(struct attention *a, peat_node *o, peat_node *W)
 {
-    const int64_t dim[] = {a->pass->B, a->group.end - a->group.begin, a->pass->side.T,
+    const int64_t dim[] = {a->pass->B, a->group.end - a->group.begin, a->pass->span.rows.T,
                            a->pass->dims.C};
     peat_qkv room;
     struct call c;
@@ -476,8 +476,8 @@ static peat_node *fused(struct attention *a)
 static peat_node *mask_of(struct pass *pass)
 {
     if (!pass->mask_node)
-        pass->mask_node =
-            attention_mask_node(pass->g, pass->mask, pass->B, pass_queries(pass), pass_keys(pass));
+        pass->mask_node = attention_mask_node(
+            pass->g, pass->mask, pass->B, span_n_queries(&pass->span), span_n_keys(&pass->span));
     return pass->mask_node;
 }
 
@@ -574,10 +574,10 @@ static peat_node *run_weights(struct attention *a, peat_node *W)
 static peat_node *whole_bias(struct attention *a)
 {
     peat_node *bias = a->terms.bias;
-    return a->terms.rel
-               ? plus(a->pass, bias,
-                      rel_as_bias(a->pass, a->terms.rel, pass_queries(a->pass), pass_keys(a->pass)))
-               : bias;
+    return a->terms.rel ? plus(a->pass, bias,
+                               rel_as_bias(a->pass, a->terms.rel, span_n_queries(&a->pass->span),
+                                           span_n_keys(&a->pass->span)))
+                        : bias;
 }
 
 static struct scores composed_logits(struct attention *a, peat_node *bias)
@@ -673,7 +673,7 @@ static bool someone_needs(const struct attention *a, uint32_t needs)
 static void add_stored(struct attention *a)
 {
     struct pass *pass = a->pass;
-    if (!pass->stored)
+    if (!span_grows(&pass->span))
         return;
     struct stored_group *s = &pass->stored->layer[a->layer].group[a->number];
     bool same_k = a->projected.k == a->chain.k, same_v = a->projected.v == a->chain.v;
@@ -730,7 +730,7 @@ static peat_qkv group_heads(struct pass *pass, const peat_qkv *all, const struct
 /* What keys are made of, with that of stored rows where a scheme asks for it. */
 static peat_node *all_inputs(struct pass *pass, int64_t layer, peat_node *xk)
 {
-    for (int i = 0; pass->stored && i < pass->positional->n_scheme; i++)
+    for (int i = 0; span_grows(&pass->span) && i < pass->positional->n_scheme; i++)
         if (scheme(pass, i)->hooks->needs & PEAT_NEED_X &&
             where_acts(&scheme(pass, i)->where, layer))
             return stored_all(pass, &pass->stored->layer[layer].x_k, xk, 1);
@@ -764,6 +764,6 @@ peat_node *attention_forward(struct pass *pass, const struct attention_weights *
     /* [B,H,T,C] -> [B,T,H,C] -> [B,T,D] */
     peat_node *o = n == 1 ? out[0] : op_concat(g, n, out, 1);
     o = op_permute(g, o, 4, (int32_t[]){0, 2, 1, 3});
-    o = op_reshape(g, o, 3, (int64_t[]){pass->B, pass_queries(pass), pass->dims.D});
+    o = op_reshape(g, o, 3, (int64_t[]){pass->B, span_n_queries(&pass->span), pass->dims.D});
     return op_linear(g, o, weight_node(pass->g, w->out_w), weight_node(pass->g, w->out_b));
 }

@@ -6,18 +6,18 @@
 
 peat_node *front_cut(struct pass *pass, peat_node *x, int32_t axis)
 {
-    if (!x || pass->front == 0)
+    if (!x || pass->span.front == 0)
         return x;
     peat_graph *g = &pass->g->base;
-    return op_slice(g, x, axis, pass->front, peat_shape_of(g, x).dim[axis]);
+    return op_slice(g, x, axis, pass->span.front, peat_shape_of(g, x).dim[axis]);
 }
 
 peat_node *front_join(struct pass *pass, peat_node *whole, peat_node *rest, int32_t axis)
 {
-    if (!whole || !rest || pass->front == 0)
+    if (!whole || !rest || pass->span.front == 0)
         return rest;
     peat_graph *g = &pass->g->base;
-    peat_node *front = op_slice(g, whole, axis, 0, pass->front);
+    peat_node *front = op_slice(g, whole, axis, 0, pass->span.front);
     return op_concat(g, 2, (peat_node *[]){front, rest}, axis);
 }
 
@@ -33,12 +33,12 @@ peat_node *front_join_pairs(struct pass *pass, peat_node *whole, peat_node *rest
 
 peat_node *front_pad_pairs(struct pass *pass, peat_node *term)
 {
-    if (!term || pass->front == 0)
+    if (!term || pass->span.front == 0)
         return term;
     peat_graph *g = &pass->g->base;
     peat_shape s = peat_shape_of(g, term);
-    int64_t T = pass->side.T;
+    int64_t T = pass->span.rows.T;
     term = op_expand(g, term, 4, (int64_t[]){s.dim[0], s.dim[1], T, T});
-    term = op_pad(g, term, 2, pass->front, 0);
-    return op_pad(g, term, 3, pass->front, 0);
+    term = op_pad(g, term, 2, pass->span.front, 0);
+    return op_pad(g, term, 3, pass->span.front, 0);
 }

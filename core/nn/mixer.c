@@ -29,7 +29,8 @@ static peat_node *columns(struct pass *pass, peat_node *x, int64_t which)
 static bool mask_from(struct pass *pass, int64_t begin, struct attention_mask *mask)
 {
     peat_side side;
-    if (!side_cut(pass->g->arena, &pass->keys, pass->B, begin, pass->keys.T, &side))
+    const peat_side *all = span_so_far(&pass->span);
+    if (!side_cut(pass->g->arena, all, pass->B, begin, all->T, &side))
         return graph_no_memory(pass->g, "a mask", 0) != NULL;
     *mask = (struct attention_mask){.causal = pass->dims.causal,
                                     .pad_k = side.pad,
@@ -47,7 +48,8 @@ static peat_node *convolved_rows(struct pass *pass, int64_t layer, peat_node *ta
         return op_convolution(g, kv, taps, pass->mask);
     int64_t reach = peat_shape_of(g, taps).dim[0] - 1;
     peat_node *rows = stored_reach(pass, &pass->stored->layer[layer].mixed, kv, reach);
-    if (!rows || !mask_from(pass, pass->keys.T - peat_shape_of(g, rows).dim[1], &mask))
+    if (!rows ||
+        !mask_from(pass, span_so_far(&pass->span)->T - peat_shape_of(g, rows).dim[1], &mask))
         return NULL;
     return stored_newest(pass, op_convolution(g, rows, taps, &mask));
 }
@@ -55,8 +57,8 @@ static peat_node *convolved_rows(struct pass *pass, int64_t layer, peat_node *ta
 /* The first row stands for what was read before it: no padding, of the document read last. */
 static bool stand_for_earlier(struct pass *pass, struct attention_mask *mask)
 {
-    int64_t B = pass->B, T = pass->side.T + 1, last = pass->stored->done - 1;
-    const peat_side *all = &pass->keys;
+    int64_t B = pass->B, T = pass->span.rows.T + 1, last = span_first(&pass->span) - 1;
+    const peat_side *all = span_so_far(&pass->span);
     uint8_t *pad = ARENA_TRY_ARRAY(pass->g->arena, B * T, uint8_t);
     int32_t *doc = ARENA_TRY_ARRAY(pass->g->arena, B * T, int32_t);
     if (!pad || !doc)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own_positions.c: positions that a scheme has for itself. */
+/* own_positions.c: the positions that a scheme makes for itself. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static int32_t axes_of(const peat_scheme *h)
     return h->own_axes > 0 ? h->own_axes : 1;
 }
 
-/* Of one side of a call that knows no own positions yet; NULL: the graph failed. */
+/* The scheme's positions [n_axes, B, T] of one side; NULL: the graph failed. */
 static const double *run(struct pass *pass, int index, const peat_side *side)
 {
     const peat_scheme *h = pass->positional->scheme[index].hooks;
@@ -66,10 +66,8 @@ bool pass_own_positions(struct pass *pass, int index)
         return true;
     struct call c;
     call_init(&c, pass, index, -1);
-    call_pairs(&c);
-    if (pass->so_far)
-        call_sides(&c, pass->so_far, &pass->keys);
-    const peat_side *q = pass->stored ? c.base.k : c.base.q, *k = c.base.k;
+    call_sides(&c, span_so_far(&pass->span), span_keys(&pass->span));
+    const peat_side *q = c.base.q, *k = c.base.k;
     struct own_positions made = {.n_axes = axes_of(h), .T_q = q->T, .T_k = k->T};
     made.q = run(pass, index, q);
     made.k = k == q ? made.q : run(pass, index, k);

@@ -4,25 +4,58 @@
 
 #include <string.h>
 
-int64_t pass_queries(const struct pass *pass)
+const peat_side *span_so_far(const struct span *s)
 {
-    return pass->side.T + pass->front;
+    return s->so_far ? s->so_far : &s->rows;
 }
 
-int64_t pass_keys(const struct pass *pass)
+int64_t span_first(const struct span *s)
 {
-    return pass->across || pass->stored ? pass->keys.T : pass_queries(pass);
+    return span_so_far(s)->T - s->rows.T;
 }
 
-/* A side as a plugin with these needs sees it, in the grid if there is one. */
-static peat_side declared(const peat_side *side, uint32_t needs, const struct grid *grid)
+const peat_side *span_keys(const struct span *s)
 {
+    return s->source ? s->source : span_so_far(s);
+}
+
+bool span_grows(const struct span *s)
+{
+    return s->so_far && !s->source;
+}
+
+int64_t span_n_queries(const struct span *s)
+{
+    return s->front + s->rows.T;
+}
+
+int64_t span_n_keys(const struct span *s)
+{
+    return s->source ? s->source->T : s->front + span_so_far(s)->T;
+}
+
+static const struct scheme_part *scheme_of(const struct call *c)
+{
+    return c->index < 0 ? NULL : &c->pass->positional->scheme[c->index];
+}
+
+static uint32_t needs_of(const struct call *c)
+{
+    const struct scheme_part *s = scheme_of(c);
+    return s ? s->hooks->needs : c->pass->positional->combine->needs;
+}
+
+/* A side as the call's plugin sees it, in the grid if there is one. */
+static peat_side declared(const struct call *c, const peat_side *side)
+{
+    const struct scheme_part *s = scheme_of(c);
+    const struct grid *grid = &c->pass->grid;
     peat_side own = *side;
-    if (!(needs & PEAT_NEED_TOKENS))
+    if (!(needs_of(c) & PEAT_NEED_TOKENS))
         own.token = NULL;
-    if (!(needs & PEAT_NEED_LENGTH))
+    if (!(needs_of(c) & PEAT_NEED_LENGTH))
         own.T_total = 0;
-    if (grid && grid->n_axes > 0) {
+    if (grid->n_axes > 0 && s && s->hooks->max_axes > 1) {
         own.n_axes = grid->n_axes;
         own.pos_B = grid->pos_B;
         own.pos = grid->pos;
@@ -30,8 +63,7 @@ static peat_side declared(const peat_side *side, uint32_t needs, const struct gr
     return own;
 }
 
-/* Its scheme's own positions for a side of the call: all that there are, or those of its last
- * places. */
+/* Puts the scheme's own positions into a side of the call: those of its last places. */
 static void place_own(struct call *c, peat_side *side, bool keys)
 {
     const struct own_positions *own = c->index < 0 ? NULL : &c->pass->own[c->index];
@@ -56,7 +88,7 @@ void call_init(struct call *c, struct pass *pass, int index, int64_t layer)
 {
     struct positional *p = pass->positional;
     struct part *part = index < 0 ? &p->combine_part : &p->scheme[index].part;
-    uint32_t needs = index < 0 ? p->combine->needs : p->scheme[index].hooks->needs;
+    const struct span *span = &pass->span;
     *c = (struct call){
         .base = {.size = sizeof(c->base),
                  .host = p->host,
@@ -74,19 +106,11 @@ void call_init(struct call *c, struct pass *pass, int index, int64_t layer)
         .part = part,
         .index = index,
     };
-    bool grid = index >= 0 && p->scheme[index].hooks->max_axes > 1;
-    c->own = declared(&pass->side, needs, grid ? &pass->grid : NULL);
-    place_own(c, &c->own, false);
-    c->base.q = c->base.k = &c->own;
-    if (pass->across) {
-        c->own_keys = declared(&pass->keys, needs, NULL);
-        place_own(c, &c->own_keys, true);
-        c->base.k = &c->own_keys;
-    }
+    call_sides(c, &span->rows, span->source ? span->source : &span->rows);
     c->base.dims.n_axes = c->own.n_axes;
-    if (index < 0)
+    const struct scheme_part *s = scheme_of(c);
+    if (!s)
         return;
-    const struct scheme_part *s = &p->scheme[index];
     c->base.d = c->base.dims.d = s->d;
     c->base.dims.C = positional_width(s, pass->dims.C);
     if (s->where.head_end > 0) {
@@ -95,32 +119,28 @@ void call_init(struct call *c, struct pass *pass, int index, int64_t layer)
     }
 }
 
-static uint32_t needs_of(const struct call *c)
-{
-    const struct positional *p = c->pass->positional;
-    return c->index < 0 ? p->combine->needs : p->scheme[c->index].hooks->needs;
-}
-
 void call_sides(struct call *c, const peat_side *q, const peat_side *k)
 {
-    uint32_t needs = needs_of(c);
-    c->own = declared(q, needs, NULL);
-    c->own_keys = declared(k, needs, NULL);
+    c->own = declared(c, q);
     place_own(c, &c->own, false);
+    c->base.q = c->base.k = &c->own;
+    if (k == q)
+        return;
+    c->own_keys = declared(c, k);
     place_own(c, &c->own_keys, true);
-    c->base.q = &c->own;
-    c->base.k = k == q ? &c->own : &c->own_keys;
+    c->base.k = &c->own_keys;
 }
 
 void call_pairs(struct call *c)
 {
-    if (!c->pass->stored)
+    const struct span *span = &c->pass->span;
+    if (!span_grows(span))
         return;
-    call_sides(c, &c->pass->side, &c->pass->keys);
+    call_sides(c, &span->rows, span_keys(span));
     c->base.shared = c->pass->shared_pairs[c->index];
 }
 
-/* For whoever says that an operand, or what a plugin looks at, is not there. */
+/* Notes what this hook finds NULL, for messages about a missing operand and for crashes. */
 static void note_missing(const struct call *c, enum hook_id hook)
 {
     struct graph *g = c->pass->g;

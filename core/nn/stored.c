@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* stored.c: growing tensors of rows, and who can work with them. */
+/* stored.c: tensors that grow by the rows of each pass, and which plugins can work with them. */
 #include "nn/stored.h"
 
 #include <string.h>
 
 #include "autograd/ops.h"
 
-/* ---- who can ---- */
+#define ARRAY(field) offsetof(peat_side, field), sizeof(*((peat_side *)0)->field)
+
+/* ---- which plugins can ---- */
 
 const char *scheme_not_storable(const peat_scheme *s)
 {
@@ -40,43 +42,41 @@ const char *positional_not_storable(const struct positional *p, const char **id)
 
 /* ---- sides ---- */
 
-/* Columns [begin, end) of an [n, T] array as a dense one; NULL stays NULL. */
-static bool cut(struct arena *a, const void **array, size_t each, int64_t n, int64_t T,
-                int64_t begin, int64_t end)
+/* The arrays of a side. All are [B,T] but the first, [n_axes, pos_B, T]. */
+static const struct {
+    size_t at, bytes;
+} arrays[] = {{ARRAY(pos)},      {ARRAY(token)}, {ARRAY(segment)},
+              {ARRAY(document)}, {ARRAY(pad)},   {ARRAY(special)}};
+
+/* Columns [begin, end) of an [n, T] array as a dense one. */
+static const void *cut(struct arena *a, const unsigned char *from, size_t each, int64_t n,
+                       int64_t T, int64_t begin, int64_t end)
 {
-    const unsigned char *from = *array;
-    if (from && n == 1)
-        *array = from + (size_t)begin * each;
-    if (!from || n == 1)
-        return true;
+    if (n == 1)
+        return from + (size_t)begin * each;
     size_t width = (size_t)(end - begin) * each;
     unsigned char *to = arena_try_array(a, (size_t)n * (size_t)(end - begin), each);
     for (int64_t i = 0; to && i < n; i++)
         memcpy(to + (size_t)i * width, from + (size_t)(i * T + begin) * each, width);
-    *array = to;
-    return to != NULL;
+    return to;
 }
 
 bool side_cut(struct arena *a, const peat_side *whole, int64_t B, int64_t begin, int64_t end,
               peat_side *part)
 {
-    int64_t T = whole->T;
+    bool ok = true;
     *part = *whole;
     part->T = end - begin;
-    const void *pos = whole->pos, *token = whole->token, *segment = whole->segment,
-               *document = whole->document, *pad = whole->pad, *special = whole->special;
-    bool ok = cut(a, &pos, sizeof(*whole->pos), whole->pos_B * whole->n_axes, T, begin, end) &&
-              cut(a, &token, sizeof(*whole->token), B, T, begin, end) &&
-              cut(a, &segment, sizeof(*whole->segment), B, T, begin, end) &&
-              cut(a, &document, sizeof(*whole->document), B, T, begin, end) &&
-              cut(a, &pad, sizeof(*whole->pad), B, T, begin, end) &&
-              cut(a, &special, sizeof(*whole->special), B, T, begin, end);
-    part->pos = pos;
-    part->token = token;
-    part->segment = segment;
-    part->document = document;
-    part->pad = pad;
-    part->special = special;
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++) {
+        const void *array;
+        memcpy(&array, (const char *)whole + arrays[i].at, sizeof(array));
+        if (!array)
+            continue;
+        array = cut(a, array, arrays[i].bytes, i == 0 ? whole->pos_B * whole->n_axes : B, whole->T,
+                    begin, end);
+        memcpy((char *)part + arrays[i].at, &array, sizeof(array));
+        ok = ok && array;
+    }
     return ok;
 }
 
@@ -94,9 +94,9 @@ static void keep(struct tensor *kept, const struct tensor *rows, int axis, int64
 peat_node *stored_all(struct pass *pass, struct tensor *kept, peat_node *rows, int axis)
 {
     struct stored *s = pass->stored;
-    if (!s || !rows)
-        return rows;
     struct graph *g = pass->g;
+    if (!span_grows(&pass->span) || !rows)
+        return rows;
     if (!kept->data) {
         struct tensor t = rows->value;
         t.dim[axis] = s->room;
@@ -104,44 +104,44 @@ peat_node *stored_all(struct pass *pass, struct tensor *kept, peat_node *rows, i
     }
     if (!kept->data)
         return graph_no_memory(g, "stored rows", tensor_bytes(kept));
-    keep(kept, &rows->value, axis, s->done);
+    keep(kept, &rows->value, axis, span_first(&pass->span));
     peat_node *all = graph_constant(g, kept->dtype, kept->rank, kept->dim, kept->data);
-    return op_slice(&g->base, all, axis, 0, pass->keys.T);
+    return op_slice(&g->base, all, axis, 0, span_so_far(&pass->span)->T);
 }
 
-/* Of the rows before the new ones, those that a hook with this reach is given. */
-static int64_t reached(const struct pass *pass, int64_t reach)
+/* The first row that a hook with this reach is given. */
+static int64_t reach_begin(const struct span *s, int64_t reach)
 {
-    return reach < pass->stored->done ? reach : pass->stored->done;
+    return span_first(s) > reach ? span_first(s) - reach : 0;
 }
 
 peat_node *stored_reach(struct pass *pass, struct tensor *kept, peat_node *rows, int64_t reach)
 {
-    if (!pass->stored || reach == 0)
+    if (!span_grows(&pass->span) || reach == 0)
         return rows;
     peat_node *all = stored_all(pass, kept, rows, 1);
-    int64_t T = pass->keys.T, n = pass->side.T + reached(pass, reach);
-    /* Hooks may take what they are given for contiguous. */
-    return op_contiguous(&pass->g->base, op_slice(&pass->g->base, all, 1, T - n, T));
+    int64_t begin = reach_begin(&pass->span, reach), end = span_so_far(&pass->span)->T;
+    /* A hook may rely on contiguous rows. */
+    return op_contiguous(&pass->g->base, op_slice(&pass->g->base, all, 1, begin, end));
 }
 
 void stored_reach_call(struct call *c, struct pass *pass, int64_t reach)
 {
-    if (!pass->stored || reach == 0)
-        return;
+    const peat_side *all = span_so_far(&pass->span);
     peat_side side;
-    int64_t T = pass->keys.T, n = pass->side.T + reached(pass, reach);
-    if (!side_cut(pass->g->arena, &pass->keys, pass->B, T - n, T, &side)) {
-        graph_no_memory(pass->g, "a side", 0);
+    if (!span_grows(&pass->span) || reach == 0)
         return;
-    }
-    call_sides(c, &side, &side);
+    if (side_cut(pass->g->arena, all, pass->B, reach_begin(&pass->span, reach), all->T, &side))
+        call_sides(c, &side, &side);
+    else
+        graph_no_memory(pass->g, "a side", 0);
 }
 
 peat_node *stored_newest(struct pass *pass, peat_node *rows)
 {
-    if (!pass->stored || !rows)
+    int64_t T = pass->span.rows.T;
+    if (!span_grows(&pass->span) || !rows)
         return rows;
     int64_t n = peat_shape_of(&pass->g->base, rows).dim[1];
-    return n == pass->side.T ? rows : op_slice(&pass->g->base, rows, 1, n - pass->side.T, n);
+    return n == T ? rows : op_slice(&pass->g->base, rows, 1, n - T, n);
 }

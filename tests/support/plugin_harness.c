@@ -182,7 +182,7 @@ static const peat_call *begin(struct harness *h, struct graph *g, int64_t B, con
         .step = 1,
         .seed = 1,
         .model_arena = &h->arena,
-        .side = *side,
+        .span.rows = *side,
         .collect = true,
     };
     weights_begin(&h->weights);
@@ -197,7 +197,7 @@ static const peat_call *begin(struct harness *h, struct graph *g, int64_t B, con
 bool harness_again(struct harness *h)
 {
     const peat_side *own = &h->call.own;
-    peat_side *side = &h->pass.side;
+    peat_side *side = &h->pass.span.rows;
     side->token = own->token;
     side->segment = own->segment;
     side->document = own->document;

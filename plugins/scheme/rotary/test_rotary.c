@@ -77,7 +77,7 @@ START_TEST(queries_and_keys_may_stand_at_different_positions)
     scheme_open(&h, "rotary", NULL, 1, 8, 4, false);
     scheme_copy(scheme_turn(&h, 2, key_pos, 8, scheme_k8, scheme_k8).k, 16, rows);
     harness_call(&h, 1, 2, 1, NULL);
-    peat_side keys = h.pass.side;
+    peat_side keys = h.pass.span.rows;
     keys.pos = key_pos;
     h.call.base.k = &keys;
     h.scheme->prepare(&h.call.base, h.pass.shared[0]);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * front.h: places before a sequence that no scheme sees, as of a class token without a position.
+ * front.h: cutting the front of a span (nn/pass.h) off for hooks, and putting it back behind them.
  *
- * A pass with front f > 0 works on f + side.T places. Its hooks are given the last side.T of them,
- * and what they return is put back behind the front, which stays as it is. With front 0 each
+ * The front is a class token without a position. It stays as it is. Where a span has none, each
  * function returns its operand. For the model and its attention.
  */
 #ifndef NN_FRONT_H

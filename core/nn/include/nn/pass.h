@@ -19,7 +19,38 @@ struct bias_terms {
     peat_node *rel;              /* [1|H, Tq+Tk-1], by j - i + Tq - 1 */
 };
 
-/* Positions that the data has, [n_axes, pos_B, T] of side's T; n_axes 0: none. */
+/*
+ * The rows that a pass makes, and the keys that they look at. Each row is a place of a sequence.
+ *
+ *                           places                      queries      keys
+ *   a whole sequence              [ ---- rows ---- ]    rows         rows
+ *   behind a class token    front [ ---- rows ---- ]    front, rows  front, rows
+ *   the newest rows         [ ----- so_far - [ rows ]   rows         so_far, which ends with rows
+ *   across two sequences    [ -(so_far)----- [ rows ]   rows         source
+ *
+ * No scheme sees the front: its hooks are given `rows`, and what they return is put behind the
+ * front (nn/front.h). Hooks on rows are given `rows` as queries and as keys (across: the source as
+ * keys), hooks on pairs `rows` as queries and span_keys as keys.
+ */
+struct span {
+    int64_t front;           /* places before `rows` that no scheme sees: nn/front.h */
+    peat_side rows;          /* places counted on one axis                           */
+    const peat_side *so_far; /* from the first row to the last of `rows`; NULL: rows */
+    const peat_side *source; /* across two sequences: the other one; else NULL       */
+};
+
+/* Rows up to the last of this pass, and how many of them earlier passes made. */
+const peat_side *span_so_far(const struct span *s);
+int64_t span_first(const struct span *s);
+/* The keys as hooks on pairs see them. */
+const peat_side *span_keys(const struct span *s);
+/* Whether the keys are rows of earlier passes and those of this one. */
+bool span_grows(const struct span *s);
+/* Lengths as the layers work on them, with the front. */
+int64_t span_n_queries(const struct span *s);
+int64_t span_n_keys(const struct span *s);
+
+/* Positions that the data has, [n_axes, pos_B, T] of the rows; n_axes 0: none. */
 struct grid {
     int32_t n_axes;
     int64_t pos_B;
@@ -77,22 +108,14 @@ struct pass {
     int64_t B, step;
     uint64_t seed;
     struct arena *model_arena; /* for tables kept over steps */
-    /* What the schemes see of the sequence, with its places counted on one axis: nn/front.h. */
-    peat_side side;
-    peat_side keys;    /* cross-attention: the sequence that is looked at; with stored rows: all
-                        * rows so far; otherwise side */
-    const char *drops; /* what its dropout is keyed by: "dropout", and of a source another       */
-    bool across;       /* cross-attention: only schemes that act across two sequences have a say  */
-    int64_t front;     /* places before the first of `side` that no scheme sees                   */
-    struct grid grid;  /* for schemes that understand several axes                                */
+    struct span span;
+    struct grid grid;      /* for schemes that understand several axes */
+    struct stored *stored; /* what earlier passes made: nn/stored.h; NULL: nothing is kept */
+    const char *drops;     /* key of its dropout: "dropout", or that of an encoder */
     struct own_positions own[POSITIONAL_MAX];
-    const peat_side *so_far; /* across, where side has the newest rows alone: all of its rows so
-                              * far; else NULL */
-    struct stored *stored;   /* nn/stored.h; NULL: all rows are made in this pass */
-    struct stored *source;   /* across: keeps what the source is projected to; NULL: nobody does */
     peat_node *shared[POSITIONAL_MAX][PEAT_MAX_SHARED];
     peat_node *shared_pairs[POSITIONAL_MAX][PEAT_MAX_SHARED]; /* stored rows: of hooks on pairs */
-    /* Of schemes that enter elsewhere than at the input: of the side, and of the front. */
+    /* Streams that enter elsewhere than at the input: of the rows, and of the front. */
     peat_node *stream[POSITIONAL_MAX], *front_stream[POSITIONAL_MAX];
     /* Merges scheme `index`'s stream into x: model/input.c, the only caller of merge. */
     peat_node *(*merge)(struct pass *pass, int index, peat_node *x);
@@ -120,10 +143,8 @@ struct call {
     peat_call base;
     struct pass *pass;
     struct part *part;
-    /* What the plugin sees of the pass's side and keys: nothing that it did not declare. Keys are
-     * apart in cross-attention, and on pairs when rows are stored. */
-    peat_side own, own_keys;
-    int index;                                 /* of the scheme; -1: the combine */
+    peat_side own, own_keys; /* queries and keys, without what the plugin does not declare */
+    int index;               /* of the scheme; -1: the combine */
     const struct attention_weights *attention; /* for project; NULL outside attention */
     int64_t head_begin;
 };
@@ -140,12 +161,8 @@ peat_node *hook_end(struct pass *pass, peat_node *node, int rank, const int64_t 
 /* Ends a hook that answered with a status; false when it failed. */
 bool hook_status(struct pass *pass, peat_status status);
 
-/* Places in a sequence as the layers work on it: queries, and keys. */
-int64_t pass_queries(const struct pass *pass);
-int64_t pass_keys(const struct pass *pass);
-
-/* Fills a call for scheme `index`, or for the combine when index is -1. A call points into itself:
- * it is never copied. */
+/* Fills a call of a hook on rows of scheme `index`, or of the combination when index is -1. A call
+ * points into itself: it is never copied. */
 void call_init(struct call *c, struct pass *pass, int index, int64_t layer);
 /* For hooks that make positions. False, and the graph fails: the scheme reads token ids, and there
  * are none. */
@@ -153,9 +170,9 @@ bool call_has_tokens(const struct call *c);
 /* Runs own_positions of scheme `index`, if it has it: before its other hooks. False: the graph
  * failed. */
 bool pass_own_positions(struct pass *pass, int index);
-/* For a hook on pairs of queries and keys, after call_init. */
+/* Makes it one of a hook on pairs of queries and keys. */
 void call_pairs(struct call *c);
-/* Other sides than the pass's; q and k may be one. */
+/* Gives it other queries and keys, which may be one. */
 void call_sides(struct call *c, const peat_side *q, const peat_side *k);
 
 #endif
