@@ -81,7 +81,7 @@ const char *scheme_needs_composed(const peat_scheme *s)
     return s->context && s->needs & PEAT_NEED_W ? "context with the attention weights" : NULL;
 }
 
-/* Whether a plugin that declares the need would find something in this hook. */
+/* Whether this hook is given arguments for the need. */
 static bool hands_over(const struct hook *h, uint32_t need)
 {
     switch (need) {

@@ -23,9 +23,9 @@ static peat_node *columns(struct pass *pass, peat_node *x, int64_t which)
     return op_slice(&pass->g->base, x, -1, which * D, (which + 1) * D);
 }
 
-/* ---- rows, or the newest of them ---- */
+/* ---- the rows of a pass ---- */
 
-/* Rows from `begin` on, as the mask of those alone. */
+/* The mask of rows [begin, ...) of the sequence so far. */
 static bool mask_from(struct pass *pass, int64_t begin, struct attention_mask *mask)
 {
     peat_side side;
@@ -39,7 +39,7 @@ static bool mask_from(struct pass *pass, int64_t begin, struct attention_mask *m
     return true;
 }
 
-/* Of stored products of keys and values, taps reach the last few. */
+/* With stored rows: taps reach the last few products of keys and values. */
 static peat_node *convolved_rows(struct pass *pass, int64_t layer, peat_node *taps, peat_node *kv)
 {
     peat_graph *g = &pass->g->base;
@@ -54,7 +54,8 @@ static peat_node *convolved_rows(struct pass *pass, int64_t layer, peat_node *ta
     return stored_newest(pass, op_convolution(g, rows, taps, &mask));
 }
 
-/* The first row stands for what was read before it: no padding, of the document read last. */
+/* Makes the first row one that stands for all rows before: no padding, in the document of the last
+ * row that is not padding. */
 static bool stand_for_earlier(struct pass *pass, struct attention_mask *mask)
 {
     int64_t B = pass->B, T = pass->span.rows.T + 1, last = span_first(&pass->span) - 1;
@@ -75,7 +76,7 @@ static bool stand_for_earlier(struct pass *pass, struct attention_mask *mask)
     return true;
 }
 
-/* A row that forgets everything and takes h in, then the new rows. */
+/* With stored rows: a first row that forgets everything and adds h, then the new rows. */
 static peat_node *states(struct pass *pass, int64_t layer, peat_node *x, peat_node *f)
 {
     peat_graph *g = &pass->g->base;

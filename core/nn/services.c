@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* services.c: what the hooks of a forward pass may ask of the engine. */
+/* services.c: the engine functions that hooks of a forward pass may call. */
 #include "services.h"
 
 #include <string.h>

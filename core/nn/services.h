@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* services.h: what plugins may ask of the engine. For host.c alone, whose table plugins get. */
+/* services.h: the engine functions that plugins may call. For host.c alone, whose table plugins
+ * get.
+ */
 #ifndef NN_SERVICES_H
 #define NN_SERVICES_H
 

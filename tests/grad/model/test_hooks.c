@@ -331,7 +331,7 @@ START_TEST(a_replaced_softmax_is_not_fused)
     modelcheck_build(&m);
     ck_assert_int_ne(model_plan(&m.model, 2, 5, true, &cost, &err), PEAT_OK);
     ck_assert_str_eq(err.text, "model.attention.path is fused, but scheme 'one' works on softmax, "
-                               "which takes the composed path");
+                               "which needs the composed path");
 }
 END_TEST
 

@@ -2,9 +2,8 @@
 /*
  * attention.h: multi-head attention, and the only caller of the attention hooks.
  *
- * Heads are partitioned into groups having the same list of acting schemes; each group is one
- * attention call. A group takes the fused path unless a hook looks at the logits or the weights
- * themselves.
+ * Neighbouring heads on which the same schemes act are one group, with one attention call. It is
+ * fused unless a hook needs the logits or the weights themselves.
  */
 #ifndef NN_ATTENTION_H
 #define NN_ATTENTION_H
@@ -29,8 +28,8 @@ struct attention_options {
     double scale_value; /* > 0: the factor itself, instead of scale */
 };
 
-/* x [B,T,D] (normed) -> [B,T,D]. `layer` counts from 0. memory [B,Tk,D]: what keys and values are
- * made of in cross-attention (pass->across), otherwise NULL: x itself. */
+/* x [B,T,D] (normed) -> [B,T,D]. `layer` counts from 0. Keys and values are made of
+ * memory [B,Tk,D] in a pass across two sequences; otherwise it is NULL, and they are made of x. */
 peat_node *attention_forward(struct pass *pass, const struct attention_weights *w,
                              const struct attention_options *options, int64_t layer, peat_node *x,
                              peat_node *memory);

@@ -4,7 +4,7 @@
  *
  * Consecutive positions give 2T-1 differences and no index. Whole positions of any other order give
  * every whole number between the extremes and an index. Anything else gives all pairs.
- * For whoever runs bias_rel.
+ * For callers of bias_rel.
  */
 #ifndef NN_DIFFERENCES_H
 #define NN_DIFFERENCES_H
@@ -18,8 +18,8 @@ struct differences {
     peat_node *index; /* I32 [pos_B, 1, Tq*Tk] into rel; NULL when toeplitz or all pairs */
 };
 
-/* Those of the sides of a scheme's call. Made once per pass and number of axes, and for each scheme
- * with positions of its own; NULL when memory ran out. */
+/* The differences between the keys and the queries of a scheme's call. Made once per pass and
+ * number of axes, and for each scheme with own positions; NULL when memory ran out. */
 struct differences *pass_differences(struct pass *pass, const peat_call *c);
 /* A scheme's values [1|H, n] as a bias [1|pos_B, 1|H, Tq, Tk], for differences that are not
  * Toeplitz. */

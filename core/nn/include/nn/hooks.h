@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hooks.h: every function of the SDK's interfaces, one row each: its name, where it stands in the
- * interface, where it acts in the model, and what it alone may ask for.
+ * hooks.h: every function of the SDK's interfaces, one row each: its name, its place in the
+ * interface, the place where it acts in the model, and the need that is for it.
  *
- * Listings, the contract, diagnoses, checks and the trail of what runs read this table. A new hook
- * is a field of the SDK's struct, a row in hooks.c and its one caller. Everybody may ask.
+ * Listings, the contract, diagnoses, checks and the trail read this table. A new hook is a field of
+ * the SDK's struct, a row in hooks.c and its one caller. For all rooms above.
  */
 #ifndef NN_HOOKS_H
 #define NN_HOOKS_H
@@ -14,19 +14,19 @@
 #include "base/strbuf.h"
 #include "process/trail.h"
 
-/* Where a hook acts; bits, so that several places can be asked for at once. */
+/* Where a hook acts. Bits, to ask for several places at once. */
 enum place_of_action {
     ACTS_AT_SETUP = 1,
     ACTS_ON_DATA = 2,       /* batches of a task                                      */
-    ACTS_BEFORE = 4,        /* makes what other hooks of the scheme use               */
+    ACTS_BEFORE = 4,        /* makes things that other hooks of the scheme use        */
     ACTS_ON_POSITIONS = 8,  /* once per forward pass                                  */
     ACTS_ON_INPUT = 16,     /* a stream, or the merging of streams                    */
     ACTS_ON_RESIDUAL = 32,  /* [B,T,D] at the start of a block                        */
-    ACTS_ON_HIDDEN = 64,    /* [B,T,D] that queries, keys and values are made of      */
+    ACTS_ON_HIDDEN = 64,    /* inputs [B,T,D] of queries, keys and values             */
     ACTS_ON_QKV = 128,      /* queries, keys and values of a head group               */
-    ACTS_ON_TERMS = 256,    /* what is added to the logits of a head group            */
+    ACTS_ON_TERMS = 256,    /* terms that are added to the logits of a head group     */
     ACTS_ON_SCORES = 512,   /* its logits or its weights: the fused path has neither  */
-    ACTS_ON_CONTEXT = 1024, /* what its attention hands on                            */
+    ACTS_ON_CONTEXT = 1024, /* the output of its attention                            */
 
     ACTS_ON_HEADS = ACTS_ON_QKV | ACTS_ON_TERMS | ACTS_ON_SCORES | ACTS_ON_CONTEXT,
     ACTS_IN_LAYERS = ACTS_ON_RESIDUAL | ACTS_ON_HIDDEN | ACTS_ON_HEADS,
@@ -61,11 +61,11 @@ enum hook_id {
 
 struct hook {
     const char *name;
-    peat_kind kind; /* whose interface has it                                */
+    peat_kind kind; /* of the plugins whose interface has it                 */
     size_t offset;  /* of the function in that interface                     */
     uint32_t place; /* of enum place_of_action; a task's hooks act on data   */
     bool required;
-    uint32_t need; /* the bit of `needs` that is for this hook, or one of few; 0: none */
+    uint32_t need; /* the bit of `needs` that is for this hook or a few; 0: no bit */
     const char *need_name;
 };
 
@@ -77,13 +77,14 @@ bool hook_is_in(const struct hook *hook, const void *interface);
 bool scheme_has(const peat_scheme *s, enum hook_id id);
 /* Whether some hook acts in one of these places. */
 bool scheme_acts_on(const peat_scheme *s, uint32_t places);
-/* Why a scheme forces the composed path of attention ("logits"), or NULL. */
+/* The hook that needs the composed path of attention ("logits"), or NULL. */
 const char *scheme_needs_composed(const peat_scheme *s);
 /* Adds the names of the hooks that an interface has in these places, comma-separated; returns how
  * many. */
 int hooks_list(peat_kind kind, const void *interface, uint32_t places, struct strbuf *out);
-/* What this hook of a plugin that declares `needs` finds NULL: "PEAT_NEED_X (x_q, x_k)" and the
- * like, with tokens, or nodes alone; "": nothing. Takes no memory: it is asked at every call. */
+/* The arguments that this hook finds NULL because its plugin did not declare the need, as
+ * "PEAT_NEED_X (x_q, x_k)"; "": it finds all. tokens: token ids count too. Allocates nothing: every
+ * call of a hook asks. */
 enum { HOOK_MISSING = 160 };
 void hook_missing(enum hook_id id, uint32_t needs, bool tokens, char text[HOOK_MISSING]);
 /* Notes in the trail, which may be NULL, that a hook of plugin `id` runs: "rotary.qkv". */

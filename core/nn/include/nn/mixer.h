@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mixer.h: what may stand in the place of attention in a block: models that read in order.
+ * mixer.h: replacements of attention in a block that read a sequence in order.
  *
  * conv, a short convolution between two gates. With [q k v] = x W' + b, each of width D:
  *   y = (q * convolution(k * v)) Wo' + bo
@@ -10,15 +10,15 @@
  *
  * rnn, a gated linear recurrence. With [z o] = x W' + b and f = sigmoid(x Wf' + bf):
  *   h_t = f_t h_(t-1) + (1 - f_t) tanh(z_t),   y = (sigmoid(o) * h) Wo' + bo
- * Bradbury et al. 2017 (arXiv:1611.01576), section 2.1: fo-pooling, at filter width 1. No product
- * by a matrix waits for the place before, as one does in a GRU. bf starts uniform in
+ * Bradbury et al. 2017 (arXiv:1611.01576), section 2.1: fo-pooling, at filter width 1. Unlike
+ * in a GRU, no product by a matrix waits for the place before. bf starts uniform in
  * [0, log T_train): the memories of the channels spread over all lengths up to that of training
  * (Tallec and Ollivier 2018, arXiv:1804.11188).
  *
  * A causal model reads from the left: convolution sees t - K + 1 .. t. Otherwise it sees (K - 1)/2
  * places on either side, and the first half of the channels of an rnn (the larger, if D is odd)
- * reads from the left, the second from the right. Neither reads over the beginning of a document,
- * nor padding.
+ * reads from the left, the second from the right. Both stop at the beginning of a document and skip
+ * padding.
  */
 #ifndef NN_MIXER_H
 #define NN_MIXER_H
@@ -36,7 +36,7 @@ struct mixer_weights {
 
 /* "conv", "rnn"; NULL for attention. */
 const char *mixer_name(enum mixer mixer);
-/* x [B,T,D] (normed) -> [B,T,D]; not for attention. With stored rows: the newest. */
+/* x [B,T,D] (normed) -> [B,T,D], of the rows of the pass; not for attention. */
 peat_node *mixer_forward(struct pass *pass, const struct mixer_weights *w, enum mixer mixer,
                          int64_t layer, peat_node *x);
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pass.h: the state of one forward pass, who watches it, and how its hooks are called.
+ * pass.h: the state of one forward pass, its observer, and how its hooks are called.
  *
- * For the model alone, and for what shows a scheme without one. Each hook has one caller: encode
+ * For the model, and for code that shows a scheme without a model. Each hook has one caller: encode
  * and merge in model/input.c, residual in model/block.c, positions in model/positions.c,
- * own_positions in nn/own_positions.c, prepare in model/begin.c, all others in nn/attention.c. A
- * model of two sequences has three passes: over each (model/source.c for the source) and across.
+ * own_positions in nn/own_positions.c, prepare in model/begin.c, all others in attention, in the
+ * order of nn/attention_parts.h. A model of two sequences has three passes: over each
+ * (model/source.c for the source) and across.
  */
 #ifndef NN_PASS_H
 #define NN_PASS_H
 
 #include "nn/positional.h"
 
-/* What a scheme adds to the logits of its heads. */
+/* Terms that a scheme adds to the logits of its heads; NULL: 0. */
 struct bias_terms {
     bool done;
     peat_node *score_add, *bias; /* [1|B, 1|H, 1|Tq, 1|Tk]          */
@@ -61,45 +62,44 @@ struct differences;
 struct stored;
 struct pass;
 
-/* What own_positions of a scheme gave: of the queries and of the keys [n_axes, B, T], which may be
- * one. Where rows are stored, of all rows so far. */
+/* The positions that own_positions of a scheme made. */
 struct own_positions {
-    int32_t n_axes; /* 0: it has none */
+    int32_t n_axes; /* 0: the scheme has none */
     int64_t T_q, T_k;
-    const double *q, *k;
+    const double *q, *k; /* [n_axes, B, T] of span_so_far and of span_keys; may be one */
     struct differences *differences;
 };
 
 enum stream_kind { STREAM_TOKEN, STREAM_POSITION, STREAM_SEGMENT };
 
-/* What the attention of one head group came to. Nodes die with the graph. */
+/* The attention of one head group, for an observer. Nodes die with the graph. */
 struct attention_seen {
     int64_t layer, begin, end;   /* heads [begin, end)                                        */
-    peat_qkv projected, chain;   /* [B,H,T,C] of the group: as projected, as qkv hooks left them */
+    peat_qkv projected, chain;   /* [B,H,T,C] of the group: as projected, after qkv hooks     */
     peat_node *score_add, *bias; /* [1|B,1|H,1|T,1|T] or NULL; bias has bias_rel in it        */
     double scale;
-    peat_node *logits;      /* [B,H,T,T] not yet masked, as the logits hooks left them        */
-    peat_node *weights;     /* [B,H,T,T] as the weights hooks left them                       */
-    peat_node *replaced;    /* what a softmax hook gave, before the mask; NULL: there is none */
-    const char *changed_by; /* the scheme whose logits, softmax or weights hook had a say     */
+    peat_node *logits;      /* [B,H,T,T] after the logits hooks, not yet masked               */
+    peat_node *weights;     /* [B,H,T,T] after the weights hooks                              */
+    peat_node *replaced;    /* weights of a softmax hook, not yet masked; NULL: no such hook  */
+    const char *changed_by; /* the first scheme with a logits, softmax or weights hook        */
 };
 
-/* Who watches a forward pass, for diagnosis. Each function may be NULL. The first two may return
- * another node of the same shape in the place of the one that they are shown. */
+/* Functions that are shown parts of a forward pass, for diagnosis. Each may be NULL. The first two
+ * may replace the node that they are shown by another of the same shape. */
 struct observer {
     void *ctx;
-    bool chain_only; /* seen.logits and seen.weights are not wanted and stay NULL */
-    /* Every stream before it is merged; scheme: whose, for positions. */
+    bool chain_only; /* seen.logits and seen.weights stay NULL */
+    /* Every stream before it is merged; `scheme` made it, if it is one of positions. */
     peat_node *(*stream)(void *ctx, struct pass *pass, enum stream_kind kind, int scheme,
                          peat_node *x);
     /* The merged input [B,T,D]. */
     peat_node *(*input)(void *ctx, struct pass *pass, peat_node *x);
-    /* What block `layer` works on, after the residual hooks; layer L: what the last norm takes. */
+    /* The input of block `layer` after the residual hooks; layer L: the input of the last norm. */
     void (*residual)(void *ctx, int64_t layer, peat_node *x);
     void (*attention)(void *ctx, const struct attention_seen *seen);
 };
 
-/* Everything one forward pass knows; hooks see parts of it through peat_call. */
+/* The state of one forward pass; hooks see parts of it through peat_call. */
 struct pass {
     struct graph *g;
     struct positional *positional;
@@ -110,67 +110,67 @@ struct pass {
     struct arena *model_arena; /* for tables kept over steps */
     struct span span;
     struct grid grid;      /* for schemes that understand several axes */
-    struct stored *stored; /* what earlier passes made: nn/stored.h; NULL: nothing is kept */
-    const char *drops;     /* key of its dropout: "dropout", or that of an encoder */
+    struct stored *stored; /* rows of earlier passes: nn/stored.h; NULL: this pass makes all */
+    const char *drops;     /* key of its dropout: "dropout", or that of an encoder          */
     struct own_positions own[POSITIONAL_MAX];
     peat_node *shared[POSITIONAL_MAX][PEAT_MAX_SHARED];
-    peat_node *shared_pairs[POSITIONAL_MAX][PEAT_MAX_SHARED]; /* stored rows: of hooks on pairs */
+    peat_node *shared_pairs[POSITIONAL_MAX][PEAT_MAX_SHARED]; /* of hooks on pairs, if span_grows */
     /* Streams that enter elsewhere than at the input: of the rows, and of the front. */
     peat_node *stream[POSITIONAL_MAX], *front_stream[POSITIONAL_MAX];
     /* Merges scheme `index`'s stream into x: model/input.c, the only caller of merge. */
     peat_node *(*merge)(struct pass *pass, int index, peat_node *x);
     struct bias_terms cache[POSITIONAL_MAX]; /* of schemes that give the same in every layer */
-    /* Made when a bias_rel asks: of places on one axis, and of those in the grid. */
+    /* For bias_rel, made by the first: of places on one axis, and of those in the grid. */
     struct differences *differences[2];
     const struct attention_mask *mask;
-    peat_node *mask_node; /* made when a hook asks                                          */
-    bool composed;        /* some group took the composed path                              */
-    bool collect;         /* keep probes, for inspection                                    */
+    peat_node *mask_node; /* made for the first hook that needs it */
+    bool composed;        /* the attention of some group was composed */
+    bool collect;         /* keep probes, for inspection */
     int n_probe;
     peat_node *probe[64];
     struct probe_origin {
         const char *plugin; /* id */
         int64_t layer;      /* -1: outside the layers */
     } probe_origin[64];
-    const struct observer *observer; /* NULL: nobody watches */
-    peat_node *classes; /* left by a model that tells both: [B, classes], beside its logits */
+    const struct observer *observer; /* may be NULL */
+    peat_node *classes; /* [B, classes] beside the logits, of a model with head: both; else NULL */
 };
 
 struct attention_weights;
 
-/* A call as the engine sees it; base is what the hook sees. */
+/* The engine's side of a call. */
 struct call {
-    peat_call base;
+    peat_call base; /* the hook's side */
     struct pass *pass;
     struct part *part;
     peat_side own, own_keys; /* queries and keys, without what the plugin does not declare */
-    int index;               /* of the scheme; -1: the combine */
+    int index;               /* of the scheme; -1: the combination */
     const struct attention_weights *attention; /* for project; NULL outside attention */
     int64_t head_begin;
 };
 
-/* The trail and the graph's error message name the hook that runs: "rotary.qkv". */
+/* Begins a hook: the trail and errors of the graph name it, as "rotary.qkv". */
 void hook_begin(const struct call *c, enum hook_id hook);
-/* What a hook gave must have this shape, where an `either` bit allows 1 as well; otherwise, or when
- * there is nothing, the graph fails. Returns node. */
+/* Fails the graph unless the hook returned a node of this shape; dims with a bit in `either` may be
+ * 1 as well. Returns node. */
 peat_node *hook_shape(struct pass *pass, peat_node *node, int rank, const int64_t *dim,
                       uint32_t either);
 /* The same, and ends the hook. */
 peat_node *hook_end(struct pass *pass, peat_node *node, int rank, const int64_t *dim,
                     uint32_t either);
-/* Ends a hook that answered with a status; false when it failed. */
+/* Ends a hook that returned a status; false when it failed. */
 bool hook_status(struct pass *pass, peat_status status);
 
 /* Fills a call of a hook on rows of scheme `index`, or of the combination when index is -1. A call
  * points into itself: it is never copied. */
 void call_init(struct call *c, struct pass *pass, int index, int64_t layer);
-/* For hooks that make positions. False, and the graph fails: the scheme reads token ids, and there
- * are none. */
+/* For hooks that make positions. Fails the graph if the scheme reads token ids and there are none.
+ */
 bool call_has_tokens(const struct call *c);
-/* Runs own_positions of scheme `index`, if it has it: before its other hooks. False: the graph
- * failed. */
+/* Runs own_positions of scheme `index`, if it has the hook: before its other hooks. False: the
+ * graph failed. */
 bool pass_own_positions(struct pass *pass, int index);
-/* Makes it one of a hook on pairs of queries and keys. */
+/* Makes it the call of a hook on pairs. */
 void call_pairs(struct call *c);
 /* Gives it other queries and keys, which may be one. */
 void call_sides(struct call *c, const peat_side *q, const peat_side *k);

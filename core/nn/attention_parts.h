@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * attention_parts.h: the attention of one head group, and the order of its hooks.
+ *
+ *   attention_inputs.c   for each scheme in YAML order: its stream, if it enters here; hidden
+ *                        projections to q, k and v; heads split into groups
+ *   attention_terms.c    qkv of each scheme
+ *   attention_paths.c    keys and values of stored rows are put before the new ones
+ *   attention_terms.c    bias_rel, bias and score_add, summed over the schemes; the scale
+ *   attention_paths.c    fused: one operation; or composed: logits of each scheme, softmax,
+ *                        weights of each scheme; then context, last scheme first
+ *
+ * A context hook that wants the weights, and the hooks from logits to weights, need the composed
+ * path. Hooks up to qkv see rows, later ones pairs (nn/pass.h).
+ */
+#ifndef NN_ATTENTION_PARTS_H
+#define NN_ATTENTION_PARTS_H
+
+#include "nn/attention.h"
+
+/* Heads [begin, end) on which the same schemes act. */
+struct group {
+    int64_t begin, end;
+    uint32_t schemes; /* bit i: scheme i acts */
+};
+
+/* What all groups of a layer share. */
+struct attention_inputs {
+    peat_node *x_q, *x_k; /* [B,T,D] that queries and keys are projected from       */
+    peat_node *all_x_k;   /* [B,Tk,D] with stored rows, if a scheme declares NEED_X */
+    peat_qkv projected;   /* [B,H,T,C] */
+};
+
+/* Everything that the attention of one group works on. */
+struct attention {
+    struct pass *pass;
+    const struct attention_weights *weights;
+    const struct attention_options *options;
+    int64_t layer;
+    const struct attention_inputs *in;
+    struct group group;
+    int number;              /* of the group in its layer                  */
+    peat_qkv projected;      /* [B,H,T,C] of the group's heads             */
+    peat_qkv chain;          /* the same after the qkv hooks               */
+    struct bias_terms terms; /* summed over the schemes                    */
+};
+
+static inline struct scheme_part *scheme_at(const struct pass *pass, int i)
+{
+    return &pass->positional->scheme[i];
+}
+
+/* a + b, where NULL is nothing. */
+static inline peat_node *plus(struct pass *pass, peat_node *a, peat_node *b)
+{
+    return !a ? b : !b ? a : op_add(&pass->g->base, a, b);
+}
+
+/* ---- attention_inputs.c ---- */
+
+void inputs_make(struct pass *pass, const struct attention_weights *w, int64_t layer, peat_node *x,
+                 peat_node *memory, struct attention_inputs *in);
+/* The group that begins with head `begin`. */
+struct group group_next(const struct pass *pass, int64_t layer, int64_t begin);
+/* Its heads of q, k and v. */
+peat_qkv group_heads(struct pass *pass, const peat_qkv *all, const struct group *group);
+
+/* ---- attention_terms.c ---- */
+
+/* Whether scheme i acts on the group. */
+static inline bool group_has(const struct attention *a, int i)
+{
+    return a->group.schemes >> i & 1;
+}
+
+/* Whether scheme i has this hook and acts on the group; then *c is the hook's call. */
+bool group_hook(const struct attention *a, int i, enum hook_id hook, struct call *c);
+/* The projections as a hook sees them, in *room; NULL: the scheme does not declare them. */
+const peat_qkv *seen_qkv(struct pass *pass, const peat_scheme *h, const peat_qkv *p,
+                         peat_qkv *room);
+/* Runs the qkv hooks on a->chain. */
+void group_qkv(struct attention *a);
+/* Makes a->terms. */
+void group_terms(struct attention *a);
+/* a->terms.bias with a->terms.rel in it; NULL: there is neither. */
+peat_node *group_bias(struct attention *a);
+double group_scale(struct attention *a);
+
+#endif
