@@ -5,90 +5,16 @@
 #include <math.h>
 #include <string.h>
 
+#include "batch.h"
 #include "train/forward.h"
 
-/* ---- batches ---- */
-
-/* Rows row[0 .. n-1] and the first T columns of a [B, from] array as a dense [n, T] one. */
-static void *cut(struct arena *a, const void *array, size_t bytes_each, int64_t n,
-                 const int64_t *row, int64_t from, int64_t T)
+static peat_status no_memory(struct error *err)
 {
-    unsigned char *dense = arena_try_array(a, (size_t)(n * T), bytes_each);
-    size_t width = (size_t)T * bytes_each, step = (size_t)from * bytes_each;
-    for (int64_t i = 0; dense && i < n; i++)
-        memcpy(dense + (size_t)i * width, (const unsigned char *)array + (size_t)row[i] * step,
-               width);
-    return dense;
-}
-
-/* The positions that the data has, [n_axes, n, T]. */
-static double *cut_axes(struct arena *a, const peat_batch *b, int64_t n, const int64_t *row,
-                        int64_t T)
-{
-    double *pos = ARENA_TRY_ARRAY(a, b->n_axes * n * T, double);
-    for (int64_t axis = 0; pos && axis < b->n_axes; axis++)
-        for (int64_t i = 0; i < n; i++)
-            memcpy(pos + (axis * n + i) * T, b->pos + (axis * b->B + row[i]) * b->T,
-                   (size_t)T * sizeof(*pos));
-    return pos;
-}
-
-/* Those of the task's own; false: no memory. */
-static bool cut_streams(struct arena *a, const peat_batch *b, int64_t n, const int64_t *row,
-                        int64_t T, peat_batch *part)
-{
-    bool ok = true;
-    for (int64_t i = 0; i < b->n_stream; i++)
-        if (b->stream_id[i])
-            ok = (part->stream_id[i] =
-                      cut(a, b->stream_id[i], sizeof(**b->stream_id), n, row, b->T, T)) &&
-                 ok;
-        else
-            ok = (part->stream_number[i] =
-                      cut(a, b->stream_number[i],
-                          sizeof(**b->stream_number) * (size_t)b->stream_numbers[i], n, row, b->T,
-                          T)) &&
-                 ok;
-    return ok;
-}
-
-/* Rows of a batch cut to T columns; what forward_input reads and no targets. */
-static peat_status batch_cut(struct arena *a, const peat_batch *b, int64_t n, const int64_t *row,
-                             int64_t T, peat_batch *part, struct error *err)
-{
-    *part = *b;
-    part->B = n;
-    part->T = T;
-    part->token = cut(a, b->token, sizeof(*b->token), n, row, b->T, T);
-    part->segment = cut(a, b->segment, sizeof(*b->segment), n, row, b->T, T);
-    part->document = cut(a, b->document, sizeof(*b->document), n, row, b->T, T);
-    part->pad = cut(a, b->pad, sizeof(*b->pad), n, row, b->T, T);
-    part->special = cut(a, b->special, sizeof(*b->special), n, row, b->T, T);
-    part->sequence = cut(a, b->sequence, sizeof(*b->sequence), n, row, 1, 1);
-    if (b->source) {
-        part->source = cut(a, b->source, sizeof(*b->source), n, row, b->S, b->S);
-        part->source_pad = cut(a, b->source_pad, sizeof(*b->source_pad), n, row, b->S, b->S);
-        part->source_special =
-            cut(a, b->source_special, sizeof(*b->source_special), n, row, b->S, b->S);
-        if (!part->source || !part->source_pad || !part->source_special)
-            return error_set(err, PEAT_NOMEM, "out of memory in evaluation");
-    }
-    if (!cut_streams(a, b, n, row, T, part))
-        return error_set(err, PEAT_NOMEM, "out of memory in evaluation");
-    if (b->patch)
-        return error_set(err, PEAT_FAILED, "patches cannot be generated: the batch has a prompt");
-    if (b->n_axes > 0)
-        part->pos = cut_axes(a, b, n, row, T);
-    if (b->n_axes > 0 && !part->pos)
-        return error_set(err, PEAT_NOMEM, "out of memory in evaluation");
-    if (part->token && part->segment && part->document && part->pad && part->special &&
-        part->sequence)
-        return PEAT_OK;
     return error_set(err, PEAT_NOMEM, "out of memory in evaluation");
 }
 
-/* Some rows and columns of a batch. Their sequences are as long as those that the loss is taken on,
- * so that what depends on the length is the same there and here. */
+/* The input of some rows and columns of a batch. T_total is that of the whole batch: a scheme that
+ * depends on the length does the same as when the loss is taken. */
 static struct model_input part_input(const peat_batch *part, const peat_batch *whole)
 {
     struct model_input in = forward_input(part, PEAT_EVAL);
@@ -96,8 +22,8 @@ static struct model_input part_input(const peat_batch *part, const peat_batch *w
     return in;
 }
 
-/* The highest logit of a row, how far the second is below it, and the lowest. The lowest id wins
- * ties. */
+/* The id with the highest logit of a row (of equal ones the lowest id), and how far the second and
+ * the lowest logits are below it. */
 struct choice {
     int32_t id;
     double gap, spread;
@@ -124,28 +50,25 @@ static struct choice choose(const struct tensor *logits, int64_t row)
     return (struct choice){(int32_t)best, top - second, top - low};
 }
 
-/* ---- token by token ---- */
-
-/* Token i of every answer into made [B, answer], from the tokens made before it. row: all. */
-static peat_status make_token(struct trainer *t, const peat_batch *b, const int64_t *row, int64_t i,
-                              int32_t *made, struct error *err)
+/* Logits of n rows with their prompts and the first `known` tokens of their answers in made
+ * [B, answer]: of the last place of each row, [n, V], or of all places, [n * T, V]. */
+static peat_status run_rows(struct trainer *t, const peat_batch *b, int64_t n, const int64_t *row,
+                            const int32_t *made, int64_t known, bool last_only, peat_node **logits,
+                            struct error *err)
 {
-    peat_batch prefix;
-    peat_status status = batch_cut(&t->step_arena, b, b->B, row, b->prompt + i, &prefix, err);
-    if (status != PEAT_OK)
-        return status;
-    for (int64_t r = 0; r < b->B; r++)
-        memcpy(prefix.token + r * prefix.T + b->prompt, made + r * b->answer,
-               (size_t)i * sizeof(*made));
-    struct model_input in = part_input(&prefix, b);
-    in.last_only = true;
+    peat_batch part;
     struct graph g;
-    peat_node *logits;
-    status = forward_run(t, &g, &in, &logits, "evaluation", err);
-    for (int64_t r = 0; status == PEAT_OK && r < b->B; r++)
-        made[r * b->answer + i] = choose(&logits->value, r).id;
-    return status;
+    if (!batch_cut(&t->step_arena, b, n, row, b->prompt + known, &part))
+        return no_memory(err);
+    for (int64_t i = 0; i < n; i++)
+        memcpy(part.token + i * part.T + b->prompt, made + row[i] * b->answer,
+               (size_t)known * sizeof(*made));
+    struct model_input in = part_input(&part, b);
+    in.last_only = last_only;
+    return forward_run(t, &g, &in, logits, "evaluation", err);
 }
+
+/* ---- token by token ---- */
 
 /* 0, 1, ..., n-1; NULL: no memory. */
 static int64_t *all_rows(struct arena *a, int64_t n)
@@ -162,10 +85,13 @@ peat_status decode_by_token(struct trainer *t, const peat_batch *b, int32_t *mad
     struct arena *a = &t->step_arena;
     struct arena_mark outer = arena_mark(a);
     const int64_t *row = all_rows(a, b->B);
-    peat_status status = row ? PEAT_OK : error_set(err, PEAT_NOMEM, "out of memory in evaluation");
+    peat_status status = row ? PEAT_OK : no_memory(err);
     for (int64_t i = 0; status == PEAT_OK && i < b->answer; i++) {
         struct arena_mark mark = arena_mark(a);
-        status = make_token(t, b, row, i, made, err);
+        peat_node *logits;
+        status = run_rows(t, b, b->B, row, made, i, true, &logits, err);
+        for (int64_t r = 0; status == PEAT_OK && r < b->B; r++)
+            made[r * b->answer + i] = choose(&logits->value, r).id;
         arena_rewind(a, mark);
     }
     arena_rewind(a, outer);
@@ -180,7 +106,7 @@ struct drafts {
     int64_t *row, *done;
 };
 
-/* What the model chooses after the prompt and the draft, in the place of the draft. True: final. */
+/* Replaces a draft by the model's choices after the prompt and the draft. True: it is final. */
 static bool take_choices(const struct tensor *logits, int64_t at, int64_t n, int32_t *draft,
                          int64_t *done)
 {
@@ -212,20 +138,10 @@ static int64_t draft_T(const peat_batch *b)
 static peat_status run_drafts(struct trainer *t, const peat_batch *b, int64_t n, const int64_t *row,
                               const int32_t *made, peat_node **logits, struct error *err)
 {
-    peat_batch part;
-    const int64_t T = draft_T(b);
-    peat_status status = batch_cut(&t->step_arena, b, n, row, T, &part, err);
-    if (status != PEAT_OK)
-        return status;
-    for (int64_t i = 0; i < n; i++)
-        memcpy(part.token + i * T + b->prompt, made + row[i] * b->answer,
-               (size_t)(b->answer - 1) * sizeof(*made));
-    struct model_input in = part_input(&part, b);
-    struct graph g;
-    return forward_run(t, &g, &in, logits, "evaluation", err);
+    return run_rows(t, b, n, row, made, b->answer - 1, false, logits, err);
 }
 
-/* One pass over the rows that are left; those that became final are taken out. */
+/* One pass over the rows that are left; those that became final leave. */
 static peat_status refine(struct trainer *t, const peat_batch *b, struct drafts *left,
                           int32_t *made, struct error *err)
 {
@@ -252,7 +168,7 @@ peat_status decode_by_fixed_point(struct trainer *t, const peat_batch *b, int32_
     struct drafts left = {b->B, all_rows(a, b->B), ARENA_TRY_ARRAY(a, b->B, int64_t)};
     if (!left.row || !left.done) {
         arena_rewind(a, outer);
-        return error_set(err, PEAT_NOMEM, "out of memory in evaluation");
+        return no_memory(err);
     }
     memset(left.done, 0, (size_t)b->B * sizeof(*left.done));
     draft_truth(b, made);
@@ -268,9 +184,9 @@ peat_status decode_by_fixed_point(struct trainer *t, const peat_batch *b, int32_
 
 /* ---- with stored rows ---- */
 
-/* Logits nearer than this share of the distance from the lowest to the highest could change places
- * by rounding: products are summed in another order, of operands rounded to 24 bits or, in bf16,
- * to 8. */
+/* Two logits nearer than this share of the distance from the lowest to the highest could change
+ * their order by rounding: products are summed in another order, of operands rounded to 24 bits or,
+ * in bf16, to 8. */
 static double nearness(const struct trainer *t)
 {
     return t->team->bf16 ? 0.05 : 2e-5;
@@ -283,7 +199,7 @@ struct answering {
     struct stored stored;
     int32_t *token; /* [B, room] prompts, and the answers as far as they are made */
     int64_t *near;  /* [B] rows that a whole pass decides                         */
-    int32_t *made;  /* [B, answer] drafts, and what is made of them               */
+    int32_t *made;  /* [B, answer] drafts, replaced by the answers                */
 };
 
 /* Token i of the n rows in `near`. All columns go through the pass, and not those before the token
@@ -325,17 +241,14 @@ static peat_status answer_one(struct answering *s, int64_t i, struct error *err)
     return status;
 }
 
-/* `a` holds what outlives a token. */
+/* `a` holds the memory that outlives a token. */
 static peat_status start_answers(struct answering *s, struct arena *a, struct error *err)
 {
     const int64_t *row = all_rows(a, s->b->B);
     peat_batch whole;
     s->near = ARENA_TRY_ARRAY(a, s->b->B, int64_t);
-    if (!row || !s->near)
-        return error_set(err, PEAT_NOMEM, "out of memory in evaluation");
-    peat_status status = batch_cut(a, s->b, s->b->B, row, draft_T(s->b), &whole, err);
-    if (status != PEAT_OK)
-        return status;
+    if (!row || !s->near || !batch_cut(a, s->b, s->b->B, row, draft_T(s->b), &whole))
+        return no_memory(err);
     s->token = whole.token;
     draft_truth(s->b, s->made);
     struct model_input in = part_input(&whole, s->b);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "batch.h"
 #include "nn/hooks.h"
 #include "nn/setup.h"
 
@@ -123,113 +124,6 @@ peat_status task_setup(struct task *t, struct arena *arena, struct error *err)
     if (status != PEAT_OK)
         return error_set(err, status, "task '%s': %s", t->part.id, status_text(status));
     return check_plan(t, err);
-}
-
-peat_status batch_init(struct batch *batch, struct arena *arena, int64_t B, int64_t T)
-{
-    BUG_UNLESS(B > 0 && T > 0 && B <= INT64_MAX / T);
-    size_t n = (size_t)(B * T);
-    peat_batch b = {
-        .size = sizeof(b),
-        .token = ARENA_TRY_ARRAY(arena, n, int32_t),
-        .target = ARENA_TRY_ARRAY(arena, n, int32_t),
-        .segment = ARENA_TRY_ARRAY(arena, n, int32_t),
-        .document = ARENA_TRY_ARRAY(arena, n, int32_t),
-        .pad = ARENA_TRY_ARRAY(arena, n, uint8_t),
-        .special = ARENA_TRY_ARRAY(arena, n, uint8_t),
-        .sequence = ARENA_TRY_ARRAY(arena, B, int64_t),
-        .label = ARENA_TRY_ARRAY(arena, B, int32_t),
-    };
-    if (!b.token || !b.target || !b.segment || !b.document || !b.pad || !b.special || !b.sequence ||
-        !b.label)
-        return PEAT_NOMEM;
-    *batch = (struct batch){.b = b, .capacity_B = B, .capacity_T = T};
-    return PEAT_OK;
-}
-
-static void streams_clear(peat_batch *b, size_t n)
-{
-    for (int64_t i = 0; i < b->n_stream; i++)
-        if (b->stream_id[i])
-            memset(b->stream_id[i], 0, n * sizeof(**b->stream_id));
-        else
-            memset(b->stream_number[i], 0,
-                   n * (size_t)b->stream_numbers[i] * sizeof(**b->stream_number));
-}
-
-static peat_status streams_init(const struct task *t, peat_batch *b, struct arena *arena, int64_t n)
-{
-    bool ok = true;
-    for (int64_t i = 0; i < t->plan.n_stream; i++) {
-        const peat_stream *s = &t->plan.stream[i];
-        b->stream_numbers[i] = s->ids > 0 ? 0 : s->numbers;
-        if (s->ids > 0)
-            ok = (b->stream_id[i] = ARENA_TRY_ARRAY(arena, n, int32_t)) && ok;
-        else
-            ok = (b->stream_number[i] = ARENA_TRY_ARRAY(arena, n * s->numbers, float)) && ok;
-    }
-    if (!ok)
-        return PEAT_NOMEM;
-    b->n_stream = t->plan.n_stream;
-    streams_clear(b, (size_t)n);
-    return PEAT_OK;
-}
-
-peat_status task_batch_init(const struct task *t, struct batch *batch, struct arena *arena,
-                            int64_t B, int64_t T)
-{
-    peat_status status = batch_init(batch, arena, B, T);
-    peat_batch *b = &batch->b;
-    if (status == PEAT_OK && t->plan.input == PEAT_INPUT_PATCHES) {
-        b->patch_width = t->plan.patch_width;
-        b->patch = ARENA_TRY_ARRAY(arena, B * T * b->patch_width, float);
-        status = b->patch ? PEAT_OK : PEAT_NOMEM;
-    }
-    if (status == PEAT_OK && t->plan.n_axes > 0) {
-        b->n_axes = t->plan.n_axes;
-        b->pos = ARENA_TRY_ARRAY(arena, b->n_axes * B * T, double);
-        status = b->pos ? PEAT_OK : PEAT_NOMEM;
-    }
-    if (status == PEAT_OK && t->plan.arch == PEAT_SEQ2SEQ) {
-        int64_t S = batch->capacity_S = t->plan.source_T;
-        b->source = ARENA_TRY_ARRAY(arena, B * S, int32_t);
-        b->source_pad = ARENA_TRY_ARRAY(arena, B * S, uint8_t);
-        b->source_special = ARENA_TRY_ARRAY(arena, B * S, uint8_t);
-        status = b->source && b->source_pad && b->source_special ? PEAT_OK : PEAT_NOMEM;
-    }
-    return status == PEAT_OK ? streams_init(t, b, arena, B * T) : status;
-}
-
-/* An empty batch that offers all there is room for. */
-static void batch_offer(struct batch *batch)
-{
-    peat_batch *b = &batch->b;
-    int64_t B = batch->capacity_B, T = batch->capacity_T;
-    size_t n = (size_t)(B * T);
-    memset(b->token, 0, n * sizeof(*b->token));
-    memset(b->target, -1, n * sizeof(*b->target));
-    memset(b->segment, 0, n * sizeof(*b->segment));
-    memset(b->document, 0, n * sizeof(*b->document));
-    memset(b->pad, 0, n);
-    memset(b->special, 0, n);
-    memset(b->sequence, 0, (size_t)B * sizeof(*b->sequence));
-    memset(b->label, -1, (size_t)B * sizeof(*b->label));
-    if (b->patch)
-        memset(b->patch, 0, n * (size_t)b->patch_width * sizeof(*b->patch));
-    if (b->pos)
-        memset(b->pos, 0, n * (size_t)b->n_axes * sizeof(*b->pos));
-    if (b->source) {
-        size_t sources = (size_t)(B * batch->capacity_S);
-        memset(b->source, 0, sources * sizeof(*b->source));
-        memset(b->source_pad, 0, sources);
-        memset(b->source_special, 0, sources);
-    }
-    streams_clear(b, n);
-    b->S = batch->capacity_S;
-    b->B = B;
-    b->T = T;
-    b->has_segment = b->has_document = b->has_pad = b->has_special = false;
-    b->units = b->prompt = b->answer = 0;
 }
 
 /* Who made a batch, for messages. */

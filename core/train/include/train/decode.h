@@ -16,8 +16,8 @@
  * (Santilli et al. 2023, "Accelerating Transformer Inference for Translation via Parallel
  * Decoding", algorithm 1). An answer of n tokens takes at most n passes.
  *
- * By token: a whole pass for every token. What the other two are compared with, and the only way of
- * an encoder, whose choices see what follows.
+ * By token: a whole pass for every token. The other two are compared with it, and an encoder, whose
+ * choices see the tokens that follow, has no other way.
  */
 #ifndef TRAIN_DECODE_H
 #define TRAIN_DECODE_H
@@ -28,8 +28,8 @@
  * model allows. The trainer's step arena is left as it was. */
 peat_status decode_greedy(struct trainer *t, const peat_batch *b, int32_t *made, struct error *err);
 
-/* The three ways. Only a model without model_not_storable can store rows; only a causal one has a
- * fixed point. */
+/* The three ways. decode_stored needs a model that model_not_storable says nothing against;
+ * decode_by_fixed_point needs a causal one. */
 peat_status decode_stored(struct trainer *t, const peat_batch *b, int32_t *made, struct error *err);
 peat_status decode_by_fixed_point(struct trainer *t, const peat_batch *b, int32_t *made,
                                   struct error *err);
