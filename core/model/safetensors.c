@@ -61,7 +61,7 @@ static void put_metadata(struct json header, const struct value *metadata)
     }
 }
 
-/* The header's text, and the bytes of data it describes. */
+/* The header's text, and the number of bytes of data that it describes. */
 static const char *header_text(const struct named_tensor *const *order, int n,
                                const struct value *metadata, struct arena *a, size_t *data_bytes)
 {
@@ -79,7 +79,7 @@ static const char *header_text(const struct named_tensor *const *order, int n,
     return json_to_text(header.v, JSON_DENSE, a);
 }
 
-/* The whole file in memory, freed by the caller; NULL when there is none. */
+/* The whole file in memory, freed by the caller; NULL: no memory. */
 static unsigned char *file_image(const struct named_tensor *const *order, int n, const char *header,
                                  size_t data_bytes, size_t *size)
 {
@@ -122,16 +122,6 @@ peat_status safetensors_write(const char *path, const struct named_tensor *t, in
 
 /* Reading */
 
-/* A file while it is read: where it came from and what is still to be checked. */
-struct reader {
-    const char *path;
-    const unsigned char *data; /* behind the header */
-    size_t data_bytes;
-    struct arena *arena;
-    struct error *err;
-    bool foreign; /* tensors of any dtype may be in it */
-};
-
 struct range {
     size_t begin, end;
     const char *name;
@@ -144,23 +134,35 @@ struct entry {
     struct range range;
 };
 
-#define DAMAGED(reader, ...) damaged((reader)->path, (reader)->err, __VA_ARGS__)
+/* A file that is being read. The first error sticks, and what is read after it is of no use. */
+struct reader {
+    const char *path;
+    const unsigned char *data; /* behind the header */
+    size_t data_bytes;
+    struct arena *arena;
+    struct error *err;
+    bool foreign; /* tensors of any dtype may be in it */
+    peat_status status;
+    int n;
+    struct entry *entry; /* in the order of the header */
+    struct value *metadata;
+};
 
-static peat_status damaged(const char *path, struct error *err, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+static void damaged(struct reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-static peat_status damaged(const char *path, struct error *err, const char *fmt, ...)
+static void damaged(struct reader *r, const char *fmt, ...)
 {
     va_list args;
+    if (r->status != PEAT_OK)
+        return;
     va_start(args, fmt);
-    error_set_args(err, PEAT_CORRUPT, fmt, args);
+    r->status = error_set_args(r->err, PEAT_CORRUPT, fmt, args);
     va_end(args);
-    error_prefix(err, "%s", path);
-    return PEAT_CORRUPT;
+    error_prefix(r->err, "%s", r->path);
 }
 
-/* How a header says what numbers a tensor has. What is not PEAT's own and no kind of number that
- * tables of others are made of has bytes alone. */
+/* The dtypes of the format. PEAT writes and reads its own; of the others, a foreign file may have
+ * any, and those with a kind of number can be read as weights. */
 static const struct dtype_word {
     const char *name;
     size_t bytes;
@@ -185,75 +187,65 @@ static const struct dtype_word {
     {"F8_E5M2", 1, .numbers = -1},
 };
 
-static peat_status read_dtype(const struct reader *r, const char *name, const struct value *entry,
-                              const struct dtype_word **word)
+static void read_dtype(struct reader *r, const char *name, const struct value *described,
+                       struct entry *entry)
 {
-    const char *text = json_get_text(entry, "dtype");
+    const char *text = json_get_text(described, "dtype");
+    const struct dtype_word *found = NULL;
+    for (size_t i = 0; text && i < sizeof(dtype_words) / sizeof(*dtype_words); i++)
+        if (!strcmp(text, dtype_words[i].name) && (dtype_words[i].own || r->foreign))
+            found = &dtype_words[i];
     if (!text)
-        return DAMAGED(r, "tensor '%s' has no dtype", name);
-    for (size_t i = 0; i < sizeof(dtype_words) / sizeof(*dtype_words); i++) {
-        *word = &dtype_words[i];
-        if (!strcmp(text, (*word)->name) && ((*word)->own || r->foreign))
-            return PEAT_OK;
-    }
-    if (r->foreign)
-        return DAMAGED(r, "tensor '%s' has dtype '%s', which is none of the format", name, text);
-    return DAMAGED(r, "tensor '%s' has dtype '%s'; F32, F64 and I32 can be read", name, text);
+        damaged(r, "tensor '%s' has no dtype", name);
+    else if (!found && r->foreign)
+        damaged(r, "tensor '%s' has dtype '%s', which the format does not have", name, text);
+    else if (!found)
+        damaged(r, "tensor '%s' has dtype '%s'; F32, F64 and I32 can be read", name, text);
+    entry->word = found ? found : dtype_words;
 }
 
-static peat_status read_shape(const struct reader *r, const char *name, const struct value *entry,
-                              const struct dtype_word *word, struct tensor *t)
+/* The bytes of the tensor. */
+static int64_t read_shape(struct reader *r, const char *name, const struct value *described,
+                          struct entry *entry)
 {
-    const struct value *shape = value_get(entry, "shape");
-    if (!shape || shape->kind != VALUE_LIST)
-        return DAMAGED(r, "tensor '%s' has no shape", name);
-    if (shape->n > PEAT_MAX_RANK)
-        return DAMAGED(r, "tensor '%s' has rank %d, the limit is %d", name, shape->n,
-                       PEAT_MAX_RANK);
-    int64_t dim[PEAT_MAX_RANK], bytes = (int64_t)word->bytes;
-    for (int i = 0; i < shape->n; i++) {
+    const struct value *shape = value_get(described, "shape");
+    int64_t dim[PEAT_MAX_RANK] = {0}, bytes = (int64_t)entry->word->bytes;
+    int rank = shape && shape->kind == VALUE_LIST ? shape->n : -1;
+    if (rank < 0)
+        damaged(r, "tensor '%s' has no shape", name);
+    else if (rank > PEAT_MAX_RANK)
+        damaged(r, "tensor '%s' has rank %d, the limit is %d", name, rank, PEAT_MAX_RANK);
+    for (int i = 0; r->status == PEAT_OK && i < rank; i++) {
         const struct value *one = shape->item[i];
-        if (one->kind != VALUE_INT || one->integer < 0)
-            return DAMAGED(r, "tensor '%s' has a shape that is not of whole numbers", name);
-        dim[i] = one->integer;
-        if (__builtin_mul_overflow(bytes, dim[i], &bytes))
-            return DAMAGED(r, "the size of tensor '%s' overflows", name);
+        dim[i] = one->kind == VALUE_INT ? one->integer : -1;
+        if (dim[i] < 0)
+            damaged(r, "tensor '%s' has a shape that is not of whole numbers", name);
+        else if (__builtin_mul_overflow(bytes, dim[i], &bytes))
+            damaged(r, "the size of tensor '%s' overflows", name);
     }
-    *t = tensor_shape(word->own ? word->dtype : PEAT_F32, shape->n, dim);
-    return PEAT_OK;
+    if (r->status == PEAT_OK)
+        entry->shape = tensor_shape(entry->word->own ? entry->word->dtype : PEAT_F32, rank, dim);
+    return bytes;
 }
 
-static peat_status read_range(const struct reader *r, const char *name, const struct value *entry,
-                              size_t bytes, struct range *range)
+static void read_range(struct reader *r, const char *name, const struct value *described,
+                       int64_t bytes, struct entry *entry)
 {
-    const struct value *offsets = value_get(entry, "data_offsets");
+    const struct value *offsets = value_get(described, "data_offsets");
     if (!offsets || offsets->kind != VALUE_LIST || offsets->n != 2 ||
-        offsets->item[0]->kind != VALUE_INT || offsets->item[1]->kind != VALUE_INT)
-        return DAMAGED(r, "tensor '%s' has no data_offsets", name);
+        offsets->item[0]->kind != VALUE_INT || offsets->item[1]->kind != VALUE_INT) {
+        damaged(r, "tensor '%s' has no data_offsets", name);
+        return;
+    }
     int64_t b = offsets->item[0]->integer, e = offsets->item[1]->integer;
     if (b < 0 || e < b)
-        return DAMAGED(r, "tensor '%s' ends before it begins", name);
-    if ((uint64_t)e > r->data_bytes)
-        return DAMAGED(r, "tensor '%s' ends beyond the file", name);
-    if ((size_t)(e - b) != bytes)
-        return DAMAGED(r, "tensor '%s' has %lld bytes, its shape takes %zu", name,
-                       (long long)(e - b), bytes);
-    *range = (struct range){(size_t)b, (size_t)e, name};
-    return PEAT_OK;
-}
-
-static peat_status read_entry(const struct reader *r, const char *name, const struct value *v,
-                              struct entry *entry)
-{
-    if (v->kind != VALUE_MAP)
-        return DAMAGED(r, "tensor '%s' is not described by an object", name);
-    peat_status status = read_dtype(r, name, v, &entry->word);
-    if (status == PEAT_OK)
-        status = read_shape(r, name, v, entry->word, &entry->shape);
-    if (status != PEAT_OK)
-        return status;
-    size_t bytes = (size_t)tensor_count(&entry->shape) * entry->word->bytes;
-    return read_range(r, name, v, bytes, &entry->range);
+        damaged(r, "tensor '%s' ends before it begins", name);
+    else if ((uint64_t)e > r->data_bytes)
+        damaged(r, "tensor '%s' ends beyond the file", name);
+    else if (e - b != bytes)
+        damaged(r, "tensor '%s' has %lld bytes, its shape takes %lld", name, (long long)(e - b),
+                (long long)bytes);
+    entry->range = (struct range){(size_t)b, (size_t)e, name};
 }
 
 static int by_range(const void *a, const void *b)
@@ -265,34 +257,102 @@ static int by_range(const void *a, const void *b)
 }
 
 /* The ranges follow each other from the first byte of data to the last. */
-static peat_status check_ranges(const struct reader *r, struct range *range, int n)
+static void check_ranges(struct reader *r)
 {
-    qsort(range, (size_t)n, sizeof(*range), by_range);
+    struct range *range = mem_array((size_t)r->n, sizeof(*range), "tensors");
     size_t at = 0;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < r->n; i++)
+        range[i] = r->entry[i].range;
+    qsort(range, (size_t)r->n, sizeof(*range), by_range);
+    for (int i = 0; i < r->n; i++) {
         if (range[i].begin > at)
-            return DAMAGED(r, "a hole of %zu bytes before tensor '%s'", range[i].begin - at,
-                           range[i].name);
+            damaged(r, "a hole of %zu bytes before tensor '%s'", range[i].begin - at,
+                    range[i].name);
         if (range[i].begin < at)
-            return DAMAGED(r, "tensor '%s' overlaps another", range[i].name);
+            damaged(r, "tensor '%s' overlaps another", range[i].name);
         at = range[i].end;
     }
     if (at != r->data_bytes)
-        return DAMAGED(r, "%zu bytes after the last tensor", r->data_bytes - at);
-    return PEAT_OK;
+        damaged(r, "%zu bytes after the last tensor", r->data_bytes - at);
+    free(range);
 }
 
-static peat_status copy_tensor(const struct reader *r, const struct entry *entry,
-                               struct named_tensor *out)
+static void read_metadata(struct reader *r, const struct value *entry)
 {
-    const struct range *range = &entry->range;
-    out->name = arena_strdup(r->arena, range->name);
-    out->tensor = tensor_new(r->arena, entry->shape.dtype, entry->shape.rank, entry->shape.dim);
-    if (!out->tensor.data)
-        return error_set(r->err, PEAT_NOMEM, "%s: out of memory", r->path);
-    if (range->end > range->begin)
-        memcpy(out->tensor.data, r->data + range->begin, range->end - range->begin);
-    return PEAT_OK;
+    struct json map = json_map(r->arena);
+    r->metadata = map.v;
+    if (entry && entry->kind != VALUE_MAP)
+        damaged(r, "the metadata is not an object");
+    else if (entry && entry->n > METADATA_LIMIT)
+        damaged(r, "more than %d entries of metadata", METADATA_LIMIT);
+    for (int i = 0; entry && r->status == PEAT_OK && i < entry->n; i++)
+        if (entry->item[i]->kind == VALUE_TEXT)
+            json_put_text(map, entry->key[i], entry->item[i]->text);
+        else
+            damaged(r, "metadata '%s' is not a text", entry->key[i]);
+}
+
+/* Everything is checked before a tensor is handed out. */
+static void read_header(struct reader *r, const struct value *header)
+{
+    if (header->n > TENSOR_LIMIT + 1) {
+        damaged(r, "more than %d tensors", TENSOR_LIMIT);
+        return;
+    }
+    read_metadata(r, value_get(header, metadata_key));
+    r->entry = ARENA_ARRAY(r->arena, header->n, struct entry);
+    for (int i = 0; r->status == PEAT_OK && i < header->n; i++) {
+        const char *name = header->key[i];
+        const struct value *described = header->item[i];
+        if (!strcmp(name, metadata_key))
+            continue;
+        struct entry *entry = &r->entry[r->n++];
+        if (described->kind != VALUE_MAP) {
+            damaged(r, "tensor '%s' is not described by an object", name);
+            return;
+        }
+        read_dtype(r, name, described, entry);
+        read_range(r, name, described, read_shape(r, name, described, entry), entry);
+    }
+    if (r->status == PEAT_OK)
+        check_ranges(r);
+}
+
+/* The header's text; the data follow it. NULL: there is none. */
+static const char *find_header(struct reader *r, const char *bytes, size_t size, size_t *length)
+{
+    uint64_t n = 0;
+    if (size < PREFIX_BYTES) {
+        damaged(r, "too short for a safetensors file");
+        return NULL;
+    }
+    memcpy(&n, bytes, PREFIX_BYTES);
+    const char *text = bytes + PREFIX_BYTES;
+    if (n > HEADER_LIMIT)
+        damaged(r, "a header of %llu bytes, the limit is %d", (unsigned long long)n, HEADER_LIMIT);
+    else if (n > size - PREFIX_BYTES)
+        damaged(r, "the header ends beyond the file");
+    else if (n == 0 || *text != '{')
+        damaged(r, "the header does not begin with '{'");
+    if (r->status != PEAT_OK)
+        return NULL;
+    *length = (size_t)n;
+    r->data = (const unsigned char *)text + n;
+    r->data_bytes = size - PREFIX_BYTES - n;
+    return text;
+}
+
+/* r->path, arena, err and foreign are given; `tree` holds the header. */
+static void read_file(struct reader *r, const void *bytes, size_t size, struct arena *tree)
+{
+    size_t length;
+    struct error wrong = {0};
+    const char *text = find_header(r, bytes, size, &length);
+    const struct value *header = text ? json_parse(tree, text, length, NULL, &wrong) : NULL;
+    if (header)
+        read_header(r, header);
+    else
+        damaged(r, "header: %s", wrong.text);
 }
 
 static int by_name(const void *a, const void *b)
@@ -300,108 +360,20 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct named_tensor *)a)->name, ((const struct named_tensor *)b)->name);
 }
 
-/* `sorted` is put into the order of the file and only looked at. */
-static peat_status read_entries(const struct reader *r, const struct value *header,
-                                struct entry *entry, struct range *sorted, int *n)
+static struct named_tensor *copy_tensors(struct reader *r)
 {
-    int count = 0;
-    for (int i = 0; i < header->n; i++) {
-        if (!strcmp(header->key[i], metadata_key))
-            continue;
-        peat_status status = read_entry(r, header->key[i], header->item[i], &entry[count]);
-        if (status != PEAT_OK)
-            return status;
-        sorted[count] = entry[count].range;
-        count++;
+    struct named_tensor *out = ARENA_ARRAY(r->arena, r->n, struct named_tensor);
+    for (int i = 0; r->status == PEAT_OK && i < r->n; i++) {
+        const struct entry *e = &r->entry[i];
+        struct tensor t = tensor_new(r->arena, e->shape.dtype, e->shape.rank, e->shape.dim);
+        out[i] = (struct named_tensor){arena_strdup(r->arena, e->range.name), t};
+        if (!t.data)
+            r->status = error_set(r->err, PEAT_NOMEM, "%s: out of memory", r->path);
+        else if (e->range.end > e->range.begin)
+            memcpy(t.data, r->data + e->range.begin, e->range.end - e->range.begin);
     }
-    *n = count;
-    return check_ranges(r, sorted, count);
-}
-
-static peat_status read_metadata(const struct reader *r, const struct value *header,
-                                 struct value **metadata)
-{
-    const struct value *entry = value_get(header, metadata_key);
-    struct json map = json_map(r->arena);
-    if (entry && entry->kind != VALUE_MAP)
-        return DAMAGED(r, "the metadata is not an object");
-    if (entry && entry->n > METADATA_LIMIT)
-        return DAMAGED(r, "more than %d entries of metadata", METADATA_LIMIT);
-    for (int i = 0; entry && i < entry->n; i++) {
-        if (entry->item[i]->kind != VALUE_TEXT)
-            return DAMAGED(r, "metadata '%s' is not a text", entry->key[i]);
-        json_put_text(map, entry->key[i], entry->item[i]->text);
-    }
-    if (metadata)
-        *metadata = map.v;
-    return PEAT_OK;
-}
-
-/* All checks are done before a tensor is handed out. */
-static peat_status read_header(const struct reader *r, const struct value *header,
-                               struct value **metadata, struct entry **entry, int *n)
-{
-    size_t count = (size_t)header->n;
-    if (count > TENSOR_LIMIT + 1)
-        return DAMAGED(r, "more than %d tensors", TENSOR_LIMIT);
-    peat_status status = read_metadata(r, header, metadata);
-    if (status != PEAT_OK)
-        return status;
-    *entry = ARENA_ARRAY(r->arena, count, struct entry);
-    struct range *sorted = mem_array(count, sizeof(*sorted), "tensors");
-    status = read_entries(r, header, *entry, sorted, n);
-    free(sorted);
-    return status;
-}
-
-static peat_status copy_tensors(const struct reader *r, const struct entry *entry, int n,
-                                struct named_tensor **t)
-{
-    struct named_tensor *out = ARENA_ARRAY(r->arena, n, struct named_tensor);
-    peat_status status = PEAT_OK;
-    for (int i = 0; status == PEAT_OK && i < n; i++)
-        status = copy_tensor(r, &entry[i], &out[i]);
-    if (status == PEAT_OK)
-        qsort(out, (size_t)n, sizeof(*out), by_name);
-    *t = out;
-    return status;
-}
-
-/* Where the header is, and what follows it. */
-static peat_status find_header(const void *bytes, size_t size, const char *path, const char **text,
-                               size_t *length, struct error *err)
-{
-    uint64_t n;
-    if (size < PREFIX_BYTES)
-        return damaged(path, err, "too short for a safetensors file");
-    memcpy(&n, bytes, PREFIX_BYTES);
-    if (n > HEADER_LIMIT)
-        return damaged(path, err, "a header of %llu bytes, the limit is %d", (unsigned long long)n,
-                       HEADER_LIMIT);
-    if (n > size - PREFIX_BYTES)
-        return damaged(path, err, "the header ends beyond the file");
-    *text = (const char *)bytes + PREFIX_BYTES;
-    *length = (size_t)n;
-    return n > 0 && **text == '{' ? PEAT_OK
-                                  : damaged(path, err, "the header does not begin with '{'");
-}
-
-/* From the first byte to the last range; `tree` holds the header. r->path, arena, err and foreign
- * are given, the rest is filled in. */
-static peat_status read_file(struct reader *r, const void *bytes, size_t size, struct arena *tree,
-                             struct value **metadata, struct entry **entry, int *n)
-{
-    const char *text = NULL;
-    size_t length = 0;
-    struct error wrong = {0};
-    peat_status status = find_header(bytes, size, r->path, &text, &length, r->err);
-    if (status != PEAT_OK)
-        return status;
-    r->data = (const unsigned char *)text + length;
-    r->data_bytes = size - PREFIX_BYTES - length;
-    const struct value *header = json_parse(tree, text, length, NULL, &wrong);
-    return header ? read_header(r, header, metadata, entry, n)
-                  : DAMAGED(r, "header: %s", wrong.text);
+    qsort(out, (size_t)r->n, sizeof(*out), by_name);
+    return out;
 }
 
 peat_status safetensors_parse(const void *bytes, size_t size, const char *path, struct arena *a,
@@ -409,14 +381,16 @@ peat_status safetensors_parse(const void *bytes, size_t size, const char *path, 
                               struct error *err)
 {
     struct arena tree;
-    struct entry *entry;
     struct reader r = {.path = path, .arena = a, .err = err};
     arena_init(&tree, "header", 1 << 16);
-    peat_status status = read_file(&r, bytes, size, &tree, metadata, &entry, n);
-    if (status == PEAT_OK)
-        status = copy_tensors(&r, entry, *n, t);
+    read_file(&r, bytes, size, &tree);
+    if (r.status == PEAT_OK)
+        *t = copy_tensors(&r);
+    *n = r.n;
+    if (metadata)
+        *metadata = r.metadata;
     arena_release(&tree);
-    return status;
+    return r.status;
 }
 
 peat_status safetensors_read(const char *path, struct arena *a, struct named_tensor **t, int *n,
@@ -438,16 +412,15 @@ const struct named_tensor *safetensors_find(const struct named_tensor *t, int n,
     return n ? bsearch(&key, t, (size_t)n, sizeof(*t), by_name) : NULL;
 }
 
-/* Files of others */
+/* Foreign files */
 
 peat_status safetensors_open(struct safetensors *f, const void *bytes, size_t size,
                              const char *path, struct arena *a, struct error *err)
 {
     struct reader r = {.path = path, .arena = a, .err = err, .foreign = true};
-    *f = (struct safetensors){.path = path};
-    peat_status status = read_file(&r, bytes, size, a, NULL, &f->entry, &f->n);
-    f->data = r.data;
-    return status;
+    read_file(&r, bytes, size, a);
+    *f = (struct safetensors){.path = path, .data = r.data, .n = r.n, .entry = r.entry};
+    return r.status;
 }
 
 const char *safetensors_only(const struct safetensors *f)
@@ -455,7 +428,7 @@ const char *safetensors_only(const struct safetensors *f)
     return f->n == 1 ? f->entry[0].range.name : NULL;
 }
 
-/* f->n where there is none. */
+/* f->n: no tensor has this name. */
 static int index_of(const struct safetensors *f, const char *name)
 {
     int i = 0;
@@ -469,7 +442,7 @@ bool safetensors_has(const struct safetensors *f, const char *name)
     return index_of(f, name) < f->n;
 }
 
-/* With the names that there are when they are few. */
+/* Names all tensors of the file if they are few, otherwise the nearest. */
 static peat_status no_such_tensor(const struct safetensors *f, const char *name, struct error *err)
 {
     enum { FEW = 8 };

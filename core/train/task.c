@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* task.c: asking a task for batches, and believing nothing it answers. */
+/* task.c: the set-up and the batches of a task, checked before they are used. */
 #include "train/task.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,13 +12,6 @@
 #include "batch.h"
 #include "nn/hooks.h"
 #include "nn/setup.h"
-
-static peat_status bad_plan(const struct task *t, struct error *err, const char *what,
-                            int64_t value)
-{
-    return error_set(err, PEAT_FAILED, "task '%s' answered its set-up with %s %" PRId64, t->part.id,
-                     what, value);
-}
 
 static bool fit_for_stream(const char *name)
 {
@@ -27,87 +21,97 @@ static bool fit_for_stream(const char *name)
            strncmp(name, "position", 8) != 0;
 }
 
-/* Streams of the task's own. */
-static peat_status check_streams(const struct task *t, struct error *err)
+static peat_status check_stream_name(const struct task *t, int64_t i, struct error *err)
+{
+    const peat_stream *s = t->plan.stream;
+    bool fit = fit_for_stream(s[i].name);
+    for (int64_t j = 0; fit && j < i; j++)
+        fit = strcmp(s[i].name, s[j].name) != 0;
+    if (fit)
+        return PEAT_OK;
+    return error_set(err, PEAT_FAILED,
+                     "task '%s' names a stream '%s': a name is 1 to 32 of a-z, 0-9 and _, and of "
+                     "no other stream",
+                     t->part.id, s[i].name ? s[i].name : "");
+}
+
+/* Refuses the model that the cell asks for, if the task cannot serve it. */
+static peat_status check_asked(const struct task *t, struct error *err)
 {
     const peat_task_plan *p = &t->plan;
-    if (p->n_stream < 0 || p->n_stream > PEAT_MAX_STREAMS)
-        return bad_plan(t, err, "a number of streams of", p->n_stream);
-    if (p->n_stream > 0 && p->arch == PEAT_SEQ2SEQ)
-        return error_set(err, PEAT_REFUSED,
-                         "task '%s' adds streams, and model.arch: seq2seq reads tokens alone",
-                         t->part.id);
-    for (int64_t i = 0; i < p->n_stream; i++) {
-        const peat_stream *s = &p->stream[i];
-        bool fit = fit_for_stream(s->name);
-        for (int64_t j = 0; fit && j < i; j++)
-            fit = strcmp(s->name, p->stream[j].name) != 0;
-        if (!fit)
-            return error_set(err, PEAT_FAILED, "task '%s' names a stream '%s': %s", t->part.id,
-                             s->name ? s->name : "",
-                             "1 to 32 of a-z, 0-9 and _, no name of another stream");
-        if (s->ids > 0 ? s->ids > INT32_MAX : s->numbers < 1 || s->numbers > 65536)
-            return bad_plan(t, err, "a stream whose places have so many ids or numbers:",
-                            s->ids > 0 ? s->ids : s->numbers);
-    }
+    bool two = p->arch == PEAT_SEQ2SEQ, both = p->head == PEAT_HEAD_BOTH;
+    const struct {
+        bool wrong;
+        const char *why;
+    } rows[] = {
+        {p->input == PEAT_INPUT_PATCHES && p->patch_width < 1,
+         "has no patches; use model.input: tokens"},
+        {two && p->source_T < 1, "has no source sequences, which model.arch: seq2seq needs"},
+        {two && p->n_segment > 0, "has segments, which model.arch: seq2seq does not read"},
+        {two && p->n_stream > 0, "adds streams, and model.arch: seq2seq reads tokens alone"},
+        {p->head != PEAT_HEAD_TOKENS && p->n_class < 2, "has no classes; use model.head: tokens"},
+        {both && !p->tells_both, "has no token targets; use model.head: class"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        if (rows[i].wrong)
+            return error_set(err, PEAT_REFUSED, "task '%s' %s", t->part.id, rows[i].why);
     return PEAT_OK;
 }
 
-static peat_status check_first(const struct task *t, struct error *err)
+/* A number of the answer, and its bounds. */
+struct number {
+    int64_t value, least, most;
+    const char *name;
+};
+
+static peat_status check_number(const struct task *t, const struct number *a, struct error *err)
+{
+    if (a->value >= a->least && a->value <= a->most)
+        return PEAT_OK;
+    return error_set(err, PEAT_FAILED, "task '%s' answered its set-up with %s %" PRId64, t->part.id,
+                     a->name, a->value);
+}
+
+static peat_status check_sizes(const struct task *t, struct error *err)
 {
     const peat_task_plan *p = &t->plan;
-    if (p->n_first < 0 || p->n_first > PEAT_FIRST_TOKENS)
-        return bad_plan(t, err, "a number of first tokens of", p->n_first);
-    for (int64_t i = 0; i < p->n_first; i++)
-        if (p->first[i] < 0 || p->first[i] >= p->vocab)
-            return bad_plan(t, err, "a first token", p->first[i]);
-    return PEAT_OK;
+    const struct number rows[] = {
+        {p->n_axes, 0, PEAT_MAX_AXES, "a number of axes of"},
+        {p->vocab, p->input != PEAT_INPUT_PATCHES, INT32_MAX, "a vocabulary of"},
+        {p->n_segment, 0, INT64_MAX, "a number of segments of"},
+        {p->n_eval, 1, PEAT_MAX_LENGTHS, "a number of evaluation lengths of"},
+        {p->n_stream, 0, PEAT_MAX_STREAMS, "a number of streams of"},
+        {p->n_first, 0, PEAT_FIRST_TOKENS, "a number of first tokens of"},
+    };
+    peat_status status = PEAT_OK;
+    for (size_t i = 0; status == PEAT_OK && i < sizeof(rows) / sizeof(*rows); i++)
+        status = check_number(t, &rows[i], err);
+    for (int64_t i = 0; status == PEAT_OK && i < p->n_eval; i++)
+        status = check_number(
+            t, &(struct number){p->eval_T[i], 1, INT64_MAX, "evaluation sequences of length"}, err);
+    for (int64_t i = 0; status == PEAT_OK && i < p->n_first; i++)
+        status =
+            check_number(t, &(struct number){p->first[i], 0, p->vocab - 1, "a first token"}, err);
+    for (int64_t i = 0; status == PEAT_OK && i < p->n_stream; i++) {
+        const peat_stream *s = &p->stream[i];
+        const struct number ids = {s->ids, 1, INT32_MAX, "a stream whose number of ids is"};
+        const struct number numbers = {s->numbers, 1, 65536,
+                                       "a stream whose numbers per place are"};
+        status = check_stream_name(t, i, err);
+        if (status == PEAT_OK)
+            status = check_number(t, s->ids > 0 ? &ids : &numbers, err);
+    }
+    return status;
 }
 
 static peat_status check_plan(const struct task *t, struct error *err)
 {
-    const peat_task_plan *p = &t->plan;
-    bool patches = p->input == PEAT_INPUT_PATCHES;
-    if (patches && p->patch_width < 1)
-        return error_set(err, PEAT_REFUSED,
-                         "task '%s' has tokens and no patches of numbers; model.input: tokens "
-                         "serves it",
-                         t->part.id);
-    if (p->arch == PEAT_SEQ2SEQ && p->source_T < 1)
-        return error_set(err, PEAT_REFUSED,
-                         "task '%s' has no sources apart from its targets, and model.arch: seq2seq "
-                         "reads the one to say the other",
-                         t->part.id);
-    if (p->arch == PEAT_SEQ2SEQ && p->n_segment > 0)
-        return error_set(
-            err, PEAT_REFUSED,
-            "task '%s' has segments, and model.arch: seq2seq has two sequences instead",
-            t->part.id);
-    if (p->n_axes < 0 || p->n_axes > PEAT_MAX_AXES)
-        return bad_plan(t, err, "positions whose axes are", p->n_axes);
-    if (p->vocab < !patches || p->vocab > INT32_MAX)
-        return bad_plan(t, err, "a vocabulary of", p->vocab);
-    if (p->n_segment < 0)
-        return bad_plan(t, err, "a number of segments of", p->n_segment);
-    if (p->n_eval < 1 || p->n_eval > PEAT_MAX_LENGTHS)
-        return bad_plan(t, err, "a number of evaluation lengths of", p->n_eval);
-    for (int64_t i = 0; i < p->n_eval; i++)
-        if (p->eval_T[i] < 1)
-            return bad_plan(t, err, "evaluation sequences of length", p->eval_T[i]);
-    if (p->head != PEAT_HEAD_TOKENS && p->n_class < 2)
-        return error_set(err, PEAT_REFUSED,
-                         "task '%s' names no classes of its rows, and model.head: %s tells them "
-                         "apart; model.head: tokens serves it",
-                         t->part.id, p->head == PEAT_HEAD_BOTH ? "both" : "class");
-    if (p->head == PEAT_HEAD_BOTH && !p->tells_both)
-        return error_set(err, PEAT_REFUSED,
-                         "task '%s' asks for no tokens beside the class of a row, and model.head: "
-                         "both tells both; model.head: class serves it",
-                         t->part.id);
-    if (!t->hooks->metric || !t->hooks->metric[0].name)
-        return error_set(err, PEAT_FAILED, "task '%s' has no metric", t->part.id);
-    peat_status status = check_first(t, err);
-    return status == PEAT_OK ? check_streams(t, err) : status;
+    peat_status status = check_asked(t, err);
+    if (status == PEAT_OK)
+        status = check_sizes(t, err);
+    if (status == PEAT_OK && (!t->hooks->metric || !t->hooks->metric[0].name))
+        status = error_set(err, PEAT_FAILED, "task '%s' has no metric", t->part.id);
+    return status;
 }
 
 peat_status task_setup(struct task *t, struct arena *arena, struct error *err)
@@ -126,87 +130,96 @@ peat_status task_setup(struct task *t, struct arena *arena, struct error *err)
     return check_plan(t, err);
 }
 
-/* Who made a batch, for messages. */
-struct origin {
+/* A batch that a task made, while it is checked. The first error sticks. */
+struct made {
     const struct task *task;
     const char *kind; /* "training", "evaluation" */
     int64_t number;
+    struct error *err;
+    peat_status status;
 };
 
-static peat_status bad_batch(const struct origin *o, struct error *err, const char *what,
-                             int64_t value, int64_t limit)
+static void wrong(struct made *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* fmt completes "the batch has ...". */
+static void wrong(struct made *m, const char *fmt, ...)
 {
-    return error_set(err, PEAT_FAILED,
-                     "task '%s': %s batch %" PRId64 " has %s %" PRId64 ", the limit is %" PRId64,
-                     o->task->part.id, o->kind, o->number, what, value, limit);
+    char what[160];
+    va_list args;
+    if (m->status != PEAT_OK)
+        return;
+    va_start(args, fmt);
+    vsnprintf(what, sizeof(what), fmt, args);
+    va_end(args);
+    m->status = error_set(m->err, PEAT_FAILED, "task '%s': %s batch %" PRId64 " has %s",
+                          m->task->part.id, m->kind, m->number, what);
+}
+
+static void check_limit(struct made *m, const char *what, int64_t value, int64_t least,
+                        int64_t limit)
+{
+    if (value < least || value > limit)
+        wrong(m, "%s %" PRId64 ", the limit is %" PRId64, what, value, limit);
 }
 
 /* Every id is in [least, limit). */
-static peat_status check_ids(const struct origin *o, const char *what, const int32_t *id, int64_t n,
-                             int32_t least, int64_t limit, struct error *err)
+static void check_ids(struct made *m, const char *what, const int32_t *id, int64_t n, int32_t least,
+                      int64_t limit)
 {
     for (int64_t i = 0; i < n; i++)
-        if (id[i] < least || id[i] >= limit)
-            return bad_batch(o, err, what, id[i], limit);
-    return PEAT_OK;
+        if (id[i] < least || id[i] >= limit) {
+            wrong(m, "%s %" PRId32 ", the limit is %" PRId64, what, id[i], limit);
+            return;
+        }
+}
+
+static void check_not_all_padding(struct made *m, const char *what, const uint8_t *pad, int64_t B,
+                                  int64_t T)
+{
+    for (int64_t row = 0; row < B; row++)
+        if (!memchr(pad + row * T, 0, (size_t)T))
+            wrong(m, "nothing but padding in %s %" PRId64, what, row);
 }
 
 /* Token i of an answer is predicted at place prompt - 1 + i. */
-static peat_status check_answer(const struct origin *o, const peat_batch *b, struct error *err)
+static void check_answer(struct made *m, const peat_batch *b)
 {
-    if (b->prompt == 0)
-        return PEAT_OK;
-    if (b->prompt < 0 || b->prompt > b->T)
-        return bad_batch(o, err, "a prompt of length", b->prompt, b->T);
-    if (b->answer < 1 || b->answer > b->T - b->prompt + 1)
-        return bad_batch(o, err, "an answer of length", b->answer, b->T - b->prompt + 1);
+    check_limit(m, "a prompt of length", b->prompt, 0, b->T);
+    if (b->prompt > 0)
+        check_limit(m, "an answer of length", b->answer, 1, b->T - b->prompt + 1);
+    if (m->status != PEAT_OK || b->prompt == 0)
+        return;
     for (int64_t row = 0; row < b->B; row++)
         for (int64_t i = b->prompt - 1; i < b->prompt - 1 + b->answer; i++)
             if (b->target[row * b->T + i] < 0)
-                return error_set(err, PEAT_FAILED,
-                                 "task '%s': %s batch %" PRId64
-                                 " has an answer without a target at place %" PRId64,
-                                 o->task->part.id, o->kind, o->number, i);
-    return PEAT_OK;
+                wrong(m, "an answer without a target at place %" PRId64, i);
 }
 
-/* What a model that tells classes is given. */
-static peat_status check_classes(const struct origin *o, const peat_batch *b, struct error *err)
+/* A batch for a model that predicts a class for each row. */
+static void check_classes(struct made *m, const peat_batch *b)
 {
     if (b->prompt > 0 || b->has_document)
-        return error_set(err, PEAT_FAILED,
-                         "task '%s': %s batch %" PRId64 " has %s, and the model's head tells one "
-                         "class for each row",
-                         o->task->part.id, o->kind, o->number,
-                         b->prompt > 0 ? "an answer in tokens" : "several documents in a row");
-    for (int64_t row = 0; b->has_pad && row < b->B; row++)
-        if (!memchr(b->pad + row * b->T, 0, (size_t)b->T))
-            return bad_batch(o, err, "nothing but padding in row", row, b->B);
-    return check_ids(o, "label", b->label, b->B, 0, o->task->plan.n_class, err);
+        wrong(m, "%s, and the model predicts one class for each row",
+              b->prompt > 0 ? "an answer in tokens" : "several documents in a row");
+    if (b->has_pad)
+        check_not_all_padding(m, "row", b->pad, b->B, b->T);
+    check_ids(m, "label", b->label, b->B, 0, m->task->plan.n_class);
 }
 
-/* What an encoder beside the decoder is given. */
-static peat_status check_sources(const struct origin *o, const struct batch *batch,
-                                 struct error *err)
+/* The input of an encoder beside the decoder. */
+static void check_sources(struct made *m, const struct batch *batch)
 {
     const peat_batch *b = &batch->b;
-    if (!b->source)
-        return PEAT_OK;
-    if (b->S < 1 || b->S > batch->capacity_S)
-        return bad_batch(o, err, "sources of length", b->S, batch->capacity_S);
+    check_limit(m, "sources of length", b->S, 1, batch->capacity_S);
     if (b->has_document)
-        return error_set(err, PEAT_FAILED,
-                         "task '%s': %s batch %" PRId64
-                         " has several documents in a row, and one source for each row",
-                         o->task->part.id, o->kind, o->number);
-    for (int64_t row = 0; row < b->B; row++)
-        if (!memchr(b->source_pad + row * b->S, 0, (size_t)b->S))
-            return bad_batch(o, err, "nothing but padding in the source of row", row, b->B);
-    return check_ids(o, "source token", b->source, b->B * b->S, 0, o->task->plan.vocab, err);
+        wrong(m, "several documents in a row, and one source for each row");
+    if (m->status != PEAT_OK)
+        return;
+    check_not_all_padding(m, "the source of row", b->source_pad, b->B, b->S);
+    check_ids(m, "source token", b->source, b->B * b->S, 0, m->task->plan.vocab);
 }
 
-/* Patches and positions are finite. */
-static peat_status check_numbers(const struct origin *o, const peat_batch *b, struct error *err)
+static void check_numbers(struct made *m, const peat_batch *b)
 {
     int64_t n = b->B * b->T;
     bool finite = true;
@@ -217,44 +230,38 @@ static peat_status check_numbers(const struct origin *o, const peat_batch *b, st
     for (int64_t k = 0; k < b->n_stream; k++)
         for (int64_t i = 0; i < n * b->stream_numbers[k]; i++)
             finite = finite && isfinite(b->stream_number[k][i]);
-    if (finite && !(b->patch && b->prompt > 0))
-        return PEAT_OK;
-    return error_set(err, PEAT_FAILED, "task '%s': %s batch %" PRId64 " has %s", o->task->part.id,
-                     o->kind, o->number,
-                     finite ? "an answer in tokens to a question in patches"
-                            : "a patch, a position or a stream that is no finite number");
+    if (!finite)
+        wrong(m, "a patch, a position or a stream that is not a finite number");
+    if (b->patch && b->prompt > 0)
+        wrong(m, "an answer in tokens to a question in patches");
 }
 
-static peat_status check_batch(const struct origin *o, const struct batch *batch, struct error *err)
+static peat_status check_batch(struct made *m, const struct batch *batch)
 {
     const peat_batch *b = &batch->b;
-    if (b->B < 1 || b->B > batch->capacity_B)
-        return bad_batch(o, err, "a number of rows of", b->B, batch->capacity_B);
-    if (b->T < 1 || b->T > batch->capacity_T)
-        return bad_batch(o, err, "rows of length", b->T, batch->capacity_T);
+    const peat_task_plan *plan = &m->task->plan;
+    check_limit(m, "a number of rows of", b->B, 1, batch->capacity_B);
+    check_limit(m, "rows of length", b->T, 1, batch->capacity_T);
+    if (m->status != PEAT_OK)
+        return m->status;
     int64_t n = b->B * b->T;
-    const peat_task_plan *plan = &o->task->plan;
-    peat_status status = check_numbers(o, b, err);
-    if (status == PEAT_OK)
-        status = check_sources(o, batch, err);
-    if (status == PEAT_OK && !b->patch)
-        status = check_ids(o, "token", b->token, n, 0, plan->vocab, err);
-    if (status == PEAT_OK)
-        status = check_ids(o, "target", b->target, n, -1, plan->vocab, err);
-    if (status == PEAT_OK && plan->n_segment > 0 && !b->has_segment)
-        status = error_set(err, PEAT_FAILED,
-                           "task '%s': %s batch %" PRId64
-                           " has no segments, its set-up promised %" PRId64,
-                           o->task->part.id, o->kind, o->number, plan->n_segment);
-    if (status == PEAT_OK && b->has_segment)
-        status = check_ids(o, "segment", b->segment, n, 0, plan->n_segment, err);
-    for (int64_t i = 0; status == PEAT_OK && i < b->n_stream; i++)
+    check_numbers(m, b);
+    if (b->source)
+        check_sources(m, batch);
+    if (!b->patch)
+        check_ids(m, "token", b->token, n, 0, plan->vocab);
+    check_ids(m, "target", b->target, n, -1, plan->vocab);
+    if (b->has_segment)
+        check_ids(m, "segment", b->segment, n, 0, plan->n_segment);
+    else if (plan->n_segment > 0)
+        wrong(m, "no segments, its set-up promised %" PRId64, plan->n_segment);
+    for (int64_t i = 0; i < b->n_stream; i++)
         if (b->stream_id[i])
-            status =
-                check_ids(o, "in a stream the id", b->stream_id[i], n, 0, plan->stream[i].ids, err);
-    if (status == PEAT_OK && plan->head != PEAT_HEAD_TOKENS)
-        status = check_classes(o, b, err);
-    return status == PEAT_OK ? check_answer(o, b, err) : status;
+            check_ids(m, "in a stream the id", b->stream_id[i], n, 0, plan->stream[i].ids);
+    if (plan->head != PEAT_HEAD_TOKENS)
+        check_classes(m, b);
+    check_answer(m, b);
+    return m->status;
 }
 
 const int32_t *task_targets(const struct task *t, const peat_batch *b, int64_t *n)
@@ -264,38 +271,39 @@ const int32_t *task_targets(const struct task *t, const peat_batch *b, int64_t *
     return class ? b->label : b->target;
 }
 
-static peat_status hook_failed(const struct origin *o, peat_status status, struct error *err)
+/* After the task's function returned `status`. */
+static peat_status end_batch(const struct task *t, const char *kind, int64_t number,
+                             const struct batch *batch, peat_status status, struct error *err)
 {
-    return error_set(err, status, "task '%s': %s batch %" PRId64 ": %s", o->task->part.id, o->kind,
-                     o->number, status_text(status));
+    struct made made = {t, kind, number, err, PEAT_OK};
+    if (status != PEAT_OK)
+        return error_set(err, status, "task '%s': %s batch %" PRId64 ": %s", t->part.id, kind,
+                         number, status_text(status));
+    return check_batch(&made, batch);
 }
 
 peat_status task_train_batch(const struct task *t, uint64_t seed, int64_t step, struct batch *batch,
                              struct error *err)
 {
-    const struct origin origin = {t, "training", step};
     uint64_t stream = rng_substream(rng_stream(seed, "batch", t->part.id), (uint64_t)step);
     batch_offer(batch);
     hook_enter(t->trail, t->part.id, HOOK_TRAIN);
     peat_status status = t->hooks->train(t->host, t->part.config, t->part.self, stream, &batch->b);
     trail_leave(t->trail);
-    if (status != PEAT_OK)
-        return hook_failed(&origin, status, err);
-    return check_batch(&origin, batch, err);
+    return end_batch(t, "training", step, batch, status, err);
 }
 
 peat_status task_eval_batch(const struct task *t, int64_t which, int64_t index, struct batch *batch,
                             struct error *err)
 {
-    const struct origin origin = {t, "evaluation", index};
     batch_offer(batch);
     hook_enter(t->trail, t->part.id, HOOK_EVALUATE);
     peat_status status =
         t->hooks->evaluate(t->host, t->part.config, t->part.self, which, index, &batch->b);
     trail_leave(t->trail);
-    if (status != PEAT_OK)
-        return hook_failed(&origin, status, err);
-    return batch->b.B == 0 ? PEAT_OK : check_batch(&origin, batch, err);
+    if (status == PEAT_OK && batch->b.B == 0)
+        return PEAT_OK;
+    return end_batch(t, "evaluation", index, batch, status, err);
 }
 
 const char *task_token_text(const struct task *t, int32_t id, struct arena *a)

@@ -66,7 +66,7 @@ START_TEST(both_heads_are_learned_and_measured)
     shell_expect(0, "test $(ls -d run/cells/*/result.json | wc -l) = 8");
     shell_expect(0, "for m in order_accuracy masked_accuracy loss; do "
                     "grep -q \"\\\"$m\\\"\" run/cells/*/result.json || exit 1; done");
-    shell_says(2, "asks for no tokens beside the class of a row",
+    shell_says(2, "has no token targets; use model.head: class",
                "peat plan arch.yaml task='{plugin: order}'");
     shell_says(2, "head: both needs model.arch: encoder", "peat plan arch.yaml model.arch=decoder");
 }
@@ -252,19 +252,19 @@ static const struct refusal {
     {"{plugin: copy}", "{arch: encoder, head: class}",
      "arch.yaml:4:18: the answer is generated token by token"},
     {"{plugin: text, path: text.txt}", "{arch: encoder, head: class}",
-     "task 'text' names no classes of its rows"},
+     "task 'text' has no classes; use model.head: tokens"},
     {"{plugin: order}", "{head: class}", "arch.yaml:7:17: head: class needs model.arch: encoder"},
     {"{plugin: order}", "{arch: encoder, head: class, tie_embeddings: true}",
      "tie_embeddings needs head: tokens"},
     {"{plugin: order}", "{arch: encoder, head: class, input: patches}",
-     "task 'order' has tokens and no patches of numbers"},
+     "task 'order' has no patches; use model.input: tokens"},
     {"{plugin: images}", "{arch: encoder, input: patches}",
      "model.input: patches needs model.head: class"},
     {"{plugin: images}", "{arch: encoder, input: patches, head: class, tie_embeddings: true}",
      "tie_embeddings needs input: tokens"},
     {"{plugin: text, path: text.txt}", "{arch: seq2seq}", "model.arch: decoder"},
     {"{plugin: classify, path: texts.csv}", "{arch: seq2seq}",
-     "task 'classify' has no sources apart from its targets"},
+     "task 'classify' has no source sequences, which model.arch: seq2seq needs"},
     {"{plugin: copy}", "{arch: seq2seq, head: class}", "head: class needs model.arch: encoder"},
     {"{plugin: images}", "{arch: seq2seq, input: patches}",
      "input: patches needs model.arch: encoder or decoder"},

@@ -322,7 +322,7 @@ static const struct {
     {TOY_TAKEN_STREAM, PEAT_FAILED, "task 'toy' names a stream 'position.2'"},
     {TOY_TWIN_STREAM, PEAT_FAILED, "task 'toy' names a stream 'kind'"},
     {TOY_MANY_STREAMS, PEAT_FAILED, "task 'toy' answered its set-up with a number of streams of 5"},
-    {TOY_EMPTY_STREAM, PEAT_FAILED, "a stream whose places have so many ids or numbers: 0"},
+    {TOY_EMPTY_STREAM, PEAT_FAILED, "a stream whose numbers per place are 0"},
     {TOY_NO_METRIC, PEAT_FAILED, "task 'toy' has no metric"},
 };
 
@@ -351,7 +351,7 @@ static const struct {
     {TOY_BAD_TARGET, "has target -2, the limit is 11"},
     {TOY_BAD_SEGMENT, "has segment 2, the limit is 2"},
     {TOY_BAD_STREAM, "has in a stream the id 4, the limit is 4"},
-    {TOY_BAD_NUMBER, "a patch, a position or a stream that is no finite number"},
+    {TOY_BAD_NUMBER, "a patch, a position or a stream that is not a finite number"},
     {TOY_LONG_ANSWER, "has an answer of length 5, the limit is 4"},
     {TOY_NO_ANSWER, "has an answer without a target at place 3"},
     {TOY_FAILS, "input or output failed"},

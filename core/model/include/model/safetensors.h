@@ -32,9 +32,10 @@ peat_status safetensors_parse(const void *bytes, size_t size, const char *path, 
 /* By name, among tensors sorted by name. */
 const struct named_tensor *safetensors_find(const struct named_tensor *t, int n, const char *name);
 
-/* ---- files of others ---- */
+/* ---- foreign files ---- */
 
-/* A file in memory, of whose tensors some are wanted: others may be of any dtype of the format. */
+/* A file in memory from which some tensors are read. The others may have any dtype of the format.
+ */
 struct safetensors {
     const char *path;
     const unsigned char *data; /* borrowed */
@@ -46,10 +47,10 @@ struct safetensors {
 peat_status safetensors_open(struct safetensors *f, const void *bytes, size_t size,
                              const char *path, struct arena *a, struct error *err);
 bool safetensors_has(const struct safetensors *f, const char *name);
-/* The name of its only tensor; NULL: there are more, or none. */
+/* The name of its tensor if it has one alone; else NULL. */
 const char *safetensors_only(const struct safetensors *f);
-/* A copy: F64 of F64, F32 of F32, F16 and BF16. PEAT_NOTFOUND, with the names near it, when there
- * is no such tensor. */
+/* Copies a tensor: F64 as F64; F32, F16 and BF16 as F32. PEAT_NOTFOUND, with the nearest names, if
+ * there is no such tensor. */
 peat_status safetensors_take(const struct safetensors *f, const char *name, struct arena *a,
                              struct tensor *t, struct error *err);
 

@@ -17,19 +17,20 @@ struct task {
     peat_task_plan plan;
 };
 
-/* plan's asked part is filled in; runs the plugin's setup and checks its answer. */
+/* Runs the plugin's setup and checks its answer. The caller fills the part of the plan that asks.
+ */
 peat_status task_setup(struct task *t, struct arena *arena, struct error *err);
 
-/* A batch with its memory: capacity B x T. */
+/* A batch with memory for B x T places, and sources of S. */
 struct batch {
     peat_batch b;
     int64_t capacity_B, capacity_T, capacity_S;
 };
-/* For tokens alone; and for all that a task that is set up has. */
+/* Memory for an empty batch: of tokens alone, or of everything that a task that is set up has. */
 peat_status batch_init(struct batch *batch, struct arena *arena, int64_t B, int64_t T);
 peat_status task_batch_init(const struct task *t, struct batch *batch, struct arena *arena,
                             int64_t B, int64_t T);
-/* What each row of the logits of a batch is compared with, *n of them: its targets or labels. */
+/* The truths of the rows of a batch's logits, *n of them: its targets or labels. */
 const int32_t *task_targets(const struct task *t, const peat_batch *b, int64_t *n);
 /* The training batch of `step` (1, 2, ...): a function of seed and step alone. */
 peat_status task_train_batch(const struct task *t, uint64_t seed, int64_t step, struct batch *batch,
@@ -37,7 +38,7 @@ peat_status task_train_batch(const struct task *t, uint64_t seed, int64_t step, 
 peat_status task_eval_batch(const struct task *t, int64_t which, int64_t index, struct batch *batch,
                             struct error *err);
 
-/* What token `id` is to a reader, in the arena; NULL: it has no text. */
+/* The text of token `id` for readers, in the arena; NULL: it has none. */
 const char *task_token_text(const struct task *t, int32_t id, struct arena *a);
 /* What training data begin with, "'the cat'" or, where a token has no text, "464 3797", in the
  * arena; NULL: the task does not say. */
