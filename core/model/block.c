@@ -31,7 +31,7 @@ peat_node *norm_forward(struct graph *g, const struct norm_weights *n, peat_node
     return op_layernorm(&g->base, x, w, weight_node(g, n->b), NORM_EPS);
 }
 
-/* Where one layer's weights are declared. */
+/* For the declarations of the weights of one layer. */
 struct place_of_layer {
     struct weights *w;
     const struct stack *stack;
@@ -175,14 +175,14 @@ void pass_show_residual(struct pass *pass, int64_t layer, peat_node *x)
         o->residual(o->ctx, layer, x);
 }
 
-/* A part of a block takes x as it is or normed... */
+/* The input of a part: norm(x) before the part, or x. */
 static peat_node *part_input(struct graph *g, const struct model_config *c,
                              const struct norm_weights *n, peat_node *x)
 {
     return c->norm_place == NORM_BEFORE ? norm_forward(g, n, x) : x;
 }
 
-/* ... and what it makes is added to x, which is normed then or is not. */
+/* x plus the output y of a part, normed after the sum or not. */
 static peat_node *part_added(struct pass *pass, const struct model_config *c,
                              const struct norm_weights *n, peat_node *x, peat_node *y,
                              const char *place, int64_t layer)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* head.c: a choice among tokens at every place, among classes for the whole row, or both. */
+/* head.c: logits of tokens at every place, of classes for each row, or both. */
 #include "head.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ void head_declare(struct model *m)
         m->class_head = rows_declare(m, "head.class.weight", c->n_class);
 }
 
-/* The share of each place in the mean of its row, [B,1,T]: padding has none. */
+/* The share of each place in the mean of its row, [B,1,T]: 0 for padding. */
 static peat_node *shares(struct graph *g, const struct model_input *in)
 {
     peat_node *share = graph_constant(g, g->dtype, 3, (int64_t[]){in->B, 1, in->T}, NULL);
@@ -39,7 +39,7 @@ static peat_node *shares(struct graph *g, const struct model_input *in)
     return share;
 }
 
-/* The row's vector, [B,1,D]: that of the class token, or the mean. */
+/* The vector of each row, [B,1,D]: its class token, or the mean of its places. */
 static peat_node *pooled(struct model *m, struct graph *g, const struct model_input *in,
                          peat_node *x)
 {
@@ -49,7 +49,8 @@ static peat_node *pooled(struct model *m, struct graph *g, const struct model_in
 }
 
 /* n rows of x by a matrix: [n, its rows] */
-static peat_node *told(struct model *m, struct graph *g, peat_node *x, int64_t n, struct weight *w)
+static peat_node *logits_of(struct model *m, struct graph *g, peat_node *x, int64_t n,
+                            struct weight *w)
 {
     x = op_reshape(&g->base, op_contiguous(&g->base, x), 2, (int64_t[]){n, m->dims.D});
     return op_linear(&g->base, x, weight_node(g, w), NULL);
@@ -62,14 +63,14 @@ peat_node *head_forward(struct model *m, struct pass *pass, const struct model_i
     int64_t T = in->T, front = model_has_class_token(&m->config);
     struct weight *head = m->head ? m->head : m->token;
     if (m->config.head == PEAT_HEAD_CLASS)
-        return told(m, g, pooled(m, g, in, x), in->B, head);
+        return logits_of(m, g, pooled(m, g, in, x), in->B, head);
     if (m->class_head)
-        pass->classes = told(m, g, pooled(m, g, in, x), in->B, m->class_head);
+        pass->classes = logits_of(m, g, pooled(m, g, in, x), in->B, m->class_head);
     if (front > 0)
         x = op_slice(&g->base, x, 1, front, front + T);
     if (in->last_only)
         x = op_slice(&g->base, x, 1, T - 1, T);
-    return told(m, g, x, in->last_only ? in->B : in->B * T, head);
+    return logits_of(m, g, x, in->last_only ? in->B : in->B * T, head);
 }
 
 static peat_node *mean_loss(struct graph *g, peat_node *logits, const int32_t *truth)

@@ -16,7 +16,7 @@ static struct weight *table_declare(struct model *m, const char *name, int64_t r
     return weights_add(&m->weights, name, 2, (int64_t[]){rows, width}, init, 0);
 }
 
-/* Of numbers of deviation 1 it makes what the table makes of ids. */
+/* Projects numbers of deviation 1 to the same deviation as that of the rows of a table. */
 static void projection_declare(struct model *m, const char *name, int64_t width, int64_t numbers,
                                struct weight **w, struct weight **b)
 {
@@ -28,7 +28,7 @@ static void projection_declare(struct model *m, const char *name, int64_t width,
                      (peat_init){.kind = PEAT_INIT_ZERO}, 0);
 }
 
-/* The last streams of all. */
+/* The streams of the task, which come last. */
 static void streams_declare(struct model *m)
 {
     const struct positional *p = m->positional;
@@ -106,15 +106,14 @@ static peat_node *encode(struct pass *pass, int index)
                                         (int64_t[]){pass->B, c.base.q->T, s->d}, 1));
 }
 
-/* What an observer makes of a stream: mostly itself. */
+/* The stream, or its replacement by an observer. */
 static peat_node *observed(struct pass *pass, enum stream_kind kind, int scheme, peat_node *x)
 {
     const struct observer *o = pass->observer;
     return o && o->stream && x ? o->stream(o->ctx, pass, kind, scheme, x) : x;
 }
 
-/* Of streams of the side, or of the front, whose places are at position 0 for combinations that
- * read positions. */
+/* Merges streams of the rows, or of the front: combinations that read positions see it at 0. */
 static peat_node *merge(struct pass *pass, bool front, int n, peat_node *const *x)
 {
     static const double zero[] = {0.0};
@@ -141,8 +140,8 @@ static peat_node *join(struct pass *pass, bool front, int n, peat_node *const *s
     return sum;
 }
 
-/* A stream that enters in a layer is merged with nothing but what is there. The input was merged
- * before, so what fails is a combination that was set up for more streams. */
+/* Merges a stream that enters in a layer with x alone. The input was merged before, so if the
+ * combination fails here, it has tensors for more streams. */
 static peat_node *merge_two(struct pass *pass, bool front, int index, peat_node *x, peat_node *late)
 {
     const struct positional *p = pass->positional;
@@ -168,14 +167,14 @@ peat_node *input_merge(struct pass *pass, int index, peat_node *x)
     return op_concat(g, 2, (peat_node *[]){front, rest}, 1);
 }
 
-/* Streams in the order in which they are merged: of the side, and of the front. */
+/* Streams in the order in which they are merged: of the rows, and of the front. */
 struct streams {
     int n;
     peat_node *side[POSITIONAL_STREAMS], *front[POSITIONAL_STREAMS];
 };
 
-/* A stream of tokens, with a class token where there is one: before the others of the side, or in
- * the front. */
+/* Adds a stream of tokens, and that of the class token, if there is one: before them or in the
+ * front. */
 static void add_tokens(struct streams *s, struct pass *pass, enum stream_kind kind,
                        peat_node *tokens, peat_node *class)
 {
@@ -203,7 +202,7 @@ static void add_positions(struct streams *s, struct model *m, struct pass *pass)
     }
 }
 
-/* A stream of the task's own. Diagnoses count it as segments, which it is like. */
+/* Adds a stream of the task's own. Diagnoses count it as one of segments. */
 static void add_own(struct streams *s, struct model *m, struct pass *pass,
                     const struct model_input *in, int i)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* positions.c: counting places, the positions that data has, and the hook that changes both. */
+/* positions.c: positions counted on one axis, those of the data, and the hook that changes both. */
 #include "positions.h"
 
 #include <string.h>

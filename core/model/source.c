@@ -25,7 +25,7 @@ static void copy_positional(struct model *m, struct positional *to)
         to->combine_part = part_again(&from->combine_part, SOURCE_PREFIX, m->arena);
 }
 
-/* Which part of the decoder's the one that failed is a copy of. */
+/* Names the decoder's part whose copy failed. */
 static void name_failing(struct positional *of, const struct positional *copy)
 {
     of->failing = copy->failing ? &of->combine_part : NULL;
@@ -79,7 +79,7 @@ static struct model_input source_input(const struct model_input *in)
                                 .step = in->step};
 }
 
-/* The encoder's output, with its pass in *from. */
+/* Runs the encoder over the sources of `in`, in the pass *from. */
 static peat_node *run_encoder(struct model *m, struct graph *g, const struct model_input *in,
                               struct pass *from)
 {
@@ -87,7 +87,7 @@ static peat_node *run_encoder(struct model *m, struct graph *g, const struct mod
     const struct attention_mask mask = {.window = m->config.window, .pad_k = in->source_pad};
     *from = (struct pass){.collect = false};
     if (!in->source)
-        return graph_fail(g, "the model takes a source for each row, and the batch has none");
+        return graph_fail(g, "the model needs a source for each row, and the batch has none");
     peat_node *memory = encoded(m, from, g, &source, &mask);
     from->mask = NULL;
     return memory;

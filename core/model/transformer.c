@@ -270,20 +270,7 @@ peat_node *model_newest(struct model *m, struct graph *g, struct stored *s, int6
 
 /* ---- plan ---- */
 
-static peat_status check_reached(const struct model *m, struct error *err)
-{
-    for (int i = 0; i < m->weights.n; i++) {
-        const struct weight *w = m->weights.item[i];
-        if (!w->frozen && !(w->node && w->node->reached))
-            return error_set(err, PEAT_REFUSED,
-                             "weight '%s' would get no gradient: nothing that is trained depends "
-                             "on it",
-                             w->name);
-    }
-    return PEAT_OK;
-}
-
-/* Of the task's own; false: no memory. */
+/* Makes the input of the task's own streams; false: no memory. */
 static bool empty_streams(const struct model *m, struct arena *a, struct model_input *in)
 {
     bool ok = true;
@@ -298,8 +285,7 @@ static bool empty_streams(const struct model *m, struct arena *a, struct model_i
     return ok;
 }
 
-/* A pass that fails is one that this model cannot make: it is refused, like what a set-up refuses.
- */
+/* A pass that fails is refused, as by a set-up: this model cannot make it. */
 static peat_status refuse_pass(const struct graph *g, struct error *err)
 {
     if (!graph_failed(g) || g->err.status == PEAT_NOMEM)
@@ -340,7 +326,7 @@ peat_status model_plan(struct model *m, int64_t B, int64_t T, bool special, stru
     peat_node *loss = model_loss(&g, logits, id, pass.classes, id);
     if (loss) {
         graph_reach(&g, loss);
-        status = check_reached(m, err);
+        status = weights_reached(&m->weights, PEAT_REFUSED, err);
         *cost = (struct model_cost){.trainable = weights_trainable(&m->weights),
                                     .frozen = weights_frozen(&m->weights),
                                     .forward_flops = g.flops,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* positional.c: setting the combination and the schemes of a cell up, and saying what acts where.
- */
+/* positional.c: the set-up of the combination and the schemes of a cell, and their description. */
 #include "nn/positional.h"
 
 #include "nn/setup.h"
@@ -33,7 +32,7 @@ int64_t positional_width(const struct scheme_part *s, int64_t C)
     return s->where.dim_end > 0 ? s->where.dim_end - s->where.dim_begin : C;
 }
 
-/* A scheme that works inside attention, where there is none. */
+/* Refuses a scheme that works inside attention in a model without attention. */
 static peat_status check_mixer(const struct scheme_part *s, const char *mixer, struct error *err)
 {
     enum { INSIDE = ACTS_ON_HIDDEN | ACTS_ON_HEADS };
@@ -56,46 +55,39 @@ static peat_status check_mixer(const struct scheme_part *s, const char *mixer, s
     return PEAT_REFUSED;
 }
 
-/* What `where` may not ask of this scheme. */
+/* Refuses a place or a model that the scheme is not for. */
 static peat_status check_where(const struct scheme_part *s, const peat_dims *dims,
                                struct error *err)
 {
     const peat_scheme *h = s->hooks;
-    const char *id = s->part.id;
-    bool some_heads = s->where.head_end > 0 && s->where.head_end - s->where.head_begin < dims->H;
-    if (some_heads && scheme_acts_on(h, ACTS_ON_INPUT | ACTS_ON_RESIDUAL | ACTS_ON_HIDDEN))
-        return error_set(err, PEAT_REFUSED,
-                         "scheme '%s' acts before the heads are split: where.heads means nothing "
-                         "for it",
-                         id);
-    if (some_heads && (h->needs & PEAT_MIXES_HEADS))
-        return error_set(err, PEAT_REFUSED, "scheme '%s' mixes all heads: where.heads is refused",
-                         id);
-    if (s->where.dim_end > 0 && !h->qkv)
-        return error_set(err, PEAT_REFUSED,
-                         "where.dims is for schemes that change q and k, and '%s' does not", id);
-    if (s->where.n_layer > 0 && at_input(s) && !scheme_acts_on(h, ACTS_IN_LAYERS))
-        return error_set(err, PEAT_REFUSED,
-                         "scheme '%s' acts once, at the input: where.layers means nothing for it "
-                         "(at: residual re-adds it in layers)",
-                         id);
-    if (s->where.at != SITE_INPUT && !h->encode)
-        return error_set(err, PEAT_REFUSED, "scheme '%s' has no stream that `at` could place", id);
-    if (s->where.across && !(h->traits & PEAT_ACROSS))
-        return error_set(err, PEAT_REFUSED,
-                         "scheme '%s' is not defined across two sequences: where.across is refused",
-                         id);
-    if ((h->needs & PEAT_NEED_TOKENS) && dims->V == 0)
-        return error_set(err, PEAT_REFUSED,
-                         "scheme '%s' reads the ids of tokens, and patches have none", id);
+    const struct where *w = &s->where;
+    bool some_heads = w->head_end > 0 && w->head_end - w->head_begin < dims->H;
+    bool once = at_input(s) && !scheme_acts_on(h, ACTS_IN_LAYERS);
+    const struct {
+        bool wrong;
+        const char *why;
+    } rows[] = {
+        {some_heads && scheme_acts_on(h, ACTS_ON_INPUT | ACTS_ON_RESIDUAL | ACTS_ON_HIDDEN),
+         "acts before the heads are split: where.heads means nothing for it"},
+        {some_heads && h->needs & PEAT_MIXES_HEADS, "mixes all heads: where.heads is refused"},
+        {w->dim_end > 0 && !h->qkv, "does not change q and k, which where.dims is for"},
+        {w->n_layer > 0 && once, "acts once, at the input: where.layers means nothing for it "
+                                 "(at: residual re-adds it in layers)"},
+        {w->at != SITE_INPUT && !h->encode, "has no stream that `at` could place"},
+        {w->across && !(h->traits & PEAT_ACROSS),
+         "is not defined across two sequences: where.across is refused"},
+        {h->needs & PEAT_NEED_TOKENS && dims->V == 0,
+         "reads the ids of tokens, and patches have none"},
+        {h->traits & PEAT_NEEDS_CAUSAL && !dims->causal,
+         "is defined for a causal model alone (model.arch: decoder)"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        if (rows[i].wrong)
+            return error_set(err, PEAT_REFUSED, "scheme '%s' %s", s->part.id, rows[i].why);
     if (h->max_axes > 1 && dims->n_axes > h->max_axes)
         return error_set(err, PEAT_REFUSED,
-                         "scheme '%s' understands %d axes of positions, and the data has %d", id,
-                         (int)h->max_axes, (int)dims->n_axes);
-    if ((h->traits & PEAT_NEEDS_CAUSAL) && !dims->causal)
-        return error_set(err, PEAT_REFUSED,
-                         "scheme '%s' is defined for a causal model alone (model.arch: decoder)",
-                         id);
+                         "scheme '%s' understands %d axes of positions, and the data has %d",
+                         s->part.id, (int)h->max_axes, (int)dims->n_axes);
     return PEAT_OK;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* setup.c: before and after a plugin's setup, and what it may ask of the engine. */
+/* setup.c: before and after a plugin's setup, and the engine functions that it may call. */
 #include "nn/setup.h"
 
 #include <math.h>

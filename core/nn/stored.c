@@ -18,7 +18,7 @@ const char *scheme_not_storable(const peat_scheme *s)
     if (s->positions && s->needs & PEAT_NEED_TOKENS)
         return "its positions depend on the tokens";
     if (s->prepare && (rows || (s->encode && s->needs & PEAT_NEED_TOKENS)))
-        return "what it prepares is for the new rows alone";
+        return "it prepares its rows from the new ones alone";
     return NULL;
 }
 

@@ -114,7 +114,7 @@ const char *weights_freeze(struct weights *w, const peat_strings *pattern)
     return misfit;
 }
 
-/* A name up to and with one of its dots, and what may follow: "block.*", "block.0.*". */
+/* Adds a pattern for each prefix of a name that ends in a dot: "block.*", "block.0.*". */
 static int add_starts(struct arena *a, const char *name, const char **start, int n)
 {
     for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.'))
@@ -209,6 +209,18 @@ void weights_zero_grad(struct weights *w)
     memset(w->grad, 0, (size_t)w->trained * dtype_bytes(w->dtype));
 }
 
+peat_status weights_reached(const struct weights *w, peat_status status, struct error *err)
+{
+    for (int i = 0; i < w->n; i++) {
+        const struct weight *one = w->item[i];
+        if (!one->frozen && !(one->node && one->node->reached))
+            return error_set(err, status,
+                             "weight '%s' gets no gradient: nothing that is trained depends on it",
+                             one->name);
+    }
+    return PEAT_OK;
+}
+
 int64_t weights_trainable(const struct weights *w)
 {
     int64_t n = 0;
@@ -246,7 +258,7 @@ static void add_shape(struct strbuf *out, const struct weight *w)
     strbuf_addf(out, "%s\n", w->name);
 }
 
-/* Over what `add` writes of the tensors that pass, in name order. */
+/* The hash of the texts that `add` writes of the tensors to keep, in name order. */
 static void hash_by_name(const struct weights *w, bool (*keep)(const char *name),
                          void (*add)(struct strbuf *out, const struct weight *w), char hex[65])
 {

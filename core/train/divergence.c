@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* divergence.c: telling a run that diverged, and where it began. */
+/* divergence.c: detecting that a run diverged, and the first node that did. */
 #include "train/divergence.h"
 
 #include <inttypes.h>

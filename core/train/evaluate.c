@@ -26,7 +26,7 @@ int64_t evaluate_rows(const peat_task_plan *plan, int64_t T)
     return rows < 1 ? 1 : rows;
 }
 
-/* A row whose class is told is a question whose answer is one token. */
+/* The class of a row counts as an answer of one token. */
 static void count_classes(const struct ce_sums *ce, peat_sums *sums)
 {
     sums->sequences += ce->targets;
@@ -35,7 +35,7 @@ static void count_classes(const struct ce_sums *ce, peat_sums *sums)
     sums->generated_correct += ce->correct;
 }
 
-/* Classes that are told beside tokens. */
+/* Classes that are predicted beside tokens. */
 static void score_classes(const struct trainer *t, const peat_batch *b, const peat_node *classes,
                           peat_sums *sums)
 {
@@ -92,11 +92,8 @@ static peat_status score_answers(struct trainer *t, const peat_batch *b, peat_su
     struct arena *a = &t->step_arena;
     struct arena_mark outer = arena_mark(a);
     int32_t *made = ARENA_TRY_ARRAY(a, b->B * b->answer, int32_t);
-    peat_status status = PEAT_OK;
-    if (!made)
-        status = error_set(err, PEAT_NOMEM, "out of memory in evaluation");
-    if (status == PEAT_OK)
-        status = decode_greedy(t, b, made, err);
+    peat_status status = made ? decode_greedy(t, b, made, err)
+                              : error_set(err, PEAT_NOMEM, "out of memory in evaluation");
     if (status == PEAT_OK)
         count_answers(b, made, sums);
     arena_rewind(a, outer);

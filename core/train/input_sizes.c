@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* input_sizes.c: the model's input with some streams taken out. */
+/* input_sizes.c: how much each kind of stream contributes to the model's input. */
 #include "train/input_sizes.h"
 
 #include <math.h>

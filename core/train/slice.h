@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* slice.h: the blocks of weights cut into tiles that do not care where a tensor ends. */
+/* slice.h: the parts of tensors in one tile of all weights; tiles may begin and end inside a
+ * tensor.
+ */
 #ifndef TRAIN_SLICE_H
 #define TRAIN_SLICE_H
 

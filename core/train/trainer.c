@@ -66,23 +66,10 @@ static void times_median(const struct step_times *s, struct trainer *t)
     t->median_step_ms = 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2]);
 }
 
-/* What one step measured. */
+/* The measurements of one step. */
 struct outcome {
     double loss, lr, grad_norm;
 };
-
-/* After the backward pass, while its nodes live. */
-static peat_status check_reached(const struct weights *w, struct error *err)
-{
-    for (int i = 0; i < w->n; i++) {
-        const struct weight *one = w->item[i];
-        if (!one->frozen && !(one->node && one->node->reached))
-            return error_set(err, PEAT_FAILED,
-                             "weight '%s' gets no gradient: nothing that is trained depends on it",
-                             one->name);
-    }
-    return PEAT_OK;
-}
 
 /* Forward and backward of the batch at hand; gradients are left in the weights, and with `keep`
  * also all values and gradients in the graph. */
@@ -108,7 +95,7 @@ static peat_status run_graph(struct trainer *t, struct graph *g, int64_t step, b
     graph_backward(g, mean);
     status = forward_status(g, what, err);
     if (status == PEAT_OK && step == 1)
-        status = check_reached(&t->model->weights, err);
+        status = weights_reached(&t->model->weights, PEAT_FAILED, err);
     return status;
 }
 
@@ -134,7 +121,7 @@ static peat_status train_step(struct trainer *t, struct outcome *out, struct err
     out->lr = schedule_lr(t->train, step);
     out->grad_norm = gradient_norm(w, t->team);
     if (!isfinite(out->loss) || !isfinite(out->grad_norm)) {
-        /* The same once more, to see where it began. */
+        /* Runs the step again with all its values, to name the first that is not finite. */
         arena_reset(&t->step_arena);
         status = run_graph(t, &g, step, true, &out->loss, err);
         if (status != PEAT_OK)
@@ -176,7 +163,7 @@ static bool every(int64_t step, int64_t period)
     return period > 0 && step % period == 0;
 }
 
-/* After an evaluation. One that is not finite is no better. */
+/* After an evaluation. A value that is not finite is not better. */
 static void watch_patience(struct trainer *t)
 {
     struct patience *p = &t->patience;

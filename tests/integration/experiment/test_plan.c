@@ -566,7 +566,7 @@ END_TEST
          "  train: {steps: 20, batch: 4, seq_len: 32}\n"                                           \
          "matrix:\n" matrix
 #define RESET  "  position.scheme: [none, {plugin: tupe, reset: true}]\n"
-#define UNREAD "tupe.theta_query' would get no gradient: nothing that is trained depends on it"
+#define UNREAD "tupe.theta_query' gets no gradient: nothing that is trained depends on it"
 #define MATCH                                                                                      \
     "match: {by: params, adjust: model.d_model, tolerance: 0.9, to: {position.combine: sum}}\n"
 

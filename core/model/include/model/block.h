@@ -35,14 +35,14 @@ struct stack {
 /* Declares block `layer`'s weights, "<prefix>block.<layer>.*". */
 void block_declare(struct block *b, struct weights *w, const struct model_config *c,
                    const struct stack *stack, int64_t layer);
-/* What a block looks at besides its own sequence. */
+/* The source that a block attends to besides its own sequence. */
 struct crossing {
-    struct pass *pass; /* across */
-    peat_node *memory; /* [B,Tk,D]; keys and values are made of it as it is */
+    struct pass *pass; /* across two sequences */
+    peat_node *memory; /* [B,Tk,D], the input of keys and values */
 };
-/* What the model's configuration says about attention. */
+/* The attention part of the model's configuration. */
 struct attention_options block_attention_options(const struct model_config *c);
-/* Shows the observer, if there is one, what block `layer` works on. */
+/* Shows the input of block `layer` to the observer, if there is one. */
 void pass_show_residual(struct pass *pass, int64_t layer, peat_node *x);
 /* x [B,T,D] -> same; crossing may be NULL. The only caller of the residual hooks. */
 peat_node *block_forward(struct pass *pass, const struct block *b, const struct model_config *c,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* host.h: the engine's table for plugins, for whoever hands it to one. */
+/* host.h: the engine's table for plugins, for the code that sets them up. */
 #ifndef NN_HOST_H
 #define NN_HOST_H
 

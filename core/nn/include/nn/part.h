@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * part.h: a plugin's part in one model: its config, what its setup made, and where it acts.
+ * part.h: a plugin's part in one model: its config, its state, its tensors, and where it acts.
  *
- * Whoever puts a model together fills id, prefix, config and where; the set-up (nn/setup.h) fills
+ * The builder of a model fills id, prefix, config and where; the set-up (nn/setup.h) fills
  * the rest.
  */
 #ifndef NN_PART_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * positional.h: what the model knows of positions: hooks, never a loaded plugin.
+ * positional.h: the model's view of positions: hooks, never a loaded plugin.
  *
  * A positional is the schemes of one cell in YAML order and the combination that joins their
  * streams to the tokens. Hooks are the SDK's own structs (peat/scheme.h, peat/combine.h), so a test
- * can write one in a few lines. model_build sets a positional up; whoever has one may ask it.
+ * can write one in a few lines. model_build sets a positional up; all rooms above may read it.
  */
 #ifndef NN_POSITIONAL_H
 #define NN_POSITIONAL_H
@@ -33,11 +33,11 @@ struct positional {
     const peat_combine *combine;
     /* set by model_build */
     peat_token_table tokens;
-    const char *mixer; /* what stands in the place of attention; NULL: nothing does */
-    int n_more;        /* streams of the task's own                                  */
+    const char *mixer; /* that replaces attention; NULL: attention */
+    int n_more;        /* streams of the task's own                */
     const char *more[PEAT_MAX_STREAMS];
     /* set by positional_setup */
-    const struct part *failing; /* whose set-up failed; NULL: none */
+    const struct part *failing; /* the part whose set-up failed; NULL: none */
     int n_stream;               /* at the input: token, positions, segment, more        */
     const char *stream[POSITIONAL_STREAMS];
     int64_t width[POSITIONAL_STREAMS];

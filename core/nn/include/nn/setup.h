@@ -8,7 +8,7 @@
 
 #include "nn/part.h"
 
-/* What a plugin's setup gets; base is what it sees. */
+/* The engine's side of a plugin's setup; the plugin sees base. */
 struct setup {
     peat_setup base;
     struct arena *arena;     /* model */
@@ -16,21 +16,21 @@ struct setup {
     struct part *part;
     const struct where *where; /* NULL for combines and tasks */
     peat_token_table tokens;   /* as model_build says; preset to the defaults for D           */
-    int64_t heads;             /* what PEAT_HEADS stands for */
+    int64_t heads;             /* the value of PEAT_HEADS */
     peat_status status;        /* of the first failure of a service */
     struct error *err;
 };
 
-/* What a model of this width does; embed_scale 0: the default, sqrt(d_model), which gives tokens
- * unit variance (Vaswani et al. 2017, section 3.4). */
+/* The token table of a model of this width. embed_scale 0: sqrt(d_model), which gives tokens unit
+ * variance (Vaswani et al. 2017, section 3.4). */
 peat_token_table token_table(int64_t d_model, double embed_scale);
 
 /* Prepares a setup for one plugin. */
 void setup_init(struct setup *s, const peat_host *host, struct arena *arena,
                 struct weights *weights, struct part *part, const peat_dims *dims,
                 struct error *err);
-/* The verdict after the plugin's setup returned `status`: a service's failure wins, and a plugin
- * that failed without a word gets one. */
+/* The status after the plugin's setup returned `status`: the failure of a service wins, and a
+ * plugin that failed without a message gets one. */
 peat_status setup_end(const struct setup *s, peat_status status);
 
 #endif

@@ -60,6 +60,8 @@ peat_status weights_fill(struct weights *w, uint64_t seed, bool (*keep)(const ch
                          struct error *err);
 struct weight *weights_find(const struct weights *w, const char *name);
 void weights_zero_grad(struct weights *w);
+/* Fails with `status` if a trained weight gets no gradient. While the nodes of a pass live. */
+peat_status weights_reached(const struct weights *w, peat_status status, struct error *err);
 /* Numbers that are trained (frozen ones not), without padding. */
 int64_t weights_trainable(const struct weights *w);
 /* Numbers of tensors that weights_freeze froze. */
