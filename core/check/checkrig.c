@@ -249,7 +249,7 @@ double rig_step(struct rig *r, const struct model_input *in, bool backward)
 {
     struct graph g;
     peat_node *loss = rig_loss(r, &g, in);
-    double value = loss ? tensor_get(&loss->value, 0) : NAN;
+    double value = loss ? tensor_get(&loss->value, 0) : (double)NAN;
     if (loss && backward) {
         weights_zero_grad(&r->model.weights);
         graph_backward(&g, loss);
