@@ -1,10 +1,177 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_bench.c: peat bench step|decode|ops|grid. */
+/* cmd_bench.c: peat bench step: the time of a training step, beside the speed of sgemm. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
+#include <sys/resource.h>
 
+#include "autograd/ops.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/rng.h"
 #include "cli/bench.h"
 #include "cli/verbs.h"
+#include "maths/statistics.h"
+#include "tensor/gemm.h"
+#include "train/trainer.h"
+
+/* A model with its batch. */
+struct bench {
+    struct bench_sizes s;
+    struct team team;
+    struct arena arena, step_arena;
+    struct bench_model of;
+    struct train_config train;
+    struct adamw adamw;
+    int32_t *token, *target;
+    double *ms, *cpu_ms; /* [steps] */
+    struct error err;
+};
+
+/* ---- set-up ---- */
+
+static peat_status set_up_batch(struct bench *b)
+{
+    int64_t n = b->s.B * b->s.T;
+    uint64_t stream = rng_stream(0, "batch", "bench");
+    b->token = ARENA_TRY_ARRAY(&b->arena, n, int32_t);
+    b->target = ARENA_TRY_ARRAY(&b->arena, n, int32_t);
+    if (!b->token || !b->target)
+        return error_set(&b->err, PEAT_NOMEM, "out of memory for a batch");
+    for (int64_t i = 0; i < n; i++) {
+        b->token[i] = (int32_t)(rng_uniform(stream, (uint64_t)(2 * i)) * (double)b->s.V);
+        b->target[i] = (int32_t)(rng_uniform(stream, (uint64_t)(2 * i + 1)) * (double)b->s.V);
+    }
+    return PEAT_OK;
+}
+
+static peat_status set_up(struct bench *b)
+{
+    peat_status status = bench_model_open(&b->of, &b->s, &b->team, &b->arena, &b->err);
+    if (status == PEAT_OK)
+        status = set_up_batch(b);
+    if (status == PEAT_OK && adamw_init(&b->adamw, &b->of.model.weights, &b->arena) != PEAT_OK)
+        status = error_set(&b->err, PEAT_NOMEM, "out of memory for the optimiser");
+    b->train = (struct train_config){
+        .lr = 3e-4, .weight_decay = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .clip = 1.0};
+    return status;
+}
+
+/* ---- steps ---- */
+
+static peat_status run_step(struct bench *b, int64_t step)
+{
+    struct weights *w = &b->of.model.weights;
+    struct model_input in = {
+        .B = b->s.B, .T = b->s.T, .token = b->token, .phase = PEAT_TRAIN, .step = step};
+    struct graph g;
+    graph_init(&g, &b->step_arena, &b->team, PEAT_F32);
+    g.reuse = true;
+    peat_node *logits = model_forward(&b->of.model, &g, &in, NULL);
+    peat_node *target =
+        graph_constant(&g, PEAT_I32, 1, (const int64_t[]){b->s.B * b->s.T}, b->target);
+    peat_node *loss = op_cross_entropy(&g.base, logits, target);
+    if (loss) {
+        weights_zero_grad(w);
+        graph_backward(&g, loss);
+    }
+    if (graph_failed(&g))
+        return error_set(&b->err, g.err.status, "%s", g.err.text);
+    double scale = b->train.clip / (gradient_norm(w, &b->team) + 1e-6);
+    adamw_step(&b->adamw, w, &b->train, b->train.lr, fmin(scale, 1.0), &b->team);
+    arena_reset(&b->step_arena);
+    return PEAT_OK;
+}
+
+static peat_status time_steps(struct bench *b)
+{
+    peat_status status = PEAT_OK;
+    for (int64_t i = 0; status == PEAT_OK && i < b->s.warmup + b->s.steps; i++) {
+        double start = clock_seconds(), cpu = clock_cpu();
+        status = run_step(b, i + 1);
+        if (i < b->s.warmup)
+            continue;
+        b->ms[i - b->s.warmup] = (clock_seconds() - start) * 1e3;
+        b->cpu_ms[i - b->s.warmup] = (clock_cpu() - cpu) * 1e3;
+    }
+    return status;
+}
+
+/* ---- report ---- */
+
+static double step_flops(const struct bench_sizes *s)
+{
+    double d = (double)s->d, layers = (double)s->layers;
+    double matrices = layers * 12.0 * d * d + (double)s->V * d;
+    return (double)(s->B * s->T) * (6.0 * matrices + 12.0 * layers * d * (double)s->T);
+}
+
+static double peak_rss_mib(void)
+{
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    return (double)use.ru_maxrss / 1024.0;
+}
+
+static struct json report(struct bench *b)
+{
+    const struct bench_sizes *s = &b->s;
+    struct json map = json_map(&b->arena);
+    const struct {
+        const char *key;
+        int64_t x;
+    } size[] = {{"d", s->d}, {"heads", s->heads}, {"layers", s->layers},  {"T", s->T},
+                {"B", s->B}, {"V", s->V},         {"threads", s->threads}};
+    json_put_text(map, "engine", "peat " PEAT_VERSION);
+    for (size_t i = 0; i < sizeof(size) / sizeof(*size); i++)
+        json_put_int(map, size[i].key, size[i].x);
+    double rss = peak_rss_mib(), sgemm = bench_sgemm(s, &b->team, &b->step_arena);
+    double median = stats_median(b->ms, (int)s->steps), gflops = step_flops(s) / median / 1e6;
+    json_put_text(map, "scheme", s->scheme);
+    bench_put_provider(map, &b->team);
+    json_put_text(map, "precision", s->bf16 ? "bf16" : "fp32");
+    char hash[HASH_HEX];
+    weights_hash(&b->of.model.weights, NULL, hash);
+    json_put_text(map, "weights", hash);
+    bench_put(map, "step_ms_median", median, 3);
+    bench_put(map, "step_ms_min", b->ms[0], 3); /* sorted by the median */
+    bench_put(map, "step_cpu_ms_median", stats_median(b->cpu_ms, (int)s->steps), 3);
+    bench_put(map, "tokens_per_s", (double)(s->B * s->T) / median * 1e3, 1);
+    bench_put(map, "gflops", gflops, 2);
+    bench_put(map, "peak_rss_mib", rss, 1);
+    bench_put(map, "sgemm_gflops", sgemm, 2);
+    bench_put(map, "fraction_of_sgemm", gflops / sgemm, 3);
+    return map;
+}
+
+/* As one line of JSON, so that runs can be appended to a file, or a line for each number. */
+static void print(struct json map, bool json)
+{
+    if (json)
+        cli_print("%s\n", json_to_text(map.v, JSON_LINE, map.a));
+    for (int i = 0; !json && i < map.v->n; i++)
+        cli_print("%-18s %s\n", map.v->key[i], map.v->item[i]->text);
+}
+
+static int time_step(const struct bench_sizes *s, bool json)
+{
+    struct bench b = {.s = *s, .team = {(int)s->threads, NULL}};
+    arena_init(&b.arena, "bench", 1 << 20);
+    arena_init(&b.step_arena, "step", 1 << 20);
+    b.ms = ARENA_ARRAY(&b.arena, s->steps, double);
+    b.cpu_ms = ARENA_ARRAY(&b.arena, s->steps, double);
+    peat_status status = set_up(&b);
+    if (status == PEAT_OK)
+        status = time_steps(&b);
+    if (status == PEAT_OK)
+        print(report(&b), json);
+    gemm_stop(&b.team);
+    arena_release(&b.step_arena);
+    arena_release(&b.arena);
+    return status == PEAT_OK ? CLI_DONE : cli_refuse(&b.err);
+}
+
+/* ---- the verb ---- */
 
 enum { MANY = 1 << 20, FEW = 1024 };
 
@@ -20,37 +187,20 @@ static int step_apart(void *ctx, struct trail *trail)
 {
     const struct request *q = ctx;
     (void)trail;
-    return bench_step(&q->size, q->json);
-}
-
-static int decode_apart(void *ctx, struct trail *trail)
-{
-    const struct request *q = ctx;
-    (void)trail;
-    return bench_decode(&q->size, q->json);
+    return time_step(&q->size, q->json);
 }
 
 static int run_bench(const struct cli *cli)
 {
     struct request *q = cli->options;
-    const char *what = cli->operand[0];
+    if (strcmp(cli->operand[0], "step") != 0)
+        return cli_mistake(cmd_bench.name, "there is 'step', not '%s'", cli->operand[0]);
     if (q->size.d % q->size.heads != 0)
         return cli_mistake(cmd_bench.name,
                            "a width of %" PRId64 " does not split into %" PRId64 " heads",
                            q->size.d, q->size.heads);
     q->size.bf16 = q->precision == 1;
-    if (strcmp(what, "step") == 0)
-        return cli_apart(step_apart, q);
-    if (strcmp(what, "decode") == 0 && q->size.T < 2)
-        return cli_mistake(cmd_bench.name, "half of a row is a prompt: -T is at least 2");
-    if (strcmp(what, "decode") == 0)
-        return cli_apart(decode_apart, q);
-    if (strcmp(what, "ops") == 0)
-        return bench_ops(&q->size, q->json);
-    if (strcmp(what, "grid") == 0)
-        return bench_grid(&q->size, q->json);
-    return cli_mistake(cmd_bench.name, "there is 'step', 'decode', 'ops' and 'grid', not '%s'",
-                       what);
+    return cli_apart(step_apart, q);
 }
 
 static const struct cli_option options[] = {
@@ -61,12 +211,13 @@ static const struct cli_option options[] = {
     CLI_WHOLE('B', "B", "N", 1, MANY, size.B, "sequences of a batch (default 16)"),
     CLI_WHOLE('V', "V", "N", 1, MANY, size.V, "vocabulary (default 256)"),
     CLI_WHOLE(0, "threads", "N", 1, FEW, size.threads, "threads (default 1)"),
-    CLI_WHOLE(0, "steps", "N", 1, MANY, size.steps, "steps timed (default 20)"),
-    CLI_WHOLE(0, "warmup", "N", 0, MANY, size.warmup, "steps before them (default 3)"),
+    CLI_WHOLE(0, "steps", "N", 1, MANY, size.steps, "timed steps (default 20)"),
+    CLI_WHOLE(0, "warmup", "N", 0, MANY, size.warmup, "untimed steps before those (default 3)"),
     CLI_TEXT(0, "scheme", "NAME", size.scheme, "positional scheme (default learned)"),
-    CLI_TEXT(0, "gemm", "NAME", size.gemm, "what multiplies, as run.gemm (default auto)"),
+    CLI_TEXT(0, "gemm", "NAME", size.gemm,
+             "provider of matrix products, as run.gemm (default auto)"),
     CLI_WORD(0, "precision", "NAME", precision_words, precision,
-             "of step's products: fp32, bf16 (default fp32)"),
+             "of matrix products: fp32, bf16 (default fp32)"),
     CLI_FLAG(0, "json", json, "one JSON object"),
 };
 
@@ -74,22 +225,14 @@ const struct cli_command cmd_bench = {
     .name = "peat bench",
     .summary = "time a training step on this machine",
     .about =
-        "step  Times whole training steps of a decoder: zero gradients, forward, loss,\n"
-        "      backward, clip to norm 1, AdamW. gflops counts 6 operations per matrix\n"
-        "      parameter and token, and 12 layers d T per token for attention;\n"
-        "      sgemm_gflops is the most that single products of such sizes reach; weights\n"
-        "      is the SHA-256 of the trained weights, the same at any number of threads.\n"
-        "decode  Times greedy answers with stored rows and with a whole pass for every token:\n"
-        "      prompts of T/2 tokens, answers of as many; same says that both are equal.\n"
-        "      ratio is between the two, pass_ratio between a pass over the newest token of\n"
-        "      each sequence and over all T, the least of several (--steps).\n"
-        "ops   Times each operation by itself, forward and backward, beside the plain\n"
-        "      double-precision one, what copying memory reaches, and sgemm.\n"
-        "grid  Times a small experiment of 16 cells with one and with two jobs.\n"
+        "Times whole training steps of a decoder: zero gradients, forward, loss, backward, clip\n"
+        "to norm 1, AdamW. gflops counts 6 operations per matrix parameter and token, and\n"
+        "12 layers d T per token for attention; sgemm_gflops is the highest rate of single\n"
+        "products of such sizes; weights is the SHA-256 of the trained weights, which is the\n"
+        "same at any number of threads.\n"
         "On a machine that does other work, set GOMP_SPINCOUNT=1000 for more than one thread.",
     .example = "peat bench step --d 256 --layers 4 --threads 2 --json",
-    CLI_OPERANDS("step|decode|ops|grid", 1, 1,
-                 "what is timed? there is 'step', 'decode', 'ops' and 'grid'"),
+    CLI_OPERANDS("step", 1, 1, "the benchmark is missing: there is 'step'"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.size = {.d = 128,
                           .heads = 4,

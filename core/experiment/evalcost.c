@@ -30,7 +30,7 @@ static peat_status forward_flops(struct model *m, int64_t n, int64_t B, int64_t 
 }
 
 /* A pass over one newest row of B sequences takes as long as whole passes over B rows and these
- * more: weights are read and operations begun for few rows as for many. From `peat bench decode`,
+ * more: weights are read and operations begun for few rows as for many. From tests/bench/decode.c,
  * newest_ms T / whole_ms = 1 + 4/B (docs/performance.md). */
 static const double rows_beside = 4.0;
 

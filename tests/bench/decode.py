@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """How much faster answers are generated with stored rows than with a whole pass for each token.
 
-  tests/bench/decode.py build/bin/peat
+  tests/bench/decode.py build/release/bench/decode
 
-Runs `peat bench decode` at each point, twice, keeps the better ratios and prints a Markdown table.
+Runs the program that is built from decode.c at each point, twice, keeps the better ratios and prints a Markdown table.
 """
 import argparse
 import json
@@ -24,7 +24,7 @@ POINTS = [
 
 
 def measure(program, point):
-    words = [program, "bench", "decode", "--json"]
+    words = [program]
     for key, value in point.items():
         words += ["--" + key, str(value)]
     return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)

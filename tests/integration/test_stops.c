@@ -199,7 +199,6 @@ static const struct phase phases[] = {
     {"plot done --kind bars -o page.svg", 2, "test -e tmp/*/drawing"},
     {"report done -o page.html", 2, "test -e tmp/*/drawing"},
     {"bench step --steps 1000000", 2, ":"},
-    {"bench grid", 3, ":"},
 };
 enum { PHASES = sizeof(phases) / sizeof(*phases) };
 

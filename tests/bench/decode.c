@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_decode.c: how long greedy answers take with stored rows, and with a whole pass per token.
+/*
+ * decode.c: the time of greedy answers with stored rows, and with a whole pass for every token.
+ *
+ * Prompts have T/2 tokens and answers as many; `same` is true if both ways give the same answers.
+ * `ratio` compares the two; `pass_ratio` compares a pass over the newest token of each sequence
+ * with one over all T, each the shortest of `--steps` passes.
+ *
+ *   build/release/bench/decode --T 128 --B 64 --scheme rotary
  */
 #include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "cli/bench_model.h"
 #include "tensor/gemm.h"
+#include "tool.h"
 #include "train/decode.h"
 #include "train/forward.h"
 
@@ -156,22 +163,25 @@ static struct json report(struct bench *b, double stored, double plain, const st
     return map;
 }
 
-int bench_decode(const struct bench_sizes *s, bool json)
+int main(int argc, char **argv)
 {
-    struct bench b = {.s = s, .team = {(int)s->threads, NULL}};
+    const struct bench_sizes s = tool_sizes(argc, argv);
+    struct bench b = {.s = &s, .team = {(int)s.threads, NULL}};
     double stored = 0, plain = 0;
     struct passes ms;
     arena_init(&b.arena, "bench", 1 << 20);
-    peat_status status = set_up(&b);
+    peat_status status =
+        s.T < 2 ? error_set(&b.err, PEAT_INVALID, "half of a row is a prompt: --T is at least 2")
+                : set_up(&b);
     if (status == PEAT_OK)
         status = run(&b, &stored, &plain);
     if (status == PEAT_OK)
         status = time_passes(&b, &ms);
     if (status == PEAT_OK)
-        bench_print(report(&b, stored, plain, &ms), json);
+        tool_print(report(&b, stored, plain, &ms));
     gemm_stop(&b.team);
     if (b.trainer.model)
         trainer_release(&b.trainer);
     arena_release(&b.arena);
-    return status == PEAT_OK ? CLI_DONE : cli_refuse(&b.err);
+    return status == PEAT_OK ? 0 : tool_fail(&b.err);
 }

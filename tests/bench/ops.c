@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_ops.c: each operation by itself, forward and backward.
+ * ops.c: the time of each operation, forward and backward, a line of JSON each.
  *
- * An operation is shown beside the same in double precision, whose kernels are plain loops over
- * libm; one that moves memory beside memcpy, one that multiplies beside sgemm.
+ * Beside each operation is the same one in double precision, whose kernels are plain loops over
+ * libm. An operation that moves memory is compared with memcpy, one that multiplies with sgemm.
+ *
+ *   build/release/bench/ops --d 128 --threads 2
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,8 +14,8 @@
 #include "autograd/ops.h"
 #include "base/clock.h"
 #include "base/rng.h"
-#include "cli/bench.h"
 #include "tensor/gemm.h"
+#include "tool.h"
 
 enum { OPERANDS = 5, ROW = 3, TIMES = 9 };
 
@@ -190,7 +192,7 @@ static void put_direction(const struct ops_bench *b, struct json map, const char
     bench_put(map, key, rate / (bytes > 0 ? b->copy_gbs : b->sgemm), 3);
 }
 
-static bool run_case(struct ops_bench *b, size_t i, bool json)
+static bool run_case(struct ops_bench *b, size_t i)
 {
     struct timing fast, plain;
     if (!time_case(b, cases[i].build, PEAT_F64, &plain) ||
@@ -201,34 +203,33 @@ static bool run_case(struct ops_bench *b, size_t i, bool json)
     put_direction(b, map, "forward", fast.forward, plain.forward, cases[i].bytes[0], fast.flops);
     put_direction(b, map, "backward", fast.backward, plain.backward, cases[i].bytes[1],
                   2.0 * fast.flops);
-    bench_print(map, json);
-    if (!json)
-        cli_print("\n");
+    tool_print(map);
     return true;
 }
 
-int bench_ops(const struct bench_sizes *s, bool json)
+int main(int argc, char **argv)
 {
-    struct ops_bench b = {.s = s, .team = {(int)s->threads, NULL}};
+    const struct bench_sizes s = tool_sizes(argc, argv);
+    struct ops_bench b = {.s = &s, .team = {(int)s.threads, NULL}};
     struct error err = {0};
     parallel_start();
-    if (gemm_start(&b.team, s->gemm, &err) != PEAT_OK)
-        return cli_refuse(&err);
+    if (gemm_start(&b.team, s.gemm, &err) != PEAT_OK)
+        return tool_fail(&err);
     arena_init(&b.arena, "ops", 1 << 20);
     b.copy_gbs = copy_speed(&b);
-    b.sgemm = bench_sgemm(s, &b.team, &b.arena);
+    b.sgemm = bench_sgemm(&s, &b.team, &b.arena);
     struct json limits = json_map(&b.arena);
     json_put_text(limits, "op", "limits");
     bench_put_provider(limits, &b.team);
     bench_put(limits, "copy_gb_s", b.copy_gbs, 2);
     bench_put(limits, "sgemm_gflops", b.sgemm, 2);
-    bench_print(limits, json);
+    tool_print(limits);
     bool ok = true;
     for (size_t i = 0; ok && i < sizeof(cases) / sizeof(*cases); i++)
-        ok = run_case(&b, i, json);
+        ok = run_case(&b, i);
     arena_release(&b.arena);
     if (ok)
-        return CLI_DONE;
+        return 0;
     error_set(&err, PEAT_NOMEM, "out of memory");
-    return cli_refuse(&err);
+    return tool_fail(&err);
 }
