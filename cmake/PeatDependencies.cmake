@@ -7,8 +7,6 @@ pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(NETTLE REQUIRED IMPORTED_TARGET nettle)
 pkg_check_modules(CHECK IMPORTED_TARGET check)
-# Optional: without it `peat inspect --format png` says what to install.
-pkg_check_modules(PNG libpng)
 
 # The runtime that OpenBLAS and oneDNN use, whatever the compiler's own is: core/tensor/parallel.c.
 include(CheckCSourceCompiles)

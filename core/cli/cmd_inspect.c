@@ -55,11 +55,14 @@ static peat_status add_description(const struct shown *x, const struct request *
     return status;
 }
 
-static peat_status add_svg(const struct heatmap *h, struct strbuf *out, struct error *err)
+static peat_status add_picture(const struct shown *x, enum figure_format format, struct arena *a,
+                               struct strbuf *out, struct error *err)
 {
+    const struct heatmap h =
+        x->before ? heatmap_of_pair(x->before, x->table, a) : heatmap_of_scheme(x->table, a);
     struct figure f;
-    heatmap_figure(h, &f);
-    peat_status status = figure_svg(&f, out, err);
+    heatmap_figure(&h, &f);
+    peat_status status = figure_draw(&f, format, out, err);
     figure_release(&f);
     return status;
 }
@@ -69,8 +72,6 @@ static peat_status add_format(const struct shown *x, const struct request *q, st
 {
     if (q->describe)
         return add_description(x, q, a, out, err);
-    const struct heatmap h =
-        x->before ? heatmap_of_pair(x->before, x->table, a) : heatmap_of_scheme(x->table, a);
     switch (q->format) {
     case CSV:
         scheme_table_csv(x->table, out);
@@ -79,9 +80,9 @@ static peat_status add_format(const struct shown *x, const struct request *q, st
         scheme_table_npy(x->table, out);
         return PEAT_OK;
     case SVG:
-        return add_svg(&h, out, err);
+        return add_picture(x, FIGURE_SVG, a, out, err);
     case PNG:
-        return heatmap_png(&h, out, err);
+        return add_picture(x, FIGURE_PNG, a, out, err);
     default:
         scheme_table_text(x->table, x->name, cli_width(q->file, 1, INT_MAX), out);
         return PEAT_OK;
@@ -284,8 +285,8 @@ const struct cli_command cmd_inspect = {
         "per position; or else its bias per head with a row per query and a column per key;\n"
         "or else what it names for inspection, such as the angles of rotary. csv of a stream\n"
         "has a row per position and nothing else; csv of what differs by head starts each\n"
-        "row with the head and the position. npy is for numpy.load; svg (by gnuplot) and png\n"
-        "are heat maps. --describe tells which dimensions move, how much of the energy is\n"
+        "row with the head and the position. npy is for numpy.load; svg and png, drawn by\n"
+        "gnuplot, are heat maps. --describe says which dimensions move, how much of the energy is\n"
         "constant, the rank, how alike positions are, and whether a shift is linear.\n"
         "A scheme that sees tokens, queries or keys runs in a model of one layer with initial\n"
         "weights, on the tokens that are given or on a sentence. So does every scheme with an\n"

@@ -82,7 +82,7 @@ void html_figure(struct html_page *p, const struct figure *f, const char *title,
     if (p->no_gnuplot)
         return;
     strbuf_init(&svg);
-    peat_status status = figure_svg(f, &svg, &err);
+    peat_status status = figure_draw(f, FIGURE_SVG, &svg, &err);
     p->no_gnuplot = status == PEAT_NOTFOUND;
     if (status == PEAT_OK) {
         html_wrap(p->out, "<h3>", title, "</h3>\n");

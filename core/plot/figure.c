@@ -283,13 +283,16 @@ static void add_sharp(struct strbuf *out, const char *svg)
     strbuf_add(out, svg);
 }
 
-peat_status figure_svg(const struct figure *f, struct strbuf *out, struct error *err)
+peat_status figure_draw(const struct figure *f, enum figure_format format, struct strbuf *out,
+                        struct error *err)
 {
     struct strbuf image;
     strbuf_init(&image);
-    peat_status status = draw_apart(f, "figure.svg", FIGURE_SVG, false, &image, err);
-    if (status == PEAT_OK)
+    peat_status status = draw_apart(f, "figure", format, false, &image, err);
+    if (status == PEAT_OK && format == FIGURE_SVG)
         add_sharp(out, image.text);
+    else if (status == PEAT_OK)
+        strbuf_add_bytes(out, image.text, image.n);
     strbuf_release(&image);
     return status;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* heatmap_colour.c: the colour of a number. */
+/* heatmap_colour.c: the range of a table's numbers, and their colours. */
 #include <math.h>
-#include <string.h>
 
 #include "plot/heatmap.h"
 
@@ -21,7 +20,7 @@ static const struct colour *colours(double low, double high)
     return low < 0.0 && high > 0.0 ? both_signs : one_sign;
 }
 
-/* Negative values are the darker the lower they are. */
+/* Negative values get darker the lower they are. */
 static bool reversed(double high)
 {
     return high <= 0.0;
@@ -64,19 +63,4 @@ void heatmap_palette(struct strbuf *out, double low, double high)
     strbuf_add(out, ":");
     figure_number(out, high);
     strbuf_add(out, "]\n");
-}
-
-void heatmap_colour(double x, double low, double high, unsigned char rgb[3])
-{
-    const struct colour *c = colours(low, high);
-    if (!isfinite(x)) {
-        memset(rgb, 128, 3);
-        return;
-    }
-    double at = fmin(fmax((x - low) / (high - low), 0.0), 1.0);
-    at = (reversed(high) ? 1.0 - at : at) * (COLOURS - 1);
-    int i = at < COLOURS - 1 ? (int)at : COLOURS - 2;
-    for (int k = 0; k < 3; k++)
-        rgb[k] =
-            (unsigned char)lrint((1.0 - (at - i)) * c[i].part[k] + (at - i) * c[i + 1].part[k]);
 }

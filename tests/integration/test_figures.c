@@ -87,6 +87,8 @@ START_TEST(other_formats_and_places_work_and_the_script_draws_again)
     ck_assert_int_eq(strncmp(png + 1, "PNG", 3), 0);
     free(png);
     shell_expect(0, "rm x.png && gnuplot x.gp && test -s x.png");
+    shell_expect(0,
+                 "peat inspect sinusoidal --d 8 --T 8 -o y.png && head -c 4 y.png | grep -q PNG");
     shell_expect(0, "peat plot %s --kind bars && test -s %s/figures/bars.svg", m.dir, m.dir);
 }
 END_TEST
@@ -113,6 +115,8 @@ START_TEST(without_gnuplot_the_script_is_written_all_the_same)
     ck_assert(shell_has("x.gp") && shell_has("x.dat") && !shell_has("x.svg"));
     shell_says(2, "apt-get install gnuplot-nox",
                "PATH=/nonexistent \"$PEAT\" inspect sinusoidal --d 8 --T 8 -f svg");
+    shell_says(2, "apt-get install gnuplot-nox",
+               "PATH=/nonexistent \"$PEAT\" inspect sinusoidal --d 8 --T 8 -o z.png");
     shell_expect(0, "PATH=/nonexistent \"$PEAT\" report %s -o r.html", m.dir);
     shell_expect(0, "grep -q 'figures are left out: gnuplot' r.html");
     shell_expect(1, "grep -q '<svg' r.html");

@@ -37,8 +37,10 @@ int figure_format_of(const char *path);
  * could not be written. */
 peat_status figure_save(const struct figure *f, const char *path, enum file_owner owner,
                         enum figure_format format, struct error *err);
-/* The SVG as text, without a background; nothing stays on the disk. PEAT_NOTFOUND as above. */
-peat_status figure_svg(const struct figure *f, struct strbuf *out, struct error *err);
+/* The picture's bytes, an SVG without a background; nothing stays on the disk. PEAT_NOTFOUND as
+ * above. */
+peat_status figure_draw(const struct figure *f, enum figure_format format, struct strbuf *out,
+                        struct error *err);
 
 /* figure_colour.c: the palette of Okabe and Ito without its black and yellow, which vanish on dark
  * and on white paper: "#0072B2". Any i; colours, dashes and points repeat with different periods.

@@ -12,7 +12,7 @@
 #include "plot/figure.h"
 
 struct heatmap {
-    const float *value; /* [sheets, rows, columns]; NaN is drawn as grey */
+    const float *value; /* [sheets, rows, columns]; NaN is left blank */
     int64_t sheets, rows, columns;
     const char *sheet_name;   /* "head"; with one sheet: not shown */
     const char *const *title; /* [sheets]; NULL: sheet_name and its number */
@@ -31,13 +31,8 @@ struct heatmap heatmap_of_pair(const struct scheme_table *before, const struct s
 void heatmap_range(const struct heatmap *h, double *low, double *high);
 /* gnuplot's "set palette" for values in this range. */
 void heatmap_palette(struct strbuf *out, double low, double high);
-/* The same colour for one value, as red, green, blue. */
-void heatmap_colour(double x, double low, double high, unsigned char rgb[3]);
 
 /* With axes and a scale. f is initialised here. */
 void heatmap_figure(const struct heatmap *h, struct figure *f);
-/* heatmap_png.c: the colours alone, a square of pixels for each value. PEAT_FAILED where the
- * program was built without libpng. */
-peat_status heatmap_png(const struct heatmap *h, struct strbuf *out, struct error *err);
 
 #endif
