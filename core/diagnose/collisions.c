@@ -12,7 +12,6 @@
 
 #include "base/rng.h"
 #include "diagnose/support.h"
-#include "levels/collision_rows.h"
 #include "maths/statistics.h"
 
 enum { BATCH = 1024, BLOCK = 256 }; /* queries at a time, rows of answers at a time */
@@ -233,6 +232,26 @@ static double least_of(const double *x, int64_t n)
     return least;
 }
 
+/* Least of x + y. Eight at a time: one running minimum would be a chain. */
+static double least_sum(const double *restrict x, const double *restrict y, int64_t n)
+{
+    enum { EIGHT = 8 };
+    double least[EIGHT], last = INFINITY;
+    int64_t i = 0;
+    for (int l = 0; l < EIGHT; l++)
+        least[l] = INFINITY;
+    for (; i + EIGHT <= n; i += EIGHT)
+        for (int l = 0; l < EIGHT; l++) {
+            double sum = x[i + l] + y[i + l];
+            least[l] = sum < least[l] ? sum : least[l];
+        }
+    for (; i < n; i++)
+        last = x[i] + y[i] < last ? x[i] + y[i] : last;
+    for (int l = 0; l < EIGHT; l++)
+        last = least[l] < last ? least[l] : last;
+    return last;
+}
+
 /* Where x + y takes the value that least_sum() found. */
 static int64_t find_sum(const double *x, const double *y, double sum)
 {
@@ -272,7 +291,7 @@ static void compare_row(struct sums *s, int64_t q, int64_t b, int64_t r)
     struct best *both = &s->best[q][WRONG_BOTH];
     if (token_part + s->cross_least[r] + s->x_least[q] >= both->score)
         return;
-    double least = collision_rows_here()->least_sum(place, cross, T);
+    double least = least_sum(place, cross, T);
     if (token_part + least < both->score)
         *both = (struct best){token_part + least, b, find_sum(place, cross, least)};
 }
