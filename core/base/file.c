@@ -208,6 +208,15 @@ bool file_exists(const char *path)
     return stat(path, &st) == 0;
 }
 
+peat_status file_remove(const char *dir, const char *name, struct error *err)
+{
+    char *path = path_join(dir, name);
+    bool gone = unlink(path) == 0 || errno == ENOENT;
+    peat_status status = gone ? PEAT_OK : file_failure(err, "remove", path);
+    free(path);
+    return status;
+}
+
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
     (void)st;

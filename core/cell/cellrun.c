@@ -142,12 +142,7 @@ static void remove_running(const struct cell *c)
 /* The result goes first when the files that it is sealed with are about to change. */
 static peat_status forget_result(struct cell *c, struct error *err)
 {
-    char *path = path_join(c->dir, "result.json");
-    peat_status status = PEAT_OK;
-    if (unlink(path) < 0 && errno != ENOENT)
-        status = error_set(err, PEAT_IO, "cannot remove '%s': %s", path, strerror(errno));
-    free(path);
-    return status;
+    return file_remove(c->dir, "result.json", err);
 }
 
 static peat_status write_meta(struct cell *c, struct error *err)

@@ -80,7 +80,8 @@ static void print_injections(const struct plan *p)
     }
 }
 
-/* What is said of rows, each thing once: "matched: learned.sum.s0 and 3 more: d_ff = 498". */
+/* A note that several rows share is printed once: "matched: learned.sum.s0 and 3 rows more: d_ff =
+ * 498". */
 static void print_said(const char *what, const struct plan *p, int rows, const char **said,
                        struct arena *a)
 {
@@ -143,41 +144,26 @@ static void print_work(struct loaded_plan *l, const struct plan_runs *runs)
     cli_print("; about %s here", time);
 }
 
-static void print_matched(const struct plan *p, int rows, struct arena *a)
+/* "start: learned.sum.s0 and 3 rows more: token.weight from vectors.npy; ..." */
+static void print_notes(const struct plan *p, int rows, struct arena *a)
 {
-    const char **said = ARENA_ARRAY(a, rows, const char *);
-    for (int i = 0; i < rows; i++)
-        said[i] = p->cell[i].matched;
-    print_said("matched", p, rows, said, a);
-}
-
-/* "start: learned.sum.s0 and 3 more: token.weight from vectors.npy; ..." */
-static void print_started(const struct plan *p, int rows, struct arena *a)
-{
-    const char **said = ARENA_ARRAY(a, rows, const char *);
-    for (int i = 0; i < rows; i++)
-        said[i] = p->cell[i].started;
-    print_said("start", p, rows, said, a);
-}
-
-/* "training data begin with: learned.sum.s0 and 3 rows more: 'First Citizen:\n'" */
-static void print_first_tokens(const struct plan *p, int rows, struct arena *a)
-{
-    const char **said = ARENA_ARRAY(a, rows, const char *);
-    for (int i = 0; i < rows; i++)
-        said[i] = p->cell[i].first_tokens ? shown_text(a, p->cell[i].first_tokens) : NULL;
-    print_said("training data begin with", p, rows, said, a);
-}
-
-/* "parameters: learned.sum.s0 and 3 more: 12,352 trained, 4,096 frozen" */
-static void print_frozen(const struct plan *p, int rows, struct arena *a)
-{
-    const char **said = ARENA_ARRAY(a, rows, const char *);
-    for (int i = 0; i < rows; i++)
-        if (p->cell[i].params_frozen > 0)
-            said[i] = arena_printf(a, "%s trained, %s frozen", grouped_number(a, p->cell[i].params),
-                                   grouped_number(a, p->cell[i].params_frozen));
-    print_said("parameters", p, rows, said, a);
+    const char **matched = ARENA_ARRAY(a, rows, const char *);
+    const char **started = ARENA_ARRAY(a, rows, const char *);
+    const char **frozen = ARENA_ARRAY(a, rows, const char *);
+    const char **first = ARENA_ARRAY(a, rows, const char *);
+    for (int i = 0; i < rows; i++) {
+        const struct plan_cell *c = &p->cell[i];
+        matched[i] = c->matched;
+        started[i] = c->started;
+        first[i] = c->first_tokens ? shown_text(a, c->first_tokens) : NULL;
+        if (c->params_frozen > 0)
+            frozen[i] = arena_printf(a, "%s trained, %s frozen", grouped_number(a, c->params),
+                                     grouped_number(a, c->params_frozen));
+    }
+    print_said("matched", p, rows, matched, a);
+    print_said("parameters", p, rows, frozen, a);
+    print_said("start", p, rows, started, a);
+    print_said("training data begin with", p, rows, first, a);
 }
 
 /* Of the first seed; those that are refused for one reason in one line. */
@@ -206,18 +192,15 @@ static void print_totals(struct loaded_plan *l, const char *const *state)
     strbuf_init(&counts);
     plan_runs_count(p, &runs, &l->arena);
     plan_states_count(state, p->n, &counts);
-    cli_print("\n%d cell%s: %d row%s x %d seed%s%s; %s\n", runs.n, runs.n == 1 ? "" : "s",
-              runs.rows, runs.rows == 1 ? "" : "s", runs.seeds, runs.seeds == 1 ? "" : "s",
+    cli_print("\n%d cell%s: %d row%s x %d seed%s%s; %s\n", runs.n, plural(runs.n), runs.rows,
+              plural(runs.rows), runs.seeds, plural(runs.seeds),
               runs.choosing ? arena_printf(&l->arena, " + %d for choosing", runs.choosing) : "",
               counts.text);
     print_work(l, &runs);
     cli_print("\n");
     strbuf_release(&counts);
     plan_runs_say(p, &runs, &l->arena);
-    print_matched(p, rows, &l->arena);
-    print_frozen(p, rows, &l->arena);
-    print_started(p, rows, &l->arena);
-    print_first_tokens(p, rows, &l->arena);
+    print_notes(p, rows, &l->arena);
     for (int i = 0; i < p->n_dropped; i++)
         cli_print("left out: %s\n", p->dropped[i]);
     print_skipped(p, p->n_skipped / l->experiment.n_seed, &l->arena);

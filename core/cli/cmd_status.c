@@ -55,7 +55,7 @@ static void print_counts(const struct status *s)
 {
     const char *name = json_get_text(s->dir.plan, "experiment");
     const char *between = "";
-    cli_print("%s: %d cell%s: ", name ? name : s->dir.path, s->planned, s->planned == 1 ? "" : "s");
+    cli_print("%s: %d cell%s: ", name ? name : s->dir.path, s->planned, plural(s->planned));
     for (int i = 0; i < CELL_STATES; i++) {
         if (!s->n[i])
             continue;

@@ -2,15 +2,11 @@
 /* cmd_validate.c: peat validate EXP.yaml. */
 #include <stdio.h>
 
+#include "base/repeat.h"
 #include "cli/loadplan.h"
 #include "cli/planbest.h"
 #include "cli/planwarnings.h"
 #include "cli/verbs.h"
-
-static const char *plural(int n)
-{
-    return n == 1 ? "" : "s";
-}
 
 static int validate_experiment(const struct cli *cli)
 {

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/repeat.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "experiment/words.h"
@@ -39,7 +40,7 @@ static int count(const struct retraining *t, enum retrain_verdict first, enum re
     return n;
 }
 
-static void print_list(const struct findings *list, const char *head)
+static void print_list(const struct remarks *list, const char *head)
 {
     for (int i = 0; i < list->n; i++)
         cli_print("%s%s%s%s\n", head, list->item[i].cell ? list->item[i].cell : "",
@@ -59,8 +60,8 @@ static void print_text(const struct said *s)
     if (s->hash)
         cli_print("quote: %s\n", verify_quote(v, s->hash));
     cli_print("%s: %d cell%s, %d finished, %d problem%s", v->dir.path, v->finished + v->unfinished,
-              v->finished + v->unfinished == 1 ? "" : "s", v->finished, v->problems.n,
-              v->problems.n == 1 ? "" : "s");
+              plural(v->finished + v->unfinished), v->finished, v->problems.n,
+              plural(v->problems.n));
     if (s->again->count)
         cli_print("; retrained with seed %" PRId64 ": %d the same, ", s->again->seed,
                   count(s->again, RETRAIN_SAME, RETRAIN_SAME));
@@ -72,7 +73,7 @@ static void print_text(const struct said *s)
     cli_print("\nhash %s\n", s->hash ? s->hash : "none: there are problems");
 }
 
-static void put_list(struct json map, const char *key, const struct findings *list)
+static void put_list(struct json map, const char *key, const struct remarks *list)
 {
     struct json all = json_put_list(map, key);
     for (int i = 0; i < list->n; i++) {

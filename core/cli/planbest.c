@@ -3,6 +3,7 @@
 #include "cli/planbest.h"
 
 #include "base/json.h"
+#include "base/repeat.h"
 #include "cli/cli.h"
 #include "grid/best.h"
 
@@ -65,11 +66,11 @@ void plan_runs_say(const struct plan *p, const struct plan_runs *runs, struct ar
     if (over->halves) {
         cli_print("best_over: %s is chosen for each of %d row%s on one half of the held-out data, "
                   "and the other is reported: every value is run\n",
-                  axes, runs->rows, runs->rows == 1 ? "" : "s");
+                  axes, runs->rows, plural(runs->rows));
         return;
     }
     cli_print("best_over: %d cells of %s choose %s for each of %d row%s; then %d cells of "
               "what was chosen are run, and %d of other values never\n",
-              runs->choosing, best_over_seeds(over, a), axes, runs->rows,
-              runs->rows == 1 ? "" : "s", runs->n - runs->choosing, p->n - runs->n);
+              runs->choosing, best_over_seeds(over, a), axes, runs->rows, plural(runs->rows),
+              runs->n - runs->choosing, p->n - runs->n);
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/repeat.h"
 #include "cli/verbs.h"
 #include "report/claim_verdict.h"
 
@@ -101,7 +102,7 @@ static void say_power(const struct outlook *x)
         return;
     if (isnan(x->o.power)) {
         cli_print("; the pilot has %d seed%s of it and says nothing of their spread", x->pilot_n,
-                  x->pilot_n == 1 ? "" : "s");
+                  plural(x->pilot_n));
         return;
     }
     cli_print("; power %.2f for an effect of %+.3g (pilot: sd %.3g over %d seeds)", x->o.power,
@@ -119,12 +120,12 @@ static void say_claim(const struct outlook *x, int seeds, int m)
     const struct claim *c = &x->claim;
     cli_print("claim %s: ", c->name);
     if (x->o.can)
-        cli_print("%d seed%s can decide it (%s)", seeds, seeds == 1 ? "" : "s", c->test);
+        cli_print("%d seed%s can decide it (%s)", seeds, plural(seeds), c->test);
     else
         cli_print("%d seed%s cannot decide it: the smallest p (%s) is %.2g, Holm over %d claim%s "
                   "asks for %.2g; needs %d seeds",
-                  seeds, seeds == 1 ? "" : "s", c->test, x->o.smallest, m, m == 1 ? "" : "s",
-                  c->alpha / m, x->o.seeds_for_p);
+                  seeds, plural(seeds), c->test, x->o.smallest, m, plural(m), c->alpha / m,
+                  x->o.seeds_for_p);
     say_power(x);
     cli_print("\n");
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/repeat.h"
 #include "cli/cli.h"
 
 peat_status run_slurm_open(struct run_slurm *s, struct loaded_plan *l, const char *dir, bool dry,
@@ -39,7 +40,7 @@ static void print_scripts(const struct run_slurm *s)
     cli_print("\n");
     print_script(s, "table.sbatch", slurm_table_script);
     cli_say("%d cell%s in %" PRId64 " task%s would be submitted", s->array.jobs->n,
-            s->array.jobs->n == 1 ? "" : "s", tasks, tasks == 1 ? "" : "s");
+            plural(s->array.jobs->n), tasks, plural(tasks));
 }
 
 void run_slurm_say_kinds(const struct slurm_settings *settings, struct arena *a)

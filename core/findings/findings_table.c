@@ -205,7 +205,7 @@ peat_status findings_table(struct table *t, const struct findings *f, const char
     t->title = arena_printf(f->a,
                             "%s: what %d cell%s learned, mean ± 95 %% CI (Student t) over "
                             "n seeds",
-                            f->r->experiment, f->n_cell, f->n_cell == 1 ? "" : "s");
+                            f->r->experiment, f->n_cell, plural(f->n_cell));
     fill_table(&s);
     add_notes(&s);
     return PEAT_OK;

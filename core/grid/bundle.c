@@ -231,7 +231,7 @@ static peat_status run_tar(const struct bundling *b, const char *dir, enum packi
 
 static peat_status check_whole(const struct verification *v, struct error *err)
 {
-    const struct finding *first = v->problems.item;
+    const struct remark *first = v->problems.item;
     if (!v->problems.n)
         return PEAT_OK;
     return error_set(err, PEAT_CORRUPT, "%s%s%s: `peat verify %s` has all of it",

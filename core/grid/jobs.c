@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/repeat.h"
 #include "base/stops.h"
 #include "process/program.h"
 
@@ -235,7 +236,7 @@ static void interrupt(struct loop *l, int signal)
         if (l->n_active)
             progress_say(j->progress,
                          "stopping: %d running cell%s will save and end; once more to kill",
-                         l->n_active, l->n_active == 1 ? "" : "s");
+                         l->n_active, plural(l->n_active));
         stop_all(l);
         return;
     }

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/repeat.h"
 #include "base/shown.h"
 #include "grid/best.h"
 #include "grid/jobs.h"
@@ -59,16 +60,6 @@ peat_status runner_check(const struct plan *p, const struct runner_options *o, s
                      p->n ? p->cell[0].label : "");
 }
 
-static peat_status remove_file(const char *dir, const char *name, struct error *err)
-{
-    char *path = path_join(dir, name);
-    peat_status status = PEAT_OK;
-    if (unlink(path) < 0 && errno != ENOENT)
-        status = error_set(err, PEAT_IO, "cannot remove '%s': %s", path, strerror(errno));
-    free(path);
-    return status;
-}
-
 /* Back to step 0. The result goes first: without it nothing counts as done. */
 static peat_status start_over(const struct run *r, const char *dir, struct error *err)
 {
@@ -77,7 +68,7 @@ static peat_status start_over(const struct run *r, const char *dir, struct error
     if (r->options->dry)
         return PEAT_OK;
     for (size_t i = 0; i < sizeof(made) / sizeof(*made) && status == PEAT_OK; i++)
-        status = remove_file(dir, made[i], err);
+        status = file_remove(dir, made[i], err);
     char *checkpoints = path_join(dir, "ckpt");
     if (status == PEAT_OK)
         status = dir_remove(checkpoints, err);
@@ -131,7 +122,7 @@ static peat_status choose_damaged(struct run *r, const struct plan_cell *c,
                                   const struct cell_files *f, struct error *err)
 {
     progress_say(&r->progress, "%s; the cell is done again", f->damage);
-    peat_status status = r->options->dry ? PEAT_OK : remove_file(f->dir, "result.json", err);
+    peat_status status = r->options->dry ? PEAT_OK : file_remove(f->dir, "result.json", err);
     if (status == PEAT_OK)
         add_job(r, c, f);
     return status;
@@ -367,7 +358,7 @@ static void show_counts(struct run *r)
     struct strbuf line;
     strbuf_init(&line);
     int total = r->progress.total + r->plan->n_skipped;
-    strbuf_addf(&line, "%d cell%s", total, total == 1 ? "" : "s");
+    strbuf_addf(&line, "%d cell%s", total, plural(total));
     for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++) {
         if (!part[i].n)
             continue;
@@ -383,7 +374,7 @@ static void show_empty_shard(struct run *r)
 {
     const struct runner_options *o = r->options;
     progress_say(&r->progress, "shard %" PRId64 " of %" PRId64 " has none of the %d cell%s",
-                 o->shard_index, o->shard_count, r->n_fit, r->n_fit == 1 ? "" : "s");
+                 o->shard_index, o->shard_count, r->n_fit, plural(r->n_fit));
 }
 
 static void show_waiting(struct run *r)
@@ -435,8 +426,7 @@ static struct share share_out(struct run *r, struct share given)
     struct share s = share_machine(given, j->n - j->first, largest_memory(r->plan), &m);
     if (j->n > j->first && !r->options->quiet)
         progress_say(&r->progress, "%" PRId64 " at a time, %" PRId64 " thread%s each, on %d core%s",
-                     s.jobs, s.threads, s.threads == 1 ? "" : "s", m.cores,
-                     m.cores == 1 ? "" : "s");
+                     s.jobs, s.threads, plural(s.threads), m.cores, plural(m.cores));
     return s;
 }
 

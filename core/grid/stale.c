@@ -96,10 +96,5 @@ peat_status stale_mark(const struct cell_files *c, const struct cell_config *pre
         json_put_text(v, "reason", reason);
         return json_write_file(c->dir, "stale.json", v.v, err);
     }
-    char *path = path_join(c->dir, "stale.json");
-    peat_status status = PEAT_OK;
-    if (unlink(path) < 0 && errno != ENOENT)
-        status = error_set(err, PEAT_IO, "cannot remove '%s': %s", path, strerror(errno));
-    free(path);
-    return status;
+    return file_remove(c->dir, "stale.json", err);
 }

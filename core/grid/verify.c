@@ -18,16 +18,16 @@
 #include "train/generation.h"
 #include "verify_values.h"
 
-void verify_add(struct findings *list, struct arena *a, const char *cell, const char *fmt, ...)
+void verify_add(struct remarks *list, struct arena *a, const char *cell, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
     *ARENA_APPEND(a, list->item, list->n, list->room) =
-        (struct finding){cell, arena_vprintf(a, fmt, args)};
+        (struct remark){cell, arena_vprintf(a, fmt, args)};
     va_end(args);
 }
 
-static bool was_noted(const struct findings *list, const char *text)
+static bool was_noted(const struct remarks *list, const char *text)
 {
     for (int i = 0; i < list->n; i++)
         if (strcmp(list->item[i].text, text) == 0)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/repeat.h"
 #include "base/strbuf.h"
 
 /* & < > " ' escaped; control characters as base/shown.h has them. */
@@ -34,11 +35,5 @@ void html_cell(struct strbuf *out, const char *text, bool number);
 void html_number_cell(struct strbuf *out, double x);
 void html_close_row(struct strbuf *out);
 void html_close_table(struct strbuf *out);
-
-/* What "cell" needs behind it when there are n of them. */
-static inline const char *plural(int64_t n)
-{
-    return n == 1 ? "" : "s";
-}
 
 #endif

@@ -61,12 +61,14 @@ bool file_exists(const char *path);
 
 /* ---- directories and paths ---- */
 
+/* Removes dir/name, which may be absent. */
+peat_status file_remove(const char *dir, const char *name, struct error *err);
 /* Like mkdir -p. */
 peat_status dir_make(const char *path, struct error *err);
 peat_status dir_sync(const char *path, struct error *err);
 /* Of the folder that path is in. */
 peat_status dir_sync_parent(const char *path, struct error *err);
-/* Removes a directory with all it contains; absent is fine. */
+/* Removes a directory, which may be absent, with all it contains. */
 peat_status dir_remove(const char *path, struct error *err);
 /* path as seen from the directory of `beside`; absolute paths stay. Freed by the caller. */
 char *path_beside(const char *beside, const char *path);

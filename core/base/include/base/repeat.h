@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* repeat.h: what is said of many rows is printed once. */
+/* repeat.h: words for one and for many; a sentence about many rows is printed once. */
 #ifndef BASE_REPEAT_H
 #define BASE_REPEAT_H
+
+#include <stdint.h>
 
 #include "base/arena.h"
 
@@ -11,5 +13,11 @@ int times_said(const char *const *text, int n, int i);
 
 /* "name", or "name and 3 rows more" with kind "row", for what is said so many times. In `a`. */
 const char *name_and_more(struct arena *a, const char *name, const char *kind, int times);
+
+/* "s" unless n is 1: %d cell%s. */
+static inline const char *plural(int64_t n)
+{
+    return n == 1 ? "" : "s";
+}
 
 #endif

@@ -13,14 +13,14 @@
 
 #include "grid/rundir.h"
 
-struct finding {
+struct remark {
     const char *cell; /* its label; NULL: of the whole directory */
     const char *text;
 };
 
-struct findings {
+struct remarks {
     int n, room;
-    struct finding *item;
+    struct remark *item;
 };
 
 struct verification {
@@ -28,7 +28,7 @@ struct verification {
     int finished, unfinished; /* planned cells */
     bool without_weights;     /* the directory was a bundle that had none */
     bool packed;              /* see verify_packed */
-    struct findings problems, notes, unchecked;
+    struct remarks problems, notes, unchecked;
     struct arena *arena;
 };
 
@@ -39,7 +39,7 @@ peat_status verify_dir(const char *path, struct verification *v, struct arena *a
  * the files elsewhere that the directory names. */
 peat_status verify_packed(const char *path, bool weights, struct verification *v, struct arena *a,
                           struct error *err);
-void verify_add(struct findings *list, struct arena *a, const char *cell, const char *fmt, ...)
+void verify_add(struct remarks *list, struct arena *a, const char *cell, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* A line for a paper: the experiment, its hash (fingerprint_of), the cells, and the versions of the

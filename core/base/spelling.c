@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* spelling.c: the name that a mistyped word was meant to be. */
+#include <string.h>
+
+#include "base/error.h"
+
+static bool is_spelled(const char *name, const char *word)
+{
+    while (*name && (*name == *word || (strchr("-_", *name) && *word && strchr("-_", *word)))) {
+        name++;
+        word++;
+    }
+    return *name == *word;
+}
+
+int name_index(const char *const *name, int n, const char *word)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(name[i], word) == 0)
+            return i;
+    for (int i = 0; i < n; i++)
+        if (is_spelled(name[i], word))
+            return i;
+    return -1;
+}
+
+enum { NAME_MAX_LENGTH = 63 };
+
+static int lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+static int min_int(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/*
+ * Insertions, deletions, substitutions and swaps of neighbours that turn a into b; case is free.
+ *   d[i][j] = min(d[i-1][j] + 1, d[i][j-1] + 1, d[i-1][j-1] + (a_i != b_j),
+ *                 d[i-2][j-2] + 1 when a_i a_{i-1} = b_{j-1} b_j)
+ */
+static int edit_distance(const char *a, int na, const char *b, int nb)
+{
+    int row[3][NAME_MAX_LENGTH + 1];
+    for (int j = 0; j <= nb; j++)
+        row[0][j] = j;
+    for (int i = 1; i <= na; i++) {
+        int *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
+        now[0] = i;
+        for (int j = 1; j <= nb; j++) {
+            int ca = lower(a[i - 1]), cb = lower(b[j - 1]);
+            int best = min_int(last[j], now[j - 1]) + 1;
+            best = min_int(best, last[j - 1] + (ca != cb));
+            if (i > 1 && j > 1 && ca == lower(b[j - 2]) && lower(a[i - 2]) == cb)
+                best = min_int(best, before[j - 2] + 1);
+            now[j] = best;
+        }
+    }
+    return row[na % 3][nb];
+}
+
+const char *nearest_name(const char *word, const char *const *name, int n)
+{
+    size_t length = strlen(word);
+    if (length > NAME_MAX_LENGTH)
+        return NULL;
+    int nearest = length < 2 ? 0 : length < 6 ? 1 : (int)length / 3;
+    const char *found = NULL;
+    for (int i = 0; i < n; i++) {
+        size_t other = strlen(name[i]);
+        if (other > NAME_MAX_LENGTH)
+            continue;
+        int distance = edit_distance(word, (int)length, name[i], (int)other);
+        if (distance < nearest || (distance == nearest && !found)) {
+            nearest = distance;
+            found = name[i];
+        }
+    }
+    return found;
+}
+
+void error_add_nearest(struct error *err, const char *word, const char *const *name, int n)
+{
+    const char *near = err ? nearest_name(word, name, n) : NULL;
+    if (near)
+        error_set(err, err->status, "%s; did you mean '%s'?", err->text, near);
+}
+
+void error_add_names(struct error *err, const char *word, const char *const *name, int n)
+{
+    for (int i = 0; err && i < n; i++)
+        error_set(err, err->status, "%s%s%s", err->text, i ? ", " : "", name[i]);
+    error_add_nearest(err, word, name, n);
+}
