@@ -53,12 +53,32 @@ START_TEST(test_at_its_own_limit_shows_its_processes_and_goes_on)
 }
 END_TEST
 
-int main(void)
+/* What this program runs when it is asked to fail. */
+START_TEST(a_long_output_ends_in_a_failure)
 {
+    shell_expect(0, "seq 100000; echo the reason; false");
+}
+END_TEST
+
+START_TEST(a_failing_command_shows_the_end_of_its_output)
+{
+    shell_expect(1, "\"$PEAT_BUILD\"/tests/meta/meta_guard --fail");
+    assert_printed("exit status 1, expected 0");
+    assert_printed("100000\nthe reason");
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    (void)argv;
+    if (argc > 1)
+        return run_list((struct tests){"fail", shell_open, shell_close},
+                        TESTS(a_long_output_ends_in_a_failure));
     return run_list(
         (struct tests){"guard", shell_open, shell_close, .seconds = 60,
                        .needs = "PEAT_BUILD setsid mktemp pgrep"},
         TESTS(exit_status_is_the_tests, test_that_does_not_end_is_ended_and_its_processes_are_shown,
               nothing_is_left_of_a_test_that_ends, nothing_is_left_of_a_test_that_is_interrupted,
-              test_at_its_own_limit_shows_its_processes_and_goes_on));
+              test_at_its_own_limit_shows_its_processes_and_goes_on,
+              a_failing_command_shows_the_end_of_its_output));
 }

@@ -72,11 +72,18 @@ int shell_run(const char *fmt, ...)
     return status;
 }
 
+/* The end of what was printed, where a failure is: Check refuses messages beyond 4 KB. */
+static const char *end_of_printed(void)
+{
+    enum { SHOWN = 3000 };
+    return shell.printed.text + (shell.printed.n > SHOWN ? shell.printed.n - SHOWN : 0);
+}
+
 static void expect(int expected, const char *fmt, va_list args)
 {
     int status = run(fmt, args);
     ck_assert_msg(status == expected, "%s: exit status %d, expected %d\n%s", fmt, status, expected,
-                  shell.printed.text);
+                  end_of_printed());
 }
 
 void shell_expect(int status, const char *fmt, ...)
@@ -93,12 +100,12 @@ void shell_says(int status, const char *text, const char *fmt, ...)
     va_start(args, fmt);
     expect(status, fmt, args);
     va_end(args);
-    ck_assert_msg(shell_printed(text), "%s: no '%s' in:\n%s", fmt, text, shell.printed.text);
+    ck_assert_msg(shell_printed(text), "%s: no '%s' in:\n%s", fmt, text, end_of_printed());
 }
 
 void assert_printed(const char *text)
 {
-    ck_assert_msg(shell_printed(text), "no '%s' in:\n%s", text, shell.printed.text);
+    ck_assert_msg(shell_printed(text), "no '%s' in:\n%s", text, end_of_printed());
 }
 
 void shell_write(const char *name, const char *text)
