@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file_failure.h: how a failed call on a file is told. */
+/* file_failure.h: the message of a failed call on a file. */
 #ifndef BASE_FILE_FAILURE_H
 #define BASE_FILE_FAILURE_H
 

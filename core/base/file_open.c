@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file_open.c: opening what is a file, and refusing what only looks like one. */
+/* file_open.c: opens regular files, and refuses pipes, devices and directories. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -32,7 +32,7 @@ void hash_bytes(const void *bytes, size_t n, char hex[HASH_HEX])
     end(&state, hex);
 }
 
-/* What is told of a file that takes long. */
+/* Progress of a file that takes long. */
 struct telling {
     const char *path;
     off_t size, done;

@@ -40,7 +40,7 @@ peat_status json_read_file(const char *dir, const char *name, struct arena *a, s
     if (status == PEAT_OK && seal_check(*v) == SEAL_BROKEN) {
         *v = NULL;
         status = error_set(err, PEAT_CORRUPT,
-                           "'%s' is damaged: its checksum is not that of what it says", path);
+                           "'%s' is damaged: its checksum does not match its content", path);
     }
     if (status == PEAT_OK)
         drop_seal(*v);

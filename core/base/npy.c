@@ -25,7 +25,7 @@ struct header {
 
 static peat_status broken(const struct header *h, const char *what)
 {
-    return error_set(h->err, PEAT_INVALID, "'%s' is no array of NumPy's: %s", h->f->path, what);
+    return error_set(h->err, PEAT_INVALID, "'%s' is not a NumPy array: %s", h->f->path, what);
 }
 
 static void skip_space(struct header *h)
@@ -120,7 +120,7 @@ static peat_status read_shape(struct header *h)
     bool more = true;
     h->has_shape = true;
     if (!skip(h, '('))
-        return broken(h, "'shape' is no tuple");
+        return broken(h, "'shape' is not a tuple");
     while (!skip(h, ')')) {
         if (h->f->rank == PEAT_MAX_RANK)
             return broken(h, "it has more than 6 axes");
@@ -135,7 +135,7 @@ static peat_status read_member(struct header *h)
 {
     char key[16];
     if (!read_quoted(h, key, sizeof(key)) || !skip(h, ':'))
-        return broken(h, "its header is no dict");
+        return broken(h, "its header is not a dict");
     if (strcmp(key, "descr") == 0 && !h->has_dtype)
         return read_dtype(h);
     if (strcmp(key, "fortran_order") == 0 && !h->has_order)
@@ -149,9 +149,9 @@ static peat_status read_dict(struct header *h)
 {
     bool more = true;
     if (!skip(h, '{'))
-        return broken(h, "its header is no dict");
+        return broken(h, "its header is not a dict");
     while (!skip(h, '}')) {
-        peat_status status = more ? read_member(h) : broken(h, "its header is no dict");
+        peat_status status = more ? read_member(h) : broken(h, "its header is not a dict");
         if (status != PEAT_OK)
             return status;
         more = skip(h, ',');

@@ -30,7 +30,7 @@ bool number_read(const char *text, double *x)
     return end > text && *end == '\0';
 }
 
-/* Fifteen digits are always enough to tell what fifteen digits said, and %g drops their trailing
+/* Fifteen digits always give back a number of fifteen digits, and %g drops their trailing
  * zeros; only subnormal numbers carry fewer. At some powers of two the nearest decimal of 16
  * digits does not read back although its neighbour does; these take 17. */
 static void format_real(double x, char *buf)

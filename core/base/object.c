@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object.c: the dynamic linker, and what is looked at before it and after it. */
+/* object.c: the dynamic linker, with checks of the file before it and after it. */
 #include "base/object.h"
 
 #include <dlfcn.h>
@@ -61,7 +61,7 @@ static peat_status read_whole(int fd, const char *path, char hex[HASH_HEX], stru
     return status;
 }
 
-/* Its head first, which tells most of what is no object without reading the rest. */
+/* The head first: it refuses most files that are not objects without reading the rest. */
 static peat_status check_object(int fd, const char *path, enum object_hash hash, uint64_t size,
                                 char hex[HASH_HEX], struct error *err)
 {

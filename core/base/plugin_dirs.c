@@ -32,7 +32,7 @@ static peat_status add_path_list(struct plugin_dirs *d, const char *list, struct
     return status;
 }
 
-/* <directory of the program>/.. ; NULL when /proc tells nothing. */
+/* <directory of the program>/.. ; NULL without /proc. */
 static char *program_prefix(struct arena *a)
 {
     char *exe = realpath("/proc/self/exe", NULL);

@@ -40,7 +40,7 @@ static peat_status check_format(const struct record *r, const struct value *v, c
 
 /* ---- the fields ---- */
 
-/* What is at fault, and where: "measures[2].length". */
+/* The field at fault, and its place: "measures[2].length". */
 struct fault {
     char place[PLACE];
     const char *what; /* NULL: nothing */
@@ -68,7 +68,7 @@ static void add_index(char *place, int i)
 
 static bool check_map(const struct field *row, const struct value *map, struct fault *f);
 
-/* What a list holds, or a map whose keys are not known beforehand. */
+/* Members of a list, or of a map whose keys are not known beforehand. */
 static bool check_items(const struct field *row, const struct value *v, struct fault *f)
 {
     size_t n = strlen(f->place);

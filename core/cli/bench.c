@@ -130,7 +130,6 @@ peat_status bench_model_open(struct bench_model *b, const struct bench_sizes *s,
         status = gemm_start_bf16(team, err);
     if (status != PEAT_OK)
         return status;
-    gemm_start_small(team, -1);
     status = set_up_positional(b, s->scheme, arena, err);
     return status == PEAT_OK
                ? model_build(&b->model, &config, &b->positional, arena, PEAT_F32, 0, false, err)

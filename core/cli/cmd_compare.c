@@ -63,7 +63,7 @@ static peat_status choose_over(const struct results *r, const char *over, struct
         if (axis < 0)
             return selector_no_axis(r, "--over", name, err);
         if (axis == c->factor)
-            return error_set(err, PEAT_INVALID, "--over: '%s' is what is compared", name);
+            return error_set(err, PEAT_INVALID, "--over: '%s' is the axis that is compared", name);
         c->over[axis] = true;
         at += n + (at[n] == ',');
     }

@@ -206,7 +206,7 @@ static const struct cli_option options[] = {
 
 const struct cli_command cmd_diagnose = {
     .name = "peat diagnose",
-    .summary = "what a trained cell has learned about position",
+    .summary = "how a trained cell uses position",
     .about = "Looks inside a trained cell: of which pairs of streams the attention logits are\n"
              "made, whether tokens and positions keep apart in subspaces and dimensions, which\n"
              "sums collide, what linear probes find after every block, how much the order of\n"

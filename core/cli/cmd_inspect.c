@@ -33,7 +33,7 @@ struct request {
     bool start;
 };
 
-/* What is written: a table, its name, and the same before training (NULL: not shown). */
+/* The table to be written: its name, and the same before training (NULL: not shown). */
 struct shown {
     const struct scheme_table *table, *before;
     const char *name;
@@ -247,7 +247,7 @@ static int inspect(const struct cli *cli)
     if (!path_is_directory(cli->operand[0]))
         return inspect_scheme(cli);
     if (cli->n_operand != 2)
-        return cli_mistake(cmd_inspect.name, "'%s' is a directory: which cell of it?",
+        return cli_mistake(cmd_inspect.name, "'%s' is a directory; name one of its cells",
                            cli->operand[0]);
     if (cli_given(cli, "d T heads text tokens phase step rows pad combine"))
         return cli_mistake(cmd_inspect.name,
@@ -272,18 +272,18 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "combine", "NAME", scheme.combine,
              "what merges the stream (default sum); combine.KEY=value sets it"),
     CLI_FLAG(0, "start", start, "of a cell: as it is before training"),
-    CLI_FLAG(0, "describe", describe, "what the numbers look like instead of the numbers"),
+    CLI_FLAG(0, "describe", describe, "properties of the table instead of its numbers"),
     CLI_FLAG(0, "json", json, "with --describe: an object instead of a page"),
     CLI_TEXT('o', "output", "FILE", file, "write there, whole or not at all"),
 };
 
 const struct cli_command cmd_inspect = {
     .name = "peat inspect",
-    .summary = "what a scheme makes of positions, as numbers",
+    .summary = "the table of a scheme: its stream, bias or angles",
     .about =
-        "Prints what a scheme makes of positions, before any training: its stream with a row\n"
+        "Prints the table of a scheme before any training: its stream with a row\n"
         "per position; or else its bias per head with a row per query and a column per key;\n"
-        "or else what it names for inspection, such as the angles of rotary. csv of a stream\n"
+        "or else the nodes that it names for inspection, as rotary's angles. csv of a stream\n"
         "has a row per position and nothing else; csv of what differs by head starts each\n"
         "row with the head and the position. npy is for numpy.load; svg and png, drawn by\n"
         "gnuplot, are heat maps. --describe says which dimensions move, how much of the energy is\n"

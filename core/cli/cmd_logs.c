@@ -51,8 +51,8 @@ static int print_cell_log(const struct cli *cli)
 
 const struct cli_command cmd_logs = {
     .name = "peat logs",
-    .summary = "what a cell has said",
-    .about = "Prints what a cell's processes have said, all attempts one after the other. CELL is\n"
+    .summary = "the log of a cell",
+    .about = "Prints the log of a cell's processes, one attempt after the other. CELL is\n"
              "an index, a label or the start of its hash. On a terminal, control characters are\n"
              "written out (\\x1b); a file or a pipe gets the log's own bytes.",
     .example = "peat logs runs/quickstart rotary.sum.s0",

@@ -9,7 +9,7 @@
 #include "report/comparison_tables.h"
 #include "report/ranking.h"
 
-/* What is printed. */
+/* The printed form. */
 enum section { ALL, RESULTS, CONTRASTS, CLAIMS };
 
 enum format { TABLE, MARKDOWN, CSV, TEX, JSON, JSONL };
@@ -255,7 +255,7 @@ static const struct cli_option options[] = {
     CLI_WORD(0, "part", "PART", part_words, part,
              "all (default), results, contrasts or claims; csv: results, if not said"),
     CLI_TEXT(0, "metric", "METRIC", read.metric, "another metric than the experiment's"),
-    CLI_TEXT(0, "rows", "AXIS", table.rows, "the axis that stands first"),
+    CLI_TEXT(0, "rows", "AXIS", table.rows, "the axis of the first column"),
     CLI_TEXT(0, "cols", "AXIS,...", table.cols, "axes that become columns, at one length"),
     CLI_TEXT('b', "baseline", "ROW", read.baseline,
              "compare with axis=label[,axis=label] or a label"),
@@ -267,7 +267,7 @@ static const struct cli_option options[] = {
     CLI_WORD(0, "err", "WHAT", spread_words, table.err,
              "behind a mean: ci (95 % interval, default), sd or se"),
     CLI_WHOLE(0, "precision", "N", 1, 15, digits,
-              "significant digits of what stands behind a mean (default 2)"),
+              "significant digits of intervals and deviations (default 2)"),
     CLI_FLAG(0, "only-changed", table.only_changed, "leave out labels and costs that never differ"),
     CLI_WORD(0, "test", "TEST", test_words, read.test,
              "of paired differences: sign-flip (default), wilcoxon or t"),

@@ -77,7 +77,7 @@ static bool by_slurm(const struct request *q, const struct run_settings *setting
     return (q->launcher >= 0 ? q->launcher : settings->launcher) == LAUNCHER_SLURM;
 }
 
-/* Refuses what a batch system cannot do. */
+/* Refuses options that a batch system cannot follow. */
 static bool open_slurm(struct run_slurm *s, struct loaded_plan *l, const char *dir,
                        struct request *q, struct error *err)
 {
@@ -169,7 +169,7 @@ static const struct cli_option options[] = {
              "go on with checkpoints of other kernels or libraries; results are marked"),
     CLI_WORD(0, "launcher", "NAME", launcher_words, launcher,
              "local, or slurm: submit an array job (default: run.launcher)"),
-    CLI_FLAG('q', "quiet", runner.quiet, "tell failures alone"),
+    CLI_FLAG('q', "quiet", runner.quiet, "report failures only"),
 };
 
 const struct cli_command cmd_run = {

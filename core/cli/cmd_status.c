@@ -90,7 +90,7 @@ static const char *last_line(const struct cell_files *c, struct arena *a)
     return log_last_line(arena_printf(a, "%s/log.txt", c->dir), 0, "", a);
 }
 
-/* What it does not go on from, until it is done; NULL: nothing. */
+/* A checkpoint that the unfinished cell cannot continue from; NULL: none. */
 static const char *restart_of(const struct cell_files *c, struct arena *a)
 {
     return c->planned && !c->result ? checkpoint_kept(arena_printf(a, "%s/ckpt", c->dir), a) : NULL;

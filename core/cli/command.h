@@ -4,7 +4,7 @@
  *
  * A command says what its operands are, and has a row for each option, bound to a field of the
  * command's own struct. From these the command line is read, refused where it does not fit, and
- * explained: help pages, manual pages, completion. What is left to the command is what it does:
+ * explained: help pages, manual pages, completion. The command itself only does its work:
  *
  *   struct request { bool json; int64_t length; };
  *

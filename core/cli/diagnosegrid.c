@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* diagnosegrid.c: cells one after another, and what is written of their rows. */
+/* diagnosegrid.c: diagnoses cells one after another and writes their rows. */
 #include "cli/diagnosegrid.h"
 
 #include <limits.h>
@@ -112,7 +112,7 @@ static peat_status add_cells(struct work *w, struct error *err)
                      first->cell, first->why);
 }
 
-/* ---- what is written ---- */
+/* ---- output ---- */
 
 static peat_status add_text(struct work *w, struct strbuf *out, struct error *err)
 {

@@ -15,7 +15,7 @@ struct request {
 static const struct cli_option help_options[] = {
     CLI_TEXT(0, "man", "DIR", man, "write the manual pages of all verbs there"),
     CLI_FLAG(0, "complete", complete,
-             "what may stand for the last of these words, after --: for shells"),
+             "completions of the last of these words, after --: for shells"),
 };
 
 static const struct cli_command help_command = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* messages.c: what a command says on stderr. */
+/* messages.c: messages on stderr. */
 #include <stdio.h>
 
 #include "base/log.h"

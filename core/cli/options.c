@@ -75,7 +75,7 @@ static const struct cli_option *row_of(const struct cli_command *command, int co
     return NULL;
 }
 
-/* ':' first: a missing argument is told from an unknown option, and getopt stays silent. */
+/* ':' first: getopt distinguishes a missing argument from an unknown option, and stays silent. */
 static void describe_options(const struct cli_command *command, struct option *table, char *letter)
 {
     const struct cli_option *o;
@@ -102,7 +102,7 @@ static int refuse_option(const struct cli_command *command, const char *written)
     const char *name[CLI_OPTIONS_MAX + 1];
     int n = 0;
     if (o)
-        return cli_mistake(command->name, "option '--%s' takes no value", o->name);
+        return cli_mistake(command->name, "option '--%s' does not have a value", o->name);
     if (optopt)
         return cli_mistake(command->name, "unknown option '-%c' of '%s'", optopt, command->name);
     while ((o = cli_option(command, n)))
@@ -192,7 +192,7 @@ static int check_operands(const struct cli *cli)
     if (c->missing)
         return cli_mistake(c->name, "%s", c->missing);
     if (c->most == 1)
-        return cli_mistake(c->name, "%s takes one name, not %d", c->name, cli->n_operand);
+        return cli_mistake(c->name, "%s needs one name, not %d", c->name, cli->n_operand);
     return cli_mistake(c->name, "unexpected operand '%s'", cli->operand[c->most]);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* planbest.c: counting what a plan with best_over runs. */
+/* planbest.c: counts the cells that a plan with best_over runs. */
 #include "cli/planbest.h"
 
 #include "base/json.h"

@@ -16,7 +16,7 @@ struct plan_runs {
 };
 
 void plan_runs_count(const struct plan *p, struct plan_runs *out, struct arena *a);
-/* A line on what is chosen and what it costs; nothing without best_over. */
+/* A line on the choice and its cost; nothing without best_over. */
 void plan_runs_say(const struct plan *p, const struct plan_runs *runs, struct arena *a);
 
 #endif

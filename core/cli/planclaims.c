@@ -16,7 +16,7 @@ struct outlook {
     double pilot_sd;
 };
 
-/* ---- what is known ---- */
+/* ---- the outlook ---- */
 
 static struct labelled axes_of(const struct experiment *e, struct arena *a)
 {
@@ -34,7 +34,7 @@ static int seeds_of(const struct experiment *e)
     return e->n_seed - e->report.best_over.n_seed;
 }
 
-/* The claim's own expectation, else what the pilot saw; of two that are equal, nothing. */
+/* The claim's own expectation, else the pilot's difference; 0 for a claim of equality. */
 static double expected(const struct claim *c, double pilot)
 {
     if (isfinite(c->expect))

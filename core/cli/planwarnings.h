@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* planwarnings.h: what a plan may do and its author may not have meant. */
+/* planwarnings.h: warnings: a plan that may not be the one its author meant. */
 #ifndef CLI_PLANWARNINGS_H
 #define CLI_PLANWARNINGS_H
 

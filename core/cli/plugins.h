@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plugins.h: what the verbs of `peat plugins` share. */
+/* plugins.h: shared by the verbs of `peat plugins`. */
 #ifndef CLI_PLUGINS_H
 #define CLI_PLUGINS_H
 

@@ -425,8 +425,8 @@ static const struct cli_option options[] = {
 
 const struct cli_command plugins_check = {
     .name = "peat plugins check",
-    .summary = "execute what a plugin promises",
-    .about = "Executes what a plugin promises, each check in a process of its own: contract,\n"
+    .summary = "check that a plugin keeps its promises",
+    .about = "Runs every check of a plugin, each in a process of its own: contract,\n"
              "parameters, gradients, traits, causality, batching, purity, threads, memory and\n"
              "more. NAME is a name, kind/NAME or the path of a shared object; KEY=VALUE sets one\n"
              "of its parameters. Every switch and every label is tried beside the parameters as\n"

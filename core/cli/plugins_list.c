@@ -16,7 +16,7 @@ struct request {
 
 enum { BAD_MAX = 64 };
 
-/* What the table says of each, and no more: it passes from the child as JSON. */
+/* A row of the table; the child sends it as JSON. */
 static const char *const head[] = {"kind", "name", "version", "hooks", "summary"};
 enum { COLUMNS = sizeof(head) / sizeof(*head) };
 
@@ -68,7 +68,7 @@ static void add_plugin(const struct list *l, struct json plugins, const struct p
         add_row(plugins, p);
 }
 
-/* Loads what is there and says what it is. */
+/* Loads each plugin that is found and adds its row. */
 static peat_status walk(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
 {
     const struct list *l = ctx;

@@ -147,8 +147,7 @@ static int make_plugin(const struct cli *cli)
     const struct request *q = cli->options;
     const char *name = cli->operand[0], *fault = name_fault(name);
     if (q->kind < 0)
-        return cli_mistake(plugins_new.name,
-                           "say what it is to be: --kind scheme, combine or task");
+        return cli_mistake(plugins_new.name, "choose its kind: --kind scheme, combine or task");
     if (fault)
         return cli_mistake(plugins_new.name, "the name '%s' %s", name, fault);
     struct making m = {.arena = cli->arena, .name = name, .to = name, .kind = kind_words[q->kind]};

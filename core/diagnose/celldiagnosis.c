@@ -90,11 +90,11 @@ static peat_status can_be_read(const struct cell_diagnosis *d, struct error *err
             d->cell->id, m->arch == PEAT_SEQ2SEQ ? "has two sequences" : "norms after its parts");
     if (m->head == PEAT_HEAD_TOKENS && m->input == PEAT_INPUT_TOKENS)
         return PEAT_OK;
-    return error_set(err, PEAT_INVALID,
-                     "cell '%s' %s; diagnose reads models that read and tell tokens (model.input: "
-                     "tokens, model.head: tokens)",
-                     d->cell->id,
-                     m->head == PEAT_HEAD_TOKENS ? "reads patches" : "tells classes of rows");
+    return error_set(
+        err, PEAT_INVALID,
+        "cell '%s' %s; diagnose reads models that read and predict tokens (model.input: "
+        "tokens, model.head: tokens)",
+        d->cell->id, m->head == PEAT_HEAD_TOKENS ? "reads patches" : "predicts classes");
 }
 
 static void begin(struct cell_diagnosis *d, const struct cell_files *cell, const struct team *team,

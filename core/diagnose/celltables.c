@@ -101,13 +101,13 @@ static peat_status add_input(struct list *l, struct error *err)
     peat_status status = tables_find(&l->d->subject, &t, err);
     if (status != PEAT_OK || t.missing)
         return status;
-    add_table(l, "position", "what a position becomes in the model's input",
+    add_table(l, "position", "each position in the model's input",
               (struct scheme_table){.what = "position",
                                     .rows = t.position.rows,
                                     .columns = t.position.columns,
                                     .value = copy_matrix(l->a, &t.position),
                                     .column_name = "dimension"});
-    add_table(l, "token", "what a token becomes in the model's input, in the order of the windows",
+    add_table(l, "token", "each token in the model's input, in the order of the windows",
               (struct scheme_table){.what = "token",
                                     .rows = t.token.rows,
                                     .columns = t.token.columns,

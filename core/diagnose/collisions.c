@@ -16,7 +16,7 @@
 
 enum { BATCH = 1024, BLOCK = 256 }; /* queries at a time, rows of answers at a time */
 
-/* What is wrong with an answer. */
+/* The part of an answer that is wrong. */
 enum wrong { WRONG_TOKEN, WRONG_POSITION, WRONG_BOTH, WRONGS };
 
 /* A candidate: its squared distance less |x|^2, and where it stands. */
@@ -301,7 +301,7 @@ struct block_job {
     int64_t begin, rows;
 };
 
-/* A query owns what it found. */
+/* Each query writes its own answers. */
 static void compare_query(void *ctx, int64_t q)
 {
     const struct block_job *job = ctx;
@@ -349,7 +349,7 @@ static void ask_positions(struct sums *s, int64_t n)
     }
 }
 
-/* By subtraction: what the two have in common cancels exactly. */
+/* By subtraction: common parts cancel exactly. */
 static double measure_sum(const struct sums *s, int64_t q, const struct best *best)
 {
     if (best->b < 0)

@@ -6,7 +6,7 @@
 
 const struct diagnostic diagnostics[] = {
     {"logits", diagnose_logits, "Terms of the attention logits",
-     "how much of what a head reacts to is content, how much position, how much both", true},
+     "how much a head reacts to content, to position, and to both", true},
     {"sizes", diagnose_sizes, "Sizes of tokens and positions",
      "which of the two is the louder at the input, and whether they point the same way", false},
     {"subspaces", diagnose_subspaces, "Subspaces of tokens and positions",

@@ -148,7 +148,7 @@ static struct scheme_drawing begin_drawing(const struct look *look)
 
 /* ---- a table from another process ---- */
 
-/* What a page has room for: the first heads, and positions from 0 on. */
+/* The page has room for the first heads, and positions from 0 on. */
 static void cut(struct scheme_table *t, struct arena *a)
 {
     bool square = strcmp(t->what, "bias") == 0;
@@ -190,7 +190,7 @@ static void add_drawing(const struct look *look, const struct scheme_table *t,
     strbuf_release(&text);
 }
 
-/* The scheme's own table: its stream, else what it names, else the bias where it is alone. */
+/* The scheme's table: its stream, else a node that it names, else its bias. */
 static const struct cell_table *own_table(const struct look *look, const struct cell_diagnosis *d,
                                           const struct cell_table *list, int n)
 {

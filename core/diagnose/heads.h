@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* heads.h: what the diagnostics of attention share. */
+/* heads.h: shared by the diagnostics of attention. */
 #ifndef DIAGNOSE_HEADS_H
 #define DIAGNOSE_HEADS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* knockout.c: which dimensions carry what, and what the loss says when they are taken away. */
+/* knockout.c: the stream that each dimension carries, and the loss without it. */
 #include <math.h>
 #include <string.h>
 
@@ -124,7 +124,7 @@ static void summarise(const struct knockout *k, const struct support *x, struct 
 {
     double loss = mean_loss(k, k->nll);
     if (isnan(x->disjoint))
-        put_summary(v, "one of the two does not vary: there is no index");
+        put_summary(v, "one of the two does not vary, so there is no index");
     else
         put_summary(v,
                     "disjoint-support index %.2f (%.2f by chance)%s; without positions at the "

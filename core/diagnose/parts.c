@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* parts.c: the parts at the input, and what a layer's projections make of them. */
+/* parts.c: the parts at the input, and their projections in a layer. */
 #include "diagnose/parts.h"
 
 #include <math.h>
@@ -142,7 +142,7 @@ void parts_norm(const struct norm_weights *n, const struct parts *from, struct p
 
 /* ---- projections ---- */
 
-/* What a call of attention_forward shows. */
+/* The tensors of one call of attention_forward. */
 struct chains {
     struct arena *arena;
     int n;

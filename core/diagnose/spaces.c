@@ -61,7 +61,7 @@ static void summarise(const struct subspace *x, const struct subspace *y, const 
     double mean = g->found.mean;
     const struct spread *base = &g->random.mean;
     if (g->found.n == 0) {
-        put_summary(v, "one of the two does not vary: there are no angles");
+        put_summary(v, "one of the two does not vary, so there are no angles");
         return;
     }
     const char *word = mean > base->q95 + rounding   ? "more apart than"

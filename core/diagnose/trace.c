@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trace.c: watching a forward pass, and what is taken out of it. */
+/* trace.c: tensors copied out of a forward pass. */
 #include "diagnose/trace.h"
 
 #include "train/forward.h"

@@ -60,7 +60,7 @@ static peat_status look(const struct bundling *b, const char *path, int n, bool 
     return PEAT_OK;
 }
 
-/* Of the directory; what is not there is left out. */
+/* Files of the directory, if they exist. */
 static peat_status add_file(struct bundling *b, const char *path)
 {
     bool there = true;
@@ -133,7 +133,7 @@ static void add_once(struct json list, const struct value *v)
     json_add(list, v);
 }
 
-/* What the cells were made with, each once. */
+/* Engines and plugins of the cells, each once. */
 static void put_environment(struct json m, const struct rundir *r)
 {
     static const char *const key[] = {"engine", "abi",  "compiler",  "build",     "cpu", "gemm",

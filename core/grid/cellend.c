@@ -58,7 +58,7 @@ static void end_by_error(struct cell_end *end, const struct cell_process *p,
              : arena_printf(a, "exit status %d%s%s", end->exit, last ? ": " : "", last ? last : "");
 }
 
-/* What a sanitizer found, "AddressSanitizer: SEGV", without the address. */
+/* A sanitizer's finding, "AddressSanitizer: SEGV", without the address. */
 static const char *sanitizer_words(const char *line, struct arena *a)
 {
     static const char mark[] = "ERROR: ";

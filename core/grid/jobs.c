@@ -176,7 +176,7 @@ static void reap(struct loop *l)
     }
 }
 
-/* It may save what it has. Where it is now says more than where it will be then. */
+/* The hook it is in now is recorded before it is stopped, since it may go on to save its state. */
 static void end_for(struct loop *l, struct job *job, enum cell_stop why)
 {
     struct cell_process *p = &job->process;

@@ -10,8 +10,8 @@
 
 #include "grid/rundir.h"
 
-/* Of a running cell: *ended when it was an orphan, which had `grace` seconds to save what it has.
- * Otherwise `who` tells who runs it: "process 12 on host h". */
+/* Of a running cell: *ended when it was an orphan, which had `grace` seconds to save its state.
+ * Otherwise `who` names the process that runs it: "process 12 on host h". */
 peat_status orphan_end(const struct cell_files *c, double grace, bool *ended, char who[128],
                        struct error *err);
 

@@ -71,7 +71,8 @@ static bool add_line(void *ctx, int line, const struct value *v)
     return true;
 }
 
-/* Evaluations between may have had other lengths: those of a cell are no part of its identity. */
+/* Evaluations between may have had other lengths: lengths of evaluation are not part of a cell's
+ * identity. */
 static bool same_curve(const char *one, const char *two)
 {
     struct strbuf a, b;
@@ -178,7 +179,7 @@ static const struct value *settled(const struct cell_files *c, const struct valu
     return config;
 }
 
-/* What the cell's weights start from and that is not here; NULL: nothing. */
+/* A file that the cell's weights start from and that is missing; NULL: none. */
 static const char *missing_start(const struct cell_files *c)
 {
     const struct value *model = value_get(c->config, "model"), *start;

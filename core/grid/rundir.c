@@ -48,10 +48,11 @@ static peat_status check_new(const char *dir, const struct experiment *e, struct
     char *path = path_join(dir, experiment_file);
     peat_status status = PEAT_OK;
     if (differs_from_file(path, e))
-        status = error_set(err, PEAT_INVALID,
-                           "'%s' is no run directory, and its experiment.yaml would be replaced; "
-                           "choose another directory with -o",
-                           dir);
+        status =
+            error_set(err, PEAT_INVALID,
+                      "'%s' is not a run directory, and its experiment.yaml would be replaced; "
+                      "choose another directory with -o",
+                      dir);
     free(path);
     return status;
 }

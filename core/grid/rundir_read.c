@@ -242,7 +242,7 @@ static peat_status read_plan(struct rundir *r, struct arena *a, struct error *er
 {
     peat_status status = plan_read(r->path, &r->plan, a, err);
     if (status == PEAT_NOTFOUND)
-        return error_set(err, PEAT_NOTFOUND, "'%s' is no run directory: it has no plan.json",
+        return error_set(err, PEAT_NOTFOUND, "'%s' is not a run directory: it has no plan.json",
                          r->path);
     return status;
 }

@@ -56,7 +56,7 @@ peat_status runner_check(const struct plan *p, const struct runner_options *o, s
     for (int i = 0; i < p->n; i++)
         if (fits_glob(o, &p->cell[i]))
             return PEAT_OK;
-    return error_set(err, PEAT_INVALID, "no cell fits '%s'; their labels are like '%s'", o->only,
+    return error_set(err, PEAT_INVALID, "no cell matches '%s'; one of the labels is '%s'", o->only,
                      p->n ? p->cell[0].label : "");
 }
 
@@ -121,7 +121,7 @@ static peat_status choose_stale(struct run *r, const struct plan_cell *c,
 static peat_status choose_damaged(struct run *r, const struct plan_cell *c,
                                   const struct cell_files *f, struct error *err)
 {
-    progress_say(&r->progress, "%s; the cell is done again", f->damage);
+    progress_say(&r->progress, "%s; the cell is run again", f->damage);
     peat_status status = r->options->dry ? PEAT_OK : file_remove(f->dir, "result.json", err);
     if (status == PEAT_OK)
         add_job(r, c, f);
@@ -233,7 +233,7 @@ static peat_status read_dir(struct run *r, const char *dir, struct error *err)
         return error_set(err, status, "%s", damaged.text);
     for (int i = 0; i < r->plan->n; i++)
         if (i >= r->dir.n || strcmp(r->dir.cell[i].id, r->plan->cell[i].id) != 0)
-            return error_set(err, PEAT_CORRUPT, "'%s/plan.json' is not of this plan", dir);
+            return error_set(err, PEAT_CORRUPT, "'%s/plan.json' is another plan", dir);
     return PEAT_OK;
 }
 
@@ -252,11 +252,11 @@ static peat_status end_orphans(struct run *r, bool *again, struct error *err)
             return status;
         *again = *again || ended;
         if (!ended)
-            progress_say(&r->progress, "%s is left to %s, which is running it", c->label, who);
+            progress_say(&r->progress, "%s is being run by %s", c->label, who);
         else
             progress_say(&r->progress,
-                         "%s was still running for a parent that has gone; it has "
-                         "been ended",
+                         "%s was still running although its parent has gone; "
+                         "it was stopped",
                          c->label);
     }
     return PEAT_OK;
@@ -277,7 +277,7 @@ static void peek_dir(struct run *r, const char *dir)
     rundir_choose(&r->dir, plan_value(p, r->arena), r->arena, &none);
 }
 
-/* What is stale by the plugins of today counts for no choice. */
+/* A cell that is stale by the plugins of today does not count for a choice. */
 static peat_status choose_again(struct run *r, struct error *err)
 {
     stale_find(&r->dir, r->plan, r->arena);
@@ -299,7 +299,7 @@ static peat_status open_dir(struct run *r, const char *dir, struct error *err)
     return status == PEAT_OK ? choose_again(r, err) : status;
 }
 
-/* ---- what is not run at all ---- */
+/* ---- skipped cells ---- */
 
 /* Each once, not for every seed. */
 static void show_skipped(struct run *r)
@@ -369,7 +369,7 @@ static void show_counts(struct run *r)
     strbuf_release(&line);
 }
 
-/* A shard beyond the number of cells is no mistake: machines start as many as they are. */
+/* A shard beyond the number of cells is not a mistake: every machine starts one. */
 static void show_empty_shard(struct run *r)
 {
     const struct runner_options *o = r->options;
@@ -417,7 +417,7 @@ static int64_t largest_memory(const struct plan *p)
     return most;
 }
 
-/* What `auto` is for the cells that are to be run; the user is told. */
+/* The values of `auto` for the cells that are to be run, which are printed. */
 static struct share share_out(struct run *r, struct share given)
 {
     const struct jobs *j = &r->jobs;
@@ -443,7 +443,7 @@ static void share_and_run(struct run *r)
 
 /* ---- running ---- */
 
-/* "learned.sum": by what tells this row from the others. */
+/* "learned.sum": the labels by which this row differs from the others. */
 static const char *row_name(const struct run *r, const struct best *b, int row)
 {
     const char *name = NULL;

@@ -19,7 +19,7 @@ enum { STATES_MAX = 16 };
 
 /* ---- one of Slurm's programs ---- */
 
-/* What it printed, without the ends of lines at the end. */
+/* Its output, without the ends of lines at the end. */
 struct printed {
     const char *out, *err;
 };
@@ -70,7 +70,8 @@ peat_status slurm_array_open(struct slurm_array *s, struct arena *a, struct erro
 {
     char *work = get_current_dir_name();
     if (!work)
-        return error_set(err, PEAT_IO, "cannot tell the current directory: %s", strerror(errno));
+        return error_set(err, PEAT_IO, "cannot find out the current directory: %s",
+                         strerror(errno));
     s->work = arena_strdup(a, work);
     free(work);
     if (*s->dir != '/')
@@ -211,7 +212,8 @@ peat_status slurm_check(const char *dir, struct arena *a, struct error *err)
         return status;
     if (array && !is_job_number(array))
         return error_set(err, PEAT_CORRUPT,
-                         "'%s/slurm/job.json' is damaged: 'array' is no job of Slurm; if none runs "
+                         "'%s/slurm/job.json' is damaged: 'array' is not the number of a Slurm "
+                         "job; if none runs "
                          "here, remove the file",
                          dir);
     return array ? check_array(dir, array, a, err) : PEAT_OK;
@@ -254,7 +256,7 @@ static peat_status check_size(const struct slurm_array *s, struct arena *a, stru
     if (most <= 0 || tasks <= most)
         return PEAT_OK;
     return error_set(err, PEAT_INVALID,
-                     "%d cells make %" PRId64 " tasks, and this Slurm takes %" PRId64
+                     "%d cells make %" PRId64 " tasks, and this Slurm accepts at most %" PRId64
                      " in an array; set run.slurm.cells_per_task to %" PRId64 " or more",
                      s->jobs->n, tasks, most, (s->jobs->n + most - 1) / most);
 }
@@ -282,7 +284,7 @@ static peat_status submit(const struct slurm_array *s, const char *script, const
         return status;
     *number = code == 0 ? job_number(p.out, a) : NULL;
     return *number ? PEAT_OK
-                   : error_set(err, PEAT_FAILED, "sbatch does not take '%s': %s", path,
+                   : error_set(err, PEAT_FAILED, "sbatch refuses '%s': %s", path,
                                one_line(code ? p.err : p.out, a));
 }
 

@@ -106,9 +106,9 @@ static void add_extra(const struct slurm_array *s, bool options, struct strbuf *
     }
 }
 
-/* ---- what is run ---- */
+/* ---- the command ---- */
 
-/* Where the user was, so that what is relative in the environment means the same. */
+/* Where the user was, so that relative paths in the environment mean the same. */
 static void add_variables(const struct slurm_array *s, struct strbuf *out)
 {
     add_assignment(out, "peat", s->jobs->program);

@@ -38,7 +38,7 @@ static const char *plugin_change(const struct value *plugins, const struct plugi
     return arena_printf(a, "%s '%s' has changed", kind_name(desc->kind), desc->id);
 }
 
-/* What is there may have been made by anything. */
+/* Anything may have made the result. */
 static bool has_made_something(const struct cell_files *c)
 {
     char *checkpoints = path_join(c->dir, "ckpt");
@@ -53,9 +53,9 @@ const char *stale_reason(const struct cell_files *c, const struct cell_config *p
     struct value *meta = NULL;
     peat_status status = record_read(c->dir, &meta_record, a, &meta, NULL);
     if (status == PEAT_CORRUPT)
-        return "its meta.json is damaged: nothing tells what made it";
+        return "its meta.json is damaged, so the plugins that made it are unknown";
     if (status == PEAT_NOTFOUND && has_made_something(c))
-        return "its meta.json is missing: nothing tells what made it";
+        return "its meta.json is missing, so the plugins that made it are unknown";
     if (status != PEAT_OK)
         return NULL;
     const char *engine = json_get_text(meta, "engine");

@@ -55,7 +55,7 @@ static void check_sealed(struct verification *v, const char *label, const char *
     }
 }
 
-/* What the plan was made of: the experiment as written, and as resolved. */
+/* The sources of the plan: the experiment as written, and as resolved. */
 static void check_sources(struct verification *v)
 {
     static const char *const name[] = {"experiment.yaml", RESOLVED_FILE};
@@ -75,7 +75,7 @@ static void check_sources(struct verification *v)
 
 /* ---- plan, configuration, result ---- */
 
-/* What the plan and the configuration both say of a cell. */
+/* The keys that plan and configuration share. */
 static void check_plan(struct verification *v, const struct cell_files *c,
                        const struct value *planned)
 {
@@ -91,7 +91,7 @@ static void check_plan(struct verification *v, const struct cell_files *c,
     }
 }
 
-/* A result repeats what it is a result of. */
+/* The keys that configuration and result share. */
 static void check_result(struct verification *v, const struct cell_files *c)
 {
     static const char *const both[] = {"id", "params", "flops_per_token", "attention_path"};
@@ -136,7 +136,7 @@ static void check_checkpoint(struct verification *v, const struct cell_files *c)
     const char *dir = arena_printf(v->arena, "%s/ckpt/%s", c->dir, generation);
     if (file_exists(dir))
         check_state(v, c, dir);
-    else if (!value_get(c->result, "files")) /* else it was said */
+    else if (!value_get(c->result, "files")) /* else it was reported */
         verify_add(&v->problems, v->arena, c->label, "ckpt/%s is missing", generation);
 }
 
@@ -175,7 +175,8 @@ static void check_named(struct verification *v, const struct cell_files *c, cons
         if (!now && !was_noted(&v->unchecked, note))
             verify_add(&v->unchecked, v->arena, NULL, "%s", note);
         else if (now && strcmp(now, sealed) != 0)
-            verify_add(&v->problems, v->arena, c->label, "'%s' is not what it was made with", path);
+            verify_add(&v->problems, v->arena, c->label,
+                       "'%s' differs from the file that it was made with", path);
     }
 }
 

@@ -166,7 +166,7 @@ void verify_curve(struct verification *v, const struct cell_files *c)
     struct curve k = {.v = v, .c = c, .measures = value_get(c->result, "measures")};
     k.found = ARENA_ARRAY(v->arena, (k.measures ? k.measures->n : 0) + 1, bool);
     arena_init(&k.here, "lines of a step", 4096);
-    /* A file that is not here was told, or belongs to a result that is not sealed with it. */
+    /* A missing file was reported, or belongs to a result that is not sealed with it. */
     peat_status status = metrics_each(c->dir, NULL, add_line, &k, NULL);
     if (status == PEAT_OK && !k.broken) {
         check_found(&k);

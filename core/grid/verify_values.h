@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verify_values.h: what a result says, against what was written before it.
+ * verify_values.h: a result, compared with the files written before it.
  *
  * metrics.jsonl holds each measured value at the step at which it was measured, and the final
  * checkpoint how training ended: a value that was changed in result.json alone contradicts them.

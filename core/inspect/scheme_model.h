@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scheme_model.h: what a scheme does with tokens, in a model of one layer that is not trained. */
+/* scheme_model.h: a scheme's tables for given tokens, in an untrained model of one layer. */
 #ifndef INSPECT_SCHEME_MODEL_H
 #define INSPECT_SCHEME_MODEL_H
 
@@ -7,7 +7,7 @@
 #include "plugin/registry.h"
 
 /* Every hook runs, those of the combination too. The first table, or the one that is asked for:
- * streams before biases before terms of the scores before what is named for inspection. */
+ * streams before biases before terms of the scores before nodes named for inspection. */
 peat_status scheme_model_table(struct scheme_table *t, const struct scheme_request *q,
                                struct registry *r, const struct plugin *scheme, struct arena *a,
                                struct error *err);

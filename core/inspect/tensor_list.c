@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tensor_list.c: a plugin is set up in a model whose sizes can be told apart. */
+/* tensor_list.c: a plugin is set up in a model whose sizes all differ. */
 #include "inspect/tensor_list.h"
 
 #include <inttypes.h>

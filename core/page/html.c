@@ -15,7 +15,7 @@ static const char *title_of(const struct html_page *p)
     return p->o->head ? p->o->head : p->r->experiment;
 }
 
-/* The policy makes a browser refuse what the page does not hold itself. */
+/* The policy makes a browser refuse anything outside of the page. */
 static void add_head(struct html_page *p)
 {
     strbuf_add(p->out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

@@ -110,8 +110,8 @@ static void say_against_baseline(struct html_page *p, const struct result_row *b
         return;
     }
     bool apart = s->diff_ci_low > 0.0 || s->diff_ci_high < 0.0;
-    strbuf_add(p->out,
-               apart ? "It is better than the baseline " : "It cannot be told from the baseline ");
+    strbuf_add(p->out, apart ? "It is better than the baseline "
+                             : "Its difference from the baseline may be chance ");
     html_label(p, baseline);
     strbuf_addf(p->out, ": the 95&nbsp;%% interval of the gain %s. ",
                 apart ? "leaves out 0" : "has 0 in it");
@@ -124,7 +124,8 @@ static void say_how_surely(struct html_page *p, const struct result_row *best, i
     bool one_seed = best->at[length].n < 2;
     strbuf_add(p->out, "<p>");
     if (one_seed)
-        strbuf_add(p->out, "One seed: there is no interval, and no row can be told from another. ");
+        strbuf_add(p->out,
+                   "One seed: there is no interval, and differences between rows may be chance. ");
     say_against_baseline(p, best, length);
     if (!one_seed && p->r->n_row > 1 && count_company(p->r, best, length)) {
         strbuf_add(p->out, "Not separable from it: ");

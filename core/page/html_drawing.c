@@ -30,7 +30,7 @@ static size_t before_name(const char *text)
     return 0;
 }
 
-/* Names are in tags: what a label says is left alone. */
+/* Names are in tags: labels stay as they are. */
 static void add_body(struct strbuf *out, const char *body, const char *end, int n)
 {
     bool in_tag = false;

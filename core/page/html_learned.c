@@ -8,7 +8,7 @@
 
 enum { CELLS_SHOWN = 60 };
 
-/* Diagnostics by what the page calls them. */
+/* Diagnostics and their headings on the page. */
 static const char *const diagnostic[][2] = {{"logits", "attention logits"},
                                             {"sizes", "sizes"},
                                             {"subspaces", "subspaces"},

@@ -44,7 +44,7 @@ static void add_drawing(struct html_page *p, const struct scheme_drawing *d)
     html_lines(p->out, d->numbers, "</details>\n");
 }
 
-/* ---- what is not drawn ---- */
+/* ---- schemes without a drawing ---- */
 
 /* Of the cell that it was drawn of, or NULL. */
 static const struct result_cell *cell_of(const struct html_page *p, const struct scheme_drawing *d)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* html_verdict.c: what the table says: which row is best, at every length or in every task. */
+/* html_verdict.c: the best row, at every length or in every task. */
 #include <inttypes.h>
 
 #include "page_parts.h"

@@ -54,7 +54,7 @@ void html_figure(struct html_page *p, const struct figure *f, const char *title,
 void html_label(struct html_page *p, const struct result_row *row);
 /* The row that it is compared with; NULL: none. */
 const struct result_row *baseline_of(const struct html_page *p, const struct result_row *row);
-/* The rows that cannot be told from the best one. */
+/* The rows whose difference from the best one may be chance. */
 void html_company(struct html_page *p, const struct result_row *best, int length);
 /* The best row at a length: by how much, how surely, at what cost. */
 void html_best(struct html_page *p, const struct result_row *best, int length);

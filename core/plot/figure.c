@@ -180,7 +180,7 @@ static peat_status write_parts(const struct figure *f, const struct target *t,
 
 /* ---- gnuplot ---- */
 
-/* What it said, as one line. */
+/* gnuplot's message as one line. */
 static void join_lines(struct strbuf *said)
 {
     size_t n = 0;
@@ -272,7 +272,7 @@ peat_status figure_save(const struct figure *f, const char *path, enum file_owne
     return status;
 }
 
-/* Browsers blur the few pixels of a heat map unless told otherwise. */
+/* Without this browsers blur the few pixels of a heat map. */
 static void add_sharp(struct strbuf *out, const char *svg)
 {
     static const char tag[] = "<image ";

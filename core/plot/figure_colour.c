@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* figure_colour.c: which colour, dash and point tell a series from others. */
+/* figure_colour.c: the colour, dash and point of a series. */
 #include "plot/figure.h"
 
 static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",

@@ -8,7 +8,8 @@
 
 #include "inspect/table_formats.h"
 
-/* Angles turn pairs of dimensions, and the first ones turn many times: their cosines tell more. */
+/* Angles turn pairs of dimensions, and the first ones turn many times: their cosines are easier to
+ * read. */
 static const float *cosines_of(const struct scheme_table *t, int64_t sheets, struct arena *a)
 {
     int64_t n = sheets * t->rows * t->columns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plot_cost.c: a metric against what it costs. */
+/* plot_cost.c: a metric against its cost. */
 #include <math.h>
 
 #include "plotter.h"
@@ -109,7 +109,7 @@ peat_status plot_against_cost(struct plotter *p)
     struct strbuf *out = &p->f->script;
     struct look l;
     if (add_data(p) == 0)
-        return error_set(p->err, PEAT_INVALID, "no finished cell says what it cost");
+        return error_set(p->err, PEAT_INVALID, "no finished cell has this cost in its result");
     find_look(p, &l);
     int legend = plot_legend_width(p, l.n, l.label), tall = plot_legend_height(l.n);
     p->f->width = LEFT + WIDTH + 20 + legend;

@@ -12,7 +12,7 @@
 /* Steps are drawn in at most BINS places: a seed's values in one of them are averaged. */
 enum { BINS = 120, STEPS_MIN = 3 };
 
-/* What is read from metrics.jsonl. */
+/* The curves of metrics.jsonl. */
 struct wanted {
     const char *metric, *split;
     int64_t length; /* -1: any */
@@ -164,7 +164,7 @@ static void add_curve(struct plotter *p, const struct curve *c)
     lines_end(p);
 }
 
-/* What is seen of all curves, and of their steps after the first tenth alone. */
+/* The range of all curves, and of their steps after the first tenth. */
 struct heights {
     double low, high, later_high;
 };

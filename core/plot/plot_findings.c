@@ -24,7 +24,7 @@ struct drawing {
     bool by_part;
 };
 
-/* ---- what is drawn ---- */
+/* ---- numbers ---- */
 
 static peat_status find_measure(struct drawing *d, const char *name)
 {

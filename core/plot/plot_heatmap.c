@@ -19,7 +19,7 @@ struct grid {
     double *mean; /* [n_row, n_column] */
 };
 
-/* What the columns are: the names of their axes. */
+/* The names of the columns' axes. */
 static const char *column_title(struct plotter *p, const struct grid *g)
 {
     struct strbuf text;

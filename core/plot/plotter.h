@@ -8,7 +8,7 @@
 /* What an axis does in panels and lines. */
 enum axis_role { AXIS_FREE, AXIS_LINES, AXIS_PANELS };
 
-/* What a plot is made from. `length` is an index. */
+/* The input of a plot. `length` is an index. */
 struct plotter {
     struct figure *f;
     const struct results *r;
@@ -62,7 +62,7 @@ void plot_set_y_range(struct strbuf *out, double low, double high);
  * its plot is tall, so that this one is a plot of its own. */
 void plot_legend(struct plotter *p, const char *with, int n, const char *const *label,
                  const char *const *style);
-/* What a legend of these labels takes. */
+/* The size of a legend of these labels, in px. */
 int plot_legend_width(struct plotter *p, int n, const char *const *label);
 int plot_legend_height(int n);
 /* " lc rgb '#0072B2' dt 1 pt 7" */

@@ -15,7 +15,7 @@
 #include "process/child.h"
 #include "process/guard.h"
 
-/* Leads what the child sends, so that half of it is not taken for all. */
+/* The head of the child's answer: its length shows whether all of it has come. */
 struct head {
     uint64_t magic, n;
 };
@@ -55,7 +55,7 @@ struct watchman {
     struct error found;
 };
 
-/* At once, while the page tells which plugins these are. */
+/* At once, while the page still names these plugins. */
 static void look(void *ctx, const char *hook)
 {
     struct watchman *w = ctx;
@@ -89,7 +89,7 @@ static void send(int fd, const struct strbuf *out, struct trail *trail)
         trail_say(trail, &err);
 }
 
-/* What the work and its plugins print. */
+/* Where the work and its plugins print. */
 static void direct_output(enum apart_prints prints)
 {
     int null = prints == APART_SILENT ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
@@ -126,7 +126,7 @@ _Noreturn static void run_child(const struct job_apart *job, struct trail_page *
 /* Work under way in a child. */
 struct inquiry {
     struct child child;
-    int fd;                  /* what it sends */
+    int fd;                  /* of its answer */
     double seconds, outside; /* without progress: in a plugin's function, outside; 0: any time */
     uint64_t beats;
     double cpu;          /* seconds of processors that it had used at the last look */

@@ -262,7 +262,7 @@ void child_wait(struct child *c)
     }
 }
 
-/* ---- what it printed ---- */
+/* ---- output ---- */
 
 static void read_back(int fd, struct strbuf *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.c: comparing the process with what it was. */
+/* guard.c: compares the process with its state at the start. */
 #include "process/guard.h"
 
 #include <errno.h>

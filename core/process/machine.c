@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* machine.c: cores and memory, from the files in which Linux tells them. */
+/* machine.c: cores and memory, from files of Linux. */
 #include "process/machine.h"
 
 #include <inttypes.h>

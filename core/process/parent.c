@@ -43,7 +43,7 @@ static void wait_for_standstill(const struct parent_watch *w)
     }
 }
 
-/* The thread owns what it is given: it looks until the last moment of the process. */
+/* The thread owns its argument, since it runs until the process ends. */
 static void *watch(void *ctx)
 {
     const struct parent_watch *w = ctx;

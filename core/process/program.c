@@ -12,7 +12,8 @@ peat_status own_program(char *path, size_t n, struct error *err)
 {
     ssize_t length = readlink("/proc/self/exe", path, n - 1);
     if (length < 0)
-        return error_set(err, PEAT_IO, "cannot tell where this program is: %s", strerror(errno));
+        return error_set(err, PEAT_IO, "cannot find out where this program is: %s",
+                         strerror(errno));
     path[length] = '\0';
     return PEAT_OK;
 }

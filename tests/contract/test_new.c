@@ -69,7 +69,7 @@ START_TEST(names_and_folders_that_cannot_be_are_refused)
     shell_says(2, "the name 'a-b' may have lower-case letters, digits and underscores only",
                "peat plugins new a-b -k task");
     shell_expect(2, "peat plugins new ../x -k task");
-    shell_says(2, "say what it is to be: --kind scheme, combine or task", "peat plugins new wave");
+    shell_says(2, "choose its kind: --kind scheme, combine or task", "peat plugins new wave");
     shell_expect(2, "peat plugins new wave -k model");
     shell_expect(2, "peat plugins new -k task");
     shell_says(2, "cannot make 'missing/wave': No such file or directory",

@@ -211,7 +211,7 @@ START_TEST(compare_takes_two_labels_of_an_axis)
     assert_printed("left out, being the same model for every combine: none.-");
     shell_says(0, "\nsum ", "peat compare learned sinusoidal runs/x");
     shell_says(0, "\"interactions\": [", "peat compare learned sinusoidal runs/x --json");
-    shell_says(2, "'scheme' is what is compared",
+    shell_says(2, "'scheme' is the axis that is compared",
                "peat compare learned sinusoidal runs/x --over scheme");
     shell_says(2, "there is no axis 'sise'", "peat compare learned sinusoidal runs/x --over sise");
     shell_says(2, "option '--over' is for", "peat compare none learned.sum runs/x --over combine");

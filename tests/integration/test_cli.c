@@ -32,7 +32,7 @@ static const struct use uses[] = {
      "mean '--kind'?\ntry 'peat plugins list --help'\n"},
     {"plugins list -x 2>&1", 2, "peat: unknown option '-x' of 'peat plugins list'"},
     {"plugins list all 2>&1", 2, "peat: unexpected operand 'all'"},
-    {"plugins info 2>&1", 2, "takes one name, not 0"},
+    {"plugins info 2>&1", 2, "needs one name, not 0"},
     {"plugins info rotry 2>&1", 2, "peat: there is no plugin 'rotry'; did you mean 'rotary'?"},
     {"plugins info rotary 2>/dev/null", 0, "\nhooks    prepare, qkv\n"},
     {"plugins info scheme/rotary 2>/dev/null", 0, "paper    arXiv:2104.09864"},
@@ -99,7 +99,8 @@ static void assert_option_is_checked(const char *verb, const char *option, const
     read_offers(&values, words.text);
     strbuf_clear(&words);
     strbuf_addf(&words, valued ? "%s" : "%s=1", option);
-    shell_says(2, valued ? "' needs a value" : "' takes no value", "peat %s %s", verb, words.text);
+    shell_says(2, valued ? "' needs a value" : "' does not have a value", "peat %s %s", verb,
+               words.text);
     strbuf_addf(&words, "=1x");
     if (!strncmp(argument, "FILE", 4) || !strncmp(argument, "DIR", 3))
         shell_says(2, "' must not be empty", "peat %s %s ''", verb, option);

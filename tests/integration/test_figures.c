@@ -133,7 +133,7 @@ START_TEST(mistakes_are_told_before_anything_is_drawn)
     shell_says(2, "does not end in .pdf", "peat plot %s --kind bars -f pdf -o x.svg", m.dir);
     shell_says(2, "there are 128, 256", "peat plot %s --kind bars --length 3", m.dir);
     shell_says(2, "nowhere", "peat plot %s --kind bars -o nowhere/x.svg", m.dir);
-    shell_says(2, "is no run directory", "peat plot . --kind bars");
+    shell_says(2, "is not a run directory", "peat plot . --kind bars");
     shell_expect(2, "peat report");
     shell_expect(2, "peat report %s -o nowhere/r.html", m.dir);
 }

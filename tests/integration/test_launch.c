@@ -213,7 +213,8 @@ START_TEST(array_that_is_no_job_number_reaches_no_program)
     shell_expect(0, "mkdir -p runs/grid/slurm");
     for (size_t i = 0; i < sizeof(array) / sizeof(*array); i++) {
         shell_expect(0, "echo '{\"array\": \"%s\"}' > runs/grid/slurm/job.json", array[i]);
-        shell_says(2, "runs/grid/slurm/job.json' is damaged: 'array' is no job of Slurm",
+        shell_says(2,
+                   "runs/grid/slurm/job.json' is damaged: 'array' is not the number of a Slurm job",
                    STAND_IN "peat run grid.yaml --launcher slurm");
     }
     shell_expect(0, "test ! -e asked && test ! -e calls");
@@ -254,7 +255,7 @@ START_TEST(refused_submission_changes_no_cell)
                  "REFUSE='invalid partition' " STAND_IN
                  "peat run grid.yaml -o runs --retry-failed --launcher slurm %s",
                  one_cell);
-    assert_printed("peat: sbatch does not take '");
+    assert_printed("peat: sbatch refuses '");
     assert_printed("/runs/slurm/array.sbatch': invalid partition\n");
     shell_says(0, "1 cell: 1 crashed", "peat status runs");
     shell_expect(0, STAND_IN "peat run grid.yaml -o runs --retry-failed --launcher slurm %s",
@@ -268,7 +269,7 @@ START_TEST(missing_slurm_and_too_long_arrays_are_refused)
     shell_says(2, "peat: there is no 'sbatch' here: is Slurm installed?\n",
                "PATH=/nonexistent \"$PEAT\" run grid.yaml -o runs --launcher slurm");
     shell_says(2,
-               "peat: 6 cells make 6 tasks, and this Slurm takes 4 in an array; set "
+               "peat: 6 cells make 6 tasks, and this Slurm accepts at most 4 in an array; set "
                "run.slurm.cells_per_task to 2 or more\n",
                STAND_IN "peat run grid.yaml -o runs --launcher slurm");
     shell_expect(0, "test ! -e calls");
@@ -351,7 +352,7 @@ START_TEST(cell_that_runs_is_left_by_others)
     shell_expect(0, "peat cell runs 0 --timeout 60 >said 2>&1 & echo $! > pid; " UNTIL(
                         "[ -s runs/cells/*/metrics.jsonl ]"));
     shell_says(1, "left to process ", "peat cell runs 0");
-    shell_says(1, "which is running it", "peat run grid.yaml -o runs %s", slow_cell);
+    shell_says(1, "is being run by", "peat run grid.yaml -o runs %s", slow_cell);
     shell_says(0, "1 cell: 1 running", "peat status runs");
     shell_expect(0, "kill $(cat pid); while kill -0 $(cat pid) 2>/dev/null; do sleep 0.05; "
                     "done; test ! -e runs/cells/*/running.json");

@@ -88,7 +88,7 @@ START_TEST(run_mends_damaged_cells)
     shell_expect(0, numbers, "whole", "before", "before", "before");
     for (int i = 0; i < DAMAGES; i++) {
         damage(damages[i].command);
-        shell_says(0, "the cell is done again", "peat run e.yaml -o r");
+        shell_says(0, "the cell is run again", "peat run e.yaml -o r");
         shell_says(0, "6 cells: 6 done", "peat status r");
         shell_expect(0, numbers, "r", "after", "after", "after");
         shell_expect(0, "cmp before after");
@@ -105,7 +105,7 @@ START_TEST(run_mends_a_diverged_cell_with_its_last_evaluation)
     shell_expect(0, numbers, "d", "before", "before", "before");
     shell_says(0, "\"split\": \"valid\"", "cat d/cells/*/result.json");
     shell_expect(0, "truncate -s -9 d/cells/*/result.json");
-    shell_says(0, "the cell is done again", "peat run d");
+    shell_says(0, "the cell is run again", "peat run d");
     shell_expect(0, numbers, "d", "after", "after", "after");
     shell_expect(0, "cmp before after");
 }

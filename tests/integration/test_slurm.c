@@ -196,7 +196,7 @@ END_TEST
 START_TEST(longer_array_than_slurm_takes_is_refused_with_a_way_out)
 {
     shell_expect(2, "peat run grid.yaml -o runs position.scheme=none seeds=150 run.slurm={}");
-    assert_printed("150 cells make 150 tasks, and this Slurm takes 101 in an array; set "
+    assert_printed("150 cells make 150 tasks, and this Slurm accepts at most 101 in an array; set "
                    "run.slurm.cells_per_task to 2 or more");
     shell_expect(0, "test -z \"$(squeue -h)\"");
 }

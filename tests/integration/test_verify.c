@@ -58,7 +58,7 @@ START_TEST(each_damage_is_a_line_with_its_cell)
          "plan.json and config.json are not of one cell: their label differs"},
         {FORGE "\"params\": [0-9]*/\"params\": 7/' none*s0*/result.json",
          "config.json and result.json are not of one cell: their params differs"},
-        {"seq 999 >../../text.txt", "text.txt' is not what it was made with"},
+        {"seq 999 >../../text.txt", "text.txt' differs from the file that it was made with"},
         {"sed -i 's/steps: 10/steps: 11/' ../resolved.yaml",
          "problem: resolved.yaml is not the one that plan.json was written with"},
         {"rm ../resolved.yaml", "problem: resolved.yaml is missing"},

@@ -403,7 +403,7 @@ START_TEST(what_was_read_is_kept_and_a_run_is_made_again_elsewhere)
                  "for d in kept there/kept; do peat verify $d | grep -o 'hash.*' > $(echo $d | tr "
                  "/ .).hash; done; cmp kept.hash there.kept.hash; test -s kept.hash");
     shell_expect(0, "printf x | dd of=v.npy bs=1 seek=1000 conv=notrunc 2>&1");
-    shell_says(1, "v.npy' is not what it was made with", "peat verify kept");
+    shell_says(1, "v.npy' differs from the file that it was made with", "peat verify kept");
 }
 END_TEST
 
@@ -439,7 +439,7 @@ static const struct {
     const char *make, *model, *says;
 } mistakes[] = {
     {"", "embedding: none.npy", "x.yaml:9:16: 'from' in embedding in model names"},
-    {": > e.npy", "embedding: e.npy", "e.npy' is no array of NumPy's: it begins otherwise"},
+    {": > e.npy", "embedding: e.npy", "e.npy' is not a NumPy array: it begins otherwise"},
     {": > e.txt", "embedding: e.txt", "e.txt' is empty"},
     {": > e.safetensors", "embedding: e.safetensors", "too short for a safetensors file"},
     {"head -c 9000 v.npy > c.npy", "embedding: c.npy", "its shape takes 16384: is it cut?"},
@@ -463,7 +463,7 @@ static const struct {
     {"sed 's/(256, 16)/(9223372036854775807, 16)/' v.npy > h.npy; printf '\\150' | dd of=h.npy "
      "bs=1 "
      "seek=8 conv=notrunc",
-     "embedding: h.npy", "is no array of NumPy's"},
+     "embedding: h.npy", "is not a NumPy array"},
     {"sed 's/.shape.: (256, 16), }/\\x27shape\\x27: (9<<62,1)   }/' v.npy > h.npy",
      "embedding: h.npy", "'shape' is not of whole numbers"},
     {"printf '\\377\\377\\377\\377\\377\\377\\377\\177{' > h.safetensors",

@@ -237,7 +237,7 @@ START_TEST(a_cell_shows_what_its_scheme_and_combination_have_come_to)
     static const struct {
         const char *cell, *shown;
     } one[] = {{"learned.sum.s0", "the vector that learned gives each position"},
-               {"learned.sum.s0", "what a token becomes in the model's input"},
+               {"learned.sum.s0", "each token in the model's input"},
                {"learned.film.s0", "film.scale"},
                {"learned.film.s0", "film.shift"},
                {"learned.gate_scalar.s0", "gate_scalar.gate"},
@@ -247,7 +247,7 @@ START_TEST(a_cell_shows_what_its_scheme_and_combination_have_come_to)
         shell_says(0, one[i].shown, "peat inspect runs/d %s", one[i].cell);
     shell_says(2, "did you mean 'film.scale'",
                "peat inspect runs/d learned.film.s0 --what film.scal");
-    shell_says(2, "which cell of it?", "peat inspect runs/d");
+    shell_says(2, "name one of its cells", "peat inspect runs/d");
     shell_says(2, "it has sizes and tokens of its own", "peat inspect runs/d 0 --d 4");
     shell_says(2, "is for DIR CELL", "peat inspect rotary --start --d 4 --T 4");
     shell_says(0, "components hold 99 %", "peat inspect runs/d learned.sum.s0 --describe");

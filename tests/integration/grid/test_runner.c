@@ -299,7 +299,7 @@ START_TEST(glob_that_nothing_fits_is_refused)
     add_cells("good");
     options.only = "bad*";
     ck_assert_int_eq(runner_check(&hand.plan, &options, &err), PEAT_INVALID);
-    ck_assert_ptr_nonnull(strstr(err.text, "no cell fits 'bad*'"));
+    ck_assert_ptr_nonnull(strstr(err.text, "no cell matches 'bad*'"));
 }
 END_TEST
 
@@ -470,7 +470,7 @@ START_TEST(cell_of_a_dead_parent_is_ended_and_gone_on_with)
     ck_assert_int_eq(starts(0), 2);
     child_wait(&held);
     ck_assert_int_ge(held.code, 0);
-    assert_said("for a parent that has gone");
+    assert_said("although its parent has gone");
 }
 END_TEST
 
@@ -483,7 +483,7 @@ START_TEST(cell_that_somebody_runs_alone_is_left_to_them)
     assert_end(1, 0, 0, 1, 0, 0);
     ck_assert_int_eq(starts(0), 1);
     ck_assert_int_eq(cell(0).state, CELL_RUNNING);
-    assert_said("is left to process");
+    assert_said("is being run by process");
     child_end(&held);
     child_wait(&held);
 }

@@ -315,7 +315,7 @@ START_TEST(what_is_no_run_directory_is_refused)
 {
     struct rundir r;
     ck_assert_int_eq(rundir_read(hand.run, &r, &hand.arena, &err), PEAT_NOTFOUND);
-    ck_assert_ptr_nonnull(strstr(err.text, "is no run directory"));
+    ck_assert_ptr_nonnull(strstr(err.text, "is not a run directory"));
     write_run();
     static const char bad[] = "{\"cells\": [{\"id\": \"../x\"}]}";
     ck_assert_int_eq(file_write(in_run("plan.json"), bad, strlen(bad), &err), PEAT_OK);

@@ -115,7 +115,7 @@ static const struct {
     {F4("(99999999999999999999,)"), "'shape' is not of whole numbers"},
     {F4("(-1, 5)"), "'shape' is not of whole numbers"},
     {F4("(5 5)"), "'shape' is not of whole numbers"},
-    {F4("5"), "'shape' is no tuple"},
+    {F4("5"), "'shape' is not a tuple"},
     {F4("(1,1,1,1,1,1,5)"), "more than 6 axes"},
     {"{'descr': '<i4', 'fortran_order': False, 'shape': (5,)}",
      "numbers of dtype '<i4'; weights are made of '<f2', '<f4' and '<f8'"},
@@ -128,11 +128,11 @@ static const struct {
     {"{'descr': '<f4', 'shape': (5,)}", "its header lacks"},
     {"{'descr': '<f4', 'descr': '<f4', 'shape': (5,)}", "other keys than"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (5,)} x", "its header lacks"},
-    {"{'descr': '<f4' 'fortran_order': False}", "its header is no dict"},
-    {"{'descr", "its header is no dict"},
-    {"{", "its header is no dict"},
-    {"", "its header is no dict"},
-    {"[]", "its header is no dict"},
+    {"{'descr': '<f4' 'fortran_order': False}", "its header is not a dict"},
+    {"{'descr", "its header is not a dict"},
+    {"{", "its header is not a dict"},
+    {"", "its header is not a dict"},
+    {"[]", "its header is not a dict"},
 };
 
 START_TEST(malformed_file_is_refused_with_its_reason)

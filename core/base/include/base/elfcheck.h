@@ -13,7 +13,7 @@
  * segments at least; a table that ends later is taken for cut short. `path` is for messages. */
 peat_status elf_check(const char *path, const char *bytes, size_t n, uint64_t size,
                       struct error *err);
-/* What its first n bytes can tell, ELF_HEAD of them or all that there are. */
+/* The fault that its first n bytes show: ELF_HEAD of them, or the whole file. */
 peat_status elf_check_head(const char *path, const char *bytes, size_t n, struct error *err);
 /* Whether the table of segments is within the first n bytes, of a file whose head is right. */
 bool elf_has_table(const char *bytes, size_t n);

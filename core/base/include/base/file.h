@@ -20,11 +20,11 @@
 
 enum file_owner {
     FILE_ANYONES, /* a regular file, also behind a symbolic link */
-    FILE_OWN,     /* a regular file and no link: what is written in a run directory */
+    FILE_OWN,     /* a regular file, not a link: for run directories */
 };
 
 /* open() with O_CLOEXEC and mode 0666 of a regular file. PEAT_NOTFOUND when there is none,
- * PEAT_INVALID when what is to be read is no regular file, PEAT_IO when that is to be written. */
+ * PEAT_INVALID when a file to be read is not regular, PEAT_IO when a file to be written is not. */
 peat_status file_open(const char *path, int flags, enum file_owner owner, int *fd,
                       struct error *err);
 /* The open descriptor that path is a name of (/dev/stdout, /dev/fd/N, /proc/self/fd/N), or -1. */
@@ -36,7 +36,7 @@ int file_descriptor(const char *path);
  * character devices and names of open descriptors are written to straight; a pipe that nobody
  * reads from is refused after ten seconds. */
 peat_status file_write(const char *path, const void *bytes, size_t n, struct error *err);
-/* In a run directory: what is there must be a regular file and no link. */
+/* In a run directory: an existing file must be regular and not a link. */
 peat_status file_write_own(const char *path, const void *bytes, size_t n, struct error *err);
 /* Removes temporary files that killed processes have left in a directory. For who holds its lock;
  * a write that is under way there begins again. */
@@ -47,7 +47,8 @@ peat_status fd_write(int fd, const void *bytes, size_t n, struct error *err);
 /* ---- reading ---- */
 
 /* The whole file, with a terminating 0 after n bytes; freed by the caller. Refuses files beyond
- * limit bytes (0: no limit) and what is no regular file. PEAT_NOTFOUND when there is no such file.
+ * limit bytes (0: no limit), and those that are not regular. PEAT_NOTFOUND when there is no such
+ * file.
  */
 peat_status file_read(const char *path, size_t limit, char **bytes, size_t *n, struct error *err);
 /* The same, and also what an open descriptor named by path gives until its end, as /dev/stdin or a

@@ -31,7 +31,7 @@ void json_print(const struct value *v, enum json_style style, struct strbuf *out
 const char *json_to_text(const struct value *v, enum json_style style, struct arena *a);
 /* Of the canonical text. */
 void json_hash(const struct value *v, char hex[HASH_HEX]);
-/* NULL when the text is no JSON; a duplicate key is an error. `file` names it in messages and
+/* NULL when the text is not JSON; a duplicate key is an error. `file` names it in messages and
  * places (line 0), and is borrowed. */
 struct value *json_parse(struct arena *a, const char *text, size_t n, const char *file,
                          struct error *err);

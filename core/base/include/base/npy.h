@@ -25,7 +25,7 @@ struct npy {
 };
 
 bool npy_is(const void *bytes, size_t size);
-/* PEAT_INVALID says what is wrong, after `path`. */
+/* PEAT_INVALID: the message begins with `path`. */
 peat_status npy_open(struct npy *f, const void *bytes, size_t size, const char *path,
                      struct error *err);
 /* Token ids: numbers of one axis, of any integer dtype, each from 0 to 2^31 - 1; *id [f->n] lives

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_dir.h: a directory for what a command writes on its way.
+ * own_dir.h: a directory for temporary files of a command.
  *
- * It is locked while its process lives. What a killed process has left is removed by the next
+ * It is locked while its process lives. The directory of a killed process is removed by the next
  * process of the same user that opens one of the same kind.
  */
 #ifndef BASE_OWN_DIR_H

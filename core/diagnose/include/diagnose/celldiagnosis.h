@@ -16,13 +16,13 @@ struct cell_diagnosis {
     const char *generation; /* directory of the weights              */
     int64_t step;           /* of the weights                        */
     char weights[HASH_HEX]; /* SHA-256 of their file                 */
-    const char *changed;    /* what is not as it was in training; NULL: nothing */
+    const char *changed;    /* plugins or data that have changed since training; NULL: none */
     const struct cell_files *cell;
 };
 
 /* Rebuilds the cell's model in F64 with its newest weights and reads n_batch batches of its first
  * evaluation length. Refuses a cell without weights, and data that are not those of the training;
- * plugins that differ are noted. The trail (may be NULL) is told which hooks run. gemm_start was
+ * plugins that differ are noted. The trail (may be NULL) records the hooks that run. gemm_start was
  * called for the team, which outlives d. cell_diagnosis_close also after a failure. */
 peat_status cell_diagnosis_open(struct cell_diagnosis *d, const struct cell_files *cell,
                                 int n_batch, const struct team *team, struct trail *trail,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* celltables.h: what a cell's scheme and combination are, as tables. */
+/* celltables.h: tables of a cell's scheme and combination. */
 #ifndef DIAGNOSE_CELLTABLES_H
 #define DIAGNOSE_CELLTABLES_H
 
@@ -17,7 +17,7 @@ struct cell_table {
  * scheme; what positions and tokens become in the model's input (diagnose/tables.h); what schemes
  * add to the logits of each layer; every node that a scheme or the combination names for
  * inspection. What differs from window to window is that of the first one. Nothing stands twice:
- * a layer that has what the layer before has is left out. The tables live in d's memory.
+ * a layer with the same table as the layer before is left out. The tables live in d's memory.
  */
 peat_status cell_tables(struct cell_diagnosis *d, struct cell_table **list, int *n,
                         struct error *err);

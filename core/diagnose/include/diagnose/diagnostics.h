@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * diagnostics.h: what is asked of a trained model. docs/diagnostics.md gives the formulas, their
+ * diagnostics.h: the diagnostics of a trained model. docs/diagnostics.md gives the formulas, their
  * sources, and the form of each tree.
  *
  * Each function fills the map v with its numbers, of six digits each, or with {"skipped": why}
@@ -24,7 +24,7 @@ peat_status diagnose_subspaces(struct subject *s, struct json v, struct error *e
 peat_status diagnose_support(struct subject *s, struct json v, struct error *err);
 /* Pairs of token and position that are mistaken for others at the input. */
 peat_status diagnose_collisions(struct subject *s, struct json v, struct error *err);
-/* What a linear readout finds after every block. */
+/* Position and token by a linear readout after every block. */
 peat_status diagnose_probes(struct subject *s, struct json v, struct error *err);
 /* How much the order of the other tokens changes the last output. */
 peat_status diagnose_order(struct subject *s, struct json v, struct error *err);

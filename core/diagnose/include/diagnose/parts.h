@@ -11,7 +11,8 @@
  * Through a block the parts go as through a linear map: with the scale 1 / sqrt(var + eps) of each
  * token, the attention weights and the slope act(u) / u of each hidden unit as they are for the
  * whole x. Their sum stays x. The constant part collects every bias and every norm's beta. After
- * the first attention this is an attribution and no fact: what is held fixed depends on all parts.
+ * the first attention this is an attribution, not a fact: the numbers held fixed depend on all
+ * parts.
  */
 #ifndef DIAGNOSE_PARTS_H
 #define DIAGNOSE_PARTS_H
@@ -50,7 +51,7 @@ peat_status parts_find(struct subject *s, const peat_batch *b, struct parts *inp
 void parts_norm(const struct norm_weights *n, const struct parts *from, struct parts *to,
                 struct arena *a);
 
-/* What the attention of one head group makes of the parts. Arrays [B, H of the group, T, C]. */
+/* The parts after the attention of one head group. Arrays [B, H of the group, T, C]. */
 struct group_parts {
     const struct attention_seen *seen;
     int64_t H, C, Cv;

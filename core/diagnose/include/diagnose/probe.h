@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe.h: what a linear readout finds in activations x [n, d].
+ * probe.h: linear readouts of activations x [n, d].
  *
  * Both probes are closed forms: no iterations, no stopping rule, the same answer each time. Both
  * first scale each column to mean 0 and variance 1 over the training rows.

@@ -4,7 +4,7 @@
  *
  * Cells whose labels are equal on all other axes are one row of the table. Each value in it has a
  * score: the mean of the metric over the seeds kept for choosing. The best score is chosen; of
- * equal ones the smaller value, or the earlier one where values are no numbers. A value of which
+ * equal ones the smaller value, or the earlier one where values are not numbers. A value of which
  * such a cell diverged, or measured no finite number, is not chosen. While one of these cells has
  * not come to an end, nothing is.
  */

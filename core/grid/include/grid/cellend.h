@@ -33,7 +33,7 @@ struct cell_end {
     struct value *result;  /* NULL: none */
 };
 
-/* What the parent knows of the process. */
+/* The process as its parent sees it. */
 struct cell_process {
     const char *dir; /* the cell's */
     bool had_result; /* when it was started */

@@ -4,8 +4,9 @@
  *
  * The loop waits for signals, and looks at its cells now and then: SIGCHLD ends a cell, the first
  * stop (base/stops.h) asks all cells to save and end and starts no more, the second kills them.
- * SIGHUP is no second one: who ends a session may send it after SIGTERM. Signals are blocked and
- * waited for, so there is no handler. The caller has no other threads that would take them.
+ * SIGHUP does not count as a second one: who ends a session may send it after SIGTERM. Signals are
+ * blocked and waited for, so there is no handler. The caller has no other threads that would take
+ * them.
  */
 #ifndef GRID_JOBS_H
 #define GRID_JOBS_H
@@ -28,7 +29,7 @@ struct job {
     uint64_t beats;
     struct cell_process process;
     struct cell_end end;
-    bool ended, told; /* what its trail has to tell */
+    bool ended, told; /* told: the notice of its trail was printed */
 };
 
 struct jobs {

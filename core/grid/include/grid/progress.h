@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress.h: what a grid tells on stderr while it runs: one line for each cell that ends, and on
+ * progress.h: a grid's messages on stderr while it runs: one line for each cell that ends, and on
  * a terminal a live line below them.
  */
 #ifndef GRID_PROGRESS_H

@@ -31,10 +31,10 @@ peat_status rundir_check_sources(const char *dir, struct error *err);
  * a directory that rundir_check accepts. Cells of other plans stay. */
 peat_status rundir_write(const char *dir, const struct plan *p, struct arena *a, struct error *err);
 
-/* One cell as its files tell it. */
+/* One cell, read from its files. */
 struct cell_files {
     const char *id, *dir;
-    const char *label; /* the id when nothing tells it           */
+    const char *label; /* the id when no file has it            */
     const char *hash;  /* plan.json's; NULL: not in it           */
     enum cell_state state;
     struct value *config, *result, *meta; /* NULL when absent or damaged         */
@@ -57,8 +57,8 @@ struct rundir {
  * too, and by the state damaged where the cell was done, not by failing. PEAT_CORRUPT: plan.json is
  * damaged; PEAT_MISMATCH: a file is of a newer format than is known. */
 peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, struct error *err);
-/* Fills r->best by the plan and the states of the planned cells, and tells those never started that
- * wait for a choice from those that were not chosen. rundir_read has done so. */
+/* Fills r->best by the plan and the states of the planned cells, and separates cells never started
+ * that wait for a choice from those that were not chosen. rundir_read has done so. */
 peat_status rundir_choose(struct rundir *r, const struct value *plan, struct arena *a,
                           struct error *err);
 /* One cell alone, quickly; PEAT_NOTFOUND when there is no directory for it. planned is not known.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runner.h: the parent of a grid: starts cell processes, watches them, tells the user.
+ * runner.h: the parent of a grid: starts cell processes, watches them, reports to the user.
  *
  * The parent never runs a step: each cell is `peat cell DIR ID` started by spawn with its
  * environment set before exec, in its own process, ended when the parent dies. A stop is

@@ -2,7 +2,7 @@
 /*
  * schemefile.h: schemes.json of a run directory: drawings of the schemes that were trained.
  *
- * Only a scheme's own code can say what it makes of positions. `peat run` asks it
+ * Only a scheme's own code can compute its table. `peat run` asks it
  * (diagnose/drawings.h) and keeps the tables here, so that whoever reads the directory runs no
  * code.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verify.h: whether a run directory is what it says, and one hash for all of it.
+ * verify.h: whether a run directory is consistent, and one hash for all of it.
  *
  * Everything is looked at that tables, figures, exports and diagnoses read: seals, the files that
  * a result is sealed with, and the identity of each cell: plan against configuration against result
@@ -32,11 +32,11 @@ struct verification {
     struct arena *arena;
 };
 
-/* An error: it is no run directory, its plan.json is damaged, or a newer program wrote it. */
+/* An error: it is not a run directory, its plan.json is damaged, or a newer program wrote it. */
 peat_status verify_dir(const char *path, struct verification *v, struct arena *a,
                        struct error *err);
-/* The same of what a bundle holds: planned cells alone, weights where they are packed, and none of
- * the files elsewhere that the directory names. */
+/* The same for the files of a bundle: planned cells alone, weights where they are packed, and none
+ * of the files elsewhere that the directory names. */
 peat_status verify_packed(const char *path, bool weights, struct verification *v, struct arena *a,
                           struct error *err);
 void verify_add(struct remarks *list, struct arena *a, const char *cell, const char *fmt, ...)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * describe.h: what a scheme's table looks like, in numbers.
+ * describe.h: properties of a scheme's table.
  *
  * The formulas take the table as it is: rows are positions 0, 1, 2, ...
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scheme_table.h: what a scheme makes of positions 0 .. T-1, as numbers. */
+/* scheme_table.h: a scheme's table for positions 0 .. T-1. */
 #ifndef INSPECT_SCHEME_TABLE_H
 #define INSPECT_SCHEME_TABLE_H
 

@@ -3,8 +3,8 @@
  * plot.h: figures of results.
  *
  * A colour stands for a label of one axis (the scheme, where that is an axis); with many rows the
- * other axes make panels. What is drawn is what the table says: the same means over seeds with the
- * same intervals.
+ * other axes make panels. A figure shows the numbers of the table: the same means over seeds with
+ * the same intervals.
  */
 #ifndef PLOT_PLOT_H
 #define PLOT_PLOT_H
@@ -16,7 +16,7 @@ enum plot_kind {
     PLOT_CURVES, /* metric against step, or the training loss where nothing was evaluated between */
     PLOT_BARS,   /* a row's mean with its interval, its seeds below it                            */
     PLOT_LENGTH, /* metric against evaluation length                                              */
-    PLOT_COST,   /* metric against what it costs                                                  */
+    PLOT_COST,   /* metric against its cost                                                       */
     PLOT_HEATMAP, /* metric by two axes */
     PLOT_FOREST,  /* differences of the report's contrasts */
     PLOT_KINDS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* childlog.h: the lines of a child's log that tell how it ended. */
+/* childlog.h: the lines of a child's log that say how it ended. */
 #ifndef PROCESS_CHILDLOG_H
 #define PROCESS_CHILDLOG_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guard.h: what of the process the engine counts on and a plugin could change behind its back.
+ * guard.h: notices when a plugin changes the process that the engine relies on.
  *
  * Rounding, locale, directory, signals, open files and child processes are looked at after plugin
  * code has run: a difference ends the work with the name of who made it, before anything is
@@ -28,7 +28,7 @@ struct guard {
     char where[96], what[96]; /* the first difference; where "": none */
 };
 
-/* Takes the process as it is for right. Again after the engine itself has opened files. */
+/* Records the process as it should be. Again after the engine itself has opened files. */
 void guard_start(struct guard *g);
 /* Keeps the first difference: `where`, and "changed the locale". */
 void guard_look(struct guard *g, const char *where);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* state.h: what of the process a plugin could change behind the engine's back. */
+/* state.h: the state of a process that a plugin could change. */
 #ifndef PROCESS_STATE_H
 #define PROCESS_STATE_H
 
@@ -24,7 +24,7 @@ struct state {
     uint64_t environment;
 };
 
-/* What a few system calls tell, with the handlers of n signals; the rest is left as it is. */
+/* The fields that a few system calls give, with the handlers of n signals; the others stay. */
 void state_read_part(struct state *s, int n, const int *signals);
 void state_read(struct state *s);
 /* Says what differs, "the locale is 'C.UTF-8' and was 'C'"; nothing when nothing does. */

@@ -28,7 +28,7 @@ struct trail_page {
     char hook[TRAIL_TEXT];     /* "rotary.qkv" while a plugin's function runs, else ""          */
     char kernel[TRAIL_TEXT];   /* the same for kernels, which run in hooks and outside of them */
     char cell[256];            /* the cell that is set up or trained, when there are several   */
-    char missing[160];         /* what the hook is not given, as it does not declare it        */
+    char missing[160];         /* tensors that the hook does not declare, so that it gets NULL */
     char notice[TRAIL_NOTICE]; /* before the first step: what the user should know; "": nothing */
     int32_t n_plugin;
     struct trail_plugin plugin[TRAIL_PLUGINS];
@@ -55,7 +55,8 @@ void trail_page_free(struct trail_page *page);
 /* All of them take NULL for the trail. */
 void trail_enter(struct trail *t, const char *hook);
 void trail_leave(struct trail *t);
-/* After trail_enter: what the hook finds NULL, "PEAT_NEED_X (x_q, x_k)"; "": nothing. */
+/* After trail_enter: the tensors that are NULL for the hook, "PEAT_NEED_X (x_q, x_k)"; "": nothing.
+ */
 void trail_missing(struct trail *t, const char *missing);
 /* A kernel of the operation `name` that `hook` built (NULL: not known). */
 void trail_enter_kernel(struct trail *t, const char *hook, const char *name, bool backward);
