@@ -9,18 +9,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "cell/quantity.h"
 #include "train/generation.h"
 
 /* ---- records ---- */
-
-#define COSTS                                                                                      \
-    {"params", FIELD_NUMBER | FIELD_NULL}, {"flops_per_token", FIELD_NUMBER | FIELD_NULL},         \
-        {"params_positional", FIELD_NUMBER | FIELD_NULL | FIELD_SIGNED},                           \
-        {"params_frozen", FIELD_NUMBER}, {"started", FIELD_TEXT},                                  \
-        {"attention_path", FIELD_TEXT | FIELD_NULL},                                               \
-    {                                                                                              \
-        "injection", FIELD_TEXT | FIELD_NULL                                                       \
-    }
 
 static const struct field train_fields[] = {
     {"steps", FIELD_INT}, {"seq_len", FIELD_INT}, {"batch", FIELD_INT}, {NULL}};
@@ -42,8 +34,11 @@ static const struct field config_fields[] = {
     {"position", FIELD_MAP},
     {"train", FIELD_MAP, 0, train_fields},
     {"eval", FIELD_MAP, 0, eval_fields},
-    COSTS,
-    {"input_ratio_start", FIELD_NUMBER | FIELD_NULL},
+#define QUANTITY(files, name, key, flags, ...) QUANTITY_FIELD_OR_NULL((files)&IN_CONFIG, key, flags)
+#include "cell/quantities.inc"
+    {"started", FIELD_TEXT},
+    {"attention_path", FIELD_TEXT | FIELD_NULL},
+    {"injection", FIELD_TEXT | FIELD_NULL},
     {NULL},
 };
 const struct record config_record = {"config.json", "format", 1, false, config_fields};
@@ -108,16 +103,13 @@ static const struct field result_fields[] = {
     {"measures", FIELD_LIST | FIELD_NEEDED, FIELD_MAP, measure_fields},
     {"metrics", FIELD_LIST, FIELD_MAP, metric_fields},
     {"length_unit", FIELD_TEXT},
-    COSTS,
-    {"tokens_per_s", FIELD_NUMBER | FIELD_NULL},
-    {"step_ms_median", FIELD_NUMBER | FIELD_NULL},
-    {"peak_rss_kib", FIELD_NUMBER | FIELD_NULL},
-    {"wall_s", FIELD_NUMBER | FIELD_NULL},
-    {"eval_s", FIELD_NUMBER | FIELD_NULL},
-    {"cpu_s", FIELD_NUMBER | FIELD_NULL},
+#define QUANTITY(files, name, key, flags, ...) QUANTITY_FIELD_OR_NULL((files)&IN_RESULT, key, flags)
+#include "cell/quantities.inc"
+    {"started", FIELD_TEXT},
+    {"attention_path", FIELD_TEXT | FIELD_NULL},
+    {"injection", FIELD_TEXT | FIELD_NULL},
     {"resolved", FIELD_MAP},
     {"untrained", FIELD_MAP | FIELD_NULL, FIELD_INT},
-    {"input_ratio", FIELD_NUMBER | FIELD_NULL},
     {"drift", FIELD_LIST, FIELD_MAP, drift_fields},
     {"batch_hash", FIELD_TEXT},
     {"init_hash", FIELD_TEXT},

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "cell/cellfiles.h"
+#include "cell/quantity.h"
 #include "train/input_sizes.h"
 
 /* ---- rows that were never trained ---- */
@@ -138,31 +139,33 @@ static void put_metrics(struct json result, const struct cell_outcome *o)
     }
 }
 
-static void put_costs(struct json r, const struct cell_outcome *o)
+static void put_texts(struct json r, const struct cell_outcome *o)
 {
-    const struct trainer *t = o->trainer;
-    /* What the plan counts; what it measures stands in the plan alone, where a limit on memory can
-     * keep it from being measured. */
-    static const char *const planned[] = {"params", "params_positional", "flops_per_token",
-                                          "attention_path", "injection"};
+    static const char *const planned[] = {"attention_path", "injection"};
     for (size_t i = 0; i < sizeof(planned) / sizeof(*planned); i++)
         json_put(r, planned[i], value_get(o->config_json, planned[i]));
-    if (value_get(o->config_json, "params_frozen"))
-        json_put(r, "params_frozen", value_get(o->config_json, "params_frozen"));
     if (o->assembly->started)
         json_put_text(r, "started", o->assembly->started);
+}
+
+/* The plan's count of parameters and FLOPs is repeated: q begins with the configuration's. */
+static void put_quantities(struct json r, const struct cell_outcome *o, double ratio)
+{
+    const struct trainer *t = o->trainer;
+    double q[QUANTITIES], tokens = (double)(t->train->batch * t->train->seq_len);
+    bool timed = t->median_step_ms > 0.0;
     struct rusage use;
     getrusage(RUSAGE_SELF, &use);
-    double tokens = (double)(t->train->batch * t->train->seq_len);
-    bool timed = t->median_step_ms > 0.0;
-    json_put_real(r, "tokens_per_s", timed ? tokens / (t->median_step_ms * 1e-3) : (double)NAN);
-    json_put_real(r, "step_ms_median", timed ? t->median_step_ms : (double)NAN);
-    json_put_int(r, "peak_rss_kib", use.ru_maxrss);
-    json_put_real(r, "wall_s", t->train_seconds);
-    json_put_real(r, "eval_s", t->eval_seconds);
-    json_put_real(r, "cpu_s",
-                  (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
-                      1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec));
+    quantities_read(o->config_json, IN_CONFIG, q);
+    q[Q_INPUT_RATIO] = ratio;
+    q[Q_TOKENS_PER_S] = timed ? tokens / (t->median_step_ms * 1e-3) : (double)NAN;
+    q[Q_STEP_MS] = timed ? t->median_step_ms : (double)NAN;
+    q[Q_PEAK_RSS] = (double)use.ru_maxrss;
+    q[Q_WALL] = t->train_seconds;
+    q[Q_EVAL] = t->eval_seconds;
+    q[Q_CPU] = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+               1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+    quantities_put(r, IN_RESULT, q);
 }
 
 peat_status cell_result(const struct cell_outcome *o, struct arena *a, struct value **result,
@@ -195,10 +198,10 @@ peat_status cell_result(const struct cell_outcome *o, struct arena *a, struct va
     put_measures(r, o);
     put_metrics(r, o);
     json_put_text(r, "length_unit", o->assembly->task.plan.length_unit);
-    put_costs(r, o);
+    put_quantities(r, o, ratio);
+    put_texts(r, o);
     json_put(r, "resolved", assembly_resolved(o->assembly, a));
     json_put(r, "untrained", o->untrained);
-    json_put_real(r, "input_ratio", ratio);
     if (o->drift)
         json_put(r, "drift", o->drift);
     json_put_text(r, "batch_hash", batches);

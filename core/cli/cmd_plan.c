@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_plan.c: peat plan EXP.yaml. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,10 +40,10 @@ static const char *short_number(struct arena *a, double x)
 }
 
 /* 1234567 -> "1,234,567" */
-static const char *grouped_number(struct arena *a, int64_t x)
+static const char *grouped_number(struct arena *a, double x)
 {
     char digits[32], text[48];
-    int n = snprintf(digits, sizeof(digits), "%" PRId64, x), out = 0;
+    int n = snprintf(digits, sizeof(digits), "%.0f", x), out = 0;
     for (int i = 0; i < n; i++) {
         if (i > (digits[0] == '-') && (n - i) % 3 == 0)
             text[out++] = ',';
@@ -54,9 +53,9 @@ static const char *grouped_number(struct arena *a, int64_t x)
     return arena_strdup(a, text);
 }
 
-static const char *mebibytes(struct arena *a, int64_t bytes)
+static const char *mebibytes(struct arena *a, double bytes)
 {
-    return arena_printf(a, "%.1f MiB", (double)bytes / (1024.0 * 1024.0));
+    return arena_printf(a, "%.1f MiB", bytes / (1024.0 * 1024.0));
 }
 
 /* ---- the table ---- */
@@ -103,17 +102,18 @@ static void print_table(struct loaded_plan *l, const char *const *state)
     columns_add(&table, head);
     for (int i = 0; i < l->plan.n; i++) {
         const struct plan_cell *c = &l->plan.cell[i];
-        const char *const row[] = {arena_printf(&l->arena, "%d", c->index),
-                                   c->label,
-                                   grouped_number(&l->arena, c->params),
-                                   grouped_number(&l->arena, c->params_positional),
-                                   short_number(&l->arena, c->flops_per_token),
-                                   short_number(&l->arena, plan_training(c)),
-                                   short_number(&l->arena, c->eval_flops + c->generate_flops),
-                                   mebibytes(&l->arena, c->activation_bytes),
-                                   number_formed(&l->arena, number_ratio, c->input_ratio),
-                                   c->attention_path,
-                                   state[i]};
+        const char *const row[] = {
+            arena_printf(&l->arena, "%d", c->index),
+            c->label,
+            grouped_number(&l->arena, c->q[Q_PARAMS]),
+            grouped_number(&l->arena, c->q[Q_PARAMS_POSITIONAL]),
+            short_number(&l->arena, c->q[Q_FLOPS_PER_TOKEN]),
+            short_number(&l->arena, plan_training(c)),
+            short_number(&l->arena, c->q[Q_EVAL_FLOPS] + c->q[Q_GENERATE_FLOPS]),
+            mebibytes(&l->arena, c->q[Q_ACTIVATION_BYTES]),
+            number_formed(&l->arena, number_ratio, c->q[Q_INPUT_RATIO_START]),
+            c->attention_path,
+            state[i]};
         columns_add(&table, row);
     }
     columns_print(&table, "", stdout);
@@ -129,8 +129,8 @@ static void print_work(struct loaded_plan *l, const struct plan_runs *runs)
         if (!runs->is_run[i])
             continue;
         training += plan_training(&p->cell[i]);
-        evaluation += p->cell[i].eval_flops;
-        generation += p->cell[i].generate_flops;
+        evaluation += p->cell[i].q[Q_EVAL_FLOPS];
+        generation += p->cell[i].q[Q_GENERATE_FLOPS];
         work += plan_work(&p->cell[i]);
     }
     cli_print("%sFLOP of training, %sFLOP of evaluation", short_number(&l->arena, training),
@@ -156,9 +156,9 @@ static void print_notes(const struct plan *p, int rows, struct arena *a)
         matched[i] = c->matched;
         started[i] = c->started;
         first[i] = c->first_tokens ? shown_text(a, c->first_tokens) : NULL;
-        if (c->params_frozen > 0)
-            frozen[i] = arena_printf(a, "%s trained, %s frozen", grouped_number(a, c->params),
-                                     grouped_number(a, c->params_frozen));
+        if (c->q[Q_PARAMS_FROZEN] > 0)
+            frozen[i] = arena_printf(a, "%s trained, %s frozen", grouped_number(a, c->q[Q_PARAMS]),
+                                     grouped_number(a, c->q[Q_PARAMS_FROZEN]));
     }
     print_said("matched", p, rows, matched, a);
     print_said("parameters", p, rows, frozen, a);

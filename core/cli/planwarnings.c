@@ -15,9 +15,9 @@ static const double far_apart = 8.0;
 /* NULL: nothing to say. */
 static const char *lopsided(const struct plan_cell *c, struct arena *a)
 {
-    bool tokens = c->input_ratio > 1.0;
-    double times = tokens ? c->input_ratio : 1.0 / c->input_ratio;
-    if (!isfinite(c->input_ratio) || times <= far_apart * (1.0 + 1e-3))
+    bool tokens = c->q[Q_INPUT_RATIO_START] > 1.0;
+    double times = tokens ? c->q[Q_INPUT_RATIO_START] : 1.0 / c->q[Q_INPUT_RATIO_START];
+    if (!isfinite(c->q[Q_INPUT_RATIO_START]) || times <= far_apart * (1.0 + 1e-3))
         return NULL;
     return arena_printf(a, "%s enter %.3g times as large as %s", tokens ? "tokens" : "positions",
                         times, tokens ? "positions" : "tokens");

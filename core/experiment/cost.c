@@ -164,7 +164,7 @@ static peat_status twin_params(struct planning *p, const struct cell_config *c, 
 double plan_training(const struct plan_cell *c)
 {
     const struct train_config *t = &c->config.train;
-    return c->flops_per_token * (double)t->batch * (double)t->seq_len * (double)t->steps;
+    return c->q[Q_FLOPS_PER_TOKEN] * (double)t->batch * (double)t->seq_len * (double)t->steps;
 }
 
 /* FLOPs that take as long as a byte of activations, which is written, read again, and has a
@@ -176,8 +176,8 @@ static const double flops_per_byte = 30.0;
 static double slowness(const struct plan_cell *c)
 {
     const struct train_config *t = &c->config.train;
-    double flops = c->flops_per_token * (double)t->batch * (double)t->seq_len;
-    return flops > 0 ? 1 + flops_per_byte * (double)c->activation_bytes / flops : 1;
+    double flops = c->q[Q_FLOPS_PER_TOKEN] * (double)t->batch * (double)t->seq_len;
+    return flops > 0 ? 1 + flops_per_byte * c->q[Q_ACTIVATION_BYTES] / flops : 1;
 }
 
 double plan_training_work(const struct plan_cell *c)
@@ -187,13 +187,14 @@ double plan_training_work(const struct plan_cell *c)
 
 double plan_work(const struct plan_cell *c)
 {
-    return plan_training_work(c) + slowness(c) * (c->eval_flops + c->generate_work);
+    return plan_training_work(c) + slowness(c) * (c->q[Q_EVAL_FLOPS] + c->q[Q_GENERATE_WORK]);
 }
 
 int64_t plan_memory(const struct plan_cell *c)
 {
     enum { PROGRAM = 40 << 20, PARAMETER = 4 * sizeof(float) };
-    return PROGRAM + PARAMETER * c->params + c->activation_bytes + c->activation_bytes / 4;
+    int64_t activations = (int64_t)c->q[Q_ACTIVATION_BYTES];
+    return PROGRAM + PARAMETER * (int64_t)c->q[Q_PARAMS] + activations + activations / 4;
 }
 
 static void note_costs(struct planning *p, struct plan_cell *cell, const struct look *look)
@@ -203,19 +204,19 @@ static void note_costs(struct planning *p, struct plan_cell *cell, const struct 
     double tokens = (double)t->batch * (double)t->seq_len;
     double times = (double)evaluations_until(t->steps, t->steps, cell->config.eval.every);
     struct strbuf injection = look->injection;
-    cell->params = cost->trainable;
-    cell->params_frozen = cost->frozen;
+    cell->q[Q_PARAMS] = (double)cost->trainable;
+    cell->q[Q_PARAMS_FROZEN] = (double)cost->frozen;
     cell->started = look->started;
     cell->first_tokens = look->first_tokens;
-    cell->flops_per_token = 3 * (double)cost->forward_flops / tokens;
-    cell->eval_flops = times * look->evaluation.score_flops;
-    cell->generate_flops = times * look->evaluation.generate_flops;
-    cell->generate_work = times * look->evaluation.generate_work;
-    cell->activation_bytes = cost->activation_bytes;
+    cell->q[Q_FLOPS_PER_TOKEN] = 3 * (double)cost->forward_flops / tokens;
+    cell->q[Q_EVAL_FLOPS] = times * look->evaluation.score_flops;
+    cell->q[Q_GENERATE_FLOPS] = times * look->evaluation.generate_flops;
+    cell->q[Q_GENERATE_WORK] = times * look->evaluation.generate_work;
+    cell->q[Q_ACTIVATION_BYTES] = (double)cost->activation_bytes;
     cell->attention_path = cell->config.model.mixer != MIXER_ATTENTION ? "-"
                            : cost->composed                            ? "composed"
                                                                        : "fused";
-    cell->input_ratio = look->ratio;
+    cell->q[Q_INPUT_RATIO_START] = look->ratio;
     while (injection.n > 0 && injection.text[injection.n - 1] == '\n')
         injection.n--;
     cell->injection = arena_printf(p->a, "%.*s", (int)injection.n, injection.text);
@@ -231,7 +232,7 @@ peat_status cost_measure(struct planning *p, struct plan_cell *cell)
     if (status == PEAT_OK)
         status = twin_params(p, &cell->config, &without);
     note_costs(p, cell, &look);
-    cell->params_positional = cell->params - without;
+    cell->q[Q_PARAMS_POSITIONAL] = cell->q[Q_PARAMS] - (double)without;
     strbuf_release(&look.injection);
     return status;
 }

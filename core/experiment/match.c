@@ -19,7 +19,7 @@ struct trial {
 
 static double row_cost(const struct planning *p, const struct plan_row *row)
 {
-    return p->e->match.by == 0 ? (double)row->cell.params : row->cell.flops_per_token;
+    return row->cell.q[p->e->match.by == 0 ? Q_PARAMS : Q_FLOPS_PER_TOKEN];
 }
 
 static int64_t row_size(const struct planning *p, const struct plan_row *row)

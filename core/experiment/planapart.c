@@ -18,26 +18,25 @@ static void add_plugin(struct json list, const struct plugin_use *use)
     json_put_text(m, "sha256", use->plugin->sha256);
 }
 
-/* What plan.json leaves out. */
-static void add_rest(struct json list, const struct plan_cell *c)
+/* The members of a cell that plan.json leaves out. */
+static void add_rest(struct json cell, const struct plan_cell *c)
 {
-    struct json m = json_add_map(list), plugins = json_put_list(m, "plugins");
+    struct json plugins = json_put_list(cell, "plugins");
     add_plugin(plugins, &c->config.task);
     for (int i = 0; i < c->config.n_scheme; i++)
         add_plugin(plugins, &c->config.scheme[i]);
     if (c->config.has_combine)
         add_plugin(plugins, &c->config.combine);
-    json_put(m, "resolved", c->config.resolved);
-    json_put_text(m, "first_tokens", c->first_tokens);
+    json_put(cell, "resolved", c->config.resolved);
+    json_put_text(cell, "first_tokens", c->first_tokens);
 }
 
 static void write_plan(const struct plan *p, struct arena *a, struct strbuf *out)
 {
-    struct json m = json_map(a), rest = json_put_list(m, "rest");
+    struct value *plan = plan_value(p, a), *cells = value_get(plan, "cells");
     for (int i = 0; i < p->n; i++)
-        add_rest(rest, &p->cell[i]);
-    json_put(m, "plan", plan_value(p, a));
-    json_print(m.v, JSON_DENSE, out);
+        add_rest((struct json){a, cells->item[i]}, &p->cell[i]);
+    json_print(plan, JSON_DENSE, out);
 }
 
 struct request {
@@ -105,10 +104,9 @@ static bool read_plugins(const struct value *list, struct cell_config *c, struct
     return list != NULL;
 }
 
-static bool read_config(const struct value *row, const struct value *rest, struct cell_config *c,
-                        struct arena *a)
+static bool read_config(const struct value *row, struct cell_config *c, struct arena *a)
 {
-    c->resolved = value_get(rest, "resolved");
+    c->resolved = value_get(row, "resolved");
     c->seed = json_get_int(row, "seed", 0);
     const struct value *train = value_get(c->resolved, "train");
     c->train.steps = json_get_int(train, "steps", 0);
@@ -117,11 +115,11 @@ static bool read_config(const struct value *row, const struct value *rest, struc
     c->eval.every = json_get_int(value_get(c->resolved, "eval"), "every", 0);
     snprintf(c->hash, sizeof(c->hash), "%s", text_or(row, "hash", ""));
     snprintf(c->setting, sizeof(c->setting), "%s", text_or(row, "setting", ""));
-    return c->resolved && read_plugins(value_get(rest, "plugins"), c, a);
+    return c->resolved && read_plugins(value_get(row, "plugins"), c, a);
 }
 
-static bool read_cell(const struct experiment *e, const struct value *row, const struct value *rest,
-                      struct plan_cell *c, struct arena *a)
+static bool read_cell(const struct experiment *e, const struct value *row, struct plan_cell *c,
+                      struct arena *a)
 {
     *c = (struct plan_cell){
         .index = (int)json_get_int(row, "index", -1),
@@ -131,25 +129,17 @@ static bool read_cell(const struct experiment *e, const struct value *row, const
         .combine = text_or(row, "combine", ""),
         .task = text_or(row, "task", ""),
         .seed = json_get_int(row, "seed", 0),
-        .params = json_get_int(row, "params", 0),
-        .params_positional = json_get_int(row, "params_positional", 0),
-        .params_frozen = json_get_int(row, "params_frozen", 0),
-        .flops_per_token = json_get_number(row, "flops_per_token"),
-        .eval_flops = json_get_number(row, "eval_flops"),
-        .generate_flops = json_get_number(row, "generate_flops"),
-        .generate_work = json_get_number(row, "generate_work"),
-        .input_ratio = json_get_number(row, "input_ratio_start"),
-        .activation_bytes = json_get_int(row, "activation_bytes", 0),
         .attention_path = text_or(row, "attention_path", ""),
         .injection = text_or(row, "injection", ""),
         .started = json_get_text(row, "started"),
-        .first_tokens = json_get_text(rest, "first_tokens"),
+        .first_tokens = json_get_text(row, "first_tokens"),
         .matched = json_get_text(row, "matched"),
         .baseline = (int)json_get_int(row, "baseline", -1),
     };
+    quantities_read(row, IN_PLAN, c->q);
     for (int i = 0; i < e->n_axis; i++)
         c->axis[i] = text_or(value_get(row, "axes"), e->axis[i].key, "");
-    return c->id && c->label && read_config(row, rest, &c->config, a);
+    return c->id && c->label && read_config(row, &c->config, a);
 }
 
 static void read_skipped(const struct value *list, struct plan *p, struct arena *a)
@@ -169,19 +159,16 @@ static void read_dropped(const struct value *list, struct plan *p, struct arena 
         p->dropped[i] = list->item[i]->text ? list->item[i]->text : "";
 }
 
-static bool read_plan(struct plan *p, const struct value *v, struct arena *a)
+static bool read_plan(struct plan *p, const struct value *plan, struct arena *a)
 {
-    const struct value *plan = value_get(v, "plan"), *rest = value_get(v, "rest"),
-                       *cells = value_get(plan, "cells");
-    if (!cells || !rest || cells->kind != VALUE_LIST || rest->kind != VALUE_LIST ||
-        rest->n != cells->n || cells->n > EXPERIMENT_MAX_CELLS)
+    const struct value *cells = value_get(plan, "cells");
+    if (!cells || cells->kind != VALUE_LIST || cells->n > EXPERIMENT_MAX_CELLS)
         return false;
     p->n = cells->n;
     p->cell = ARENA_ARRAY(a, p->n + 1, struct plan_cell);
     for (int i = 0; i < p->n; i++) {
         struct plan_cell *c = &p->cell[i];
-        if (!read_cell(p->experiment, cells->item[i], rest->item[i], c, a) || c->index != i ||
-            c->baseline >= p->n)
+        if (!read_cell(p->experiment, cells->item[i], c, a) || c->index != i || c->baseline >= p->n)
             return false;
     }
     read_dropped(value_get(plan, "dropped"), p, a);
@@ -202,7 +189,7 @@ peat_status plan_make_apart(struct plan *p, const struct experiment *e, enum pla
         if (!v)
             status = PEAT_CORRUPT;
         else if (!read_plan(p, v, a))
-            status = error_set(err, PEAT_CORRUPT, "the process that plans sent half a plan");
+            status = error_set(err, PEAT_CORRUPT, "the planning process sent an incomplete plan");
     }
     strbuf_release(&text);
     return status;

@@ -26,16 +26,9 @@ static const struct field cell_fields[] = {
     {"seed", FIELD_INT | FIELD_NEEDED},
     {"hash", FIELD_TEXT},
     {"setting", FIELD_TEXT},
-    {"params", FIELD_NUMBER},
-    {"params_positional", FIELD_NUMBER | FIELD_SIGNED},
-    {"params_frozen", FIELD_NUMBER},
+#define QUANTITY(files, name, key, flags, ...) QUANTITY_FIELD((files)&IN_PLAN, key, flags)
+#include "cell/quantities.inc"
     {"started", FIELD_TEXT},
-    {"flops_per_token", FIELD_NUMBER},
-    {"eval_flops", FIELD_NUMBER},
-    {"generate_flops", FIELD_NUMBER},
-    {"generate_work", FIELD_NUMBER},
-    {"activation_bytes", FIELD_NUMBER},
-    {"input_ratio_start", FIELD_NUMBER | FIELD_NULL},
     {"attention_path", FIELD_TEXT},
     {"injection", FIELD_TEXT},
     {"matched", FIELD_TEXT | FIELD_NULL},
@@ -167,13 +160,14 @@ static void put_cell(struct json m, const struct plan *p, const struct plan_cell
     json_put_text(m, "combine", c->combine);
 }
 
-/* Cells that freeze nothing and draw all weights are written as if there were nothing else. */
-static void put_start(struct json m, const struct plan_cell *c)
+/* What the plan found out about the cell. */
+static void put_findings(struct json m, const struct plan_cell *c, enum quantity_file file)
 {
-    if (c->params_frozen > 0)
-        json_put_int(m, "params_frozen", c->params_frozen);
+    quantities_put(m, file, c->q);
     if (c->started)
         json_put_text(m, "started", c->started);
+    json_put_text(m, "attention_path", c->attention_path);
+    json_put_text(m, "injection", c->injection);
 }
 
 static void add_cell(struct json cells, const struct plan *p, const struct plan_cell *c)
@@ -184,17 +178,7 @@ static void add_cell(struct json cells, const struct plan *p, const struct plan_
     json_put_int(m, "seed", c->seed);
     json_put_text(m, "hash", c->config.hash);
     json_put_text(m, "setting", c->config.setting);
-    json_put_int(m, "params", c->params);
-    json_put_int(m, "params_positional", c->params_positional);
-    put_start(m, c);
-    json_put_real(m, "flops_per_token", c->flops_per_token);
-    json_put_real(m, "eval_flops", c->eval_flops);
-    json_put_real(m, "generate_flops", c->generate_flops);
-    json_put_real(m, "generate_work", c->generate_work);
-    json_put_int(m, "activation_bytes", c->activation_bytes);
-    json_put_real(m, "input_ratio_start", c->input_ratio);
-    json_put_text(m, "attention_path", c->attention_path);
-    json_put_text(m, "injection", c->injection);
+    put_findings(m, c, IN_PLAN);
     json_put_text(m, "matched", c->matched);
     if (c->baseline < 0)
         json_put(m, "baseline", NULL);
@@ -235,12 +219,6 @@ struct value *plan_cell_value(const struct plan *p, const struct plan_cell *c, s
     json_put_text(m, "hash", c->config.hash);
     json_put_text(m, "setting", c->config.setting);
     m.v = value_merge(a, m.v, c->config.resolved);
-    json_put_int(m, "params", c->params);
-    json_put_int(m, "params_positional", c->params_positional);
-    put_start(m, c);
-    json_put_real(m, "flops_per_token", c->flops_per_token);
-    json_put_real(m, "input_ratio_start", c->input_ratio);
-    json_put_text(m, "attention_path", c->attention_path);
-    json_put_text(m, "injection", c->injection);
+    put_findings(m, c, IN_CONFIG);
     return m.v;
 }

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "cell/cellfiles.h"
+#include "cell/quantity.h"
 #include "grid/claimfile.h"
 #include "grid/verify.h"
 
@@ -45,15 +45,6 @@ static bool is_among(const char *key, const char *const *name)
     return false;
 }
 
-static struct json without(const struct value *map, const char *const *left_out, struct arena *a)
-{
-    struct json rest = json_map(a);
-    for (int i = 0; i < map->n; i++)
-        if (!is_among(map->key[i], left_out))
-            json_put(rest, map->key[i], map->item[i]);
-    return rest;
-}
-
 static struct json only(const struct value *map, const char *const *kept, struct arena *a)
 {
     struct json some = json_map(a);
@@ -63,20 +54,16 @@ static struct json only(const struct value *map, const char *const *kept, struct
     return some;
 }
 
-/* resolved.yaml says where the files lie. */
-static struct value *plan_part(const struct value *plan, struct arena *a)
+/* plan.json or result.json without timings and without hashes of files that hold a time or, as
+ * resolved.yaml, the place of a file. */
+static struct value *lasting_part(const struct value *map, struct arena *a)
 {
-    static const char *const left_out[] = {"files", NULL};
-    return without(plan, left_out, a).v;
-}
-
-/* Costs that were measured, and hashes of what holds a time. */
-static struct value *result_part(const struct value *result, struct arena *a)
-{
-    static const char *const left_out[] = {"tokens_per_s", "step_ms_median", "peak_rss_kib",
-                                           "wall_s",       "eval_s",         "cpu_s",
-                                           "files",        "meta_hash",      NULL};
-    return without(result, left_out, a).v;
+    static const char *const hashes[] = {"files", "meta_hash", NULL};
+    struct json rest = json_map(a);
+    for (int i = 0; i < map->n; i++)
+        if (!quantity_is_timed(map->key[i]) && !is_among(map->key[i], hashes))
+            json_put(rest, map->key[i], map->item[i]);
+    return rest.v;
 }
 
 /* What took part, without where it lies and which machine it ran on. */
@@ -166,7 +153,7 @@ static void add_cell(struct print *p, const struct cell_files *c)
     add_json(p, in_cell(c, "config.json", a), without_paths(c->config, c->meta, a));
     if (c->meta)
         add_json(p, in_cell(c, "meta.json", a), meta_part(c->meta, a));
-    add_json(p, in_cell(c, "result.json", a), result_part(c->result, a));
+    add_json(p, in_cell(c, "result.json", a), lasting_part(c->result, a));
     for (int i = 0; files && i < files->n; i++)
         add_hash(p, in_cell(c, files->key[i], a), json_get_text(files->item[i], "sha256"));
     if (!files)
@@ -199,7 +186,7 @@ bool fingerprint_of(const struct rundir *r, char hex[HASH_HEX])
     struct print p = {.a = &own};
     arena_init(&own, "fingerprint", 1 << 16);
     add_file(&p, "experiment.yaml", arena_printf(&own, "%s/experiment.yaml", r->path));
-    add_json(&p, "plan.json", plan_part(r->plan, &own));
+    add_json(&p, "plan.json", lasting_part(r->plan, &own));
     bool whole = add_claims(&p, r->path);
     for (int i = 0; i < r->n && whole; i++) {
         const struct cell_files *c = &r->cell[i];

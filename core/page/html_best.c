@@ -221,17 +221,18 @@ static void add_cost_tile(struct html_page *p, const struct result_row *best)
     bool compared = baseline && baseline != best;
     double unknown = (double)NAN;
     open_tile(p);
-    number_count(p->out, best->params);
+    number_count(p->out, best->q[Q_PARAMS]);
     strbuf_add(p->out, " parameters");
     tile_label(p);
-    if (compared && isfinite(best->params / baseline->params))
-        strbuf_addf(p->out, "%.2f× the baseline&#39;s; ", best->params / baseline->params);
-    number_count(p->out, best->flops_per_token);
+    if (compared && isfinite(best->q[Q_PARAMS] / baseline->q[Q_PARAMS]))
+        strbuf_addf(p->out, "%.2f× the baseline&#39;s; ",
+                    best->q[Q_PARAMS] / baseline->q[Q_PARAMS]);
+    number_count(p->out, best->q[Q_FLOPS_PER_TOKEN]);
     strbuf_add(p->out, " training FLOPs a token");
-    add_ratio(p, best->flops_per_token, compared ? baseline->flops_per_token : unknown);
-    if (isfinite(best->step_ms_median)) {
-        strbuf_addf(p->out, ", %.3g ms a step", best->step_ms_median);
-        add_ratio(p, best->step_ms_median, compared ? baseline->step_ms_median : unknown);
+    add_ratio(p, best->q[Q_FLOPS_PER_TOKEN], compared ? baseline->q[Q_FLOPS_PER_TOKEN] : unknown);
+    if (isfinite(best->q[Q_STEP_MS])) {
+        strbuf_addf(p->out, ", %.3g ms a step", best->q[Q_STEP_MS]);
+        add_ratio(p, best->q[Q_STEP_MS], compared ? baseline->q[Q_STEP_MS] : unknown);
     }
     close_tile(p);
 }

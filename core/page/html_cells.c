@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* html_cells.c: what acts where, and what became of every cell. */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -17,9 +16,10 @@ static void add_ratio(struct html_page *p, double ratio)
 
 static void add_injection(struct html_page *p, const struct result_row *row, bool ratios)
 {
+    const char *injection = row_text(row, "injection");
     html_open_row(p->out, results_row_label(p->r, row, p->a));
     strbuf_add(p->out, "<td>");
-    for (const char *line = row->injection ? row->injection : "unknown"; *line;) {
+    for (const char *line = injection ? injection : "unknown"; *line;) {
         size_t n = strcspn(line, "\n");
         html_textf(p->out, "%.*s", (int)n, line);
         line += n + (line[n] == '\n');
@@ -27,8 +27,8 @@ static void add_injection(struct html_page *p, const struct result_row *row, boo
     }
     strbuf_add(p->out, "</td>");
     if (ratios) {
-        add_ratio(p, row->input_ratio_start);
-        add_ratio(p, row->input_ratio);
+        add_ratio(p, row->q[Q_INPUT_RATIO_START]);
+        add_ratio(p, row->q[Q_INPUT_RATIO]);
     }
     html_close_row(p->out);
 }
@@ -36,16 +36,14 @@ static void add_injection(struct html_page *p, const struct result_row *row, boo
 void html_injection(struct html_page *p)
 {
     const struct results *r = p->r;
-    bool ratios = false;
-    for (int i = 0; i < r->n_row; i++)
-        ratios = ratios || isfinite(r->row[i].input_ratio_start);
+    bool ratios = results_have(r, Q_INPUT_RATIO_START);
     html_fold(p->out, "injection", "What acts where", false);
     html_open_table(p->out);
     html_column(p->out, "row", false);
     html_column(p->out, "injection plan", false);
     if (ratios) {
-        html_column(p->out, "tok:pos start", true);
-        html_column(p->out, "tok:pos end", true);
+        html_column(p->out, quantities[Q_INPUT_RATIO_START].head, true);
+        html_column(p->out, quantities[Q_INPUT_RATIO].head, true);
     }
     html_open_rows(p->out);
     for (int i = 0; i < r->n_row; i++)

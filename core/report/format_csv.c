@@ -26,258 +26,346 @@ struct number {
     double value; /* NaN: none */
 };
 
-/* Fields in the order of the columns; NULL where there is nothing. */
-struct line {
-    struct arena *a; /* of the fields and their texts */
-    int n, room;
-    const char **field;
+struct csv;
+
+/* A column, and how its field comes about. */
+struct column {
+    const char *name;
+    /* NULL: the field is empty. */
+    const char *(*text)(const struct csv *csv, const struct column *k);
+    const char *key; /* of the axis, or in the file; NULL: the name */
+    bool of_number;  /* another one in each line of a cell */
+    int quantity;    /* enum quantity_name */
 };
 
 struct csv {
     const struct results *r;
-    struct arena kept, passing; /* what lives to the end; what one line or cell needs */
-    struct line head, end;      /* end: of every line of the cell at hand */
-    int n_chosen, room;
+    struct arena *kept, *passing; /* what lives to the end; what one line or cell needs */
+    int n_column, room;
+    struct column *column;
+    const char **name;  /* of the columns */
+    const char **field; /* of the line at hand, by column */
+    const struct result_cell *cell;
+    const struct number *number;
+    int n_chosen;
     int *chosen;        /* the columns to write, in the order asked for */
     struct strbuf *out; /* NULL: looking for what changes */
     int n_line;         /* then how many there were, the first, */
-    struct line first;
+    const char **first;
     bool *changes; /* and the columns in which another one differs */
 };
 
 /* ---- fields ---- */
 
-static void add_text(struct line *line, const char *text)
-{
-    *ARENA_APPEND(line->a, line->field, line->n, line->room) = text;
-}
-
-static void add_number(struct line *line, double x)
+static const char *number_field(const struct csv *csv, double x)
 {
     char text[32];
     number_text(x, text);
-    add_text(line, isfinite(x) ? arena_strdup(line->a, text) : NULL);
+    return isfinite(x) ? arena_strdup(csv->passing, text) : NULL;
 }
 
-static void add_integer(struct line *line, bool is_there, int64_t n)
+static const char *integer_field(const struct csv *csv, bool is_there, int64_t n)
 {
-    add_text(line, is_there ? arena_printf(line->a, "%" PRId64, n) : NULL);
+    return is_there ? arena_printf(csv->passing, "%" PRId64, n) : NULL;
 }
 
-/* Columns of their own under shorter names. */
-static bool is_other_axis(const char *key)
+static const char *key_of(const struct column *k)
 {
-    return strcmp(key, "position.scheme") != 0 && strcmp(key, "position.combine") != 0 &&
-           strcmp(key, "task") != 0;
+    return k->key ? k->key : k->name;
 }
 
-/* Those of the rows, and those that best_over chooses on: a cell has a label on all. */
-static int count_axes(const struct results *r)
+static const char *experiment_of(const struct csv *csv, const struct column *k)
 {
-    return r->n_axis + r->best.over.n_axis;
+    (void)k;
+    return csv->cell->experiment;
 }
 
-static const char *axis_of(const struct results *r, int i)
+static const char *planned_text(const struct csv *csv, const struct column *k)
 {
-    return i < r->n_axis ? r->axis[i] : r->best.over.axis[i - r->n_axis];
+    return json_get_text(csv->cell->planned, key_of(k));
 }
 
-/* An axis that is called as another column is "axis.NAME". */
-static void tell_apart(struct line *head, int axes, int end)
+static const char *axis_label(const struct csv *csv, const struct column *k)
 {
-    for (int i = axes; i < end; i++) {
-        const char *name = head->field[i];
-        bool taken = false;
-        for (int k = 0; k < head->n; k++)
-            taken = taken || (k != i && strcmp(head->field[k], name) == 0);
-        if (taken)
-            head->field[i] = arena_printf(head->a, "axis.%s", name);
-    }
+    return json_get_text(value_get(csv->cell->planned, "axes"), key_of(k));
 }
 
-static void fill_head(struct csv *csv)
+/* Where it is not an axis, the label is in the plan or in the configuration. */
+static const char *label_of(const struct csv *csv, const struct column *k)
 {
-    static const char *const first[] = {"experiment", "cell", "label", "scheme", "combine", "task"},
-                             *const last[] = {"seed",
-                                              "metric",
-                                              "split",
-                                              "length",
-                                              "step",
-                                              "value",
-                                              "config_sha256",
-                                              "status",
-                                              "goal",
-                                              "params",
-                                              "params_pe",
-                                              "flops_per_token",
-                                              "input_ratio_start",
-                                              "input_ratio",
-                                              "tokens_per_s",
-                                              "step_ms_median",
-                                              "peak_rss_kib",
-                                              "wall_s",
-                                              "eval_s",
-                                              "cpu_s",
-                                              "threads",
-                                              "host",
-                                              "cpu",
-                                              "gemm",
-                                              "blas",
-                                              "blas_core",
-                                              "libm",
-                                              "precision",
-                                              "compiler",
-                                              "engine_version",
-                                              "plugin",
-                                              "plugin_version",
-                                              "plugin_abi",
-                                              "plugin_sha256",
-                                              "data_sha256",
-                                              "started_utc",
-                                              "drift"};
-    struct line *head = &csv->head;
-    for (size_t i = 0; i < sizeof(first) / sizeof(*first); i++)
-        add_text(head, first[i]);
-    int axes = head->n;
-    for (int i = 0; i < count_axes(csv->r); i++)
-        if (is_other_axis(axis_of(csv->r, i)))
-            add_text(head, axis_of(csv->r, i));
-    int end = head->n;
-    for (size_t i = 0; i < sizeof(last) / sizeof(*last); i++)
-        add_text(head, last[i]);
-    if (csv->r->best.over.n_axis)
-        add_text(head, "best_over");
-    if (csv->r->freezes)
-        add_text(head, "params_frozen");
-    tell_apart(head, axes, end);
+    const char *label = axis_label(csv, k);
+    label = label ? label : json_get_text(csv->cell->planned, k->name);
+    return label ? label : json_get_text(csv->cell->config, k->name);
 }
 
-/* ---- what is the same in all lines of a cell ---- */
-
-/* The same member of all items, joined by ';'. */
-static void add_joined(struct line *line, const struct value *map, const char *list,
-                       const char *kind, const char *member, const char *otherwise)
+static const char *task_of(const struct csv *csv, const struct column *k)
 {
-    const char *all = NULL;
-    const struct value *item;
-    for (int i = 0; (item = json_get_item(map, list, i)); i++) {
-        const char *prefix = kind ? json_get_text(item, kind) : NULL,
-                   *text = json_get_text(item, member);
-        text = text ? text : otherwise ? otherwise : "";
-        all = arena_printf(line->a, "%s%s%s%s%s", all ? all : "", all ? ";" : "",
-                           prefix ? prefix : "", prefix ? "/" : "", text);
-    }
-    add_text(line, all);
+    const char *label = label_of(csv, k);
+    return label ? label : json_get_text(value_get(csv->cell->config, "task"), "plugin");
 }
 
-static void fill_end(struct csv *csv, const struct result_cell *c)
+static const char *seed_of(const struct csv *csv, const struct column *k)
 {
-    static const char *const planned[] = {"params", "params_positional", "flops_per_token",
-                                          "input_ratio_start"};
-    static const char *const measured[] = {"input_ratio",  "tokens_per_s", "step_ms_median",
-                                           "peak_rss_kib", "wall_s",       "eval_s",
-                                           "cpu_s"};
-    static const char *const machine[] = {"host", "cpu",       "gemm",     "blas",  "blas_core",
-                                          "libm", "precision", "compiler", "engine"};
-    struct line *end = &csv->end;
-    *end = (struct line){.a = &csv->passing};
-    for (size_t i = 0; i < sizeof(planned) / sizeof(*planned); i++)
-        add_number(end, json_get_number(c->planned, planned[i]));
-    for (size_t i = 0; i < sizeof(measured) / sizeof(*measured); i++)
-        add_number(end, json_get_number(c->result, measured[i]));
-    add_number(end, json_get_number(c->meta, "threads"));
-    for (size_t i = 0; i < sizeof(machine) / sizeof(*machine); i++)
-        add_text(end, json_get_text(c->meta, machine[i]));
-    add_joined(end, c->meta, "plugins", "kind", "id", NULL);
-    add_joined(end, c->meta, "plugins", NULL, "version", NULL);
-    add_joined(end, c->meta, "plugins", NULL, "abi", json_get_text(c->meta, "abi"));
-    add_joined(end, c->meta, "plugins", NULL, "sha256", NULL);
-    add_joined(end, c->meta, "data", NULL, "sha256", NULL);
-    add_text(end, json_get_text(c->meta, "started_utc"));
-    add_text(end, cell_drift(c->result, end->a));
-    if (csv->r->best.over.n_axis)
-        add_text(end, best_role_words[c->role]);
-    if (csv->r->freezes)
-        add_integer(end, true, json_get_int(c->planned, "params_frozen", 0));
+    (void)k;
+    return integer_field(csv, true, csv->cell->seed);
 }
 
-/* Where it is no axis, the label stands in the plan or in the configuration. */
-static const char *label_of(const struct result_cell *c, const char *axis, const char *key)
+static const char *metric_of(const struct csv *csv, const struct column *k)
 {
-    const char *label = json_get_text(value_get(c->planned, "axes"), axis);
-    label = label ? label : json_get_text(c->planned, key);
-    return label ? label : json_get_text(c->config, key);
+    (void)k;
+    return csv->number->metric;
 }
 
-static const char *task_of(const struct result_cell *c)
+static const char *split_of(const struct csv *csv, const struct column *k)
 {
-    const char *label = label_of(c, "task", "task");
-    return label ? label : json_get_text(value_get(c->config, "task"), "plugin");
+    (void)k;
+    return csv->number->split;
 }
 
-static const char *goal_of(const struct results *r, const char *metric)
+static const char *length_of(const struct csv *csv, const struct column *k)
 {
-    for (int i = 0; metric && i < r->n_metric; i++)
-        if (strcmp(r->known[i].name, metric) == 0)
+    (void)k;
+    return integer_field(csv, csv->number->has_length, csv->number->length);
+}
+
+static const char *step_of(const struct csv *csv, const struct column *k)
+{
+    (void)k;
+    return integer_field(csv, csv->number->has_step, csv->number->step);
+}
+
+static const char *value_of(const struct csv *csv, const struct column *k)
+{
+    (void)k;
+    return number_field(csv, csv->number->value);
+}
+
+static const char *status_of(const struct csv *csv, const struct column *k)
+{
+    (void)k;
+    return cell_state_name(csv->cell->state);
+}
+
+static const char *goal_of(const struct csv *csv, const struct column *k)
+{
+    (void)k;
+    const struct results *r = csv->r;
+    for (int i = 0; csv->number->metric && i < r->n_metric; i++)
+        if (strcmp(r->known[i].name, csv->number->metric) == 0)
             return r->known[i].goal_max ? "max" : "min";
     return NULL;
 }
 
-static const char *field_of(const struct line *line, int column)
+static const char *quantity_of(const struct csv *csv, const struct column *k)
 {
-    return line->field[column] ? line->field[column] : "";
+    const struct quantity *row = &quantities[k->quantity];
+    bool planned = row->files & IN_PLAN;
+    double x = json_get_number(planned ? csv->cell->planned : csv->cell->result, row->key);
+    return number_field(csv, row->flags & QUANTITY_SPARSE && isnan(x) ? 0.0 : x);
 }
 
-static void write_line(const struct csv *csv, const struct line *line)
+static const char *meta_number(const struct csv *csv, const struct column *k)
+{
+    return number_field(csv, json_get_number(csv->cell->meta, key_of(k)));
+}
+
+static const char *meta_text(const struct csv *csv, const struct column *k)
+{
+    return json_get_text(csv->cell->meta, key_of(k));
+}
+
+/* The same member of all items of a list of meta.json, joined by ';'. */
+static const char *joined(const struct csv *csv, const char *list, const char *kind,
+                          const char *member, const char *otherwise)
+{
+    const char *all = NULL;
+    const struct value *item;
+    for (int i = 0; (item = json_get_item(csv->cell->meta, list, i)); i++) {
+        const char *prefix = kind ? json_get_text(item, kind) : NULL,
+                   *text = json_get_text(item, member);
+        text = text ? text : otherwise ? otherwise : "";
+        all = arena_printf(csv->passing, "%s%s%s%s%s", all ? all : "", all ? ";" : "",
+                           prefix ? prefix : "", prefix ? "/" : "", text);
+    }
+    return all;
+}
+
+static const char *plugin_names(const struct csv *csv, const struct column *k)
+{
+    (void)k;
+    return joined(csv, "plugins", "kind", "id", NULL);
+}
+
+static const char *plugin_texts(const struct csv *csv, const struct column *k)
+{
+    return joined(csv, "plugins", NULL, k->key, json_get_text(csv->cell->meta, k->key));
+}
+
+static const char *data_hashes(const struct csv *csv, const struct column *k)
+{
+    (void)k;
+    return joined(csv, "data", NULL, "sha256", NULL);
+}
+
+static const char *drift_of(const struct csv *csv, const struct column *k)
+{
+    (void)k;
+    return cell_drift(csv->cell->result, csv->passing);
+}
+
+static const char *role_of(const struct csv *csv, const struct column *k)
+{
+    (void)k;
+    return best_role_words[csv->cell->role];
+}
+
+/* ---- columns ---- */
+
+/* Axes follow the first, quantities the second. */
+static const struct column before_axes[] = {
+    {"experiment", experiment_of},
+    {"cell", planned_text, "id"},
+    {"label", planned_text},
+    {"scheme", label_of, "position.scheme"},
+    {"combine", label_of, "position.combine"},
+    {"task", task_of},
+};
+static const struct column after_axes[] = {
+    {"seed", seed_of},
+    {"metric", metric_of, .of_number = true},
+    {"split", split_of, .of_number = true},
+    {"length", length_of, .of_number = true},
+    {"step", step_of, .of_number = true},
+    {"value", value_of, .of_number = true},
+    {"config_sha256", planned_text, "hash"},
+    {"status", status_of},
+    {"goal", goal_of, .of_number = true},
+};
+static const struct column of_meta[] = {
+    {"threads", meta_number},
+    {"host", meta_text},
+    {"cpu", meta_text},
+    {"gemm", meta_text},
+    {"blas", meta_text},
+    {"blas_core", meta_text},
+    {"libm", meta_text},
+    {"precision", meta_text},
+    {"compiler", meta_text},
+    {"engine_version", meta_text, "engine"},
+    {"plugin", plugin_names},
+    {"plugin_version", plugin_texts, "version"},
+    {"plugin_abi", plugin_texts, "abi"},
+    {"plugin_sha256", plugin_texts, "sha256"},
+    {"data_sha256", data_hashes},
+    {"started_utc", meta_text},
+    {"drift", drift_of},
+};
+
+static void add_columns(struct csv *csv, const struct column *column, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        *ARENA_APPEND(csv->kept, csv->column, csv->n_column, csv->room) = column[i];
+}
+#define ADD_COLUMNS(csv, list) add_columns(csv, list, sizeof(list) / sizeof(*(list)))
+
+/* The axes of the rows, and those that best_over chooses on: a cell has a label on all. Schemes,
+ * combinations and the task have columns under shorter names. */
+static void add_axes(struct csv *csv)
+{
+    const struct results *r = csv->r;
+    for (int i = 0; i < r->n_axis + r->best.over.n_axis; i++) {
+        const char *key = i < r->n_axis ? r->axis[i] : r->best.over.axis[i - r->n_axis];
+        if (strcmp(key, "position.scheme") != 0 && strcmp(key, "position.combine") != 0 &&
+            strcmp(key, "task") != 0)
+            add_columns(csv, &(struct column){key, axis_label, key}, 1);
+    }
+}
+
+static void add_quantities(struct csv *csv, bool sparse)
+{
+    for (int i = 0; i < QUANTITIES; i++) {
+        const struct quantity *row = &quantities[i];
+        if (!row->column || sparse != !!(row->flags & QUANTITY_SPARSE) ||
+            (sparse && !results_have(csv->r, (enum quantity_name)i)))
+            continue;
+        const char *name = row->csv ? row->csv : row->key;
+        add_columns(csv, &(struct column){name, quantity_of, .quantity = i}, 1);
+    }
+}
+
+/* An axis that is called as another column is "axis.NAME". */
+static void name_apart(struct csv *csv)
+{
+    for (int i = 0; i < csv->n_column; i++) {
+        bool taken = false;
+        for (int k = 0; csv->column[i].text == axis_label && k < csv->n_column; k++)
+            taken = taken || (k != i && strcmp(csv->column[k].name, csv->column[i].name) == 0);
+        csv->name[i] = csv->column[i].name;
+        if (taken)
+            csv->name[i] = arena_printf(csv->kept, "axis.%s", csv->column[i].name);
+    }
+}
+
+static void list_columns(struct csv *csv)
+{
+    static const struct column role = {"best_over", role_of};
+    ADD_COLUMNS(csv, before_axes);
+    add_axes(csv);
+    ADD_COLUMNS(csv, after_axes);
+    add_quantities(csv, false);
+    ADD_COLUMNS(csv, of_meta);
+    if (csv->r->best.over.n_axis)
+        add_columns(csv, &role, 1);
+    add_quantities(csv, true);
+    csv->name = ARENA_ARRAY(csv->kept, csv->n_column, const char *);
+    csv->field = ARENA_ARRAY(csv->kept, csv->n_column, const char *);
+    csv->first = ARENA_ARRAY(csv->kept, csv->n_column, const char *);
+    csv->changes = ARENA_ARRAY(csv->kept, csv->n_column, bool);
+    name_apart(csv);
+}
+
+/* ---- lines ---- */
+
+static void fill_fields(struct csv *csv, bool of_number)
+{
+    for (int i = 0; i < csv->n_column; i++) {
+        const struct column *k = &csv->column[i];
+        if (k->of_number != of_number)
+            continue;
+        const char *text = k->text(csv, k);
+        csv->field[i] = text ? text : "";
+    }
+}
+
+static void write_line(const struct csv *csv, const char *const *field)
 {
     for (int i = 0; i < csv->n_chosen; i++) {
         strbuf_add(csv->out, i ? "," : "");
-        csv_field(csv->out, field_of(line, csv->chosen[i]));
+        csv_field(csv->out, field[csv->chosen[i]]);
     }
     strbuf_add(csv->out, "\n");
 }
 
-static void compare_line(struct csv *csv, const struct line *line)
+static void compare_line(struct csv *csv)
 {
-    if (csv->n_line++ == 0)
-        csv->changes = ARENA_ARRAY(&csv->kept, line->n, bool);
-    for (int k = 0; k < line->n; k++)
-        if (csv->n_line == 1)
-            add_text(&csv->first, arena_strdup(&csv->kept, field_of(line, k)));
+    bool is_first = csv->n_line++ == 0;
+    for (int k = 0; k < csv->n_column; k++)
+        if (is_first)
+            csv->first[k] = arena_strdup(csv->kept, csv->field[k]);
         else
-            csv->changes[k] =
-                csv->changes[k] || strcmp(field_of(line, k), csv->first.field[k]) != 0;
+            csv->changes[k] = csv->changes[k] || strcmp(csv->field[k], csv->first[k]) != 0;
 }
 
-static void add_line(struct csv *csv, const struct result_cell *c, const struct number *x)
+static void add_line(struct csv *csv, const struct number *x)
 {
-    struct arena_mark mark = arena_mark(&csv->passing);
-    struct line line = {.a = &csv->passing};
-    add_text(&line, c->experiment);
-    add_text(&line, c->id);
-    add_text(&line, c->label);
-    add_text(&line, label_of(c, "position.scheme", "scheme"));
-    add_text(&line, label_of(c, "position.combine", "combine"));
-    add_text(&line, task_of(c));
-    for (int i = 0; i < count_axes(csv->r); i++)
-        if (is_other_axis(axis_of(csv->r, i)))
-            add_text(&line, json_get_text(value_get(c->planned, "axes"), axis_of(csv->r, i)));
-    add_integer(&line, true, c->seed);
-    add_text(&line, x->metric);
-    add_text(&line, x->split);
-    add_integer(&line, x->has_length, x->length);
-    add_integer(&line, x->has_step, x->step);
-    add_number(&line, x->value);
-    add_text(&line, json_get_text(c->planned, "hash"));
-    add_text(&line, cell_state_name(c->state));
-    add_text(&line, goal_of(csv->r, x->metric));
-    for (int i = 0; i < csv->end.n; i++)
-        add_text(&line, csv->end.field[i]);
+    struct arena_mark mark = arena_mark(csv->passing);
+    csv->number = x;
+    fill_fields(csv, true);
     if (csv->out)
-        write_line(csv, &line);
+        write_line(csv, csv->field);
     else
-        compare_line(csv, &line);
-    arena_rewind(&csv->passing, mark);
+        compare_line(csv);
+    arena_rewind(csv->passing, mark);
 }
 
 /* ---- the last evaluation ---- */
@@ -337,13 +425,13 @@ static void add_last(struct csv *csv, const struct result_cell *c, const struct 
     for (int k = 0; result_counts(c) && (measure = json_get_item(c->result, "measures", k)); k++) {
         struct number x = read_number(measure);
         if (!x.has_step || x.step != 0)
-            add_line(csv, c, &x);
+            add_line(csv, &x);
     }
     for (int k = 0; !result_counts(c) && k < p->n; k++) {
         struct number x = p->item[k];
         x.step = json_get_int(diverged, "step", 0);
         x.has_step = x.step > 0;
-        add_line(csv, c, &x);
+        add_line(csv, &x);
     }
 }
 
@@ -351,7 +439,6 @@ static void add_last(struct csv *csv, const struct result_cell *c, const struct 
 
 struct steps {
     struct csv *csv;
-    const struct result_cell *cell;
     int damaged; /* the first line that is; 0: none */
 };
 
@@ -361,14 +448,14 @@ static bool add_step(void *ctx, int line, const struct value *v)
     struct number x = read_number(v);
     s->damaged = v ? 0 : line;
     if (x.metric && x.step != 0)
-        add_line(s->csv, s->cell, &x);
+        add_line(s->csv, &x);
     return v != NULL;
 }
 
 /* Of a cell that has not ended: a damaged line would be a hole that nobody sees. */
 static peat_status read_steps(struct csv *csv, const struct result_cell *c, struct error *err)
 {
-    struct steps s = {csv, c, 0};
+    struct steps s = {csv, 0};
     struct error why = {0};
     peat_status status = c->dir ? metrics_each(c->dir, NULL, add_step, &s, &why) : PEAT_OK;
     if (s.damaged)
@@ -390,8 +477,9 @@ static peat_status add_cells(struct csv *csv, bool all_steps, struct error *err)
         const struct result_cell *c = &r->cell[i];
         if (c->left_out)
             continue;
-        arena_reset(&csv->passing);
-        fill_end(csv, c);
+        arena_reset(csv->passing);
+        csv->cell = c;
+        fill_fields(csv, false);
         if (all_steps && c->state != CELL_DAMAGED)
             status = read_steps(csv, c, err);
         else if (cell_has_ended(c->state) || cell_has_failed(c->state) || c->state == CELL_STALE ||
@@ -401,7 +489,7 @@ static peat_status add_cells(struct csv *csv, bool all_steps, struct error *err)
     return status;
 }
 
-/* ---- columns ---- */
+/* ---- the columns asked for ---- */
 
 static int find_column(const struct csv *csv, const char *name)
 {
@@ -410,25 +498,26 @@ static int find_column(const struct csv *csv, const char *name)
     int k = 0;
     for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++)
         name = strcmp(name, other[i][0]) == 0 ? other[i][1] : name;
-    while (k < csv->head.n && strcmp(csv->head.field[k], name) != 0)
+    while (k < csv->n_column && strcmp(csv->name[k], name) != 0)
         k++;
     return k;
 }
 
 static peat_status choose_columns(struct csv *csv, const char *columns, struct error *err)
 {
-    for (int k = 0; !columns && k < csv->head.n; k++)
-        *ARENA_APPEND(&csv->kept, csv->chosen, csv->n_chosen, csv->room) = k;
+    int room = 0;
+    for (int k = 0; !columns && k < csv->n_column; k++)
+        *ARENA_APPEND(csv->kept, csv->chosen, csv->n_chosen, room) = k;
     for (const char *at = columns; at && *at;) {
         size_t n = strcspn(at, ",");
-        const char *word = arena_printf(&csv->kept, "%.*s", (int)n, at);
+        const char *word = arena_printf(csv->kept, "%.*s", (int)n, at);
         int k = find_column(csv, word);
-        if (k == csv->head.n) {
+        if (k == csv->n_column) {
             error_set(err, PEAT_INVALID, "--columns: the csv has no '%s'; it has ", word);
-            error_add_names(err, word, csv->head.field, csv->head.n);
+            error_add_names(err, word, csv->name, csv->n_column);
             return PEAT_INVALID;
         }
-        *ARENA_APPEND(&csv->kept, csv->chosen, csv->n_chosen, csv->room) = k;
+        *ARENA_APPEND(csv->kept, csv->chosen, csv->n_chosen, room) = k;
         at += n + (at[n] == ',');
     }
     return PEAT_OK;
@@ -441,7 +530,7 @@ static peat_status drop_unchanged(struct csv *csv, bool all_steps, struct error 
     peat_status status = add_cells(csv, all_steps, err);
     for (int i = 0; i < csv->n_chosen; i++) {
         int k = csv->chosen[i];
-        if (csv->n_line < 2 || csv->changes[k] || strcmp(csv->head.field[k], "value") == 0)
+        if (csv->n_line < 2 || csv->changes[k] || strcmp(csv->name[k], "value") == 0)
             csv->chosen[kept++] = k;
     }
     csv->n_chosen = kept;
@@ -451,19 +540,19 @@ static peat_status drop_unchanged(struct csv *csv, bool all_steps, struct error 
 peat_status format_csv(const struct results *r, bool all_steps, const char *columns,
                        bool only_changed, struct strbuf *out, struct error *err)
 {
-    struct csv csv = {.r = r};
-    arena_init(&csv.kept, "csv", 1 << 12);
-    arena_init(&csv.passing, "csv", 1 << 12);
-    csv.head.a = csv.first.a = &csv.kept;
-    fill_head(&csv);
+    struct arena kept, passing;
+    struct csv csv = {.r = r, .kept = &kept, .passing = &passing};
+    arena_init(&kept, "csv", 1 << 12);
+    arena_init(&passing, "csv", 1 << 12);
+    list_columns(&csv);
     peat_status status = choose_columns(&csv, columns, err);
     if (status == PEAT_OK && only_changed)
         status = drop_unchanged(&csv, all_steps, err);
     csv.out = out;
-    write_line(&csv, &csv.head);
+    write_line(&csv, csv.name);
     if (status == PEAT_OK)
         status = add_cells(&csv, all_steps, err);
-    arena_release(&csv.kept);
-    arena_release(&csv.passing);
+    arena_release(&kept);
+    arena_release(&passing);
     return status;
 }

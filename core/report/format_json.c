@@ -49,6 +49,18 @@ void json_put_difference(struct json map, const struct summary *s)
     json_put_number(map, "p_t", s->p_t);
 }
 
+static void put_quantities(struct json m, const struct result_row *row)
+{
+    static const char *const text[] = {"attention_path", "injection", "matched"};
+    for (int i = 0; i < QUANTITIES; i++) {
+        bool sparse = quantities[i].flags & QUANTITY_SPARSE;
+        if (quantities[i].column && !(sparse && row->q[i] == 0.0))
+            json_put_number(m, quantities[i].key, row->q[i]);
+    }
+    for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++)
+        json_put_text(m, text[i], row_text(row, text[i]));
+}
+
 /* length -1: nothing was measured yet. */
 static void add_row(struct json rows, const struct results *r, const struct result_row *row,
                     int length)
@@ -80,22 +92,7 @@ static void add_row(struct json rows, const struct results *r, const struct resu
                   length >= 0 && paired_can_show(r->test, s->pairs.n, r->comparisons[length]));
     json_put_bool(m, "untrained", s->untrained);
     json_put_bool(m, "best", length >= 0 && row->best[length]);
-    json_put_number(m, "params", row->params);
-    json_put_number(m, "params_positional", row->params_positional);
-    if (row->params_frozen > 0)
-        json_put_number(m, "params_frozen", row->params_frozen);
-    json_put_number(m, "flops_per_token", row->flops_per_token);
-    json_put_number(m, "input_ratio_start", row->input_ratio_start);
-    json_put_number(m, "input_ratio", row->input_ratio);
-    json_put_number(m, "tokens_per_s", row->tokens_per_s);
-    json_put_number(m, "step_ms_median", row->step_ms_median);
-    json_put_number(m, "peak_rss_kib", row->peak_rss_kib);
-    json_put_number(m, "wall_s", row->wall_s);
-    json_put_number(m, "eval_s", row->eval_s);
-    json_put_number(m, "cpu_s", row->cpu_s);
-    json_put_text(m, "attention_path", row->attention_path);
-    json_put_text(m, "injection", row->injection);
-    json_put_text(m, "matched", row->matched);
+    put_quantities(m, row);
     best_put(m, r, row);
     if (row->n_cell && row->cell[0]->may_stop) {
         json_put_int(m, "steps_least", row->steps_least);

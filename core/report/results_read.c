@@ -527,6 +527,28 @@ static double median_of(const struct result_row *row, const char *key, double *r
     return stats_median(room, n);
 }
 
+/* Numbers of the plan are the same for all seeds. */
+static void read_quantities(struct result_row *row, double *room)
+{
+    quantities_read(row->cell[0]->planned, IN_PLAN, row->q);
+    for (int i = 0; i < QUANTITIES; i++)
+        if (!(quantities[i].files & IN_PLAN))
+            row->q[i] = median_of(row, quantities[i].key, room);
+}
+
+const char *row_text(const struct result_row *row, const char *key)
+{
+    return json_get_text(row->cell[0]->planned, key);
+}
+
+bool results_have(const struct results *r, enum quantity_name q)
+{
+    bool sparse = quantities[q].flags & QUANTITY_SPARSE, found = false;
+    for (int i = 0; i < r->n_row && !found; i++)
+        found = isfinite(r->row[i].q[q]) && !(sparse && r->row[i].q[q] == 0.0);
+    return found;
+}
+
 static void count_steps(struct result_row *row, const struct result_cell *c)
 {
     int64_t steps = json_get_int(c->result, "steps", 0);
@@ -552,30 +574,12 @@ static void count_states(struct result_row *row)
     }
 }
 
-static void add_costs(struct reader *x)
+static void fill_rows(struct reader *x)
 {
-    struct results *r = x->r;
-    double *room = ARENA_ARRAY(x->a, r->n_seed, double);
-    for (int i = 0; i < r->n_row; i++) {
-        struct result_row *row = &r->row[i];
-        const struct value *planned = row->cell[0]->planned;
-        count_states(row);
-        row->params = json_get_number(planned, "params");
-        row->params_positional = json_get_number(planned, "params_positional");
-        row->params_frozen = (double)json_get_int(planned, "params_frozen", 0);
-        r->freezes = r->freezes || row->params_frozen > 0;
-        row->flops_per_token = json_get_number(planned, "flops_per_token");
-        row->attention_path = json_get_text(planned, "attention_path");
-        row->injection = json_get_text(planned, "injection");
-        row->matched = json_get_text(planned, "matched");
-        row->input_ratio_start = json_get_number(planned, "input_ratio_start");
-        row->input_ratio = median_of(row, "input_ratio", room);
-        row->tokens_per_s = median_of(row, "tokens_per_s", room);
-        row->step_ms_median = median_of(row, "step_ms_median", room);
-        row->peak_rss_kib = median_of(row, "peak_rss_kib", room);
-        row->eval_s = median_of(row, "eval_s", room);
-        row->wall_s = median_of(row, "wall_s", room);
-        row->cpu_s = median_of(row, "cpu_s", room);
+    double *room = ARENA_ARRAY(x->a, x->r->n_seed, double);
+    for (int i = 0; i < x->r->n_row; i++) {
+        count_states(&x->r->row[i]);
+        read_quantities(&x->r->row[i], room);
     }
 }
 
@@ -624,6 +628,6 @@ peat_status results_read(struct results *r, int n_dir, char *const *dir,
         status = best_rows_keep(r, a, err);
     if (status != PEAT_OK)
         return status;
-    add_costs(&x);
+    fill_rows(&x);
     return results_compare(r, o, a, err);
 }

@@ -21,8 +21,9 @@ struct kind {
     enum group group;
     struct table_cell (*cell)(struct builder *b, const struct kind *k,
                               const struct result_row *row);
-    size_t at; /* in the summary when compared, else in the row */
-    bool left; /* aligned */
+    size_t at;               /* in the summary when compared, else in the row */
+    bool left;               /* aligned */
+    enum quantity_form form; /* of a quantity */
 };
 
 static const void *field_of(const struct builder *b, const struct kind *k,
@@ -51,12 +52,6 @@ static struct table_cell formed_cell(struct builder *b, void (*add)(struct strbu
     return table_plain(number_formed(b->a, add, x));
 }
 
-static struct table_cell count_cell(struct builder *b, const struct kind *k,
-                                    const struct result_row *row)
-{
-    return formed_cell(b, number_count, number_of(b, k, row));
-}
-
 static struct table_cell p_cell(struct builder *b, const struct kind *k,
                                 const struct result_row *row)
 {
@@ -74,35 +69,29 @@ static struct table_cell tested_cell(struct builder *b, const struct kind *k,
                                          adjusted ? r->comparisons[b->length] : 1));
 }
 
-static struct table_cell ratio_cell(struct builder *b, const struct kind *k,
-                                    const struct result_row *row)
-{
-    return formed_cell(b, number_ratio, number_of(b, k, row));
-}
-
 static struct table_cell effect_cell(struct builder *b, const struct kind *k,
                                      const struct result_row *row)
 {
     return table_number(b->a, "%+.2f", number_of(b, k, row));
 }
 
-static struct table_cell seconds_cell(struct builder *b, const struct kind *k,
-                                      const struct result_row *row)
+static struct table_cell quantity_cell(struct builder *b, const struct kind *k,
+                                       const struct result_row *row)
 {
-    double s = number_of(b, k, row);
-    return table_number(b->a, s < 100.0 ? "%.1f" : "%.0f", s);
-}
-
-static struct table_cell step_cell(struct builder *b, const struct kind *k,
-                                   const struct result_row *row)
-{
-    return table_number(b->a, "%.3g", number_of(b, k, row));
-}
-
-static struct table_cell memory_cell(struct builder *b, const struct kind *k,
-                                     const struct result_row *row)
-{
-    return table_number(b->a, "%.0f", number_of(b, k, row) / 1024.0);
+    double x = number_of(b, k, row);
+    switch (k->form) {
+    case FORM_COUNT:
+        return formed_cell(b, number_count, x);
+    case FORM_RATIO:
+        return formed_cell(b, number_ratio, x);
+    case FORM_MILLISECONDS:
+        return table_number(b->a, "%.3g", x);
+    case FORM_SECONDS:
+        return table_number(b->a, x < 100.0 ? "%.1f" : "%.0f", x);
+    case FORM_KIB:
+        return table_number(b->a, "%.0f", x / 1024.0);
+    }
+    return table_plain("-");
 }
 
 static struct table_cell diff_cell(struct builder *b, const struct kind *k,
@@ -154,13 +143,14 @@ static struct table_cell attention_cell(struct builder *b, const struct kind *k,
 {
     (void)b;
     (void)k;
-    return table_plain(row->attention_path ? row->attention_path : "-");
+    const char *path = row_text(row, "attention_path");
+    return table_plain(path ? path : "-");
 }
 
 #define OF_ROW(member)     offsetof(struct result_row, member)
 #define OF_SUMMARY(member) offsetof(struct summary, member)
 
-static const struct kind kinds[] = {
+static const struct kind of_rows[] = {
     {"diff", "diff", COMPARED, diff_cell},
     {"p", "p", COMPARED, tested_cell, OF_SUMMARY(p)},
     {"p_holm", "p_holm", COMPARED, tested_cell, OF_SUMMARY(p_holm)},
@@ -177,21 +167,9 @@ static const struct kind kinds[] = {
     {"diverged", "diverged", COUNTED, int_cell, OF_ROW(diverged)},
     {"stale", "stale", COUNTED, int_cell, OF_ROW(stale)},
     {"damaged", "damaged", COUNTED, int_cell, OF_ROW(damaged)},
-    {"params", "params", COST, count_cell, OF_ROW(params)},
-    {"positional", "pos.params", COST, count_cell, OF_ROW(params_positional)},
-    {"frozen", "frozen", COST, count_cell, OF_ROW(params_frozen)},
-    {"flops", "FLOPs/tok", COST, count_cell, OF_ROW(flops_per_token)},
-    {"ratio_start", "tok:pos start", COST, ratio_cell, OF_ROW(input_ratio_start)},
-    {"ratio", "tok:pos end", COST, ratio_cell, OF_ROW(input_ratio)},
-    {"tokens", "tok/s", COST, count_cell, OF_ROW(tokens_per_s)},
-    {"step", "step ms", COST, step_cell, OF_ROW(step_ms_median)},
-    {"memory", "peak MiB", COST, memory_cell, OF_ROW(peak_rss_kib)},
-    {"wall", "wall s", COST, seconds_cell, OF_ROW(wall_s)},
-    {"eval", "eval s", COST, seconds_cell, OF_ROW(eval_s)},
-    {"cpu", "cpu s", COST, seconds_cell, OF_ROW(cpu_s)},
     {"attention", "attention", COST, attention_cell, .left = true},
 };
-enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
+enum { OF_ROWS = sizeof(of_rows) / sizeof(*of_rows), KINDS = OF_ROWS + QUANTITIES };
 
 /* A column of the table: the metric at a length, or one of the kinds. */
 struct chosen {
@@ -200,9 +178,25 @@ struct chosen {
 };
 
 struct choice {
+    int n_kind;
+    struct kind kind[KINDS]; /* to choose from */
     int n;
     struct chosen item[RESULTS_MAX_LENGTHS + KINDS];
 };
+
+static void list_kinds(struct choice *c)
+{
+    memcpy(c->kind, of_rows, sizeof(of_rows));
+    c->n_kind = OF_ROWS;
+    for (size_t i = 0; i < QUANTITIES; i++)
+        if (quantities[i].column)
+            c->kind[c->n_kind++] = (struct kind){.word = quantities[i].column,
+                                                 .head = quantities[i].head,
+                                                 .group = COST,
+                                                 .cell = quantity_cell,
+                                                 .at = OF_ROW(q) + i * sizeof(double),
+                                                 .form = quantities[i].form};
+}
 
 static void add(struct choice *c, const struct kind *kind, int length)
 {
@@ -212,26 +206,25 @@ static void add(struct choice *c, const struct kind *kind, int length)
     c->item[c->n++] = (struct chosen){kind, length};
 }
 
-static const struct kind *find_kind(const char *word, size_t n)
+static const struct kind *find_kind(const struct choice *c, const char *word, size_t n)
 {
-    for (int i = 0; i < KINDS; i++)
-        if (strlen(kinds[i].word) == n && memcmp(kinds[i].word, word, n) == 0)
-            return &kinds[i];
+    for (int i = 0; i < c->n_kind; i++)
+        if (strlen(c->kind[i].word) == n && memcmp(c->kind[i].word, word, n) == 0)
+            return &c->kind[i];
     return NULL;
 }
 
 static void add_kind(struct choice *c, const char *word)
 {
-    add(c, find_kind(word, strlen(word)), -1);
+    add(c, find_kind(c, word, strlen(word)), -1);
 }
 
 static void usual_columns(const struct builder *b, struct choice *c)
 {
     static const char *const cost[] = {"params", "positional", "frozen", "flops",    "tokens",
                                        "memory", "wall",       "eval",   "attention"};
-    bool failed = false, diverged = false, meet = false, stopped = false;
+    bool failed = false, diverged = false, stopped = false;
     for (int i = 0; i < b->r->n_row; i++) {
-        meet = meet || isfinite(b->r->row[i].input_ratio_start);
         failed = failed || b->r->row[i].failed;
         stopped = stopped || b->r->row[i].stopped;
         diverged = diverged || b->r->row[i].diverged;
@@ -256,25 +249,25 @@ static void usual_columns(const struct builder *b, struct choice *c)
         add_kind(c, "failed");
     if (diverged)
         add_kind(c, "diverged");
-    if (meet) {
+    if (results_have(b->r, Q_INPUT_RATIO_START)) {
         add_kind(c, "ratio_start");
         add_kind(c, "ratio");
     }
     for (size_t i = 0; i < sizeof(cost) / sizeof(*cost); i++)
-        if (b->r->freezes || strcmp(cost[i], "frozen") != 0)
+        if (strcmp(cost[i], "frozen") != 0 || results_have(b->r, Q_PARAMS_FROZEN))
             add_kind(c, cost[i]);
 }
 
-static peat_status no_column(struct builder *b, const char *word)
+static peat_status no_column(struct builder *b, const struct choice *c, const char *word)
 {
     const char *name[KINDS + 1] = {"metric"};
     const char *known = "metric (or metric@LENGTH)";
-    for (int i = 0; i < KINDS; i++) {
-        name[i + 1] = kinds[i].word;
-        known = arena_printf(b->a, "%s, %s", known, kinds[i].word);
+    for (int i = 0; i < c->n_kind; i++) {
+        name[i + 1] = c->kind[i].word;
+        known = arena_printf(b->a, "%s, %s", known, c->kind[i].word);
     }
     error_set(b->err, PEAT_INVALID, "--columns: there is no '%s'; there are %s", word, known);
-    error_add_nearest(b->err, word, name, KINDS + 1);
+    error_add_nearest(b->err, word, name, c->n_kind + 1);
     return PEAT_INVALID;
 }
 
@@ -301,14 +294,14 @@ static peat_status read_columns(struct builder *b, struct choice *c)
     for (const char *at = b->o->columns; *at;) {
         size_t n = strcspn(at, ",");
         const char *word = arena_printf(b->a, "%.*s", (int)n, at);
-        const struct kind *kind = find_kind(word, n);
+        const struct kind *kind = find_kind(c, word, n);
         if (kind && kind->group == COMPARED && !b->r->baseline_text)
             return error_set(b->err, PEAT_INVALID,
                              "--columns: '%s' needs a baseline: say --baseline ROW", word);
         if (kind && (kind->group != COMPARED || b->length >= 0))
             add(c, kind, -1);
         else if (!kind && !add_metric(b, c, word))
-            return no_column(b, word);
+            return no_column(b, c, word);
         at += n + (at[n] == ',');
     }
     return PEAT_OK;
@@ -357,6 +350,7 @@ peat_status table_list(struct builder *b)
     struct table *t = b->t;
     struct choice c = {.n = 0};
     peat_status status = PEAT_OK;
+    list_kinds(&c);
     if (b->o->columns)
         status = read_columns(b, &c);
     else

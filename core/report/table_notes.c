@@ -177,7 +177,7 @@ static void note_matched(struct builder *b)
     const struct results *r = b->r;
     const char **said = ARENA_ARRAY(b->a, r->n_row, const char *);
     for (int i = 0; i < r->n_row; i++)
-        said[i] = r->row[i].matched;
+        said[i] = row_text(&r->row[i], "matched");
     for (int i = 0; i < r->n_row; i++) {
         int times = times_said(said, r->n_row, i);
         if (times)
@@ -230,7 +230,7 @@ static void note_injection(struct builder *b)
     for (int i = 0; i < b->r->n_row && b->o->injection; i++) {
         const struct result_row *row = &b->r->row[b->order[i]];
         table_note(b->t, "%s:", results_row_label(b->r, row, b->a));
-        for (const char *line = row->injection; line && *line;) {
+        for (const char *line = row_text(row, "injection"); line && *line;) {
             size_t n = strcspn(line, "\n");
             table_note(b->t, "  %.*s", (int)n, line);
             line += n + (line[n] == '\n');

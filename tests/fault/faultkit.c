@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "cell/quantity.h"
 #include "support/support.h"
 
 enum { LIMIT_MS = 60 * 1000, FAILURES_SHOWN = 20 };
@@ -270,16 +271,14 @@ bool is_good_end(const struct ran *r, bool killed)
 
 /* ---- grids ---- */
 
-/* What every run measures anew. */
+/* A line of result.json that is another one in another run: `  "wall_s": 3.25,`. */
 static bool is_volatile(const char *line, size_t n)
 {
-    static const char *const key[] = {"\"tokens_per_s\"", "\"step_ms_median\"", "\"peak_rss_kib\"",
-                                      "\"wall_s\"",       "\"eval_s\"",         "\"cpu_s\"",
-                                      "\"meta_hash\"",    "\"check\""};
-    for (size_t i = 0; i < sizeof(key) / sizeof(*key); i++)
-        if (memmem(line, n, key[i], strlen(key[i])))
-            return true;
-    return false;
+    char key[64] = "";
+    const char *from = memchr(line, '"', n);
+    if (from)
+        sscanf(from, "\"%63[^\"]\":", key);
+    return quantity_is_timed(key) || !strcmp(key, "meta_hash") || !strcmp(key, "check");
 }
 
 static void add_file(const char *dir, const char *name, bool lines, struct strbuf *out)

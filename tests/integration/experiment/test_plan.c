@@ -144,7 +144,7 @@ START_TEST(cells_are_seed_major_and_seeds_share_all_but_their_identity)
     ck_assert_str_eq(p->cell[3].label, "learned.sum.s5");
     ck_assert_int_eq(p->cell[3].index, 3);
     ck_assert_int_eq(p->cell[3].config.seed, 5);
-    ck_assert_int_eq(p->cell[1].params, p->cell[3].params);
+    ck_assert_double_eq(p->cell[1].q[Q_PARAMS], p->cell[3].q[Q_PARAMS]);
     ck_assert_str_ne(p->cell[1].config.hash, p->cell[3].config.hash);
     const char *id = arena_printf(&arena, "learned.sum.s5-%.8s", p->cell[3].config.hash);
     ck_assert_str_eq(p->cell[3].id, id);
@@ -165,13 +165,13 @@ START_TEST(a_learned_table_is_what_a_cell_has_more_than_without_position)
 {
     const struct plan *p = make(HEAD COPY "matrix: {position.scheme: [none, "
                                           "{plugin: learned, max_len: 100}, sinusoidal]}\n");
-    ck_assert_int_eq(p->cell[0].params_positional, 0);
-    ck_assert_int_eq(p->cell[1].params_positional, 100 * 32);
-    ck_assert_int_eq(p->cell[1].params - p->cell[0].params, 100 * 32);
-    ck_assert_int_eq(p->cell[2].params_positional, 0);
+    ck_assert_double_eq(p->cell[0].q[Q_PARAMS_POSITIONAL], 0);
+    ck_assert_double_eq(p->cell[1].q[Q_PARAMS_POSITIONAL], 100 * 32);
+    ck_assert_double_eq(p->cell[1].q[Q_PARAMS] - p->cell[0].q[Q_PARAMS], 100 * 32);
+    ck_assert_double_eq(p->cell[2].q[Q_PARAMS_POSITIONAL], 0);
     ck_assert_str_eq(p->cell[1].attention_path, "fused");
     ck_assert_ptr_nonnull(strstr(p->cell[1].injection, "learned"));
-    ck_assert_int_gt(p->cell[1].activation_bytes, 0);
+    ck_assert_double_gt(p->cell[1].q[Q_ACTIVATION_BYTES], 0);
 }
 END_TEST
 
@@ -181,8 +181,8 @@ START_TEST(flops_follow_the_usual_count)
 {
     const struct plan *p = make(HEAD COPY);
     double d = 32, L = 2, T = 32, V = 13, usual = 3 * (L * (24 * d * d + 4 * T * d) + 2 * d * V);
-    ck_assert_double_ge(p->cell[0].flops_per_token, usual);
-    ck_assert_double_le(p->cell[0].flops_per_token, 1.2 * usual);
+    ck_assert_double_ge(p->cell[0].q[Q_FLOPS_PER_TOKEN], usual);
+    ck_assert_double_le(p->cell[0].q[Q_FLOPS_PER_TOKEN], 1.2 * usual);
 }
 END_TEST
 
@@ -192,15 +192,15 @@ START_TEST(evaluation_and_generation_are_counted)
     const char *words[] = {"eval.lengths=[6]", "eval.tokens=448", "eval.every=10"};
     const struct plan_cell *once = make_with(HEAD COPY, 2, words)->plan.cell;
     const struct plan_cell *twice = make_with(HEAD COPY, 3, words)->plan.cell;
-    double forward = 64 * 14 * once->flops_per_token / 3;
-    ck_assert_double_ge(once->eval_flops, 0.9 * forward);
-    ck_assert_double_le(once->eval_flops, 1.1 * forward);
-    ck_assert_double_gt(once->generate_flops, 0);
-    ck_assert_double_eq(twice->eval_flops, 2 * once->eval_flops);
-    ck_assert_double_eq(twice->generate_flops, 2 * once->generate_flops);
+    double forward = 64 * 14 * once->q[Q_FLOPS_PER_TOKEN] / 3;
+    ck_assert_double_ge(once->q[Q_EVAL_FLOPS], 0.9 * forward);
+    ck_assert_double_le(once->q[Q_EVAL_FLOPS], 1.1 * forward);
+    ck_assert_double_gt(once->q[Q_GENERATE_FLOPS], 0);
+    ck_assert_double_eq(twice->q[Q_EVAL_FLOPS], 2 * once->q[Q_EVAL_FLOPS]);
+    ck_assert_double_eq(twice->q[Q_GENERATE_FLOPS], 2 * once->q[Q_GENERATE_FLOPS]);
     double by_token = 6.0 / 14; /* of the rows: the first token comes with the prompt */
-    ck_assert_double_eq_tol(once->generate_work / once->generate_flops, 1 + by_token * 4 / 64,
-                            1e-9);
+    ck_assert_double_eq_tol(once->q[Q_GENERATE_WORK] / once->q[Q_GENERATE_FLOPS],
+                            1 + by_token * 4 / 64, 1e-9);
     ck_assert_double_gt(plan_work(twice), plan_work(once));
     ck_assert_double_gt(plan_work(once), plan_training_work(once));
 }
@@ -267,7 +267,7 @@ START_TEST(matched_cells_cost_the_same_within_tolerance)
         const struct plan_cell *c = &p->cell[i];
         ck_assert_ptr_nonnull(c->matched);
         ck_assert_int_lt(c->config.model.d_ff, 128);
-        ck_assert_int_le(llabs(c->params - sum->params), sum->params / 50);
+        ck_assert_double_le(fabs(c->q[Q_PARAMS] - sum->q[Q_PARAMS]), sum->q[Q_PARAMS] / 50);
         const char *size =
             arena_printf(&arena, "model.d_ff = %d (params ", (int)c->config.model.d_ff);
         ck_assert_int_eq(strncmp(c->matched, size, strlen(size)), 0);
@@ -482,7 +482,7 @@ END_TEST
 /* A vocabulary of 21 rows of 32 tokens: sizes as drawn, within a tenth of the deviations. */
 static void assert_ratio(const struct plan *p, const char *label, double expected)
 {
-    double ratio = cell(p, label)->input_ratio;
+    double ratio = cell(p, label)->q[Q_INPUT_RATIO_START];
     ck_assert_msg(ratio > 0.9 * expected && ratio < 1.1 * expected, "%s: %g, expected %g", label,
                   ratio, expected);
 }
@@ -499,9 +499,9 @@ START_TEST(the_ratio_of_tokens_to_positions_is_that_of_what_is_merged)
                        "    - {plugin: sum, token_scale: 4, position_scale: 0.5}\n"
                        "    - {plugin: concat_split, d_pos: 8}\n"
                        "    - multiply\n");
-    ck_assert(isnan(cell(p, "none.-.s0")->input_ratio));
-    ck_assert(isnan(cell(p, "rotary.-.s0")->input_ratio));
-    ck_assert(isnan(cell(p, "sinusoidal.multiply.s0")->input_ratio));
+    ck_assert(isnan(cell(p, "none.-.s0")->q[Q_INPUT_RATIO_START]));
+    ck_assert(isnan(cell(p, "rotary.-.s0")->q[Q_INPUT_RATIO_START]));
+    ck_assert(isnan(cell(p, "sinusoidal.multiply.s0")->q[Q_INPUT_RATIO_START]));
     assert_ratio(p, "learned.sum.s0", 1.0);
     assert_ratio(p, "sinusoidal.sum.s0", sqrt(2.0));
     assert_ratio(p, "sinusoidal.sum-token_scale=4-position_scale=0.5.s0", 8.0 * sqrt(2.0));

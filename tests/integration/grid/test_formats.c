@@ -134,6 +134,8 @@ static void has_fields(struct section *s, const struct field *f, const char *pre
 {
     char inside[PATH_ROOM];
     for (; f->key; f++) {
+        if (!*f->key)
+            continue;
         struct row *row = find_any(s, prefix, f->key);
         bool map = (f->flags & FIELD_MAP) && !(f->flags & FIELD_LIST);
         has_type(s, row, f->flags, prefix, f->key);

@@ -105,7 +105,7 @@ START_TEST(writing_again_touches_only_what_changed)
     ino_t plan = identity(in_run("plan.json")), file = identity(in_run("experiment.yaml"));
     ino_t first = identity(handplan_path(&hand, 0, "config.json"));
     ino_t second = identity(handplan_path(&hand, 1, "config.json"));
-    hand.cell[1].params = 12;
+    hand.cell[1].q[Q_PARAMS] = 12;
     /* The old inode stays in use while it is open, so a new file cannot get its number. */
     int keep = open(handplan_path(&hand, 1, "config.json"), O_RDONLY);
     write_run();

@@ -8,6 +8,7 @@
 
 #include "base/record.h"
 #include "cell/cell.h"
+#include "cell/quantity.h"
 #include "experiment/experiment.h"
 
 struct plan_cell {
@@ -18,14 +19,8 @@ struct plan_cell {
     const char *scheme, *combine, *task;   /* labels, axes or not                */
     int64_t seed;
     struct cell_config config;
-    int64_t params, params_positional; /* the latter: total minus the same cell with `none` */
-    int64_t params_frozen;             /* not among them                                    */
-    double flops_per_token;            /* of training: three times the forward              */
-    double eval_flops, generate_flops; /* of all evaluations: scoring given tokens, generating */
-    double generate_work; /* the FLOPs of training that take as long as those of generating */
-    int64_t activation_bytes;
-    double input_ratio; /* tokens to positions at the input before training, with the first seed of
-                           the experiment, in 4 digits; NaN: no position there */
+    double q[QUANTITIES];       /* those of plan.json. Q_INPUT_RATIO_START: with the first seed of
+                                   the experiment, in 4 digits; NaN: no position there */
     const char *attention_path; /* "fused", "composed" */
     const char *injection;      /* what acts where, one line per scheme */
     const char *started;        /* what its weights start from, "A; B"; NULL: drawn */
@@ -50,7 +45,7 @@ struct plan {
 };
 
 /* How far a plan looks: shapes and costs alone, or also how large tokens and positions are at the
- * input (input_ratio; NaN without), for which a library of matrices is loaded. */
+ * input (Q_INPUT_RATIO_START; NaN without), for which a library of matrices is loaded. */
 enum plan_depth { PLAN_SHAPES, PLAN_SIZES };
 
 /* Runs plugins: see planapart.h. What is refused is left out of the cells and listed in `skipped`

@@ -8,6 +8,7 @@
 #ifndef REPORT_RESULTS_H
 #define REPORT_RESULTS_H
 
+#include "cell/quantity.h"
 #include "grid/best.h"
 #include "grid/claimfile.h"
 #include "grid/rundir.h"
@@ -88,14 +89,8 @@ struct result_row {
     int64_t steps_least, steps_most; /* of training, of these; 0: none counts */
     int stopped;                     /* of these, before the last step */
     struct summary at[RESULTS_MAX_LENGTHS];
-    int baseline; /* row index, -1: none, own index: is the baseline */
-    double params, params_positional, flops_per_token;
-    double params_frozen;                  /* by model.freeze; not among params */
-    double input_ratio_start, input_ratio; /* tokens to positions at the input, before training and
-                                              after, median over seeds; NaN: none meet there */
-    double tokens_per_s, step_ms_median;   /* medians over finished seeds; NaN: none */
-    double peak_rss_kib, wall_s, eval_s, cpu_s;       /* wall_s of training, eval_s of evaluation */
-    const char *attention_path, *injection, *matched; /* NULL: unknown, none */
+    int baseline;                   /* row index, -1: none, own index: is the baseline */
+    double q[QUANTITIES];           /* cell/quantity.h; NaN: none */
     bool best[RESULTS_MAX_LENGTHS]; /* best of its task, or not separable from it */
 };
 
@@ -122,7 +117,6 @@ struct results {
     int n_length;
     int64_t length[RESULTS_MAX_LENGTHS];
     int n_row, n_task;
-    bool freezes; /* a row has weights that stay as they start */
     struct result_row *row;
     int n_seed;
     int64_t *seed;
@@ -158,6 +152,10 @@ const char *results_row_label(const struct results *r, const struct result_row *
  * what is chosen was better. */
 bool results_reports(const struct results *r, const struct result_cell *c);
 int results_count_reported(const struct results *r);
+/* A text of the row's cells in plan.json, "attention_path"; NULL: unknown. */
+const char *row_text(const struct result_row *row, const char *key);
+/* A row has this number; of sparse ones, another than 0. */
+bool results_have(const struct results *r, enum quantity_name q);
 /* The row's cell of this seed, or NULL. */
 const struct result_cell *row_cell(const struct result_row *row, int64_t seed);
 

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * quantity.h: the numbers that a cell has, by the rows of quantities.inc.
+ *
+ * A number of plan.json is the same for all seeds of a setting; any other is reported by its median
+ * over the seeds that count.
+ */
+#ifndef CELL_QUANTITY_H
+#define CELL_QUANTITY_H
+
+#include "base/json.h"
+#include "base/record.h"
+
+#define QUANTITY(files, name, ...) Q_##name,
+enum quantity_name {
+#include "cell/quantities.inc"
+    QUANTITIES
+};
+
+/* The files that have the number. */
+enum quantity_file { IN_PLAN = 1, IN_CONFIG = 2, IN_RESULT = 4 };
+
+/* Beside FIELD_NULL and FIELD_SIGNED of base/record.h. */
+enum quantity_flag {
+    QUANTITY_WHOLE = 1 << 20,  /* written as a whole number */
+    QUANTITY_SPARSE = 1 << 21, /* a missing one is 0, 0 is not written, and a table has its column
+                                  only when a row has one */
+    QUANTITY_TIMED = 1 << 22,  /* another run of the same cell measures another one: left out of
+                                  hashes and comparisons of bits */
+};
+
+/* How a table prints it: 12.3k; 16 : 1; 1.50; 3.2; KiB as MiB. */
+enum quantity_form { FORM_COUNT, FORM_RATIO, FORM_MILLISECONDS, FORM_SECONDS, FORM_KIB };
+
+struct quantity {
+    unsigned files;     /* enum quantity_file */
+    const char *key;    /* in these files, and in `peat results --format json` */
+    unsigned flags;     /* enum quantity_flag, enum field_flag */
+    const char *csv;    /* the column of the csv; NULL: the key */
+    const char *column; /* the word of --columns; NULL: results do not show it */
+    const char *head;   /* of its column in tables */
+    enum quantity_form form;
+    const char *unit, *meaning; /* as docs/formats.md has them */
+};
+extern const struct quantity quantities[QUANTITIES];
+
+/* The row of a record, without a key where the file does not have the number. A configuration and
+ * a result may have null for any number that is not sparse. */
+#define QUANTITY_FIELD(is_in_file, key, flags) {(is_in_file) ? (key) : "", FIELD_NUMBER | (flags)},
+#define QUANTITY_FIELD_OR_NULL(is_in_file, key, flags)                                             \
+    QUANTITY_FIELD(is_in_file, key, (flags) | ((flags)&QUANTITY_SPARSE ? 0 : FIELD_NULL))
+
+/* The numbers of this file, as q[QUANTITIES] has them: NaN becomes null. */
+void quantities_put(struct json map, enum quantity_file file, const double *q);
+/* Those of one file into q; NaN: none. The others keep their value. */
+void quantities_read(const struct value *map, enum quantity_file file, double *q);
+/* Under this key is a timing. */
+bool quantity_is_timed(const char *key);
+
+#endif
