@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "cell/quantity.h"
+#include "base/quantity.h"
 #include "train/generation.h"
 
 /* ---- records ---- */
@@ -35,7 +35,7 @@ static const struct field config_fields[] = {
     {"train", FIELD_MAP, 0, train_fields},
     {"eval", FIELD_MAP, 0, eval_fields},
 #define QUANTITY(files, name, key, flags, ...) QUANTITY_FIELD_OR_NULL((files)&IN_CONFIG, key, flags)
-#include "cell/quantities.inc"
+#include "base/quantities.inc"
     {"started", FIELD_TEXT},
     {"attention_path", FIELD_TEXT | FIELD_NULL},
     {"injection", FIELD_TEXT | FIELD_NULL},
@@ -104,7 +104,7 @@ static const struct field result_fields[] = {
     {"metrics", FIELD_LIST, FIELD_MAP, metric_fields},
     {"length_unit", FIELD_TEXT},
 #define QUANTITY(files, name, key, flags, ...) QUANTITY_FIELD_OR_NULL((files)&IN_RESULT, key, flags)
-#include "cell/quantities.inc"
+#include "base/quantities.inc"
     {"started", FIELD_TEXT},
     {"attention_path", FIELD_TEXT | FIELD_NULL},
     {"injection", FIELD_TEXT | FIELD_NULL},

@@ -7,8 +7,8 @@
 #include <sys/resource.h>
 
 #include "base/json.h"
+#include "base/quantity.h"
 #include "cell/cellfiles.h"
-#include "cell/quantity.h"
 #include "train/input_sizes.h"
 
 /* ---- rows that were never trained ---- */
@@ -159,12 +159,12 @@ static void put_quantities(struct json r, const struct cell_outcome *o, double r
     quantities_read(o->config_json, IN_CONFIG, q);
     q[Q_INPUT_RATIO] = ratio;
     q[Q_TOKENS_PER_S] = timed ? tokens / (t->median_step_ms * 1e-3) : (double)NAN;
-    q[Q_STEP_MS] = timed ? t->median_step_ms : (double)NAN;
-    q[Q_PEAK_RSS] = (double)use.ru_maxrss;
-    q[Q_WALL] = t->train_seconds;
-    q[Q_EVAL] = t->eval_seconds;
-    q[Q_CPU] = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
-               1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+    q[Q_STEP_MS_MEDIAN] = timed ? t->median_step_ms : (double)NAN;
+    q[Q_PEAK_RSS_KIB] = (double)use.ru_maxrss;
+    q[Q_WALL_S] = t->train_seconds;
+    q[Q_EVAL_S] = t->eval_seconds;
+    q[Q_CPU_S] = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+                 1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
     quantities_put(r, IN_RESULT, q);
 }
 

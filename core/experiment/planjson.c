@@ -27,7 +27,7 @@ static const struct field cell_fields[] = {
     {"hash", FIELD_TEXT},
     {"setting", FIELD_TEXT},
 #define QUANTITY(files, name, key, flags, ...) QUANTITY_FIELD((files)&IN_PLAN, key, flags)
-#include "cell/quantities.inc"
+#include "base/quantities.inc"
     {"started", FIELD_TEXT},
     {"attention_path", FIELD_TEXT},
     {"injection", FIELD_TEXT},

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "cell/quantity.h"
+#include "base/quantity.h"
 #include "grid/claimfile.h"
 #include "grid/verify.h"
 

@@ -230,9 +230,9 @@ static void add_cost_tile(struct html_page *p, const struct result_row *best)
     number_count(p->out, best->q[Q_FLOPS_PER_TOKEN]);
     strbuf_add(p->out, " training FLOPs a token");
     add_ratio(p, best->q[Q_FLOPS_PER_TOKEN], compared ? baseline->q[Q_FLOPS_PER_TOKEN] : unknown);
-    if (isfinite(best->q[Q_STEP_MS])) {
-        strbuf_addf(p->out, ", %.3g ms a step", best->q[Q_STEP_MS]);
-        add_ratio(p, best->q[Q_STEP_MS], compared ? baseline->q[Q_STEP_MS] : unknown);
+    if (isfinite(best->q[Q_STEP_MS_MEDIAN])) {
+        strbuf_addf(p->out, ", %.3g ms a step", best->q[Q_STEP_MS_MEDIAN]);
+        add_ratio(p, best->q[Q_STEP_MS_MEDIAN], compared ? baseline->q[Q_STEP_MS_MEDIAN] : unknown);
     }
     close_tile(p);
 }

@@ -14,13 +14,13 @@ static double cost_of(const struct result_row *row, enum plot_cost cost)
 {
     switch (cost) {
     case COST_TIME:
-        return row->q[Q_STEP_MS];
+        return row->q[Q_STEP_MS_MEDIAN];
     case COST_FLOPS:
         return row->q[Q_FLOPS_PER_TOKEN];
     case COST_PARAMS:
         return row->q[Q_PARAMS];
     default:
-        return row->q[Q_PEAK_RSS] / 1024.0;
+        return row->q[Q_PEAK_RSS_KIB] / 1024.0;
     }
 }
 

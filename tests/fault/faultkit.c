@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "cell/quantity.h"
+#include "base/quantity.h"
 #include "support/support.h"
 
 enum { LIMIT_MS = 60 * 1000, FAILURES_SHOWN = 20 };

@@ -28,10 +28,38 @@ void run_maker_open(struct run_maker *m, const char *name)
         .arch = "decoder",
         .task = "",
         .second = "position.combine",
+        .q = {[Q_PARAMS] = 12345,
+              [Q_PARAMS_POSITIONAL] = 2000,
+              [Q_FLOPS_PER_TOKEN] = 74000,
+              [Q_INPUT_RATIO_START] = 16,
+              [Q_INPUT_RATIO] = 0.25,
+              [Q_TOKENS_PER_S] = 1000,
+              [Q_STEP_MS_MEDIAN] = 1.5,
+              [Q_PEAK_RSS_KIB] = 20480,
+              [Q_WALL_S] = 3.25,
+              [Q_EVAL_S] = 0.5,
+              [Q_CPU_S] = 3.5},
     };
     new_folder(m->dir, sizeof(m->dir));
     strbuf_init(&m->cells);
     strbuf_init(&m->claims);
+}
+
+static double own_number(int quantity)
+{
+    return 101 + quantity;
+}
+
+void run_maker_own_numbers(struct run_maker *m)
+{
+    for (int i = 0; i < QUANTITIES; i++)
+        m->q[i] = own_number(i) * (quantities[i].form == FORM_KIB ? 1024 : 1);
+}
+
+void run_maker_shown(int quantity, char text[32])
+{
+    snprintf(text, 32, quantities[quantity].form == FORM_RATIO ? "%.0f : 1" : "%.0f",
+             own_number(quantity));
 }
 
 void run_maker_close(struct run_maker *m)
@@ -71,6 +99,18 @@ void run_maker_file(const struct run_maker *m, int cell, const char *name, const
     write_file(file, text);
 }
 
+/* The members of this file, without braces, and a comma. */
+static void add_quantities(struct strbuf *out, enum quantity_file file, const double *q)
+{
+    struct arena a;
+    arena_init(&a, "quantities", 1 << 12);
+    struct json m = json_map(&a);
+    quantities_put(m, file, q);
+    const char *text = json_to_text(m.v, JSON_DENSE, &a);
+    strbuf_addf(out, "%.*s,", (int)strlen(text) - 2, text + 1);
+    arena_release(&a);
+}
+
 /* A label as a part of a directory's name. */
 static void add_part(struct strbuf *out, const char *label)
 {
@@ -89,16 +129,18 @@ static int add_cell(struct run_maker *m, const char *scheme, const char *combine
     add_part(&m->cells, scheme);
     strbuf_add(&m->cells, ".");
     add_part(&m->cells, combine);
-    strbuf_addf(
-        &m->cells,
-        ".s%" PRId64 "-%08d\",\"label\":\"%s.%s.s%" PRId64
-        "\",\"axes\":{\"position.scheme\":\"%s\",\"%s\":\"%s\"},"
-        "\"scheme\":\"%s\",\"combine\":\"%s\",\"task\":\"text\",\"seed\":%" PRId64
-        ",\"hash\":\"%08d\",\"params\":12345,\"params_positional\":2000,"
-        "\"flops_per_token\":74000.0,\"input_ratio_start\":16.0,\"attention_path\":\"fused\","
-        "\"injection\":\"%s: acts\",\"matched\":null,\"baseline\":null}",
-        seed, cell, scheme, combine, seed, scheme, m->second, combine, scheme, combine, seed, cell,
-        scheme);
+    strbuf_addf(&m->cells,
+                ".s%" PRId64 "-%08d\",\"label\":\"%s.%s.s%" PRId64
+                "\",\"axes\":{\"position.scheme\":\"%s\",\"%s\":\"%s\"},"
+                "\"scheme\":\"%s\",\"combine\":\"%s\",\"task\":\"text\",\"seed\":%" PRId64
+                ",\"hash\":\"%08d\",",
+                seed, cell, scheme, combine, seed, scheme, m->second, combine, scheme, combine,
+                seed, cell);
+    add_quantities(&m->cells, IN_PLAN, m->q);
+    strbuf_addf(&m->cells,
+                "\"attention_path\":\"fused\",\"injection\":\"%s: acts\",\"matched\":null,"
+                "\"baseline\":null}",
+                scheme);
     struct strbuf text;
     strbuf_init(&text);
     strbuf_addf(&text,
@@ -139,21 +181,21 @@ static void add_result(struct run_maker *m, int cell, const char *state, double 
     add_hash(&out, "batch_hash", m->batches);
     add_hash(&out, "init_hash", m->init);
     add_hash(&out, "init_shapes", m->shapes);
+    m->q[Q_TOKENS_PER_S] += cell;
+    add_quantities(&out, IN_RESULT, m->q);
+    m->q[Q_TOKENS_PER_S] -= cell;
     strbuf_add(&out, "\"steps\":300,\"measures\":[");
     if (!diverged) {
         add_measure(&out, "bpb", 128, at_128);
         add_measure(&out, "bpb", 256, at_256);
         add_measure(&out, "accuracy", 128, 1.0 - at_128 / 10.0);
     }
-    strbuf_addf(
-        &out,
-        "{\"metric\":\"loss\",\"split\":\"train\",\"length\":64,\"step\":300,"
-        "\"value\":%s,\"untrained\":false}],"
-        "\"metrics\":[{\"name\":\"bpb\",\"goal\":\"min\"},"
-        "{\"name\":\"accuracy\",\"goal\":\"max\"}],\"length_unit\":\"tokens\","
-        "\"input_ratio\":0.25,\"tokens_per_s\":%d,\"step_ms_median\":1.5,\"peak_rss_kib\":20480,"
-        "\"wall_s\":3.25,\"eval_s\":0.5,\"cpu_s\":3.5}",
-        diverged ? "null" : "1.25", 1000 + cell);
+    strbuf_addf(&out,
+                "{\"metric\":\"loss\",\"split\":\"train\",\"length\":64,\"step\":300,"
+                "\"value\":%s,\"untrained\":false}],"
+                "\"metrics\":[{\"name\":\"bpb\",\"goal\":\"min\"},"
+                "{\"name\":\"accuracy\",\"goal\":\"max\"}],\"length_unit\":\"tokens\"}",
+                diverged ? "null" : "1.25");
     run_maker_file(m, cell, "result.json", out.text);
     run_maker_file(m, cell, "meta.json",
                    "{\"plugins\":[{\"kind\":\"task\",\"id\":\"text\",\"version\":\"1.0\","

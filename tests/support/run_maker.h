@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/quantity.h"
 #include "base/strbuf.h"
 
 struct run_maker {
@@ -24,12 +25,17 @@ struct run_maker {
     const char *task;    /* JSON of further settings of their task, as ",\"objective\":\"auto\"" */
     const char *second;  /* key of the second axis; "task": its labels are the tasks' names too */
     const char *batches, *init, *shapes; /* the hashes of the cells to come; NULL: not recorded */
+    double q[QUANTITIES]; /* numbers of the cells to come; tokens per second rise by 1 with each */
     struct strbuf cells, claims;
     int n;
 };
 
 /* A new directory below /tmp. */
 void run_maker_open(struct run_maker *m, const char *name);
+/* Gives every number of the cells to come a value that no other has, of three digits. */
+void run_maker_own_numbers(struct run_maker *m);
+/* Such a number as a table shows it: "117", "110 : 1". */
+void run_maker_shown(int quantity, char text[32]);
 /* A cell that is finished; NaN: the value is null. */
 void run_maker_done(struct run_maker *m, const char *scheme, const char *combine, int64_t seed,
                     double at_128, double at_256);

@@ -603,6 +603,20 @@ START_TEST(a_turn_of_constant_queries_is_all_rotation)
 }
 END_TEST
 
+/* Queries of zeros have no logits to turn: all are the bias's. */
+START_TEST(a_turn_of_zero_queries_explains_nothing_beside_a_bias)
+{
+    exam_init(PEAT_DECODER);
+    modelcheck_scheme(&e.m, "turn", &turn);
+    modelcheck_scheme(&e.m, "slope", &slope);
+    exam_build();
+    clear_queries_and_keys();
+    const struct value *h = head_of(ask(diagnose_attention), 0, 1);
+    assert_number(h, "bias_share", 1.0, 1e-6);
+    assert_number(h, "rotation_share", 0.0, 1e-6);
+}
+END_TEST
+
 /* ---- observing ---- */
 
 static peat_node *hear_stream(void *ctx, struct pass *pass, enum stream_kind kind, int scheme,
@@ -691,6 +705,7 @@ int main(void)
               order_sensitivity_is_zero_where_it_must_be_and_nowhere_else,
               zero_queries_look_at_all_keys_alike, a_slope_alone_is_all_distance_and_all_bias,
               a_turn_of_constant_queries_is_all_rotation,
+              a_turn_of_zero_queries_explains_nothing_beside_a_bias,
               an_observer_hears_everything_and_changes_no_bit,
               the_same_subject_gives_the_same_tree));
 }

@@ -21,7 +21,8 @@ static struct bench {
     struct results r;
     struct error err;
     const char *title, *panels;
-    struct strbuf page, shown; /* markup, and what it shows */
+    void (*change)(struct results *r); /* before the page is written; NULL: nothing */
+    struct strbuf page, shown;         /* markup, and what it shows */
 } b;
 
 static void bench_open(void)
@@ -51,6 +52,8 @@ static peat_status write_page(int64_t length)
         .n_dir = 1, .dir = dir, .length = length, .head = b.title, .panels = b.panels};
     run_maker_finish(&b.run);
     ck_assert_msg(results_read(&b.r, 1, dir, &none, &b.arena, &b.err) == PEAT_OK, "%s", b.err.text);
+    if (b.change)
+        b.change(&b.r);
     return html_report(&b.r, &o, &b.arena, &b.page, &b.err);
 }
 
@@ -81,7 +84,21 @@ static void show_rows(void)
     show_page();
 }
 
-/* Every number of `results --format json` stands in its row and column, digit by digit. */
+static void give_own_statistics(struct results *r)
+{
+    for (int i = 0; i < r->n_row; i++)
+        for (int l = 0; l < r->n_length; l++) {
+            struct summary *s = &r->row[i].at[l];
+            double *const all[] = {&s->mean,        &s->sd,           &s->ci_low,
+                                   &s->ci_high,     &s->diff,         &s->p,
+                                   &s->diff_ci_low, &s->diff_ci_high, &s->p_holm};
+            for (size_t k = 0; k < sizeof(all) / sizeof(*all); k++)
+                *all[k] = isnan(*all[k]) ? *all[k] : 0.1 * (i + 1) + 0.01 * (double)k + 0.001 * l;
+        }
+}
+
+/* Every number of `results --format json` stands in its row and column, digit by digit: each has a
+ * value of its own. */
 START_TEST(the_page_has_the_numbers_of_the_json_format)
 {
     static const char *const key[] = {"mean", "sd",          "ci_low",       "ci_high", "diff",
@@ -90,6 +107,7 @@ START_TEST(the_page_has_the_numbers_of_the_json_format)
     char cell[128], text[32];
     int seen = 0;
     strbuf_init(&json);
+    b.change = give_own_statistics;
     show_rows();
     format_json(&b.r, NULL, &b.arena, &json);
     const struct value *v = json_parse(&b.arena, json.text, json.n, "json", &b.err);
@@ -132,6 +150,58 @@ START_TEST(the_verdict_names_the_best_row_and_what_it_gains)
     ck_assert_str_eq(cell, "rotary · sum");
     assert_shows("\nAll 6 cells are in the means.\n");
     assert_lacks(b.shown.text, "What the cells learned");
+}
+END_TEST
+
+START_TEST(a_gain_whose_interval_has_0_in_it_is_not_called_one)
+{
+    static const double rotary[] = {2.0, 2.6, 2.1};
+    for (int seed = 0; seed < 3; seed++) {
+        run_maker_done(&b.run, "learned", "sum", seed, 2.5, 3.5);
+        run_maker_done(&b.run, "rotary", "sum", seed, rotary[seed], 3.0);
+    }
+    show_page();
+    assert_shows("rotary · sum has the lowest bpb");
+    assert_shows("It cannot be told from the baseline learned · sum: the 95 % interval of the gain "
+                 "has 0 in it.");
+    assert_lacks(b.shown.text, "It is better than the baseline");
+}
+END_TEST
+
+/* The usual columns of the table, and the sizes where tokens and positions meet. */
+START_TEST(each_number_of_a_cell_is_under_its_heading)
+{
+    static const enum quantity_name shown[] = {Q_PARAMS,
+                                               Q_PARAMS_POSITIONAL,
+                                               Q_PARAMS_FROZEN,
+                                               Q_FLOPS_PER_TOKEN,
+                                               Q_TOKENS_PER_S,
+                                               Q_PEAK_RSS_KIB,
+                                               Q_WALL_S,
+                                               Q_EVAL_S,
+                                               Q_INPUT_RATIO_START,
+                                               Q_INPUT_RATIO};
+    char cell[128], own[32];
+    b.run.report = "{\"metric\":\"bpb\",\"goal\":\"metric\",\"baseline\":null}";
+    run_maker_own_numbers(&b.run);
+    run_maker_done(&b.run, "rotary", "sum", 0, 2.0, 3.0);
+    show_page();
+    for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
+        run_maker_shown(shown[i], own);
+        page_cell(b.shown.text, "rotary | sum | 109 : 1", quantities[shown[i]].head, cell);
+        ck_assert_str_eq(cell, own);
+        if (quantities[shown[i]].form != FORM_RATIO)
+            continue;
+        page_cell(b.shown.text, "rotary.sum | rotary: acts", quantities[shown[i]].head, cell);
+        ck_assert_str_eq(cell, own);
+    }
+    char tile[160], step[32], flops[32];
+    run_maker_shown(Q_PARAMS, own);
+    run_maker_shown(Q_FLOPS_PER_TOKEN, flops);
+    run_maker_shown(Q_STEP_MS_MEDIAN, step);
+    snprintf(tile, sizeof(tile), "\n%s parameters\n%s training FLOPs a token, %s ms a step", own,
+             flops, step);
+    assert_shows(tile);
 }
 END_TEST
 
@@ -388,7 +458,9 @@ int main(void)
         (struct tests){"html", bench_open, bench_close},
         TESTS(
             the_page_has_the_numbers_of_the_json_format,
-            the_verdict_names_the_best_row_and_what_it_gains, a_best_baseline_is_said_to_be_it,
+            the_verdict_names_the_best_row_and_what_it_gains,
+            a_gain_whose_interval_has_0_in_it_is_not_called_one,
+            each_number_of_a_cell_is_under_its_heading, a_best_baseline_is_said_to_be_it,
             a_row_without_the_factor_of_the_baseline_is_not_called_it,
             a_baseline_of_some_rows_is_not_called_the_baseline,
             a_gain_is_significant_until_more_comparisons_need_more_seeds,

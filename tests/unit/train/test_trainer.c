@@ -417,6 +417,29 @@ START_TEST(streams_of_a_task_are_trained_and_generated_with)
 }
 END_TEST
 
+/* Weights of zeros have equal logits for every token. */
+START_TEST(the_lowest_id_wins_ties_in_every_way_to_generate)
+{
+    static peat_status (*const way[])(struct trainer *, const peat_batch *, int32_t *,
+                                      struct error *) = {decode_greedy, decode_by_token,
+                                                         decode_by_fixed_point, decode_stored};
+    struct batch batch;
+    struct error err = {0};
+    int32_t made[4 * 8];
+    toy_cell_build(&c);
+    for (int i = 0; i < c.model.weights.n; i++)
+        tensor_fill(&c.model.weights.item[i]->value, 0.0);
+    ck_assert_int_eq(task_batch_init(&c.task, &batch, &c.arena, 4, 10), PEAT_OK);
+    ck_assert_int_eq(task_train_batch(&c.task, 1, 1, &batch, &err), PEAT_OK);
+    for (size_t k = 0; k < sizeof(way) / sizeof(*way); k++) {
+        memset(made, 1, sizeof(made));
+        ck_assert_msg(way[k](&c.trainer, &batch.b, made, &err) == PEAT_OK, "%s", err.text);
+        for (int64_t i = 0; i < batch.b.B * batch.b.answer; i++)
+            ck_assert_int_eq(made[i], 0);
+    }
+}
+END_TEST
+
 START_TEST(batch_is_cleared_before_it_is_filled)
 {
     struct task task;
@@ -454,5 +477,6 @@ int main(void)
               gradient_that_is_not_finite_names_the_place_where_it_began,
               loss_far_above_the_first_for_fifty_steps_is_divergence,
               streams_of_a_task_are_trained_and_generated_with,
+              the_lowest_id_wins_ties_in_every_way_to_generate,
               batch_is_cleared_before_it_is_filled));
 }

@@ -6,9 +6,9 @@
 #ifndef EXPERIMENT_PLAN_H
 #define EXPERIMENT_PLAN_H
 
+#include "base/quantity.h"
 #include "base/record.h"
 #include "cell/cell.h"
-#include "cell/quantity.h"
 #include "experiment/experiment.h"
 
 struct plan_cell {

@@ -8,7 +8,7 @@
 #ifndef REPORT_RESULTS_H
 #define REPORT_RESULTS_H
 
-#include "cell/quantity.h"
+#include "base/quantity.h"
 #include "grid/best.h"
 #include "grid/claimfile.h"
 #include "grid/rundir.h"
@@ -90,7 +90,7 @@ struct result_row {
     int stopped;                     /* of these, before the last step */
     struct summary at[RESULTS_MAX_LENGTHS];
     int baseline;                   /* row index, -1: none, own index: is the baseline */
-    double q[QUANTITIES];           /* cell/quantity.h; NaN: none */
+    double q[QUANTITIES];           /* base/quantity.h; NaN: none */
     bool best[RESULTS_MAX_LENGTHS]; /* best of its task, or not separable from it */
 };
 

@@ -5,15 +5,15 @@
  * A number of plan.json is the same for all seeds of a setting; any other is reported by its median
  * over the seeds that count.
  */
-#ifndef CELL_QUANTITY_H
-#define CELL_QUANTITY_H
+#ifndef BASE_QUANTITY_H
+#define BASE_QUANTITY_H
 
 #include "base/json.h"
 #include "base/record.h"
 
 #define QUANTITY(files, name, ...) Q_##name,
 enum quantity_name {
-#include "cell/quantities.inc"
+#include "base/quantities.inc"
     QUANTITIES
 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* quantity.c: the numbers that a cell has, in its files. */
-#include "cell/quantity.h"
+#include "base/quantity.h"
 
 #include <math.h>
 #include <string.h>
 
 #define QUANTITY(files, name, key, flags, ...) [Q_##name] = {files, key, flags, __VA_ARGS__},
 const struct quantity quantities[QUANTITIES] = {
-#include "cell/quantities.inc"
+#include "base/quantities.inc"
 };
 
 void quantities_put(struct json map, enum quantity_file file, const double *q)
