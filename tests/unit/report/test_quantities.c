@@ -293,6 +293,11 @@ START_TEST(each_number_is_in_the_documents)
         const char *list = q->files & IN_PLAN ? "cells[]." : "", *unit = *q->unit ? " " : "";
         has_line(row_of(formats, arena_printf(&b.arena, "\n| `%s%s` |", list, q->key)),
                  arena_printf(&b.arena, "|%s%s | %s |", unit, q->unit, q->meaning));
+        bool timed = strstr(q->unit, "second") || strcmp(q->unit, "KiB") == 0;
+        ck_assert_msg(timed == !!(q->flags & QUANTITY_TIMED),
+                      "%s: docs/reliability.md says by its "
+                      "unit what the hash leaves out",
+                      q->key);
         if (!q->column)
             continue;
         has_line(row_of(strstr(formats, "\n## csv\n"),
