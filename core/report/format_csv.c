@@ -26,15 +26,35 @@ struct number {
     double value; /* NaN: none */
 };
 
-struct csv;
+/* Where the field of a column comes from. */
+enum origin {
+    EXPERIMENT,
+    PLANNED, /* a text of plan.json */
+    AXIS,    /* the label on an axis */
+    LABEL,   /* the same; where it is not an axis, in the plan or in the configuration */
+    TASK,    /* the same; or the task's plugin */
+    SEED,
+    STATUS,
+    MEASURED,   /* base/quantity.h */
+    META_WHOLE, /* of meta.json */
+    META_TEXT,
+    PLUGINS, /* kind and id of each */
+    PLUGIN,  /* a text of each */
+    DATA,
+    DRIFT,
+    ROLE,
+    METRIC, /* this and the rest: another field in each line of a cell */
+    SPLIT,
+    LENGTH,
+    STEP,
+    VALUE,
+    GOAL,
+};
 
-/* A column, and how its field comes about. */
 struct column {
     const char *name;
-    /* NULL: the field is empty. */
-    const char *(*text)(const struct csv *csv, const struct column *k);
+    enum origin from;
     const char *key; /* of the axis, or in the file; NULL: the name */
-    bool of_number;  /* another one in each line of a cell */
     int quantity;    /* enum quantity_name */
 };
 
@@ -69,116 +89,38 @@ static const char *integer_field(const struct csv *csv, bool is_there, int64_t n
     return is_there ? arena_printf(csv->passing, "%" PRId64, n) : NULL;
 }
 
-static const char *key_of(const struct column *k)
+static const char *label_of(const struct csv *csv, const struct column *k, const char *key)
 {
-    return k->key ? k->key : k->name;
+    const struct result_cell *c = csv->cell;
+    const char *label = json_get_text(value_get(c->planned, "axes"), key);
+    if (k->from == AXIS || label)
+        return label;
+    label = json_get_text(c->planned, k->name);
+    label = label ? label : json_get_text(c->config, k->name);
+    return label || k->from == LABEL ? label
+                                     : json_get_text(value_get(c->config, "task"), "plugin");
 }
 
-static const char *experiment_of(const struct csv *csv, const struct column *k)
+static const char *goal_of(const struct results *r, const char *metric)
 {
-    (void)k;
-    return csv->cell->experiment;
-}
-
-static const char *planned_text(const struct csv *csv, const struct column *k)
-{
-    return json_get_text(csv->cell->planned, key_of(k));
-}
-
-static const char *axis_label(const struct csv *csv, const struct column *k)
-{
-    return json_get_text(value_get(csv->cell->planned, "axes"), key_of(k));
-}
-
-/* Where it is not an axis, the label is in the plan or in the configuration. */
-static const char *label_of(const struct csv *csv, const struct column *k)
-{
-    const char *label = axis_label(csv, k);
-    label = label ? label : json_get_text(csv->cell->planned, k->name);
-    return label ? label : json_get_text(csv->cell->config, k->name);
-}
-
-static const char *task_of(const struct csv *csv, const struct column *k)
-{
-    const char *label = label_of(csv, k);
-    return label ? label : json_get_text(value_get(csv->cell->config, "task"), "plugin");
-}
-
-static const char *seed_of(const struct csv *csv, const struct column *k)
-{
-    (void)k;
-    return integer_field(csv, true, csv->cell->seed);
-}
-
-static const char *metric_of(const struct csv *csv, const struct column *k)
-{
-    (void)k;
-    return csv->number->metric;
-}
-
-static const char *split_of(const struct csv *csv, const struct column *k)
-{
-    (void)k;
-    return csv->number->split;
-}
-
-static const char *length_of(const struct csv *csv, const struct column *k)
-{
-    (void)k;
-    return integer_field(csv, csv->number->has_length, csv->number->length);
-}
-
-static const char *step_of(const struct csv *csv, const struct column *k)
-{
-    (void)k;
-    return integer_field(csv, csv->number->has_step, csv->number->step);
-}
-
-static const char *value_of(const struct csv *csv, const struct column *k)
-{
-    (void)k;
-    return number_field(csv, csv->number->value);
-}
-
-static const char *status_of(const struct csv *csv, const struct column *k)
-{
-    (void)k;
-    return cell_state_name(csv->cell->state);
-}
-
-static const char *goal_of(const struct csv *csv, const struct column *k)
-{
-    (void)k;
-    const struct results *r = csv->r;
-    for (int i = 0; csv->number->metric && i < r->n_metric; i++)
-        if (strcmp(r->known[i].name, csv->number->metric) == 0)
+    for (int i = 0; metric && i < r->n_metric; i++)
+        if (strcmp(r->known[i].name, metric) == 0)
             return r->known[i].goal_max ? "max" : "min";
     return NULL;
 }
 
-static const char *quantity_of(const struct csv *csv, const struct column *k)
+static const char *quantity_of(const struct csv *csv, const struct quantity *row)
 {
-    const struct quantity *row = &quantities[k->quantity];
     bool planned = row->files & IN_PLAN;
     double x = json_get_number(planned ? csv->cell->planned : csv->cell->result, row->key);
     return number_field(csv, row->flags & QUANTITY_SPARSE && isnan(x) ? 0.0 : x);
 }
 
-static const char *meta_number(const struct csv *csv, const struct column *k)
-{
-    return number_field(csv, json_get_number(csv->cell->meta, key_of(k)));
-}
-
-static const char *meta_text(const struct csv *csv, const struct column *k)
-{
-    return json_get_text(csv->cell->meta, key_of(k));
-}
-
 /* The same member of all items of a list of meta.json, joined by ';'. */
 static const char *joined(const struct csv *csv, const char *list, const char *kind,
-                          const char *member, const char *otherwise)
+                          const char *member)
 {
-    const char *all = NULL;
+    const char *all = NULL, *otherwise = json_get_text(csv->cell->meta, member);
     const struct value *item;
     for (int i = 0; (item = json_get_item(csv->cell->meta, list, i)); i++) {
         const char *prefix = kind ? json_get_text(item, kind) : NULL,
@@ -190,75 +132,97 @@ static const char *joined(const struct csv *csv, const char *list, const char *k
     return all;
 }
 
-static const char *plugin_names(const struct csv *csv, const struct column *k)
+/* NULL: the field is empty. */
+static const char *field_of(const struct csv *csv, const struct column *k)
 {
-    (void)k;
-    return joined(csv, "plugins", "kind", "id", NULL);
-}
-
-static const char *plugin_texts(const struct csv *csv, const struct column *k)
-{
-    return joined(csv, "plugins", NULL, k->key, json_get_text(csv->cell->meta, k->key));
-}
-
-static const char *data_hashes(const struct csv *csv, const struct column *k)
-{
-    (void)k;
-    return joined(csv, "data", NULL, "sha256", NULL);
-}
-
-static const char *drift_of(const struct csv *csv, const struct column *k)
-{
-    (void)k;
-    return cell_drift(csv->cell->result, csv->passing);
-}
-
-static const char *role_of(const struct csv *csv, const struct column *k)
-{
-    (void)k;
-    return best_role_words[csv->cell->role];
+    const struct result_cell *c = csv->cell;
+    const struct number *x = csv->number;
+    const char *key = k->key ? k->key : k->name;
+    switch (k->from) {
+    case EXPERIMENT:
+        return c->experiment;
+    case PLANNED:
+        return json_get_text(c->planned, key);
+    case AXIS:
+    case LABEL:
+    case TASK:
+        return label_of(csv, k, key);
+    case SEED:
+        return integer_field(csv, true, c->seed);
+    case STATUS:
+        return cell_state_name(c->state);
+    case MEASURED:
+        return quantity_of(csv, &quantities[k->quantity]);
+    case META_WHOLE:
+        return number_field(csv, json_get_number(c->meta, key));
+    case META_TEXT:
+        return json_get_text(c->meta, key);
+    case PLUGINS:
+        return joined(csv, "plugins", "kind", key);
+    case PLUGIN:
+        return joined(csv, "plugins", NULL, key);
+    case DATA:
+        return joined(csv, "data", NULL, key);
+    case DRIFT:
+        return cell_drift(c->result, csv->passing);
+    case ROLE:
+        return best_role_words[c->role];
+    case METRIC:
+        return x->metric;
+    case SPLIT:
+        return x->split;
+    case LENGTH:
+        return integer_field(csv, x->has_length, x->length);
+    case STEP:
+        return integer_field(csv, x->has_step, x->step);
+    case VALUE:
+        return number_field(csv, x->value);
+    case GOAL:
+        return goal_of(csv->r, x->metric);
+    }
+    return NULL;
 }
 
 /* ---- columns ---- */
 
 /* Axes follow the first, quantities the second. */
 static const struct column before_axes[] = {
-    {"experiment", experiment_of},
-    {"cell", planned_text, "id"},
-    {"label", planned_text},
-    {"scheme", label_of, "position.scheme"},
-    {"combine", label_of, "position.combine"},
-    {"task", task_of},
+    {"experiment", EXPERIMENT},
+    {"cell", PLANNED, "id"},
+    {"label", PLANNED},
+    {"scheme", LABEL, "position.scheme"},
+    {"combine", LABEL, "position.combine"},
+    {"task", TASK},
 };
 static const struct column after_axes[] = {
-    {"seed", seed_of},
-    {"metric", metric_of, .of_number = true},
-    {"split", split_of, .of_number = true},
-    {"length", length_of, .of_number = true},
-    {"step", step_of, .of_number = true},
-    {"value", value_of, .of_number = true},
-    {"config_sha256", planned_text, "hash"},
-    {"status", status_of},
-    {"goal", goal_of, .of_number = true},
+    {"seed", SEED},
+    {"metric", METRIC},
+    {"split", SPLIT},
+    {"length", LENGTH},
+    {"step", STEP},
+    {"value", VALUE},
+    {"config_sha256", PLANNED, "hash"},
+    {"status", STATUS},
+    {"goal", GOAL},
 };
 static const struct column of_meta[] = {
-    {"threads", meta_number},
-    {"host", meta_text},
-    {"cpu", meta_text},
-    {"gemm", meta_text},
-    {"blas", meta_text},
-    {"blas_core", meta_text},
-    {"libm", meta_text},
-    {"precision", meta_text},
-    {"compiler", meta_text},
-    {"engine_version", meta_text, "engine"},
-    {"plugin", plugin_names},
-    {"plugin_version", plugin_texts, "version"},
-    {"plugin_abi", plugin_texts, "abi"},
-    {"plugin_sha256", plugin_texts, "sha256"},
-    {"data_sha256", data_hashes},
-    {"started_utc", meta_text},
-    {"drift", drift_of},
+    {"threads", META_WHOLE},
+    {"host", META_TEXT},
+    {"cpu", META_TEXT},
+    {"gemm", META_TEXT},
+    {"blas", META_TEXT},
+    {"blas_core", META_TEXT},
+    {"libm", META_TEXT},
+    {"precision", META_TEXT},
+    {"compiler", META_TEXT},
+    {"engine_version", META_TEXT, "engine"},
+    {"plugin", PLUGINS, "id"},
+    {"plugin_version", PLUGIN, "version"},
+    {"plugin_abi", PLUGIN, "abi"},
+    {"plugin_sha256", PLUGIN, "sha256"},
+    {"data_sha256", DATA, "sha256"},
+    {"started_utc", META_TEXT},
+    {"drift", DRIFT},
 };
 
 static void add_columns(struct csv *csv, const struct column *column, size_t n)
@@ -277,7 +241,7 @@ static void add_axes(struct csv *csv)
         const char *key = i < r->n_axis ? r->axis[i] : r->best.over.axis[i - r->n_axis];
         if (strcmp(key, "position.scheme") != 0 && strcmp(key, "position.combine") != 0 &&
             strcmp(key, "task") != 0)
-            add_columns(csv, &(struct column){key, axis_label, key}, 1);
+            add_columns(csv, &(struct column){key, AXIS}, 1);
     }
 }
 
@@ -289,7 +253,7 @@ static void add_quantities(struct csv *csv, bool sparse)
             (sparse && !results_have(csv->r, (enum quantity_name)i)))
             continue;
         const char *name = row->csv ? row->csv : row->key;
-        add_columns(csv, &(struct column){name, quantity_of, .quantity = i}, 1);
+        add_columns(csv, &(struct column){name, MEASURED, .quantity = i}, 1);
     }
 }
 
@@ -298,7 +262,7 @@ static void name_apart(struct csv *csv)
 {
     for (int i = 0; i < csv->n_column; i++) {
         bool taken = false;
-        for (int k = 0; csv->column[i].text == axis_label && k < csv->n_column; k++)
+        for (int k = 0; csv->column[i].from == AXIS && k < csv->n_column; k++)
             taken = taken || (k != i && strcmp(csv->column[k].name, csv->column[i].name) == 0);
         csv->name[i] = csv->column[i].name;
         if (taken)
@@ -308,7 +272,7 @@ static void name_apart(struct csv *csv)
 
 static void list_columns(struct csv *csv)
 {
-    static const struct column role = {"best_over", role_of};
+    static const struct column role = {"best_over", ROLE};
     ADD_COLUMNS(csv, before_axes);
     add_axes(csv);
     ADD_COLUMNS(csv, after_axes);
@@ -330,9 +294,9 @@ static void fill_fields(struct csv *csv, bool of_number)
 {
     for (int i = 0; i < csv->n_column; i++) {
         const struct column *k = &csv->column[i];
-        if (k->of_number != of_number)
+        if ((k->from >= METRIC) != of_number)
             continue;
-        const char *text = k->text(csv, k);
+        const char *text = field_of(csv, k);
         csv->field[i] = text ? text : "";
     }
 }
