@@ -159,6 +159,7 @@ static void put_quantities(struct json r, const struct cell_outcome *o, double r
     quantities_read(o->config_json, IN_CONFIG, q);
     q[Q_INPUT_RATIO] = ratio;
     q[Q_TOKENS_PER_S] = timed ? tokens / (t->median_step_ms * 1e-3) : (double)NAN;
+    q[Q_FLOPS_PER_S] = q[Q_TOKENS_PER_S] * q[Q_FLOPS_PER_TOKEN];
     q[Q_STEP_MS_MEDIAN] = timed ? t->median_step_ms : (double)NAN;
     q[Q_PEAK_RSS_KIB] = (double)use.ru_maxrss;
     q[Q_WALL_S] = t->train_seconds;
