@@ -160,8 +160,8 @@ static void put_cell(struct json m, const struct plan *p, const struct plan_cell
     json_put_text(m, "combine", c->combine);
 }
 
-/* What the plan found out about the cell. */
-static void put_findings(struct json m, const struct plan_cell *c, enum quantity_file file)
+/* Numbers and texts that a shape-only set-up gives; cells that draw all weights have no start. */
+static void put_costs(struct json m, const struct plan_cell *c, enum quantity_file file)
 {
     quantities_put(m, file, c->q);
     if (c->started)
@@ -178,7 +178,7 @@ static void add_cell(struct json cells, const struct plan *p, const struct plan_
     json_put_int(m, "seed", c->seed);
     json_put_text(m, "hash", c->config.hash);
     json_put_text(m, "setting", c->config.setting);
-    put_findings(m, c, IN_PLAN);
+    put_costs(m, c, IN_PLAN);
     json_put_text(m, "matched", c->matched);
     if (c->baseline < 0)
         json_put(m, "baseline", NULL);
@@ -219,6 +219,6 @@ struct value *plan_cell_value(const struct plan *p, const struct plan_cell *c, s
     json_put_text(m, "hash", c->config.hash);
     json_put_text(m, "setting", c->config.setting);
     m.v = value_merge(a, m.v, c->config.resolved);
-    put_findings(m, c, IN_CONFIG);
+    put_costs(m, c, IN_CONFIG);
     return m.v;
 }

@@ -24,7 +24,7 @@ enum field_flag {
     FIELD_SIGNED = 1 << 17, /* numbers below 0 are fine */
 };
 
-/* Rows end with a key that is NULL. */
+/* Rows end with a key that is NULL; one with an empty key is passed over. */
 struct field {
     const char *key;
     unsigned flags;             /* enum field_flag                             */
