@@ -111,7 +111,7 @@ static void say_against_baseline(struct html_page *p, const struct result_row *b
     }
     bool apart = s->diff_ci_low > 0.0 || s->diff_ci_high < 0.0;
     strbuf_add(p->out, apart ? "It is better than the baseline "
-                             : "Its difference from the baseline may be chance ");
+                             : "It cannot be distinguished from the baseline ");
     html_label(p, baseline);
     strbuf_addf(p->out, ": the 95&nbsp;%% interval of the gain %s. ",
                 apart ? "leaves out 0" : "has 0 in it");

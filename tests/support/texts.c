@@ -7,7 +7,7 @@
 
 void assert_has(const char *text, const char *part)
 {
-    ck_assert_msg(strstr(text, part), "no '%s' in\n%s", part, text);
+    ck_assert_msg(strstr(text, part), "no '%s' in\n%.3000s", part, text);
 }
 
 void assert_lacks(const char *text, const char *part)

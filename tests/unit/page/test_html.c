@@ -162,8 +162,9 @@ START_TEST(a_gain_whose_interval_has_0_in_it_is_not_called_one)
     }
     show_page();
     assert_shows("rotary · sum has the lowest bpb");
-    assert_shows("It cannot be told from the baseline learned · sum: the 95 % interval of the gain "
-                 "has 0 in it.");
+    assert_shows(
+        "It cannot be distinguished from the baseline learned · sum: the 95 % interval of the gain "
+        "has 0 in it.");
     assert_lacks(b.shown.text, "It is better than the baseline");
 }
 END_TEST
