@@ -29,7 +29,7 @@ static peat_status list_cells(const char *run, struct arena *a, struct candidate
     char **id;
     const char *cells = arena_printf(a, "%s/cells", run);
     if (!file_exists(cells))
-        return error_set(err, PEAT_NOTFOUND, "'%s' is no run directory: it has no cells", run);
+        return error_set(err, PEAT_NOTFOUND, "'%s' is not a run directory: it has no cells", run);
     peat_status status = dir_list(cells, &id, n, err);
     if (status != PEAT_OK)
         return status;

@@ -10,7 +10,6 @@
 #include "cell/start.h"
 #include "model/foreign_numbers.h"
 #include "model/safetensors.h"
-#include "startjoin.h"
 #include "tokenwords.h"
 
 /* One start while it is applied. */
@@ -84,11 +83,12 @@ static const char *base_name(const char *path)
 static const char *origin(const struct weight_start *s)
 {
     const char *label = json_get_text(s->config, "label");
-    return s->config ? label ? label : s->cell : base_name(s->from);
+    return s->config ? label ? label : s->cell : base_name(s->file);
 }
 
-peat_status start_set(struct weight *w, const char *path, const char *name, const struct tensor *t,
-                      struct error *err)
+/* The tensor `name` of `path` into the weight, when it has memory. PEAT_REFUSED: another shape. */
+static peat_status start_set(struct weight *w, const char *path, const char *name,
+                             const struct tensor *t, struct error *err)
 {
     char has[128], wants[128];
     if (!tensor_same_shape(t, &w->value))
@@ -144,10 +144,6 @@ static peat_status from_tensors(struct starting *x)
     peat_status status = *x->s->tensor ? need_one(x, "'tensor' is one") : PEAT_OK;
     if (status == PEAT_OK)
         status = safetensors_open(&f, x->byte, x->bytes, path, &x->arena, x->err);
-    if (status == PEAT_OK && x->s->as == START_SUM_OF_CONCAT) {
-        x->said = arena_printf(&x->arena, "all from %s, filled up with zeros", origin(x->s));
-        return start_join(x->assembly, x->c, x->s, &f, &x->arena, x->err);
-    }
     for (int i = 0; status == PEAT_OK && i < x->n; i++) {
         name = name_in(x, &f, x->weight[i]);
         status = safetensors_take(&f, name, &x->arena, &t, x->err);
@@ -197,19 +193,13 @@ static peat_status take(struct starting *x)
     return from_words(x);
 }
 
-static peat_status check_kind(const struct starting *x)
-{
-    if (x->s->as == START_SAME || x->s->config)
-        return PEAT_OK;
-    return error_set(x->err, PEAT_INVALID,
-                     "as: sum_of_concat needs a cell of a run, whose settings are compared");
-}
-
 static peat_status start_one(struct starting *x)
 {
+    if (x->s->as == START_SUM_OF_CONCAT)
+        return error_set(x->err, PEAT_INVALID,
+                         "as: sum_of_concat was removed: "
+                         "experiments/how-the-sum-is-read/sum_of_concat.py writes such weights");
     peat_status status = choose_weights(x);
-    if (status == PEAT_OK)
-        status = check_kind(x);
     if (status == PEAT_OK)
         status = data_read(x->c->files, x->s->file, &x->arena, &x->byte, &x->bytes, x->err);
     return status == PEAT_OK ? take(x) : status;

@@ -22,16 +22,16 @@ const peat_param start_rows[] = {
      .type = PEAT_ENUM,
      .offset = START(as),
      .labels = as_labels,
-     .doc = "sum_of_concat: a sum model that computes what the concat_split cell did"},
+     .doc = "removed; old cells that have sum_of_concat are still read"},
     {.key = "from",
      .type = PEAT_STRING,
      .offset = START(from),
-     .doc = "safetensors, npy or word vectors; or a run directory",
+     .doc = "safetensors, npy or word vectors; or a directory",
      .flags = PEAT_REQUIRED | PEAT_PATH},
     {.key = "cell",
      .type = PEAT_STRING,
      .offset = START(cell),
-     .doc = "of the run: id, label or start of its hash; {seed} is the seed"},
+     .doc = "a file of the directory, or a cell of the run; {seed} is the seed"},
     {.key = "tensor",
      .type = PEAT_STRING,
      .offset = START(tensor),
@@ -112,23 +112,32 @@ bool starts_vary(const struct cell_config *c)
     return false;
 }
 
+static bool is_kind(const char *path, mode_t kind)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && (st.st_mode & S_IFMT) == kind;
+}
+
 static peat_status find_file(struct weight_start *s, int64_t seed, struct arena *a,
                              const char **sealed, struct error *err)
 {
-    struct stat st;
     struct source_cell source;
-    bool run = stat(s->from, &st) == 0 && S_ISDIR(st.st_mode);
+    const char *name = with_seed(s->cell, seed, a),
+               *inside = arena_printf(a, "%s/%s", s->from, name);
     s->file = s->from;
     *sealed = NULL;
-    if (!run)
-        return *s->cell
-                   ? error_set(err, PEAT_INVALID,
-                               "'%s' is no run directory, of which 'cell' names a cell", s->from)
-                   : PEAT_OK;
+    if (!is_kind(s->from, S_IFDIR))
+        return *s->cell ? error_set(err, PEAT_INVALID,
+                                    "'cell' is given, but '%s' is not a directory", s->from)
+                        : PEAT_OK;
     if (!*s->cell)
         return error_set(err, PEAT_INVALID,
-                         "'%s' is a directory; of a run directory 'cell' names a cell", s->from);
-    peat_status status = source_cell_find(s->from, with_seed(s->cell, seed, a), a, &source, err);
+                         "'%s' is a directory: 'cell' must name a cell or a file of it", s->from);
+    if (is_kind(inside, S_IFREG)) {
+        s->file = inside;
+        return PEAT_OK;
+    }
+    peat_status status = source_cell_find(s->from, name, a, &source, err);
     if (status != PEAT_OK)
         return status;
     s->file = source.weights;

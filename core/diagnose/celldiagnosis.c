@@ -117,8 +117,6 @@ static peat_status open_untrained(struct cell_diagnosis *d, int n_batch, struct 
     if (status == PEAT_OK)
         status = assemble(&d->assembly, &d->config, &d->arena, PEAT_F64, false, err);
     if (status == PEAT_OK)
-        status = start_apply(&d->assembly, &d->config, err);
-    if (status == PEAT_OK)
         status = subject_read(&d->subject, &d->assembly.task, 0, n_batch, err);
     return status;
 }
@@ -128,7 +126,8 @@ peat_status cell_diagnosis_open_start(struct cell_diagnosis *d, const struct cel
                                       struct error *err)
 {
     begin(d, cell, team, trail);
-    return open_untrained(d, n_batch, err);
+    peat_status status = open_untrained(d, n_batch, err);
+    return status == PEAT_OK ? start_apply(&d->assembly, &d->config, err) : status;
 }
 
 peat_status cell_diagnosis_open(struct cell_diagnosis *d, const struct cell_files *cell,

@@ -17,6 +17,8 @@ START_TEST(every_experiment_can_be_planned)
     shell_expect(0, "cp -r \"$PEAT_SOURCE\"/experiments . && text=$PWD/text.txt && "
                     "peat run experiments/how-the-sum-is-read/concat.yaml task.path=$text "
                     "train.steps=1 eval.tokens=64 -q && "
+                    "experiments/how-the-sum-is-read/sum_of_concat.py --run runs/concat "
+                    "runs/sum-of-concat && "
                     "for f in experiments/*/*.yaml; do "
                     "peat validate $f task.path=$text || exit 1; done");
 }
@@ -44,7 +46,7 @@ int main(void)
                                    .open = open_text,
                                    .close = shell_close,
                                    .seconds = 250,
-                                   .needs = "PEAT PEAT_SOURCE"},
+                                   .needs = "PEAT PEAT_SOURCE python3"},
                     TESTS(every_experiment_can_be_planned,
                           every_smoke_file_ends_with_its_claims_judged,
                           every_experiment_has_a_page_and_claims));

@@ -245,7 +245,22 @@ START_TEST(every_seed_starts_from_the_cell_of_its_seed)
 }
 END_TEST
 
+START_TEST(every_seed_starts_from_the_file_of_its_seed)
+{
+    make_run("first", "train.steps=5 seeds=2");
+    shell_expect(0, "mkdir d; for s in 0 1; do peat export first learned.sum.s$s -o d/s$s.f || "
+                    "exit 1; done");
+    make_run("next", "'model.start={from: d, cell: \"s{seed}.f\"}' train.lr=1e-30 seeds=2");
+    shell_expect(0,
+                 "for r in first next; do peat results $r -f csv --columns metric,value | grep "
+                 "bpb > $r.csv; done; cmp first.csv next.csv; sort -u first.csv | wc -l | grep -q "
+                 "2; peat verify next");
+}
+END_TEST
+
 /* ---- a sum from a concatenation ---- */
+
+#define SUM_OF_CONCAT "\"$PEAT_SOURCE\"/experiments/how-the-sum-is-read/sum_of_concat.py"
 
 static const struct {
     const char *combine, *words;
@@ -269,8 +284,9 @@ START_TEST(a_sum_started_from_a_concatenation_computes_the_same)
                  "position.combine=%s %s",
                  concats[_i].combine, words);
     shell_expect(0,
+                 "peat export first 0 -o f && " SUM_OF_CONCAT " f sum.safetensors && "
                  "peat run x.yaml -q -o sum train.lr=1e-30 %s position.combine=sum "
-                 "\"model.start={from: first, cell: $(ls first/cells), as: sum_of_concat}\"",
+                 "model.start=sum.safetensors",
                  words);
     double was = final_value("first"), is = final_value("sum");
     ck_assert_msg(isfinite(was) && fabs(was - is) < 1e-6, "%.9g and %.9g", was, is);
@@ -279,41 +295,32 @@ START_TEST(a_sum_started_from_a_concatenation_computes_the_same)
     struct tensor token = final_tensor("sum", "token.weight");
     ck_assert_int_eq(token.dim[1], D);
     ck_assert_double_lt(fabs(tensor_get(&token, D - 1)), 1e-20);
-    shell_says(0, "filled up with zeros", "cat sum/cells/*/result.json");
+    shell_says(0, "parameters from sum.safetensors", "cat sum/cells/*/result.json");
 }
 END_TEST
 
-#define CONCAT "position.combine=concat_split"
 static const struct {
-    const char *first, *words, *says;
+    const char *words, *says;
 } unlike[] = {
-    {"position.scheme=complex_word 'position.combine={plugin: concat_overlap, d_pos: 4}'",
-     "position.scheme=complex_word", "end at 14 of the model's 16 dimensions"},
-    {CONCAT, "model.embed_scale=2",
-     "'model.embed_scale' is another in cell 'learned.concat_split.s0-"},
-    {CONCAT, "model.window=3", "'model.window' is another"},
-    {CONCAT, "model.attention.scale=none", "'model.attention.scale' is another"},
-    {CONCAT, "'position.scheme={plugin: learned, scale: 2}'", "'position.scheme' is another"},
-    {CONCAT, "'position.combine={plugin: sum, token_scale: 2}'", "with factors of 1"},
-    {CONCAT, "'position.combine={plugin: sum, learned: true}'", "that are not learned"},
-    {CONCAT, "position.combine=concat_split", "makes a model of combine 'sum'"},
-    {"", "",
-     "starts from a cell with combine 'concat_split' or 'concat_overlap', and 'learned.sum.s0"},
-    {CONCAT " position.scheme=sinusoidal", "position.scheme=sinusoidal",
-     "the stream of scheme 'sinusoidal' has none in cell"},
-    {CONCAT, "model.d_model=32 model.embed_scale=4", "end at 16 of the model's 32 dimensions"},
-    {CONCAT, "eval.lengths=16", "'position.0.learned.table', filled up, of '"},
-    {CONCAT, "model.n_layer=2", "'model.n_layer' is another"},
+    {"", "the combination is sum, not concat_split or concat_overlap"},
+    {"position.combine=concat_split position.scheme=sinusoidal",
+     "the tables end at 12 of 16 dimensions"},
 };
 
-START_TEST(a_sum_that_would_compute_something_else_is_refused)
+START_TEST(what_the_script_cannot_fill_up_is_refused)
 {
-    shell_expect(0, "peat run x.yaml -q -o first %s", unlike[_i].first);
-    shell_says(2, unlike[_i].says,
-               "peat run x.yaml %s "
-               "\"model.start={from: first, cell: $(ls first/cells), as: sum_of_concat}\"",
-               unlike[_i].words);
-    shell_expect(0, "test ! -e runs");
+    shell_expect(0, "peat run x.yaml -q -o first %s && peat export first 0 -o f", unlike[_i].words);
+    shell_says(1, unlike[_i].says, SUM_OF_CONCAT " f sum.safetensors");
+    shell_expect(0, "test ! -e sum.safetensors");
+}
+END_TEST
+
+START_TEST(the_setting_that_was_removed_names_the_script)
+{
+    make_run("first", "position.combine=concat_split");
+    shell_says(2, "as: sum_of_concat was removed: experiments/how-the-sum-is-read/sum_of_concat.py",
+               "peat plan x.yaml "
+               "'model.start={from: first, cell: learned.concat_split.s0, as: sum_of_concat}'");
 }
 END_TEST
 
@@ -471,7 +478,7 @@ static const struct {
     {"", "embedding: {from: two.safetensors, tensor: c}", "has no tensor 'c'; it has a, b"},
     {"", "embedding: two.safetensors", "has no tensor 'token.weight'; it has a, b"},
     {"", "embedding: {from: v.npy, tensor: c}", "'tensor' is for files with names"},
-    {"", "embedding: {from: v.npy, cell: c}", "is no run directory, of which 'cell' names a cell"},
+    {"", "embedding: {from: v.npy, cell: c}", "'cell' is given, but '"},
     {"", "embedding: {frozen: true}", "x.yaml:9:16: embedding in model needs key 'from'"},
     {"", "embedding: {form: v.npy}",
      "unknown key 'form' in embedding in model; did you mean 'from'?"},
@@ -480,11 +487,11 @@ static const struct {
     {"", "start: {from: v.npy, to: tokens.weight}",
      "no parameter of the model is called 'tokens.weight'; did you mean 'token.weight'?"},
     {"", "start: {from: v.npy, to: token.weight, as: other}", "'as' in start in model"},
-    {"", "start: {from: v.safetensors, as: sum_of_concat}", "needs a cell of a run"},
+    {"", "start: {from: v.safetensors, as: sum_of_concat}", "as: sum_of_concat was removed"},
     {"printf 'a 1 2\\n' > w.txt", "start: {from: w.txt, to: head.weight}",
      "vectors of words are for 'token.weight' alone, and 'to' names head.weight"},
-    {"mkdir d", "embedding: d", "is a directory; of a run directory 'cell' names a cell"},
-    {"mkdir d", "embedding: {from: d, cell: c}", "is no run directory: it has no cells"},
+    {"mkdir d", "embedding: d", "is a directory: 'cell' must name a cell or a file of it"},
+    {"mkdir d", "embedding: {from: d, cell: c}", "is not a run directory: it has no cells"},
     {"", "embedding: {from: first, cell: lerned.sum.s0}",
      "has no cell 'lerned.sum.s0'; did you mean 'learned.sum.s0'?"},
     {"rm first/cells/*/result.json", "start: {from: first, cell: learned.sum.s0}",
@@ -550,19 +557,21 @@ int main(void)
 {
     return run_list(
         (struct tests){"start", open_experiment, close_experiment, .seconds = 240,
-                       .needs = "timeout mkfifo gzip",
+                       .needs = "timeout mkfifo gzip python3 PEAT_SOURCE",
                        .loops = LOOPS({mistakes_are_one_line_before_training,
                                        (int)(sizeof(mistakes) / sizeof(*mistakes))},
                                       {a_sum_started_from_a_concatenation_computes_the_same,
                                        (int)(sizeof(concats) / sizeof(*concats))},
-                                      {a_sum_that_would_compute_something_else_is_refused,
+                                      {what_the_script_cannot_fill_up_is_refused,
                                        (int)(sizeof(unlike) / sizeof(*unlike))})},
         TESTS(a_table_by_rows_is_the_file_and_stays_it_when_frozen,
               words_are_found_by_their_tokens_and_others_keep_their_draw,
               a_cell_is_started_from_by_its_names,
               a_position_table_is_transplanted_into_another_schemes,
-              every_seed_starts_from_the_cell_of_its_seed, the_bytes_and_not_the_path_make_the_cell,
-              a_grid_varies_file_cell_and_frozen,
+              every_seed_starts_from_the_cell_of_its_seed,
+              every_seed_starts_from_the_file_of_its_seed,
+              the_setting_that_was_removed_names_the_script,
+              the_bytes_and_not_the_path_make_the_cell, a_grid_varies_file_cell_and_frozen,
               what_changes_between_plan_and_cell_ends_the_cell_with_one_line,
               what_was_read_is_kept_and_a_run_is_made_again_elsewhere,
               what_started_from_something_gone_is_not_comparable,

@@ -14,14 +14,15 @@
 
 struct assembly;
 
+/* The sum of a concatenation is no longer made; old cells that have it are still read. */
 enum start_as { START_SAME, START_SUM_OF_CONCAT };
 
 struct weight_start {
     /* as written */
     peat_strings to;    /* names and patterns of weights */
     int64_t as;         /* enum start_as */
-    const char *from;   /* a file, or a run directory */
-    const char *cell;   /* of the run; "{seed}" in it is this cell's seed */
+    const char *from;   /* a file, or a directory */
+    const char *cell;   /* or a file of the directory; "{seed}" in it is this cell's seed */
     const char *tensor; /* ""; the name that each weight has */
     bool frozen;
     bool embedding; /* it is model.embedding */
