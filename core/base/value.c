@@ -273,14 +273,8 @@ bool value_equal(const struct value *a, const struct value *b)
     }
 }
 
-peat_status place_error(struct error *err, struct place at, const char *fmt, ...)
+static peat_status place_text(struct error *err, struct place at, const char *text)
 {
-    struct error inner = {0};
-    const char *text = inner.text;
-    va_list args;
-    va_start(args, fmt);
-    error_set_args(&inner, PEAT_INVALID, fmt, args);
-    va_end(args);
     if (!at.file)
         return error_set(err, PEAT_INVALID, "%s", text);
     if (at.line <= 0)
@@ -288,4 +282,25 @@ peat_status place_error(struct error *err, struct place at, const char *fmt, ...
     if (at.column <= 0)
         return error_set(err, PEAT_INVALID, "%s:%d: %s", at.file, at.line, text);
     return error_set(err, PEAT_INVALID, "%s:%d:%d: %s", at.file, at.line, at.column, text);
+}
+
+peat_status place_error(struct error *err, struct place at, const char *fmt, ...)
+{
+    struct error inner = {0};
+    va_list args;
+    va_start(args, fmt);
+    error_set_args(&inner, PEAT_INVALID, fmt, args);
+    va_end(args);
+    return place_text(err, at, inner.text);
+}
+
+bool mistake(struct error *err, struct place at, const char *fmt, ...)
+{
+    struct error inner = {0};
+    va_list args;
+    va_start(args, fmt);
+    error_set_args(&inner, PEAT_INVALID, fmt, args);
+    va_end(args);
+    place_text(err, at, inner.text);
+    return false;
 }

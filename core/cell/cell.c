@@ -66,29 +66,28 @@ static peat_status check_head(const struct cell_reader *r, const struct model_co
                            m->head == PEAT_HEAD_BOTH ? "both" : "class");
     if (m->head == PEAT_HEAD_BOTH && m->input == PEAT_INPUT_PATCHES)
         return place_error(r->err, head->at,
-                           "head: both needs input: tokens: patches are not told");
+                           "head: both predicts masked tokens, so it needs input: tokens");
     if (m->tie_embeddings && m->head == PEAT_HEAD_CLASS)
         return place_error(r->err, tie->at,
-                           "tie_embeddings needs head: tokens: classes are no rows of the table of "
-                           "tokens");
+                           "tie_embeddings needs head: tokens, because class logits do not use the "
+                           "token table");
     return PEAT_OK;
 }
 
-/* A class token before the others must be told of the whole row. */
+/* A class token must see the whole sequence. */
 static peat_status check_class_token(const struct cell_reader *r, const struct model_config *m,
                                      struct place at)
 {
     if (m->head == PEAT_HEAD_TOKENS || m->pool != POOL_CLS)
         return PEAT_OK;
     if (m->mixer == MIXER_CONV)
-        return place_error(r->err, at,
-                           "mixer: conv tells a class token of its neighbours alone: head: class "
-                           "needs pool: mean there");
+        return place_error(
+            r->err, at, "with mixer: conv a class token sees only its neighbours: set pool: mean");
     return m->cls_position == CLS_FIRST
                ? PEAT_OK
                : place_error(r->err, at,
-                             "mixer: rnn reads a class token in its place before the others: it "
-                             "needs cls_position: first, or pool: mean");
+                             "with mixer: rnn a class token has a place in the order: set "
+                             "cls_position: first, or pool: mean");
 }
 
 /* Mixers other than attention, and the settings that are for attention alone. */

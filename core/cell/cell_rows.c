@@ -37,15 +37,14 @@ const peat_param model_rows[] = {
      .type = PEAT_ENUM,
      .offset = MODEL(head),
      .labels = head_labels,
-     .doc = "tokens: one is told at every place; class: one for each row (encoder); both, as in "
-            "BERT: the losses are added",
+     .doc = "tokens: predict a token at every position; class: one class for each sequence "
+            "(encoder); both, as in BERT: the losses are added",
      .flags = CELL_LATER},
     {.key = "pool",
      .type = PEAT_ENUM,
      .offset = MODEL(pool),
      .labels = pool_labels,
-     .doc =
-         "head: class, both: told from a class token that the model adds, or from the mean of all",
+     .doc = "head: class, both: predict the class from an added class token, or from the mean",
      .flags = CELL_LATER},
     {.key = "cls_position",
      .type = PEAT_ENUM,
@@ -58,7 +57,7 @@ const peat_param model_rows[] = {
      .type = PEAT_ENUM,
      .offset = MODEL(mixer),
      .labels = mixer_labels,
-     .doc = "how places are told of each other: attention, a gated convolution, or a gated linear "
+     .doc = "how positions exchange information: attention, a gated convolution, or a gated linear "
             "recurrence",
      .flags = CELL_LATER},
     {.key = "conv_width",

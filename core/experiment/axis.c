@@ -91,55 +91,53 @@ static void append_value(struct reading *r, struct axis *axis, struct axis_value
         text_index_add(&axis->by_other_name, r->a, value_label(r->a, NULL, only_setting(&v)), i);
 }
 
-static peat_status refuse_twice(struct reading *r, const struct axis *axis, struct place at,
-                                const struct axis_value *first)
+static bool refuse_twice(struct reading *r, const struct axis *axis, struct place at,
+                         const struct axis_value *first)
 {
     if (first->set->at.line > 0 && first->set->at.column > 0)
-        return place_error(r->err, at, "axis '%s' has the value '%s' twice; first at line %d",
-                           axis->key, first->label, first->set->at.line);
-    return place_error(r->err, at, "axis '%s' has the value '%s' twice", axis->key, first->label);
+        return mistake(r->err, at, "axis '%s' has the value '%s' twice; first at line %d",
+                       axis->key, first->label, first->set->at.line);
+    return mistake(r->err, at, "axis '%s' has the value '%s' twice", axis->key, first->label);
 }
 
-peat_status axis_append(struct reading *r, struct axis *axis, struct value *v)
+bool axis_append(struct reading *r, struct axis *axis, struct value *v)
 {
     struct axis_value new = plain_value(r, axis, v);
     if (v->kind == VALUE_NULL || (v->kind == VALUE_TEXT && !v->text[0]))
-        return place_error(r->err, v->at, "axis '%s' has an empty value", axis->key);
+        return mistake(r->err, v->at, "axis '%s' has an empty value", axis->key);
     int label = label_find(axis, new.label);
     int setting = text_index_find(&axis->by_setting, setting_text(r, only_setting(&new)));
     int first = label < 0 || (setting >= 0 && setting < label) ? setting : label;
     if (first >= 0)
         return refuse_twice(r, axis, v->at, &axis->value[first]);
     append_value(r, axis, new);
-    return PEAT_OK;
+    return true;
 }
 
-peat_status settings_check(struct reading *r, const struct value *set, const char *what)
+bool settings_check(struct reading *r, const struct value *set, const char *what)
 {
     if (set->kind != VALUE_MAP)
-        return place_error(r->err, set->at, "%s must be a map of settings such as train.lr: 1e-3",
-                           what);
+        return mistake(r->err, set->at, "%s must be a map of settings such as train.lr: 1e-3",
+                       what);
     for (int i = 0; i < set->n; i++) {
-        peat_status status = setting_check(set->key[i], set->key_at[i], 0, NULL, r->a, r->err);
-        if (status != PEAT_OK)
-            return status;
+        if (setting_check(set->key[i], set->key_at[i], 0, NULL, r->a, r->err) != PEAT_OK)
+            return false;
     }
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status append_labelled(struct reading *r, struct axis *axis, const char *label,
-                                   struct place at, struct value *set)
+static bool append_labelled(struct reading *r, struct axis *axis, const char *label,
+                            struct place at, struct value *set)
 {
     const char *what = arena_printf(r->a, "'%s' of axis '%s'", label, axis->key);
-    peat_status status = settings_check(r, set, what);
-    if (status != PEAT_OK)
-        return status;
+    if (!settings_check(r, set, what))
+        return false;
     int same = text_index_find(&axis->by_setting, json_to_text(set, JSON_CANONICAL, r->a));
     if (same >= 0)
-        return place_error(r->err, at, "'%s' and '%s' of axis '%s' are the same settings",
-                           axis->value[same].label, label, axis->key);
+        return mistake(r->err, at, "'%s' and '%s' of axis '%s' are the same settings",
+                       axis->value[same].label, label, axis->key);
     append_value(r, axis, (struct axis_value){arena_strdup(r->a, label), set});
-    return PEAT_OK;
+    return true;
 }
 
 /* ---- one axis ---- */
@@ -150,7 +148,7 @@ static bool is_plain_name(const char *key)
                                             "0123456789_-")] == '\0';
 }
 
-static peat_status check_labelled(struct reading *r, const struct axis *axis, const struct value *v)
+static bool check_labelled(struct reading *r, const struct axis *axis, const struct value *v)
 {
     bool taken = false;
     for (size_t i = 0; i < sizeof(taken_names) / sizeof(*taken_names); i++)
@@ -163,51 +161,49 @@ static peat_status check_labelled(struct reading *r, const struct axis *axis, co
                             : strcmp(axis->key, "combine") == 0 ? position[1]
                                                                 : NULL;
         if (meant)
-            return place_error(r->err, axis->at, "unknown axis '%s'; did you mean '%s'?", axis->key,
-                               meant);
-        return place_error(r->err, axis->at,
-                           "axis '%s' has no dot, so it must be a map: label -> settings",
-                           axis->key);
+            return mistake(r->err, axis->at, "unknown axis '%s'; did you mean '%s'?", axis->key,
+                           meant);
+        return mistake(r->err, axis->at,
+                       "axis '%s' has no dot, so it must be a map: label -> settings", axis->key);
     }
     if (taken)
-        return place_error(r->err, axis->at, "'%s' cannot be the name of an axis%s", axis->key,
-                           strcmp(axis->key, "seed") == 0 || strcmp(axis->key, "seeds") == 0
-                               ? "; seeds are a key of their own at the top level"
-                               : "");
+        return mistake(r->err, axis->at, "'%s' cannot be the name of an axis%s", axis->key,
+                       strcmp(axis->key, "seed") == 0 || strcmp(axis->key, "seeds") == 0
+                           ? "; seeds are a key of their own at the top level"
+                           : "");
     if (!is_plain_name(axis->key))
-        return place_error(r->err, axis->at,
-                           "an axis is named with letters, digits, '_' and '-', not '%s'",
-                           axis->key);
-    return PEAT_OK;
+        return mistake(r->err, axis->at,
+                       "an axis is named with letters, digits, '_' and '-', not '%s'", axis->key);
+    return true;
 }
 
-static peat_status empty_axis(struct reading *r, const struct axis *axis, struct place at)
+static bool empty_axis(struct reading *r, const struct axis *axis, struct place at)
 {
-    return place_error(r->err, at, "axis '%s' has no values", axis->key);
+    return mistake(r->err, at, "axis '%s' has no values", axis->key);
 }
 
-static peat_status read_labelled(struct reading *r, struct axis *axis, const struct value *v)
+static bool read_labelled(struct reading *r, struct axis *axis, const struct value *v)
 {
-    peat_status status = check_labelled(r, axis, v);
-    if (status == PEAT_OK && v->n == 0)
+    bool ok = check_labelled(r, axis, v);
+    if (ok && v->n == 0)
         return empty_axis(r, axis, v->at);
-    for (int i = 0; status == PEAT_OK && i < v->n; i++)
-        status = append_labelled(r, axis, v->key[i], v->key_at[i], v->item[i]);
-    return status;
+    for (int i = 0; ok && i < v->n; i++)
+        ok = append_labelled(r, axis, v->key[i], v->key_at[i], v->item[i]);
+    return ok;
 }
 
-static peat_status read_plain(struct reading *r, struct axis *axis, const struct value *v)
+static bool read_plain(struct reading *r, struct axis *axis, const struct value *v)
 {
-    peat_status status = setting_check(axis->key, axis->at, 0, NULL, r->a, r->err);
-    if (status != PEAT_OK)
-        return status;
+    if (setting_check(axis->key, axis->at, 0, NULL, r->a, r->err) != PEAT_OK)
+        return false;
     if (v->kind != VALUE_LIST)
-        return place_error(r->err, v->at, "axis '%s' must be a list of values", axis->key);
+        return mistake(r->err, v->at, "axis '%s' must be a list of values", axis->key);
     if (v->n == 0)
         return empty_axis(r, axis, v->at);
-    for (int i = 0; status == PEAT_OK && i < v->n; i++)
-        status = axis_append(r, axis, v->item[i]);
-    return status;
+    for (int i = 0; i < v->n; i++)
+        if (!axis_append(r, axis, v->item[i]))
+            return false;
+    return true;
 }
 
 /* ---- narrowing by the command line ---- */
@@ -232,14 +228,14 @@ const char *name_hint(struct arena *a, const char *wanted, const char *const *na
     return arena_printf(a, "%s: %s", there_are, list);
 }
 
-peat_status unknown_label(struct reading *r, const struct axis *axis, const struct value *v)
+bool unknown_label(struct reading *r, const struct axis *axis, const struct value *v)
 {
     const char *label = label_of(r, v);
     const char **name = ARENA_ARRAY(r->a, axis->n_known, const char *);
     for (int i = 0; i < axis->n_known; i++)
         name[i] = axis->value[i].label;
-    return place_error(r->err, v->at, "axis '%s' has no value '%s'; %s", axis->key, label,
-                       name_hint(r->a, label, name, axis->n_known, "it has"));
+    return mistake(r->err, v->at, "axis '%s' has no value '%s'; %s", axis->key, label,
+                   name_hint(r->a, label, name, axis->n_known, "it has"));
 }
 
 int value_find(struct reading *r, const struct axis *axis, const struct value *v)
@@ -252,8 +248,7 @@ int value_find(struct reading *r, const struct axis *axis, const struct value *v
 }
 
 /* One value the command line asks for: of a labelled axis, one that the file has. */
-static peat_status narrow_to(struct reading *r, const struct axis *old, struct axis *axis,
-                             struct value *v)
+static bool narrow_to(struct reading *r, const struct axis *old, struct axis *axis, struct value *v)
 {
     if (!axis->labelled)
         return axis_append(r, axis, v);
@@ -263,11 +258,10 @@ static peat_status narrow_to(struct reading *r, const struct axis *old, struct a
     if (label_find(axis, old->value[found].label) >= 0)
         return refuse_twice(r, axis, v->at, &old->value[found]);
     append_value(r, axis, old->value[found]);
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status narrow_to_all(struct reading *r, struct axis *axis, struct value *v,
-                                 struct place at)
+static bool narrow_to_all(struct reading *r, struct axis *axis, struct value *v, struct place at)
 {
     struct axis old = *axis;
     bool list = v->kind == VALUE_LIST;
@@ -275,19 +269,19 @@ static peat_status narrow_to_all(struct reading *r, struct axis *axis, struct va
     if (n == 0)
         return empty_axis(r, axis, at);
     *axis = (struct axis){.key = old.key, .at = at, .labelled = old.labelled};
-    peat_status status = PEAT_OK;
-    for (int i = 0; status == PEAT_OK && i < n; i++)
-        status = narrow_to(r, &old, axis, list ? v->item[i] : v);
+    bool ok = true;
+    for (int i = 0; ok && i < n; i++)
+        ok = narrow_to(r, &old, axis, list ? v->item[i] : v);
     axis->n = axis->n_known;
-    for (int i = 0; status == PEAT_OK && i < old.n_known; i++)
+    for (int i = 0; ok && i < old.n_known; i++)
         if (label_find(axis, old.value[i].label) < 0)
             append_value(r, axis, old.value[i]);
-    return status;
+    return ok;
 }
 
 /* Labels of matrix.only as the values they stand for. */
-static peat_status only_values(struct reading *r, const struct axis *axis, const struct value *v,
-                               struct value **values)
+static bool only_values(struct reading *r, const struct axis *axis, const struct value *v,
+                        struct value **values)
 {
     *values = value_list(r->a, v->at);
     for (int i = 0; i < (v->kind == VALUE_LIST ? v->n : 1); i++) {
@@ -304,12 +298,12 @@ static peat_status only_values(struct reading *r, const struct axis *axis, const
         }
         value_append(r->a, *values, one);
     }
-    return PEAT_OK;
+    return true;
 }
 
 /* A word that names the axis replaces its values, and matrix.only chooses among them; the file's
  * stay known, so that what names them elsewhere in the file is no mistake. */
-static peat_status narrow(struct reading *r, struct axis *axis)
+static bool narrow(struct reading *r, struct axis *axis)
 {
     struct word *w = word_of(r, axis);
     const struct value *only = value_get(value_get_path(r->root, "matrix.only"), axis->key);
@@ -319,18 +313,16 @@ static peat_status narrow(struct reading *r, struct axis *axis)
         return narrow_to_all(r, axis, w->value, w->at);
     }
     if (!only)
-        return PEAT_OK;
-    peat_status status = only_values(r, axis, only, &values);
-    return status == PEAT_OK ? narrow_to_all(r, axis, values, only->at) : status;
+        return true;
+    return only_values(r, axis, only, &values) && narrow_to_all(r, axis, values, only->at);
 }
 
-peat_status axis_read(struct reading *r, struct axis *axis, const struct value *v)
+bool axis_read(struct reading *r, struct axis *axis, const struct value *v)
 {
     axis->labelled = !strchr(axis->key, '.') && !setting_is_section(axis->key);
-    peat_status status = axis->labelled ? read_labelled(r, axis, v) : read_plain(r, axis, v);
+    bool ok = axis->labelled ? read_labelled(r, axis, v) : read_plain(r, axis, v);
     axis->n = axis->n_known;
-    if (status == PEAT_OK)
-        status = narrow(r, axis);
+    ok = ok && narrow(r, axis);
     axis->n_file = axis->n_known;
-    return status;
+    return ok;
 }

@@ -83,30 +83,29 @@ static const struct value *item_of(const struct value *v, int i)
     return v->kind == VALUE_LIST ? v->item[i] : v;
 }
 
-static peat_status add_axis(struct reading *r, const struct value *v, struct best_over *b)
+static bool add_axis(struct reading *r, const struct value *v, struct best_over *b)
 {
     int axis = v->kind == VALUE_TEXT ? axis_find(r->e, v->text) : -1;
     if (axis < 0)
         return unknown_axis(r, v->at, value_label(r->a, &r->e->names, v), "best_over");
     if (best_over_has(b, v->text))
-        return place_error(r->err, v->at, "best_over names '%s' twice", v->text);
+        return mistake(r->err, v->at, "best_over names '%s' twice", v->text);
     b->axis[b->n_axis++] = r->e->axis[axis].key;
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status read_axes(struct reading *r, const struct value *map, struct best_over *b)
+static bool read_axes(struct reading *r, const struct value *map, struct best_over *b)
 {
     const struct value *v = value_get(map, "axes");
     if (!v || (v->kind == VALUE_LIST && v->n == 0))
-        return place_error(
-            r->err, v ? v->at : map->at,
-            "best_over needs 'axes': the axes of which each row takes its best value");
-    peat_status status = PEAT_OK;
+        return mistake(r->err, v ? v->at : map->at,
+                       "best_over needs 'axes': the axes of which each row takes its best value");
+    bool ok = true;
     b->at = v->at;
     b->axis = ARENA_ARRAY(r->a, items_of(v), const char *);
-    for (int i = 0; status == PEAT_OK && i < items_of(v); i++)
-        status = add_axis(r, item_of(v, i), b);
-    return status;
+    for (int i = 0; ok && i < items_of(v); i++)
+        ok = add_axis(r, item_of(v, i), b);
+    return ok;
 }
 
 static bool is_planned(const struct experiment *e, int64_t seed)
@@ -117,67 +116,66 @@ static bool is_planned(const struct experiment *e, int64_t seed)
     return false;
 }
 
-static peat_status add_seed(struct reading *r, const struct value *v, struct best_over *b)
+static bool add_seed(struct reading *r, const struct value *v, struct best_over *b)
 {
     if (v->kind != VALUE_INT)
-        return place_error(r->err, v->at, "'choose' must be a list of seeds");
+        return mistake(r->err, v->at, "'choose' must be a list of seeds");
     if (!is_planned(r->e, v->integer))
-        return place_error(r->err, v->at, "seed %" PRId64 " of 'choose' is not one of 'seeds'",
-                           v->integer);
+        return mistake(r->err, v->at, "seed %" PRId64 " of 'choose' is not one of 'seeds'",
+                       v->integer);
     if (best_over_keeps(b, v->integer))
-        return place_error(r->err, v->at, "seed %" PRId64 " is given twice", v->integer);
+        return mistake(r->err, v->at, "seed %" PRId64 " is given twice", v->integer);
     b->seed[b->n_seed++] = v->integer;
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status read_choose(struct reading *r, const struct value *map, struct best_over *b)
+static bool read_choose(struct reading *r, const struct value *map, struct best_over *b)
 {
     const struct value *v = value_get(map, "choose");
     if (!v || (v->kind == VALUE_LIST && v->n == 0))
-        return place_error(r->err, v ? v->at : map->at,
-                           "best_over needs 'choose': those of 'seeds' that are kept for choosing");
-    peat_status status = PEAT_OK;
+        return mistake(r->err, v ? v->at : map->at,
+                       "best_over needs 'choose': those of 'seeds' that are kept for choosing");
+    bool ok = true;
     b->seed = ARENA_ARRAY(r->a, items_of(v), int64_t);
-    for (int i = 0; status == PEAT_OK && i < items_of(v); i++)
-        status = add_seed(r, item_of(v, i), b);
-    if (status == PEAT_OK && b->n_seed == r->e->n_seed)
-        return place_error(r->err, v->at,
-                           "'choose' keeps every seed for choosing: none is left to report");
-    return status;
+    for (int i = 0; ok && i < items_of(v); i++)
+        ok = add_seed(r, item_of(v, i), b);
+    if (ok && b->n_seed == r->e->n_seed)
+        return mistake(r->err, v->at,
+                       "'choose' keeps every seed for choosing: none is left to report");
+    return ok;
 }
 
-peat_status best_over_read(struct reading *r, const struct value *v, struct best_over *b)
+bool best_over_read(struct reading *r, const struct value *v, struct best_over *b)
 {
     static const char *const others[] = {"axes", "choose", NULL};
     struct words w = {.metric = ""};
     *b = (struct best_over){.length = -1};
     if (!v || v->kind == VALUE_NULL)
-        return PEAT_OK;
-    peat_status status = params_fill(rows, &w, v, "best_over", others, r->a, r->err);
-    if (status == PEAT_OK)
-        status = read_axes(r, v, b);
+        return true;
+    bool ok = params_fill(rows, &w, v, "best_over", others, r->a, r->err) == PEAT_OK &&
+              read_axes(r, v, b);
     b->halves = w.by == BY_HALVES;
     const struct value *choose = value_get(v, "choose");
-    if (status == PEAT_OK && b->halves && choose)
-        status = place_error(r->err, choose->at,
-                             "'choose' names seeds, and by: halves chooses by data: leave it out");
-    else if (status == PEAT_OK && !b->halves)
-        status = read_choose(r, v, b);
+    if (ok && b->halves && choose)
+        ok = mistake(r->err, choose->at,
+                     "'choose' names seeds, and by: halves chooses by data: leave it out");
+    else if (ok && !b->halves)
+        ok = read_choose(r, v, b);
     b->metric = w.metric && w.metric[0] ? w.metric : NULL;
     b->length = w.length;
     b->metric_at = value_get(v, "metric") ? value_get(v, "metric")->at : b->at;
     b->length_at = value_get(v, "length") ? value_get(v, "length")->at : b->at;
-    return status;
+    return ok;
 }
 
-peat_status best_over_refuse(struct reading *r, const struct value *map, const char *what)
+bool best_over_refuse(struct reading *r, const struct value *map, const char *what)
 {
     for (int i = 0; map && i < map->n; i++)
         if (best_over_has(&r->e->report.best_over, map->key[i]))
-            return place_error(r->err, map->key_at[i],
-                               "%s names '%s', of which best_over chooses a value for each row",
-                               what, map->key[i]);
-    return PEAT_OK;
+            return mistake(r->err, map->key_at[i],
+                           "%s names '%s', of which best_over chooses a value for each row", what,
+                           map->key[i]);
+    return true;
 }
 
 /* ---- its normal form ---- */

@@ -52,18 +52,18 @@ static const peat_param rows[] = {
 
 /* ---- what is compared ---- */
 
-static peat_status no_such_contrast(struct reading *r, const struct value *v)
+static bool no_such_contrast(struct reading *r, const struct value *v)
 {
     const struct value *all = r->e->report.contrasts;
     int n = all ? all->n : 0;
     const char **name = ARENA_ARRAY(r->a, n + 1, const char *);
     for (int i = 0; i < n; i++)
         name[i] = value_get(all->item[i], "name")->text;
-    return place_error(r->err, v->at, "there is no contrast '%s'; %s", v->text,
-                       name_hint(r->a, v->text, name, n, "report.contrasts has"));
+    return mistake(r->err, v->at, "there is no contrast '%s'; %s", v->text,
+                   name_hint(r->a, v->text, name, n, "report.contrasts has"));
 }
 
-static peat_status read_contrast(struct reading *r, const struct value *v, struct value *out)
+static bool read_contrast(struct reading *r, const struct value *v, struct value *out)
 {
     if (v->kind != VALUE_TEXT)
         return contrast_normalise(r, v, out);
@@ -72,69 +72,66 @@ static peat_status read_contrast(struct reading *r, const struct value *v, struc
         return no_such_contrast(r, v);
     for (int i = 0; i < named->n; i++)
         value_set(r->a, out, named->key[i], v->at, named->item[i]);
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status read_rows(struct reading *r, const struct value *v, struct value *out)
+static bool read_rows(struct reading *r, const struct value *v, struct value *out)
 {
     struct value *list = value_list(r->a, v->at), *side;
     if (v->kind != VALUE_LIST || v->n != 2)
-        return place_error(r->err, v->at,
-                           "'rows' must be two maps axis -> label: [A, B] is about A - B");
+        return mistake(r->err, v->at,
+                       "'rows' must be two maps axis -> label: [A, B] is about A - B");
     for (int i = 0; i < 2; i++) {
-        peat_status status = labels_resolve(r, v->item[i], "rows", true, &side);
-        if (status == PEAT_OK)
-            status = best_over_refuse(r, side, "rows");
-        if (status != PEAT_OK)
-            return status;
+        if (!(labels_resolve(r, v->item[i], "rows", true, &side) &&
+              best_over_refuse(r, side, "rows")))
+            return false;
         value_append(r->a, list, side);
     }
     value_set(r->a, out, "rows", v->at, list);
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status read_compared(struct reading *r, const struct value *v, struct value *out)
+static bool read_compared(struct reading *r, const struct value *v, struct value *out)
 {
     const struct value *contrast = value_get(v, "contrast"), *two = value_get(v, "rows");
     if (!contrast == !two)
-        return place_error(r->err, v->at,
-                           "a claim is about 'contrast' or about 'rows': it needs one of them");
-    peat_status status = contrast ? read_contrast(r, contrast, out) : read_rows(r, two, out);
-    if (status == PEAT_OK)
-        status = comparison_measure(r, out, v);
+        return mistake(r->err, v->at,
+                       "a claim is about 'contrast' or about 'rows': it needs one of them");
+    bool ok = contrast ? read_contrast(r, contrast, out) : read_rows(r, two, out);
+    ok = ok && comparison_measure(r, out, v);
     /* What the report shows may change later, a claim may not. */
-    if (status == PEAT_OK && !value_get(out, "metric") && r->e->report.metric[0])
+    if (ok && !value_get(out, "metric") && r->e->report.metric[0])
         value_set(r->a, out, "metric", r->e->report.metric_at,
                   value_text(r->a, r->e->report.metric_at, r->e->report.metric));
-    return status;
+    return ok;
 }
 
 /* ---- one claim ---- */
 
-static peat_status read_name(struct reading *r, const struct value *v, const struct value *claims)
+static bool read_name(struct reading *r, const struct value *v, const struct value *claims)
 {
     const struct value *name = value_get(v, "name");
     if (!name || name->kind != VALUE_TEXT || !name->text[0])
-        return place_error(r->err, name ? name->at : v->at, "a claim needs a name");
+        return mistake(r->err, name ? name->at : v->at, "a claim needs a name");
     for (int i = 0; i < claims->n; i++)
         if (json_text_is(claims->item[i], "name", name->text))
-            return place_error(r->err, name->at, "two claims are called '%s'", name->text);
-    return PEAT_OK;
+            return mistake(r->err, name->at, "two claims are called '%s'", name->text);
+    return true;
 }
 
-static peat_status check_numbers(struct reading *r, const struct value *v, const struct numbers *n)
+static bool check_numbers(struct reading *r, const struct value *v, const struct numbers *n)
 {
     const struct value *expect = value_get(v, "expect");
     bool number = expect && (expect->kind == VALUE_INT || expect->kind == VALUE_REAL);
     if (n->direction == CLAIM_EQUAL && n->margin == 0.0)
-        return place_error(r->err, v->at,
-                           "direction 'equal' needs a margin: no data can show that two are "
-                           "exactly the same");
+        return mistake(r->err, v->at,
+                       "direction 'equal' needs a margin: no data can show that two are "
+                       "exactly the same");
     if (expect && !number)
-        return place_error(r->err, expect->at,
-                           "'expect' must be a number: the A - B that seeds "
-                           "are planned for");
-    return PEAT_OK;
+        return mistake(r->err, expect->at,
+                       "'expect' must be a number: the A - B that seeds "
+                       "are planned for");
+    return true;
 }
 
 static void put_numbers(struct json m, const struct value *v, const struct numbers *n)
@@ -147,43 +144,38 @@ static void put_numbers(struct json m, const struct value *v, const struct numbe
         json_put_number(m, "expect", value_get(v, "expect")->real);
 }
 
-static peat_status read_claim(struct reading *r, const struct value *v, struct value *claims)
+static bool read_claim(struct reading *r, const struct value *v, struct value *claims)
 {
     static const char *const others[] = {"name",   "contrast", "rows", "metric",
                                          "length", "expect",   NULL};
     struct numbers n = {.text = ""};
-    peat_status status = params_fill(rows, &n, v, "a claim", others, r->a, r->err);
-    if (status == PEAT_OK)
-        status = read_name(r, v, claims);
-    if (status == PEAT_OK)
-        status = check_numbers(r, v, &n);
+    bool ok = params_fill(rows, &n, v, "a claim", others, r->a, r->err) == PEAT_OK &&
+              read_name(r, v, claims) && check_numbers(r, v, &n);
     struct value *out = value_map(r->a, v->at);
-    if (status == PEAT_OK)
-        status = read_compared(r, v, out);
-    if (status != PEAT_OK)
-        return status;
+    if (!(ok && read_compared(r, v, out)))
+        return false;
     struct json m = {r->a, out};
     json_put_text(m, "name", value_get(v, "name")->text);
     json_put_text(m, "text", n.text);
     put_numbers(m, v, &n);
     value_append(r->a, claims, out);
-    return PEAT_OK;
+    return true;
 }
 
-peat_status claims_read(struct reading *r)
+bool claims_read(struct reading *r)
 {
     const struct value *v = value_get(r->root, "claims");
     r->e->claims = NULL;
     if (!v || v->kind == VALUE_NULL)
-        return PEAT_OK;
+        return true;
     if (v->kind != VALUE_LIST)
-        return place_error(r->err, v->at, "'claims' must be a list of maps");
-    peat_status status = PEAT_OK;
+        return mistake(r->err, v->at, "'claims' must be a list of maps");
+    bool ok = true;
     struct value *claims = value_list(r->a, v->at);
-    for (int i = 0; status == PEAT_OK && i < v->n; i++)
-        status = read_claim(r, v->item[i], claims);
+    for (int i = 0; ok && i < v->n; i++)
+        ok = read_claim(r, v->item[i], claims);
     r->e->claims = claims->n ? claims : NULL;
-    return status;
+    return ok;
 }
 
 /* ---- its normal form ---- */

@@ -7,20 +7,20 @@
 #include "reading.h"
 
 /* contrasts.c: a contrast of the file in its normal form (experiment/contrast.h) into the map. */
-peat_status contrast_normalise(struct reading *r, const struct value *v, struct value *out);
+bool contrast_normalise(struct reading *r, const struct value *v, struct value *out);
 /* Metric and length of v, where it has them. */
-peat_status comparison_measure(struct reading *r, struct value *out, const struct value *v);
-peat_status contrasts_read(struct reading *r, const struct value *v, struct value **contrasts);
+bool comparison_measure(struct reading *r, struct value *out, const struct value *v);
+bool contrasts_read(struct reading *r, const struct value *v, struct value **contrasts);
 /* NULL: there is none of this name. */
 const struct value *contrast_named(const struct value *contrasts, const char *name);
 
 /* best_over.c: `report.best_over`; NULL: nothing is chosen. */
-peat_status best_over_read(struct reading *r, const struct value *v, struct best_over *b);
+bool best_over_read(struct reading *r, const struct value *v, struct best_over *b);
 /* A map axis -> label that names an axis whose value is chosen. `what` in messages: "baseline". */
-peat_status best_over_refuse(struct reading *r, const struct value *map, const char *what);
+bool best_over_refuse(struct reading *r, const struct value *map, const char *what);
 
 /* claims.c: the section `claims`. */
-peat_status claims_read(struct reading *r);
+bool claims_read(struct reading *r);
 
 /* comparison_check.c: what contrasts and claims name is in the plan: rows to pair, a metric of the
  * task, a length that is evaluated. */

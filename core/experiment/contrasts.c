@@ -7,24 +7,24 @@
 
 /* ---- axes and labels ---- */
 
-static peat_status read_axis(struct reading *r, const struct value *v, const char *what, int *axis)
+static bool read_axis(struct reading *r, const struct value *v, const char *what, int *axis)
 {
     *axis = v->kind == VALUE_TEXT ? axis_find(r->e, v->text) : -1;
     if (*axis < 0)
         return unknown_axis(r, v->at, value_label(r->a, &r->e->names, v), what);
     if (best_over_has(&r->e->report.best_over, v->text))
-        return place_error(r->err, v->at,
-                           "'%s' names '%s', of which best_over chooses a value for each row", what,
-                           v->text);
-    return PEAT_OK;
+        return mistake(r->err, v->at,
+                       "'%s' names '%s', of which best_over chooses a value for each row", what,
+                       v->text);
+    return true;
 }
 
-static peat_status read_of(struct reading *r, const struct axis *axis, const struct value *v,
-                           struct value *list)
+static bool read_of(struct reading *r, const struct axis *axis, const struct value *v,
+                    struct value *list)
 {
     if (!v || v->kind != VALUE_LIST || v->n != 2)
-        return place_error(r->err, v ? v->at : r->root->at,
-                           "'of' must be two labels of the factor: [A, B] is about A - B");
+        return mistake(r->err, v ? v->at : r->root->at,
+                       "'of' must be two labels of the factor: [A, B] is about A - B");
     for (int i = 0; i < 2; i++) {
         int found = value_find(r, axis, v->item[i]);
         if (found < 0)
@@ -32,57 +32,52 @@ static peat_status read_of(struct reading *r, const struct axis *axis, const str
         value_append(r->a, list, value_text(r->a, v->item[i]->at, axis->value[found].label));
     }
     if (strcmp(list->item[0]->text, list->item[1]->text) == 0)
-        return place_error(r->err, v->at, "'of' names '%s' twice", list->item[0]->text);
-    return PEAT_OK;
+        return mistake(r->err, v->at, "'of' names '%s' twice", list->item[0]->text);
+    return true;
 }
 
 /* ---- over and pool ---- */
 
 enum role { FREE, FACTOR, OVER, POOL, CHOSEN };
 
-static peat_status take_axis(struct reading *r, const struct value *v, enum role as,
-                             enum role *role)
+static bool take_axis(struct reading *r, const struct value *v, enum role as, enum role *role)
 {
     const char *const word = as == OVER ? "over" : "pool";
     int axis;
-    peat_status status = read_axis(r, v, word, &axis);
-    if (status != PEAT_OK)
-        return status;
+    if (!read_axis(r, v, word, &axis))
+        return false;
     if (role[axis] != FREE)
-        return place_error(r->err, v->at, "'%s' names '%s', which is %s already", word, v->text,
-                           role[axis] == FACTOR ? "the factor"
-                           : role[axis] == OVER ? "in 'over'"
-                                                : "in 'pool'");
+        return mistake(r->err, v->at, "'%s' names '%s', which is %s already", word, v->text,
+                       role[axis] == FACTOR ? "the factor"
+                       : role[axis] == OVER ? "in 'over'"
+                                            : "in 'pool'");
     role[axis] = as;
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status take_axes(struct reading *r, const struct value *v, enum role as,
-                             enum role *role)
+static bool take_axes(struct reading *r, const struct value *v, enum role as, enum role *role)
 {
-    peat_status status = PEAT_OK;
+    bool ok = true;
     bool list = v && v->kind == VALUE_LIST;
-    for (int i = 0; v && status == PEAT_OK && i < (list ? v->n : 1); i++)
-        status = take_axis(r, list ? v->item[i] : v, as, role);
-    return status;
+    for (int i = 0; v && ok && i < (list ? v->n : 1); i++)
+        ok = take_axis(r, list ? v->item[i] : v, as, role);
+    return ok;
 }
 
 /* An axis that neither names is pooled over when there is `over`, and else shown. */
-static peat_status read_roles(struct reading *r, const struct value *v, enum role *role)
+static bool read_roles(struct reading *r, const struct value *v, enum role *role)
 {
     const struct value *over = value_get(v, "over"), *pool = value_get(v, "pool");
-    peat_status status = take_axes(r, over, OVER, role);
-    if (status == PEAT_OK)
-        status = take_axes(r, pool, POOL, role);
-    for (int i = 0; status == PEAT_OK && i < r->e->n_axis; i++) {
+    bool ok = take_axes(r, over, OVER, role) && take_axes(r, pool, POOL, role);
+    for (int i = 0; ok && i < r->e->n_axis; i++) {
         if (role[i] != FREE)
             continue;
         if (over && pool)
-            return place_error(r->err, v->at, "axis '%s' is neither in 'over' nor in 'pool'",
-                               r->e->axis[i].key);
+            return mistake(r->err, v->at, "axis '%s' is neither in 'over' nor in 'pool'",
+                           r->e->axis[i].key);
         role[i] = over ? POOL : OVER;
     }
-    return status;
+    return ok;
 }
 
 static void put_axes(struct reading *r, struct value *out, const char *key, const enum role *role,
@@ -103,51 +98,47 @@ static void copy_key(struct reading *r, struct value *out, const struct value *v
         value_set(r->a, out, key, value_key_place(v, key), value_get(v, key));
 }
 
-peat_status comparison_measure(struct reading *r, struct value *out, const struct value *v)
+bool comparison_measure(struct reading *r, struct value *out, const struct value *v)
 {
     const struct value *metric = value_get(v, "metric"), *length = value_get(v, "length");
     if (metric && (metric->kind != VALUE_TEXT || !metric->text[0]))
-        return place_error(r->err, metric->at, "'metric' must name a metric");
+        return mistake(r->err, metric->at, "'metric' must name a metric");
     if (length && (length->kind != VALUE_INT || length->integer < 1))
-        return place_error(r->err, length->at, "'length' must be a whole number of at least 1");
+        return mistake(r->err, length->at, "'length' must be a whole number of at least 1");
     copy_key(r, out, v, "metric");
     copy_key(r, out, v, "length");
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status read_parts(struct reading *r, const struct value *v, struct value *out)
+static bool read_parts(struct reading *r, const struct value *v, struct value *out)
 {
     enum role role[EXPERIMENT_MAX_AXES] = {FREE};
     const struct value *factor = value_get(v, "factor"), *where = value_get(v, "where");
     struct value *of = value_list(r->a, v->at), *map = NULL;
     int axis = -1;
     if (!factor)
-        return place_error(r->err, v->at,
-                           "a contrast needs 'factor': the axis whose labels it "
-                           "compares");
-    peat_status status = read_axis(r, factor, "factor", &axis);
-    if (status == PEAT_OK)
-        status = read_of(r, &r->e->axis[axis], value_get(v, "of"), of);
-    if (status != PEAT_OK)
-        return status;
+        return mistake(r->err, v->at,
+                       "a contrast needs 'factor': the axis whose labels it "
+                       "compares");
+    if (!(read_axis(r, factor, "factor", &axis) &&
+          read_of(r, &r->e->axis[axis], value_get(v, "of"), of)))
+        return false;
     for (int i = 0; i < r->e->n_axis; i++)
         if (best_over_has(&r->e->report.best_over, r->e->axis[i].key))
             role[i] = CHOSEN;
     role[axis] = FACTOR;
-    status = read_roles(r, v, role);
-    if (status == PEAT_OK && where)
-        status = labels_resolve(r, where, "where", false, &map);
-    if (status == PEAT_OK)
-        status = best_over_refuse(r, map, "where");
-    if (status != PEAT_OK)
-        return status;
+    bool ok = read_roles(r, v, role);
+    if (ok && where)
+        ok = labels_resolve(r, where, "where", false, &map);
+    if (!(ok && best_over_refuse(r, map, "where")))
+        return false;
     value_set(r->a, out, "factor", factor->at, value_text(r->a, factor->at, r->e->axis[axis].key));
     value_set(r->a, out, "of", v->at, of);
     put_axes(r, out, "over", role, OVER);
     put_axes(r, out, "pool", role, POOL);
     if (map)
         value_set(r->a, out, "where", where->at, map);
-    return PEAT_OK;
+    return true;
 }
 
 /* "concat_split - sum" */
@@ -157,19 +148,17 @@ static const char *own_name(struct reading *r, const struct value *out)
     return arena_printf(r->a, "%s - %s", of->item[0]->text, of->item[1]->text);
 }
 
-peat_status contrast_normalise(struct reading *r, const struct value *v, struct value *out)
+bool contrast_normalise(struct reading *r, const struct value *v, struct value *out)
 {
     static const char *const keys[] = {"name",  "factor", "of",     "over", "pool",
                                        "where", "metric", "length", NULL};
-    peat_status status = known_keys_only(v, "a contrast", keys, r->err);
-    if (status != PEAT_OK)
-        return status;
+    if (known_keys_only(v, "a contrast", keys, r->err) != PEAT_OK)
+        return false;
     const struct value *name = value_get(v, "name");
     if (name && (name->kind != VALUE_TEXT || !name->text[0]))
-        return place_error(r->err, name->at, "'name' of a contrast must be a text");
-    status = read_parts(r, v, out);
-    if (status != PEAT_OK)
-        return status;
+        return mistake(r->err, name->at, "'name' of a contrast must be a text");
+    if (!read_parts(r, v, out))
+        return false;
     value_set(r->a, out, "name", v->at,
               value_text(r->a, v->at, name ? name->text : own_name(r, out)));
     return comparison_measure(r, out, v);
@@ -185,26 +174,25 @@ const struct value *contrast_named(const struct value *contrasts, const char *na
     return NULL;
 }
 
-peat_status contrasts_read(struct reading *r, const struct value *v, struct value **contrasts)
+bool contrasts_read(struct reading *r, const struct value *v, struct value **contrasts)
 {
     *contrasts = NULL;
     if (!v || v->kind == VALUE_NULL)
-        return PEAT_OK;
+        return true;
     if (v->kind != VALUE_LIST)
-        return place_error(r->err, v->at,
-                           "'contrasts' must be a list of {factor: AXIS, of: [A, B]}");
+        return mistake(r->err, v->at, "'contrasts' must be a list of {factor: AXIS, of: [A, B]}");
     *contrasts = value_list(r->a, v->at);
-    peat_status status = PEAT_OK;
-    for (int i = 0; status == PEAT_OK && i < v->n; i++) {
+    bool ok = true;
+    for (int i = 0; ok && i < v->n; i++) {
         struct value *one = value_map(r->a, v->item[i]->at);
-        status = contrast_normalise(r, v->item[i], one);
-        if (status != PEAT_OK)
+        ok = contrast_normalise(r, v->item[i], one);
+        if (!ok)
             break;
         const char *name = value_get(one, "name")->text;
         if (contrast_named(*contrasts, name))
-            return place_error(r->err, v->item[i]->at,
-                               "two contrasts are called '%s': give one a name", name);
+            return mistake(r->err, v->item[i]->at, "two contrasts are called '%s': give one a name",
+                           name);
         value_append(r->a, *contrasts, one);
     }
-    return status;
+    return ok;
 }

@@ -14,19 +14,17 @@
 
 /* ---- version, name, description ---- */
 
-static peat_status read_version(struct reading *r)
+static bool read_version(struct reading *r)
 {
     const struct value *v = value_get(r->root, "version");
     if (!v)
-        return place_error(r->err, r->root->at,
-                           "'version' is missing; this program reads version 1");
+        return mistake(r->err, r->root->at, "'version' is missing; this program reads version 1");
     if (v->kind == VALUE_INT && v->integer == 1)
-        return PEAT_OK;
+        return true;
     if (v->kind == VALUE_TEXT)
-        return place_error(r->err, v->at, "'version' must be the number 1, not the text '%s'",
-                           v->text);
-    return place_error(r->err, v->at, "version %s is not known; this program reads version 1",
-                       value_label(r->a, NULL, v));
+        return mistake(r->err, v->at, "'version' must be the number 1, not the text '%s'", v->text);
+    return mistake(r->err, v->at, "version %s is not known; this program reads version 1",
+                   value_label(r->a, NULL, v));
 }
 
 bool experiment_is_name(const char *text)
@@ -35,119 +33,116 @@ bool experiment_is_name(const char *text)
     return n > 0 && n <= NAME_BYTES && !text[n] && text[0] != '-' && text[0] != '.';
 }
 
-static peat_status read_name(struct reading *r)
+static bool read_name(struct reading *r)
 {
     const struct value *v = value_get(r->root, "name");
     if (!v)
-        return place_error(r->err, r->root->at, "'name' is missing; it names the run directory");
+        return mistake(r->err, r->root->at, "'name' is missing; it names the run directory");
     bool scalar = v->kind == VALUE_TEXT || v->kind == VALUE_INT || v->kind == VALUE_REAL;
     if (!scalar || !experiment_is_name(v->text))
-        return place_error(r->err, v->at,
-                           "'name' must be 1 to %d letters, digits, '.', '_' or '-', and start "
-                           "with a letter, digit or '_'",
-                           NAME_BYTES);
+        return mistake(r->err, v->at,
+                       "'name' must be 1 to %d letters, digits, '.', '_' or '-', and start "
+                       "with a letter, digit or '_'",
+                       NAME_BYTES);
     r->e->name = v->text;
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status read_description(struct reading *r)
+static bool read_description(struct reading *r)
 {
     const struct value *v = value_get(r->root, "description");
     r->e->description = "";
     if (!v || v->kind == VALUE_NULL)
-        return PEAT_OK;
+        return true;
     if (v->kind != VALUE_TEXT)
-        return place_error(r->err, v->at, "'description' must be a text");
+        return mistake(r->err, v->at, "'description' must be a text");
     r->e->description = v->text;
-    return PEAT_OK;
+    return true;
 }
 
 /* ---- defaults ---- */
 
-static peat_status read_defaults(struct reading *r)
+static bool read_defaults(struct reading *r)
 {
     struct value *v = value_get(r->root, "defaults");
     r->e->defaults_at = value_key_place(r->root, "defaults");
     if (!v || v->kind == VALUE_NULL) {
         r->e->defaults = value_map(r->a, r->e->defaults_at);
-        return PEAT_OK;
+        return true;
     }
-    peat_status status = known_keys_only(v, "defaults", setting_sections, r->err);
-    for (int i = 0; status == PEAT_OK && i < v->n; i++)
-        status = setting_check_section(v->key[i], v->item[i], r->err);
+    bool ok = known_keys_only(v, "defaults", setting_sections, r->err) == PEAT_OK;
+    for (int i = 0; ok && i < v->n; i++)
+        ok = setting_check_section(v->key[i], v->item[i], r->err) == PEAT_OK;
     r->e->defaults = v;
-    return status;
+    return ok;
 }
 
 /* ---- overrides ---- */
 
-static peat_status read_override(struct reading *r, struct override *o, const struct value *v)
+static bool read_override(struct reading *r, struct override *o, const struct value *v)
 {
     static const char *const keys[] = {"when", "set", NULL};
-    peat_status status = known_keys_only(v, "an override", keys, r->err);
-    if (status != PEAT_OK)
-        return status;
+    if (known_keys_only(v, "an override", keys, r->err) != PEAT_OK)
+        return false;
     const struct value *when = value_get(v, "when");
     o->set = value_get(v, "set");
     if (!o->set)
-        return place_error(r->err, v->at, "an override needs 'set'");
-    if (when)
-        status = labels_resolve(r, when, "when", false, &o->when);
-    return status != PEAT_OK ? status : settings_check(r, o->set, "'set'");
+        return mistake(r->err, v->at, "an override needs 'set'");
+    return (!when || labels_resolve(r, when, "when", false, &o->when)) &&
+           settings_check(r, o->set, "'set'");
 }
 
-static peat_status read_overrides(struct reading *r)
+static bool read_overrides(struct reading *r)
 {
     const struct value *v = value_get(r->root, "overrides");
     if (!v || v->kind == VALUE_NULL)
-        return PEAT_OK;
+        return true;
     if (v->kind != VALUE_LIST)
-        return place_error(r->err, v->at, "overrides must be a list of {when: ..., set: ...}");
-    peat_status status = PEAT_OK;
+        return mistake(r->err, v->at, "overrides must be a list of {when: ..., set: ...}");
+    bool ok = true;
     r->e->override = ARENA_ARRAY(r->a, v->n + 1, struct override);
-    for (int i = 0; status == PEAT_OK && i < v->n; i++)
-        status = read_override(r, &r->e->override[i], v->item[i]);
+    for (int i = 0; ok && i < v->n; i++)
+        ok = read_override(r, &r->e->override[i], v->item[i]);
     r->e->n_override = v->n;
-    return status;
+    return ok;
 }
 
 /* ---- seeds ---- */
 
-static peat_status seed_range(struct reading *r, const struct value *v)
+static bool seed_range(struct reading *r, const struct value *v)
 {
     if (v->integer < 1)
-        return place_error(r->err, v->at, "'seeds' must be at least 1");
+        return mistake(r->err, v->at, "'seeds' must be at least 1");
     if (v->integer > EXPERIMENT_MAX_CELLS)
-        return place_error(r->err, v->at, "'seeds' must be at most %d", EXPERIMENT_MAX_CELLS);
+        return mistake(r->err, v->at, "'seeds' must be at most %d", EXPERIMENT_MAX_CELLS);
     r->e->seed = ARENA_ARRAY(r->a, v->integer, int64_t);
     for (int64_t i = 0; i < v->integer; i++)
         r->e->seed[i] = i;
     r->e->n_seed = (int)v->integer;
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status seed_list(struct reading *r, const struct value *v)
+static bool seed_list(struct reading *r, const struct value *v)
 {
     if (v->n == 0)
-        return place_error(r->err, v->at, "the list of seeds is empty");
+        return mistake(r->err, v->at, "the list of seeds is empty");
     if (v->n > EXPERIMENT_MAX_CELLS)
-        return place_error(r->err, v->at, "more than %d seeds", EXPERIMENT_MAX_CELLS);
+        return mistake(r->err, v->at, "more than %d seeds", EXPERIMENT_MAX_CELLS);
     r->e->seed = ARENA_ARRAY(r->a, v->n, int64_t);
     for (int i = 0; i < v->n; i++) {
         const struct value *one = v->item[i];
         if (one->kind != VALUE_INT || one->integer < 0)
-            return place_error(r->err, one->at, "a seed must be a whole number of at least 0");
+            return mistake(r->err, one->at, "a seed must be a whole number of at least 0");
         for (int j = 0; j < i; j++)
             if (r->e->seed[j] == one->integer)
-                return place_error(r->err, one->at, "seed %" PRId64 " is given twice",
-                                   one->integer);
+                return mistake(r->err, one->at, "seed %" PRId64 " is given twice", one->integer);
         r->e->seed[i] = one->integer;
     }
     r->e->n_seed = v->n;
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status read_seeds(struct reading *r)
+static bool read_seeds(struct reading *r)
 {
     const struct value *v = value_get(r->root, "seeds");
     if (!v)
@@ -156,25 +151,25 @@ static peat_status read_seeds(struct reading *r)
         return seed_range(r, v);
     if (v->kind == VALUE_LIST)
         return seed_list(r, v);
-    return place_error(r->err, v->at, "'seeds' must be how many, or a list of whole numbers");
+    return mistake(r->err, v->at, "'seeds' must be how many, or a list of whole numbers");
 }
 
 /* ---- the whole ---- */
 
-static peat_status read_keys(struct reading *r)
+static bool read_keys(struct reading *r)
 {
-    return known_keys_only(r->root, "the experiment", experiment_keys, r->err);
+    return known_keys_only(r->root, "the experiment", experiment_keys, r->err) == PEAT_OK;
 }
 
 /* Nothing follows from it but a remark (resolved.h). */
-static peat_status read_made_with(struct reading *r)
+static bool read_made_with(struct reading *r)
 {
     const struct value *v = value_get(r->root, "made_with");
     r->e->made_with = v;
     r->e->root = r->root;
     if (v && v->kind != VALUE_MAP)
-        return place_error(r->err, v->at, "'made_with' must be a map");
-    return PEAT_OK;
+        return mistake(r->err, v->at, "'made_with' must be a map");
+    return true;
 }
 
 static void keep_words(struct experiment *e, int n, char *const *word)
@@ -185,9 +180,10 @@ static void keep_words(struct experiment *e, int n, char *const *word)
         e->word[i] = arena_strdup(e->arena, word[i]);
 }
 
-/* In order: the first mistake is the one that is told. The version is first of all, since a file of
- * another one may have other keys; and include may bring labels, which what follows it may name. */
-static peat_status (*const steps[])(struct reading *r) = {
+/* In order: the first mistake is the one that is reported. The version is first of all, since a
+ * file of another one may have other keys; and include may bring labels, which what follows it may
+ * name. */
+static bool (*const steps[])(struct reading *r) = {
     read_version,     words_to_root,  read_version,      read_keys,   read_name,
     read_description, read_defaults,  plugin_names_read, matrix_read, words_to_settings,
     cells_read,       read_overrides, read_seeds,        run_read,    report_read,
@@ -198,14 +194,14 @@ peat_status experiment_load(struct experiment *e, struct arena *arena, const cha
                             char *const *word, struct error *err)
 {
     *e = (struct experiment){.arena = arena, .path = arena_strdup(arena, path)};
-    struct reading r = {.e = e, .a = arena, .err = err};
+    struct error own = {0};
+    struct reading r = {.e = e, .a = arena, .err = err ? err : &own};
     keep_words(e, n_word, word);
-    peat_status status = yaml_load(arena, e->path, &r.root, err);
-    if (status == PEAT_OK && r.root->kind != VALUE_MAP)
-        status = place_error(err, r.root->at, "an experiment must be a map of keys and values");
-    if (status == PEAT_OK)
-        status = words_read(&r, n_word, word);
-    for (size_t i = 0; i < sizeof(steps) / sizeof(*steps) && status == PEAT_OK; i++)
-        status = steps[i](&r);
-    return status;
+    bool ok = yaml_load(arena, e->path, &r.root, r.err) == PEAT_OK;
+    if (ok && r.root->kind != VALUE_MAP)
+        ok = mistake(r.err, r.root->at, "an experiment must be a map of keys and values");
+    ok = ok && words_read(&r, n_word, word);
+    for (size_t i = 0; ok && i < sizeof(steps) / sizeof(*steps); i++)
+        ok = steps[i](&r);
+    return ok ? PEAT_OK : r.err->status;
 }

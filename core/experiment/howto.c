@@ -103,7 +103,7 @@ static const peat_param match_rows[] = {
 
 /* ---- run ---- */
 
-static peat_status read_limits(struct reading *r, const struct value *run)
+static bool read_limits(struct reading *r, const struct value *run)
 {
     struct run_settings *s = &r->e->run;
     s->no_progress = 600;
@@ -114,106 +114,97 @@ static peat_status read_limits(struct reading *r, const struct value *run)
     } limit[] = {{"timeout", &s->timeout},
                  {"no_progress", &s->no_progress},
                  {"plan_timeout", &s->plan_timeout}};
-    peat_status status = PEAT_OK;
-    for (size_t i = 0; i < sizeof(limit) / sizeof(*limit) && status == PEAT_OK; i++)
-        status = seconds_read(r, run, limit[i].key, "run", limit[i].seconds);
-    return status;
+    bool ok = true;
+    for (size_t i = 0; i < sizeof(limit) / sizeof(*limit) && ok; i++)
+        ok = seconds_read(r, run, limit[i].key, "run", limit[i].seconds);
+    return ok;
 }
 
 /* One that is not installed is refused before anything is planned. */
-static peat_status read_gemm(struct reading *r, const struct value *run)
+static bool read_gemm(struct reading *r, const struct value *run)
 {
     struct error why = {0};
     const struct value *given = value_get(run, "gemm");
     struct run_settings *s = &r->e->run;
     if (!s->gemm[0] || strcmp(s->gemm, "auto") == 0) {
         s->gemm = "auto";
-        return PEAT_OK;
+        return true;
     }
     if (gemm_check(s->gemm, &why) == PEAT_OK)
-        return PEAT_OK;
-    return place_error(r->err, given->at, "%s", why.text);
+        return true;
+    return mistake(r->err, given->at, "%s", why.text);
 }
 
-peat_status run_read(struct reading *r)
+bool run_read(struct reading *r)
 {
     static const char *const reserved[] = {"timeout",    "no_progress", "plan_timeout",
                                            "checkpoint", "slurm",       NULL};
     const struct value *run = value_get(r->root, "run");
     struct run_settings *s = &r->e->run;
-    peat_status status = params_fill(run_rows, s, run, "run", reserved, r->a, r->err);
+    bool ok = params_fill(run_rows, s, run, "run", reserved, r->a, r->err) == PEAT_OK;
     s->jobs = value_get(run, "jobs") ? s->jobs : 1;
     s->threads = value_get(run, "threads") ? s->threads : 1;
-    if (status == PEAT_OK)
-        status = params_fill(checkpoint_rows, s, value_get(run, "checkpoint"), "checkpoint", NULL,
-                             r->a, r->err);
-    if (status == PEAT_OK)
-        status = read_limits(r, run);
-    if (status == PEAT_OK)
-        status = read_gemm(r, run);
-    return status != PEAT_OK ? status : slurm_read(r, value_get(run, "slurm"));
+    return ok &&
+           params_fill(checkpoint_rows, s, value_get(run, "checkpoint"), "checkpoint", NULL, r->a,
+                       r->err) == PEAT_OK &&
+           read_limits(r, run) && read_gemm(r, run) && slurm_read(r, value_get(run, "slurm"));
 }
 
 /* ---- report ---- */
 
-peat_status report_read(struct reading *r)
+bool report_read(struct reading *r)
 {
     static const char *const reserved[] = {"baseline", "contrasts", "best_over", NULL};
     const struct value *report = value_get(r->root, "report");
     struct report_settings *s = &r->e->report;
-    peat_status status = params_fill(report_rows, s, report, "report", reserved, r->a, r->err);
-    if (status != PEAT_OK)
-        return status;
+    if (params_fill(report_rows, s, report, "report", reserved, r->a, r->err) != PEAT_OK)
+        return false;
     const struct value *metric = value_get(report, "metric");
     const struct value *baseline = value_get(report, "baseline");
     s->metric_at = metric ? metric->at : r->root->at;
-    status = best_over_read(r, value_get(report, "best_over"), &s->best_over);
-    if (status == PEAT_OK && baseline && baseline->kind != VALUE_NULL)
-        status = labels_resolve(r, baseline, "baseline", true, &s->baseline);
-    if (status == PEAT_OK)
-        status = best_over_refuse(r, s->baseline, "baseline");
-    return status != PEAT_OK ? status
-                             : contrasts_read(r, value_get(report, "contrasts"), &s->contrasts);
+    bool ok = best_over_read(r, value_get(report, "best_over"), &s->best_over);
+    if (ok && baseline && baseline->kind != VALUE_NULL)
+        ok = labels_resolve(r, baseline, "baseline", true, &s->baseline);
+    return ok && best_over_refuse(r, s->baseline, "baseline") &&
+           contrasts_read(r, value_get(report, "contrasts"), &s->contrasts);
 }
 
 /* ---- match ---- */
 
-static peat_status read_adjust(struct reading *r, const struct value *v)
+static bool read_adjust(struct reading *r, const struct value *v)
 {
     static const char *const known[] = {"model.d_ff", "model.d_model", "model.n_layer"};
     r->e->match.adjust = known[0];
     if (!v)
-        return PEAT_OK;
+        return true;
     for (int i = 0; i < 3; i++) {
         if (v->kind == VALUE_TEXT && strcmp(v->text, known[i]) == 0) {
             r->e->match.adjust = known[i];
-            return PEAT_OK;
+            return true;
         }
     }
     const char *near = v->kind == VALUE_TEXT ? nearest_name(v->text, known, 3) : NULL;
-    return place_error(r->err, v->at,
-                       "'adjust' in match must be one of model.d_ff, model.d_model, "
-                       "model.n_layer%s%s%s",
-                       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return mistake(r->err, v->at,
+                   "'adjust' in match must be one of model.d_ff, model.d_model, "
+                   "model.n_layer%s%s%s",
+                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-peat_status match_read(struct reading *r)
+bool match_read(struct reading *r)
 {
     static const char *const reserved[] = {"to", "adjust", NULL};
     const struct value *match = value_get(r->root, "match");
     struct match_settings *s = &r->e->match;
     if (!match || match->kind == VALUE_NULL)
-        return PEAT_OK;
+        return true;
     s->at = value_key_place(r->root, "match");
     s->on = true;
-    peat_status status = params_fill(match_rows, s, match, "match", reserved, r->a, r->err);
-    if (status == PEAT_OK)
-        status = read_adjust(r, value_get(match, "adjust"));
-    if (status != PEAT_OK)
-        return status;
+    if (!(params_fill(match_rows, s, match, "match", reserved, r->a, r->err) == PEAT_OK &&
+          read_adjust(r, value_get(match, "adjust"))))
+        return false;
     const struct value *to = value_get(match, "to");
     if (!to)
-        return place_error(r->err, s->at,
-                           "match needs 'to': the axis labels of the cells to be equal to");
+        return mistake(r->err, s->at,
+                       "match needs 'to': the axis labels of the cells to be equal to");
     return labels_resolve(r, to, "match", true, &s->to);
 }

@@ -20,21 +20,20 @@ static bool axis_sets(const struct axis *axis, const char *key, bool same)
 }
 
 /* Axes are applied in order: a later one must not undo what an earlier one set. */
-static peat_status check_conflict(struct reading *r, const struct axis *early,
-                                  const struct axis *late)
+static bool check_conflict(struct reading *r, const struct axis *early, const struct axis *late)
 {
     for (int i = 0; i < early->n_known; i++)
         for (int j = 0; j < early->value[i].set->n; j++) {
             const char *key = early->value[i].set->key[j];
             if (axis_sets(late, key, true))
-                return place_error(r->err, late->at, "'%s' is set by axis '%s' and by axis '%s'",
-                                   key, early->key, late->key);
+                return mistake(r->err, late->at, "'%s' is set by axis '%s' and by axis '%s'", key,
+                               early->key, late->key);
             if (axis_sets(late, key, false))
-                return place_error(r->err, late->at,
-                                   "axis '%s' would undo '%s' of axis '%s'; put it before that",
-                                   late->key, key, early->key);
+                return mistake(r->err, late->at,
+                               "axis '%s' would undo '%s' of axis '%s'; put it before that",
+                               late->key, key, early->key);
         }
-    return PEAT_OK;
+    return true;
 }
 
 static bool is_special(const char *key)
@@ -42,29 +41,29 @@ static bool is_special(const char *key)
     return strcmp(key, "exclude") == 0 || strcmp(key, "include") == 0 || strcmp(key, "only") == 0;
 }
 
-peat_status matrix_read(struct reading *r)
+bool matrix_read(struct reading *r)
 {
     struct experiment *e = r->e;
     const struct value *matrix = value_get(r->root, "matrix");
     e->matrix_at = value_key_place(r->root, "matrix");
     if (!matrix || matrix->kind == VALUE_NULL)
-        return PEAT_OK;
+        return true;
     if (matrix->kind != VALUE_MAP)
-        return place_error(r->err, matrix->at, "matrix must be a map: axis -> values");
+        return mistake(r->err, matrix->at, "matrix must be a map: axis -> values");
     for (int i = 0; i < matrix->n; i++) {
         if (is_special(matrix->key[i]))
             continue;
         if (e->n_axis == EXPERIMENT_MAX_AXES)
-            return place_error(r->err, matrix->key_at[i], "more than %d axes", EXPERIMENT_MAX_AXES);
+            return mistake(r->err, matrix->key_at[i], "more than %d axes", EXPERIMENT_MAX_AXES);
         struct axis *axis = &e->axis[e->n_axis++];
         *axis = (struct axis){.key = matrix->key[i], .at = matrix->key_at[i]};
-        peat_status status = axis_read(r, axis, matrix->item[i]);
-        for (int j = 0; status == PEAT_OK && j < e->n_axis - 1; j++)
-            status = check_conflict(r, &e->axis[j], axis);
-        if (status != PEAT_OK)
-            return status;
+        bool ok = axis_read(r, axis, matrix->item[i]);
+        for (int j = 0; ok && j < e->n_axis - 1; j++)
+            ok = check_conflict(r, &e->axis[j], axis);
+        if (!ok)
+            return false;
     }
-    return PEAT_OK;
+    return true;
 }
 
 /* ---- what names labels ---- */
@@ -76,26 +75,26 @@ static int list_axes(const struct experiment *e, const char **name)
     return e->n_axis;
 }
 
-peat_status unknown_axis(struct reading *r, struct place at, const char *key, const char *what)
+bool unknown_axis(struct reading *r, struct place at, const char *key, const char *what)
 {
     const char *name[EXPERIMENT_MAX_AXES];
     int n = list_axes(r->e, name);
-    return place_error(r->err, at, "%s names '%s', which is no axis; %s", what, key,
-                       name_hint(r->a, key, name, n, "axes"));
+    return mistake(r->err, at, "%s names '%s', which is not an axis; %s", what, key,
+                   name_hint(r->a, key, name, n, "axes"));
 }
 
-static peat_status resolve_one(struct reading *r, const struct axis *axis, const struct value *v,
-                               struct value **label)
+static bool resolve_one(struct reading *r, const struct axis *axis, const struct value *v,
+                        struct value **label)
 {
     int found = value_find(r, axis, v);
     if (found < 0)
         return unknown_label(r, axis, v);
     *label = value_text(r->a, v->at, axis->value[found].label);
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status resolve_item(struct reading *r, const struct axis *axis, const struct value *v,
-                                bool one, struct value **resolved)
+static bool resolve_item(struct reading *r, const struct axis *axis, const struct value *v,
+                         bool one, struct value **resolved)
 {
     /* [learned, alibi] as one value of the axis where no list may stand, else any of both. */
     if (v->kind != VALUE_LIST || one)
@@ -103,123 +102,119 @@ static peat_status resolve_item(struct reading *r, const struct axis *axis, cons
     *resolved = value_list(r->a, v->at);
     for (int i = 0; i < v->n; i++) {
         struct value *label = NULL;
-        peat_status status = resolve_one(r, axis, v->item[i], &label);
-        if (status != PEAT_OK)
-            return status;
+        if (!resolve_one(r, axis, v->item[i], &label))
+            return false;
         value_append(r->a, *resolved, label);
     }
-    return PEAT_OK;
+    return true;
 }
 
-peat_status labels_resolve(struct reading *r, const struct value *map, const char *what, bool one,
-                           struct value **resolved)
+bool labels_resolve(struct reading *r, const struct value *map, const char *what, bool one,
+                    struct value **resolved)
 {
     if (map->kind != VALUE_MAP || map->n == 0)
-        return place_error(r->err, map->at, "%s must be a map: axis -> label", what);
+        return mistake(r->err, map->at, "%s must be a map: axis -> label", what);
     *resolved = value_map(r->a, map->at);
     for (int i = 0; i < map->n; i++) {
         int axis = axis_find(r->e, map->key[i]);
         struct value *item = NULL;
         if (axis < 0)
             return unknown_axis(r, map->key_at[i], map->key[i], what);
-        peat_status status = resolve_item(r, &r->e->axis[axis], map->item[i], one, &item);
-        if (status != PEAT_OK)
-            return status;
+        if (!resolve_item(r, &r->e->axis[axis], map->item[i], one, &item))
+            return false;
         value_set(r->a, *resolved, map->key[i], map->key_at[i], item);
     }
-    return PEAT_OK;
+    return true;
 }
 
 /* ---- exclude and include ---- */
 
-static peat_status read_exclude(struct reading *r, const struct value *v)
+static bool read_exclude(struct reading *r, const struct value *v)
 {
     bool list = v->kind == VALUE_LIST;
     r->e->exclude = value_list(r->a, v->at);
     for (int i = 0; i < (list ? v->n : 1); i++) {
         struct value *one;
-        peat_status status = labels_resolve(r, list ? v->item[i] : v, "exclude", false, &one);
-        if (status != PEAT_OK)
-            return status;
+        bool ok = labels_resolve(r, list ? v->item[i] : v, "exclude", false, &one);
+        if (!ok)
+            return false;
         value_append(r->a, r->e->exclude, one);
     }
-    return PEAT_OK;
+    return true;
 }
 
 /* An axis value of a cell of include; one that the product lacks becomes known. */
-static peat_status include_value(struct reading *r, struct axis *axis, struct value *v,
-                                 struct value **label)
+static bool include_value(struct reading *r, struct axis *axis, struct value *v,
+                          struct value **label)
 {
     if (value_find(r, axis, v) < 0 && !axis->labelled) {
-        peat_status status = axis_append(r, axis, v);
-        if (status != PEAT_OK)
-            return status;
+        if (!axis_append(r, axis, v))
+            return false;
     }
     return resolve_one(r, axis, v, label);
 }
 
-static peat_status include_one(struct reading *r, const struct value *map, struct value **cell)
+static bool include_one(struct reading *r, const struct value *map, struct value **cell)
 {
     struct experiment *e = r->e;
     const char *key[EXPERIMENT_MAX_AXES];
     int n = list_axes(e, key);
     if (map->kind != VALUE_MAP)
-        return place_error(r->err, map->at,
-                           "a cell of include must be a map that names every axis");
+        return mistake(r->err, map->at, "a cell of include must be a map that names every axis");
     *cell = value_map(r->a, map->at);
     for (int i = 0; i < n; i++)
         if (!value_get(map, key[i]))
-            return place_error(r->err, map->at,
-                               "a cell of include must name every axis; '%s' is missing", key[i]);
+            return mistake(r->err, map->at,
+                           "a cell of include must name every axis; '%s' is missing", key[i]);
     for (int i = 0; i < map->n; i++) {
         int axis = axis_find(e, map->key[i]);
         struct value *item = map->item[i];
-        peat_status status = axis < 0
-                                 ? setting_check(map->key[i], map->key_at[i], n, key, r->a, r->err)
-                                 : include_value(r, &e->axis[axis], map->item[i], &item);
-        if (status != PEAT_OK)
-            return status;
+        bool ok = axis < 0
+                      ? setting_check(map->key[i], map->key_at[i], n, key, r->a, r->err) == PEAT_OK
+                      : include_value(r, &e->axis[axis], map->item[i], &item);
+        if (!ok)
+            return false;
         value_set(r->a, *cell, map->key[i], map->key_at[i], item);
     }
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status read_include(struct reading *r, const struct value *v)
+static bool read_include(struct reading *r, const struct value *v)
 {
     bool list = v->kind == VALUE_LIST;
     r->e->include = value_list(r->a, v->at);
     if (r->e->n_axis == 0 && !(list && v->n == 0))
-        return place_error(r->err, v->at, "include adds cells to axes, and there is no axis");
+        return mistake(r->err, v->at, "include adds cells to axes, and there is no axis");
     for (int i = 0; i < (list ? v->n : 1); i++) {
         struct value *cell = NULL;
-        peat_status status = include_one(r, list ? v->item[i] : v, &cell);
-        if (status != PEAT_OK)
-            return status;
+        bool ok = include_one(r, list ? v->item[i] : v, &cell);
+        if (!ok)
+            return false;
         value_append(r->a, r->e->include, cell);
     }
-    return PEAT_OK;
+    return true;
 }
 
 /* What the axes made of it is checked; here, that it names nothing else. */
-static peat_status check_only(struct reading *r, const struct value *only)
+static bool check_only(struct reading *r, const struct value *only)
 {
     if (only && only->kind != VALUE_NULL && only->kind != VALUE_MAP)
-        return place_error(r->err, only->at, "'only' must be a map: axis -> labels");
+        return mistake(r->err, only->at, "'only' must be a map: axis -> labels");
     for (int i = 0; only && i < only->n; i++)
         if (axis_find(r->e, only->key[i]) < 0)
             return unknown_axis(r, only->key_at[i], only->key[i], "only");
-    return PEAT_OK;
+    return true;
 }
 
-peat_status cells_read(struct reading *r)
+bool cells_read(struct reading *r)
 {
     const struct value *matrix = value_get(r->root, "matrix");
     const struct value *include = value_get(matrix, "include"),
                        *exclude = value_get(matrix, "exclude");
-    peat_status status = check_only(r, value_get(matrix, "only"));
-    if (status == PEAT_OK && include && include->kind != VALUE_NULL)
-        status = read_include(r, include);
-    if (status == PEAT_OK && exclude && exclude->kind != VALUE_NULL)
-        status = read_exclude(r, exclude);
-    return status;
+    bool ok = check_only(r, value_get(matrix, "only"));
+    if (ok && include && include->kind != VALUE_NULL)
+        ok = read_include(r, include);
+    if (ok && exclude && exclude->kind != VALUE_NULL)
+        ok = read_exclude(r, exclude);
+    return ok;
 }

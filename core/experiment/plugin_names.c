@@ -121,12 +121,13 @@ static double seconds_allowed(struct reading *r)
 {
     double seconds = APART_SECONDS;
     struct reading quiet = *r;
-    quiet.err = NULL;
+    struct error ignored = {0};
+    quiet.err = &ignored;
     seconds_read(&quiet, value_get(r->root, "run"), "plan_timeout", "run", &seconds);
     return seconds;
 }
 
-peat_status plugin_names_read(struct reading *r)
+bool plugin_names_read(struct reading *r)
 {
     struct mentions all = {.a = r->a}, m = {.a = r->a};
     struct strbuf text;
@@ -135,15 +136,14 @@ peat_status plugin_names_read(struct reading *r)
         collect(&all, r->word[i].key, r->word[i].value);
     keep_paths(&m, &all);
     if (m.n == 0)
-        return PEAT_OK;
+        return true;
     strbuf_init(&text);
-    peat_status status = apart_run(ask, &m, seconds_allowed(r), APART_ASIDE, &text, NULL, r->err);
-    const struct value *answers =
-        status == PEAT_OK ? json_parse(r->a, text.text, text.n, "names", r->err) : NULL;
+    bool ok = apart_run(ask, &m, seconds_allowed(r), APART_ASIDE, &text, NULL, r->err) == PEAT_OK;
+    const struct value *answers = ok ? json_parse(r->a, text.text, text.n, "names", r->err) : NULL;
     if (answers)
         keep_names(&r->e->names, &all, &m, answers);
     strbuf_release(&text);
-    return status == PEAT_OK && !answers ? PEAT_CORRUPT : status;
+    return answers;
 }
 
 const char *plugin_name_at(const struct plugin_names *names, const struct value *v)

@@ -58,12 +58,13 @@ static bool is_excluded(const struct experiment *e, const struct point *point)
 
 /* ---- settings of one point ---- */
 
-static peat_status apply(struct points *p, struct value **tree, const struct value *set)
+static bool apply(struct points *p, struct value **tree, const struct value *set)
 {
-    peat_status status = PEAT_OK;
-    for (int i = 0; status == PEAT_OK && i < set->n; i++)
-        status = setting_apply(tree, set->key[i], set->key_at[i], set->item[i], p->a, p->err);
-    return status;
+    bool ok = true;
+    for (int i = 0; ok && i < set->n; i++)
+        ok =
+            setting_apply(tree, set->key[i], set->key_at[i], set->item[i], p->a, p->err) == PEAT_OK;
+    return ok;
 }
 
 static const struct value *axis_setting(const struct axis *axis, const char *label)
@@ -74,26 +75,26 @@ static const struct value *axis_setting(const struct axis *axis, const char *lab
 }
 
 /* Later ones win: axes, then a cell of include's own keys, overrides, the command line. */
-static peat_status merge(struct points *p, struct point *point, const struct value *extra)
+static bool merge(struct points *p, struct point *point, const struct value *extra)
 {
     const struct experiment *e = p->e;
-    peat_status status = PEAT_OK;
+    bool ok = true;
     point->tree = p->base;
-    for (int i = 0; status == PEAT_OK && i < e->n_axis; i++)
-        status = apply(p, &point->tree, axis_setting(&e->axis[i], point->label[i]));
-    for (int i = 0; status == PEAT_OK && extra && i < extra->n; i++)
+    for (int i = 0; ok && i < e->n_axis; i++)
+        ok = apply(p, &point->tree, axis_setting(&e->axis[i], point->label[i]));
+    for (int i = 0; ok && extra && i < extra->n; i++)
         if (axis_find(e, extra->key[i]) < 0)
-            status = setting_apply(&point->tree, extra->key[i], extra->key_at[i], extra->item[i],
-                                   p->a, p->err);
-    for (int i = 0; status == PEAT_OK && i < e->n_override; i++)
+            ok = setting_apply(&point->tree, extra->key[i], extra->key_at[i], extra->item[i], p->a,
+                               p->err) == PEAT_OK;
+    for (int i = 0; ok && i < e->n_override; i++)
         if (!e->override[i].when || point_matches(e, point, e->override[i].when))
-            status = apply(p, &point->tree, e->override[i].set);
-    return status != PEAT_OK ? status : apply(p, &point->tree, e->command_line);
+            ok = apply(p, &point->tree, e->override[i].set);
+    return ok && apply(p, &point->tree, e->command_line);
 }
 
 /* ---- the product ---- */
 
-static peat_status count(const struct experiment *e, int64_t *n, struct error *err)
+static bool count(const struct experiment *e, int64_t *n, struct error *err)
 {
     int64_t cells = 1;
     bool overflow = false;
@@ -102,17 +103,17 @@ static peat_status count(const struct experiment *e, int64_t *n, struct error *e
     int64_t points = cells + (e->include ? e->include->n : 0);
     overflow = overflow || __builtin_mul_overflow(points, (int64_t)e->n_seed, &cells);
     if (overflow)
-        return place_error(err, e->matrix_at, "the grid has more cells than can be counted");
+        return mistake(err, e->matrix_at, "the grid has more cells than can be counted");
     if (cells > EXPERIMENT_MAX_CELLS)
-        return place_error(
-            err, e->matrix_at,
-            "the grid has %" PRId64 " cells (%" PRId64 " for each of %d seed%s), more than %d",
-            cells, points, e->n_seed, e->n_seed == 1 ? "" : "s", EXPERIMENT_MAX_CELLS);
+        return mistake(err, e->matrix_at,
+                       "the grid has %" PRId64 " cells (%" PRId64
+                       " for each of %d seed%s), more than %d",
+                       cells, points, e->n_seed, e->n_seed == 1 ? "" : "s", EXPERIMENT_MAX_CELLS);
     *n = points;
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status add_product(struct points *p)
+static bool add_product(struct points *p)
 {
     const struct experiment *e = p->e;
     int digit[EXPERIMENT_MAX_AXES] = {0};
@@ -121,16 +122,15 @@ static peat_status add_product(struct points *p)
         for (int i = 0; i < e->n_axis; i++)
             point->label[i] = e->axis[i].value[digit[i]].label;
         if (!is_excluded(e, point)) {
-            peat_status status = merge(p, point, NULL);
-            if (status != PEAT_OK)
-                return status;
+            if (!merge(p, point, NULL))
+                return false;
             p->n++;
         }
         int i = e->n_axis - 1;
         while (i >= 0 && ++digit[i] == e->axis[i].n)
             digit[i--] = 0;
         if (i < 0)
-            return PEAT_OK;
+            return true;
     }
 }
 
@@ -157,21 +157,20 @@ static const char *label_with(struct points *p, const char *label, const struct 
     return text;
 }
 
-static peat_status add_included(struct points *p, const struct value *cell)
+static bool add_included(struct points *p, const struct value *cell)
 {
     const struct experiment *e = p->e;
     struct point *point = &p->point[p->n];
     for (int i = 0; i < e->n_axis; i++)
         point->label[i] = value_get(cell, e->axis[i].key)->text;
-    peat_status status = merge(p, point, cell);
-    if (status != PEAT_OK)
-        return status;
+    if (!merge(p, point, cell))
+        return false;
     point->label[e->n_axis - 1] = label_with(p, point->label[e->n_axis - 1], cell);
     for (int i = 0; i < p->n; i++)
         if (same_labels(e, point, &p->point[i]))
-            return place_error(p->err, cell->at, "this cell of include is in the grid already");
+            return mistake(p->err, cell->at, "this cell of include is in the grid already");
     p->n++;
-    return PEAT_OK;
+    return true;
 }
 
 static struct value *built_in(const struct experiment *e, struct arena *a)
@@ -184,31 +183,30 @@ static struct value *built_in(const struct experiment *e, struct arena *a)
     return tree;
 }
 
-static peat_status expand(struct points *p)
+static bool expand(struct points *p)
 {
     const struct experiment *e = p->e;
-    peat_status status = add_product(p);
-    for (int i = 0; status == PEAT_OK && e->include && i < e->include->n; i++)
-        status = add_included(p, e->include->item[i]);
-    if (status == PEAT_OK && p->n == 0)
-        return place_error(p->err, e->exclude->at, "exclude leaves no cell");
-    return status;
+    bool ok = add_product(p);
+    for (int i = 0; ok && e->include && i < e->include->n; i++)
+        ok = add_included(p, e->include->item[i]);
+    if (ok && p->n == 0)
+        return mistake(p->err, e->exclude->at, "exclude leaves no cell");
+    return ok;
 }
 
 peat_status experiment_points(const struct experiment *e, struct point **point, int *n,
                               struct error *err)
 {
-    struct points p = {.e = e, .a = e->arena, .err = err};
+    struct error own = {0};
+    struct points p = {.e = e, .a = e->arena, .err = err ? err : &own};
     int64_t room = 0;
-    peat_status status = count(e, &room, err);
-    if (status != PEAT_OK)
-        return status;
+    if (!count(e, &room, p.err))
+        return p.err->status;
     p.point = ARENA_ARRAY(p.a, room + 1, struct point);
     struct point *all = ARENA_ARRAY(p.a, room * e->n_seed, struct point);
     p.base = value_merge(p.a, built_in(e, p.a), e->defaults);
-    status = expand(&p);
-    if (status != PEAT_OK)
-        return status;
+    if (!expand(&p))
+        return p.err->status;
     for (int s = 0; s < e->n_seed; s++)
         for (int i = 0; i < p.n; i++) {
             all[s * p.n + i] = p.point[i];

@@ -24,53 +24,53 @@ struct reading {
 
 /* words.c: key=value words, and the top-level ones among them into the root. */
 extern const char *const experiment_keys[]; /* of the top level, ended by NULL */
-peat_status words_read(struct reading *r, int n, char *const *text);
-peat_status words_to_root(struct reading *r);
+bool words_read(struct reading *r, int n, char *const *text);
+bool words_to_root(struct reading *r);
 /* What is left becomes e->command_line. */
-peat_status words_to_settings(struct reading *r);
+bool words_to_settings(struct reading *r);
 
 /* plugin_names.c: e->names, from all of the file and the words. */
-peat_status plugin_names_read(struct reading *r);
+bool plugin_names_read(struct reading *r);
 
 /* label.c: the key `label` of a plugin's map; NULL: it has none that is a text. */
 const struct value *use_label(const struct value *v);
 
 /* axis.c: one axis. */
-peat_status axis_read(struct reading *r, struct axis *axis, const struct value *v);
+bool axis_read(struct reading *r, struct axis *axis, const struct value *v);
 /* One more known value of an axis that is not labelled. */
-peat_status axis_append(struct reading *r, struct axis *axis, struct value *v);
+bool axis_append(struct reading *r, struct axis *axis, struct value *v);
 /* Among the known values of the axis; -1: none. */
 int label_find(const struct axis *axis, const char *label);
 /* The value that v names, by its label or as it is written; -1: none. */
 int value_find(struct reading *r, const struct axis *axis, const struct value *v);
-peat_status unknown_label(struct reading *r, const struct axis *axis, const struct value *v);
+bool unknown_label(struct reading *r, const struct axis *axis, const struct value *v);
 /* A map: dotted key -> value. `what` in messages: "'set'". */
-peat_status settings_check(struct reading *r, const struct value *set, const char *what);
+bool settings_check(struct reading *r, const struct value *set, const char *what);
 /* "did you mean 'rotary'?", or "it has: rotary, alibi" with there_are "it has". */
 const char *name_hint(struct arena *a, const char *wanted, const char *const *name, int n,
                       const char *there_are);
 
 /* matrix.c: all axes, then what names their labels. */
-peat_status matrix_read(struct reading *r);
-/* "WHAT names 'KEY', which is no axis; did you mean ...?" */
-peat_status unknown_axis(struct reading *r, struct place at, const char *key, const char *what);
+bool matrix_read(struct reading *r);
+/* "WHAT names 'KEY', which is not an axis; did you mean ...?" */
+bool unknown_axis(struct reading *r, struct place at, const char *key, const char *what);
 /* Replaces labels and values of axes by labels: map axis key -> label or list of labels. `one`: no
  * lists. `what` in messages: "exclude". */
-peat_status labels_resolve(struct reading *r, const struct value *map, const char *what, bool one,
-                           struct value **resolved);
-peat_status cells_read(struct reading *r); /* exclude and include */
+bool labels_resolve(struct reading *r, const struct value *map, const char *what, bool one,
+                    struct value **resolved);
+bool cells_read(struct reading *r); /* exclude and include */
 
 /* howto.c: the sections run, report and match. */
-peat_status run_read(struct reading *r);
-peat_status report_read(struct reading *r);
-peat_status match_read(struct reading *r);
+bool run_read(struct reading *r);
+bool report_read(struct reading *r);
+bool match_read(struct reading *r);
 
 /* slurm_settings.c: run.slurm. */
-peat_status slurm_read(struct reading *r, const struct value *given);
+bool slurm_read(struct reading *r, const struct value *given);
 
 /* seconds.c: `key` of section `what`: 90, 90s, 30m, 2h, 1.5h; absent or null leave *seconds as it
  * is. */
-peat_status seconds_read(struct reading *r, const struct value *section, const char *key,
-                         const char *what, double *seconds);
+bool seconds_read(struct reading *r, const struct value *section, const char *key, const char *what,
+                  double *seconds);
 
 #endif

@@ -16,13 +16,13 @@ static double unit_seconds(const char *unit)
     return 0;
 }
 
-peat_status seconds_read(struct reading *r, const struct value *section, const char *key,
-                         const char *what, double *seconds)
+bool seconds_read(struct reading *r, const struct value *section, const char *key, const char *what,
+                  double *seconds)
 {
     const struct value *v = value_get(section, key);
     double read = -1;
     if (!v || v->kind == VALUE_NULL)
-        return PEAT_OK;
+        return true;
     if (v->kind == VALUE_INT || v->kind == VALUE_REAL)
         read = v->real;
     if (v->kind == VALUE_TEXT && v->text[0] >= '0' && v->text[0] <= '9') {
@@ -34,9 +34,9 @@ peat_status seconds_read(struct reading *r, const struct value *section, const c
             read = scalar->real * unit;
     }
     if (!(read >= 0 && read < 1e9))
-        return place_error(r->err, v->at,
-                           "'%s' in %s must be a time such as 90s, 30m, 2h or a number of seconds",
-                           key, what);
+        return mistake(r->err, v->at,
+                       "'%s' in %s must be a time such as 90s, 30m, 2h or a number of seconds", key,
+                       what);
     *seconds = read;
-    return PEAT_OK;
+    return true;
 }

@@ -55,31 +55,31 @@ static const peat_param slurm_rows[] = {
 };
 
 /* These words stand in the script unquoted. */
-static peat_status check_word(struct reading *r, const struct value *given, const char *key)
+static bool check_word(struct reading *r, const struct value *given, const char *key)
 {
     const struct value *v = value_get(given, key);
     if (!v || v->kind == VALUE_NULL)
-        return PEAT_OK;
+        return true;
     for (const char *c = v->text; c && *c; c++)
         if (!isalnum((unsigned char)*c) && !strchr("._+,-", *c))
-            return place_error(r->err, v->at,
-                               "'%s' in slurm may have letters, digits, '.', '_', '+', ',' and "
-                               "'-', not '%c'",
-                               key, *c);
-    return PEAT_OK;
+            return mistake(r->err, v->at,
+                           "'%s' in slurm may have letters, digits, '.', '_', '+', ',' and "
+                           "'-', not '%c'",
+                           key, *c);
+    return true;
 }
 
 /* Features and what joins them, in double quotes in the script. */
-static peat_status check_constraint(struct reading *r, const struct value *given,
-                                    const struct slurm_settings *s)
+static bool check_constraint(struct reading *r, const struct value *given,
+                             const struct slurm_settings *s)
 {
     for (const char *c = s->constraint; *c; c++)
         if (!isalnum((unsigned char)*c) && !strchr("._-:&|*,()[]", *c))
-            return place_error(r->err, value_get(given, "constraint")->at,
-                               "'constraint' in slurm may have letters, digits and ._-:&|*,()[], "
-                               "not '%c'",
-                               *c);
-    return PEAT_OK;
+            return mistake(r->err, value_get(given, "constraint")->at,
+                           "'constraint' in slurm may have letters, digits and ._-:&|*,()[], "
+                           "not '%c'",
+                           *c);
+    return true;
 }
 
 /* "4G" */
@@ -90,41 +90,33 @@ static bool is_memory(const char *text)
            (!text[digits] || (strchr("KMGT", text[digits]) && !text[digits + 1]));
 }
 
-static peat_status check_memory(struct reading *r, const struct value *given,
-                                const struct slurm_settings *s)
+static bool check_memory(struct reading *r, const struct value *given,
+                         const struct slurm_settings *s)
 {
     if (!s->memory[0] || is_memory(s->memory))
-        return PEAT_OK;
-    return place_error(r->err, value_get(given, "memory")->at,
-                       "'memory' in slurm must be a size such as 500M or 4G, with K, M, G or T, "
-                       "not '%s'",
-                       s->memory);
+        return true;
+    return mistake(r->err, value_get(given, "memory")->at,
+                   "'memory' in slurm must be a size such as 500M or 4G, with K, M, G or T, "
+                   "not '%s'",
+                   s->memory);
 }
 
-static peat_status check_extra(struct reading *r, const struct value *given,
-                               const struct slurm_settings *s)
+static bool check_extra(struct reading *r, const struct value *given,
+                        const struct slurm_settings *s)
 {
     for (int64_t i = 0; i < s->extra.n; i++)
         if (strpbrk(s->extra.item[i], "\r\n"))
-            return place_error(r->err, value_get(given, "extra")->at,
-                               "'extra' in slurm must be single lines; give several as a list");
-    return PEAT_OK;
+            return mistake(r->err, value_get(given, "extra")->at,
+                           "'extra' in slurm must be single lines; give several as a list");
+    return true;
 }
 
-peat_status slurm_read(struct reading *r, const struct value *given)
+bool slurm_read(struct reading *r, const struct value *given)
 {
     static const char *const reserved[] = {"time", NULL};
     struct slurm_settings *s = &r->e->run.slurm;
-    peat_status status = params_fill(slurm_rows, s, given, "slurm", reserved, r->a, r->err);
-    if (status == PEAT_OK)
-        status = seconds_read(r, given, "time", "slurm", &s->time);
-    if (status == PEAT_OK)
-        status = check_word(r, given, "partition");
-    if (status == PEAT_OK)
-        status = check_word(r, given, "account");
-    if (status == PEAT_OK)
-        status = check_constraint(r, given, s);
-    if (status == PEAT_OK)
-        status = check_memory(r, given, s);
-    return status != PEAT_OK ? status : check_extra(r, given, s);
+    return params_fill(slurm_rows, s, given, "slurm", reserved, r->a, r->err) == PEAT_OK &&
+           seconds_read(r, given, "time", "slurm", &s->time) && check_word(r, given, "partition") &&
+           check_word(r, given, "account") && check_constraint(r, given, s) &&
+           check_memory(r, given, s) && check_extra(r, given, s);
 }

@@ -38,15 +38,15 @@ peat_status words_map(struct arena *a, int n, char *const *text, struct value **
     return status;
 }
 
-peat_status words_read(struct reading *r, int n, char *const *text)
+bool words_read(struct reading *r, int n, char *const *text)
 {
     struct value *map;
-    peat_status status = words_map(r->a, n, text, &map, r->err);
+    bool ok = words_map(r->a, n, text, &map, r->err) == PEAT_OK;
     r->n_word = map->n;
     r->word = ARENA_ARRAY(r->a, map->n + 1, struct word);
     for (int i = 0; i < map->n; i++)
         r->word[i] = (struct word){map->key[i], map->item[i], map->key_at[i]};
-    return status;
+    return ok;
 }
 
 /* The top-level key that the word addresses, or NULL. */
@@ -58,7 +58,7 @@ static const char *top_level(const struct word *w)
     return NULL;
 }
 
-peat_status words_to_root(struct reading *r)
+bool words_to_root(struct reading *r)
 {
     for (int i = 0; i < r->n_word; i++) {
         struct word *w = &r->word[i];
@@ -66,16 +66,16 @@ peat_status words_to_root(struct reading *r)
         if (!top)
             continue;
         if (strcmp(top, "defaults") == 0)
-            return place_error(r->err, w->at, "leave 'defaults.' out: write train.steps=10");
+            return mistake(r->err, w->at, "leave 'defaults.' out: write train.steps=10");
         if (strcmp(top, "matrix") == 0)
-            return place_error(r->err, w->at, "leave 'matrix.' out: write AXIS=VALUE");
+            return mistake(r->err, w->at, "leave 'matrix.' out: write AXIS=VALUE");
         w->used = true;
         r->root = value_with_path(r->a, r->root, w->key, w->at, w->value);
     }
-    return PEAT_OK;
+    return true;
 }
 
-peat_status words_to_settings(struct reading *r)
+bool words_to_settings(struct reading *r)
 {
     const char *other[64];
     int n = 0;
@@ -88,10 +88,9 @@ peat_status words_to_settings(struct reading *r)
         const struct word *w = &r->word[i];
         if (w->used)
             continue;
-        peat_status status = setting_check(w->key, w->at, n, other, r->a, r->err);
-        if (status != PEAT_OK)
-            return status;
+        if (setting_check(w->key, w->at, n, other, r->a, r->err) != PEAT_OK)
+            return false;
         value_set(r->a, r->e->command_line, w->key, w->at, w->value);
     }
-    return PEAT_OK;
+    return true;
 }

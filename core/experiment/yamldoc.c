@@ -63,9 +63,9 @@ static struct place place_of(const struct reader *r, yaml_mark_t mark)
     return place_at(r, mark.line + 1, mark.column + 1);
 }
 
-static peat_status no_memory(struct reader *r)
+static bool no_memory(struct reader *r)
 {
-    return error_set(r->err, PEAT_NOMEM, "%s: out of memory", r->file);
+    return error_set(r->err, PEAT_NOMEM, "%s: out of memory", r->file) == PEAT_OK;
 }
 
 /* ---- bytes ---- */
@@ -79,7 +79,7 @@ static bool character_allowed(uint32_t c)
     return c != 0x2028 && c != 0x2029 && c != 0xfeff && c != 0xfffe && c != 0xffff;
 }
 
-static peat_status check_bytes(struct reader *r, const unsigned char *s, size_t n)
+static bool check_bytes(struct reader *r, const unsigned char *s, size_t n)
 {
     size_t line = 1, column = 1;
     for (size_t i = 0, length; i < n; i += length) {
@@ -87,16 +87,16 @@ static peat_status check_bytes(struct reader *r, const unsigned char *s, size_t 
         length = utf8_read(s + i, n - i, &c);
         struct place at = place_at(r, line, column);
         if (length == 0)
-            return place_error(r->err, at, "byte 0x%02x is not UTF-8", s[i]);
+            return mistake(r->err, at, "byte 0x%02x is not UTF-8", s[i]);
         if (c == 0)
-            return place_error(r->err, at, "NUL bytes are not allowed");
+            return mistake(r->err, at, "NUL bytes are not allowed");
         if (!character_allowed(c))
-            return place_error(r->err, at, "character U+%04X is not allowed", (unsigned)c);
+            return mistake(r->err, at, "character U+%04X is not allowed", (unsigned)c);
         bool ends_line = c == '\n' || (c == '\r' && (i + 1 == n || s[i + 1] != '\n'));
         line += ends_line;
         column = ends_line ? 1 : column + 1;
     }
-    return PEAT_OK;
+    return true;
 }
 
 /* The first byte of the character a mark points at, 0 at the end. Marks count characters. */
@@ -131,63 +131,63 @@ static struct mark *find_mark(struct reader *r, const void *owner, const char *n
 }
 
 /* Refuses a name its owner already has; `noun` says what it is. */
-static peat_status add_mark(struct reader *r, const void *owner, const char *noun, const char *name,
-                            struct place at, struct mark **added)
+static bool add_mark(struct reader *r, const void *owner, const char *noun, const char *name,
+                     struct place at, struct mark **added)
 {
     const struct mark *first = find_mark(r, owner, name);
     if (first && r->whole)
-        return place_error(r->err, at, "duplicate %s '%s'", noun, name);
+        return mistake(r->err, at, "duplicate %s '%s'", noun, name);
     if (first)
-        return place_error(r->err, at, "duplicate %s '%s'; first given at line %d", noun, name,
-                           first->at.line);
+        return mistake(r->err, at, "duplicate %s '%s'; first given at line %d", noun, name,
+                       first->at.line);
     struct mark **bucket = bucket_of(r, owner, name);
     struct mark *m = ARENA_NEW(r->a, struct mark);
     *m = (struct mark){.next = *bucket, .owner = owner, .name = arena_strdup(r->a, name), .at = at};
     *bucket = m;
     *added = m;
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status open_anchor(struct reader *r, const yaml_char_t *name, struct place at,
-                               struct mark **anchor)
+static bool open_anchor(struct reader *r, const yaml_char_t *name, struct place at,
+                        struct mark **anchor)
 {
     *anchor = NULL;
-    return name ? add_mark(r, r, "anchor", (const char *)name, at, anchor) : PEAT_OK;
+    return name ? add_mark(r, r, "anchor", (const char *)name, at, anchor) : true;
 }
 
 /* ---- nodes ---- */
 
-static peat_status count_nodes(struct reader *r, struct place at, int64_t n)
+static bool count_nodes(struct reader *r, struct place at, int64_t n)
 {
     r->nodes += n;
     if (r->nodes > MOST_NODES)
-        return place_error(
-            r->err, at, "more than %d values, aliases counted as what they stand for", MOST_NODES);
-    return PEAT_OK;
+        return mistake(r->err, at, "more than %d values, aliases counted as what they stand for",
+                       MOST_NODES);
+    return true;
 }
 
-static peat_status too_deep(struct reader *r, struct place at)
+static bool too_deep(struct reader *r, struct place at)
 {
-    return place_error(r->err, at, "nested more than %d levels deep", MOST_DEPTH);
+    return mistake(r->err, at, "nested more than %d levels deep", MOST_DEPTH);
 }
 
 /* Puts a finished node where it belongs: the root, the open list, or the open map's key. */
-static peat_status attach(struct reader *r, struct value *node, int height)
+static bool attach(struct reader *r, struct value *node, int height)
 {
     if (r->depth == 0) {
         r->root = node;
-        return PEAT_OK;
+        return true;
     }
     struct level *top = &r->level[r->depth - 1];
     if (top->height < height)
         top->height = height;
     if (top->node->kind == VALUE_LIST) {
         value_append(r->a, top->node, node);
-        return PEAT_OK;
+        return true;
     }
     value_set(r->a, top->node, top->key, top->key_at, node);
     top->key = NULL;
-    return PEAT_OK;
+    return true;
 }
 
 static bool wants_key(const struct reader *r)
@@ -196,50 +196,48 @@ static bool wants_key(const struct reader *r)
     return top && top->node->kind == VALUE_MAP && !top->key;
 }
 
-static peat_status read_alias(struct reader *r, const yaml_event_t *e)
+static bool read_alias(struct reader *r, const yaml_event_t *e)
 {
     const char *name = (const char *)e->data.alias.anchor;
     struct place at = place_of(r, e->start_mark);
     if (wants_key(r))
-        return place_error(r->err, at, "a key must be a text, not the alias '*%s'", name);
+        return mistake(r->err, at, "a key must be a text, not the alias '*%s'", name);
     const struct mark *anchor = find_mark(r, r, name);
     if (!anchor)
-        return place_error(r->err, at, "alias '*%s' has no anchor '&%s' before it", name, name);
+        return mistake(r->err, at, "alias '*%s' has no anchor '&%s' before it", name, name);
     if (!anchor->value)
-        return place_error(r->err, at, "alias '*%s' stands inside its own anchor", name);
+        return mistake(r->err, at, "alias '*%s' stands inside its own anchor", name);
     if (r->depth + anchor->height > MOST_DEPTH)
         return too_deep(r, at);
-    peat_status status = count_nodes(r, at, anchor->nodes);
-    return status != PEAT_OK ? status : attach(r, anchor->value, anchor->height);
+    return count_nodes(r, at, anchor->nodes) && attach(r, anchor->value, anchor->height);
 }
 
 /* ---- tags ---- */
 
 /* Escapes in a tag can spell anything; only what is visible is repeated. */
-static peat_status refuse_tag(struct reader *r, struct place at, const char *tag)
+static bool refuse_tag(struct reader *r, struct place at, const char *tag)
 {
     size_t core = strlen(CORE_TAG);
     for (const char *c = tag; *c; c++)
         if ((unsigned char)*c <= ' ' || *c == 0x7f)
-            return place_error(r->err, at, "this tag is not allowed");
+            return mistake(r->err, at, "this tag is not allowed");
     if (strncmp(tag, CORE_TAG, core) == 0)
-        return place_error(r->err, at, "tag '!!%s' is not allowed", tag + core);
-    return place_error(r->err, at, "tag '%s' is not allowed", tag);
+        return mistake(r->err, at, "tag '!!%s' is not allowed", tag + core);
+    return mistake(r->err, at, "tag '%s' is not allowed", tag);
 }
 
 /* Lists and maps may carry the tag they have anyway. */
-static peat_status check_tag(struct reader *r, struct place at, const yaml_char_t *tag,
-                             const char *own)
+static bool check_tag(struct reader *r, struct place at, const yaml_char_t *tag, const char *own)
 {
     const char *text = (const char *)tag;
     if (!text || strcmp(text, "!") == 0 || strcmp(text, own) == 0)
-        return PEAT_OK;
+        return true;
     return refuse_tag(r, at, text);
 }
 
 /* A scalar with one of the core schema's tags; the text must be one of that type. */
-static peat_status read_tagged(struct reader *r, struct place at, const char *tag, const char *text,
-                               struct value **value)
+static bool read_tagged(struct reader *r, struct place at, const char *tag, const char *text,
+                        struct value **value)
 {
     static const struct {
         const char *tag;
@@ -250,7 +248,7 @@ static peat_status read_tagged(struct reader *r, struct place at, const char *ta
                 {CORE_TAG "float", VALUE_REAL}};
     if (strcmp(tag, "!") == 0 || strcmp(tag, CORE_TAG "str") == 0) {
         *value = value_text(r->a, at, text);
-        return PEAT_OK;
+        return true;
     }
     for (size_t i = 0; i < sizeof(core) / sizeof(*core); i++) {
         if (strcmp(tag, core[i].tag) != 0)
@@ -259,10 +257,10 @@ static peat_status read_tagged(struct reader *r, struct place at, const char *ta
         if (core[i].kind == VALUE_REAL && v->kind == VALUE_INT)
             v->kind = VALUE_REAL;
         if (v->kind != core[i].kind)
-            return place_error(r->err, at, "the value is not of its tag's type '!!%s'",
-                               tag + strlen(CORE_TAG));
+            return mistake(r->err, at, "the value is not of its tag's type '!!%s'",
+                           tag + strlen(CORE_TAG));
         *value = v;
-        return PEAT_OK;
+        return true;
     }
     return refuse_tag(r, at, tag);
 }
@@ -271,7 +269,7 @@ static peat_status read_tagged(struct reader *r, struct place at, const char *ta
 
 /* Keys are compared, suggested and printed: they are short and visible. A number is a key as it
  * is written. */
-static peat_status read_key(struct reader *r, const yaml_event_t *e)
+static bool read_key(struct reader *r, const yaml_event_t *e)
 {
     const char *text = (const char *)e->data.scalar.value;
     const char *tag = (const char *)e->data.scalar.tag;
@@ -279,31 +277,30 @@ static peat_status read_key(struct reader *r, const yaml_event_t *e)
     struct place at = place_of(r, e->start_mark);
     bool plain = e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     if (e->data.scalar.anchor)
-        return place_error(r->err, at, "a key cannot have an anchor");
+        return mistake(r->err, at, "a key cannot have an anchor");
     if (tag && strcmp(tag, "!") != 0 && strcmp(tag, CORE_TAG "str") != 0)
         return refuse_tag(r, at, tag);
     if (plain && strcmp(text, "<<") == 0)
-        return place_error(r->err, at, "merge keys (<<) are not supported; write the keys out");
+        return mistake(r->err, at, "merge keys (<<) are not supported; write the keys out");
     if (n == 0)
-        return place_error(r->err, at, "a key cannot be empty");
+        return mistake(r->err, at, "a key cannot be empty");
     if (n > MOST_KEY_BYTES)
-        return place_error(r->err, at, "a key cannot be longer than %d bytes", MOST_KEY_BYTES);
+        return mistake(r->err, at, "a key cannot be longer than %d bytes", MOST_KEY_BYTES);
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-            return place_error(r->err, at, "a key cannot hold control characters");
+            return mistake(r->err, at, "a key cannot hold control characters");
     struct level *top = &r->level[r->depth - 1];
     if (top->node->n == MOST_KEYS)
-        return place_error(r->err, at, "more than %d keys in one map", MOST_KEYS);
+        return mistake(r->err, at, "more than %d keys in one map", MOST_KEYS);
     struct mark *key;
-    peat_status status = add_mark(r, top->node, "key", text, at, &key);
-    if (status != PEAT_OK)
-        return status;
+    if (!add_mark(r, top->node, "key", text, at, &key))
+        return false;
     top->key = key->name;
     top->key_at = at;
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status read_scalar(struct reader *r, const yaml_event_t *e)
+static bool read_scalar(struct reader *r, const yaml_event_t *e)
 {
     if (wants_key(r))
         return read_key(r, e);
@@ -312,21 +309,17 @@ static peat_status read_scalar(struct reader *r, const yaml_event_t *e)
     struct place at = place_of(r, e->start_mark);
     struct mark *anchor;
     struct value *value = NULL;
-    peat_status status = PEAT_OK;
+    bool ok = true;
     if (strlen(text) != e->data.scalar.length)
-        return place_error(r->err, at, "a text cannot hold a NUL character");
+        return mistake(r->err, at, "a text cannot hold a NUL character");
     if (tag)
-        status = read_tagged(r, at, tag, text, &value);
+        ok = read_tagged(r, at, tag, text, &value);
     else if (e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
         value = value_scalar(r->a, at, text);
     else
         value = value_text(r->a, at, text);
-    if (status == PEAT_OK)
-        status = open_anchor(r, e->data.scalar.anchor, at, &anchor);
-    if (status == PEAT_OK)
-        status = count_nodes(r, at, 1);
-    if (status != PEAT_OK)
-        return status;
+    if (!(ok && open_anchor(r, e->data.scalar.anchor, at, &anchor) && count_nodes(r, at, 1)))
+        return false;
     if (anchor) {
         anchor->value = value;
         anchor->nodes = 1;
@@ -336,31 +329,27 @@ static peat_status read_scalar(struct reader *r, const yaml_event_t *e)
 
 /* Opens a list or map. The depth is checked here, at its first event: libyaml's own time grows
  * with the square of the nesting. */
-static peat_status open_level(struct reader *r, const yaml_event_t *e)
+static bool open_level(struct reader *r, const yaml_event_t *e)
 {
     bool is_map = e->type == YAML_MAPPING_START_EVENT;
     const yaml_char_t *name = is_map ? e->data.mapping_start.anchor : e->data.sequence_start.anchor;
     struct place at = place_of(r, e->start_mark);
     if (wants_key(r))
-        return place_error(r->err, at, "a key must be a text, not a %s", is_map ? "map" : "list");
+        return mistake(r->err, at, "a key must be a text, not a %s", is_map ? "map" : "list");
     if (r->depth == MOST_DEPTH)
         return too_deep(r, at);
-    peat_status status = is_map ? check_tag(r, at, e->data.mapping_start.tag, CORE_TAG "map")
-                                : check_tag(r, at, e->data.sequence_start.tag, CORE_TAG "seq");
+    bool ok = is_map ? check_tag(r, at, e->data.mapping_start.tag, CORE_TAG "map")
+                     : check_tag(r, at, e->data.sequence_start.tag, CORE_TAG "seq");
     struct level *level = &r->level[r->depth];
     *level = (struct level){.nodes_before = r->nodes, .height = 0};
-    if (status == PEAT_OK)
-        status = open_anchor(r, name, at, &level->anchor);
-    if (status == PEAT_OK)
-        status = count_nodes(r, at, 1);
-    if (status != PEAT_OK)
-        return status;
+    if (!(ok && open_anchor(r, name, at, &level->anchor) && count_nodes(r, at, 1)))
+        return false;
     level->node = is_map ? value_map(r->a, at) : value_list(r->a, at);
     r->depth++;
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status close_level(struct reader *r)
+static bool close_level(struct reader *r)
 {
     const struct level *level = &r->level[--r->depth];
     int height = level->height + 1;
@@ -372,16 +361,16 @@ static peat_status close_level(struct reader *r)
     return attach(r, level->node, height);
 }
 
-static peat_status open_document(struct reader *r, const yaml_event_t *e)
+static bool open_document(struct reader *r, const yaml_event_t *e)
 {
     if (r->has_document)
-        return place_error(r->err, place_of(r, e->start_mark),
-                           "a second document starts here; a file holds one");
+        return mistake(r->err, place_of(r, e->start_mark),
+                       "a second document starts here; a file holds one");
     r->has_document = true;
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status read_event(struct reader *r, const yaml_event_t *e)
+static bool read_event(struct reader *r, const yaml_event_t *e)
 {
     switch (e->type) {
     case YAML_DOCUMENT_START_EVENT:
@@ -397,51 +386,50 @@ static peat_status read_event(struct reader *r, const yaml_event_t *e)
     case YAML_MAPPING_END_EVENT:
         return close_level(r);
     default:
-        return PEAT_OK;
+        return true;
     }
 }
 
 /* libyaml's own complaint, with the line its context began on when that is another one. */
-static peat_status syntax_error(struct reader *r, const char *text, size_t n)
+static bool syntax_error(struct reader *r, const char *text, size_t n)
 {
     const yaml_parser_t *p = &r->parser;
     struct place at = place_of(r, p->problem_mark);
     if (p->error == YAML_MEMORY_ERROR || !p->problem)
         return no_memory(r);
     if (p->error == YAML_SCANNER_ERROR && byte_at(text, n, p->problem_mark) == '\t')
-        return place_error(r->err, at, "tabs cannot indent");
+        return mistake(r->err, at, "tabs cannot indent");
     if (!p->context || r->whole || p->context_mark.line == p->problem_mark.line)
-        return place_error(r->err, at, "%s", p->problem);
-    return place_error(r->err, at, "%s %s that starts at line %zu", p->problem, p->context,
-                       p->context_mark.line + 1);
+        return mistake(r->err, at, "%s", p->problem);
+    return mistake(r->err, at, "%s %s that starts at line %zu", p->problem, p->context,
+                   p->context_mark.line + 1);
 }
 
-static peat_status read_events(struct reader *r, const char *text, size_t n)
+static bool read_events(struct reader *r, const char *text, size_t n)
 {
-    peat_status status = PEAT_OK;
-    for (bool ended = false; status == PEAT_OK && !ended;) {
+    bool ok = true;
+    for (bool ended = false; ok && !ended;) {
         yaml_event_t event;
         if (!yaml_parser_parse(&r->parser, &event))
             return syntax_error(r, text, n);
         ended = event.type == YAML_STREAM_END_EVENT;
-        status = read_event(r, &event);
+        ok = read_event(r, &event);
         yaml_event_delete(&event);
     }
-    return status;
+    return ok;
 }
 
-static peat_status read_tree(struct reader *r, const char *text, size_t n)
+static bool read_tree(struct reader *r, const char *text, size_t n)
 {
-    peat_status status = check_bytes(r, (const unsigned char *)text, n);
-    if (status != PEAT_OK)
-        return status;
+    if (!check_bytes(r, (const unsigned char *)text, n))
+        return false;
     if (!yaml_parser_initialize(&r->parser))
         return no_memory(r);
     yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&r->parser, (const unsigned char *)text, n);
-    status = read_events(r, text, n);
+    bool ok = read_events(r, text, n);
     yaml_parser_delete(&r->parser);
-    return status;
+    return ok;
 }
 
 static bool is_empty(const struct value *root)
@@ -455,11 +443,13 @@ static peat_status read_text(struct arena *a, const char *text, size_t n, const 
 {
     if (n > MOST_BYTES)
         return error_set(err, PEAT_INVALID, "%s: larger than %zu KiB", file, MOST_BYTES / 1024);
-    struct reader r = {.a = a, .file = arena_strdup(a, file), .whole = whole, .err = err};
-    peat_status status = read_tree(&r, text, n);
-    if (status == PEAT_OK)
-        *root = r.root;
-    return status;
+    struct error own = {0};
+    struct reader r = {
+        .a = a, .file = arena_strdup(a, file), .whole = whole, .err = err ? err : &own};
+    if (!read_tree(&r, text, n))
+        return r.err->status;
+    *root = r.root;
+    return PEAT_OK;
 }
 
 peat_status yaml_parse(struct arena *a, const char *text, size_t n, const char *file,

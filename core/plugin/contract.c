@@ -104,7 +104,7 @@ static peat_status check_scheme(const peat_scheme *s, struct error *err)
         return error_set(err, PEAT_INVALID, "own_axes must be from 0 to %d, not %" PRId32,
                          PEAT_MAX_AXES, s->own_axes);
     if (s->own_axes > 0 && !s->own_positions)
-        return refuse(err, "own_axes is of own_positions, which is missing");
+        return refuse(err, "own_axes is set, but own_positions is not");
     if (s->scale != PEAT_SCALE_SQRT && s->scale != PEAT_SCALE_ONE)
         return error_set(err, PEAT_INVALID, "scale has the unknown value %d", (int)s->scale);
     if (s->score_terms < 0)
@@ -112,15 +112,15 @@ static peat_status check_scheme(const peat_scheme *s, struct error *err)
     if (s->score_terms > 0 && s->scale == PEAT_SCALE_ONE)
         return refuse(err, "score_terms must be 0 with PEAT_SCALE_ONE");
     if (s->score_terms > 0 && !s->score_add)
-        return refuse(err, "score_terms counts terms of score_add, which is missing");
+        return refuse(err, "score_terms is set, but score_add is not");
     for (const struct hook *h = hook_table(); h->name; h++)
         if (s->needs & h->need && !need_has_hook(s, h->need))
             return error_set(err, PEAT_INVALID, "%s is for the %s hook, which is missing",
                              h->need_name, h->name);
     if (s->reach && !s->residual && !s->hidden)
-        return refuse(err, "reach is of residual and hidden, which are missing");
+        return refuse(err, "reach is set, but neither residual nor hidden is");
     if (s->width && !s->encode)
-        return refuse(err, "width is that of encode's stream, and encode is missing");
+        return refuse(err, "width is set, but encode is not");
     return PEAT_OK;
 }
 

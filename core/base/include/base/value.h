@@ -86,4 +86,11 @@ bool value_equal(const struct value *a, const struct value *b);
 peat_status place_error(struct error *err, struct place at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* A reader of settings is a struct that holds the error, never NULL. Its steps return whether they
+ * succeeded and are joined by &&, so that the first mistake is the one that stays; the status is
+ * read from the error once, by the function that made the reader. mistake: place_error as such a
+ * step, false. */
+bool mistake(struct error *err, struct place at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
 #endif
