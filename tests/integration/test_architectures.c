@@ -279,9 +279,9 @@ static const struct refusal {
     {"{plugin: order}", "{arch: encoder, mixer: conv, conv_width: 4}",
      "arch.yaml:7:51: 'conv_width' must be odd in an encoder"},
     {"{plugin: order}", "{arch: encoder, mixer: conv, head: class}",
-     "head: class needs pool: mean there"},
+     "a class token sees only its neighbours: set pool: mean"},
     {"{plugin: order}", "{arch: encoder, mixer: rnn, head: class, cls_position: own}",
-     "it needs cls_position: first, or pool: mean"},
+     "set cls_position: first, or pool: mean"},
 };
 
 START_TEST(what_does_not_fit_is_refused_by_plan)
