@@ -148,6 +148,12 @@ peat_status file_read_stream(const char *path, size_t limit, char **bytes, size_
                   : read_and_close(fd, path, limit, bytes, n, err);
 }
 
+const char *path_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 bool path_is_directory(const char *path)
 {
     struct stat st;

@@ -61,7 +61,7 @@ static int close_after(int fd, int bad)
 /* "<file>.tmp-<pid>-<n>"; a name that is long already is cut, so that this one is none too long. */
 static void name_temporary(const char *path, struct strbuf *name)
 {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *base = path_name(path);
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     strbuf_clear(name);

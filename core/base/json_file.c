@@ -7,10 +7,6 @@
 #include "base/json.h"
 #include "base/seal.h"
 
-/* Of a run directory: beyond all that a grid writes, so that a file that only claims to be endless
- * is not read to its end. */
-enum { FILE_MOST = 1 << 30 };
-
 peat_status json_read(const char *path, const char *name, size_t limit, struct arena *a,
                       struct value **v, struct error *err)
 {
@@ -36,7 +32,7 @@ peat_status json_read_file(const char *dir, const char *name, struct arena *a, s
                            struct error *err)
 {
     char *path = path_join(dir, name);
-    peat_status status = json_read(path, path, FILE_MOST, a, v, err);
+    peat_status status = json_read(path, path, RUN_FILE_MOST, a, v, err);
     if (status == PEAT_OK && seal_check(*v) == SEAL_BROKEN) {
         *v = NULL;
         status = error_set(err, PEAT_CORRUPT,
@@ -54,8 +50,8 @@ bool json_lacks_seal(const char *dir, const char *name)
     struct value *v;
     arena_init(&a, "json file", 4096);
     char *path = path_join(dir, name);
-    bool lacks =
-        json_read(path, path, FILE_MOST, &a, &v, NULL) == PEAT_OK && seal_check(v) == SEAL_ABSENT;
+    bool lacks = json_read(path, path, RUN_FILE_MOST, &a, &v, NULL) == PEAT_OK &&
+                 seal_check(v) == SEAL_ABSENT;
     free(path);
     arena_release(&a);
     return lacks;

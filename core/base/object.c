@@ -213,8 +213,7 @@ bool object_is_named(const char *path)
 
 const char *object_stem(struct arena *a, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char *name = arena_strdup(a, slash ? slash + 1 : path);
+    char *name = arena_strdup(a, path_name(path));
     if (object_is_named(name))
         name[strlen(name) - 3] = '\0';
     return name;

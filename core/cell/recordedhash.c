@@ -2,6 +2,7 @@
 /* recordedhash.c: a cell's identity (cell.c) from what its files say, without plugins and data. */
 #include <string.h>
 
+#include "base/file.h"
 #include "cell/cellfiles.h"
 
 enum { EMPTY_MOST = 8 };
@@ -15,24 +16,18 @@ struct recorded {
     struct arena *a;
 };
 
-static const char *last_part(const char *path)
-{
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash ? slash + 1 : NULL;
-}
-
 /* The content of a file that meta.json lists; NULL: it lists no such file. Data may have moved
  * since the cell was trained, when config.json was written anew: then the file has its name alone.
  */
 static const char *content_of(const struct recorded *r, const char *path)
 {
-    const char *moved = NULL, *name = last_part(path);
+    const char *moved = NULL, *name = path && strchr(path, '/') ? path_name(path) : NULL;
     const struct value *file;
     for (int i = 0; (file = json_get_item(r->meta, "data", i)); i++) {
         const char *listed = json_get_text(file, "path");
         if (same_text(listed, path))
             return json_get_text(file, "sha256");
-        if (name && same_text(last_part(listed), name))
+        if (name && listed && strcmp(path_name(listed), name) == 0)
             moved = json_get_text(file, "sha256");
     }
     return moved;

@@ -74,9 +74,8 @@ static const char *weights_of(const struct value *result, const char **sha256)
 {
     const struct value *files = value_get(result, "files");
     for (int i = 0; files && i < files->n; i++) {
-        const char *slash = strrchr(files->key[i], '/');
         *sha256 = json_get_text(files->item[i], "sha256");
-        if (slash && strcmp(slash + 1, GENERATION_MODEL) == 0 && *sha256)
+        if (path_ends_in(files->key[i], "/" GENERATION_MODEL) && *sha256)
             return files->key[i];
     }
     return NULL;

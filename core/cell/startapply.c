@@ -73,17 +73,11 @@ static peat_status need_one(const struct starting *x, const char *why)
 
 /* ---- values ---- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* The cell's name, or the file's without its folders. */
 static const char *origin(const struct weight_start *s)
 {
     const char *label = json_get_text(s->config, "label");
-    return s->config ? label ? label : s->cell : base_name(s->file);
+    return s->config ? label ? label : s->cell : path_name(s->file);
 }
 
 /* The tensor `name` of `path` into the weight, when it has memory. PEAT_REFUSED: another shape. */

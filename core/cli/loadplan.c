@@ -13,10 +13,11 @@
 /* A resolved.yaml that lies where it was written is read only as it was written. */
 static peat_status check_resolved(struct loaded_plan *l, const char *path, struct error *err)
 {
-    const char *slash = strrchr(path, '/');
-    if (strcmp(slash ? slash + 1 : path, RESOLVED_FILE) != 0)
+    const char *name = path_name(path);
+    if (strcmp(name, RESOLVED_FILE) != 0)
         return PEAT_OK;
-    const char *dir = slash ? arena_printf(&l->arena, "%.*s", (int)(slash - path), path) : ".";
+    const char *dir =
+        name > path ? arena_printf(&l->arena, "%.*s", (int)(name - path) - 1, path) : ".";
     return rundir_check_sources(dir, err);
 }
 

@@ -55,9 +55,8 @@ static peat_status load_weights(struct cell_diagnosis *d, struct error *err)
 {
     struct named_tensor *tensor;
     int n;
-    const char *slash = strrchr(d->generation, '/');
     char *path = path_join(d->generation, GENERATION_MODEL);
-    d->step = generation_step(slash ? slash + 1 : d->generation);
+    d->step = generation_step(path_name(d->generation));
     peat_status status = safetensors_read(path, &d->arena, &tensor, &n, NULL, err);
     if (status == PEAT_OK)
         status = hash_file(path, d->weights, err);

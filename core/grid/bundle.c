@@ -36,9 +36,6 @@ struct bundling {
 
 /* ---- files ---- */
 
-/* Beyond all that a grid writes, but for weights, whose size a result is sealed with. */
-enum { FILE_MOST = 1 << 30 };
-
 /* At the first n bytes of path, which are the file or a folder on the way to it. */
 static peat_status look(const struct bundling *b, const char *path, int n, bool *there)
 {
@@ -54,9 +51,9 @@ static peat_status look(const struct bundling *b, const char *path, int n, bool 
         return error_set(b->err, PEAT_INVALID,
                          "'%s' is not a %s: links and special files are not bundled", part,
                          is_file ? "regular file" : "folder");
-    if (is_file && st.st_size > FILE_MOST && !path_ends_in(path, GENERATION_MODEL))
+    if (is_file && st.st_size > RUN_FILE_MOST && !path_ends_in(path, GENERATION_MODEL))
         return error_set(b->err, PEAT_INVALID, "'%s' has %" PRId64 " bytes, the limit is %d", part,
-                         (int64_t)st.st_size, FILE_MOST);
+                         (int64_t)st.st_size, RUN_FILE_MOST);
     return PEAT_OK;
 }
 

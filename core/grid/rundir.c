@@ -169,14 +169,12 @@ peat_status rundir_lock(const char *dir, int *fd, struct error *err)
 
 /* ---- the files that a plan was made of ---- */
 
-enum { SOURCE_MOST = 1 << 30 }; /* bytes; no plan was made of more */
-
 enum source rundir_source(const char *dir, const struct value *plan, const char *name)
 {
     char hex[HASH_HEX], *path = path_join(dir, name);
     const char *planned = json_get_text(value_get(plan, "files"), name);
     struct stat st;
-    bool is_huge = planned && stat(path, &st) == 0 && st.st_size > SOURCE_MOST;
+    bool is_huge = planned && stat(path, &st) == 0 && st.st_size > RUN_FILE_MOST;
     peat_status status = planned && !is_huge ? hash_file(path, hex, NULL) : PEAT_OK;
     free(path);
     if (!planned)

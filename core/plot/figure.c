@@ -92,15 +92,14 @@ static char *joined(const char *stem, size_t n, const char *end)
 
 static struct target target_of(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = path_name(path);
     const char *dot = strrchr(name, '.');
     size_t n = dot && dot > name ? (size_t)(dot - name) : strlen(name);
-    struct target t = {.dir = slash ? joined(path, (size_t)(slash - path) + 1, "") : NULL,
+    struct target t = {.dir = name > path ? joined(path, (size_t)(name - path), "")
+                                          : joined("./", 2, ""),
                        .name = joined(name, strlen(name), ""),
                        .script = joined(name, n, ".gp"),
                        .data = joined(name, n, ".dat")};
-    if (!t.dir)
-        t.dir = joined("./", 2, "");
     return t;
 }
 

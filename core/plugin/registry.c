@@ -60,7 +60,7 @@ static peat_status load_noted(struct registry *r, const char *path, enum object_
 {
     struct error at = {0};
     char name[TRAIL_TEXT / 2], hook[TRAIL_TEXT];
-    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    const char *file = path_name(path);
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(file, "."), file);
     snprintf(hook, sizeof(hook), "%s.load", name);
     place_error(&at, r->at, "%s", "");

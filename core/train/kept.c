@@ -36,19 +36,13 @@ static peat_status copy_file(const char *from, const char *to, struct error *err
     return status;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* ---- keeping ---- */
 
 /* A copy that is there was made with this generation, and the run's own file may be another's. */
 static peat_status put_curve(const char *generation, const char *curve, struct arena *a,
                              struct error *err)
 {
-    const char *copy = arena_printf(a, "%s/%s", generation, base_name(curve));
+    const char *copy = arena_printf(a, "%s/%s", generation, path_name(curve));
     return file_exists(copy) || !file_exists(curve) ? PEAT_OK : copy_file(curve, copy, err);
 }
 
@@ -58,7 +52,7 @@ static peat_status put_reason(const char *generation, int64_t from, const char *
     const char *text = arena_printf(a,
                                     "started again from step %" PRId64
                                     ", as the checkpoint of step %" PRId64 " is not used: %s",
-                                    from, generation_step(base_name(generation)), why);
+                                    from, generation_step(path_name(generation)), why);
     return file_write_own(arena_printf(a, "%s/%s", generation, why_name), text, strlen(text), err);
 }
 
@@ -91,7 +85,7 @@ peat_status kept_take_back(const char *dir, const char *name, const char *curve,
     const char *from = arena_printf(&a, "%s/%s", dir, name);
     peat_status status = PEAT_OK;
     if (curve)
-        status = copy_file(arena_printf(&a, "%s/%s", from, base_name(curve)), curve, err);
+        status = copy_file(arena_printf(&a, "%s/%s", from, path_name(curve)), curve, err);
     if (status == PEAT_OK)
         status = generation_publish(dir, generation, from, err);
     arena_release(&a);

@@ -455,6 +455,9 @@ START_TEST(paths_are_joined_and_resolved)
     assert_path(path_beside("one.yaml", "./my.so"), "./my.so");
     assert_path(path_beside("exp/one.yaml", "/abs"), "/abs");
     assert_path(path_beside("/one.yaml", "x"), "/x");
+    ck_assert_str_eq(path_name("a/b/one.npy"), "one.npy");
+    ck_assert_str_eq(path_name("one.npy"), "one.npy");
+    ck_assert_str_eq(path_name("a/"), "");
 }
 END_TEST
 

@@ -59,6 +59,9 @@ peat_status file_read_stream(const char *path, size_t limit, char **bytes, size_
 peat_status fd_read(int fd, const char *path, size_t limit, char **bytes, size_t *n,
                     struct error *err);
 bool file_exists(const char *path);
+/* Bytes of a file of a run directory, weights excepted: more than a grid writes. A file that never
+ * ends is not read to its end. */
+enum { RUN_FILE_MOST = 1 << 30 };
 
 /* ---- directories and paths ---- */
 
@@ -75,6 +78,8 @@ peat_status dir_remove(const char *path, struct error *err);
 char *path_beside(const char *beside, const char *path);
 /* "a/b"; freed by the caller. */
 char *path_join(const char *a, const char *b);
+/* The part after the last slash; path itself when it has none. */
+const char *path_name(const char *path);
 bool path_is_directory(const char *path);
 /* "one.npy" ends in ".npy"; ".npy" alone does not. */
 bool path_ends_in(const char *path, const char *ending);
