@@ -16,7 +16,7 @@ static struct matrix scores_at(const struct attention_tile *t, void *scores)
 
 static struct matrix outputs_at(const struct attention_tile *t, void *outputs)
 {
-    return (struct matrix){outputs, most(t->out_step, 1), false};
+    return (struct matrix){outputs, at_least(t->out_step, 1), false};
 }
 
 /* Rows of the tile's queries, and of the keys that they see. */

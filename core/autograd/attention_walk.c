@@ -16,7 +16,7 @@ struct matrix attention_rows_from(const struct tensor *x, const struct attention
 {
     int64_t offset = t->b * x->stride[0] + t->h * x->stride[1] + i * x->stride[2];
     return (struct matrix){(char *)x->data + offset * (int64_t)dtype_bytes(x->dtype),
-                           most(x->stride[2], most(x->dim[3], 1)), false};
+                           at_least(x->stride[2], at_least(x->dim[3], 1)), false};
 }
 
 void attention_clear_rows(const struct tensor *x, const struct attention_tile *t, int64_t first,
@@ -34,7 +34,7 @@ static struct attention_tile tile_at(const struct attention *c, int64_t task, in
     struct attention_tile t = {.call = c, .b = task / c->H, .h = task % c->H, .i0 = i0};
     int64_t hi, bytes = (int64_t)dtype_bytes(c->dtype);
     t.slot = task - c->first;
-    t.rows = least(c->block, c->Tq - i0);
+    t.rows = at_most(c->block, c->Tq - i0);
     key_range(c, i0, i0 + t.rows - 1, &t.j0, &hi);
     t.j0 -= c->rounds ? t.j0 % 2 : 0;
     t.cols = hi - t.j0;
@@ -59,7 +59,7 @@ static void fetch(const struct attention_tile *t, const struct tensor *x, bool w
     if (!x->data || t->call->Tq <= 1)
         return;
     const int64_t size = (int64_t)dtype_bytes(x->dtype);
-    const int64_t end = least(t->i0 + t->rows, x->dim[2]);
+    const int64_t end = at_most(t->i0 + t->rows, x->dim[2]);
     const struct matrix m = attention_rows_from(x, t, 0);
     for (int64_t i = t->i0; i < end; i++)
         fetch_bytes((const char *)m.data + i * m.step * size, x->dim[3] * size, write);

@@ -16,6 +16,7 @@
 
 #include "attention_walk.h"
 #include "autograd/ops.h"
+#include "base/number.h"
 #include "opkit.h"
 #include "slices.h"
 #include "tensor/dots.h"
@@ -128,14 +129,14 @@ static struct attention attention_call(const peat_node *n)
     c.C = c.q.dim[3];
     c.Cv = c.v.dim[3];
     c.width = (c.Tk + LANES - 1) / LANES * LANES;
-    int64_t row_bytes = most(c.width, 1) * (int64_t)dtype_bytes(c.dtype);
+    int64_t row_bytes = at_least(c.width, 1) * (int64_t)dtype_bytes(c.dtype);
     /* Products like tall blocks, less so where operands are packed before; below the diagonal half
      * of a block is lost. */
     c.rounds = c.dtype == PEAT_F32 && c.team && c.team->bf16 && dots_available();
     c.by = c.rounds ? &attention_rounded : &attention_plain;
     int64_t block = !arg->mask.causal ? BLOCK_MOST : c.rounds ? BLOCK_MOST / 4 : BLOCK_MOST / 2;
-    block = least(block, BLOCK_BYTES / row_bytes);
-    c.block = most(block, BLOCK_LEAST) / BLOCK_LEAST * BLOCK_LEAST;
+    block = at_most(block, BLOCK_BYTES / row_bytes);
+    c.block = at_least(block, BLOCK_LEAST) / BLOCK_LEAST * BLOCK_LEAST;
     c.score_add = plane_of(n, SRC_SCORE_ADD);
     c.bias = plane_of(n, SRC_BIAS);
     c.rel = plane_of(n, SRC_REL);
@@ -146,7 +147,7 @@ static struct attention attention_call(const peat_node *n)
 /* Room for a block of scores per thread, for backward two; false: out of memory. */
 static bool make_scratch(struct graph *g, struct attention *c)
 {
-    int64_t threads = g->team ? most(g->team->threads, 1) : 1, blocks = c->dout.data ? 2 : 1;
+    int64_t threads = g->team ? at_least(g->team->threads, 1) : 1, blocks = c->dout.data ? 2 : 1;
     c->packed_at = (size_t)(BLOCK_MOST + blocks * c->block * c->width) * dtype_bytes(c->dtype);
     c->thread_bytes = c->packed_at + (c->by->bytes ? c->by->bytes(c) : 0);
     c->scratch = graph_scratch(g, (size_t)threads * c->thread_bytes);
@@ -304,12 +305,12 @@ static void backward_waves(peat_node *n, struct attention *c)
         *sums[i].part = partial_of(n, sums[i].src);
         batch_bytes += (size_t)c->H * partial_bytes(sums[i].part, c);
     }
-    int64_t wave = batch_bytes ? most(1, (int64_t)(PARTIAL_BYTES / batch_bytes)) : c->B;
-    wave = least(wave, c->B);
+    int64_t wave = batch_bytes ? at_least(1, (int64_t)(PARTIAL_BYTES / batch_bytes)) : c->B;
+    wave = at_most(wave, c->B);
     for (int i = 0; i < SUMS; i++)
         open_sums(n, c, &sums[i], wave);
     for (int64_t b0 = 0; b0 < c->B && !graph_failed(g); b0 += wave) {
-        int64_t count = least(wave, c->B - b0);
+        int64_t count = at_most(wave, c->B - b0);
         for (int i = 0; i < SUMS; i++)
             begin_wave(c, &sums[i], b0, count);
         c->first = b0 * c->H;

@@ -267,6 +267,15 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
     return text;
 }
 
+char *arena_item(struct arena *a, const char *text, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    char *item = arena_vprintf(a, fmt, args);
+    va_end(args);
+    return text && *text ? arena_printf(a, "%s, %s", text, item) : item;
+}
+
 struct arena_mark arena_mark(const struct arena *a)
 {
     size_t chunk_used = a->current ? a->current->used : 0;

@@ -188,9 +188,7 @@ const char *json_to_text(const struct value *v, enum json_style style, struct ar
     struct strbuf text;
     strbuf_init(&text);
     json_print(v, style, &text);
-    const char *copy = arena_strdup(a, text.text);
-    strbuf_release(&text);
-    return copy;
+    return strbuf_keep(&text, a);
 }
 
 void json_hash(const struct value *v, char hex[HASH_HEX])

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* spelling.c: the name that a mistyped word was meant to be. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number.h"
 
 static bool is_spelled(const char *name, const char *word)
 {
@@ -31,11 +33,6 @@ static int lower(char c)
     return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
-static int min_int(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 /*
  * Insertions, deletions, substitutions and swaps of neighbours that turn a into b; case is free.
  *   d[i][j] = min(d[i-1][j] + 1, d[i][j-1] + 1, d[i-1][j-1] + (a_i != b_j),
@@ -51,11 +48,11 @@ static int edit_distance(const char *a, int na, const char *b, int nb)
         now[0] = i;
         for (int j = 1; j <= nb; j++) {
             int ca = lower(a[i - 1]), cb = lower(b[j - 1]);
-            int best = min_int(last[j], now[j - 1]) + 1;
-            best = min_int(best, last[j - 1] + (ca != cb));
+            int64_t best = at_most(last[j], now[j - 1]) + 1;
+            best = at_most(best, last[j - 1] + (ca != cb));
             if (i > 1 && j > 1 && ca == lower(b[j - 2]) && lower(a[i - 2]) == cb)
-                best = min_int(best, before[j - 2] + 1);
-            now[j] = best;
+                best = at_most(best, before[j - 2] + 1);
+            now[j] = (int)best;
         }
     }
     return row[na % 3][nb];
@@ -81,11 +78,20 @@ const char *nearest_name(const char *word, const char *const *name, int n)
     return found;
 }
 
+const char *suggestion(const char *word, const char *const *name, int n, char text[SUGGESTION])
+{
+    const char *near = nearest_name(word, name, n);
+    text[0] = '\0';
+    if (near)
+        snprintf(text, SUGGESTION, "; did you mean '%s'?", near);
+    return text;
+}
+
 void error_add_nearest(struct error *err, const char *word, const char *const *name, int n)
 {
-    const char *near = err ? nearest_name(word, name, n) : NULL;
-    if (near)
-        error_set(err, err->status, "%s; did you mean '%s'?", err->text, near);
+    char text[SUGGESTION];
+    if (err)
+        error_set(err, err->status, "%s%s", err->text, suggestion(word, name, n, text));
 }
 
 void error_add_names(struct error *err, const char *word, const char *const *name, int n)

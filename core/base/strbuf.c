@@ -9,6 +9,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 
 /* room 0 marks text that was not allocated: it points here and is never written to. */
@@ -86,6 +87,21 @@ void strbuf_addf(struct strbuf *b, const char *fmt, ...)
     va_end(args);
 }
 
+void strbuf_item(struct strbuf *b, const char *fmt, ...)
+{
+    va_list args;
+    strbuf_add(b, b->n ? ", " : "");
+    va_start(args, fmt);
+    strbuf_addv(b, fmt, args);
+    va_end(args);
+}
+
+void strbuf_join(struct strbuf *b, const char *const *text, int n)
+{
+    for (int i = 0; i < n; i++)
+        strbuf_addf(b, "%s%s", i ? ", " : "", text[i]);
+}
+
 void strbuf_fill(struct strbuf *b, char c, size_t n)
 {
     reserve(b, n);
@@ -100,6 +116,13 @@ char *strbuf_detach(struct strbuf *b)
     b->text[b->n] = '\0';
     char *text = b->text;
     strbuf_init(b);
+    return text;
+}
+
+char *strbuf_keep(struct strbuf *b, struct arena *a)
+{
+    char *text = arena_strdup(a, b->text);
+    strbuf_release(b);
     return text;
 }
 

@@ -22,8 +22,8 @@ static const char *plugin_text(const struct value *meta, struct arena *a)
     const char *text = "";
     const struct value *plugin;
     for (int i = 0; (plugin = json_get_item(meta, "plugins", i)); i++)
-        text = arena_printf(a, "%s%s%s %.8s", text, i ? ", " : "", json_get_text(plugin, "id"),
-                            json_get_text(plugin, "sha256"));
+        text = arena_item(a, text, "%s %.8s", json_get_text(plugin, "id"),
+                          json_get_text(plugin, "sha256"));
     return text;
 }
 

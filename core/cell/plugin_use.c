@@ -219,19 +219,12 @@ static peat_status read_where(const struct cell_reader *r, struct where *where,
 static peat_status read_label(const struct cell_reader *r, const struct value *v, const char *key,
                               int n, const char *const *label, int *index)
 {
-    struct strbuf list;
     const char *text = v->kind == VALUE_TEXT ? v->text : "";
     *index = name_index(label, n, text);
     if (*index >= 0)
         return PEAT_OK;
-    strbuf_init(&list);
-    for (int i = 0; i < n; i++)
-        strbuf_addf(&list, "%s%s", i ? ", " : "", label[i]);
-    const char *near = nearest_name(text, label, n);
-    peat_status status =
-        place_error(r->err, v->at, "'%s' of a scheme must be one of %s%s%s%s", key, list.text,
-                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-    strbuf_release(&list);
+    peat_status status = place_error(r->err, v->at, "'%s' of a scheme must be one of ", key);
+    error_add_names(r->err, text, label, n);
     return status;
 }
 

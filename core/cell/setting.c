@@ -60,8 +60,7 @@ peat_status unknown_key(struct error *err, struct place at, const char *key, con
         return place_error(err, at, "unknown key '%s' in %s; did you mean '%s'?", key, what, near);
     struct strbuf list;
     strbuf_init(&list);
-    for (int i = 0; i < n && i < 24; i++)
-        strbuf_addf(&list, "%s%s", i ? ", " : "", known[i]);
+    strbuf_join(&list, known, n < 24 ? n : 24);
     peat_status status =
         place_error(err, at, "unknown key '%s' in %s; allowed: %s", key, what, list.text);
     strbuf_release(&list);

@@ -71,9 +71,7 @@ const char *case_text(const struct check_case *c, struct arena *a)
     for (int i = 0; i < FLAGS; i++)
         if (c->flags >> i & 1)
             strbuf_addf(&out, " %s", flag_words[i]);
-    const char *text = arena_strdup(a, out.text);
-    strbuf_release(&out);
-    return text;
+    return strbuf_keep(&out, a);
 }
 
 /* False: the word is not "name=7" of a number of cases. */

@@ -29,17 +29,15 @@ struct request {
 static int unknown_name(const char *word)
 {
     const char *name[ONLY_MAX];
+    char near[SUGGESTION];
     struct strbuf all;
     int n = 0;
-    strbuf_init(&all);
-    for (; diagnostics[n].name; n++) {
+    for (; diagnostics[n].name; n++)
         name[n] = diagnostics[n].name;
-        strbuf_addf(&all, "%s%s", n ? ", " : "", name[n]);
-    }
-    const char *near = nearest_name(word, name, n);
-    int status =
-        cli_mistake(cmd_diagnose.name, "there is no diagnostic '%s'%s%s%s; there are %s", word,
-                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "", all.text);
+    strbuf_init(&all);
+    strbuf_join(&all, name, n);
+    int status = cli_mistake(cmd_diagnose.name, "there is no diagnostic '%s'%s; there are %s", word,
+                             suggestion(word, name, n, near), all.text);
     strbuf_release(&all);
     return status;
 }

@@ -33,9 +33,9 @@ static int refuse_verb(const struct cli_command *group, const char *word)
     int n = 0;
     for (; group->verb && group->verb[n] && n < 32; n++)
         name[n] = cli_verb(group->verb[n]);
-    const char *near = nearest_name(word, name, n);
-    return cli_mistake(group->name, "unknown verb '%s' of '%s'%s%s%s", word, group->name,
-                       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    char near[SUGGESTION];
+    return cli_mistake(group->name, "unknown verb '%s' of '%s'%s", word, group->name,
+                       suggestion(word, name, n, near));
 }
 
 /* After an option that was the whole call. */

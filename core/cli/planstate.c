@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/repeat.h"
 #include "grid/rundir.h"
 #include "grid/stale.h"
 
@@ -50,15 +51,9 @@ const char **plan_states(const char *dir, const struct plan *p, struct arena *a,
 void plan_states_count(const char *const *state, int n, struct strbuf *out)
 {
     for (int i = 0; i < n; i++) {
-        int same = 0;
-        bool counted = false;
-        for (int j = 0; j < n; j++) {
-            bool equal = strcmp(state[i], state[j]) == 0;
-            counted = counted || (equal && j < i);
-            same += equal;
-        }
-        if (!counted)
-            strbuf_addf(out, "%s%d %s", out->n ? ", " : "", same, state[i]);
+        int same = times_said(state, n, i);
+        if (same)
+            strbuf_item(out, "%d %s", same, state[i]);
     }
 }
 

@@ -85,9 +85,7 @@ static const char *repeat_command(struct checking *c, const char *check)
         strbuf_addf(&out, " --case '%s' --here", cases ? cases : "");
     else
         strbuf_addf(&out, " --only %s --here", check);
-    const char *text = arena_strdup(c->arena, out.text);
-    strbuf_release(&out);
-    return text;
+    return strbuf_keep(&out, c->arena);
 }
 
 static void print_head(const struct checking *c)
@@ -123,19 +121,14 @@ static int first_of(const struct checking *c, int i)
 /* The checks with the message of check i; i itself is named where it was not printed yet. */
 static void print_alike(const struct checking *c, int i, const char *what)
 {
-    const char *between = "";
-    bool any = false;
     struct strbuf names;
     strbuf_init(&names);
     for (int k = i; k < c->n; k++) {
         bool printed = k == i && check_is_bad(c->report[i].end);
-        if (first_of(c, k) != i || printed)
-            continue;
-        strbuf_addf(&names, "%s%s", between, c->report[k].check);
-        between = ", ";
-        any = true;
+        if (first_of(c, k) == i && !printed)
+            strbuf_item(&names, "%s", c->report[k].check);
     }
-    if (any)
+    if (names.n)
         cli_print("  %-8s %s%s: %s\n", check_end_name(c->report[i].end), what,
                   check_is_bad(c->report[i].end) ? c->report[i].check : c->report[i].text,
                   names.text);
@@ -364,10 +357,9 @@ static int read_check(struct cli *cli, const char *argument)
         return CLI_GO_ON;
     for (const struct check *c = check_table(); c->name; c++)
         name[n++] = c->name;
-    const char *near = nearest_name(argument, name, n);
-    return cli_mistake(plugins_check.name, "there is no check '%s'%s%s%s; --list prints all",
-                       argument, near ? "; did you mean '" : "", near ? near : "",
-                       near ? "'?" : "");
+    char near[SUGGESTION];
+    return cli_mistake(plugins_check.name, "there is no check '%s'%s; --list prints all", argument,
+                       suggestion(argument, name, n, near));
 }
 
 static int check_plugin(const struct cli *cli)

@@ -51,8 +51,7 @@ static void read_parameters(const struct value *scheme, struct arena *a, struct 
         add_parameter(&title, key, item);
     }
     look->request.given = given.v;
-    look->title = arena_strdup(a, title.text);
-    strbuf_release(&title);
+    look->title = strbuf_keep(&title, a);
 }
 
 static bool read_look(const struct value *config, const struct value *scheme, struct arena *a,
@@ -106,8 +105,7 @@ static void name_look(const struct look *all, int n, struct look *one, struct ar
         if (varies)
             add_parameter(&name, given->key[i], given->item[i]);
     }
-    one->name = arena_strdup(a, name.text);
-    strbuf_release(&name);
+    one->name = strbuf_keep(&name, a);
 }
 
 /* Each once, at the sizes of the first cell that has it. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "diagnose/diagnostics.h"
 #include "diagnose/support.h"
 #include "rounded.h"
@@ -24,11 +25,6 @@ struct knockout {
     double without[2]; /* the whole stream */
     int n_block;
 };
-
-static int64_t at_most(int64_t x, int64_t limit)
-{
-    return x < limit ? x : limit;
-}
 
 /* The loss of b without what x holds in dimensions [begin, end). */
 static peat_status loss_without(struct subject *s, const peat_batch *b, const double *x,

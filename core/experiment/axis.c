@@ -220,12 +220,12 @@ const char *name_hint(struct arena *a, const char *wanted, const char *const *na
                       const char *there_are)
 {
     const char *near = nearest_name(wanted, name, n);
-    const char *list = n ? name[0] : "none";
+    const char *list = NULL;
     if (near)
         return arena_printf(a, "did you mean '%s'?", near);
-    for (int i = 1; i < n; i++)
-        list = arena_printf(a, "%s, %s", list, name[i]);
-    return arena_printf(a, "%s: %s", there_are, list);
+    for (int i = 0; i < n; i++)
+        list = arena_item(a, list, "%s", name[i]);
+    return arena_printf(a, "%s: %s", there_are, list ? list : "none");
 }
 
 bool unknown_label(struct reading *r, const struct axis *axis, const struct value *v)

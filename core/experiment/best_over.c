@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/repeat.h"
 #include "comparisons.h"
 #include "plugin/params.h"
 
@@ -29,16 +30,16 @@ const char *best_over_axes(const struct best_over *b, struct arena *a)
 {
     const char *text = "";
     for (int i = 0; i < b->n_axis; i++)
-        text = arena_printf(a, "%s%s%s", text, i ? ", " : "", b->axis[i]);
+        text = arena_item(a, text, "%s", b->axis[i]);
     return text;
 }
 
 const char *best_over_seeds(const struct best_over *b, struct arena *a)
 {
-    const char *text = b->n_seed == 1 ? "seed " : "seeds ";
+    const char *text = "";
     for (int i = 0; i < b->n_seed; i++)
-        text = arena_printf(a, "%s%s%" PRId64, text, i ? ", " : "", b->seed[i]);
-    return text;
+        text = arena_item(a, text, "%" PRId64, b->seed[i]);
+    return arena_printf(a, "seed%s %s", plural(b->n_seed), text);
 }
 
 /* ---- from the file ---- */

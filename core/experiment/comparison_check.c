@@ -20,7 +20,7 @@ peat_status metric_check(struct planning *p, const struct plan_row *row, const c
     bool found = false;
     for (const peat_metric *m = metric; m->name; m++) {
         found = found || strcmp(m->name, wanted) == 0;
-        strbuf_addf(&list, "%s%s", m == metric ? "" : ", ", m->name);
+        strbuf_item(&list, "%s", m->name);
     }
     peat_status status = found ? PEAT_OK
                                : place_error(p->err, at, "task '%s' has no metric '%s'; it has: %s",

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* evalcost.c: what the evaluations of a cell's training will cost. */
+#include "base/number.h"
 #include "planning.h"
 #include "train/trainer.h"
-
-static int64_t at_most(int64_t x, int64_t limit)
-{
-    return x < limit ? x : limit;
-}
 
 /* Sequences of a length; as many as the targets ask for where the task does not say. */
 static int64_t sequences_of(const struct task *t, int i)

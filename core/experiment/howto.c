@@ -183,11 +183,9 @@ static bool read_adjust(struct reading *r, const struct value *v)
             return true;
         }
     }
-    const char *near = v->kind == VALUE_TEXT ? nearest_name(v->text, known, 3) : NULL;
-    return mistake(r->err, v->at,
-                   "'adjust' in match must be one of model.d_ff, model.d_model, "
-                   "model.n_layer%s%s%s",
-                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    mistake(r->err, v->at, "'adjust' in match must be one of ");
+    error_add_names(r->err, v->kind == VALUE_TEXT ? v->text : "", known, 3);
+    return false;
 }
 
 bool match_read(struct reading *r)

@@ -81,9 +81,7 @@ const char *value_label(struct arena *a, const struct plugin_names *names, const
     struct labelling out = {.names = names};
     strbuf_init(&out.text);
     add_value(&out, v, true);
-    const char *label = arena_strdup(a, out.text.text);
-    strbuf_release(&out.text);
-    return label;
+    return strbuf_keep(&out.text, a);
 }
 
 static bool is_safe(char c)
@@ -127,9 +125,7 @@ const char *label_file_name(struct arena *a, const char *label)
     struct strbuf out;
     strbuf_init(&out);
     add_part(&out, label);
-    const char *name = arena_strdup(a, out.text);
-    strbuf_release(&out);
-    return name;
+    return strbuf_keep(&out, a);
 }
 
 bool cell_is_id(const char *text)
@@ -187,7 +183,5 @@ const char *cell_label(struct arena *a, int n, const char *const *axis_label, in
         strbuf_add(&out, ".");
     }
     strbuf_addf(&out, "s%" PRId64, seed);
-    const char *label = arena_strdup(a, out.text);
-    strbuf_release(&out);
-    return label;
+    return strbuf_keep(&out, a);
 }

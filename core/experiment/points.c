@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/repeat.h"
 #include "cell/setting.h"
 #include "experiment/experiment.h"
 #include "reading.h"
@@ -108,7 +109,7 @@ static bool count(const struct experiment *e, int64_t *n, struct error *err)
         return mistake(err, e->matrix_at,
                        "the grid has %" PRId64 " cells (%" PRId64
                        " for each of %d seed%s), more than %d",
-                       cells, points, e->n_seed, e->n_seed == 1 ? "" : "s", EXPERIMENT_MAX_CELLS);
+                       cells, points, e->n_seed, plural(e->n_seed), EXPERIMENT_MAX_CELLS);
     *n = points;
     return true;
 }
@@ -152,9 +153,7 @@ static const char *label_with(struct points *p, const char *label, const struct 
         between = ",";
     }
     strbuf_add(&out, *between == ',' ? ")" : "");
-    const char *text = arena_strdup(p->a, out.text);
-    strbuf_release(&out);
-    return text;
+    return strbuf_keep(&out, p->a);
 }
 
 static bool add_included(struct points *p, const struct value *cell)

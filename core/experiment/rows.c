@@ -129,8 +129,7 @@ static void list_drops(struct planning *p, const struct value *drops)
         for (int j = 0; j < drops->item[i]->n; j++)
             strbuf_addf(&line, "%s%s", j ? ", " : "", drops->item[i]->item[j]->text);
         strbuf_add(&line, ": nothing to merge");
-        p->plan->dropped[i] = arena_strdup(p->a, line.text);
-        strbuf_release(&line);
+        p->plan->dropped[i] = strbuf_keep(&line, p->a);
     }
     p->plan->n_dropped = drops->n;
 }

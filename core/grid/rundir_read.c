@@ -350,12 +350,10 @@ static peat_status not_found(const struct rundir *r, const char *cell, struct er
     const char **label = mem_array((size_t)r->n, sizeof(*label), "labels");
     for (int i = 0; i < r->n; i++)
         label[i] = r->cell[i].label;
-    const char *near = nearest_name(cell, label, r->n);
-    peat_status status =
-        error_set(err, PEAT_NOTFOUND, "'%s' has no cell '%s'%s%s%s", r->path, cell,
-                  near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    error_set(err, PEAT_NOTFOUND, "'%s' has no cell '%s'", r->path, cell);
+    error_add_nearest(err, cell, label, r->n);
     free(label);
-    return status;
+    return PEAT_NOTFOUND;
 }
 
 peat_status rundir_find(const struct rundir *r, const char *cell, int *index, struct error *err)

@@ -354,18 +354,14 @@ static void show_counts(struct run *r)
                 {e->launched, "submitted"},
                 {e->waiting, "waiting"},
                 {r->plan->n_skipped, "skipped"}};
-    const char *between = ": ";
     struct strbuf line;
     strbuf_init(&line);
     int total = r->progress.total + r->plan->n_skipped;
-    strbuf_addf(&line, "%d cell%s", total, plural(total));
-    for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++) {
-        if (!part[i].n)
-            continue;
-        strbuf_addf(&line, "%s%d %s", between, part[i].n, part[i].what);
-        between = ", ";
-    }
-    progress_say(&r->progress, "%s", line.text);
+    for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++)
+        if (part[i].n)
+            strbuf_item(&line, "%d %s", part[i].n, part[i].what);
+    progress_say(&r->progress, "%d cell%s%s%s", total, plural(total), line.n ? ": " : "",
+                 line.text);
     strbuf_release(&line);
 }
 
@@ -465,8 +461,7 @@ static void say_choice(struct run *r, const struct best *b, int i)
         return;
     }
     for (int k = 0; k < b->over.n_axis; k++)
-        chosen = arena_printf(r->arena, "%s%s%s", chosen, k ? ", " : "",
-                              row->value[row->chosen].label[k]);
+        chosen = arena_item(r->arena, chosen, "%s", row->value[row->chosen].label[k]);
     progress_say(&r->progress, "%s: %s = %s is the best of %d (%s %.4g over %s)", name, axes,
                  chosen, row->n, row->metric, row->value[row->chosen].score,
                  best_over_seeds(&b->over, r->arena));

@@ -59,9 +59,7 @@ static const char *one_line(const char *text, struct arena *a)
         char *error = strstr(part, "error: ");
         strbuf_addf(&line, "%s%s", line.n ? "; " : "", error ? error + strlen("error: ") : part);
     }
-    const char *joined = arena_strdup(a, line.text);
-    strbuf_release(&line);
-    return joined;
+    return strbuf_keep(&line, a);
 }
 
 /* ---- the directory ---- */
@@ -158,13 +156,11 @@ static const char *count_states(const char *states, struct arena *a)
     }
     strbuf_init(&line);
     for (int i = 0; i < n; i++) {
-        strbuf_addf(&line, "%s%d ", i ? ", " : "", count[i]);
+        strbuf_item(&line, "%d ", count[i]);
         for (const char *c = name[i]; *c; c++)
             strbuf_add(&line, (char[]){(char)tolower((unsigned char)*c), '\0'});
     }
-    const char *text = arena_strdup(a, line.text);
-    strbuf_release(&line);
-    return text;
+    return strbuf_keep(&line, a);
 }
 
 /* Its number alone goes on a command line: what stands in a file may be anything. */

@@ -54,9 +54,7 @@ static const char *shape_text(const struct tensor *t, struct arena *a)
         add_size(&out, t->dim[i]);
     }
     strbuf_add(&out, "]");
-    const char *text = arena_strdup(a, out.text);
-    strbuf_release(&out);
-    return text;
+    return strbuf_keep(&out, a);
 }
 
 /* A number that follows from a width is written so: "0.1/sqrt(2 D)". */

@@ -199,8 +199,7 @@ peat_node *hook_shape(struct pass *pass, peat_node *node, int rank, const int64_
     struct strbuf want;
     strbuf_init(&want);
     for (int i = 0; i < rank; i++)
-        strbuf_addf(&want, "%s%s%lld", i ? ", " : "", either >> i & 1 && dim[i] > 1 ? "1|" : "",
-                    (long long)dim[i]);
+        strbuf_item(&want, "%s%lld", either >> i & 1 && dim[i] > 1 ? "1|" : "", (long long)dim[i]);
     graph_fail(pass->g, "the hook returned shape %s, expected [%s]",
                tensor_shape_text(&node->value, got, sizeof(got)), want.text);
     strbuf_release(&want);

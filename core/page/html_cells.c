@@ -62,18 +62,13 @@ void html_injection(struct html_page *p)
 static void add_counts(struct html_page *p)
 {
     int n[CELL_STATES] = {0};
-    bool first = true;
+    const char *text = NULL;
     for (int i = 0; i < p->r->n_cell; i++)
         n[p->r->cell[i].state]++;
-    strbuf_addf(p->out, "<p>%d cells: ", p->r->n_cell);
-    for (int s = 0; s < CELL_STATES; s++) {
-        if (!n[s])
-            continue;
-        strbuf_addf(p->out, "%s%d %s", first ? "" : ", ", n[s],
-                    cell_state_name((enum cell_state)s));
-        first = false;
-    }
-    strbuf_add(p->out, ".</p>\n");
+    for (int s = 0; s < CELL_STATES; s++)
+        if (n[s])
+            text = arena_item(p->a, text, "%d %s", n[s], cell_state_name((enum cell_state)s));
+    strbuf_addf(p->out, "<p>%d cells: %s.</p>\n", p->r->n_cell, text ? text : "");
 }
 
 static const char *reason_of(struct html_page *p, const struct result_cell *c)

@@ -27,7 +27,7 @@ static peat_status find_length(struct plotter *p)
             return PEAT_OK;
     const char *known = "";
     for (int l = 0; l < r->n_length; l++)
-        known = arena_printf(p->a, "%s%s%" PRId64, known, l ? ", " : "", r->length[l]);
+        known = arena_item(p->a, known, "%" PRId64, r->length[l]);
     return error_set(p->err, PEAT_INVALID,
                      "nothing was evaluated at length %" PRId64 "; there are %s", p->o->length,
                      known);

@@ -28,10 +28,8 @@ static const char *column_title(struct plotter *p, const struct grid *g)
         strbuf_addf(&text, "evaluation length (%s)", p->r->length_unit);
     for (int i = 0; i < p->r->n_axis && g->s.panelled; i++)
         if (g->s.makes_panel[i])
-            strbuf_addf(&text, "%s%s", text.n ? ", " : "", results_axis_name(p->r, i));
-    const char *title = arena_strdup(p->a, text.text);
-    strbuf_release(&text);
-    return title;
+            strbuf_item(&text, "%s", results_axis_name(p->r, i));
+    return strbuf_keep(&text, p->a);
 }
 
 /* Of a row that has nothing to combine every column that it goes with. */

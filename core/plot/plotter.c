@@ -8,13 +8,6 @@
 
 #include "base/shown.h"
 
-static const char *keep_text(struct arena *a, struct strbuf *text)
-{
-    const char *kept = arena_strdup(a, text->text);
-    strbuf_release(text);
-    return kept;
-}
-
 const char *plot_metric_label(const struct plotter *p, bool with_length)
 {
     const struct results *r = p->r;
@@ -26,7 +19,7 @@ const char *plot_metric_label(const struct plotter *p, bool with_length)
     else if (with_length)
         strbuf_addf(&text, " at %" PRId64 " %s", r->length[p->length], r->length_unit);
     strbuf_addf(&text, " (%s is better)", r->goal_max ? "higher" : "lower");
-    return keep_text(p->a, &text);
+    return strbuf_keep(&text, p->a);
 }
 
 /* At most so many columns and bytes, the last character an ellipsis where it is cut. An empty text
@@ -63,9 +56,9 @@ const char *plot_labels_of(struct plotter *p, const struct result_row *row, cons
     strbuf_init(&text);
     for (int i = 0; i < p->r->n_axis; i++)
         if (in[i] == which && strcmp(row->axis[i], "-") != 0)
-            strbuf_addf(&text, "%s%s", text.n ? ", " : "", row->axis[i]);
+            strbuf_item(&text, "%s", row->axis[i]);
     strbuf_add(&text, text.n ? "" : "-");
-    return keep_text(p->a, &text);
+    return strbuf_keep(&text, p->a);
 }
 
 const char *plot_other_labels(struct plotter *p, const struct result_row *row, int axis)
@@ -96,7 +89,7 @@ static const char *tic_label(struct plotter *p, const char *label, int most)
     strbuf_init(&out);
     for (text = shorten_text(p, label, most, FORMAT_BYTES); *text; text++)
         strbuf_addf(&out, *text == '%' ? "%%%%" : "%c", *text);
-    return keep_text(p->a, &out);
+    return strbuf_keep(&out, p->a);
 }
 
 void plot_add_tics(struct plotter *p, char axis, int n, const char *const *label, int most)

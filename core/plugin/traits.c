@@ -31,5 +31,5 @@ void plugin_traits(const peat_plugin *desc, struct strbuf *out)
                                                 : ((const peat_combine *)desc->interface)->traits;
     for (size_t i = 0; i < sizeof(trait) / sizeof(*trait); i++)
         if (traits & trait[i].bit)
-            strbuf_addf(out, "%s%s", out->n ? ", " : "", trait[i].word);
+            strbuf_item(out, "%s", trait[i].word);
 }

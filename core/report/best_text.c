@@ -36,8 +36,7 @@ static const char *labels_text(const struct best *b, const struct best_value *v,
 {
     const char *text = "";
     for (int i = 0; i < b->over.n_axis; i++)
-        text = arena_printf(a, "%s%s%s=%s", text, i ? ", " : "", short_name(b->over.axis[i]),
-                            v->label[i]);
+        text = arena_item(a, text, "%s=%s", short_name(b->over.axis[i]), v->label[i]);
     return text;
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/repeat.h"
 #include "maths/power.h"
 #include "report/numbers.h"
 
@@ -89,9 +90,8 @@ static const char *too_few(const struct claim_verdict *v, int m, struct arena *a
     return arena_printf(a,
                         "%d seed%s cannot decide it: the smallest p of %s is %.2g, and Holm over "
                         "%d claim%s asks for %.2g; it needs %d seeds",
-                        v->effects.pooled.n, v->effects.pooled.n == 1 ? "" : "s",
-                        paired_test_name(v->test), o.smallest, m, m == 1 ? "" : "s",
-                        v->claim.alpha / m, o.seeds_for_p);
+                        v->effects.pooled.n, plural(v->effects.pooled.n), paired_test_name(v->test),
+                        o.smallest, m, plural(m), v->claim.alpha / m, o.seeds_for_p);
 }
 
 /* What stands in the way of any verdict; NULL: nothing. */
@@ -100,7 +100,7 @@ static const char *no_evidence(const struct claim_verdict *v, struct arena *a)
     const struct effects *x = &v->effects;
     if (x->unfinished)
         return arena_printf(a, "%d cell%s of it %s not finished", x->unfinished,
-                            x->unfinished == 1 ? "" : "s", x->unfinished == 1 ? "is" : "are");
+                            plural(x->unfinished), x->unfinished == 1 ? "is" : "are");
     if (x->not_pooled)
         return x->not_pooled;
     if (x->pairs.n == 0)
@@ -127,7 +127,7 @@ static void decide(struct claim_verdict *v, int m, struct arena *a)
         v->why = arena_printf(a,
                               "%d seed%s diverged on the side that %s would speak for: what is "
                               "left is no fair sample",
-                              against, against == 1 ? "" : "s",
+                              against, plural(against),
                               verdict == VERDICT_HOLDS ? "'holds'" : "'fails'");
         return;
     }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/repeat.h"
 #include "report/comparison_tables.h"
 #include "report/csv_fields.h"
 #include "report/numbers.h"
@@ -68,7 +69,7 @@ static void note_claims(struct table *t, const struct claim_verdicts *v)
     table_note(
         t, "holds: p_holm, one-sided and for 'within' the larger of two, is below alpha; fails: "
            "that of the opposite is");
-    table_note(t, "Holm over %d claim%s", v->n, v->n == 1 ? "" : "s");
+    table_note(t, "Holm over %d claim%s", v->n, plural(v->n));
 }
 
 static void note_tests(struct table *t, const struct claim_verdicts *v)

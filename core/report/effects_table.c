@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/repeat.h"
 #include "labels.h"
 #include "report/comparison_tables.h"
 #include "report/csv_fields.h"
@@ -50,7 +51,7 @@ static void note_interactions(struct table *t, const struct effects *x)
         char p[32];
         if (isnan(s->p)) {
             table_note(t, "interaction with %s: not testable with %d complete seed%s", axis, s->n,
-                       s->n == 1 ? "" : "s");
+                       plural(s->n));
             continue;
         }
         snprintf(p, sizeof(p), s->p < 0.001 ? "%.1e" : "%.3f", s->p);
@@ -83,7 +84,7 @@ static void note_alone(struct table *t, const struct effects *x)
         table_note(t,
                    "left out: %d pair%s of rows of different tasks, metrics, objectives or rules "
                    "of stopping",
-                   x->n_other_task, x->n_other_task == 1 ? "" : "s");
+                   x->n_other_task, plural(x->n_other_task));
     if (x->not_pooled)
         table_note(t, "not pooled: %s", x->not_pooled);
 }
@@ -99,11 +100,10 @@ static void note_diverged(struct table *t, const struct effects *x)
             two ? results_row_label(x->r, &x->r->row[side ? p->b : p->a], a) : x->spec.label[side];
         if (n)
             table_note(t, "%s diverged at %d seed%s: not in the mean, which flatters it", name, n,
-                       n == 1 ? "" : "s");
+                       plural(n));
     }
     if (x->unfinished)
-        table_note(t, "%d cell%s of these rows not finished", x->unfinished,
-                   x->unfinished == 1 ? "" : "s");
+        table_note(t, "%d cell%s of these rows not finished", x->unfinished, plural(x->unfinished));
 }
 
 static void note_tests(struct table *t, const struct effects *x, int lines, bool with_t)

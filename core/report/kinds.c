@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/repeat.h"
 #include "cell/cellmeta.h"
 
 enum { KEYS_MAX = 32 };
@@ -87,8 +88,7 @@ static const char *kind_text(const struct finding *f, const struct result_cell *
     for (int i = 0; i < KEYS_MAX && deciding_keys[i]; i++) {
         const char *value = value_of(c, i);
         if (f->tells[i])
-            text = arena_printf(f->a, "%s%s%s %s", text ? text : "", text ? ", " : "",
-                                deciding_keys[i], *value ? value : "unknown");
+            text = arena_item(f->a, text, "%s %s", deciding_keys[i], *value ? value : "unknown");
     }
     return text ? text : "one kind";
 }
@@ -163,8 +163,8 @@ void kinds_note(struct table *t, const struct kinds *k)
                "in %d of %d seed%s rows were computed on different kinds of machines, which alone "
                "changes results a little (docs/determinism.md); run.slurm.constraint keeps a grid "
                "on one kind",
-               k->crossed, k->seeds, k->seeds == 1 ? "" : "s");
+               k->crossed, k->seeds, plural(k->seeds));
     for (int i = 0; i < k->n; i++)
-        table_note(t, "  %d cell%s (%s): %s", k->kind[i].n, k->kind[i].n == 1 ? "" : "s",
+        table_note(t, "  %d cell%s (%s): %s", k->kind[i].n, plural(k->kind[i].n),
                    *k->kind[i].hosts ? k->kind[i].hosts : "host unknown", k->kind[i].text);
 }

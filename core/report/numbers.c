@@ -34,9 +34,7 @@ const char *number_interval_text(struct arena *a, double x, double half, bool wi
     struct strbuf out;
     strbuf_init(&out);
     number_interval(&out, x, half, with_sign);
-    const char *text = arena_strdup(a, out.text);
-    strbuf_release(&out);
-    return text;
+    return strbuf_keep(&out, a);
 }
 
 /* Whose digits would fill a line. */
@@ -135,7 +133,5 @@ const char *number_formed(struct arena *a, void (*number)(struct strbuf *, doubl
     struct strbuf out;
     strbuf_init(&out);
     number(&out, x);
-    const char *text = arena_strdup(a, out.text);
-    strbuf_release(&out);
-    return text;
+    return strbuf_keep(&out, a);
 }

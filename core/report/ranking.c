@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/repeat.h"
 #include "base/sort.h"
 #include "labels.h"
 
@@ -165,10 +166,10 @@ static void test_ranks(struct ranking *k, struct arena *a)
 {
     if (k->n < RANKING_TASKS_MIN)
         k->why_not = arena_printf(a, "%d task%s: fewer than %d, too few to test ranks", k->n,
-                                  k->n == 1 ? "" : "s", RANKING_TASKS_MIN);
+                                  plural(k->n), RANKING_TASKS_MIN);
     else if (k->k < 3)
         k->why_not = arena_printf(a, "%d method%s: Friedman's test compares three or more", k->k,
-                                  k->k == 1 ? "" : "s");
+                                  plural(k->k));
     k->tested = !k->why_not;
     if (!k->tested)
         return;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/repeat.h"
 #include "labels.h"
 #include "report/numbers.h"
 #include "report/ranking.h"
@@ -69,7 +70,7 @@ static void add_notes(const struct ranking *k, struct table *t)
     if (k->r->baseline_text && k->n_score)
         table_note(
             t, "score: mean over %d task%s of (x - baseline) / (best - baseline); baseline (%s)",
-            k->n_score, k->n_score == 1 ? "" : "s", k->r->baseline_text);
+            k->n_score, plural(k->n_score), k->r->baseline_text);
     table_note(t, k->r->baseline_text ? "ratio: geometric mean over tasks of x / baseline"
                                       : "score and ratio need a baseline: --baseline ROW");
     for (int i = 0; i < k->n_incomplete; i++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/repeat.h"
 
 /* Length of the first part of text up to `stop` outside of brackets: labels hold commas and '='
  * inside theirs, as "rotary(base=500,layout=halves)". */
@@ -53,29 +54,18 @@ static const char *label_meant(const struct results *r, int axis, const char *wo
     return NULL;
 }
 
-/* "known; did you mean 'near'?" */
-static void add_nearest(struct strbuf *out, const char *word, const char *const *name, int n)
-{
-    const char *near = nearest_name(word, name, n);
-    if (near)
-        strbuf_addf(out, "; did you mean '%s'?", near);
-}
-
 /* The labels of an axis, each once, in row order, and the one nearest to `word`. */
 static void list_labels(const struct results *r, int axis, const char *word, struct strbuf *out)
 {
     const char **label = mem_array((size_t)r->n_row, sizeof(*label), "results");
+    char near[SUGGESTION];
     int n = 0;
     for (int i = 0; i < r->n_row; i++) {
-        bool seen = false;
-        for (int k = 0; !seen && k < n; k++)
-            seen = strcmp(label[k], r->row[i].axis[axis]) == 0;
-        if (seen)
-            continue;
-        label[n++] = r->row[i].axis[axis];
-        strbuf_addf(out, "%s%s", n > 1 ? ", " : "", r->row[i].axis[axis]);
+        label[n] = r->row[i].axis[axis];
+        n += times_said(label, n + 1, n) > 0;
     }
-    add_nearest(out, word, label, n);
+    strbuf_join(out, label, n);
+    strbuf_add(out, suggestion(word, label, n, near));
     free(label);
 }
 
@@ -86,15 +76,13 @@ peat_status selector_no_axis(const struct results *r, const char *what, const ch
     struct strbuf known;
     strbuf_init(&known);
     for (int i = 0; i < r->n_axis; i++) {
-        strbuf_addf(&known, "%s%s", i ? ", " : "", r->axis[i]);
         key[2 * i] = results_axis_name(r, i);
         key[2 * i + 1] = r->axis[i];
+        strbuf_item(&known, "%s", r->axis[i]);
     }
-    if (r->n_axis == 0)
-        strbuf_add(&known, "none");
-    add_nearest(&known, name, key, 2 * r->n_axis);
     error_set(err, PEAT_INVALID, "%s: there is no axis '%s'; the axes are %s", what, name,
-              known.text);
+              r->n_axis ? known.text : "none");
+    error_add_nearest(err, name, key, 2 * r->n_axis);
     strbuf_release(&known);
     return PEAT_INVALID;
 }
@@ -193,12 +181,11 @@ peat_status selector_from_map(const struct results *r, const struct value *map, 
 
 const char *selector_text(const struct results *r, const struct selector *s, struct arena *a)
 {
-    const char *text = NULL;
+    const char *text = "";
     for (int i = 0; i < r->n_axis; i++)
         if (s->label[i])
-            text = arena_printf(a, "%s%s%s=%s", text ? text : "", text ? ", " : "",
-                                results_axis_name(r, i), s->label[i]);
-    return text ? text : "";
+            text = arena_item(a, text, "%s=%s", results_axis_name(r, i), s->label[i]);
+    return text;
 }
 
 static bool below_combine(const char *key)

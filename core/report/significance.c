@@ -19,9 +19,7 @@ const char *significance_text(struct arena *a, enum paired_test test, double p, 
     struct strbuf out;
     strbuf_init(&out);
     significance_p(&out, test, p, n, m);
-    const char *text = arena_strdup(a, out.text);
-    strbuf_release(&out);
-    return text;
+    return strbuf_keep(&out, a);
 }
 
 bool results_too_few_seeds(const struct results *r, int length)

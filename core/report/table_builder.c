@@ -75,9 +75,7 @@ static const char *spread_text(struct builder *b, double x, double sd, double ci
     struct strbuf out;
     strbuf_init(&out);
     number_spread(&out, x, spread[b->o->err], b->o->digits > 0 ? b->o->digits : 2, with_sign);
-    const char *text = arena_strdup(b->a, out.text);
-    strbuf_release(&out);
-    return text;
+    return strbuf_keep(&out, b->a);
 }
 
 struct table_cell table_metric_cell(struct builder *b, const struct result_row *row, int length)

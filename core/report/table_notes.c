@@ -77,7 +77,7 @@ static void note_pairs(struct builder *b)
         table_note(b->t,
                    "%d of %d pairs (%d row%s) share the data order alone: their weights have other "
                    "shapes than the baseline's",
-                   all.by_data, all.n + pairs_refused(&all), rows, rows == 1 ? "" : "s");
+                   all.by_data, all.n + pairs_refused(&all), rows, plural(rows));
 }
 
 /* What a test of so many seeds cannot show. */
@@ -92,7 +92,7 @@ static void note_power(struct builder *b, int m)
         return;
     if (!paired_can_show(r->test, n, 1))
         table_note(b->t, "%d seed%s cannot reach p < .05 in a %s test: the smallest p is %.2g", n,
-                   n == 1 ? "" : "s", paired_test_word(r->test), smallest);
+                   plural(n), paired_test_word(r->test), smallest);
     else
         table_note(b->t,
                    "%d seeds cannot reach p < .05 over %d comparisons: the smallest p_holm is %.2g",
@@ -133,7 +133,7 @@ static void note_comparisons(struct builder *b)
     int m = r->comparisons[b->length];
     table_note(b->t,
                "diff: to the baseline (%s), paired by seed; p_holm: %s, Holm over %d comparison%s",
-               r->baseline_text, paired_test_name(r->test), m, m == 1 ? "" : "s");
+               r->baseline_text, paired_test_name(r->test), m, plural(m));
     if (has_column(b->t, "g_z")) {
         table_note(b->t, "g_z: effect size: mean difference / standard deviation of differences, "
                          "Hedges' correction");
@@ -195,7 +195,7 @@ static void note_lists(struct builder *b)
     }
     if (r->n_skipped) {
         table_note(b->t, "%d cell%s skipped: refused by the plan; peat status says why",
-                   r->n_skipped, r->n_skipped == 1 ? "" : "s");
+                   r->n_skipped, plural(r->n_skipped));
     }
     note_matched(b);
 }

@@ -6,6 +6,7 @@
 
 #include "autograd/ops.h"
 #include "base/clock.h"
+#include "base/number.h"
 #include "train/decode.h"
 #include "train/forward.h"
 
@@ -13,11 +14,6 @@
 #define EVAL_TOKENS   INT64_C(4096)
 #define EVAL_LOGITS   (INT64_C(1) << 26)
 #define EVAL_MAX_ROWS INT64_C(64)
-
-static int64_t at_most(int64_t x, int64_t limit)
-{
-    return x < limit ? x : limit;
-}
 
 int64_t evaluate_rows(const peat_task_plan *plan, int64_t T)
 {

@@ -4,6 +4,7 @@
 #define ROWS_ATTENTION_ROWS_H
 
 #include "autograd/ops.h"
+#include "base/number.h"
 #include "tensor/levels.h"
 #include "tensor/parallel.h"
 
@@ -60,16 +61,6 @@ struct attention_tile {
     void *packed;     /* what the products packed for the task */
 };
 
-static inline int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Keys [lo, hi) that some query in [first, last] may see, padding and documents apart. */
 static inline void key_range(const struct attention *c, int64_t first, int64_t last, int64_t *lo,
                              int64_t *hi)
@@ -78,13 +69,13 @@ static inline void key_range(const struct attention *c, int64_t first, int64_t l
     *lo = 0;
     *hi = c->Tk;
     if (mask->causal)
-        *hi = least(*hi, mask->offset + last + 1);
+        *hi = at_most(*hi, mask->offset + last + 1);
     if (mask->window > 0) {
-        *lo = most(*lo, mask->offset + first - mask->window + 1);
-        *hi = least(*hi, mask->offset + last + mask->window);
+        *lo = at_least(*lo, mask->offset + first - mask->window + 1);
+        *hi = at_most(*hi, mask->offset + last + mask->window);
     }
-    *hi = most(*hi, 0);
-    *lo = least(*lo, *hi);
+    *hi = at_least(*hi, 0);
+    *lo = at_most(*lo, *hi);
 }
 
 /* The row functions of a dtype. */

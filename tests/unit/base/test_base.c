@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -182,6 +183,26 @@ START_TEST(strbuf_detach_hands_over_the_text)
 }
 END_TEST
 
+START_TEST(items_of_a_list_have_commas_between_them)
+{
+    static const char *const name[] = {"alibi", "rotary", "none"};
+    struct arena a;
+    struct strbuf b;
+    arena_init(&a, "test", 4096);
+    strbuf_init(&b);
+    strbuf_item(&b, "%d", 1);
+    strbuf_item(&b, "%s", "two");
+    ck_assert_str_eq(b.text, "1, two");
+    strbuf_add(&b, ": ");
+    strbuf_join(&b, name, 3);
+    ck_assert_str_eq(strbuf_keep(&b, &a), "1, two: alibi, rotary, none");
+    ck_assert_uint_eq(b.n, 0);
+    ck_assert_str_eq(arena_item(&a, arena_item(&a, NULL, "%d", 1), "%s", "two"), "1, two");
+    ck_assert_str_eq(arena_item(&a, "", "one"), "one");
+    arena_release(&a);
+}
+END_TEST
+
 START_TEST(columns_of_text)
 {
     ck_assert_uint_eq(text_columns(""), 0);
@@ -270,7 +291,8 @@ int main(void)
                           error_is_cut_between_characters, every_status_has_its_own_text,
                           nearest_name_suggests_what_was_meant, nearest_name_counts_swaps_once,
                           bug_aborts, strbuf_grows, strbuf_detach_hands_over_the_text,
-                          columns_of_text, hash_is_sha256, file_hash_equals_the_hash_of_its_bytes,
-                          clock_runs_forward, no_time_is_below_zero_where_the_clock_ran_backwards,
+                          items_of_a_list_have_commas_between_them, columns_of_text, hash_is_sha256,
+                          file_hash_equals_the_hash_of_its_bytes, clock_runs_forward,
+                          no_time_is_below_zero_where_the_clock_ran_backwards,
                           log_writes_whole_lines));
 }

@@ -46,6 +46,9 @@ char *arena_strdup(struct arena *a, const char *text);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(struct arena *a, const char *fmt, va_list args)
     __attribute__((format(printf, 2, 0)));
+/* The next item of a list: text, ", " and the item; the item alone when text is NULL or empty. */
+char *arena_item(struct arena *a, const char *text, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* The growable array. `item` has n elements and room for *room: given back as it is while there is
  * room for one more, else a copy of twice the room. The element after the n is cleared. */
 void *arena_grow(struct arena *a, void *item, int n, int *room, size_t bytes_each);

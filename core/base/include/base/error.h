@@ -35,7 +35,10 @@ int name_index(const char *const *name, int n, const char *word);
 /* Of n names, the one nearest to word by edit distance, or NULL when none is near enough to
  * suggest. */
 const char *nearest_name(const char *word, const char *const *name, int n);
-/* Adds "; did you mean 'NAME'?" to the text when one of n names is near to word. */
+/* "; did you mean 'NAME'?" with that name, or "". */
+enum { SUGGESTION = 96 };
+const char *suggestion(const char *word, const char *const *name, int n, char text[SUGGESTION]);
+/* Adds the suggestion to the text when one of n names is near to word. */
 void error_add_nearest(struct error *err, const char *word, const char *const *name, int n);
 /* Adds the n names, separated by commas, and the nearest one. */
 void error_add_names(struct error *err, const char *word, const char *const *name, int n);

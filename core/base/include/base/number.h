@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* number.h: numbers as text, with a decimal point in every locale. */
+/* number.h: bounds, and numbers as text with a decimal point in every locale. */
 #ifndef BASE_NUMBER_H
 #define BASE_NUMBER_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+static inline int64_t at_most(int64_t x, int64_t limit)
+{
+    return x < limit ? x : limit;
+}
+
+static inline int64_t at_least(int64_t x, int64_t limit)
+{
+    return x > limit ? x : limit;
+}
 
 enum { NUMBER_TEXT = 32 };
 

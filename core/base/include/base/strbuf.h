@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
+
 struct strbuf {
     char *text;
     size_t n, room;
@@ -25,10 +27,16 @@ void strbuf_add_bytes(struct strbuf *b, const void *bytes, size_t n);
 void strbuf_addf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void strbuf_addv(struct strbuf *b, const char *fmt, va_list args)
     __attribute__((format(printf, 2, 0)));
+/* An item of a list that the buffer holds alone: ", " goes before all but the first. */
+void strbuf_item(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* n texts with ", " between them, after whatever is in the buffer. */
+void strbuf_join(struct strbuf *b, const char *const *text, int n);
 /* n copies of c. */
 void strbuf_fill(struct strbuf *b, char c, size_t n);
 /* The text, to be freed by the caller; the buffer is empty afterwards. */
 char *strbuf_detach(struct strbuf *b);
+/* The text, moved into the arena; the buffer is empty afterwards. */
+char *strbuf_keep(struct strbuf *b, struct arena *a);
 
 /* Bytes of the UTF-8 character that starts at s, and its code; 0 when there is none in n bytes: a
  * stray byte, one that is written too long, half of a pair, or beyond U+10FFFF. A text that ends
