@@ -2,10 +2,8 @@
 /* bf16.c: F32 to bf16 and back. */
 #include "tensor/bf16.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "levels/bf16_rows.h"
+#include "tensor/dots.h"
 
 void bf16_round_plainly(bf16 *to, const float *from, float scale, int64_t rows, int64_t cols,
                         int64_t step)
@@ -37,18 +35,8 @@ round_at_once(bf16 *to, const float *from, float scale, int64_t rows, int64_t co
         }
     }
 }
-
-static bool converts_at_once(void)
-{
-    return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512bw");
-}
 #else
 #define round_at_once bf16_round_plainly
-static bool converts_at_once(void)
-{
-    return false;
-}
 #endif
 
 void bf16_round_rows(bf16 *to, const float *from, float scale, int64_t rows, int64_t cols,
@@ -59,7 +47,7 @@ void bf16_round_rows(bf16 *to, const float *from, float scale, int64_t rows, int
         step = cols;
         rows = 1;
     }
-    (converts_at_once() ? round_at_once : bf16_round_plainly)(to, from, scale, rows, cols, step);
+    (dots_available() ? round_at_once : bf16_round_plainly)(to, from, scale, rows, cols, step);
 }
 
 void bf16_round(bf16 *to, const float *from, int64_t n)

@@ -2,25 +2,14 @@
 /* dots.c: packs operands into bf16 and multiplies them, tile by tile in registers. */
 #include "tensor/dots.h"
 
-#include <string.h>
-
-#include "base/error.h"
-
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
+#include <string.h>
+
+#include "tensor/levels.h"
 
 #define DOTS_CPU    __attribute__((target("avx512f,avx512vl,avx512bw,avx512bf16")))
 #define DOTS_INLINE static inline __attribute__((always_inline)) DOTS_CPU
-
-enum { LANES = 16 };
-
-/* A loop of few rounds, known where it is compiled, over an array that is to lie in registers. */
-#ifdef __clang__
-#define UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
-#define UNROLLED(i, n, by) UNROLL for (int i = 0; i < (n); i += (by))
 
 /* The first n of 16 lanes, n of any size. */
 DOTS_INLINE __mmask16 first_lanes(int64_t n)
@@ -33,18 +22,20 @@ DOTS_INLINE __mmask16 first_lanes(int64_t n)
 DOTS_INLINE void turn(__m512i x[LANES])
 {
     __m512i t[LANES];
-    UNROLLED(i, LANES, 2) {
+    UNROLLED_BY(i, LANES, 2)
+    {
         t[i] = _mm512_unpacklo_epi32(x[i], x[i + 1]);
         t[i + 1] = _mm512_unpackhi_epi32(x[i], x[i + 1]);
     }
-    UNROLLED(i, LANES, 4) {
+    UNROLLED_BY(i, LANES, 4)
+    {
         x[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
         x[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
         x[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
         x[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
     }
     /* Now x[4 g + c] has in its quarter q the column 4 q + c of rows 4 g to 4 g + 3. */
-    UNROLLED(c, 4, 1) {
+    UNROLLED(c, 4) {
         __m512i even = _mm512_shuffle_i32x4(x[c], x[4 + c], 0x88);
         __m512i odd = _mm512_shuffle_i32x4(x[c], x[4 + c], 0xdd);
         __m512i even2 = _mm512_shuffle_i32x4(x[8 + c], x[12 + c], 0x88);
@@ -54,7 +45,7 @@ DOTS_INLINE void turn(__m512i x[LANES])
         t[4 + c] = _mm512_shuffle_i32x4(odd, odd2, 0x88);
         t[12 + c] = _mm512_shuffle_i32x4(odd, odd2, 0xdd);
     }
-    UNROLLED(i, LANES, 1)
+    UNROLLED(i, LANES)
         x[i] = t[i];
 }
 
@@ -116,7 +107,7 @@ DOTS_CPU void dots_rows_across(bf16 *to, int64_t step, const float *x, int64_t r
     __m512i block[LANES];
     for (int64_t i = 0; i < step; i += 2 * LANES)
         for (int64_t j = 0; j < cols; j += LANES) {
-            UNROLLED(r, LANES, 1)
+            UNROLLED(r, LANES)
                 block[r] = pairs_down(x, i + 2 * r, j, rows, cols, x_step);
             turn(block);
             for (int c = 0; c < LANES && j + c < cols; c++)
@@ -131,7 +122,7 @@ DOTS_CPU void dots_pairs_across(bf16 *to, int64_t width, const float *x, int64_t
     const int64_t pairs = (cols + 1) / 2;
     for (int64_t i = 0; i < width; i += LANES)
         for (int64_t j = 0; j < pairs; j += LANES) {
-            UNROLLED(r, LANES, 1)
+            UNROLLED(r, LANES)
                 block[r] = pairs_along(x, i + r, 2 * j, rows, cols, x_step);
             turn(block);
             for (int c = 0; c < LANES && j + c < pairs; c++)
@@ -157,22 +148,22 @@ DOTS_INLINE void tile(const struct dots *p, int64_t i, int64_t j, __mmask16 last
 {
     __m512 sum[ROWS_MOST][VECTORS_MOST];
     const bf16 *a = p->a + i * p->step, *b = p->b + 2 * j;
-    UNROLLED(r, rows, 1)
-        UNROLLED(v, vectors, 1)
+    UNROLLED(r, rows)
+        UNROLLED(v, vectors)
             sum[r][v] = _mm512_setzero_ps();
     for (int64_t k = 0; k < p->k; k += 2) {
         __m512bh right[VECTORS_MOST];
-        UNROLLED(v, vectors, 1)
+        UNROLLED(v, vectors)
             right[v] = (__m512bh)_mm512_loadu_si512(b + k * p->width + 2 * LANES * v);
-        UNROLLED(r, rows, 1) {
+        UNROLLED(r, rows) {
             __m512bh left = spread(a + r * p->step + k);
-            UNROLLED(v, vectors, 1)
+            UNROLLED(v, vectors)
                 sum[r][v] = _mm512_dpbf16_ps(sum[r][v], left, right[v]);
         }
     }
     const __m512 alpha = _mm512_set1_ps(p->alpha);
-    UNROLLED(r, rows, 1)
-        UNROLLED(v, vectors, 1) {
+    UNROLLED(r, rows)
+        UNROLLED(v, vectors) {
             __mmask16 lanes = v == vectors - 1 ? last : (__mmask16)0xffff;
             float *c = p->c + (i + r) * p->c_step + j + v * LANES;
             __m512 y = _mm512_mul_ps(alpha, sum[r][v]);
@@ -217,7 +208,7 @@ DOTS_CPU void dots_transpose(float *y, int64_t y_step, const float *x, int64_t m
     for (int64_t j = 0; j < n; j += LANES)
         for (int64_t i = 0; i < m; i += LANES) {
             __mmask16 lanes = first_lanes(m - i);
-            UNROLLED(r, LANES, 1)
+            UNROLLED(r, LANES)
                 block[r] = _mm512_loadu_si512(x + (i + r) * x_step + j);
             turn(block);
             for (int c = 0; c < LANES && j + c < n; c++) {
@@ -235,47 +226,6 @@ DOTS_CPU void dots_transpose(float *y, int64_t y_step, const float *x, int64_t m
 bool dots_available(void)
 {
     return false;
-}
-
-static void missing(void)
-{
-    BUG("this CPU has no products of bf16");
-}
-
-void dots_rows(bf16 *to, int64_t step, const float *x, int64_t rows, int64_t cols, int64_t x_step)
-{
-    (void)to, (void)step, (void)x, (void)rows, (void)cols, (void)x_step;
-    missing();
-}
-
-void dots_rows_across(bf16 *to, int64_t step, const float *x, int64_t rows, int64_t cols,
-                      int64_t x_step)
-{
-    dots_rows(to, step, x, rows, cols, x_step);
-}
-
-void dots_pairs(bf16 *to, int64_t width, const float *x, int64_t rows, int64_t cols, int64_t x_step)
-{
-    dots_rows(to, width, x, rows, cols, x_step);
-}
-
-void dots_pairs_across(bf16 *to, int64_t width, const float *x, int64_t rows, int64_t cols,
-                       int64_t x_step)
-{
-    dots_rows(to, width, x, rows, cols, x_step);
-}
-
-void dots_multiply(const struct dots *p)
-{
-    (void)p;
-    missing();
-}
-
-void dots_transpose(float *y, int64_t y_step, const float *x, int64_t m, int64_t n, int64_t x_step,
-                    float alpha, bool add)
-{
-    (void)y, (void)y_step, (void)x, (void)m, (void)n, (void)x_step, (void)alpha, (void)add;
-    missing();
 }
 
 #endif

@@ -1,116 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* gemm.c: which library multiplies, and how a product is cut into blocks. */
+/* gemm.c: how a product is cut into blocks, and who multiplies a block. */
 #include "tensor/gemm.h"
 
 #include <string.h>
 
 #include "gemm_bf16.h"
-#include "gemm_library.h"
 #include "rows/loop_rows.h"
 #include "tensor/bf16.h"
-#include "tensor/dots.h"
-#include "tensor/provider.h"
 #include "tensor/small_product.h"
 #include "tensor/tensor.h"
-
-/* ---- who multiplies ---- */
-
-peat_status gemm_check(const char *name, struct error *err)
-{
-    struct arena a;
-    struct providers p;
-    arena_init(&a, "providers", 1 << 12);
-    peat_status status = providers_find(&p, &a, err);
-    if (status == PEAT_OK)
-        status = provider_check(&p, name, err);
-    arena_release(&a);
-    return status;
-}
-
-peat_status gemm_start(struct team *team, const char *name, struct error *err)
-{
-    struct library library;
-    peat_status status = library_open(&library, name, team->threads, err);
-    if (status != PEAT_OK)
-        return status;
-    team->gemm = library.gemm;
-    team->rest = library.rest;
-    return PEAT_OK;
-}
-
-static struct library library_of(const struct team *team)
-{
-    BUG_UNLESS(team && team->gemm);
-    return (struct library){team->gemm, team->rest};
-}
-
-const char *gemm_name(const struct team *team)
-{
-    return library_of(team).gemm->name;
-}
-
-/* Which operands are rounded, where and by which products of our own: raised when the bits of a
- * bf16 cell change with it. 1: operands of products by weights. */
-enum { BF16_WAY = 3 };
-
-void gemm_identify(const struct team *team, struct arena *a, const char **libraries,
-                   const char **kernels)
-{
-    const struct library library = library_of(team);
-    library_identify(&library, a, libraries, kernels);
-    if (team->bf16)
-        *kernels = arena_printf(a, "%s + bf16 %d%s", *kernels, BF16_WAY,
-                                dots_available() ? "" : " without dots");
-}
-
-const peat_gemm_lapack *gemm_lapack(const struct team *team)
-{
-    const struct library l = library_of(team);
-    return l.gemm->lapack ? l.gemm->lapack : l.rest ? l.rest->lapack : NULL;
-}
-
-/* ---- bf16 ---- */
-
-/* NULL, or why it has no bf16 products here. */
-static const char *bf16_missing(const peat_gemm_provider *provider)
-{
-    return provider->bf16 ? provider->bf16->missing() : "it has no bf16 products";
-}
-
-static peat_status check_bf16(const peat_gemm_provider *provider, struct error *err)
-{
-    const char *missing = bf16_missing(provider);
-    if (!missing)
-        return PEAT_OK;
-    return error_set(err, PEAT_INVALID, "gemm '%s': %s%s", provider->name, missing,
-                     !provider->bf16 ? "; 'onednn' has, where the CPU has" : "");
-}
-
-peat_status gemm_check_bf16(const char *name, struct error *err)
-{
-    struct team team = {.threads = 1};
-    peat_status status = gemm_start(&team, name, err);
-    return status == PEAT_OK ? check_bf16(team.gemm, err) : status;
-}
-
-peat_status gemm_start_bf16(struct team *team, struct error *err)
-{
-    const peat_gemm_provider *provider = library_of(team).gemm;
-    peat_status status = check_bf16(provider, err);
-    if (status != PEAT_OK)
-        return status;
-    team->bf16 = bf16_products_open(provider->bf16, team->threads);
-    return team->bf16 ? PEAT_OK : error_set(err, PEAT_NOMEM, "out of memory for bf16 products");
-}
-
-void gemm_stop(struct team *team)
-{
-    if (team->bf16)
-        bf16_products_close(team->bf16);
-    team->bf16 = NULL;
-}
-
-/* ---- products ---- */
 
 static bool rounds(const struct team *team, const struct gemm *p)
 {
@@ -154,41 +52,19 @@ static struct gemm with_rounded_b(const struct team *team, const struct gemm *p)
 /* k == 0: the product is zero. */
 static void scale_rows(const struct gemm *p)
 {
-    for (int64_t i = 0; i < p->m; i++)
-        for (int64_t j = 0; j < p->n; j++) {
-            if (p->dtype == PEAT_F32) {
-                float *c = (float *)p->c + i * p->ldc + j;
-                *c = p->beta == 0.0 ? 0.0f : (float)p->beta * *c;
-            } else {
-                double *c = (double *)p->c + i * p->ldc + j;
-                *c = p->beta == 0.0 ? 0.0 : p->beta * *c;
-            }
-        }
+    struct tensor c = tensor_shape(p->dtype, 2, (const int64_t[]){p->m, p->n});
+    c.data = p->c;
+    c.stride[0] = p->ldc;
+    for (int64_t i = 0; i < p->m * p->n; i++)
+        tensor_set(&c, i, p->beta == 0.0 ? 0.0 : p->beta * tensor_get(&c, i));
 }
 
-/* Every row of C becomes the bias: the library would write zeros there instead. */
+/* Every row of C becomes the bias, for a library that adds the product to it. */
 static void fill_bias(const struct gemm *p)
 {
     size_t size = dtype_bytes(p->dtype);
     for (int64_t i = 0; i < p->m; i++)
         memcpy((char *)p->c + (size_t)(i * p->ldc) * size, p->bias, (size_t)p->n * size);
-}
-
-static void add_bias(const struct gemm *p)
-{
-    for (int64_t i = 0; i < p->m; i++) {
-        if (p->dtype == PEAT_F32) {
-            float *restrict c = (float *)p->c + i * p->ldc;
-            const float *restrict b = p->bias;
-            for (int64_t j = 0; j < p->n; j++)
-                c[j] += b[j];
-        } else {
-            double *restrict c = (double *)p->c + i * p->ldc;
-            const double *restrict b = p->bias;
-            for (int64_t j = 0; j < p->n; j++)
-                c[j] += b[j];
-        }
-    }
 }
 
 /* With valid sizes only memory can fail. */
@@ -202,12 +78,14 @@ static void must_be_done(peat_status status, const char *provider)
 
 static void multiply_by_library(const struct team *team, const peat_gemm_product *product)
 {
-    const struct library l = library_of(team);
-    peat_status status = l.gemm->multiply(product);
-    const bool refused = status == PEAT_REFUSED && l.rest;
-    if (refused)
-        status = l.rest->multiply(product);
-    must_be_done(status, refused ? l.rest->name : l.gemm->name);
+    BUG_UNLESS(team && team->gemm);
+    const peat_gemm_provider *provider = team->gemm;
+    peat_status status = provider->multiply(product);
+    if (status == PEAT_REFUSED && team->rest) {
+        provider = team->rest;
+        status = provider->multiply(product);
+    }
+    must_be_done(status, provider->name);
 }
 
 /* m, n, k > 0 and no bias. */
@@ -254,23 +132,19 @@ void gemm_one(const struct team *team, const struct gemm *p)
         return;
     if (p->k > 0 && multiply_rounded(team, p))
         return;
-    bool bias_first = p->bias && p->beta == 0.0 && p->k > 0;
-    if (p->k == 0) {
-        scale_rows(p);
-    } else {
-        struct gemm q = *p;
-        if (bias_first)
-            fill_bias(p);
-        q.beta = bias_first ? 1.0 : p->beta;
+    struct gemm q = *p;
+    if (p->bias) {
+        fill_bias(p);
+        q.beta = 1.0;
         q.bias = NULL;
-        if (!p->bias || !multiply_rounded(team, &q)) {
-            if (!p->a || !p->b)
-                q = bf16_products_widen(team->bf16, &q);
-            multiply(team, &q);
-        }
     }
-    if (p->bias && !bias_first)
-        add_bias(p);
+    if (p->k == 0) {
+        scale_rows(&q);
+    } else if (!p->bias || !multiply_rounded(team, &q)) {
+        if (!p->a || !p->b)
+            q = bf16_products_widen(team->bf16, &q);
+        multiply(team, &q);
+    }
 }
 
 /*

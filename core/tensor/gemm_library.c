@@ -1,40 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* gemm_library.c: from a name to libraries that multiply. */
-#include "gemm_library.h"
-
+/* gemm_library.c: which libraries multiply for a team. */
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "gemm_bf16.h"
+#include "tensor/dots.h"
+#include "tensor/gemm.h"
 #include "tensor/provider.h"
 
-/* The one that gets what `provider` leaves. */
-static peat_status open_rest(const struct providers *p, const peat_gemm_provider *provider,
-                             const peat_gemm_provider **rest, struct error *err)
+/* The provider that gets the products that team->gemm refuses. */
+static peat_status open_rest(const struct providers *p, struct team *team, struct error *err)
 {
-    *rest = NULL;
-    if (!provider->rest)
+    const peat_gemm_provider *gemm = team->gemm;
+    team->rest = NULL;
+    if (!gemm->rest)
         return PEAT_OK;
-    peat_status status = provider_open(p, provider->rest, rest, err);
-    if (status == PEAT_OK && (*rest)->rest)
+    peat_status status = provider_open(p, gemm->rest, &team->rest, err);
+    if (status == PEAT_OK && team->rest->rest)
         status = error_set(err, PEAT_INVALID, "'%s' leaves products to another provider too",
-                           (*rest)->name);
+                           team->rest->name);
     if (status != PEAT_OK)
-        error_prefix(err, "gemm '%s' leaves some products to '%s'", provider->name, provider->rest);
-    return status;
-}
-
-static peat_status open_providers(struct library *l, const char *name, struct arena *a,
-                                  struct error *err)
-{
-    struct providers p;
-    struct library found;
-    peat_status status = providers_find(&p, a, err);
-    if (status == PEAT_OK)
-        status = provider_open(&p, name, &found.gemm, err);
-    if (status == PEAT_OK)
-        status = open_rest(&p, found.gemm, &found.rest, err);
-    if (status == PEAT_OK)
-        *l = found;
+        error_prefix(err, "gemm '%s' leaves some products to '%s'", gemm->name, gemm->rest);
     return status;
 }
 
@@ -57,28 +43,98 @@ static peat_status check_addresses(const char *name, int threads, struct error *
     return PEAT_OK;
 }
 
-peat_status library_open(struct library *l, const char *name, int threads, struct error *err)
+peat_status gemm_check(const char *name, struct error *err)
 {
-    peat_status status = check_addresses(name, threads, err);
-    if (status != PEAT_OK)
-        return status;
     struct arena a;
+    struct providers p;
     arena_init(&a, "providers", 1 << 12);
-    status = open_providers(l, name, &a, err);
+    peat_status status = providers_find(&p, &a, err);
+    if (status == PEAT_OK)
+        status = provider_check(&p, name, err);
     arena_release(&a);
     return status;
 }
 
-void library_identify(const struct library *l, struct arena *a, const char **libraries,
-                      const char **kernels)
+peat_status gemm_start(struct team *team, const char *name, struct error *err)
+{
+    struct arena a;
+    struct providers p;
+    struct team started = *team;
+    peat_status status = check_addresses(name, team->threads, err);
+    arena_init(&a, "providers", 1 << 12);
+    if (status == PEAT_OK)
+        status = providers_find(&p, &a, err);
+    if (status == PEAT_OK)
+        status = provider_open(&p, name, &started.gemm, err);
+    if (status == PEAT_OK)
+        status = open_rest(&p, &started, err);
+    if (status == PEAT_OK)
+        *team = started;
+    arena_release(&a);
+    return status;
+}
+
+const char *gemm_name(const struct team *team)
+{
+    return team->gemm->name;
+}
+
+/* Which operands are rounded, where and by which products of our own: raised when the bits of a
+ * bf16 cell change with it. 1: operands of products by weights. */
+enum { BF16_WAY = 3 };
+
+void gemm_identify(const struct team *team, struct arena *a, const char **libraries,
+                   const char **kernels)
 {
     char library[256] = "", kernel[256] = "";
-    l->gemm->identify(library, kernel, sizeof(library));
+    team->gemm->identify(library, kernel, sizeof(library));
     *libraries = arena_strdup(a, library);
     *kernels = arena_strdup(a, kernel);
-    if (l->rest) {
-        l->rest->identify(library, kernel, sizeof(library));
+    if (team->rest) {
+        team->rest->identify(library, kernel, sizeof(library));
         *libraries = arena_printf(a, "%s + %s", *libraries, library);
         *kernels = arena_printf(a, "%s + %s", *kernels, kernel);
     }
+    if (team->bf16)
+        *kernels = arena_printf(a, "%s + bf16 %d%s", *kernels, BF16_WAY,
+                                dots_available() ? "" : " without dots");
+}
+
+const peat_gemm_lapack *gemm_lapack(const struct team *team)
+{
+    return team->gemm->lapack ? team->gemm->lapack : team->rest ? team->rest->lapack : NULL;
+}
+
+/* ---- bf16 ---- */
+
+static peat_status check_bf16(const peat_gemm_provider *provider, struct error *err)
+{
+    const char *missing = provider->bf16 ? provider->bf16->missing() : "it has no bf16 products";
+    if (!missing)
+        return PEAT_OK;
+    return error_set(err, PEAT_INVALID, "gemm '%s': %s%s", provider->name, missing,
+                     provider->bf16 ? "" : "; 'onednn' has, where the CPU has");
+}
+
+peat_status gemm_check_bf16(const char *name, struct error *err)
+{
+    struct team team = {.threads = 1};
+    peat_status status = gemm_start(&team, name, err);
+    return status == PEAT_OK ? check_bf16(team.gemm, err) : status;
+}
+
+peat_status gemm_start_bf16(struct team *team, struct error *err)
+{
+    peat_status status = check_bf16(team->gemm, err);
+    if (status != PEAT_OK)
+        return status;
+    team->bf16 = bf16_products_open(team->gemm->bf16, team->threads);
+    return team->bf16 ? PEAT_OK : error_set(err, PEAT_NOMEM, "out of memory for bf16 products");
+}
+
+void gemm_stop(struct team *team)
+{
+    if (team->bf16)
+        bf16_products_close(team->bf16);
+    team->bf16 = NULL;
 }

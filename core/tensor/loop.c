@@ -164,44 +164,33 @@ void loop_run(const struct team *team, const struct loop *l, loop_fn fn, const v
     }
 }
 
-/* y[i] = x[i], with conversion. */
-#define COPY_ROW(name, to, from)                                                                   \
+/* y[i] = x[i], with conversion; dense rows of the same type are moved as bytes. */
+#define COPY_ROW(name, to, from, same)                                                             \
     static void name(const void *ctx, const struct loop_row *row)                                  \
     {                                                                                              \
         to *y = row->p[0];                                                                         \
         const from *x = row->p[1];                                                                 \
         (void)ctx;                                                                                 \
-        for (int64_t i = 0; i < row->n; i++)                                                       \
-            y[i * row->stride[0]] = (to)x[i * row->stride[1]];                                     \
-    }
-/* The same dtype on both sides: dense rows are moved as bytes. */
-#define SAME_ROW(name, real)                                                                       \
-    static void name(const void *ctx, const struct loop_row *row)                                  \
-    {                                                                                              \
-        real *y = row->p[0];                                                                       \
-        const real *x = row->p[1];                                                                 \
-        (void)ctx;                                                                                 \
-        if (row->stride[0] == 1 && row->stride[1] == 1) {                                          \
+        if ((same) && row->stride[0] == 1 && row->stride[1] == 1)                                  \
             memmove(y, x, (size_t)row->n * sizeof(*y));                                            \
-            return;                                                                                \
-        }                                                                                          \
-        for (int64_t i = 0; i < row->n; i++)                                                       \
-            y[i * row->stride[0]] = x[i * row->stride[1]];                                         \
+        else                                                                                       \
+            for (int64_t i = 0; i < row->n; i++)                                                   \
+                y[i * row->stride[0]] = (to)x[i * row->stride[1]];                                 \
     }
-SAME_ROW(copy_4, float)
-SAME_ROW(copy_8, double)
-SAME_ROW(copy_i32, int32_t)
-COPY_ROW(copy_f32_f64, float, double)
-COPY_ROW(copy_f32_i32, float, int32_t)
-COPY_ROW(copy_f64_f32, double, float)
-COPY_ROW(copy_f64_i32, double, int32_t)
-COPY_ROW(copy_i32_f32, int32_t, float)
-COPY_ROW(copy_i32_f64, int32_t, double)
+COPY_ROW(copy_f32, float, float, true)
+COPY_ROW(copy_f64, double, double, true)
+COPY_ROW(copy_i32, int32_t, int32_t, true)
+COPY_ROW(copy_f32_f64, float, double, false)
+COPY_ROW(copy_f32_i32, float, int32_t, false)
+COPY_ROW(copy_f64_f32, double, float, false)
+COPY_ROW(copy_f64_i32, double, int32_t, false)
+COPY_ROW(copy_i32_f32, int32_t, float, false)
+COPY_ROW(copy_i32_f64, int32_t, double, false)
 
 void loop_copy(const struct team *team, struct tensor *dst, const struct tensor *src)
 {
-    static const loop_fn fn[3][3] = {{copy_4, copy_f32_f64, copy_f32_i32},
-                                     {copy_f64_f32, copy_8, copy_f64_i32},
+    static const loop_fn fn[3][3] = {{copy_f32, copy_f32_f64, copy_f32_i32},
+                                     {copy_f64_f32, copy_f64, copy_f64_i32},
                                      {copy_i32_f32, copy_i32_f64, copy_i32}};
     struct loop l;
     loop_init(&l, 2, (const struct tensor *const[]){dst, src});
@@ -248,4 +237,23 @@ int64_t axes_offset(const struct axes *x, int64_t i, const int64_t *stride)
         i /= x->dim[a];
     }
     return offset;
+}
+
+/* ---- on the calling thread ---- */
+
+void tensor_fill(struct tensor *t, double x)
+{
+    struct tensor one = {.dtype = PEAT_F64, .data = &x};
+    struct tensor wide = tensor_broadcast_to(&one, t->rank, t->dim);
+    loop_copy(NULL, t, &wide);
+}
+
+void tensor_copy(struct tensor *dst, const struct tensor *src)
+{
+    loop_copy(NULL, dst, src);
+}
+
+void tensor_add(struct tensor *dst, const struct tensor *src)
+{
+    loop_axpy(NULL, dst, 1.0, src);
 }

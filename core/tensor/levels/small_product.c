@@ -64,14 +64,6 @@ VEC_INLINE vec vec_fma(vec a, vec b, vec c)
 }
 #endif
 
-/* A loop of few turns, known where it is compiled, over an array that lies in registers. */
-#ifdef __clang__
-#define UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
-#define UNROLLED(i, n) UNROLL for (int i = 0; i < (n); i++)
-
 /* ---- tiles ---- */
 
 enum { ROWS_MOST = 8 };

@@ -173,7 +173,7 @@ static struct operands operands(const int64_t *size, int flags)
     p->c = o.c = random_floats(o.nc, "c");
     o.before = random_floats(o.nc, "c");
     o.bias = random_floats(p->n, "bias");
-    p->bias = p->trans_a != p->trans_b ? o.bias : NULL;
+    p->bias = p->trans_a != p->trans_b && p->beta == 0.0 ? o.bias : NULL;
     return o;
 }
 

@@ -59,4 +59,14 @@ void dots_multiply(const struct dots *p);
 void dots_transpose(float *y, int64_t y_step, const float *x, int64_t m, int64_t n, int64_t x_step,
                     float alpha, bool add);
 
+/* A program for another processor links without them. */
+#if !defined(__x86_64__)
+#pragma weak dots_rows
+#pragma weak dots_rows_across
+#pragma weak dots_pairs
+#pragma weak dots_pairs_across
+#pragma weak dots_multiply
+#pragma weak dots_transpose
+#endif
+
 #endif

@@ -56,7 +56,7 @@ struct gemm {
     const void *a, *b;
     void *c;
     int64_t lda, ldb, ldc;
-    const void *bias; /* [n], added to every row of the result; NULL: none */
+    const void *bias; /* [n], added to every row of the product, with beta 0; NULL: none */
     /* A and B rounded before, for a team that rounds; NULL: not yet. alpha is 1 where a16 is given;
      * what is rounded may itself be NULL. */
     const void *a16, *b16;

@@ -21,8 +21,13 @@
 /* PEAT_VECTOR_LEVELS: whether the build makes more than the first. */
 #if PEAT_VECTOR_LEVELS
 enum level { LEVEL_BASE, LEVEL_V3, LEVEL_V4, LEVELS }; /* of x86-64, as its ABI numbers them */
+#define LEVEL_NAMES(name) name##_base, name##_v3, name##_v4
+#define LEVEL_CHOICE(name, level)                                                                  \
+    ((level) == LEVEL_V4 ? &name##_v4 : (level) == LEVEL_V3 ? &name##_v3 : &name##_base)
 #else
 enum level { LEVEL_BASE, LEVELS };
+#define LEVEL_NAMES(name)         name##_base
+#define LEVEL_CHOICE(name, level) ((void)(level), &name##_base)
 #endif
 
 /* The highest that this processor has and the build made. */
@@ -43,30 +48,16 @@ typedef double real;
 
 /* Declares tables of `struct type` called `name`, and two ways to find one: name_at(level) at a
  * level that this processor has, name_here() at the highest. */
-#if PEAT_VECTOR_LEVELS
 #define LEVEL_TABLE(type, name)                                                                    \
-    extern const struct type name##_base, name##_v3, name##_v4;                                    \
+    extern const struct type LEVEL_NAMES(name);                                                    \
     static inline const struct type *name##_at(enum level level)                                   \
     {                                                                                              \
-        return level == LEVEL_V4 ? &name##_v4 : level == LEVEL_V3 ? &name##_v3 : &name##_base;     \
+        return LEVEL_CHOICE(name, level);                                                          \
     }                                                                                              \
     static inline const struct type *name##_here(void)                                             \
     {                                                                                              \
         return name##_at(level_here());                                                            \
     }
-#else
-#define LEVEL_TABLE(type, name)                                                                    \
-    extern const struct type name##_base;                                                          \
-    static inline const struct type *name##_at(enum level level)                                   \
-    {                                                                                              \
-        (void)level;                                                                               \
-        return &name##_base;                                                                       \
-    }                                                                                              \
-    static inline const struct type *name##_here(void)                                             \
-    {                                                                                              \
-        return &name##_base;                                                                       \
-    }
-#endif
 
 /* The tables of `struct type` for both real types, type_f32 and type_f64, and type_of(dtype). */
 #define LEVEL_TABLES(type)                                                                         \
@@ -95,5 +86,14 @@ enum { LANES = 16 };
 /* The same of a constant few turns, which the compiler would otherwise write out, element by
  * element, before it looks for vectors. */
 #define VEC_LANES(i, n) _Pragma("omp simd") for (int64_t i = 0; i < (n); i++)
+
+/* A loop of at most 16 turns, known where it is compiled, over an array that lies in registers. */
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+#define UNROLLED(i, n)        UNROLLED_BY(i, n, 1)
+#define UNROLLED_BY(i, n, by) UNROLL for (int i = 0; i < (n); i += (by))
 
 #endif
