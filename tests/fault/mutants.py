@@ -25,7 +25,7 @@ class Mutant(typing.NamedTuple):
     file: str
     old: str  # occurs once in the file
     new: str
-    tests: str  # those that ought to notice: ctest -R
+    tests: str  # those that ought to notice: a regular expression
 
 
 MUTANTS = [
@@ -132,30 +132,31 @@ class Copy:
         print(" ".join(words), done.stdout, sep="\n", file=self.log, flush=True)
         return done
 
-    def build(self, tests):
-        """Whether the tests that the expression names compile."""
-        listed = self.call("ctest", "--preset", "release", "-N", "-R", tests).stdout
-        names = re.findall(r"#\d+: (\S+)", listed)
+    def names(self, tests):
+        listed = self.call("ctest", "--preset", "release", "-N").stdout
+        return [name for name in re.findall(r"#\d+: (\S+)", listed) if re.search(tests, name)]
+
+    def build(self, names):
         targets = [name.replace(".", "_") for name in names]
         return names and self.call("cmake", "--build", "--preset", "release", "--target", *targets).returncode == 0
 
-    def failing(self, tests):
-        """The names of the tests that fail."""
-        out = self.call("ctest", "--preset", "release", "-j", self.jobs, "-R", tests).stdout
+    def failing(self, names):
+        either = "|".join(f"^{name}$" for name in names)
+        out = self.call("ctest", "--preset", "release", "-j", self.jobs, "-R", either).stdout
         return re.findall(r"^\s+\d+ - (\S+) \((?!Skipped)", out, re.MULTILINE)
 
     def noticed(self, mutant):
-        """The tests that notice it, in words, or why there is none."""
-        right = (TREE / mutant.file).read_text()
+        """Whether some test fails, and in words which."""
+        names, right = self.names(mutant.tests), (TREE / mutant.file).read_text()
         self.put(mutant.file, right.replace(mutant.old, mutant.new).encode())
-        failing = self.failing(mutant.tests) if self.build(mutant.tests) else None
+        built = self.build(names)
+        failing = self.failing(names) if built else []
         self.put(mutant.file, right.encode())
-        return failing is not None and bool(failing), ("it does not compile" if failing is None else
-                                                       ", ".join(failing) or "NOBODY")
+        return bool(failing), ", ".join(failing) or ("NOBODY" if built else "it does not compile")
 
 
 def plant(copy, mutants):
-    every = "|".join(mutant.tests for mutant in mutants)
+    every = copy.names("|".join(mutant.tests for mutant in mutants))
     if not copy.build(every) or copy.failing(every):
         sys.exit(f"tests fail without any wrong line: see {copy.log.name}")
     good = True
