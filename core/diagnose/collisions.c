@@ -160,11 +160,9 @@ static double draw_noise(double *noise, int64_t d, double deviation, uint64_t st
                          int64_t query)
 {
     double square = 0.0;
-    if (deviation == 0.0)
-        memset(noise, 0, (size_t)d * sizeof(*noise));
     uint64_t own = rng_substream(rng_substream(stream, 1 + (uint64_t)level), (uint64_t)query);
-    for (int64_t k = 0; k < d && deviation != 0.0; k++) {
-        noise[k] = deviation * rng_normal(own, (uint64_t)k);
+    for (int64_t k = 0; k < d; k++) {
+        noise[k] = deviation == 0.0 ? 0.0 : deviation * rng_normal(own, (uint64_t)k);
         square += noise[k] * noise[k];
     }
     return sqrt(square);
@@ -172,43 +170,43 @@ static double draw_noise(double *noise, int64_t d, double deviation, uint64_t st
 
 /* ---- sums ---- */
 
+/* Of rows that are sums already, `token` has the rows and `position` is one row of zeros. */
 struct sums {
     const struct team *team;
     const struct matrix *token, *position;
-    double *token_mean, *position_mean; /* [d]; all below is about these                     */
-    double *place, *place_square;       /* p_j [T, d], |p_j|^2 [T]                           */
-    double *block, *block_square;       /* e_b [BLOCK, d], |e_b|^2 [BLOCK]                   */
-    double *cross, *cross_least;        /* 2 e_b p_j [BLOCK, T], its least over j [BLOCK]    */
-    double *noise, *x;                  /* [BATCH, d]                                        */
-    double *x_block;                    /* x e_b [BATCH, BLOCK]                              */
-    double *x_place;                    /* |p_j|^2 - 2 x p_j [BATCH, T]; at the own: infinite */
-    double *x_own;                      /* what stood there [BATCH]                          */
-    double *x_least;                    /* least over j [BATCH]                              */
-    struct best (*best)[WRONGS];        /* [BATCH]                                           */
-    struct query *query;                /* [BATCH]                                           */
+    const int64_t *row_token, *row_position; /* what each row is the sum of; NULL: not rows  */
+    double *token_mean, *position_mean;      /* [d]; all below is about these                     */
+    double *place, *place_square;            /* p_j [T, d], |p_j|^2 [T]                           */
+    double *block, *block_square;            /* e_b [BLOCK, d], |e_b|^2 [BLOCK]                   */
+    double *cross, *cross_least;             /* 2 e_b p_j [BLOCK, T], its least over j [BLOCK]    */
+    double *noise, *x;                       /* [BATCH, d]                                        */
+    double *x_block;                         /* x e_b [BATCH, BLOCK]                              */
+    double *x_place;             /* |p_j|^2 - 2 x p_j [BATCH, T]; at the own: infinite */
+    double *x_own;               /* what stood there [BATCH]                          */
+    double *x_least;             /* least over j [BATCH]                              */
+    struct best (*best)[WRONGS]; /* [BATCH]                                           */
+    struct query *query;         /* [BATCH]                                           */
 };
 
 static void sums_alloc(struct sums *s, struct arena *a)
 {
     int64_t d = s->token->columns, T = s->position->rows;
-    double **const part[] = {
-        &s->token_mean,   &s->position_mean, &s->place,       &s->place_square, &s->block,
-        &s->block_square, &s->cross,         &s->cross_least, &s->noise,        &s->x,
-        &s->x_block,      &s->x_place,       &s->x_own,       &s->x_least};
-    const int64_t size[] = {d,         d,     T * d,     T,         BLOCK * d,     BLOCK,
-                            BLOCK * T, BLOCK, BATCH * d, BATCH * d, BATCH * BLOCK, BATCH * T,
-                            BATCH,     BATCH};
-    for (size_t k = 0; k < sizeof(part) / sizeof(part[0]); k++)
-        *part[k] = ARENA_ARRAY(a, size[k], double);
+    s->token_mean = ARENA_ARRAY(a, d, double);
+    s->position_mean = ARENA_ARRAY(a, d, double);
+    s->place = ARENA_ARRAY(a, T * d, double);
+    s->place_square = ARENA_ARRAY(a, T, double);
+    s->block = ARENA_ARRAY(a, BLOCK * d, double);
+    s->block_square = ARENA_ARRAY(a, BLOCK, double);
+    s->cross = ARENA_ARRAY(a, BLOCK * T, double);
+    s->cross_least = ARENA_ARRAY(a, BLOCK, double);
+    s->noise = ARENA_ARRAY(a, BATCH * d, double);
+    s->x = ARENA_ARRAY(a, BATCH * d, double);
+    s->x_block = ARENA_ARRAY(a, BATCH * BLOCK, double);
+    s->x_place = ARENA_ARRAY(a, BATCH * T, double);
+    s->x_own = ARENA_ARRAY(a, BATCH, double);
+    s->x_least = ARENA_ARRAY(a, BATCH, double);
     s->best = arena_array(a, BATCH, sizeof(*s->best));
     s->query = ARENA_ARRAY(a, BATCH, struct query);
-}
-
-static void mean_of(const struct matrix *m, double *mean)
-{
-    for (int64_t i = 0; i < m->rows; i++)
-        for (int64_t k = 0; k < m->columns; k++)
-            mean[k] += (double)m->x[i * m->columns + k] / (double)m->rows;
 }
 
 /* Rows begin .. end less the mean, and their squares. */
@@ -232,39 +230,21 @@ static double least_of(const double *x, int64_t n)
     return least;
 }
 
-/* Least of x + y. Eight at a time: one running minimum would be a chain. */
-static double least_sum(const double *restrict x, const double *restrict y, int64_t n)
-{
-    enum { EIGHT = 8 };
-    double least[EIGHT], last = INFINITY;
-    int64_t i = 0;
-    for (int l = 0; l < EIGHT; l++)
-        least[l] = INFINITY;
-    for (; i + EIGHT <= n; i += EIGHT)
-        for (int l = 0; l < EIGHT; l++) {
-            double sum = x[i + l] + y[i + l];
-            least[l] = sum < least[l] ? sum : least[l];
-        }
-    for (; i < n; i++)
-        last = x[i] + y[i] < last ? x[i] + y[i] : last;
-    for (int l = 0; l < EIGHT; l++)
-        last = least[l] < last ? least[l] : last;
-    return last;
-}
-
-/* Where x + y takes the value that least_sum() found. */
-static int64_t find_sum(const double *x, const double *y, double sum)
-{
-    int64_t i = 0;
-    while (x[i] + y[i] != sum)
-        i++;
-    return i;
-}
-
 static void improve(struct best *best, double score, int64_t b, int64_t j)
 {
     if (score < best->score)
         *best = (struct best){score, b, j};
+}
+
+/* What is wrong when row b is taken for row a; WRONGS: nothing. */
+static enum wrong compare_labels(const struct sums *s, int64_t a, int64_t b)
+{
+    bool token = s->row_token[a] != s->row_token[b];
+    bool position = s->row_position[a] != s->row_position[b];
+    return token && position ? WRONG_BOTH
+           : token           ? WRONG_TOKEN
+           : position        ? WRONG_POSITION
+                             : WRONGS;
 }
 
 /* All positions beside the query's own token. */
@@ -283,6 +263,12 @@ static void compare_row(struct sums *s, int64_t q, int64_t b, int64_t r)
     int64_t T = s->position->rows, own = s->query[q].i;
     const double *cross = s->cross + r * T, *place = s->x_place + q * T;
     double token_part = s->block_square[r] - 2.0 * s->x_block[q * BLOCK + r];
+    if (s->row_token) {
+        enum wrong w = compare_labels(s, s->query[q].a, b);
+        if (w < WRONGS)
+            improve(&s->best[q][w], token_part, b, 0);
+        return;
+    }
     if (b == s->query[q].a) {
         compare_own_token(s, q, token_part, cross);
         return;
@@ -291,9 +277,8 @@ static void compare_row(struct sums *s, int64_t q, int64_t b, int64_t r)
     struct best *both = &s->best[q][WRONG_BOTH];
     if (token_part + s->cross_least[r] + s->x_least[q] >= both->score)
         return;
-    double least = least_sum(place, cross, T);
-    if (token_part + least < both->score)
-        *both = (struct best){token_part + least, b, find_sum(place, cross, least)};
+    for (int64_t j = 0; j < T; j++)
+        improve(both, token_part + place[j] + cross[j], b, j);
 }
 
 struct block_job {
@@ -369,10 +354,17 @@ static double measure_sum(const struct sums *s, int64_t q, const struct best *be
 static void answer(struct sums *s, int64_t n)
 {
     for (int64_t q = 0; q < n; q++) {
+        struct query *query = &s->query[q];
         for (int w = 0; w < WRONGS; w++)
-            s->query[q].distance[w] = measure_sum(s, q, &s->best[q][w]);
-        s->query[q].b = s->best[q][WRONG_BOTH].b;
-        s->query[q].j = s->best[q][WRONG_BOTH].j;
+            query->distance[w] = measure_sum(s, q, &s->best[q][w]);
+        query->b = s->best[q][WRONG_BOTH].b;
+        query->j = s->best[q][WRONG_BOTH].j;
+        if (!s->row_token)
+            continue;
+        query->i = s->row_position[query->a];
+        query->a = s->row_token[query->a];
+        query->j = query->b < 0 ? -1 : s->row_position[query->b];
+        query->b = query->b < 0 ? -1 : s->row_token[query->b];
     }
 }
 
@@ -412,6 +404,27 @@ static int64_t count_queries(int64_t pairs, int levels, int64_t budget)
     return queries < pairs ? queries : pairs;
 }
 
+/* variance: that of the sums, over all dimensions. */
+static void run(struct sums *s, struct collisions *c, double variance,
+                const struct collision_settings *settings, struct arena *a)
+{
+    struct arena_mark mark = arena_mark(a);
+    int64_t pairs = s->token->rows * s->position->rows;
+    sums_alloc(s, a);
+    matrix_mean(s->token, s->token_mean);
+    matrix_mean(s->position, s->position_mean);
+    centre_rows(s->position, s->position_mean, 0, s->position->rows, s->place, s->place_square);
+    *c = collisions_begin(variance, s->token->columns, settings);
+    c->queries = count_queries(pairs, c->n_decoded, settings->budget);
+    c->exhaustive = c->queries == pairs;
+    struct tally t = {.c = c};
+    for (t.level = 0; t.level < c->n_decoded; t.level++)
+        for (int64_t k = 0; k < c->queries; k += BATCH)
+            run_batch(s, &t, k, c->queries - k < BATCH ? c->queries - k : BATCH, settings);
+    tally_end(&t);
+    arena_rewind(a, mark);
+}
+
 peat_status collisions_of_sums(struct collisions *c, const struct matrix *token,
                                const struct matrix *position,
                                const struct collision_settings *settings, struct arena *a,
@@ -423,144 +436,22 @@ peat_status collisions_of_sums(struct collisions *c, const struct matrix *token,
     peat_status status = total_variance(token, "tokens", &e_variance, a, err);
     if (status == PEAT_OK)
         status = total_variance(position, "positions", &p_variance, a, err);
-    if (status != PEAT_OK)
-        return status;
-    struct arena_mark mark = arena_mark(a);
-    sums_alloc(&s, a);
-    mean_of(token, s.token_mean);
-    mean_of(position, s.position_mean);
-    centre_rows(position, s.position_mean, 0, position->rows, s.place, s.place_square);
-    *c = collisions_begin(e_variance + p_variance, token->columns, settings);
-    int64_t pairs = token->rows * position->rows;
-    c->queries = count_queries(pairs, c->n_decoded, settings->budget);
-    c->exhaustive = c->queries == pairs;
-    struct tally t = {.c = c};
-    for (t.level = 0; t.level < c->n_decoded; t.level++)
-        for (int64_t k = 0; k < c->queries; k += BATCH)
-            run_batch(&s, &t, k, c->queries - k < BATCH ? c->queries - k : BATCH, settings);
-    tally_end(&t);
-    arena_rewind(a, mark);
-    return PEAT_OK;
-}
-
-/* ---- rows ---- */
-
-struct rows {
-    const struct team *team;
-    const struct matrix *m;
-    const int64_t *token, *position;
-    double *mean;                 /* [d]                                     */
-    double *block, *block_square; /* rows less the mean [BLOCK, d], [BLOCK]  */
-    double *noise, *x, *square;   /* of the queries [BLOCK, d]; [BLOCK]      */
-    double *product;              /* -2 x y [BLOCK, BLOCK]                   */
-    struct best (*best)[WRONGS];  /* [BLOCK]; b is a row                     */
-    struct query *query;          /* [BLOCK]; index is a row                 */
-};
-
-static void rows_alloc(struct rows *r, struct arena *a)
-{
-    int64_t d = r->m->columns;
-    r->mean = ARENA_ARRAY(a, d, double);
-    r->block = ARENA_ARRAY(a, BLOCK * d, double);
-    r->block_square = ARENA_ARRAY(a, BLOCK, double);
-    r->noise = ARENA_ARRAY(a, BLOCK * d, double);
-    r->x = ARENA_ARRAY(a, BLOCK * d, double);
-    r->square = ARENA_ARRAY(a, BLOCK, double);
-    r->product = ARENA_ARRAY(a, BLOCK * BLOCK, double);
-    r->best = arena_array(a, BLOCK, sizeof(*r->best));
-    r->query = ARENA_ARRAY(a, BLOCK, struct query);
-}
-
-/* WRONGS: nothing is wrong. */
-static enum wrong compare_labels(const struct rows *r, const struct query *q, int64_t row)
-{
-    bool token = r->token[row] != q->a, position = r->position[row] != q->i;
-    if (token && position)
-        return WRONG_BOTH;
-    return token ? WRONG_TOKEN : position ? WRONG_POSITION : WRONGS;
-}
-
-static double measure_rows(const struct rows *r, int64_t q, int64_t row)
-{
-    if (row < 0)
-        return INFINITY;
-    int64_t d = r->m->columns;
-    const float *own = r->m->x + r->query[q].index * d, *other = r->m->x + row * d;
-    double square = 0.0;
-    for (int64_t k = 0; k < d; k++) {
-        double off = (double)own[k] - (double)other[k] + r->noise[q * d + k];
-        square += off * off;
-    }
-    return sqrt(square);
-}
-
-static void compare_rows(struct rows *r, int64_t n, int64_t begin, int64_t end)
-{
-    centre_rows(r->m, r->mean, begin, end, r->block, r->block_square);
-    row_products(r->team, r->x, n, r->block, end - begin, r->m->columns, -2.0, r->product, BLOCK);
-    for (int64_t q = 0; q < n; q++)
-        for (int64_t row = begin; row < end; row++) {
-            enum wrong w = compare_labels(r, &r->query[q], row);
-            if (w < WRONGS)
-                improve(&r->best[q][w],
-                        r->block_square[row - begin] + r->product[q * BLOCK + row - begin], row, 0);
-        }
-}
-
-static void ask_rows(struct rows *r, int64_t begin, int64_t end, double deviation, uint64_t stream,
-                     int level)
-{
-    int64_t d = r->m->columns;
-    centre_rows(r->m, r->mean, begin, end, r->x, r->square);
-    for (int64_t q = 0; q < end - begin; q++) {
-        int64_t row = begin + q;
-        struct query *query = &r->query[q];
-        *query = (struct query){.index = row, .a = r->token[row], .i = r->position[row]};
-        query->own = draw_noise(r->noise + q * d, d, deviation, stream, level, row);
-        for (int64_t k = 0; k < d; k++)
-            r->x[q * d + k] += r->noise[q * d + k];
-        for (int w = 0; w < WRONGS; w++)
-            r->best[q][w] = (struct best){INFINITY, -1, -1};
-    }
-}
-
-static void answer_rows(struct rows *r, int64_t n)
-{
-    for (int64_t q = 0; q < n; q++) {
-        for (int w = 0; w < WRONGS; w++)
-            r->query[q].distance[w] = measure_rows(r, q, r->best[q][w].b);
-        int64_t row = r->best[q][WRONG_BOTH].b;
-        r->query[q].b = row < 0 ? -1 : r->token[row];
-        r->query[q].j = row < 0 ? -1 : r->position[row];
-    }
+    if (status == PEAT_OK)
+        run(&s, c, e_variance + p_variance, settings, a);
+    return status;
 }
 
 peat_status collisions_of_rows(struct collisions *c, const struct matrix *x, const int64_t *token,
                                const int64_t *position, const struct collision_settings *settings,
                                struct arena *a, struct error *err)
 {
-    struct rows r = {.team = settings->team, .m = x, .token = token, .position = position};
+    struct matrix zero = {ARENA_ARRAY(a, x->columns, float), 1, x->columns};
+    struct sums s = {settings->team, x, &zero, token, position};
+    struct collision_settings all = *settings;
     double variance;
+    all.budget = INT64_MAX;
     peat_status status = total_variance(x, "sums", &variance, a, err);
-    if (status != PEAT_OK)
-        return status;
-    struct arena_mark mark = arena_mark(a);
-    rows_alloc(&r, a);
-    mean_of(x, r.mean);
-    *c = collisions_begin(variance, x->columns, settings);
-    c->queries = x->rows;
-    c->exhaustive = true;
-    struct tally t = {.c = c};
-    for (t.level = 0; t.level < c->n_decoded; t.level++)
-        for (int64_t q = 0; q < x->rows; q += BLOCK) {
-            int64_t end = q + BLOCK < x->rows ? q + BLOCK : x->rows;
-            ask_rows(&r, q, end, c->decoded[t.level].noise * c->spread, settings->stream, t.level);
-            for (int64_t row = 0; row < x->rows; row += BLOCK)
-                compare_rows(&r, end - q, row, row + BLOCK < x->rows ? row + BLOCK : x->rows);
-            answer_rows(&r, end - q);
-            tally_batch(&t, r.query, end - q);
-        }
-    tally_end(&t);
-    arena_rewind(a, mark);
-    return PEAT_OK;
+    if (status == PEAT_OK)
+        run(&s, c, variance, &all, a);
+    return status;
 }
