@@ -180,18 +180,18 @@ static void add_group(struct profile *p, const struct trace *t, const struct att
     }
 }
 
-static peat_status add_batch(struct profile *p, const peat_batch *b, struct error *err)
+static void add_batch(void *ctx, const peat_batch *b)
 {
+    struct profile *p = ctx;
     struct trace t;
     const struct trace_options o = {.keep = KEEP_ALL, .attention = true};
-    peat_status status = trace_run(&t, p->s, b, &o, err);
-    for (int i = 0; status == PEAT_OK && i < t.n_seen; i++) {
+    bool ran = trace_run(&t, p->s, b, &o);
+    for (int i = 0; ran && i < t.n_seen; i++) {
         struct arena_mark mark = arena_mark(&p->s->work);
         add_group(p, &t, &t.seen[i], b);
         arena_rewind(&p->s->work, mark);
     }
     trace_end(&t);
-    return status;
 }
 
 /* ---- position and distance ---- */
@@ -342,16 +342,11 @@ static void make_heads(struct profile *p)
     }
 }
 
-peat_status diagnose_attention(struct subject *s, struct json v, struct error *err)
+void diagnose_attention(struct subject *s, struct json v)
 {
     struct profile p = {.s = s, .T = s->batch[0].T};
     p.n_distance = bin_of(p.T - 1) + 1;
     make_heads(&p);
-    for (int i = 0; i < s->n_batch; i++) {
-        peat_status status = add_batch(&p, &s->batch[i], err);
-        if (status != PEAT_OK)
-            return status;
-    }
+    subject_each(s, s->n_batch, add_batch, &p);
     put_profile(&p, v);
-    return PEAT_OK;
 }

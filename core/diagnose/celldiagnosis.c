@@ -21,79 +21,66 @@
 
 /* ---- weights ---- */
 
-static peat_status copy_weights(struct weights *w, const struct named_tensor *t, int n,
-                                const char *path, struct error *err)
+static bool copy_weights(struct weights *w, const struct named_tensor *t, int n, const char *path,
+                         struct error *err)
 {
     for (int i = 0; i < w->n; i++) {
         struct tensor *to = &w->item[i]->value;
         const struct named_tensor *from = safetensors_find(t, n, w->item[i]->name);
-        if (!from || from->tensor.dtype == PEAT_I32 || !tensor_same_shape(&from->tensor, to))
-            return error_set(err, PEAT_CORRUPT, "%s: tensor '%s' is %s", path, w->item[i]->name,
-                             from ? "of another shape than the model's" : "missing");
+        if (!from || from->tensor.dtype == PEAT_I32 || !tensor_same_shape(&from->tensor, to)) {
+            error_set(err, PEAT_CORRUPT, "%s: tensor '%s' is %s", path, w->item[i]->name,
+                      from ? "of another shape than the model's" : "missing");
+            return false;
+        }
         tensor_copy(to, &from->tensor);
     }
-    return PEAT_OK;
+    return true;
 }
 
 /* d->generation: where the newest weights are. */
-static peat_status find_weights(struct cell_diagnosis *d, struct error *err)
+static bool find_weights(struct cell_diagnosis *d, struct error *err)
 {
     char *all = path_join(d->cell->dir, "ckpt"), *newest = checkpoint_latest(all);
-    peat_status status = PEAT_OK;
     if (newest)
         d->generation = arena_strdup(&d->arena, newest);
     else
-        status =
-            error_set(err, PEAT_NOTFOUND, "cell '%s' has no weights in '%s': %s", d->cell->label,
-                      all, d->cell->result ? "they are gone or damaged" : "it was not trained yet");
+        error_set(err, PEAT_NOTFOUND, "cell '%s' has no weights in '%s': %s", d->cell->label, all,
+                  d->cell->result ? "they are gone or damaged" : "it was not trained yet");
     free(newest);
     free(all);
-    return status;
+    return d->generation;
 }
 
-static peat_status load_weights(struct cell_diagnosis *d, struct error *err)
+static bool load_weights(struct cell_diagnosis *d, struct error *err)
 {
     struct named_tensor *tensor;
     int n;
     char *path = path_join(d->generation, GENERATION_MODEL);
     d->step = generation_step(path_name(d->generation));
-    peat_status status = safetensors_read(path, &d->arena, &tensor, &n, NULL, err);
-    if (status == PEAT_OK)
-        status = hash_file(path, d->weights, err);
-    if (status == PEAT_OK)
-        status = copy_weights(&d->assembly.model.weights, tensor, n, path, err);
+    bool ok = safetensors_read(path, &d->arena, &tensor, &n, NULL, err) == PEAT_OK &&
+              hash_file(path, d->weights, err) == PEAT_OK &&
+              copy_weights(&d->assembly.model.weights, tensor, n, path, err);
     free(path);
-    return status;
+    return ok;
 }
 
 /* ---- opening ---- */
 
-/* What tokens and positions bring before training, while the weights are the initial ones. */
-static peat_status read_start(struct cell_diagnosis *d, struct error *err)
-{
-    struct tables *start = ARENA_NEW(&d->arena, struct tables);
-    peat_status status = tables_find(&d->subject, start, err);
-    d->subject.start = start;
-    return status;
-}
-
 /* Diagnoses follow a token from its place to its logits. */
-static peat_status can_be_read(const struct cell_diagnosis *d, struct error *err)
+static bool can_be_read(const struct cell_diagnosis *d, struct error *err)
 {
     const struct model_config *m = &d->config.model;
-    if (m->arch == PEAT_SEQ2SEQ || m->norm_place != NORM_BEFORE)
-        return error_set(
-            err, PEAT_INVALID,
-            "cell '%s' %s; diagnose reads decoders and encoders with model.norm_place: "
-            "before",
-            d->cell->id, m->arch == PEAT_SEQ2SEQ ? "has two sequences" : "norms after its parts");
-    if (m->head == PEAT_HEAD_TOKENS && m->input == PEAT_INPUT_TOKENS)
-        return PEAT_OK;
-    return error_set(
-        err, PEAT_INVALID,
-        "cell '%s' %s; diagnose reads models that read and predict tokens (model.input: "
-        "tokens, model.head: tokens)",
-        d->cell->id, m->head == PEAT_HEAD_TOKENS ? "reads patches" : "predicts classes");
+    const char *has = m->arch == PEAT_SEQ2SEQ         ? "has two sequences"
+                      : m->norm_place != NORM_BEFORE  ? "norms after its parts"
+                      : m->head != PEAT_HEAD_TOKENS   ? "predicts classes"
+                      : m->input != PEAT_INPUT_TOKENS ? "reads patches"
+                                                      : NULL;
+    if (has)
+        error_set(err, PEAT_INVALID,
+                  "cell '%s' %s; diagnose reads decoders and encoders with model.norm_place: "
+                  "before, model.input: tokens and model.head: tokens",
+                  d->cell->id, has);
+    return !has;
 }
 
 static void begin(struct cell_diagnosis *d, const struct cell_files *cell, const struct team *team,
@@ -105,19 +92,15 @@ static void begin(struct cell_diagnosis *d, const struct cell_files *cell, const
 }
 
 /* Everything but the trained weights. */
-static peat_status open_untrained(struct cell_diagnosis *d, int n_batch, struct error *err)
+static bool open_untrained(struct cell_diagnosis *d, int n_batch, struct error *err)
 {
     const struct cell_files *cell = d->cell;
     const struct recorded_cell recorded = {cell->label, cell->dir, cell->config, cell->meta};
-    peat_status status =
-        cell_reopen(&d->config, &recorded, "a diagnosis", &d->registry, &d->arena, err);
-    if (status == PEAT_OK)
-        status = can_be_read(d, err);
-    if (status == PEAT_OK)
-        status = assemble(&d->assembly, &d->config, &d->arena, PEAT_F64, false, err);
-    if (status == PEAT_OK)
-        status = subject_read(&d->subject, &d->assembly.task, 0, n_batch, err);
-    return status;
+    struct arena *a = &d->arena;
+    return cell_reopen(&d->config, &recorded, "a diagnosis", &d->registry, a, err) == PEAT_OK &&
+           can_be_read(d, err) &&
+           assemble(&d->assembly, &d->config, a, PEAT_F64, false, err) == PEAT_OK &&
+           subject_read(&d->subject, &d->assembly.task, 0, n_batch, err) == PEAT_OK;
 }
 
 peat_status cell_diagnosis_open_start(struct cell_diagnosis *d, const struct cell_files *cell,
@@ -125,8 +108,9 @@ peat_status cell_diagnosis_open_start(struct cell_diagnosis *d, const struct cel
                                       struct error *err)
 {
     begin(d, cell, team, trail);
-    peat_status status = open_untrained(d, n_batch, err);
-    return status == PEAT_OK ? start_apply(&d->assembly, &d->config, err) : status;
+    if (open_untrained(d, n_batch, &d->subject.err))
+        start_apply(&d->assembly, &d->config, &d->subject.err);
+    return subject_status(&d->subject, err);
 }
 
 peat_status cell_diagnosis_open(struct cell_diagnosis *d, const struct cell_files *cell,
@@ -134,16 +118,11 @@ peat_status cell_diagnosis_open(struct cell_diagnosis *d, const struct cell_file
                                 struct error *err)
 {
     begin(d, cell, team, trail);
-    peat_status status = find_weights(d, err);
-    if (status == PEAT_OK)
-        status = open_untrained(d, n_batch, err);
-    if (status == PEAT_OK)
-        status = read_start(d, err);
-    if (status == PEAT_OK)
-        status = load_weights(d, err);
-    if (status == PEAT_OK)
+    struct error *own = &d->subject.err;
+    if (find_weights(d, own) && open_untrained(d, n_batch, own) &&
+        (d->subject.start = tables_find(&d->subject)) && load_weights(d, own))
         d->changed = stale_reason(cell, &d->config, &d->arena);
-    return status;
+    return subject_status(&d->subject, err);
 }
 
 void cell_diagnosis_close(struct cell_diagnosis *d)
@@ -154,21 +133,17 @@ void cell_diagnosis_close(struct cell_diagnosis *d)
 
 /* ---- the head ---- */
 
-static peat_status mean_loss(struct subject *s, double *loss, struct error *err)
+static double mean_loss(struct subject *s)
 {
     double nll = 0.0;
     int64_t targets = 0;
-    peat_status status = PEAT_OK;
-    for (int i = 0; i < s->n_batch && status == PEAT_OK; i++) {
+    for (int i = 0; i < s->n_batch; i++) {
         struct trace t;
-        const struct trace_options o = {.keep = KEEP_ALL};
-        status = trace_run(&t, s, &s->batch[i], &o, err);
-        if (status == PEAT_OK)
+        if (trace_run(&t, s, &s->batch[i], &(struct trace_options){.keep = KEEP_ALL}))
             trace_loss(&t, &s->batch[i], &nll, &targets);
         trace_end(&t);
     }
-    *loss = targets > 0 ? nll / (double)targets : (double)NAN;
-    return status;
+    return targets > 0 ? nll / (double)targets : (double)NAN;
 }
 
 static const char *schemes_text(const struct cell_diagnosis *d, struct arena *a)
@@ -232,15 +207,14 @@ static void put_head(struct cell_diagnosis *d, struct json v, double loss, bool 
 peat_status cell_diagnosis_run(struct cell_diagnosis *d, const char *const *only, int n_only,
                                struct value **v, struct error *err)
 {
-    double loss = 0.0;
-    struct tables t;
-    struct json map = json_map(&d->subject.arena);
+    struct subject *s = &d->subject;
+    struct json map = json_map(&s->arena);
+    double loss = mean_loss(s);
     *v = map.v;
-    peat_status status = mean_loss(&d->subject, &loss, err);
-    if (status == PEAT_OK)
-        status = tables_find(&d->subject, &t, err);
-    if (status != PEAT_OK)
-        return status;
-    put_head(d, map, loss, t.moving_token);
-    return diagnose(&d->subject, only, n_only, map, err);
+    s->now = tables_find(s);
+    if (s->now)
+        put_head(d, map, loss, s->now->moving_token);
+    diagnose(s, only, n_only, map);
+    s->now = NULL;
+    return subject_status(s, err);
 }

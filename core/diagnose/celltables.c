@@ -95,27 +95,25 @@ static const char *const *token_labels(struct list *l, const struct tables *t)
     return label;
 }
 
-static peat_status add_input(struct list *l, struct error *err)
+static void add_input(struct list *l)
 {
-    struct tables t;
-    peat_status status = tables_find(&l->d->subject, &t, err);
-    if (status != PEAT_OK || t.missing)
-        return status;
+    const struct tables *t = tables_find(&l->d->subject);
+    if (!t || t->missing)
+        return;
     add_table(l, "position", "each position in the model's input",
               (struct scheme_table){.what = "position",
-                                    .rows = t.position.rows,
-                                    .columns = t.position.columns,
-                                    .value = copy_matrix(l->a, &t.position),
+                                    .rows = t->position.rows,
+                                    .columns = t->position.columns,
+                                    .value = copy_matrix(l->a, &t->position),
                                     .column_name = "dimension"});
     add_table(l, "token", "each token in the model's input, in the order of the windows",
               (struct scheme_table){.what = "token",
-                                    .rows = t.token.rows,
-                                    .columns = t.token.columns,
-                                    .value = copy_matrix(l->a, &t.token),
+                                    .rows = t->token.rows,
+                                    .columns = t->token.columns,
+                                    .value = copy_matrix(l->a, &t->token),
                                     .row_name = "token",
                                     .column_name = "dimension",
-                                    .row_label = token_labels(l, &t)});
-    return PEAT_OK;
+                                    .row_label = token_labels(l, t)});
 }
 
 /* ---- biases ---- */
@@ -194,34 +192,31 @@ static void add_probe(struct list *l, const struct trace *t, int i)
 
 /* ---- all ---- */
 
-static peat_status run(struct list *l, struct error *err)
+static void add_batch(void *ctx, const peat_batch *b)
 {
+    struct list *l = ctx;
     struct trace t;
     struct subject *s = &l->d->subject;
     const struct trace_options o = {.keep = KEEP_ALL, .attention = true, .probes = true};
-    peat_status status = trace_run(&t, s, &s->batch[0], &o, err);
-    if (status == PEAT_OK)
+    if (trace_run(&t, s, b, &o)) {
         add_streams(l, &t);
-    if (status == PEAT_OK)
-        status = add_input(l, err);
-    for (int64_t layer = 0; status == PEAT_OK && layer < s->model->dims.L; layer++)
-        add_bias(l, &t, layer);
-    for (int i = 0; status == PEAT_OK && i < t.pass.n_probe; i++)
-        add_probe(l, &t, i);
+        add_input(l);
+        for (int64_t layer = 0; layer < s->model->dims.L; layer++)
+            add_bias(l, &t, layer);
+        for (int i = 0; i < t.pass.n_probe; i++)
+            add_probe(l, &t, i);
+    }
     trace_end(&t);
-    return status;
 }
 
 peat_status cell_tables(struct cell_diagnosis *d, struct cell_table **list, int *n,
                         struct error *err)
 {
     struct list l = {.d = d, .a = &d->subject.arena};
-    struct arena_mark mark = arena_mark(&d->subject.work);
-    peat_status status = run(&l, err);
-    arena_rewind(&d->subject.work, mark);
+    subject_each(&d->subject, 1, add_batch, &l);
     *list = l.item;
     *n = l.n;
-    return status;
+    return subject_status(&d->subject, err);
 }
 
 double table_size(const struct scheme_table *x)

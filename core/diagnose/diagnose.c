@@ -33,11 +33,10 @@ static bool is_wanted(const char *name, const char *const *only, int n)
     return n == 0;
 }
 
-peat_status diagnose(struct subject *s, const char *const *only, int n_only, struct json v,
-                     struct error *err)
+void diagnose(struct subject *s, const char *const *only, int n_only, struct json v)
 {
     const char *mixer = mixer_name((enum mixer)s->model->config.mixer);
-    for (const struct diagnostic *d = diagnostics; d->name; d++) {
+    for (const struct diagnostic *d = diagnostics; d->name && subject_is_well(s); d++) {
         if (!is_wanted(d->name, only, n_only))
             continue;
         struct json own = json_put_map(v, d->name);
@@ -46,11 +45,8 @@ peat_status diagnose(struct subject *s, const char *const *only, int n_only, str
                           arena_printf(v.a, "the model has no attention (model.mixer: %s)", mixer));
             continue;
         }
-        peat_status status = d->run(s, own, err);
-        if (status != PEAT_OK) {
-            error_prefix(err, "%s", d->name);
-            return status;
-        }
+        d->run(s, own);
+        if (!subject_is_well(s))
+            error_prefix(&s->err, "%s", d->name);
     }
-    return PEAT_OK;
 }

@@ -26,48 +26,40 @@ struct knockout {
     int n_block;
 };
 
-/* The loss of b without what x holds in dimensions [begin, end). */
-static peat_status loss_without(struct subject *s, const peat_batch *b, const double *x,
-                                int64_t begin, int64_t end, double *nll, struct error *err)
+/* Adds the loss of b without dimensions [begin, end) of x, of all of b where x is NULL, to *nll. */
+static void loss_without(struct subject *s, const peat_batch *b, const double *x, int64_t begin,
+                         int64_t end, double *nll, int64_t *targets)
 {
-    int64_t D = s->model->dims.D, rows = b->B * b->T, targets = 0;
+    int64_t D = s->model->dims.D, rows = b->B * b->T;
     struct trace t;
     struct arena_mark mark = arena_mark(&s->work);
     double *minus = ARENA_ARRAY(&s->work, rows * D, double);
     for (int64_t i = 0; x && i < rows; i++)
         memcpy(minus + i * D + begin, x + i * D + begin, (size_t)(end - begin) * sizeof(*x));
-    const struct trace_options o = {.keep = KEEP_ALL, .minus = minus};
-    peat_status status = trace_run(&t, s, b, &o, err);
-    if (status == PEAT_OK)
-        trace_loss(&t, b, nll, &targets);
+    if (trace_run(&t, s, b, &(struct trace_options){.keep = KEEP_ALL, .minus = minus}))
+        trace_loss(&t, b, nll, targets);
     trace_end(&t);
     arena_rewind(&s->work, mark);
-    return status;
 }
 
-static peat_status add_batch(struct knockout *k, const peat_batch *b, struct error *err)
+static void add_batch(void *ctx, const peat_batch *b)
 {
+    struct knockout *k = ctx;
     struct parts input, block;
-    struct trace t;
-    const struct trace_options all = {.keep = KEEP_ALL};
-    peat_status status = parts_find(k->s, b, &input, &block, err);
-    if (status != PEAT_OK)
-        return status;
-    status = trace_run(&t, k->s, b, &all, err);
-    if (status == PEAT_OK)
-        trace_loss(&t, b, &k->nll, &k->targets);
-    trace_end(&t);
-    for (int p = 0; p < 2 && status == PEAT_OK; p++) {
+    int64_t same = 0;
+    if (!parts_find(k->s, b, &input, &block))
+        return;
+    loss_without(k->s, b, NULL, 0, 0, &k->nll, &k->targets);
+    for (int p = 0; p < 2; p++) {
         const double *x = input.x[p == 0 ? PART_TOKEN : PART_POSITION];
-        status = loss_without(k->s, b, x, 0, input.D, &k->without[p], err);
-        for (int i = 0; i < k->n_block && status == PEAT_OK; i++)
-            status = loss_without(k->s, b, x, k->block[i].begin, k->block[i].end,
-                                  &k->block[i].nll[p], err);
+        loss_without(k->s, b, x, 0, input.D, &k->without[p], &same);
+        for (int i = 0; i < k->n_block; i++)
+            loss_without(k->s, b, x, k->block[i].begin, k->block[i].end, &k->block[i].nll[p],
+                         &same);
     }
-    return status;
 }
 
-static peat_status measure(struct knockout *k, struct error *err)
+static void measure(struct knockout *k)
 {
     int64_t D = k->s->model->dims.D;
     k->n_block = (int)at_most(D, BLOCKS);
@@ -75,14 +67,7 @@ static peat_status measure(struct knockout *k, struct error *err)
         k->block[i].begin = D * i / k->n_block;
         k->block[i].end = D * (i + 1) / k->n_block;
     }
-    for (int i = 0; i < k->s->n_batch && i < LOSS_BATCHES; i++) {
-        struct arena_mark mark = arena_mark(&k->s->work);
-        peat_status status = add_batch(k, &k->s->batch[i], err);
-        arena_rewind(&k->s->work, mark);
-        if (status != PEAT_OK)
-            return status;
-    }
-    return PEAT_OK;
+    subject_each(k->s, LOSS_BATCHES, add_batch, k);
 }
 
 static double mean_loss(const struct knockout *k, double nll)
@@ -130,52 +115,35 @@ static void summarise(const struct knockout *k, const struct support *x, struct 
                     mean_loss(k, k->without[1]) - loss, mean_loss(k, k->without[0]) - loss);
 }
 
-/* The profiles of these tables: variances [D] of the two, and what follows from them. */
-static peat_status find_profiles(struct subject *s, const struct tables *t, double *token,
-                                 double *position, struct support *x, struct error *err)
-{
-    column_variances(&t->token, token);
-    column_variances(&t->position, position);
-    return support_find(x, token, position, s->model->dims.D, &s->arena, err);
-}
+/* Variances [D] of the two tables, and what follows from them. */
+struct profiles {
+    double *token, *position;
+    struct support support;
+};
 
-/* Before training. */
-static peat_status put_start(struct subject *s, struct json v, struct error *err)
+static bool find_profiles(struct subject *s, const struct tables *t, struct profiles *p)
 {
-    struct support x;
     int64_t D = s->model->dims.D;
-    double *token = ARENA_ARRAY(&s->arena, D, double),
-           *position = ARENA_ARRAY(&s->arena, D, double);
-    peat_status status = find_profiles(s, s->start, token, position, &x, err);
-    if (status == PEAT_OK)
-        put_support(&x, json_put_map(v, "start"));
-    return status;
+    p->token = ARENA_ARRAY(&s->arena, D, double);
+    p->position = ARENA_ARRAY(&s->arena, D, double);
+    column_variances(&t->token, p->token);
+    column_variances(&t->position, p->position);
+    return support_find(&p->support, p->token, p->position, D, &s->arena, &s->err) == PEAT_OK;
 }
 
-peat_status diagnose_support(struct subject *s, struct json v, struct error *err)
+void diagnose_support(struct subject *s, struct json v)
 {
-    struct tables t;
-    struct support x;
+    struct profiles p, start;
     struct knockout k = {.s = s};
-    struct arena *a = &s->arena;
-    int64_t D = s->model->dims.D;
-    double *token = ARENA_ARRAY(a, D, double), *position = ARENA_ARRAY(a, D, double);
-    peat_status status = tables_find(s, &t, err);
-    if (status != PEAT_OK)
-        return status;
-    if (t.missing) {
-        json_put_text(v, "skipped", t.missing);
-        return PEAT_OK;
-    }
-    status = find_profiles(s, &t, token, position, &x, err);
-    if (status == PEAT_OK)
-        status = measure(&k, err);
-    if (status != PEAT_OK)
-        return status;
-    summarise(&k, &x, v);
-    put_support(&x, v);
-    put_rounded_row(v, "token_variance", token, D);
-    put_rounded_row(v, "position_variance", position, D);
+    const struct tables *t = tables_or_skip(s, v);
+    if (!t || !find_profiles(s, t, &p))
+        return;
+    measure(&k);
+    summarise(&k, &p.support, v);
+    put_support(&p.support, v);
+    put_rounded_row(v, "token_variance", p.token, s->model->dims.D);
+    put_rounded_row(v, "position_variance", p.position, s->model->dims.D);
     put_losses(&k, v);
-    return s->start && !s->start->missing ? put_start(s, v, err) : PEAT_OK;
+    if (s->start && !s->start->missing && find_profiles(s, s->start, &start))
+        put_support(&start.support, json_put_map(v, "start"));
 }

@@ -34,6 +34,7 @@ struct logit_work {
     struct subject *s;
     struct layer_sums *layer;
     bool part[PARTS];
+    bool bent; /* the input is not linear in its streams */
     const char *stopped;
 };
 
@@ -151,61 +152,48 @@ static void add_layer(struct logit_work *w, const struct trace *t, struct layer_
     }
 }
 
-/* *more: the parts go on into the next layer; if not, w->stopped may say why. */
-static peat_status follow_layer(struct logit_work *w, struct trace *t, int64_t layer,
-                                struct parts *x, bool *more, struct error *err)
+/* Whether the parts go on into the next layer; if not, w->stopped may say why. */
+static bool follow_layer(struct logit_work *w, struct trace *t, int64_t layer, struct parts *x)
 {
-    struct group_parts *g;
     int n;
-    peat_status status = parts_project(t, layer, x, &g, &n, err);
-    *more = false;
-    if (status != PEAT_OK)
-        return status;
+    struct group_parts *g = parts_project(t, layer, x, &n);
+    if (!g)
+        return false;
     const char *why = find_bend(w, layer, g, n);
     w->layer[layer].done = !why;
     if (!why) {
         add_layer(w, t, &w->layer[layer], g, n);
         if (layer + 1 == w->s->model->dims.L)
-            return PEAT_OK;
+            return false;
         why = find_obstacle(w, layer);
     }
-    *more = !why;
     if (why)
         w->stopped = why;
     else
         parts_advance(t, layer, x, g, n);
-    return PEAT_OK;
+    return !why;
 }
 
-static peat_status follow(struct logit_work *w, struct trace *t, struct parts *x, struct error *err)
+static void add_batch(void *ctx, const peat_batch *b)
 {
-    peat_status status = PEAT_OK;
-    bool more = true;
-    for (int64_t layer = 0; more && status == PEAT_OK; layer++) {
-        struct arena_mark mark = arena_mark(&w->s->work);
-        status = follow_layer(w, t, layer, x, &more, err);
-        arena_rewind(&w->s->work, mark);
-    }
-    return status;
-}
-
-static peat_status add_batch(struct logit_work *w, const peat_batch *b, bool *linear,
-                             struct error *err)
-{
+    struct logit_work *w = ctx;
     struct parts input, block;
     struct trace t;
     const struct trace_options o = {.keep = KEEP_ALL, .attention = true};
-    peat_status status = parts_find(w->s, b, &input, &block, err);
-    *linear = status == PEAT_OK && parts_are_linear(&block);
-    if (status != PEAT_OK || !*linear)
-        return status;
+    if (w->bent || !parts_find(w->s, b, &input, &block))
+        return;
+    w->bent = !parts_are_linear(&block);
+    if (w->bent)
+        return;
     for (int p = 0; p < PARTS; p++)
         w->part[p] = block.x[p] != NULL;
-    status = trace_run(&t, w->s, b, &o, err);
-    if (status == PEAT_OK)
-        status = follow(w, &t, &block, err);
+    bool more = trace_run(&t, w->s, b, &o);
+    for (int64_t layer = 0; more; layer++) {
+        struct arena_mark mark = arena_mark(&w->s->work);
+        more = follow_layer(w, &t, layer, &block);
+        arena_rewind(&w->s->work, mark);
+    }
     trace_end(&t);
-    return status;
 }
 
 /* ---- the tree ---- */
@@ -315,24 +303,16 @@ static void make_sums(struct logit_work *w)
         w->layer[l].head = ARENA_ARRAY(&w->s->arena, d->H, struct head_sums);
 }
 
-peat_status diagnose_logits(struct subject *s, struct json v, struct error *err)
+void diagnose_logits(struct subject *s, struct json v)
 {
     struct logit_work w = {.s = s};
-    bool linear = true;
     make_sums(&w);
-    for (int i = 0; i < s->n_batch && linear; i++) {
-        struct arena_mark mark = arena_mark(&s->work);
-        peat_status status = add_batch(&w, &s->batch[i], &linear, err);
-        arena_rewind(&s->work, mark);
-        if (status != PEAT_OK)
-            return status;
-    }
-    if (linear && w.layer[0].done)
+    subject_each(s, s->n_batch, add_batch, &w);
+    if (!w.bent && w.layer[0].done)
         put_logits(&w, v);
     else
         json_put_text(v, "skipped",
-                      linear ? w.stopped
-                             : "not linear, not decomposed: the input is not a "
-                               "sum of what each stream brings");
-    return PEAT_OK;
+                      w.bent ? "not linear, not decomposed: the input is not a sum of what each "
+                               "stream brings"
+                             : w.stopped);
 }

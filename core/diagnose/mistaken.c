@@ -81,36 +81,32 @@ static struct matrix distinct_rows(struct subject *s, const struct tables *t, in
     return (struct matrix){row, n, D};
 }
 
-peat_status diagnose_collisions(struct subject *s, struct json v, struct error *err)
+void diagnose_collisions(struct subject *s, struct json v)
 {
     enum { MOST_ROWS = 2048 };
-    struct tables t;
     struct collisions c;
     const struct collision_settings settings = {.team = s->team,
                                                 .stream = rng_substream(s->stream, 104),
                                                 .budget = INT64_C(1) << 30,
                                                 .n_noise = 2,
                                                 .noise = {0.1, 0.5}};
-    peat_status status = tables_find(s, &t, err);
-    if (status != PEAT_OK)
-        return status;
-    if (t.missing && t.position.rows == 0) {
-        json_put_text(v, "skipped", t.missing);
-        return PEAT_OK;
-    }
+    const struct tables *t = tables_find(s);
+    if (t && t->position.rows == 0)
+        t = tables_or_skip(s, v);
+    if (!t)
+        return;
     struct arena_mark mark = arena_mark(&s->work);
-    bool rows = t.missing || t.moving_token || t.moving_position;
+    bool rows = t->missing || t->moving_token || t->moving_position;
     if (rows) {
         int64_t *token, *position;
-        struct matrix x = distinct_rows(s, &t, MOST_ROWS, &token, &position);
-        status = collisions_of_rows(&c, &x, token, position, &settings, &s->work, err);
+        struct matrix x = distinct_rows(s, t, MOST_ROWS, &token, &position);
+        collisions_of_rows(&c, &x, token, position, &settings, &s->work, &s->err);
     } else {
-        status = collisions_of_sums(&c, &t.token, &t.position, &settings, &s->work, err);
+        collisions_of_sums(&c, &t->token, &t->position, &settings, &s->work, &s->err);
     }
-    if (status == PEAT_OK) {
-        put_collisions(s, v, &c, rows ? NULL : t.token_id);
+    if (subject_is_well(s)) {
+        put_collisions(s, v, &c, rows ? NULL : t->token_id);
         json_put_text(v, "of", rows ? "rows of the windows" : "all sums");
     }
     arena_rewind(&s->work, mark);
-    return status;
 }

@@ -97,19 +97,17 @@ static peat_batch permute(const peat_batch *b, const int64_t *from, struct arena
 
 /* ---- measuring ---- */
 
-/* What one pass leaves: the stream after l blocks, 0 .. L, and the logits, [L + 2][B*T, width]. */
-static peat_status run_batch(struct subject *s, const peat_batch *b, double ***left,
-                             struct error *err)
+/* The stream after l blocks, 0 .. L, and the logits, of one pass: [L + 2][B*T, width]. */
+static double **run_batch(struct subject *s, const peat_batch *b)
 {
     int64_t L = s->model->dims.L;
     struct trace t;
-    const struct trace_options o = {.keep = KEEP_ALL};
-    *left = ARENA_ARRAY(&s->work, L + 2, double *);
-    peat_status status = trace_run(&t, s, b, &o, err);
-    for (int64_t l = 0; status == PEAT_OK && l <= L + 1; l++)
-        (*left)[l] = node_copy(l <= L ? t.residual[l] : t.logits, &s->work);
+    double **left = ARENA_ARRAY(&s->work, L + 2, double *);
+    bool ran = trace_run(&t, s, b, &(struct trace_options){.keep = KEEP_ALL});
+    for (int64_t l = 0; ran && l <= L + 1; l++)
+        left[l] = node_copy(l <= L ? t.residual[l] : t.logits, &s->work);
     trace_end(&t);
-    return status;
+    return left;
 }
 
 static void compare_rows(const double *x, const double *y, int64_t n, double *change, double *norm)
@@ -139,24 +137,22 @@ static void compare(struct order *o, const peat_batch *b, const int64_t *from, d
     o->input_moves = o->input_moves || change > ROUNDING * ROUNDING * norm;
 }
 
-static peat_status add_batch(struct order *o, int index, struct error *err)
+static void add_batch(void *ctx, const peat_batch *b)
 {
+    struct order *o = ctx;
     struct subject *s = o->s;
-    const peat_batch *b = &s->batch[index];
-    double **x, **y;
     int64_t *from = ARENA_ARRAY(&s->work, b->B * b->T, int64_t);
     int64_t *place = ARENA_ARRAY(&s->work, b->T, int64_t);
-    peat_status status = run_batch(s, b, &x, err);
-    for (int i = 0; i < PERMUTATIONS && status == PEAT_OK; i++) {
-        draw(s, b, rng_substream(rng_substream(s->stream, 2 + (uint64_t)i), (uint64_t)index), from,
-             place);
+    double **x = run_batch(s, b);
+    for (int i = 0; i < PERMUTATIONS; i++) {
+        uint64_t stream = rng_substream(s->stream, 2 + (uint64_t)i);
+        draw(s, b, rng_substream(stream, (uint64_t)(b - s->batch)), from, place);
         peat_batch permuted = permute(b, from, &s->work);
-        status = run_batch(s, &permuted, &y, err);
-        if (status == PEAT_OK)
+        double **y = run_batch(s, &permuted);
+        if (subject_is_well(s))
             compare(o, b, from, x, y);
         o->windows += b->B;
     }
-    return status;
 }
 
 /* ---- what theory says ---- */
@@ -211,7 +207,7 @@ static void put_order(const struct order *o, struct json v)
     put_rounded(v, "logits", relative(o, L + 1));
 }
 
-peat_status diagnose_order(struct subject *s, struct json v, struct error *err)
+void diagnose_order(struct subject *s, struct json v)
 {
     int64_t n = s->model->dims.L + 2;
     struct order o = {.s = s,
@@ -219,15 +215,8 @@ peat_status diagnose_order(struct subject *s, struct json v, struct error *err)
                       .norm = ARENA_ARRAY(&s->arena, n, double)};
     if (s->batch[0].T < 3) {
         json_put_text(v, "skipped", "windows of less than 3 tokens have no order to change");
-        return PEAT_OK;
+        return;
     }
-    for (int i = 0; i < s->n_batch; i++) {
-        struct arena_mark mark = arena_mark(&s->work);
-        peat_status status = add_batch(&o, i, err);
-        arena_rewind(&s->work, mark);
-        if (status != PEAT_OK)
-            return status;
-    }
+    subject_each(s, s->n_batch, add_batch, &o);
     put_order(&o, v);
-    return PEAT_OK;
 }

@@ -60,18 +60,15 @@ static bool has_stream(const struct model *m, enum part_kind p)
 }
 
 /* Merged input and block 0's input with the streams of `keep` alone. */
-static peat_status run_kept(struct subject *s, const peat_batch *b, unsigned keep, double **input,
-                            double **block, struct error *err)
+static void run_kept(struct subject *s, const peat_batch *b, unsigned keep, double **input,
+                     double **block)
 {
     struct trace t;
-    const struct trace_options o = {.keep = keep, .input_alone = true};
-    peat_status status = trace_run(&t, s, b, &o, err);
-    if (status == PEAT_OK) {
+    if (trace_run(&t, s, b, &(struct trace_options){.keep = keep, .input_alone = true})) {
         *input = node_copy(t.input, &s->work);
         *block = node_copy(t.residual[0], &s->work);
     }
     trace_end(&t);
-    return status;
 }
 
 double parts_error(const struct parts *p)
@@ -87,20 +84,18 @@ static void close_parts(struct parts *p)
     p->error = parts_error(p);
 }
 
-peat_status parts_find(struct subject *s, const peat_batch *b, struct parts *input,
-                       struct parts *block, struct error *err)
+bool parts_find(struct subject *s, const peat_batch *b, struct parts *input, struct parts *block)
 {
     *input = *block = (struct parts){.rows = b->B * b->T, .D = s->model->dims.D};
-    peat_status status = run_kept(s, b, KEEP_ALL, &input->whole, &block->whole, err);
-    for (int p = 0; p < PARTS && status == PEAT_OK; p++)
+    run_kept(s, b, KEEP_ALL, &input->whole, &block->whole);
+    for (int p = 0; p < PARTS; p++)
         if (has_stream(s->model, (enum part_kind)p))
-            status =
-                run_kept(s, b, p == PART_CONSTANT ? 0 : 1u << p, &input->x[p], &block->x[p], err);
-    if (status != PEAT_OK)
-        return status;
+            run_kept(s, b, p == PART_CONSTANT ? 0 : 1u << p, &input->x[p], &block->x[p]);
+    if (!subject_is_well(s))
+        return false;
     close_parts(input);
     close_parts(block);
-    return PEAT_OK;
+    return true;
 }
 
 /* ---- the norm with the whole's scale ---- */
@@ -171,8 +166,7 @@ static void silence_sites(struct trace *t, peat_node **kept, bool sites)
 }
 
 /* Queries, keys and values of the normed input y. */
-static peat_status chains_of(struct trace *t, int64_t layer, double *y, bool sites,
-                             struct chains *out, struct error *err)
+static bool chains_of(struct trace *t, int64_t layer, double *y, bool sites, struct chains *out)
 {
     struct subject *s = t->subject;
     const struct attention_options options = block_attention_options(&s->model->config);
@@ -185,7 +179,8 @@ static peat_status chains_of(struct trace *t, int64_t layer, double *y, bool sit
     attention_forward(&t->pass, &s->model->block[layer].attention, &options, layer, x, NULL);
     t->pass.observer = &t->observer;
     memcpy(t->pass.stream, kept, sizeof(kept));
-    return forward_status(&t->g, "a part of the input cannot be run", err);
+    return subject_is_well(s) &&
+           forward_status(&t->g, "a part of the input cannot be run", &s->err) == PEAT_OK;
 }
 
 /* part -= base, in every group. */
@@ -210,18 +205,15 @@ static void store(struct group_parts *g, const struct chains *c, enum part_kind 
 }
 
 /* What positions bring by entering attention itself is added to their part. */
-static peat_status add_sites(struct trace *t, int64_t layer, double *zero,
-                             const struct chains *silent, struct group_parts *g, struct error *err)
+static void add_sites(struct trace *t, int64_t layer, double *zero, const struct chains *silent,
+                      struct group_parts *g)
 {
     bool any = false;
+    struct chains sites;
     for (int i = 0; i < POSITIONAL_MAX; i++)
         any = any || t->pass.stream[i];
-    if (!any)
-        return PEAT_OK;
-    struct chains sites;
-    peat_status status = chains_of(t, layer, zero, true, &sites, err);
-    if (status != PEAT_OK)
-        return status;
+    if (!any || !chains_of(t, layer, zero, true, &sites))
+        return;
     chains_subtract(&sites, silent, g);
     for (int i = 0; i < sites.n; i++) {
         int64_t rows = tensor_count(&g[i].seen->chain.q->value) / g[i].C;
@@ -231,7 +223,6 @@ static peat_status add_sites(struct trace *t, int64_t layer, double *zero,
             for (int64_t j = 0; j < rows * (w < 2 ? g[i].C : g[i].Cv); j++)
                 own[w][j] += more[w][j];
     }
-    return PEAT_OK;
 }
 
 static void check_sums(struct trace *t, struct group_parts *g, int n)
@@ -264,29 +255,26 @@ static struct group_parts *list_groups(struct trace *t, int64_t layer, int *n)
     return g;
 }
 
-peat_status parts_project(struct trace *t, int64_t layer, const struct parts *x,
-                          struct group_parts **group, int *n, struct error *err)
+struct group_parts *parts_project(struct trace *t, int64_t layer, const struct parts *x, int *n)
 {
     struct subject *s = t->subject;
     struct parts y;
     struct chains silent, one;
-    struct group_parts *g = *group = list_groups(t, layer, n);
+    struct group_parts *g = list_groups(t, layer, n);
     double *zero = ARENA_ARRAY(&s->work, x->rows * x->D, double);
     parts_norm(&s->model->block[layer].norm1, x, &y, &s->work);
-    peat_status status = chains_of(t, layer, zero, false, &silent, err);
-    for (int p = 0; p < PARTS && status == PEAT_OK; p++) {
-        if (!y.x[p])
+    chains_of(t, layer, zero, false, &silent);
+    for (int p = 0; p < PARTS; p++) {
+        if (!y.x[p] || !chains_of(t, layer, y.x[p], false, &one))
             continue;
-        status = chains_of(t, layer, y.x[p], false, &one, err);
-        if (status != PEAT_OK)
-            break;
         if (p != PART_CONSTANT)
             chains_subtract(&one, &silent, g);
         store(g, &one, (enum part_kind)p);
     }
-    if (status == PEAT_OK && y.x[PART_POSITION])
-        status = add_sites(t, layer, zero, &silent, g, err);
-    if (status == PEAT_OK)
-        check_sums(t, g, *n);
-    return status;
+    if (y.x[PART_POSITION])
+        add_sites(t, layer, zero, &silent, g);
+    if (!subject_is_well(s))
+        return NULL;
+    check_sums(t, g, *n);
+    return g;
 }

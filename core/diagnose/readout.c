@@ -20,13 +20,13 @@ struct readout {
 
 static const double HELD_OUT = 0.2;
 
-static peat_status add_batch(struct readout *r, const peat_batch *b, struct error *err)
+static void add_batch(void *ctx, const peat_batch *b)
 {
+    struct readout *r = ctx;
     struct trace t;
-    const struct trace_options o = {.keep = KEEP_ALL};
     int64_t L = r->s->model->dims.L, first = r->n;
-    peat_status status = trace_run(&t, r->s, b, &o, err);
-    for (int64_t i = 0; status == PEAT_OK && i < b->B * b->T; i++) {
+    bool ran = trace_run(&t, r->s, b, &(struct trace_options){.keep = KEEP_ALL});
+    for (int64_t i = 0; ran && i < b->B * b->T; i++) {
         if (b->has_pad && b->pad[i])
             continue;
         r->token[r->n] = b->token[i];
@@ -34,7 +34,7 @@ static peat_status add_batch(struct readout *r, const peat_batch *b, struct erro
         r->place[r->n] = (double)(i % b->T);
         r->window[r->n++] = r->windows + i / b->T;
     }
-    for (int64_t l = 0; l <= L && status == PEAT_OK; l++) {
+    for (int64_t l = 0; ran && l <= L; l++) {
         const double *x = node_copy(t.residual[l], &r->s->work);
         float *out = r->x + (l * subject_tokens(r->s) + first) * r->D;
         for (int64_t i = 0; i < b->B * b->T; i++)
@@ -43,10 +43,9 @@ static peat_status add_batch(struct readout *r, const peat_batch *b, struct erro
     }
     trace_end(&t);
     r->windows += b->B;
-    return status;
 }
 
-static peat_status gather(struct readout *r, struct error *err)
+static void gather(struct readout *r)
 {
     struct arena *a = &r->s->work;
     int64_t n = subject_tokens(r->s), L = r->s->model->dims.L;
@@ -58,14 +57,7 @@ static peat_status gather(struct readout *r, struct error *err)
     r->place = ARENA_ARRAY(a, n, double);
     r->new_position = ARENA_ARRAY(a, n, bool);
     r->new_window = ARENA_ARRAY(a, n, bool);
-    for (int i = 0; i < r->s->n_batch; i++) {
-        struct arena_mark mark = arena_mark(a);
-        peat_status status = add_batch(r, &r->s->batch[i], err);
-        arena_rewind(a, mark);
-        if (status != PEAT_OK)
-            return status;
-    }
-    return PEAT_OK;
+    subject_each(r->s, r->s->n_batch, add_batch, r);
 }
 
 /* The three probes of one layer. */
@@ -74,21 +66,16 @@ struct layer_probes {
     struct probe_classes position, token;
 };
 
-static peat_status probe_layer(struct readout *r, int64_t layer, struct layer_probes *p,
-                               struct error *err)
+static bool probe_layer(struct readout *r, int64_t layer, struct layer_probes *p)
 {
     struct arena *a = &r->s->work;
-    struct arena_mark mark = arena_mark(a);
+    struct error *err = &r->s->err;
     const struct matrix m = {r->x + layer * subject_tokens(r->s) * r->D, r->n, r->D};
-    peat_status status =
-        probe_regression(r->s->team, &p->place, &m, r->place, r->position, r->new_position,
-                         rng_substream(r->s->stream, 101), a, err);
-    if (status == PEAT_OK)
-        status = probe_classes(r->s->team, &p->position, &m, r->position, r->new_window, a, err);
-    if (status == PEAT_OK)
-        status = probe_classes(r->s->team, &p->token, &m, r->token, r->new_window, a, err);
-    arena_rewind(a, mark);
-    return status;
+    const struct team *team = r->s->team;
+    return probe_regression(team, &p->place, &m, r->place, r->position, r->new_position,
+                            rng_substream(r->s->stream, 101), a, err) == PEAT_OK &&
+           probe_classes(team, &p->position, &m, r->position, r->new_window, a, err) == PEAT_OK &&
+           probe_classes(team, &p->token, &m, r->token, r->new_window, a, err) == PEAT_OK;
 }
 
 static void add_layer(struct json layers, int64_t layer, const struct layer_probes *p)
@@ -117,37 +104,34 @@ static void put_whole(struct json v, const struct layer_probes *first,
                 100 * first->token.accuracy, 100 * last->token.accuracy);
 }
 
-static peat_status run_probes(struct readout *r, struct json v, struct error *err)
+static void run_probes(struct readout *r, struct json v)
 {
     struct json layers = json_list(&r->s->arena);
     struct layer_probes first = {0}, last = {0};
     for (int64_t l = 0; l <= r->s->model->dims.L; l++) {
-        peat_status status = probe_layer(r, l, &last, err);
-        if (status != PEAT_OK)
-            return status;
+        if (!probe_layer(r, l, &last))
+            return;
         if (l == 0)
             first = last;
         add_layer(layers, l, &last);
     }
     put_whole(v, &first, &last);
     json_put(v, "layers", layers.v);
-    return PEAT_OK;
 }
 
-peat_status diagnose_probes(struct subject *s, struct json v, struct error *err)
+void diagnose_probes(struct subject *s, struct json v)
 {
     struct readout r = {.s = s};
     struct arena_mark mark = arena_mark(&s->work);
-    peat_status status = gather(&r, err);
-    if (status == PEAT_OK && (r.windows < 2 || s->batch[0].T < 2)) {
+    gather(&r);
+    if (r.windows < 2 || s->batch[0].T < 2) {
         json_put_text(v, "skipped", "probes need two windows of two tokens");
-    } else if (status == PEAT_OK) {
+    } else if (subject_is_well(s)) {
         probe_hold_out(r.position, r.n, HELD_OUT, rng_substream(s->stream, 102), r.new_position,
                        &s->work);
         probe_hold_out(r.window, r.n, HELD_OUT, rng_substream(s->stream, 103), r.new_window,
                        &s->work);
-        status = run_probes(&r, v, err);
+        run_probes(&r, v);
     }
     arena_rewind(&s->work, mark);
-    return status;
 }

@@ -62,9 +62,7 @@ static double size_by_chance(int64_t d)
 
 static struct cosines put_sizes(const struct tables *t, struct arena *a, struct json v)
 {
-    struct cosines c = {(double)NAN, (double)NAN};
-    if (!t->missing)
-        c = find_cosines(t, a);
+    struct cosines none = {(double)NAN, (double)NAN}, c = t->missing ? none : find_cosines(t, a);
     put_rounded(v, "token", t->token_size);
     put_rounded(v, "position", t->position_size);
     put_rounded(v, "ratio", ratio(t->token_size, t->position_size));
@@ -90,22 +88,20 @@ static void summarise(const struct tables *now, const struct tables *start, stru
                     last, before, c.mean, c.size, chance);
 }
 
-peat_status diagnose_sizes(struct subject *s, struct json v, struct error *err)
+void diagnose_sizes(struct subject *s, struct json v)
 {
-    struct tables t;
-    peat_status status = tables_find(s, &t, err);
-    if (status != PEAT_OK)
-        return status;
-    if (t.input_missing) {
-        json_put_text(v, "skipped", t.input_missing);
-        return PEAT_OK;
+    const struct tables *t = tables_find(s);
+    if (!t)
+        return;
+    if (t->input_missing) {
+        json_put_text(v, "skipped", t->input_missing);
+        return;
     }
-    double chance = size_by_chance(t.token.columns);
-    struct cosines c = put_sizes(&t, &s->work, v);
+    double chance = size_by_chance(t->token.columns);
+    struct cosines c = put_sizes(t, &s->work, v);
     put_rounded(v, "chance", chance);
     if (s->start)
         put_sizes(s->start, &s->work, json_put_map(v, "start"));
-    summarise(&t, s->start, c, chance, v);
-    json_put_text(v, "left_out", t.missing);
-    return PEAT_OK;
+    summarise(t, s->start, c, chance, v);
+    json_put_text(v, "left_out", t->missing);
 }

@@ -33,25 +33,24 @@ struct angles {
     struct angle_baseline random; /* when found.n is not 0 */
 };
 
-static peat_status put_angles(struct subject *s, const struct subspace *x, const struct subspace *y,
-                              struct json v, struct angles *out, struct error *err)
+static bool put_angles(struct subject *s, const struct subspace *x, const struct subspace *y,
+                       struct json v, struct angles *out)
 {
     enum { DRAWS = 50 };
     struct arena *a = &s->arena;
     double *angle = ARENA_ARRAY(a, x->d, double);
-    peat_status status = principal_angles(s->team, x, y, angle, &out->found, a, err);
-    if (status == PEAT_OK && out->found.n > 0)
-        status = angles_random(s->team, x->k, y->k, x->d, DRAWS, rng_substream(s->stream, 1),
-                               &out->random, a, err);
-    if (status != PEAT_OK)
-        return status;
+    if (principal_angles(s->team, x, y, angle, &out->found, a, &s->err) != PEAT_OK ||
+        (out->found.n > 0 &&
+         angles_random(s->team, x->k, y->k, x->d, DRAWS, rng_substream(s->stream, 1), &out->random,
+                       a, &s->err) != PEAT_OK))
+        return false;
     put_rounded_row(v, "angles", angle, out->found.n);
     put_rounded(v, "mean", out->found.mean);
     put_rounded(v, "smallest", out->found.smallest);
     put_rounded(v, "overlap", out->found.overlap);
     if (out->found.n > 0)
         put_random(v, "random", &out->random);
-    return PEAT_OK;
+    return true;
 }
 
 static void summarise(const struct subspace *x, const struct subspace *y, const struct angles *g,
@@ -74,42 +73,28 @@ static void summarise(const struct subspace *x, const struct subspace *y, const 
 }
 
 /* Tables as they are at one time: now, or before training. */
-static peat_status put_spaces(struct subject *s, const struct tables *t, bool now, struct json v,
-                              struct error *err)
+static void put_spaces(struct subject *s, const struct tables *t, bool now, struct json v)
 {
-    struct subspace token, position, sum;
+    const struct matrix *of[] = {&t->token, &t->position, &t->input};
+    static const char *const key[] = {"token", "position", "sum"};
+    struct subspace space[3];
     struct angles angles;
-    struct arena *a = &s->arena;
-    peat_status status = subspace_find(s->team, &token, &t->token, ENERGY, a, err);
-    if (status == PEAT_OK)
-        status = subspace_find(s->team, &position, &t->position, ENERGY, a, err);
-    if (status == PEAT_OK && now)
-        status = subspace_find(s->team, &sum, &t->input, ENERGY, a, err);
-    if (status != PEAT_OK)
-        return status;
-    put_space(v, "token", &t->token, &token);
-    put_space(v, "position", &t->position, &position);
-    if (now)
-        put_space(v, "sum", &t->input, &sum);
-    status = put_angles(s, &token, &position, v, &angles, err);
-    if (status == PEAT_OK && now)
-        summarise(&token, &position, &angles, v);
-    return status;
+    for (int i = 0; i < (now ? 3 : 2); i++) {
+        if (subspace_find(s->team, &space[i], of[i], ENERGY, &s->arena, &s->err) != PEAT_OK)
+            return;
+        put_space(v, key[i], of[i], &space[i]);
+    }
+    if (put_angles(s, &space[0], &space[1], v, &angles) && now)
+        summarise(&space[0], &space[1], &angles, v);
 }
 
-peat_status diagnose_subspaces(struct subject *s, struct json v, struct error *err)
+void diagnose_subspaces(struct subject *s, struct json v)
 {
-    struct tables t;
-    peat_status status = tables_find(s, &t, err);
-    if (status != PEAT_OK)
-        return status;
-    if (t.missing) {
-        json_put_text(v, "skipped", t.missing);
-        return PEAT_OK;
-    }
+    const struct tables *t = tables_or_skip(s, v);
+    if (!t)
+        return;
     put_rounded(v, "energy", ENERGY);
-    status = put_spaces(s, &t, true, v, err);
-    if (status == PEAT_OK && s->start && !s->start->missing)
-        status = put_spaces(s, s->start, false, json_put_map(v, "start"), err);
-    return status;
+    put_spaces(s, t, true, v);
+    if (s->start && !s->start->missing)
+        put_spaces(s, s->start, false, json_put_map(v, "start"));
 }

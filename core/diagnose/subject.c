@@ -29,6 +29,25 @@ int64_t subject_tokens(const struct subject *s)
     return n;
 }
 
+bool subject_is_well(const struct subject *s)
+{
+    return s->err.status == PEAT_OK;
+}
+
+peat_status subject_status(const struct subject *s, struct error *err)
+{
+    return subject_is_well(s) ? PEAT_OK : error_set(err, s->err.status, "%s", s->err.text);
+}
+
+void subject_each(struct subject *s, int n, void (*add)(void *ctx, const peat_batch *b), void *ctx)
+{
+    for (int i = 0; i < n && i < s->n_batch && subject_is_well(s); i++) {
+        struct arena_mark mark = arena_mark(&s->work);
+        add(ctx, &s->batch[i]);
+        arena_rewind(&s->work, mark);
+    }
+}
+
 /* The first T columns of x [B, from], in place. */
 static void cut(void *x, size_t each, int64_t B, int64_t from, int64_t T)
 {

@@ -61,12 +61,12 @@ static double sum_squares(const double *x, int64_t n)
     return sum;
 }
 
-static peat_status add_batch(struct gather *g, const peat_batch *b, struct error *err)
+static void add_batch(void *ctx, const peat_batch *b)
 {
+    struct gather *g = ctx;
     struct parts input, block;
-    peat_status status = parts_find(g->s, b, &input, &block, err);
-    if (status != PEAT_OK)
-        return status;
+    if (!parts_find(g->s, b, &input, &block))
+        return;
     g->linear = g->linear && parts_are_linear(&input);
     for (int64_t i = 0; i < input.rows; i++) {
         if (b->has_pad && b->pad[i])
@@ -82,7 +82,6 @@ static peat_status add_batch(struct gather *g, const peat_batch *b, struct error
         g->input_position[m->rows] = i % b->T;
         put_row(g->input + m->rows++ * g->D, input.whole + i * g->D, g->D);
     }
-    return PEAT_OK;
 }
 
 static void make_room(struct gather *g)
@@ -99,8 +98,11 @@ static void make_room(struct gather *g)
     memset(g->row_of, -1, (size_t)g->V * sizeof(*g->row_of));
 }
 
-peat_status tables_find(struct subject *s, struct tables *t, struct error *err)
+const struct tables *tables_find(struct subject *s)
 {
+    if (s->now)
+        return s->now;
+    struct tables *t = ARENA_NEW(&s->arena, struct tables);
     struct gather g = {.s = s,
                        .t = t,
                        .V = s->model->config.vocab,
@@ -108,15 +110,8 @@ peat_status tables_find(struct subject *s, struct tables *t, struct error *err)
                        .D = s->model->dims.D,
                        .linear = true,
                        .has_position = positional_at_input(s->model->positional)};
-    *t = (struct tables){.missing = NULL};
     make_room(&g);
-    for (int i = 0; i < s->n_batch; i++) {
-        struct arena_mark mark = arena_mark(&s->work);
-        peat_status status = add_batch(&g, &s->batch[i], err);
-        arena_rewind(&s->work, mark);
-        if (status != PEAT_OK)
-            return status;
-    }
+    subject_each(s, s->n_batch, add_batch, &g);
     t->token = (struct matrix){g.token, t->token.rows, g.D};
     t->position = (struct matrix){g.position, t->position.rows, g.D};
     t->input = (struct matrix){g.input, t->input.rows, g.D};
@@ -133,5 +128,14 @@ peat_status tables_find(struct subject *s, struct tables *t, struct error *err)
             "not linear, not decomposed: the input is not a sum of what each stream brings";
     else if (t->position.rows == 0)
         t->missing = "the windows begin with padding: positions cannot be listed";
-    return PEAT_OK;
+    return subject_is_well(s) ? t : NULL;
+}
+
+const struct tables *tables_or_skip(struct subject *s, struct json v)
+{
+    const struct tables *t = tables_find(s);
+    if (!t || !t->missing)
+        return t;
+    json_put_text(v, "skipped", t->missing);
+    return NULL;
 }

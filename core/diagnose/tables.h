@@ -9,6 +9,7 @@
 #ifndef DIAGNOSE_TABLES_H
 #define DIAGNOSE_TABLES_H
 
+#include "base/json.h"
 #include "diagnose/parts.h"
 #include "maths/spectrum.h"
 
@@ -24,8 +25,10 @@ struct tables {
     bool moving_position; /* a position's part differs from window to window          */
 };
 
-/* In s->arena. Tables are missing, but for `input`, when the merge is not linear or one of the two
- * streams is not there. */
-peat_status tables_find(struct subject *s, struct tables *t, struct error *err);
+/* In s->arena; s->now if there is one. Tables are missing, but for `input`, when the merge is not
+ * linear or one of the two streams is not there. NULL when the subject has failed. */
+const struct tables *tables_find(struct subject *s);
+/* The same, but NULL also where tables are missing, which v then says. */
+const struct tables *tables_or_skip(struct subject *s, struct json v);
 
 #endif

@@ -36,8 +36,8 @@ static void on_attention(void *ctx, const struct attention_seen *seen)
     t->seen[t->n_seen++] = *seen;
 }
 
-peat_status trace_run(struct trace *t, struct subject *s, const peat_batch *b,
-                      const struct trace_options *o, struct error *err)
+bool trace_run(struct trace *t, struct subject *s, const peat_batch *b,
+               const struct trace_options *o)
 {
     struct model *m = s->model;
     BUG_UNLESS(m->weights.dtype == PEAT_F64);
@@ -65,7 +65,8 @@ peat_status trace_run(struct trace *t, struct subject *s, const peat_batch *b,
     t->pass.mask = &t->mask;
     if (o->attention)
         t->keys = attention_mask_node(&t->g, &t->mask, t->in.B, t->in.T, t->in.T);
-    return forward_status(&t->g, "the model cannot be run", err);
+    return subject_is_well(s) &&
+           forward_status(&t->g, "the model cannot be run", &s->err) == PEAT_OK;
 }
 
 void trace_end(struct trace *t)

@@ -349,7 +349,7 @@ START_TEST(diagnose_says_that_it_does_not_read_classes)
     write_grid("{plugin: order}", 32,
                "  model: {arch: encoder, d_model: 16, n_layer: 1, n_head: 2, head: class}\n");
     shell_expect(0, "peat run arch.yaml -o run -t 1");
-    shell_says(2, "diagnose reads models that read and predict tokens",
+    shell_says(2, "predicts classes; diagnose reads decoders and encoders with",
                "peat diagnose run none.-.s0");
 }
 END_TEST

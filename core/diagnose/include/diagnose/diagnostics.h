@@ -4,7 +4,8 @@
  * sources, and the form of each tree.
  *
  * Each function fills the map v with its numbers, of six digits each, or with {"skipped": why}
- * where the model has no such thing. The same subject gives the same tree. Trees live in s->arena.
+ * where the model has no such thing; a failure is kept by the subject. The same subject gives the
+ * same tree. Trees live in s->arena.
  */
 #ifndef DIAGNOSE_DIAGNOSTICS_H
 #define DIAGNOSE_DIAGNOSTICS_H
@@ -12,24 +13,24 @@
 #include "base/json.h"
 #include "diagnose/subject.h"
 
-typedef peat_status (*diagnostic_fn)(struct subject *s, struct json v, struct error *err);
+typedef void (*diagnostic_fn)(struct subject *s, struct json v);
 
 /* Which pairs of streams the logits are made of. */
-peat_status diagnose_logits(struct subject *s, struct json v, struct error *err);
+void diagnose_logits(struct subject *s, struct json v);
 /* How large tokens and positions are where they meet, and the cosine between them. */
-peat_status diagnose_sizes(struct subject *s, struct json v, struct error *err);
+void diagnose_sizes(struct subject *s, struct json v);
 /* Angles between what tokens and what positions span at the input. */
-peat_status diagnose_subspaces(struct subject *s, struct json v, struct error *err);
+void diagnose_subspaces(struct subject *s, struct json v);
 /* Variance by dimension, and the loss without some dimensions of one stream. */
-peat_status diagnose_support(struct subject *s, struct json v, struct error *err);
+void diagnose_support(struct subject *s, struct json v);
 /* Pairs of token and position that are mistaken for others at the input. */
-peat_status diagnose_collisions(struct subject *s, struct json v, struct error *err);
+void diagnose_collisions(struct subject *s, struct json v);
 /* Position and token by a linear readout after every block. */
-peat_status diagnose_probes(struct subject *s, struct json v, struct error *err);
+void diagnose_probes(struct subject *s, struct json v);
 /* How much the order of the other tokens changes the last output. */
-peat_status diagnose_order(struct subject *s, struct json v, struct error *err);
+void diagnose_order(struct subject *s, struct json v);
 /* Where the heads look, and what makes them. */
-peat_status diagnose_attention(struct subject *s, struct json v, struct error *err);
+void diagnose_attention(struct subject *s, struct json v);
 
 struct diagnostic {
     const char *name; /* also its key in the tree */
@@ -42,8 +43,7 @@ struct diagnostic {
 extern const struct diagnostic diagnostics[];
 
 /* All diagnostics whose name is in only (NULL: all), each as a member of v. */
-peat_status diagnose(struct subject *s, const char *const *only, int n_only, struct json v,
-                     struct error *err);
+void diagnose(struct subject *s, const char *const *only, int n_only, struct json v);
 
 /* diagnosis_text.c: the tree as a page of at most `width` columns. */
 void diagnosis_page(const struct value *v, int width, struct strbuf *out);

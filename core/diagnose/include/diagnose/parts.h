@@ -4,9 +4,9 @@
  *
  *   x = x_token + x_position + x_segment + x_constant        [B*T, D]
  *
- * At the input a stream's part is what the merge makes of it with all other streams at zero, less
- * what it makes of nothing at all; the latter is the constant part. This is a decomposition where
- * the merge is linear in its streams, and `error` says whether it is.
+ * At the input a stream's part is the merge with all other streams at zero, less the merge with
+ * every stream at zero; the latter is the constant part. This is a decomposition where the merge is
+ * linear in its streams, and `error` says whether it is.
  *
  * Through a block the parts go as through a linear map: with the scale 1 / sqrt(var + eps) of each
  * token, the attention weights and the slope act(u) / u of each hidden unit as they are for the
@@ -42,9 +42,8 @@ bool parts_are_linear(const struct parts *p);
 double parts_error(const struct parts *p);
 
 /* Of one batch: the merged input, and what block 0 works on, which is more where schemes act on
- * the residual stream. In the work arena. */
-peat_status parts_find(struct subject *s, const peat_batch *b, struct parts *input,
-                       struct parts *block, struct error *err);
+ * the residual stream. In the work arena. False when the subject has failed. */
+bool parts_find(struct subject *s, const peat_batch *b, struct parts *input, struct parts *block);
 
 /* y_p = (x_p - mean x_p) / sqrt(var x + eps) * w, the constant part + b; an RMS norm without mean
  * and b. `whole` is shared. */
@@ -60,10 +59,9 @@ struct group_parts {
     double value_error;
 };
 
-/* The parts x of what block `layer` works on, as queries, keys and values; t is of the same batch,
- * with attention, and not ended. *n: head groups. */
-peat_status parts_project(struct trace *t, int64_t layer, const struct parts *x,
-                          struct group_parts **group, int *n, struct error *err);
+/* The parts x of what block `layer` works on, as queries, keys and values of its *n head groups; t
+ * is of the same batch, with attention, and not ended. NULL when the subject has failed. */
+struct group_parts *parts_project(struct trace *t, int64_t layer, const struct parts *x, int *n);
 /* x becomes the parts of what block layer + 1 works on. */
 void parts_advance(struct trace *t, int64_t layer, struct parts *x, const struct group_parts *group,
                    int n);

@@ -21,10 +21,12 @@ struct subject {
     struct model *model;
     const struct task *task;    /* that the batches are of; NULL: none            */
     const struct tables *start; /* of the model before training; NULL: not known  */
+    const struct tables *now;   /* of the model as it is; NULL: not found yet     */
     const struct team *team;
     int n_batch;
     peat_batch *batch;    /* [n_batch], each [B,T]; all of one T             */
     uint64_t stream;      /* of rng_stream(): permutations, held-out groups  */
+    struct error err;     /* the first failure: what comes after it does nothing */
     struct arena arena;   /* results                                         */
     struct arena work;    /* arrays of one batch: marked and rewound         */
     struct arena scratch; /* one forward pass                                */
@@ -40,5 +42,11 @@ peat_status subject_read(struct subject *s, const struct task *task, int64_t whi
 
 /* Tokens in all batches. */
 int64_t subject_tokens(const struct subject *s);
+
+bool subject_is_well(const struct subject *s);
+/* The first failure, which err (may be NULL) then says. */
+peat_status subject_status(const struct subject *s, struct error *err);
+/* Calls add with each of the first n batches, until one fails. Its work memory is given back. */
+void subject_each(struct subject *s, int n, void (*add)(void *ctx, const peat_batch *b), void *ctx);
 
 #endif

@@ -40,16 +40,17 @@ struct trace {
     peat_node *logits;           /* [B*T, V]                                      */
 };
 
-/* Runs the batch. Whatever it returns, trace_end gives the scratch arena back. */
-peat_status trace_run(struct trace *t, struct subject *s, const peat_batch *b,
-                      const struct trace_options *o, struct error *err);
+/* Runs the batch; false when the subject has failed. Whatever it returns, trace_end gives the
+ * scratch arena back. */
+bool trace_run(struct trace *t, struct subject *s, const peat_batch *b,
+               const struct trace_options *o);
 void trace_end(struct trace *t);
 
 /* Adds the batch's losses to *nll and the number of targets to *targets. */
 void trace_loss(const struct trace *t, const peat_batch *b, double *nll, int64_t *targets);
 /* A node's elements, row-major, from the arena. */
 double *node_copy(const peat_node *n, struct arena *a);
-/* The same of what it is when it is broadcast to dim. */
+/* The same, broadcast to dim. */
 double *node_spread(const peat_node *n, int rank, const int64_t *dim, struct arena *a);
 
 #endif
