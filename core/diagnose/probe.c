@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "base/sort.h"
+#include "diagnose/support.h"
 
 /* ---- groups ---- */
 
@@ -32,19 +33,6 @@ static int64_t find(const int64_t *list, int64_t n, int64_t x)
     return at ? at - list : -1;
 }
 
-struct lot {
-    uint64_t bits;
-    int64_t at;
-};
-
-static int by_bits(const void *a, const void *b)
-{
-    const struct lot *x = a, *y = b;
-    if (x->bits != y->bits)
-        return x->bits < y->bits ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
 static int64_t count_held_out(int64_t groups, double share)
 {
     int64_t take = (int64_t)llround(share * (double)groups);
@@ -52,33 +40,22 @@ static int64_t count_held_out(int64_t groups, double share)
     return take < groups ? take : groups - 1;
 }
 
-/* Among the rows with `use` alone (NULL: all). */
-static int64_t hold_out(const int64_t *group, const bool *use, int64_t n, double share,
-                        uint64_t stream, bool *held_out, struct arena *a)
-{
-    int64_t *list = ARENA_ARRAY(a, n, int64_t);
-    struct lot *lot = ARENA_ARRAY(a, n, struct lot);
-    bool *chosen = ARENA_ARRAY(a, n, bool);
-    memset(held_out, 0, (size_t)n * sizeof(*held_out));
-    int64_t groups = list_different(group, use, n, list);
-    if (groups < 2)
-        return 0;
-    int64_t take = count_held_out(groups, share);
-    for (int64_t g = 0; g < groups; g++)
-        lot[g] = (struct lot){rng_bits(stream, (uint64_t)list[g]), g};
-    qsort(lot, (size_t)groups, sizeof(*lot), by_bits);
-    for (int64_t k = 0; k < take; k++)
-        chosen[lot[k].at] = true;
-    for (int64_t i = 0; i < n; i++)
-        held_out[i] = (use == NULL || use[i]) && chosen[find(list, groups, group[i])];
-    return take;
-}
-
-int64_t probe_hold_out(const int64_t *group, int64_t n, double share, uint64_t stream,
-                       bool *held_out, struct arena *a)
+int64_t probe_hold_out(const int64_t *group, const bool *use, int64_t n, double share,
+                       uint64_t stream, bool *held_out, struct arena *a)
 {
     struct arena_mark mark = arena_mark(a);
-    int64_t take = hold_out(group, NULL, n, share, stream, held_out, a);
+    int64_t *list = ARENA_ARRAY(a, n, int64_t), *place = ARENA_ARRAY(a, n, int64_t);
+    double *lot = ARENA_ARRAY(a, n, double);
+    bool *chosen = ARENA_ARRAY(a, n, bool);
+    int64_t groups = list_different(group, use, n, list);
+    int64_t take = groups < 2 ? 0 : count_held_out(groups, share);
+    for (int64_t g = 0; g < groups; g++)
+        lot[g] = rng_uniform(stream, (uint64_t)list[g]);
+    sort_places(lot, groups, place);
+    for (int64_t k = 0; k < take; k++)
+        chosen[place[k]] = true;
+    for (int64_t i = 0; i < n; i++)
+        held_out[i] = (use == NULL || use[i]) && chosen[find(list, groups, group[i])];
     arena_rewind(a, mark);
     return take;
 }
@@ -93,42 +70,16 @@ static int64_t count(const bool *use, int64_t n)
     return c;
 }
 
-static peat_status check_rows(const struct matrix *x, const bool *test, struct error *err)
-{
-    for (int64_t i = 0; i < x->rows * x->columns; i++)
-        if (!isfinite(x->x[i]))
-            return error_set(err, PEAT_FAILED, "activations are not finite (row %lld)",
-                             (long long)(i / x->columns));
-    if (count(test, x->rows) == x->rows)
-        return error_set(err, PEAT_FAILED, "a probe needs rows to learn from: all %lld are tests",
-                         (long long)x->rows);
-    return PEAT_OK;
-}
-
-/* Columns to mean 0 and variance 1 over the rows with `train`; all rows are scaled. A constant
- * column becomes 0. */
-static float *standardise(const struct matrix *x, const bool *train, struct arena *a)
-{
-    int64_t d = x->columns, n = count(train, x->rows);
-    float *out = ARENA_ARRAY(a, x->rows * d, float);
-    double *mean = ARENA_ARRAY(a, d, double), *square = ARENA_ARRAY(a, d, double);
-    for (int64_t i = 0; i < x->rows; i++)
-        for (int64_t j = 0; train[i] && j < d; j++)
-            mean[j] += (double)x->x[i * d + j];
-    for (int64_t j = 0; j < d; j++)
-        mean[j] /= (double)n;
-    for (int64_t i = 0; i < x->rows; i++)
-        for (int64_t j = 0; train[i] && j < d; j++) {
-            double off = (double)x->x[i * d + j] - mean[j];
-            square[j] += off * off / (double)n;
-        }
-    for (int64_t i = 0; i < x->rows; i++)
-        for (int64_t j = 0; j < d; j++) {
-            double scale = square[j] > 0.0 ? 1.0 / sqrt(square[j]) : 0.0;
-            out[i * d + j] = (float)(((double)x->x[i * d + j] - mean[j]) * scale);
-        }
-    return out;
-}
+/* What a probe learns from. */
+struct learning {
+    const struct team *team;
+    int64_t n, d;
+    const float *x; /* [n, d], standardised                       */
+    const bool *train, *test;
+    int64_t n_train, n_test;
+    struct arena *a;
+    struct error *err;
+};
 
 /* The rows with `use`, in order. */
 static struct matrix take_rows(const float *x, const bool *use, int64_t n, int64_t d,
@@ -140,6 +91,45 @@ static struct matrix take_rows(const float *x, const bool *use, int64_t n, int64
         if (use[i])
             memcpy(out + d * at++, x + d * i, (size_t)d * sizeof(*out));
     return (struct matrix){out, rows, d};
+}
+
+/* Columns to mean 0 and variance 1 over the rows with `train`; all rows are scaled. A constant
+ * column becomes 0. */
+static float *standardise(const struct matrix *x, const bool *train, struct arena *a)
+{
+    int64_t d = x->columns;
+    float *out = ARENA_ARRAY(a, x->rows * d, float);
+    double *mean = ARENA_ARRAY(a, d, double), *variance = ARENA_ARRAY(a, d, double);
+    struct matrix used = take_rows(x->x, train, x->rows, d, a);
+    matrix_mean(&used, mean);
+    column_variances(&used, variance);
+    for (int64_t i = 0; i < x->rows; i++)
+        for (int64_t j = 0; j < d; j++) {
+            double scale = variance[j] > 0.0 ? 1.0 / sqrt(variance[j]) : 0.0;
+            out[i * d + j] = (float)(((double)x->x[i * d + j] - mean[j]) * scale);
+        }
+    return out;
+}
+
+/* PEAT_FAILED: not finite, or nothing to learn from. Memory is the caller's to give back. */
+static peat_status learning_begin(struct learning *l, const struct team *team,
+                                  const struct matrix *x, const bool *test, struct arena *a,
+                                  struct error *err)
+{
+    int64_t n = x->rows, d = x->columns, tests = count(test, n);
+    bool *train = ARENA_ARRAY(a, n, bool);
+    for (int64_t i = 0; i < n * d; i++)
+        if (!isfinite(x->x[i]))
+            return error_set(err, PEAT_FAILED, "activations are not finite (row %lld)",
+                             (long long)(i / d));
+    if (tests == n)
+        return error_set(err, PEAT_FAILED, "a probe needs rows to learn from: all %lld are tests",
+                         (long long)n);
+    for (int64_t i = 0; i < n; i++)
+        train[i] = !test[i];
+    const float *scaled = standardise(x, train, a);
+    *l = (struct learning){team, n, d, scaled, train, test, n - tests, tests, a, err};
+    return PEAT_OK;
 }
 
 /* ---- ridge ---- */
@@ -154,20 +144,11 @@ struct ridge {
     double y_mean;
 };
 
-static struct ridge ridge_new(int64_t d, struct arena *a)
-{
-    return (struct ridge){.d = d,
-                          .vector = ARENA_ARRAY(a, d * d, double),
-                          .value = ARENA_ARRAY(a, d, double),
-                          .mean = ARENA_ARRAY(a, d, double),
-                          .part = ARENA_ARRAY(a, d, double),
-                          .weight = ARENA_ARRAY(a, d, double)};
-}
-
 /* weight serves as room for the covariance of x and y. */
-static void fill_parts(struct ridge *r, const float *x, const double *y, const bool *use, int64_t n)
+static void fill_parts(struct ridge *r, const struct learning *l, const double *y, const bool *use)
 {
-    int64_t d = r->d, rows = count(use, n);
+    const float *x = l->x;
+    int64_t d = l->d, n = l->n, rows = count(use, n);
     memset(r->weight, 0, (size_t)d * sizeof(*r->weight));
     for (int64_t i = 0; i < n; i++)
         r->y_mean += use[i] ? y[i] / (double)rows : 0.0;
@@ -181,18 +162,23 @@ static void fill_parts(struct ridge *r, const float *x, const double *y, const b
     }
 }
 
-static peat_status ridge_fit(const struct team *team, struct ridge *r, const float *x,
-                             const double *y, const bool *use, int64_t n, int64_t d,
-                             struct arena *a, struct error *err)
+static peat_status ridge_fit(struct ridge *r, const struct learning *l, const double *y,
+                             const bool *use)
 {
-    *r = ridge_new(d, a);
-    struct arena_mark mark = arena_mark(a);
-    struct matrix rows = take_rows(x, use, n, d, a);
-    matrix_covariance(team, &rows, r->mean, r->vector, a);
-    peat_status status = spectrum_symmetric(team, r->vector, d, true, r->value, a, err);
+    struct arena *a = l->a;
+    int64_t d = l->d;
+    *r = (struct ridge){d,
+                        ARENA_ARRAY(a, d * d, double),
+                        ARENA_ARRAY(a, d, double),
+                        ARENA_ARRAY(a, d, double),
+                        ARENA_ARRAY(a, d, double),
+                        ARENA_ARRAY(a, d, double),
+                        0.0};
+    struct matrix rows = take_rows(l->x, use, l->n, d, a);
+    matrix_covariance(l->team, &rows, r->mean, r->vector, a);
+    peat_status status = spectrum_symmetric(l->team, r->vector, d, true, r->value, a, l->err);
     if (status == PEAT_OK)
-        fill_parts(r, x, y, use, n);
-    arena_rewind(a, mark);
+        fill_parts(r, l, y, use);
     return status;
 }
 
@@ -216,37 +202,29 @@ static double ridge_read(const struct ridge *r, const float *x)
 }
 
 struct fit {
-    double r2, error; /* mean |y - f| */
+    double left, r2, error; /* sum (y - f)^2; mean |y - f| */
 };
 
-static struct fit ridge_score(const struct ridge *r, const float *x, const double *y,
-                              const bool *use, int64_t n)
+static struct fit ridge_score(const struct ridge *r, const struct learning *l, const double *y,
+                              const bool *use)
 {
-    double mean = 0.0, all = 0.0, left = 0.0, absolute = 0.0;
-    int64_t rows = count(use, n);
-    for (int64_t i = 0; i < n; i++)
+    struct fit f = {.r2 = (double)NAN, .error = (double)NAN};
+    double mean = 0.0, all = 0.0, absolute = 0.0;
+    int64_t rows = count(use, l->n);
+    for (int64_t i = 0; i < l->n; i++)
         mean += use[i] ? y[i] / (double)rows : 0.0;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < l->n; i++)
         if (use[i]) {
-            double off = y[i] - ridge_read(r, x + i * r->d);
-            left += off * off;
+            double off = y[i] - ridge_read(r, l->x + i * l->d);
+            f.left += off * off;
             absolute += fabs(off) / (double)rows;
             all += (y[i] - mean) * (y[i] - mean);
         }
-    return (struct fit){.r2 = all > 0.0 ? 1.0 - left / all : (double)NAN,
-                        .error = rows > 0 ? absolute : (double)NAN};
-}
-
-static double squared_error(const struct ridge *r, const float *x, const double *y, const bool *use,
-                            int64_t n)
-{
-    double left = 0.0;
-    for (int64_t i = 0; i < n; i++)
-        if (use[i]) {
-            double off = y[i] - ridge_read(r, x + i * r->d);
-            left += off * off;
-        }
-    return left;
+    if (all > 0.0)
+        f.r2 = 1.0 - f.left / all;
+    if (rows > 0)
+        f.error = absolute;
+    return f;
 }
 
 static double ridge_of(int k)
@@ -255,23 +233,22 @@ static double ridge_of(int k)
 }
 
 /* The ridge that reads the held-out groups best; the larger of equals. */
-static peat_status choose_ridge(const struct team *team, double *ridge, const float *x,
-                                const double *y, const int64_t *group, const bool *train, int64_t n,
-                                int64_t d, uint64_t stream, struct arena *a, struct error *err)
+static peat_status choose_ridge(double *ridge, const struct learning *l, const double *y,
+                                const int64_t *group, uint64_t stream)
 {
-    bool *held_out = ARENA_ARRAY(a, n, bool), *rest = ARENA_ARRAY(a, n, bool);
-    int64_t groups = hold_out(group, train, n, 0.2, stream, held_out, a);
+    bool *held_out = ARENA_ARRAY(l->a, l->n, bool), *rest = ARENA_ARRAY(l->a, l->n, bool);
+    int64_t groups = probe_hold_out(group, l->train, l->n, 0.2, stream, held_out, l->a);
     *ridge = ridge_of(PROBE_RIDGES / 2);
     if (groups == 0)
         return PEAT_OK;
-    for (int64_t i = 0; i < n; i++)
-        rest[i] = train[i] && !held_out[i];
+    for (int64_t i = 0; i < l->n; i++)
+        rest[i] = l->train[i] && !held_out[i];
     struct ridge r;
-    peat_status status = ridge_fit(team, &r, x, y, rest, n, d, a, err);
+    peat_status status = ridge_fit(&r, l, y, rest);
     double least = INFINITY;
     for (int k = PROBE_RIDGES - 1; status == PEAT_OK && k >= 0; k--) {
         ridge_solve(&r, ridge_of(k));
-        double error = squared_error(&r, x, y, held_out, n);
+        double error = ridge_score(&r, l, y, held_out).left;
         if (error < least) {
             least = error;
             *ridge = ridge_of(k);
@@ -280,29 +257,19 @@ static peat_status choose_ridge(const struct team *team, double *ridge, const fl
     return status;
 }
 
-static peat_status run_regression(const struct team *team, struct probe_regression *p,
-                                  const struct matrix *m, const double *y, const int64_t *group,
-                                  const bool *test, uint64_t stream, struct arena *a,
-                                  struct error *err)
+static peat_status regress(struct probe_regression *p, const struct learning *l, const double *y,
+                           const int64_t *group, uint64_t stream)
 {
-    int64_t n = m->rows, d = m->columns;
-    bool *train = ARENA_ARRAY(a, n, bool);
-    for (int64_t i = 0; i < n; i++)
-        train[i] = !test[i];
-    const float *x = standardise(m, train, a);
     struct ridge r;
-    peat_status status = choose_ridge(team, &p->ridge, x, y, group, train, n, d, stream, a, err);
+    double ridge;
+    peat_status status = choose_ridge(&ridge, l, y, group, stream);
     if (status == PEAT_OK)
-        status = ridge_fit(team, &r, x, y, train, n, d, a, err);
+        status = ridge_fit(&r, l, y, l->train);
     if (status != PEAT_OK)
         return status;
-    ridge_solve(&r, p->ridge);
-    struct fit seen = ridge_score(&r, x, y, train, n), new = ridge_score(&r, x, y, test, n);
-    p->train = count(train, n);
-    p->test = n - p->train;
-    p->train_r2 = seen.r2;
-    p->r2 = new.r2;
-    p->error = new.error;
+    ridge_solve(&r, ridge);
+    struct fit seen = ridge_score(&r, l, y, l->train), new = ridge_score(&r, l, y, l->test);
+    *p = (struct probe_regression){l->n_train, l->n_test, new.r2, new.error, seen.r2, ridge};
     return PEAT_OK;
 }
 
@@ -310,16 +277,15 @@ peat_status probe_regression(const struct team *team, struct probe_regression *p
                              const struct matrix *x, const double *y, const int64_t *group,
                              const bool *test, uint64_t stream, struct arena *a, struct error *err)
 {
-    *p = (struct probe_regression){0};
-    peat_status status = check_rows(x, test, err);
+    struct arena_mark mark = arena_mark(a);
+    struct learning l;
+    peat_status status = learning_begin(&l, team, x, test, a, err);
     for (int64_t i = 0; status == PEAT_OK && i < x->rows; i++)
         if (!isfinite(y[i]))
             status =
                 error_set(err, PEAT_FAILED, "the target of row %lld is not finite", (long long)i);
-    if (status != PEAT_OK)
-        return status;
-    struct arena_mark mark = arena_mark(a);
-    status = run_regression(team, p, x, y, group, test, stream, a, err);
+    if (status == PEAT_OK)
+        status = regress(p, &l, y, group, stream);
     arena_rewind(a, mark);
     return status;
 }
@@ -335,30 +301,29 @@ struct discriminant {
     double shrinkage, unit; /* unit: the mean eigenvalue                      */
 };
 
-static void discriminant_alloc(const struct team *team, struct discriminant *g,
-                               const int64_t *label, const bool *train, int64_t n, int64_t d,
-                               struct arena *a)
+static void discriminant_alloc(struct discriminant *g, const struct learning *l,
+                               const int64_t *label)
 {
-    *g = (struct discriminant){.team = team, .d = d};
-    g->label = ARENA_ARRAY(a, n, int64_t);
-    g->classes = list_different(label, train, n, g->label);
-    g->rows = ARENA_ARRAY(a, g->classes, int64_t);
-    g->mean = ARENA_ARRAY(a, g->classes * d, double);
-    g->bias = ARENA_ARRAY(a, g->classes, double);
-    g->vector = ARENA_ARRAY(a, d * d, double);
-    g->value = ARENA_ARRAY(a, d, double);
+    int64_t d = l->d;
+    *g = (struct discriminant){.team = l->team, .d = d};
+    g->label = ARENA_ARRAY(l->a, l->n, int64_t);
+    g->classes = list_different(label, l->train, l->n, g->label);
+    g->rows = ARENA_ARRAY(l->a, g->classes, int64_t);
+    g->mean = ARENA_ARRAY(l->a, g->classes * d, double);
+    g->bias = ARENA_ARRAY(l->a, g->classes, double);
+    g->vector = ARENA_ARRAY(l->a, d * d, double);
+    g->value = ARENA_ARRAY(l->a, d, double);
 }
 
-static void find_means(struct discriminant *g, const float *x, const int64_t *label,
-                       const bool *train, int64_t n)
+static void find_means(struct discriminant *g, const struct learning *l, const int64_t *label)
 {
-    for (int64_t i = 0; i < n; i++) {
-        if (!train[i])
+    for (int64_t i = 0; i < l->n; i++) {
+        if (!l->train[i])
             continue;
         int64_t c = find(g->label, g->classes, label[i]);
         g->rows[c]++;
         for (int64_t j = 0; j < g->d; j++)
-            g->mean[c * g->d + j] += (double)x[i * g->d + j];
+            g->mean[c * g->d + j] += (double)l->x[i * g->d + j];
     }
     for (int64_t c = 0; c < g->classes; c++)
         for (int64_t j = 0; j < g->d; j++)
@@ -366,21 +331,18 @@ static void find_means(struct discriminant *g, const float *x, const int64_t *la
 }
 
 /* Each training row less its class's mean. */
-static struct matrix take_residuals(const struct discriminant *g, const float *x,
-                                    const int64_t *label, const bool *train, int64_t n,
-                                    struct arena *a)
+static struct matrix take_residuals(const struct discriminant *g, const struct learning *l,
+                                    const int64_t *label)
 {
-    struct matrix m = {.rows = count(train, n), .columns = g->d};
-    float *out = ARENA_ARRAY(a, m.rows * g->d, float);
-    m.x = out;
-    for (int64_t i = 0; i < n; i++) {
-        if (!train[i])
+    float *out = ARENA_ARRAY(l->a, l->n_train * g->d, float), *next = out;
+    for (int64_t i = 0; i < l->n; i++) {
+        if (!l->train[i])
             continue;
         const double *mean = g->mean + find(g->label, g->classes, label[i]) * g->d;
         for (int64_t j = 0; j < g->d; j++)
-            *out++ = (float)((double)x[i * g->d + j] - mean[j]);
+            *next++ = (float)((double)l->x[i * g->d + j] - mean[j]);
     }
-    return m;
+    return (struct matrix){out, l->n_train, g->d};
 }
 
 /* Ledoit & Wolf 2004, for rows of mean 0: S [d, d] their covariance. The share of the identity is
@@ -405,16 +367,16 @@ static double ledoit_wolf(const struct matrix *m, const double *S)
     return error > 0.0 ? error / distance : 0.0;
 }
 
-static peat_status find_within(struct discriminant *g, const float *x, const int64_t *label,
-                               const bool *train, int64_t n, struct arena *a, struct error *err)
+static peat_status find_within(struct discriminant *g, const struct learning *l,
+                               const int64_t *label)
 {
-    struct matrix m = take_residuals(g, x, label, train, n, a);
-    double *mean = ARENA_ARRAY(a, g->d, double);
-    matrix_covariance(g->team, &m, mean, g->vector, a);
+    struct matrix m = take_residuals(g, l, label);
+    double *mean = ARENA_ARRAY(l->a, g->d, double);
+    matrix_covariance(g->team, &m, mean, g->vector, l->a);
     g->shrinkage = ledoit_wolf(&m, g->vector);
     for (int64_t j = 0; j < g->d; j++)
         g->unit += g->vector[j * g->d + j] / (double)g->d;
-    return spectrum_symmetric(g->team, g->vector, g->d, true, g->value, a, err);
+    return spectrum_symmetric(g->team, g->vector, g->d, true, g->value, l->a, l->err);
 }
 
 /* Along eigenvector k, in units of the shrunk deviation. A direction without any gets a floor: the
@@ -494,33 +456,23 @@ static void score_chance(struct probe_classes *p, const struct discriminant *g,
     p->chance = n > 0 ? (double)right / (double)n : (double)NAN;
 }
 
-static peat_status run_classes(const struct team *team, struct probe_classes *p,
-                               const struct matrix *m, const int64_t *label, const bool *test,
-                               struct arena *a, struct error *err)
+static peat_status classify(struct probe_classes *p, const struct learning *l, const int64_t *label)
 {
-    int64_t n = m->rows, d = m->columns, at = 0;
-    bool *train = ARENA_ARRAY(a, n, bool);
-    int64_t *asked = ARENA_ARRAY(a, n, int64_t);
-    for (int64_t i = 0; i < n; i++) {
-        train[i] = !test[i];
-        if (test[i])
-            asked[at++] = label[i];
-    }
+    int64_t *asked = ARENA_ARRAY(l->a, l->n, int64_t), at = 0;
     struct discriminant g;
-    const float *x = standardise(m, train, a);
-    discriminant_alloc(team, &g, label, train, n, d, a);
-    struct matrix tests = take_rows(x, test, n, d, a);
-    find_means(&g, x, label, train, n);
-    peat_status status = find_within(&g, x, label, train, n, a, err);
+    for (int64_t i = 0; i < l->n; i++)
+        if (l->test[i])
+            asked[at++] = label[i];
+    discriminant_alloc(&g, l, label);
+    struct matrix tests = take_rows(l->x, l->test, l->n, l->d, l->a);
+    find_means(&g, l, label);
+    peat_status status = find_within(&g, l, label);
     if (status != PEAT_OK)
         return status;
-    whiten_means(&g, n - at, a);
-    score_rows(p, &g, &tests, asked, a);
+    whiten_means(&g, l->n_train, l->a);
+    *p = (struct probe_classes){l->n_train, l->n_test, g.classes, .shrinkage = g.shrinkage};
+    score_rows(p, &g, &tests, asked, l->a);
     score_chance(p, &g, asked, at);
-    p->train = n - at;
-    p->test = at;
-    p->classes = g.classes;
-    p->shrinkage = g.shrinkage;
     return PEAT_OK;
 }
 
@@ -528,12 +480,11 @@ peat_status probe_classes(const struct team *team, struct probe_classes *p, cons
                           const int64_t *label, const bool *test, struct arena *a,
                           struct error *err)
 {
-    *p = (struct probe_classes){0};
-    peat_status status = check_rows(x, test, err);
-    if (status != PEAT_OK)
-        return status;
     struct arena_mark mark = arena_mark(a);
-    status = run_classes(team, p, x, label, test, a, err);
+    struct learning l;
+    peat_status status = learning_begin(&l, team, x, test, a, err);
+    if (status == PEAT_OK)
+        status = classify(p, &l, label);
     arena_rewind(a, mark);
     return status;
 }

@@ -127,9 +127,9 @@ void diagnose_probes(struct subject *s, struct json v)
     if (r.windows < 2 || s->batch[0].T < 2) {
         json_put_text(v, "skipped", "probes need two windows of two tokens");
     } else if (subject_is_well(s)) {
-        probe_hold_out(r.position, r.n, HELD_OUT, rng_substream(s->stream, 102), r.new_position,
-                       &s->work);
-        probe_hold_out(r.window, r.n, HELD_OUT, rng_substream(s->stream, 103), r.new_window,
+        probe_hold_out(r.position, NULL, r.n, HELD_OUT, rng_substream(s->stream, 102),
+                       r.new_position, &s->work);
+        probe_hold_out(r.window, NULL, r.n, HELD_OUT, rng_substream(s->stream, 103), r.new_window,
                        &s->work);
         run_probes(&r, v);
     }

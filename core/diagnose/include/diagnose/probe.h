@@ -25,9 +25,10 @@ enum { PROBE_RIDGES = 9 }; /* 1e-6, 1e-5, .. 1e2 */
 /* held_out [n]: true where the row's group is one of round(share * groups), at least 1 and not
  * all, chosen by the stream. Rows with the same number in `group` stay together: positions for a
  * regression on position, sequences for a classification of positions. Returns the number of
- * groups that are held out; 0: fewer than two groups, nothing is. */
-int64_t probe_hold_out(const int64_t *group, int64_t n, double share, uint64_t stream,
-                       bool *held_out, struct arena *a);
+ * groups that are held out; 0: fewer than two groups, nothing is. Rows without `use` (NULL: all
+ * have it) are in no group. */
+int64_t probe_hold_out(const int64_t *group, const bool *use, int64_t n, double share,
+                       uint64_t stream, bool *held_out, struct arena *a);
 
 struct probe_regression {
     int64_t train, test; /* rows                                                                */
