@@ -2,6 +2,7 @@
 /* check.c: the table of checks, and how one is run. */
 #include "check/check.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "property.h"
@@ -66,8 +67,7 @@ bool check_is_for(const struct check *c, peat_kind kind)
 static void set(struct check_outcome *o, enum check_verdict verdict, const char *fmt, va_list args)
 {
     o->verdict = verdict;
-    strbuf_clear(&o->why);
-    strbuf_addv(&o->why, fmt, args);
+    vsnprintf(o->why, sizeof(o->why), fmt, args);
 }
 
 void check_fail(struct check_outcome *o, const char *fmt, ...)
@@ -85,6 +85,15 @@ void check_skip(struct check_outcome *o, const char *fmt, ...)
     va_start(args, fmt);
     if (o->verdict == CHECK_PASSED)
         set(o, CHECK_SKIPPED, fmt, args);
+    va_end(args);
+}
+
+void check_add(struct check_outcome *o, const char *fmt, ...)
+{
+    size_t n = strlen(o->why);
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(o->why + n, sizeof(o->why) - n, fmt, args);
     va_end(args);
 }
 
@@ -108,15 +117,13 @@ static bool has_streams(const struct subject *s, int64_t n)
     return n == 0 || (combine && (combine->max_streams == 0 || n <= combine->max_streams));
 }
 
-/* Adds one outcome and frees its text. */
-static void add(struct tried *tried, struct check_outcome *one)
+static void add(struct tried *tried, const struct check_outcome *one)
 {
     tried->held += one->verdict == CHECK_PASSED;
     if (one->verdict == CHECK_FAILED)
-        check_fail(tried->o, "%s", one->why.text);
+        check_fail(tried->o, "%s", one->why);
     else if (one->verdict == CHECK_SKIPPED)
-        check_skip(tried->o, "%s", one->why.text);
-    strbuf_release(&one->why);
+        check_skip(tried->o, "%s", one->why);
 }
 
 static void run_model(const struct subject *s, const struct variant *v, const struct check_case *c,
@@ -124,10 +131,9 @@ static void run_model(const struct subject *s, const struct variant *v, const st
 {
     struct check_outcome one = {CHECK_PASSED};
     struct trial t = {.subject = s, .variant = v, .c = c, .o = &one};
-    strbuf_init(&one.why);
     trial_run(&t);
     if (one.verdict == CHECK_FAILED)
-        strbuf_addf(&one.why, " (%s%s%s)", arch_name(c->arch), *v->text ? ", " : "", v->text);
+        check_add(&one, " (%s%s%s)", arch_name(c->arch), *v->text ? ", " : "", v->text);
     add(tried, &one);
 }
 
@@ -158,14 +164,6 @@ static void run_models(const struct subject *s, const struct property *p, struct
             run_cases(s, p, (peat_arch)arch, &v->item[i], tried);
 }
 
-static void run_whole(const struct subject *s, const struct property *p, struct tried *tried)
-{
-    struct check_outcome one = {CHECK_PASSED};
-    strbuf_init(&one.why);
-    p->whole(s, &one);
-    add(tried, &one);
-}
-
 void check_run(const struct check *c, const struct subject *s, struct check_outcome *o)
 {
     struct tried tried = {o, 0};
@@ -181,11 +179,12 @@ void check_run(const struct check *c, const struct subject *s, struct check_outc
             check_skip(o, "%s", unfit);
         else if (p->holds)
             run_models(s, p, &tried);
-        else
-            run_whole(s, p, &tried);
+        else {
+            struct check_outcome one = {CHECK_PASSED};
+            p->whole(s, &one);
+            add(&tried, &one);
+        }
     }
-    if (tried.held && !has_failed(&tried)) {
-        o->verdict = CHECK_PASSED;
-        strbuf_clear(&o->why);
-    }
+    if (tried.held && !has_failed(&tried))
+        *o = (struct check_outcome){CHECK_PASSED};
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* check_environment.c: loading and running a plugin leaves the process as it was. */
-#include <math.h>
-
 #include "property.h"
 
 static void compare(const struct subject *s, const char *when, struct check_outcome *o)
@@ -30,7 +28,6 @@ void environment_after_load(const struct subject *s, struct check_outcome *o)
 void environment_after_step(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
-    if (isnan(rig_step(t->rig, &x.in, true)))
-        rig_broken(t->rig, t->o);
+    rig_step(t->rig, &x.in, true);
     compare(t->subject, "", t->o);
 }

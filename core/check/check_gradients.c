@@ -152,10 +152,7 @@ static double **copy_gradients(struct rig *r)
 
 static void hold_here(struct gradient_check *t)
 {
-    if (isnan(rig_step(t->r, t->in, true))) {
-        rig_broken(t->r, t->trial->o);
-        return;
-    }
+    rig_step(t->r, t->in, true);
     double **grad = copy_gradients(t->r);
     const struct weights *w = &t->r->model.weights;
     for (int k = 0; k < w->n && t->trial->o->verdict == CHECK_PASSED; k++)

@@ -26,7 +26,7 @@ static void set_up(const struct subject *s, const struct variant *v, struct chec
 {
     const struct rig_plan plan = {.dtype = PEAT_F32, .shape_only = true};
     struct rig *r = ARENA_NEW(s->arena, struct rig);
-    peat_status status = rig_open(r, s, v, &plan);
+    peat_status status = rig_open(r, s, v, &plan, o);
     if (status != PEAT_OK && status != PEAT_REFUSED && status != PEAT_INVALID)
         check_fail(o, "with %s its set-up fails: %s", v->text, r->err.text);
     else if (status != PEAT_OK && !r->err.text[0])
@@ -99,7 +99,7 @@ static void build_model(const struct subject *s, const struct variant *v, struct
 {
     const struct rig_plan plan = {.dtype = PEAT_F32};
     struct rig *r = ARENA_NEW(s->arena, struct rig);
-    if (rig_open(r, s, v, &plan) != PEAT_OK)
+    if (rig_open(r, s, v, &plan, o) != PEAT_OK)
         check_fail(o, "its defaults are refused: %s", r->err.text);
     rig_close(r);
 }
@@ -137,23 +137,22 @@ static void merges(struct rig *r, struct check_outcome *o)
             check_fail(o, "stream '%s' is always %" PRId64 " wide, and it gives it %" PRId64,
                        r->positional.stream[i], r->plan.width, r->positional.width[i]);
     struct rig_input x = rig_input(r, 3, RIG_T);
-    if (!rig_logits(r, &x.in))
-        rig_broken(r, o);
+    rig_logits(r, &x.in);
 }
 
 static void widths_at(const struct subject *s, const struct variant *v, const struct rig_plan *plan,
                       int *merged, struct check_outcome *o)
 {
     struct rig *r = ARENA_NEW(s->arena, struct rig);
-    peat_status status = rig_open(r, s, v, plan);
+    peat_status status = rig_open(r, s, v, plan, o);
     *merged += status == PEAT_OK;
     if (status == PEAT_OK)
         merges(r, o);
     else if (status != PEAT_REFUSED && status != PEAT_INVALID)
-        rig_broken(r, o);
+        check_fail(o, "%s", r->err.text);
     if (o->verdict == CHECK_FAILED)
-        strbuf_addf(&o->why, " (width %" PRId64 ", %d streams, streams of %" PRId64 ")", plan->D,
-                    plan->n_stream, plan->width);
+        check_add(o, " (width %" PRId64 ", %d streams, streams of %" PRId64 ")", plan->D,
+                  plan->n_stream, plan->width);
     rig_close(r);
 }
 
@@ -162,10 +161,8 @@ void widths_whole(const struct subject *s, struct check_outcome *o)
     static const int64_t D[] = {2, 8, 24}, insisted[] = {0, 1, 4, 40};
     const peat_combine *c = subject_combine(s);
     int most = c->max_streams ? c->max_streams : c->min_streams + 2, merged = 0;
-    struct error err = {0};
-    struct variant v = {""};
-    if (subject_config(s, NULL, &v.config, &err) != PEAT_OK)
-        check_skip(o, "%s", err.text);
+    struct variant v;
+    subject_variant(s, &v, o);
     for (int i = 0; i < 3 * 4; i++)
         for (int n = c->min_streams; n <= most && n <= 4 && o->verdict == CHECK_PASSED; n++) {
             const struct rig_plan plan = {

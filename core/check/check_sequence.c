@@ -134,9 +134,8 @@ void storable_holds(const struct trial *t)
     const double *whole = reason ? NULL : rig_logits(r, &x.in);
     if (reason)
         trial_fail(t, "%s", reason);
-    else if (!whole ||
-             model_store(&r->model, &x.in, &r->team, &r->arena, &stored, &r->err) != PEAT_OK)
-        rig_broken(r, t->o);
+    else if (model_store(&r->model, &x.in, &r->team, &r->arena, &stored, &r->err) != PEAT_OK)
+        check_fail(t->o, "%s", r->err.text);
     int64_t end = t->c->place < 1 ? 1 : t->c->place;
     for (; end <= x.in.T && t->o->verdict == CHECK_PASSED; end++)
         newest_holds(t, &x.in, whole, &stored, end);

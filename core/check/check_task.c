@@ -312,14 +312,11 @@ peat_status task_runs(const struct subject *s, struct error *err)
 void task_leaks(const struct subject *s, struct check_outcome *o)
 {
     enum { BATCHES = 200 };
-    struct error err = {0};
-    const void *config;
+    struct variant v;
     struct bench b;
-    if (subject_config(s, NULL, &config, &err) != PEAT_OK) {
-        check_skip(o, "%s", err.text);
+    if (!subject_variant(s, &v, o))
         return;
-    }
-    peat_status status = bench_open_either(&b, s, config);
+    peat_status status = bench_open_either(&b, s, v.config);
     size_t before = 0;
     for (int64_t step = 1; status == PEAT_OK && step <= BATCHES; step++) {
         status = task_train_batch(&b.task, 1, step, &b.train, &b.err);

@@ -51,8 +51,8 @@ void norms_hold(const struct trial *t)
     struct rig_input x = trial_input(t);
     if (!subject_scheme(t->subject)->qkv)
         trial_fail(t, "has no hook qkv");
-    else if (!rig_loss(r, &g, &x.in))
-        rig_broken(r, t->o);
+    else
+        rig_loss(r, &g, &x.in);
     /* Nothing is recorded of a scheme that is tried without the hook. */
     for (int l = 0; l < 2 && t->o->verdict == CHECK_PASSED && r->before.q[l]; l++) {
         compare_norms(t, "query", r->before.q[l], r->after.q[l]);
@@ -99,7 +99,7 @@ void acts_across(const struct trial *t)
     struct rig_plan plan = trial_plan(t);
     plan.apart = true;
     const double *with = rig_logits(t->rig, &x.in), *without = NULL;
-    if (rig_open(apart, t->subject, t->variant, &plan) == PEAT_OK)
+    if (rig_open(apart, t->subject, t->variant, &plan, t->o) == PEAT_OK)
         without = rig_logits(apart, &x.in);
     size_t n = (size_t)(x.in.B * x.in.T * RIG_V);
     if (!*t->variant->text && with && without && memcmp(with, without, n * sizeof(*with)) == 0)
@@ -109,36 +109,19 @@ void acts_across(const struct trial *t)
 
 /* ---- refusals ---- */
 
-/* Set-up with parameters as given; its end is also in r->err. */
-static peat_status set_up(const struct subject *s, struct rig *r, const struct rig_plan *plan,
-                          struct check_outcome *o)
-{
-    struct error err = {0};
-    struct variant v = {""};
-    peat_status status = subject_config(s, NULL, &v.config, &err);
-    if (status != PEAT_OK)
-        check_skip(o, "%s", err.text);
-    else
-        status = rig_open(r, s, &v, plan);
-    return status;
-}
-
-static bool refuses(const struct subject *s, const struct rig_plan *plan, struct check_outcome *o)
+/* Whether a model of the plan is refused: at set-up, or by its pass over T tokens unless T is 0. */
+static bool refuses(const struct subject *s, const struct rig_plan *plan, int64_t T,
+                    struct check_outcome *o)
 {
     struct rig *r = ARENA_NEW(s->arena, struct rig);
-    bool refused = set_up(s, r, plan, o) == PEAT_REFUSED;
-    rig_close(r);
-    return refused;
-}
-
-/* A model for sequences of RIG_T that is given one more: an error, and no number, must come out. */
-static bool refuses_beyond(const struct subject *s, struct check_outcome *o)
-{
-    const struct rig_plan plan = {.dtype = PEAT_F64, .T_max = RIG_T};
-    struct rig *r = ARENA_NEW(s->arena, struct rig);
-    bool refused = false;
-    if (set_up(s, r, &plan, o) == PEAT_OK) {
-        struct rig_input x = rig_input(r, 1, RIG_T + 1);
+    struct check_outcome ignored = {CHECK_PASSED};
+    struct variant v;
+    if (!subject_variant(s, &v, o))
+        return false;
+    peat_status status = rig_open(r, s, &v, plan, &ignored);
+    bool refused = status == PEAT_REFUSED;
+    if (status == PEAT_OK && T > 0) {
+        struct rig_input x = rig_input(r, 1, T);
         refused = !rig_logits(r, &x.in);
     }
     rig_close(r);
@@ -147,10 +130,11 @@ static bool refuses_beyond(const struct subject *s, struct check_outcome *o)
 
 void finite_length(const struct subject *s, struct check_outcome *o)
 {
-    bool refused = refuses_beyond(s, o);
-    for (int64_t T = 2 * RIG_T_MAX; T <= 1 << 17 && !refused; T *= 2)
-        refused =
-            refuses(s, &(struct rig_plan){.dtype = PEAT_F64, .T_max = T, .shape_only = true}, o);
+    struct rig_plan plan = {.dtype = PEAT_F64, .T_max = RIG_T};
+    bool refused = refuses(s, &plan, RIG_T + 1, o);
+    plan.shape_only = true;
+    for (plan.T_max = 2 * RIG_T_MAX; plan.T_max <= 1 << 17 && !refused; plan.T_max *= 2)
+        refused = refuses(s, &plan, 0, o);
     if (!refused && o->verdict == CHECK_PASSED)
         check_fail(o,
                    "it claims a finite length, but takes sequences of %d in a model for %d, and "
@@ -161,7 +145,7 @@ void finite_length(const struct subject *s, struct check_outcome *o)
 void needs_causal(const struct subject *s, struct check_outcome *o)
 {
     const struct rig_plan plan = {.arch = PEAT_ENCODER, .dtype = PEAT_F64, .shape_only = true};
-    if (!refuses(s, &plan, o) && o->verdict == CHECK_PASSED)
+    if (!refuses(s, &plan, 0, o) && o->verdict == CHECK_PASSED)
         check_fail(o, "it claims to need a causal model, but an encoder accepts it");
 }
 

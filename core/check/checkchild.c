@@ -115,12 +115,10 @@ static void run_check(const struct subject *s, const struct check *check,
 {
     static const enum check_end end[] = {CHECK_END_PASSED, CHECK_END_FAILED, CHECK_END_SKIPPED};
     struct check_outcome o = {CHECK_PASSED};
-    strbuf_init(&o.why);
     check_run(check, s, &o);
     report->end = end[o.verdict];
-    report->text = arena_strdup(s->arena, o.why.text);
+    report->text = arena_strdup(s->arena, o.why);
     report->subject = describe(s->plugin, s->arena);
-    strbuf_release(&o.why);
 }
 
 peat_status check_here(const struct check_request *q, const char *check, const char *record,

@@ -16,12 +16,8 @@ static peat_status shift_positions(const peat_call *c, double *pos)
     return PEAT_OK;
 }
 
-const peat_scheme *part_shift(void)
-{
-    static const peat_scheme scheme = {
-        .size = sizeof(scheme), .traits = PEAT_STORABLE, .positions = shift_positions};
-    return &scheme;
-}
+const peat_scheme part_shift = {
+    .size = sizeof(part_shift), .traits = PEAT_STORABLE, .positions = shift_positions};
 
 /* ---- a bias ---- */
 
@@ -34,12 +30,8 @@ static peat_node *bias_rel(const peat_call *c, const peat_rel *r)
     return peat_fill(c, 2, (int64_t[]){1, r->n}, value);
 }
 
-const peat_scheme *part_bias(void)
-{
-    static const peat_scheme scheme = {
-        .size = sizeof(scheme), .traits = PEAT_STORABLE, .bias_rel = bias_rel};
-    return &scheme;
-}
+const peat_scheme part_bias = {
+    .size = sizeof(part_bias), .traits = PEAT_STORABLE, .bias_rel = bias_rel};
 
 /* ---- queries and keys ---- */
 
@@ -51,12 +43,8 @@ static peat_status record_qkv(const peat_call *c, peat_qkv *io)
     return PEAT_OK;
 }
 
-const peat_scheme *part_record(void)
-{
-    static const peat_scheme scheme = {
-        .size = sizeof(scheme), .traits = PEAT_STORABLE, .qkv = record_qkv};
-    return &scheme;
-}
+const peat_scheme part_record = {
+    .size = sizeof(part_record), .traits = PEAT_STORABLE, .qkv = record_qkv};
 
 /* ---- a stream ---- */
 
@@ -82,15 +70,11 @@ static peat_node *stream_encode(const peat_call *c)
     return peat_gather_rows(c->g, peat_use(c, 0), index);
 }
 
-const peat_scheme *part_stream(void)
-{
-    static const peat_scheme scheme = {.size = sizeof(scheme),
-                                       .traits = PEAT_STORABLE,
-                                       .width = stream_width,
-                                       .setup = stream_setup,
-                                       .encode = stream_encode};
-    return &scheme;
-}
+const peat_scheme part_stream = {.size = sizeof(part_stream),
+                                 .traits = PEAT_STORABLE,
+                                 .width = stream_width,
+                                 .setup = stream_setup,
+                                 .encode = stream_encode};
 
 /* ---- a sum ---- */
 
@@ -122,12 +106,8 @@ static peat_node *sum_merge(const peat_call *c, int32_t n, peat_node *const *x)
     return y;
 }
 
-const peat_combine *part_sum(void)
-{
-    static const peat_combine combine = {.size = sizeof(combine),
-                                         .min_streams = 1,
-                                         .setup = sum_setup,
-                                         .merge = sum_merge,
-                                         .traits = PEAT_STORABLE};
-    return &combine;
-}
+const peat_combine part_sum = {.size = sizeof(part_sum),
+                               .min_streams = 1,
+                               .setup = sum_setup,
+                               .merge = sum_merge,
+                               .traits = PEAT_STORABLE};

@@ -6,14 +6,14 @@
 #include <peat/plugin.h>
 
 /* positions: adds *(double *)config to all. */
-const peat_scheme *part_shift(void);
+extern const peat_scheme part_shift;
 /* bias_rel: -|difference| / 2. */
-const peat_scheme *part_bias(void);
+extern const peat_scheme part_bias;
 /* qkv: remembers q and k in *(struct record *)config, and changes nothing. */
-const peat_scheme *part_record(void);
+extern const peat_scheme part_record;
 /* encode: a trained table of T_max rows; insists on the width *(int64_t *)config unless 0. */
-const peat_scheme *part_stream(void);
+extern const peat_scheme part_stream;
 /* Adds the streams; narrower ones are filled up with zeros, wider ones cut. */
-const peat_combine *part_sum(void);
+extern const peat_combine part_sum;
 
 #endif

@@ -36,14 +36,14 @@ static void add_subject(struct rig *r, const peat_scheme *hooks, const struct va
 {
     bool records = hooks->qkv != NULL;
     if (hooks->needs & PEAT_NEED_BIAS)
-        add_scheme(r, "companion_bias", part_bias(), NULL);
+        add_scheme(r, "companion_bias", &part_bias, NULL);
     if (records)
-        add_scheme(r, "before", part_record(), &r->before);
+        add_scheme(r, "before", &part_record, &r->before);
     add_scheme(r, r->subject->plugin->desc->id, hooks, v->config);
     r->positional.scheme[r->positional.n_scheme - 1].where.across =
         r->plan.arch == PEAT_SEQ2SEQ && !r->plan.apart;
     if (records)
-        add_scheme(r, "after", part_record(), &r->after);
+        add_scheme(r, "after", &part_record, &r->after);
 }
 
 static void add_streams(struct rig *r, const peat_combine *hooks)
@@ -51,7 +51,7 @@ static void add_streams(struct rig *r, const peat_combine *hooks)
     static const char *const id[] = {"stream_1", "stream_2", "stream_3", "stream_4"};
     int n = r->plan.n_stream ? r->plan.n_stream : hooks->min_streams;
     for (int i = 0; i < n - 1 && i < 4; i++)
-        add_scheme(r, id[i], part_stream(), &r->plan.width);
+        add_scheme(r, id[i], &part_stream, &r->plan.width);
 }
 
 static void fill_positional(struct rig *r, const struct variant *v)
@@ -61,12 +61,12 @@ static void fill_positional(struct rig *r, const struct variant *v)
     const char *id = r->subject->plugin->desc->id;
     r->positional = (struct positional){.host = host_table(), .trail = r->subject->trail};
     if (r->plan.moved)
-        add_scheme(r, "shift", part_shift(), &r->shift);
+        add_scheme(r, "shift", &part_shift, &r->shift);
     if (scheme)
         add_subject(r, r->plan.hooks ? r->plan.hooks : scheme, v);
     if (combine)
         add_streams(r, combine);
-    r->positional.combine = combine ? combine : part_sum();
+    r->positional.combine = combine ? combine : &part_sum;
     r->positional.combine_part = combine
                                      ? (struct part){.id = id, .prefix = id, .config = v->config}
                                      : (struct part){.id = "sum", .prefix = "sum"};
@@ -111,9 +111,9 @@ static peat_status build(struct rig *r)
 }
 
 peat_status rig_open(struct rig *r, const struct subject *s, const struct variant *v,
-                     const struct rig_plan *plan)
+                     const struct rig_plan *plan, struct check_outcome *o)
 {
-    *r = (struct rig){.subject = s, .plan = *plan, .config = v->config, .team = *s->team};
+    *r = (struct rig){.subject = s, .o = o, .plan = *plan, .config = v->config, .team = *s->team};
     arena_init(&r->arena, "check", 1 << 18);
     arena_init(&r->step, "check step", 1 << 20);
     if (plan->guarded) {
@@ -173,12 +173,13 @@ struct rig_input rig_input(struct rig *r, int64_t B, int64_t T)
     return x;
 }
 
-/* NULL stays NULL, with the graph's error in r->err. */
+/* NULL, a failure of the graph, is one of the check. */
 static peat_node *with_error(struct rig *r, const struct graph *g, peat_node *logits)
 {
     if (!logits && graph_failed(g)) {
-        error_set(&r->err, g->err.status, "%s", g->err.text);
         r->given_up = g->given_up;
+        error_set(&r->err, g->err.status, "%s", g->err.text);
+        check_fail(r->o, "%s", r->err.text);
     }
     return logits;
 }
@@ -216,10 +217,10 @@ double *rig_logits(struct rig *r, const struct model_input *in)
     return take_values(r, forward(r, &g, in, NULL));
 }
 
-bool rig_watched(struct rig *r, const struct model_input *in, const struct observer *o)
+void rig_watched(struct rig *r, const struct model_input *in, const struct observer *o)
 {
     struct graph g;
-    return forward(r, &g, in, o) != NULL;
+    forward(r, &g, in, o);
 }
 
 double *rig_newest(struct rig *r, struct stored *stored, int64_t end)
@@ -256,26 +257,9 @@ double rig_step(struct rig *r, const struct model_input *in, bool backward)
         if (!with_error(r, &g, graph_failed(&g) ? NULL : loss))
             return NAN;
     }
+    if (backward && isnan(value))
+        check_fail(r->o, "the loss is not a number");
     return value;
-}
-
-void rig_broken(const struct rig *r, struct check_outcome *o)
-{
-    check_fail(o, "%s", r->err.text[0] ? r->err.text : "the loss is not a number");
-}
-
-double rig_distance(const double *a, const double *b, int64_t n, int64_t *at)
-{
-    double worst = 0;
-    *at = 0;
-    for (int64_t i = 0; i < n; i++) {
-        double d = fabs(a[i] - b[i]) / fmax(1, fmax(fabs(a[i]), fabs(b[i])));
-        if (!(d <= worst)) {
-            worst = isnan(d) ? (double)INFINITY : d;
-            *at = i;
-        }
-    }
-    return worst;
 }
 
 int rig_digits(double a, double b)

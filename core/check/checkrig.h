@@ -55,6 +55,7 @@ struct record {
 struct rig {
     struct arena arena, step;
     const struct subject *subject;
+    struct check_outcome *o; /* of which a pass that fails is a failure */
     struct rig_plan plan;
     double shift;
     struct record before, after;
@@ -76,7 +77,7 @@ struct rig_input {
 
 /* PEAT_REFUSED, and other failures of a plugin's set-up, with their text in r->err. */
 peat_status rig_open(struct rig *r, const struct subject *s, const struct variant *v,
-                     const struct rig_plan *plan);
+                     const struct rig_plan *plan, struct check_outcome *o);
 void rig_close(struct rig *r);
 /* The value of a parameter where it can be an id of the vocabulary; -1: it cannot. */
 int64_t rig_named(const struct rig *r, const peat_param *row);
@@ -85,15 +86,16 @@ int64_t rig_named(const struct rig *r, const peat_param *row);
 int32_t rig_token(const struct rig *r, const char *what, int64_t i);
 /* In evaluation. Kept in the rig's arena. */
 struct rig_input rig_input(struct rig *r, int64_t B, int64_t T);
-/* Logits as doubles [B*T, V] in the rig's arena; NULL: r->err says why. The graph is dead. */
+/* Passes fail r->o when they fail. Logits as doubles [B*T, V] in the rig's arena, or NULL. The
+ * graph is dead. */
 double *rig_logits(struct rig *r, const struct model_input *in);
-/* A pass that somebody watches; false: r->err says why it failed. */
-bool rig_watched(struct rig *r, const struct model_input *in, const struct observer *o);
+/* A pass that somebody watches. */
+void rig_watched(struct rig *r, const struct model_input *in, const struct observer *o);
 /* Those of the last of the first `end` rows, [B, V], made with the rows stored before. */
 double *rig_newest(struct rig *r, struct stored *stored, int64_t end);
 /* The same and keeps the graph in the step arena, with a scalar loss that every logit enters. */
 peat_node *rig_loss(struct rig *r, struct graph *g, const struct model_input *in);
-/* The loss; gradients are left in the weights. NaN: r->err says why. */
+/* The loss, or NaN, which with `backward` fails r->o; gradients are left in the weights. */
 double rig_step(struct rig *r, const struct model_input *in, bool backward);
 
 /* NULL with err filled when the parameters as given are refused. */
@@ -101,14 +103,12 @@ const struct variants *variants_make(const struct subject *s, struct error *err)
 /* One config: stand-ins for required parameters, the subject's parameters, and `over` on top. */
 peat_status subject_config(const struct subject *s, const struct value *over, const void **config,
                            struct error *err);
+/* The parameters as given; false: they are refused, and the check is skipped. */
+bool subject_variant(const struct subject *s, struct variant *v, struct check_outcome *o);
 
 const peat_scheme *subject_scheme(const struct subject *s);   /* NULL: not a scheme */
 const peat_combine *subject_combine(const struct subject *s); /* NULL: not a combine */
-/* A pass failed. */
-void rig_broken(const struct rig *r, struct check_outcome *o);
 /* Significant digits in which two numbers differ, and two more. */
 int rig_digits(double a, double b);
-/* Largest |a - b| / max(1, |a|, |b|) of n values; *at: where. */
-double rig_distance(const double *a, const double *b, int64_t n, int64_t *at);
 
 #endif

@@ -98,6 +98,16 @@ peat_status subject_config(const struct subject *s, const struct value *over, co
     return params_fill(desc->param ? desc->param : none, filled, given, what, NULL, s->arena, err);
 }
 
+bool subject_variant(const struct subject *s, struct variant *v, struct check_outcome *o)
+{
+    struct error err = {0};
+    *v = (struct variant){""};
+    if (subject_config(s, NULL, &v->config, &err) == PEAT_OK)
+        return true;
+    check_skip(o, "%s", err.text);
+    return false;
+}
+
 /* ---- variants ---- */
 
 /* NULL: the parameter is neither a label nor a switch. */

@@ -23,30 +23,27 @@ static int64_t narrowest(const struct property *p)
 static void run_model(const struct subject *s, const struct check_case *c, const peat_scheme *hooks,
                       struct check_outcome *o)
 {
-    struct variant variant = {""};
-    struct error err = {0};
+    struct variant variant;
     if (c->heads * c->width < narrowest(c->property))
         check_skip(o, "a model of width %" PRId64 " is too narrow", c->heads * c->width);
-    else if (subject_config(s, NULL, &variant.config, &err) != PEAT_OK)
-        check_skip(o, "%s", err.text);
-    if (o->verdict != CHECK_PASSED)
+    if (o->verdict != CHECK_PASSED || !subject_variant(s, &variant, o))
         return;
     struct trial t = {.subject = s, .variant = &variant, .c = c, .hooks = hooks, .o = o};
     trial_run(&t);
     if (o->verdict == CHECK_FAILED && t.rig && t.rig->given_up) {
-        o->verdict = CHECK_PASSED;
-        strbuf_clear(&o->why);
+        *o = (struct check_outcome){CHECK_PASSED};
         check_skip(o, "refused: %s", t.rig->err.text);
     }
 }
 
 /* Hooks without which the case passes; those that others rely on stay. */
-static void name_hooks(const struct subject *s, const struct check_case *c, struct strbuf *why)
+static void name_hooks(const struct subject *s, const struct check_case *c,
+                       struct check_outcome *why)
 {
     const peat_scheme *scheme = subject_scheme(s);
     const char *between = "; its hook: ";
     if (!scheme)
-        strbuf_addf(why, "%s%s.merge", between, s->plugin->desc->id);
+        check_add(why, "%s%s.merge", between, s->plugin->desc->id);
     for (const struct hook *h = hook_table(); scheme && h->name; h++) {
         bool acts = h->kind == PEAT_SCHEME && h->place & ACTS_ON_MODEL && hook_is_in(h, scheme);
         if (!acts || h->offset + sizeof(void *) > sizeof(*scheme))
@@ -54,13 +51,11 @@ static void name_hooks(const struct subject *s, const struct check_case *c, stru
         peat_scheme without = *scheme;
         struct check_outcome o = {CHECK_PASSED};
         memset((char *)&without + h->offset, 0, sizeof(void (*)(void)));
-        strbuf_init(&o.why);
         run_model(s, c, &without, &o);
         if (o.verdict == CHECK_PASSED) {
-            strbuf_addf(why, "%s%s.%s", between, s->plugin->desc->id, h->name);
+            check_add(why, "%s%s.%s", between, s->plugin->desc->id, h->name);
             between = ", ";
         }
-        strbuf_release(&o.why);
     }
 }
 
@@ -240,8 +235,7 @@ static void sweep(const struct subject *s, uint64_t seed, int64_t first, double 
         if (o->verdict == CHECK_FAILED)
             return;
         end->refused += o->verdict == CHECK_SKIPPED;
-        o->verdict = CHECK_PASSED;
-        strbuf_clear(&o->why);
+        *o = (struct check_outcome){CHECK_PASSED};
         arena_rewind(s->arena, mark);
     }
 }
@@ -256,7 +250,7 @@ static void run_text(const struct subject *s, struct check_outcome *o)
     }
     run_case(s, &c, o);
     if (o->verdict == CHECK_FAILED && s->plugin->desc->kind != PEAT_TASK)
-        name_hooks(s, &c, &o->why);
+        name_hooks(s, &c, o);
 }
 
 void run_drawn_cases(const struct subject *s, struct check_outcome *o)

@@ -63,7 +63,7 @@ bool trial_has(const struct trial *t, enum case_flag flag);
 /* A message that begins with the claim, if the property is one. */
 void trial_fail(const struct trial *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* n places of logits that should be equal but for the order of sums, from place `first` on; `what`
- * ends the message. Where one of them is NULL a pass failed. */
+ * ends the message. NULL: a pass failed, which is a failure already. */
 void trial_same(const struct trial *t, const double *a, const double *b, int64_t n, int64_t first,
                 const char *what);
 /* The logits from a place on; NULL stays NULL. */

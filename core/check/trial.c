@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* trial.c: the model and the input of a case, and messages about it. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "property.h"
 
@@ -30,11 +31,11 @@ void trial_run(struct trial *t)
         return;
     }
     t->rig = ARENA_NEW(t->subject->arena, struct rig);
-    peat_status status = rig_open(t->rig, t->subject, t->variant, &plan);
+    peat_status status = rig_open(t->rig, t->subject, t->variant, &plan, t->o);
     if (status == PEAT_REFUSED || status == PEAT_INVALID)
         check_skip(t->o, "refused: %s", t->rig->err.text);
     else if (status != PEAT_OK)
-        rig_broken(t->rig, t->o);
+        check_fail(t->o, "%s", t->rig->err.text);
     else
         t->c->property->holds(t);
     rig_close(t->rig);
@@ -117,12 +118,15 @@ void trial_same(const struct trial *t, const double *a, const double *b, int64_t
                 const char *what)
 {
     static const double limit = 1e-9;
-    int64_t at;
-    if (!a || !b) {
-        rig_broken(t->rig, t->o);
-        return;
+    int64_t at = 0;
+    double worst = 0;
+    for (int64_t i = 0; a && b && i < n * RIG_V; i++) {
+        double d = fabs(a[i] - b[i]) / fmax(1, fmax(fabs(a[i]), fabs(b[i])));
+        if (!(d <= worst)) {
+            worst = isnan(d) ? (double)INFINITY : d;
+            at = i;
+        }
     }
-    double worst = rig_distance(a, b, n * RIG_V, &at);
     if (!(worst <= limit))
         trial_fail(t, "the logits at place %" PRId64 " differ by %.2g %s%s",
                    (first + at / RIG_V) % t->c->length, worst,

@@ -147,7 +147,7 @@ class Copy:
 
     def noticed(self, mutant):
         """Whether some test fails, and in words which."""
-        names, right = self.names(mutant.tests), (TREE / mutant.file).read_text()
+        names, right = self.names(mutant.tests), (self.tree / mutant.file).read_text()
         self.put(mutant.file, right.replace(mutant.old, mutant.new).encode())
         built = self.build(names)
         failing = self.failing(names) if built else []

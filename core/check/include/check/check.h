@@ -18,7 +18,7 @@ enum check_verdict { CHECK_PASSED, CHECK_FAILED, CHECK_SKIPPED };
  * was skipped. */
 struct check_outcome {
     enum check_verdict verdict;
-    struct strbuf why;
+    char why[2048];
 };
 
 enum { CASE_SETTINGS = 32 };
@@ -66,10 +66,11 @@ void check_run(const struct check *c, const struct subject *s, struct check_outc
  */
 extern const struct check check_cases;
 
-/* The first failure counts; without one, the first reason to skip. */
+/* The first failure counts; without one, the first reason to skip. check_add adds to the reason. */
 void check_fail(struct check_outcome *o, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void check_skip(struct check_outcome *o, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+void check_add(struct check_outcome *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif
