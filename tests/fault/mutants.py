@@ -37,7 +37,7 @@ MUTANTS = [
     Mutant("core/tensor/reduce.c", "for (int64_t i = 0; i < r.tiles; i++) {", "for (int64_t i = r.tiles; i-- > 0;) {",
            "unit.(tensor|ops|parallel)$|grad.ops$"),
     Mutant("core/autograd/op_loss.c", ".target = target + first,", ".target = target,",
-           "unit.(ops|trainer)$|grad.ops$"),
+           "grad.nn_ops$"),
     Mutant("core/autograd/op_recurrence.c",
            "last >= 0 && (!m->doc_k || m->doc_k[t] == m->doc_k[last]);", "last >= 0;",
            "unit.(ops|mixers)$|grad.(ops|mixers)$"),
@@ -54,9 +54,9 @@ MUTANTS = [
     # cell, experiment, grid, base
     Mutant("core/cell/cellresult.c", "q[Q_WALL_S] = t->train_seconds;\n    q[Q_EVAL_S] = t->eval_seconds;",
            "q[Q_WALL_S] = t->eval_seconds;\n    q[Q_EVAL_S] = t->train_seconds;",
-           "unit.quantities$|integration.(runner|results|result_numbers|formats)$"),
+           "unit.quantities$|integration.csv$"),
     Mutant("core/cell/cellresult.c", "step[] = {1, t->train->steps}", "step[] = {1, 1}",
-           "integration.(runner|results|result_numbers|formats|again)$"),
+           "integration.csv$"),
     Mutant("core/experiment/points.c", "return ok && apply(p, &point->tree, e->command_line);",
            "for (int i = 0; ok && i < e->n_axis; i++)\n"
            "        ok = apply(p, &point->tree, axis_setting(&e->axis[i], point->label[i]));\n"

@@ -5,7 +5,8 @@
  * A grid of two cells is run with the N-th call of a kind failing, for N from 1 until no call
  * fails; in the process of a cell, in that of the parent, and in programs that only read. After
  * each fault: the program has ended in time with one of its exit codes; `peat results` shows
- * nothing that the uninterrupted run did not have; running again without the fault ends in the
+ * nothing that the uninterrupted run did not have; a file that could not be made safe is an error;
+ * running again without the fault ends in the
  * bytes of the uninterrupted run and leaves no temporary file. The short form takes a sample.
  */
 #include <errno.h>
@@ -312,6 +313,8 @@ static bool one_fault(const struct rig *s, const struct reference *f, struct cou
     expect(is_good_end(&r, killed && fired), "%s: it ends with %d: %s", what.text, r.status,
            r.err.text);
     expect(fired || r.status == 0, "%s: without a fault it ends with %d", what.text, r.status);
+    expect(!fired || r.status != 0 || strcmp(c->kind, "fsync") != 0,
+           "%s: a file that may be lost, and no word about it", what.text);
     if (fired && c->program <= RUN)
         check_writer(s, f, c->program, slot, what.text);
     else if (fired)

@@ -101,11 +101,27 @@ START_TEST(an_axis_has_its_column_under_its_key_too)
 }
 END_TEST
 
+/* A hash of the batches is that of the first and of the last one. */
+START_TEST(seconds_and_hashes_are_of_what_their_names_say)
+{
+    shell_write("l.yaml", SMALL "matrix:\n  steps:\n"
+                                "    few: {train.steps: 1, eval.tokens: 60000}\n"
+                                "    many: {train.steps: 400}\n"
+                                "    more: {train.steps: 401}\n");
+    shell_expect(0, "peat run l.yaml -q && "
+                    "peat results runs/l -f csv --columns steps,wall_s,eval_s -o t.csv");
+    shell_expect(0, "awk -F, '/^few/ {bad += $2 > $3} /^m/ {bad += $2 < $3} END {exit bad}' t.csv");
+    shell_says(0, "3\n",
+               "cat runs/l/cells/*/result.json | grep '\"batch_hash\"' | sort -u | wc -l");
+}
+END_TEST
+
 int main(void)
 {
     return run_list((struct tests){"csv", shell_open, shell_close, .seconds = 120},
                     TESTS(cells_with_labels_alike_have_names_of_their_own_everywhere,
                           a_spreadsheet_finds_no_formula_and_numbers_stay_numbers,
                           sixteen_axes_have_sixteen_columns_whatever_their_names,
-                          an_axis_has_its_column_under_its_key_too));
+                          an_axis_has_its_column_under_its_key_too,
+                          seconds_and_hashes_are_of_what_their_names_say));
 }

@@ -316,9 +316,16 @@ START_TEST(what_is_not_utf8_is_refused_with_its_place)
         size_t n;
         int at;
     } bad[] = {
-        {"abc\xff", 4, 3},   {"ab\xc3", 3, 2},        {"\x80", 1, 0},
-        {"a\xc0\x80", 3, 1}, {"a\xed\xa0\x80", 4, 1}, {"\xf4\x90\x80\x80", 4, 0},
-        {"\xe2\x82z", 3, 0}, {"\xe0\x80\xaf", 3, 0},  {"\xf8\x88\x80\x80\x80", 5, 0},
+        {"abc\xff", 4, 3},
+        {"ab\xc3", 3, 2},
+        {"\x80", 1, 0},
+        {"a\xc0\x80", 3, 1},
+        {"a\xed\xa0\x80", 4, 1},
+        {"a\xed\xbf\xbf", 4, 1},
+        {"\xf4\x90\x80\x80", 4, 0},
+        {"\xe2\x82z", 3, 0},
+        {"\xe0\x80\xaf", 3, 0},
+        {"\xf8\x88\x80\x80\x80", 5, 0},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         struct harness h;

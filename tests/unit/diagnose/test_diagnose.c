@@ -161,6 +161,19 @@ static peat_node *slope_rel(const peat_call *c, const peat_rel *r)
 
 static const peat_scheme slope = {.size = sizeof(slope), .bias_rel = slope_rel};
 
+/* The same in units of q.k, as one term. */
+static peat_node *slope_scores(const peat_call *c, const peat_qkv *p)
+{
+    double value[T * T];
+    (void)p;
+    for (int i = 0; i < T * T; i++)
+        value[i] = -3.0 * fabs((double)(i / T) - i % T);
+    return peat_fill(c, 4, (int64_t[]){1, 1, T, T}, value);
+}
+
+static const peat_scheme scores = {
+    .size = sizeof(scores), .needs = PEAT_NEED_QK, .score_add = slope_scores};
+
 /* q and k turned by half a radian per place. */
 static peat_status turn_qkv(const peat_call *c, peat_qkv *io)
 {
@@ -290,6 +303,20 @@ START_TEST(a_bias_has_all_the_variance_when_queries_are_zero)
     const struct value *v = ask(diagnose_logits);
     assert_share(v, "bias", 1.0, 1e-12);
     assert_share(v, "token.token", 0.0, 1e-12);
+}
+END_TEST
+
+/* A head is 4 wide: the host multiplies what is added to q.k by 1 / sqrt(4). */
+START_TEST(what_is_added_to_scores_is_scaled_as_they_are)
+{
+    double variance[2];
+    for (int i = 0; i < 2; i++) {
+        exam_of(PEAT_ENCODER, i ? "scores" : "slope", i ? &scores : &slope);
+        clear_queries_and_keys();
+        variance[i] = json_get_number(head_of(ask(diagnose_logits), 0, 0), "variance");
+    }
+    ck_assert_double_gt(variance[0], 1.0);
+    ck_assert_double_eq_tol(variance[1], variance[0] / 4, 1e-4);
 }
 END_TEST
 
@@ -693,6 +720,7 @@ int main(void)
         TESTS(queries_of_tokens_and_keys_of_positions_give_that_term_alone,
               shares_are_as_the_squares_of_what_the_queries_hold,
               a_bias_has_all_the_variance_when_queries_are_zero,
+              what_is_added_to_scores_is_scaled_as_they_are,
               terms_add_up_to_the_logits_in_every_layer,
               what_is_not_linear_is_said_to_be_not_decomposed,
               tokens_and_positions_in_other_dimensions_are_at_right_angles,

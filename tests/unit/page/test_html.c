@@ -153,6 +153,24 @@ START_TEST(the_verdict_names_the_best_row_and_what_it_gains)
 }
 END_TEST
 
+START_TEST(the_best_rows_of_all_lengths_have_the_adjusted_p)
+{
+    char cell[128];
+    b.change = give_own_statistics;
+    for (int seed = 0; seed < 6; seed++) {
+        run_maker_done(&b.run, "rotary", "sum", seed, 2.0 + 0.11 * seed, 3.0);
+        run_maker_done(&b.run, "learned", "sum", seed, 2.5 + 0.1 * seed, 3.5);
+    }
+    show_page();
+    for (int l = 0; l < 2; l++) {
+        const struct summary *s = &results_best(&b.r, 0, l)->at[l];
+        page_cell(b.shown.text, l ? "256" : "128", "p (Holm)", cell);
+        ck_assert_double_eq_tol(strtod(cell, NULL), s->p_holm, 5e-4);
+        ck_assert_double_gt(fabs(s->p_holm - s->p), 1e-2);
+    }
+}
+END_TEST
+
 START_TEST(a_gain_whose_interval_has_0_in_it_is_not_called_one)
 {
     static const double rotary[] = {2.0, 2.6, 2.1};
@@ -460,6 +478,7 @@ int main(void)
         TESTS(
             the_page_has_the_numbers_of_the_json_format,
             the_verdict_names_the_best_row_and_what_it_gains,
+            the_best_rows_of_all_lengths_have_the_adjusted_p,
             a_gain_whose_interval_has_0_in_it_is_not_called_one,
             each_number_of_a_cell_is_under_its_heading, a_best_baseline_is_said_to_be_it,
             a_row_without_the_factor_of_the_baseline_is_not_called_it,

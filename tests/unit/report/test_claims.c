@@ -451,6 +451,9 @@ START_TEST(an_outlook_names_the_seeds_it_takes)
     ck_assert(o.can);
     ck_assert_double_eq_tol(o.power, 0.5796, 1e-3); /* of the one-sided t test at d = 1 */
     ck_assert_int_gt(o.seeds_for_power, 5);
+    const struct claim by = {
+        .direction = CLAIM_LESS, .margin = 0.5, .alpha = 0.05, .test = "sign-flip"};
+    ck_assert_double_eq_tol(claim_look_ahead(&by, 5, 1, -1.5, 1.0).power, o.power, 1e-9);
     o = claim_look_ahead(&c, 5, 1, +1.0, 1.0);
     ck_assert_double_eq(o.power, 0.0);
     ck_assert_int_eq(o.seeds_for_power, 0);

@@ -263,6 +263,29 @@ START_TEST(sums_over_axes_are_exact_for_whole_numbers)
 }
 END_TEST
 
+/* 1 + 1e16 is 1e16, so that the sum is 0 in this order and 1 in the other. */
+START_TEST(partial_sums_are_added_in_the_order_of_their_tiles)
+{
+    enum { TILE = 16384 };
+    static double x[3 * TILE];
+    struct arena a;
+    x[0] = 1.0;
+    x[TILE] = 1e16;
+    x[2 * TILE] = -1e16;
+    struct tensor large = tensor_shape(PEAT_F64, 1, DIMS(3 * TILE));
+    large.data = x;
+    for (int threads = 1; threads <= 3; threads++) {
+        struct team team = {threads};
+        arena_init(&a, "test", 4096);
+        struct tensor sum = tensor_new(&a, PEAT_F64, 1, DIMS(1));
+        tensor_fill(&sum, 0.0);
+        ck_assert(reduce_add(&team, &a, &sum, &large));
+        ck_assert_double_eq(tensor_get(&sum, 0), 0.0);
+        arena_release(&a);
+    }
+}
+END_TEST
+
 START_TEST(axes_are_split_by_what_moves)
 {
     struct axes moves, repeats;
@@ -283,5 +306,5 @@ int main(void)
               copies_follow_strides_and_convert, empty_tensors_are_walked_without_a_step,
               loops_merge_axes_that_continue_each_other, ranges_of_a_loop_cover_it_once_in_order,
               rows_that_cross_columns_are_walked_once, sums_over_axes_are_exact_for_whole_numbers,
-              axes_are_split_by_what_moves));
+              partial_sums_are_added_in_the_order_of_their_tiles, axes_are_split_by_what_moves));
 }

@@ -48,6 +48,36 @@ START_TEST(training_lowers_the_loss)
 }
 END_TEST
 
+/* The first measure of each split at the first length. */
+struct splits {
+    double valid, choose, report;
+};
+
+static void keep_split(void *ctx, const struct measure *m)
+{
+    struct splits *s = ctx;
+    double *kept = strcmp(m->split, "valid") == 0    ? &s->valid
+                   : strcmp(m->split, "choose") == 0 ? &s->choose
+                                                     : &s->report;
+    *kept = m->length == 3 && isnan(*kept) ? m->value : *kept;
+}
+
+/* One batch, the first, is an even one. */
+START_TEST(even_batches_choose_and_odd_ones_are_reported)
+{
+    struct splits s = {(double)NAN, (double)NAN, (double)NAN};
+    c.toy.sequences = 1;
+    c.eval.halves = true;
+    toy_cell_build(&c);
+    c.trainer.events.measure = keep_split;
+    c.trainer.events.ctx = &s;
+    ck_assert_int_eq(trainer_evaluate(&c.trainer, NULL), PEAT_OK);
+    ck_assert(isfinite(s.valid));
+    ck_assert_double_eq(s.choose, s.valid);
+    ck_assert_double_nan(s.report);
+}
+END_TEST
+
 START_TEST(threads_change_no_bit)
 {
     other.team.threads = 2;
@@ -465,7 +495,8 @@ int main(void)
                                        (int)(sizeof(setup_faults) / sizeof(*setup_faults))},
                                       {bad_batch_is_an_error_that_names_the_task,
                                        (int)(sizeof(batch_faults) / sizeof(*batch_faults))})},
-        TESTS(training_lowers_the_loss, threads_change_no_bit, evaluation_does_not_touch_training,
+        TESTS(training_lowers_the_loss, even_batches_choose_and_odd_ones_are_reported,
+              threads_change_no_bit, evaluation_does_not_touch_training,
               evaluations_and_saves_come_at_their_steps_and_once_at_the_end,
               stop_saves_once_and_goes_on_to_the_same_bits,
               steady_steps_ask_the_system_for_no_memory, weight_that_nothing_depends_on_is_an_error,
