@@ -130,8 +130,6 @@ peat_status case_parse(struct check_case *c, const char *text, struct error *err
     return case_read(c, text, strlen(text), err);
 }
 
-/* ---- simpler ones ---- */
-
 /* Three for each number: its least value, half of it, one less. */
 static void shrink_number(struct check_case *c, int k)
 {

@@ -99,7 +99,6 @@ void check_add(struct check_outcome *o, const char *fmt, ...)
 
 /* ---- running ---- */
 
-/* The outcomes of the properties of one check. */
 struct tried {
     struct check_outcome *o; /* failed, or the first that was skipped */
     int held;
@@ -111,9 +110,9 @@ static bool has_failed(const struct tried *tried)
 }
 
 /* A combine that merges fewer streams has no such case, nor has a scheme. */
-static bool has_streams(const struct subject *s, int64_t n)
+static bool has_streams(const struct checked *s, int64_t n)
 {
-    const peat_combine *combine = subject_combine(s);
+    const peat_combine *combine = checked_combine(s);
     return n == 0 || (combine && (combine->max_streams == 0 || n <= combine->max_streams));
 }
 
@@ -126,7 +125,7 @@ static void add(struct tried *tried, const struct check_outcome *one)
         check_skip(tried->o, "%s", one->why);
 }
 
-static void run_model(const struct subject *s, const struct variant *v, const struct check_case *c,
+static void run_model(const struct checked *s, const struct variant *v, const struct check_case *c,
                       struct tried *tried)
 {
     struct check_outcome one = {CHECK_PASSED};
@@ -138,7 +137,7 @@ static void run_model(const struct subject *s, const struct variant *v, const st
 }
 
 /* Every fixed case of a property, in one architecture with one variant of the parameters. */
-static void run_cases(const struct subject *s, const struct property *p, peat_arch arch,
+static void run_cases(const struct checked *s, const struct property *p, peat_arch arch,
                       const struct variant *v, struct tried *tried)
 {
     const char *text = p->fixed ? p->fixed : "";
@@ -153,7 +152,7 @@ static void run_cases(const struct subject *s, const struct property *p, peat_ar
     } while (*text && !has_failed(tried));
 }
 
-static void run_models(const struct subject *s, const struct property *p, struct tried *tried)
+static void run_models(const struct checked *s, const struct property *p, struct tried *tried)
 {
     struct error err = {0};
     const struct variants *v = variants_make(s, &err);
@@ -164,7 +163,7 @@ static void run_models(const struct subject *s, const struct property *p, struct
             run_cases(s, p, (peat_arch)arch, &v->item[i], tried);
 }
 
-void check_run(const struct check *c, const struct subject *s, struct check_outcome *o)
+void check_run(const struct check *c, const struct checked *s, struct check_outcome *o)
 {
     struct tried tried = {o, 0};
     if (c == &check_cases) {

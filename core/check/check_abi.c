@@ -71,7 +71,7 @@ static const char *find_extra(const struct image *f)
     return NULL;
 }
 
-void abi_whole(const struct subject *s, struct check_outcome *o)
+void abi_whole(const struct checked *s, struct check_outcome *o)
 {
     char *bytes;
     size_t n;

@@ -2,7 +2,7 @@
 /* check_environment.c: loading and running a plugin leaves the process as it was. */
 #include "property.h"
 
-static void compare(const struct subject *s, const char *when, struct check_outcome *o)
+static void compare(const struct checked *s, const char *when, struct check_outcome *o)
 {
     struct state now;
     struct strbuf changed;
@@ -16,7 +16,7 @@ static void compare(const struct subject *s, const char *when, struct check_outc
     strbuf_release(&changed);
 }
 
-void environment_after_load(const struct subject *s, struct check_outcome *o)
+void environment_after_load(const struct checked *s, struct check_outcome *o)
 {
     struct error err = {0};
     compare(s, " (by loading it)", o);

@@ -2,17 +2,15 @@
 /* check_gradients.c: gradients against central differences, in whole models. */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/rng.h"
 #include "property.h"
 
 /*
- * Each tensor is first moved along one random direction of unit length, which every element
- * enters: g.v against (L(w + hv) - L(w - hv)) / 2h. Where that disagrees its elements are tried
- * one by one, to name the worst. A kink may lie between w - h and w + h, so other steps are tried
- * before a difference counts. And w may be a kink, where there is no derivative: then all weights
- * are moved a little, and must be right there.
+ * Each tensor is moved along one random direction: g.v against (L(w + hv) - L(w - hv)) / 2h. Where
+ * the two disagree its elements are tried one by one, to name the worst. A kink may lie between
+ * w - h and w + h, so other steps are tried too. At w itself there may be a kink: then all weights
+ * are moved a little, and gradients must be right there.
  */
 
 enum { ELEMENTS_MAX = 2000 };
@@ -22,13 +20,11 @@ static const double steps[] = {1e-5, 1e-6, 1e-4, 1e-7};
 /* A model whose gradients are compared, and whether its weights have been moved off kinks. */
 struct gradient_check {
     const struct trial *trial;
-    struct rig *r;
     const struct model_input *in;
     bool moved;
     int kinks; /* elements that are at one: counted, and not named */
 };
 
-/* Where and how far. */
 struct difference {
     double analytic, numeric;
 };
@@ -56,7 +52,7 @@ static double loss_at(const struct gradient_check *t, struct weight *w, const st
 {
     for (int64_t i = 0; i < v->n; i++)
         tensor_set(&w->value, i, kept[i] + h * component(v, i));
-    double L = rig_step(t->r, t->in, false);
+    double L = rig_step(t->trial->rig, t->in, false);
     for (int64_t i = 0; i < v->n; i++)
         tensor_set(&w->value, i, kept[i]);
     return L;
@@ -91,8 +87,7 @@ static bool is_kink(const struct gradient_check *t, struct weight *w, const stru
     return jump[1] > 10 * limit && jump[1] > 0.5 * jump[0];
 }
 
-/* The direction disagrees. Of a tensor too large to be tried whole it may be for kinks, at first.
- */
+/* Called where a direction disagrees. In a large tensor kinks beyond ELEMENTS_MAX may be why. */
 static void name_element(struct gradient_check *t, struct weight *w, const double *kept,
                          const double *grad, int64_t n)
 {
@@ -125,7 +120,7 @@ static void name_element(struct gradient_check *t, struct weight *w, const doubl
 static void check_weight(struct gradient_check *t, struct weight *w, const double *grad)
 {
     int64_t n = tensor_count(&w->value);
-    double *kept = ARENA_ARRAY(&t->r->arena, n, double), along = 0;
+    double *kept = ARENA_ARRAY(&t->trial->rig->arena, n, double), along = 0;
     const struct direction v = {rng_stream(1, "direction", w->name), n, -1};
     for (int64_t i = 0; i < n; i++) {
         kept[i] = tensor_get(&w->value, i);
@@ -152,9 +147,9 @@ static double **copy_gradients(struct rig *r)
 
 static void hold_here(struct gradient_check *t)
 {
-    rig_step(t->r, t->in, true);
-    double **grad = copy_gradients(t->r);
-    const struct weights *w = &t->r->model.weights;
+    rig_step(t->trial->rig, t->in, true);
+    double **grad = copy_gradients(t->trial->rig);
+    const struct weights *w = &t->trial->rig->model.weights;
     for (int k = 0; k < w->n && t->trial->o->verdict == CHECK_PASSED; k++)
         if (!w->item[k]->frozen)
             check_weight(t, w->item[k], grad[k]);
@@ -174,7 +169,7 @@ static void move_weights(struct rig *r)
 void gradients_hold(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
-    struct gradient_check here = {.trial = t, .r = t->rig, .in = &x.in};
+    struct gradient_check here = {.trial = t, .in = &x.in};
     hold_here(&here);
     if (t->o->verdict == CHECK_PASSED && here.kinks > 0) {
         move_weights(t->rig);

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* check_masked.c: the weights that a scheme's own softmax gives to keys that a query may not see.
- *
- * The host masks weights once more, so such a weight does not leak by itself. But a
- * scheme that gives it has not read the mask, and has mostly shared weight among hidden keys.
- */
+ * The host masks them once more, but a scheme that gives them has not read the mask. */
 #include <inttypes.h>
 
 #include "property.h"
 
 /* The first weight that is wrong. */
-struct look {
+struct leak {
     const struct model_input *in;
     bool causal, found;
     int64_t query, key;
     double weight;
 };
 
-static bool hides(const struct look *l, int64_t b, int64_t i, int64_t j)
+static bool hides(const struct leak *l, int64_t b, int64_t i, int64_t j)
 {
     const struct model_input *in = l->in;
     const int32_t *document = in->document ? in->document + b * in->T : NULL;
@@ -26,7 +23,7 @@ static bool hides(const struct look *l, int64_t b, int64_t i, int64_t j)
 
 static void look_at(void *ctx, const struct attention_seen *seen)
 {
-    struct look *l = ctx;
+    struct leak *l = ctx;
     int64_t T = l->in->T, H = seen->end - seen->begin;
     for (int64_t n = 0; seen->replaced && !l->found && n < l->in->B * H * T * T; n++) {
         int64_t b = n / (H * T * T), i = n / T % T, j = n % T;
@@ -43,7 +40,7 @@ static void look_at(void *ctx, const struct attention_seen *seen)
 void masked_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
-    struct look look = {.in = &x.in, .causal = t->c->arch == PEAT_DECODER};
+    struct leak look = {.in = &x.in, .causal = t->c->arch == PEAT_DECODER};
     const struct observer observer = {.ctx = &look, .attention = look_at};
     rig_watched(t->rig, &x.in, &observer);
     if (look.found)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check_parameters.c: defaults of parameters, values at and beyond their bounds; widths of streams.
- */
+/* check_parameters.c: defaults and bounds of parameters, widths of streams. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -12,7 +11,7 @@
 /* Whole numbers are not tried beyond this: they may be sizes of tables. */
 enum { LARGE = 1 << 16 };
 
-static const struct value *setting(const struct subject *s, const peat_param *row, double x)
+static const struct value *setting(const struct checked *s, const peat_param *row, double x)
 {
     struct json map = json_map(s->arena);
     json_put(map, row->key,
@@ -22,7 +21,7 @@ static const struct value *setting(const struct subject *s, const peat_param *ro
 }
 
 /* The plugin's set-up of a config: it may refuse, in words, and must not fail otherwise. */
-static void set_up(const struct subject *s, const struct variant *v, struct check_outcome *o)
+static void set_up(const struct checked *s, const struct variant *v, struct check_outcome *o)
 {
     const struct rig_plan plan = {.dtype = PEAT_F32, .shape_only = true};
     struct rig *r = ARENA_NEW(s->arena, struct rig);
@@ -34,25 +33,25 @@ static void set_up(const struct subject *s, const struct variant *v, struct chec
     rig_close(r);
 }
 
-static void accepts(const struct subject *s, const peat_param *row, double x,
+static void accepts(const struct checked *s, const peat_param *row, double x,
                     struct check_outcome *o)
 {
     struct error err = {0};
     char number[32];
     number_text(x, number);
     struct variant v = {arena_printf(s->arena, "%s: %s", row->key, number), NULL};
-    if (subject_config(s, setting(s, row, x), &v.config, &err) != PEAT_OK)
+    if (checked_config(s, setting(s, row, x), &v.config, &err) != PEAT_OK)
         check_fail(o, "%s is within its bounds and refused: %s", v.text, err.text);
     else if (s->plugin->desc->kind != PEAT_TASK)
         set_up(s, &v, o);
 }
 
-static void rejects(const struct subject *s, const peat_param *row, double x,
+static void rejects(const struct checked *s, const peat_param *row, double x,
                     struct check_outcome *o)
 {
     struct error err = {0};
     const void *config;
-    if (subject_config(s, setting(s, row, x), &config, &err) == PEAT_OK)
+    if (checked_config(s, setting(s, row, x), &config, &err) == PEAT_OK)
         check_fail(o, "%s: %.17g is beyond its bounds and accepted", row->key, x);
 }
 
@@ -62,7 +61,7 @@ static double beyond(const peat_param *row, double bound, double direction)
                                  : nextafter(bound, direction * (double)INFINITY);
 }
 
-static void try_bounds(const struct subject *s, const peat_param *row, struct check_outcome *o)
+static void try_bounds(const struct checked *s, const peat_param *row, struct check_outcome *o)
 {
     bool open = row->flags & PEAT_OPEN_MIN, whole = row->type == PEAT_INT;
     double low = open ? beyond(row, row->min, 1) : row->min;
@@ -83,19 +82,19 @@ static bool has_bounds(const peat_param *row)
 }
 
 /* Parameters are written beside the results, and must read back as the same ones. */
-static void read_back(const struct subject *s, const void *config, struct check_outcome *o)
+static void read_back(const struct checked *s, const void *config, struct check_outcome *o)
 {
     const peat_param *row = s->plugin->desc->param;
     const struct value *shown = row ? params_value(row, config, s->arena) : NULL;
     const void *again;
     struct error err = {0};
-    if (row && subject_config(s, shown, &again, &err) != PEAT_OK)
+    if (row && checked_config(s, shown, &again, &err) != PEAT_OK)
         check_fail(o, "its defaults do not read back: %s", err.text);
     else if (row && !value_equal(shown, params_value(row, again, s->arena)))
         check_fail(o, "its defaults read back as others");
 }
 
-static void build_model(const struct subject *s, const struct variant *v, struct check_outcome *o)
+static void build_model(const struct checked *s, const struct variant *v, struct check_outcome *o)
 {
     const struct rig_plan plan = {.dtype = PEAT_F32};
     struct rig *r = ARENA_NEW(s->arena, struct rig);
@@ -105,11 +104,11 @@ static void build_model(const struct subject *s, const struct variant *v, struct
 }
 
 /* The defaults must be of use in some small model. */
-static void try_defaults(const struct subject *s, struct check_outcome *o)
+static void try_defaults(const struct checked *s, struct check_outcome *o)
 {
     struct error err = {0};
     struct variant v = {"its defaults", NULL};
-    peat_status status = subject_config(s, NULL, &v.config, &err);
+    peat_status status = checked_config(s, NULL, &v.config, &err);
     if (status == PEAT_OK)
         read_back(s, v.config, o);
     if (status == PEAT_OK && s->plugin->desc->kind == PEAT_TASK)
@@ -120,7 +119,7 @@ static void try_defaults(const struct subject *s, struct check_outcome *o)
         check_fail(o, "%s", err.text);
 }
 
-void parameters_whole(const struct subject *s, struct check_outcome *o)
+void parameters_whole(const struct checked *s, struct check_outcome *o)
 {
     const peat_param *row = s->plugin->desc->param;
     for (try_defaults(s, o); o->verdict == CHECK_PASSED && row && row->key; row++)
@@ -140,7 +139,7 @@ static void merges(struct rig *r, struct check_outcome *o)
     rig_logits(r, &x.in);
 }
 
-static void widths_at(const struct subject *s, const struct variant *v, const struct rig_plan *plan,
+static void widths_at(const struct checked *s, const struct variant *v, const struct rig_plan *plan,
                       int *merged, struct check_outcome *o)
 {
     struct rig *r = ARENA_NEW(s->arena, struct rig);
@@ -156,13 +155,13 @@ static void widths_at(const struct subject *s, const struct variant *v, const st
     rig_close(r);
 }
 
-void widths_whole(const struct subject *s, struct check_outcome *o)
+void widths_whole(const struct checked *s, struct check_outcome *o)
 {
     static const int64_t D[] = {2, 8, 24}, insisted[] = {0, 1, 4, 40};
-    const peat_combine *c = subject_combine(s);
+    const peat_combine *c = checked_combine(s);
     int most = c->max_streams ? c->max_streams : c->min_streams + 2, merged = 0;
     struct variant v;
-    subject_variant(s, &v, o);
+    checked_variant(s, &v, o);
     for (int i = 0; i < 3 * 4; i++)
         for (int n = c->min_streams; n <= most && n <= 4 && o->verdict == CHECK_PASSED; n++) {
             const struct rig_plan plan = {

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* check_repeat.c: a pass gives numbers, and the same ones when it is made again; it writes only its
- * results, and keeps no memory. */
+/* check_repeat.c: passes are finite, repeatable, write only their results and keep no memory. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "autograd/ops.h"
 #include "property.h"
-
-/* ---- numbers ---- */
 
 void finite_holds(const struct trial *t)
 {
@@ -232,8 +229,6 @@ void buffers_hold(const struct trial *t)
         written_nowhere(t, &x.in, &before);
     }
 }
-
-/* ---- memory ---- */
 
 /* After the first steps the arenas have grown: memory that the system gives later is a leak. */
 void no_leak_holds(const struct trial *t)

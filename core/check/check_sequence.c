@@ -25,8 +25,7 @@ static void others_stay(const struct trial *t, struct rig_input *x, const bool *
             trial_same(t, logits_at(before, i), logits_at(after, i), 1, i, what);
 }
 
-/* Places [from, to) of row b alone, in a sequence planned to be as long as the case, must give what
- * they give among `all`. */
+/* Places [from, to) of row b alone must have the logits that they have among `all`. */
 static void same_alone(const struct trial *t, const double *all, int64_t b, int64_t from,
                        int64_t to, const char *what)
 {
@@ -57,8 +56,8 @@ void future_holds(const struct trial *t)
         arena_printf(&t->rig->arena, "when tokens change from place %" PRId64 " on", t->c->place));
 }
 
-/* One id for each row after the first: those that the parameters name, since a plugin may wait for
- * one of them, and as many of the vocabulary as the case has rows, others for each seed. */
+/* Ids that the parameters name, since a plugin may wait for one, and one for each row of the case.
+ */
 static int choose_ids(const struct trial *t, int32_t id[2 * RIG_V])
 {
     int n = 0;

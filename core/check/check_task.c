@@ -10,7 +10,6 @@
 
 enum { ROWS = 3, SEQ_LEN = 32, EVAL_TOKENS = 512, STEPS = 4, BATCHES_MAX = 64 };
 
-/* A task set up for one seed. */
 struct bench {
     struct arena arena;
     struct task task;
@@ -20,7 +19,7 @@ struct bench {
 };
 
 /* The rows of a task with data are windows of it, which may overlap. */
-static bool reads_data(const struct subject *s)
+static bool reads_data(const struct checked *s)
 {
     const peat_param *row = s->plugin->desc->param;
     for (; row && row->key; row++)
@@ -29,7 +28,7 @@ static bool reads_data(const struct subject *s)
     return false;
 }
 
-static peat_status bench_open(struct bench *b, const struct subject *s, const void *config,
+static peat_status bench_open(struct bench *b, const struct checked *s, const void *config,
                               peat_arch arch, uint64_t seed, int64_t rows)
 {
     *b = (struct bench){
@@ -56,44 +55,10 @@ static void bench_close(struct bench *b)
     arena_release(&b->arena);
 }
 
-/* n elements of a from element `at` on equal the first n of b; with n 0 both may be NULL. */
-static bool equal_part(const void *a, int64_t at, const void *b, int64_t n, int64_t each)
-{
-    return n == 0 || memcmp((const char *)a + at * each, b, (size_t)(n * each)) == 0;
-}
-
-static bool same_streams(const peat_batch *x, int64_t at, const peat_batch *y, int64_t n)
-{
-    bool same = true;
-    for (int64_t k = 0; k < y->n_stream; k++) {
-        int64_t each = y->stream_numbers[k];
-        same = same &&
-               (each == 0 ? equal_part(x->stream_id[k], at, y->stream_id[k], n, 4)
-                          : equal_part(x->stream_number[k], at, y->stream_number[k], n, 4 * each));
-    }
-    return same;
-}
-
-/* B rows of x from row i on against those of y from row 0 on. */
-static bool same_rows(const peat_batch *x, int64_t i, const peat_batch *y)
-{
-    int64_t n = y->B * y->T, at = i * x->T;
-    return x->T == y->T && x->B - i >= y->B && equal_part(x->token, at, y->token, n, 4) &&
-           equal_part(x->target, at, y->target, n, 4) &&
-           equal_part(x->segment, at, y->segment, n, 4) &&
-           equal_part(x->document, at, y->document, n, 4) && equal_part(x->pad, at, y->pad, n, 1) &&
-           equal_part(x->special, at, y->special, n, 1) &&
-           equal_part(x->sequence, i, y->sequence, y->B, 8) &&
-           equal_part(x->label, i, y->label, y->B, 4) && x->S == y->S &&
-           same_streams(x, at, y, n) &&
-           equal_part(x->source, i * x->S, y->source, y->B * y->S, 4) &&
-           equal_part(x->source_pad, i * x->S, y->source_pad, y->B * y->S, 1);
-}
-
 static bool same_batch(const peat_batch *x, const peat_batch *y)
 {
     return x->B == y->B && x->units == y->units && x->prompt == y->prompt &&
-           x->answer == y->answer && same_rows(x, 0, y);
+           x->answer == y->answer && batch_has_rows(x, 0, y);
 }
 
 /* ---- the content of a batch ---- */
@@ -117,7 +82,8 @@ static void check_content(struct bench *a, const peat_batch *x, struct check_out
 /* Row `b` again in the row before it. */
 static bool repeats_row(const peat_batch *x, int64_t b)
 {
-    return b > 0 && equal_part(x->token, b * x->T, x->token + (b - 1) * x->T, x->T, 4);
+    const int32_t *row = x->token + b * x->T;
+    return b > 0 && memcmp(row, row - x->T, (size_t)x->T * sizeof(*row)) == 0;
 }
 
 static int32_t commonest(const int32_t *token, int64_t n)
@@ -136,8 +102,7 @@ static int32_t commonest(const int32_t *token, int64_t n)
     return best;
 }
 
-/* Whether row b + 1 is row b moved by `lag`: drawn from ranges that overlap. Its commonest token,
- * which may be padding, says nothing. */
+/* Whether row b + 1 is row b moved by `lag`, but for its commonest token, which may be padding. */
 static bool continues_row(const peat_batch *x, int64_t b, int64_t lag)
 {
     enum { ENOUGH = 8 };
@@ -242,7 +207,7 @@ static void eval_rows(struct bench *a, struct bench *single, struct check_outcom
     int64_t rows = make_eval(a, 0, 0, o) ? a->eval.b.B : 0;
     for (int64_t i = 0; i < rows; i++)
         if (!make_eval(single, 0, i, o) || single->eval.b.B != 1 ||
-            !same_rows(&a->eval.b, i, &single->eval.b))
+            !batch_has_rows(&a->eval.b, i, &single->eval.b))
             check_fail(o, "evaluation row %" PRId64 " depends on the number of rows in a batch", i);
 }
 
@@ -279,10 +244,8 @@ void batches_hold(const struct trial *t)
         bench_close(&b[i]);
 }
 
-/* ---- for other checks ---- */
-
 /* For a decoder, or for an encoder where decoders are refused. */
-static peat_status bench_open_either(struct bench *b, const struct subject *s, const void *config)
+static peat_status bench_open_either(struct bench *b, const struct checked *s, const void *config)
 {
     peat_status status = bench_open(b, s, config, PEAT_DECODER, 1, ROWS);
     if (status != PEAT_REFUSED)
@@ -291,10 +254,10 @@ static peat_status bench_open_either(struct bench *b, const struct subject *s, c
     return bench_open(b, s, config, PEAT_ENCODER, 1, ROWS);
 }
 
-peat_status task_runs(const struct subject *s, struct error *err)
+peat_status task_runs(const struct checked *s, struct error *err)
 {
     const void *config;
-    peat_status status = subject_config(s, NULL, &config, err);
+    peat_status status = checked_config(s, NULL, &config, err);
     if (status != PEAT_OK)
         return status;
     struct bench b;
@@ -309,12 +272,12 @@ peat_status task_runs(const struct subject *s, struct error *err)
     return status;
 }
 
-void task_leaks(const struct subject *s, struct check_outcome *o)
+void task_leaks(const struct checked *s, struct check_outcome *o)
 {
     enum { BATCHES = 200 };
     struct variant v;
     struct bench b;
-    if (!subject_variant(s, &v, o))
+    if (!checked_variant(s, &v, o))
         return;
     peat_status status = bench_open_either(&b, s, v.config);
     size_t before = 0;
@@ -363,7 +326,7 @@ static void check_metric(const peat_metric *m, struct check_outcome *o)
                    m->name, m->goal_max ? "more" : "less", value[0], value[1], value[2]);
 }
 
-void task_metrics(const struct subject *s, struct check_outcome *o)
+void task_metrics(const struct checked *s, struct check_outcome *o)
 {
     const peat_task *task = s->plugin->desc->interface;
     for (const peat_metric *m = task->metric; m->name; m++)

@@ -9,8 +9,6 @@
 
 static const double limit = 1e-9;
 
-/* ---- shift ---- */
-
 void shift_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
@@ -19,8 +17,6 @@ void shift_holds(const struct trial *t)
     trial_same(t, before, rig_logits(t->rig, &x.in), x.in.B * x.in.T, 0,
                arena_printf(&t->rig->arena, "when all positions move by %" PRId64, t->c->shift));
 }
-
-/* ---- norms ---- */
 
 /* |x| of row `row` of [B,H,T,C], by flat index. */
 static double row_norm(const peat_node *x, int64_t row)
@@ -49,7 +45,7 @@ void norms_hold(const struct trial *t)
     struct graph g;
     struct rig *r = t->rig;
     struct rig_input x = trial_input(t);
-    if (!subject_scheme(t->subject)->qkv)
+    if (!checked_scheme(t->subject)->qkv)
         trial_fail(t, "has no hook qkv");
     else
         rig_loss(r, &g, &x.in);
@@ -59,8 +55,6 @@ void norms_hold(const struct trial *t)
         compare_norms(t, "key", r->before.k[l], r->after.k[l]);
     }
 }
-
-/* ---- order ---- */
 
 /* Of the places of a sequence; the same in all rows. */
 static int64_t *draw_permutation(const struct trial *t)
@@ -89,8 +83,6 @@ void permutation_holds(const struct trial *t)
                                 from[i % T]));
 }
 
-/* ---- two sequences ---- */
-
 /* With the parameters as given: others may turn it off. Weights are the same with and without. */
 void acts_across(const struct trial *t)
 {
@@ -110,13 +102,13 @@ void acts_across(const struct trial *t)
 /* ---- refusals ---- */
 
 /* Whether a model of the plan is refused: at set-up, or by its pass over T tokens unless T is 0. */
-static bool refuses(const struct subject *s, const struct rig_plan *plan, int64_t T,
+static bool refuses(const struct checked *s, const struct rig_plan *plan, int64_t T,
                     struct check_outcome *o)
 {
     struct rig *r = ARENA_NEW(s->arena, struct rig);
     struct check_outcome ignored = {CHECK_PASSED};
     struct variant v;
-    if (!subject_variant(s, &v, o))
+    if (!checked_variant(s, &v, o))
         return false;
     peat_status status = rig_open(r, s, &v, plan, &ignored);
     bool refused = status == PEAT_REFUSED;
@@ -128,7 +120,7 @@ static bool refuses(const struct subject *s, const struct rig_plan *plan, int64_
     return refused;
 }
 
-void finite_length(const struct subject *s, struct check_outcome *o)
+void finite_length(const struct checked *s, struct check_outcome *o)
 {
     struct rig_plan plan = {.dtype = PEAT_F64, .T_max = RIG_T};
     bool refused = refuses(s, &plan, RIG_T + 1, o);
@@ -142,14 +134,12 @@ void finite_length(const struct subject *s, struct check_outcome *o)
                    RIG_T + 1, RIG_T, 1 << 17);
 }
 
-void needs_causal(const struct subject *s, struct check_outcome *o)
+void needs_causal(const struct checked *s, struct check_outcome *o)
 {
     const struct rig_plan plan = {.arch = PEAT_ENCODER, .dtype = PEAT_F64, .shape_only = true};
     if (!refuses(s, &plan, 0, o) && o->verdict == CHECK_PASSED)
         check_fail(o, "it claims to need a causal model, but an encoder accepts it");
 }
-
-/* ---- declarations ---- */
 
 /* The first trained tensor that setup asked for; NULL: none. */
 static const char *trained_tensor(const struct part *part, int64_t L)
@@ -175,10 +165,10 @@ void nothing_trained(const struct trial *t)
     }
 }
 
-void content_dependent(const struct subject *s, struct check_outcome *o)
+void content_dependent(const struct checked *s, struct check_outcome *o)
 {
     enum { SEES = PEAT_NEED_QK | PEAT_NEED_X | PEAT_NEED_W | PEAT_NEED_PROJECT | PEAT_NEED_TOKENS };
-    const peat_scheme *h = subject_scheme(s);
+    const peat_scheme *h = checked_scheme(s);
     if (!(h->needs & SEES) && !scheme_acts_on(h, ACTS_IN_LAYERS & ~ACTS_ON_TERMS))
         check_fail(o, "it claims to depend on content, but asks for none: no hook sees tokens, "
                       "queries, keys or scores");

@@ -77,13 +77,12 @@ static void put_cases(struct json map, const struct cases_end *end)
 
 static void read_cases(const struct value *map, struct cases_end *end)
 {
-    const struct value *settings = value_get(map, "settings"), *one;
+    const struct value *one;
     end->tried = json_get_int(map, "tried", 0);
     end->refused = json_get_int(map, "refused", 0);
     end->index = json_get_int(map, "index", 0);
     end->text = json_get_text(map, "text");
-    for (int i = 0;
-         i < CASE_SETTINGS && (one = settings ? json_get_item(map, "settings", i) : NULL); i++)
+    for (int i = 0; i < CASE_SETTINGS && (one = json_get_item(map, "settings", i)); i++)
         end->setting[end->n_setting++] = one->text;
 }
 
@@ -91,7 +90,7 @@ static peat_status write_record(const struct check_report *report, const char *p
                                 struct arena *a, struct error *err)
 {
     struct json map = json_map(a);
-    json_put_text(map, "end", check_end_name(report->end));
+    json_put_int(map, "end", report->end);
     json_put_text(map, "text", report->text);
     json_put_bool(map, "absent", report->absent);
     if (report->subject)
@@ -110,7 +109,7 @@ static void not_loaded(const struct error *err, struct arena *a, struct check_re
     report->absent = err->status == PEAT_NOTFOUND;
 }
 
-static void run_check(const struct subject *s, const struct check *check,
+static void run_check(const struct checked *s, const struct check *check,
                       struct check_report *report)
 {
     static const enum check_end end[] = {CHECK_END_PASSED, CHECK_END_FAILED, CHECK_END_SKIPPED};
@@ -139,7 +138,7 @@ peat_status check_here(const struct check_request *q, const char *check, const c
         status = read_settings(q, arena, &given, err);
     if (status != PEAT_OK)
         return status;
-    struct subject s = {.arena = arena,
+    struct checked s = {.arena = arena,
                         .given = given,
                         .unloaded = &unloaded,
                         .scratch = scratch,
@@ -225,21 +224,12 @@ static void describe_death(const struct child *c, struct arena *a, struct check_
 /* False: the child left no record. */
 static bool read_record(const char *path, struct arena *a, struct check_report *report)
 {
-    char *text;
-    size_t n;
-    if (file_read(path, 0, &text, &n, NULL) != PEAT_OK)
+    struct value *map;
+    if (json_read(path, "record", 0, a, &map, NULL) != PEAT_OK || !json_get_text(map, "text"))
         return false;
-    const struct value *map = json_parse(a, text, n, path, NULL);
-    free(text);
-    const struct value *end = value_get(map, "end"), *why = value_get(map, "text");
-    const struct value *absent = value_get(map, "absent");
-    if (!end || !why || !absent)
-        return false;
-    for (int i = 0; i < CHECK_ENDS; i++)
-        if (!strcmp(end->text, end_name[i]))
-            report->end = (enum check_end)i;
-    report->text = why->text;
-    report->absent = absent->boolean;
+    report->end = (enum check_end)json_get_int(map, "end", CHECK_END_CRASHED);
+    report->text = json_get_text(map, "text");
+    report->absent = json_get_bool(map, "absent");
     report->subject = value_get(map, "subject");
     read_cases(value_get(map, "cases"), &report->cases);
     return true;
@@ -268,8 +258,7 @@ static peat_status run_child(const struct check_request *q, const char *check, c
         report->text =
             arena_printf(a, "%sstill running after %g seconds", place_of_death(&c, a), q->timeout);
     } else if (!recorded || (c.code != 0 && report->end != CHECK_END_FAILED)) {
-        /* A process that dies after a check has passed has something to say; after a failure it
-         * may. */
+        /* After a failure it may die too. */
         describe_death(&c, a, report);
     }
     child_release(&c);

@@ -6,8 +6,6 @@
 
 #include "checkrig.h"
 
-/* ---- positions ---- */
-
 static peat_status shift_positions(const peat_call *c, double *pos)
 {
     double by = *(const double *)c->config;
@@ -19,9 +17,6 @@ static peat_status shift_positions(const peat_call *c, double *pos)
 const peat_scheme part_shift = {
     .size = sizeof(part_shift), .traits = PEAT_STORABLE, .positions = shift_positions};
 
-/* ---- a bias ---- */
-
-/* -> [1, n] */
 static peat_node *bias_rel(const peat_call *c, const peat_rel *r)
 {
     double *value = peat_scratch(c, r->n);
@@ -33,11 +28,9 @@ static peat_node *bias_rel(const peat_call *c, const peat_rel *r)
 const peat_scheme part_bias = {
     .size = sizeof(part_bias), .traits = PEAT_STORABLE, .bias_rel = bias_rel};
 
-/* ---- queries and keys ---- */
-
 static peat_status record_qkv(const peat_call *c, peat_qkv *io)
 {
-    struct record *record = (struct record *)(uintptr_t)c->config;
+    struct passed *record = (struct passed *)(uintptr_t)c->config;
     record->q[c->layer] = io->q;
     record->k[c->layer] = io->k;
     return PEAT_OK;
@@ -45,8 +38,6 @@ static peat_status record_qkv(const peat_call *c, peat_qkv *io)
 
 const peat_scheme part_record = {
     .size = sizeof(part_record), .traits = PEAT_STORABLE, .qkv = record_qkv};
-
-/* ---- a stream ---- */
 
 static int64_t stream_width(const void *config)
 {
@@ -63,7 +54,6 @@ static peat_status stream_setup(peat_setup *s, const void *config, void **self)
     return PEAT_OK;
 }
 
-/* -> [pos_B, T, d] */
 static peat_node *stream_encode(const peat_call *c)
 {
     peat_node *index = peat_fill_index(c, 2, (int64_t[]){c->q->pos_B, c->q->T}, c->q->pos);
@@ -75,8 +65,6 @@ const peat_scheme part_stream = {.size = sizeof(part_stream),
                                  .width = stream_width,
                                  .setup = stream_setup,
                                  .encode = stream_encode};
-
-/* ---- a sum ---- */
 
 static peat_status sum_setup(peat_setup *s, const void *config, int32_t n,
                              const char *const *stream, int64_t *width, int64_t *D, void **self)

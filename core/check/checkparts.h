@@ -9,7 +9,7 @@
 extern const peat_scheme part_shift;
 /* bias_rel: -|difference| / 2. */
 extern const peat_scheme part_bias;
-/* qkv: remembers q and k in *(struct record *)config, and changes nothing. */
+/* qkv: remembers q and k in *(struct passed *)config, and changes nothing. */
 extern const peat_scheme part_record;
 /* encode: a trained table of T_max rows; insists on the width *(int64_t *)config unless 0. */
 extern const peat_scheme part_stream;

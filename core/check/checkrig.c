@@ -11,13 +11,13 @@
 #include "checkparts.h"
 #include "nn/host.h"
 
-const peat_scheme *subject_scheme(const struct subject *s)
+const peat_scheme *checked_scheme(const struct checked *s)
 {
     const peat_plugin *desc = s->plugin->desc;
     return desc->kind == PEAT_SCHEME ? desc->interface : NULL;
 }
 
-const peat_combine *subject_combine(const struct subject *s)
+const peat_combine *checked_combine(const struct checked *s)
 {
     const peat_plugin *desc = s->plugin->desc;
     return desc->kind == PEAT_COMBINE ? desc->interface : NULL;
@@ -56,8 +56,8 @@ static void add_streams(struct rig *r, const peat_combine *hooks)
 
 static void fill_positional(struct rig *r, const struct variant *v)
 {
-    const peat_scheme *scheme = subject_scheme(r->subject);
-    const peat_combine *combine = subject_combine(r->subject);
+    const peat_scheme *scheme = checked_scheme(r->subject);
+    const peat_combine *combine = checked_combine(r->subject);
     const char *id = r->subject->plugin->desc->id;
     r->positional = (struct positional){.host = host_table(), .trail = r->subject->trail};
     if (r->plan.moved)
@@ -110,7 +110,7 @@ static peat_status build(struct rig *r)
     return status;
 }
 
-peat_status rig_open(struct rig *r, const struct subject *s, const struct variant *v,
+peat_status rig_open(struct rig *r, const struct checked *s, const struct variant *v,
                      const struct rig_plan *plan, struct check_outcome *o)
 {
     *r = (struct rig){.subject = s, .o = o, .plan = *plan, .config = v->config, .team = *s->team};

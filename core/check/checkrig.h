@@ -2,10 +2,9 @@
 /*
  * checkrig.h: a small model around the plugin under check.
  *
- * A scheme stands between companions of the host's own: one that moves all positions, one that
- * gives a bias to who asks for one, and one on either side that remembers queries and keys. A
- * combine gets positional streams with trained tensors, so that gradients through it are seen. All
- * weights are moved a little off their initial values: what starts at zero would hide mistakes.
+ * A scheme runs between companions: one moves all positions, one gives a bias to a scheme that asks
+ * for one, and one on either side remembers queries and keys. A combine gets trained positional
+ * streams. All weights are moved a little off their initial values: zeros would hide mistakes.
  */
 #ifndef CHECK_CHECKRIG_H
 #define CHECK_CHECKRIG_H
@@ -30,7 +29,6 @@ struct variants {
     struct variant *item;
 };
 
-/* The model to build. */
 struct rig_plan {
     peat_arch arch; /* of two sequences: the scheme acts in the pass across, unless `apart` */
     peat_dtype dtype;
@@ -48,17 +46,17 @@ struct rig_plan {
 };
 
 /* Queries and keys of each layer as they passed. */
-struct record {
+struct passed {
     peat_node *q[2], *k[2];
 };
 
 struct rig {
     struct arena arena, step;
-    const struct subject *subject;
+    const struct checked *subject;
     struct check_outcome *o; /* of which a pass that fails is a failure */
     struct rig_plan plan;
     double shift;
-    struct record before, after;
+    struct passed before, after;
     const void *config; /* of the plugin */
     struct positional positional;
     struct model model;
@@ -76,7 +74,7 @@ struct rig_input {
 };
 
 /* PEAT_REFUSED, and other failures of a plugin's set-up, with their text in r->err. */
-peat_status rig_open(struct rig *r, const struct subject *s, const struct variant *v,
+peat_status rig_open(struct rig *r, const struct checked *s, const struct variant *v,
                      const struct rig_plan *plan, struct check_outcome *o);
 void rig_close(struct rig *r);
 /* The value of a parameter where it can be an id of the vocabulary; -1: it cannot. */
@@ -99,15 +97,15 @@ peat_node *rig_loss(struct rig *r, struct graph *g, const struct model_input *in
 double rig_step(struct rig *r, const struct model_input *in, bool backward);
 
 /* NULL with err filled when the parameters as given are refused. */
-const struct variants *variants_make(const struct subject *s, struct error *err);
+const struct variants *variants_make(const struct checked *s, struct error *err);
 /* One config: stand-ins for required parameters, the subject's parameters, and `over` on top. */
-peat_status subject_config(const struct subject *s, const struct value *over, const void **config,
+peat_status checked_config(const struct checked *s, const struct value *over, const void **config,
                            struct error *err);
 /* The parameters as given; false: they are refused, and the check is skipped. */
-bool subject_variant(const struct subject *s, struct variant *v, struct check_outcome *o);
+bool checked_variant(const struct checked *s, struct variant *v, struct check_outcome *o);
 
-const peat_scheme *subject_scheme(const struct subject *s);   /* NULL: not a scheme */
-const peat_combine *subject_combine(const struct subject *s); /* NULL: not a combine */
+const peat_scheme *checked_scheme(const struct checked *s);   /* NULL: not a scheme */
+const peat_combine *checked_combine(const struct checked *s); /* NULL: not a combine */
 /* Significant digits in which two numbers differ, and two more. */
 int rig_digits(double a, double b);
 

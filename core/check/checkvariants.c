@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* checkvariants.c: the configs a plugin is checked with. */
-#include <math.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -9,7 +8,7 @@
 
 /* ---- stand-ins for required parameters ---- */
 
-static const char *write_stand_in(const struct subject *s, const char *name, struct strbuf *bytes)
+static const char *write_stand_in(const struct checked *s, const char *name, struct strbuf *bytes)
 {
     const char *path = arena_printf(s->arena, "%s/%s", s->scratch, name);
     if (file_write(path, bytes->text, bytes->n, NULL) != PEAT_OK)
@@ -19,7 +18,7 @@ static const char *write_stand_in(const struct subject *s, const char *name, str
 }
 
 /* The task's example of the file that this parameter names; NULL: it has none. */
-static const peat_sample *sample_of(const struct subject *s, const peat_param *row)
+static const peat_sample *sample_of(const struct checked *s, const peat_param *row)
 {
     const peat_task *task = s->plugin->desc->interface;
     if (s->plugin->desc->kind != PEAT_TASK)
@@ -30,7 +29,7 @@ static const peat_sample *sample_of(const struct subject *s, const peat_param *r
     return NULL;
 }
 
-static const char *sample_file(const struct subject *s, const peat_sample *sample)
+static const char *sample_file(const struct checked *s, const peat_sample *sample)
 {
     struct strbuf bytes;
     strbuf_init(&bytes);
@@ -39,8 +38,7 @@ static const char *sample_file(const struct subject *s, const peat_sample *sampl
     return write_stand_in(s, sample->key, &bytes);
 }
 
-/* A file of some thousand lines to read. */
-static const char *text_file(const struct subject *s)
+static const char *text_file(const struct checked *s)
 {
     static const char *const word[] = {"one", "two", "three", "four", "five", "six", "seven"};
     struct strbuf text;
@@ -53,13 +51,13 @@ static const char *text_file(const struct subject *s)
     return write_stand_in(s, "text.txt", &text);
 }
 
-static const char *stand_in_file(const struct subject *s, const peat_param *row)
+static const char *stand_in_file(const struct checked *s, const peat_param *row)
 {
     const peat_sample *sample = sample_of(s, row);
     return sample ? sample_file(s, sample) : text_file(s);
 }
 
-static struct value *stand_in(const struct subject *s, const peat_param *row)
+static struct value *stand_in(const struct checked *s, const peat_param *row)
 {
     struct arena *a = s->arena;
     const struct param_type *type = row_type(row);
@@ -73,7 +71,7 @@ static struct value *stand_in(const struct subject *s, const peat_param *row)
     return path ? value_text(a, NOWHERE, path) : NULL;
 }
 
-static struct value *with_stand_ins(const struct subject *s)
+static struct value *with_stand_ins(const struct checked *s)
 {
     struct value *map = value_map(s->arena, NOWHERE);
     for (const peat_param *row = s->plugin->desc->param; row && row->key; row++) {
@@ -84,7 +82,7 @@ static struct value *with_stand_ins(const struct subject *s)
     return map;
 }
 
-peat_status subject_config(const struct subject *s, const struct value *over, const void **config,
+peat_status checked_config(const struct checked *s, const struct value *over, const void **config,
                            struct error *err)
 {
     const peat_plugin *desc = s->plugin->desc;
@@ -98,11 +96,11 @@ peat_status subject_config(const struct subject *s, const struct value *over, co
     return params_fill(desc->param ? desc->param : none, filled, given, what, NULL, s->arena, err);
 }
 
-bool subject_variant(const struct subject *s, struct variant *v, struct check_outcome *o)
+bool checked_variant(const struct checked *s, struct variant *v, struct check_outcome *o)
 {
     struct error err = {0};
     *v = (struct variant){""};
-    if (subject_config(s, NULL, &v->config, &err) == PEAT_OK)
+    if (checked_config(s, NULL, &v->config, &err) == PEAT_OK)
         return true;
     check_skip(o, "%s", err.text);
     return false;
@@ -126,14 +124,14 @@ static int count_variants(const peat_param *row)
 }
 
 /* First the parameters as given; a variant that the table of parameters refuses is left out. */
-static peat_status add_variant(const struct subject *s, struct variants *v, const char *key,
+static peat_status add_variant(const struct checked *s, struct variants *v, const char *key,
                                struct value *value, const char *text, struct error *err)
 {
     struct value *over = value_map(s->arena, NOWHERE);
     if (key)
         value_set(s->arena, over, key, NOWHERE, value);
     struct variant *one = &v->item[v->n];
-    peat_status status = subject_config(s, over, &one->config, err);
+    peat_status status = checked_config(s, over, &one->config, err);
     if (status != PEAT_OK)
         return status;
     one->text = text;
@@ -142,7 +140,7 @@ static peat_status add_variant(const struct subject *s, struct variants *v, cons
 }
 
 /* Every choice but the one in `base`. */
-static void add_choices(const struct subject *s, struct variants *v, const peat_param *row,
+static void add_choices(const struct checked *s, struct variants *v, const peat_param *row,
                         const void *base)
 {
     const void *field = (const char *)base + row->offset;
@@ -157,7 +155,7 @@ static void add_choices(const struct subject *s, struct variants *v, const peat_
                         arena_printf(s->arena, "%s: %s", row->key, choice[i]), NULL);
 }
 
-const struct variants *variants_make(const struct subject *s, struct error *err)
+const struct variants *variants_make(const struct checked *s, struct error *err)
 {
     const peat_param *row = s->plugin->desc->param;
     struct variants *v = ARENA_NEW(s->arena, struct variants);

@@ -17,16 +17,14 @@ static int64_t narrowest(const struct property *p)
     return p->narrowest ? p->narrowest : NARROW;
 }
 
-/* ---- one case ---- */
-
 /* With `hooks` in the place of the scheme's; NULL: its own. */
-static void run_model(const struct subject *s, const struct check_case *c, const peat_scheme *hooks,
+static void run_model(const struct checked *s, const struct check_case *c, const peat_scheme *hooks,
                       struct check_outcome *o)
 {
     struct variant variant;
     if (c->heads * c->width < narrowest(c->property))
         check_skip(o, "a model of width %" PRId64 " is too narrow", c->heads * c->width);
-    if (o->verdict != CHECK_PASSED || !subject_variant(s, &variant, o))
+    if (o->verdict != CHECK_PASSED || !checked_variant(s, &variant, o))
         return;
     struct trial t = {.subject = s, .variant = &variant, .c = c, .hooks = hooks, .o = o};
     trial_run(&t);
@@ -37,10 +35,10 @@ static void run_model(const struct subject *s, const struct check_case *c, const
 }
 
 /* Hooks without which the case passes; those that others rely on stay. */
-static void name_hooks(const struct subject *s, const struct check_case *c,
+static void name_hooks(const struct checked *s, const struct check_case *c,
                        struct check_outcome *why)
 {
-    const peat_scheme *scheme = subject_scheme(s);
+    const peat_scheme *scheme = checked_scheme(s);
     const char *between = "; its hook: ";
     if (!scheme)
         check_add(why, "%s%s.merge", between, s->plugin->desc->id);
@@ -59,12 +57,12 @@ static void name_hooks(const struct subject *s, const struct check_case *c,
     }
 }
 
-static bool is_drawn(const struct property *p, const struct subject *s)
+static bool is_drawn(const struct property *p, const struct checked *s)
 {
     return p->holds && !p->once && !property_unfit(p, s);
 }
 
-static void run_case(const struct subject *s, const struct check_case *c, struct check_outcome *o)
+static void run_case(const struct checked *s, const struct check_case *c, struct check_outcome *o)
 {
     const char *unfit = property_unfit(c->property, s);
     if (unfit)
@@ -96,7 +94,7 @@ static int64_t draw_from(struct draws *d, int n, const int64_t *choice)
 }
 
 /* About the default, by a factor of 4 at most, or up to a few where it is 0. */
-static struct value *draw_number(struct draws *d, const struct subject *s, const peat_param *row)
+static struct value *draw_number(struct draws *d, const struct checked *s, const peat_param *row)
 {
     bool whole = row->type == PEAT_INT;
     double preset = row->flags & (PEAT_AUTO | PEAT_REQUIRED) ? 0 : row->preset;
@@ -112,7 +110,7 @@ static struct value *draw_number(struct draws *d, const struct subject *s, const
     return row_in_bounds(row, v->real) ? v : NULL;
 }
 
-static struct value *draw_value(struct draws *d, const struct subject *s, const peat_param *row)
+static struct value *draw_value(struct draws *d, const struct checked *s, const peat_param *row)
 {
     const struct param_type *type = row_type(row);
     if (row->type == PEAT_BOOL)
@@ -123,7 +121,7 @@ static struct value *draw_value(struct draws *d, const struct subject *s, const 
 }
 
 /* Half of the parameters that the user leaves open. */
-static struct value *draw_settings(struct draws *d, const struct subject *s)
+static struct value *draw_settings(struct draws *d, const struct checked *s)
 {
     struct value *map = value_map(s->arena, NOWHERE);
     const peat_param *row = s->plugin->desc->param;
@@ -135,7 +133,7 @@ static struct value *draw_settings(struct draws *d, const struct subject *s)
     return map;
 }
 
-static const struct property *draw_property(struct draws *d, const struct subject *s)
+static const struct property *draw_property(struct draws *d, const struct checked *s)
 {
     const struct property *fit[128];
     int n = 0;
@@ -145,7 +143,6 @@ static const struct property *draw_property(struct draws *d, const struct subjec
     return fit[draw(d, n)];
 }
 
-/* One of those that a property has. */
 static peat_arch draw_arch(struct draws *d, const struct property *p)
 {
     peat_arch arch[PEAT_SEQ2SEQ + 1] = {PEAT_DECODER};
@@ -157,10 +154,10 @@ static peat_arch draw_arch(struct draws *d, const struct property *p)
 }
 
 /* At least as wide as the property needs, with as many streams as a combine merges. */
-static void draw_width(struct draws *d, const struct subject *s, struct check_case *c)
+static void draw_width(struct draws *d, const struct checked *s, struct check_case *c)
 {
     static const int64_t widths[] = {2, 3, 4, 4, 4, 6, 8, 8, 12}, heads[] = {1, 2, 2, 3, 4};
-    const peat_combine *combine = subject_combine(s);
+    const peat_combine *combine = checked_combine(s);
     c->width = draw_from(d, 9, widths);
     c->heads = draw_from(d, 5, heads);
     while (c->width * c->heads < narrowest(c->property))
@@ -171,9 +168,8 @@ static void draw_width(struct draws *d, const struct subject *s, struct check_ca
         c->streams = combine->max_streams;
 }
 
-/* Lengths are mostly short: most errors show there, and such a case is quick. Shifts stay where a
- * scheme that grows with the position, as xpos, is finite. */
-static void draw_case(const struct subject *s, uint64_t seed, int64_t index, struct check_case *c,
+/* Lengths are mostly short, which is quick, and shifts are such that xpos stays finite. */
+static void draw_case(const struct checked *s, uint64_t seed, int64_t index, struct check_case *c,
                       struct value **settings)
 {
     static const int64_t lengths[] = {1, 2, 3, 5, 6, 8, 11, 16, 23, 32, 40, LONGEST};
@@ -196,7 +192,7 @@ static void draw_case(const struct subject *s, uint64_t seed, int64_t index, str
 
 /* ---- requests of a parent ---- */
 
-static void keep_case(struct cases_end *end, const struct subject *s, const struct check_case *c,
+static void keep_case(struct cases_end *end, const struct checked *s, const struct check_case *c,
                       const struct value *settings)
 {
     end->text = case_text(c, s->arena);
@@ -206,21 +202,20 @@ static void keep_case(struct cases_end *end, const struct subject *s, const stru
             arena_printf(s->arena, "%s=%s", settings->key[i], settings->item[i]->text);
 }
 
-static void run_drawn(const struct subject *s, uint64_t seed, int64_t index,
+static void run_drawn(const struct checked *s, uint64_t seed, int64_t index,
                       struct check_outcome *o)
 {
     struct check_case c;
     struct value *settings;
     draw_case(s, seed, index, &c, &settings);
-    struct subject one = *s;
+    struct checked one = *s;
     one.given = value_merge(s->arena, (struct value *)(uintptr_t)s->given, settings);
     run_case(&one, &c, o);
     if (o->verdict == CHECK_FAILED)
         keep_case(s->end, s, &c, settings);
 }
 
-/* The memory of each case is given back after it. */
-static void sweep(const struct subject *s, uint64_t seed, int64_t first, double seconds,
+static void sweep(const struct checked *s, uint64_t seed, int64_t first, double seconds,
                   struct check_outcome *o)
 {
     double until = clock_seconds() + seconds;
@@ -240,7 +235,7 @@ static void sweep(const struct subject *s, uint64_t seed, int64_t first, double 
     }
 }
 
-static void run_text(const struct subject *s, struct check_outcome *o)
+static void run_text(const struct checked *s, struct check_outcome *o)
 {
     struct check_case c;
     struct error err = {0};
@@ -253,7 +248,7 @@ static void run_text(const struct subject *s, struct check_outcome *o)
         name_hooks(s, &c, o);
 }
 
-void run_drawn_cases(const struct subject *s, struct check_outcome *o)
+void run_drawn_cases(const struct checked *s, struct check_outcome *o)
 {
     uint64_t seed;
     int64_t index;

@@ -4,42 +4,42 @@
 
 #include <string.h>
 
-static const char *is_a_task(const struct subject *s)
+static const char *is_a_task(const struct checked *s)
 {
     return s->plugin->desc->kind == PEAT_TASK ? "it is a task" : NULL;
 }
 
-static const char *not_a_task(const struct subject *s)
+static const char *not_a_task(const struct checked *s)
 {
     return is_a_task(s) ? NULL : "it is not a task";
 }
 
 /* A hook that draws positions for a whole row cannot know which of them will be looked at. */
-static const char *moves_rows(const struct subject *s)
+static const char *moves_rows(const struct checked *s)
 {
-    const peat_scheme *scheme = subject_scheme(s);
+    const peat_scheme *scheme = checked_scheme(s);
     return scheme && scheme->positions ? "it changes the positions of whole rows" : NULL;
 }
 
-static const char *keeps_softmax(const struct subject *s)
+static const char *keeps_softmax(const struct checked *s)
 {
-    return scheme_has(subject_scheme(s), HOOK_SOFTMAX) ? NULL : "it does not replace the softmax";
+    return scheme_has(checked_scheme(s), HOOK_SOFTMAX) ? NULL : "it does not replace the softmax";
 }
 
-static const char *has_one_path(const struct subject *s)
+static const char *has_one_path(const struct checked *s)
 {
-    const char *hook = scheme_needs_composed(subject_scheme(s));
+    const char *hook = scheme_needs_composed(checked_scheme(s));
     return hook ? arena_printf(s->arena, "it works on %s, which needs the composed path", hook)
                 : NULL;
 }
 
-static const char *reads_length(const struct subject *s)
+static const char *reads_length(const struct checked *s)
 {
-    return subject_scheme(s)->needs & PEAT_NEED_LENGTH ? "it depends on the length" : NULL;
+    return checked_scheme(s)->needs & PEAT_NEED_LENGTH ? "it depends on the length" : NULL;
 }
 
-/* A scheme that has a period, or begins to act far out, agrees at one shift and not at all of
- * these. */
+/* A scheme that has a period, or acts far out alone, agrees at one shift and not at all of these.
+ */
 #define SHIFTS(rest)                                                                               \
     "shift=7" rest "; shift=1" rest "; shift=61" rest "; shift=1000" rest "; shift=12345" rest
 #define PLACES(rest)                                                                               \
@@ -143,14 +143,14 @@ const struct property *property_find(const char *name)
     return NULL;
 }
 
-static uint32_t traits_of(const struct subject *s)
+static uint32_t traits_of(const struct checked *s)
 {
-    const peat_scheme *scheme = subject_scheme(s);
-    const peat_combine *combine = subject_combine(s);
+    const peat_scheme *scheme = checked_scheme(s);
+    const peat_combine *combine = checked_combine(s);
     return scheme ? scheme->traits : combine ? combine->traits : 0;
 }
 
-const char *property_unfit(const struct property *p, const struct subject *s)
+const char *property_unfit(const struct property *p, const struct checked *s)
 {
     peat_kind kind = s->plugin->desc->kind;
     if (!check_is_for(check_find(p->check), kind))

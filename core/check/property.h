@@ -2,8 +2,8 @@
 /*
  * property.h: the table of properties of plugins.
  *
- * Most hold in a small model: a function tries one in one case. A check tries it in a few fixed
- * cases, and `--thorough` in cases that are drawn. The others hold of the plugin as a whole.
+ * Most are properties of a small model, tried in a few fixed cases and, with `--thorough`, in cases
+ * that are drawn. The others are properties of the plugin as a whole.
  */
 #ifndef CHECK_PROPERTY_H
 #define CHECK_PROPERTY_H
@@ -16,7 +16,7 @@ enum { ARCH_SEQ2SEQ = 1 << PEAT_SEQ2SEQ };
 
 /* A case that is being tried. */
 struct trial {
-    const struct subject *subject;
+    const struct checked *subject;
     const struct variant *variant;
     const struct check_case *c;
     const peat_scheme *hooks; /* in the place of the scheme's; NULL: its own */
@@ -29,7 +29,7 @@ struct property {
     void (*holds)(const struct trial *t); /* in the model of a case; NULL: `whole` is tried  */
     unsigned archs;                       /* of these models, ARCH_DECODER and so on         */
     const char *fixed;                    /* its cases, "moved; rows=1"; NULL: the usual one */
-    void (*whole)(const struct subject *s, struct check_outcome *o);
+    void (*whole)(const struct checked *s, struct check_outcome *o);
     const char *name;  /* in the text of a case; NULL: that of the check              */
     unsigned has, may; /* enum case_flag: of every case, and that a drawn one may have */
     int64_t longest;   /* sequences of the model, and of drawn cases; 0: RIG_T_MAX    */
@@ -39,7 +39,7 @@ struct property {
     /* The plugin must claim all of these traits: "to be storable", for messages. */
     uint32_t traits;
     const char *claim;
-    const char *(*unfit)(const struct subject *s); /* why it is not for this plugin; NULL: it is */
+    const char *(*unfit)(const struct checked *s); /* why it is not for this plugin; NULL: it is */
 };
 
 /* In the order in which they are tried, ended by a NULL check. */
@@ -47,7 +47,7 @@ const struct property *property_table(void);
 const char *property_name(const struct property *p);
 const struct property *property_find(const char *name);
 /* Why a property is not for a plugin; NULL: it is. */
-const char *property_unfit(const struct property *p, const struct subject *s);
+const char *property_unfit(const struct property *p, const struct checked *s);
 
 /* Opens the model of t->c, tries the property and closes it; t->rig->given_up can be read then.
  * Skipped: the plugin does not want such a model. */
@@ -71,7 +71,7 @@ const double *logits_at(const double *logits, int64_t place);
 
 const char *arch_name(peat_arch arch);
 
-/* check_sequence.c: the tokens that a place may depend on. */
+/* The functions of the table, in check_*.c. */
 void future_holds(const struct trial *t);
 void future_token_holds(const struct trial *t);
 void prefix_holds(const struct trial *t);
@@ -84,41 +84,33 @@ void under_padding_holds(const struct trial *t);
 void document_alone_holds(const struct trial *t);
 void other_document_holds(const struct trial *t);
 void source_padding_holds(const struct trial *t);
-/* check_masked.c */
 void masked_holds(const struct trial *t);
-/* check_gradients.c */
 void gradients_hold(const struct trial *t);
-/* check_traits.c: claims. */
 void shift_holds(const struct trial *t);
 void norms_hold(const struct trial *t);
 void permutation_holds(const struct trial *t);
 void acts_across(const struct trial *t);
 void nothing_trained(const struct trial *t);
-void finite_length(const struct subject *s, struct check_outcome *o);
-void content_dependent(const struct subject *s, struct check_outcome *o);
-void needs_causal(const struct subject *s, struct check_outcome *o);
-/* check_repeat.c: calls that are equal. */
+void finite_length(const struct checked *s, struct check_outcome *o);
+void content_dependent(const struct checked *s, struct check_outcome *o);
+void needs_causal(const struct checked *s, struct check_outcome *o);
 void finite_holds(const struct trial *t);
 void paths_hold(const struct trial *t);
 void purity_holds(const struct trial *t);
 void threads_hold(const struct trial *t);
 void buffers_hold(const struct trial *t);
 void no_leak_holds(const struct trial *t);
-/* check_environment.c */
-void environment_after_load(const struct subject *s, struct check_outcome *o);
+void environment_after_load(const struct checked *s, struct check_outcome *o);
 void environment_after_step(const struct trial *t);
-/* check_parameters.c */
-void parameters_whole(const struct subject *s, struct check_outcome *o);
-void widths_whole(const struct subject *s, struct check_outcome *o);
+void parameters_whole(const struct checked *s, struct check_outcome *o);
+void widths_whole(const struct checked *s, struct check_outcome *o);
 /* drawn.c: as check_cases says. */
-void run_drawn_cases(const struct subject *s, struct check_outcome *o);
-/* check_abi.c */
-void abi_whole(const struct subject *s, struct check_outcome *o);
-/* check_task.c */
+void run_drawn_cases(const struct checked *s, struct check_outcome *o);
+void abi_whole(const struct checked *s, struct check_outcome *o);
 void batches_hold(const struct trial *t);
-void task_metrics(const struct subject *s, struct check_outcome *o);
-void task_leaks(const struct subject *s, struct check_outcome *o);
+void task_metrics(const struct checked *s, struct check_outcome *o);
+void task_leaks(const struct checked *s, struct check_outcome *o);
 /* Makes batches of a task as a trainer does. */
-peat_status task_runs(const struct subject *s, struct error *err);
+peat_status task_runs(const struct checked *s, struct error *err);
 
 #endif

@@ -109,8 +109,7 @@ static void make_smaller(struct search *s, struct found *best)
 
 /* ---- finding one ---- */
 
-/* Tries the case that failed in a process of many alone. One that fails only after others is
- * reported as it was drawn. */
+/* Makes the case smaller that failed, unless it fails only after others. */
 static void look_at_case(struct search *s, const struct check_report *many)
 {
     struct thorough *t = s->t;

@@ -46,8 +46,6 @@ bool trial_has(const struct trial *t, enum case_flag flag)
     return (t->c->flags | t->c->property->has) & flag;
 }
 
-/* ---- input ---- */
-
 /* Padding and documents of the case; the input has those that its flags say. */
 static void hide(const struct trial *t, struct rig_input *x)
 {
@@ -62,7 +60,7 @@ static void hide(const struct trial *t, struct rig_input *x)
     x->in.document = trial_has(t, CASE_PACKED) ? x->document : NULL;
 }
 
-/* S places for each row, of which those from SOURCE_T on are padding. */
+/* S places for each row; those from SOURCE_T on are padding. */
 static void add_sources(const struct trial *t, struct model_input *in, int64_t S)
 {
     struct arena *a = &t->rig->arena;
@@ -97,8 +95,6 @@ struct rig_input trial_input(const struct trial *t)
 {
     return trial_longer_sources(t, 0);
 }
-
-/* ---- messages ---- */
 
 void trial_fail(const struct trial *t, const char *fmt, ...)
 {

@@ -3,7 +3,6 @@
 #include "diagnose/celltables.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/shown.h"

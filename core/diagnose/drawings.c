@@ -3,7 +3,6 @@
  * there already. */
 #include "diagnose/drawings.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -16,7 +15,7 @@
 enum { POSITIONS_MAX = 256, HEADS_MAX = 8 };
 
 /* A scheme with its parameters, as it stands in some cell. */
-struct look {
+struct shown_scheme {
     const char *title, *name; /* as in grid/schemefile.h */
     struct scheme_request request;
     const struct cell_files *cell; /* finished, with the scheme; NULL: there is none */
@@ -36,7 +35,7 @@ static void add_parameter(struct strbuf *out, const char *key, const struct valu
 }
 
 /* Parameters by themselves, and in the title. */
-static void read_parameters(const struct value *scheme, struct arena *a, struct look *look)
+static void read_parameters(const struct value *scheme, struct arena *a, struct shown_scheme *look)
 {
     struct json given = json_map(a);
     struct strbuf title;
@@ -55,16 +54,16 @@ static void read_parameters(const struct value *scheme, struct arena *a, struct 
 }
 
 static bool read_look(const struct value *config, const struct value *scheme, struct arena *a,
-                      struct look *look)
+                      struct shown_scheme *look)
 {
     const struct value *model = value_get(config, "model");
     int64_t T = json_get_int(value_get(config, "train"), "seq_len", 0);
     int64_t heads = json_get_int(model, "n_head", 1);
-    *look = (struct look){.request = {.scheme = json_get_text(scheme, "plugin"),
-                                      .alone = true,
-                                      .d = json_get_int(model, "d_model", 0),
-                                      .T = T < POSITIONS_MAX ? T : POSITIONS_MAX,
-                                      .heads = heads}};
+    *look = (struct shown_scheme){.request = {.scheme = json_get_text(scheme, "plugin"),
+                                              .alone = true,
+                                              .d = json_get_int(model, "d_model", 0),
+                                              .T = T < POSITIONS_MAX ? T : POSITIONS_MAX,
+                                              .heads = heads}};
     if (!look->request.scheme || look->request.d <= 0 || T <= 0 || heads <= 0 ||
         strcmp(look->request.scheme, "none") == 0)
         return false;
@@ -73,7 +72,7 @@ static bool read_look(const struct value *config, const struct value *scheme, st
 }
 
 /* The first finished cell that has it is its example. */
-static int add_look(struct look *look, int n, const struct look *one)
+static int add_look(struct shown_scheme *look, int n, const struct shown_scheme *one)
 {
     for (int m = 0; m < n; m++)
         if (strcmp(look[m].title, one->title) == 0) {
@@ -86,13 +85,14 @@ static int add_look(struct look *look, int n, const struct look *one)
     return n;
 }
 
-static bool differs(const struct look *x, const struct look *y, const char *key)
+static bool differs(const struct shown_scheme *x, const struct shown_scheme *y, const char *key)
 {
     const struct value *a = value_get(x->request.given, key), *b = value_get(y->request.given, key);
     return strcmp(x->request.scheme, y->request.scheme) == 0 && !(a && b && value_equal(a, b));
 }
 
-static void name_look(const struct look *all, int n, struct look *one, struct arena *a)
+static void name_look(const struct shown_scheme *all, int n, struct shown_scheme *one,
+                      struct arena *a)
 {
     struct strbuf name;
     strbuf_init(&name);
@@ -109,14 +109,15 @@ static void name_look(const struct look *all, int n, struct look *one, struct ar
 }
 
 /* Each once, at the sizes of the first cell that has it. */
-static int list_looks(const struct rundir *r, struct arena *a, struct look look[DRAWINGS_MAX])
+static int list_looks(const struct rundir *r, struct arena *a,
+                      struct shown_scheme look[DRAWINGS_MAX])
 {
     int n = 0;
     for (int i = 0; i < r->n; i++) {
         const struct cell_files *cell = &r->cell[i];
         const struct value *position = value_get(cell->config, "position"), *scheme;
         for (int k = 0; cell->planned && (scheme = json_get_item(position, "scheme", k)); k++) {
-            struct look one;
+            struct shown_scheme one;
             if (!read_look(cell->config, scheme, a, &one))
                 continue;
             one.cell = cell->state == CELL_DONE ? cell : NULL;
@@ -130,7 +131,7 @@ static int list_looks(const struct rundir *r, struct arena *a, struct look look[
 }
 
 /* The drawing without what only its scheme can say. */
-static struct scheme_drawing begin_drawing(const struct look *look)
+static struct scheme_drawing begin_drawing(const struct shown_scheme *look)
 {
     const struct cell_files *cell = look->cell;
     return (struct scheme_drawing){
@@ -165,7 +166,7 @@ static void cut(struct scheme_table *t, struct arena *a)
 }
 
 /* before: NULL, or of the same shape. */
-static void add_drawing(const struct look *look, const struct scheme_table *t,
+static void add_drawing(const struct shown_scheme *look, const struct scheme_table *t,
                         const struct scheme_table *before, const struct team *team, struct arena *a,
                         struct scheme_drawing *d)
 {
@@ -189,7 +190,8 @@ static void add_drawing(const struct look *look, const struct scheme_table *t,
 }
 
 /* The scheme's table: its stream, else a node that it names, else its bias. */
-static const struct cell_table *own_table(const struct look *look, const struct cell_diagnosis *d,
+static const struct cell_table *own_table(const struct shown_scheme *look,
+                                          const struct cell_diagnosis *d,
                                           const struct cell_table *list, int n)
 {
     const char *id = d->assembly.positional.scheme[look->scheme].part.id;
@@ -206,8 +208,8 @@ static const struct cell_table *own_table(const struct look *look, const struct 
 
 /* How training changed the scheme; d->value stays NULL where the cell does not show it. An error
  * may be of this time alone. */
-static peat_status draw_trained(const struct look *look, const struct team *team, struct arena *a,
-                                struct scheme_drawing *d)
+static peat_status draw_trained(const struct shown_scheme *look, const struct team *team,
+                                struct arena *a, struct scheme_drawing *d)
 {
     struct cell_diagnosis start, now = {.cell = NULL};
     struct cell_table *before, *after;
@@ -239,7 +241,7 @@ static bool is_final(peat_status status)
     return status == PEAT_OK || status == PEAT_REFUSED || status == PEAT_INVALID;
 }
 
-static peat_status draw(const struct look *look, const struct team *team, struct arena *a,
+static peat_status draw(const struct shown_scheme *look, const struct team *team, struct arena *a,
                         struct scheme_drawing *d, struct error *err)
 {
     struct scheme_table t;
@@ -255,7 +257,7 @@ static peat_status draw(const struct look *look, const struct team *team, struct
 static peat_status send_drawing(void *ctx, struct trail *trail, struct strbuf *out,
                                 struct error *err)
 {
-    struct look look = *(const struct look *)ctx;
+    struct shown_scheme look = *(const struct shown_scheme *)ctx;
     struct scheme_drawing d = begin_drawing(&look);
     struct arena a;
     struct team team = {1, NULL};
@@ -275,19 +277,19 @@ static peat_status send_drawing(void *ctx, struct trail *trail, struct strbuf *o
     return status;
 }
 
-static peat_status ask(const struct look *look, struct strbuf *sent, struct error *err)
+static peat_status ask(const struct shown_scheme *look, struct strbuf *sent, struct error *err)
 {
-    struct look own = *look;
+    struct shown_scheme own = *look;
     strbuf_clear(sent);
     return apart_run(send_drawing, &own, apart_seconds(), APART_SILENT, sent, NULL, err);
 }
 
 /* Where a cell brings the process down, from initial weights. */
-static const struct value *drawing_of(const struct look *look, struct arena *a)
+static const struct value *drawing_of(const struct shown_scheme *look, struct arena *a)
 {
     struct strbuf sent;
     struct error err = {0};
-    struct look alone = *look;
+    struct shown_scheme alone = *look;
     struct json missing = json_map(a);
     alone.cell = NULL;
     strbuf_init(&sent);
@@ -313,7 +315,7 @@ static bool same_or_none(const char *x, const char *y)
     return x && y ? strcmp(x, y) == 0 : x == y;
 }
 
-static bool is_kept(const char *dir, const struct look *look, int n, struct arena *a)
+static bool is_kept(const char *dir, const struct shown_scheme *look, int n, struct arena *a)
 {
     struct scheme_drawings kept;
     bool same = scheme_drawings_read(dir, &kept, a, NULL) == PEAT_OK && kept.n == n;
@@ -327,7 +329,7 @@ static bool is_kept(const char *dir, const struct look *look, int n, struct aren
 
 peat_status drawings_keep(const char *dir, struct error *err)
 {
-    struct look look[DRAWINGS_MAX];
+    struct shown_scheme look[DRAWINGS_MAX];
     struct arena a;
     struct rundir r;
     struct error damaged = {0};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* parts_advance.c: the parts through one block, with everything that is not linear held fixed. */
 #include <math.h>
-#include <string.h>
 
 #include "diagnose/parts.h"
 #include "model/block.h"

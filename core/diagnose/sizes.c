@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sizes.c: how large tokens and positions are where they meet, and how alike their directions. */
 #include <math.h>
-#include <string.h>
 
 #include "diagnose/diagnostics.h"
 #include "heads.h"

@@ -2,8 +2,6 @@
 /* subject.c: reading windows. */
 #include "diagnose/subject.h"
 
-#include <string.h>
-
 #include "base/rng.h"
 
 void subject_init(struct subject *s, struct model *model, const struct team *team, uint64_t seed)
@@ -48,39 +46,16 @@ void subject_each(struct subject *s, int n, void (*add)(void *ctx, const peat_ba
     }
 }
 
-/* The first T columns of x [B, from], in place. */
-static void cut(void *x, size_t each, int64_t B, int64_t from, int64_t T)
+static int64_t shown_length(int64_t T)
 {
-    unsigned char *bytes = x;
-    for (int64_t b = 1; b < B; b++)
-        memmove(bytes + (size_t)(b * T) * each, bytes + (size_t)(b * from) * each,
-                (size_t)T * each);
-}
-
-static void cut_batch(peat_batch *b, int64_t T)
-{
-    if (b->T <= T)
-        return;
-    cut(b->token, sizeof(*b->token), b->B, b->T, T);
-    cut(b->target, sizeof(*b->target), b->B, b->T, T);
-    cut(b->segment, sizeof(*b->segment), b->B, b->T, T);
-    cut(b->document, sizeof(*b->document), b->B, b->T, T);
-    cut(b->pad, sizeof(*b->pad), b->B, b->T, T);
-    cut(b->special, sizeof(*b->special), b->B, b->T, T);
-    for (int64_t i = 0; i < b->n_stream; i++)
-        if (b->stream_id[i])
-            cut(b->stream_id[i], sizeof(**b->stream_id), b->B, b->T, T);
-        else
-            cut(b->stream_number[i], sizeof(**b->stream_number) * (size_t)b->stream_numbers[i],
-                b->B, b->T, T);
-    b->T = T;
+    return T < SUBJECT_LENGTH ? T : SUBJECT_LENGTH;
 }
 
 /* Fewer tokens where the vocabulary makes logits large, or the length attention weights. */
 static int64_t rows_of(const peat_task_plan *plan, int64_t T)
 {
     const int64_t most = 64, logits = INT64_C(1) << 25, pairs = INT64_C(1) << 18;
-    int64_t shown = T < SUBJECT_LENGTH ? T : SUBJECT_LENGTH;
+    int64_t shown = shown_length(T);
     int64_t tokens = logits / plan->vocab < SUBJECT_TOKENS ? logits / plan->vocab : SUBJECT_TOKENS;
     tokens = pairs / shown < tokens ? pairs / shown : tokens;
     int64_t rows = tokens / shown;
@@ -101,12 +76,11 @@ peat_status subject_read(struct subject *s, const struct task *task, int64_t whi
         peat_status status = task_eval_batch(task, which, i, &batch, err);
         if (status != PEAT_OK)
             return status;
-        if (batch.b.B == 0)
+        if (batch.b.B == 0 || (i > 0 && shown_length(batch.b.T) != s->batch[0].T))
             break;
-        cut_batch(&batch.b, SUBJECT_LENGTH);
-        if (i > 0 && batch.b.T != s->batch[0].T)
-            break;
-        s->batch[s->n_batch++] = batch.b;
+        if (!batch_cut(&s->arena, &batch.b, batch.b.B, NULL, shown_length(batch.b.T), &s->batch[i]))
+            return error_set(err, PEAT_NOMEM, "out of memory for the windows");
+        s->n_batch++;
     }
     if (s->n_batch == 0)
         return error_set(err, PEAT_INVALID, "task '%s' has no evaluation windows", task->part.id);

@@ -2,8 +2,6 @@
 /* scheme_table.c: one scheme without a model around it. */
 #include "inspect/scheme_table.h"
 
-#include <string.h>
-
 #include "nn/differences.h"
 #include "nn/host.h"
 #include "nn/setup.h"

@@ -140,7 +140,20 @@ bool batch_cut(struct arena *a, const peat_batch *b, int64_t n, const int64_t *r
         size_t width = (size_t)to[i].columns * to[i].bytes;
         for (int64_t plane = 0; plane < to[i].planes; plane++)
             for (int64_t r = 0; r < n; r++, cut += width)
-                memcpy(cut, whole + (size_t)(plane * b->B + row[r]) * step, width);
+                memcpy(cut, whole + (size_t)(plane * b->B + (row ? row[r] : r)) * step, width);
     }
     return true;
+}
+
+bool batch_has_rows(const peat_batch *x, int64_t first, const peat_batch *y)
+{
+    struct array array[ARRAYS];
+    bool same = x->T == y->T && x->S == y->S && x->B - first >= y->B;
+    for (int i = arrays_of(y, array) - 1; same && i >= 0; i--) {
+        size_t row = (size_t)array[i].columns * array[i].bytes, n = (size_t)y->B * row;
+        for (int64_t plane = 0; plane < array[i].planes; plane++)
+            same = same && memcmp(data_of(x, &array[i]) + (size_t)(plane * x->B + first) * row,
+                                  data_of(y, &array[i]) + (size_t)plane * n, n) == 0;
+    }
+    return same;
 }

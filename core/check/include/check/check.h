@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.h: what a plugin promises, executed.
+ * check.h: checks of the promises of plugins.
  *
- * A check works on one loaded plugin and ends in a verdict with a reason. Checks assume nothing of
- * each other and may crash, hang or spoil the process with the plugin: the caller gives each its
- * own.
+ * A check works on one loaded plugin and ends in a verdict with a reason. It may crash, hang or
+ * spoil the process with the plugin, so the caller gives each check a process of its own.
  */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
@@ -14,8 +13,7 @@
 
 enum check_verdict { CHECK_PASSED, CHECK_FAILED, CHECK_SKIPPED };
 
-/* `why` is empty when the check passed; otherwise it says what is wrong and where, or why the check
- * was skipped. */
+/* why: the mistake and its place, or the reason to skip; "" when the check passed. */
 struct check_outcome {
     enum check_verdict verdict;
     char why[2048];
@@ -33,7 +31,7 @@ struct cases_end {
 };
 
 /* The plugin under check. */
-struct subject {
+struct checked {
     struct arena *arena;
     const struct plugin *plugin;
     const struct value *given;    /* parameters to check it with; NULL: the defaults */
@@ -56,13 +54,12 @@ const struct check *check_table(void);
 /* check_cases too. */
 const struct check *check_find(const char *name);
 bool check_is_for(const struct check *c, peat_kind kind);
-void check_run(const struct check *c, const struct subject *s, struct check_outcome *o);
+void check_run(const struct check *c, const struct checked *s, struct check_outcome *o);
 
 /*
- * All properties in configurations that are drawn: case `index` of a seed is the same on every
- * machine, and what is drawn for the plugin's parameters is said as settings, "reach=3".
- * s->cases is one case as it is printed; "at SEED INDEX", which is not run but written to s->end;
- * or "from SEED INDEX SECONDS": one after another until one fails or time is up.
+ * All properties in configurations that are drawn, the same on every machine, with parameters drawn
+ * as settings, "reach=3". s->cases is one case as it is printed; "at SEED INDEX", which is written
+ * to s->end and not run; or "from SEED INDEX SECONDS": cases until one fails or time is up.
  */
 extern const struct check check_cases;
 

@@ -17,18 +17,16 @@ enum check_end {
 const char *check_end_name(enum check_end end); /* "passed" */
 bool check_is_bad(enum check_end end);          /* neither passed nor skipped */
 
-/* The end of one check. */
 struct check_report {
     const char *check;
     enum check_end end;
     const char *text;            /* "" when it passed */
     const struct value *subject; /* the child's description of the plugin; NULL: not loaded */
-    bool absent;                 /* there is no such plugin: text says so */
+    bool absent;                 /* the plugin was not found */
     double seconds;
     struct cases_end cases; /* of check_cases */
 };
 
-/* The plugin to check, and how. */
 struct check_request {
     const char *plugin; /* name or path */
     int n_setting;

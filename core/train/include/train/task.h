@@ -30,6 +30,12 @@ struct batch {
 peat_status batch_init(struct batch *batch, struct arena *arena, int64_t B, int64_t T);
 peat_status task_batch_init(const struct task *t, struct batch *batch, struct arena *arena,
                             int64_t B, int64_t T);
+/* Rows row[0 .. n-1] of a batch (NULL: its first n) and their first T places, in the arena; false:
+ * no memory. */
+bool batch_cut(struct arena *a, const peat_batch *b, int64_t n, const int64_t *row, int64_t T,
+               peat_batch *part);
+/* Whether the arrays of y hold rows first, first + 1, .. of x. */
+bool batch_has_rows(const peat_batch *x, int64_t first, const peat_batch *y);
 /* The truths of the rows of a batch's logits, *n of them: its targets or labels. */
 const int32_t *task_targets(const struct task *t, const peat_batch *b, int64_t *n);
 /* The training batch of `step` (1, 2, ...): a function of seed and step alone. */
