@@ -82,8 +82,8 @@ static const char *end_of_printed(void)
 static void expect(int expected, const char *fmt, va_list args)
 {
     int status = run(fmt, args);
-    ck_assert_msg(status == expected, "%s: exit status %d, expected %d\n%s", fmt, status, expected,
-                  end_of_printed());
+    ck_assert_msg(status == expected, "%.900s: exit status %d, expected %d\n%s", fmt, status,
+                  expected, end_of_printed());
 }
 
 void shell_expect(int status, const char *fmt, ...)
@@ -100,7 +100,7 @@ void shell_says(int status, const char *text, const char *fmt, ...)
     va_start(args, fmt);
     expect(status, fmt, args);
     va_end(args);
-    ck_assert_msg(shell_printed(text), "%s: no '%s' in:\n%s", fmt, text, end_of_printed());
+    ck_assert_msg(shell_printed(text), "%.900s: no '%.100s' in:\n%s", fmt, text, end_of_printed());
 }
 
 void assert_printed(const char *text)
