@@ -6,6 +6,7 @@
 
 #include "diagnose/diagnostics.h"
 #include "heads.h"
+#include "maths/spectrum.h"
 #include "rounded.h"
 
 enum { DISTANCES = 12 }; /* 0, 1, 2-3, 4-7, .. */
@@ -142,7 +143,8 @@ static double *plain_scores(const struct subject *s, const struct attention_seen
     const double *q = node_copy(seen->projected.q, a), *k = node_copy(seen->projected.k, a);
     double *out = ARENA_ARRAY(a, x->B * x->H * T * T, double);
     for (int64_t i = 0; i < x->B * x->H; i++)
-        score_head(s->team, q + i * T * C, k + i * T * C, seen->scale, T, C, out + i * T * T);
+        row_products(s->team, q + i * T * C, T, k + i * T * C, T, C, seen->scale, out + i * T * T,
+                     T);
     return out;
 }
 

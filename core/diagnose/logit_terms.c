@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * logit_terms.c: q = sum of q_a and k = sum of k_b, so logit(i, j) = sum over (a, b) of
- * scale q_a(i).k_b(j), plus the bias. The
- * terms of tokens and positions are the four of Ke et al. 2021.
+ * logit_terms.c: logit(i, j) = sum over (a, b) of scale q_a(i).k_b(j), plus the bias, since
+ * q = sum of q_a and k = sum of k_b. For tokens and positions these are Ke et al. 2021's terms.
  */
 #include <math.h>
 #include <string.h>
@@ -10,12 +9,13 @@
 #include "diagnose/diagnostics.h"
 #include "diagnose/parts.h"
 #include "heads.h"
+#include "maths/spectrum.h"
 #include "rounded.h"
 
 enum { BIAS_TERM = PARTS * PARTS, TERMS };
 
-/* Of one head, over all batches. Every term is first centred over the keys that its query sees:
- * softmax does not see what a row has in common. */
+/* Of one head, over all batches. Terms are centred over the keys that their query sees: a constant
+ * of a row is nothing to softmax. */
 struct head_sums {
     double square[TERMS]; /* sum of term^2         */
     double cross[TERMS];  /* sum of term * logit   */
@@ -108,12 +108,12 @@ static void add_group(struct logit_work *w, const struct trace *t, const struct 
             int64_t at = b * g->H + h;
             struct square q = {.T = T, .logit = room + TERMS * TT, .mask = mask + b * TT};
             for (int i = 0; i < BIAS_TERM; i++) {
-                const double *query = g->q[i / PARTS], *key = g->k[i % PARTS];
+                const double *query = g->x[OF_QUERY][i / PARTS], *key = g->x[OF_KEY][i % PARTS];
                 if (!query || !key)
                     continue;
                 q.term[i] = room + i * TT;
-                score_head(w->s->team, query + at * T * g->C, key + at * T * g->C, g->seen->scale,
-                           T, g->C, q.term[i]);
+                row_products(w->s->team, query + at * T * g->C, T, key + at * T * g->C, T, g->C,
+                             g->seen->scale, q.term[i], T);
             }
             if (bias)
                 q.term[BIAS_TERM] =

@@ -98,8 +98,6 @@ bool parts_find(struct subject *s, const peat_batch *b, struct parts *input, str
     return true;
 }
 
-/* ---- the norm with the whole's scale ---- */
-
 /* In place. */
 static void norm_rows(const struct norm_weights *n, struct parts *p)
 {
@@ -137,22 +135,31 @@ void parts_norm(const struct norm_weights *n, const struct parts *from, struct p
 
 /* ---- projections ---- */
 
-/* The tensors of one call of attention_forward. */
+/* Queries, keys and values of one call of attention_forward. */
 struct chains {
     struct arena *arena;
     int n;
     struct chain {
-        double *q, *k, *v;
+        double *x[OF_ALL];
+        int64_t n[OF_ALL];
     } group[2 * POSITIONAL_MAX + 1];
 };
+
+static struct chain copy_chain(const peat_qkv *from, struct arena *a)
+{
+    const peat_node *const node[] = {from->q, from->k, from->v};
+    struct chain c;
+    for (int w = 0; w < OF_ALL; w++) {
+        c.x[w] = node_copy(node[w], a);
+        c.n[w] = tensor_count(&node[w]->value);
+    }
+    return c;
+}
 
 static void on_chain(void *ctx, const struct attention_seen *seen)
 {
     struct chains *c = ctx;
-    struct chain *g = &c->group[c->n++];
-    g->q = node_copy(seen->chain.q, c->arena);
-    g->k = node_copy(seen->chain.k, c->arena);
-    g->v = node_copy(seen->chain.v, c->arena);
+    c->group[c->n++] = copy_chain(&seen->chain, c->arena);
 }
 
 /* Streams that enter attention itself are merged there again: zero, unless `sites`. */
@@ -184,27 +191,21 @@ static bool chains_of(struct trace *t, int64_t layer, double *y, bool sites, str
 }
 
 /* part -= base, in every group. */
-static void chains_subtract(struct chains *part, const struct chains *base,
-                            const struct group_parts *g)
+static void chains_subtract(struct chains *part, const struct chains *base)
 {
-    for (int i = 0; i < part->n; i++) {
-        int64_t rows = tensor_count(&g[i].seen->chain.q->value) / g[i].C;
-        subtract(part->group[i].q, base->group[i].q, rows * g[i].C);
-        subtract(part->group[i].k, base->group[i].k, rows * g[i].C);
-        subtract(part->group[i].v, base->group[i].v, rows * g[i].Cv);
-    }
+    for (int i = 0; i < part->n; i++)
+        for (int w = 0; w < OF_ALL; w++)
+            subtract(part->group[i].x[w], base->group[i].x[w], part->group[i].n[w]);
 }
 
 static void store(struct group_parts *g, const struct chains *c, enum part_kind p)
 {
-    for (int i = 0; i < c->n; i++) {
-        g[i].q[p] = c->group[i].q;
-        g[i].k[p] = c->group[i].k;
-        g[i].v[p] = c->group[i].v;
-    }
+    for (int i = 0; i < c->n; i++)
+        for (int w = 0; w < OF_ALL; w++)
+            g[i].x[w][p] = c->group[i].x[w];
 }
 
-/* What positions bring by entering attention itself is added to their part. */
+/* Positions that enter attention itself are added to the part of positions. */
 static void add_sites(struct trace *t, int64_t layer, double *zero, const struct chains *silent,
                       struct group_parts *g)
 {
@@ -214,27 +215,19 @@ static void add_sites(struct trace *t, int64_t layer, double *zero, const struct
         any = any || t->pass.stream[i];
     if (!any || !chains_of(t, layer, zero, true, &sites))
         return;
-    chains_subtract(&sites, silent, g);
-    for (int i = 0; i < sites.n; i++) {
-        int64_t rows = tensor_count(&g[i].seen->chain.q->value) / g[i].C;
-        double *const own[] = {g[i].q[PART_POSITION], g[i].k[PART_POSITION], g[i].v[PART_POSITION]};
-        double *const more[] = {sites.group[i].q, sites.group[i].k, sites.group[i].v};
-        for (int w = 0; w < 3; w++)
-            for (int64_t j = 0; j < rows * (w < 2 ? g[i].C : g[i].Cv); j++)
-                own[w][j] += more[w][j];
-    }
+    chains_subtract(&sites, silent);
+    for (int i = 0; i < sites.n; i++)
+        for (int w = 0; w < OF_ALL; w++)
+            for (int64_t j = 0; j < sites.group[i].n[w]; j++)
+                g[i].x[w][PART_POSITION][j] += sites.group[i].x[w][j];
 }
 
 static void check_sums(struct trace *t, struct group_parts *g, int n)
 {
     for (int i = 0; i < n; i++) {
-        const peat_qkv *chain = &g[i].seen->chain;
-        double *q = node_copy(chain->q, &t->subject->work);
-        double *k = node_copy(chain->k, &t->subject->work);
-        double *v = node_copy(chain->v, &t->subject->work);
-        g[i].error = fmax(sum_error(q, g[i].q, tensor_count(&chain->q->value)),
-                          sum_error(k, g[i].k, tensor_count(&chain->k->value)));
-        g[i].value_error = sum_error(v, g[i].v, tensor_count(&chain->v->value));
+        struct chain c = copy_chain(&g[i].seen->chain, &t->subject->work);
+        for (int w = OF_QUERY; w <= OF_KEY; w++)
+            g[i].error = fmax(g[i].error, sum_error(c.x[w], g[i].x[w], c.n[w]));
     }
 }
 
@@ -268,7 +261,7 @@ struct group_parts *parts_project(struct trace *t, int64_t layer, const struct p
         if (!y.x[p] || !chains_of(t, layer, y.x[p], false, &one))
             continue;
         if (p != PART_CONSTANT)
-            chains_subtract(&one, &silent, g);
+            chains_subtract(&one, &silent);
         store(g, &one, (enum part_kind)p);
     }
     if (y.x[PART_POSITION])

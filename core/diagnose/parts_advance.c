@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "diagnose/parts.h"
+#include "maths/spectrum.h"
 #include "model/block.h"
 #include "tensor/gemm.h"
 
@@ -11,19 +12,7 @@ static void product(const struct subject *s, const double *x, const struct weigh
                     int64_t rows)
 {
     int64_t out = w->value.dim[0], in = w->value.dim[1];
-    const struct gemm g = {.dtype = PEAT_F64,
-                           .trans_b = true,
-                           .m = rows,
-                           .n = out,
-                           .k = in,
-                           .alpha = 1.0,
-                           .a = x,
-                           .b = w->value.data,
-                           .c = y,
-                           .lda = in,
-                           .ldb = in,
-                           .ldc = out};
-    gemm_run(s->team, &g);
+    row_products(s->team, x, rows, w->value.data, out, in, 1.0, y, out);
 }
 
 static void add_rows(double *x, const struct weight *b, int64_t rows)
@@ -75,7 +64,7 @@ static void add_attention(struct trace *t, const struct block *block, struct par
         if (!x->x[p])
             continue;
         for (int i = 0; i < n; i++)
-            weigh(t, &group[i], weights[i], group[i].v[p], context);
+            weigh(t, &group[i], weights[i], group[i].x[OF_VALUE][p], context);
         product(t->subject, context, block->attention.out_w, y, x->rows);
         if (p == PART_CONSTANT)
             add_rows(y, block->attention.out_b, x->rows);

@@ -50,13 +50,14 @@ bool parts_find(struct subject *s, const peat_batch *b, struct parts *input, str
 void parts_norm(const struct norm_weights *n, const struct parts *from, struct parts *to,
                 struct arena *a);
 
-/* The parts after the attention of one head group. Arrays [B, H of the group, T, C]. */
+enum projection { OF_QUERY, OF_KEY, OF_VALUE, OF_ALL };
+
+/* The parts in the attention of one head group. Arrays [B, H of the group, T, C]. */
 struct group_parts {
     const struct attention_seen *seen;
     int64_t H, C, Cv;
-    double *q[PARTS], *k[PARTS], *v[PARTS];
-    double error; /* of q and k, as in struct parts */
-    double value_error;
+    double *x[OF_ALL][PARTS];
+    double error; /* of queries and keys, as in struct parts */
 };
 
 /* The parts x of what block `layer` works on, as queries, keys and values of its *n head groups; t
