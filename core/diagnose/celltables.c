@@ -45,12 +45,16 @@ static void add_table(struct list *l, const char *name, const char *meaning, str
     *ARENA_APPEND(l->a, l->item, l->n, l->room) = (struct cell_table){own, meaning, t};
 }
 
-static float *singles(struct arena *a, const double *x, int64_t n)
+/* Of the first numbers of x. */
+static struct scheme_table table_of(const struct list *l, const char *what, int64_t heads,
+                                    int64_t rows, int64_t columns, const double *x)
 {
-    float *value = ARENA_ARRAY(a, n, float);
+    struct scheme_table t = {.what = what, .heads = heads, .rows = rows, .columns = columns};
+    int64_t n = scheme_table_values(&t);
+    t.value = ARENA_ARRAY(l->a, n, float);
     for (int64_t i = 0; i < n; i++)
-        value[i] = (float)x[i];
-    return value;
+        t.value[i] = (float)x[i];
+    return t;
 }
 
 /* ---- streams ---- */
@@ -64,13 +68,9 @@ static void add_streams(struct list *l, const struct trace *t)
         if (!x || x->value.rank != 3)
             continue;
         const char *id = p->scheme[i].part.id;
-        int64_t rows = x->value.dim[1], d = x->value.dim[2];
-        const double *all = node_copy(x, &l->d->subject.work);
         add_table(l, id, arena_printf(l->a, "the vector that %s gives each position", id),
-                  (struct scheme_table){.what = "stream",
-                                        .rows = rows,
-                                        .columns = d,
-                                        .value = singles(l->a, all, rows * d)});
+                  table_of(l, "stream", 0, x->value.dim[1], x->value.dim[2],
+                           node_copy(x, &l->d->subject.work)));
     }
 }
 
@@ -145,29 +145,23 @@ static void add_bias(struct list *l, const struct trace *t, int64_t layer)
 /* One number for each place: windows down, positions across. */
 static struct scheme_table table_of_places(struct list *l, const peat_node *x, const char *what)
 {
-    int64_t B = x->value.dim[0], T = x->value.dim[1];
-    int64_t rows = B < WINDOWS_MAX ? B : WINDOWS_MAX;
-    const double *all = node_copy(x, &l->d->subject.work);
-    return (struct scheme_table){.what = what,
-                                 .rows = rows,
-                                 .columns = T,
-                                 .value = singles(l->a, all, rows * T),
-                                 .row_name = "window",
-                                 .column_name = "position"};
+    int64_t B = x->value.dim[0];
+    struct scheme_table t = table_of(l, what, 0, B < WINDOWS_MAX ? B : WINDOWS_MAX, x->value.dim[1],
+                                     node_copy(x, &l->d->subject.work));
+    t.row_name = "window";
+    t.column_name = "position";
+    return t;
 }
 
-/* The last two axes, those between as heads; of the first window. */
+/* The last two axes of the first window; those between as heads. */
 static struct scheme_table table_of_node(struct list *l, const peat_node *x, const char *what)
 {
     const struct tensor *v = &x->value;
-    struct scheme_table t = {
-        .what = what, .rows = v->dim[v->rank - 2], .columns = v->dim[v->rank - 1]};
-    int64_t between = 1;
+    int64_t heads = 1;
     for (int i = 1; i < v->rank - 2; i++)
-        between *= v->dim[i];
-    t.heads = between > 1 ? between : 0;
-    t.value = singles(l->a, node_copy(x, &l->d->subject.work), scheme_table_values(&t));
-    return t;
+        heads *= v->dim[i];
+    return table_of(l, what, heads > 1 ? heads : 0, v->dim[v->rank - 2], v->dim[v->rank - 1],
+                    node_copy(x, &l->d->subject.work));
 }
 
 static void add_probe(struct list *l, const struct trace *t, int i)

@@ -25,105 +25,7 @@ struct best {
     int64_t b, j;
 };
 
-struct query {
-    int64_t index, a, i;
-    double own;              /* distance to its own sum: the noise */
-    double distance[WRONGS]; /* to the nearest wrong answer; INFINITY: there is none */
-    int64_t b, j;            /* the nearest answer with both wrong */
-};
-
-/* ---- what queries add up to ---- */
-
-struct tally {
-    struct collisions *c;
-    int level;
-    double near_sum;
-    int64_t near_count;
-};
-
-static void tally_decoded(struct tally *t, const struct query *q)
-{
-    struct decoded *d = &t->c->decoded[t->level];
-    const double *wrong = q->distance, tolerance = t->c->tolerance;
-    double token = fmin(wrong[WRONG_TOKEN], wrong[WRONG_BOTH]);
-    double position = fmin(wrong[WRONG_POSITION], wrong[WRONG_BOTH]);
-    d->token += fmin(q->own, wrong[WRONG_POSITION]) + tolerance < token;
-    d->position += fmin(q->own, wrong[WRONG_TOKEN]) + tolerance < position;
-    d->both += q->own + tolerance < fmin(token, position);
-}
-
-/* Both ends find the same pair. */
-static struct collision pair_of(const struct query *q)
-{
-    bool first = q->a < q->b;
-    return (struct collision){first ? q->a : q->b, first ? q->i : q->j, first ? q->b : q->a,
-                              first ? q->j : q->i, q->distance[WRONG_BOTH]};
-}
-
-static bool same_pair(const struct collision *x, const struct collision *y)
-{
-    return x->a == y->a && x->i == y->i && x->b == y->b && x->j == y->j;
-}
-
-static void keep_pair(struct collisions *c, struct collision pair)
-{
-    int at = c->n_pairs;
-    for (int k = 0; k < c->n_pairs; k++)
-        if (same_pair(&c->pair[k], &pair))
-            return;
-    while (at > 0 && c->pair[at - 1].distance > pair.distance)
-        at--;
-    if (at == COLLISION_PAIRS)
-        return;
-    int moved = c->n_pairs - at - (c->n_pairs == COLLISION_PAIRS);
-    memmove(c->pair + at + 1, c->pair + at, (size_t)moved * sizeof(pair));
-    c->pair[at] = pair;
-    c->n_pairs += c->n_pairs < COLLISION_PAIRS;
-}
-
-static void tally_near(struct tally *t, const struct query *q)
-{
-    struct collisions *c = t->c;
-    c->near_token = fmin(c->near_token, q->distance[WRONG_TOKEN]);
-    c->near_position = fmin(c->near_position, q->distance[WRONG_POSITION]);
-    c->near_least = fmin(c->near_least, q->distance[WRONG_BOTH]);
-    if (!isfinite(q->distance[WRONG_BOTH]))
-        return;
-    t->near_sum += q->distance[WRONG_BOTH];
-    t->near_count++;
-    c->exact += q->distance[WRONG_BOTH] <= c->tolerance;
-    keep_pair(c, pair_of(q));
-}
-
-static void tally_batch(struct tally *t, const struct query *q, int64_t n)
-{
-    for (int64_t k = 0; k < n; k++) {
-        tally_decoded(t, &q[k]);
-        if (t->level == 0)
-            tally_near(t, &q[k]);
-    }
-}
-
-static double in_units(double distance, double scale)
-{
-    return isfinite(distance) && scale > 0.0 ? distance / scale : (double)NAN;
-}
-
-static void tally_end(struct tally *t)
-{
-    struct collisions *c = t->c;
-    for (int k = 0; k < c->n_decoded; k++) {
-        c->decoded[k].token /= (double)c->queries;
-        c->decoded[k].position /= (double)c->queries;
-        c->decoded[k].both /= (double)c->queries;
-    }
-    c->near_token = in_units(c->near_token, c->scale);
-    c->near_position = in_units(c->near_position, c->scale);
-    c->near_least = in_units(c->near_least, c->scale);
-    c->near_mean = in_units(t->near_sum / (double)t->near_count, c->scale);
-}
-
-/* variance: the sums', over all dimensions. */
+/* variance: that of the sums, over all dimensions. */
 static struct collisions collisions_begin(double variance, int64_t d,
                                           const struct collision_settings *s)
 {
@@ -168,6 +70,13 @@ static double draw_noise(double *noise, int64_t d, double deviation, uint64_t st
     return sqrt(square);
 }
 
+struct query {
+    int64_t index, a, i;
+    double own;               /* distance to its own sum: the noise                       */
+    struct best best[WRONGS]; /* the nearest wrong answers                                */
+    double distance[WRONGS];  /* to them; INFINITY: there is none                         */
+};
+
 /* ---- sums ---- */
 
 /* Of rows that are sums already, `token` has the rows and `position` is one row of zeros. */
@@ -181,11 +90,14 @@ struct sums {
     double *cross, *cross_least;             /* 2 e_b p_j [BLOCK, T], its least over j [BLOCK]    */
     double *noise, *x;                       /* [BATCH, d]                                        */
     double *x_block;                         /* x e_b [BATCH, BLOCK]                              */
-    double *x_place;             /* |p_j|^2 - 2 x p_j [BATCH, T]; at the own: infinite */
-    double *x_own;               /* what stood there [BATCH]                          */
-    double *x_least;             /* least over j [BATCH]                              */
-    struct best (*best)[WRONGS]; /* [BATCH]                                           */
-    struct query *query;         /* [BATCH]                                           */
+    double *x_place;     /* |p_j|^2 - 2 x p_j [BATCH, T]; at the own: infinite */
+    double *x_own;       /* what stood there [BATCH]                          */
+    double *x_least;     /* least over j [BATCH]                              */
+    struct query *query; /* [BATCH]                                           */
+    struct collisions *c;
+    int level;       /* of c->decoded */
+    double near_sum; /* of the distances of near_count queries, without noise */
+    int64_t near_count;
 };
 
 static void sums_alloc(struct sums *s, struct arena *a)
@@ -205,7 +117,6 @@ static void sums_alloc(struct sums *s, struct arena *a)
     s->x_place = ARENA_ARRAY(a, BATCH * T, double);
     s->x_own = ARENA_ARRAY(a, BATCH, double);
     s->x_least = ARENA_ARRAY(a, BATCH, double);
-    s->best = arena_array(a, BATCH, sizeof(*s->best));
     s->query = ARENA_ARRAY(a, BATCH, struct query);
 }
 
@@ -253,7 +164,8 @@ static void compare_own_token(struct sums *s, int64_t q, double token_part, cons
     int64_t T = s->position->rows;
     const double *place = s->x_place + q * T;
     for (int64_t j = 0; j < T; j++)
-        improve(&s->best[q][WRONG_POSITION], token_part + place[j] + cross[j], s->query[q].a, j);
+        improve(&s->query[q].best[WRONG_POSITION], token_part + place[j] + cross[j], s->query[q].a,
+                j);
 }
 
 /* Token b, r-th of the block, with all positions. A row whose lower bound is no better than what
@@ -266,15 +178,15 @@ static void compare_row(struct sums *s, int64_t q, int64_t b, int64_t r)
     if (s->row_token) {
         enum wrong w = compare_labels(s, s->query[q].a, b);
         if (w < WRONGS)
-            improve(&s->best[q][w], token_part, b, 0);
+            improve(&s->query[q].best[w], token_part, b, 0);
         return;
     }
     if (b == s->query[q].a) {
         compare_own_token(s, q, token_part, cross);
         return;
     }
-    improve(&s->best[q][WRONG_TOKEN], token_part + s->x_own[q] + cross[own], b, own);
-    struct best *both = &s->best[q][WRONG_BOTH];
+    improve(&s->query[q].best[WRONG_TOKEN], token_part + s->x_own[q] + cross[own], b, own);
+    struct best *both = &s->query[q].best[WRONG_BOTH];
     if (token_part + s->cross_least[r] + s->x_least[q] >= both->score)
         return;
     for (int64_t j = 0; j < T; j++)
@@ -306,18 +218,18 @@ static void compare_block(struct sums *s, int64_t n, int64_t begin, int64_t end)
 }
 
 /* The query's x, centred, and its products with the positions. */
-static void ask(struct sums *s, int64_t q, double deviation, uint64_t stream, int level)
+static void ask(struct sums *s, int64_t q, double deviation, uint64_t stream)
 {
     int64_t d = s->token->columns;
     struct query *query = &s->query[q];
     const float *e = s->token->x + query->a * d;
     const double *p = s->place + query->i * d;
     double *noise = s->noise + q * d, *x = s->x + q * d;
-    query->own = draw_noise(noise, d, deviation, stream, level, query->index);
+    query->own = draw_noise(noise, d, deviation, stream, s->level, query->index);
     for (int64_t k = 0; k < d; k++)
         x[k] = (double)e[k] - s->token_mean[k] + p[k] + noise[k];
     for (int w = 0; w < WRONGS; w++)
-        s->best[q][w] = (struct best){INFINITY, -1, -1};
+        query->best[w] = (struct best){INFINITY, -1, -1};
 }
 
 static void ask_positions(struct sums *s, int64_t n)
@@ -351,21 +263,94 @@ static double measure_sum(const struct sums *s, int64_t q, const struct best *be
     return sqrt(square);
 }
 
+/* ---- what queries add up to ---- */
+
+static void tally_decoded(struct sums *s, const struct query *q)
+{
+    struct decoded *d = &s->c->decoded[s->level];
+    const double *wrong = q->distance, tolerance = s->c->tolerance;
+    double token = fmin(wrong[WRONG_TOKEN], wrong[WRONG_BOTH]);
+    double position = fmin(wrong[WRONG_POSITION], wrong[WRONG_BOTH]);
+    d->token += fmin(q->own, wrong[WRONG_POSITION]) + tolerance < token;
+    d->position += fmin(q->own, wrong[WRONG_TOKEN]) + tolerance < position;
+    d->both += q->own + tolerance < fmin(token, position);
+}
+
+/* The smaller token first: both ends find the same pair. */
+static struct collision pair_of(const struct sums *s, const struct query *q)
+{
+    const struct best *near = &q->best[WRONG_BOTH];
+    struct collision c = {q->a, q->i, near->b, near->j, q->distance[WRONG_BOTH]};
+    if (s->row_token)
+        c = (struct collision){s->row_token[q->a], s->row_position[q->a], s->row_token[near->b],
+                               s->row_position[near->b], c.distance};
+    return c.a < c.b ? c : (struct collision){c.b, c.j, c.a, c.i, c.distance};
+}
+
+static bool same_pair(const struct collision *x, const struct collision *y)
+{
+    return x->a == y->a && x->i == y->i && x->b == y->b && x->j == y->j;
+}
+
+static void keep_pair(struct collisions *c, struct collision pair)
+{
+    int at = c->n_pairs;
+    for (int k = 0; k < c->n_pairs; k++)
+        if (same_pair(&c->pair[k], &pair))
+            return;
+    while (at > 0 && c->pair[at - 1].distance > pair.distance)
+        at--;
+    if (at == COLLISION_PAIRS)
+        return;
+    int moved = c->n_pairs - at - (c->n_pairs == COLLISION_PAIRS);
+    memmove(c->pair + at + 1, c->pair + at, (size_t)moved * sizeof(pair));
+    c->pair[at] = pair;
+    c->n_pairs += c->n_pairs < COLLISION_PAIRS;
+}
+
+static void tally_near(struct sums *s, const struct query *q)
+{
+    struct collisions *c = s->c;
+    c->near_token = fmin(c->near_token, q->distance[WRONG_TOKEN]);
+    c->near_position = fmin(c->near_position, q->distance[WRONG_POSITION]);
+    c->near_least = fmin(c->near_least, q->distance[WRONG_BOTH]);
+    if (!isfinite(q->distance[WRONG_BOTH]))
+        return;
+    s->near_sum += q->distance[WRONG_BOTH];
+    s->near_count++;
+    c->exact += q->distance[WRONG_BOTH] <= c->tolerance;
+    keep_pair(c, pair_of(s, q));
+}
+
 static void answer(struct sums *s, int64_t n)
 {
     for (int64_t q = 0; q < n; q++) {
         struct query *query = &s->query[q];
         for (int w = 0; w < WRONGS; w++)
-            query->distance[w] = measure_sum(s, q, &s->best[q][w]);
-        query->b = s->best[q][WRONG_BOTH].b;
-        query->j = s->best[q][WRONG_BOTH].j;
-        if (!s->row_token)
-            continue;
-        query->i = s->row_position[query->a];
-        query->a = s->row_token[query->a];
-        query->j = query->b < 0 ? -1 : s->row_position[query->b];
-        query->b = query->b < 0 ? -1 : s->row_token[query->b];
+            query->distance[w] = measure_sum(s, q, &query->best[w]);
+        tally_decoded(s, query);
+        if (s->level == 0)
+            tally_near(s, query);
     }
+}
+
+static double in_units(double distance, double scale)
+{
+    return isfinite(distance) && scale > 0.0 ? distance / scale : (double)NAN;
+}
+
+static void tally_end(struct sums *s)
+{
+    struct collisions *c = s->c;
+    for (int k = 0; k < c->n_decoded; k++) {
+        c->decoded[k].token /= (double)c->queries;
+        c->decoded[k].position /= (double)c->queries;
+        c->decoded[k].both /= (double)c->queries;
+    }
+    c->near_token = in_units(c->near_token, c->scale);
+    c->near_position = in_units(c->near_position, c->scale);
+    c->near_least = in_units(c->near_least, c->scale);
+    c->near_mean = in_units(s->near_sum / (double)s->near_count, c->scale);
 }
 
 /* One of each of `queries` equal parts of all pairs: no pair twice, tokens spread evenly. */
@@ -377,23 +362,22 @@ static int64_t sample(int64_t k, int64_t queries, int64_t pairs, uint64_t stream
     return at < (double)pairs ? (int64_t)at : pairs - 1;
 }
 
-static void run_batch(struct sums *s, struct tally *t, int64_t begin, int64_t n,
+static void run_batch(struct sums *s, int64_t begin, int64_t n,
                       const struct collision_settings *settings)
 {
-    const struct collisions *c = t->c;
+    const struct collisions *c = s->c;
     int64_t V = s->token->rows, T = s->position->rows;
-    double deviation = c->decoded[t->level].noise * c->spread;
+    double deviation = c->decoded[s->level].noise * c->spread;
     uint64_t choice = rng_substream(settings->stream, 0);
     for (int64_t q = 0; q < n; q++) {
         int64_t index = sample(begin + q, c->queries, V * T, choice);
         s->query[q] = (struct query){.index = index, .a = index / T, .i = index % T};
-        ask(s, q, deviation, settings->stream, t->level);
+        ask(s, q, deviation, settings->stream);
     }
     ask_positions(s, n);
     for (int64_t b = 0; b < V; b += BLOCK)
         compare_block(s, n, b, b + BLOCK < V ? b + BLOCK : V);
     answer(s, n);
-    tally_batch(t, s->query, n);
 }
 
 static int64_t count_queries(int64_t pairs, int levels, int64_t budget)
@@ -417,11 +401,11 @@ static void run(struct sums *s, struct collisions *c, double variance,
     *c = collisions_begin(variance, s->token->columns, settings);
     c->queries = count_queries(pairs, c->n_decoded, settings->budget);
     c->exhaustive = c->queries == pairs;
-    struct tally t = {.c = c};
-    for (t.level = 0; t.level < c->n_decoded; t.level++)
+    s->c = c;
+    for (s->level = 0; s->level < c->n_decoded; s->level++)
         for (int64_t k = 0; k < c->queries; k += BATCH)
-            run_batch(s, &t, k, c->queries - k < BATCH ? c->queries - k : BATCH, settings);
-    tally_end(&t);
+            run_batch(s, k, c->queries - k < BATCH ? c->queries - k : BATCH, settings);
+    tally_end(s);
     arena_rewind(a, mark);
 }
 
