@@ -14,10 +14,12 @@ struct page {
     int width;
 };
 
-/* Text broken into lines at spaces, each two columns in. */
+/* Text (NULL: none) broken into lines at spaces, each two columns in. */
 static void add_wrapped(const struct page *p, const char *text)
 {
     int room = p->width - 2, at = 0;
+    if (!text)
+        return;
     strbuf_add(p->out, "  ");
     for (const char *word = text; *word;) {
         int n = (int)strcspn(word, " ");
@@ -113,16 +115,6 @@ static void add_logits(const struct page *p, const struct value *v)
     if (layers && layers->n > 1)
         add_wrapped(p, "Layer 0 is exact; deeper layers are attributed with norms, attention "
                        "weights and activations held fixed.");
-    const char *stopped = json_get_text(v, "stopped");
-    if (stopped)
-        add_wrapped(p, stopped);
-}
-
-static void add_left_out(const struct page *p, const struct value *v)
-{
-    const char *left_out = json_get_text(v, "left_out");
-    if (left_out)
-        add_wrapped(p, left_out);
 }
 
 /* "'e' at 5", or "token 7 at 5" where a token has no text. */
@@ -232,7 +224,7 @@ static const struct section {
      "  layer   head   tok.tok   tok.pos   pos.tok   pos.pos    others    bias\n",
      .add = add_logits},
     {"sizes", "                       token  position     ratio    cosine  |cosine|\n", "start",
-     "  before training " SIZES, "  now             " SIZES, add_left_out},
+     "  before training " SIZES, "  now             " SIZES},
     {"subspaces", "              rows   rank  effective\n"
                   "  token    {token/rows 7f}{token/rank 7f}{token/effective 11.1f}\n"
                   "  position {position/rows 7f}{position/rank 7f}{position/effective 11.1f}\n"
@@ -288,11 +280,12 @@ static void add_section(const struct page *p, const struct diagnostic *d, const 
         strbuf_addf(p->out, "  none: %s\n", skipped);
         return;
     }
-    if (summary)
-        add_wrapped(p, summary);
+    add_wrapped(p, summary);
     for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
         if (strcmp(sections[i].name, d->name) == 0)
             add_numbers(p, &sections[i], v);
+    add_wrapped(p, json_get_text(v, "left_out"));
+    add_wrapped(p, json_get_text(v, "stopped"));
 }
 
 void diagnosis_page(const struct value *v, int width, struct strbuf *out)

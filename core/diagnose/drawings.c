@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* drawings.c: which schemes a grid has, their tables from another process, and whether they are
- * there already. */
+/* drawings.c: the schemes of a grid, drawn in another process unless their drawings are kept. */
 #include "diagnose/drawings.h"
 
 #include <string.h>
@@ -189,16 +188,19 @@ static void add_drawing(const struct shown_scheme *look, const struct scheme_tab
     strbuf_release(&text);
 }
 
-/* The scheme's table: its stream, else a node that it names, else its bias. */
-static const struct cell_table *own_table(const struct shown_scheme *look,
-                                          const struct cell_diagnosis *d,
-                                          const struct cell_table *list, int n)
+/* The scheme's table: its stream, else a node that it names, else its bias. NULL: the cell does not
+ * show it, or has failed. */
+static const struct cell_table *own_table(const struct shown_scheme *look, struct cell_diagnosis *d)
 {
+    struct cell_table *list;
+    int n;
+    if (!subject_is_well(&d->subject) || cell_tables(d, &list, &n, NULL) != PEAT_OK)
+        return NULL;
     const char *id = d->assembly.positional.scheme[look->scheme].part.id;
     size_t length = strlen(id);
     for (int i = 0; i < n; i++)
-        if (strcmp(list[i].name, id) == 0 ||
-            (strncmp(list[i].name, id, length) == 0 && list[i].name[length] == '.'))
+        if (strncmp(list[i].name, id, length) == 0 &&
+            (list[i].name[length] == '\0' || list[i].name[length] == '.'))
             return &list[i];
     for (int i = 0; i < n; i++)
         if (strcmp(list[i].name, "bias.0") == 0 && d->assembly.positional.n_scheme == 1)
@@ -206,36 +208,28 @@ static const struct cell_table *own_table(const struct shown_scheme *look,
     return NULL;
 }
 
-/* How training changed the scheme; d->value stays NULL where the cell does not show it. An error
- * may be of this time alone. */
+/* Draws how training changed the scheme, where the cell shows it. */
 static peat_status draw_trained(const struct shown_scheme *look, const struct team *team,
                                 struct arena *a, struct scheme_drawing *d)
 {
-    struct cell_diagnosis start, now = {.cell = NULL};
-    struct cell_table *before, *after;
-    const struct cell_table *x = NULL, *y = NULL;
-    int n;
-    peat_status status =
-        cell_diagnosis_open_start(&start, look->cell, 1, team, look->request.trail, NULL);
-    if (status == PEAT_OK)
-        status = cell_tables(&start, &before, &n, NULL);
-    if (status == PEAT_OK)
-        x = own_table(look, &start, before, n);
-    if (x)
-        status = cell_diagnosis_open(&now, look->cell, 1, team, look->request.trail, NULL);
-    if (x && status == PEAT_OK)
-        status = cell_tables(&now, &after, &n, NULL);
-    if (x && status == PEAT_OK)
-        y = own_table(look, &now, after, n);
-    if (y && table_change(&x->table, &y->table) > 0.0)
-        add_drawing(look, &y->table, &x->table, team, a, d);
-    if (now.cell)
+    struct cell_diagnosis start, now;
+    struct trail *trail = look->request.trail;
+    cell_diagnosis_open_start(&start, look->cell, 1, team, trail, NULL);
+    const struct cell_table *x = own_table(look, &start), *y;
+    peat_status status = subject_status(&start.subject, NULL);
+    if (x) {
+        cell_diagnosis_open(&now, look->cell, 1, team, trail, NULL);
+        y = own_table(look, &now);
+        status = subject_status(&now.subject, NULL);
+        if (y && table_change(&x->table, &y->table) > 0.0)
+            add_drawing(look, &y->table, &x->table, team, a, d);
         cell_diagnosis_close(&now);
+    }
     cell_diagnosis_close(&start);
     return status;
 }
 
-/* A scheme that cannot be drawn says so each time; anything else may be otherwise next time. */
+/* Whether another try would end the same. */
 static bool is_final(peat_status status)
 {
     return status == PEAT_OK || status == PEAT_REFUSED || status == PEAT_INVALID;
