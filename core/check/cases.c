@@ -92,18 +92,14 @@ static bool read_number(struct check_case *c, const char *word)
 static bool read_word(struct check_case *c, const char *word)
 {
     const struct property *p = property_find(word);
-    c->property = p ? p : c->property;
-    for (int i = 0; i < ARCHS; i++)
-        if (strcmp(word, arch_words[i]) == 0) {
-            c->arch = (peat_arch)i;
-            return true;
-        }
-    for (int i = 0; i < FLAGS; i++)
-        if (strcmp(word, flag_words[i]) == 0) {
-            c->flags |= 1u << i;
-            return true;
-        }
-    return p || read_number(c, word);
+    int arch = name_index(arch_words, ARCHS, word), flag = name_index(flag_words, FLAGS, word);
+    if (p)
+        c->property = p;
+    if (arch >= 0)
+        c->arch = (peat_arch)arch;
+    if (flag >= 0)
+        c->flags |= 1u << flag;
+    return p || arch >= 0 || flag >= 0 || read_number(c, word);
 }
 
 peat_status case_read(struct check_case *c, const char *text, size_t n, struct error *err)

@@ -176,20 +176,16 @@ static peat_status child_arguments(const struct check_request *q, const char *ch
                                 arena_printf(a, "%ld", (long)getpid()),
                                 "--trail",
                                 arena_printf(a, "%d", CHILD_TRAIL),
+                                q->cases ? "--case" : "--",
+                                q->cases ? q->cases : q->plugin,
                                 "--",
                                 q->plugin};
-    enum { WORDS = sizeof(word) / sizeof(*word) };
-    char **all = ARENA_ARRAY(a, q->n_setting + WORDS + 3, char *);
-    int n = 0;
-    for (int i = 0; i < WORDS; i++) {
-        if (q->cases && strcmp(word[i], "--") == 0) {
-            all[n++] = arena_strdup(a, "--case");
-            all[n++] = arena_strdup(a, q->cases);
-        }
-        all[n++] = arena_strdup(a, word[i]);
-    }
+    const int n = sizeof(word) / sizeof(*word) - (q->cases ? 0 : 2);
+    char **all = ARENA_ARRAY(a, n + q->n_setting + 1, char *);
+    for (int i = 0; i < n; i++)
+        all[i] = arena_strdup(a, word[i]);
     for (int i = 0; i < q->n_setting; i++)
-        all[n++] = q->setting[i];
+        all[n + i] = q->setting[i];
     *argv = all;
     return PEAT_OK;
 }

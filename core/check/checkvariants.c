@@ -8,15 +8,6 @@
 
 /* ---- stand-ins for required parameters ---- */
 
-static const char *write_stand_in(const struct checked *s, const char *name, struct strbuf *bytes)
-{
-    const char *path = arena_printf(s->arena, "%s/%s", s->scratch, name);
-    if (file_write(path, bytes->text, bytes->n, NULL) != PEAT_OK)
-        path = NULL;
-    strbuf_release(bytes);
-    return path;
-}
-
 /* The task's example of the file that this parameter names; NULL: it has none. */
 static const peat_sample *sample_of(const struct checked *s, const peat_param *row)
 {
@@ -29,32 +20,24 @@ static const peat_sample *sample_of(const struct checked *s, const peat_param *r
     return NULL;
 }
 
-static const char *sample_file(const struct checked *s, const peat_sample *sample)
-{
-    struct strbuf bytes;
-    strbuf_init(&bytes);
-    for (int32_t i = 0; i < sample->times; i++)
-        strbuf_add_bytes(&bytes, sample->byte, sample->n);
-    return write_stand_in(s, sample->key, &bytes);
-}
-
-static const char *text_file(const struct checked *s)
+/* The path of a file with the example, or with some thousand lines; NULL: it cannot be written. */
+static const char *stand_in_file(const struct checked *s, const peat_param *row)
 {
     static const char *const word[] = {"one", "two", "three", "four", "five", "six", "seven"};
+    const peat_sample *sample = sample_of(s, row);
+    const char *path = arena_printf(s->arena, "%s/%s", s->scratch, row->key);
     struct strbuf text;
     strbuf_init(&text);
-    for (int line = 0; line < 2000; line++) {
+    for (int32_t i = 0; sample && i < sample->times; i++)
+        strbuf_add_bytes(&text, sample->byte, sample->n);
+    for (int line = 0; !sample && line < 2000; line++) {
         for (int i = 0; i < 5; i++)
             strbuf_addf(&text, "%s ", word[(line * 5 + i * i) % 7]);
         strbuf_addf(&text, "%d\n", line);
     }
-    return write_stand_in(s, "text.txt", &text);
-}
-
-static const char *stand_in_file(const struct checked *s, const peat_param *row)
-{
-    const peat_sample *sample = sample_of(s, row);
-    return sample ? sample_file(s, sample) : text_file(s);
+    peat_status status = file_write(path, text.text, text.n, NULL);
+    strbuf_release(&text);
+    return status == PEAT_OK ? path : NULL;
 }
 
 static struct value *stand_in(const struct checked *s, const peat_param *row)
