@@ -21,7 +21,6 @@ struct scheme_model {
     struct pass pass;
     peat_node *stream;
     struct attention_seen seen;
-    bool attended;
     int n;
     struct scheme_table table[TABLES_MAX];
     struct arena *a;
@@ -126,7 +125,6 @@ static void on_attention(void *ctx, const struct attention_seen *seen)
 {
     struct scheme_model *m = ctx;
     m->seen = *seen;
-    m->attended = true;
 }
 
 /* Tokens that nobody gave: a sentence, again and again. */
@@ -160,7 +158,7 @@ static struct model_input input_of(struct scheme_model *m)
                                 .step = q->train ? q->step : 0};
 }
 
-static peat_status run(struct scheme_model *m)
+static void run(struct scheme_model *m)
 {
     const struct model_input in = input_of(m);
     m->observer = (struct observer){
@@ -171,22 +169,20 @@ static peat_status run(struct scheme_model *m)
     m->pass.observer = &m->observer;
     m->pass.collect = true;
     model_forward(&m->model, &m->graph, &in, &m->pass);
-    return graph_failed(&m->graph) ? error_set(m->err, m->graph.err.status, "%s", m->graph.err.text)
-                                   : PEAT_OK;
 }
 
 /* ---- tables ---- */
 
-/* The last two axes; the first one is of rows of the batch where they differ, and what is between
- * them of heads. A vector is one row. */
-static peat_status add_table(struct scheme_model *m, const char *what, const struct tensor *v)
+/* Rows and columns are the last two axes, a vector is one row. The others are heads, but for the
+ * first where it has the rows of the batch. */
+static void add_table(struct scheme_model *m, const char *what, const struct tensor *v)
 {
     int rank = v->rank;
     int64_t n = tensor_count(v), columns = rank ? v->dim[rank - 1] : 1;
     int64_t rows = rank > 1 ? v->dim[rank - 2] : 1, lead = n / (rows * columns);
     bool batch = rank > 2 && m->request->rows > 1 && v->dim[0] == m->request->rows;
     if (m->n == TABLES_MAX || n == 0)
-        return PEAT_OK;
+        return;
     struct scheme_table *t = &m->table[m->n++];
     *t = (struct scheme_table){.what = arena_strdup(m->a, what),
                                .heads = lead > 1 ? lead : 0,
@@ -196,32 +192,29 @@ static peat_status add_table(struct scheme_model *m, const char *what, const str
     t->value = ARENA_TRY_ARRAY(m->a, n, float);
     for (int64_t i = 0; t->value && i < n; i++)
         t->value[i] = (float)tensor_get(v, i);
-    return t->value ? PEAT_OK
-                    : error_set(m->err, PEAT_NOMEM, "out of memory for the tables of scheme '%s'",
-                                m->scheme->name);
+    if (!t->value)
+        graph_no_memory(&m->graph, "a table", (size_t)n * sizeof(float));
 }
 
 /* One for all heads, or rows, stays one. */
-static peat_status add_terms(struct scheme_model *m, const char *what, const peat_node *x)
+static void add_terms(struct scheme_model *m, const char *what, const peat_node *x)
 {
     int64_t T = places(m);
     if (!x)
-        return PEAT_OK;
+        return;
     const int64_t dim[] = {x->value.dim[0], x->value.dim[1], T, T};
     const struct tensor wide = tensor_broadcast_to(&x->value, 4, dim);
-    return add_table(m, what, &wide);
+    add_table(m, what, &wide);
 }
 
-static peat_status list_tables(struct scheme_model *m)
+static void list_tables(struct scheme_model *m)
 {
-    peat_status status = m->stream ? add_table(m, "stream", &m->stream->value) : PEAT_OK;
-    if (status == PEAT_OK && m->attended)
-        status = add_terms(m, "bias", m->seen.bias);
-    if (status == PEAT_OK && m->attended)
-        status = add_terms(m, "score_add", m->seen.score_add);
-    for (int i = 0; status == PEAT_OK && i < m->pass.n_probe; i++)
-        status = add_table(m, m->pass.probe[i]->name, &m->pass.probe[i]->value);
-    return status;
+    if (m->stream)
+        add_table(m, "stream", &m->stream->value);
+    add_terms(m, "bias", m->seen.bias);
+    add_terms(m, "score_add", m->seen.score_add);
+    for (int i = 0; i < m->pass.n_probe; i++)
+        add_table(m, m->pass.probe[i]->name, &m->pass.probe[i]->value);
 }
 
 static peat_status choose_table(struct scheme_model *m, struct scheme_table *t)
@@ -260,9 +253,11 @@ peat_status scheme_model_table(struct scheme_table *t, const struct scheme_reque
         status = fill_positional(m);
     if (status == PEAT_OK)
         status = build(m);
-    if (status == PEAT_OK)
-        status = run(m);
-    if (status == PEAT_OK)
-        status = list_tables(m);
-    return status == PEAT_OK ? choose_table(m, t) : status;
+    if (status != PEAT_OK)
+        return status;
+    run(m);
+    if (!graph_failed(&m->graph))
+        list_tables(m);
+    return graph_failed(&m->graph) ? error_set(err, m->graph.err.status, "%s", m->graph.err.text)
+                                   : choose_table(m, t);
 }

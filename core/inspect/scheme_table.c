@@ -122,8 +122,6 @@ static peat_status set_up_scheme(struct view *v)
     return run_setup(v);
 }
 
-/* ---- one pass ---- */
-
 static bool begin_pass(struct view *v)
 {
     int64_t T = v->request->T;
@@ -159,29 +157,35 @@ static bool begin_pass(struct view *v)
     return !graph_failed(&v->graph);
 }
 
-static peat_status allocate_table(struct view *v, struct scheme_table *t)
+/* Without memory the graph fails. */
+static void allocate_table(struct view *v, struct scheme_table *t)
 {
-    int64_t heads = t->heads ? t->heads : 1;
-    t->value = ARENA_TRY_ARRAY(v->a, heads * t->rows * t->columns, float);
-    return t->value
-               ? PEAT_OK
-               : error_set(v->err, PEAT_NOMEM, "out of memory for scheme '%s'", v->request->scheme);
+    t->value = ARENA_TRY_ARRAY(v->a, scheme_table_values(t), float);
+    if (!t->value)
+        graph_no_memory(&v->graph, "a table", (size_t)scheme_table_values(t) * sizeof(float));
 }
 
-/* ---- stream ---- */
+/* A row for each position in the last two axes, the others as heads. */
+static void copy_table(struct view *v, const char *what, const struct tensor *x,
+                       struct scheme_table *t)
+{
+    int64_t n = tensor_count(x), T = v->request->T, columns = x->dim[x->rank - 1];
+    int64_t heads = n / (T * columns);
+    *t = (struct scheme_table){what, heads > 1 ? heads : 0, T, columns, NULL};
+    allocate_table(v, t);
+    for (int64_t i = 0; t->value && i < n; i++)
+        t->value[i] = (float)tensor_get(x, i);
+}
 
-static peat_status table_of_stream(struct view *v, struct scheme_table *t)
+static void table_of_stream(struct view *v, struct scheme_table *t)
 {
     struct call c;
-    int64_t T = v->request->T, d = v->request->d;
+    const int64_t dim[] = {1, v->request->T, v->request->d};
     call_init(&c, &v->pass, 0, -1);
     hook_begin(&c, HOOK_ENCODE);
-    peat_node *x = hook_end(&v->pass, v->hooks->encode(&c.base), 3, (int64_t[]){1, T, d}, 0);
-    *t = (struct scheme_table){"stream", 0, T, d, NULL};
-    peat_status status = x ? allocate_table(v, t) : PEAT_OK;
-    for (int64_t i = 0; x && status == PEAT_OK && i < T * d; i++)
-        t->value[i] = (float)tensor_get(&x->value, i);
-    return status;
+    peat_node *x = hook_end(&v->pass, v->hooks->encode(&c.base), 3, dim, 0);
+    if (x)
+        copy_table(v, "stream", &x->value, t);
 }
 
 /* ---- bias ---- */
@@ -223,16 +227,16 @@ static void run_bias(struct view *v, peat_node **rel, peat_node **bias)
     }
 }
 
-static peat_status table_of_bias(struct view *v, struct scheme_table *t)
+static void table_of_bias(struct view *v, struct scheme_table *t)
 {
     int64_t H = v->dims.H, T = v->request->T;
     peat_node *rel, *bias;
     run_bias(v, &rel, &bias);
     *t = (struct scheme_table){"bias", H, T, T, NULL};
     if (graph_failed(&v->graph))
-        return PEAT_OK;
-    peat_status status = allocate_table(v, t);
-    for (int64_t n = 0; status == PEAT_OK && n < H * T * T; n++) {
+        return;
+    allocate_table(v, t);
+    for (int64_t n = 0; t->value && n < H * T * T; n++) {
         int64_t h = n / (T * T), i = n / T % T, j = n % T;
         double sum = bias ? bias_at(&bias->value, h, i, j) : 0.0;
         if (rel) {
@@ -241,7 +245,6 @@ static peat_status table_of_bias(struct view *v, struct scheme_table *t)
         }
         t->value[n] = (float)sum;
     }
-    return status;
 }
 
 /* ---- probes ---- */
@@ -297,24 +300,19 @@ static peat_status table_of_probe(struct view *v, struct scheme_table *t)
     if (!probe)
         return error_set(v->err, PEAT_REFUSED, "scheme '%s' shows nothing of positions alone",
                          v->plugin->name);
-    const struct tensor *x = &probe->value;
-    int64_t n = tensor_count(x), columns = x->dim[x->rank - 1];
-    int64_t heads = n / (v->request->T * columns);
-    *t = (struct scheme_table){probe->name, heads > 1 ? heads : 0, v->request->T, columns, NULL};
-    peat_status status = allocate_table(v, t);
-    for (int64_t i = 0; status == PEAT_OK && i < n; i++)
-        t->value[i] = (float)tensor_get(x, i);
-    return status;
+    copy_table(v, probe->name, &probe->value, t);
+    return PEAT_OK;
 }
 
 static peat_status make_table(struct view *v, struct scheme_table *t)
 {
-    bool content = (v->hooks->needs & SEES_CONTENT) != 0;
     if (v->hooks->encode && !(v->hooks->needs & PEAT_NEED_TOKENS))
-        return table_of_stream(v, t);
-    if ((v->hooks->bias || v->hooks->bias_rel) && !content)
-        return table_of_bias(v, t);
-    return table_of_probe(v, t);
+        table_of_stream(v, t);
+    else if ((v->hooks->bias || v->hooks->bias_rel) && !(v->hooks->needs & SEES_CONTENT))
+        table_of_bias(v, t);
+    else
+        return table_of_probe(v, t);
+    return PEAT_OK;
 }
 
 /* Positions alone do not show what was asked for. */
