@@ -44,26 +44,20 @@ static peat_status make_sheet(const struct scheme_table *t, int64_t head, struct
 
 /* ---- page ---- */
 
-static void add_title(struct strbuf *out, const char *name)
-{
-    strbuf_addf(out, "  %-10s", name);
-}
-
 /* "-" for NaN. */
-static void add_percent(struct strbuf *out, double share)
+static void add_percent(struct strbuf *out, const char *before, double share)
 {
     if (isnan(share))
-        strbuf_add(out, "-");
+        strbuf_addf(out, "%s-", before);
     else
-        strbuf_addf(out, "%.1f %%", 100.0 * share);
+        strbuf_addf(out, "%s%.1f %%", before, 100.0 * share);
 }
 
 /* Two lines: k above, values below. */
 static void add_series(struct strbuf *out, const char *title, int n, const int64_t *k,
                        const double *value)
 {
-    add_title(out, title);
-    strbuf_add(out, "  k ");
+    strbuf_addf(out, "  %-10s  k ", title);
     for (int i = 0; i < n; i++)
         strbuf_addf(out, "%8" PRId64, k[i]);
     strbuf_addf(out, "\n%16s", "");
@@ -78,12 +72,11 @@ static void add_series(struct strbuf *out, const char *title, int n, const int64
 
 static void add_linearity(struct strbuf *out, const struct stream_description *s)
 {
-    add_title(out, "linear");
     if (isnan(s->residual[0])) {
-        strbuf_add(out, "unknown: too few positions\n");
+        strbuf_add(out, "  linear    unknown: too few positions\n");
         return;
     }
-    strbuf_add(out, "x(p + k) = M_k x(p) leaves ");
+    strbuf_add(out, "  linear    x(p + k) = M_k x(p) leaves ");
     for (int k = 0; k < DESCRIBE_SHIFTS; k++)
         if (!isnan(s->residual[k]))
             strbuf_addf(out, "%s%.1e (k = %" PRId64 ")", k ? ", " : "", s->residual[k],
@@ -94,20 +87,18 @@ static void add_linearity(struct strbuf *out, const struct stream_description *s
 
 static void add_stream(struct strbuf *out, const struct stream_description *s)
 {
-    add_title(out, "moving");
-    strbuf_addf(out, "%" PRId64 " of %" PRId64 " dimensions move by more than %g", s->moving[0],
-                s->columns, describe_limit[0]);
+    strbuf_addf(out, "  moving    %" PRId64 " of %" PRId64 " dimensions move by more than %g",
+                s->moving[0], s->columns, describe_limit[0]);
     for (int k = 1; k < DESCRIBE_LIMITS; k++)
         strbuf_addf(out, ", %" PRId64 " by %g", s->moving[k], describe_limit[k]);
     strbuf_add(out, "\n");
-    add_title(out, "constant");
-    add_percent(out, s->constant);
+    add_percent(out, "  constant  ", s->constant);
     strbuf_add(out, " of the energy is in one constant vector, the mean over positions\n");
-    add_title(out, "rank");
     if (s->rank < 0)
-        strbuf_addf(out, "not computed beyond %d\n", DESCRIBE_RANK_MAX);
+        strbuf_addf(out, "  rank      not computed beyond %d\n", DESCRIBE_RANK_MAX);
     else
-        strbuf_addf(out, "%" PRId64 " components hold 99 %% of the variance about it\n", s->rank);
+        strbuf_addf(out, "  rank      %" PRId64 " components hold 99 %% of the variance about it\n",
+                    s->rank);
     if (s->n_distance)
         add_series(out, "cosine", s->n_distance, s->distance, s->cosine);
     add_linearity(out, s);
@@ -115,10 +106,9 @@ static void add_stream(struct strbuf *out, const struct stream_description *s)
 
 static void add_bias(struct strbuf *out, const struct bias_description *s)
 {
-    add_title(out, "range");
-    strbuf_addf(out, "%.4g to %.4g, less each row's mean over its keys j <= i\n", s->low, s->high);
-    add_title(out, "distance");
-    add_percent(out, s->distance_only);
+    strbuf_addf(out, "  range     %.4g to %.4g, less each row's mean over its keys j <= i\n",
+                s->low, s->high);
+    add_percent(out, "  distance  ", s->distance_only);
     strbuf_add(out, " of that is a function of i - j alone\n");
     add_series(out, "last row", s->n_distance, s->distance, s->centred);
 }
