@@ -3,15 +3,15 @@
  * attention_rounded.c: products of fused attention in bf16.
  *
  * A task packs q, k, v and dout of its head once; a block of query rows multiplies parts of them.
- * Scores, exponentials and their gradients are F32 and are rounded as operands alone. dk and dv are
- * summed over the blocks transposed, [C, Tk], where the long axis is the one of the lanes.
+ * Scores, exponentials and their gradients are F32, rounded only where they are operands. dk and dv
+ * are summed over the blocks transposed, [C, Tk], so that the lanes run along the long axis.
  */
 #include <string.h>
 
 #include "attention_walk.h"
 #include "tensor/dots.h"
 
-/* A thread's packed operands. "across": transposed. */
+/* A thread's packed operands; `across`: transposed. */
 struct packed {
     int64_t c_step, v_step, q_step; /* rows of C, Cv and Tq elements */
     int64_t c_width, v_width;       /* pairs of C and Cv columns     */
@@ -60,7 +60,7 @@ static struct packed lay_out(const struct attention *c, uintptr_t *at)
     return m;
 }
 
-/* The layout stands before what it lays out. */
+/* The struct packed itself comes first in the memory. */
 static uintptr_t behind_layout(uintptr_t at)
 {
     carve(&at, 1, sizeof(struct packed));
@@ -74,12 +74,12 @@ static size_t bytes(const struct attention *c)
     return end;
 }
 
-/* Where the tile's head begins in an operand. */
+/* The first row of the tile's head in an operand. */
 static const float *head_of(const struct tensor *x, const struct attention_tile *t, int64_t *step)
 {
-    struct matrix m = attention_rows_from(x, t, 0);
-    *step = m.step;
-    return m.data;
+    const struct stack m = attention_rows_from(x, t, 0, x->dim[2]);
+    *step = m.ld;
+    return (const float *)(const void *)m.data;
 }
 
 static void pack_forward(const struct attention_tile *t, const struct packed *m)
@@ -215,7 +215,7 @@ static void dq(const struct attention_tile *t)
 {
     const struct attention *c = t->call;
     const struct packed *m = t->packed;
-    struct matrix to = attention_rows_from(&c->dq, t, t->i0);
+    const struct stack to = attention_rows_from(&c->dq, t, t->i0, t->rows);
     const int64_t step = dots_whole(t->cols, 2);
     for (int64_t r = 0; r < t->rows && step > t->cols; r++)
         ((float *)t->ds)[r * c->width + t->cols] = 0.0f;
@@ -225,10 +225,10 @@ static void dq(const struct attention_tile *t)
                                  .k = t->cols,
                                  .a = m->ds,
                                  .b = m->k + t->j0 * m->c_width,
-                                 .c = to.data,
+                                 .c = (float *)(void *)to.data,
                                  .step = step,
                                  .width = m->c_width,
-                                 .c_step = to.step,
+                                 .c_step = to.ld,
                                  .alpha = (float)c->scale,
                                  .add = !c->fresh[SRC_Q]});
 }
@@ -239,9 +239,9 @@ static void put_sum(const struct attention_tile *t, const struct tensor *grad, c
     const struct packed *m = t->packed;
     if (!grad->data)
         return;
-    struct matrix to = attention_rows_from(grad, t, 0);
-    dots_transpose(to.data, to.step, sum, grad->dim[3], grad->dim[2], m->k_width, (float)scale,
-                   !fresh);
+    const struct stack to = attention_rows_from(grad, t, 0, grad->dim[2]);
+    dots_transpose((float *)(void *)to.data, to.ld, sum, grad->dim[3], grad->dim[2], m->k_width,
+                   (float)scale, !fresh);
 }
 
 static void end(const struct attention_tile *t)

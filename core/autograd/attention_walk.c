@@ -2,9 +2,8 @@
 /*
  * attention_walk.c: the walk over blocks of query rows.
  *
- * The rows of a head lie far apart in memory, where the processor does not guess what comes next.
- * So each block of queries asks for as many rows of the next task's operands, and for those of its
- * own results.
+ * The rows of a head lie far apart in memory, so the processor does not prefetch them. Each block
+ * of queries prefetches as many rows of the next task's operands, and of its own results.
  */
 #include "attention_walk.h"
 
@@ -12,20 +11,23 @@
 
 #include "fetch.h"
 
-struct matrix attention_rows_from(const struct tensor *x, const struct attention_tile *t, int64_t i)
+struct stack attention_rows_from(const struct tensor *x, const struct attention_tile *t,
+                                 int64_t first, int64_t rows)
 {
-    int64_t offset = t->b * x->stride[0] + t->h * x->stride[1] + i * x->stride[2];
-    return (struct matrix){(char *)x->data + offset * (int64_t)dtype_bytes(x->dtype),
-                           at_least(x->stride[2], at_least(x->dim[3], 1)), false};
+    int64_t offset = t->b * x->stride[0] + t->h * x->stride[1] + first * x->stride[2];
+    return (struct stack){.data = (char *)x->data + offset * (int64_t)dtype_bytes(x->dtype),
+                          .rows = rows,
+                          .cols = x->dim[3],
+                          .ld = at_least(x->stride[2], at_least(x->dim[3], 1))};
 }
 
 void attention_clear_rows(const struct tensor *x, const struct attention_tile *t, int64_t first,
                           int64_t rows)
 {
-    struct matrix m = attention_rows_from(x, t, first);
+    const struct stack m = attention_rows_from(x, t, first, rows);
     int64_t bytes = (int64_t)dtype_bytes(x->dtype);
     for (int64_t i = 0; i < rows; i++)
-        memset((char *)m.data + i * m.step * bytes, 0, (size_t)(x->dim[3] * bytes));
+        memset(m.data + i * m.ld * bytes, 0, (size_t)(m.cols * bytes));
 }
 
 /* The block of a task that begins at query i0. */
@@ -51,18 +53,18 @@ static struct attention_tile tile_at(const struct attention *c, int64_t task, in
     return t;
 }
 
-/* ---- memory that is asked for ahead ---- */
+/* ---- prefetches ---- */
 
-/* The tile's rows of x [B,H,T,C]. A newest row by itself is as soon read as asked for. */
+/* Prefetches the tile's rows of x [B,H,T,C]. For a single query row that does not pay. */
 static void fetch(const struct attention_tile *t, const struct tensor *x, bool write)
 {
     if (!x->data || t->call->Tq <= 1)
         return;
     const int64_t size = (int64_t)dtype_bytes(x->dtype);
     const int64_t end = at_most(t->i0 + t->rows, x->dim[2]);
-    const struct matrix m = attention_rows_from(x, t, 0);
+    const struct stack m = attention_rows_from(x, t, 0, x->dim[2]);
     for (int64_t i = t->i0; i < end; i++)
-        fetch_bytes((const char *)m.data + i * m.step * size, x->dim[3] * size, write);
+        fetch_bytes(m.data + i * m.ld * size, m.cols * size, write);
 }
 
 /* The same rows of the next task. */

@@ -1,14 +1,83 @@
 /* SPDX-License-Identifier: MIT */
-/* graph.c: building the tape, its gradients, and the walk from the end. */
+/* graph.c: building the tape, its error, its gradients, and the walk from the end. */
 #include "autograd/graph.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "autograd/stretch.h"
+#include "opkit.h"
 #include "tensor/gemm.h"
 
-static const struct op view_op = {.name = "view", .unread = UNREAD_ALL};
+static const struct op view_op = {.name = "view", .unread = UNREAD_ALL, .index = ANY_TYPES};
+
+void graph_init(struct graph *g, struct arena *arena, const struct team *team, peat_dtype dtype)
+{
+    *g = (struct graph){.base.ops = &ops_table,
+                        .arena = arena,
+                        .team = team,
+                        .dtype = dtype,
+                        .keep = STRETCH_BYTES};
+}
+
+/* ---- the error ---- */
+
+bool graph_failed(const struct graph *g)
+{
+    return g->err.status != PEAT_OK;
+}
+
+/* The first error stays. */
+static peat_node *keep_error(struct graph *g, peat_status status, const char *text)
+{
+    if (graph_failed(g))
+        return NULL;
+    error_set(&g->err, status, "%s", text);
+    if (g->hook)
+        error_prefix(&g->err, "%s", g->hook);
+    return NULL;
+}
+
+peat_node *graph_fail(struct graph *g, const char *fmt, ...)
+{
+    char text[sizeof(g->err.text)];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    return keep_error(g, PEAT_INVALID, text);
+}
+
+void graph_fail_missing(struct graph *g, const char *op, int operand)
+{
+    bool hint = g->missing && *g->missing;
+    graph_fail(g, "%s: operand %d is missing%s%s", op, operand,
+               hint ? "; if it came with the call, declare " : "", hint ? g->missing : "");
+}
+
+peat_node *graph_no_memory(struct graph *g, const char *what, size_t bytes)
+{
+    char text[256];
+    if (bytes > 0)
+        snprintf(text, sizeof(text), "%s: out of memory for %zu bytes", what, bytes);
+    else
+        snprintf(text, sizeof(text), "%s: out of memory", what);
+    return keep_error(g, PEAT_NOMEM, text);
+}
+
+/* ---- nodes ---- */
+
+peat_node *node_root(const peat_node *n)
+{
+    return n->view_of ? n->view_of : (peat_node *)n;
+}
+
+int64_t node_dim(const peat_node *n, int axis)
+{
+    return n ? n->value.dim[axis] : 0;
+}
 
 void *graph_scratch(struct graph *g, size_t bytes)
 {
@@ -50,9 +119,7 @@ static bool shape_valid(struct graph *g, const char *what, int rank, const int64
         graph_fail(g, "%s: rank %d is not in 0..%d", what, rank, PEAT_MAX_RANK);
         return false;
     }
-    struct tensor t = {.rank = rank};
-    for (int i = 0; i < rank; i++)
-        t.dim[i] = dim[i];
+    const struct tensor t = tensor_shape(g->dtype, rank, dim);
     if (tensor_count(&t) >= 0)
         return true;
     char text[160];
@@ -146,17 +213,27 @@ static bool sources_ok(struct graph *g, const struct op *op, int n_src, peat_nod
     return true;
 }
 
+static void check_types(struct graph *g, const peat_node *n)
+{
+    for (int i = 0; i < n->n_src && n->op->index != ANY_TYPES; i++) {
+        bool want = i < 32 && (n->op->index >> i & 1) != 0;
+        if (n->src[i] && (n->src[i]->value.dtype == PEAT_I32) != want)
+            graph_fail(g, "operand %d must be %s, not %s", i + 1, want ? "I32" : "real",
+                       dtype_name(n->src[i]->value.dtype));
+    }
+}
+
 /* Runs infer; its error gets the operation's name, then the hook's. */
 static bool infer(struct graph *g, peat_node *n)
 {
     const char *hook = g->hook;
     g->hook = NULL;
-    bool ok = n->op->infer(n);
-    g->hook = hook;
-    if (ok && !graph_failed(g))
-        return shape_valid(g, n->op->name, n->value.rank, n->value.dim);
+    check_types(g, n);
     if (!graph_failed(g))
-        error_set(&g->err, PEAT_INVALID, "operands do not fit");
+        n->op->infer(n);
+    g->hook = hook;
+    if (!graph_failed(g))
+        return shape_valid(g, n->op->name, n->value.rank, n->value.dim);
     error_prefix(&g->err, "%s", n->op->name);
     if (hook)
         error_prefix(&g->err, "%s", hook);
@@ -194,11 +271,8 @@ peat_node *graph_view(struct graph *g, peat_node *src, int rank, const int64_t *
     peat_node *n = node_new(g, &view_op, 1, &src);
     n->view_of = node_root(src);
     n->view_offset = src->view_offset + offset;
-    n->value = (struct tensor){.dtype = src->value.dtype, .rank = rank};
-    for (int i = 0; i < rank; i++) {
-        n->value.dim[i] = dim[i];
-        n->value.stride[i] = stride[i];
-    }
+    n->value = tensor_shape(src->value.dtype, rank, dim);
+    memcpy(n->value.stride, stride, (size_t)rank * sizeof(*stride));
     if (src->value.data)
         n->value.data = (char *)src->value.data + offset * (int64_t)dtype_bytes(src->value.dtype);
     n->needs_grad = src->needs_grad;
@@ -291,7 +365,7 @@ void graph_reach(struct graph *g, peat_node *loss)
     }
 }
 
-/* A node whose gradient may get memory that was another's: nothing was added to it yet. */
+/* Whether n's gradient may take over the memory of another: nothing was added to it yet. */
 static bool takes_memory(const peat_node *n, const peat_node *from)
 {
     return n && n->needs_grad && n->op && !n->view_of && !n->grad.data &&
@@ -342,7 +416,7 @@ static void hand_on_gradient(peat_node *n)
     }
 }
 
-/* A backward finds the memory of all gradients it adds to and so cannot fail half-way. */
+/* Memory for all gradients that n's backward adds to, so that it cannot fail half-way. */
 static bool make_source_grads(peat_node *n)
 {
     hand_on_gradient(n);
@@ -352,7 +426,7 @@ static bool make_source_grads(peat_node *n)
     return true;
 }
 
-/* All that could read n's value or gradient has run. Leaves keep theirs. */
+/* Gives back n's memory once every reader has run. Leaves keep theirs. */
 static void give_memory(peat_node *n)
 {
     struct graph *g = n->g;

@@ -43,53 +43,40 @@ static struct tensor four_axes(const struct tensor *t, bool rel)
     return x;
 }
 
-static bool same_or_one(int64_t have, int64_t want)
-{
-    return have == want || have == 1;
-}
-
-static bool fits(peat_node *n, int which, const char *name, const int64_t want[4])
+static void check_term(peat_node *n, int which, const char *name, const int64_t want[4])
 {
     if (!n->src[which])
-        return true;
-    const struct tensor *t = &n->src[which]->value;
-    bool rel = which == SRC_REL;
-    bool ok = t->dtype == n->src[SRC_Q]->value.dtype && t->rank <= (rel ? 2 : 4);
-    if (ok) {
-        struct tensor x = four_axes(t, rel);
-        for (int i = 0; i < 4; i++)
-            ok = ok && same_or_one(x.dim[i], want[i]);
-        ok = ok && (!rel || x.dim[3] == want[3]);
+        return;
+    const struct tensor *t = &n->src[which]->value, wanted = tensor_shape(t->dtype, 4, want);
+    const bool rel = which == SRC_REL;
+    if (t->rank <= (rel ? 2 : 4)) {
+        const struct tensor x = four_axes(t, rel);
+        if (stretches_to(&x, 4, want) && (!rel || x.dim[3] == want[3]))
+            return;
     }
-    if (ok)
-        return true;
-    struct tensor wanted = tensor_shape(t->dtype, 4, want);
     graph_fail(n->g, "%s of shape %s does not stretch to %s", name, shape_text(n, t),
                shape_text(n, &wanted));
-    return false;
 }
 
-static bool attention_infer(peat_node *n)
+static void attention_infer(peat_node *n)
 {
     const struct tensor *q = &n->src[SRC_Q]->value, *k = &n->src[SRC_K]->value,
                         *v = &n->src[SRC_V]->value;
     bool ok = q->rank == 4 && k->rank == 4 && v->rank == 4;
-    ok = ok && q->dtype != PEAT_I32 && k->dtype == q->dtype && v->dtype == q->dtype;
     for (int i = 0; ok && i < 2; i++)
         ok = k->dim[i] == q->dim[i] && v->dim[i] == q->dim[i];
     if (!ok || k->dim[3] != q->dim[3] || v->dim[2] != k->dim[2]) {
         graph_fail(n->g, "q %s, k %s and v %s do not fit", shape_text(n, q), shape_text(n, k),
                    shape_text(n, v));
-        return false;
+        return;
     }
     int64_t B = q->dim[0], H = q->dim[1], Tq = q->dim[2], Tk = k->dim[2];
     const int64_t dense[4] = {B, H, Tq, Tk}, rel[4] = {1, H, 1, Tq + Tk - 1};
     const int64_t out[4] = {B, Tq, H, v->dim[3]};
-    if (!fits(n, SRC_SCORE_ADD, "score_add", dense) || !fits(n, SRC_BIAS, "bias", dense) ||
-        !fits(n, SRC_REL, "rel", rel))
-        return false;
+    check_term(n, SRC_SCORE_ADD, "score_add", dense);
+    check_term(n, SRC_BIAS, "bias", dense);
+    check_term(n, SRC_REL, "rel", rel);
     n->value = tensor_shape(q->dtype, 4, out);
-    return true;
 }
 
 /* The products over all Tq x Tk pairs, whatever the mask leaves out: the usual convention. */

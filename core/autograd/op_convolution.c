@@ -9,22 +9,18 @@
 #include "opkit.h"
 #include "rows/convolution_rows.h"
 
-static bool infer(peat_node *n)
+static void infer(peat_node *n)
 {
     const struct tensor *x = &n->src[0]->value, *w = &n->src[1]->value;
     const struct attention_mask *m = n->arg;
-    if (!operand_types(n, 0))
-        return false;
-    if (x->rank != 3 || w->rank != 2 || w->dim[1] != x->dim[2] || w->dim[0] < 1) {
-        graph_fail(n->g, "places %s and taps %s do not fit", shape_text(n, x), shape_text(n, w));
-        return false;
-    }
-    if (!m->causal && w->dim[0] % 2 == 0) {
-        graph_fail(n->g, "%lld taps lie on no two equal sides", (long long)w->dim[0]);
-        return false;
-    }
-    n->value = tensor_shape(n->g->dtype, 3, x->dim);
-    return true;
+    if (x->rank != 3 || w->rank != 2 || w->dim[1] != x->dim[2] || w->dim[0] < 1)
+        graph_fail(n->g, "input %s and taps %s do not fit", shape_text(n, x), shape_text(n, w));
+    else if (!m->causal && w->dim[0] % 2 == 0)
+        graph_fail(n->g,
+                   "%lld taps do not have a middle: without a causal mask their number is odd",
+                   (long long)w->dim[0]);
+    else
+        infer_same(n);
 }
 
 static struct convolution convolution_of(const peat_node *n)

@@ -110,30 +110,29 @@ bool custom_writes(const peat_node *n, size_t byte)
     return at < count_of(&arg->shape[0]);
 }
 
-static bool shape_fits(peat_node *n, const peat_shape *s)
+static void check_shape(peat_node *n, const peat_shape *s)
 {
     if (s->rank < 0 || s->rank > PEAT_MAX_RANK)
         graph_fail(n->g, "rank %d is not in 0..%d", s->rank, PEAT_MAX_RANK);
     for (int32_t i = 0; !graph_failed(n->g) && i < s->rank; i++)
         if (s->dim[i] < 0)
             graph_fail(n->g, "a result has a length of %lld", (long long)s->dim[i]);
-    return !graph_failed(n->g);
 }
 
-static bool infer(peat_node *n)
+static void infer(peat_node *n)
 {
     const struct custom_arg *arg = n->arg;
     struct custom_call c;
     custom_call(n, &c);
     if (!c.op->infer(&c.call, arg->shape))
-        return false;
+        graph_fail(n->g, "operands do not fit");
     for (int i = 0; i < arg->n_out; i++)
-        if (!shape_fits(n, &arg->shape[i]))
-            return false;
+        check_shape(n, &arg->shape[i]);
+    if (graph_failed(n->g))
+        return;
     int64_t all = result_offset(arg, arg->n_out);
     n->value = arg->n_out == 1 ? tensor_shape(n->g->dtype, arg->shape[0].rank, arg->shape[0].dim)
                                : tensor_shape(n->g->dtype, 1, &all);
-    return true;
 }
 
 /* ---- runs ---- */
@@ -247,7 +246,8 @@ static peat_node *custom_node(struct graph *g, const peat_op *op, int n_out, int
     if (arg_size > 0)
         copy.arg = memcpy(arena_alloc(g->arena, arg_size), arg, arg_size);
     /* The node carries the plugin's name for it. */
-    *own = (struct op){name, infer, forward, PEAT_HAS(op, backward) ? backward : NULL, flops};
+    *own = (struct op){
+        name, infer, forward, PEAT_HAS(op, backward) ? backward : NULL, flops, .index = ANY_TYPES};
     for (int i = 0; i < n; i++)
         dense[i] = presentable(g, src[i]);
     return graph_op(g, own, n, dense, 0, &copy, sizeof(copy));

@@ -36,14 +36,12 @@ static void dropout_range(void *ctx, int64_t begin, int64_t end)
     }
 }
 
-static bool dropout_infer(peat_node *n)
+static void dropout_infer(peat_node *n)
 {
     const struct dropout_arg *arg = n->arg;
-    if (!(arg->p >= 0.0 && arg->p < 1.0)) {
+    if (!(arg->p >= 0.0 && arg->p < 1.0))
         graph_fail(n->g, "probability %g is not in [0, 1)", arg->p);
-        return false;
-    }
-    return infer_same(n);
+    infer_same(n);
 }
 
 /* to = from / (1 - p) where kept, or to += */

@@ -10,19 +10,15 @@ static enum binary kind_of(const peat_node *n)
     return *(const enum binary *)n->arg;
 }
 
-static bool infer(peat_node *n)
+static void infer(peat_node *n)
 {
     const struct tensor *a = &n->src[0]->value, *b = &n->src[1]->value;
     int rank;
     int64_t dim[PEAT_MAX_RANK];
-    if (!operand_types(n, 0))
-        return false;
-    if (!shape_broadcast(a, b, &rank, dim)) {
+    if (shape_broadcast(a, b, &rank, dim))
+        n->value = tensor_shape(n->g->dtype, rank, dim);
+    else
         graph_fail(n->g, "shapes %s and %s do not broadcast", shape_text(n, a), shape_text(n, b));
-        return false;
-    }
-    n->value = tensor_shape(n->g->dtype, rank, dim);
-    return true;
 }
 
 static struct tensor widened(const peat_node *n, const struct tensor *t)
@@ -30,8 +26,7 @@ static struct tensor widened(const peat_node *n, const struct tensor *t)
     return tensor_broadcast_to(t, n->value.rank, n->value.dim);
 }
 
-/* The operand on the way back; where its value is not read, and may be gone, the gradient stands
- * in its place. */
+/* Operand i in backward; the gradient instead of a value that is not read and may be dropped. */
 static struct tensor operand(const peat_node *n, int i)
 {
     return n->op->unread == UNREAD_ALL ? n->grad : widened(n, &n->src[i]->value);
@@ -63,7 +58,7 @@ static void backward_to(peat_node *n, int which)
     bool fresh;
     if (tensor_same_shape(&n->src[which]->value, &n->value)) {
         struct tensor to = node_grad_whole(n->src[which], &fresh);
-        if (to.data != n->grad.data) /* it was not passed on */
+        if (to.data != n->grad.data) /* GRADS_PASS did not hand it on */
             add_gradient(n, which, &to, fresh);
         return;
     }

@@ -14,21 +14,18 @@ enum { GATHER_COLUMNS = 32, GATHER_GRAIN = 16384 };
 
 /* --- gather_rows ------------------------------------------------------------------------- */
 
-static bool infer_gather(peat_node *n)
+static void infer_gather(peat_node *n)
 {
     const struct tensor *table = &n->src[0]->value, *index = &n->src[1]->value;
-    if (!operand_types(n, 2))
-        return false;
     if (table->rank != 2 || index->rank == PEAT_MAX_RANK) {
         graph_fail(n->g, "the table must be [rows, columns], not %s, and the index below rank %d",
                    shape_text(n, table), PEAT_MAX_RANK);
-        return false;
+        return;
     }
     int64_t dim[PEAT_MAX_RANK];
     memcpy(dim, index->dim, sizeof(dim));
     dim[index->rank] = table->dim[1];
     n->value = tensor_shape(n->g->dtype, index->rank + 1, dim);
-    return true;
 }
 
 static void gather_range(void *ctx, int64_t begin, int64_t end)
@@ -69,36 +66,35 @@ static void backward_gather(peat_node *n)
 
 peat_node *op_gather_rows(peat_graph *g, peat_node *table, peat_node *index)
 {
-    static const struct op op = {"gather_rows", infer_gather, forward_gather, backward_gather,
-                                 .unread = UNREAD_FIRST | UNREAD_SELF};
+    static const struct op op = {"gather_rows",
+                                 infer_gather,
+                                 forward_gather,
+                                 backward_gather,
+                                 .unread = UNREAD_FIRST | UNREAD_SELF,
+                                 .index = 2};
     peat_node *src[] = {op_contiguous(g, table), op_contiguous(g, index)};
     return graph_op(graph_of(g), &op, 2, src, 0, NULL, 0);
 }
 
 /* --- take_last --------------------------------------------------------------------------- */
 
-static bool infer_take(peat_node *n)
+static void infer_take(peat_node *n)
 {
     const struct tensor *a = &n->src[0]->value, *index = &n->src[1]->value;
-    if (!operand_types(n, 2))
-        return false;
+    struct tensor all = *a;
+    int rank;
+    int64_t dim[PEAT_MAX_RANK];
     if (a->rank < 1 || index->rank < 1) {
         graph_fail(n->g, "shapes %s and %s need a last axis", shape_text(n, a),
                    shape_text(n, index));
-        return false;
+        return;
     }
-    struct tensor la = *a, li = *index;
-    la.dim[la.rank - 1] = li.dim[li.rank - 1] = 1;
-    int rank;
-    int64_t dim[PEAT_MAX_RANK];
-    if (!shape_broadcast(&la, &li, &rank, dim)) {
+    all.dim[a->rank - 1] = row_length(index);
+    if (shape_broadcast(&all, index, &rank, dim))
+        n->value = tensor_shape(n->g->dtype, rank, dim);
+    else
         graph_fail(n->g, "leading axes of %s and %s do not broadcast", shape_text(n, a),
                    shape_text(n, index));
-        return false;
-    }
-    dim[rank - 1] = index->dim[index->rank - 1];
-    n->value = tensor_shape(n->g->dtype, rank, dim);
-    return true;
 }
 
 /* Rows of y, each with the row of a that its elements are taken from or added to. */
@@ -206,33 +202,25 @@ static void backward_take(peat_node *n)
 
 peat_node *op_take_last(peat_graph *g, peat_node *a, peat_node *index)
 {
-    static const struct op op = {"take_last", infer_take, forward_take, backward_take,
-                                 .unread = UNREAD_FIRST | UNREAD_SELF};
+    static const struct op op = {
+        "take_last", infer_take, forward_take, backward_take, .unread = UNREAD_FIRST | UNREAD_SELF,
+        .index = 2};
     peat_node *src[] = {op_contiguous(g, a), op_contiguous(g, index)};
     return graph_op(graph_of(g), &op, 2, src, 0, NULL, 0);
 }
 
 /* --- scatter_last ------------------------------------------------------------------------ */
 
-static bool infer_scatter(peat_node *n)
+static void infer_scatter(peat_node *n)
 {
     const struct tensor *a = &n->src[0]->value, *index = &n->src[1]->value;
     const int64_t length = *(const int64_t *)n->arg;
-    int64_t dim[PEAT_MAX_RANK];
-    int rank = 0;
-    bool fits = operand_types(n, 2) && a->rank >= 1 && index->rank >= 1 &&
-                shape_broadcast(a, index, &rank, dim) && rank == a->rank && length >= 0;
-    for (int i = 0; fits && i < rank; i++)
-        fits = dim[i] == a->dim[i];
-    if (fits && index->dim[index->rank - 1] == a->dim[rank - 1]) {
-        dim[rank - 1] = length;
-        n->value = tensor_shape(n->g->dtype, rank, dim);
-        return true;
-    }
-    if (!graph_failed(n->g))
+    if (a->rank >= 1 && index->rank >= 1 && length >= 0 && row_length(index) == row_length(a) &&
+        stretches_to(index, a->rank, a->dim))
+        n->value = shape_with(a, a->rank - 1, length);
+    else
         graph_fail(n->g, "operand %s, index %s and %" PRId64 " sums do not fit", shape_text(n, a),
                    shape_text(n, index), length);
-    return false;
 }
 
 /* y[index_j] = the sum of a_j in each row, j in order */
@@ -259,9 +247,14 @@ static int64_t flops_scatter(const peat_node *n)
 
 peat_node *op_scatter_last(peat_graph *g, peat_node *a, peat_node *index, int64_t length)
 {
-    static const struct op op = {
-        "scatter_last", infer_scatter, forward_scatter,           backward_scatter,
-        flops_scatter,  GRADS_APART,   UNREAD_FIRST | UNREAD_SELF};
+    static const struct op op = {"scatter_last",
+                                 infer_scatter,
+                                 forward_scatter,
+                                 backward_scatter,
+                                 flops_scatter,
+                                 GRADS_APART,
+                                 UNREAD_FIRST | UNREAD_SELF,
+                                 2};
     peat_node *src[] = {op_contiguous(g, a), op_contiguous(g, index)};
     return graph_op(graph_of(g), &op, 2, src, 0, &length, sizeof(length));
 }

@@ -14,19 +14,14 @@ struct cross_entropy_saved {
     double *lse;
 };
 
-static bool cross_entropy_infer(peat_node *n)
+static void cross_entropy_infer(peat_node *n)
 {
     const struct tensor *x = &n->src[0]->value, *target = &n->src[1]->value;
-    const int64_t one = 1;
-    if (!operand_types(n, 2))
-        return false;
-    if (x->rank < 1 || tensor_count(target) != row_count(x)) {
+    if (x->rank >= 1 && tensor_count(target) == row_count(x))
+        n->value = tensor_shape(x->dtype, 1, (const int64_t[]){1});
+    else
         graph_fail(n->g, "targets %s do not fit logits %s", shape_text(n, target),
                    shape_text(n, x));
-        return false;
-    }
-    n->value = tensor_shape(x->dtype, 1, &one);
-    return true;
 }
 
 static bool targets_valid(struct graph *g, const struct loss *c, int64_t rows)
@@ -82,7 +77,8 @@ static void cross_entropy_backward(peat_node *n)
 }
 
 static const struct op cross_entropy_op = {"cross_entropy", cross_entropy_infer,
-                                           cross_entropy_forward, cross_entropy_backward, NULL};
+                                           cross_entropy_forward, cross_entropy_backward,
+                                           .index = 2};
 
 peat_node *op_cross_entropy(peat_graph *g, peat_node *logits, peat_node *target)
 {

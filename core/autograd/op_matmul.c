@@ -59,7 +59,7 @@ static void run_one(const struct batch *b, int64_t tile, const struct team *team
         for (int k = 0; k < 3; k++)
             s[k]->data += size * (axes_offset(&b->moves, tile, s[k]->stride) +
                                   axes_offset(&b->repeats, r, s[k]->stride));
-        struct gemm g = stack_product(b->p, &d, &x, &y, r == 0 ? b->beta : 1.0);
+        struct gemm g = stack_product(b->p->n->value.dtype, d, x, y, r == 0 ? b->beta : 1.0);
         gemm_run(team, &g);
     }
 }
@@ -90,24 +90,19 @@ static uint32_t flags_of(const peat_node *n)
     return *(const uint32_t *)n->arg;
 }
 
-static bool infer_matmul(peat_node *n)
+static void infer_matmul(peat_node *n)
 {
     const struct tensor *a = &n->src[0]->value, *b = &n->src[1]->value;
     const bool ta = (flags_of(n) & PEAT_TRANS_A) != 0, tb = (flags_of(n) & PEAT_TRANS_B) != 0;
     struct product_shape s;
-    if (!operand_types(n, 0))
-        return false;
-    if (product_shape(a, b, flags_of(n), &s)) {
+    if (product_shape(a, b, flags_of(n), &s))
         n->value = tensor_shape(n->g->dtype, s.rank, s.dim);
-        return true;
-    }
-    if (a->rank < 2 || b->rank < 2)
+    else if (a->rank < 2 || b->rank < 2)
         graph_fail(n->g, "operands must be matrices, not %s and %s", shape_text(n, a),
                    shape_text(n, b));
     else
         graph_fail(n->g, "shapes %s%s and %s%s do not fit", shape_text(n, a),
                    ta ? " transposed" : "", shape_text(n, b), tb ? " transposed" : "");
-    return false;
 }
 
 bool matmul_folds(const peat_node *a, const peat_node *b, uint32_t flags)
@@ -118,7 +113,7 @@ bool matmul_folds(const peat_node *a, const peat_node *b, uint32_t flags)
     return a->value.rank > 2 && (flags & PEAT_TRANS_A) == 0 && folds(&a->value);
 }
 
-/* c = a b with the value or the gradient of each. */
+/* The axes of c = a b; folds a and c, which are values or gradients, where they fold. */
 static struct product matmul_plan(const peat_node *n, struct tensor *a, struct tensor *b,
                                   struct tensor *c)
 {
@@ -126,11 +121,9 @@ static struct product matmul_plan(const peat_node *n, struct tensor *a, struct t
     if (matmul_folds(n->src[0], n->src[1], flags_of(n))) {
         *a = folded(a);
         *c = folded(c);
-        struct tensor flat = *b;
-        flat.rank = 2;
-        memcpy(flat.dim, b->dim + b->rank - 2, 2 * sizeof(int64_t));
-        memcpy(flat.stride, b->stride + b->rank - 2, 2 * sizeof(int64_t));
-        *b = flat;
+        memmove(b->dim, b->dim + b->rank - 2, 2 * sizeof(int64_t));
+        memmove(b->stride, b->stride + b->rank - 2, 2 * sizeof(int64_t));
+        b->rank = 2;
         return p;
     }
     p.lead = n->value.rank - 2;
@@ -187,82 +180,78 @@ peat_node *op_matmul(peat_graph *g, peat_node *a, peat_node *b, uint32_t flags)
 
 /* --- linear ------------------------------------------------------------------------------ */
 
-static bool infer_linear(peat_node *n)
+static void infer_linear(peat_node *n)
 {
     const struct tensor *x = &n->src[0]->value, *w = &n->src[1]->value;
     const struct tensor *b = n->src[2] ? &n->src[2]->value : NULL;
-    if (!operand_types(n, 0))
-        return false;
-    if (x->rank < 1 || w->rank != 2 || x->dim[x->rank - 1] != w->dim[1] ||
-        (b && (b->rank != 1 || b->dim[0] != w->dim[0]))) {
+    if (x->rank >= 1 && w->rank == 2 && x->dim[x->rank - 1] == w->dim[1] &&
+        (!b || (b->rank == 1 && b->dim[0] == w->dim[0])))
+        n->value = shape_with(x, x->rank - 1, w->dim[0]);
+    else
         graph_fail(n->g, "input %s, weight %s and bias %s do not fit", shape_text(n, x),
                    shape_text(n, w), b ? shape_text(n, b) : "none");
-        return false;
-    }
-    int64_t dim[PEAT_MAX_RANK];
-    memcpy(dim, x->dim, sizeof(dim));
-    dim[x->rank - 1] = w->dim[0];
-    n->value = tensor_shape(n->g->dtype, x->rank, dim);
-    return true;
+}
+
+/* All rows of t as one matrix. rounded: t as bf16, or NULL */
+static struct stack rows_of(const struct tensor *t, const void *rounded)
+{
+    const struct tensor rows = folded(t);
+    struct stack s = stack_of(&(struct product){0}, &rows, false);
+    s.rounded = rounded;
+    return s;
+}
+
+static struct stack source_rows(peat_node *x)
+{
+    return rows_of(&x->value, node_rounded(x));
+}
+
+/* dst = x y + dst beta, which a team may multiply in bf16 */
+static struct gemm linear_product(const peat_node *n, struct stack dst, struct stack x,
+                                  struct stack y, double beta)
+{
+    struct gemm p = stack_product(n->value.dtype, dst, x, y, beta);
+    p.rounds = true;
+    return p;
 }
 
 /* y = x w' + b */
 static void forward_linear(peat_node *n)
 {
-    struct product p = {.n = n, .rounds = true};
-    struct tensor x = folded(&n->src[0]->value), y = folded(&n->value);
-    const void *x16 = node_rounded(n->src[0]), *w16 = node_rounded(n->src[1]);
-    struct stack sx = stack_of(&p, &x, false), sy = stack_of(&p, &y, false);
-    struct stack sw = stack_of(&p, &n->src[1]->value, true);
-    struct gemm g = stack_product(&p, &sy, &sx, &sw, 0.0);
-    g.bias = n->src[2] ? n->src[2]->value.data : NULL;
-    g.a16 = x16;
-    g.lda16 = g.lda;
-    g.b16 = w16;
-    g.ldb16 = g.ldb;
+    const struct stack x = source_rows(n->src[0]), w = source_rows(n->src[1]);
+    struct gemm p = linear_product(n, rows_of(&n->value, NULL), x, stack_flip(w), 0.0);
+    p.bias = n->src[2] ? n->src[2]->value.data : NULL;
     if (!graph_failed(n->g))
-        gemm_run(team_of(n), &g);
+        gemm_run(team_of(n), &p);
 }
 
-/* dw += dy' x: a long sum over rows. dy16: dy rounded, or NULL */
-static void weight_gradient(peat_node *n, const struct tensor *dy, const void *dy16)
+/* dw += dy' x: a long sum over rows */
+static void weight_gradient(peat_node *n, struct stack dy)
 {
     struct graph *g = n->g;
-    struct product p = {.n = n, .rounds = true};
     bool fresh;
-    struct tensor dw = node_grad_whole(n->src[1], &fresh), x = folded(&n->src[0]->value);
-    struct stack sdw = stack_of(&p, &dw, false), sx = stack_of(&p, &x, false);
-    struct stack sdy = stack_flip(stack_of(&p, dy, false));
-    struct gemm product = stack_product(&p, &sdw, &sdy, &sx, fresh ? 0.0 : 1.0);
-    product.a16 = dy16;
-    product.lda16 = product.lda;
-    product.b16 = node_rounded(n->src[0]);
-    product.ldb16 = product.ldb;
+    const struct tensor dw = node_grad_whole(n->src[1], &fresh);
+    const struct gemm p = linear_product(n, rows_of(&dw, NULL), stack_flip(dy),
+                                         source_rows(n->src[0]), fresh ? 0.0 : 1.0);
     struct arena_mark mark = arena_mark(g->arena);
-    size_t bytes = gemm_long_bytes(&product);
+    size_t bytes = gemm_long_bytes(&p);
     void *scratch = bytes > 0 ? graph_scratch(g, bytes) : NULL;
     if (!graph_failed(g))
-        gemm_run_long(g->team, &product, scratch);
+        gemm_run_long(g->team, &p, scratch);
     arena_rewind(g->arena, mark);
 }
 
 /* dx += dy w */
-static void input_gradient(peat_node *n, const struct tensor *dy, const void *dy16)
+static void input_gradient(peat_node *n, struct stack dy)
 {
-    struct product p = {.n = n, .rounds = true};
     bool fresh;
-    struct tensor full = node_grad_whole(n->src[0], &fresh), dx = folded(&full);
-    struct stack sdx = stack_of(&p, &dx, false), sdy = stack_of(&p, dy, false);
-    struct stack sw = stack_of(&p, &n->src[1]->value, false);
-    struct gemm product = stack_product(&p, &sdx, &sdy, &sw, fresh ? 0.0 : 1.0);
-    product.a16 = dy16;
-    product.lda16 = product.lda;
-    product.b16 = node_rounded(n->src[1]);
-    product.ldb16 = product.ldb;
-    gemm_run(team_of(n), &product);
+    const struct tensor dx = node_grad_whole(n->src[0], &fresh);
+    const struct gemm p =
+        linear_product(n, rows_of(&dx, NULL), dy, source_rows(n->src[1]), fresh ? 0.0 : 1.0);
+    gemm_run(team_of(n), &p);
 }
 
-/* dy as bf16, for the two products that take it; NULL: products don't round, or there is one. */
+/* dy as bf16, for the two products that read it; NULL: there is one, or products do not round. */
 static const void *rounded_gradient(peat_node *n, const struct tensor *dy)
 {
     size_t bytes = gemm_rounded_bytes(team_of(n), dy->dtype, tensor_count(dy));
@@ -277,15 +266,15 @@ static const void *rounded_gradient(peat_node *n, const struct tensor *dy)
 /* y = x w' + b:  dx += dy w, dw += dy' x, db += dy summed over rows */
 static void backward_linear(peat_node *n)
 {
-    struct tensor dy = folded(&n->grad);
-    node_rounded(n->src[0]); /* for good, so before the mark */
-    node_rounded(n->src[1]);
+    const struct tensor dy = folded(&n->grad);
+    source_rows(n->src[0]); /* rounds them before the mark: they are kept */
+    source_rows(n->src[1]);
     struct arena_mark mark = arena_mark(n->g->arena);
-    const void *dy16 = rounded_gradient(n, &dy);
+    const struct stack rows = rows_of(&dy, rounded_gradient(n, &dy));
     if (wants_grad(n, 0) && !graph_failed(n->g))
-        input_gradient(n, &dy, dy16);
+        input_gradient(n, rows);
     if (wants_grad(n, 1) && !graph_failed(n->g))
-        weight_gradient(n, &dy, dy16);
+        weight_gradient(n, rows);
     arena_rewind(n->g->arena, mark);
     if (wants_grad(n, 2)) {
         struct tensor db = node_grad(n->src[2]);

@@ -25,7 +25,7 @@ static uint32_t flags_of(const peat_node *n)
 }
 
 /* The product: op(a) op(b) = c [lead..., rows, length]. */
-struct call {
+struct taken_product {
     const peat_node *n;
     struct product p;
     struct axes lead;
@@ -38,18 +38,18 @@ struct call {
 };
 
 /* t: the operand's value or gradient */
-static struct stack operand(const struct call *c, int which, const struct tensor *t)
+static struct stack operand(const struct taken_product *c, int which, const struct tensor *t)
 {
     const uint32_t flag = which == SRC_A ? PEAT_TRANS_A : PEAT_TRANS_B;
     return stack_of(&c->p, t, (flags_of(c->n) & flag) != 0);
 }
 
-static struct call call_of(const peat_node *n)
+static struct taken_product call_of(const peat_node *n)
 {
     struct product_shape s;
     const struct tensor *a = &n->src[SRC_A]->value, *b = &n->src[SRC_B]->value;
     const struct tensor *index = &n->src[SRC_INDEX]->value;
-    struct call c = {.n = n, .p = {.n = n, .lead = n->value.rank - 2}};
+    struct taken_product c = {.n = n, .p = {.n = n, .lead = n->value.rank - 2}};
     product_shape(a, b, flags_of(n), &s);
     c.rows = s.dim[s.rank - 2];
     c.length = s.dim[s.rank - 1];
@@ -64,14 +64,14 @@ static struct call call_of(const peat_node *n)
 }
 
 /* Matrix i of a stack. */
-static struct stack matrix_of(const struct call *c, struct stack s, int64_t i)
+static struct stack matrix_of(const struct taken_product *c, struct stack s, int64_t i)
 {
     s.data += axes_offset(&c->lead, i, s.stride) * (int64_t)dtype_bytes(c->n->value.dtype);
     return s;
 }
 
 /* c's matrix in a slot. */
-static struct stack in_slot(const struct call *c, int64_t slot)
+static struct stack in_slot(const struct taken_product *c, int64_t slot)
 {
     return (struct stack){.data = c->scratch + (size_t)slot * c->slot_bytes,
                           .rows = c->rows,
@@ -80,14 +80,14 @@ static struct stack in_slot(const struct call *c, int64_t slot)
 }
 
 /* One for each thread. */
-static int64_t slots_of(const struct call *c)
+static int64_t slots_of(const struct taken_product *c)
 {
     const struct team *team = team_of(c->n);
     return c->lead.count < MANY_PRODUCTS || !team || team->threads < 1 ? 1 : team->threads;
 }
 
 /* Memory for the slots; false: there is none. */
-static bool make_room(struct call *c)
+static bool make_room(struct taken_product *c)
 {
     enum { LINE = 64 };
     const size_t bytes = dtype_bytes(c->n->value.dtype);
@@ -101,14 +101,14 @@ static bool make_room(struct call *c)
 
 /* Rows of matrix i of y and of what they are taken from. */
 struct rows_of {
-    const struct call *c;
+    const struct taken_product *c;
     int64_t matrix, slot;
     const struct tensor *y;
 };
 
 static struct take_block block_of(const struct rows_of *r, int64_t begin, int64_t end)
 {
-    const struct call *c = r->c;
+    const struct taken_product *c = r->c;
     const int64_t bytes = (int64_t)dtype_bytes(r->y->dtype), *index = c->index_stride;
     const int row = c->p.lead;
     return (struct take_block){
@@ -141,25 +141,22 @@ static void scatter_rows(void *ctx, int64_t begin, int64_t end)
 
 /* ---- forward ---- */
 
-static bool infer(peat_node *n)
+static void infer(peat_node *n)
 {
     const struct tensor *index = &n->src[SRC_INDEX]->value;
     struct product_shape s;
-    if (!operand_types(n, 1u << SRC_INDEX))
-        return false;
     product_shape(&n->src[SRC_A]->value, &n->src[SRC_B]->value, flags_of(n), &s);
     s.dim[s.rank - 1] = index->dim[index->rank - 1];
     n->value = tensor_shape(n->g->dtype, s.rank, s.dim);
-    return true;
 }
 
 static void forward_matrix(void *ctx, int64_t i)
 {
-    const struct call *c = ctx;
+    const struct taken_product *c = ctx;
     const struct team *team = team_of(c->n);
     const int64_t slot = c->slots == 1 ? 0 : parallel_thread();
     const struct stack to = in_slot(c, slot), a = matrix_of(c, c->a, i), b = matrix_of(c, c->b, i);
-    const struct gemm g = stack_product(&c->p, &to, &a, &b, 0.0);
+    const struct gemm g = stack_product(c->n->value.dtype, to, a, b, 0.0);
     gemm_run(team, &g);
     parallel_ranges(team, c->rows, BLOCK_ROWS, pick_rows,
                     &(struct rows_of){c, i, slot, &c->n->value});
@@ -168,7 +165,7 @@ static void forward_matrix(void *ctx, int64_t i)
 /* y_ij = c[i, index_ij], c = op(a) op(b) */
 static void forward(peat_node *n)
 {
-    struct call c = call_of(n);
+    struct taken_product c = call_of(n);
     struct arena_mark mark = arena_mark(n->g->arena);
     if (indices_valid(n, &n->src[SRC_INDEX]->value, c.length) && tensor_count(&n->value) > 0 &&
         make_room(&c)) {
@@ -190,11 +187,11 @@ struct gradient {
 };
 
 struct backward {
-    struct call c;
+    struct taken_product c;
     struct gradient of[2];
 };
 
-static struct gradient gradient_of(const struct call *c, int which)
+static struct gradient gradient_of(const struct taken_product *c, int which)
 {
     struct gradient d = {.wanted = wants_grad(c->n, which), .apart = true};
     if (!d.wanted)
@@ -207,7 +204,7 @@ static struct gradient gradient_of(const struct call *c, int which)
 }
 
 /* Whether matrix i is the first of those that add to the same one of s. */
-static bool comes_first(const struct call *c, const struct stack *s, int64_t i)
+static bool comes_first(const struct taken_product *c, const struct stack *s, int64_t i)
 {
     for (int axis = c->p.lead - 1; axis >= 0; axis--) {
         if (s->stride[axis] == 0 && i % c->p.dim[axis] != 0)
@@ -220,13 +217,13 @@ static bool comes_first(const struct call *c, const struct stack *s, int64_t i)
 /* op(da) += dc op(b)', op(db) += op(a)' dc for matrix i */
 static void add_gradient(const struct backward *w, int which, int64_t i)
 {
-    const struct call *c = &w->c;
+    const struct taken_product *c = &w->c;
     const struct gradient *d = &w->of[which];
     const struct stack dc = in_slot(c, i - c->first), to = matrix_of(c, d->to, i);
     const struct stack a = stack_flip(matrix_of(c, c->a, i)), b = stack_flip(matrix_of(c, c->b, i));
     const double beta = d->fresh && comes_first(c, &d->to, i) ? 0.0 : 1.0;
-    const struct gemm g = which == SRC_A ? stack_product(&c->p, &to, &dc, &b, beta)
-                                         : stack_product(&c->p, &to, &a, &dc, beta);
+    const struct gemm g = which == SRC_A ? stack_product(c->n->value.dtype, to, dc, b, beta)
+                                         : stack_product(c->n->value.dtype, to, a, dc, beta);
     gemm_run(team_of(c->n), &g);
 }
 
@@ -242,7 +239,7 @@ static void add_gradients(const struct backward *w, bool apart, int64_t i)
 static void backward_matrix(void *ctx, int64_t slot)
 {
     const struct backward *w = ctx;
-    const struct call *c = &w->c;
+    const struct taken_product *c = &w->c;
     parallel_ranges(team_of(c->n), c->rows, BLOCK_ROWS, scatter_rows,
                     &(struct rows_of){c, c->first + slot, slot, &c->n->grad});
     add_gradients(w, true, c->first + slot);
@@ -254,7 +251,7 @@ static void backward(peat_node *n)
     if (tensor_count(&n->value) == 0)
         return;
     struct backward w = {.c = call_of(n)};
-    struct call *c = &w.c;
+    struct taken_product *c = &w.c;
     for (int which = SRC_A; which <= SRC_B; which++)
         w.of[which] = gradient_of(c, which);
     struct arena_mark mark = arena_mark(n->g->arena);
@@ -298,8 +295,9 @@ static bool goes_by_matrix(const peat_node *a, const peat_node *b, uint32_t flag
 peat_node *op_matmul_take(peat_graph *g, peat_node *a, peat_node *b, uint32_t flags,
                           peat_node *index)
 {
-    static const struct op op = {"matmul_take", infer, forward,
-                                 backward,      flops, .unread = UNREAD_SELF};
+    static const struct op op = {
+        "matmul_take",           infer, forward, backward, flops, .unread = UNREAD_SELF,
+        .index = 1u << SRC_INDEX};
     peat_node *src[] = {stack_readable(g, a), stack_readable(g, b), op_contiguous(g, index)};
     if (!goes_by_matrix(src[SRC_A], src[SRC_B], flags, src[SRC_INDEX]))
         return op_take_last(g, op_matmul(g, src[SRC_A], src[SRC_B], flags), src[SRC_INDEX]);

@@ -16,8 +16,7 @@
 #include "fetch.h"
 #include "opkit.h"
 #include "rows/mlp_rows.h"
-#include "tensor/bf16.h"
-#include "tensor/gemm.h"
+#include "stacks.h"
 
 enum { SRC_X, SRC_W1, SRC_B1, SRC_W2, SRC_B2, N_SRC };
 enum { STRIPS = 4, STRIP_LEAST = 64, BLOCK_ROWS = 256, SUM_GRAIN = 16384 };
@@ -31,55 +30,48 @@ struct weight_sum {
 
 struct mlp {
     const peat_node *n;
-    int64_t size;          /* bytes of a number                        */
-    int64_t rows, D, F, E; /* rows of x, and widths of x, u, y         */
-    int64_t strip, block;  /* rows                                     */
-    char *u;               /* [rows, F], or NULL: in scratch           */
-    bf16 *h16, *slope16;   /* the same where products round: h, f'(u)  */
-    char *dx;              /* [rows, D]; NULL: not wanted              */
-    bool fresh;            /* dx holds nothing yet                     */
+    int64_t size;               /* bytes of a number                        */
+    int64_t rows, D, F, E;      /* rows of x, and widths of x, u, y         */
+    int64_t strip, block;       /* rows                                     */
+    int64_t chunk;              /* rows of h that are made at a time        */
+    char *u;                    /* [rows, F], or NULL: in scratch           */
+    bf16 *h16, *slope16;        /* the same where products round: h, f'(u)  */
+    char *dx;                   /* [rows, D]; NULL: not wanted              */
+    bool fresh;                 /* dx holds nothing yet                     */
+    bool rounds;                /* operands of products are bf16            */
+    const bf16 *rounded[N_SRC]; /* x, w1 and w2; NULL: products round them  */
     struct weight_sum sum[N_SRC];
-    bool rounds;                /* operands of products are bf16 ...                           */
-    const void *rounded[N_SRC]; /* ... x, w1 and w2; NULL: products round them                 */
-    char *scratch;              /* of all threads */
+    char *scratch; /* of all threads */
     int64_t thread_bytes;
 };
 
-/* An operand of products: F32 or F64, or bf16, or both. */
-struct operand {
-    const void *wide;
-    const bf16 *narrow;
-};
-
-/* What a thread works in: [block, F], and for bf16 the gradient of y [block, E] too. */
-struct room {
-    char *h, *slope; /* where products round, a chunk */
-    char *du;        /* forward: u, where it is not kept */
+/* A block of rows, and the thread's room for it: [block, F], where products round a chunk of h and
+ * of f'(u), and the gradient of y [block, E]. */
+struct row_block {
+    const struct mlp *m;
+    int64_t row, rows, strip;
+    bool first; /* of its strip */
+    char *h, *slope;
+    char *du; /* forward: u, where it is not kept */
     bf16 *h16, *du16, *dy16;
 };
 
 /* Numbers that are rounded at a time, at least a row. */
 enum { CHUNK = 2048 };
 
-static bool infer(peat_node *n)
+static void infer(peat_node *n)
 {
     const struct tensor *x = &n->src[SRC_X]->value, *w1 = &n->src[SRC_W1]->value;
     const struct tensor *b1 = &n->src[SRC_B1]->value, *w2 = &n->src[SRC_W2]->value;
     const struct tensor *b2 = &n->src[SRC_B2]->value;
-    bool ok = operand_types(n, 0) && x->rank >= 1 && w1->rank == 2 && w2->rank == 2 &&
-              b1->rank == 1 && b2->rank == 1;
+    bool ok = x->rank >= 1 && w1->rank == 2 && w2->rank == 2 && b1->rank == 1 && b2->rank == 1;
     ok = ok && w1->dim[1] == x->dim[x->rank - 1] && b1->dim[0] == w1->dim[0] &&
          w2->dim[1] == w1->dim[0] && b2->dim[0] == w2->dim[0];
-    if (!ok) {
+    if (ok)
+        n->value = shape_with(x, x->rank - 1, w2->dim[0]);
+    else
         graph_fail(n->g, "input %s and weights %s, %s with their biases do not fit",
                    shape_text(n, x), shape_text(n, w1), shape_text(n, w2));
-        return false;
-    }
-    int64_t dim[PEAT_MAX_RANK];
-    memcpy(dim, x->dim, sizeof(dim));
-    dim[x->rank - 1] = w2->dim[0];
-    n->value = tensor_shape(n->g->dtype, x->rank, dim);
-    return true;
 }
 
 /* What forward keeps, or NULL. */
@@ -104,45 +96,42 @@ static struct mlp mlp_of(const peat_node *n)
         m.rows *= n->value.dim[i];
     m.strip = (m.rows + STRIPS - 1) / STRIPS;
     m.strip = m.strip < STRIP_LEAST ? STRIP_LEAST : m.strip;
-    m.rounds = gemm_rounded_bytes(n->g->team, n->value.dtype, 1) > 0;
     m.block = m.strip < BLOCK_ROWS ? m.strip : BLOCK_ROWS;
+    m.rounds = gemm_rounded_bytes(n->g->team, n->value.dtype, 1) > 0;
+    m.chunk = !m.rounds ? m.block : m.F > 0 && m.F < CHUNK ? CHUNK / m.F : 1;
     find_kept(&m, n->saved);
     return m;
-}
-
-static int64_t rows_of_chunk(const struct mlp *m)
-{
-    return m->F > 0 && m->F < CHUNK ? CHUNK / m->F : 1;
-}
-
-/* Of h as it is made: a chunk where it is rounded then. */
-static int64_t rows_of_h(const struct mlp *m)
-{
-    return m->rounds ? rows_of_chunk(m) : m->block;
 }
 
 static bool make_scratch(struct mlp *m)
 {
     const struct team *team = m->n->g->team;
-    int64_t threads = team && team->threads > 1 ? team->threads : 1;
-    m->thread_bytes = (rows_of_h(m) + m->block) * m->F * m->size;
-    m->thread_bytes += m->rounds ? rows_of_h(m) * m->F * m->size : 0;
-    m->thread_bytes += m->rounds ? m->block * (2 * m->F + m->E) * (int64_t)sizeof(bf16) : 0;
+    const int64_t threads = team && team->threads > 1 ? team->threads : 1;
+    const int64_t chunks = m->rounds ? 2 : 1, narrow = m->rounds ? (int64_t)sizeof(bf16) : 0;
+    m->thread_bytes = (chunks * m->chunk + m->block) * m->F * m->size;
+    m->thread_bytes += m->block * (2 * m->F + m->E) * narrow;
     m->scratch = graph_scratch(m->n->g, (size_t)(threads * m->thread_bytes));
     return m->scratch;
 }
 
-static struct room own_room(const struct mlp *m)
+static struct row_block block_at(const struct mlp *m, int64_t row, int64_t end)
 {
-    struct room own = {.h = m->scratch + parallel_thread() * m->thread_bytes};
-    own.du = own.h + rows_of_h(m) * m->F * m->size;
+    struct row_block b = {.m = m, .row = row, .rows = end - row < m->block ? end - row : m->block};
+    b.h = m->scratch + parallel_thread() * m->thread_bytes;
+    b.du = b.h + m->chunk * m->F * m->size;
     if (m->rounds) {
-        own.slope = own.du + m->block * m->F * m->size;
-        own.h16 = (bf16 *)(void *)(own.slope + rows_of_h(m) * m->F * m->size);
-        own.du16 = own.h16 + m->block * m->F;
-        own.dy16 = own.du16 + m->block * m->F;
+        b.slope = b.du + m->block * m->F * m->size;
+        b.h16 = (bf16 *)(void *)(b.slope + m->chunk * m->F * m->size);
+        b.du16 = b.h16 + m->block * m->F;
+        b.dy16 = b.du16 + m->block * m->F;
     }
-    return own;
+    return b;
+}
+
+static void round_operands(struct mlp *m)
+{
+    for (int i = SRC_X; i <= SRC_W2; i++)
+        m->rounded[i] = i != SRC_B1 ? node_rounded(m->n->src[i]) : NULL;
 }
 
 static char *rows_at(const struct mlp *m, const void *data, int64_t row, int64_t width)
@@ -150,43 +139,38 @@ static char *rows_at(const struct mlp *m, const void *data, int64_t row, int64_t
     return (char *)(uintptr_t)data + row * width * m->size;
 }
 
-/* For every block, forward and backward. */
-static void round_operands(struct mlp *m)
+/* A dense matrix, of numbers as wide as the operation's, or bf16, or both. */
+static struct stack dense(const void *data, const bf16 *rounded, int64_t rows, int64_t cols)
 {
-    for (int i = SRC_X; i <= SRC_W2; i++)
-        m->rounded[i] = i != SRC_B1 ? node_rounded(m->n->src[i]) : NULL;
+    return (struct stack){.data = (char *)(uintptr_t)data,
+                          .rounded = rounded,
+                          .rows = rows,
+                          .cols = cols,
+                          .ld = cols};
 }
 
-static struct operand rows_of_x(const struct mlp *m, int64_t row)
+/* The block's rows of x, and a weight [out, in]. */
+static struct stack x_of(const struct row_block *b)
 {
+    const struct mlp *m = b->m;
     const bf16 *x16 = m->rounded[SRC_X];
-    return (struct operand){rows_at(m, m->n->src[SRC_X]->value.data, row, m->D),
-                            x16 ? x16 + row * m->D : NULL};
+    return dense(rows_at(m, m->n->src[SRC_X]->value.data, b->row, m->D),
+                 x16 ? x16 + b->row * m->D : NULL, b->rows, m->D);
 }
 
-/* c [r,n] = a [r,k] b' + bias with b [n,k], or beta c + a b with b [k,n]; b is weight w */
-static void rows_product(const struct mlp *m, int64_t r, int64_t n, int64_t k, struct operand a,
-                         int w, bool trans, const struct tensor *bias, double beta, void *c)
+static struct stack weight_of(const struct mlp *m, int w)
 {
-    struct gemm p = {.dtype = m->n->value.dtype,
-                     .rounds = true,
-                     .trans_b = trans,
-                     .m = r,
-                     .n = n,
-                     .k = k,
-                     .alpha = 1.0,
-                     .beta = beta,
-                     .a = a.wide,
-                     .b = m->n->src[w]->value.data,
-                     .c = c,
-                     .lda = k,
-                     .ldb = trans ? k : n,
-                     .ldc = n,
-                     .bias = bias ? bias->data : NULL,
-                     .a16 = a.narrow,
-                     .lda16 = k,
-                     .b16 = m->rounded[w],
-                     .ldb16 = trans ? k : n};
+    const struct tensor *t = &m->n->src[w]->value;
+    return dense(t->data, m->rounded[w], t->dim[0], t->dim[1]);
+}
+
+/* to = beta to + x y + bias; NULL: no bias */
+static void multiply(const struct mlp *m, struct stack to, struct stack x, struct stack y,
+                     const struct tensor *bias, double beta)
+{
+    struct gemm p = stack_product(m->n->value.dtype, to, x, y, beta);
+    p.rounds = true;
+    p.bias = bias ? bias->data : NULL;
     gemm_one(m->n->g->team, &p);
 }
 
@@ -195,56 +179,55 @@ static enum mlp_activation activation_of(const struct mlp *m)
     return *(const enum mlp_activation *)m->n->arg;
 }
 
-/* The next rows of a block of `rows` from row i of it on, which are rounded at a time. */
-static int64_t chunk_at(const struct mlp *m, int64_t i, int64_t rows)
+/* The rows of the chunk that begins at row i of the block. */
+static int64_t chunk_at(const struct row_block *b, int64_t i)
 {
-    return rows - i < rows_of_chunk(m) ? rows - i : rows_of_chunk(m);
+    return b->rows - i < b->m->chunk ? b->rows - i : b->m->chunk;
 }
 
-/* h = f(u) of a block of rows from `row` on, and f'(u) where it is kept */
-static struct operand activate_rounded(const struct mlp *m, const struct room *own, const char *u,
-                                       int64_t row, int64_t rows)
+/* h = f(u) as bf16, and f'(u) where it is kept */
+static struct stack activate_rounded(const struct row_block *b, const char *u)
 {
-    const struct mlp_rows *of = mlp_rows_of(m->n->value.dtype);
+    const struct mlp *m = b->m;
+    const struct mlp_rows *rows = mlp_rows_of(m->n->value.dtype);
     const bool keeps = m->h16;
-    bf16 *h16 = keeps ? m->h16 + row * m->F : own->h16;
-    for (int64_t i = 0, r; i < rows; i += r) {
-        r = chunk_at(m, i, rows);
-        const int64_t at = i * m->F, count = r * m->F;
+    bf16 *h16 = keeps ? m->h16 + b->row * m->F : b->h16;
+    for (int64_t i = 0; i < b->rows; i += chunk_at(b, i)) {
+        const int64_t at = i * m->F, count = chunk_at(b, i) * m->F;
         if (keeps) {
-            of->slopes(activation_of(m), rows_at(m, u, i, m->F), own->h, own->slope, count);
-            bf16_round(m->slope16 + row * m->F + at, (const float *)(void *)own->slope, count);
+            rows->slopes(activation_of(m), rows_at(m, u, i, m->F), b->h, b->slope, count);
+            bf16_round(m->slope16 + b->row * m->F + at, (const float *)(void *)b->slope, count);
         } else {
-            of->activate(activation_of(m), rows_at(m, u, i, m->F), own->h, NULL, count);
+            rows->activate(activation_of(m), rows_at(m, u, i, m->F), b->h, NULL, count);
         }
-        bf16_round(h16 + at, (const float *)(void *)own->h, count);
+        bf16_round(h16 + at, (const float *)(void *)b->h, count);
     }
-    return (struct operand){.narrow = h16};
+    return dense(NULL, h16, b->rows, m->F);
 }
 
 /* u = x w1' + b1, h = f(u) */
-static struct operand hidden_rows(const struct mlp *m, const struct room *own, int64_t row,
-                                  int64_t rows)
+static struct stack hidden_rows(const struct row_block *b)
 {
-    const struct mlp_rows *of = mlp_rows_of(m->n->value.dtype);
+    const struct mlp *m = b->m;
     const struct tensor *bias = &m->n->src[SRC_B1]->value;
-    const struct operand x = rows_of_x(m, row);
-    char *u = m->u ? rows_at(m, m->u, row, m->F) : own->du;
-    rows_product(m, rows, m->F, m->D, x, SRC_W1, true, m->rounds ? bias : NULL, 0.0, u);
+    char *u = m->u ? rows_at(m, m->u, b->row, m->F) : b->du;
+    multiply(m, dense(u, NULL, b->rows, m->F), x_of(b), stack_flip(weight_of(m, SRC_W1)),
+             m->rounds ? bias : NULL, 0.0);
     if (m->rounds)
-        return activate_rounded(m, own, u, row, rows);
-    of->activate_biased(activation_of(m), u, bias->data, own->h, rows, m->F);
-    return (struct operand){.wide = own->h};
+        return activate_rounded(b, u);
+    mlp_rows_of(m->n->value.dtype)
+        ->activate_biased(activation_of(m), u, bias->data, b->h, b->rows, m->F);
+    return dense(b->h, NULL, b->rows, m->F);
 }
 
 /* y = h w2' + b2 */
 static void forward_block(void *ctx, int64_t begin, int64_t end)
 {
     const struct mlp *m = ctx;
-    const struct room own = own_room(m);
-    int64_t r = end - begin;
-    rows_product(m, r, m->E, m->F, hidden_rows(m, &own, begin, r), SRC_W2, true,
-                 &m->n->src[SRC_B2]->value, 0.0, rows_at(m, m->n->value.data, begin, m->E));
+    const struct row_block b = block_at(m, begin, end);
+    const struct stack y = dense(rows_at(m, m->n->value.data, begin, m->E), NULL, b.rows, m->E);
+    multiply(m, y, hidden_rows(&b), stack_flip(weight_of(m, SRC_W2)), &m->n->src[SRC_B2]->value,
+             0.0);
 }
 
 static void forward(peat_node *n)
@@ -264,121 +247,107 @@ static void forward(peat_node *n)
     arena_rewind(g->arena, mark);
 }
 
-/* Where a strip sums the gradient of src[i], and whether its first block writes there. */
-static char *strip_sum(const struct mlp *m, int i, int64_t strip, bool *fresh)
+/* Where the block's strip sums the gradient of src[i]; *fresh: the block writes there. */
+static char *strip_sum(const struct row_block *b, int i, bool *fresh)
 {
-    const struct weight_sum *s = &m->sum[i];
-    *fresh = strip > 0 || s->fresh;
-    return strip == 0 ? s->own : s->apart + (strip - 1) * s->count * m->size;
+    const struct weight_sum *s = &b->m->sum[i];
+    *fresh = b->first && (b->strip > 0 || s->fresh);
+    return b->strip == 0 ? s->own : s->apart + (b->strip - 1) * s->count * b->m->size;
 }
 
-/* dw [F,D] += dy' x over the rows of a block */
-static void add_weight_grad(const struct mlp *m, int w, int64_t strip, bool first, int64_t r,
-                            struct operand dy, struct operand x)
+/* dw [out, in] += dy' x over the rows of a block */
+static void add_weight_grad(const struct row_block *b, int w, struct stack dy, struct stack x)
 {
-    const struct tensor *weight = &m->n->src[w]->value;
-    int64_t n = weight->dim[0], k = weight->dim[1];
     bool fresh;
-    if (!m->sum[w].own)
+    if (!b->m->sum[w].own)
         return;
-    char *dw = strip_sum(m, w, strip, &fresh);
-    struct gemm p = {.dtype = weight->dtype,
-                     .rounds = true,
-                     .trans_a = true,
-                     .m = n,
-                     .n = k,
-                     .k = r,
-                     .alpha = 1.0,
-                     .beta = first && fresh ? 0.0 : 1.0,
-                     .a = dy.wide,
-                     .b = x.wide,
-                     .c = dw,
-                     .lda = n,
-                     .ldb = k,
-                     .ldc = k,
-                     .a16 = dy.narrow,
-                     .b16 = x.narrow,
-                     .lda16 = n,
-                     .ldb16 = k};
-    gemm_one(m->n->g->team, &p);
+    char *dw = strip_sum(b, w, &fresh);
+    multiply(b->m, dense(dw, NULL, dy.cols, x.cols), stack_flip(dy), x, NULL, fresh ? 0.0 : 1.0);
 }
 
-/* db [n] += the rows of dy summed; b is bias b */
-static void add_bias_grad(const struct mlp *m, int b, int64_t strip, bool first, int64_t r,
+/* db [n] += `rows` rows of dy from row i of the block on, summed; `of` is the bias */
+static void add_bias_grad(const struct row_block *b, int of, int64_t i, int64_t rows,
                           const char *dy)
 {
-    const int64_t n = m->sum[b].count;
+    const struct mlp *m = b->m;
+    const int64_t n = m->sum[of].count;
     bool fresh;
-    if (!m->sum[b].own)
+    if (!m->sum[of].own)
         return;
-    char *db = strip_sum(m, b, strip, &fresh);
-    if (first && fresh)
+    char *db = strip_sum(b, of, &fresh);
+    if (i == 0 && fresh)
         memset(db, 0, (size_t)(n * m->size));
-    mlp_rows_of(m->n->value.dtype)->sum_rows(db, dy, r, n);
+    mlp_rows_of(m->n->value.dtype)->sum_rows(db, dy, rows, n);
 }
 
-/* Asks for n numbers that are read soon. */
+/* Prefetches n numbers. */
 static void fetch(const bf16 *x, int64_t n)
 {
     fetch_bytes(x, n * (int64_t)sizeof(*x), false);
 }
 
-/* du *= f'(u) of a block of rows from `row` on, and b1's gradient while it is near */
-static void differentiate_rounded(const struct mlp *m, const struct room *own, int64_t strip,
-                                  bool first, int64_t row, int64_t rows)
+/* du *= f'(u), and b1's gradient while it is in the cache */
+static void differentiate_rounded(const struct row_block *b)
 {
-    for (int64_t i = 0, r; i < rows; i += r) {
-        r = chunk_at(m, i, rows);
-        char *du = rows_at(m, own->du, i, m->F);
-        fetch(m->h16 + (row + i) * m->F, r * m->F);
-        fetch(m->slope16 + (row + i + r) * m->F, chunk_at(m, i + r, rows) * m->F);
-        bf16_scale((float *)(void *)du, m->slope16 + (row + i) * m->F, r * m->F);
-        bf16_round(own->du16 + i * m->F, (const float *)(void *)du, r * m->F);
-        add_bias_grad(m, SRC_B1, strip, first && i == 0, r, du);
+    const struct mlp *m = b->m;
+    for (int64_t i = 0, rows; i < b->rows; i += rows) {
+        rows = chunk_at(b, i);
+        const int64_t at = (b->row + i) * m->F, count = rows * m->F;
+        char *du = rows_at(m, b->du, i, m->F);
+        fetch(m->h16 + at, count);
+        fetch(m->slope16 + at + count, chunk_at(b, i + rows) * m->F);
+        bf16_scale((float *)(void *)du, m->slope16 + at, count);
+        bf16_round(b->du16 + i * m->F, (const float *)(void *)du, count);
+        add_bias_grad(b, SRC_B1, i, rows, du);
     }
 }
 
-static struct operand rows_of_dy(const struct mlp *m, const struct room *own, int64_t row,
-                                 int64_t rows)
+static struct stack dy_of(const struct row_block *b)
 {
-    struct operand dy = {rows_at(m, m->n->grad.data, row, m->E), own->dy16};
+    const struct mlp *m = b->m;
+    const char *dy = rows_at(m, m->n->grad.data, b->row, m->E);
     if (m->rounds)
-        bf16_round(own->dy16, dy.wide, rows * m->E);
-    return dy;
+        bf16_round(b->dy16, (const float *)(const void *)dy, b->rows * m->E);
+    return dense(dy, b->dy16, b->rows, m->E);
 }
 
-/* h = f(u), du *= f'(u) and the gradients of biases, of a block of rows from `row` on */
-static struct operand differentiate(const struct mlp *m, const struct room *own, int64_t strip,
-                                    bool first, int64_t row, int64_t rows)
+/* Returns h = f(u); du *= f'(u), and b1's gradient. */
+static struct stack differentiate(const struct row_block *b)
 {
+    const struct mlp *m = b->m;
     if (m->rounds) {
-        differentiate_rounded(m, own, strip, first, row, rows);
-        return (struct operand){.narrow = m->h16 + row * m->F};
+        differentiate_rounded(b);
+        return dense(NULL, m->h16 + b->row * m->F, b->rows, m->F);
     }
     mlp_rows_of(m->n->value.dtype)
-        ->activate(activation_of(m), rows_at(m, m->u, row, m->F), own->h, own->du, rows * m->F);
-    add_bias_grad(m, SRC_B1, strip, first, rows, own->du);
-    return (struct operand){.wide = own->h};
+        ->activate(activation_of(m), rows_at(m, m->u, b->row, m->F), b->h, b->du, b->rows * m->F);
+    add_bias_grad(b, SRC_B1, 0, b->rows, b->du);
+    return dense(b->h, NULL, b->rows, m->F);
 }
 
 /* h = f(u):  du = (dy w2) f'(u), dx += du w1; dw1, db1 from du and x; dw2, db2 from dy and h */
+static void backward_block(const struct row_block *b)
+{
+    const struct mlp *m = b->m;
+    const struct stack du = dense(b->du, b->du16, b->rows, m->F), dy = dy_of(b);
+    multiply(m, dense(b->du, NULL, b->rows, m->F), dy, weight_of(m, SRC_W2), NULL, 0.0);
+    const struct stack h = differentiate(b);
+    if (m->dx)
+        multiply(m, dense(rows_at(m, m->dx, b->row, m->D), NULL, b->rows, m->D), du,
+                 weight_of(m, SRC_W1), NULL, m->fresh ? 0.0 : 1.0);
+    add_weight_grad(b, SRC_W2, dy, h);
+    add_bias_grad(b, SRC_B2, 0, b->rows, dy.data);
+    add_weight_grad(b, SRC_W1, du, x_of(b));
+}
+
 static void backward_strip(void *ctx, int64_t begin, int64_t end)
 {
     const struct mlp *m = ctx;
-    const struct room own = own_room(m);
-    const struct operand du = {own.du, own.du16};
     for (int64_t row = begin; row < end; row += m->block) {
-        int64_t r = end - row < m->block ? end - row : m->block, strip = begin / m->strip;
-        const bool first = row == begin;
-        const struct operand dy = rows_of_dy(m, &own, row, r);
-        rows_product(m, r, m->F, m->E, dy, SRC_W2, false, NULL, 0.0, own.du);
-        const struct operand h = differentiate(m, &own, strip, first, row, r);
-        if (m->dx)
-            rows_product(m, r, m->D, m->F, du, SRC_W1, false, NULL, m->fresh ? 0.0 : 1.0,
-                         rows_at(m, m->dx, row, m->D));
-        add_weight_grad(m, SRC_W2, strip, first, r, dy, h);
-        add_bias_grad(m, SRC_B2, strip, first, r, dy.wide);
-        add_weight_grad(m, SRC_W1, strip, first, r, du, rows_of_x(m, row));
+        struct row_block b = block_at(m, row, end);
+        b.strip = begin / m->strip;
+        b.first = row == begin;
+        backward_block(&b);
     }
 }
 

@@ -12,18 +12,16 @@ struct norm_arg {
     bool sum;    /* sum of squares, not mean */
 };
 
-static bool norm_infer(peat_node *n)
+static void norm_infer(peat_node *n)
 {
     const struct tensor *x = &n->src[SRC_X]->value;
     for (int i = SRC_GAIN; i < N_SRC; i++) {
         const struct tensor *w = n->src[i] ? &n->src[i]->value : NULL;
-        if (!w || (row_length(w) == row_length(x) && tensor_count(w) == row_length(x)))
-            continue;
-        graph_fail(n->g, "gain or offset of shape %s for an operand %s", shape_text(n, w),
-                   shape_text(n, x));
-        return false;
+        if (w && (row_length(w) != row_length(x) || tensor_count(w) != row_length(x)))
+            graph_fail(n->g, "gain or offset of shape %s for an operand %s", shape_text(n, w),
+                       shape_text(n, x));
     }
-    return infer_same(n);
+    infer_same(n);
 }
 
 static const void *data_of(const peat_node *x)

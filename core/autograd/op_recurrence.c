@@ -11,20 +11,16 @@ struct recurrence_arg {
     struct attention_mask mask;
 };
 
-static bool infer(peat_node *n)
+static void infer(peat_node *n)
 {
     const struct tensor *x = &n->src[0]->value, *f = &n->src[1]->value;
     const struct recurrence_arg *arg = n->arg;
-    if (!operand_types(n, 0))
-        return false;
-    if (x->rank != 3 || !tensor_same_shape(x, f) || arg->from_left < 0 ||
-        arg->from_left > x->dim[2]) {
+    if (x->rank == 3 && tensor_same_shape(x, f) && arg->from_left >= 0 &&
+        arg->from_left <= x->dim[2])
+        infer_same(n);
+    else
         graph_fail(n->g, "states %s, gates %s and %lld channels from the left do not fit",
                    shape_text(n, x), shape_text(n, f), (long long)arg->from_left);
-        return false;
-    }
-    n->value = tensor_shape(n->g->dtype, 3, x->dim);
-    return true;
 }
 
 /* A place that is no padding goes on from the last such one, if that is of its document. */

@@ -17,21 +17,13 @@ static double scale_of(const peat_node *n)
     return arg->mean ? 1.0 / (double)n->src[0]->value.dim[arg->axis] : 1.0;
 }
 
-static bool infer(peat_node *n)
+static void infer(peat_node *n)
 {
     const struct reduce_arg *arg = n->arg;
     const struct tensor *a = &n->src[0]->value;
-    if (!operand_types(n, 0))
-        return false;
-    if (arg->mean && a->dim[arg->axis] == 0) {
+    if (arg->mean && a->dim[arg->axis] == 0)
         graph_fail(n->g, "axis %d has no elements", arg->axis);
-        return false;
-    }
-    int64_t dim[PEAT_MAX_RANK];
-    memcpy(dim, a->dim, sizeof(dim));
-    dim[arg->axis] = 1;
-    n->value = tensor_shape(n->g->dtype, a->rank, dim);
-    return true;
+    n->value = shape_with(a, arg->axis, 1);
 }
 
 /* y = scale * sum over the axis of a */

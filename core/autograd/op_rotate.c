@@ -9,16 +9,14 @@
 
 enum { SRC_X, SRC_COS, SRC_SIN };
 
-static bool rotate_infer(peat_node *n)
+static void rotate_infer(peat_node *n)
 {
     const struct tensor *x = &n->src[SRC_X]->value;
     int64_t half = row_length(x) / 2, dim[PEAT_MAX_RANK];
     int rank;
-    if (!operand_types(n, 0))
-        return false;
     if (x->rank < 1 || row_length(x) % 2 != 0) {
         graph_fail(n->g, "the last axis must be even");
-        return false;
+        return;
     }
     /* x as pairs, then stretched by the cosine and the sine. */
     struct tensor pairs = *x;
@@ -28,13 +26,11 @@ static bool rotate_infer(peat_node *n)
         if (!shape_broadcast(&pairs, angle, &rank, dim) || dim[rank - 1] != half) {
             graph_fail(n->g, "cosine or sine of shape %s for an operand %s", shape_text(n, angle),
                        shape_text(n, x));
-            return false;
+            return;
         }
         pairs = tensor_shape(x->dtype, rank, dim);
     }
-    pairs.dim[pairs.rank - 1] = 2 * half;
-    n->value = tensor_shape(x->dtype, pairs.rank, pairs.dim);
-    return true;
+    n->value = shape_with(&pairs, pairs.rank - 1, 2 * half);
 }
 
 /* t [.., C], stretched over the leading axes of out, as its first components [.., C/2]. */
@@ -52,11 +48,8 @@ static struct tensor first_components(const struct tensor *t, const struct tenso
 
 static struct tensor angles(const struct tensor *t, const struct tensor *out)
 {
-    int64_t dim[PEAT_MAX_RANK];
-    for (int i = 0; i < out->rank; i++)
-        dim[i] = out->dim[i];
-    dim[out->rank - 1] /= 2;
-    return tensor_broadcast_to(t, out->rank, dim);
+    const struct tensor half = shape_with(out, out->rank - 1, row_length(out) / 2);
+    return tensor_broadcast_to(t, half.rank, half.dim);
 }
 
 static peat_layout layout_of(const peat_node *n)
@@ -136,7 +129,7 @@ static void rotate_backward(peat_node *n)
             rotate_backward_one(n, i);
 }
 
-static const struct op rotate_op = {"rotate", rotate_infer, rotate_forward, rotate_backward, NULL};
+static const struct op rotate_op = {"rotate", rotate_infer, rotate_forward, rotate_backward};
 
 peat_node *op_rotate(peat_graph *g, peat_node *a, peat_node *cosine, peat_node *sine,
                      peat_layout layout)

@@ -9,11 +9,10 @@
 
 /* --- copies ------------------------------------------------------------------------------ */
 
-static bool infer_copy(peat_node *n)
+static void infer_copy(peat_node *n)
 {
     const struct tensor *a = &n->src[0]->value;
     n->value = tensor_shape(a->dtype, a->rank, a->dim);
-    return true;
 }
 
 /* y = a, in row-major order */
@@ -35,8 +34,8 @@ static void backward_copy(peat_node *n)
 
 peat_node *op_copy(struct graph *g, peat_node *a)
 {
-    static const struct op op = {"contiguous", infer_copy, forward_copy, backward_copy,
-                                 .unread = UNREAD_ALL};
+    static const struct op op = {"contiguous",  infer_copy,           forward_copy,
+                                 backward_copy, .unread = UNREAD_ALL, .index = ANY_TYPES};
     return graph_op(g, &op, 1, &a, 0, NULL, 0);
 }
 
@@ -52,11 +51,10 @@ struct shape_arg {
     int64_t dim[PEAT_MAX_RANK];
 };
 
-static bool infer_expand(peat_node *n)
+static void infer_expand(peat_node *n)
 {
     const struct shape_arg *to = n->arg;
     n->value = tensor_shape(n->src[0]->value.dtype, to->rank, to->dim);
-    return true;
 }
 
 /* y = a, repeated along stretched axes */
@@ -89,25 +87,18 @@ static bool shape_arg(struct graph *g, const char *name, int32_t n, const int64_
 
 peat_node *op_expand(peat_graph *pg, peat_node *a, int32_t n, const int64_t *dim)
 {
-    static const struct op op = {"expand", infer_expand, forward_expand, backward_expand,
-                                 .unread = UNREAD_ALL};
+    static const struct op op = {"expand",        infer_expand,         forward_expand,
+                                 backward_expand, .unread = UNREAD_ALL, .index = ANY_TYPES};
     struct graph *g = graph_of(pg);
     struct shape_arg arg;
     if (!a || graph_failed(g))
         return graph_op(g, &op, 1, &a, 0, NULL, 0);
     if (!shape_arg(g, op.name, n, dim, &arg))
         return NULL;
-    struct tensor to = {.rank = n};
-    memcpy(to.dim, arg.dim, sizeof(to.dim));
-    int rank = 0;
-    int64_t both[PEAT_MAX_RANK] = {0};
-    bool fits = shape_broadcast(&a->value, &to, &rank, both) && rank == n;
-    for (int i = 0; fits && i < n; i++)
-        fits = both[i] == to.dim[i];
-    if (!fits) {
+    struct tensor to = tensor_shape(a->value.dtype, n, arg.dim);
+    if (!stretches_to(&a->value, n, arg.dim))
         return graph_fail(g, "expand: shape %s does not stretch to %s", shape_text(a, &a->value),
                           shape_text(a, &to));
-    }
     struct tensor wide = tensor_broadcast_to(&a->value, n, arg.dim);
     if (tensor_count(&wide) == tensor_count(&a->value))
         return graph_view(g, a, n, wide.dim, wide.stride, 0);
@@ -123,7 +114,7 @@ static int64_t aligned_dim(const struct tensor *t, int rank, int axis)
     return own < 0 ? 1 : t->dim[own];
 }
 
-static bool infer_concat(peat_node *n)
+static void infer_concat(peat_node *n)
 {
     int32_t axis = *(const int32_t *)n->arg;
     int rank = 0;
@@ -131,7 +122,7 @@ static bool infer_concat(peat_node *n)
         rank = n->src[i]->value.rank > rank ? n->src[i]->value.rank : rank;
     if (axis < -rank || axis >= rank) {
         graph_fail(n->g, "axis %d of rank %d does not exist", axis, rank);
-        return false;
+        return;
     }
     axis = axis < 0 ? axis + rank : axis;
     int64_t dim[PEAT_MAX_RANK];
@@ -139,21 +130,16 @@ static bool infer_concat(peat_node *n)
         dim[k] = k == axis ? 0 : 1;
         for (int i = 0; i < n->n_src; i++) {
             int64_t d = aligned_dim(&n->src[i]->value, rank, k);
-            if (k != axis && d != dim[k] && d != 1 && dim[k] != 1) {
+            if (k != axis && d != dim[k] && d != 1 && dim[k] != 1)
                 graph_fail(n->g, "operand %d has length %" PRId64 " on axis %d, others %" PRId64,
                            i + 1, d, k, dim[k]);
-                return false;
-            }
-            if (n->src[i]->value.dtype != n->src[0]->value.dtype) {
+            if (n->src[i]->value.dtype != n->src[0]->value.dtype)
                 graph_fail(n->g, "operand %d is %s, others %s", i + 1,
                            dtype_name(n->src[i]->value.dtype), dtype_name(n->src[0]->value.dtype));
-                return false;
-            }
             dim[k] = k == axis ? dim[k] + d : dim[k] == 1 ? d : dim[k];
         }
     }
     n->value = tensor_shape(n->src[0]->value.dtype, rank, dim);
-    return true;
 }
 
 /* The part of whole, shaped like the result, that operand i fills from `begin`. */
@@ -193,8 +179,8 @@ static void backward_concat(peat_node *n)
 
 peat_node *op_concat(peat_graph *g, int32_t n, peat_node *const *a, int32_t axis)
 {
-    static const struct op op = {"concat", infer_concat, forward_concat, backward_concat,
-                                 .unread = UNREAD_ALL};
+    static const struct op op = {"concat",        infer_concat,         forward_concat,
+                                 backward_concat, .unread = UNREAD_ALL, .index = ANY_TYPES};
     if (n < 1)
         return graph_fail(graph_of(g), "concat: no operands");
     return graph_op(graph_of(g), &op, n, a, 0, &axis, sizeof(axis));
@@ -207,21 +193,16 @@ struct pad_arg {
     int64_t before, after;
 };
 
-static bool infer_pad(peat_node *n)
+static void infer_pad(peat_node *n)
 {
     const struct pad_arg *pad = n->arg;
     const struct tensor *a = &n->src[0]->value;
-    int64_t dim[PEAT_MAX_RANK], length = a->dim[pad->axis];
+    int64_t length = a->dim[pad->axis];
     if (pad->before < 0 || pad->after < 0 || __builtin_add_overflow(length, pad->before, &length) ||
-        __builtin_add_overflow(length, pad->after, &length)) {
+        __builtin_add_overflow(length, pad->after, &length))
         graph_fail(n->g, "cannot put %" PRId64 " before and %" PRId64 " after", pad->before,
                    pad->after);
-        return false;
-    }
-    memcpy(dim, a->dim, sizeof(dim));
-    dim[pad->axis] = length;
-    n->value = tensor_shape(a->dtype, a->rank, dim);
-    return true;
+    n->value = shape_with(a, pad->axis, length);
 }
 
 static struct tensor pad_middle(const peat_node *n, const struct tensor *whole)
@@ -248,7 +229,8 @@ static void backward_pad(peat_node *n)
 
 peat_node *op_pad(peat_graph *pg, peat_node *a, int32_t axis, int64_t before, int64_t after)
 {
-    static const struct op op = {"pad", infer_pad, forward_pad, backward_pad, .unread = UNREAD_ALL};
+    static const struct op op = {
+        "pad", infer_pad, forward_pad, backward_pad, .unread = UNREAD_ALL, .index = ANY_TYPES};
     struct graph *g = graph_of(pg);
     if (!a || graph_failed(g))
         return graph_op(g, &op, 1, &a, 0, NULL, 0);
@@ -348,8 +330,7 @@ static bool complete(struct graph *g, const peat_node *a, struct shape_arg *to)
     }
     if (ok)
         return true;
-    struct tensor t = {.rank = to->rank};
-    memcpy(t.dim, to->dim, sizeof(t.dim));
+    const struct tensor t = tensor_shape(a->value.dtype, to->rank, to->dim);
     graph_fail(g, "reshape: shape %s does not hold the elements of %s", shape_text(a, &t),
                shape_text(a, &a->value));
     return false;

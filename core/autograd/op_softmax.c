@@ -5,30 +5,16 @@
 #include "rows/softmax_rows.h"
 #include "tensor/loop.h"
 
-static bool softmax_infer(peat_node *n)
+static void softmax_infer(peat_node *n)
 {
     const struct tensor *x = &n->src[0]->value;
-    if (x->rank < 1) {
+    const struct tensor *mask = n->n_src == 2 ? &n->src[1]->value : NULL;
+    if (x->rank < 1)
         graph_fail(n->g, "the operand has no axis");
-        return false;
-    }
-    if (n->n_src == 2) {
-        const struct tensor *mask = &n->src[1]->value;
-        int64_t dim[PEAT_MAX_RANK];
-        int rank;
-        struct tensor both = *x;
-        if (mask->rank > x->rank || !shape_broadcast(x, mask, &rank, dim)) {
-            graph_fail(n->g, "the mask does not fit the operand");
-            return false;
-        }
-        for (int i = 0; i < rank; i++)
-            both.dim[i] = dim[i];
-        if (!tensor_same_shape(&both, x)) {
-            graph_fail(n->g, "the mask is larger than the operand");
-            return false;
-        }
-    }
-    return infer_same(n);
+    else if (mask && !stretches_to(mask, x->rank, x->dim))
+        graph_fail(n->g, "the mask %s does not stretch to the operand %s", shape_text(n, mask),
+                   shape_text(n, x));
+    infer_same(n);
 }
 
 static void softmax_forward(peat_node *n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* opkit.c: checks and views that many operations need. */
+/* opkit.c: shapes, checks and sums that many operations need. */
 #include "opkit.h"
 
 #include <inttypes.h>
@@ -8,26 +8,25 @@
 #include "tensor/loop.h"
 #include "tensor/reduce.h"
 
-bool operand_types(peat_node *n, uint32_t index)
+void infer_same(peat_node *n)
 {
-    for (int i = 0; i < n->n_src; i++) {
-        bool want = i < 32 && (index >> i & 1) != 0;
-        if (!n->src[i] || (n->src[i]->value.dtype == PEAT_I32) == want)
-            continue;
-        graph_fail(n->g, "operand %d must be %s, not %s", i + 1, want ? "I32" : "real",
-                   dtype_name(n->src[i]->value.dtype));
-        return false;
-    }
-    return true;
+    n->value = tensor_shape(n->g->dtype, n->src[0]->value.rank, n->src[0]->value.dim);
 }
 
-bool infer_same(peat_node *n)
+struct tensor shape_with(const struct tensor *t, int axis, int64_t length)
 {
-    const struct tensor *a = &n->src[0]->value;
-    if (!operand_types(n, 0))
-        return false;
-    n->value = tensor_shape(n->g->dtype, a->rank, a->dim);
-    return true;
+    int64_t dim[PEAT_MAX_RANK];
+    memcpy(dim, t->dim, sizeof(dim));
+    dim[axis] = length;
+    return tensor_shape(t->dtype, t->rank, dim);
+}
+
+bool stretches_to(const struct tensor *t, int rank, const int64_t *dim)
+{
+    bool fits = t->rank <= rank;
+    for (int i = 0; fits && i < t->rank; i++)
+        fits = t->dim[i] == 1 || t->dim[i] == dim[rank - t->rank + i];
+    return fits;
 }
 
 const char *shape_text(const peat_node *n, const struct tensor *t)

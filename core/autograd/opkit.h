@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* opkit.h: what the operations' own files share. */
+/* opkit.h: helpers of the files op_*.c. */
 #ifndef AUTOGRAD_OPKIT_H
 #define AUTOGRAD_OPKIT_H
 
@@ -36,20 +36,24 @@ static inline int64_t row_grain(int64_t length)
     const int64_t elements = 8192;
     return length >= elements ? 1 : elements / (length > 0 ? length : 1);
 }
-/* For infer: fails unless every operand is real; bit i of `index` asks operand i to be I32. */
-bool operand_types(peat_node *n, uint32_t index);
-/* infer of an operation with one real operand, whose shape the result has. */
-bool infer_same(peat_node *n);
+/* infer of an operation whose result has the shape of the first operand. */
+void infer_same(peat_node *n);
+/* The shape of t with another length of one axis, contiguous. */
+struct tensor shape_with(const struct tensor *t, int axis, int64_t length);
+/* Whether t broadcasts to exactly this shape. */
+bool stretches_to(const struct tensor *t, int rank, const int64_t *dim);
 /* The shape of a tensor as text for a failure; it lives as long as the graph of n. */
 const char *shape_text(const peat_node *n, const struct tensor *t);
 /* The axis counted from the front; -1 and a failure "NAME: axis ..." when a has no such axis. */
 int axis_of(struct graph *g, const char *name, const peat_node *a, int32_t axis);
+/* The table that plugins call: ops_table.c */
+extern const peat_ops ops_table;
 /* Fails the graph when an index is not in 0..limit-1. */
 bool indices_valid(peat_node *n, const struct tensor *index, int64_t limit);
-/* Sums of tiles for the gradient of operand i, zeroed [tiles, elements]; NULL: it wants none, or
- * the graph has failed for want of memory. */
+/* Memory [tiles, elements] for sums of the gradient of operand i, zeroed; NULL: it wants none, or
+ * the graph failed because memory ran out. */
 void *sums_of_tiles(peat_node *n, int i, int64_t tiles);
-/* Adds them to the gradient in the order of tiles; NULL: nothing is done. */
+/* Adds the sums to the gradient in the order of tiles; sums may be NULL. */
 void add_sums_of_tiles(peat_node *n, int i, void *sums, int64_t tiles);
 /* dst += src summed over the axes that dst lacks; fails the graph when memory runs out. */
 void add_reduced(struct graph *g, struct tensor *dst, const struct tensor *src);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* ops_table.c: a graph with the operations as plugins reach them. */
+/* ops_table.c: the operations as plugins reach them. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "autograd/ops.h"
-#include "autograd/stretch.h"
 #include "opkit.h"
 
 static peat_node *fail(peat_graph *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -28,8 +27,8 @@ static void shape(const peat_node *a, peat_shape *s)
         s->dim[i] = a->value.dim[i];
 }
 
-static const peat_ops table = {
-    .size = sizeof(table),
+const peat_ops ops_table = {
+    .size = sizeof(ops_table),
     .add = op_add,
     .sub = op_sub,
     .mul = op_mul,
@@ -77,9 +76,3 @@ static const peat_ops table = {
     .matmul_take = op_matmul_take,
     .scatter_last = op_scatter_last,
 };
-
-void graph_init(struct graph *g, struct arena *arena, const struct team *team, peat_dtype dtype)
-{
-    *g = (struct graph){
-        .base.ops = &table, .arena = arena, .team = team, .dtype = dtype, .keep = STRETCH_BYTES};
-}

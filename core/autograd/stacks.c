@@ -58,29 +58,29 @@ peat_node *stack_readable(peat_graph *g, peat_node *a)
     return op_contiguous(g, a);
 }
 
-struct gemm stack_product(const struct product *p, const struct stack *dst, const struct stack *x,
-                          const struct stack *y, double beta)
+struct gemm stack_product(peat_dtype t, struct stack dst, struct stack x, struct stack y,
+                          double beta)
 {
-    peat_dtype t = p->n->value.dtype;
-    if (dst->flipped) {
-        struct stack d = stack_flip(*dst), yt = stack_flip(*y), xt = stack_flip(*x);
-        return stack_product(p, &d, &yt, &xt, beta);
-    }
+    if (dst.flipped)
+        return stack_product(t, stack_flip(dst), stack_flip(y), stack_flip(x), beta);
     return (struct gemm){.dtype = t,
-                         .rounds = p->rounds,
-                         .trans_a = x->flipped,
-                         .trans_b = y->flipped,
-                         .m = dst->rows,
-                         .n = dst->cols,
-                         .k = x->cols,
+                         .trans_a = x.flipped,
+                         .trans_b = y.flipped,
+                         .m = dst.rows,
+                         .n = dst.cols,
+                         .k = x.cols,
                          .alpha = 1.0,
                          .beta = beta,
-                         .a = x->data,
-                         .b = y->data,
-                         .c = dst->data,
-                         .lda = x->ld,
-                         .ldb = y->ld,
-                         .ldc = dst->ld};
+                         .a = x.data,
+                         .b = y.data,
+                         .c = dst.data,
+                         .lda = x.ld,
+                         .ldb = y.ld,
+                         .ldc = dst.ld,
+                         .a16 = x.rounded,
+                         .b16 = y.rounded,
+                         .lda16 = x.ld,
+                         .ldb16 = y.ld};
 }
 
 bool product_shape(const struct tensor *a, const struct tensor *b, uint32_t flags,

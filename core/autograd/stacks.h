@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stacks.h: operands of products as the library takes them. They are read where they stand: a
- * transposed or sliced view is a leading dimension and a flag, never a copy.
+ * stacks.h: operands of products as the library reads them, in place: a transposed or sliced view
+ * is a leading dimension and a flag, never a copy.
  */
 #ifndef AUTOGRAD_STACKS_H
 #define AUTOGRAD_STACKS_H
 
 #include "autograd/graph.h"
+#include "tensor/bf16.h"
 #include "tensor/gemm.h"
 
 /* Matrices [rows, cols], one per point of the leading axes; flipped: stored column by column. */
 struct stack {
     char *data;
+    const bf16 *rounded; /* the same numbers as bf16, laid out alike; NULL: not rounded yet */
     int64_t rows, cols, ld;
     bool flipped;
     int64_t stride[PEAT_MAX_RANK]; /* along the leading axes, 0 where it repeats */
@@ -20,10 +22,9 @@ struct stack {
 /* Products this many and more are shared out whole; fewer are cut into blocks one by one. */
 enum { MANY_PRODUCTS = 8 };
 
-/* The leading axes of a product, and what it takes from the node. */
+/* The leading axes of the products of a node. */
 struct product {
     const peat_node *n;
-    bool rounds; /* may be a bf16 product */
     int lead;
     int64_t dim[PEAT_MAX_RANK];
 };
@@ -35,10 +36,11 @@ struct stack stack_flip(struct stack s);
 peat_node *stack_readable(peat_graph *g, peat_node *a);
 
 /* dst = x y (beta 0) or dst += x y (beta 1), all as logical matrices where their data points. */
-struct gemm stack_product(const struct product *p, const struct stack *dst, const struct stack *x,
-                          const struct stack *y, double beta);
+struct gemm stack_product(peat_dtype t, struct stack dst, struct stack x, struct stack y,
+                          double beta);
 
-/* Of a product's operands: what they make, or false when their shapes do not fit. */
+/* The result's shape, and the length k over which products are summed; false: the operands do not
+ * fit. */
 struct product_shape {
     int rank;
     int64_t dim[PEAT_MAX_RANK], k;

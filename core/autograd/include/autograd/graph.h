@@ -4,8 +4,9 @@
  * the record from the end.
  *
  * A node's value and gradient live in the graph's step arena and die with it. A view (slice,
- * permute, reshape, expand of nothing) shares its root's memory, and its gradient is the same view
- * of its root's gradient: views cost nothing in either direction and have no backward.
+ * permute, reshape, an expand that repeats nothing) shares its root's memory, and its gradient is
+ * the same view of its root's gradient: views cost nothing in either direction and have no
+ * backward.
  */
 #ifndef AUTOGRAD_GRAPH_H
 #define AUTOGRAD_GRAPH_H
@@ -25,18 +26,21 @@ struct graph;
  * A file op_<family>.c has infer, forward and backward, and a function that calls graph_op.
  *
  * backward adds to the gradient of every operand that wants one (wants_grad of opkit.h). Most call
- * node_grad, which is cleared before, and add to it. One that contributes to every element of an
- * operand calls node_grad_whole: where `fresh` comes back true the memory holds nothing yet, and
+ * node_grad, whose memory is cleared before, and add to it. One that contributes to every element
+ * of an operand calls node_grad_whole: where that sets `fresh`, the memory holds nothing yet, and
  * the contribution is written instead, which saves a pass over the memory. Row functions take
  * `fresh` as an argument and are written once for both.
  *
- * Two flags let the graph reuse memory; leaving both out is always right.
+ * Two flags of struct op let the graph reuse memory; leaving both out is always right.
  *
  * `unread` names values that backward does not read, so that they may be dropped when forward is
  * over (autograd/stretch.h). backward may still look at their shapes.
  *
  * `grads` says whether the memory of the result's gradient, which nothing reads after backward, may
  * become that of an operand's. backward then finds both at the same address.
+ *
+ * Five flags of a node are the graph's own: grad_fresh and grad_lent follow the memory of its
+ * gradient, reached says that backward comes to it, read and stays that its value is not dropped.
  */
 enum op_grads {
     GRADS_APART = 0, /* no: backward writes an operand's while it reads the result's           */
@@ -46,14 +50,15 @@ enum op_grads {
                       * backward does nothing for an operand whose gradient is the result's    */
 };
 
-/* Bit i is operand i; that of the last stands for all that follow too. */
+/* Bit i: the value of operand i; bit 29: of every operand from number 29 on. */
 enum { UNREAD_FIRST = 1u << 0, UNREAD_SELF = 1u << 30, UNREAD_ALL = 0x7fffffff };
+
+enum { ANY_TYPES = 0x7fffffff };
 
 struct op {
     const char *name;
-    /* Sets n->value's dtype and shape from n->src and n->arg; on failure calls graph_fail and
-     * returns false. */
-    bool (*infer)(peat_node *n);
+    /* Sets n->value's dtype and shape from n->src and n->arg, or calls graph_fail. */
+    void (*infer)(peat_node *n);
     /* Writes n->value.data. May keep memory in n->saved (graph_scratch). */
     void (*forward)(peat_node *n);
     /* Adds to the gradients of operands from n->grad. NULL: they are zero. */
@@ -62,6 +67,7 @@ struct op {
     int64_t (*flops)(const peat_node *n);
     enum op_grads grads;
     uint32_t unread; /* UNREAD_ bits */
+    uint32_t index;  /* bit i: operand i is I32, and all others are real; or ANY_TYPES */
 };
 
 struct peat_node {
@@ -82,15 +88,15 @@ struct peat_node {
     const char *name;    /* of a leaf or probe; else NULL                              */
     const char *hook;    /* the hook that built it, for messages; else NULL            */
     int64_t id;          /* place on the tape                                          */
-    bool reached;        /* set by graph_backward and graph_reach                      */
-    bool stays;          /* autograd/stretch.h does not drop it: others read it        */
+    bool reached;        /* the loss depends on it through nodes with gradients        */
+    bool stays;          /* it is not dropped: nodes outside its stretch read it       */
     bool read;           /* a backward reads its value                                 */
 };
 
 /* Nodes [begin, end) of the tape, whose values may be dropped and made again: autograd/stretch.h */
 struct stretch {
     int begin, end;
-    size_t bytes; /* that dropping it gives */
+    size_t bytes; /* freed by dropping it */
     bool dropped;
 };
 
@@ -102,31 +108,30 @@ struct graph {
     bool shape_only;  /* plan: no memory for values, nothing is computed               */
     bool no_grad;     /* evaluation: nothing is recorded for backward                  */
     bool reuse;       /* memory of values and gradients that are not needed is reused  */
-    struct pool pool; /* what was given                                                */
+    struct pool pool; /* memory that was given back                                    */
     struct stretch *stretch;
     int n_stretch, stretch_room;
-    size_t keep; /* bytes of all stretches that are not dropped, at most             */
+    size_t keep; /* limit of the bytes of all stretches that are not dropped         */
     peat_node **node;
     int n_node, room;
     int64_t flops;       /* forward, so far                                                 */
-    int64_t value_bytes; /* that values take (also when shape_only)                     */
+    int64_t value_bytes; /* of all values (also when shape_only)                        */
     const char *hook;    /* set around plugin calls                                        */
     struct trail *trail; /* where kernels of plugins are noted; NULL: nowhere               */
     struct error err;    /* the first error; operations pass NULL on after it               */
-    bool given_up;       /* which is a plugin's own word, by peat_fail                      */
+    bool given_up;       /* a plugin set the first error, by peat_fail                      */
     const char
         *missing; /* operands that the hook is not given: "PEAT_NEED_X (x_q, x_k)"; or NULL */
 };
 
-/* ops_table.c: an empty tape with the SDK's operations. The arena is not reset: the caller owns the
- * step's life. */
+/* An empty tape. The arena is not reset: the caller owns the step's life. */
 void graph_init(struct graph *g, struct arena *arena, const struct team *team, peat_dtype dtype);
 bool graph_failed(const struct graph *g);
 /* "operand N is missing", with what the hook did not declare. */
 void graph_fail_missing(struct graph *g, const char *op, int operand);
 /* Keeps the first error, "hook: op: text"; returns NULL for the caller to return. */
 peat_node *graph_fail(struct graph *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The same with PEAT_NOMEM, "what: out of memory for ... bytes"; 0: it is not known how many. */
+/* The same with PEAT_NOMEM, "what: out of memory for ... bytes"; bytes 0: unknown. */
 peat_node *graph_no_memory(struct graph *g, const char *what, size_t bytes);
 /* Memory that lives as long as the graph; NULL (and a sticking error) when there is none, and when
  * shape_only. */
@@ -152,12 +157,11 @@ peat_node *graph_op(struct graph *g, const struct op *op, int n_src, peat_node *
 peat_node *graph_view(struct graph *g, peat_node *src, int rank, const int64_t *dim,
                       const int64_t *stride, int64_t offset);
 
-/* Whose memory n's value lies in: n itself, if it is no view. As strchr, it leaves const to the
- * caller. */
-static inline peat_node *node_root(const peat_node *n)
-{
-    return n->view_of ? n->view_of : (peat_node *)n;
-}
+/* The node whose memory holds n's value: n itself unless it is a view. As strchr, it leaves const
+ * to the caller. */
+peat_node *node_root(const peat_node *n);
+/* The length of an axis; 0 for NULL. */
+int64_t node_dim(const peat_node *n, int axis);
 
 /* The node's gradient to add to, made and zeroed at the first call; a view of the root's for
  * views. */
@@ -166,9 +170,9 @@ struct tensor node_grad(peat_node *n);
  * must be written, not added. */
 struct tensor node_grad_whole(peat_node *n, bool *fresh);
 
-/* n's value as bf16 for products, made when it is first asked for and kept for those of backward.
- * NULL: products don't round here, nothing goes back, n is not the whole of its root in order, or
- * memory ran out. */
+/* n's value as bf16 for products, made at the first call and kept for those of backward. NULL:
+ * products do not round here, the graph has no backward, n is not the whole of its root in order,
+ * or memory ran out. */
 const void *node_rounded(peat_node *n);
 
 /* Seeds d loss / d loss = 1 (loss has one element) and runs every backward once, last first. With
