@@ -55,4 +55,14 @@ static inline void data_refused(const void *bytes, size_t n, const char *more,
     harness_close(&h);
 }
 
+/* The plan shows `text` as what training data begin with. */
+static inline void data_begin_with(const void *bytes, size_t n, const char *more,
+                                   const peat_task_plan *plan, const char *text)
+{
+    struct harness h;
+    data_must_open(&h, bytes, n, more, plan);
+    ck_assert_pstr_eq(task_first_tokens(&h.task, &h.arena), text);
+    harness_close(&h);
+}
+
 #endif

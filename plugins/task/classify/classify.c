@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* classify.c: the label of a text. BOS bytes SEP, asked for at SEP, or as the class of the row. */
-#include <peat/sequence.h>
 #include <stdlib.h>
 
+#include "../framed_bytes.h"
 #include "../table_file.h"
 
 enum { BYTE = PEAT_FIRST_SYMBOL, LABEL = BYTE + 256, LABELS_MAX = 1000, FRAME = 2 };
@@ -153,6 +153,8 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
         plan->n_class = n_label;
     plan->vocab = LABEL + (c->classes ? 0 : n_label);
     plan->length_unit = "tokens";
+    framed_bytes_show(plan, c->train->text.byte, c->train->text.n);
+    framed_bytes_show_token(plan, PEAT_SEP);
     return plan_lengths(s, c, plan);
 }
 
@@ -232,6 +234,7 @@ static const peat_task task = {
     .setup = setup,
     .train = train,
     .evaluate = evaluate,
+    .token_text = framed_bytes_text,
     .sample = samples,
 };
 

@@ -121,6 +121,13 @@ START_TEST(long_texts_are_cut_at_the_length_asked)
 }
 END_TEST
 
+START_TEST(plan_shows_the_first_tokens)
+{
+    static char bytes[ROWS * 16];
+    data_begin_with(bytes, make_table(bytes, ','), "", &encoder, "'0?<sep>'");
+}
+END_TEST
+
 START_TEST(damaged_tables_are_refused_with_one_line)
 {
     static const struct {
@@ -150,5 +157,6 @@ START_TEST(damaged_tables_are_refused_with_one_line)
 }
 END_TEST
 
-PLUGIN_TESTS(TASK, texts_are_on_one_side_of_the_split, quoted_fields_are_read_as_rfc_4180_says,
-             long_texts_are_cut_at_the_length_asked, damaged_tables_are_refused_with_one_line)
+PLUGIN_TESTS(TASK, plan_shows_the_first_tokens, texts_are_on_one_side_of_the_split,
+             quoted_fields_are_read_as_rfc_4180_says, long_texts_are_cut_at_the_length_asked,
+             damaged_tables_are_refused_with_one_line)

@@ -3,9 +3,9 @@
  * pairs.c: say the target of a source, as in translation. BOS source SEP target EOS, bytes; or with
  * model.arch: seq2seq source SEP on one side, BOS target EOS on the other.
  */
-#include <peat/sequence.h>
 #include <stdlib.h>
 
+#include "../framed_bytes.h"
 #include "../table_file.h"
 
 enum { BYTE = PEAT_FIRST_SYMBOL, VOCAB = BYTE + 256, FRAME = 3 };
@@ -176,6 +176,10 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
     p->train += n_valid;
     plan->vocab = VOCAB;
     plan->length_unit = "tokens";
+    framed_bytes_show(plan, p->train->source.byte, p->train->source.n);
+    framed_bytes_show_token(plan, PEAT_SEP);
+    framed_bytes_show(plan, p->train->target.byte, p->train->target.n);
+    framed_bytes_show_token(plan, PEAT_EOS);
     if (p->apart)
         plan->source_T = p->S;
     return plan_lengths(s, p, plan, valid, n_valid);
@@ -303,6 +307,7 @@ static const peat_task task = {
     .setup = setup,
     .train = train,
     .evaluate = evaluate,
+    .token_text = framed_bytes_text,
     .sample = samples,
 };
 

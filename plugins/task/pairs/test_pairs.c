@@ -156,6 +156,15 @@ START_TEST(lengths_divide_the_pairs_among_them)
 }
 END_TEST
 
+START_TEST(plan_shows_the_first_tokens)
+{
+    static const char rows[] = "one\teins\ntwo\tzwei\nthree\tdrei\nfour\tvier\n";
+    const peat_task_plan both = {.arch = PEAT_SEQ2SEQ, .seq_len = SEQ_LEN};
+    data_begin_with(rows, sizeof(rows) - 1, "", &decoder, "'two<sep>zwei<eos>'");
+    data_begin_with(rows, sizeof(rows) - 1, "", &both, "'two<sep>zwei<eos>'");
+}
+END_TEST
+
 START_TEST(what_cannot_be_used_is_refused_with_one_line)
 {
     static char bytes[PAIRS * 24];
@@ -177,6 +186,6 @@ START_TEST(what_cannot_be_used_is_refused_with_one_line)
 }
 END_TEST
 
-PLUGIN_TESTS(TASK, sources_are_on_one_side_of_the_split, lengths_divide_the_pairs_among_them,
-             two_sequences_have_the_source_on_one_side,
+PLUGIN_TESTS(TASK, plan_shows_the_first_tokens, sources_are_on_one_side_of_the_split,
+             lengths_divide_the_pairs_among_them, two_sequences_have_the_source_on_one_side,
              what_cannot_be_used_is_refused_with_one_line)

@@ -116,6 +116,18 @@ START_TEST(what_does_not_fit_is_refused)
 }
 END_TEST
 
+START_TEST(plan_shows_the_first_tokens)
+{
+    char text[BYTES];
+    memset(text, '-', sizeof(text));
+    memcpy(text, "To be, or not to be", 19);
+    data_begin_with(text, sizeof(text), "", &encoder, "'To be, or not to'");
+    memcpy(text, "d\xc3\xa9j\xc3\xa0 vu and again", 19);
+    data_begin_with(text, sizeof(text), "", &encoder,
+                    "103 198 172 109 198 163 35 121 120 35 100 113 103 35 100 106");
+}
+END_TEST
+
 START_TEST(metrics_tell_order_from_masks)
 {
     static unsigned char byte[BYTES];
@@ -186,6 +198,7 @@ START_TEST(a_batch_of_both_heads_always_has_a_target)
 }
 END_TEST
 
-PLUGIN_TESTS(TASK, both_heads_have_labels_and_masks, a_batch_of_both_heads_always_has_a_target,
+PLUGIN_TESTS(TASK, plan_shows_the_first_tokens, both_heads_have_labels_and_masks,
+             a_batch_of_both_heads_always_has_a_target,
              training_rows_are_neighbours_in_either_order, every_pair_is_evaluated_in_both_orders,
              what_does_not_fit_is_refused, metrics_tell_order_from_masks)

@@ -8,8 +8,7 @@
  * With model.head: class the order is the class of the row, and no byte is masked; with model.head:
  * both it is the class, and bytes are masked: then ASK is a separator that nothing is asked at.
  */
-#include <peat/sequence.h>
-
+#include "../framed_bytes.h"
 #include "../task_file.h"
 
 enum { SEP = PEAT_SEP, ASK = PEAT_EOS, BYTE = PEAT_FIRST_SYMBOL, MASK = BYTE + 256, IN_ORDER };
@@ -104,6 +103,7 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
     plan->tells_both = t->classes && t->masks;
     plan->vocab = VOCAB;
     plan->n_segment = 2;
+    framed_bytes_show(plan, t->byte, t->train);
     plan->length_unit = "tokens";
     return plan_lengths(s, t, plan);
 }
@@ -236,6 +236,7 @@ static const peat_task task = {
     .setup = setup,
     .train = train,
     .evaluate = evaluate,
+    .token_text = framed_bytes_text,
 };
 
 PEAT_DEFINE(PEAT_TASK, task, struct config, rows, "text_pair", "1.0",
