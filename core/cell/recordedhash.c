@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* recordedhash.c: a cell's identity (cell.c) from what its files say, without plugins and data. */
+/* recordedhash.c: the settings of a cell by what its files say of plugins and data, which need not
+ * be here: with its identity (cell.c), or with the content of each file in the place of its path.
+ */
 #include <string.h>
 
 #include "base/file.h"
@@ -7,33 +9,44 @@
 
 enum { EMPTY_MOST = 8 };
 
-/* A cell's files on the way to its identity. */
+/* A cell's files while its settings are walked in the order in which meta.json lists plugins and
+ * data. */
 struct recorded {
     const struct value *config, *meta;
+    bool identity;        /* settings as cell.c hashes them; else as they are, without paths */
     int n_plugin, n_data; /* of meta.json, so far */
     unsigned n_empty;     /* empty texts in the settings of plugins, so far */
     unsigned files;       /* by bit: such a text is a file that is not named, and no text */
     struct arena *a;
 };
 
-/* The content of a file that meta.json lists; NULL: it lists no such file. Data may have moved
- * since the cell was trained, when config.json was written anew: then the file has its name alone.
- */
-static const char *content_of(const struct recorded *r, const char *path)
+/* The content of the file or of the run's cell at this path; NULL: meta.json lists none. */
+static const char *listed_content(const struct recorded *r, const char *path)
 {
-    const char *moved = NULL, *name = path && strchr(path, '/') ? path_name(path) : NULL;
-    const struct value *file;
-    for (int i = 0; (file = json_get_item(r->meta, "data", i)); i++) {
-        const char *listed = json_get_text(file, "path");
-        if (same_text(listed, path))
-            return json_get_text(file, "sha256");
-        if (name && listed && strcmp(path_name(listed), name) == 0)
-            moved = json_get_text(file, "sha256");
-    }
-    return moved;
+    static const char *const list[] = {"data", "plugins", NULL};
+    const struct value *v;
+    for (int k = 0; list[k]; k++)
+        for (int i = 0; (v = json_get_item(r->meta, list[k], i)); i++)
+            if (json_text_is(v, "path", path) || json_text_is(v, "run", path))
+                return json_get_text(v, "sha256");
+    return NULL;
 }
 
-/* Its members; of damaged files, in which it is no map, none. */
+/* The content of the file that a plugin's setting names; NULL: it names none. Data may have moved
+ * since the cell was trained, when config.json was written anew: then the next file that meta.json
+ * lists has this name in another folder. */
+static const char *content_of(struct recorded *r, const char *path)
+{
+    const struct value *next = json_get_item(r->meta, "data", r->n_data);
+    const char *listed = json_get_text(next, "path"), *name = path && strchr(path, '/') ? path_name(path) : NULL;
+    bool moved = name && listed && same_text(path_name(listed), name);
+    if (!moved && !same_text(listed, path))
+        return listed_content(r, path);
+    r->n_data++;
+    return json_get_text(next, "sha256");
+}
+
+/* In damaged files it may not be a map: then the copy is empty. */
 static struct json copy_map(const struct value *map, struct arena *a)
 {
     struct json copy = json_map(a);
@@ -51,7 +64,7 @@ static bool is_no_file(struct recorded *r, const struct value *v)
     return bit < EMPTY_MOST && (r->files >> bit & 1);
 }
 
-/* Where a setting names files, the list of their contents. */
+/* Where a setting names files, their contents: in an identity, always a list. */
 static const struct value *content(struct recorded *r, const struct value *v)
 {
     struct json list = json_list(r->a);
@@ -62,25 +75,24 @@ static const struct value *content(struct recorded *r, const struct value *v)
         if (!many && is_no_file(r, one))
             hex = "";
         any = any || hex;
-        if (hex)
-            json_add_text(list, hex);
-        else
-            json_add(list, one);
+        json_add(list, hex ? value_text(r->a, NOWHERE, hex) : one);
     }
-    return any ? list.v : v;
+    return !any ? v : many || r->identity ? list.v : list.v->item[0];
 }
 
-/* Plugins stand in meta.json in the order of their uses. */
+/* meta.json lists plugins in the order of their uses. */
 static const struct value *plugin_use(struct recorded *r, const struct value *use)
 {
     const struct value *plugin = json_get_item(r->meta, "plugins", r->n_plugin++);
     struct json all = copy_map(use, r->a);
     for (int i = 0; i < all.v->n; i++)
         json_put(all, all.v->key[i], content(r, all.v->item[i]));
-    const char *name = json_get_text(use, "plugin");
-    json_put_text(all, "plugin", json_get_text(plugin, "id"));
-    if (name && strchr(name, '/'))
-        json_put_text(all, "sha256", json_get_text(plugin, "sha256"));
+    const char *name = json_get_text(use, "plugin"), *sha256 = json_get_text(plugin, "sha256");
+    bool by_path = name && strchr(name, '/');
+    if (r->identity)
+        json_put_text(all, "plugin", json_get_text(plugin, "id"));
+    if (by_path)
+        json_put_text(all, r->identity ? "sha256" : "plugin", sha256);
     return all.v;
 }
 
@@ -95,14 +107,16 @@ static const struct value *position(struct recorded *r)
     return all.v;
 }
 
-/* One that varies with the seed is no part of the settings: its content goes to `varying`. */
+/* In an identity, the content of a file that varies with the seed goes to `varying`. */
 static const struct value *start(struct recorded *r, const struct value *given, struct json varying)
 {
     const char *cell = json_get_text(given, "cell");
     const char *hex = json_get_text(json_get_item(r->meta, "data", r->n_data++), "sha256");
-    bool varies = cell && strstr(cell, "{seed}");
+    bool varies = r->identity && cell && strstr(cell, "{seed}");
     struct json all = copy_map(given, r->a);
     json_put_text(all, "from", varies ? NULL : hex);
+    if (!r->identity)
+        return all.v;
     if (varies)
         json_add_text(varying, hex);
     else
@@ -110,7 +124,7 @@ static const struct value *start(struct recorded *r, const struct value *given, 
     return all.v;
 }
 
-/* What weights start from ends the list of data. */
+/* The files that weights start from end the list of data. */
 static const struct value *model(struct recorded *r, struct json varying)
 {
     const struct value *given = value_get(r->config, "model"), *one,
@@ -128,14 +142,20 @@ static const struct value *model(struct recorded *r, struct json varying)
     return all.v;
 }
 
+/* Task, position and model of a cell into the map. */
+static void put_settings(struct recorded *r, struct json all, struct json varying)
+{
+    json_put(all, "task", plugin_use(r, value_get(r->config, "task")));
+    json_put(all, "position", position(r));
+    json_put(all, "model", model(r, varying));
+}
+
 static bool has_hash(struct recorded *r)
 {
     char hex[HASH_HEX];
     struct json all = json_map(r->a), varying = json_list(r->a);
     const struct value *train = value_get(r->config, "train");
-    json_put(all, "task", plugin_use(r, value_get(r->config, "task")));
-    json_put(all, "position", position(r));
-    json_put(all, "model", model(r, varying));
+    put_settings(r, all, varying);
     json_put(all, "train", train);
     if (value_get(r->config, "arithmetic"))
         json_put(all, "arithmetic", value_get(r->config, "arithmetic"));
@@ -155,9 +175,38 @@ bool cell_files_have_hash(const struct value *config, const struct value *meta, 
     unsigned files = 0;
     bool same;
     do {
-        r = (struct recorded){.config = config, .meta = meta, .files = files, .a = a};
+        r = (struct recorded){
+            .config = config, .meta = meta, .identity = true, .files = files, .a = a};
         same = has_hash(&r);
         arena_rewind(a, mark);
     } while (!same && r.n_empty <= EMPTY_MOST && ++files < 1U << r.n_empty);
     return same;
+}
+
+/* A copy in which each path that meta.json lists is its content. */
+static const struct value *without_paths(const struct recorded *r, const struct value *v)
+{
+    if (v->kind == VALUE_TEXT) {
+        const char *hex = listed_content(r, v->text);
+        return hex ? value_text(r->a, NOWHERE, hex) : v;
+    }
+    if (v->kind != VALUE_LIST && v->kind != VALUE_MAP)
+        return v;
+    struct json copy = v->kind == VALUE_LIST ? json_list(r->a) : json_map(r->a);
+    for (int i = 0; i < v->n; i++)
+        if (v->kind == VALUE_LIST)
+            json_add(copy, without_paths(r, v->item[i]));
+        else
+            json_put(copy, v->key[i], without_paths(r, v->item[i]));
+    return copy.v;
+}
+
+const struct value *cell_files_without_paths(const struct value *config, const struct value *meta,
+                                             struct arena *a)
+{
+    struct recorded r = {.config = config, .meta = meta, .a = a};
+    struct json all = copy_map(config, a);
+    if (value_get(meta, "plugins"))
+        put_settings(&r, all, json_list(a));
+    return without_paths(&r, all.v);
 }

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/quantity.h"
+#include "cell/cellfiles.h"
 #include "grid/claimfile.h"
 #include "grid/verify.h"
 
@@ -82,40 +83,6 @@ static struct value *meta_part(const struct value *meta, struct arena *a)
     return part.v;
 }
 
-/* The content of the file at this path, or of the run's cell that was read, as meta.json lists it;
- * NULL: it lists no such file. */
-static const char *content_of(const struct value *meta, const char *path)
-{
-    static const char *const list[] = {"data", "plugins", NULL};
-    const struct value *v;
-    for (int k = 0; list[k]; k++)
-        for (int i = 0; (v = json_get_item(meta, list[k], i)); i++)
-            if (json_text_is(v, "path", path) || json_text_is(v, "run", path))
-                return json_get_text(v, "sha256");
-    return NULL;
-}
-
-/* A copy in which the path of a file is its content. */
-static const struct value *without_paths(const struct value *v, const struct value *meta,
-                                         struct arena *a)
-{
-    if (v->kind == VALUE_TEXT) {
-        const char *content = content_of(meta, v->text);
-        return content ? value_text(a, NOWHERE, content) : v;
-    }
-    if (v->kind != VALUE_LIST && v->kind != VALUE_MAP)
-        return v;
-    struct json copy = v->kind == VALUE_LIST ? json_list(a) : json_map(a);
-    for (int i = 0; i < v->n; i++) {
-        const struct value *item = without_paths(v->item[i], meta, a);
-        if (v->kind == VALUE_LIST)
-            json_add(copy, item);
-        else
-            json_put(copy, v->key[i], item);
-    }
-    return copy.v;
-}
-
 /* What was claimed and whether in advance, without when. */
 static struct value *claims_part(const struct claims_kept *kept, struct arena *a)
 {
@@ -150,7 +117,7 @@ static void add_cell(struct print *p, const struct cell_files *c)
 {
     struct arena *a = p->a;
     const struct value *files = value_get(c->result, "files");
-    add_json(p, in_cell(c, "config.json", a), without_paths(c->config, c->meta, a));
+    add_json(p, in_cell(c, "config.json", a), cell_files_without_paths(c->config, c->meta, a));
     if (c->meta)
         add_json(p, in_cell(c, "meta.json", a), meta_part(c->meta, a));
     add_json(p, in_cell(c, "result.json", a), lasting_part(c->result, a));

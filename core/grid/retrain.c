@@ -204,6 +204,7 @@ static peat_status train_one(const struct cell_files *c, const char *scratch, co
         return PEAT_OK;
     }
     struct progress progress;
+    bool is_earlier = json_get_int(c->config, "arithmetic", 1) != CELL_ARITHMETIC;
     struct job job = {.id = c->id,
                       .label = c->label,
                       .dir = arena_printf(a, "%s/cells/%s", scratch, c->id),
@@ -219,7 +220,7 @@ static peat_status train_one(const struct cell_files *c, const char *scratch, co
                         .at_once = 1,
                         .threads = t->threads,
                         .gemm = gemm_of(c),
-                        .allow_drift = true, /* a cell of an earlier arithmetic */
+                        .allow_drift = is_earlier,
                         .grace = grace_seconds,
                         .progress = &progress,
                         .arena = a};

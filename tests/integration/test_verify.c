@@ -279,6 +279,37 @@ START_TEST(data_may_have_moved_and_may_not_have_changed)
 }
 END_TEST
 
+/* The copy that is verified was written anew for data in other folders. */
+START_TEST(moved_files_keep_the_hash_also_two_of_one_name)
+{
+    shell_expect(0, "mkdir a b && seq 900 >a/t.txt && seq 500 1500 >b/t.txt && "
+                    "peat run e.yaml -q -o two 'task.path=[a/t.txt, b/t.txt]' seeds=1 && "
+                    "peat verify two | grep ^hash >then && mv a c && mv b d && "
+                    "peat run e.yaml -q -o two 'task.path=[c/t.txt, d/t.txt]' seeds=1");
+    shell_says(0, "2 finished, 0 problems", "peat verify two");
+    shell_expect(0, "grep -q /d/t.txt two/cells/none*/config.json && "
+                    "grep -q /b/t.txt two/cells/none*/meta.json && "
+                    "peat verify two | grep ^hash | cmp - then");
+}
+END_TEST
+
+/* The start of a cell is moved, and the directory of a file. */
+START_TEST(a_moved_start_keeps_the_hash)
+{
+    static const char *const from[] = {"cell: none.-.s0", "cell: s.safetensors"};
+    shell_expect(0, "mkdir d && peat export r none.-.s0 -o d/s.safetensors");
+    for (int i = 0; i < 2; i++) {
+        const char *was = i ? "d" : "r", *words = "-q -o on position.scheme=none seeds=1";
+        shell_expect(0,
+                     "rm -rf on && peat run e.yaml %s 'model.start={from: %s, %s}' && "
+                     "peat verify on | grep ^hash >then && mv %s far && "
+                     "peat run e.yaml %s 'model.start={from: far, %s}' && "
+                     "peat verify on | grep ^hash | cmp - then && rm -r far",
+                     words, was, from[i], was, words, from[i]);
+    }
+}
+END_TEST
+
 START_TEST(other_kernels_are_not_comparable)
 {
     shell_expect(0, "OPENBLAS_CORETYPE=Prescott peat run e.yaml -q -o old 2>&1");
@@ -300,5 +331,6 @@ int main(void)
               what_is_not_here_is_listed, settings_have_their_hash_without_plugins_and_data,
               equal_bits_have_one_hash_wherever_they_were_made, other_values_have_another_hash,
               retrained_cells_have_the_same_bits, data_may_have_moved_and_may_not_have_changed,
+              moved_files_keep_the_hash_also_two_of_one_name, a_moved_start_keeps_the_hash,
               other_kernels_are_not_comparable));
 }

@@ -29,9 +29,15 @@ enum cell_look {
 const char *cell_files_fault(const char *dir, const struct value *result, const struct value *meta,
                              enum cell_look look, struct arena *a);
 
-/* recordedhash.c: whether the settings in config.json are those of its hash, by what meta.json says
- * of plugins and files: neither need be here. Only a plugin knows which of its settings name files:
- * an empty text that may be one counts as one or as a text, whichever fits. */
+/*
+ * recordedhash.c: settings by what meta.json says of plugins and files, which need not be here. The
+ * files are matched in the order in which meta.json lists them: data may have moved.
+ */
+/* Whether the settings in config.json have its hash. Only a plugin knows which of its settings name
+ * files: an empty text that may be one counts as one or as a text, whichever fits. */
 bool cell_files_have_hash(const struct value *config, const struct value *meta, struct arena *a);
+/* config.json with the content of each file in the place of its path. */
+const struct value *cell_files_without_paths(const struct value *config, const struct value *meta,
+                                             struct arena *a);
 
 #endif
