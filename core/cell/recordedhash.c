@@ -38,7 +38,8 @@ static const char *listed_content(const struct recorded *r, const char *path)
 static const char *content_of(struct recorded *r, const char *path)
 {
     const struct value *next = json_get_item(r->meta, "data", r->n_data);
-    const char *listed = json_get_text(next, "path"), *name = path && strchr(path, '/') ? path_name(path) : NULL;
+    const char *listed = json_get_text(next, "path"),
+               *name = path && strchr(path, '/') ? path_name(path) : NULL;
     bool moved = name && listed && same_text(path_name(listed), name);
     if (!moved && !same_text(listed, path))
         return listed_content(r, path);
