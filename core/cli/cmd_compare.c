@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_compare.c: peat compare A B DIR: which two things are compared, and two labels of an axis. */
+/* cmd_compare.c: peat compare A B DIR: two rows, or two labels of an axis, at each length. */
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "cli/comparerows.h"
 #include "cli/verbs.h"
 #include "report/comparison_tables.h"
+#include "report/lists.h"
 #include "report/selector.h"
-#include "report/table.h"
 
 struct request {
     struct results_options read;
     int64_t length;   /* -1: all */
-    const char *over; /* axes, comma-separated; NULL: not said */
+    const char *over; /* axes, comma-separated; NULL: not given */
     bool json;
+};
+
+/* Two labels of an axis, or two rows. */
+struct compared {
+    bool labels;
+    struct contrast contrast;
+    struct row_pair rows;
 };
 
 /* The axis of the only label that text names, and how many rows have it; -1: it names no label. */
@@ -56,115 +62,137 @@ static peat_status choose_over(const struct results *r, const char *over, struct
 {
     for (int k = 0; k < r->n_axis; k++)
         c->over[k] = !over && k != c->factor;
-    for (const char *at = over; at && *at;) {
-        size_t n = strcspn(at, ",");
-        int axis = selector_axis(r, at, n);
-        const char *name = arena_printf(a, "%.*s", (int)n, at);
+    for (const char *name; (name = list_next(a, &over));) {
+        int axis = selector_axis(r, name);
         if (axis < 0)
-            return selector_no_axis(r, "--over", name, err);
+            return selector_no_axis(r, "--over", name, a, err);
         if (axis == c->factor)
             return error_set(err, PEAT_INVALID, "--over: '%s' is the axis that is compared", name);
         c->over[axis] = true;
-        at += n + (at[n] == ',');
     }
     return PEAT_OK;
 }
 
-static bool has_pairs(const struct effects *x)
+static peat_status choose_rows(const struct results *r, char *const *text, struct row_pair *p,
+                               struct error *err)
 {
-    for (int i = 0; i < x->n_line; i++)
-        if (x->line[i].n)
-            return true;
-    return false;
+    p->a = selector_row(r, text[0], p->arena, err);
+    p->b = p->a ? selector_row(r, text[1], p->arena, err) : NULL;
+    if (!p->b)
+        return PEAT_INVALID;
+    return p->a != p->b
+               ? PEAT_OK
+               : error_set(err, PEAT_INVALID, "'%s' and '%s' are the same row", text[0], text[1]);
 }
 
-static void print_effects(const struct effects *x, struct arena *a, bool first)
+static peat_status choose(const struct cli *cli, const struct results *r, struct compared *c)
+{
+    const struct request *q = cli->options;
+    c->labels = names_factor(r, cli->operand, &c->contrast, cli->arena);
+    c->rows = (struct row_pair){.r = r, .arena = cli->arena};
+    if (c->labels)
+        return choose_over(r, q->over, &c->contrast, cli->arena, cli->err);
+    if (q->over)
+        return error_set(cli->err, PEAT_INVALID,
+                         "option '--over' is for two labels of an axis that several rows have");
+    return choose_rows(r, cli->operand, &c->rows, cli->err);
+}
+
+/* Returns whether some seed is paired; so does the next. */
+static bool add_text(const struct cli *cli, const struct compared *c, int length)
 {
     enum { WIDTH = 100 };
+    struct effects x;
     struct table t;
-    struct strbuf out;
-    strbuf_init(&out);
-    strbuf_add(&out, first ? "" : "\n");
-    effects_table(&t, x, a);
-    format_text(&t, WIDTH, false, &out);
-    cli_print("%s", out.text);
-    strbuf_release(&out);
+    strbuf_add(cli->out, cli->out->n ? "\n" : "");
+    if (!c->labels)
+        return rows_text(&c->rows, length, cli->out) > 0;
+    effects_compute(&x, c->rows.r, &c->contrast, c->rows.r->length[length], cli->arena);
+    effects_table(&t, &x, cli->arena);
+    format_text(&t, WIDTH, false, cli->out);
+    return effects_have_pairs(&x);
 }
 
-static int compare_labels(const struct results *r, const struct request *q,
-                          const struct contrast *c, struct arena *a)
+static bool add_json(const struct cli *cli, const struct compared *c, int length, struct json map)
 {
-    bool shown = false, paired = false;
-    struct json all = json_list(a);
-    for (int l = 0; l < r->n_length; l++) {
-        struct effects x;
-        if (q->length >= 0 && r->length[l] != q->length)
-            continue;
-        effects_compute(&x, r, c, r->length[l], a);
-        if (q->json)
-            effects_json(&x, json_add_map(all));
-        else
-            print_effects(&x, a, !shown);
-        shown = true;
-        paired = paired || has_pairs(&x);
+    struct effects x;
+    if (!c->labels)
+        return rows_json(&c->rows, length, map) > 0;
+    effects_compute(&x, c->rows.r, &c->contrast, c->rows.r->length[length], cli->arena);
+    effects_json(&x, map);
+    return effects_have_pairs(&x);
+}
+
+/* Lengths as a list, in a map that names the rows where two rows are compared. */
+static void print_json_lengths(const struct compared *c, struct json lengths)
+{
+    const struct row_pair *p = &c->rows;
+    struct json m = json_map(p->arena);
+    if (c->labels) {
+        print_json(lengths.v);
+        return;
     }
-    if (!shown && q->length >= 0 && r->n_length) {
-        cli_say("nothing was evaluated at length %" PRId64, q->length);
-        return CLI_USAGE;
-    }
-    if (q->json)
-        cli_print("%s\n", json_to_text(all.v, JSON_INDENTED, a));
-    if (!paired)
-        cli_say("there is no seed at which both labels are finished and paired");
-    return paired ? CLI_DONE : CLI_FAILED;
+    json_put_text(m, "experiment", p->r->experiment);
+    json_put_text(m, "metric", p->r->metric);
+    json_put_text(m, "goal", p->r->goal_max ? "max" : "min");
+    json_put_text(m, "a", results_row_label(p->r, p->a, p->arena));
+    json_put_text(m, "b", results_row_label(p->r, p->b, p->arena));
+    json_put_text(m, "test", paired_test_word(p->r->test));
+    json_put(m, "lengths", lengths.v);
+    print_json(m.v);
 }
 
 static int compare(const struct cli *cli)
 {
     const struct request *q = cli->options;
-    char *const *row = cli->operand;
     struct results r;
-    struct contrast c;
-    struct error err = {0};
-    if (results_read(&r, 1, &cli->operand[2], &q->read, cli->arena, &err) != PEAT_OK)
-        return cli_refuse(&err);
-    if (names_factor(&r, row, &c, cli->arena))
-        return choose_over(&r, q->over, &c, cli->arena, &err) == PEAT_OK
-                   ? compare_labels(&r, q, &c, cli->arena)
-                   : cli_refuse(&err);
-    if (q->over)
-        return cli_mistake(cmd_compare.name, "option '--over' is for two labels of an axis that "
-                                             "several rows have");
-    const struct result_row *a = selector_row(&r, row[0], cli->arena, &err);
-    const struct result_row *b = a ? selector_row(&r, row[1], cli->arena, &err) : NULL;
-    if (!a || !b)
-        return cli_refuse(&err);
-    if (a == b)
-        return cli_mistake(cmd_compare.name, "'%s' and '%s' are the same row", row[0], row[1]);
-    return rows_print(&(struct row_pair){&r, a, b, cli->arena}, q->length, q->json);
+    struct compared c;
+    bool paired = false;
+    struct json lengths = json_list(cli->arena);
+    if (results_read(&r, 1, &cli->operand[2], &q->read, cli->arena, cli->err) != PEAT_OK ||
+        choose(cli, &r, &c) != PEAT_OK)
+        return CLI_USAGE;
+    if (q->length >= 0 && r.n_length && results_find_length(&r, q->length) < 0)
+        return results_no_length(&r, q->length, cli->arena, cli->err) == PEAT_OK ? CLI_DONE
+                                                                                 : CLI_USAGE;
+    for (int l = 0; l < r.n_length; l++) {
+        if (q->length >= 0 && r.length[l] != q->length)
+            continue;
+        bool any = q->json ? add_json(cli, &c, l, json_add_map(lengths)) : add_text(cli, &c, l);
+        paired = paired || any;
+    }
+    if (q->json)
+        print_json_lengths(&c, lengths);
+    cli_print("%s", cli->out->text);
+    if (!paired)
+        cli_say("there is no seed at which both %s are finished and paired",
+                c.labels ? "labels" : "rows");
+    return paired ? CLI_DONE : CLI_FAILED;
 }
 
 static const struct cli_option options[] = {
-    CLI_TEXT(0, "metric", "METRIC", read.metric, "another metric than the experiment's"),
-    CLI_WHOLE(0, "length", "N", 0, INT64_MAX, length, "one length instead of all"),
+    CLI_TEXT(0, "metric", "METRIC", read.metric,
+             "the metric to compare (default: the experiment's)"),
+    CLI_WHOLE(0, "length", "N", 0, INT64_MAX, length,
+              "compare at this length only (default: at all)"),
     CLI_WORD(0, "test", "TEST", test_words, read.test,
-             "of the differences: sign-flip (default), wilcoxon or t"),
+             "test of the differences: sign-flip (default), wilcoxon or t"),
     CLI_FLAG(0, "mix-stopped", read.mix_stopped,
-             "also a row that stops early (train.patience) with one that does not"),
+             "allow a row that stops early (train.patience) beside one that does not"),
     CLI_TEXT(0, "over", "AXIS,...", over,
-             "of two labels: a line for each label of these axes, pooled over the others"),
-    CLI_FLAG(0, "json", json, "an entry for each length, every number in full"),
+             "with two labels: a line for each label of these axes, pooled over the others"),
+    CLI_FLAG(0, "json", json, "print JSON: an entry for each length, every number in full"),
 };
 
 const struct cli_command cmd_compare = {
     .name = "peat compare",
     .summary = "two rows, or two labels of an axis, seed by seed",
     .about = "Compares two rows of a run directory seed by seed: the difference A - B, its mean\n"
-             "with a 95 % interval, its size and a test. Seeds that saw other data, or\n"
-             "began with other weights of the same shape, are no pairs and are refused. A row is\n"
-             "named by its labels (rotary.sum), by one that only it has (rotary), or by\n"
+             "with a 95 % interval, its effect size and a test. A seed is refused when the two\n"
+             "cells saw different data, or began with different weights of the same shape. A row\n"
+             "is named by its labels (rotary.sum), by a label that only it has (rotary), or by\n"
              "axis=label[,axis=label]. Two labels of one axis that several rows have (concat sum)\n"
-             "are compared in every setting of the others, and pooled.",
+             "are compared in every setting of the other axes, and pooled over them.",
     .example = "peat compare rotary learned.sum runs/sum-vs-concat",
     CLI_OPERANDS("A B DIR", 3, 3, "two rows and a run directory are needed"),
     CLI_ROWS(options),

@@ -111,7 +111,7 @@ static void print_table(struct loaded_plan *l, const char *const *state)
             short_number(&l->arena, plan_training(c)),
             short_number(&l->arena, c->q[Q_EVAL_FLOPS] + c->q[Q_GENERATE_FLOPS]),
             mebibytes(&l->arena, c->q[Q_ACTIVATION_BYTES]),
-            number_formed(&l->arena, number_ratio, c->q[Q_INPUT_RATIO_START]),
+            number_ratio(&l->arena, c->q[Q_INPUT_RATIO_START]),
             c->attention_path,
             state[i]};
         columns_add(&table, row);

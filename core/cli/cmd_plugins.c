@@ -67,12 +67,3 @@ const void *plugin_defaults(const peat_plugin *desc, struct arena *a)
         BUG("defaults of '%s': %s", desc->id, err.text);
     return config;
 }
-
-void print_json(const struct value *v)
-{
-    struct strbuf text;
-    strbuf_init(&text);
-    json_print(v, JSON_INDENTED, &text);
-    cli_print("%s\n", text.text);
-    strbuf_release(&text);
-}

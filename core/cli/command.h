@@ -35,7 +35,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "base/arena.h"
+#include "base/json.h"
 #include "cli/cli.h"
 
 struct cli;
@@ -131,12 +131,20 @@ struct cli {
     char **operand;
     bool given[CLI_OPTIONS_MAX]; /* by row */
     struct arena *arena;         /* lives as long as the call */
+    struct error *err;           /* printed at the end when set: then CLI_DONE becomes CLI_USAGE */
+    struct strbuf *out;          /* empty; released at the end */
     struct trail *trail;         /* of the child, with apart  */
 };
 
 /* Runs the command, or the verb of the group, that argv[1] and so on call; returns the exit code.
  */
 int cli_dispatch(const struct cli_command *command, int argc, char **argv);
+
+/* Writes cli->out into the file, whole or not at all (NULL: to stdout, as it is), unless cli->err
+ * is set; CLI_DONE. */
+int cli_output(const struct cli *cli, const char *file);
+/* JSON on stdout, indented. */
+void print_json(const struct value *v);
 
 /* Whether one of these options, "rows cols", was given. */
 bool cli_given(const struct cli *cli, const char *names);

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* comparerows.c: the table and the JSON of two rows, at one length after another. */
+/* comparerows.c: the table and the JSON of two rows at one length. */
 #include "cli/comparerows.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/json.h"
 #include "base/repeat.h"
-#include "cli/cli.h"
-#include "report/comparison_tables.h"
 #include "report/kinds.h"
 #include "report/numbers.h"
 #include "report/table.h"
@@ -16,7 +13,7 @@
 static const char *value_text_of(const struct row_pair *p, const struct result_cell *c, int length)
 {
     if (c && result_counts(c))
-        return number_interval_text(p->arena, c->value[length], (double)NAN, false);
+        return number_interval(p->arena, c->value[length], (double)NAN, false);
     return c ? cell_state_name(c->state) : "-";
 }
 
@@ -30,72 +27,52 @@ static const char *difference_text(const struct row_pair *p, const struct result
         return pairs.other_task      ? "other task"
                : pairs.other_batches ? "other batches"
                                      : "other weights";
-    return number_interval_text(p->arena, a->value[length] - b->value[length], (double)NAN, true);
+    return number_interval(p->arena, a->value[length] - b->value[length], (double)NAN, true);
 }
 
-/* One line a seed. */
-static void fill_table(const struct row_pair *p, int length, struct table *t)
+static void add_seeds(const struct row_pair *p, int length, struct table *t)
 {
-    struct table_column column[] = {{"seed", false},
-                                    {results_row_label(p->r, p->a, p->arena), true},
-                                    {results_row_label(p->r, p->b, p->arena), true},
-                                    {"difference", true}};
-    enum { COLUMNS = sizeof(column) / sizeof(*column) };
-    t->column = ARENA_ARRAY(p->arena, COLUMNS, struct table_column);
-    t->cell = ARENA_ARRAY(p->arena, (int64_t)COLUMNS * p->r->n_seed, struct table_cell);
-    for (int k = 0; k < COLUMNS; k++)
-        t->column[k] = column[k];
-    t->n_column = COLUMNS;
-    t->n_label = 1;
-    struct table_cell *cell = t->cell;
+    table_column(t, "seed", false);
+    table_column(t, results_row_label(p->r, p->a, p->arena), true);
+    table_column(t, results_row_label(p->r, p->b, p->arena), true);
+    table_column(t, "difference", true);
     for (int i = 0; i < p->r->n_seed; i++) {
         int64_t seed = p->r->seed[i];
         const struct result_cell *a = row_cell(p->a, seed), *b = row_cell(p->b, seed);
         if (!a && !b)
             continue;
-        const char *text[COLUMNS] = {arena_printf(p->arena, "%" PRId64, seed),
-                                     value_text_of(p, a, length), value_text_of(p, b, length),
-                                     difference_text(p, a, b, length)};
-        for (int k = 0; k < COLUMNS; k++)
-            *cell++ = (struct table_cell){text[k], "", false};
-        t->n_row++;
+        table_text(t, arena_printf(p->arena, "%" PRId64, seed));
+        table_text(t, value_text_of(p, a, length));
+        table_text(t, value_text_of(p, b, length));
+        table_text(t, difference_text(p, a, b, length));
     }
 }
 
-static void add_test(const struct row_pair *p, const double *d, int n, struct strbuf *out)
+static void add_test(const struct row_pair *p, const struct difference *d, struct strbuf *out)
 {
     enum paired_test test = p->r->test;
-    strbuf_addf(out, "%s p ", paired_test_name(test));
-    number_p(out, paired_p(test, d, n));
-    if (test != TEST_T) {
-        strbuf_addf(out, "; the smallest that %d seed%s can give is ", n, plural(n));
-        number_p(out, paired_p_smallest(test, 2, n));
-        strbuf_add(out, paired_can_show(test, n, 1) ? "" : ": too few seeds for p < .05");
-    }
+    strbuf_addf(out, "%s p %s", paired_test_name(test), number_p(p->arena, d->p));
+    if (test != TEST_T)
+        strbuf_addf(out, "; the smallest that %d seed%s can give is %s%s", d->n, plural(d->n),
+                    number_p(p->arena, paired_p_smallest(test, 2, d->n)),
+                    paired_can_show(test, d->n, 1) ? "" : ": too few seeds for p < .05");
     strbuf_add(out, "\n");
 }
 
-static void add_verdict(const struct row_pair *p, const double *d, const struct pairs *pairs,
-                        struct strbuf *out)
+static void add_difference(const struct row_pair *p, const struct difference *d, struct strbuf *out)
 {
-    int n = pairs->n;
-    if (n == 0) {
-        strbuf_add(out,
-                   pairs_refused(pairs) ? "nothing is paired\n" : "no seed is finished in both\n");
-        return;
-    }
-    strbuf_add(out, "mean difference ");
-    number_interval(out, stats_mean(d, n), stats_ci_half(d, n), true);
-    if (n < 2)
+    strbuf_addf(out, "mean difference %s",
+                number_interval(p->arena, d->mean, d->ci_high - d->mean, true));
+    if (d->n < 2)
         strbuf_add(out, " (one seed: no interval)\n");
     else
-        strbuf_addf(out, " (95 %% CI, Student t, n = %d)\n", n);
-    if (isfinite(effect_dz(d, n)))
-        strbuf_addf(out, "effect size d_z %.2f", effect_dz(d, n));
-    if (isfinite(effect_gz(d, n)))
-        strbuf_addf(out, ", with Hedges' correction g_z %.2f", effect_gz(d, n));
-    strbuf_add(out, isfinite(effect_dz(d, n)) ? "\n" : "");
-    add_test(p, d, n, out);
+        strbuf_addf(out, " (95 %% CI, Student t, n = %d)\n", d->n);
+    if (isfinite(d->dz))
+        strbuf_addf(out, "effect size d_z %.2f", d->dz);
+    if (isfinite(d->gz))
+        strbuf_addf(out, ", with Hedges' correction g_z %.2f", d->gz);
+    strbuf_add(out, isfinite(d->dz) ? "\n" : "");
+    add_test(p, d, out);
 }
 
 static const char *title_of(const struct row_pair *p, int length)
@@ -117,80 +94,46 @@ static void note_kinds(const struct row_pair *p, struct table *t)
     kinds_note(t, &k);
 }
 
-/* Number of pairs. */
-static int print_length(const struct row_pair *p, int length)
+static struct difference difference(const struct row_pair *p, int length, struct pairs *pairs)
+{
+    double *d = ARENA_ARRAY(p->arena, p->a->n_cell, double);
+    *pairs = row_differences(p->a, p->b, length, d);
+    return difference_of(d, pairs->n, p->r->test);
+}
+
+int rows_text(const struct row_pair *p, int length, struct strbuf *out)
 {
     enum { WIDTH = 100 };
-    struct table t = {.arena = p->arena, .title = title_of(p, length)};
-    struct strbuf out;
-    double *d = ARENA_ARRAY(p->arena, p->a->n_cell, double);
-    strbuf_init(&out);
-    fill_table(p, length, &t);
-    struct pairs pairs = row_differences(p->a, p->b, length, d);
+    struct table t = {.arena = p->arena, .title = title_of(p, length), .n_label = 1};
+    struct pairs pairs;
+    struct difference d = difference(p, length, &pairs);
+    add_seeds(p, length, &t);
     table_note_refused(&t, &pairs);
     if (pairs.by_data)
         table_note(&t, "%d of %d pairs share the data order alone: weights of other shapes",
                    pairs.by_data, pairs.n + pairs_refused(&pairs));
     note_kinds(p, &t);
-    format_text(&t, WIDTH, false, &out);
-    add_verdict(p, d, &pairs, &out);
-    cli_print("%s", out.text);
-    strbuf_release(&out);
+    format_text(&t, WIDTH, false, out);
+    if (pairs.n)
+        add_difference(p, &d, out);
+    else
+        strbuf_add(out,
+                   pairs_refused(&pairs) ? "nothing is paired\n" : "no seed is finished in both\n");
     return pairs.n;
 }
 
-/* ---- JSON ---- */
-
-/* Number of pairs. */
-static int add_length(const struct row_pair *p, int length, struct json lengths)
+int rows_json(const struct row_pair *p, int length, struct json map)
 {
-    struct summary s;
-    struct json m = json_add_map(lengths);
-    rows_compare(p->a, p->b, length, p->r->test, ARENA_ARRAY(p->arena, p->a->n_cell, double), &s);
-    json_put_int(m, "length", p->r->length[length]);
-    json_put_pairs(m, &s.pairs);
-    struct json by_seed = json_put_map(m, "differences");
+    struct pairs pairs;
+    struct difference d = difference(p, length, &pairs);
+    json_put_int(map, "length", p->r->length[length]);
+    json_put_pairs(map, &pairs);
+    struct json by_seed = json_put_map(map, "differences");
     for (int i = 0; i < p->a->n_cell; i++) {
         const struct result_cell *a = p->a->cell[i], *b = row_cell(p->b, a->seed);
         json_put_number(by_seed, arena_printf(p->arena, "%" PRId64, a->seed),
                         pair_difference(a, b, length, &(struct pairs){0}));
     }
-    json_put_difference(m, &s);
-    return s.pairs.n;
-}
-
-static struct json start_json(const struct row_pair *p)
-{
-    struct json m = json_map(p->arena);
-    json_put_text(m, "experiment", p->r->experiment);
-    json_put_text(m, "metric", p->r->metric);
-    json_put_text(m, "goal", p->r->goal_max ? "max" : "min");
-    json_put_text(m, "a", results_row_label(p->r, p->a, p->arena));
-    json_put_text(m, "b", results_row_label(p->r, p->b, p->arena));
-    json_put_text(m, "test", paired_test_word(p->r->test));
-    return m;
-}
-
-/* ---- all lengths ---- */
-
-int rows_print(const struct row_pair *p, int64_t only, bool json)
-{
-    struct json all = start_json(p), lengths = json_put_list(all, "lengths");
-    int shown = 0, pairs = 0;
-    for (int l = 0; l < p->r->n_length; l++) {
-        if (only >= 0 && p->r->length[l] != only)
-            continue;
-        if (shown++ && !json)
-            cli_print("\n");
-        pairs += json ? add_length(p, l, lengths) : print_length(p, l);
-    }
-    if (!shown && only >= 0 && p->r->n_length) {
-        cli_say("nothing was evaluated at length %" PRId64, only);
-        return CLI_USAGE;
-    }
-    if (json)
-        cli_print("%s\n", json_to_text(all.v, JSON_INDENTED, p->arena));
-    if (!pairs)
-        cli_say("there is no seed at which both rows are finished and paired");
-    return pairs ? CLI_DONE : CLI_FAILED;
+    json_put_difference(map, &d);
+    return pairs.n;
 }

@@ -3,6 +3,7 @@
 #ifndef CLI_COMPAREROWS_H
 #define CLI_COMPAREROWS_H
 
+#include "base/json.h"
 #include "report/results.h"
 
 struct row_pair {
@@ -11,7 +12,9 @@ struct row_pair {
     struct arena *arena;
 };
 
-/* only: one length; -1: all. Returns the exit code. */
-int rows_print(const struct row_pair *p, int64_t only, bool json);
+/* Both return the number of pairs at the length (an index): a table with a line for each seed, and
+ * the same as a map. */
+int rows_text(const struct row_pair *p, int length, struct strbuf *out);
+int rows_json(const struct row_pair *p, int length, struct json map);
 
 #endif

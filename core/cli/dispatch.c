@@ -72,18 +72,30 @@ static int run_help(const struct cli_command *of, int argc, char **argv)
 
 /* ---- commands ---- */
 
+static int run_verb(const struct cli *cli)
+{
+    int code = cli->command->run(cli);
+    if (cli->err->status == PEAT_OK)
+        return code;
+    cli_say("%s", cli->err->text);
+    return code == CLI_DONE ? CLI_USAGE : code;
+}
+
 static int run_apart(void *ctx, struct trail *trail)
 {
     struct cli *cli = ctx;
     cli->trail = trail;
-    return cli->command->run(cli);
+    return run_verb(cli);
 }
 
 static int run_command(const struct cli_command *command, int argc, char **argv)
 {
     struct arena arena;
+    struct strbuf out;
+    struct error err = {0};
     arena_init(&arena, command->name, 1 << 16);
-    struct cli cli = {.command = command, .arena = &arena};
+    strbuf_init(&out);
+    struct cli cli = {.command = command, .arena = &arena, .err = &err, .out = &out};
     cli.options = arena_zalloc(&arena, command->options_size + 1);
     if (command->defaults)
         memcpy(cli.options, command->defaults, command->options_size);
@@ -91,7 +103,8 @@ static int run_command(const struct cli_command *command, int argc, char **argv)
     if (status != CLI_GO_ON)
         status = finish_reading(command, status);
     else
-        status = command->apart ? cli_apart(run_apart, &cli) : command->run(&cli);
+        status = command->apart ? cli_apart(run_apart, &cli) : run_verb(&cli);
+    strbuf_release(&out);
     arena_release(&arena);
     return status;
 }

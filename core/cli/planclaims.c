@@ -43,7 +43,7 @@ static double expected(const struct claim *c, double pilot)
 }
 
 static peat_status look_at_pilot(const struct results *pilot, const struct value *v,
-                                 struct effect *e, struct arena *a, struct error *err)
+                                 struct difference *d, struct arena *a, struct error *err)
 {
     struct claim c;
     struct effects x;
@@ -53,7 +53,7 @@ static peat_status look_at_pilot(const struct results *pilot, const struct value
         return error_set(err, PEAT_INVALID,
                          "option '--pilot': its axes are not those of the claim");
     effects_compute(&x, pilot, &c.contrast, -1, a);
-    *e = x.pooled;
+    *d = x.pooled.of;
     return PEAT_OK;
 }
 
@@ -62,16 +62,16 @@ static peat_status look_ahead(struct loaded_plan *l, const struct results *pilot
 {
     const struct value *claims = l->experiment.claims;
     struct labelled axes = axes_of(&l->experiment, &l->arena);
-    struct effect e = {.n = -1, .mean = (double)NAN, .sd = (double)NAN};
+    struct difference d = {.n = -1, .mean = (double)NAN, .sd = (double)NAN};
     peat_status status = claim_from_value(&out->claim, claims->item[i], &axes, err);
     if (status == PEAT_OK && pilot)
-        status = look_at_pilot(pilot, claims->item[i], &e, &l->arena, err);
+        status = look_at_pilot(pilot, claims->item[i], &d, &l->arena, err);
     if (status != PEAT_OK)
         return status;
-    out->pilot_n = e.n;
-    out->pilot_sd = e.sd;
+    out->pilot_n = d.n;
+    out->pilot_sd = d.sd;
     out->o = claim_look_ahead(&out->claim, seeds_of(&l->experiment), claims->n,
-                              expected(&out->claim, e.mean), e.sd);
+                              expected(&out->claim, d.mean), d.sd);
     return PEAT_OK;
 }
 

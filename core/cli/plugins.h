@@ -12,7 +12,5 @@ extern const char *const kind_words[3];
 struct value *plugin_value(const struct plugin *p, struct arena *a);
 /* The config of a user who gives nothing; what is required is left empty. */
 const void *plugin_defaults(const peat_plugin *desc, struct arena *a);
-/* JSON on stdout, indented. */
-void print_json(const struct value *v);
 
 #endif

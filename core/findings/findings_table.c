@@ -128,8 +128,8 @@ static const char *cell_text(const struct sheet *s, const struct found_row *row,
         return "-";
     const double rounding = 1e-9; /* nothing but that */
     double x = one->over.mean, half = one->over.ci_high - x;
-    const char *text = number_interval_text(s->f->a, fabs(x) < rounding ? 0.0 : x,
-                                            half < rounding ? 0.0 : half, false);
+    const char *text =
+        number_interval(s->f->a, fabs(x) < rounding ? 0.0 : x, half < rounding ? 0.0 : half, false);
     double chance = fabs(one->chance) < 1e-6 ? 0.0 : one->chance;
     return isfinite(chance) ? arena_printf(s->f->a, "%s (%.3g)", text, chance) : text;
 }

@@ -2,9 +2,6 @@
 /* html.c: the page around the parts. */
 #include "page/html.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "page_parts.h"
 
@@ -57,13 +54,8 @@ static peat_status find_length(struct html_page *p)
     p->length = r->n_length ? 0 : -1;
     if (p->o->length < 0 || r->n_length == 0)
         return PEAT_OK;
-    for (int l = 0; l < r->n_length; l++)
-        if (r->length[l] == p->o->length) {
-            p->length = l;
-            return PEAT_OK;
-        }
-    return error_set(p->err, PEAT_INVALID, "nothing was evaluated at length %" PRId64,
-                     p->o->length);
+    p->length = results_find_length(r, p->o->length);
+    return p->length >= 0 ? PEAT_OK : results_no_length(r, p->o->length, p->a, p->err);
 }
 
 /* What was asked before the run comes first: then which row is best is one more finding. */

@@ -6,7 +6,6 @@
 
 #include "page_parts.h"
 #include "report/numbers.h"
-#include "report/significance.h"
 
 /* "learned · sum" */
 void html_label(struct html_page *p, const struct result_row *row)
@@ -58,7 +57,7 @@ static void say_significance(struct html_page *p, const struct summary *s, int l
 {
     enum paired_test test = p->r->test;
     int m = p->r->comparisons[length];
-    if (s->p_holm < STATS_LEVEL) {
+    if (s->diff.p_holm < STATS_LEVEL) {
         strbuf_add(p->out, "The gain is significant.");
     } else if (!paired_can_show(test, s->pairs.n, m)) {
         strbuf_addf(
@@ -92,8 +91,7 @@ static void say_against_baseline(struct html_page *p, const struct result_row *b
     const struct result_row *baseline = baseline_of(p, best);
     const struct summary *s = &best->at[length];
     if (!baseline && p->r->baseline_text) {
-        html_textf(p->out,
-                   "It has nothing to combine, so that the baseline (%s) says nothing of it. ",
+        html_textf(p->out, "It adds no stream, so that the baseline (%s) does not apply to it. ",
                    p->r->baseline_text);
         return;
     }
@@ -109,7 +107,7 @@ static void say_against_baseline(struct html_page *p, const struct result_row *b
         strbuf_add(p->out, ". ");
         return;
     }
-    bool apart = s->diff_ci_low > 0.0 || s->diff_ci_high < 0.0;
+    bool apart = s->diff.ci_low > 0.0 || s->diff.ci_high < 0.0;
     strbuf_add(p->out, apart ? "It is better than the baseline "
                              : "It cannot be distinguished from the baseline ");
     html_label(p, baseline);
@@ -158,7 +156,7 @@ static void add_value_tile(struct html_page *p, const struct result_row *best, i
 {
     const struct summary *s = &best->at[length];
     open_tile(p);
-    number_interval(p->out, s->mean, s->ci_high - s->mean, false);
+    strbuf_add(p->out, number_interval(p->a, s->mean, s->ci_high - s->mean, false));
     tile_label(p);
     html_text(p->out, p->r->metric);
     if (s->n > 1)
@@ -170,41 +168,39 @@ static void add_value_tile(struct html_page *p, const struct result_row *best, i
 
 static void add_difference_tile(struct html_page *p, const struct result_row *best, int length)
 {
-    const struct summary *s = &best->at[length];
+    const struct difference *d = &best->at[length].diff;
     const struct result_row *baseline = baseline_of(p, best);
     double mean = baseline ? baseline->at[length].mean : (double)NAN;
     open_tile(p);
-    number_interval(p->out, s->diff, s->diff_ci_high - s->diff, true);
+    strbuf_add(p->out, number_interval(p->a, d->mean, d->ci_high - d->mean, true));
     tile_label(p);
     strbuf_add(p->out, "against ");
     html_label(p, baseline);
-    strbuf_addf(p->out, ", paired over %d seed%s", s->pairs.n, plural(s->pairs.n));
+    strbuf_addf(p->out, ", paired over %d seed%s", d->n, plural(d->n));
     if (mean != 0.0)
-        strbuf_addf(p->out, "; %.2g&nbsp;%% %s", 100.0 * fabs(s->diff / mean),
-                    s->diff < 0.0 ? "lower" : "higher");
+        strbuf_addf(p->out, "; %.2g&nbsp;%% %s", 100.0 * fabs(d->mean / mean),
+                    d->mean < 0.0 ? "lower" : "higher");
     close_tile(p);
 }
 
 static void add_p_tile(struct html_page *p, const struct result_row *best, int length)
 {
-    const struct summary *s = &best->at[length];
+    const struct difference *d = &best->at[length].diff;
     int m = p->r->comparisons[length];
     open_tile(p);
-    bool can = paired_can_show(p->r->test, s->pairs.n, m);
-    strbuf_add(p->out, can ? "p = " : "");
-    significance_p(p->out, p->r->test, s->p_holm, s->pairs.n, m);
+    bool can = paired_can_show(p->r->test, d->n, m);
+    strbuf_addf(p->out, "%s%s", can ? "p = " : "",
+                number_tested_p(p->a, p->r->test, d->p_holm, d->n, m));
     tile_label(p);
     html_text(p->out, paired_test_name(p->r->test));
-    if (m > 1) {
-        strbuf_addf(p->out, ", Holm over %d comparisons; alone ", m);
-        significance_p(p->out, p->r->test, s->p, s->pairs.n, 1);
-    }
-    if (!can && isfinite(s->p_t)) {
-        strbuf_add(p->out, "; paired t, if differences are normal: ");
-        number_p(p->out, s->p_t_holm);
-    }
-    if (isfinite(s->gz))
-        strbuf_addf(p->out, "; effect size g<sub>z</sub> %+.2f", s->gz);
+    if (m > 1)
+        strbuf_addf(p->out, ", Holm over %d comparisons; alone %s", m,
+                    number_tested_p(p->a, p->r->test, d->p, d->n, 1));
+    if (!can && isfinite(d->p_t))
+        strbuf_addf(p->out, "; paired t, if differences are normal: %s",
+                    number_p(p->a, d->p_t_holm));
+    if (isfinite(d->gz))
+        strbuf_addf(p->out, "; effect size g<sub>z</sub> %+.2f", d->gz);
     close_tile(p);
 }
 
@@ -221,14 +217,13 @@ static void add_cost_tile(struct html_page *p, const struct result_row *best)
     bool compared = baseline && baseline != best;
     double unknown = (double)NAN;
     open_tile(p);
-    number_count(p->out, best->q[Q_PARAMS]);
-    strbuf_add(p->out, " parameters");
+    strbuf_addf(p->out, "%s parameters", number_count(p->a, best->q[Q_PARAMS]));
     tile_label(p);
     if (compared && isfinite(best->q[Q_PARAMS] / baseline->q[Q_PARAMS]))
         strbuf_addf(p->out, "%.2f× the baseline&#39;s; ",
                     best->q[Q_PARAMS] / baseline->q[Q_PARAMS]);
-    number_count(p->out, best->q[Q_FLOPS_PER_TOKEN]);
-    strbuf_add(p->out, " training FLOPs a token");
+    strbuf_addf(p->out, "%s training FLOPs a token",
+                number_count(p->a, best->q[Q_FLOPS_PER_TOKEN]));
     add_ratio(p, best->q[Q_FLOPS_PER_TOKEN], compared ? baseline->q[Q_FLOPS_PER_TOKEN] : unknown);
     if (isfinite(best->q[Q_STEP_MS_MEDIAN])) {
         strbuf_addf(p->out, ", %.3g ms a step", best->q[Q_STEP_MS_MEDIAN]);
@@ -239,7 +234,7 @@ static void add_cost_tile(struct html_page *p, const struct result_row *best)
 
 static void add_tiles(struct html_page *p, const struct result_row *best, int length)
 {
-    bool compared = isfinite(best->at[length].diff);
+    bool compared = isfinite(best->at[length].diff.mean);
     strbuf_add(p->out, "<div class=\"tiles\">\n");
     add_value_tile(p, best, length);
     if (compared)

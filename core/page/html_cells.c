@@ -9,11 +9,6 @@
 
 /* ---- injection ---- */
 
-static void add_ratio(struct html_page *p, double ratio)
-{
-    html_cell(p->out, number_formed(p->a, number_ratio, ratio), true);
-}
-
 static void add_injection(struct html_page *p, const struct result_row *row, bool ratios)
 {
     const char *injection = row_text(row, "injection");
@@ -27,8 +22,8 @@ static void add_injection(struct html_page *p, const struct result_row *row, boo
     }
     strbuf_add(p->out, "</td>");
     if (ratios) {
-        add_ratio(p, row->q[Q_INPUT_RATIO_START]);
-        add_ratio(p, row->q[Q_INPUT_RATIO]);
+        html_cell(p->out, number_ratio(p->a, row->q[Q_INPUT_RATIO_START]), true);
+        html_cell(p->out, number_ratio(p->a, row->q[Q_INPUT_RATIO]), true);
     }
     html_close_row(p->out);
 }

@@ -7,27 +7,22 @@
 #include "report/comparison_tables.h"
 #include "report/numbers.h"
 
-static const char *class_of(enum verdict v)
-{
-    return v == VERDICT_HOLDS ? "holds" : v == VERDICT_FAILS ? "fails" : "undecided";
-}
-
 /* "-0.0575 ± 0.0086 bpb at 32 tokens over 4 seeds, p = 5.5e-04 of 2 claims" */
 static void add_effect(struct html_page *p, const struct claim_verdict *v, int claims)
 {
     const struct effects *x = &v->effects;
-    const struct effect *e = &x->pooled;
+    const struct difference *d = &x->pooled.of;
+    bool fails = v->verdict == CLAIM_FAILS;
     html_wrap(p->out, "<p class=\"soft\">", claim_words(v, p->a), "");
-    if (e->n) {
-        strbuf_add(p->out, ": found ");
-        number_interval(p->out, e->mean, v->ci_high - e->mean, true);
-        html_textf(p->out, " %s", x->metric);
+    if (d->n) {
+        html_textf(p->out, ": found %s %s",
+                   number_interval(p->a, d->mean, v->ci_high - d->mean, true), x->metric);
         if (x->length >= 0)
             html_textf(p->out, " at %" PRId64 " %s", x->length, p->r->length_unit);
-        strbuf_addf(p->out, " over %d seed%s", e->n, plural(e->n));
+        strbuf_addf(p->out, " over %d seed%s", d->n, plural(d->n));
         if (isfinite(v->p_holm)) {
-            strbuf_add(p->out, v->verdict == VERDICT_FAILS ? "; for the opposite p = " : "; p = ");
-            number_p(p->out, v->verdict == VERDICT_FAILS ? v->against_holm : v->p_holm);
+            strbuf_addf(p->out, "; %sp = %s", fails ? "for the opposite " : "",
+                        number_p(p->a, fails ? v->against_holm : v->p_holm));
             if (claims > 1)
                 strbuf_addf(p->out, ", Holm over %d claims", claims);
         }
@@ -38,7 +33,7 @@ static void add_effect(struct html_page *p, const struct claim_verdict *v, int c
 static void say_claim(struct html_page *p, const struct claim_verdict *v, int claims)
 {
     strbuf_addf(p->out, "<li class=\"%s\"><p class=\"claim\"><b class=\"badge\">%s</b> ",
-                class_of(v->verdict), verdict_word(v->verdict));
+                claim_ends[v->verdict], claim_ends[v->verdict]);
     html_wrap(p->out, "<b>", v->claim.name, "</b>");
     if (*v->claim.text)
         html_wrap(p->out, ": ", v->claim.text, "");

@@ -24,20 +24,13 @@ static void add_exact_number(struct html_page *p, double x)
 static void add_exact_row(struct html_page *p, const struct result_row *row, int length)
 {
     const struct summary *s = &row->at[length];
-    const double column[] = {(double)p->r->length[length],
-                             s->n,
-                             s->mean,
-                             s->sd,
-                             s->ci_low,
-                             s->ci_high,
-                             s->diff,
-                             s->diff_ci_low,
-                             s->diff_ci_high,
-                             s->p,
-                             s->p_holm};
+    const double column[] = {
+        (double)p->r->length[length], s->n, s->mean, s->sd, s->ci_low, s->ci_high};
     html_open_row(p->out, results_row_label(p->r, row, p->a));
     for (size_t k = 0; k < sizeof(column) / sizeof(*column); k++)
         add_exact_number(p, column[k]);
+    for (const struct statistic *k = statistics; k->name; k++)
+        add_exact_number(p, statistic_of(&s->diff, k));
     for (int i = 0; i < p->r->n_seed; i++) {
         const struct result_cell *c = row_cell(row, p->r->seed[i]);
         add_exact_number(p, c && result_counts(c) ? c->value[length] : (double)NAN);
@@ -47,9 +40,7 @@ static void add_exact_row(struct html_page *p, const struct result_row *row, int
 
 void html_exact(struct html_page *p)
 {
-    static const char *const head[] = {"length",       "n",       "mean",  "sd",
-                                       "ci_low",       "ci_high", "diff",  "diff_ci_low",
-                                       "diff_ci_high", "p",       "p_holm"};
+    static const char *const head[] = {"length", "n", "mean", "sd", "ci_low", "ci_high"};
     const struct results *r = p->r;
     if (r->n_length == 0)
         return;
@@ -58,6 +49,8 @@ void html_exact(struct html_page *p)
     html_column(p->out, "row", false);
     for (size_t k = 0; k < sizeof(head) / sizeof(*head); k++)
         html_column(p->out, head[k], true);
+    for (const struct statistic *k = statistics; k->name; k++)
+        html_column(p->out, k->name, true);
     for (int i = 0; i < r->n_seed; i++)
         html_column(p->out, arena_printf(p->a, "seed %" PRId64, r->seed[i]), true);
     html_open_rows(p->out);

@@ -4,7 +4,6 @@
 
 #include "page_parts.h"
 #include "report/numbers.h"
-#include "report/significance.h"
 
 /* One best row for each length, or for each task. */
 static void open_lines(struct html_page *p, const char *first)
@@ -24,21 +23,20 @@ static void open_lines(struct html_page *p, const char *first)
 static void add_line(struct html_page *p, const struct result_row *best, int length)
 {
     const struct summary *s = &best->at[length];
+    const struct difference *d = &s->diff;
     strbuf_addf(p->out, "<tr><th scope=\"row\" class=\"number\">%" PRId64 "</th><td>",
                 p->r->length[length]);
     html_label(p, best);
     strbuf_add(p->out, "</td><td class=\"number\">");
-    number_interval(p->out, s->mean, s->ci_high - s->mean, false);
+    strbuf_add(p->out, number_interval(p->a, s->mean, s->ci_high - s->mean, false));
     strbuf_add(p->out, "</td>");
     if (p->r->baseline_text) {
         strbuf_add(p->out, "<td class=\"number\">");
-        if (best == baseline_of(p, best))
-            strbuf_add(p->out, "baseline");
-        else
-            number_interval(p->out, s->diff, s->diff_ci_high - s->diff, true);
-        strbuf_add(p->out, "</td><td class=\"number\">");
-        significance_p(p->out, p->r->test, s->p_holm, s->pairs.n, p->r->comparisons[length]);
-        strbuf_add(p->out, "</td>");
+        strbuf_addf(p->out, "%s</td><td class=\"number\">%s</td>",
+                    best == baseline_of(p, best)
+                        ? "baseline"
+                        : number_interval(p->a, d->mean, d->ci_high - d->mean, true),
+                    number_tested_p(p->a, p->r->test, d->p_holm, d->n, p->r->comparisons[length]));
     }
     strbuf_add(p->out, "<td class=\"text\">");
     if (best->at[length].n >= 2)

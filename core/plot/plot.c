@@ -2,10 +2,8 @@
 /* plot.c: the kinds of plots by name. */
 #include "plot/plot.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "plotter.h"
+#include "report/lists.h"
 #include "report/selector.h"
 
 const char *const plot_kind_name[PLOT_KINDS] = {"curves", "bars",    "length",
@@ -22,26 +20,18 @@ static peat_status find_length(struct plotter *p)
     const struct results *r = p->r;
     if (r->n_length == 0)
         return error_set(p->err, PEAT_INVALID, "nothing is finished yet");
-    for (p->length = 0; p->length < r->n_length; p->length++)
-        if (p->o->length < 0 || r->length[p->length] == p->o->length)
-            return PEAT_OK;
-    const char *known = "";
-    for (int l = 0; l < r->n_length; l++)
-        known = arena_item(p->a, known, "%" PRId64, r->length[l]);
-    return error_set(p->err, PEAT_INVALID,
-                     "nothing was evaluated at length %" PRId64 "; there are %s", p->o->length,
-                     known);
+    p->length = p->o->length < 0 ? 0 : results_find_length(r, p->o->length);
+    return p->length >= 0 ? PEAT_OK : results_no_length(r, p->o->length, p->a, p->err);
 }
 
 /* The axes of a list, each of which had no role before. */
 static peat_status read_roles(struct plotter *p, const char *list, const char *option,
                               enum axis_role role)
 {
-    char *rest = list ? arena_strdup(p->a, list) : NULL;
-    for (char *word; (word = strsep(&rest, ","));) {
-        int axis = selector_axis(p->r, word, strlen(word));
+    for (const char *word; (word = list_next(p->a, &list));) {
+        int axis = selector_axis(p->r, word);
         if (axis < 0)
-            return selector_no_axis(p->r, option, word, p->err);
+            return selector_no_axis(p->r, option, word, p->a, p->err);
         if (p->role[axis] != AXIS_FREE)
             return error_set(p->err, PEAT_INVALID, "%s: axis '%s' is named already", option, word);
         p->role[axis] = role;

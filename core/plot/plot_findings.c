@@ -298,9 +298,9 @@ static peat_status draw_over(struct drawing *d, const char *over)
 {
     struct plotter *p = &d->p;
     const struct results *r = p->r;
-    int axis = selector_axis(r, over, strlen(over)), n = 0;
+    int axis = selector_axis(r, over), n = 0;
     if (axis < 0)
-        return selector_no_axis(r, "--over", over, p->err);
+        return selector_no_axis(r, "--over", over, p->a, p->err);
     struct places *at = new_places(p->a);
     struct finding room[MEASURE_PARTS];
     const char **line = ARENA_ARRAY(p->a, r->n_row, const char *);

@@ -62,7 +62,7 @@ static peat_status collect(struct plotter *p, struct forest *f)
             add_contrast(p, f, x);
     }
     for (int i = 0; i < f->n; i++)
-        if (f->effect[i]->n)
+        if (f->effect[i]->of.n)
             return PEAT_OK;
     return error_set(p->err, PEAT_INVALID, "no contrast has a pair of values yet");
 }
@@ -72,14 +72,14 @@ static void add_data(struct plotter *p, const struct forest *f)
 {
     const double below = 0.27, nan = (double)NAN;
     for (int i = 0; i < f->n; i++) {
-        const struct effect *e = f->effect[i];
-        bool spread = isfinite(e->ci_low);
-        lines_add(p, i, e->mean, spread ? e->ci_low : e->mean, spread ? e->ci_high : e->mean);
+        const struct difference *d = &f->effect[i]->of;
+        bool spread = isfinite(d->ci_low);
+        lines_add(p, i, d->mean, spread ? d->ci_low : d->mean, spread ? d->ci_high : d->mean);
     }
     lines_end(p);
     lines_add(p, 0, nan, nan, nan);
     for (int i = 0; i < f->n; i++)
-        for (int k = 0; k < f->effect[i]->n; k++)
+        for (int k = 0; k < f->effect[i]->of.n; k++)
             lines_add(p, i + below, f->effect[i]->d[k], nan, nan);
     lines_end(p);
 }

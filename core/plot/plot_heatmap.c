@@ -2,10 +2,10 @@
 /* plot_heatmap.c: a metric by two axes, or by an axis and the length. */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "plot/heatmap.h"
 #include "plotter.h"
+#include "report/lists.h"
 #include "report/numbers.h"
 #include "report/selector.h"
 
@@ -22,14 +22,13 @@ struct grid {
 /* The names of the columns' axes. */
 static const char *column_title(struct plotter *p, const struct grid *g)
 {
-    struct strbuf text;
-    strbuf_init(&text);
+    const char *names = NULL;
     if (!g->s.panelled)
-        strbuf_addf(&text, "evaluation length (%s)", p->r->length_unit);
-    for (int i = 0; i < p->r->n_axis && g->s.panelled; i++)
+        return arena_printf(p->a, "evaluation length (%s)", p->r->length_unit);
+    for (int i = 0; i < p->r->n_axis; i++)
         if (g->s.makes_panel[i])
-            strbuf_item(&text, "%s", results_axis_name(p->r, i));
-    return strbuf_keep(&text, p->a);
+            names = list_add(p->a, names, ", ", results_axis_name(p->r, i));
+    return names ? names : "";
 }
 
 /* Of a row that has nothing to combine every column that it goes with. */
@@ -53,7 +52,7 @@ static void choose_axes(struct plotter *p, struct series_set *s)
 {
     const struct results *r = p->r;
     bool any = false;
-    int scheme = selector_axis(r, "position.scheme", strlen("position.scheme"));
+    int scheme = selector_axis(r, "position.scheme");
     series_find(p, s);
     for (int i = 0; i < r->n_axis; i++)
         any = any || p->role[i] != AXIS_FREE;
@@ -102,9 +101,8 @@ static void find_grid_range(const struct grid *g, double *low, double *high)
  * is good. */
 static void add_data(struct plotter *p, const struct grid *g, double low, double high)
 {
-    struct strbuf *out = &p->f->data, text;
+    struct strbuf *out = &p->f->data;
     const double dark_from = 0.55;
-    strbuf_init(&text);
     for (int i = 0; i < g->n_row; i++) {
         for (int k = 0; k < g->n_column; k++) {
             strbuf_add(out, k ? " " : "");
@@ -119,16 +117,14 @@ static void add_data(struct plotter *p, const struct grid *g, double low, double
             at = p->r->goal_max ? at : 1.0 - at;
             if (!isfinite(x) || (at >= dark_from) != dark)
                 continue;
-            strbuf_clear(&text);
-            number_interval(&text, x, (double)NAN, false);
-            strbuf_addf(out, "%d %d %s\n", i % g->n_column, i / g->n_column, text.text);
+            strbuf_addf(out, "%d %d %s\n", i % g->n_column, i / g->n_column,
+                        number_interval(p->a, x, (double)NAN, false));
         }
     }
     strbuf_add(out, "\n\nNaN NaN -\n");
     for (int i = 0; i < g->n_row * g->n_column; i++)
         if (!isfinite(g->mean[i]))
             strbuf_addf(out, "%d %d –\n", i % g->n_column, i / g->n_column);
-    strbuf_release(&text);
 }
 
 /* Colours as for one sign, dark for the better end. */

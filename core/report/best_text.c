@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/lists.h"
+
 /* ---- parts ---- */
 
 static const char *short_name(const char *key)
@@ -16,9 +18,9 @@ static const char *short_name(const char *key)
 
 static const char *axes_text(const struct best *b, struct arena *a)
 {
-    const char *text = "";
+    const char *text = NULL;
     for (int i = 0; i < b->over.n_axis; i++)
-        text = arena_printf(a, "%s%s%s", text, i ? " and " : "", short_name(b->over.axis[i]));
+        text = list_add(a, text, " and ", short_name(b->over.axis[i]));
     return text;
 }
 
@@ -34,9 +36,10 @@ static const char *of_seeds(const struct best *b, struct arena *a)
 
 static const char *labels_text(const struct best *b, const struct best_value *v, struct arena *a)
 {
-    const char *text = "";
+    const char *text = NULL;
     for (int i = 0; i < b->over.n_axis; i++)
-        text = arena_item(a, text, "%s=%s", short_name(b->over.axis[i]), v->label[i]);
+        text = list_add(a, text, ", ",
+                        arena_printf(a, "%s=%s", short_name(b->over.axis[i]), v->label[i]));
     return text;
 }
 
@@ -83,8 +86,9 @@ static void note_rows(struct table *t, const struct results *r, struct arena *a)
                        results_row_label(r, &r->row[i], a), axes_text(b, a), row->open,
                        count_cells(row), of_seeds(b, a));
         else if (row && row->chosen < 0)
-            table_note(t, "%s: no %s could be chosen: of each a cell%s diverged or has no number",
-                       results_row_label(r, &r->row[i], a), axes_text(b, a), of_seeds(b, a));
+            table_note(
+                t, "%s: no %s could be chosen: each had a cell%s that diverged or has no number",
+                results_row_label(r, &r->row[i], a), axes_text(b, a), of_seeds(b, a));
     }
 }
 
@@ -94,10 +98,8 @@ static const char *rows_at_edge(const struct results *r, int edge, struct arena 
     const char *text = NULL;
     for (int i = 0; i < r->n_row; i++) {
         const struct best_row *row = r->row[i].choice;
-        if (!row || best_at_edge(&r->best, row) != edge)
-            continue;
-        const char *name = results_row_label(r, &r->row[i], a);
-        text = text ? arena_printf(a, "%s, %s", text, name) : name;
+        if (row && best_at_edge(&r->best, row) == edge)
+            text = list_add(a, text, ", ", results_row_label(r, &r->row[i], a));
     }
     return text;
 }
@@ -120,9 +122,9 @@ static void note_diverged(struct table *t, const struct results *r, struct arena
         for (int k = 0; r->row[i].choice && k < r->row[i].choice->n; k++) {
             const struct best_value *v = &r->row[i].choice->value[k];
             if (v->diverged)
-                text =
-                    arena_printf(a, "%s%s%s %s", text ? text : "", text ? "; " : "",
-                                 results_row_label(r, &r->row[i], a), labels_text(&r->best, v, a));
+                text = list_add(a, text, "; ",
+                                arena_printf(a, "%s %s", results_row_label(r, &r->row[i], a),
+                                             labels_text(&r->best, v, a)));
         }
     if (text)
         table_note(t, "not chosen, since a cell for choosing diverged: %s", text);

@@ -9,11 +9,7 @@
 #include "maths/power.h"
 #include "report/numbers.h"
 
-const char *verdict_word(enum verdict v)
-{
-    static const char *const word[] = {"undecided", "holds", "fails"};
-    return word[v];
-}
+const char *const claim_ends[] = {"undecided", "holds", "fails"};
 
 /* ---- tests ---- */
 
@@ -32,26 +28,26 @@ static void test_claim(struct claim_verdict *v)
     double margin = c->margin;
     switch (c->direction) {
     case CLAIM_LESS:
-        v->p = paired_p_below(v->test, e->d, e->n, -margin);
-        v->against = paired_p_above(v->test, e->d, e->n, -margin);
+        v->p = paired_p_below(v->test, e->d, e->of.n, -margin);
+        v->against = paired_p_above(v->test, e->d, e->of.n, -margin);
         break;
     case CLAIM_GREATER:
-        v->p = paired_p_above(v->test, e->d, e->n, margin);
-        v->against = paired_p_below(v->test, e->d, e->n, margin);
+        v->p = paired_p_above(v->test, e->d, e->of.n, margin);
+        v->against = paired_p_below(v->test, e->d, e->of.n, margin);
         break;
     case CLAIM_EQUAL:
-        v->p = equivalence_p(v->test, e->d, e->n, margin);
+        v->p = equivalence_p(v->test, e->d, e->of.n, margin);
         /* Outside on either side. */
-        v->against = fmin(1.0, 2.0 * fmin(paired_p_above(v->test, e->d, e->n, margin),
-                                          paired_p_below(v->test, e->d, e->n, -margin)));
+        v->against = fmin(1.0, 2.0 * fmin(paired_p_above(v->test, e->d, e->of.n, margin),
+                                          paired_p_below(v->test, e->d, e->of.n, -margin)));
         break;
     }
-    double half = student_t_quantile(1.0 - c->alpha, e->n - 1) * e->sd / sqrt(e->n);
-    v->ci_low = e->mean - half;
-    v->ci_high = e->mean + half;
+    double half = student_t_quantile(1.0 - c->alpha, e->of.n - 1) * e->of.sd / sqrt(e->of.n);
+    v->ci_low = e->of.mean - half;
+    v->ci_high = e->of.mean + half;
 }
 
-/* The family is what the file claims, whether it came to a p or not. */
+/* Claims without a p count in the family too. */
 static void adjust(struct claim_verdicts *v, struct arena *a)
 {
     double *p = ARENA_ARRAY(a, v->n, double), *q = ARENA_ARRAY(a, v->n, double);
@@ -70,31 +66,32 @@ static void adjust(struct claim_verdicts *v, struct arena *a)
 /* ---- verdicts ---- */
 
 /* Seeds that speak against `verdict` but are in no mean, since one of the two diverged. */
-static int diverged_against(const struct claim_verdict *v, enum verdict verdict)
+static int diverged_against(const struct claim_verdict *v, enum claim_end verdict)
 {
     const struct effect *e = &v->effects.pooled;
     bool low_is_good = !v->effects.goal_max, less = v->claim.direction == CLAIM_LESS;
     if (v->claim.direction == CLAIM_EQUAL)
-        return verdict == VERDICT_HOLDS ? e->a_diverged + e->b_diverged : 0;
+        return verdict == CLAIM_HOLDS ? e->a_diverged + e->b_diverged : 0;
     /* "Less" says that A is the better one where less is better. */
     bool a_is_better = less == low_is_good;
-    return a_is_better == (verdict == VERDICT_HOLDS) ? e->a_diverged : e->b_diverged;
+    return a_is_better == (verdict == CLAIM_HOLDS) ? e->a_diverged : e->b_diverged;
 }
 
 static const char *too_few(const struct claim_verdict *v, int m, struct arena *a)
 {
     struct claim_outlook o =
-        claim_look_ahead(&v->claim, v->effects.pooled.n, m, (double)NAN, (double)NAN);
+        claim_look_ahead(&v->claim, v->effects.pooled.of.n, m, (double)NAN, (double)NAN);
     if (o.can)
         return NULL;
     return arena_printf(a,
                         "%d seed%s cannot decide it: the smallest p of %s is %.2g, and Holm over "
                         "%d claim%s asks for %.2g; it needs %d seeds",
-                        v->effects.pooled.n, plural(v->effects.pooled.n), paired_test_name(v->test),
-                        o.smallest, m, plural(m), v->claim.alpha / m, o.seeds_for_p);
+                        v->effects.pooled.of.n, plural(v->effects.pooled.of.n),
+                        paired_test_name(v->test), o.smallest, m, plural(m), v->claim.alpha / m,
+                        o.seeds_for_p);
 }
 
-/* What stands in the way of any verdict; NULL: nothing. */
+/* Why no verdict is possible; NULL: one is. */
 static const char *no_evidence(const struct claim_verdict *v, struct arena *a)
 {
     const struct effects *x = &v->effects;
@@ -107,37 +104,64 @@ static const char *no_evidence(const struct claim_verdict *v, struct arena *a)
         return x->n_other_task
                    ? "rows of different tasks, objectives or rules of stopping are not compared"
                    : "no two rows of this run have these labels";
-    if (x->pooled.n == 0)
+    if (x->pooled.of.n == 0)
         return "no seed has a value in every row that it compares";
     return NULL;
+}
+
+const char *claim_undecided(const struct claim_verdict *v, struct arena *a)
+{
+    const struct claim *c = &v->claim;
+    const double low = c->direction == CLAIM_GREATER ? c->margin : 0.0 - c->margin;
+    const double high = c->direction == CLAIM_LESS ? 0.0 - c->margin : c->margin;
+    bool below = v->ci_high<low, above = v->ci_low> high;
+    bool inside = v->ci_low > low && v->ci_high < high;
+    bool agrees = c->direction == CLAIM_LESS      ? below
+                  : c->direction == CLAIM_GREATER ? above
+                                                  : inside;
+    const char *interval = arena_printf(a, "the %.4g %% interval of the effect, %.3g to %.3g,",
+                                        100.0 * (1.0 - 2.0 * c->alpha), v->ci_low, v->ci_high);
+    const char *place = below    ? arena_printf(a, "below %.4g", low)
+                        : above  ? arena_printf(a, "above %.4g", high)
+                        : inside ? arena_printf(a, "within ±%.4g", high)
+                                 : NULL;
+    if (place)
+        return arena_printf(a, "%s is %s, but p_holm%s is %s, not below %.4g", interval, place,
+                            agrees ? "" : " of the opposite",
+                            number_p(a, agrees ? v->p_holm : v->against_holm), c->alpha);
+    bool at_low = v->ci_low <= low, at_high = v->ci_high >= high && high > low;
+    const char *bounds = at_low && at_high ? arena_printf(a, "%.4g and %.4g", low, high)
+                                           : arena_printf(a, "%.4g", at_low ? low : high);
+    return arena_printf(a,
+                        "%s includes %s: the data are consistent with the claim and with its "
+                        "opposite",
+                        interval, bounds);
 }
 
 static void decide(struct claim_verdict *v, int m, struct arena *a)
 {
     double alpha = v->claim.alpha;
-    enum verdict verdict = v->p_holm < alpha         ? VERDICT_HOLDS
-                           : v->against_holm < alpha ? VERDICT_FAILS
-                                                     : VERDICT_UNDECIDED;
-    v->verdict = VERDICT_UNDECIDED;
+    enum claim_end verdict = v->p_holm < alpha         ? CLAIM_HOLDS
+                             : v->against_holm < alpha ? CLAIM_FAILS
+                                                       : CLAIM_UNDECIDED;
+    v->verdict = CLAIM_UNDECIDED;
     v->why = no_evidence(v, a);
     if (v->why)
         return;
-    int against = verdict == VERDICT_UNDECIDED ? 0 : diverged_against(v, verdict);
+    int against = verdict == CLAIM_UNDECIDED ? 0 : diverged_against(v, verdict);
     if (against) {
         v->why = arena_printf(a,
-                              "%d seed%s diverged on the side that %s would speak for: what is "
-                              "left is no fair sample",
-                              against, plural(against),
-                              verdict == VERDICT_HOLDS ? "'holds'" : "'fails'");
+                              "%d seed%s diverged, which speaks against '%s': the remaining seeds "
+                              "are a biased sample",
+                              against, plural(against), claim_ends[verdict]);
         return;
     }
     v->verdict = verdict;
-    v->why = verdict != VERDICT_UNDECIDED ? "" : too_few(v, m, a);
+    v->why = verdict != CLAIM_UNDECIDED ? "" : too_few(v, m, a);
     if (!v->why)
         v->why = isnan(v->p)
-                     ? "the differences have no spread, which t needs; test: sign-flip does "
-                       "not"
-                     : "the data fit the claim and its opposite";
+                     ? "the differences have no spread, so that t has no p; test: sign-flip has one"
+                     : claim_undecided(v, a);
 }
 
 peat_status claim_effects(struct claim *c, struct effects *x, const struct results *r,
@@ -196,7 +220,7 @@ peat_status claims_history(struct claim_history *h, const struct results *r, str
     const struct claims_version *now = &kept->version[kept->n - 1], *first = first_claims(kept);
     h->late = first->results > 0;
     peat_status status = claims_judge(&h->now, r, now, a, err);
-    /* Those of other axes than today's have no verdict, and stand there all the same. */
+    /* Claims about axes that the rows no longer have are listed without a verdict. */
     if (status == PEAT_OK && first != now && strcmp(first->hash, now->hash) != 0 &&
         claims_judge(&h->first, r, first, a, NULL) != PEAT_OK)
         h->first = (struct claim_verdicts){.version = first};
@@ -242,7 +266,7 @@ struct claim_outlook claim_look_ahead(const struct claim *c, int n, int m, doubl
         return o;
     struct paired_design d = design_of(c, m, effect, sd);
     bool wrong_side = !d.equivalence && d.effect <= 0.0;
-    /* A t test knows no direction but that of its effect. */
+    /* paired_power takes the effect to have the claimed sign. */
     o.power = wrong_side ? 0.0 : paired_power(&d, n);
     o.seeds_for_power = wrong_side ? 0 : paired_power_pairs(&d, CLAIM_POWER);
     if (o.seeds_for_power && o.seeds_for_power < o.seeds_for_p)

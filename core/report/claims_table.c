@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* claims_table.c: the claims of a run with their verdicts, as a table, as JSON and as CSV. */
 #include <math.h>
-#include <string.h>
 
 #include "base/repeat.h"
 #include "report/comparison_tables.h"
 #include "report/csv_fields.h"
+#include "report/lists.h"
 #include "report/numbers.h"
-#include "report/significance.h"
 
 /* ---- the table ---- */
 
@@ -32,20 +31,20 @@ static const char *at_text(const struct claim_verdict *v, struct arena *a)
     return x->length >= 0 ? arena_printf(a, "%s@%d", x->metric, (int)x->length) : x->metric;
 }
 
-static void add_claim(const struct claim_verdict *v, struct table_cell *cell, struct arena *a)
+static void add_claim(struct table *t, const struct claim_verdict *v, struct arena *a)
 {
-    const struct effect *e = &v->effects.pooled;
+    const struct difference *d = &v->effects.pooled.of;
     const char *const text[] = {
         v->claim.name,
-        verdict_word(v->verdict),
+        claim_ends[v->verdict],
         claim_words(v, a),
         at_text(v, a),
-        number_interval_text(a, e->mean, v->ci_high - e->mean, true),
-        significance_text(a, TEST_T, v->p_holm, 2, 1),
-        arena_printf(a, "%d", e->n),
+        number_interval(a, d->mean, v->ci_high - d->mean, true),
+        number_p(a, v->p_holm),
+        arena_printf(a, "%d", d->n),
     };
     for (size_t k = 0; k < sizeof(text) / sizeof(*text); k++)
-        cell[k] = (struct table_cell){text[k], "", k == 1 && v->verdict == VERDICT_HOLDS};
+        table_cell(t, (struct table_cell){text[k], "", k == 1 && v->verdict == CLAIM_HOLDS});
 }
 
 static void note_claims(struct table *t, const struct claim_verdicts *v)
@@ -78,8 +77,7 @@ static void note_tests(struct table *t, const struct claim_verdicts *v)
         const char *names = NULL;
         for (int i = 0; i < v->n; i++)
             if (v->item[i].test == (enum paired_test)test)
-                names = names ? arena_printf(t->arena, "%s, %s", names, v->item[i].claim.name)
-                              : v->item[i].claim.name;
+                names = list_add(t->arena, names, ", ", v->item[i].claim.name);
         if (names && test == TEST_T)
             table_note(t, "by paired t, which assumes normal differences over seeds: %s", names);
         else if (names)
@@ -92,22 +90,16 @@ void claims_table(struct table *t, const struct claim_history *h, bool earlier, 
     static const struct table_column column[] = {
         {"claim", false}, {"verdict", false}, {"says", false}, {"metric", false},
         {"effect", true}, {"p_holm", true},   {"n", true}};
-    enum { COLUMNS = sizeof(column) / sizeof(*column) };
     const struct claim_verdicts *v = earlier ? &h->first : &h->now;
-    *t = (struct table){.arena = a,
-                        .title = title_of(h, earlier, a),
-                        .n_label = 1,
-                        .n_row = v->n,
-                        .n_column = COLUMNS};
-    t->column = ARENA_ARRAY(a, COLUMNS, struct table_column);
-    memcpy(t->column, column, sizeof(column));
-    t->cell = ARENA_ARRAY(a, (int64_t)v->n * COLUMNS, struct table_cell);
+    *t = (struct table){.arena = a, .title = title_of(h, earlier, a), .n_label = 1};
+    for (size_t k = 0; k < sizeof(column) / sizeof(*column); k++)
+        table_column(t, column[k].head, column[k].right);
     for (int i = 0; i < v->n; i++)
-        add_claim(&v->item[i], t->cell + i * COLUMNS, a);
+        add_claim(t, &v->item[i], a);
     note_claims(t, v);
     note_tests(t, v);
     if (v->n == 0 && v->version->claims->n > 0)
-        table_note(t, "they are about axes that the rows of today do not have: not judged");
+        table_note(t, "not judged: they are about axes that the rows no longer have");
     else if (v->n == 0)
         table_note(t, "all claims were withdrawn");
 }
@@ -121,7 +113,7 @@ static void put_claim(struct json m, const struct claim_verdict *v)
     json_put_text(m, "name", c->name);
     json_put_text(m, "text", c->text);
     json_put_text(m, "says", claim_words(v, m.a));
-    json_put_text(m, "verdict", verdict_word(v->verdict));
+    json_put_text(m, "verdict", claim_ends[v->verdict]);
     json_put_text(m, "why", *v->why ? v->why : NULL);
     json_put_text(m, "metric", v->effects.metric);
     json_put_number(m, "length", v->effects.length >= 0 ? (double)v->effects.length : (double)NAN);
@@ -129,11 +121,11 @@ static void put_claim(struct json m, const struct claim_verdict *v)
     json_put_number(m, "margin", c->margin);
     json_put_number(m, "alpha", c->alpha);
     json_put_text(m, "test", c->test);
-    json_put_number(m, "effect", e->mean);
-    json_put_number(m, "effect_sd", e->sd);
+    json_put_number(m, "effect", e->of.mean);
+    json_put_number(m, "effect_sd", e->of.sd);
     json_put_number(m, "ci_low", v->ci_low);
     json_put_number(m, "ci_high", v->ci_high);
-    json_put_int(m, "n", e->n);
+    json_put_int(m, "n", e->of.n);
     json_put_number(m, "p", v->p);
     json_put_number(m, "p_holm", v->p_holm);
     json_put_number(m, "p_against", v->against);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* comparison.c: means over seeds, differences to the baseline paired by seed, and the best. */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "maths/statistics.h"
@@ -26,7 +27,7 @@ static peat_status no_baseline(const struct results *r, const struct result_row 
                      strcmp(which, "no baseline") == 0 ? "other" : "more");
 }
 
-/* Has the labels of the selector as they stand, not through a "-". */
+/* The row has the labels of the selector themselves, not "-" in the place of one. */
 static bool names_it(const struct results *r, const struct selector *s,
                      const struct result_row *row)
 {
@@ -96,15 +97,44 @@ static int finite_values(const struct result_row *row, int length, double *x)
     return n;
 }
 
+struct difference difference_of(const double *d, int n, enum paired_test test)
+{
+    double mean = stats_mean(d, n), half = stats_ci_half(d, n);
+    struct difference x = {.n = n,
+                           .mean = mean,
+                           .sd = stats_sd(d, n),
+                           .ci_low = mean - half,
+                           .ci_high = mean + half,
+                           .dz = effect_dz(d, n),
+                           .gz = effect_gz(d, n)};
+    x.p = x.p_holm = paired_p(test, d, n);
+    x.p_t = x.p_t_holm = paired_p(TEST_T, d, n);
+    return x;
+}
+
+const struct statistic statistics[] = {
+    {"diff", offsetof(struct difference, mean)},
+    {"diff_sd", offsetof(struct difference, sd)},
+    {"diff_ci_low", offsetof(struct difference, ci_low)},
+    {"diff_ci_high", offsetof(struct difference, ci_high)},
+    {"effect_dz", offsetof(struct difference, dz)},
+    {"effect_gz", offsetof(struct difference, gz)},
+    {"p", offsetof(struct difference, p)},
+    {"p_holm", offsetof(struct difference, p_holm)},
+    {"p_t", offsetof(struct difference, p_t)},
+    {"p_t_holm", offsetof(struct difference, p_t_holm)},
+    {NULL, 0},
+};
+
 struct summary summary_of(const double *x, int n)
 {
-    const double nan = (double)NAN, mean = stats_mean(x, n), half = stats_ci_half(x, n);
-    struct summary s = {.n = n, .mean = mean, .sd = stats_sd(x, n)};
-    s.ci_low = mean - half;
-    s.ci_high = mean + half;
-    s.diff = s.diff_sd = s.diff_ci_low = s.diff_ci_high = nan;
-    s.dz = s.gz = s.p = s.p_holm = s.p_t = s.p_t_holm = nan;
-    return s;
+    double mean = stats_mean(x, n), half = stats_ci_half(x, n);
+    return (struct summary){.n = n,
+                            .mean = mean,
+                            .sd = stats_sd(x, n),
+                            .ci_low = mean - half,
+                            .ci_high = mean + half,
+                            .diff = difference_of(NULL, 0, TEST_T)};
 }
 
 static void summarise(const struct result_row *row, int length, double *x, struct summary *s)
@@ -115,7 +145,7 @@ static void summarise(const struct result_row *row, int length, double *x, struc
             s->untrained || (result_counts(row->cell[i]) && row->cell[i]->untrained[length]);
 }
 
-/* What was not recorded, by an older engine, is taken for the same. */
+/* A text that an older engine did not record counts as the same. */
 static bool differ(const char *a, const char *b)
 {
     return a && b && strcmp(a, b) != 0;
@@ -125,25 +155,20 @@ bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct
 {
     bool other_init = differ(a->init, b->init);
     bool other_shapes = !a->shapes || !b->shapes || differ(a->shapes, b->shapes);
-    if (a->may_stop != b->may_stop) {
+    bool holds = false;
+    if (a->may_stop != b->may_stop)
         p->other_stop++;
-        return false;
-    }
-    if (a->task != b->task) {
+    else if (a->task != b->task)
         p->other_task++;
-        return false;
-    }
-    if (differ(a->batches, b->batches)) {
+    else if (differ(a->batches, b->batches))
         p->other_batches++;
-        return false;
-    }
-    if (other_init && !other_shapes) {
+    else if (other_init && !other_shapes)
         p->other_init++;
-        return false;
-    }
-    p->n++;
-    p->by_data += other_init;
-    return true;
+    else
+        holds = true;
+    p->n += holds;
+    p->by_data += holds && other_init;
+    return holds;
 }
 
 double pair_difference(const struct result_cell *a, const struct result_cell *b, int length,
@@ -167,36 +192,38 @@ struct pairs row_differences(const struct result_row *x, const struct result_row
     return pairs;
 }
 
-void rows_compare(const struct result_row *x, const struct result_row *y, int length,
-                  enum paired_test test, double *d, struct summary *s)
+int differences_adjust(struct difference *const *d, int n, struct arena *a)
 {
-    s->pairs = row_differences(x, y, length, d);
-    int n = s->pairs.n;
-    double half = stats_ci_half(d, n);
-    s->diff = stats_mean(d, n);
-    s->diff_sd = stats_sd(d, n);
-    s->diff_ci_low = s->diff - half;
-    s->diff_ci_high = s->diff + half;
-    s->dz = effect_dz(d, n);
-    s->gz = effect_gz(d, n);
-    s->p = s->p_holm = paired_p(test, d, n);
-    s->p_t = s->p_t_holm = paired_p(TEST_T, d, n);
+    double *p = ARENA_ARRAY(a, n, double), *t = ARENA_ARRAY(a, n, double);
+    int tested = 0;
+    for (int i = 0; i < n; i++) {
+        p[i] = d[i]->p;
+        t[i] = d[i]->p_t;
+        tested += !isnan(p[i]);
+    }
+    holm_adjust(p, n);
+    holm_adjust(t, n);
+    for (int i = 0; i < n; i++) {
+        d[i]->p_holm = p[i];
+        d[i]->p_t_holm = t[i];
+    }
+    return tested;
 }
 
-static void adjust(struct results *r, int length, double *p)
+/* Every row with its baseline. */
+static void compare_rows(struct results *r, int length, double *x, struct arena *a)
 {
+    struct difference **all = ARENA_ARRAY(a, r->n_row, struct difference *);
     for (int i = 0; i < r->n_row; i++) {
-        p[i] = r->row[i].at[length].p;
-        r->comparisons[length] += !isnan(p[i]);
+        struct result_row *row = &r->row[i];
+        struct summary *s = &row->at[length];
+        all[i] = &s->diff;
+        if (row->baseline < 0 || row->baseline == i)
+            continue;
+        s->pairs = row_differences(row, &r->row[row->baseline], length, x);
+        s->diff = difference_of(x, s->pairs.n, r->test);
     }
-    holm_adjust(p, r->n_row);
-    for (int i = 0; i < r->n_row; i++) {
-        r->row[i].at[length].p_holm = p[i];
-        p[i] = r->row[i].at[length].p_t;
-    }
-    holm_adjust(p, r->n_row);
-    for (int i = 0; i < r->n_row; i++)
-        r->row[i].at[length].p_t_holm = p[i];
+    r->comparisons[length] = differences_adjust(all, r->n_row, a);
 }
 
 /* ---- best ---- */
@@ -260,11 +287,7 @@ peat_status results_compare(struct results *r, const struct results_options *o, 
     for (int l = 0; l < r->n_length; l++) {
         for (int i = 0; i < r->n_row; i++)
             summarise(&r->row[i], l, x, &r->row[i].at[l]);
-        for (int i = 0; i < r->n_row; i++)
-            if (r->row[i].baseline >= 0 && r->row[i].baseline != i)
-                rows_compare(&r->row[i], &r->row[r->row[i].baseline], l, r->test, x,
-                             &r->row[i].at[l]);
-        adjust(r, l, x);
+        compare_rows(r, l, x, a);
         for (int task = 0; task < r->n_task; task++)
             mark_best(r, task, l, x);
     }

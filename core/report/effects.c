@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "report/lists.h"
 
 /* ---- rows ---- */
 
@@ -102,22 +103,19 @@ static void choose_measure(struct effects *x, int64_t length)
 
 /* ---- differences ---- */
 
-static bool has_diverged(const struct result_cell *c)
-{
-    return c && c->state == CELL_DIVERGED;
-}
-
-/* A row that diverged is worse than any value: without end. */
+/* A diverged row counts as infinitely bad. */
 static double difference(struct effects *x, const struct result_cell *a,
                          const struct result_cell *b)
 {
     double worst = x->goal_max ? -(double)INFINITY : (double)INFINITY;
-    bool a_counts = a && result_counts(a), b_counts = b && result_counts(b);
-    if (has_diverged(a) && b_counts)
+    if (!a || !b)
+        return (double)NAN;
+    if (a->state == CELL_DIVERGED && result_counts(b))
         return worst;
-    if (has_diverged(b) && a_counts)
+    if (b->state == CELL_DIVERGED && result_counts(a))
         return -worst;
-    double p = a_counts ? value_of(x, a) : (double)NAN, q = b_counts ? value_of(x, b) : (double)NAN;
+    double p = result_counts(a) ? value_of(x, a) : (double)NAN;
+    double q = result_counts(b) ? value_of(x, b) : (double)NAN;
     return isfinite(p) && isfinite(q) && pair_holds(a, b, &x->counted) ? p - q : (double)NAN;
 }
 
@@ -171,36 +169,24 @@ static struct effect effect_over(const struct effects *x, const bool *in, const 
 {
     struct effect e = {.name = name, .d = ARENA_ARRAY(a, x->r->n_seed, double)};
     double *mean = ARENA_ARRAY(a, x->r->n_seed, double);
+    int n = 0;
     strata_means(x->d, x->r->n_seed, x->pairs.n, in, mean);
     for (int s = 0; are_of_one_task(x, in) && s < x->r->n_seed; s++)
         if (!isnan(mean[s]))
-            e.d[e.n++] = mean[s];
+            e.d[n++] = mean[s];
     for (int j = 0; j < x->pairs.n; j++)
         e.n_stratum += in[j];
-    double half = stats_ci_half(e.d, e.n);
-    e.mean = stats_mean(e.d, e.n);
-    e.sd = stats_sd(e.d, e.n);
-    e.ci_low = e.mean - half;
-    e.ci_high = e.mean + half;
-    e.p = e.p_holm = paired_p(x->r->test, e.d, e.n);
-    e.p_t = e.p_t_holm = paired_p(TEST_T, e.d, e.n);
+    e.of = difference_of(e.d, n, x->r->test);
     count_diverged(x, in, &e);
     return e;
 }
 
 static void adjust_lines(struct effects *x, struct arena *a)
 {
-    double *p = ARENA_ARRAY(a, x->n_line, double), *t = ARENA_ARRAY(a, x->n_line, double);
-    for (int i = 0; i < x->n_line; i++) {
-        p[i] = x->line[i].p;
-        t[i] = x->line[i].p_t;
-    }
-    holm_adjust(p, x->n_line);
-    holm_adjust(t, x->n_line);
-    for (int i = 0; i < x->n_line; i++) {
-        x->line[i].p_holm = p[i];
-        x->line[i].p_t_holm = t[i];
-    }
+    struct difference **line = ARENA_ARRAY(a, x->n_line, struct difference *);
+    for (int i = 0; i < x->n_line; i++)
+        line[i] = &x->line[i].of;
+    differences_adjust(line, x->n_line, a);
 }
 
 /* ---- over what ---- */
@@ -221,7 +207,7 @@ static const char *setting_name(const struct effects *x, int pair, const bool *a
     for (int k = 0; k < x->r->n_axis; k++)
         if (axes[k] && k != x->spec.factor) {
             const char *label = x->pairs.pair[pair].label[k];
-            name = name ? arena_printf(a, "%s, %s", name, label) : label;
+            name = list_add(a, name, ", ", label);
         }
     return name ? name : "all";
 }
@@ -322,7 +308,15 @@ void effects_compute(struct effects *x, const struct results *r, const struct co
     fill_effects(x, a);
 }
 
-/* ---- those of the report ---- */
+bool effects_have_pairs(const struct effects *x)
+{
+    bool any = false;
+    for (int i = 0; i < x->n_line; i++)
+        any = any || x->line[i].of.n > 0;
+    return any;
+}
+
+/* ---- contrasts of the report ---- */
 
 int effects_count(const struct results *r)
 {

@@ -2,15 +2,14 @@
 /* effects_table.c: a contrast as a table, as JSON and as CSV. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/repeat.h"
 #include "labels.h"
 #include "report/comparison_tables.h"
 #include "report/csv_fields.h"
+#include "report/lists.h"
 #include "report/numbers.h"
-#include "report/significance.h"
 
 /* Effects in the order shown. */
 struct listed {
@@ -24,7 +23,7 @@ static int list_effects(const struct effects *x, struct listed *out)
 {
     int n = 0, tested = 0;
     for (int i = 0; i < x->n_line; i++)
-        tested += !isnan(x->line[i].p);
+        tested += !isnan(x->line[i].of.p);
     for (int i = 0; i < x->n_line; i++)
         out[n++] = (struct listed){&x->line[i], "line", tested};
     for (int i = 0; i < x->n_margin; i++)
@@ -48,18 +47,16 @@ static void note_interactions(struct table *t, const struct effects *x)
     for (int i = 0; i < x->n_interaction; i++) {
         const struct interaction *s = &x->interaction[i].test;
         const char *axis = results_axis_name(x->r, x->interaction[i].axis);
-        char p[32];
         if (isnan(s->p)) {
             table_note(t, "interaction with %s: not testable with %d complete seed%s", axis, s->n,
                        plural(s->n));
             continue;
         }
-        snprintf(p, sizeof(p), s->p < 0.001 ? "%.1e" : "%.3f", s->p);
         table_note(t,
                    "interaction: that the difference depends on %s is %s: F(%.3g, %.3g) = %.3g, p "
                    "= %s over %d seeds",
                    axis, s->p < STATS_LEVEL ? "shown" : "not shown", s->epsilon * s->df1,
-                   s->epsilon * s->df2, s->f, p, s->n);
+                   s->epsilon * s->df2, s->f, number_p(t->arena, s->p), s->n);
     }
 }
 
@@ -71,8 +68,8 @@ static void note_alone(struct table *t, const struct effects *x)
             const struct contrast_alone *alone = &x->pairs.alone[i];
             if (alone->same_model != (same != 0))
                 continue;
-            const char *label = results_row_label(x->r, &x->r->row[alone->row], t->arena);
-            rows = rows ? arena_printf(t->arena, "%s, %s", rows, label) : label;
+            rows = list_add(t->arena, rows, ", ",
+                            results_row_label(x->r, &x->r->row[alone->row], t->arena));
         }
         if (rows && same)
             table_note(t, "left out, being the same model for every %s: %s",
@@ -126,10 +123,8 @@ static const char *over_names(const struct effects *x, struct arena *a)
 {
     const char *names = NULL;
     for (int k = 0; k < x->r->n_axis; k++)
-        if (x->spec.over[k]) {
-            const char *name = results_axis_name(x->r, k);
-            names = names ? arena_printf(a, "%s, %s", names, name) : name;
-        }
+        if (x->spec.over[k])
+            names = list_add(a, names, ", ", results_axis_name(x->r, k));
     return names ? names : "";
 }
 
@@ -147,32 +142,9 @@ static const char *title_of(const struct effects *x, struct arena *a)
 static bool needs_t(const struct effects *x, const struct listed *list, int n)
 {
     for (int i = 0; i < n; i++)
-        if (!isnan(list[i].e->p) && !paired_can_show(x->r->test, list[i].e->n, list[i].m))
+        if (!isnan(list[i].e->of.p) && !paired_can_show(x->r->test, list[i].e->of.n, list[i].m))
             return true;
     return false;
-}
-
-static struct table_cell plain(const char *text)
-{
-    return (struct table_cell){text, "", false};
-}
-
-static const char *p_text(struct arena *a, double p)
-{
-    return significance_text(a, TEST_T, p, 2, 1);
-}
-
-static void add_effect(const struct effects *x, const struct listed *l, bool with_t,
-                       struct table_cell *cell, struct arena *a)
-{
-    const struct effect *e = l->e;
-    *cell++ = plain(e->name);
-    *cell++ = plain(number_interval_text(a, e->mean, e->ci_high - e->mean, true));
-    *cell++ = plain(significance_text(a, x->r->test, e->p_holm, e->n, l->m));
-    if (with_t)
-        *cell++ = plain(p_text(a, e->p_t_holm));
-    *cell++ = plain(arena_printf(a, "%d", e->n));
-    *cell = plain(arena_printf(a, "%d", e->n_stratum));
 }
 
 void effects_table(struct table *t, const struct effects *x, struct arena *a)
@@ -180,22 +152,25 @@ void effects_table(struct table *t, const struct effects *x, struct arena *a)
     int n;
     struct listed *list = listed_of(x, a, &n);
     bool with_t = needs_t(x, list, n);
-    const struct table_column all[] = {
-        {over_names(x, a), false},
-        {"difference", true},
-        {"p_holm", true},
-        {"p_t", true},
-        {"n", true},
-        {"strata", true},
-    };
-    *t = (struct table){.arena = a, .title = title_of(x, a), .n_label = 1, .n_row = n};
-    t->column = ARENA_ARRAY(a, sizeof(all) / sizeof(*all), struct table_column);
-    for (size_t k = 0; k < sizeof(all) / sizeof(*all); k++)
-        if (with_t || strcmp(all[k].head, "p_t") != 0)
-            t->column[t->n_column++] = all[k];
-    t->cell = ARENA_ARRAY(a, (int64_t)t->n_row * t->n_column, struct table_cell);
-    for (int i = 0; i < n; i++)
-        add_effect(x, &list[i], with_t, t->cell + i * t->n_column, a);
+    *t = (struct table){.arena = a, .title = title_of(x, a), .n_label = 1};
+    table_column(t, over_names(x, a), false);
+    table_column(t, "difference", true);
+    table_column(t, "p_holm", true);
+    if (with_t)
+        table_column(t, "p_t", true);
+    table_column(t, "n", true);
+    table_column(t, "strata", true);
+    for (int i = 0; i < n; i++) {
+        const struct effect *e = list[i].e;
+        const struct difference *d = &e->of;
+        table_text(t, e->name);
+        table_text(t, number_interval(a, d->mean, d->ci_high - d->mean, true));
+        table_text(t, number_tested_p(a, x->r->test, d->p_holm, d->n, list[i].m));
+        if (with_t)
+            table_text(t, number_p(a, d->p_t_holm));
+        table_text(t, arena_printf(a, "%d", d->n));
+        table_text(t, arena_printf(a, "%d", e->n_stratum));
+    }
     note_interactions(t, x);
     note_alone(t, x);
     note_diverged(t, x);
@@ -212,15 +187,8 @@ static void put_effect(struct json list, const struct listed *l)
     json_put_text(m, "kind", l->kind);
     json_put_text(m, "of", e->name);
     json_put_int(m, "strata", e->n_stratum);
-    json_put_int(m, "n", e->n);
-    json_put_number(m, "diff", e->mean);
-    json_put_number(m, "diff_sd", e->sd);
-    json_put_number(m, "diff_ci_low", e->ci_low);
-    json_put_number(m, "diff_ci_high", e->ci_high);
-    json_put_number(m, "p", e->p);
-    json_put_number(m, "p_holm", e->p_holm);
-    json_put_number(m, "p_t", e->p_t);
-    json_put_number(m, "p_t_holm", e->p_t_holm);
+    json_put_int(m, "n", e->of.n);
+    json_put_difference(m, &e->of);
     json_put_int(m, "a_diverged", e->a_diverged);
     json_put_int(m, "b_diverged", e->b_diverged);
 }

@@ -16,6 +16,7 @@
 #include "base/shown.h"
 #include "cell/cellmetrics.h"
 #include "report/csv_fields.h"
+#include "report/lists.h"
 #include "report/table.h"
 
 /* One measured number. */
@@ -126,8 +127,8 @@ static const char *joined(const struct csv *csv, const char *list, const char *k
         const char *prefix = kind ? json_get_text(item, kind) : NULL,
                    *text = json_get_text(item, member);
         text = text ? text : otherwise ? otherwise : "";
-        all = arena_printf(csv->passing, "%s%s%s%s%s", all ? all : "", all ? ";" : "",
-                           prefix ? prefix : "", prefix ? "/" : "", text);
+        all = list_add(csv->passing, all, ";",
+                       prefix ? arena_printf(csv->passing, "%s/%s", prefix, text) : text);
     }
     return all;
 }
@@ -472,9 +473,7 @@ static peat_status choose_columns(struct csv *csv, const char *columns, struct e
     int room = 0;
     for (int k = 0; !columns && k < csv->n_column; k++)
         *ARENA_APPEND(csv->kept, csv->chosen, csv->n_chosen, room) = k;
-    for (const char *at = columns; at && *at;) {
-        size_t n = strcspn(at, ",");
-        const char *word = arena_printf(csv->kept, "%.*s", (int)n, at);
+    for (const char *word; (word = list_next(csv->kept, &columns));) {
         int k = find_column(csv, word);
         if (k == csv->n_column) {
             error_set(err, PEAT_INVALID, "--columns: the csv has no '%s'; it has ", word);
@@ -482,7 +481,6 @@ static peat_status choose_columns(struct csv *csv, const char *columns, struct e
             return PEAT_INVALID;
         }
         *ARENA_APPEND(csv->kept, csv->chosen, csv->n_chosen, room) = k;
-        at += n + (at[n] == ',');
     }
     return PEAT_OK;
 }

@@ -37,16 +37,10 @@ void json_put_pairs(struct json map, const struct pairs *p)
     json_put_int(map, "pairs_refused", pairs_refused(p));
 }
 
-void json_put_difference(struct json map, const struct summary *s)
+void json_put_difference(struct json map, const struct difference *d)
 {
-    json_put_number(map, "diff", s->diff);
-    json_put_number(map, "diff_sd", s->diff_sd);
-    json_put_number(map, "diff_ci_low", s->diff_ci_low);
-    json_put_number(map, "diff_ci_high", s->diff_ci_high);
-    json_put_number(map, "effect_dz", s->dz);
-    json_put_number(map, "effect_gz", s->gz);
-    json_put_number(map, "p", s->p);
-    json_put_number(map, "p_t", s->p_t);
+    for (const struct statistic *s = statistics; s->name; s++)
+        json_put_number(map, s->name, statistic_of(d, s));
 }
 
 static void put_quantities(struct json m, const struct result_row *row)
@@ -85,9 +79,7 @@ static void add_row(struct json rows, const struct results *r, const struct resu
     json_put_text(m, "baseline",
                   row->baseline < 0 ? NULL : results_row_label(r, &r->row[row->baseline], m.a));
     json_put_pairs(m, &s->pairs);
-    json_put_difference(m, s);
-    json_put_number(m, "p_holm", s->p_holm);
-    json_put_number(m, "p_t_holm", s->p_t_holm);
+    json_put_difference(m, &s->diff);
     json_put_bool(m, "can_be_significant",
                   length >= 0 && paired_can_show(r->test, s->pairs.n, r->comparisons[length]));
     json_put_bool(m, "untrained", s->untrained);

@@ -6,19 +6,20 @@
 
 #include "base/repeat.h"
 #include "cell/cellmeta.h"
+#include "report/lists.h"
 
 enum { KEYS_MAX = 32 };
 
-struct finding {
+struct search {
     struct kinds *k;
     struct arena *a;
     int n;
-    const struct result_cell **cell; /* those that count and say what made them */
-    bool tells[KEYS_MAX];            /* not the same in all */
+    const struct result_cell **cell; /* those that count and whose meta.json is there */
+    bool differs[KEYS_MAX];          /* between these cells */
 };
 
-/* What gemm_identify adds to the kernels of a cell whose products round: its precision, which is no
- * machine's. */
+/* The end of a name of kernels from which gemm_identify names a precision, which is the cell's and
+ * not the machine's; NULL: none. */
 static const char *rounding(const char *value)
 {
     return strstr(value, " + bf16 ");
@@ -30,7 +31,7 @@ static const char *value_of(const struct result_cell *c, int key)
     return value ? value : "";
 }
 
-/* Of a cell that rounds and one that does not the rest is compared. */
+/* Precision, where one cell rounds and the other does not, is left out of the comparison. */
 static bool same(const struct result_cell *x, const struct result_cell *y, int key)
 {
     const char *a = value_of(x, key), *b = value_of(y, key);
@@ -58,7 +59,7 @@ static bool same_kind(const struct result_cell *x, const struct result_cell *y)
     return all;
 }
 
-static void add_cells(struct finding *f, const struct results *r, int n_row,
+static void add_cells(struct search *f, const struct results *r, int n_row,
                       const struct result_row *row, bool rounding_ones)
 {
     for (int i = 0; i < n_row; i++)
@@ -69,9 +70,9 @@ static void add_cells(struct finding *f, const struct results *r, int n_row,
         }
 }
 
-/* Those that round come first: each is compared with a first one, and these have most to compare.
- */
-static void list_cells(struct finding *f, const struct results *r, int n_row,
+/* Each cell is compared with the first; cells that round come first, because they have most keys to
+ * compare. */
+static void list_cells(struct search *f, const struct results *r, int n_row,
                        const struct result_row *row)
 {
     f->cell = ARENA_ARRAY(f->a, r->n_cell, const struct result_cell *);
@@ -79,21 +80,23 @@ static void list_cells(struct finding *f, const struct results *r, int n_row,
     add_cells(f, r, n_row, row, false);
     for (int i = 1; i < f->n; i++)
         for (int key = 0; key < KEYS_MAX && deciding_keys[key]; key++)
-            f->tells[key] = f->tells[key] || !same(f->cell[0], f->cell[i], key);
+            f->differs[key] = f->differs[key] || !same(f->cell[0], f->cell[i], key);
 }
 
-static const char *kind_text(const struct finding *f, const struct result_cell *c)
+static const char *kind_text(const struct search *f, const struct result_cell *c)
 {
     const char *text = NULL;
     for (int i = 0; i < KEYS_MAX && deciding_keys[i]; i++) {
         const char *value = value_of(c, i);
-        if (f->tells[i])
-            text = arena_item(f->a, text, "%s %s", deciding_keys[i], *value ? value : "unknown");
+        if (f->differs[i])
+            text =
+                list_add(f->a, text, ", ",
+                         arena_printf(f->a, "%s %s", deciding_keys[i], *value ? value : "unknown"));
     }
     return text ? text : "one kind";
 }
 
-/* ", "-separated and whole. */
+/* hosts: separated by ", ". */
 static bool has_host(const char *hosts, const char *host)
 {
     size_t n = strlen(host);
@@ -103,7 +106,7 @@ static bool has_host(const char *hosts, const char *host)
     return false;
 }
 
-static void add_host(struct finding *f, struct machine_kind *kind, const struct result_cell *c)
+static void add_host(struct search *f, struct machine_kind *kind, const struct result_cell *c)
 {
     const char *host = json_get_text(c->meta, "host");
     if (!host || has_host(kind->hosts, host))
@@ -111,7 +114,7 @@ static void add_host(struct finding *f, struct machine_kind *kind, const struct 
     kind->hosts = *kind->hosts ? arena_printf(f->a, "%s, %s", kind->hosts, host) : host;
 }
 
-static void sort_cells(struct finding *f)
+static void sort_cells(struct search *f)
 {
     struct kinds *k = f->k;
     const struct result_cell **first = ARENA_ARRAY(f->a, f->n, const struct result_cell *);
@@ -129,7 +132,7 @@ static void sort_cells(struct finding *f)
     }
 }
 
-static void count_crossed(struct finding *f, const struct results *r)
+static void count_crossed(struct search *f, const struct results *r)
 {
     for (int s = 0; s < r->n_seed; s++) {
         const struct result_cell *first = NULL;
@@ -148,7 +151,7 @@ static void count_crossed(struct finding *f, const struct results *r)
 void kinds_find(struct kinds *k, const struct results *r, int n_row, const struct result_row *row,
                 struct arena *a)
 {
-    struct finding f = {.k = k, .a = a};
+    struct search f = {.k = k, .a = a};
     *k = (struct kinds){0};
     list_cells(&f, r, n_row, row);
     sort_cells(&f);

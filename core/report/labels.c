@@ -2,7 +2,10 @@
 /* labels.c: rows by the labels of their axes: their names, and which are alike. */
 #include "labels.h"
 
+#include <inttypes.h>
 #include <string.h>
+
+#include "report/lists.h"
 
 static const char *last_part(const char *key)
 {
@@ -25,7 +28,7 @@ const char *labels_join(const struct results *r, const struct result_row *row, c
     const char *text = NULL;
     for (int i = 0; i < r->n_axis; i++)
         if (!group || group[i] == in)
-            text = text ? arena_printf(a, "%s%s%s", text, between, row->axis[i]) : row->axis[i];
+            text = list_add(a, text, between, row->axis[i]);
     return text ? text : "-";
 }
 
@@ -70,4 +73,22 @@ const struct result_cell *row_cell(const struct result_row *row, int64_t seed)
         if (row->cell[i]->seed == seed)
             return row->cell[i];
     return NULL;
+}
+
+int results_find_length(const struct results *r, int64_t length)
+{
+    for (int l = 0; l < r->n_length; l++)
+        if (r->length[l] == length)
+            return l;
+    return -1;
+}
+
+peat_status results_no_length(const struct results *r, int64_t length, struct arena *a,
+                              struct error *err)
+{
+    const char *known = NULL;
+    for (int l = 0; l < r->n_length; l++)
+        known = list_add(a, known, ", ", arena_printf(a, "%" PRId64, r->length[l]));
+    return error_set(err, PEAT_INVALID, "nothing was evaluated at length %" PRId64 "; there are %s",
+                     length, known ? known : "none");
 }

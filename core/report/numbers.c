@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* numbers.c: how numbers stand in a table. */
+/* numbers.c: numbers as a table shows them. */
 #include "report/numbers.h"
 
 #include <math.h>
@@ -24,17 +24,9 @@ static int decimals_of(double x, int digits)
     return decimals < 0 ? 0 : decimals > DECIMALS_MAX ? DECIMALS_MAX : decimals;
 }
 
-void number_interval(struct strbuf *out, double x, double half, bool with_sign)
+const char *number_interval(struct arena *a, double x, double half, bool with_sign)
 {
-    number_spread(out, x, half, 2, with_sign);
-}
-
-const char *number_interval_text(struct arena *a, double x, double half, bool with_sign)
-{
-    struct strbuf out;
-    strbuf_init(&out);
-    number_interval(&out, x, half, with_sign);
-    return strbuf_keep(&out, a);
+    return number_spread(a, x, half, 2, with_sign);
 }
 
 /* Whose digits would fill a line. */
@@ -51,87 +43,66 @@ static int exponent_of(double x, int digits)
     return atoi(strchr(text, 'e') + 1);
 }
 
-/* "1.234e+20 ± 1.2e+18" */
-static void add_long(struct strbuf *out, double x, double half, int digits, bool with_sign)
+/* Decimals of the mantissa of x, so that its last digit is that of half. */
+static int mantissa_decimals(double x, double half, int digits)
 {
-    bool exact = !isfinite(half) || half == 0.0;
-    int decimals = digits + 1;
-    if (!exact && x != 0.0)
-        decimals = exponent_of(x, digits) - exponent_of(half, digits) + digits - 1;
-    decimals = decimals < 0 ? 0 : decimals > DECIMALS_MAX ? DECIMALS_MAX : decimals;
-    if (x == 0.0)
-        strbuf_add(out, "0");
-    else
-        strbuf_addf(out, with_sign ? "%+.*e" : "%.*e", decimals, x);
-    if (half == 0.0)
-        strbuf_add(out, " ± 0");
-    else if (!exact)
-        strbuf_addf(out, " ± %.*e", digits - 1, half);
+    int decimals = exponent_of(x, digits) - exponent_of(half, digits) + digits - 1;
+    return decimals < 0 ? 0 : decimals > DECIMALS_MAX ? DECIMALS_MAX : decimals;
 }
 
-void number_spread(struct strbuf *out, double x, double half, int digits, bool with_sign)
+const char *number_spread(struct arena *a, double x, double half, int digits, bool with_sign)
 {
-    if (!isfinite(x)) {
-        strbuf_add(out, "-");
-        return;
-    }
+    if (!isfinite(x))
+        return "-";
     x = x == 0.0 ? 0.0 : x;     /* no sign */
     if (half < 1e-13 * fabs(x)) /* nothing but rounding */
         half = 0.0;
-    bool exact = !isfinite(half) || half == 0.0;
+    bool exact = !isfinite(half) || half == 0.0, sign = with_sign && x != 0.0;
+    const char *number, *spread = half == 0.0 ? " ± 0" : "";
     if (is_long(exact ? x : fmax(fabs(x), half))) {
-        add_long(out, x, half, digits, with_sign);
-        return;
+        int decimals = exact ? digits + 1 : mantissa_decimals(x, half, digits);
+        number = x == 0.0 ? "0" : arena_printf(a, sign ? "%+.*e" : "%.*e", decimals, x);
+        spread = exact ? spread : arena_printf(a, " ± %.*e", digits - 1, half);
+    } else {
+        int decimals = exact ? decimals_of(x, digits + 2) : decimals_of(half, digits);
+        number = arena_printf(a, sign ? "%+.*f" : "%.*f", decimals, x);
+        spread = exact ? spread : arena_printf(a, " ± %.*f", decimals, half);
     }
-    int decimals = exact ? decimals_of(x, digits + 2) : decimals_of(half, digits);
-    strbuf_addf(out, with_sign && x != 0.0 ? "%+.*f" : "%.*f", decimals, x);
-    if (half == 0.0)
-        strbuf_add(out, " ± 0");
-    else if (!exact)
-        strbuf_addf(out, " ± %.*f", decimals, half);
+    return arena_printf(a, "%s%s", number, spread);
 }
 
-void number_count(struct strbuf *out, double x)
+const char *number_count(struct arena *a, double x)
 {
     static const char *const unit[] = {"", "k", "M", "G", "T", "P"};
     const double whole = x;
     size_t i = 0;
-    if (!isfinite(x)) {
-        strbuf_add(out, "-");
-        return;
-    }
+    if (!isfinite(x))
+        return "-";
     for (; i + 1 < sizeof(unit) / sizeof(*unit) && fabs(x) >= 999.5; i++)
         x /= 1000.0;
-    if (fabs(x) >= 999.5) {
-        strbuf_addf(out, "%.2e", whole);
-        return;
-    }
+    if (fabs(x) >= 999.5)
+        return arena_printf(a, "%.2e", whole);
     int decimals = i == 0 || fabs(x) >= 99.95 ? 0 : fabs(x) >= 9.995 ? 1 : 2;
-    strbuf_addf(out, "%.*f%s", decimals, x, unit[i]);
+    return arena_printf(a, "%.*f%s", decimals, x, unit[i]);
 }
 
-void number_ratio(struct strbuf *out, double x)
+const char *number_ratio(struct arena *a, double x)
 {
     if (isnan(x))
-        strbuf_add(out, "-");
-    else if (x >= 1.0)
-        strbuf_addf(out, x < 1000.0 ? "%.3g : 1" : "%.0f : 1", x);
-    else
-        strbuf_addf(out, x > 1e-3 ? "1 : %.3g" : "1 : %.0f", 1.0 / x);
+        return "-";
+    if (x >= 1.0)
+        return arena_printf(a, x < 1000.0 ? "%.3g : 1" : "%.0f : 1", x);
+    return arena_printf(a, x > 1e-3 ? "1 : %.3g" : "1 : %.0f", 1.0 / x);
 }
 
-void number_p(struct strbuf *out, double p)
+const char *number_p(struct arena *a, double p)
 {
-    if (isnan(p))
-        strbuf_add(out, "-");
-    else
-        strbuf_addf(out, p < 0.001 ? "%.1e" : "%.3f", p);
+    return isnan(p) ? "-" : arena_printf(a, p < 0.001 ? "%.1e" : "%.3f", p);
 }
 
-const char *number_formed(struct arena *a, void (*number)(struct strbuf *, double), double x)
+const char *number_tested_p(struct arena *a, enum paired_test test, double p, int n, int m)
 {
-    struct strbuf out;
-    strbuf_init(&out);
-    number(&out, x);
-    return strbuf_keep(&out, a);
+    if (isnan(p) || paired_can_show(test, n, m))
+        return number_p(a, p);
+    return arena_printf(a, "needs %d seeds", paired_pairs_needed(test, 2, m, STATS_LEVEL));
 }

@@ -2,7 +2,6 @@
 /* ranking.c: from rows to ranks over tasks. */
 #include "report/ranking.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -50,7 +49,7 @@ static peat_status find_tasks(struct ranking *k, int64_t length, struct arena *a
 {
     const struct results *r = k->r;
     bool any = false;
-    int only = -1;
+    int only = length < 0 ? -1 : results_find_length(r, length);
     for (int i = 0; i < r->n_axis; i++) {
         k->is_task[i] = is_task_axis(r, i);
         any = any || k->is_task[i];
@@ -60,10 +59,8 @@ static peat_status find_tasks(struct ranking *k, int64_t length, struct arena *a
                          "option '--ranks': no axis of '%s' is one of tasks or data sets; ranks "
                          "are over tasks, not over seeds",
                          r->experiment);
-    for (int l = 0; length >= 0 && l < r->n_length; l++)
-        only = r->length[l] == length ? l : only;
     if (length >= 0 && only < 0)
-        return error_set(err, PEAT_INVALID, "nothing was evaluated at length %" PRId64, length);
+        return results_no_length(r, length, a, err);
     k->task = ARENA_ARRAY(a, r->n_row, const struct result_row *);
     k->length = ARENA_ARRAY(a, r->n_row, int);
     for (int i = 0; i < r->n_row; i++)

@@ -27,41 +27,38 @@ static const char *task_head(const struct ranking *k, int task, struct arena *a)
 static void add_columns(const struct ranking *k, struct arena *a, struct table *t)
 {
     const struct results *r = k->r;
-    t->column = ARENA_ARRAY(a, r->n_axis + k->n + 3, struct table_column);
     for (int i = 0; i < r->n_axis; i++)
         if (!k->is_task[i])
-            t->column[t->n_column++] = (struct table_column){results_axis_name(r, i), false};
+            table_column(t, results_axis_name(r, i), false);
     t->n_label = t->n_column;
-    t->column[t->n_column++] = (struct table_column){"mean rank", true};
-    t->column[t->n_column++] = (struct table_column){"score", true};
-    t->column[t->n_column++] = (struct table_column){"ratio", true};
+    table_column(t, "mean rank", true);
+    table_column(t, "score", true);
+    table_column(t, "ratio", true);
     for (int i = 0; i < k->n; i++)
-        t->column[t->n_column++] = (struct table_column){task_head(k, i, a), true};
+        table_column(t, task_head(k, i, a), true);
 }
 
-static void add_method(const struct ranking *k, int j, struct arena *a, struct table_cell *cell)
+static void add_method(const struct ranking *k, int j, struct arena *a, struct table *t)
 {
     const struct ranked_method *m = &k->method[j];
     for (int i = 0; i < k->r->n_axis; i++)
         if (!k->is_task[i])
-            *cell++ = table_plain(m->row->axis[i]);
-    *cell = table_number(a, "%.2f", m->mean_rank);
-    cell++->strong = m->best;
-    *cell++ = table_number(a, "%+.3f", m->score);
-    *cell++ = table_number(a, "%.4f", m->ratio);
-    for (int t = 0; t < k->n; t++)
-        *cell++ = table_number(a, "%g", k->rank[t * k->k + j]);
+            table_text(t, m->row->axis[i]);
+    struct table_cell rank = table_number(a, "%.2f", m->mean_rank);
+    rank.strong = m->best;
+    table_cell(t, rank);
+    table_cell(t, table_number(a, "%+.3f", m->score));
+    table_cell(t, table_number(a, "%.4f", m->ratio));
+    for (int task = 0; task < k->n; task++)
+        table_cell(t, table_number(a, "%g", k->rank[task * k->k + j]));
 }
 
 static void add_notes(const struct ranking *k, struct table *t)
 {
     const struct friedman *f = &k->test;
-    struct strbuf p;
-    strbuf_init(&p);
-    number_p(&p, f->p);
     if (k->tested) {
         table_note(t, "Friedman's test (Iman-Davenport F = %.3g, %d methods, %d tasks): p %s", f->f,
-                   f->k, f->n, p.text);
+                   f->k, f->n, number_p(t->arena, f->p));
         table_note(t, "Nemenyi: mean ranks that differ by less than %.2f are not separable at .05",
                    f->critical);
     } else {
@@ -77,21 +74,18 @@ static void add_notes(const struct ranking *k, struct table *t)
         if (i == 0 || i == k->n_incomplete - 1)
             table_note(t, i == 0 ? "not ranked, without a value on every task: %s" : "... %s",
                        k->incomplete[i]);
-    strbuf_release(&p);
 }
 
 void ranking_table(const struct ranking *k, struct arena *a, struct table *t)
 {
-    *t = (struct table){.arena = a,
-                        .n_row = k->k,
-                        .strong =
-                            "best mean rank, and what is less than the critical difference away"};
+    *t = (struct table){
+        .arena = a,
+        .strong = "best mean rank, and all that are less than the critical difference from it"};
     t->title = arena_printf(a, "%s: ranks by %s (%s is better) within each task; 1 is best",
                             k->r->experiment, k->r->metric, k->r->goal_max ? "higher" : "lower");
     add_columns(k, a, t);
-    t->cell = ARENA_ARRAY(a, t->n_row * t->n_column, struct table_cell);
     for (int j = 0; j < k->k; j++)
-        add_method(k, j, a, t->cell + j * t->n_column);
+        add_method(k, j, a, t);
     t->any_strong = k->tested;
     add_notes(k, t);
 }

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "best_rows.h"
+#include "report/lists.h"
 
 /* What is being read. */
 struct reader {
@@ -41,7 +42,7 @@ static const char *list_axes(const struct reader *x, int d)
     const struct value *plan = x->run[d].plan;
     const char *text = NULL;
     for (int i = 0; i < json_get_count(plan, "axes"); i++)
-        text = arena_item(x->a, text, "%s", axis_key(plan, i));
+        text = list_add(x->a, text, ", ", axis_key(plan, i));
     return text ? text : "none";
 }
 
@@ -106,7 +107,7 @@ static void join_names(struct reader *x)
         for (int e = 0; e < d; e++)
             seen = seen || strcmp(json_get_text(x->run[e].plan, "experiment"), name) == 0;
         if (!seen)
-            x->r->experiment = d ? arena_printf(x->a, "%s + %s", x->r->experiment, name) : name;
+            x->r->experiment = list_add(x->a, x->r->experiment, " + ", name);
     }
 }
 

@@ -2,11 +2,9 @@
 /* selector.c: from the user's words to axes and rows. */
 #include "report/selector.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/repeat.h"
+#include "report/lists.h"
 
 /* Length of the first part of text up to `stop` outside of brackets: labels hold commas and '='
  * inside theirs, as "rotary(base=500,layout=halves)". */
@@ -23,15 +21,10 @@ static size_t part_length(const char *text, char stop)
     return n;
 }
 
-static bool equals(const char *name, const char *word, size_t n)
-{
-    return strlen(name) == n && memcmp(name, word, n) == 0;
-}
-
-int selector_axis(const struct results *r, const char *name, size_t n)
+int selector_axis(const struct results *r, const char *name)
 {
     for (int i = 0; i < r->n_axis; i++)
-        if (equals(r->axis[i], name, n) || equals(results_axis_name(r, i), name, n))
+        if (strcmp(r->axis[i], name) == 0 || strcmp(results_axis_name(r, i), name) == 0)
             return i;
     return -1;
 }
@@ -54,67 +47,67 @@ static const char *label_meant(const struct results *r, int axis, const char *wo
     return NULL;
 }
 
-/* The labels of an axis, each once, in row order, and the one nearest to `word`. */
-static void list_labels(const struct results *r, int axis, const char *word, struct strbuf *out)
+/* The labels of an axis, each once, in row order; they also go into `all` [*n], for suggestions. */
+static const char *list_labels(const struct results *r, int axis, const char **all, int *n,
+                               struct arena *a)
 {
-    const char **label = mem_array((size_t)r->n_row, sizeof(*label), "results");
-    char near[SUGGESTION];
-    int n = 0;
+    const char *list = NULL;
+    int first = *n;
     for (int i = 0; i < r->n_row; i++) {
-        label[n] = r->row[i].axis[axis];
-        n += times_said(label, n + 1, n) > 0;
+        const char *label = r->row[i].axis[axis];
+        bool seen = false;
+        for (int k = first; !seen && k < *n; k++)
+            seen = strcmp(all[k], label) == 0;
+        if (seen)
+            continue;
+        all[(*n)++] = label;
+        list = list_add(a, list, ", ", label);
     }
-    strbuf_join(out, label, n);
-    strbuf_add(out, suggestion(word, label, n, near));
-    free(label);
+    return list ? list : "none";
 }
 
 peat_status selector_no_axis(const struct results *r, const char *what, const char *name,
-                             struct error *err)
+                             struct arena *a, struct error *err)
 {
-    const char *key[2 * EXPERIMENT_MAX_AXES];
-    struct strbuf known;
-    strbuf_init(&known);
+    const char *key[2 * EXPERIMENT_MAX_AXES], *known = NULL;
     for (int i = 0; i < r->n_axis; i++) {
+        known = list_add(a, known, ", ", r->axis[i]);
         key[2 * i] = results_axis_name(r, i);
         key[2 * i + 1] = r->axis[i];
         strbuf_item(&known, "%s", r->axis[i]);
     }
     error_set(err, PEAT_INVALID, "%s: there is no axis '%s'; the axes are %s", what, name,
-              r->n_axis ? known.text : "none");
+              known ? known : "none");
     error_add_nearest(err, name, key, 2 * r->n_axis);
-    strbuf_release(&known);
     return PEAT_INVALID;
 }
 
 static peat_status set_label(const struct results *r, const char *what, int axis, const char *label,
                              struct selector *s, struct arena *a, struct error *err)
 {
+    const char **all = ARENA_ARRAY(a, r->n_row, const char *);
+    int n = 0;
     s->label[axis] = label_meant(r, axis, label, a);
     if (s->label[axis])
         return PEAT_OK;
-    struct strbuf known;
-    strbuf_init(&known);
-    list_labels(r, axis, label, &known);
     error_set(err, PEAT_INVALID, "%s: no row has %s '%s'; there are %s", what, r->axis[axis], label,
-              known.text);
-    strbuf_release(&known);
+              list_labels(r, axis, all, &n, a));
+    error_add_nearest(err, label, all, n);
     return PEAT_INVALID;
 }
 
-/* Every label of every axis. */
 static peat_status no_label(const struct results *r, const char *what, const char *text,
-                            struct error *err)
+                            struct arena *a, struct error *err)
 {
-    struct strbuf known;
-    strbuf_init(&known);
-    for (int i = 0; i < r->n_axis; i++) {
-        strbuf_addf(&known, "%s%s: ", i ? "; " : "", results_axis_name(r, i));
-        list_labels(r, i, text, &known);
-    }
+    const char **all = ARENA_ARRAY(a, (int64_t)r->n_row * r->n_axis, const char *), *known = NULL;
+    int n = 0;
+    for (int i = 0; i < r->n_axis; i++)
+        known = list_add(
+            a, known, "; ",
+            arena_printf(a, "%s: %s", results_axis_name(r, i), list_labels(r, i, all, &n, a)));
     error_set(err, PEAT_INVALID, "%s: no axis has the label '%s'; there are %s", what, text,
-              r->n_axis ? known.text : "no axes");
-    strbuf_release(&known);
+              known ? known : "no axes");
+    error_add_nearest(err, text, all, n);
     return PEAT_INVALID;
 }
 
@@ -126,12 +119,12 @@ static peat_status parse_pairs(const struct results *r, const char *text, const 
         const char *word = arena_printf(a, "%.*s", (int)n, part);
         if (key >= n)
             return error_set(err, PEAT_INVALID, "%s: '%s' is not axis=label", what, word);
-        int axis = selector_axis(r, part, key);
+        const char *name = arena_printf(a, "%.*s", (int)key, part);
+        int axis = selector_axis(r, name);
         if (axis < 0)
-            return selector_no_axis(r, what, arena_printf(a, "%.*s", (int)key, part), err);
-        peat_status status = set_label(r, what, axis, word + key + 1, s, a, err);
-        if (status != PEAT_OK)
-            return status;
+            return selector_no_axis(r, what, name, a, err);
+        if (set_label(r, what, axis, word + key + 1, s, a, err) != PEAT_OK)
+            return PEAT_INVALID;
         part += n + (part[n] == ',');
     }
     return PEAT_OK;
@@ -160,7 +153,7 @@ peat_status selector_parse(const struct results *r, const char *text, const char
     }
     if (found < 0 && has_pairs(text))
         return parse_pairs(r, text, what, s, a, err);
-    return found < 0 ? no_label(r, what, text, err) : PEAT_OK;
+    return found < 0 ? no_label(r, what, text, a, err) : PEAT_OK;
 }
 
 peat_status selector_from_map(const struct results *r, const struct value *map, const char *what,
@@ -168,13 +161,12 @@ peat_status selector_from_map(const struct results *r, const struct value *map, 
 {
     *s = (struct selector){{NULL}};
     for (int i = 0; i < map->n; i++) {
-        int axis = selector_axis(r, map->key[i], strlen(map->key[i]));
-        if (axis < 0)
-            return selector_no_axis(r, what, map->key[i], err);
+        int axis = selector_axis(r, map->key[i]);
         const char *label = map->item[i]->text;
-        peat_status status = set_label(r, what, axis, label ? label : "", s, a, err);
-        if (status != PEAT_OK)
-            return status;
+        if (axis < 0)
+            return selector_no_axis(r, what, map->key[i], a, err);
+        if (set_label(r, what, axis, label ? label : "", s, a, err) != PEAT_OK)
+            return PEAT_INVALID;
     }
     return PEAT_OK;
 }
@@ -184,8 +176,9 @@ const char *selector_text(const struct results *r, const struct selector *s, str
     const char *text = "";
     for (int i = 0; i < r->n_axis; i++)
         if (s->label[i])
-            text = arena_item(a, text, "%s=%s", results_axis_name(r, i), s->label[i]);
-    return text;
+            text = list_add(a, text, ", ",
+                            arena_printf(a, "%s=%s", results_axis_name(r, i), s->label[i]));
+    return text ? text : "";
 }
 
 static bool below_combine(const char *key)
@@ -244,14 +237,14 @@ static bool is_selected(const struct results *r, const struct result_row *row,
     return true;
 }
 
-static void add_rows(const struct results *r, const struct result_row *const *row, int n,
-                     struct arena *a, struct strbuf *out)
+static const char *list_rows(const struct results *r, const struct result_row *const *row, int n,
+                             struct arena *a)
 {
     enum { SHOWN = 20 };
+    const char *list = NULL;
     for (int i = 0; i < n && i < SHOWN; i++)
-        strbuf_addf(out, "%s%s", i ? ", " : "", results_row_label(r, row[i], a));
-    if (n > SHOWN)
-        strbuf_addf(out, " and %d more", n - SHOWN);
+        list = list_add(a, list, ", ", results_row_label(r, row[i], a));
+    return n > SHOWN ? arena_printf(a, "%s and %d more", list, n - SHOWN) : list ? list : "none";
 }
 
 /* The row whose name, or whose label of an axis, is nearest to the word, or else holds it. */
@@ -271,34 +264,17 @@ static const char *nearest_row(const struct results *r, const char *word, struct
     return near ? near : holds;
 }
 
-static peat_status no_row(const struct results *r, const char *text, struct arena *a,
-                          struct error *err)
+static void no_row(const struct results *r, const char *text, struct arena *a, struct error *err)
 {
-    const struct result_row **all = ARENA_ARRAY(a, r->n_row + 1, const struct result_row *);
+    const struct result_row **all = ARENA_ARRAY(a, r->n_row, const struct result_row *);
     const char *near = nearest_row(r, text, a);
-    struct strbuf rows;
-    if (near)
-        return error_set(err, PEAT_INVALID, "no row is called '%s'; did you mean '%s'?", text,
-                         near);
     for (int i = 0; i < r->n_row; i++)
         all[i] = &r->row[i];
-    strbuf_init(&rows);
-    add_rows(r, all, r->n_row, a, &rows);
-    error_set(err, PEAT_INVALID, "no row is called '%s'; there are %s", text, rows.text);
-    strbuf_release(&rows);
-    return PEAT_INVALID;
-}
-
-static peat_status several_rows(const struct results *r, const char *text,
-                                const struct result_row *const *row, int n, struct arena *a,
-                                struct error *err)
-{
-    struct strbuf rows;
-    strbuf_init(&rows);
-    add_rows(r, row, n, a, &rows);
-    error_set(err, PEAT_INVALID, "'%s' names %d rows: %s", text, n, rows.text);
-    strbuf_release(&rows);
-    return PEAT_INVALID;
+    if (near)
+        error_set(err, PEAT_INVALID, "no row is called '%s'; did you mean '%s'?", text, near);
+    else
+        error_set(err, PEAT_INVALID, "no row is called '%s'; there are %s", text,
+                  list_rows(r, all, r->n_row, a));
 }
 
 /* The rows that have all labels of "axis=label,...". */
@@ -339,6 +315,6 @@ const struct result_row *selector_row(const struct results *r, const char *text,
     if (n == 0)
         no_row(r, text, a, err);
     else
-        several_rows(r, text, found, n, a, err);
+        error_set(err, PEAT_INVALID, "'%s' names %d rows: %s", text, n, list_rows(r, found, n, a));
     return NULL;
 }

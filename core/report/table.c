@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "report/lists.h"
 #include "table_builder.h"
 
 /* ---- options ---- */
@@ -15,15 +16,10 @@ static peat_status choose_length(struct builder *b)
     b->length = r->n_length ? 0 : -1;
     if (b->o->length < 0 || r->n_length == 0)
         return PEAT_OK;
-    for (b->length = 0; b->length < r->n_length; b->length++)
-        if (r->length[b->length] == b->o->length)
-            return PEAT_OK;
-    const char *known = arena_printf(b->a, "%" PRId64, r->length[0]);
-    for (int l = 1; l < r->n_length; l++)
-        known = arena_printf(b->a, "%s, %" PRId64, known, r->length[l]);
-    return error_set(b->err, PEAT_INVALID,
-                     "nothing was evaluated at length %" PRId64 "; there are %s", b->o->length,
-                     known);
+    b->length = results_find_length(r, b->o->length);
+    if (b->length >= 0)
+        return PEAT_OK;
+    return results_no_length(r, b->o->length, b->a, b->err);
 }
 
 static peat_status order_axes(struct builder *b)
@@ -31,7 +27,7 @@ static peat_status order_axes(struct builder *b)
     int first = -1, n = 0;
     peat_status status = PEAT_OK;
     if (b->o->rows)
-        status = builder_axis(b, "--rows", b->o->rows, strlen(b->o->rows), &first);
+        status = builder_axis(b, "--rows", b->o->rows, &first);
     if (first >= 0)
         b->axis[n++] = first;
     for (int i = 0; i < b->r->n_axis; i++)
@@ -84,8 +80,7 @@ static peat_status order_rows(struct builder *b)
         return PEAT_OK;
     peat_status status = PEAT_OK;
     if (strcmp(b->o->sort, "metric") != 0)
-        status =
-            builder_axis(b, "--sort (an axis, or metric)", b->o->sort, strlen(b->o->sort), &axis);
+        status = builder_axis(b, "--sort (an axis, or metric)", b->o->sort, &axis);
     if (status == PEAT_OK)
         sort_rows(b, axis, order);
     return status;
@@ -130,7 +125,8 @@ static void drop_unchanged(struct builder *b)
         bool result = k >= labels && (b->o->cols || k < cost || !cost);
         drop[k] = !result && is_same_in_all(t, k);
         if (drop[k])
-            same = arena_item(b->a, same, "%s %s", t->column[k].head, t->cell[k].text);
+            same = list_add(b->a, same, ", ",
+                            arena_printf(b->a, "%s %s", t->column[k].head, t->cell[k].text));
     }
     if (same)
         table_note(t, "the same in every row: %s", same);

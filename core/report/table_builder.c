@@ -8,13 +8,29 @@
 #include "report/numbers.h"
 #include "report/selector.h"
 
-peat_status builder_axis(struct builder *b, const char *option, const char *name, size_t n,
-                         int *axis)
+peat_status builder_axis(struct builder *b, const char *option, const char *name, int *axis)
 {
-    *axis = selector_axis(b->r, name, n);
-    if (*axis >= 0)
-        return PEAT_OK;
-    return selector_no_axis(b->r, option, arena_printf(b->a, "%.*s", (int)n, name), b->err);
+    *axis = selector_axis(b->r, name);
+    return *axis >= 0 ? PEAT_OK : selector_no_axis(b->r, option, name, b->a, b->err);
+}
+
+/* ---- building ---- */
+
+void table_column(struct table *t, const char *head, bool right)
+{
+    *ARENA_APPEND(t->arena, t->column, t->n_column, t->column_room) =
+        (struct table_column){head, right};
+}
+
+void table_cell(struct table *t, struct table_cell cell)
+{
+    *ARENA_APPEND(t->arena, t->cell, t->n_cell, t->cell_room) = cell;
+    t->n_row = t->n_cell / t->n_column;
+}
+
+void table_text(struct table *t, const char *text)
+{
+    table_cell(t, table_plain(text));
 }
 
 /* ---- notes ---- */
@@ -67,15 +83,13 @@ struct table_cell table_number(struct arena *a, const char *fmt, double x)
     return table_plain(isfinite(x) ? arena_printf(a, fmt, x) : "-");
 }
 
-/* x and what --err puts behind it. */
+/* x with the spread that --err names. */
 static const char *spread_text(struct builder *b, double x, double sd, double ci_half, int n,
                                bool with_sign)
 {
     const double spread[] = {[SPREAD_CI] = ci_half, [SPREAD_SD] = sd, [SPREAD_SE] = sd / sqrt(n)};
-    struct strbuf out;
-    strbuf_init(&out);
-    number_spread(&out, x, spread[b->o->err], b->o->digits > 0 ? b->o->digits : 2, with_sign);
-    return strbuf_keep(&out, b->a);
+    return number_spread(b->a, x, spread[b->o->err], b->o->digits > 0 ? b->o->digits : 2,
+                         with_sign);
 }
 
 struct table_cell table_metric_cell(struct builder *b, const struct result_row *row, int length)
@@ -98,6 +112,6 @@ struct table_cell table_diff_cell(struct builder *b, const struct result_row *ro
         return table_plain("baseline");
     if (s->pairs.n == 0 && pairs_refused(&s->pairs))
         return table_plain("unpaired");
-    return table_plain(
-        spread_text(b, s->diff, s->diff_sd, s->diff_ci_high - s->diff, s->pairs.n, true));
+    const struct difference *d = &s->diff;
+    return table_plain(spread_text(b, d->mean, d->sd, d->ci_high - d->mean, d->n, true));
 }

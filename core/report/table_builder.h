@@ -19,8 +19,7 @@ struct builder {
 /* ---- table_builder.c ---- */
 
 /* The axis of this name for --option, or an error. */
-peat_status builder_axis(struct builder *b, const char *option, const char *name, size_t n,
-                         int *axis);
+peat_status builder_axis(struct builder *b, const char *option, const char *name, int *axis);
 
 static inline struct table_cell table_plain(const char *text)
 {
@@ -40,7 +39,7 @@ struct table_cell table_diff_cell(struct builder *b, const struct result_row *ro
 peat_status table_list(struct builder *b);
 /* The axes of --cols as columns: the metric at one length. */
 peat_status table_cross(struct builder *b);
-/* What it is a table of, and how to read it. */
+/* The metric, its goal, the length and the spread. */
 const char *table_title(struct builder *b);
 void table_notes(struct builder *b);
 

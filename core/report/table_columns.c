@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "best_text.h"
+#include "report/lists.h"
 #include "report/numbers.h"
-#include "report/significance.h"
 #include "table_builder.h"
 
 /* ---- kinds ---- */
@@ -46,27 +46,21 @@ static struct table_cell int_cell(struct builder *b, const struct kind *k,
     return table_plain(arena_printf(b->a, "%d", *n));
 }
 
-static struct table_cell formed_cell(struct builder *b, void (*add)(struct strbuf *, double),
-                                     double x)
-{
-    return table_plain(number_formed(b->a, add, x));
-}
-
 static struct table_cell p_cell(struct builder *b, const struct kind *k,
                                 const struct result_row *row)
 {
-    return formed_cell(b, number_p, number_of(b, k, row));
+    return table_plain(number_p(b->a, number_of(b, k, row)));
 }
 
-/* Of the chosen test: what the seeds cannot show has no p. */
+/* A p of the chosen test, where the seeds can show one. */
 static struct table_cell tested_cell(struct builder *b, const struct kind *k,
                                      const struct result_row *row)
 {
     const struct results *r = b->r;
     const struct summary *s = &row->at[b->length];
-    bool adjusted = k->at == offsetof(struct summary, p_holm);
-    return table_plain(significance_text(b->a, r->test, number_of(b, k, row), s->pairs.n,
-                                         adjusted ? r->comparisons[b->length] : 1));
+    bool adjusted = k->at == offsetof(struct summary, diff.p_holm);
+    return table_plain(number_tested_p(b->a, r->test, number_of(b, k, row), s->pairs.n,
+                                       adjusted ? r->comparisons[b->length] : 1));
 }
 
 static struct table_cell effect_cell(struct builder *b, const struct kind *k,
@@ -81,9 +75,9 @@ static struct table_cell quantity_cell(struct builder *b, const struct kind *k,
     double x = number_of(b, k, row);
     switch (k->form) {
     case FORM_COUNT:
-        return formed_cell(b, number_count, x);
+        return table_plain(number_count(b->a, x));
     case FORM_RATIO:
-        return formed_cell(b, number_ratio, x);
+        return table_plain(number_ratio(b->a, x));
     case FORM_MILLISECONDS:
         return table_number(b->a, "%.3g", x);
     case FORM_SECONDS:
@@ -152,11 +146,11 @@ static struct table_cell attention_cell(struct builder *b, const struct kind *k,
 
 static const struct kind of_rows[] = {
     {"diff", "diff", COMPARED, diff_cell},
-    {"p", "p", COMPARED, tested_cell, OF_SUMMARY(p)},
-    {"p_holm", "p_holm", COMPARED, tested_cell, OF_SUMMARY(p_holm)},
-    {"p_t", "p_t", COMPARED, p_cell, OF_SUMMARY(p_t_holm)},
-    {"g_z", "g_z", COMPARED, effect_cell, OF_SUMMARY(gz)},
-    {"d_z", "d_z", COMPARED, effect_cell, OF_SUMMARY(dz)},
+    {"p", "p", COMPARED, tested_cell, OF_SUMMARY(diff.p)},
+    {"p_holm", "p_holm", COMPARED, tested_cell, OF_SUMMARY(diff.p_holm)},
+    {"p_t", "p_t", COMPARED, p_cell, OF_SUMMARY(diff.p_t_holm)},
+    {"g_z", "g_z", COMPARED, effect_cell, OF_SUMMARY(diff.gz)},
+    {"d_z", "d_z", COMPARED, effect_cell, OF_SUMMARY(diff.dz)},
     {"pairs", "pairs", COMPARED, pairs_cell, OF_SUMMARY(pairs)},
     {"chosen", "chosen", COUNTED, chosen_cell, .left = true},
     {"n", "n", COUNTED, n_cell},
@@ -206,17 +200,28 @@ static void add(struct choice *c, const struct kind *kind, int length)
     c->item[c->n++] = (struct chosen){kind, length};
 }
 
-static const struct kind *find_kind(const struct choice *c, const char *word, size_t n)
+static const struct kind *find_kind(const struct choice *c, const char *word)
 {
     for (int i = 0; i < c->n_kind; i++)
-        if (strlen(c->kind[i].word) == n && memcmp(c->kind[i].word, word, n) == 0)
+        if (strcmp(c->kind[i].word, word) == 0)
             return &c->kind[i];
     return NULL;
 }
 
 static void add_kind(struct choice *c, const char *word)
 {
-    add(c, find_kind(c, word, strlen(word)), -1);
+    add(c, find_kind(c, word), -1);
+}
+
+/* The seeds of some row cannot make its difference significant. */
+static bool too_few_seeds(const struct results *r, int length)
+{
+    for (int i = 0; i < r->n_row; i++) {
+        const struct summary *s = &r->row[i].at[length];
+        if (!isnan(s->diff.p) && !paired_can_show(r->test, s->pairs.n, r->comparisons[length]))
+            return true;
+    }
+    return false;
 }
 
 static void usual_columns(const struct builder *b, struct choice *c)
@@ -236,7 +241,7 @@ static void usual_columns(const struct builder *b, struct choice *c)
     if (b->r->baseline_text && b->length >= 0) {
         add_kind(c, "diff");
         add_kind(c, "p_holm");
-        if (results_too_few_seeds(b->r, b->length))
+        if (too_few_seeds(b->r, b->length))
             add_kind(c, "p_t");
         add_kind(c, "g_z");
     }
@@ -291,10 +296,9 @@ static bool add_metric(const struct builder *b, struct choice *c, const char *wo
 
 static peat_status read_columns(struct builder *b, struct choice *c)
 {
-    for (const char *at = b->o->columns; *at;) {
-        size_t n = strcspn(at, ",");
-        const char *word = arena_printf(b->a, "%.*s", (int)n, at);
-        const struct kind *kind = find_kind(c, word, n);
+    const char *list = b->o->columns;
+    for (const char *word; (word = list_next(b->a, &list));) {
+        const struct kind *kind = find_kind(c, word);
         if (kind && kind->group == COMPARED && !b->r->baseline_text)
             return error_set(b->err, PEAT_INVALID,
                              "--columns: '%s' needs a baseline: say --baseline ROW", word);
@@ -302,7 +306,6 @@ static peat_status read_columns(struct builder *b, struct choice *c)
             add(c, kind, -1);
         else if (!kind && !add_metric(b, c, word))
             return no_column(b, c, word);
-        at += n + (at[n] == ',');
     }
     return PEAT_OK;
 }
@@ -323,45 +326,37 @@ static void add_heads(struct builder *b, const struct choice *c)
 {
     struct table *t = b->t;
     for (int i = 0; i < b->r->n_axis; i++)
-        t->column[t->n_column++] =
-            (struct table_column){results_axis_name(b->r, b->axis[i]), false};
+        table_column(t, results_axis_name(b->r, b->axis[i]), false);
     t->n_label = t->n_column;
     for (int i = 0; i < c->n; i++) {
         const struct kind *kind = c->item[i].kind;
         if (kind && kind->group == COST && !b->o->columns && !t->first_cost)
             t->first_cost = t->n_column;
-        t->column[t->n_column++] =
-            (struct table_column){head_of(b, &c->item[i]), !kind || !kind->left};
+        table_column(t, head_of(b, &c->item[i]), !kind || !kind->left);
     }
 }
 
-static void fill_row(struct builder *b, const struct choice *c, const struct result_row *row,
-                     struct table_cell *cell)
+static void add_row(struct builder *b, const struct choice *c, const struct result_row *row)
 {
     for (int i = 0; i < b->r->n_axis; i++)
-        *cell++ = table_plain(row->axis[b->axis[i]]);
-    for (int i = 0; i < c->n; i++)
-        *cell++ = c->item[i].kind ? c->item[i].kind->cell(b, c->item[i].kind, row)
-                                  : table_metric_cell(b, row, c->item[i].length);
+        table_text(b->t, row->axis[b->axis[i]]);
+    for (int i = 0; i < c->n; i++) {
+        const struct kind *kind = c->item[i].kind;
+        table_cell(b->t,
+                   kind ? kind->cell(b, kind, row) : table_metric_cell(b, row, c->item[i].length));
+    }
 }
 
 peat_status table_list(struct builder *b)
 {
-    struct table *t = b->t;
     struct choice c = {.n = 0};
-    peat_status status = PEAT_OK;
     list_kinds(&c);
-    if (b->o->columns)
-        status = read_columns(b, &c);
-    else
+    if (b->o->columns && read_columns(b, &c) != PEAT_OK)
+        return PEAT_INVALID;
+    if (!b->o->columns)
         usual_columns(b, &c);
-    if (status != PEAT_OK)
-        return status;
-    t->column = ARENA_ARRAY(b->a, b->r->n_axis + c.n, struct table_column);
     add_heads(b, &c);
-    t->n_row = b->r->n_row;
-    t->cell = ARENA_ARRAY(b->a, t->n_row * t->n_column, struct table_cell);
-    for (int i = 0; i < t->n_row; i++)
-        fill_row(b, &c, &b->r->row[b->order[i]], t->cell + i * t->n_column);
+    for (int i = 0; i < b->r->n_row; i++)
+        add_row(b, &c, &b->r->row[b->order[i]]);
     return PEAT_OK;
 }

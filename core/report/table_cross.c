@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* table_cross.c: a table in which some axes are columns. */
-#include <string.h>
-
 #include "labels.h"
+#include "report/lists.h"
 #include "table_builder.h"
 
 struct crossing {
@@ -13,14 +12,12 @@ struct crossing {
 
 static peat_status read_cols(struct builder *b, struct crossing *c)
 {
-    for (const char *word = b->o->cols; *word;) {
-        size_t n = strcspn(word, ",");
+    const char *list = b->o->cols;
+    for (const char *word; (word = list_next(b->a, &list));) {
         int axis;
-        peat_status status = builder_axis(b, "--cols", word, n, &axis);
-        if (status != PEAT_OK)
-            return status;
+        if (builder_axis(b, "--cols", word, &axis) != PEAT_OK)
+            return PEAT_INVALID;
         c->is_column[axis] = true;
-        word += n + (word[n] == ',');
     }
     return PEAT_OK;
 }
@@ -28,46 +25,42 @@ static peat_status read_cols(struct builder *b, struct crossing *c)
 static const char *column_head(struct builder *b, const struct crossing *c,
                                const struct result_row *row)
 {
-    const char *text = "";
+    const char *text = NULL;
     for (int i = 0; i < b->r->n_axis; i++)
         if (c->is_column[b->axis[i]])
-            text = arena_printf(b->a, "%s%s%s", text, *text ? " " : "", row->axis[b->axis[i]]);
-    return text;
+            text = list_add(b->a, text, " ", row->axis[b->axis[i]]);
+    return text ? text : "";
 }
 
 static void add_heads(struct builder *b, const struct crossing *c)
 {
     struct table *t = b->t;
-    t->column = ARENA_ARRAY(b->a, b->r->n_axis + c->n_column, struct table_column);
     for (int i = 0; i < b->r->n_axis; i++)
         if (!c->is_column[b->axis[i]])
-            t->column[t->n_column++] =
-                (struct table_column){results_axis_name(b->r, b->axis[i]), false};
+            table_column(t, results_axis_name(b->r, b->axis[i]), false);
     t->n_label = t->n_column;
     for (int k = 0; k < c->n_column; k++)
-        t->column[t->n_column++] = (struct table_column){column_head(b, c, c->column[k]), true};
+        table_column(t, column_head(b, c, c->column[k]), true);
 }
 
-static void fill_row(struct builder *b, const struct crossing *c, const struct result_row *row,
-                     struct table_cell *cell)
+static void add_row(struct builder *b, const struct crossing *c, const struct result_row *row)
 {
     for (int i = 0; i < b->r->n_axis; i++)
         if (!c->is_column[b->axis[i]])
-            *cell++ = table_plain(row->axis[b->axis[i]]);
+            table_text(b->t, row->axis[b->axis[i]]);
     for (int k = 0; k < c->n_column; k++) {
         const struct result_row *at = labels_crossing(b->r, c->is_column, c->column[k], row);
-        *cell++ = at && b->length >= 0 ? table_metric_cell(b, at, b->length) : table_plain("");
+        table_cell(b->t,
+                   at && b->length >= 0 ? table_metric_cell(b, at, b->length) : table_plain(""));
     }
 }
 
 peat_status table_cross(struct builder *b)
 {
-    struct table *t = b->t;
     const struct results *r = b->r;
     struct crossing c = {.n_column = 0};
-    peat_status status = read_cols(b, &c);
-    if (status != PEAT_OK)
-        return status;
+    if (read_cols(b, &c) != PEAT_OK)
+        return PEAT_INVALID;
     c.column = ARENA_ARRAY(b->a, r->n_row, const struct result_row *);
     c.row = ARENA_ARRAY(b->a, r->n_row, const struct result_row *);
     for (int i = 0; i < r->n_row; i++) {
@@ -76,9 +69,7 @@ peat_status table_cross(struct builder *b)
         c.n_row = labels_collect(r, row, c.is_column, false, c.row, c.n_row);
     }
     add_heads(b, &c);
-    t->n_row = c.n_row;
-    t->cell = ARENA_ARRAY(b->a, t->n_row * t->n_column, struct table_cell);
-    for (int i = 0; i < t->n_row; i++)
-        fill_row(b, &c, c.row[i], t->cell + i * t->n_column);
+    for (int i = 0; i < c.n_row; i++)
+        add_row(b, &c, c.row[i]);
     return PEAT_OK;
 }

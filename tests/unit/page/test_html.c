@@ -90,8 +90,8 @@ static void give_own_statistics(struct results *r)
         for (int l = 0; l < r->n_length; l++) {
             struct summary *s = &r->row[i].at[l];
             double *const all[] = {&s->mean,        &s->sd,           &s->ci_low,
-                                   &s->ci_high,     &s->diff,         &s->p,
-                                   &s->diff_ci_low, &s->diff_ci_high, &s->p_holm};
+                                   &s->ci_high,     &s->diff.mean,    &s->diff.p,
+                                   &s->diff.ci_low, &s->diff.ci_high, &s->diff.p_holm};
             for (size_t k = 0; k < sizeof(all) / sizeof(*all); k++)
                 *all[k] = isnan(*all[k]) ? *all[k] : 0.1 * (i + 1) + 0.01 * (double)k + 0.001 * l;
         }

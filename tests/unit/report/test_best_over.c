@@ -133,7 +133,7 @@ START_TEST(each_row_has_its_own_best_value_and_is_paired_with_others)
     ck_assert_str_eq(chosen(1), "3e-3");
     ck_assert_int_eq(b.r.row[1].baseline, 0);
     ck_assert_int_eq(b.r.row[1].at[0].pairs.n, 3);
-    ck_assert_double_eq(b.r.row[1].at[0].diff, -0.5);
+    ck_assert_double_eq(b.r.row[1].at[0].diff.mean, -0.5);
 }
 END_TEST
 
@@ -185,7 +185,7 @@ START_TEST(a_row_of_which_every_value_diverged_counts_as_diverged)
     ck_assert_int_eq(b.r.row[0].at[0].n, 0);
     show();
     assert_shown(
-        "sum: no lr could be chosen: of each a cell of seeds 7, 8 diverged or has no number");
+        "sum: no lr could be chosen: each had a cell of seeds 7, 8 that diverged or has no number");
 }
 END_TEST
 
@@ -290,7 +290,7 @@ static void plant_noise(int lr, int64_t seed)
         plant("one", label, seed, noise_of("one", 0, seed));
 }
 
-static enum verdict judge_noise(void)
+static enum claim_end judge_noise(void)
 {
     struct claim_history h;
     run_maker_claim(&b.run,
@@ -326,7 +326,7 @@ START_TEST(a_winner_chosen_by_noise_holds_where_it_was_chosen_and_not_under_best
         plant("one", "x", seed, noise_of("one", 0, seed));
         plant("many", "x", seed, noise_of("many", best, seed));
     }
-    ck_assert_int_eq(judge_noise(), VERDICT_HOLDS);
+    ck_assert_int_eq(judge_noise(), CLAIM_HOLDS);
 
     run_maker_close(&b.run);
     open_maker(&b.run);
@@ -334,7 +334,7 @@ START_TEST(a_winner_chosen_by_noise_holds_where_it_was_chosen_and_not_under_best
     for (int64_t seed = 0; seed < CHOOSING + 6; seed++)
         for (int lr = 0; lr < TRIED; lr++)
             plant_noise(lr, seed);
-    ck_assert_int_ne(judge_noise(), VERDICT_HOLDS);
+    ck_assert_int_ne(judge_noise(), CLAIM_HOLDS);
     ck_assert_int_eq(b.r.n_row, 2);
     ck_assert_int_eq(b.r.row[0].choice->value[b.r.row[0].choice->chosen].first,
                      best == 0 ? 0 : best + 1);

@@ -102,11 +102,11 @@ static void judge(void)
     ck_assert_msg(claims_history(&b.h, &b.r, &b.arena, &b.err) == PEAT_OK, "%s", b.err.text);
 }
 
-static void assert_verdict(int i, enum verdict verdict, const char *why)
+static void assert_verdict(int i, enum claim_end verdict, const char *why)
 {
     const struct claim_verdict *v = &b.h.now.item[i];
     ck_assert_msg(v->verdict == verdict, "%s: %s (p %g, against %g): %s", v->claim.name,
-                  verdict_word(v->verdict), v->p_holm, v->against_holm, v->why);
+                  claim_ends[v->verdict], v->p_holm, v->against_holm, v->why);
     ck_assert_msg(strstr(v->why, why), "no '%s' in '%s'", why, v->why);
 }
 
@@ -136,14 +136,50 @@ static void show_contrast(void)
 
 /* ---- planted situations ---- */
 
+/* Where the interval of the effect lies, and what an undecided claim says about it. */
+static const struct {
+    enum claim_direction direction;
+    double margin, low, high;
+    const char *why;
+} places[] = {
+    {CLAIM_GREATER, 0.025, -0.050, -0.033, "is below 0.025, but p_holm of the opposite is 0.071"},
+    {CLAIM_GREATER, 0.025, 0.026, 0.050, "is above 0.025, but p_holm is 0.062"},
+    {CLAIM_GREATER, 0.025, 0.010, 0.050, "includes 0.025: the data are consistent with the claim"},
+    {CLAIM_LESS, 0.025, -0.050, -0.033, "is below -0.025, but p_holm is 0.062"},
+    {CLAIM_LESS, 0.025, -0.020, 0.010, "is above -0.025, but p_holm of the opposite is 0.071"},
+    {CLAIM_LESS, 0.0, -0.020, 0.010, "includes 0: the data are consistent with the claim"},
+    {CLAIM_EQUAL, 0.025, -0.010, 0.010, "is within ±0.025, but p_holm is 0.062"},
+    {CLAIM_EQUAL, 0.025, 0.030, 0.040, "is above 0.025, but p_holm of the opposite is 0.071"},
+    {CLAIM_EQUAL, 0.025, -0.040, -0.030, "is below -0.025, but p_holm of the opposite is 0.071"},
+    {CLAIM_EQUAL, 0.025, 0.010, 0.040, "includes 0.025: the data are consistent with the claim"},
+    {CLAIM_EQUAL, 0.025, -0.040, 0.010, "includes -0.025: the data are consistent"},
+    {CLAIM_EQUAL, 0.025, -0.040, 0.040, "includes -0.025 and 0.025: the data are consistent"},
+};
+enum { PLACES = sizeof(places) / sizeof(*places) };
+
+START_TEST(an_undecided_claim_says_where_the_interval_lies)
+{
+    const struct claim_verdict v = {
+        .claim = {.direction = places[_i].direction, .margin = places[_i].margin, .alpha = 0.05},
+        .ci_low = places[_i].low,
+        .ci_high = places[_i].high,
+        .p_holm = 0.062,
+        .against_holm = 0.071};
+    const char *why = claim_undecided(&v, &b.arena);
+    ck_assert_msg(strstr(why, places[_i].why), "no '%s' in '%s'", places[_i].why, why);
+    bool includes = !strncmp(places[_i].why, "includes", 8);
+    ck_assert_int_eq(strstr(why, "consistent") != NULL, includes);
+}
+END_TEST
+
 START_TEST(a_true_effect_holds)
 {
     plant_effects(5, -0.1, -0.1);
     claim("less", 0.02);
     judge();
-    assert_verdict(0, VERDICT_HOLDS, "");
-    ck_assert_int_eq(b.h.now.item[0].effects.pooled.n, 5);
-    ck_assert_double_eq_tol(b.h.now.item[0].effects.pooled.mean, -0.1, 0.02);
+    assert_verdict(0, CLAIM_HOLDS, "");
+    ck_assert_int_eq(b.h.now.item[0].effects.pooled.of.n, 5);
+    ck_assert_double_eq_tol(b.h.now.item[0].effects.pooled.of.mean, -0.1, 0.02);
 }
 END_TEST
 
@@ -152,7 +188,7 @@ START_TEST(the_opposite_of_a_true_effect_fails)
     plant_effects(5, -0.1, -0.1);
     claim("greater", 0.0);
     judge();
-    assert_verdict(0, VERDICT_FAILS, "");
+    assert_verdict(0, CLAIM_FAILS, "");
 }
 END_TEST
 
@@ -161,7 +197,7 @@ START_TEST(no_effect_with_enough_seeds_fails_a_claim_with_a_margin)
     plant_effects(8, 0.0, 0.0);
     claim("less", 0.02);
     judge();
-    assert_verdict(0, VERDICT_FAILS, "");
+    assert_verdict(0, CLAIM_FAILS, "");
 }
 END_TEST
 
@@ -170,7 +206,7 @@ START_TEST(no_effect_with_too_few_seeds_is_undecided)
     plant_effects(2, 0.0, 0.0);
     claim("less", 0.005);
     judge();
-    assert_verdict(0, VERDICT_UNDECIDED, "the data fit the claim and its opposite");
+    assert_verdict(0, CLAIM_UNDECIDED, "consistent with the claim and with its opposite");
 }
 END_TEST
 
@@ -182,8 +218,8 @@ START_TEST(seeds_that_no_test_can_pass_are_named)
                     ",\"direction\":\"less\",\"margin\":0,\"alpha\":0.05,\"test\":\"sign-flip\"}]",
                     0);
     judge();
-    assert_verdict(0, VERDICT_UNDECIDED, "4 seeds cannot decide it");
-    assert_verdict(0, VERDICT_UNDECIDED, "it needs 5 seeds");
+    assert_verdict(0, CLAIM_UNDECIDED, "4 seeds cannot decide it");
+    assert_verdict(0, CLAIM_UNDECIDED, "it needs 5 seeds");
 }
 END_TEST
 
@@ -195,13 +231,13 @@ START_TEST(equal_within_the_margin_holds_and_beyond_it_fails)
                             claim_text("far", ",\"metric\":\"accuracy\"", "equal", 0.003)),
                     0);
     judge();
-    assert_verdict(0, VERDICT_HOLDS, "");
+    assert_verdict(0, CLAIM_HOLDS, "");
     run_maker_close(&b.run);
     run_maker_open(&b.run, "far");
     plant_effects(6, 0.1, 0.1);
     claim("equal", 0.03);
     judge();
-    assert_verdict(0, VERDICT_FAILS, "");
+    assert_verdict(0, CLAIM_FAILS, "");
 }
 END_TEST
 
@@ -210,7 +246,7 @@ START_TEST(equal_with_too_few_seeds_is_undecided)
     plant_effects(2, 0.0, 0.0);
     claim("equal", 0.005);
     judge();
-    assert_verdict(0, VERDICT_UNDECIDED, "");
+    assert_verdict(0, CLAIM_UNDECIDED, "");
 }
 END_TEST
 
@@ -225,12 +261,12 @@ START_TEST(an_effect_in_one_scheme_only_holds_there_and_interacts)
             claim_text("in sine", ",\"where\":{\"position.scheme\":\"sine\"}", "less", 0.03)),
         0);
     judge();
-    assert_verdict(0, VERDICT_HOLDS, "");
-    assert_verdict(1, VERDICT_FAILS, "");
+    assert_verdict(0, CLAIM_HOLDS, "");
+    assert_verdict(1, CLAIM_FAILS, "");
     const struct effects *x = contrast();
     ck_assert_int_eq(x->n_line, 2);
-    ck_assert_double_eq_tol(x->line[0].mean, -0.2, 0.03);
-    ck_assert_double_eq_tol(x->pooled.mean, -0.1, 0.03);
+    ck_assert_double_eq_tol(x->line[0].of.mean, -0.2, 0.03);
+    ck_assert_double_eq_tol(x->pooled.of.mean, -0.1, 0.03);
     ck_assert_int_eq(x->n_interaction, 1);
     ck_assert_double_lt(x->interaction[0].test.p, 0.01);
     show_contrast();
@@ -258,9 +294,9 @@ START_TEST(claims_changed_after_the_first_result_are_shown_with_those_before)
     claim("greater", 0.0);
     run_maker_claim(&b.run, list_of(claim_text("other", "", "less", 0.0), NULL), 7);
     judge();
-    assert_verdict(0, VERDICT_HOLDS, "");
+    assert_verdict(0, CLAIM_HOLDS, "");
     ck_assert_ptr_nonnull(b.h.first.version);
-    ck_assert_int_eq(b.h.first.item[0].verdict, VERDICT_FAILS);
+    ck_assert_int_eq(b.h.first.item[0].verdict, CLAIM_FAILS);
     show_claims(false);
     assert_has(b.out.text, "CHANGED AFTER THE FIRST RESULT");
     assert_has(b.out.text, "with 7 results");
@@ -300,8 +336,7 @@ START_TEST(a_claim_does_not_hold_by_the_seeds_at_which_its_side_diverged)
     plant("learned", "sum", 5, 0.0);
     claim("less", 0.0);
     judge();
-    assert_verdict(0, VERDICT_UNDECIDED,
-                   "1 seed diverged on the side that 'holds' would speak for");
+    assert_verdict(0, CLAIM_UNDECIDED, "1 seed diverged, which speaks against 'holds'");
     ck_assert_int_eq(b.h.now.item[0].effects.pooled.a_diverged, 1);
 }
 END_TEST
@@ -313,7 +348,7 @@ START_TEST(a_claim_holds_though_the_other_side_diverged)
     plant("learned", "concat", 5, 0.0);
     claim("less", 0.0);
     judge();
-    assert_verdict(0, VERDICT_HOLDS, "");
+    assert_verdict(0, CLAIM_HOLDS, "");
     ck_assert_int_eq(b.h.now.item[0].effects.pooled.b_diverged, 1);
 }
 END_TEST
@@ -326,7 +361,7 @@ START_TEST(an_arm_that_always_diverged_is_undecided)
     }
     claim("equal", 0.1);
     judge();
-    assert_verdict(0, VERDICT_UNDECIDED, "no seed has a value in every row");
+    assert_verdict(0, CLAIM_UNDECIDED, "no seed has a value in every row");
 }
 END_TEST
 
@@ -354,13 +389,12 @@ START_TEST(mixed_objectives_are_neither_compared_nor_pooled)
                     "\"test\":\"t\"}]",
                     0);
     judge();
-    assert_verdict(0, VERDICT_UNDECIDED, "rows of different tasks or objectives have no mean");
-    assert_verdict(1, VERDICT_UNDECIDED,
-                   "rows of different tasks, objectives or rules of stopping");
+    assert_verdict(0, CLAIM_UNDECIDED, "rows of different tasks or objectives have no mean");
+    assert_verdict(1, CLAIM_UNDECIDED, "rows of different tasks, objectives or rules of stopping");
     const struct effects *x = contrast();
     ck_assert_int_eq(x->n_line, 2);
-    ck_assert_int_eq(x->line[1].n, 5);
-    ck_assert_int_eq(x->pooled.n, 0);
+    ck_assert_int_eq(x->line[1].of.n, 5);
+    ck_assert_int_eq(x->pooled.of.n, 0);
     ck_assert_int_eq(x->n_interaction, 0);
 }
 END_TEST
@@ -371,7 +405,7 @@ START_TEST(a_run_that_is_not_finished_decides_nothing)
     run_maker_state(&b.run, "learned", "concat", 5, "todo");
     claim("less", 0.0);
     judge();
-    assert_verdict(0, VERDICT_UNDECIDED, "1 cell of it is not finished");
+    assert_verdict(0, CLAIM_UNDECIDED, "1 cell of it is not finished");
 }
 END_TEST
 
@@ -383,7 +417,7 @@ START_TEST(differences_without_spread_ask_for_another_test)
     }
     claim("equal", 0.1);
     judge();
-    assert_verdict(0, VERDICT_UNDECIDED, "test: sign-flip");
+    assert_verdict(0, CLAIM_UNDECIDED, "test: sign-flip");
 }
 END_TEST
 
@@ -405,7 +439,7 @@ START_TEST(more_claims_make_each_harder)
         0);
     judge();
     ck_assert_double_eq(b.h.now.item[0].p_holm, 2.0 * alone);
-    assert_verdict(1, VERDICT_UNDECIDED, "no two rows of this run have these labels");
+    assert_verdict(1, CLAIM_UNDECIDED, "no two rows of this run have these labels");
 }
 END_TEST
 
@@ -419,9 +453,9 @@ START_TEST(a_seed_that_lacks_a_stratum_is_in_its_lines_but_not_pooled)
     plant("learned", "sum", 5, 0.0);
     judge();
     const struct effects *x = contrast();
-    ck_assert_int_eq(x->line[0].n, 6);
-    ck_assert_int_eq(x->line[1].n, 5);
-    ck_assert_int_eq(x->pooled.n, 5);
+    ck_assert_int_eq(x->line[0].of.n, 6);
+    ck_assert_int_eq(x->line[1].of.n, 5);
+    ck_assert_int_eq(x->pooled.of.n, 5);
 }
 END_TEST
 
@@ -463,7 +497,8 @@ END_TEST
 int main(void)
 {
     return run_list(
-        (struct tests){"claims", open_run, close_run, .seconds = 30},
+        (struct tests){"claims", open_run, close_run, .seconds = 30,
+                       .loops = LOOPS({an_undecided_claim_says_where_the_interval_lies, PLACES})},
         TESTS(a_true_effect_holds, the_opposite_of_a_true_effect_fails,
               no_effect_with_enough_seeds_fails_a_claim_with_a_margin,
               no_effect_with_too_few_seeds_is_undecided, seeds_that_no_test_can_pass_are_named,

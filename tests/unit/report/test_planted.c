@@ -166,18 +166,18 @@ static void winner_by_noise(void)
 static const struct {
     const char *name;
     void (*plant)(void);
-    enum verdict verdict;
+    enum claim_end verdict;
 } situations[] = {
-    {"true effect", true_effect, VERDICT_HOLDS},
-    {"no effect, enough seeds", no_effect, VERDICT_FAILS},
-    {"no effect, too few seeds", no_effect_and_few_seeds, VERDICT_UNDECIDED},
-    {"equal within the margin", equal_within_margin, VERDICT_HOLDS},
-    {"effect in one scheme only", effect_in_the_other_scheme, VERDICT_FAILS},
-    {"a - row as baseline", dash_as_baseline, VERDICT_FAILS},
-    {"claims changed after the run", claim_changed_after_the_run, VERDICT_HOLDS},
-    {"a diverged arm", diverged_arm, VERDICT_UNDECIDED},
-    {"mixed objectives", mixed_objectives, VERDICT_UNDECIDED},
-    {"a winner chosen by noise", winner_by_noise, VERDICT_UNDECIDED},
+    {"true effect", true_effect, CLAIM_HOLDS},
+    {"no effect, enough seeds", no_effect, CLAIM_FAILS},
+    {"no effect, too few seeds", no_effect_and_few_seeds, CLAIM_UNDECIDED},
+    {"equal within the margin", equal_within_margin, CLAIM_HOLDS},
+    {"effect in one scheme only", effect_in_the_other_scheme, CLAIM_FAILS},
+    {"a - row as baseline", dash_as_baseline, CLAIM_FAILS},
+    {"claims changed after the run", claim_changed_after_the_run, CLAIM_HOLDS},
+    {"a diverged arm", diverged_arm, CLAIM_UNDECIDED},
+    {"mixed objectives", mixed_objectives, CLAIM_UNDECIDED},
+    {"a winner chosen by noise", winner_by_noise, CLAIM_UNDECIDED},
 };
 enum { SITUATIONS = sizeof(situations) / sizeof(*situations), CHANGED = 6 };
 
@@ -197,12 +197,11 @@ START_TEST(each_of_ten_planted_situations_gets_its_verdict)
     ck_assert_msg(claims_history(&b.h, &b.r, &b.arena, &b.err) == PEAT_OK, "%s", b.err.text);
     const struct claim_verdict *v = &b.h.now.item[0];
     ck_assert_msg(v->verdict == situations[_i].verdict, "%s: %s (p %g, against %g): %s",
-                  situations[_i].name, verdict_word(v->verdict), v->p_holm, v->against_holm,
-                  v->why);
+                  situations[_i].name, claim_ends[v->verdict], v->p_holm, v->against_holm, v->why);
     /* What was said first is judged too, and only there. */
     ck_assert_int_eq(b.h.first.version != NULL, _i == CHANGED);
     if (_i == CHANGED)
-        ck_assert_int_eq(b.h.first.item[0].verdict, VERDICT_FAILS);
+        ck_assert_int_eq(b.h.first.item[0].verdict, CLAIM_FAILS);
     run_maker_close(&b.run);
 }
 END_TEST
@@ -242,12 +241,12 @@ static void near(const struct value *expected, const char *key, double x, const 
 static void assert_effects(const struct effects *x, const struct value *expected, const char *name)
 {
     const struct effect *e = &x->pooled;
-    ck_assert_int_eq(e->n, json_get_int(expected, "n", -1));
-    near(expected, "mean", e->mean, name);
-    near(expected, "half", 0.5 * (e->ci_high - e->ci_low), name);
+    ck_assert_int_eq(e->of.n, json_get_int(expected, "n", -1));
+    near(expected, "mean", e->of.mean, name);
+    near(expected, "half", 0.5 * (e->of.ci_high - e->of.ci_low), name);
     const struct value *t = value_get(value_get(expected, "tests"), "t");
     double above = golden_number(t->item[0]), below = golden_number(t->item[1]);
-    golden_near(e->p_t, isnan(above) ? above : 2.0 * fmin(above, below), 1e-9, name);
+    golden_near(e->of.p_t, isnan(above) ? above : 2.0 * fmin(above, below), 1e-9, name);
     if (x->n_interaction) {
         near(expected, "f", x->interaction[0].test.f, name);
         near(expected, "p", x->interaction[0].test.p, name);

@@ -203,23 +203,23 @@ static const struct {
     const char *column; /* of the table; NULL: it has none */
     size_t at;          /* in struct summary */
     const char *shown;  /* in that column */
-} statistics[] = {
+} printed[] = {
     {"mean", NULL, offsetof(struct summary, mean), NULL},
     {"sd", NULL, offsetof(struct summary, sd), NULL},
     {"ci_low", NULL, offsetof(struct summary, ci_low), NULL},
     {"ci_high", NULL, offsetof(struct summary, ci_high), NULL},
-    {"diff", NULL, offsetof(struct summary, diff), NULL},
-    {"diff_sd", NULL, offsetof(struct summary, diff_sd), NULL},
-    {"diff_ci_low", NULL, offsetof(struct summary, diff_ci_low), NULL},
-    {"diff_ci_high", NULL, offsetof(struct summary, diff_ci_high), NULL},
-    {"effect_dz", "d_z", offsetof(struct summary, dz), "+0.19"},
-    {"effect_gz", "g_z", offsetof(struct summary, gz), "+0.20"},
-    {"p", "p", offsetof(struct summary, p), "0.210"},
-    {"p_holm", "p_holm", offsetof(struct summary, p_holm), "0.220"},
-    {"p_t", NULL, offsetof(struct summary, p_t), NULL},
-    {"p_t_holm", "p_t", offsetof(struct summary, p_t_holm), "0.240"},
+    {"diff", NULL, offsetof(struct summary, diff.mean), NULL},
+    {"diff_sd", NULL, offsetof(struct summary, diff.sd), NULL},
+    {"diff_ci_low", NULL, offsetof(struct summary, diff.ci_low), NULL},
+    {"diff_ci_high", NULL, offsetof(struct summary, diff.ci_high), NULL},
+    {"effect_dz", "d_z", offsetof(struct summary, diff.dz), "+0.19"},
+    {"effect_gz", "g_z", offsetof(struct summary, diff.gz), "+0.20"},
+    {"p", "p", offsetof(struct summary, diff.p), "0.210"},
+    {"p_holm", "p_holm", offsetof(struct summary, diff.p_holm), "0.220"},
+    {"p_t", NULL, offsetof(struct summary, diff.p_t), NULL},
+    {"p_t_holm", "p_t", offsetof(struct summary, diff.p_t_holm), "0.240"},
 };
-enum { STATISTICS = sizeof(statistics) / sizeof(*statistics) };
+enum { STATISTICS = sizeof(printed) / sizeof(*printed) };
 
 static double own_statistic(int i)
 {
@@ -237,7 +237,7 @@ static void read_own_statistics(void)
     struct summary *s = &b.r.row[1].at[0];
     s->pairs.n = 20;
     for (int i = 0; i < STATISTICS; i++)
-        memcpy((char *)s + statistics[i].at, &(double){own_statistic(i)}, sizeof(double));
+        memcpy((char *)s + printed[i].at, &(double){own_statistic(i)}, sizeof(double));
 }
 
 START_TEST(each_statistic_is_in_its_column_and_under_its_key)
@@ -246,14 +246,14 @@ START_TEST(each_statistic_is_in_its_column_and_under_its_key)
     struct table t = table_of("p,p_holm,p_t,g_z,d_z");
     format_text(&t, 1000, false, &b.out);
     for (int i = 0; i < STATISTICS; i++)
-        if (statistics[i].column)
-            ck_assert_str_eq(below(statistics[i].column, "  "), statistics[i].shown);
+        if (printed[i].column)
+            ck_assert_str_eq(below(printed[i].column, "  "), printed[i].shown);
     strbuf_clear(&b.out);
     format_json(&b.r, NULL, &b.arena, &b.out);
     const struct value *v = json_parse(&b.arena, b.out.text, b.out.n, "out", &b.err);
     const struct value *row = json_get_item(v, "rows", 2);
     for (int i = 0; i < STATISTICS; i++)
-        ck_assert_double_eq(json_get_number(row, statistics[i].key), own_statistic(i));
+        ck_assert_double_eq(json_get_number(row, printed[i].key), own_statistic(i));
 }
 END_TEST
 

@@ -275,12 +275,12 @@ START_TEST(differences_are_paired_by_seed)
     const double d[] = {-0.5, -0.3, -0.55};
     ck_assert_int_eq(x->baseline, (int)(y - b.r.row));
     ck_assert_int_eq(s->pairs.n, 3);
-    ck_assert_double_eq_tol(s->diff, -0.45, 1e-12);
-    ck_assert_double_eq_tol(s->diff_ci_high - s->diff, stats_ci_half(d, 3), 1e-12);
-    ck_assert_double_eq(s->p, 0.25);
+    ck_assert_double_eq_tol(s->diff.mean, -0.45, 1e-12);
+    ck_assert_double_eq_tol(s->diff.ci_high - s->diff.mean, stats_ci_half(d, 3), 1e-12);
+    ck_assert_double_eq(s->diff.p, 0.25);
     ck_assert_int_eq(y->baseline, (int)(y - b.r.row));
-    ck_assert_double_nan(y->at[0].diff);
-    ck_assert_double_nan(y->at[0].p);
+    ck_assert_double_nan(y->at[0].diff.mean);
+    ck_assert_double_nan(y->at[0].diff.p);
     ck_assert_int_eq(b.r.comparisons[0], 1);
 }
 END_TEST
@@ -293,8 +293,8 @@ START_TEST(holm_is_over_the_rows_shown)
     read_all(&(struct results_options){.baseline = "none"});
     ck_assert_int_eq(b.r.comparisons[0], 3);
     for (int i = 1; i < 4; i++) {
-        ck_assert_double_eq(row(schemes[i], "sum")->at[0].p, 1.0 / 32.0);
-        ck_assert_double_eq(row(schemes[i], "sum")->at[0].p_holm, 3.0 / 32.0);
+        ck_assert_double_eq(row(schemes[i], "sum")->at[0].diff.p, 1.0 / 32.0);
+        ck_assert_double_eq(row(schemes[i], "sum")->at[0].diff.p_holm, 3.0 / 32.0);
     }
 }
 END_TEST
@@ -308,7 +308,7 @@ START_TEST(a_dash_on_combine_goes_with_any)
     read_all(&(struct results_options){.baseline = "scheme=none"});
     for (int i = 1; i < 4; i++)
         ck_assert_int_eq(b.r.row[i].baseline, 0);
-    ck_assert_double_eq(row("learned", "concat")->at[0].diff, -0.5);
+    ck_assert_double_eq(row("learned", "concat")->at[0].diff.mean, -0.5);
     /* By combine, rows without one are compared with nothing. */
     read_all(&(struct results_options){.baseline = "position.combine=sum"});
     ck_assert_int_eq(row("rotary", "-")->baseline, -1);
@@ -327,7 +327,8 @@ START_TEST(a_p_that_seeds_cannot_make_significant_is_no_number)
     make_text(&o, 200);
     assert_has("needs 6 seeds");
     assert_has("p_t: paired t test, Holm; assumes that the differences over seeds are normal");
-    ck_assert_double_eq(row("rotary", "sum")->at[0].p_t, row("rotary", "sum")->at[0].p_t_holm);
+    ck_assert_double_eq(row("rotary", "sum")->at[0].diff.p_t,
+                        row("rotary", "sum")->at[0].diff.p_t_holm);
     for (int seed = 3; seed < 6; seed++) {
         run_maker_done(&b.run, "learned", "sum", seed, 2.5 + 0.01 * seed, 3.0);
         run_maker_done(&b.run, "rotary", "sum", seed, 2.0, 3.0);
@@ -359,7 +360,7 @@ START_TEST(other_objectives_are_neither_ranked_nor_paired)
     ck_assert(row("rotary", "encoder")->best[0]);
     ck_assert(!row("learned", "encoder")->best[0]);
     ck_assert_int_eq(row("rotary", "encoder")->at[0].pairs.other_task, 3);
-    ck_assert_double_nan(row("rotary", "encoder")->at[0].diff);
+    ck_assert_double_nan(row("rotary", "encoder")->at[0].diff.mean);
     make_text(&(struct table_options){.length = -1}, 200);
     assert_has("6 of 6 pairs refused: different tasks, metrics or objectives");
 }
@@ -529,11 +530,15 @@ START_TEST(intervals_have_two_significant_digits)
                {2.14321, NAN, false, "2.143"},
                {0.0, NAN, true, "0"},
                {12345.6, NAN, false, "12346"},
-               {NAN, 0.1, false, "-"}};
+               {NAN, 0.1, false, "-"},
+               {0.008499, 0.012, false, "0.008 ± 0.012"},
+               {0.008499, 0.12, false, "0.01 ± 0.12"},
+               {0.0949999, 0.12, false, "0.09 ± 0.12"},
+               {0.00849999, NAN, false, "0.008500"},
+               {9.4999e10, 1.2e10, false, "9.5e+10 ± 1.2e+10"}};
     for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++) {
-        strbuf_clear(&b.out);
-        number_interval(&b.out, one[i].x, one[i].half, one[i].with_sign);
-        ck_assert_str_eq(b.out.text, one[i].text);
+        ck_assert_str_eq(number_interval(&b.arena, one[i].x, one[i].half, one[i].with_sign),
+                         one[i].text);
     }
 }
 END_TEST
@@ -547,9 +552,7 @@ START_TEST(counts_have_three_digits_and_a_unit)
                {43512, "43.5k"},  {999600, "1.00M"}, {1234567, "1.23M"}, {3.4e9, "3.40G"},
                {-1500, "-1.50k"}, {NAN, "-"}};
     for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++) {
-        strbuf_clear(&b.out);
-        number_count(&b.out, one[i].x);
-        ck_assert_str_eq(b.out.text, one[i].text);
+        ck_assert_str_eq(number_count(&b.arena, one[i].x), one[i].text);
     }
 }
 END_TEST
@@ -728,10 +731,10 @@ START_TEST(pairs_that_are_none_are_refused_and_counted)
         ck_assert_mem_eq(&s->pairs, &pairings[i].pairs, sizeof(s->pairs));
         ck_assert_int_eq(b.r.comparisons[0], s->pairs.n > 0);
         if (s->pairs.n) {
-            ck_assert_double_eq_tol(s->diff, pairings[i].diff_p[0], 1e-12);
-            ck_assert_double_eq(s->p, pairings[i].diff_p[1]);
+            ck_assert_double_eq_tol(s->diff.mean, pairings[i].diff_p[0], 1e-12);
+            ck_assert_double_eq(s->diff.p, pairings[i].diff_p[1]);
         } else {
-            ck_assert(isnan(s->diff) && isnan(s->p));
+            ck_assert(isnan(s->diff.mean) && isnan(s->diff.p));
         }
         make_text(&(struct table_options){.length = -1}, 120);
         assert_has(pairings[i].text[0]);
@@ -766,9 +769,9 @@ START_TEST(another_test_is_used_and_named)
     for (int test = 0; test < PAIRED_TESTS; test++) {
         read_all(&(struct results_options){.test = (enum paired_test)test});
         const struct summary *s = &row("rotary", "sum")->at[0];
-        ck_assert_double_eq_tol(s->p, paired_p((enum paired_test)test, d, 6), 1e-9);
-        ck_assert_double_eq_tol(s->dz, effect_dz(d, 6), 1e-6);
-        ck_assert_double_eq_tol(s->gz / s->dz, effect_gz(d, 6) / effect_dz(d, 6), 1e-9);
+        ck_assert_double_eq_tol(s->diff.p, paired_p((enum paired_test)test, d, 6), 1e-9);
+        ck_assert_double_eq_tol(s->diff.dz, effect_dz(d, 6), 1e-6);
+        ck_assert_double_eq_tol(s->diff.gz / s->diff.dz, effect_gz(d, 6) / effect_dz(d, 6), 1e-9);
         make_text(&(struct table_options){.length = -1}, 120);
         assert_has(paired_test_name((enum paired_test)test));
     }

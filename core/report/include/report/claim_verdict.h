@@ -3,8 +3,8 @@
  * claim_verdict.h: whether the claims of an experiment hold.
  *
  * A claim holds when its one-sided test (of `equal`: both, see equivalence_p) is below alpha after
- * Holm's adjustment over all claims of the file, and fails when the test of the opposite is. What
- * shows neither is undecided, as is a claim whose cells have not all come to an end.
+ * Holm's adjustment over all claims of the file, and fails when the test of the opposite is. A
+ * claim for which neither is below alpha, or with unfinished cells, is undecided.
  */
 #ifndef REPORT_CLAIM_VERDICT_H
 #define REPORT_CLAIM_VERDICT_H
@@ -12,8 +12,9 @@
 #include "experiment/claim.h"
 #include "report/effects.h"
 
-enum verdict { VERDICT_UNDECIDED, VERDICT_HOLDS, VERDICT_FAILS };
-const char *verdict_word(enum verdict v);
+enum claim_end { CLAIM_UNDECIDED, CLAIM_HOLDS, CLAIM_FAILS };
+/* "undecided", "holds", "fails" */
+extern const char *const claim_ends[];
 
 struct claim_verdict {
     struct claim claim;
@@ -23,8 +24,8 @@ struct claim_verdict {
     double against, against_holm; /* for its opposite */
     double ci_low, ci_high;       /* the 1 - 2 alpha interval of the effect, which is the one that
                                      one-sided tests at alpha look at */
-    enum verdict verdict;
-    const char *why; /* what stands in the way; "" */
+    enum claim_end verdict;
+    const char *why; /* it is undecided; "" */
 };
 
 /* One state of the claims (grid/claimfile.h) judged by the results there are. */
@@ -49,10 +50,13 @@ struct claim_history {
 peat_status claims_history(struct claim_history *h, const struct results *r, struct arena *a,
                            struct error *err);
 
-/* "concat_split - sum is less than -0.01": what is claimed, in words. */
+/* "concat_split - sum < -0.01" */
 const char *claim_words(const struct claim_verdict *v, struct arena *a);
 
-/* Whether so many seeds can decide the claim among m, and if not what it takes; with the standard
+/* Why a claim that has enough seeds is undecided: where the interval of the effect lies. */
+const char *claim_undecided(const struct claim_verdict *v, struct arena *a);
+
+/* Whether so many seeds can decide the claim among m, and if not how many can; with the standard
  * deviation of a pilot's differences also how likely they do. */
 struct claim_outlook {
     double smallest;      /* p that n seeds can give */

@@ -4,7 +4,7 @@
  * an axis, in each stratum and pooled, paired by seed.
  *
  * An effect over several strata is, for each seed that has all of them, the mean over the strata
- * (maths/strata.h), so that n is a number of seeds whatever the number of strata.
+ * (maths/strata.h): n counts seeds, not strata.
  */
 #ifndef REPORT_EFFECTS_H
 #define REPORT_EFFECTS_H
@@ -16,13 +16,10 @@
 struct effect {
     const char *name; /* labels of the strata: "learned"; "pooled" */
     int n_stratum;
-    int n;                            /* seeds with a finite difference in every stratum */
-    double *d;                        /* of these */
-    double mean, sd, ci_low, ci_high; /* 95 %, Student t */
-    double p, p_holm;                 /* of the results' test, Holm over the lines */
-    double p_t, p_t_holm;
+    double *d; /* of the seeds that have a finite difference in every stratum */
+    struct difference of;
     /* Seeds in which A, or B, diverged and the other did not: their difference is infinite, and
-     * what is left flatters the row that diverged. */
+     * the mean without it flatters the row that diverged. */
     int a_diverged, b_diverged;
 };
 
@@ -49,13 +46,15 @@ struct effects {
     int unfinished;  /* cells of these rows that have not come to an end */
 };
 
-/* What results know as contrasts: their number, and one of them. PEAT_INVALID: it does not fit. */
+/* The number of contrasts in the report, and the i-th. PEAT_INVALID: it does not fit the rows. */
 int effects_count(const struct results *r);
 peat_status effects_of_report(struct effects *x, const struct results *r, int i, int64_t length,
                               struct arena *a, struct error *err);
 /* length -1: the first at which the metric was measured. */
 void effects_compute(struct effects *x, const struct results *r, const struct contrast *c,
                      int64_t length, struct arena *a);
+/* Some line has a pair of values. */
+bool effects_have_pairs(const struct effects *x);
 /* Rows as contrast.h wants them. */
 struct labelled results_labels(const struct results *r, struct arena *a);
 /* "position.combine: concat_split - sum", or the two rows. */

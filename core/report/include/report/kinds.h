@@ -12,7 +12,7 @@
 #include "report/table.h"
 
 struct machine_kind {
-    const char *text;  /* what tells it from the others: "blas_core Haswell" */
+    const char *text;  /* the keys in which kinds differ: "blas_core Haswell" */
     const char *hosts; /* "node1, node2" */
     int n;             /* cells */
 };
@@ -20,13 +20,13 @@ struct machine_kind {
 struct kinds {
     int n;
     struct machine_kind *kind;
-    int crossed, seeds; /* of so many seeds with cells that count, these cross kinds */
+    int crossed, seeds; /* `crossed` of `seeds`, those with cells that count */
 };
 
-/* Of the cells that count in these rows. */
+/* Looks at the cells that count in these rows. */
 void kinds_find(struct kinds *k, const struct results *r, int n_row, const struct result_row *row,
                 struct arena *a);
-/* Below a table: which kinds there are, where a comparison crosses them. */
+/* Notes the kinds below a table where a comparison crosses them. */
 void kinds_note(struct table *t, const struct kinds *k);
 
 #endif

@@ -65,17 +65,34 @@ static inline int pairs_refused(const struct pairs *p)
     return p->other_task + p->other_batches + p->other_init + p->other_stop;
 }
 
-/* Mean over seeds with a Student-t interval, and the difference to the baseline paired by seed. */
+/* Differences paired by seed: their mean with a 95 % Student-t interval, effect sizes and tests. */
+struct difference {
+    int n;
+    double mean, sd, ci_low, ci_high; /* NaN where undefined (n < 2: sd and interval) */
+    double dz, gz;                    /* effect sizes */
+    double p, p_holm;                 /* Holm over the rows, or lines, that are shown together */
+    double p_t, p_t_holm; /* the same of the paired t test, which any number of seeds can pass */
+};
+
+/* Mean over seeds with a Student-t interval, and the difference to the baseline. */
 struct summary {
     int n;                            /* seeds with a finite value */
-    double mean, sd, ci_low, ci_high; /* NaN where undefined (n < 2: sd and interval) */
+    double mean, sd, ci_low, ci_high; /* as in struct difference */
     struct pairs pairs;
-    double diff, diff_sd, diff_ci_low, diff_ci_high; /* NaN for the baseline itself */
-    double dz, gz;                                   /* effect sizes */
-    double p, p_holm;                                /* Holm over the rows at this length */
-    double p_t, p_t_holm; /* the same of the paired t test, which any number of seeds can pass */
+    struct difference diff; /* NaN for the baseline itself */
     bool untrained;
 };
+
+/* The numbers of a difference by their names in csv, json and page; ended by a NULL name. */
+struct statistic {
+    const char *name;
+    size_t at; /* of a double in struct difference */
+};
+extern const struct statistic statistics[];
+static inline double statistic_of(const struct difference *d, const struct statistic *s)
+{
+    return *(const double *)(const void *)((const char *)d + s->at);
+}
 
 struct result_row {
     const char *axis[EXPERIMENT_MAX_AXES];
@@ -156,6 +173,11 @@ int results_count_reported(const struct results *r);
 const char *row_text(const struct result_row *row, const char *key);
 /* A row has this number; of sparse ones, another than 0. */
 bool results_have(const struct results *r, enum quantity_name q);
+/* The index of a length; -1: nothing was evaluated at it. */
+int results_find_length(const struct results *r, int64_t length);
+/* An error that lists the lengths there are; PEAT_INVALID. */
+peat_status results_no_length(const struct results *r, int64_t length, struct arena *a,
+                              struct error *err);
 /* The row's cell of this seed, or NULL. */
 const struct result_cell *row_cell(const struct result_row *row, int64_t seed);
 
@@ -170,9 +192,9 @@ struct summary summary_of(const double *x, int n);
 /* x - y over the seeds that are paired; d holds x->n_cell numbers. */
 struct pairs row_differences(const struct result_row *x, const struct result_row *y, int length,
                              double *d);
-/* The same, and what follows from them: fills pairs, diff and what stands behind it in s. */
-void rows_compare(const struct result_row *x, const struct result_row *y, int length,
-                  enum paired_test test, double *d, struct summary *s);
+struct difference difference_of(const double *d, int n, enum paired_test test);
+/* Fills p_holm and p_t_holm of n differences; how many have a p. */
+int differences_adjust(struct difference *const *d, int n, struct arena *a);
 /* a - b; NaN when either (NULL: none) has no value or they are no pair. Counts into p. */
 double pair_difference(const struct result_cell *a, const struct result_cell *b, int length,
                        struct pairs *p);

@@ -29,9 +29,9 @@ bool selector_same(const struct results *r, int axis, const char *x, const char 
 const struct result_row *selector_row(const struct results *r, const char *text, struct arena *a,
                                       struct error *err);
 /* The axis of this key or last part; -1: none. */
-int selector_axis(const struct results *r, const char *name, size_t n);
+int selector_axis(const struct results *r, const char *name);
 /* "WHAT: there is no axis 'NAME'; the axes are ...; did you mean ...?" */
 peat_status selector_no_axis(const struct results *r, const char *what, const char *name,
-                             struct error *err);
+                             struct arena *a, struct error *err);
 
 #endif

@@ -29,12 +29,12 @@ struct table_options {
 struct table {
     struct arena *arena;
     const char *title;
-    int n_column;
+    int n_column, column_room;
     int n_label;    /* the first n_label columns name the row                                */
     int first_cost; /* columns from here on belong together, in a block of their own when not all
                        columns fit one; 0: none */
     struct table_column *column;
-    int n_row;
+    int n_row, n_cell, cell_room;
     struct table_cell *cell; /* [n_row, n_column] */
     bool any_strong;
     const char *strong; /* what strong cells mean */
@@ -46,6 +46,10 @@ struct table {
 peat_status table_build(struct table *t, const struct results *r, const struct table_options *o,
                         struct arena *a, struct error *err);
 
+/* A table is made of its columns, then of its cells, row by row. */
+void table_column(struct table *t, const char *head, bool right);
+void table_cell(struct table *t, struct table_cell cell);
+void table_text(struct table *t, const char *text);
 /* One more note below the table. */
 void table_note(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Notes on pairs that are refused. */
@@ -73,7 +77,7 @@ peat_status format_csv(const struct results *r, bool all_steps, const char *colu
 void format_json(const struct results *r, const int *order, struct arena *a, struct strbuf *out);
 /* Members of an entry: on how many pairs it stands, and what the differences came to. */
 void json_put_pairs(struct json map, const struct pairs *p);
-void json_put_difference(struct json map, const struct summary *s);
+void json_put_difference(struct json map, const struct difference *d);
 /* The entries of rows alone, one a line. */
 void format_jsonl(const struct results *r, const int *order, struct arena *a, struct strbuf *out);
 /* What strong cells mean. */
