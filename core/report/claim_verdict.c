@@ -133,7 +133,7 @@ const char *claim_undecided(const struct claim_verdict *v, struct arena *a)
     const char *bounds = at_low && at_high ? arena_printf(a, "%.4g and %.4g", low, high)
                                            : arena_printf(a, "%.4g", at_low ? low : high);
     return arena_printf(a,
-                        "%s includes %s: the data are consistent with the claim and with its "
+                        "%s includes %s, so the data are consistent with the claim and with its "
                         "opposite",
                         interval, bounds);
 }

@@ -144,16 +144,17 @@ static const struct {
 } places[] = {
     {CLAIM_GREATER, 0.025, -0.050, -0.033, "is below 0.025, but p_holm of the opposite is 0.071"},
     {CLAIM_GREATER, 0.025, 0.026, 0.050, "is above 0.025, but p_holm is 0.062"},
-    {CLAIM_GREATER, 0.025, 0.010, 0.050, "includes 0.025: the data are consistent with the claim"},
+    {CLAIM_GREATER, 0.025, 0.010, 0.050,
+     "includes 0.025, so the data are consistent with the claim"},
     {CLAIM_LESS, 0.025, -0.050, -0.033, "is below -0.025, but p_holm is 0.062"},
     {CLAIM_LESS, 0.025, -0.020, 0.010, "is above -0.025, but p_holm of the opposite is 0.071"},
-    {CLAIM_LESS, 0.0, -0.020, 0.010, "includes 0: the data are consistent with the claim"},
+    {CLAIM_LESS, 0.0, -0.020, 0.010, "includes 0, so the data are consistent with the claim"},
     {CLAIM_EQUAL, 0.025, -0.010, 0.010, "is within ±0.025, but p_holm is 0.062"},
     {CLAIM_EQUAL, 0.025, 0.030, 0.040, "is above 0.025, but p_holm of the opposite is 0.071"},
     {CLAIM_EQUAL, 0.025, -0.040, -0.030, "is below -0.025, but p_holm of the opposite is 0.071"},
-    {CLAIM_EQUAL, 0.025, 0.010, 0.040, "includes 0.025: the data are consistent with the claim"},
-    {CLAIM_EQUAL, 0.025, -0.040, 0.010, "includes -0.025: the data are consistent"},
-    {CLAIM_EQUAL, 0.025, -0.040, 0.040, "includes -0.025 and 0.025: the data are consistent"},
+    {CLAIM_EQUAL, 0.025, 0.010, 0.040, "includes 0.025, so the data are consistent with the claim"},
+    {CLAIM_EQUAL, 0.025, -0.040, 0.010, "includes -0.025, so the data are consistent"},
+    {CLAIM_EQUAL, 0.025, -0.040, 0.040, "includes -0.025 and 0.025, so the data are consistent"},
 };
 enum { PLACES = sizeof(places) / sizeof(*places) };
 
