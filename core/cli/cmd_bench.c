@@ -25,7 +25,7 @@ struct bench {
     struct adamw adamw;
     int32_t *token, *target;
     double *ms, *cpu_ms; /* [steps] */
-    struct error err;
+    struct error *err;
 };
 
 /* ---- set-up ---- */
@@ -37,7 +37,7 @@ static peat_status set_up_batch(struct bench *b)
     b->token = ARENA_TRY_ARRAY(&b->arena, n, int32_t);
     b->target = ARENA_TRY_ARRAY(&b->arena, n, int32_t);
     if (!b->token || !b->target)
-        return error_set(&b->err, PEAT_NOMEM, "out of memory for a batch");
+        return error_set(b->err, PEAT_NOMEM, "out of memory for a batch");
     for (int64_t i = 0; i < n; i++) {
         b->token[i] = (int32_t)(rng_uniform(stream, (uint64_t)(2 * i)) * (double)b->s.V);
         b->target[i] = (int32_t)(rng_uniform(stream, (uint64_t)(2 * i + 1)) * (double)b->s.V);
@@ -47,11 +47,11 @@ static peat_status set_up_batch(struct bench *b)
 
 static peat_status set_up(struct bench *b)
 {
-    peat_status status = bench_model_open(&b->of, &b->s, &b->team, &b->arena, &b->err);
+    peat_status status = bench_model_open(&b->of, &b->s, &b->team, &b->arena, b->err);
     if (status == PEAT_OK)
         status = set_up_batch(b);
     if (status == PEAT_OK && adamw_init(&b->adamw, &b->of.model.weights, &b->arena) != PEAT_OK)
-        status = error_set(&b->err, PEAT_NOMEM, "out of memory for the optimiser");
+        status = error_set(b->err, PEAT_NOMEM, "out of memory for the optimiser");
     b->train = (struct train_config){
         .lr = 3e-4, .weight_decay = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .clip = 1.0};
     return status;
@@ -76,7 +76,7 @@ static peat_status run_step(struct bench *b, int64_t step)
         graph_backward(&g, loss);
     }
     if (graph_failed(&g))
-        return error_set(&b->err, g.err.status, "%s", g.err.text);
+        return error_set(b->err, g.err.status, "%s", g.err.text);
     double scale = b->train.clip / (gradient_norm(w, &b->team) + 1e-6);
     adamw_step(&b->adamw, w, &b->train, b->train.lr, fmin(scale, 1.0), &b->team);
     arena_reset(&b->step_arena);
@@ -153,22 +153,19 @@ static void print(struct json map, bool json)
         cli_print("%-18s %s\n", map.v->key[i], map.v->item[i]->text);
 }
 
-static int time_step(const struct bench_sizes *s, bool json)
+static int time_step(const struct cli *cli, const struct bench_sizes *s, bool json)
 {
-    struct bench b = {.s = *s, .team = {(int)s->threads, NULL}};
+    struct bench b = {.s = *s, .team = {(int)s->threads, NULL}, .err = cli->err};
     arena_init(&b.arena, "bench", 1 << 20);
     arena_init(&b.step_arena, "step", 1 << 20);
     b.ms = ARENA_ARRAY(&b.arena, s->steps, double);
     b.cpu_ms = ARENA_ARRAY(&b.arena, s->steps, double);
-    peat_status status = set_up(&b);
-    if (status == PEAT_OK)
-        status = time_steps(&b);
-    if (status == PEAT_OK)
+    if (set_up(&b) == PEAT_OK && time_steps(&b) == PEAT_OK)
         print(report(&b), json);
     gemm_stop(&b.team);
     arena_release(&b.step_arena);
     arena_release(&b.arena);
-    return status == PEAT_OK ? CLI_DONE : cli_refuse(&b.err);
+    return CLI_DONE;
 }
 
 /* ---- the verb ---- */
@@ -183,13 +180,6 @@ struct request {
     bool json;
 };
 
-static int step_apart(void *ctx, struct trail *trail)
-{
-    const struct request *q = ctx;
-    (void)trail;
-    return time_step(&q->size, q->json);
-}
-
 static int run_bench(const struct cli *cli)
 {
     struct request *q = cli->options;
@@ -200,7 +190,7 @@ static int run_bench(const struct cli *cli)
                            "a width of %" PRId64 " does not split into %" PRId64 " heads",
                            q->size.d, q->size.heads);
     q->size.bf16 = q->precision == 1;
-    return cli_apart(step_apart, q);
+    return time_step(cli, &q->size, q->json);
 }
 
 static const struct cli_option options[] = {
@@ -246,4 +236,5 @@ const struct cli_command cmd_bench = {
                           .scheme = "learned",
                           .gemm = "auto"}),
     .run = run_bench,
+    .apart = true,
 };

@@ -9,39 +9,29 @@ struct request {
     bool weights;
 };
 
-static peat_status write_bundle(const struct cli *cli, enum packing packing, struct error *err)
+static int write_bundle(const struct cli *cli, enum packing packing)
 {
     const struct request *q = cli->options;
     const char *dir = cli->operand[0];
     struct verification v;
-    struct strbuf bytes;
     if (lock_is_held(dir))
-        return error_set(err, PEAT_INVALID, "%s is being run: wait for it, or stop it", dir);
-    peat_status status = verify_packed(dir, q->weights, &v, cli->arena, err);
-    if (status != PEAT_OK)
-        return status;
-    strbuf_init(&bytes);
-    status = bundle_make(&v, packing, &bytes, err);
-    if (status == PEAT_OK)
-        status = cli_write(q->file, &bytes, err);
-    strbuf_release(&bytes);
-    if (status == PEAT_OK && v.unfinished)
-        cli_say("%d cell%s not finished: the bundle has them as they are", v.unfinished,
+        error_set(cli->err, PEAT_INVALID, "'%s' is being run: wait for it, or stop it", dir);
+    else if (verify_packed(dir, q->weights, &v, cli->arena, cli->err) == PEAT_OK &&
+             bundle_make(&v, packing, cli->out, cli->err) == PEAT_OK && v.unfinished)
+        cli_say("%d cell%s not finished; the bundle has what there is of them", v.unfinished,
                 v.unfinished == 1 ? " is" : "s are");
-    return status;
+    return cli_output(cli, q->file);
 }
 
 static int bundle_directory(const struct cli *cli)
 {
     const struct request *q = cli->options;
-    struct error err = {0};
     if (!q->file)
         return cli_mistake(cmd_bundle.name, "where to? give -o FILE.tar.gz or FILE.tar.xz");
     bool xz = path_ends_in(q->file, ".tar.xz");
     if (!xz && !path_ends_in(q->file, ".tar.gz"))
         return cli_mistake(cmd_bundle.name, "'%s' ends in neither .tar.gz nor .tar.xz", q->file);
-    return write_bundle(cli, xz ? PACKED_XZ : PACKED_GZIP, &err) == PEAT_OK ? CLI_DONE
-                                                                            : cli_refuse(&err);
+    return write_bundle(cli, xz ? PACKED_XZ : PACKED_GZIP);
 }
 
 static const struct cli_option options[] = {

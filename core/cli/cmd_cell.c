@@ -17,7 +17,7 @@
 #include "process/program.h"
 #include "tensor/gemm.h"
 
-enum { SECONDS_MAX = 1000000000, JOBS_LEAST = 16 };
+enum { SECONDS_MAX = 1000000000 };
 
 struct request {
     struct cellrun_options run;
@@ -54,17 +54,13 @@ static int run_here(const struct cell_files *c, const struct request *q)
 }
 
 /* By its id without looking at the other cells: a grid of thousands starts thousands of these. */
-static int run_one(const char *dir, const char *cell, const struct request *q, struct arena *a)
+static int run_one(const struct cli *cli)
 {
-    struct error err = {0};
     struct cell_files c;
-    struct rundir r;
-    int index = 0;
-    if (rundir_read_cell(dir, cell, &c, a, &err) == PEAT_OK)
-        return run_here(&c, q);
-    if (rundir_read(dir, &r, a, &err) != PEAT_OK || rundir_find(&r, cell, &index, &err) != PEAT_OK)
-        return cli_refuse(&err);
-    return run_here(&r.cell[index], q);
+    const struct cell_files *found = &c;
+    if (rundir_read_cell(cli->operand[0], cli->operand[1], &c, cli->arena, NULL) != PEAT_OK)
+        found = cli_find_cell(cli);
+    return found ? run_here(found, cli->options) : CLI_USAGE;
 }
 
 /* ---- cells in processes of their own ---- */
@@ -113,19 +109,6 @@ static bool is_chosen(const struct jobs *j, const char *id)
     return false;
 }
 
-static void make_room(struct choice *c)
-{
-    struct jobs *j = &c->jobs;
-    if (j->n < c->room)
-        return;
-    int room = c->room ? 2 * c->room : JOBS_LEAST;
-    struct job *job = ARENA_ARRAY(c->arena, room, struct job);
-    if (j->n)
-        memcpy(job, j->job, (size_t)j->n * sizeof(*job));
-    j->job = job;
-    c->room = room;
-}
-
 static void add_cell(struct choice *c, const struct cell_files *f)
 {
     const struct value *train = value_get(f->config, "train");
@@ -140,8 +123,7 @@ static void add_cell(struct choice *c, const struct cell_files *f)
         c->n_failed++;
         return;
     }
-    make_room(c);
-    c->jobs.job[c->jobs.n++] = (struct job){
+    *ARENA_APPEND(c->arena, c->jobs.job, c->jobs.n, c->room) = (struct job){
         .id = f->id,
         .label = f->label,
         .dir = f->dir,
@@ -195,10 +177,11 @@ static int run_jobs(const struct choice *c, struct jobs *j)
     return j->failed || j->left || c->n_failed ? CLI_FAILED : CLI_DONE;
 }
 
-static int run_cells(const char *dir, int n, char *const *word, const struct request *q,
-                     struct arena *a)
+static int run_cells(const struct cli *cli)
 {
-    struct error err = {0};
+    const struct request *q = cli->options;
+    const char *dir = cli->operand[0];
+    struct arena *a = cli->arena;
     struct progress progress;
     char program[PATH_MAX];
     progress_open(&progress, stderr, false);
@@ -220,13 +203,12 @@ static int run_cells(const char *dir, int n, char *const *word, const struct req
                  .progress = &progress,
                  .arena = a},
     };
-    peat_status status = own_program(program, sizeof(program), &err);
-    if (status == PEAT_OK)
-        status = gemm_check(q->run.gemm, &err);
-    for (int i = 0; status == PEAT_OK && i < n; i++)
-        status = add_operand(&c, word[i], &err);
-    if (status != PEAT_OK)
-        return cli_refuse(&err);
+    if (own_program(program, sizeof(program), cli->err) != PEAT_OK ||
+        gemm_check(q->run.gemm, cli->err) != PEAT_OK)
+        return CLI_USAGE;
+    for (int i = 1; i < cli->n_operand; i++)
+        if (add_operand(&c, cli->operand[i], cli->err) != PEAT_OK)
+            return CLI_USAGE;
     progress.total = c.jobs.n;
     return run_jobs(&c, &c.jobs);
 }
@@ -247,7 +229,6 @@ static bool follow_parent(const struct request *q, const struct trail *trail)
 static int train_cells(const struct cli *cli)
 {
     struct request *q = cli->options;
-    char *const *operand = cli->operand;
     struct trail trail = {.page = NULL};
     if (q->parent && cli->n_operand > 2)
         return cli_mistake(cmd_cell.name, "with --with-parent one cell can be given");
@@ -258,8 +239,7 @@ static int train_cells(const struct cli *cli)
         trail.page = trail_page_open((int)q->trail);
     if (q->parent && !follow_parent(q, &trail))
         return CLI_STOPPED;
-    return q->parent ? run_one(operand[0], operand[1], q, cli->arena)
-                     : run_cells(operand[0], cli->n_operand - 1, operand + 1, q, cli->arena);
+    return q->parent ? run_one(cli) : run_cells(cli);
 }
 
 static const struct cli_option options[] = {

@@ -10,6 +10,7 @@
 #include "cli/verbs.h"
 #include "diagnose/celldiagnosis.h"
 #include "plot/figure.h"
+#include "report/lists.h"
 #include "tensor/gemm.h"
 
 enum { ONLY_MAX = 16, BATCHES_MAX = 1024, THREADS_MAX = 1024 };
@@ -26,38 +27,19 @@ struct request {
 
 /* ---- --only ---- */
 
-static int unknown_name(const char *word)
-{
-    const char *name[ONLY_MAX];
-    char near[SUGGESTION];
-    struct strbuf all;
-    int n = 0;
-    for (; diagnostics[n].name; n++)
-        name[n] = diagnostics[n].name;
-    strbuf_init(&all);
-    strbuf_join(&all, name, n);
-    int status = cli_mistake(cmd_diagnose.name, "there is no diagnostic '%s'%s; there are %s", word,
-                             suggestion(word, name, n, near), all.text);
-    strbuf_release(&all);
-    return status;
-}
-
-static bool is_diagnostic(const char *word)
-{
-    for (const struct diagnostic *d = diagnostics; d->name; d++)
-        if (!strcmp(d->name, word))
-            return true;
-    return false;
-}
-
-/* Cuts the list at its commas. */
 static int read_only(struct cli *cli, const char *list)
 {
     struct request *q = cli->options;
-    char *rest = arena_strdup(cli->arena, list);
-    for (char *word; (word = strsep(&rest, ","));) {
-        if (!is_diagnostic(word))
-            return unknown_name(word);
+    const char *name[ONLY_MAX];
+    int n = 0;
+    for (; diagnostics[n].name; n++)
+        name[n] = diagnostics[n].name;
+    for (const char *word; (word = list_next(cli->arena, &list));) {
+        struct error err = {0};
+        error_set(&err, PEAT_INVALID, "there is no diagnostic '%s'; there are ", word);
+        error_add_names(&err, word, name, n);
+        if (name_index(name, n, word) < 0)
+            return cli_mistake(cmd_diagnose.name, "%s", err.text);
         if (q->n_only < ONLY_MAX)
             q->only[q->n_only++] = word;
     }
@@ -66,52 +48,35 @@ static int read_only(struct cli *cli, const char *list)
 
 /* ---- one cell ---- */
 
-static void print(const struct request *q, const struct value *v)
+static int diagnose_open_cell(const struct cli *cli, struct cell_diagnosis *d)
 {
-    struct strbuf out;
-    strbuf_init(&out);
-    if (q->json) {
-        json_print(v, JSON_INDENTED, &out);
-        strbuf_add(&out, "\n");
-    } else {
-        diagnosis_page(v, cli_width(NULL, 72, 120), &out);
-    }
-    cli_print("%s", out.text);
-    strbuf_release(&out);
-}
-
-static int diagnose_open_cell(const struct request *q, struct cell_diagnosis *d)
-{
+    const struct request *q = cli->options;
     struct value *v;
-    struct error err = {0};
     if (d->changed)
         cli_say("%s since the training of '%s'", d->changed, d->cell->label);
-    if (cell_diagnosis_run(d, q->only, q->n_only, &v, &err) != PEAT_OK) {
-        cli_say("%s", err.text);
+    if (cell_diagnosis_run(d, q->only, q->n_only, &v, cli->err) != PEAT_OK)
         return CLI_FAILED;
+    if (!q->json) {
+        diagnosis_page(v, cli_width(NULL, 72, 120), cli->out);
+        cli_print("%s", cli->out->text);
+    } else {
+        print_json(v);
     }
-    print(q, v);
-    if (!q->grid.save || json_write_file(d->cell->dir, "diagnose.json", v, &err) == PEAT_OK)
-        return CLI_DONE;
-    cli_say("%s", err.text);
-    return CLI_FAILED;
+    return q->grid.save && json_write_file(d->cell->dir, "diagnose.json", v, cli->err) != PEAT_OK
+               ? CLI_FAILED
+               : CLI_DONE;
 }
 
 static int diagnose_cell(const struct cli *cli, const struct team *team)
 {
     const struct request *q = cli->options;
-    struct rundir r;
-    struct error err = {0};
+    const struct cell_files *cell = cli_find_cell(cli);
     struct cell_diagnosis d;
-    int index;
-    if (rundir_read(cli->operand[0], &r, cli->arena, &err) != PEAT_OK ||
-        rundir_find(&r, cli->operand[1], &index, &err) != PEAT_OK)
-        return cli_refuse(&err);
     int status = CLI_USAGE;
-    if (cell_diagnosis_open(&d, &r.cell[index], (int)q->batches, team, cli->trail, &err) == PEAT_OK)
-        status = diagnose_open_cell(q, &d);
-    else
-        cli_refuse(&err);
+    if (!cell)
+        return CLI_USAGE;
+    if (cell_diagnosis_open(&d, cell, (int)q->batches, team, cli->trail, cli->err) == PEAT_OK)
+        status = diagnose_open_cell(cli, &d);
     cell_diagnosis_close(&d);
     return status;
 }
@@ -159,24 +124,20 @@ static const char *what_clashes(const struct cli *cli)
 static int diagnose_cells(const struct cli *cli)
 {
     struct request *q = cli->options;
-    struct error err = {0};
     struct team team = {.threads = (int)q->threads};
     const char *why = what_clashes(cli);
     if (why)
         return cli_mistake(cmd_diagnose.name, "%s", why);
     parallel_start();
-    if (!q->grid.kept && gemm_start(&team, "openblas", &err) != PEAT_OK)
-        return cli_refuse(&err);
+    if (!q->grid.kept && gemm_start(&team, "openblas", cli->err) != PEAT_OK)
+        return CLI_USAGE;
     if (!is_glob(cli->operand[1]))
         return diagnose_cell(cli, &team);
-    q->grid.dir = cli->operand[0];
-    q->grid.glob = cli->operand[1];
     q->grid.only = q->only;
     q->grid.n_only = q->n_only;
     q->grid.batches = (int)q->batches;
     q->grid.format = q->json ? DIAGNOSE_JSON : q->grid.format;
-    q->grid.trail = cli->trail;
-    return diagnose_grid(&q->grid, &team, cli->arena);
+    return diagnose_grid(cli, &q->grid, &team);
 }
 
 static const struct cli_option options[] = {

@@ -22,8 +22,7 @@ struct request {
 
 /* One cell on its way into a file. */
 struct exporter {
-    const struct request *request;
-    struct trail *trail;
+    const struct cli *cli;
     struct arena *arena;
     const struct cell_files *cell;
     struct named_tensor *tensor;
@@ -31,7 +30,6 @@ struct exporter {
     int64_t step; /* of the weights */
     const struct value *resolved;
     const char *length_unit;
-    struct error err;
 };
 
 /* ---- the model built again ---- */
@@ -42,16 +40,13 @@ static peat_status build(struct exporter *x, bool shape_only, struct assembly *s
     const struct recorded_cell recorded = {cell->label, cell->dir, cell->config, cell->meta};
     struct registry *registry = ARENA_NEW(x->arena, struct registry);
     struct cell_config *config = ARENA_NEW(x->arena, struct cell_config);
-    *s = (struct assembly){.trail = x->trail};
-    peat_status status =
-        cell_reopen(config, &recorded, shape_only ? "an export without a result" : "--start",
-                    registry, x->arena, &x->err);
-    if (status == PEAT_OK)
-        status = assemble(s, config, x->arena, PEAT_F32, shape_only, &x->err);
-    if (status == PEAT_OK && !shape_only)
-        status = start_apply(s, config, &x->err);
-    if (status != PEAT_OK)
-        return status;
+    *s = (struct assembly){.trail = x->cli->trail};
+    struct error *err = x->cli->err;
+    if (cell_reopen(config, &recorded, shape_only ? "an export without a result" : "--start",
+                    registry, x->arena, err) != PEAT_OK ||
+        assemble(s, config, x->arena, PEAT_F32, shape_only, err) != PEAT_OK ||
+        (!shape_only && start_apply(s, config, err) != PEAT_OK))
+        return err->status;
     x->resolved = assembly_resolved(s, x->arena);
     x->length_unit = s->task.plan.length_unit;
     return PEAT_OK;
@@ -76,8 +71,8 @@ static peat_status take_initial_weights(struct exporter *x)
 static peat_status read_checkpoint(struct exporter *x, const char *dir)
 {
     char *path = path_join(dir, GENERATION_MODEL);
-    x->step = generation_step(path_name(dir));
-    peat_status status = safetensors_read(path, x->arena, &x->tensor, &x->n, NULL, &x->err);
+    x->step = generation_step(slash ? slash + 1 : dir);
+    peat_status status = safetensors_read(path, x->arena, &x->tensor, &x->n, NULL, x->cli->err);
     free(path);
     return status;
 }
@@ -87,7 +82,7 @@ static peat_status take_newest_weights(struct exporter *x)
 {
     char *all = path_join(x->cell->dir, "ckpt"), *newest = checkpoint_latest(all);
     peat_status status = newest ? read_checkpoint(x, newest)
-                                : error_set(&x->err, PEAT_NOTFOUND,
+                                : error_set(x->cli->err, PEAT_NOTFOUND,
                                             "cell '%s' has no checkpoint in '%s'; --start gives "
                                             "its weights before training",
                                             x->cell->id, all);
@@ -124,32 +119,16 @@ static const struct value *metadata_of(const struct exporter *x)
     return map.v;
 }
 
-static peat_status export_cell(struct exporter *x, const char *dir, const char *cell)
-{
-    struct rundir run;
-    int index;
-    struct error damaged = {0};
-    peat_status status = rundir_read(dir, &run, x->arena, &damaged);
-    if (status != PEAT_OK)
-        return error_set(&x->err, status, "%s", damaged.text);
-    status = rundir_find(&run, cell, &index, &x->err);
-    if (status != PEAT_OK)
-        return status;
-    x->cell = &run.cell[index];
-    status = x->request->start ? take_initial_weights(x) : take_newest_weights(x);
-    if (status != PEAT_OK)
-        return status;
-    return safetensors_write(x->request->file, x->tensor, x->n, metadata_of(x), &x->err);
-}
-
 static int export_weights(const struct cli *cli)
 {
     const struct request *q = cli->options;
-    struct exporter x = {.request = q, .trail = cli->trail, .arena = cli->arena};
+    struct exporter x = {.cli = cli, .arena = cli->arena};
     if (!q->file)
         return cli_mistake(cmd_export.name, "where to? give -o FILE");
-    return export_cell(&x, cli->operand[0], cli->operand[1]) == PEAT_OK ? CLI_DONE
-                                                                        : cli_refuse(&x.err);
+    x.cell = cli_find_cell(cli);
+    if (x.cell && (q->start ? take_initial_weights(&x) : take_newest_weights(&x)) == PEAT_OK)
+        safetensors_write(q->file, x.tensor, x.n, metadata_of(&x), cli->err);
+    return CLI_DONE;
 }
 
 static const struct cli_option options[] = {

@@ -39,54 +39,44 @@ struct shown {
     const char *name;
 };
 
-/* ---- everything ---- */
+/* ---- formats ---- */
 
-static peat_status add_description(const struct shown *x, const struct request *q, struct arena *a,
-                                   struct strbuf *out, struct error *err)
+static void add_description(const struct cli *cli, const struct shown *x)
 {
+    const struct request *q = cli->options;
     struct value *v;
-    if (!q->json)
-        return describe_page(q->scheme.team, x->table, x->name, out, a, err);
-    peat_status status = describe_value(q->scheme.team, x->table, x->name, &v, a, err);
-    if (status == PEAT_OK) {
-        json_print(v, JSON_INDENTED, out);
-        strbuf_add(out, "\n");
+    if (!q->json) {
+        describe_page(q->scheme.team, x->table, x->name, cli->out, cli->arena, cli->err);
+    } else if (describe_value(q->scheme.team, x->table, x->name, &v, cli->arena, cli->err) ==
+               PEAT_OK) {
+        json_print(v, JSON_INDENTED, cli->out);
+        strbuf_add(cli->out, "\n");
     }
-    return status;
 }
 
-static peat_status add_picture(const struct shown *x, enum figure_format format, struct arena *a,
-                               struct strbuf *out, struct error *err)
+static void add_picture(const struct cli *cli, const struct shown *x, enum figure_format format)
 {
-    const struct heatmap h =
-        x->before ? heatmap_of_pair(x->before, x->table, a) : heatmap_of_scheme(x->table, a);
+    const struct heatmap h = x->before ? heatmap_of_pair(x->before, x->table, cli->arena)
+                                       : heatmap_of_scheme(x->table, cli->arena);
     struct figure f;
     heatmap_figure(&h, &f);
-    peat_status status = figure_draw(&f, format, out, err);
+    figure_draw(&f, format, cli->out, cli->err);
     figure_release(&f);
-    return status;
 }
 
-static peat_status add_format(const struct shown *x, const struct request *q, struct arena *a,
-                              struct strbuf *out, struct error *err)
+static void add_format(const struct cli *cli, const struct shown *x)
 {
+    const struct request *q = cli->options;
     if (q->describe)
-        return add_description(x, q, a, out, err);
-    switch (q->format) {
-    case CSV:
-        scheme_table_csv(x->table, out);
-        return PEAT_OK;
-    case NPY:
-        scheme_table_npy(x->table, out);
-        return PEAT_OK;
-    case SVG:
-        return add_picture(x, FIGURE_SVG, a, out, err);
-    case PNG:
-        return add_picture(x, FIGURE_PNG, a, out, err);
-    default:
-        scheme_table_text(x->table, x->name, cli_width(q->file, 1, INT_MAX), out);
-        return PEAT_OK;
-    }
+        add_description(cli, x);
+    else if (q->format == CSV)
+        scheme_table_csv(x->table, cli->out);
+    else if (q->format == NPY)
+        scheme_table_npy(x->table, cli->out);
+    else if (q->format == SVG || q->format == PNG)
+        add_picture(cli, x, q->format == SVG ? FIGURE_SVG : FIGURE_PNG);
+    else
+        scheme_table_text(x->table, x->name, cli_width(q->file, 1, INT_MAX), cli->out);
 }
 
 /* The name of a file says its format, where none is given. */
@@ -136,47 +126,36 @@ static int read_tokens(struct cli *cli, const char *list)
     return CLI_GO_ON;
 }
 
-/* Runs what `add` writes, with products ready, and writes it out. */
-static int write_with(const struct cli *cli,
-                      peat_status (*add)(const struct cli *cli, struct strbuf *out,
-                                         struct error *err))
+/* Writes the output of `add`, which may multiply matrices. */
+static int write_with(const struct cli *cli, void (*add)(const struct cli *cli))
 {
     struct request *q = cli->options;
-    struct error err = {0};
-    struct strbuf out;
     struct team team = {1, NULL};
     choose_format(q, cli_given(cli, "format"));
     int code = check_request(q);
     if (code != CLI_DONE)
         return code;
-    strbuf_init(&out);
     parallel_start();
     q->scheme.team = &team;
-    peat_status status = gemm_start(&team, "auto", &err);
-    if (status == PEAT_OK)
-        status = add(cli, &out, &err);
-    if (status == PEAT_OK)
-        status = cli_write(q->file, &out, &err);
-    strbuf_release(&out);
-    return status == PEAT_OK ? CLI_DONE : cli_refuse(&err);
+    if (gemm_start(&team, "auto", cli->err) == PEAT_OK)
+        add(cli);
+    return cli_output(cli, q->file);
 }
 
 /* ---- a scheme ---- */
 
-static peat_status add_scheme(const struct cli *cli, struct strbuf *out, struct error *err)
+static void add_scheme(const struct cli *cli)
 {
     struct request *q = cli->options;
     struct scheme_table t;
     struct value *given = NULL;
     q->scheme.scheme = cli->operand[0];
     q->scheme.trail = cli->trail;
-    peat_status status = words_map(cli->arena, cli->n_operand - 1, cli->operand + 1, &given, err);
+    if (words_map(cli->arena, cli->n_operand - 1, cli->operand + 1, &given, cli->err) != PEAT_OK)
+        return;
     q->scheme.given = given;
-    if (status == PEAT_OK)
-        status = scheme_table_make(&t, &q->scheme, cli->arena, err);
-    if (status == PEAT_OK)
-        status = add_format(&(struct shown){&t, NULL, q->scheme.scheme}, q, cli->arena, out, err);
-    return status;
+    if (scheme_table_make(&t, &q->scheme, cli->arena, cli->err) == PEAT_OK)
+        add_format(cli, &(struct shown){&t, NULL, q->scheme.scheme});
 }
 
 /* Bytes are the ids. */
@@ -215,31 +194,26 @@ static int inspect_scheme(const struct cli *cli)
 
 /* ---- a cell ---- */
 
-static peat_status add_open_cell(const struct inspected_cell *c, const struct request *q,
-                                 struct arena *a, struct strbuf *out, struct error *err)
+static void add_open_cell(const struct cli *cli, const struct inspected_cell *c)
 {
+    const struct request *q = cli->options;
     if (!q->scheme.what && !q->describe && q->format == TABLE) {
-        inspected_list(c, cli_width(q->file, 60, INT_MAX), out, a);
-        return PEAT_OK;
+        inspected_list(c, cli_width(q->file, 60, INT_MAX), cli->out, cli->arena);
+        return;
     }
-    const struct cell_table *one = inspected_table(c, q->scheme.what, err);
-    if (!one)
-        return PEAT_INVALID;
-    return add_format(
-        &(struct shown){&one->table, q->start ? NULL : inspected_before(c, one), one->name}, q, a,
-        out, err);
+    const struct cell_table *one = inspected_table(c, q->scheme.what, cli->err);
+    if (one)
+        add_format(cli, &(struct shown){&one->table, q->start ? NULL : inspected_before(c, one),
+                                        one->name});
 }
 
-static peat_status add_cell(const struct cli *cli, struct strbuf *out, struct error *err)
+static void add_cell(const struct cli *cli)
 {
     const struct request *q = cli->options;
     struct inspected_cell *c = ARENA_NEW(cli->arena, struct inspected_cell);
-    peat_status status = inspected_cell_open(c, cli->operand[0], cli->operand[1], q->start,
-                                             q->scheme.team, cli->trail, cli->arena, err);
-    if (status == PEAT_OK)
-        status = add_open_cell(c, q, cli->arena, out, err);
+    if (inspected_cell_open(c, cli, q->start, q->scheme.team) == PEAT_OK)
+        add_open_cell(cli, c);
     inspected_cell_close(c);
-    return status;
 }
 
 static int inspect(const struct cli *cli)

@@ -22,31 +22,21 @@ static void print_bytes(const char *text, size_t n)
     strbuf_release(&shown);
 }
 
-static int print_log(const struct cell_files *c)
+static int print_log(const struct cli *cli)
 {
-    struct error err = {0};
+    const struct cell_files *c = cli_find_cell(cli);
+    if (!c)
+        return CLI_USAGE;
     char *path = path_join(c->dir, "log.txt"), *text = NULL;
     size_t n = 0;
-    peat_status status = file_read(path, 0, &text, &n, &err);
+    peat_status status = file_read(path, 0, &text, &n, cli->err);
+    if (status == PEAT_OK)
+        print_bytes(text, n);
+    else if (status == PEAT_NOTFOUND)
+        error_set(cli->err, status, "cell '%s' has no log: it was not started yet", c->label);
     free(path);
-    if (status == PEAT_NOTFOUND)
-        error_set(&err, status, "cell '%s' has no log: it was not started yet", c->label);
-    if (status != PEAT_OK)
-        return cli_refuse(&err);
-    print_bytes(text, n);
     free(text);
     return CLI_DONE;
-}
-
-static int print_cell_log(const struct cli *cli)
-{
-    struct rundir r;
-    struct error err = {0};
-    int index = 0;
-    if (rundir_read(cli->operand[0], &r, cli->arena, &err) != PEAT_OK ||
-        rundir_find(&r, cli->operand[1], &index, &err) != PEAT_OK)
-        return cli_refuse(&err);
-    return print_log(&r.cell[index]);
 }
 
 const struct cli_command cmd_logs = {
@@ -57,5 +47,5 @@ const struct cli_command cmd_logs = {
              "written out (\\x1b); a file or a pipe gets the log's own bytes.",
     .example = "peat logs runs/quickstart rotary.sum.s0",
     CLI_OPERANDS("DIR CELL", 2, 2, "a run directory and a cell are needed"),
-    .run = print_cell_log,
+    .run = print_log,
 };

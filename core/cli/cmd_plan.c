@@ -209,65 +209,65 @@ static void print_totals(struct loaded_plan *l, const char *const *state)
         run_slurm_say_kinds(&l->experiment.run.slurm, &l->arena);
 }
 
-static peat_status print_all_json(struct loaded_plan *l, const struct request *q,
-                                  const char *const *state, struct error *err)
+static void print_all_json(const struct cli *cli, struct loaded_plan *l, const struct request *q,
+                           const char *const *state)
 {
     struct value *all = plan_value(&l->plan, &l->arena);
     struct value *cells = value_get(all, "cells");
     for (int i = 0; i < cells->n; i++)
         json_put_text((struct json){&l->arena, cells->item[i]}, "state", state[i]);
     struct json claims = json_put_list((struct json){&l->arena, all}, "claims");
-    peat_status status = plan_claims_json(l, q->pilot, claims, err);
-    if (status == PEAT_OK)
+    if (plan_claims_json(l, q->pilot, claims, cli->err) == PEAT_OK)
         print_json(all);
-    return status;
 }
 
-static peat_status print_parts(struct loaded_plan *l, const struct request *q,
-                               const char *const *state, struct error *err)
+static void print_parts(const struct cli *cli, struct loaded_plan *l, const struct request *q,
+                        const char *const *state)
 {
-    if (q->ids) {
-        for (int i = 0; i < l->plan.n; i++)
-            cli_print("%s\n", l->plan.cell[i].id);
-        return PEAT_OK;
+    for (int i = 0; q->ids && i < l->plan.n; i++)
+        cli_print("%s\n", l->plan.cell[i].id);
+    if (q->ids)
+        return;
+    if (q->json) {
+        print_all_json(cli, l, q, state);
+        return;
     }
-    if (q->json)
-        return print_all_json(l, q, state, err);
     print_table(l, state);
     print_totals(l, state);
     if (q->injection)
         print_injections(&l->plan);
-    return plan_claims_print(l, q->pilot, err);
+    plan_claims_print(l, q->pilot, cli->err);
 }
 
-static int plan_and_print(struct loaded_plan *l, const struct request *q)
+static void plan_and_print(const struct cli *cli, struct loaded_plan *l, const struct request *q)
 {
-    struct error err = {0};
+    struct error damage = {0};
     const char *dir = loaded_plan_dir(l, q->dir);
-    if (q->write && plan_write(dir, &l->plan, &l->arena, &err) != PEAT_OK)
-        return cli_refuse(&err);
-    const char **state = plan_states(dir, &l->plan, &l->arena, &err);
-    if (!state)
-        return cli_refuse(&err);
-    if (err.text[0])
-        cli_say("%s", err.text);
-    return print_parts(l, q, state, &err) == PEAT_OK ? CLI_DONE : cli_refuse(&err);
+    if (q->write && plan_write(dir, &l->plan, &l->arena, cli->err) != PEAT_OK)
+        return;
+    const char **state = plan_states(dir, &l->plan, &l->arena, &damage);
+    if (!state) {
+        *cli->err = damage;
+        return;
+    }
+    if (damage.text[0])
+        cli_say("%s", damage.text);
+    print_parts(cli, l, q, state);
 }
 
-int print_plan(struct loaded_plan *l, const char *dir)
+void print_plan(const struct cli *cli, struct loaded_plan *l, const char *dir)
 {
-    return plan_and_print(l, &(struct request){.dir = dir});
+    plan_and_print(cli, l, &(struct request){.dir = dir});
 }
 
 static int plan_experiment(const struct cli *cli)
 {
     struct loaded_plan l;
-    struct error err = {0};
-    if (loaded_plan_open(&l, cli, PLAN_SIZES, &err) != PEAT_OK)
-        return cli_refuse(&err);
-    int code = plan_and_print(&l, cli->options);
+    if (loaded_plan_open(&l, cli, PLAN_SIZES, cli->err) != PEAT_OK)
+        return CLI_USAGE;
+    plan_and_print(cli, &l, cli->options);
     loaded_plan_close(&l);
-    return code;
+    return CLI_DONE;
 }
 
 static const struct cli_option options[] = {

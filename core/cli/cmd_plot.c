@@ -30,19 +30,17 @@ static char *own_path(const struct request *q, const char *dir, struct error *er
 
 /* When gnuplot fails, its script and data are there all the same: that is CLI_FAILED. When nothing
  * could be written, CLI_USAGE. */
-static int save(const struct request *q, const struct figure *f, const char *dir)
+static int save(const struct cli *cli, const struct figure *f)
 {
-    struct error err = {0};
-    char *own = q->file ? NULL : own_path(q, dir, &err);
+    const struct request *q = cli->options;
+    char *own = q->file ? NULL : own_path(q, cli->operand[0], cli->err);
     const char *path = own ? own : q->file;
     if (!path)
-        return cli_refuse(&err);
-    peat_status status =
-        figure_save(f, path, own ? FILE_OWN : FILE_ANYONES, (enum figure_format)q->format, &err);
+        return CLI_USAGE;
+    peat_status status = figure_save(f, path, own ? FILE_OWN : FILE_ANYONES,
+                                     (enum figure_format)q->format, cli->err);
     if (status == PEAT_OK)
         cli_print("%s\n", path);
-    else
-        cli_say("%s", err.text);
     free(own);
     return status == PEAT_OK ? CLI_DONE : status == PEAT_IO ? CLI_USAGE : CLI_FAILED;
 }
@@ -60,21 +58,20 @@ static int choose_format(struct request *q, bool given)
     return CLI_DONE;
 }
 
-static int draw(const struct request *q, const struct cli *cli)
+static int draw(const struct cli *cli)
 {
+    const struct request *q = cli->options;
     struct results r;
     struct figure f;
-    struct error err = {0};
     const struct plot_options o = {.kind = (enum plot_kind)q->kind,
                                    .cost = (enum plot_cost)q->cost,
                                    .length = q->length,
                                    .asked = q->read.metric != NULL,
                                    .lines = q->lines,
                                    .panels = q->panels};
-    if (results_read(&r, cli->n_operand, cli->operand, &q->read, cli->arena, &err) != PEAT_OK)
-        return cli_refuse(&err);
-    peat_status status = plot_make(&f, &r, &o, cli->arena, &err);
-    int code = status == PEAT_OK ? save(q, &f, cli->operand[0]) : cli_refuse(&err);
+    if (results_read(&r, cli->n_operand, cli->operand, &q->read, cli->arena, cli->err) != PEAT_OK)
+        return CLI_USAGE;
+    int code = plot_make(&f, &r, &o, cli->arena, cli->err) == PEAT_OK ? save(cli, &f) : CLI_USAGE;
     figure_release(&f);
     return code;
 }
@@ -89,7 +86,7 @@ static int plot_results(const struct cli *cli)
         return cli_mistake(cmd_plot.name, "options '--lines' and '--panels' are for --kind curves, "
                                           "length, cost or heatmap");
     int status = choose_format(q, cli_given(cli, "format"));
-    return status == CLI_DONE ? draw(q, cli) : status;
+    return status == CLI_DONE ? draw(cli) : status;
 }
 
 static const struct cli_option options[] = {

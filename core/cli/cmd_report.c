@@ -13,18 +13,11 @@ static int write_report(const struct cli *cli)
 {
     struct request *q = cli->options;
     struct results r;
-    struct error err = {0};
-    struct strbuf out;
-    strbuf_init(&out);
     q->page.n_dir = cli->n_operand;
     q->page.dir = cli->operand;
-    peat_status status = results_read(&r, cli->n_operand, cli->operand, &q->read, cli->arena, &err);
-    if (status == PEAT_OK)
-        status = html_report(&r, &q->page, cli->arena, &out, &err);
-    if (status == PEAT_OK)
-        status = cli_write(q->file, &out, &err);
-    strbuf_release(&out);
-    return status == PEAT_OK ? CLI_DONE : cli_refuse(&err);
+    if (results_read(&r, cli->n_operand, cli->operand, &q->read, cli->arena, cli->err) == PEAT_OK)
+        html_report(&r, &q->page, cli->arena, cli->out, cli->err);
+    return cli_output(cli, q->file);
 }
 
 static const struct cli_option options[] = {

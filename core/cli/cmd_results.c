@@ -34,167 +34,135 @@ static bool use_bold(const struct request *q)
     return !q->file && isatty(STDOUT_FILENO) && !(off && *off) && term && strcmp(term, "dumb") != 0;
 }
 
-static void write_formatted(const struct table *t, const struct request *q, struct strbuf *out)
-{
-    if (q->format == MARKDOWN)
-        format_markdown(t, out);
-    else if (q->format == TEX)
-        format_tex(t, out);
-    else
-        format_text(t, cli_width(q->file, 60, INT_MAX), use_bold(q), out);
-}
+/* What is being printed. */
+struct printing {
+    const struct request *q;
+    const struct results *r;
+    struct arena *a;
+    struct strbuf *out;
+    struct error *err;
+};
 
 static bool shows(const struct request *q, enum section section)
 {
     return q->part == ALL || q->part == (int)section;
 }
 
-/* Below what was printed already. */
-static void add_table(const struct table *t, const struct request *q, struct strbuf *out)
+/* Below the tables that were added before. */
+static void add_table(const struct printing *p, const struct table *t)
 {
-    strbuf_add(out, out->n ? "\n" : "");
-    write_formatted(t, q, out);
+    const struct request *q = p->q;
+    strbuf_add(p->out, p->out->n ? "\n" : "");
+    if (q->format == MARKDOWN)
+        format_markdown(t, p->out);
+    else if (q->format == TEX)
+        format_tex(t, p->out);
+    else
+        format_text(t, cli_width(q->file, 60, INT_MAX), use_bold(q), p->out);
 }
 
-static peat_status write_contrasts(const struct results *r, const struct request *q,
-                                   struct arena *a, struct strbuf *out, struct error *err)
+static void add_contrasts(const struct printing *p)
 {
     struct effects x;
     struct table t;
-    peat_status status = PEAT_OK;
-    for (int i = 0; status == PEAT_OK && i < effects_count(r); i++) {
-        status = effects_of_report(&x, r, i, q->table.length, a, err);
-        if (status == PEAT_OK && q->format == CSV) {
-            effects_csv(&x, i == 0, out);
-        } else if (status == PEAT_OK) {
-            effects_table(&t, &x, a);
-            add_table(&t, q, out);
-        }
+    for (int i = 0; i < effects_count(p->r); i++) {
+        if (effects_of_report(&x, p->r, i, p->q->table.length, p->a, p->err) != PEAT_OK)
+            return;
+        effects_table(&t, &x, p->a);
+        if (p->q->format == CSV)
+            effects_csv(&x, i == 0, p->out);
+        else
+            add_table(p, &t);
     }
-    return status;
 }
 
-static peat_status write_claims(const struct results *r, const struct request *q, struct arena *a,
-                                struct strbuf *out, struct error *err)
+static void add_claims(const struct printing *p)
 {
     struct claim_history h;
     struct table t;
-    peat_status status = claims_history(&h, r, a, err);
-    if (status != PEAT_OK || !h.now.version)
-        return status;
-    if (q->format == CSV) {
-        claims_csv(&h, out);
-        return PEAT_OK;
+    if (claims_history(&h, p->r, p->a, p->err) != PEAT_OK || !h.now.version)
+        return;
+    if (p->q->format == CSV) {
+        claims_csv(&h, p->out);
+        return;
     }
-    claims_table(&t, &h, false, a);
-    add_table(&t, q, out);
-    if (h.first.version) {
-        claims_table(&t, &h, true, a);
-        add_table(&t, q, out);
+    for (int earlier = 0; earlier <= (h.first.version != NULL); earlier++) {
+        claims_table(&t, &h, earlier, p->a);
+        add_table(p, &t);
     }
-    return PEAT_OK;
 }
 
-/* What was asked for and is not there. */
-static peat_status nothing_to_show(const struct results *r, const struct request *q,
-                                   struct error *err)
+static void add_comparisons(const struct printing *p)
 {
-    if (q->part == CONTRASTS && effects_count(r) == 0)
-        return error_set(err, PEAT_INVALID,
-                         "option '--part contrasts': the experiment has no report.contrasts");
-    if (q->part == CLAIMS && r->claims.n == 0)
-        return error_set(err, PEAT_INVALID, "option '--part claims': the experiment has no claims");
-    return PEAT_OK;
+    const struct request *q = p->q;
+    if (q->part == CONTRASTS && effects_count(p->r) == 0)
+        error_set(p->err, PEAT_INVALID,
+                  "option '--part contrasts': the experiment has no report.contrasts");
+    else if (q->part == CLAIMS && p->r->claims.n == 0)
+        error_set(p->err, PEAT_INVALID, "option '--part claims': the experiment has no claims");
+    if (p->err->status == PEAT_OK && shows(q, CONTRASTS))
+        add_contrasts(p);
+    if (p->err->status == PEAT_OK && shows(q, CLAIMS))
+        add_claims(p);
 }
 
-static peat_status write_comparisons(const struct results *r, const struct request *q,
-                                     struct arena *a, struct strbuf *out, struct error *err)
-{
-    peat_status status = nothing_to_show(r, q, err);
-    if (status == PEAT_OK && shows(q, CONTRASTS))
-        status = write_contrasts(r, q, a, out, err);
-    if (status == PEAT_OK && shows(q, CLAIMS))
-        status = write_claims(r, q, a, out, err);
-    return status;
-}
-
-static peat_status write_table(const struct results *r, const struct request *q, struct arena *a,
-                               struct strbuf *out, struct error *err)
-{
-    struct table t;
-    peat_status status = PEAT_OK;
-    if (shows(q, RESULTS))
-        status = table_build(&t, r, &q->table, a, err);
-    if (status == PEAT_OK && shows(q, RESULTS))
-        write_formatted(&t, q, out);
-    return status == PEAT_OK ? write_comparisons(r, q, a, out, err) : status;
-}
-
-static peat_status write_json(const struct results *r, const struct request *q, struct arena *a,
-                              struct strbuf *out, struct error *err)
-{
-    const int *order;
-    peat_status status = table_order(r, &q->table, a, &order, err);
-    if (status == PEAT_OK && q->format == JSON)
-        format_json(r, order, a, out);
-    else if (status == PEAT_OK)
-        format_jsonl(r, order, a, out);
-    return status;
-}
-
-static peat_status write_ranks(const struct results *r, const struct request *q, struct arena *a,
-                               struct strbuf *out, struct error *err)
+static void add_ranks(const struct printing *p)
 {
     struct ranking k;
     struct table t;
-    peat_status status = ranking_make(&k, r, q->table.length, a, err);
-    if (status != PEAT_OK)
-        return status;
-    if (q->format == JSON) {
-        ranking_json(&k, a, out);
-        return PEAT_OK;
-    }
-    ranking_table(&k, a, &t);
-    write_formatted(&t, q, out);
-    return PEAT_OK;
+    if (ranking_make(&k, p->r, p->q->table.length, p->a, p->err) != PEAT_OK)
+        return;
+    ranking_table(&k, p->a, &t);
+    if (p->q->format == JSON)
+        ranking_json(&k, p->a, p->out);
+    else
+        add_table(p, &t);
 }
 
-static peat_status write_results(const struct results *r, const struct request *q, struct arena *a,
-                                 struct strbuf *out, struct error *err)
+static void add_json(const struct printing *p)
 {
-    if (q->ranks)
-        return write_ranks(r, q, a, out, err);
-    switch (q->format) {
-    case CSV:
-        if (q->part == CONTRASTS || q->part == CLAIMS)
-            return write_comparisons(r, q, a, out, err);
-        return format_csv(r, q->all_steps, q->table.columns, q->table.only_changed, out, err);
-    case JSON:
-    case JSONL:
-        return write_json(r, q, a, out, err);
-    default:
-        return write_table(r, q, a, out, err);
-    }
+    const int *order;
+    if (table_order(p->r, &p->q->table, p->a, &order, p->err) == PEAT_OK)
+        (p->q->format == JSON ? format_json : format_jsonl)(p->r, order, p->a, p->out);
 }
 
-static int print_request(const struct request *q, int n_dir, char *const *dir, struct arena *a)
+static void add_results(const struct printing *p)
+{
+    const struct request *q = p->q;
+    struct table t;
+    if (shows(q, RESULTS) && table_build(&t, p->r, &q->table, p->a, p->err) == PEAT_OK)
+        add_table(p, &t);
+    if (p->err->status == PEAT_OK)
+        add_comparisons(p);
+}
+
+static void print_all(const struct printing *p)
+{
+    const struct request *q = p->q;
+    if (q->ranks)
+        add_ranks(p);
+    else if (q->format == JSON || q->format == JSONL)
+        add_json(p);
+    else if (q->format == CSV && q->part != CONTRASTS && q->part != CLAIMS)
+        format_csv(p->r, q->all_steps, q->table.columns, q->table.only_changed, p->out, p->err);
+    else if (q->format == CSV)
+        add_comparisons(p);
+    else
+        add_results(p);
+}
+
+static void print_request(const struct cli *cli, const struct request *q, int n_dir,
+                          char *const *dir)
 {
     struct results r;
-    struct error err = {0};
-    struct strbuf out;
-    strbuf_init(&out);
-    peat_status status = results_read(&r, n_dir, dir, &q->read, a, &err);
-    if (status == PEAT_OK)
-        status = write_results(&r, q, a, &out, &err);
-    if (status == PEAT_OK)
-        status = cli_write(q->file, &out, &err);
-    strbuf_release(&out);
-    return status == PEAT_OK ? CLI_DONE : cli_refuse(&err);
+    if (results_read(&r, n_dir, dir, &q->read, cli->arena, cli->err) == PEAT_OK)
+        print_all(&(struct printing){q, &r, cli->arena, cli->out, cli->err});
+    cli_output(cli, q->file);
 }
 
-int print_results(char *dir, struct arena *a)
+void print_results(const struct cli *cli, char *dir)
 {
-    return print_request(&(struct request){.table = {.length = -1}}, 1, &dir, a);
+    print_request(cli, &(struct request){.table = {.length = -1}}, 1, &dir);
 }
 
 /* An option that would have no effect is a mistake. */
@@ -246,7 +214,8 @@ static int show_results(const struct cli *cli)
     if (why)
         return cli_mistake(cmd_results.name, "%s", why);
     q->table.digits = (int)q->digits;
-    return print_request(q, cli->n_operand, cli->operand, cli->arena);
+    print_request(cli, q, cli->n_operand, cli->operand);
+    return CLI_DONE;
 }
 
 static const struct cli_option options[] = {

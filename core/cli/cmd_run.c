@@ -44,32 +44,25 @@ static void keep_drawings(const char *dir)
 }
 
 /* Everything that can be refused is, before the directory is made. */
-static peat_status run_plan(struct loaded_plan *l, const char *dir, const struct runner_options *o,
-                            struct runner_end *end, struct error *err)
+static bool run_plan(struct loaded_plan *l, const char *dir, const struct runner_options *o,
+                     struct runner_end *end, struct error *err)
 {
     char program[PATH_MAX];
     int lock = -1;
-    peat_status status = own_program(program, sizeof(program), err);
-    if (status == PEAT_OK)
-        status = runner_check(&l->plan, o, err);
-    if (status == PEAT_OK)
-        status = rundir_check(dir, &l->plan, err);
-    if (status == PEAT_OK && o->dry)
-        return runner_run(dir, &l->plan, o, program, end, err);
-    if (status == PEAT_OK)
-        status = rundir_lock(dir, &lock, err);
-    if (status != PEAT_OK)
-        return status;
-    if (o->launch)
-        status = slurm_check(dir, &l->arena, err);
-    if (status == PEAT_OK)
-        status = rundir_write(dir, &l->plan, &l->arena, err);
-    if (status == PEAT_OK)
-        status = runner_run(dir, &l->plan, o, program, end, err);
-    if (status == PEAT_OK && !end->interrupted)
+    if (own_program(program, sizeof(program), err) != PEAT_OK ||
+        runner_check(&l->plan, o, err) != PEAT_OK || rundir_check(dir, &l->plan, err) != PEAT_OK)
+        return false;
+    if (o->dry)
+        return runner_run(dir, &l->plan, o, program, end, err) == PEAT_OK;
+    if (rundir_lock(dir, &lock, err) != PEAT_OK)
+        return false;
+    bool ran = (!o->launch || slurm_check(dir, &l->arena, err) == PEAT_OK) &&
+               rundir_write(dir, &l->plan, &l->arena, err) == PEAT_OK &&
+               runner_run(dir, &l->plan, o, program, end, err) == PEAT_OK;
+    if (ran && !end->interrupted)
         keep_drawings(dir);
     close(lock);
-    return status;
+    return ran;
 }
 
 static bool by_slurm(const struct request *q, const struct run_settings *settings)
@@ -96,33 +89,43 @@ static bool open_slurm(struct run_slurm *s, struct loaded_plan *l, const char *d
     return err->status == PEAT_OK;
 }
 
-static int run_loaded(struct loaded_plan *l, struct request *q)
+/* A table that cannot be printed does not change the exit code of the run. */
+static void print_table(const struct cli *cli, char *dir)
+{
+    struct cli own = *cli;
+    struct error err = {0};
+    own.err = &err;
+    print_results(&own, dir);
+    if (err.status != PEAT_OK)
+        cli_say("%s", err.text);
+}
+
+static int run_loaded(const struct cli *cli, struct loaded_plan *l, struct request *q)
 {
     const struct run_settings *settings = &l->experiment.run;
-    struct error err = {0};
     struct runner_end end;
     struct run_slurm slurm;
     char *dir = arena_strdup(&l->arena, loaded_plan_dir(l, q->dir));
-    if (q->dry && !by_slurm(q, settings))
-        return print_plan(l, dir);
+    if (q->dry && !by_slurm(q, settings)) {
+        print_plan(cli, l, dir);
+        return CLI_DONE;
+    }
     q->runner.jobs = q->jobs >= 0 ? q->jobs : settings->jobs;
     q->runner.threads = q->threads >= 0 ? q->threads : settings->threads;
     q->runner.gemm = settings->gemm;
     q->runner.timeout = settings->timeout;
     q->runner.no_progress = settings->no_progress;
     q->runner.stop_on_failure = q->stop || settings->on_failure == 1;
-    if (gemm_check(settings->gemm, &err) != PEAT_OK)
-        return cli_refuse(&err);
-    if (by_slurm(q, settings) && !open_slurm(&slurm, l, dir, q, &err))
-        return cli_refuse(&err);
-    if (run_plan(l, dir, &q->runner, &end, &err) != PEAT_OK)
-        return cli_refuse(&err);
+    if (gemm_check(settings->gemm, cli->err) != PEAT_OK ||
+        (by_slurm(q, settings) && !open_slurm(&slurm, l, dir, q, cli->err)) ||
+        !run_plan(l, dir, &q->runner, &end, cli->err))
+        return CLI_USAGE;
     if (end.launched || q->dry) {
         bool whole = run_slurm_say(&slurm);
         return q->dry ? CLI_DONE : whole ? exit_code(&end) : CLI_FAILED;
     }
     if (!end.interrupted && end.done + end.diverged + end.skipped > 0)
-        print_results(dir, &l->arena);
+        print_table(cli, dir);
     return exit_code(&end);
 }
 
@@ -144,10 +147,9 @@ static int read_shard(struct cli *cli, const char *argument)
 static int run_experiment(const struct cli *cli)
 {
     struct loaded_plan l;
-    struct error err = {0};
-    if (loaded_plan_open(&l, cli, PLAN_SIZES, &err) != PEAT_OK)
-        return cli_refuse(&err);
-    int code = run_loaded(&l, cli->options);
+    if (loaded_plan_open(&l, cli, PLAN_SIZES, cli->err) != PEAT_OK)
+        return CLI_USAGE;
+    int code = run_loaded(cli, &l, cli->options);
     loaded_plan_close(&l);
     return code;
 }

@@ -11,9 +11,8 @@
 static int validate_experiment(const struct cli *cli)
 {
     struct loaded_plan l;
-    struct error err = {0};
-    if (loaded_plan_open(&l, cli, PLAN_SHAPES, &err) != PEAT_OK)
-        return cli_refuse(&err);
+    if (loaded_plan_open(&l, cli, PLAN_SHAPES, cli->err) != PEAT_OK)
+        return CLI_USAGE;
     struct plan_runs runs;
     plan_runs_count(&l.plan, &runs, &l.arena);
     int cells = runs.n, seeds = l.experiment.n_seed;

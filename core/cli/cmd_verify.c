@@ -23,7 +23,7 @@ struct request {
     struct retraining again;
 };
 
-/* ---- telling ---- */
+/* ---- printing ---- */
 
 struct said {
     const struct verification *v;
@@ -150,19 +150,16 @@ static int verify(const struct cli *cli)
 {
     struct request *q = cli->options;
     struct verification v;
-    struct error err = {0};
     char hex[HASH_HEX];
     if (cli->n_operand > 1 && !q->again.count)
         return cli_mistake(cmd_verify.name,
                            "'%s' is for cells that are trained again: give "
                            "--retrain N",
                            cli->operand[1]);
-    if (find_moved(cli, &q->again.moved, &err) != PEAT_OK)
-        return cli_refuse(&err);
-    if (verify_dir(cli->operand[0], &v, cli->arena, &err) != PEAT_OK)
-        return cli_refuse(&err);
-    if (retrain(&v, &q->again, &err) != PEAT_OK)
-        return cli_refuse(&err);
+    if (find_moved(cli, &q->again.moved, cli->err) != PEAT_OK ||
+        verify_dir(cli->operand[0], &v, cli->arena, cli->err) != PEAT_OK ||
+        retrain(&v, &q->again, cli->err) != PEAT_OK)
+        return CLI_USAGE;
     if (q->again.interrupted)
         return CLI_STOPPED;
     list_not_retrained(&v, &q->again);

@@ -38,6 +38,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 
+struct cell_files;
 struct cli;
 
 enum cli_kind {
@@ -140,6 +141,8 @@ struct cli {
  */
 int cli_dispatch(const struct cli_command *command, int argc, char **argv);
 
+/* The cell of the directory that the first two operands name; NULL, and cli->err. */
+const struct cell_files *cli_find_cell(const struct cli *cli);
 /* Writes cli->out into the file, whole or not at all (NULL: to stdout, as it is), unless cli->err
  * is set; CLI_DONE. */
 int cli_output(const struct cli *cli, const char *file);

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
 #include "diagnose/celldiagnosis.h"
 #include "plot/plot_findings.h"
 
 struct work {
+    const struct cli *cli;
     const struct diagnose_grid *g;
     const struct team *team;
     struct results r;
@@ -37,7 +37,7 @@ static peat_status diagnose_one(struct work *w, const struct result_cell *c, str
     struct cell_diagnosis d;
     struct value *own;
     peat_status status =
-        cell_diagnosis_open(&d, files_of(w, c), g->batches, w->team, g->trail, &w->err);
+        cell_diagnosis_open(&d, files_of(w, c), g->batches, w->team, w->cli->trail, &w->err);
     if (status == PEAT_OK)
         status = cell_diagnosis_run(&d, g->only, g->n_only, &own, &w->err);
     if (status == PEAT_OK && g->save)
@@ -92,93 +92,75 @@ static void add_cell(struct work *w, const struct result_cell *c)
 /* What best_over keeps for choosing, or did not choose, is in no row. */
 static bool fits(const struct work *w, const struct result_cell *c)
 {
-    return results_reports(&w->r, c) && cell_fits(w->g->glob, c->label, c->id);
+    return results_reports(&w->r, c) && cell_fits(w->cli->operand[1], c->label, c->id);
 }
 
-static peat_status add_cells(struct work *w, struct error *err)
+static peat_status add_cells(struct work *w)
 {
     for (int i = 0; i < w->r.n_cell; i++)
         w->fit += fits(w, &w->r.cell[i]);
     if (w->fit == 0)
-        return error_set(err, PEAT_INVALID, "no cell of '%s' fits '%s'; there are %d, as '%s'",
-                         w->g->dir, w->g->glob, w->r.n_cell, w->r.n_cell ? w->r.cell[0].label : "");
+        return error_set(w->cli->err, PEAT_INVALID,
+                         "no cell of '%s' matches '%s'; one of its %d cells is '%s'",
+                         w->cli->operand[0], w->cli->operand[1], w->r.n_cell,
+                         w->r.n_cell ? w->r.cell[0].label : "");
     for (int i = 0; i < w->r.n_cell; i++)
         if (fits(w, &w->r.cell[i]))
             add_cell(w, &w->r.cell[i]);
     if (w->found.n_cell > 0)
         return PEAT_OK;
     const struct left_out *first = &w->found.left_out[0];
-    return error_set(err, PEAT_INVALID, "none of %d cells could be looked at: %s: %s", w->fit,
-                     first->cell, first->why);
+    return error_set(w->cli->err, PEAT_INVALID, "none of %d cells could be diagnosed: %s: %s",
+                     w->fit, first->cell, first->why);
 }
 
 /* ---- output ---- */
 
-static peat_status add_text(struct work *w, struct strbuf *out, struct error *err)
+static void add_text(struct work *w)
 {
     const struct diagnose_grid *g = w->g;
+    struct strbuf *out = w->cli->out;
     struct table t;
     if (g->format == DIAGNOSE_CSV) {
         findings_csv(&w->found, out);
-        return PEAT_OK;
-    }
-    if (g->format == DIAGNOSE_JSON) {
+    } else if (g->format == DIAGNOSE_JSON) {
         struct json map = json_map(w->a);
         findings_json(&w->found, map);
         json_print(map.v, JSON_INDENTED, out);
         strbuf_add(out, "\n");
-        return PEAT_OK;
-    }
-    peat_status status = findings_table(&t, &w->found, g->columns, err);
-    if (status == PEAT_OK)
+    } else if (findings_table(&t, &w->found, g->columns, w->cli->err) == PEAT_OK) {
         format_text(&t, cli_width(g->file, 60, INT_MAX), false, out);
-    return status;
+    }
 }
 
-static peat_status write_text(struct work *w, struct error *err)
-{
-    struct strbuf out;
-    strbuf_init(&out);
-    peat_status status = add_text(w, &out, err);
-    if (status == PEAT_OK)
-        status = cli_write(w->g->file, &out, err);
-    strbuf_release(&out);
-    return status;
-}
-
-static peat_status draw(struct work *w, struct error *err)
+static void draw(struct work *w)
 {
     const struct diagnose_grid *g = w->g;
     struct figure f;
     const struct findings_figure o = {
         .measure = g->figure, .over = g->over, .lines = g->lines, .panels = g->panels};
-    peat_status status = plot_findings(&f, &w->found, &o, err);
-    if (status == PEAT_OK)
-        status = figure_save(&f, g->file, FILE_ANYONES,
-                             (enum figure_format)figure_format_of(g->file), err);
-    if (status == PEAT_OK)
+    if (plot_findings(&f, &w->found, &o, w->cli->err) == PEAT_OK &&
+        figure_save(&f, g->file, FILE_ANYONES, (enum figure_format)figure_format_of(g->file),
+                    w->cli->err) == PEAT_OK)
         cli_print("%s\n", g->file);
     figure_release(&f);
-    return status;
 }
 
-int diagnose_grid(const struct diagnose_grid *g, const struct team *team, struct arena *a)
+int diagnose_grid(const struct cli *cli, const struct diagnose_grid *g, const struct team *team)
 {
-    struct work *w = ARENA_NEW(a, struct work);
-    struct error err = {0};
+    struct work *w = ARENA_NEW(cli->arena, struct work);
     static const struct results_options plain;
-    char *dir[] = {arena_strdup(a, g->dir)};
-    w->g = g;
-    w->team = team;
-    w->a = a;
-    peat_status status = results_read(&w->r, 1, dir, &plain, a, &err);
-    if (status != PEAT_OK)
-        return cli_refuse(&err);
-    findings_init(&w->found, &w->r, a);
-    status = add_cells(w, &err);
-    if (status == PEAT_OK)
-        status = g->figure ? draw(w, &err) : write_text(w, &err);
-    if (status != PEAT_OK)
-        return cli_refuse(&err);
-    return w->failed ? CLI_FAILED : CLI_DONE;
+    *w = (struct work){.cli = cli, .g = g, .team = team, .a = cli->arena};
+    if (results_read(&w->r, 1, cli->operand, &plain, w->a, cli->err) != PEAT_OK)
+        return CLI_USAGE;
+    findings_init(&w->found, &w->r, w->a);
+    if (add_cells(w) != PEAT_OK)
+        return CLI_USAGE;
+    if (g->figure) {
+        draw(w);
+    } else {
+        add_text(w);
+        cli_output(cli, g->file);
+    }
+    return cli->err->status != PEAT_OK ? CLI_USAGE : w->failed ? CLI_FAILED : CLI_DONE;
 }

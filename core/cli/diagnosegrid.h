@@ -3,15 +3,13 @@
 #ifndef CLI_DIAGNOSEGRID_H
 #define CLI_DIAGNOSEGRID_H
 
-#include "base/arena.h"
+#include "cli/command.h"
 #include "findings/findings.h"
 #include "tensor/parallel.h"
 
 enum diagnose_format { DIAGNOSE_TABLE, DIAGNOSE_CSV, DIAGNOSE_JSON };
 
 struct diagnose_grid {
-    const char *dir, *glob; /* of cells, by label or id */
-    struct trail *trail;    /* where hooks are noted; NULL: nowhere */
     const char *const *only;
     int n_only, batches;
     bool save, kept;
@@ -20,8 +18,8 @@ struct diagnose_grid {
     const char *lines, *panels;                 /* of the figure */
 };
 
-/* Returns the exit code: CLI_FAILED when a finished cell could not be diagnosed, CLI_USAGE when
- * none could. */
-int diagnose_grid(const struct diagnose_grid *g, const struct team *team, struct arena *a);
+/* Of the cells that the second operand, a pattern, fits. Returns the exit code: CLI_FAILED when a
+ * finished cell could not be diagnosed, CLI_USAGE when none could. */
+int diagnose_grid(const struct cli *cli, const struct diagnose_grid *g, const struct team *team);
 
 #endif

@@ -8,30 +8,21 @@
 
 #include "base/columns.h"
 
-peat_status inspected_cell_open(struct inspected_cell *c, const char *dir, const char *cell,
-                                bool start_only, const struct team *team, struct trail *trail,
-                                struct arena *a, struct error *err)
+peat_status inspected_cell_open(struct inspected_cell *c, const struct cli *cli, bool start_only,
+                                const struct team *team)
 {
-    struct rundir *r = ARENA_NEW(a, struct rundir);
-    int index;
+    const struct cell_files *cell = cli_find_cell(cli);
+    struct error *err = cli->err;
     memset(c, 0, sizeof(*c));
     c->start_only = start_only;
-    peat_status status = rundir_read(dir, r, a, err);
-    if (status == PEAT_OK)
-        status = rundir_find(r, cell, &index, err);
-    if (status == PEAT_OK)
-        status = cell_diagnosis_open_start(&c->start, &r->cell[index], 1, team, trail, err);
-    if (status == PEAT_OK)
-        status = cell_tables(&c->start, &c->table_start, &c->n_start, err);
-    if (status == PEAT_OK && !start_only)
-        status = cell_diagnosis_open(&c->now, &r->cell[index], 1, team, trail, err);
-    if (status == PEAT_OK && !start_only)
-        status = cell_tables(&c->now, &c->table, &c->n, err);
-    if (start_only) {
-        c->table = c->table_start;
-        c->n = c->n_start;
-    }
-    return status;
+    if (!cell || cell_diagnosis_open_start(&c->start, cell, 1, team, cli->trail, err) != PEAT_OK ||
+        cell_tables(&c->start, &c->table_start, &c->n_start, err) != PEAT_OK)
+        return err->status;
+    c->table = c->table_start;
+    c->n = c->n_start;
+    if (!start_only && cell_diagnosis_open(&c->now, cell, 1, team, cli->trail, err) == PEAT_OK)
+        cell_tables(&c->now, &c->table, &c->n, err);
+    return err->status;
 }
 
 void inspected_cell_close(struct inspected_cell *c)
@@ -87,24 +78,21 @@ static const char *shape(struct arena *a, const struct scheme_table *t)
 
 void inspected_list(const struct inspected_cell *c, int width, struct strbuf *out, struct arena *a)
 {
-    enum { NAME, SHAPE, BEFORE, NOW, CHANGE, MEANING, COLUMNS };
-    static const struct table_column column[COLUMNS] = {
-        {"table", false}, {"shape", true}, {"size before", true},
-        {"now", true},    {"moved", true}, {"what it is", false}};
-    struct columns t = {.arena = a, .n = COLUMNS, .n_row = c->n, .column = column};
-    t.cell = ARENA_ARRAY(a, (int64_t)c->n * COLUMNS, struct table_cell);
+    static const struct table_column column[] = {{"table", false},      {"shape", true},
+                                                 {"size before", true}, {"now", true},
+                                                 {"moved", true},       {"meaning", false}};
+    enum { COLUMNS = sizeof(column) / sizeof(*column) };
+    struct columns t;
+    columns_init(&t, a, COLUMNS);
+    t.column = column;
     for (int i = 0; i < c->n; i++) {
         const struct cell_table *one = &c->table[i];
-        const struct scheme_table *before = inspected_before(c, one);
-        const char *text[COLUMNS] = {
-            one->name,
-            shape(a, &one->table),
-            before ? number(a, table_size(before)) : "-",
-            c->start_only ? "-" : number(a, table_size(&one->table)),
-            before && !c->start_only ? number(a, table_change(before, &one->table)) : "-",
-            one->meaning};
-        for (int k = 0; k < COLUMNS; k++)
-            t.cell[i * COLUMNS + k] = (struct table_cell){text[k], "", false};
+        const struct scheme_table *before = inspected_before(c, one), *now = &one->table;
+        columns_add(&t, (const char *const[]){
+                            one->name, shape(a, now), before ? number(a, table_size(before)) : "-",
+                            c->start_only ? "-" : number(a, table_size(now)),
+                            before && !c->start_only ? number(a, table_change(before, now)) : "-",
+                            one->meaning});
     }
     columns_add_blocks(&t, 1, 0, (size_t)width, false, out);
     strbuf_add(out, "size: root mean square; moved: size of the difference over the size before\n");

@@ -3,20 +3,20 @@
 #ifndef CLI_INSPECTCELL_H
 #define CLI_INSPECTCELL_H
 
-#include "base/arena.h"
+#include "cli/command.h"
 #include "diagnose/celltables.h"
 
 struct inspected_cell {
-    struct cell_diagnosis start, now; /* now: of no use where start_only */
-    bool start_only;                  /* as asked, or since the cell has no weights */
+    struct cell_diagnosis start, now; /* now is not opened with start_only */
+    bool start_only;                  /* asked for, or the cell has no weights */
     int n, n_start;
     struct cell_table *table, *table_start;
 };
 
-/* Opens the cell as it is now and as it began. inspected_cell_close also after a failure. */
-peat_status inspected_cell_open(struct inspected_cell *c, const char *dir, const char *cell,
-                                bool start_only, const struct team *team, struct trail *trail,
-                                struct arena *a, struct error *err);
+/* Opens the cell of the operands as it is now and as it began. inspected_cell_close also after a
+ * failure. */
+peat_status inspected_cell_open(struct inspected_cell *c, const struct cli *cli, bool start_only,
+                                const struct team *team);
 void inspected_cell_close(struct inspected_cell *c);
 
 /* The table of this name, or the first (NULL); NULL, and an error that lists them. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* messages.c: messages on stderr, results on stdout or in a file. */
+/* messages.c: what verbs share: messages, output, the cell of DIR CELL. */
 #include <stdio.h>
 
 #include "base/log.h"
 #include "cli/command.h"
+#include "grid/rundir.h"
 
 void cli_say(const char *fmt, ...)
 {
@@ -27,6 +28,19 @@ int cli_mistake(const char *command, const char *fmt, ...)
     va_end(args);
     fprintf(stderr, "try '%s --help'\n", command);
     return CLI_USAGE;
+}
+
+const struct cell_files *cli_find_cell(const struct cli *cli)
+{
+    struct rundir *r = ARENA_NEW(cli->arena, struct rundir);
+    struct error damage = {0}; /* of other cells */
+    int index;
+    peat_status status = rundir_read(cli->operand[0], r, cli->arena, &damage);
+    if (status != PEAT_OK)
+        error_set(cli->err, status, "%s", damage.text);
+    return status == PEAT_OK && rundir_find(r, cli->operand[1], &index, cli->err) == PEAT_OK
+               ? &r->cell[index]
+               : NULL;
 }
 
 int cli_output(const struct cli *cli, const char *file)

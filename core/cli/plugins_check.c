@@ -17,6 +17,7 @@
 #include "cli/verbs.h"
 #include "process/child.h"
 #include "process/parent.h"
+#include "report/lists.h"
 
 struct request {
     int64_t timeout;  /* seconds of each check */
@@ -34,6 +35,7 @@ struct checking {
     struct request q;
     struct check_request request;
     struct arena *arena;
+    struct error *err; /* the call's */
     int n;
     struct check_report *report;
     const struct value *subject;
@@ -121,18 +123,15 @@ static int first_of(const struct checking *c, int i)
 /* The checks with the message of check i; i itself is named where it was not printed yet. */
 static void print_alike(const struct checking *c, int i, const char *what)
 {
-    struct strbuf names;
-    strbuf_init(&names);
+    const char *names = NULL;
     for (int k = i; k < c->n; k++) {
         bool printed = k == i && check_is_bad(c->report[i].end);
         if (first_of(c, k) == i && !printed)
-            strbuf_item(&names, "%s", c->report[k].check);
+            names = list_add(c->arena, names, ", ", c->report[k].check);
     }
-    if (names.n)
+    if (names)
         cli_print("  %-8s %s%s: %s\n", check_end_name(c->report[i].end), what,
-                  check_is_bad(c->report[i].end) ? c->report[i].check : c->report[i].text,
-                  names.text);
-    strbuf_release(&names);
+                  check_is_bad(c->report[i].end) ? c->report[i].check : c->report[i].text, names);
 }
 
 /* A message of several checks is printed once. */
@@ -198,14 +197,13 @@ static void print_object(struct checking *c)
 
 /* ---- running ---- */
 
-static peat_status run_apart(struct checking *c, const char *check, struct error *err)
+static bool run_apart(struct checking *c, const char *check)
 {
     struct check_report *r = &c->report[c->n];
-    peat_status status = check_apart(&c->request, check, c->arena, r, err);
-    if (status != PEAT_OK)
-        return status;
+    if (check_apart(&c->request, check, c->arena, r, c->err) != PEAT_OK)
+        return false;
     c->subject = c->subject ? c->subject : r->subject;
-    return PEAT_OK;
+    return true;
 }
 
 static void count(struct checking *c)
@@ -226,12 +224,12 @@ static bool is_wanted(const struct checking *c, const struct check *check)
 }
 
 /* Seeds are printed, so that a run can be repeated. */
-static int run_random(struct checking *c, struct error *err)
+static bool run_random(struct checking *c)
 {
     struct thorough *t = &c->random;
     *t = (struct thorough){.seed = (uint64_t)c->q.seed, .seconds = (double)c->q.seconds};
-    if (thorough_run(t, &c->request, c->arena, err) != PEAT_OK)
-        return cli_refuse(err);
+    if (thorough_run(t, &c->request, c->arena, c->err) != PEAT_OK)
+        return false;
     struct check_report *r = &c->report[c->n];
     *r = t->report;
     if (check_is_bad(r->end))
@@ -243,16 +241,15 @@ static int run_random(struct checking *c, struct error *err)
             c->arena, "%" PRId64 " configurations of seed %" PRIu64 ", %" PRId64 " of them refused",
             t->tried, t->seed, t->refused);
     count(c);
-    return CLI_DONE;
+    return true;
 }
 
 /* One case, by its text. */
 static int run_case(struct checking *c)
 {
-    struct error err = {0};
     c->report = ARENA_ARRAY(c->arena, 1, struct check_report);
-    if (run_apart(c, check_cases.name, &err) != PEAT_OK)
-        return cli_refuse(&err);
+    if (!run_apart(c, check_cases.name))
+        return CLI_USAGE;
     count(c);
     if (c->q.json)
         print_object(c);
@@ -268,11 +265,10 @@ static bool has_hung(const struct checking *c)
 /* The first check describes the plugin; a plugin that cannot be loaded has no others. */
 static int run_all(struct checking *c)
 {
-    struct error err = {0};
     const struct check *first = check_table();
     c->report = ARENA_ARRAY(c->arena, 64, struct check_report);
-    if (run_apart(c, first->name, &err) != PEAT_OK)
-        return cli_refuse(&err);
+    if (!run_apart(c, first->name))
+        return CLI_USAGE;
     if (c->report[0].absent) {
         cli_say("%s", c->report[0].text);
         return CLI_USAGE;
@@ -285,11 +281,11 @@ static int run_all(struct checking *c)
     for (const struct check *k = first + 1; loaded && k->name && !has_hung(c); k++) {
         if (!is_wanted(c, k))
             continue;
-        if (run_apart(c, k->name, &err) != PEAT_OK)
-            return cli_refuse(&err);
+        if (!run_apart(c, k->name))
+            return CLI_USAGE;
         count(c);
     }
-    if (loaded && c->q.thorough && !has_hung(c) && run_random(c, &err) != CLI_DONE)
+    if (loaded && c->q.thorough && !has_hung(c) && !run_random(c))
         return CLI_FAILED;
     if (c->n == 0)
         return cli_mistake(plugins_check.name, "check '%s' is not for a %s", c->q.only,
@@ -313,30 +309,27 @@ static int run_all(struct checking *c)
 static int run_recorded(struct checking *c)
 {
     struct check_report report;
-    struct error err = {0};
     if (c->q.parent && !parent_follow((pid_t)c->q.parent, SIGKILL))
         return CLI_STOPPED;
     struct trail trail = {.page = c->q.trail ? trail_page_open((int)c->q.trail) : NULL};
     c->request.trail = &trail;
     char *scratch = path_beside(c->q.record, ".");
-    peat_status status =
-        check_here(&c->request, c->q.only, c->q.record, scratch, c->arena, &report, &err);
+    check_here(&c->request, c->q.only, c->q.record, scratch, c->arena, &report, c->err);
     free(scratch);
-    return status == PEAT_OK ? CLI_DONE : cli_refuse(&err);
+    return CLI_DONE;
 }
 
 static int run_here(struct checking *c)
 {
     struct check_report report;
-    struct error err = {0};
     struct own_dir scratch;
-    if (own_dir_open(&scratch, "check", &err) != PEAT_OK)
-        return cli_refuse(&err);
+    if (own_dir_open(&scratch, "check", c->err) != PEAT_OK)
+        return CLI_USAGE;
     peat_status status =
-        check_here(&c->request, c->q.only, NULL, scratch.path, c->arena, &report, &err);
+        check_here(&c->request, c->q.only, NULL, scratch.path, c->arena, &report, c->err);
     own_dir_close(&scratch);
     if (status != PEAT_OK)
-        return cli_refuse(&err);
+        return CLI_USAGE;
     if (report.absent) {
         cli_say("%s", report.text);
         return CLI_USAGE;
@@ -371,7 +364,8 @@ static int check_plugin(const struct cli *cli)
                                      .setting = cli->operand + 1,
                                      .n_setting = cli->n_operand - 1,
                                      .cases = q->cases},
-                         .arena = cli->arena};
+                         .arena = cli->arena,
+                         .err = cli->err};
     for (int i = 1; i < cli->n_operand; i++)
         if (!strchr(cli->operand[i], '=') || cli->operand[i][0] == '=')
             return cli_mistake(plugins_check.name, "'%s' is not KEY=VALUE", cli->operand[i]);

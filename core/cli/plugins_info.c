@@ -173,19 +173,18 @@ static int explain_plugin(const struct cli *cli)
     const struct request *q = cli->options;
     struct page page = {.arena = cli->arena};
     struct registry registry;
-    struct error err = {0};
-    if (registry_init(&registry, cli->arena, &err) != PEAT_OK)
-        return cli_refuse(&err);
+    if (registry_init(&registry, cli->arena, cli->err) != PEAT_OK)
+        return CLI_USAGE;
     registry.trail = cli->trail;
-    if (registry_find_any(&registry, cli->operand[0], &page.plugin, &err) != PEAT_OK)
-        return cli_refuse(&err);
+    if (registry_find_any(&registry, cli->operand[0], &page.plugin, cli->err) != PEAT_OK)
+        return CLI_USAGE;
     page.config = plugin_defaults(page.plugin->desc, cli->arena);
     if (q->json) {
         print_object(&page);
-        return CLI_DONE;
+    } else {
+        print_facts(&page);
+        print_parameters(&page);
     }
-    print_facts(&page);
-    print_parameters(&page);
     return CLI_DONE;
 }
 

@@ -76,17 +76,16 @@ static peat_status walk(void *ctx, struct trail *trail, struct strbuf *out, stru
     struct registry registry;
     struct json all = json_map(a);
     struct json plugins = json_put_list(all, "plugins"), bad = json_put_list(all, "bad");
-    peat_status status = registry_init(&registry, a, err);
+    if (registry_init(&registry, a, err) != PEAT_OK)
+        return err->status;
     registry.trail = trail;
     registry.n_skip = l->n_skip;
     registry.skip = l->skip;
-    if (status == PEAT_OK)
-        registry_load_all(&registry, note_bad, &bad);
-    for (int i = 0; status == PEAT_OK && i < registry.n; i++)
+    registry_load_all(&registry, note_bad, &bad);
+    for (int i = 0; i < registry.n; i++)
         add_plugin(l, plugins, registry.item[i]);
-    if (status == PEAT_OK)
-        json_print(all.v, JSON_LINE, out);
-    return status;
+    json_print(all.v, JSON_LINE, out);
+    return PEAT_OK;
 }
 
 /* ---- here ---- */
@@ -112,6 +111,7 @@ static peat_status read_all(struct list *l, struct error *err)
         if (status == PEAT_OK || !died.file[0] || l->n_skip == BAD_MAX)
             break;
         cli_say("%s", err->text);
+        *err = (struct error){0};
         l->skip[l->n_skip++] = arena_strdup(l->arena, died.file);
     } while (l->skip[l->n_skip - 1]);
     const struct value *all =
@@ -140,10 +140,9 @@ static void print_table(const struct list *l)
 static int list_plugins(const struct cli *cli)
 {
     const struct request *q = cli->options;
-    struct error err = {0};
     struct list list = {.asked = q, .arena = cli->arena};
-    if (read_all(&list, &err) != PEAT_OK)
-        return cli_refuse(&err);
+    if (read_all(&list, cli->err) != PEAT_OK)
+        return CLI_USAGE;
     if (q->json)
         print_json(list.plugins);
     else

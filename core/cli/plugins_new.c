@@ -132,16 +132,6 @@ static void print_next(struct making *m)
         cli_print("where PREFIX is what cmake --install got as --prefix\n");
 }
 
-static int make_from_template(struct making *m)
-{
-    struct error err = {0};
-    m->old = arena_printf(m->arena, "my_%s", m->kind);
-    if (make_folder(m, &err) != PEAT_OK)
-        return cli_refuse(&err);
-    print_next(m);
-    return CLI_DONE;
-}
-
 static int make_plugin(const struct cli *cli)
 {
     const struct request *q = cli->options;
@@ -153,7 +143,10 @@ static int make_plugin(const struct cli *cli)
     struct making m = {.arena = cli->arena, .name = name, .to = name, .kind = kind_words[q->kind]};
     if (strcmp(q->where, ".") != 0)
         m.to = arena_printf(m.arena, "%s/%s", q->where, name);
-    return make_from_template(&m);
+    m.old = arena_printf(m.arena, "my_%s", m.kind);
+    if (make_folder(&m, cli->err) == PEAT_OK)
+        print_next(&m);
+    return CLI_DONE;
 }
 
 static const struct cli_option options[] = {

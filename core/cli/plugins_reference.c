@@ -198,18 +198,16 @@ static int write_reference(const struct cli *cli)
 {
     const struct request *q = cli->options;
     struct registry registry;
-    struct error err = {0};
     int bad = 0;
-    peat_status status = registry_init(&registry, cli->arena, &err);
+    if (registry_init(&registry, cli->arena, cli->err) != PEAT_OK)
+        return CLI_USAGE;
     registry.trail = cli->trail;
-    if (status == PEAT_OK)
-        registry_load_all(&registry, report_bad, &bad);
-    if (status == PEAT_OK)
-        status = dir_make(q->dir, &err);
-    for (int i = 0; i < PAGES && status == PEAT_OK; i++)
-        status = write_page(&pages[i], &registry, q->dir, cli->arena, &err);
-    if (status != PEAT_OK)
-        return cli_refuse(&err);
+    registry_load_all(&registry, report_bad, &bad);
+    if (dir_make(q->dir, cli->err) != PEAT_OK)
+        return CLI_USAGE;
+    for (int i = 0; i < PAGES; i++)
+        if (write_page(&pages[i], &registry, q->dir, cli->arena, cli->err) != PEAT_OK)
+            return CLI_USAGE;
     return bad ? CLI_FAILED : CLI_DONE;
 }
 

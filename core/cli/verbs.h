@@ -17,11 +17,11 @@ extern const struct cli_command plugins_list, plugins_info, plugins_check, plugi
     plugins_reference;
 
 /* What one verb does for another: `peat plan` of a plan and its run directory, and `peat results`
- * of a run directory. Both return the exit code. */
-int print_plan(struct loaded_plan *l, const char *dir);
-int print_results(char *dir, struct arena *a);
+ * of a run directory. */
+void print_plan(const struct cli *cli, struct loaded_plan *l, const char *dir);
+void print_results(const struct cli *cli, char *dir);
 
-/* Those of paired differences, as `--test` names them. */
+/* The tests of paired differences, as `--test` names them. */
 extern const char *const test_words[3];
 
 #endif

@@ -221,7 +221,7 @@ END_TEST
 
 START_TEST(a_pattern_that_fits_nothing_and_options_without_effect_are_refused)
 {
-    shell_says(2, "no cell of 'runs/d' fits 'x*'", "peat diagnose runs/d 'x*'");
+    shell_says(2, "no cell of 'runs/d' matches 'x*'", "peat diagnose runs/d 'x*'");
     shell_says(2, "for many cells", "peat diagnose runs/d learned.sum.s0 -f csv");
     shell_says(2, "computes nothing", "peat diagnose runs/d '*' --kept --save");
     shell_says(2, "needs -o FILE", "peat diagnose runs/d '*' --figure angle");

@@ -247,8 +247,7 @@ START_TEST(a_row_without_the_factor_of_the_baseline_is_not_called_it)
     show_page();
     assert_shows("rotary has the lowest bpb at 128 tokens");
     assert_lacks(b.shown.text, "It is the baseline");
-    assert_shows(
-        "It has nothing to combine, so that the baseline (combine=sum) says nothing of it.");
+    assert_shows("It adds no stream, so that the baseline (combine=sum) does not apply to it.");
 }
 END_TEST
 
