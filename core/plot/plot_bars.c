@@ -4,31 +4,33 @@
 
 #include "plotter.h"
 
-enum { ROW = 26, TOP = 16, BOTTOM = 58, RIGHT = 24, WIDTH = 460, LABEL_MAX = 44 };
+enum { LABEL_MAX = 44 };
 
-/* Block 0: y, mean, low, high, row by row from the top; block 1: y and a seed's value. */
-static void add_data(struct plotter *p)
+static double value_of(const struct plotter *p, const struct result_cell *c)
 {
-    const struct results *r = p->r;
-    const double below = 0.27;
-    for (int i = 0; i < r->n_row; i++)
-        lines_add_summary(p, i, &r->row[i].at[p->length]);
-    lines_end(p);
-    for (int i = 0; i < r->n_row; i++)
-        for (int k = 0; k < r->row[i].n_cell; k++) {
-            const struct result_cell *c = r->row[i].cell[k];
-            bool counts = result_counts(c) && isfinite(c->value[p->length]);
-            lines_add(p, i + below, counts ? c->value[p->length] : (double)NAN, (double)NAN,
-                      (double)NAN);
-        }
-    lines_end(p);
+    return result_counts(c) ? c->value[p->length] : (double)NAN;
 }
 
-static void add_rows(struct plotter *p, const char *const *label, struct strbuf *out)
+static struct points points_of(struct plotter *p)
 {
     const struct results *r = p->r;
-    plot_add_tics(p, 'y', r->n_row, label, LABEL_MAX);
-    strbuf_addf(out, "set yrange [%d.5:-0.5]\n", r->n_row - 1);
+    struct points x = points_new(p, r->n_row);
+    for (int i = 0; i < r->n_row; i++) {
+        const struct result_row *row = &r->row[i];
+        const struct summary *s = &row->at[p->length];
+        double *seed = ARENA_ARRAY(p->a, row->n_cell, double);
+        for (int k = 0; k < row->n_cell; k++)
+            seed[k] = value_of(p, row->cell[k]);
+        x.label[i] = results_row_label(r, row, p->a);
+        x.point[i] = (struct seeds_point){s->mean, s->ci_low, s->ci_high, row->n_cell, seed, 0.0};
+    }
+    return x;
+}
+
+/* Why rows have no point. */
+static void add_states(const struct plotter *p, struct strbuf *out)
+{
+    const struct results *r = p->r;
     for (int i = 0; i < r->n_row; i++) {
         const struct result_row *row = &r->row[i];
         if (row->at[p->length].n)
@@ -57,8 +59,7 @@ bool plot_has_baseline(const struct results *r, int length)
     return common_baseline(r, length) >= 0;
 }
 
-/* A line to hold the others against. */
-static void add_baseline(struct plotter *p, struct strbuf *out)
+static void add_baseline(const struct plotter *p, struct strbuf *out)
 {
     int baseline = common_baseline(p->r, p->length);
     if (baseline < 0)
@@ -70,7 +71,7 @@ static void add_baseline(struct plotter *p, struct strbuf *out)
                 mean, mean);
 }
 
-/* Of means and seeds, and of intervals too. */
+/* The range of means and seeds, and that of intervals. */
 struct reach {
     double low, high, ci_low, ci_high;
 };
@@ -82,10 +83,8 @@ static struct reach find_reach(const struct plotter *p)
         const struct result_row *row = &p->r->row[i];
         const struct summary *s = &row->at[p->length];
         for (int k = 0; s->n && k < row->n_cell; k++) {
-            double value =
-                result_counts(row->cell[k]) ? row->cell[k]->value[p->length] : (double)NAN;
-            x.low = fmin(x.low, value);
-            x.high = fmax(x.high, value);
+            x.low = fmin(x.low, value_of(p, row->cell[k]));
+            x.high = fmax(x.high, value_of(p, row->cell[k]));
         }
         x.ci_low = fmin(x.ci_low, s->n ? s->ci_low : (double)NAN);
         x.ci_high = fmax(x.ci_high, s->n ? s->ci_high : (double)NAN);
@@ -93,9 +92,9 @@ static struct reach find_reach(const struct plotter *p)
     return x;
 }
 
-/* Two seeds have intervals twelve times as wide as what they saw, beyond what an accuracy can be:
- * these run out of the figure rather than squeeze the rest. */
-static void add_range(struct plotter *p, struct strbuf *out)
+/* The interval of two seeds is twelve times as wide as their distance, and may go beyond any
+ * accuracy: such intervals run out of the figure rather than squeeze the rest. */
+static void add_range(const struct plotter *p, struct strbuf *out)
 {
     struct reach x = find_reach(p);
     double span = x.high - x.low, low = x.low - span, high = x.high + span;
@@ -107,25 +106,22 @@ static void add_range(struct plotter *p, struct strbuf *out)
 
 peat_status plot_bars(struct plotter *p)
 {
-    struct strbuf *out = &p->f->script;
-    const char **label = plot_row_labels(p);
-    int left = plot_label_width(p, p->r->n_row, label, LABEL_MAX) + 24;
-    p->f->width = left + WIDTH + RIGHT;
-    p->f->height = TOP + BOTTOM + ROW * (p->r->n_row < 3 ? 3 : p->r->n_row);
-    plot_set_frame(p, (struct plot_frame){left, RIGHT, TOP, BOTTOM});
-    add_data(p);
-    if (!lines_have_value(p))
+    struct strbuf setting;
+    struct points x = points_of(p);
+    bool any = false;
+    for (int i = 0; i < x.n; i++)
+        any = any || isfinite(x.point[i].mean);
+    if (!any)
         return error_set(p->err, PEAT_INVALID, "no row has a value at this length");
-    strbuf_add(out, "set grid xtics ytics lc rgb '#bbbbbb' dt 3\nunset key\n"
-                    "set offsets graph 0.03, graph 0.03, 0, 0\nset xlabel ");
-    figure_quote(out, plot_metric_label(p, true));
-    strbuf_add(out, "\n");
-    add_rows(p, label, out);
-    add_baseline(p, out);
-    add_range(p, out);
-    strbuf_addf(out,
-                "plot data index 1 using 2:1 with points pt 7 ps 0.4 lc rgb '#999999', \\\n"
-                "  data index 0 using 2:1:3:4 with xerrorbars pt 7 ps 1.1 lw 2 lc rgb '%s'\n",
-                figure_colour(0));
+    strbuf_init(&setting);
+    add_states(p, &setting);
+    add_baseline(p, &setting);
+    add_range(p, &setting);
+    x.label_most = LABEL_MAX;
+    x.x_label = plot_metric_label(p, true);
+    x.setting = setting.text;
+    x.shape = 7;
+    points_draw(p, &x);
+    strbuf_release(&setting);
     return PEAT_OK;
 }

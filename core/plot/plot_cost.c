@@ -33,7 +33,7 @@ static int add_data(struct plotter *p)
         const struct summary *s = &row->at[p->length];
         double x = cost_of(row, p->o->cost);
         n += isfinite(x) && s->n > 0;
-        lines_add_summary(p, x, s);
+        lines_add_interval(p, x, s->mean, s->ci_low, s->ci_high);
         lines_end(p);
     }
     return n;

@@ -12,7 +12,7 @@
 #include "plotter.h"
 #include "report/selector.h"
 
-enum { PLACES_MAX = MEASURE_PARTS };
+enum { PLACES_MAX = MEASURE_PARTS, LABEL_MAX = 44 };
 
 struct drawing {
     struct plotter p;
@@ -76,60 +76,23 @@ static const char *measure_label(struct drawing *d, bool chance)
 
 /* ---- a point for each row ---- */
 
-/* Block 0: y, mean, low, high; 1: y and a seed's number; 2: y and chance. */
-static bool add_points(struct drawing *d)
-{
-    struct plotter *p = &d->p;
-    const double below = 0.27, nan = (double)NAN;
-    struct finding room[MEASURE_PARTS];
-    const struct finding **one = ARENA_ARRAY(p->a, d->shown.n_row, const struct finding *);
-    bool chance = false;
-    for (int i = 0; i < d->shown.n_row; i++) {
-        const struct finding *found = number_of(d, i, room);
-        struct finding *kept = found ? ARENA_NEW(p->a, struct finding) : NULL;
-        if (found)
-            *kept = *found;
-        one[i] = kept;
-        lines_add_summary(p, i, found ? &found->over : &(struct summary){.mean = nan});
-    }
-    lines_end(p);
-    lines_add(p, nan, nan, nan, nan);
-    for (int i = 0; i < d->shown.n_row; i++)
-        for (int k = 0; one[i] && k < d->shown.row[i].n_cell; k++)
-            lines_add(p, i + below, one[i]->value[k], nan, nan);
-    lines_end(p);
-    lines_add(p, nan, nan, nan, nan);
-    for (int i = 0; i < d->shown.n_row; i++)
-        if (one[i] && isfinite(one[i]->chance)) {
-            lines_add(p, i, one[i]->chance, nan, nan);
-            chance = true;
-        }
-    lines_end(p);
-    return chance;
-}
-
 static void draw_points(struct drawing *d)
 {
-    enum { ROW = 26, TOP = 16, BOTTOM = 58, RIGHT = 24, WIDTH = 460, LABEL_MAX = 44 };
     struct plotter *p = &d->p;
-    struct strbuf *out = &p->f->script;
-    const char **label = plot_row_labels(p);
-    int n = d->shown.n_row, left = plot_label_width(p, n, label, LABEL_MAX) + 24;
-    p->f->width = left + WIDTH + RIGHT;
-    p->f->height = TOP + BOTTOM + ROW * (n < 3 ? 3 : n);
-    plot_set_frame(p, (struct plot_frame){left, RIGHT, TOP, BOTTOM});
-    bool chance = add_points(d);
-    strbuf_add(out, "set grid xtics ytics lc rgb '#bbbbbb' dt 3\nunset key\n"
-                    "set offsets graph 0.03, graph 0.03, 0, 0\nset xlabel ");
-    figure_quote(out, measure_label(d, chance));
-    strbuf_add(out, "\n");
-    plot_add_tics(p, 'y', n, label, LABEL_MAX);
-    strbuf_addf(out,
-                "set yrange [%d.5:-0.5]\n"
-                "plot data index 2 using 2:1 with points pt 3 ps 0.9 lw 1.5 lc rgb '#888888', \\\n"
-                "  data index 1 using 2:1 with points pt 7 ps 0.4 lc rgb '#999999', \\\n"
-                "  data index 0 using 2:1:3:4 with xerrorbars pt 7 ps 1.1 lw 2 lc rgb '%s'\n",
-                n - 1, figure_colour(0));
+    struct finding *room = ARENA_ARRAY(p->a, MEASURE_PARTS, struct finding);
+    struct points x = points_new(p, d->shown.n_row);
+    for (int i = 0; i < x.n; i++) {
+        const struct finding *one = number_of(d, i, room);
+        const struct result_row *row = &d->shown.row[i];
+        x.label[i] = results_row_label(&d->shown, row, p->a);
+        x.point[i] = (struct seeds_point){one->over.mean, one->over.ci_low, one->over.ci_high,
+                                          row->n_cell,    one->value,       one->chance};
+        x.has_chance = x.has_chance || isfinite(one->chance);
+    }
+    x.label_most = LABEL_MAX;
+    x.x_label = measure_label(d, x.has_chance);
+    x.shape = 7;
+    points_draw(p, &x);
 }
 
 /* ---- lines ---- */
@@ -187,7 +150,7 @@ static void add_place(struct drawing *d, struct places *at, double x, const char
     bool interval = isfinite(one->over.ci_low);
     reach(at, interval ? one->over.ci_low : one->over.mean);
     reach(at, interval ? one->over.ci_high : one->over.mean);
-    lines_add_summary(&d->p, x, &one->over);
+    lines_add_interval(&d->p, x, one->over.mean, one->over.ci_low, one->over.ci_high);
 }
 
 /* A gap, so that no block is empty. */

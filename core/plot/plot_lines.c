@@ -18,10 +18,10 @@ void lines_add(struct plotter *p, double x, double mean, double low, double high
     p->any = p->any || (isfinite(x) && isfinite(mean));
 }
 
-void lines_add_summary(struct plotter *p, double x, const struct summary *s)
+void lines_add_interval(struct plotter *p, double x, double mean, double low, double high)
 {
-    bool interval = isfinite(s->ci_low);
-    lines_add(p, x, s->mean, interval ? s->ci_low : s->mean, interval ? s->ci_high : s->mean);
+    bool interval = isfinite(low);
+    lines_add(p, x, mean, interval ? low : mean, interval ? high : mean);
 }
 
 void lines_end(struct plotter *p)

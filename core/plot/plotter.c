@@ -41,14 +41,6 @@ const char *plot_short(struct plotter *p, const char *text, int columns)
     return shorten_text(p, text, columns, SIZE_MAX);
 }
 
-const char **plot_row_labels(struct plotter *p)
-{
-    const char **label = ARENA_ARRAY(p->a, p->r->n_row, const char *);
-    for (int i = 0; i < p->r->n_row; i++)
-        label[i] = results_row_label(p->r, &p->r->row[i], p->a);
-    return label;
-}
-
 const char *plot_labels_of(struct plotter *p, const struct result_row *row, const bool *in,
                            bool which)
 {

@@ -35,8 +35,6 @@ peat_status plot_forest(struct plotter *p);
 
 /* "bpb at 64 tokens (lower is better)" */
 const char *plot_metric_label(const struct plotter *p, bool with_length);
-/* Of every row. */
-const char **plot_row_labels(struct plotter *p);
 /* A row's labels of all axes but one: "sum, 4". */
 const char *plot_other_labels(struct plotter *p, const struct result_row *row, int axis);
 /* A row's labels of the axes with in[axis] == which: "sum, 4"; "-" only where that is all. */
@@ -100,12 +98,36 @@ struct lines {
 
 /* Adds a line of data; NaN makes a gap. */
 void lines_add(struct plotter *p, double x, double mean, double low, double high);
-/* The same of a row's values; one seed alone has no interval: low and high are its mean. */
-void lines_add_summary(struct plotter *p, double x, const struct summary *s);
+/* The same; where there is no interval (low is NaN), low and high are the mean. */
+void lines_add_interval(struct plotter *p, double x, double mean, double low, double high);
 /* Ends row's block, which must not be empty: a gap will do. */
 void lines_end(struct plotter *p);
-/* Some block has. */
+/* Something is drawn in some block. */
 bool lines_have_value(const struct plotter *p);
 void lines_draw(struct plotter *p, const struct series_set *s, const struct lines *l);
+
+/* ---- plot_points.c ---- */
+
+struct seeds_point {
+    double mean, low, high; /* NaN: none */
+    int n;
+    const double *seed; /* [n] */
+    double chance;
+};
+
+struct points {
+    int n;
+    const char **label;        /* [n] */
+    struct seeds_point *point; /* [n], from the top */
+    int label_most;            /* characters of a label */
+    const char *x_label;
+    const char *setting; /* lines of script before the plot; NULL: none */
+    int shape;           /* gnuplot's number of a point */
+    bool has_chance;
+};
+
+/* Room for n labels and points. */
+struct points points_new(struct plotter *p, int n);
+void points_draw(struct plotter *p, const struct points *x);
 
 #endif
