@@ -15,23 +15,23 @@ struct bench_sizes {
     bool bf16;
 };
 
-/* One scheme, and sum. */
+/* A model with one scheme and the combination `sum`. */
 struct bench_model {
     struct registry registry;
     struct positional positional;
     struct model model;
 };
 
-/* With seed 0, in F32; the team gets its provider of products. */
+/* Builds it with seed 0, in F32; the team gets its provider of products. */
 peat_status bench_model_open(struct bench_model *b, const struct bench_sizes *s, struct team *team,
                              struct arena *arena, struct error *err);
 
-/* gemm, blas, blas_core: as in a cell's meta.json. */
+/* Puts gemm, blas and blas_core, as in a cell's meta.json. */
 void bench_put_provider(struct json map, const struct team *team);
 /* GFLOP/s: the most over square products and over the model's own shapes. The arena is reset. */
 double bench_sgemm(const struct bench_sizes *s, const struct team *team, struct arena *arena);
 
-/* x rounded to so many decimals. */
+/* Puts x, rounded to so many decimals. */
 void bench_put(struct json map, const char *key, double x, int decimals);
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/stops.h"
 #include "base/strbuf.h"
 
-/* Exit codes, and no others. */
+/* All exit codes. */
 enum exit_code {
     CLI_DONE = 0,   /* every cell done or diverged                                          */
     CLI_FAILED = 1, /* a cell failed, a check or comparison failed, the disk filled           */
@@ -26,10 +26,9 @@ int cli_refuse(const struct error *err);
 /* A mistake in how `command` ("peat run") was called, and how to get help; returns CLI_USAGE. */
 int cli_mistake(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Text on stdout, safe for a terminal (base/shown.h): what every result is printed with, but for
- * what cli_write writes. */
+/* Prints text on stdout, safe for a terminal (base/shown.h). */
 void cli_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Into the file, whole or not at all; NULL: to stdout, as it is. */
+/* Writes into the file, whole or not at all; NULL: to stdout, as it is. */
 peat_status cli_write(const char *file, const struct strbuf *text, struct error *err);
 
 /* Columns of the terminal that text goes to, between these bounds; 100 where it goes elsewhere. */

@@ -15,7 +15,6 @@
 #include "tensor/gemm.h"
 #include "train/trainer.h"
 
-/* A model with its batch. */
 struct bench {
     struct bench_sizes s;
     struct team team;
@@ -144,7 +143,7 @@ static struct json report(struct bench *b)
     return map;
 }
 
-/* As one line of JSON, so that runs can be appended to a file, or a line for each number. */
+/* One line of JSON, so that runs can be appended to a file, or a line for each number. */
 static void print(struct json map, bool json)
 {
     if (json)

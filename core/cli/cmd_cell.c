@@ -53,7 +53,8 @@ static int run_here(const struct cell_files *c, const struct request *q)
     return end == CELLRUN_INTERRUPTED ? CLI_STOPPED : CLI_DONE;
 }
 
-/* By its id without looking at the other cells: a grid of thousands starts thousands of these. */
+/* A grid of thousands starts thousands of these, so the other cells are read only if the id is
+ * not found. */
 static int run_one(const struct cli *cli)
 {
     struct cell_files c;
@@ -65,7 +66,7 @@ static int run_one(const struct cli *cli)
 
 /* ---- cells in processes of their own ---- */
 
-/* The cells of the operands, in their order, each once. */
+/* The cells to train, in the order of the operands, each once. */
 struct choice {
     const char *dir;
     const struct request *options;
@@ -149,7 +150,6 @@ static peat_status add_range(struct choice *c, int64_t first, int64_t last, stru
     return status;
 }
 
-/* By its id without looking at the other cells. */
 static peat_status add_operand(struct choice *c, const char *word, struct error *err)
 {
     int64_t first, last;
@@ -215,8 +215,8 @@ static int run_cells(const struct cli *cli)
 
 /* ---- the command ---- */
 
-/* The parent's death is a stop like others: the cell saves and ends. A plugin that never returns
- * keeps it from that. False: the parent has gone. */
+/* When the parent dies, the cell saves and ends, as at any stop; a plugin that does not return
+ * is killed after a while. False: the parent has gone. */
 static bool follow_parent(const struct request *q, const struct trail *trail)
 {
     const double patience = 10;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_compare.c: peat compare A B DIR: two rows, or two labels of an axis, at each length. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "cli/comparerows.h"
@@ -16,14 +15,14 @@ struct request {
     bool json;
 };
 
-/* Two labels of an axis, or two rows. */
 struct compared {
     bool labels;
     struct contrast contrast;
     struct row_pair rows;
 };
 
-/* The axis of the only label that text names, and how many rows have it; -1: it names no label. */
+/* The only axis of which text names a label, and the number of rows that have it; -1: there is
+ * none. */
 static int only_axis(const struct results *r, const char *text, const char **label, int *rows,
                      struct arena *a)
 {
@@ -43,7 +42,7 @@ static int only_axis(const struct results *r, const char *text, const char **lab
     return n == 1 ? axis : -1;
 }
 
-/* Both are labels of one axis, and not of one row each. */
+/* Both texts name a label of one axis, and some label has several rows. */
 static bool names_factor(const struct results *r, char *const *text, struct contrast *c,
                          struct arena *a)
 {
@@ -123,7 +122,7 @@ static bool add_json(const struct cli *cli, const struct compared *c, int length
     return effects_have_pairs(&x);
 }
 
-/* Lengths as a list, in a map that names the rows where two rows are compared. */
+/* A list of lengths; for two rows in a map that names them. */
 static void print_json_lengths(const struct compared *c, struct json lengths)
 {
     const struct row_pair *p = &c->rows;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_diagnose.c: peat diagnose DIR CELL, or a pattern of cells. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/json.h"
 #include "cli/diagnosegrid.h"
 #include "cli/verbs.h"
@@ -88,7 +86,7 @@ static bool is_glob(const char *cell)
     return strpbrk(cell, "*?[") != NULL;
 }
 
-/* An option that would have no effect is a mistake; NULL: there is none. */
+/* The reason to refuse an option that would have no effect; NULL: there is none. */
 static const char *what_clashes(const struct cli *cli)
 {
     const struct request *q = cli->options;

@@ -20,7 +20,6 @@ struct request {
     bool start;
 };
 
-/* One cell on its way into a file. */
 struct exporter {
     const struct cli *cli;
     struct arena *arena;
@@ -77,7 +76,8 @@ static peat_status read_checkpoint(struct exporter *x, const char *dir)
     return status;
 }
 
-/* What plugins chose is in the result; before there is one they are asked again. */
+/* A result holds the parameters that plugins chose; before there is one, plugins are asked
+ * again. */
 static peat_status take_newest_weights(struct exporter *x)
 {
     char *all = path_join(x->cell->dir, "ckpt"), *newest = checkpoint_latest(all);

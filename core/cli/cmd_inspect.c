@@ -23,7 +23,6 @@ enum { LARGEST = 1 << 16, ID_MOST = (1 << 20) - 1 };
 static const char *const phase_words[] = {"eval", "train"};
 static const char *const format_words[] = {"table", "csv", "npy", "svg", "png"};
 
-/* What was asked for. */
 struct request {
     struct scheme_request scheme;
     int format;
@@ -79,7 +78,7 @@ static void add_format(const struct cli *cli, const struct shown *x)
         scheme_table_text(x->table, x->name, cli_width(q->file, 1, INT_MAX), cli->out);
 }
 
-/* The name of a file says its format, where none is given. */
+/* Without --format the end of the file's name chooses. */
 static void choose_format(struct request *q, bool given)
 {
     const char *dot = q->file ? strrchr(q->file, '.') : NULL;
@@ -88,7 +87,6 @@ static void choose_format(struct request *q, bool given)
             q->format = i;
 }
 
-/* Bytes would upset a terminal. */
 static int check_request(const struct request *q)
 {
     bool bytes = q->format == NPY || q->format == PNG;
@@ -158,7 +156,7 @@ static void add_scheme(const struct cli *cli)
         add_format(cli, &(struct shown){&t, NULL, q->scheme.scheme});
 }
 
-/* Bytes are the ids. */
+/* The ids of --text are its bytes. */
 static void read_text(struct request *q, struct arena *a)
 {
     int64_t n = (int64_t)strlen(q->text);

@@ -9,7 +9,7 @@
 #include "cli/verbs.h"
 #include "grid/rundir.h"
 
-/* As they are into a file or a pipe: a log may be what another program has to read. */
+/* A file or a pipe gets the log's own bytes, because another program may read them. */
 static void print_bytes(const char *text, size_t n)
 {
     struct strbuf shown;

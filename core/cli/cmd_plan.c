@@ -2,7 +2,6 @@
 /* cmd_plan.c: peat plan EXP.yaml. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/columns.h"
@@ -15,7 +14,6 @@
 #include "cli/planseconds.h"
 #include "cli/planstate.h"
 #include "cli/planwarnings.h"
-#include "cli/plugins.h"
 #include "cli/runslurm.h"
 #include "cli/verbs.h"
 #include "grid/progress.h"
@@ -79,7 +77,7 @@ static void print_injections(const struct plan *p)
     }
 }
 
-/* A note that several rows share is printed once: "matched: learned.sum.s0 and 3 rows more: d_ff =
+/* Prints a note that several rows share once: "matched: learned.sum.s0 and 3 rows more: d_ff =
  * 498". */
 static void print_said(const char *what, const struct plan *p, int rows, const char **said,
                        struct arena *a)
@@ -166,7 +164,7 @@ static void print_notes(const struct plan *p, int rows, struct arena *a)
     print_said("training data begin with", p, rows, first, a);
 }
 
-/* Of the first seed; those that are refused for one reason in one line. */
+/* Skipped rows of the first seed, a line for each reason. */
 static void print_skipped(const struct plan *p, int n, struct arena *a)
 {
     const char **said = ARENA_ARRAY(a, n + 1, const char *);

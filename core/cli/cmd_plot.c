@@ -17,7 +17,7 @@ struct request {
     const char *lines, *panels;
 };
 
-/* DIR/figures/KIND.FORMAT, whose folder is made. Freed by the caller; NULL: could not be made. */
+/* DIR/figures/KIND.FORMAT; makes the folder. Freed by the caller; NULL: it could not be made. */
 static char *own_path(const struct request *q, const char *dir, struct error *err)
 {
     char name[64], *folder = path_join(dir, "figures"), *path = NULL;
@@ -28,8 +28,8 @@ static char *own_path(const struct request *q, const char *dir, struct error *er
     return path;
 }
 
-/* When gnuplot fails, its script and data are there all the same: that is CLI_FAILED. When nothing
- * could be written, CLI_USAGE. */
+/* CLI_FAILED: gnuplot failed, but its script and data are written. CLI_USAGE: nothing was
+ * written. */
 static int save(const struct cli *cli, const struct figure *f)
 {
     const struct request *q = cli->options;
@@ -45,7 +45,7 @@ static int save(const struct cli *cli, const struct figure *f)
     return status == PEAT_OK ? CLI_DONE : status == PEAT_IO ? CLI_USAGE : CLI_FAILED;
 }
 
-/* The name of a file says its format; both must agree. */
+/* The end of the file's name and --format must agree. */
 static int choose_format(struct request *q, bool given)
 {
     int named = q->file ? figure_format_of(q->file) : -1;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_plugins.c: peat plugins VERB. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -21,7 +20,6 @@ const struct cli_command cmd_plugins = {
                                                 &plugins_new, &plugins_reference, NULL},
 };
 
-/* "a, b" as a list of texts. */
 static void put_words(struct json map, const char *key, const struct plugin *p,
                       void (*words)(const peat_plugin *desc, struct strbuf *out))
 {

@@ -9,7 +9,7 @@
 #include "report/comparison_tables.h"
 #include "report/ranking.h"
 
-/* The printed form. */
+/* The values of --part. */
 enum section { ALL, RESULTS, CONTRASTS, CLAIMS };
 
 enum format { TABLE, MARKDOWN, CSV, TEX, JSON, JSONL };
@@ -34,7 +34,6 @@ static bool use_bold(const struct request *q)
     return !q->file && isatty(STDOUT_FILENO) && !(off && *off) && term && strcmp(term, "dumb") != 0;
 }
 
-/* What is being printed. */
 struct printing {
     const struct request *q;
     const struct results *r;
@@ -48,7 +47,6 @@ static bool shows(const struct request *q, enum section section)
     return q->part == ALL || q->part == (int)section;
 }
 
-/* Below the tables that were added before. */
 static void add_table(const struct printing *p, const struct table *t)
 {
     const struct request *q = p->q;
@@ -165,7 +163,7 @@ void print_results(const struct cli *cli, char *dir)
     print_request(cli, &(struct request){.table = {.length = -1}}, 1, &dir);
 }
 
-/* An option that would have no effect is a mistake. */
+/* The reason to refuse an option that would have no effect; NULL: there is none. */
 static const char *what_clashes(const struct cli *cli)
 {
     const struct request *q = cli->options;

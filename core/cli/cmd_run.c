@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,7 +34,7 @@ static int exit_code(const struct runner_end *end)
     return end->failed || end->left || waits ? CLI_FAILED : CLI_DONE;
 }
 
-/* Without them the page lacks a part, and nothing else. */
+/* A failure is only reported: without drawings the page lacks one section. */
 static void keep_drawings(const char *dir)
 {
     struct error err = {0};
@@ -43,7 +42,7 @@ static void keep_drawings(const char *dir)
         cli_say("the schemes are not drawn: %s", err.text);
 }
 
-/* Everything that can be refused is, before the directory is made. */
+/* Checks everything before it makes the directory. */
 static bool run_plan(struct loaded_plan *l, const char *dir, const struct runner_options *o,
                      struct runner_end *end, struct error *err)
 {

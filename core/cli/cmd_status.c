@@ -2,16 +2,13 @@
 /* cmd_status.c: peat status DIR. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/columns.h"
 #include "base/json.h"
 #include "base/repeat.h"
-#include "cli/plugins.h"
 #include "cli/verbs.h"
-#include "grid/cellend.h"
 #include "grid/progress.h"
 #include "grid/rundir.h"
 #include "process/childlog.h"
@@ -23,7 +20,6 @@ struct request {
     bool json, watch;
 };
 
-/* A run directory at one moment. */
 struct status {
     struct rundir dir;
     int n[CELL_STATES]; /* planned cells */
@@ -90,7 +86,7 @@ static const char *last_line(const struct cell_files *c, struct arena *a)
     return log_last_line(arena_printf(a, "%s/log.txt", c->dir), 0, "", a);
 }
 
-/* A checkpoint that the unfinished cell cannot continue from; NULL: none. */
+/* Why an unfinished cell cannot continue from its checkpoint; NULL: it can, or has none. */
 static const char *restart_of(const struct cell_files *c, struct arena *a)
 {
     return c->planned && !c->result ? checkpoint_kept(arena_printf(a, "%s/ckpt", c->dir), a) : NULL;
@@ -106,7 +102,7 @@ static void add_restarted(const struct status *s, struct columns *table)
     }
 }
 
-/* Finished, but begun with other kernels or libraries. */
+/* Finished cells that were begun with other kernels or libraries. */
 static void add_drifted(const struct status *s, struct columns *table)
 {
     for (int i = 0; i < s->dir.n; i++) {
@@ -119,7 +115,7 @@ static void add_drifted(const struct status *s, struct columns *table)
     }
 }
 
-/* Those that are refused for one reason are one line. */
+/* A line for each reason. */
 static void add_skipped(const struct status *s, struct columns *table)
 {
     int n = s->n[CELL_SKIPPED];

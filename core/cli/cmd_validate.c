@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_validate.c: peat validate EXP.yaml. */
-#include <stdio.h>
 
 #include "base/repeat.h"
 #include "cli/loadplan.h"

@@ -2,15 +2,12 @@
 /* cmd_verify.c: peat verify DIR. */
 #include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/repeat.h"
-#include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "experiment/words.h"
 #include "grid/retrain.h"
@@ -31,7 +28,6 @@ struct said {
     const char *hash; /* NULL: there is none */
 };
 
-/* Cells with a verdict from `first` to `last`. */
 static int count(const struct retraining *t, enum retrain_verdict first, enum retrain_verdict last)
 {
     int n = 0;

@@ -63,8 +63,7 @@ struct cli_option {
     const char *doc;
 };
 
-/* Rows for fields of a `struct request`; a field of another type than the row's does not compile.
- */
+/* Rows for fields of a `struct request`; a field of a wrong type does not compile. */
 #define CLI_FIELD(field, type)                                                                     \
     (offsetof(struct request, field) + 0 * sizeof((type *)NULL == &((struct request *)NULL)->field))
 #define CLI_INT_FIELD(field)                                                                       \
@@ -137,8 +136,7 @@ struct cli {
     struct trail *trail;         /* of the child, with apart  */
 };
 
-/* Runs the command, or the verb of the group, that argv[1] and so on call; returns the exit code.
- */
+/* Runs the command, or the verb of the group, that argv names; returns the exit code. */
 int cli_dispatch(const struct cli_command *command, int argc, char **argv);
 
 /* The cell of the directory that the first two operands name; NULL, and cli->err. */
@@ -149,12 +147,12 @@ int cli_output(const struct cli *cli, const char *file);
 /* JSON on stdout, indented. */
 void print_json(const struct value *v);
 
-/* Whether one of these options, "rows cols", was given. */
+/* One of these options, "rows cols", was given. */
 bool cli_given(const struct cli *cli, const char *names);
 
 /* ---- for the frame ---- */
 
-/* Beside exit codes: nothing is wrong so far, or the help page is asked for. */
+/* Beside exit codes: go on, or print the help page. */
 enum { CLI_GO_ON = -1, CLI_ASKS_HELP = -2 };
 
 /* Fills all of cli but command, options (which hold the defaults) and arena. */

@@ -6,15 +6,14 @@
 
 #include "cli/command.h"
 
-/* `word` stands in the first n bytes. */
 static bool holds(const char *name, size_t n, const char *word)
 {
     const char *at = strstr(name, word);
     return at && at + strlen(word) <= name + n;
 }
 
-/* DIR and FILE are paths, a|b|c are the words themselves; of other things nothing is known. A file
- * or a directory (EXP.yaml|DIR) is completed as a file, which goes through directories. */
+/* Offers paths for DIR and FILE, the words of a|b|c, nothing else. A file or a directory
+ * (EXP.yaml|DIR) is completed as a file, which goes through directories. */
 static void offer_named(const char *name, size_t n)
 {
     if (holds(name, n, "FILE") || holds(name, n, "yaml"))

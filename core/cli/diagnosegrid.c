@@ -30,7 +30,7 @@ static const struct cell_files *files_of(const struct work *w, const struct resu
     return NULL;
 }
 
-/* The tree, copied out of the diagnosis' memory. */
+/* The tree is copied, because closing the diagnosis frees its memory. */
 static peat_status diagnose_one(struct work *w, const struct result_cell *c, struct value **tree)
 {
     const struct diagnose_grid *g = w->g;
@@ -89,7 +89,7 @@ static void add_cell(struct work *w, const struct result_cell *c)
 
 /* ---- all cells ---- */
 
-/* What best_over keeps for choosing, or did not choose, is in no row. */
+/* Cells that best_over uses for choosing, or did not choose, are in no row. */
 static bool fits(const struct work *w, const struct result_cell *c)
 {
     return results_reports(&w->r, c) && cell_fits(w->cli->operand[1], c->label, c->id);

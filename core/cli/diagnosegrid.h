@@ -18,8 +18,8 @@ struct diagnose_grid {
     const char *lines, *panels;                 /* of the figure */
 };
 
-/* Of the cells that the second operand, a pattern, fits. Returns the exit code: CLI_FAILED when a
- * finished cell could not be diagnosed, CLI_USAGE when none could. */
+/* Diagnoses the cells that match the second operand. Returns CLI_FAILED when a finished cell
+ * could not be diagnosed, CLI_USAGE when none could. */
 int diagnose_grid(const struct cli *cli, const struct diagnose_grid *g, const struct team *team);
 
 #endif

@@ -38,7 +38,6 @@ static int refuse_verb(const struct cli_command *group, const char *word)
                        suggestion(word, name, n, near));
 }
 
-/* After an option that was the whole call. */
 static int finish_reading(const struct cli_command *command, int status)
 {
     if (status != CLI_ASKS_HELP)

@@ -15,7 +15,6 @@ static void print_option(const struct cli_option *o, FILE *out)
     fprintf(out, "%-*s %s\n", DOC_COLUMN, left, o->doc);
 }
 
-/* Each line of text, two columns in. */
 static void print_indented(const char *text, FILE *out)
 {
     for (const char *end; *text; text = end + (*end == '\n')) {

@@ -19,13 +19,13 @@ peat_status inspected_cell_open(struct inspected_cell *c, const struct cli *cli,
                                 const struct team *team);
 void inspected_cell_close(struct inspected_cell *c);
 
-/* The table of this name, or the first (NULL); NULL, and an error that lists them. */
+/* The table of this name, or the first (name NULL); NULL: there is none, *err lists the names. */
 const struct cell_table *inspected_table(const struct inspected_cell *c, const char *name,
                                          struct error *err);
-/* The same before training; NULL: there is none of its shape. */
+/* The table before training; NULL: there is none of its shape. */
 const struct scheme_table *inspected_before(const struct inspected_cell *c,
                                             const struct cell_table *table);
-/* A line for each table: how large it is, and how far training moved it. */
+/* A line for each table: its size, and how far training moved it. */
 void inspected_list(const struct inspected_cell *c, int width, struct strbuf *out, struct arena *a);
 
 #endif

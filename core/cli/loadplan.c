@@ -10,7 +10,7 @@
 #include "experiment/resolved.h"
 #include "grid/rundir.h"
 
-/* A resolved.yaml that lies where it was written is read only as it was written. */
+/* A resolved.yaml in a run directory must be as `peat run` wrote it. */
 static peat_status check_resolved(struct loaded_plan *l, const char *path, struct error *err)
 {
     const char *name = path_name(path);
@@ -21,7 +21,7 @@ static peat_status check_resolved(struct loaded_plan *l, const char *path, struc
     return rundir_check_sources(dir, err);
 }
 
-/* A run directory stands for what was run there. */
+/* A run directory in the place of a file means its resolved.yaml. */
 static peat_status find_file(struct loaded_plan *l, const char *operand, const char **path,
                              struct error *err)
 {

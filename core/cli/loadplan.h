@@ -16,12 +16,11 @@ struct loaded_plan {
 #define EXPERIMENT_OPERANDS                                                                        \
     CLI_OPERANDS("EXP.yaml|DIR [key=value ...]", 1, CLI_MANY, "no experiment file is given")
 
-/* By the operands above. Plugins run in a child (planapart.h). On failure *l is released already.
- */
+/* Reads the operands above. Plugins run in a child (planapart.h). A failure has released *l. */
 peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum plan_depth depth,
                              struct error *err);
-/* Where its cells are: `given`, the directory that was named, or runs/<name>. Cells that it has
- * under other labels keep their names. */
+/* The run directory: `given`, the one that was named, or runs/<name>. Cells that it has under
+ * other labels keep their names. */
 const char *loaded_plan_dir(struct loaded_plan *l, const char *given);
 void loaded_plan_close(struct loaded_plan *l);
 

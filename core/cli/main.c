@@ -10,7 +10,7 @@
 #include "tensor/levels.h"
 #include "tensor/provider.h"
 
-/* Read from its file: to load it takes longer than all the rest. */
+/* The note is read from the file, because loading the provider takes long. */
 static void print_library(const struct provider_file *file, struct arena *a)
 {
     const char *library;

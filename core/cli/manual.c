@@ -32,7 +32,7 @@ static void add_text(struct strbuf *out, const char *text, size_t n)
     }
 }
 
-/* In bold (B), italic (I) or roman (R) letters. */
+/* font: B(old), I(talic), R(oman). */
 static void add_font(struct strbuf *out, char font, const char *text)
 {
     strbuf_addf(out, "\\f%c", font);
@@ -40,7 +40,6 @@ static void add_font(struct strbuf *out, char font, const char *text)
     strbuf_add(out, "\\fR");
 }
 
-/* Lines as the author has laid them out. */
 static void add_lines(struct strbuf *out, const char *text)
 {
     strbuf_add(out, ".nf\n");
@@ -48,7 +47,7 @@ static void add_lines(struct strbuf *out, const char *text)
     strbuf_add(out, "\n.fi\n");
 }
 
-/* A paragraph: its lines are filled when it is shown, and short before that. */
+/* A paragraph, which roff fills; its source lines are short. */
 static void add_paragraph(struct strbuf *out, const char *text)
 {
     enum { SHORT = 64 };
@@ -69,7 +68,7 @@ static void add_page_name(struct strbuf *out, const char *name, size_t n)
         strbuf_add_bytes(out, name[i] == ' ' ? "-" : &name[i], 1);
 }
 
-/* SOURCE_DATE_EPOCH, where it is set, makes builds repeatable. */
+/* SOURCE_DATE_EPOCH makes builds repeatable. */
 static void add_title(struct strbuf *out, const struct cli_command *c)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
@@ -125,7 +124,6 @@ static void add_reference(struct strbuf *out, const char *name, size_t n)
     strbuf_add(out, " (1)");
 }
 
-/* The groups that it belongs to, and the verbs that it has. */
 static void add_see_also(struct strbuf *out, const struct cli_command *c)
 {
     strbuf_add(out, ".SH SEE ALSO\n");

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/strbuf.h"
 #include "cli/command.h"
 
 /* What getopt_long returns for an option without a letter: this and the row's number. */
@@ -65,7 +64,6 @@ static int code_of(const struct cli_option *o, int i)
     return o->letter ? o->letter : LONG_ONLY + i;
 }
 
-/* The row of what getopt_long returned, NULL for none. */
 static const struct cli_option *row_of(const struct cli_command *command, int code)
 {
     const struct cli_option *o;
@@ -180,7 +178,7 @@ static int read_option(struct cli *cli, const struct cli_option *o, const char *
     BUG("option '--%s' has no kind", o->name);
 }
 
-/* Of help, which has no function, the words to be completed may be empty. */
+/* Operands must not be empty, except the words that `peat help --complete` is given. */
 static int check_operands(const struct cli *cli)
 {
     const struct cli_command *c = cli->command;

@@ -15,7 +15,7 @@ static bool *all_of(int n, struct arena *a)
     return is_run;
 }
 
-/* As before anything has run. A plan of this process is not damaged. */
+/* The choice before anything has run. A plan of this process is not damaged. */
 static void open_best(const struct plan *p, struct best *b, struct arena *a)
 {
     struct error none = {0};

@@ -5,8 +5,8 @@
 
 #include "experiment/plan.h"
 
-/* Without best_over every cell is run. With it: those of seeds for choosing, and of each row those
- * of one value, here the smallest. */
+/* Without best_over every cell is run; with it, all cells of the seeds for choosing, and for
+ * each row the other cells of one value, here the first. */
 struct plan_runs {
     int n;              /* cells that are run                      */
     int choosing;       /* of these, of seeds for choosing         */
@@ -16,7 +16,7 @@ struct plan_runs {
 };
 
 void plan_runs_count(const struct plan *p, struct plan_runs *out, struct arena *a);
-/* A line on the choice and its cost; nothing without best_over. */
+/* Prints a line on the choice and its cost; nothing without best_over. */
 void plan_runs_say(const struct plan *p, const struct plan_runs *runs, struct arena *a);
 
 #endif

@@ -8,7 +8,6 @@
 #include "cli/verbs.h"
 #include "report/claim_verdict.h"
 
-/* A claim before its run. */
 struct outlook {
     struct claim claim;
     struct claim_outlook o;
@@ -28,7 +27,7 @@ static struct labelled axes_of(const struct experiment *e, struct arena *a)
     return (struct labelled){.n_axis = n, .axis = key};
 }
 
-/* Seeds that claims are about: without those kept for choosing. */
+/* Seeds that are not kept for choosing. */
 static int seeds_of(const struct experiment *e)
 {
     return e->n_seed - e->report.best_over.n_seed;

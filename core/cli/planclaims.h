@@ -6,8 +6,8 @@
 #include "base/json.h"
 #include "cli/loadplan.h"
 
-/* Of each claim a line. pilot: a run directory whose differences say how much they vary; NULL:
- * none. */
+/* Prints a line for each claim. pilot: a run directory that shows the spread of differences;
+ * NULL: none. */
 peat_status plan_claims_print(struct loaded_plan *l, const char *pilot, struct error *err);
 /* The same as a list of maps. */
 peat_status plan_claims_json(struct loaded_plan *l, const char *pilot, struct json list,

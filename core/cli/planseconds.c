@@ -8,7 +8,7 @@
 #include "process/machine.h"
 #include "tensor/gemm.h"
 
-/* Of the FLOPs per second of a product, those of plan_work that a training step reaches. */
+/* The share of a product's FLOPs per second that a training step reaches. */
 static const double reached = 0.9;
 
 enum { ROWS = 512, WIDTH = 128, OUT = 512 };

@@ -19,7 +19,6 @@ static bool has_plan(const char *dir)
     return exists;
 }
 
-/* As the directory has it, if it does. */
 static struct cell_files files_of(const struct rundir *r, const char *id)
 {
     for (int i = 0; i < r->n; i++)
@@ -47,7 +46,6 @@ const char **plan_states(const char *dir, const struct plan *p, struct arena *a,
     return state;
 }
 
-/* Each state once, in the order in which the cells have them. */
 void plan_states_count(const char *const *state, int n, struct strbuf *out)
 {
     for (int i = 0; i < n; i++) {

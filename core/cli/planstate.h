@@ -5,8 +5,8 @@
 
 #include "experiment/plan.h"
 
-/* By cell, its state in the run directory: "todo", "done", ...; all "todo" where there is none.
- * NULL: *err says why. A damaged result is named in *err, without a failure. */
+/* The states of the cells, "todo", "done", ...; all "todo" without a run directory. NULL: *err
+ * says why. A damaged result is named in *err without a failure. */
 const char **plan_states(const char *dir, const struct plan *p, struct arena *a, struct error *err);
 /* "4 todo, 2 done" */
 void plan_states_count(const char *const *state, int n, struct strbuf *out);

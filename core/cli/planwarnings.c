@@ -9,10 +9,10 @@
 #include "base/repeat.h"
 #include "cli/cli.h"
 
-/* Beyond this, one side starts so small that a short training may never use it. */
+/* Beyond this ratio a short training may never use the smaller side. */
 static const double far_apart = 8.0;
 
-/* NULL: nothing to say. */
+/* The warning on the sizes of tokens and positions; NULL: none. */
 static const char *lopsided(const struct plan_cell *c, struct arena *a)
 {
     bool tokens = c->q[Q_INPUT_RATIO_START] > 1.0;
@@ -46,7 +46,7 @@ static int compare_cells(const void *a, const void *b)
     return order ? order : x->index - y->index;
 }
 
-/* Of the first seed, whose rows stand for all. */
+/* Compares the cells of the first seed. */
 static void warn_of_twins(const struct plan *p, int rows, struct arena *a)
 {
     const struct plan_cell **cell = ARENA_ARRAY(a, rows, const struct plan_cell *);

@@ -13,7 +13,6 @@
 #include "base/json.h"
 #include "base/own_dir.h"
 #include "check/thorough.h"
-#include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "process/child.h"
 #include "process/parent.h"
@@ -30,7 +29,6 @@ struct request {
     bool json, here, thorough;
 };
 
-/* One call of the command. */
 struct checking {
     struct request q;
     struct check_request request;
@@ -69,7 +67,8 @@ static const char *subject_text(const struct checking *c, const char *key)
     return v ? v->text : "";
 }
 
-/* A command line that does this check again; the path, since names may be found elsewhere. */
+/* A command line that repeats the check; it names the path, because a name may find another
+ * file. */
 static const char *repeat_command(struct checking *c, const char *check)
 {
     const struct thorough *t = &c->random;
@@ -97,7 +96,7 @@ static void print_head(const struct checking *c)
                   subject_text(c, "version"), subject_text(c, "path"));
 }
 
-/* Without the situation at its end, "(decoder, fit: none)". */
+/* The length without the situation, "(decoder, fit: none)". */
 static size_t mistake_length(const char *text)
 {
     const char *end = strrchr(text, '(');
@@ -111,7 +110,7 @@ static bool is_same_mistake(const struct check_report *x, const struct check_rep
            memcmp(x->text, y->text, n) == 0;
 }
 
-/* The first report with the same message: i itself where none before it has it. */
+/* The first report with the message of report i. */
 static int first_of(const struct checking *c, int i)
 {
     for (int k = 0; k < i; k++)
@@ -120,7 +119,7 @@ static int first_of(const struct checking *c, int i)
     return i;
 }
 
-/* The checks with the message of check i; i itself is named where it was not printed yet. */
+/* Prints the checks with the message of check i, and i itself unless it was printed before. */
 static void print_alike(const struct checking *c, int i, const char *what)
 {
     const char *names = NULL;
@@ -134,7 +133,6 @@ static void print_alike(const struct checking *c, int i, const char *what)
                   check_is_bad(c->report[i].end) ? c->report[i].check : c->report[i].text, names);
 }
 
-/* A message of several checks is printed once. */
 static void print_repeats(const struct checking *c)
 {
     for (int i = 0; i < c->n; i++) {
@@ -223,7 +221,6 @@ static bool is_wanted(const struct checking *c, const struct check *check)
     return !c->q.only || !strcmp(c->q.only, check->name);
 }
 
-/* Seeds are printed, so that a run can be repeated. */
 static bool run_random(struct checking *c)
 {
     struct thorough *t = &c->random;
@@ -244,7 +241,6 @@ static bool run_random(struct checking *c)
     return true;
 }
 
-/* One case, by its text. */
 static int run_case(struct checking *c)
 {
     c->report = ARENA_ARRAY(c->arena, 1, struct check_report);
@@ -256,7 +252,7 @@ static int run_case(struct checking *c)
     return check_is_bad(c->report[0].end) ? CLI_FAILED : CLI_DONE;
 }
 
-/* A plugin that does not return in one check does not in others, and each would take as long. */
+/* After a plugin did not return in one check, no other check is run: each would take as long. */
 static bool has_hung(const struct checking *c)
 {
     return c->count[CHECK_END_TIMEOUT] > 0;
@@ -304,8 +300,8 @@ static int run_all(struct checking *c)
     return bad ? CLI_FAILED : CLI_DONE;
 }
 
-/* In this process: the record goes to a file when a parent asked for it, which this process does
- * not outlive. */
+/* Checks in this process, which the parent kills at its own end, and writes the record that the
+ * parent asked for. */
 static int run_recorded(struct checking *c)
 {
     struct check_report report;

@@ -2,7 +2,6 @@
 /* plugins_info.c: peat plugins info NAME. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/columns.h"
 #include "base/json.h"
@@ -15,7 +14,7 @@ struct request {
     bool json;
 };
 
-/* A plugin with the config that a user gets who gives nothing. */
+/* A plugin with its default config. */
 struct page {
     const struct plugin *plugin;
     struct arena *arena;
@@ -37,7 +36,7 @@ static void default_text(const struct page *page, const peat_param *row, struct 
 
 /* ---- for people ---- */
 
-/* "with stored rows", or why not; NULL: of no such kind. */
+/* "with stored rows", or the reason why not; NULL: a task. */
 static const char *decoding(const struct page *page)
 {
     const peat_plugin *d = page->plugin->desc;

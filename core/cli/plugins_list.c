@@ -16,11 +16,9 @@ struct request {
 
 enum { BAD_MAX = 64 };
 
-/* A row of the table; the child sends it as JSON. */
 static const char *const head[] = {"kind", "name", "version", "hooks", "summary"};
 enum { COLUMNS = sizeof(head) / sizeof(*head) };
 
-/* One call of the command. */
 struct list {
     const struct request *asked;
     struct value *plugins; /* objects for --json, otherwise rows */
@@ -68,7 +66,6 @@ static void add_plugin(const struct list *l, struct json plugins, const struct p
         add_row(plugins, p);
 }
 
-/* Loads each plugin that is found and adds its row. */
 static peat_status walk(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
 {
     const struct list *l = ctx;
@@ -98,7 +95,7 @@ static void take(struct list *l, const struct value *all)
     l->plugins = value_get(all, "plugins");
 }
 
-/* A file that takes the child down is named and passed over at the next try. */
+/* A file that crashes the child is named, and the next try leaves it out. */
 static peat_status read_all(struct list *l, struct error *err)
 {
     struct trail_plugin died;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plugins_new.c: peat plugins new NAME: a folder that builds at once, to start from. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,7 +18,6 @@ struct request {
     const char *where;
 };
 
-/* A folder to be made from a template. */
 struct making {
     struct arena *arena;
     const char *name, *kind;
@@ -27,8 +25,7 @@ struct making {
     const char *old;       /* the name in the template: my_scheme */
 };
 
-/* A name is a part of file names, of the YAML and of C comments; reserved words of neither matter.
- */
+/* A name goes into file names, YAML and C comments. */
 static const char *name_fault(const char *name)
 {
     size_t n = strlen(name);
@@ -41,8 +38,8 @@ static const char *name_fault(const char *name)
     return NULL;
 }
 
-/* A directory of the installation, by its absolute name or by that below PREFIX: the program
- * stands in PREFIX/bin. */
+/* A directory of the installation; dir is absolute, or below PREFIX, where PREFIX/bin has the
+ * program. */
 static const char *installed(struct making *m, const char *dir, struct error *err)
 {
     char program[4096];
@@ -119,7 +116,7 @@ static peat_status make_folder(struct making *m, struct error *err)
     return status;
 }
 
-/* How it is built; a program that runs where it was built is not installed. */
+/* Prints how to build the plugin; a program that runs in its build folder is not installed. */
 static void print_next(struct making *m)
 {
     const char *lib = installed(m, PEAT_LIBDIR, NULL);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plugins_reference.c: peat plugins reference: the reference pages, from the parameter rows. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "base/shown.h"
@@ -15,7 +13,6 @@ struct request {
     const char *dir;
 };
 
-/* One page. */
 struct page {
     peat_kind kind;
     const char *file, *title, *about;
@@ -34,8 +31,8 @@ static const struct page pages[] = {
 };
 enum { PAGES = sizeof(pages) / sizeof(pages[0]) };
 
-/* A plugin's words: control characters are written out, and what would be a tag of HTML, a link or
- * the end of a table's cell is escaped. */
+/* Escapes a plugin's text: control characters, tags of HTML, links, and the end of a table's
+ * cell. */
 static void add_text(struct strbuf *out, const char *text)
 {
     struct strbuf shown;
@@ -59,7 +56,6 @@ static void add_cell(struct strbuf *out, const char *text)
     strbuf_add(out, " |");
 }
 
-/* A name as code. */
 static void add_name(struct strbuf *out, const char *name)
 {
     struct strbuf shown;

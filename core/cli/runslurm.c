@@ -3,7 +3,6 @@
 #include "cli/runslurm.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/repeat.h"

@@ -16,11 +16,11 @@ struct run_slurm {
 
 peat_status run_slurm_open(struct run_slurm *s, struct loaded_plan *l, const char *dir, bool dry,
                            struct error *err);
-/* runner_options.launch, with a run_slurm. */
+/* For runner_options.launch; ctx is a run_slurm. */
 peat_status run_slurm_launch(void *ctx, const struct jobs *jobs, struct error *err);
-/* Warns where Slurm may choose among several kinds of nodes and nothing is said about them. */
+/* Warns when Slurm may choose among several kinds of nodes and no constraint is set. */
 void run_slurm_say_kinds(const struct slurm_settings *settings, struct arena *a);
-/* Says what was submitted, or that there was nothing; false: a part of it was refused. */
+/* Prints the jobs that were submitted; false: a part of them was refused. */
 bool run_slurm_say(const struct run_slurm *s);
 
 #endif

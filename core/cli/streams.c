@@ -18,7 +18,7 @@
 #include "cli/cli.h"
 #include "process/apart.h"
 
-/* What a shell gives is 8 MiB. With too little the process dies without a word wherever it is. */
+/* A shell gives 8 MiB. With a small stack the process would die at any place without a message. */
 static void require_stack(void)
 {
     enum { LEAST_KIB = 512 };
@@ -30,8 +30,8 @@ static void require_stack(void)
     _exit(CLI_USAGE);
 }
 
-/* A closed standard descriptor would be given to the next file opened, and text printed into it.
- * Opened the wrong way round, it fails when it is used. */
+/* The next file opened would get the number of a closed standard descriptor, and be printed
+ * into. Opened for the wrong direction, the descriptor fails when it is used. */
 void cli_start(void)
 {
     for (int fd = 0; fd <= 2; fd++)
@@ -68,8 +68,8 @@ int cli_width(const char *file, int narrowest, int widest)
     return size.ws_col < narrowest ? narrowest : size.ws_col > widest ? widest : size.ws_col;
 }
 
-/* The reader of a pipe went away: nobody is there to tell. An earlier write's errno may be lost by
- * now; the pipe itself still knows. */
+/* When the reader of a pipe has gone, no message is needed. An earlier write's errno may be
+ * lost; the pipe itself still knows. */
 static bool reader_is_gone(int error)
 {
     struct pollfd out = {.fd = STDOUT_FILENO};

@@ -12,12 +12,10 @@ extern const struct cli_command cmd_bench, cmd_bundle, cmd_cell, cmd_compare, cm
     cmd_export, cmd_inspect, cmd_logs, cmd_plan, cmd_plot, cmd_plugins, cmd_report, cmd_results,
     cmd_run, cmd_status, cmd_validate, cmd_verify;
 
-/* The verbs of cmd_plugins. */
 extern const struct cli_command plugins_list, plugins_info, plugins_check, plugins_new,
     plugins_reference;
 
-/* What one verb does for another: `peat plan` of a plan and its run directory, and `peat results`
- * of a run directory. */
+/* `peat run` prints the plan, and the results of its directory. */
 void print_plan(const struct cli *cli, struct loaded_plan *l, const char *dir);
 void print_results(const struct cli *cli, char *dir);
 

@@ -67,7 +67,6 @@ const struct value *findings_kept(const struct result_cell *cell, struct arena *
 
 /* ---- numbers ---- */
 
-/* Finite ones first, in the order of seeds; how many. */
 static int keep_finite(const double *x, int n, double *out)
 {
     int kept = 0;
@@ -77,7 +76,7 @@ static int keep_finite(const double *x, int n, double *out)
     return kept;
 }
 
-/* Parts are those of the first cell that has any: rows have one depth. */
+/* The parts come from the first cell that has any, because all cells of a row have one depth. */
 static int read_row(const struct findings *f, const struct found_row *row, const struct measure *m,
                     struct finding *out, double *chances, int *n_chance)
 {

@@ -2,7 +2,6 @@
 /* findings_table.c: a row for each row, a column for each number that was asked for. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/repeat.h"
@@ -11,7 +10,7 @@
 
 enum { COLUMNS_MAX = 96 };
 
-/* One number of every row. */
+/* A column: one number of every row. */
 struct wanted {
     const struct measure *measure;
     int64_t part; /* as in struct finding */
@@ -45,7 +44,7 @@ static void add_wanted(struct sheet *s, const struct measure *m, int64_t part)
         s->wanted[s->n++] = (struct wanted){m, part, head};
 }
 
-/* The parts that some row has a number for, ascending from the first row that has any. */
+/* The parts of the row that has most of them. */
 static int list_parts(const struct findings *f, const struct measure *m, int64_t *part)
 {
     struct finding found[MEASURE_PARTS];
@@ -164,7 +163,6 @@ static void fill_table(const struct sheet *s)
             fill_row(s, &f->row[i], t->cell + (int64_t)t->n_row++ * t->n_column);
 }
 
-/* Each reason once. */
 static void add_left_out(const struct sheet *s)
 {
     const struct findings *f = s->f;
@@ -179,7 +177,6 @@ static void add_left_out(const struct sheet *s)
     }
 }
 
-/* What each measure is, once. */
 static void add_notes(const struct sheet *s)
 {
     bool by_layer = false;

@@ -6,7 +6,6 @@
 #include "findings/findings.h"
 #include "report/csv_fields.h"
 
-/* n, mean and what stands behind it, into a map. */
 static void put_summary(struct json map, const struct finding *one)
 {
     json_put_int(map, "n", one->over.n);

@@ -12,7 +12,7 @@ static const char *title_of(const struct html_page *p)
     return p->o->head ? p->o->head : p->r->experiment;
 }
 
-/* The policy makes a browser refuse anything outside of the page. */
+/* The policy makes a browser load nothing from outside the page. */
 static void add_head(struct html_page *p)
 {
     strbuf_add(p->out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -58,7 +58,7 @@ static peat_status find_length(struct html_page *p)
     return p->length >= 0 ? PEAT_OK : results_no_length(r, p->o->length, p->a, p->err);
 }
 
-/* What was asked before the run comes first: then which row is best is one more finding. */
+/* Claims, made before the run, come first; then the best row is one more finding. */
 static peat_status add_answers(struct html_page *p)
 {
     bool asked = p->r->claims.n > 0;

@@ -71,7 +71,7 @@ static void say_significance(struct html_page *p, const struct summary *s, int l
     }
 }
 
-/* With a baseline for each setting of the other axes it is one of several. */
+/* The best row may be one of several baselines. */
 static void say_of_the_baseline(struct html_page *p, const struct result_row *best)
 {
     int compared = 0, others = 0;

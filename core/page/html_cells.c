@@ -84,7 +84,7 @@ static const char *reason_of(struct html_page *p, const struct result_cell *c)
     return text ? text : "";
 }
 
-/* Not in the means, where it should be. */
+/* The cell should be in the means and is not. */
 static bool is_missing(const struct results *r, const struct result_cell *c)
 {
     return results_reports(r, c) && !result_counts(c);

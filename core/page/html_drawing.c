@@ -6,7 +6,7 @@
 
 /* ---- gnuplot's SVG ---- */
 
-/* The text of an attribute of the first tag; its length in n. */
+/* The value of an attribute of the first tag; n: its length. */
 static const char *attribute(const char *svg, const char *name, size_t *n)
 {
     const char *end = strchr(svg, '>'), *at = strstr(svg, name);
@@ -30,7 +30,7 @@ static size_t before_name(const char *text)
     return 0;
 }
 
-/* Names are in tags: labels stay as they are. */
+/* Only names in tags change, not labels. */
 static void add_body(struct strbuf *out, const char *body, const char *end, int n)
 {
     bool in_tag = false;
@@ -54,8 +54,8 @@ static const char *after_head(const char *body)
     return body;
 }
 
-/* gnuplot's drawing as an element of a page that has several: names made unique by n, and no name
- * space, which HTML does not need. */
+/* Adds gnuplot's drawing as an element: its names get the number n, because a page has several
+ * drawings; its name space goes, because HTML needs none. */
 static void add_drawing(struct strbuf *out, const char *svg, int n, const char *title)
 {
     const char *start = strstr(svg, "<svg"), *end = start ? strstr(start, "</svg>") : NULL;

@@ -8,7 +8,7 @@
 
 enum { CELLS_SHOWN = 60 };
 
-/* Diagnostics and their headings on the page. */
+/* Diagnostics and their headings. */
 static const char *const diagnostic[][2] = {{"logits", "attention logits"},
                                             {"sizes", "sizes"},
                                             {"subspaces", "subspaces"},
@@ -35,7 +35,6 @@ static void read_kept(struct html_page *p, struct findings *f)
 
 /* ---- figures ---- */
 
-/* As the beginning of a sentence. */
 static const char *begin_sentence(const char *text, struct arena *a)
 {
     char *own = arena_strdup(a, text);

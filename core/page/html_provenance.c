@@ -13,7 +13,7 @@
 
 enum { DISTINCT_MAX = 16, HASH_SHOWN = 12 };
 
-/* Different texts in the order they are met, with how many cells have each. */
+/* Distinct texts in order of appearance, with the number of cells of each. */
 struct tally {
     int n, room;
     struct counted {
@@ -34,8 +34,8 @@ static void count_text(struct tally *t, const char *text, struct arena *a)
     *ARENA_APPEND(a, t->line, t->n, t->room) = (struct counted){text, 1};
 }
 
-/* How many cells is said where not all have the same. cells 0: a text may belong to several, and
- * each has a line. */
+/* Names the number of cells where not all have the same text. cells 0: several texts may belong
+ * to a cell, and each gets a line. */
 static void add_tally(struct html_page *p, const char *name, const struct tally *t, int cells)
 {
     if (!t->n)
@@ -125,7 +125,6 @@ static void add_list(struct html_page *p, const char *key, const char *name,
     add_tally(p, name, &t, 0);
 }
 
-/* By which all of a directory can be signed off. */
 static void add_hashes(struct html_page *p)
 {
     char hex[HASH_HEX];
@@ -166,7 +165,7 @@ static void add_file(struct html_page *p, const char *dir, const char *name)
     free(path);
 }
 
-/* A word as a shell takes it. */
+/* Quotes a word for a shell. */
 static void add_word(struct strbuf *out, const char *word)
 {
     static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -181,7 +180,8 @@ static void add_word(struct strbuf *out, const char *word)
     strbuf_add(out, "'");
 }
 
-/* word: the directory for a shell. One that an older program has run has no resolved experiment. */
+/* word: the directory, quoted for a shell. Directories of older programs have no resolved
+ * experiment. */
 static void add_run(struct strbuf *out, const char *dir, const char *word, struct arena *a)
 {
     const char *shown = shown_text(a, dir);

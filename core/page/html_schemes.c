@@ -46,7 +46,7 @@ static void add_drawing(struct html_page *p, const struct scheme_drawing *d)
 
 /* ---- schemes without a drawing ---- */
 
-/* Of the cell that it was drawn of, or NULL. */
+/* The cell that was drawn; NULL: none. */
 static const struct result_cell *cell_of(const struct html_page *p, const struct scheme_drawing *d)
 {
     for (int i = 0; d->id && i < p->r->n_cell; i++)
@@ -55,7 +55,7 @@ static const struct result_cell *cell_of(const struct html_page *p, const struct
     return NULL;
 }
 
-/* NULL: it can be shown. */
+/* Why a drawing cannot be shown; NULL: it can. */
 static const char *why_not(const struct html_page *p, const struct scheme_drawing *d)
 {
     const struct result_cell *cell = cell_of(p, d);
@@ -92,7 +92,7 @@ static void read_dir(struct html_page *p, const char *dir, struct scheme_drawing
         html_wrap(notes, "<li>", why.text, "</li>\n");
 }
 
-/* Of directories that have a scheme in common the first shows it. */
+/* A scheme that several directories have is shown for the first of them. */
 static void add_dir(struct html_page *p, const struct scheme_drawings *all, int k,
                     struct strbuf *notes)
 {

@@ -2,7 +2,6 @@
 /* html_table.c: the results table, and below it every number in full. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "base/number.h"
 #include "base/shown.h"
@@ -12,7 +11,6 @@
 
 /* ---- in full ---- */
 
-/* Empty where there is none. */
 static void add_exact_number(struct html_page *p, double x)
 {
     char text[32] = "";
@@ -76,7 +74,7 @@ static void add_cell(struct html_page *p, const struct table *t, int row, int co
     strbuf_add(p->out, column < t->n_label ? "</th>" : "</td>");
 }
 
-/* px that a column takes at the page's widest, about. */
+/* The approximate width of a column on the widest page, in px. */
 static int column_width(const struct table *t, int column)
 {
     const double em = 7.6, padding = 18;
@@ -89,8 +87,8 @@ static int column_width(const struct table *t, int column)
     return (int)(em * (double)most + padding);
 }
 
-/* Where the block of columns that begins at `from` ends; at least one stands in it. Costs stand
- * apart. */
+/* The end of the block of columns that begins at `from`: at least one column; costs have blocks
+ * of their own. */
 static int end_of_block(const struct table *t, int from)
 {
     enum { PAGE = 1110 };
@@ -120,7 +118,7 @@ static void add_block(struct html_page *p, const struct table *t, int from, int 
     html_close_table(p->out);
 }
 
-/* The first few stand there; many are behind a fold. */
+/* Of many notes the first are shown and the rest is folded. */
 static void add_notes(struct html_page *p, const struct table *t)
 {
     enum { SHOWN = 6 };

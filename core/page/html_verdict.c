@@ -5,7 +5,7 @@
 #include "page_parts.h"
 #include "report/numbers.h"
 
-/* One best row for each length, or for each task. */
+/* A table with the best row of each length, or of each task. */
 static void open_lines(struct html_page *p, const char *first)
 {
     html_open_table(p->out);
@@ -58,7 +58,7 @@ static void add_lengths(struct html_page *p)
     html_close_table(p->out);
 }
 
-/* The length of the page, or the first that the task was evaluated at; -1: none. */
+/* The page's length, or the first at which the task was evaluated; -1: none. */
 static int length_of(const struct html_page *p, int task)
 {
     if (results_best(p->r, task, p->length))
@@ -69,7 +69,7 @@ static int length_of(const struct html_page *p, int task)
     return -1;
 }
 
-/* Values of different tasks are not compared: each has a best row of its own. */
+/* Values of different tasks are not compared, so each task has its best row. */
 static void add_tasks(struct html_page *p)
 {
     const struct results *r = p->r;

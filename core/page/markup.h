@@ -4,24 +4,21 @@
 #define PAGE_MARKUP_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "base/repeat.h"
 #include "base/strbuf.h"
 
 /* & < > " ' escaped; control characters as base/shown.h has them. */
 void html_text(struct strbuf *out, const char *text);
-/* A text of several lines, which stay. */
+/* Keeps line ends. */
 void html_lines(struct strbuf *out, const char *text, const char *after);
-/* Printed, then escaped. */
 void html_textf(struct strbuf *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Escaped text between two pieces of markup. */
 void html_wrap(struct strbuf *out, const char *before, const char *text, const char *after);
 
-/* A part of the page with a heading; html_end_section closes it. */
 void html_section(struct strbuf *out, const char *id, const char *title);
 void html_end_section(struct strbuf *out);
-/* A part that is folded behind its heading until it is opened; html_end_fold closes it. */
+/* The same, folded behind its heading unless `open`. */
 void html_fold(struct strbuf *out, const char *id, const char *title, bool open);
 void html_end_fold(struct strbuf *out);
 

@@ -21,15 +21,12 @@ struct html_page {
 
 void html_verdict(struct html_page *p);
 peat_status html_table(struct html_page *p);
-/* Claims with their verdicts, where there are claims; contrasts likewise. */
+/* Claims and contrasts print nothing where there are none. */
 peat_status html_claims(struct html_page *p);
 peat_status html_contrasts(struct html_page *p);
-/* A table as the terminal has it, with its notes: one after another where its columns do not fit
- * the page. */
+/* A table and its notes, in blocks where its columns do not fit the page. */
 void html_results_table(struct html_page *p, const struct table *t);
-/* Ranks over tasks, where there are several. */
 void html_ranks(struct html_page *p);
-/* Figures by length and step; folded: every number in full; cost and the heat map. */
 void html_figures(struct html_page *p);
 void html_exact(struct html_page *p);
 void html_glances(struct html_page *p);
@@ -50,13 +47,11 @@ void html_figure(struct html_page *p, const struct figure *f, const char *title,
 
 /* ---- html_best.c ---- */
 
-/* A row's labels, without those that say nothing, in bold. */
+/* A row's labels except "-", in bold. */
 void html_label(struct html_page *p, const struct result_row *row);
-/* The row that it is compared with; NULL: none. */
 const struct result_row *baseline_of(const struct html_page *p, const struct result_row *row);
 /* The rows whose difference from the best one may be chance. */
 void html_company(struct html_page *p, const struct result_row *best, int length);
-/* The best row at a length: by how much, how surely, at what cost. */
 void html_best(struct html_page *p, const struct result_row *best, int length);
 
 #endif

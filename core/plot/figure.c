@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +12,6 @@
 #include "base/own_dir.h"
 #include "base/shown.h"
 #include "base/stops.h"
-#include "base/value.h"
 #include "process/child.h"
 
 static const char *const extension[] = {"svg", "pdf", "png"};
@@ -32,8 +30,8 @@ void figure_release(struct figure *f)
     strbuf_release(&f->data);
 }
 
-/* Inside of double quotes gnuplot reads escapes, commands and more: only what it cannot misread
- * stays. */
+/* gnuplot reads escapes and commands inside double quotes, so all but a few characters are
+ * escaped. */
 static void add_escaped(struct strbuf *out, const char *text)
 {
     for (; *text; text++) {
@@ -76,7 +74,7 @@ int figure_format_of(const char *path)
 
 /* ---- files ---- */
 
-/* Where a figure is written: names as the script sees them, which is run in its directory. */
+/* The files of a figure; names are relative to dir, in which gnuplot runs. */
 struct target {
     char *dir, *name, *script, *data;
 };
@@ -179,7 +177,6 @@ static peat_status write_parts(const struct figure *f, const struct target *t,
 
 /* ---- gnuplot ---- */
 
-/* gnuplot's message as one line. */
 static void join_lines(struct strbuf *said)
 {
     size_t n = 0;
@@ -232,8 +229,8 @@ static peat_status draw_in(const char *dir, const struct figure *f, const char *
     return status;
 }
 
-/* In a directory of its own, so that a figure is whole or absent, and gnuplot opens nothing that
- * stands where it will be. */
+/* Draws in a directory of its own, so that the figure is whole or absent and gnuplot opens no
+ * file of others. */
 static peat_status draw_apart(const struct figure *f, const char *name, enum figure_format format,
                               bool paper, struct strbuf *out, struct error *err)
 {

@@ -11,7 +11,6 @@ const char *figure_colour(int i)
     return colours[i % COLOURS];
 }
 
-/* Solid for the first round of colours. */
 int figure_dash(int i)
 {
     enum { DASHES = 5 };

@@ -8,8 +8,7 @@
 
 #include "inspect/table_formats.h"
 
-/* Angles turn pairs of dimensions, and the first ones turn many times: their cosines are easier to
- * read. */
+/* Cosines are easier to read than angles that turn many times. */
 static const float *cosines_of(const struct scheme_table *t, int64_t sheets, struct arena *a)
 {
     int64_t n = sheets * t->rows * t->columns;
@@ -19,7 +18,7 @@ static const float *cosines_of(const struct scheme_table *t, int64_t sheets, str
     return value;
 }
 
-/* NULL where a head and its number say it. */
+/* NULL: sheets are called by the number of the head. */
 static const char *const *sheet_titles(const struct scheme_table *t, struct arena *a)
 {
     if (t->batch <= 1)
@@ -137,7 +136,6 @@ static struct panels lay_out_panels(int64_t n)
     return p;
 }
 
-/* The rows' own labels where they fit. */
 static void add_row_tics(const struct heatmap *h, struct strbuf *out)
 {
     enum { LABELLED_MAX = 16 };
@@ -155,7 +153,7 @@ static void add_row_tics(const struct heatmap *h, struct strbuf *out)
     strbuf_add(out, ")\n");
 }
 
-/* gnuplot counts from the lower left corner, in shares of the page. */
+/* gnuplot's coordinates are shares of the page, from the lower left corner. */
 static void begin_multiplot(const struct heatmap *h, const struct panels *p, struct strbuf *out)
 {
     double w = p->width, height = p->height;

@@ -8,7 +8,6 @@ struct colour {
     unsigned char part[3];
 };
 
-/* Evenly spaced over the range. */
 static const struct colour both_signs[] = {
     {{0, 72, 125}}, {{77, 160, 208}}, {{247, 247, 247}}, {{230, 140, 82}}, {{156, 58, 0}}};
 static const struct colour one_sign[] = {
@@ -20,7 +19,6 @@ static const struct colour *colours(double low, double high)
     return low < 0.0 && high > 0.0 ? both_signs : one_sign;
 }
 
-/* Negative values get darker the lower they are. */
 static bool reversed(double high)
 {
     return high <= 0.0;

@@ -24,7 +24,6 @@ static peat_status find_length(struct plotter *p)
     return p->length >= 0 ? PEAT_OK : results_no_length(r, p->o->length, p->a, p->err);
 }
 
-/* The axes of a list, each of which had no role before. */
 static peat_status read_roles(struct plotter *p, const char *list, const char *option,
                               enum axis_role role)
 {

@@ -24,7 +24,7 @@ static double cost_of(const struct result_row *row, enum plot_cost cost)
     }
 }
 
-/* A block for each row. */
+/* Adds a block for each row; returns the number of rows that are drawn. */
 static int add_data(struct plotter *p)
 {
     int n = 0;

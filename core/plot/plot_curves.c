@@ -28,7 +28,7 @@ struct curve {
     double step[BINS], mean[BINS], low[BINS], high[BINS]; /* NaN: none */
 };
 
-/* Curves need no result: cells under way have begun theirs. */
+/* Cells under way have curves too. */
 static bool is_drawn(const struct result_cell *c)
 {
     return c->dir &&
@@ -60,7 +60,7 @@ static bool read_point(void *ctx, int line, const struct value *v)
     return true;
 }
 
-/* Lines of other metrics are passed over before they are parsed: there may be many. */
+/* Lines of other metrics, often many, are skipped before they are parsed. */
 static void read_cell(const struct result_cell *c, const struct wanted *w, point_fn fn, void *ctx)
 {
     struct strbuf name;
@@ -149,7 +149,7 @@ static void make_curve(struct plotter *p, const struct wanted *w, int64_t last,
 
 /* ---- drawing ---- */
 
-/* NaN where a row has no seed; a row without any point is one gap. */
+/* A row without any point is one gap. */
 static void add_curve(struct plotter *p, const struct curve *c)
 {
     int n = 0;
@@ -183,8 +183,8 @@ static void add_heights(const struct curve *c, int64_t last, struct heights *h)
     }
 }
 
-/* One range for all panels. A metric that falls steeply at first would be drawn as one line along
- * the bottom: then its beginning is left out. */
+/* All panels have one range, which leaves out a steep beginning: it would make the rest a line
+ * along the bottom. */
 static void add_range(const struct plotter *p, const struct heights *h, struct strbuf *out)
 {
     double top = h->high, span = h->later_high - h->low;
@@ -193,7 +193,7 @@ static void add_range(const struct plotter *p, const struct heights *h, struct s
     plot_set_y_range(out, h->low, top);
 }
 
-/* The evaluations, or the training loss where there are none to speak of. */
+/* Chooses the evaluations, or the training loss where there are too few. */
 static peat_status choose_metric(const struct plotter *p, struct wanted *w, struct extent *e)
 {
     const struct results *r = p->r;

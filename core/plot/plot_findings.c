@@ -40,7 +40,7 @@ static peat_status find_measure(struct drawing *d, const char *name)
     return PEAT_OK;
 }
 
-/* The number of a row that is drawn: of the part, or the first; NULL: none. */
+/* The number that is drawn of a row; NULL: none. */
 static const struct finding *number_of(struct drawing *d, int row, struct finding *room)
 {
     int n = findings_of(d->found, d->row[row], d->measure, room);
@@ -97,7 +97,7 @@ static void draw_points(struct drawing *d)
 
 /* ---- lines ---- */
 
-/* Where along the bottom something stands, and from where to where numbers reach. */
+/* The places along the bottom, and the range of numbers. */
 struct places {
     int n;
     double low, high;
@@ -153,7 +153,6 @@ static void add_place(struct drawing *d, struct places *at, double x, const char
     lines_add_interval(&d->p, x, one->over.mean, one->over.ci_low, one->over.ci_high);
 }
 
-/* A gap, so that no block is empty. */
 static void end_series(struct drawing *d)
 {
     const double nan = (double)NAN;
@@ -161,7 +160,7 @@ static void end_series(struct drawing *d)
     lines_end(&d->p);
 }
 
-/* One more block; whether there is anything in it. */
+/* Adds a block; returns whether anything in it is drawn. */
 static bool add_chance(struct drawing *d, struct places *at)
 {
     bool any = false;
@@ -236,8 +235,7 @@ static void draw_parts(struct drawing *d)
 
 /* ---- over an axis ---- */
 
-/* Its place: the number that it is, where all labels of the axis are numbers, or its place among
- * them. */
+/* The label as a number, where all labels of the axis are numbers, else its index. */
 static double place_of(const struct results *r, int axis, const char *label)
 {
     const char **seen = mem_array((size_t)r->n_row, sizeof(*seen), "labels");
@@ -256,7 +254,7 @@ static double place_of(const struct results *r, int axis, const char *label)
     return numbers ? strtod(label, NULL) : (double)at;
 }
 
-/* Rows that differ in nothing else are a line. */
+/* Draws a line for the rows that differ only on this axis. */
 static peat_status draw_over(struct drawing *d, const char *over)
 {
     struct plotter *p = &d->p;

@@ -19,7 +19,6 @@ struct grid {
     double *mean; /* [n_row, n_column] */
 };
 
-/* The names of the columns' axes. */
 static const char *column_title(struct plotter *p, const struct grid *g)
 {
     const char *names = NULL;
@@ -31,7 +30,7 @@ static const char *column_title(struct plotter *p, const struct grid *g)
     return names ? names : "";
 }
 
-/* Of a row that has nothing to combine every column that it goes with. */
+/* A row without a combination fills every column that it goes with. */
 static void fill_means(struct plotter *p, struct grid *g)
 {
     const struct results *r = p->r;
@@ -47,7 +46,7 @@ static void fill_means(struct plotter *p, struct grid *g)
     }
 }
 
-/* As the options say, or a row for each scheme. */
+/* Without options a row for each scheme. */
 static void choose_axes(struct plotter *p, struct series_set *s)
 {
     const struct results *r = p->r;
@@ -127,7 +126,7 @@ static void add_data(struct plotter *p, const struct grid *g, double low, double
             strbuf_addf(out, "%d %d –\n", i % g->n_column, i / g->n_column);
 }
 
-/* Colours as for one sign, dark for the better end. */
+/* The palette of one sign, darker is better. */
 static void add_palette(struct plotter *p, double low, double high)
 {
     struct strbuf *out = &p->f->script;
@@ -170,10 +169,10 @@ peat_status plot_heatmap(struct plotter *p)
     figure_quote(out, plot_metric_label(p, g.s.panelled));
     strbuf_add(out, "\nset xlabel ");
     figure_quote(out, plot_short(p, column_title(p, &g), p->f->width / 8));
-    /* Nothing is not pale, which would be bad. */
+    /* Missing values are hatched, because pale means a bad value. */
     strbuf_add(out, "\nset object 1 rectangle from graph 0, graph 0 to graph 1, graph 1 behind "
                     "fc rgb '#bbbbbb' fs pattern 4 noborder");
-    /* A dark that is not black: a page in dark colours turns black text white, and not this. */
+    /* Not quite black: a page in dark colours turns black text white. */
     strbuf_add(out, "\nplot data index 0 matrix with image pixels, \\\n"
                     "  data index 1 using 1:2:3 with labels tc rgb '#000001', \\\n"
                     "  data index 2 using 1:2:3 with labels tc rgb '#fffffe', \\\n"

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "plotter.h"
 
-/* Of all rows; 0 where they differ, where it is unknown, or where lengths count something else. */
+/* The training length of all rows; 0: they differ, it is unknown, or lengths are not in tokens. */
 static int64_t training_length(const struct results *r)
 {
     int64_t length = 0;
@@ -22,7 +22,6 @@ static int64_t training_length(const struct results *r)
     return length;
 }
 
-/* One range for all panels. */
 static void add_range(const struct results *r, struct strbuf *out)
 {
     double low = (double)INFINITY, high = -(double)INFINITY;

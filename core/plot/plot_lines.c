@@ -39,7 +39,6 @@ bool lines_have_value(const struct plotter *p)
     return any;
 }
 
-/* Panels of one size. */
 struct sheet {
     int across, down, width, height, legend;
 };
@@ -68,7 +67,7 @@ static void place_panel(struct plotter *p, const struct sheet *t, int panel)
     plot_set_frame(p, m);
 }
 
-/* Bands first, so that no line is under one. */
+/* Bands come first, so that they hide no line. */
 static void draw_rows(struct plotter *p, const struct series_set *s, const struct lines *l,
                       int panel)
 {
@@ -91,7 +90,7 @@ static void draw_rows(struct plotter *p, const struct series_set *s, const struc
     strbuf_addf(out, "  %s\n", l->also ? l->also : "NaN");
 }
 
-/* Axes without a value would have no range, which gnuplot refuses. */
+/* gnuplot refuses axes without a value. */
 static void draw_nothing(struct plotter *p, const struct lines *l)
 {
     struct strbuf *out = &p->f->script;

@@ -36,9 +36,8 @@ static bool any_axis(const struct plotter *p, enum axis_role role)
     return false;
 }
 
-/* As the options say: axes that they do not name make panels where lines are chosen alone, and
- * lines otherwise. Without options few rows need no panels, and many have a line for each scheme.
- */
+/* Axes that the options do not name make panels if only lines are named, else lines. Without
+ * options few rows have no panels, and many have a line for each scheme. */
 static void choose_panels(struct plotter *p, struct series_set *s)
 {
     enum { ROWS_TOGETHER = 7 };
@@ -67,7 +66,7 @@ static void find_series(struct plotter *p, struct series_set *s)
     }
 }
 
-/* The axes that make panels agree; loosely: "-" as a combine goes with any. */
+/* Rows agree on the axes that make panels; loosely: "-" as a combine goes with any. */
 static bool same_panel(const struct results *r, const struct series_set *s,
                        const struct result_row *x, const struct result_row *y, bool loosely)
 {
@@ -90,7 +89,7 @@ static int count_dashes(const struct results *r, const struct series_set *s,
     return n;
 }
 
-/* Nothing is lost without a panel of its own: another one, more definite, shows the row too. */
+/* A more definite panel shows the row too, so it needs none of its own. */
 static bool has_host(const struct results *r, const struct series_set *s, int row)
 {
     for (int i = 0; i < r->n_row; i++)

@@ -22,8 +22,7 @@ const char *plot_metric_label(const struct plotter *p, bool with_length)
     return strbuf_keep(&text, p->a);
 }
 
-/* At most so many columns and bytes, the last character an ellipsis where it is cut. An empty text
- * is "-", as nothing would look like a mistake. */
+/* Cuts text to so many columns and bytes, with an ellipsis at the end. An empty text is "-". */
 static const char *shorten_text(struct plotter *p, const char *text, int columns, size_t bytes)
 {
     static const char ellipsis[] = "…";

@@ -40,24 +40,24 @@ const char *plot_other_labels(struct plotter *p, const struct result_row *row, i
 /* A row's labels of the axes with in[axis] == which: "sum, 4"; "-" only where that is all. */
 const char *plot_labels_of(struct plotter *p, const struct result_row *row, const bool *in,
                            bool which);
-/* The number of a text among *n different ones, at whose end it is put when it is new. */
+/* The index of a text among *n distinct ones; a new one is added. */
 int plot_number_of(const char **label, int *n, const char *text);
-/* As it is shown, cut to so many columns with an ellipsis. */
+/* The text cut to so many columns with an ellipsis. */
 const char *plot_short(struct plotter *p, const char *text, int columns);
 /* "set ytics ('learned' 0, 'rotary' 1)", labels cut to `most` characters. */
 void plot_add_tics(struct plotter *p, char axis, int n, const char *const *label, int most);
-/* The px that the widest takes, about. */
+/* The approximate width of the widest label, in px. */
 int plot_label_width(struct plotter *p, int n, const char *const *label, int most);
 /* Where the axes of the one panel are, in px from the edges. */
 struct plot_frame {
     int left, right, top, bottom;
 };
 void plot_set_frame(struct plotter *p, struct plot_frame m);
-/* A range with a margin; none where gnuplot had better choose. */
+/* Sets a range with a margin, unless the numbers give none. */
 void plot_set_y_range(struct strbuf *out, double low, double high);
-/* Entries from the top of the right edge down, each as `with` draws it, in its own style (NULL:
- * those of series 0, 1, ..): the last plot of a multiplot. gnuplot shows no more of a legend than
- * its plot is tall, so that this one is a plot of its own. */
+/* Draws entries from the top of the right edge down, each as `with` draws it in its style (NULL:
+ * that of its index). gnuplot cuts a legend at the height of its plot, so this one is the last
+ * plot of a multiplot. */
 void plot_legend(struct plotter *p, const char *with, int n, const char *const *label,
                  const char *const *style);
 /* The size of a legend of these labels, in px. */
@@ -126,7 +126,6 @@ struct points {
     bool has_chance;
 };
 
-/* Room for n labels and points. */
 struct points points_new(struct plotter *p, int n);
 void points_draw(struct plotter *p, const struct points *x);
 

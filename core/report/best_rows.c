@@ -5,11 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json.h"
-
 /* ---- choosing ---- */
 
-/* Of several directories the cells are together: what was chosen by one alone need not be. */
+/* Chooses from the cells of all directories together. */
 static peat_status choose(struct results *r, struct arena *a, struct error *err)
 {
     const struct value *plan = r->dir[0].plan;
@@ -45,7 +43,7 @@ static const struct best_cell *choice_of(const struct results *r, const struct r
     return &r->best.cell[c - r->cell];
 }
 
-/* Of a row without a value: what the cell would hold is not reported. */
+/* A cell without results, for a row without a chosen value. */
 static struct result_cell *stand_in(const struct result_cell *c, enum cell_state state,
                                     const struct results *r, struct arena *a)
 {
@@ -61,7 +59,7 @@ static struct result_cell *stand_in(const struct result_cell *c, enum cell_state
     return copy;
 }
 
-/* Leaves the reported seeds. false: the row is not of the value shown. */
+/* Keeps the cells of the reported seeds. false: the row is not that of the shown value. */
 static bool keep_cells(const struct results *r, struct result_row *row, struct arena *a)
 {
     const struct best *b = &r->best;
@@ -115,7 +113,7 @@ peat_status best_rows_keep(struct results *r, struct arena *a, struct error *err
     peat_status status = choose(r, a, err);
     if (status != PEAT_OK || b->over.n_axis == 0)
         return status;
-    /* In the order in which the plan first names them, whatever was chosen. */
+    /* Rows keep the order of the plan, whatever was chosen. */
     struct result_row *all = r->row;
     int kept = 0;
     int *place = ARENA_ARRAY(a, r->n_row + 1, int);

@@ -5,9 +5,9 @@
 
 #include "report/results.h"
 
-/* Of the rows that differ only on the axes of best_over one is left, with the cells of the chosen
- * value at the seeds that were kept for the report. Where no value is chosen its cells wait, or
- * count as diverged when every value did. Those axes are none of the table's any more. */
+/* Rows that differ only on the axes of best_over become one, with the chosen value's cells at
+ * the reported seeds. Without a chosen value its cells wait, or count as diverged when every
+ * value diverged. The axes leave the table. */
 peat_status best_rows_keep(struct results *r, struct arena *a, struct error *err);
 
 #endif

@@ -92,7 +92,6 @@ static void note_rows(struct table *t, const struct results *r, struct arena *a)
     }
 }
 
-/* Rows joined: "sum.S, sum.L". */
 static const char *rows_at_edge(const struct results *r, int edge, struct arena *a)
 {
     const char *text = NULL;

@@ -37,7 +37,6 @@ static void test_claim(struct claim_verdict *v)
         break;
     case CLAIM_EQUAL:
         v->p = equivalence_p(v->test, e->d, e->of.n, margin);
-        /* Outside on either side. */
         v->against = fmin(1.0, 2.0 * fmin(paired_p_above(v->test, e->d, e->of.n, margin),
                                           paired_p_below(v->test, e->d, e->of.n, -margin)));
         break;
@@ -65,14 +64,14 @@ static void adjust(struct claim_verdicts *v, struct arena *a)
 
 /* ---- verdicts ---- */
 
-/* Seeds that speak against `verdict` but are in no mean, since one of the two diverged. */
+/* Seeds that speak against `verdict` but are not in the mean, because one of the two cells
+ * diverged. */
 static int diverged_against(const struct claim_verdict *v, enum claim_end verdict)
 {
     const struct effect *e = &v->effects.pooled;
     bool low_is_good = !v->effects.goal_max, less = v->claim.direction == CLAIM_LESS;
     if (v->claim.direction == CLAIM_EQUAL)
         return verdict == CLAIM_HOLDS ? e->a_diverged + e->b_diverged : 0;
-    /* "Less" says that A is the better one where less is better. */
     bool a_is_better = less == low_is_good;
     return a_is_better == (verdict == CLAIM_HOLDS) ? e->a_diverged : e->b_diverged;
 }
@@ -171,7 +170,7 @@ peat_status claim_effects(struct claim *c, struct effects *x, const struct resul
     peat_status status = claim_from_value(c, v, &rows, err);
     if (status != PEAT_OK)
         return status;
-    /* The task's main one, not what the table shows. */
+    /* The default is the task's main metric, whatever the table shows. */
     if (!c->contrast.metric && r->n_metric)
         c->contrast.metric = r->known[0].name;
     effects_compute(x, r, &c->contrast, -1, a);
@@ -200,7 +199,7 @@ peat_status claims_judge(struct claim_verdicts *v, const struct results *r,
     return PEAT_OK;
 }
 
-/* The last claims that stood before any result; those of the first start when there are none. */
+/* The last claims written before any result, else the first ones. */
 static const struct claims_version *first_claims(const struct claims_kept *kept)
 {
     int first = 0;

@@ -9,7 +9,7 @@
 
 /* ---- baseline ---- */
 
-/* The row that `row` is compared with is equal to it on every axis the selector does not name. */
+/* `other` equals `row` on every axis that the selector does not name. */
 static bool is_baseline_of(const struct results *r, const struct selector *s,
                            const struct result_row *row, const struct result_row *other)
 {
@@ -47,8 +47,8 @@ static bool is_baseline_of_another(const struct results *r, const struct selecto
     return false;
 }
 
-/* A row that is "-" on a named axis is the same model whatever stands there: it is a baseline when
- * another row is compared with it, and otherwise compared with nothing. */
+/* A row that is "-" on a named axis is one model for all its labels: a baseline when another row
+ * is compared with it, else without a baseline. */
 static peat_status find_baseline(struct results *r, const struct selector *s, int index,
                                  struct arena *a, struct error *err)
 {
@@ -210,7 +210,6 @@ int differences_adjust(struct difference *const *d, int n, struct arena *a)
     return tested;
 }
 
-/* Every row with its baseline. */
 static void compare_rows(struct results *r, int length, double *x, struct arena *a)
 {
     struct difference **all = ARENA_ARRAY(a, r->n_row, struct difference *);
@@ -265,7 +264,6 @@ static bool is_separable(const struct result_row *row, const struct result_row *
     return pairs.n < 2 || fabs(stats_mean(d, pairs.n)) > stats_ci_half(d, pairs.n);
 }
 
-/* The best mean of its task, its equals, and those not separable from it. */
 static void mark_best(struct results *r, int task, int length, double *d)
 {
     const struct result_row *best = results_best(r, task, length);

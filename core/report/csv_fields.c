@@ -16,7 +16,7 @@ static bool is_number(const char *text)
     return end > text && !*end && !text[strspn(text, "+-.0123456789eE")];
 }
 
-/* What a spreadsheet would take for a formula. */
+/* A spreadsheet would read it as a formula. */
 static bool is_formula(const char *text)
 {
     return *text && strchr("=+-@", *text) && text[1] && !is_number(text);

@@ -30,7 +30,6 @@ const char *effects_what(const struct effects *x, struct arena *a)
                         results_row_label(r, &r->row[x->pairs.pair[0].b], a));
 }
 
-/* Values of different tasks have no difference. */
 static void leave_other_tasks(struct effects *x)
 {
     int kept = 0;
@@ -48,7 +47,6 @@ static int task_of(const struct effects *x, int pair)
     return x->r->row[x->pairs.pair[pair].a].task;
 }
 
-/* The strata of `in`. */
 static bool are_of_one_task(const struct effects *x, const bool *in)
 {
     for (int i = 0; i < x->pairs.n; i++)
@@ -60,7 +58,6 @@ static bool are_of_one_task(const struct effects *x, const bool *in)
 
 /* ---- values ---- */
 
-/* The last measure of this metric at this length, or at the first there is (-1). */
 static double value_of(const struct effects *x, const struct result_cell *c)
 {
     const struct value *m;
@@ -229,7 +226,7 @@ static int split(const struct effects *x, const bool *axes, struct effect *out, 
     return n;
 }
 
-/* Of the means over everything else for each label of the axis. */
+/* Tests the means over all other axes, for each label of the axis. */
 static void test_interaction(struct effects *x, int axis, struct arena *a)
 {
     const int n_seed = x->r->n_seed, n = x->pairs.n;

@@ -5,20 +5,18 @@
 #include <string.h>
 
 #include "base/repeat.h"
-#include "labels.h"
 #include "report/comparison_tables.h"
 #include "report/csv_fields.h"
 #include "report/lists.h"
 #include "report/numbers.h"
 
-/* Effects in the order shown. */
 struct listed {
     const struct effect *e;
     const char *kind; /* "line", "margin", "pooled" */
     int m;            /* comparisons that its p is adjusted for */
 };
 
-/* One line alone is what is pooled. */
+/* A single line is the pooled effect. */
 static int list_effects(const struct effects *x, struct listed *out)
 {
     int n = 0, tested = 0;

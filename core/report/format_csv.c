@@ -2,24 +2,21 @@
 /*
  * format_csv.c: tidy data, one number a line, with what it cost and where it comes from.
  *
- * `cell` is the name of the cell's directory, which no other cell has; its label may be another's
- * too. A value is there when the cell's status is `done`. Other cells that have come to an end have
- * the same lines with an empty value, so that they are counted; unfinished ones have none.
+ * `cell` names the cell's directory and is unique; labels need not be. Cells with the status
+ * `done` have values. Other cells that ended have the same lines with an empty value, so that they
+ * are counted; unfinished ones have none.
  */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "base/number.h"
-#include "base/shown.h"
 #include "cell/cellmetrics.h"
 #include "report/csv_fields.h"
 #include "report/lists.h"
 #include "report/table.h"
 
-/* One measured number. */
 struct number {
     const char *metric, *split;
     bool has_length, has_step;
@@ -117,7 +114,7 @@ static const char *quantity_of(const struct csv *csv, const struct quantity *row
     return number_field(csv, row->flags & QUANTITY_SPARSE && isnan(x) ? 0.0 : x);
 }
 
-/* The same member of all items of a list of meta.json, joined by ';'. */
+/* One member of all items of a list of meta.json, joined by ';'. */
 static const char *joined(const struct csv *csv, const char *list, const char *kind,
                           const char *member)
 {
@@ -233,8 +230,7 @@ static void add_columns(struct csv *csv, const struct column *column, size_t n)
 }
 #define ADD_COLUMNS(csv, list) add_columns(csv, list, sizeof(list) / sizeof(*(list)))
 
-/* The axes of the rows, and those that best_over chooses on: a cell has a label on all. Schemes,
- * combinations and the task have columns under shorter names. */
+/* Adds the axes of the rows and of best_over, except those with a column under a shorter name. */
 static void add_axes(struct csv *csv)
 {
     const struct results *r = csv->r;
@@ -258,7 +254,7 @@ static void add_quantities(struct csv *csv, bool sparse)
     }
 }
 
-/* An axis that is called as another column is "axis.NAME". */
+/* An axis with the name of another column becomes "axis.NAME". */
 static void name_apart(struct csv *csv)
 {
     for (int i = 0; i < csv->n_column; i++) {
@@ -355,7 +351,7 @@ static bool same_place(const struct number *a, const struct number *b)
            a->length == b->length;
 }
 
-/* Everything that some cell measured; at least the table's metric. */
+/* Each metric, split and length that some cell measured; at least the table's metric. */
 struct places {
     int n;
     struct number item[4 * RESULTS_MAX_METRICS];
@@ -417,7 +413,7 @@ static bool add_step(void *ctx, int line, const struct value *v)
     return v != NULL;
 }
 
-/* Of a cell that has not ended: a damaged line would be a hole that nobody sees. */
+/* A damaged line is an error, because leaving it out would be unnoticed. */
 static peat_status read_steps(struct csv *csv, const struct result_cell *c, struct error *err)
 {
     struct steps s = {csv, 0};
@@ -485,7 +481,7 @@ static peat_status choose_columns(struct csv *csv, const char *columns, struct e
     return PEAT_OK;
 }
 
-/* With one line alone nothing can change, and all stay. */
+/* A single line keeps all columns. */
 static peat_status drop_unchanged(struct csv *csv, bool all_steps, struct error *err)
 {
     int kept = 0;

@@ -17,7 +17,6 @@ static void put_labels(struct json row, const struct results *r, const struct re
         json_put_text(axes, r->axis[i], from->axis[i]);
 }
 
-/* By seed, as they go into the mean. */
 static void put_values(struct json row, const struct result_row *from, int length)
 {
     struct json values = json_put_map(row, "values");
@@ -101,7 +100,7 @@ static void add_rows(struct json rows, const struct results *r, const int *order
             add_row(rows, r, &r->row[order ? order[i] : i], l);
 }
 
-/* Null where the run directory's own do not fit its rows. */
+/* Contrasts and claims that do not fit the rows are left out. */
 static void put_comparisons(struct json m, const struct results *r)
 {
     struct effects x;
@@ -116,7 +115,7 @@ static void put_comparisons(struct json m, const struct results *r)
         json_put(m, "claims", NULL);
 }
 
-/* Of each directory; null: a cell is damaged. */
+/* A hash for each directory; null: a cell is damaged. */
 static void add_hashes(struct json list, const struct results *r)
 {
     char hex[HASH_HEX];
@@ -124,7 +123,6 @@ static void add_hashes(struct json list, const struct results *r)
         json_add_text(list, fingerprint_of(&r->dir[d], hex) ? hex : NULL);
 }
 
-/* Cells by the kind of machine that computed them. */
 static void put_kinds(struct json m, const struct results *r)
 {
     struct kinds k;
@@ -139,7 +137,6 @@ static void put_kinds(struct json m, const struct results *r)
     json_put_int(m, "seeds_crossing_kinds", k.crossed);
 }
 
-/* Cells that two directories have with other bits. */
 static void add_rivals(struct json list, const struct results *r)
 {
     for (int i = 0; i < r->n_rival; i++) {

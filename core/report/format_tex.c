@@ -5,8 +5,8 @@
 #include "base/shown.h"
 #include "report/table.h"
 
-/* Text that LaTeX reads otherwise. Behind the end of a row '[' and '*' would be its options; two
- * hyphens or quotes, and '?' or '!' before a quote, would become one character. */
+/* Text with a meaning in LaTeX. After the end of a row '[' and '*' are options; pairs of hyphens
+ * or quotes, and '?' or '!' before a quote, become one character. */
 struct escape {
     const char *text, *tex;
     size_t ahead; /* bytes of the text that are only looked at */

@@ -29,7 +29,7 @@ const char *number_interval(struct arena *a, double x, double half, bool with_si
     return number_spread(a, x, half, 2, with_sign);
 }
 
-/* Whose digits would fill a line. */
+/* The digits would fill a line. */
 static bool is_long(double x)
 {
     return fabs(x) >= 1e9 || (x != 0.0 && fabs(x) < 1e-9);

@@ -70,7 +70,6 @@ static peat_status find_tasks(struct ranking *k, int64_t length, struct arena *a
     return PEAT_OK;
 }
 
-/* Only methods that have a value on every task are ranked. */
 static void find_methods(struct ranking *k, struct arena *a)
 {
     const struct results *r = k->r;
@@ -130,7 +129,6 @@ static double best_of(const struct ranking *k, int task)
     return best;
 }
 
-/* Something is better than every baseline of this task. */
 static bool has_score(const struct ranking *k, int task)
 {
     double best = best_of(k, task);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ranking_table.c: ranks over tasks as a table and as JSON. */
 #include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "base/repeat.h"

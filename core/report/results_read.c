@@ -9,7 +9,6 @@
 #include "best_rows.h"
 #include "report/lists.h"
 
-/* What is being read. */
 struct reader {
     struct results *r;
     const struct results_options *options;
@@ -54,7 +53,6 @@ static bool same_axes(const struct value *a, const struct value *b)
     return same;
 }
 
-/* Rows of two directories are one table when their axes are the same. */
 static peat_status check_together(const struct reader *x, int d)
 {
     const struct value *first = x->run[0].plan, *other = x->run[d].plan;
@@ -223,7 +221,7 @@ static struct result_metric *add_metric(struct results *r, const char *name)
     return &r->known[r->n_metric++];
 }
 
-/* Of held-out data: all of it, or the half that chose nothing. */
+/* The split that is reported: all held-out data, or the half that is not used for choosing. */
 static const char *reported_split(const struct reader *x)
 {
     const struct value *best = value_get_path(x->run[0].plan, "report.best_over");
@@ -282,14 +280,13 @@ static peat_status choose_metric(struct reader *x)
     return PEAT_OK;
 }
 
-/* A measure of the chosen metric and split. */
 static bool is_chosen(const struct results *r, const struct value *measure)
 {
     return same_text(json_get_text(measure, "metric"), r->metric) &&
            same_text(json_get_text(measure, "split"), r->split);
 }
 
-/* In rising order, each once; false when there is no room for another. */
+/* Keeps the list ascending and distinct; false: there is no room. */
 static bool insert_sorted(int64_t *list, int *n, int room, int64_t x)
 {
     int at = 0;
@@ -364,8 +361,7 @@ static struct result_row *find_row(const struct results *r, const char *const *l
     return NULL;
 }
 
-/* Two directories may both have a row when it is the same setting, wherever its data lies; of a
- * cell that is in both, the one that counts is kept. */
+/* Two directories may have one row if its settings are equal, wherever its data is. */
 static peat_status check_same_setting(struct reader *x, const struct result_row *row,
                                       const struct result_cell *c)
 {
@@ -461,7 +457,6 @@ static peat_status make_rows(struct reader *x)
     return PEAT_OK;
 }
 
-/* The first result of the row; NULL: none. */
 static const struct value *any_result(const struct result_row *row)
 {
     for (int i = 0; i < row->n_cell; i++)
@@ -470,7 +465,7 @@ static const struct value *any_result(const struct result_row *row)
     return NULL;
 }
 
-/* Unknown, of a row without results, is taken for the same. */
+/* Rows without results count as the same. */
 static bool same_measures(const struct result_row *x, const struct result_row *y)
 {
     const struct value *a = any_result(x), *b = any_result(y);
@@ -487,9 +482,9 @@ static bool leaves_something_open(const struct value *task)
     return false;
 }
 
-/* Without a configuration the plugin's name in the plan has to do. A task that leaves something to
- * the model, as text its objective, is another one in a model of another kind; and what is trained
- * as long as it gets better is not ranked with what is trained for so many steps. */
+/* Without a configuration the plugins' names in the plan are compared. Tasks with `auto`
+ * settings (text: the objective) differ between values of model.arch, and rows that stop early
+ * are not ranked with rows that do not. */
 static bool same_task(const struct result_row *x, const struct result_row *y)
 {
     const struct value *p = x->cell[0]->config, *q = y->cell[0]->config;

@@ -29,7 +29,6 @@ int selector_axis(const struct results *r, const char *name)
     return -1;
 }
 
-/* How labels may be spelled: as in tables, or as in the names of cells. */
 enum spelling { AS_SHOWN, AS_FILE, SPELLINGS };
 
 static const char *spell(const char *label, enum spelling spelling, struct arena *a)
@@ -37,7 +36,6 @@ static const char *spell(const char *label, enum spelling spelling, struct arena
     return spelling == AS_FILE ? label_file_name(a, label) : label;
 }
 
-/* The axis' own label that is meant by the word; NULL: none. */
 static const char *label_meant(const struct results *r, int axis, const char *word, struct arena *a)
 {
     for (enum spelling s = AS_SHOWN; s < SPELLINGS; s++)
@@ -196,7 +194,6 @@ bool selector_same(const struct results *r, int axis, const char *x, const char 
 
 /* ---- one row ---- */
 
-/* A word for a row. */
 struct wording {
     const char *text;
     enum spelling spelling;
@@ -247,7 +244,7 @@ static const char *list_rows(const struct results *r, const struct result_row *c
     return n > SHOWN ? arena_printf(a, "%s and %d more", list, n - SHOWN) : list ? list : "none";
 }
 
-/* The row whose name, or whose label of an axis, is nearest to the word, or else holds it. */
+/* The row's name or label nearest to the word, else a row's name that contains it. */
 static const char *nearest_row(const struct results *r, const char *word, struct arena *a)
 {
     const char **name = ARENA_ARRAY(a, (int64_t)r->n_row * (r->n_axis + 1) + 1, const char *);
@@ -290,7 +287,7 @@ static peat_status find_selected(const struct results *r, const char *text,
     return status;
 }
 
-/* The rows that the text names in the strictest way in which it names any. */
+/* Tries the strictest way first. */
 static int find_named(const struct results *r, const char *text, const struct result_row **row,
                       struct arena *a)
 {

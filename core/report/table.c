@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* table.c: which rows and columns a table of results has, and in which order. */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -38,7 +37,7 @@ static peat_status order_axes(struct builder *b)
 
 /* ---- row order ---- */
 
-/* First row that has this label. */
+/* The index of the first row that has this label. */
 static int label_rank(const struct results *r, int axis, const char *label)
 {
     int i = 0;
@@ -86,7 +85,6 @@ static peat_status order_rows(struct builder *b)
     return status;
 }
 
-/* Up to the order of rows. */
 static peat_status read_options(struct builder *b)
 {
     peat_status status = choose_length(b);
@@ -114,7 +112,7 @@ static bool is_same_in_all(const struct table *t, int column)
     return t->n_row > 1;
 }
 
-/* The columns of labels and costs that have one text; what is left moves together. */
+/* Drops columns of labels and costs that have one text in all rows. */
 static void drop_unchanged(struct builder *b)
 {
     struct table *t = b->t;

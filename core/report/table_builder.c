@@ -83,7 +83,6 @@ struct table_cell table_number(struct arena *a, const char *fmt, double x)
     return table_plain(isfinite(x) ? arena_printf(a, fmt, x) : "-");
 }
 
-/* x with the spread that --err names. */
 static const char *spread_text(struct builder *b, double x, double sd, double ci_half, int n,
                                bool with_sign)
 {

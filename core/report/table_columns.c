@@ -13,7 +13,7 @@
 
 /* ---- kinds ---- */
 
-/* Compared: of the difference to the baseline, at one length. */
+/* COMPARED: a number of the difference to the baseline. */
 enum group { COMPARED, COUNTED, COST };
 
 struct kind {
@@ -165,7 +165,6 @@ static const struct kind of_rows[] = {
 };
 enum { OF_ROWS = sizeof(of_rows) / sizeof(*of_rows), KINDS = OF_ROWS + QUANTITIES };
 
-/* A column of the table: the metric at a length, or one of the kinds. */
 struct chosen {
     const struct kind *kind; /* NULL: the metric */
     int length;

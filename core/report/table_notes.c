@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* table_notes.c: what stands above and below a table: what the numbers are, and what to doubt. */
+/* table_notes.c: the title of a table, and the notes below it. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void note_marks(struct builder *b)
         note_drift(b);
 }
 
-/* Pairs that are none, and those that only share their data. */
+/* Notes refused pairs, and pairs that share only their data. */
 static void note_pairs(struct builder *b)
 {
     struct pairs all = {0};
@@ -80,7 +80,7 @@ static void note_pairs(struct builder *b)
                    all.by_data, all.n + pairs_refused(&all), rows, plural(rows));
 }
 
-/* What a test of so many seeds cannot show. */
+/* Notes that the seeds are too few for the test. */
 static void note_power(struct builder *b, int m)
 {
     const struct results *r = b->r;
@@ -200,7 +200,6 @@ static void note_lists(struct builder *b)
     note_matched(b);
 }
 
-/* Which files, and how; the rest is for peat status. */
 static void note_damage(struct builder *b)
 {
     enum { SHOWN = 5 };
@@ -212,7 +211,7 @@ static void note_damage(struct builder *b)
         table_note(b->t, "and %d more damaged: peat status names them", n - SHOWN);
 }
 
-/* A measured value that is no number is in no mean: it is said of whom. */
+/* A measured value that is not finite is not in the mean. */
 static void note_not_finite(struct builder *b)
 {
     const struct results *r = b->r;
@@ -224,7 +223,6 @@ static void note_not_finite(struct builder *b)
                            r->length[l]);
 }
 
-/* What acts where, one line per scheme. */
 static void note_injection(struct builder *b)
 {
     for (int i = 0; i < b->r->n_row && b->o->injection; i++) {

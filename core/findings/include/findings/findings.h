@@ -40,21 +40,21 @@ struct finding {
 };
 
 void findings_init(struct findings *f, const struct results *r, struct arena *a);
-/* A diagnosis of this cell, which is one of the results'. */
+/* Adds the diagnosis of a cell of the results. */
 void findings_add(struct findings *f, const struct result_cell *cell, const struct value *tree);
 void findings_leave_out(struct findings *f, const char *cell, const char *why);
-/* What `peat diagnose --save` left in a cell; NULL, and *why, when there is nothing (*why NULL) or
- * it is not of the cell's weights. */
+/* The diagnosis that `peat diagnose --save` kept in a cell. NULL: there is none (*why NULL), or
+ * it is of other weights. */
 const struct value *findings_kept(const struct result_cell *cell, struct arena *a,
                                   const char **why);
 
-/* The row's numbers of a measure, at most MEASURE_PARTS; how many. */
+/* The row's numbers of a measure; returns how many, at most MEASURE_PARTS. */
 int findings_of(const struct findings *f, const struct found_row *row, const struct measure *m,
                 struct finding out[MEASURE_PARTS]);
 
 /* ---- findings_table.c, findings_text.c ---- */
 
-/* A row for each row that was diagnosed. columns: "angle,position_r2@0", comma-separated; NULL: the
+/* A line for each diagnosed row. columns: "angle,position_r2@0", comma-separated; NULL: the
  * usual ones that some row has. PEAT_INVALID: there is no such measure or part. */
 peat_status findings_table(struct table *t, const struct findings *f, const char *columns,
                            struct error *err);

@@ -34,10 +34,10 @@ struct measured {
     double value, chance; /* NaN: none */
 };
 
-/* Of one diagnosis; how many numbers there are, at most MEASURE_PARTS. */
+/* Reads the numbers of one diagnosis; returns how many, at most MEASURE_PARTS. */
 int measure_read(const struct measure *m, const struct value *diagnosis,
                  struct measured out[MEASURE_PARTS]);
-/* NULL, and an error with the nearest name. */
+/* NULL: there is none, and *err has the nearest name. */
 const struct measure *measure_find(const char *name, const char *what, struct error *err);
 
 #endif

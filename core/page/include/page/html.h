@@ -15,7 +15,7 @@ struct html_options {
     const char *lines, *panels; /* axes, as of plot/plot.h */
 };
 
-/* PEAT_INVALID: an option does not fit; what can't be drawn is left out, with a sentence. */
+/* PEAT_INVALID: an option does not fit. A sentence replaces a figure that cannot be drawn. */
 peat_status html_report(const struct results *r, const struct html_options *o, struct arena *a,
                         struct strbuf *out, struct error *err);
 

@@ -20,14 +20,14 @@ struct heatmap {
     const char *const *row_label; /* [rows]; NULL: their numbers */
 };
 
-/* Borrows the table's values; of angles the cosines, in the arena. */
+/* Borrows the table's values; angles become cosines in the arena. */
 struct heatmap heatmap_of_scheme(const struct scheme_table *t, struct arena *a);
 
 /* Each sheet of one table beside that of another of its shape: "before training" and "after". */
 struct heatmap heatmap_of_pair(const struct scheme_table *before, const struct scheme_table *after,
                                struct arena *a);
 
-/* Of all sheets together; -1 .. 1 when there is nothing finite. */
+/* The range of all sheets; -1 .. 1 when there is nothing finite. */
 void heatmap_range(const struct heatmap *h, double *low, double *high);
 /* gnuplot's "set palette" for values in this range. */
 void heatmap_palette(struct strbuf *out, double low, double high);
