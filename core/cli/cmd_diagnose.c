@@ -86,17 +86,13 @@ static bool is_glob(const char *cell)
     return strpbrk(cell, "*?[") != NULL;
 }
 
-/* The reason to refuse an option that would have no effect; NULL: there is none. */
-static const char *what_clashes(const struct cli *cli)
+/* An option that would have no effect is refused. */
+static int refuse_clashes(const struct cli *cli)
 {
     const struct request *q = cli->options;
     const struct diagnose_grid *g = &q->grid;
     bool many = is_glob(cli->operand[1]), figure = g->figure != NULL;
-    const struct {
-        const char *given; /* one of these */
-        bool clash;
-        const char *why;
-    } one[] = {
+    const struct cli_clash one[] = {
         {"format columns figure over lines panels kept output", !many,
          "options '--format', '--columns', '--figure' and what goes with it, '--kept' and "
          "'--output' are for many cells: give a pattern, as 'learned.*'"},
@@ -110,22 +106,19 @@ static const char *what_clashes(const struct cli *cli)
          "option '--over' has lines of its own: without --lines and --panels"},
         {"save batches only threads", g->kept,
          "option '--kept' computes nothing: without --save, --batches, --only and --threads"},
+        {"figure", !g->file || figure_format_of(g->file) < 0,
+         "option '--figure' needs -o FILE, which ends in .svg, .pdf or .png"},
     };
-    for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++)
-        if (one[i].clash && cli_given(cli, one[i].given))
-            return one[i].why;
-    if (figure && (!g->file || figure_format_of(g->file) < 0))
-        return "option '--figure' needs -o FILE, which ends in .svg, .pdf or .png";
-    return NULL;
+    return CLI_REFUSE_CLASH(cli, one);
 }
 
 static int diagnose_cells(const struct cli *cli)
 {
     struct request *q = cli->options;
     struct team team = {.threads = (int)q->threads};
-    const char *why = what_clashes(cli);
-    if (why)
-        return cli_mistake(cmd_diagnose.name, "%s", why);
+    int code = refuse_clashes(cli);
+    if (code != CLI_GO_ON)
+        return code;
     parallel_start();
     if (!q->grid.kept && gemm_start(&team, "openblas", cli->err) != PEAT_OK)
         return CLI_USAGE;

@@ -171,10 +171,14 @@ static int inspect_scheme(const struct cli *cli)
 {
     struct request *q = cli->options;
     struct scheme_request *s = &q->scheme;
-    if (cli_given(cli, "start"))
-        return cli_mistake(cmd_inspect.name, "option '--start' is for DIR CELL");
-    if (q->text && s->n_token)
-        return cli_mistake(cmd_inspect.name, "options '--text' and '--tokens' exclude each other");
+    const struct cli_clash one[] = {
+        {"start", true, "option '--start' is for DIR CELL"},
+        {"text", s->n_token > 0, "options '--text' and '--tokens' exclude each other"},
+        {"step", !s->train, "option '--step' is for --phase train"},
+    };
+    int code = CLI_REFUSE_CLASH(cli, one);
+    if (code != CLI_GO_ON)
+        return code;
     if (q->text)
         read_text(q, cli->arena);
     if (s->n_token && !s->T)
@@ -185,8 +189,6 @@ static int inspect_scheme(const struct cli *cli)
     if (s->n_token && s->n_token != s->T)
         return cli_mistake(cmd_inspect.name, "--T is %" PRId64 ", and there are %" PRId64 " tokens",
                            s->T, s->n_token);
-    if (cli_given(cli, "step") && !s->train)
-        return cli_mistake(cmd_inspect.name, "option '--step' is for --phase train");
     return write_with(cli, add_scheme);
 }
 

@@ -8,12 +8,7 @@
 #include "base/json.h"
 #include "base/repeat.h"
 #include "base/shown.h"
-#include "cli/loadplan.h"
-#include "cli/planbest.h"
-#include "cli/planclaims.h"
-#include "cli/planseconds.h"
-#include "cli/planstate.h"
-#include "cli/planwarnings.h"
+#include "cli/planparts.h"
 #include "cli/runslurm.h"
 #include "cli/verbs.h"
 #include "grid/progress.h"
@@ -215,7 +210,8 @@ static void print_all_json(const struct cli *cli, struct loaded_plan *l, const s
     for (int i = 0; i < cells->n; i++)
         json_put_text((struct json){&l->arena, cells->item[i]}, "state", state[i]);
     struct json claims = json_put_list((struct json){&l->arena, all}, "claims");
-    if (plan_claims_json(l, q->pilot, claims, cli->err) == PEAT_OK)
+    plan_claims(l, q->pilot, &claims, cli->err);
+    if (cli->err->status == PEAT_OK)
         print_json(all);
 }
 
@@ -234,7 +230,7 @@ static void print_parts(const struct cli *cli, struct loaded_plan *l, const stru
     print_totals(l, state);
     if (q->injection)
         print_injections(&l->plan);
-    plan_claims_print(l, q->pilot, cli->err);
+    plan_claims(l, q->pilot, NULL, cli->err);
 }
 
 static void plan_and_print(const struct cli *cli, struct loaded_plan *l, const struct request *q)

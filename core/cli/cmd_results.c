@@ -163,17 +163,13 @@ void print_results(const struct cli *cli, char *dir)
     print_request(cli, &(struct request){.table = {.length = -1}}, 1, &dir);
 }
 
-/* The reason to refuse an option that would have no effect; NULL: there is none. */
-static const char *what_clashes(const struct cli *cli)
+/* An option that would have no effect is refused. */
+static int refuse_clashes(const struct cli *cli)
 {
     const struct request *q = cli->options;
     bool is_csv = q->format == CSV, is_json = q->format == JSON || q->format == JSONL;
     bool is_table = !is_csv && !is_json;
-    const struct {
-        const char *given; /* one of these */
-        bool clash;
-        const char *why;
-    } one[] = {
+    const struct cli_clash one[] = {
         {"all-steps", !is_csv, "option '--all-steps' is for --format csv"},
         {"ranks", is_csv || q->format == JSONL,
          "option '--ranks' is for --format table, md, tex or json"},
@@ -199,18 +195,15 @@ static const char *what_clashes(const struct cli *cli)
         {"sort rows", is_csv,
          "options '--sort' and '--rows' are not for --format csv, which has a line for each cell"},
     };
-    for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++)
-        if (one[i].clash && cli_given(cli, one[i].given))
-            return one[i].why;
-    return NULL;
+    return CLI_REFUSE_CLASH(cli, one);
 }
 
 static int show_results(const struct cli *cli)
 {
     struct request *q = cli->options;
-    const char *why = what_clashes(cli);
-    if (why)
-        return cli_mistake(cmd_results.name, "%s", why);
+    int code = refuse_clashes(cli);
+    if (code != CLI_GO_ON)
+        return code;
     q->table.digits = (int)q->digits;
     print_request(cli, q, cli->n_operand, cli->operand);
     return CLI_DONE;

@@ -2,9 +2,7 @@
 /* cmd_validate.c: peat validate EXP.yaml. */
 
 #include "base/repeat.h"
-#include "cli/loadplan.h"
-#include "cli/planbest.h"
-#include "cli/planwarnings.h"
+#include "cli/planparts.h"
 #include "cli/verbs.h"
 
 static int validate_experiment(const struct cli *cli)

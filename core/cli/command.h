@@ -152,6 +152,16 @@ bool cli_given(const struct cli *cli, const char *names);
 
 /* ---- for the frame ---- */
 
+/* A call that is refused: a condition, and one of these options was given (NULL: any call). */
+struct cli_clash {
+    const char *given; /* "rows cols" */
+    bool clash;
+    const char *why;
+};
+/* CLI_GO_ON, or the exit code of the first of n that the call is. */
+int cli_refuse_clash(const struct cli *cli, const struct cli_clash *one, size_t n);
+#define CLI_REFUSE_CLASH(cli, list) cli_refuse_clash(cli, list, sizeof(list) / sizeof(*(list)))
+
 /* Beside exit codes: go on, or print the help page. */
 enum { CLI_GO_ON = -1, CLI_ASKS_HELP = -2 };
 

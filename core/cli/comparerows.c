@@ -24,9 +24,9 @@ static const char *difference_text(const struct row_pair *p, const struct result
     if (!a || !b || !result_counts(a) || !result_counts(b))
         return "-";
     if (!pair_holds(a, b, &pairs))
-        return pairs.other_task      ? "other task"
-               : pairs.other_batches ? "other batches"
-                                     : "other weights";
+        for (int i = 0; i < REFUSALS; i++)
+            if (pairs.refused[i])
+                return refusals[i].brief;
     return number_interval(p->arena, a->value[length] - b->value[length], (double)NAN, true);
 }
 

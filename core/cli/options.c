@@ -57,6 +57,14 @@ bool cli_given(const struct cli *cli, const char *names)
     return false;
 }
 
+int cli_refuse_clash(const struct cli *cli, const struct cli_clash *one, size_t n)
+{
+    for (; n-- > 0; one++)
+        if (one->clash && (!one->given || cli_given(cli, one->given)))
+            return cli_mistake(cli->command->name, "%s", one->why);
+    return CLI_GO_ON;
+}
+
 /* ---- getopt_long ---- */
 
 static int code_of(const struct cli_option *o, int i)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* planbest.c: counts the cells that a plan with best_over runs. */
-#include "cli/planbest.h"
+#include "cli/planparts.h"
 
 #include "base/json.h"
 #include "base/repeat.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* planclaims.c: whether the seeds of a plan can decide its claims. */
-#include "cli/planclaims.h"
+#include "cli/planparts.h"
 
 #include <math.h>
 
@@ -74,25 +74,6 @@ static peat_status look_ahead(struct loaded_plan *l, const struct results *pilot
     return PEAT_OK;
 }
 
-static peat_status look_at_all(struct loaded_plan *l, const char *pilot, struct outlook **out,
-                               int *n, struct error *err)
-{
-    struct results r;
-    static const struct results_options none;
-    peat_status status = PEAT_OK;
-    *n = l->experiment.claims ? l->experiment.claims->n : 0;
-    *out = ARENA_ARRAY(&l->arena, *n + 1, struct outlook);
-    if (pilot && *n == 0)
-        return error_set(err, PEAT_INVALID, "option '--pilot': the experiment has no claims");
-    if (pilot) {
-        char *dir[] = {arena_strdup(&l->arena, pilot)};
-        status = results_read(&r, 1, dir, &none, &l->arena, err);
-    }
-    for (int i = 0; status == PEAT_OK && i < *n; i++)
-        status = look_ahead(l, pilot ? &r : NULL, i, &(*out)[i], err);
-    return status;
-}
-
 /* ---- in words ---- */
 
 static void say_power(const struct outlook *x)
@@ -114,48 +95,50 @@ static void say_power(const struct outlook *x)
         cli_print(": %.0f %% needs more than %d seeds", 100.0 * CLAIM_POWER, PAIRS_MAX);
 }
 
-static void say_claim(const struct outlook *x, int seeds, int m)
+static void say_claim(const struct outlook *x, int seeds, int m, struct arena *a)
 {
     const struct claim *c = &x->claim;
     cli_print("claim %s: ", c->name);
     if (x->o.can)
         cli_print("%d seed%s can decide it (%s)", seeds, plural(seeds), c->test);
     else
-        cli_print("%d seed%s cannot decide it: the smallest p (%s) is %.2g, Holm over %d claim%s "
-                  "asks for %.2g; needs %d seeds",
-                  seeds, plural(seeds), c->test, x->o.smallest, m, plural(m), c->alpha / m,
-                  x->o.seeds_for_p);
+        cli_print("%s", claim_too_few(c, &x->o, seeds, m, a));
     say_power(x);
     cli_print("\n");
 }
 
-peat_status plan_claims_print(struct loaded_plan *l, const char *pilot, struct error *err)
+static void put_claim(struct json m, const struct outlook *x, int seeds)
 {
-    struct outlook *x;
-    int n;
-    peat_status status = look_at_all(l, pilot, &x, &n, err);
-    for (int i = 0; status == PEAT_OK && i < n; i++)
-        say_claim(&x[i], seeds_of(&l->experiment), n);
-    return status;
+    json_put_text(m, "name", x->claim.name);
+    json_put_int(m, "seeds", seeds);
+    json_put_bool(m, "can_be_decided", x->o.can);
+    json_put_number(m, "smallest_p", x->o.smallest);
+    json_put_int(m, "seeds_for_p", x->o.seeds_for_p);
+    json_put_number(m, "power", x->o.power);
+    json_put_number(m, "effect", x->o.effect);
+    json_put_number(m, "pilot_sd", x->pilot_sd);
+    json_put_int(m, "seeds_for_power", x->o.seeds_for_power);
 }
 
-peat_status plan_claims_json(struct loaded_plan *l, const char *pilot, struct json list,
-                             struct error *err)
+void plan_claims(struct loaded_plan *l, const char *pilot, const struct json *list,
+                 struct error *err)
 {
-    struct outlook *x;
-    int n;
-    peat_status status = look_at_all(l, pilot, &x, &n, err);
-    for (int i = 0; status == PEAT_OK && i < n; i++) {
-        struct json m = json_add_map(list);
-        json_put_text(m, "name", x[i].claim.name);
-        json_put_int(m, "seeds", seeds_of(&l->experiment));
-        json_put_bool(m, "can_be_decided", x[i].o.can);
-        json_put_number(m, "smallest_p", x[i].o.smallest);
-        json_put_int(m, "seeds_for_p", x[i].o.seeds_for_p);
-        json_put_number(m, "power", x[i].o.power);
-        json_put_number(m, "effect", x[i].o.effect);
-        json_put_number(m, "pilot_sd", x[i].pilot_sd);
-        json_put_int(m, "seeds_for_power", x[i].o.seeds_for_power);
+    const struct experiment *e = &l->experiment;
+    static const struct results_options none;
+    struct results *r = ARENA_NEW(&l->arena, struct results);
+    struct outlook x;
+    int n = e->claims ? e->claims->n : 0;
+    char *dir[] = {arena_strdup(&l->arena, pilot ? pilot : "")};
+    if (pilot && n == 0)
+        error_set(err, PEAT_INVALID, "option '--pilot': the experiment has no claims");
+    else if (pilot)
+        results_read(r, 1, dir, &none, &l->arena, err);
+    for (int i = 0; err->status == PEAT_OK && i < n; i++) {
+        if (look_ahead(l, pilot ? r : NULL, i, &x, err) != PEAT_OK)
+            return;
+        if (list)
+            put_claim(json_add_map(*list), &x, seeds_of(e));
+        else
+            say_claim(&x, seeds_of(e), n, &l->arena);
     }
-    return status;
 }

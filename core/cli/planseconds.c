@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* planseconds.c: timing a product, and what follows for a grid. */
-#include "cli/planseconds.h"
+#include "cli/planparts.h"
 
 #include <math.h>
 

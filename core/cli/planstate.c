@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* planstate.c: cells of a plan as the run directory has them. */
-#include "cli/planstate.h"
+#include "cli/planparts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* planwarnings.c: rows that start lopsided, and rows that are one. */
-#include "cli/planwarnings.h"
+#include "cli/planparts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -365,19 +365,19 @@ static int check_plugin(const struct cli *cli)
     for (int i = 1; i < cli->n_operand; i++)
         if (!strchr(cli->operand[i], '=') || cli->operand[i][0] == '=')
             return cli_mistake(plugins_check.name, "'%s' is not KEY=VALUE", cli->operand[i]);
-    if (q->parent && !q->record)
-        return cli_mistake(plugins_check.name, "--with-parent goes with --record");
-    if ((q->here || q->record) && !q->only && !q->cases)
-        return cli_mistake(plugins_check.name, "--here and --record go with --only or --case");
-    if (q->thorough && q->cases)
-        return cli_mistake(plugins_check.name, "--thorough makes cases: without --case");
-    if (cli_given(cli, "seed seconds") && !q->thorough)
-        return cli_mistake(plugins_check.name, "--seed and --seconds go with --thorough");
+    const struct cli_clash one[] = {
+        {"with-parent", !q->record, "--with-parent goes with --record"},
+        {"here record", !q->only && !q->cases, "--here and --record go with --only or --case"},
+        {"thorough", q->cases != NULL, "--thorough makes cases: without --case"},
+        {"seed seconds", !q->thorough, "--seed and --seconds go with --thorough"},
+        {"only", same_text(q->only, check_cases.name) && !q->cases,
+         "check 'cases' needs a --case; --thorough makes some"},
+    };
+    int code = CLI_REFUSE_CLASH(cli, one);
+    if (code != CLI_GO_ON)
+        return code;
     if (q->cases)
         c.q.only = check_cases.name;
-    if (c.q.only && strcmp(c.q.only, check_cases.name) == 0 && !q->cases)
-        return cli_mistake(plugins_check.name,
-                           "check 'cases' needs a --case; --thorough makes some");
     if (q->thorough && !cli_given(cli, "seed"))
         c.q.seed = (int64_t)(clock_seconds() * 1e3) % 1000000;
     if (q->cases && !q->record && !q->here)

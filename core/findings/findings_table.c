@@ -6,6 +6,7 @@
 
 #include "base/repeat.h"
 #include "findings/findings.h"
+#include "report/lists.h"
 #include "report/numbers.h"
 
 enum { COLUMNS_MAX = 96 };
@@ -102,16 +103,11 @@ static peat_status add_asked(struct sheet *s, const char *word, struct error *er
 
 static peat_status choose_columns(struct sheet *s, const char *columns, struct error *err)
 {
-    if (!columns) {
+    if (!columns)
         add_usual(s);
-        return PEAT_OK;
-    }
-    char *rest = arena_strdup(s->f->a, columns);
-    for (char *word; (word = strsep(&rest, ","));) {
-        peat_status status = add_asked(s, word, err);
-        if (status != PEAT_OK)
-            return status;
-    }
+    for (const char *word; (word = list_next(s->f->a, &columns));)
+        if (add_asked(s, word, err) != PEAT_OK)
+            return PEAT_INVALID;
     return PEAT_OK;
 }
 
@@ -133,34 +129,30 @@ static const char *cell_text(const struct sheet *s, const struct found_row *row,
     return isfinite(chance) ? arena_printf(s->f->a, "%s (%.3g)", text, chance) : text;
 }
 
-static void fill_row(const struct sheet *s, const struct found_row *row, struct table_cell *cell)
+static void add_row(const struct sheet *s, const struct found_row *row)
 {
     const struct results *r = s->f->r;
     for (int i = 0; i < r->n_axis; i++)
-        *cell++ = (struct table_cell){row->row->axis[i], "", false};
+        table_text(s->t, row->row->axis[i]);
     if (r->n_axis == 0)
-        *cell++ = (struct table_cell){"-", "", false};
-    *cell++ = (struct table_cell){arena_printf(s->f->a, "%d", row->n), "", false};
+        table_text(s->t, "-");
+    table_text(s->t, arena_printf(s->f->a, "%d", row->n));
     for (int i = 0; i < s->n; i++)
-        *cell++ = (struct table_cell){cell_text(s, row, &s->wanted[i]), "", false};
+        table_text(s->t, cell_text(s, row, &s->wanted[i]));
 }
 
 static void fill_table(const struct sheet *s)
 {
     const struct findings *f = s->f;
-    struct table *t = s->t;
-    t->n_label = f->r->n_axis ? f->r->n_axis : 1;
-    t->n_column = t->n_label + 1 + s->n;
-    t->column = ARENA_ARRAY(f->a, t->n_column, struct table_column);
-    for (int i = 0; i < t->n_label; i++)
-        t->column[i].head = f->r->n_axis ? results_axis_name(f->r, i) : "row";
-    t->column[t->n_label] = (struct table_column){"n", true};
+    s->t->n_label = f->r->n_axis ? f->r->n_axis : 1;
+    for (int i = 0; i < s->t->n_label; i++)
+        table_column(s->t, f->r->n_axis ? results_axis_name(f->r, i) : "row", false);
+    table_column(s->t, "n", true);
     for (int i = 0; i < s->n; i++)
-        t->column[t->n_label + 1 + i] = (struct table_column){s->wanted[i].head, true};
-    t->cell = ARENA_ARRAY(f->a, (int64_t)f->n_row * t->n_column, struct table_cell);
+        table_column(s->t, s->wanted[i].head, true);
     for (int i = 0; i < f->n_row; i++)
         if (f->row[i].n)
-            fill_row(s, &f->row[i], t->cell + (int64_t)t->n_row++ * t->n_column);
+            add_row(s, &f->row[i]);
 }
 
 static void add_left_out(const struct sheet *s)

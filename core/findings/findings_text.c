@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "findings/findings.h"
-#include "report/csv_fields.h"
 
 static void put_summary(struct json map, const struct finding *one)
 {

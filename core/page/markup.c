@@ -2,41 +2,20 @@
 /* markup.c: escaping, sections and tables. */
 #include "markup.h"
 
-#include <math.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "base/shown.h"
 
-/* NULL: the byte stands for itself. */
-static const char *escape_of(char c)
-{
-    switch (c) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\'':
-        return "&#39;";
-    default:
-        return NULL;
-    }
-}
-
 static void add_text(struct strbuf *out, const char *text, const char *keep)
 {
+    static const char special[] = "&<>\"'";
+    static const char *const escape[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
     struct strbuf shown;
     strbuf_init(&shown);
     shown_add(&shown, text, keep);
     for (const char *c = shown.text; *c; c++) {
-        const char *escape = escape_of(*c);
-        if (escape)
-            strbuf_add(out, escape);
-        else
-            strbuf_add_bytes(out, c, 1);
+        const char *at = strchr(special, *c);
+        strbuf_add_bytes(out, at ? escape[at - special] : c, at ? strlen(escape[at - special]) : 1);
     }
     strbuf_release(&shown);
 }
@@ -121,14 +100,6 @@ void html_open_row(struct strbuf *out, const char *label)
 void html_cell(struct strbuf *out, const char *text, bool number)
 {
     html_wrap(out, number ? "<td class=\"number\">" : "<td>", text, "</td>");
-}
-
-void html_number_cell(struct strbuf *out, double x)
-{
-    char text[24] = "-";
-    if (isfinite(x))
-        snprintf(text, sizeof(text), "%.3g", x);
-    html_cell(out, text, true);
 }
 
 void html_close_row(struct strbuf *out)

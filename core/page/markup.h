@@ -28,8 +28,6 @@ void html_column(struct strbuf *out, const char *head, bool number);
 void html_open_rows(struct strbuf *out);
 void html_open_row(struct strbuf *out, const char *label);
 void html_cell(struct strbuf *out, const char *text, bool number);
-/* Three digits; "-" for NaN. */
-void html_number_cell(struct strbuf *out, double x);
 void html_close_row(struct strbuf *out);
 void html_close_table(struct strbuf *out);
 

@@ -7,19 +7,18 @@
 #include <string.h>
 
 #include "base/shown.h"
+#include "report/lists.h"
 
 const char *plot_metric_label(const struct plotter *p, bool with_length)
 {
     const struct results *r = p->r;
-    struct strbuf text;
-    strbuf_init(&text);
-    strbuf_add(&text, r->metric);
+    const char *at = "";
     if (strcmp(r->split, "train") == 0)
-        strbuf_add(&text, " of the training batch");
+        at = " of the training batch";
     else if (with_length)
-        strbuf_addf(&text, " at %" PRId64 " %s", r->length[p->length], r->length_unit);
-    strbuf_addf(&text, " (%s is better)", r->goal_max ? "higher" : "lower");
-    return strbuf_keep(&text, p->a);
+        at = arena_printf(p->a, " at %" PRId64 " %s", r->length[p->length], r->length_unit);
+    return arena_printf(p->a, "%s%s (%s is better)", r->metric, at,
+                        r->goal_max ? "higher" : "lower");
 }
 
 /* Cuts text to so many columns and bytes, with an ellipsis at the end. An empty text is "-". */
@@ -43,13 +42,11 @@ const char *plot_short(struct plotter *p, const char *text, int columns)
 const char *plot_labels_of(struct plotter *p, const struct result_row *row, const bool *in,
                            bool which)
 {
-    struct strbuf text;
-    strbuf_init(&text);
+    const char *text = NULL;
     for (int i = 0; i < p->r->n_axis; i++)
         if (in[i] == which && strcmp(row->axis[i], "-") != 0)
-            strbuf_item(&text, "%s", row->axis[i]);
-    strbuf_add(&text, text.n ? "" : "-");
-    return strbuf_keep(&text, p->a);
+            text = list_add(p->a, text, ", ", row->axis[i]);
+    return text ? text : "-";
 }
 
 const char *plot_other_labels(struct plotter *p, const struct result_row *row, int axis)
@@ -80,7 +77,9 @@ static const char *tic_label(struct plotter *p, const char *label, int most)
     strbuf_init(&out);
     for (text = shorten_text(p, label, most, FORMAT_BYTES); *text; text++)
         strbuf_addf(&out, *text == '%' ? "%%%%" : "%c", *text);
-    return strbuf_keep(&out, p->a);
+    const char *kept = arena_strdup(p->a, out.text);
+    strbuf_release(&out);
+    return kept;
 }
 
 void plot_add_tics(struct plotter *p, char axis, int n, const char *const *label, int most)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* best_rows.c: from a row for each value to the row of the value that was chosen. */
-#include "best_rows.h"
+#include "report/results.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* best_text.c: what best_over has chosen, in words and as JSON. */
-#include "best_text.h"
+#include "table_builder.h"
 
 #include <inttypes.h>
 #include <math.h>

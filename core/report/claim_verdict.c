@@ -76,18 +76,15 @@ static int diverged_against(const struct claim_verdict *v, enum claim_end verdic
     return a_is_better == (verdict == CLAIM_HOLDS) ? e->a_diverged : e->b_diverged;
 }
 
-static const char *too_few(const struct claim_verdict *v, int m, struct arena *a)
+const char *claim_too_few(const struct claim *c, const struct claim_outlook *o, int n, int m,
+                          struct arena *a)
 {
-    struct claim_outlook o =
-        claim_look_ahead(&v->claim, v->effects.pooled.of.n, m, (double)NAN, (double)NAN);
-    if (o.can)
-        return NULL;
-    return arena_printf(a,
-                        "%d seed%s cannot decide it: the smallest p of %s is %.2g, and Holm over "
-                        "%d claim%s asks for %.2g; it needs %d seeds",
-                        v->effects.pooled.of.n, plural(v->effects.pooled.of.n),
-                        paired_test_name(v->test), o.smallest, m, plural(m), v->claim.alpha / m,
-                        o.seeds_for_p);
+    return arena_printf(
+        a,
+        "%d seed%s cannot decide it: the smallest p of the %s is %.2g, and Holm over "
+        "%d claim%s asks for %.2g; it needs %d seeds",
+        n, plural(n), paired_test_name(test_of(c)), o->smallest, m, plural(m), c->alpha / m,
+        o->seeds_for_p);
 }
 
 /* Why no verdict is possible; NULL: one is. */
@@ -156,11 +153,16 @@ static void decide(struct claim_verdict *v, int m, struct arena *a)
         return;
     }
     v->verdict = verdict;
-    v->why = verdict != CLAIM_UNDECIDED ? "" : too_few(v, m, a);
-    if (!v->why)
-        v->why = isnan(v->p)
-                     ? "the differences have no spread, so that t has no p; test: sign-flip has one"
-                     : claim_undecided(v, a);
+    struct claim_outlook o =
+        claim_look_ahead(&v->claim, v->effects.pooled.of.n, m, (double)NAN, (double)NAN);
+    if (verdict != CLAIM_UNDECIDED)
+        v->why = "";
+    else if (!o.can)
+        v->why = claim_too_few(&v->claim, &o, v->effects.pooled.of.n, m, a);
+    else if (isnan(v->p))
+        v->why = "the differences have no spread, so that t has no p; test: sign-flip has one";
+    else
+        v->why = claim_undecided(v, a);
 }
 
 peat_status claim_effects(struct claim *c, struct effects *x, const struct results *r,

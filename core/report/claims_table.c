@@ -4,7 +4,6 @@
 
 #include "base/repeat.h"
 #include "report/comparison_tables.h"
-#include "report/csv_fields.h"
 #include "report/lists.h"
 #include "report/numbers.h"
 

@@ -151,24 +151,39 @@ static bool differ(const char *a, const char *b)
     return a && b && strcmp(a, b) != 0;
 }
 
+const struct refusal_text refusals[REFUSALS] = {
+    [OTHER_STOP] = {"other stop",
+                    "one stops early (train.patience), the other is trained to its last step; "
+                    "--mix-stopped compares them"},
+    [OTHER_TASK] = {"other task", "different tasks, metrics or objectives"},
+    [OTHER_BATCHES] = {"other batches", "different batches"},
+    [OTHER_INIT] = {"other weights", "different initial values in weights of the same shape"},
+};
+
+int pairs_refused(const struct pairs *p)
+{
+    int n = 0;
+    for (int i = 0; i < REFUSALS; i++)
+        n += p->refused[i];
+    return n;
+}
+
 bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct pairs *p)
 {
     bool other_init = differ(a->init, b->init);
     bool other_shapes = !a->shapes || !b->shapes || differ(a->shapes, b->shapes);
-    bool holds = false;
-    if (a->may_stop != b->may_stop)
-        p->other_stop++;
-    else if (a->task != b->task)
-        p->other_task++;
-    else if (differ(a->batches, b->batches))
-        p->other_batches++;
-    else if (other_init && !other_shapes)
-        p->other_init++;
-    else
-        holds = true;
-    p->n += holds;
-    p->by_data += holds && other_init;
-    return holds;
+    const bool refused[REFUSALS] = {[OTHER_STOP] = a->may_stop != b->may_stop,
+                                    [OTHER_TASK] = a->task != b->task,
+                                    [OTHER_BATCHES] = differ(a->batches, b->batches),
+                                    [OTHER_INIT] = other_init && !other_shapes};
+    for (int i = 0; i < REFUSALS; i++)
+        if (refused[i]) {
+            p->refused[i]++;
+            return false;
+        }
+    p->n++;
+    p->by_data += other_init;
+    return true;
 }
 
 double pair_difference(const struct result_cell *a, const struct result_cell *b, int length,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* csv_fields.c: fields and lines of comma-separated values. */
-#include "report/csv_fields.h"
+#include "report/table.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -13,7 +13,6 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "cell/cellmetrics.h"
-#include "report/csv_fields.h"
 #include "report/lists.h"
 #include "report/table.h"
 

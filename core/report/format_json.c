@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* format_json.c: results for programs; null stands for what is not defined. */
+/* format_json.c: results for programs; an undefined number is null. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "base/json.h"
-#include "best_text.h"
 #include "grid/verify.h"
 #include "report/comparison_tables.h"
 #include "report/kinds.h"
+#include "table_builder.h"
 
 static void put_labels(struct json row, const struct results *r, const struct result_row *from)
 {

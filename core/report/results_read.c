@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "best_rows.h"
 #include "report/lists.h"
 
 struct reader {
@@ -17,23 +16,25 @@ struct reader {
     struct rundir *run;
     struct arena *a;
     struct error *err;
+    peat_status status; /* of the first step that failed */
 };
+
+static bool fail(struct reader *x, peat_status status, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static bool fail(struct reader *x, peat_status status, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    x->status = error_set_args(x->err, status, fmt, args);
+    va_end(args);
+    return false;
+}
 
 /* ---- directories ---- */
 
 static const char *axis_key(const struct value *plan, int i)
 {
     return json_get_text(json_get_item(plan, "axes", i), "key");
-}
-
-static peat_status check_plan(const struct reader *x, int d)
-{
-    const struct value *plan = x->run[d].plan, *axes = value_get(plan, "axes");
-    return axes->n <= EXPERIMENT_MAX_AXES
-               ? PEAT_OK
-               : error_set(x->err, PEAT_CORRUPT,
-                           "'%s/plan.json' is damaged: it has %d axes, more than %d", x->dir[d],
-                           axes->n, EXPERIMENT_MAX_AXES);
 }
 
 static const char *list_axes(const struct reader *x, int d)
@@ -53,48 +54,52 @@ static bool same_axes(const struct value *a, const struct value *b)
     return same;
 }
 
-static peat_status check_together(const struct reader *x, int d)
+static bool check_together(struct reader *x, int d)
 {
     const struct value *first = x->run[0].plan, *other = x->run[d].plan;
     if (!same_axes(first, other))
-        return error_set(
-            x->err, PEAT_INVALID,
-            "'%s' and '%s' do not make one table: the axes of the first are %s, of the "
-            "second %s",
-            x->dir[0], x->dir[d], list_axes(x, 0), list_axes(x, d));
+        return fail(x, PEAT_INVALID,
+                    "'%s' and '%s' do not make one table: the axes of the first are %s, of the "
+                    "second %s",
+                    x->dir[0], x->dir[d], list_axes(x, 0), list_axes(x, d));
     const char *m = json_get_text(value_get(first, "report"), "metric");
     const char *n = json_get_text(value_get(other, "report"), "metric");
     if (!x->options->metric && m && n && strcmp(m, n) != 0)
-        return error_set(x->err, PEAT_INVALID,
-                         "'%s' and '%s' do not make one table: the metric of the first is '%s', of "
-                         "the second '%s'; choose with --metric",
-                         x->dir[0], x->dir[d], *m ? m : "the task's", *n ? n : "the task's");
+        return fail(x, PEAT_INVALID,
+                    "'%s' and '%s' do not make one table: the metric of the first is '%s', of "
+                    "the second '%s'; choose with --metric",
+                    x->dir[0], x->dir[d], *m ? m : "the task's", *n ? n : "the task's");
     const struct value *best = value_get_path(first, "report.best_over");
     const struct value *other_best = value_get_path(other, "report.best_over");
     if (!x->options->every_value &&
         !(best && other_best ? value_equal(best, other_best) : best == other_best))
-        return error_set(x->err, PEAT_INVALID,
-                         "'%s' and '%s' do not make one table: their report.best_over differs; "
-                         "--every-value shows them without it",
-                         x->dir[0], x->dir[d]);
-    return PEAT_OK;
+        return fail(x, PEAT_INVALID,
+                    "'%s' and '%s' do not make one table: their report.best_over differs; "
+                    "--every-value shows them without it",
+                    x->dir[0], x->dir[d]);
+    return true;
 }
 
-static peat_status read_dirs(struct reader *x)
+static bool read_dir(struct reader *x, int d)
 {
+    struct error damage = {0}; /* each cell has its own */
+    peat_status status = rundir_read(x->dir[d], &x->run[d], x->a, &damage);
+    if (status != PEAT_OK)
+        return fail(x, status, "%s", damage.text);
+    int axes = json_get_count(x->run[d].plan, "axes");
+    return axes <= EXPERIMENT_MAX_AXES
+               ? d == 0 || check_together(x, d)
+               : fail(x, PEAT_CORRUPT, "'%s/plan.json' is damaged: it has %d axes, more than %d",
+                      x->dir[d], axes, EXPERIMENT_MAX_AXES);
+}
+
+static bool read_dirs(struct reader *x)
+{
+    bool ok = true;
     x->run = ARENA_ARRAY(x->a, x->n_dir, struct rundir);
-    for (int d = 0; d < x->n_dir; d++) {
-        struct error damage = {0}; /* each cell has its own */
-        peat_status status = rundir_read(x->dir[d], &x->run[d], x->a, &damage);
-        if (status != PEAT_OK)
-            return error_set(x->err, status, "%s", damage.text);
-        status = check_plan(x, d);
-        if (status == PEAT_OK && d > 0)
-            status = check_together(x, d);
-        if (status != PEAT_OK)
-            return status;
-    }
-    return PEAT_OK;
+    for (int d = 0; d < x->n_dir; d++)
+        ok = ok && read_dir(x, d);
+    return ok;
 }
 
 static void join_names(struct reader *x)
@@ -248,18 +253,18 @@ static void list_metrics(struct results *r, const char *wanted)
         }
 }
 
-static peat_status unknown_metric(const struct reader *x)
+static bool unknown_metric(struct reader *x)
 {
     const struct results *r = x->r;
     const char *name[RESULTS_MAX_METRICS];
     for (int i = 0; i < r->n_metric; i++)
         name[i] = r->known[i].name;
-    error_set(x->err, PEAT_INVALID, "no finished cell has the metric '%s'; there are ", r->metric);
+    fail(x, PEAT_INVALID, "no finished cell has the metric '%s'; there are ", r->metric);
     error_add_names(x->err, r->metric, name, r->n_metric);
-    return PEAT_INVALID;
+    return false;
 }
 
-static peat_status choose_metric(struct reader *x)
+static bool choose_metric(struct reader *x)
 {
     struct results *r = x->r;
     const struct value *report = value_get(x->run[0].plan, "report");
@@ -269,7 +274,7 @@ static peat_status choose_metric(struct reader *x)
     r->metric = asked ? asked : main_metric;
     r->split = reported_split(x);
     if (r->n_metric == 0)
-        return PEAT_OK;
+        return true;
     const struct result_metric *m = find_metric(r, r->metric);
     if (!m)
         return unknown_metric(x);
@@ -277,7 +282,7 @@ static peat_status choose_metric(struct reader *x)
     r->goal_max = m->goal_max;
     if (goal && strcmp(goal, "metric") != 0 && strcmp(r->metric, main_metric) == 0)
         r->goal_max = strcmp(goal, "max") == 0;
-    return PEAT_OK;
+    return true;
 }
 
 static bool is_chosen(const struct results *r, const struct value *measure)
@@ -302,7 +307,7 @@ static bool insert_sorted(int64_t *list, int *n, int room, int64_t x)
     return true;
 }
 
-static peat_status list_lengths(struct reader *x)
+static bool list_lengths(struct reader *x)
 {
     struct results *r = x->r;
     r->length_unit = "";
@@ -314,11 +319,10 @@ static peat_status list_lengths(struct reader *x)
         for (int k = 0; (m = json_get_item(result, "measures", k)); k++)
             if (is_chosen(r, m) && !insert_sorted(r->length, &r->n_length, RESULTS_MAX_LENGTHS,
                                                   json_get_int(m, "length", 0)))
-                return error_set(x->err, PEAT_INVALID,
-                                 "more than %d evaluation lengths in one table",
-                                 RESULTS_MAX_LENGTHS);
+                return fail(x, PEAT_INVALID, "more than %d evaluation lengths in one table",
+                            RESULTS_MAX_LENGTHS);
     }
-    return PEAT_OK;
+    return true;
 }
 
 static void read_values(struct results *r)
@@ -362,30 +366,30 @@ static struct result_row *find_row(const struct results *r, const char *const *l
 }
 
 /* Two directories may have one row if its settings are equal, wherever its data is. */
-static peat_status check_same_setting(struct reader *x, const struct result_row *row,
-                                      const struct result_cell *c)
+static bool check_same_setting(struct reader *x, const struct result_row *row,
+                               const struct result_cell *c)
 {
     static const char *const section[] = {"task", "model", "position", "train"};
     const struct result_cell *first = row->cell[0];
     const char *one = json_get_text(first->config, "setting");
     const char *two = json_get_text(c->config, "setting");
     if (one && two && !strcmp(one, two))
-        return PEAT_OK;
+        return true;
     for (size_t i = 0; i < sizeof(section) / sizeof(*section); i++) {
         const struct value *a = value_get(first->config, section[i]);
         const struct value *b = value_get(c->config, section[i]);
         if (a && b && !value_equal(a, b))
-            return error_set(x->err, PEAT_INVALID,
-                             "'%s' and '%s' do not make one table: both have the row '%s', and "
-                             "their settings of '%s' differ",
-                             first->dir, c->dir, results_row_label(x->r, row, x->a), section[i]);
+            return fail(x, PEAT_INVALID,
+                        "'%s' and '%s' do not make one table: both have the row '%s', and "
+                        "their settings of '%s' differ",
+                        first->dir, c->dir, results_row_label(x->r, row, x->a), section[i]);
     }
     if (one && two)
-        return error_set(x->err, PEAT_INVALID,
-                         "'%s' and '%s' do not make one table: both have the row '%s', and the "
-                         "content of their data or plugins differs",
-                         first->dir, c->dir, results_row_label(x->r, row, x->a));
-    return PEAT_OK;
+        return fail(x, PEAT_INVALID,
+                    "'%s' and '%s' do not make one table: both have the row '%s', and the "
+                    "content of their data or plugins differs",
+                    first->dir, c->dir, results_row_label(x->r, row, x->a));
+    return true;
 }
 
 /* The same weights, and equal values of what both measured. */
@@ -431,7 +435,7 @@ static void place_cell(struct reader *x, struct result_row *row, struct result_c
 }
 
 /* Rows in the order in which the plan first names them. */
-static peat_status make_rows(struct reader *x)
+static bool make_rows(struct reader *x)
 {
     struct results *r = x->r;
     r->row = ARENA_ARRAY(x->a, r->n_cell, struct result_row);
@@ -447,14 +451,12 @@ static peat_status make_rows(struct reader *x)
             memcpy(row->axis, label, sizeof(label));
             row->cell = ARENA_ARRAY(x->a, r->n_seed, struct result_cell *);
             row->baseline = -1;
-        } else if (x->n_dir > 1) {
-            peat_status status = check_same_setting(x, row, &r->cell[i]);
-            if (status != PEAT_OK)
-                return status;
+        } else if (x->n_dir > 1 && !check_same_setting(x, row, &r->cell[i])) {
+            return false;
         }
         place_cell(x, row, &r->cell[i]);
     }
-    return PEAT_OK;
+    return true;
 }
 
 static const struct value *any_result(const struct result_row *row)
@@ -581,47 +583,47 @@ static void fill_rows(struct reader *x)
 
 /* ---- everything ---- */
 
+static bool read_report(struct reader *x)
+{
+    struct results *r = x->r;
+    const struct value *plan = x->run[0].plan, *report = value_get(plan, "report");
+    const struct value *baseline = value_get(report, "baseline");
+    const struct value *contrasts = value_get(report, "contrasts");
+    r->n_dir = x->n_dir;
+    r->dir = x->run;
+    r->n_axis = json_get_count(plan, "axes");
+    for (int i = 0; i < r->n_axis; i++)
+        r->axis[i] = axis_key(plan, i);
+    r->baseline = baseline && baseline->kind == VALUE_MAP ? baseline : NULL;
+    if (x->options->every_value)
+        return true;
+    r->contrasts = contrasts && contrasts->kind == VALUE_LIST ? contrasts : NULL;
+    x->status = claims_kept_read(x->dir[0], &r->claims, x->a, x->err);
+    return x->status == PEAT_OK;
+}
+
+static bool read_results(struct reader *x)
+{
+    join_names(x);
+    list_dropped(x);
+    count_skipped(x);
+    read_cells(x);
+    list_metrics(x->r, reported_split(x));
+    if (!choose_metric(x) || !list_lengths(x))
+        return false;
+    read_values(x->r);
+    return make_rows(x);
+}
+
 peat_status results_read(struct results *r, int n_dir, char *const *dir,
                          const struct results_options *o, struct arena *a, struct error *err)
 {
     *r = (struct results){.metric = "", .length_unit = "", .test = o->test};
-    struct reader x = {r, o, n_dir, dir, NULL, a, err};
-    peat_status status = read_dirs(&x);
-    if (status != PEAT_OK)
-        return status;
-    const struct value *plan = x.run[0].plan;
-    r->n_dir = n_dir;
-    r->dir = x.run;
-    r->n_axis = json_get_count(plan, "axes");
-    for (int i = 0; i < r->n_axis; i++)
-        r->axis[i] = axis_key(plan, i);
-    const struct value *baseline = value_get(value_get(plan, "report"), "baseline");
-    r->baseline = baseline && baseline->kind == VALUE_MAP ? baseline : NULL;
-    const struct value *contrasts = value_get(value_get(plan, "report"), "contrasts");
-    r->contrasts = contrasts && contrasts->kind == VALUE_LIST ? contrasts : NULL;
-    if (o->every_value)
-        r->contrasts = NULL;
-    else
-        status = claims_kept_read(dir[0], &r->claims, a, err);
-    if (status != PEAT_OK)
-        return status;
-    join_names(&x);
-    list_dropped(&x);
-    count_skipped(&x);
-    read_cells(&x);
-    list_metrics(r, reported_split(&x));
-    status = choose_metric(&x);
-    if (status == PEAT_OK)
-        status = list_lengths(&x);
-    if (status != PEAT_OK)
-        return status;
-    read_values(r);
-    status = make_rows(&x);
-    if (status != PEAT_OK)
-        return status;
+    struct reader x = {r, o, n_dir, dir, NULL, a, err, PEAT_OK};
+    if (!read_dirs(&x) || !read_report(&x) || !read_results(&x))
+        return x.status;
     number_tasks(r);
-    if (!o->every_value)
-        status = best_rows_keep(r, a, err);
+    peat_status status = o->every_value ? PEAT_OK : best_rows_keep(r, a, err);
     if (status != PEAT_OK)
         return status;
     fill_rows(&x);

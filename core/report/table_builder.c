@@ -46,20 +46,9 @@ void table_note(struct table *t, const char *fmt, ...)
 void table_note_refused(struct table *t, const struct pairs *p)
 {
     int all = p->n + pairs_refused(p);
-    if (p->other_stop)
-        table_note(t,
-                   "%d of %d pairs refused: one stops early (train.patience), the other is trained "
-                   "to its last step; --mix-stopped compares them",
-                   p->other_stop, all);
-    if (p->other_task)
-        table_note(t, "%d of %d pairs refused: different tasks, metrics or objectives",
-                   p->other_task, all);
-    if (p->other_batches)
-        table_note(t, "%d of %d pairs refused: different batches", p->other_batches, all);
-    if (p->other_init)
-        table_note(t,
-                   "%d of %d pairs refused: different initial values in weights of the same shape",
-                   p->other_init, all);
+    for (int i = 0; i < REFUSALS; i++)
+        if (p->refused[i])
+            table_note(t, "%d of %d pairs refused: %s", p->refused[i], all, refusals[i].whole);
 }
 
 void table_note_rivals(struct table *t, const struct results *r)

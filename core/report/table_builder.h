@@ -26,12 +26,21 @@ static inline struct table_cell table_plain(const char *text)
     return (struct table_cell){text, "", false};
 }
 
-/* "-" for what is not finite. fmt: of one double. */
+/* "-" for NaN and infinities. fmt: of one double. */
 struct table_cell table_number(struct arena *a, const char *fmt, double x);
 /* A mean with what --err says, and its marks. */
 struct table_cell table_metric_cell(struct builder *b, const struct result_row *row, int length);
 /* The same for the difference to the baseline. */
 struct table_cell table_diff_cell(struct builder *b, const struct result_row *row);
+
+/* ---- best_text.c ---- */
+
+/* "lr=0.003"; "-" where none is chosen. */
+const char *best_value_text(const struct best *b, const struct best_row *row, struct arena *a);
+/* Notes how values were chosen, and doubts; nothing without best_over. */
+void best_notes(struct table *t, const struct results *r, struct arena *a);
+/* "chosen", a map axis -> label or null, and "choice" with every value's score. */
+void best_put(struct json m, const struct results *r, const struct result_row *row);
 
 /* ---- the parts ---- */
 

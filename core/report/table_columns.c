@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "best_text.h"
 #include "report/lists.h"
 #include "report/numbers.h"
 #include "table_builder.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/repeat.h"
-#include "best_text.h"
 #include "report/kinds.h"
 #include "table_builder.h"
 
@@ -66,10 +65,8 @@ static void note_pairs(struct builder *b)
         const struct pairs *p = &b->r->row[i].at[b->length].pairs;
         all.n += p->n;
         all.by_data += p->by_data;
-        all.other_task += p->other_task;
-        all.other_batches += p->other_batches;
-        all.other_init += p->other_init;
-        all.other_stop += p->other_stop;
+        for (int k = 0; k < REFUSALS; k++)
+            all.refused[k] += p->refused[k];
         rows += p->by_data > 0;
     }
     table_note_refused(b->t, &all);

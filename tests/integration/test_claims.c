@@ -152,10 +152,11 @@ START_TEST(a_plan_says_whether_its_seeds_can_decide_a_claim)
     shell_says(0, "claim first: 1 seed cannot decide it", "peat plan x.yaml seeds=1");
     assert_printed("needs 2 seeds");
     shell_expect(0, "sed -i 's/direction: less/direction: less, test: sign-flip/' x.yaml");
-    shell_says(0,
-               "4 seeds cannot decide it: the smallest p (sign-flip) is 0.062, Holm over 1 claim "
-               "asks for 0.05; needs 5 seeds",
-               "peat plan x.yaml seeds=4");
+    shell_says(
+        0,
+        "4 seeds cannot decide it: the smallest p of the exact sign-flip test is 0.062, and Holm "
+        "over 1 claim asks for 0.05; it needs 5 seeds",
+        "peat plan x.yaml seeds=4");
     shell_says(0, "\"can_be_decided\": false", "peat plan x.yaml --json");
 }
 END_TEST

@@ -359,7 +359,7 @@ START_TEST(other_objectives_are_neither_ranked_nor_paired)
     ck_assert(row("rotary", "decoder")->best[0]);
     ck_assert(row("rotary", "encoder")->best[0]);
     ck_assert(!row("learned", "encoder")->best[0]);
-    ck_assert_int_eq(row("rotary", "encoder")->at[0].pairs.other_task, 3);
+    ck_assert_int_eq(row("rotary", "encoder")->at[0].pairs.refused[OTHER_TASK], 3);
     ck_assert_double_nan(row("rotary", "encoder")->at[0].diff.mean);
     make_text(&(struct table_options){.length = -1}, 200);
     assert_has("6 of 6 pairs refused: different tasks, metrics or objectives");
@@ -697,22 +697,22 @@ static const struct {
 } pairings[] = {
     {4,
      {"other", "bb", "cc"},
-     {4, 0, 2, 0},
+     {.n = 4, .refused[OTHER_BATCHES] = 2},
      {-1.015, 0.125},
      {"2 of 6 pairs refused: different batches", "-1."}},
     {0,
      {"other", "bb", "cc"},
-     {0, 0, 6, 0},
+     {.n = 0, .refused[OTHER_BATCHES] = 6},
      {NAN, NAN},
      {"6 of 6 pairs refused: different batches", "unpaired"}},
     {3,
      {"aa", "other", "cc"},
-     {3, 0, 0, 3},
+     {.n = 3, .refused[OTHER_INIT] = 3},
      {-1.01, 0.25},
      {"3 of 6 pairs refused: different initial values in weights of the same shape", "-1."}},
     {0,
      {"aa", "other", "wider"},
-     {6, 6, 0, 0},
+     {.n = 6, .by_data = 6},
      {-1.025, 1.0 / 32.0},
      {"6 of 6 pairs (1 row) share the data order alone", "-1."}},
 };

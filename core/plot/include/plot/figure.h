@@ -42,7 +42,7 @@ peat_status figure_save(const struct figure *f, const char *path, enum file_owne
 peat_status figure_draw(const struct figure *f, enum figure_format format, struct strbuf *out,
                         struct error *err);
 
-/* figure_colour.c: the palette of Okabe and Ito without its black and yellow, which vanish on dark
+/* The palette of Okabe and Ito without its black and yellow, which vanish on dark
  * and on white paper: "#0072B2". Any i; colours, dashes and points repeat with different periods.
  */
 const char *figure_colour(int i);

@@ -67,6 +67,9 @@ struct claim_outlook {
                              pilot */
 };
 #define CLAIM_POWER 0.8
+/* Why n seeds cannot decide it, and how many can. */
+const char *claim_too_few(const struct claim *c, const struct claim_outlook *o, int n, int m,
+                          struct arena *a);
 /* sd NaN: no pilot. effect: A - B that is expected. */
 struct claim_outlook claim_look_ahead(const struct claim *c, int n, int m, double effect,
                                       double sd);

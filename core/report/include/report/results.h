@@ -25,7 +25,7 @@ struct results_options {
     bool every_value; /* as if there were no best_over: all rows and seeds, no contrast and claim */
 };
 
-/* One cell of the grid with what it came to. */
+/* One cell of the grid with its results. */
 struct result_cell {
     int64_t seed;
     int task;      /* its row's */
@@ -36,7 +36,7 @@ struct result_cell {
     const struct value *planned;                /* its entry in plan.json */
     const struct value *config, *result, *meta; /* NULL when absent       */
     const char *experiment, *id, *label, *dir;
-    const char *damage; /* of its files; NULL: none. In the state damaged there is no result */
+    const char *damage; /* of its files; NULL: none. A damaged cell has no result */
     /* Of the batches, of the initial values and of the shapes of the weights that every scheme and
      * combination shares; NULL: not recorded. */
     const char *batches, *init, *shapes;
@@ -54,16 +54,18 @@ static inline bool result_counts(const struct result_cell *c)
 /* Cells of two rows at the same seed, both with a value. A pair that is not of one task, did not
  * train on the same batches, or did not begin with the same values where shapes are the same, is no
  * pair. */
+enum refusal { OTHER_STOP, OTHER_TASK, OTHER_BATCHES, OTHER_INIT, REFUSALS };
 struct pairs {
     int n; /* that are paired, of these `by_data` alone: their weights differ in shape */
     int by_data;
-    int other_batches, other_init, other_task, other_stop; /* refused */
+    int refused[REFUSALS];
 };
-
-static inline int pairs_refused(const struct pairs *p)
-{
-    return p->other_task + p->other_batches + p->other_init + p->other_stop;
-}
+int pairs_refused(const struct pairs *p);
+/* Why a pair is refused. */
+struct refusal_text {
+    const char *brief, *whole; /* "other task"; the end of a note */
+};
+extern const struct refusal_text refusals[REFUSALS];
 
 /* Differences paired by seed: their mean with a 95 % Student-t interval, effect sizes and tests. */
 struct difference {
@@ -124,7 +126,7 @@ struct result_metric {
 struct results {
     const char *experiment;  /* names of all directories' experiments, joined by " + " */
     const char *metric;      /* "" while nothing is finished and none was asked for */
-    const char *split;       /* "valid"; "train" for what is only measured there */
+    const char *split;       /* "valid"; "train" for metrics that only it has */
     const char *length_unit; /* "" while unknown */
     bool goal_max;
     enum paired_test test;
@@ -165,8 +167,7 @@ const char *results_axis_name(const struct results *r, int axis);
 /* "rotary.sum": the row's labels joined; "-" without axes. */
 const char *results_row_label(const struct results *r, const struct result_row *row,
                               struct arena *a);
-/* Its value stands in a mean, or will: its seed is not kept for choosing, and no other value of
- * what is chosen was better. */
+/* The cell is reported: it is not of a seed for choosing, and it has its row's chosen value. */
 bool results_reports(const struct results *r, const struct result_cell *c);
 int results_count_reported(const struct results *r);
 /* A text of the row's cells in plan.json, "attention_path"; NULL: unknown. */
@@ -181,13 +182,18 @@ peat_status results_no_length(const struct results *r, int64_t length, struct ar
 /* The row's cell of this seed, or NULL. */
 const struct result_cell *row_cell(const struct result_row *row, int64_t seed);
 
+/* best_rows.c: rows that differ only on the axes of best_over become one, with the chosen value's
+ * cells at the reported seeds. Without a chosen value its cells wait, or count as diverged when
+ * every value diverged. The axes leave the table. */
+peat_status best_rows_keep(struct results *r, struct arena *a, struct error *err);
+
 /* comparison.c: fills baseline, at and best of every row. */
 peat_status results_compare(struct results *r, const struct results_options *o, struct arena *a,
                             struct error *err);
 /* The best mean among the rows of one task: values of different tasks are not compared, and a row
  * of one seed stands back where another has more. NULL: none has a value. */
 const struct result_row *results_best(const struct results *r, int task, int length);
-/* Of n values that are paired with none. */
+/* The summary of n values, without a difference. */
 struct summary summary_of(const double *x, int n);
 /* x - y over the seeds that are paired; d holds x->n_cell numbers. */
 struct pairs row_differences(const struct result_row *x, const struct result_row *y, int length,
@@ -198,7 +204,7 @@ int differences_adjust(struct difference *const *d, int n, struct arena *a);
 /* a - b; NaN when either (NULL: none) has no value or they are no pair. Counts into p. */
 double pair_difference(const struct result_cell *a, const struct result_cell *b, int length,
                        struct pairs *p);
-/* Whether a and b, of the same seed and with values, are a pair: counts into p. */
+/* a and b, of the same seed and with values, are a pair. Counts into p. */
 bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct pairs *p);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * table.h: results as texts in rows and columns, and the ways to write them.
  *
- * table_build decides what is shown; the format_ functions only how it looks.
+ * table_build decides the content, the format_ functions only its look.
  */
 #ifndef REPORT_TABLE_H
 #define REPORT_TABLE_H
@@ -67,6 +67,11 @@ void format_markdown(const struct table *t, struct strbuf *out);
 /* A LaTeX tabular with booktabs rules. */
 void format_tex(const struct table *t, struct strbuf *out);
 
+/* csv_fields.c: a field of RFC 4180, quoted where it holds a separator, quotes doubled. A line is
+ * one line: control characters are as shown.h has them. */
+void csv_field(struct strbuf *out, const char *text);
+/* The scalars of a map, null and NaN as nothing; before them the keys when `head`. */
+void csv_line(const struct value *map, bool head, struct strbuf *out);
 /* One line per cell, metric, split and length: the last evaluation, or with all_steps every one in
  * metrics.jsonl but that of step 0. Only these columns ("seed,value"; NULL: all), and with
  * only_changed those of them that differ between lines, `value` always. PEAT_INVALID: there is no
@@ -75,7 +80,7 @@ peat_status format_csv(const struct results *r, bool all_steps, const char *colu
                        bool only_changed, struct strbuf *out, struct error *err);
 /* One object; rows has an entry per row and length. order: row numbers; NULL: as they are. */
 void format_json(const struct results *r, const int *order, struct arena *a, struct strbuf *out);
-/* Members of an entry: on how many pairs it stands, and what the differences came to. */
+/* Members of an entry: the number of pairs, and the statistics of the differences. */
 void json_put_pairs(struct json map, const struct pairs *p);
 void json_put_difference(struct json map, const struct difference *d);
 /* The entries of rows alone, one a line. */
